@@ -1,0 +1,33 @@
+package winnow
+
+// Edit says one thing that a stage did. Index is the position in the stage's input (of the manager's
+// edits: in the history passed in); Before and After are estimated tokens of that message. After is 0
+// where the message was removed and Before is 0 where one was inserted, and only there.
+type Edit struct {
+	Op     Op     `json:"op"`
+	Index  int    `json:"index"`
+	ID     string `json:"id,omitempty"` // Message.ID
+	Before int    `json:"before"`
+	After  int    `json:"after"`
+	Reason string `json:"reason"` // for people: why it was done
+}
+
+// Op is what an [Edit] did.
+type Op string
+
+const (
+	OpRepair   Op = "repair"   // pairing repaired: dropped, moved, inserted, ids made unique
+	OpLimit    Op = "limit"    // turn limit dropped it
+	OpTrim     Op = "trim"     // soft trim: head and tail kept
+	OpClear    Op = "clear"    // hard clear: placeholder
+	OpTruncate Op = "truncate" // oversized result cut
+	OpCompact  Op = "compact"  // replaced by a summary
+)
+
+// dropEdit is the edit of a message that a stage removed.
+func dropEdit(op Op, history []Message, i int, e Estimator, reason string) Edit {
+	return Edit{Op: op, Index: i, ID: history[i].ID, Before: max(1, e.Estimate(history[i])), Reason: reason}
+}
+
+// clip returns s without room behind its end, so that appending to it never writes into the input's memory.
+func clip(s []Message) []Message { return s[:len(s):len(s)] }

@@ -1,0 +1,49 @@
+package winnow
+
+import (
+	"errors"
+	"fmt"
+)
+
+// What a caller branches on with [errors.Is].
+var (
+	// ErrOverflow: the request cannot be made to fit. The error is an [*OverflowError].
+	ErrOverflow = errors.New("winnow: the request does not fit into the context window")
+
+	// ErrIncomplete: a summarizer's answer was cut off or is no summary. A [Summarizer] wraps it unless
+	// the model ended by itself.
+	ErrIncomplete = errors.New("winnow: the summary is incomplete")
+
+	// ErrCompaction: compaction failed; the history and the manager's state are as they were.
+	ErrCompaction = errors.New("winnow: compaction failed")
+)
+
+// OverflowError says what fills the window when a request cannot be made to fit. It wraps [ErrOverflow]
+// and, in Err, the provider's error if there was one. All counts are estimated tokens.
+type OverflowError struct {
+	Tokens    int   // the smallest request that could be made, Overhead included
+	Budget    int   // what it had to fit into: the window minus the reserve
+	Overhead  int   // system prompt and tool schemas that are not in the history (Options.Overhead)
+	Pinned    int   // pinned and system messages
+	Summary   int   // the summary of older history
+	Protected int   // the newest user request and what follows it
+	Err       error // the provider's error; nil if the request was never sent
+}
+
+// Error names what fills the window and what a user can do about it.
+func (e *OverflowError) Error() string {
+	s := fmt.Sprintf("winnow: the request needs about %d tokens and %d are free: system prompt and tools %d, pinned and system messages %d, summary %d, newest request and its results %d; start a new conversation, send less, or use a model with a larger context window",
+		e.Tokens, e.Budget, e.Overhead, e.Pinned, e.Summary, e.Protected)
+	if e.Err != nil {
+		s += ": " + e.Err.Error()
+	}
+	return s
+}
+
+// Unwrap returns [ErrOverflow] and Err.
+func (e *OverflowError) Unwrap() []error {
+	if e.Err == nil {
+		return []error{ErrOverflow}
+	}
+	return []error{ErrOverflow, e.Err}
+}

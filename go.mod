@@ -1,0 +1,3 @@
+module github.com/winnowgo/winnow
+
+go 1.26

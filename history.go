@@ -1,0 +1,213 @@
+package winnow
+
+import (
+	"strings"
+)
+
+// LimitHistoryTurns keeps the newest limit turns. A turn begins at a user message that a person wrote
+// (not Injected, no Summary) and goes on to the next one. System messages, pinned messages and summaries
+// of older history are never dropped; a pinned message keeps the call, the results and the question that
+// it belongs to. A limit of 0 or less means no limit.
+//
+// Where nothing is dropped the result is history itself and nothing is allocated. Counts in the edits are
+// by CharsPerToken(4).
+func LimitHistoryTurns(history []Message, limit int) ([]Message, []Edit) {
+	from := turnLimitStart(history, limit)
+	if from == 0 {
+		return clip(history), nil
+	}
+	keep := keptBefore(history, from)
+	dropped := 0
+	for i := range from {
+		if !keep[i] {
+			dropped++
+		}
+	}
+	if dropped == 0 {
+		return clip(history), nil
+	}
+	edits := make([]Edit, 0, dropped)
+	for i := range from {
+		if !keep[i] {
+			edits = append(edits, dropEdit(OpLimit, history, i, CharsPerToken(4), "older than the newest turns that are kept"))
+		}
+	}
+	if dropped == from { // nothing to carry over: a part of the input, not a copy
+		return clip(history[from:]), edits
+	}
+	out := make([]Message, 0, len(history)-dropped)
+	for i := range from {
+		if keep[i] {
+			out = append(out, history[i])
+		}
+	}
+	return append(out, history[from:]...), edits
+}
+
+// beginsTurn says that m is a user message that a person wrote.
+func beginsTurn(m *Message) bool {
+	return m.Role == RoleUser && !m.Injected && !m.Summary
+}
+
+// turnLimitStart returns the index at which the newest limit turns begin, or 0 if there are no more than
+// that or there is no limit.
+func turnLimitStart(history []Message, limit int) int {
+	if limit <= 0 || limit >= len(history) {
+		return 0
+	}
+	turns, start := 0, 0
+	for i := len(history) - 1; i >= 0; i-- {
+		if !beginsTurn(&history[i]) {
+			continue
+		}
+		if turns++; turns > limit {
+			return start
+		}
+		start = i
+	}
+	return 0
+}
+
+// keptBefore marks what of history[:from] survives the turn limit.
+func keptBefore(history []Message, from int) []bool {
+	keep := make([]bool, from)
+	question := -1 // the user message that began the turn
+	call := -1     // the assistant message whose results may follow
+	for i := range from {
+		m := &history[i]
+		switch {
+		case m.Role == RoleSystem || m.Summary:
+			keep[i] = true
+			continue
+		case beginsTurn(m):
+			question = i
+			call = -1
+		case m.Role == RoleAssistant:
+			call = i
+		}
+		if !m.Pinned {
+			continue
+		}
+		keep[i] = true
+		if m.Role == RoleUser {
+			continue
+		}
+		// Without its question an assistant message could come first, which providers refuse.
+		if question >= 0 {
+			keep[question] = true
+		}
+		if owner := ownerOf(history, i, call); owner >= 0 {
+			keepAtom(history[:from], keep, owner)
+		}
+	}
+	return keep
+}
+
+// ownerOf returns the assistant message that message i belongs to: itself, or the one that made the call
+// which it answers, the newest first. newest is the last assistant message before i, or -1.
+func ownerOf(history []Message, i, newest int) int {
+	m := &history[i]
+	if m.Role == RoleAssistant {
+		return i
+	}
+	if m.Role != RoleTool {
+		return -1
+	}
+	for k := newest; k >= 0; k-- {
+		for _, p := range history[k].Parts {
+			if p.Kind == KindToolCall && p.ID == m.ToolCallID && history[k].Role == RoleAssistant {
+				return k
+			}
+		}
+	}
+	return -1
+}
+
+// keepAtom keeps the assistant message at index call and the results up to the next assistant message.
+func keepAtom(history []Message, keep []bool, call int) {
+	keep[call] = true
+	for i := call + 1; i < len(history) && history[i].Role != RoleAssistant; i++ {
+		if history[i].Role == RoleTool {
+			keep[i] = true
+		}
+	}
+}
+
+// HistoryLimits are turn limits by provider (the messaging channel: "telegram", "slack", …, in lower case).
+type HistoryLimits map[string]ChannelLimits
+
+// ChannelLimits are the turn limits of one channel. nil means not set; 0 means no limit.
+type ChannelLimits struct {
+	DMHistoryLimit *int                `json:"dmHistoryLimit,omitempty"` // direct messages, unless DMs says otherwise
+	HistoryLimit   *int                `json:"historyLimit,omitempty"`   // groups and channels
+	DMs            map[string]DMLimits `json:"dms,omitempty"`            // by user id, case-sensitive
+}
+
+// DMLimits are the limits of one user's direct messages.
+type DMLimits struct {
+	HistoryLimit *int `json:"historyLimit,omitempty"` // nil: the channel's DMHistoryLimit
+}
+
+// ForSession returns the turn limit for a session key of the form [agent:NAME:]provider:kind:id, where
+// kind is dm, direct, group or channel and the id may end in :thread:N or :topic:N. ok is false where no
+// limit is set; a limit of 0 with ok means no limit by choice. The rules are the reference system's.
+func (l HistoryLimits) ForSession(sessionKey string) (limit int, ok bool) {
+	provider, kind, id := splitSessionKey(sessionKey)
+	channel, ok := l[provider]
+	if !ok {
+		return 0, false
+	}
+	var found *int
+	switch kind {
+	case "dm", "direct":
+		found = channel.DMHistoryLimit
+		if user, ok := channel.DMs[id]; ok && id != "" && user.HistoryLimit != nil {
+			found = user.HistoryLimit
+		}
+	case "group", "channel":
+		found = channel.HistoryLimit
+	}
+	if found == nil {
+		return 0, false
+	}
+	return *found, true
+}
+
+func splitSessionKey(key string) (provider, kind, id string) {
+	next := func() (segment string) { // empty segments do not count
+		for segment == "" && key != "" {
+			segment, key, _ = strings.Cut(key, ":")
+		}
+		return segment
+	}
+	first, second, third := next(), next(), next()
+	if first == "agent" && third != "" {
+		first, second, third = third, next(), next()
+	}
+	id = third
+	for segment := next(); segment != ""; segment = next() {
+		id += ":" + segment
+	}
+	return strings.ToLower(first), strings.ToLower(second), withoutThread(id)
+}
+
+// withoutThread removes one trailing :thread:N or :topic:N.
+func withoutThread(id string) string {
+	head, digits, ok := cutLast(id)
+	if !ok || digits == "" || strings.Trim(digits, "0123456789") != "" {
+		return id
+	}
+	user, word, ok := cutLast(head)
+	if ok && (strings.EqualFold(word, "thread") || strings.EqualFold(word, "topic")) {
+		return user
+	}
+	return id
+}
+
+func cutLast(s string) (before, after string, ok bool) {
+	i := strings.LastIndexByte(s, ':')
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+1:], true
+}

@@ -1,0 +1,213 @@
+package winnow
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"time"
+)
+
+// Role says who a message is from.
+type Role string
+
+const (
+	RoleSystem    Role = "system"    // instructions of the host; in every request
+	RoleUser      Role = "user"      // a person, or the host in a person's place (see [Message.Injected])
+	RoleAssistant Role = "assistant" // the model
+	RoleTool      Role = "tool"      // the result of one tool call
+)
+
+// Kind says what a [Part] holds. In JSON the text kind is written as an absent kind.
+type Kind string
+
+const (
+	KindText     Kind = ""         // the zero Part is text
+	KindThinking Kind = "thinking" // reasoning of the model, signed or not
+	KindImage    Kind = "image"    // an image; the library never sees its pixels
+	KindToolCall Kind = "toolCall" // a call that a RoleTool message answers
+	KindOpaque   Kind = "opaque"   // carried, never read
+)
+
+// Part is one piece of a message. Which fields count depends on Kind; the others are carried.
+type Part struct {
+	Kind      Kind            `json:"kind,omitempty"`      // what the part is; "" is text
+	Text      string          `json:"text,omitempty"`      // text, thinking
+	Signature string          `json:"signature,omitempty"` // thinking: the provider's proof that it wrote it; a signed part is never edited
+	ID        string          `json:"id,omitempty"`        // toolCall: what the result's ToolCallID repeats
+	Name      string          `json:"name,omitempty"`      // toolCall: the tool
+	Arguments json.RawMessage `json:"arguments,omitempty"` // toolCall: one JSON value; empty for none
+	MediaType string          `json:"mediaType,omitempty"` // image, opaque
+	Bytes     int             `json:"bytes,omitempty"`     // image, opaque: size as sent, in bytes
+	Tokens    int             `json:"tokens,omitempty"`    // > 0: the host's own count, used instead of an estimate
+	Source    any             `json:"-"`                   // the caller's own value; nil once the library changed the part
+}
+
+// Message is one message of a conversation, in a form that every provider's can be turned into and back.
+// Tool results are messages of their own, one for each call.
+type Message struct {
+	ID         string          `json:"id,omitempty"`         // stable identity, if the host has one
+	Role       Role            `json:"role"`                 // who it is from
+	Parts      []Part          `json:"parts"`                // the content, in order
+	ToolCallID string          `json:"toolCallId,omitempty"` // RoleTool: the ID of the call that this answers
+	ToolName   string          `json:"toolName,omitempty"`   // RoleTool: the tool that was called
+	IsError    bool            `json:"isError,omitempty"`    // RoleTool: the call failed
+	Details    json.RawMessage `json:"details,omitempty"`    // host-only: never counted or sent; of it only exitCode and status may be named in a summary
+	StopReason string          `json:"stopReason,omitempty"` // RoleAssistant: "error" and "aborted" mark a failed turn
+	Usage      *Usage          `json:"usage,omitempty"`      // RoleAssistant: what the provider billed for the request it answered
+	Time       time.Time       `json:"time,omitzero"`        // when it was written; zero if unknown
+	Pinned     bool            `json:"pinned,omitempty"`     // survives every stage verbatim
+	Injected   bool            `json:"injected,omitempty"`   // RoleUser: put there by the host, not by a person: begins no turn, is no request
+	Summary    bool            `json:"summary,omitempty"`    // stands for compacted history; written by the library
+	Source     any             `json:"-"`                    // the caller's own value; nil once the library changed or made the message
+}
+
+// Usage is what a provider billed for one request, in tokens. Input excludes what was read from or
+// written to the prompt cache; a provider that reports an inclusive count (OpenAI, Gemini) is converted
+// by subtracting the cached part.
+type Usage struct {
+	Input      int `json:"input,omitempty"`      // neither read from nor written to the cache
+	CacheRead  int `json:"cacheRead,omitempty"`  // read from the prompt cache
+	CacheWrite int `json:"cacheWrite,omitempty"` // written to the prompt cache
+	Output     int `json:"output,omitempty"`     // the answer
+}
+
+// Prompt returns the tokens of the whole prompt: Input + CacheRead + CacheWrite. Negative counts are
+// taken as 0, and a sum above the largest int is the largest int.
+func (u Usage) Prompt() int {
+	return addTokens(addTokens(max(0, u.Input), max(0, u.CacheRead)), max(0, u.CacheWrite))
+}
+
+// addTokens adds two counts that are not negative and stays at the largest int instead of wrapping: a
+// host's own counts may be absurd.
+func addTokens(a, b int) int {
+	if a > math.MaxInt-b {
+		return math.MaxInt
+	}
+	return a + b
+}
+
+// UnmarshalJSON reads a message as MarshalJSON of the standard library writes it. Unknown fields are
+// ignored; shortcuts such as {"content": "text"} are not read. The error names the line, counted within
+// the message, and the field.
+func (m *Message) UnmarshalJSON(b []byte) error {
+	type plain Message // without this method
+	var p plain
+	if err := json.Unmarshal(b, &p); err != nil {
+		return describeJSON(b, 0, err)
+	}
+	for i := range p.Parts {
+		if p.Parts[i].Kind == "text" { // some hosts spell it out
+			p.Parts[i].Kind = KindText
+		}
+	}
+	*m = Message(p)
+	return nil
+}
+
+// ReadMessages reads messages in JSON: one a line (JSON Lines), any number separated by white space, or
+// one array of them. The error names the line and the field; the messages before it are returned with it.
+func ReadMessages(r io.Reader) ([]Message, error) {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("winnow: reading messages: %w", err)
+	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	d := json.NewDecoder(bytes.NewReader(data))
+	array := bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("["))
+	if array {
+		if _, err := d.Token(); err != nil {
+			return nil, readError(data, 0, err)
+		}
+	}
+	var out []Message
+	for !array || d.More() {
+		start := d.InputOffset()
+		var m Message
+		if err := d.Decode(&m); err == io.EOF && !array {
+			return out, nil
+		} else if err != nil {
+			return out, readError(data, start, err)
+		}
+		if err := checkRole(m.Role); err != nil {
+			return out, readError(data, start, err)
+		}
+		out = append(out, m)
+	}
+	if _, err := d.Token(); err != nil { // the closing bracket
+		return out, readError(data, d.InputOffset(), err)
+	}
+	return out, nil
+}
+
+// WriteMessages writes messages as JSON Lines, in the form that [ReadMessages] reads. It fails on
+// Arguments or Details that are not valid JSON; text that is not valid UTF-8 is written with U+FFFD in
+// its place.
+func WriteMessages(w io.Writer, messages []Message) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	for i := range messages {
+		if err := e.Encode(&messages[i]); err != nil {
+			return fmt.Errorf("winnow: writing message %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func checkRole(r Role) error {
+	switch r {
+	case RoleSystem, RoleUser, RoleAssistant, RoleTool:
+		return nil
+	case "":
+		return errors.New("role: missing")
+	}
+	return fmt.Errorf("role: unknown role %q", r)
+}
+
+// fieldError is an error in a JSON text with the place where it is.
+type fieldError struct {
+	line int // from 1
+	text string
+	err  error
+}
+
+func (e *fieldError) Error() string { return fmt.Sprintf("line %d: %s", e.line, e.text) }
+func (e *fieldError) Unwrap() error { return e.err }
+
+// readError places an error of the value that begins behind offset start of data.
+func readError(data []byte, start int64, err error) error {
+	for start < int64(len(data)) && bytes.IndexByte([]byte(" \t\r\n,"), data[start]) >= 0 {
+		start++
+	}
+	return fmt.Errorf("winnow: reading messages: %w", describeJSON(data, start, err))
+}
+
+// describeJSON turns err into a fieldError. The value that was read begins at offset start of data.
+func describeJSON(data []byte, start int64, err error) error {
+	at := start
+	e := &fieldError{text: err.Error(), err: err}
+	var inner *fieldError
+	var syntax *json.SyntaxError
+	var typ *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &inner): // counted from the beginning of the value
+		e.text, e.line = inner.text, inner.line-1
+	case errors.As(err, &syntax): // counted from the beginning of data
+		at = syntax.Offset
+		e.text = "syntax: " + syntax.Error()
+	case errors.As(err, &typ):
+		at = start + typ.Offset
+		field := typ.Field
+		if field == "" {
+			field = "message"
+		}
+		e.text = fmt.Sprintf("%s: want %s, got %s", field, typ.Type, typ.Value)
+	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
+		at = int64(len(data))
+		e.text = "syntax: the text ends in the middle of a message"
+	}
+	e.line += 1 + bytes.Count(data[:min(max(at, 0), int64(len(data)))], []byte("\n"))
+	return e
+}

@@ -1,0 +1,177 @@
+package winnow
+
+import (
+	"context"
+	"log/slog"
+	"math"
+	"time"
+)
+
+// Every Options type and its defaults. The zero value of each field is the default in parentheses; a
+// negative number means 0. A NaN or an infinity is an error of [New] and the default elsewhere.
+
+// PruneOptions are the options of [PruneContext]; nil and the zero value mean the defaults. Characters
+// are Unicode code points, as everywhere in the package. The defaults are the reference system's.
+type PruneOptions struct {
+	KeepLastAssistants   int       // newest assistant messages that protect the results behind them (3)
+	SoftTrimRatio        float64   // share of the window from which on results are trimmed (0.3)
+	HardClearRatio       float64   // share of the window from which on results are cleared (0.5)
+	MinPrunableToolChars int       // clear only if the results that may be cleared hold at least this many characters (50 000)
+	SoftTrimMaxChars     int       // only longer results are trimmed, in characters (4 000)
+	SoftTrimHeadChars    int       // characters kept of the beginning (1 500)
+	SoftTrimTailChars    int       // characters kept of the end (1 500)
+	NoHardClear          bool      // trim, and never clear
+	Placeholder          string    // text of a cleared result ("[Old tool result content cleared]")
+	AllowTools           []string  // tools whose results may be pruned: names, or patterns with *, in any case; empty: all tools
+	DenyTools            []string  // tools whose results are never pruned; wins over AllowTools
+	Estimator            Estimator // nil: CharsPerToken(4)
+}
+
+// TruncateOptions are the options of [TruncateToolResults]; nil and the zero value mean the defaults. A
+// result is oversized above MaxShare of the window in estimated tokens or above MaxChars characters.
+type TruncateOptions struct {
+	MaxShare     float64   // share of the window that one result may take (0.3)
+	MaxChars     int       // characters that one result may have (400 000)
+	MinKeepChars int       // characters kept of each text in any case, even above the limit (2 000)
+	Notice       string    // appended verbatim to what is cut; empty: a text that says how much was left out
+	HeadOnly     bool      // keep only the beginning, as the reference does; false: also the end and lines with errors, where they matter
+	Estimator    Estimator // nil: CharsPerToken(4)
+}
+
+// Options are the options of [New]; nil and the zero value mean the defaults.
+type Options struct {
+	Summarizer   Summarizer       // writes the summary of a compaction (nil: [Digest])
+	Estimator    Estimator        // counts tokens (nil: NewEstimator(""))
+	HistoryTurns int              // turns kept; 0: no limit. The list grows to 1.5 × this before it is cut, to spare the prompt cache
+	Prune        *PruneOptions    // its Estimator defaults to this Options' Estimator
+	Truncate     *TruncateOptions // its Estimator defaults to this Options' Estimator
+	Compact      *CompactOptions  // when and how history is summarized
+	Cache        *CacheOptions    // the provider's prompt cache
+	Reserve      int              // tokens kept free for the answer (20 000, at most a quarter of the window); more than three quarters of the window is taken as that
+	Overhead     int              // tokens of system prompt and tool schemas that are not in the history (0)
+	MaxBytes     int              // limit of the request body in bytes; 0: none
+	Now          func() time.Time // the clock (nil: [time.Now])
+	Logger       *slog.Logger     // decisions, never text of the conversation (nil: none)
+}
+
+// CompactOptions says when and how old history is replaced by a summary; nil and the zero value mean
+// the defaults.
+type CompactOptions struct {
+	Off              bool                                               // never compact in Prepare; Compact and Recover still do
+	KeepRecent       int                                                // newest tokens that are never summarized (20 000, at most a quarter of the window)
+	MaxHistoryShare  float64                                            // share of the window that old history may have before it is cut ahead of a summary (0.5)
+	Timeout          time.Duration                                      // of one summarizer call (180 s)
+	Attempts         int                                                // of one summarizer call (3)
+	Instructions     string                                             // added to every summary request
+	SummarizerWindow int                                                // the summarizer's context window, tokens (the manager's window)
+	Rules            func() string                                      // text that must survive every compaction, e.g. from AGENTS.md (nil: none)
+	BeforeCompact    func(ctx context.Context, history []Message) error // memory flush: runs once per compaction cycle; its error is logged (nil: none)
+	SoftThreshold    int                                                // tokens below the compaction threshold at which BeforeCompact runs (4 000)
+	Background       bool                                               // summarize while the conversation goes on
+}
+
+// CacheOptions describes the provider's prompt cache; prices are relative to uncached input. nil means
+// the defaults: a cache is assumed.
+type CacheOptions struct {
+	None        bool          // the provider caches nothing: every token is paid each time, so shrink eagerly
+	TTL         time.Duration // how long the provider keeps what nobody reads (5 min)
+	MinTokens   int           // shorter prefixes are not cached, tokens (1 024)
+	ReadPrice   float64       // of a cached token (0.1)
+	WritePrice  float64       // of a token that is written to the cache (1.25)
+	OutputPrice float64       // of a token of the answer (5)
+}
+
+// Defaults. The numbers of pruning and truncation are the reference system's; those of the cache are
+// Anthropic's prices for the five-minute cache, the strictest of the common ones.
+const (
+	defaultKeepLastAssistants   = 3
+	defaultSoftTrimRatio        = 0.3
+	defaultHardClearRatio       = 0.5
+	defaultMinPrunableToolChars = 50_000
+	defaultSoftTrimMaxChars     = 4_000
+	defaultSoftTrimHeadChars    = 1_500
+	defaultSoftTrimTailChars    = 1_500
+	defaultPlaceholder          = "[Old tool result content cleared]"
+
+	defaultMaxShare     = 0.3
+	defaultMaxChars     = 400_000
+	defaultMinKeepChars = 2_000
+
+	defaultReserve         = 20_000 // the reference's reserve floor
+	defaultKeepRecent      = 20_000
+	defaultMaxHistoryShare = 0.5
+	defaultTimeout         = 180 * time.Second
+	defaultAttempts        = 3
+	defaultSoftThreshold   = 4_000
+
+	defaultTTL         = 5 * time.Minute
+	defaultMinTokens   = 1_024
+	defaultReadPrice   = 0.1
+	defaultWritePrice  = 1.25
+	defaultOutputPrice = 5
+
+	// A default above this share of the window would leave a small window no room for the conversation.
+	maxDefaultShare = 0.25
+	// A host that passes the model's output limit as the reserve may pass the whole window; what is left
+	// for the prompt is never less than a quarter.
+	maxReserveShare = 0.75
+)
+
+// withDefaults returns a copy of o in which every field is set and no number is negative.
+func (o *PruneOptions) withDefaults() PruneOptions {
+	var p PruneOptions
+	if o != nil {
+		p = *o
+	}
+	setInt(&p.KeepLastAssistants, defaultKeepLastAssistants)
+	setFloat(&p.SoftTrimRatio, defaultSoftTrimRatio)
+	setFloat(&p.HardClearRatio, defaultHardClearRatio)
+	setInt(&p.MinPrunableToolChars, defaultMinPrunableToolChars)
+	setInt(&p.SoftTrimMaxChars, defaultSoftTrimMaxChars)
+	setInt(&p.SoftTrimHeadChars, defaultSoftTrimHeadChars)
+	setInt(&p.SoftTrimTailChars, defaultSoftTrimTailChars)
+	if p.Placeholder == "" {
+		p.Placeholder = defaultPlaceholder
+	}
+	if p.Estimator == nil {
+		p.Estimator = CharsPerToken(4)
+	}
+	return p
+}
+
+// withDefaults returns a copy of o in which every field but Notice is set and no number is negative.
+func (o *TruncateOptions) withDefaults() TruncateOptions {
+	var t TruncateOptions
+	if o != nil {
+		t = *o
+	}
+	setFloat(&t.MaxShare, defaultMaxShare)
+	setInt(&t.MaxChars, defaultMaxChars)
+	setInt(&t.MinKeepChars, defaultMinKeepChars)
+	if t.Estimator == nil {
+		t.Estimator = CharsPerToken(4)
+	}
+	return t
+}
+
+// setInt gives a field its default where it is 0, and makes a negative one 0.
+func setInt(p *int, value int) {
+	if *p == 0 {
+		*p = value
+	}
+	*p = max(0, *p)
+}
+
+func setDuration(p *time.Duration, value time.Duration) {
+	if *p == 0 {
+		*p = value
+	}
+	*p = max(0, *p)
+}
+
+func setFloat(p *float64, value float64) {
+	if *p == 0 || math.IsNaN(*p) || math.IsInf(*p, 0) {
+		*p = value
+	}
+	*p = max(0, *p)
+}

@@ -1,0 +1,73 @@
+package winnow
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// charCount returns what utf8.RuneCountInString does, several times as fast where the text begins with ASCII.
+func charCount(s string) int {
+	n := 0
+	for n+8 <= len(s) && loadWord(s, n)&nonASCII == 0 {
+		n += 8
+	}
+	return n + utf8.RuneCountInString(s[n:])
+}
+
+// nonASCII has the high bit of each byte set.
+const nonASCII = 0x8080808080808080
+
+// loadWord reads the eight bytes of s from index i on. The compiler makes one load of it.
+func loadWord(s string, i int) uint64 {
+	_ = s[i+7]
+	return uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
+		uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+}
+
+// charsAtLeast says whether s has n characters or more. It reads no further than it must.
+func charsAtLeast(s string, n int) bool {
+	if n <= 0 {
+		return true
+	}
+	if len(s) < n {
+		return false
+	}
+	if len(s)/utf8.UTFMax >= n {
+		return true
+	}
+	return headEnd(s, n-1) < len(s)
+}
+
+// headEnd returns the length in bytes of the first n characters of s, or len(s) if there are fewer.
+func headEnd(s string, n int) int {
+	i := 0
+	for n >= 8 && i+8 <= len(s) && loadWord(s, i)&nonASCII == 0 {
+		i, n = i+8, n-8
+	}
+	for ; n > 0 && i < len(s); n-- {
+		if s[i] < utf8.RuneSelf {
+			i++
+			continue
+		}
+		_, size := utf8.DecodeRuneInString(s[i:])
+		i += size
+	}
+	return i
+}
+
+// tailStart returns the index of the last n characters of s, or 0 if there are fewer.
+func tailStart(s string, n int) int {
+	i := len(s)
+	for ; n > 0 && i > 0; n-- {
+		if s[i-1] < utf8.RuneSelf {
+			i--
+			continue
+		}
+		_, size := utf8.DecodeLastRuneInString(s[:i])
+		i -= size
+	}
+	return i
+}
+
+// isBlank says that s holds nothing but white space.
+func isBlank(s string) bool { return strings.TrimSpace(s) == "" }
