@@ -1,0 +1,182 @@
+package winnow
+
+import (
+	"strings"
+)
+
+// An excerpt keeps of a long tool output what its reader most likely needs: the head; the tail, where
+// results stand; and from between, lines that carry an error.
+
+const (
+	tailSearchChars = 2_000 // of the end that is looked at for something that matters
+	// A tail takes at most this share of the room, and at most so many characters. Source: later versions
+	// of the reference.
+	maxTailShare = 0.3
+	maxTailChars = 4_000
+	// Lines with errors take at most a fifth of the room: they are worth more than as much of the head,
+	// but the head says what they are about.
+	maxErrorShare     = 0.2
+	maxErrorLines     = 20
+	maxErrorLineChars = 300
+
+	excerptGap   = "\n\n[...]\n\n"
+	errorsBefore = "\n\n[... lines with errors from the part that is left out:]\n"
+	errorsAfter  = "[...]\n\n"
+)
+
+// excerpt is a text without its middle.
+type excerpt struct {
+	head, tail string
+	errors     errorReport // lines of the middle
+}
+
+// errorReport is what errorLines found.
+type errorReport struct {
+	lines []string // clipped
+	chars int      // of the text that the lines are from
+}
+
+// newExcerpt keeps at most keep characters of s, the marks of what is missing included.
+func newExcerpt(s string, keep int) excerpt {
+	tail := ""
+	if tailMatters(s) {
+		room := min(int(float64(keep)*maxTailShare), maxTailChars)
+		tail = s[lineStart(s, room):]
+	}
+	room := keep
+	if tail != "" {
+		room -= charCount(tail) + len(excerptGap)
+	}
+	errorRoom := int(float64(keep)*maxErrorShare) - len(errorsBefore) - len(errorsAfter)
+	if errorRoom > maxErrorLineChars/3 {
+		head := lineEnd(s, max(0, room-errorRoom-len(errorsBefore)-len(errorsAfter)))
+		if middle := s[head:max(head, len(s)-len(tail))]; middle != "" {
+			if found := errorLines(middle, errorRoom); len(found.lines) > 0 {
+				return excerpt{head: s[:head], tail: tail, errors: found}
+			}
+		}
+	}
+	return excerpt{head: s[:lineEnd(s, max(0, room))], tail: tail}
+}
+
+func (e excerpt) String() string {
+	var b strings.Builder
+	b.WriteString(e.head)
+	switch {
+	case len(e.errors.lines) > 0:
+		b.WriteString(errorsBefore)
+		for _, line := range e.errors.lines {
+			b.WriteString(line)
+			b.WriteByte('\n')
+		}
+		b.WriteString(errorsAfter)
+	case e.tail != "":
+		b.WriteString(excerptGap)
+	}
+	b.WriteString(e.tail)
+	return b.String()
+}
+
+// kept returns the characters of the original text that the excerpt holds.
+func (e excerpt) kept() int {
+	return charCount(e.head) + charCount(e.tail) + e.errors.chars
+}
+
+// lineEnd returns where to cut s so that at most keep characters are left: at the last line end at or
+// before that, if it lies in the last fifth. The newline is not kept.
+func lineEnd(s string, keep int) int {
+	end := headEnd(s, keep)
+	if end == len(s) {
+		return end
+	}
+	nl := strings.LastIndexByte(s[:end+1], '\n')
+	if nl >= 0 && 5*(keep-charCount(s[nl:end])) > 4*keep {
+		return nl
+	}
+	return end
+}
+
+// lineStart returns where the last keep characters of s begin: at the first line start behind that, if it
+// lies in their first fifth.
+func lineStart(s string, keep int) int {
+	start := tailStart(s, keep)
+	if start == 0 || s[start-1] == '\n' {
+		return start
+	}
+	if nl := strings.IndexByte(s[start:], '\n'); nl >= 0 && 5*charCount(s[start:start+nl+1]) < keep {
+		return start + nl + 1
+	}
+	return start
+}
+
+// tailMatters says that the end of s reports something: an error, an exit code, a test verdict, a summary.
+func tailMatters(s string) bool {
+	end := s[tailStart(s, tailSearchChars):]
+	if t := strings.TrimRight(end, " \t\r\n"); strings.HasSuffix(t, "}") || strings.HasSuffix(t, "]") {
+		return true // the end of a structure often holds counts, cursors, a status
+	}
+	for word := range words(end) {
+		if word.means(errorWords) || word.means(verdictWords) {
+			return true
+		}
+	}
+	return false
+}
+
+// errorLines returns lines of s that carry an error, at most room characters of them: the first ones,
+// which tend to be the cause, and the last ones, which tend to be the outcome.
+func errorLines(s string, room int) errorReport {
+	var first, last errorReport
+	for line := range strings.Lines(s) {
+		if !reportsError(line) {
+			continue
+		}
+		line = strings.TrimRight(line, " \t\r\n")
+		if first.ends(line) || last.ends(line) {
+			continue
+		}
+		if len(last.lines) == 0 && first.add(line, room/2) {
+			continue
+		}
+		for !last.add(line, room/2) && len(last.lines) > 0 {
+			last.dropFirst()
+		}
+	}
+	return errorReport{append(first.lines, last.lines...), first.chars + last.chars}
+}
+
+func (r *errorReport) ends(line string) bool {
+	return len(r.lines) > 0 && r.lines[len(r.lines)-1] == clipLine(line)
+}
+
+// add appends a line if it fits into room and into half of the lines that a report may have.
+func (r *errorReport) add(line string, room int) bool {
+	end := headEnd(line, maxErrorLineChars)
+	n := charCount(line[:end])
+	if len(r.lines) == maxErrorLines/2 || r.chars+len(r.lines)*2+n+2 > room { // a newline and an ellipsis each
+		return false
+	}
+	r.lines = append(r.lines, clipLine(line))
+	r.chars += n
+	return true
+}
+
+func (r *errorReport) dropFirst() {
+	r.chars -= charCount(strings.TrimSuffix(r.lines[0], "…"))
+	r.lines = r.lines[1:]
+}
+
+func clipLine(line string) string {
+	if end := headEnd(line, maxErrorLineChars); end < len(line) {
+		return line[:end] + "…"
+	}
+	return line
+}
+
+// wasCut says that s is a text that was cut with this notice.
+func wasCut(s, own string) bool {
+	if own != "" {
+		return strings.HasSuffix(s, own)
+	}
+	return strings.HasSuffix(s, noticeEnd) && strings.Contains(s[max(0, len(s)-len(noticeEnd)-100):], noticeBegin)
+}

@@ -1,0 +1,341 @@
+package winnow
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// PruneContext trims and then clears old tool results, from a share of the window on. Above
+// SoftTrimRatio every result longer than SoftTrimMaxChars keeps its head and its tail; if the history is
+// then still above HardClearRatio, the oldest results are replaced by the placeholder until it is not.
+//
+// Never touched are: what comes before the first user message, the newest KeepLastAssistants assistant
+// messages and what follows them, pinned results, results that hold an image or anything else that is not
+// text, and tools that the patterns exclude. No message gets longer. The window is in tokens; with a
+// window of 0 or less nothing is done. Source of the rules, numbers and texts: the reference system.
+func PruneContext(history []Message, window int, opts *PruneOptions) ([]Message, []Edit) {
+	p := pruning{PruneOptions: opts.withDefaults(), history: history, window: window}
+	return p.run()
+}
+
+// pruning is one run of PruneContext.
+type pruning struct {
+	PruneOptions
+	history []Message
+	window  int   // tokens
+	tokens  []int // estimate of each message; nil: not known yet
+
+	total      int // tokens of the whole history, as pruned so far
+	candidates []candidate
+	out        []Message // nil until the first change
+}
+
+// candidate is a result that may be pruned.
+type candidate struct {
+	index  int
+	tokens int // as pruned so far
+	chars  int // of its text, as pruned so far; -1: not counted
+	op     Op  // "" if it was not changed
+	reason string
+}
+
+func (p *pruning) run() ([]Message, []Edit) {
+	if p.window <= 0 || !p.findCandidates() || !p.aboveSoftTrim() {
+		return clip(p.history), nil
+	}
+	p.trimAll()
+	if !p.NoHardClear && p.ratio() >= p.HardClearRatio && p.enoughToClear() {
+		p.clearOldest()
+	}
+	if p.out == nil {
+		return clip(p.history), nil
+	}
+	return p.out, p.edits()
+}
+
+// findCandidates lists what may be pruned, without reading a text. It is false if nothing can change.
+func (p *pruning) findCandidates() bool {
+	start, end := 0, p.protectedFrom()
+	for start < end && p.history[start].Role != RoleUser {
+		start++
+	}
+	match := newToolMatcher(p.AllowTools, p.DenyTools)
+	long, bytes := false, 0
+	for i := start; i < end; i++ {
+		m := &p.history[i]
+		if m.Role != RoleTool || m.Pinned {
+			continue
+		}
+		n, ok := textBytes(m)
+		if !ok || !match.prunable(m.ToolName) {
+			continue
+		}
+		long = long || n > p.SoftTrimMaxChars
+		bytes += n
+		p.candidates = append(p.candidates, candidate{index: i, chars: -1})
+	}
+	return long || len(p.candidates) > 0 && !p.NoHardClear && bytes >= p.MinPrunableToolChars
+}
+
+// protectedFrom returns the index of the oldest of the newest KeepLastAssistants assistant messages, or 0
+// if there are fewer.
+func (p *pruning) protectedFrom() int {
+	left := p.KeepLastAssistants
+	if left <= 0 {
+		return len(p.history)
+	}
+	for i := len(p.history) - 1; i >= 0; i-- {
+		if p.history[i].Role == RoleAssistant {
+			if left--; left == 0 {
+				return i
+			}
+		}
+	}
+	return 0
+}
+
+// textBytes returns the length of the text of m in bytes. ok is false if m holds anything but text.
+func textBytes(m *Message) (n int, ok bool) {
+	for i := range m.Parts {
+		if m.Parts[i].Kind != KindText {
+			return 0, false
+		}
+		n += len(m.Parts[i].Text)
+	}
+	return n, true
+}
+
+// aboveSoftTrim estimates the history and says whether anything is to be done.
+func (p *pruning) aboveSoftTrim() bool {
+	if p.tokens == nil {
+		most := 0
+		for i := range p.history {
+			n := mostTokens(p.Estimator, &p.history[i])
+			if n < 0 {
+				most = -1
+				break
+			}
+			most = addTokens(most, n)
+		}
+		if most >= 0 && float64(most)/float64(p.window) < p.SoftTrimRatio {
+			return false // however its text reads
+		}
+		p.tokens = make([]int, len(p.history))
+		for i := range p.history {
+			p.tokens[i] = max(0, p.Estimator.Estimate(p.history[i]))
+		}
+	}
+	for _, n := range p.tokens {
+		p.total = addTokens(p.total, n)
+	}
+	for k := range p.candidates {
+		p.candidates[k].tokens = p.tokens[p.candidates[k].index]
+	}
+	return p.ratio() >= p.SoftTrimRatio
+}
+
+func (p *pruning) ratio() float64 { return float64(p.total) / float64(p.window) }
+
+// trimAll trims every candidate that is long enough. The reference does not stop when the ratio has
+// fallen below the threshold: one rewrite of many results costs the prompt cache no more than one of few.
+func (p *pruning) trimAll() {
+	for k := range p.candidates {
+		c := &p.candidates[k]
+		m := &p.history[c.index]
+		text, chars, ok := p.trimmed(m)
+		if chars >= 0 {
+			c.chars = chars
+		}
+		if ok && p.replace(c, text, OpTrim) {
+			c.reason = fmt.Sprintf("old result of %d characters: head and tail kept", chars)
+			c.chars = charCount(text)
+		}
+	}
+}
+
+// trimmed returns the head and the tail of m's text with a note, and the characters of the whole. chars is
+// -1 if the text was not read; ok is false if m is not to be trimmed.
+func (p *pruning) trimmed(m *Message) (text string, chars int, ok bool) {
+	bytes, _ := textBytes(m)
+	if bytes+len(m.Parts) <= p.SoftTrimMaxChars {
+		return "", -1, false
+	}
+	joined := joinedText(m)
+	chars = charCount(joined)
+	head, tail := p.SoftTrimHeadChars, p.SoftTrimTailChars
+	if chars <= p.SoftTrimMaxChars || head >= chars-tail || p.wasTrimmed(joined, chars) {
+		return "", chars, false
+	}
+	var b strings.Builder
+	h, t := headEnd(joined, head), tailStart(joined, tail)
+	note := trimNote(head, tail, chars)
+	b.Grow(h + len(trimGap) + len(joined) - t + len(note))
+	b.WriteString(joined[:h])
+	b.WriteString(trimGap)
+	b.WriteString(joined[t:])
+	b.WriteString(note)
+	return b.String(), chars, b.Len() < len(joined)
+}
+
+const trimGap = "\n...\n"
+
+func trimNote(head, tail, chars int) string {
+	return fmt.Sprintf("\n\n[Tool result trimmed: kept first %d chars and last %d chars of %d chars.]", head, tail, chars)
+}
+
+// wasTrimmed says that text is what trimmed made of a longer one: with unusual options that may be long
+// enough to be trimmed again.
+func (p *pruning) wasTrimmed(text string, chars int) bool {
+	const end = " chars.]"
+	body, ok := strings.CutSuffix(text, end)
+	if !ok {
+		return false
+	}
+	digits := body[strings.LastIndexByte(body, ' ')+1:]
+	n, err := strconv.Atoi(digits)
+	if err != nil {
+		return false
+	}
+	note := trimNote(p.SoftTrimHeadChars, p.SoftTrimTailChars, n)
+	return strings.HasSuffix(text, note) && chars == p.SoftTrimHeadChars+p.SoftTrimTailChars+len(trimGap)+len(note)
+}
+
+// joinedText returns the texts of m with a newline between them.
+func joinedText(m *Message) string {
+	switch len(m.Parts) {
+	case 0:
+		return ""
+	case 1:
+		return m.Parts[0].Text
+	}
+	texts := make([]string, len(m.Parts))
+	for i := range m.Parts {
+		texts[i] = m.Parts[i].Text
+	}
+	return strings.Join(texts, "\n")
+}
+
+// enoughToClear says that the results that may be cleared are worth it. It reads no further than it must.
+func (p *pruning) enoughToClear() bool {
+	chars := 0
+	for k := range p.candidates {
+		if chars >= p.MinPrunableToolChars {
+			return true
+		}
+		c := &p.candidates[k]
+		if c.chars < 0 {
+			c.chars = 0
+			for _, part := range p.history[c.index].Parts {
+				c.chars += charCount(part.Text)
+			}
+		}
+		chars += c.chars
+	}
+	return chars >= p.MinPrunableToolChars
+}
+
+func (p *pruning) clearOldest() {
+	for k := range p.candidates {
+		if p.ratio() < p.HardClearRatio {
+			return
+		}
+		c := &p.candidates[k]
+		if p.replace(c, p.Placeholder, OpClear) {
+			c.reason = "old result cleared: the history is above the share of the window from which results are cleared"
+		}
+	}
+}
+
+// replace makes text the only text of the candidate, unless that would not make it smaller.
+func (p *pruning) replace(c *candidate, text string, op Op) bool {
+	m := p.history[c.index]
+	m.Parts = []Part{{Text: text}}
+	m.Source = nil
+	tokens := max(0, p.Estimator.Estimate(m))
+	if tokens >= c.tokens {
+		return false
+	}
+	if p.out == nil {
+		p.out = append(make([]Message, 0, len(p.history)), p.history...)
+	}
+	p.out[c.index] = m
+	p.total += tokens - c.tokens
+	c.tokens, c.op = tokens, op
+	return true
+}
+
+// edits returns one edit for each result that was changed.
+func (p *pruning) edits() []Edit {
+	var edits []Edit
+	for _, c := range p.candidates {
+		if c.op != "" {
+			edits = append(edits, Edit{
+				Op: c.op, Index: c.index, ID: p.history[c.index].ID,
+				Before: max(1, p.tokens[c.index]), After: max(1, c.tokens), Reason: c.reason,
+			})
+		}
+	}
+	return edits
+}
+
+// toolMatcher says which tools' results may be pruned.
+type toolMatcher struct{ allow, deny []string }
+
+func newToolMatcher(allow, deny []string) toolMatcher {
+	return toolMatcher{foldPatterns(allow), foldPatterns(deny)}
+}
+
+// foldPatterns returns the patterns in lower case, without the blank ones.
+func foldPatterns(patterns []string) []string {
+	var out []string
+	for _, s := range patterns {
+		if s = fold(s); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func fold(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
+
+func (t toolMatcher) prunable(name string) bool {
+	if len(t.allow) == 0 && len(t.deny) == 0 {
+		return true
+	}
+	name = fold(name)
+	for _, pattern := range t.deny {
+		if matchStar(pattern, name) {
+			return false
+		}
+	}
+	for _, pattern := range t.allow {
+		if matchStar(pattern, name) {
+			return true
+		}
+	}
+	return len(t.allow) == 0
+}
+
+// matchStar says whether name matches pattern, in which * stands for any text and nothing else is
+// special. On a mismatch it goes back to the last star only, so that it costs at most len(pattern) × len(name).
+func matchStar(pattern, name string) bool {
+	p, n := 0, 0
+	star, mark := -1, 0 // the last star, and where the text that it stands for ends
+	for n < len(name) {
+		switch {
+		case p < len(pattern) && pattern[p] == '*':
+			star, mark = p, n
+			p++
+		case p < len(pattern) && pattern[p] == name[n]:
+			p++
+			n++
+		case star >= 0:
+			mark++
+			p, n = star+1, mark
+		default:
+			return false
+		}
+	}
+	return strings.Trim(pattern[p:], "*") == ""
+}

@@ -1,0 +1,71 @@
+package winnow
+
+import (
+	"strconv"
+	"strings"
+)
+
+// nameCalls decides the id that each call is sent with. Anthropic wants them unique in the whole request.
+func (r *repair) nameCalls() {
+	used := make(map[string]struct{}, len(r.calls))
+	native := r.ids            // every id of the history: what is valid and unique is never touched
+	serial := map[string]int{} // last number used, by cleaned id
+	for s := range r.calls {
+		c := &r.calls[s]
+		if c.failed {
+			continue
+		}
+		id := r.callPart(int32(s)).ID
+		if _, taken := used[id]; taken || id == "" {
+			id = nextID(id, serial, func(id string) bool {
+				_, a := used[id]
+				_, b := native[id]
+				return !a && !b
+			})
+		}
+		used[id] = struct{}{}
+		c.id = id
+	}
+}
+
+// maxIDLength is the longest id that every provider takes (OpenAI Chat Completions: 40 characters).
+const maxIDLength = 40
+
+// nextID returns id with a number that makes it free. An id without characters that every provider takes
+// (^[a-zA-Z0-9_-]+$) in it is cleaned first.
+func nextID(id string, serial map[string]int, free func(string) bool) string {
+	base := cleanID(id)
+	n := serial[base]
+	if n == 0 && id != "" {
+		n = 1 // the id itself is the first
+	}
+	for {
+		n++
+		suffix := "_" + strconv.Itoa(n)
+		next := base[:min(len(base), maxIDLength-len(suffix))] + suffix
+		if free(next) {
+			serial[base] = n
+			return next
+		}
+	}
+}
+
+func cleanID(id string) string {
+	if id == "" {
+		return "call"
+	}
+	return strings.Map(func(c rune) rune {
+		if c < 128 && (isLetter(byte(c)) || isName(byte(c)) || c == '-') {
+			return c
+		}
+		return '_'
+	}, id[:min(len(id), maxIDLength)])
+}
+
+// shortID keeps a reason readable, whatever an id holds.
+func shortID(id string) string {
+	if end := headEnd(id, maxIDLength); end < len(id) {
+		return id[:end] + "…"
+	}
+	return id
+}

@@ -1,0 +1,147 @@
+package winnow
+
+// Which result belongs to which call: by occurrence, since ids repeat in real transcripts.
+
+// callSlot is one call and its result.
+type callSlot struct {
+	message int32  // index in history
+	part    int32  // index in its Parts
+	result  int32  // index in history, -1: missing
+	next    int32  // next call of the same message with the same id, -1: none
+	failed  bool   // of a failed turn: goes, with its result
+	id      string // what it is sent with; "" until it is known
+}
+
+// collectCalls lists every call of the history.
+func (r *repair) collectCalls() {
+	h := r.history
+	r.first, r.answer = make([]int32, len(h)), make([]int32, len(h))
+	r.calls = make([]callSlot, 0, len(h)/2)
+	for i := range h {
+		r.first[i], r.answer[i] = -1, -1
+		m := &h[i]
+		if m.Role != RoleAssistant {
+			continue
+		}
+		for k := range m.Parts {
+			if m.Parts[k].Kind != KindToolCall {
+				continue
+			}
+			if r.first[i] < 0 {
+				r.first[i] = int32(len(r.calls))
+			}
+			r.calls = append(r.calls, callSlot{message: int32(i), part: int32(k), result: -1, next: -1, failed: isFailed(m)})
+		}
+	}
+	r.ids = make(map[string]int32, len(r.calls))
+}
+
+// pair gives results to the calls of the assistant message that they follow.
+func (r *repair) pair() {
+	current := int32(-1) // the newest assistant message
+	for i := range r.history {
+		m := &r.history[i]
+		switch m.Role {
+		case RoleAssistant:
+			current = int32(i)
+			r.openCalls(i)
+		case RoleTool:
+			s, ok := r.ids[m.ToolCallID]
+			if !ok || s < 0 || r.calls[s].message != current {
+				continue
+			}
+			r.ids[m.ToolCallID] = r.take(s, int32(i), m.ToolName)
+		}
+	}
+}
+
+// openCalls makes the calls of message i those that results with their ids belong to.
+func (r *repair) openCalls(i int) {
+	s := r.first[i]
+	if s < 0 {
+		return
+	}
+	end := s
+	for int(end) < len(r.calls) && r.calls[end].message == int32(i) {
+		end++
+	}
+	for k := end - 1; k >= s; k-- { // backwards, so that each chain is in call order
+		id := r.callPart(k).ID
+		if head, ok := r.ids[id]; ok && head >= 0 && r.calls[head].message == int32(i) {
+			r.calls[k].next = head
+		}
+		r.ids[id] = k
+	}
+}
+
+func (r *repair) callPart(s int32) *Part {
+	return &r.history[r.calls[s].message].Parts[r.calls[s].part]
+}
+
+// sameIDLook is how far take looks for a call with the tool's name among calls of one id.
+const sameIDLook = 32
+
+// take gives result i to the first open call of the chain that begins at s, one with the same tool's name
+// if there is one near. It returns the new beginning of the chain.
+func (r *repair) take(s, i int32, tool string) int32 {
+	found, before := s, int32(-1)
+	previous := int32(-1)
+	for k, n := s, 0; k >= 0 && n < sameIDLook; k, n = r.calls[k].next, n+1 {
+		if r.callPart(k).Name == tool {
+			found, before = k, previous
+			break
+		}
+		previous = k
+	}
+	r.calls[found].result = i
+	r.answer[i] = found
+	if before < 0 {
+		return r.calls[found].next
+	}
+	r.calls[before].next = r.calls[found].next
+	return s
+}
+
+// pairLate gives the results that are left to calls that are still open. Where several could be meant, the
+// newest result goes to the newest call before it: that keeps their order if there is one for each.
+func (r *repair) pairLate() {
+	var open map[string][]int32
+	for i := len(r.history) - 1; i >= 0; i-- {
+		m := &r.history[i]
+		if m.Role != RoleTool || r.answer[i] >= 0 {
+			continue
+		}
+		if open == nil {
+			open = r.openByID()
+		}
+		slots := open[m.ToolCallID]
+		for len(slots) > 0 && r.calls[slots[len(slots)-1]].message > int32(i) {
+			slots = slots[:len(slots)-1]
+		}
+		if len(slots) > 0 {
+			s := slots[len(slots)-1]
+			r.calls[s].result, r.answer[i] = int32(i), s
+			slots = slots[:len(slots)-1]
+		}
+		open[m.ToolCallID] = slots
+	}
+}
+
+// openByID lists the calls that have no result yet, or only one that this function once made.
+func (r *repair) openByID() map[string][]int32 {
+	open := map[string][]int32{}
+	for s := range r.calls {
+		c := &r.calls[s]
+		if c.result >= 0 && !isMissingResult(&r.history[c.result]) {
+			continue
+		}
+		id := r.callPart(int32(s)).ID
+		open[id] = append(open[id], int32(s))
+	}
+	return open
+}
+
+// isMissingResult says that m is a result that a repair made.
+func isMissingResult(m *Message) bool {
+	return m.Role == RoleTool && m.IsError && len(m.Parts) == 1 && m.Parts[0].Text == missingResult
+}

@@ -1,0 +1,97 @@
+package winnow
+
+import (
+	"iter"
+	"strings"
+)
+
+// Signs in the output of a tool that its reader must not miss.
+
+// word is a run of ASCII letters in a text, with what is around it.
+type word struct {
+	text   string // as written
+	before byte   // the byte in front; 0 at the beginning
+	after  byte   // the byte behind; 0 at the end
+	rest   string // all that comes behind
+}
+
+// words yields the runs of letters of s. An underscore or a digit beside letters makes them a name, which
+// says nothing.
+func words(s string) iter.Seq[word] {
+	return func(yield func(word) bool) {
+		for i := 0; i < len(s); {
+			if !isLetter(s[i]) {
+				i++
+				continue
+			}
+			start := i
+			for i < len(s) && isLetter(s[i]) {
+				i++
+			}
+			w := word{text: s[start:i], rest: s[i:]}
+			if start > 0 {
+				w.before = s[start-1]
+			}
+			if i < len(s) {
+				w.after = s[i]
+			}
+			if !isName(w.before) && !isName(w.after) && !yield(w) {
+				return
+			}
+		}
+	}
+}
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+func isName(c byte) bool   { return c == '_' || '0' <= c && c <= '9' }
+
+// means says that w is one of the list, in any case.
+func (w word) means(list []string) bool {
+	for _, x := range list {
+		if len(x) == len(w.text) && x[0] == w.text[0]|0x20 && strings.EqualFold(x, w.text) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	errorWords   = []string{"error", "errors", "exception", "failed", "fail", "fails", "failure", "failures", "fatal", "panic", "traceback", "denied", "refused", "aborted", "killed", "timeout", "invalid", "undefined"}
+	verdictWords = []string{"exit", "exited", "passed", "pass", "ok", "skipped", "total", "summary", "result", "results", "done", "finished", "completed", "complete", "elapsed", "success", "succeeded", "successful", "warning", "warnings"}
+	// reportWords begin a report when a colon, a bracket or a space and nothing of a program's text follows.
+	reportWords = []string{"error", "exception", "fatal", "panic", "failed", "fail", "failure"}
+)
+
+// reportsError says that a line reports an error: "error: …", "FAIL …", "panic: …", "ValueError: …",
+// "Traceback (…", "exit status 1". A line of a program that only handles errors does not count.
+func reportsError(line string) bool {
+	for w := range words(line) {
+		switch {
+		case strings.EqualFold(w.text, "traceback"):
+			return true
+		case w.after == ':' && (w.means(reportWords) || strings.HasSuffix(w.text, "Error") || strings.HasSuffix(w.text, "Exception")) && w.before != '.' && w.before != '"':
+			return true
+		case w.text == "ERROR" || w.text == "FATAL" || w.text == "FAIL" || w.text == "FAILED":
+			return true
+		case w.after == '[' && w.text == "error": // rustc: error[E0382]
+			return true
+		case w.after == ' ' && (w.text == "exit" || w.text == "exited") && reportsExit(w.rest):
+			return true
+		}
+	}
+	return false
+}
+
+// reportsExit says that what follows "exit" names a code other than 0: " code 1", "ed with status: 2".
+func reportsExit(rest string) bool {
+	rest = rest[:min(len(rest), 40)]
+	at := strings.IndexAny(rest, "0123456789")
+	if at < 0 || rest[at] == '0' {
+		return false
+	}
+	switch strings.Trim(rest[:at], " :=") {
+	case "code", "status", "with", "with code", "with status":
+		return true
+	}
+	return false
+}
