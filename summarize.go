@@ -2,6 +2,9 @@ package winnow
 
 import (
 	"context"
+	"fmt"
+	"strings"
+	"time"
 )
 
 // Summarizer writes a summary of req with an LLM. Implementations are safe for concurrent use, honour
@@ -30,7 +33,7 @@ type SummaryRequest struct {
 type SummarizeOptions struct {
 	Summarizer   Summarizer // nil: Digest()
 	Window       int        // the summarizer's own context window, tokens (200 000)
-	MaxTokens    int        // room for each answer, tokens (a share of Window)
+	MaxTokens    int        // room for each answer, tokens (an eighth of Window, at most 16 000); at most a fifth of Window
 	Previous     string     // the summary so far; "" for none
 	Instructions string     // added to every request
 	Parts        int        // parts that are summarized on their own and then merged (2)
@@ -40,7 +43,269 @@ type SummarizeOptions struct {
 
 // Summary is what [SummarizeInStages] made.
 type Summary struct {
-	Text     string
-	Degraded bool // some of it was made without the LLM
-	Calls    int  // calls to the Summarizer, retries included
+	Text     string // never blank, unless there was nothing to summarize
+	Degraded bool   // some of it was made without the LLM
+	Calls    int    // calls to the Summarizer, retries included
+}
+
+// The answer's share of the window. The reference allows 0.8 × its reserve of 20 000 tokens, whatever the
+// window; what is kept has to grow with the window, and the prompt also holds the previous summary.
+const (
+	defaultAnswerShare  = 0.125
+	defaultAnswerTokens = 16_000
+	maxAnswerShare      = 0.2
+	maxPreviousShare    = 0.3   // of the window, for the summary that is updated
+	maxInstructShare    = 0.125 // of the window, for the host's instructions
+)
+
+// mergeInstructions are the reference's, with a word on the order.
+const mergeInstructions = "Merge these partial summaries, which stand in the order of the conversation, into a single cohesive summary; where they contradict each other the later one holds. Preserve decisions, TODOs, open questions, and any constraints."
+
+// SummarizeInStages summarizes history with opts.Summarizer, whatever the size of its window. History is
+// cut into chunks at atom boundaries; each call updates the summary of the chunks before it; the summaries
+// of opts.Parts parts are merged at the end. No call exceeds Window (by the Estimator's count, prompt and
+// MaxTokens together), no message is left out (one that is too large is clipped in its middle, arguments
+// of calls too), and no prompt is sent twice.
+//
+// A call is tried three times, with pauses of 500 ms doubling to 5 s, and each attempt may take 180 s. An
+// answer that is cut, blank, a tool call, an echo of the prompt, or not shorter than what it summarizes
+// counts as failed. A chunk that fails is tried once more, clipped harder; then the [Digest] of it stands
+// in and Degraded is set. The only errors are those of ctx. An empty history gives opts.Previous.
+func SummarizeInStages(ctx context.Context, history []Message, opts *SummarizeOptions) (*Summary, error) {
+	var c summarizeConfig
+	if opts != nil {
+		c.SummarizeOptions = *opts
+	}
+	return summarizeInStages(ctx, history, c)
+}
+
+// summarizeConfig is SummarizeOptions with what the manager decides besides.
+type summarizeConfig struct {
+	SummarizeOptions
+	attempts int                                              // of one call (3)
+	timeout  time.Duration                                    // of one attempt (180 s)
+	noDigest bool                                             // fail with ErrCompaction instead of letting the digest stand in
+	cache    *summaryCache                                    // answers of earlier runs; nil: none
+	sleep    func(ctx context.Context, d time.Duration) error // nil: a timer
+}
+
+// normal returns c with every field set.
+func (c summarizeConfig) normal() summarizeConfig {
+	if c.Window <= 0 {
+		c.Window = defaultWindow
+	}
+	if c.MaxTokens <= 0 {
+		c.MaxTokens = min(shareOf(c.Window, defaultAnswerShare), defaultAnswerTokens)
+	}
+	c.MaxTokens = max(1, min(c.MaxTokens, shareOf(c.Window, maxAnswerShare)))
+	setInt(&c.Parts, 2)
+	setInt(&c.MinMessages, 4)
+	setInt(&c.attempts, defaultAttempts)
+	c.attempts = max(1, c.attempts)
+	if c.timeout <= 0 {
+		c.timeout = defaultTimeout
+	}
+	if c.Estimator == nil {
+		c.Estimator = CharsPerToken(4)
+	}
+	if c.Summarizer == nil {
+		c.Summarizer = Digest()
+	}
+	if c.cache == nil {
+		c.cache = newSummaryCache()
+	}
+	if c.sleep == nil {
+		c.sleep = sleepFor
+	}
+	c.Previous = clipToTokens(c.Estimator, strings.TrimSpace(c.Previous), max(answerLimit(c.MaxTokens), shareOf(c.Window, maxPreviousShare)))
+	c.Instructions = clipToTokens(c.Estimator, strings.TrimSpace(c.Instructions), shareOf(c.Window, maxInstructShare))
+	return c
+}
+
+// summarizeInStages is SummarizeInStages for the manager. With noDigest its errors wrap ErrCompaction and
+// the cause; finished chunks are then in the cache, and a retry with the same history repeats only the rest.
+func summarizeInStages(ctx context.Context, history []Message, c summarizeConfig) (*Summary, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	r := &summaryRun{summarizeConfig: c.normal(), ctx: ctx}
+	text, err := r.summarize(history)
+	if err != nil {
+		if c.noDigest {
+			err = fmt.Errorf("%w: %w", ErrCompaction, err)
+		}
+		return nil, err
+	}
+	return &Summary{Text: text, Degraded: r.degraded, Calls: r.calls}, nil
+}
+
+// summaryRun is one run of summarizeInStages.
+type summaryRun struct {
+	summarizeConfig
+	ctx      context.Context
+	calls    int
+	failures int  // batches that failed in a row
+	answered bool // the summarizer made some of the text
+	degraded bool // the digest made some of the text
+}
+
+func (r *summaryRun) summarize(history []Message) (string, error) {
+	if err := r.ctx.Err(); err != nil {
+		return "", fmt.Errorf("winnow: summarizing: %w", err)
+	}
+	if len(history) == 0 {
+		return r.Previous, nil
+	}
+	messages := forSummary(history)
+	if d, ok := r.Summarizer.(digester); ok { // reads a history of any size at once
+		r.calls, r.degraded = 1, true
+		return d.digest(SummaryRequest{Messages: messages, Previous: r.Previous, Instructions: r.Instructions, MaxTokens: r.MaxTokens}), nil
+	}
+	text, err := r.stages(messages)
+	if err == nil && !r.answered { // one digest of everything is better than digests of digests
+		text = r.digest(messages, r.Previous)
+	}
+	return text, err
+}
+
+// stages summarizes messages in one call, in a row of calls, or in parts that are merged.
+func (r *summaryRun) stages(messages []Message) (string, error) {
+	largest := withMargin(r.room(r.previousAllowance(), r.Instructions))
+	atoms := r.atoms(messages, largest)
+	sizes := batchSizes(atoms)
+	limit := min(chunkLimit(sizes, r.Window), largest)
+	total := sum(sizes)
+	// Parts smaller than a chunk would only add calls.
+	parts := min(r.Parts, total/limit+1)
+	if parts <= 1 || len(messages) < max(2, r.MinMessages) || total <= limit {
+		return r.rolling(batches(atoms, chunkBySize(sizes, limit)), r.Previous, r.Instructions)
+	}
+	var partials []batch
+	runs := splitByShare(sizes, parts)
+	for i, n := range runs {
+		part := atoms[:n]
+		atoms = atoms[n:]
+		text, err := r.rolling(batches(part, chunkBySize(batchSizes(part), limit)), "", r.Instructions)
+		if err != nil {
+			return "", err
+		}
+		partials = append(partials, r.partial(text, i, len(runs), messages[part[0].first:end(part)], part[0].first))
+	}
+	return r.merge(partials, largest)
+}
+
+// end is the index in the history behind the last of atoms.
+func end(atoms []batch) int {
+	last := atoms[len(atoms)-1]
+	return last.first + len(last.messages)
+}
+
+// partial makes a message of the summary of part i of n.
+func (r *summaryRun) partial(text string, i, n int, messages []Message, first int) batch {
+	head := fmt.Sprintf("Summary of part %d of %d: messages %d to %d%s.\n\n", i+1, n, first+1, first+len(messages), timeRange(messages))
+	m := Message{Role: RoleUser, Injected: true, Summary: true, Parts: []Part{{Text: head + text}}}
+	return batch{messages: []Message{m}, tokens: renderedTokens(r.Estimator, &m), first: i}
+}
+
+// timeRange says from when to when messages were written, if that is known.
+func timeRange(messages []Message) string {
+	var from, to time.Time
+	for i := range messages {
+		if t := messages[i].Time; !t.IsZero() {
+			if from.IsZero() {
+				from = t
+			}
+			to = t
+		}
+	}
+	if from.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf(", %s to %s", from.UTC().Format(time.RFC3339), to.UTC().Format(time.RFC3339))
+}
+
+// merge makes one summary of partial ones and the previous summary.
+func (r *summaryRun) merge(partials []batch, limit int) (string, error) {
+	instructions := mergeInstructions
+	if r.Instructions != "" {
+		instructions += "\n\n" + r.Instructions
+	}
+	return r.rolling(batches(partials, chunkBySize(batchSizes(partials), limit)), r.Previous, instructions)
+}
+
+// maxFailures is how many chunks in a row may fail before the summarizer is taken to be down.
+const maxFailures = 1
+
+// rolling summarizes chunks one after the other, each with the summary of those before it.
+func (r *summaryRun) rolling(chunks []batch, summary, instructions string) (string, error) {
+	for i, b := range chunks {
+		if r.failures > maxFailures && !r.noDigest {
+			for _, rest := range chunks[i+1:] {
+				b.join(rest)
+			}
+			return r.digest(b.messages, summary), nil
+		}
+		text, err := r.batch(b, summary, instructions)
+		switch {
+		case err == nil:
+			r.answered, r.failures = true, 0
+		case r.ctx.Err() != nil:
+			return "", fmt.Errorf("winnow: summarizing: %w", r.ctx.Err())
+		case r.noDigest:
+			return "", fmt.Errorf("summarizing messages from %d on: %w", b.first+1, err)
+		default:
+			r.failures++
+			text = r.digest(b.messages, summary)
+		}
+		summary = text
+	}
+	return summary, nil
+}
+
+// digest stands in for a summary that could not be had.
+func (r *summaryRun) digest(messages []Message, previous string) string {
+	r.degraded = true
+	return digester{}.digest(SummaryRequest{Messages: messages, Previous: previous, MaxTokens: r.MaxTokens})
+}
+
+// batch summarizes one chunk: as it is, and if that fails clipped harder.
+func (r *summaryRun) batch(b batch, previous, instructions string) (string, error) {
+	attempts := r.attempts
+	if r.failures > 0 { // the summarizer is down: it is only asked whether it is back
+		attempts = 1
+	}
+	limit := withMargin(r.room(textTokens(r.Estimator, previous), instructions))
+	text, err := r.try(b, previous, instructions, limit, attempts)
+	if err == nil || r.ctx.Err() != nil || r.failures > 0 || restsAfter(err) {
+		return text, err
+	}
+	// A quarter: the estimate may be four times too low, as chars/4 is for CJK.
+	harder := min(limit, b.tokens) / 4
+	if text, again := r.try(b, previous, instructions, harder, 1); again == nil {
+		return text, nil
+	}
+	return "", err
+}
+
+// atoms returns the atoms of messages. One whose labels alone would fill a chunk is split into messages.
+func (r *summaryRun) atoms(messages []Message, limit int) []batch {
+	var out []batch
+	first := 0
+	for _, n := range atomsOf(messages) {
+		b := batch{messages: messages[first : first+n : first+n], first: first}
+		frames := 0
+		for i := range b.messages {
+			frames += frame(&b.messages[i]) + minClipTokens
+			b.tokens = addTokens(b.tokens, renderedTokens(r.Estimator, &b.messages[i]))
+		}
+		if n > 1 && frames > limit/2 {
+			for i := range b.messages {
+				out = append(out, batch{messages: b.messages[i : i+1 : i+1], first: first + i, tokens: renderedTokens(r.Estimator, &b.messages[i])})
+			}
+		} else {
+			out = append(out, b)
+		}
+		first += n
+	}
+	return out
 }

@@ -1,0 +1,219 @@
+package winnow
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// What the prompt puts around a message and around a call, in estimated tokens: the longest label with
+// its attributes is about 90 characters without the name of the tool, which is counted with the call.
+const (
+	messageOverhead = 24
+	callOverhead    = 24
+	// A text is never clipped below this, so that every message says something.
+	minClipTokens = 12
+)
+
+// forSummary returns copies of messages that hold no Details, Signature, Source, image or opaque part and
+// share no memory with history that a summarizer could write to.
+func forSummary(history []Message) []Message {
+	out := make([]Message, len(history))
+	for i := range history {
+		m := &history[i]
+		out[i] = Message{ID: m.ID, Role: m.Role, ToolCallID: m.ToolCallID, ToolName: m.ToolName, IsError: m.IsError,
+			StopReason: m.StopReason, Time: m.Time, Pinned: m.Pinned, Injected: m.Injected, Summary: m.Summary}
+		parts := make([]Part, 0, len(m.Parts)+1)
+		if outcome := outcomeText(m); outcome != "" {
+			parts = append(parts, Part{Text: outcome})
+		}
+		for k := range m.Parts {
+			if p := summaryPart(&m.Parts[k]); p.Kind == KindToolCall || p.Text != "" {
+				parts = append(parts, p)
+			}
+		}
+		out[i].Parts = parts
+	}
+	return out
+}
+
+// outcomeText carries the two fields of Details that a summary may name into the text.
+func outcomeText(m *Message) string {
+	exit, status := toolOutcome(m.Details)
+	var fields []string
+	if exit != "" {
+		fields = append(fields, "exit code "+exit)
+	}
+	if status != "" {
+		fields = append(fields, "status "+attribute(status))
+	}
+	if fields == nil {
+		return ""
+	}
+	return "[" + strings.Join(fields, ", ") + "]"
+}
+
+func summaryPart(p *Part) Part {
+	switch p.Kind {
+	case KindText, KindThinking:
+		return Part{Kind: p.Kind, Text: p.Text}
+	case KindToolCall:
+		args := slices.Clone(p.Arguments)
+		if len(args) > 0 && !json.Valid(args) { // a summarizer may marshal what it gets
+			args = quoteJSON(string(args))
+		}
+		return Part{Kind: KindToolCall, ID: p.ID, Name: p.Name, Arguments: args}
+	}
+	return Part{Text: placeholder(p)}
+}
+
+// copyMessages returns messages that a summarizer may write to.
+func copyMessages(messages []Message) []Message {
+	out := slices.Clone(messages)
+	for i := range out {
+		out[i].Parts = slices.Clone(out[i].Parts)
+		for k := range out[i].Parts {
+			out[i].Parts[k].Arguments = slices.Clone(out[i].Parts[k].Arguments)
+		}
+	}
+	return out
+}
+
+// renderedTokens estimates what m costs in a prompt.
+func renderedTokens(e Estimator, m *Message) int {
+	return addTokens(estimate(e, *m), frame(m))
+}
+
+// frame is the part of renderedTokens that clipping texts does not change.
+func frame(m *Message) int {
+	n := messageOverhead
+	for i := range m.Parts {
+		if m.Parts[i].Kind == KindToolCall {
+			n += callOverhead
+		}
+	}
+	return n
+}
+
+// estimate never returns a negative count, whatever the estimator says.
+func estimate(e Estimator, m Message) int { return max(0, e.Estimate(m)) }
+
+func textTokens(e Estimator, s string) int {
+	return estimate(e, Message{Role: RoleUser, Parts: []Part{{Text: s}}})
+}
+
+// clippable is a text of a message, or the arguments of a call.
+type clippable struct {
+	message, part int
+	tokens        int
+}
+
+// fitMessages returns messages clipped to about limit estimated tokens as rendered. The longest texts and
+// arguments lose most: all are cut to one height, from their middle. Every message keeps something, even
+// where limit is too small for that. The input is not written.
+func fitMessages(e Estimator, messages []Message, limit int) []Message {
+	messages = thinMessages(messages, limit/(2*callOverhead))
+	fixed, total := 0, 0
+	var texts []clippable
+	for i := range messages {
+		fixed += frame(&messages[i])
+		for k := range messages[i].Parts {
+			n := estimate(e, Message{Role: messages[i].Role, Parts: messages[i].Parts[k : k+1]})
+			texts = append(texts, clippable{i, k, n})
+			total = addTokens(total, n)
+		}
+	}
+	if addTokens(total, fixed) <= limit {
+		return messages
+	}
+	height := max(minClipTokens, clipHeight(texts, limit-fixed))
+	out := copyMessages(messages)
+	for _, t := range texts {
+		if t.tokens <= height {
+			continue
+		}
+		p := &out[t.message].Parts[t.part]
+		if p.Kind == KindToolCall {
+			p.Arguments = clipArguments(p.Arguments, t.tokens, height)
+		} else {
+			p.Text = clipText(p.Text, t.tokens, height)
+		}
+	}
+	return out
+}
+
+// clipHeight returns the height to which the texts have to be cut so that they hold at most room tokens.
+func clipHeight(texts []clippable, room int) int {
+	slices.SortStableFunc(texts, func(a, b clippable) int { return a.tokens - b.tokens })
+	room = max(0, room)
+	for i, t := range texts {
+		if even := room / (len(texts) - i); t.tokens > even {
+			return even
+		}
+		room -= t.tokens
+	}
+	return room
+}
+
+// thinMessages drops parts from the middle of messages that have more than limit of them: each has a
+// label that clipping texts does not shorten.
+func thinMessages(messages []Message, limit int) []Message {
+	limit = max(4, limit)
+	var out []Message
+	for i := range messages {
+		parts := messages[i].Parts
+		if len(parts) <= limit {
+			continue
+		}
+		if out == nil {
+			out = slices.Clone(messages)
+		}
+		head, tail := limit/2, limit-limit/2-1
+		kept := slices.Clone(parts[:head])
+		kept = append(kept, Part{Text: fmt.Sprintf("[… %d parts left out …]", len(parts)-head-tail)})
+		out[i].Parts = append(kept, parts[len(parts)-tail:]...)
+	}
+	if out == nil {
+		return messages
+	}
+	return out
+}
+
+// clipText keeps the head and the tail of s, which has the given tokens, in about limit tokens. The tail
+// gets 40 %: results of tools say at their end how they ended.
+func clipText(s string, tokens, limit int) string {
+	const marker = 8 // tokens of the text that stands for what is left out
+	chars := charCount(s)
+	keep := int(float64(chars) * float64(max(1, limit-marker)) / float64(max(1, tokens)))
+	if keep >= chars {
+		return s
+	}
+	head := s[:headEnd(s, keep*3/5)]
+	tail := s[tailStart(s, keep-keep*3/5):]
+	clipped := fmt.Sprintf("%s[… %d characters left out …]%s", head, chars-keep, tail)
+	if len(clipped) >= len(s) { // the marker is longer than what it stands for
+		return head
+	}
+	return clipped
+}
+
+// clipArguments clips the text of args, which becomes a JSON string: half an object would not be JSON.
+func clipArguments(args json.RawMessage, tokens, limit int) json.RawMessage {
+	return quoteJSON(clipText(argumentText(args), tokens, limit))
+}
+
+// quoteJSON writes s as a JSON string, without the escapes for HTML that would make it longer.
+func quoteJSON(s string) json.RawMessage {
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(s) != nil {
+		return json.RawMessage(`""`)
+	}
+	return json.RawMessage(strings.TrimSuffix(b.String(), "\n"))
+}

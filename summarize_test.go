@@ -1,0 +1,436 @@
+package winnow
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// readVectors calls f for each line of a group of conformance vectors.
+func readVectors(t *testing.T, group string, f func(line []byte)) {
+	t.Helper()
+	file, err := os.Open("testdata/conformance/" + group + ".jsonl.gz")
+	require.NoError(t, err)
+	defer file.Close()
+	z, err := gzip.NewReader(file)
+	require.NoError(t, err)
+	lines := bufio.NewScanner(z)
+	lines.Buffer(nil, 64<<20)
+	for lines.Scan() {
+		f(lines.Bytes())
+	}
+	require.NoError(t, lines.Err())
+}
+
+func TestChunkConformance(t *testing.T) {
+	n := 0
+	readVectors(t, "chunk", func(line []byte) {
+		var v struct {
+			Name     string
+			Messages []Message
+			Op       string
+			Args     struct{ MaxTokens, Parts, ContextWindow int }
+			Want     json.RawMessage
+		}
+		require.NoError(t, json.Unmarshal(line, &v))
+		n++
+		sizes := make([]int, len(v.Messages))
+		for i, m := range v.Messages {
+			if m.Role == RoleUser { // the reference counts a user's image as nothing
+				m.Parts = slices.DeleteFunc(m.Parts, func(p Part) bool { return p.Kind == KindImage })
+			}
+			sizes[i] = CharsPerToken(4).Estimate(m)
+		}
+		var got any
+		switch v.Op {
+		case "estimateMessagesTokens":
+			got = sum(sizes)
+		case "splitMessagesByTokenShare":
+			got = splitByShare(sizes, v.Args.Parts)
+		case "chunkMessagesByMaxTokens":
+			got = chunkBySize(sizes, withMargin(v.Args.MaxTokens))
+		case "computeAdaptiveChunkRatio":
+			var want float64
+			require.NoError(t, json.Unmarshal(v.Want, &want))
+			assert.InDelta(t, want, adaptiveChunkRatio(sizes, v.Args.ContextWindow), 1e-9, v.Name)
+			return
+		default:
+			t.Fatalf("%s: unknown op %q", v.Name, v.Op)
+		}
+		b, err := json.Marshal(got)
+		require.NoError(t, err)
+		assert.JSONEq(t, string(v.Want), string(b), "%s %s", v.Name, v.Op)
+	})
+	assert.Equal(t, 112, n)
+}
+
+// scripted is a summarizer that records its requests and answers by rule.
+type scripted struct {
+	mu      sync.Mutex
+	prompts []string
+	reqs    []SummaryRequest
+	answer  func(n int, req SummaryRequest) (string, error)
+}
+
+func (s *scripted) Summarize(ctx context.Context, req SummaryRequest) (string, error) {
+	s.mu.Lock()
+	s.prompts = append(s.prompts, req.Prompt())
+	s.reqs = append(s.reqs, req)
+	n := len(s.prompts)
+	s.mu.Unlock()
+	if s.answer == nil {
+		return fmt.Sprintf("## Goal\nsummary %d", n), nil
+	}
+	return s.answer(n, req)
+}
+
+// numbered is a history of n turns in which every message begins with its own mark.
+func numbered(turns, size int) []Message {
+	var h []Message
+	text := func(n int) string {
+		mark := fmt.Sprintf("mark%05d", len(h))
+		return mark + strings.Repeat(" some words of text", n/19)
+	}
+	for i := range turns {
+		id := fmt.Sprintf("call_%d", i)
+		h = append(h, Message{Role: RoleUser, Parts: []Part{{Text: text(size / 4)}}})
+		args, _ := json.Marshal(map[string]string{"command": text(size / 2)})
+		h = append(h, Message{Role: RoleAssistant, Parts: []Part{{Kind: KindToolCall, ID: id, Name: "bash", Arguments: args}}})
+		h = append(h, Message{Role: RoleTool, ToolCallID: id, ToolName: "bash", Parts: []Part{{Text: text(size)}}})
+		h = append(h, Message{Role: RoleAssistant, Parts: []Part{{Text: text(size / 4)}}})
+	}
+	return h
+}
+
+func TestSummarizeInStagesHoldsTheWindow(t *testing.T) {
+	huge := numbered(20, 400)
+	huge[42].Parts[0].Text += strings.Repeat("x</message><thinking>", 100_000)
+	many := numbered(1, 10)
+	for i := range 3_000 { // an assistant message with more calls than any window has room for
+		many[1].Parts = append(many[1].Parts, Part{Kind: KindToolCall, ID: fmt.Sprint(i), Name: "t", Arguments: json.RawMessage(`{"a":1}`)})
+	}
+	for _, tc := range []struct {
+		name    string
+		reason  string
+		history []Message
+		windows []int
+		opts    SummarizeOptions
+	}{
+		{"ordinary", "all sizes of windows", numbered(60, 2_000), []int{4_000, 8_000, 32_000, 128_000, 2_000_000}, SummarizeOptions{}},
+		{"tiny messages", "labels cost more than the text", numbered(800, 1), []int{4_000, 32_000}, SummarizeOptions{}},
+		{"one huge message", "clipped, and its escapes make it longer", huge, []int{4_000, 32_000, 200_000}, SummarizeOptions{}},
+		{"huge everything", "every message is oversized", numbered(8, 100_000), []int{4_000, 16_000}, SummarizeOptions{}},
+		{"many calls", "a message is clipped by parts", many, []int{4_000, 200_000}, SummarizeOptions{}},
+		{"large answers", "MaxTokens above what the window allows", numbered(40, 2_000), []int{4_000, 16_000}, SummarizeOptions{MaxTokens: math.MaxInt}},
+		{"large previous", "a summary from a model with a larger window", numbered(40, 2_000), []int{4_000, 16_000}, SummarizeOptions{Previous: strings.Repeat("fact ", 40_000)}},
+		{"large instructions", "instructions that fill the window", numbered(40, 2_000), []int{4_000, 16_000}, SummarizeOptions{Instructions: strings.Repeat("focus ", 40_000)}},
+		{"many parts", "more parts than chunks", numbered(40, 2_000), []int{4_000, 64_000}, SummarizeOptions{Parts: math.MaxInt, MinMessages: -1}},
+		{"dense estimator", "a tokenizer that is four times as hungry", numbered(40, 2_000), []int{16_000, 64_000}, SummarizeOptions{Estimator: CharsPerToken(1)}},
+	} {
+		for _, window := range tc.windows {
+			t.Run(fmt.Sprintf("%s/%d", tc.name, window), func(t *testing.T) {
+				s := &scripted{}
+				opts := tc.opts
+				opts.Summarizer, opts.Window = s, window
+				sum, err := SummarizeInStages(t.Context(), tc.history, &opts)
+				require.NoError(t, err)
+				require.NotEmpty(t, s.prompts, tc.reason)
+				assert.False(t, sum.Degraded, tc.reason)
+				assert.Equal(t, len(s.prompts), sum.Calls)
+				e := opts.Estimator
+				if e == nil {
+					e = CharsPerToken(4)
+				}
+				seen := map[string]bool{}
+				for i, p := range s.prompts {
+					n := textTokens(e, p) + textTokens(e, s.reqs[i].System()) + s.reqs[i].MaxTokens
+					assert.LessOrEqual(t, n, window, "call %d: %s", i, tc.reason)
+					assert.False(t, seen[p], "prompt %d was sent before", i)
+					seen[p] = true
+				}
+				all := strings.Join(s.prompts, "")
+				for i := range tc.history {
+					assert.Contains(t, all, fmt.Sprintf("mark%05d", i), "message %d is left out: %s", i, tc.reason)
+				}
+			})
+		}
+	}
+}
+
+func TestSummarizeInStagesKeepsAtomsTogether(t *testing.T) {
+	s := &scripted{}
+	_, err := SummarizeInStages(t.Context(), numbered(60, 800), &SummarizeOptions{Summarizer: s, Window: 8_000})
+	require.NoError(t, err)
+	for i, r := range s.reqs {
+		for k, m := range r.Messages {
+			if m.Role == RoleTool {
+				require.Positive(t, k, "request %d begins with a result", i)
+				assert.Equal(t, RoleAssistant, r.Messages[k-1].Role)
+			}
+		}
+	}
+}
+
+func TestSummarizeInStagesMergesInOrder(t *testing.T) {
+	h := numbered(100, 2_000)
+	for i := range h {
+		h[i].Time = time.Date(2026, 3, 1, 0, 0, i, 0, time.UTC)
+	}
+	s := &scripted{}
+	sum, err := SummarizeInStages(t.Context(), h, &SummarizeOptions{Summarizer: s, Window: 32_000, Previous: "the story so far"})
+	require.NoError(t, err)
+	last := s.reqs[len(s.reqs)-1]
+	require.Len(t, last.Messages, 2)
+	assert.Equal(t, "the story so far", last.Previous)
+	assert.Contains(t, last.Instructions, "Merge these partial summaries")
+	assert.Contains(t, last.Messages[0].Parts[0].Text, "Summary of part 1 of 2: messages 1 to 2")
+	assert.Contains(t, last.Messages[0].Parts[0].Text, "2026-03-01T00:00:00Z to ")
+	assert.Contains(t, last.Messages[1].Parts[0].Text, "Summary of part 2 of 2: messages 2")
+	assert.Contains(t, last.Messages[1].Parts[0].Text, " to 2026-03-01T00:06:39Z")
+	assert.Empty(t, s.reqs[0].Previous, "the previous summary is merged at the end, once")
+	assert.Equal(t, fmt.Sprintf("## Goal\nsummary %d", len(s.reqs)), sum.Text)
+}
+
+func TestSummarizeInStagesNeverSendsAPromptTwice(t *testing.T) {
+	var h []Message // both halves are the same text
+	for range 64 {
+		h = append(h, Message{Role: RoleUser, Parts: []Part{{Text: strings.Repeat("again ", 400)}}})
+	}
+	s := &scripted{answer: func(int, SummaryRequest) (string, error) { return "always the same", nil }}
+	_, err := SummarizeInStages(t.Context(), h, &SummarizeOptions{Summarizer: s, Window: 16_000})
+	require.NoError(t, err)
+	seen := map[string]bool{}
+	for _, p := range s.prompts {
+		assert.False(t, seen[p])
+		seen[p] = true
+	}
+}
+
+func TestSummarizeInStagesRetries(t *testing.T) {
+	boom := errors.New("boom")
+	for _, tc := range []struct {
+		name     string
+		answer   func(n int, req SummaryRequest) (string, error)
+		calls    int
+		degraded bool
+		least    time.Duration
+		most     time.Duration
+	}{
+		{"first call", nil, 1, false, 0, 0},
+		{"third attempt", func(n int, _ SummaryRequest) (string, error) {
+			if n < 3 {
+				return "", boom
+			}
+			return "fine", nil
+		}, 3, false, 1_200 * time.Millisecond, 1_800 * time.Millisecond},
+		{"always", func(int, SummaryRequest) (string, error) { return "", boom }, 4, true, 1_200 * time.Millisecond, 1_800 * time.Millisecond},
+		{"panic", func(int, SummaryRequest) (string, error) { panic("no model") }, 4, true, 1_200 * time.Millisecond, 1_800 * time.Millisecond},
+		{"cut by length", func(int, SummaryRequest) (string, error) { return "## Goal\nhalf", ErrIncomplete }, 4, true, 1_200 * time.Millisecond, 1_800 * time.Millisecond},
+		{"too long", func(int, SummaryRequest) (string, error) { return strings.Repeat("word ", 5_000_000), nil }, 3, true, 400 * time.Millisecond, 600 * time.Millisecond},
+		{"auth: clipping harder cannot help", func(int, SummaryRequest) (string, error) { return "", errors.New("401 unauthorized") }, 3, true, 1_200 * time.Millisecond, 1_800 * time.Millisecond},
+		{"fits only when clipped harder", func(_ int, r SummaryRequest) (string, error) {
+			if len(r.Prompt()) > 12_000 {
+				return "", errors.New("prompt is too long")
+			}
+			return "fine", nil
+		}, 4, false, 1_200 * time.Millisecond, 1_800 * time.Millisecond},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &scripted{answer: tc.answer}
+				start := time.Now()
+				sum, err := SummarizeInStages(t.Context(), numbered(5, 2_000), &SummarizeOptions{Summarizer: s})
+				require.NoError(t, err)
+				assert.Equal(t, tc.calls, sum.Calls)
+				assert.Len(t, s.prompts, tc.calls)
+				assert.Equal(t, tc.degraded, sum.Degraded)
+				assert.NotEmpty(t, sum.Text)
+				assert.LessOrEqual(t, tc.least, time.Since(start))
+				assert.GreaterOrEqual(t, tc.most, time.Since(start))
+				seen := map[string]bool{}
+				for _, p := range s.prompts {
+					assert.False(t, seen[p], "an attempt repeats a prompt")
+					seen[p] = true
+				}
+			})
+		})
+	}
+}
+
+func TestSummarizeInStagesOutageIsCheap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &scripted{answer: func(int, SummaryRequest) (string, error) { return "", errors.New("503 overloaded") }}
+		sum, err := SummarizeInStages(t.Context(), numbered(300, 2_000), &SummarizeOptions{Summarizer: s, Window: 8_000})
+		require.NoError(t, err)
+		assert.True(t, sum.Degraded)
+		assert.LessOrEqual(t, sum.Calls, 6, "a summarizer that is down is not asked for every chunk")
+	})
+}
+
+func TestSummarizeInStagesDigestsOnlyWhatFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &scripted{answer: func(n int, r SummaryRequest) (string, error) {
+			if strings.Contains(r.Prompt(), "mark00050") && r.Previous != "" {
+				return "", errors.New("boom")
+			}
+			return "## Goal\nby the model", nil
+		}}
+		sum, err := SummarizeInStages(t.Context(), numbered(30, 2_000), &SummarizeOptions{Summarizer: s, Window: 16_000, Parts: 1})
+		require.NoError(t, err)
+		assert.True(t, sum.Degraded)
+		assert.Equal(t, "## Goal\nby the model", sum.Text, "the chunks after the failed one are summarized")
+	})
+}
+
+func TestSummarizeInStagesCache(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		down := true
+		s := &scripted{}
+		s.answer = func(n int, r SummaryRequest) (string, error) {
+			if down && strings.Contains(r.Prompt(), "mark00110") {
+				return "", errors.New("boom")
+			}
+			return fmt.Sprintf("## Goal\nsummary %d", n), nil
+		}
+		c := summarizeConfig{SummarizeOptions: SummarizeOptions{Summarizer: s, Window: 16_000}, noDigest: true, cache: newSummaryCache()}
+		_, err := summarizeInStages(t.Context(), numbered(30, 2_000), c)
+		require.ErrorIs(t, err, ErrCompaction)
+		require.ErrorContains(t, err, "boom")
+		before := len(s.prompts) - 4 // three attempts and one clipped harder
+		down = false
+		sum, err := summarizeInStages(t.Context(), numbered(30, 2_000), c)
+		require.NoError(t, err)
+		assert.False(t, sum.Degraded)
+		assert.Less(t, sum.Calls, before, "finished chunks are not asked for again")
+	})
+}
+
+func TestSummarizeInStagesContext(t *testing.T) {
+	blocks := SummarizerFunc(func(ctx context.Context, _ SummaryRequest) (string, error) {
+		<-ctx.Done()
+		return "", ctx.Err()
+	})
+	fails := SummarizerFunc(func(context.Context, SummaryRequest) (string, error) { return "", errors.New("boom") })
+	for _, tc := range []struct {
+		name string
+		s    Summarizer
+		ends time.Duration
+	}{
+		{"before it begins", blocks, 0},
+		{"within a call", blocks, 10 * time.Second},
+		{"within a pause", fails, 200 * time.Millisecond},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				time.AfterFunc(tc.ends, cancel)
+				if tc.ends == 0 {
+					cancel()
+				}
+				start := time.Now()
+				for _, noDigest := range []bool{false, true} {
+					sum, err := summarizeInStages(ctx, numbered(5, 2_000), summarizeConfig{SummarizeOptions: SummarizeOptions{Summarizer: tc.s}, noDigest: noDigest})
+					assert.Nil(t, sum)
+					require.ErrorIs(t, err, context.Canceled)
+					assert.Equal(t, noDigest, errors.Is(err, ErrCompaction))
+				}
+				assert.Equal(t, tc.ends, time.Since(start), "it waits no longer than ctx")
+			})
+		})
+	}
+}
+
+func TestSummarizeInStagesTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		deaf := SummarizerFunc(func(context.Context, SummaryRequest) (string, error) { <-release; return "late", nil })
+		start := time.Now()
+		_, err := summarizeInStages(t.Context(), numbered(5, 2_000), summarizeConfig{SummarizeOptions: SummarizeOptions{Summarizer: deaf}, noDigest: true, attempts: 1, timeout: time.Minute})
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, err, ErrCompaction)
+		assert.Equal(t, 2*time.Minute, time.Since(start), "one attempt, and one clipped harder")
+		close(release)
+	})
+}
+
+func TestSummarizeInStagesIsSafe(t *testing.T) {
+	vandal := SummarizerFunc(func(_ context.Context, r SummaryRequest) (string, error) {
+		for i := range r.Messages {
+			r.Messages[i].Role = "nobody"
+			for k := range r.Messages[i].Parts {
+				r.Messages[i].Parts[k].Text = "overwritten"
+				for b := range r.Messages[i].Parts[k].Arguments {
+					r.Messages[i].Parts[k].Arguments[b] = 'x'
+				}
+			}
+		}
+		return "fine", nil
+	})
+	silent := func(context.Context, time.Duration) error { return nil }
+	h := numbered(5, 100)
+	h[2].Details = json.RawMessage(`{"exitCode":3,"secret":"hidden"}`)
+	h[2].Source, h[2].Parts[0].Source = "source", "source"
+	before, err := json.Marshal(h)
+	require.NoError(t, err)
+	absurd := EstimatorFunc(func(Message) int { return math.MaxInt })
+	negative := EstimatorFunc(func(Message) int { return math.MinInt })
+	for _, n := range []int{math.MinInt, -1, 0, 1, 100, 4_000, math.MaxInt} {
+		for _, s := range []Summarizer{nil, vandal, Digest(), FirstOf(0), SummarizerFunc(nil)} {
+			for _, e := range []Estimator{nil, absurd, negative} {
+				o := SummarizeOptions{Summarizer: s, Window: n, MaxTokens: n, Parts: n, MinMessages: n, Estimator: e}
+				sum, err := summarizeInStages(t.Context(), h, summarizeConfig{SummarizeOptions: o, attempts: min(n, 3), timeout: time.Duration(n), sleep: silent})
+				require.NoError(t, err)
+				assert.NotEmpty(t, sum.Text)
+			}
+		}
+	}
+	after, err := json.Marshal(h)
+	require.NoError(t, err)
+	assert.Empty(t, cmp.Diff(string(before), string(after)), "the history was written to")
+	s := &scripted{}
+	_, err = SummarizeInStages(t.Context(), h, &SummarizeOptions{Summarizer: s})
+	require.NoError(t, err)
+	for _, m := range s.reqs[0].Messages {
+		assert.Nil(t, m.Details)
+		assert.Nil(t, m.Source)
+	}
+	assert.Contains(t, s.prompts[0], "[exit code 3]")
+	assert.NotContains(t, s.prompts[0], "hidden")
+}
+
+func TestSummarizeInStagesEmpty(t *testing.T) {
+	sum, err := SummarizeInStages(t.Context(), nil, &SummarizeOptions{Summarizer: &scripted{}, Previous: "as it was"})
+	require.NoError(t, err)
+	assert.Equal(t, &Summary{Text: "as it was"}, sum)
+	sum, err = SummarizeInStages(t.Context(), numbered(2, 10), nil)
+	require.NoError(t, err)
+	assert.True(t, sum.Degraded, "without a summarizer it is the digest")
+}
+
+func TestClipArgumentsStayJSON(t *testing.T) {
+	raw := json.RawMessage(`{"path":"a.go","content":"` + strings.Repeat(`line\n\"quoted\" ünï <b> `, 2_000) + `"}`)
+	m := []Message{{Role: RoleAssistant, Parts: []Part{{Kind: KindToolCall, ID: "1", Name: "write", Arguments: raw}}}}
+	got := fitMessages(CharsPerToken(4), m, 300)
+	require.True(t, json.Valid(got[0].Parts[0].Arguments))
+	assert.LessOrEqual(t, renderedTokens(CharsPerToken(4), &got[0]), 400, "the quotes of the JSON string are escaped")
+	text := argumentText(got[0].Parts[0].Arguments)
+	assert.True(t, strings.HasPrefix(text, `{"path":"a.go"`), "head")
+	assert.True(t, strings.HasSuffix(text, `<b> "}`), "tail")
+	assert.True(t, bytes.HasPrefix(m[0].Parts[0].Arguments, []byte(`{"path"`)), "the input is not written")
+}
