@@ -43,7 +43,9 @@ func (f *failover) Summarize(ctx context.Context, req SummaryRequest) (string, e
 			return "", err
 		}
 		// A copy for each: one that writes to its request must not spoil the next one's.
-		text, err := safeSummarize(ctx, f.list[i], req)
+		own := req
+		own.Messages = copyMessages(req.Messages)
+		text, err := safeSummarize(ctx, f.list[i], own)
 		if err == nil {
 			f.rest(i, time.Time{})
 			return text, nil

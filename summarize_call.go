@@ -121,10 +121,12 @@ func (r *summaryRun) call(req *SummaryRequest) (string, error) {
 		err  error
 	}
 	done := make(chan result, 1)
+	once := *req
+	once.Messages = copyMessages(req.Messages) // its own, even when this call has given up on it
 	go func() {
 		res := result{err: errors.New("the summarizer ended its goroutine")}
 		defer func() { done <- res }()
-		res.text, res.err = safeSummarize(ctx, r.Summarizer, *req)
+		res.text, res.err = safeSummarize(ctx, r.Summarizer, once)
 	}()
 	select {
 	case res := <-done:
@@ -137,14 +139,13 @@ func (r *summaryRun) call(req *SummaryRequest) (string, error) {
 	}
 }
 
-// safeSummarize calls s with a copy of req that it may write to, and makes an error of a panic.
+// safeSummarize calls s and makes an error of a panic.
 func safeSummarize(ctx context.Context, s Summarizer, req SummaryRequest) (text string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			text, err = "", fmt.Errorf("winnow: the summarizer panicked: %v", p)
 		}
 	}()
-	req.Messages = copyMessages(req.Messages)
 	return s.Summarize(ctx, req)
 }
 

@@ -1,0 +1,370 @@
+package winnow
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strings"
+)
+
+// notes is what a digest may say, oldest first.
+type notes struct {
+	requests  []string // of the user, verbatim
+	rules     []string // sentences of the user that forbid or demand something
+	decisions []string
+	commands  []string
+	failures  []string
+	other     []string // lines of the previous summary that belong nowhere else
+	plans     []string
+	last      string    // the assistant's last words
+	files     fileNotes // what was changed
+
+	ids     idTable
+	pending map[string]pendingCall // calls without a result so far
+}
+
+// pendingCall is a call whose result has not been seen.
+type pendingCall struct {
+	tool    string
+	command string
+	file    string
+	action  string
+}
+
+// Bounds of what is read of one text. Identifiers that are used again stand near the ends of a large
+// result; the middle is data.
+const (
+	scanBytes     = 128 << 10
+	requestBytes  = 16 << 10
+	commandBytes  = 600
+	sentenceBytes = 500
+)
+
+func (n *notes) collect(req *SummaryRequest) {
+	n.pending = make(map[string]pendingCall)
+	n.ids.at = make(map[string]int)
+	n.readPrevious(req.Previous)
+	for i := range req.Messages {
+		m := &req.Messages[i]
+		n.ids.next()
+		switch {
+		case m.Summary:
+			n.readPrevious(messageParts(m))
+		case m.Role == RoleUser:
+			n.user(m)
+		case m.Role == RoleAssistant:
+			n.assistant(m)
+		case m.Role == RoleTool:
+			n.result(m)
+		default:
+			n.scan(m, fromHost)
+		}
+	}
+}
+
+// messageParts returns the texts of m, a line each.
+func messageParts(m *Message) string {
+	if len(m.Parts) == 1 && m.Parts[0].Kind == KindText {
+		return m.Parts[0].Text
+	}
+	var b strings.Builder
+	for i := range m.Parts {
+		if p := &m.Parts[i]; p.Kind == KindText && p.Text != "" {
+			if b.Len() > 0 {
+				b.WriteByte('\n')
+			}
+			b.WriteString(p.Text)
+		}
+	}
+	return b.String()
+}
+
+func (n *notes) scan(m *Message, from idSource) {
+	for i := range m.Parts {
+		switch p := &m.Parts[i]; p.Kind {
+		case KindText:
+			n.ids.scan(p.Text, from)
+		case KindThinking:
+			n.ids.scan(p.Text, fromThinking)
+		}
+	}
+}
+
+func (n *notes) user(m *Message) {
+	if m.Injected {
+		n.scan(m, fromHost)
+		return
+	}
+	n.scan(m, fromUser)
+	text := strings.TrimSpace(messageParts(m))
+	if text == "" {
+		return
+	}
+	n.requests = append(n.requests, clipMiddle(text, requestBytes))
+	eachSentence(text, func(s string) {
+		if ruleWords.MatchString(s) {
+			n.rules = append(n.rules, s)
+		}
+	})
+}
+
+func (n *notes) assistant(m *Message) {
+	n.scan(m, fromAssistant)
+	if text := strings.TrimSpace(messageParts(m)); text != "" {
+		n.last = text
+		eachSentence(clipMiddle(text, requestBytes), func(s string) {
+			switch {
+			case decisionWords.MatchString(s):
+				n.decisions = append(n.decisions, s)
+			case planWords.MatchString(s):
+				n.plans = append(n.plans, s)
+			}
+		})
+	}
+	for i := range m.Parts {
+		if p := &m.Parts[i]; p.Kind == KindToolCall {
+			n.call(p)
+		}
+	}
+}
+
+func (n *notes) call(p *Part) {
+	n.ids.scan(string(p.Arguments), fromArguments)
+	args := readArguments(p.Arguments)
+	c := pendingCall{tool: attribute(p.Name), command: args.command, file: args.file, action: fileAction(p.Name)}
+	if c.action != "" && c.file != "" {
+		n.files.add(c.file, c.action)
+		n.ids.mark(c.file)
+	}
+	for _, f := range args.patched {
+		n.files.add(f, "edited")
+		n.ids.mark(f)
+	}
+	if c.command != "" {
+		n.commands = append(n.commands, commandLine(c.command, ""))
+	}
+	if p.ID != "" {
+		n.pending[p.ID] = c
+	}
+}
+
+// commandLine is the note of a command and how it ended.
+func commandLine(command, outcome string) string {
+	s := "`" + clipMiddle(oneLine(clipMiddle(command, 4*commandBytes)), commandBytes) + "`"
+	if outcome != "" {
+		s += " → " + outcome
+	}
+	return s
+}
+
+func (n *notes) result(m *Message) {
+	n.scan(m, fromResult)
+	c, known := n.pending[m.ToolCallID]
+	delete(n.pending, m.ToolCallID)
+	text := messageParts(m)
+	exit, status := toolOutcome(m.Details)
+	if exit == "" {
+		exit = exitCode(text)
+	}
+	failed := m.IsError || exit != "" && exit != "0"
+	if known && c.command != "" {
+		outcome := status
+		if exit != "" {
+			outcome = "exit " + exit
+		} else if failed {
+			outcome = "failed"
+		}
+		if outcome != "" {
+			n.setOutcome(c.command, outcome)
+		}
+	}
+	if !failed {
+		return
+	}
+	tool := c.tool
+	if tool == "" {
+		tool = attribute(m.ToolName)
+	}
+	if tool == "" {
+		tool = "tool"
+	}
+	said := failureText(text)
+	if c.file != "" && c.action != "" {
+		said = c.file + ": " + said
+	}
+	n.failures = append(n.failures, tool+": "+said)
+}
+
+// setOutcome writes how a command ended into its note, which is among the last ones.
+func (n *notes) setOutcome(command, outcome string) {
+	bare := commandLine(command, "")
+	const calls = 32 // parallel calls of one message
+	for i := len(n.commands) - 1; i >= max(0, len(n.commands)-calls); i-- {
+		if n.commands[i] == bare {
+			n.commands[i] = commandLine(command, outcome)
+			return
+		}
+	}
+}
+
+// failureText is the part of a failed result that says why: lines with an error, or else the end.
+func failureText(s string) string {
+	s = clipMiddle(strings.TrimSpace(s), 8<<10)
+	var found []string
+	size := 0
+	for line := range strings.Lines(s) {
+		if line = strings.TrimSpace(line); errorWords.MatchString(line) {
+			line = clipMiddle(line, 200)
+			found = append(found, line)
+			if size += len(line); size > 300 {
+				break
+			}
+		}
+	}
+	if found == nil {
+		return clipMiddle(oneLine(s), 240)
+	}
+	return oneLine(strings.Join(found, " | "))
+}
+
+var (
+	ruleWords     = regexp.MustCompile(`(?i)\b(must|never|don['’]?t|do not|always|only|should not|shouldn['’]t|mustn['’]t|cannot|avoid|make sure|ensure|required?|forbidden|not allowed|prefer)\b|必须|必須|不要|禁止|务必|请勿|不得|不能|一定要|始终|总是|只能|しないで|必ず|絶対|해야|하지 마`)
+	strongRules   = regexp.MustCompile(`(?i)\b(never|must|don['’]?t|do not|mustn['’]t|forbidden|not allowed)\b|必须|必須|不要|禁止|务必|请勿|不得|しないで|必ず|絶対`)
+	decisionWords = regexp.MustCompile(`(?i)\b(decided|decision|instead of|rather than|because|root cause|turns out|the (issue|problem|bug|fix|cause) (is|was)|chose|opted|we['’]ll use|i['’]ll use)\b|决定|因为|改用|原因是|根本原因|にしました|ため、`)
+	planWords     = regexp.MustCompile(`(?i)\b(next step|next,|next:|todo|remaining|still need|left to do|follow[- ]up)\b|下一步|接下来|待办|剩下|次に`)
+	errorWords    = regexp.MustCompile(`(?i)error|fail|exception|panic|fatal|not found|denied|cannot|refused|timed? ?out|invalid|unexpected|错误|失败|エラー`)
+	exitWords     = regexp.MustCompile(`(?i)(?:exit(?:ed with)?[ _]?(?:code|status)|returncode)[^0-9\n-]{0,4}(-?[0-9]{1,4})\b`)
+	patchFile     = regexp.MustCompile(`(?m)^\*\*\* (?:Update|Add|Delete) File: (.+)$`)
+)
+
+// exitCode finds an exit code where tools print it: at the ends of the result.
+func exitCode(s string) string {
+	const ends = 400
+	if m := exitWords.FindStringSubmatch(s[max(0, len(s)-ends):]); m != nil {
+		return m[1]
+	}
+	if m := exitWords.FindStringSubmatch(s[:min(len(s), ends)]); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// eachSentence calls f for the sentences of s that are neither empty nor as long as a document.
+func eachSentence(s string, f func(string)) {
+	for line := range strings.Lines(s) {
+		for line != "" {
+			end := sentenceEnd(line)
+			sentence := strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line[:end]), "-*>#•"))
+			if len(sentence) > 8 && len(sentence) <= sentenceBytes {
+				f(sentence)
+			}
+			line = line[end:]
+		}
+	}
+}
+
+// sentenceEnd returns the length of the first sentence of a line, its mark included.
+func sentenceEnd(s string) int {
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '.' || c == '!' || c == '?':
+			if i+1 == len(s) || s[i+1] == ' ' || s[i+1] == '\n' {
+				return i + 1
+			}
+		case c == 0xE3 && strings.HasPrefix(s[i:], "。"), c == 0xEF && (strings.HasPrefix(s[i:], "！") || strings.HasPrefix(s[i:], "？")):
+			return i + 3
+		}
+	}
+	return len(s)
+}
+
+// callArguments is what a digest reads of the arguments of a call.
+type callArguments struct {
+	command string
+	file    string
+	patched []string // files named in a patch
+}
+
+// readArguments reads the argument keys of the common agents.
+func readArguments(raw json.RawMessage) callArguments {
+	var a callArguments
+	var fields map[string]json.RawMessage
+	if t := bytes.TrimSpace(raw); len(t) == 0 || t[0] != '{' || json.Unmarshal(t, &fields) != nil {
+		a.patch(argumentText(raw))
+		return a
+	}
+	for _, key := range []string{"command", "cmd", "script", "chars"} {
+		if a.command = commandText(fields[key]); a.command != "" {
+			break
+		}
+	}
+	for _, key := range []string{"file_path", "path", "filePath", "filename", "file", "notebook_path", "target_file", "absolute_path"} {
+		if a.file = jsonString(fields[key]); a.file != "" {
+			a.file = strings.TrimSpace(clipMiddle(a.file, maxIdentifier))
+			break
+		}
+	}
+	for _, key := range []string{"input", "patch", "command", "cmd"} {
+		if bytes.Contains(fields[key], []byte("*** ")) {
+			a.patch(commandText(fields[key]))
+		}
+	}
+	return a
+}
+
+func (a *callArguments) patch(text string) {
+	for _, m := range patchFile.FindAllStringSubmatch(text, 64) {
+		a.patched = append(a.patched, strings.TrimSpace(m[1]))
+	}
+}
+
+func jsonString(raw json.RawMessage) string {
+	var s string
+	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// commandText is a command that is a string, or a list whose last element is the script of a shell.
+func commandText(raw json.RawMessage) string {
+	if s := jsonString(raw); s != "" {
+		return s
+	}
+	var words []string
+	if len(raw) == 0 || raw[0] != '[' || json.Unmarshal(raw, &words) != nil || len(words) == 0 {
+		return ""
+	}
+	if len(words) == 3 && strings.HasPrefix(words[1], "-") {
+		return words[2]
+	}
+	return strings.Join(words, " ")
+}
+
+// fileAction says what a tool does to the file that it names; "" for reading and for what is not known.
+func fileAction(tool string) string {
+	tool = strings.ToLower(tool)
+	for _, a := range [...]struct{ word, action string }{
+		{"delete", "deleted"}, {"remove", "deleted"}, {"write", "wrote"}, {"create", "wrote"}, {"save", "wrote"},
+		{"edit", "edited"}, {"replace", "edited"}, {"patch", "edited"}, {"insert", "edited"}, {"update", "edited"}, {"append", "edited"},
+	} {
+		if strings.Contains(tool, a.word) {
+			return a.action
+		}
+	}
+	return ""
+}
+
+// oneLine makes one line of s.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// clipMiddle keeps the head and the tail of s in at most limit bytes, in whole characters.
+func clipMiddle(s string, limit int) string {
+	const mark = " … "
+	if len(s) <= limit {
+		return strings.ToValidUTF8(s, "\uFFFD")
+	}
+	keep := max(0, limit-len(mark)-2)
+	head, tail := s[:keep*2/3], s[len(s)-keep/3:]
+	return strings.ToValidUTF8(head, "") + mark + strings.ToValidUTF8(tail, "")
+}

@@ -1,0 +1,129 @@
+package winnow
+
+import (
+	"compress/gzip"
+	"context"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// sharedCorpus returns the files of the recorded sessions beside the project, or skips the test.
+// WINNOW_SHARED names their directory's parent where it is not ../shared.
+func sharedCorpus(t testing.TB) []string {
+	t.Helper()
+	dir := os.Getenv("WINNOW_SHARED")
+	if dir == "" {
+		dir = filepath.Join("..", "shared")
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, "corpus", "*.jsonl.gz"))
+	if len(files) == 0 {
+		t.Skip("no recorded sessions in " + dir)
+	}
+	sort.Strings(files)
+	return files
+}
+
+func readSession(t testing.TB, path string) []Message {
+	t.Helper()
+	f, err := os.Open(path)
+	require.NoError(t, err)
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	require.NoError(t, err)
+	messages, err := ReadMessages(z)
+	require.NoError(t, err, path)
+	return messages
+}
+
+// compacted is a session split where a compaction would split it.
+type compacted struct {
+	file   string
+	old    []Message
+	tokens int
+	used   map[string]bool // identifiers of old that the assistant uses later
+	seen   map[string]bool // identifiers of old that occur later at all
+}
+
+func identifiersOf(messages []Message, answers bool) map[string]bool {
+	set := make(map[string]bool)
+	add := func(id string, _ identifierKind) { set[id] = true }
+	for _, m := range messages {
+		if answers && m.Role != RoleAssistant {
+			continue
+		}
+		for _, p := range m.Parts {
+			if p.Kind == KindText || p.Kind == KindToolCall {
+				scanIdentifiers(p.Text, add)
+				scanIdentifiers(string(p.Arguments), add)
+			}
+		}
+	}
+	return set
+}
+
+func both(a, b map[string]bool) map[string]bool {
+	out := make(map[string]bool)
+	for id := range a {
+		if b[id] {
+			out[id] = true
+		}
+	}
+	return out
+}
+
+// compactedSessions splits each session that is long enough at each of the shares.
+func compactedSessions(t testing.TB, least int, shares ...float64) []compacted {
+	var out []compacted
+	for _, path := range sharedCorpus(t) {
+		messages := readSession(t, path)
+		for _, share := range shares {
+			cut := int(float64(len(messages)) * share)
+			c := compacted{file: filepath.Base(path), old: messages[:cut]}
+			for _, m := range c.old {
+				c.tokens += CharsPerToken(4).Estimate(m)
+			}
+			if c.tokens < least {
+				continue
+			}
+			had := identifiersOf(c.old, false)
+			c.used = both(had, identifiersOf(messages[cut:], true))
+			c.seen = both(had, identifiersOf(messages[cut:], false))
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// kept counts the identifiers that text holds.
+func kept(text string, ids map[string]bool) int {
+	n := 0
+	for id := range ids {
+		if strings.Contains(text, id) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestDigestKeepsIdentifiers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads all recorded sessions")
+	}
+	sessions := compactedSessions(t, 20_000, 0.5, 0.7)
+	for _, reduction := range []int{10, 20, 40} {
+		var used, usedKept, seen, seenKept int
+		for _, c := range sessions {
+			text, err := Digest().Summarize(context.Background(), SummaryRequest{Messages: c.old, MaxTokens: c.tokens / reduction})
+			require.NoError(t, err)
+			used, usedKept = used+len(c.used), usedKept+kept(text, c.used)
+			seen, seenKept = seen+len(c.seen), seenKept+kept(text, c.seen)
+		}
+		t.Logf("%d:1, %d splits: the assistant uses %d identifiers again, kept %.1f %%; %d occur again, kept %.1f %%", reduction, len(sessions),
+			used, 100*float64(usedKept)/float64(used), seen, 100*float64(seenKept)/float64(seen))
+	}
+}

@@ -1,0 +1,170 @@
+package winnow
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// idSource says where an identifier was mentioned.
+type idSource uint8
+
+const (
+	fromUser idSource = iota
+	fromAssistant
+	fromThinking
+	fromArguments
+	fromResult
+	fromHost     // injected and system messages
+	fromPrevious // the summary so far
+	idSources
+)
+
+// idNote is what is known of one identifier.
+type idNote struct {
+	id       string
+	kind     identifierKind
+	marked   bool             // a file that was changed
+	messages [idSources]int32 // messages that mention it
+	newest   [idSources]int32 // the newest of them, from 1
+}
+
+// idTable collects the identifiers of a history.
+type idTable struct {
+	at    map[string]int
+	notes []idNote
+	now   int32 // messages so far
+}
+
+// maxIDs bounds the table: what bulk output mentions once is then not added.
+const maxIDs = 200_000
+
+func (t *idTable) next() { t.now++ }
+
+func (t *idTable) scan(s string, from idSource) {
+	if len(s) > 2*scanBytes {
+		t.scan(s[len(s)-scanBytes:], from)
+		s = s[:scanBytes]
+	}
+	scanIdentifiers(s, func(id string, kind identifierKind) { t.add(id, kind, from) })
+}
+
+func (t *idTable) add(id string, kind identifierKind, from idSource) {
+	i, ok := t.at[id]
+	if !ok {
+		if len(t.notes) >= maxIDs && from == fromResult {
+			return
+		}
+		i = len(t.notes)
+		t.at[id] = i
+		t.notes = append(t.notes, idNote{id: id, kind: kind})
+	}
+	n := &t.notes[i]
+	if n.newest[from] != t.now || n.messages[from] == 0 {
+		n.messages[from]++
+		n.newest[from] = t.now
+	}
+}
+
+// mark says that id is a file that was changed.
+func (t *idTable) mark(id string) {
+	if i, ok := t.at[id]; ok {
+		t.notes[i].marked = true
+	}
+}
+
+// Weights of a mention by its source, fitted on half of the sessions that the tests read (see
+// TestDigestKeepsIdentifiers) and checked on the other half.
+var sourceWeight = [idSources]float64{fromUser: 1.2, fromAssistant: 1.2, fromThinking: 0.6, fromArguments: 1.5, fromResult: 0.35, fromHost: 0.2, fromPrevious: 1.0}
+var kindWeight = [identifierKinds]float64{1.3, 0.8, 0.7, 0.5, 0.8, 0.6, 1.0}
+var tune = [8]float64{40, 0.25, 0.5, 1.5, 0.2, 1, 1, 1}
+
+// score ranks an identifier by how likely it is to be used again: mentions by people and the model count
+// more than those in bulk output, and new ones more than old ones.
+func (t *idTable) score(n *idNote) float64 {
+	s := 0.0
+	for from := range idSources {
+		if n.messages[from] == 0 {
+			continue
+		}
+		age := float64(t.now - n.newest[from])
+		fresh := tune[1] + (1-tune[1])*tune[0]/(tune[0]+age)
+		s += sourceWeight[from] * math.Pow(float64(n.messages[from]), tune[2]) * fresh
+	}
+	if n.marked {
+		s *= tune[3]
+	}
+	return s * kindWeight[n.kind]
+}
+
+// pick returns the identifiers that are most worth keeping in room tokens, by kind and by first mention.
+// What covered holds is in the digest already.
+func (t *idTable) pick(room int, covered map[string]bool) [identifierKinds][]string {
+	type ranked struct {
+		index, cost int
+		worth       float64
+	}
+	var list []ranked
+	for i := range t.notes {
+		n := &t.notes[i]
+		cost := digestTokens(n.id) + 1
+		list = append(list, ranked{i, cost, t.score(n) / math.Pow(float64(cost), tune[4])})
+	}
+	slices.SortStableFunc(list, func(a, b ranked) int {
+		switch {
+		case a.worth > b.worth:
+			return -1
+		case a.worth < b.worth:
+			return 1
+		}
+		return 0
+	})
+	chosen := make([]int, 0, 256)
+	misses := 0
+	for _, r := range list {
+		id := t.notes[r.index].id
+		if covered[id] {
+			continue
+		}
+		if r.cost > room {
+			if misses++; misses > 32 {
+				break
+			}
+			continue
+		}
+		room -= r.cost
+		chosen = append(chosen, r.index)
+		cover(covered, id)
+	}
+	slices.Sort(chosen)
+	var out [identifierKinds][]string
+	for _, i := range chosen {
+		n := &t.notes[i]
+		out[n.kind] = append(out[n.kind], n.id)
+	}
+	return out
+}
+
+// cover marks id and what can be found within it as said.
+func cover(covered map[string]bool, id string) {
+	covered[id] = true
+	if len(id) > maxIdentifier {
+		return
+	}
+	for i := 1; i < len(id); i++ { // the ends of a path
+		if byteClass[id[i-1]]&(isSlash|isJoint) != 0 {
+			covered[id[i:]] = true
+		}
+	}
+	scanPieces(id, func(s string, _ identifierKind) { covered[s] = true })
+}
+
+// scanPieces emits the identifiers between the slashes of a path or URL.
+func scanPieces(id string, emit func(string, identifierKind)) {
+	if strings.IndexByte(id, '/') < 0 {
+		return
+	}
+	for piece := range strings.SplitSeq(id, "/") {
+		scanIdentifiers(piece, emit)
+	}
+}

@@ -1,0 +1,238 @@
+package winnow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// fileNotes says what was done to files, in the order of the newest change.
+type fileNotes struct {
+	order []string
+	does  map[string]*fileNote
+}
+
+type fileNote struct {
+	action string
+	times  int
+	newest int
+}
+
+func (f *fileNotes) add(path, action string) {
+	if f.does == nil {
+		f.does = make(map[string]*fileNote)
+	}
+	n := f.does[path]
+	if n == nil {
+		n = &fileNote{}
+		f.does[path] = n
+		f.order = append(f.order, path)
+	}
+	if n.action != "wrote" || action == "deleted" { // a file that was written and then edited is a new one
+		n.action = action
+	}
+	n.times++
+	n.newest = len(f.order) + n.times
+}
+
+// lines are the notes of the files, the newest last.
+func (f *fileNotes) lines() []string {
+	out := make([]string, len(f.order))
+	for i, path := range f.order {
+		n := f.does[path]
+		out[i] = n.action + " " + path
+		if n.times > 1 {
+			out[i] += fmt.Sprintf(" (%d×)", n.times)
+		}
+	}
+	return out
+}
+
+// The headings are those that a summarizer is asked for.
+const (
+	headGoal        = "## Goal"
+	headConstraints = "## Constraints & Preferences"
+	headProgress    = "## Progress"
+	headDone        = "### Done"
+	headInProgress  = "### In Progress"
+	headBlocked     = "### Blocked"
+	headDecisions   = "## Key Decisions"
+	headNext        = "## Next Steps"
+	headContext     = "## Critical Context"
+)
+
+// Shares of a digest that each kind of note may take. What one leaves over goes to the identifiers, which
+// get the rest.
+const (
+	shareRequests  = 0.16
+	shareRules     = 0.08
+	shareDecisions = 0.05
+	shareFiles     = 0.09
+	shareCommands  = 0.08
+	shareFailures  = 0.05
+	shareLast      = 0.05
+	sharePlans     = 0.03
+	shareOther     = 0.05
+	shareFrame     = 0.03
+)
+
+// kindLabels name the lists of identifiers.
+var kindLabels = [identifierKinds]string{"Paths", "URLs", "Hashes and ids", "Numbers", "Error codes", "Symbols", "Names"}
+
+// write writes a digest of at most limit tokens.
+func (n *notes) write(limit int) string {
+	w := digestWriter{limit: limit, covered: make(map[string]bool)}
+	share := func(s float64) int { return int(float64(limit) * s) }
+	if limit < 200 { // no room for sections
+		return w.short(n)
+	}
+	frame := share(shareFrame) + 60
+	w.section(headGoal, newestFirst(n.requests, share(shareRequests), 3))
+	w.section(headConstraints, newestFirst(rankRules(n.rules), share(shareRules), 6))
+	w.line(headProgress)
+	done := newestFirst(n.files.lines(), share(shareFiles), 8)
+	done = append(done, newestFirst(n.commands, share(shareCommands), 6)...)
+	w.section(headDone, done)
+	if n.last != "" {
+		w.section(headInProgress, newestFirst([]string{"Last said: " + n.last}, share(shareLast), 1))
+	}
+	w.section(headBlocked, newestFirst(n.failures, share(shareFailures), 4))
+	w.section(headDecisions, newestFirst(n.decisions, share(shareDecisions), 4))
+	w.section(headNext, newestFirst(n.plans, share(sharePlans), 2))
+	w.line(headContext)
+	for _, s := range newestFirst(n.other, share(shareOther), 6) {
+		w.item(s)
+	}
+	picked := n.ids.pick(limit-w.used-frame/2, w.covered)
+	for kind, list := range picked {
+		if len(list) > 0 {
+			w.line("- " + kindLabels[kind] + ": " + strings.Join(list, " "))
+		}
+	}
+	return w.cut()
+}
+
+// rankRules puts the rules that forbid or demand behind the others, where they are the last to go.
+func rankRules(rules []string) []string {
+	var weak, strong []string
+	for _, r := range unique(rules) {
+		if strongRules.MatchString(r) {
+			strong = append(strong, r)
+		} else {
+			weak = append(weak, r)
+		}
+	}
+	return append(weak, strong...)
+}
+
+// unique keeps the newest of equal items, in order.
+func unique(items []string) []string {
+	seen := make(map[string]bool, len(items))
+	out := make([]string, 0, len(items))
+	for _, s := range slices.Backward(items) {
+		if !seen[s] {
+			seen[s] = true
+			out = append(out, s)
+		}
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// newestFirst fills room tokens with items, the last one first. The last few of them, full many, may take
+// most of it; the older ones are clipped to a line.
+func newestFirst(items []string, room, full int) []string {
+	const line = 30 // tokens
+	items = unique(items)
+	var out []string
+	for i := len(items) - 1; i >= 0 && room > 4; i-- {
+		most := line
+		if age := len(items) - 1 - i; age < full {
+			most = max(line, room/(min(full, len(items))-age+1)*2)
+		}
+		s := clipTokens(items[i], min(most, room-2))
+		if s == "" {
+			break
+		}
+		room -= digestTokens(s) + 2
+		out = append(out, s)
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// clipTokens clips s in its middle to limit tokens.
+func clipTokens(s string, limit int) string {
+	if len(s) > 16*limit { // no need to count a text that is certainly too long
+		s = clipMiddle(s, 16*limit)
+	}
+	for range 6 {
+		n := digestTokens(s)
+		if n <= limit {
+			return s
+		}
+		s = clipMiddle(s, len(s)*limit/n*9/10)
+	}
+	return ""
+}
+
+type digestWriter struct {
+	b       strings.Builder
+	limit   int
+	used    int
+	covered map[string]bool
+}
+
+func (w *digestWriter) line(s string) {
+	w.used += digestTokens(s) + 1
+	w.b.WriteString(s)
+	w.b.WriteByte('\n')
+}
+
+// item writes one note; its further lines are indented, so that they stay part of it.
+func (w *digestWriter) item(s string) {
+	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r", ""), "\n", "\n  ")
+	w.line("- " + s)
+	scanIdentifiers(s, func(id string, _ identifierKind) { cover(w.covered, id) })
+}
+
+func (w *digestWriter) section(head string, items []string) {
+	if len(items) == 0 {
+		return
+	}
+	w.line(head)
+	for _, s := range items {
+		w.item(s)
+	}
+}
+
+// cut returns the digest, cut at a line if it is too long after all.
+func (w *digestWriter) cut() string {
+	s := strings.TrimSpace(strings.ToValidUTF8(w.b.String(), "\uFFFD"))
+	for len(s) > byteLimit(w.limit) || digestTokens(s) > w.limit {
+		shorter := s[:len(s)*9/10]
+		if k := strings.LastIndexAny(shorter, " \n"); k > 0 {
+			shorter = shorter[:k]
+		}
+		if s = strings.TrimSpace(strings.ToValidUTF8(shorter, "")); len(s) < 16 {
+			break
+		}
+	}
+	if s == "" {
+		return headGoal
+	}
+	return s
+}
+
+// short writes a digest that has room for little more than the request.
+func (w *digestWriter) short(n *notes) string {
+	w.line(headGoal)
+	room := w.limit - 4
+	if len(n.requests) > 0 {
+		w.item(clipTokens(n.requests[len(n.requests)-1], room*2/3))
+	}
+	if room = w.limit - w.used; n.last != "" && room > 16 {
+		w.item("Last said: " + clipTokens(n.last, room-6))
+	}
+	return w.cut()
+}

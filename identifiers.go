@@ -1,0 +1,361 @@
+package winnow
+
+import (
+	"strings"
+)
+
+// identifierKind says what an identifier names.
+type identifierKind uint8
+
+const (
+	kindPath   identifierKind = iota // a file or directory
+	kindURL                          // a URL or a host
+	kindHash                         // a hash, a UUID, an id with digits
+	kindNumber                       // four digits or more, an IP address, a version, a number with a unit
+	kindError                        // an error code or the name of an exception
+	kindSymbol                       // a word in quotes or backticks
+	kindName                         // a snake_case or camelCase name, a flag
+	identifierKinds
+)
+
+// Classes of bytes. A byte of no class ends a token.
+const (
+	isLower = 1 << iota
+	isUpper
+	isDigit
+	isUnderscore
+	isSlash
+	isDot
+	isDash
+	isJoint // parts of a URL, and what joins key=value, host:port, a@b
+	isAlpha = isLower | isUpper
+)
+
+// byteClass is a table: the scanner looks at every byte of a history.
+var byteClass = [256]uint8{
+	'a': isLower, 'b': isLower, 'c': isLower, 'd': isLower, 'e': isLower, 'f': isLower, 'g': isLower, 'h': isLower, 'i': isLower,
+	'j': isLower, 'k': isLower, 'l': isLower, 'm': isLower, 'n': isLower, 'o': isLower, 'p': isLower, 'q': isLower, 'r': isLower,
+	's': isLower, 't': isLower, 'u': isLower, 'v': isLower, 'w': isLower, 'x': isLower, 'y': isLower, 'z': isLower,
+	'A': isUpper, 'B': isUpper, 'C': isUpper, 'D': isUpper, 'E': isUpper, 'F': isUpper, 'G': isUpper, 'H': isUpper, 'I': isUpper,
+	'J': isUpper, 'K': isUpper, 'L': isUpper, 'M': isUpper, 'N': isUpper, 'O': isUpper, 'P': isUpper, 'Q': isUpper, 'R': isUpper,
+	'S': isUpper, 'T': isUpper, 'U': isUpper, 'V': isUpper, 'W': isUpper, 'X': isUpper, 'Y': isUpper, 'Z': isUpper,
+	'0': isDigit, '1': isDigit, '2': isDigit, '3': isDigit, '4': isDigit, '5': isDigit, '6': isDigit, '7': isDigit, '8': isDigit, '9': isDigit,
+	'_': isUnderscore, '/': isSlash, '~': isSlash, '.': isDot, '-': isDash,
+	':': isJoint, '=': isJoint, '?': isJoint, '&': isJoint, '#': isJoint, '%': isJoint, '+': isJoint, '$': isJoint, '@': isJoint,
+}
+
+// maxIdentifier is the longest identifier, in bytes. What is longer is data, such as base64.
+const maxIdentifier = 256
+
+// scanIdentifiers calls emit for every identifier in s, in order and with repetitions. It takes time
+// linear in s and allocates nothing. JSON escapes such as \n in s do not become part of an identifier.
+func scanIdentifiers(s string, emit func(id string, kind identifierKind)) {
+	for i := 0; i < len(s); {
+		class := byteClass[s[i]]
+		if class == 0 {
+			if s[i] == '\\' && i+1 < len(s) { // an escape, not a letter of the next word
+				i++
+			} else if s[i] == 0xE3 || s[i] == 0xE2 {
+				i += cjkQuoted(s[i:], emit)
+				continue
+			}
+			i++
+			continue
+		}
+		start, all := i, class
+		for i++; i < len(s); i++ {
+			if class = byteClass[s[i]]; class == 0 {
+				break
+			}
+			all |= class
+		}
+		quote := quoteAround(s, start, i)
+		if all == isLower && quote != '`' { // most tokens are plain words
+			continue
+		}
+		token := s[start:i]
+		if !scanToken(token, all, emit) && quote != 0 && quotedSymbol(token, all, quote) {
+			emit(token, kindSymbol)
+		}
+	}
+}
+
+// quoteAround returns the quote that stands on both sides of s[start:end], or 0.
+func quoteAround(s string, start, end int) byte {
+	if start > 0 && end < len(s) && s[start-1] == s[end] {
+		if q := s[end]; q == '`' || q == '"' || q == '\'' {
+			return q
+		}
+	}
+	return 0
+}
+
+func quotedSymbol(token string, all uint8, quote byte) bool {
+	if len(token) < 3 || len(token) > 64 || all&isAlpha == 0 {
+		return false
+	}
+	return quote == '`' || all&(isDigit|isDash|isDot|isUnderscore) != 0 || all&isUpper != 0 && all&isLower != 0
+}
+
+// cjkQuoted emits the short text in the CJK quotes that s begins with and returns how far it read.
+func cjkQuoted(s string, emit func(string, identifierKind)) int {
+	for _, q := range [...][2]string{{"「", "」"}, {"『", "』"}, {"《", "》"}, {"“", "”"}} {
+		if rest, ok := strings.CutPrefix(s, q[0]); ok {
+			if k := strings.Index(rest[:min(len(rest), 64)], q[1]); k >= 4 && !strings.ContainsAny(rest[:k], " \n") {
+				emit(rest[:k], kindSymbol)
+			}
+			return len(q[0])
+		}
+	}
+	return 1
+}
+
+// scanToken emits the identifiers in a token and says whether there were any.
+func scanToken(token string, all uint8, emit func(string, identifierKind)) bool {
+	if all&isJoint == 0 {
+		return scanWord(token, all, emit)
+	}
+	if k := strings.Index(token, "://"); k > 0 {
+		begin := k
+		for begin > 0 && byteClass[token[begin-1]]&isAlpha != 0 {
+			begin--
+		}
+		url := strings.TrimRight(token[begin:], ".:-?#=&+@$%")
+		if len(url) >= 10 && len(url) <= 4*maxIdentifier {
+			emit(url, kindURL)
+			return true
+		}
+	}
+	found := false
+	for i := 0; i < len(token); {
+		if byteClass[token[i]]&isJoint != 0 && token[i] != '@' {
+			i++
+			continue
+		}
+		end, class := i+1, byteClass[token[i]]
+		for end < len(token) && byteClass[token[end]]&isJoint == 0 {
+			class |= byteClass[token[end]]
+			end++
+		}
+		piece := token[i:end]
+		switch {
+		case piece[0] != '@':
+			found = scanWord(piece, class, emit) || found
+		case len(piece) > 3 && strings.IndexByte(piece, '/') > 1: // @scope/package
+			emit(strings.TrimRight(piece, "./-"), kindPath)
+			found = true
+		default:
+			found = scanWord(piece[1:], class&^isJoint, emit) || found
+		}
+		i = end
+	}
+	return found
+}
+
+// scanWord emits the identifiers in a token without joints. all are the classes in it, perhaps more.
+func scanWord(w string, all uint8, emit func(string, identifierKind)) bool {
+	w = trimWord(w)
+	if len(w) < 3 || len(w) > maxIdentifier || commonWords[w] {
+		return false
+	}
+	digits, upper, lower := countClasses(w)
+	switch {
+	case digits == 0 && upper == 0 && lower == 0:
+		return false
+	case all&isSlash != 0 && strings.ContainsAny(w, "/~"):
+		return scanPath(w, all, emit)
+	case upper+lower == 0:
+		return scanNumber(w, digits, emit)
+	case all&isDot != 0 && strings.IndexByte(w, '.') > 0:
+		return scanDotted(w, all, emit)
+	}
+	kind, ok := wordKind(w, digits, upper, lower)
+	if !ok {
+		if all&isDash != 0 && strings.IndexByte(w, '-') > 0 {
+			return eachPiece(w, '-', all, emit)
+		}
+		return false
+	}
+	emit(w, kind)
+	return true
+}
+
+// trimWord removes what is punctuation at the ends of a token.
+func trimWord(w string) string {
+	for len(w) > 0 && (w[0] == '-' || w[0] == '.' && (len(w) < 2 || w[1] != '/' && w[1] != '.')) {
+		w = w[1:]
+	}
+	return strings.TrimRight(strings.TrimPrefix(w, "./"), ".-/~")
+}
+
+func countClasses(w string) (digits, upper, lower int) {
+	for i := range len(w) {
+		switch byteClass[w[i]] {
+		case isDigit:
+			digits++
+		case isUpper:
+			upper++
+		case isLower:
+			lower++
+		}
+	}
+	return digits, upper, lower
+}
+
+func scanPath(w string, all uint8, emit func(string, identifierKind)) bool {
+	last := w[strings.LastIndexByte(w, '/')+1:]
+	if w[0] == '/' || w[0] == '~' || strings.Count(w, "/") > 1 || fileName(last) {
+		if _, upper, lower := countClasses(w); upper+lower > 1 && len(w) > 3 {
+			emit(w, kindPath)
+			return true
+		}
+		return false
+	}
+	return eachPiece(w, '/', all, emit) // and/or, 3/4, owner/repository
+}
+
+func scanDotted(w string, all uint8, emit func(string, identifierKind)) bool {
+	switch end := w[strings.LastIndexByte(w, '.')+1:]; {
+	case fileName(w):
+		emit(w, kindPath)
+		return true
+	case hostEndings[end]:
+		emit(w, kindURL)
+		return true
+	}
+	if digits, upper, lower := countClasses(w); upper+lower <= 2 && digits >= 2 { // v1.2.3, 1.5s, 0.35GB
+		emit(w, kindNumber)
+		return true
+	}
+	return eachPiece(w, '.', all, emit)
+}
+
+// eachPiece scans the pieces of w between separators.
+func eachPiece(w string, separator byte, all uint8, emit func(string, identifierKind)) bool {
+	found := false
+	for len(w) > 0 {
+		k := strings.IndexByte(w, separator)
+		if k < 0 {
+			k = len(w)
+		}
+		class := all &^ isSlash
+		if separator == '.' || separator == '-' {
+			class &^= isDot
+		}
+		if k >= 4 && scanWord(w[:k], class, emit) {
+			found = true
+		}
+		w = w[min(k+1, len(w)):]
+	}
+	return found
+}
+
+func scanNumber(w string, digits int, emit func(string, identifierKind)) bool {
+	dots, dashes := strings.Count(w, "."), strings.Count(w, "-")
+	year := digits == 4 && len(w) == 4 && w >= "1990" && w < "2040"
+	switch {
+	case dashes > 0 && dots == 0 && len(w) == 10 && dashes == 2: // a date says when, not what
+		return false
+	case dashes > 0:
+		return eachPiece(w, '-', isDigit|isDot, emit)
+	case dots > 0 && (digits >= 5 || dots >= 2 && digits >= 3), dots == 0 && digits >= 4 && !year:
+		emit(w, kindNumber)
+		return true
+	}
+	return false
+}
+
+// wordKind classifies a word of letters, digits, dashes and underscores.
+func wordKind(w string, digits, upper, lower int) (identifierKind, bool) {
+	dashes := len(w) - digits - upper - lower - strings.Count(w, "_")
+	inner := strings.Trim(w, "_")
+	switch {
+	case digits > 0 && isHex(w) && len(w) >= 7:
+		return kindHash, true
+	case dashes > 0:
+		head, tail, _ := strings.Cut(w, "-")
+		if upperWord(head) && len(head) >= 2 && tail != "" && byteClass[tail[0]] == isDigit { // CVE-2026-1, OPS-48
+			return kindError, true
+		}
+		return kindHash, digits >= 3 && len(w) >= 10 // web-7f9c4d
+	case digits == 0 && lower == 0 && w[0] == 'E' && len(w) >= 5 && len(w) <= 15 && upper == len(w): // ENOENT
+		return kindError, true
+	case digits >= 3 && lower == 0 && upper > 0 && upper <= 6 && upper+digits == len(w): // TS2345, E0308
+		return kindError, true
+	case digits >= 4 && len(w) >= 12:
+		return kindHash, true
+	case digits > 0 && byteClass[w[0]] == isDigit && units[strings.TrimLeft(w, "0123456789")]:
+		return kindNumber, true
+	case strings.IndexByte(inner, '_') > 0, strings.HasPrefix(w, "__") && len(inner) >= 3:
+		if strings.HasPrefix(inner, "ERR") || strings.Contains(inner, "ERROR") {
+			return kindError, true
+		}
+		return kindName, true
+	case upper > 0 && lower > 0 && len(w) >= 5 && hasHump(w):
+		if strings.HasSuffix(w, "Error") || strings.HasSuffix(w, "Exception") {
+			return kindError, true
+		}
+		return kindName, true
+	}
+	return 0, false
+}
+
+func upperWord(s string) bool {
+	for i := range len(s) {
+		if byteClass[s[i]] != isUpper {
+			return false
+		}
+	}
+	return true
+}
+
+// hasHump says that an upper-case letter follows a lower-case one.
+func hasHump(w string) bool {
+	for i := 1; i < len(w); i++ {
+		if byteClass[w[i]] == isUpper && byteClass[w[i-1]] == isLower {
+			return true
+		}
+	}
+	return false
+}
+
+// isHex says that w is hexadecimal digits, or a UUID.
+func isHex(w string) bool {
+	for i := range len(w) {
+		c := w[i]
+		if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' || c == '-' && len(w) == 36) {
+			return false
+		}
+	}
+	return true
+}
+
+// fileName says that w ends like the name of a file.
+func fileName(w string) bool {
+	k := strings.LastIndexByte(w, '.')
+	return k > 0 && k+1 < len(w) && len(w)-k <= 11 && fileEndings[w[k+1:]]
+}
+
+func wordSet(words string) map[string]bool {
+	set := make(map[string]bool)
+	for w := range strings.FieldsSeq(words) {
+		set[w] = true
+	}
+	return set
+}
+
+// The lists are of what is common in sessions of coding agents; a name that is not on them is still found by
+// its slashes, digits or humps.
+var (
+	fileEndings = wordSet(`astro bat bin bmp bz2 c cc cert cfg cjs clj cmd conf cpp cs css csv cts cue dart db diff dll doc docx
+		elm env erl ex exe exs fish gif gleam go gql gradle graphql gz h hcl hpp hs html hxx ico ini ipynb jar java jpeg jpg
+		js json json5 jsonc jsonl jsx key kt kts less lisp lock log lua m map md mdx mjs ml mod mts nix odt out parquet patch pdf
+		pem php pl plist png pnpm po ppt pptx prisma proto ps1 py pyi r rb rs rst sass scala scss service sh so sol sql sqlite
+		sum svelte svg swift tar tex tf tfvars tgz tmpl toml ts tsv tsx ttf txt vue wasm wav webp xls xlsx xml xz yaml yml zig zip zsh`)
+	hostEndings = wordSet(`ai app cloud cn co com de dev edu eu gov info internal io jp local localhost net org ru uk xyz`)
+	units       = wordSet(`ms s sec min h d ns us µs kb Kb KB mb MB gb GB tb TB KiB MiB GiB K k M G B b px em rem pt Hz kHz MHz GHz x USD EUR rpm fps`)
+	commonWords = wordSet(`JavaScript TypeScript GitHub GitLab OpenAI ChatGPT PostgreSQL MySQL GraphQL YouTube LinkedIn iPhone macOS
+		true false null none undefined toString and/or EXAMPLE EXAMPLES EXISTS EVENT EVENTS ERROR ERRORS EMPTY ENABLED ENTRY EXPECTED
+		EXTRA EITHER EVERY ENSURE ENGLISH ENCODING ELEMENT EXPORT EXTERNAL EXPLICIT EDITOR EXACT EXACTLY ENDPOINT ENVIRONMENT
+		/dev/null /usr /bin /etc /home /tmp /bin/bash /bin/sh /usr/bin/env`)
+)
