@@ -116,7 +116,7 @@ func tailMatters(s string) bool {
 		return true // the end of a structure often holds counts, cursors, a status
 	}
 	for word := range words(end) {
-		if word.means(errorWords) || word.means(verdictWords) {
+		if word.means(alarmWords) || word.means(verdictWords) {
 			return true
 		}
 	}

@@ -9,3 +9,7 @@ require (
 )
 
 require go.yaml.in/yaml/v3 v3.0.5 // indirect
+
+// No version is published yet. Modules that are built in a workspace with this one require v0.0.0, which
+// the go command looks up unless it is replaced.
+replace github.com/winnowgo/winnow v0.0.0 => ./

@@ -2,6 +2,7 @@ package winnow
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"math"
 	"time"
@@ -152,6 +153,114 @@ func (o *TruncateOptions) withDefaults() TruncateOptions {
 		t.Estimator = CharsPerToken(4)
 	}
 	return t
+}
+
+// withDefaults returns a deep copy of o for a window of so many tokens, or an error that names the field
+// that is bad. The caller may change what it passed afterwards.
+func (o *Options) withDefaults(window int) (Options, error) {
+	var c Options
+	if o != nil {
+		c = *o
+	}
+	if err := c.check(window); err != nil {
+		return Options{}, err
+	}
+	if c.Estimator == nil {
+		e, err := NewEstimator("")
+		if err != nil {
+			return Options{}, fmt.Errorf("winnow: New: Estimator: %w", err)
+		}
+		c.Estimator = e
+	}
+	if c.Summarizer == nil {
+		c.Summarizer = Digest()
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	share := max(1, shareOf(window, maxDefaultShare))
+	setInt(&c.Reserve, min(defaultReserve, share))
+	c.Reserve = min(c.Reserve, shareOf(window, maxReserveShare))
+	c.HistoryTurns, c.Overhead, c.MaxBytes = max(0, c.HistoryTurns), max(0, c.Overhead), max(0, c.MaxBytes)
+
+	prune := c.Prune.withDefaults()
+	if c.Prune == nil || c.Prune.Estimator == nil {
+		prune.Estimator = c.Estimator
+	}
+	prune.AllowTools, prune.DenyTools = append([]string(nil), prune.AllowTools...), append([]string(nil), prune.DenyTools...)
+	truncate := c.Truncate.withDefaults()
+	if c.Truncate == nil || c.Truncate.Estimator == nil {
+		truncate.Estimator = c.Estimator
+	}
+	c.Prune, c.Truncate = &prune, &truncate
+	c.Compact, c.Cache = c.Compact.withDefaults(window), c.Cache.withDefaults()
+	return c, nil
+}
+
+func (o *CompactOptions) withDefaults(window int) *CompactOptions {
+	var c CompactOptions
+	if o != nil {
+		c = *o
+	}
+	setInt(&c.KeepRecent, min(defaultKeepRecent, max(1, shareOf(window, maxDefaultShare))))
+	setFloat(&c.MaxHistoryShare, defaultMaxHistoryShare)
+	setDuration(&c.Timeout, defaultTimeout)
+	setInt(&c.Attempts, defaultAttempts)
+	if c.SummarizerWindow <= 0 {
+		c.SummarizerWindow = window
+	}
+	setInt(&c.SoftThreshold, defaultSoftThreshold)
+	return &c
+}
+
+func (o *CacheOptions) withDefaults() *CacheOptions {
+	var c CacheOptions
+	if o != nil {
+		c = *o
+	}
+	setDuration(&c.TTL, defaultTTL)
+	setInt(&c.MinTokens, defaultMinTokens)
+	setFloat(&c.ReadPrice, defaultReadPrice)
+	setFloat(&c.WritePrice, defaultWritePrice)
+	setFloat(&c.OutputPrice, defaultOutputPrice)
+	return &c
+}
+
+// check returns an error that names the first field that is bad.
+func (o *Options) check(window int) error {
+	if window <= 0 {
+		return fmt.Errorf("winnow: New: window is %d, want a positive number of tokens", window)
+	}
+	type field struct {
+		name  string
+		value float64
+		share bool // at most 1
+	}
+	var fields []field
+	if p := o.Prune; p != nil {
+		fields = append(fields, field{"Prune.SoftTrimRatio", p.SoftTrimRatio, true}, field{"Prune.HardClearRatio", p.HardClearRatio, true})
+	}
+	if t := o.Truncate; t != nil {
+		fields = append(fields, field{"Truncate.MaxShare", t.MaxShare, true})
+	}
+	if c := o.Compact; c != nil {
+		fields = append(fields, field{"Compact.MaxHistoryShare", c.MaxHistoryShare, true})
+	}
+	if c := o.Cache; c != nil {
+		fields = append(fields, field{"Cache.ReadPrice", c.ReadPrice, false}, field{"Cache.WritePrice", c.WritePrice, false}, field{"Cache.OutputPrice", c.OutputPrice, false})
+	}
+	for _, f := range fields {
+		switch {
+		case math.IsNaN(f.value) || math.IsInf(f.value, 0):
+			return fmt.Errorf("winnow: New: %s is %v, want a number", f.name, f.value)
+		case f.share && (f.value > 1 || f.value < 0):
+			return fmt.Errorf("winnow: New: %s is %v, want a share in 0..1", f.name, f.value)
+		}
+	}
+	return nil
 }
 
 // setInt gives a field its default where it is 0, and makes a negative one 0.

@@ -33,16 +33,18 @@ const missingResult = "[No result: the conversation has no result for this call.
 // repair is one run of RepairToolPairing.
 type repair struct {
 	history   []Message
-	dropBlank bool // texts of nothing but white space go as well
+	dropBlank bool    // texts of nothing but white space go as well
+	facts     []*fact // what is known of each message; nil: nothing
 
 	calls  []callSlot
 	first  []int32          // index into calls of each message's first call, -1 for none
 	answer []int32          // for a result: index into calls of what it answers, -1 for nothing
 	ids    map[string]int32 // call id -> calls of that id in the newest message that has it
 
-	out    []Message
-	origin []int32 // for each message of out: its index in history, or -1
-	edits  []Edit
+	out     []Message
+	origin  []int32 // for each message of out: its index in history, or -1
+	changed []bool  // for each message of out: it differs from that of its origin
+	edits   []Edit
 }
 
 // isFailed says that m is an assistant message of a turn that ended in an error.
@@ -56,7 +58,7 @@ func (r *repair) isClean() bool {
 	var seen map[string]struct{}
 	for i := 0; i < len(h); i++ {
 		m := &h[i]
-		if m.Role == RoleTool || !r.partsAreClean(m) {
+		if m.Role == RoleTool || !r.isSound(i) {
 			return false
 		}
 		if m.Role != RoleAssistant {
@@ -82,13 +84,21 @@ func (r *repair) isClean() bool {
 				continue
 			}
 			at++
-			if h[at].Role != RoleTool || h[at].ToolCallID != p.ID || !r.partsAreClean(&h[at]) {
+			if h[at].Role != RoleTool || h[at].ToolCallID != p.ID || !r.isSound(at) {
 				return false
 			}
 		}
 		i = at
 	}
 	return true
+}
+
+// isSound says that nothing in the parts of message i is to be changed but, perhaps, its calls' ids.
+func (r *repair) isSound(i int) bool {
+	if r.facts != nil {
+		return r.facts[i].sound
+	}
+	return r.partsAreClean(&r.history[i])
 }
 
 // partsAreClean says that nothing is to be changed in m but, perhaps, its calls' ids.
@@ -157,7 +167,8 @@ func (r *repair) build() {
 	h := r.history
 	last := r.lastKept()
 	r.out = make([]Message, 0, len(h)+len(h)/16)
-	r.origin = make([]int32, 0, len(h)+len(h)/16)
+	r.origin = make([]int32, 0, cap(r.out))
+	r.changed = make([]bool, 0, cap(r.out))
 	for i := range h {
 		m := &h[i]
 		if m.Role == RoleTool {
@@ -219,6 +230,9 @@ func (r *repair) dropResult(i int) {
 // cleaned returns message i without what providers refuse, and with its calls' ids.
 func (r *repair) cleaned(i int) (m Message, changed bool) {
 	m = r.history[i]
+	if r.first[i] < 0 && r.facts != nil && r.facts[i].sound {
+		return m, false
+	}
 	failed := isFailed(&m)
 	s := r.first[i]
 	var parts []Part // nil until something changes
@@ -300,19 +314,23 @@ func (r *repair) insertMissing(i int, c *callSlot) {
 	if m.ToolName == "" {
 		m.ToolName = "unknown"
 	}
-	r.out = append(r.out, m)
-	r.origin = append(r.origin, -1)
+	r.emit(-1, m, true)
 	r.edits = append(r.edits, Edit{Op: OpRepair, Index: i, After: max(1, CharsPerToken(4).Estimate(m)), Reason: "no result for call " + shortID(c.id) + ": an error result stands in"})
 }
 
 func (r *repair) keep(i int, m Message, changed bool) {
-	r.out = append(r.out, m)
-	r.origin = append(r.origin, int32(i))
+	r.emit(i, m, changed)
 	if changed {
 		e := dropEdit(OpRepair, r.history, i, CharsPerToken(4), "made valid: ids, arguments or empty parts")
 		e.After = max(1, CharsPerToken(4).Estimate(m))
 		r.edits = append(r.edits, e)
 	}
+}
+
+func (r *repair) emit(i int, m Message, changed bool) {
+	r.out = append(r.out, m)
+	r.origin = append(r.origin, int32(i))
+	r.changed = append(r.changed, changed)
 }
 
 func (r *repair) drop(i int, reason string) {

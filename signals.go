@@ -56,7 +56,7 @@ func (w word) means(list []string) bool {
 }
 
 var (
-	errorWords   = []string{"error", "errors", "exception", "failed", "fail", "fails", "failure", "failures", "fatal", "panic", "traceback", "denied", "refused", "aborted", "killed", "timeout", "invalid", "undefined"}
+	alarmWords   = []string{"error", "errors", "exception", "failed", "fail", "fails", "failure", "failures", "fatal", "panic", "traceback", "denied", "refused", "aborted", "killed", "timeout", "invalid", "undefined"}
 	verdictWords = []string{"exit", "exited", "passed", "pass", "ok", "skipped", "total", "summary", "result", "results", "done", "finished", "completed", "complete", "elapsed", "success", "succeeded", "successful", "warning", "warnings"}
 	// reportWords begin a report when a colon, a bracket or a space and nothing of a program's text follows.
 	reportWords = []string{"error", "exception", "fatal", "panic", "failed", "fail", "failure"}

@@ -27,6 +27,10 @@ type badAnswer struct {
 	onlyOnce bool
 }
 
+// leastInput is the input below which a summary may be longer than what it stands for: the headings alone
+// take as much. Whether the request gets smaller is looked at when all of it is there.
+const leastInput = 400
+
 func (e *badAnswer) Error() string { return "the answer was refused: " + e.reason }
 func (e *badAnswer) Unwrap() error { return ErrIncomplete }
 
@@ -56,7 +60,7 @@ func acceptSummary(answer string, e Estimator, input, maxTokens int) (string, er
 	if n > answerLimit(maxTokens) {
 		return "", &badAnswer{reason: fmt.Sprintf("it has about %d tokens and %d are allowed", n, maxTokens), onlyOnce: true}
 	}
-	if n >= input {
+	if n >= max(input, leastInput) {
 		return "", &badAnswer{reason: fmt.Sprintf("it has about %d tokens and its input %d", n, input), onlyOnce: true}
 	}
 	return text, nil

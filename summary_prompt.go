@@ -282,5 +282,3 @@ func looksLikeTag(s string) bool {
 	}
 	return false
 }
-
-func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }

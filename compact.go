@@ -1,0 +1,120 @@
+package winnow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Step 7 of Manager.draft's list, and the only one that waits: the manager's way through a compaction.
+
+// breaker counts compactions that came to nothing, so that a summarizer that does not work is not paid
+// for at every request.
+type breaker struct {
+	failures int
+	total    int // tokens of the history at the last failure
+}
+
+const (
+	breakerLimit = 2
+	// New content half-opens the breaker: the history has grown by this share of the budget.
+	breakerGrowth = 0.1
+)
+
+// isOpen says that a compaction of d is not worth trying.
+func (b breaker) isOpen(d *draft) bool {
+	return b.failures >= breakerLimit && d.plainTokens()-b.total < shareOf(d.budget(), breakerGrowth)
+}
+
+// plainTokens is what the history costs without edits of its texts.
+func (d *draft) plainTokens() int {
+	n := 0
+	for _, f := range d.view.facts {
+		n = addTokens(n, f.tokens)
+	}
+	return n
+}
+
+// needsCompaction says that the request does not fit and a compaction can be tried.
+func (d *draft) needsCompaction() bool {
+	if d.fits() || d.manager.opts.Compact.Off || d.ledger.breaker.isOpen(d) {
+		return false
+	}
+	_, err := d.newCompaction("", false)
+	return err == nil
+}
+
+// compactAndCommit is what Prepare does with a draft that needs a compaction. The lock is held, but not
+// while a summarizer is called.
+func (m *Manager) compactAndCommit(ctx context.Context, d *draft) (*Request, error) {
+	history := d.history
+	compacted, report, err := m.compact(ctx, d, m.opts.Summarizer, "", false)
+	if err == nil && compacted.fit() {
+		m.ledger.breaker = breaker{}
+		return m.commitCompaction(compacted, report), nil
+	}
+	if err == nil {
+		return nil, compacted.overflow()
+	}
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("winnow: waiting for a summary: %w", context.Cause(ctx))
+	}
+	m.ledger.breaker.failures++
+	m.ledger.breaker.total = d.plainTokens()
+	m.opts.Logger.Warn("winnow: compaction failed", "error_class", string(ClassifyError(err).Class), "failures", m.ledger.breaker.failures)
+
+	d = m.draft(history, m.ledger.checkpoint)
+	if d.fit() {
+		return m.commit(d), nil
+	}
+	smallest := d
+	d, report, err = m.compact(ctx, m.draft(history, m.ledger.checkpoint), Digest(), "", false)
+	if err == nil && d.fit() {
+		d.checkpoint.degraded, report.Degraded = true, true
+		return m.commitCompaction(d, report), nil
+	}
+	if err == nil {
+		smallest = d
+	}
+	return nil, smallest.overflow()
+}
+
+// errNoGain: the summary is not smaller than what it stands for.
+var errNoGain = errors.New("the summary does not make the request smaller")
+
+// compact makes a summary of d's older messages and returns the draft that has it in their place. The
+// lock is held before and after, and not while the summarizer is called. Nothing is committed. A host that
+// asked for it gets a summary of a short history too, which may be longer than that.
+func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructions string, asked bool) (*draft, *Compaction, error) {
+	if m.ledger.cache == nil {
+		m.ledger.cache = newSummaryCache()
+	}
+	before := d.tokens()
+	c, err := d.newCompaction(instructions, asked)
+	if err != nil {
+		return nil, nil, err
+	}
+	m.mu.Unlock()
+	cp, report, err := c.run(ctx, s)
+	m.mu.Lock()
+	if err != nil {
+		return nil, nil, err
+	}
+	cp.key = m.ledger.index.hasher.key(&cp.message)
+	next := m.draft(d.history, cp)
+	if next.checkpoint == nil || !asked && next.tokens() >= before {
+		return nil, nil, fmt.Errorf("%w: %w", ErrCompaction, errNoGain)
+	}
+	return next, report, nil
+}
+
+// commitCompaction is commit for a draft that has a new checkpoint.
+func (m *Manager) commitCompaction(d *draft, report *Compaction) *Request {
+	m.ledger.cache = nil
+	r := m.commit(d)
+	report.TokensAfter = r.Tokens
+	r.Compaction = report
+	m.opts.Logger.Info("winnow: compacted", "tokens_before", report.TokensBefore, "tokens_after", report.TokensAfter,
+		"first_kept", report.FirstKept, "calls", report.Calls, "degraded", report.Degraded)
+	return r
+}

@@ -1,0 +1,274 @@
+package winnow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// A compaction replaces the messages before a cut point by a summary. What must not be lost is not left to
+// the model: system messages, pins and the newest user request stay as messages, and code owns the
+// sections behind the summary's text.
+
+const (
+	// A compaction lands at this share of the budget or below, so that the next one is far away.
+	landShare = 0.6
+	// The summary may have this share of the budget, its sections included. It grows with the window: a
+	// cap that is right for 8 000 tokens forgets too much at 1 000 000.
+	summaryShare     = 1.0 / 10
+	minSummaryTokens = 300
+	maxSummaryTokens = 24_000
+	// A summary with its frame has at least about so many tokens: to put it in the place of less is no gain.
+	leastGain = 200
+	// At least this share of the summary is the summarizer's text.
+	bodyShare = 0.5
+)
+
+// checkpoint stands for the history before its first kept message.
+type checkpoint struct {
+	message   Message // the summary, as it is sent
+	key       key     // of message
+	firstKept place   // in the repaired history
+	request   place   // the user request before firstKept that is kept verbatim; zero: none
+	body      string  // the summarizer's text, which the next summary updates
+	carried   carried
+	degraded  bool
+}
+
+// compaction is one compaction of a draft: what is summarized, and what is to become of it. It is run
+// without the manager's lock and holds no reference to the manager's state.
+type compaction struct {
+	opts     Options
+	window   int
+	cap      int // tokens of the whole summary
+	previous string
+	carried  carried // of the history that is summarized, the previous one included
+
+	older  []Message // complete turns
+	prefix []Message // beginning of the turn that the cut divides
+	recent []Message // what is kept, and the request
+
+	removed      int // tokens of what is summarized, as it stands in the request
+	firstKept    place
+	index        int // of firstKept in the history passed in
+	request      place
+	before       int // tokens of the request
+	instructions string
+	cache        *summaryCache
+}
+
+var errNothingToCompact = errors.New("there is nothing before the newest messages to summarize")
+
+// newCompaction chooses the cut and collects what is to be summarized.
+func (d *draft) newCompaction(instructions string, asked bool) (*compaction, error) {
+	v, o := d.view, d.manager.opts
+	room := d.room()
+	c := &compaction{
+		opts: o, window: d.manager.window, before: d.tokens(), cache: d.ledger.cache,
+		cap:          max(minSummaryTokens, min(shareOf(d.budget(), summaryShare), maxSummaryTokens)),
+		instructions: strings.TrimSpace(o.Compact.Instructions + "\n\n" + instructions),
+	}
+	stays := outlives(v.plain, len(v.plain))
+	fixed := 0
+	for i, stay := range stays {
+		if stay {
+			fixed = addTokens(fixed, v.tokens[i])
+		}
+	}
+	landing := max(0, shareOf(room, landShare)-fixed-c.cap)
+	cut, request := d.cutPoint(stays, min(o.Compact.KeepRecent, landing))
+	c.collect(d, stays, cut, request)
+	least := leastGain
+	if asked {
+		least = 0
+	}
+	if c.removed <= least {
+		return nil, fmt.Errorf("%w: %w", ErrCompaction, errNothingToCompact)
+	}
+	return c, nil
+}
+
+// outlives marks what of messages[:n] no compaction takes: system messages, and pins with their calls and
+// results. The question of a pin is not needed: the summary stands in front of it.
+func outlives(messages []Message, n int) []bool {
+	keep := keptBefore(messages, n)
+	for i := range keep {
+		m := &messages[i]
+		keep[i] = keep[i] && !m.Summary && (m.Role != RoleUser || m.Pinned)
+	}
+	return keep
+}
+
+// cutPoint returns the first message that is kept, such that the newest `keep` tokens are, and the newest
+// user request if it lies before that, or -1. The cut never divides a call from its results.
+func (d *draft) cutPoint(stays []bool, keep int) (cut, request int) {
+	v := d.view
+	cut, request = len(v.plain), -1
+	sum := 0
+	for i := len(v.plain) - 1; i >= 0; i-- {
+		if !stays[i] {
+			sum = addTokens(sum, v.tokens[i])
+		}
+		atom := v.plain[i].Role != RoleTool
+		if atom && (sum <= keep || cut == len(v.plain)) {
+			cut = i // the newest atom stays, whatever its size
+		}
+		if sum > keep && cut < len(v.plain) {
+			break
+		}
+	}
+	for i := len(v.plain) - 1; i >= 0 && request < 0; i-- {
+		if beginsTurn(&v.plain[i]) {
+			request = i
+		}
+	}
+	return cut, request
+}
+
+// collect sorts the messages into those that are summarized and those that are not.
+func (c *compaction) collect(d *draft, stays []bool, cut, request int) {
+	v, cp := d.view, d.checkpoint
+	switch {
+	case cp == nil:
+	case cp.degraded && len(d.behind) > 0: // the history is still there: do better than the digest
+		c.older = append(c.older, d.behind...)
+	default:
+		c.previous, c.carried = cp.body, cp.carried
+	}
+	for i := range cut {
+		m := &v.plain[i]
+		if stays[i] || i == request {
+			continue
+		}
+		c.removed = addTokens(c.removed, v.tokens[i])
+		switch {
+		case m.Summary:
+			if cp == nil { // of another manager, or of the host
+				c.previous = summaryBody(m)
+			}
+		case request >= 0 && i > request:
+			c.prefix = append(c.prefix, *m)
+		default:
+			c.older = append(c.older, *m)
+		}
+	}
+	if c.estimate(c.prefix) < leastPrefix {
+		c.older, c.prefix = append(c.older, c.prefix...), nil
+	}
+	c.carried = c.carried.add(c.older).add(c.prefix)
+	c.recent = append(c.recent, v.plain[cut:]...)
+	c.firstKept, c.index = place{v.facts[cut].key, v.index[cut]}, max(0, v.index[cut])
+	if request >= 0 && request < cut {
+		c.request = place{v.facts[request].key, v.index[request]}
+		c.recent = append(c.recent, v.plain[request])
+	}
+}
+
+// run makes the summary. Nothing of the manager is touched; with an error nothing has happened.
+func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compaction, error) {
+	sections := c.sections()
+	body, degraded, calls, err := c.summarize(ctx, s, sections)
+	if err != nil {
+		return nil, nil, err
+	}
+	cp := &checkpoint{firstKept: c.firstKept, request: c.request, body: body, carried: c.carried, degraded: degraded}
+	text := escapeSummary(body)
+	text, repaired := c.audit(text, sections)
+	cp.message = Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: summaryBegin + text + summaryEnd}}}
+	return cp, &Compaction{
+		Summary: text, FirstKept: c.index, TokensBefore: c.before, Degraded: degraded, Repaired: repaired, Calls: calls,
+	}, nil
+}
+
+// leastPrefix is the size in tokens from which on the beginning of a divided turn is worth a summary of its own.
+const leastPrefix = 1_000
+
+func (c *compaction) estimate(messages []Message) int {
+	n := 0
+	for i := range messages {
+		n = addTokens(n, max(0, c.opts.Estimator.Estimate(messages[i])))
+	}
+	return n
+}
+
+const splitHeading = "\n\n---\n\n**Turn Context (split turn):**\n\n"
+
+// prefixInstructions are the reference's.
+const prefixInstructions = "This summary covers the prefix of a split turn. Focus on the original request, early progress, and any details needed to understand the retained suffix."
+
+// summarize asks s for the text, within what the sections leave.
+func (c *compaction) summarize(ctx context.Context, s Summarizer, sections []string) (body string, degraded bool, calls int, err error) {
+	room := c.cap - c.tokens(strings.Join(sections, ""))
+	room = max(room, shareOf(c.cap, bodyShare))
+	config := summarizeConfig{
+		SummarizeOptions: SummarizeOptions{
+			Summarizer: s, Window: c.opts.Compact.SummarizerWindow, MaxTokens: room,
+			Previous: c.previous, Instructions: c.instructions, Estimator: c.opts.Estimator,
+		},
+		attempts: c.opts.Compact.Attempts, timeout: c.opts.Compact.Timeout, noDigest: true, cache: c.cache,
+	}
+	if len(c.prefix) > 0 && len(c.older) > 0 {
+		config.MaxTokens = room * 2 / 3
+	}
+	if len(c.older) > 0 || c.previous != "" {
+		sum, err := summarizeInStages(ctx, c.older, config)
+		if err != nil {
+			return "", false, 0, err
+		}
+		body, degraded, calls = sum.Text, sum.Degraded, sum.Calls
+	}
+	if len(c.prefix) > 0 {
+		config.MaxTokens = max(1, room-c.tokens(body))
+		config.Previous = ""
+		config.Instructions = strings.TrimSpace(prefixInstructions + "\n\n" + c.instructions)
+		sum, err := summarizeInStages(ctx, c.prefix, config)
+		if err != nil {
+			return "", false, 0, err
+		}
+		if body != "" {
+			body += splitHeading
+		}
+		body, degraded, calls = body+sum.Text, degraded || sum.Degraded, calls+sum.Calls
+	}
+	return clipToTokens(c.opts.Estimator, body, room), degraded, calls, nil
+}
+
+// sections are what code owns, in the order in which they stand behind the text.
+func (c *compaction) sections() []string {
+	rules := ""
+	if c.opts.Compact.Rules != nil {
+		rules = c.opts.Compact.Rules()
+	}
+	all := []string{c.carried.failuresSection(), c.carried.filesSection(), rulesSection(rules)}
+	// The rules come last and stay whole; a long list of files gives way first.
+	for k := range all[:2] {
+		if left := c.cap - c.tokens(strings.Join(all, "")); left < shareOf(c.cap, bodyShare) {
+			keep := max(0, c.tokens(all[k])-(shareOf(c.cap, bodyShare)-left))
+			all[k] = clipSection(all[k], c.opts.Estimator, keep)
+		}
+	}
+	return all
+}
+
+func (c *compaction) tokens(text string) int {
+	if text == "" {
+		return 0
+	}
+	return max(0, c.opts.Estimator.Estimate(Message{Role: RoleUser, Parts: []Part{{Text: text}}}))
+}
+
+// clipSection keeps whole lines of a section, the last ones, within so many tokens.
+func clipSection(section string, e Estimator, tokens int) string {
+	if section == "" || tokens <= 0 {
+		return ""
+	}
+	lines := strings.Split(strings.TrimPrefix(section, "\n\n"), "\n")
+	for drop := 1; drop < len(lines)-1; drop *= 2 { // the first line opens the section and the last one may close it
+		kept := "\n\n" + lines[0] + "\n" + strings.Join(lines[1+drop:], "\n")
+		if e.Estimate(Message{Role: RoleUser, Parts: []Part{{Text: kept}}}) <= tokens {
+			return kept
+		}
+	}
+	return ""
+}

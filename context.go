@@ -1,0 +1,106 @@
+package winnow
+
+import (
+	"context"
+	"sync"
+)
+
+// Manager keeps one conversation inside its window. It is safe for concurrent use; it starts no
+// goroutine unless CompactOptions.Background is set.
+//
+// The history passed in is either the whole log, append-only, or the last Request.History and what came
+// after it; the manager recognises both. A [Request] is the caller's: later calls do not change it.
+type Manager struct {
+	window int
+	opts   Options // complete; never written after New
+
+	mu     sync.Mutex // protects what follows
+	ledger ledger
+}
+
+// New returns a manager for a model with a context window of so many tokens. opts is copied; nil means
+// the defaults. The error names the option that is bad: a window that is not positive, a number that is
+// none, a share outside 0..1. Any positive window works; see [CheckWindow] for advice.
+func New(window int, opts *Options) (*Manager, error) {
+	o, err := opts.withDefaults(window)
+	if err != nil {
+		return nil, err
+	}
+	return &Manager{window: window, opts: o}, nil
+}
+
+// Prepare returns what to send for history now. It may call the Summarizer.
+//
+// The error is an [*OverflowError] if the request cannot be made to fit, and ctx's if it ended while
+// Prepare waited for a summary; a ctx that has ended already is no error as long as nothing is waited for.
+// After an error the manager is as it was before. A compaction that fails is no error as long as the
+// request can be made to fit without it.
+func (m *Manager) Prepare(ctx context.Context, history []Message) (*Request, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	d := m.draft(history, m.ledger.checkpoint)
+	if d.needsCompaction() {
+		return m.compactAndCommit(ctx, d)
+	}
+	if !d.fit() {
+		return nil, d.overflow()
+	}
+	return m.commit(d), nil
+}
+
+// Plan is Prepare without effects: no LLM call, no state. Request.NeedsCompaction says that Prepare would
+// compact. Where Prepare would return an error, Plan returns the smallest request that it could make, with
+// Tokens above Budget.
+func (m *Manager) Plan(history []Message) *Request {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	d := m.draft(history, m.ledger.checkpoint)
+	needs := d.needsCompaction()
+	if !needs {
+		d.fit()
+	}
+	r := d.request()
+	r.NeedsCompaction = needs
+	return r
+}
+
+// Compact summarizes now, whatever the size, even where CompactOptions.Off is set or the breaker is open.
+// The error wraps [ErrCompaction] if there is no summary, or none that makes the request smaller; the
+// manager is then as it was before.
+func (m *Manager) Compact(ctx context.Context, history []Message, instructions string) (*Request, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	d := m.draft(history, m.ledger.checkpoint)
+	d, report, err := m.compact(ctx, d, m.opts.Summarizer, instructions, true)
+	if err != nil {
+		return nil, err
+	}
+	m.ledger.breaker = breaker{}
+	return m.commitCompaction(d, report), nil
+}
+
+// draft takes history through the steps that need no LLM:
+//
+//  1. index what is new
+//  2. repair the pairing of calls and results
+//  3. limit turns
+//  4. replay what was sent before: checkpoint and edits, byte for byte
+//  5. cut results that were not sent yet
+//  6. rewrite what was sent, if that costs nothing or the request does not fit
+//
+// It changes nothing in the manager but what is known of the messages. c is the checkpoint to replay.
+func (m *Manager) draft(history []Message, c *checkpoint) *draft {
+	d := &draft{manager: m, ledger: &m.ledger, history: history, now: m.opts.Now(), checkpoint: c, made: map[key]*projection{}}
+	d.indexAndRepair()
+	d.limitAndReplay()
+	d.cutUnsent()
+	d.rewrite()
+	return d
+}
+
+// commit makes d what was sent last, and returns the request.
+func (m *Manager) commit(d *draft) *Request {
+	r := d.request()
+	m.ledger.record(d)
+	return r
+}

@@ -1,0 +1,208 @@
+package winnow
+
+import (
+	"crypto/sha256"
+	"hash"
+	"math/bits"
+	"unsafe"
+)
+
+// How the manager recognises a message that it has seen before.
+
+// key is the identity of a message by what a provider is sent of it: role, parts, call id, tool, error
+// flag. What a host may add later (usage, details, pins, an ID) is not in it. SHA-256, because a tool
+// result that could be made to collide with another would be sent with the other's edit.
+type key [16]byte
+
+// hasher computes keys. It is reused, for its memory.
+type hasher struct {
+	sha    hash.Hash
+	buffer []byte
+	sum    [sha256.Size]byte
+}
+
+func (h *hasher) key(m *Message) key {
+	if h.sha == nil {
+		h.sha = sha256.New()
+		h.buffer = make([]byte, 0, 1<<10)
+	}
+	h.sha.Reset()
+	h.string(string(m.Role))
+	h.string(m.ToolCallID)
+	h.string(m.ToolName)
+	if m.IsError {
+		h.int(1)
+	}
+	h.int(len(m.Parts))
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		h.string(string(p.Kind))
+		h.string(p.Text)
+		h.string(p.Signature)
+		h.string(p.ID)
+		h.string(p.Name)
+		h.int(len(p.Arguments))
+		h.flush()
+		h.sha.Write(p.Arguments)
+		h.string(p.MediaType)
+		h.int(p.Bytes)
+		h.int(p.Tokens)
+	}
+	h.flush()
+	return key(h.sha.Sum(h.sum[:0])[:len(key{})])
+}
+
+// string adds s with its length in front, so that neighbours cannot run into each other.
+func (h *hasher) string(s string) {
+	h.int(len(s))
+	for len(s) > 0 {
+		n := min(len(s), cap(h.buffer)-len(h.buffer))
+		h.buffer = append(h.buffer, s[:n]...)
+		s = s[n:]
+		if len(h.buffer) == cap(h.buffer) {
+			h.flush()
+		}
+	}
+}
+
+func (h *hasher) int(n int) {
+	if cap(h.buffer)-len(h.buffer) < 8 {
+		h.flush()
+	}
+	for range 8 {
+		h.buffer = append(h.buffer, byte(n))
+		n >>= 8
+	}
+}
+
+func (h *hasher) flush() {
+	h.sha.Write(h.buffer)
+	h.buffer = h.buffer[:0]
+}
+
+// glance identifies a message by where its texts lie in memory, their lengths and a few of their bytes.
+// Strings do not change, so equal glances mean an equal message as long as the host goes on using the
+// values that it passed before; it costs some nanoseconds where a key costs a pass over the text.
+func glance(m *Message) uint64 {
+	h := uint64(len(m.Parts))
+	mix := func(x uint64) {
+		hi, lo := bits.Mul64(h^x, 0x9e3779b97f4a7c15)
+		h = hi ^ lo + 0x632be59bd9b4e019
+	}
+	text := func(s string) {
+		mix(uint64(len(s)))
+		if len(s) == 0 {
+			return
+		}
+		mix(uint64(uintptr(unsafe.Pointer(unsafe.StringData(s)))))
+		if len(s) >= 8 {
+			mix(loadWord(s, 0))
+			mix(loadWord(s, len(s)/2-4))
+			mix(loadWord(s, len(s)-8))
+		} else {
+			mix(uint64(s[0])<<16 | uint64(s[len(s)/2])<<8 | uint64(s[len(s)-1]))
+		}
+	}
+	text(string(m.Role))
+	text(m.ToolCallID)
+	text(m.ToolName)
+	if m.IsError {
+		mix(1)
+	}
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		text(string(p.Kind))
+		text(p.Text)
+		text(p.Signature)
+		text(p.ID)
+		text(p.Name)
+		text(unsafe.String(unsafe.SliceData(p.Arguments), len(p.Arguments)))
+		text(p.MediaType)
+		mix(uint64(p.Bytes))
+		mix(uint64(p.Tokens))
+	}
+	return h
+}
+
+// fact is what the manager remembers of a message.
+type fact struct {
+	key    key
+	tokens int
+	sound  bool // its parts need no repair
+}
+
+// index remembers facts of messages, so that no text is read twice.
+type index struct {
+	glances []uint64 // of the history passed in last, by position
+	facts   []*fact  // of the same
+	known   map[key]*fact
+	aliases map[key]*fact // of repaired messages, by the key of what they were and what was changed
+	hasher  hasher
+}
+
+// update learns what is new in history and returns the facts of its messages. The slice is the index's.
+func (x *index) update(history []Message, e Estimator) []*fact {
+	if x.known == nil {
+		x.known = make(map[key]*fact, len(history))
+	}
+	for i := range history {
+		g := glance(&history[i])
+		if i < len(x.glances) && x.glances[i] == g {
+			continue
+		}
+		f := x.fact(&history[i], e)
+		if i < len(x.glances) {
+			x.glances[i], x.facts[i] = g, f
+		} else {
+			x.glances, x.facts = append(x.glances, g), append(x.facts, f)
+		}
+	}
+	clear(x.facts[len(history):])
+	x.glances, x.facts = x.glances[:len(history)], x.facts[:len(history)]
+	x.forget()
+	return x.facts
+}
+
+// fact returns what is known of m, and finds it out if nothing is.
+func (x *index) fact(m *Message, e Estimator) *fact {
+	k := x.hasher.key(m)
+	f := x.known[k]
+	if f == nil {
+		r := repair{dropBlank: true}
+		f = &fact{key: k, tokens: max(0, e.Estimate(*m)), sound: r.partsAreClean(m)}
+		x.known[k] = f
+	}
+	return f
+}
+
+// repaired returns the fact of a message that the repair made of the one that f is of. The repair changes
+// ids, arguments and which parts there are; its text needs no second reading to know which message it is.
+func (x *index) repaired(f *fact, m *Message, e Estimator) *fact {
+	short := Message{Role: RoleTool, ToolCallID: m.ToolCallID, Parts: make([]Part, 0, len(m.Parts)+1)}
+	short.Parts = append(short.Parts, Part{Signature: string(f.key[:])})
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		short.Parts = append(short.Parts, Part{Kind: p.Kind, ID: p.ID, Name: p.Name, Bytes: len(p.Text), Tokens: len(p.Arguments)})
+	}
+	alias := x.hasher.key(&short)
+	found := x.aliases[alias]
+	if found == nil {
+		found = x.fact(m, e)
+		if x.aliases == nil {
+			x.aliases = map[key]*fact{}
+		}
+		x.aliases[alias] = found
+	}
+	return found
+}
+
+// forget drops facts of messages that are gone, when they are most of what is known.
+func (x *index) forget() {
+	if len(x.known) <= 4*len(x.facts)+1_000 {
+		return
+	}
+	x.known, x.aliases = make(map[key]*fact, len(x.facts)), nil
+	for _, f := range x.facts {
+		x.known[f.key] = f
+	}
+}

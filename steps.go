@@ -1,0 +1,371 @@
+package winnow
+
+import (
+	"slices"
+	"time"
+)
+
+// draft is a request in the making. Its methods are the steps of Manager.draft, in their order.
+type draft struct {
+	manager *Manager
+	ledger  *ledger // read, and written by record alone
+	history []Message
+	now     time.Time
+
+	view       *view
+	checkpoint *checkpoint // that the view has, nil: none
+	behind     []Message   // what the checkpoint stands for, if the history still has it
+	kept       []Message   // Request.History
+	edits      []Edit      // repair, compact, limit
+	turnStart  place
+	made       map[key]*projection // new ones
+}
+
+// indexAndRepair is steps 1 and 2.
+func (d *draft) indexAndRepair() {
+	x, e := &d.ledger.index, d.manager.opts.Estimator
+	facts := x.update(d.history, e)
+	r := repair{history: d.history, facts: facts, dropBlank: true}
+	if r.isClean() {
+		d.view = newView(d.history, facts)
+		return
+	}
+	out, edits := r.run()
+	d.edits = edits
+	if len(edits) == 0 {
+		d.view = newView(d.history, facts)
+		return
+	}
+	own := make([]*fact, len(out))
+	for k, i := range r.origin {
+		switch {
+		case i < 0:
+			own[k] = x.fact(&out[k], e)
+		case r.changed[k]:
+			own[k] = x.repaired(facts[i], &out[k], e)
+		default:
+			own[k] = facts[i]
+		}
+	}
+	d.view = newView(out, own)
+	for k, i := range r.origin {
+		d.view.index[k] = int(i)
+	}
+}
+
+// turnGrowth is how far the list of turns grows above the limit before it is cut to it in one go. Cutting
+// at every turn would change the beginning of every request, and the prompt cache would never be read.
+const turnGrowth = 1.5
+
+// limitAndReplay is steps 3 and 4. The checkpoint comes first: turns that it stands for are no turns any more.
+func (d *draft) limitAndReplay() {
+	v := d.view
+	if d.checkpoint != nil && !d.replayCheckpoint(d.checkpoint) {
+		d.checkpoint = nil // a history that was rewound to before it, or another one
+	}
+	d.kept = v.share()
+	if limit := d.manager.opts.HistoryTurns; limit > 0 {
+		d.limitTurns(limit)
+	}
+	v.plain = v.share()
+	for i, f := range v.facts {
+		if p := d.ledger.projections[f.key]; p != nil && !v.messages[i].Pinned {
+			v.project(i, p)
+		}
+	}
+}
+
+// replayCheckpoint puts the summary in the place of what it stands for. It is false if the history has
+// neither the summary nor the first message that was kept after it.
+func (d *draft) replayCheckpoint(c *checkpoint) bool {
+	v := d.view
+	for i, f := range v.facts {
+		if f.key == c.key && v.messages[i].Summary {
+			return true // the history is one that a request returned
+		}
+	}
+	first := c.firstKept.find(v)
+	if first < 0 {
+		return false
+	}
+	keep := append(outlives(v.messages, first), slices.Repeat([]bool{true}, len(v.messages)-first)...)
+	request := c.request.find(v)
+	at := 0 // the summary stands behind leading system messages
+	for at < first && v.messages[at].Role == RoleSystem {
+		at++
+	}
+	for i := range first {
+		m := &v.messages[i]
+		if keep[i] = keep[i] || i == request; !keep[i] {
+			d.behind = append(d.behind, *m)
+			d.edits = append(d.edits, Edit{Op: OpCompact, Index: max(0, v.index[i]), ID: m.ID, Before: max(1, v.tokens[i]), Reason: "summarized"})
+		}
+	}
+	v.keepOnly(keep)
+	v.insert(at, c.message, d.ledger.index.fact(&c.message, d.manager.opts.Estimator))
+	return true
+}
+
+func (d *draft) limitTurns(limit int) {
+	v := d.view
+	start := max(0, d.ledger.turnStart.find(v)) // -1: a history that begins elsewhere
+	turns := 0
+	for i := start; i < len(v.messages); i++ {
+		if beginsTurn(&v.messages[i]) {
+			turns++
+		}
+	}
+	if turns > limit && (d.isCold() || float64(turns) > turnGrowth*float64(limit)) {
+		start = turnLimitStart(v.messages, limit)
+	}
+	if start == 0 {
+		return
+	}
+	d.turnStart = place{v.facts[start].key, v.index[start]}
+	keep := append(keptBefore(v.messages, start), slices.Repeat([]bool{true}, len(v.messages)-start)...)
+	dropped := false
+	for i := range start {
+		if !keep[i] {
+			dropped = true
+			d.edits = append(d.edits, Edit{Op: OpLimit, Index: max(0, v.index[i]), ID: v.messages[i].ID, Before: max(1, v.tokens[i]), Reason: "older than the newest turns that are kept"})
+		}
+	}
+	if dropped {
+		v.keepOnly(keep)
+	}
+}
+
+// isCold says that rewriting what was sent costs nothing: the provider's cache has it no more.
+func (d *draft) isCold() bool {
+	c := d.manager.opts.Cache
+	return c.None || d.ledger.sentAt.IsZero() || d.now.Sub(d.ledger.sentAt) >= c.TTL
+}
+
+// room is what the messages may take, in tokens.
+func (d *draft) room() int { return max(0, d.budget()-d.manager.opts.Overhead) }
+
+func (d *draft) budget() int { return d.manager.window - d.manager.opts.Reserve }
+
+func (d *draft) fits() bool { return d.view.total <= d.room() }
+
+// maxBatchShare is how much of the room the newest batch of results may take. Several results that are
+// each within their limit must leave something for the conversation that they belong to.
+const maxBatchShare = 0.5
+
+// cutUnsent is step 5. What was never sent is in no cache, so that cutting it costs nothing.
+func (d *draft) cutUnsent() {
+	v := d.view
+	t := newTruncation(*d.manager.opts.Truncate, d.manager.window)
+	wasSent := d.sentBefore()
+	batch := len(v.messages)
+	for i := len(v.messages) - 1; i >= 0 && v.messages[i].Role == RoleTool && !wasSent(i); i-- {
+		batch = i
+	}
+	for i := range v.messages {
+		if !wasSent(i) {
+			d.cut(i, t, "the result is larger than one result may be")
+		}
+	}
+	d.capResults(batch, shareOf(d.room(), maxBatchShare), "the results of one step are larger together than they may be")
+}
+
+// sentBefore returns a function that says whether the last request held message i as it stands now.
+func (d *draft) sentBefore() func(i int) bool {
+	same := d.firstChanged()
+	rest := make(map[key]bool, len(d.ledger.sent)-same)
+	for _, k := range d.ledger.sent[same:] {
+		rest[k] = true
+	}
+	return func(i int) bool { return i < same || rest[d.view.sentKey(i)] }
+}
+
+// cut truncates message i with t.
+func (d *draft) cut(i int, t *truncation, reason string) {
+	v := d.view
+	m := &v.messages[i]
+	if m.Role != RoleTool || m.Pinned || v.tokens[i] <= t.limit && !t.mayBeOversized(m) {
+		return
+	}
+	if out, after, ok := t.cut(m, v.tokens[i]); ok {
+		d.project(i, out, after, OpTruncate, reason)
+	}
+}
+
+// capResults cuts the largest results from message `from` on, so that together they take at most budget
+// tokens.
+func (d *draft) capResults(from, budget int, reason string) {
+	v := d.view
+	var sizes []int
+	sum := 0
+	for i := from; i < len(v.messages); i++ {
+		if m := &v.messages[i]; m.Role == RoleTool && !m.Pinned {
+			sizes = append(sizes, v.tokens[i])
+			sum = addTokens(sum, v.tokens[i])
+		}
+	}
+	if sum <= budget {
+		return
+	}
+	t := &truncation{TruncateOptions: *d.manager.opts.Truncate, limit: fairShare(sizes, budget)}
+	for i := from; i < len(v.messages); i++ {
+		d.cut(i, t, reason)
+	}
+}
+
+// fairShare returns the largest share such that sizes, each cut to it, are no more than budget together.
+func fairShare(sizes []int, budget int) int {
+	slices.Sort(sizes)
+	for k, size := range sizes {
+		share := budget / (len(sizes) - k)
+		if size > share {
+			return share
+		}
+		budget -= size
+	}
+	return budget
+}
+
+// lowWater is the share of the room that clearing goes down to when a request does not fit, so that the
+// next ones do and their prefix stays in the prompt cache.
+const lowWater = 0.6
+
+// rewrite is step 6.
+func (d *draft) rewrite() {
+	cold := d.isCold()
+	if !cold && d.fits() {
+		return
+	}
+	o := d.manager.opts
+	d.prune(*o.Prune, d.manager.window-o.Overhead)
+	t := newTruncation(*o.Truncate, d.manager.window)
+	for i := range d.view.messages {
+		d.cut(i, t, "the result is larger than one result may be")
+	}
+	if !d.fits() {
+		d.clearTo(shareOf(d.room(), lowWater))
+	}
+}
+
+// clearTo clears old results, the oldest first, until the messages take at most so many tokens.
+func (d *draft) clearTo(tokens int) {
+	o := *d.manager.opts.Prune
+	o.SoftTrimRatio, o.MinPrunableToolChars = 0, 0
+	o.HardClearRatio = float64(tokens) / float64(max(1, d.room()))
+	d.prune(o, d.room())
+}
+
+// prune is PruneContext on the view, with o complete.
+func (d *draft) prune(o PruneOptions, window int) {
+	v := d.view
+	p := pruning{PruneOptions: o, history: v.messages, window: max(1, window), tokens: v.tokens}
+	out, edits := p.run()
+	if len(edits) == 0 {
+		return
+	}
+	for _, c := range p.candidates {
+		if c.op != "" {
+			d.project(c.index, out[c.index], c.tokens, c.op, c.reason)
+		}
+	}
+}
+
+// project replaces message i for this request and, once it is sent, for all that follow.
+func (d *draft) project(i int, m Message, tokens int, op Op, reason string) {
+	p := &projection{message: m, tokens: tokens, op: op, reason: reason, key: d.ledger.index.hasher.key(&m)}
+	d.made[d.view.facts[i].key] = p
+	d.view.project(i, p)
+}
+
+// fit is step 8: it shrinks what is left to shrink, and says whether the request fits.
+func (d *draft) fit() bool {
+	if d.fits() {
+		return true
+	}
+	o := *d.manager.opts.Prune
+	o.KeepLastAssistants = min(o.KeepLastAssistants, 1)
+	o.SoftTrimRatio, o.HardClearRatio, o.MinPrunableToolChars = 0, 0, 0
+	d.prune(o, d.room())
+	if !d.fits() {
+		d.squeezeResults()
+	}
+	return d.fits()
+}
+
+// squeezedChars is what each result keeps when nothing else helps.
+const squeezedChars = 400
+
+// squeezeResults cuts all results to what the other messages leave.
+func (d *draft) squeezeResults() {
+	v := d.view
+	results := 0
+	for i := range v.messages {
+		if m := &v.messages[i]; m.Role == RoleTool && !m.Pinned {
+			results = addTokens(results, v.tokens[i])
+		}
+	}
+	t := *d.manager.opts.Truncate
+	t.MinKeepChars = min(t.MinKeepChars, squeezedChars)
+	var sizes []int
+	for i := range v.messages {
+		if m := &v.messages[i]; m.Role == RoleTool && !m.Pinned {
+			sizes = append(sizes, v.tokens[i])
+		}
+	}
+	cut := &truncation{TruncateOptions: t, limit: fairShare(sizes, max(0, d.room()-(v.total-results)))}
+	for i := range v.messages {
+		d.cut(i, cut, "the request does not fit otherwise")
+	}
+}
+
+// overflow says what fills the window.
+func (d *draft) overflow() *OverflowError {
+	v := d.view
+	e := &OverflowError{Tokens: d.tokens(), Budget: d.budget(), Overhead: d.manager.opts.Overhead}
+	request := len(v.messages)
+	for i := len(v.messages) - 1; i >= 0; i-- {
+		if beginsTurn(&v.messages[i]) {
+			request = i
+			break
+		}
+	}
+	for i := range v.messages {
+		m := &v.messages[i]
+		switch {
+		case m.Summary:
+			e.Summary = addTokens(e.Summary, v.tokens[i])
+		case m.Pinned || m.Role == RoleSystem:
+			e.Pinned = addTokens(e.Pinned, v.tokens[i])
+		case i >= request:
+			e.Protected = addTokens(e.Protected, v.tokens[i])
+		}
+	}
+	return e
+}
+
+func (d *draft) tokens() int { return addTokens(d.view.total, d.manager.opts.Overhead) }
+
+// firstChanged returns the index of the first message that differs from the last request's.
+func (d *draft) firstChanged() int {
+	n := min(len(d.ledger.sent), len(d.view.messages))
+	for i := range n {
+		if d.ledger.sent[i] != d.view.sentKey(i) {
+			return i
+		}
+	}
+	return n
+}
+
+// request returns the request as it stands.
+func (d *draft) request() *Request {
+	v := d.view
+	edits := slices.Clip(d.edits)
+	for i, p := range v.edited {
+		if p != nil {
+			edits = append(edits, Edit{Op: p.op, Index: max(0, v.index[i]), ID: v.messages[i].ID, Before: max(1, v.facts[i].tokens), After: max(1, v.tokens[i]), Reason: p.reason})
+		}
+	}
+	return &Request{
+		Messages: clip(v.messages), History: d.kept, Tokens: d.tokens(), Budget: d.budget(),
+		Edits: edits, FirstChanged: d.firstChanged(), Degraded: d.checkpoint != nil && d.checkpoint.degraded,
+	}
+}

@@ -1,0 +1,104 @@
+package winnow
+
+import "slices"
+
+// view is a request in the making: a list of messages and, for each, what the manager knows of it. The
+// columns run in parallel.
+type view struct {
+	messages []Message
+	facts    []*fact       // of the message before edits of its text
+	tokens   []int         // as it stands here
+	index    []int         // in the history passed in; -1: made by the library
+	edited   []*projection // how it is sent instead of as it is; nil: as it is
+
+	plain  []Message // messages before edits of their texts; set when those begin
+	shared bool      // somebody else holds messages: copy before writing
+	total  int       // sum of tokens
+}
+
+// projection is a message as it is sent in place of one of the history, and why.
+type projection struct {
+	message Message
+	key     key // of message
+	tokens  int
+	op      Op
+	reason  string
+}
+
+func newView(history []Message, facts []*fact) *view {
+	v := &view{messages: clip(history), facts: slices.Clone(facts), shared: true}
+	v.tokens, v.index, v.edited = make([]int, len(history)), make([]int, len(history)), make([]*projection, len(history))
+	for i, f := range facts {
+		v.index[i], v.tokens[i] = i, f.tokens
+		v.total = addTokens(v.total, f.tokens)
+	}
+	return v
+}
+
+// own makes messages writable.
+func (v *view) own() {
+	if v.shared {
+		v.messages, v.shared = slices.Clone(v.messages), false
+	}
+}
+
+// project puts p in the place of message i.
+func (v *view) project(i int, p *projection) {
+	v.own()
+	m := p.message // a projection is of the text; what a host set later stays
+	m.ID, m.Details, m.Time = v.messages[i].ID, v.messages[i].Details, v.messages[i].Time
+	v.messages[i], v.edited[i] = m, p
+	v.setTokens(i, p.tokens)
+}
+
+func (v *view) setTokens(i, n int) {
+	v.total += n - v.tokens[i]
+	v.tokens[i] = n
+}
+
+// sum recounts total, which saturates where a host's own counts are absurd.
+func (v *view) sum() {
+	v.total = 0
+	for _, n := range v.tokens {
+		v.total = addTokens(v.total, n)
+	}
+}
+
+// sentKey is the identity of message i as it is sent.
+func (v *view) sentKey(i int) key {
+	if v.edited[i] != nil {
+		return v.edited[i].key
+	}
+	return v.facts[i].key
+}
+
+// keepOnly removes the messages that are not marked.
+func (v *view) keepOnly(keep []bool) {
+	n := 0
+	v.own()
+	for i := range v.messages {
+		if keep[i] {
+			v.messages[n], v.facts[n], v.tokens[n], v.index[n], v.edited[n] = v.messages[i], v.facts[i], v.tokens[i], v.index[i], v.edited[i]
+			n++
+		}
+	}
+	clear(v.messages[n:])
+	v.messages, v.facts, v.tokens, v.index, v.edited = v.messages[:n], v.facts[:n], v.tokens[:n], v.index[:n], v.edited[:n]
+	v.sum()
+}
+
+// insert puts a message that the library made before message i.
+func (v *view) insert(i int, m Message, f *fact) {
+	v.messages, v.shared = slices.Insert(slices.Clip(v.messages), i, m), false
+	v.facts = slices.Insert(v.facts, i, f)
+	v.tokens = slices.Insert(v.tokens, i, f.tokens)
+	v.index = slices.Insert(v.index, i, -1)
+	v.edited = slices.Insert(v.edited, i, nil)
+	v.sum()
+}
+
+// share returns the messages as they are now; v copies them before it changes them.
+func (v *view) share() []Message {
+	v.shared = true
+	return clip(v.messages)
+}
