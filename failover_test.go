@@ -1,0 +1,100 @@
+package winnow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// flaky is a summarizer that fails with err while it is set, and counts.
+type flaky struct {
+	name  string
+	err   error
+	calls int
+}
+
+func (f *flaky) Summarize(context.Context, SummaryRequest) (string, error) {
+	f.calls++
+	return f.name, f.err
+}
+
+func TestFirstOfRests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &flaky{name: "a", err: errors.New("429 too many requests")}
+		b := &flaky{name: "b"}
+		s := FirstOf(time.Minute, a, nil, b)
+		ask := func() string {
+			text, err := s.Summarize(t.Context(), SummaryRequest{})
+			require.NoError(t, err)
+			return text
+		}
+		assert.Equal(t, "b", ask())
+		assert.Equal(t, "b", ask())
+		assert.Equal(t, 1, a.calls, "it rests")
+		time.Sleep(time.Minute)
+		a.err = nil
+		assert.Equal(t, "a", ask(), "it is back")
+		a.err = errors.New("connection reset by peer")
+		assert.Equal(t, "b", ask())
+		assert.Equal(t, "b", ask())
+		assert.Equal(t, 4, a.calls, "a passing error is no reason to rest")
+
+		a.err, b.err = errors.New("quota exceeded"), errors.New("401")
+		_, err := s.Summarize(t.Context(), SummaryRequest{})
+		require.ErrorContains(t, err, "quota exceeded")
+		require.ErrorContains(t, err, "401")
+		calls := a.calls
+		time.Sleep(time.Second)
+		_, err = s.Summarize(t.Context(), SummaryRequest{})
+		require.Error(t, err)
+		assert.Equal(t, calls+1, a.calls, "while all rest, the one that is free soonest is asked")
+	})
+}
+
+func TestFirstOfEnds(t *testing.T) {
+	_, err := FirstOf(time.Second).Summarize(t.Context(), SummaryRequest{})
+	require.Error(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	a := SummarizerFunc(func(context.Context, SummaryRequest) (string, error) { cancel(); return "", errors.New("429") })
+	b := &flaky{name: "b"}
+	_, err = FirstOf(time.Second, a, b).Summarize(ctx, SummaryRequest{})
+	require.ErrorIs(t, err, context.Canceled)
+	assert.Zero(t, b.calls, "nobody is asked after ctx has ended")
+	_, err = FirstOf(-1, SummarizerFunc(nil)).Summarize(t.Context(), SummaryRequest{})
+	require.ErrorContains(t, err, "panicked")
+}
+
+func TestFirstOfIsSafe(t *testing.T) {
+	down := SummarizerFunc(func(context.Context, SummaryRequest) (string, error) { return "", errors.New("rate limit") })
+	s := FirstOf(time.Microsecond, down, down, Digest())
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 50 {
+				_, _ = s.Summarize(context.Background(), SummaryRequest{Messages: numbered(1, 10)})
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func ExampleFirstOf() {
+	limited := SummarizerFunc(func(context.Context, SummaryRequest) (string, error) {
+		return "", errors.New("status 429: rate limit reached")
+	})
+	backup := SummarizerFunc(func(context.Context, SummaryRequest) (string, error) {
+		return "## Goal\nShip it.", nil
+	})
+	text, err := FirstOf(10*time.Minute, limited, backup).Summarize(context.Background(), SummaryRequest{})
+	fmt.Println(text, err)
+	// Output:
+	// ## Goal
+	// Ship it. <nil>
+}
