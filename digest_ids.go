@@ -27,6 +27,7 @@ type idNote struct {
 	marked   bool             // a file that was changed
 	messages [idSources]int32 // messages that mention it
 	newest   [idSources]int32 // the newest of them, from 1
+	focus    float32          // sum over the results that mention it: less where a result mentions many
 }
 
 // idTable collects the identifiers of a history.
@@ -34,12 +35,20 @@ type idTable struct {
 	at    map[string]int
 	notes []idNote
 	now   int32 // messages so far
+	fresh []int // identifiers that the current result mentions
 }
 
 // maxIDs bounds the table: what bulk output mentions once is then not added.
 const maxIDs = 200_000
 
-func (t *idTable) next() { t.now++ }
+// next begins a message.
+func (t *idTable) next() {
+	for _, i := range t.fresh {
+		t.notes[i].focus += float32(math.Pow(1+float64(len(t.fresh))/tune[5], -tune[6]))
+	}
+	t.fresh = t.fresh[:0]
+	t.now++
+}
 
 func (t *idTable) scan(s string, from idSource) {
 	if len(s) > 2*scanBytes {
@@ -63,6 +72,9 @@ func (t *idTable) add(id string, kind identifierKind, from idSource) {
 	if n.newest[from] != t.now || n.messages[from] == 0 {
 		n.messages[from]++
 		n.newest[from] = t.now
+		if from == fromResult {
+			t.fresh = append(t.fresh, i)
+		}
 	}
 }
 
@@ -75,9 +87,9 @@ func (t *idTable) mark(id string) {
 
 // Weights of a mention by its source, fitted on half of the sessions that the tests read (see
 // TestDigestKeepsIdentifiers) and checked on the other half.
-var sourceWeight = [idSources]float64{fromUser: 1.2, fromAssistant: 1.2, fromThinking: 0.6, fromArguments: 1.5, fromResult: 0.35, fromHost: 0.2, fromPrevious: 1.0}
-var kindWeight = [identifierKinds]float64{1.3, 0.8, 0.7, 0.5, 0.8, 0.6, 1.0}
-var tune = [8]float64{40, 0.25, 0.5, 1.5, 0.2, 1, 1, 1}
+var sourceWeight = [idSources]float64{fromUser: 0.8, fromAssistant: 1.2, fromThinking: 0.15, fromArguments: 1.75, fromResult: 1.2, fromHost: 0.2, fromPrevious: 1}
+var kindWeight = [identifierKinds]float64{1.1, 0.8, 0.8, 0.25, 0.7, 0.85, 2}
+var tune = [8]float64{40, 0.13, 0.85, 6, 1.1, 60, 1.5, 1}
 
 // score ranks an identifier by how likely it is to be used again: mentions by people and the model count
 // more than those in bulk output, and new ones more than old ones.
@@ -89,7 +101,11 @@ func (t *idTable) score(n *idNote) float64 {
 		}
 		age := float64(t.now - n.newest[from])
 		fresh := tune[1] + (1-tune[1])*tune[0]/(tune[0]+age)
-		s += sourceWeight[from] * math.Pow(float64(n.messages[from]), tune[2]) * fresh
+		mentions := float64(n.messages[from])
+		if from == fromResult {
+			mentions = float64(n.focus)
+		}
+		s += sourceWeight[from] * math.Pow(mentions, tune[2]) * fresh
 	}
 	if n.marked {
 		s *= tune[3]
@@ -107,7 +123,7 @@ func (t *idTable) pick(room int, covered map[string]bool) [identifierKinds][]str
 	var list []ranked
 	for i := range t.notes {
 		n := &t.notes[i]
-		cost := digestTokens(n.id) + 1
+		cost := max(1, digestTokens(n.id))
 		list = append(list, ranked{i, cost, t.score(n) / math.Pow(float64(cost), tune[4])})
 	}
 	slices.SortStableFunc(list, func(a, b ranked) int {

@@ -64,15 +64,15 @@ const (
 // Shares of a digest that each kind of note may take. What one leaves over goes to the identifiers, which
 // get the rest.
 const (
-	shareRequests  = 0.16
+	shareRequests  = 0.12
 	shareRules     = 0.08
-	shareDecisions = 0.05
-	shareFiles     = 0.09
-	shareCommands  = 0.08
-	shareFailures  = 0.05
-	shareLast      = 0.05
-	sharePlans     = 0.03
-	shareOther     = 0.05
+	shareDecisions = 0.03
+	shareFiles     = 0.06
+	shareCommands  = 0.05
+	shareFailures  = 0.04
+	shareLast      = 0.04
+	sharePlans     = 0.02
+	shareOther     = 0.03
 	shareFrame     = 0.03
 )
 
@@ -82,13 +82,13 @@ var kindLabels = [identifierKinds]string{"Paths", "URLs", "Hashes and ids", "Num
 // write writes a digest of at most limit tokens.
 func (n *notes) write(limit int) string {
 	w := digestWriter{limit: limit, covered: make(map[string]bool)}
-	share := func(s float64) int { return int(float64(limit) * s) }
+	share := func(s float64) int { return int(float64(limit) * s * shareScale) }
 	if limit < 200 { // no room for sections
 		return w.short(n)
 	}
 	frame := share(shareFrame) + 60
 	w.section(headGoal, newestFirst(n.requests, share(shareRequests), 3))
-	w.section(headConstraints, newestFirst(rankRules(n.rules), share(shareRules), 6))
+	w.section(headConstraints, whole(rankRules(n.rules), share(shareRules)))
 	w.line(headProgress)
 	done := newestFirst(n.files.lines(), share(shareFiles), 8)
 	done = append(done, newestFirst(n.commands, share(shareCommands), 6)...)
@@ -145,17 +145,30 @@ func newestFirst(items []string, room, full int) []string {
 	const line = 30 // tokens
 	items = unique(items)
 	var out []string
-	for i := len(items) - 1; i >= 0 && room > 4; i-- {
+	for i := len(items) - 1; i >= 0 && room > 12; i-- {
 		most := line
 		if age := len(items) - 1 - i; age < full {
 			most = max(line, room/(min(full, len(items))-age+1)*2)
 		}
 		s := clipTokens(items[i], min(most, room-2))
 		if s == "" {
-			break
+			continue
 		}
 		room -= digestTokens(s) + 2
 		out = append(out, s)
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// whole fills room tokens with items, the last one first, and clips none: half a rule is another rule.
+func whole(items []string, room int) []string {
+	var out []string
+	for _, s := range slices.Backward(items) {
+		if n := digestTokens(s) + 2; n <= room {
+			room -= n
+			out = append(out, s)
+		}
 	}
 	slices.Reverse(out)
 	return out
@@ -236,3 +249,5 @@ func (w *digestWriter) short(n *notes) string {
 	}
 	return w.cut()
 }
+
+var shareScale = 1.0
