@@ -82,7 +82,7 @@ var kindLabels = [identifierKinds]string{"Paths", "URLs", "Hashes and ids", "Num
 // write writes a digest of at most limit tokens.
 func (n *notes) write(limit int) string {
 	w := digestWriter{limit: limit, covered: make(map[string]bool)}
-	share := func(s float64) int { return int(float64(limit) * s * shareScale) }
+	share := func(s float64) int { return int(float64(limit) * s) }
 	if limit < 200 { // no room for sections
 		return w.short(n)
 	}
@@ -249,5 +249,3 @@ func (w *digestWriter) short(n *notes) string {
 	}
 	return w.cut()
 }
-
-var shareScale = 1.0
