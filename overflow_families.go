@@ -1,0 +1,373 @@
+package winnow
+
+// The families of overflow texts. Each asks for roles within one sentence, in any order unless the order
+// is what tells: what is sent + how it is too much + what it is compared with. No family knows a
+// provider; where one provider's habit is the reason for a rule, its name stands beside it.
+
+// hit is what a sentence says.
+type hit uint8
+
+const (
+	hitNone   hit = iota
+	hitBytes      // the body is too large
+	hitChars      // one text has too many characters
+	hitTokens     // the prompt is too long for the window
+)
+
+// match runs the families over all texts; the most telling one decides.
+func match(r *reading, status int) diagnosis {
+	best := hitNone
+	for i := range r.segments {
+		best = max(best, r.segments[i].hit())
+	}
+	if best < hitTokens && hardNumber(r) {
+		best = hitTokens
+	}
+	if best == hitNone && status == 413 && saysMore(r) {
+		best = hitBytes // Copilot: 413 and a body that says something else
+	}
+	switch best {
+	case hitTokens:
+		return diagnosis{class: ErrorOverflow}
+	case hitChars:
+		return diagnosis{class: ErrorOverflow, unit: unitChars}
+	case hitBytes:
+		d := diagnosis{class: ErrorBytes, unit: unitBytes}
+		measureBytes(r, &d)
+		return d
+	}
+	return diagnosis{}
+}
+
+// hit runs the families over the sentences of one text.
+func (s *segment) hit() hit {
+	if at := s.stringTooLong(); at {
+		return s.stringField()
+	}
+	best := hitNone
+	if s.wide {
+		best = hitWide(s.lower)
+	}
+	all := rolesOf(s.tokens)
+	for start := 0; start < len(s.tokens); {
+		end := start
+		for end < len(s.tokens) && !(s.tokens[end].sign && endsSentence(s.tokens[end].s)) {
+			end++
+		}
+		best = max(best, hitSentence(s.tokens[start:end], all, s.code))
+		start = end + 1
+	}
+	return best
+}
+
+func endsSentence(sign string) bool { return sign == "." || sign == ";" || sign == "!" || sign == "?" }
+
+func rolesOf(ts []token) role {
+	var all role
+	for _, t := range ts {
+		all |= t.role
+	}
+	return all
+}
+
+// sentence is one sentence with what several families ask for.
+type sentence struct {
+	ts     []token
+	roles  role
+	text   role // of the whole text
+	window bool // names the context window or the model's length
+	over   bool // says that something is more than something
+	tooBig int  // index of the "long" in "too long", -1 for none
+	number bool // has a number that can be a limit
+	code   bool
+}
+
+func (s *sentence) has(r role) bool { return s.roles&r != 0 }
+
+func hitSentence(ts []token, text role, code bool) hit {
+	s := sentence{ts: ts, roles: rolesOf(ts), text: text, tooBig: -1, code: code}
+	s.compare()
+	if s.has(rField) && !s.window || s.has(rMedia) && !s.window && !s.has(rToken) || s.word("encoder") {
+		return hitNone // an id, a cache block, an image: not the prompt
+	}
+	if s.isChars() {
+		return hitChars
+	}
+	if s.isTokens() {
+		if !s.has(rContext|rToken|rLength) && s.has(rChars|rBytes) {
+			if s.has(rBytes) {
+				return hitBytes
+			}
+			return hitChars
+		}
+		return hitTokens
+	}
+	if s.isBytes() {
+		return hitBytes
+	}
+	return hitNone
+}
+
+// compare finds the context window and the relation.
+func (s *sentence) compare() {
+	for i, t := range s.ts {
+		next, second := s.at(i+1), s.at(i+2)
+		switch {
+		case t.role&rContext != 0 && (t.role&rCapacity != 0 || next.role&rCapacity != 0 || second.role&rCapacity != 0),
+			t.role&rCapacity != 0 && (next.role&rContext != 0 || next.role&rSkip != 0 && second.role&rContext != 0), // tamaño del contexto
+			(t.s == "model" || t.s == "models") && (next.role&rLength != 0 || next.s == "len" || next.role&rMax != 0 && second.role&rLength != 0):
+			s.window = true
+		}
+		switch {
+		case t.role&rOver != 0,
+			t.role&rMore != 0 && (next.role&rThan != 0 || second.role&rThan != 0),
+			(t.s == "over" || t.s == "above" || t.s == "past" || t.s == "outside" || t.s == "sobre") && s.limitWithin(i+1, 4),
+			(t.s == "not" || t.s == "cannot" || t.s == "doesnt" || t.s == "wont" || t.s == "cant") && (next.s == "fit" || second.s == "fit"),
+			t.isNum && next.s == ">" && second.isNum:
+			s.over = true
+		}
+		if t.role&rToo != 0 && (next.role&rBig != 0 || second.role&rBig != 0 && next.sign) {
+			s.tooBig = i + 1
+			s.over = true
+		}
+		s.number = s.number || t.isNum && t.n >= minLimit
+	}
+}
+
+func (s *sentence) at(i int) token {
+	if i < 0 || i >= len(s.ts) {
+		return token{}
+	}
+	return s.ts[i]
+}
+
+func (s *sentence) limitWithin(i, n int) bool {
+	for k := i; k < i+n && k < len(s.ts); k++ {
+		if s.ts[k].role&(rMax|rCapacity|rContext) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *sentence) word(w string) bool {
+	for _, t := range s.ts {
+		if t.s == w {
+			return true
+		}
+	}
+	return false
+}
+
+// isTokens runs the families that mean the prompt.
+func (s *sentence) isTokens() bool {
+	subject := s.has(rInput) && !s.onlyMessageFrame()
+	switch {
+	case s.window && s.over: // "exceeds the context window", "context length exceeded"
+		return true
+	case s.has(rContext) && s.over: // "when context overflows", "context too large"
+		return true
+	case s.tooBig >= 0 && s.subjectTooBig(): // "prompt is too long", "too many tokens"
+		return true
+	case subject && s.over && !s.countsMessages() && s.tooBig < 0 && (s.has(rMax|rCapacity) || s.number): // "Prompt exceeds max length"
+		return true
+	case s.has(rToken) && s.over && (s.has(rMax|rCapacity|rInput) || s.number || s.code) && !s.word("access"): // "token limit exceeded"
+		return true
+	case s.has(rRequest) && s.over && s.has(rLength): // "Request exceeds maximum length"
+		return true
+	case s.declares(): // "This model's maximum context length is 4096 tokens"
+		return true
+	case s.demands(): // "inputs must have less than 2048 tokens"
+		return true
+	case s.reduces(): // "Please reduce the length of the messages"
+		return true
+	}
+	return s.fills() // "the context window is full"
+}
+
+// onlyMessageFrame says that the subject is a "message" whose size is counted: gRPC's frames, Kimi's "total message size".
+func (s *sentence) onlyMessageFrame() bool {
+	if s.has(rToken | rContext | rLength) {
+		return false
+	}
+	other := false
+	for _, t := range s.ts {
+		if t.role&rInput != 0 && t.role&rMessage == 0 {
+			other = true
+		}
+	}
+	return !other && (s.word("size") || s.has(rMore|rBytes))
+}
+
+// countsMessages says that the number of messages, not their length, is the matter.
+func (s *sentence) countsMessages() bool {
+	for i, t := range s.ts {
+		if (t.s == "number" || t.s == "many" || t.s == "count") && !s.has(rToken|rChars) {
+			for k := i + 1; k < i+4; k++ {
+				if w := s.at(k).s; w == "messages" || w == "inputs" || w == "prompts" || w == "blocks" {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// subjectTooBig looks for what is "too long".
+func (s *sentence) subjectTooBig() bool {
+	big := s.at(s.tooBig)
+	if big.sign {
+		big = s.at(s.tooBig + 1)
+	}
+	many := big.s == "many" || big.s == "viele"
+	switch {
+	case many:
+		return s.has(rToken|rChars|rBytes) && !s.has(rOutParam)
+	case s.has(rContext):
+		return true
+	case s.has(rInput) && !(s.has(rRequest) && s.has(rBytes)):
+		return true
+	case s.has(rToken):
+		return !(s.at(s.tooBig-2).s == "token" && len(s.ts) < 5) // bufio's "token too long"
+	case s.has(rRequest):
+		return big.s == "long" || big.s == "lengthy" || s.text&(rToken|rContext) != 0 // GitHub Models: "body too large … Max size: 8000 tokens"
+	}
+	return false
+}
+
+// declares finds a limit that is only stated: nobody states it unless it was broken.
+func (s *sentence) declares() bool {
+	if !s.number || s.word("minimum") || s.word("least") && !s.window {
+		return false
+	}
+	if s.window && (s.has(rMax|rInput) || s.word("only")) {
+		return true
+	}
+	if !s.has(rInput) || s.countsMessages() {
+		return false
+	}
+	if s.word("range") && s.has(rLength) { // DashScope
+		return true
+	}
+	return s.has(rMax) && s.has(rLength|rChars|rToken)
+}
+
+// demands finds a condition that was not met.
+func (s *sentence) demands() bool {
+	if !s.number || s.word("least") || s.countsMessages() || !s.has(rMust) {
+		return false
+	}
+	sized := s.has(rInput) && s.has(rToken|rLength|rChars) || s.has(rToken) && s.has(rLength|rContext) && !s.has(rOutput)
+	return sized && (s.has(rLess) || s.word("<") || s.word("to") && s.word("up"))
+}
+
+// reduces finds advice that only helps against an overflow.
+func (s *sentence) reduces() bool {
+	for i, t := range s.ts {
+		if t.role&rReduce == 0 || i > 0 && s.ts[i-1].s == "not" {
+			continue
+		}
+		for k := i + 1; k <= i+6 && k < len(s.ts); k++ {
+			if s.ts[k].role&(rInput|rContext) != 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// fills finds a window that has no room left.
+func (s *sentence) fills() bool {
+	if s.has(rToken) && s.has(rMax) && s.word("reached") { // GitHub Models: tokens_limit_reached
+		return true
+	}
+	if !s.has(rContext) {
+		return false
+	}
+	return s.has(rFull) || s.word("ran") && s.word("out") || s.word("insufficient") || s.word("exhaustion") ||
+		s.word("not") && s.word("enough")
+}
+
+// isBytes runs the families that mean the body.
+func (s *sentence) isBytes() bool {
+	if s.text&(rToken|rContext) != 0 || !s.over {
+		return false
+	}
+	body := s.has(rRequest) || s.has(rMessage) || s.has(rBytes) && !s.has(rMedia)
+	return body && (s.tooBig >= 0 || s.has(rMax|rCapacity))
+}
+
+// isChars is Bedrock Titan's "expected maxLength: 42000, actual: 150180".
+func (s *sentence) isChars() bool {
+	return s.word("expected") && s.word("actual") && s.has(rMax) && s.number && !s.has(rToken|rContext)
+}
+
+// stringTooLong is OpenAI's "Invalid 'input[0].id': string too long".
+func (s *segment) stringTooLong() bool {
+	return s.has("string too long") || s.has("string_above_max_length") || s.has("array_above_max_length") || s.has("array too long") ||
+		s.has("string should have at most")
+}
+
+// stringField says whether the field that is too long is one that a shorter history shortens.
+func (s *segment) stringField() hit {
+	if s.has("array too long") {
+		return hitNone
+	}
+	for _, field := range [...]string{".text:", ".output:", ".content:", ".arguments:", "prompt:", "input:"} {
+		if s.has(field) {
+			return hitChars
+		}
+	}
+	return hitNone
+}
+
+// hardCode says that a code of the body names the overflow and nothing else.
+func hardCode(r *reading) bool {
+	for i := range r.segments {
+		s := &r.segments[i]
+		all := rolesOf(s.tokens)
+		if s.code && all&rContext != 0 && all&rOver != 0 {
+			return true
+		}
+	}
+	return hardNumber(r)
+}
+
+// hardNumber knows the codes that are numbers and mean an overflow wherever they stand. MiniMax's 2013
+// and Z.ai's 1210 are not among them: they also mean a broken pairing and any bad parameter.
+func hardNumber(r *reading) bool {
+	for _, c := range r.codeNumber {
+		if c == "1261" || c == "336103" { // Z.ai; Baidu Qianfan
+			return true
+		}
+	}
+	return false
+}
+
+// saysMore says that a body with status 413 is more than the status in words. An empty one may mean
+// anything, and a page was made by a proxy.
+func saysMore(r *reading) bool {
+	if r.page {
+		return false
+	}
+	for i := range r.segments {
+		s := &r.segments[i]
+		if s.has("no body") {
+			return false
+		}
+		words := 0
+		for _, t := range s.tokens {
+			switch t.s {
+			case "http", "error", "status", "code", "request", "failed", "with", "api", "response", "server", "returned", "the":
+			default:
+				if !t.sign && !t.isNum {
+					words++
+				}
+			}
+		}
+		if words >= 2 && !s.code {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,390 @@
+package winnow
+
+import "strings"
+
+// minLimit is the smallest number that is taken for a size: smaller ones are positions, versions, counts.
+const minLimit = 64
+
+// count is what a number in a refusal stands for.
+type count uint8
+
+const (
+	countNone   count = iota
+	countTotal        // what was compared with the limit
+	countInput        // what was sent
+	countOutput       // what is reserved for the answer
+	countLimit        // what is allowed
+	countDelta        // by how much the limit is exceeded
+)
+
+// counts are the numbers of an error; the first of each kind counts.
+type counts struct {
+	total, input, output, limit, delta int
+	second                             int  // a second limit
+	atLeast                            bool // the provider stopped counting: a lower bound
+	afterOver                          bool // the limit stood directly behind "exceeded:"
+}
+
+// measure fills in the tokens and the limit. It reports false where the room for the answer alone is
+// as large as the window: vLLM refuses that in the words of an overflow, and no shorter prompt helps.
+func measure(r *reading, d *diagnosis) bool {
+	var c counts
+	for i := range r.segments {
+		if s := &r.segments[i]; !s.code {
+			c.read(s.tokens, unitTokens)
+		}
+	}
+	c.settle(r)
+	if c.limit > 0 && c.output >= c.limit && c.input < c.limit {
+		return false
+	}
+	d.size, d.limit, d.output = c.total, c.limit, c.output
+	if d.size == 0 && !c.atLeast {
+		d.size = c.input
+		if c.output > 0 {
+			d.size = c.input + c.output
+			if c.input == 0 || d.size == c.limit+1 {
+				d.size = 0 // half of a sum; or vLLM, which counts no further than one above the limit
+			}
+		}
+	}
+	if c.atLeast {
+		d.size = 0
+	}
+	return true
+}
+
+// settle resolves what one number alone could not say.
+func (c *counts) settle(r *reading) {
+	if c.total == 0 && c.input == 0 && c.second > 0 && c.afterOver && c.limit > c.second {
+		c.input, c.limit = c.limit, c.second // "exceeded: 5000 tokens, max 4000"
+	}
+	if c.delta > 0 && c.limit > 0 && c.total == 0 && c.input == 0 {
+		c.total = c.limit + c.delta // Cohere
+	}
+	if c.total == 0 && c.input == 0 {
+		c.input = r.jsonTokens
+	}
+	if c.limit == 0 {
+		c.limit = r.jsonLimit
+	}
+}
+
+// measureBytes fills in sizes in bytes, for the ladder only.
+func measureBytes(r *reading, d *diagnosis) {
+	var c counts
+	for i := range r.segments {
+		if s := &r.segments[i]; !s.code {
+			c.read(s.tokens, unitBytes)
+		}
+	}
+	d.size, d.limit = max(c.total, c.input), c.limit
+}
+
+// read takes the numbers of one text.
+func (c *counts) read(ts []token, unit sizeUnit) {
+	for i := 0; i < len(ts); i++ {
+		if !ts[i].isNum {
+			continue
+		}
+		if isStatus(ts, i) {
+			continue
+		}
+		if n := c.expression(ts, i); n > 0 {
+			i += n - 1
+			continue
+		}
+		if !unitFits(ts, i, unit) {
+			continue
+		}
+		kind, over := c.kind(ts, i)
+		c.add(kind, ts[i].n, over)
+	}
+}
+
+func (c *counts) add(kind count, n int, over bool) {
+	set := func(p *int) {
+		if *p == 0 && (n >= minLimit || kind == countOutput || kind == countDelta) {
+			*p = n
+		}
+	}
+	switch kind {
+	case countTotal:
+		set(&c.total)
+	case countInput:
+		set(&c.input)
+	case countOutput:
+		set(&c.output)
+	case countDelta:
+		set(&c.delta)
+	case countLimit:
+		if c.limit > 0 {
+			set(&c.second)
+			return
+		}
+		set(&c.limit)
+		c.afterOver = over && c.limit == n
+	}
+}
+
+// expression reads "184915 + 20000 > 204648", "5000/4096", "9 vs. 8" and "[1, 204800]" and returns how
+// many tokens that was. A difference ("4096 > 32768 - 29000") repeats numbers that stand elsewhere.
+func (c *counts) expression(ts []token, i int) int {
+	if i >= 1 && ts[i-1].s == "[" && isSign(ts, i+1, ",") && isNum(ts, i+2) {
+		c.add(countLimit, ts[i+2].n, false)
+		return 3
+	}
+	sum, parts, last, k := ts[i].n, 1, 0, skipUnit(ts, i+1)
+	for isSign(ts, k, "+") && isNum(ts, k+1) {
+		last = ts[k+1].n
+		sum += last
+		parts++
+		k = skipUnit(ts, k+2)
+	}
+	switch {
+	case isSign(ts, k, ">"):
+	case parts == 1 && isSign(ts, k, "/") && !isSign(ts, k+2, "/"):
+	case parts == 1 && k < len(ts) && (ts[k].s == "vs" || ts[k].s == "versus"):
+		if isSign(ts, k+1, ".") {
+			k++
+		}
+	default:
+		return 0
+	}
+	if isSign(ts, k+1, "=") {
+		k++
+	}
+	if !isNum(ts, k+1) {
+		return 0
+	}
+	limit := ts[k+1].n
+	if isSign(ts, k+2, "-") {
+		return k + 4 - i
+	}
+	if limit >= minLimit && sum >= minLimit && sum >= limit {
+		if parts == 2 {
+			c.add(countOutput, last, false)
+			c.add(countInput, ts[i].n, false)
+		}
+		c.add(countTotal, sum, false)
+		c.add(countLimit, limit, false)
+	}
+	return k + 2 - i
+}
+
+func isSign(ts []token, i int, sign string) bool {
+	return i >= 0 && i < len(ts) && ts[i].sign && ts[i].s == sign
+}
+func isNum(ts []token, i int) bool { return i < len(ts) && ts[i].isNum }
+
+// skipUnit skips "tokens" and "bytes" behind a number, and what is sent: "209353 input tokens > …".
+func skipUnit(ts []token, i int) int {
+	for k := 0; k < 3 && i < len(ts) && !ts[i].sign && ts[i].role&(rToken|rBytes|rInput) != 0; k++ {
+		i++
+	}
+	return i
+}
+
+// unitFits says that a number counts what is asked for: characters and bytes are no tokens.
+func unitFits(ts []token, i int, unit sizeUnit) bool {
+	for k := i + 1; k < len(ts) && k <= i+3; k++ {
+		t := ts[k]
+		switch {
+		case t.sign || t.isNum:
+			return true
+		case t.role&rToken != 0:
+			return unit == unitTokens
+		case t.role&(rChars|rBytes) != 0:
+			return unit == unitBytes && t.role&rBytes != 0
+		}
+	}
+	return true
+}
+
+// kind says what the number at i counts, by the words around it: the words behind it where they decide
+// ("(5000) exceeds …"), then the nearest telling word before it. over: that word was "exceeded".
+func (c *counts) kind(ts []token, i int) (kind count, over bool) {
+	switch c.behind(ts, i) {
+	case countTotal:
+		if c.before(ts, i) == countOutput {
+			return countOutput, false
+		}
+		return countTotal, false
+	case countLimit:
+		return countLimit, false
+	}
+	back := c.before(ts, i)
+	if back == countLimit || back == countDelta {
+		return back, i > 1 && ts[i-1].s == ":" && ts[i-2].role&rOver != 0
+	}
+	if ahead := ahead(ts, i); ahead != countNone {
+		return ahead, false
+	}
+	return back, false
+}
+
+// behind reads the words directly behind a number.
+func (c *counts) behind(ts []token, i int) count {
+	k := skipUnit(ts, i+1)
+	for k < len(ts) && (ts[k].s == ")" || ts[k].s == "is" || ts[k].s == "are" || ts[k].s == "cannot" || ts[k].s == "which" ||
+		ts[k].s == "," && k+1 < len(ts) && ts[k+1].role&rToo != 0) {
+		k++
+	}
+	if k >= len(ts) {
+		return countNone
+	}
+	t := ts[k]
+	switch {
+	case t.role&rOver != 0, t.role&rMore != 0, t.role&rToo != 0, t.s == "over", t.s == "above":
+		return countTotal
+	case t.role&rMax != 0:
+		return countLimit
+	}
+	return countNone
+}
+
+// before reads the words before a number, nearest first, up to the number before it.
+func (c *counts) before(ts []token, i int) count {
+	weak := countNone
+	for k := i - 1; k >= 0 && k >= i-9; k-- {
+		t := ts[k]
+		switch {
+		case t.isNum || t.sign && endsSentence(t.s):
+			return weak
+		case t.s == "least":
+			c.atLeast = true
+		case t.s == "minimum" || t.s == "draft" || t.s == "used" || t.s == "remaining" || t.s == "least":
+			return countNone
+		case t.s == "by" && k > 0 && ts[k-1].role&rOver != 0:
+			return countDelta
+		case t.role&rOutParam != 0:
+			return countOutput
+		case t.role&rMax != 0 && k+1 < len(ts) && ts[k+1].role&rOutput != 0:
+			continue // "input and maximum output tokens (35000)"
+		case t.role&(rMax|rContext|rOver|rThan) != 0, t.s == "<", t.s == ">", t.s == "over", t.s == "above",
+			t.s == "to" && k > 0 && ts[k-1].s == "up", t.s == "within":
+			return countLimit
+		case t.s == "range" || t.s == "most":
+			return countLimit
+		case t.s == "total" || t.s == "requested" || t.s == "totals":
+			return countTotal
+		case t.role&rActual != 0:
+			return countInput
+		case t.role&(rInput|rLength|rToken|rRequest|rCapacity) != 0:
+			weak = countInput
+		}
+		if kind := beforeWide(t.s); kind != countNone {
+			return kind
+		}
+	}
+	return weak
+}
+
+// beforeWide reads a run of characters of a script without spaces: the part nearest to the number decides.
+func beforeWide(s string) count {
+	if isASCII(s) {
+		return countNone
+	}
+	limit, actual := -1, -1
+	for _, w := range [...]string{"最大", "上限", "限制", "超过", "超過", "超出", "不能大于", "最多", "窗口", "ウィンドウ", "制限", "한도", "최대", "제한", "大于"} {
+		limit = max(limit, strings.LastIndex(s, w))
+	}
+	for _, w := range [...]string{"当前", "實際", "实际", "请求", "输入", "輸入", "共", "现在", "現在", "入力", "입력", "요청", "현재", "长度为", "收到"} {
+		actual = max(actual, strings.LastIndex(s, w))
+	}
+	switch {
+	case limit > actual:
+		return countLimit
+	case actual >= 0:
+		return countInput
+	}
+	return countNone
+}
+
+// ahead reads what a number belongs to in the words behind it: "4012 in the messages", "1024 max_new_tokens".
+func ahead(ts []token, i int) count {
+	for k := i + 1; k < len(ts) && k <= i+6; k++ {
+		t := ts[k]
+		switch {
+		case t.isNum || t.sign && t.s != "(" && t.s != ")":
+			return countNone
+		case t.sign && t.s == "(" && k > i+2:
+			return countNone
+		case t.role&rOutput != 0:
+			return countOutput
+		case t.role&rInput != 0:
+			return countInput
+		}
+	}
+	return countNone
+}
+
+// singleRequest finds a rate limit that one request alone exceeds ("Limit 6000, Requested 12328"):
+// waiting never helps, a smaller request does. Groq and OpenAI.
+func singleRequest(r *reading, v verdict) (diagnosis, bool) {
+	if v != vetoNone && v != vetoRate && v != vetoQuota {
+		return diagnosis{}, false
+	}
+	for i := range r.segments {
+		s := &r.segments[i]
+		limit, requested := numberBehind(s.tokens, "limit"), numberBehind(s.tokens, "requested")
+		if limit >= minLimit && requested > limit && rolesOf(s.tokens)&(rMedia|rContext) == 0 {
+			return diagnosis{class: ErrorOverflow, size: requested, limit: limit}, true
+		}
+	}
+	return diagnosis{}, false
+}
+
+// numberBehind returns the number directly behind a word, past a colon or an equals sign.
+func numberBehind(ts []token, word string) int {
+	for i, t := range ts {
+		if t.s != word {
+			continue
+		}
+		k := i + 1
+		if isSign(ts, k, ":") || isSign(ts, k, "=") {
+			k++
+		}
+		if isNum(ts, k) {
+			return ts[k].n
+		}
+	}
+	return 0
+}
+
+// status reads the HTTP status from the body or from the beginning of the text: "Error code: 413 - {",
+// "API error (400 Bad Request)", "status code: 429".
+func (r *reading) status() int {
+	for i := range r.segments {
+		ts := r.segments[i].tokens
+		for k := 0; k < len(ts) && k < 16; k++ {
+			if isStatus(ts, k) {
+				return ts[k].n
+			}
+		}
+	}
+	return r.bodyStatus
+}
+
+// isStatus says that the number at k is an HTTP status, by its size and the word before it.
+func isStatus(ts []token, k int) bool {
+	t := ts[k]
+	if !t.isNum || t.n < 400 || t.n > 599 || len(t.s) != 3 {
+		return false
+	}
+	switch wordBefore(ts, k) {
+	case "", "error", "code", "status", "http", "exception", "statuscode", "failed":
+		return true
+	}
+	return isSign(ts, k-1, "<") && isSign(ts, k+1, ">")
+}
+
+// wordBefore returns the word before the k-th token, past signs; "" at the beginning.
+func wordBefore(ts []token, k int) string {
+	for k--; k >= 0; k-- {
+		if !ts[k].sign {
+			return ts[k].s
+		}
+	}
+	return ""
+}

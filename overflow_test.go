@@ -1,0 +1,220 @@
+package winnow
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// sharedOverflowFile opens the catalogue of refusals, which is no part of the repository: WINNOW_SHARED,
+// or ../shared beside it. The test is skipped without it.
+func sharedOverflowFile(t testing.TB) *os.File {
+	t.Helper()
+	dir := os.Getenv("WINNOW_SHARED")
+	if dir == "" {
+		dir = filepath.Join("..", "shared")
+	}
+	f, err := os.Open(filepath.Join(dir, "providers", "overflow-errors.jsonl"))
+	if err != nil {
+		t.Skipf("no catalogue: %v", err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// refusal is a row of the catalogue.
+type refusal struct {
+	ID        string `json:"id"`
+	Overflow  bool   `json:"overflow"`
+	Kind      string `json:"kind"`
+	Status    *int   `json:"status"`
+	Record    string `json:"record_type"`
+	Text      string `json:"text"`
+	Tokens    *int   `json:"actual_tokens"`
+	Limit     *int   `json:"limit_tokens"`
+	Family    string `json:"family"`
+	Contested bool   `json:"contested"`
+	Pressure  bool   `json:"requires_context_pressure"`
+	Single    bool   `json:"single_request_exceeds"`
+}
+
+// contestedRows are those that the catalogue's notes exempt, marked in the row or not.
+var contestedRows = map[string]bool{"P219": true, "P220": true, "P221": true, "P222": true, "P238": true, "N020": true,
+	"N076": true, "N083": true, "N129": true, "N145": true, "N188": true}
+
+func refusals(t testing.TB) []refusal {
+	t.Helper()
+	var out []refusal
+	lines := bufio.NewScanner(sharedOverflowFile(t))
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var r refusal
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			t.Fatal(err)
+		}
+		r.Contested = r.Contested || contestedRows[r.ID]
+		out = append(out, r)
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// statusErr is an SDK's error with a status.
+type statusErr struct {
+	status int
+	text   string
+}
+
+func (e *statusErr) Error() string   { return e.text }
+func (e *statusErr) StatusCode() int { return e.status }
+
+// forms are the ways in which a host meets one refusal.
+func (r refusal) forms() map[string]error {
+	out := map[string]error{"text": errors.New(r.Text)}
+	if r.Status != nil {
+		typed := &statusErr{*r.Status, r.Text}
+		out["typed"] = typed
+		out["wrapped"] = fmt.Errorf("call 3 of 7: %w", typed)
+		out["joined"] = errors.Join(errors.New("the request failed"), typed)
+	}
+	body, _ := json.Marshal(map[string]any{"error": map[string]any{"message": r.Text}})
+	out["nested"] = fmt.Errorf("received error while streaming: %s", body)
+	return out
+}
+
+// TestClassifyErrorCatalogue holds the classifier to the shared catalogue, in each form of an error.
+func TestClassifyErrorCatalogue(t *testing.T) {
+	type score struct{ right, all int }
+	scores := map[string]*score{}
+	count := func(what, form string, ok bool) {
+		s := scores[what+" "+form]
+		if s == nil {
+			s = &score{}
+			scores[what+" "+form] = s
+		}
+		s.all++
+		if ok {
+			s.right++
+		}
+	}
+	for _, r := range refusals(t) {
+		if r.Record != "error" {
+			continue
+		}
+		for form, err := range r.forms() {
+			info := ClassifyError(err)
+			found := info.Class == ErrorOverflow || info.Class == ErrorBytes
+			switch {
+			case r.Contested:
+				if form == "text" {
+					t.Logf("contested %s, labelled %v: %+v", r.ID, r.Overflow, info)
+				}
+				continue
+			case r.Pressure:
+				if form == "text" {
+					t.Logf("needs context pressure %s: %+v", r.ID, info)
+				}
+				continue
+			case r.Single:
+				count("one request above its rate", form, info.Class == ErrorOverflow && info.Limit > 0)
+				continue
+			}
+			strict := form == "typed" || form == "wrapped" || form == "joined" || r.Status == nil
+			what := "positives"
+			if !r.Overflow {
+				what = "negatives"
+			}
+			count(what, form, found == r.Overflow)
+			if found != r.Overflow && (strict || r.Overflow || *r.Status != 402) {
+				t.Errorf("%s (%s, %s): %+v\n%s", r.ID, form, r.Kind, info, r.Text)
+			}
+			if !r.Overflow {
+				count("no numbers of negatives", form, info.Tokens == 0 && info.Limit == 0)
+				continue
+			}
+			checkNumber(t, r, form, "tokens", r.Tokens, info.Tokens, count)
+			checkNumber(t, r, form, "limit", r.Limit, info.Limit, count)
+		}
+	}
+	for what, s := range scores {
+		t.Logf("%-45s %d of %d", what, s.right, s.all)
+	}
+}
+
+func checkNumber(t *testing.T, r refusal, form, what string, want *int, got int, count func(what, form string, ok bool)) {
+	t.Helper()
+	if want == nil {
+		count(what+" where there are none", form, got == 0)
+		if got != 0 {
+			t.Errorf("%s (%s): %s %d, none labelled\n%s", r.ID, form, what, got, r.Text)
+		}
+		return
+	}
+	count(what, form, got == *want)
+	if got != *want {
+		t.Errorf("%s (%s): %s %d, want %d\n%s", r.ID, form, what, got, *want, r.Text)
+	}
+}
+
+// TestResponseOverflowCatalogue reads the answers of the catalogue.
+func TestResponseOverflowCatalogue(t *testing.T) {
+	for _, r := range refusals(t) {
+		if r.Record != "response" {
+			continue
+		}
+		stop, usage := readAnswer(t, r.Text)
+		window := 200_000
+		if r.Limit != nil {
+			window = *r.Limit
+		}
+		got := ResponseOverflow(stop, usage, window)
+		switch {
+		case r.Contested, r.Kind == "silent_truncation": // needs what was sent
+			t.Logf("%s (%s): %v, labelled %v", r.ID, r.Kind, got, r.Overflow)
+		case got != r.Overflow:
+			t.Errorf("%s (%s): %v, want %v", r.ID, r.Kind, got, r.Overflow)
+		}
+	}
+}
+
+// readAnswer does what an adapter does, for all the shapes in the catalogue.
+func readAnswer(t *testing.T, text string) (stop string, u Usage) {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatal(err)
+	}
+	var walk func(key string, v any)
+	walk = func(key string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for k, inner := range v {
+				walk(k, inner)
+			}
+		case []any:
+			for _, inner := range v {
+				walk(key, inner)
+			}
+		case string:
+			if strings.HasSuffix(strings.ToLower(strings.ReplaceAll(key, "_", "")), "reason") {
+				stop = v
+			}
+		case float64:
+			switch key {
+			case "prompt_tokens", "input_tokens", "inputTokens", "prompt_eval_count", "promptTokenCount":
+				u.Input = int(v)
+			case "completion_tokens", "output_tokens", "outputTokens", "eval_count":
+				u.Output = int(v)
+			}
+		}
+	}
+	walk("", v)
+	return stop, u
+}

@@ -1,0 +1,276 @@
+package winnow
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The texts are read as words with a meaning each, not as strings: "Prompt exceeds max length", "your
+// input exceeds the context window" and "message longer than the maximum" differ in every word and say
+// one thing. A word has the roles that it can play in an overflow; the families in overflow_families.go
+// ask for roles that stand together in one sentence.
+
+// role is a set of meanings.
+type role uint64
+
+const (
+	rInput    role = 1 << iota // what is sent: prompt, input, conversation
+	rMessage                   // "message": what is sent, or one gRPC frame
+	rRequest                   // the request as a whole, its body
+	rToken                     // tokens
+	rContext                   // context
+	rCapacity                  // window, length, size, limit
+	rLength                    // length, count: what can be long and is no number of bytes
+	rMax                       // maximum, limit, allowed
+	rOver                      // exceed, overflow
+	rToo                       // too
+	rBig                       // long, large, many
+	rMore                      // longer, larger, more (than)
+	rLess                      // less, fewer, most (than)
+	rThan                      // than
+	rOutput                    // answer: completion, output, max_tokens
+	rOutParam                  // the name of the parameter that caps the answer
+	rReduce                    // reduce, shorten
+	rFull                      // full, fit, exhausted
+	rMust                      // must, should, cannot
+	rBytes                     // bytes, MB
+	rChars                     // characters
+	rMedia                     // images, pages, audio
+	rField                     // one field of the request: id, name, pattern
+	rActual                    // words before the number that was counted: has, contains, got
+	rRate                      // throttling and rates, in one word
+	rPer                       // per
+	rTime                      // minute, hour
+	rDay                       // day, month: a quota
+	rQuota                     // quota, billing
+	rSkip                      // a small word between the others
+)
+
+// token is a word, a number or a sign.
+type token struct {
+	s     string
+	n     int // the value of a number
+	isNum bool
+	sign  bool
+	role  role
+}
+
+// segment is one text: a message, a code, or what stands around them.
+type segment struct {
+	lower  string // normalised: lower case, without links, quotes and doubled punctuation
+	raw    string
+	tokens []token
+	code   bool
+	wide   bool // has letters that are not ASCII
+}
+
+func (s *segment) has(text string) bool { return strings.Contains(s.lower, text) }
+
+// lex normalises a text and cuts it into tokens.
+func lex(text string, code bool) segment {
+	s := segment{raw: text, code: code}
+	s.lower, s.wide = normalise(text)
+	s.tokens = make([]token, 0, 8+len(s.lower)/4)
+	for i := 0; i < len(s.lower); {
+		switch c := s.lower[i]; {
+		case c >= '0' && c <= '9':
+			i = s.number(i)
+		case c >= 'a' && c <= 'z' || c == '_' || c >= utf8.RuneSelf:
+			i = s.word(i)
+		case c == '.':
+			if i+1 == len(s.lower) || s.lower[i+1] == ' ' {
+				s.tokens = append(s.tokens, token{s: ".", sign: true})
+			}
+			i++
+		default:
+			if c != ' ' && c != '"' {
+				s.tokens = append(s.tokens, token{s: s.lower[i : i+1], sign: true})
+			}
+			i++
+		}
+	}
+	return s
+}
+
+// normalise lowers the case, sets the words of camelCase and of scripts without spaces apart from
+// others, and drops links (a help page's address may hold every key word), quotes and apostrophes.
+func normalise(text string) (lower string, wide bool) {
+	b := make([]byte, 0, len(text)+len(text)/8)
+	last := rune(' ')
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c < utf8.RuneSelf {
+			if c == 'h' && (strings.HasPrefix(text[i:], "http://") || strings.HasPrefix(text[i:], "https://")) {
+				i += linkLength(text[i:])
+				b, last = append(b, ' '), ' '
+				continue
+			}
+			b = appendASCII(b, c, last)
+			last = rune(c)
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(text[i:])
+		i += n
+		var plain string
+		if plain, r = unquote(r); plain != "" || r == 0 {
+			b = append(b, plain...)
+			continue
+		}
+		wide = true
+		r = unicode.ToLower(r)
+		if isWide(r) != isWide(last) && last > ' ' {
+			b = append(b, ' ')
+		}
+		b = utf8.AppendRune(b, r)
+		last = r
+	}
+	return string(b), wide
+}
+
+// appendASCII adds one ASCII character behind last.
+func appendASCII(b []byte, c byte, last rune) []byte {
+	upper := c >= 'A' && c <= 'Z'
+	switch {
+	case c == '`', c == '\'', c < ' ':
+		if c == '\'' && unicode.IsLetter(last) {
+			return b // model's, doesn't
+		}
+		return append(b, ' ')
+	case upper && last >= 'a' && last <= 'z': // camelCase
+		b = append(b, ' ')
+	case isWide(last) && c > ' ':
+		b = append(b, ' ')
+	}
+	if upper {
+		c |= 0x20
+	}
+	return append(b, c)
+}
+
+// unquote turns typographic punctuation into ASCII; "", 0 means that the character is dropped.
+func unquote(r rune) (string, rune) {
+	switch r {
+	case '‘', '’', '\u200b', '\ufeff', utf8.RuneError:
+		return "", 0
+	case '´', '“', '”', '「', '」', '\u00a0', '\u3000', '«', '»', '„':
+		return " ", r
+	case '≤':
+		return "<=", r
+	case '≥':
+		return ">=", r
+	case '，', '、':
+		return ", ", r
+	case '。':
+		return ". ", r
+	case '；':
+		return "; ", r
+	case '：':
+		return ": ", r
+	case '（':
+		return " (", r
+	case '）':
+		return ") ", r
+	case '＞':
+		return ">", r
+	case '–', '—', '−':
+		return " - ", r
+	}
+	return "", r
+}
+
+// isWide says that words in the script of r are written without spaces.
+func isWide(r rune) bool { return r >= 0x2e80 }
+
+func linkLength(s string) int {
+	if n := strings.IndexAny(s, " \n\t\"'`)>,"); n >= 0 {
+		return n
+	}
+	return len(s)
+}
+
+// word takes a word from i on. Names of models ("gpt-4.1", "qwen3-8b-4bit") are one word, so that their
+// numbers are none; snake_case is several, except for the parameters that cap the answer.
+func (s *segment) word(i int) int {
+	t, start, digit := s.lower, i, false
+	for i++; i < len(t); i++ {
+		c := t[i]
+		switch {
+		case c >= 'a' && c <= 'z' || c >= utf8.RuneSelf || c == '_':
+			continue
+		case c >= '0' && c <= '9':
+			digit = true
+			continue
+		case c == '-' && i+1 < len(t) && isAlnum(t[i+1]) && (digit || t[i+1] <= '9'):
+			continue
+		case c == '.' && digit && i+1 < len(t) && t[i+1] >= '0' && t[i+1] <= '9':
+			continue
+		}
+		break
+	}
+	w := t[start:i]
+	if strings.IndexByte(w, '_') < 0 || roleOf(w) != 0 {
+		s.tokens = append(s.tokens, token{s: w, role: roleOf(w)})
+		return i
+	}
+	for part := range strings.SplitSeq(w, "_") {
+		if part != "" {
+			s.tokens = append(s.tokens, token{s: part, role: roleOf(part)})
+		}
+	}
+	return i
+}
+
+// number takes a number from i on: 300000, 300,000, 300_000, 128k, 32mb. An id that begins with digits
+// is a word, and so is a fraction.
+func (s *segment) number(i int) int {
+	t, start := s.lower, i
+	inBrackets := start > 0 && t[start-1] == '['
+	n, whole := 0, true
+	for i < len(t) {
+		switch c := t[i]; {
+		case c >= '0' && c <= '9':
+			n = min(n*10+int(c-'0'), 1<<50)
+			i++
+			continue
+		case (c == ',' || c == '_' || c == '.') && !inBrackets && group(t[i+1:]):
+			i++
+			continue
+		case c == '.' && i+1 < len(t) && t[i+1] >= '0' && t[i+1] <= '9':
+			whole = false
+			i++
+			continue
+		}
+		break
+	}
+	end := i
+	for i < len(t) && (isAlnum(t[i]) || t[i] == '_') {
+		i++
+	}
+	tok := token{s: t[start:end], n: n, isNum: whole && n < 1<<40}
+	switch suffix := t[end:i]; suffix {
+	case "":
+	case "k":
+		tok.n *= 1000
+	case "mb", "mib", "kb", "kib", "gb", "b":
+		s.tokens = append(s.tokens, tok)
+		tok = token{s: suffix, role: rBytes}
+	default:
+		tok = token{s: t[start:i]}
+	}
+	s.tokens = append(s.tokens, tok)
+	return i
+}
+
+// group says that s begins with exactly three digits, as behind a thousands separator.
+func group(s string) bool {
+	for i := range 3 {
+		if i >= len(s) || s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return len(s) == 3 || s[3] < '0' || s[3] > '9'
+}
+
+func isAlnum(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }

@@ -1,0 +1,208 @@
+package winnow
+
+import "strings"
+
+// verdict is what rules an overflow out, whatever else the text says: rate limits talk about tokens and
+// limits, too, and so do caps on the answer.
+type verdict string
+
+const (
+	vetoNone    verdict = ""
+	vetoGo      verdict = "go"      // Go's own error, as text
+	vetoOther   verdict = "other"   // an output cap, or a text that only talks about overflows
+	vetoRate    verdict = "rate"    // too much in too short a time
+	vetoQuota   verdict = "quota"   // a budget of money, tokens or requests
+	vetoAuth    verdict = "auth"    // key, permission
+	vetoBusy    verdict = "busy"    // overloaded, down
+	vetoTimeout verdict = "timeout" // no answer in time
+)
+
+func (v verdict) diagnosis() diagnosis {
+	switch v {
+	case vetoRate:
+		return diagnosis{class: ErrorRateLimit}
+	case vetoQuota:
+		return diagnosis{class: ErrorQuota}
+	case vetoAuth:
+		return diagnosis{class: ErrorAuth}
+	case vetoBusy:
+		return diagnosis{class: ErrorOverloaded}
+	case vetoTimeout:
+		return diagnosis{class: ErrorTimeout}
+	}
+	return diagnosis{}
+}
+
+// veto looks at the status and at each text. The texts go first where they are more exact: a 429 may be
+// a quota, a 400 an invalid key.
+func veto(r *reading, status int) verdict {
+	found := vetoNone
+	output := false
+	for i := range r.segments {
+		s := &r.segments[i]
+		switch v := vetoText(s, status); v {
+		case vetoNone:
+		case vetoGo, vetoTimeout:
+			return v
+		case vetoOther:
+			output = true
+		default:
+			if found == vetoNone || found == vetoRate && v == vetoQuota {
+				found = v
+			}
+		}
+	}
+	switch {
+	case found != vetoNone:
+		return found
+	case status == 401, status == 403:
+		return vetoAuth
+	case status == 402:
+		return vetoQuota
+	case status == 408, status == 504:
+		return vetoTimeout
+	case status == 429:
+		return vetoRate
+	case status == 502, status == 503, status == 529:
+		return vetoBusy
+	case output || outputCap(r):
+		return vetoOther
+	}
+	return vetoNone
+}
+
+// vetoText looks at one text.
+func vetoText(s *segment, status int) verdict {
+	switch {
+	case s.has("context canceled"), s.has("request canceled") && !s.has("timeout"), s.has("context cancelled"),
+		s.has("bufio.scanner"), s.has("http: request body too large") && status != 413:
+		return vetoGo
+	case s.has("deadline exceeded"), s.has("timed out"), s.has("client.timeout"), s.has("time-out"), s.has("request timeout"):
+		return vetoTimeout
+	case talk(s):
+		return vetoOther
+	case s.has("api key"), s.has("api_key"), s.has("unauthorized"), s.has("unauthenticated"), s.has("authentication"), s.has("access token"),
+		s.has("sign in"), s.has("permission denied"), s.has("permission_denied"), s.has("forbidden"):
+		if v := vetoRates(s); v != vetoNone {
+			return v // "api key quota exceeded"
+		}
+		return vetoAuth
+	case s.has("service unavailable"), s.has("overloaded"), s.has("upstream connect error"), s.has("bad gateway"),
+		s.has("temporarily unavailable"), s.has("over capacity"), s.has("at capacity"), s.has("server is busy"), s.has("high demand"):
+		return vetoBusy
+	}
+	return vetoRates(s)
+}
+
+// vetoRates looks for the words of rates and quotas. They need not stand in one sentence with the rest.
+func vetoRates(s *segment) verdict {
+	if s.has("prompt tokens limit exceeded: ") {
+		return vetoQuota // OpenRouter's wording for what the credits still pay for, with status 402
+	}
+	rate, quota := false, s.has("usage limit") || s.has("limit exhausted")
+	for i, t := range s.tokens {
+		next := s.after(i)
+		switch {
+		case t.role&rRate != 0,
+			t.s == "rate" && (next.role&rCapacity != 0 || s.has("usage")),
+			t.role&rPer != 0 && (next.role&rTime != 0 || next.isNum && s.after(i+1).role&rTime != 0),
+			t.s == "many" && next.role&rRequest != 0,
+			t.s == "please" && next.s == "wait",
+			t.s == "again" && next.s == "in", t.s == "retry" && (next.s == "in" || next.s == "after"):
+			rate = true
+		case t.role&rQuota != 0,
+			t.role&rDay != 0 && (next.role&(rCapacity|rToken|rRequest) != 0 || i > 0 && s.tokens[i-1].role&rPer != 0):
+			quota = true
+		}
+	}
+	if s.wide {
+		rate = rate || containsAny(s.lower, "频繁", "頻繁", "频率", "限流", "速率", "每分钟", "并发", "レート制限", "毎分", "요청이 너무 많", "속도 제한", "분당")
+		quota = quota || containsAny(s.lower, "配额", "額度", "额度", "余额", "欠费", "充值", "每日", "할당량", "利用枠")
+	}
+	switch {
+	case rate && s.has("per minute"), rate && !quota:
+		return vetoRate
+	case quota:
+		return vetoQuota
+	case s.wide && containsAny(s.lower, "繁忙", "过载", "混雑", "과부하"):
+		return vetoBusy
+	}
+	return vetoNone
+}
+
+// after returns the token behind the i-th, past a hyphen or a slash.
+func (s *segment) after(i int) token {
+	for i++; i < len(s.tokens); i++ {
+		if t := s.tokens[i]; !t.sign || t.s != "-" && t.s != "/" {
+			return t
+		}
+	}
+	return token{}
+}
+
+// talk says that a text is about overflows instead of being one: an assistant's or a user's sentence, a
+// line of source code, a commit message. Callers should not pass such a text, but logs and proxies do.
+func talk(s *segment) bool {
+	raw := s.raw
+	switch {
+	case s.code:
+		return false
+	case strings.HasPrefix(raw, "I "), strings.Contains(raw, " I "), strings.Contains(raw, "\", //"):
+		return true
+	case s.has("explain"), s.has(" returns ") && s.has(" when "), strings.HasPrefix(s.lower, "why "), strings.HasPrefix(s.lower, "how "), strings.HasPrefix(s.lower, "curl:"):
+		return true
+	case s.wide && containsAny(s.lower, "我", "わたし", "私は"):
+		return true
+	}
+	head := s.lower[:min(len(s.lower), 40)]
+	return containsAny(head, "fix(", "feat(", "docs(", "test(", "chore(", "refactor(")
+}
+
+// outputCap says that the cap on the answer is what was refused: a shorter history does not help. The
+// sign is that the text names the answer, and what is sent only as what the answer must leave room for.
+func outputCap(r *reading) bool {
+	named, input, window, lead := false, false, false, false
+	for i := range r.segments {
+		s := &r.segments[i]
+		if s.code {
+			continue
+		}
+		first := true
+		for k, t := range s.tokens {
+			if t.role&rOutput != 0 && (t.role&rOutParam != 0 || nearToken(s.tokens, k)) {
+				named = true
+				lead = lead || t.role&rOutParam != 0 && first
+			}
+			if t.s == "max" && k+2 < len(s.tokens) && s.tokens[k+1].role&rToken != 0 && s.tokens[k+2].role&rMust != 0 {
+				named = true
+			}
+			input = input || t.role&rInput != 0 && t.role&rMessage == 0
+			window = window || t.role&rContext != 0 || t.s == "total"
+			first = first && t.role&(rInput|rContext|rToken|rOutput) == 0
+		}
+		if s.wide && containsAny(s.lower, "输出", "輸出", "出力", "출력") {
+			named = true
+		}
+		input = input || s.wide && containsAny(s.lower, "输入", "輸入", "入力", "입력", "上下文", "コンテキスト", "컨텍스트")
+	}
+	return named && !input && (lead || !window)
+}
+
+// nearToken says that tokens, or a length, stand beside the k-th token: "output tokens", "maximum output length".
+func nearToken(ts []token, k int) bool {
+	for i := max(0, k-1); i < min(len(ts), k+3); i++ {
+		if ts[i].role&(rToken|rLength) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func containsAny(s string, parts ...string) bool {
+	for _, p := range parts {
+		if strings.Contains(s, p) {
+			return true
+		}
+	}
+	return false
+}

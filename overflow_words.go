@@ -1,0 +1,90 @@
+package winnow
+
+// roleOf is the dictionary. The words are those of the refusals that were collected from some eighty
+// providers, gateways and servers, and their synonyms; those of other European languages stand beside
+// the English ones, scripts without spaces have their own lists in overflow_families.go.
+func roleOf(w string) role {
+	switch w {
+	case "prompt", "prompts", "input", "inputs", "messages", "conversation", "conversations", "history", "transcript",
+		"query", "dialog", "dialogue", "chat", "entrada", "eingabe", "entrée", "invite", "nachricht", "mensaje", "mensajes",
+		"konversation", "conversación", "conversa", "промпт", "запрос", "запроса", "сообщение", "ввод":
+		return rInput
+	case "message":
+		return rInput | rMessage
+	case "request", "requests", "payload", "body", "entity", "anfrage", "requête", "solicitud":
+		return rRequest
+	case "token", "tokens", "tokencount", "jetons", "токенов", "токены":
+		return rToken
+	case "context", "contexts", "kontext", "contexto", "contexte", "contesto", "контекст", "контекста":
+		return rContext
+	case "contextwindow", "kontextfenster", "kontextlänge", "kontextgröße", "contextlength", "n_ctx", "max_model_len", "num_ctx":
+		return rContext | rCapacity | rMax
+	case "window", "capacity", "size", "ventana", "fenêtre", "finestra", "janela", "окно", "окна", "tamaño", "taille", "größe", "budget", "space":
+		return rCapacity
+	case "length", "len", "longitud", "longueur", "lunghezza", "länge", "comprimento", "длина", "длину", "длины":
+		return rCapacity | rLength
+	case "count", "number", "anzahl", "número", "nombre", "quantity":
+		return rLength
+	case "limit", "limits", "limite", "límite", "лимит", "ceiling", "threshold", "cap", "maxlength":
+		return rCapacity | rMax
+	case "maximum", "max", "maximal", "maximale", "allowed", "permitted", "allowable", "máximo", "máxima", "massimo", "massima",
+		"maximum_length", "upper", "максимальный", "максимальную", "максимальной", "supported":
+		return rMax
+	case "exceed", "exceeds", "exceeded", "exceeding", "overflow", "overflows", "overflowed", "overflowing", "surpass", "surpasses",
+		"surpassed", "beyond", "oversized", "overlong", "overrun", "überschreitet", "überschritten", "übersteigt", "exceede", "excede",
+		"supera", "dépasse", "dépassée", "dépassé", "eccede", "ultrapassa", "превышает", "превышен", "превышена", "outgrew", "outgrown":
+		return rOver
+	case "too", "zu", "trop", "demasiado", "demasiada", "troppo", "muito", "слишком":
+		return rToo
+	case "long", "large", "big", "many", "high", "lengthy", "huge", "lang", "groß", "largo", "larga", "lungo", "lunga", "longo", "longa",
+		"longue", "grande", "viele", "длинный", "длинное", "большой", "много":
+		return rBig
+	case "longer", "larger", "bigger", "more", "higher", "länger", "größer", "длиннее", "больше":
+		return rMore
+	case "greater":
+		return rMore
+	case "less", "fewer", "most", "smaller":
+		return rLess
+	case "than", "als", "чем":
+		return rThan
+	case "max_tokens", "max_completion_tokens", "max_new_tokens", "max_output_tokens", "maxtokens", "maxoutputtokens",
+		"budget_tokens", "max_tokens_to_sample", "num_predict", "n_predict", "maxcompletiontokens":
+		return rOutput | rOutParam
+	case "output", "outputs", "completion", "completions", "response", "responses", "generation", "generated", "answer", "reply", "prediction", "reserve", "reserved":
+		return rOutput
+	case "reduce", "shorten", "decrease", "trim", "truncate", "shrink", "compress", "compact", "shorter", "reducing", "reduced", "shortening", "kürzen", "réduisez", "reduzca", "reduce_the":
+		return rReduce
+	case "full", "fit", "fits", "exhausted", "reached", "hit", "room", "overfull", "fill", "fills", "filled":
+		return rFull
+	case "must", "should", "cannot", "can", "expected", "only", "supports", "support", "up", "range", "darf":
+		return rMust
+	case "byte", "bytes", "mb", "mib", "kb", "kib", "megabytes", "kilobytes", "octets":
+		return rBytes
+	case "character", "characters", "char", "chars", "zeichen", "caracteres", "caractères", "символов":
+		return rChars
+	case "image", "images", "pixels", "pixel", "dimension", "dimensions", "audio", "video", "videos", "pdf", "page", "pages",
+		"file", "files", "attachment", "attachments", "encoder", "mime", "media", "upload", "picture", "frames":
+		return rMedia
+	case "id", "ids", "call_id", "tool_call_id", "tool_use_id", "name", "names", "pattern", "description", "descriptions", "enum", "array", "arrays",
+		"items", "elements", "item", "expiry", "email", "password", "metadata", "schema", "properties", "function", "functions", "temperature",
+		"top_p", "top_k", "cache", "cached", "caching", "stop", "encrypted_content", "blocks", "cache_control", "title", "header", "headers",
+		"url", "filename", "path", "key", "tool_use", "tool_result", "varying", "label", "logit_bias", "seed":
+		return rField
+	case "has", "have", "had", "contains", "contain", "contained", "got", "given", "received", "supplied", "requested", "resulted",
+		"passed", "sent", "actual", "current", "currently", "provided", "used", "totals", "total", "first", "estimated", "found", "was", "counted", "needs", "requires", "takes", "uses":
+		return rActual
+	case "tpm", "rpm", "rps", "throttled", "throttling", "throttle", "ratelimit", "ratelimited", "ratelimiterror", "ratelimitexceeded", "tpms":
+		return rRate
+	case "per", "pro", "par", "por", "each":
+		return rPer
+	case "minute", "minutes", "min", "second", "seconds", "hour", "hours", "sec", "60s", "1m", "1h", "hourly":
+		return rTime
+	case "day", "days", "month", "week", "daily", "monthly", "weekly", "tpd", "rpd":
+		return rDay
+	case "quota", "quotas", "billing", "credit", "credits", "balance", "afford", "payment", "spend", "spending", "subscription", "prepaid", "insufficient_quota":
+		return rQuota
+	case "the", "a", "an", "of", "for", "to", "is", "are", "be", "this", "your", "you", "that", "models", "model", "in", "its", "our", "and":
+		return rSkip
+	}
+	return 0
+}
