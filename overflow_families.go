@@ -114,6 +114,8 @@ func (s *sentence) compare() {
 		next, second := s.at(i+1), s.at(i+2)
 		switch {
 		case t.role&rContext != 0 && (t.role&rCapacity != 0 || next.role&rCapacity != 0 || second.role&rCapacity != 0),
+			t.role&rContext != 0 && (next.isNum || next.role&rSkip != 0 && second.isNum), // "a context of 4096"
+			t.role&rMax != 0 && next.role&rContext != 0,
 			t.role&rCapacity != 0 && (next.role&rContext != 0 || next.role&rSkip != 0 && second.role&rContext != 0), // tamaño del contexto
 			(t.s == "model" || t.s == "models") && (next.role&rLength != 0 || next.s == "len" || next.role&rMax != 0 && second.role&rLength != 0):
 			s.window = true
@@ -150,14 +152,7 @@ func (s *sentence) limitWithin(i, n int) bool {
 	return false
 }
 
-func (s *sentence) word(w string) bool {
-	for _, t := range s.ts {
-		if t.s == w {
-			return true
-		}
-	}
-	return false
-}
+func (s *sentence) word(w string) bool { return hasWord(s.ts, w) }
 
 // isTokens runs the families that mean the prompt.
 func (s *sentence) isTokens() bool {

@@ -1,9 +1,15 @@
 package winnow
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // minLimit is the smallest number that is taken for a size: smaller ones are positions, versions, counts.
 const minLimit = 64
+
+// maxLimit is above every window and body; larger numbers are times and ids.
+const maxLimit = 1_000_000_000
 
 // count is what a number in a refusal stands for.
 type count uint8
@@ -87,7 +93,7 @@ func (c *counts) read(ts []token, unit sizeUnit) {
 		if !ts[i].isNum {
 			continue
 		}
-		if isStatus(ts, i) {
+		if isStatus(ts, i) || isCode(ts, i) || ts[i].n > maxLimit {
 			continue
 		}
 		if n := c.expression(ts, i); n > 0 {
@@ -255,13 +261,14 @@ func (c *counts) before(ts []token, i int) count {
 			c.atLeast = true
 		case t.s == "minimum" || t.s == "draft" || t.s == "used" || t.s == "remaining" || t.s == "least":
 			return countNone
-		case t.s == "by" && k > 0 && ts[k-1].role&rOver != 0:
+		case t.s == "by" && k == i-1:
 			return countDelta
-		case t.role&rOutParam != 0:
+		case t.role&rOutParam != 0, t.role&rOutput != 0 && k >= i-2:
 			return countOutput
 		case t.role&rMax != 0 && k+1 < len(ts) && ts[k+1].role&rOutput != 0:
 			continue // "input and maximum output tokens (35000)"
-		case t.role&(rMax|rContext|rOver|rThan) != 0, t.s == "<", t.s == ">", t.s == "over", t.s == "above",
+		case t.role&(rMax|rContext) != 0, t.role&(rOver|rThan) != 0 && k >= i-4 && !(t.role&rThan != 0 && isSign(ts, i-1, ":")),
+			t.s == "<", t.s == ">", t.s == "over", t.s == "above",
 			t.s == "to" && k > 0 && ts[k-1].s == "up", t.s == "within":
 			return countLimit
 		case t.s == "range" || t.s == "most":
@@ -306,13 +313,11 @@ func ahead(ts []token, i int) count {
 	for k := i + 1; k < len(ts) && k <= i+6; k++ {
 		t := ts[k]
 		switch {
-		case t.isNum || t.sign && t.s != "(" && t.s != ")":
-			return countNone
-		case t.sign && t.s == "(" && k > i+2:
+		case t.isNum || t.sign && (t.s != "(" || k > i+2):
 			return countNone
 		case t.role&rOutput != 0:
 			return countOutput
-		case t.role&rInput != 0:
+		case t.role&(rInput|rActual) != 0:
 			return countInput
 		}
 	}
@@ -376,7 +381,19 @@ func isStatus(ts []token, k int) bool {
 	case "", "error", "code", "status", "http", "exception", "statuscode", "failed":
 		return true
 	}
+	if isSign(ts, k-1, ":") && k > 1 && k+1 < len(ts) && ts[k-2].role == 0 {
+		return true // "call 3 of 7: 400 …"
+	}
 	return isSign(ts, k-1, "<") && isSign(ts, k+1, ">")
+}
+
+// isCode says that the number at k is a code: "[1261]", or "invalid params, … (2013)" of MiniMax.
+func isCode(ts []token, k int) bool {
+	return isSign(ts, k-1, "[") && isSign(ts, k+1, "]") || ts[k].n == 2013 && isSign(ts, k-1, "(") && hasWord(ts, "params")
+}
+
+func hasWord(ts []token, w string) bool {
+	return slices.ContainsFunc(ts, func(t token) bool { return t.s == w })
 }
 
 // wordBefore returns the word before the k-th token, past signs; "" at the beginning.

@@ -1,0 +1,144 @@
+package winnow
+
+import (
+	"errors"
+	"testing"
+)
+
+// The texts here are invented: wordings that no provider of the catalogue has, so that a rule that only
+// knows its examples fails.
+
+var overflowTexts = []struct {
+	why           string
+	text          string
+	tokens, limit int
+}{
+	{"a synonym for each word", "The conversation is larger than the model can accept: 91,204 tokens, the maximum is 65,536.", 91204, 65536},
+	{"window named last", "Unable to process 210000 input tokens: context window is 200000", 210000, 200000},
+	{"limit first", "Max context is 32768 tokens, got 40110", 40110, 32768},
+	{"limit in thousands", "Your prompt exceeds the 128k context window", 0, 128000},
+	{"no numbers", "The submitted conversation does not fit in the model's context window.", 0, 0},
+	{"context named short", "Context overflow: shorten the conversation", 0, 0},
+	{"past tense", "Context limit exceeded", 0, 0},
+	{"code alone", `{"error":{"code":"context_window_exceeded","message":"Bad request"}}`, 0, 0},
+	{"camel case", `{"__type":"InputTooLongException","message":"rejected"}`, 0, 0},
+	{"code in capitals", `{"code":"PROMPT_TOO_LONG","detail":"see docs"}`, 0, 0},
+	{"count and window as fields", `{"error":{"type":"context_overflow","message":"does not fit the context","prompt_tokens":9001,"context_length":8192}}`, 9001, 8192},
+	{"sum with its parts", "Total tokens 70536 (prompt 66440 + completion 4096) exceed model limit 65536", 70536, 65536},
+	{"parts without a sum", "This model supports a context of at most 8192 tokens; your request has 8000 prompt tokens and asks for 1000 completion tokens", 9000, 8192},
+	{"fraction", "prompt overflow: 140000/131072 tokens", 140000, 131072},
+	{"greater-than sign", "context length exceeded (150000 > 131072)", 150000, 131072},
+	{"difference", "input exceeds the limit by 500 tokens. The limit is 8000 tokens", 8500, 8000},
+	{"FastAPI's detail", `HTTP 422: {"detail":[{"loc":["body","messages"],"msg":"prompt has 5000 tokens which exceeds the maximum of 4096","type":"value_error","input":"hello"}]}`, 5000, 4096},
+	{"errors as an array of strings", `{"errors":["Prompt too long (35000 tokens). Maximum: 32768 tokens"]}`, 35000, 32768},
+	{"OpenRouter's raw, doubly encoded", `{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"error\":{\"message\":\"input is longer than the context window: 50000 tokens > 40000 tokens\"}}"}}}`, 50000, 40000},
+	{"Go's %q of a body", `request failed: "{\"error\":{\"message\":\"The prompt is too long for this model\"}}"`, 0, 0},
+	{"Python's repr", `BadRequestError(400): {'detail': 'messages exceed the maximum context size of 16384 tokens'}`, 0, 16384},
+	{"an event of a stream", "event: error\ndata: {\"type\":\"error\",\"error\":{\"message\":\"prompt exceeds context window\"}}\n\n", 0, 0},
+	{"gRPC", "rpc error: code = InvalidArgument desc = input sequence length 9000 is greater than maximum sequence length 8192", 9000, 8192},
+	{"a 500 with numbers", "500 Internal Server Error: prompt length 12000 exceeds context size 8192", 12000, 8192},
+	{"a typed name", "ContextLengthError: too many tokens in prompt", 0, 0},
+	{"advice only", "Please shorten your input and try again.", 0, 0},
+	{"maximum stated", "Maximum input length is 30720 tokens.", 0, 30720},
+	{"condition", "The total number of input tokens must be less than or equal to 32768, but 40000 were given", 40000, 32768},
+	{"room", "No room left in the context window for a reply", 0, 0},
+	{"ran out", "The model ran out of context", 0, 0},
+	{"sequence", "Token indices sequence length is longer than the specified maximum sequence length for this model (5231 > 4096)", 5231, 4096},
+	{"Chinese, numbers in the sentence", "输入的 token 数量 140000 超过了模型的最大上下文长度 131072", 140000, 131072},
+	{"Chinese, glued numbers", "提示词过长：当前长度为150000，最大限制为128000", 150000, 128000},
+	{"traditional Chinese", "輸入內容超過模型的上下文長度上限", 0, 0},
+	{"Japanese", "プロンプトが長すぎます。コンテキスト長の上限は8192トークンです", 0, 8192},
+	{"Korean", "입력 토큰 수가 모델의 최대 컨텍스트 길이를 초과했습니다", 0, 0},
+	{"German", "Die Eingabe ist zu lang: 9000 Token, maximal 8192", 9000, 8192},
+	{"French", "La requête dépasse la taille maximale du contexte", 0, 0},
+	{"Spanish", "El mensaje excede la ventana de contexto del modelo", 0, 0},
+	{"Russian", "Запрос превышает максимальную длину контекста", 0, 0},
+	{"an overflow that mentions the answer", "prompt (31000 tokens) plus max_tokens (2000) exceeds context window (32768)", 33000, 32768},
+	{"lower bound", "maximum context length is 8192 tokens, your prompt contains at least 8193 tokens", 0, 8192},
+	{"request with a model's name", "Request to llama-3.1-70b-instruct failed: input of 10500 tokens exceeds limit of 8192 tokens", 10500, 8192},
+	{"tokens before the limit word", "Your request used 9500 tokens which is above the 8192 token limit", 9500, 8192},
+	{"limit in brackets", "Prompt has too many tokens [limit=8192, actual=9500]", 9500, 8192},
+	{"JSON numbers with other names", `{"error":"input too long","input_tokens":5000,"max_input_tokens":4096}`, 5000, 4096},
+	{"history", "chat history exceeds the allowed size", 0, 0},
+	{"sequence of tokens", "Requested 5000 tokens but the model only has a context of 4096", 5000, 4096},
+	{"cannot handle", "the model cannot handle prompts longer than 8192 tokens", 0, 8192},
+	{"text with a colon", "error: n_tokens (5120) > n_ctx (4096)", 5120, 4096},
+}
+
+func TestClassifyErrorInventedOverflows(t *testing.T) {
+	for _, c := range overflowTexts {
+		if got, want := ClassifyError(errors.New(c.text)), (ErrorInfo{ErrorOverflow, c.tokens, c.limit}); got != want {
+			t.Errorf("%s: got %+v, want %+v\n%s", c.why, got, want, c.text)
+		}
+	}
+}
+
+var otherTexts = []struct {
+	why  string
+	text string
+	want ErrorClass
+}{
+	{"answer cap", "max_tokens is too large: 100000. This model supports at most 16384 completion tokens", ErrorOther},
+	{"answer cap, range", "Range of max_tokens should be [1, 8192]", ErrorOther},
+	{"answer cap, valid range", "Invalid max_tokens value, the valid range of max_tokens is [1, 8192]", ErrorOther},
+	{"answer cap, camel case", "maxOutputTokens must be less than or equal to 8192 but was 65536", ErrorOther},
+	{"answer cap, range of Gemini", "Unable to submit request because it has a maxOutputTokens value of 100000 but the supported range is from 1 (inclusive) to 65537 (exclusive). Update the value and try again.", ErrorOther},
+	{"answer cap as large as the window", "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens (10 in the messages, 8990 in the completion).", ErrorOther},
+	{"answer cut", "the response exceeded the maximum output length", ErrorOther},
+	{"Azure's rate limit", "Requests to the ChatCompletions_Create Operation have exceeded token rate limit of your current pricing tier. Please retry after 20 seconds.", ErrorRateLimit},
+	{"tokens per minute", "tokens per minute limit exceeded: context too long for your tier", ErrorRateLimit},
+	{"input tokens per minute", "429: exceeded 50,000 input tokens per minute", ErrorRateLimit},
+	{"tokens per day", "Rate limit reached: tokens per day (TPD): Limit 100000, Used 99000, Requested 5000", ErrorQuota},
+	{"credits", "Insufficient credits: this prompt is too long for your balance", ErrorQuota},
+	{"account", "Your account has exceeded its monthly token limit", ErrorQuota},
+	{"daily", "Daily token limit reached", ErrorQuota},
+	{"key", "Invalid API key provided", ErrorAuth},
+	{"access token", "access token is too long", ErrorAuth},
+	{"permission", `{"error":{"code":403,"message":"forbidden"}}`, ErrorAuth},
+	{"overloaded", "The model is overloaded, input queue is full", ErrorOverloaded},
+	{"gateway", "502 Bad Gateway", ErrorOverloaded},
+	{"timeout", "request timed out while the prompt was too long in the queue", ErrorTimeout},
+	{"cancelled as text", "prompt is too long: context canceled", ErrorOther},
+	{"images", "messages.4: image exceeds 5 MB maximum: 5316852 bytes > 5242880 bytes", ErrorOther},
+	{"number of images", "Too many images in request: at most 20 images are allowed", ErrorOther},
+	{"pages", "A maximum of 100 PDF pages may be provided, input has 120", ErrorOther},
+	{"tool name", "tools.0.function.name: name is too long, maximum length is 64", ErrorOther},
+	{"id", "messages[2].tool_call_id exceeds maximum length of 40 characters", ErrorOther},
+	{"number of tools", "Number of tools exceeds the maximum of 128", ErrorOther},
+	{"number of messages", "The number of messages exceeds the maximum of 1000", ErrorOther},
+	{"stop sequences", "stop sequences: at most 4 allowed, input has 5", ErrorOther},
+	{"too short", "Input should have at least 1 token; max 10", ErrorOther},
+	{"cache", "Cached content is too small. It must have at least 4096 tokens", ErrorOther},
+	{"parameter", "temperature must be less than or equal to 2", ErrorOther},
+	{"model", "The model gpt-99 does not exist", ErrorOther},
+	{"JSON that does not parse", "unexpected end of JSON input", ErrorOther},
+	{"a schema too deep", "schema exceeds maximum nesting depth of 5", ErrorOther},
+	{"echo", `{"error":{"message":"bad role"},"messages":[{"role":"usr","content":"prompt is too long: 5 tokens > 4 maximum"}]}`, ErrorOther},
+	{"pydantic's echo", `{"detail":[{"msg":"field required","input":{"messages":"maximum context length is 8192 tokens, you requested 9000"}}]}`, ErrorOther},
+	{"an answer", `{"content":[{"text":"Your input exceeds the context window"}],"stop_reason":"end_turn"}`, ErrorOther},
+	{"the kernel", "write: argument list too long", ErrorOther},
+	{"HTTP header", "431 Request Header Fields Too Large", ErrorOther},
+	{"URL", "414 URI Too Long", ErrorOther},
+	{"network", "dial tcp: lookup api.example.com: no such host", ErrorOther},
+	{"content filter", "The prompt was filtered due to the content policy", ErrorOther},
+	{"bytes", "413 Payload Too Large", ErrorBytes},
+	{"bytes of the request", "Request payload size exceeds the limit: 20971520 bytes.", ErrorBytes},
+	{"megabytes", "request body exceeds the maximum of 32 MB", ErrorBytes},
+	{"gRPC frame", "rpc error: code = ResourceExhausted desc = trying to send message larger than max (5000000 vs. 4194304)", ErrorBytes},
+	{"a proxy's page", "<html><head><title>413 Request Entity Too Large</title></head></html>", ErrorOther},
+	{"Chinese rate", "请求过于频繁，每分钟 token 数超过限制", ErrorRateLimit},
+	{"Chinese quota", "您的账户余额不足，token 额度已超出", ErrorQuota},
+	{"Chinese answer cap", "max_tokens 超过最大输出长度限制 8192", ErrorOther},
+	{"Korean rate", "분당 토큰 한도를 초과했습니다", ErrorRateLimit},
+	{"database", "ERROR: row is too big: size 8232, maximum size 8160", ErrorOther},
+	{"empty", "", ErrorOther},
+	{"only a status", "400 Bad Request", ErrorOther},
+}
+
+func TestClassifyErrorInventedOthers(t *testing.T) {
+	for _, c := range otherTexts {
+		if got := ClassifyError(errors.New(c.text)); got != (ErrorInfo{Class: c.want}) {
+			t.Errorf("%s: got %+v, want %q\n%s", c.why, got, c.want, c.text)
+		}
+	}
+}
