@@ -78,6 +78,7 @@ type sentence struct {
 	window bool // names the context window or the model's length
 	over   bool // says that something is more than something
 	tooBig int  // index of the "long" in "too long", -1 for none
+	rel    int  // index of the first word of the relation, -1 for none
 	number bool // has a number that can be a limit
 	code   bool
 }
@@ -85,9 +86,9 @@ type sentence struct {
 func (s *sentence) has(r role) bool { return s.roles&r != 0 }
 
 func hitSentence(ts []token, text role, code bool) hit {
-	s := sentence{ts: ts, roles: rolesOf(ts), text: text, tooBig: -1, code: code}
+	s := sentence{ts: ts, roles: rolesOf(ts), text: text, tooBig: -1, rel: -1, code: code}
 	s.compare()
-	if s.has(rField) && !s.window || s.has(rMedia) && !s.window && !s.has(rToken) || s.word("encoder") {
+	if s.has(rField) && !s.window && !s.plainSubject() || s.has(rMedia) && !s.window && !s.has(rToken) || s.word("encoder") {
 		return hitNone // an id, a cache block, an image: not the prompt
 	}
 	if s.isChars() {
@@ -132,8 +133,25 @@ func (s *sentence) compare() {
 			s.tooBig = i + 1
 			s.over = true
 		}
+		if s.over && s.rel < 0 {
+			s.rel = i
+		}
 		s.number = s.number || t.isNum && t.n >= minLimit
 	}
+}
+
+// plainSubject says that the relation stands close behind what is sent, with no field between: the "id"
+// of "request id 7: prompt is too long" is not what is too long, that of "messages[2].id exceeds" is.
+func (s *sentence) plainSubject() bool {
+	for k := s.rel - 1; k >= 0 && k >= s.rel-4; k-- {
+		switch t := s.ts[k]; {
+		case t.role&(rField|rMedia) != 0:
+			return false
+		case t.role&(rInput|rContext) != 0 || t.s == "tokens":
+			return !(k > 0 && s.ts[k-1].role&(rField|rMedia) != 0)
+		}
+	}
+	return false
 }
 
 func (s *sentence) at(i int) token {
@@ -222,6 +240,8 @@ func (s *sentence) subjectTooBig() bool {
 		return true
 	case s.has(rInput) && !(s.has(rRequest) && s.has(rBytes)):
 		return true
+	case s.text&rToken != 0 && (s.word("text") || s.word("content") || s.word("document") || s.word("question")):
+		return true
 	case s.has(rToken):
 		return !(s.at(s.tooBig-2).s == "token" && len(s.ts) < 5) // bufio's "token too long"
 	case s.has(rRequest):
@@ -235,7 +255,7 @@ func (s *sentence) declares() bool {
 	if !s.number || s.word("minimum") || s.word("least") && !s.window {
 		return false
 	}
-	if s.window && (s.has(rMax|rInput) || s.word("only")) {
+	if s.window && (s.has(rMax|rInput) || s.word("only") || s.word("got") || s.word("but") || s.word("<")) {
 		return true
 	}
 	if !s.has(rInput) || s.countsMessages() {
@@ -253,7 +273,7 @@ func (s *sentence) demands() bool {
 		return false
 	}
 	sized := s.has(rInput) && s.has(rToken|rLength|rChars) || s.has(rToken) && s.has(rLength|rContext) && !s.has(rOutput)
-	return sized && (s.has(rLess) || s.word("<") || s.word("to") && s.word("up"))
+	return sized && (s.has(rLess) || s.word("<") || s.word("to") && s.word("up") || s.word("supports") && s.word("prompt"))
 }
 
 // reduces finds advice that only helps against an overflow.
@@ -285,7 +305,7 @@ func (s *sentence) fills() bool {
 
 // isBytes runs the families that mean the body.
 func (s *sentence) isBytes() bool {
-	if s.text&(rToken|rContext) != 0 || !s.over {
+	if s.text&(rToken|rContext) != 0 || !s.over || s.word("response") || s.word("received") || s.word("download") {
 		return false
 	}
 	body := s.has(rRequest) || s.has(rMessage) || s.has(rBytes) && !s.has(rMedia)

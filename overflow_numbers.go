@@ -15,20 +15,22 @@ const maxLimit = 1_000_000_000
 type count uint8
 
 const (
-	countNone   count = iota
-	countTotal        // what was compared with the limit
-	countInput        // what was sent
-	countOutput       // what is reserved for the answer
-	countLimit        // what is allowed
-	countDelta        // by how much the limit is exceeded
+	countNone    count = iota
+	countTotal         // what was compared with the limit
+	countInput         // what was sent
+	countOutput        // what is reserved for the answer
+	countLimit         // what is allowed
+	countDelta         // by how much the limit is exceeded
+	countIgnored       // an id, a line, a version
 )
 
 // counts are the numbers of an error; the first of each kind counts.
 type counts struct {
 	total, input, output, limit, delta int
 	second                             int  // a second limit
+	left                               int  // the largest number that no word explains
 	atLeast                            bool // the provider stopped counting: a lower bound
-	afterOver                          bool // the limit stood directly behind "exceeded:"
+	afterOver                          bool // a limit stood directly behind "exceeded:"
 }
 
 // measure fills in the tokens and the limit. It reports false where the room for the answer alone is
@@ -62,14 +64,20 @@ func measure(r *reading, d *diagnosis) bool {
 
 // settle resolves what one number alone could not say.
 func (c *counts) settle(r *reading) {
-	if c.total == 0 && c.input == 0 && c.second > 0 && c.afterOver && c.limit > c.second {
-		c.input, c.limit = c.limit, c.second // "exceeded: 5000 tokens, max 4000"
+	if c.total == 0 && c.input == 0 && c.second > 0 && c.afterOver {
+		c.input, c.limit = max(c.limit, c.second), min(c.limit, c.second) // "exceeded: 5000 tokens, max 4000"
+	}
+	if c.total == 0 && c.input == 0 && c.second == 0 && c.afterOver {
+		c.limit = 0 // "exceeded: 5000" may be either
 	}
 	if c.delta > 0 && c.limit > 0 && c.total == 0 && c.input == 0 {
 		c.total = c.limit + c.delta // Cohere
 	}
 	if c.total == 0 && c.input == 0 {
 		c.input = r.jsonTokens
+	}
+	if c.total == 0 && c.input == 0 && c.limit > 0 && c.left > c.limit {
+		c.input = c.left // "it is 9000 tokens while …"
 	}
 	if c.limit == 0 {
 		c.limit = r.jsonLimit
@@ -126,10 +134,11 @@ func (c *counts) add(kind count, n int, over bool) {
 	case countLimit:
 		if c.limit > 0 {
 			set(&c.second)
-			return
 		}
 		set(&c.limit)
-		c.afterOver = over && c.limit == n
+		c.afterOver = c.afterOver || over
+	case countNone:
+		c.left = max(c.left, n)
 	}
 }
 
@@ -150,6 +159,7 @@ func (c *counts) expression(ts []token, i int) int {
 	switch {
 	case isSign(ts, k, ">"):
 	case parts == 1 && isSign(ts, k, "/") && !isSign(ts, k+2, "/"):
+	case parts == 1 && k < len(ts) && ts[k].s == "of" && isNum(ts, k+1):
 	case parts == 1 && k < len(ts) && (ts[k].s == "vs" || ts[k].s == "versus"):
 		if isSign(ts, k+1, ".") {
 			k++
@@ -212,8 +222,9 @@ func unitFits(ts []token, i int, unit sizeUnit) bool {
 func (c *counts) kind(ts []token, i int) (kind count, over bool) {
 	switch c.behind(ts, i) {
 	case countTotal:
-		if c.before(ts, i) == countOutput {
-			return countOutput, false
+		back := c.before(ts, i)
+		if back == countOutput || back == countLimit && isSign(ts, i+2, ":") {
+			return back, false // "max_prompt_len 8192 exceeded: 9000"
 		}
 		return countTotal, false
 	case countLimit:
@@ -241,7 +252,7 @@ func (c *counts) behind(ts []token, i int) count {
 	}
 	t := ts[k]
 	switch {
-	case t.role&rOver != 0, t.role&rMore != 0, t.role&rToo != 0, t.s == "over", t.s == "above":
+	case t.role&rOver != 0, t.role&rMore != 0, t.role&rToo != 0, t.s == "over", t.s == "above", t.s == ">":
 		return countTotal
 	case t.role&rMax != 0:
 		return countLimit
@@ -259,6 +270,8 @@ func (c *counts) before(ts []token, i int) count {
 			return weak
 		case t.s == "least":
 			c.atLeast = true
+		case t.role&rField != 0 && k >= i-2:
+			return countIgnored
 		case t.s == "minimum" || t.s == "draft" || t.s == "used" || t.s == "remaining" || t.s == "least":
 			return countNone
 		case t.s == "by" && k == i-1:
@@ -267,13 +280,15 @@ func (c *counts) before(ts []token, i int) count {
 			return countOutput
 		case t.role&rMax != 0 && k+1 < len(ts) && ts[k+1].role&rOutput != 0:
 			continue // "input and maximum output tokens (35000)"
-		case t.role&(rMax|rContext) != 0, t.role&(rOver|rThan) != 0 && k >= i-4 && !(t.role&rThan != 0 && isSign(ts, i-1, ":")),
+		case t.role&rMax != 0 && isSign(ts, k-1, "+"):
+			return countOutput // "prompt (5000) + max tokens (4096)"
+		case t.role&(rMax|rContext) != 0, t.s == "supports", t.s == "accepts", t.s == "allows", t.role&(rOver|rThan) != 0 && k >= i-4 && !(t.role&rThan != 0 && isSign(ts, i-1, ":")),
 			t.s == "<", t.s == ">", t.s == "over", t.s == "above",
 			t.s == "to" && k > 0 && ts[k-1].s == "up", t.s == "within":
 			return countLimit
 		case t.s == "range" || t.s == "most":
 			return countLimit
-		case t.s == "total" || t.s == "requested" || t.s == "totals":
+		case t.s == "total" || t.s == "requested" || t.s == "totals" || t.s == "requires" || t.s == "needs":
 			return countTotal
 		case t.role&rActual != 0:
 			return countInput
@@ -313,7 +328,7 @@ func ahead(ts []token, i int) count {
 	for k := i + 1; k < len(ts) && k <= i+6; k++ {
 		t := ts[k]
 		switch {
-		case t.isNum || t.sign && (t.s != "(" || k > i+2):
+		case t.isNum || t.sign:
 			return countNone
 		case t.role&rOutput != 0:
 			return countOutput

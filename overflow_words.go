@@ -73,7 +73,7 @@ func roleOf(w string) role {
 	case "has", "have", "had", "contains", "contain", "contained", "got", "given", "received", "supplied", "requested", "resulted",
 		"passed", "sent", "actual", "current", "currently", "provided", "used", "totals", "total", "first", "estimated", "found", "was", "counted", "needs", "requires", "takes", "uses":
 		return rActual
-	case "tpm", "rpm", "rps", "throttled", "throttling", "throttle", "ratelimit", "ratelimited", "ratelimiterror", "ratelimitexceeded", "tpms":
+	case "tpm", "rpm", "rps", "throttled", "throttling", "throttle", "ratelimit", "ratelimited", "ratelimiterror", "ratelimitexceeded", "concurrency", "concurrent":
 		return rRate
 	case "per", "pro", "par", "por", "each":
 		return rPer

@@ -1,0 +1,121 @@
+package winnow
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+func FuzzClassifyError(f *testing.F) {
+	for _, c := range overflowTexts {
+		f.Add(c.text, 400)
+	}
+	for _, c := range otherTexts {
+		f.Add(c.text, 429)
+	}
+	f.Add("{{[[\"\\\"", 413)
+	f.Add("\xff\xfe 10000000000000000000000 > 5 tokens \xe4", -1)
+	f.Add(`[{"a":{"b":["`+strings.Repeat(`\\\"{`, 50), 500)
+	f.Fuzz(func(t *testing.T, text string, status int) {
+		for _, err := range []error{errors.New(text), &statusErr{status, text}} {
+			info := ClassifyError(err)
+			if again := ClassifyError(err); again != info {
+				t.Fatalf("%+v, then %+v", info, again)
+			}
+			if info.Tokens < 0 || info.Limit < 0 || info.Limit > maxLimit || info.Tokens > 64*maxLimit {
+				t.Fatalf("numbers out of range: %+v", info)
+			}
+			if info.Class != ErrorOverflow && (info.Tokens != 0 || info.Limit != 0) {
+				t.Fatalf("numbers of what is no overflow: %+v", info)
+			}
+		}
+	})
+}
+
+// hostileBodies are shapes that make careless scanners slow; n is about their length.
+func hostileBodies(n int) map[string]string {
+	rep := func(s string) string { return strings.Repeat(s, n/len(s)+1)[:n] }
+	return map[string]string{
+		"words":            rep("prompt is too long "),
+		"open braces":      rep(`{"a":`),
+		"open brackets":    rep("["),
+		"plain braces":     rep("{ "),
+		"backslashes":      rep(`\`),
+		"escaped braces":   rep(`{\"`),
+		"nested strings":   `{"message":"` + rep(`{\\\"message\\\":\\\"`),
+		"quotes":           rep(`"`),
+		"numbers":          rep("1,234 + "),
+		"digits":           rep("9"),
+		"angles":           rep("<"),
+		"links":            rep("https://a "),
+		"Chinese":          rep("上下文过长"),
+		"invalid UTF-8":    rep("\xff\xe4"),
+		"underscores":      rep("a_"),
+		"messages":         `{"e":[` + rep(`{"message":"x y"},`),
+		"keys":             "{" + rep(`"message":"prompt","code":"a_b",`),
+		"one long message": `{"error":{"message":"` + rep("a b ") + `"}}`,
+	}
+}
+
+// TestClassifyErrorLinear classifies bodies of 1 MB and of 4 MB. The bound is wide, for slow machines: what is
+// looked for is a cost that grows with the square.
+func TestClassifyErrorLinear(t *testing.T) {
+	small, large := hostileBodies(1<<20), hostileBodies(4<<20)
+	for name := range small {
+		measure := func(body string) time.Duration {
+			best := time.Hour
+			for range 3 {
+				start := time.Now()
+				ClassifyError(errors.New(body))
+				best = min(best, time.Since(start))
+			}
+			return best
+		}
+		one, four := measure(small[name]), measure(large[name])
+		t.Logf("%-18s 1 MB %8v  4 MB %8v", name, one.Round(time.Microsecond), four.Round(time.Microsecond))
+		if four > 12*one+5*time.Millisecond || one > time.Second {
+			t.Errorf("%s: %v for 1 MB, %v for 4 MB", name, one, four)
+		}
+	}
+}
+
+func TestClassifyErrorFindsTheEnds(t *testing.T) {
+	filler := strings.Repeat("lorem ipsum dolor ", 60_000)
+	refusal := "prompt is too long: 250000 tokens > 200000 maximum"
+	for name, text := range map[string]string{
+		"head":    refusal + " " + filler,
+		"tail":    filler + " " + refusal,
+		"message": `{"input":"` + filler + `","error":{"message":"` + refusal + `"}}`,
+		"first":   `{"error":{"message":"` + refusal + `"},"input":"` + filler + `"}`,
+	} {
+		if got, want := ClassifyError(errors.New(text)), (ErrorInfo{ErrorOverflow, 250000, 200000}); got != want {
+			t.Errorf("%s: got %+v", name, got)
+		}
+	}
+}
+
+func BenchmarkClassifyError(b *testing.B) {
+	body := func(n int) string {
+		head := `POST "https://api.example.com/v1/messages": 400 Bad Request {"type":"error","error":{"type":"invalid_request_error","message":"`
+		text := "This model's maximum context length is 131072 tokens. However, you requested 168754 tokens. "
+		return head + strings.Repeat(text, max(1, (n-len(head))/len(text))) + `"}}`
+	}
+	bodies := map[string]string{
+		"200B":       body(200),
+		"2KB":        body(2 << 10),
+		"2KB/echo":   `{"error":{"message":"prompt is too long: 250000 tokens > 200000 maximum"},"input":"` + strings.Repeat("lorem ipsum ", 170) + `"}`,
+		"2KB/other":  strings.Repeat("something else went wrong here, ", 64),
+		"1MB":        body(1 << 20),
+		"1MB/nested": hostileBodies(1 << 20)["nested strings"],
+	}
+	for name, text := range bodies {
+		err := errors.New(text)
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				ClassifyError(err)
+			}
+		})
+	}
+}

@@ -1,0 +1,207 @@
+package winnow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+)
+
+// The errors here have the shapes of real SDKs, so that the root module need not import any.
+
+type fieldErr struct { // openai-go, anthropic-sdk-go
+	StatusCode int
+	Response   *http.Response
+}
+
+func (e *fieldErr) Error() string { return "the call failed" }
+
+type goOpenAIErr struct { // go-openai: the code is any, and not in Error()
+	Code           any
+	Message        string
+	HTTPStatusCode int
+}
+
+func (e *goOpenAIErr) Error() string { return fmt.Sprintf("error, status code: %d", e.HTTPStatusCode) }
+
+type valueErr struct { // genai.APIError
+	Code    int
+	Message string
+	Status  string
+}
+
+func (e valueErr) Error() string { return "Error " + e.Status }
+
+type awsErr struct{ code, text string } // smithy.APIError
+
+func (e *awsErr) Error() string        { return "api error" }
+func (e *awsErr) ErrorCode() string    { return e.code }
+func (e *awsErr) ErrorMessage() string { return e.text }
+func (e *awsErr) HTTPStatusCode() int  { return 400 }
+
+type bodyErr struct{ Body []byte } // genkit and others keep the body aside
+
+func (e *bodyErr) Error() string { return "unexpected response" }
+
+type hidingErr struct{ inner error } // wraps without showing
+
+func (e *hidingErr) Error() string { return "it did not work" }
+func (e *hidingErr) Unwrap() error { return e.inner }
+
+type panicErr struct{}
+
+func (*panicErr) Error() string           { panic("Error") }
+func (*panicErr) StatusCode() int         { panic("StatusCode") }
+func (*panicErr) Unwrap() error           { panic("Unwrap") }
+func (*panicErr) Is(error) bool           { panic("Is") }
+func (*panicErr) Timeout() bool           { panic("Timeout") }
+func (*panicErr) ErrorCode() string       { panic("ErrorCode") }
+func (*panicErr) HTTPStatus() int         { panic("HTTPStatus") }
+
+type loopErr struct{ s []string } // wraps itself, and cannot be compared
+
+func (e loopErr) Error() string   { return "prompt is too long" }
+func (e loopErr) Unwrap() []error { return []error{e, e, nil, e} }
+
+type timeoutErr struct{}
+
+func (timeoutErr) Error() string   { return "prompt is too long: 9 tokens > 8 maximum" }
+func (timeoutErr) Timeout() bool   { return true }
+func (timeoutErr) Temporary() bool { return true }
+
+type embeddedErr struct {
+	*fieldErr // nil: the promoted fields panic
+	Message   string
+}
+
+func (e embeddedErr) Error() string { return "embedded" }
+
+func TestClassifyErrorTyped(t *testing.T) {
+	tooLong := errors.New("prompt is too long: 250000 tokens > 200000 maximum")
+	overflow := ErrorInfo{ErrorOverflow, 250000, 200000}
+	class := func(c ErrorClass) ErrorInfo { return ErrorInfo{Class: c} }
+	for _, c := range []struct {
+		why  string
+		err  error
+		want ErrorInfo
+	}{
+		{"nil", nil, class(ErrorOther)},
+		{"a text", tooLong, overflow},
+		{"wrapped", fmt.Errorf("turn 3: %w", tooLong), overflow},
+		{"wrapped without a trace in the text", &hidingErr{tooLong}, overflow},
+		{"joined with another", errors.Join(errors.New("retry 2"), tooLong), overflow},
+		{"two wrapped", fmt.Errorf("%w; %w", errors.New("gave up"), &hidingErr{tooLong}), overflow},
+		{"Canceled wins", errors.Join(tooLong, context.Canceled), class(ErrorOther)},
+		{"DeadlineExceeded wins", fmt.Errorf("%w: %w", tooLong, context.DeadlineExceeded), class(ErrorTimeout)},
+		{"a network timeout wins", &net.OpError{Op: "read", Err: timeoutErr{}}, class(ErrorTimeout)},
+		{"the system's deadline", &hidingErr{os.ErrDeadlineExceeded}, class(ErrorTimeout)},
+		{"a limit of Go's own server", &http.MaxBytesError{Limit: 5}, class(ErrorOther)},
+		{"that limit behind a 413", &statusErr{413, "http: request body too large"}, class(ErrorBytes)},
+		{"StatusCode field", &fieldErr{StatusCode: 429}, class(ErrorRateLimit)},
+		{"StatusCode field of the response", &fieldErr{Response: &http.Response{StatusCode: 401}}, class(ErrorAuth)},
+		{"StatusCode method", &statusErr{529, "no"}, class(ErrorOverloaded)},
+		{"payment", &statusErr{402, "Prompt tokens limit exceeded: 77084 > 67343"}, class(ErrorQuota)},
+		{"a code that is no part of the text", &goOpenAIErr{Code: "context_length_exceeded", HTTPStatusCode: 400}, class(ErrorOverflow)},
+		{"a message that is no part of the text", &goOpenAIErr{Message: tooLong.Error(), HTTPStatusCode: 400}, overflow},
+		{"a value", valueErr{400, "The input token count (5000) exceeds the maximum number of tokens allowed (4096).", "INVALID_ARGUMENT"}, ErrorInfo{ErrorOverflow, 5000, 4096}},
+		{"smithy's methods", &awsErr{"ValidationException", "Input is too long for requested model."}, class(ErrorOverflow)},
+		{"throttling by code", &awsErr{"ThrottlingException", "Too many tokens, please wait before trying again."}, class(ErrorRateLimit)},
+		{"a body aside", &bodyErr{[]byte(`{"error":{"message":"prompt is too long: 250000 tokens > 200000 maximum"}}`)}, overflow},
+		{"a gateway's 502 with the server's own words", &statusErr{502, "upstream says: " + tooLong.Error()}, overflow},
+		{"a 502 with half of them", &statusErr{502, "upstream says: prompt is too long"}, class(ErrorOverloaded)},
+		{"a hard code behind a 429", &statusErr{429, `{"error":{"code":"context_length_exceeded","message":"no"}}`}, class(ErrorOverflow)},
+		{"413 without a body", &statusErr{413, "413 status code (no body)"}, class(ErrorOther)},
+		{"413 with a body that says nothing", &statusErr{413, `{"message":"failed to parse request","code":""}`}, class(ErrorBytes)},
+		{"our own error", &OverflowError{Tokens: 5, Budget: 4}, class(ErrorOverflow)},
+		{"our own error around the provider's", fmt.Errorf("x: %w", &OverflowError{Tokens: 5, Budget: 4, Err: tooLong}), overflow},
+		{"our own error around another", &OverflowError{Err: &statusErr{401, "no"}}, class(ErrorAuth)},
+		{"nil pointer", (*statusErr)(nil), class(ErrorOther)},
+		{"nil pointer with fields", (*fieldErr)(nil), class(ErrorOther)},
+		{"nil pointer wrapped", fmt.Errorf("x: %w", (*goOpenAIErr)(nil)), class(ErrorOther)},
+		{"methods that panic", &panicErr{}, class(ErrorOther)},
+		{"methods that panic, joined", errors.Join(&panicErr{}, tooLong), overflow},
+		{"an error that wraps itself", loopErr{[]string{"x"}}, class(ErrorOverflow)},
+		{"a nil embedded error", embeddedErr{Message: tooLong.Error()}, overflow},
+		{"a text that only quotes a status", &statusErr{-1, "400"}, class(ErrorOther)},
+	} {
+		if got := ClassifyError(c.err); got != c.want {
+			t.Errorf("%s: got %+v, want %+v", c.why, got, c.want)
+		}
+	}
+}
+
+func TestErrorMatcherWins(t *testing.T) {
+	mine := ErrorInfo{ErrorOverflow, 7, 6}
+	matcher := ErrorMatcher(func(err error) (ErrorInfo, bool) {
+		if strings.Contains(err.Error(), "panic") {
+			panic("a user's bug")
+		}
+		return mine, strings.Contains(err.Error(), "house rule")
+	})
+	for _, c := range []struct {
+		err     error
+		matcher ErrorMatcher
+		want    ErrorInfo
+	}{
+		{errors.New("house rule 5"), matcher, mine},
+		{fmt.Errorf("house rule: %w", context.Canceled), matcher, mine}, // before everything else
+		{errors.New("prompt is too long"), matcher, ErrorInfo{Class: ErrorOverflow}},
+		{errors.New("panic: prompt is too long"), matcher, ErrorInfo{Class: ErrorOverflow}},
+		{errors.New("prompt is too long"), nil, ErrorInfo{Class: ErrorOverflow}},
+		{nil, matcher, ErrorInfo{}},
+	} {
+		if got := classify(c.err, c.matcher); got != c.want {
+			t.Errorf("%v: got %+v, want %+v", c.err, got, c.want)
+		}
+	}
+}
+
+// TestDiagnoseUnits holds what the ladder needs beside the class.
+func TestDiagnoseUnits(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want diagnosis
+	}{
+		{"total message size 2100954 exceeds limit 2097152", diagnosis{class: ErrorBytes, unit: unitBytes, size: 2100954, limit: 2097152}},
+		{"Sent message larger than max (50000056 vs. 20971520)", diagnosis{class: ErrorBytes, unit: unitBytes, size: 50000056, limit: 20971520}},
+		{"the max input characters is 20000", diagnosis{class: ErrorOverflow, unit: unitChars}},
+		{"input length and `max_tokens` exceed context limit: 143653 + 64000 > 200000", diagnosis{class: ErrorOverflow, size: 207653, limit: 200000, output: 64000}},
+	} {
+		if got := diagnose(errors.New(c.text)); got != c.want {
+			t.Errorf("got %+v, want %+v\n%s", got, c.want, c.text)
+		}
+	}
+}
+
+func TestResponseOverflow(t *testing.T) {
+	for _, c := range []struct {
+		why    string
+		stop   string
+		usage  Usage
+		window int
+		want   bool
+	}{
+		{"the stop reason says it", "model_context_window_exceeded", Usage{}, 0, true},
+		{"in capitals", "MODEL_CONTEXT_WINDOW_EXCEEDED", Usage{Output: 500}, 200_000, true},
+		{"billed above the window", "stop", Usage{Input: 1000, CacheRead: 8000, Output: 20}, 8192, true},
+		{"exactly the window", "stop", Usage{Input: 8192, Output: 20}, 8192, false},
+		{"no answer at a full window", "length", Usage{Input: 8150}, 8192, true},
+		{"Anthropic's word for length", "max_tokens", Usage{CacheRead: 8192}, 8192, true},
+		{"Gemini's word for length", "MAX_TOKENS", Usage{Input: 8192}, 8192, true},
+		{"cut by the answer cap", "length", Usage{Input: 1200, Output: 4096}, 8192, false},
+		{"no answer, but room", "length", Usage{Input: 4000}, 8192, false},
+		{"an empty answer that ended by itself", "stop", Usage{Input: 8190}, 8192, false},
+		{"a window that nobody knows", "length", Usage{Input: 8192}, 0, false},
+		{"negative counts", "length", Usage{Input: -5, Output: -5}, -1, false},
+		{"absurd counts", "stop", Usage{Input: 1 << 62, CacheRead: 1 << 62, CacheWrite: 1 << 62}, 8192, true},
+		{"a long stop reason", strings.Repeat("x", 1<<20) + "context window", Usage{}, 8192, false},
+	} {
+		if got := ResponseOverflow(c.stop, c.usage, c.window); got != c.want {
+			t.Errorf("%s: got %v", c.why, got)
+		}
+	}
+}
