@@ -12,9 +12,9 @@ import (
 const (
 	maxCodeBytes  = 80
 	maxSegments   = 16
-	segmentHead   = 4 << 10 // read of the beginning of one text
-	segmentTail   = 2 << 10 // and of its end
-	readingBudget = 24 << 10
+	segmentHead   = 1 << 10 // read of the beginning of one text
+	segmentTail   = 1 << 9 // and of its end
+	readingBudget = 12 << 10
 	maxJSONDepth  = 32
 	maxNesting    = 5 // JSON in strings in JSON
 )
@@ -170,7 +170,15 @@ func (r *reading) json(text string, i, nesting int) int {
 // quoted returns the raw content of the string that begins at i, and where it ends.
 func quoted(text string, i int) (string, int) {
 	quote := text[i]
-	for k := i + 1; k < len(text); k++ {
+	end := strings.IndexByte(text[i+1:], quote)
+	if end < 0 {
+		return text[i+1:], len(text)
+	}
+	escape := strings.IndexByte(text[i+1:i+1+end], '\\')
+	if escape < 0 {
+		return text[i+1 : i+1+end], i + end + 2
+	}
+	for k := i + 1 + escape; k < len(text); k++ {
 		switch text[k] {
 		case '\\':
 			k++

@@ -48,13 +48,12 @@ func (s *segment) hit() hit {
 	if s.wide {
 		best = hitWide(s.lower)
 	}
-	all := rolesOf(s.tokens)
-	for start := 0; start < len(s.tokens); {
+	for start := 0; start < len(s.tokens) && best < hitTokens; {
 		end := start
 		for end < len(s.tokens) && !(s.tokens[end].sign && endsSentence(s.tokens[end].s)) {
 			end++
 		}
-		best = max(best, hitSentence(s.tokens[start:end], all, s.code))
+		best = max(best, hitSentence(s.tokens[start:end], s.roles, s.code))
 		start = end + 1
 	}
 	return best
@@ -68,6 +67,14 @@ func rolesOf(ts []token) role {
 		all |= t.role
 	}
 	return all
+}
+
+// hasAbove says that a sentence without another relation has one of the small words, or a sign, that make one.
+func hasAbove(ts []token, roles role) bool {
+	if roles&(rInput|rToken|rContext) == 0 {
+		return false
+	}
+	return hasWord(ts, ">") || hasWord(ts, "over") || hasWord(ts, "above") || hasWord(ts, "fit") || roles&rFull != 0
 }
 
 // sentence is one sentence with what several families ask for.
@@ -86,9 +93,13 @@ type sentence struct {
 func (s *sentence) has(r role) bool { return s.roles&r != 0 }
 
 func hitSentence(ts []token, text role, code bool) hit {
-	s := sentence{ts: ts, roles: rolesOf(ts), text: text, tooBig: -1, rel: -1, code: code}
+	roles := rolesOf(ts)
+	if roles&(rInput|rRequest|rToken|rContext|rCapacity|rBytes|rToo) == 0 || roles&(rContext|rOver|rToo|rMore|rMax|rMust|rReduce) == 0 && !hasAbove(ts, roles) {
+		return hitNone
+	}
+	s := sentence{ts: ts, roles: roles, text: text, tooBig: -1, rel: -1, code: code}
 	s.compare()
-	if s.has(rField) && !s.window && !s.plainSubject() || s.has(rMedia) && !s.window && !s.has(rToken) || s.word("encoder") {
+	if s.has(rField) && !s.window && !s.plainSubject() || s.has(rMedia) && !s.window && !s.has(rToken) || s.has(rMedia) && s.word("encoder") {
 		return hitNone // an id, a cache block, an image: not the prompt
 	}
 	if s.isChars() {
@@ -203,13 +214,7 @@ func (s *sentence) onlyMessageFrame() bool {
 	if s.has(rToken | rContext | rLength) {
 		return false
 	}
-	other := false
-	for _, t := range s.ts {
-		if t.role&rInput != 0 && t.role&rMessage == 0 {
-			other = true
-		}
-	}
-	return !other && (s.word("size") || s.has(rMore|rBytes))
+	return !inputWord(s.ts) && (s.word("size") || s.has(rMore|rBytes))
 }
 
 // countsMessages says that the number of messages, not their length, is the matter.
@@ -252,7 +257,7 @@ func (s *sentence) subjectTooBig() bool {
 
 // declares finds a limit that is only stated: nobody states it unless it was broken.
 func (s *sentence) declares() bool {
-	if !s.number || s.word("minimum") || s.word("least") && !s.window {
+	if !s.number || !s.has(rContext|rInput) && !s.window || s.word("minimum") || s.word("least") && !s.window {
 		return false
 	}
 	if s.window && (s.has(rMax|rInput) || s.word("only") || s.word("got") || s.word("but") || s.word("<")) {
@@ -269,7 +274,7 @@ func (s *sentence) declares() bool {
 
 // demands finds a condition that was not met.
 func (s *sentence) demands() bool {
-	if !s.number || s.word("least") || s.countsMessages() || !s.has(rMust) {
+	if !s.number || !s.has(rMust) || s.word("least") || s.countsMessages() {
 		return false
 	}
 	sized := s.has(rInput) && s.has(rToken|rLength|rChars) || s.has(rToken) && s.has(rLength|rContext) && !s.has(rOutput)
@@ -278,6 +283,9 @@ func (s *sentence) demands() bool {
 
 // reduces finds advice that only helps against an overflow.
 func (s *sentence) reduces() bool {
+	if !s.has(rReduce) {
+		return false
+	}
 	for i, t := range s.ts {
 		if t.role&rReduce == 0 || i > 0 && s.ts[i-1].s == "not" {
 			continue
@@ -314,13 +322,13 @@ func (s *sentence) isBytes() bool {
 
 // isChars is Bedrock Titan's "expected maxLength: 42000, actual: 150180".
 func (s *sentence) isChars() bool {
-	return s.word("expected") && s.word("actual") && s.has(rMax) && s.number && !s.has(rToken|rContext)
+	return s.has(rMax) && s.number && s.has(rActual) && !s.has(rToken|rContext) && s.word("expected") && s.word("actual")
 }
 
 // stringTooLong is OpenAI's "Invalid 'input[0].id': string too long".
 func (s *segment) stringTooLong() bool {
-	return s.has("string too long") || s.has("string_above_max_length") || s.has("array_above_max_length") || s.has("array too long") ||
-		s.has("string should have at most")
+	return s.roles&rHint != 0 && (s.has("string too long") || s.has("string_above_max_length") || s.has("array_above_max_length") || s.has("array too long") ||
+		s.has("string should have at most"))
 }
 
 // stringField says whether the field that is too long is one that a shorter history shortens.
@@ -340,8 +348,7 @@ func (s *segment) stringField() hit {
 func hardCode(r *reading) bool {
 	for i := range r.segments {
 		s := &r.segments[i]
-		all := rolesOf(s.tokens)
-		if s.code && all&rContext != 0 && all&rOver != 0 {
+		if s.code && s.roles&rContext != 0 && s.roles&rOver != 0 {
 			return true
 		}
 	}

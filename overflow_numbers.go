@@ -112,7 +112,7 @@ func (c *counts) read(ts []token, unit sizeUnit) {
 			continue
 		}
 		kind, over := c.kind(ts, i)
-		c.add(kind, ts[i].n, over)
+		c.add(kind, int(ts[i].n), over)
 	}
 }
 
@@ -146,12 +146,12 @@ func (c *counts) add(kind count, n int, over bool) {
 // many tokens that was. A difference ("4096 > 32768 - 29000") repeats numbers that stand elsewhere.
 func (c *counts) expression(ts []token, i int) int {
 	if i >= 1 && ts[i-1].s == "[" && isSign(ts, i+1, ",") && isNum(ts, i+2) {
-		c.add(countLimit, ts[i+2].n, false)
+		c.add(countLimit, int(ts[i+2].n), false)
 		return 3
 	}
-	sum, parts, last, k := ts[i].n, 1, 0, skipUnit(ts, i+1)
+	sum, parts, last, k := int(ts[i].n), 1, 0, skipUnit(ts, i+1)
 	for isSign(ts, k, "+") && isNum(ts, k+1) {
-		last = ts[k+1].n
+		last = int(ts[k+1].n)
 		sum += last
 		parts++
 		k = skipUnit(ts, k+2)
@@ -173,14 +173,14 @@ func (c *counts) expression(ts []token, i int) int {
 	if !isNum(ts, k+1) {
 		return 0
 	}
-	limit := ts[k+1].n
+	limit := int(ts[k+1].n)
 	if isSign(ts, k+2, "-") {
 		return k + 4 - i
 	}
 	if limit >= minLimit && sum >= minLimit && sum >= limit {
 		if parts == 2 {
 			c.add(countOutput, last, false)
-			c.add(countInput, ts[i].n, false)
+			c.add(countInput, int(ts[i].n), false)
 		}
 		c.add(countTotal, sum, false)
 		c.add(countLimit, limit, false)
@@ -348,7 +348,7 @@ func singleRequest(r *reading, v verdict) (diagnosis, bool) {
 	for i := range r.segments {
 		s := &r.segments[i]
 		limit, requested := numberBehind(s.tokens, "limit"), numberBehind(s.tokens, "requested")
-		if limit >= minLimit && requested > limit && rolesOf(s.tokens)&(rMedia|rContext) == 0 {
+		if limit >= minLimit && requested > limit && s.roles&(rMedia|rContext) == 0 {
 			return diagnosis{class: ErrorOverflow, size: requested, limit: limit}, true
 		}
 	}
@@ -366,7 +366,7 @@ func numberBehind(ts []token, word string) int {
 			k++
 		}
 		if isNum(ts, k) {
-			return ts[k].n
+			return int(ts[k].n)
 		}
 	}
 	return 0
@@ -379,7 +379,7 @@ func (r *reading) status() int {
 		ts := r.segments[i].tokens
 		for k := 0; k < len(ts) && k < 16; k++ {
 			if isStatus(ts, k) {
-				return ts[k].n
+				return int(ts[k].n)
 			}
 		}
 	}

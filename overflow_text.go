@@ -1,6 +1,7 @@
 package winnow
 
 import (
+	"math"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -12,7 +13,7 @@ import (
 // ask for roles that stand together in one sentence.
 
 // role is a set of meanings.
-type role uint64
+type role uint32
 
 const (
 	rInput    role = 1 << iota // what is sent: prompt, input, conversation
@@ -45,12 +46,13 @@ const (
 	rDay                       // day, month: a quota
 	rQuota                     // quota, billing
 	rSkip                      // a small word between the others
+	rHint                      // a word of a longer phrase that some rule looks for in the text
 )
 
 // token is a word, a number or a sign.
 type token struct {
 	s     string
-	n     int // the value of a number
+	n     int32 // the value of a number
 	isNum bool
 	sign  bool
 	role  role
@@ -61,6 +63,7 @@ type segment struct {
 	lower  string // normalised: lower case, without links, quotes and doubled punctuation
 	raw    string
 	tokens []token
+	roles  role // of all tokens
 	code   bool
 	wide   bool // has letters that are not ASCII
 }
@@ -71,7 +74,7 @@ func (s *segment) has(text string) bool { return strings.Contains(s.lower, text)
 func lex(text string, code bool) segment {
 	s := segment{raw: text, code: code}
 	s.lower, s.wide = normalise(text)
-	s.tokens = make([]token, 0, 8+len(s.lower)/4)
+	s.tokens = make([]token, 0, 8+len(s.lower)/5)
 	for i := 0; i < len(s.lower); {
 		switch c := s.lower[i]; {
 		case c >= '0' && c <= '9':
@@ -90,20 +93,35 @@ func lex(text string, code bool) segment {
 			i++
 		}
 	}
+	for i := range s.tokens {
+		s.roles |= s.tokens[i].role
+	}
 	return s
 }
 
 // normalise lowers the case, sets the words of camelCase and of scripts without spaces apart from
 // others, and drops links (a help page's address may hold every key word), quotes and apostrophes.
 func normalise(text string) (lower string, wide bool) {
-	b := make([]byte, 0, len(text)+len(text)/8)
+	b := make([]byte, 0, len(text)+len(text)/16+16)
 	last := rune(' ')
 	for i := 0; i < len(text); {
+		if last < utf8.RuneSelf { // most of any text is taken as it is
+			start := i
+			for i < len(text) && verbatim(text[i]) {
+				i++
+			}
+			if i > start {
+				b = append(b, text[start:i]...)
+				last = rune(text[i-1])
+				continue
+			}
+		}
 		c := text[i]
 		if c < utf8.RuneSelf {
-			if c == 'h' && (strings.HasPrefix(text[i:], "http://") || strings.HasPrefix(text[i:], "https://")) {
+			if c == ':' && strings.HasPrefix(text[i:], "://") {
 				i += linkLength(text[i:])
-				b, last = append(b, ' '), ' '
+				b = append(trimWord(b), ' ')
+				last = ' '
 				continue
 			}
 			b = appendASCII(b, c, last)
@@ -127,6 +145,19 @@ func normalise(text string) (lower string, wide bool) {
 		last = r
 	}
 	return string(b), wide
+}
+
+// verbatim says that a character stays as it is, wherever it stands in ASCII.
+func verbatim(c byte) bool {
+	return c >= 'a' && c <= 'z' || c == ' ' || c >= '(' && c <= '9'
+}
+
+// trimWord takes the scheme of a link off the end.
+func trimWord(b []byte) []byte {
+	for len(b) > 0 && isAlnum(b[len(b)-1]) {
+		b = b[:len(b)-1]
+	}
+	return b
 }
 
 // appendASCII adds one ASCII character behind last.
@@ -210,8 +241,8 @@ func (s *segment) word(i int) int {
 		break
 	}
 	w := t[start:i]
-	if strings.IndexByte(w, '_') < 0 || roleOf(w) != 0 {
-		s.tokens = append(s.tokens, token{s: w, role: roleOf(w)})
+	if role := roleOf(w); role != 0 || strings.IndexByte(w, '_') < 0 {
+		s.tokens = append(s.tokens, token{s: w, role: role})
 		return i
 	}
 	for part := range strings.SplitSeq(w, "_") {
@@ -231,7 +262,7 @@ func (s *segment) number(i int) int {
 	for i < len(t) {
 		switch c := t[i]; {
 		case c >= '0' && c <= '9':
-			n = min(n*10+int(c-'0'), 1<<50)
+			n = min(n*10+int(c-'0'), math.MaxInt32)
 			i++
 			continue
 		case (c == ',' || c == '_' || c == '.') && !inBrackets && group(t[i+1:]):
@@ -248,11 +279,12 @@ func (s *segment) number(i int) int {
 	for i < len(t) && (isAlnum(t[i]) || t[i] == '_') {
 		i++
 	}
-	tok := token{s: t[start:end], n: n, isNum: whole && n < 1<<40}
+	if t[end:i] == "k" {
+		n *= 1000
+	}
+	tok := token{s: t[start:end], n: int32(min(n, math.MaxInt32)), isNum: whole}
 	switch suffix := t[end:i]; suffix {
-	case "":
-	case "k":
-		tok.n *= 1000
+	case "", "k":
 	case "mb", "mib", "kb", "kib", "gb", "b":
 		s.tokens = append(s.tokens, tok)
 		tok = token{s: suffix, role: rBytes}

@@ -54,13 +54,13 @@ func (e *hidingErr) Unwrap() error { return e.inner }
 
 type panicErr struct{}
 
-func (*panicErr) Error() string           { panic("Error") }
-func (*panicErr) StatusCode() int         { panic("StatusCode") }
-func (*panicErr) Unwrap() error           { panic("Unwrap") }
-func (*panicErr) Is(error) bool           { panic("Is") }
-func (*panicErr) Timeout() bool           { panic("Timeout") }
-func (*panicErr) ErrorCode() string       { panic("ErrorCode") }
-func (*panicErr) HTTPStatus() int         { panic("HTTPStatus") }
+func (*panicErr) Error() string     { panic("Error") }
+func (*panicErr) StatusCode() int   { panic("StatusCode") }
+func (*panicErr) Unwrap() error     { panic("Unwrap") }
+func (*panicErr) Is(error) bool     { panic("Is") }
+func (*panicErr) Timeout() bool     { panic("Timeout") }
+func (*panicErr) ErrorCode() string { panic("ErrorCode") }
+func (*panicErr) HTTPStatus() int   { panic("HTTPStatus") }
 
 type loopErr struct{ s []string } // wraps itself, and cannot be compared
 

@@ -73,6 +73,12 @@ func veto(r *reading, status int) verdict {
 
 // vetoText looks at one text.
 func vetoText(s *segment, status int) verdict {
+	if s.roles&rHint == 0 {
+		if talk(s) {
+			return vetoOther
+		}
+		return vetoRates(s)
+	}
 	switch {
 	case s.has("context canceled"), s.has("request canceled") && !s.has("timeout"), s.has("context cancelled"),
 		s.has("bufio.scanner"), s.has("http: request body too large") && status != 413:
@@ -98,6 +104,9 @@ func vetoText(s *segment, status int) verdict {
 func vetoRates(s *segment) verdict {
 	if s.has("prompt tokens limit exceeded: ") {
 		return vetoQuota // OpenRouter's wording for what the credits still pay for, with status 402
+	}
+	if !s.wide && s.roles&(rRate|rPer|rQuota|rDay|rHint) == 0 && !s.has("too many requests") && !s.has("limit exhausted") {
+		return vetoNone
 	}
 	rate, quota := false, s.has("usage limit") || s.has("limit exhausted")
 	for i, t := range s.tokens {
@@ -147,11 +156,14 @@ func talk(s *segment) bool {
 	switch {
 	case s.code:
 		return false
-	case strings.HasPrefix(raw, "I "), strings.Contains(raw, " I "), strings.Contains(raw, "\", //"):
-		return true
-	case s.has("explain"), s.has(" returns ") && s.has(" when "), strings.HasPrefix(s.lower, "why "), strings.HasPrefix(s.lower, "how "), strings.HasPrefix(s.lower, "curl:"):
+	case strings.Contains(raw, "\", //"):
 		return true
 	case s.wide && containsAny(s.lower, "我", "わたし", "私は"):
+		return true
+	case s.roles&rHint == 0:
+	case strings.HasPrefix(raw, "I "), strings.Contains(raw, " I "):
+		return true
+	case s.has("explain"), s.has(" returns ") && s.has(" when "), strings.HasPrefix(s.lower, "why "), strings.HasPrefix(s.lower, "how "), strings.HasPrefix(s.lower, "curl:"):
 		return true
 	}
 	head := s.lower[:min(len(s.lower), 40)]
@@ -165,6 +177,11 @@ func outputCap(r *reading) bool {
 	for i := range r.segments {
 		s := &r.segments[i]
 		if s.code {
+			continue
+		}
+		if !s.wide && s.roles&rOutput == 0 && s.roles&(rMax|rToken|rMust) != rMax|rToken|rMust {
+			input = input || s.roles&rInput != 0 && (s.roles&rMessage == 0 || inputWord(s.tokens))
+			window = window || s.roles&rContext != 0
 			continue
 		}
 		first := true
@@ -186,6 +203,16 @@ func outputCap(r *reading) bool {
 		input = input || s.wide && containsAny(s.lower, "输入", "輸入", "入力", "입력", "上下文", "コンテキスト", "컨텍스트")
 	}
 	return named && !input && (lead || !window)
+}
+
+// inputWord says that a word names what is sent, beside "message", which any error may have.
+func inputWord(ts []token) bool {
+	for i := range ts {
+		if ts[i].role&(rInput|rMessage) == rInput {
+			return true
+		}
+	}
+	return false
 }
 
 // nearToken says that tokens, or a length, stand beside the k-th token: "output tokens", "maximum output length".

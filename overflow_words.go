@@ -19,7 +19,11 @@ func roleOf(w string) role {
 		return rContext
 	case "contextwindow", "kontextfenster", "kontextlänge", "kontextgröße", "contextlength", "n_ctx", "max_model_len", "num_ctx":
 		return rContext | rCapacity | rMax
-	case "window", "capacity", "size", "ventana", "fenêtre", "finestra", "janela", "окно", "окна", "tamaño", "taille", "größe", "budget", "space":
+	case "array", "arrays":
+		return rField | rHint
+	case "capacity":
+		return rCapacity | rHint
+	case "window", "size", "ventana", "fenêtre", "finestra", "janela", "окно", "окна", "tamaño", "taille", "größe", "budget", "space":
 		return rCapacity
 	case "length", "len", "longitud", "longueur", "lunghezza", "länge", "comprimento", "длина", "длину", "длины":
 		return rCapacity | rLength
@@ -65,7 +69,7 @@ func roleOf(w string) role {
 	case "image", "images", "pixels", "pixel", "dimension", "dimensions", "audio", "video", "videos", "pdf", "page", "pages",
 		"file", "files", "attachment", "attachments", "encoder", "mime", "media", "upload", "picture", "frames":
 		return rMedia
-	case "id", "ids", "call_id", "tool_call_id", "tool_use_id", "name", "names", "pattern", "description", "descriptions", "enum", "array", "arrays",
+	case "id", "ids", "call_id", "tool_call_id", "tool_use_id", "name", "names", "pattern", "description", "descriptions", "enum",
 		"items", "elements", "item", "expiry", "email", "password", "metadata", "schema", "properties", "function", "functions", "temperature",
 		"top_p", "top_k", "cache", "cached", "caching", "stop", "encrypted_content", "blocks", "cache_control", "title", "header", "headers",
 		"url", "filename", "path", "key", "tool_use", "tool_result", "varying", "label", "logit_bias", "seed":
@@ -83,6 +87,10 @@ func roleOf(w string) role {
 		return rDay
 	case "quota", "quotas", "billing", "credit", "credits", "balance", "afford", "payment", "spend", "spending", "subscription", "prepaid", "insufficient_quota":
 		return rQuota
+	case "canceled", "cancelled", "bufio", "http", "deadline", "timed", "timeout", "time", "api", "unauthorized", "unauthenticated",
+		"authentication", "access", "sign", "permission", "forbidden", "service", "overloaded", "upstream", "gateway", "temporarily", "busy",
+		"demand", "explain", "returns", "why", "how", "curl", "usage", "string", "rate", "please", "again", "retry", "i":
+		return rHint
 	case "the", "a", "an", "of", "for", "to", "is", "are", "be", "this", "your", "you", "that", "models", "model", "in", "its", "our", "and":
 		return rSkip
 	}
