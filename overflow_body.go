@@ -13,7 +13,7 @@ const (
 	maxCodeBytes  = 80
 	maxSegments   = 16
 	segmentHead   = 1 << 10 // read of the beginning of one text
-	segmentTail   = 1 << 9 // and of its end
+	segmentTail   = 1 << 9  // and of its end
 	readingBudget = 12 << 10
 	maxJSONDepth  = 32
 	maxNesting    = 5 // JSON in strings in JSON

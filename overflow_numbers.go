@@ -372,36 +372,6 @@ func numberBehind(ts []token, word string) int {
 	return 0
 }
 
-// status reads the HTTP status from the body or from the beginning of the text: "Error code: 413 - {",
-// "API error (400 Bad Request)", "status code: 429".
-func (r *reading) status() int {
-	for i := range r.segments {
-		ts := r.segments[i].tokens
-		for k := 0; k < len(ts) && k < 16; k++ {
-			if isStatus(ts, k) {
-				return int(ts[k].n)
-			}
-		}
-	}
-	return r.bodyStatus
-}
-
-// isStatus says that the number at k is an HTTP status, by its size and the word before it.
-func isStatus(ts []token, k int) bool {
-	t := ts[k]
-	if !t.isNum || t.n < 400 || t.n > 599 || len(t.s) != 3 {
-		return false
-	}
-	switch wordBefore(ts, k) {
-	case "", "error", "code", "status", "http", "exception", "statuscode", "failed":
-		return true
-	}
-	if isSign(ts, k-1, ":") && k > 1 && k+1 < len(ts) && ts[k-2].role == 0 {
-		return true // "call 3 of 7: 400 …"
-	}
-	return isSign(ts, k-1, "<") && isSign(ts, k+1, ">")
-}
-
 // isCode says that the number at k is a code: "[1261]", or "invalid params, … (2013)" of MiniMax.
 func isCode(ts []token, k int) bool {
 	return isSign(ts, k-1, "[") && isSign(ts, k+1, "]") || ts[k].n == 2013 && isSign(ts, k-1, "(") && hasWord(ts, "params")
@@ -409,14 +379,4 @@ func isCode(ts []token, k int) bool {
 
 func hasWord(ts []token, w string) bool {
 	return slices.ContainsFunc(ts, func(t token) bool { return t.s == w })
-}
-
-// wordBefore returns the word before the k-th token, past signs; "" at the beginning.
-func wordBefore(ts []token, k int) string {
-	for k--; k >= 0; k-- {
-		if !ts[k].sign {
-			return ts[k].s
-		}
-	}
-	return ""
 }

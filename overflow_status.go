@@ -211,3 +211,43 @@ func (f *finding) addText(text string) {
 	}
 	f.texts = append(f.texts, text)
 }
+
+// status reads the HTTP status from the body or from the beginning of the text: "Error code: 413 - {",
+// "API error (400 Bad Request)", "status code: 429".
+func (r *reading) status() int {
+	for i := range r.segments {
+		ts := r.segments[i].tokens
+		for k := 0; k < len(ts) && k < 16; k++ {
+			if isStatus(ts, k) {
+				return int(ts[k].n)
+			}
+		}
+	}
+	return r.bodyStatus
+}
+
+// isStatus says that the number at k is an HTTP status, by its size and the word before it.
+func isStatus(ts []token, k int) bool {
+	t := ts[k]
+	if !t.isNum || t.n < 400 || t.n > 599 || len(t.s) != 3 {
+		return false
+	}
+	switch wordBefore(ts, k) {
+	case "", "error", "code", "status", "http", "exception", "statuscode", "failed":
+		return true
+	}
+	if isSign(ts, k-1, ":") && k > 1 && k+1 < len(ts) && ts[k-2].role == 0 {
+		return true // "call 3 of 7: 400 …"
+	}
+	return isSign(ts, k-1, "<") && isSign(ts, k+1, ">")
+}
+
+// wordBefore returns the word before the k-th token, past signs; "" at the beginning.
+func wordBefore(ts []token, k int) string {
+	for k--; k >= 0; k-- {
+		if !ts[k].sign {
+			return ts[k].s
+		}
+	}
+	return ""
+}

@@ -1,7 +1,10 @@
 package winnow
 
 import (
+	"encoding/json"
 	"errors"
+	"os"
+	"strings"
 	"testing"
 )
 
@@ -139,6 +142,33 @@ func TestClassifyErrorInventedOthers(t *testing.T) {
 	for _, c := range otherTexts {
 		if got := ClassifyError(errors.New(c.text)); got != (ErrorInfo{Class: c.want}) {
 			t.Errorf("%s: got %+v, want %q\n%s", c.why, got, c.want, c.text)
+		}
+	}
+}
+
+// TestClassifyErrorInventedFile classifies the texts of testdata/overflow/invented.jsonl. Its two halves
+// were each written before the rules had seen them; the reasons say what is new in a text.
+func TestClassifyErrorInventedFile(t *testing.T) {
+	data, err := os.ReadFile("testdata/overflow/invented.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		var c struct {
+			Why, Text     string
+			Class         ErrorClass
+			Status        int
+			Tokens, Limit int
+		}
+		if err := json.Unmarshal([]byte(line), &c); err != nil {
+			t.Fatal(err)
+		}
+		err := errors.New(c.Text)
+		if c.Status != 0 {
+			err = &statusErr{c.Status, c.Text}
+		}
+		if got, want := ClassifyError(err), (ErrorInfo{c.Class, c.Tokens, c.Limit}); got != want {
+			t.Errorf("%s: got %+v, want %+v\n%s", c.Why, got, want, c.Text)
 		}
 	}
 }
