@@ -46,12 +46,12 @@ func digestTokens(s string) int {
 	for i := 0; i < len(s); {
 		start := i
 		switch c := s[i]; {
-		case byteClass[c]&isAlpha != 0:
-			for i++; i < len(s) && byteClass[s[i]]&isLower != 0; i++ {
+		case byteClass[c]&classAlpha != 0:
+			for i++; i < len(s) && byteClass[s[i]]&classLower != 0; i++ {
 			}
 			n += 1 + max(0, i-start-2)/5
-		case byteClass[c] == isDigit:
-			for i++; i < len(s) && byteClass[s[i]] == isDigit; i++ {
+		case byteClass[c] == classDigit:
+			for i++; i < len(s) && byteClass[s[i]] == classDigit; i++ {
 			}
 			n += (i - start + 2) / 3
 		case c == ' ':
@@ -61,7 +61,7 @@ func digestTokens(s string) int {
 			}
 			n++
 		default:
-			for i++; i < len(s) && s[i] < 0x80 && s[i] != ' ' && byteClass[s[i]]&(isAlpha|isDigit) == 0; i++ {
+			for i++; i < len(s) && s[i] < 0x80 && s[i] != ' ' && byteClass[s[i]]&(classAlpha|classDigit) == 0; i++ {
 			}
 			n += (i - start + 1) / 2
 		}

@@ -181,7 +181,7 @@ func cover(covered map[string]bool, id string) {
 		return
 	}
 	for i := 1; i < len(id); i++ { // the ends of a path
-		if byteClass[id[i-1]]&(isSlash|isJoint) != 0 {
+		if byteClass[id[i-1]]&(classSlash|classJoint) != 0 {
 			covered[id[i:]] = true
 		}
 	}

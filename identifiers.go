@@ -20,28 +20,28 @@ const (
 
 // Classes of bytes. A byte of no class ends a token.
 const (
-	isLower = 1 << iota
-	isUpper
-	isDigit
-	isUnderscore
-	isSlash
-	isDot
-	isDash
-	isJoint // parts of a URL, and what joins key=value, host:port, a@b
-	isAlpha = isLower | isUpper
+	classLower = 1 << iota
+	classUpper
+	classDigit
+	classUnderscore
+	classSlash
+	classDot
+	classDash
+	classJoint // parts of a URL, and what joins key=value, host:port, a@b
+	classAlpha = classLower | classUpper
 )
 
 // byteClass is a table: the scanner looks at every byte of a history.
 var byteClass = [256]uint8{
-	'a': isLower, 'b': isLower, 'c': isLower, 'd': isLower, 'e': isLower, 'f': isLower, 'g': isLower, 'h': isLower, 'i': isLower,
-	'j': isLower, 'k': isLower, 'l': isLower, 'm': isLower, 'n': isLower, 'o': isLower, 'p': isLower, 'q': isLower, 'r': isLower,
-	's': isLower, 't': isLower, 'u': isLower, 'v': isLower, 'w': isLower, 'x': isLower, 'y': isLower, 'z': isLower,
-	'A': isUpper, 'B': isUpper, 'C': isUpper, 'D': isUpper, 'E': isUpper, 'F': isUpper, 'G': isUpper, 'H': isUpper, 'I': isUpper,
-	'J': isUpper, 'K': isUpper, 'L': isUpper, 'M': isUpper, 'N': isUpper, 'O': isUpper, 'P': isUpper, 'Q': isUpper, 'R': isUpper,
-	'S': isUpper, 'T': isUpper, 'U': isUpper, 'V': isUpper, 'W': isUpper, 'X': isUpper, 'Y': isUpper, 'Z': isUpper,
-	'0': isDigit, '1': isDigit, '2': isDigit, '3': isDigit, '4': isDigit, '5': isDigit, '6': isDigit, '7': isDigit, '8': isDigit, '9': isDigit,
-	'_': isUnderscore, '/': isSlash, '~': isSlash, '.': isDot, '-': isDash,
-	':': isJoint, '=': isJoint, '?': isJoint, '&': isJoint, '#': isJoint, '%': isJoint, '+': isJoint, '$': isJoint, '@': isJoint,
+	'a': classLower, 'b': classLower, 'c': classLower, 'd': classLower, 'e': classLower, 'f': classLower, 'g': classLower, 'h': classLower, 'i': classLower,
+	'j': classLower, 'k': classLower, 'l': classLower, 'm': classLower, 'n': classLower, 'o': classLower, 'p': classLower, 'q': classLower, 'r': classLower,
+	's': classLower, 't': classLower, 'u': classLower, 'v': classLower, 'w': classLower, 'x': classLower, 'y': classLower, 'z': classLower,
+	'A': classUpper, 'B': classUpper, 'C': classUpper, 'D': classUpper, 'E': classUpper, 'F': classUpper, 'G': classUpper, 'H': classUpper, 'I': classUpper,
+	'J': classUpper, 'K': classUpper, 'L': classUpper, 'M': classUpper, 'N': classUpper, 'O': classUpper, 'P': classUpper, 'Q': classUpper, 'R': classUpper,
+	'S': classUpper, 'T': classUpper, 'U': classUpper, 'V': classUpper, 'W': classUpper, 'X': classUpper, 'Y': classUpper, 'Z': classUpper,
+	'0': classDigit, '1': classDigit, '2': classDigit, '3': classDigit, '4': classDigit, '5': classDigit, '6': classDigit, '7': classDigit, '8': classDigit, '9': classDigit,
+	'_': classUnderscore, '/': classSlash, '~': classSlash, '.': classDot, '-': classDash,
+	':': classJoint, '=': classJoint, '?': classJoint, '&': classJoint, '#': classJoint, '%': classJoint, '+': classJoint, '$': classJoint, '@': classJoint,
 }
 
 // maxIdentifier is the longest identifier, in bytes. What is longer is data, such as base64.
@@ -70,7 +70,7 @@ func scanIdentifiers(s string, emit func(id string, kind identifierKind)) {
 			all |= class
 		}
 		quote := quoteAround(s, start, i)
-		if all == isLower && quote != '`' { // most tokens are plain words
+		if all == classLower && quote != '`' { // most tokens are plain words
 			continue
 		}
 		token := s[start:i]
@@ -91,10 +91,10 @@ func quoteAround(s string, start, end int) byte {
 }
 
 func quotedSymbol(token string, all uint8, quote byte) bool {
-	if len(token) < 3 || len(token) > 64 || all&isAlpha == 0 {
+	if len(token) < 3 || len(token) > 64 || all&classAlpha == 0 {
 		return false
 	}
-	return quote == '`' || all&(isDigit|isDash|isDot|isUnderscore) != 0 || all&isUpper != 0 && all&isLower != 0
+	return quote == '`' || all&(classDigit|classDash|classDot|classUnderscore) != 0 || all&classUpper != 0 && all&classLower != 0
 }
 
 // cjkQuoted emits the short text in the CJK quotes that s begins with and returns how far it read.
@@ -112,12 +112,12 @@ func cjkQuoted(s string, emit func(string, identifierKind)) int {
 
 // scanToken emits the identifiers in a token and says whether there were any.
 func scanToken(token string, all uint8, emit func(string, identifierKind)) bool {
-	if all&isJoint == 0 {
+	if all&classJoint == 0 {
 		return scanWord(token, all, emit)
 	}
 	if k := strings.Index(token, "://"); k > 0 {
 		begin := k
-		for begin > 0 && byteClass[token[begin-1]]&isAlpha != 0 {
+		for begin > 0 && byteClass[token[begin-1]]&classAlpha != 0 {
 			begin--
 		}
 		url := strings.TrimRight(token[begin:], ".:-?#=&+@$%")
@@ -128,12 +128,12 @@ func scanToken(token string, all uint8, emit func(string, identifierKind)) bool 
 	}
 	found := false
 	for i := 0; i < len(token); {
-		if byteClass[token[i]]&isJoint != 0 && token[i] != '@' {
+		if byteClass[token[i]]&classJoint != 0 && token[i] != '@' {
 			i++
 			continue
 		}
 		end, class := i+1, byteClass[token[i]]
-		for end < len(token) && byteClass[token[end]]&isJoint == 0 {
+		for end < len(token) && byteClass[token[end]]&classJoint == 0 {
 			class |= byteClass[token[end]]
 			end++
 		}
@@ -145,7 +145,7 @@ func scanToken(token string, all uint8, emit func(string, identifierKind)) bool 
 			emit(strings.TrimRight(piece, "./-"), kindPath)
 			found = true
 		default:
-			found = scanWord(piece[1:], class&^isJoint, emit) || found
+			found = scanWord(piece[1:], class&^classJoint, emit) || found
 		}
 		i = end
 	}
@@ -154,7 +154,7 @@ func scanToken(token string, all uint8, emit func(string, identifierKind)) bool 
 
 // scanWord emits the identifiers in a token without joints. all are the classes in it, perhaps more.
 func scanWord(w string, all uint8, emit func(string, identifierKind)) bool {
-	w = trimWord(w)
+	w = trimToken(w)
 	if len(w) < 3 || len(w) > maxIdentifier || commonWords[w] {
 		return false
 	}
@@ -162,16 +162,16 @@ func scanWord(w string, all uint8, emit func(string, identifierKind)) bool {
 	switch {
 	case digits == 0 && upper == 0 && lower == 0:
 		return false
-	case all&isSlash != 0 && strings.ContainsAny(w, "/~"):
+	case all&classSlash != 0 && strings.ContainsAny(w, "/~"):
 		return scanPath(w, all, emit)
 	case upper+lower == 0:
 		return scanNumber(w, digits, emit)
-	case all&isDot != 0 && strings.IndexByte(w, '.') > 0:
+	case all&classDot != 0 && strings.IndexByte(w, '.') > 0:
 		return scanDotted(w, all, emit)
 	}
 	kind, ok := wordKind(w, digits, upper, lower)
 	if !ok {
-		if all&isDash != 0 && strings.IndexByte(w, '-') > 0 {
+		if all&classDash != 0 && strings.IndexByte(w, '-') > 0 {
 			return eachPiece(w, '-', all, emit)
 		}
 		return false
@@ -180,8 +180,8 @@ func scanWord(w string, all uint8, emit func(string, identifierKind)) bool {
 	return true
 }
 
-// trimWord removes what is punctuation at the ends of a token.
-func trimWord(w string) string {
+// trimToken removes what is punctuation at the ends of a token.
+func trimToken(w string) string {
 	for len(w) > 0 && (w[0] == '-' || w[0] == '.' && (len(w) < 2 || w[1] != '/' && w[1] != '.')) {
 		w = w[1:]
 	}
@@ -191,11 +191,11 @@ func trimWord(w string) string {
 func countClasses(w string) (digits, upper, lower int) {
 	for i := range len(w) {
 		switch byteClass[w[i]] {
-		case isDigit:
+		case classDigit:
 			digits++
-		case isUpper:
+		case classUpper:
 			upper++
-		case isLower:
+		case classLower:
 			lower++
 		}
 	}
@@ -238,9 +238,9 @@ func eachPiece(w string, separator byte, all uint8, emit func(string, identifier
 		if k < 0 {
 			k = len(w)
 		}
-		class := all &^ isSlash
+		class := all &^ classSlash
 		if separator == '.' || separator == '-' {
-			class &^= isDot
+			class &^= classDot
 		}
 		if k >= 4 && scanWord(w[:k], class, emit) {
 			found = true
@@ -257,7 +257,7 @@ func scanNumber(w string, digits int, emit func(string, identifierKind)) bool {
 	case dashes > 0 && dots == 0 && len(w) == 10 && dashes == 2: // a date says when, not what
 		return false
 	case dashes > 0:
-		return eachPiece(w, '-', isDigit|isDot, emit)
+		return eachPiece(w, '-', classDigit|classDot, emit)
 	case dots > 0 && (digits >= 5 || dots >= 2 && digits >= 3), dots == 0 && digits >= 4 && !year:
 		emit(w, kindNumber)
 		return true
@@ -274,7 +274,7 @@ func wordKind(w string, digits, upper, lower int) (identifierKind, bool) {
 		return kindHash, true
 	case dashes > 0:
 		head, tail, _ := strings.Cut(w, "-")
-		if upperWord(head) && len(head) >= 2 && tail != "" && byteClass[tail[0]] == isDigit { // CVE-2026-1, OPS-48
+		if upperWord(head) && len(head) >= 2 && tail != "" && byteClass[tail[0]] == classDigit { // CVE-2026-1, OPS-48
 			return kindError, true
 		}
 		return kindHash, digits >= 3 && len(w) >= 10 // web-7f9c4d
@@ -284,7 +284,7 @@ func wordKind(w string, digits, upper, lower int) (identifierKind, bool) {
 		return kindError, true
 	case digits >= 4 && len(w) >= 12:
 		return kindHash, true
-	case digits > 0 && byteClass[w[0]] == isDigit && units[strings.TrimLeft(w, "0123456789")]:
+	case digits > 0 && byteClass[w[0]] == classDigit && units[strings.TrimLeft(w, "0123456789")]:
 		return kindNumber, true
 	case strings.IndexByte(inner, '_') > 0, strings.HasPrefix(w, "__") && len(inner) >= 3:
 		if strings.HasPrefix(inner, "ERR") || strings.Contains(inner, "ERROR") {
@@ -302,7 +302,7 @@ func wordKind(w string, digits, upper, lower int) (identifierKind, bool) {
 
 func upperWord(s string) bool {
 	for i := range len(s) {
-		if byteClass[s[i]] != isUpper {
+		if byteClass[s[i]] != classUpper {
 			return false
 		}
 	}
@@ -312,7 +312,7 @@ func upperWord(s string) bool {
 // hasHump says that an upper-case letter follows a lower-case one.
 func hasHump(w string) bool {
 	for i := 1; i < len(w); i++ {
-		if byteClass[w[i]] == isUpper && byteClass[w[i-1]] == isLower {
+		if byteClass[w[i]] == classUpper && byteClass[w[i-1]] == classLower {
 			return true
 		}
 	}

@@ -82,12 +82,12 @@ func TestClassifyErrorLinear(t *testing.T) {
 
 func TestClassifyErrorFindsTheEnds(t *testing.T) {
 	filler := strings.Repeat("lorem ipsum dolor ", 60_000)
-	refusal := "prompt is too long: 250000 tokens > 200000 maximum"
+	catalogued := "prompt is too long: 250000 tokens > 200000 maximum"
 	for name, text := range map[string]string{
-		"head":    refusal + " " + filler,
-		"tail":    filler + " " + refusal,
-		"message": `{"input":"` + filler + `","error":{"message":"` + refusal + `"}}`,
-		"first":   `{"error":{"message":"` + refusal + `"},"input":"` + filler + `"}`,
+		"head":    catalogued + " " + filler,
+		"tail":    filler + " " + catalogued,
+		"message": `{"input":"` + filler + `","error":{"message":"` + catalogued + `"}}`,
+		"first":   `{"error":{"message":"` + catalogued + `"},"input":"` + filler + `"}`,
 	} {
 		if got, want := ClassifyError(errors.New(text)), (ErrorInfo{ErrorOverflow, 250000, 200000}); got != want {
 			t.Errorf("%s: got %+v", name, got)

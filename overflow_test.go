@@ -27,8 +27,8 @@ func sharedOverflowFile(t testing.TB) *os.File {
 	return f
 }
 
-// refusal is a row of the catalogue.
-type refusal struct {
+// catalogued is a row of the catalogue.
+type catalogued struct {
 	ID        string `json:"id"`
 	Overflow  bool   `json:"overflow"`
 	Kind      string `json:"kind"`
@@ -47,13 +47,13 @@ type refusal struct {
 var contestedRows = map[string]bool{"P219": true, "P220": true, "P221": true, "P222": true, "P238": true, "N020": true,
 	"N076": true, "N083": true, "N129": true, "N145": true, "N188": true}
 
-func refusals(t testing.TB) []refusal {
+func refusals(t testing.TB) []catalogued {
 	t.Helper()
-	var out []refusal
+	var out []catalogued
 	lines := bufio.NewScanner(sharedOverflowFile(t))
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
-		var r refusal
+		var r catalogued
 		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
 			t.Fatal(err)
 		}
@@ -75,8 +75,8 @@ type statusErr struct {
 func (e *statusErr) Error() string   { return e.text }
 func (e *statusErr) StatusCode() int { return e.status }
 
-// forms are the ways in which a host meets one refusal.
-func (r refusal) forms() map[string]error {
+// forms are the ways in which a host meets one catalogued.
+func (r catalogued) forms() map[string]error {
 	out := map[string]error{"text": errors.New(r.Text)}
 	if r.Status != nil {
 		typed := &statusErr{*r.Status, r.Text}
@@ -148,7 +148,7 @@ func TestClassifyErrorCatalogue(t *testing.T) {
 	}
 }
 
-func checkNumber(t *testing.T, r refusal, form, what string, want *int, got int, count func(what, form string, ok bool)) {
+func checkNumber(t *testing.T, r catalogued, form, what string, want *int, got int, count func(what, form string, ok bool)) {
 	t.Helper()
 	if want == nil {
 		count(what+" where there are none", form, got == 0)

@@ -42,8 +42,7 @@ func words(s string) iter.Seq[word] {
 	}
 }
 
-func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
-func isName(c byte) bool   { return c == '_' || '0' <= c && c <= '9' }
+func isName(c byte) bool { return c == '_' || '0' <= c && c <= '9' }
 
 // means says that w is one of the list, in any case.
 func (w word) means(list []string) bool {

@@ -11,8 +11,8 @@ import (
 // What the prompt puts around a message and around a call, in estimated tokens: the longest label with
 // its attributes is about 90 characters without the name of the tool, which is counted with the call.
 const (
-	messageOverhead = 24
-	callOverhead    = 24
+	labelOverhead     = 24
+	callLabelOverhead = 24
 	// A text is never clipped below this, so that every message says something.
 	minClipTokens = 12
 )
@@ -88,10 +88,10 @@ func renderedTokens(e Estimator, m *Message) int {
 
 // frame is the part of renderedTokens that clipping texts does not change.
 func frame(m *Message) int {
-	n := messageOverhead
+	n := labelOverhead
 	for i := range m.Parts {
 		if m.Parts[i].Kind == KindToolCall {
-			n += callOverhead
+			n += callLabelOverhead
 		}
 	}
 	return n
@@ -114,7 +114,7 @@ type clippable struct {
 // arguments lose most: all are cut to one height, from their middle. Every message keeps something, even
 // where limit is too small for that. The input is not written.
 func fitMessages(e Estimator, messages []Message, limit int) []Message {
-	messages = thinMessages(messages, limit/(2*callOverhead))
+	messages = thinMessages(messages, limit/(2*callLabelOverhead))
 	fixed, total := 0, 0
 	var texts []clippable
 	for i := range messages {

@@ -138,15 +138,19 @@ func TestAcceptSummary(t *testing.T) {
 		{"echo of the system prompt", prompt.System(), "", "repeats the prompt"},
 		{"refusal", "I'm sorry, but I can't help with that.", "", "refused"},
 		{"longer than MaxTokens", strings.Repeat("word ", 400), "", "are allowed"},
-		{"longer than its input", strings.Repeat("word ", 200), "", "its input"},
+		{"longer than its input", strings.Repeat("word ", 400), "", "its input"},
 		{"a little above MaxTokens", strings.Repeat("word ", 110), strings.TrimSpace(strings.Repeat("word ", 110)), ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			input := 200
-			if tc.name == "longer than MaxTokens" {
+			room := 130
+			switch tc.name {
+			case "longer than MaxTokens":
 				input = 10_000
+			case "longer than its input":
+				room = 1_000
 			}
-			got, err := acceptSummary(tc.answer, CharsPerToken(4), input, 130)
+			got, err := acceptSummary(tc.answer, CharsPerToken(4), input, room)
 			if tc.want == "" {
 				require.ErrorIs(t, err, ErrIncomplete)
 				assert.ErrorContains(t, err, tc.reason)

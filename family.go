@@ -1,0 +1,192 @@
+package winnow
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+)
+
+// families are the names that [NewEstimator] knows, each with its tables, which are made when it is first asked for.
+var families = []struct {
+	name  string
+	costs func() *costs
+}{
+	{"", familyCosts("unknown")},
+	{"o200k", familyCosts("o200k")},
+	{"cl100k", familyCosts("cl100k")},
+	{"claude", familyCosts("claude")},
+	{"claude4", scaledCosts("claude", 1.1, 1.1, 1.1)},
+	{"claude-next", scaledCosts("claude", claudeNextLatin, claudeNextCJK, claudeNextOther)},
+	{"gemini", gemmaCosts},
+	{"gemma", gemmaCosts},
+	{"qwen", familyCosts("qwen")},
+	{"deepseek", familyCosts("deepseek")},
+	{"llama3", familyCosts("llama3")},
+}
+
+// Claude from 4.7 on, relative to the last tokenizer that Anthropic published: reports have 1.2 to 1.45 ×
+// for Latin text and 1.0 × for Chinese, Japanese and Korean; nothing for other scripts, which stay with
+// the factor of the models before.
+const (
+	claudeNextLatin = 1.35
+	claudeNextCJK   = 1.0
+	claudeNextOther = 1.1
+)
+
+var gemmaCosts = familyCosts("gemma")
+
+func familyCosts(column string) func() *costs {
+	return sync.OnceValue(func() *costs { return newCosts(columns()[column]) })
+}
+
+func scaledCosts(column string, latin, cjk, other float64) func() *costs {
+	return sync.OnceValue(func() *costs { return newCosts(columns()[column].scaled(latin, cjk, other)) })
+}
+
+// NewEstimator returns the estimator of a family of tokenizers; [FamilyForModel] names it for a model.
+//
+//	""           a model that is not known: as many tokens as three of four families need
+//	o200k        OpenAI from GPT-4o on          cl100k  GPT-4, GPT-3.5
+//	claude       Claude up to 3.7               claude4 Claude 4 to 4.6       claude-next  Claude from 4.7 on
+//	gemini       Gemini; gemma is the same      qwen    Qwen
+//	deepseek     DeepSeek                       llama3  Llama 3
+//
+// An estimate takes one pass over the text, whatever its bytes, and no memory. Half of all texts are
+// within 3 %, 95 of 100 within 15 %; the error of a whole conversation is smaller. On top of the text it
+// counts 4 tokens a message, 6 more for a tool result and 12 for a tool call, whose arguments count as
+// they stand. [Part.Tokens] wins over any estimate; without it an image is 1 200 tokens, an opaque part
+// a quarter of its bytes and at most 25 000, and thinking a sixth of its signature's bytes where that is
+// more than its text. The tables of a family, 70 KB, are made when it is first asked for and shared. An
+// unknown name is an error that lists the known ones.
+func NewEstimator(family string) (Estimator, error) {
+	for _, f := range families {
+		if f.name == family {
+			return familyEstimator{f.costs()}, nil
+		}
+	}
+	names := make([]string, len(families))
+	for i, f := range families {
+		names[i] = fmt.Sprintf("%q", f.name)
+	}
+	return nil, fmt.Errorf("winnow: unknown tokenizer family %q; known are %s", family, strings.Join(names, ", "))
+}
+
+// FamilyForModel returns the family of tokenizers for a model name as providers, gateways and clouds
+// spell it: "claude-opus-4-6", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "openrouter/openai/gpt-4o".
+// It goes by rules and so knows names to come; "" stands for a model whose tokenizer is not known, and
+// [NewEstimator] takes it.
+func FamilyForModel(model string) string {
+	name := strings.ToLower(model)
+	if i := strings.LastIndexByte(name, '/'); i >= 0 && i < len(name)-1 {
+		name = name[i+1:]
+	}
+	switch {
+	case strings.Contains(name, "claude"):
+		return claudeFamily(name)
+	case strings.Contains(name, "llama"): // before DeepSeek and Qwen: a distilled model has the tokenizer it is made of
+		if major, _ := versionAfter(name, "llama"); major == 3 {
+			return "llama3"
+		}
+		return ""
+	case strings.Contains(name, "qwen"), strings.HasPrefix(name, "qwq"), strings.HasPrefix(name, "qvq"):
+		return "qwen"
+	case strings.Contains(name, "deepseek"):
+		return "deepseek"
+	case strings.Contains(name, "gemini"):
+		return "gemini"
+	case strings.Contains(name, "gemma"):
+		return "gemma"
+	}
+	return openAIFamily(name)
+}
+
+func claudeFamily(name string) string {
+	major, minor := versionAfter(name, "claude")
+	switch {
+	case major == 0: // "claude-sonnet-latest"
+		return "claude-next"
+	case major < 4:
+		return "claude"
+	case major == 4 && minor < 7:
+		return "claude4"
+	}
+	return "claude-next"
+}
+
+func openAIFamily(name string) string {
+	if len(name) > 1 && name[0] == 'o' && isDigit(name[1]) { // o1, o3-mini
+		return "o200k"
+	}
+	if strings.HasPrefix(name, "text-embedding-") {
+		return "cl100k"
+	}
+	if strings.HasPrefix(name, "codex-") || strings.HasPrefix(name, "computer-use-") {
+		return "o200k"
+	}
+	_, rest, ok := strings.Cut(name, "gpt")
+	if !ok {
+		return ""
+	}
+	rest = strings.TrimPrefix(rest, "-")
+	major, _ := versionAfter(name, "gpt")
+	switch {
+	case major >= 5 && major != 35: // Azure writes gpt-35-turbo
+		return "o200k"
+	case major == 3 || major == 35:
+		return "cl100k"
+	case major == 4:
+		if strings.HasPrefix(rest, "4o") || strings.HasPrefix(rest, "4.1") || strings.HasPrefix(rest, "4.5") {
+			return "o200k"
+		}
+		return "cl100k"
+	}
+	for _, product := range []string{"oss", "audio", "realtime", "image", "chat-latest"} {
+		if strings.HasPrefix(rest, product) {
+			return "o200k"
+		}
+	}
+	return "" // gpt2, gpt-j, gpt-neox
+}
+
+// versionAfter reads the first number of one or two digits behind word in name, and the one directly
+// behind that: 4 and 5 in "claude-opus-4-5-20251101" and in "claude-opus-4.5", 3 and 0 in "llama3-70b".
+func versionAfter(name, word string) (major, minor int) {
+	_, rest, _ := strings.Cut(name, word)
+	isBreak := func(r rune) bool { return strings.ContainsRune("-._:@ ", r) }
+	for len(rest) > 0 {
+		rest = strings.TrimLeftFunc(rest, isBreak)
+		end := strings.IndexFunc(rest, isBreak)
+		if end < 0 {
+			end = len(rest)
+		}
+		n, ok := smallNumber(rest[:end])
+		rest = rest[end:]
+		if !ok {
+			continue
+		}
+		next := strings.TrimLeftFunc(rest, isBreak)
+		if end = strings.IndexFunc(next, isBreak); end >= 0 {
+			next = next[:end]
+		}
+		minor, _ = smallNumber(next)
+		return n, minor
+	}
+	return 0, 0
+}
+
+// smallNumber reads a version number: one or two digits, alone or with a letter behind them (4o). A date
+// is longer, a size (70b) has its own letter.
+func smallNumber(s string) (int, bool) {
+	n, i := 0, 0
+	for i < len(s) && isDigit(s[i]) {
+		n = n*10 + int(s[i]-'0')
+		i++
+		if i > 2 {
+			return 0, false
+		}
+	}
+	if i == 0 || i < len(s) && s[i] != 'o' {
+		return 0, false
+	}
+	return n, true
+}
