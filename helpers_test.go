@@ -1,0 +1,207 @@
+package winnow_test
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+)
+
+var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
+
+// ---- messages, short to write -----------------------------------------------------------------
+
+func textPart(s string) winnow.Part { return winnow.Part{Text: s} }
+
+func imagePart() winnow.Part {
+	return winnow.Part{Kind: winnow.KindImage, MediaType: "image/png", Bytes: 4096}
+}
+
+func thinkPart(s, signature string) winnow.Part {
+	return winnow.Part{Kind: winnow.KindThinking, Text: s, Signature: signature}
+}
+
+func callPart(id, name string) winnow.Part {
+	return winnow.Part{Kind: winnow.KindToolCall, ID: id, Name: name, Arguments: json.RawMessage(`{"path":"go.mod"}`)}
+}
+
+func systemSays(s string) winnow.Message {
+	return winnow.Message{Role: winnow.RoleSystem, Parts: []winnow.Part{textPart(s)}}
+}
+
+func userSays(s string) winnow.Message {
+	return winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{textPart(s)}}
+}
+
+// hostSays is a user message that the host put there.
+func hostSays(s string) winnow.Message {
+	m := userSays(s)
+	m.Injected = true
+	return m
+}
+
+// summarySays stands for compacted history.
+func summarySays(s string) winnow.Message {
+	m := userSays(s)
+	m.Summary = true
+	return m
+}
+
+func modelSays(s string) winnow.Message { return modelSends(textPart(s)) }
+
+func modelSends(parts ...winnow.Part) winnow.Message {
+	return winnow.Message{Role: winnow.RoleAssistant, Parts: parts}
+}
+
+// modelCalls is an assistant message with one call of exec for each id.
+func modelCalls(ids ...string) winnow.Message {
+	m := winnow.Message{Role: winnow.RoleAssistant}
+	for _, id := range ids {
+		m.Parts = append(m.Parts, callPart(id, "exec"))
+	}
+	return m
+}
+
+// toolSays is a result of exec.
+func toolSays(id string, texts ...string) winnow.Message {
+	m := winnow.Message{Role: winnow.RoleTool, ToolCallID: id, ToolName: "exec"}
+	for _, s := range texts {
+		m.Parts = append(m.Parts, textPart(s))
+	}
+	return m
+}
+
+func pinned(m winnow.Message) winnow.Message {
+	m.Pinned = true
+	return m
+}
+
+func failed(m winnow.Message, reason string) winnow.Message {
+	m.StopReason = reason
+	return m
+}
+
+func list(m ...winnow.Message) []winnow.Message { return m }
+
+// named gives every message the ID m0, m1, … and every message and part a Source that says where it is.
+func named(h []winnow.Message) []winnow.Message {
+	for i := range h {
+		h[i].ID = nameOf(i)
+		h[i].Source = i
+		for k := range h[i].Parts {
+			h[i].Parts[k].Source = [2]int{i, k}
+		}
+	}
+	return h
+}
+
+func nameOf(i int) string { return "m" + itoa(i) }
+
+func itoa(i int) string { return strconv.Itoa(i) }
+
+// ---- copies and comparison --------------------------------------------------------------------
+
+// deepCopy shares no memory with h that a stage could write to.
+func deepCopy(h []winnow.Message) []winnow.Message {
+	out := slices.Clone(h)
+	for i := range out {
+		m := &out[i]
+		m.Parts = slices.Clone(m.Parts)
+		for k := range m.Parts {
+			m.Parts[k].Arguments = slices.Clone(m.Parts[k].Arguments)
+		}
+		m.Details = slices.Clone(m.Details)
+		if m.Usage != nil {
+			u := *m.Usage
+			m.Usage = &u
+		}
+	}
+	return out
+}
+
+// sameMessages fails with a readable difference. Sources count.
+func sameMessages(t testing.TB, want, got []winnow.Message, note string) {
+	t.Helper()
+	if len(want) == 0 && len(got) == 0 || reflect.DeepEqual(want, got) {
+		return
+	}
+	diff := cmp.Diff(want, got)
+	require.Failf(t, note, "(-want +got)\n%s", diff[:min(len(diff), 4000)])
+}
+
+// sameContent compares without Sources.
+func sameContent(a, b *winnow.Message) bool {
+	x, y := *a, *b
+	x.Source, y.Source = nil, nil
+	x.Parts, y.Parts = withoutSources(x.Parts), withoutSources(y.Parts)
+	return reflect.DeepEqual(x, y)
+}
+
+func withoutSources(parts []winnow.Part) []winnow.Part {
+	out := append([]winnow.Part{}, parts...)
+	for k := range out {
+		out[k].Source = nil
+	}
+	return out
+}
+
+// sharesMemory says that two lists begin at the same element.
+func sharesMemory(a, b []winnow.Message) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// ---- texts ------------------------------------------------------------------------------------
+
+func fullText(m winnow.Message) string {
+	var b strings.Builder
+	for _, p := range m.Parts {
+		b.WriteString(p.Text)
+	}
+	return b.String()
+}
+
+func chars(m winnow.Message) int { return utf8.RuneCountInString(fullText(m)) }
+
+// numbered is lines of text of which no two are alike.
+func numbered(lines int) string {
+	var b strings.Builder
+	for i := range lines {
+		b.WriteString("line " + itoa(i) + " of the output, which says nothing that matters\n")
+	}
+	return b.String()
+}
+
+// ---- files ------------------------------------------------------------------------------------
+
+func readFile(t testing.TB, path ...string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(append([]string{"testdata"}, path...)...))
+	require.NoError(t, err)
+	return string(b)
+}
+
+// golden compares got with a file below testdata/golden.
+func golden(t testing.TB, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", "golden", name)
+	if *update {
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err, "run go test -run %s -update to make it", t.Name())
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+		t.Errorf("%s (-want +got)\n%s", path, diff)
+	}
+}
