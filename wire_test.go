@@ -1,0 +1,371 @@
+package winnow_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/winnowgo/winnow"
+)
+
+// What providers accept, as far as the order and the shape of messages go. A history is rendered as a
+// plain adapter would do it and each provider's rules are applied to that. The ids of the rules are those
+// of the research notes: ANT Anthropic Messages, OAI OpenAI Chat Completions, RSP OpenAI Responses, GEM
+// Gemini, BRC Bedrock Converse, ALL every one.
+//
+// Characters and length of call ids are not checked: a history holds the ids of the provider that made
+// them, and an adapter maps those that another one refuses.
+
+// wireRules says what is checked besides.
+type wireRules struct {
+	refuseBlank bool // texts of nothing but white space are refused (ANT-BLANK-TEXT, BRC-BLANK)
+	allowLead   bool // an assistant may come first, because it did in the history
+}
+
+// validateRequest returns what providers would refuse in msgs, or nil. Calls at the very end that wait
+// for their results are fine: the host is about to answer them.
+func validateRequest(msgs []winnow.Message) error { return wireRules{}.validate(msgs) }
+
+func (w wireRules) validate(msgs []winnow.Message) error {
+	c := &wireCheck{}
+	for i := range msgs {
+		c.message(i, &msgs[i], w.refuseBlank)
+	}
+	turns := render(answerPending(msgs))
+	if w.allowLead && len(turns) > 0 && !turns[0].user {
+		turns = append([]wireTurn{{user: true, blocks: []wireBlock{{kind: blockContent}}}}, turns...)
+	}
+	c.chat(answerPending(msgs))
+	c.anthropic(joinRoles(turns))
+	c.responses(turns)
+	c.gemini(turns)
+	c.bedrock(joinRoles(turns))
+	return errors.Join(c.errs...)
+}
+
+// wireError is one rule that a request breaks.
+type wireError struct {
+	rule string
+	at   int // index of the message
+	text string
+}
+
+func (e *wireError) Error() string { return fmt.Sprintf("%s at message %d: %s", e.rule, e.at, e.text) }
+
+type wireCheck struct{ errs []error }
+
+func (c *wireCheck) refuse(rule string, at int, format string, args ...any) {
+	c.errs = append(c.errs, &wireError{rule, at, fmt.Sprintf(format, args...)})
+}
+
+// message checks what a message is in itself.
+func (c *wireCheck) message(i int, m *winnow.Message, refuseBlank bool) {
+	content := false
+	for k, p := range m.Parts {
+		if !utf8.ValidString(p.Text + p.ID + p.Name + p.Signature) {
+			c.refuse("ALL-UTF8", i, "part %d", k)
+		}
+		switch p.Kind {
+		case winnow.KindText:
+			if p.Text == "" {
+				c.refuse("ANT-EMPTY-TEXT", i, "part %d", k)
+				continue
+			}
+			if refuseBlank && strings.TrimSpace(p.Text) == "" {
+				c.refuse("ANT-BLANK-TEXT", i, "part %d", k)
+				continue
+			}
+		case winnow.KindThinking:
+			continue
+		case winnow.KindToolCall:
+			if len(p.Arguments) > 0 && !json.Valid(p.Arguments) {
+				c.refuse("ALL-ARGS", i, "part %d: %.60q", k, p.Arguments)
+			}
+			if m.StopReason == "error" || m.StopReason == "aborted" {
+				c.refuse("ALL-ERRORED", i, "a call of a turn that ended with %q", m.StopReason)
+			}
+		}
+		content = true
+	}
+	switch m.Role {
+	case winnow.RoleTool: // a result may be empty
+	case winnow.RoleUser, winnow.RoleAssistant, winnow.RoleSystem:
+		if !content {
+			c.refuse("ANT-EMPTY-MSG", i, "%s without content", m.Role)
+		}
+	default:
+		c.refuse("ROLE", i, "%q", m.Role)
+	}
+}
+
+type blockKind byte
+
+const (
+	blockContent  blockKind = iota // text, an image, anything opaque
+	blockThinking                  // signed: unsigned thinking is not sent
+	blockCall
+	blockResult
+)
+
+type wireBlock struct {
+	kind blockKind
+	id   string
+}
+
+type wireTurn struct {
+	at     int // index of its first message
+	user   bool
+	blocks []wireBlock
+}
+
+func (t *wireTurn) ids(kind blockKind) (ids []string) {
+	for _, b := range t.blocks {
+		if b.kind == kind {
+			ids = append(ids, b.id)
+		}
+	}
+	return ids
+}
+
+// answerPending gives the calls that wait at the end of msgs a result.
+func answerPending(msgs []winnow.Message) []winnow.Message {
+	last := len(msgs) - 1
+	answered := map[string]bool{}
+	for last >= 0 && msgs[last].Role == winnow.RoleTool {
+		answered[msgs[last].ToolCallID] = true
+		last--
+	}
+	if last < 0 || msgs[last].Role != winnow.RoleAssistant {
+		return msgs
+	}
+	out := msgs[:len(msgs):len(msgs)]
+	for _, p := range msgs[last].Parts {
+		if p.Kind == winnow.KindToolCall && !answered[p.ID] {
+			out = append(out, toolSays(p.ID, "(to come)"))
+			answered[p.ID] = true
+		}
+	}
+	return out
+}
+
+// render turns msgs into user and model turns, one for each message. System messages go to a field of
+// their own, and a summary is sent as the user's.
+func render(msgs []winnow.Message) []wireTurn {
+	var turns []wireTurn
+	for i := range msgs {
+		m := &msgs[i]
+		if m.Role == winnow.RoleSystem {
+			continue
+		}
+		t := wireTurn{at: i, user: m.Role != winnow.RoleAssistant || m.Summary}
+		if m.Role == winnow.RoleTool {
+			t.blocks = []wireBlock{{blockResult, m.ToolCallID}}
+			turns = append(turns, t)
+			continue
+		}
+		for _, p := range m.Parts {
+			switch {
+			case p.Kind == winnow.KindToolCall:
+				t.blocks = append(t.blocks, wireBlock{blockCall, p.ID})
+			case p.Kind != winnow.KindThinking:
+				t.blocks = append(t.blocks, wireBlock{kind: blockContent})
+			case p.Signature != "":
+				t.blocks = append(t.blocks, wireBlock{kind: blockThinking})
+			}
+		}
+		turns = append(turns, t)
+	}
+	return turns
+}
+
+// joinRoles makes one turn of neighbours of one role (ANT-MERGE, BRC-ALTERNATE).
+func joinRoles(turns []wireTurn) []wireTurn {
+	var out []wireTurn
+	for _, t := range turns {
+		if n := len(out); n > 0 && out[n-1].user == t.user {
+			last := &out[n-1]
+			last.blocks = append(last.blocks[:len(last.blocks):len(last.blocks)], t.blocks...)
+			continue
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// pairs compares the calls of a model turn with the results of the user turn behind it.
+func (c *wireCheck) pairs(provider string, at int, calls, results []string) {
+	open := map[string]bool{}
+	for _, id := range calls {
+		open[id] = true
+	}
+	for _, id := range results {
+		waits, known := open[id]
+		switch {
+		case !known:
+			c.refuse(provider+"-PAIR-ORPHAN", at, "result %q has no call in front of it", id)
+		case !waits:
+			c.refuse(provider+"-PAIR-DUP-RESULT", at, "call %q has two results", id)
+		}
+		if known {
+			open[id] = false
+		}
+	}
+	for _, id := range calls {
+		if open[id] {
+			c.refuse(provider+"-PAIR-MISSING", at, "call %q has no result", id)
+		}
+	}
+}
+
+// modelTurns calls f for each model turn with the user turn behind it, which may be empty.
+func modelTurns(turns []wireTurn, f func(model, user *wireTurn)) {
+	for k := range turns {
+		if turns[k].user {
+			continue
+		}
+		user := &wireTurn{at: turns[k].at, user: true}
+		if k+1 < len(turns) && turns[k+1].user {
+			user = &turns[k+1]
+		}
+		f(&turns[k], user)
+	}
+}
+
+func repeated(ids []string) (string, bool) {
+	seen := map[string]bool{}
+	for _, id := range ids {
+		if seen[id] {
+			return id, true
+		}
+		seen[id] = true
+	}
+	return "", false
+}
+
+// anthropic: results are the first blocks of the very next message, and ids are unique in the request.
+func (c *wireCheck) anthropic(turns []wireTurn) {
+	var all []string
+	for k := range turns {
+		t := &turns[k]
+		if k == 0 && t.user {
+			c.pairs("ANT", t.at, nil, t.ids(blockResult))
+		}
+		if k == 0 && !t.user {
+			c.refuse("ANT-FIRST-USER", t.at, "an assistant message comes first")
+		}
+		content := false
+		for _, b := range t.blocks {
+			if b.kind == blockResult && content {
+				c.refuse("ANT-PAIR-RESULTS-FIRST", t.at, "result %q comes behind other content", b.id)
+			}
+			content = content || b.kind == blockContent
+		}
+		if n := len(t.blocks); !t.user && n > 0 && t.blocks[n-1].kind == blockThinking {
+			c.refuse("ANT-THINK-LAST", t.at, "thinking without what it led to")
+		}
+		for _, id := range t.ids(blockCall) {
+			if id == "" {
+				c.refuse("ANT-ID-CHARSET", t.at, "an empty call id")
+			}
+		}
+		all = append(all, t.ids(blockCall)...)
+	}
+	if id, ok := repeated(all); ok {
+		c.refuse("ANT-ID-UNIQUE", 0, "call id %q is used twice", id)
+	}
+	modelTurns(turns, func(m, u *wireTurn) { c.pairs("ANT", m.at, m.ids(blockCall), u.ids(blockResult)) })
+}
+
+// chat: nothing, not even a system message, may stand between a call and its results.
+func (c *wireCheck) chat(msgs []winnow.Message) {
+	for i := 0; i < len(msgs); {
+		at := i
+		var calls, results []string
+		if msgs[i].Role == winnow.RoleAssistant {
+			for _, p := range msgs[i].Parts {
+				if p.Kind == winnow.KindToolCall {
+					calls = append(calls, p.ID)
+				}
+			}
+		}
+		if msgs[i].Role != winnow.RoleTool {
+			i++
+		}
+		for ; i < len(msgs) && msgs[i].Role == winnow.RoleTool; i++ {
+			results = append(results, msgs[i].ToolCallID)
+		}
+		if id, ok := repeated(calls); ok {
+			c.refuse("OAI-ID-UNIQUE", at, "call id %q twice in one message", id)
+		}
+		c.pairs("OAI", at, calls, results)
+	}
+}
+
+// responses: a flat list of items; an output may come at any time behind its call.
+func (c *wireCheck) responses(turns []wireTurn) {
+	open := map[string]int{}
+	for _, t := range turns {
+		for k, b := range t.blocks {
+			switch b.kind {
+			case blockThinking:
+				if k+1 == len(t.blocks) {
+					c.refuse("RSP-REASONING-NEXT", t.at, "a reasoning item without the one that it led to")
+				}
+			case blockCall:
+				open[b.id]++
+			case blockResult:
+				if open[b.id] == 0 {
+					c.refuse("RSP-PAIR-ORPHAN", t.at, "no call found for output %q", b.id)
+					continue
+				}
+				open[b.id]--
+			}
+		}
+	}
+	for id, n := range open {
+		if n > 0 {
+			c.refuse("RSP-PAIR-MISSING", 0, "no output found for call %q", id)
+		}
+	}
+}
+
+// gemini: contents alternate; the responses are a content of their own, as many as there are calls.
+func (c *wireCheck) gemini(turns []wireTurn) {
+	isResponse := func(t *wireTurn) bool { return len(t.blocks) > 0 && t.blocks[0].kind == blockResult }
+	var contents []wireTurn
+	for i := range turns {
+		t := turns[i]
+		if n := len(contents); n > 0 && contents[n-1].user == t.user && isResponse(&contents[n-1]) == isResponse(&t) {
+			contents[n-1].blocks = append(contents[n-1].blocks[:len(contents[n-1].blocks):len(contents[n-1].blocks)], t.blocks...)
+			continue
+		}
+		contents = append(contents, t)
+	}
+	for k := range contents {
+		t := &contents[k]
+		calls := len(t.ids(blockCall))
+		switch {
+		case isResponse(t) && (k == 0 || len(contents[k-1].ids(blockCall)) == 0):
+			c.refuse("GEM-ORDER-RESP", t.at, "responses that do not follow calls")
+		case calls > 0 && k == 0:
+			c.refuse("GEM-ORDER-CALL", t.at, "calls that follow no user turn")
+		case calls > 0 && (k+1 == len(contents) || !isResponse(&contents[k+1]) || len(contents[k+1].blocks) != calls):
+			c.refuse("GEM-COUNT", t.at, "not as many responses as calls (%d)", calls)
+		}
+	}
+}
+
+// bedrock: roles alternate, and the user turn behind calls holds their results, wherever in it.
+func (c *wireCheck) bedrock(turns []wireTurn) {
+	if len(turns) > 0 && !turns[0].user {
+		c.refuse("BRC-FIRST-USER", turns[0].at, "an assistant message comes first")
+	}
+	modelTurns(turns, func(m, u *wireTurn) {
+		if id, ok := repeated(m.ids(blockCall)); ok {
+			c.refuse("BRC-DUP-ID", m.at, "call id %q twice in one turn", id)
+		}
+		c.pairs("BRC", m.at, m.ids(blockCall), u.ids(blockResult))
+	})
+}
