@@ -3,6 +3,7 @@ package winnow
 import (
 	"encoding/json"
 	"math"
+	"slices"
 )
 
 // RepairToolPairing returns history in a form that Anthropic, OpenAI, Gemini and Bedrock accept:
@@ -337,29 +338,27 @@ func (r *repair) drop(i int, reason string) {
 	r.edits = append(r.edits, dropEdit(OpRepair, r.history, i, CharsPerToken(4), reason))
 }
 
-// reportMoves adds an edit for each result that changed its place in relation to another message and was
-// not changed otherwise.
+// reportMoves adds an edit for each result that moved ahead of another message and was not changed
+// otherwise. Results never move back.
 func (r *repair) reportMoves() {
-	const none = math.MaxInt32
 	changed := make(map[int32]bool, len(r.edits))
 	for _, e := range r.edits {
 		changed[int32(e.Index)] = changed[int32(e.Index)] || e.Before > 0
 	}
-	lowest := make([]int32, len(r.origin)+1) // of all that follow
-	lowest[len(r.origin)] = none
-	for k := len(r.origin) - 1; k >= 0; k-- {
-		lowest[k] = lowest[k+1]
-		if r.origin[k] >= 0 {
-			lowest[k] = min(lowest[k], r.origin[k])
+	var moved []int32
+	lowest := int32(math.MaxInt32) // of all behind
+	for _, i := range slices.Backward(r.origin) {
+		if i < 0 {
+			continue
 		}
+		if i > lowest && !changed[i] {
+			moved = append(moved, i)
+		}
+		lowest = min(lowest, i)
 	}
-	highest := int32(-1) // of all before
-	for k, i := range r.origin {
-		if i >= 0 && (i < highest || i > lowest[k+1]) && r.history[i].Role == RoleTool && !changed[i] {
-			e := dropEdit(OpRepair, r.history, int(i), CharsPerToken(4), "moved behind its call")
-			e.After = e.Before
-			r.edits = append(r.edits, e)
-		}
-		highest = max(highest, i)
+	for _, i := range slices.Backward(moved) {
+		e := dropEdit(OpRepair, r.history, int(i), CharsPerToken(4), "moved behind its call")
+		e.After = e.Before
+		r.edits = append(r.edits, e)
 	}
 }
