@@ -71,15 +71,18 @@ func turnLimitStart(history []Message, limit int) int {
 // keptBefore marks what of history[:from] survives the turn limit.
 func keptBefore(history []Message, from int) []bool {
 	keep := make([]bool, from)
-	question := -1 // the user message that began the turn
+	question := -1 // the user message that began the turn, or what the host put there before the first turn
 	call := -1     // the assistant message whose results may follow
 	for i := range from {
 		m := &history[i]
 		switch {
 		case m.Role == RoleSystem || m.Summary:
 			keep[i] = true
+			if m.Summary && question < 0 {
+				question = i
+			}
 			continue
-		case beginsTurn(m):
+		case beginsTurn(m) || m.Role == RoleUser && question < 0:
 			question = i
 			call = -1
 		case m.Role == RoleAssistant:
