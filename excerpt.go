@@ -172,11 +172,3 @@ func clipLine(line string) string {
 	}
 	return line
 }
-
-// wasCut says that s is a text that was cut with this notice.
-func wasCut(s, own string) bool {
-	if own != "" {
-		return strings.HasSuffix(s, own)
-	}
-	return strings.HasSuffix(s, noticeEnd) && strings.Contains(s[max(0, len(s)-len(noticeEnd)-100):], noticeBegin)
-}

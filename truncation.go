@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 // TruncateToolResults cuts tool results that are larger than MaxShare of the window in estimated tokens,
@@ -142,7 +143,11 @@ func (t *truncation) fixedTokens(m *Message, texts int) int {
 func (t *truncation) settled(m *Message, parts []textPart, tokens, chars int) bool {
 	cut, floors := false, 0.0
 	for _, p := range parts {
-		cut = cut || wasCut(m.Parts[p.index].Text, t.Notice)
+		whole, ok := wholeChars(m.Parts[p.index].Text, t.Notice)
+		if ok { // the notice counts the characters of what there was
+			p.floor = t.MinKeepChars + noticeChars(t.Notice, whole)
+		}
+		cut = cut || ok
 		floors += float64(p.floor)
 	}
 	return cut && float64(tokens) <= float64(t.limit)+floors*float64(tokens)/float64(chars) &&
@@ -257,3 +262,22 @@ func notice(own string, missing, chars int) string {
 
 // noticeChars returns the length of the longest notice for a text of so many characters.
 func noticeChars(own string, chars int) int { return charCount(notice(own, chars, chars)) }
+
+// wholeChars returns how many characters there were in the text that s was cut from. ok is false if s does
+// not end in the notice.
+func wholeChars(s, own string) (chars int, ok bool) {
+	if own != "" {
+		return 0, strings.HasSuffix(s, own)
+	}
+	body, ok := strings.CutSuffix(s, noticeEnd)
+	if !ok {
+		return 0, false
+	}
+	at := strings.LastIndex(body[max(0, len(body)-100):], noticeBegin)
+	if at < 0 {
+		return 0, false
+	}
+	var missing int
+	n, _ := fmt.Sscanf(body[max(0, len(body)-100)+at+len(noticeBegin):], "%d of %d characters", &missing, &chars)
+	return chars, n == 2 && chars >= 0
+}
