@@ -253,7 +253,7 @@ func (p *pruning) replace(c *candidate, text string, op Op) bool {
 	m.Parts = []Part{{Text: text}}
 	m.Source = nil
 	tokens := max(0, p.Estimator.Estimate(m))
-	if tokens >= c.tokens {
+	if tokens >= c.tokens || !longerThan(p.history[c.index].Parts, text) {
 		return false
 	}
 	if p.out == nil {
@@ -263,6 +263,19 @@ func (p *pruning) replace(c *candidate, text string, op Op) bool {
 	p.total += tokens - c.tokens
 	c.tokens, c.op = tokens, op
 	return true
+}
+
+// longerThan says that the parts have more characters than text. An estimator may see it differently.
+func longerThan(parts []Part, text string) bool {
+	left := charCount(text)
+	for i := range parts {
+		s := parts[i].Text
+		if charsAtLeast(s, left+1) {
+			return true
+		}
+		left -= charCount(s)
+	}
+	return false
 }
 
 // edits returns one edit for each result that was changed.
