@@ -142,6 +142,9 @@ func sameMessages(t testing.TB, want, got []winnow.Message, note string) {
 
 // sameContent compares without Sources.
 func sameContent(a, b *winnow.Message) bool {
+	if len(a.Parts) != len(b.Parts) || len(a.Parts) > 0 && len(a.Parts[0].Text) != len(b.Parts[0].Text) {
+		return false
+	}
 	x, y := *a, *b
 	x.Source, y.Source = nil, nil
 	x.Parts, y.Parts = withoutSources(x.Parts), withoutSources(y.Parts)
@@ -154,6 +157,33 @@ func withoutSources(parts []winnow.Part) []winnow.Part {
 		out[k].Source = nil
 	}
 	return out
+}
+
+// sketch is a history in one line: the first letter of each role, calls and results with their ids; * a
+// pinned message, ! a failed turn, + one that the host put there, - one without content.
+func sketch(h []winnow.Message) string {
+	var b strings.Builder
+	for i := range h {
+		m := &h[i]
+		b.WriteString(" " + string(m.Role)[:min(1, len(m.Role))])
+		if m.Summary {
+			b.WriteString("(summary)")
+		}
+		if m.Role == winnow.RoleTool {
+			b.WriteString(":" + m.ToolCallID)
+		}
+		for _, p := range m.Parts {
+			if p.Kind == winnow.KindToolCall {
+				b.WriteString("[" + p.ID + "]")
+			}
+		}
+		for mark, on := range map[string]bool{"*": m.Pinned, "!": failedTurn(m), "+": m.Injected, "-": !hasContent(m)} {
+			if on {
+				b.WriteString(mark)
+			}
+		}
+	}
+	return b.String()
 }
 
 // sharesMemory says that two lists begin at the same element.

@@ -1,0 +1,136 @@
+package winnow_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/winnowgo/winnow"
+)
+
+// Long transcripts for benchmarks.
+
+// transcriptKind says what is wrong with a transcript.
+type transcriptKind int
+
+const (
+	clean transcriptKind = iota
+	dirty                // of 600 results 30 missing, 20 twice, 20 late, 20 orphans
+)
+
+// transcript returns the transcript of an agent of about n messages: for each 2 000 of them 600 calls and
+// results of 0.2 to 40 KB, 5 MB of text in all. The same n gives the same messages.
+func transcript(n int, kind transcriptKind) []winnow.Message {
+	r := rand.New(rand.NewPCG(uint64(n), 5))
+	calls := n * 3 / 10
+	// 10 messages: 3 steps of a call and its result in a turn of a question, and an answer; and a short chat.
+	var h []winnow.Message
+	for c := 0; c < calls; c += 3 {
+		h = append(h, userSays(prose(r, 400)))
+		for k := c; k < min(c+3, calls); k++ {
+			id := "toolu_" + itoa(100_000+k)
+			h = append(h, modelSends(textPart(prose(r, 150)), callPart(id, toolNames[k%len(toolNames)])))
+			h = append(h, winnow.Message{Role: winnow.RoleTool, ToolCallID: id, ToolName: toolNames[k%len(toolNames)], Parts: []winnow.Part{textPart(prose(r, resultBytes(r)))}})
+		}
+		h = append(h, modelSays(prose(r, 600)), userSays(prose(r, 100)), modelSays(prose(r, 300)))
+	}
+	if kind == dirty {
+		h = spoil(r, h)
+	}
+	return h
+}
+
+// resultBytes is 200 to 40 000, and 7 800 on average: many short ones and few long ones.
+func resultBytes(r *rand.Rand) int {
+	f := r.Float64()
+	return 200 + int(39_800*f*f*f*f)
+}
+
+// prose is n bytes of lines such as tools print, in ASCII.
+func prose(r *rand.Rand, n int) string {
+	from := r.IntN(len(asciiText) - 40_001)
+	return asciiText[from : from+n]
+}
+
+var asciiText = numbered(2000)
+
+// spoil takes results out, writes them twice, late and without a call.
+func spoil(r *rand.Rand, h []winnow.Message) []winnow.Message {
+	var at []int
+	for i := range h {
+		if h[i].Role == winnow.RoleTool {
+			at = append(at, i)
+		}
+	}
+	r.Shuffle(len(at), func(a, b int) { at[a], at[b] = at[b], at[a] })
+	fate := map[int]int{}
+	share := len(at) / 60 // 10 of 600
+	for k, i := range at {
+		switch {
+		case k < 3*share:
+			fate[i] = 1 // missing
+		case k < 5*share:
+			fate[i] = 2 // twice
+		case k < 7*share:
+			fate[i] = 3 // late
+		case k < 9*share:
+			fate[i] = 4 // followed by an orphan
+		}
+	}
+	var out, late []winnow.Message
+	for i, m := range h {
+		switch fate[i] {
+		case 0:
+			out = append(out, m)
+		case 1:
+		case 2:
+			out = append(out, m, m)
+		case 3:
+			late = append(late, m)
+			continue
+		case 4:
+			orphan := toolSays("toolu_orphan_"+itoa(i), "left over")
+			out = append(out, m, orphan)
+		}
+		if len(late) > 0 && m.Role == winnow.RoleUser {
+			out, late = append(out, late...), nil
+		}
+	}
+	return append(out, late...)
+}
+
+func TestTranscript(t *testing.T) {
+	h := transcript(2000, clean)
+	results, bytes, longest, shortest := 0, 0, 0, 1<<30
+	for _, m := range h {
+		n := len(fullText(m))
+		bytes += n
+		if m.Role == winnow.RoleTool {
+			results++
+			longest, shortest = max(longest, n), min(shortest, n)
+		}
+	}
+	assert.Equal(t, 2000, len(h), "messages")
+	assert.Equal(t, 600, results, "results")
+	assert.InDelta(t, 5e6, bytes, 0.5e6, "bytes of text")
+	assert.GreaterOrEqual(t, shortest, 200, "the shortest result")
+	assert.InDelta(t, 40_000, longest, 2000, "the longest result")
+	assert.NoError(t, validateRequest(h), "a clean transcript")
+
+	_, edits := winnow.RepairToolPairing(transcript(2000, dirty))
+	reasons := map[string]int{}
+	for _, e := range edits {
+		switch {
+		case e.Before == 0:
+			reasons["missing"]++
+		case e.After == 0:
+			reasons[e.Reason]++
+		default:
+			reasons["late"]++
+		}
+	}
+	assert.Equal(t, map[string]int{"missing": 30, "the call has its result already": 20, "answers no call": 20, "late": 20}, reasons, "what is wrong with a dirty one")
+	assert.True(t, slices.EqualFunc(h, transcript(2000, clean), func(a, b winnow.Message) bool { return fullText(a) == fullText(b) }), "the same each time")
+}
