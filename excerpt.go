@@ -116,7 +116,7 @@ func tailMatters(s string) bool {
 		return true // the end of a structure often holds counts, cursors, a status
 	}
 	for word := range words(end) {
-		if word.means(alarmWords) || word.means(verdictWords) {
+		if word.means(endWords) {
 			return true
 		}
 	}
@@ -127,11 +127,17 @@ func tailMatters(s string) bool {
 // which tend to be the cause, and the last ones, which tend to be the outcome.
 func errorLines(s string, room int) errorReport {
 	var first, last errorReport
-	for line := range strings.Lines(s) {
+	for at := nextReport(s); at >= 0; at = nextReport(s) {
+		line := s[strings.LastIndexByte(s[:at], '\n')+1:]
+		if end := strings.IndexByte(line, '\n'); end >= 0 {
+			line, s = line[:end], line[end:]
+		} else {
+			s = ""
+		}
 		if !reportsError(line) {
 			continue
 		}
-		line = strings.TrimRight(line, " \t\r\n")
+		line = strings.TrimRight(line, " \t\r")
 		if first.ends(line) || last.ends(line) {
 			continue
 		}

@@ -2,6 +2,7 @@ package winnow
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -41,7 +42,7 @@ type candidate struct {
 }
 
 func (p *pruning) run() ([]Message, []Edit) {
-	if p.window <= 0 || !p.findCandidates() || !p.aboveSoftTrim() {
+	if p.window <= 0 || !p.mayBeAboveSoftTrim() || !p.findCandidates() || !p.aboveSoftTrim() {
 		return clip(p.history), nil
 	}
 	p.trimAll()
@@ -61,6 +62,13 @@ func (p *pruning) findCandidates() bool {
 		start++
 	}
 	match := newToolMatcher(p.AllowTools, p.DenyTools)
+	results := 0
+	for i := start; i < end; i++ {
+		if p.history[i].Role == RoleTool {
+			results++
+		}
+	}
+	p.candidates = make([]candidate, 0, results)
 	long, bytes := false, 0
 	for i := start; i < end; i++ {
 		m := &p.history[i]
@@ -106,23 +114,52 @@ func textBytes(m *Message) (n int, ok bool) {
 	return n, true
 }
 
+// textTokens estimates a result that holds nothing but text. chars is what its texts have, or -1 where the
+// estimator does not count them.
+func textTokens(e Estimator, m *Message) (tokens, chars int) {
+	n, ok := e.(charsPerToken)
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		ok = ok && p.Kind == KindText && p.Tokens <= 0 && p.Name == "" && len(p.Arguments) == 0
+	}
+	if !ok {
+		return max(0, e.Estimate(*m)), -1
+	}
+	for i := range m.Parts {
+		chars += charCount(m.Parts[i].Text)
+	}
+	return int(min(math.Ceil(float64(chars)/float64(n)), math.MaxInt32)), chars
+}
+
+// mayBeAboveSoftTrim is false if the history is small enough however its text reads.
+func (p *pruning) mayBeAboveSoftTrim() bool {
+	if p.tokens != nil {
+		return true
+	}
+	most := 0
+	for i := range p.history {
+		n := mostTokens(p.Estimator, &p.history[i])
+		if n < 0 {
+			return true
+		}
+		if most = addTokens(most, n); float64(most)/float64(p.window) >= p.SoftTrimRatio {
+			return true
+		}
+	}
+	return false
+}
+
 // aboveSoftTrim estimates the history and says whether anything is to be done.
 func (p *pruning) aboveSoftTrim() bool {
 	if p.tokens == nil {
-		most := 0
-		for i := range p.history {
-			n := mostTokens(p.Estimator, &p.history[i])
-			if n < 0 {
-				most = -1
-				break
-			}
-			most = addTokens(most, n)
-		}
-		if most >= 0 && float64(most)/float64(p.window) < p.SoftTrimRatio {
-			return false // however its text reads
-		}
 		p.tokens = make([]int, len(p.history))
+		next := 0 // candidate
 		for i := range p.history {
+			if next < len(p.candidates) && p.candidates[next].index == i {
+				p.tokens[i], p.candidates[next].chars = textTokens(p.Estimator, &p.history[i])
+				next++
+				continue
+			}
 			p.tokens[i] = max(0, p.Estimator.Estimate(p.history[i]))
 		}
 	}
@@ -143,10 +180,7 @@ func (p *pruning) trimAll() {
 	for k := range p.candidates {
 		c := &p.candidates[k]
 		m := &p.history[c.index]
-		text, chars, ok := p.trimmed(m)
-		if chars >= 0 {
-			c.chars = chars
-		}
+		text, chars, ok := p.trimmed(m, c.chars)
 		if ok && p.replace(c, text, OpTrim) {
 			c.reason = fmt.Sprintf("old result of %d characters: head and tail kept", chars)
 			c.chars = charCount(text)
@@ -154,15 +188,17 @@ func (p *pruning) trimAll() {
 	}
 }
 
-// trimmed returns the head and the tail of m's text with a note, and the characters of the whole. chars is
-// -1 if the text was not read; ok is false if m is not to be trimmed.
-func (p *pruning) trimmed(m *Message) (text string, chars int, ok bool) {
+// trimmed returns the head and the tail of m's text with a note, and the characters of the whole. known is
+// the characters of the texts, or -1. ok is false if m is not to be trimmed.
+func (p *pruning) trimmed(m *Message, known int) (text string, chars int, ok bool) {
 	bytes, _ := textBytes(m)
 	if bytes+len(m.Parts) <= p.SoftTrimMaxChars {
-		return "", -1, false
+		return "", 0, false
 	}
 	joined := joinedText(m)
-	chars = charCount(joined)
+	if chars = known + len(m.Parts) - 1; known < 0 {
+		chars = charCount(joined)
+	}
 	head, tail := p.SoftTrimHeadChars, p.SoftTrimTailChars
 	if chars <= p.SoftTrimMaxChars || head >= chars-tail || p.wasTrimmed(joined, chars) {
 		return "", chars, false

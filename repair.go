@@ -176,12 +176,14 @@ func (r *repair) build() {
 			r.dropResult(i)
 			continue
 		}
-		cleaned, changed := r.cleaned(i)
-		if !hasSubstance(&cleaned) {
+		if !r.needsCleaning(i) {
+			r.keepAsIs(i)
+		} else if cleaned, changed := r.cleaned(i); hasSubstance(&cleaned) {
+			r.keep(i, cleaned, changed)
+		} else {
 			r.drop(i, "nothing is left in it")
 			continue
 		}
-		r.keep(i, cleaned, changed)
 		if r.first[i] >= 0 && !isFailed(m) {
 			r.appendResults(i, i == last)
 		}
@@ -226,6 +228,25 @@ func (r *repair) dropResult(i int) {
 	case r.calls[s].result != int32(i): // a made one, and the real one came later
 		r.drop(i, "stood in for a result that came late")
 	}
+}
+
+// needsCleaning says whether cleaned may change message i, or leave nothing of it.
+func (r *repair) needsCleaning(i int) bool {
+	m := &r.history[i]
+	if !r.partsAreClean(m) {
+		return true
+	}
+	if s := r.first[i]; s >= 0 {
+		if r.calls[s].failed {
+			return true
+		}
+		for ; int(s) < len(r.calls) && r.calls[s].message == int32(i); s++ {
+			if r.callPart(s).ID != r.calls[s].id {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // cleaned returns message i without what providers refuse, and with its calls' ids.
@@ -299,6 +320,10 @@ func (r *repair) appendResults(i int, pending bool) {
 			continue
 		}
 		k := int(c.result)
+		if r.history[k].ToolCallID == c.id && !r.needsCleaning(k) {
+			r.keepAsIs(k)
+			continue
+		}
 		m, changed := r.cleaned(k)
 		if m.ToolCallID != c.id {
 			m.ToolCallID, m.Source, changed = c.id, nil, true
@@ -317,6 +342,11 @@ func (r *repair) insertMissing(i int, c *callSlot) {
 	}
 	r.emit(-1, m, true)
 	r.edits = append(r.edits, Edit{Op: OpRepair, Index: i, After: max(1, CharsPerToken(4).Estimate(m)), Reason: "no result for call " + shortID(c.id) + ": an error result stands in"})
+}
+
+func (r *repair) keepAsIs(i int) {
+	r.out = append(r.out, r.history[i])
+	r.origin = append(r.origin, int32(i))
 }
 
 func (r *repair) keep(i int, m Message, changed bool) {

@@ -44,10 +44,21 @@ func words(s string) iter.Seq[word] {
 
 func isName(c byte) bool { return c == '_' || '0' <= c && c <= '9' }
 
+// wordList is a list of words in lower case, by their first letter.
+type wordList ['z' + 1][]string
+
+func newWordList(words ...string) *wordList {
+	var l wordList
+	for _, w := range words {
+		l[w[0]] = append(l[w[0]], w)
+	}
+	return &l
+}
+
 // means says that w is one of the list, in any case.
-func (w word) means(list []string) bool {
-	for _, x := range list {
-		if len(x) == len(w.text) && x[0] == w.text[0]|0x20 && strings.EqualFold(x, w.text) {
+func (w word) means(list *wordList) bool {
+	for _, x := range list[w.text[0]|0x20] {
+		if len(x) == len(w.text) && strings.EqualFold(x, w.text) {
 			return true
 		}
 	}
@@ -55,10 +66,11 @@ func (w word) means(list []string) bool {
 }
 
 var (
-	alarmWords   = []string{"error", "errors", "exception", "failed", "fail", "fails", "failure", "failures", "fatal", "panic", "traceback", "denied", "refused", "aborted", "killed", "timeout", "invalid", "undefined"}
-	verdictWords = []string{"exit", "exited", "passed", "pass", "ok", "skipped", "total", "summary", "result", "results", "done", "finished", "completed", "complete", "elapsed", "success", "succeeded", "successful", "warning", "warnings"}
+	// endWords say that an end reports something: an error, or how it went.
+	endWords = newWordList("error", "errors", "exception", "failed", "fail", "fails", "failure", "failures", "fatal", "panic", "traceback", "denied", "refused", "aborted", "killed", "timeout", "invalid", "undefined",
+		"exit", "exited", "passed", "pass", "ok", "skipped", "total", "summary", "result", "results", "done", "finished", "completed", "complete", "elapsed", "success", "succeeded", "successful", "warning", "warnings")
 	// reportWords begin a report when a colon, a bracket or a space and nothing of a program's text follows.
-	reportWords = []string{"error", "exception", "fatal", "panic", "failed", "fail", "failure"}
+	reportWords = newWordList("error", "exception", "fatal", "panic", "failed", "fail", "failure")
 )
 
 // reportsError says that a line reports an error: "error: …", "FAIL …", "panic: …", "ValueError: …",
@@ -93,4 +105,37 @@ func reportsExit(rest string) bool {
 		return true
 	}
 	return false
+}
+
+// mayReport has the bytes at which mayReportAt looks closer.
+var mayReport = [256]bool{':': true, '[': true, 'x': true, 'k': true, 'K': true, 'R': true, 'A': true}
+
+// nextReport returns the index of a byte in the next line of s that may report an error, or -1. It is a quick
+// look for reportsError: it may be wrong about a line, but it leaves none out.
+func nextReport(s string) int {
+	for i := 1; i < len(s); i++ {
+		if mayReport[s[i]] && mayReportAt(s, i) {
+			return i
+		}
+	}
+	return -1
+}
+
+// mayReportAt says that a word that reports an error may end, or be, at index i of s, which is above 0.
+func mayReportAt(s string, i int) bool {
+	before := s[i-1]
+	switch s[i] {
+	case ':': // behind one of reportWords, or a name that ends in Error or Exception
+		return strings.IndexByte("rnlcde", before|0x20) >= 0
+	case '[': // error[
+		return before == 'r'
+	case 'x': // exit, exited
+		return before == 'e' && i+1 < len(s) && s[i+1] == 'i'
+	case 'k', 'K': // traceback
+		return before|0x20 == 'c'
+	case 'R': // ERROR
+		return before == 'R'
+	default: // FATAL, FAIL, FAILED
+		return before == 'F'
+	}
 }

@@ -28,8 +28,11 @@ func TruncateToolResults(history []Message, window int, opts *TruncateOptions) (
 		if m.Role != RoleTool || m.Pinned || !t.mayBeOversized(m) {
 			continue
 		}
-		tokens := max(0, t.Estimator.Estimate(*m))
-		cut, after, ok := t.cut(m, tokens)
+		tokens, chars := textTokens(t.Estimator, m)
+		if tokens <= t.limit && chars <= t.MaxChars && (chars >= 0 || !t.longerThanMax(m)) {
+			continue
+		}
+		cut, after, ok := t.cut(m, tokens, chars)
 		if !ok {
 			continue
 		}
@@ -74,6 +77,20 @@ func (t *truncation) mayBeOversized(m *Message) bool {
 	return bytes > t.MaxChars || most < 0 || most > t.limit
 }
 
+// longerThanMax says that the texts of m have more than MaxChars characters.
+func (t *truncation) longerThanMax(m *Message) bool {
+	chars := 0
+	for i := range m.Parts {
+		if p := &m.Parts[i]; p.Kind == KindText {
+			if left := t.MaxChars - chars; len(p.Text) > left && charsAtLeast(p.Text, left+1) {
+				return true
+			}
+			chars += charCount(p.Text)
+		}
+	}
+	return false
+}
+
 // textPart is one text of a result that is being cut.
 type textPart struct {
 	index  int // in Parts
@@ -82,9 +99,9 @@ type textPart struct {
 	budget int // characters it may have, notice included
 }
 
-// cut returns m cut to the limits and its tokens. ok is false if m is within them or cannot be made smaller.
-func (t *truncation) cut(m *Message, tokens int) (out Message, after int, ok bool) {
-	parts, chars := t.textParts(m)
+// cut returns m cut to the limits and its tokens. known is the characters of its texts, or -1. ok is false if m is within them or cannot be made smaller.
+func (t *truncation) cut(m *Message, tokens, known int) (out Message, after int, ok bool) {
+	parts, chars := t.textParts(m, known)
 	if tokens <= t.limit && chars <= t.MaxChars || chars == 0 || t.settled(m, parts, tokens, chars) {
 		return Message{}, 0, false
 	}
@@ -111,14 +128,17 @@ func (t *truncation) cut(m *Message, tokens int) (out Message, after int, ok boo
 	return out, after, after < tokens || chars > t.MaxChars
 }
 
-// textParts lists the texts of m and counts their characters.
-func (t *truncation) textParts(m *Message) (parts []textPart, chars int) {
+// textParts lists the texts of m and counts their characters, unless they are known.
+func (t *truncation) textParts(m *Message, known int) (parts []textPart, chars int) {
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		if p.Kind != KindText {
 			continue
 		}
-		n := charCount(p.Text)
+		n := known
+		if n < 0 || len(m.Parts) > 1 {
+			n = charCount(p.Text)
+		}
 		chars += n
 		parts = append(parts, textPart{index: i, chars: n})
 	}
@@ -155,7 +175,7 @@ func (t *truncation) settled(m *Message, parts []textPart, tokens, chars int) bo
 }
 
 func (t *truncation) isSettled(m *Message, tokens int) bool {
-	parts, chars := t.textParts(m)
+	parts, chars := t.textParts(m, -1)
 	return t.settled(m, parts, tokens, chars)
 }
 
@@ -232,7 +252,7 @@ func (t *truncation) cutJoined(m *Message, tokens int) (Message, int, bool) {
 		texts.Parts = append(texts.Parts, p)
 	}
 	joined.Parts[at].Text = joinedText(&texts)
-	out, after, ok := t.cut(&joined, max(0, t.Estimator.Estimate(joined)))
+	out, after, ok := t.cut(&joined, max(0, t.Estimator.Estimate(joined)), -1)
 	return out, after, ok && after < tokens
 }
 
