@@ -114,9 +114,9 @@ func textBytes(m *Message) (n int, ok bool) {
 	return n, true
 }
 
-// textTokens estimates a result that holds nothing but text. chars is what its texts have, or -1 where the
+// estimateResult estimates a result that holds nothing but text. chars is what its texts have, or -1 where the
 // estimator does not count them.
-func textTokens(e Estimator, m *Message) (tokens, chars int) {
+func estimateResult(e Estimator, m *Message) (tokens, chars int) {
 	n, ok := e.(charsPerToken)
 	for i := range m.Parts {
 		p := &m.Parts[i]
@@ -156,7 +156,7 @@ func (p *pruning) aboveSoftTrim() bool {
 		next := 0 // candidate
 		for i := range p.history {
 			if next < len(p.candidates) && p.candidates[next].index == i {
-				p.tokens[i], p.candidates[next].chars = textTokens(p.Estimator, &p.history[i])
+				p.tokens[i], p.candidates[next].chars = estimateResult(p.Estimator, &p.history[i])
 				next++
 				continue
 			}

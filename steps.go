@@ -186,7 +186,7 @@ func (d *draft) cut(i int, t *truncation, reason string) {
 	if m.Role != RoleTool || m.Pinned || v.tokens[i] <= t.limit && !t.mayBeOversized(m) {
 		return
 	}
-	if out, after, ok := t.cut(m, v.tokens[i]); ok {
+	if out, after, ok := t.cut(m, v.tokens[i], -1); ok {
 		d.project(i, out, after, OpTruncate, reason)
 	}
 }

@@ -28,7 +28,7 @@ func TruncateToolResults(history []Message, window int, opts *TruncateOptions) (
 		if m.Role != RoleTool || m.Pinned || !t.mayBeOversized(m) {
 			continue
 		}
-		tokens, chars := textTokens(t.Estimator, m)
+		tokens, chars := estimateResult(t.Estimator, m)
 		if tokens <= t.limit && chars <= t.MaxChars && (chars >= 0 || !t.longerThanMax(m)) {
 			continue
 		}
@@ -99,7 +99,8 @@ type textPart struct {
 	budget int // characters it may have, notice included
 }
 
-// cut returns m cut to the limits and its tokens. known is the characters of its texts, or -1. ok is false if m is within them or cannot be made smaller.
+// cut returns m cut to the limits and its tokens. known is the characters of its texts, or -1. ok is false
+// if m is within them or cannot be made smaller.
 func (t *truncation) cut(m *Message, tokens, known int) (out Message, after int, ok bool) {
 	parts, chars := t.textParts(m, known)
 	if tokens <= t.limit && chars <= t.MaxChars || chars == 0 || t.settled(m, parts, tokens, chars) {
