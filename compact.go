@@ -23,7 +23,7 @@ const (
 
 // isOpen says that a compaction of d is not worth trying.
 func (b breaker) isOpen(d *draft) bool {
-	return b.failures >= breakerLimit && d.plainTokens()-b.total < shareOf(d.budget(), breakerGrowth)
+	return b.failures >= breakerLimit && d.plainTokens()-b.total < shareOf(d.budget, breakerGrowth)
 }
 
 // plainTokens is what the history costs without edits of its texts.
@@ -101,7 +101,7 @@ func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructi
 		return nil, nil, err
 	}
 	cp.key = m.ledger.index.hasher.key(&cp.message)
-	next := m.draft(d.history, cp)
+	next := m.draftWithin(d.history, cp, d.budget)
 	if next.checkpoint == nil || !asked && next.tokens() >= before {
 		return nil, nil, fmt.Errorf("%w: %w", ErrCompaction, errNoGain)
 	}

@@ -66,7 +66,7 @@ func (d *draft) newCompaction(instructions string, asked bool) (*compaction, err
 	room := d.room()
 	c := &compaction{
 		opts: o, window: d.manager.window, before: d.tokens(), cache: d.ledger.cache,
-		cap:          max(minSummaryTokens, min(shareOf(d.budget(), summaryShare), maxSummaryTokens)),
+		cap:          max(minSummaryTokens, min(shareOf(d.budget, summaryShare), maxSummaryTokens)),
 		instructions: strings.TrimSpace(o.Compact.Instructions + "\n\n" + instructions),
 	}
 	stays := outlives(v.plain, len(v.plain))

@@ -38,6 +38,7 @@ func New(window int, opts *Options) (*Manager, error) {
 func (m *Manager) Prepare(ctx context.Context, history []Message) (*Request, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.ledger.recoveries = 0
 	d := m.draft(history, m.ledger.checkpoint)
 	if d.needsCompaction() {
 		return m.compactAndCommit(ctx, d)
@@ -90,7 +91,12 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 //
 // It changes nothing in the manager but what is known of the messages. c is the checkpoint to replay.
 func (m *Manager) draft(history []Message, c *checkpoint) *draft {
-	d := &draft{manager: m, ledger: &m.ledger, history: history, now: m.opts.Now(), checkpoint: c, made: map[key]*projection{}}
+	return m.draftWithin(history, c, m.window-m.opts.Reserve)
+}
+
+// draftWithin is draft for a budget of so many tokens.
+func (m *Manager) draftWithin(history []Message, c *checkpoint, budget int) *draft {
+	d := &draft{budget: min(budget, m.window-m.opts.Reserve), manager: m, ledger: &m.ledger, history: history, now: m.opts.Now(), checkpoint: c, made: map[key]*projection{}}
 	d.indexAndRepair()
 	d.limitAndReplay()
 	d.cutUnsent()
@@ -104,3 +110,6 @@ func (m *Manager) commit(d *draft) *Request {
 	m.ledger.record(d)
 	return r
 }
+
+// Close ends background work; the manager stays usable without it. It returns nil.
+func (m *Manager) Close() error { return nil }

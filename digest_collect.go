@@ -3,7 +3,6 @@ package winnow
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"strings"
 )
 
@@ -104,7 +103,7 @@ func (n *notes) user(m *Message) {
 	}
 	n.requests = append(n.requests, clipMiddle(text, requestBytes))
 	eachSentence(text, func(s string) {
-		if ruleWords.MatchString(s) {
+		if ruleWords.in(s) {
 			n.rules = append(n.rules, s)
 		}
 	})
@@ -116,9 +115,9 @@ func (n *notes) assistant(m *Message) {
 		n.last = text
 		eachSentence(clipMiddle(text, requestBytes), func(s string) {
 			switch {
-			case decisionWords.MatchString(s):
+			case decisionWords.in(s):
 				n.decisions = append(n.decisions, s)
-			case planWords.MatchString(s):
+			case planWords.in(s):
 				n.plans = append(n.plans, s)
 			}
 		})
@@ -215,7 +214,7 @@ func failureText(s string) string {
 	var found []string
 	size := 0
 	for line := range strings.Lines(s) {
-		if line = strings.TrimSpace(line); errorWords.MatchString(line) {
+		if line = strings.TrimSpace(line); errorWords.in(line) {
 			line = clipMiddle(line, 200)
 			found = append(found, line)
 			if size += len(line); size > 300 {
@@ -228,16 +227,6 @@ func failureText(s string) string {
 	}
 	return oneLine(strings.Join(found, " | "))
 }
-
-var (
-	ruleWords     = regexp.MustCompile(`(?i)\b(must|never|don['’]?t|do not|always|only|should not|shouldn['’]t|mustn['’]t|cannot|avoid|make sure|ensure|required?|forbidden|not allowed|prefer)\b|必须|必須|不要|禁止|务必|请勿|不得|不能|一定要|始终|总是|只能|しないで|必ず|絶対|해야|하지 마`)
-	strongRules   = regexp.MustCompile(`(?i)\b(never|must|don['’]?t|do not|mustn['’]t|forbidden|not allowed)\b|必须|必須|不要|禁止|务必|请勿|不得|しないで|必ず|絶対`)
-	decisionWords = regexp.MustCompile(`(?i)\b(decided|decision|instead of|rather than|because|root cause|turns out|the (issue|problem|bug|fix|cause) (is|was)|chose|opted|we['’]ll use|i['’]ll use)\b|决定|因为|改用|原因是|根本原因|にしました|ため、`)
-	planWords     = regexp.MustCompile(`(?i)\b(next step|next,|next:|todo|remaining|still need|left to do|follow[- ]up)\b|下一步|接下来|待办|剩下|次に`)
-	errorWords    = regexp.MustCompile(`(?i)error|fail|exception|panic|fatal|not found|denied|cannot|refused|timed? ?out|invalid|unexpected|错误|失败|エラー`)
-	exitWords     = regexp.MustCompile(`(?i)(?:exit(?:ed with)?[ _]?(?:code|status)|returncode)[^0-9\n-]{0,4}(-?[0-9]{1,4})\b`)
-	patchFile     = regexp.MustCompile(`(?m)^\*\*\* (?:Update|Add|Delete) File: (.+)$`)
-)
 
 // exitCode finds an exit code where tools print it: at the ends of the result.
 func exitCode(s string) string {

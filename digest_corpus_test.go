@@ -13,7 +13,7 @@ import (
 )
 
 // sharedCorpus returns the files of the recorded sessions beside the project, or skips the test.
-// WINNOW_SHARED names their directory's parent where it is not ../shared.
+// WINNOW_SHARED is the directory that holds corpus/ (../shared).
 func sharedCorpus(t testing.TB) []string {
 	t.Helper()
 	dir := os.Getenv("WINNOW_SHARED")

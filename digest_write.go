@@ -116,7 +116,7 @@ func (n *notes) write(limit int) string {
 func rankRules(rules []string) []string {
 	var weak, strong []string
 	for _, r := range unique(rules) {
-		if strongRules.MatchString(r) {
+		if strongRules.in(r) {
 			strong = append(strong, r)
 		} else {
 			weak = append(weak, r)

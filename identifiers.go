@@ -185,7 +185,11 @@ func trimToken(w string) string {
 	for len(w) > 0 && (w[0] == '-' || w[0] == '.' && (len(w) < 2 || w[1] != '/' && w[1] != '.')) {
 		w = w[1:]
 	}
-	return strings.TrimRight(strings.TrimPrefix(w, "./"), ".-/~")
+	w = strings.TrimPrefix(w, "./")
+	for len(w) > 0 && byteClass[w[len(w)-1]]&(classDot|classDash|classSlash) != 0 {
+		w = w[:len(w)-1]
+	}
+	return w
 }
 
 func countClasses(w string) (digits, upper, lower int) {

@@ -15,6 +15,8 @@ type ledger struct {
 	turnStart   place     // the user message that begins the oldest turn that is kept; zero: no turn was dropped
 	sent        []key     // the last request, message by message
 	sentAt      time.Time // zero: nothing was sent
+	tokens      int       // of the last request, by estimate
+	recoveries  int       // refusals of one request in a row
 }
 
 // place is a message of the history: which one, and its index in the history when that was found out.
@@ -52,5 +54,5 @@ func (l *ledger) record(d *draft) {
 		l.sent = append(l.sent, d.view.sentKey(i))
 	}
 	l.turnStart, l.checkpoint = d.turnStart, d.checkpoint
-	l.sentAt = d.now
+	l.sentAt, l.tokens = d.now, d.tokens()
 }

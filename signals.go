@@ -44,11 +44,11 @@ func words(s string) iter.Seq[word] {
 
 func isName(c byte) bool { return c == '_' || '0' <= c && c <= '9' }
 
-// wordList is a list of words in lower case, by their first letter.
-type wordList ['z' + 1][]string
+// letterWords is a list of words in lower case, by their first letter.
+type letterWords ['z' + 1][]string
 
-func newWordList(words ...string) *wordList {
-	var l wordList
+func newLetterWords(words ...string) *letterWords {
+	var l letterWords
 	for _, w := range words {
 		l[w[0]] = append(l[w[0]], w)
 	}
@@ -56,7 +56,7 @@ func newWordList(words ...string) *wordList {
 }
 
 // means says that w is one of the list, in any case.
-func (w word) means(list *wordList) bool {
+func (w word) means(list *letterWords) bool {
 	for _, x := range list[w.text[0]|0x20] {
 		if len(x) == len(w.text) && strings.EqualFold(x, w.text) {
 			return true
@@ -67,10 +67,10 @@ func (w word) means(list *wordList) bool {
 
 var (
 	// endWords say that an end reports something: an error, or how it went.
-	endWords = newWordList("error", "errors", "exception", "failed", "fail", "fails", "failure", "failures", "fatal", "panic", "traceback", "denied", "refused", "aborted", "killed", "timeout", "invalid", "undefined",
+	endWords = newLetterWords("error", "errors", "exception", "failed", "fail", "fails", "failure", "failures", "fatal", "panic", "traceback", "denied", "refused", "aborted", "killed", "timeout", "invalid", "undefined",
 		"exit", "exited", "passed", "pass", "ok", "skipped", "total", "summary", "result", "results", "done", "finished", "completed", "complete", "elapsed", "success", "succeeded", "successful", "warning", "warnings")
 	// reportWords begin a report when a colon, a bracket or a space and nothing of a program's text follows.
-	reportWords = newWordList("error", "exception", "fatal", "panic", "failed", "fail", "failure")
+	reportWords = newLetterWords("error", "exception", "fatal", "panic", "failed", "fail", "failure")
 )
 
 // reportsError says that a line reports an error: "error: …", "FAIL …", "panic: …", "ValueError: …",

@@ -11,6 +11,7 @@ type draft struct {
 	ledger  *ledger // read, and written by record alone
 	history []Message
 	now     time.Time
+	budget  int // tokens that the request may have, Overhead included
 
 	view       *view
 	checkpoint *checkpoint // that the view has, nil: none
@@ -142,9 +143,7 @@ func (d *draft) isCold() bool {
 }
 
 // room is what the messages may take, in tokens.
-func (d *draft) room() int { return max(0, d.budget()-d.manager.opts.Overhead) }
-
-func (d *draft) budget() int { return d.manager.window - d.manager.opts.Reserve }
+func (d *draft) room() int { return max(0, d.budget-d.manager.opts.Overhead) }
 
 func (d *draft) fits() bool { return d.view.total <= d.room() }
 
@@ -320,7 +319,7 @@ func (d *draft) squeezeResults() {
 // overflow says what fills the window.
 func (d *draft) overflow() *OverflowError {
 	v := d.view
-	e := &OverflowError{Tokens: d.tokens(), Budget: d.budget(), Overhead: d.manager.opts.Overhead}
+	e := &OverflowError{Tokens: d.tokens(), Budget: d.budget, Overhead: d.manager.opts.Overhead}
 	request := len(v.messages)
 	for i := len(v.messages) - 1; i >= 0; i-- {
 		if beginsTurn(&v.messages[i]) {
@@ -365,7 +364,7 @@ func (d *draft) request() *Request {
 		}
 	}
 	return &Request{
-		Messages: clip(v.messages), History: d.kept, Tokens: d.tokens(), Budget: d.budget(),
+		Messages: clip(v.messages), History: d.kept, Tokens: d.tokens(), Budget: d.manager.window - d.manager.opts.Reserve,
 		Edits: edits, FirstChanged: d.firstChanged(), Degraded: d.checkpoint != nil && d.checkpoint.degraded,
 	}
 }

@@ -1,0 +1,66 @@
+package winnow
+
+import (
+	"regexp"
+	"strings"
+)
+
+// wordList says what a sentence is about. It is a list and not a pattern because it looks at all text of a
+// conversation: searching for fixed words is twenty times as fast as a pattern that ignores case.
+type wordList struct {
+	words []string // in lower case, found only as whole words
+	parts []string // found anywhere: stems, and languages that put no space between words
+}
+
+// in says whether s holds one of the words, in any case.
+func (l *wordList) in(s string) bool {
+	low := strings.ReplaceAll(strings.ToLower(s), "’", "'")
+	for _, p := range l.parts {
+		if strings.Contains(low, p) {
+			return true
+		}
+	}
+	for _, w := range l.words {
+		for rest := low; ; {
+			i := strings.Index(rest, w)
+			if i < 0 {
+				break
+			}
+			end := i + len(w)
+			if (i == 0 || !wordByte(rest[i-1])) && (end == len(rest) || !wordByte(rest[end])) {
+				return true
+			}
+			rest = rest[end:]
+		}
+	}
+	return false
+}
+
+func wordByte(c byte) bool { return byteClass[c]&(classAlpha|classDigit|classUnderscore) != 0 }
+
+var (
+	ruleWords = wordList{
+		words: []string{"must", "mustn't", "never", "don't", "dont", "do not", "always", "only", "should not", "shouldn't", "cannot", "avoid", "make sure", "ensure", "require", "required", "forbidden", "not allowed", "prefer"},
+		parts: []string{"必须", "必須", "不要", "禁止", "务必", "请勿", "不得", "不能", "一定要", "始终", "总是", "只能", "しないで", "必ず", "絶対", "해야", "하지 마"},
+	}
+	strongRules = wordList{
+		words: []string{"must", "mustn't", "never", "don't", "dont", "do not", "forbidden", "not allowed"},
+		parts: []string{"必须", "必須", "不要", "禁止", "务必", "请勿", "不得", "しないで", "必ず", "絶対"},
+	}
+	decisionWords = wordList{
+		words: []string{"decided", "decision", "instead of", "rather than", "because", "root cause", "turns out", "the issue is", "the issue was", "the problem is", "the problem was", "the bug is", "the bug was", "the fix is", "the cause is", "chose", "opted", "we'll use", "i'll use"},
+		parts: []string{"决定", "因为", "改用", "原因是", "根本原因", "にしました", "ため、"},
+	}
+	planWords = wordList{
+		words: []string{"next step", "next steps", "next,", "next:", "todo", "remaining", "still need", "left to do", "follow-up", "follow up"},
+		parts: []string{"下一步", "接下来", "待办", "剩下", "次に"},
+	}
+	errorWords = wordList{
+		parts: []string{"error", "fail", "exception", "panic", "fatal", "not found", "denied", "cannot", "refused", "timed out", "timeout", "invalid", "unexpected", "错误", "失败", "エラー"},
+	}
+)
+
+var (
+	exitWords = regexp.MustCompile(`(?i)(?:exit(?:ed with)?[ _]?(?:code|status)|returncode)[^0-9\n-]{0,4}(-?[0-9]{1,4})\b`)
+	patchFile = regexp.MustCompile(`(?m)^\*\*\* (?:Update|Add|Delete) File: (.+)$`)
+)

@@ -1,0 +1,168 @@
+package winnow
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// snapshotVersion is that of the form below. A reader takes its own version and ignores fields that it
+// does not know.
+const snapshotVersion = 1
+
+// snapshot is the form of a ledger outside the process. Texts are bytes, so that what is not valid UTF-8
+// comes back as it was.
+type snapshot struct {
+	Winnow     int                  `json:"winnow"` // version
+	Sent       []string             `json:"sent,omitempty"`
+	SentAt     time.Time            `json:"sentAt,omitzero"`
+	Tokens     int                  `json:"tokens,omitempty"`
+	TurnStart  savedPlace           `json:"turnStart,omitzero"`
+	Edits      map[string]savedEdit `json:"edits,omitempty"`
+	Checkpoint *savedCheckpoint     `json:"checkpoint,omitempty"`
+}
+
+type savedPlace struct {
+	Key   string `json:"key"`
+	Index int    `json:"index"`
+}
+
+type savedEdit struct {
+	Message savedMessage `json:"message"`
+	Tokens  int          `json:"tokens"`
+	Op      Op           `json:"op"`
+	Reason  string       `json:"reason"`
+}
+
+type savedMessage struct {
+	Role       Role        `json:"role"`
+	ToolCallID []byte      `json:"toolCallId,omitempty"`
+	ToolName   []byte      `json:"toolName,omitempty"`
+	IsError    bool        `json:"isError,omitempty"`
+	Parts      []savedPart `json:"parts"`
+}
+
+type savedPart struct {
+	Part
+	Text []byte `json:"text,omitempty"` // hides Part's
+}
+
+type savedCheckpoint struct {
+	Text      []byte     `json:"text"`
+	FirstKept savedPlace `json:"firstKept"`
+	Request   savedPlace `json:"request,omitzero"`
+	Body      []byte     `json:"body"`
+	Carried   carried    `json:"carried"`
+	Degraded  bool       `json:"degraded,omitempty"`
+}
+
+// Snapshot returns the manager's state, for [Manager.Restore] in this process or another: the checkpoint,
+// the edits that were sent, and what was sent last. It holds the texts of edits and summary, and no others.
+func (m *Manager) Snapshot() ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l := &m.ledger
+	s := snapshot{Winnow: snapshotVersion, SentAt: l.sentAt, Tokens: l.tokens, TurnStart: l.turnStart.saved()}
+	for _, k := range l.sent {
+		s.Sent = append(s.Sent, hex.EncodeToString(k[:]))
+	}
+	if len(l.projections) > 0 {
+		s.Edits = make(map[string]savedEdit, len(l.projections))
+	}
+	for k, p := range l.projections {
+		s.Edits[hex.EncodeToString(k[:])] = savedEdit{saveMessage(&p.message), p.tokens, p.op, p.reason}
+	}
+	if c := l.checkpoint; c != nil {
+		s.Checkpoint = &savedCheckpoint{
+			Text: []byte(joinedText(&c.message)), FirstKept: c.firstKept.saved(), Request: c.request.saved(),
+			Body: []byte(c.body), Carried: c.carried, Degraded: c.degraded,
+		}
+	}
+	b, err := json.Marshal(s)
+	if err != nil {
+		return nil, fmt.Errorf("winnow: Snapshot: %w", err)
+	}
+	return b, nil
+}
+
+// Restore takes the state of a manager with the same options. The next request then has the bytes that it
+// would have had there. Data that is no snapshot, or of a version that is not known, is an error; the
+// manager is then as it was before.
+func (m *Manager) Restore(state []byte) error {
+	var s snapshot
+	if err := json.Unmarshal(state, &s); err != nil {
+		return fmt.Errorf("winnow: Restore: %w", err)
+	}
+	if s.Winnow != snapshotVersion {
+		return fmt.Errorf("winnow: Restore: no snapshot of version %d", snapshotVersion)
+	}
+	l, err := s.ledger()
+	if err != nil {
+		return fmt.Errorf("winnow: Restore: %w", err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l.index = m.ledger.index
+	m.ledger = l
+	return nil
+}
+
+func (s *snapshot) ledger() (ledger, error) {
+	var errs []error
+	parse := func(text string) (k key) {
+		if n, err := hex.Decode(k[:], []byte(text[:min(len(text), 2*len(k))])); err != nil || n != len(k) || len(text) != 2*len(k) {
+			errs = append(errs, errors.New("a key is not one"))
+		}
+		return k
+	}
+	place := func(p savedPlace) (q place) {
+		if p.Key != "" {
+			q.key, q.index = parse(p.Key), p.Index
+		}
+		return q
+	}
+	l := ledger{sentAt: s.SentAt, tokens: max(0, s.Tokens), turnStart: place(s.TurnStart), projections: map[key]*projection{}}
+	var h hasher
+	for _, text := range s.Sent {
+		l.sent = append(l.sent, parse(text))
+	}
+	for text, e := range s.Edits {
+		p := &projection{message: e.Message.message(), tokens: max(0, e.Tokens), op: e.Op, reason: e.Reason}
+		p.key = h.key(&p.message)
+		l.projections[parse(text)] = p
+	}
+	if c := s.Checkpoint; c != nil {
+		l.checkpoint = &checkpoint{
+			message:   Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: string(c.Text)}}},
+			firstKept: place(c.FirstKept), request: place(c.Request), body: string(c.Body), carried: c.Carried, degraded: c.Degraded,
+		}
+		l.checkpoint.key = h.key(&l.checkpoint.message)
+	}
+	return l, errors.Join(errs...)
+}
+
+func (p place) saved() savedPlace {
+	if p.key == (key{}) {
+		return savedPlace{}
+	}
+	return savedPlace{hex.EncodeToString(p.key[:]), p.index}
+}
+
+func saveMessage(m *Message) savedMessage {
+	s := savedMessage{Role: m.Role, ToolCallID: []byte(m.ToolCallID), ToolName: []byte(m.ToolName), IsError: m.IsError}
+	for _, p := range m.Parts {
+		s.Parts = append(s.Parts, savedPart{Part: p, Text: []byte(p.Text)})
+	}
+	return s
+}
+
+func (s *savedMessage) message() Message {
+	m := Message{Role: s.Role, ToolCallID: string(s.ToolCallID), ToolName: string(s.ToolName), IsError: s.IsError}
+	for _, p := range s.Parts {
+		p.Part.Text = string(p.Text)
+		m.Parts = append(m.Parts, p.Part)
+	}
+	return m
+}

@@ -1,0 +1,155 @@
+package winnow
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestSummarizeInStagesCache(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		down := true
+		s := &scripted{}
+		s.answer = func(n int, r SummaryRequest) (string, error) {
+			if down && strings.Contains(r.Prompt(), "mark00110") {
+				return "", errors.New("boom")
+			}
+			return fmt.Sprintf("## Goal\nsummary %d", n), nil
+		}
+		c := summarizeConfig{SummarizeOptions: SummarizeOptions{Summarizer: s, Window: 16_000}, noDigest: true, cache: newSummaryCache()}
+		_, err := summarizeInStages(t.Context(), numbered(30, 2_000), c)
+		require.ErrorIs(t, err, ErrCompaction)
+		require.ErrorContains(t, err, "boom")
+		before := len(s.prompts) - 4 // three attempts and one clipped harder
+		down = false
+		sum, err := summarizeInStages(t.Context(), numbered(30, 2_000), c)
+		require.NoError(t, err)
+		assert.False(t, sum.Degraded)
+		assert.Less(t, sum.Calls, before, "finished chunks are not asked for again")
+	})
+}
+
+func TestSummarizeInStagesContext(t *testing.T) {
+	blocks := SummarizerFunc(func(ctx context.Context, _ SummaryRequest) (string, error) {
+		<-ctx.Done()
+		return "", ctx.Err()
+	})
+	fails := SummarizerFunc(func(context.Context, SummaryRequest) (string, error) { return "", errors.New("boom") })
+	for _, tc := range []struct {
+		name string
+		s    Summarizer
+		ends time.Duration
+	}{
+		{"before it begins", blocks, 0},
+		{"within a call", blocks, 10 * time.Second},
+		{"within a pause", fails, 200 * time.Millisecond},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				time.AfterFunc(tc.ends, cancel)
+				if tc.ends == 0 {
+					cancel()
+				}
+				start := time.Now()
+				for _, noDigest := range []bool{false, true} {
+					sum, err := summarizeInStages(ctx, numbered(5, 2_000), summarizeConfig{SummarizeOptions: SummarizeOptions{Summarizer: tc.s}, noDigest: noDigest})
+					assert.Nil(t, sum)
+					require.ErrorIs(t, err, context.Canceled)
+					assert.Equal(t, noDigest, errors.Is(err, ErrCompaction))
+				}
+				assert.Equal(t, tc.ends, time.Since(start), "it waits no longer than ctx")
+			})
+		})
+	}
+}
+
+func TestSummarizeInStagesTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		deaf := SummarizerFunc(func(context.Context, SummaryRequest) (string, error) { <-release; return "late", nil })
+		start := time.Now()
+		_, err := summarizeInStages(t.Context(), numbered(5, 2_000), summarizeConfig{SummarizeOptions: SummarizeOptions{Summarizer: deaf}, noDigest: true, attempts: 1, timeout: time.Minute})
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, err, ErrCompaction)
+		assert.Equal(t, 2*time.Minute, time.Since(start), "one attempt, and one clipped harder")
+		close(release)
+	})
+}
+
+func TestSummarizeInStagesIsSafe(t *testing.T) {
+	vandal := SummarizerFunc(func(_ context.Context, r SummaryRequest) (string, error) {
+		for i := range r.Messages {
+			r.Messages[i].Role = "nobody"
+			for k := range r.Messages[i].Parts {
+				r.Messages[i].Parts[k].Text = "overwritten"
+				for b := range r.Messages[i].Parts[k].Arguments {
+					r.Messages[i].Parts[k].Arguments[b] = 'x'
+				}
+			}
+		}
+		return "fine", nil
+	})
+	silent := func(context.Context, time.Duration) error { return nil }
+	h := numbered(5, 100)
+	h[2].Details = json.RawMessage(`{"exitCode":3,"secret":"hidden"}`)
+	h[2].Source, h[2].Parts[0].Source = "source", "source"
+	before, err := json.Marshal(h)
+	require.NoError(t, err)
+	absurd := EstimatorFunc(func(Message) int { return math.MaxInt })
+	negative := EstimatorFunc(func(Message) int { return math.MinInt })
+	for _, n := range []int{math.MinInt, -1, 0, 1, 100, 4_000, math.MaxInt} {
+		for _, s := range []Summarizer{nil, vandal, Digest(), FirstOf(0), SummarizerFunc(nil)} {
+			for _, e := range []Estimator{nil, absurd, negative} {
+				o := SummarizeOptions{Summarizer: s, Window: n, MaxTokens: n, Parts: n, MinMessages: n, Estimator: e}
+				sum, err := summarizeInStages(t.Context(), h, summarizeConfig{SummarizeOptions: o, attempts: min(n, 3), timeout: time.Duration(n), sleep: silent})
+				require.NoError(t, err)
+				assert.NotEmpty(t, sum.Text)
+			}
+		}
+	}
+	after, err := json.Marshal(h)
+	require.NoError(t, err)
+	assert.Empty(t, cmp.Diff(string(before), string(after)), "the history was written to")
+	s := &scripted{}
+	_, err = SummarizeInStages(t.Context(), h, &SummarizeOptions{Summarizer: s})
+	require.NoError(t, err)
+	for _, m := range s.reqs[0].Messages {
+		assert.Nil(t, m.Details)
+		assert.Nil(t, m.Source)
+	}
+	assert.Contains(t, s.prompts[0], "[exit code 3]")
+	assert.NotContains(t, s.prompts[0], "hidden")
+}
+
+func TestSummarizeInStagesEmpty(t *testing.T) {
+	sum, err := SummarizeInStages(t.Context(), nil, &SummarizeOptions{Summarizer: &scripted{}, Previous: "as it was"})
+	require.NoError(t, err)
+	assert.Equal(t, &Summary{Text: "as it was"}, sum)
+	sum, err = SummarizeInStages(t.Context(), numbered(2, 10), nil)
+	require.NoError(t, err)
+	assert.True(t, sum.Degraded, "without a summarizer it is the digest")
+}
+
+func TestClipArgumentsStayJSON(t *testing.T) {
+	raw := json.RawMessage(`{"path":"a.go","content":"` + strings.Repeat(`line\n\"quoted\" ünï <b> `, 2_000) + `"}`)
+	m := []Message{{Role: RoleAssistant, Parts: []Part{{Kind: KindToolCall, ID: "1", Name: "write", Arguments: raw}}}}
+	got := fitMessages(CharsPerToken(4), m, 300)
+	require.True(t, json.Valid(got[0].Parts[0].Arguments))
+	assert.LessOrEqual(t, renderedTokens(CharsPerToken(4), &got[0]), 400, "the quotes of the JSON string are escaped")
+	text := argumentText(got[0].Parts[0].Arguments)
+	assert.True(t, strings.HasPrefix(text, `{"path":"a.go"`), "head")
+	assert.True(t, strings.HasSuffix(text, `<b> "}`), "tail")
+	assert.True(t, bytes.HasPrefix(m[0].Parts[0].Arguments, []byte(`{"path"`)), "the input is not written")
+}
