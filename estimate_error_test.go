@@ -36,11 +36,21 @@ func samples(t testing.TB) []sample {
 	for lines.Scan() {
 		var s sample
 		require.NoError(t, json.Unmarshal(lines.Bytes(), &s))
+		if r, ok := carriageReturns[s.Name]; ok {
+			s.Text = strings.ReplaceAll(s.Text, r[0], r[1])
+		}
 		out = append(out, s)
 	}
 	require.NoError(t, lines.Err())
 	require.NotEmpty(t, out)
 	return out
+}
+
+// The counts of the samples were taken before their line ends were made \n: with the carriage returns put
+// back OpenAI's tokenizers give exactly the stored counts. ansi/038 had some that cannot be told any more.
+var carriageReturns = map[string][2]string{
+	"logs/016": {"\n", "\r\n"}, "ansi/006": {"\n", "\r\n"}, "ansi/029": {"\n", "\r\n"}, "ansi/032": {"\n", "\r\n"},
+	"whitespace/019": {"\n", "\r\n"}, "csv_digits/022": {"\n", "\r\n"}, "ansi/023": {"\n\n", "\r\r\n"},
 }
 
 // errorTable collects relative errors, in percent.
