@@ -8,26 +8,29 @@ import (
 
 // families are the names that [NewEstimator] knows, each with its tables, which are made when it is first asked for.
 var families = []struct {
-	name  string
-	costs func() *costs
+	name      string
+	costs     func() *costs
+	structure structure
 }{
-	{"", familyCosts("unknown")},
-	{"o200k", familyCosts("o200k")},
-	{"cl100k", familyCosts("cl100k")},
-	{"claude", familyCosts("claude")},
-	{"claude4", scaledCosts("claude", 1.1, 1.1, 1.1)},
-	{"claude-next", scaledCosts("claude", claudeNextLatin, claudeNextCJK, claudeNextOther)},
-	{"gemini", gemmaCosts},
-	{"gemma", gemmaCosts},
-	{"qwen", familyCosts("qwen")},
-	{"deepseek", familyCosts("deepseek")},
-	{"llama3", familyCosts("llama3")},
+	{"", familyCosts("unknown"), safeStructure},
+	{"o200k", familyCosts("o200k"), openAIStructure},
+	{"cl100k", familyCosts("cl100k"), openAIStructure},
+	{"claude", familyCosts("claude"), claudeStructure},
+	{"claude4", scaledCosts("claude", claude4, claude4, claude4), claudeStructure},
+	{"claude-next", scaledCosts("claude", claudeNextLatin, claudeNextCJK, claudeNextOther), nextStructure},
+	{"gemini", gemmaCosts, geminiStructure},
+	{"gemma", gemmaCosts, geminiStructure},
+	{"qwen", familyCosts("qwen"), templated},
+	{"deepseek", familyCosts("deepseek"), templated},
+	{"llama3", familyCosts("llama3"), templated},
 }
 
-// Claude from 4.7 on, relative to the last tokenizer that Anthropic published: reports have 1.2 to 1.45 ×
-// for Latin text and 1.0 × for Chinese, Japanese and Korean; nothing for other scripts, which stay with
-// the factor of the models before.
+// Claude relative to the last tokenizer that Anthropic published. Reports have 1.1 × for Claude 4 to 4.6
+// and 1.2 to 1.45 × for Latin text from 4.7 on, 1.0 × for Chinese, Japanese and Korean, and nothing for other
+// scripts. In recorded sessions, where calls count apart (see structure), what was billed was 0.97 to 1.02 ×
+// for the text of Claude 4.5 and 4.6 and 1.32 to 1.35 × for that of Claude 5. The factors are the safer ones.
 const (
+	claude4         = 1.05
 	claudeNextLatin = 1.35
 	claudeNextCJK   = 1.0
 	claudeNextOther = 1.1
@@ -52,16 +55,19 @@ func scaledCosts(column string, latin, cjk, other float64) func() *costs {
 //	deepseek     DeepSeek                       llama3  Llama 3
 //
 // An estimate takes one pass over the text, whatever its bytes, and no memory. Half of all texts are
-// within 3 %, 95 of 100 within 15 %; the error of a whole conversation is smaller. On top of the text it
-// counts 4 tokens a message, 6 more for a tool result and 12 for a tool call, whose arguments count as
-// they stand. [Part.Tokens] wins over any estimate; without it an image is 1 200 tokens, an opaque part
-// a quarter of its bytes and at most 25 000, and thinking a sixth of its signature's bytes where that is
-// more than its text. The tables of a family, 70 KB, are made when it is first asked for and shared. An
-// unknown name is an error that lists the known ones.
+// within 3 %, 95 of 100 within 15 %; the error of a whole conversation is smaller. Structure comes on top: 2 to
+// 5 tokens a message, and for a tool call with its result 1 (Gemini), 22 (OpenAI), 28 (qwen, deepseek, llama3)
+// or 64 (Claude); arguments count as they stand. [Part.Tokens] wins over any estimate; without it an image is
+// 1 200 tokens, an opaque part a quarter of its bytes, at least 1 and at most 25 000 (100 if it does not say),
+// and thinking a fifth of its signature's bytes beyond 200 where that is more than its text. A part of an
+// unknown kind counts its text, and its bytes as an opaque one does.
+//
+// The tables of a family, 70 KB, are made when it is first asked for and then shared. An unknown name is an
+// error that lists the known ones.
 func NewEstimator(family string) (Estimator, error) {
 	for _, f := range families {
 		if f.name == family {
-			return familyEstimator{f.costs()}, nil
+			return familyEstimator{f.costs(), f.structure}, nil
 		}
 	}
 	names := make([]string, len(families))

@@ -139,22 +139,12 @@ type tiktokenEstimator struct {
 
 // Estimate implements [Estimator].
 func (e tiktokenEstimator) Estimate(m Message) int {
-	return addTokens(messageOverhead(&m), sumParts(&m, e.textTokens))
+	return openAIStructure.sum(&m, e.textTokens)
 }
 
 // atMost implements bounded: a token is at least a byte, and a byte that is no UTF-8 is one token.
 func (e tiktokenEstimator) atMost(m *Message) int {
-	n := messageOverhead(m)
-	for i := range m.Parts {
-		p := &m.Parts[i]
-		if known, ok := blockTokens(p); ok {
-			n = addTokens(n, known)
-			continue
-		}
-		text := len(p.Text) + len(p.Name) + len(p.Arguments)
-		n = addTokens(n, addTokens(max(text, signatureTokens(p)), partOverhead(p)))
-	}
-	return n
+	return openAIStructure.bound(m, costScale)
 }
 
 func (e tiktokenEstimator) textTokens(s string) int {

@@ -1,0 +1,181 @@
+package winnow
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func estimators(t testing.TB) map[string]Estimator {
+	t.Helper()
+	all := map[string]Estimator{"chars/4": CharsPerToken(4)}
+	for _, f := range families {
+		e, err := NewEstimator(f.name)
+		require.NoError(t, err)
+		all["family "+f.name] = e
+	}
+	return all
+}
+
+func TestEstimateParts(t *testing.T) {
+	e, err := NewEstimator("claude")
+	require.NoError(t, err)
+	text := textEstimate(t, "claude")
+	s := claudeStructure
+	arguments := `{"path":"main.go","limit":20}`
+	for _, tt := range []struct {
+		name string
+		m    Message
+		want int
+	}{
+		{"nothing", Message{Role: RoleUser}, s.message},
+		{"text", Message{Role: RoleUser, Parts: []Part{{Text: "hello there"}}}, s.message + text("hello there")},
+		{"result", Message{Role: RoleTool, ToolCallID: "x", Parts: []Part{{Text: "ok"}}}, s.message + s.result + text("ok")},
+		{"call", Message{Role: RoleAssistant, Parts: []Part{{Kind: KindToolCall, ID: "call_1", Name: "read", Arguments: []byte(arguments)}}},
+			s.message + s.call + text("read") + text(arguments)},
+		{"call without arguments", Message{Parts: []Part{{Kind: KindToolCall}}}, s.message + s.call},
+		{"host's count", Message{Parts: []Part{{Text: strings.Repeat("long ", 99), Tokens: 7}, {Kind: KindImage, Tokens: 85}, {Kind: KindOpaque, Tokens: 9, Bytes: 1 << 20}}},
+			s.message + 7 + 85 + 9},
+		{"image", Message{Parts: []Part{{Kind: KindImage, Bytes: 5 << 20}}}, s.message + imageTokens},
+		{"opaque", Message{Parts: []Part{{Kind: KindOpaque, Bytes: 4_000}}}, s.message + 1_000},
+		{"opaque of one byte", Message{Parts: []Part{{Kind: KindOpaque, Bytes: 1}}}, s.message + 1},
+		{"opaque of no size", Message{Parts: []Part{{Kind: KindOpaque, Bytes: -1}}}, s.message + unsizedTokens},
+		{"huge opaque", Message{Parts: []Part{{Kind: KindOpaque, Bytes: math.MaxInt}}}, s.message + maxOpaqueTokens},
+		{"unknown kind", Message{Parts: []Part{{Kind: "video"}}}, s.message + unsizedTokens},
+		{"unknown kind with text", Message{Parts: []Part{{Kind: "note", Text: "hello there", Bytes: 40}}}, s.message + text("hello there") + 10},
+		{"thinking", Message{Parts: []Part{{Kind: KindThinking, Text: "hello there", Signature: "short"}}}, s.message + text("hello there")},
+		{"signed thinking", Message{Parts: []Part{{Kind: KindThinking, Text: "hm", Signature: strings.Repeat("x", 1_200)}}}, s.message + 200},
+		{"hidden thinking", Message{Parts: []Part{{Kind: KindThinking, Signature: "rs_1"}}}, s.message + hiddenThinkingTokens},
+		{"absurd counts", Message{Parts: []Part{{Tokens: math.MaxInt}, {Tokens: math.MaxInt}}}, math.MaxInt},
+	} {
+		assert.Equal(t, tt.want, e.Estimate(tt.m), tt.name)
+	}
+}
+
+// Details, Usage and what else stays with the host is free.
+func TestEstimateIgnores(t *testing.T) {
+	for name, e := range estimators(t) {
+		m := Message{Role: RoleUser, Parts: []Part{{Text: "hello"}}}
+		n := e.Estimate(m)
+		m.Details, m.Usage, m.Source, m.ID = []byte(`"long long"`), &Usage{Input: 99}, "x", "id"
+		assert.Equal(t, n, e.Estimate(m), name)
+	}
+}
+
+func randomText(r *rand.Rand) string {
+	pieces := []string{"word ", "Ж", "世", "\xff", "é", "\n", "    ", "123", "};", "QxZ", "😀", "\xf0\x9f", "ا", "का", "\x00", "AAAA", "ꙮ", "𠄌", "\u0301"}
+	var b strings.Builder
+	for range r.IntN(40) {
+		b.WriteString(strings.Repeat(pieces[r.IntN(len(pieces))], 1+r.IntN(5)))
+	}
+	return b.String()
+}
+
+func randomMessage(r *rand.Rand) Message {
+	roles := []Role{RoleUser, RoleTool, RoleAssistant, RoleSystem, "odd"}
+	kinds := []Kind{KindText, KindThinking, KindImage, KindToolCall, KindOpaque, "video"}
+	m := Message{Role: roles[r.IntN(len(roles))]}
+	for range r.IntN(4) {
+		m.Parts = append(m.Parts, Part{
+			Kind: kinds[r.IntN(len(kinds))], Text: randomText(r), Name: randomText(r), Arguments: []byte(randomText(r)),
+			Signature: strings.Repeat("s", r.IntN(3)*500), Bytes: r.IntN(1000) - 100, Tokens: max(0, r.IntN(100)-80),
+		})
+	}
+	return m
+}
+
+// No text costs more than its bound, which is made without reading it.
+func TestEstimateAtMost(t *testing.T) {
+	all := estimators(t)
+	exact, err := TiktokenEstimator("cl100k_base")
+	require.NoError(t, err)
+	all["tiktoken"] = exact
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 2_000 {
+		m := randomMessage(r)
+		for name, e := range all {
+			n, most := e.Estimate(m), mostTokens(e, &m)
+			require.LessOrEqual(t, n, most, "%s: %q", name, m)
+			require.GreaterOrEqual(t, n, 0, name)
+		}
+	}
+	for _, s := range scriptRanges {
+		m := Message{Parts: []Part{{Text: strings.Repeat(string(rune(s.first)+20)+" ", 50)}}}
+		for name, e := range all {
+			require.LessOrEqual(t, e.Estimate(m), mostTokens(e, &m), "%s: U+%04X", name, s.first)
+		}
+	}
+}
+
+func FuzzEstimate(f *testing.F) {
+	for _, s := range []string{"", "hello world", "a\xffb", "----", "\r\n\r\n", "日本語 текст", "\xe0\x80\x80\xed\xa0\x80"} {
+		f.Add(s, s)
+	}
+	all := estimators(f)
+	f.Fuzz(func(t *testing.T, a, b string) {
+		for name, e := range all {
+			of := func(s string) int { return e.Estimate(Message{Parts: []Part{{Text: s}}}) }
+			x, y, both := of(a), of(b), of(a+b)
+			assert.GreaterOrEqual(t, min(x, y, both), 0, name)
+			// Cut anywhere, a text costs about the same. The cut itself may change what the bytes beside it cost: a
+			// character that is cut in two becomes bytes of no script, a word two words.
+			assert.LessOrEqual(t, both, x+y+20, "%s: %q + %q", name, a, b)
+			assert.LessOrEqual(t, x+y, both+40, "%s: %q + %q", name, a, b)
+			m := Message{Parts: []Part{{Text: a}}}
+			assert.LessOrEqual(t, x, mostTokens(e, &m), name)
+		}
+	})
+}
+
+// The tables are complete, and no text is free.
+func TestEstimateTables(t *testing.T) {
+	for _, f := range families {
+		c := f.costs()
+		for s := range scriptCount {
+			assert.GreaterOrEqual(t, c.scripts[s].each, int32(0), "%s: %s", f.name, scriptNames[s])
+			assert.Positive(t, c.scripts[s].each+c.scripts[s].first+c.scripts[s].rarePair, "%s: %s", f.name, scriptNames[s])
+		}
+		for b := range 256 {
+			m := strings.Repeat(string([]byte{byte(b)}), 1_000)
+			assert.Positive(t, c.text(m), "%s: byte %#x", f.name, b)
+		}
+	}
+	sh := shared()
+	assert.Equal(t, scriptHan, sh.script['世'>>4])
+	assert.Equal(t, scriptPersian, sh.script['ک'>>4])
+	assert.Equal(t, scriptFullWidth, sh.script['！'>>4])
+	assert.False(t, sh.rareHan('的'))
+	assert.True(t, sh.rareHan('龘'))
+	for _, r := range scriptRanges {
+		assert.Zero(t, r.first%16, "U+%04X", r.first)
+	}
+	assert.True(t, utf8.ValidString(pairsFile))
+}
+
+func TestConstantsAreRead(t *testing.T) {
+	used := map[string]bool{}
+	read := func(names ...string) {
+		for _, n := range names {
+			used[n] = true
+		}
+	}
+	for s := range scriptCount {
+		read("s_"+scriptNames[s], "r_"+scriptNames[s], "q_"+scriptNames[s], "x_"+scriptNames[s])
+	}
+	for c := range byte(128) {
+		read("w"+string(c), "p"+string(c), thirdName(c))
+	}
+	read(strings.Fields("bg camel upRun upx capLow wordSp wordDg wordPu wordNl latCont latIn dMore dRun spD dLet cr nlx nlPu nlRun " +
+		"spRun spNl tab tabNl tabRun puS2 puMix puMixR puSp puW puNl ctrl cjkRare")...)
+	for head, m := range columns() {
+		for name := range m {
+			assert.True(t, used[name], "%s: no code reads constant %q", head, name)
+		}
+		assert.Greater(t, len(m), 100, head)
+	}
+}

@@ -1,0 +1,100 @@
+package winnow
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestFamilyForModel(t *testing.T) {
+	for model, want := range map[string]string{
+		"": "", "/": "", "unknown": "", "grok-4.7": "", "mistral-large-latest": "", "kimi-k3": "", "amazon.nova-pro-v1:0": "",
+		"claude-2.1": "claude", "claude-instant-1.2": "claude", "claude-3-opus-20240229": "claude", "claude-3-5-sonnet-20241022": "claude",
+		"anthropic.claude-3-haiku-20240307-v1:0": "claude", "claude-3-7-sonnet-latest": "claude",
+		"claude-sonnet-4-20250514": "claude4", "claude-sonnet-4": "claude4", "claude-4-opus": "claude4", "claude-opus-4-1-20250805": "claude4",
+		"claude-opus-4-5@20251101": "claude4", "us.anthropic.claude-sonnet-4-5-20250929-v1:0": "claude4", "anthropic/claude-sonnet-4.6": "claude4",
+		"arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-opus-4-6-v1:0": "claude4", "CLAUDE-HAIKU-4-5": "claude4",
+		"claude-opus-4-7": "claude-next", "claude-opus-4.8": "claude-next", "claude-sonnet-5": "claude-next", "claude-fable-5-2": "claude-next",
+		"openrouter/anthropic/claude-opus-5": "claude-next", "claude-sonnet-latest": "claude-next", "claude-opus-5-v1:0": "claude-next", "claude-opus-10": "claude-next",
+		"gpt-3.5-turbo-0125": "cl100k", "gpt-35-turbo": "cl100k", "gpt-4": "cl100k", "gpt-4-0613": "cl100k", "gpt-4-turbo-2024-04-09": "cl100k",
+		"text-embedding-3-large": "cl100k",
+		"gpt-4o":                 "o200k", "openai/gpt-4o-mini-2024-07-18": "o200k", "chatgpt-4o-latest": "o200k", "gpt-4.1-nano": "o200k", "gpt-4.5-preview": "o200k",
+		"gpt-5": "o200k", "gpt-5.3-codex-spark": "o200k", "GPT-6.1-Sol": "o200k", "gpt-10": "o200k", "openai/gpt-oss-120b": "o200k", "ft:gpt-4o-mini:org::id": "o200k",
+		"o1": "o200k", "o3-mini": "o200k", "azure/o4-mini": "o200k", "codex-mini-latest": "o200k",
+		"gpt2": "", "gpt-j-6b": "", "EleutherAI/gpt-neox-20b": "", "olmo-2": "",
+		"models/gemini-3-pro-preview": "gemini", "gemini-4-argon": "gemini", "google/gemma-3-27b-it": "gemma", "vertex_ai/gemini-2.5-flash": "gemini",
+		"qwen3.8-max": "qwen", "Qwen/Qwen3-Coder-480B": "qwen", "qwq-32b": "qwen", "deepseek-chat": "deepseek", "deepseek-ai/DeepSeek-V3.2": "deepseek",
+		"us.deepseek.r1-v1:0": "deepseek", "deepseek-r1-distill-qwen-32b": "qwen", "deepseek-r1-distill-llama-70b": "",
+		"meta.llama3-1-70b-instruct-v1:0": "llama3", "llama-3.3-70b-versatile": "llama3", "llama3.1:8b": "llama3", "meta-llama/Meta-Llama-3-8B": "llama3",
+		"llama-2-13b": "", "meta-llama/llama-4-maverick": "", "codellama-34b": "",
+	} {
+		assert.Equal(t, want, FamilyForModel(model), model)
+	}
+}
+
+// Every model of the catalogue has the family of its provider, or none.
+func TestFamilyForCatalogue(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(sharedDir(t), "providers", "models.json"))
+	require.NoError(t, err)
+	var catalogue struct {
+		Models []struct{ Provider, ID string }
+	}
+	require.NoError(t, json.Unmarshal(data, &catalogue))
+	require.NotEmpty(t, catalogue.Models)
+	byProvider := map[string][]string{
+		"anthropic": {"claude", "claude4", "claude-next"}, "openai": {"o200k"}, "openai-codex": {"o200k"}, "google": {"gemini"},
+		"deepseek": {"deepseek"}, "qwen-token-plan": {"qwen"}, "xai": {""}, "mistral": {""}, "moonshotai": {""}, "zai": {""},
+		"minimax": {""}, "meta": {""}, "xiaomi": {""}, "kimi-coding": {""},
+	}
+	for _, m := range catalogue.Models {
+		family := FamilyForModel(m.ID)
+		t.Logf("%-16s %-50s %q", m.Provider, m.ID, family)
+		if want, ok := byProvider[m.Provider]; ok {
+			assert.Contains(t, want, family, m.ID)
+		}
+		_, err := NewEstimator(family)
+		assert.NoError(t, err)
+		for _, spelt := range []string{"openrouter/" + m.Provider + "/" + m.ID, strings.ToUpper(m.ID), m.ID + "-20261101", "models/" + m.ID} {
+			assert.Equal(t, family, FamilyForModel(spelt), spelt)
+		}
+	}
+}
+
+func TestNewEstimatorUnknown(t *testing.T) {
+	_, err := NewEstimator("no such family \xff")
+	require.Error(t, err)
+	for _, f := range families {
+		assert.Contains(t, err.Error(), `"`+f.name+`"`)
+	}
+}
+
+func TestFamiliesShareTables(t *testing.T) {
+	a, err := NewEstimator("gemini")
+	require.NoError(t, err)
+	b, err := NewEstimator("gemma")
+	require.NoError(t, err)
+	assert.Same(t, a.(familyEstimator).costs, b.(familyEstimator).costs)
+}
+
+// Claude's later tokenizers are the published one times a factor, less for Chinese.
+func TestClaudeFactors(t *testing.T) {
+	latin, han := strings.Repeat("Some words of English, and a number: 42. ", 100), strings.Repeat("天地玄黃宇宙洪荒", 100)
+	claude := textEstimate(t, "claude")
+	assert.InEpsilon(t, 1.05, float64(textEstimate(t, "claude4")(latin))/float64(claude(latin)), .01)
+	assert.InEpsilon(t, 1.35, float64(textEstimate(t, "claude-next")(latin))/float64(claude(latin)), .01)
+	assert.InEpsilon(t, 1.0, float64(textEstimate(t, "claude-next")(han))/float64(claude(han)), .01)
+}
+
+func FuzzFamilyForModel(f *testing.F) {
+	f.Add("claude-")
+	f.Add("gpt-\xff")
+	f.Fuzz(func(t *testing.T, model string) {
+		_, err := NewEstimator(FamilyForModel(model))
+		assert.NoError(t, err)
+	})
+}
