@@ -79,15 +79,16 @@ func hasAbove(ts []token, roles role) bool {
 
 // sentence is one sentence with what several families ask for.
 type sentence struct {
-	ts     []token
-	roles  role
-	text   role // of the whole text
-	window bool // names the context window or the model's length
-	over   bool // says that something is more than something
-	tooBig int  // index of the "long" in "too long", -1 for none
-	rel    int  // index of the first word of the relation, -1 for none
-	number bool // has a number that can be a limit
-	code   bool
+	ts      []token
+	roles   role
+	text    role // of the whole text
+	window  bool // names the context window or the model's length
+	over    bool // says that something is more than something
+	tooBig  int  // index of the "long" in "too long", -1 for none
+	rel     int  // index of the first word of the relation, -1 for none
+	number  bool // has a number that can be a limit
+	several bool // has two of them
+	code    bool
 }
 
 func (s *sentence) has(r role) bool { return s.roles&r != 0 }
@@ -134,8 +135,8 @@ func (s *sentence) compare() {
 		}
 		switch {
 		case t.role&rOver != 0,
-			t.role&rMore != 0 && (next.role&rThan != 0 || second.role&rThan != 0),
-			(t.s == "over" || t.s == "above" || t.s == "past" || t.s == "outside" || t.s == "sobre") && s.limitWithin(i+1, 4),
+			t.role&rMore != 0 && s.thanWithin(i+1, 5),
+			(t.s == "over" || t.s == "above" || t.s == "past" || t.s == "outside" || t.s == "sobre") && (s.limitWithin(i+1, 4) || next.isNum),
 			(t.s == "not" || t.s == "cannot" || t.s == "doesnt" || t.s == "wont" || t.s == "cant") && (next.s == "fit" || second.s == "fit"),
 			t.isNum && next.s == ">" && second.isNum:
 			s.over = true
@@ -147,7 +148,9 @@ func (s *sentence) compare() {
 		if s.over && s.rel < 0 {
 			s.rel = i
 		}
-		s.number = s.number || t.isNum && t.n >= minLimit
+		if t.isNum && t.n >= minLimit {
+			s.number, s.several = true, s.number
+		}
 	}
 }
 
@@ -172,6 +175,15 @@ func (s *sentence) at(i int) token {
 	return s.ts[i]
 }
 
+func (s *sentence) thanWithin(i, n int) bool {
+	for k := i; k < i+n && k < len(s.ts); k++ {
+		if s.ts[k].role&rThan != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 func (s *sentence) limitWithin(i, n int) bool {
 	for k := i; k < i+n && k < len(s.ts); k++ {
 		if s.ts[k].role&(rMax|rCapacity|rContext) != 0 {
@@ -189,15 +201,17 @@ func (s *sentence) isTokens() bool {
 	switch {
 	case s.window && s.over: // "exceeds the context window", "context length exceeded"
 		return true
-	case s.has(rContext) && s.over: // "when context overflows", "context too large"
+	case s.over && s.has(rContext) && (s.has(rInput|rToken|rMax|rRequest) || s.contextBeside()): // "when context overflows", "context too large"
 		return true
 	case s.tooBig >= 0 && s.subjectTooBig(): // "prompt is too long", "too many tokens"
 		return true
 	case subject && s.over && !s.countsMessages() && s.tooBig < 0 && (s.has(rMax|rCapacity) || s.number): // "Prompt exceeds max length"
 		return true
-	case s.has(rToken) && s.over && (s.has(rMax|rCapacity|rInput) || s.number || s.code) && !s.word("access"): // "token limit exceeded"
+	case subject && (s.word("oversize") || s.word("oversized")):
 		return true
-	case s.has(rRequest) && s.over && s.has(rLength): // "Request exceeds maximum length"
+	case s.countsTokens() && s.over && (s.has(rMax|rCapacity|rInput) || s.number || s.code): // "token limit exceeded"
+		return true
+	case s.has(rRequest) && s.over && s.word("length"): // "Request exceeds maximum length"
 		return true
 	case s.declares(): // "This model's maximum context length is 4096 tokens"
 		return true
@@ -209,6 +223,23 @@ func (s *sentence) isTokens() bool {
 	return s.fills() // "the context window is full"
 }
 
+// contextBeside says that nothing unknown stands between "context" and the relation: a context menu is none.
+func (s *sentence) contextBeside() bool {
+	for i, t := range s.ts {
+		if t.role&rContext == 0 {
+			continue
+		}
+		k := i + 1
+		for k < s.rel && (s.ts[k].role != 0 || s.ts[k].sign && s.ts[k].s != ":") {
+			k++
+		}
+		if k >= s.rel {
+			return true
+		}
+	}
+	return false
+}
+
 // onlyMessageFrame says that the subject is a "message" whose size is counted: gRPC's frames, Kimi's "total message size".
 func (s *sentence) onlyMessageFrame() bool {
 	if s.has(rToken | rContext | rLength) {
@@ -217,9 +248,22 @@ func (s *sentence) onlyMessageFrame() bool {
 	return !inputWord(s.ts) && (s.word("size") || s.has(rMore|rBytes))
 }
 
+// countsTokens says that tokens are counted: one "token" alone is a credential.
+func (s *sentence) countsTokens() bool {
+	for i, t := range s.ts {
+		if t.role&rToken != 0 && (t.s != "token" || s.code || s.at(i+1).role&(rLength|rCapacity|rMax) != 0) {
+			return true
+		}
+	}
+	return s.has(rToken) && s.word("sequence")
+}
+
 // countsMessages says that the number of messages, not their length, is the matter.
 func (s *sentence) countsMessages() bool {
 	for i, t := range s.ts {
+		if t.isNum && s.at(i+1).s == "messages" && !s.has(rToken|rChars|rContext) {
+			return true
+		}
 		if (t.s == "number" || t.s == "many" || t.s == "count") && !s.has(rToken|rChars) {
 			for k := i + 1; k < i+4; k++ {
 				if w := s.at(k).s; w == "messages" || w == "inputs" || w == "prompts" || w == "blocks" {
@@ -278,7 +322,7 @@ func (s *sentence) demands() bool {
 		return false
 	}
 	sized := s.has(rInput) && s.has(rToken|rLength|rChars) || s.has(rToken) && s.has(rLength|rContext) && !s.has(rOutput)
-	return sized && (s.has(rLess) || s.word("<") || s.word("to") && s.word("up") || s.word("supports") && s.word("prompt"))
+	return sized && (s.has(rLess) || s.word("<") || s.word("to") && s.word("up") || s.word("supports") && s.word("prompt") || s.several && (s.word("supports") || s.word("only") || s.word("but")))
 }
 
 // reduces finds advice that only helps against an overflow.
@@ -317,79 +361,11 @@ func (s *sentence) isBytes() bool {
 		return false
 	}
 	body := s.has(rRequest) || s.has(rMessage) || s.has(rBytes) && !s.has(rMedia)
-	return body && (s.tooBig >= 0 || s.has(rMax|rCapacity))
+	sized := s.has(rBytes|rMore) || s.word("size") || s.word("body") || s.word("payload")
+	return body && (s.tooBig >= 0 || s.has(rMax|rCapacity) && sized)
 }
 
 // isChars is Bedrock Titan's "expected maxLength: 42000, actual: 150180".
 func (s *sentence) isChars() bool {
 	return s.has(rMax) && s.number && s.has(rActual) && !s.has(rToken|rContext) && s.word("expected") && s.word("actual")
-}
-
-// stringTooLong is OpenAI's "Invalid 'input[0].id': string too long".
-func (s *segment) stringTooLong() bool {
-	return s.roles&rHint != 0 && (s.has("string too long") || s.has("string_above_max_length") || s.has("array_above_max_length") || s.has("array too long") ||
-		s.has("string should have at most"))
-}
-
-// stringField says whether the field that is too long is one that a shorter history shortens.
-func (s *segment) stringField() hit {
-	if s.has("array too long") {
-		return hitNone
-	}
-	for _, field := range [...]string{".text:", ".output:", ".content:", ".arguments:", "prompt:", "input:"} {
-		if s.has(field) {
-			return hitChars
-		}
-	}
-	return hitNone
-}
-
-// hardCode says that a code of the body names the overflow and nothing else.
-func hardCode(r *reading) bool {
-	for i := range r.segments {
-		s := &r.segments[i]
-		if s.code && s.roles&rContext != 0 && s.roles&rOver != 0 {
-			return true
-		}
-	}
-	return hardNumber(r)
-}
-
-// hardNumber knows the codes that are numbers and mean an overflow wherever they stand. MiniMax's 2013
-// and Z.ai's 1210 are not among them: they also mean a broken pairing and any bad parameter.
-func hardNumber(r *reading) bool {
-	for _, c := range r.codeNumber {
-		if c == "1261" || c == "336103" { // Z.ai; Baidu Qianfan
-			return true
-		}
-	}
-	return false
-}
-
-// saysMore says that a body with status 413 is more than the status in words. An empty one may mean
-// anything, and a page was made by a proxy.
-func saysMore(r *reading) bool {
-	if r.page {
-		return false
-	}
-	for i := range r.segments {
-		s := &r.segments[i]
-		if s.has("no body") {
-			return false
-		}
-		words := 0
-		for _, t := range s.tokens {
-			switch t.s {
-			case "http", "error", "status", "code", "request", "failed", "with", "api", "response", "server", "returned", "the":
-			default:
-				if !t.sign && !t.isNum {
-					words++
-				}
-			}
-		}
-		if words >= 2 && !s.code {
-			return true
-		}
-	}
-	return false
 }

@@ -252,9 +252,11 @@ func (c *counts) behind(ts []token, i int) count {
 	}
 	t := ts[k]
 	switch {
+	case t.role&rOver != 0 && k+1 < len(ts) && ts[k+1].s == "by", t.role&rContext != 0:
+		return countLimit // "a limit of 8192 exceeded by …", "an 8192 token context"
 	case t.role&rOver != 0, t.role&rMore != 0, t.role&rToo != 0, t.s == "over", t.s == "above", t.s == ">":
 		return countTotal
-	case t.role&rMax != 0:
+	case t.role&rMax != 0, t.s == "permits" || t.s == "allows":
 		return countLimit
 	}
 	return countNone
@@ -266,8 +268,12 @@ func (c *counts) before(ts []token, i int) count {
 	for k := i - 1; k >= 0 && k >= i-9; k-- {
 		t := ts[k]
 		switch {
-		case t.isNum || t.sign && endsSentence(t.s):
+		case t.isNum || t.sign && endsSentence(t.s), t.s == ":" && weak != countNone:
 			return weak
+		case t.role&rInput != 0 && k == i-2 && isSign(ts, i-1, "="):
+			return countInput
+		case t.role&rActual != 0 && k > 0 && (ts[k-1].s == "model" || ts[k-1].s == "models"):
+			return countLimit // "the model takes 8192"
 		case t.s == "least":
 			c.atLeast = true
 		case t.role&rField != 0 && k >= i-2:
@@ -276,13 +282,15 @@ func (c *counts) before(ts []token, i int) count {
 			return countNone
 		case t.s == "by" && k == i-1:
 			return countDelta
-		case t.role&rOutParam != 0, t.role&rOutput != 0 && k >= i-2:
+		case t.role&rOutParam != 0, t.role&rOutput != 0 && (k == i-1 || k == i-2 && !isSign(ts, i-1, "(")):
 			return countOutput
 		case t.role&rMax != 0 && k+1 < len(ts) && ts[k+1].role&rOutput != 0:
 			continue // "input and maximum output tokens (35000)"
 		case t.role&rMax != 0 && isSign(ts, k-1, "+"):
 			return countOutput // "prompt (5000) + max tokens (4096)"
-		case t.role&(rMax|rContext) != 0, t.s == "supports", t.s == "accepts", t.s == "allows", t.role&(rOver|rThan) != 0 && k >= i-4 && !(t.role&rThan != 0 && isSign(ts, i-1, ":")),
+		case t.role&rOver != 0 && ts[k+1].s == "by":
+			weak = countInput // "exceeded by a request with 20000"
+		case t.role&(rMax|rContext) != 0, t.s == "supports", t.s == "accepts", t.s == "allows", t.s == "permits", t.role&(rOver|rThan) != 0 && k >= i-4 && !(t.role&rThan != 0 && isSign(ts, i-1, ":")),
 			t.s == "<", t.s == ">", t.s == "over", t.s == "above",
 			t.s == "to" && k > 0 && ts[k-1].s == "up", t.s == "within":
 			return countLimit

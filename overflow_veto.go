@@ -217,7 +217,7 @@ func inputWord(ts []token) bool {
 
 // nearToken says that tokens, or a length, stand beside the k-th token: "output tokens", "maximum output length".
 func nearToken(ts []token, k int) bool {
-	for i := max(0, k-1); i < min(len(ts), k+3); i++ {
+	for i := max(0, k-1); i < min(len(ts), k+4); i++ {
 		if ts[i].role&(rToken|rLength) != 0 {
 			return true
 		}

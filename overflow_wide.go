@@ -5,7 +5,7 @@ import "strings"
 // hitWide runs the families over scripts without spaces between the words, and over Korean: what is
 // sent and how it is too much, as parts of the text.
 func hitWide(s string) hit {
-	if !containsAny(s, "过长", "過長", "太长", "太長", "超长", "超長", "超过", "超過", "超出", "超限", "过大", "過大", "大于", "大於", "溢出", "最大长度", "上限", "最多", "不能超", "过多",
+	if !containsAny(s, "过长", "過長", "太长", "太長", "超长", "超長", "超过", "超過", "超出", "超限", "过大", "過大", "大于", "大於", "溢出", "最大长度", "上限", "最多", "不能超", "过多", "已满", "耗尽", "用尽",
 		"超え", "長すぎ", "大きすぎ", "多すぎ", "オーバー", "초과", "너무 ", "넘었", "넘습", "넘는", "넘어", "넘을", "초과했") {
 		return hitNone
 	}

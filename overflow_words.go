@@ -35,7 +35,7 @@ func roleOf(w string) role {
 		"maximum_length", "upper", "максимальный", "максимальную", "максимальной", "supported":
 		return rMax
 	case "exceed", "exceeds", "exceeded", "exceeding", "overflow", "overflows", "overflowed", "overflowing", "surpass", "surpasses",
-		"surpassed", "beyond", "oversized", "overlong", "overrun", "überschreitet", "überschritten", "übersteigt", "exceede", "excede",
+		"surpassed", "beyond", "oversized", "oversize", "breached", "breaches", "overlong", "overrun", "überschreitet", "überschritten", "übersteigt", "exceede", "excede",
 		"supera", "dépasse", "dépassée", "dépassé", "eccede", "ultrapassa", "превышает", "превышен", "превышена", "outgrew", "outgrown":
 		return rOver
 	case "too", "zu", "trop", "demasiado", "demasiada", "troppo", "muito", "слишком":
@@ -54,7 +54,7 @@ func roleOf(w string) role {
 	case "max_tokens", "max_completion_tokens", "max_new_tokens", "max_output_tokens", "maxtokens", "maxoutputtokens",
 		"budget_tokens", "max_tokens_to_sample", "num_predict", "n_predict", "maxcompletiontokens":
 		return rOutput | rOutParam
-	case "output", "outputs", "completion", "completions", "response", "responses", "generation", "generated", "answer", "reply", "prediction", "reserve", "reserved":
+	case "output", "outputs", "completion", "completions", "response", "responses", "generation", "generated", "answer", "reply", "prediction", "reasoning", "thinking", "reserve", "reserved":
 		return rOutput
 	case "reduce", "shorten", "decrease", "trim", "truncate", "shrink", "compress", "compact", "shorter", "reducing", "reduced", "shortening", "kürzen", "réduisez", "reduzca", "reduce_the":
 		return rReduce
@@ -62,6 +62,13 @@ func roleOf(w string) role {
 		return rFull
 	case "must", "should", "cannot", "can", "expected", "only", "supports", "support", "up", "range", "darf":
 		return rMust
+	}
+	return sideRole(w)
+}
+
+// sideRole is the second half of the dictionary: units, fields, and what rules an overflow out.
+func sideRole(w string) role {
+	switch w {
 	case "byte", "bytes", "mb", "mib", "kb", "kib", "megabytes", "kilobytes", "octets":
 		return rBytes
 	case "character", "characters", "char", "chars", "zeichen", "caracteres", "caractères", "символов":
@@ -70,11 +77,11 @@ func roleOf(w string) role {
 		"file", "files", "attachment", "attachments", "encoder", "mime", "media", "upload", "picture", "frames":
 		return rMedia
 	case "id", "ids", "call_id", "tool_call_id", "tool_use_id", "name", "names", "pattern", "description", "descriptions", "enum",
-		"items", "elements", "item", "expiry", "email", "password", "metadata", "schema", "properties", "function", "functions", "temperature",
+		"items", "elements", "item", "expiry", "age", "retries", "redirects", "depth", "attempts", "iterations", "email", "password", "metadata", "schema", "properties", "function", "functions", "temperature",
 		"top_p", "top_k", "cache", "cached", "caching", "stop", "encrypted_content", "blocks", "cache_control", "title", "header", "headers",
 		"url", "filename", "path", "key", "tool_use", "tool_result", "varying", "label", "logit_bias", "seed":
 		return rField
-	case "has", "have", "had", "contains", "contain", "contained", "got", "given", "received", "supplied", "requested", "resulted",
+	case "asked", "has", "have", "had", "contains", "contain", "contained", "got", "given", "received", "supplied", "requested", "resulted",
 		"passed", "sent", "actual", "current", "currently", "provided", "used", "totals", "total", "first", "estimated", "found", "was", "counted", "needs", "requires", "takes", "uses":
 		return rActual
 	case "tpm", "rpm", "rps", "throttled", "throttling", "throttle", "ratelimit", "ratelimited", "ratelimiterror", "ratelimitexceeded", "concurrency", "concurrent":
