@@ -1,0 +1,196 @@
+package winnow_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+)
+
+// outline is a history in one line: u user, s system, a assistant with its calls, t a result with the call
+// that it answers and its text; E marks an error result.
+func outline(h []winnow.Message) string {
+	var out []string
+	for _, m := range h {
+		s := string(m.Role)[:1]
+		var calls []string
+		for _, p := range m.Parts {
+			if p.Kind == winnow.KindToolCall {
+				calls = append(calls, p.ID)
+			}
+		}
+		switch {
+		case m.Role == winnow.RoleTool && m.IsError:
+			s = "E:" + m.ToolCallID
+		case m.Role == winnow.RoleTool:
+			s += ":" + m.ToolCallID + "=" + fullText(m)
+		case len(calls) > 0:
+			s += "[" + strings.Join(calls, ",") + "]"
+		}
+		out = append(out, s)
+	}
+	return strings.Join(out, " ")
+}
+
+func TestRepairToolPairing(t *testing.T) {
+	q, a, sys := userSays("question"), modelSays("answer"), systemSays("now")
+	read, write := modelSends(callPart("a", "read"), callPart("a", "write")), toolSays("a", "w")
+	write.ToolName = "write"
+	readResult := toolSays("a", "r")
+	readResult.ToolName = "read"
+	for _, tt := range []struct {
+		name   string
+		in     []winnow.Message
+		want   string // the outline of the output
+		edits  int
+		reason string
+	}{
+		{"order of calls", list(q, modelCalls("a", "b"), toolSays("b", "2"), toolSays("a", "1"), q), "u a[a,b] t:a=1 t:b=2 u", 1, "results come in call order"},
+		{"user in between", list(q, modelCalls("a"), q, toolSays("a", "1"), a), "u a[a] t:a=1 u a", 1, "the result stands directly behind its call"},
+		{"system in between", list(q, modelCalls("a"), sys, toolSays("a", "1"), a), "u a[a] t:a=1 s a", 1, "nothing may stand between, not even a system message"},
+		{"late", list(q, modelCalls("a"), a, q, a, toolSays("a", "1")), "u a[a] t:a=1 a u a", 1, "a late result goes to its call, across other assistant messages"},
+		{"late, across calls", list(q, modelCalls("a"), modelCalls("b"), toolSays("b", "2"), toolSays("a", "1"), q), "u a[a] t:a=1 a[b] t:b=2 u", 1, "results of a later call are not in its way"},
+		{"orphan", list(q, toolSays("ghost", "1"), a), "u a", 1, "a result without a call"},
+		{"before its call", list(q, toolSays("a", "1"), modelCalls("a"), q), "u a[a] E:a u", 2, "a result cannot come before its call: the one is an orphan, the other without a result"},
+		{"twice", list(q, modelCalls("a"), toolSays("a", "1"), toolSays("a", "2"), q), "u a[a] t:a=1 u", 1, "the first result counts"},
+		{"twice, later", list(q, modelCalls("a"), toolSays("a", "1"), a, toolSays("a", "2"), q), "u a[a] t:a=1 a u", 1, "a second result that is late as well"},
+		{"missing", list(q, modelCalls("a", "b"), toolSays("b", "2"), q), "u a[a,b] E:a t:b=2 u", 1, "an error result says that there is none"},
+		{"pending", list(q, modelCalls("a", "b"), toolSays("b", "2")), "u a[a,b] t:b=2", 0, "a call that waits at the end stays open"},
+		{"pending, all of them", list(q, modelCalls("a", "b")), "u a[a,b]", 0, "no result yet"},
+		{"pending, and something to do", list(q, toolSays("ghost", "1"), modelCalls("a")), "u a[a]", 1, "it stays open whatever else is repaired"},
+		{"not pending", list(q, modelCalls("a"), sys), "u a[a] E:a s", 1, "a message behind it: nobody waits any more"},
+		{"id in a later turn", list(q, modelCalls("a"), toolSays("a", "1"), q, modelCalls("a"), toolSays("a", "2"), q), "u a[a] t:a=1 u a[a_2] t:a_2=2 u", 2, "paired by occurrence; the second use gets a suffix, call and result alike"},
+		{"id in three turns", list(q, modelCalls("a"), toolSays("a", "1"), modelCalls("a"), toolSays("a", "2"), modelCalls("a"), toolSays("a", "3"), q), "u a[a] t:a=1 a[a_2] t:a_2=2 a[a_3] t:a_3=3 u", 4, "numbers go on"},
+		{"suffix is taken", list(q, modelCalls("a", "a_2"), toolSays("a", "1"), toolSays("a_2", "x"), modelCalls("a"), toolSays("a", "2"), q), "u a[a,a_2] t:a=1 t:a_2=x a[a_3] t:a_3=2 u", 2, "an id of the history is never made a second time"},
+		{"id twice in a message", list(q, modelCalls("a", "a"), toolSays("a", "1"), toolSays("a", "2"), q), "u a[a,a_2] t:a=1 t:a_2=2 u", 2, "in the order of the calls"},
+		{"id twice, by tool", list(q, read, write, readResult, q), "u a[a,a_2] t:a=r t:a_2=w u", 3, "the tool's name says which is which"},
+		{"empty id", list(q, modelCalls(""), toolSays("", "1"), q), "u a[call_1] t:call_1=1 u", 2, "providers refuse it"},
+		{"empty ids", list(q, modelCalls("", ""), toolSays("", "1"), toolSays("", "2"), modelCalls(""), toolSays("", "3"), q), "u a[call_1,call_2] t:call_1=1 t:call_2=2 a[call_3] t:call_3=3 u", 5, "paired by occurrence"},
+		{"empty id, pending", list(q, modelCalls("")), "u a[call_1]", 1, "the host answers with the id that it sees"},
+		{"odd id", list(q, modelCalls("fc|1"), toolSays("fc|1", "1"), q), "u a[fc|1] t:fc|1=1 u", 0, "an id that is unique is not touched: its provider made it"},
+		{"odd id twice", list(q, modelCalls("fc|1"), toolSays("fc|1", "1"), modelCalls("fc|1"), toolSays("fc|1", "2"), q), "u a[fc|1] t:fc|1=1 a[fc_1_2] t:fc_1_2=2 u", 2, "what is made holds only what every provider takes"},
+		{"failed", list(q, failed(modelCalls("a"), "error"), toolSays("a", "1"), q), "u u", 2, "its calls may be incomplete: they go with their results, and so does a message of nothing else"},
+		{"aborted with text", list(q, failed(modelSends(textPart("I will"), callPart("a", "exec")), "aborted"), toolSays("a", "1"), q), "u a u", 2, "what it said stays"},
+		{"failed, at the end", list(q, failed(modelSends(textPart("I will"), callPart("a", "exec")), "aborted")), "u a", 1, "its calls wait for nothing"},
+		{"other reasons", list(q, failed(modelCalls("a"), "length"), toolSays("a", "1"), q), "u a[a] t:a=1 u", 0, "a turn that was cut is not a failed one"},
+		{"result of a user", list(q, toolSays("a", "1"), modelSays("x")), "u a", 1, "no assistant message in front of it"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			in := named(deepCopy(tt.in))
+			got, edits := winnow.RepairToolPairing(in)
+			assert.Equal(t, tt.want, outline(got), tt.reason)
+			assert.Len(t, edits, tt.edits, "%v", edits)
+			assert.Equal(t, tt.edits == 0, sharesMemory(in, got), "the same list exactly if nothing was done")
+			checkStage(t, repairStage, in)
+		})
+	}
+}
+
+func TestRepairEmptyContent(t *testing.T) {
+	q, a := userSays("question"), modelSays("answer")
+	empty := textPart("")
+	signed := thinkPart("so it is", "c2ln")
+	for _, tt := range []struct {
+		name   string
+		in     winnow.Message
+		want   []winnow.Part // nil: the message goes
+		reason string
+	}{
+		{"empty text", modelSends(empty, textPart("x"), empty), []winnow.Part{textPart("x")}, "providers refuse it"},
+		{"blank text", modelSends(textPart(" \n")), []winnow.Part{textPart(" \n")}, "white space stays: only Prepare drops it"},
+		{"nothing", winnow.Message{Role: winnow.RoleAssistant}, nil, "no turn may be empty"},
+		{"nothing but empty texts", modelSends(empty, empty), nil, "nothing is left"},
+		{"empty user message", userSays(""), nil, "of users as well"},
+		{"thinking only", modelSends(signed), nil, "what it led to never came"},
+		{"thinking last", modelSends(textPart("x"), signed), []winnow.Part{textPart("x")}, "providers want what it led to behind it"},
+		{"thinking first", modelSends(signed, textPart("x")), []winnow.Part{signed, textPart("x")}, "that is its place"},
+		{"thinking and a call", modelSends(signed, callPart("a", "exec")), []winnow.Part{signed, callPart("a", "exec")}, "a call is something that it led to"},
+		{"encrypted thinking", modelSends(thinkPart("", "c2ln"), textPart("x")), []winnow.Part{thinkPart("", "c2ln"), textPart("x")}, "signed, and its text is not for us"},
+		{"empty thinking", modelSends(thinkPart("", ""), textPart("x")), []winnow.Part{textPart("x")}, "neither text nor signature"},
+		{"image", winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{empty, imagePart()}}, []winnow.Part{imagePart()}, "an image is content"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			in := list(q, a, tt.in)
+			for _, p := range tt.in.Parts {
+				if p.Kind == winnow.KindToolCall {
+					in = append(in, toolSays(p.ID, "result"))
+				}
+			}
+			in = append(in, q)
+			got, _ := winnow.RepairToolPairing(in)
+			if tt.want == nil {
+				require.Len(t, got, len(in)-1, tt.reason)
+				return
+			}
+			require.Len(t, got, len(in), tt.reason)
+			assert.Equal(t, tt.want, got[2].Parts, tt.reason)
+		})
+	}
+	got, edits := winnow.RepairToolPairing(list(q, modelCalls("a"), toolSays("a", "", "x"), toolSays("b"), q))
+	assert.Equal(t, "u a[a] t:a=x u", outline(got), "an empty text of a result goes too")
+	assert.Len(t, edits, 2)
+	bare := list(q, modelCalls("a"), toolSays("a"), q)
+	_, edits = winnow.RepairToolPairing(bare)
+	assert.Empty(t, edits, "a result without parts is an answer: a command that printed nothing")
+}
+
+func TestRepairArguments(t *testing.T) {
+	for _, tt := range []struct{ in, want, reason string }{
+		{`{"path":"a"}`, `{"path":"a"}`, "as it is"},
+		{`{ "b": 1, "a": 2 }`, `{ "b": 1, "a": 2 }`, "order and white space are the model's"},
+		{``, ``, "no arguments"},
+		{`[1]`, `[1]`, "one JSON value of any kind"},
+		{`{"path":"sr`, `{"invalidJson":"{\"path\":\"sr"}`, "wrapped, so that nothing is lost"},
+		{`rm -rf`, `{"invalidJson":"rm -rf"}`, "no JSON at all"},
+		{"\xff", `{"invalidJson":"\ufffd"}`, "not even text"},
+	} {
+		call := callPart("a", "exec")
+		call.Arguments = json.RawMessage(tt.in)
+		got, _ := winnow.RepairToolPairing(list(userSays("q"), modelSends(call), toolSays("a", "x"), userSays("q")))
+		assert.Equal(t, tt.want, string(got[1].Parts[0].Arguments), tt.reason)
+	}
+}
+
+func TestRepairMissingResult(t *testing.T) {
+	nameless := modelSends(winnow.Part{Kind: winnow.KindToolCall, ID: "b"})
+	got, edits := winnow.RepairToolPairing(named(list(userSays("q"), modelCalls("a"), nameless, userSays("q"))))
+	require.Equal(t, "u a[a] E:a a[b] E:b u", outline(got))
+	assert.Equal(t, "exec", got[2].ToolName, "the tool of its call")
+	assert.Equal(t, "unknown", got[4].ToolName, "providers want a name")
+	assert.Contains(t, fullText(got[2]), "No result", "it says that there is none")
+	assert.Nil(t, got[2].Source, "the host did not make it")
+	assert.Empty(t, got[2].ID)
+	for k, e := range edits {
+		assert.Zero(t, e.Before, "inserted")
+		assert.Positive(t, e.After)
+		assert.Equal(t, []int{1, 2}[k], e.Index, "where its call is")
+	}
+
+	late := append(deepCopy(got[:5]), toolSays("a", "the real one"), userSays("q"))
+	again, _ := winnow.RepairToolPairing(late)
+	assert.Equal(t, "u a[a] t:a=the real one a[b] E:b u", outline(again), "a result that comes after all takes the place of the one that stood in for it")
+}
+
+func TestRepairLongIDs(t *testing.T) {
+	long := strings.Repeat("x", 500)
+	got, edits := winnow.RepairToolPairing(list(userSays("q"), modelCalls(long), modelCalls(long), userSays("q")))
+	assert.Equal(t, long, got[1].Parts[0].ID, "an id that is unique so far is its provider's")
+	second := got[3].Parts[0].ID
+	assert.LessOrEqual(t, len(second), 40, "what is made is short enough for every provider")
+	assert.Equal(t, second, got[4].ToolCallID)
+	for _, e := range edits {
+		assert.Less(t, len(e.Reason), 200, "a reason is for people")
+	}
+}
+
+func TestRepairKeepsOthers(t *testing.T) {
+	h := named(list(userSays("q"), modelCalls("a"), toolSays("a", "1"), toolSays("ghost", "x"), modelSays("a"), userSays("q")))
+	got, _ := winnow.RepairToolPairing(h)
+	for k, i := range []int{0, 1, 2, 4, 5} {
+		assert.Equal(t, h[i], got[k], "message %d with its Source", i)
+	}
+}
