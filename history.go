@@ -56,7 +56,7 @@ func turnLimitStart(history []Message, limit int) int {
 		return 0
 	}
 	turns, start := 0, 0
-	for i := len(history) - 1; i >= 0; i-- {
+	for i := len(history) - 1; turns+i >= limit; i-- { // until what is left cannot exceed the limit
 		if !beginsTurn(&history[i]) {
 			continue
 		}

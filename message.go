@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -98,11 +100,7 @@ func (m *Message) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &p); err != nil {
 		return describeJSON(b, 0, err)
 	}
-	for i := range p.Parts {
-		if p.Parts[i].Kind == "text" { // some hosts spell it out
-			p.Parts[i].Kind = KindText
-		}
-	}
+	p.Parts = withoutTextKind(p.Parts) // some hosts spell it out
 	*m = Message(p)
 	return nil
 }
@@ -139,6 +137,9 @@ func ReadMessages(r io.Reader) ([]Message, error) {
 	if _, err := d.Token(); err != nil { // the closing bracket
 		return out, readError(data, d.InputOffset(), err)
 	}
+	if rest := bytes.TrimLeft(data[d.InputOffset():], " \t\r\n"); len(rest) > 0 {
+		return out, readError(data, int64(len(data)-len(rest)), errors.New("syntax: there is text behind the array"))
+	}
 	return out, nil
 }
 
@@ -149,11 +150,28 @@ func WriteMessages(w io.Writer, messages []Message) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	for i := range messages {
-		if err := e.Encode(&messages[i]); err != nil {
+		m := messages[i]
+		m.Parts = withoutTextKind(m.Parts)
+		if err := e.Encode(&m); err != nil {
 			return fmt.Errorf("winnow: writing message %d: %w", i, err)
 		}
 	}
 	return nil
+}
+
+// withoutTextKind returns parts with the text kind as it is written: absent.
+func withoutTextKind(parts []Part) []Part {
+	isText := func(p Part) bool { return p.Kind == "text" }
+	if !slices.ContainsFunc(parts, isText) {
+		return parts
+	}
+	parts = slices.Clone(parts)
+	for i := range parts {
+		if isText(parts[i]) {
+			parts[i].Kind = KindText
+		}
+	}
+	return parts
 }
 
 func checkRole(r Role) error {
@@ -204,10 +222,33 @@ func describeJSON(data []byte, start int64, err error) error {
 			field = "message"
 		}
 		e.text = fmt.Sprintf("%s: want %s, got %s", field, typ.Type, typ.Value)
+	case timeOffset(data[start:], err) >= 0:
+		at = start + timeOffset(data[start:], err)
+		e.text = "time: " + err.Error()
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
 		at = int64(len(data))
 		e.text = "syntax: the text ends in the middle of a message"
 	}
 	e.line += 1 + bytes.Count(data[:min(max(at, 0), int64(len(data)))], []byte("\n"))
 	return e
+}
+
+// timeOffset returns where the time of the message in data is, if err is an error of reading it, or -1.
+// Package json does not say where such an error is.
+func timeOffset(data []byte, err error) int64 {
+	var parse *time.ParseError
+	if !errors.As(err, &parse) && !strings.HasPrefix(err.Error(), "Time.UnmarshalJSON: ") {
+		return -1
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	for key, err := d.Token(); err == nil; key, err = d.Token() {
+		if name, ok := key.(string); ok && strings.EqualFold(name, "time") {
+			return d.InputOffset()
+		}
+		var value json.RawMessage
+		if key != json.Delim('{') && d.Decode(&value) != nil {
+			break
+		}
+	}
+	return 0
 }

@@ -114,19 +114,22 @@ func textBytes(m *Message) (n int, ok bool) {
 	return n, true
 }
 
-// estimateResult estimates a result that holds nothing but text. chars is what its texts have, or -1 where the
-// estimator does not count them.
-func estimateResult(e Estimator, m *Message) (tokens, chars int) {
+// estimateResult estimates a result that holds nothing but text. known is the characters of its texts, or -1;
+// chars is that, or what the estimator counted, or -1 where it does not count characters.
+func estimateResult(e Estimator, m *Message, known int) (tokens, chars int) {
 	n, ok := e.(charsPerToken)
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		ok = ok && p.Kind == KindText && p.Tokens <= 0 && p.Name == "" && len(p.Arguments) == 0
 	}
 	if !ok {
-		return max(0, e.Estimate(*m)), -1
+		return max(0, e.Estimate(*m)), known
 	}
-	for i := range m.Parts {
-		chars += charCount(m.Parts[i].Text)
+	if chars = known; known < 0 {
+		chars = 0
+		for i := range m.Parts {
+			chars += charCount(m.Parts[i].Text)
+		}
 	}
 	return int(min(math.Ceil(float64(chars)/float64(n)), math.MaxInt32)), chars
 }
@@ -156,7 +159,7 @@ func (p *pruning) aboveSoftTrim() bool {
 		next := 0 // candidate
 		for i := range p.history {
 			if next < len(p.candidates) && p.candidates[next].index == i {
-				p.tokens[i], p.candidates[next].chars = estimateResult(p.Estimator, &p.history[i])
+				p.tokens[i], p.candidates[next].chars = estimateResult(p.Estimator, &p.history[i], -1)
 				next++
 				continue
 			}
@@ -180,20 +183,18 @@ func (p *pruning) trimAll() {
 	for k := range p.candidates {
 		c := &p.candidates[k]
 		m := &p.history[c.index]
-		text, chars, ok := p.trimmed(m, c.chars)
-		if ok && p.replace(c, text, OpTrim) {
+		if text, chars, left, ok := p.trimmed(m, c.chars); ok && p.replace(c, text, left, OpTrim) {
 			c.reason = fmt.Sprintf("old result of %d characters: head and tail kept", chars)
-			c.chars = charCount(text)
 		}
 	}
 }
 
-// trimmed returns the head and the tail of m's text with a note, and the characters of the whole. known is
-// the characters of the texts, or -1. ok is false if m is not to be trimmed.
-func (p *pruning) trimmed(m *Message, known int) (text string, chars int, ok bool) {
+// trimmed returns the head and the tail of m's text with a note; chars of the whole are left of it so many.
+// known is the characters of the texts, or -1. ok is false if m is not to be trimmed.
+func (p *pruning) trimmed(m *Message, known int) (text string, chars, left int, ok bool) {
 	bytes, _ := textBytes(m)
 	if bytes+len(m.Parts) <= p.SoftTrimMaxChars {
-		return "", 0, false
+		return "", 0, 0, false
 	}
 	joined := joinedText(m)
 	if chars = known + len(m.Parts) - 1; known < 0 {
@@ -201,17 +202,12 @@ func (p *pruning) trimmed(m *Message, known int) (text string, chars int, ok boo
 	}
 	head, tail := p.SoftTrimHeadChars, p.SoftTrimTailChars
 	if chars <= p.SoftTrimMaxChars || head >= chars-tail || p.wasTrimmed(joined, chars) {
-		return "", chars, false
+		return "", 0, 0, false
 	}
-	var b strings.Builder
 	h, t := headEnd(joined, head), tailStart(joined, tail)
 	note := trimNote(head, tail, chars)
-	b.Grow(h + len(trimGap) + len(joined) - t + len(note))
-	b.WriteString(joined[:h])
-	b.WriteString(trimGap)
-	b.WriteString(joined[t:])
-	b.WriteString(note)
-	return b.String(), chars, b.Len() < len(joined)
+	left = head + len(trimGap) + tail + len(note)
+	return joined[:h] + trimGap + joined[t:] + note, chars, left, left < chars
 }
 
 const trimGap = "\n...\n"
@@ -277,19 +273,23 @@ func (p *pruning) clearOldest() {
 			return
 		}
 		c := &p.candidates[k]
-		if p.replace(c, p.Placeholder, OpClear) {
+		if p.replace(c, p.Placeholder, charCount(p.Placeholder), OpClear) {
 			c.reason = "old result cleared: the history is above the share of the window from which results are cleared"
 		}
 	}
 }
 
-// replace makes text the only text of the candidate, unless that would not make it smaller.
-func (p *pruning) replace(c *candidate, text string, op Op) bool {
+// replace makes text, of so many characters, the only text of the candidate, unless that would not make it
+// smaller, in tokens and in characters.
+func (p *pruning) replace(c *candidate, text string, chars int, op Op) bool {
+	if c.chars >= 0 && c.chars <= chars || c.chars < 0 && !charsAbove(p.history[c.index].Parts, chars) {
+		return false
+	}
 	m := p.history[c.index]
 	m.Parts = []Part{{Text: text}}
 	m.Source = nil
-	tokens := max(0, p.Estimator.Estimate(m))
-	if tokens >= c.tokens || !longerThan(p.history[c.index].Parts, text) {
+	tokens, _ := estimateResult(p.Estimator, &m, chars)
+	if tokens >= c.tokens {
 		return false
 	}
 	if p.out == nil {
@@ -297,19 +297,18 @@ func (p *pruning) replace(c *candidate, text string, op Op) bool {
 	}
 	p.out[c.index] = m
 	p.total += tokens - c.tokens
-	c.tokens, c.op = tokens, op
+	c.tokens, c.chars, c.op = tokens, chars, op
 	return true
 }
 
-// longerThan says that the parts have more characters than text. An estimator may see it differently.
-func longerThan(parts []Part, text string) bool {
-	left := charCount(text)
+// charsAbove says that the texts of the parts have more than n characters.
+func charsAbove(parts []Part, n int) bool {
 	for i := range parts {
 		s := parts[i].Text
-		if charsAtLeast(s, left+1) {
+		if len(s) > n && charsAtLeast(s, n+1) {
 			return true
 		}
-		left -= charCount(s)
+		n -= charCount(s)
 	}
 	return false
 }

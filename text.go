@@ -58,6 +58,9 @@ func headEnd(s string, n int) int {
 // tailStart returns the index of the last n characters of s, or 0 if there are fewer.
 func tailStart(s string, n int) int {
 	i := len(s)
+	for n >= 8 && i >= 8 && loadWord(s, i-8)&nonASCII == 0 {
+		i, n = i-8, n-8
+	}
 	for ; n > 0 && i > 0; n-- {
 		if s[i-1] < utf8.RuneSelf {
 			i--

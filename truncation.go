@@ -28,8 +28,8 @@ func TruncateToolResults(history []Message, window int, opts *TruncateOptions) (
 		if m.Role != RoleTool || m.Pinned || !t.mayBeOversized(m) {
 			continue
 		}
-		tokens, chars := estimateResult(t.Estimator, m)
-		if tokens <= t.limit && chars <= t.MaxChars && (chars >= 0 || !t.longerThanMax(m)) {
+		tokens, chars := estimateResult(t.Estimator, m, -1)
+		if tokens <= t.limit && chars <= t.MaxChars && (chars >= 0 || !charsAbove(m.Parts, t.MaxChars)) {
 			continue
 		}
 		cut, after, ok := t.cut(m, tokens, chars)
@@ -77,20 +77,6 @@ func (t *truncation) mayBeOversized(m *Message) bool {
 	return bytes > t.MaxChars || most < 0 || most > t.limit
 }
 
-// longerThanMax says that the texts of m have more than MaxChars characters.
-func (t *truncation) longerThanMax(m *Message) bool {
-	chars := 0
-	for i := range m.Parts {
-		if p := &m.Parts[i]; p.Kind == KindText {
-			if left := t.MaxChars - chars; len(p.Text) > left && charsAtLeast(p.Text, left+1) {
-				return true
-			}
-			chars += charCount(p.Text)
-		}
-	}
-	return false
-}
-
 // textPart is one text of a result that is being cut.
 type textPart struct {
 	index  int // in Parts
@@ -99,8 +85,7 @@ type textPart struct {
 	budget int // characters it may have, notice included
 }
 
-// cut returns m cut to the limits and its tokens. known is the characters of its texts, or -1. ok is false
-// if m is within them or cannot be made smaller.
+// cut returns m cut to the limits and its tokens. known is the characters of its texts, or -1. ok is false if m is within them or cannot be made smaller.
 func (t *truncation) cut(m *Message, tokens, known int) (out Message, after int, ok bool) {
 	parts, chars := t.textParts(m, known)
 	if tokens <= t.limit && chars <= t.MaxChars || chars == 0 || t.settled(m, parts, tokens, chars) {
