@@ -100,12 +100,30 @@ func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructi
 	if err != nil {
 		return nil, nil, err
 	}
-	cp.key = m.ledger.index.hasher.key(&cp.message)
+	m.tellApart(cp, d.view)
 	next := m.draftWithin(d.history, cp, d.budget)
-	if next.checkpoint == nil || !asked && next.tokens() >= before {
+	if next.checkpoint != nil && !next.fit() {
+		// Results that were old are among the newest once what stood between is gone. They are wanted whole, if that fits.
+		next = m.newDraft(d.history, cp, d.budget, d.made)
+	}
+	if next.checkpoint == nil || !asked && !next.fit() && next.tokens() >= before {
 		return nil, nil, fmt.Errorf("%w: %w", ErrCompaction, errNoGain)
 	}
 	return next, report, nil
+}
+
+// tellApart gives the summary of cp its key. A summarizer may answer the same twice; the new summary must
+// still not be taken for the one that the history has already.
+func (m *Manager) tellApart(cp *checkpoint, v *view) {
+	h := &m.ledger.index.hasher
+	cp.key = h.key(&cp.message)
+	for i := range v.messages {
+		if v.messages[i].Summary && v.facts[i].key == cp.key {
+			cp.message.Parts[0].Text += "\n(and what came after it)"
+			m.tellApart(cp, v)
+			return
+		}
+	}
 }
 
 // commitCompaction is commit for a draft that has a new checkpoint.

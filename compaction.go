@@ -21,6 +21,8 @@ const (
 	maxSummaryTokens = 24_000
 	// A summary with its frame has at least about so many tokens: to put it in the place of less is no gain.
 	leastGain = 200
+	// The summary of a short history has at most this share of what it stands for.
+	mostOfRemoved = 0.9
 	// At least this share of the summary is the summarizer's text.
 	bodyShare = 0.5
 )
@@ -49,7 +51,8 @@ type compaction struct {
 	prefix []Message // beginning of the turn that the cut divides
 	recent []Message // what is kept, and the request
 
-	removed      int // tokens of what is summarized, as it stands in the request
+	rules        string // the section
+	removed      int    // tokens of what is summarized, as it stands in the request
 	firstKept    place
 	index        int // of firstKept in the history passed in
 	request      place
@@ -63,6 +66,9 @@ var errNothingToCompact = errors.New("there is nothing before the newest message
 // newCompaction chooses the cut and collects what is to be summarized.
 func (d *draft) newCompaction(instructions string, asked bool) (*compaction, error) {
 	v, o := d.view, d.manager.opts
+	if len(v.plain) == 0 {
+		return nil, fmt.Errorf("%w: %w", ErrCompaction, errNothingToCompact)
+	}
 	room := d.room()
 	c := &compaction{
 		opts: o, window: d.manager.window, before: d.tokens(), cache: d.ledger.cache,
@@ -79,12 +85,15 @@ func (d *draft) newCompaction(instructions string, asked bool) (*compaction, err
 	landing := max(0, shareOf(room, landShare)-fixed-c.cap)
 	cut, request := d.cutPoint(stays, min(o.Compact.KeepRecent, landing))
 	c.collect(d, stays, cut, request)
-	least := leastGain
-	if asked {
-		least = 0
+	if c.rules = ""; o.Compact.Rules != nil {
+		c.rules = rulesSection(o.Compact.Rules())
 	}
-	if c.removed <= least {
+	frame := c.tokens(summaryBegin + summaryEnd)
+	switch least := leastGain + frame + c.tokens(c.rules); {
+	case c.removed == 0 || !asked && c.removed <= least:
 		return nil, fmt.Errorf("%w: %w", ErrCompaction, errNothingToCompact)
+	case c.removed > least: // a summary that is longer than what it stands for is none
+		c.cap = min(c.cap, shareOf(c.removed, mostOfRemoved)-frame)
 	}
 	return c, nil
 }
@@ -236,11 +245,7 @@ func (c *compaction) summarize(ctx context.Context, s Summarizer, sections []str
 
 // sections are what code owns, in the order in which they stand behind the text.
 func (c *compaction) sections() []string {
-	rules := ""
-	if c.opts.Compact.Rules != nil {
-		rules = c.opts.Compact.Rules()
-	}
-	all := []string{c.carried.failuresSection(), c.carried.filesSection(), rulesSection(rules)}
+	all := []string{c.carried.failuresSection(), c.carried.filesSection(), c.rules}
 	// The rules come last and stay whole; a long list of files gives way first.
 	for k := range all[:2] {
 		if left := c.cap - c.tokens(strings.Join(all, "")); left < shareOf(c.cap, bodyShare) {

@@ -96,7 +96,12 @@ func (m *Manager) draft(history []Message, c *checkpoint) *draft {
 
 // draftWithin is draft for a budget of so many tokens.
 func (m *Manager) draftWithin(history []Message, c *checkpoint, budget int) *draft {
-	d := &draft{budget: min(budget, m.window-m.opts.Reserve), manager: m, ledger: &m.ledger, history: history, now: m.opts.Now(), checkpoint: c, made: map[key]*projection{}}
+	return m.newDraft(history, c, budget, map[key]*projection{})
+}
+
+// newDraft is draftWithin with edits that are made already.
+func (m *Manager) newDraft(history []Message, c *checkpoint, budget int, made map[key]*projection) *draft {
+	d := &draft{budget: min(budget, m.window-m.opts.Reserve), manager: m, ledger: &m.ledger, history: history, now: m.opts.Now(), checkpoint: c, made: made}
 	d.indexAndRepair()
 	d.limitAndReplay()
 	d.cutUnsent()

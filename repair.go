@@ -347,6 +347,7 @@ func (r *repair) insertMissing(i int, c *callSlot) {
 func (r *repair) keepAsIs(i int) {
 	r.out = append(r.out, r.history[i])
 	r.origin = append(r.origin, int32(i))
+	r.changed = append(r.changed, false)
 }
 
 func (r *repair) keep(i int, m Message, changed bool) {

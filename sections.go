@@ -236,5 +236,8 @@ func escapeSummary(s string) string {
 func summaryBody(m *Message) string {
 	s := joinedText(m)
 	s = strings.TrimPrefix(s, summaryBegin)
-	return strings.TrimSuffix(s, summaryEnd)
+	if i := strings.LastIndex(s, summaryEnd); i >= 0 {
+		s = s[:i]
+	}
+	return s
 }

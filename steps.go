@@ -70,7 +70,11 @@ func (d *draft) limitAndReplay() {
 	}
 	v.plain = v.share()
 	for i, f := range v.facts {
-		if p := d.ledger.projections[f.key]; p != nil && !v.messages[i].Pinned {
+		p := d.made[f.key]
+		if p == nil {
+			p = d.ledger.projections[f.key]
+		}
+		if p != nil && !v.messages[i].Pinned {
 			v.project(i, p)
 		}
 	}
