@@ -101,10 +101,10 @@ func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructi
 		return nil, nil, err
 	}
 	m.tellApart(cp, d.view)
-	next := m.draftWithin(d.history, cp, d.budget)
+	next := m.draft(d.history, cp)
 	if next.checkpoint != nil && !next.fit() {
 		// Results that were old are among the newest once what stood between is gone. They are wanted whole, if that fits.
-		next = m.newDraft(d.history, cp, d.budget, d.made)
+		next = m.draftWith(d.history, cp, d.made)
 	}
 	if next.checkpoint == nil || !asked && !next.fit() && next.tokens() >= before {
 		return nil, nil, fmt.Errorf("%w: %w", ErrCompaction, errNoGain)

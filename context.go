@@ -38,7 +38,7 @@ func New(window int, opts *Options) (*Manager, error) {
 func (m *Manager) Prepare(ctx context.Context, history []Message) (*Request, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.ledger.recoveries = 0
+	m.ledger.run = recovery{}
 	d := m.draft(history, m.ledger.checkpoint)
 	if d.needsCompaction() {
 		return m.compactAndCommit(ctx, d)
@@ -91,17 +91,12 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 //
 // It changes nothing in the manager but what is known of the messages. c is the checkpoint to replay.
 func (m *Manager) draft(history []Message, c *checkpoint) *draft {
-	return m.draftWithin(history, c, m.window-m.opts.Reserve)
+	return m.draftWith(history, c, map[key]*projection{})
 }
 
-// draftWithin is draft for a budget of so many tokens.
-func (m *Manager) draftWithin(history []Message, c *checkpoint, budget int) *draft {
-	return m.newDraft(history, c, budget, map[key]*projection{})
-}
-
-// newDraft is draftWithin with edits that are made already.
-func (m *Manager) newDraft(history []Message, c *checkpoint, budget int, made map[key]*projection) *draft {
-	d := &draft{budget: min(budget, m.window-m.opts.Reserve), manager: m, ledger: &m.ledger, history: history, now: m.opts.Now(), checkpoint: c, made: made}
+// draftWith is draft with edits that are made already.
+func (m *Manager) draftWith(history []Message, c *checkpoint, made map[key]*projection) *draft {
+	d := &draft{budget: m.budget(), manager: m, ledger: &m.ledger, history: history, now: m.opts.Now(), checkpoint: c, made: made, accounting: m.ledger.accounting}
 	d.indexAndRepair()
 	d.limitAndReplay()
 	d.cutUnsent()
@@ -109,10 +104,23 @@ func (m *Manager) newDraft(history []Message, c *checkpoint, budget int, made ma
 	return d
 }
 
+// budget is what a request may have, in tokens: the window without the reserve, or less if the provider
+// refused that.
+func (m *Manager) budget() int {
+	b := m.window - m.opts.Reserve
+	if limit := m.ledger.accounting.limit; limit > 0 {
+		b = min(b, limit)
+	}
+	return b
+}
+
 // commit makes d what was sent last, and returns the request.
 func (m *Manager) commit(d *draft) *Request {
 	r := d.request()
 	m.ledger.record(d)
+	for _, reason := range d.rejected {
+		m.opts.Logger.Debug("winnow: usage not used", "reason", reason)
+	}
 	return r
 }
 

@@ -2,6 +2,7 @@ package winnow
 
 import (
 	"compress/gzip"
+	"flag"
 	"os"
 	"path/filepath"
 	"sort"
@@ -11,6 +12,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
+
+// allRecorded is for the figures that are written down; a sample finds what breaks.
+var allRecorded = flag.Bool("recorded", false, "use all recorded sessions, not a sample of them")
 
 // sharedCorpus returns the files of the recorded sessions beside the project, or skips the test.
 // WINNOW_SHARED is the directory that holds corpus/ (../shared).

@@ -27,6 +27,8 @@ type OverflowError struct {
 	Pinned    int   // pinned and system messages
 	Summary   int   // the summary of older history
 	Protected int   // the newest user request and what follows it
+	Bytes     int   // of the request's body, about; 0 if no limit for it is known
+	MaxBytes  int   // what the body may have, by Options.MaxBytes or the provider's refusal; 0: no limit is known
 	Err       error // the provider's error; nil if the request was never sent
 }
 
@@ -34,6 +36,9 @@ type OverflowError struct {
 func (e *OverflowError) Error() string {
 	s := fmt.Sprintf("winnow: the request needs about %d tokens and %d are free: system prompt and tools %d, pinned and system messages %d, summary %d, newest request and its results %d; start a new conversation, send less, or use a model with a larger context window",
 		e.Tokens, e.Budget, e.Overhead, e.Pinned, e.Summary, e.Protected)
+	if e.MaxBytes > 0 && e.Bytes > e.MaxBytes {
+		s = fmt.Sprintf("winnow: the request body has about %d bytes and may have %d; start a new conversation, or send fewer and smaller images", e.Bytes, e.MaxBytes)
+	}
 	if e.Err != nil {
 		s += ": " + e.Err.Error()
 	}

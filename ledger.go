@@ -15,8 +15,12 @@ type ledger struct {
 	turnStart   place     // the user message that begins the oldest turn that is kept; zero: no turn was dropped
 	sent        []key     // the last request, message by message
 	sentAt      time.Time // zero: nothing was sent
-	tokens      int       // of the last request, by estimate
-	recoveries  int       // refusals of one request in a row
+	tokens      int       // of the last request
+	estimate    int       // of its messages
+	accounting  accounting
+	body        int      // bytes that a request's body may have, by the provider's refusals; 0: none known
+	refusals    int      // by the provider, of the whole conversation
+	run         recovery // what was tried since the last Prepare
 }
 
 // place is a message of the history: which one, and its index in the history when that was found out.
@@ -54,5 +58,9 @@ func (l *ledger) record(d *draft) {
 		l.sent = append(l.sent, d.view.sentKey(i))
 	}
 	l.turnStart, l.checkpoint = d.turnStart, d.checkpoint
-	l.sentAt, l.tokens = d.now, d.tokens()
+	l.sentAt, l.tokens, l.estimate = d.now, d.tokens(), d.view.total
+	l.accounting = d.accounting
+	if d.intact < l.accounting.anchor.messages {
+		l.accounting.anchor.messages = lost
+	}
 }

@@ -51,6 +51,7 @@ type Options struct {
 	Reserve      int              // tokens kept free for the answer (20 000, at most a quarter of the window); more than three quarters of the window is taken as that
 	Overhead     int              // tokens of system prompt and tool schemas that are not in the history (0)
 	MaxBytes     int              // limit of the request body in bytes; 0: none
+	ErrorMatcher ErrorMatcher     // the host's own reading of the provider's errors, before [ClassifyError]'s (nil: none)
 	Now          func() time.Time // the clock (nil: [time.Now])
 	Logger       *slog.Logger     // decisions, never text of the conversation (nil: none)
 }

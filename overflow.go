@@ -45,22 +45,6 @@ func ClassifyError(err error) ErrorInfo {
 	return diagnose(err).info()
 }
 
-// classify is ClassifyError with the user's rules first. A matcher that panics is a matcher that did not
-// match: an error path is no place to crash in.
-func classify(err error, matcher ErrorMatcher) (info ErrorInfo) {
-	if err == nil {
-		return ErrorInfo{}
-	}
-	if matcher != nil {
-		matched := false
-		try(func() { info, matched = matcher(err) })
-		if matched {
-			return info
-		}
-	}
-	return ClassifyError(err)
-}
-
 // diagnosis is all that was read from an error. The recovery ladder needs more of it than ErrorInfo has:
 // what is in bytes must be shrunk in bytes, and where the room for the answer is what does not fit, a
 // caller can lower that instead.
@@ -86,6 +70,26 @@ func (d diagnosis) info() ErrorInfo {
 		return ErrorInfo{Class: d.class}
 	}
 	return ErrorInfo{Class: d.class, Tokens: d.size, Limit: d.limit}
+}
+
+// diagnoseWith is diagnose with the user's rules first. A matcher that panics is a matcher that did not
+// match: an error path is no place to crash in.
+func diagnoseWith(err error, matcher ErrorMatcher) (d diagnosis) {
+	if err == nil {
+		return diagnosis{}
+	}
+	if matcher != nil {
+		matched := false
+		try(func() {
+			var info ErrorInfo
+			info, matched = matcher(err)
+			d = diagnosis{class: info.Class, size: max(0, info.Tokens), limit: max(0, info.Limit)}
+		})
+		if matched {
+			return d
+		}
+	}
+	return diagnose(err)
 }
 
 // diagnose reads err in the order that the errors of real providers ask for: what Go itself says, the

@@ -154,7 +154,7 @@ func TestErrorMatcherWins(t *testing.T) {
 		{errors.New("prompt is too long"), nil, ErrorInfo{Class: ErrorOverflow}},
 		{nil, matcher, ErrorInfo{}},
 	} {
-		if got := classify(c.err, c.matcher); got != c.want {
+		if got := diagnoseWith(c.err, c.matcher).info(); got != c.want {
 			t.Errorf("%v: got %+v, want %+v", c.err, got, c.want)
 		}
 	}

@@ -19,9 +19,22 @@ type snapshot struct {
 	Sent       []string             `json:"sent,omitempty"`
 	SentAt     time.Time            `json:"sentAt,omitzero"`
 	Tokens     int                  `json:"tokens,omitempty"`
+	Estimate   int                  `json:"estimate,omitempty"`
+	Accounting savedAccounting      `json:"accounting,omitzero"`
+	Body       int                  `json:"body,omitempty"`
+	Refusals   int                  `json:"refusals,omitempty"`
 	TurnStart  savedPlace           `json:"turnStart,omitzero"`
 	Edits      map[string]savedEdit `json:"edits,omitempty"`
 	Checkpoint *savedCheckpoint     `json:"checkpoint,omitempty"`
+}
+
+type savedAccounting struct {
+	Messages  int     `json:"messages,omitempty"` // of the anchor; -1: it is no beginning of what was sent last
+	Estimate  int     `json:"estimate,omitempty"`
+	Prompt    int     `json:"prompt,omitempty"`
+	Billed    float64 `json:"billed,omitempty"`
+	Estimated float64 `json:"estimated,omitempty"`
+	Limit     int     `json:"limit,omitempty"`
 }
 
 type savedPlace struct {
@@ -64,7 +77,7 @@ func (m *Manager) Snapshot() ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	l := &m.ledger
-	s := snapshot{Winnow: snapshotVersion, SentAt: l.sentAt, Tokens: l.tokens, TurnStart: l.turnStart.saved()}
+	s := snapshot{Winnow: snapshotVersion, SentAt: l.sentAt, Tokens: l.tokens, Estimate: l.estimate, Accounting: l.accounting.saved(), Body: l.body, Refusals: l.refusals, TurnStart: l.turnStart.saved()}
 	for _, k := range l.sent {
 		s.Sent = append(s.Sent, hex.EncodeToString(k[:]))
 	}
@@ -123,7 +136,7 @@ func (s *snapshot) ledger() (ledger, error) {
 		}
 		return q
 	}
-	l := ledger{sentAt: s.SentAt, tokens: max(0, s.Tokens), turnStart: place(s.TurnStart), projections: map[key]*projection{}}
+	l := ledger{sentAt: s.SentAt, tokens: max(0, s.Tokens), estimate: max(0, s.Estimate), accounting: s.Accounting.accounting(), body: max(0, s.Body), refusals: max(0, s.Refusals), turnStart: place(s.TurnStart), projections: map[key]*projection{}}
 	var h hasher
 	for _, text := range s.Sent {
 		l.sent = append(l.sent, parse(text))
@@ -141,6 +154,25 @@ func (s *snapshot) ledger() (ledger, error) {
 		l.checkpoint.key = h.key(&l.checkpoint.message)
 	}
 	return l, errors.Join(errs...)
+}
+
+func (a *accounting) saved() savedAccounting {
+	s := savedAccounting{a.anchor.messages, a.anchor.estimate, a.anchor.prompt, a.billed, a.estimated, a.limit}
+	if s.Messages == lost {
+		s.Messages = -1
+	}
+	return s
+}
+
+func (s savedAccounting) accounting() accounting {
+	a := accounting{anchor: anchor{s.Messages, max(0, s.Estimate), max(0, s.Prompt)}, limit: max(0, s.Limit)}
+	if s.Messages < 0 {
+		a.anchor.messages = lost
+	}
+	if s.Billed >= 0 && s.Estimated >= 0 { // JSON has no other numbers that are none
+		a.billed, a.estimated = s.Billed, s.Estimated
+	}
+	return a
 }
 
 func (p place) saved() savedPlace {

@@ -20,6 +20,10 @@ type draft struct {
 	edits      []Edit      // repair, compact, limit
 	turnStart  place
 	made       map[key]*projection // new ones
+
+	accounting accounting // the ledger's, and what this history adds to it
+	rejected   []string   // why counts of the provider were not used
+	intact     int        // so many messages are as they were sent, or will be sent as they are
 }
 
 // indexAndRepair is steps 1 and 2.
@@ -78,6 +82,7 @@ func (d *draft) limitAndReplay() {
 			v.project(i, p)
 		}
 	}
+	d.observeUsage()
 }
 
 // replayCheckpoint puts the summary in the place of what it stands for. It is false if the history has
@@ -146,11 +151,6 @@ func (d *draft) isCold() bool {
 	return c.None || d.ledger.sentAt.IsZero() || d.now.Sub(d.ledger.sentAt) >= c.TTL
 }
 
-// room is what the messages may take, in tokens.
-func (d *draft) room() int { return max(0, d.budget-d.manager.opts.Overhead) }
-
-func (d *draft) fits() bool { return d.view.total <= d.room() }
-
 // maxBatchShare is how much of the room the newest batch of results may take. Several results that are
 // each within their limit must leave something for the conversation that they belong to.
 const maxBatchShare = 0.5
@@ -158,7 +158,7 @@ const maxBatchShare = 0.5
 // cutUnsent is step 5. What was never sent is in no cache, so that cutting it costs nothing.
 func (d *draft) cutUnsent() {
 	v := d.view
-	t := newTruncation(*d.manager.opts.Truncate, d.manager.window)
+	t := newTruncation(*d.manager.opts.Truncate, d.windowEstimate())
 	wasSent := d.sentBefore()
 	batch := len(v.messages)
 	for i := len(v.messages) - 1; i >= 0 && v.messages[i].Role == RoleTool && !wasSent(i); i-- {
@@ -239,8 +239,8 @@ func (d *draft) rewrite() {
 		return
 	}
 	o := d.manager.opts
-	d.prune(*o.Prune, d.manager.window-o.Overhead)
-	t := newTruncation(*o.Truncate, d.manager.window)
+	d.prune(*o.Prune, d.windowEstimate())
+	t := newTruncation(*o.Truncate, d.windowEstimate())
 	for i := range d.view.messages {
 		d.cut(i, t, "the result is larger than one result may be")
 	}
@@ -277,13 +277,19 @@ func (d *draft) project(i int, m Message, tokens int, op Op, reason string) {
 	p := &projection{message: m, tokens: tokens, op: op, reason: reason, key: d.ledger.index.hasher.key(&m)}
 	d.made[d.view.facts[i].key] = p
 	d.view.project(i, p)
+	d.intact = min(d.intact, i)
 }
 
 // fit is step 8: it shrinks what is left to shrink, and says whether the request fits.
 func (d *draft) fit() bool {
-	if d.fits() {
-		return true
+	if !d.fits() {
+		d.shrink()
 	}
+	return (d.fitsBody() || d.fitBody()) && d.fits()
+}
+
+// shrink clears all results but the newest step's, and then cuts what is left of them.
+func (d *draft) shrink() {
 	o := *d.manager.opts.Prune
 	o.KeepLastAssistants = min(o.KeepLastAssistants, 1)
 	o.SoftTrimRatio, o.HardClearRatio, o.MinPrunableToolChars = 0, 0, 0
@@ -291,7 +297,6 @@ func (d *draft) fit() bool {
 	if !d.fits() {
 		d.squeezeResults()
 	}
-	return d.fits()
 }
 
 // squeezedChars is what each result keeps when nothing else helps.
@@ -323,14 +328,11 @@ func (d *draft) squeezeResults() {
 // overflow says what fills the window.
 func (d *draft) overflow() *OverflowError {
 	v := d.view
-	e := &OverflowError{Tokens: d.tokens(), Budget: d.budget, Overhead: d.manager.opts.Overhead}
-	request := len(v.messages)
-	for i := len(v.messages) - 1; i >= 0; i-- {
-		if beginsTurn(&v.messages[i]) {
-			request = i
-			break
-		}
+	e := &OverflowError{Tokens: d.tokens(), Budget: d.budget, Overhead: d.accounting.hidden(d.manager.opts.Overhead)}
+	if limit := d.bodyLimit(); limit > 0 {
+		e.Bytes, e.MaxBytes = d.bytes(), limit
 	}
+	request := d.newestRequest()
 	for i := range v.messages {
 		m := &v.messages[i]
 		switch {
@@ -344,8 +346,6 @@ func (d *draft) overflow() *OverflowError {
 	}
 	return e
 }
-
-func (d *draft) tokens() int { return addTokens(d.view.total, d.manager.opts.Overhead) }
 
 // firstChanged returns the index of the first message that differs from the last request's.
 func (d *draft) firstChanged() int {
@@ -368,7 +368,7 @@ func (d *draft) request() *Request {
 		}
 	}
 	return &Request{
-		Messages: clip(v.messages), History: d.kept, Tokens: d.tokens(), Budget: d.manager.window - d.manager.opts.Reserve,
+		Messages: clip(v.messages), History: d.kept, Tokens: d.tokens(), Budget: d.budget,
 		Edits: edits, FirstChanged: d.firstChanged(), Degraded: d.checkpoint != nil && d.checkpoint.degraded,
 	}
 }

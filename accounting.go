@@ -1,0 +1,203 @@
+package winnow
+
+import "math"
+
+// What a request costs, as the provider will count it. The sum of the estimates is wrong by what no
+// message shows (system prompt, tool schemas) and by how well the estimator knows the model. The provider
+// tells the truth with every answer: Usage. So the newest request whose size it told is the anchor, what
+// came after it is estimated, and the estimates are corrected by how right they were so far.
+
+// accounting is what the provider's counts have taught.
+type accounting struct {
+	anchor            anchor
+	billed, estimated float64 // tokens of what was added between anchors; older ones weigh less
+	limit             int     // tokens that a request may have, by the provider's own refusals; 0: none known
+}
+
+// anchor is a request whose size the provider told.
+type anchor struct {
+	messages int // how many the request had; see lost
+	estimate int // of these messages
+	prompt   int // what the provider counted, system prompt and tools included; 0: no anchor
+}
+
+// lost as anchor.messages: the request is no beginning of what is sent now.
+const lost = math.MaxInt
+
+const (
+	// A wrong tokenizer family is off by no more than this, either way: measured over seven tokenizers and 36
+	// kinds of text.
+	minRatio, maxRatio = 0.5, 2.5
+	// The ratio starts at 1 with this weight, in tokens, so that a few short messages do not move it.
+	ratioPrior = 2_000
+	// What was learned loses this share of its weight at each anchor: the kind of text changes.
+	ratioDecay = 0.1
+
+	// Margins on estimates: what covers 95 of 100 prompts that were never counted, what does once the ratio is
+	// known, and what covers nearly all of the messages that came after an anchor.
+	marginUnknown, marginKnown, marginNew = 0.15, 0.05, 0.20
+
+	// A count is absurd above this multiple of the window: it is the sum of several calls.
+	maxUsageWindows = 1.5
+	// And below this share of the estimate: it leaves out what was cached, or is of another request.
+	minUsageShare = 0.5
+)
+
+// ratio is what one estimated token is billed as.
+func (a *accounting) ratio() float64 {
+	return min(max((a.billed+ratioPrior)/(a.estimated+ratioPrior), minRatio), maxRatio)
+}
+
+// billedAs is what n estimated tokens will be billed as.
+func (a *accounting) billedAs(n int) int { return shareOf(n, a.ratio()) }
+
+// estimatedAs is the estimate of what will be billed as n tokens.
+func (a *accounting) estimatedAs(n int) int { return shareOf(max(0, n), 1/a.ratio()) }
+
+// hidden is what a request costs besides its messages; overhead is what the host says it is.
+func (a *accounting) hidden(overhead int) int {
+	if a.anchor.prompt == 0 {
+		return overhead
+	}
+	return max(0, a.anchor.prompt-a.billedAs(a.anchor.estimate))
+}
+
+// observe learns that a request of so many messages, estimated as estimate, was counted as prompt.
+func (a *accounting) observe(messages, estimate, prompt, overhead int) {
+	old := a.anchor
+	var billed, estimated int
+	switch {
+	case old.prompt > 0 && old.messages < messages:
+		billed, estimated = prompt-old.prompt, estimate-old.estimate
+	case old.prompt == 0 && overhead > 0: // the host told what no message shows
+		billed, estimated = prompt-overhead, estimate
+	}
+	if billed > 0 && estimated > 0 {
+		a.billed = a.billed*(1-ratioDecay) + float64(billed)
+		a.estimated = a.estimated*(1-ratioDecay) + float64(estimated)
+	}
+	a.anchor = anchor{messages, estimate, prompt}
+}
+
+// observeUsage looks for counts in what was not there at the last request. The view is as it was replayed:
+// without new edits.
+func (d *draft) observeUsage() {
+	v, sent := d.view, len(d.ledger.sent)
+	d.intact = d.firstChanged()
+	if d.intact < sent || sent == 0 && d.isRewritten() {
+		return // not the request that the next answer is an answer to
+	}
+	d.intact = len(v.messages)
+	sum, hides := 0, false
+	for i := range v.messages {
+		m := &v.messages[i]
+		if i >= sent {
+			if v.edited[i] != nil {
+				d.intact = i
+				return
+			}
+			if m.Usage != nil && m.Role == RoleAssistant {
+				d.observeAnswer(i, sum, hides)
+			}
+		}
+		sum = addTokens(sum, v.tokens[i])
+		hides = hides || hasHiddenParts(m)
+	}
+}
+
+// observeAnswer learns from the usage of message i, before which messages of so many tokens stand.
+func (d *draft) observeAnswer(i, estimate int, hides bool) {
+	m := &d.view.messages[i]
+	prompt := m.Usage.Prompt()
+	reason := ""
+	switch {
+	case isFailed(m):
+		reason = "of a failed turn"
+	case prompt == 0:
+		reason = "zero"
+	case float64(prompt) > maxUsageWindows*float64(d.manager.window):
+		reason = "above the window"
+	case !hides && float64(prompt) < minUsageShare*float64(d.accounting.billedAs(estimate)):
+		reason = "below half of the estimate"
+	}
+	if reason != "" {
+		d.rejected = append(d.rejected, reason)
+		return
+	}
+	d.accounting.observe(i, estimate, prompt, d.manager.opts.Overhead)
+}
+
+// isRewritten says that the view is not the history: what was sent before this manager took over is not known.
+func (d *draft) isRewritten() bool {
+	v := d.view
+	for i := range v.messages {
+		if v.index[i] != i || v.edited[i] != nil || v.messages[i].Summary {
+			return true
+		}
+	}
+	return false
+}
+
+// hasHiddenParts says that providers may count less of m than it shows: old thinking is dropped, images
+// are counted by their size, opaque parts in ways of their own.
+func hasHiddenParts(m *Message) bool {
+	for i := range m.Parts {
+		switch m.Parts[i].Kind {
+		case KindThinking, KindImage, KindOpaque:
+			return true
+		}
+	}
+	return false
+}
+
+// isAnchored says that the request goes on from the anchor.
+func (d *draft) isAnchored() bool {
+	a := &d.accounting.anchor
+	return a.prompt > 0 && a.messages <= d.intact
+}
+
+// tokens is what the request will be counted as.
+func (d *draft) tokens() int {
+	a := &d.accounting
+	if d.isAnchored() {
+		return addTokens(a.anchor.prompt, a.billedAs(max(0, d.view.total-a.anchor.estimate)))
+	}
+	return addTokens(a.hidden(d.manager.opts.Overhead), a.billedAs(d.view.total))
+}
+
+// fits says that the request fits its budget. Where the estimates may be too low, half of what is kept free
+// for the answer is their margin: a request that is refused costs more than one that is a little smaller.
+func (d *draft) fits() bool {
+	n := d.tokens()
+	return n <= d.budget && addTokens(n, d.margin()) <= d.ceiling()
+}
+
+func (d *draft) ceiling() int { return addTokens(d.budget, d.manager.opts.Reserve/2) }
+
+func (d *draft) margin() int {
+	a := &d.accounting
+	if d.isAnchored() {
+		return shareOf(a.billedAs(max(0, d.view.total-a.anchor.estimate)), marginNew)
+	}
+	return shareOf(a.billedAs(d.view.total), d.marginShare())
+}
+
+func (d *draft) marginShare() float64 {
+	if d.accounting.anchor.prompt > 0 {
+		return marginKnown
+	}
+	return marginUnknown
+}
+
+// room is what the messages may take, in estimated tokens, once something that was sent is changed.
+func (d *draft) room() int {
+	a := &d.accounting
+	hidden := a.hidden(d.manager.opts.Overhead)
+	return a.estimatedAs(min(d.budget-hidden, shareOf(max(0, d.ceiling()-hidden), 1/(1+d.marginShare()))))
+}
+
+// windowEstimate is the model's window in estimated tokens, without what no message shows.
+func (d *draft) windowEstimate() int {
+	a := &d.accounting
+	return max(1, a.estimatedAs(d.manager.window-a.hidden(d.manager.opts.Overhead)))
+}

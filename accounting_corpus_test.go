@@ -1,0 +1,155 @@
+package winnow
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// everyRecorded of the recorded sessions is read.
+const everyRecorded = 4
+
+// recording is what the recorded sessions have besides messages.
+type recording struct {
+	Model    string `json:"model"`
+	HostKind string `json:"hostKind"`
+}
+
+// recordedModel returns the model of a session, and false if it changes or if the host compacted: what
+// was billed then is not what the messages show.
+func recordedModel(t testing.TB, path string) (model string, whole bool) {
+	t.Helper()
+	f, err := os.Open(path)
+	require.NoError(t, err)
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	require.NoError(t, err)
+	lines := bufio.NewScanner(z)
+	lines.Buffer(nil, 1<<30)
+	for lines.Scan() {
+		var r recording
+		require.NoError(t, json.Unmarshal(lines.Bytes(), &r))
+		if strings.Contains(strings.ToLower(r.HostKind), "compact") || model != "" && r.Model != "" && r.Model != model {
+			return model, false
+		}
+		if r.Model != "" {
+			model = r.Model
+		}
+	}
+	require.NoError(t, lines.Err())
+	return model, true
+}
+
+// predictions returns, for each request after the first that was billed, by how much the manager's count
+// is off: (predicted - billed) / billed. What the recording does not show is left out, for nobody could
+// know it: a request for which the host was billed more tokens than the new messages have bytes, and all
+// from one on that was billed at less than half of the one before, because the host had compacted.
+func predictions(t testing.TB, path, family string) []float64 {
+	t.Helper()
+	history := readSession(t, path)
+	e, err := NewEstimator(family)
+	require.NoError(t, err)
+	m, err := New(10_000_000, &Options{Estimator: e, Prune: &PruneOptions{SoftTrimRatio: 1}})
+	require.NoError(t, err)
+	var errs []float64
+	seen, before, last, shown := 0, 0, 0, 0
+	for i := range history {
+		u := history[i].Usage
+		if history[i].Role != RoleAssistant || u == nil || u.Prompt() == 0 || isFailed(&history[i]) {
+			continue
+		}
+		r, err := m.Prepare(context.Background(), history[:i])
+		require.NoError(t, err)
+		for k := last; k < i; k++ {
+			shown += shownBytes(&history[k])
+		}
+		grown := u.Prompt() - before
+		if seen++; u.Prompt() < before/2 {
+			break
+		}
+		if seen > 1 && grown <= shown {
+			errs = append(errs, float64(r.Tokens-u.Prompt())/float64(u.Prompt()))
+		}
+		before, last, shown = u.Prompt(), i, 0
+	}
+	return errs
+}
+
+// shownBytes is the size of what is recorded of m.
+func shownBytes(m *Message) int {
+	n := 0
+	for i := range m.Parts {
+		n += len(m.Parts[i].Text) + len(m.Parts[i].Arguments) + m.Parts[i].Bytes
+	}
+	return n
+}
+
+func quantile(sorted []float64, q float64) float64 {
+	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]
+}
+
+// The sizes of requests as the manager counts them, against what the providers of the recorded sessions
+// billed, with the right tokenizer family and with a wrong one.
+func TestPredictedPromptsOfRecordedSessions(t *testing.T) {
+	wrong := map[string]string{"gemma": "claude4", "claude4": "o200k"}
+	type row struct{ errs []float64 }
+	right, off := map[string]*row{}, map[string]*row{}
+	for i, path := range sharedCorpus(t) {
+		if i%everyRecorded != 0 && !*allRecorded {
+			continue // all of them take ten seconds and say the same
+		}
+		model, whole := recordedModel(t, path)
+		if model == "" || !whole {
+			continue
+		}
+		family := FamilyForModel(model)
+		if right[family] == nil {
+			right[family], off[family] = &row{}, &row{}
+		}
+		es := predictions(t, path, family)
+		right[family].errs = append(right[family].errs, es...)
+		other := wrong[family]
+		if other == "" {
+			other = "claude4"
+		}
+		off[family].errs = append(off[family].errs, predictions(t, path, other)...)
+	}
+	var all [2][]float64
+	for family := range right {
+		for k, table := range []map[string]*row{right, off} {
+			errs := table[family].errs
+			if len(errs) == 0 {
+				continue
+			}
+			all[k] = append(all[k], errs...)
+			report(t, family, []string{"right", "wrong"}[k], errs)
+		}
+	}
+	for k := range all {
+		median, p95, worst := report(t, "all", []string{"right", "wrong"}[k], all[k])
+		assert.LessOrEqual(t, median, 0.003)
+		assert.LessOrEqual(t, p95, 0.03)
+		assert.GreaterOrEqual(t, worst, -0.2)
+	}
+}
+
+func report(t testing.TB, family, estimator string, errs []float64) (median, p95, worst float64) {
+	abs := make([]float64, len(errs))
+	worst = slices.Min(errs)
+	for i, e := range errs {
+		abs[i] = math.Abs(e)
+	}
+	slices.Sort(abs)
+	median, p95 = quantile(abs, 0.5), quantile(abs, 0.95)
+	t.Logf("%-10s %s family: %5d requests, median %.2f %%, 95th percentile %.1f %%, worst under %.1f %%", family, estimator, len(errs), median*100, p95*100, worst*100)
+	return median, p95, worst
+}

@@ -1,0 +1,124 @@
+package winnow
+
+import "strings"
+
+// The size of a request's body in bytes, for providers that refuse what is too large however few tokens
+// it has: images are cheap in tokens and large in bytes.
+
+// What JSON puts around a part and around a message, in bytes, roughly: the field names of the common
+// providers with their quotes.
+const (
+	partFrame    = 40
+	messageFrame = 60
+)
+
+// messageBytes is about what m takes in a request's body.
+func messageBytes(m *Message) int {
+	n := messageFrame + len(m.ToolCallID) + len(m.ToolName)
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		n = addTokens(n, partFrame+jsonBytes(p.Text)+len(p.Signature)+len(p.ID)+len(p.Name)+len(p.Arguments))
+		n = addTokens(n, max(0, p.Bytes))
+	}
+	return n
+}
+
+// jsonBytes is the size of s with what JSON escapes with one byte each.
+func jsonBytes(s string) int {
+	return len(s) + strings.Count(s, "\n") + strings.Count(s, `"`) + strings.Count(s, `\`)
+}
+
+// bytes is about the size of the request's body, without what is not in the history.
+func (d *draft) bytes() int {
+	n := 0
+	for i := range d.view.messages {
+		n = addTokens(n, messageBytes(&d.view.messages[i]))
+	}
+	return n
+}
+
+// bodyLimit is the host's limit or the provider's, in bytes; 0: none is known.
+func (d *draft) bodyLimit() int {
+	host, learned := d.manager.opts.MaxBytes, d.ledger.body
+	if host == 0 || learned > 0 && learned < host {
+		return learned
+	}
+	return host
+}
+
+func (d *draft) fitsBody() bool {
+	limit := d.bodyLimit()
+	return limit == 0 || d.bytes() <= limit
+}
+
+const imageMarker = "[Image left out: the request was too large]"
+
+// fitBody shrinks the body: the oldest images become markers, then the oldest results are cleared.
+func (d *draft) fitBody() bool {
+	limit := d.bodyLimit()
+	if limit == 0 {
+		return true
+	}
+	over := d.bytes() - limit
+	v := d.view
+	request := d.newestRequest()
+	for i := 0; i < len(v.messages) && over > 0; i++ {
+		if i != request && !v.messages[i].Pinned {
+			over -= d.dropImages(i)
+		}
+	}
+	for i := 0; i < len(v.messages) && over > 0; i++ {
+		if m := &v.messages[i]; m.Role == RoleTool && !m.Pinned {
+			over -= d.clearResult(i)
+		}
+	}
+	return over <= 0
+}
+
+// newestRequest returns the position of the newest user request, or len.
+func (d *draft) newestRequest() int {
+	v := d.view
+	for i := len(v.messages) - 1; i >= 0; i-- {
+		if beginsTurn(&v.messages[i]) {
+			return i
+		}
+	}
+	return len(v.messages)
+}
+
+// dropImages puts a marker in the place of each image of message i, and returns the bytes that it saved.
+func (d *draft) dropImages(i int) int {
+	m := d.view.messages[i]
+	var parts []Part
+	for k := range m.Parts {
+		if m.Parts[k].Kind != KindImage {
+			continue
+		}
+		if parts == nil {
+			parts = append(parts, m.Parts...)
+		}
+		parts[k] = Part{Text: imageMarker}
+	}
+	if parts == nil {
+		return 0
+	}
+	return d.replaceForBody(i, parts, "its images are left out: the request body is too large")
+}
+
+// clearResult puts the placeholder in the place of result i, and returns the bytes that it saved.
+func (d *draft) clearResult(i int) int {
+	return d.replaceForBody(i, []Part{{Text: d.manager.opts.Prune.Placeholder}}, "cleared: the request body is too large")
+}
+
+func (d *draft) replaceForBody(i int, parts []Part, reason string) int {
+	m := d.view.messages[i]
+	before := messageBytes(&m)
+	m.Parts, m.Source = parts, nil
+	saved := before - messageBytes(&m)
+	tokens := max(0, d.manager.opts.Estimator.Estimate(m))
+	if saved <= 0 || tokens > d.view.tokens[i] && m.Role == RoleTool {
+		return 0
+	}
+	d.project(i, m, tokens, OpClear, reason)
+	return saved
+}

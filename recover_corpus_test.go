@@ -1,0 +1,118 @@
+package winnow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// refuser is a provider with a window of its own. It counts as its own tokenizer does, which is not the
+// manager's estimator, and bills what it takes.
+type refuser struct {
+	window   int
+	overhead int
+	count    Estimator
+	says     func(tokens, window int) error
+	seen     map[key]bool
+	refusals int
+	repeats  int
+}
+
+func (p *refuser) call(_ context.Context, messages []Message) (Usage, error) {
+	var h hasher
+	n := p.overhead
+	keys := make([]key, len(messages))
+	for i := range messages {
+		n += p.count.Estimate(messages[i])
+		keys[i] = h.key(&messages[i])
+	}
+	if n > p.window {
+		p.refusals++
+		if p.seen[payloadOf(keys)] {
+			p.repeats++
+		}
+		p.seen[payloadOf(keys)] = true
+		return Usage{}, p.says(n, p.window)
+	}
+	return Usage{Input: n}, nil
+}
+
+// A provider has half of the window that the host believes in. Each recorded conversation goes on, and
+// after the first refusals what was learned prevents more of them.
+func TestRecordedSessionsGoOnBehindAHiddenLimit(t *testing.T) {
+	wordings := map[string]func(tokens, window int) error{
+		"with numbers": func(tokens, window int) error {
+			return fmt.Errorf("400 invalid_request_error: prompt is too long: %d tokens > %d maximum", tokens, window)
+		},
+		"without numbers": func(int, int) error { return errors.New("Input is too long for requested model.") },
+	}
+	const window = 40_000
+	count, err := NewEstimator("claude4")
+	require.NoError(t, err)
+	most := 8
+	if *allRecorded {
+		most = 100
+	}
+	for name, says := range wordings {
+		t.Run(name, func(t *testing.T) {
+			sessions, crossed, refusals, worst, requests := 0, 0, 0, 0, 0
+			for _, path := range sharedCorpus(t) {
+				history := readSession(t, path)
+				if sessions == most {
+					break
+				}
+				if size(count, history) < window {
+					continue
+				}
+				sessions++
+				p := &refuser{window: window / 2, overhead: 1_500, count: count, says: says, seen: map[key]bool{}}
+				requests += replayBehind(t, p, window, history)
+				refusals += p.refusals
+				worst = max(worst, p.refusals)
+				if p.refusals > 0 {
+					crossed++
+				}
+				assert.LessOrEqual(t, p.refusals, 2, path)
+				assert.Zero(t, p.repeats, "a refused payload was sent again: "+path)
+			}
+			t.Logf("%d sessions, %d requests, %d sessions were refused, %d refusals in all, at most %d in one", sessions, requests, crossed, refusals, worst)
+			assert.Positive(t, refusals, "nothing was refused: the test tests nothing")
+		})
+	}
+}
+
+func size(e Estimator, history []Message) int {
+	n := 0
+	for i := range history {
+		n += e.Estimate(history[i])
+	}
+	return n
+}
+
+// replayBehind replays a session through a manager that believes in the window.
+func replayBehind(t *testing.T, p *refuser, window int, recorded []Message) (requests int) {
+	t.Helper()
+	m, err := New(window, &Options{Reserve: 2_000})
+	require.NoError(t, err)
+	var history []Message
+	for i := range recorded {
+		next := recorded[i]
+		next.Usage = nil
+		if next.Role == RoleAssistant {
+			usage, _, err := Do(context.Background(), m, history, p.call)
+			var full *OverflowError
+			if errors.As(err, &full) && full.Pinned+full.Protected+full.Summary+full.Overhead > p.window*8/10 {
+				return requests // the newest request alone fills the window
+			}
+			require.NoError(t, err)
+			requests++
+			next.Usage = &usage
+		}
+		history = append(history, next)
+	}
+	return requests
+}
