@@ -97,7 +97,7 @@ func (d *draft) observeUsage() {
 				return
 			}
 			if m.Usage != nil && m.Role == RoleAssistant {
-				d.observeAnswer(i, sum, hides)
+				d.observeAnswer(m, i, sum, hides)
 			}
 		}
 		sum = addTokens(sum, v.tokens[i])
@@ -105,9 +105,8 @@ func (d *draft) observeUsage() {
 	}
 }
 
-// observeAnswer learns from the usage of message i, before which messages of so many tokens stand.
-func (d *draft) observeAnswer(i, estimate int, hides bool) {
-	m := &d.view.messages[i]
+// observeAnswer learns from the usage of m, which is message i: what stands before it is so many tokens.
+func (d *draft) observeAnswer(m *Message, i, estimate int, hides bool) {
 	prompt := m.Usage.Prompt()
 	reason := ""
 	switch {

@@ -38,6 +38,16 @@ func New(window int, opts *Options) (*Manager, error) {
 func (m *Manager) Prepare(ctx context.Context, history []Message) (*Request, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.ledger.tail.isPlain {
+		if r := new(Request); m.extend(history, r) {
+			return r, nil
+		}
+	}
+	return m.prepare(ctx, history)
+}
+
+// prepare is the long way of Prepare. The lock is held.
+func (m *Manager) prepare(ctx context.Context, history []Message) (*Request, error) {
 	m.ledger.run = recovery{}
 	d := m.draft(history, m.ledger.checkpoint)
 	if d.needsCompaction() {
@@ -118,10 +128,15 @@ func (m *Manager) budget() int {
 func (m *Manager) commit(d *draft) *Request {
 	r := d.request()
 	m.ledger.record(d)
-	for _, reason := range d.rejected {
-		m.opts.Logger.Debug("winnow: usage not used", "reason", reason)
-	}
+	m.ledger.recordTail(d, r)
+	d.logRejected()
 	return r
+}
+
+func (d *draft) logRejected() {
+	for _, reason := range d.rejected {
+		d.manager.opts.Logger.Debug("winnow: usage not used", "reason", reason)
+	}
 }
 
 // Close ends background work; the manager stays usable without it. It returns nil.

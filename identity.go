@@ -124,6 +124,17 @@ func glance(m *Message) uint64 {
 	return h
 }
 
+// head identifies a message by what lies in it itself, without a look at its parts: it costs a nanosecond
+// or two, and tells when another message was put in its place.
+func head(m *Message) uint64 {
+	h := uint64(len(m.Parts))<<32 | uint64(len(m.ToolCallID))<<16 | uint64(len(m.Role))<<8
+	if m.IsError {
+		h++
+	}
+	h ^= uint64(uintptr(unsafe.Pointer(unsafe.SliceData(m.Parts)))) * 0x9e3779b97f4a7c15
+	return h ^ bits.RotateLeft64(uint64(uintptr(unsafe.Pointer(unsafe.StringData(m.ToolCallID))))*0xc2b2ae3d27d4eb4f, 31)
+}
+
 // fact is what the manager remembers of a message.
 type fact struct {
 	key    key
@@ -133,6 +144,11 @@ type fact struct {
 
 // index remembers facts of messages, so that no text is read twice.
 type index struct {
+	base    uintptr  // where the history passed in last lies in memory; it is compared, and keeps nothing alive
+	cursor  int      // where the next look at old messages begins
+	closer  int      // where the next closer look does
+	heads   []uint64 // of the history passed in last, by position
+	changes int      // how often a message was found changed, or gone
 	glances []uint64 // of the history passed in last, by position
 	facts   []*fact  // of the same
 	known   map[key]*fact
@@ -145,22 +161,81 @@ func (x *index) update(history []Message, e Estimator) []*fact {
 	if x.known == nil {
 		x.known = make(map[key]*fact, len(history))
 	}
-	for i := range history {
-		g := glance(&history[i])
-		if i < len(x.glances) && x.glances[i] == g {
-			continue
-		}
-		f := x.fact(&history[i], e)
-		if i < len(x.glances) {
+	for i := range min(len(history), len(x.glances)) {
+		if g := glance(&history[i]); x.glances[i] != g {
+			f := x.fact(&history[i], e)
+			if f.key != x.facts[i].key {
+				x.changes++
+			}
 			x.glances[i], x.facts[i] = g, f
-		} else {
-			x.glances, x.facts = append(x.glances, g), append(x.facts, f)
 		}
+		x.heads[i] = head(&history[i])
 	}
-	clear(x.facts[len(history):])
-	x.glances, x.facts = x.glances[:len(history)], x.facts[:len(history)]
+	if len(history) < len(x.glances) {
+		x.changes++
+		clear(x.facts[len(history):])
+		x.heads, x.glances, x.facts = x.heads[:len(history)], x.glances[:len(history)], x.facts[:len(history)]
+	}
+	x.learn(history, e)
 	x.forget()
 	return x.facts
+}
+
+// learn adds the facts of what history has behind the messages that are known.
+func (x *index) learn(history []Message, e Estimator) {
+	for i := len(x.glances); i < len(history); i++ {
+		x.heads, x.glances = append(x.heads, head(&history[i])), append(x.glances, glance(&history[i]))
+		x.facts = append(x.facts, x.fact(&history[i], e))
+	}
+	x.base = baseOf(history)
+}
+
+// baseOf is where a list lies in memory.
+func baseOf(messages []Message) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(messages))) }
+
+// How many messages of a list that only grew are looked at in one call: the newest, where hosts change
+// things, and the others in turn.
+const (
+	lookedAt        = 256 // at their heads
+	lookedAtNewest  = 16
+	lookedAtClosely = 16 // half of them the newest
+)
+
+// goesOn says that history is the one passed in last with, perhaps, more behind it. A list in other memory
+// is looked at as a whole; of one that is in the same memory only some messages are, so that the cost does
+// not grow with its length: what a host changes in old messages in place is noticed some calls later.
+func (x *index) goesOn(history []Message) bool {
+	n := len(x.glances)
+	if len(history) < n {
+		return false
+	}
+	if x.base != baseOf(history) {
+		return x.isSame(history, 0, n, false)
+	}
+	newest := max(0, n-lookedAtNewest)
+	from, to := inTurn(&x.cursor, newest, lookedAt-lookedAtNewest)
+	closelyFrom, closelyTo := inTurn(&x.closer, newest, lookedAtClosely/2)
+	return x.isSame(history, from, to, true) && x.isSame(history, newest, n, true) &&
+		x.isSame(history, closelyFrom, closelyTo, false) && x.isSame(history, max(0, n-lookedAtClosely/2), n, false)
+}
+
+// inTurn returns the next so many of n, and moves the cursor behind them.
+func inTurn(cursor *int, n, many int) (from, to int) {
+	if from = *cursor; from >= n || many >= n {
+		from = 0
+	}
+	to = min(n, from+many)
+	*cursor = to
+	return from, to
+}
+
+func (x *index) isSame(history []Message, from, to int, heads bool) bool {
+	for i := from; i < to; i++ {
+		if heads && x.heads[i] != head(&history[i]) || !heads && x.glances[i] != glance(&history[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // fact returns what is known of m, and finds it out if nothing is.

@@ -18,6 +18,7 @@ type ledger struct {
 	tokens      int       // of the last request
 	estimate    int       // of its messages
 	accounting  accounting
+	tail        tail
 	body        int      // bytes that a request's body may have, by the provider's refusals; 0: none known
 	refusals    int      // by the provider, of the whole conversation
 	run         recovery // what was tried since the last Prepare

@@ -142,7 +142,7 @@ func (s *snapshot) ledger() (ledger, error) {
 		l.sent = append(l.sent, parse(text))
 	}
 	for text, e := range s.Edits {
-		p := &projection{message: e.Message.message(), tokens: max(0, e.Tokens), op: e.Op, reason: e.Reason}
+		p := &projection{message: e.Message.message(), tokens: max(0, e.Tokens), op: e.Op, reason: e.Reason, restored: true}
 		p.key = h.key(&p.message)
 		l.projections[parse(text)] = p
 	}

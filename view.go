@@ -1,6 +1,9 @@
 package winnow
 
-import "slices"
+import (
+	"bytes"
+	"slices"
+)
 
 // view is a request in the making: a list of messages and, for each, what the manager knows of it. The
 // columns run in parallel.
@@ -23,6 +26,27 @@ type projection struct {
 	tokens  int
 	op      Op
 	reason  string
+
+	restored bool // from a snapshot: the caller's values of its parts have to be found again
+}
+
+// adopt finds the caller's values of the parts of p that are those of m, the message that it stands for.
+func (p *projection) adopt(m *Message) {
+	p.restored = false
+	next := 0 // parts keep their order
+	for i := range p.message.Parts {
+		for k := next; k < len(m.Parts); k++ {
+			if sameParts(&p.message.Parts[i], &m.Parts[k]) {
+				p.message.Parts[i].Source, next = m.Parts[k].Source, k+1
+				break
+			}
+		}
+	}
+}
+
+func sameParts(a, b *Part) bool {
+	return a.Kind == b.Kind && a.Text == b.Text && a.Signature == b.Signature && a.ID == b.ID && a.Name == b.Name &&
+		bytes.Equal(a.Arguments, b.Arguments) && a.MediaType == b.MediaType && a.Bytes == b.Bytes && a.Tokens == b.Tokens
 }
 
 func newView(history []Message, facts []*fact) *view {
@@ -45,8 +69,11 @@ func (v *view) own() {
 // project puts p in the place of message i.
 func (v *view) project(i int, p *projection) {
 	v.own()
-	m := p.message // a projection is of the text; what a host set later stays
-	m.ID, m.Details, m.Time = v.messages[i].ID, v.messages[i].Details, v.messages[i].Time
+	if p.restored {
+		p.adopt(&v.messages[i])
+	}
+	m := v.messages[i] // an edit is of the parts; what a host set besides stays
+	m.Parts, m.Source = p.message.Parts, nil
 	v.messages[i], v.edited[i] = m, p
 	v.setTokens(i, p.tokens)
 }

@@ -1,0 +1,141 @@
+package winnow_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+)
+
+// byteCount counts a token for each byte of text, so that the figures of a test can be read.
+var byteCount = winnow.EstimatorFunc(func(m winnow.Message) int {
+	n := 0
+	for i := range m.Parts {
+		n += len(m.Parts[i].Text)
+	}
+	return n
+})
+
+func billed(m winnow.Message, u winnow.Usage) winnow.Message {
+	m.Usage = &u
+	return m
+}
+
+func of(n int) string { return string(bytes.Repeat([]byte("x"), n)) }
+
+// counted is what the manager says of the sizes of h, step by step: it is asked before each assistant message
+// and at the end.
+func counted(t *testing.T, window int, o winnow.Options, h []winnow.Message) (tokens []int, log string) {
+	t.Helper()
+	var out bytes.Buffer
+	o.Estimator = byteCount
+	o.Logger = slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	m, err := winnow.New(window, &o)
+	require.NoError(t, err)
+	for i := range h {
+		if h[i].Role == winnow.RoleAssistant {
+			r, err := m.Prepare(context.Background(), h[:i])
+			require.NoError(t, err)
+			tokens = append(tokens, r.Tokens)
+		}
+	}
+	r, err := m.Prepare(context.Background(), h)
+	require.NoError(t, err)
+	return append(tokens, r.Tokens), out.String()
+}
+
+func TestTokensGoOnFromWhatWasBilled(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		answer winnow.Message // to a request of 1 000 estimated tokens
+		o      winnow.Options
+		want   int    // of the next request: 1 000, 100 of the answer, 100 of the user
+		log    string // why the count was not used
+	}{
+		{"no usage: the estimates", modelSays(of(100)), winnow.Options{}, 1_200, ""},
+		{"no usage: the host's overhead", modelSays(of(100)), winnow.Options{Overhead: 500}, 1_700, ""},
+		{"what was billed, and the estimate of what came after it", billed(modelSays(of(100)), winnow.Usage{Input: 3_000}), winnow.Options{}, 3_200, ""},
+		{"cached tokens are part of the prompt", billed(modelSays(of(100)), winnow.Usage{Input: 10, CacheRead: 2_900, CacheWrite: 90}), winnow.Options{}, 3_200, ""},
+		{"output is none of it", billed(modelSays(of(100)), winnow.Usage{Input: 3_000, Output: 9_000}), winnow.Options{}, 3_200, ""},
+		{"zero says nothing", billed(modelSays(of(100)), winnow.Usage{}), winnow.Options{}, 1_200, "zero"},
+		{"the sum of several calls", billed(modelSays(of(100)), winnow.Usage{Input: 160_000}), winnow.Options{}, 1_200, "above the window"},
+		{"without what was cached", billed(modelSays(of(100)), winnow.Usage{Input: 400}), winnow.Options{}, 1_200, "below half of the estimate"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, log := counted(t, 100_000, c.o, list(userSays(of(1_000)), c.answer, userSays(of(100))))
+			assert.Equal(t, c.want, got[len(got)-1])
+			if c.log != "" {
+				assert.Contains(t, log, c.log)
+			} else {
+				assert.NotContains(t, log, "usage not used")
+			}
+		})
+	}
+}
+
+func TestUsageOfAFailedTurnIsNotUsed(t *testing.T) {
+	got, log := counted(t, 100_000, winnow.Options{}, list(userSays(of(1_000)), failed(billed(modelSays(of(100)), winnow.Usage{Input: 9_000}), "error"), userSays(of(100))))
+	assert.Equal(t, 1_200, got[len(got)-1])
+	assert.Contains(t, log, "of a failed turn")
+}
+
+// Where providers may drop or discount parts, a count far below the estimate is no error.
+func TestSmallCountOfAPromptWithHiddenParts(t *testing.T) {
+	h := list(userSays("look"), billed(modelSends(thinkPart(of(1_000), "signed"), textPart("a")), winnow.Usage{Input: 900}),
+		userSays("and"), billed(modelSays("b"), winnow.Usage{Input: 300}), userSays("so"))
+	got, log := counted(t, 100_000, winnow.Options{}, h)
+	assert.NotContains(t, log, "below half")
+	assert.Equal(t, 300+1+2, got[len(got)-1])
+}
+
+// A wrong tokenizer family is found out by what is billed for the messages between two answers.
+func TestRatioCorrectsAWrongFamily(t *testing.T) {
+	h := list(userSays(of(1_000)))
+	prompt := 5_000 // 3 000 hidden and twice the estimate
+	for range 60 {
+		h = append(h, billed(modelSays(of(500)), winnow.Usage{Input: prompt}), userSays(of(500)))
+		prompt += 2_000
+	}
+	got, _ := counted(t, 1_000_000, winnow.Options{}, h)
+	assert.InEpsilon(t, prompt, got[len(got)-1], 0.01)
+}
+
+// After a history was cut nothing is anchored; what was learned of the hidden part stays.
+func TestHiddenPartIsLearned(t *testing.T) {
+	m, err := winnow.New(100_000, &winnow.Options{Estimator: byteCount})
+	require.NoError(t, err)
+	h := list(userSays(of(1_000)), billed(modelSays(of(100)), winnow.Usage{Input: 4_000}), userSays(of(100)))
+	_, err = m.Prepare(context.Background(), h[:1])
+	require.NoError(t, err)
+	_, err = m.Prepare(context.Background(), h)
+	require.NoError(t, err)
+
+	state, err := m.Snapshot()
+	require.NoError(t, err)
+	moved, err := winnow.New(100_000, &winnow.Options{Estimator: byteCount})
+	require.NoError(t, err)
+	require.NoError(t, moved.Restore(state))
+	for name, m := range map[string]*winnow.Manager{"here": m, "restored": moved} {
+		r, err := m.Prepare(context.Background(), list(userSays(of(500))))
+		require.NoError(t, err)
+		assert.Equal(t, 3_500, r.Tokens, name)
+	}
+}
+
+// Before anything was billed an estimate has a margin, and half of the reserve is it.
+func TestMarginBeforeTheFirstAnswer(t *testing.T) {
+	full := func(tokens int, h ...winnow.Message) bool {
+		m, err := winnow.New(100_000, &winnow.Options{Estimator: byteCount, Reserve: 10_000, Compact: &winnow.CompactOptions{Off: true}})
+		require.NoError(t, err)
+		_, err = m.Prepare(context.Background(), append(list(userSays(of(tokens))), h...))
+		return err != nil
+	}
+	assert.False(t, full(82_000), "82 000 and a margin of 15 % are within 95 000")
+	assert.True(t, full(84_000), "84 000 and a margin of 15 % are not")
+	assert.False(t, full(1_000, billed(modelSays("a"), winnow.Usage{Input: 89_000}), userSays("b")), "what was counted needs no margin")
+}

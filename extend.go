@@ -1,0 +1,226 @@
+package winnow
+
+import (
+	"context"
+	"hash/maphash"
+)
+
+// Most calls of Prepare find the history of the last call with one turn more behind it, and nothing to do
+// but to send that too. They take this short way: what it costs is in the new messages, not in the length
+// of the history. Whatever is not plain goes the long way through a draft.
+
+// tail is what the short way has to know of the last request.
+type tail struct {
+	known    bool
+	changes  int                 // index.changes at that time
+	history  int                 // messages of the history that was passed in
+	isPlain  bool                // the request was the history itself
+	complete bool                // no call waited for its result at the end
+	hides    bool                // see hasHiddenParts
+	bytes    int                 // of the body; 0: no limit is known
+	messages uintptr             // where Request.Messages lies
+	kept     uintptr             // where Request.History lies
+	keptLen  int                 //
+	ids      map[uint64]struct{} // hashes of the call ids in use
+	view     view                // for the sums of the new request
+	draft    draft               // the same
+}
+
+// idSeed is of this process: no id of a transcript can be made to collide.
+var idSeed = maphash.MakeSeed()
+
+// PrepareInto is Prepare with a request of the caller's to write into: the zero Request, or the one that
+// this manager returned last. A call that only goes on from there reuses its memory: it costs what the new
+// messages cost, whatever the length of the history, and allocates nothing where there is none. The slices
+// of r are then written behind their ends, so they must have one owner: whoever keeps a request for later
+// uses [Manager.Prepare]. After an error r is as it was.
+func (m *Manager) PrepareInto(ctx context.Context, history []Message, r *Request) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.extend(history, r) {
+		return nil
+	}
+	next, err := m.prepare(ctx, history)
+	if err != nil {
+		return err
+	}
+	*r = *next
+	return nil
+}
+
+// extend is the short way. It is false, and nothing has happened, if the long one has to be taken.
+func (m *Manager) extend(history []Message, r *Request) bool {
+	l := &m.ledger
+	t := &l.tail
+	x := &l.index
+	if !t.known || !t.complete || t.changes != x.changes || len(history) < t.history || len(history) == 0 {
+		return false
+	}
+	if !t.isPlain && (len(r.Messages) != len(l.sent) || baseOf(r.Messages) != t.messages || len(r.History) != t.keptLen || baseOf(r.History) != t.kept) {
+		return false
+	}
+	if !x.goesOn(history) {
+		return false
+	}
+	x.learn(history, m.opts.Estimator)
+	added := history[t.history:]
+	d := &t.draft
+	t.view = view{total: l.estimate}
+	*d = draft{manager: m, ledger: l, view: &t.view, history: history, budget: m.budget(), now: m.opts.Now(), accounting: l.accounting, intact: len(l.sent) + len(added), rejected: d.rejected[:0]}
+	if !d.mayExtend(added) || !d.addToTail(added) {
+		return false
+	}
+	d.commitTail(added, r)
+	return true
+}
+
+// mayExtend says that nothing is due that needs a look at the whole list.
+func (d *draft) mayExtend(added []Message) bool {
+	l, o := d.ledger, &d.manager.opts
+	if d.isCold() && (o.HistoryTurns > 0 || float64(d.view.total) >= o.Prune.SoftTrimRatio*float64(d.windowEstimate())) {
+		return false
+	}
+	t := newTruncation(*o.Truncate, d.windowEstimate())
+	facts := l.index.facts[l.tail.history:]
+	batch := 0
+	for i := range added {
+		m := &added[i]
+		switch {
+		case m.Pinned || m.Summary || m.Role == RoleUser && o.HistoryTurns > 0:
+			return false
+		case m.Role == RoleTool && (facts[i].tokens > t.limit || t.mayBeOversized(m)):
+			return false
+		case m.Role == RoleTool:
+			batch = addTokens(batch, facts[i].tokens)
+		default:
+			batch = 0
+		}
+		if len(l.projections) > 0 && l.projections[facts[i].key] != nil {
+			return false
+		}
+	}
+	return batch <= shareOf(d.room(), maxBatchShare)
+}
+
+// addToTail adds the new messages to the sums and says that the request is in order and fits.
+func (d *draft) addToTail(added []Message) bool {
+	l := d.ledger
+	t := &l.tail
+	facts := l.index.facts[t.history:]
+	r := repair{history: added, facts: facts, dropBlank: true}
+	if !r.isClean() || len(added) > 0 && waitsForResults(added) || !t.idsAreNew(added) {
+		return false
+	}
+	hides, limit := t.hides, d.bodyLimit()
+	bytes := t.bytes
+	for i := range added {
+		m := &added[i]
+		if m.Usage != nil && m.Role == RoleAssistant {
+			d.observeAnswer(m, len(l.sent)+i, d.view.total, hides)
+		}
+		d.view.total = addTokens(d.view.total, facts[i].tokens)
+		hides = hides || hasHiddenParts(m)
+		if limit > 0 {
+			bytes = addTokens(bytes, messageBytes(m))
+		}
+	}
+	if !d.fits() || limit > 0 && bytes > limit {
+		return false
+	}
+	t.hides, t.bytes = hides, bytes
+	return true
+}
+
+// commitTail makes the request what was sent last.
+func (d *draft) commitTail(added []Message, r *Request) {
+	l := d.ledger
+	t := &l.tail
+	before := len(l.sent)
+	for _, f := range l.index.facts[t.history:] {
+		l.sent = append(l.sent, f.key)
+	}
+	t.addIDs(added)
+	t.history = len(d.history)
+	if t.isPlain {
+		r.Messages, r.History, r.Edits = clip(d.history), clip(d.history), nil
+	} else {
+		r.Messages, r.History = append(r.Messages, added...), append(r.History, added...)
+	}
+	t.remember(r)
+	r.Tokens, r.Budget, r.FirstChanged = d.tokens(), d.budget, before
+	r.NeedsCompaction, r.Compaction = false, nil
+	r.Degraded = l.checkpoint != nil && l.checkpoint.degraded
+	l.sentAt, l.tokens, l.estimate, l.accounting, l.run = d.now, r.Tokens, d.view.total, d.accounting, recovery{}
+	d.logRejected()
+}
+
+func (t *tail) remember(r *Request) {
+	t.messages, t.kept, t.keptLen = baseOf(r.Messages), baseOf(r.History), len(r.History)
+}
+
+// recordTail remembers what the short way has to know of d, which was sent as r.
+func (l *ledger) recordTail(d *draft, r *Request) {
+	t := &l.tail
+	messages := d.view.messages
+	*t = tail{known: true, changes: l.index.changes, history: len(d.history), ids: t.ids, complete: !waitsForResults(d.history) && !waitsForResults(messages)}
+	t.isPlain = len(r.Edits) == 0 && baseOf(messages) == baseOf(d.history) && len(messages) == len(d.history)
+	t.remember(r)
+	clear(t.ids)
+	t.addIDs(messages)
+	if !t.isPlain {
+		t.addIDs(d.history)
+	}
+	limited := d.bodyLimit() > 0
+	for i := range messages {
+		t.hides = t.hides || hasHiddenParts(&messages[i])
+		if limited {
+			t.bytes = addTokens(t.bytes, messageBytes(&messages[i]))
+		}
+	}
+}
+
+// waitsForResults says that the last calls of messages have no results behind them.
+func waitsForResults(messages []Message) bool {
+	results := 0
+	for i := len(messages) - 1; i >= 0; i-- {
+		m := &messages[i]
+		if m.Role == RoleTool {
+			results++
+			continue
+		}
+		for k := range m.Parts {
+			if m.Parts[k].Kind == KindToolCall {
+				results--
+			}
+		}
+		return results < 0
+	}
+	return false
+}
+
+func (t *tail) addIDs(messages []Message) {
+	for i := range messages {
+		for k := range messages[i].Parts {
+			if p := &messages[i].Parts[k]; p.Kind == KindToolCall {
+				if t.ids == nil {
+					t.ids = make(map[uint64]struct{})
+				}
+				t.ids[maphash.String(idSeed, p.ID)] = struct{}{}
+			}
+		}
+	}
+}
+
+// idsAreNew says that no call of messages has an id that is in use.
+func (t *tail) idsAreNew(messages []Message) bool {
+	for i := range messages {
+		for k := range messages[i].Parts {
+			if p := &messages[i].Parts[k]; p.Kind == KindToolCall {
+				if _, used := t.ids[maphash.String(idSeed, p.ID)]; used {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
