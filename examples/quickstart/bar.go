@@ -1,0 +1,46 @@
+package main
+
+import (
+	"math"
+	"strings"
+)
+
+// barCells is the width of the bar that stands for the whole window.
+const barCells = 32
+
+// The parts of a bar. Each is a letter or a shape, so that it reads without colours.
+const (
+	cellSummary = "S"
+	cellCleared = "c"
+	cellTrimmed = "t"
+	cellCut     = "/"
+	cellKept    = "█"
+	cellFree    = "·"
+	cellOver    = "!"
+	budgetMark  = "|"
+)
+
+// bar draws a request in a window of so many tokens. What is there at all gets a cell, however small.
+func bar(q *request, window int) string {
+	cells := func(tokens int) int { return int(math.Ceil(float64(tokens) / float64(window) * barCells)) }
+	budget := min(barCells, int(float64(q.Budget)/float64(window)*barCells+0.5))
+	if !q.Fits {
+		return strings.Repeat(cellOver, barCells+1)
+	}
+	s := q.Shares
+	var b strings.Builder
+	left := min(cells(q.Tokens), budget)
+	for _, p := range []struct {
+		glyph  string
+		tokens int
+	}{{cellSummary, s.Summarized}, {cellCleared, s.Cleared}, {cellTrimmed, s.Trimmed}, {cellCut, s.Cut}} {
+		n := min(left, cells(p.tokens))
+		b.WriteString(strings.Repeat(p.glyph, n))
+		left -= n
+	}
+	b.WriteString(strings.Repeat(cellKept, left))
+	b.WriteString(strings.Repeat(cellFree, budget-min(cells(q.Tokens), budget)))
+	b.WriteString(budgetMark)
+	b.WriteString(strings.Repeat(" ", barCells-budget))
+	return b.String()
+}

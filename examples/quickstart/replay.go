@@ -1,0 +1,236 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/winnowgo/winnow"
+)
+
+// outcome is what a replay found out.
+type outcome struct {
+	requests []request
+	totals   totals
+	messages int
+	turns    []string // what the user asked, from turn 1 on
+}
+
+// request is one request to the model: what winnow made of the history at that point. All sizes are in
+// estimated tokens.
+type request struct {
+	Request     int         `json:"request"`       // from 1
+	Turn        int         `json:"turn"`          // from 1; 0: before the first user message
+	Messages    int         `json:"messages"`      // of the history
+	History     int         `json:"historyTokens"` // what the whole history would take
+	Tokens      int         `json:"tokens"`        // what is sent
+	Budget      int         `json:"budget"`        // what that has to fit into
+	Shares      shares      `json:"shares"`
+	Reused      int         `json:"reusedTokens"` // the same bytes as in the request before, from the beginning on
+	Changes     []change    `json:"changes"`      // what was not done in the request before
+	Compaction  *compaction `json:"compaction,omitempty"`
+	Pause       float64     `json:"pauseSeconds,omitempty"` // since the request before, where the session has times
+	Fits        bool        `json:"fits"`
+	Valid       bool        `json:"valid"`
+	Problem     string      `json:"problem,omitempty"` // why it is not valid
+	Error       string      `json:"error,omitempty"`   // why there was nothing to send
+	appendsOnly bool        // the request before, and more behind it
+}
+
+// shares is what a request consists of, in tokens.
+type shares struct {
+	Kept       int `json:"kept"`       // messages as they are in the history
+	Trimmed    int `json:"trimmed"`    // what is left of old results of which head and tail are kept
+	Cleared    int `json:"cleared"`    // what is left of old results that a placeholder stands for
+	Cut        int `json:"cut"`        // what is left of oversized results
+	Summarized int `json:"summarized"` // the summary that stands for old messages
+}
+
+type compaction struct {
+	TokensBefore  int    `json:"tokensBefore"`
+	TokensAfter   int    `json:"tokensAfter"`
+	Messages      int    `json:"messages"` // of the history that the summary stands for
+	SummaryTokens int    `json:"summaryTokens"`
+	Summary       string `json:"summary"`
+}
+
+// totals is what all requests have in common.
+type totals struct {
+	Requests    int     `json:"requests"`
+	Overflows   int     `json:"doNotFit"`      // requests that are above their budget
+	Invalid     int     `json:"notValid"`      // requests that a provider would refuse
+	Hopeless    int     `json:"withoutWinnow"` // requests that would not fit if the whole history were sent
+	History     int     `json:"historyTokens"` // of the whole session
+	Full        int     `json:"fullTokens"`    // all requests together, if each were the whole history
+	Sent        int     `json:"sentTokens"`    // all requests together
+	Reused      int     `json:"reusedTokens"`  // of Sent: the same bytes as in the request before
+	Compactions int     `json:"compactions"`
+	Changes     []group `json:"changes"`
+}
+
+// replay sends every request that the recorded session made through a manager of its own: at each message
+// of the model, what stood before it is the history of the request that the message answers. A session
+// that ends otherwise has one request more.
+func replay(history []winnow.Message, window int) (*outcome, error) {
+	estimator, err := winnow.NewEstimator("")
+	if err != nil {
+		return nil, err
+	}
+	r := &replayer{estimator: estimator, clock: time.Unix(0, 0)}
+	r.manager, err = winnow.New(window, &winnow.Options{Estimator: estimator, Now: func() time.Time { return r.clock }})
+	if err != nil {
+		return nil, err
+	}
+	var requests []request
+	for n := range history {
+		if n > 0 && history[n].Role == winnow.RoleAssistant {
+			requests = append(requests, r.next(history[:n]))
+		}
+		r.append(&history[n])
+	}
+	if history[len(history)-1].Role != winnow.RoleAssistant {
+		requests = append(requests, r.next(history))
+	}
+	if len(requests) == 0 {
+		return nil, errors.New("the session has no request to a model: nothing stands before its first answer")
+	}
+	return &outcome{requests: requests, totals: sum(requests, r.tokens), messages: len(history), turns: r.turns}, nil
+}
+
+// replayer is a host of winnow that has no model.
+type replayer struct {
+	manager   *winnow.Manager
+	estimator winnow.Estimator
+	clock     time.Time // of the newest message that has a time: a pause lets the provider's cache expire
+	sentAt    time.Time
+	turns     []string
+	tokens    int // of the history
+	requests  int
+	ledger    ledger
+	sent      int // messages of the request before
+}
+
+// append takes the next message of the history. What the provider once billed is dropped: that was for
+// another request than the one that is replayed.
+func (r *replayer) append(m *winnow.Message) {
+	m.Usage = nil
+	r.tokens += r.estimator.Estimate(*m)
+	if m.Role == winnow.RoleUser && !m.Injected && !m.Summary {
+		r.turns = append(r.turns, text(m))
+	}
+	if m.Time.After(r.clock) {
+		r.clock = m.Time
+	}
+}
+
+// next prepares one request and describes it.
+func (r *replayer) next(history []winnow.Message) request {
+	r.requests++
+	q := request{Request: r.requests, Turn: len(r.turns), Messages: len(history), History: r.tokens}
+	if r.sentAt.Unix() > 0 {
+		q.Pause = r.clock.Sub(r.sentAt).Seconds()
+	}
+	r.sentAt = r.clock
+	sent, err := r.manager.Prepare(context.Background(), history)
+	if err != nil {
+		q.Error, q.Changes = err.Error(), []change{}
+		var overflow *winnow.OverflowError
+		if errors.As(err, &overflow) {
+			q.Tokens, q.Budget = overflow.Tokens, overflow.Budget
+		}
+		return q
+	}
+	q.Tokens, q.Budget = sent.Tokens, sent.Budget
+	q.Problem = check(sent.Messages)
+	q.Valid = q.Problem == ""
+	tokens, summary := 0, 0
+	for i, m := range sent.Messages {
+		n := r.estimator.Estimate(m)
+		tokens += n
+		if m.Summary {
+			summary += n
+		}
+		if i < sent.FirstChanged {
+			q.Reused += n
+		}
+	}
+	q.Fits = tokens <= q.Budget // counted anew, not taken from the manager
+	q.Shares = divide(sent, tokens, summary)
+	q.Changes = r.ledger.changes(sent.Edits, summary)
+	q.Compaction = describe(sent, summary)
+	q.appendsOnly = sent.FirstChanged == r.sent
+	r.sent = len(sent.Messages)
+	return q
+}
+
+// describe says what a compaction did, if there was one.
+func describe(sent *winnow.Request, summary int) *compaction {
+	c := sent.Compaction
+	if c == nil {
+		return nil
+	}
+	messages := 0
+	for _, e := range sent.Edits {
+		if e.Op == winnow.OpCompact {
+			messages++
+		}
+	}
+	return &compaction{TokensBefore: c.TokensBefore, TokensAfter: c.TokensAfter, Messages: messages, SummaryTokens: summary, Summary: c.Summary}
+}
+
+// divide says what a request of so many tokens consists of.
+func divide(sent *winnow.Request, tokens, summary int) shares {
+	s := shares{Kept: tokens - summary, Summarized: summary}
+	for _, e := range sent.Edits {
+		switch e.Op {
+		case winnow.OpTrim:
+			s.Trimmed += e.After
+		case winnow.OpClear:
+			s.Cleared += e.After
+		case winnow.OpTruncate:
+			s.Cut += e.After
+		}
+	}
+	s.Kept = max(0, s.Kept-s.Trimmed-s.Cleared-s.Cut)
+	return s
+}
+
+// sum adds up the requests of a session of so many tokens.
+func sum(requests []request, history int) totals {
+	t := totals{Requests: len(requests), History: history}
+	groups := grouping{}
+	for _, q := range requests {
+		if !q.Fits {
+			t.Overflows++
+		}
+		if q.Problem != "" {
+			t.Invalid++
+		}
+		if q.History > q.Budget {
+			t.Hopeless++
+		}
+		if q.Compaction != nil {
+			t.Compactions++
+		}
+		t.Full += q.History
+		if q.Error == "" {
+			t.Sent += q.Tokens
+		}
+		t.Reused += q.Reused
+		groups.add(q.Changes)
+	}
+	t.Changes = groups.list()
+	return t
+}
+
+// text joins the text parts of a message.
+func text(m *winnow.Message) string {
+	var b strings.Builder
+	for _, p := range m.Parts {
+		if p.Kind == winnow.KindText {
+			b.WriteString(p.Text)
+		}
+	}
+	return b.String()
+}
