@@ -319,7 +319,7 @@ func (d *draft) squeezeResults() {
 			sizes = append(sizes, v.tokens[i])
 		}
 	}
-	cut := &truncation{TruncateOptions: t, limit: fairShare(sizes, max(0, d.room()-(v.total-results)))}
+	cut := &truncation{TruncateOptions: t, again: true, limit: fairShare(sizes, max(0, d.room()-(v.total-results)))}
 	for i := range v.messages {
 		d.cut(i, cut, "the request does not fit otherwise")
 	}

@@ -55,7 +55,8 @@ func truncateEdit(i int, m *Message, before, after int) Edit {
 // truncation cuts results to one limit.
 type truncation struct {
 	TruncateOptions
-	limit int // tokens of one result
+	limit int  // tokens of one result
+	again bool // what was cut before is cut again: the request does not fit otherwise
 }
 
 func newTruncation(o TruncateOptions, window int) *truncation {
@@ -88,7 +89,7 @@ type textPart struct {
 // cut returns m cut to the limits and its tokens. known is the characters of its texts, or -1. ok is false if m is within them or cannot be made smaller.
 func (t *truncation) cut(m *Message, tokens, known int) (out Message, after int, ok bool) {
 	parts, chars := t.textParts(m, known)
-	if tokens <= t.limit && chars <= t.MaxChars || chars == 0 || t.settled(m, parts, tokens, chars) {
+	if tokens <= t.limit && chars <= t.MaxChars || chars == 0 || !t.again && t.settled(m, parts, tokens, chars) {
 		return Message{}, 0, false
 	}
 	// Characters that fit, if a token has as many characters in what is kept as in the whole. Where it has
