@@ -105,7 +105,8 @@ func diagnose(err error) diagnosis {
 	case f.timeout:
 		return diagnosis{class: ErrorTimeout}
 	}
-	r := readBody(f)
+	r := reading{budget: readingBudget}
+	r.read(&f)
 	if f.status == 0 {
 		f.status = r.status()
 	}

@@ -21,8 +21,9 @@ const (
 
 // reading is what is known about an error's texts.
 type reading struct {
-	segments   []segment
-	seen       []string // the texts of the segments, as they were
+	segments   [maxSegments]segment
+	n          int      // of segments
+	tokens     []token  // of all segments
 	codeNumber []string // codes that are numbers
 	budget     int
 	page       bool // an HTML page: a proxy's answer, not a provider's
@@ -31,16 +32,14 @@ type reading struct {
 	jsonLimit  int
 }
 
-// readBody reads everything that was found in the tree of the error.
-func readBody(f finding) reading {
-	r := reading{budget: readingBudget}
+// read reads everything that was found in the tree of the error.
+func (r *reading) read(f *finding) {
 	for _, t := range f.texts {
 		r.scan(t, 0)
 	}
 	for _, c := range f.codes {
 		r.addCode(c)
 	}
-	return r
 }
 
 // scan splits a text into plain parts and JSON.
@@ -49,12 +48,17 @@ func (r *reading) scan(text string, nesting int) {
 		return
 	}
 	start := 0
+	curly, square := indexFrom(text, '{', 0), indexFrom(text, '[', 0)
 	for i := 0; i < len(text); {
-		n := strings.IndexAny(text[i:], "{[")
-		if n < 0 {
+		if curly < i {
+			curly = indexFrom(text, '{', i)
+		}
+		if square < i {
+			square = indexFrom(text, '[', i)
+		}
+		if i = min(curly, square); i == len(text) {
 			break
 		}
-		i += n
 		switch looksLikeJSON(text[i:]) {
 		case jsonPlain:
 			r.addText(text[start:i])
@@ -69,6 +73,14 @@ func (r *reading) scan(text string, nesting int) {
 		}
 	}
 	r.addText(text[start:])
+}
+
+// indexFrom returns where c is next, from i on, or the length of the text.
+func indexFrom(text string, c byte, i int) int {
+	if n := strings.IndexByte(text[i:], c); n >= 0 {
+		return i + n
+	}
+	return len(text)
 }
 
 const (
@@ -300,17 +312,17 @@ func (r *reading) addText(text string) {
 
 func (r *reading) add(text string, code bool) {
 	text = strings.Trim(text, " \t\r\n\"'`,:;-")
-	if text == "" || len(r.segments) >= maxSegments || len(text) > r.budget {
+	if text == "" || r.n >= maxSegments || len(text) > r.budget {
 		return
 	}
-	for _, s := range r.seen {
-		if s == text {
+	for i := range r.n {
+		if r.segments[i].raw == text {
 			return
 		}
 	}
-	r.seen = append(r.seen, text)
 	r.budget -= len(text)
-	r.segments = append(r.segments, lex(text, code))
+	r.segments[r.n], r.tokens = lex(r.tokens, text, code)
+	r.n++
 }
 
 // unescape undoes one level of JSON's or Python's escapes.
@@ -375,15 +387,6 @@ func atoi(s string) (int, bool) {
 		n = n*10 + int(s[i]-'0')
 	}
 	return n, true
-}
-
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }
 
 func hasPrefixFold(s, prefix string) bool {

@@ -23,7 +23,7 @@ func (s *segment) stringField() hit {
 
 // hardCode says that a code of the body names the overflow and nothing else.
 func hardCode(r *reading) bool {
-	for i := range r.segments {
+	for i := range r.n {
 		s := &r.segments[i]
 		if s.code && s.roles&rContext != 0 && s.roles&rOver != 0 {
 			return true
@@ -49,7 +49,7 @@ func saysMore(r *reading) bool {
 	if r.page {
 		return false
 	}
-	for i := range r.segments {
+	for i := range r.n {
 		s := &r.segments[i]
 		if s.has("no body") {
 			return false

@@ -17,7 +17,7 @@ const (
 // match runs the families over all texts; the most telling one decides.
 func match(r *reading, status int) diagnosis {
 	best := hitNone
-	for i := range r.segments {
+	for i := range r.n {
 		best = max(best, r.segments[i].hit())
 	}
 	if best < hitTokens && hardNumber(r) {

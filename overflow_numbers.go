@@ -37,7 +37,7 @@ type counts struct {
 // as large as the window: vLLM refuses that in the words of an overflow, and no shorter prompt helps.
 func measure(r *reading, d *diagnosis) bool {
 	var c counts
-	for i := range r.segments {
+	for i := range r.n {
 		if s := &r.segments[i]; !s.code {
 			c.read(s.tokens, unitTokens)
 		}
@@ -87,7 +87,7 @@ func (c *counts) settle(r *reading) {
 // measureBytes fills in sizes in bytes, for the ladder only.
 func measureBytes(r *reading, d *diagnosis) {
 	var c counts
-	for i := range r.segments {
+	for i := range r.n {
 		if s := &r.segments[i]; !s.code {
 			c.read(s.tokens, unitBytes)
 		}
@@ -353,7 +353,7 @@ func singleRequest(r *reading, v verdict) (diagnosis, bool) {
 	if v != vetoNone && v != vetoRate && v != vetoQuota {
 		return diagnosis{}, false
 	}
-	for i := range r.segments {
+	for i := range r.n {
 		s := &r.segments[i]
 		limit, requested := numberBehind(s.tokens, "limit"), numberBehind(s.tokens, "requested")
 		if limit >= minLimit && requested > limit && s.roles&(rMedia|rContext) == 0 {

@@ -215,7 +215,7 @@ func (f *finding) addText(text string) {
 // status reads the HTTP status from the body or from the beginning of the text: "Error code: 413 - {",
 // "API error (400 Bad Request)", "status code: 429".
 func (r *reading) status() int {
-	for i := range r.segments {
+	for i := range r.n {
 		ts := r.segments[i].tokens
 		for k := 0; k < len(ts) && k < 16; k++ {
 			if isStatus(ts, k) {

@@ -2,6 +2,7 @@ package winnow
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -70,11 +71,11 @@ type segment struct {
 
 func (s *segment) has(text string) bool { return strings.Contains(s.lower, text) }
 
-// lex normalises a text and cuts it into tokens.
-func lex(text string, code bool) segment {
+// lex normalises a text and cuts it into tokens, which it appends to store.
+func lex(store []token, text string, code bool) (segment, []token) {
 	s := segment{raw: text, code: code}
 	s.lower, s.wide = normalise(text)
-	s.tokens = make([]token, 0, 8+len(s.lower)/5)
+	s.tokens = slices.Grow(store, 4+len(s.lower)/5)
 	for i := 0; i < len(s.lower); {
 		switch c := s.lower[i]; {
 		case c >= '0' && c <= '9':
@@ -93,10 +94,10 @@ func lex(text string, code bool) segment {
 			i++
 		}
 	}
-	for i := range s.tokens {
-		s.roles |= s.tokens[i].role
-	}
-	return s
+	whole := s.tokens
+	s.tokens = whole[len(store):len(whole):len(whole)]
+	s.roles = rolesOf(s.tokens)
+	return s, whole
 }
 
 // normalise lowers the case, sets the words of camelCase and of scripts without spaces apart from
@@ -306,3 +307,12 @@ func group(s string) bool {
 }
 
 func isAlnum(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}

@@ -38,7 +38,7 @@ func (v verdict) diagnosis() diagnosis {
 func veto(r *reading, status int) verdict {
 	found := vetoNone
 	output := false
-	for i := range r.segments {
+	for i := range r.n {
 		s := &r.segments[i]
 		switch v := vetoText(s, status); v {
 		case vetoNone:
@@ -174,7 +174,7 @@ func talk(s *segment) bool {
 // sign is that the text names the answer, and what is sent only as what the answer must leave room for.
 func outputCap(r *reading) bool {
 	named, input, window, lead := false, false, false, false
-	for i := range r.segments {
+	for i := range r.n {
 		s := &r.segments[i]
 		if s.code {
 			continue
