@@ -1,0 +1,279 @@
+package provider
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// messagesChecks are the rules of the Messages API, in the order in which a request meets them: its
+// shape, what is empty, the pairs of calls and results, thinking, images, the end, the numbers.
+var messagesChecks = []func(*Provider, *messagesRequest, *Request) *Error{
+	checkShape, checkToolNames, checkRoles, checkIDs, checkEmpty, checkCacheMarks, checkPairs, checkServerTools,
+	checkThinkingOrder, checkThinkingKept, checkSignatures, checkImages, checkEnd, checkNumbers,
+}
+
+var (
+	callID   = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
+	serverID = regexp.MustCompile(`^srvtoolu_[a-zA-Z0-9_]+$`)
+	toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+)
+
+const (
+	maxTurns   = 100_000 // messages
+	minThought = 1024    // tokens of a budget
+)
+
+// checkShape finds what is missing.
+func checkShape(_ *Provider, m *messagesRequest, _ *Request) *Error {
+	switch {
+	case m.Model == "":
+		return broken("SHAPE", "model: Field required")
+	case m.MaxTokens <= 0:
+		return broken("SHAPE", "max_tokens: Field required")
+	case len(m.Messages) == 0:
+		return broken("SHAPE", "messages: at least one message is required")
+	case len(m.Messages) > maxTurns:
+		return broken("ANT-MAX-MSGS", "messages: List should have at most %d items after validation, not %d", maxTurns, len(m.Messages))
+	}
+	for i, t := range m.Messages {
+		if !t.Content.set {
+			return broken("SHAPE", "messages.%d.content: Field required", i)
+		}
+	}
+	return nil
+}
+
+func checkToolNames(_ *Provider, m *messagesRequest, _ *Request) *Error {
+	for i, t := range m.Tools {
+		if !toolName.MatchString(t.Name) {
+			return broken("ANT-TOOLNAME", "tools.%d.custom.name: String should match pattern '%s'", i, toolName)
+		}
+	}
+	return nil
+}
+
+func checkRoles(_ *Provider, m *messagesRequest, _ *Request) *Error {
+	for i, t := range m.Messages {
+		if t.Role != "user" && t.Role != "assistant" {
+			return broken("ANT-SYSTEM-ROLE", "messages.%d.role: Input should be 'user' or 'assistant'", i)
+		}
+	}
+	if m.Messages[0].Role != "user" {
+		return broken("ANT-FIRST-USER", `messages: first message must use the "user" role`)
+	}
+	return nil
+}
+
+// each calls f for each block with its place.
+func (m *messagesRequest) each(f func(at string, turn int, b *contentBlock) *Error) *Error {
+	for i := range m.Messages {
+		for k := range m.Messages[i].Content.blocks {
+			if err := f(fmt.Sprintf("messages.%d.content.%d", i, k), i, &m.Messages[i].Content.blocks[k]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func checkIDs(_ *Provider, m *messagesRequest, _ *Request) *Error {
+	seen := map[string]bool{}
+	return m.each(func(at string, _ int, b *contentBlock) *Error {
+		switch {
+		case b.Type == "server_tool_use" && !serverID.MatchString(b.ID):
+			return broken("ANT-ID-SRVTOOL", "%s.server_tool_use.id: String should match pattern '%s'", at, serverID)
+		case b.Type == "tool_use" && !callID.MatchString(b.ID):
+			return broken("ANT-ID-CHARSET", "%s.tool_use.id: String should match pattern '%s'", at, callID)
+		case b.Type == "tool_use" && (len(b.Input) == 0 || b.Input[0] != '{'):
+			return broken("ALL-ARGS", "%s.tool_use.input: Input should be a valid dictionary", at)
+		case b.result() && !callID.MatchString(b.ToolUseID):
+			return broken("ANT-ID-CHARSET", "%s.tool_result.tool_use_id: String should match pattern '%s'", at, callID)
+		case b.Type == "tool_use" && seen[b.ID]:
+			return broken("ANT-ID-UNIQUE", "%s: `tool_use` ids must be unique", at)
+		}
+		if b.Type == "tool_use" {
+			seen[b.ID] = true
+		}
+		return nil
+	})
+}
+
+func checkEmpty(p *Provider, m *messagesRequest, _ *Request) *Error {
+	if err := checkTexts("system", m.System); err != nil {
+		return err
+	}
+	for i, t := range m.Messages {
+		last := i == len(m.Messages)-1 && t.Role == "assistant" && p.o.Prefill
+		if len(t.Content.blocks) == 0 && !last {
+			return broken("ANT-EMPTY-MSG", "messages.%d: all messages must have non-empty content except for the optional final assistant message", i)
+		}
+		if err := checkTexts("messages", t.Content); err != nil {
+			return err
+		}
+	}
+	return m.each(func(at string, _ int, b *contentBlock) *Error {
+		if !b.result() {
+			return nil
+		}
+		if b.Content.set && !b.Content.text {
+			if len(b.Content.blocks) == 0 {
+				return broken("ANT-EMPTY-RESULT", "%s.tool_result.content: List should have at least 1 item after validation, not 0", at)
+			}
+			return checkTexts("messages", b.Content)
+		}
+		return nil
+	})
+}
+
+func checkTexts(where string, c content) *Error {
+	for i := range c.blocks {
+		b := &c.blocks[i]
+		switch {
+		case b.Type != "text":
+		case b.Text == "" && b.CacheControl != nil:
+			return broken("ANT-CACHE-EMPTY", "%s: cache_control cannot be set for empty text blocks", where)
+		case b.Text == "":
+			return broken("ANT-EMPTY-TEXT", "%s: text content blocks must be non-empty", where)
+		case strings.TrimSpace(b.Text) == "":
+			return broken("ANT-BLANK-TEXT", "%s: text content blocks must contain non-whitespace text", where)
+		}
+	}
+	return nil
+}
+
+// checkCacheMarks counts cache_control. An hour must not come behind five minutes.
+func checkCacheMarks(_ *Provider, m *messagesRequest, r *Request) *Error {
+	n, short := 0, false
+	for _, b := range r.blocks {
+		if b.mark == 0 {
+			continue
+		}
+		n++
+		if b.mark > defaultMark && short {
+			return broken("ANT-CACHE-ORDER", "a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block")
+		}
+		short = short || b.mark == defaultMark
+	}
+	if n > maxCacheMarks {
+		return broken("ANT-CACHE-4", "A maximum of %d blocks with cache_control may be provided. Found %d.", maxCacheMarks, n)
+	}
+	return nil
+}
+
+// checkPairs holds each call to one result at the beginning of the next turn. Messages of one role that
+// follow each other are one turn.
+func checkPairs(_ *Provider, m *messagesRequest, _ *Request) *Error {
+	uses := false
+	open := map[string]bool{} // calls of the turn before: still without a result
+	var calls []string        // of them, in order
+	for i := 0; i < len(m.Messages); {
+		role, first := m.Messages[i].Role, i
+		if role == "assistant" {
+			calls = nil
+			open = map[string]bool{}
+		}
+		content, found := false, 0
+		for ; i < len(m.Messages) && m.Messages[i].Role == role; i++ {
+			for k := range m.Messages[i].Content.blocks {
+				b := &m.Messages[i].Content.blocks[k]
+				at := fmt.Sprintf("messages.%d.content.%d", i, k)
+				if b.Type == "tool_use" {
+					calls = append(calls, b.ID)
+					open[b.ID] = true
+				}
+				if !b.result() {
+					content = true
+					continue
+				}
+				waits, known := open[b.ToolUseID]
+				switch {
+				case role == "assistant" || !known:
+					return broken("ANT-PAIR-ORPHAN", "%s: unexpected `tool_use_id` found in `tool_result` blocks: %s. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.", at, b.ToolUseID)
+				case !waits:
+					return broken("ANT-PAIR-DUP-RESULT", "%s: each tool_use must have a single result. Found multiple `tool_result` blocks with id: %s", at, b.ToolUseID)
+				case content:
+					return broken("ANT-PAIR-RESULTS-FIRST", "messages.%d: Did not find %d `tool_result` block(s) at the beginning of this message. Messages following `tool_use` blocks must begin with a matching number of `tool_result` blocks.", first, len(calls)-found)
+				}
+				open[b.ToolUseID] = false
+				found++
+			}
+		}
+		uses = uses || len(calls) > 0
+		if role == "user" || i == len(m.Messages) {
+			if err := checkOpen(first, calls, open); err != nil {
+				return err
+			}
+			calls, open = nil, map[string]bool{}
+		}
+	}
+	if uses && len(m.Tools) == 0 {
+		return broken("ANT-TOOLS-REQUIRED", "Requests which include `tool_use` or `tool_result` blocks must define tools")
+	}
+	return nil
+}
+
+// checkOpen refuses calls without a result. behind is the first message of the turn behind them.
+func checkOpen(behind int, calls []string, open map[string]bool) *Error {
+	var missing []string
+	for _, id := range calls {
+		if open[id] {
+			missing = append(missing, id)
+		}
+	}
+	if missing == nil {
+		return nil
+	}
+	return broken("ANT-PAIR-MISSING", "messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. Each `tool_use` block must have a corresponding `tool_result` block in the next message.", max(0, behind-1), strings.Join(missing, ", "))
+}
+
+// checkServerTools holds the results of the provider's own tools to their call in the same turn.
+func checkServerTools(_ *Provider, m *messagesRequest, _ *Request) *Error {
+	calls, turn := map[string]bool{}, -1
+	return m.each(func(at string, i int, b *contentBlock) *Error {
+		if i != turn {
+			turn = i
+			clear(calls)
+		}
+		if b.Type == "server_tool_use" {
+			calls[b.ID] = true
+		}
+		if b.serverResult() && !calls[b.ToolUseID] {
+			return broken("ANT-PAIR-SERVERTOOL", "%s: unexpected `tool_use_id` found in `%s` blocks: %s. Each `%s` block must have a corresponding `server_tool_use` block before it.", at, b.Type, b.ToolUseID, b.Type)
+		}
+		return nil
+	})
+}
+
+// checkEnd looks at the last message.
+func checkEnd(p *Provider, m *messagesRequest, _ *Request) *Error {
+	last := m.Messages[len(m.Messages)-1]
+	if last.Role != "assistant" {
+		return nil
+	}
+	if !p.o.Prefill || m.Thinking.on() {
+		return broken("ANT-PREFILL", "This model does not support assistant message prefill. The conversation must end with a user message.")
+	}
+	if n := len(last.Content.blocks); n > 0 {
+		if b := last.Content.blocks[n-1]; b.Type == "text" && strings.TrimRight(b.Text, " \t\r\n") != b.Text {
+			return broken("ANT-TRAIL-WS", "messages: final assistant content cannot end with trailing whitespace")
+		}
+	}
+	return nil
+}
+
+// checkNumbers looks at max_tokens and the budget of thinking.
+func checkNumbers(p *Provider, m *messagesRequest, _ *Request) *Error {
+	if p.o.MaxOutput > 0 && m.MaxTokens > p.o.MaxOutput {
+		return broken("ANT-OUT-CAP", "max_tokens: %d > %d, which is the maximum allowed number of output tokens for %s", m.MaxTokens, p.o.MaxOutput, m.Model)
+	}
+	if m.Thinking != nil && m.Thinking.Type == "enabled" {
+		if m.Thinking.BudgetTokens < minThought {
+			return broken("ANT-THINK-BUDGET", "thinking.enabled.budget_tokens: Input should be greater than or equal to %d", minThought)
+		}
+		if m.MaxTokens <= m.Thinking.BudgetTokens {
+			return broken("ANT-THINK-BUDGET", "`max_tokens` must be greater than `thinking.budget_tokens`. Please consult our documentation at https://docs.claude.com/en/docs/build-with-claude/extended-thinking#max-tokens-and-context-window-size")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+package provider
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// signature is what a thinking block is signed with: which of an answer's blocks it is, what it says,
+// and what stood before it. It holds all that is needed to check it, as the real ones do.
+type signature struct {
+	answer      string // id of the answer
+	index, size int    // which of its thinking blocks it is, and of how many
+	text        string // hash of model and thinking
+	prefix      string // hash of the prompt
+}
+
+// sign makes the signature of the i-th thinking block of an answer.
+func sign(r *Request, id string, thinking []string, i int) string {
+	prefix := r.prefixes[len(r.prefixes)-1]
+	plain := strings.Join([]string{id, strconv.Itoa(i), strconv.Itoa(len(thinking)), thoughtHash(r.Model, thinking[i]), hex.EncodeToString(prefix[:8])}, ".")
+	return base64.StdEncoding.EncodeToString([]byte(plain))
+}
+
+func thoughtHash(model, text string) string {
+	sum := sha256.Sum256([]byte(model + "\x00" + text))
+	return hex.EncodeToString(sum[:8])
+}
+
+func readSignature(text string) (s signature, ok bool) {
+	plain, err := base64.StdEncoding.DecodeString(text)
+	parts := strings.Split(string(plain), ".")
+	if err != nil || len(parts) != 5 {
+		return s, false
+	}
+	s.answer, s.text, s.prefix = parts[0], parts[3], parts[4]
+	s.index, err = strconv.Atoi(parts[1])
+	if err != nil {
+		return s, false
+	}
+	s.size, err = strconv.Atoi(parts[2])
+	return s, err == nil
+}
+
+// checkThinkingOrder: where there is thinking in a message, it comes first.
+func checkThinkingOrder(_ *Provider, m *messagesRequest, _ *Request) *Error {
+	for i, t := range m.Messages {
+		if t.Role != "assistant" || len(t.Content.blocks) == 0 || t.Content.blocks[0].thinks() {
+			continue
+		}
+		if slices.ContainsFunc(t.Content.blocks, func(b contentBlock) bool { return b.thinks() }) {
+			return broken("ANT-THINK-FIRST", "messages.%d.content.0.type: If an assistant message contains any thinking blocks, the first block must be `thinking` or `redacted_thinking`. Found `%s`.", i, t.Content.blocks[0].Type)
+		}
+	}
+	return nil
+}
+
+// checkThinkingKept: with thinking on, the messages of the tool loop that goes on must begin with
+// thinking. The first one always, later ones if their answer did.
+func checkThinkingKept(p *Provider, m *messagesRequest, _ *Request) *Error {
+	if !m.Thinking.on() {
+		return nil
+	}
+	start := 0
+	for i, t := range m.Messages {
+		if t.Role == "user" && !slices.ContainsFunc(t.Content.blocks, func(b contentBlock) bool { return b.result() }) {
+			start = i
+		}
+	}
+	first := true
+	for i := start; i < len(m.Messages); i++ {
+		t := &m.Messages[i]
+		if t.Role != "assistant" || len(t.Content.blocks) == 0 {
+			continue
+		}
+		must := first && m.Thinking.Type == "enabled"
+		for _, c := range t.message().Calls {
+			p.mu.Lock()
+			must = must || p.thought[c.ID]
+			p.mu.Unlock()
+		}
+		calls := slices.ContainsFunc(t.Content.blocks, func(b contentBlock) bool { return b.Type == "tool_use" })
+		if b := t.Content.blocks[0]; must && calls && !b.thinks() {
+			return broken("ANT-THINK-MISSING", "messages.%d.content.0.type: Expected `thinking` or `redacted_thinking`, but found `%s`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks). We recommend you include thinking blocks from previous turns. To avoid this requirement, disable `thinking`.", i, b.Type)
+		}
+		first = false
+	}
+	return nil
+}
+
+// checkSignatures verifies what comes back: unchanged thinking everywhere, all of it in the latest
+// assistant message, and, if thinking is bound to it, all that stood before.
+func checkSignatures(p *Provider, m *messagesRequest, r *Request) *Error {
+	latest := -1
+	for i, t := range m.Messages {
+		if t.Role == "assistant" {
+			latest = i
+		}
+	}
+	for i := range m.Messages {
+		if err := checkTurnSignatures(p, m, r, i, i == latest); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkTurnSignatures(p *Provider, m *messagesRequest, r *Request, i int, latest bool) *Error {
+	next, size := 0, 0
+	for k, b := range m.Messages[i].Content.blocks {
+		if b.Type != "thinking" {
+			continue
+		}
+		at := fmt.Sprintf("messages.%d.content.%d", i, k)
+		modified := broken("ANT-THINK-MODIFIED", "%s: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.", at)
+		s, ok := readSignature(b.Signature)
+		switch {
+		case latest && (!ok && b.Signature == "" || ok && s.text != thoughtHash(m.Model, b.Thinking) || ok && s.index != next):
+			return modified
+		case !ok || s.text != thoughtHash(m.Model, b.Thinking):
+			return broken("ANT-THINK-SIG", "%s: Invalid `signature` in `thinking` block", at)
+		case p.o.BindThinking && s.prefix != hex.EncodeToString(r.prefixes[i][:8]) && !m.Thinking.drops():
+			return broken("ANT-THINK-PREFIX", "%s: Invalid `signature` in `thinking` block", at)
+		}
+		next, size = next+1, s.size
+	}
+	if latest && next != size {
+		return broken("ANT-THINK-MODIFIED", "messages.%d.content.%d: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.", i, next)
+	}
+	return nil
+}
+
+// drops says that the request asks for thinking that does not fit what stands before it to be left out.
+func (t *thinkingOption) drops() bool {
+	return t.on() && t.BlockBinding != nil && t.BlockBinding.PrefixMismatch == "drop_block"
+}
