@@ -23,6 +23,9 @@ func match(r *reading, status int) diagnosis {
 	if best < hitTokens && hardNumber(r) {
 		best = hitTokens
 	}
+	if best == hitBytes && r.page {
+		best = hitNone // what stands before a proxy's page is the name of its status
+	}
 	if best == hitNone && status == 413 && saysMore(r) {
 		best = hitBytes // Copilot: 413 and a body that says something else
 	}
