@@ -201,7 +201,11 @@ func checkPairs(_ *Provider, m *messagesRequest, _ *Request) *Error {
 		}
 		uses = uses || len(calls) > 0
 		if role == "user" || i == len(m.Messages) {
-			if err := checkOpen(first, calls, open); err != nil {
+			at := first - 1 // of the calls
+			if role == "assistant" {
+				at = i - 1
+			}
+			if err := checkOpen(at, calls, open); err != nil {
 				return err
 			}
 			calls, open = nil, map[string]bool{}
@@ -213,8 +217,8 @@ func checkPairs(_ *Provider, m *messagesRequest, _ *Request) *Error {
 	return nil
 }
 
-// checkOpen refuses calls without a result. behind is the first message of the turn behind them.
-func checkOpen(behind int, calls []string, open map[string]bool) *Error {
+// checkOpen refuses calls without a result; at is the message that they stand in.
+func checkOpen(at int, calls []string, open map[string]bool) *Error {
 	var missing []string
 	for _, id := range calls {
 		if open[id] {
@@ -224,7 +228,7 @@ func checkOpen(behind int, calls []string, open map[string]bool) *Error {
 	if missing == nil {
 		return nil
 	}
-	return broken("ANT-PAIR-MISSING", "messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. Each `tool_use` block must have a corresponding `tool_result` block in the next message.", max(0, behind-1), strings.Join(missing, ", "))
+	return broken("ANT-PAIR-MISSING", "messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. Each `tool_use` block must have a corresponding `tool_result` block in the next message.", at, strings.Join(missing, ", "))
 }
 
 // checkServerTools holds the results of the provider's own tools to their call in the same turn.
