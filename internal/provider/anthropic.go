@@ -201,7 +201,7 @@ func (m *messagesRequest) request(p *Provider) *Request {
 	options, _ := json.Marshal([]any{m.ToolChoice, m.Thinking}) // a change costs the messages, not the tools
 	r.block(p, roleOptions, string(options), "", 0, nil)
 	for i := range m.Messages {
-		r.prefixes = append(r.prefixes, r.prefix())
+		r.prefixes = append(r.prefixes, r.before)
 		turn := &m.Messages[i]
 		r.Messages = append(r.Messages, turn.message())
 		for k := range turn.Content.blocks {
@@ -213,7 +213,7 @@ func (m *messagesRequest) request(p *Provider) *Request {
 			r.block(p, turn.Role, b.canonical(), b.shown(), tokens, b.CacheControl)
 		}
 	}
-	r.prefixes = append(r.prefixes, r.prefix())
+	r.prefixes = append(r.prefixes, r.before)
 	if n := len(r.blocks); n > 0 && m.CacheControl != nil && r.blocks[n-1].mark == 0 {
 		r.blocks[n-1].mark = m.CacheControl.lifetime() // the automatic mark
 	}
@@ -253,7 +253,7 @@ func (b *contentBlock) canonical() string {
 	return string(out)
 }
 
-func (anthropic) maxBytes(Vendor) int { return 32 << 20 }
+func (anthropic) maxBytes() int { return 32 << 20 }
 
 func (anthropic) tooLong() Wording { return anthropicTooLong }
 

@@ -90,7 +90,7 @@ func checkIDs(_ *Provider, m *messagesRequest, _ *Request) *Error {
 		case b.result() && !callID.MatchString(b.ToolUseID):
 			return broken("ANT-ID-CHARSET", "%s.tool_result.tool_use_id: String should match pattern '%s'", at, callID)
 		case b.Type == "tool_use" && seen[b.ID]:
-			return broken("ANT-ID-UNIQUE", "%s: `tool_use` ids must be unique", at)
+			return broken("ANT-ID-UNIQUE", "%s: tool_use ids must be unique", at)
 		}
 		if b.Type == "tool_use" {
 			seen[b.ID] = true

@@ -2,7 +2,6 @@ package provider
 
 import (
 	"crypto/sha256"
-	"strings"
 	"time"
 )
 
@@ -137,23 +136,18 @@ const (
 // roleOptions is the block of the options that a change of costs the cache, but which are no prompt.
 const roleOptions = "options"
 
-// prefix is the hash of the prompt so far.
-func (r *Request) prefix() [sha256.Size]byte {
-	h := sha256.New()
-	for _, b := range r.blocks {
-		if !strings.HasPrefix(b.text, roleOptions) {
-			h.Write([]byte{0})
-			h.Write([]byte(b.text))
-		}
-	}
-	return [sha256.Size]byte(h.Sum(nil))
-}
-
 // block adds a piece of the prompt.
 func (r *Request) block(p *Provider, role, canonical, shown string, tokens int, mark *cacheControl) {
 	if shown != "" {
 		tokens += p.o.Count(shown)
 	}
 	r.Tokens += tokens
-	r.blocks = append(r.blocks, block{role + "\x00" + canonical, tokens, mark.lifetime()})
+	text := role + "\x00" + canonical
+	r.blocks = append(r.blocks, block{text, tokens, mark.lifetime()})
+	if role != roleOptions {
+		h := sha256.New()
+		h.Write(r.before[:])
+		h.Write([]byte(text))
+		r.before = [sha256.Size]byte(h.Sum(nil))
+	}
 }

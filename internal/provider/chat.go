@@ -127,11 +127,7 @@ func (chat) parse(p *Provider, body []byte) (*Request, *Error) {
 		return nil, err
 	}
 	r := m.request(p)
-	checks := chatChecks
-	if own, ok := vendorChecks[p.o.Vendor]; ok {
-		checks = own
-	}
-	for _, check := range checks {
+	for _, check := range vendorChecks(p.o.Vendor) {
 		if err := check(p, &m); err != nil {
 			return r, err
 		}
@@ -169,12 +165,7 @@ func (m *chatRequest) request(p *Provider) *Request {
 	return r
 }
 
-func (chat) maxBytes(v Vendor) int {
-	if v == VendorKimi {
-		return 1 << 30 // it counts the messages instead
-	}
-	return 512 << 20
-}
+func (chat) maxBytes() int { return 512 << 20 }
 
 func (chat) tooLong() Wording { return openAIRequested }
 

@@ -11,9 +11,6 @@ import (
 // chatCheck is one rule of Chat Completions.
 type chatCheck func(*Provider, *chatRequest) *Error
 
-// chatChecks are OpenAI's rules, in the order in which a request meets them.
-var chatChecks = []chatCheck{checkChatShape, checkChatTools, checkChatMessages, checkChatStrings, checkChatArguments, checkChatPairs, checkChatImages}
-
 // Limits from refusals that were seen, and from the client libraries' tables.
 const (
 	maxChatTools  = 128
@@ -144,8 +141,8 @@ func checkChatArguments(_ *Provider, m *chatRequest) *Error {
 
 // pairWords are the texts of the two rules of pairing.
 type pairWords struct {
-	missing, orphan string // rules
-	missingText     string // with the ids
+	missing, orphan string // the rules
+	missingText     string // %s: the ids
 	orphanText      string
 }
 
@@ -153,10 +150,8 @@ var openAIPairs = pairWords{"OAI-PAIR-MISSING", "OAI-PAIR-ORPHAN",
 	"An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: %s",
 	"Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."}
 
-func checkChatPairs(_ *Provider, m *chatRequest) *Error { return openAIPairs.check(m) }
-
 // check holds each call to a result directly behind it, with nothing between.
-func (w *pairWords) check(m *chatRequest) *Error {
+func (w *pairWords) check(_ *Provider, m *chatRequest) *Error {
 	var waiting []string
 	known := map[string]bool{}
 	missing := func(i int) *Error {

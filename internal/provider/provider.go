@@ -33,7 +33,7 @@ type Options struct {
 	Window          int     // context window, tokens (200 000); no answer tells it unless the wording does
 	Overflow        Wording // what is refused as too long, and how (the dialect's own: see [Wordings])
 	MaxOutput       int     // largest max_tokens that may be asked for (0: any)
-	MaxBytes        int     // of a request body (Anthropic 32 MB, Kimi 2 MiB, others 512 MB)
+	MaxBytes        int     // of a request body (Anthropic 32 MB, OpenAI 512 MB)
 	TokensPerMinute int     // rate limit (0: none); the room that a request asks for its answer counts
 
 	Cache Cache            // of prompts
@@ -132,7 +132,7 @@ type protocol interface {
 	events(x *Exchange, id string) []event             // the same as a stream
 	failure(e *Error) any                              // the JSON of a refusal
 	failureEvent(e *Error) event                       // the same within a stream
-	maxBytes(v Vendor) int                             // of a body
+	maxBytes() int                                     // of a body
 	anonymous(h http.Header) *Error                    // no key was sent
 	tooLong() Wording
 	// rateLimited refuses n tokens when used ones of the limit are spent; used -1: whatever was spent.
@@ -174,7 +174,7 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // read takes a request in and checks everything that the API's rules say about it.
 func (p *Provider) read(proto protocol, x *Exchange, r *http.Request) (*Request, *Error) {
-	body, err := readBody(r, or(p.o.MaxBytes, proto.maxBytes(p.o.Vendor)))
+	body, err := readBody(r, or(p.o.MaxBytes, proto.maxBytes()))
 	p.mu.Lock()
 	x.Body = body
 	p.mu.Unlock()

@@ -44,7 +44,8 @@ type Request struct {
 
 	blocks     []block
 	usageAsked bool       // OpenAI: the stream shall end with the usage
-	prefixes   [][32]byte // Anthropic: what stands before each message, for signatures
+	before     [32]byte   // hash of the prompt so far
+	prefixes   [][32]byte // Anthropic: of what stands before each message, and of all
 }
 
 // Message is one message of a request. Anthropic's results, which stand in a user message, are in

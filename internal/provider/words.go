@@ -50,6 +50,7 @@ func Wordings() map[string]Wording {
 		"cohere":          cohere,
 		"github":          inputAbove(413, "tokens_limit_reached", "Request body too large for {model} model. Max size: {window} tokens."),
 		"chinese":         inputAbove(400, "", "请求的 tokens 数 {input} 超过了模型最大上下文长度 {window}"),
+		"openrouter":      wrapped(anthropicTooLong, "Anthropic"),
 		"silent":          Silent,
 	}
 }
