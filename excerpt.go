@@ -120,7 +120,7 @@ func tailMatters(s string) bool {
 			return true
 		}
 	}
-	return false
+	return !isASCII(end) && containsAny(end, endSigns...)
 }
 
 // errorLines returns lines of s that carry an error, at most room characters of them: the first ones,

@@ -3,6 +3,7 @@ package winnow
 import (
 	"iter"
 	"strings"
+	"unicode/utf8"
 )
 
 // Signs in the output of a tool that its reader must not miss.
@@ -73,8 +74,15 @@ var (
 	reportWords = newLetterWords("error", "exception", "fatal", "panic", "failed", "fail", "failure")
 )
 
+// What Chinese and Japanese tools print in their place. An end reports something with any of them, a line an
+// error where a colon follows.
+var (
+	endSigns    = []string{"错误", "失败", "异常", "成功", "完成", "通过", "退出", "エラー", "失敗", "完了"}
+	reportSigns = []string{"错误：", "错误:", "失败：", "失败:", "异常：", "异常:", "エラー：", "エラー:", "失敗：", "失敗:"}
+)
+
 // reportsError says that a line reports an error: "error: …", "FAIL …", "panic: …", "ValueError: …",
-// "Traceback (…", "exit status 1". A line of a program that only handles errors does not count.
+// "Traceback (…", "exit status 1", "错误：…". A line of a program that only handles errors does not count.
 func reportsError(line string) bool {
 	for w := range words(line) {
 		switch {
@@ -90,7 +98,7 @@ func reportsError(line string) bool {
 			return true
 		}
 	}
-	return false
+	return !isASCII(line) && containsAny(line, reportSigns...)
 }
 
 // reportsExit says that what follows "exit" names a code other than 0: " code 1", "ed with status: 2".
@@ -108,7 +116,7 @@ func reportsExit(rest string) bool {
 }
 
 // mayReport has the bytes at which mayReportAt looks closer.
-var mayReport = [256]bool{':': true, '[': true, 'x': true, 'k': true, 'K': true, 'R': true, 'A': true}
+var mayReport = [256]bool{':': true, 0x9A: true, '[': true, 'x': true, 'k': true, 'K': true, 'R': true, 'A': true}
 
 // nextReport returns the index of a byte in the next line of s that may report an error, or -1. It is a quick
 // look for reportsError: it may be wrong about a line, but it leaves none out.
@@ -126,7 +134,9 @@ func mayReportAt(s string, i int) bool {
 	before := s[i-1]
 	switch s[i] {
 	case ':': // behind one of reportWords, or a name that ends in Error or Exception
-		return strings.IndexByte("rnlcde", before|0x20) >= 0
+		return strings.IndexByte("rnlcde", before|0x20) >= 0 || before >= utf8.RuneSelf
+	case 0x9A: // the last byte of a wide colon
+		return before == 0xBC
 	case '[': // error[
 		return before == 'r'
 	case 'x': // exit, exited
