@@ -33,6 +33,7 @@ type excerpt struct {
 // errorReport is what errorLines found.
 type errorReport struct {
 	lines []string // clipped
+	sizes []int    // characters of the text in each line
 	chars int      // of the text that the lines are from
 }
 
@@ -137,44 +138,47 @@ func errorLines(s string, room int) errorReport {
 		if !reportsError(line) {
 			continue
 		}
-		line = strings.TrimRight(line, " \t\r")
+		line, chars := clipLine(strings.TrimRight(line, " \t\r"), min(maxErrorLineChars, room/2-2))
 		if first.ends(line) || last.ends(line) {
 			continue
 		}
-		if len(last.lines) == 0 && first.add(line, room/2) {
+		if len(last.lines) == 0 && first.add(line, chars, room/2) {
 			continue
 		}
-		for !last.add(line, room/2) && len(last.lines) > 0 {
+		for !last.add(line, chars, room/2) && len(last.lines) > 0 {
 			last.dropFirst()
 		}
 	}
-	return errorReport{append(first.lines, last.lines...), first.chars + last.chars}
+	return errorReport{append(first.lines, last.lines...), append(first.sizes, last.sizes...), first.chars + last.chars}
 }
 
 func (r *errorReport) ends(line string) bool {
-	return len(r.lines) > 0 && r.lines[len(r.lines)-1] == clipLine(line)
+	return len(r.lines) > 0 && r.lines[len(r.lines)-1] == line
 }
 
-// add appends a line if it fits into room and into half of the lines that a report may have.
-func (r *errorReport) add(line string, room int) bool {
-	end := headEnd(line, maxErrorLineChars)
-	n := charCount(line[:end])
-	if len(r.lines) == maxErrorLines/2 || r.chars+len(r.lines)*2+n+2 > room { // a newline and an ellipsis each
+// add appends a line with so many characters of the text if it fits into room and into half of the lines
+// that a report may have.
+func (r *errorReport) add(line string, chars, room int) bool {
+	if len(r.lines) == maxErrorLines/2 || r.chars+len(r.lines)*2+chars+2 > room { // a newline and an ellipsis each
 		return false
 	}
-	r.lines = append(r.lines, clipLine(line))
-	r.chars += n
+	r.lines, r.sizes = append(r.lines, line), append(r.sizes, chars)
+	r.chars += chars
 	return true
 }
 
 func (r *errorReport) dropFirst() {
-	r.chars -= charCount(strings.TrimSuffix(r.lines[0], "…"))
-	r.lines = r.lines[1:]
+	r.chars -= r.sizes[0]
+	r.lines, r.sizes = r.lines[1:], r.sizes[1:]
 }
 
-func clipLine(line string) string {
-	if end := headEnd(line, maxErrorLineChars); end < len(line) {
-		return line[:end] + "…"
+// clipLine returns line with an ellipsis in place of what is longer than keep characters, and how many of its
+// characters that leaves.
+func clipLine(line string, keep int) (clipped string, chars int) {
+	end := headEnd(line, keep)
+	chars = charCount(line[:end])
+	if end < len(line) {
+		return line[:end] + "…", chars
 	}
-	return line
+	return line, chars
 }

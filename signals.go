@@ -66,6 +66,11 @@ func (w word) means(list *letterWords) bool {
 	return false
 }
 
+// isException says that w is the name of an exception: ValueError, NullPointerException.
+func (w word) isException() bool {
+	return len(w.text) > len("Exception") && strings.HasSuffix(w.text, "Exception") || len(w.text) > len("Error") && strings.HasSuffix(w.text, "Error")
+}
+
 var (
 	// endWords say that an end reports something: an error, or how it went.
 	endWords = newLetterWords("error", "errors", "exception", "failed", "fail", "fails", "failure", "failures", "fatal", "panic", "traceback", "denied", "refused", "aborted", "killed", "timeout", "invalid", "undefined",
@@ -88,7 +93,7 @@ func reportsError(line string) bool {
 		switch {
 		case strings.EqualFold(w.text, "traceback"):
 			return true
-		case w.after == ':' && (w.means(reportWords) || strings.HasSuffix(w.text, "Error") || strings.HasSuffix(w.text, "Exception")) && w.before != '.' && w.before != '"':
+		case w.after == ':' && w.before != '"' && (w.before != '.' && w.means(reportWords) || w.isException()):
 			return true
 		case w.text == "ERROR" || w.text == "FATAL" || w.text == "FAIL" || w.text == "FAILED":
 			return true
