@@ -214,6 +214,13 @@ func numbered(lines int) string {
 
 // ---- files ------------------------------------------------------------------------------------
 
+func readFile(t testing.TB, path ...string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(append([]string{"testdata"}, path...)...))
+	require.NoError(t, err)
+	return string(b)
+}
+
 // golden compares got with a file below testdata/golden.
 func golden(t testing.TB, name, got string) {
 	t.Helper()
