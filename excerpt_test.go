@@ -1,0 +1,194 @@
+package winnow_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/winnowgo/winnow"
+)
+
+func TestReportsError(t *testing.T) {
+	for _, tt := range []struct {
+		line   string
+		want   bool
+		reason string
+	}{
+		{"error: cannot find module", true, "a compiler"},
+		{"main.go:12:3: error: expected ';'", true, "behind a place"},
+		{"Error: ENOENT", true, "in any case"},
+		{"ValueError: no such key", true, "a Python exception"},
+		{"java.lang.NullPointerException: null", true, "a Java exception"},
+		{"json.decoder.JSONDecodeError: Expecting value", true, "with its package"},
+		{"log.Error: print(s)", false, "a method"},
+		{"error[E0382]: borrow of moved value", true, "rustc"},
+		{"panic: runtime error", true, "Go"},
+		{"fatal: not a git repository", true, "git"},
+		{"Traceback (most recent call last):", true, "Python"},
+		{"--- FAIL: TestTotal (0.00s)", true, "a Go test"},
+		{"FAILED tests/test_cart.py::test_total", true, "pytest"},
+		{"2026-01-02 ERROR worker stopped", true, "a log level"},
+		{"exit status 2", true, "Go"},
+		{"Process exited with code 137", true, "a container"},
+		{"exit code: 1", true, "a shell tool"},
+		{"错误：找不到文件", true, "Chinese, wide colon"},
+		{"失败: 连接超时", true, "Chinese, narrow colon"},
+		{"エラー：ファイルがありません", true, "Japanese"},
+		{"exit status 0", false, "that is success"},
+		{"exited with code 0", false, "that is success"},
+		{"if err != nil { return errors.New(s) }", false, "a program that handles errors"},
+		{"func handleError(err error) {", false, "a name of a program"},
+		{"the tests failed yesterday", false, "a sentence"},
+		{"error_count: 0", false, "a name"},
+		{`"error": null`, false, "a field"},
+		{"FAIL_FAST=1", false, "a name"},
+		{"exit the building at gate 5", false, "no code of a program"},
+		{"没有错误", false, "no colon: a sentence"},
+		{"", false, "nothing"},
+	} {
+		assert.Equal(t, tt.want, winnow.ReportsError(tt.line), "%q: %s", tt.line, tt.reason)
+		if tt.want {
+			assert.NotEqual(t, -1, winnow.NextReport(tt.line), "%q is left out by the quick look", tt.line)
+		}
+	}
+}
+
+// The quick look may be wrong about a line, but it leaves none out.
+func TestNextReportLeavesNothingOut(t *testing.T) {
+	mixed, _ := mixedText()
+	texts := []string{mixed, readFile(t, "outputs", "go-test.txt"), readFile(t, "outputs", "traceback.txt"), readFile(t, "outputs", "chinese.txt")}
+	reports := 0
+	for _, s := range texts {
+		for line := range strings.Lines(s) {
+			if winnow.ReportsError(line) {
+				reports++
+				assert.NotEqual(t, -1, winnow.NextReport(line), "%q", line)
+			}
+		}
+	}
+	assert.Greater(t, reports, 100, "the texts hold errors")
+}
+
+func TestTailMatters(t *testing.T) {
+	filler := strings.Repeat("some line of prose that means little\n", 100)
+	for _, tt := range []struct {
+		end    string
+		want   bool
+		reason string
+	}{
+		{"", false, "prose"},
+		{"exit status 1\n", true, "an exit code"},
+		{"12 passed, 1 failed in 3.2s\n", true, "a test verdict"},
+		{"Total: 42 rows\n", true, "a closing summary"},
+		{"panic: out of range\n", true, "an error"},
+		{"warning: unused variable\n", true, "a warning"},
+		{"  ]\n}\n", true, "the end of a structure holds counts and cursors"},
+		{"构建完成，用时 48 秒\n", true, "a verdict in Chinese"},
+		{"ビルドに失敗しました\n", true, "a verdict in Japanese"},
+		{"error_log_path and total_2\n", false, "names"},
+		{"panic: out of range\n" + filler, false, "too far from the end"},
+	} {
+		assert.Equal(t, tt.want, winnow.TailMatters(filler+tt.end), "%.40q: %s", tt.end, tt.reason)
+	}
+}
+
+func TestExcerpt(t *testing.T) {
+	prose := strings.Repeat("prose that means little, line after line\n", 300)
+	for _, tt := range []struct {
+		name    string
+		text    string
+		has     []string
+		hasNot  []string
+		reason  string
+		tailEnd string
+	}{
+		{"head only", "first line\n" + prose, []string{"first line\n"}, []string{winnow.ExcerptGap}, "the end says nothing", ""},
+		{"head and tail", "first line\n" + prose + "exit status 3\n", []string{"first line\n", winnow.ExcerptGap}, nil, "the end reports", "exit status 3\n"},
+		{"error in the middle", "first line\n" + prose + "error: no space left\n" + prose, []string{"first line\n", "error: no space left\n", "lines with errors"}, nil, "it would be lost", ""},
+		{"all three", "first line\n" + prose + "error: no space left\n" + prose + "2 failed\n", []string{"first line\n", "error: no space left\n"}, nil, "head, error and tail", "2 failed\n"},
+		{"many errors", prose + manyErrors(200) + prose, []string{"error: number 0\n", "error: number 199\n"}, []string{"error: number 100\n"}, "the first are the cause and the last the outcome", ""},
+		{"the same error", prose + strings.Repeat("error: again\n", 50) + prose, []string{"error: again\n"}, []string{"error: again\nerror: again\n"}, "one is enough", ""},
+		{"a long line", prose + "error: " + strings.Repeat("y", 5000) + "\n" + prose, []string{"error: yyy", "…\n"}, []string{strings.Repeat("y", 300)}, "its beginning says what it is", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			const keep = 3000
+			got, kept := winnow.Excerpt(tt.text, keep)
+			assert.LessOrEqual(t, utf8.RuneCountInString(got), keep, "never more than the room")
+			assert.Greater(t, utf8.RuneCountInString(got), keep/2, "and the room is used")
+			assert.LessOrEqual(t, kept, utf8.RuneCountInString(got))
+			for _, s := range tt.has {
+				assert.Contains(t, got, s, tt.reason)
+			}
+			for _, s := range tt.hasNot {
+				assert.NotContains(t, got, s, tt.reason)
+			}
+			assert.True(t, strings.HasSuffix(got, tt.tailEnd), tt.reason)
+		})
+	}
+}
+
+func manyErrors(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString("error: number " + itoa(i) + "\n")
+	}
+	return b.String()
+}
+
+func TestLineEnds(t *testing.T) {
+	for _, tt := range []struct {
+		s      string
+		keep   int
+		end    int
+		reason string
+	}{
+		{"short", 10, 5, "all of it"},
+		{"exact", 5, 5, "all of it"},
+		{strings.Repeat("x", 90) + "\nrest of it", 95, 90, "at the line end"},
+		{strings.Repeat("x", 10) + "\n" + strings.Repeat("y", 100), 95, 95, "the line end is too far away"},
+		{"abc\ndef", 3, 3, "the newline right behind"},
+		{"👍👍👍", 2, 8, "characters"},
+		{"abc", 0, 0, "nothing"},
+	} {
+		assert.Equal(t, tt.end, winnow.LineEnd(tt.s, tt.keep), "%.20q, %d: %s", tt.s, tt.keep, tt.reason)
+	}
+	for _, tt := range []struct {
+		s      string
+		keep   int
+		start  int
+		reason string
+	}{
+		{"short", 10, 0, "all of it"},
+		{"a\n" + strings.Repeat("x", 90), 90, 2, "it is a line start already"},
+		{strings.Repeat("a", 10) + "\n" + strings.Repeat("x", 90), 95, 11, "at the next line start"},
+		{strings.Repeat("a", 60) + "\n" + strings.Repeat("x", 40), 95, 6, "the next line start is too far away"},
+		{"👍👍👍", 2, 4, "characters"},
+	} {
+		assert.Equal(t, tt.start, winnow.LineStart(tt.s, tt.keep), "%.20q, %d: %s", tt.s, tt.keep, tt.reason)
+	}
+}
+
+// The quick functions on characters say what package utf8 says, whatever the text.
+func TestCharacters(t *testing.T) {
+	mixed, _ := mixedText()
+	texts := []string{"", "a", "12345678", "123456789", "字", "1234567字", "12345678字x", "\xff", "a\xe4\xb8", "\xb8\xad12345678", strings.Repeat("\x80", 20), "é" + strings.Repeat("x", 20) + "👍", mixed[:5000]}
+	for _, s := range texts {
+		n := utf8.RuneCountInString(s)
+		assert.Equal(t, n, winnow.CharCount(s), "%.20q", s)
+		for _, k := range []int{0, 1, 2, 7, 8, 9, 15, 16, 17, n - 1, n, n + 1} {
+			if k < 0 {
+				continue
+			}
+			head, tail := s[:winnow.HeadEnd(s, k)], s[winnow.TailStart(s, k):]
+			assert.Equal(t, min(k, n), utf8.RuneCountInString(head), "head of %d of %.20q", k, s)
+			if utf8.ValidString(s) { // backwards, broken text has other characters
+				assert.Equal(t, min(k, n), utf8.RuneCountInString(tail), "tail of %d of %.20q", k, s)
+				assert.True(t, utf8.ValidString(head) && utf8.ValidString(tail), "%d of %.20q", k, s)
+			}
+			assert.Equal(t, n >= k, winnow.CharsAtLeast(s, k), "%.20q has %d", s, k)
+		}
+	}
+	assert.True(t, winnow.CharsAtLeast("", -1))
+}
