@@ -1,0 +1,26 @@
+package winnow_test
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/winnowgo/winnow"
+)
+
+func ExampleOverflowError() {
+	var err error = fmt.Errorf("turn 12: %w", &winnow.OverflowError{
+		Tokens: 210_000, Budget: 180_000, Overhead: 12_000, Pinned: 3_000, Protected: 195_000,
+	})
+	var overflow *winnow.OverflowError
+	if errors.Is(err, winnow.ErrOverflow) && errors.As(err, &overflow) {
+		fmt.Printf("%d tokens too many, %d of them in the newest request\n", overflow.Tokens-overflow.Budget, overflow.Protected)
+	}
+	// Output: 30000 tokens too many, 195000 of them in the newest request
+}
+
+func ExampleOverflowError_Unwrap() {
+	refused := errors.New("prompt is too long")
+	err := &winnow.OverflowError{Tokens: 210_000, Budget: 180_000, Err: refused}
+	fmt.Println(errors.Is(err, winnow.ErrOverflow), errors.Is(err, refused))
+	// Output: true true
+}
