@@ -7,12 +7,15 @@ import (
 
 // nameCalls decides the id that each call is sent with. Anthropic wants them unique in the whole request.
 func (r *repair) nameCalls() {
+	if !r.repeated {
+		return // each is sent with its own
+	}
+	r.sent = make([]string, len(r.calls))
 	used := make(map[string]struct{}, len(r.calls))
 	native := r.ids            // every id of the history: what is valid and unique is never touched
 	serial := map[string]int{} // last number used, by cleaned id
 	for s := range r.calls {
-		c := &r.calls[s]
-		if c.failed {
+		if r.calls[s].failed {
 			continue
 		}
 		id := r.callPart(int32(s)).ID
@@ -24,8 +27,16 @@ func (r *repair) nameCalls() {
 			})
 		}
 		used[id] = struct{}{}
-		c.id = id
+		r.sent[s] = id
 	}
+}
+
+// sentID returns the id that call s is sent with.
+func (r *repair) sentID(s int32) string {
+	if r.sent != nil {
+		return r.sent[s]
+	}
+	return r.callPart(s).ID
 }
 
 // maxIDLength is the longest id that every provider takes (OpenAI Chat Completions: 40 characters).

@@ -4,18 +4,18 @@ package winnow
 
 // callSlot is one call and its result.
 type callSlot struct {
-	message int32  // index in history
-	part    int32  // index in its Parts
-	result  int32  // index in history, -1: missing
-	next    int32  // next call of the same message with the same id, -1: none
-	failed  bool   // of a failed turn: goes, with its result
-	id      string // what it is sent with; "" until it is known
+	message int32 // index in history
+	part    int32 // index in its Parts
+	result  int32 // index in history, -1: missing
+	next    int32 // next call of the same message with the same id, -1: none
+	failed  bool  // of a failed turn: goes, with its result
 }
 
 // collectCalls lists every call of the history.
 func (r *repair) collectCalls() {
 	h := r.history
-	r.first, r.answer = make([]int32, len(h)), make([]int32, len(h))
+	columns := make([]int32, 2*len(h))
+	r.first, r.answer = columns[:len(h)], columns[len(h):]
 	r.calls = make([]callSlot, 0, len(h)/2)
 	for i := range h {
 		r.first[i], r.answer[i] = -1, -1
@@ -39,20 +39,31 @@ func (r *repair) collectCalls() {
 // pair gives results to the calls of the assistant message that they follow.
 func (r *repair) pair() {
 	current := int32(-1) // the newest assistant message
+	next := int32(-1)    // its call that a result is likely to answer
 	for i := range r.history {
 		m := &r.history[i]
 		switch m.Role {
 		case RoleAssistant:
-			current = int32(i)
+			current, next = int32(i), r.first[i]
 			r.openCalls(i)
 		case RoleTool:
+			if !r.repeated && r.answers(next, current, m) {
+				r.calls[next].result, r.answer[i] = int32(i), next
+				next++
+				continue
+			}
 			s, ok := r.ids[m.ToolCallID]
-			if !ok || s < 0 || r.calls[s].message != current {
+			if !ok || s < 0 || r.calls[s].message != current || r.calls[s].result >= 0 {
 				continue
 			}
 			r.ids[m.ToolCallID] = r.take(s, int32(i), m.ToolName)
 		}
 	}
+}
+
+// answers says that result m is for call s, an open one of the current message.
+func (r *repair) answers(s, current int32, m *Message) bool {
+	return s >= 0 && int(s) < len(r.calls) && r.calls[s].message == current && r.calls[s].result < 0 && r.callPart(s).ID == m.ToolCallID
 }
 
 // openCalls makes the calls of message i those that results with their ids belong to.
@@ -67,9 +78,11 @@ func (r *repair) openCalls(i int) {
 	}
 	for k := end - 1; k >= s; k-- { // backwards, so that each chain is in call order
 		id := r.callPart(k).ID
-		if head, ok := r.ids[id]; ok && head >= 0 && r.calls[head].message == int32(i) {
+		head, ok := r.ids[id]
+		if ok && head >= 0 && r.calls[head].message == int32(i) {
 			r.calls[k].next = head
 		}
+		r.repeated = r.repeated || ok || id == ""
 		r.ids[id] = k
 	}
 }

@@ -3,6 +3,7 @@ package winnow_test
 import (
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -51,7 +52,7 @@ func resultBytes(r *rand.Rand) int {
 // prose is n bytes of lines such as tools print, in ASCII.
 func prose(r *rand.Rand, n int) string {
 	from := r.IntN(len(asciiText) - 40_001)
-	return asciiText[from : from+n]
+	return strings.Clone(asciiText[from : from+n]) // as long in memory as it is
 }
 
 var asciiText = numbered(2000)

@@ -1,0 +1,169 @@
+package winnow
+
+import (
+	"math"
+	"slices"
+)
+
+// The repaired history: every message that stays, and an edit for each that does not stay as it was.
+
+// build writes the repaired history and the edits.
+func (r *repair) build() {
+	h := r.history
+	last := r.lastKept()
+	missing := 0
+	for s := range r.calls {
+		if r.calls[s].result < 0 {
+			missing++
+		}
+	}
+	r.out = make([]Message, 0, len(h)+missing)
+	r.origin = make([]int32, 0, cap(r.out))
+	r.changed = make([]bool, 0, cap(r.out))
+	for i := range h {
+		m := &h[i]
+		if m.Role == RoleTool {
+			r.dropResult(i)
+			continue
+		}
+		if !r.needsCleaning(i) {
+			r.keepAsIs(i)
+		} else if cleaned, changed := r.cleaned(i); hasSubstance(&cleaned) {
+			r.keep(i, cleaned, changed)
+		} else {
+			r.drop(i, "nothing is left in it")
+			continue
+		}
+		if r.first[i] >= 0 && !isFailed(m) {
+			r.appendResults(i, i == last)
+		}
+	}
+	r.flush()
+	r.reportMoves()
+}
+
+// lastKept returns the index of the last message that is no result and stays, or -1.
+func (r *repair) lastKept() int {
+	for i := len(r.history) - 1; i >= 0; i-- {
+		if r.history[i].Role == RoleTool {
+			continue
+		}
+		if cleaned, _ := r.cleaned(i); hasSubstance(&cleaned) {
+			return i
+		}
+	}
+	return -1
+}
+
+// dropResult drops result i if it answers no call that stays. The others are written behind their calls.
+func (r *repair) dropResult(i int) {
+	s := r.answer[i]
+	switch {
+	case s < 0:
+		reason := "answers no call"
+		if _, ok := r.ids[r.history[i].ToolCallID]; ok {
+			reason = "the call has its result already"
+		}
+		r.drop(i, reason)
+	case r.calls[s].failed:
+		r.drop(i, "its call is of a failed turn")
+	case r.calls[s].result != int32(i): // a made one, and the real one came later
+		r.drop(i, "stood in for a result that came late")
+	}
+}
+
+// appendResults writes the results of message i's calls in call order.
+func (r *repair) appendResults(i int, pending bool) {
+	for s := r.first[i]; int(s) < len(r.calls) && r.calls[s].message == int32(i); s++ {
+		c := &r.calls[s]
+		if c.result < 0 {
+			if !pending {
+				r.insertMissing(i, s)
+			}
+			continue
+		}
+		k := int(c.result)
+		id := r.sentID(s)
+		if r.history[k].ToolCallID == id && !r.needsCleaning(k) {
+			r.keepAsIs(k)
+			continue
+		}
+		m, changed := r.cleaned(k)
+		if m.ToolCallID != id {
+			m.ToolCallID, m.Source, changed = id, nil, true
+		}
+		r.keep(k, m, changed)
+	}
+}
+
+// insertMissing writes an error result for call s of message i.
+func (r *repair) insertMissing(i int, s int32) {
+	if r.standIn == nil {
+		r.standIn = []Part{{Text: missingResult}}
+	}
+	id := r.sentID(s)
+	m := Message{Role: RoleTool, ToolCallID: id, ToolName: r.callPart(s).Name, IsError: true, Parts: r.standIn}
+	if m.ToolName == "" {
+		m.ToolName = "unknown"
+	}
+	r.emit(-1, m, true)
+	r.edits = append(r.edits, Edit{Op: OpRepair, Index: i, After: max(1, CharsPerToken(4).Estimate(m)), Reason: "no result for call " + shortID(id) + ": an error result stands in"})
+}
+
+// keepAsIs writes message i, together with its neighbours.
+func (r *repair) keepAsIs(i int) {
+	if r.to != i {
+		r.flush()
+		r.from = i
+	}
+	r.to = i + 1
+	r.origin = append(r.origin, int32(i))
+	r.changed = append(r.changed, false)
+}
+
+func (r *repair) flush() {
+	r.out = append(r.out, r.history[r.from:r.to]...)
+	r.from, r.to = 0, 0
+}
+
+func (r *repair) keep(i int, m Message, changed bool) {
+	r.emit(i, m, changed)
+	if changed {
+		e := dropEdit(OpRepair, r.history, i, CharsPerToken(4), "made valid: ids, arguments or empty parts")
+		e.After = max(1, CharsPerToken(4).Estimate(m))
+		r.edits = append(r.edits, e)
+	}
+}
+
+// emit writes a message that is not as it was.
+func (r *repair) emit(i int, m Message, changed bool) {
+	r.flush()
+	r.out = append(r.out, m)
+	r.origin = append(r.origin, int32(i))
+	r.changed = append(r.changed, changed)
+}
+
+func (r *repair) drop(i int, reason string) {
+	r.edits = append(r.edits, dropEdit(OpRepair, r.history, i, CharsPerToken(4), reason))
+}
+
+// reportMoves adds an edit for each result that moved ahead of another message and was not changed
+// otherwise. Results never move back.
+func (r *repair) reportMoves() {
+	var moved []int32
+	lowest := int32(math.MaxInt32) // of all behind
+	for k, i := range slices.Backward(r.origin) {
+		if i < 0 {
+			continue
+		}
+		if i > lowest && !r.changed[k] {
+			moved = append(moved, i)
+		}
+		lowest = min(lowest, i)
+	}
+	for _, i := range slices.Backward(moved) {
+		e := dropEdit(OpRepair, r.history, int(i), CharsPerToken(4), "moved behind its call")
+		e.After = e.Before
+		r.edits = append(r.edits, e)
+	}
+}

@@ -1,0 +1,213 @@
+package winnow
+
+import "encoding/json"
+
+// What a message must not hold, and the message without it.
+
+// isFailed says that m is an assistant message of a turn that ended in an error.
+func isFailed(m *Message) bool {
+	return m.Role == RoleAssistant && (m.StopReason == "error" || m.StopReason == "aborted")
+}
+
+// isClean is a quick look at a history that needs nothing, as most do.
+func (r *repair) isClean() bool {
+	h := r.history
+	calls := 0
+	for i := 0; i < len(h); i++ {
+		m := &h[i]
+		if m.Role == RoleTool || !r.isSound(i) {
+			return false
+		}
+		if m.Role != RoleAssistant {
+			continue
+		}
+		at := i
+		for k := range m.Parts {
+			p := &m.Parts[k]
+			if p.Kind != KindToolCall {
+				continue
+			}
+			if isFailed(m) || p.ID == "" {
+				return false
+			}
+			calls++
+			if at+1 == len(h) { // waits for its result at the end
+				continue
+			}
+			at++
+			if h[at].Role != RoleTool || h[at].ToolCallID != p.ID || !r.isSound(at) {
+				return false
+			}
+		}
+		i = at
+	}
+	return calls == 0 || r.idsAreUnique(calls)
+}
+
+// idsAreUnique says that no two of the history's calls have the same id.
+func (r *repair) idsAreUnique(calls int) bool {
+	seen := make(map[string]struct{}, calls)
+	for i := range r.history {
+		if r.history[i].Role != RoleAssistant {
+			continue
+		}
+		for k := range r.history[i].Parts {
+			p := &r.history[i].Parts[k]
+			if p.Kind != KindToolCall {
+				continue
+			}
+			if _, ok := seen[p.ID]; ok {
+				return false
+			}
+			seen[p.ID] = struct{}{}
+		}
+	}
+	return true
+}
+
+// isSound says that nothing in the parts of message i is to be changed but, perhaps, its calls' ids.
+func (r *repair) isSound(i int) bool {
+	if r.facts != nil {
+		return r.facts[i].sound
+	}
+	return r.partsAreClean(&r.history[i])
+}
+
+// partsAreClean says that nothing is to be changed in m but, perhaps, its calls' ids.
+func (r *repair) partsAreClean(m *Message) bool {
+	substance := m.Role == RoleTool
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		switch {
+		case r.isEmptyPart(p):
+			return false
+		case p.Kind == KindToolCall && !validArguments(p.Arguments):
+			return false
+		case p.Kind != KindThinking:
+			substance = true
+		}
+	}
+	return substance && !endsInThinking(m)
+}
+
+// isEmptyPart says that providers refuse p because there is nothing in it. A signed thinking part without
+// a text is not empty: it is encrypted.
+func (r *repair) isEmptyPart(p *Part) bool {
+	switch p.Kind {
+	case KindText:
+		return p.Text == "" || r.dropBlank && isBlank(p.Text)
+	case KindThinking:
+		return p.Text == "" && p.Signature == ""
+	}
+	return false
+}
+
+// endsInThinking says that m is an assistant message without calls whose last part is thinking. Providers
+// want what the thinking led to behind it. (With calls its thinking is not touched, wherever it stands.)
+func endsInThinking(m *Message) bool {
+	if m.Role != RoleAssistant || len(m.Parts) == 0 || m.Parts[len(m.Parts)-1].Kind != KindThinking {
+		return false
+	}
+	return isFailed(m) || !hasCalls(m)
+}
+
+func hasCalls(m *Message) bool {
+	for i := range m.Parts {
+		if m.Parts[i].Kind == KindToolCall {
+			return m.Role == RoleAssistant
+		}
+	}
+	return false
+}
+
+// validArguments says that raw is JSON, or nothing. Most arguments are of a form that is quick to read.
+func validArguments(raw json.RawMessage) bool {
+	return len(raw) == 0 || isFlatObject(raw) || json.Valid(raw)
+}
+
+// wrapArguments makes JSON of what a model wrote in its place, without losing it.
+func wrapArguments(raw json.RawMessage) json.RawMessage {
+	b, err := json.Marshal(map[string]string{"invalidJson": string(raw)})
+	if err != nil {
+		return json.RawMessage("{}")
+	}
+	return b
+}
+
+// needsCleaning says whether cleaned may change message i, or leave nothing of it.
+func (r *repair) needsCleaning(i int) bool {
+	if !r.isSound(i) {
+		return true
+	}
+	if s := r.first[i]; s >= 0 {
+		if r.calls[s].failed {
+			return true
+		}
+		for ; r.sent != nil && int(s) < len(r.calls) && r.calls[s].message == int32(i); s++ {
+			if r.callPart(s).ID != r.sent[s] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// cleaned returns message i without what providers refuse, and with its calls' ids.
+func (r *repair) cleaned(i int) (m Message, changed bool) {
+	m = r.history[i]
+	if r.first[i] < 0 && r.facts != nil && r.facts[i].sound {
+		return m, false
+	}
+	failed := isFailed(&m)
+	s := r.first[i]
+	var parts []Part // nil until something changes
+	edit := func(k int) {
+		if parts == nil {
+			parts = append(make([]Part, 0, len(m.Parts)), m.Parts[:k]...)
+		}
+	}
+	for k := range m.Parts {
+		p := m.Parts[k]
+		isCall := p.Kind == KindToolCall && m.Role == RoleAssistant
+		if r.isEmptyPart(&p) || isCall && failed {
+			edit(k)
+			if isCall {
+				s++
+			}
+			continue
+		}
+		if isCall {
+			id := r.sentID(s)
+			s++
+			if p.ID != id && id != "" || !validArguments(p.Arguments) {
+				edit(k)
+				p.Source = nil
+				if id != "" {
+					p.ID = id
+				}
+				if !validArguments(p.Arguments) {
+					p.Arguments = wrapArguments(p.Arguments)
+				}
+			}
+		}
+		if parts != nil {
+			parts = append(parts, p)
+		}
+	}
+	if parts != nil {
+		m.Parts, m.Source, changed = parts, nil, true
+	}
+	for endsInThinking(&m) {
+		m.Parts, m.Source, changed = m.Parts[:len(m.Parts)-1:len(m.Parts)-1], nil, true
+	}
+	return m, changed
+}
+
+func hasSubstance(m *Message) bool {
+	for i := range m.Parts {
+		if m.Parts[i].Kind != KindThinking {
+			return true
+		}
+	}
+	return false
+}
