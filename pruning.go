@@ -1,7 +1,6 @@
 package winnow
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -29,15 +28,18 @@ type pruning struct {
 
 	total      int // tokens of the whole history, as pruned so far
 	candidates []candidate
-	out        []Message // nil until the first change
+	changed    int    // decisions of replace
+	cleared    []Part // of every result that is cleared
 }
 
 // candidate is a result that may be pruned.
 type candidate struct {
 	index  int
-	tokens int // as pruned so far
-	chars  int // of its text, as pruned so far; -1: not counted
-	op     Op  // "" if it was not changed
+	tokens int    // as pruned so far
+	chars  int    // of its text, as pruned so far; -1: not counted
+	whole  int    // of its text before it was trimmed, texts joined
+	op     Op     // "" if it was not changed
+	parts  []Part // what stands for it then; nil: not made yet
 	reason string
 }
 
@@ -49,10 +51,10 @@ func (p *pruning) run() ([]Message, []Edit) {
 	if !p.NoHardClear && p.ratio() >= p.HardClearRatio && p.enoughToClear() {
 		p.clearOldest()
 	}
-	if p.out == nil {
+	if p.changed == 0 {
 		return clip(p.history), nil
 	}
-	return p.out, p.edits()
+	return p.build()
 }
 
 // findCandidates lists what may be pruned, without reading a text. It is false if nothing can change.
@@ -182,45 +184,59 @@ func (p *pruning) ratio() float64 { return float64(p.total) / float64(p.window) 
 func (p *pruning) trimAll() {
 	for k := range p.candidates {
 		c := &p.candidates[k]
-		m := &p.history[c.index]
-		if text, chars, left, ok := p.trimmed(m, c.chars); ok && p.replace(c, text, left, OpTrim) {
-			c.reason = fmt.Sprintf("old result of %d characters: head and tail kept", chars)
+		if left, ok := p.trimmedChars(c); ok {
+			p.replace(c, left, OpTrim)
 		}
 	}
 }
 
-// trimmed returns the head and the tail of m's text with a note; chars of the whole are left of it so many.
-// known is the characters of the texts, or -1. ok is false if m is not to be trimmed.
-func (p *pruning) trimmed(m *Message, known int) (text string, chars, left int, ok bool) {
+// trimmedChars returns how many characters trimming leaves of a candidate, the note included. ok is false
+// if it is not to be trimmed.
+func (p *pruning) trimmedChars(c *candidate) (left int, ok bool) {
+	m := &p.history[c.index]
 	bytes, _ := textBytes(m)
 	if bytes+len(m.Parts) <= p.SoftTrimMaxChars {
-		return "", 0, 0, false
+		return 0, false
 	}
-	joined := joinedText(m)
-	if chars = known + len(m.Parts) - 1; known < 0 {
-		chars = charCount(joined)
+	if c.whole = c.chars + len(m.Parts) - 1; c.chars < 0 {
+		c.whole = charCount(joinedText(m))
 	}
 	head, tail := p.SoftTrimHeadChars, p.SoftTrimTailChars
-	if chars <= p.SoftTrimMaxChars || head >= chars-tail || p.wasTrimmed(joined, chars) {
-		return "", 0, 0, false
+	if c.whole <= p.SoftTrimMaxChars || head >= c.whole-tail || p.wasTrimmed(m, c.whole) {
+		return 0, false
 	}
-	h, t := headEnd(joined, head), tailStart(joined, tail)
-	note := trimNote(head, tail, chars)
-	left = head + len(trimGap) + tail + len(note)
-	return joined[:h] + trimGap + joined[t:] + note, chars, left, left < chars
+	var note [128]byte // of no more than this: it is only measured here
+	left = head + len(trimGap) + tail + len(p.appendTrimNote(note[:0], c.whole))
+	return left, left < c.whole
+}
+
+// trimmedText returns the head and the tail of m's text, which has so many characters, with a note.
+func (p *pruning) trimmedText(m *Message, chars int) string {
+	joined := joinedText(m)
+	head, tail := headEnd(joined, p.SoftTrimHeadChars), tailStart(joined, p.SoftTrimTailChars)
+	return joined[:head] + trimGap + joined[tail:] + p.trimNote(chars)
 }
 
 const trimGap = "\n...\n"
 
-func trimNote(head, tail, chars int) string {
-	return fmt.Sprintf("\n\n[Tool result trimmed: kept first %d chars and last %d chars of %d chars.]", head, tail, chars)
+const trimNoteEnd = " chars.]"
+
+func (p *pruning) trimNote(chars int) string { return string(p.appendTrimNote(nil, chars)) }
+
+func (p *pruning) appendTrimNote(b []byte, chars int) []byte {
+	b = append(b, "\n\n[Tool result trimmed: kept first "...)
+	b = strconv.AppendInt(b, int64(p.SoftTrimHeadChars), 10)
+	b = append(b, " chars and last "...)
+	b = strconv.AppendInt(b, int64(p.SoftTrimTailChars), 10)
+	b = append(b, " chars of "...)
+	b = strconv.AppendInt(b, int64(chars), 10)
+	return append(b, trimNoteEnd...)
 }
 
-// wasTrimmed says that text is what trimmed made of a longer one: with unusual options that may be long
-// enough to be trimmed again.
-func (p *pruning) wasTrimmed(text string, chars int) bool {
-	const end = " chars.]"
-	body, ok := strings.CutSuffix(text, end)
+// wasTrimmed says that the text of m is what trimmedText made of a longer one: with unusual options that may
+// be long enough to be trimmed again.
+func (p *pruning) wasTrimmed(m *Message, chars int) bool {
+	body, ok := strings.CutSuffix(m.Parts[len(m.Parts)-1].Text, trimNoteEnd)
 	if !ok {
 		return false
 	}
@@ -229,8 +245,8 @@ func (p *pruning) wasTrimmed(text string, chars int) bool {
 	if err != nil {
 		return false
 	}
-	note := trimNote(p.SoftTrimHeadChars, p.SoftTrimTailChars, n)
-	return strings.HasSuffix(text, note) && chars == p.SoftTrimHeadChars+p.SoftTrimTailChars+len(trimGap)+len(note)
+	note := p.trimNote(n)
+	return strings.HasSuffix(joinedText(m), note) && chars == p.SoftTrimHeadChars+p.SoftTrimTailChars+len(trimGap)+len(note)
 }
 
 // joinedText returns the texts of m with a newline between them.
@@ -268,63 +284,85 @@ func (p *pruning) enoughToClear() bool {
 }
 
 func (p *pruning) clearOldest() {
+	p.cleared = []Part{{Text: p.Placeholder}}
+	chars := charCount(p.Placeholder)
 	for k := range p.candidates {
 		if p.ratio() < p.HardClearRatio {
 			return
 		}
-		c := &p.candidates[k]
-		if p.replace(c, p.Placeholder, charCount(p.Placeholder), OpClear) {
-			c.reason = "old result cleared: the history is above the share of the window from which results are cleared"
-		}
+		p.replace(&p.candidates[k], chars, OpClear)
 	}
 }
 
-// replace makes text, of so many characters, the only text of the candidate, unless that would not make it
-// smaller, in tokens and in characters.
-func (p *pruning) replace(c *candidate, text string, chars int, op Op) bool {
+// replace decides that op is done to a candidate, which leaves so many characters of it, unless that would
+// not make it smaller, in tokens and in characters.
+func (p *pruning) replace(c *candidate, chars int, op Op) bool {
 	if c.chars >= 0 && c.chars <= chars || c.chars < 0 && !charsAbove(p.history[c.index].Parts, chars) {
 		return false
 	}
 	m := p.history[c.index]
-	m.Parts = []Part{{Text: text}}
-	m.Source = nil
+	m.Parts, m.Source = nil, nil
+	if _, ok := p.Estimator.(charsPerToken); !ok { // which needs no text to count its characters
+		m.Parts = p.newParts(c, op)
+	}
 	tokens, _ := estimateResult(p.Estimator, &m, chars)
 	if tokens >= c.tokens {
 		return false
 	}
-	if p.out == nil {
-		p.out = append(make([]Message, 0, len(p.history)), p.history...)
-	}
-	p.out[c.index] = m
 	p.total += tokens - c.tokens
-	c.tokens, c.chars, c.op = tokens, chars, op
+	p.changed++
+	c.tokens, c.chars, c.op, c.parts = tokens, chars, op, m.Parts
 	return true
+}
+
+func (p *pruning) newParts(c *candidate, op Op) []Part {
+	if op == OpClear {
+		return p.cleared
+	}
+	return []Part{{Text: p.trimmedText(&p.history[c.index], c.whole)}}
+}
+
+// build returns the history with what was decided, and an edit for each result that was changed. Texts are
+// made here where they can be: many results that are trimmed are cleared afterwards.
+func (p *pruning) build() ([]Message, []Edit) {
+	out := append(make([]Message, 0, len(p.history)), p.history...)
+	edits := make([]Edit, 0, p.changed)
+	for k := range p.candidates {
+		c := &p.candidates[k]
+		switch c.op {
+		case OpTrim:
+			c.reason = "old result of " + strconv.Itoa(c.whole) + " characters: head and tail kept"
+		case OpClear:
+			c.reason = "old result cleared: the history is above the share of the window from which results are cleared"
+		default:
+			continue
+		}
+		m := &out[c.index]
+		if m.Parts, m.Source = c.parts, nil; m.Parts == nil {
+			m.Parts = p.newParts(c, c.op)
+		}
+		edits = append(edits, Edit{
+			Op: c.op, Index: c.index, ID: m.ID,
+			Before: max(1, p.tokens[c.index]), After: max(1, c.tokens), Reason: c.reason,
+		})
+	}
+	return out, edits
 }
 
 // charsAbove says that the texts of the parts have more than n characters.
 func charsAbove(parts []Part, n int) bool {
+	bytes := 0
 	for i := range parts {
+		bytes += len(parts[i].Text)
+	}
+	for i := 0; i < len(parts) && bytes > n; i++ {
 		s := parts[i].Text
 		if len(s) > n && charsAtLeast(s, n+1) {
 			return true
 		}
-		n -= charCount(s)
+		n, bytes = n-charCount(s), bytes-len(s)
 	}
 	return false
-}
-
-// edits returns one edit for each result that was changed.
-func (p *pruning) edits() []Edit {
-	var edits []Edit
-	for _, c := range p.candidates {
-		if c.op != "" {
-			edits = append(edits, Edit{
-				Op: c.op, Index: c.index, ID: p.history[c.index].ID,
-				Before: max(1, p.tokens[c.index]), After: max(1, c.tokens), Reason: c.reason,
-			})
-		}
-	}
-	return edits
 }
 
 // toolMatcher says which tools' results may be pruned.
