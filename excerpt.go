@@ -26,6 +26,7 @@ const (
 
 // excerpt is a text without its middle.
 type excerpt struct {
+	counter    charCounter // of the text
 	head, tail string
 	errors     errorReport // lines of the middle
 }
@@ -37,31 +38,41 @@ type errorReport struct {
 	chars int      // of the text that the lines are from
 }
 
-// newExcerpt keeps at most keep characters of s, the marks of what is missing included.
-func newExcerpt(s string, keep int) excerpt {
+// newExcerpt keeps at most keep characters of s, which has so many, the marks of what is missing included.
+func newExcerpt(s string, chars, keep int) excerpt {
+	c := counterOf(s, chars)
 	tail := ""
-	if tailMatters(s) {
+	if tailMatters(s[c.tailStart(s, tailSearchChars):]) {
 		room := min(int(float64(keep)*maxTailShare), maxTailChars)
-		tail = s[lineStart(s, room):]
+		tail = s[c.lineStart(s, room):]
 	}
 	room := keep
 	if tail != "" {
-		room -= charCount(tail) + len(excerptGap)
+		room -= c.count(tail) + len(excerptGap)
 	}
 	errorRoom := int(float64(keep)*maxErrorShare) - len(errorsBefore) - len(errorsAfter)
 	if errorRoom > maxErrorLineChars/3 {
-		head := lineEnd(s, max(0, room-errorRoom-len(errorsBefore)-len(errorsAfter)))
+		head := c.lineEnd(s, max(0, room-errorRoom-len(errorsBefore)-len(errorsAfter)))
 		if middle := s[head:max(head, len(s)-len(tail))]; middle != "" {
 			if found := errorLines(middle, errorRoom); len(found.lines) > 0 {
-				return excerpt{head: s[:head], tail: tail, errors: found}
+				return excerpt{counter: c, head: s[:head], tail: tail, errors: found}
 			}
 		}
 	}
-	return excerpt{head: s[:lineEnd(s, max(0, room))], tail: tail}
+	return excerpt{counter: c, head: s[:c.lineEnd(s, max(0, room))], tail: tail}
 }
 
-func (e excerpt) String() string {
-	var b strings.Builder
+// size returns the bytes that write appends, or somewhat more.
+func (e *excerpt) size() int {
+	n := len(e.head) + len(e.tail) + len(errorsBefore) + len(errorsAfter)
+	for _, line := range e.errors.lines {
+		n += len(line) + 1
+	}
+	return n
+}
+
+// write appends the excerpt to b.
+func (e *excerpt) write(b *strings.Builder) {
 	b.WriteString(e.head)
 	switch {
 	case len(e.errors.lines) > 0:
@@ -75,23 +86,22 @@ func (e excerpt) String() string {
 		b.WriteString(excerptGap)
 	}
 	b.WriteString(e.tail)
-	return b.String()
 }
 
 // kept returns the characters of the original text that the excerpt holds.
-func (e excerpt) kept() int {
-	return charCount(e.head) + charCount(e.tail) + e.errors.chars
+func (e *excerpt) kept() int {
+	return e.counter.count(e.head) + e.counter.count(e.tail) + e.errors.chars
 }
 
 // lineEnd returns where to cut s so that at most keep characters are left: at the last line end at or
 // before that, if it lies in the last fifth. The newline is not kept.
-func lineEnd(s string, keep int) int {
-	end := headEnd(s, keep)
+func (c charCounter) lineEnd(s string, keep int) int {
+	end := c.headEnd(s, keep)
 	if end == len(s) {
 		return end
 	}
 	nl := strings.LastIndexByte(s[:end+1], '\n')
-	if nl >= 0 && 5*(keep-charCount(s[nl:end])) > 4*keep {
+	if nl >= 0 && 5*(keep-c.count(s[nl:end])) > 4*keep {
 		return nl
 	}
 	return end
@@ -99,20 +109,19 @@ func lineEnd(s string, keep int) int {
 
 // lineStart returns where the last keep characters of s begin: at the first line start behind that, if it
 // lies in their first fifth.
-func lineStart(s string, keep int) int {
-	start := tailStart(s, keep)
+func (c charCounter) lineStart(s string, keep int) int {
+	start := c.tailStart(s, keep)
 	if start == 0 || s[start-1] == '\n' {
 		return start
 	}
-	if nl := strings.IndexByte(s[start:], '\n'); nl >= 0 && 5*charCount(s[start:start+nl+1]) < keep {
+	if nl := strings.IndexByte(s[start:], '\n'); nl >= 0 && 5*c.count(s[start:start+nl+1]) < keep {
 		return start + nl + 1
 	}
 	return start
 }
 
-// tailMatters says that the end of s reports something: an error, an exit code, a test verdict, a summary.
-func tailMatters(s string) bool {
-	end := s[tailStart(s, tailSearchChars):]
+// tailMatters says that the end of a text reports something: an error, an exit code, a test verdict, a summary.
+func tailMatters(end string) bool {
 	if t := strings.TrimRight(end, " \t\r\n"); strings.HasSuffix(t, "}") || strings.HasSuffix(t, "]") {
 		return true // the end of a structure often holds counts, cursors, a status
 	}

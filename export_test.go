@@ -1,13 +1,14 @@
 package winnow
 
+import "strings"
+
 // What the tests of the package need from inside.
 
 var (
 	ReportsError = reportsError
 	NextReport   = nextReport
-	TailMatters  = tailMatters
-	LineEnd      = lineEnd
-	LineStart    = lineStart
+	LineEnd      = charCounter{}.lineEnd
+	LineStart    = charCounter{}.lineStart
 	CharCount    = charCount
 	HeadEnd      = headEnd
 	TailStart    = tailStart
@@ -20,8 +21,13 @@ const (
 	ExcerptGap = excerptGap
 )
 
+// TailMatters says whether the end of a text is worth keeping.
+func TailMatters(s string) bool { return tailMatters(s[tailStart(s, tailSearchChars):]) }
+
 // Excerpt is what is kept of a text, and how many of its characters.
 func Excerpt(s string, keep int) (text string, kept int) {
-	e := newExcerpt(s, keep)
-	return e.String(), e.kept()
+	e := newExcerpt(s, charCount(s), keep)
+	var b strings.Builder
+	e.write(&b)
+	return b.String(), e.kept()
 }

@@ -84,5 +84,33 @@ func tailStart(s string, n int) int {
 	return i
 }
 
+// charCounter counts the characters of a text and its parts. It does not read them where every byte of the
+// whole is a character (it is ASCII, or not valid).
+type charCounter struct{ single bool }
+
+// counterOf returns the counter for s and its parts, which has so many characters.
+func counterOf(s string, chars int) charCounter { return charCounter{single: chars == len(s)} }
+
+func (c charCounter) count(s string) int {
+	if c.single {
+		return len(s)
+	}
+	return charCount(s)
+}
+
+func (c charCounter) headEnd(s string, n int) int {
+	if c.single {
+		return min(max(0, n), len(s))
+	}
+	return headEnd(s, n)
+}
+
+func (c charCounter) tailStart(s string, n int) int {
+	if c.single {
+		return len(s) - min(max(0, n), len(s))
+	}
+	return tailStart(s, n)
+}
+
 // isBlank says that s holds nothing but white space.
 func isBlank(s string) bool { return strings.TrimSpace(s) == "" }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -247,28 +248,47 @@ func (t *truncation) cutJoined(m *Message, tokens int) (Message, int, bool) {
 func (t *truncation) cutText(s string, chars, budget int) string {
 	keep := max(t.MinKeepChars, budget-noticeChars(t.Notice, chars))
 	if t.HeadOnly {
-		head := lineEnd(s, keep)
-		return s[:head] + notice(t.Notice, chars-charCount(s[:head]), chars)
+		c := counterOf(s, chars)
+		head := c.lineEnd(s, keep)
+		return s[:head] + string(appendNotice(nil, t.Notice, chars-c.count(s[:head]), chars))
 	}
-	e := newExcerpt(s, keep)
-	return e.String() + notice(t.Notice, chars-e.kept(), chars)
+	e := newExcerpt(s, chars, keep)
+	var room [noticeRoom]byte
+	end := appendNotice(room[:0], t.Notice, chars-e.kept(), chars)
+	var b strings.Builder
+	b.Grow(e.size() + len(end))
+	e.write(&b)
+	b.Write(end)
+	return b.String()
 }
 
 const (
 	noticeBegin = "\n\n[Tool result cut: "
 	noticeEnd   = " Ask for the part that you need, by offset and limit or by a narrower search, instead of the whole.]"
+	noticeRoom  = 256 // bytes that our own is not longer than
 )
 
-// notice returns the text behind what was cut: the host's own, or how many characters are missing.
-func notice(own string, missing, chars int) string {
+// appendNotice appends the text behind what was cut: the host's own, or how many characters are missing.
+func appendNotice(b []byte, own string, missing, chars int) []byte {
 	if own != "" {
-		return own
+		return append(b, own...)
 	}
-	return fmt.Sprintf("%s%d of %d characters left out.%s", noticeBegin, missing, chars, noticeEnd)
+	b = append(b, noticeBegin...)
+	b = strconv.AppendInt(b, int64(missing), 10)
+	b = append(b, " of "...)
+	b = strconv.AppendInt(b, int64(chars), 10)
+	b = append(b, " characters left out."...)
+	return append(b, noticeEnd...)
 }
 
 // noticeChars returns the length of the longest notice for a text of so many characters.
-func noticeChars(own string, chars int) int { return charCount(notice(own, chars, chars)) }
+func noticeChars(own string, chars int) int {
+	if own != "" {
+		return charCount(own)
+	}
+	var room [noticeRoom]byte
+	return len(appendNotice(room[:0], "", chars, chars))
+}
 
 // wholeChars returns how many characters there were in the text that s was cut from. ok is false if s does
 // not end in the notice.
