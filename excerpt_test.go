@@ -35,7 +35,9 @@ func TestReportsError(t *testing.T) {
 		{"exit code: 1", true, "a shell tool"},
 		{"错误：找不到文件", true, "Chinese, wide colon"},
 		{"失败: 连接超时", true, "Chinese, narrow colon"},
+		{"錯誤：找不到檔案", true, "traditional Chinese"},
 		{"エラー：ファイルがありません", true, "Japanese"},
+		{"오류: 파일을 찾을 수 없습니다", true, "Korean"},
 		{"exit status 0", false, "that is success"},
 		{"exited with code 0", false, "that is success"},
 		{"if err != nil { return errors.New(s) }", false, "a program that handles errors"},
@@ -87,6 +89,7 @@ func TestTailMatters(t *testing.T) {
 		{"  ]\n}\n", true, "the end of a structure holds counts and cursors"},
 		{"构建完成，用时 48 秒\n", true, "a verdict in Chinese"},
 		{"ビルドに失敗しました\n", true, "a verdict in Japanese"},
+		{"빌드 실패\n", true, "a verdict in Korean"},
 		{"error_log_path and total_2\n", false, "names"},
 		{"panic: out of range\n" + filler, false, "too far from the end"},
 	} {

@@ -3,7 +3,6 @@ package winnow
 import (
 	"iter"
 	"strings"
-	"unicode/utf8"
 )
 
 // Signs in the output of a tool that its reader must not miss.
@@ -79,11 +78,11 @@ var (
 	reportWords = newLetterWords("error", "exception", "fatal", "panic", "failed", "fail", "failure")
 )
 
-// What Chinese and Japanese tools print in their place. An end reports something with any of them, a line an
+// What Chinese, Japanese and Korean tools print in their place. An end reports something with any of them, a line an
 // error where a colon follows.
 var (
-	endSigns    = []string{"错误", "失败", "异常", "成功", "完成", "通过", "退出", "エラー", "失敗", "完了"}
-	reportSigns = []string{"错误：", "错误:", "失败：", "失败:", "异常：", "异常:", "エラー：", "エラー:", "失敗：", "失敗:"}
+	endSigns    = []string{"错误", "失败", "异常", "成功", "完成", "通过", "退出", "錯誤", "異常", "エラー", "失敗", "完了", "오류", "실패", "성공", "완료"}
+	reportSigns = []string{"错误：", "错误:", "失败：", "失败:", "异常：", "异常:", "錯誤：", "錯誤:", "異常：", "異常:", "エラー：", "エラー:", "失敗：", "失敗:", "오류:", "실패:"}
 )
 
 // reportsError says that a line reports an error: "error: …", "FAIL …", "panic: …", "ValueError: …",
@@ -120,37 +119,53 @@ func reportsExit(rest string) bool {
 	return false
 }
 
-// mayReport has the bytes at which mayReportAt looks closer.
-var mayReport = [256]bool{':': true, 0x9A: true, '[': true, 'x': true, 'k': true, 'K': true, 'R': true, 'A': true}
+// reportPairs are pairs of bytes that a line which reports an error has: any of the first before any of the second.
+var reportPairs = [...]struct{ first, second string }{
+	{"rnlcdeRNLCDE误败誤敗常ー류패", ":"}, // behind one of reportWords, a name that ends in Error or Exception, or one of reportSigns
+	{"\xbc", "\x9a"}, // the end of a wide colon
+	{"r", "["},       // error[
+	{"x", "i"},       // exit, exited
+	{"cC", "kK"},     // traceback
+	{"R", "R"},       // ERROR
+	{"F", "A"},       // FATAL, FAIL, FAILED
+}
+
+// pairBits says for each byte in which of reportPairs it is: in the upper half as a first, in the lower as a second.
+var pairBits = func() (t [256]uint16) {
+	for bit, p := range reportPairs {
+		for i := range len(p.first) {
+			t[p.first[i]] |= 1 << (8 + bit)
+		}
+		for i := range len(p.second) {
+			t[p.second[i]] |= 1 << bit
+		}
+	}
+	return t
+}()
 
 // nextReport returns the index of a byte in the next line of s that may report an error, or -1. It is a quick
 // look for reportsError: it may be wrong about a line, but it leaves none out.
 func nextReport(s string) int {
-	for i := 1; i < len(s); i++ {
-		if mayReport[s[i]] && mayReportAt(s, i) {
+	if s == "" {
+		return -1
+	}
+	last := pairBits[s[0]]
+	i := 1
+	for ; i+8 <= len(s); i += 8 {
+		w := s[i : i+8]
+		b0, b1, b2, b3 := pairBits[w[0]], pairBits[w[1]], pairBits[w[2]], pairBits[w[3]]
+		b4, b5, b6, b7 := pairBits[w[4]], pairBits[w[5]], pairBits[w[6]], pairBits[w[7]]
+		if last>>8&b0|b0>>8&b1|b1>>8&b2|b2>>8&b3|b3>>8&b4|b4>>8&b5|b5>>8&b6|b6>>8&b7 != 0 {
+			break // one of these
+		}
+		last = b7
+	}
+	for ; i < len(s); i++ {
+		next := pairBits[s[i]]
+		if last>>8&next != 0 {
 			return i
 		}
+		last = next
 	}
 	return -1
-}
-
-// mayReportAt says that a word that reports an error may end, or be, at index i of s, which is above 0.
-func mayReportAt(s string, i int) bool {
-	before := s[i-1]
-	switch s[i] {
-	case ':': // behind one of reportWords, or a name that ends in Error or Exception
-		return strings.IndexByte("rnlcde", before|0x20) >= 0 || before >= utf8.RuneSelf
-	case 0x9A: // the last byte of a wide colon
-		return before == 0xBC
-	case '[': // error[
-		return before == 'r'
-	case 'x': // exit, exited
-		return before == 'e' && i+1 < len(s) && s[i+1] == 'i'
-	case 'k', 'K': // traceback
-		return before|0x20 == 'c'
-	case 'R': // ERROR
-		return before == 'R'
-	default: // FATAL, FAIL, FAILED
-		return before == 'F'
-	}
 }
