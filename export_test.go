@@ -31,3 +31,6 @@ func Excerpt(s string, keep int) (text string, kept int) {
 	e.write(&b)
 	return b.String(), e.kept()
 }
+
+// AllRecorded is the flag for tests with recorded sessions.
+var AllRecorded = allRecorded

@@ -196,9 +196,9 @@ func baseOf(messages []Message) uintptr { return uintptr(unsafe.Pointer(unsafe.S
 // How many messages of a list that only grew are looked at in one call: the newest, where hosts change
 // things, and the others in turn.
 const (
-	lookedAt        = 256 // at their heads
+	lookedAt        = 128 // at their heads
 	lookedAtNewest  = 16
-	lookedAtClosely = 16 // half of them the newest
+	lookedAtClosely = 8 // half of them the newest
 )
 
 // goesOn says that history is the one passed in last with, perhaps, more behind it. A list in other memory
