@@ -136,6 +136,18 @@ func (l *ladder) learnLimit(said diagnosis) {
 	if a.limit == 0 || limit < a.limit {
 		a.limit = max(1, limit)
 	}
+	if l.refused == counted {
+		a.doubtHidden(g.estimate, counted, l.manager)
+	}
+}
+
+// doubtHidden takes more than half of the budget for what no message shows as the sign of a wrong estimator:
+// nothing could be done about the one, and something can be about the other.
+func (a *accounting) doubtHidden(estimate, counted int, m *Manager) {
+	most := max(m.opts.Overhead, m.budget()/2)
+	if estimate > 0 && a.hidden(m.opts.Overhead) > most {
+		a.billed, a.estimated = float64(counted-most), float64(estimate)
+	}
 }
 
 // payloadOf is the identity of a request by its messages.

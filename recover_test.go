@@ -1,0 +1,294 @@
+package winnow_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+)
+
+var errTooLong = errors.New("Input is too long for requested model.")
+
+// longSession has results of several sizes, of which much can be shrunk.
+func longSession() []winnow.Message {
+	h := list(systemSays("You are careful."))
+	for i := range 30 {
+		id := "call_" + itoa(i)
+		h = append(h, userSays("Step "+itoa(i)+": look into it."), modelCalls(id), toolSays(id, numbered(40+i)), modelSays("Done with "+itoa(i)+"."))
+	}
+	return append(h, userSays("And now the last one."))
+}
+
+func withImage(m winnow.Message, size int) winnow.Message {
+	m.Parts = append(m.Parts, winnow.Part{Kind: winnow.KindImage, MediaType: "image/png", Bytes: size})
+	return m
+}
+
+func imagesOf(messages []winnow.Message) (n, bytes int) {
+	for i := range messages {
+		for _, p := range messages[i].Parts {
+			if p.Kind == winnow.KindImage {
+				n, bytes = n+1, bytes+p.Bytes
+			}
+		}
+	}
+	return n, bytes
+}
+
+func TestRecoverShrinksUntilNothingIsLeft(t *testing.T) {
+	ctx := context.Background()
+	calls := 0
+	m, err := winnow.New(20_000, &winnow.Options{Summarizer: winnow.SummarizerFunc(func(ctx context.Context, r winnow.SummaryRequest) (string, error) {
+		calls++
+		return winnow.Digest().Summarize(ctx, r)
+	})})
+	require.NoError(t, err)
+	h := longSession()
+	r, err := m.Prepare(ctx, h)
+	require.NoError(t, err)
+	seen := map[string]bool{fmt.Sprintf("%+v", r.Messages): true}
+	for n := 0; ; n++ {
+		require.Less(t, n, 10, "it never gives up")
+		next, err := m.Recover(ctx, h, errTooLong)
+		if err != nil {
+			var full *winnow.OverflowError
+			require.ErrorAs(t, err, &full)
+			require.ErrorIs(t, err, errTooLong)
+			require.ErrorIs(t, err, winnow.ErrOverflow)
+			assert.Contains(t, err.Error(), "larger context window")
+			break
+		}
+		assert.Less(t, next.Tokens, r.Tokens)
+		payload := fmt.Sprintf("%+v", next.Messages)
+		assert.False(t, seen[payload], "the same request again")
+		assert.Contains(t, payload, "And now the last one.")
+		assert.Contains(t, payload, "You are careful.")
+		seen[payload], r = true, next
+	}
+	assert.Greater(t, len(seen), 3, "several rungs were tried")
+	assert.Positive(t, calls)
+}
+
+func TestRecoverLearns(t *testing.T) {
+	ctx := context.Background()
+	h := longSession()
+	for _, c := range []struct {
+		name  string
+		cause error
+		most  int // tokens of later requests
+	}{
+		{"limit and count", errors.New("400 prompt is too long: 19000 tokens > 10000 maximum"), 10_000},
+		{"an answer is part of it", errors.New("input length and `max_tokens` exceed context limit: 9000 + 4096 > 12000, decrease input length or `max_tokens` and try again"), 12_000 - 4_096},
+		{"tokens per minute: waiting never helps", errors.New("429 Request too large for gpt-5 on tokens per min (TPM): Limit 10000, Requested 14000."), 10_000},
+		{"no numbers", errTooLong, 15_000},
+		{"characters", errors.New("The input is 40000 characters long and the maximum is 20000 characters, the context is too long"), 15_000},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, err := winnow.New(20_000, nil)
+			require.NoError(t, err)
+			first, err := m.Prepare(ctx, h)
+			require.NoError(t, err)
+			next, err := m.Recover(ctx, h, c.cause)
+			require.NoError(t, err)
+			assert.Less(t, next.Tokens, first.Tokens)
+			assert.LessOrEqual(t, next.Tokens, c.most)
+
+			state, err := m.Snapshot()
+			require.NoError(t, err)
+			moved, err := winnow.New(20_000, nil)
+			require.NoError(t, err)
+			require.NoError(t, moved.Restore(state))
+			longer := append(h[:len(h):len(h)], modelCalls("more"), toolSays("more", strings.Repeat("more of it\n", 900)), userSays("So?"))
+			for name, m := range map[string]*winnow.Manager{"here": m, "restored": moved} {
+				r, err := m.Prepare(ctx, longer)
+				require.NoError(t, err, name)
+				assert.LessOrEqual(t, r.Tokens, c.most, "%s: what was learned is used", name)
+				assert.LessOrEqual(t, r.Budget, c.most, name)
+			}
+		})
+	}
+}
+
+func TestRecoverLeavesOtherErrorsAlone(t *testing.T) {
+	ctx := context.Background()
+	for _, cause := range []error{
+		errors.New("429 Too Many Requests"),
+		errors.New("401 invalid x-api-key"),
+		errors.New("max_tokens: 64000 > 8192, which is the maximum allowed number of output tokens for this model"),
+		context.Canceled,
+		fmt.Errorf("post: %w", context.DeadlineExceeded),
+	} {
+		m, err := winnow.New(20_000, nil)
+		require.NoError(t, err)
+		h := longSession()
+		want, err := m.Prepare(ctx, h)
+		require.NoError(t, err)
+		_, err = m.Recover(ctx, h, cause)
+		require.ErrorIs(t, err, cause)
+		assert.NotErrorIs(t, err, winnow.ErrOverflow)
+		again, err := m.Prepare(ctx, h)
+		require.NoError(t, err)
+		sameMessages(t, want.Messages, again.Messages, "nothing happened")
+	}
+}
+
+func TestRecoverCompactsThoughCompactionIsOff(t *testing.T) {
+	ctx := context.Background()
+	var h []winnow.Message
+	for i := range 60 {
+		h = append(h, userSays("Question "+itoa(i)), modelSays(numbered(30)))
+	}
+	h = append(h, userSays("last"))
+	m, err := winnow.New(100_000, &winnow.Options{Compact: &winnow.CompactOptions{Off: true}})
+	require.NoError(t, err)
+	first, err := m.Prepare(ctx, h)
+	require.NoError(t, err)
+	require.Nil(t, first.Compaction)
+	r, err := m.Recover(ctx, h, errTooLong)
+	require.NoError(t, err)
+	assert.NotNil(t, r.Compaction, "there is no result that could be cleared")
+}
+
+func TestFailedCompactionIsNotTheEnd(t *testing.T) {
+	ctx := context.Background()
+	broken := errors.New("503 service unavailable")
+	var h []winnow.Message
+	for i := range 60 {
+		h = append(h, userSays("Question "+itoa(i)), modelSays(numbered(30)))
+	}
+	h = append(h, userSays("last"))
+	m, err := winnow.New(100_000, &winnow.Options{
+		Summarizer: winnow.SummarizerFunc(func(context.Context, winnow.SummaryRequest) (string, error) { return "", broken }),
+		Compact:    &winnow.CompactOptions{Attempts: 1},
+	})
+	require.NoError(t, err)
+	_, err = m.Prepare(ctx, h)
+	require.NoError(t, err)
+	r, err := m.Recover(ctx, h, errTooLong)
+	require.NoError(t, err)
+	assert.True(t, r.Degraded, "the digest stands in")
+}
+
+func TestRecoverBytes(t *testing.T) {
+	ctx := context.Background()
+	var h []winnow.Message
+	for i := range 8 {
+		h = append(h, withImage(userSays("Picture "+itoa(i)), 1<<20), modelSays("I see."))
+	}
+	h = append(h, withImage(userSays("And this one?"), 1<<20))
+	m, err := winnow.New(1_000_000, nil)
+	require.NoError(t, err)
+	first, err := m.Prepare(ctx, h)
+	require.NoError(t, err)
+	r, err := m.Recover(ctx, h, errors.New("413 request_too_large: Request exceeds the maximum size"))
+	require.NoError(t, err)
+	n, size := imagesOf(r.Messages)
+	assert.Less(t, n, 9)
+	assert.Less(t, size, 9<<20*7/10+1)
+	assert.Nil(t, r.Compaction, "tokens are not the matter")
+	assert.Equal(t, first.Budget, r.Budget, "and neither is the window")
+	assert.Equal(t, h[len(h)-1].Parts, r.Messages[len(r.Messages)-1].Parts, "the newest request stays whole")
+	assert.Contains(t, fullText(r.Messages[0]), "Image left out", "the oldest goes first")
+	assert.NotEmpty(t, r.Edits)
+
+	more := append(h[:len(h):len(h)], modelSays("Yes."), userSays("Thanks."))
+	next, err := m.Prepare(ctx, more)
+	require.NoError(t, err)
+	again, _ := imagesOf(next.Messages)
+	assert.Equal(t, n, again, "what was left out stays out")
+}
+
+func TestMaxBytes(t *testing.T) {
+	ctx := context.Background()
+	h := list(withImage(userSays("old"), 5_000), modelCalls("a"), toolSays("a", strings.Repeat("line\n", 2_000)), withImage(userSays("new"), 5_000))
+	for _, c := range []struct {
+		most, images int
+		cleared      bool
+		fails        bool
+	}{
+		{most: 0, images: 2},
+		{most: 50_000, images: 2},
+		{most: 18_500, images: 1},
+		{most: 9_000, images: 1, cleared: true},
+		{most: 4_000, fails: true},
+	} {
+		m, err := winnow.New(200_000, &winnow.Options{MaxBytes: c.most})
+		require.NoError(t, err)
+		r, err := m.Prepare(ctx, h)
+		if c.fails {
+			var full *winnow.OverflowError
+			require.ErrorAs(t, err, &full)
+			assert.Greater(t, full.Bytes, full.MaxBytes)
+			assert.Contains(t, err.Error(), "images")
+			continue
+		}
+		require.NoError(t, err)
+		n, _ := imagesOf(r.Messages)
+		assert.Equal(t, c.images, n, "%d bytes", c.most)
+		assert.Equal(t, c.cleared, !strings.Contains(fullText(r.Messages[2]), "line"), "%d bytes", c.most)
+	}
+}
+
+func TestErrorMatcherOption(t *testing.T) {
+	ctx := context.Background()
+	strange := errors.New("E4711")
+	m, err := winnow.New(20_000, &winnow.Options{ErrorMatcher: func(err error) (winnow.ErrorInfo, bool) {
+		return winnow.ErrorInfo{Class: winnow.ErrorOverflow, Limit: 8_000}, errors.Is(err, strange)
+	}})
+	require.NoError(t, err)
+	calls := 0
+	_, r, err := winnow.Do(ctx, m, longSession(), func(context.Context, []winnow.Message) (int, error) {
+		if calls++; calls == 1 {
+			return 0, strange
+		}
+		return calls, nil
+	})
+	require.NoError(t, err)
+	assert.Equal(t, 2, calls)
+	assert.LessOrEqual(t, r.Tokens, 8_000)
+}
+
+func TestRecoverAfterTheEnd(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	m, err := winnow.New(20_000, nil)
+	require.NoError(t, err)
+	h := longSession()
+	_, err = m.Prepare(ctx, h)
+	require.NoError(t, err)
+	cancel()
+	_, err = m.Recover(ctx, h, errTooLong)
+	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorIs(t, err, errTooLong)
+	_, err = m.Recover(context.Background(), h, nil)
+	require.Error(t, err)
+}
+
+// A log names what was decided, and holds nothing of the conversation.
+func TestLogsHoldNoText(t *testing.T) {
+	ctx := context.Background()
+	var out bytes.Buffer
+	m, err := winnow.New(8_000, &winnow.Options{Logger: slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	require.NoError(t, err)
+	h := list(userSays("The secret is xyzzy."))
+	for i := range 80 {
+		h = append(h, modelSays("xyzzy "+numbered(20)), userSays("xyzzy "+itoa(i)))
+	}
+	_, err = m.Prepare(ctx, h)
+	require.NoError(t, err)
+	for {
+		if _, err = m.Recover(ctx, h, errors.New("prompt is too long, xyzzy")); err != nil {
+			break
+		}
+	}
+	assert.Contains(t, out.String(), "compacted")
+	assert.Contains(t, out.String(), "recovering")
+	assert.NotContains(t, out.String(), "xyzzy")
+}
