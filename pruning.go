@@ -205,8 +205,7 @@ func (p *pruning) trimmedChars(c *candidate) (left int, ok bool) {
 	if c.whole <= p.SoftTrimMaxChars || head >= c.whole-tail || p.wasTrimmed(m, c.whole) {
 		return 0, false
 	}
-	var note [128]byte // of no more than this: it is only measured here
-	left = head + len(trimGap) + tail + len(p.appendTrimNote(note[:0], c.whole))
+	left = head + len(trimGap) + tail + p.trimNoteChars(c.whole)
 	return left, left < c.whole
 }
 
@@ -214,14 +213,22 @@ func (p *pruning) trimmedChars(c *candidate) (left int, ok bool) {
 func (p *pruning) trimmedText(m *Message, chars int) string {
 	joined := joinedText(m)
 	head, tail := headEnd(joined, p.SoftTrimHeadChars), tailStart(joined, p.SoftTrimTailChars)
-	return joined[:head] + trimGap + joined[tail:] + p.trimNote(chars)
+	var room [trimNoteRoom]byte
+	note := p.appendTrimNote(room[:0], chars)
+	var b strings.Builder
+	b.Grow(head + len(trimGap) + len(joined) - tail + len(note))
+	b.WriteString(joined[:head])
+	b.WriteString(trimGap)
+	b.WriteString(joined[tail:])
+	b.Write(note)
+	return b.String()
 }
 
 const trimGap = "\n...\n"
 
 const trimNoteEnd = " chars.]"
 
-func (p *pruning) trimNote(chars int) string { return string(p.appendTrimNote(nil, chars)) }
+const trimNoteRoom = 160 // bytes that a note is not longer than
 
 func (p *pruning) appendTrimNote(b []byte, chars int) []byte {
 	b = append(b, "\n\n[Tool result trimmed: kept first "...)
@@ -231,6 +238,11 @@ func (p *pruning) appendTrimNote(b []byte, chars int) []byte {
 	b = append(b, " chars of "...)
 	b = strconv.AppendInt(b, int64(chars), 10)
 	return append(b, trimNoteEnd...)
+}
+
+func (p *pruning) trimNoteChars(chars int) int {
+	var room [trimNoteRoom]byte
+	return len(p.appendTrimNote(room[:0], chars))
 }
 
 // wasTrimmed says that the text of m is what trimmedText made of a longer one: with unusual options that may
@@ -245,7 +257,7 @@ func (p *pruning) wasTrimmed(m *Message, chars int) bool {
 	if err != nil {
 		return false
 	}
-	note := p.trimNote(n)
+	note := string(p.appendTrimNote(nil, n))
 	return strings.HasSuffix(joinedText(m), note) && chars == p.SoftTrimHeadChars+p.SoftTrimTailChars+len(trimGap)+len(note)
 }
 
@@ -363,65 +375,4 @@ func charsAbove(parts []Part, n int) bool {
 		n, bytes = n-charCount(s), bytes-len(s)
 	}
 	return false
-}
-
-// toolMatcher says which tools' results may be pruned.
-type toolMatcher struct{ allow, deny []string }
-
-func newToolMatcher(allow, deny []string) toolMatcher {
-	return toolMatcher{foldPatterns(allow), foldPatterns(deny)}
-}
-
-// foldPatterns returns the patterns in lower case, without the blank ones.
-func foldPatterns(patterns []string) []string {
-	var out []string
-	for _, s := range patterns {
-		if s = fold(s); s != "" {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-func fold(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
-
-func (t toolMatcher) prunable(name string) bool {
-	if len(t.allow) == 0 && len(t.deny) == 0 {
-		return true
-	}
-	name = fold(name)
-	for _, pattern := range t.deny {
-		if matchStar(pattern, name) {
-			return false
-		}
-	}
-	for _, pattern := range t.allow {
-		if matchStar(pattern, name) {
-			return true
-		}
-	}
-	return len(t.allow) == 0
-}
-
-// matchStar says whether name matches pattern, in which * stands for any text and nothing else is
-// special. On a mismatch it goes back to the last star only, so that it costs at most len(pattern) × len(name).
-func matchStar(pattern, name string) bool {
-	p, n := 0, 0
-	star, mark := -1, 0 // the last star, and where the text that it stands for ends
-	for n < len(name) {
-		switch {
-		case p < len(pattern) && pattern[p] == '*':
-			star, mark = p, n
-			p++
-		case p < len(pattern) && pattern[p] == name[n]:
-			p++
-			n++
-		case star >= 0:
-			mark++
-			p, n = star+1, mark
-		default:
-			return false
-		}
-	}
-	return strings.Trim(pattern[p:], "*") == ""
 }
