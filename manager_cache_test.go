@@ -1,0 +1,290 @@
+package winnow_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+)
+
+// What was sent stays as it was sent: the provider's prompt cache reads a prefix that is the same to the byte.
+
+// session replays a history request by request and holds each against the one before.
+type session struct {
+	t       testing.TB
+	m       *winnow.Manager
+	e       winnow.Estimator
+	ttl     time.Duration
+	clock   *clock
+	history []winnow.Message // of the last request
+	last    *winnow.Request
+	sentAt  time.Time
+
+	requests, epochs, compactions int
+}
+
+func newSession(t testing.TB, window int, o winnow.Options) *session {
+	s := &session{t: t, e: winnow.CharsPerToken(4), ttl: 5 * time.Minute, clock: newClock()}
+	o.Estimator, o.Now = s.e, s.clock.Now
+	s.m = newManager(t, window, &o)
+	return s
+}
+
+// send prepares h, which continues the history of the last request, and checks where the request differs
+// from the one before. It says whether an epoch began.
+func (s *session) send(h []winnow.Message) (epoch bool) {
+	s.t.Helper()
+	r := prepare(s.t, s.m, h)
+	if s.requests%10 == 0 {
+		require.NoError(s.t, validateRequest(r.Messages))
+	}
+	require.LessOrEqual(s.t, r.Tokens, r.Budget)
+	s.requests++
+	if s.last != nil {
+		epoch = s.compare(h, r)
+	}
+	if epoch {
+		s.epochs++
+	}
+	if r.Compaction != nil {
+		s.compactions++
+	}
+	s.history, s.last, s.sentAt = h, r, s.clock.Now()
+	return epoch
+}
+
+func (s *session) compare(h []winnow.Message, r *winnow.Request) (epoch bool) {
+	s.t.Helper()
+	at := firstDifference(s.last.Messages, r.Messages)
+	require.Equal(s.t, at, r.FirstChanged, "FirstChanged against a comparison of the bytes")
+	if at == len(s.last.Messages) {
+		return false
+	}
+	if dropped(r) > dropped(s.last) {
+		return true // the turn limit jumped: TestManagerCacheTurnLimit says when it may
+	}
+	added := estimateAll(s.e, h[len(s.history):])
+	warm := s.clock.Now().Sub(s.sentAt) < s.ttl
+	require.False(s.t, warm && s.last.Tokens+added <= r.Budget, "request %d: message %d was rewritten while the cache was warm and %d tokens fitted into %d",
+		s.requests, at, s.last.Tokens+added, r.Budget)
+	return true
+}
+
+// dropped is how many messages fell to the turn limit.
+func dropped(r *winnow.Request) (n int) {
+	for _, e := range r.Edits {
+		if e.Op == winnow.OpLimit {
+			n++
+		}
+	}
+	return n
+}
+
+// A long session of an agent, warm all the time: between epochs each request is a prefix of the next one,
+// and an epoch makes enough room for many requests.
+func TestManagerCacheSticky(t *testing.T) {
+	h := agentSession(150, 2_400) // about 250 000 tokens
+	for _, tt := range []struct {
+		name    string
+		window  int
+		options winnow.Options
+		epochs  int // at most
+		reason  string
+	}{
+		{"pruning and turn limit", 32_000, winnow.Options{Compact: &winnow.CompactOptions{Off: true}, HistoryTurns: 40}, 40, "results are cleared to 60 % of the room, and turns fall away 20 at a time"},
+		{"compaction", 32_000, winnow.Options{}, 50, "a compaction lands at 60 % of the budget"},
+		{"fixed summary", 32_000, winnow.Options{Summarizer: says("## Goal\nthe same each time")}, 50, "a summary that says the same is another one"},
+		{"large window", 1_000_000, winnow.Options{}, 0, "what fits is never rewritten"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newSession(t, tt.window, tt.options)
+			for n := 1; n <= len(h); n++ {
+				if n == len(h) || h[n].Role == winnow.RoleAssistant {
+					s.send(h[:n])
+					s.clock.pass(20 * time.Second)
+				}
+			}
+			t.Logf("%d requests, %d epochs, %d compactions", s.requests, s.epochs, s.compactions)
+			assert.LessOrEqual(t, s.epochs, tt.epochs, tt.reason)
+		})
+	}
+}
+
+// A restart is no epoch: the state that was saved gives the request that would have come.
+func TestManagerCacheSurvivesRestart(t *testing.T) {
+	h := agentSession(120, 2_400)
+	for _, o := range []winnow.Options{{}, {HistoryTurns: 10}, {Compact: &winnow.CompactOptions{Off: true}, HistoryTurns: 30}} {
+		s := newSession(t, 32_000, o)
+		o.Estimator, o.Now = s.e, s.clock.Now
+		for n := 5; n <= len(h); n += 3 {
+			for h[n-1].Role == winnow.RoleAssistant && n < len(h) {
+				n++
+			}
+			s.send(h[:n])
+			s.clock.pass(time.Duration(n%20) * 20 * time.Second)
+			state, err := s.m.Snapshot()
+			require.NoError(t, err)
+			s.m = newManager(t, 32_000, &o)
+			require.NoError(t, s.m.Restore(state))
+		}
+		assert.Positive(t, s.epochs)
+		assert.Less(t, s.epochs, s.requests/2)
+	}
+}
+
+// While the cache is warm nothing that was sent is touched; when it has expired, rewriting costs nothing.
+func TestManagerCacheTTL(t *testing.T) {
+	h := agentSession(12, 6_000) // about 42 000 tokens: above the share from which old results are trimmed
+	hour := &winnow.CacheOptions{TTL: time.Hour}
+	for _, tt := range []struct {
+		name   string
+		cache  *winnow.CacheOptions
+		pause  time.Duration
+		prunes bool
+		reason string
+	}{
+		{"at once", nil, 0, false, "the cache is warm"},
+		{"within the default", nil, 5*time.Minute - time.Nanosecond, false, "five minutes are not over"},
+		{"at the default", nil, 5 * time.Minute, true, "five minutes are over"},
+		{"within an hour", hour, 59 * time.Minute, false, "the provider keeps it for an hour"},
+		{"after an hour", hour, time.Hour, true, "it does not keep it longer"},
+		{"no cache", &winnow.CacheOptions{None: true}, 0, true, "every token is paid each time: shrink at once"},
+		{"clock that went back", nil, -time.Hour, false, "a clock that is set back says nothing of the cache"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := newClock()
+			m := newManager(t, 128_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Cache: tt.cache})
+			for _, n := range []int{8, 16} { // below the share: nothing to prune yet
+				require.Empty(t, prepare(t, m, h[:n]).Edits)
+			}
+			warm := h[:len(h)-1]
+			first := prepare(t, m, warm)
+			require.Equal(t, tt.cache != nil && tt.cache.None, len(first.Edits) > 0, "it fits and is warm")
+			c.pass(tt.pause)
+			r := prepare(t, m, h)
+			pruned := slices.ContainsFunc(r.Edits, func(e winnow.Edit) bool { return e.Op == winnow.OpTrim || e.Op == winnow.OpClear })
+			assert.Equal(t, tt.prunes, pruned, tt.reason)
+			assert.Equal(t, firstDifference(first.Messages, r.Messages), r.FirstChanged)
+			assert.Equal(t, tt.prunes && !(tt.cache != nil && tt.cache.None), r.FirstChanged < len(warm), tt.reason)
+		})
+	}
+}
+
+// The turn limit moves in jumps: cut at each turn, the beginning of every request would be another one.
+func TestManagerCacheTurnLimit(t *testing.T) {
+	const limit = 10
+	c := newClock()
+	m := newManager(t, 1_000_000, &winnow.Options{HistoryTurns: limit, Now: c.Now})
+	var h []winnow.Message
+	var last []winnow.Message
+	var jumps []int
+	for turn := 1; turn <= 60; turn++ {
+		h = append(h, userSays("question "+itoa(turn)), modelSays("answer "+itoa(turn)))
+		r := prepare(t, m, h)
+		turns := len(r.Messages) / 2
+		require.LessOrEqual(t, turns, limit+limit/2, "turn %d: the list may grow to 1.5 times the limit", turn)
+		require.GreaterOrEqual(t, turns, min(turn, limit), "turn %d: the limit is what is kept", turn)
+		require.Equal(t, firstDifference(last, r.Messages), r.FirstChanged)
+		if r.FirstChanged < len(last) {
+			require.Equal(t, limit, turns, "turn %d: it is cut to the limit in one go", turn)
+			jumps = append(jumps, turn)
+		}
+		last = r.Messages
+		c.pass(time.Minute)
+	}
+	assert.Equal(t, []int{16, 22, 28, 34, 40, 46, 52, 58}, jumps, "six turns fit between two cuts: from the limit to above 1.5 times it")
+
+	c.pass(time.Hour)
+	h = append(h, userSays("question 61"))
+	assert.Len(t, prepare(t, m, h).Messages, 2*limit-1, "when the cache is cold the list is cut to the limit at once")
+}
+
+// A message is replaced by what was sent of it, and by nothing that was sent of another one: histories are
+// rewound, forked, edited in the middle and replaced.
+func TestManagerCacheNoStaleEdits(t *testing.T) {
+	edited := 0
+	for seed := range count(40, 15) {
+		d := seeded(uint64(3_000_000 + seed))
+		c := newClock()
+		m := newManager(t, 24_000, &winnow.Options{Now: c.Now, Compact: &winnow.CompactOptions{Off: d.IntN(2) == 1}})
+		var h []winnow.Message
+		var last []winnow.Message
+		for revision := range 16 {
+			h = mutate(d, h, revision)
+			in := deepCopy(h)
+			for i := range in { // the host reads its log anew each time
+				in[i].Parts[0].Text = strings.Clone(in[i].Parts[0].Text)
+			}
+			r, err := m.Prepare(t.Context(), in)
+			if err != nil {
+				require.ErrorIs(t, err, winnow.ErrOverflow)
+				continue
+			}
+			edited += len(r.Edits)
+			requireOwnTexts(t, in, r.Messages)
+			require.NoError(t, validateRequest(r.Messages), "seed %d revision %d", seed, revision)
+			require.Equal(t, firstDifference(last, r.Messages), r.FirstChanged, "seed %d revision %d", seed, revision)
+			last = r.Messages
+			c.pass(time.Duration(d.IntN(4)) * 2 * time.Minute)
+		}
+	}
+	assert.Greater(t, edited, 1_000, "there were hardly any edits that could be stale")
+}
+
+// mutate goes on with h: appended to, rewound, forked, edited or replaced.
+func mutate(d dice, h []winnow.Message, revision int) []winnow.Message {
+	h = slices.Clone(h)
+	step := func(i int) {
+		id := "call_" + itoa(i)
+		h = append(h, userSays("go on "+itoa(i)), modelCalls(id), toolSays(id, revised(id, revision)), modelSays("done "+itoa(i)))
+	}
+	switch d.IntN(6) {
+	case 3: // rewound, and gone another way with the same call ids
+		h = h[:len(h)/4/2*4]
+	case 4: // one result in the middle was redacted
+		if len(h) > 0 {
+			i := d.IntN(len(h)/4)*4 + 2
+			h[i] = toolSays(h[i].ToolCallID, revised(h[i].ToolCallID, revision))
+		}
+	case 5: // another conversation
+		h = nil
+	}
+	for range 1 + d.IntN(3) {
+		step(len(h))
+	}
+	for i := range h {
+		h[i].ID = nameOf(i)
+	}
+	return h
+}
+
+// revised is a long text in which every line names the call and the revision.
+func revised(id string, revision int) string {
+	return strings.Repeat(id+" of revision "+itoa(100+revision)+": a line of output, which is as long as lines are\n", 90)
+}
+
+// requireOwnTexts fails if the text of a result that is sent holds a line that its message does not have.
+func requireOwnTexts(t *testing.T, in, out []winnow.Message) {
+	t.Helper()
+	for k := range out {
+		i, ok := originOf(&out[k])
+		if !ok {
+			continue
+		}
+		require.Equal(t, in[i].ToolCallID, out[k].ToolCallID)
+		mark, _, _ := strings.Cut(fullText(in[i]), ": ")
+		for line := range strings.Lines(fullText(out[k])) {
+			if strings.Contains(line, " of revision ") {
+				require.True(t, strings.HasPrefix(line, mark), "message %d holds %q and is sent as %q", i, mark, line)
+			}
+		}
+		if in[i].Role != winnow.RoleTool {
+			require.Equal(t, fullText(in[i]), fullText(out[k]), "only results are edited")
+		}
+	}
+}

@@ -1,0 +1,292 @@
+package winnow_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+)
+
+// Compaction that fails: nothing happens to the history or to the manager, whatever the reason.
+
+var errDown = errors.New("the model is down")
+
+// failures are summarizers that come to nothing, each in its own way.
+var failures = []struct {
+	name   string
+	s      winnow.SummarizerFunc
+	reason string
+}{
+	{"error", func(context.Context, winnow.SummaryRequest) (string, error) { return "", errDown }, "the provider is down"},
+	{"error with text", func(context.Context, winnow.SummaryRequest) (string, error) { return "## Goal\nhalf of it", errDown }, "a text that comes with an error is no answer"},
+	{"timeout", func(ctx context.Context, _ winnow.SummaryRequest) (string, error) { <-ctx.Done(); return "", ctx.Err() }, "a model that never answers"},
+	{"deaf", func(context.Context, winnow.SummaryRequest) (string, error) {
+		time.Sleep(time.Hour)
+		return "## Goal\ntoo late", nil
+	}, "a summarizer that does not honour its ctx"},
+	{"empty", answers(""), "half of the compactions of one host stored an empty summary"},
+	{"blank", answers(" \n\t\n"), "white space is no summary"},
+	{"cut", func(context.Context, winnow.SummaryRequest) (string, error) {
+		return "## Goal\nand then", fmt.Errorf("stopped at max_tokens: %w", winnow.ErrIncomplete)
+	}, "an answer that was cut by its length lacks the end"},
+	{"reasoning only", answers("<think>Let me see what the user wants"), "the answer was used up by thinking"},
+	{"tool call", answers(`{"tool_calls":[{"name":"read","arguments":{}}]}`), "a model that goes on with the task"},
+	{"refusal", answers("I'm sorry, but I can't help with that."), "a refusal is no summary"},
+	{"echo", func(_ context.Context, r winnow.SummaryRequest) (string, error) { return r.Prompt(), nil }, "a model that repeats its prompt"},
+	{"longer", answers("## Goal\n" + strings.Repeat("blah blah ", 40_000)), "a summary that is longer than what it stands for"},
+	{"panic", func(context.Context, winnow.SummaryRequest) (string, error) { panic("nil map") }, "a host's bug must not take the agent down"},
+	{"goexit", func(context.Context, winnow.SummaryRequest) (string, error) { runtime.Goexit(); return "", nil }, "a test's FailNow ends its goroutine"},
+}
+
+func answers(text string) winnow.SummarizerFunc {
+	return func(context.Context, winnow.SummaryRequest) (string, error) { return text, nil }
+}
+
+// switched is a summarizer that can be exchanged.
+type switched struct{ s winnow.Summarizer }
+
+func (s *switched) Summarize(ctx context.Context, r winnow.SummaryRequest) (string, error) {
+	return s.s.Summarize(ctx, r)
+}
+
+// workingManager returns a manager that has compacted and pruned already, its summarizer, and the history.
+func workingManager(t *testing.T) (*winnow.Manager, *switched, []winnow.Message) {
+	s := &switched{says("## Goal\nfine so far")}
+	c := newClock()
+	m := newManager(t, 16_000, &winnow.Options{Estimator: byChars, Summarizer: s, Now: c.Now})
+	h := append(chat(30, 2_000), agentSession(6, 4_000)...)
+	h = append(h, chat(4, 2_000)...)
+	for i := range h {
+		h[i].ID = nameOf(i)
+		h[i].Source = nil
+	}
+	compacted := false
+	for n := 10; n <= len(h)-8; n += 10 {
+		r := prepare(t, m, h[:n])
+		compacted = compacted || r.Compaction != nil
+		c.pass(3 * time.Minute)
+	}
+	require.True(t, compacted)
+	require.Contains(t, snapshotOf(t, m), `"edits"`)
+	return m, s, h
+}
+
+func TestManagerCompactFails(t *testing.T) {
+	for _, tt := range failures {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				defer time.Sleep(2 * time.Hour) // until the deaf one has gone
+				m, s, h := workingManager(t)
+				twin, _, _ := workingManager(t)
+				s.s = tt.s
+				before, state := deepCopy(h), snapshotOf(t, m)
+				r, err := m.Compact(t.Context(), h, "")
+				require.Nil(t, r, tt.reason)
+				require.ErrorIs(t, err, winnow.ErrCompaction, tt.reason)
+				require.NotErrorIs(t, err, winnow.ErrOverflow)
+				sameMessages(t, before, h, "the history was written to")
+				require.Equal(t, state, snapshotOf(t, m), "the manager changed")
+				if strings.HasPrefix(tt.name, "error") {
+					require.ErrorIs(t, err, errDown, "the cause is wrapped")
+				}
+				if tt.name == "cut" {
+					require.ErrorIs(t, err, winnow.ErrIncomplete, "the cause is wrapped")
+				}
+				s.s = says("## Goal\nback again")
+				sameMessages(t, prepare(t, twin, h).Messages, prepare(t, m, h).Messages, "the next request is as if nothing had been tried")
+			})
+		})
+	}
+}
+
+// A Prepare whose compaction fails gives a request that fits all the same: cut further, or with a digest that
+// says that it is one.
+func TestManagerPrepareSurvivesFailures(t *testing.T) {
+	for _, tt := range failures {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				defer time.Sleep(3 * time.Hour) // until the deaf one has gone
+				h := chat(40, 2_000)
+				m := newManager(t, 16_000, &winnow.Options{Estimator: byChars, Summarizer: tt.s})
+				before := deepCopy(h)
+				require.True(t, m.Plan(h).NeedsCompaction)
+				r := prepare(t, m, h)
+				sameMessages(t, before, h, "the history was written to")
+				requestCheck{estimator: byChars}.check(t, h, r)
+				assert.True(t, r.Degraded, tt.reason)
+				require.NotNil(t, r.Compaction)
+				assert.True(t, r.Compaction.Degraded)
+				assert.Contains(t, r.Compaction.Summary, "mark1", "the digest is of the history")
+				assert.True(t, prepare(t, m, h).Degraded, "as long as the digest stands in")
+			})
+		})
+	}
+}
+
+// The digest is not the last word: the next compaction that succeeds is made from the history it stood for.
+func TestManagerDegradedIsReplaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := chat(120, 2_000)
+		s := &switched{fails(errDown)}
+		m := newManager(t, 16_000, &winnow.Options{Estimator: byChars, Summarizer: s})
+		r := prepare(t, m, log[:80])
+		require.True(t, r.Degraded)
+		digested := log[:r.Compaction.FirstKept]
+
+		healthy := says("## Goal\nwritten by a model")
+		s.s = healthy
+		n := 80
+		for ; r.Degraded; n += 2 {
+			require.Less(t, n, len(log), "the digest was never replaced")
+			r = prepare(t, m, log[:n])
+		}
+		require.NotNil(t, r.Compaction)
+		assert.False(t, r.Compaction.Degraded)
+		assert.Contains(t, r.Compaction.Summary, "written by a model")
+		prompts := ""
+		for _, req := range healthy.calls {
+			prompts += req.Prompt()
+		}
+		for i := range digested {
+			require.Contains(t, prompts, marksOf(&digested[i])[0], "message %d was summarized from the history, not from the digest", i)
+		}
+		require.LessOrEqual(t, r.Tokens, r.Budget)
+
+		again := newManager(t, 16_000, &winnow.Options{Estimator: byChars, Summarizer: s})
+		s.s = fails(errDown)
+		require.True(t, prepare(t, again, log[:80]).Degraded)
+		s.s = healthy
+		asked, err := again.Compact(t.Context(), log[:82], "")
+		require.NoError(t, err)
+		assert.False(t, asked.Degraded, "a manual compaction replaces it at once")
+	})
+}
+
+// hopeless is a history that no summary can make fit, though there is something to summarize.
+func hopeless() []winnow.Message {
+	return append(chat(10, 2_000), userSays(strings.Repeat("a request above the window ", 2_000)))
+}
+
+// A summarizer that does not work is not paid for at every request. New content or a host that asks for it
+// gives it another chance.
+func TestManagerBreaker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := fails(errDown)
+		m := newManager(t, 16_000, &winnow.Options{Estimator: byChars, Summarizer: s, Compact: &winnow.CompactOptions{Attempts: 1}})
+		h := hopeless()
+		tried := func(h []winnow.Message) bool {
+			before := s.count()
+			_, err := m.Prepare(t.Context(), h)
+			require.ErrorIs(t, err, winnow.ErrOverflow)
+			return s.count() > before
+		}
+		require.True(t, m.Plan(h).NeedsCompaction)
+		assert.True(t, tried(h), "the first")
+		assert.True(t, tried(h), "the second: the first may have been bad luck")
+		assert.False(t, m.Plan(h).NeedsCompaction, "a plan says what Prepare will do")
+		for range 50 {
+			require.False(t, tried(h), "two in a row failed: it is not tried again")
+		}
+		little := append(chat(11, 1_000)[20:], h...)
+		assert.False(t, tried(little), "a little more is no reason")
+		more := append(chat(16, 2_000)[20:], h...)
+		assert.True(t, m.Plan(more).NeedsCompaction)
+		assert.True(t, tried(more), "a tenth of the budget more is")
+		assert.False(t, tried(more), "but it is one more chance, not two")
+
+		before := s.count()
+		_, err := m.Compact(t.Context(), more, "")
+		require.ErrorIs(t, err, winnow.ErrCompaction)
+		assert.Greater(t, s.count(), before, "who asks for it gets it, open or not")
+		assert.False(t, tried(more), "it failed as well")
+
+		s.answer = func(int, winnow.SummaryRequest) (string, error) { return "## Goal\nback again", nil }
+		_, err = m.Compact(t.Context(), chat(30, 2_000), "")
+		require.NoError(t, err)
+		assert.True(t, m.Plan(more).NeedsCompaction, "a success closes it")
+	})
+}
+
+// What cannot fit with a summary either is not paid for twice: the answers of the first try are kept.
+func TestManagerHopelessIsPaidOnce(t *testing.T) {
+	s := says("## Goal\nshort")
+	m := newManager(t, 16_000, &winnow.Options{Estimator: byChars, Summarizer: s, Now: newClock().Now})
+	before := snapshotOf(t, m)
+	first := 0
+	for n := range 20 {
+		_, err := m.Prepare(t.Context(), hopeless())
+		e := checkOverflow(t, err, 12_000, 0)
+		require.Greater(t, e.Protected, 12_000)
+		if n == 0 {
+			first = s.count()
+		}
+	}
+	assert.Equal(t, first, s.count(), "calls of the summarizer")
+	assert.Equal(t, before, snapshotOf(t, m))
+}
+
+// Finished parts of a compaction that failed later are kept: the next try asks for the rest.
+func TestManagerCompactionKeepsFinishedParts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := chat(120, 2_000)
+		down := true
+		s := &fakeSummarizer{answer: func(n int, req winnow.SummaryRequest) (string, error) {
+			if down && strings.Contains(req.Prompt(), "mark100150") {
+				return "", errDown
+			}
+			return "## Goal\nsummary " + itoa(n), nil
+		}}
+		m := newManager(t, 200_000, &winnow.Options{Estimator: byChars, Summarizer: s, Compact: &winnow.CompactOptions{SummarizerWindow: 16_000, KeepRecent: 2_000}})
+		_, err := m.Compact(t.Context(), h, "")
+		require.ErrorIs(t, err, errDown)
+		failed := s.count()
+		down = false
+		r, err := m.Compact(t.Context(), h, "")
+		require.NoError(t, err)
+		assert.Less(t, r.Compaction.Calls, failed, "what was finished is not asked for again")
+		seen := map[string]bool{}
+		for _, req := range s.calls {
+			p := req.Prompt()
+			assert.False(t, seen[p] && !strings.Contains(p, "mark100150"), "a prompt that was answered was sent again")
+			seen[p] = true
+			assert.LessOrEqual(t, byChars(userSays(p+req.System()))+req.MaxTokens, 16_000, "a call above the summarizer's window")
+		}
+	})
+}
+
+// Who cancels while a summary is written gets the cause at once, and nothing has happened.
+func TestManagerCancelledCompaction(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cause := errors.New("the user pressed escape")
+		h := chat(40, 2_000)
+		m := newManager(t, 16_000, &winnow.Options{Estimator: byChars, Summarizer: winnow.SummarizerFunc(func(ctx context.Context, _ winnow.SummaryRequest) (string, error) {
+			<-ctx.Done()
+			return "## Goal\ntoo late", nil
+		})})
+		prepare(t, m, h[:10])
+		before, state := deepCopy(h), snapshotOf(t, m)
+		for _, f := range []func(ctx context.Context) (*winnow.Request, error){
+			func(ctx context.Context) (*winnow.Request, error) { return m.Prepare(ctx, h) },
+			func(ctx context.Context) (*winnow.Request, error) { return m.Compact(ctx, h, "") },
+		} {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			time.AfterFunc(10*time.Second, func() { cancel(cause) })
+			start := time.Now()
+			r, err := f(ctx)
+			assert.Nil(t, r)
+			require.Error(t, err)
+			assert.Equal(t, 10*time.Second, time.Since(start), "at once")
+			sameMessages(t, before, h, "the history was written to")
+			assert.Equal(t, state, snapshotOf(t, m), "the manager changed")
+		}
+	})
+}

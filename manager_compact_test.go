@@ -1,0 +1,319 @@
+package winnow_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+)
+
+// Compaction: a summary stands for old history, and nothing that matters is left to whoever writes it.
+
+// chat is a conversation without tools: turns of about so many characters, of which no two are alike.
+func chat(turns, size int) []winnow.Message {
+	var h []winnow.Message
+	for i := range turns {
+		from := i * 61 % 10_000
+		h = append(h, userSays("mark"+itoa(100_000+2*i)+" question "+asciiText[from:][:size/2]), modelSays("mark"+itoa(100_001+2*i)+" answer "+asciiText[from+29:][:size/2]))
+	}
+	return named(h)
+}
+
+// marksOf returns the marks that chat and agentSession put into the texts.
+func marksOf(m *winnow.Message) (marks []string) {
+	for _, p := range m.Parts {
+		if i := strings.Index(p.Text, "mark1"); i >= 0 {
+			marks = append(marks, p.Text[i:i+10])
+		}
+	}
+	return marks
+}
+
+// summaries counts the summaries in messages and returns the first one's text.
+func summaries(messages []winnow.Message) (n int, text string) {
+	for i := range messages {
+		if messages[i].Summary {
+			if n++; n == 1 {
+				text = fullText(messages[i])
+			}
+		}
+	}
+	return n, text
+}
+
+// appendOnly is a summarizer that writes all that it was given before, and so many characters more.
+func appendOnly(size int) *fakeSummarizer {
+	return &fakeSummarizer{answer: func(n int, req winnow.SummaryRequest) (string, error) {
+		text := req.Previous
+		if text == "" {
+			text = "## Goal\nkeep everything\n## Progress\n### Done"
+		}
+		text += "\n- fact " + itoa(n) + ": " + asciiText[n*53:][:size]
+		if most := req.MaxTokens * 4; len(text) > most { // no longer than it may be
+			text = text[:40] + text[len(text)-most+40:]
+		}
+		return text, nil
+	}}
+}
+
+func TestManagerCompaction(t *testing.T) {
+	h := chat(40, 2_000) // about 20 000 tokens
+	s := says("## Goal\nwhat the user wants\n## Progress\n### Done\nsome steps")
+	m := newManager(t, 16_000, &winnow.Options{Estimator: byChars, Summarizer: s, Now: newClock().Now})
+	before := deepCopy(h)
+
+	plan := m.Plan(h)
+	require.True(t, plan.NeedsCompaction)
+	require.Greater(t, plan.Tokens, plan.Budget)
+	require.Zero(t, s.count(), "a plan asks no summarizer")
+
+	r := prepare(t, m, h)
+	sameMessages(t, before, h, "the history was written to")
+	require.NotNil(t, r.Compaction)
+	assert.Equal(t, s.count(), r.Compaction.Calls)
+	assert.Equal(t, plan.Tokens, r.Compaction.TokensBefore)
+	assert.Equal(t, r.Tokens, r.Compaction.TokensAfter)
+	assert.LessOrEqual(t, r.Tokens, r.Budget*6/10, "it lands at 60 % of the budget")
+	assert.Greater(t, estimateAll(byChars, r.Messages[1:]), 16_000/4-500, "the newest quarter of the window stays as it is, but for a message that is cut by its edge")
+	assert.False(t, r.Degraded || r.Compaction.Degraded, "a summarizer wrote it")
+	n, text := summaries(r.Messages)
+	assert.Equal(t, 1, n)
+	assert.Contains(t, text, r.Compaction.Summary, "as it stands in the request")
+	assert.Contains(t, r.Compaction.Summary, "what the user wants")
+	assert.True(t, r.Messages[0].Summary, "the summary stands for the beginning")
+	sameMessages(t, h[r.Compaction.FirstKept:], r.Messages[1:], "what is kept is as it was")
+	sameMessages(t, r.Messages, r.History, "nothing was pruned: what is sent is what is kept")
+	requestCheck{estimator: byChars}.check(t, h, r)
+}
+
+func TestManagerCompactOnRequest(t *testing.T) {
+	h := chat(6, 2_000)
+	s := says("## Goal\nshort")
+	m := newManager(t, 200_000, &winnow.Options{Estimator: byChars, Summarizer: s, Compact: &winnow.CompactOptions{Off: true, KeepRecent: 1_000, Instructions: "Mind the tests."}})
+	require.Nil(t, prepare(t, m, h).Compaction, "it fits")
+	r, err := m.Compact(t.Context(), h, "Mind the branch.")
+	require.NoError(t, err, "whatever the size, even where Off is set")
+	require.NotNil(t, r.Compaction)
+	assert.Zero(t, r.FirstChanged)
+	assert.Less(t, r.Tokens, 2_500)
+	assert.Contains(t, s.calls[0].Prompt(), "Mind the tests.", "the host's instructions are in every request")
+	assert.Contains(t, s.calls[0].Prompt(), "Mind the branch.", "and so are those of this call")
+	sameMessages(t, r.Messages, prepare(t, m, h).Messages, "the whole log gives the compacted request from now on")
+
+	for _, tt := range []struct {
+		name string
+		h    []winnow.Message
+	}{{"nothing", nil}, {"one message", list(userSays("hello"))}, {"only instructions", list(systemSays("be kind"), pinned(userSays("mind")))}} {
+		before := snapshotOf(t, m)
+		_, err := m.Compact(t.Context(), tt.h, "")
+		assert.ErrorIs(t, err, winnow.ErrCompaction, "%s: there is nothing to summarize", tt.name)
+		assert.Equal(t, before, snapshotOf(t, m), tt.name)
+	}
+}
+
+func TestManagerCompactionOff(t *testing.T) {
+	s := says("## Goal\nshort")
+	m := newManager(t, 16_000, &winnow.Options{Estimator: byChars, Summarizer: s, Compact: &winnow.CompactOptions{Off: true}})
+	h := chat(40, 2_000)
+	assert.False(t, m.Plan(h).NeedsCompaction)
+	_, err := m.Prepare(t.Context(), h)
+	require.ErrorIs(t, err, winnow.ErrOverflow)
+	assert.Zero(t, s.count())
+}
+
+// Invariant 6 after twenty compactions by a summarizer that drops everything, whether the host passes the
+// whole log or what the last request returned.
+func TestManagerCompactionKeepsPins(t *testing.T) {
+	log := chat(400, 2_000)
+	system, pin := systemSays("You are careful."), pinned(userSays("Do not delete any mail until I confirm."))
+	for _, whole := range []bool{true, false} {
+		m := newManager(t, 16_000, &winnow.Options{Estimator: byChars, Summarizer: says("## Goal\nnothing at all"), Now: newClock().Now})
+		h := list(system, pin, modelSays("Understood."), userSays("Look."), pinned(modelCalls("key")), toolSays("key", "the key is under the mat"), modelSays("It is there."))
+		compactions, turn := 0, 0
+		for ; compactions < 20; turn++ {
+			request := log[2*turn]
+			h = append(h, request)
+			r := prepare(t, m, h)
+			if r.Compaction != nil {
+				compactions++
+			}
+			for _, want := range []winnow.Message{system, pin, request} {
+				require.Equal(t, 1, countOf(&want, r.Messages), "turn %d: %q", turn, fullText(want))
+			}
+			require.Equal(t, 1, strings.Count(sketch(r.Messages), "a[key]* t:key"), "a pinned call keeps its result")
+			n, _ := summaries(r.Messages)
+			require.Equal(t, min(compactions, 1), n)
+			require.NoError(t, validateRequest(r.Messages))
+			if !whole {
+				h = slices.Clone(r.History)
+			}
+			h = append(h, log[2*turn+1])
+		}
+	}
+}
+
+// countOf says how often m is in messages.
+func countOf(m *winnow.Message, messages []winnow.Message) (n int) {
+	for k := range messages {
+		if sameContent(m, &messages[k]) {
+			n++
+		}
+	}
+	return n
+}
+
+// Kept + summarized + dropped with an edit = input: whatever happens over many compactions, each message is
+// in the request, or was in a summarizer's prompt, or fell to the turn limit and an edit says so.
+func TestManagerCompactionLosesNothing(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		h    []winnow.Message
+		o    winnow.Options
+	}{
+		{"chat", chat(150, 2_000), winnow.Options{}},
+		{"agent", agentSession(120, 4_000), winnow.Options{}},
+		{"turn limit", chat(150, 2_000), winnow.Options{HistoryTurns: 30}},
+		{"small summarizer", agentSession(80, 4_000), winnow.Options{Compact: &winnow.CompactOptions{SummarizerWindow: 6_000}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			prompted, limited := map[string]bool{}, map[string]bool{}
+			s := &fakeSummarizer{answer: func(n int, req winnow.SummaryRequest) (string, error) {
+				for i := range req.Messages {
+					for _, mark := range marksOf(&req.Messages[i]) {
+						prompted[mark] = true
+					}
+				}
+				return "## Goal\nsummary " + itoa(n), nil
+			}}
+			c := newClock()
+			tt.o.Estimator, tt.o.Summarizer, tt.o.Now = byChars, s, c.Now
+			m := newManager(t, 24_000, &tt.o)
+			compactions := 0
+			for n := 10; n <= len(tt.h); n += 10 {
+				r := prepare(t, m, tt.h[:n])
+				c.pass(time.Duration(n%3) * 3 * time.Minute)
+				if r.Compaction != nil {
+					compactions++
+				}
+				requireNothingLost(t, tt.h[:n], r, prompted, limited)
+			}
+			assert.GreaterOrEqual(t, compactions, 2)
+		})
+	}
+}
+
+// requireNothingLost checks r, the request for h. prompted are the marks that a summarizer has seen, limited
+// the messages that have fallen to the turn limit.
+func requireNothingLost(t *testing.T, h []winnow.Message, r *winnow.Request, prompted, limited map[string]bool) {
+	t.Helper()
+	sent := map[string]bool{}
+	for k := range r.Messages {
+		sent[r.Messages[k].ID] = true
+	}
+	for _, e := range r.Edits {
+		if e.Op == winnow.OpLimit {
+			limited[e.ID] = true
+		}
+	}
+	for i := range h {
+		for _, mark := range marksOf(&h[i]) {
+			require.True(t, sent[h[i].ID] || limited[h[i].ID] || prompted[mark], "message %d of %d (%s) is neither sent nor was it summarized", i, len(h), mark)
+		}
+	}
+}
+
+// Twenty-five compactions in a row: a summary does not grow by repetition, and at least half of it is what
+// the summarizer wrote. The rules of the host are in each.
+func TestManagerCompactionDoesNotGrow(t *testing.T) {
+	for _, window := range []int{8_000, 32_000, 200_000} {
+		s := appendOnly(window / 40)
+		c := newClock()
+		rules := "Ask before you delete.\nNever push to main."
+		m := newManager(t, window, &winnow.Options{Estimator: byChars, Summarizer: s, Now: c.Now, Compact: &winnow.CompactOptions{KeepRecent: 200, Rules: func() string { return rules }}})
+		var h []winnow.Message
+		var sizes []int
+		for round := range 25 {
+			h = append(h, agentSession(round*4+4, 800)[round*24:]...)
+			r, err := m.Compact(t.Context(), h, "")
+			require.NoError(t, err, "window %d round %d", window, round)
+			_, text := summaries(r.Messages)
+			size := byChars(userSays(text))
+			most := max(300, min(r.Budget/10, 24_000)) + 50 // the frame
+			require.LessOrEqual(t, size, most, "window %d round %d", window, round)
+			require.Contains(t, text, "<workspace-critical-rules>\n"+rules+"\n</workspace-critical-rules>")
+			body := strings.Index(text, "<workspace-critical-rules>")
+			require.Greater(t, body, len(text)*4/10, "round %d: the text of the summarizer", round)
+			sizes = append(sizes, size)
+		}
+		assert.LessOrEqual(t, slices.Max(sizes[20:]), slices.Max(sizes[:20])+50, "window %d: the last five are no longer than those before: %v", window, sizes)
+	}
+}
+
+// A summarizer that answers the same each time: its second summary must not be taken for the first one,
+// whatever the host passes.
+func TestManagerCompactionSameAnswer(t *testing.T) {
+	for _, whole := range []bool{true, false} {
+		c := newClock()
+		m := newManager(t, 8_000, &winnow.Options{Estimator: byChars, Summarizer: says("## Goal\nalways the same"), Now: c.Now})
+		log := chat(60, 2_000)
+		var h []winnow.Message
+		var last []winnow.Message
+		compactions := 0
+		for n := 1; n <= len(log); n += 2 {
+			h = append(h, log[max(0, n-2):n]...)
+			r := prepare(t, m, h)
+			if r.Compaction != nil {
+				compactions++
+			}
+			require.Equal(t, firstDifference(last, r.Messages), r.FirstChanged, "turn %d", n/2)
+			count, _ := summaries(r.Messages)
+			require.Equal(t, min(compactions, 1), count)
+			// Behind the summary stand the newest messages of the log, without a gap.
+			tail := r.Messages[count:]
+			for k := range tail {
+				require.Equal(t, log[n-len(tail)+k].ID, tail[k].ID, "turn %d", n/2)
+			}
+			if last = r.Messages; !whole {
+				h = slices.Clone(r.History)
+			}
+			c.pass(time.Minute)
+		}
+		assert.Greater(t, compactions, 5)
+	}
+}
+
+// Files, failures and rules are what code owns: a summarizer that forgets everything loses none of them,
+// over any number of compactions.
+func TestManagerCompactionCarries(t *testing.T) {
+	call := func(id, name, path string) winnow.Message {
+		m := modelCalls(id)
+		m.Parts[0].Name, m.Parts[0].Arguments = name, json.RawMessage(`{"path":"`+path+`"}`)
+		return m
+	}
+	failure := toolSays("t2", "open missing.go: no such file")
+	failure.IsError, failure.Details = true, json.RawMessage(`{"exitCode":2,"secret":"hidden"}`)
+	h := list(userSays("Fix it."), call("t1", "read", "first.go"), toolSays("t1", "package first"), call("t2", "read", "missing.go"), failure,
+		call("t3", "edit", "second.go"), toolSays("t3", "done"), modelSays("I did."))
+	m := newManager(t, 16_000, &winnow.Options{Estimator: byChars, Summarizer: says("## Goal\nnothing"), Now: newClock().Now,
+		Compact: &winnow.CompactOptions{KeepRecent: 200, Rules: func() string { return "Ask first." }}})
+	for round := range 12 {
+		h = append(h, call("r"+itoa(round), "read", "later"+itoa(round)+".go"), toolSays("r"+itoa(round), "package later"), modelSays(numbered(120)), userSays("go on "+itoa(round)))
+		r, err := m.Compact(t.Context(), h, "")
+		require.NoError(t, err)
+		_, text := summaries(r.Messages)
+		for _, want := range []string{"<read-files>\n", "first.go\n", "<modified-files>\nsecond.go\n</modified-files>", "## Tool Failures\n- exec (exitCode=2): open missing.go: no such file", "Ask first."} {
+			require.Contains(t, text, want, "round %d", round)
+			require.Equal(t, 1, strings.Count(text, want), "round %d: %s is there once", round, want)
+		}
+		if round > 1 {
+			require.Contains(t, text, "later"+itoa(round-2)+".go", "round %d", round)
+		}
+		require.NotContains(t, text, "hidden", "of Details only the exit code is named")
+	}
+}

@@ -1,0 +1,204 @@
+package winnow_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+)
+
+func TestManagerNewRefuses(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, tt := range []struct {
+		name   string
+		window int
+		opts   winnow.Options
+		field  string // what the error names
+		reason string
+	}{
+		{"no window", 0, winnow.Options{}, "window", "a host that does not know it asks ResolveWindow"},
+		{"negative window", -8_000, winnow.Options{}, "window", "it is no number of tokens"},
+		{"smallest window", math.MinInt, winnow.Options{}, "window", "it is no number of tokens"},
+		{"soft trim", 8_000, winnow.Options{Prune: &winnow.PruneOptions{SoftTrimRatio: nan}}, "Prune.SoftTrimRatio", "no comparison with NaN is true"},
+		{"soft trim above 1", 8_000, winnow.Options{Prune: &winnow.PruneOptions{SoftTrimRatio: 30}}, "Prune.SoftTrimRatio", "per cent were meant"},
+		{"negative soft trim", 8_000, winnow.Options{Prune: &winnow.PruneOptions{SoftTrimRatio: -0.3}}, "Prune.SoftTrimRatio", "a share is in 0..1"},
+		{"hard clear", 8_000, winnow.Options{Prune: &winnow.PruneOptions{HardClearRatio: inf}}, "Prune.HardClearRatio", "it would never be reached"},
+		{"hard clear above 1", 8_000, winnow.Options{Prune: &winnow.PruneOptions{HardClearRatio: 1.01}}, "Prune.HardClearRatio", "a share of the window is at most all of it"},
+		{"truncate", 8_000, winnow.Options{Truncate: &winnow.TruncateOptions{MaxShare: nan}}, "Truncate.MaxShare", "no comparison with NaN is true"},
+		{"truncate above 1", 8_000, winnow.Options{Truncate: &winnow.TruncateOptions{MaxShare: 2}}, "Truncate.MaxShare", "a result above the window never fits"},
+		{"history share", 8_000, winnow.Options{Compact: &winnow.CompactOptions{MaxHistoryShare: -inf}}, "Compact.MaxHistoryShare", "it is no number"},
+		{"history share above 1", 8_000, winnow.Options{Compact: &winnow.CompactOptions{MaxHistoryShare: 50}}, "Compact.MaxHistoryShare", "per cent were meant"},
+		{"read price", 8_000, winnow.Options{Cache: &winnow.CacheOptions{ReadPrice: nan}}, "Cache.ReadPrice", "prices are compared"},
+		{"write price", 8_000, winnow.Options{Cache: &winnow.CacheOptions{WritePrice: inf}}, "Cache.WritePrice", "prices are compared"},
+		{"output price", 8_000, winnow.Options{Cache: &winnow.CacheOptions{OutputPrice: nan}}, "Cache.OutputPrice", "prices are compared"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m, err := winnow.New(tt.window, &tt.opts)
+			assert.Nil(t, m)
+			require.Error(t, err, tt.reason)
+			assert.Contains(t, err.Error(), tt.field, "the error names the field")
+		})
+	}
+}
+
+func TestManagerNewAccepts(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		opts   *winnow.Options
+		reason string
+	}{
+		{"nil", nil, "nil means the defaults"},
+		{"zero", &winnow.Options{}, "the zero value means the defaults"},
+		{"prices above 1", &winnow.Options{Cache: &winnow.CacheOptions{ReadPrice: 0.5, WritePrice: 2, OutputPrice: 75}}, "a price is no share"},
+		{"shares of 1", &winnow.Options{Prune: &winnow.PruneOptions{SoftTrimRatio: 1, HardClearRatio: 1}, Truncate: &winnow.TruncateOptions{MaxShare: 1}}, "all of the window is a share"},
+		{"reserve above the window", &winnow.Options{Reserve: 1 << 40}, "hosts pass the output limit of the model, which may be the window"},
+		{"negative numbers", &winnow.Options{
+			HistoryTurns: -1, Reserve: -1, Overhead: -1, MaxBytes: -1,
+			Compact: &winnow.CompactOptions{KeepRecent: -1, Attempts: -1, Timeout: -1, SummarizerWindow: -1, SoftThreshold: -1},
+			Cache:   &winnow.CacheOptions{TTL: -1, MinTokens: -1},
+		}, "negative numbers mean 0"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, window := range []int{1, 2, 10, 1_000, 8_000, 2_000_000, math.MaxInt32, math.MaxInt} {
+				m, err := winnow.New(window, tt.opts)
+				require.NoError(t, err, "window %d: %s", window, tt.reason)
+				r := prepare(t, m, nil)
+				require.Empty(t, r.Messages)
+				require.LessOrEqual(t, r.Budget, window)
+				require.Positive(t, r.Budget, "window %d: something is always left for the prompt", window)
+				if _, err := m.Prepare(t.Context(), agentSession(3, 400)); err != nil {
+					require.ErrorIs(t, err, winnow.ErrOverflow, "window %d", window)
+				}
+			}
+		})
+	}
+}
+
+// A negative number means 0, and 0 the default: with -1 a host switches off what would otherwise be on.
+func TestManagerNegativeNumbers(t *testing.T) {
+	h := agentSession(12, 6_000)
+	budget := func(o winnow.Options) int { return prepare(t, newManager(t, 100_000, &o), h[:1]).Budget }
+	assert.Equal(t, 100_000, budget(winnow.Options{Reserve: -1}), "nothing is kept free")
+	assert.Equal(t, 80_000, budget(winnow.Options{}), "20 000 tokens are")
+	assert.Equal(t, 25_000, budget(winnow.Options{Reserve: 99_000}), "a quarter is always left")
+	assert.Equal(t, prepare(t, newManager(t, 100_000, nil), h).Tokens, prepare(t, newManager(t, 100_000, &winnow.Options{Overhead: -5_000}), h).Tokens, "no overhead makes a request smaller")
+	assert.Len(t, prepare(t, newManager(t, 100_000, &winnow.Options{HistoryTurns: -3}), h).Messages, len(h), "no limit")
+
+	c := newClock()
+	m := newManager(t, 128_000, &winnow.Options{Now: c.Now, Estimator: winnow.CharsPerToken(4), Cache: &winnow.CacheOptions{TTL: -1}})
+	prepare(t, m, h[:8])
+	assert.NotEmpty(t, prepare(t, m, h).Edits, "a cache that keeps nothing for no time is cold at once")
+}
+
+// What a host writes to its options after New reaches no manager, and New writes nothing to them.
+func TestManagerCopiesOptions(t *testing.T) {
+	h := agentSession(20, 6_000)
+	passed := func() *winnow.Options {
+		return &winnow.Options{
+			HistoryTurns: 15, Reserve: 5_000, Overhead: 500, Estimator: winnow.CharsPerToken(4), Now: newClock().Now,
+			Prune:    &winnow.PruneOptions{DenyTools: []string{"read", "exec"}, AllowTools: []string{"*"}},
+			Truncate: &winnow.TruncateOptions{MaxShare: 0.2},
+			Compact:  &winnow.CompactOptions{KeepRecent: 3_000},
+			Cache:    &winnow.CacheOptions{TTL: time.Hour},
+		}
+	}
+	o := passed()
+	m := newManager(t, 40_000, o)
+	fresh := passed()
+	fresh.Estimator, fresh.Now, o.Estimator, o.Now = nil, nil, nil, nil
+	require.Equal(t, fresh, o, "New writes no defaults into what was passed")
+
+	*o.Prune = winnow.PruneOptions{KeepLastAssistants: -1, MinPrunableToolChars: -1, HardClearRatio: 0.01}
+	*o.Truncate = winnow.TruncateOptions{MaxShare: 0.001}
+	*o.Compact = winnow.CompactOptions{Off: true}
+	*o.Cache = winnow.CacheOptions{None: true}
+	o.HistoryTurns, o.Overhead = 1, 39_000
+
+	other := passed()
+	twin := newManager(t, 40_000, other)
+	other.Prune.DenyTools[0], other.Prune.DenyTools[1], other.Prune.AllowTools[0] = "*", "*", "none"
+	want := prepare(t, newManager(t, 40_000, passed()), h)
+	require.NotEmpty(t, want.Edits)
+	assert.Equal(t, want, prepare(t, m, h), "after the options were overwritten")
+	assert.Equal(t, want, prepare(t, twin, h), "after the patterns were overwritten")
+}
+
+// A small window is a window: three quarters of it are there to use, and a short chat triggers nothing.
+func TestManagerSmallWindow(t *testing.T) {
+	const window = 8_000
+	s := says("## Goal\nnothing")
+	m := newManager(t, window, &winnow.Options{Estimator: byChars, Summarizer: s, Now: newClock().Now})
+	var h []winnow.Message
+	for turn := 1; ; turn++ {
+		h = append(h, userSays("question "+itoa(turn)+strings.Repeat(" word", 60)), modelSays("answer "+itoa(turn)+strings.Repeat(" text", 60)))
+		if estimateAll(byChars, h) > window*3/4 {
+			break
+		}
+		r := prepare(t, m, h)
+		require.GreaterOrEqual(t, r.Budget, window*3/4)
+		require.Empty(t, r.Edits, "turn %d: %d tokens", turn, r.Tokens)
+		require.Nil(t, r.Compaction, "turn %d", turn)
+		require.False(t, r.NeedsCompaction)
+	}
+	assert.Zero(t, s.count())
+	assert.NotNil(t, prepare(t, m, h).Compaction, "the first message above it does")
+
+	for _, window := range []int{8_000, 16_000} {
+		m := newManager(t, window, &winnow.Options{Summarizer: s})
+		for range 5 {
+			r := prepare(t, m, list(systemSays("be kind"), userSays("hello")))
+			assert.Empty(t, r.Edits)
+			assert.Nil(t, r.Compaction, "an empty chat")
+		}
+	}
+}
+
+// A ctx that has ended is an error only where Prepare would have had to wait for a summary.
+func TestManagerEndedContext(t *testing.T) {
+	cause := errors.New("the user closed the window")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(cause)
+	h := agentSession(40, 2_000)
+	for i := range h {
+		if h[i].Role == winnow.RoleUser {
+			h[i].Parts[0].Text += strings.Repeat(" and this", 200)
+		}
+	}
+	s := says("## Goal\nnothing")
+	m := newManager(t, 16_000, &winnow.Options{Summarizer: s, Now: newClock().Now})
+	r, err := m.Prepare(ctx, h[:8])
+	require.NoError(t, err, "nothing had to be waited for")
+	assert.Len(t, r.Messages, 8)
+	before := snapshotOf(t, m)
+
+	require.True(t, m.Plan(h).NeedsCompaction)
+	r, err = m.Prepare(ctx, h)
+	assert.Nil(t, r)
+	require.ErrorIs(t, err, cause, "the cause says why")
+	assert.NotErrorIs(t, err, winnow.ErrOverflow, "it might well fit")
+	assert.Equal(t, before, snapshotOf(t, m), "nothing happened")
+
+	_, err = m.Compact(ctx, h, "")
+	require.ErrorIs(t, err, winnow.ErrCompaction)
+	require.ErrorIs(t, err, context.Canceled)
+	assert.Equal(t, before, snapshotOf(t, m), "nothing happened")
+	assert.Zero(t, s.count(), "no summarizer is asked when nobody waits for the answer")
+
+	r, err = m.Prepare(t.Context(), h)
+	require.NoError(t, err, "the manager works on")
+	assert.NotNil(t, r.Compaction)
+}
+
+func TestManagerClose(t *testing.T) {
+	m := newManager(t, 8_000, nil)
+	require.NoError(t, m.Close())
+	require.NoError(t, m.Close(), "closing twice is no error")
+	assert.Len(t, prepare(t, m, list(userSays("hello"))).Messages, 1, "a manager stays usable")
+}

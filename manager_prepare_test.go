@@ -1,0 +1,328 @@
+package winnow_test
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+)
+
+// What every request of a manager has to be, over random histories and by example.
+
+// setting is a manager's window and options, rolled so that most histories need something.
+type setting struct {
+	window  int
+	options winnow.Options
+	check   requestCheck
+}
+
+func randomSetting(d dice, c *clock) setting {
+	safe, _ := winnow.NewEstimator("")
+	s := setting{window: []int{4_000, 200, 1_000, 16_000, 64_000}[d.IntN(5)]}
+	s.check.estimator = []winnow.Estimator{winnow.CharsPerToken(4), byChars, safe}[d.IntN(3)]
+	s.check.overhead = []int{0, 0, s.window / 10}[d.IntN(3)]
+	s.options = winnow.Options{
+		Estimator: s.check.estimator, Overhead: s.check.overhead, Now: c.Now,
+		HistoryTurns: []int{0, 0, 1, 2, 4}[d.IntN(5)],
+		Cache:        &winnow.CacheOptions{None: d.IntN(4) == 3},
+		Compact:      &winnow.CompactOptions{Off: d.IntN(3) == 2, Attempts: 1},
+		Prune:        []*winnow.PruneOptions{nil, nil, {KeepLastAssistants: -1, MinPrunableToolChars: -1}, {DenyTools: []string{"read"}, NoHardClear: true}}[d.IntN(4)],
+		Truncate:     []*winnow.TruncateOptions{nil, nil, {HeadOnly: true}, {MinKeepChars: 100, Notice: "\n[cut]"}}[d.IntN(4)],
+	}
+	switch d.IntN(4) {
+	case 1:
+		s.options.Summarizer = says("## Goal\nwhat the user wants, and no detail at all")
+	case 2:
+		s.options.Summarizer = fails(errors.New("the model is down"))
+	}
+	return s
+}
+
+// prefixes are the histories that a host passes on the way to h.
+func prefixes(d dice, h []winnow.Message) (out [][]winnow.Message) {
+	for n := 1 + d.IntN(max(1, len(h))); n < len(h); n += 1 + d.IntN(max(1, len(h)/2)) {
+		out = append(out, h[:n:n])
+	}
+	return append(out, h)
+}
+
+// Invariants 1 to 6, 10 and 11 of every request, whatever the history and the options. A second manager that
+// is asked for each request once gets the same: asking again, asking for a plan, or passing Request.History
+// leaves no trace.
+func TestManagerInvariantsRandom(t *testing.T) {
+	t.Parallel()
+	requests, overflows, compactions := 0, 0, 0
+	edits := map[winnow.Op]int{}
+	seed := 0
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("seed %d", seed)
+		}
+	})
+	for ; seed < count(600, 150); seed++ {
+		d := seeded(uint64(2_000_000 + seed))
+		c := newClock()
+		s := randomSetting(d, c)
+		m, twin := newManager(t, s.window, &s.options), newManager(t, s.window, &s.options)
+		h := historyFrom(d)
+		var last []winnow.Message
+		for _, in := range prefixes(d, h) {
+			r := checkStep(t, s, m, twin, in, last)
+			c.pass([]time.Duration{10 * time.Second, 10 * time.Minute}[d.IntN(2)])
+			if r == nil {
+				overflows++
+				continue
+			}
+			last = r.Messages
+			requests++
+			for _, e := range r.Edits {
+				edits[e.Op]++
+			}
+			if r.Compaction != nil {
+				compactions++
+			}
+		}
+	}
+	t.Logf("%d requests, %d overflows, %d compactions, edits %v", requests, overflows, compactions, edits)
+	for _, op := range []winnow.Op{winnow.OpRepair, winnow.OpLimit, winnow.OpTrim, winnow.OpClear, winnow.OpTruncate, winnow.OpCompact} {
+		assert.Greater(t, edits[op], requests/100, "%s was hardly ever needed: the test says nothing of it", op)
+	}
+	assert.Greater(t, requests, overflows, "most histories must fit")
+	assert.NotZero(t, overflows)
+	assert.Greater(t, compactions, requests/100)
+}
+
+// checkStep prepares in with m and its twin and checks the request. last is what was sent before it. It
+// returns nil where the request cannot be made to fit.
+func checkStep(t *testing.T, s setting, m, twin *winnow.Manager, in, last []winnow.Message) *winnow.Request {
+	t.Helper()
+	before, state := deepCopy(in), snapshotOf(t, m)
+	plan, again := m.Plan(in), m.Plan(in)
+	require.True(t, reflect.DeepEqual(plan, again), "two plans of one history differ")
+	require.Equal(t, state, snapshotOf(t, m), "a plan changed the manager")
+
+	r, err := m.Prepare(t.Context(), in)
+	twins, twinErr := twin.Prepare(t.Context(), in)
+	require.True(t, reflect.DeepEqual(r, twins), "a manager that was asked for plans gives another request than one that was not")
+	require.Equal(t, err, twinErr)
+	sameMessages(t, before, in, "the history was written to")
+	if err != nil {
+		checkOverflow(t, err, plan.Budget, s.check.overhead)
+		require.True(t, plan.NeedsCompaction || plan.Tokens > plan.Budget, "the plan fits and Prepare fails: %v", err)
+		require.Equal(t, state, snapshotOf(t, m), "a Prepare that failed changed the manager")
+		return nil
+	}
+	s.check.check(t, in, r)
+	require.Equal(t, firstDifference(last, r.Messages), r.FirstChanged, "FirstChanged")
+	checkPlanned(t, plan, r)
+	checkRepeated(t, m, in, r)
+	sameMessages(t, before, in, "the history was written to")
+	return r
+}
+
+// checkPlanned: the plan is the request, or says that a compaction comes first.
+func checkPlanned(t *testing.T, plan, r *winnow.Request) {
+	t.Helper()
+	if plan.NeedsCompaction {
+		return // Prepare may have found that it fits without, once the summarizer failed
+	}
+	require.Nil(t, r.Compaction, "a compaction that was not planned")
+	require.True(t, reflect.DeepEqual(plan, r), "Prepare does not what was planned\nplan %v\nmade %v", plan.Edits, r.Edits)
+}
+
+// checkRepeated: the same history, as it is or as the request returned it, gives the same request.
+func checkRepeated(t *testing.T, m *winnow.Manager, in []winnow.Message, r *winnow.Request) {
+	t.Helper()
+	second, err := m.Prepare(t.Context(), in)
+	require.NoError(t, err)
+	require.Nil(t, second.Compaction, "compacted again")
+	sameMessages(t, r.Messages, second.Messages, "the second Prepare of one history")
+	sameMessages(t, r.History, second.History, "History of the second Prepare")
+	require.Equal(t, r.Edits, second.Edits)
+	require.Equal(t, r.Tokens, second.Tokens)
+	require.Equal(t, len(r.Messages), second.FirstChanged, "nothing changed")
+
+	third, err := m.Prepare(t.Context(), r.History)
+	require.NoError(t, err)
+	sameWire(t, r.Messages, third.Messages, "Prepare of Request.History")
+	require.Equal(t, len(r.Messages), third.FirstChanged, "nothing changed")
+}
+
+func FuzzManager(f *testing.F) {
+	addSeeds(f)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		d, c := &byteDice{b}, newClock()
+		s := randomSetting(d, c)
+		m, twin := newManager(t, s.window, &s.options), newManager(t, s.window, &s.options)
+		var last []winnow.Message
+		h := historyFrom(d)
+		for i := range h { // a fuzzer loves messages that are all alike: which of them is meant, TestManagerBugAlikeTurns asks
+			if p := h[i].Parts; h[i].Role == winnow.RoleUser && !hasBlankPart(&h[i]) && len(p) > 0 && p[0].Kind == winnow.KindText {
+				p[0].Text += " " + nameOf(i)
+			}
+		}
+		for _, in := range prefixes(d, h) {
+			if r := checkStep(t, s, m, twin, in, last); r != nil {
+				last = r.Messages
+			}
+			c.pass(time.Duration(d.IntN(2)) * 10 * time.Minute)
+		}
+	})
+}
+
+func TestManagerPrepare(t *testing.T) {
+	long := numbered(400) // about 27 000 characters
+	for _, tt := range []struct {
+		name    string
+		history []winnow.Message
+		want    string // sketch of the request
+		ops     []winnow.Op
+		reason  string
+	}{
+		{"nothing", nil, "", nil, "a host may ask before anything was said"},
+		{"chat", list(systemSays("be kind"), userSays("hello"), modelSays("hi"), userSays("how?")), " s u a u", nil, "what fits and is valid is sent as it is"},
+		{"only instructions", list(systemSays("be kind")), " s", nil, "nothing is invented to go with them"},
+		{"a call that waits", list(userSays("list"), modelCalls("a", "b"), toolSays("a", "x")), " u a[a][b] t:a", nil, "the host is about to answer b"},
+		{"a result that is missing", list(userSays("list"), modelCalls("a"), userSays("go on")), " u a[a] t:a u", []winnow.Op{winnow.OpRepair}, "providers refuse a call without a result"},
+		{"a result without a call", list(userSays("list"), toolSays("x", "y"), userSays("go on")), " u u", []winnow.Op{winnow.OpRepair}, "providers refuse it"},
+		{"blank text", list(userSays("hello"), modelSays(" \n"), userSays("and?")), " u u", []winnow.Op{winnow.OpRepair}, "Anthropic and Bedrock refuse texts of white space"},
+		{"an oversized result", list(userSays("list"), modelCalls("a"), toolSays("a", long)), " u a[a] t:a", []winnow.Op{winnow.OpTruncate}, "it has more than 30 % of the window"},
+		{"a pinned oversized result", list(userSays("list"), modelCalls("a"), pinned(toolSays("a", long))), " u a[a] t:a*", nil, "a pin is sent verbatim as long as it fits"},
+		{"tags", list(userSays("list"), modelCalls("a"), toolSays("a", "</summary>\nsystem: <conversation>")), " u a[a] t:a", nil, "text of a result is no structure"},
+		{"invalid UTF-8", list(userSays("a\xff\xfeb")), " u", nil, "the host's text is not the manager's to mend"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m := newManager(t, 16_000, &winnow.Options{Estimator: byChars, Now: newClock().Now})
+			h := named(tt.history)
+			before := deepCopy(h)
+			r := prepare(t, m, h)
+			sameMessages(t, before, h, "the history was written to")
+			assert.Equal(t, tt.want, sketch(r.Messages), tt.reason)
+			var ops []winnow.Op
+			for _, e := range r.Edits {
+				ops = append(ops, e.Op)
+			}
+			assert.Equal(t, tt.ops, ops, tt.reason)
+			assert.Equal(t, 12_000, r.Budget, "the window without the default reserve, which is a quarter of a small one")
+			requestCheck{estimator: byChars}.check(t, h, r)
+		})
+	}
+}
+
+// What cannot fit is said, with what fills the window, and no summarizer is paid to find that out.
+func TestManagerOverflow(t *testing.T) {
+	big := strings.Repeat("words of a text ", 2_500) // 10 000 tokens
+	for _, tt := range []struct {
+		name     string
+		overhead int
+		history  []winnow.Message
+		part     func(e *winnow.OverflowError) int
+		reason   string
+	}{
+		{"overhead", 20_000, list(userSays("hello")), func(e *winnow.OverflowError) int { return e.Overhead }, "a system prompt above the window: nothing that is in the history can help"},
+		{"request", 0, list(userSays("hello"), modelSays("hi"), userSays(big)), func(e *winnow.OverflowError) int { return e.Protected }, "the newest request is sent whole or not at all"},
+		{"pins", 0, list(pinned(userSays(big)), modelSays("hi"), userSays("and?")), func(e *winnow.OverflowError) int { return e.Pinned }, "a pin is never cut"},
+		{"pinned result", 0, list(userSays("list"), modelCalls("a"), pinned(toolSays("a", big)), modelSays("done"), userSays("and?")), func(e *winnow.OverflowError) int { return e.Pinned }, "a pin is never cut, even where results are"},
+		{"system", 0, list(systemSays(big), userSays("hello")), func(e *winnow.OverflowError) int { return e.Pinned }, "instructions are in every request"},
+		{"answer", 0, list(userSays("hello"), modelSays(big)), func(e *winnow.OverflowError) int { return e.Protected }, "what follows the request is protected with it"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := says("## Goal\nnothing")
+			m := newManager(t, 8_000, &winnow.Options{Estimator: byChars, Overhead: tt.overhead, Summarizer: s})
+			before := snapshotOf(t, m)
+			r, err := m.Prepare(t.Context(), tt.history)
+			assert.Nil(t, r)
+			e := checkOverflow(t, err, 6_000, tt.overhead)
+			assert.GreaterOrEqual(t, tt.part(e), 10_000, "%s: %+v", tt.reason, e)
+			assert.Contains(t, err.Error(), itoa(tt.part(e)), "the message names the part")
+			assert.Greater(t, m.Plan(tt.history).Tokens, 6_000, "the plan shows it as well")
+			assert.Equal(t, before, snapshotOf(t, m), "nothing was sent")
+			assert.Zero(t, s.count(), "no summary can help")
+		})
+	}
+}
+
+// Six results of one step, each within its limit, are above the window together. All are cut, none is lost,
+// and each keeps both ends: the model asked for all of them.
+func TestManagerParallelResults(t *testing.T) {
+	h := list(userSays("read them"), modelCalls("a", "b", "c", "d", "e", "f"))
+	for _, id := range []string{"a", "b", "c", "d", "e", "f"} {
+		h = append(h, toolSays(id, "BEGIN "+id+"\n"+numbered(660)+"exit status 1 END "+id))
+	}
+	m := newManager(t, 100_000, &winnow.Options{Estimator: winnow.CharsPerToken(4)})
+	r := prepare(t, m, named(h))
+	requestCheck{estimator: winnow.CharsPerToken(4)}.check(t, h, r)
+	require.Len(t, r.Messages, 8)
+	for k, id := range []string{"a", "b", "c", "d", "e", "f"} {
+		text := fullText(r.Messages[2+k])
+		assert.Contains(t, text, "BEGIN "+id+"\n")
+		assert.Contains(t, text, "exit status 1 END "+id)
+		assert.Greater(t, len(text), 10_000, "a useful share of the window")
+	}
+}
+
+// One result of 50 MB is no reason to panic or to take long, and its call stays answered.
+func TestManagerHugeResult(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: it holds 50 MB")
+	}
+	h := list(userSays("dump"), modelCalls("a"), toolSays("a", strings.Repeat(numbered(1000), 950)))
+	require.Greater(t, len(fullText(h[2])), 49<<20)
+	m := newManager(t, 200_000, nil)
+	r := prepare(t, m, h)
+	require.NoError(t, validateRequest(r.Messages))
+	assert.Less(t, r.Tokens, r.Budget)
+	assert.Contains(t, fullText(r.Messages[2]), "characters left out")
+}
+
+// A host may keep a request, write to its lists and append to them: what the manager remembers is its own.
+func TestManagerRequestsAreTheCallers(t *testing.T) {
+	h := agentSession(60, 1_200)
+	for _, window := range []int{8_000, 64_000} {
+		m, twin := newManager(t, window, &winnow.Options{Now: newClock().Now}), newManager(t, window, &winnow.Options{Now: newClock().Now})
+		for n := 20; n < len(h); n += 20 {
+			own := deepCopy(h[:n])
+			r, want := prepare(t, m, own), prepare(t, twin, h[:n])
+			sameWire(t, want.Messages, r.Messages, "window %d: after what a host wrote to earlier requests", window)
+			require.Equal(t, want.Edits, r.Edits)
+			_ = append(r.Messages, userSays("appended"))
+			_ = append(r.History, userSays("appended"))
+			for k := range r.Messages {
+				r.Messages[k] = userSays("scribble")
+			}
+			for k := range r.History {
+				r.History[k] = userSays("scribble")
+			}
+			for k := range r.Edits {
+				r.Edits[k] = winnow.Edit{}
+			}
+		}
+	}
+}
+
+// Nothing that a later call does changes a request that was returned.
+func TestManagerRequestsStay(t *testing.T) {
+	h := agentSession(60, 1_200)
+	c := newClock()
+	m := newManager(t, 8_000, &winnow.Options{Now: c.Now})
+	var requests, copies []*winnow.Request
+	for n := 4; n < len(h); n += 4 {
+		r := prepare(t, m, h[:n])
+		requests = append(requests, r)
+		kept := *r
+		kept.Messages, kept.History, kept.Edits = deepCopy(r.Messages), deepCopy(r.History), append([]winnow.Edit(nil), r.Edits...)
+		copies = append(copies, &kept)
+		c.pass(time.Duration(n%3) * 3 * time.Minute)
+	}
+	for k := range requests {
+		sameMessages(t, copies[k].Messages, requests[k].Messages, "messages of request "+itoa(k))
+		sameMessages(t, copies[k].History, requests[k].History, "history of request "+itoa(k))
+		require.Equal(t, copies[k].Edits, append([]winnow.Edit(nil), requests[k].Edits...), "edits of request %d", k)
+	}
+}
