@@ -11,7 +11,8 @@ import "math"
 type accounting struct {
 	anchor            anchor
 	billed, estimated float64 // tokens of what was added between anchors; older ones weigh less
-	limit             int     // tokens that a request may have, by the provider's own refusals; 0: none known
+	limit             int     // tokens that a request may have, as the provider said; 0: it did not
+	guess             int     // the same where it only said that one was too long; 0: none
 }
 
 // anchor is a request whose size the provider told.
@@ -77,6 +78,17 @@ func (a *accounting) observe(messages, estimate, prompt, overhead int) {
 		a.estimated = a.estimated*(1-ratioDecay) + float64(estimated)
 	}
 	a.anchor = anchor{messages, estimate, prompt}
+}
+
+// budget is what a request may have, of n tokens that the window has for it.
+func (a *accounting) budget(n int) int {
+	if a.limit > 0 {
+		n = min(n, a.limit)
+	}
+	if a.guess > 0 {
+		n = min(n, a.guess)
+	}
+	return n
 }
 
 // observeUsage looks for counts in what was not there at the last request. The view is as it was replayed:

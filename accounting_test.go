@@ -130,10 +130,9 @@ func TestHiddenPartIsLearned(t *testing.T) {
 // Before anything was billed an estimate has a margin, and half of the reserve is it.
 func TestMarginBeforeTheFirstAnswer(t *testing.T) {
 	full := func(tokens int, h ...winnow.Message) bool {
-		m, err := winnow.New(100_000, &winnow.Options{Estimator: byteCount, Reserve: 10_000, Compact: &winnow.CompactOptions{Off: true}})
+		m, err := winnow.New(100_000, &winnow.Options{Estimator: byteCount, Reserve: 10_000})
 		require.NoError(t, err)
-		_, err = m.Prepare(context.Background(), append(list(userSays(of(tokens))), h...))
-		return err != nil
+		return m.Plan(append(list(userSays(of(tokens/2)), modelSays(of(tokens/2)), userSays("so")), h...)).NeedsCompaction
 	}
 	assert.False(t, full(82_000), "82 000 and a margin of 15 % are within 95 000")
 	assert.True(t, full(84_000), "84 000 and a margin of 15 % are not")

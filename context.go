@@ -2,6 +2,7 @@ package winnow
 
 import (
 	"context"
+	"errors"
 	"sync"
 )
 
@@ -46,8 +47,22 @@ func (m *Manager) Prepare(ctx context.Context, history []Message) (*Request, err
 	return m.prepare(ctx, history)
 }
 
-// prepare is the long way of Prepare. The lock is held.
+// prepare is the long way of Prepare. The lock is held. A limit that was only guessed is no reason to fail.
 func (m *Manager) prepare(ctx context.Context, history []Message) (*Request, error) {
+	r, err := m.prepareWithin(ctx, history)
+	guess := m.ledger.accounting.guess
+	if guess == 0 || !errors.Is(err, ErrOverflow) {
+		return r, err
+	}
+	m.ledger.accounting.guess = 0
+	if r, err = m.prepareWithin(ctx, history); err != nil {
+		m.ledger.accounting.guess = guess
+	}
+	return r, err
+}
+
+// prepareWithin is prepare for the limits that are known and guessed.
+func (m *Manager) prepareWithin(ctx context.Context, history []Message) (*Request, error) {
 	m.ledger.run = recovery{}
 	d := m.draft(history, m.ledger.checkpoint)
 	if d.needsCompaction() {
@@ -116,13 +131,7 @@ func (m *Manager) draftWith(history []Message, c *checkpoint, made map[key]*proj
 
 // budget is what a request may have, in tokens: the window without the reserve, or less if the provider
 // refused that.
-func (m *Manager) budget() int {
-	b := m.window - m.opts.Reserve
-	if limit := m.ledger.accounting.limit; limit > 0 {
-		b = min(b, limit)
-	}
-	return b
-}
+func (m *Manager) budget() int { return m.ledger.accounting.budget(m.window - m.opts.Reserve) }
 
 // commit makes d what was sent last, and returns the request.
 func (m *Manager) commit(d *draft) *Request {

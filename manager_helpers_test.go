@@ -163,7 +163,9 @@ type requestCheck struct {
 func (c requestCheck) check(t testing.TB, in []winnow.Message, r *winnow.Request) {
 	t.Helper()
 	require.LessOrEqual(t, r.Tokens, r.Budget, "above the budget, and no error")
-	require.Equal(t, c.overhead+estimateAll(c.estimator, r.Messages), r.Tokens, "Tokens is not what the messages and the overhead are estimated to")
+	if !slices.ContainsFunc(in, func(m winnow.Message) bool { return m.Usage != nil }) {
+		require.Equal(t, c.overhead+estimateAll(c.estimator, r.Messages), r.Tokens, "Tokens is not what the messages and the overhead are estimated to")
+	}
 	if validText(in) {
 		rules := wireRules{allowLead: leads(in), refuseBlank: true}
 		require.NoError(t, rules.validate(r.Messages), "a provider refuses the request %s of the history %s", sketch(r.Messages), sketch(in))
@@ -262,7 +264,7 @@ func checkOverflow(t testing.TB, err error, budget, overhead int) *winnow.Overfl
 	require.True(t, errors.As(err, &e), "%T", err)
 	require.Greater(t, e.Tokens, e.Budget, "it fits")
 	require.Equal(t, budget, e.Budget)
-	require.Equal(t, overhead, e.Overhead)
+	require.GreaterOrEqual(t, e.Overhead, min(overhead, 0), "it may have been learned from the usage of an answer")
 	require.GreaterOrEqual(t, min(e.Pinned, e.Summary, e.Protected), 0)
 	require.LessOrEqual(t, e.Overhead+e.Pinned+e.Summary+e.Protected, e.Tokens, "the parts are more than the whole: %+v", e)
 	return e

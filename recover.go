@@ -16,6 +16,8 @@ const (
 	guessShare = 0.7
 	// A guess that cannot be reached is given up for the smallest request, if that is so much smaller.
 	leastShrink = 0.95
+	// What no message shows is not taken to be more than this share of the window.
+	mostHiddenShare = 0.25
 	// A limit below this share of the window is taken for a misread number.
 	leastLimitShare = 0.02
 
@@ -68,7 +70,7 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 		}
 		if next != nil {
 			m.opts.Logger.Info("winnow: recovering from an overflow", "rung", rung.name, "refused_tokens", l.refused, "tokens", next.tokens(),
-				"limit", m.ledger.accounting.limit, "refusals", m.ledger.refusals)
+				"limit", m.ledger.accounting.limit, "guess", m.ledger.accounting.guess, "refusals", m.ledger.refusals)
 			return l.commit(next), nil
 		}
 	}
@@ -80,6 +82,7 @@ type ladder struct {
 	manager  *Manager
 	history  []Message
 	refused  int  // tokens of the request that was refused, as far as is known
+	estimate int  // of its messages
 	bytes    int  // of its body; 0: its size in bytes was not the matter
 	guessed  bool // the limit is a guess
 	report   *Compaction
@@ -89,10 +92,10 @@ type ladder struct {
 // startLadder learns what the provider said.
 func (m *Manager) startLadder(history []Message, said diagnosis) *ladder {
 	g := &m.ledger
-	l := &ladder{manager: m, history: history, refused: g.tokens}
+	l := &ladder{manager: m, history: history, refused: g.tokens, estimate: g.estimate}
 	d := m.draft(history, g.checkpoint)
 	if len(g.sent) == 0 { // nothing was prepared: the history as it is was refused
-		l.refused = d.tokens()
+		l.refused, l.estimate = d.tokens(), addTokens(d.view.total, 1)
 	} else {
 		g.run.refused = append(g.run.refused, payloadOf(g.sent))
 	}
@@ -122,7 +125,7 @@ func (l *ladder) learnLimit(said diagnosis) {
 			allowed = shareOf(l.refused, float64(said.limit)/float64(said.size))
 		}
 	}
-	if counted > 0 && len(g.sent) > 0 && counted >= shareOf(g.tokens, minRatio/2) && counted <= shareOf(g.tokens, 2*maxRatio) {
+	if counted >= shareOf(g.estimate, minRatio) && counted <= addTokens(shareOf(g.estimate, maxRatio), shareOf(l.manager.window, mostHiddenShare)) && len(g.sent) > 0 {
 		a.observe(len(g.sent), g.estimate, counted, l.manager.opts.Overhead)
 		l.refused = counted
 	}
@@ -133,8 +136,12 @@ func (l *ladder) learnLimit(said diagnosis) {
 	if allowed < shareOf(l.manager.window, leastLimitShare) || limit >= l.refused {
 		limit, l.guessed = shareOf(l.refused, guessShare), true
 	}
-	if a.limit == 0 || limit < a.limit {
-		a.limit = max(1, limit)
+	known := &a.limit
+	if l.guessed {
+		known = &a.guess
+	}
+	if *known == 0 || limit < *known {
+		*known = max(1, limit)
 	}
 	if l.refused == counted {
 		a.doubtHidden(g.estimate, counted, l.manager)
@@ -165,7 +172,7 @@ func (l *ladder) isNew(d *draft) bool {
 	for i := range keys {
 		keys[i] = d.view.sentKey(i)
 	}
-	less := d.tokens() < l.refused
+	less := d.tokens() < l.refused && d.view.total < l.estimate
 	if l.bytes > 0 {
 		less = d.bytes() < l.bytes
 	}
@@ -241,8 +248,8 @@ func (l *ladder) smallestThatIsLess(context.Context) *draft {
 	if !l.guessed || d == nil || d.tokens() > shareOf(l.refused, leastShrink) {
 		return nil
 	}
-	l.manager.ledger.accounting.limit = d.tokens()
-	d.accounting.limit = d.tokens()
+	n := d.tokens()
+	l.manager.ledger.accounting.guess, d.accounting.guess, d.budget = n, n, n
 	return d
 }
 

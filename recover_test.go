@@ -15,7 +15,7 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-var errTooLong = errors.New("Input is too long for requested model.")
+var errNoNumbers = errors.New("Input is too long for requested model.")
 
 // longSession has results of several sizes, of which much can be shrunk.
 func longSession() []winnow.Message {
@@ -57,11 +57,11 @@ func TestRecoverShrinksUntilNothingIsLeft(t *testing.T) {
 	seen := map[string]bool{fmt.Sprintf("%+v", r.Messages): true}
 	for n := 0; ; n++ {
 		require.Less(t, n, 10, "it never gives up")
-		next, err := m.Recover(ctx, h, errTooLong)
+		next, err := m.Recover(ctx, h, errNoNumbers)
 		if err != nil {
 			var full *winnow.OverflowError
 			require.ErrorAs(t, err, &full)
-			require.ErrorIs(t, err, errTooLong)
+			require.ErrorIs(t, err, errNoNumbers)
 			require.ErrorIs(t, err, winnow.ErrOverflow)
 			assert.Contains(t, err.Error(), "larger context window")
 			break
@@ -88,7 +88,7 @@ func TestRecoverLearns(t *testing.T) {
 		{"limit and count", errors.New("400 prompt is too long: 19000 tokens > 10000 maximum"), 10_000},
 		{"an answer is part of it", errors.New("input length and `max_tokens` exceed context limit: 9000 + 4096 > 12000, decrease input length or `max_tokens` and try again"), 12_000 - 4_096},
 		{"tokens per minute: waiting never helps", errors.New("429 Request too large for gpt-5 on tokens per min (TPM): Limit 10000, Requested 14000."), 10_000},
-		{"no numbers", errTooLong, 15_000},
+		{"no numbers", errNoNumbers, 15_000},
 		{"characters", errors.New("The input is 40000 characters long and the maximum is 20000 characters, the context is too long"), 15_000},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -152,7 +152,7 @@ func TestRecoverCompactsThoughCompactionIsOff(t *testing.T) {
 	first, err := m.Prepare(ctx, h)
 	require.NoError(t, err)
 	require.Nil(t, first.Compaction)
-	r, err := m.Recover(ctx, h, errTooLong)
+	r, err := m.Recover(ctx, h, errNoNumbers)
 	require.NoError(t, err)
 	assert.NotNil(t, r.Compaction, "there is no result that could be cleared")
 }
@@ -172,7 +172,7 @@ func TestFailedCompactionIsNotTheEnd(t *testing.T) {
 	require.NoError(t, err)
 	_, err = m.Prepare(ctx, h)
 	require.NoError(t, err)
-	r, err := m.Recover(ctx, h, errTooLong)
+	r, err := m.Recover(ctx, h, errNoNumbers)
 	require.NoError(t, err)
 	assert.True(t, r.Degraded, "the digest stands in")
 }
@@ -264,9 +264,9 @@ func TestRecoverAfterTheEnd(t *testing.T) {
 	_, err = m.Prepare(ctx, h)
 	require.NoError(t, err)
 	cancel()
-	_, err = m.Recover(ctx, h, errTooLong)
+	_, err = m.Recover(ctx, h, errNoNumbers)
 	require.ErrorIs(t, err, context.Canceled)
-	require.ErrorIs(t, err, errTooLong)
+	require.ErrorIs(t, err, errNoNumbers)
 	_, err = m.Recover(context.Background(), h, nil)
 	require.Error(t, err)
 }

@@ -35,6 +35,7 @@ type savedAccounting struct {
 	Billed    float64 `json:"billed,omitempty"`
 	Estimated float64 `json:"estimated,omitempty"`
 	Limit     int     `json:"limit,omitempty"`
+	Guess     int     `json:"guess,omitempty"`
 }
 
 type savedPlace struct {
@@ -157,7 +158,7 @@ func (s *snapshot) ledger() (ledger, error) {
 }
 
 func (a *accounting) saved() savedAccounting {
-	s := savedAccounting{a.anchor.messages, a.anchor.estimate, a.anchor.prompt, a.billed, a.estimated, a.limit}
+	s := savedAccounting{a.anchor.messages, a.anchor.estimate, a.anchor.prompt, a.billed, a.estimated, a.limit, a.guess}
 	if s.Messages == lost {
 		s.Messages = -1
 	}
@@ -165,7 +166,7 @@ func (a *accounting) saved() savedAccounting {
 }
 
 func (s savedAccounting) accounting() accounting {
-	a := accounting{anchor: anchor{s.Messages, max(0, s.Estimate), max(0, s.Prompt)}, limit: max(0, s.Limit)}
+	a := accounting{anchor: anchor{s.Messages, max(0, s.Estimate), max(0, s.Prompt)}, limit: max(0, s.Limit), guess: max(0, s.Guess)}
 	if s.Messages < 0 {
 		a.anchor.messages = lost
 	}

@@ -280,12 +280,13 @@ func (d *draft) project(i int, m Message, tokens int, op Op, reason string) {
 	d.intact = min(d.intact, i)
 }
 
-// fit is step 8: it shrinks what is left to shrink, and says whether the request fits.
+// fit is step 8: it shrinks what is left to shrink, and says whether the request fits. A margin alone is no
+// reason to cut the newest results, or to fail.
 func (d *draft) fit() bool {
-	if !d.fits() {
+	if d.tokens() > d.budget {
 		d.shrink()
 	}
-	return (d.fitsBody() || d.fitBody()) && d.fits()
+	return (d.fitsBody() || d.fitBody()) && d.tokens() <= d.budget
 }
 
 // shrink clears all results but the newest step's, and then cuts what is left of them.
