@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -51,16 +52,30 @@ func answers(text string) winnow.SummarizerFunc {
 	return func(context.Context, winnow.SummaryRequest) (string, error) { return text, nil }
 }
 
-// switched is a summarizer that can be exchanged.
-type switched struct{ s winnow.Summarizer }
+// switched is a summarizer that can be exchanged, while a call that was given up on may still run.
+type switched struct {
+	mu sync.Mutex
+	s  winnow.Summarizer
+}
+
+func switchedTo(s winnow.Summarizer) *switched { return &switched{s: s} }
+
+func (s *switched) to(other winnow.Summarizer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.s = other
+}
 
 func (s *switched) Summarize(ctx context.Context, r winnow.SummaryRequest) (string, error) {
-	return s.s.Summarize(ctx, r)
+	s.mu.Lock()
+	current := s.s
+	s.mu.Unlock()
+	return current.Summarize(ctx, r)
 }
 
 // workingManager returns a manager that has compacted and pruned already, its summarizer, and the history.
 func workingManager(t *testing.T) (*winnow.Manager, *switched, []winnow.Message) {
-	s := &switched{says("## Goal\nfine so far")}
+	s := switchedTo(says("## Goal\nfine so far"))
 	c := newClock()
 	m := newManager(t, 16_000, &winnow.Options{Estimator: byChars, Summarizer: s, Now: c.Now})
 	h := append(chat(30, 2_000), agentSession(6, 4_000)...)
@@ -87,7 +102,7 @@ func TestManagerCompactFails(t *testing.T) {
 				defer time.Sleep(2 * time.Hour) // until the deaf one has gone
 				m, s, h := workingManager(t)
 				twin, _, _ := workingManager(t)
-				s.s = tt.s
+				s.to(tt.s)
 				before, state := deepCopy(h), snapshotOf(t, m)
 				r, err := m.Compact(t.Context(), h, "")
 				require.Nil(t, r, tt.reason)
@@ -101,7 +116,7 @@ func TestManagerCompactFails(t *testing.T) {
 				if tt.name == "cut" {
 					require.ErrorIs(t, err, winnow.ErrIncomplete, "the cause is wrapped")
 				}
-				s.s = says("## Goal\nback again")
+				s.to(says("## Goal\nback again"))
 				sameMessages(t, prepare(t, twin, h).Messages, prepare(t, m, h).Messages, "the next request is as if nothing had been tried")
 			})
 		})
@@ -136,14 +151,14 @@ func TestManagerPrepareSurvivesFailures(t *testing.T) {
 func TestManagerDegradedIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := chat(120, 2_000)
-		s := &switched{fails(errDown)}
+		s := switchedTo(fails(errDown))
 		m := newManager(t, 16_000, &winnow.Options{Estimator: byChars, Summarizer: s})
 		r := prepare(t, m, log[:80])
 		require.True(t, r.Degraded)
 		digested := log[:r.Compaction.FirstKept]
 
 		healthy := says("## Goal\nwritten by a model")
-		s.s = healthy
+		s.to(healthy)
 		n := 80
 		for ; r.Degraded; n += 2 {
 			require.Less(t, n, len(log), "the digest was never replaced")
@@ -162,9 +177,9 @@ func TestManagerDegradedIsReplaced(t *testing.T) {
 		require.LessOrEqual(t, r.Tokens, r.Budget)
 
 		again := newManager(t, 16_000, &winnow.Options{Estimator: byChars, Summarizer: s})
-		s.s = fails(errDown)
+		s.to(fails(errDown))
 		require.True(t, prepare(t, again, log[:80]).Degraded)
-		s.s = healthy
+		s.to(healthy)
 		asked, err := again.Compact(t.Context(), log[:82], "")
 		require.NoError(t, err)
 		assert.False(t, asked.Degraded, "a manual compaction replaces it at once")

@@ -79,6 +79,21 @@ func TestManagerSnapshotHoldsNoHistory(t *testing.T) {
 	assert.NotContains(t, state, "mark")
 }
 
+// Bytes that are no text come back as they were: the prefix that was sent is the same after a restart.
+func TestManagerSnapshotKeepsBytes(t *testing.T) {
+	odd := strings.Repeat("line \xff\xfe of \u2028 \x00 <b> \ud7ff output\n", 2_000)
+	h := list(userSays("show\xff"), modelCalls("a", "b\xff"), toolSays("a", odd), toolSays("b\xff", odd), modelSays("done"), userSays("and?"))
+	o := &winnow.Options{Now: newClock().Now}
+	m := newManager(t, 16_000, o)
+	want := prepare(t, m, h)
+	require.NotEmpty(t, want.Edits)
+	other := newManager(t, 16_000, o)
+	require.NoError(t, other.Restore([]byte(snapshotOf(t, m))))
+	got := prepare(t, other, h)
+	sameWire(t, want.Messages, got.Messages, "after a restart")
+	require.Equal(t, len(want.Messages), got.FirstChanged)
+}
+
 func TestManagerRestoreRefuses(t *testing.T) {
 	good := func() string { m, _, _ := wornManager(t); return snapshotOf(t, m) }()
 	edit := func(f func(fields map[string]json.RawMessage)) string {

@@ -1,0 +1,179 @@
+package winnow_test
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+)
+
+// What the manager costs. See transcript_test.go for the transcripts: for each 2 000 messages 600 tool
+// results, 5 MB of text.
+
+var managerSizes = []int{200, 2_000, 20_000}
+
+// roomy is a window in which a transcript of n messages fits and nothing is to be done, not even at first.
+func roomy(n int) int { return n * 3_000 }
+
+// benchManager runs f with a manager that has sent a transcript, for each size.
+func benchManager(b *testing.B, kind transcriptKind, f func(b *testing.B, m *winnow.Manager, h []winnow.Message)) {
+	b.Helper()
+	for _, n := range managerSizes {
+		b.Run(itoa(n), func(b *testing.B) {
+			h := transcript(n, kind)
+			m := newManager(b, roomy(len(h)), &winnow.Options{Now: newClock().Now})
+			_, err := m.Prepare(b.Context(), h)
+			require.NoError(b, err)
+			b.ReportAllocs()
+			f(b, m, h)
+		})
+	}
+}
+
+// BenchmarkManagerPrepare is one request of a conversation that goes on.
+func BenchmarkManagerPrepare(b *testing.B) {
+	again := func(b *testing.B, m *winnow.Manager, h []winnow.Message) {
+		for b.Loop() {
+			_, err := m.Prepare(b.Context(), h)
+			require.NoError(b, err)
+		}
+	}
+	b.Run("unchanged", func(b *testing.B) { benchManager(b, clean, again) })
+	b.Run("unchanged dirty", func(b *testing.B) { benchManager(b, dirty, again) }) // pairing is repaired in a view each time
+	b.Run("one more", func(b *testing.B) {
+		benchManager(b, clean, func(b *testing.B, m *winnow.Manager, h []winnow.Message) {
+			h = append(h, userSays(""))
+			text := asciiText[:400]
+			for n := 0; b.Loop(); n++ {
+				h[len(h)-1] = userSays(itoa(n) + text) // a message that was never seen
+				_, err := m.Prepare(b.Context(), h)
+				require.NoError(b, err)
+			}
+		})
+	})
+	b.Run("first", func(b *testing.B) {
+		for _, n := range managerSizes {
+			h := transcript(n, clean)
+			b.Run(itoa(n), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					m := newManager(b, roomy(n), &winnow.Options{Now: newClock().Now})
+					_, err := m.Prepare(b.Context(), h)
+					require.NoError(b, err)
+				}
+			})
+		}
+	})
+}
+
+// BenchmarkEstimator is one pass of the default estimator over the text: what a first Prepare cannot avoid.
+func BenchmarkEstimator(b *testing.B) {
+	e, err := winnow.NewEstimator("")
+	require.NoError(b, err)
+	for _, n := range managerSizes {
+		h := transcript(n, clean)
+		b.Run(itoa(n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				sink += estimateAll(e, h)
+			}
+		})
+	}
+}
+
+func BenchmarkManagerPlan(b *testing.B) {
+	benchManager(b, clean, func(b *testing.B, m *winnow.Manager, h []winnow.Message) {
+		for b.Loop() {
+			sink += m.Plan(h).Tokens
+		}
+	})
+}
+
+// BenchmarkManagerCompact is all that is around the calls of a summarizer, which here answers at once; and,
+// for comparison, with the digest in its place.
+func BenchmarkManagerCompact(b *testing.B) {
+	for _, s := range []struct {
+		name string
+		s    winnow.Summarizer
+	}{{"around a summarizer", says("## Goal\nall of it")}, {"digest", winnow.Digest()}} {
+		b.Run(s.name, func(b *testing.B) {
+			benchManager(b, clean, func(b *testing.B, m *winnow.Manager, h []winnow.Message) {
+				state, err := m.Snapshot()
+				require.NoError(b, err)
+				o := &winnow.Options{Now: newClock().Now, Summarizer: s.s, Compact: &winnow.CompactOptions{KeepRecent: 1_000}}
+				for b.Loop() {
+					b.StopTimer()
+					m := newManager(b, roomy(len(h)), o)
+					require.NoError(b, m.Restore(state))
+					m.Plan(h) // so that the messages are known
+					b.StartTimer()
+					_, err := m.Compact(b.Context(), h, "")
+					require.NoError(b, err)
+				}
+			})
+		})
+	}
+}
+
+func BenchmarkManagerSnapshot(b *testing.B) {
+	b.Run("save", func(b *testing.B) {
+		benchManager(b, clean, func(b *testing.B, m *winnow.Manager, _ []winnow.Message) {
+			for b.Loop() {
+				state, err := m.Snapshot()
+				require.NoError(b, err)
+				b.SetBytes(int64(len(state)))
+			}
+		})
+	})
+	b.Run("restore", func(b *testing.B) {
+		benchManager(b, clean, func(b *testing.B, m *winnow.Manager, _ []winnow.Message) {
+			state, err := m.Snapshot()
+			require.NoError(b, err)
+			b.SetBytes(int64(len(state)))
+			for b.Loop() {
+				require.NoError(b, m.Restore(state))
+			}
+		})
+	})
+}
+
+// BenchmarkManagerIdle is the memory that a manager holds between requests, beyond the host's own history.
+func BenchmarkManagerIdle(b *testing.B) {
+	for _, tt := range []struct {
+		name   string
+		window int
+	}{{"fits", roomy(2_000)}, {"pruned", 200_000}} {
+		b.Run(tt.name, func(b *testing.B) {
+			const managers = 10
+			h := transcript(2_000, clean)
+			for b.Loop() {
+				held := make([]*winnow.Manager, managers)
+				before := heapBytes()
+				for k := range held {
+					c := newClock()
+					held[k] = newManager(b, tt.window, &winnow.Options{Now: c.Now})
+					for n := 200; n <= len(h); n += 200 {
+						_, err := held[k].Prepare(b.Context(), h[:n])
+						require.NoError(b, err)
+						c.pass(time.Minute)
+					}
+				}
+				b.ReportMetric(float64(heapBytes()-before)/float64(managers*len(h)), "bytes/message")
+				runtime.KeepAlive(held)
+			}
+			runtime.KeepAlive(h)
+		})
+	}
+}
+
+// heapBytes is what is reachable.
+func heapBytes() int64 {
+	runtime.GC()
+	runtime.GC()
+	var s runtime.MemStats
+	runtime.ReadMemStats(&s)
+	return int64(s.HeapAlloc)
+}
