@@ -9,10 +9,10 @@ import (
 // Step 7 of Manager.draft's list, and the only one that waits: the manager's way through a compaction.
 
 // breaker counts compactions that came to nothing, so that a summarizer that does not work is not paid
-// for at every request.
+// for at every request. A manual Compact that works closes it, and so does another manager, as for another model.
 type breaker struct {
 	failures int
-	total    int // tokens of the history at the last failure
+	total    int // tokens of the history at the last failure, or as it was once a digest stood in
 }
 
 const (
@@ -35,13 +35,16 @@ func (d *draft) plainTokens() int {
 	return n
 }
 
-// needsCompaction says that the request does not fit and a compaction can be tried.
+// needsCompaction says that the request does not fit and that the summarizer is worth asking.
 func (d *draft) needsCompaction() bool {
-	if d.fits() || d.manager.opts.Compact.Off || d.ledger.breaker.isOpen(d) {
-		return false
-	}
-	_, err := d.newCompaction("", false)
-	return err == nil
+	return !d.fits() && !d.manager.opts.Compact.Off && !d.ledger.breaker.isOpen(d) && d.canCompact()
+}
+
+// unlocked runs f, which calls code of the host, without the manager's lock.
+func (m *Manager) unlocked(f func()) {
+	m.mu.Unlock()
+	defer m.mu.Lock()
+	f()
 }
 
 // compactAndCommit is what Prepare does with a draft that needs a compaction. The lock is held, but not
@@ -49,34 +52,48 @@ func (d *draft) needsCompaction() bool {
 func (m *Manager) compactAndCommit(ctx context.Context, d *draft) (*Request, error) {
 	history := d.history
 	compacted, report, err := m.compact(ctx, d, m.opts.Summarizer, "", false)
-	if err == nil && compacted.fit() {
+	switch {
+	case err == nil && compacted.fit():
 		m.ledger.breaker = breaker{}
 		return m.commitCompaction(compacted, report), nil
-	}
-	if err == nil {
+	case err == nil:
 		return nil, compacted.overflow()
-	}
-	if ctx.Err() != nil {
+	case ctx.Err() != nil:
 		return nil, fmt.Errorf("winnow: waiting for a summary: %w", context.Cause(ctx))
 	}
-	m.ledger.breaker.failures++
-	m.ledger.breaker.total = d.plainTokens()
-	m.opts.Logger.Warn("winnow: compaction failed", "error_class", string(ClassifyError(err).Class), "failures", m.ledger.breaker.failures)
-
+	m.noteFailure(err, d)
 	d = m.draft(history, m.ledger.checkpoint)
 	if d.fit() {
 		return m.commit(d), nil
 	}
-	smallest := d
-	d, report, err = m.compact(ctx, m.draft(history, m.ledger.checkpoint), Digest(), "", false)
-	if err == nil && d.fit() {
-		d.checkpoint.degraded, report.Degraded = true, true
-		return m.commitCompaction(d, report), nil
+	return m.digestAndCommit(ctx, d)
+}
+
+// noteFailure counts a compaction of d that came to nothing.
+func (m *Manager) noteFailure(err error, d *draft) {
+	b := &m.ledger.breaker
+	b.failures++
+	b.total = d.plainTokens()
+	m.opts.Logger.Warn("winnow: compaction failed", "error_class", string(ClassifyError(err).Class), "failures", b.failures)
+}
+
+// digestAndCommit lets the digest stand in for a summary that is not to be had. smallest is the request
+// that does not fit otherwise.
+func (m *Manager) digestAndCommit(ctx context.Context, smallest *draft) (*Request, error) {
+	if m.opts.Compact.Off {
+		return nil, smallest.overflow()
 	}
-	if err == nil {
-		smallest = d
+	d, report, err := m.compact(ctx, m.draft(smallest.history, m.ledger.checkpoint), Digest(), "", false)
+	if err != nil {
+		return nil, smallest.overflow()
 	}
-	return nil, smallest.overflow()
+	if !d.fit() {
+		return nil, d.overflow()
+	}
+	report.Degraded = true
+	r := m.commitCompaction(d, report)
+	m.ledger.breaker.total = d.plainTokens()
+	return r, nil
 }
 
 // errNoGain: the summary is not smaller than what it stands for.
@@ -90,13 +107,13 @@ func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructi
 		m.ledger.cache = newSummaryCache()
 	}
 	before := d.tokens()
-	c, err := d.newCompaction(instructions, asked)
+	c, err := d.newCompaction(instructions, m.rulesSection(), asked)
 	if err != nil {
 		return nil, nil, err
 	}
-	m.mu.Unlock()
-	cp, report, err := c.run(ctx, s)
-	m.mu.Lock()
+	var cp *checkpoint
+	var report *Compaction
+	m.unlocked(func() { cp, report, err = c.run(ctx, s) })
 	if err != nil {
 		return nil, nil, err
 	}
@@ -110,6 +127,14 @@ func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructi
 		return nil, nil, fmt.Errorf("%w: %w", ErrCompaction, errNoGain)
 	}
 	return next, report, nil
+}
+
+// rulesSection asks the host for its rules, without the lock.
+func (m *Manager) rulesSection() (section string) {
+	if rules := m.opts.Compact.Rules; rules != nil {
+		m.unlocked(func() { section = rulesSection(rules()) })
+	}
+	return section
 }
 
 // tellApart gives the summary of cp its key. A summarizer may answer the same twice; the new summary must

@@ -36,6 +36,16 @@ type checkpoint struct {
 	body      string  // the summarizer's text, which the next summary updates
 	carried   carried
 	degraded  bool
+	healthy   *checkpoint // below a degraded one the newest that a model wrote: what it stands for is not read again; nil: none
+}
+
+// unread returns from where on the messages of v are in no model's summary, and the message before that
+// which is not either, or -1.
+func (c *checkpoint) unread(v *view) (from, request int) {
+	if c.healthy == nil {
+		return 0, -1
+	}
+	return max(0, c.healthy.firstKept.find(v)), c.healthy.request.find(v)
 }
 
 // compaction is one compaction of a draft: what is summarized, and what is to become of it. It is run
@@ -46,13 +56,13 @@ type compaction struct {
 	cap      int // tokens of the whole summary
 	previous string
 	carried  carried // of the history that is summarized, the previous one included
+	healthy  *checkpoint
 
 	older  []Message // complete turns
 	prefix []Message // beginning of the turn that the cut divides
 	recent []Message // what is kept, and the request
 
 	rules        string // the section
-	removed      int    // tokens of what is summarized, as it stands in the request
 	firstKept    place
 	index        int // of firstKept in the history passed in
 	request      place
@@ -63,38 +73,63 @@ type compaction struct {
 
 var errNothingToCompact = errors.New("there is nothing before the newest messages to summarize")
 
-// newCompaction chooses the cut and collects what is to be summarized.
-func (d *draft) newCompaction(instructions string, asked bool) (*compaction, error) {
-	v, o := d.view, d.manager.opts
-	if len(v.plain) == 0 {
-		return nil, fmt.Errorf("%w: %w", ErrCompaction, errNothingToCompact)
-	}
-	room := d.room()
-	c := &compaction{
-		opts: o, window: d.manager.window, before: d.tokens(), cache: d.ledger.cache,
-		cap:          max(minSummaryTokens, min(shareOf(d.budget, summaryShare), maxSummaryTokens)),
-		instructions: strings.TrimSpace(o.Compact.Instructions + "\n\n" + instructions),
-	}
-	stays := outlives(v.plain, len(v.plain))
+// span is the part of a draft that a compaction replaces.
+type span struct {
+	stays   []bool // what no compaction takes
+	cut     int    // the first message that is kept
+	request int    // the newest user request; -1: none
+	removed int    // tokens of what is replaced, as it stands in the request
+}
+
+// span chooses the cut: the newest tokens stay, and what is left lands well below the budget.
+func (d *draft) span() span {
+	v := d.view
+	s := span{stays: outlives(v.plain, len(v.plain)), cut: len(v.plain), request: -1}
 	fixed := 0
-	for i, stay := range stays {
+	for i, stay := range s.stays {
 		if stay {
 			fixed = addTokens(fixed, v.tokens[i])
 		}
 	}
-	landing := max(0, shareOf(room, landShare)-fixed-c.cap)
-	cut, request := d.cutPoint(stays, min(o.Compact.KeepRecent, landing))
-	c.collect(d, stays, cut, request)
-	if c.rules = ""; o.Compact.Rules != nil {
-		c.rules = rulesSection(o.Compact.Rules())
+	landing := max(0, shareOf(d.room(), landShare)-fixed-d.summaryCap())
+	s.cut, s.request = d.cutPoint(s.stays, min(d.manager.opts.Compact.KeepRecent, landing))
+	for i := range s.cut {
+		if s.replaces(i) {
+			s.removed = addTokens(s.removed, v.tokens[i])
+		}
+	}
+	return s
+}
+
+// replaces says that message i, which lies before the cut, is summarized.
+func (s *span) replaces(i int) bool { return !s.stays[i] && i != s.request }
+
+// summaryCap is the size in tokens that a summary may have with its sections.
+func (d *draft) summaryCap() int {
+	return max(minSummaryTokens, min(shareOf(d.budget, summaryShare), maxSummaryTokens))
+}
+
+// canCompact says that there is something whose summary would be smaller.
+func (d *draft) canCompact() bool {
+	s := d.span()
+	return s.removed > leastGain+textTokens(d.manager.opts.Estimator, summaryBegin+summaryEnd)
+}
+
+// newCompaction collects what is to be summarized. rules is the section of the host's rules.
+func (d *draft) newCompaction(instructions, rules string, asked bool) (*compaction, error) {
+	o, s := d.manager.opts, d.span()
+	c := &compaction{
+		opts: o, window: d.manager.window, before: d.tokens(), cache: d.ledger.cache, cap: d.summaryCap(),
+		rules: rules, instructions: strings.TrimSpace(o.Compact.Instructions + "\n\n" + instructions),
 	}
 	frame := c.tokens(summaryBegin + summaryEnd)
-	switch least := leastGain + frame + c.tokens(c.rules); {
-	case c.removed == 0 || !asked && c.removed <= least:
+	switch least := leastGain + frame + c.tokens(rules); {
+	case s.removed == 0 || !asked && s.removed <= least:
 		return nil, fmt.Errorf("%w: %w", ErrCompaction, errNothingToCompact)
-	case c.removed > least: // a summary that is longer than what it stands for is none
-		c.cap = min(c.cap, shareOf(c.removed, mostOfRemoved)-frame)
+	case s.removed > least: // a summary that is longer than what it stands for is none
+		c.cap = min(c.cap, shareOf(s.removed, mostOfRemoved)-frame)
 	}
+	c.collect(d, s)
 	return c, nil
 }
 
@@ -136,21 +171,27 @@ func (d *draft) cutPoint(stays []bool, keep int) (cut, request int) {
 }
 
 // collect sorts the messages into those that are summarized and those that are not.
-func (c *compaction) collect(d *draft, stays []bool, cut, request int) {
+func (c *compaction) collect(d *draft, s span) {
 	v, cp := d.view, d.checkpoint
+	cut, request := s.cut, s.request
 	switch {
 	case cp == nil:
 	case cp.degraded && len(d.behind) > 0: // the history is still there: do better than the digest
 		c.older = append(c.older, d.behind...)
+		if c.healthy = cp.healthy; c.healthy != nil {
+			c.previous, c.carried = c.healthy.body, c.healthy.carried
+		}
 	default:
 		c.previous, c.carried = cp.body, cp.carried
+		if !cp.degraded {
+			c.healthy = cp
+		}
 	}
 	for i := range cut {
 		m := &v.plain[i]
-		if stays[i] || i == request {
+		if !s.replaces(i) {
 			continue
 		}
-		c.removed = addTokens(c.removed, v.tokens[i])
 		switch {
 		case m.Summary:
 			if cp == nil { // of another manager, or of the host
@@ -182,6 +223,9 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 		return nil, nil, err
 	}
 	cp := &checkpoint{firstKept: c.firstKept, request: c.request, body: body, carried: c.carried, degraded: degraded}
+	if degraded {
+		cp.healthy = c.healthy
+	}
 	text := escapeSummary(body)
 	text, repaired := c.audit(text, sections)
 	cp.message = Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: summaryBegin + text + summaryEnd}}}

@@ -69,7 +69,7 @@ func (m *Manager) prepareWithin(ctx context.Context, history []Message) (*Reques
 		return m.compactAndCommit(ctx, d)
 	}
 	if !d.fit() {
-		return nil, d.overflow()
+		return m.digestAndCommit(ctx, d)
 	}
 	return m.commit(d), nil
 }

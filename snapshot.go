@@ -64,12 +64,13 @@ type savedPart struct {
 }
 
 type savedCheckpoint struct {
-	Text      []byte     `json:"text"`
-	FirstKept savedPlace `json:"firstKept"`
-	Request   savedPlace `json:"request,omitzero"`
-	Body      []byte     `json:"body"`
-	Carried   carried    `json:"carried"`
-	Degraded  bool       `json:"degraded,omitempty"`
+	Text      []byte           `json:"text"`
+	FirstKept savedPlace       `json:"firstKept"`
+	Request   savedPlace       `json:"request,omitzero"`
+	Body      []byte           `json:"body"`
+	Carried   carried          `json:"carried"`
+	Degraded  bool             `json:"degraded,omitempty"`
+	Healthy   *savedCheckpoint `json:"healthy,omitempty"`
 }
 
 // Snapshot returns the manager's state, for [Manager.Restore] in this process or another: the checkpoint,
@@ -88,12 +89,7 @@ func (m *Manager) Snapshot() ([]byte, error) {
 	for k, p := range l.projections {
 		s.Edits[hex.EncodeToString(k[:])] = savedEdit{saveMessage(&p.message), p.tokens, p.op, p.reason}
 	}
-	if c := l.checkpoint; c != nil {
-		s.Checkpoint = &savedCheckpoint{
-			Text: []byte(joinedText(&c.message)), FirstKept: c.firstKept.saved(), Request: c.request.saved(),
-			Body: []byte(c.body), Carried: c.carried, Degraded: c.degraded,
-		}
-	}
+	s.Checkpoint = l.checkpoint.saved()
 	b, err := json.Marshal(s)
 	if err != nil {
 		return nil, fmt.Errorf("winnow: Snapshot: %w", err)
@@ -147,14 +143,24 @@ func (s *snapshot) ledger() (ledger, error) {
 		p.key = h.key(&p.message)
 		l.projections[parse(text)] = p
 	}
-	if c := s.Checkpoint; c != nil {
-		l.checkpoint = &checkpoint{
+	for c, to := s.Checkpoint, &l.checkpoint; c != nil; c, to = c.Healthy, &(*to).healthy {
+		*to = &checkpoint{
 			message:   Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: string(c.Text)}}},
 			firstKept: place(c.FirstKept), request: place(c.Request), body: string(c.Body), carried: c.Carried, degraded: c.Degraded,
 		}
-		l.checkpoint.key = h.key(&l.checkpoint.message)
+		(*to).key = h.key(&(*to).message)
 	}
 	return l, errors.Join(errs...)
+}
+
+func (c *checkpoint) saved() *savedCheckpoint {
+	if c == nil {
+		return nil
+	}
+	return &savedCheckpoint{
+		Text: []byte(joinedText(&c.message)), FirstKept: c.firstKept.saved(), Request: c.request.saved(),
+		Body: []byte(c.body), Carried: c.carried, Degraded: c.degraded, Healthy: c.healthy.saved(),
+	}
 }
 
 func (a *accounting) saved() savedAccounting {

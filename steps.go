@@ -15,7 +15,7 @@ type draft struct {
 
 	view       *view
 	checkpoint *checkpoint // that the view has, nil: none
-	behind     []Message   // what the checkpoint stands for, if the history still has it
+	behind     []Message   // what a digest stands for, and no model's summary, if the history still has it
 	kept       []Message   // Request.History
 	edits      []Edit      // repair, compact, limit
 	turnStart  place
@@ -100,6 +100,7 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 	}
 	keep := append(outlives(v.messages, first), slices.Repeat([]bool{true}, len(v.messages)-first)...)
 	request := c.request.find(v)
+	unread, pending := c.unread(v)
 	at := 0 // the summary stands behind leading system messages
 	for at < first && v.messages[at].Role == RoleSystem {
 		at++
@@ -107,7 +108,9 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 	for i := range first {
 		m := &v.messages[i]
 		if keep[i] = keep[i] || i == request; !keep[i] {
-			d.behind = append(d.behind, *m)
+			if c.degraded && (i >= unread || i == pending) {
+				d.behind = append(d.behind, *m)
+			}
 			d.edits = append(d.edits, Edit{Op: OpCompact, Index: max(0, v.index[i]), ID: m.ID, Before: max(1, v.tokens[i]), Reason: "summarized"})
 		}
 	}
