@@ -35,9 +35,9 @@ func (d *draft) plainTokens() int {
 	return n
 }
 
-// needsCompaction says that the request does not fit and that the summarizer is worth asking.
+// needsCompaction says that the request does not fit and that a summary can help.
 func (d *draft) needsCompaction() bool {
-	return !d.fits() && !d.manager.opts.Compact.Off && !d.ledger.breaker.isOpen(d) && d.canCompact()
+	return !d.fits() && !d.manager.opts.Compact.Off && d.canCompact()
 }
 
 // unlocked runs f, which calls code of the host, without the manager's lock.
@@ -50,7 +50,9 @@ func (m *Manager) unlocked(f func()) {
 // compactAndCommit is what Prepare does with a draft that needs a compaction. The lock is held, but not
 // while a summarizer is called.
 func (m *Manager) compactAndCommit(ctx context.Context, d *draft) (*Request, error) {
-	history := d.history
+	if m.ledger.breaker.isOpen(d) {
+		return m.digestAndCommit(ctx, d.history)
+	}
 	compacted, report, err := m.compact(ctx, d, m.opts.Summarizer, "", false)
 	switch {
 	case err == nil && compacted.fit():
@@ -62,11 +64,7 @@ func (m *Manager) compactAndCommit(ctx context.Context, d *draft) (*Request, err
 		return nil, fmt.Errorf("winnow: waiting for a summary: %w", context.Cause(ctx))
 	}
 	m.noteFailure(err, d)
-	d = m.draft(history, m.ledger.checkpoint)
-	if d.fit() {
-		return m.commit(d), nil
-	}
-	return m.digestAndCommit(ctx, d)
+	return m.digestAndCommit(ctx, d.history)
 }
 
 // noteFailure counts a compaction of d that came to nothing.
@@ -77,23 +75,23 @@ func (m *Manager) noteFailure(err error, d *draft) {
 	m.opts.Logger.Warn("winnow: compaction failed", "error_class", string(ClassifyError(err).Class), "failures", b.failures)
 }
 
-// digestAndCommit lets the digest stand in for a summary that is not to be had. smallest is the request
-// that does not fit otherwise.
-func (m *Manager) digestAndCommit(ctx context.Context, smallest *draft) (*Request, error) {
-	if m.opts.Compact.Off {
-		return nil, smallest.overflow()
+// digestAndCommit lets the digest stand in for a summary that is not to be had. All that may be cleared is
+// cleared by then; what is left to cut are the newest results, and those are what the model works with. They
+// are cut when the digest is not enough.
+func (m *Manager) digestAndCommit(ctx context.Context, history []Message) (*Request, error) {
+	d, report, err := m.compact(ctx, m.draft(history, m.ledger.checkpoint), Digest(), "", false)
+	if err == nil && d.fit() {
+		r := m.commitCompaction(d, report)
+		m.ledger.breaker.total = d.plainTokens()
+		return r, nil
 	}
-	d, report, err := m.compact(ctx, m.draft(smallest.history, m.ledger.checkpoint), Digest(), "", false)
 	if err != nil {
-		return nil, smallest.overflow()
+		d = m.draft(history, m.ledger.checkpoint)
 	}
 	if !d.fit() {
 		return nil, d.overflow()
 	}
-	report.Degraded = true
-	r := m.commitCompaction(d, report)
-	m.ledger.breaker.total = d.plainTokens()
-	return r, nil
+	return m.commit(d), nil
 }
 
 // errNoGain: the summary is not smaller than what it stands for.

@@ -69,7 +69,7 @@ func (m *Manager) prepareWithin(ctx context.Context, history []Message) (*Reques
 		return m.compactAndCommit(ctx, d)
 	}
 	if !d.fit() {
-		return m.digestAndCommit(ctx, d)
+		return nil, d.overflow()
 	}
 	return m.commit(d), nil
 }
@@ -90,9 +90,10 @@ func (m *Manager) Plan(history []Message) *Request {
 	return r
 }
 
-// Compact summarizes now, whatever the size, even where CompactOptions.Off is set or the breaker is open.
-// The error wraps [ErrCompaction] if there is no summary, or none that makes the request smaller; the
-// manager is then as it was before.
+// Compact summarizes now, whatever the size, even where CompactOptions.Off is set or compactions failed
+// before; instructions are for this summary alone. The error wraps [ErrCompaction] if there is nothing to
+// summarize or no summary is to be had; the manager is then as it was before. The summary of a short history
+// may be longer than what it stands for: it was asked for.
 func (m *Manager) Compact(ctx context.Context, history []Message, instructions string) (*Request, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -100,6 +101,9 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 	d, report, err := m.compact(ctx, d, m.opts.Summarizer, instructions, true)
 	if err != nil {
 		return nil, err
+	}
+	if !d.fit() {
+		return nil, d.overflow()
 	}
 	m.ledger.breaker = breaker{}
 	return m.commitCompaction(d, report), nil

@@ -150,16 +150,16 @@ type summaryRun struct {
 }
 
 func (r *summaryRun) summarize(history []Message) (string, error) {
-	if err := r.ctx.Err(); err != nil {
-		return "", fmt.Errorf("winnow: summarizing: %w", err)
-	}
 	if len(history) == 0 {
 		return r.Previous, nil
 	}
 	messages := forSummary(history)
-	if d, ok := r.Summarizer.(digester); ok { // reads a history of any size at once
+	if d, ok := r.Summarizer.(digester); ok { // reads a history of any size at once, and waits for nothing
 		r.calls, r.degraded = 1, true
 		return d.digest(SummaryRequest{Messages: messages, Previous: r.Previous, Instructions: r.Instructions, MaxTokens: r.MaxTokens}), nil
+	}
+	if err := r.ctx.Err(); err != nil {
+		return "", fmt.Errorf("winnow: summarizing: %w", err)
 	}
 	text, err := r.stages(messages)
 	if err == nil && !r.answered { // one digest of everything is better than digests of digests
