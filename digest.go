@@ -19,6 +19,10 @@ func (d digester) Summarize(_ context.Context, req SummaryRequest) (string, erro
 	return d.digest(req), nil
 }
 
+func (d digester) summarize(_ context.Context, req SummaryRequest) (text string, degraded bool, err error) {
+	return d.digest(req), true, nil
+}
+
 const (
 	defaultDigestTokens = 4_000
 	leastDigestTokens   = 24 // room for one line; less says nothing

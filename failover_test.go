@@ -58,6 +58,20 @@ func TestFirstOfRests(t *testing.T) {
 	})
 }
 
+// A digest that stood in is replaced by the next summary of a model: it must be known for one.
+func TestFirstOfTellsOfADigest(t *testing.T) {
+	a := &flaky{name: "## Goal\nby a model", err: errors.New("401")}
+	for _, tc := range []struct {
+		err      error
+		degraded bool
+	}{{errors.New("401"), true}, {nil, false}} {
+		a.err = tc.err
+		sum, err := SummarizeInStages(t.Context(), numbered(5, 100), &SummarizeOptions{Summarizer: FirstOf(0, a, Digest())})
+		require.NoError(t, err)
+		assert.Equal(t, tc.degraded, sum.Degraded)
+	}
+}
+
 func TestFirstOfEnds(t *testing.T) {
 	_, err := FirstOf(time.Second).Summarize(t.Context(), SummaryRequest{})
 	require.Error(t, err)

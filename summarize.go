@@ -279,12 +279,21 @@ func (r *summaryRun) batch(b batch, previous, instructions string) (string, erro
 	if err == nil || r.ctx.Err() != nil || r.failures > 0 || restsAfter(err) {
 		return text, err
 	}
-	// A quarter: the estimate may be four times too low, as chars/4 is for CJK.
-	harder := min(limit, b.tokens) / 4
+	harder := shareOf(min(limit, b.tokens), harderShare(err))
 	if text, again := r.try(b, previous, instructions, harder, 1); again == nil {
 		return text, nil
 	}
 	return "", err
+}
+
+// harderShare is what is left of a chunk that is clipped because it failed: what the provider's numbers
+// allow, or a quarter. The estimate may be four times too low, as chars/4 is for CJK.
+func harderShare(err error) float64 {
+	const slack = 0.9
+	if said := ClassifyError(err); said.Limit > 0 && said.Tokens > said.Limit {
+		return slack * float64(said.Limit) / float64(said.Tokens)
+	}
+	return 0.25
 }
 
 // atoms returns the atoms of messages. One whose labels alone would fill a chunk is split into messages.

@@ -71,19 +71,21 @@ func (r *summaryRun) try(b batch, previous, instructions string, limit, attempts
 	input := addTokens(b.tokens, textTokens(r.Estimator, previous))
 	pause := &backoff.ExponentialBackOff{InitialInterval: firstPause, RandomizationFactor: pauseJitter, Multiplier: 2, MaxInterval: longestPause}
 	for n := 1; ; n++ {
-		answer, err := r.call(&req)
+		a := r.call(&req)
+		text, err := a.text, a.err
 		if err == nil {
-			answer, err = acceptSummary(answer, r.Estimator, input, r.MaxTokens)
+			text, err = acceptSummary(text, r.Estimator, input, r.MaxTokens)
 		}
 		if err == nil {
-			r.cache.put(key, answer)
-			return answer, nil
+			if r.degraded = r.degraded || a.degraded; !a.degraded {
+				r.cache.put(key, text)
+			}
+			return text, nil
 		}
 		if r.ctx.Err() != nil {
 			return "", r.ctx.Err()
 		}
-		var bad *badAnswer
-		if n >= attempts || n > 1 && errors.As(err, &bad) && bad.onlyOnce {
+		if n >= attempts || isHopeless(err, n) {
 			return "", err
 		}
 		if r.sleep(r.ctx, min(pause.NextBackOff(), longestPause)) != nil || r.ctx.Err() != nil {
@@ -91,6 +93,19 @@ func (r *summaryRun) try(b batch, previous, instructions string, limit, attempts
 		}
 		req.Instructions = noteAttempt(instructions, n+1, err)
 	}
+}
+
+// isHopeless says that asking the same once more, after n times, will end in the same way.
+func isHopeless(err error, n int) bool {
+	var bad *badAnswer
+	if errors.As(err, &bad) {
+		return bad.onlyOnce && n > 1
+	}
+	switch ClassifyError(err).Class {
+	case ErrorAuth, ErrorQuota, ErrorOverflow, ErrorBytes:
+		return true
+	}
+	return false
 }
 
 // noteAttempt tells the model what was wrong with its last answer. It also makes every prompt of a run
@@ -107,46 +122,69 @@ func noteAttempt(instructions string, n int, err error) string {
 	return instructions + "\n\n" + note
 }
 
+// answer is what came of one call.
+type answer struct {
+	text     string
+	degraded bool // made without the LLM
+	err      error
+}
+
+// lingering is how long a call waits for a summarizer to come back once it was told to stop, so that one
+// that honours its context leaves no goroutine behind.
+const lingering = 50 * time.Millisecond
+
 // call asks the summarizer once. It returns when ctx or the attempt's time ends, even if the summarizer
 // does not: then its goroutine ends when the summarizer returns.
-func (r *summaryRun) call(req *SummaryRequest) (string, error) {
+func (r *summaryRun) call(req *SummaryRequest) answer {
 	if err := r.ctx.Err(); err != nil {
-		return "", err
+		return answer{err: err}
 	}
 	r.calls++
 	ctx, cancel := context.WithTimeout(r.ctx, r.timeout)
 	defer cancel()
-	type result struct {
-		text string
-		err  error
-	}
-	done := make(chan result, 1)
+	done := make(chan answer, 1)
 	once := *req
 	once.Messages = copyMessages(req.Messages) // its own, even when this call has given up on it
 	go func() {
-		res := result{err: errors.New("the summarizer ended its goroutine")}
-		defer func() { done <- res }()
-		res.text, res.err = safeSummarize(ctx, r.Summarizer, once)
+		a := answer{err: errors.New("the summarizer ended its goroutine")}
+		defer func() { done <- a }()
+		a.text, a.degraded, a.err = safeSummarize(ctx, r.Summarizer, once)
 	}()
 	select {
-	case res := <-done:
-		return res.text, res.err
+	case a := <-done:
+		return a
 	case <-ctx.Done():
-		if r.ctx.Err() == nil {
-			return "", fmt.Errorf("no answer within %s: %w", r.timeout, ctx.Err())
-		}
-		return "", r.ctx.Err()
 	}
+	late := time.NewTimer(lingering)
+	defer late.Stop()
+	select {
+	case a := <-done:
+		if a.err == nil && r.ctx.Err() == nil {
+			return a
+		}
+	case <-late.C:
+	}
+	if r.ctx.Err() != nil {
+		return answer{err: r.ctx.Err()}
+	}
+	return answer{err: fmt.Errorf("no answer within %s: %w", r.timeout, ctx.Err())}
 }
 
-// safeSummarize calls s and makes an error of a panic.
-func safeSummarize(ctx context.Context, s Summarizer, req SummaryRequest) (text string, err error) {
+// safeSummarize calls s and makes an error of a panic. Summarizers of this package say whether they did
+// without an LLM.
+func safeSummarize(ctx context.Context, s Summarizer, req SummaryRequest) (text string, degraded bool, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			text, err = "", fmt.Errorf("winnow: the summarizer panicked: %v", p)
+			text, degraded, err = "", false, fmt.Errorf("winnow: the summarizer panicked: %v", p)
 		}
 	}()
-	return s.Summarize(ctx, req)
+	if own, ok := s.(interface {
+		summarize(context.Context, SummaryRequest) (string, bool, error)
+	}); ok {
+		return own.summarize(ctx, req)
+	}
+	text, err = s.Summarize(ctx, req)
+	return text, false, err
 }
 
 // sleepFor waits for d or the end of ctx.

@@ -241,10 +241,17 @@ func TestSummarizeInStagesRetries(t *testing.T) {
 		{"panic", func(int, SummaryRequest) (string, error) { panic("no model") }, 4, true, 1_200 * time.Millisecond, 1_800 * time.Millisecond},
 		{"cut by length", func(int, SummaryRequest) (string, error) { return "## Goal\nhalf", ErrIncomplete }, 4, true, 1_200 * time.Millisecond, 1_800 * time.Millisecond},
 		{"too long", func(int, SummaryRequest) (string, error) { return strings.Repeat("word ", 5_000_000), nil }, 3, true, 400 * time.Millisecond, 600 * time.Millisecond},
-		{"auth: clipping harder cannot help", func(int, SummaryRequest) (string, error) { return "", errors.New("401 unauthorized") }, 3, true, 1_200 * time.Millisecond, 1_800 * time.Millisecond},
-		{"fits only when clipped harder", func(_ int, r SummaryRequest) (string, error) {
+		{"auth: neither time nor clipping helps", func(int, SummaryRequest) (string, error) { return "", errors.New("401 unauthorized") }, 1, true, 0, 0},
+		{"rate limit: time may help, clipping does not", func(int, SummaryRequest) (string, error) { return "", errors.New("429 rate limit") }, 3, true, 1_200 * time.Millisecond, 1_800 * time.Millisecond},
+		{"overflow: clipped harder at once", func(_ int, r SummaryRequest) (string, error) {
 			if len(r.Prompt()) > 12_000 {
 				return "", errors.New("prompt is too long")
+			}
+			return "fine", nil
+		}, 2, false, 0, 0},
+		{"cut off when large: clipped harder", func(_ int, r SummaryRequest) (string, error) {
+			if len(r.Prompt()) > 12_000 {
+				return "", boom
 			}
 			return "fine", nil
 		}, 4, false, 1_200 * time.Millisecond, 1_800 * time.Millisecond},
@@ -256,7 +263,7 @@ func TestSummarizeInStagesRetries(t *testing.T) {
 				sum, err := SummarizeInStages(t.Context(), numbered(5, 2_000), &SummarizeOptions{Summarizer: s})
 				require.NoError(t, err)
 				assert.Equal(t, tc.calls, sum.Calls)
-				assert.Len(t, s.prompts, tc.calls)
+				assert.Equal(t, tc.calls, len(s.prompts))
 				assert.Equal(t, tc.degraded, sum.Degraded)
 				assert.NotEmpty(t, sum.Text)
 				assert.LessOrEqual(t, tc.least, time.Since(start))
@@ -269,6 +276,22 @@ func TestSummarizeInStagesRetries(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What a provider says of its limit is what the next request is made for.
+func TestSummarizeInStagesClipsToTheLimitTold(t *testing.T) {
+	s := &scripted{answer: func(n int, _ SummaryRequest) (string, error) {
+		if n == 1 {
+			return "", errors.New("prompt is too long: 20000 tokens > 16000 maximum")
+		}
+		return "fine", nil
+	}}
+	sum, err := SummarizeInStages(t.Context(), numbered(5, 2_000), &SummarizeOptions{Summarizer: s})
+	require.NoError(t, err)
+	assert.False(t, sum.Degraded)
+	require.Len(t, s.reqs, 2)
+	share := float64(len(s.prompts[1])-3_000) / float64(len(s.prompts[0])-3_000) // the instructions are not clipped
+	assert.InDelta(t, 0.72, share, 0.15, "a tenth below what is allowed, and not a quarter")
 }
 
 func TestSummarizeInStagesOutageIsCheap(t *testing.T) {
