@@ -10,48 +10,60 @@ import (
 // out twice, and a summary that is refused for it helps nobody.
 
 // identifiersHeading opens the section of identifiers that the text left out.
-const identifiersHeading = "\n\n## Identifiers\n"
+const identifiersHeading = "## Identifiers"
 
 // leastIdentifierTokens is room for a handful; with less the section is left out.
 const leastIdentifierTokens = 24
 
-// audit returns the text with the sections behind it, and names what it had to add.
-func (c *compaction) audit(text string, sections []string) (stored string, repaired []string) {
-	stored = text + strings.Join(sections, "")
-	if add := c.missingIdentifiers(stored, c.cap-c.tokens(stored)); add != "" {
+// audit returns the text of cp with the sections behind it as it is stored, and names what it had to add.
+func (c *compaction) audit(cp *checkpoint, behind layout) (stored string, repaired []string) {
+	text := escapeSummary(cp.body)
+	behind.userRules = cp.carried.userRulesSection(c.opts.Estimator, text, c.tokens(behind.userRules))
+	if behind.userRules != "" {
+		repaired = append(repaired, "rules")
+	}
+	stored = text + behind.String()
+	add, ids := c.missingIdentifiers(stored, c.cap-c.tokens(stored))
+	if add != "" {
 		stored, repaired = stored+add, append(repaired, "identifiers")
 	}
+	cp.carried.Identifiers = ids
 	return stored, repaired
 }
 
 // missingIdentifiers lists paths, URLs, hashes, ids, numbers and names of the summarized history that the
 // text does not have, the likeliest to be used again first, within so many tokens.
-func (c *compaction) missingIdentifiers(text string, room int) string {
-	room -= c.tokens(identifiersHeading)
+func (c *compaction) missingIdentifiers(text string, room int) (section string, ids []string) {
+	room -= c.tokens("\n\n" + identifiersHeading + "\n")
 	if room < leastIdentifierTokens {
-		return ""
+		return "", nil
 	}
 	var n notes
-	n.collect(&SummaryRequest{Messages: append(c.older[:len(c.older):len(c.older)], c.prefix...), Previous: c.previous})
+	n.collect(&SummaryRequest{
+		Messages: append(c.older[:len(c.older):len(c.older)], c.prefix...),
+		Previous: c.previous + "\n" + strings.Join(c.carried.Identifiers, " "),
+	})
 	n.ids.again(c.recent)
 	covered := map[string]bool{}
 	scanIdentifiers(text, func(id string, _ identifierKind) { cover(covered, id) })
 	for ; room >= leastIdentifierTokens; room = room * 3 / 4 { // the table counts tokens in its own way
 		var b strings.Builder
-		for kind, list := range n.ids.pick(room, maps.Clone(covered)) {
+		ids = nil
+		for kind, list := range n.ids.pick(room, maps.Clone(covered), text) {
 			if len(list) > 0 {
-				b.WriteString("- " + kindLabels[kind] + ": " + escapeSummary(strings.Join(list, " ")) + "\n")
+				ids = append(ids, list...)
+				b.WriteString("\n- " + kindLabels[kind] + ": " + escapeSummary(strings.Join(list, " ")))
 			}
 		}
 		if b.Len() == 0 {
-			return ""
+			return "", nil
 		}
-		section := identifiersHeading + strings.TrimSuffix(b.String(), "\n")
+		section := "\n\n" + identifiersHeading + b.String()
 		if c.tokens(text+section) <= c.cap {
-			return section
+			return section, ids
 		}
 	}
-	return ""
+	return "", nil
 }
 
 // again counts the mentions of known identifiers in messages that are kept: what they use is in use.

@@ -1,7 +1,6 @@
 package winnow
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -62,7 +61,7 @@ type compaction struct {
 	prefix []Message // beginning of the turn that the cut divides
 	recent []Message // what is kept, and the request
 
-	rules        string // the section
+	rules        string // the section of the host's rules
 	firstKept    place
 	index        int // of firstKept in the history passed in
 	request      place
@@ -195,7 +194,7 @@ func (c *compaction) collect(d *draft, s span) {
 		switch {
 		case m.Summary:
 			if cp == nil { // of another manager, or of the host
-				c.previous = summaryBody(m)
+				c.previous, c.carried = splitSummary(summaryText(m))
 			}
 		case request >= 0 && i > request:
 			c.prefix = append(c.prefix, *m)
@@ -203,10 +202,10 @@ func (c *compaction) collect(d *draft, s span) {
 			c.older = append(c.older, *m)
 		}
 	}
+	c.carried = c.carried.add(c.older, c.prefix)
 	if c.estimate(c.prefix) < leastPrefix {
 		c.older, c.prefix = append(c.older, c.prefix...), nil
 	}
-	c.carried = c.carried.add(c.older).add(c.prefix)
 	c.recent = append(c.recent, v.plain[cut:]...)
 	c.firstKept, c.index = place{v.facts[cut].key, v.index[cut]}, max(0, v.index[cut])
 	if request >= 0 && request < cut {
@@ -215,109 +214,20 @@ func (c *compaction) collect(d *draft, s span) {
 	}
 }
 
-// run makes the summary. Nothing of the manager is touched; with an error nothing has happened.
-func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compaction, error) {
-	sections := c.sections()
-	body, degraded, calls, err := c.summarize(ctx, s, sections)
-	if err != nil {
-		return nil, nil, err
-	}
-	cp := &checkpoint{firstKept: c.firstKept, request: c.request, body: body, carried: c.carried, degraded: degraded}
-	if degraded {
-		cp.healthy = c.healthy
-	}
-	text := escapeSummary(body)
-	text, repaired := c.audit(text, sections)
-	cp.message = Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: summaryBegin + text + summaryEnd}}}
-	return cp, &Compaction{
-		Summary: text, FirstKept: c.index, TokensBefore: c.before, Degraded: degraded, Repaired: repaired, Calls: calls,
-	}, nil
-}
-
 // leastPrefix is the size in tokens from which on the beginning of a divided turn is worth a summary of its own.
 const leastPrefix = 1_000
 
 func (c *compaction) estimate(messages []Message) int {
 	n := 0
 	for i := range messages {
-		n = addTokens(n, max(0, c.opts.Estimator.Estimate(messages[i])))
+		n = addTokens(n, estimate(c.opts.Estimator, messages[i]))
 	}
 	return n
-}
-
-const splitHeading = "\n\n---\n\n**Turn Context (split turn):**\n\n"
-
-// prefixInstructions are the reference's.
-const prefixInstructions = "This summary covers the prefix of a split turn. Focus on the original request, early progress, and any details needed to understand the retained suffix."
-
-// summarize asks s for the text, within what the sections leave.
-func (c *compaction) summarize(ctx context.Context, s Summarizer, sections []string) (body string, degraded bool, calls int, err error) {
-	room := c.cap - c.tokens(strings.Join(sections, ""))
-	room = max(room, shareOf(c.cap, bodyShare))
-	config := summarizeConfig{
-		SummarizeOptions: SummarizeOptions{
-			Summarizer: s, Window: c.opts.Compact.SummarizerWindow, MaxTokens: room,
-			Previous: c.previous, Instructions: c.instructions, Estimator: c.opts.Estimator,
-		},
-		attempts: c.opts.Compact.Attempts, timeout: c.opts.Compact.Timeout, noDigest: true, cache: c.cache,
-	}
-	if len(c.prefix) > 0 && len(c.older) > 0 {
-		config.MaxTokens = room * 2 / 3
-	}
-	if len(c.older) > 0 || c.previous != "" {
-		sum, err := summarizeInStages(ctx, c.older, config)
-		if err != nil {
-			return "", false, 0, err
-		}
-		body, degraded, calls = sum.Text, sum.Degraded, sum.Calls
-	}
-	if len(c.prefix) > 0 {
-		config.MaxTokens = max(1, room-c.tokens(body))
-		config.Previous = ""
-		config.Instructions = strings.TrimSpace(prefixInstructions + "\n\n" + c.instructions)
-		sum, err := summarizeInStages(ctx, c.prefix, config)
-		if err != nil {
-			return "", false, 0, err
-		}
-		if body != "" {
-			body += splitHeading
-		}
-		body, degraded, calls = body+sum.Text, degraded || sum.Degraded, calls+sum.Calls
-	}
-	return clipToTokens(c.opts.Estimator, body, room), degraded, calls, nil
-}
-
-// sections are what code owns, in the order in which they stand behind the text.
-func (c *compaction) sections() []string {
-	all := []string{c.carried.failuresSection(), c.carried.filesSection(), c.rules}
-	// The rules come last and stay whole; a long list of files gives way first.
-	for k := range all[:2] {
-		if left := c.cap - c.tokens(strings.Join(all, "")); left < shareOf(c.cap, bodyShare) {
-			keep := max(0, c.tokens(all[k])-(shareOf(c.cap, bodyShare)-left))
-			all[k] = clipSection(all[k], c.opts.Estimator, keep)
-		}
-	}
-	return all
 }
 
 func (c *compaction) tokens(text string) int {
 	if text == "" {
 		return 0
 	}
-	return max(0, c.opts.Estimator.Estimate(Message{Role: RoleUser, Parts: []Part{{Text: text}}}))
-}
-
-// clipSection keeps whole lines of a section, the last ones, within so many tokens.
-func clipSection(section string, e Estimator, tokens int) string {
-	if section == "" || tokens <= 0 {
-		return ""
-	}
-	lines := strings.Split(strings.TrimPrefix(section, "\n\n"), "\n")
-	for drop := 1; drop < len(lines)-1; drop *= 2 { // the first line opens the section and the last one may close it
-		kept := "\n\n" + lines[0] + "\n" + strings.Join(lines[1+drop:], "\n")
-		if e.Estimate(Message{Role: RoleUser, Parts: []Part{{Text: kept}}}) <= tokens {
-			return kept
-		}
-	}
-	return ""
+	return textTokens(c.opts.Estimator, text)
 }

@@ -127,8 +127,8 @@ func (t *idTable) score(n *idNote) float64 {
 }
 
 // pick returns the identifiers that are most worth keeping in room tokens, by kind and by first mention.
-// What covered holds is in the digest already.
-func (t *idTable) pick(room int, covered map[string]bool) [identifierKinds][]string {
+// What covered or said holds is in the summary already.
+func (t *idTable) pick(room int, covered map[string]bool, said string) [identifierKinds][]string {
 	type ranked struct {
 		index, cost int
 		worth       float64
@@ -159,6 +159,10 @@ func (t *idTable) pick(room int, covered map[string]bool) [identifierKinds][]str
 			if misses++; misses > 32 {
 				break
 			}
+			continue
+		}
+		if strings.Contains(said, id) { // within a longer word
+			covered[id] = true
 			continue
 		}
 		room -= r.cost

@@ -47,6 +47,11 @@ var (
 		words: []string{"must", "mustn't", "never", "don't", "dont", "do not", "forbidden", "not allowed"},
 		parts: []string{"必须", "必須", "不要", "禁止", "务必", "请勿", "不得", "しないで", "必ず", "絶対"},
 	}
+	// prohibitions are those of them that a user relies on most.
+	prohibitions = wordList{
+		words: []string{"mustn't", "must not", "never", "don't", "dont", "do not", "forbidden", "not allowed"},
+		parts: []string{"不要", "禁止", "请勿", "不得", "しないで", "하지 마"},
+	}
 	decisionWords = wordList{
 		words: []string{"decided", "decision", "instead of", "rather than", "because", "root cause", "turns out", "the issue is", "the issue was", "the problem is", "the problem was", "the bug is", "the bug was", "the fix is", "the cause is", "chose", "opted", "we'll use", "i'll use"},
 		parts: []string{"决定", "因为", "改用", "原因是", "根本原因", "にしました", "ため、"},

@@ -103,7 +103,7 @@ func (n *notes) write(limit int) string {
 	for _, s := range newestFirst(n.other, share(shareOther), 6) {
 		w.item(s)
 	}
-	picked := n.ids.pick(limit-w.used-frame/2, w.covered)
+	picked := n.ids.pick(limit-w.used-frame/2, w.covered, w.b.String())
 	for kind, list := range picked {
 		if len(list) > 0 {
 			w.line("- " + kindLabels[kind] + ": " + strings.Join(list, " "))

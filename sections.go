@@ -21,39 +21,50 @@ const (
 
 // carried is what code owns of the history that a summary stands for. It grows over compactions, within caps.
 type carried struct {
-	Failures []failure `json:"failures,omitempty"` // in order
-	More     int       `json:"more,omitempty"`     // failures besides
-	Read     []string  `json:"read,omitempty"`     // files that were read, oldest first
-	Modified []string  `json:"modified,omitempty"` // files that were written or edited, oldest first
+	Rules       []string  `json:"rules,omitempty"`    // sentences of the user that demand or forbid something, oldest first
+	Failures    []failure `json:"failures,omitempty"` // in order
+	More        int       `json:"more,omitempty"`     // failures besides
+	Read        []string  `json:"read,omitempty"`     // files that were read, oldest first
+	Modified    []string  `json:"modified,omitempty"` // files that were written or edited, oldest first
+	Identifiers []string  `json:"identifiers,omitempty"`
 }
 
 // failure is a tool call that failed.
 type failure struct {
-	Call string `json:"call"` // its id
-	Line string `json:"line"` // as it is listed
+	Call string `json:"call,omitempty"` // its id, if it is known
+	Line string `json:"line"`           // as it is listed
 }
 
-// add returns c with what messages hold besides.
-func (c carried) add(messages []Message) carried {
-	c.Failures, c.Read, c.Modified = slices.Clone(c.Failures), slices.Clone(c.Read), slices.Clone(c.Modified)
-	for i := range messages {
-		m := &messages[i]
-		switch m.Role {
-		case RoleTool:
-			c.addFailure(m)
-		case RoleAssistant:
-			for k := range m.Parts {
-				if m.Parts[k].Kind == KindToolCall {
-					c.addFiles(&m.Parts[k])
+// add returns c with what more lists of messages hold, in order. Of the failures the first of the new ones
+// are kept, and the newest of the old ones as far as there is room.
+func (c carried) add(lists ...[]Message) carried {
+	old := c.Failures
+	c.Failures, c.Read, c.Modified, c.Rules = nil, slices.Clone(c.Read), slices.Clone(c.Modified), slices.Clone(c.Rules)
+	for _, messages := range lists {
+		for i := range messages {
+			m := &messages[i]
+			switch m.Role {
+			case RoleTool:
+				c.addFailure(m)
+			case RoleUser:
+				c.addRules(m)
+			case RoleAssistant:
+				for k := range m.Parts {
+					if m.Parts[k].Kind == KindToolCall {
+						c.addFiles(&m.Parts[k])
+					}
 				}
 			}
 		}
 	}
-	c.Read, c.Modified = newest(c.Read, maxSectionFiles), newest(c.Modified, maxSectionFiles)
+	kept := newest(old, maxListedFailures-len(c.Failures))
+	c.More += len(old) - len(kept)
+	c.Failures = append(slices.Clip(kept), c.Failures...)
+	c.Read, c.Modified, c.Rules = newest(c.Read, maxSectionFiles), newest(c.Modified, maxSectionFiles), newest(c.Rules, maxCarriedRules)
 	return c
 }
 
-func newest(list []string, n int) []string { return list[max(0, len(list)-n):] }
+func newest[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }
 
 func (c *carried) addFailure(m *Message) {
 	if !m.IsError || m.ToolCallID == "" || isMissingResult(m) || slices.ContainsFunc(c.Failures, func(f failure) bool { return f.Call == m.ToolCallID }) {
@@ -107,21 +118,27 @@ func failureMeta(details json.RawMessage) string {
 	return strings.Join(out, " ")
 }
 
-// failuresSection lists the first failures and says how many there are besides.
-func (c *carried) failuresSection() string {
-	if len(c.Failures) == 0 {
+// failuresSection lists failures, n at most, and says how many there are besides.
+func (c *carried) failuresSection(n int) string {
+	if len(c.Failures) == 0 || n <= 0 {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("\n\n## Tool Failures")
-	for _, f := range c.Failures {
+	b.WriteString("\n\n" + failuresHeading)
+	listed := newest(c.Failures, n)
+	for _, f := range listed {
 		b.WriteString("\n- " + escapeSummary(f.Line))
 	}
-	if c.More > 0 {
-		fmt.Fprintf(&b, "\n- ...and %d more", c.More)
+	if more := c.More + len(c.Failures) - len(listed); more > 0 {
+		fmt.Fprintf(&b, "\n"+moreFailures, more)
 	}
 	return b.String()
 }
+
+const (
+	failuresHeading = "## Tool Failures"
+	moreFailures    = "- ...and %d more"
+)
 
 // Tools of common agents that work on a file, and the arguments that name it. Sources: the reference (read,
 // write, edit with path) and the recorded sessions of Claude Code, Codex, opencode, Gemini CLI, OpenHands.
@@ -188,11 +205,11 @@ func pathArgument(arguments json.RawMessage) (path, command string) {
 	return path, text("command")
 }
 
-// filesSection lists what was read and what was modified, sorted; a file that was modified is not listed
-// as read.
-func (c *carried) filesSection() string {
+// filesSection lists what was read and what was modified, the newest n of each, sorted; a file that was
+// modified is not listed as read.
+func (c *carried) filesSection(n int) string {
 	read := slices.DeleteFunc(slices.Clone(c.Read), func(s string) bool { return slices.Contains(c.Modified, s) })
-	return fileList("read-files", read) + fileList("modified-files", c.Modified)
+	return fileList("read-files", newest(read, n)) + fileList("modified-files", newest(c.Modified, n))
 }
 
 func fileList(tag string, files []string) string {
@@ -220,24 +237,35 @@ const (
 	summaryEnd   = "\n</summary>"
 )
 
+// sectionTags are the tags that only code may write into a summary.
+var sectionTags = [...]string{"summary", "read-files", "modified-files", "workspace-critical-rules"}
+
 // escapeSummary keeps text from closing the summary that it is in, or from opening a section of it.
 func escapeSummary(s string) string {
 	if !strings.Contains(s, "<") {
 		return s
 	}
-	for _, tag := range []string{"summary", "read-files", "modified-files", "workspace-critical-rules"} {
+	for _, tag := range sectionTags {
 		s = strings.ReplaceAll(s, "</"+tag, "<\\/"+tag)
 		s = strings.ReplaceAll(s, "<"+tag+">", "<\\"+tag+">")
 	}
 	return s
 }
 
-// summaryBody returns what a summary message stands for, without what is put around it.
-func summaryBody(m *Message) string {
-	s := joinedText(m)
-	s = strings.TrimPrefix(s, summaryBegin)
-	if i := strings.LastIndex(s, summaryEnd); i >= 0 {
-		s = s[:i]
+// layout is the sections behind the text of a summary, in their order. What the text says already of the
+// user's rules is left out of them when the text is there.
+type layout struct{ userRules, failures, files, rules string }
+
+func (l *layout) String() string { return l.userRules + l.failures + l.files + l.rules }
+
+// layOut returns the sections within room tokens. The host's rules stay whole, whatever the room; of the
+// others the longest lists give way first.
+func (c *carried) layOut(e Estimator, rules string, room int) layout {
+	l := layout{rules: rules, userRules: c.userRulesSection(e, "", shareOf(room, userRulesShare))}
+	for n := maxSectionFiles; ; n /= 2 {
+		l.failures, l.files = c.failuresSection(n), c.filesSection(n)
+		if n == 0 || textTokens(e, l.String()) <= room {
+			return l
+		}
 	}
-	return s
 }

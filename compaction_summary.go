@@ -1,0 +1,74 @@
+package winnow
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// The text of a compaction: what the summarizer writes, within what the sections behind it leave.
+
+// run makes the summary. Nothing of the manager is touched; with an error nothing has happened.
+func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compaction, error) {
+	behind := c.carried.layOut(c.opts.Estimator, c.rules, c.cap-shareOf(c.cap, bodyShare))
+	least := shareOf(c.cap, bodyShare)
+	most := max(least, c.cap-c.tokens(behind.String()))
+	sum, err := c.summarize(ctx, s, max(least, shareOf(most, askedShare)))
+	if err != nil {
+		return nil, nil, err
+	}
+	body, _ := splitSummary(sum.Text) // what a model says of failures and files, code knows
+	if isBlank(body) {
+		return nil, nil, fmt.Errorf("%w: %w", ErrCompaction, &badAnswer{reason: "it holds no summary"})
+	}
+	cp := &checkpoint{firstKept: c.firstKept, request: c.request, carried: c.carried, degraded: sum.Degraded}
+	if sum.Degraded {
+		cp.healthy = c.healthy
+	}
+	cp.body = clipToTokens(c.opts.Estimator, body, most)
+	text, repaired := c.audit(cp, behind)
+	cp.message = Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: summaryBegin + text + summaryEnd}}}
+	return cp, &Compaction{
+		Summary: text, FirstKept: c.index, TokensBefore: c.before, Degraded: sum.Degraded, Repaired: repaired, Calls: sum.Calls,
+	}, nil
+}
+
+const splitHeading = "\n\n---\n\n**Turn Context (split turn):**\n\n"
+
+// prefixInstructions are the reference's.
+const prefixInstructions = "This summary covers the prefix of a split turn. Focus on the original request, early progress, and any details needed to understand the retained suffix."
+
+// askedShare is what the summarizer is asked for, of the room that it has. Models count tokens badly, and
+// what they leave is for the identifiers.
+const askedShare = 0.75
+
+// summarize asks s for a text of room tokens. The prefix of a divided turn gets a summary of its own where
+// complete turns stand before it, and else continues the one so far.
+func (c *compaction) summarize(ctx context.Context, s Summarizer, room int) (*Summary, error) {
+	config := summarizeConfig{
+		SummarizeOptions: SummarizeOptions{
+			Summarizer: s, Window: c.opts.Compact.SummarizerWindow, MaxTokens: room,
+			Previous: c.previous, Instructions: c.instructions, Estimator: c.opts.Estimator,
+		},
+		attempts: c.opts.Compact.Attempts, timeout: c.opts.Compact.Timeout, noDigest: true, cache: c.cache,
+	}
+	if len(c.prefix) == 0 {
+		return summarizeInStages(ctx, c.older, config)
+	}
+	ofPrefix := config
+	ofPrefix.Instructions = strings.TrimSpace(prefixInstructions + "\n\n" + c.instructions)
+	if len(c.older) == 0 {
+		return summarizeInStages(ctx, c.prefix, ofPrefix)
+	}
+	config.MaxTokens = room * 2 / 3
+	sum, err := summarizeInStages(ctx, c.older, config)
+	if err != nil {
+		return nil, err
+	}
+	ofPrefix.MaxTokens, ofPrefix.Previous = max(room/3, room-c.tokens(sum.Text)), ""
+	turn, err := summarizeInStages(ctx, c.prefix, ofPrefix)
+	if err != nil {
+		return nil, err
+	}
+	return &Summary{Text: sum.Text + splitHeading + turn.Text, Degraded: sum.Degraded || turn.Degraded, Calls: sum.Calls + turn.Calls}, nil
+}
