@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -182,13 +183,18 @@ func render(msgs []winnow.Message) []wireTurn {
 
 // joinRoles makes one turn of neighbours of one role (ANT-MERGE, BRC-ALTERNATE).
 func joinRoles(turns []wireTurn) []wireTurn {
+	return joinTurns(turns, func(a, b *wireTurn) bool { return a.user == b.user })
+}
+
+// joinTurns makes one turn of neighbours that are alike.
+func joinTurns(turns []wireTurn, alike func(a, b *wireTurn) bool) []wireTurn {
 	var out []wireTurn
 	for _, t := range turns {
-		if n := len(out); n > 0 && out[n-1].user == t.user {
-			last := &out[n-1]
-			last.blocks = append(last.blocks[:len(last.blocks):len(last.blocks)], t.blocks...)
+		if n := len(out); n > 0 && alike(&out[n-1], &t) {
+			out[n-1].blocks = append(out[n-1].blocks, t.blocks...)
 			continue
 		}
+		t.blocks = slices.Clone(t.blocks) // turns are joined more than once
 		out = append(out, t)
 	}
 	return out
@@ -334,15 +340,7 @@ func (c *wireCheck) responses(turns []wireTurn) {
 // gemini: contents alternate; the responses are a content of their own, as many as there are calls.
 func (c *wireCheck) gemini(turns []wireTurn) {
 	isResponse := func(t *wireTurn) bool { return len(t.blocks) > 0 && t.blocks[0].kind == blockResult }
-	var contents []wireTurn
-	for i := range turns {
-		t := turns[i]
-		if n := len(contents); n > 0 && contents[n-1].user == t.user && isResponse(&contents[n-1]) == isResponse(&t) {
-			contents[n-1].blocks = append(contents[n-1].blocks[:len(contents[n-1].blocks):len(contents[n-1].blocks)], t.blocks...)
-			continue
-		}
-		contents = append(contents, t)
-	}
+	contents := joinTurns(turns, func(a, b *wireTurn) bool { return a.user == b.user && isResponse(a) == isResponse(b) })
 	for k := range contents {
 		t := &contents[k]
 		calls := len(t.ids(blockCall))
