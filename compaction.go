@@ -28,11 +28,12 @@ const (
 
 // checkpoint stands for the history before its first kept message.
 type checkpoint struct {
-	message   Message // the summary, as it is sent
-	key       key     // of message
-	firstKept place   // in the repaired history
-	request   place   // the user request before firstKept that is kept verbatim; zero: none
-	body      string  // the summarizer's text, which the next summary updates
+	message   Message  // the summary, as it is sent
+	key       key      // of message
+	firstKept landmark // in the repaired history
+	limited   place    // where the turn limit cut when the summary was made: what lies before is in none; zero: it did not
+	request   place    // the user request before firstKept that is kept verbatim; zero: none
+	body      string   // the summarizer's text, which the next summary updates
 	carried   carried
 	degraded  bool
 	healthy   *checkpoint // below a degraded one the newest that a model wrote: what it stands for is not read again; nil: none
@@ -62,7 +63,8 @@ type compaction struct {
 	recent []Message // what is kept, and the request
 
 	rules        string // the section of the host's rules
-	firstKept    place
+	firstKept    landmark
+	limited      place
 	index        int // of firstKept in the history passed in
 	request      place
 	before       int // tokens of the request
@@ -138,7 +140,7 @@ func outlives(messages []Message, n int) []bool {
 	keep := keptBefore(messages, n)
 	for i := range keep {
 		m := &messages[i]
-		keep[i] = keep[i] && !m.Summary && (m.Role != RoleUser || m.Pinned)
+		keep[i] = keep[i] && (m.Pinned || !m.Summary && m.Role != RoleUser)
 	}
 	return keep
 }
@@ -207,7 +209,10 @@ func (c *compaction) collect(d *draft, s span) {
 		c.older, c.prefix = append(c.older, c.prefix...), nil
 	}
 	c.recent = append(c.recent, v.plain[cut:]...)
-	c.firstKept, c.index = place{v.facts[cut].key, v.index[cut]}, max(0, v.index[cut])
+	c.firstKept, c.index = landmarkAt(v, cut), max(0, v.index[cut])
+	if c.limited = d.limitedAt; c.limited == (place{}) && cp != nil {
+		c.limited = cp.limited
+	}
 	if request >= 0 && request < cut {
 		c.request = place{v.facts[request].key, v.index[request]}
 		c.recent = append(c.recent, v.plain[request])

@@ -21,7 +21,7 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 	if isBlank(body) {
 		return nil, nil, fmt.Errorf("%w: %w", ErrCompaction, &badAnswer{reason: "it holds no summary"})
 	}
-	cp := &checkpoint{firstKept: c.firstKept, request: c.request, carried: c.carried, degraded: sum.Degraded}
+	cp := &checkpoint{firstKept: c.firstKept, limited: c.limited, request: c.request, carried: c.carried, degraded: sum.Degraded}
 	if sum.Degraded {
 		cp.healthy = c.healthy
 	}

@@ -10,7 +10,12 @@ import (
 // goroutine unless CompactOptions.Background is set.
 //
 // The history passed in is either the whole log, append-only, or the last Request.History and what came
-// after it; the manager recognises both. A [Request] is the caller's: later calls do not change it.
+// after it; the manager recognises both, and a log that was rewound, forked or replaced. A host that changes
+// an old message, to redact it for example, passes a copy of the list ([slices.Clone]): of a list that only
+// grew not every message is looked at in every call.
+//
+// A [Request] is the caller's: later calls do not change it. Its lists may share memory with the history;
+// appending to them writes to neither.
 type Manager struct {
 	window int
 	opts   Options // complete; never written after New

@@ -46,7 +46,6 @@ func (h *hasher) key(m *Message) key {
 		h.sha.Write(p.Arguments)
 		h.string(p.MediaType)
 		h.int(p.Bytes)
-		h.int(p.Tokens)
 	}
 	h.flush()
 	return key(h.sha.Sum(h.sum[:0])[:len(key{})])
@@ -139,7 +138,47 @@ func head(m *Message) uint64 {
 type fact struct {
 	key    key
 	tokens int
-	sound  bool // its parts need no repair
+	counts uint32 // see hostCounts
+	sound  bool   // its parts need no repair
+
+	closeLook uint64 // of a message that is sent edited; 0: a glance will do
+}
+
+// isOf says that m, which is at a glance the message of f, is it at a closer look.
+func (f *fact) isOf(m *Message) bool { return f.closeLook == 0 || f.closeLook == closeLook(m) }
+
+// closeLookWords is how many words of each text a close look takes. A text that another one is put in the
+// place of, of the same length, at the same address, with the same beginning, middle and end, is one that
+// somebody redacted.
+const closeLookWords = 64
+
+// closeLook identifies the texts of m by words that are spread over them.
+func closeLook(m *Message) uint64 {
+	h := uint64(len(m.Parts)) + 1
+	for i := range m.Parts {
+		s := m.Parts[i].Text
+		if len(s) < 8 {
+			continue
+		}
+		at := uint64(len(s)) * 0x9e3779b97f4a7c15
+		for range closeLookWords {
+			at ^= at >> 29
+			at *= 0xbf58476d1ce4e5b9
+			position, _ := bits.Mul64(at, uint64(len(s)-7))
+			hi, lo := bits.Mul64(h^loadWord(s, int(position)), 0x9e3779b97f4a7c15)
+			h = hi ^ lo + 1
+		}
+	}
+	return h | 1
+}
+
+// watch has message i of history looked at closely from now on, because it is sent edited: nobody wants the
+// excerpt of a text that is not there any more.
+func (x *index) watch(history []Message, i int) {
+	if i < 0 || i >= len(x.facts) || x.facts[i].closeLook != 0 {
+		return
+	}
+	x.facts[i].closeLook = closeLook(&history[i])
 }
 
 // index remembers facts of messages, so that no text is read twice.
@@ -162,9 +201,9 @@ func (x *index) update(history []Message, e Estimator) []*fact {
 		x.known = make(map[key]*fact, len(history))
 	}
 	for i := range min(len(history), len(x.glances)) {
-		if g := glance(&history[i]); x.glances[i] != g {
+		if g := glance(&history[i]); x.glances[i] != g || !x.facts[i].isOf(&history[i]) {
 			f := x.fact(&history[i], e)
-			if f.key != x.facts[i].key {
+			if old := x.facts[i]; f.key != old.key || f.tokens != old.tokens {
 				x.changes++
 			}
 			x.glances[i], x.facts[i] = g, f
@@ -231,7 +270,10 @@ func inTurn(cursor *int, n, many int) (from, to int) {
 
 func (x *index) isSame(history []Message, from, to int, heads bool) bool {
 	for i := from; i < to; i++ {
-		if heads && x.heads[i] != head(&history[i]) || !heads && x.glances[i] != glance(&history[i]) {
+		if heads && x.heads[i] != head(&history[i]) {
+			return false
+		}
+		if !heads && (x.glances[i] != glance(&history[i]) || !x.facts[i].isOf(&history[i])) {
 			return false
 		}
 	}
@@ -241,13 +283,22 @@ func (x *index) isSame(history []Message, from, to int, heads bool) bool {
 // fact returns what is known of m, and finds it out if nothing is.
 func (x *index) fact(m *Message, e Estimator) *fact {
 	k := x.hasher.key(m)
-	f := x.known[k]
-	if f == nil {
+	f, counts := x.known[k], hostCounts(m)
+	if f == nil || f.counts != counts {
 		r := repair{dropBlank: true}
-		f = &fact{key: k, tokens: max(0, e.Estimate(*m)), sound: r.partsAreClean(m)}
+		f = &fact{key: k, tokens: max(0, e.Estimate(*m)), counts: counts, sound: r.partsAreClean(m)}
 		x.known[k] = f
 	}
 	return f
+}
+
+// hostCounts tells the host's own counts of parts from others: they are no part of what is sent, and the
+// estimate depends on them.
+func hostCounts(m *Message) (n uint32) {
+	for i := range m.Parts {
+		n = n*31 + uint32(m.Parts[i].Tokens)
+	}
+	return n
 }
 
 // repaired returns the fact of a message that the repair made of the one that f is of. The repair changes

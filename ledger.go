@@ -33,16 +33,71 @@ type place struct {
 // find returns the position of p in v, or -1. Of several messages that are the same it takes the one that
 // is nearest to where p was.
 func (p place) find(v *view) int {
+	return p.nearest(v, func(i int) int { return v.index[i] }, func(int) bool { return true })
+}
+
+// findPosition is find for a place whose index is a position in a view.
+func (p place) findPosition(v *view) int {
+	return p.nearest(v, func(i int) int { return i }, func(int) bool { return true })
+}
+
+func (p place) nearest(v *view, index func(i int) int, fits func(i int) bool) int {
 	found := -1
 	if p.key == (key{}) {
 		return found
 	}
 	for i, f := range v.facts {
-		if f.key == p.key && (found < 0 || distance(v.index[i], p.index) < distance(v.index[found], p.index)) {
+		if f.key == p.key && (found < 0 || distance(index(i), p.index) < distance(index(found), p.index)) && fits(i) {
 			found = i
 		}
 	}
 	return found
+}
+
+// landmark is a place with what stood around it: a message that reads like the one that is looked for may
+// stand in another conversation.
+type landmark struct {
+	place
+	before key // of the messages before it, together
+	count  int // of these
+	after  key // of the next message; zero: there was none
+}
+
+// landmarkContext is how many messages before a landmark belong to it.
+const landmarkContext = 3
+
+// landmarkAt returns the landmark of message i.
+func landmarkAt(v *view, i int) landmark {
+	m := landmark{place: place{v.facts[i].key, v.index[i]}}
+	from := i // what stands before it in the history as well
+	for from > 0 && i-from < landmarkContext && v.index[from]-v.index[from-1] <= 1 && v.index[from-1] >= 0 {
+		from--
+	}
+	m.before, m.count = keyOf(v.facts[from:i]), i-from
+	if i+1 < len(v.facts) {
+		m.after = v.facts[i+1].key
+	}
+	return m
+}
+
+// find returns the position of the landmark in v, or -1.
+func (m landmark) find(v *view) int {
+	return m.nearest(v, func(i int) int { return v.index[i] }, func(i int) bool {
+		if i >= m.count && m.count > 0 {
+			return keyOf(v.facts[i-m.count:i]) == m.before
+		}
+		// A host may have dropped what a summary stands for.
+		return m.after != key{} && i+1 < len(v.facts) && v.facts[i+1].key == m.after
+	})
+}
+
+// keyOf is the identity of messages together.
+func keyOf(facts []*fact) key {
+	keys := make([]key, len(facts))
+	for i, f := range facts {
+		keys[i] = f.key
+	}
+	return payloadOf(keys)
 }
 
 func distance(a, b int) int { return max(a-b, b-a) }

@@ -162,7 +162,7 @@ func FuzzManager(f *testing.F) {
 		m, twin := newManager(t, s.window, &s.options), newManager(t, s.window, &s.options)
 		var last []winnow.Message
 		h := historyFrom(d)
-		for i := range h { // a fuzzer loves messages that are all alike: which of them is meant, TestManagerBugAlikeTurns asks
+		for i := range h { // a fuzzer loves messages that are all alike: which of them is meant, TestManagerAlikeTurns asks
 			if p := h[i].Parts; h[i].Role == winnow.RoleUser && !hasBlankPart(&h[i]) && len(p) > 0 && p[0].Kind == winnow.KindText {
 				p[0].Text += " " + nameOf(i)
 			}
@@ -264,6 +264,16 @@ func TestManagerParallelResults(t *testing.T) {
 		assert.Contains(t, text, "BEGIN "+id+"\n")
 		assert.Contains(t, text, "exit status 1 END "+id)
 		assert.Greater(t, len(text), 10_000, "a useful share of the window")
+	}
+}
+
+// Results that were cut already are cut further when some tokens are missing.
+func TestManagerCutResultsAreCutFurther(t *testing.T) {
+	for n := 5_000; n <= 10_000; n += 100 {
+		m := newManager(t, 16_000, &winnow.Options{Estimator: byChars})
+		h := list(userSays(strings.Repeat("word ", n*4/5)), modelCalls("a", "b"), toolSays("a", numbered(700)), toolSays("b", numbered(701)))
+		_, err := m.Prepare(t.Context(), h)
+		assert.NoError(t, err, "a request of %d tokens of 12 000, which leaves a thousand to each result", n)
 	}
 }
 

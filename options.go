@@ -210,6 +210,7 @@ func (o *CompactOptions) withDefaults(window int) *CompactOptions {
 	setFloat(&c.MaxHistoryShare, defaultMaxHistoryShare)
 	setDuration(&c.Timeout, defaultTimeout)
 	setInt(&c.Attempts, defaultAttempts)
+	c.Attempts = max(1, c.Attempts)
 	if c.SummarizerWindow <= 0 {
 		c.SummarizerWindow = window
 	}

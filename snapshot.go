@@ -43,6 +43,13 @@ type savedPlace struct {
 	Index int    `json:"index"`
 }
 
+type savedLandmark struct {
+	savedPlace
+	Before string `json:"before,omitempty"`
+	Count  int    `json:"count,omitempty"`
+	After  string `json:"after,omitempty"`
+}
+
 type savedEdit struct {
 	Message savedMessage `json:"message"`
 	Tokens  int          `json:"tokens"`
@@ -60,12 +67,14 @@ type savedMessage struct {
 
 type savedPart struct {
 	Part
-	Text []byte `json:"text,omitempty"` // hides Part's
+	Text      []byte `json:"text,omitempty"`      // hides Part's
+	Arguments []byte `json:"arguments,omitempty"` // hides Part's: of a part that is no call they may be no JSON
 }
 
 type savedCheckpoint struct {
 	Text      []byte           `json:"text"`
-	FirstKept savedPlace       `json:"firstKept"`
+	FirstKept savedLandmark    `json:"firstKept"`
+	Limited   savedPlace       `json:"limited,omitzero"`
 	Request   savedPlace       `json:"request,omitzero"`
 	Body      []byte           `json:"body"`
 	Carried   carried          `json:"carried"`
@@ -133,6 +142,16 @@ func (s *snapshot) ledger() (ledger, error) {
 		}
 		return q
 	}
+	landmark := func(p savedLandmark) landmark {
+		m := landmark{place: place(p.savedPlace), count: min(max(0, p.Count), landmarkContext)}
+		if p.Before != "" {
+			m.before = parse(p.Before)
+		}
+		if p.After != "" {
+			m.after = parse(p.After)
+		}
+		return m
+	}
 	l := ledger{sentAt: s.SentAt, tokens: max(0, s.Tokens), estimate: max(0, s.Estimate), accounting: s.Accounting.accounting(), body: max(0, s.Body), refusals: max(0, s.Refusals), turnStart: place(s.TurnStart), projections: map[key]*projection{}}
 	var h hasher
 	for _, text := range s.Sent {
@@ -146,7 +165,7 @@ func (s *snapshot) ledger() (ledger, error) {
 	for c, to := s.Checkpoint, &l.checkpoint; c != nil; c, to = c.Healthy, &(*to).healthy {
 		*to = &checkpoint{
 			message:   Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: string(c.Text)}}},
-			firstKept: place(c.FirstKept), request: place(c.Request), body: string(c.Body), carried: c.Carried, degraded: c.Degraded,
+			firstKept: landmark(c.FirstKept), limited: place(c.Limited), request: place(c.Request), body: string(c.Body), carried: c.Carried, degraded: c.Degraded,
 		}
 		(*to).key = h.key(&(*to).message)
 	}
@@ -158,7 +177,7 @@ func (c *checkpoint) saved() *savedCheckpoint {
 		return nil
 	}
 	return &savedCheckpoint{
-		Text: []byte(joinedText(&c.message)), FirstKept: c.firstKept.saved(), Request: c.request.saved(),
+		Text: []byte(joinedText(&c.message)), FirstKept: c.firstKept.saved(), Limited: c.limited.saved(), Request: c.request.saved(),
 		Body: []byte(c.body), Carried: c.carried, Degraded: c.degraded, Healthy: c.healthy.saved(),
 	}
 }
@@ -189,10 +208,21 @@ func (p place) saved() savedPlace {
 	return savedPlace{hex.EncodeToString(p.key[:]), p.index}
 }
 
+func (m *landmark) saved() savedLandmark {
+	s := savedLandmark{savedPlace: m.place.saved(), Count: m.count}
+	if m.count > 0 {
+		s.Before = hex.EncodeToString(m.before[:])
+	}
+	if m.after != (key{}) {
+		s.After = hex.EncodeToString(m.after[:])
+	}
+	return s
+}
+
 func saveMessage(m *Message) savedMessage {
 	s := savedMessage{Role: m.Role, ToolCallID: []byte(m.ToolCallID), ToolName: []byte(m.ToolName), IsError: m.IsError}
 	for _, p := range m.Parts {
-		s.Parts = append(s.Parts, savedPart{Part: p, Text: []byte(p.Text)})
+		s.Parts = append(s.Parts, savedPart{Part: p, Text: []byte(p.Text), Arguments: p.Arguments})
 	}
 	return s
 }
@@ -200,7 +230,7 @@ func saveMessage(m *Message) savedMessage {
 func (s *savedMessage) message() Message {
 	m := Message{Role: s.Role, ToolCallID: string(s.ToolCallID), ToolName: string(s.ToolName), IsError: s.IsError}
 	for _, p := range s.Parts {
-		p.Part.Text = string(p.Text)
+		p.Part.Text, p.Part.Arguments = string(p.Text), p.Arguments
 		m.Parts = append(m.Parts, p.Part)
 	}
 	return m

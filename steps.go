@@ -14,11 +14,12 @@ type draft struct {
 	budget  int // tokens that the request may have, Overhead included
 
 	view       *view
-	checkpoint *checkpoint // that the view has, nil: none
-	behind     []Message   // what a digest stands for, and no model's summary, if the history still has it
-	kept       []Message   // Request.History
-	edits      []Edit      // repair, compact, limit
-	turnStart  place
+	checkpoint *checkpoint         // that the view has, nil: none
+	behind     []Message           // what a digest stands for, and no model's summary, if the history still has it
+	kept       []Message           // Request.History
+	edits      []Edit              // repair, compact, limit
+	turnStart  place               // by its position in the view
+	limitedAt  place               // the same message by its index in the history
 	made       map[key]*projection // new ones
 
 	accounting accounting // the ledger's, and what this history adds to it
@@ -54,7 +55,9 @@ func (d *draft) indexAndRepair() {
 	}
 	d.view = newView(out, own)
 	for k, i := range r.origin {
-		d.view.index[k] = int(i)
+		if d.view.index[k] = int(i); i < 0 && k > 0 { // a result that stands in belongs to its call
+			d.view.index[k] = d.view.index[k-1]
+		}
 	}
 }
 
@@ -79,11 +82,17 @@ func (d *draft) limitAndReplay() {
 			p = d.ledger.projections[f.key]
 		}
 		if p != nil && !v.messages[i].Pinned {
+			d.ledger.index.watch(d.history, v.index[i])
 			v.project(i, p)
 		}
 	}
 	d.observeUsage()
 }
+
+const (
+	summarizedReason = "older than what is kept: a summary stands for it"
+	limitReason      = "older than the newest turns that are kept"
+)
 
 // replayCheckpoint puts the summary in the place of what it stands for. It is false if the history has
 // neither the summary nor the first message that was kept after it.
@@ -99,7 +108,7 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 		return false
 	}
 	keep := append(outlives(v.messages, first), slices.Repeat([]bool{true}, len(v.messages)-first)...)
-	request := c.request.find(v)
+	request, limited := c.request.find(v), c.limited.find(v)
 	unread, pending := c.unread(v)
 	at := 0 // the summary stands behind leading system messages
 	for at < first && v.messages[at].Role == RoleSystem {
@@ -108,10 +117,14 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 	for i := range first {
 		m := &v.messages[i]
 		if keep[i] = keep[i] || i == request; !keep[i] {
-			if c.degraded && (i >= unread || i == pending) {
+			op, reason := OpCompact, summarizedReason
+			switch {
+			case i < limited:
+				op, reason = OpLimit, limitReason
+			case c.degraded && (i >= unread || i == pending):
 				d.behind = append(d.behind, *m)
 			}
-			d.edits = append(d.edits, Edit{Op: OpCompact, Index: max(0, v.index[i]), ID: m.ID, Before: max(1, v.tokens[i]), Reason: "summarized"})
+			d.edits = append(d.edits, Edit{Op: op, Index: max(0, v.index[i]), ID: m.ID, Before: max(1, v.tokens[i]), Reason: reason})
 		}
 	}
 	v.keepOnly(keep)
@@ -121,7 +134,7 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 
 func (d *draft) limitTurns(limit int) {
 	v := d.view
-	start := max(0, d.ledger.turnStart.find(v)) // -1: a history that begins elsewhere
+	start := max(0, d.ledger.turnStart.findPosition(v)) // -1: a history that begins elsewhere
 	turns := 0
 	for i := start; i < len(v.messages); i++ {
 		if beginsTurn(&v.messages[i]) {
@@ -134,13 +147,14 @@ func (d *draft) limitTurns(limit int) {
 	if start == 0 {
 		return
 	}
-	d.turnStart = place{v.facts[start].key, v.index[start]}
+	d.turnStart = place{v.facts[start].key, start}
+	d.limitedAt = place{v.facts[start].key, v.index[start]}
 	keep := append(keptBefore(v.messages, start), slices.Repeat([]bool{true}, len(v.messages)-start)...)
 	dropped := false
 	for i := range start {
 		if !keep[i] {
 			dropped = true
-			d.edits = append(d.edits, Edit{Op: OpLimit, Index: max(0, v.index[i]), ID: v.messages[i].ID, Before: max(1, v.tokens[i]), Reason: "older than the newest turns that are kept"})
+			d.edits = append(d.edits, Edit{Op: OpLimit, Index: max(0, v.index[i]), ID: v.messages[i].ID, Before: max(1, v.tokens[i]), Reason: limitReason})
 		}
 	}
 	if dropped {
@@ -279,6 +293,7 @@ func (d *draft) prune(o PruneOptions, window int) {
 func (d *draft) project(i int, m Message, tokens int, op Op, reason string) {
 	p := &projection{message: m, tokens: tokens, op: op, reason: reason, key: d.ledger.index.hasher.key(&m)}
 	d.made[d.view.facts[i].key] = p
+	d.ledger.index.watch(d.history, d.view.index[i])
 	d.view.project(i, p)
 	d.intact = min(d.intact, i)
 }

@@ -2,6 +2,7 @@ package winnow
 
 import (
 	"bytes"
+	"math"
 	"slices"
 )
 
@@ -79,8 +80,12 @@ func (v *view) project(i int, p *projection) {
 }
 
 func (v *view) setTokens(i, n int) {
+	saturated := v.total == math.MaxInt // a host's own counts may be absurd
 	v.total += n - v.tokens[i]
 	v.tokens[i] = n
+	if saturated || n == math.MaxInt {
+		v.sum()
+	}
 }
 
 // sum recounts total, which saturates where a host's own counts are absurd.

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 	"unsafe"
 	"weak"
 
@@ -18,12 +17,11 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// What the manager gets wrong, each as small as it could be made. A test moves to the file of its subject
-// with the change that makes it pass.
+// What the manager once got wrong, each as small as it could be made.
 
 // The summarizer is down for good and nothing but a compaction can make the request fit. The breaker must
 // keep the summarizer from being asked, not the digest from standing in: a conversation never ends for it.
-func TestManagerBugDeadSession(t *testing.T) {
+func TestManagerDeadSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := chat(150, 4_000)
 		m := newManager(t, 32_000, &winnow.Options{Estimator: byChars, Summarizer: fails(errDown)})
@@ -40,7 +38,7 @@ func TestManagerBugDeadSession(t *testing.T) {
 }
 
 // Compact is no way around the budget: a request that is known not to fit is an *OverflowError.
-func TestManagerBugCompactAboveBudget(t *testing.T) {
+func TestManagerCompactAboveBudget(t *testing.T) {
 	h := list(pinned(userSays(strings.Repeat("word ", 6_000))), modelSays(strings.Repeat("text ", 800)), userSays("and?"), modelSays("x"), userSays("y"))
 	m := newManager(t, 8_000, &winnow.Options{Estimator: byChars})
 	_, err := m.Prepare(t.Context(), h)
@@ -52,18 +50,8 @@ func TestManagerBugCompactAboveBudget(t *testing.T) {
 	require.ErrorIs(t, err, winnow.ErrOverflow)
 }
 
-// Two results that were cut already can be cut further when some tokens are missing.
-func TestManagerBugCutResultsAreCutFurther(t *testing.T) {
-	for n := 5_000; n <= 10_000; n += 100 {
-		m := newManager(t, 16_000, &winnow.Options{Estimator: byChars})
-		h := list(userSays(strings.Repeat("word ", n*4/5)), modelCalls("a", "b"), toolSays("a", numbered(700)), toolSays("b", numbered(701)))
-		_, err := m.Prepare(t.Context(), h)
-		assert.NoError(t, err, "a request of %d tokens of 12 000, which leaves a thousand to each result", n)
-	}
-}
-
 // A summary has a tenth of the budget. Where that is too much and less would do, a shorter one must be asked for.
-func TestManagerBugShorterSummaryFits(t *testing.T) {
+func TestManagerShorterSummaryFits(t *testing.T) {
 	s := &fakeSummarizer{answer: func(_ int, req winnow.SummaryRequest) (string, error) {
 		return ("## Goal\n" + asciiText)[:min(4*req.MaxTokens, 100_000)], nil
 	}}
@@ -77,7 +65,7 @@ func TestManagerBugShorterSummaryFits(t *testing.T) {
 
 // A checkpoint is of a history, not of a message that reads like its first kept one. Here the host began a
 // new conversation, and all of it up to the last "continue" is gone.
-func TestManagerBugReplacedConversation(t *testing.T) {
+func TestManagerReplacedConversation(t *testing.T) {
 	m := newManager(t, 8_000, &winnow.Options{Estimator: byChars, Summarizer: says("## Goal\nthe old conversation"), Now: newClock().Now})
 	var h []winnow.Message
 	for i := range 12 {
@@ -90,7 +78,7 @@ func TestManagerBugReplacedConversation(t *testing.T) {
 
 // The turns that are kept are the same whether the host passes its log or what the last request returned,
 // though its users say the same in each turn and repair has left messages out.
-func TestManagerBugAlikeTurns(t *testing.T) {
+func TestManagerAlikeTurns(t *testing.T) {
 	m := newManager(t, 100_000, &winnow.Options{HistoryTurns: 3, Now: newClock().Now})
 	var h []winnow.Message
 	for i := range 8 {
@@ -133,7 +121,7 @@ func sendSecret(t *testing.T, m *winnow.Manager) (uintptr, weak.Pointer[byte]) {
 
 // A message is not known by where it lies in memory: memory is used again. A host that reads its log anew for
 // each request has redacted a secret meanwhile, and the manager sends the excerpt of the old text.
-func TestManagerBugReusedMemory(t *testing.T) {
+func TestManagerReusedMemory(t *testing.T) {
 	reused := 0
 	for try := 0; try < 150 && reused < 2; try++ { // whether memory is used again is up to the runtime
 		m := newManager(t, 8_000, &winnow.Options{Now: newClock().Now})
@@ -155,19 +143,19 @@ func TestManagerBugReusedMemory(t *testing.T) {
 	t.Logf("memory was used again %d times", reused)
 }
 
-// A Request is the caller's: who marks messages in it for a provider's cache must not change the history.
-func TestManagerBugRequestSharesTheHistory(t *testing.T) {
-	h := list(systemSays("be kind"), userSays("hello"), modelSays("hi"), userSays("how?"))
-	before := deepCopy(h)
+// Messages may share the history's memory. Who appends to them writes to neither.
+func TestManagerRequestsAreClipped(t *testing.T) {
+	log := append(make([]winnow.Message, 0, 16), systemSays("be kind"), userSays("hello"), modelSays("hi"), userSays("how?"))
+	before := deepCopy(log[:8])
 	m := newManager(t, 100_000, nil)
-	r := prepare(t, m, h)
-	r.Messages[1] = userSays("hello [cached]")
-	sameMessages(t, before, h, "writing into Request.Messages wrote to the history")
-	sameMessages(t, before, r.History, "and to Request.History")
+	r := prepare(t, m, log)
+	_ = append(r.Messages, userSays("[cached]"))
+	_ = append(r.History, userSays("[cached]"))
+	sameMessages(t, before, log[:8], "appending to a request wrote to the history")
 }
 
 // An edit of a message that the library made must not say that message 0 of the history is gone.
-func TestManagerBugEditsOfMadeMessages(t *testing.T) {
+func TestManagerEditsOfMadeMessages(t *testing.T) {
 	m := newManager(t, 100_000, &winnow.Options{HistoryTurns: 1})
 	h := named(list(systemSays("be kind"), userSays("a"), modelCalls("x"), userSays("b"), modelSays("c"), userSays("d")))
 	r := prepare(t, m, h)
@@ -178,7 +166,7 @@ func TestManagerBugEditsOfMadeMessages(t *testing.T) {
 }
 
 // What the turn limit dropped was never summarized, and edits must not say so.
-func TestManagerBugLimitedIsNotSummarized(t *testing.T) {
+func TestManagerLimitedIsNotSummarized(t *testing.T) {
 	s := says("## Goal\nshort")
 	m := newManager(t, 100_000, &winnow.Options{Estimator: byChars, Summarizer: s, HistoryTurns: 4, Compact: &winnow.CompactOptions{KeepRecent: 100}})
 	h := chat(10, 2_000)
@@ -199,7 +187,7 @@ func TestManagerBugLimitedIsNotSummarized(t *testing.T) {
 }
 
 // A pin survives every stage, a summary that the host wrote itself and pinned too.
-func TestManagerBugPinnedSummary(t *testing.T) {
+func TestManagerPinnedSummary(t *testing.T) {
 	m := newManager(t, 8_000, &winnow.Options{Estimator: byChars})
 	pin := pinned(summarySays("Before this the user has agreed to the plan."))
 	r := prepare(t, m, append(list(pin), chat(30, 2_000)...))
@@ -207,30 +195,8 @@ func TestManagerBugPinnedSummary(t *testing.T) {
 	assert.Equal(t, 1, countOf(&pin, r.Messages))
 }
 
-// Clearing results must be worth it. Once texts fill the window clearing frees next to nothing, each request
-// rewrites the one before it, and results are gone before the model has used them: that is the time to compact.
-func TestManagerBugEpochsInARow(t *testing.T) {
-	c := newClock()
-	m := newManager(t, 32_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now})
-	h := agentSession(150, 2_400)
-	last, epoch := prepare(t, m, h[:1]), 0
-	sent, closest := 1, math.MaxInt
-	for n := 2; n <= len(h); n++ {
-		if n < len(h) && h[n].Role != winnow.RoleAssistant {
-			continue
-		}
-		r := prepare(t, m, h[:n])
-		if sent++; r.FirstChanged < len(last.Messages) {
-			closest, epoch = min(closest, sent-epoch), sent
-		}
-		last = r
-		c.pass(20 * time.Second)
-	}
-	assert.GreaterOrEqual(t, closest, 5, "requests from one epoch to the next, with the cache warm")
-}
-
 // Absurd counts of a host are cut like any other: the total must not wrap or go below the truth.
-func TestManagerBugAbsurdCounts(t *testing.T) {
+func TestManagerAbsurdCounts(t *testing.T) {
 	h := list(userSays("list"), modelCalls("a", "b"), toolSays("a", numbered(400)), toolSays("b", numbered(400)), modelSays("done"), userSays("and?"))
 	for _, i := range []int{2, 3} {
 		h[i].Parts[0].Tokens = math.MaxInt
@@ -243,7 +209,7 @@ func TestManagerBugAbsurdCounts(t *testing.T) {
 }
 
 // A count that the host learns later is not sent: the prefix is the same, and edits stay.
-func TestManagerBugCountsThatComeLater(t *testing.T) {
+func TestManagerCountsThatComeLater(t *testing.T) {
 	m := newManager(t, 16_000, &winnow.Options{Estimator: byChars, Now: newClock().Now})
 	h := list(userSays("list"), modelCalls("a"), toolSays("a", numbered(400)), modelSays("done"), userSays("and?"))
 	first := prepare(t, m, h)
@@ -254,7 +220,7 @@ func TestManagerBugCountsThatComeLater(t *testing.T) {
 }
 
 // A negative number means 0: no attempt after the first.
-func TestManagerBugNegativeAttempts(t *testing.T) {
+func TestManagerNegativeAttempts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls := func(attempts int) int {
 			s := fails(errDown)
@@ -268,7 +234,7 @@ func TestManagerBugNegativeAttempts(t *testing.T) {
 }
 
 // What a host can pass can be saved: arguments in a result are carried, whatever they are.
-func TestManagerBugSnapshotOfOddParts(t *testing.T) {
+func TestManagerSnapshotOfOddParts(t *testing.T) {
 	h := list(userSays("list"), modelCalls("a"), toolSays("a", numbered(400)))
 	h[2].Parts = append(h[2].Parts, winnow.Part{Kind: winnow.KindOpaque, MediaType: "application/pdf", Arguments: json.RawMessage(`{"cut":`)})
 	m := newManager(t, 16_000, nil)
