@@ -46,6 +46,16 @@ func (digester) digest(req SummaryRequest) string {
 // The sum less 8 % lies 8 % above the count of o200k_base on digests of the recorded sessions (−20 to +22 %),
 // and it is never less than a quarter of the characters.
 func digestTokens(s string) int {
+	return max(digestUnits(s)/unitsPerToken, (charCount(s)+charsPerDigestToken-1)/charsPerDigestToken)
+}
+
+const charsPerDigestToken = 4
+
+// unitsPerToken makes sums of small counts exact: a rounded count for each of a thousand words is not.
+const unitsPerToken = 25
+
+// digestUnits counts what digestTokens rounds.
+func digestUnits(s string) int {
 	n := 0
 	for i := 0; i < len(s); {
 		start := i
@@ -70,7 +80,7 @@ func digestTokens(s string) int {
 			n += (i - start + 1) / 2
 		}
 	}
-	return max(n*23/25, (charCount(s)+3)/4)
+	return n * 23
 }
 
 // byteLimit is the longest digest in bytes.

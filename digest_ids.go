@@ -1,6 +1,7 @@
 package winnow
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -126,78 +127,94 @@ func (t *idTable) score(n *idNote) float64 {
 	return s * kindWeight[n.kind]
 }
 
-// pick returns the identifiers that are most worth keeping in room tokens, by kind and by first mention.
-// What covered or said holds is in the summary already.
+// pick returns the identifiers that are most worth keeping in room tokens, by kind and by first mention,
+// for lines that begin with kindLabels. What covered or said holds is in the summary already.
 func (t *idTable) pick(room int, covered map[string]bool, said string) [identifierKinds][]string {
-	type ranked struct {
-		index, cost int
-		worth       float64
-	}
-	var list []ranked
-	for i := range t.notes {
-		n := &t.notes[i]
-		cost := max(1, digestTokens(n.id))
-		list = append(list, ranked{i, cost, t.score(n) / math.Pow(float64(cost), costPower)})
-	}
-	slices.SortStableFunc(list, func(a, b ranked) int {
-		switch {
-		case a.worth > b.worth:
-			return -1
-		case a.worth < b.worth:
-			return 1
-		}
-		return 0
-	})
-	chosen := make([]int, 0, 256)
+	units, chars := room*unitsPerToken, room*charsPerDigestToken
+	var begun [identifierKinds]bool
+	chosen := make(map[string]rankedID)
 	misses := 0
-	for _, r := range list {
-		id := t.notes[r.index].id
-		if covered[id] {
+	for _, r := range t.ranked() {
+		n := &t.notes[r.index]
+		if covered[n.id] {
 			continue
 		}
-		if r.cost > room {
+		if strings.Contains(said, n.id) { // within a longer word
+			covered[n.id] = true
+			continue
+		}
+		cost, length := r.units, r.chars
+		if !begun[n.kind] {
+			label := "\n- " + kindLabels[n.kind] + ": "
+			cost, length = cost+digestUnits(label), length+len(label)
+		}
+		if cost > units || length > chars {
 			if misses++; misses > 32 {
 				break
 			}
 			continue
 		}
-		if strings.Contains(said, id) { // within a longer word
-			covered[id] = true
-			continue
-		}
-		room -= r.cost
-		chosen = append(chosen, r.index)
-		cover(covered, id)
+		units, chars = units-cost, chars-length
+		begun[n.kind] = true
+		eachWithin(n.id, func(s string) {
+			covered[s] = true
+			if part, ok := chosen[s]; ok { // the end of a path that is now there as a whole
+				units, chars = units+part.units, chars+part.chars
+				delete(chosen, s)
+			}
+		})
+		chosen[n.id] = r
 	}
-	slices.Sort(chosen)
 	var out [identifierKinds][]string
-	for _, i := range chosen {
+	for i := range t.notes {
 		n := &t.notes[i]
-		out[n.kind] = append(out[n.kind], n.id)
+		if _, ok := chosen[n.id]; ok {
+			out[n.kind] = append(out[n.kind], n.id)
+		}
 	}
 	return out
 }
 
+// rankedID is an identifier with what it costs and what it is worth for that.
+type rankedID struct {
+	index, units, chars int
+	worth               float64
+}
+
+// ranked returns all identifiers, the one that is worth most first.
+func (t *idTable) ranked() []rankedID {
+	list := make([]rankedID, len(t.notes))
+	for i := range t.notes {
+		n := &t.notes[i]
+		r := rankedID{index: i, units: digestUnits(n.id), chars: charCount(n.id) + 1}
+		tokens := max(1, r.units/unitsPerToken, (r.chars+2)/charsPerDigestToken)
+		r.worth = t.score(n) / math.Pow(float64(tokens), costPower)
+		list[i] = r
+	}
+	slices.SortStableFunc(list, func(a, b rankedID) int { return cmp.Compare(b.worth, a.worth) })
+	return list
+}
+
 // cover marks id and what can be found within it as said.
 func cover(covered map[string]bool, id string) {
-	covered[id] = true
+	eachWithin(id, func(s string) { covered[s] = true })
+}
+
+// eachWithin calls f for id and for the identifiers that can be found within it.
+func eachWithin(id string, f func(s string)) {
+	f(id)
 	if len(id) > maxIdentifier {
 		return
 	}
 	for i := 1; i < len(id); i++ { // the ends of a path
 		if byteClass[id[i-1]]&(classSlash|classJoint) != 0 {
-			covered[id[i:]] = true
+			f(id[i:])
 		}
 	}
-	scanPieces(id, func(s string, _ identifierKind) { covered[s] = true })
-}
-
-// scanPieces emits the identifiers between the slashes of a path or URL.
-func scanPieces(id string, emit func(string, identifierKind)) {
 	if strings.IndexByte(id, '/') < 0 {
 		return
 	}
 	for piece := range strings.SplitSeq(id, "/") {
-		scanIdentifiers(piece, emit)
+		scanIdentifiers(piece, func(s string, _ identifierKind) { f(s) })
 	}
 }

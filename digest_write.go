@@ -73,8 +73,10 @@ const (
 	shareLast      = 0.04
 	sharePlans     = 0.02
 	shareOther     = 0.03
-	shareFrame     = 0.03
 )
+
+// pickMargin is for spaces that join punctuation, which the sum over identifiers does not see.
+const pickMargin = 8
 
 // kindLabels name the lists of identifiers.
 var kindLabels = [identifierKinds]string{"Paths", "URLs", "Hashes and ids", "Numbers", "Error codes", "Symbols", "Names"}
@@ -86,7 +88,6 @@ func (n *notes) write(limit int) string {
 	if limit < 200 { // no room for sections
 		return w.short(n)
 	}
-	frame := share(shareFrame) + 60
 	w.section(headGoal, newestFirst(n.requests, share(shareRequests), 3))
 	w.section(headConstraints, whole(rankRules(n.rules), share(shareRules)))
 	w.line(headProgress)
@@ -103,7 +104,7 @@ func (n *notes) write(limit int) string {
 	for _, s := range newestFirst(n.other, share(shareOther), 6) {
 		w.item(s)
 	}
-	picked := n.ids.pick(limit-w.used-frame/2, w.covered, w.b.String())
+	picked := n.ids.pick(limit-w.used-pickMargin, w.covered, w.b.String())
 	for kind, list := range picked {
 		if len(list) > 0 {
 			w.line("- " + kindLabels[kind] + ": " + strings.Join(list, " "))
