@@ -132,9 +132,11 @@ func (r *reading) json(text string, i, nesting int) int {
 		switch c := text[i]; c {
 		case '{', '[':
 			depth++
-			if at := min(depth, maxJSONDepth); true {
-				keys[at], object[at] = key, c == '{'
+			at := min(depth, maxJSONDepth)
+			if byField(&keys, &object, at-1) {
+				key = "message"
 			}
+			keys[at], object[at] = key, c == '{'
 			if skip == 0 && (depth > maxJSONDepth || echoes(key)) {
 				skip = depth
 			}
@@ -158,16 +160,16 @@ func (r *reading) json(text string, i, nesting int) int {
 			if isKey {
 				key, isKey = value, false
 			} else if skip == 0 {
+				if byField(&keys, &object, min(depth, maxJSONDepth)) {
+					key = "message"
+				}
 				r.jsonString(key, value, nesting)
 			}
 		case ',':
 			isKey = object[min(depth, maxJSONDepth)]
 			i++
 		case '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
-			end := i
-			for end < len(text) && text[end] >= '0' && text[end] <= '9' {
-				end++
-			}
+			end := digitsEnd(text, i)
 			if skip == 0 {
 				r.jsonNumber(key, text[i:end])
 			}
@@ -175,6 +177,20 @@ func (r *reading) json(text string, i, nesting int) int {
 		default:
 			i++
 		}
+	}
+	return i
+}
+
+// byField says that the level is an object of errors by field, as ASP.NET and Rails make them: what stands
+// under "errors": {"prompt": …} is no prompt.
+func byField(keys *[maxJSONDepth + 1]string, object *[maxJSONDepth + 1]bool, level int) bool {
+	return level > 1 && keys[level] == "errors" && object[level] && object[level-1]
+}
+
+// digitsEnd returns where the digits from i on end.
+func digitsEnd(text string, i int) int {
+	for i < len(text) && text[i] >= '0' && text[i] <= '9' {
+		i++
 	}
 	return i
 }
@@ -231,7 +247,7 @@ func (r *reading) jsonString(key, raw string, nesting int) {
 			return
 		}
 	}
-	if isCode || messageKey(key) {
+	if isCode || messageKey(key) || key == "data" && len(raw) <= segmentHead { // JSON-RPC's; a longer one is a file
 		r.scan(unescape(raw), nesting+1)
 	}
 }

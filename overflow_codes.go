@@ -44,14 +44,14 @@ func hardNumber(r *reading) bool {
 }
 
 // saysMore says that a body with status 413 is more than the status in words. An empty one may mean
-// anything, and a page was made by a proxy.
+// anything, a page was made by a proxy, and what is too large of an upload is no message.
 func saysMore(r *reading) bool {
 	if r.page {
 		return false
 	}
 	for i := range r.n {
 		s := &r.segments[i]
-		if s.has("no body") {
+		if s.has("no body") || s.roles&rMedia != 0 && s.roles&rRequest == 0 {
 			return false
 		}
 		words := 0

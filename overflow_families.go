@@ -23,6 +23,12 @@ func match(r *reading, status int) diagnosis {
 	if best < hitTokens && hardNumber(r) {
 		best = hitTokens
 	}
+	if best == hitNone && outnumbers(r) {
+		best = hitTokens
+	}
+	if best == hitTokens && status == 413 && !namesPrompt(r) {
+		best = hitBytes // AWS API Gateway: "Request Too Long"
+	}
 	if best == hitBytes && r.page {
 		best = hitNone // what stands before a proxy's page is the name of its status
 	}
@@ -40,6 +46,36 @@ func match(r *reading, status int) diagnosis {
 		return d
 	}
 	return diagnosis{}
+}
+
+// outnumbers says that a text gives the size of the prompt and that of the context, in whatever sentences,
+// and the prompt is the larger one.
+func outnumbers(r *reading) bool {
+	if r.jsonLimit >= minLimit && r.jsonTokens > r.jsonLimit {
+		return true
+	}
+	for i := range r.n {
+		s := &r.segments[i]
+		if s.code || s.roles&rContext == 0 || s.roles&(rInput|rToken) == 0 || s.roles&(rMedia|rField) != 0 {
+			continue
+		}
+		var c counts
+		c.read(s.tokens, unitTokens)
+		if size := max(c.input, c.total); c.limit >= minLimit && size > c.limit {
+			return true
+		}
+	}
+	return false
+}
+
+// namesPrompt says that some text is about tokens or the prompt, and not only about a request.
+func namesPrompt(r *reading) bool {
+	for i := range r.n {
+		if r.segments[i].wide || r.segments[i].roles&(rInput|rToken|rContext) != 0 {
+			return true
+		}
+	}
+	return hardNumber(r)
 }
 
 // hit runs the families over the sentences of one text.
@@ -77,7 +113,7 @@ func hasAbove(ts []token, roles role) bool {
 	if roles&(rInput|rToken|rContext) == 0 {
 		return false
 	}
-	return hasWord(ts, ">") || hasWord(ts, "over") || hasWord(ts, "above") || hasWord(ts, "fit") || roles&rFull != 0
+	return hasWord(ts, ">") || hasWord(ts, "over") || hasWord(ts, "above") || hasWord(ts, "fit") || hasWord(ts, "window") || roles&rFull != 0
 }
 
 // sentence is one sentence with what several families ask for.
@@ -132,15 +168,17 @@ func (s *sentence) compare() {
 		case t.role&rContext != 0 && (t.role&rCapacity != 0 || next.role&rCapacity != 0 || second.role&rCapacity != 0),
 			t.role&rContext != 0 && (next.isNum || next.role&rSkip != 0 && second.isNum), // "a context of 4096"
 			t.role&rMax != 0 && next.role&rContext != 0,
+			t.isNum && next.role&rToken != 0 && second.role&rContext != 0, // "a 4096 token context"
 			t.role&rCapacity != 0 && (next.role&rContext != 0 || next.role&rSkip != 0 && second.role&rContext != 0), // tamaño del contexto
-			(t.s == "model" || t.s == "models") && (next.role&rLength != 0 || next.s == "len" || next.role&rMax != 0 && second.role&rLength != 0):
+			(t.s == "model" || t.s == "models") && (next.s == "window" || next.role&rLength != 0 || next.s == "len" || next.role&rMax != 0 && second.role&rLength != 0):
 			s.window = true
 		}
 		switch {
 		case t.role&rOver != 0,
 			t.role&rMore != 0 && s.thanWithin(i+1, 5),
-			(t.s == "over" || t.s == "above" || t.s == "past" || t.s == "outside" || t.s == "sobre") && (s.limitWithin(i+1, 4) || next.isNum),
+			(t.s == "over" || t.s == "above" || t.s == "past" || t.s == "outside" || t.s == "sobre") && (s.limitWithin(i+1, 5) || next.isNum),
 			(t.s == "not" || t.s == "cannot" || t.s == "doesnt" || t.s == "wont" || t.s == "cant") && (next.s == "fit" || second.s == "fit"),
+			t.s == "no" && next.s == "longer" && (second.s == "fit" || second.s == "fits"),
 			t.isNum && next.s == ">" && second.isNum:
 			s.over = true
 		}
@@ -160,11 +198,16 @@ func (s *sentence) compare() {
 // plainSubject says that the relation stands close behind what is sent, with no field between: the "id"
 // of "request id 7: prompt is too long" is not what is too long, that of "messages[2].id exceeds" is.
 func (s *sentence) plainSubject() bool {
+	for k := s.rel + 1; k <= s.rel+2 && k < len(s.ts); k++ {
+		if s.ts[k].role&(rField|rMedia) != 0 && s.ts[k].s != "cache" {
+			return false // "exceeds maximum header size"
+		}
+	}
 	for k := s.rel - 1; k >= 0 && k >= s.rel-4; k-- {
 		switch t := s.ts[k]; {
 		case t.role&(rField|rMedia) != 0:
 			return false
-		case t.role&(rInput|rContext) != 0 || t.s == "tokens":
+		case t.role&(rInput|rContext) != 0 || t.s == "tokens" || t.s == "sequence":
 			return !(k > 0 && s.ts[k-1].role&(rField|rMedia) != 0)
 		}
 	}
@@ -200,9 +243,9 @@ func (s *sentence) word(w string) bool { return hasWord(s.ts, w) }
 
 // isTokens runs the families that mean the prompt.
 func (s *sentence) isTokens() bool {
-	subject := s.has(rInput) && !s.onlyMessageFrame()
+	subject := s.has(rInput) && !s.onlyMessageFrame() || s.word("sequence") && s.word("length")
 	switch {
-	case s.window && s.over: // "exceeds the context window", "context length exceeded"
+	case s.window && (s.over || s.has(rToo) && s.word("small")): // "exceeds the context window", "context length exceeded"
 		return true
 	case s.over && s.has(rContext) && (s.has(rInput|rToken|rMax|rRequest) || s.contextBeside()): // "when context overflows", "context too large"
 		return true
@@ -264,18 +307,23 @@ func (s *sentence) countsTokens() bool {
 // countsMessages says that the number of messages, not their length, is the matter.
 func (s *sentence) countsMessages() bool {
 	for i, t := range s.ts {
-		if t.isNum && s.at(i+1).s == "messages" && !s.has(rToken|rChars|rContext) {
+		if t.isNum && countable(s.at(i+1).s) && !s.has(rToken|rChars|rContext) {
 			return true
 		}
 		if (t.s == "number" || t.s == "many" || t.s == "count") && !s.has(rToken|rChars) {
 			for k := i + 1; k < i+4; k++ {
-				if w := s.at(k).s; w == "messages" || w == "inputs" || w == "prompts" || w == "blocks" {
+				if countable(s.at(k).s) {
 					return true
 				}
 			}
 		}
 	}
 	return false
+}
+
+// countable says that so many of something are counted, however long each of them is.
+func countable(w string) bool {
+	return w == "messages" || w == "inputs" || w == "prompts" || w == "blocks" || w == "texts"
 }
 
 // subjectTooBig looks for what is "too long".
@@ -306,6 +354,12 @@ func (s *sentence) subjectTooBig() bool {
 func (s *sentence) declares() bool {
 	if !s.number || !s.has(rContext|rInput) && !s.window || s.word("minimum") || s.word("least") && !s.window {
 		return false
+	}
+	if s.several && s.word("window") && s.has(rInput) && s.has(rToken) { // "needs 131900 tokens, model window 131072"
+		return true
+	}
+	if s.several && s.has(rContext) && s.has(rToken) && s.has(rMax) { // "150000 tokens sent, the context allows 128000 tokens"
+		return true
 	}
 	if s.window && (s.has(rMax|rInput) || s.word("only") || s.word("got") || s.word("but") || s.word("<")) {
 		return true
@@ -360,7 +414,7 @@ func (s *sentence) fills() bool {
 
 // isBytes runs the families that mean the body.
 func (s *sentence) isBytes() bool {
-	if s.text&(rToken|rContext) != 0 || !s.over || s.word("response") || s.word("received") || s.word("download") {
+	if s.text&(rToken|rContext) != 0 || !s.over || s.countsMessages() || s.word("response") || s.word("received") || s.word("download") {
 		return false
 	}
 	body := s.has(rRequest) || s.has(rMessage) || s.has(rBytes) && !s.has(rMedia)

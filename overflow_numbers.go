@@ -101,7 +101,7 @@ func (c *counts) read(ts []token, unit sizeUnit) {
 		if !ts[i].isNum {
 			continue
 		}
-		if isStatus(ts, i) || isCode(ts, i) || ts[i].n > maxLimit {
+		if isStatus(ts, i) || isCode(ts, i) || ts[i].n > maxLimit || isSign(ts, i+1, "%") {
 			continue
 		}
 		if n := c.expression(ts, i); n > 0 {
@@ -150,11 +150,15 @@ func (c *counts) expression(ts []token, i int) int {
 		return 3
 	}
 	sum, parts, last, k := int(ts[i].n), 1, 0, skipUnit(ts, i+1)
-	for isSign(ts, k, "+") && isNum(ts, k+1) {
-		last = int(ts[k+1].n)
+	for isSign(ts, k, "+") {
+		k = skipNames(ts, k+1) // "input 35012 + max_tokens 4096"
+		if !isNum(ts, k) {
+			return 0
+		}
+		last = int(ts[k].n)
 		sum += last
 		parts++
-		k = skipUnit(ts, k+2)
+		k = skipUnit(ts, k+1)
 	}
 	switch {
 	case isSign(ts, k, ">"):
@@ -186,6 +190,14 @@ func (c *counts) expression(ts []token, i int) int {
 		c.add(countLimit, limit, false)
 	}
 	return k + 2 - i
+}
+
+// skipNames skips the name of what a number counts.
+func skipNames(ts []token, i int) int {
+	for k := 0; k < 3 && i < len(ts) && !ts[i].sign && !ts[i].isNum && ts[i].role&(rToken|rInput|rOutput|rMax) != 0; k++ {
+		i++
+	}
+	return i
 }
 
 func isSign(ts []token, i int, sign string) bool {
@@ -220,24 +232,39 @@ func unitFits(ts []token, i int, unit sizeUnit) bool {
 // kind says what the number at i counts, by the words around it: the words behind it where they decide
 // ("(5000) exceeds …"), then the nearest telling word before it. over: that word was "exceeded".
 func (c *counts) kind(ts []token, i int) (kind count, over bool) {
-	switch c.behind(ts, i) {
+	back := c.behind(ts, i)
+	switch back {
 	case countTotal:
-		back := c.before(ts, i)
+		back = c.before(ts, i)
 		if back == countOutput || back == countLimit && isSign(ts, i+2, ":") {
 			return back, false // "max_prompt_len 8192 exceeded: 9000"
 		}
 		return countTotal, false
-	case countLimit:
-		return countLimit, false
+	case countLimit, countDelta:
+		return back, false
 	}
-	back := c.before(ts, i)
+	back = c.before(ts, i)
 	if back == countLimit || back == countDelta {
-		return back, i > 1 && ts[i-1].s == ":" && ts[i-2].role&rOver != 0
+		return back, i > 1 && ts[i-1].s == ":" && (ts[i-2].role&rOver != 0 || i > 2 && ts[i-3].role&rOver != 0)
 	}
-	if ahead := ahead(ts, i); ahead != countNone {
+	switch ahead := ahead(ts, i); {
+	case ahead == countOutput && promised(ts, i):
+		return countIgnored, false
+	case ahead != countNone:
 		return ahead, false
 	}
 	return back, false
+}
+
+// promised says that a number is one of several that a model supports: "supports 32000 input tokens and
+// 8000 output tokens".
+func promised(ts []token, i int) bool {
+	for i--; i >= 0 && !(ts[i].sign && endsSentence(ts[i].s)); i-- {
+		if w := ts[i].s; w == "supports" || w == "accepts" || w == "allows" || w == "permits" {
+			return true
+		}
+	}
+	return false
 }
 
 // behind reads the words directly behind a number.
@@ -254,12 +281,23 @@ func (c *counts) behind(ts []token, i int) count {
 	switch {
 	case t.role&rOver != 0 && k+1 < len(ts) && ts[k+1].s == "by", t.role&rContext != 0:
 		return countLimit // "a limit of 8192 exceeded by …", "an 8192 token context"
+	case (t.s == "over" || t.s == "above") && !numberWithin(ts, k+1, 6):
+		return countDelta // "3200 tokens over the limit"
 	case t.role&rOver != 0, t.role&rMore != 0, t.role&rToo != 0, t.s == "over", t.s == "above", t.s == ">":
 		return countTotal
-	case t.role&rMax != 0, t.s == "permits" || t.s == "allows":
+	case t.role&rMax != 0, t.s == "permits" || t.s == "allows", t.s == "of" && k+1 < len(ts) && ts[k+1].role&rContext != 0:
 		return countLimit
 	}
 	return countNone
+}
+
+func numberWithin(ts []token, i, n int) bool {
+	for k := i; k < i+n && k < len(ts); k++ {
+		if ts[k].isNum {
+			return true
+		}
+	}
+	return false
 }
 
 // before reads the words before a number, nearest first, up to the number before it.
@@ -268,10 +306,14 @@ func (c *counts) before(ts []token, i int) count {
 	for k := i - 1; k >= 0 && k >= i-9; k-- {
 		t := ts[k]
 		switch {
-		case t.isNum || t.sign && endsSentence(t.s), t.s == ":" && weak != countNone:
+		case t.isNum || t.sign && endsSentence(t.s), (t.s == ":" || t.s == "{") && weak != countNone:
 			return weak
 		case t.role&rInput != 0 && k == i-2 && isSign(ts, i-1, "="):
 			return countInput
+		case t.s == ">" && isSign(ts, k-1, "-"):
+			weak = countInput // "too long -> 140000"
+		case t.s == "current" && k > 0 && ts[k-1].s == "of":
+			continue // "the max length of current question is 20000"
 		case t.role&rActual != 0 && k > 0 && (ts[k-1].s == "model" || ts[k-1].s == "models"):
 			return countLimit // "the model takes 8192"
 		case t.s == "least":
@@ -284,6 +326,8 @@ func (c *counts) before(ts []token, i int) count {
 			return countDelta
 		case t.role&rOutParam != 0, t.role&rOutput != 0 && (k == i-1 || k == i-2 && !isSign(ts, i-1, "(")):
 			return countOutput
+		case t.role&rOutput != 0 && k == i-2 && isSign(ts, k-1, "+") && (isNum(ts, k-2) || isSign(ts, k-2, ")")):
+			return countOutput // "input (10000) + output (2000)"
 		case t.role&rMax != 0 && k+1 < len(ts) && ts[k+1].role&rOutput != 0:
 			continue // "input and maximum output tokens (35000)"
 		case t.role&rMax != 0 && isSign(ts, k-1, "+"):
@@ -291,7 +335,7 @@ func (c *counts) before(ts []token, i int) count {
 		case t.role&rOver != 0 && ts[k+1].s == "by":
 			weak = countInput // "exceeded by a request with 20000"
 		case t.role&(rMax|rContext) != 0, t.s == "supports", t.s == "accepts", t.s == "allows", t.s == "permits", t.role&(rOver|rThan) != 0 && k >= i-4 && !(t.role&rThan != 0 && isSign(ts, i-1, ":")),
-			t.s == "<", t.s == ">", t.s == "over", t.s == "above",
+			t.s == "<", t.s == ">", t.s == "over", t.s == "above", t.s == "window", t.s == "room",
 			t.s == "to" && k > 0 && ts[k-1].s == "up", t.s == "within":
 			return countLimit
 		case t.s == "range" || t.s == "most":
@@ -315,20 +359,26 @@ func beforeWide(s string) count {
 	if isASCII(s) {
 		return countNone
 	}
-	limit, actual := -1, -1
-	for _, w := range [...]string{"最大", "上限", "限制", "超过", "超過", "超出", "不能大于", "最多", "窗口", "ウィンドウ", "制限", "한도", "최대", "제한", "大于"} {
-		limit = max(limit, strings.LastIndex(s, w))
-	}
-	for _, w := range [...]string{"当前", "實際", "实际", "请求", "输入", "輸入", "共", "现在", "現在", "入力", "입력", "요청", "현재", "长度为", "收到"} {
-		actual = max(actual, strings.LastIndex(s, w))
-	}
+	limit := lastOf(s, "最大", "上限", "限制", "超过", "超過", "超出", "不能大于", "最多", "窗口", "ウィンドウ", "制限", "한도", "최대", "제한", "大于")
+	actual := lastOf(s, "当前", "實際", "实际", "请求", "共", "现在", "現在", "요청", "현재", "收到")
+	input := lastOf(s, "输入", "輸入", "入力", "입력", "长度为")
+	most := lastOf(s, "最大", "最多", "최대") // stands before what it belongs to: "最大输入长度为28000"
 	switch {
-	case limit > actual:
+	case limit > max(actual, input), most > actual && input > most:
 		return countLimit
-	case actual >= 0:
+	case max(actual, input) >= 0:
 		return countInput
 	}
 	return countNone
+}
+
+// lastOf returns where the last of the words stands in s, -1 for none.
+func lastOf(s string, words ...string) int {
+	last := -1
+	for _, w := range words {
+		last = max(last, strings.LastIndex(s, w))
+	}
+	return last
 }
 
 // ahead reads what a number belongs to in the words behind it: "4012 in the messages", "1024 max_new_tokens".

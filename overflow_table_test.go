@@ -146,7 +146,7 @@ func TestClassifyErrorInventedOthers(t *testing.T) {
 	}
 }
 
-// TestClassifyErrorInventedFile classifies the texts of testdata/overflow/invented.jsonl. Its four parts
+// TestClassifyErrorInventedFile classifies the texts of testdata/overflow/invented.jsonl. Its nine parts
 // were each written before the rules had seen them; the reasons say what is new in a text.
 func TestClassifyErrorInventedFile(t *testing.T) {
 	data, err := os.ReadFile("testdata/overflow/invented.jsonl")

@@ -166,7 +166,7 @@ func appendASCII(b []byte, c byte, last rune) []byte {
 	upper := c >= 'A' && c <= 'Z'
 	switch {
 	case c == '`', c == '\'', c < ' ':
-		if c == '\'' && unicode.IsLetter(last) {
+		if c == '\'' && unicode.IsLetter(last) && !elided(b) {
 			return b // model's, doesn't
 		}
 		return append(b, ' ')
@@ -179,6 +179,12 @@ func appendASCII(b []byte, c byte, last rune) []byte {
 		c |= 0x20
 	}
 	return append(b, c)
+}
+
+// elided says that the text ends in an article that an apostrophe belongs to: l'entrée, d'input.
+func elided(b []byte) bool {
+	n := len(b)
+	return (b[n-1] == 'l' || b[n-1] == 'd') && (n == 1 || b[n-2] == ' ')
 }
 
 // unquote turns typographic punctuation into ASCII; "", 0 means that the character is dropped.
@@ -216,10 +222,14 @@ func unquote(r rune) (string, rune) {
 func isWide(r rune) bool { return r >= 0x2e80 }
 
 func linkLength(s string) int {
-	if n := strings.IndexAny(s, " \n\t\"'`)>,"); n >= 0 {
-		return n
+	n := strings.IndexAny(s, " \n\t\"'`)>,")
+	if n < 0 {
+		n = len(s)
 	}
-	return len(s)
+	if s[n-1] == ':' && n > 3 { // of the sentence, not of the link
+		n--
+	}
+	return n
 }
 
 // word takes a word from i on. Names of models ("gpt-4.1", "qwen3-8b-4bit") are one word, so that their
@@ -289,6 +299,9 @@ func (s *segment) number(i int) int {
 	case "mb", "mib", "kb", "kib", "gb", "b":
 		s.tokens = append(s.tokens, tok)
 		tok = token{s: suffix, role: rBytes}
+	case "tok", "toks", "token", "tokens":
+		s.tokens = append(s.tokens, tok)
+		tok = token{s: suffix, role: rToken}
 	default:
 		tok = token{s: t[start:i]}
 	}

@@ -59,7 +59,7 @@ func veto(r *reading, status int) verdict {
 		return vetoAuth
 	case status == 402:
 		return vetoQuota
-	case status == 408, status == 504:
+	case status == 408, status == 504, status == 522, status == 524: // the last two are Cloudflare's
 		return vetoTimeout
 	case status == 429:
 		return vetoRate
@@ -88,7 +88,7 @@ func vetoText(s *segment, status int) verdict {
 	case talk(s):
 		return vetoOther
 	case s.has("api key"), s.has("api_key"), s.has("unauthorized"), s.has("unauthenticated"), s.has("authentication"), s.has("access token"),
-		s.has("sign in"), s.has("permission denied"), s.has("permission_denied"), s.has("forbidden"):
+		s.has("sign in"), s.has("security token"), s.has("expired token"), s.has("token expired"), s.has("token is expired"), s.has("token has expired"), s.has("permission denied"), s.has("permission_denied"), s.has("forbidden"):
 		if v := vetoRates(s); v != vetoNone {
 			return v // "api key quota exceeded"
 		}
@@ -105,22 +105,25 @@ func vetoRates(s *segment) verdict {
 	if s.has("prompt tokens limit exceeded: ") {
 		return vetoQuota // OpenRouter's wording for what the credits still pay for, with status 402
 	}
-	if !s.wide && s.roles&(rRate|rPer|rQuota|rDay|rHint) == 0 && !s.has("too many requests") && !s.has("limit exhausted") {
+	if !s.wide && s.roles&(rRate|rPer|rQuota|rDay|rHint) == 0 && !s.has("/s") && !s.has("too many requests") && !s.has("limit exhausted") {
 		return vetoNone
 	}
-	rate, quota := false, s.has("usage limit") || s.has("limit exhausted")
+	rate, perMinute := false, false
+	quota := s.has("usage limit") || s.has("limit exhausted") || s.has("budget") && s.has("current cost")
 	for i, t := range s.tokens {
 		next := s.after(i)
+		perMinute = perMinute || t.role&rPer != 0 && (next.s == "minute" || next.s == "min")
 		switch {
 		case t.role&rRate != 0,
-			t.s == "rate" && (next.role&rCapacity != 0 || s.has("usage")),
+			t.s == "rate" && (next.role&(rCapacity|rMax) != 0 || s.has("usage")),
 			t.role&rPer != 0 && (next.role&rTime != 0 || next.isNum && s.after(i+1).role&rTime != 0),
+			t.role&rToken != 0 && i+2 < len(s.tokens) && s.tokens[i+1].s == "/" && (s.tokens[i+2].s == "s" || s.tokens[i+2].role&rTime != 0), // tokens/s
 			t.s == "many" && next.role&rRequest != 0,
 			t.s == "please" && next.s == "wait",
 			t.s == "again" && next.s == "in", t.s == "retry" && (next.s == "in" || next.s == "after"):
 			rate = true
 		case t.role&rQuota != 0,
-			t.role&rDay != 0 && (next.role&(rCapacity|rToken|rRequest) != 0 || i > 0 && s.tokens[i-1].role&rPer != 0):
+			t.role&rDay != 0 && (next.role&(rCapacity|rToken|rRequest) != 0 || i > 0 && (s.tokens[i-1].role&rPer != 0 || s.tokens[i-1].s == "this")):
 			quota = true
 		}
 	}
@@ -129,7 +132,7 @@ func vetoRates(s *segment) verdict {
 		quota = quota || containsAny(s.lower, "配额", "額度", "额度", "余额", "欠费", "充值", "每日", "할당량", "利用枠")
 	}
 	switch {
-	case rate && s.has("per minute"), rate && !quota:
+	case rate && perMinute, rate && !quota:
 		return vetoRate
 	case quota:
 		return vetoQuota
@@ -156,7 +159,7 @@ func talk(s *segment) bool {
 	switch {
 	case s.code:
 		return false
-	case strings.Contains(raw, "\", //"):
+	case strings.Contains(raw, "\", //"), strings.Contains(raw, ") {") && strings.Contains(raw, "return "):
 		return true
 	case s.wide && containsAny(s.lower, "我", "わたし", "私は"):
 		return true
@@ -179,7 +182,7 @@ func outputCap(r *reading) bool {
 		if s.code {
 			continue
 		}
-		if !s.wide && s.roles&rOutput == 0 && s.roles&(rMax|rToken|rMust) != rMax|rToken|rMust {
+		if !s.wide && s.roles&rOutput == 0 && s.roles&(rMax|rToken) != rMax|rToken {
 			input = input || s.roles&rInput != 0 && (s.roles&rMessage == 0 || inputWord(s.tokens))
 			window = window || s.roles&rContext != 0
 			continue
@@ -190,7 +193,7 @@ func outputCap(r *reading) bool {
 				named = true
 				lead = lead || t.role&rOutParam != 0 && first
 			}
-			if t.s == "max" && k+2 < len(s.tokens) && s.tokens[k+1].role&rToken != 0 && s.tokens[k+2].role&rMust != 0 {
+			if t.role&rMax != 0 && k+2 < len(s.tokens) && s.tokens[k+1].role&rToken != 0 && answerCap(t, s.tokens[k+2]) {
 				named = true
 			}
 			input = input || t.role&rInput != 0 && t.role&rMessage == 0
@@ -203,6 +206,12 @@ func outputCap(r *reading) bool {
 		input = input || s.wide && containsAny(s.lower, "输入", "輸入", "入力", "입력", "上下文", "コンテキスト", "컨텍스트")
 	}
 	return named && !input && (lead || !window)
+}
+
+// answerCap says that "max tokens" is what a request asks for, by the word before it and the one behind:
+// "max tokens must be", "the maximum tokens you requested", "a maximum tokens value".
+func answerCap(most, behind token) bool {
+	return most.s == "max" && behind.role&rMust != 0 || behind.s == "value" || behind.s == "you" || behind.s == "requested"
 }
 
 // inputWord says that a word names what is sent, beside "message", which any error may have.
@@ -218,7 +227,7 @@ func inputWord(ts []token) bool {
 // nearToken says that tokens, or a length, stand beside the k-th token: "output tokens", "maximum output length".
 func nearToken(ts []token, k int) bool {
 	for i := max(0, k-1); i < min(len(ts), k+4); i++ {
-		if ts[i].role&(rToken|rLength) != 0 {
+		if ts[i].role&(rToken|rLength) != 0 || i == k+1 && ts[i].s == "budget" {
 			return true
 		}
 	}

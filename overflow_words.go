@@ -6,7 +6,7 @@ package winnow
 func roleOf(w string) role {
 	switch w {
 	case "prompt", "prompts", "input", "inputs", "messages", "conversation", "conversations", "history", "transcript",
-		"query", "dialog", "dialogue", "chat", "entrada", "eingabe", "entrée", "invite", "nachricht", "mensaje", "mensajes",
+		"question", "query", "dialog", "dialogue", "chat", "entrada", "eingabe", "entrée", "invite", "nachricht", "nachrichten", "mensaje", "mensajes",
 		"konversation", "conversación", "conversa", "промпт", "запрос", "запроса", "сообщение", "ввод":
 		return rInput
 	case "message":
@@ -15,9 +15,10 @@ func roleOf(w string) role {
 		return rRequest
 	case "token", "tokens", "tokencount", "jetons", "токенов", "токены":
 		return rToken
-	case "context", "contexts", "kontext", "contexto", "contexte", "contesto", "контекст", "контекста":
+	case "context", "contexts", "ctx", "kontext", "contexto", "contexte", "contesto", "контекст", "контекста", "kontekstu", "kontekst", "bağlam":
 		return rContext
-	case "contextwindow", "kontextfenster", "kontextlänge", "kontextgröße", "contextlength", "n_ctx", "max_model_len", "num_ctx":
+	case "contextwindow", "kontextfenster", "kontextlänge", "kontextgröße", "contextlength", "n_ctx", "max_model_len", "num_ctx", "n_ctx_train",
+		"ctx_size", "max_seq_len", "max_position_embeddings", "truncation_length":
 		return rContext | rCapacity | rMax
 	case "array", "arrays":
 		return rField | rHint
@@ -29,14 +30,15 @@ func roleOf(w string) role {
 		return rCapacity | rLength
 	case "count", "number", "anzahl", "número", "nombre", "quantity":
 		return rLength
-	case "limit", "limits", "limite", "límite", "лимит", "ceiling", "threshold", "cap", "maxlength":
+	case "limit", "limits", "limite", "límite", "лимит", "лимите", "лимита", "ceiling", "threshold", "cap", "maxlength":
 		return rCapacity | rMax
-	case "maximum", "max", "maximal", "maximale", "allowed", "permitted", "allowable", "máximo", "máxima", "massimo", "massima",
+	case "maximum", "max", "maximal", "maximale", "allowed", "permitted", "allowable", "limited", "máximo", "máxima", "massimo", "massima",
 		"maximum_length", "upper", "максимальный", "максимальную", "максимальной", "supported":
 		return rMax
 	case "exceed", "exceeds", "exceeded", "exceeding", "overflow", "overflows", "overflowed", "overflowing", "surpass", "surpasses",
-		"surpassed", "beyond", "oversized", "oversize", "breached", "breaches", "overlong", "overrun", "überschreitet", "überschritten", "übersteigt", "exceede", "excede",
-		"supera", "dépasse", "dépassée", "dépassé", "eccede", "ultrapassa", "превышает", "превышен", "превышена", "outgrew", "outgrown":
+		"surpassed", "beyond", "oversized", "oversize", "breached", "breaches", "overlong", "overrun", "überschreitet", "überschreiten", "überschritten", "übersteigt", "exceede", "excede",
+		"supera", "dépasse", "dépassée", "dépassé", "eccede", "ultrapassa", "превышает", "превышен", "превышена", "outgrew", "outgrown",
+		"przekracza", "vượt", "aşıyor", "overschrijdt", "överskrider", "melebihi":
 		return rOver
 	case "too", "zu", "trop", "demasiado", "demasiada", "troppo", "muito", "слишком":
 		return rToo
@@ -74,12 +76,12 @@ func sideRole(w string) role {
 	case "character", "characters", "char", "chars", "zeichen", "caracteres", "caractères", "символов":
 		return rChars
 	case "image", "images", "pixels", "pixel", "dimension", "dimensions", "audio", "video", "videos", "pdf", "page", "pages",
-		"file", "files", "attachment", "attachments", "encoder", "mime", "media", "upload", "picture", "frames":
+		"file", "files", "document", "documents", "attachment", "attachments", "encoder", "mime", "media", "upload", "picture", "frames":
 		return rMedia
 	case "id", "ids", "call_id", "tool_call_id", "tool_use_id", "name", "names", "pattern", "description", "descriptions", "enum",
 		"items", "elements", "item", "expiry", "age", "retries", "redirects", "depth", "attempts", "iterations", "email", "password", "metadata", "schema", "properties", "function", "functions", "temperature",
 		"top_p", "top_k", "cache", "cached", "caching", "stop", "encrypted_content", "blocks", "cache_control", "title", "header", "headers",
-		"url", "filename", "path", "key", "tool_use", "tool_result", "varying", "label", "logit_bias", "seed":
+		"url", "filename", "path", "key", "tool_use", "tool_result", "varying", "label", "logit_bias", "seed", "queue":
 		return rField
 	case "asked", "has", "have", "had", "contains", "contain", "contained", "got", "given", "received", "supplied", "requested", "resulted",
 		"passed", "sent", "actual", "current", "currently", "provided", "used", "totals", "total", "first", "estimated", "found", "was", "counted", "needs", "requires", "takes", "uses":
@@ -92,11 +94,11 @@ func sideRole(w string) role {
 		return rTime
 	case "day", "days", "month", "week", "daily", "monthly", "weekly", "tpd", "rpd":
 		return rDay
-	case "quota", "quotas", "billing", "credit", "credits", "balance", "afford", "payment", "spend", "spending", "subscription", "prepaid", "insufficient_quota":
+	case "quota", "quotas", "billing", "credit", "credits", "balance", "afford", "payment", "spend", "spending", "prepaid", "insufficient_quota":
 		return rQuota
 	case "canceled", "cancelled", "bufio", "http", "deadline", "timed", "timeout", "time", "api", "unauthorized", "unauthenticated",
-		"authentication", "access", "sign", "permission", "forbidden", "service", "overloaded", "upstream", "gateway", "temporarily", "busy",
-		"demand", "explain", "returns", "why", "how", "curl", "usage", "string", "rate", "please", "again", "retry", "i":
+		"authentication", "security", "expired", "access", "sign", "permission", "forbidden", "service", "overloaded", "upstream", "gateway", "temporarily", "busy",
+		"cost", "demand", "explain", "returns", "why", "how", "curl", "usage", "string", "rate", "please", "again", "retry", "i":
 		return rHint
 	case "the", "a", "an", "of", "for", "to", "is", "are", "be", "this", "your", "you", "that", "models", "model", "in", "its", "our", "and":
 		return rSkip
