@@ -105,12 +105,13 @@ func diagnose(err error) diagnosis {
 	case f.timeout:
 		return diagnosis{class: ErrorTimeout}
 	}
-	r := reading{budget: readingBudget}
+	r := readings.Get().(*reading)
+	defer r.release()
 	r.read(&f)
 	if f.status == 0 {
 		f.status = r.status()
 	}
-	d := judge(&r, f.status)
+	d := judge(r, f.status)
 	if f.own && d.class == ErrorOther {
 		d.class = ErrorOverflow // our own *OverflowError with no provider's error in it
 	}

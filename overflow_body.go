@@ -2,7 +2,7 @@ package winnow
 
 import (
 	"strings"
-	"unicode/utf8"
+	"sync"
 )
 
 // What a body is read for. Providers, gateways and SDKs wrap each other's errors: JSON in a text, in a
@@ -24,12 +24,24 @@ type reading struct {
 	segments   [maxSegments]segment
 	n          int      // of segments
 	tokens     []token  // of all segments
+	buffer     []byte   // for one text
 	codeNumber []string // codes that are numbers
 	budget     int
 	page       bool // an HTML page: a proxy's answer, not a provider's
 	bodyStatus int
 	jsonTokens int // numbers in fields of their own, as llama.cpp has them
 	jsonLimit  int
+}
+
+// readings are kept for the next error: what a reading needs is as large as what it reads.
+var readings = sync.Pool{New: func() any { return &reading{budget: readingBudget} }}
+
+// release forgets the texts and gives the space back.
+func (r *reading) release() {
+	clear(r.tokens)
+	tokens, buffer := r.tokens[:0], r.buffer[:0]
+	*r = reading{budget: readingBudget, tokens: tokens, buffer: buffer}
+	readings.Put(r)
 }
 
 // read reads everything that was found in the tree of the error.
@@ -121,177 +133,6 @@ func skipSpace(s string, i int) int {
 	return i
 }
 
-// json reads one value from i on and returns where it ends. It forgives what real bodies have: single
-// quotes, a missing end, a comma too many.
-func (r *reading) json(text string, i, nesting int) int {
-	var keys [maxJSONDepth + 1]string
-	var object [maxJSONDepth + 1]bool
-	depth, skip := 0, 0 // skip: the level whose content is not read
-	key, isKey := "", false
-	for i < len(text) {
-		switch c := text[i]; c {
-		case '{', '[':
-			depth++
-			at := min(depth, maxJSONDepth)
-			if byField(&keys, &object, at-1) {
-				key = "message"
-			}
-			keys[at], object[at] = key, c == '{'
-			if skip == 0 && (depth > maxJSONDepth || echoes(key)) {
-				skip = depth
-			}
-			isKey = c == '{'
-			i++
-		case '}', ']':
-			if skip == depth {
-				skip = 0
-			}
-			if depth--; depth <= 0 {
-				return i + 1
-			}
-			key, isKey = "", false
-			if at := min(depth, maxJSONDepth); !object[at] {
-				key = keys[at]
-			}
-			i++
-		case '"', '\'':
-			value, end := quoted(text, i)
-			i = end
-			if isKey {
-				key, isKey = value, false
-			} else if skip == 0 {
-				if byField(&keys, &object, min(depth, maxJSONDepth)) {
-					key = "message"
-				}
-				r.jsonString(key, value, nesting)
-			}
-		case ',':
-			isKey = object[min(depth, maxJSONDepth)]
-			i++
-		case '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
-			end := digitsEnd(text, i)
-			if skip == 0 {
-				r.jsonNumber(key, text[i:end])
-			}
-			i = end
-		default:
-			i++
-		}
-	}
-	return i
-}
-
-// byField says that the level is an object of errors by field, as ASP.NET and Rails make them: what stands
-// under "errors": {"prompt": …} is no prompt.
-func byField(keys *[maxJSONDepth + 1]string, object *[maxJSONDepth + 1]bool, level int) bool {
-	return level > 1 && keys[level] == "errors" && object[level] && object[level-1]
-}
-
-// digitsEnd returns where the digits from i on end.
-func digitsEnd(text string, i int) int {
-	for i < len(text) && text[i] >= '0' && text[i] <= '9' {
-		i++
-	}
-	return i
-}
-
-// quoted returns the raw content of the string that begins at i, and where it ends.
-func quoted(text string, i int) (string, int) {
-	quote := text[i]
-	end := strings.IndexByte(text[i+1:], quote)
-	if end < 0 {
-		return text[i+1:], len(text)
-	}
-	escape := strings.IndexByte(text[i+1:i+1+end], '\\')
-	if escape < 0 {
-		return text[i+1 : i+1+end], i + end + 2
-	}
-	for k := i + 1 + escape; k < len(text); k++ {
-		switch text[k] {
-		case '\\':
-			k++
-		case quote:
-			return text[i+1 : k], k + 1
-		}
-	}
-	return text[i+1:], len(text)
-}
-
-// echoes says that the value of key repeats the request or is an answer, whatever it says.
-func echoes(key string) bool {
-	switch strings.ToLower(key[:min(len(key), 24)]) {
-	case "input", "inputs", "messages", "content", "contents", "prompt", "prompts", "request", "requestbody",
-		"tools", "arguments", "usage", "headers", "output", "text", "parts", "loc", "params":
-		return true
-	}
-	return false
-}
-
-// jsonString takes a string value for a message, a code or nothing, by its key.
-func (r *reading) jsonString(key, raw string, nesting int) {
-	key = strings.ToLower(key[:min(len(key), 32)])
-	if echoes(key) || strings.Contains(key, "std") {
-		return
-	}
-	isCode := false
-	switch key {
-	case "code", "type", "status", "error", "reason", "__type", "statuscode", "status_code", "name":
-		isCode = true
-	default:
-		isCode = strings.HasSuffix(key, "code") || strings.HasSuffix(key, "type")
-	}
-	if isCode && key != "name" && len(raw) <= maxCodeBytes && !strings.ContainsAny(raw, " \\") {
-		if isASCII(raw) {
-			r.jsonNumber(key, raw)
-			r.addCode(raw)
-			return
-		}
-	}
-	if isCode || messageKey(key) || key == "data" && len(raw) <= segmentHead { // JSON-RPC's; a longer one is a file
-		r.scan(unescape(raw), nesting+1)
-	}
-}
-
-// messageKey says that strings under key are written for a reader: "message", "error_msg", "errMsg",
-// "metadata.raw" of OpenRouter, "details" and whatever else gateways call it.
-func messageKey(key string) bool {
-	switch key {
-	case "message", "msg", "error", "detail", "details", "raw", "body", "response", "title", "cause", "value", "info", "":
-		return true
-	}
-	for _, part := range [...]string{"mess", "msg", "err", "detail", "reason", "cause", "desc", "fault", "exception", "raw"} {
-		if strings.Contains(key, part) {
-			return true
-		}
-	}
-	return false
-}
-
-// jsonNumber takes a number for a status, a code or a count.
-func (r *reading) jsonNumber(key, digits string) {
-	n, ok := atoi(digits)
-	if !ok {
-		return
-	}
-	key = strings.ToLower(key[:min(len(key), 32)])
-	switch {
-	case strings.HasSuffix(key, "code") || strings.HasSuffix(key, "status"):
-		if n >= 400 && n <= 599 {
-			if r.bodyStatus == 0 {
-				r.bodyStatus = n
-			}
-		} else if len(r.codeNumber) < maxSegments {
-			r.codeNumber = append(r.codeNumber, digits)
-		}
-	case strings.HasSuffix(key, "prompt_tokens") || strings.HasSuffix(key, "input_tokens") && !strings.Contains(key, "max") ||
-		strings.HasSuffix(key, "token_count") || strings.HasSuffix(key, "requested_tokens") || key == "actual_tokens":
-		r.jsonTokens = n
-	case key == "n_ctx" || key == "max_model_len" || key == "max_context_length" || key == "context_length" ||
-		key == "context_window" || key == "max_input_tokens" || key == "max_prompt_tokens" || key == "token_limit":
-		r.jsonLimit = n
-	}
-}
-
 // addCode adds a code as a text of its own words.
 func (r *reading) addCode(code string) {
 	if _, ok := atoi(code); ok {
@@ -337,57 +178,8 @@ func (r *reading) add(text string, code bool) {
 		}
 	}
 	r.budget -= len(text)
-	r.segments[r.n], r.tokens = lex(r.tokens, text, code)
+	r.segments[r.n] = r.lex(text, code)
 	r.n++
-}
-
-// unescape undoes one level of JSON's or Python's escapes.
-func unescape(s string) string {
-	if strings.IndexByte(s, '\\') < 0 {
-		return s
-	}
-	b := make([]byte, 0, len(s))
-	for i := 0; i < len(s); i++ {
-		if s[i] != '\\' || i+1 == len(s) {
-			b = append(b, s[i])
-			continue
-		}
-		i++
-		switch s[i] {
-		case 'n', 'r', 't', 'b', 'f':
-			b = append(b, ' ')
-		case 'u':
-			v, ok := hex4(s[i+1:])
-			if !ok {
-				b = append(b, 'u')
-				continue
-			}
-			b = utf8.AppendRune(b, v)
-			i += 4
-		default:
-			b = append(b, s[i])
-		}
-	}
-	return string(b)
-}
-
-func hex4(s string) (rune, bool) {
-	if len(s) < 4 {
-		return 0, false
-	}
-	var v rune
-	for i := range 4 {
-		c := s[i] | 0x20
-		switch {
-		case c >= '0' && c <= '9':
-			v = v<<4 | rune(c-'0')
-		case c >= 'a' && c <= 'f':
-			v = v<<4 | rune(c-'a'+10)
-		default:
-			return 0, false
-		}
-	}
-	return v, true
 }
 
 // atoi reads a number without a sign; what is absurdly large is none.

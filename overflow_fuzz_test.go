@@ -104,10 +104,10 @@ func BenchmarkClassifyError(b *testing.B) {
 	bodies := map[string]string{
 		"200B":       body(200),
 		"2KB":        body(2 << 10),
-		"2KB/echo":   `{"error":{"message":"prompt is too long: 250000 tokens > 200000 maximum"},"input":"` + strings.Repeat("lorem ipsum ", 170) + `"}`,
-		"2KB/other":  strings.Repeat("something else went wrong here, ", 64),
+		"2KB-echo":   `{"error":{"message":"prompt is too long: 250000 tokens > 200000 maximum"},"input":"` + strings.Repeat("lorem ipsum ", 170) + `"}`,
+		"2KB-other":  strings.Repeat("something else went wrong here, ", 64),
 		"1MB":        body(1 << 20),
-		"1MB/nested": hostileBodies(1 << 20)["nested strings"],
+		"1MB-nested": hostileBodies(1 << 20)["nested strings"],
 	}
 	for name, text := range bodies {
 		err := errors.New(text)

@@ -71,10 +71,12 @@ type segment struct {
 
 func (s *segment) has(text string) bool { return strings.Contains(s.lower, text) }
 
-// lex normalises a text and cuts it into tokens, which it appends to store.
-func lex(store []token, text string, code bool) (segment, []token) {
+// lex normalises a text and cuts it into tokens, which it appends to those of the texts before.
+func (r *reading) lex(text string, code bool) segment {
 	s := segment{raw: text, code: code}
-	s.lower, s.wide = normalise(text)
+	r.buffer, s.wide = normalise(r.buffer[:0], text)
+	s.lower = string(r.buffer)
+	store := r.tokens
 	s.tokens = slices.Grow(store, 4+len(s.lower)/5)
 	for i := 0; i < len(s.lower); {
 		switch c := s.lower[i]; {
@@ -97,13 +99,14 @@ func lex(store []token, text string, code bool) (segment, []token) {
 	whole := s.tokens
 	s.tokens = whole[len(store):len(whole):len(whole)]
 	s.roles = rolesOf(s.tokens)
-	return s, whole
+	r.tokens = whole
+	return s
 }
 
 // normalise lowers the case, sets the words of camelCase and of scripts without spaces apart from
 // others, and drops links (a help page's address may hold every key word), quotes and apostrophes.
-func normalise(text string) (lower string, wide bool) {
-	b := make([]byte, 0, len(text)+len(text)/16+16)
+func normalise(b []byte, text string) (lower []byte, wide bool) {
+	b = slices.Grow(b, len(text)+len(text)/16+16)
 	last := rune(' ')
 	for i := 0; i < len(text); {
 		if last < utf8.RuneSelf { // most of any text is taken as it is
@@ -145,7 +148,7 @@ func normalise(text string) (lower string, wide bool) {
 		b = utf8.AppendRune(b, r)
 		last = r
 	}
-	return string(b), wide
+	return b, wide
 }
 
 // verbatim says that a character stays as it is, wherever it stands in ASCII.
