@@ -238,24 +238,34 @@ func linkLength(s string) int {
 // word takes a word from i on. Names of models ("gpt-4.1", "qwen3-8b-4bit") are one word, so that their
 // numbers are none; snake_case is several, except for the parameters that cap the answer.
 func (s *segment) word(i int) int {
-	t, start, digit := s.lower, i, false
+	t, start, digit, snake := s.lower, i, false, s.lower[i] == '_'
 	for i++; i < len(t); i++ {
-		c := t[i]
-		switch {
-		case c >= 'a' && c <= 'z' || c >= utf8.RuneSelf || c == '_':
+		switch c := t[i]; byteClass[c] {
+		case classLower:
 			continue
-		case c >= '0' && c <= '9':
+		case classUnderscore:
+			snake = true
+			continue
+		case classDigit:
 			digit = true
 			continue
-		case c == '-' && i+1 < len(t) && isAlnum(t[i+1]) && (digit || t[i+1] <= '9'):
-			continue
-		case c == '.' && digit && i+1 < len(t) && t[i+1] >= '0' && t[i+1] <= '9':
-			continue
+		case classDash:
+			if i+1 < len(t) && isAlnum(t[i+1]) && (digit || t[i+1] <= '9') {
+				continue
+			}
+		case classDot:
+			if digit && i+1 < len(t) && t[i+1] >= '0' && t[i+1] <= '9' {
+				continue
+			}
+		default:
+			if c >= utf8.RuneSelf {
+				continue
+			}
 		}
 		break
 	}
 	w := t[start:i]
-	if role := roleOf(w); role != 0 || strings.IndexByte(w, '_') < 0 {
+	if role := roleOf(w); role != 0 || !snake {
 		s.tokens = append(s.tokens, token{s: w, role: role})
 		return i
 	}
