@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -144,6 +145,26 @@ func TestClassifyErrorInventedOthers(t *testing.T) {
 			t.Errorf("%s: got %+v, want %q\n%s", c.why, got, c.want, c.text)
 		}
 	}
+}
+
+// TestClassifyErrorConcurrently: one error leaves nothing behind for another, in whatever order they come.
+func TestClassifyErrorConcurrently(t *testing.T) {
+	var group sync.WaitGroup
+	for worker := range 4 {
+		group.Go(func() {
+			for i := range 200 {
+				c := overflowTexts[(i*7+worker)%len(overflowTexts)]
+				if got, want := ClassifyError(errors.New(c.text)), (ErrorInfo{ErrorOverflow, c.tokens, c.limit}); got != want {
+					t.Errorf("%s: got %+v, want %+v", c.why, got, want)
+				}
+				o := otherTexts[(i*5+worker)%len(otherTexts)]
+				if got := ClassifyError(errors.New(o.text)); got != (ErrorInfo{Class: o.want}) {
+					t.Errorf("%s: got %+v", o.why, got)
+				}
+			}
+		})
+	}
+	group.Wait()
 }
 
 // TestClassifyErrorInventedFile classifies the texts of testdata/overflow/invented.jsonl. Its nine parts

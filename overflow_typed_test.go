@@ -61,6 +61,36 @@ func (*panicErr) Is(error) bool     { panic("Is") }
 func (*panicErr) Timeout() bool     { panic("Timeout") }
 func (*panicErr) ErrorCode() string { panic("ErrorCode") }
 func (*panicErr) HTTPStatus() int   { panic("HTTPStatus") }
+func (*panicErr) HTTPStatusCode() int {
+	panic("HTTPStatusCode")
+}
+func (*panicErr) ErrorMessage() string { panic("ErrorMessage") }
+func (*panicErr) RawJSON() string      { panic("RawJSON") }
+
+type byValueErr struct{ status int } // its methods fail on a nil pointer
+
+func (e byValueErr) Error() string   { return fmt.Sprint("status ", e.status) }
+func (e byValueErr) StatusCode() int { return e.status }
+
+type pointerFieldErr struct { // optional fields, as generated clients have them
+	StatusCode *int
+	Message    *string
+}
+
+func (pointerFieldErr) Error() string { return "call failed" }
+
+type unsignedErr struct{ HTTPStatus uint16 }
+
+func (unsignedErr) Error() string { return "call failed" }
+
+type stringStatusErr struct{ text string }
+
+func (e stringStatusErr) Error() string      { return e.text }
+func (e stringStatusErr) StatusCode() string { return "429" } // not the method that is looked for
+
+type privateErr struct{ statusCode int } // nobody else can read it by name
+
+func (privateErr) Error() string { return "call failed" }
 
 type loopErr struct{ s []string } // wraps itself, and cannot be compared
 
@@ -81,6 +111,7 @@ type embeddedErr struct {
 func (e embeddedErr) Error() string { return "embedded" }
 
 func TestClassifyErrorTyped(t *testing.T) {
+	limited, said := 429, "prompt is too long: 250000 tokens > 200000 maximum"
 	tooLong := errors.New("prompt is too long: 250000 tokens > 200000 maximum")
 	overflow := ErrorInfo{ErrorOverflow, 250000, 200000}
 	class := func(c ErrorClass) ErrorInfo { return ErrorInfo{Class: c} }
@@ -126,6 +157,16 @@ func TestClassifyErrorTyped(t *testing.T) {
 		{"methods that panic, joined", errors.Join(&panicErr{}, tooLong), overflow},
 		{"an error that wraps itself", loopErr{[]string{"x"}}, class(ErrorOverflow)},
 		{"a nil embedded error", embeddedErr{Message: tooLong.Error()}, overflow},
+		{"methods by value on a nil pointer", (*byValueErr)(nil), class(ErrorOther)},
+		{"methods by value", byValueErr{503}, class(ErrorOverloaded)},
+		{"optional fields", pointerFieldErr{StatusCode: &limited}, class(ErrorRateLimit)},
+		{"an optional message", &pointerFieldErr{Message: &said}, overflow},
+		{"optional fields, not set", &pointerFieldErr{}, class(ErrorOther)},
+		{"an unsigned status", unsignedErr{402}, class(ErrorQuota)},
+		{"a field of its own package", privateErr{401}, class(ErrorAuth)},
+		{"a method of another type", stringStatusErr{said}, overflow},
+		{"an error in a stream that began with 200", &statusErr{200, said}, overflow},
+		{"a status of no answer", &statusErr{0, said}, overflow},
 		{"a text that only quotes a status", &statusErr{-1, "400"}, class(ErrorOther)},
 	} {
 		if got := ClassifyError(c.err); got != c.want {
