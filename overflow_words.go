@@ -45,9 +45,7 @@ func roleOf(w string) role {
 	case "long", "large", "big", "many", "high", "lengthy", "huge", "lang", "groß", "largo", "larga", "lungo", "lunga", "longo", "longa",
 		"longue", "grande", "viele", "длинный", "длинное", "большой", "много":
 		return rBig
-	case "longer", "larger", "bigger", "more", "higher", "länger", "größer", "длиннее", "больше":
-		return rMore
-	case "greater":
+	case "longer", "larger", "bigger", "greater", "more", "higher", "länger", "größer", "длиннее", "больше":
 		return rMore
 	case "less", "fewer", "most", "smaller":
 		return rLess
