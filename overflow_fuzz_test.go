@@ -2,9 +2,9 @@ package winnow
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
-	"time"
 )
 
 func FuzzClassifyError(f *testing.F) {
@@ -58,24 +58,17 @@ func hostileBodies(n int) map[string]string {
 	}
 }
 
-// TestClassifyErrorLinear classifies bodies of 1 MB and of 4 MB. The bound is wide, for slow machines: what is
-// looked for is a cost that grows with the square.
-func TestClassifyErrorLinear(t *testing.T) {
-	small, large := hostileBodies(1<<20), hostileBodies(4<<20)
-	for name := range small {
-		measure := func(body string) time.Duration {
-			best := time.Hour
-			for range 3 {
-				start := time.Now()
-				ClassifyError(errors.New(body))
-				best = min(best, time.Since(start))
-			}
-			return best
-		}
-		one, four := measure(small[name]), measure(large[name])
-		t.Logf("%-18s 1 MB %8v  4 MB %8v", name, one.Round(time.Microsecond), four.Round(time.Microsecond))
-		if four > 12*one+5*time.Millisecond || one > time.Second {
-			t.Errorf("%s: %v for 1 MB, %v for 4 MB", name, one, four)
+// BenchmarkClassifyErrorHostile classifies bodies of 1 MB and of 4 MB: what is looked for is a cost that grows
+// with the square.
+func BenchmarkClassifyErrorHostile(b *testing.B) {
+	for _, size := range []int{1 << 20, 4 << 20} {
+		for name, body := range hostileBodies(size) {
+			b.Run(fmt.Sprintf("%s/%d", name, size), func(b *testing.B) {
+				b.SetBytes(int64(size))
+				for b.Loop() {
+					ClassifyError(errors.New(body))
+				}
+			})
 		}
 	}
 }
