@@ -53,3 +53,24 @@ func ExampleEstimatorFunc() {
 	fmt.Println(e.Estimate(winnow.Message{Parts: []winnow.Part{{Text: "Grüße"}}}))
 	// Output: 5
 }
+
+// An estimator of one's own may add to another: here, a host that sends images in high resolution.
+func ExampleEstimatorFunc_Estimate() {
+	text := winnow.CharsPerToken(4)
+	images := winnow.EstimatorFunc(func(m winnow.Message) int {
+		n := 0
+		for i := range m.Parts {
+			if m.Parts[i].Kind == winnow.KindImage {
+				n += 3_000
+				continue
+			}
+			n += text.Estimate(winnow.Message{Parts: m.Parts[i : i+1]})
+		}
+		return n
+	})
+	fmt.Println(images.Estimate(winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{
+		{Text: "What is in this picture?"},
+		{Kind: winnow.KindImage, MediaType: "image/png", Bytes: 900_000},
+	}}))
+	// Output: 3006
+}

@@ -2,6 +2,7 @@ package winnow_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -32,4 +33,24 @@ func ExampleSummarizeInStages() {
 	// 2 false
 	// ## Goal
 	// Count to a hundred (2 messages, 0 bytes of earlier summary).
+}
+
+// What calls a model returns an error that wraps ErrIncomplete unless the model ended by itself.
+func ExampleSummarizerFunc_Summarize() {
+	callYourModel := func(ctx context.Context, system, prompt string, maxTokens int) (text, stopReason string, err error) {
+		return "## Goal\nCount to a hun", "max_tokens", nil
+	}
+	summarizer := winnow.SummarizerFunc(func(ctx context.Context, req winnow.SummaryRequest) (string, error) {
+		text, stopReason, err := callYourModel(ctx, req.System(), req.Prompt(), req.MaxTokens)
+		if err == nil && stopReason != "end_turn" {
+			err = fmt.Errorf("%w: the model stopped with %s", winnow.ErrIncomplete, stopReason)
+		}
+		return text, err
+	})
+	_, err := summarizer.Summarize(context.Background(), winnow.SummaryRequest{
+		Messages:  []winnow.Message{{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "Count to a hundred."}}}},
+		MaxTokens: 8,
+	})
+	fmt.Println(errors.Is(err, winnow.ErrIncomplete), err)
+	// Output: true winnow: the summary is incomplete: the model stopped with max_tokens
 }

@@ -3,6 +3,7 @@ package winnow_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/winnowgo/winnow"
 )
@@ -23,4 +24,14 @@ func ExampleOverflowError_Unwrap() {
 	err := &winnow.OverflowError{Tokens: 210_000, Budget: 180_000, Err: refused}
 	fmt.Println(errors.Is(err, winnow.ErrOverflow), errors.Is(err, refused))
 	// Output: true true
+}
+
+func ExampleOverflowError_Error() {
+	err := &winnow.OverflowError{Tokens: 210_000, Budget: 180_000, Overhead: 12_000, Protected: 198_000}
+	what, advice, _ := strings.Cut(err.Error(), "; ")
+	fmt.Println(what)
+	fmt.Println(advice)
+	// Output:
+	// winnow: the request needs about 210000 tokens and 180000 are free: system prompt and tools 12000, pinned and system messages 0, summary 0, newest request and its results 198000
+	// start a new conversation, send less, or use a model with a larger context window
 }

@@ -1,0 +1,265 @@
+package winnow_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/winnowgo/winnow"
+)
+
+// A log as a tool prints it, much longer than anybody needs it.
+var longLog = strings.Repeat("2026-03-01T10:00:00Z INFO request served in 12 ms\n", 2_000) + "2026-03-01T10:00:01Z ERROR connection refused: db:5432\n"
+
+// A talk of many turns.
+func longTalk() []winnow.Message {
+	var history []winnow.Message
+	for n := range 60 {
+		history = append(history,
+			user(fmt.Sprintf("Question %d: %s", n, strings.Repeat("what about this part of the plan? ", 20))),
+			assistant(fmt.Sprintf("Answer %d: %s", n, strings.Repeat("that part is settled as we said. ", 20))))
+	}
+	return append(history, user("So what is left to do?"))
+}
+
+// summarizer stands for a model that writes summaries.
+var summarizer = winnow.SummarizerFunc(func(context.Context, winnow.SummaryRequest) (string, error) {
+	return "## Goal\nAgree on the plan.\n## Progress\nAll parts are settled but the budget.", nil
+})
+
+func ExampleNew() {
+	m, err := winnow.New(200_000, nil) // tokens; nil: the defaults
+	fmt.Println(m != nil, err)
+
+	_, err = winnow.New(200_000, &winnow.Options{
+		HistoryTurns: 50,
+		Prune:        &winnow.PruneOptions{DenyTools: []string{"memory_*"}, SoftTrimRatio: 1.5},
+	})
+	fmt.Println(err)
+	// Output:
+	// true <nil>
+	// winnow: New: Prune.SoftTrimRatio is 1.5, want a share in 0..1
+}
+
+func ExampleManager_Prepare() {
+	m, err := winnow.New(16_000, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	history := []winnow.Message{
+		user("Why does the service not answer?"),
+		call("call_1", "exec", `{"command":"journalctl -u shop"}`),
+		result("call_1", "exec", longLog), // larger than the window
+	}
+	request, err := m.Prepare(context.Background(), history)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, e := range request.Edits {
+		fmt.Printf("%s message %d: %s\n", e.Op, e.Index, e.Reason)
+	}
+	sent := request.Messages[2].Parts[0].Text
+	fmt.Println("fits:", request.Tokens <= request.Budget)
+	fmt.Println("the error is in it:", strings.Contains(sent, "connection refused: db:5432"))
+	fmt.Println("the history is as it was:", history[2].Parts[0].Text == longLog)
+	// Output:
+	// truncate message 2: the result is larger than one result may be
+	// fits: true
+	// the error is in it: true
+	// the history is as it was: true
+}
+
+// A program that makes thousands of requests from one growing history keeps the request and its memory.
+func ExampleManager_PrepareInto() {
+	m, err := winnow.New(200_000, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var request winnow.Request
+	var history []winnow.Message
+	for _, question := range []string{"What is a goroutine?", "And a channel?", "Who closes it?"} {
+		history = append(history, user(question))
+		if err := m.PrepareInto(context.Background(), history, &request); err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(len(request.Messages), "messages, the first new one is", request.FirstChanged)
+		history = append(history, assistant("…"))
+	}
+	// Output:
+	// 1 messages, the first new one is 0
+	// 3 messages, the first new one is 1
+	// 5 messages, the first new one is 3
+}
+
+func ExampleManager_Plan() {
+	m, err := winnow.New(16_000, &winnow.Options{Summarizer: summarizer})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("short:", m.Plan([]winnow.Message{user("Hello")}).NeedsCompaction)
+	fmt.Println("long:", m.Plan(longTalk()).NeedsCompaction) // nothing is summarized yet
+	// Output:
+	// short: false
+	// long: true
+}
+
+func ExampleManager_Compact() {
+	m, err := winnow.New(200_000, &winnow.Options{
+		Summarizer: summarizer,
+		Compact:    &winnow.CompactOptions{KeepRecent: 2_000}, // tokens
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	history := longTalk()
+	request, err := m.Compact(context.Background(), history, "Keep every decision.")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("fewer messages:", len(request.Messages) < len(history))
+	fmt.Println("fewer tokens:", request.Compaction.TokensAfter < request.Compaction.TokensBefore)
+	fmt.Println("the summary:", strings.Contains(request.Compaction.Summary, "All parts are settled but the budget."))
+	last := request.Messages[len(request.Messages)-1]
+	fmt.Println("the newest request:", last.Parts[0].Text)
+	// Output:
+	// fewer messages: true
+	// fewer tokens: true
+	// the summary: true
+	// the newest request: So what is left to do?
+}
+
+func ExampleManager_Recover() {
+	m, err := winnow.New(200_000, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx := context.Background()
+	history := longTalk()
+	request, err := m.Prepare(ctx, history)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	refused := errors.New("400 prompt is too long: 21000 tokens > 16000 maximum") // the model's window is smaller than it was said to be
+	next, err := m.Recover(ctx, history, refused)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("smaller:", next.Tokens < request.Tokens)
+
+	_, err = m.Recover(ctx, history, errors.New("401 invalid x-api-key")) // a smaller request does not help
+	fmt.Println(err)
+	// Output:
+	// smaller: true
+	// winnow: not a context overflow: 401 invalid x-api-key
+}
+
+// A conversation goes on in another process, and the provider's prompt cache is still good.
+func ExampleManager_Snapshot() {
+	ctx := context.Background()
+	history := []winnow.Message{
+		user("Why does the service not answer?"),
+		call("call_1", "exec", `{"command":"journalctl -u shop"}`),
+		result("call_1", "exec", longLog),
+	}
+	m, err := winnow.New(16_000, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	before, err := m.Prepare(ctx, history)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	state, err := m.Snapshot()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	restarted, err := winnow.New(16_000, nil) // with the same options
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := restarted.Restore(state); err != nil {
+		fmt.Println(err)
+		return
+	}
+	history = append(history, assistant("The database is down."), user("Since when?"))
+	after, err := restarted.Prepare(ctx, history)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("same bytes for the log:", after.Messages[2].Parts[0].Text == before.Messages[2].Parts[0].Text)
+	fmt.Println("a pure append:", after.FirstChanged == len(before.Messages))
+	// Output:
+	// same bytes for the log: true
+	// a pure append: true
+}
+
+func ExampleManager_Restore() {
+	m, err := winnow.New(200_000, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := m.Restore([]byte("no snapshot")); err != nil {
+		fmt.Println("starting afresh") // and the manager is as it was
+	}
+	// Output: starting afresh
+}
+
+func ExampleManager_Close() {
+	m, err := winnow.New(200_000, &winnow.Options{Compact: &winnow.CompactOptions{Background: true}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(m.Close())
+	request, err := m.Prepare(context.Background(), []winnow.Message{user("Still there?")})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(len(request.Messages), "message")
+	// Output:
+	// <nil>
+	// 1 message
+}
+
+func ExampleDo() {
+	m, err := winnow.New(200_000, nil) // one manager a conversation
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	model := func(_ context.Context, messages []winnow.Message) (string, error) {
+		if len(messages) > 100 { // it takes less than it was said to
+			return "", errors.New("400 This model's maximum context length is 8192 tokens")
+		}
+		return "The budget.", nil
+	}
+	answer, request, err := winnow.Do(context.Background(), m, longTalk(), model)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(answer)
+	fmt.Println("fewer messages were sent in the end:", len(request.Messages) < len(longTalk()))
+	// Output:
+	// The budget.
+	// fewer messages were sent in the end: true
+}
