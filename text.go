@@ -5,35 +5,34 @@ import (
 	"unicode/utf8"
 )
 
-// charCount returns what utf8.RuneCountInString does, several times as fast on the runs of ASCII that tools print.
+// charCount returns what utf8.RuneCountInString does, many times as fast on the runs of ASCII that tools print.
 func charCount(s string) int {
-	const stretch = 64 // bytes that are read one by one where some are not ASCII
+	const step, stretch = 32, 64 // bytes looked at together, and those read one by one where some are not ASCII
 	n := 0
-	for {
-		i := 0
-		for i+8 <= len(s) && loadWord(s, i)&nonASCII == 0 {
-			i += 8
+	for len(s) >= step {
+		w := s[:step]
+		if (loadWord(w, 0)|loadWord(w, 8)|loadWord(w, 16)|loadWord(w, 24))&nonASCII == 0 {
+			n, s = n+step, s[step:]
+			continue
 		}
-		end := min(i+stretch, len(s))
+		end := min(stretch, len(s))
 		for end < len(s) && !utf8.RuneStart(s[end]) {
 			end++ // no character begins in one stretch and ends in the next
 		}
-		n += i + utf8.RuneCountInString(s[i:end])
-		if end == len(s) {
-			return n
-		}
-		s = s[end:]
+		n, s = n+utf8.RuneCountInString(s[:end]), s[end:]
 	}
+	return n + utf8.RuneCountInString(s)
 }
 
 // nonASCII has the high bit of each byte set.
 const nonASCII = 0x8080808080808080
 
-// loadWord reads the eight bytes of s from index i on.
+// loadWord reads the eight bytes of s from index i on. The compiler makes one load of it, as long as the
+// indexes below are constants.
 func loadWord(s string, i int) uint64 {
-	_ = s[i+7]
-	return uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
-		uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+	w := s[i : i+8]
+	return uint64(w[0]) | uint64(w[1])<<8 | uint64(w[2])<<16 | uint64(w[3])<<24 |
+		uint64(w[4])<<32 | uint64(w[5])<<40 | uint64(w[6])<<48 | uint64(w[7])<<56
 }
 
 // charsAtLeast says whether s has n characters or more. It reads no further than it must.
