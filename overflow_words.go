@@ -60,8 +60,6 @@ func roleOf(w string) role {
 		return rReduce
 	case "full", "fit", "fits", "exhausted", "reached", "hit", "room", "overfull", "fill", "fills", "filled":
 		return rFull
-	case "must", "should", "cannot", "can", "expected", "only", "supports", "support", "up", "range", "darf":
-		return rMust
 	}
 	return sideRole(w)
 }
@@ -69,6 +67,8 @@ func roleOf(w string) role {
 // sideRole is the second half of the dictionary: units, fields, and what rules an overflow out.
 func sideRole(w string) role {
 	switch w {
+	case "must", "should", "cannot", "can", "expected", "only", "supports", "support", "up", "range", "darf":
+		return rMust
 	case "byte", "bytes", "mb", "mib", "kb", "kib", "megabytes", "kilobytes", "octets":
 		return rBytes
 	case "character", "characters", "char", "chars", "zeichen", "caracteres", "caractères", "символов":

@@ -1,0 +1,150 @@
+package sdktest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/anthropics/anthropic-sdk-go"
+	"github.com/openai/openai-go/v3"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/provider"
+)
+
+// sendMessages sends a request of the library through Anthropic's SDK, as a plain adapter would.
+func sendMessages(ctx context.Context, url string, messages []winnow.Message) (reply, error) {
+	params := messageParams("")
+	params.Messages = nil
+	params.Tools = []anthropic.ToolUnionParam{{OfTool: &anthropic.ToolParam{Name: "read"}}}
+	for _, m := range messages {
+		var blocks []anthropic.ContentBlockParamUnion
+		if m.Role == winnow.RoleTool {
+			blocks = append(blocks, anthropic.NewToolResultBlock(m.ToolCallID, textOf(m), m.IsError))
+		} else {
+			for _, p := range m.Parts {
+				switch p.Kind {
+				case winnow.KindText:
+					blocks = append(blocks, anthropic.NewTextBlock(p.Text))
+				case winnow.KindToolCall:
+					blocks = append(blocks, anthropic.NewToolUseBlock(p.ID, p.Arguments, p.Name))
+				}
+			}
+		}
+		if m.Role == winnow.RoleAssistant {
+			params.Messages = append(params.Messages, anthropic.NewAssistantMessage(blocks...))
+		} else {
+			params.Messages = append(params.Messages, anthropic.NewUserMessage(blocks...))
+		}
+	}
+	return streamMessages(ctx, url, params)
+}
+
+// sendChat is sendMessages for OpenAI's SDK.
+func sendChat(ctx context.Context, url string, messages []winnow.Message) (reply, error) {
+	params := chatParams("")
+	params.Messages = nil
+	for _, m := range messages {
+		switch m.Role {
+		case winnow.RoleTool:
+			params.Messages = append(params.Messages, openai.ToolMessage(textOf(m), m.ToolCallID))
+		case winnow.RoleAssistant:
+			message := openai.AssistantMessage(textOf(m))
+			for _, p := range m.Parts {
+				if p.Kind == winnow.KindToolCall {
+					message.OfAssistant.ToolCalls = append(message.OfAssistant.ToolCalls, openai.ChatCompletionMessageToolCallUnionParam{
+						OfFunction: &openai.ChatCompletionMessageFunctionToolCallParam{ID: p.ID,
+							Function: openai.ChatCompletionMessageFunctionToolCallFunctionParam{Name: p.Name, Arguments: string(p.Arguments)}}})
+				}
+			}
+			params.Messages = append(params.Messages, message)
+		case winnow.RoleSystem:
+			params.Messages = append(params.Messages, openai.SystemMessage(textOf(m)))
+		default:
+			params.Messages = append(params.Messages, openai.UserMessage(textOf(m)))
+		}
+	}
+	return askChat(ctx, url, params)
+}
+
+func textOf(m winnow.Message) string {
+	var texts []string
+	for _, p := range m.Parts {
+		if p.Kind == winnow.KindText {
+			texts = append(texts, p.Text)
+		}
+	}
+	return strings.Join(texts, "\n\n")
+}
+
+// reader is a model that reads a file in each step but every eighth, where it ends its turn.
+func reader(r *provider.Request) provider.Answer {
+	last := r.Last()
+	if len(last.Results) == 0 || !strings.HasSuffix(strings.TrimSpace(last.Results[0].Text), "end of part 7") {
+		return provider.Answer{Text: "I read on.", Calls: []provider.ToolCall{{Name: "read", Arguments: json.RawMessage(`{"path":"notes/chapter.md"}`)}}}
+	}
+	return provider.Answer{Text: "That was all of it."}
+}
+
+// page is what the tool reads in a step: some 4 000 to 11 000 characters.
+func page(step int) string {
+	return fmt.Sprintf("chapter %d\n%send of part %d", step, strings.Repeat(fmt.Sprintf("line %d of the notes says that all is well.\n", step), 90+step%5*40), step%8)
+}
+
+// converse lets a manager that believes in a window talk to a provider for so many steps.
+func converse(t *testing.T, url string, window, steps int, send func(context.Context, string, []winnow.Message) (reply, error)) {
+	t.Helper()
+	m, err := winnow.New(window, nil)
+	require.NoError(t, err)
+	user := func(text string) winnow.Message {
+		return winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: text}}}
+	}
+	history := []winnow.Message{user("Read the notes and tell me what they say.")}
+	for step := range steps {
+		answer, _, err := winnow.Do(soon(t), m, history, func(ctx context.Context, messages []winnow.Message) (reply, error) {
+			return send(ctx, url, messages)
+		})
+		require.NoError(t, err, "step %d", step)
+		usage := winnow.Usage{Input: answer.usage.Input, CacheRead: answer.usage.CacheRead, CacheWrite: answer.usage.CacheWrite, Output: answer.usage.Output}
+		message := winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{{Text: answer.text}}, Usage: &usage}
+		for _, c := range answer.calls {
+			message.Parts = append(message.Parts, winnow.Part{Kind: winnow.KindToolCall, ID: c.ID, Name: c.Name, Arguments: c.Arguments})
+		}
+		history = append(history, message)
+		for _, c := range answer.calls {
+			history = append(history, winnow.Message{Role: winnow.RoleTool, ToolCallID: c.ID, ToolName: c.Name, Parts: []winnow.Part{{Text: page(step)}}})
+		}
+		if len(answer.calls) == 0 {
+			history = append(history, user(fmt.Sprintf("Thank you. Now read volume %d.", step)))
+		}
+	}
+}
+
+// TestRecovery: the provider has half of the window that the manager believes in. Each conversation goes
+// on, whether the refusal tells the limit or not, and what was refused does not come again.
+func TestRecovery(t *testing.T) {
+	const believed, real, steps = 64_000, 32_000, 40
+	for i, name := range []string{"anthropic", "openai", "bedrock", "openai-input", "vllm", "chinese"} {
+		sdk, send := "anthropic", sendMessages
+		if i%2 == 1 {
+			sdk, send = "openai", sendChat
+		}
+		p, url := serve(t, provider.Options{Window: real, Overflow: provider.Wordings()[name], Model: reader})
+		converse(t, url, believed, steps, send)
+		refused := 0
+		for _, x := range p.Exchanges() {
+			if x.Error != nil {
+				refused++
+				assert.Equal(t, provider.RuleWindow, x.Error.Rule, "%s, %s: %s", name, sdk, x.Error.Message)
+			}
+		}
+		t.Logf("%-13s %-10s %d requests, %d refused", name, sdk, len(p.Exchanges()), refused)
+		assert.Empty(t, p.Repeats(), "%s, %s: a refused request came again", name, sdk)
+		assert.Greater(t, refused, 0, "%s, %s: the window was never reached", name, sdk)
+		assert.LessOrEqual(t, refused, 2, "%s, %s: what was learned is used", name, sdk)
+	}
+}
