@@ -38,18 +38,21 @@ func (c *compaction) missingIdentifiers(text string, room int) (section string, 
 	if room < leastIdentifierTokens {
 		return "", nil
 	}
-	var n notes
-	n.collect(&SummaryRequest{
-		Messages: append(c.older[:len(c.older):len(c.older)], c.prefix...),
-		Previous: c.previous + "\n" + strings.Join(c.carried.Identifiers, " "),
-	})
-	n.ids.again(c.recent)
+	t := idTable{at: make(map[string]int)}
+	t.scan(c.previous, fromPrevious)
+	t.scan(strings.Join(c.carried.Identifiers, " "), fromPrevious)
+	t.collect(c.older)
+	t.collect(c.prefix)
+	for _, path := range c.carried.Modified {
+		t.mark(path)
+	}
+	t.again(c.recent)
 	covered := map[string]bool{}
 	scanIdentifiers(text, func(id string, _ identifierKind) { cover(covered, id) })
 	for ; room >= leastIdentifierTokens; room = room * 3 / 4 { // the table counts tokens in its own way
 		var b strings.Builder
 		ids = nil
-		for kind, list := range n.ids.pick(room, maps.Clone(covered), text) {
+		for kind, list := range t.pick(room, maps.Clone(covered), text) {
 			if len(list) > 0 {
 				ids = append(ids, list...)
 				b.WriteString("\n- " + kindLabels[kind] + ": " + escapeSummary(strings.Join(list, " ")))
@@ -66,30 +69,49 @@ func (c *compaction) missingIdentifiers(text string, room int) (section string, 
 	return "", nil
 }
 
+// collect scans messages, each for where it comes from.
+func (t *idTable) collect(messages []Message) {
+	for i := range messages {
+		t.next()
+		eachText(&messages[i], t.scan)
+	}
+}
+
 // again counts the mentions of known identifiers in messages that are kept: what they use is in use.
 func (t *idTable) again(recent []Message) {
 	for i := range recent {
 		t.next()
-		m := &recent[i]
-		from := fromAssistant
-		switch m.Role {
-		case RoleUser:
-			from = fromUser
-		case RoleTool:
-			from = fromResult
-		}
-		for k := range m.Parts {
-			p := &m.Parts[k]
-			for _, s := range [2]string{p.Text, string(p.Arguments)} {
-				if len(s) > scanBytes {
-					s = s[:scanBytes]
+		eachText(&recent[i], func(s string, from idSource) {
+			scanIdentifiers(s[:min(len(s), scanBytes)], func(id string, kind identifierKind) {
+				if _, known := t.at[id]; known {
+					t.add(id, kind, from)
 				}
-				scanIdentifiers(s, func(id string, kind identifierKind) {
-					if _, known := t.at[id]; known {
-						t.add(id, kind, from)
-					}
-				})
-			}
+			})
+		})
+	}
+}
+
+// eachText calls f for the texts and the arguments of m.
+func eachText(m *Message, f func(s string, from idSource)) {
+	from := fromHost
+	switch {
+	case m.Summary:
+		from = fromPrevious
+	case m.Role == RoleUser && !m.Injected:
+		from = fromUser
+	case m.Role == RoleAssistant:
+		from = fromAssistant
+	case m.Role == RoleTool:
+		from = fromResult
+	}
+	for k := range m.Parts {
+		switch p := &m.Parts[k]; p.Kind {
+		case KindText:
+			f(p.Text, from)
+		case KindThinking:
+			f(p.Text, fromThinking)
+		case KindToolCall:
+			f(string(p.Arguments), fromArguments)
 		}
 	}
 }

@@ -231,11 +231,13 @@ func failureText(s string) string {
 // exitCode finds an exit code where tools print it: at the ends of the result.
 func exitCode(s string) string {
 	const ends = 400
-	if m := exitWords.FindStringSubmatch(s[max(0, len(s)-ends):]); m != nil {
-		return m[1]
-	}
-	if m := exitWords.FindStringSubmatch(s[:min(len(s), ends)]); m != nil {
-		return m[1]
+	for _, end := range [2]string{s[max(0, len(s)-ends):], s[:min(len(s), ends)]} {
+		if !exitHints.in(end) { // the pattern is slow, and few results name a code
+			continue
+		}
+		if m := exitWords.FindStringSubmatch(end); m != nil {
+			return m[1]
+		}
 	}
 	return ""
 }

@@ -14,26 +14,51 @@ type wordList struct {
 
 // in says whether s holds one of the words, in any case.
 func (l *wordList) in(s string) bool {
-	low := strings.ReplaceAll(strings.ToLower(s), "’", "'")
+	wide := false
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c >= 0x80 {
+			wide = true
+		} else if isLetter(c) && (i == 0 || !wordByte(s[i-1])) {
+			for _, w := range l.words {
+				if w[0] == c|0x20 && beginsWithWord(s[i:], w) {
+					return true
+				}
+			}
+		}
+	}
+	low := ""
 	for _, p := range l.parts {
+		if p[0] >= 0x80 && !wide {
+			continue
+		}
+		if low == "" {
+			low = strings.ToLower(s)
+		}
 		if strings.Contains(low, p) {
 			return true
 		}
 	}
-	for _, w := range l.words {
-		for rest := low; ; {
-			i := strings.Index(rest, w)
-			if i < 0 {
-				break
-			}
-			end := i + len(w)
-			if (i == 0 || !wordByte(rest[i-1])) && (end == len(rest) || !wordByte(rest[end])) {
-				return true
-			}
-			rest = rest[end:]
-		}
-	}
 	return false
+}
+
+// beginsWithWord says that s begins with the word w, in any case. The apostrophe may be the curly one.
+func beginsWithWord(s, w string) bool {
+	for k := range len(w) {
+		if s == "" {
+			return false
+		}
+		c := s[0]
+		if rest, ok := strings.CutPrefix(s, "’"); ok && w[k] == '\'' {
+			s = rest
+			continue
+		}
+		if c != w[k] && (!isLetter(c) || c|0x20 != w[k]) {
+			return false
+		}
+		s = s[1:]
+	}
+	return s == "" || !wordByte(s[0])
 }
 
 func wordByte(c byte) bool { return byteClass[c]&(classAlpha|classDigit|classUnderscore) != 0 }
@@ -64,6 +89,9 @@ var (
 		parts: []string{"error", "fail", "exception", "panic", "fatal", "not found", "denied", "cannot", "refused", "timed out", "timeout", "invalid", "unexpected", "错误", "失败", "エラー"},
 	}
 )
+
+// exitHints says where exitWords may match.
+var exitHints = wordList{words: []string{"exit", "exited", "exit_code", "exit_status", "exitcode", "exitstatus", "returncode"}}
 
 var (
 	exitWords = regexp.MustCompile(`(?i)(?:exit(?:ed with)?[ _]?(?:code|status)|returncode)[^0-9\n-]{0,4}(-?[0-9]{1,4})\b`)
