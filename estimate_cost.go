@@ -35,7 +35,7 @@ var columns = sync.OnceValue(func() map[string]constants {
 type costs struct {
 	pair    [1 << 15]int16 // [previous | current<<8]: what an ASCII byte costs behind another
 	third   [128]int16     // what the third and later byte of a row of equal ones differs from pair
-	scripts [scriptCount]scriptCost
+	scripts [64]scriptCost // by script; 64, so that an index needs no check
 	rareHan int32
 	latinIn int32 // a Latin letter with a mark behind an ASCII letter
 	perByte int32 // no byte costs more
@@ -243,7 +243,7 @@ func punctCost(m constants, t *sharedTables, p, c byte) float64 {
 	switch {
 	case p == c && isPunct(p):
 		return m["puS2"]
-	case isPunct(p) && t.pairs[pairsPunct].has(pairIndex(uint32(p), uint32(c))):
+	case isPunct(p) && t.pairs[pairsPunct].miss(pairIndex(uint32(p), uint32(c))) == 0:
 		return m["puMix"]
 	case isPunct(p):
 		return m["puMixR"]

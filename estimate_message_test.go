@@ -149,8 +149,8 @@ func TestEstimateTables(t *testing.T) {
 	assert.Equal(t, scriptHan, sh.script['世'>>4])
 	assert.Equal(t, scriptPersian, sh.script['ک'>>4])
 	assert.Equal(t, scriptFullWidth, sh.script['！'>>4])
-	assert.False(t, sh.rareHan('的'))
-	assert.True(t, sh.rareHan('龘'))
+	assert.Zero(t, sh.rareHan('的'))
+	assert.Equal(t, int64(1), sh.rareHan('龘'))
 	for _, r := range scriptRanges {
 		assert.Zero(t, r.first%16, "U+%04X", r.first)
 	}

@@ -55,8 +55,9 @@ func (t *costs) text(s string) int64 {
 // rows returns the correction for the bytes of w that are marked in rows: they are the third or a later
 // one in a row of equal bytes.
 func (t *costs) rows(w, rows uint64) int64 {
-	if rows == nonASCII {
-		return 8 * int64(t.third[w&127])
+	first, n := bits.TrailingZeros64(rows), bits.OnesCount64(rows)
+	if 63-bits.LeadingZeros64(rows)-first == 8*(n-1) { // one row: the usual case, and no loop to mispredict
+		return int64(n) * int64(t.third[w>>(first&^7)&127])
 	}
 	sum := int64(0)
 	for ; rows != 0; rows &= rows - 1 {
@@ -104,7 +105,7 @@ func (t *costs) high(s string, prev uint64) (n int, cost int64, last uint64) {
 		r, size, sc := uint32(b), 1, scriptInvalid
 		switch rest := s[n:]; {
 		case b >= 0xE0 && b < 0xF0 && len(rest) > 2 && rest[1]&0xC0 == 0x80 && rest[2]&0xC0 == 0x80:
-			r = uint32(b&15)<<12 | uint32(rest[1]&63)<<6 | uint32(rest[2]&63)
+			r = uint32(b)<<12&0xFFFF | uint32(rest[1]&63)<<6 | uint32(rest[2]&63)
 			size, sc = 3, sh.script[r>>4&4095]
 		case b >= 0xC2 && b < 0xE0 && len(rest) > 1 && rest[1]&0xC0 == 0x80:
 			r = uint32(b&31)<<6 | uint32(rest[1]&63)
@@ -113,7 +114,7 @@ func (t *costs) high(s string, prev uint64) (n int, cost int64, last uint64) {
 			r = uint32(b&7)<<18 | uint32(rest[1]&63)<<12 | uint32(rest[2]&63)<<6 | uint32(rest[3]&63)
 			size, sc = 4, longScript(r)
 		}
-		c := &t.scripts[sc%scriptCount]
+		c := &t.scripts[sc&63]
 		cost += int64(c.each)
 		switch {
 		case sc != in:
@@ -123,13 +124,13 @@ func (t *costs) high(s string, prev uint64) (n int, cost int64, last uint64) {
 			}
 			cost += int64(first)
 			in = sc
+		case c.pairs != 0: // no branch on the pair itself: it could not be predicted
+			cost += int64(c.rarePair) & -sh.pairs[c.pairs&3].miss(pairIndex(lastRune, r))
 		case r == lastRune:
 			cost += int64(c.repeated)
-		case c.pairs != 0 && !sh.pairs[c.pairs&3].has(pairIndex(lastRune, r)):
-			cost += int64(c.rarePair)
 		}
-		if sc == scriptHan && sh.rareHan(r) {
-			cost += int64(t.rareHan)
+		if sc == scriptHan {
+			cost += int64(t.rareHan) & -sh.rareHan(r)
 		}
 		lastRune = r
 		n += size

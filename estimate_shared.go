@@ -36,7 +36,8 @@ type knownPairs [128 * 128 / 64]uint64
 
 func pairIndex(prev, cur uint32) uint32 { return prev&127<<7 | cur&127 }
 
-func (k *knownPairs) has(i uint32) bool { return k[i>>6]>>(i&63)&1 != 0 }
+// miss returns 1 if the pair is not in the set, 0 if it is.
+func (k *knownPairs) miss(i uint32) int64 { return int64(^k[i>>6&255] >> (i & 63) & 1) }
 
 // sharedTables do not depend on the family.
 type sharedTables struct {
@@ -88,10 +89,13 @@ func newSharedTables() *sharedTables {
 	return t
 }
 
-// rareHan says that r, of scriptHan, is no common character.
-func (t *sharedTables) rareHan(r uint32) bool {
+// rareHan returns 1 if r, of scriptHan, is no common character, 0 if it is one.
+func (t *sharedTables) rareHan(r uint32) int64 {
 	i := r - 0x4E00
-	return i >= uint32(len(t.han))*64 || t.han[i>>6]>>(i&63)&1 == 0
+	if i >= uint32(len(t.han))*64 {
+		return 1
+	}
+	return int64(^t.han[i>>6] >> (i & 63) & 1)
 }
 
 // costScale is the fixed point of all costs: 1/2 048 token, exact enough for any constant and small
