@@ -33,22 +33,23 @@ var columns = sync.OnceValue(func() map[string]constants {
 
 // costs are the tables of one family, made from its constants. Read-only once made.
 type costs struct {
-	pair    [1 << 15]int16 // [previous | current<<8]: what an ASCII byte costs behind another
-	third   [128]int16     // what the third and later byte of a row of equal ones differs from pair
+	// pair[previous | current<<8] is what an ASCII byte costs behind another; with 0x80 in previous that
+	// one was the same as the one before it, so an equal third one can have a cost of its own.
+	pair    [1 << 15]int32
 	scripts [64]scriptCost // by script; 64, so that an index needs no check
 	rareHan int32
-	latinIn int32 // a Latin letter with a mark behind an ASCII letter
 	perByte int32 // no byte costs more
 	shared  *sharedTables
 }
 
 // scriptCost is what a character of a script costs.
 type scriptCost struct {
-	each     int32 // every character
-	first    int32 // more for the first in a row
-	repeated int32 // more for one that equals the one before
-	rarePair int32 // more for one that rarely follows the one before
-	pairs    uint8 // slot of sharedTables.pairs, 0: none
+	each     int32    // every character
+	first    [2]int32 // more for the first in a row; behind an ASCII letter
+	repeated int32    // more for one that equals the one before
+	rarePair int32    // more for one that rarely follows the one before
+	pairs    uint8    // slot of sharedTables.pairs, 0: none
+	_        [2]int32 // 32 bytes: an index by shift
 }
 
 // After characters beyond ASCII these two control characters stand in as the previous byte.
@@ -58,20 +59,24 @@ const (
 )
 
 func newCosts(m constants) *costs {
-	t := &costs{shared: shared(), rareHan: fixed(m["cjkRare"]), latinIn: fixed(m["latIn"])}
+	t := &costs{shared: shared(), rareHan: fixed(m["cjkRare"])}
 	for p := range byte(128) {
 		for c := range byte(128) {
-			t.pair[int(p)|int(c)<<8] = int16(fixed(pairCost(m, t.shared, p, c)))
-		}
-	}
-	for c := range byte(128) {
-		if name := thirdName(c); name != "" {
-			t.third[c] = int16(fixed(m[name])) - t.pair[int(c)|int(c)<<8]
+			cost := fixed(pairCost(m, t.shared, p, c))
+			t.pair[int(p)|int(c)<<8] = cost
+			if name := thirdName(c); p == c && name != "" {
+				cost = fixed(m[name])
+			}
+			t.pair[int(p)|0x80|int(c)<<8] = cost
 		}
 	}
 	for s := range scriptCount {
 		n := scriptNames[s]
-		t.scripts[s] = scriptCost{each: fixed(m["s_"+n]), first: fixed(m["r_"+n]), repeated: fixed(m["q_"+n]), rarePair: fixed(m["x_"+n])}
+		first := fixed(m["r_"+n])
+		t.scripts[s] = scriptCost{each: fixed(m["s_"+n]), first: [2]int32{first, first}, repeated: fixed(m["q_"+n]), rarePair: fixed(m["x_"+n])}
+		if s.isLatin() {
+			t.scripts[s].first[1] = fixed(m["latIn"])
+		}
 	}
 	t.scripts[scriptCyrillic].pairs = pairsCyrillic
 	t.scripts[scriptArabic].pairs = pairsArabic
@@ -83,23 +88,14 @@ func newCosts(m constants) *costs {
 // mostPerByte returns what one byte costs at most.
 func (t *costs) mostPerByte() int32 {
 	most := int32(1)
-	for i, c := range t.pair {
-		if i&0x80 != 0 {
-			continue // no ASCII
-		}
-		most = max(most, int32(c))
-		if p := i & 127; p == i>>8 {
-			most = max(most, int32(c)+int32(t.third[p]))
-		}
+	for _, c := range t.pair {
+		most = max(most, c)
 	}
 	for s := range scriptCount {
 		c := t.scripts[s]
-		cost := c.each + max(0, c.first) + max(0, c.repeated, c.rarePair)
-		switch {
-		case s == scriptHan:
+		cost := c.each + max(0, c.first[0], c.first[1], c.repeated, c.rarePair)
+		if s == scriptHan {
 			cost += max(0, t.rareHan)
-		case s.isLatin():
-			cost = max(cost, c.each+t.latinIn)
 		}
 		n := scriptBytes(s)
 		cost = (cost + n - 1) / n

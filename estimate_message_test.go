@@ -138,7 +138,7 @@ func TestEstimateTables(t *testing.T) {
 		c := f.costs()
 		for s := range scriptCount {
 			assert.GreaterOrEqual(t, c.scripts[s].each, int32(0), "%s: %s", f.name, scriptNames[s])
-			assert.Positive(t, c.scripts[s].each+c.scripts[s].first+c.scripts[s].rarePair, "%s: %s", f.name, scriptNames[s])
+			assert.Positive(t, c.scripts[s].each+c.scripts[s].first[0]+c.scripts[s].rarePair, "%s: %s", f.name, scriptNames[s])
 		}
 		for b := range 256 {
 			m := strings.Repeat(string([]byte{byte(b)}), 1_000)
@@ -146,11 +146,14 @@ func TestEstimateTables(t *testing.T) {
 		}
 	}
 	sh := shared()
-	assert.Equal(t, scriptHan, sh.script['世'>>4])
-	assert.Equal(t, scriptPersian, sh.script['ک'>>4])
-	assert.Equal(t, scriptFullWidth, sh.script['！'>>4])
-	assert.Zero(t, sh.rareHan('的'))
-	assert.Equal(t, int64(1), sh.rareHan('龘'))
+	assert.Equal(t, scriptHan, sh.blocks['世'>>4].script)
+	assert.Equal(t, scriptPersian, sh.blocks['ک'>>4].script)
+	assert.Equal(t, scriptFullWidth, sh.blocks['！'>>4].script)
+	rare := func(r rune) bool { return sh.blocks[r>>4].rare>>(r&15)&1 != 0 }
+	assert.False(t, rare('的'))
+	assert.True(t, rare('龘'))
+	assert.True(t, rare('㐀'))
+	assert.False(t, rare('ж'))
 	for _, r := range scriptRanges {
 		assert.Zero(t, r.first%16, "U+%04X", r.first)
 	}

@@ -1,142 +1,182 @@
 package winnow
 
-import "math/bits"
-
 // text returns what s costs, in 1/costScale of a token. It reads s once, eight bytes at a time where
 // they are ASCII, allocates nothing, and takes any bytes.
 func (t *costs) text(s string) int64 {
-	var sum int64
-	prev, equal := uint64(0), uint64(0) // the byte before, and 0x80 if it equals the one before it
-	i := 0
-	for i+8 <= len(s) {
-		w := loadWord(s, i)
-		if high := w & nonASCII; high != 0 {
-			sum += t.bytes(s[i:i+bits.TrailingZeros64(high)>>3], prev, equal)
-			if k := bits.TrailingZeros64(high) >> 3; k > 0 {
-				i += k
-				prev = uint64(s[i-1])
-			}
-			n, cost, last := t.high(s[i:], prev)
-			sum += cost
-			i += n
-			prev, equal = last, 0
-			continue
-		}
-		// v holds the byte before each byte of w; a pair is 15 bits of v, or of w for the last.
-		v := w<<8 | prev
-		sum += int64(t.pair[v&0x7fff]) + int64(t.pair[v>>8&0x7fff]) + int64(t.pair[v>>16&0x7fff]) + int64(t.pair[v>>24&0x7fff]) +
-			int64(t.pair[v>>32&0x7fff]) + int64(t.pair[v>>40&0x7fff]) + int64(t.pair[v>>48&0x7fff]) + int64(t.pair[w>>48&0x7fff])
-		same := ^((w ^ v) + 0x7f7f7f7f7f7f7f7f) & nonASCII // the high bit of each byte that equals the one before it
-		if rows := same & (same<<8 | equal); rows != 0 {
-			sum += t.rows(w, rows)
-		}
-		prev, equal = w>>56, same>>56
-		i += 8
-	}
-	for i < len(s) {
-		if c := s[i]; c < 0x80 {
-			sum += t.bytes(s[i:i+1], prev, equal)
-			equal = 0
-			if uint64(c) == prev {
-				equal = 0x80
-			}
-			prev = uint64(c)
-			i++
-			continue
-		}
-		n, cost, last := t.high(s[i:], prev)
-		sum += cost
+	sum, prev, doubled := int64(0), uint64(0), uint64(0) // the byte before, and 0x80 if that equals the one before it
+	for i := 0; ; {
+		n, cost, last := t.ascii(s[i:], prev|doubled)
 		i += n
-		prev, equal = last, 0
-	}
-	return sum
-}
-
-// rows returns the correction for the bytes of w that are marked in rows: they are the third or a later
-// one in a row of equal bytes.
-func (t *costs) rows(w, rows uint64) int64 {
-	first, n := bits.TrailingZeros64(rows), bits.OnesCount64(rows)
-	if 63-bits.LeadingZeros64(rows)-first == 8*(n-1) { // one row: the usual case, and no loop to mispredict
-		return int64(n) * int64(t.third[w>>(first&^7)&127])
-	}
-	sum := int64(0)
-	for ; rows != 0; rows &= rows - 1 {
-		sum += int64(t.third[w>>(bits.TrailingZeros64(rows)&^7)&127])
-	}
-	return sum
-}
-
-// bytes is text for a few ASCII bytes.
-func (t *costs) bytes(s string, prev, equal uint64) int64 {
-	sum := int64(0)
-	for i := range len(s) {
-		c := uint64(s[i])
-		sum += int64(t.pair[(prev|c<<8)&0x7fff])
-		if c != prev {
-			equal = 0
-		} else {
-			if equal != 0 {
-				sum += int64(t.third[c&127])
+		sum += cost
+		prev, doubled = last&127, last&0x80
+		// Fewer than eight bytes of ASCII are left before the end or before another character.
+		for ; i < len(s) && s[i] < 0x80; i++ {
+			c := uint64(s[i])
+			sum += int64(t.pair[(prev|doubled|c<<8)&0x7fff])
+			doubled = 0
+			if c == prev {
+				doubled = 0x80
 			}
-			equal = 0x80
+			prev = c
 		}
-		prev = c
+		if i == len(s) {
+			return sum
+		}
+		n, cost, prev = t.high(s[i:], prev)
+		i += n
+		sum += cost
+		doubled = 0
 	}
-	return sum
+}
+
+// ascii returns the length of the ASCII that s begins with, in whole words of eight bytes, what it costs, and the last
+// byte of it. In last, 0x80 says that the byte equals the one before it.
+func (t *costs) ascii(s string, last uint64) (n int, cost int64, _ uint64) {
+	prev, doubled := last&127, last&0x80
+	for n+8 <= len(s) {
+		w := loadWord(s, n)
+		if w&nonASCII != 0 {
+			break
+		}
+		v := w<<8 | prev                                   // the byte before each byte of w
+		same := ^((w ^ v) + 0x7f7f7f7f7f7f7f7f) & nonASCII // the high bit of each byte that equals the one before it
+		prev = w >> 56
+		v |= same<<8 | doubled
+		w |= same
+		doubled = same >> 56
+		// A pair is 15 bits of v, or of w for each second one.
+		even := t.pair[v&0x7fff] + t.pair[v>>16&0x7fff] + t.pair[v>>32&0x7fff] + t.pair[v>>48&0x7fff]
+		odd := t.pair[w&0x7fff] + t.pair[w>>16&0x7fff] + t.pair[w>>32&0x7fff] + t.pair[w>>48&0x7fff]
+		cost += int64(even + odd)
+		n += 8
+	}
+	return n, cost, prev | doubled
+}
+
+// A scanState is where a scan stands in a row of characters beyond ASCII.
+type scanState struct {
+	script script // of the character before, scriptCount: none
+	last   uint32 // that character
+	behind uint8  // 1: behind a letter of ASCII
 }
 
 // high returns the length of the characters beyond ASCII that s begins with, what they cost, and the
 // byte that stands in for them as the previous one. What is no UTF-8 is one byte of scriptInvalid;
-// overlong forms and halves of surrogate pairs pass, as nothing depends on them.
-func (t *costs) high(s string, prev uint64) (n int, cost int64, last uint64) {
-	in, lastRune := scriptCount, uint32(0)
+// halves of surrogate pairs pass, as nothing depends on them.
+func (t *costs) high(s string, prev uint64) (n int, cost int64, stand uint64) {
+	at := scanState{script: scriptCount}
+	if isLetter(byte(prev)) {
+		at.behind = 1
+	}
+	for {
+		var size int
+		var more int64
+		w := loadHalf(s, n)
+		switch {
+		case isTwoBytes(w):
+			size, more, at = t.twoBytes(s[n:], at)
+		case isThreeBytes(w):
+			size, more, at = t.threeBytes(s[n:], at)
+		case w&0x80FF == 0x8020: // a space between two words: without leaving
+			size, more, at = 1, int64(t.pair[afterOther|' '<<8]), scanState{script: scriptCount}
+		case w&0xC0C0C0F8 == 0x808080F0:
+			size, more, at = t.other(4, longScript(w&7<<18|w<<4&0x3F000|w>>10&0xFC0|w>>24&63), at)
+		case w&0x80 != 0:
+			size, more, at = t.other(1, scriptInvalid, at)
+		case at.script.isLatin():
+			return n, cost, afterLatin
+		default:
+			return n, cost, afterOther
+		}
+		n += size
+		cost += more
+	}
+}
+
+func isTwoBytes(w uint32) bool   { return w&0xC0E0 == 0x80C0 }
+func isThreeBytes(w uint32) bool { return w&0xC0C0F0 == 0x8080E0 }
+
+// twoBytes is high for the words of characters of two bytes that s begins with. Like threeBytes it has no
+// branch that depends on the characters, as none could be predicted.
+func (t *costs) twoBytes(s string, at scanState) (n int, cost int64, _ scanState) {
 	sh := t.shared
-	for n < len(s) {
-		b := s[n]
-		if b < 0x80 {
-			if b != ' ' || n+1 == len(s) || s[n+1] < 0x80 {
-				break
-			}
-			cost += int64(t.pair[afterOther|' '<<8]) // a space between two such words, without leaving
-			in, lastRune = scriptCount, 0
+	for {
+		w := loadHalf(s, n)
+		if w&0xC0E0FF == 0x80C020 { // a space between two words
+			cost += int64(t.pair[afterOther|' '<<8])
+			at = scanState{script: scriptCount}
 			n++
 			continue
 		}
-		r, size, sc := uint32(b), 1, scriptInvalid
-		switch rest := s[n:]; {
-		case b >= 0xE0 && b < 0xF0 && len(rest) > 2 && rest[1]&0xC0 == 0x80 && rest[2]&0xC0 == 0x80:
-			r = uint32(b)<<12&0xFFFF | uint32(rest[1]&63)<<6 | uint32(rest[2]&63)
-			size, sc = 3, sh.script[r>>4&4095]
-		case b >= 0xC2 && b < 0xE0 && len(rest) > 1 && rest[1]&0xC0 == 0x80:
-			r = uint32(b&31)<<6 | uint32(rest[1]&63)
-			size, sc = 2, sh.script[r>>4&4095]
-		case b >= 0xF0 && b < 0xF5 && len(rest) > 3 && rest[1]&0xC0 == 0x80 && rest[2]&0xC0 == 0x80 && rest[3]&0xC0 == 0x80:
-			r = uint32(b&7)<<18 | uint32(rest[1]&63)<<12 | uint32(rest[2]&63)<<6 | uint32(rest[3]&63)
-			size, sc = 4, longScript(r)
+		if !isTwoBytes(w) {
+			return n, cost, at
 		}
+		r := w&31<<6 | w>>8&63
+		sc := sh.blocks[r>>4].script
 		c := &t.scripts[sc&63]
-		cost += int64(c.each)
-		switch {
-		case sc != in:
-			first := c.first
-			if n == 0 && sc.isLatin() && isLetter(byte(prev)) {
-				first = t.latinIn
-			}
-			cost += int64(first)
-			in = sc
-		case c.pairs != 0: // no branch on the pair itself: it could not be predicted
-			cost += int64(c.rarePair) & -sh.pairs[c.pairs&3].miss(pairIndex(lastRune, r))
-		case r == lastRune:
-			cost += int64(c.repeated)
+		more := c.rarePair & -sh.pairs[c.pairs&3].miss(pairIndex(at.last, r))
+		if sc != at.script {
+			more = c.first[at.behind&1]
 		}
-		if sc == scriptHan {
-			cost += int64(t.rareHan) & -sh.rareHan(r)
+		cost += int64(c.each + more)
+		at = scanState{script: sc, last: r}
+		n += 2
+	}
+}
+
+// threeBytes is high for the words of characters of three bytes that s begins with.
+func (t *costs) threeBytes(s string, at scanState) (n int, cost int64, _ scanState) {
+	sh := t.shared
+	for {
+		w := loadHalf(s, n)
+		if w&0xC0F0FF == 0x80E020 { // a space between two words
+			cost += int64(t.pair[afterOther|' '<<8])
+			at = scanState{script: scriptCount}
+			n++
+			continue
 		}
-		lastRune = r
-		n += size
+		if !isThreeBytes(w) {
+			return n, cost, at
+		}
+		r := w&15<<12 | w>>2&0xFC0 | w>>16&63
+		b := &sh.blocks[r>>4]
+		c := &t.scripts[b.script&63]
+		more := c.repeated
+		if r != at.last {
+			more = 0
+		}
+		if c.pairs != 0 { // one script: that can be predicted
+			more = c.rarePair & -sh.pairs[c.pairs&3].miss(pairIndex(at.last, r))
+		}
+		if b.script != at.script {
+			more = c.first[at.behind&1]
+		}
+		rare := int32(b.rare >> (r & 15) & 1)
+		cost += int64(c.each + more + t.rareHan&-rare)
+		at = scanState{script: b.script, last: r}
+		n += 3
 	}
-	if in.isLatin() {
-		return n, cost, afterLatin
+}
+
+// other is high for one character of script sc.
+func (t *costs) other(size int, sc script, at scanState) (int, int64, scanState) {
+	c := &t.scripts[sc&63]
+	cost := int64(c.each)
+	if sc != at.script {
+		cost += int64(c.first[at.behind&1])
 	}
-	return n, cost, afterOther
+	return size, cost, scanState{script: sc}
+}
+
+// loadHalf reads the four bytes of s from index i on, or what there is of them.
+func loadHalf(s string, i int) uint32 {
+	if i+4 <= len(s) {
+		s = s[i : i+4]
+		return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
+	}
+	w := uint32(0)
+	for k := len(s) - 1; k >= i; k-- {
+		w = w<<8 | uint32(s[k])
+	}
+	return w
 }

@@ -62,7 +62,7 @@ var scriptRanges = []struct {
 	first  uint16
 	script script
 }{
-	{0x0000, scriptLatin1Sign}, {0x00C0, scriptLatin}, {0x0100, scriptLatinExtended}, {0x0250, scriptCombining},
+	{0x0000, scriptInvalid}, {0x0080, scriptLatin1Sign}, {0x00C0, scriptLatin}, {0x0100, scriptLatinExtended}, {0x0250, scriptCombining},
 	{0x0370, scriptGreek}, {0x0400, scriptCyrillic}, {0x0530, scriptArmenian}, {0x0590, scriptHebrew},
 	{0x0600, scriptArabic}, {0x0670, scriptPersian}, {0x0700, scriptSyriac}, {0x0900, scriptDevanagari},
 	{0x0980, scriptBengali}, {0x0A00, scriptIndic}, {0x0B80, scriptTamil}, {0x0C00, scriptSouthIndic},

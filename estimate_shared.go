@@ -37,14 +37,19 @@ type knownPairs [128 * 128 / 64]uint64
 func pairIndex(prev, cur uint32) uint32 { return prev&127<<7 | cur&127 }
 
 // miss returns 1 if the pair is not in the set, 0 if it is.
-func (k *knownPairs) miss(i uint32) int64 { return int64(^k[i>>6&255] >> (i & 63) & 1) }
+func (k *knownPairs) miss(i uint32) int32 { return int32(^k[i>>6&255] >> (i & 63) & 1) }
+
+// block is what is to know of 16 characters.
+type block struct {
+	rare   uint16 // bit set: a Chinese character that is no token
+	script script
+}
 
 // sharedTables do not depend on the family.
 type sharedTables struct {
-	script  [4096]script        // by code point / 16
-	han     [0x5200 / 64]uint64 // bit set: a common character, from U+4E00 on
-	letters [26][26]float64     // tokens that a pair of letters adds
-	pairs   [4]knownPairs       // by pairs slot
+	blocks  [4096]block     // by code point / 16
+	letters [26][26]float64 // tokens that a pair of letters adds
+	pairs   [4]knownPairs   // by pairs slot
 }
 
 // Slots of sharedTables.pairs.
@@ -60,11 +65,11 @@ var shared = sync.OnceValue(newSharedTables)
 func newSharedTables() *sharedTables {
 	t := &sharedTables{}
 	next := 0
-	for i := range t.script {
+	for i := range t.blocks {
 		for next < len(scriptRanges) && int(scriptRanges[next].first) <= i<<4 {
 			next++
 		}
-		t.script[i] = scriptRanges[next-1].script
+		t.blocks[i].script = scriptRanges[next-1].script
 	}
 	for i, row := range strings.Fields(lettersFile) {
 		for j := range row {
@@ -79,23 +84,20 @@ func newSharedTables() *sharedTables {
 			t.pairs[i][at>>6] |= 1 << (at & 63)
 		}
 	}
-	bits, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(hanFile, "\n", ""))
+	common, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(hanFile, "\n", ""))
 	if err != nil {
 		panic("winnow: data/han.b64: " + err.Error()) // the file is part of the program and read by the tests
 	}
-	for i, b := range bits {
-		t.han[i>>3] |= uint64(b) << (i & 7 << 3)
+	for i := range t.blocks {
+		if t.blocks[i].script != scriptHan {
+			continue
+		}
+		t.blocks[i].rare = 0xFFFF
+		if at := 2 * (i - 0x4E00>>4); at >= 0 && at < len(common) {
+			t.blocks[i].rare = ^(uint16(common[at]) | uint16(common[at+1])<<8)
+		}
 	}
 	return t
-}
-
-// rareHan returns 1 if r, of scriptHan, is no common character, 0 if it is one.
-func (t *sharedTables) rareHan(r uint32) int64 {
-	i := r - 0x4E00
-	if i >= uint32(len(t.han))*64 {
-		return 1
-	}
-	return int64(^t.han[i>>6] >> (i & 63) & 1)
 }
 
 // costScale is the fixed point of all costs: 1/2 048 token, exact enough for any constant and small

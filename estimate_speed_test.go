@@ -1,6 +1,7 @@
 package winnow
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -10,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// speedTexts are texts of 1 MB; "mixed" is all samples, 13 MB.
+// speedTexts are texts of 1 MB; "mixed" is all samples, 13 MB. Those from "accents" on are the worst that
+// was found: characters of one and of more bytes by turns, and bytes that are no text.
 func speedTexts(t testing.TB) map[string]string {
 	t.Helper()
 	var mixed strings.Builder
@@ -18,89 +20,86 @@ func speedTexts(t testing.TB) map[string]string {
 		mixed.WriteString(s.Text)
 	}
 	fill := func(s string) string { return strings.Repeat(s, 1<<20/len(s)) }
+	r := rand.New(rand.NewPCG(5, 6))
+	noise, runes := make([]byte, 1<<20), make([]rune, 1<<19)
+	for i := range noise {
+		noise[i] = byte(r.Uint32())
+	}
+	for i := range runes {
+		runes[i] = []rune("a é жあ天ा😀-")[r.IntN(10)]
+	}
 	return map[string]string{
 		"mixed":    mixed.String(),
 		"english":  fill("The quick brown fox jumps over the lazy dog, and nobody minds. "),
+		"code":     fill("\tif err := f(x[i], \"y\"); err != nil {\n\t\treturn nil, fmt.Errorf(\"f: %w\", err)\n\t}\n"),
 		"russian":  fill("Съешь же ещё этих мягких французских булок, да выпей чаю. "),
 		"han":      fill("天地玄黃宇宙洪荒日月盈昃辰宿列張"),
-		"a":        fill("a"),
-		"rows":     fill("aaab"),
-		"accents":  fill("é a"),
-		"flip":     fill("éж"),
+		"japanese": fill("これはトークンの数を数えるための文章です。"),
+		"hindi":    fill("सभी मनुष्यों को गौरव "),
 		"emoji":    fill("😀"),
+		"rows":     fill("aaab----    \n"),
+		"accents":  fill("é a"),
+		"odd":      fill("abcdefgé"),
+		"flip":     fill("éж"),
 		"invalid":  fill("\xff"),
 		"cut":      fill("\xf0\x9f\x98"),
-		"odd":      fill("abcdefgé"),
-		"hindi":    fill("सभी मनुष्यों को गौरव "),
 		"control":  fill("\x00\x01"),
-		"newlines": fill(" \n"),
+		"noise":    string(noise),
+		"runes":    string(runes),
 	}
 }
 
 var sink int
 
-// BenchmarkEstimate runs the estimator beside utf8.RuneCountInString on the same texts.
+// BenchmarkEstimate reports how fast texts are estimated beside utf8.RuneCountInString, by turns in the
+// same run, as the clock of a shared machine is not steady.
 func BenchmarkEstimate(b *testing.B) {
 	estimate := textEstimate(b, "o200k")
 	for name, text := range speedTexts(b) {
-		b.Run(name+"/estimate", func(b *testing.B) {
-			b.SetBytes(int64(len(text)))
+		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
+			ours, theirs := time.Hour, time.Hour
 			for b.Loop() {
+				start := time.Now()
 				sink += estimate(text)
-			}
-		})
-		b.Run(name+"/runecount", func(b *testing.B) {
-			b.SetBytes(int64(len(text)))
-			for b.Loop() {
+				between := time.Now()
 				sink += utf8.RuneCountInString(text)
+				ours, theirs = min(ours, between.Sub(start)), min(theirs, time.Since(between))
 			}
+			b.ReportMetric(float64(len(text))/1e6/ours.Seconds(), "best-MB/s")
+			b.ReportMetric(float64(theirs)/float64(ours), "of-runecount")
 		})
 	}
 }
 
-// best returns the shortest of n runs.
-func best(n int, f func()) time.Duration {
-	least := time.Duration(1<<63 - 1)
-	for range n {
-		start := time.Now()
-		f()
-		least = min(least, time.Since(start))
-	}
-	return least
-}
-
-func TestEstimateSpeed(t *testing.T) {
-	if testing.Short() {
-		t.Skip("measures time")
-	}
-	estimate := textEstimate(t, "o200k")
-	for name, text := range speedTexts(t) {
-		ours, theirs := time.Hour, time.Hour
-		for range 20 { // in turn: the clock of a shared machine is not steady
-			ours = min(ours, best(1, func() { sink += estimate(text) }))
-			theirs = min(theirs, best(1, func() { sink += utf8.RuneCountInString(text) }))
+// BenchmarkEstimateLong shows that ten times the text takes ten times as long: the MB/s are the same.
+func BenchmarkEstimateLong(b *testing.B) {
+	e, err := NewEstimator("")
+	require.NoError(b, err)
+	for name, unit := range map[string]string{"words": "word, ", "scripts": "é天", "invalid": "\xff"} {
+		for size, bytes := range map[string]int{"5MB": 5 << 20, "50MB": 50 << 20} {
+			m := Message{Parts: []Part{{Text: strings.Repeat(unit, bytes/len(unit))}}}
+			b.Run(name+"/"+size, func(b *testing.B) {
+				b.SetBytes(int64(bytes))
+				for b.Loop() {
+					sink += e.Estimate(m)
+				}
+			})
 		}
-		ratio := float64(theirs) / float64(ours)
-		t.Logf("%-9s %6.0f MB/s, %.2f of utf8.RuneCountInString", name, float64(len(text))/1e6/ours.Seconds(), ratio)
-		// Half of what is measured: the machine may have other work to do.
-		assert.Greater(t, ratio, 0.05, name)
 	}
 }
 
+// Ten times the text costs ten times the tokens: nothing saturates or overflows.
 func TestEstimateLinear(t *testing.T) {
 	if testing.Short() {
-		t.Skip("measures time")
+		t.Skip("estimates 165 MB")
 	}
 	e, err := NewEstimator("")
 	require.NoError(t, err)
 	for _, unit := range []string{"word, ", "é天", "\xff"} {
 		small := Message{Parts: []Part{{Text: strings.Repeat(unit, 5<<20/len(unit))}}}
 		large := Message{Parts: []Part{{Text: strings.Repeat(unit, 50<<20/len(unit))}}}
-		a := best(1, func() { sink += e.Estimate(small) })
-		b := best(1, func() { sink += e.Estimate(large) })
-		assert.Less(t, b, 30*a, "%q: ten times the text in %v instead of %v", unit, b, a)
-		assert.InEpsilon(t, 10*e.Estimate(small), e.Estimate(large), .01, "%q", unit)
+		assert.InEpsilon(t, 10*e.Estimate(small), e.Estimate(large), .001, "%q", unit)
 	}
 }
 

@@ -62,7 +62,7 @@ func scaledCosts(column string, latin, cjk, other float64) func() *costs {
 // and thinking a fifth of its signature's bytes beyond 200 where that is more than its text. A part of an
 // unknown kind counts its text, and its bytes as an opaque one does.
 //
-// The tables of a family, 70 KB, are made when it is first asked for and then shared. An unknown name is an
+// The tables of a family, 130 KB, are made when it is first asked for and then shared. An unknown name is an
 // error that lists the known ones.
 func NewEstimator(family string) (Estimator, error) {
 	for _, f := range families {
