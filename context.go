@@ -145,6 +145,10 @@ func (m *Manager) budget() int { return m.ledger.accounting.budget(m.window - m.
 // commit makes d what was sent last, and returns the request.
 func (m *Manager) commit(d *draft) *Request {
 	r := d.request()
+	if before := len(m.ledger.sent); r.FirstChanged < before {
+		m.opts.Logger.Info("winnow: what was sent is rewritten", "first_changed", r.FirstChanged, "messages_before", before,
+			"messages", len(r.Messages), "tokens_before", m.ledger.tokens, "tokens", r.Tokens, "edits", len(d.made), "cold", d.isCold())
+	}
 	m.ledger.record(d)
 	m.ledger.recordTail(d, r)
 	d.logRejected()

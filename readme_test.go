@@ -1,0 +1,90 @@
+package winnow_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+)
+
+// The snippets of the README stand here between their marks, so that they compile and run.
+
+func readmeDo(ctx context.Context, history []winnow.Message, callYourModel func(context.Context, []winnow.Message) (string, error)) error {
+	// README
+	m, err := winnow.New(200_000, nil) // one manager a conversation
+	if err != nil {
+		return err
+	}
+	answer, _, err := winnow.Do(ctx, m, history, func(ctx context.Context, messages []winnow.Message) (string, error) {
+		return callYourModel(ctx, messages)
+	})
+	// END
+	if err == nil && answer == "" {
+		return errors.New("no answer")
+	}
+	return err
+}
+
+func readmeLoop(ctx context.Context, m *winnow.Manager, history []winnow.Message, callYourModel func(context.Context, []winnow.Message) (string, error), use func(string) error) error {
+	// README
+	request, err := m.Prepare(ctx, history)
+	for err == nil {
+		answer, refused := callYourModel(ctx, request.Messages)
+		if refused == nil {
+			return use(answer)
+		}
+		request, err = m.Recover(ctx, history, refused) // the next, smaller one; or refused, if it is no overflow
+	}
+	return err
+	// END
+}
+
+func TestReadmeSnippetsRun(t *testing.T) {
+	calls := 0
+	model := func(_ context.Context, messages []winnow.Message) (string, error) {
+		if calls++; calls%2 == 1 {
+			return "", errors.New("prompt is too long")
+		}
+		return fmt.Sprint(len(messages), " messages"), nil
+	}
+	var h []winnow.Message
+	for i := range 50 {
+		id := "call_" + itoa(i)
+		h = append(h, userSays("Question "+itoa(i)), modelCalls(id), toolSays(id, numbered(200)), modelSays("Done."))
+	}
+	h = append(h, userSays("Last"))
+	require.NoError(t, readmeDo(t.Context(), h, model))
+	m, err := winnow.New(100_000, nil)
+	require.NoError(t, err)
+	said := ""
+	require.NoError(t, readmeLoop(t.Context(), m, h, model, func(s string) error { said = s; return nil }))
+	assert.Contains(t, said, "messages")
+	assert.Equal(t, 4, calls)
+}
+
+// What the README shows is what stands above.
+func TestReadmeSnippetsAreThese(t *testing.T) {
+	code, err := os.ReadFile("readme_test.go")
+	require.NoError(t, err)
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	flat := func(s string) string { return strings.Join(strings.Fields(s), " ") }
+	have := map[string]bool{}
+	for _, part := range strings.Split(string(code), "\t// README\n")[1:] {
+		snippet, _, _ := strings.Cut(part, "\t// END\n")
+		have[flat(snippet)] = true
+	}
+	shown := strings.Split(string(readme), "```go\n")[1:]
+	require.NotEmpty(t, shown)
+	for _, part := range shown {
+		snippet, _, _ := strings.Cut(part, "```")
+		assert.True(t, have[flat(snippet)], "not in readme_test.go:\n%s", snippet)
+	}
+}
