@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/anthropics/anthropic-sdk-go"
 	"github.com/openai/openai-go/v3"
@@ -124,27 +125,47 @@ func converse(t *testing.T, url string, window, steps int, send func(context.Con
 	}
 }
 
-// TestRecovery: the provider has half of the window that the manager believes in. Each conversation goes
-// on, whether the refusal tells the limit or not, and what was refused does not come again.
+// TestRecovery: the provider has less room than the manager believes. Each conversation goes on, whether the
+// refusal tells the limit or not, and what was refused does not come again.
 func TestRecovery(t *testing.T) {
-	const believed, real, steps = 64_000, 32_000, 40
-	for i, name := range []string{"anthropic", "openai", "bedrock", "openai-input", "vllm", "chinese"} {
-		sdk, send := "anthropic", sendMessages
+	const steps = 40
+	half := func(wording string) provider.Options {
+		return provider.Options{Window: 32_000, Overflow: provider.Wordings()[wording]}
+	}
+	minute := time.Unix(0, 0)
+	slow := func() time.Time { minute = minute.Add(time.Minute); return minute } // one request a minute
+	for i, c := range []struct {
+		why     string
+		options provider.Options
+		rule    string
+	}{
+		{"half the window, told", half("anthropic"), provider.RuleWindow},
+		{"half the window, with the room for the answer", half("openai"), provider.RuleWindow},
+		{"half the window, without a number", half("bedrock"), provider.RuleWindow},
+		{"half the window, with a code", half("openai-input"), provider.RuleWindow},
+		{"half the window, a lower bound", half("vllm"), provider.RuleWindow},
+		{"half the window, in Chinese", half("chinese"), provider.RuleWindow},
+		{"a limit in bytes, Anthropic", provider.Options{MaxBytes: 100_000}, provider.RuleBytes},
+		{"a limit in bytes, OpenAI", provider.Options{MaxBytes: 100_000}, provider.RuleBytes},
+		{"half the window, in fields of their own", half("llama.cpp"), provider.RuleWindow},
+		{"more than a minute's tokens", provider.Options{TokensPerMinute: 20_000, Now: slow}, provider.RuleRate},
+	} {
+		send := sendMessages
 		if i%2 == 1 {
-			sdk, send = "openai", sendChat
+			send = sendChat
 		}
-		p, url := serve(t, provider.Options{Window: real, Overflow: provider.Wordings()[name], Model: reader})
-		converse(t, url, believed, steps, send)
+		c.options.Model = reader
+		p, url := serve(t, c.options)
+		converse(t, url, 64_000, steps, send)
 		refused := 0
 		for _, x := range p.Exchanges() {
 			if x.Error != nil {
 				refused++
-				assert.Equal(t, provider.RuleWindow, x.Error.Rule, "%s, %s: %s", name, sdk, x.Error.Message)
+				assert.Equal(t, c.rule, x.Error.Rule, "%s: %s", c.why, x.Error.Message)
 			}
 		}
-		t.Logf("%-13s %-10s %d requests, %d refused", name, sdk, len(p.Exchanges()), refused)
-		assert.Empty(t, p.Repeats(), "%s, %s: a refused request came again", name, sdk)
-		assert.Greater(t, refused, 0, "%s, %s: the window was never reached", name, sdk)
-		assert.LessOrEqual(t, refused, 2, "%s, %s: what was learned is used", name, sdk)
+		assert.Empty(t, p.Repeats(), "%s: a refused request came again", c.why)
+		assert.Greater(t, refused, 0, "%s: the limit was never reached", c.why)
+		assert.LessOrEqual(t, refused, 2, "%s: what was learned is used", c.why)
 	}
 }
