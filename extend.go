@@ -77,18 +77,22 @@ func (m *Manager) extend(history []Message, r *Request) bool {
 // mayExtend says that nothing is due that needs a look at the whole list.
 func (d *draft) mayExtend(added []Message) bool {
 	l, o := d.ledger, &d.manager.opts
-	if d.isCold() && (o.HistoryTurns > 0 || float64(d.view.total) >= o.Prune.SoftTrimRatio*float64(d.windowEstimate())) {
+	facts := l.index.facts[l.tail.history:]
+	total := d.view.total
+	for _, f := range facts {
+		total = addTokens(total, f.tokens)
+	}
+	if d.isCold() && (o.HistoryTurns > 0 || float64(total) >= o.Prune.SoftTrimRatio*float64(d.windowEstimate())) {
 		return false
 	}
 	t := newTruncation(*o.Truncate, d.windowEstimate())
-	facts := l.index.facts[l.tail.history:]
 	batch := 0
 	for i := range added {
 		m := &added[i]
 		switch {
 		case m.Pinned || m.Summary || m.Role == RoleUser && o.HistoryTurns > 0:
 			return false
-		case m.Role == RoleTool && (facts[i].tokens > t.limit || t.mayBeOversized(m)):
+		case m.Role == RoleTool && !t.isWithin(m, facts[i].tokens):
 			return false
 		case m.Role == RoleTool:
 			batch = addTokens(batch, facts[i].tokens)

@@ -69,8 +69,8 @@ const landmarkContext = 3
 // landmarkAt returns the landmark of message i.
 func landmarkAt(v *view, i int) landmark {
 	m := landmark{place: place{v.facts[i].key, v.index[i]}}
-	from := i // what stands before it in the history as well
-	for from > 0 && i-from < landmarkContext && v.index[from]-v.index[from-1] <= 1 && v.index[from-1] >= 0 {
+	from := i // what stands before it in the repaired history as well
+	for from > 0 && i-from < landmarkContext && v.at[from]-v.at[from-1] == 1 {
 		from--
 	}
 	m.before, m.count = keyOf(v.facts[from:i]), i-from
@@ -85,6 +85,9 @@ func (m landmark) find(v *view) int {
 	return m.nearest(v, func(i int) int { return v.index[i] }, func(i int) bool {
 		if i >= m.count && m.count > 0 {
 			return keyOf(v.facts[i-m.count:i]) == m.before
+		}
+		if m.count == 0 && m.after == (key{}) {
+			return true // nothing is known of its surroundings
 		}
 		// A host may have dropped what a summary stands for.
 		return m.after != key{} && i+1 < len(v.facts) && v.facts[i+1].key == m.after

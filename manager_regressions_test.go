@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 	"unsafe"
 	"weak"
 
@@ -241,4 +242,34 @@ func TestManagerSnapshotOfOddParts(t *testing.T) {
 	require.NotEmpty(t, prepare(t, m, h).Edits)
 	_, err := m.Snapshot()
 	assert.NoError(t, err)
+}
+
+// Prepare does what Plan says. Here the new message brings the request above the share of the window from which
+// old results are trimmed, and the cache is cold: the short way looks at the size without the new message.
+func TestManagerShortWayDoesNotPrune(t *testing.T) {
+	c := newClock()
+	m := newManager(t, 100_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now})
+	h := append(agentSession(8, 6_000), userSays(strings.Repeat("word ", 8_000)), modelSays("well"))
+	prepare(t, m, h[:len(h)-2]) // 27 000 tokens: below 30 %
+	c.pass(time.Hour)
+	plan := m.Plan(h)
+	require.NotEmpty(t, plan.Edits, "37 000 tokens: above 30 %")
+	assert.Equal(t, plan.Edits, prepare(t, m, h).Edits)
+}
+
+// The parts of an overflow are counted as the whole is: as the provider bills, once it has billed.
+func TestManagerOverflowPartsAreNotBilled(t *testing.T) {
+	m := newManager(t, 16_000, &winnow.Options{Estimator: byChars, Now: newClock().Now})
+	var h []winnow.Message
+	for i := range 5 { // each answer says that the estimates are a third too high
+		h = append(h, userSays(strings.Repeat("word ", 1_600)))
+		prepare(t, m, h)
+		answer := modelSays("answer " + itoa(i))
+		answer.Usage = &winnow.Usage{Input: estimateAll(byChars, h) * 2 / 3}
+		h = append(h, answer)
+	}
+	_, err := m.Prepare(t.Context(), append(h, userSays(strings.Repeat("word ", 40_000))))
+	var e *winnow.OverflowError
+	require.ErrorAs(t, err, &e)
+	assert.LessOrEqual(t, e.Overhead+e.Pinned+e.Summary+e.Protected, e.Tokens, "%+v", *e)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-var errNoNumbers = errors.New("Input is too long for requested model.")
+var errNoNumbers = errors.New("input is too long for requested model")
 
 // longSession has results of several sizes, of which much can be shrunk.
 func longSession() []winnow.Message {

@@ -203,7 +203,7 @@ func (d *draft) sentBefore() func(i int) bool {
 func (d *draft) cut(i int, t *truncation, reason string) {
 	v := d.view
 	m := &v.messages[i]
-	if m.Role != RoleTool || m.Pinned || v.tokens[i] <= t.limit && !t.mayBeOversized(m) {
+	if m.Role != RoleTool || m.Pinned || t.isWithin(m, v.tokens[i]) {
 		return
 	}
 	if out, after, ok := t.cut(m, v.tokens[i], -1); ok {
@@ -362,6 +362,9 @@ func (d *draft) overflow() *OverflowError {
 		case i >= request:
 			e.Protected = addTokens(e.Protected, v.tokens[i])
 		}
+	}
+	for _, n := range []*int{&e.Summary, &e.Pinned, &e.Protected} {
+		*n = d.accounting.billedAs(*n)
 	}
 	return e
 }

@@ -66,17 +66,26 @@ func newTruncation(o TruncateOptions, window int) *truncation {
 
 // mayBeOversized says, without reading a text, whether m can be above a limit.
 func (t *truncation) mayBeOversized(m *Message) bool {
-	bytes := 0
-	for i := range m.Parts {
-		if m.Parts[i].Kind == KindText {
-			bytes += len(m.Parts[i].Text)
-		}
-	}
+	bytes := bytesOfTexts(m)
 	if bytes == 0 {
 		return false // nothing that could be cut
 	}
 	most := mostTokens(t.Estimator, m)
 	return bytes > t.MaxChars || most < 0 || most > t.limit
+}
+
+// isWithin says, of a result that is estimated as so many tokens, that nothing of it has to be cut.
+func (t *truncation) isWithin(m *Message, tokens int) bool {
+	return tokens <= t.limit && bytesOfTexts(m) <= t.MaxChars
+}
+
+func bytesOfTexts(m *Message) (n int) {
+	for i := range m.Parts {
+		if m.Parts[i].Kind == KindText {
+			n += len(m.Parts[i].Text)
+		}
+	}
+	return n
 }
 
 // textPart is one text of a result that is being cut.

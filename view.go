@@ -13,6 +13,7 @@ type view struct {
 	facts    []*fact       // of the message before edits of its text
 	tokens   []int         // as it stands here
 	index    []int         // in the history passed in; -1: made by the library
+	at       []int         // in the repaired history; -1: not from there
 	edited   []*projection // how it is sent instead of as it is; nil: as it is
 
 	plain  []Message // messages before edits of their texts; set when those begin
@@ -52,9 +53,9 @@ func sameParts(a, b *Part) bool {
 
 func newView(history []Message, facts []*fact) *view {
 	v := &view{messages: clip(history), facts: slices.Clone(facts), shared: true}
-	v.tokens, v.index, v.edited = make([]int, len(history)), make([]int, len(history)), make([]*projection, len(history))
+	v.tokens, v.index, v.at, v.edited = make([]int, len(history)), make([]int, len(history)), make([]int, len(history)), make([]*projection, len(history))
 	for i, f := range facts {
-		v.index[i], v.tokens[i] = i, f.tokens
+		v.index[i], v.at[i], v.tokens[i] = i, i, f.tokens
 		v.total = addTokens(v.total, f.tokens)
 	}
 	return v
@@ -110,12 +111,13 @@ func (v *view) keepOnly(keep []bool) {
 	v.own()
 	for i := range v.messages {
 		if keep[i] {
-			v.messages[n], v.facts[n], v.tokens[n], v.index[n], v.edited[n] = v.messages[i], v.facts[i], v.tokens[i], v.index[i], v.edited[i]
+			v.messages[n], v.facts[n], v.tokens[n], v.edited[n] = v.messages[i], v.facts[i], v.tokens[i], v.edited[i]
+			v.index[n], v.at[n] = v.index[i], v.at[i]
 			n++
 		}
 	}
 	clear(v.messages[n:])
-	v.messages, v.facts, v.tokens, v.index, v.edited = v.messages[:n], v.facts[:n], v.tokens[:n], v.index[:n], v.edited[:n]
+	v.messages, v.facts, v.tokens, v.index, v.at, v.edited = v.messages[:n], v.facts[:n], v.tokens[:n], v.index[:n], v.at[:n], v.edited[:n]
 	v.sum()
 }
 
@@ -124,7 +126,7 @@ func (v *view) insert(i int, m Message, f *fact) {
 	v.messages, v.shared = slices.Insert(slices.Clip(v.messages), i, m), false
 	v.facts = slices.Insert(v.facts, i, f)
 	v.tokens = slices.Insert(v.tokens, i, f.tokens)
-	v.index = slices.Insert(v.index, i, -1)
+	v.index, v.at = slices.Insert(v.index, i, -1), slices.Insert(v.at, i, -1)
 	v.edited = slices.Insert(v.edited, i, nil)
 	v.sum()
 }
