@@ -224,11 +224,11 @@ func (p *pruning) trimmedText(m *Message, chars int) string {
 	return b.String()
 }
 
-const trimGap = "\n...\n"
-
-const trimNoteEnd = " chars.]"
-
-const trimNoteRoom = 160 // bytes that a note is not longer than
+const (
+	trimGap      = "\n...\n"
+	trimNoteEnd  = " chars.]"
+	trimNoteRoom = 160 // bytes that a note is not longer than
+)
 
 func (p *pruning) appendTrimNote(b []byte, chars int) []byte {
 	b = append(b, "\n\n[Tool result trimmed: kept first "...)
@@ -308,9 +308,9 @@ func (p *pruning) clearOldest() {
 
 // replace decides that op is done to a candidate, which leaves so many characters of it, unless that would
 // not make it smaller, in tokens and in characters.
-func (p *pruning) replace(c *candidate, chars int, op Op) bool {
+func (p *pruning) replace(c *candidate, chars int, op Op) {
 	if c.chars >= 0 && c.chars <= chars || c.chars < 0 && !charsAbove(p.history[c.index].Parts, chars) {
-		return false
+		return
 	}
 	m := p.history[c.index]
 	m.Parts, m.Source = nil, nil
@@ -319,12 +319,11 @@ func (p *pruning) replace(c *candidate, chars int, op Op) bool {
 	}
 	tokens, _ := estimateResult(p.Estimator, &m, chars)
 	if tokens >= c.tokens {
-		return false
+		return
 	}
 	p.total += tokens - c.tokens
 	p.changed++
 	c.tokens, c.chars, c.op, c.parts = tokens, chars, op, m.Parts
-	return true
 }
 
 func (p *pruning) newParts(c *candidate, op Op) []Part {
