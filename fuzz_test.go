@@ -2,6 +2,7 @@ package winnow_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -120,4 +121,28 @@ func withoutClock(h []winnow.Message) []winnow.Message {
 		h[i].Time = h[i].Time.UTC()
 	}
 	return h
+}
+
+// Arguments that are JSON stay as they are, and no others do.
+func FuzzRepairArguments(f *testing.F) {
+	for _, s := range []string{
+		``, `{}`, ` { } `, `{}x`, `{`, `}`, `{"a"}`, `{"a":}`, `{"a":1,}`, `{,}`, `{"a":"b"}`, "{ \"a\" : \"b\" ,\n\t\"c\" : 12 }\r\n",
+		`{"a":true,"b":false,"c":null}`, `{"a":tru}`, `{"a":truex}`, `{"a":0}`, `{"a":01}`, `{"a":-1}`, `{"a":1.5e3}`, `{"a":1.}`, `{"a":"b\n\"\\\/c"}`,
+		`{"a":"\u00e9"}`, `{"a":"\u00e"}`, `{"a":"\x"}`, `{"a":"\`, "{\"a\":\"\x01\"}", "{\"a\":\"\xff\"}", `{"a":"字"}`, `{"a":{"b":[1,2]}}`, `{"a":"b"`, `{"a":"b}`,
+		`{"a":1 2}`, `{"a" "b"}`, `{a:1}`, `[1]`, `"s"`, `12`, `null`, `{"a":"b"}{"c":"d"}`, `{"a":1,"a":2}`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		h := list(userSays("go"), modelSends(winnow.Part{Kind: winnow.KindToolCall, ID: "a", Name: "exec", Arguments: raw}), toolSays("a", "done"))
+		out, edits := winnow.RepairToolPairing(h)
+		got := out[1].Parts[0].Arguments
+		if len(raw) == 0 || json.Valid(raw) {
+			require.Equal(t, raw, []byte(got))
+			require.Empty(t, edits)
+			return
+		}
+		require.True(t, json.Valid(got), "%q", got)
+		require.Len(t, edits, 1)
+	})
 }
