@@ -1,13 +1,15 @@
 // Command tokencheck shows how far estimates of tokens are from exact counts on your own texts.
 //
-//	go run github.com/winnowgo/winnow/examples/tokencheck -family o200k -encoding o200k_base docs/
-//	go run github.com/winnowgo/winnow/examples/tokencheck -family claude4 -counts counts.tsv docs/
+//	go run ./examples/tokencheck docs/                              # OpenAI's newest family, against OpenAI's tokenizer
+//	go run ./examples/tokencheck -model gpt-4-turbo src/            # the family of a model
+//	go run ./examples/tokencheck -model claude-sonnet-4-5 -counts counts.tsv docs/
 //
-// It reads every file of the directory and prints, by kind of file and for all: the number of texts, the
-// median and the 95th percentile of the error and the worst underestimate, in percent, for the estimator
-// of the family and, beside it, for characters / 4. The exact count comes from OpenAI's tokenizer, or,
-// for other models, from a file with a line for each text: its path below the directory, a tab, its
-// tokens (as the provider's endpoint for counting tokens gives them).
+// It reads every text file of the directory, but for hidden ones, and prints, by kind of file and for all: the number
+// of texts, the median and the 95th percentile of the error and the worst underestimate, in percent, for the
+// estimator of the family and, beside it, for characters / 4; then the texts that are off most.
+//
+// OpenAI's tokenizer is part of Winnow. For other models the exact counts come from a file with a line for
+// each text: its path below the directory, a tab, its tokens, as the provider's endpoint for counting tokens gives them.
 package main
 
 import (
@@ -20,6 +22,7 @@ import (
 	"maps"
 	"math"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -29,12 +32,23 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
+// A check is what to compare with what.
+type check struct {
+	family   string
+	encoding string // "": the one of the family
+	counts   string // file of exact counts; "": encoding
+	limit    int64  // bytes of a file that are read at most
+	worst    int    // texts that are listed
+}
+
 func main() {
-	family := flag.String("family", "o200k", "tokenizer family to check: a name that NewEstimator knows, \"\" for unknown")
+	var c check
+	flag.StringVar(&c.family, "family", "o200k", "tokenizer family to check: a name that NewEstimator knows, \"\" for unknown")
 	model := flag.String("model", "", "check the family of this model instead of -family")
-	encoding := flag.String("encoding", "o200k_base", "exact count: o200k_base or cl100k_base")
-	counts := flag.String("counts", "", "file of exact counts, path<tab>tokens a line, instead of -encoding")
-	limit := flag.Int64("max", 256<<10, "read this many bytes of each file at most")
+	flag.StringVar(&c.encoding, "encoding", "", "count exactly with o200k_base or cl100k_base (default: by the family)")
+	flag.StringVar(&c.counts, "counts", "", "file of exact counts of whole files, path<tab>tokens a line, instead of -encoding")
+	flag.Int64Var(&c.limit, "max", 256<<10, "read this many bytes of each file at most; without -counts")
+	flag.IntVar(&c.worst, "worst", 5, "list this many texts that are off most")
 	flag.Usage = func() {
 		fmt.Fprintf(flag.CommandLine.Output(), "usage: tokencheck [flags] directory\n\n")
 		flag.PrintDefaults()
@@ -45,45 +59,38 @@ func main() {
 		os.Exit(2)
 	}
 	if *model != "" {
-		*family = winnow.FamilyForModel(*model)
+		c.family = winnow.FamilyForModel(*model)
 	}
-	if err := run(os.Stdout, flag.Arg(0), *family, *encoding, *counts, *limit); err != nil {
+	if err := c.run(os.Stdout, flag.Arg(0)); err != nil {
 		fmt.Fprintln(os.Stderr, "tokencheck:", err)
 		os.Exit(1)
 	}
 }
 
-// run prints the table for the files of dir.
-func run(w io.Writer, dir, family, encoding, counts string, limit int64) error {
-	estimator, err := winnow.NewEstimator(family)
+// run prints the tables for the files of dir.
+func (c check) run(w io.Writer, dir string) error {
+	estimator, err := winnow.NewEstimator(c.family)
 	if err != nil {
 		return err
 	}
-	exact, err := exactCounter(encoding, counts)
+	exact, source, err := c.exactCounter()
 	if err != nil {
 		return err
 	}
-	estimated, quarter := table{}, table{}
-	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return err
-		}
-		text, err := readText(path, limit)
-		if err != nil || text == "" {
-			return err
-		}
-		name, err := filepath.Rel(dir, path)
-		if err != nil {
-			return err
-		}
-		want, ok := exact(filepath.ToSlash(name), text)
+	if c.counts != "" {
+		c.limit = math.MaxInt64 // the counts are of whole files
+	}
+	estimated, quarter, off := table{}, table{}, []text(nil)
+	err = walk(dir, c.limit, func(name, s string) {
+		want, ok := exact(name, s)
 		if !ok {
-			return nil
+			return
 		}
-		kind := cmp.Or(strings.ToLower(filepath.Ext(path)), "(none)")
-		estimated.add(kind, textTokens(estimator, text), want)
-		quarter.add(kind, textTokens(winnow.CharsPerToken(4), text), want)
-		return nil
+		kind := cmp.Or(strings.ToLower(path.Ext(name)), "(none)")
+		got := textTokens(estimator, s)
+		estimated.add(kind, got, want)
+		quarter.add(kind, textTokens(winnow.CharsPerToken(4), s), want)
+		off = append(off, text{name, got, want})
 	})
 	if err != nil {
 		return err
@@ -91,13 +98,46 @@ func run(w io.Writer, dir, family, encoding, counts string, limit int64) error {
 	if len(estimated) == 0 {
 		return fmt.Errorf("no text in %s with an exact count", dir)
 	}
-	fmt.Fprintf(w, "error in %%        family %-23q chars/4\n", family)
+	fmt.Fprintf(w, "error in %% against %s\n", source)
+	fmt.Fprintf(w, "%17s %-28s characters / 4\n", "", fmt.Sprintf("family %q", c.family))
 	fmt.Fprintf(w, "%-10s %6s %8s %8s %8s %12s %8s %8s\n", "kind", "texts", "median", "p95", "under", "median", "p95", "under")
 	for _, kind := range slices.Sorted(maps.Keys(estimated)) {
 		a, b := estimated[kind], quarter[kind]
 		fmt.Fprintf(w, "%-10s %6d %s     %s\n", kind, len(a), a, b)
 	}
+	slices.SortFunc(off, func(a, b text) int { return cmp.Compare(math.Abs(b.off()), math.Abs(a.off())) })
+	for _, t := range off[:max(0, min(c.worst, len(off)))] {
+		fmt.Fprintf(w, "%+7.1f %%  %8d tokens  %s\n", t.off(), t.exact, t.name)
+	}
 	return nil
+}
+
+// walk calls f for each text below dir, with its path there. Hidden files and directories are left out.
+func walk(dir string, limit int64, f func(name, text string)) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if path != dir && strings.HasPrefix(d.Name(), ".") {
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !d.Type().IsRegular() {
+			return nil
+		}
+		s, err := readText(path, limit)
+		if err != nil || s == "" {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		f(filepath.ToSlash(name), s)
+		return nil
+	})
 }
 
 // readText returns the beginning of a file, or "" if it is no text.
@@ -128,15 +168,20 @@ func textTokens(e winnow.Estimator, text string) int {
 	return e.Estimate(message(text)) - e.Estimate(message(""))
 }
 
-// exactCounter returns the function that counts a text exactly, if it can.
-func exactCounter(encoding, counts string) (func(name, text string) (int, bool), error) {
-	if counts == "" {
+// exactCounter returns the function that counts a text exactly, if it can, and what it counts with.
+func (c check) exactCounter() (count func(name, text string) (int, bool), source string, err error) {
+	if c.counts == "" {
+		encodings := map[string]string{"o200k": "o200k_base", "cl100k": "cl100k_base", "": "o200k_base"}
+		encoding := cmp.Or(c.encoding, encodings[c.family])
+		if encoding == "" {
+			return nil, "", fmt.Errorf("no exact tokenizer of family %q is at hand: give exact counts with -counts, or compare with another tokenizer by -encoding", c.family)
+		}
 		e, err := winnow.TiktokenEstimator(encoding)
-		return func(_, text string) (int, bool) { n := textTokens(e, text); return n, n > 0 }, err
+		return func(_, text string) (int, bool) { n := textTokens(e, text); return n, n > 0 }, encoding, err
 	}
-	f, err := os.Open(counts)
+	f, err := os.Open(c.counts)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	defer f.Close()
 	known := map[string]int{}
@@ -145,12 +190,21 @@ func exactCounter(encoding, counts string) (func(name, text string) (int, bool),
 		name, count, ok := strings.Cut(lines.Text(), "\t")
 		n, err := strconv.Atoi(strings.TrimSpace(count))
 		if !ok || err != nil || n <= 0 {
-			return nil, fmt.Errorf("%s: want path<tab>tokens, got %q", counts, lines.Text())
+			return nil, "", fmt.Errorf("%s: want path<tab>tokens, got %q", c.counts, lines.Text())
 		}
 		known[name] = n
 	}
-	return func(name, _ string) (int, bool) { n, ok := known[name]; return n, ok }, lines.Err()
+	return func(name, _ string) (int, bool) { n, ok := known[name]; return n, ok }, c.counts, lines.Err()
 }
+
+// text is a text with what was estimated and what is right.
+type text struct {
+	name            string
+	estimate, exact int
+}
+
+// off is the relative error in percent.
+func (t text) off() float64 { return 100 * (float64(t.estimate)/float64(t.exact) - 1) }
 
 // table has the relative errors of texts by kind, in percent.
 type table map[string]errors
@@ -159,7 +213,7 @@ type errors []float64
 
 func (t table) add(kind string, estimate, exact int) {
 	for _, k := range []string{kind, "all"} {
-		t[k] = append(t[k], 100*(float64(estimate)/float64(exact)-1))
+		t[k] = append(t[k], text{estimate: estimate, exact: exact}.off())
 	}
 }
 
