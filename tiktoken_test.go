@@ -2,6 +2,9 @@ package winnow
 
 import (
 	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -145,6 +148,35 @@ func TestTiktokenMemory(t *testing.T) {
 	t.Logf("o200k_base: loaded in %v, keeps %.0f MB", time.Since(start).Round(time.Millisecond), heap()-before)
 	assert.Less(t, heap()-before, 40.0, "MB that stay")
 	runtime.KeepAlive(&e)
+}
+
+// A program that never calls TiktokenEstimator has no vocabulary in it.
+func TestTiktokenLinkedOnDemand(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a program")
+	}
+	tool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip("no go command")
+	}
+	dir := t.TempDir()
+	source, binary := filepath.Join(dir, "main.go"), filepath.Join(dir, "main.exe")
+	require.NoError(t, os.WriteFile(source, []byte(`package main
+
+import "github.com/winnowgo/winnow"
+
+func main() {
+	e, err := winnow.NewEstimator("o200k")
+	println(e.Estimate(winnow.Message{}), err)
+}
+`), 0o644))
+	out, err := exec.Command(tool, "build", "-o", binary, source).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	code, err := os.ReadFile(binary)
+	require.NoError(t, err)
+	assert.Contains(t, string(code), constantsFile[:1000], "what is called is in the program")
+	assert.NotContains(t, string(code), o200kVocabulary[:4096])
+	assert.NotContains(t, string(code), cl100kVocabulary[:4096])
 }
 
 func FuzzTiktoken(f *testing.F) {
