@@ -2,6 +2,7 @@ package winnow
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -82,15 +83,25 @@ func NewEstimator(family string) (Estimator, error) {
 // It goes by rules and so knows names to come; "" stands for a model whose tokenizer is not known, and
 // [NewEstimator] takes it.
 func FamilyForModel(model string) string {
-	name := strings.ToLower(model)
+	name := strings.TrimSpace(strings.ToLower(model))
 	if i := strings.LastIndexByte(name, '/'); i >= 0 && i < len(name)-1 {
 		name = name[i+1:]
 	}
+	// The name may have what serves it in front ("openai:o3", "ft:gpt-4o:org"), or behind it ("qwen3:free").
+	for ok := true; ok; _, name, ok = strings.Cut(name, ":") {
+		if family := familyByName(name); family != "" {
+			return family
+		}
+	}
+	return ""
+}
+
+func familyByName(name string) string {
 	switch {
 	case strings.Contains(name, "claude"):
 		return claudeFamily(name)
 	case strings.Contains(name, "llama"): // before DeepSeek and Qwen: a distilled model has the tokenizer it is made of
-		if major, _ := versionAfter(name, "llama"); major == 3 {
+		if major, _ := versionAfter(name, "llama"); major == 3 || strings.Contains(name, "deepseek") {
 			return "llama3"
 		}
 		return ""
@@ -120,36 +131,33 @@ func claudeFamily(name string) string {
 }
 
 func openAIFamily(name string) string {
+	for prefix, family := range map[string]string{
+		"text-embedding-3": "cl100k", "text-embedding-ada": "cl100k", "codex-": "o200k", "computer-use-": "o200k",
+	} {
+		if strings.HasPrefix(name, prefix) {
+			return family
+		}
+	}
 	if len(name) > 1 && name[0] == 'o' && isDigit(name[1]) { // o1, o3-mini
-		return "o200k"
-	}
-	if strings.HasPrefix(name, "text-embedding-") {
-		return "cl100k"
-	}
-	if strings.HasPrefix(name, "codex-") || strings.HasPrefix(name, "computer-use-") {
 		return "o200k"
 	}
 	_, rest, ok := strings.Cut(name, "gpt")
 	if !ok {
 		return ""
 	}
-	rest = strings.TrimPrefix(rest, "-")
-	major, _ := versionAfter(name, "gpt")
-	switch {
-	case major >= 5 && major != 35: // Azure writes gpt-35-turbo
-		return "o200k"
-	case major == 3 || major == 35:
-		return "cl100k"
-	case major == 4:
-		if strings.HasPrefix(rest, "4o") || strings.HasPrefix(rest, "4.1") || strings.HasPrefix(rest, "4.5") {
-			return "o200k"
-		}
-		return "cl100k"
-	}
+	rest = strings.TrimLeftFunc(rest, isBreak)
 	for _, product := range []string{"oss", "audio", "realtime", "image", "chat-latest"} {
 		if strings.HasPrefix(rest, product) {
 			return "o200k"
 		}
+	}
+	switch major, minor := versionAfter(name, "gpt"); {
+	case major == 3 || major == 35: // Azure writes gpt-35-turbo
+		return "cl100k"
+	case major == 4 && minor == 0 && !strings.HasPrefix(rest, "4o"):
+		return "cl100k"
+	case major >= 4: // 4o, 4.1, 4.5 and what came after
+		return "o200k"
 	}
 	return "" // gpt2, gpt-j, gpt-neox
 }
@@ -158,40 +166,36 @@ func openAIFamily(name string) string {
 // behind that: 4 and 5 in "claude-opus-4-5-20251101" and in "claude-opus-4.5", 3 and 0 in "llama3-70b".
 func versionAfter(name, word string) (major, minor int) {
 	_, rest, _ := strings.Cut(name, word)
-	isBreak := func(r rune) bool { return strings.ContainsRune("-._:@ ", r) }
-	for len(rest) > 0 {
-		rest = strings.TrimLeftFunc(rest, isBreak)
-		end := strings.IndexFunc(rest, isBreak)
-		if end < 0 {
-			end = len(rest)
-		}
-		n, ok := smallNumber(rest[:end])
-		rest = rest[end:]
+	parts := strings.FieldsFunc(rest, isBreak)
+	for i, part := range parts {
+		n, ok := smallNumber(part)
 		if !ok {
 			continue
 		}
-		next := strings.TrimLeftFunc(rest, isBreak)
-		if end = strings.IndexFunc(next, isBreak); end >= 0 {
-			next = next[:end]
+		if i+1 < len(parts) {
+			minor, _ = smallNumber(parts[i+1])
 		}
-		minor, _ = smallNumber(next)
 		return n, minor
 	}
 	return 0, 0
 }
 
-// smallNumber reads a version number: one or two digits, alone or with a letter behind them (4o). A date
-// is longer, a size (70b) has its own letter.
+// isBreak says that r stands between the parts of a model name.
+func isBreak(r rune) bool { return strings.ContainsRune("-._:@ []()", r) }
+
+// smallNumber reads a version number: one or two digits, alone, with a v before them, or with a letter
+// behind them that is no unit (4o, v3p1). A date is longer, a size (70b) has its own letter.
 func smallNumber(s string) (int, bool) {
-	n, i := 0, 0
-	for i < len(s) && isDigit(s[i]) {
-		n = n*10 + int(s[i]-'0')
-		i++
-		if i > 2 {
+	digits := strings.TrimPrefix(s, "v")
+	end := strings.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' })
+	if end >= 0 {
+		if digits[end] != 'o' && digits[end] != 'p' {
 			return 0, false
 		}
+		digits = digits[:end]
 	}
-	if i == 0 || i < len(s) && s[i] != 'o' {
+	n, err := strconv.Atoi(digits)
+	if err != nil || len(digits) > 2 {
 		return 0, false
 	}
 	return n, true

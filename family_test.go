@@ -29,9 +29,26 @@ func TestFamilyForModel(t *testing.T) {
 		"gpt2": "", "gpt-j-6b": "", "EleutherAI/gpt-neox-20b": "", "olmo-2": "",
 		"models/gemini-3-pro-preview": "gemini", "gemini-4-argon": "gemini", "google/gemma-3-27b-it": "gemma", "vertex_ai/gemini-2.5-flash": "gemini",
 		"qwen3.8-max": "qwen", "Qwen/Qwen3-Coder-480B": "qwen", "qwq-32b": "qwen", "deepseek-chat": "deepseek", "deepseek-ai/DeepSeek-V3.2": "deepseek",
-		"us.deepseek.r1-v1:0": "deepseek", "deepseek-r1-distill-qwen-32b": "qwen", "deepseek-r1-distill-llama-70b": "",
+		"us.deepseek.r1-v1:0": "deepseek", "deepseek-r1-distill-qwen-32b": "qwen", "deepseek-r1-distill-llama-70b": "llama3",
 		"meta.llama3-1-70b-instruct-v1:0": "llama3", "llama-3.3-70b-versatile": "llama3", "llama3.1:8b": "llama3", "meta-llama/Meta-Llama-3-8B": "llama3",
 		"llama-2-13b": "", "meta-llama/llama-4-maverick": "", "codellama-34b": "",
+
+		// Bedrock's first names, profiles and models; Vertex; Databricks; Fireworks; Azure's deployments.
+		"anthropic.claude-v2": "claude", "anthropic.claude-v2:1": "claude", "anthropic.claude-instant-v1": "claude",
+		"arn:aws:bedrock:us-west-2::foundation-model/anthropic.claude-3-haiku-20240307-v1:0": "claude",
+		"arn:aws:bedrock:eu-west-1:123456789012:application-inference-profile/abc123def456":  "",
+		"apac.anthropic.claude-sonnet-4-20250514-v1:0":                                       "claude4", "openai.gpt-oss-120b-1:0": "o200k",
+		"projects/p/locations/us-east5/publishers/anthropic/models/claude-sonnet-4@20250514": "claude4", "claude-3-5-sonnet-v2@20241022": "claude",
+		"databricks-claude-opus-4-7": "claude-next", "databricks-meta-llama-3-3-70b-instruct": "llama3", "databricks-gpt-5-1": "o200k",
+		"accounts/fireworks/models/llama-v3p1-405b-instruct": "llama3", "accounts/fireworks/models/deepseek-v3p1": "deepseek",
+		"prod-gpt4o-eastus2": "o200k", "gpt-41-mini": "o200k", "my_gpt_4o": "o200k", "gpt-4-1": "o200k", "gpt4-turbo": "cl100k", "gpt-4-32k": "cl100k",
+		"gpt-4-1106-preview": "cl100k", "Our GPT-4": "cl100k", "gpt-realtime": "o200k",
+		// What serves the model, in front and behind.
+		"openai:o3": "o200k", "ft:o4-mini-2025-04-16:org::id": "o200k", "ollama:llama3.2": "llama3", "ollama:qwen3": "qwen", "ollama/mistral": "",
+		"anthropic:claude-haiku-4-5": "claude4", "deepseek/deepseek-r1:free": "deepseek", "anthropic/claude-3.7-sonnet:thinking": "claude",
+		" gpt-5 ": "o200k", "gpt-5[1m]": "o200k", "claude-sonnet-4-5-20250929[1m]": "claude4", "claude-opus-4-8[1m]": "claude-next",
+		// Names that look like others.
+		"text-embedding-004": "", "gpt4all-13b": "", "tinyllama-1.1b": "", "nous-hermes-llama2-13b": "", "o": "", "olympus": "",
 	} {
 		assert.Equal(t, want, FamilyForModel(model), model)
 	}
