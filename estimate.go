@@ -18,8 +18,9 @@ const imageTokens = 1_200
 
 // CharsPerToken returns the estimator of the reference and of most agents: characters / n, rounded up
 // for each message; n = 4 is usual. It counts text, thinking, and the names and arguments of tool calls,
-// 1 200 tokens for an image and a quarter of the bytes of an opaque part; [Part.Tokens] wins. It knows
-// neither languages nor tokenizers: see [NewEstimator]. An n that is not above 0 is taken as 4.
+// 1 200 tokens for an image, and a quarter of the bytes, 1 at least, for a part that is opaque or of a kind that
+// is not known; [Part.Tokens] wins. It knows neither languages nor tokenizers: see [NewEstimator]. An n that
+// is not above 0 is taken as 4.
 func CharsPerToken(n float64) Estimator {
 	if !(n > 0) || math.IsInf(n, 0) {
 		n = 4
@@ -37,6 +38,7 @@ func (n charsPerToken) Estimate(m Message) int {
 			tokens = addTokens(tokens, known)
 			continue
 		}
+		tokens = addTokens(tokens, payloadTokens(p))
 		chars += charCount(p.Text) + charCount(p.Name) + (len(p.Arguments) - continuationBytes(p.Arguments))
 	}
 	return addTokens(tokens, int(min(math.Ceil(float64(chars)/float64(n)), math.MaxInt32)))
@@ -51,6 +53,7 @@ func (n charsPerToken) atMost(m *Message) int {
 			tokens = addTokens(tokens, known)
 			continue
 		}
+		tokens = addTokens(tokens, payloadTokens(p))
 		bytes += len(p.Text) + len(p.Name) + len(p.Arguments)
 	}
 	return addTokens(tokens, int(min(math.Ceil(float64(bytes)/float64(n)), math.MaxInt32)))
@@ -64,9 +67,18 @@ func knownTokens(p *Part) (int, bool) {
 	case p.Kind == KindImage:
 		return imageTokens, true
 	case p.Kind == KindOpaque:
-		return max(1, p.Bytes/4), true
+		return payloadTokens(p), true
 	}
 	return 0, false
+}
+
+// payloadTokens is what a part counts beside its text: its bytes, unless its kind is known to have no other payload.
+func payloadTokens(p *Part) int {
+	switch p.Kind {
+	case KindText, KindThinking, KindToolCall:
+		return 0
+	}
+	return max(1, p.Bytes/4)
 }
 
 // continuationBytes counts the bytes of b that do not begin a character.

@@ -2,34 +2,44 @@ package winnow
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
-	"sync"
 )
 
-// constants are the numbers of one family by the names of data/constants.tsv.
-type constants map[string]float64
+// constants are the numbers of one family, in tokens.
+type constants struct {
+	of      map[string]float64 // by the names of data/constants.tsv
+	letters letterCosts
+}
 
-// columns of data/constants.tsv, by family.
-var columns = sync.OnceValue(func() map[string]constants {
+// letterCosts has what letters add by their neighbours, in any case: [letter][next], [outside][first of a
+// word], [last of a word][outside].
+type letterCosts [27][27]float64
+
+const outside = 26 // no letter
+
+// readConstants reads the column of a family in data/constants.tsv, and its part of data/letters.txt.
+func readConstants(family string) constants {
 	lines := strings.Split(strings.TrimSpace(constantsFile), "\n")
-	heads := strings.Split(lines[0], "\t")[1:]
-	all := make(map[string]constants, len(heads))
-	for _, h := range heads {
-		all[h] = make(constants, len(lines))
-	}
+	column := slices.Index(strings.Split(lines[0], "\t"), family)
+	m := constants{of: make(map[string]float64, len(lines))}
 	for _, line := range lines[1:] {
 		cells := strings.Split(line, "\t")
-		for i, h := range heads {
-			v, err := strconv.ParseFloat(cells[i+1], 64)
-			if err != nil {
-				panic("winnow: data/constants.tsv: " + err.Error()) // part of the program and read by the tests
-			}
-			all[h][cells[0]] = v
+		v, err := strconv.ParseFloat(cells[column], 64)
+		if err != nil {
+			panic("winnow: data/constants.tsv: " + err.Error()) // part of the program and read by the tests
+		}
+		m.of[cells[0]] = v
+	}
+	_, rows, _ := strings.Cut(lettersFile, family+"\n")
+	for i, row := range strings.SplitN(rows, "\n", len(m.letters)+1)[:len(m.letters)] {
+		for j := range row {
+			m.letters[i][j] = (float64(row[j]) - '@') / 50
 		}
 	}
-	return all
-})
+	return m
+}
 
 // costs are the tables of one family, made from its constants. Read-only once made.
 type costs struct {
@@ -59,28 +69,28 @@ const (
 )
 
 func newCosts(m constants) *costs {
-	t := &costs{shared: shared(), rareHan: fixed(m["cjkRare"])}
+	t := &costs{shared: shared(), rareHan: fixed(m.of["cjkRare"])}
 	for p := range byte(128) {
 		for c := range byte(128) {
 			cost := fixed(pairCost(m, t.shared, p, c))
 			t.pair[int(p)|int(c)<<8] = cost
 			if name := thirdName(c); p == c && name != "" {
-				cost = fixed(m[name])
+				cost = fixed(m.of[name])
 			}
 			t.pair[int(p)|0x80|int(c)<<8] = cost
 		}
 	}
 	for s := range scriptCount {
 		n := scriptNames[s]
-		first := fixed(m["r_"+n])
-		t.scripts[s] = scriptCost{each: fixed(m["s_"+n]), first: [2]int32{first, first}, repeated: fixed(m["q_"+n]), rarePair: fixed(m["x_"+n])}
+		first := fixed(m.of["r_"+n])
+		t.scripts[s] = scriptCost{each: fixed(m.of["s_"+n]), first: [2]int32{first, first}, repeated: fixed(m.of["q_"+n]), rarePair: fixed(m.of["x_"+n])}
 		if s.isLatin() {
-			t.scripts[s].first[1] = fixed(m["latIn"])
+			t.scripts[s].first[1] = fixed(m.of["latIn"])
 		}
 	}
-	t.scripts[scriptCyrillic].pairs = pairsCyrillic
-	t.scripts[scriptArabic].pairs = pairsArabic
-	t.scripts[scriptDevanagari].pairs = pairsDevanagari
+	for i, s := range pairScripts {
+		t.scripts[s].pairs = uint8(i + 1)
+	}
 	t.perByte = t.mostPerByte()
 	return t
 }
@@ -143,68 +153,73 @@ func thirdName(c byte) string {
 
 // pairCost is what byte c costs behind byte p. A token of text is a word with the space or the sign
 // before it, so the cost of a word lies on its first letter, and what makes a word break into more
-// tokens on the pair of letters where it does.
+// tokens on the pairs of letters, of which its first and its last letter with what is around it are two.
 func pairCost(m constants, t *sharedTables, p, c byte) float64 {
+	if isLetter(c) {
+		return letterCost(m, p, c)
+	}
+	v := m.letters[letterIndex(p)][outside] // 0 if p is no letter
 	switch {
-	case isLetter(c):
-		return letterCost(m, t, p, c)
 	case isDigit(c):
-		return digitCost(m, p)
+		return v + digitCost(m, p)
 	case c == ' ':
 		switch p {
 		case ' ':
-			return m["spRun"]
+			return m.of["spRun"]
 		case '\n':
-			return m["spNl"]
+			return m.of["spNl"]
 		}
-		return 0 // part of the word behind it
+		return v // part of the word behind it
 	case c == '\n' || c == '\r':
-		return newlineCost(m, p, c)
+		return v + newlineCost(m, p, c)
 	case c == '\t':
 		switch p {
 		case '\t':
-			return m["tab"]
+			return m.of["tab"]
 		case '\n':
-			return m["tabNl"]
+			return m.of["tabNl"]
 		}
-		return m["tabRun"]
+		return v + m.of["tabRun"]
 	case isPunct(c):
-		return punctCost(m, t, p, c)
+		return v + punctCost(m, t, p, c)
 	}
-	return m["ctrl"]
+	return v + m.of["ctrl"]
 }
 
-func letterCost(m constants, t *sharedTables, p, c byte) float64 {
-	v := 0.0
-	if isLetter(p) {
-		if isLower(p) && isUpper(c) {
-			return m["camel"] + m["upRun"]
-		}
-		if more := t.letters[p|0x20-'a'][c|0x20-'a']; more > 0 {
-			v += more * m["bg"]
-		}
-		switch {
-		case isUpper(p) && isUpper(c):
-			v += m["upx"]
-		case isUpper(p):
-			v += m["capLow"]
-		}
-		return v
+// letterIndex is the index of c in letterCosts.
+func letterIndex(c byte) int {
+	if isLetter(c) {
+		return int(c|0x20) - 'a'
 	}
+	return outside
+}
+
+func letterCost(m constants, p, c byte) float64 {
 	switch {
+	case isLower(p) && isUpper(c): // a word in camelCase
+		return m.letters[letterIndex(p)][outside] + m.letters[outside][letterIndex(c)] + m.of["camel"] + m.of["upRun"]
 	case p == afterLatin:
-		return m["latCont"]
+		return m.of["latCont"]
+	}
+	v := m.letters[letterIndex(p)][letterIndex(c)]
+	switch {
+	case isUpper(p) && isUpper(c):
+		return v + m.of["upx"]
+	case isUpper(p):
+		return v + m.of["capLow"]
+	case isLower(p):
+		return v
 	case p == ' ':
-		v = m["wordSp"]
+		v += m.of["wordSp"]
 	case isDigit(p):
-		v = m["wordDg"]
+		v += m.of["wordDg"]
 	case isPunct(p):
-		v = m["wordPu"] + m["w"+string(p)]
+		v += m.of["wordPu"] + m.of["w"+string(p)]
 	default:
-		v = m["wordNl"]
+		v += m.of["wordNl"]
 	}
 	if isUpper(c) {
-		v += m["upRun"]
+		v += m.of["upRun"]
 	}
 	return v
 }
@@ -212,43 +227,43 @@ func letterCost(m constants, t *sharedTables, p, c byte) float64 {
 func digitCost(m constants, p byte) float64 {
 	switch {
 	case isDigit(p):
-		return m["dMore"]
+		return m.of["dMore"]
 	case p == ' ':
-		return m["dRun"] + m["spD"]
+		return m.of["dRun"] + m.of["spD"]
 	case isLetter(p):
-		return m["dRun"] + m["dLet"]
+		return m.of["dRun"] + m.of["dLet"]
 	}
-	return m["dRun"]
+	return m.of["dRun"]
 }
 
 func newlineCost(m constants, p, c byte) float64 {
 	v := 0.0
 	if c == '\r' {
-		v = m["cr"]
+		v = m.of["cr"]
 	}
 	switch {
 	case p == '\n' || p == '\r':
-		return v + m["nlx"]
+		return v + m.of["nlx"]
 	case isPunct(p):
-		return v + m["nlPu"]
+		return v + m.of["nlPu"]
 	}
-	return v + m["nlRun"]
+	return v + m.of["nlRun"]
 }
 
 func punctCost(m constants, t *sharedTables, p, c byte) float64 {
 	switch {
 	case p == c && isPunct(p):
-		return m["puS2"]
+		return m.of["puS2"]
 	case isPunct(p) && t.pairs[pairsPunct].miss(pairIndex(uint32(p), uint32(c))) == 0:
-		return m["puMix"]
+		return m.of["puMix"]
 	case isPunct(p):
-		return m["puMixR"]
+		return m.of["puMixR"]
 	case p == ' ':
-		return m["puSp"] + m["p"+string(c)]
+		return m.of["puSp"] + m.of["p"+string(c)]
 	case isLetter(p) || isDigit(p):
-		return m["puW"] + m["p"+string(c)]
+		return m.of["puW"] + m.of["p"+string(c)]
 	}
-	return m["puNl"] + m["p"+string(c)]
+	return m.of["puNl"] + m.of["p"+string(c)]
 }
 
 // scaled returns m with each constant of text in ASCII and in Latin script times latin, of Chinese,
@@ -267,13 +282,18 @@ func (m constants) scaled(latin, cjk, other float64) constants {
 			by[prefix+scriptNames[s]] = f
 		}
 	}
-	out := make(constants, len(m))
-	for name, v := range m {
+	out := constants{of: make(map[string]float64, len(m.of))}
+	for name, v := range m.of {
 		f, ok := by[name]
 		if !ok {
 			f = latin
 		}
-		out[name] = v * f
+		out.of[name] = v * f
+	}
+	for i, row := range m.letters {
+		for j, v := range row {
+			out.letters[i][j] = v * latin
+		}
 	}
 	return out
 }

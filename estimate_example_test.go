@@ -13,7 +13,7 @@ func ExampleNewEstimator() {
 		panic(err)
 	}
 	fmt.Println(e.Estimate(winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "How many tokens does this sentence cost?"}}}))
-	// Output: 12
+	// Output: 11
 }
 
 func ExampleFamilyForModel() {

@@ -114,7 +114,7 @@ func (t *costs) twoBytes(s string, at scanState) (n int, cost int64, _ scanState
 		r := w&31<<6 | w>>8&63
 		sc := sh.blocks[r>>4].script
 		c := &t.scripts[sc&63]
-		more := c.rarePair & -sh.pairs[c.pairs&3].miss(pairIndex(at.last, r))
+		more := c.rarePair & -sh.pairs[c.pairs&7].miss(pairIndex(at.last, r))
 		if sc != at.script {
 			more = c.first[at.behind&1]
 		}
@@ -146,7 +146,7 @@ func (t *costs) threeBytes(s string, at scanState) (n int, cost int64, _ scanSta
 			more = 0
 		}
 		if c.pairs != 0 { // one script: that can be predicted
-			more = c.rarePair & -sh.pairs[c.pairs&3].miss(pairIndex(at.last, r))
+			more = c.rarePair & -sh.pairs[c.pairs&7].miss(pairIndex(at.last, r))
 		}
 		if b.script != at.script {
 			more = c.first[at.behind&1]

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -11,22 +12,23 @@ import (
 // What the estimators of all families share, read from data/ when the first one is asked for. The files
 // hold no text of anybody: they are statistics.
 var (
-	// letters.txt has 26 rows (a letter) of 26 columns (the next one), in any case: a tenth of a token for
-	// each step that this pair of letters costs more than the commonest. Fitted to exact o200k counts of
-	// pieces of 400 bytes, so it knows where tokens break: "th" 0, "qx" 9.
+	// letters.txt has, for each family, its name and 27 rows (a letter, or what is no letter) of 27 columns (the
+	// next one), in any case: fiftieths of a token that this pair adds, '@' being none. A word whose pairs are
+	// common is one token; where a rare pair stands it breaks.
 	//go:embed data/letters.txt
 	lettersFile string
-	// pairs.txt lists pairs that make tokens: punctuation that is a token of o200k, and in Cyrillic, Arabic
-	// and Devanagari the letter pairs that at least 40 (Devanagari: 12) tokens of o200k hold. A pair that is not listed
-	// usually is a token border; without the list a word in Ukrainian or in capitals costs what a Russian one does.
+	// pairs.txt lists, by script, pairs that make tokens: punctuation that is a token of o200k, and pairs of letters
+	// that many tokens of o200k hold (in Cyrillic and Arabic 40, in Devanagari 12, in Thai 6). A pair that is not
+	// listed usually is a token border; without the list a word in Ukrainian or in capitals costs what a Russian one does.
 	//go:embed data/pairs.txt
 	pairsFile string
 	// han.b64 is a bitmap from U+4E00 on: bit set, the character is one token of o200k.
 	//go:embed data/han.b64
 	hanFile string
-	// constants.tsv has a row for each constant and a column for each family, in tokens: see estimate_cost.go.
-	// Fitted by iteratively reweighted least squares to 781 texts of 36 kinds that were counted by the
-	// families' own tokenizers, from a prior fitted the same way.
+	// constants.tsv has a row for each constant and a column for each family, in tokens: see estimate_cost.go. They
+	// and letters.txt were fitted by iteratively reweighted least squares, that is to the median of the relative error, to
+	// 2 150 texts (781 of 36 kinds, the others of code, data and 90 languages) and 16 600 pieces of them of 500 bytes,
+	// each counted by the family's own tokenizer. "unknown" was fitted to the third most of the families.
 	//go:embed data/constants.tsv
 	constantsFile string
 )
@@ -47,18 +49,15 @@ type block struct {
 
 // sharedTables do not depend on the family.
 type sharedTables struct {
-	blocks  [4096]block     // by code point / 16
-	letters [26][26]float64 // tokens that a pair of letters adds
-	pairs   [4]knownPairs   // by pairs slot
+	blocks [4096]block   // by code point / 16
+	pairs  [8]knownPairs // by slot
 }
 
-// Slots of sharedTables.pairs.
-const (
-	pairsPunct = iota
-	pairsCyrillic
-	pairsArabic
-	pairsDevanagari
-)
+// pairScripts have their pairs in data/pairs.txt, and in sharedTables.pairs in the slot behind their index here.
+// Each is a block of 128 characters. Slot 0 is punctuation.
+var pairScripts = [...]script{scriptCyrillic, scriptArabic, scriptDevanagari, scriptThai}
+
+const pairsPunct = 0
 
 var shared = sync.OnceValue(newSharedTables)
 
@@ -71,17 +70,13 @@ func newSharedTables() *sharedTables {
 		}
 		t.blocks[i].script = scriptRanges[next-1].script
 	}
-	for i, row := range strings.Fields(lettersFile) {
-		for j := range row {
-			t.letters[i][j] = float64(row[j]-'0') / 10
-		}
-	}
-	for i, line := range strings.Split(strings.TrimSpace(pairsFile), "\n") {
-		_, list, _ := strings.Cut(line, " ")
+	for _, line := range strings.Split(strings.TrimSpace(pairsFile), "\n") {
+		name, list, _ := strings.Cut(line, " ")
+		slot := 1 + slices.IndexFunc(pairScripts[:], func(s script) bool { return scriptNames[s] == name })
 		runes := []rune(list)
 		for k := 0; k+1 < len(runes); k += 2 {
 			at := pairIndex(uint32(runes[k]), uint32(runes[k+1]))
-			t.pairs[i][at>>6] |= 1 << (at & 63)
+			t.pairs[slot][at>>6] |= 1 << (at & 63)
 		}
 	}
 	common, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(hanFile, "\n", ""))

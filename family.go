@@ -40,11 +40,11 @@ const (
 var gemmaCosts = familyCosts("gemma")
 
 func familyCosts(column string) func() *costs {
-	return sync.OnceValue(func() *costs { return newCosts(columns()[column]) })
+	return sync.OnceValue(func() *costs { return newCosts(readConstants(column)) })
 }
 
 func scaledCosts(column string, latin, cjk, other float64) func() *costs {
-	return sync.OnceValue(func() *costs { return newCosts(columns()[column].scaled(latin, cjk, other)) })
+	return sync.OnceValue(func() *costs { return newCosts(readConstants(column).scaled(latin, cjk, other)) })
 }
 
 // NewEstimator returns the estimator of a family of tokenizers; [FamilyForModel] names it for a model.
