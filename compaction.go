@@ -15,7 +15,7 @@ const (
 	landShare = 0.6
 	// The summary may have this share of the budget, its sections included. It grows with the window: a
 	// cap that is right for 8 000 tokens forgets too much at 1 000 000.
-	summaryShare     = 1.0 / 10
+	summaryShare     = 1.0 / 8
 	minSummaryTokens = 300
 	maxSummaryTokens = 24_000
 	// A summary with its frame has at least about so many tokens: to put it in the place of less is no gain.

@@ -40,7 +40,7 @@ const prefixInstructions = "This summary covers the prefix of a split turn. Focu
 
 // askedShare is what the summarizer is asked for, of the room that it has. Models count tokens badly, and
 // what they leave is for the identifiers.
-const askedShare = 0.75
+const askedShare = 0.6
 
 // summarize asks s for a text of room tokens. The prefix of a divided turn gets a summary of its own where
 // complete turns stand before it, and else continues the one so far.
@@ -52,21 +52,25 @@ func (c *compaction) summarize(ctx context.Context, s Summarizer, room int) (*Su
 		},
 		attempts: c.opts.Compact.Attempts, timeout: c.opts.Compact.Timeout, noDigest: true, cache: c.cache,
 	}
-	if len(c.prefix) == 0 {
-		return summarizeInStages(ctx, c.older, config)
+	older, prefix := c.older, c.prefix
+	if _, free := s.(digester); !free {
+		older, prefix = c.excerpts(older), c.excerpts(prefix)
+	}
+	if len(prefix) == 0 {
+		return summarizeInStages(ctx, older, config)
 	}
 	ofPrefix := config
 	ofPrefix.Instructions = strings.TrimSpace(prefixInstructions + "\n\n" + c.instructions)
-	if len(c.older) == 0 {
-		return summarizeInStages(ctx, c.prefix, ofPrefix)
+	if len(older) == 0 {
+		return summarizeInStages(ctx, prefix, ofPrefix)
 	}
 	config.MaxTokens = room * 2 / 3
-	sum, err := summarizeInStages(ctx, c.older, config)
+	sum, err := summarizeInStages(ctx, older, config)
 	if err != nil {
 		return nil, err
 	}
 	ofPrefix.MaxTokens, ofPrefix.Previous = max(room/3, room-c.tokens(sum.Text)), ""
-	turn, err := summarizeInStages(ctx, c.prefix, ofPrefix)
+	turn, err := summarizeInStages(ctx, prefix, ofPrefix)
 	if err != nil {
 		return nil, err
 	}

@@ -173,13 +173,10 @@ func (c *carried) addFiles(call *Part) {
 
 // appendNewest puts s at the end of list, once.
 func appendNewest(list []string, s string) []string {
-	if i := slices.Index(list, s); i >= 0 {
-		list = slices.Delete(list, i, i+1)
-	}
-	if len(list) >= 2*maxSectionFiles {
+	if list = appendOnce(list, s); len(list) > 2*maxSectionFiles {
 		list = slices.Clone(newest(list, maxSectionFiles))
 	}
-	return append(list, s)
+	return list
 }
 
 // pathArgument returns the file that a call names, and the call's "command" argument if it has one.
@@ -261,7 +258,7 @@ func (l *layout) String() string { return l.userRules + l.failures + l.files + l
 // layOut returns the sections within room tokens. The host's rules stay whole, whatever the room; of the
 // others the longest lists give way first.
 func (c *carried) layOut(e Estimator, rules string, room int) layout {
-	l := layout{rules: rules, userRules: c.userRulesSection(e, "", shareOf(room, userRulesShare))}
+	l := layout{rules: rules, userRules: c.userRulesSection(e, "", max(leastRulesTokens, shareOf(room, userRulesShare)))}
 	for n := maxSectionFiles; ; n /= 2 {
 		l.failures, l.files = c.failuresSection(n), c.filesSection(n)
 		if n == 0 || textTokens(e, l.String()) <= room {

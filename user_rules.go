@@ -14,13 +14,18 @@ const (
 	maxRuleMessageChars = 8_000
 	maxRuleChars        = 400
 	maxCarriedRules     = 100
-	// Of the room that sections have: the rules of a conversation are few, those of a pasted guide are not.
-	userRulesShare = 0.4
+	// Of the room that sections have: the rules of a user are few, those of a pasted guide are not.
+	userRulesShare = 0.5
+	// Room for a few, however small the summary.
+	leastRulesTokens = 120
 )
 
-// addRules takes the rules out of a message of the user.
+// hostMark begins a rule from a message that the host put there: a skill, a reminder, a memory file.
+const hostMark = "(host) "
+
+// addRules takes the rules out of a message of the user or the host.
 func (c *carried) addRules(m *Message) {
-	if !beginsTurn(m) || m.Pinned {
+	if m.Summary || m.Pinned {
 		return
 	}
 	text := messageParts(m)
@@ -30,31 +35,51 @@ func (c *carried) addRules(m *Message) {
 	for line := range strings.Lines(text) {
 		for line != "" {
 			end := sentenceEnd(line)
-			if s := strings.TrimSpace(line[:end]); strongRules.in(s) && !charsAtLeast(s, maxRuleChars+1) {
-				if i := slices.Index(c.Rules, s); i >= 0 {
-					c.Rules = slices.Delete(c.Rules, i, i+1)
+			if s := strings.TrimSpace(line[:end]); !charsAtLeast(s, maxRuleChars+1) {
+				if m.Injected && prohibitions.in(s) {
+					c.Rules = appendOnce(c.Rules, hostMark+s)
+				} else if !m.Injected && strongRules.in(s) {
+					c.Rules = appendOnce(c.Rules, s)
 				}
-				c.Rules = append(c.Rules, s)
 			}
 			line = line[end:]
 		}
 	}
+	if len(c.Rules) > 2*maxCarriedRules {
+		c.Rules = slices.Clone(newest(c.Rules, maxCarriedRules))
+	}
 }
 
-// userRulesSection lists the rules that text does not say, within room tokens: those that forbid something
-// before the others, and the newest first.
+// appendOnce puts s at the end of list, from where it was.
+func appendOnce(list []string, s string) []string {
+	if i := slices.Index(list, s); i >= 0 {
+		list = slices.Delete(list, i, i+1)
+	}
+	return append(list, s)
+}
+
+// userRulesSection lists the rules that text does not say, within room tokens: first those by which the user
+// forbids something, then the user's others, then the host's, and of each the newest.
 func (c *carried) userRulesSection(e Estimator, text string, room int) string {
-	room -= textTokens(e, userRulesHeading)
+	room -= textTokens(e, "\n\n"+userRulesHeading)
+	var ranks [3][]int
+	for i, s := range slices.Backward(c.Rules) {
+		bare, host := strings.CutPrefix(s, hostMark)
+		switch {
+		case strings.Contains(text, escapeSummary(bare)):
+		case host:
+			ranks[2] = append(ranks[2], i)
+		case prohibitions.in(s):
+			ranks[0] = append(ranks[0], i)
+		default:
+			ranks[1] = append(ranks[1], i)
+		}
+	}
 	chosen := make([]bool, len(c.Rules))
-	for _, forbids := range []bool{true, false} {
-		for i, s := range slices.Backward(c.Rules) {
-			if prohibitions.in(s) != forbids || strings.Contains(text, s) {
-				continue
-			}
-			if n := textTokens(e, s) + 2; n <= room {
-				room -= n
-				chosen[i] = true
-			}
+	for _, i := range slices.Concat(ranks[:]...) {
+		if n := textTokens(e, c.Rules[i]) + 3; n <= room {
+			room -= n
+			chosen[i] = true
 		}
 	}
 	var b strings.Builder
