@@ -1,0 +1,181 @@
+package adapter
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// Arguments writes the inputs of calls, which SDKs hold as any value, as JSON. The zero value is ready.
+// What it returns lies in few blocks of memory.
+type Arguments struct {
+	out     []byte   // what was written so far; never written again
+	members []member // of the objects that are open
+	scratch []byte   // an object while it is sorted
+	in      []byte   // what is still to be read
+}
+
+// member is a key and its value, as they lie in out.
+type member struct{ begin, key, end int }
+
+// Write returns input as JSON. It is the same for JSON in the order in which a model wrote it and for the
+// map that the SDK makes of that when a host reads its history from a file: keys are sorted and there is no
+// white space. Numbers stay as they are written. What cannot be written as JSON gives nil.
+func (a *Arguments) Write(input any) json.RawMessage {
+	switch in := input.(type) {
+	case nil:
+		return nil
+	case json.RawMessage:
+		return a.canonical(in)
+	}
+	b := encode(input)
+	if b == nil {
+		return nil
+	}
+	return a.canonical(b)
+}
+
+// encode returns v as JSON, with < and & as they are; nil if that is not possible.
+func encode(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(v) != nil {
+		return nil
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// Object returns arguments as a JSON object, which most providers want.
+func Object(arguments json.RawMessage) json.RawMessage {
+	t := bytes.TrimSpace(arguments)
+	switch {
+	case len(t) == 0 || string(t) == "null":
+		return json.RawMessage("{}")
+	case !json.Valid(t):
+		b, _ := json.Marshal(map[string]string{"invalidJson": string(arguments)}) // strings can always be written
+		return b
+	case t[0] == '{':
+		return arguments
+	}
+	return json.RawMessage(`{"arguments":` + string(t) + "}")
+}
+
+// canonical returns raw with sorted keys and without white space. What is no JSON stays as it is.
+func (a *Arguments) canonical(raw json.RawMessage) json.RawMessage {
+	if !json.Valid(raw) { // this also bounds the depth
+		return raw
+	}
+	if cap(a.out)-len(a.out) < len(raw) {
+		a.out = make([]byte, 0, max(4<<10, len(raw)))
+	}
+	begin := len(a.out)
+	a.in = raw
+	a.value()
+	if bytes.Equal(a.out[begin:], raw) {
+		a.out = a.out[:begin]
+		return raw
+	}
+	return json.RawMessage(a.out[begin:len(a.out):len(a.out)])
+}
+
+// skip passes white space.
+func (a *Arguments) skip() {
+	for len(a.in) > 0 && (a.in[0] == ' ' || a.in[0] == '\n' || a.in[0] == '\t' || a.in[0] == '\r') {
+		a.in = a.in[1:]
+	}
+}
+
+// take copies n bytes.
+func (a *Arguments) take(n int) {
+	a.out = append(a.out, a.in[:n]...)
+	a.in = a.in[n:]
+}
+
+// value copies one valid value.
+func (a *Arguments) value() {
+	a.skip()
+	switch a.in[0] {
+	case '{':
+		a.object()
+	case '[':
+		a.take(1)
+		for a.skip(); a.in[0] != ']'; a.skip() {
+			if a.in[0] == ',' {
+				a.take(1)
+			}
+			a.value()
+		}
+		a.take(1)
+	case '"':
+		a.text()
+	default:
+		n := 0
+		for n < len(a.in) && strings.IndexByte(",]} \n\t\r", a.in[n]) < 0 {
+			n++
+		}
+		a.take(n)
+	}
+}
+
+// object copies an object and sorts its members by their keys as they are written.
+func (a *Arguments) object() {
+	first, sorted := len(a.members), true
+	begin := len(a.out)
+	a.take(1)
+	for a.skip(); a.in[0] != '}'; a.skip() {
+		if a.in[0] == ',' {
+			a.take(1)
+		}
+		a.skip()
+		m := member{begin: len(a.out)}
+		a.text()
+		m.key = len(a.out)
+		a.skip()
+		a.take(1) // the colon
+		a.value()
+		m.end = len(a.out)
+		sorted = sorted && (len(a.members) == first || a.compare(a.members[len(a.members)-1], m) <= 0)
+		a.members = append(a.members, m)
+	}
+	a.take(1)
+	if !sorted {
+		slices.SortStableFunc(a.members[first:], a.compare)
+		object := a.scratch[:0]
+		for i, m := range a.members[first:] {
+			if i > 0 {
+				object = append(object, ',')
+			}
+			object = append(object, a.out[m.begin:m.end]...)
+		}
+		copy(a.out[begin+1:], object) // as long as it was
+		a.scratch = object
+	}
+	a.members = a.members[:first]
+}
+
+func (a *Arguments) compare(x, y member) int {
+	return bytes.Compare(a.out[x.begin:x.key], a.out[y.begin:y.key])
+}
+
+// text copies a string. Escapes that need not be are written as package json would write them.
+func (a *Arguments) text() {
+	n, plain := 1, true
+	for ; a.in[n] != '"'; n++ {
+		switch c := a.in[n]; {
+		case c == '\\':
+			n++
+			plain = plain && a.in[n] != 'u' && a.in[n] != '/'
+		case c == 0xe2: // U+2028 and U+2029 may be escaped
+			plain = false
+		}
+	}
+	var s string
+	if plain || json.Unmarshal(a.in[:n+1], &s) != nil {
+		a.take(n + 1)
+		return
+	}
+	a.out = append(a.out, encode(s)...)
+	a.in = a.in[n+1:]
+}

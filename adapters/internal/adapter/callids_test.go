@@ -1,0 +1,61 @@
+package adapter
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestCallIDs(t *testing.T) {
+	strict := IDRule{MaxLength: 64, Byte: Letters, Request: true}
+	lax := IDRule{MaxLength: 40}
+	long := strings.Repeat("x", 65)
+	for _, tt := range []struct {
+		name   string
+		rule   IDRule
+		turns  [][2][]string // calls and results
+		want   []string      // the ids of all, in that order
+		reason string
+	}{
+		{"valid", strict, [][2][]string{{{"a", "b"}, {"a", "b"}}, {{"c"}, {"c"}}}, []string{"a", "b", "a", "b", "c", "c"}, "never touched"},
+		{"any order", strict, [][2][]string{{{"a", "b"}, {"b", "a"}}}, []string{"a", "b", "b", "a"}, "results need not come in call order"},
+		{"characters", strict, [][2][]string{{{"a:0"}, {"a:0"}}}, []string{hashID("a:0"), hashID("a:0")}, "call and result alike"},
+		{"length", strict, [][2][]string{{{long}, {long}}}, []string{hashID(long), hashID(long)}, "hashed, not cut: ids may differ at the end only"},
+		{"other characters", lax, [][2][]string{{{"a:0"}, {"a:0"}}}, []string{"a:0", "a:0"}, "accepted there"},
+		{"reused", strict, [][2][]string{{{"a"}, {"a"}}, {{"a"}, {"a"}}}, []string{"a", "a", hashID("a\x002"), hashID("a\x002")}, "the first use keeps it"},
+		{"reused where it may be", lax, [][2][]string{{{"a"}, {"a"}}, {{"a"}, {"a"}}}, []string{"a", "a", "a", "a"}, "unique in a message is enough"},
+		{"twice in a message", lax, [][2][]string{{{"a", "a"}, {"a", "a"}}}, []string{"a", hashID("a\x002"), "a", hashID("a\x002")}, "paired in order"},
+		{"empty", strict, [][2][]string{{{"", ""}, {"", ""}}}, []string{hashID("\x00empty 1"), hashID("\x00empty 2"), hashID("\x00empty 1"), hashID("\x00empty 2")}, "paired in order"},
+		{"orphan", strict, [][2][]string{{{"a"}, {"b", "c:1", "a", "a"}}}, []string{"a", "b", hashID("c:1"), "a", "a"}, "nothing is known of its call"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			ids := CallIDs{Rule: tt.rule}
+			var got []string
+			for _, turn := range tt.turns {
+				ids.Message()
+				for _, id := range turn[0] {
+					got = append(got, ids.Call(id))
+				}
+				for _, id := range turn[1] {
+					got = append(got, ids.Result(id))
+				}
+			}
+			assert.Equal(t, tt.want, got, tt.reason)
+		})
+	}
+}
+
+// TestCallIDsAreUnique has ids that would collide if they were cut or cleaned.
+func TestCallIDsAreUnique(t *testing.T) {
+	ids := CallIDs{Rule: IDRule{MaxLength: 40, Byte: Letters, Request: true}}
+	seen := map[string]bool{}
+	ids.Message()
+	for n := range 3_000 {
+		id := ids.Call(strings.Repeat("x", 50) + fmt.Sprint(n%1000) + []string{":", "/", "."}[n%3])
+		assert.False(t, seen[id], id)
+		assert.True(t, ids.Rule.accepts(id), id)
+		seen[id] = true
+	}
+}

@@ -1,0 +1,87 @@
+package adapter
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/winnowgo/winnow"
+)
+
+// IsBlank says that s holds nothing but white space.
+func IsBlank(s string) bool { return strings.TrimSpace(s) == "" }
+
+// Placeholder is the text that stands for a part whose payload is not there or may not stand where it is.
+func Placeholder(p *winnow.Part) string {
+	what := "attachment"
+	if p.Kind == winnow.KindImage {
+		what = "image"
+	}
+	switch {
+	case p.MediaType != "" && p.Bytes > 0:
+		return fmt.Sprintf("[%s: %s, %d bytes]", what, p.MediaType, p.Bytes)
+	case p.MediaType != "":
+		return fmt.Sprintf("[%s: %s]", what, p.MediaType)
+	}
+	return "[" + what + "]"
+}
+
+// Name returns a tool's name as far as a provider accepts it: other bytes become _, and what is longer
+// than limit is cut.
+func Name(name string, limit int, ok func(byte) bool) string {
+	if name == "" {
+		return "unknown"
+	}
+	name = name[:min(len(name), limit)]
+	for i := range len(name) {
+		if !ok(name[i]) {
+			b := []byte(name)
+			for k := range b {
+				if !ok(b[k]) {
+					b[k] = '_'
+				}
+			}
+			return string(b)
+		}
+	}
+	return name
+}
+
+// IsAssistant says that m is sent as the model's. A summary is sent as the user's, whatever its role.
+func IsAssistant(m *winnow.Message) bool { return m.Role == winnow.RoleAssistant && !m.Summary }
+
+// IsImage says whether a media type is that of an image.
+func IsImage(mediaType string) bool { return strings.HasPrefix(mediaType, "image/") }
+
+// Text returns the texts of parts that are not blank, one a line.
+func Text(parts []winnow.Part) string {
+	if len(parts) == 1 && parts[0].Kind == winnow.KindText {
+		return parts[0].Text
+	}
+	var b strings.Builder
+	for i := range parts {
+		p := &parts[i]
+		if p.Kind != winnow.KindText || IsBlank(p.Text) {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(p.Text)
+	}
+	return b.String()
+}
+
+// ToolNames remembers which tool each call called, for the results that name only the id.
+type ToolNames map[string]string
+
+// Add remembers the calls in parts.
+func (n *ToolNames) Add(parts []winnow.Part) {
+	for i := range parts {
+		if p := &parts[i]; p.Kind == winnow.KindToolCall {
+			if *n == nil {
+				*n = make(ToolNames, 64)
+			}
+			(*n)[p.ID] = p.Name
+		}
+	}
+}

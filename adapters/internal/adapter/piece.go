@@ -1,0 +1,49 @@
+package adapter
+
+import "github.com/winnowgo/winnow"
+
+// Piece is the Source of a message, or of a part, that was imported. Providers put into one message what
+// winnow keeps in several, such as the results of parallel calls; a piece says which of them it is. What
+// all pieces of a value are still there of, in order, is exported as that value.
+type Piece[T any] struct {
+	Of    *T  // the caller's value
+	Block any // the caller's value within Of that the piece is, where it is but one; nil: all that is left
+	Index int // which piece of Of this is, from 0
+	Count int // how many there are
+}
+
+// Pieces makes the pieces of an import. They lie in few blocks of memory.
+type Pieces[T any] struct{ block []Piece[T] }
+
+// Grow makes room for n pieces.
+func (p *Pieces[T]) Grow(n int) { p.block = make([]Piece[T], 0, n) }
+
+// New returns a piece.
+func (p *Pieces[T]) New(of *T, block any, index, count int) *Piece[T] {
+	if len(p.block) == cap(p.block) {
+		p.block = make([]Piece[T], 0, 64)
+	}
+	p.block = append(p.block, Piece[T]{of, block, index, count})
+	return &p.block[len(p.block)-1]
+}
+
+// PieceOf returns the piece that m is, or nil if m was changed or comes from elsewhere.
+func PieceOf[T any](m *winnow.Message) *Piece[T] {
+	p, _ := m.Source.(*Piece[T])
+	return p
+}
+
+// Whole returns the caller's value if messages begins with all its pieces in order, and how many they are.
+func Whole[T any](messages []winnow.Message) (of *T, n int) {
+	first := PieceOf[T](&messages[0])
+	if first == nil || first.Index != 0 || first.Count > len(messages) {
+		return nil, 0
+	}
+	for i := 1; i < first.Count; i++ {
+		p := PieceOf[T](&messages[i])
+		if p == nil || p.Of != first.Of || p.Index != i {
+			return nil, 0
+		}
+	}
+	return first.Of, first.Count
+}
