@@ -1,0 +1,212 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"testing"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/packages/param"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+	"github.com/winnowgo/winnow/adapters/internal/corpus"
+	"github.com/winnowgo/winnow/winnowtest"
+)
+
+var underTest = winnowtest.Adapter[sdk.MessageParam]{Import: Import, Export: Export, Valid: valid, Copy: reread}
+
+// reread is what a host has that reads its history from a file. The SDK makes maps of the calls' inputs, in
+// which numbers are floats: of those that no float holds the copy keeps the text.
+func reread(messages []sdk.MessageParam) ([]sdk.MessageParam, error) {
+	b, err := json.Marshal(messages)
+	if err != nil {
+		return nil, err
+	}
+	var out []sdk.MessageParam
+	if err := json.Unmarshal(b, &out); err != nil {
+		return nil, err
+	}
+	for i := range out {
+		for k := range out[i].Content {
+			if call := out[i].Content[k].OfToolUse; call != nil {
+				call.Input = exact(call.Input, messages[i].Content[k].OfToolUse.Input)
+			}
+		}
+	}
+	return out, nil
+}
+
+func exact(decoded, original any) any {
+	b, _ := json.Marshal(decoded)
+	var args adapter.Arguments
+	if string(args.Write(json.RawMessage(b))) != string(args.Write(original)) {
+		return original
+	}
+	return decoded
+}
+
+func TestConformance(t *testing.T) {
+	winnowtest.Run(t, underTest, richValues()...)
+}
+
+func cached() sdk.CacheControlEphemeralParam {
+	return sdk.CacheControlEphemeralParam{TTL: sdk.CacheControlEphemeralTTLTTL1h}
+}
+
+// richValues hold what only the SDK's types do.
+func richValues() []winnowtest.Values[sdk.MessageParam] {
+	read := sdk.ContentBlockParamUnion{OfToolUse: &sdk.ToolUseBlockParam{
+		ID: "toolu_1", Name: "read", Input: map[string]any{"path": "a.go", "n": 3}, CacheControl: cached(), ToolsetName: sdk.String("files"),
+	}}
+	result := sdk.ToolResultBlockParam{
+		ToolUseID: "toolu_1", CacheControl: cached(), ToolsetName: sdk.String("files"),
+		Content: []sdk.ToolResultBlockParamContentUnion{
+			{OfText: &sdk.TextBlockParam{Text: "package a", CacheControl: cached()}},
+			{OfImage: &sdk.ImageBlockParam{Source: sdk.ImageBlockParamSourceUnion{OfBase64: &sdk.Base64ImageSourceParam{Data: "aGk=", MediaType: "image/png"}}}},
+			{OfSearchResult: &sdk.SearchResultBlockParam{Source: "x", Title: "y", Content: []sdk.TextBlockParam{{Text: "z"}}}},
+		},
+	}
+	result.SetExtraFields(map[string]any{"later": 1})
+	cited := sdk.TextBlockParam{Text: "As it says.", Citations: []sdk.TextCitationParamUnion{
+		{OfCharLocation: &sdk.CitationCharLocationParam{CitedText: "it", DocumentIndex: 0, StartCharIndex: 1, EndCharIndex: 2, DocumentTitle: sdk.String("d")}},
+	}}
+	user := sdk.NewUserMessage(sdk.NewTextBlock("Look."), sdk.NewDocumentBlock(sdk.PlainTextSourceParam{Data: "it"}), sdk.NewImageBlock(sdk.URLImageSourceParam{URL: "https://example.com/a.png"}))
+	user.SetExtraFields(map[string]any{"mine": "kept"})
+	assistant := sdk.NewAssistantMessage(
+		sdk.NewThinkingBlock("c2ln", "Hm."), sdk.NewRedactedThinkingBlock("cmVk"), sdk.ContentBlockParamUnion{OfText: &cited},
+		sdk.NewServerToolUseBlock("srvtoolu_1", map[string]any{"query": "q"}, "web_search"),
+		sdk.NewWebSearchToolResultBlock([]sdk.WebSearchResultBlockParam{{Title: "t", URL: "https://example.com", EncryptedContent: "abc"}}, "srvtoolu_1"),
+		read, sdk.NewToolUseBlock("toolu_2", json.RawMessage(`{"b":1,"a":2}`), "read"))
+	results := sdk.NewUserMessage(sdk.ContentBlockParamUnion{OfToolResult: &result}, sdk.NewToolResultBlock("toolu_2", "no such file", true),
+		sdk.ContentBlockParamUnion{OfText: &sdk.TextBlockParam{Text: "And the tests?", CacheControl: cached()}})
+	results.SetExtraFields(map[string]any{"mine": 2})
+	return []winnowtest.Values[sdk.MessageParam]{
+		{Name: "all that the SDK has", Values: []sdk.MessageParam{user, assistant, results, sdk.NewAssistantMessage(sdk.NewTextBlock("Done."))}},
+		{Name: "empty results", Values: []sdk.MessageParam{user,
+			sdk.NewAssistantMessage(sdk.NewToolUseBlock("a", map[string]any{}, "exec"), sdk.NewToolUseBlock("b", map[string]any{}, "exec")),
+			sdk.NewUserMessage(sdk.ContentBlockParamUnion{OfToolResult: &sdk.ToolResultBlockParam{ToolUseID: "a"}}, sdk.ContentBlockParamUnion{OfToolResult: &sdk.ToolResultBlockParam{ToolUseID: "b"}}),
+		}},
+	}
+}
+
+// What the SDK does not know is given as JSON, by it or by the caller.
+func TestOverridesAreRead(t *testing.T) {
+	messages := []sdk.MessageParam{
+		param.Override[sdk.MessageParam](json.RawMessage(`{"role":"user","content":"Look.","mine":1}`)),
+		sdk.NewAssistantMessage(
+			param.Override[sdk.ContentBlockParamUnion](json.RawMessage(`{"type":"future","x":[1]}`)),
+			param.Override[sdk.ContentBlockParamUnion](json.RawMessage(`{"type":"tool_use","id":"a","name":"read","input":{"path":"x"},"later":1}`))),
+		param.Override[sdk.MessageParam](json.RawMessage(`{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"found"},{"type":"text","text":"And?"}]}`)),
+		param.Override[sdk.MessageParam](json.RawMessage(`{"role":"user","content":[{"type":"future"}]}`)),
+	}
+	imported := Import(messages)
+	require.Len(t, imported, 5)
+	assert.Equal(t, "Look.", imported[0].Parts[0].Text)
+	assert.Equal(t, winnow.KindOpaque, imported[1].Parts[0].Kind)
+	assert.Equal(t, `{"path":"x"}`, string(imported[1].Parts[1].Arguments))
+	assert.Equal(t, winnow.Message{Role: winnow.RoleTool, ToolCallID: "a", ToolName: "read", Parts: []winnow.Part{{Text: "found"}}}, bare(imported[2]))
+	assert.Equal(t, winnow.KindOpaque, imported[4].Parts[0].Kind)
+	assert.Equal(t, jsonOf(t, messages), jsonOf(t, Export(imported)))
+	imported[3] = winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "changed"}}}
+	assert.JSONEq(t, `[{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"found"}]}]},
+		{"role":"user","content":[{"type":"text","text":"changed"}]}]`, jsonOf(t, Export(imported)[2:4]))
+}
+
+// bare is m without what does not count.
+func bare(m winnow.Message) winnow.Message {
+	m.Source = nil
+	m.Parts = append([]winnow.Part{}, m.Parts...)
+	for k := range m.Parts {
+		m.Parts[k].Source = nil
+	}
+	return m
+}
+
+func jsonOf(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	require.NoError(t, err)
+	return string(b)
+}
+
+// TestRules has what the caller may send and the API refuses, and what becomes of it.
+func TestRules(t *testing.T) {
+	q := `{"role":"user","content":[{"type":"text","text":"q"}]}`
+	call := func(ids ...string) string {
+		blocks := ""
+		for i, id := range ids {
+			if i > 0 {
+				blocks += ","
+			}
+			blocks += `{"type":"tool_use","id":"` + id + `","name":"read","input":{},"cache_control":{"type":"ephemeral"}}`
+		}
+		return `{"role":"assistant","content":[` + blocks + `]}`
+	}
+	result := func(id string) string {
+		return `{"type":"tool_result","tool_use_id":"` + id + `","content":[{"type":"text","text":"x"}],"cache_control":{"type":"ephemeral"}}`
+	}
+	const hashed = "call_2dddf05adcfc0532d64a31fd"
+	for _, tt := range []struct{ name, in, want, reason string }{
+		{"results behind text", `[` + q + `,` + call("a") + `,{"role":"user","content":[{"type":"text","text":"t"},` + result("a") + `]}]`,
+			`[` + q + `,` + call("a") + `,{"role":"user","content":[` + result("a") + `,{"type":"text","text":"t"}]}]`, "results come first"},
+		{"results in two messages", `[` + q + `,` + call("a", "b") + `,{"role":"user","content":[` + result("a") + `]},{"role":"user","content":[` + result("b") + `]},` + q + `]`,
+			`[` + q + `,` + call("a", "b") + `,{"role":"user","content":[` + result("a") + `,` + result("b") + `]},` + q + `]`, "results of one turn are in one message"},
+		{"text between results", `[` + q + `,` + call("a", "b") + `,{"role":"user","content":[` + result("a") + `]},` + q + `,{"role":"user","content":[` + result("b") + `]}]`,
+			`[` + q + `,` + call("a", "b") + `,{"role":"user","content":[` + result("a") + `,` + result("b") + `]},` + q + `]`, "and what the user says follows"},
+		{"blank text", `[{"role":"user","content":[{"type":"text","text":" \n","cache_control":{"type":"ephemeral"}},{"type":"text","text":"q","cache_control":{"type":"ephemeral"}}]}]`,
+			`[{"role":"user","content":[{"type":"text","text":"q","cache_control":{"type":"ephemeral"}}]}]`, "no text is blank"},
+		{"blank message", `[` + q + `,{"role":"user","content":[{"type":"text","text":""}]},{"role":"assistant","content":[]},` + q + `]`, `[` + q + `,` + q + `]`, "and no message empty"},
+		{"empty list", `[` + q + `,` + call("a") + `,{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[]}]}]`,
+			`[` + q + `,` + call("a") + `,{"role":"user","content":[{"type":"tool_result","tool_use_id":"a"}]}]`, "content may be left out, an empty list may not be sent"},
+		{"image in an error", `[` + q + `,` + call("a") + `,{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","is_error":true,"content":[{"type":"image","source":{"type":"url","url":"u"}}]}]}]`,
+			`[` + q + `,` + call("a") + `,{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","is_error":true,"content":[{"type":"text","text":"[image]"}]},{"type":"image","source":{"type":"url","url":"u"}}]}]`, "an error holds text only"},
+		{"foreign id", `[` + q + `,` + call("read:0") + `,{"role":"user","content":[` + result("read:0") + `]}]`,
+			`[` + q + `,` + call(hashed) + `,{"role":"user","content":[` + result(hashed) + `]}]`, "hashed, call and result alike, and the markers stay"},
+		{"reused id", `[` + q + `,` + call("a") + `,{"role":"user","content":[` + result("a") + `]},` + call("a") + `,{"role":"user","content":[` + result("a") + `]}]`,
+			`[` + q + `,` + call("a") + `,{"role":"user","content":[` + result("a") + `]},` + call("call_ab111f21ecf8211a3f5696b6") + `,{"role":"user","content":[` + result("call_ab111f21ecf8211a3f5696b6") + `]}]`, "unique in the request; the first use keeps it"},
+		{"space at the end", `[` + q + `,{"role":"assistant","content":[{"type":"text","text":"I \n"}]}]`,
+			`[` + q + `,{"role":"assistant","content":[{"type":"text","text":"I"}]}]`, "the model is to go on"},
+		{"assistant first", `[{"role":"assistant","content":[{"type":"text","text":"a"}]},` + q + `]`, `[{"role":"assistant","content":[{"type":"text","text":"a"}]},` + q + `]`, "the caller sends it so, and Claude takes it"},
+		{"system in the middle", `[` + q + `,{"role":"system","content":[{"type":"text","text":"s"}]},` + q + `]`, `[` + q + `,{"role":"system","content":[{"type":"text","text":"s"}]},` + q + `]`, "the newest models take it"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var in []sdk.MessageParam
+			require.NoError(t, json.Unmarshal([]byte(tt.in), &in))
+			before := jsonOf(t, in)
+			assert.JSONEq(t, tt.want, jsonOf(t, Export(Import(in))), tt.reason)
+			assert.Equal(t, before, jsonOf(t, in), "the caller's values are as they were")
+		})
+	}
+}
+
+// TestSiblingsStay changes one of three pieces of a message.
+func TestSiblingsStay(t *testing.T) {
+	messages := richValues()[0].Values
+	imported := Import(messages)
+	require.Len(t, imported, 6)
+	cut := imported[2]
+	cut.Parts, cut.Source = []winnow.Part{{Text: "cut"}}, nil
+	imported[2] = cut
+	out := Export(imported)
+	require.Len(t, out, 4)
+	for _, i := range []int{0, 1, 3} {
+		assert.Equal(t, jsonOf(t, messages[i]), jsonOf(t, out[i]))
+	}
+	assert.Equal(t, jsonOf(t, messages[2].Content[1:]), jsonOf(t, out[2].Content[1:]), "the others of the message are the caller's")
+	assert.JSONEq(t, `{"type":"tool_result","tool_use_id":"toolu_1","toolset_name":"files","content":[{"type":"text","text":"cut"}]}`, jsonOf(t, out[2].Content[0]))
+}
+
+func TestSystem(t *testing.T) {
+	blocks := []sdk.TextBlockParam{{Text: "You are careful.", CacheControl: cached()}, {Text: "And brief."}}
+	history := append(ImportSystem(blocks), Import([]sdk.MessageParam{sdk.NewUserMessage(sdk.NewTextBlock("q"))})...)
+	history = append(history, winnow.Message{Role: winnow.RoleSystem, Parts: []winnow.Part{{Text: "Mind the tests."}, {Text: " "}}})
+	assert.Equal(t, jsonOf(t, append(blocks, sdk.TextBlockParam{Text: "Mind the tests."})), jsonOf(t, ExportSystem(history)))
+	assert.Len(t, Export(history), 1)
+	assert.Nil(t, ImportSystem(nil))
+}
+
+func TestCorpus(t *testing.T) {
+	corpus.Check(t, underTest)
+}

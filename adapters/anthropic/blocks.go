@@ -1,0 +1,167 @@
+package anthropic
+
+import (
+	sdk "github.com/anthropics/anthropic-sdk-go"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+)
+
+// assistantBlocks returns the content of an assistant message that is not sent as it was.
+func (e *exporter) assistantBlocks(m *winnow.Message) []sdk.ContentBlockParamUnion {
+	blocks := make([]sdk.ContentBlockParamUnion, 0, len(m.Parts))
+	call := 0
+	for k := range m.Parts {
+		p := &m.Parts[k]
+		own, _ := p.Source.(*sdk.ContentBlockParamUnion)
+		switch {
+		case p.Kind == winnow.KindToolCall:
+			blocks = append(blocks, callBlock(p, own, e.sent[call]))
+			call++
+		case p.Kind == winnow.KindText && adapter.IsBlank(p.Text):
+		case own != nil:
+			blocks = append(blocks, *own)
+		case p.Kind == winnow.KindThinking:
+			// The API wants thinking first, and a signature with it.
+			if p.Signature != "" && (len(blocks) == 0 || isThinking(&blocks[0])) {
+				blocks = append(blocks, thinkingBlock(p))
+			}
+		default:
+			blocks = append(blocks, textBlock(p))
+		}
+	}
+	return blocks
+}
+
+// callBlock returns a call with the id that it is sent with.
+func callBlock(p *winnow.Part, own *sdk.ContentBlockParamUnion, id string) sdk.ContentBlockParamUnion {
+	if own != nil {
+		if id == p.ID {
+			return *own
+		}
+		if read := readBlock(own); read != nil && read.OfToolUse != nil {
+			call := *read.OfToolUse
+			call.ID = id
+			return sdk.ContentBlockParamUnion{OfToolUse: &call}
+		}
+	}
+	// 64 is what every version of the API takes.
+	return sdk.NewToolUseBlock(id, adapter.Object(p.Arguments), adapter.Name(p.Name, 64, adapter.Letters))
+}
+
+func thinkingBlock(p *winnow.Part) sdk.ContentBlockParamUnion {
+	if p.MediaType == redacted {
+		return sdk.NewRedactedThinkingBlock(p.Signature)
+	}
+	return sdk.NewThinkingBlock(p.Signature, p.Text)
+}
+
+func isThinking(b *sdk.ContentBlockParamUnion) bool {
+	return b.OfThinking != nil || b.OfRedactedThinking != nil
+}
+
+// textBlock returns a text, or what stands for a part without one.
+func textBlock(p *winnow.Part) sdk.ContentBlockParamUnion {
+	if p.Kind == winnow.KindText {
+		return sdk.NewTextBlock(p.Text)
+	}
+	return sdk.NewTextBlock(adapter.Placeholder(p))
+}
+
+// userBlocks returns the content of a user message.
+func userBlocks(m *winnow.Message) []sdk.ContentBlockParamUnion {
+	blocks := make([]sdk.ContentBlockParamUnion, 0, len(m.Parts))
+	for k := range m.Parts {
+		p := &m.Parts[k]
+		own, _ := p.Source.(*sdk.ContentBlockParamUnion)
+		switch {
+		case p.Kind == winnow.KindText && adapter.IsBlank(p.Text):
+		case own != nil:
+			blocks = append(blocks, *own)
+		case p.Kind != winnow.KindThinking && p.Kind != winnow.KindToolCall: // these are the assistant's
+			blocks = append(blocks, textBlock(p))
+		}
+	}
+	return blocks
+}
+
+// resultOf returns the caller's block that m is, or nil.
+func resultOf(m *winnow.Message) *sdk.ContentBlockParamUnion {
+	if p := adapter.PieceOf[sdk.MessageParam](m); p != nil {
+		own, _ := p.Block.(*sdk.ContentBlockParamUnion)
+		return own
+	}
+	return nil
+}
+
+// resultStays says that the caller's block is sent as it is, but perhaps for its id.
+func resultStays(m *winnow.Message, own *sdk.ContentBlockParamUnion) bool {
+	if own == nil {
+		return false
+	}
+	if len(m.Parts) == 0 { // no content is accepted, an empty list of it is not
+		return readResult(own).Content == nil
+	}
+	for k := range m.Parts {
+		if m.IsError && m.Parts[k].Kind != winnow.KindText {
+			return false
+		}
+	}
+	return isSendable(m)
+}
+
+// result returns the block of a result, and the images that may not be in it.
+func (e *exporter) result(m *winnow.Message, id string) (block sdk.ContentBlockParamUnion, images []sdk.ContentBlockParamUnion) {
+	own := resultOf(m)
+	if id == m.ToolCallID && resultStays(m, own) {
+		return *own, nil
+	}
+	var r sdk.ToolResultBlockParam
+	if own != nil {
+		r = *readResult(own)
+	} else {
+		r.ToolsetName = e.toolsets[id]
+		if m.IsError {
+			r.IsError = sdk.Bool(true)
+		}
+	}
+	r.ToolUseID = id
+	r.Content, images = resultContent(m)
+	return sdk.ContentBlockParamUnion{OfToolResult: &r}, images
+}
+
+// resultContent returns the content of a result; in one that is an error only text is accepted.
+func resultContent(m *winnow.Message) (content []sdk.ToolResultBlockParamContentUnion, images []sdk.ContentBlockParamUnion) {
+	for k := range m.Parts {
+		p := &m.Parts[k]
+		own := resultSource(p)
+		switch {
+		case p.Kind == winnow.KindText && adapter.IsBlank(p.Text):
+		case own != nil && (!m.IsError || own.OfText != nil):
+			content = append(content, *own)
+		default:
+			text := p.Text
+			if p.Kind != winnow.KindText {
+				text = adapter.Placeholder(p)
+			}
+			content = append(content, sdk.ToolResultBlockParamContentUnion{OfText: &sdk.TextBlockParam{Text: text}})
+			if own != nil && (own.OfImage != nil || own.OfDocument != nil || own.OfSearchResult != nil) {
+				images = append(images, sdk.ContentBlockParamUnion{OfImage: own.OfImage, OfDocument: own.OfDocument, OfSearchResult: own.OfSearchResult})
+			}
+		}
+	}
+	return content, images
+}
+
+// resultSource returns the caller's value of a part of a result. A host may put a block for user messages there.
+func resultSource(p *winnow.Part) *sdk.ToolResultBlockParamContentUnion {
+	switch s := p.Source.(type) {
+	case *sdk.ToolResultBlockParamContentUnion:
+		return s
+	case *sdk.ContentBlockParamUnion:
+		if s.OfText != nil || s.OfImage != nil || s.OfDocument != nil || s.OfSearchResult != nil {
+			return &sdk.ToolResultBlockParamContentUnion{OfText: s.OfText, OfImage: s.OfImage, OfDocument: s.OfDocument, OfSearchResult: s.OfSearchResult}
+		}
+	}
+	return nil
+}

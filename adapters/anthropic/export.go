@@ -1,0 +1,266 @@
+package anthropic
+
+import (
+	"strings"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/packages/param"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+)
+
+// Export returns messages as the SDK sends them. Messages and blocks that were not changed since [Import]
+// are the caller's own values; the rules for the others are in the package's documentation. Without
+// changes Export gives back what Import got.
+//
+// System messages that are no [sdk.MessageParam] of the caller's are left out: [ExportSystem] returns them.
+// Where a history of another origin begins with an assistant message, a user message is put in front.
+func Export(messages []winnow.Message) []sdk.MessageParam {
+	e := exporter{out: make([]sdk.MessageParam, 0, len(messages))}
+	e.ids.Rule = adapter.IDRule{MaxLength: 64, Byte: adapter.Letters, Request: true}
+	for i := 0; i < len(messages); {
+		m := &messages[i]
+		switch {
+		case m.Role == winnow.RoleSystem:
+			e.system(m)
+			i++
+		case adapter.IsAssistant(m):
+			e.assistant(m)
+			i++
+		default:
+			n := userRun(messages[i:])
+			e.user(messages[i : i+n])
+			i += n
+		}
+	}
+	e.trimEnd()
+	return e.out
+}
+
+// opening stands in front of a conversation that begins with the assistant.
+const opening = "[The beginning of the conversation is not shown.]"
+
+// exporter makes the SDK's messages.
+type exporter struct {
+	out      []sdk.MessageParam
+	ids      adapter.CallIDs
+	sent     []string                     // the ids of the calls or results at hand, as they are sent
+	toolsets map[string]param.Opt[string] // of the newest calls, by their ids: results repeat them
+}
+
+func (e *exporter) system(m *winnow.Message) {
+	if p := adapter.PieceOf[sdk.MessageParam](m); p != nil {
+		e.out = append(e.out, *p.Of)
+	}
+}
+
+// assistant sends m, which is one message in both forms.
+func (e *exporter) assistant(m *winnow.Message) {
+	p := adapter.PieceOf[sdk.MessageParam](m)
+	if len(e.out) == 0 && p == nil {
+		e.out = append(e.out, sdk.NewUserMessage(sdk.NewTextBlock(opening)))
+	}
+	idsStay := e.nameCalls(m)
+	if p != nil && idsStay && isSendable(m) {
+		e.out = append(e.out, *p.Of)
+	} else if blocks := e.assistantBlocks(m); len(blocks) > 0 {
+		e.out = append(e.out, withContent(p, sdk.MessageParamRoleAssistant, blocks))
+	}
+}
+
+// nameCalls decides the ids of m's calls. It says whether they all stay as they are.
+func (e *exporter) nameCalls(m *winnow.Message) bool {
+	e.ids.Message()
+	e.sent = e.sent[:0]
+	clear(e.toolsets)
+	stay := true
+	for k := range m.Parts {
+		p := &m.Parts[k]
+		if p.Kind != winnow.KindToolCall {
+			continue
+		}
+		id := e.ids.Call(p.ID)
+		e.sent = append(e.sent, id)
+		stay = stay && id == p.ID
+		if b, ok := p.Source.(*sdk.ContentBlockParamUnion); ok && b.OfToolUse != nil && b.OfToolUse.ToolsetName.Valid() {
+			if e.toolsets == nil {
+				e.toolsets = map[string]param.Opt[string]{}
+			}
+			e.toolsets[id] = b.OfToolUse.ToolsetName
+		}
+	}
+	return stay
+}
+
+// isSendable says that m has content and no blank text.
+func isSendable(m *winnow.Message) bool {
+	for k := range m.Parts {
+		if p := &m.Parts[k]; p.Kind == winnow.KindText && adapter.IsBlank(p.Text) {
+			return false
+		}
+	}
+	return len(m.Parts) > 0
+}
+
+// userRun counts the messages that are sent as the user's, from the first on.
+func userRun(messages []winnow.Message) int {
+	n := 0
+	for n < len(messages) && messages[n].Role != winnow.RoleSystem && !adapter.IsAssistant(&messages[n]) {
+		n++
+	}
+	return n
+}
+
+// user sends what stands between two assistant messages.
+func (e *exporter) user(run []winnow.Message) {
+	e.sent = e.sent[:0]
+	for i := range run {
+		id := ""
+		if run[i].Role == winnow.RoleTool {
+			id = e.ids.Result(run[i].ToolCallID)
+		}
+		e.sent = append(e.sent, id)
+	}
+	if isScattered(run) {
+		run = e.joinResults(run)
+	}
+	for i := 0; i < len(run); {
+		of, n := adapter.Whole[sdk.MessageParam](run[i:])
+		if n > 0 && e.staysWhole(of, run[i:i+n], e.sent[i:]) {
+			e.out = append(e.out, *of)
+		} else {
+			n = max(n, 1)
+			e.build(run[i:i+n], e.sent[i:])
+		}
+		i += n
+	}
+}
+
+// isScattered says that results are in more than one message, or not in the first, or that only some of the
+// pieces of a caller's message are there.
+func isScattered(run []winnow.Message) bool {
+	for i := 0; i < len(run); {
+		_, n := adapter.Whole[sdk.MessageParam](run[i:])
+		if p := adapter.PieceOf[sdk.MessageParam](&run[i]); n == 0 && p != nil && p.Count > 1 {
+			return true
+		}
+		n = max(n, 1)
+		if i > 0 && run[i].Role == winnow.RoleTool { // results come first in what Import made
+			return true
+		}
+		i += n
+	}
+	return false
+}
+
+// joinResults sends one message of all results and what else the caller had in a message with some of
+// them. It returns the rest of the run.
+func (e *exporter) joinResults(run []winnow.Message) []winnow.Message {
+	joined := make([]winnow.Message, 0, len(run))
+	sent := make([]string, 0, len(run))
+	var rest []winnow.Message
+	for i := range run {
+		if run[i].Role == winnow.RoleTool {
+			joined, sent = append(joined, run[i]), append(sent, e.sent[i])
+		}
+	}
+	for i := range run {
+		if run[i].Role == winnow.RoleTool {
+			continue
+		}
+		if p := adapter.PieceOf[sdk.MessageParam](&run[i]); p != nil && p.Count > 1 {
+			joined, sent = append(joined, run[i]), append(sent, "")
+		} else {
+			rest = append(rest, run[i])
+		}
+	}
+	e.build(joined, sent)
+	e.sent = append(e.sent[:0], make([]string, len(rest))...) // there are no results among them
+	return rest
+}
+
+// staysWhole says that the caller's message, of which these are the pieces, is sent as it is.
+func (e *exporter) staysWhole(of *sdk.MessageParam, pieces []winnow.Message, sent []string) bool {
+	for i := range pieces {
+		m := &pieces[i]
+		if m.Role == winnow.RoleTool {
+			if sent[i] != m.ToolCallID || !resultStays(m, resultOf(m)) {
+				return false
+			}
+		} else if !isSendable(m) {
+			return false
+		}
+	}
+	return len(pieces) == 1 || resultsFirst(of)
+}
+
+// resultsFirst says that no other block stands before a result.
+func resultsFirst(of *sdk.MessageParam) bool {
+	m := readMessage(of)
+	if m == nil {
+		return true
+	}
+	others := false
+	for k := range m.Content {
+		isResult := readResult(&m.Content[k]) != nil
+		if isResult && others {
+			return false
+		}
+		others = others || !isResult
+	}
+	return true
+}
+
+// build sends one message of the content of messages; results come first in it.
+func (e *exporter) build(messages []winnow.Message, sent []string) {
+	var results, others []sdk.ContentBlockParamUnion
+	of := adapter.PieceOf[sdk.MessageParam](&messages[0])
+	for i := range messages {
+		m := &messages[i]
+		if p := adapter.PieceOf[sdk.MessageParam](m); of != nil && (p == nil || p.Of != of.Of) {
+			of = nil
+		}
+		if m.Role == winnow.RoleTool {
+			block, images := e.result(m, sent[i])
+			results, others = append(results, block), append(others, images...)
+		} else {
+			others = append(others, userBlocks(m)...)
+		}
+	}
+	if blocks := append(results, others...); len(blocks) > 0 {
+		e.out = append(e.out, withContent(of, sdk.MessageParamRoleUser, blocks))
+	}
+}
+
+// withContent returns a message of the given blocks. If it is of one of the caller's, what else that holds
+// stays.
+func withContent(p *piece, role sdk.MessageParamRole, blocks []sdk.ContentBlockParamUnion) sdk.MessageParam {
+	m := sdk.MessageParam{Role: role}
+	if p != nil {
+		if _, ok := p.Of.Overrides(); !ok {
+			m = *p.Of
+		}
+	}
+	m.Content = blocks
+	return m
+}
+
+// trimEnd removes the white space at the end of a conversation that the assistant is to continue.
+func (e *exporter) trimEnd() {
+	if len(e.out) == 0 {
+		return
+	}
+	last := &e.out[len(e.out)-1]
+	if last.Role != sdk.MessageParamRoleAssistant || len(last.Content) == 0 {
+		return
+	}
+	text := last.Content[len(last.Content)-1].OfText
+	if text == nil || strings.TrimRight(text.Text, " \t\r\n") == text.Text {
+		return
+	}
+	trimmed := *text
+	trimmed.Text = strings.TrimRight(text.Text, " \t\r\n")
+	last.Content = append([]sdk.ContentBlockParamUnion{}, last.Content...)
+	last.Content[len(last.Content)-1] = sdk.ContentBlockParamUnion{OfText: &trimmed}
+}

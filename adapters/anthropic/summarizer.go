@@ -1,0 +1,53 @@
+package anthropic
+
+import (
+	"context"
+	"strings"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+)
+
+// maxAnswerTokens is the longest answer that the SDK waits for without streaming: it refuses what may take
+// more than ten minutes, at 128 000 tokens an hour.
+const maxAnswerTokens = 21_333
+
+// NewSummarizer returns a summarizer that asks model. maxTokens is the longest answer; with 0 it is what
+// each request asks for. No tools are sent. The error wraps [winnow.ErrIncomplete] unless the model ended
+// its turn by itself; an error of the SDK is wrapped.
+func NewSummarizer(client sdk.Client, model sdk.Model, maxTokens int, options ...option.RequestOption) winnow.Summarizer {
+	return &summarizer{client, model, maxTokens, options}
+}
+
+type summarizer struct {
+	client    sdk.Client
+	model     sdk.Model
+	maxTokens int
+	options   []option.RequestOption
+}
+
+// Summarize implements [winnow.Summarizer].
+func (s *summarizer) Summarize(ctx context.Context, req winnow.SummaryRequest) (string, error) {
+	answer, err := s.client.Messages.New(ctx, sdk.MessageNewParams{
+		Model:     s.model,
+		MaxTokens: int64(min(adapter.AnswerTokens(&req, s.maxTokens), maxAnswerTokens)),
+		System:    []sdk.TextBlockParam{{Text: req.System()}},
+		Messages:  []sdk.MessageParam{sdk.NewUserMessage(sdk.NewTextBlock(req.Prompt()))},
+	}, s.options...)
+	if err != nil {
+		return "", adapter.Failed("anthropic", err)
+	}
+	if answer.StopReason != sdk.StopReasonEndTurn {
+		return "", adapter.Incomplete("anthropic", string(answer.StopReason))
+	}
+	var text strings.Builder
+	for i := range answer.Content {
+		if answer.Content[i].Type == "text" {
+			text.WriteString(answer.Content[i].Text)
+		}
+	}
+	return text.String(), nil
+}

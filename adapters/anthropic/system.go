@@ -1,0 +1,42 @@
+package anthropic
+
+import (
+	sdk "github.com/anthropics/anthropic-sdk-go"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+)
+
+// ImportSystem returns the system prompt of [sdk.MessageNewParams] as one message, so that it is counted
+// with the history, or nil if there is none. A host may leave it out and count it in Options.Overhead.
+func ImportSystem(blocks []sdk.TextBlockParam) []winnow.Message {
+	if len(blocks) == 0 {
+		return nil
+	}
+	m := winnow.Message{Role: winnow.RoleSystem, Parts: make([]winnow.Part, len(blocks))}
+	for i := range blocks {
+		m.Parts[i] = winnow.Part{Text: blocks[i].Text, Source: &blocks[i]}
+	}
+	return []winnow.Message{m}
+}
+
+// ExportSystem returns the system messages that have no place in a list of messages, for the field System
+// of [sdk.MessageNewParams]. Blocks of the caller's come back as they were.
+func ExportSystem(messages []winnow.Message) []sdk.TextBlockParam {
+	var blocks []sdk.TextBlockParam
+	for i := range messages {
+		m := &messages[i]
+		if m.Role != winnow.RoleSystem || adapter.PieceOf[sdk.MessageParam](m) != nil {
+			continue
+		}
+		for k := range m.Parts {
+			p := &m.Parts[k]
+			if own, ok := p.Source.(*sdk.TextBlockParam); ok {
+				blocks = append(blocks, *own)
+			} else if p.Kind == winnow.KindText && !adapter.IsBlank(p.Text) {
+				blocks = append(blocks, sdk.TextBlockParam{Text: p.Text})
+			}
+		}
+	}
+	return blocks
+}
