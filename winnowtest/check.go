@@ -99,8 +99,8 @@ func stages(history []winnow.Message) []stage {
 	}
 }
 
-// nothingLost says whether the text of every message, the arguments of every call and all results in
-// before are in after, in order. Only letters and digits are compared: a provider may want a tool's name
+// nothingLost says whether the text of every message, the arguments of every call, and all results with
+// their tools, in before are in after, in order. Only letters and digits are compared: a provider may want a tool's name
 // cleaned, or arguments in an object. System messages are left out, because many APIs have a field for
 // them that is no part of the list; thinking, because most do not take it back.
 func nothingLost(before, after []winnow.Message) error {
@@ -132,6 +132,9 @@ func fragments(messages []winnow.Message, f func(kind, text string)) {
 		}
 		if m.Role == winnow.RoleSystem {
 			continue
+		}
+		if m.Role == winnow.RoleTool { // options of the stages name tools
+			f("tool name", lettersOf(m.ToolName))
 		}
 		for k := range m.Parts {
 			p := &m.Parts[k]

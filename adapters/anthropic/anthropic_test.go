@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
@@ -11,7 +12,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
-	"github.com/winnowgo/winnow/adapters/internal/corpus"
+	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
 	"github.com/winnowgo/winnow/winnowtest"
 )
 
@@ -208,5 +209,26 @@ func TestSystem(t *testing.T) {
 }
 
 func TestCorpus(t *testing.T) {
-	corpus.Check(t, underTest)
+	adaptertest.CheckCorpus(t, underTest)
+}
+
+func TestManager(t *testing.T) {
+	adaptertest.CheckManager(t, underTest, adaptertest.Steps[sdk.MessageParam]{
+		Question: func(n int) []sdk.MessageParam {
+			return []sdk.MessageParam{
+				sdk.NewUserMessage(sdk.NewTextBlock(fmt.Sprintf("Question %d: what does file %d say?", n, n))),
+				sdk.NewAssistantMessage(
+					sdk.NewToolUseBlock(fmt.Sprintf("toolu_%d", n), json.RawMessage(fmt.Sprintf(`{"path":"%d.go","limit":%d}`, n, n)), "read"),
+					sdk.NewToolUseBlock(fmt.Sprintf("toolu_%d_b", n), map[string]any{"path": "b"}, "read")),
+			}
+		},
+		Results: func(n int, result string) []sdk.MessageParam {
+			return []sdk.MessageParam{sdk.NewUserMessage(
+				sdk.NewToolResultBlock(fmt.Sprintf("toolu_%d", n), result, false),
+				sdk.NewToolResultBlock(fmt.Sprintf("toolu_%d_b", n), "b", false))}
+		},
+		Answer: func(n int) []sdk.MessageParam {
+			return []sdk.MessageParam{sdk.NewAssistantMessage(sdk.NewTextBlock(fmt.Sprintf("It says %d.", n)))}
+		},
+	})
 }

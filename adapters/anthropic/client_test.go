@@ -4,9 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"testing"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
@@ -15,22 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
 )
 
 // answering returns the SDK's client of a server that gives one answer to all requests, and the body of the last.
 func answering(t *testing.T, status int, answer string) (client sdk.Client, body *map[string]any) {
 	t.Helper()
-	body = new(map[string]any)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		b, _ := io.ReadAll(r.Body)
-		*body = nil
-		_ = json.Unmarshal(b, body)
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(status)
-		_, _ = io.WriteString(w, answer)
-	}))
-	t.Cleanup(server.Close)
-	return sdk.NewClient(option.WithBaseURL(server.URL), option.WithAPIKey("none"), option.WithMaxRetries(0)), body
+	url, body := adaptertest.Server(t, status, answer)
+	return sdk.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithMaxRetries(0)), body
 }
 
 const answerJSON = `{"id":"msg_1","type":"message","role":"assistant","model":"claude-opus-5","stop_reason":"tool_use","content":[

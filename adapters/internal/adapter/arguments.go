@@ -179,3 +179,15 @@ func (a *Arguments) text() {
 	a.out = append(a.out, encode(s)...)
 	a.in = a.in[n+1:]
 }
+
+// JSONText returns s as a JSON text.
+func JSONText(s string) json.RawMessage { return encode(s) }
+
+// TextOf returns the text that JSONText made raw of, or raw as it is.
+func TextOf(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		return string(raw)
+	}
+	return s
+}

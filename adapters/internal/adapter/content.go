@@ -85,3 +85,19 @@ func (n *ToolNames) Add(parts []winnow.Part) {
 		}
 	}
 }
+
+// DataURLType returns the media type in a data URL, or "" if url is none.
+func DataURLType(url string) string {
+	rest, ok := strings.CutPrefix(url, "data:")
+	if !ok {
+		return ""
+	}
+	end := strings.IndexAny(rest, ";,")
+	if end < 0 || end > maxMediaType {
+		return ""
+	}
+	return rest[:end]
+}
+
+// maxMediaType is longer than any media type in use.
+const maxMediaType = 100

@@ -1,5 +1,6 @@
-// Package corpus reads recorded sessions for the tests of the adapters.
-package corpus
+// Package adaptertest holds what the tests of all adapters need: recorded sessions, a scripted server and a
+// conversation that is compacted.
+package adaptertest
 
 import (
 	"compress/gzip"
@@ -15,10 +16,10 @@ import (
 // stride is how many sessions there are for each that is looked at closely: SDKs take a second to write 50 MB.
 const stride = 20
 
-// Check holds an adapter to every session below $WINNOW_SHARED/corpus, or ../../../shared/corpus from the
+// CheckCorpus holds an adapter to every session below $WINNOW_SHARED/corpus, or ../../../shared/corpus from the
 // directory of an adapter: what is exported is valid and comes back as it is. Every twentieth session is
 // checked in full; with -short the others are left out. It skips the test where there are no sessions.
-func Check[T any](t *testing.T, a winnowtest.Adapter[T]) {
+func CheckCorpus[T any](t *testing.T, a winnowtest.Adapter[T]) {
 	t.Helper()
 	each(t, func(t *testing.T, history []winnow.Message, closely bool) {
 		history = answered(history)

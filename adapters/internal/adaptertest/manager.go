@@ -1,0 +1,96 @@
+package adaptertest
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/winnowtest"
+)
+
+// Steps make a conversation of the host's own values. Step n asks something, calls the tool read twice and
+// answers; Result is a long text.
+type Steps[T any] struct {
+	Question func(n int) []T                // up to the results
+	Results  func(n int, result string) []T // of both calls: the second says "b"
+	Answer   func(n int) []T
+}
+
+// CheckManager keeps the host's values as the only history and imports a copy of them before each request:
+// the manager has to recognise what it has seen, and what it sends has to be valid.
+func CheckManager[T any](t *testing.T, a winnowtest.Adapter[T], s Steps[T]) {
+	t.Helper()
+	m, err := winnow.New(8_000, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log []T
+	var before []string // what was sent last
+	sent, compactions, appended := 0, 0, 0
+	for n := range 40 {
+		log = append(log, s.Question(n)...)
+		log = append(log, s.Results(n, strings.Repeat(fmt.Sprintf("line %d of it; ", n), 40+n*10))...)
+		history := imported(t, a, log)
+		req, err := m.Prepare(t.Context(), history)
+		if err != nil {
+			t.Fatalf("request %d: %v", n, err)
+		}
+		values := a.Export(req.Messages)
+		if err := a.Valid(values); err != nil {
+			t.Fatalf("request %d: %v", n, err)
+		}
+		if req.Compaction != nil {
+			compactions++
+		}
+		now := written(t, values)
+		if req.FirstChanged == sent { // nothing that was sent is changed
+			appended++
+			for i := range before {
+				if before[i] != now[i] {
+					t.Errorf("request %d: value %d is changed\nfrom %s\nto   %s", n, i, before[i], now[i])
+				}
+			}
+		}
+		before, sent = now, len(req.Messages)
+		log = append(log, s.Answer(n)...)
+	}
+	if compactions == 0 || appended < 10 {
+		t.Errorf("%d requests compacted and %d only appended: the test proves nothing", compactions, appended)
+	}
+}
+
+// imported is the history of a copy of log.
+func imported[T any](t *testing.T, a winnowtest.Adapter[T], log []T) []winnow.Message {
+	t.Helper()
+	if a.Copy != nil {
+		again, err := a.Copy(log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.Import(again)
+	}
+	b, err := json.Marshal(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again []T
+	if err := json.Unmarshal(b, &again); err != nil {
+		t.Fatal(err)
+	}
+	return a.Import(again)
+}
+
+func written[T any](t *testing.T, values []T) []string {
+	t.Helper()
+	out := make([]string, len(values))
+	for i := range values {
+		b, err := json.Marshal(values[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[i] = string(b)
+	}
+	return out
+}

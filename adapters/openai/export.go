@@ -1,0 +1,288 @@
+package openai
+
+import (
+	"slices"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/packages/param"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+)
+
+// Export returns messages as the SDK sends them. Messages and parts that were not changed since [Import]
+// are the caller's own values; the rules for the others are in the package's documentation. Without
+// changes Export gives back what Import got.
+func Export(messages []winnow.Message) []sdk.ChatCompletionMessageParamUnion {
+	e := exporter{out: make([]sdk.ChatCompletionMessageParamUnion, 0, len(messages))}
+	e.ids.Rule = adapter.IDRule{MaxLength: 40}
+	for i := 0; i < len(messages); {
+		if adapter.IsAssistant(&messages[i]) {
+			e.assistant(&messages[i])
+			i++
+			continue
+		}
+		end := i
+		for end < len(messages) && !adapter.IsAssistant(&messages[end]) {
+			end++
+		}
+		e.between(messages[i:end])
+		i = end
+	}
+	return e.out
+}
+
+// exporter makes the SDK's messages.
+type exporter struct {
+	out    []sdk.ChatCompletionMessageParamUnion
+	ids    adapter.CallIDs
+	sent   []string                                  // the ids of the calls at hand, as they are sent
+	images []sdk.ChatCompletionContentPartUnionParam // of results
+}
+
+// between sends what stands between two assistant messages: the results first.
+func (e *exporter) between(run []winnow.Message) {
+	results := 0
+	for i := range run {
+		if run[i].Role == winnow.RoleTool {
+			e.result(&run[i])
+			results++
+		}
+	}
+	if len(e.images) > 0 {
+		e.out = append(e.out, sdk.UserMessage(e.images))
+		e.images = nil
+	}
+	if results == len(run) {
+		return
+	}
+	for i := range run {
+		switch m := &run[i]; m.Role {
+		case winnow.RoleTool:
+		case winnow.RoleSystem:
+			e.system(m)
+		default:
+			e.user(m)
+		}
+	}
+}
+
+// own returns the caller's message that m is, or nil.
+func own(m *winnow.Message) *sdk.ChatCompletionMessageParamUnion {
+	p, _ := m.Source.(*sdk.ChatCompletionMessageParamUnion)
+	return p
+}
+
+func (e *exporter) system(m *winnow.Message) {
+	if p := own(m); p != nil {
+		e.out = append(e.out, *p)
+	} else if parts := textParts(m); len(parts) == 1 && parts[0] == (sdk.ChatCompletionContentPartTextParam{Text: parts[0].Text}) {
+		e.out = append(e.out, sdk.SystemMessage(parts[0].Text))
+	} else if len(parts) > 0 {
+		e.out = append(e.out, sdk.SystemMessage(parts))
+	}
+}
+
+// textParts returns the content of a message that holds nothing but text.
+func textParts(m *winnow.Message) []sdk.ChatCompletionContentPartTextParam {
+	var parts []sdk.ChatCompletionContentPartTextParam
+	for k := range m.Parts {
+		p := &m.Parts[k]
+		if p.Kind == winnow.KindText && adapter.IsBlank(p.Text) || p.Kind == winnow.KindThinking || p.Kind == winnow.KindToolCall {
+			continue
+		}
+		switch source := p.Source.(type) {
+		case *sdk.ChatCompletionContentPartTextParam:
+			parts = append(parts, *source)
+		default:
+			parts = append(parts, sdk.ChatCompletionContentPartTextParam{Text: textOf(p)})
+		}
+	}
+	return parts
+}
+
+// textOf returns a text, or what stands for a part without one.
+func textOf(p *winnow.Part) string {
+	if p.Kind == winnow.KindText {
+		return p.Text
+	}
+	return adapter.Placeholder(p)
+}
+
+func (e *exporter) user(m *winnow.Message) {
+	if p := own(m); p != nil {
+		e.out = append(e.out, *p)
+		return
+	}
+	parts := make([]sdk.ChatCompletionContentPartUnionParam, 0, len(m.Parts))
+	plain := true // nothing but new texts
+	for k := range m.Parts {
+		p := &m.Parts[k]
+		if p.Kind == winnow.KindText && adapter.IsBlank(p.Text) || p.Kind == winnow.KindThinking || p.Kind == winnow.KindToolCall {
+			continue
+		}
+		if source, ok := p.Source.(*sdk.ChatCompletionContentPartUnionParam); ok {
+			parts, plain = append(parts, *source), false
+		} else {
+			parts = append(parts, sdk.TextContentPart(textOf(p)))
+		}
+	}
+	switch {
+	case len(parts) == 0:
+	case len(parts) == 1 && plain: // every server takes a string
+		e.out = append(e.out, sdk.UserMessage(parts[0].OfText.Text))
+	default:
+		e.out = append(e.out, sdk.UserMessage(parts))
+	}
+}
+
+// result sends a result. Images may not be in it and are kept for later.
+func (e *exporter) result(m *winnow.Message) {
+	id := e.ids.Result(m.ToolCallID)
+	if p := own(m); p != nil {
+		e.ownResult(p, id)
+		return
+	}
+	for k := range m.Parts {
+		if source, ok := m.Parts[k].Source.(*sdk.ChatCompletionContentPartUnionParam); ok && source.OfImageURL != nil {
+			e.images = append(e.images, *source)
+		}
+	}
+	if isFunctionID(m.ToolCallID) {
+		e.out = append(e.out, sdk.ChatCompletionMessageParamOfFunction(adapter.Text(m.Parts), m.ToolName))
+		return
+	}
+	switch parts := textParts(m); {
+	case len(parts) == 0: // the field must be there
+		e.out = append(e.out, sdk.ToolMessage("", id))
+	case len(parts) == 1 && m.Parts[0].Source == nil: // every server takes a string
+		e.out = append(e.out, sdk.ToolMessage(parts[0].Text, id))
+	default:
+		e.out = append(e.out, sdk.ToolMessage(parts, id))
+	}
+}
+
+// ownResult sends a result of the caller's with the id of its call.
+func (e *exporter) ownResult(p *sdk.ChatCompletionMessageParamUnion, id string) {
+	read := readMessage(p)
+	if read == nil || read.OfTool == nil || read.OfTool.ToolCallID == id {
+		e.out = append(e.out, *p)
+		return
+	}
+	result := *read.OfTool
+	result.ToolCallID = id
+	e.out = append(e.out, sdk.ChatCompletionMessageParamUnion{OfTool: &result})
+}
+
+func (e *exporter) assistant(m *winnow.Message) {
+	stay := e.nameCalls(m)
+	if p := own(m); p != nil && stay {
+		if len(m.Parts) > 0 { // without content and calls it is refused
+			e.out = append(e.out, *p)
+		}
+		return
+	}
+	a := e.build(m)
+	if param.IsOmitted(a.Content) && param.IsOmitted(a.Refusal) && param.IsOmitted(a.Audio) && len(a.ToolCalls) == 0 && !hasFunction(&a) {
+		return
+	}
+	e.out = append(e.out, sdk.ChatCompletionMessageParamUnion{OfAssistant: &a})
+}
+
+// nameCalls decides the ids of m's calls. It says whether they all stay as they are.
+func (e *exporter) nameCalls(m *winnow.Message) bool {
+	e.ids.Message()
+	e.sent = e.sent[:0]
+	stay := true
+	for k := range m.Parts {
+		if p := &m.Parts[k]; p.Kind == winnow.KindToolCall {
+			id := e.ids.Call(p.ID)
+			e.sent = append(e.sent, id)
+			stay = stay && id == p.ID
+		}
+	}
+	return stay
+}
+
+// build returns an assistant message that is not sent as it was.
+func (e *exporter) build(m *winnow.Message) sdk.ChatCompletionAssistantMessageParam {
+	var a sdk.ChatCompletionAssistantMessageParam
+	if p := own(m); p != nil { // only ids differ: what else it holds stays
+		if read := readMessage(p); read != nil && read.OfAssistant != nil {
+			a = *read.OfAssistant
+			a.ToolCalls = nil
+		}
+	}
+	call, whole := 0, own(m) != nil
+	var texts []sdk.ChatCompletionAssistantMessageParamContentArrayOfContentPartUnion
+	for k := range m.Parts {
+		p := &m.Parts[k]
+		if p.Kind == winnow.KindToolCall {
+			e.call(&a, p, e.sent[call])
+			call++
+		} else if !whole {
+			texts = content(&a, texts, p)
+		}
+	}
+	switch {
+	case len(texts) == 1 && texts[0].OfText != nil: // every server takes a string
+		a.Content.OfString = param.NewOpt(texts[0].OfText.Text)
+	case len(texts) > 0:
+		a.Content.OfArrayOfContentParts = texts
+	}
+	return a
+}
+
+// content adds p to texts, or to a where it has a field of its own.
+func content(a *sdk.ChatCompletionAssistantMessageParam, texts []sdk.ChatCompletionAssistantMessageParamContentArrayOfContentPartUnion, p *winnow.Part) []sdk.ChatCompletionAssistantMessageParamContentArrayOfContentPartUnion {
+	if p.Kind == winnow.KindThinking {
+		if slices.Contains(reasoningKeys[:], p.MediaType) {
+			a.SetExtraFields(map[string]any{p.MediaType: p.Text})
+		}
+		return texts
+	}
+	switch source := p.Source.(type) {
+	case *param.Opt[string]:
+		a.Refusal = *source
+	case *sdk.ChatCompletionAssistantMessageParamAudio:
+		a.Audio = *source
+	case *sdk.ChatCompletionAssistantMessageParamContentArrayOfContentPartUnion:
+		return append(texts, *source)
+	default:
+		if p.Kind != winnow.KindText || !adapter.IsBlank(p.Text) {
+			return append(texts, sdk.ChatCompletionAssistantMessageParamContentArrayOfContentPartUnion{
+				OfText: &sdk.ChatCompletionContentPartTextParam{Text: textOf(p)},
+			})
+		}
+	}
+	return texts
+}
+
+// call adds a call with the id that it is sent with.
+func (e *exporter) call(a *sdk.ChatCompletionAssistantMessageParam, p *winnow.Part, id string) {
+	name, arguments := adapter.Name(p.Name, 64, adapter.Letters), string(p.Arguments)
+	source, _ := p.Source.(*sdk.ChatCompletionMessageToolCallUnionParam)
+	var c sdk.ChatCompletionMessageToolCallUnionParam
+	switch {
+	case p.MediaType == functionCall:
+		setFunction(a, name, arguments)
+		return
+	case source != nil && id == p.ID:
+		c = *source
+	case source != nil && source.OfFunction != nil:
+		call := *source.OfFunction
+		call.ID = id
+		c.OfFunction = &call
+	case source != nil && source.OfCustom != nil:
+		call := *source.OfCustom
+		call.ID = id
+		c.OfCustom = &call
+	case p.MediaType == customCall:
+		c.OfCustom = &sdk.ChatCompletionMessageCustomToolCallParam{ID: id}
+		c.OfCustom.Custom.Name, c.OfCustom.Custom.Input = name, adapter.TextOf(p.Arguments)
+	default:
+		c.OfFunction = &sdk.ChatCompletionMessageFunctionToolCallParam{ID: id}
+		c.OfFunction.Function.Name, c.OfFunction.Function.Arguments = name, string(adapter.Object(p.Arguments))
+	}
+	a.ToolCalls = append(a.ToolCalls, c)
+}

@@ -1,0 +1,169 @@
+package openai
+
+import (
+	sdk "github.com/openai/openai-go/v3"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+)
+
+// Import returns messages in winnow's form, one for each. The Source of a message is the pointer to the
+// caller's value, which must not be changed as long as it is in use; the same values imported again give
+// equal messages.
+//
+// What a person did not write can be marked afterwards (Injected), as can what must survive (Pinned) and
+// results that are errors (IsError), which the API has no field for.
+func Import(messages []sdk.ChatCompletionMessageParamUnion) []winnow.Message {
+	var im importer
+	im.reserve(messages)
+	for i := range messages {
+		im.add(&messages[i])
+	}
+	return im.out
+}
+
+// importer turns messages into winnow's. Parts lie in one block of memory.
+type importer struct {
+	out       []winnow.Message
+	parts     []winnow.Part
+	names     adapter.ToolNames
+	functions int // calls of functions so far, which have no id
+}
+
+// reserve makes room for what messages become.
+func (im *importer) reserve(messages []sdk.ChatCompletionMessageParamUnion) {
+	parts := 0
+	for i := range messages {
+		parts++
+		switch m := &messages[i]; {
+		case m.OfAssistant != nil:
+			parts += len(m.OfAssistant.ToolCalls) + len(m.OfAssistant.Content.OfArrayOfContentParts) + 1
+		case m.OfUser != nil:
+			parts += len(m.OfUser.Content.OfArrayOfContentParts)
+		case m.OfTool != nil:
+			parts += len(m.OfTool.Content.OfArrayOfContentParts)
+		}
+	}
+	im.out = make([]winnow.Message, 0, len(messages))
+	im.parts = make([]winnow.Part, 0, parts)
+}
+
+// customCall marks a call whose input is a text in MediaType, so that it is sent back as such even if its
+// Source is gone.
+const customCall = "custom"
+
+func (im *importer) add(of *sdk.ChatCompletionMessageParamUnion) {
+	begin := len(im.parts)
+	m := winnow.Message{Source: of}
+	switch read := readMessage(of); {
+	case read == nil || read.GetRole() == nil:
+		m.Role, m.Injected = winnow.RoleUser, true
+		im.parts = append(im.parts, winnow.Part{Kind: winnow.KindOpaque, Bytes: jsonSize(of)})
+	case read.OfSystem != nil:
+		m.Role = winnow.RoleSystem
+		im.texts(read.OfSystem.Content.OfString.Value, read.OfSystem.Content.OfArrayOfContentParts)
+	case read.OfDeveloper != nil:
+		m.Role = winnow.RoleSystem
+		im.texts(read.OfDeveloper.Content.OfString.Value, read.OfDeveloper.Content.OfArrayOfContentParts)
+	case read.OfUser != nil:
+		m.Role = winnow.RoleUser
+		im.text(read.OfUser.Content.OfString.Value, nil)
+		for k := range read.OfUser.Content.OfArrayOfContentParts {
+			im.userPart(&read.OfUser.Content.OfArrayOfContentParts[k])
+		}
+	case read.OfAssistant != nil:
+		m.Role = winnow.RoleAssistant
+		im.assistant(read.OfAssistant)
+		im.names.Add(im.parts[begin:])
+	case read.OfTool != nil:
+		m.Role, m.ToolCallID, m.ToolName = winnow.RoleTool, read.OfTool.ToolCallID, im.names[read.OfTool.ToolCallID]
+		im.texts(read.OfTool.Content.OfString.Value, read.OfTool.Content.OfArrayOfContentParts)
+	case read.OfFunction != nil:
+		m.Role, m.ToolCallID, m.ToolName = winnow.RoleTool, functionID(im.functions), read.OfFunction.Name
+		im.text(read.OfFunction.Content.Value, nil)
+	}
+	m.Parts = im.parts[begin:len(im.parts):len(im.parts)]
+	im.out = append(im.out, m)
+}
+
+// text adds a text. An empty one is no part: the message without it is the same.
+func (im *importer) text(s string, source any) {
+	if s != "" {
+		im.parts = append(im.parts, winnow.Part{Text: s, Source: source})
+	}
+}
+
+func (im *importer) texts(s string, list []sdk.ChatCompletionContentPartTextParam) {
+	im.text(s, nil)
+	for k := range list {
+		im.text(list[k].Text, &list[k])
+	}
+}
+
+func (im *importer) userPart(c *sdk.ChatCompletionContentPartUnionParam) {
+	p := winnow.Part{Source: c}
+	switch {
+	case c.OfText != nil:
+		im.text(c.OfText.Text, c)
+		return
+	case c.OfImageURL != nil:
+		p.Kind, p.Bytes = winnow.KindImage, len(c.OfImageURL.ImageURL.URL)
+		p.MediaType = adapter.DataURLType(c.OfImageURL.ImageURL.URL)
+	case c.OfInputAudio != nil:
+		p.Kind, p.MediaType = winnow.KindOpaque, "audio/"+string(c.OfInputAudio.InputAudio.Format)
+		p.Bytes = len(c.OfInputAudio.InputAudio.Data)
+	case c.OfFile != nil:
+		p.Kind, p.MediaType = winnow.KindOpaque, adapter.DataURLType(c.OfFile.File.FileData.Value)
+		p.Bytes = len(c.OfFile.File.FileData.Value)
+	default:
+		p.Kind, p.Bytes = winnow.KindOpaque, jsonSize(c)
+	}
+	im.parts = append(im.parts, p)
+}
+
+func (im *importer) assistant(a *sdk.ChatCompletionAssistantMessageParam) {
+	if key, text := reasoningOf(a); text != "" {
+		im.parts = append(im.parts, winnow.Part{Kind: winnow.KindThinking, Text: text, MediaType: key})
+	}
+	im.text(a.Content.OfString.Value, nil)
+	for k := range a.Content.OfArrayOfContentParts {
+		c := &a.Content.OfArrayOfContentParts[k]
+		if c.OfRefusal != nil {
+			im.text(c.OfRefusal.Refusal, c)
+		} else if c.OfText != nil {
+			im.text(c.OfText.Text, c)
+		}
+	}
+	im.text(a.Refusal.Value, &a.Refusal)
+	if a.Audio.ID != "" {
+		im.parts = append(im.parts, winnow.Part{Kind: winnow.KindOpaque, ID: a.Audio.ID, Source: &a.Audio})
+	}
+	if hasFunction(a) {
+		im.functions++
+		im.parts = append(im.parts, functionPart(a, im.functions))
+	}
+	for k := range a.ToolCalls {
+		im.parts = append(im.parts, callPart(&a.ToolCalls[k]))
+	}
+}
+
+func callPart(c *sdk.ChatCompletionMessageToolCallUnionParam) winnow.Part {
+	p := winnow.Part{Kind: winnow.KindToolCall, Source: c}
+	switch {
+	case c.OfFunction != nil:
+		p.ID, p.Name, p.Arguments = c.OfFunction.ID, c.OfFunction.Function.Name, []byte(c.OfFunction.Function.Arguments)
+	case c.OfCustom != nil:
+		p.ID, p.Name, p.MediaType = c.OfCustom.ID, c.OfCustom.Custom.Name, customCall
+		p.Arguments = adapter.JSONText(c.OfCustom.Custom.Input)
+	}
+	return p
+}
+
+// jsonSize returns the bytes of what is sent. Only what is rare is measured so.
+func jsonSize(v interface{ MarshalJSON() ([]byte, error) }) int {
+	b, err := v.MarshalJSON()
+	if err != nil {
+		return 0
+	}
+	return len(b)
+}

@@ -1,0 +1,208 @@
+package openai
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/packages/param"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
+	"github.com/winnowgo/winnow/winnowtest"
+)
+
+type message = sdk.ChatCompletionMessageParamUnion
+
+var underTest = winnowtest.Adapter[message]{Import: Import, Export: Export, Valid: valid}
+
+func TestConformance(t *testing.T) {
+	winnowtest.Run(t, underTest, richValues()...)
+	keeping := underTest
+	keeping.Copy = throughJSON
+	for _, v := range unknownValues() {
+		t.Run(v.Name, func(t *testing.T) { assert.NoError(t, keeping.CheckValues(v.Values)) })
+	}
+}
+
+// throughJSON keeps what the SDK does not know, as a host does that gives it messages as JSON.
+func throughJSON(messages []message) ([]message, error) {
+	out := make([]message, len(messages))
+	for i := range messages {
+		b, err := json.Marshal(messages[i])
+		if err != nil {
+			return nil, err
+		}
+		out[i] = param.Override[message](json.RawMessage(b))
+	}
+	return out, nil
+}
+
+func call(id, name, arguments string) sdk.ChatCompletionMessageToolCallUnionParam {
+	return sdk.ChatCompletionMessageToolCallUnionParam{OfFunction: &sdk.ChatCompletionMessageFunctionToolCallParam{
+		ID: id, Function: sdk.ChatCompletionMessageFunctionToolCallFunctionParam{Name: name, Arguments: arguments},
+	}}
+}
+
+func calls(c ...sdk.ChatCompletionMessageToolCallUnionParam) message {
+	return message{OfAssistant: &sdk.ChatCompletionAssistantMessageParam{ToolCalls: c}}
+}
+
+// richValues hold what only the SDK's types do.
+func richValues() []winnowtest.Values[message] {
+	user := sdk.UserMessage([]sdk.ChatCompletionContentPartUnionParam{
+		sdk.TextContentPart("Look."),
+		sdk.ImageContentPart(sdk.ChatCompletionContentPartImageImageURLParam{URL: "data:image/png;base64,aGk=", Detail: "low"}),
+		sdk.InputAudioContentPart(sdk.ChatCompletionContentPartInputAudioInputAudioParam{Data: "aGk=", Format: "wav"}),
+		sdk.FileContentPart(sdk.ChatCompletionContentPartFileFileParam{FileData: sdk.String("data:application/pdf;base64,aGk="), Filename: sdk.String("a.pdf")}),
+	})
+	user.OfUser.Name = sdk.String("ann")
+	assistant := calls(call("a", "read", `{"path": "x", "n": 1}`), call("b", "read", `{"path":"y"}`),
+		sdk.ChatCompletionMessageToolCallUnionParam{OfCustom: &sdk.ChatCompletionMessageCustomToolCallParam{ID: "c", Custom: sdk.ChatCompletionMessageCustomToolCallCustomParam{Name: "sql", Input: "select \"x\""}}})
+	assistant.OfAssistant.Content.OfArrayOfContentParts = []sdk.ChatCompletionAssistantMessageParamContentArrayOfContentPartUnion{
+		{OfText: &sdk.ChatCompletionContentPartTextParam{Text: "I look."}}, {OfRefusal: &sdk.ChatCompletionContentPartRefusalParam{Refusal: "Not there."}},
+	}
+	assistant.OfAssistant.Name = sdk.String("bot")
+	refused := message{OfAssistant: &sdk.ChatCompletionAssistantMessageParam{Refusal: sdk.String("No.")}}
+	spoken := message{OfAssistant: &sdk.ChatCompletionAssistantMessageParam{Audio: sdk.ChatCompletionAssistantMessageParamAudio{ID: "audio_1"}}}
+	function := message{OfAssistant: &sdk.ChatCompletionAssistantMessageParam{}}
+	setFunction(function.OfAssistant, "read", "{}")
+	return []winnowtest.Values[message]{
+		{Name: "all that the SDK has", Values: []message{
+			sdk.DeveloperMessage("Be careful."), user, assistant,
+			sdk.ToolMessage([]sdk.ChatCompletionContentPartTextParam{{Text: "x"}, {Text: "y"}}, "a"), sdk.ToolMessage("", "b"), sdk.ToolMessage("1 row", "c"),
+			refused, sdk.UserMessage("Why?"), spoken, sdk.SystemMessage("Be brief."), sdk.UserMessage("Go on."), sdk.AssistantMessage("Yes."),
+		}},
+		{Name: "functions", Values: []message{
+			sdk.UserMessage("q"), function, sdk.ChatCompletionMessageParamOfFunction(strings.Repeat("found and found; ", 40), "read"),
+			function, sdk.ChatCompletionMessageParamOfFunction("found again", "read"), sdk.AssistantMessage("a"),
+		}},
+	}
+}
+
+// unknownValues hold fields that the SDK does not know.
+func unknownValues() []winnowtest.Values[message] {
+	thinking := calls(call("a", "read", "{}"))
+	thinking.OfAssistant.SetExtraFields(map[string]any{"reasoning_content": "Hm.", "later": 1})
+	return []winnowtest.Values[message]{{Name: "unknown fields", Values: []message{
+		sdk.UserMessage("q"), thinking, sdk.ToolMessage("x", "a"),
+		param.Override[message](json.RawMessage(`{"role":"assistant","content":"I look.","reasoning":"So.","tool_calls":[{"id":"b","type":"function","function":{"name":"read","arguments":"{}"}}]}`)),
+		param.Override[message](json.RawMessage(`{"role":"tool","tool_call_id":"b","content":"y"}`)),
+		{OfUser: override(sdk.ChatCompletionUserMessageParam{}, `{"role":"user","content":[{"type":"text","text":"And?"}]}`)},
+	}}}
+}
+
+func override(_ sdk.ChatCompletionUserMessageParam, raw string) *sdk.ChatCompletionUserMessageParam {
+	u := param.Override[sdk.ChatCompletionUserMessageParam](json.RawMessage(raw))
+	return &u
+}
+
+func TestUnknownFieldsAreRead(t *testing.T) {
+	messages := append(unknownValues()[0].Values, param.Override[message](json.RawMessage(`{"role":"future","content":1}`)))
+	imported := Import(messages)
+	require.Len(t, imported, 7)
+	assert.Equal(t, winnow.Part{Kind: winnow.KindThinking, Text: "Hm.", MediaType: "reasoning_content"}, imported[1].Parts[0])
+	assert.Equal(t, winnow.Part{Kind: winnow.KindThinking, Text: "So.", MediaType: "reasoning"}, imported[3].Parts[0])
+	assert.Equal(t, "I look.", imported[3].Parts[1].Text)
+	assert.Equal(t, "read", imported[4].ToolName)
+	assert.Equal(t, "And?", imported[5].Parts[0].Text)
+	assert.Equal(t, winnow.KindOpaque, imported[6].Parts[0].Kind)
+	imported[1].Source = nil // as if it was changed
+	assert.JSONEq(t, `{"role":"assistant","reasoning_content":"Hm.","tool_calls":[{"id":"a","type":"function","function":{"name":"read","arguments":"{}"}}]}`, jsonOf(t, Export(imported)[1]), "reasoning goes where it came from")
+}
+
+func jsonOf(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	require.NoError(t, err)
+	return string(b)
+}
+
+// TestRules has what the caller may send and the API refuses, and what becomes of it.
+func TestRules(t *testing.T) {
+	q := `{"role":"user","content":"q"}`
+	long := strings.Repeat("x", 41)
+	callOf := func(ids ...string) string {
+		list := make([]string, len(ids))
+		for i, id := range ids {
+			list[i] = `{"id":"` + id + `","type":"function","function":{"name":"read","arguments":"{}"}}`
+		}
+		return `{"role":"assistant","content":"c","name":"n","tool_calls":[` + strings.Join(list, ",") + `]}`
+	}
+	result := func(id string) string { return `{"role":"tool","tool_call_id":"` + id + `","content":"x"}` }
+	const hashed = "call_3164596df4fdd018b2c567ec"
+	for _, tt := range []struct{ name, in, want, reason string }{
+		{"results behind a question", q + callOf("a", "b") + result("a") + q + result("b"), q + callOf("a", "b") + result("a") + result("b") + q, "tool messages come first"},
+		{"results behind a system message", q + callOf("a") + `{"role":"system","content":"s"}` + result("a"), q + callOf("a") + result("a") + `{"role":"system","content":"s"}`, "nothing may stand between"},
+		{"long id", q + callOf(long) + result(long), q + callOf(hashed) + result(hashed), "hashed, call and result alike, and the rest stays"},
+		{"foreign characters", q + callOf("read:0|x") + result("read:0|x"), q + callOf("read:0|x") + result("read:0|x"), "accepted"},
+		{"reused id", q + callOf("a") + result("a") + callOf("a") + result("a"), q + callOf("a") + result("a") + callOf("a") + result("a"), "accepted across messages"},
+		{"nothing said", q + `{"role":"assistant"}` + q, q + q, "content may be left out only with calls"},
+		{"empty text", q + `{"role":"assistant","content":"a"}{"role":"user","content":" "}`, q + `{"role":"assistant","content":"a"}{"role":"user","content":" "}`, "accepted"},
+		{"assistant first and last", `{"role":"assistant","content":"a"}` + q + `{"role":"assistant","content":"a "}`, `{"role":"assistant","content":"a"}` + q + `{"role":"assistant","content":"a "}`, "accepted"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			in, want := "["+strings.ReplaceAll(tt.in, "}{", "},{")+"]", "["+strings.ReplaceAll(tt.want, "}{", "},{")+"]"
+			var messages []message
+			require.NoError(t, json.Unmarshal([]byte(in), &messages))
+			before := jsonOf(t, messages)
+			assert.JSONEq(t, want, jsonOf(t, Export(Import(messages))), tt.reason)
+			assert.Equal(t, before, jsonOf(t, messages), "the caller's values are as they were")
+		})
+	}
+}
+
+// TestImagesOfResults follow the results, in a message of the user.
+func TestImagesOfResults(t *testing.T) {
+	image := sdk.ImageContentPart(sdk.ChatCompletionContentPartImageImageURLParam{URL: "data:image/png;base64,aGk="})
+	history := Import([]message{sdk.UserMessage("q"), calls(call("a", "shot", "{}"), call("b", "shot", "{}"))})
+	for _, id := range []string{"a", "b"} {
+		history = append(history, winnow.Message{Role: winnow.RoleTool, ToolCallID: id, Parts: []winnow.Part{
+			{Text: "taken"}, {Kind: winnow.KindImage, MediaType: "image/png", Bytes: 4, Source: &image},
+		}})
+	}
+	out := Export(history)
+	require.NoError(t, valid(out))
+	require.Len(t, out, 5)
+	assert.Equal(t, `{"content":[{"text":"taken","type":"text"},{"text":"[image: image/png, 4 bytes]","type":"text"}],"tool_call_id":"a","role":"tool"}`, jsonOf(t, out[2]))
+	assert.Equal(t, jsonOf(t, sdk.UserMessage([]sdk.ChatCompletionContentPartUnionParam{image, image})), jsonOf(t, out[4]))
+}
+
+// TestChangedMessagesKeepTheirParts as far as these were not changed.
+func TestChangedMessagesKeepTheirParts(t *testing.T) {
+	messages := richValues()[0].Values
+	history := Import(messages)
+	for i := range history {
+		history[i].Source = nil
+	}
+	out := Export(history)
+	require.NoError(t, valid(out))
+	assert.Equal(t, jsonOf(t, messages[1].OfUser.Content), jsonOf(t, out[1].OfUser.Content))
+	assert.Equal(t, jsonOf(t, messages[2].OfAssistant.ToolCalls), jsonOf(t, out[2].OfAssistant.ToolCalls))
+	assert.Equal(t, jsonOf(t, messages[2].OfAssistant.Content), jsonOf(t, out[2].OfAssistant.Content))
+	assert.Equal(t, jsonOf(t, messages[6]), jsonOf(t, out[6]), "a refusal")
+	assert.Equal(t, jsonOf(t, messages[8]), jsonOf(t, out[8]), "speech")
+}
+
+func TestCorpus(t *testing.T) {
+	adaptertest.CheckCorpus(t, underTest)
+}
+
+func TestManager(t *testing.T) {
+	adaptertest.CheckManager(t, underTest, adaptertest.Steps[message]{
+		Question: func(n int) []message {
+			return []message{
+				sdk.UserMessage(fmt.Sprintf("Question %d: what does file %d say?", n, n)),
+				calls(call(fmt.Sprintf("call_%d", n), "read", fmt.Sprintf(`{"path":"%d.go"}`, n)), call(fmt.Sprintf("call_%d_b", n), "read", `{"path":"b"}`)),
+			}
+		},
+		Results: func(n int, result string) []message {
+			return []message{sdk.ToolMessage(result, fmt.Sprintf("call_%d", n)), sdk.ToolMessage("b", fmt.Sprintf("call_%d_b", n))}
+		},
+		Answer: func(n int) []message { return []message{sdk.AssistantMessage(fmt.Sprintf("It says %d.", n))} },
+	})
+}

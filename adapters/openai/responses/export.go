@@ -1,0 +1,155 @@
+package responses
+
+import (
+	"github.com/openai/openai-go/v3/packages/param"
+	sdk "github.com/openai/openai-go/v3/responses"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+)
+
+// Export returns messages as items of a request. Items and parts that were not changed since [Import] are
+// the caller's own values; the rules for the others are in the package's documentation. Without changes
+// Export gives back what Import got.
+func Export(messages []winnow.Message) []Item {
+	e := exporter{out: make([]Item, 0, len(messages)+len(messages)/2)}
+	e.ids.Rule = adapter.IDRule{MaxLength: 64, Request: true}
+	for i := range messages {
+		m := &messages[i]
+		switch {
+		case adapter.IsAssistant(m):
+			e.assistant(m, messages[i+1:])
+		case m.Role == winnow.RoleTool:
+			e.result(m)
+		default:
+			e.message(m)
+		}
+	}
+	return e.out
+}
+
+// exporter makes the items.
+type exporter struct {
+	out   []Item
+	ids   adapter.CallIDs
+	sent  []string          // the ids of the calls at hand, as they are sent; "" for one that is left out
+	kinds map[string]string // of the newest calls that are of no function: their types, by their ids; "" for one that was left out
+}
+
+// message sends a message of the user or of the system.
+func (e *exporter) message(m *winnow.Message) {
+	if p := adapter.PieceOf[Item](m); p != nil {
+		e.out = append(e.out, *p.Of)
+		return
+	}
+	role := sdk.EasyInputMessageRoleUser
+	if m.Role == winnow.RoleSystem {
+		role = sdk.EasyInputMessageRoleSystem
+	}
+	content := make([]sdk.ResponseInputContentUnionParam, 0, len(m.Parts))
+	plain := true // nothing but new texts
+	for k := range m.Parts {
+		p := &m.Parts[k]
+		if p.Kind == winnow.KindText && adapter.IsBlank(p.Text) || p.Kind == winnow.KindThinking || p.Kind == winnow.KindToolCall {
+			continue
+		}
+		if source, ok := p.Source.(*sdk.ResponseInputContentUnionParam); ok {
+			content, plain = append(content, *source), false
+		} else {
+			content = append(content, sdk.ResponseInputContentParamOfInputText(textOf(p)))
+		}
+	}
+	switch {
+	case len(content) == 0:
+	case len(content) == 1 && plain:
+		e.out = append(e.out, newMessage(role, content[0].OfInputText.Text))
+	default:
+		item := newMessage(role, "")
+		item.OfMessage.Content = sdk.EasyInputMessageContentUnionParam{OfInputItemContentList: content}
+		e.out = append(e.out, item)
+	}
+}
+
+// newMessage returns a message with its type, which the SDK's own decoder wants.
+func newMessage(role sdk.EasyInputMessageRole, text string) Item {
+	item := sdk.ResponseInputItemParamOfMessage(text, role)
+	item.OfMessage.Type = sdk.EasyInputMessageTypeMessage
+	return item
+}
+
+// textOf returns a text, or what stands for a part without one.
+func textOf(p *winnow.Part) string {
+	if p.Kind == winnow.KindText {
+		return p.Text
+	}
+	return adapter.Placeholder(p)
+}
+
+// result sends the output of a call.
+func (e *exporter) result(m *winnow.Message) {
+	id := e.ids.Result(m.ToolCallID)
+	kind, other := e.kinds[id]
+	if other && kind == "" {
+		return // its call was left out
+	}
+	if p := adapter.PieceOf[Item](m); p != nil {
+		e.out = append(e.out, withCallID(p.Of, m.ToolCallID, id))
+		return
+	}
+	text, content := outputContent(m)
+	if kind == customCall {
+		o := sdk.ResponseCustomToolCallOutputParam{CallID: id}
+		if content == nil {
+			o.Output.OfString = param.NewOpt(text)
+		} else {
+			o.Output = param.Override[sdk.ResponseCustomToolCallOutputOutputUnionParam](content)
+		}
+		e.out = append(e.out, Item{OfCustomToolCallOutput: &o})
+		return
+	}
+	o := sdk.ResponseInputItemFunctionCallOutputParam{CallID: param.NewOpt(id)}
+	if content == nil {
+		o.Output.OfString = param.NewOpt(text)
+	} else {
+		o.Output.OfResponseFunctionCallOutputItemArray = content
+	}
+	e.out = append(e.out, Item{OfFunctionCallOutput: &o})
+}
+
+// outputContent returns the content of an output, as a text if it is nothing but one new text or none.
+func outputContent(m *winnow.Message) (text string, content []sdk.ResponseFunctionCallOutputItemUnionParam) {
+	plain := true
+	for k := range m.Parts {
+		p := &m.Parts[k]
+		if p.Kind == winnow.KindText && adapter.IsBlank(p.Text) {
+			continue
+		}
+		if source := outputSource(p); source != nil {
+			content, plain = append(content, *source), false
+		} else {
+			text = textOf(p)
+			content = append(content, sdk.ResponseFunctionCallOutputItemParamOfInputText(text))
+		}
+	}
+	if plain && len(content) <= 1 {
+		return text, nil
+	}
+	return "", content
+}
+
+// outputSource returns the caller's value of a part of an output. A host may put the content of a user
+// message there.
+func outputSource(p *winnow.Part) *sdk.ResponseFunctionCallOutputItemUnionParam {
+	switch s := p.Source.(type) {
+	case *sdk.ResponseFunctionCallOutputItemUnionParam:
+		return s
+	case *sdk.ResponseInputContentUnionParam:
+		if override, ok := s.Overrides(); ok {
+			u := param.Override[sdk.ResponseFunctionCallOutputItemUnionParam](override)
+			return &u
+		}
+		u := param.Override[sdk.ResponseFunctionCallOutputItemUnionParam](s)
+		return &u
+	}
+	return nil
+}

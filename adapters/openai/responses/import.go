@@ -1,0 +1,165 @@
+package responses
+
+import (
+	"strings"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+)
+
+type piece = adapter.Piece[Item]
+
+// turn is the Source of an assistant message: the items that it is made of.
+type turn struct{ items []Item }
+
+// Types of items that are read or built. The calls among them are marked with their type in MediaType,
+// unless they are of functions.
+const (
+	functionCall   = "function_call"
+	functionOutput = "function_call_output"
+	customCall     = "custom_tool_call"
+	customOutput   = "custom_tool_call_output"
+	reasoning      = "reasoning"
+)
+
+// Import returns items in winnow's form. The messages and parts hold pointers to the caller's items, which
+// must not be changed as long as they are in use; the same items imported again give equal messages.
+//
+// What a person did not write can be marked afterwards (Injected), as can what must survive (Pinned) and
+// outputs that are errors (IsError), which the API has no field for.
+func Import(items []Item) []winnow.Message {
+	im := importer{
+		out:   make([]winnow.Message, 0, len(items)),
+		parts: make([]winnow.Part, 0, len(items)+len(items)/4),
+	}
+	im.pieces.Grow(len(items) + len(items)/4)
+	for i := range items {
+		im.add(items, i)
+	}
+	im.endTurn()
+	return im.out
+}
+
+// importer turns items into messages. Parts and pieces lie in few blocks of memory.
+type importer struct {
+	out    []winnow.Message
+	parts  []winnow.Part
+	pieces adapter.Pieces[Item]
+	names  adapter.ToolNames
+	turn   *turn // the assistant message at hand; nil: none
+	begin  int   // of its parts
+	first  int   // index of its first item
+}
+
+func (im *importer) add(items []Item, i int) {
+	begin := len(im.parts)
+	f, parts := read(&items[i], im.parts)
+	im.parts = parts
+	of := &items[i]
+	switch {
+	case f.typ == "message" && f.role == "user":
+		im.single(winnow.Message{Role: winnow.RoleUser}, of, begin)
+	case f.typ == "message" && f.role != "assistant": // system and developer
+		im.single(winnow.Message{Role: winnow.RoleSystem}, of, begin)
+	case f.typ == functionOutput, f.typ == customOutput:
+		im.single(winnow.Message{Role: winnow.RoleTool, ToolCallID: f.call}, of, begin)
+	case isOutput(f.typ):
+		if f.call == "" { // of the local shell
+			f.call = f.id
+		}
+		im.opaque(winnow.Message{Role: winnow.RoleTool, ToolCallID: f.call}, of, f.size)
+	case f.typ == "configuration_update", f.typ == "additional_tools":
+		im.opaque(winnow.Message{Role: winnow.RoleSystem}, of, f.size)
+	case f.typ == "compaction":
+		im.opaque(winnow.Message{Role: winnow.RoleUser, Injected: true, Pinned: true}, of, f.size)
+	case f.typ == "compaction_trigger", f.typ == "mcp_approval_response", f.typ == "":
+		im.opaque(winnow.Message{Role: winnow.RoleUser, Injected: true}, of, f.size)
+	default:
+		im.assistant(items, i, begin, f)
+	}
+}
+
+// isOutput says that an item is the host's output of a call of one of the API's own tools.
+func isOutput(typ string) bool {
+	switch typ {
+	case "computer_call_output", "local_shell_call_output", "shell_call_output", "apply_patch_call_output":
+		return true
+	}
+	return false
+}
+
+// isCall says that an item is a call that the host answers.
+func isCall(typ string) bool {
+	switch typ {
+	case functionCall, customCall, "computer_call", "local_shell_call", "shell_call", "apply_patch_call":
+		return true
+	}
+	return false
+}
+
+// single adds a message of one item, whose parts begin at begin.
+func (im *importer) single(m winnow.Message, of *Item, begin int) {
+	im.closeTurn(begin)
+	if m.Role == winnow.RoleTool {
+		m.ToolName = im.names[m.ToolCallID]
+	}
+	m.Parts = im.parts[begin:len(im.parts):len(im.parts)]
+	m.Source = im.pieces.New(of, nil, 0, 1)
+	im.out = append(im.out, m)
+}
+
+// opaque adds a message of one item that is not read.
+func (im *importer) opaque(m winnow.Message, of *Item, size int) {
+	begin := len(im.parts)
+	im.parts = append(im.parts, winnow.Part{Kind: winnow.KindOpaque, Bytes: size})
+	im.single(m, of, begin)
+}
+
+// assistant adds an item to the assistant message at hand. Its content begins at begin.
+func (im *importer) assistant(items []Item, i, begin int, f fields) {
+	if im.turn == nil {
+		im.turn, im.begin, im.first = new(turn), begin, i
+	}
+	im.turn.items = items[im.first : i+1 : i+1]
+	of := &items[i]
+	if f.typ == "message" {
+		count := len(im.parts) - begin
+		for k := range im.parts[begin:] {
+			im.parts[begin+k].Source = im.pieces.New(of, im.turn, k, count)
+		}
+		return
+	}
+	p := winnow.Part{Source: im.pieces.New(of, im.turn, 0, 1)}
+	switch {
+	case f.typ == reasoning:
+		p.Kind, p.ID, p.Text, p.Signature = winnow.KindThinking, f.id, f.text, f.encrypted
+		if p.Text == "" && p.Signature == "" { // kept by the server, and not empty
+			p.Signature = f.id
+		}
+	case f.typ == functionCall:
+		p.Kind, p.ID, p.Name, p.Arguments = winnow.KindToolCall, f.call, f.name, []byte(f.text)
+	case f.typ == customCall:
+		p.Kind, p.ID, p.Name, p.MediaType, p.Arguments = winnow.KindToolCall, f.call, f.name, customCall, adapter.JSONText(f.text)
+	case isCall(f.typ):
+		p.Kind, p.ID, p.MediaType = winnow.KindToolCall, f.call, f.typ
+		p.Name = strings.TrimSuffix(f.typ, "_call")
+		p.Arguments = marshal(of)
+	default:
+		p.Kind, p.Bytes = winnow.KindOpaque, f.size
+	}
+	im.parts = append(im.parts, p)
+}
+
+// endTurn adds the assistant message at hand.
+func (im *importer) endTurn() { im.closeTurn(len(im.parts)) }
+
+// closeTurn adds the assistant message at hand, whose parts end at end.
+func (im *importer) closeTurn(end int) {
+	if im.turn == nil {
+		return
+	}
+	parts := im.parts[im.begin:end:end]
+	im.names.Add(parts)
+	im.out = append(im.out, winnow.Message{Role: winnow.RoleAssistant, Parts: parts, Source: im.turn})
+	im.turn = nil
+}

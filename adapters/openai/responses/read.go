@@ -1,0 +1,242 @@
+package responses
+
+import (
+	"encoding/json"
+	"strings"
+	"unsafe"
+
+	"github.com/openai/openai-go/v3/packages/param"
+	sdk "github.com/openai/openai-go/v3/responses"
+	"github.com/tidwall/gjson"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+)
+
+// Item is an item of a request.
+type Item = sdk.ResponseInputItemUnionParam
+
+// fields are what is read of an item.
+type fields struct {
+	typ       string // "message", "function_call", …
+	role      string // of a message
+	id        string
+	call      string // call_id
+	name      string // of a tool
+	text      string // arguments or input of a call; what is there of reasoning
+	encrypted string // of reasoning
+	size      int    // bytes as sent, where nothing else is read
+}
+
+// overridden returns the JSON that a caller gave an item as. The SDK does so for all that comes out of an
+// answer: its fields are empty then.
+func overridden(of *Item) json.RawMessage {
+	var s param.ParamStruct
+	switch {
+	case of.OfMessage != nil:
+		s = of.OfMessage
+	case of.OfInputMessage != nil:
+		s = of.OfInputMessage
+	case of.OfOutputMessage != nil:
+		s = of.OfOutputMessage
+	case of.OfFunctionCall != nil:
+		s = of.OfFunctionCall
+	case of.OfFunctionCallOutput != nil:
+		s = of.OfFunctionCallOutput
+	case of.OfReasoning != nil:
+		s = of.OfReasoning
+	default: // the rare kinds are all read as JSON
+		return marshal(of)
+	}
+	override, ok := s.Overrides()
+	if !ok {
+		return nil
+	}
+	if raw, ok := override.(json.RawMessage); ok {
+		return raw
+	}
+	return marshal(of)
+}
+
+func marshal(of *Item) json.RawMessage {
+	if override, ok := of.Overrides(); ok {
+		if raw, ok := override.(json.RawMessage); ok {
+			return raw
+		}
+	}
+	raw, err := of.MarshalJSON()
+	if err != nil {
+		return json.RawMessage("null")
+	}
+	return raw
+}
+
+// read returns the fields of an item, and parts with its content.
+func read(of *Item, parts []winnow.Part) (fields, []winnow.Part) {
+	if raw := overridden(of); raw != nil {
+		return readJSON(raw, parts)
+	}
+	switch {
+	case of.OfMessage != nil:
+		m := of.OfMessage
+		parts = appendText(parts, m.Content.OfString.Value, nil)
+		return fields{typ: "message", role: string(m.Role)}, appendInput(parts, m.Content.OfInputItemContentList)
+	case of.OfInputMessage != nil:
+		return fields{typ: "message", role: of.OfInputMessage.Role}, appendInput(parts, of.OfInputMessage.Content)
+	case of.OfOutputMessage != nil:
+		m := of.OfOutputMessage
+		for k := range m.Content {
+			c := &m.Content[k]
+			if c.OfOutputText != nil {
+				parts = appendText(parts, c.OfOutputText.Text, nil)
+			} else if c.OfRefusal != nil {
+				parts = appendText(parts, c.OfRefusal.Refusal, nil)
+			}
+		}
+		return fields{typ: "message", role: "assistant", id: m.ID}, parts
+	case of.OfFunctionCall != nil:
+		c := of.OfFunctionCall
+		return fields{typ: functionCall, id: c.ID.Value, call: c.CallID, name: c.Name, text: c.Arguments}, parts
+	case of.OfFunctionCallOutput != nil:
+		o := of.OfFunctionCallOutput
+		parts = appendText(parts, o.Output.OfString.Value, nil)
+		return fields{typ: functionOutput, call: o.CallID.Value, name: o.Name.Value}, appendOutput(parts, o.Output.OfResponseFunctionCallOutputItemArray)
+	}
+	r := of.OfReasoning
+	var text strings.Builder
+	for k := range r.Summary {
+		joinText(&text, r.Summary[k].Text)
+	}
+	for k := range r.Content {
+		joinText(&text, r.Content[k].Text)
+	}
+	return fields{typ: reasoning, id: r.ID, text: text.String(), encrypted: r.EncryptedContent.Value}, parts
+}
+
+func joinText(b *strings.Builder, s string) {
+	if b.Len() > 0 && s != "" {
+		b.WriteString("\n")
+	}
+	b.WriteString(s)
+}
+
+// appendText adds a text. An empty one is no part: the message without it is the same.
+func appendText(parts []winnow.Part, s string, source any) []winnow.Part {
+	if s == "" {
+		return parts
+	}
+	return append(parts, winnow.Part{Text: s, Source: source})
+}
+
+func appendInput(parts []winnow.Part, content []sdk.ResponseInputContentUnionParam) []winnow.Part {
+	for k := range content {
+		switch c := &content[k]; {
+		case c.OfInputText != nil:
+			parts = appendText(parts, c.OfInputText.Text, c)
+		case c.OfInputImage != nil:
+			parts = append(parts, media(winnow.KindImage, c.OfInputImage.ImageURL.Value, c))
+		case c.OfInputFile != nil:
+			parts = append(parts, media(winnow.KindOpaque, c.OfInputFile.FileData.Value, c))
+		default:
+			parts = append(parts, winnow.Part{Kind: winnow.KindOpaque, Source: c})
+		}
+	}
+	return parts
+}
+
+func appendOutput(parts []winnow.Part, content []sdk.ResponseFunctionCallOutputItemUnionParam) []winnow.Part {
+	for k := range content {
+		switch c := &content[k]; {
+		case c.OfInputText != nil:
+			parts = appendText(parts, c.OfInputText.Text, c)
+		case c.OfInputImage != nil:
+			parts = append(parts, media(winnow.KindImage, c.OfInputImage.ImageURL.Value, c))
+		case c.OfInputFile != nil:
+			parts = append(parts, media(winnow.KindOpaque, c.OfInputFile.FileData.Value, c))
+		default:
+			parts = append(parts, winnow.Part{Kind: winnow.KindOpaque, Source: c})
+		}
+	}
+	return parts
+}
+
+// media is a part whose payload is a URL, mostly one with the data in it.
+func media(kind winnow.Kind, url string, source any) winnow.Part {
+	return winnow.Part{Kind: kind, MediaType: adapter.DataURLType(url), Bytes: len(url), Source: source}
+}
+
+// readJSON reads an item that is given as JSON.
+func readJSON(raw json.RawMessage, parts []winnow.Part) (fields, []winnow.Part) {
+	f := fields{size: len(raw)}
+	var content, output gjson.Result
+	var text strings.Builder
+	// Read only, and what is kept of it is kept by the part's Source as well.
+	gjson.Parse(unsafe.String(unsafe.SliceData(raw), len(raw))).ForEach(func(key, value gjson.Result) bool {
+		switch key.Str {
+		case "type":
+			f.typ = value.Str
+		case "role":
+			f.role = value.Str
+		case "id":
+			f.id = value.Str
+		case "call_id":
+			f.call = value.Str
+		case "name":
+			f.name = value.Str
+		case "arguments", "input":
+			f.text = value.Str
+		case "encrypted_content":
+			f.encrypted = value.Str
+		case "content":
+			content = value
+		case "output":
+			output = value
+		case "summary":
+			value.ForEach(func(_, s gjson.Result) bool {
+				joinText(&text, s.Get("text").Str)
+				return true
+			})
+		}
+		return true
+	})
+	if f.typ == "" && f.role != "" {
+		f.typ = "message"
+	}
+	switch f.typ {
+	case "message":
+		parts = appendJSON[sdk.ResponseInputContentUnionParam](parts, content)
+	case functionOutput, customOutput:
+		parts = appendJSON[sdk.ResponseFunctionCallOutputItemUnionParam](parts, output)
+	case reasoning:
+		content.ForEach(func(_, c gjson.Result) bool {
+			joinText(&text, c.Get("text").Str)
+			return true
+		})
+		f.text = text.String()
+	}
+	return f, parts
+}
+
+// appendJSON adds the content of a message or an output: a text, or a list of T.
+func appendJSON[T param.ParamStruct, P param.InferPtr[T]](parts []winnow.Part, content gjson.Result) []winnow.Part {
+	if content.Type == gjson.String {
+		return appendText(parts, content.Str, nil)
+	}
+	content.ForEach(func(_, c gjson.Result) bool {
+		source := param.Override[T, P](json.RawMessage(c.Raw))
+		switch c.Get("type").Str {
+		case "input_text", "output_text", "text", "summary_text":
+			parts = appendText(parts, c.Get("text").Str, &source)
+		case "refusal":
+			parts = appendText(parts, c.Get("refusal").Str, &source)
+		case "input_image":
+			parts = append(parts, media(winnow.KindImage, c.Get("image_url").Str, &source))
+		case "input_file":
+			parts = append(parts, media(winnow.KindOpaque, c.Get("file_data").Str, &source))
+		default:
+			parts = append(parts, winnow.Part{Kind: winnow.KindOpaque, Bytes: len(c.Raw), Source: &source})
+		}
+		return true
+	})
+	return parts
+}

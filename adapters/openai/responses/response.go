@@ -1,0 +1,49 @@
+package responses
+
+import (
+	"encoding/json"
+
+	"github.com/openai/openai-go/v3/packages/param"
+	sdk "github.com/openai/openai-go/v3/responses"
+
+	"github.com/winnowgo/winnow"
+)
+
+// Response returns the items of an answer as the next messages of the history: one, unless the API ran
+// tools of its own that give an output. The first has the answer's id and what was billed, the last the
+// reason why it ended: "completed", what is in incomplete_details, "error" for a failed answer, "aborted"
+// for a cancelled one.
+func Response(answer *sdk.Response) []winnow.Message {
+	items := make([]Item, len(answer.Output))
+	for i := range answer.Output {
+		items[i] = param.Override[Item](json.RawMessage(answer.Output[i].RawJSON()))
+	}
+	messages := Import(items)
+	if len(messages) == 0 {
+		messages = []winnow.Message{{Role: winnow.RoleAssistant}}
+	}
+	messages[0].ID = answer.ID
+	u := &answer.Usage
+	read, write := u.InputTokensDetails.CachedTokens, u.InputTokensDetails.CacheWriteTokens
+	if u.InputTokens > 0 || u.OutputTokens > 0 {
+		messages[0].Usage = &winnow.Usage{
+			Input:     int(max(0, u.InputTokens-read-write)),
+			CacheRead: int(read), CacheWrite: int(write),
+			Output: int(u.OutputTokens),
+		}
+	}
+	messages[len(messages)-1].StopReason = stopReason(answer)
+	return messages
+}
+
+func stopReason(answer *sdk.Response) string {
+	switch {
+	case answer.IncompleteDetails.Reason != "":
+		return answer.IncompleteDetails.Reason
+	case answer.Status == sdk.ResponseStatusFailed:
+		return "error"
+	case answer.Status == sdk.ResponseStatusCancelled:
+		return "aborted"
+	}
+	return string(answer.Status)
+}

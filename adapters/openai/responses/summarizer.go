@@ -1,0 +1,55 @@
+package responses
+
+import (
+	"context"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/responses"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+)
+
+// NewSummarizer returns a summarizer that asks model. maxTokens is the longest answer; with 0 it is what
+// each request asks for. No tools are sent, and the server keeps nothing. The error wraps
+// [winnow.ErrIncomplete] unless the model ended by itself; an error of the SDK is wrapped.
+func NewSummarizer(client sdk.Client, model sdk.ResponsesModel, maxTokens int, options ...option.RequestOption) winnow.Summarizer {
+	return &summarizer{client, model, maxTokens, options}
+}
+
+type summarizer struct {
+	client    sdk.Client
+	model     sdk.ResponsesModel
+	maxTokens int
+	options   []option.RequestOption
+}
+
+// Summarize implements [winnow.Summarizer].
+func (s *summarizer) Summarize(ctx context.Context, req winnow.SummaryRequest) (string, error) {
+	answer, err := s.client.Responses.New(ctx, responses.ResponseNewParams{
+		Model:           s.model,
+		MaxOutputTokens: sdk.Int(int64(adapter.AnswerTokens(&req, s.maxTokens))),
+		Instructions:    sdk.String(req.System()),
+		Input:           responses.ResponseNewParamsInputUnion{OfString: sdk.String(req.Prompt())},
+		Store:           sdk.Bool(false),
+	}, s.options...)
+	if err != nil {
+		return "", adapter.Failed("openai", err)
+	}
+	if answer.Status != responses.ResponseStatusCompleted {
+		return "", adapter.Incomplete("openai", stopReason(answer))
+	}
+	for i := range answer.Output {
+		item := &answer.Output[i]
+		if item.Type != "message" && item.Type != reasoning {
+			return "", adapter.Incomplete("openai", item.Type)
+		}
+		for k := range item.Content {
+			if item.Content[k].Type == "refusal" {
+				return "", adapter.Incomplete("openai", "refusal")
+			}
+		}
+	}
+	return answer.OutputText(), nil
+}

@@ -1,0 +1,228 @@
+package responses
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/openai/openai-go/v3/packages/param"
+	sdk "github.com/openai/openai-go/v3/responses"
+	"github.com/tidwall/sjson"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+)
+
+// assistant sends an assistant message. behind is what follows it.
+func (e *exporter) assistant(m *winnow.Message, behind []winnow.Message) {
+	stay := e.nameCalls(m, behind)
+	if t, ok := m.Source.(*turn); ok && stay {
+		if len(m.Parts) > 0 {
+			e.out = append(e.out, t.items...)
+		}
+		return
+	}
+	kept := e.keptItems(m)
+	call := 0
+	for k := 0; k < len(m.Parts); k++ {
+		p := &m.Parts[k]
+		own, _ := p.Source.(*piece)
+		id := ""
+		if p.Kind == winnow.KindToolCall {
+			id = e.sent[call]
+			call++
+			if id == "" {
+				continue
+			}
+		}
+		if n := wholeItem(m.Parts[k:]); n > 0 {
+			if use, ok := kept[own.Of]; ok {
+				item := *own.Of
+				if p.Kind == winnow.KindToolCall {
+					item = withCallID(own.Of, p.ID, id)
+				}
+				if use == withoutItsID {
+					item = withoutID(&item)
+				}
+				e.out = append(e.out, item)
+			}
+			k += n - 1
+			continue
+		}
+		e.build(p, id)
+	}
+}
+
+// nameCalls decides the ids of m's calls, and which are left out: those of the API's own kinds whose output
+// is no longer the caller's. It says whether all stay as they are.
+func (e *exporter) nameCalls(m *winnow.Message, behind []winnow.Message) bool {
+	e.ids.Message()
+	e.sent = e.sent[:0]
+	clear(e.kinds)
+	stay := true
+	for k := range m.Parts {
+		p := &m.Parts[k]
+		if p.Kind != winnow.KindToolCall {
+			continue
+		}
+		id := e.ids.Call(p.ID)
+		kind := p.MediaType
+		if kind != "" {
+			if e.kinds == nil {
+				e.kinds = map[string]string{}
+			}
+			if kind != customCall && (p.Source == nil || isRemade(p.ID, behind)) {
+				e.kinds[id] = ""
+				id = ""
+			} else {
+				e.kinds[id] = kind
+			}
+		}
+		e.sent = append(e.sent, id)
+		stay = stay && id == p.ID
+	}
+	return stay
+}
+
+// isRemade says that the call's output is not the caller's.
+func isRemade(id string, behind []winnow.Message) bool {
+	for i := range behind {
+		m := &behind[i]
+		if adapter.IsAssistant(m) {
+			return false
+		}
+		if m.Role == winnow.RoleTool && m.ToolCallID == id {
+			return m.Source == nil
+		}
+	}
+	return false
+}
+
+// wholeItem returns how many of parts, from the first on, are all that there was of an item; 0 if some of it
+// is missing or was changed.
+func wholeItem(parts []winnow.Part) int {
+	first, _ := parts[0].Source.(*piece)
+	if first == nil || first.Index != 0 || first.Count > len(parts) {
+		return 0
+	}
+	for k := 1; k < first.Count; k++ {
+		p, _ := parts[k].Source.(*piece)
+		if p == nil || p.Of != first.Of || p.Index != k {
+			return 0
+		}
+	}
+	return first.Count
+}
+
+// use says how an item is sent.
+type use int
+
+const (
+	asItIs use = iota
+	withoutItsID
+)
+
+// keptItems returns how the items of a message that was changed are sent; those that are not in it are left
+// out. An item of reasoning needs the one that it led to right behind it, and what was made with it needs
+// it, unless it is sent without its id.
+func (e *exporter) keptItems(m *winnow.Message) map[*Item]use {
+	kept := map[*Item]use{}
+	var of *turn
+	call := 0
+	for k := 0; k < len(m.Parts); k++ {
+		p := &m.Parts[k]
+		sent := true
+		if p.Kind == winnow.KindToolCall {
+			sent = e.sent[call] != ""
+			call++
+		}
+		if n := wholeItem(m.Parts[k:]); n > 0 && sent {
+			own := p.Source.(*piece)
+			kept[own.Of] = asItIs
+			if t, ok := own.Block.(*turn); ok {
+				of = t
+			}
+			k += n - 1
+		}
+	}
+	if of == nil {
+		return kept
+	}
+	bare := false // the reasoning of what follows is not sent
+	for i := range of.items {
+		item := &of.items[i]
+		_, ok := kept[item]
+		if f, _ := read(item, nil); f.typ == reasoning {
+			follows := false
+			if i+1 < len(of.items) {
+				_, follows = kept[&of.items[i+1]]
+			}
+			if bare = !ok || !follows; bare {
+				delete(kept, item)
+			}
+		} else if ok && bare {
+			kept[item] = withoutItsID
+		}
+	}
+	return kept
+}
+
+// build sends a part that is no longer, or was never, an item of the caller's. Reasoning is not among it.
+func (e *exporter) build(p *winnow.Part, id string) {
+	switch {
+	case p.Kind == winnow.KindThinking, p.Kind == winnow.KindText && adapter.IsBlank(p.Text):
+	case p.Kind != winnow.KindToolCall:
+		e.out = append(e.out, newMessage(sdk.EasyInputMessageRoleAssistant, textOf(p)))
+	case p.MediaType == customCall:
+		e.out = append(e.out, Item{OfCustomToolCall: &sdk.ResponseCustomToolCallParam{
+			CallID: id, Name: adapter.Name(p.Name, 64, adapter.Letters), Input: adapter.TextOf(p.Arguments),
+		}})
+	default:
+		e.out = append(e.out, sdk.ResponseInputItemParamOfFunctionCall(
+			string(adapter.Object(p.Arguments)), id, adapter.Name(p.Name, 64, adapter.Letters)))
+	}
+}
+
+// withCallID returns an item with another call_id.
+func withCallID(of *Item, from, to string) Item {
+	switch {
+	case from == to:
+		return *of
+	case overridden(of) != nil:
+		return edited(of, func(raw []byte) ([]byte, error) { return sjson.SetBytes(raw, "call_id", to) })
+	case of.OfFunctionCall != nil:
+		c := *of.OfFunctionCall
+		c.CallID = to
+		return Item{OfFunctionCall: &c}
+	case of.OfFunctionCallOutput != nil:
+		o := *of.OfFunctionCallOutput
+		o.CallID = param.NewOpt(to)
+		return Item{OfFunctionCallOutput: &o}
+	}
+	return *of
+}
+
+// withoutID returns an item without its id. A message of the assistant has none if it is not an answer.
+func withoutID(of *Item) Item {
+	if f, parts := read(of, nil); f.typ == "message" {
+		texts := make([]string, len(parts))
+		for k := range parts {
+			texts[k] = parts[k].Text
+		}
+		return newMessage(sdk.EasyInputMessageRoleAssistant, strings.Join(texts, "\n"))
+	}
+	if of.OfFunctionCall != nil && overridden(of) == nil {
+		c := *of.OfFunctionCall
+		c.ID = param.Opt[string]{}
+		return Item{OfFunctionCall: &c}
+	}
+	return edited(of, func(raw []byte) ([]byte, error) { return sjson.DeleteBytes(raw, "id") })
+}
+
+// edited returns an item with other JSON.
+func edited(of *Item, edit func([]byte) ([]byte, error)) Item {
+	raw, err := edit(append([]byte{}, marshal(of)...))
+	if err != nil {
+		return *of
+	}
+	return param.Override[Item](json.RawMessage(raw))
+}
