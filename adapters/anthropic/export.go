@@ -118,7 +118,7 @@ func (e *exporter) user(run []winnow.Message) {
 	for i := range run {
 		id := ""
 		if run[i].Role == winnow.RoleTool {
-			id = e.ids.Result(run[i].ToolCallID)
+			id, _ = e.ids.Result(run[i].ToolCallID)
 		}
 		e.sent = append(e.sent, id)
 	}

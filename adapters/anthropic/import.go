@@ -33,6 +33,7 @@ type importer struct {
 	pieces adapter.Pieces[sdk.MessageParam]
 	names  adapter.ToolNames
 	args   adapter.Arguments
+	calls  []winnow.Part // of the newest assistant message
 }
 
 // reserve makes room for what messages become.
@@ -40,14 +41,16 @@ func (im *importer) reserve(messages []sdk.MessageParam) {
 	parts, pieces := 0, 0
 	for i := range messages {
 		blocks := messages[i].Content
-		pieces++
+		results := 0
 		for k := range blocks {
 			if r := blocks[k].OfToolResult; r != nil {
-				pieces++
+				results++
 				parts += len(r.Content)
-			} else {
-				parts++
 			}
+		}
+		parts += len(blocks) - results
+		if pieces += results; results == 0 || results < len(blocks) {
+			pieces++
 		}
 	}
 	im.out = make([]winnow.Message, 0, pieces)
@@ -65,6 +68,7 @@ func (im *importer) add(of *sdk.MessageParam) {
 	case sdk.MessageParamRoleAssistant:
 		parts := im.blocks(m.Content)
 		im.names.Add(parts)
+		im.calls = parts
 		im.emit(winnow.Message{Role: winnow.RoleAssistant, Parts: parts}, of, nil, 0, 1)
 	case sdk.MessageParamRoleSystem:
 		im.emit(winnow.Message{Role: winnow.RoleSystem, Parts: im.blocks(m.Content)}, of, nil, 0, 1)
@@ -96,18 +100,24 @@ func (im *importer) user(blocks []sdk.ContentBlockParamUnion, of *sdk.MessagePar
 	if results == 0 || results < len(blocks) {
 		count++
 	}
-	index := 0
-	for k := 0; k < len(blocks) && index < results; k++ {
+	first := len(im.out)
+	for k := 0; k < len(blocks) && len(im.out) < first+results; k++ {
 		if r := readResult(&blocks[k]); r != nil {
 			im.emit(winnow.Message{
 				Role: winnow.RoleTool, ToolCallID: r.ToolUseID, ToolName: im.names[r.ToolUseID],
 				IsError: r.IsError.Value, Parts: im.resultContent(r.Content),
-			}, of, &blocks[k], index, count)
-			index++
+			}, of, &blocks[k], len(im.out)-first, count)
 		}
 	}
-	if index < count {
-		im.emit(winnow.Message{Role: winnow.RoleUser, Parts: im.blocks(blocks)}, of, nil, index, count)
+	adapter.InCallOrder[sdk.MessageParam](im.out[first:], func(yield func(string)) {
+		for k := range im.calls {
+			if im.calls[k].Kind == winnow.KindToolCall {
+				yield(im.calls[k].ID)
+			}
+		}
+	})
+	if results < count {
+		im.emit(winnow.Message{Role: winnow.RoleUser, Parts: im.blocks(blocks)}, of, nil, results, count)
 	}
 }
 

@@ -138,7 +138,7 @@ func (e *exporter) user(m *winnow.Message) {
 
 // result sends a result. Images may not be in it and are kept for later.
 func (e *exporter) result(m *winnow.Message) {
-	id := e.ids.Result(m.ToolCallID)
+	id, _ := e.ids.Result(m.ToolCallID)
 	if p := own(m); p != nil {
 		e.ownResult(p, id)
 		return

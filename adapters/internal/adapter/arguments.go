@@ -28,6 +28,8 @@ func (a *Arguments) Write(input any) json.RawMessage {
 		return nil
 	case json.RawMessage:
 		return a.canonical(in)
+	case map[string]any:
+		return a.decoded(in)
 	}
 	b := encode(input)
 	if b == nil {
@@ -72,7 +74,7 @@ func (a *Arguments) canonical(raw json.RawMessage) json.RawMessage {
 	}
 	begin := len(a.out)
 	a.in = raw
-	a.value()
+	a.copyValue()
 	if bytes.Equal(a.out[begin:], raw) {
 		a.out = a.out[:begin]
 		return raw
@@ -93,23 +95,23 @@ func (a *Arguments) take(n int) {
 	a.in = a.in[n:]
 }
 
-// value copies one valid value.
-func (a *Arguments) value() {
+// copyValue copies one valid value.
+func (a *Arguments) copyValue() {
 	a.skip()
 	switch a.in[0] {
 	case '{':
-		a.object()
+		a.copyObject()
 	case '[':
 		a.take(1)
 		for a.skip(); a.in[0] != ']'; a.skip() {
 			if a.in[0] == ',' {
 				a.take(1)
 			}
-			a.value()
+			a.copyValue()
 		}
 		a.take(1)
 	case '"':
-		a.text()
+		a.copyText()
 	default:
 		n := 0
 		for n < len(a.in) && strings.IndexByte(",]} \n\t\r", a.in[n]) < 0 {
@@ -119,8 +121,8 @@ func (a *Arguments) value() {
 	}
 }
 
-// object copies an object and sorts its members by their keys as they are written.
-func (a *Arguments) object() {
+// copyObject copies an object and sorts its members by their keys as they are written.
+func (a *Arguments) copyObject() {
 	first, sorted := len(a.members), true
 	begin := len(a.out)
 	a.take(1)
@@ -130,11 +132,11 @@ func (a *Arguments) object() {
 		}
 		a.skip()
 		m := member{begin: len(a.out)}
-		a.text()
+		a.copyText()
 		m.key = len(a.out)
 		a.skip()
 		a.take(1) // the colon
-		a.value()
+		a.copyValue()
 		m.end = len(a.out)
 		sorted = sorted && (len(a.members) == first || a.compare(a.members[len(a.members)-1], m) <= 0)
 		a.members = append(a.members, m)
@@ -159,8 +161,8 @@ func (a *Arguments) compare(x, y member) int {
 	return bytes.Compare(a.out[x.begin:x.key], a.out[y.begin:y.key])
 }
 
-// text copies a string. Escapes that need not be are written as package json would write them.
-func (a *Arguments) text() {
+// copyText copies a string. Escapes that need not be are written as package json would write them.
+func (a *Arguments) copyText() {
 	n, plain := 1, true
 	for ; a.in[n] != '"'; n++ {
 		switch c := a.in[n]; {

@@ -2,6 +2,7 @@ package adapter
 
 import (
 	"encoding/json"
+	"math"
 	"strings"
 	"testing"
 
@@ -34,6 +35,24 @@ func TestArguments(t *testing.T) {
 	assert.Equal(t, `{"a":"<&>","b":1}`, string(first), "what was written is not written again")
 }
 
+// TestDecoded holds what is written of decoded JSON to what package json writes of it.
+func TestDecoded(t *testing.T) {
+	cyclic := map[string]any{}
+	cyclic["a"] = []any{cyclic}
+	for _, in := range []map[string]any{
+		{}, nil, {"b": 1.0, "a": -2.0}, {"x": 1.5, "y": 1e21, "z": math.Copysign(0, -1), "w": 1e-7, "v": float64(1 << 53)},
+		{"t": true, "f": false, "n": nil, "l": []any{}, "m": []any(nil), "o": map[string]any(nil), "k": []any{1.0, "a", []any{nil}}},
+		{"text": "line\n\"quoted\" \\ tab\t <&> 上 \u2028 \xff \x7f \x00", "\xffkey\n": "v"},
+		{"number": json.Number("12345678901234567890"), "int": 3, "raw": json.RawMessage(`{"a":1}`), "strings": []string{"a"}},
+		{"p": 1.0, "o": 2.0, "n": 3.0, "m": 4.0, "l": 5.0, "k": 6.0, "j": 7.0, "i": 8.0, "h": 9.0, "g": 10.0, "f": 11.0, "e": 12.0, "d": 13.0, "c": 14.0, "b": 15.0, "a": 16.0, "q": 17.0, "r": 18.0},
+		{"f": func() {}}, {"l": []any{math.NaN()}}, cyclic,
+	} {
+		var a Arguments
+		a.Write(map[string]any{"before": "it"})
+		assert.Equal(t, string(encode(in)), string(a.Write(in)))
+	}
+}
+
 // FuzzArguments holds what is written to what package json makes of the same value.
 func FuzzArguments(f *testing.F) {
 	for _, s := range []string{`{"b":1,"a":{"d":[],"c":"\u00e9"}}`, `[{"b":"\\\"","a":1e5}]`, `{"a":1,"a":2}`, `"x`, ` 5 `, "{\"\\u0000\":\"\u2028\"}"} {
@@ -47,6 +66,10 @@ func FuzzArguments(f *testing.F) {
 		}
 		assert.Equal(t, string(got), string(new(Arguments).Write(got)), "a second time changes nothing")
 		assert.Equal(t, decoded(t, s), decoded(t, string(got)))
+		var m map[string]any
+		if json.Unmarshal([]byte(s), &m) == nil && m != nil {
+			assert.Equal(t, string(encode(m)), string(new(Arguments).Write(m)))
+		}
 	})
 }
 

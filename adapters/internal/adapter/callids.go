@@ -3,6 +3,7 @@ package adapter
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strconv"
 )
 
@@ -38,30 +39,31 @@ func (r *IDRule) accepts(id string) bool {
 type CallIDs struct {
 	Rule IDRule
 
-	used  map[string]struct{} // ids of calls that were sent
+	used  map[string]struct{} // ids that were sent: of the request, or of a message with many calls
 	empty int                 // calls without an id so far
 	calls []sentCall          // of the newest assistant message
-	open  map[string]int      // the first of them with an id that waits for a result; nil: not known yet
+	open  map[string]int      // the first of them with an id that waits for a result, if they are many; nil: not known yet
 }
 
 type sentCall struct {
 	id, sent string
-	next     int // the next call of the message with the same id, -1: none
+	answered bool
+	next     int // the next call of the message with the same id, -1: none; see open
 }
+
+// fewCalls are looked through one by one.
+const fewCalls = 16
 
 // Message begins an assistant message.
 func (c *CallIDs) Message() {
 	c.calls, c.open = c.calls[:0], nil
 	if !c.Rule.Request {
-		clear(c.used)
+		c.used = nil
 	}
 }
 
 // Call returns the id that the next call of the message is sent with.
 func (c *CallIDs) Call(id string) string {
-	if c.used == nil {
-		c.used = make(map[string]struct{}, 64)
-	}
 	sent := id
 	if !c.Rule.accepts(id) {
 		seed := id
@@ -71,20 +73,58 @@ func (c *CallIDs) Call(id string) string {
 		}
 		sent = hashID(seed)
 	}
-	for n := 2; ; n++ {
-		if _, taken := c.used[sent]; !taken {
-			break
-		}
+	for n := 2; c.isUsed(sent); n++ {
 		sent = hashID(id + "\x00" + strconv.Itoa(n))
 	}
-	c.used[sent] = struct{}{}
+	if c.used != nil {
+		c.used[sent] = struct{}{}
+	}
 	c.calls = append(c.calls, sentCall{id: id, sent: sent})
 	return sent
 }
 
-// Result returns the id of the call that the next result answers. A result without a call keeps its id as
-// far as the provider accepts it.
-func (c *CallIDs) Result(id string) string {
+// isUsed says that a call before it has the id.
+func (c *CallIDs) isUsed(sent string) bool {
+	if !c.Rule.Request {
+		if len(c.calls) < fewCalls {
+			return slices.ContainsFunc(c.calls, func(call sentCall) bool { return call.sent == sent })
+		}
+		if len(c.calls) == fewCalls { // of this message only
+			c.used = make(map[string]struct{}, 2*fewCalls)
+			for i := range c.calls {
+				c.used[c.calls[i].sent] = struct{}{}
+			}
+		}
+	} else if c.used == nil {
+		c.used = make(map[string]struct{}, 64)
+	}
+	_, ok := c.used[sent]
+	return ok
+}
+
+// Result returns the id that the next result is sent with, and which call of the newest message it answers,
+// or -1: a result without a call keeps its id as far as the provider accepts it.
+func (c *CallIDs) Result(id string) (sent string, call int) {
+	if call = c.find(id); call >= 0 {
+		c.calls[call].answered = true
+		return c.calls[call].sent, call
+	}
+	if c.Rule.accepts(id) {
+		return id, -1
+	}
+	return hashID(id), -1
+}
+
+// find returns the first call with an id that waits for its result, or -1.
+func (c *CallIDs) find(id string) int {
+	if len(c.calls) <= fewCalls {
+		for i := range c.calls {
+			if !c.calls[i].answered && c.calls[i].id == id {
+				return i
+			}
+		}
+		return -1
+	}
 	if c.open == nil {
 		c.open = make(map[string]int, len(c.calls))
 		for i := len(c.calls) - 1; i >= 0; i-- {
@@ -96,14 +136,12 @@ func (c *CallIDs) Result(id string) string {
 			c.open[call.id] = i
 		}
 	}
-	if i, ok := c.open[id]; ok && i >= 0 {
-		c.open[id] = c.calls[i].next
-		return c.calls[i].sent
+	i, ok := c.open[id]
+	if !ok || i < 0 {
+		return -1
 	}
-	if c.Rule.accepts(id) {
-		return id
-	}
-	return hashID(id)
+	c.open[id] = c.calls[i].next
+	return i
 }
 
 // hashID returns an id that every provider accepts but those that want nine characters. The same id has

@@ -39,11 +39,38 @@ func TestCallIDs(t *testing.T) {
 					got = append(got, ids.Call(id))
 				}
 				for _, id := range turn[1] {
-					got = append(got, ids.Result(id))
+					sent, _ := ids.Result(id)
+					got = append(got, sent)
 				}
 			}
 			assert.Equal(t, tt.want, got, tt.reason)
 		})
+	}
+}
+
+// TestManyCalls has more calls in a message than are looked through one by one.
+func TestManyCalls(t *testing.T) {
+	for _, rule := range []IDRule{{MaxLength: 64, Byte: Letters, Request: true}, {MaxLength: 40}} {
+		ids := CallIDs{Rule: rule}
+		for turn := range 3 {
+			ids.Message()
+			sent := map[string]bool{}
+			var order []string
+			for n := range 100 {
+				id := ids.Call(fmt.Sprintf("call_%d", n%50))
+				assert.False(t, sent[id], "turn %d: %s", turn, id)
+				sent[id] = true
+				order = append(order, id)
+			}
+			for n := range 100 {
+				id, call := ids.Result(fmt.Sprintf("call_%d", 49-n%50))
+				want := n/50*50 + 49 - n%50
+				assert.Equal(t, want, call)
+				assert.Equal(t, order[want], id)
+			}
+			_, call := ids.Result("call_1")
+			assert.Equal(t, -1, call, "all are answered")
+		}
 	}
 }
 

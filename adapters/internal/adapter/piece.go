@@ -1,6 +1,10 @@
 package adapter
 
-import "github.com/winnowgo/winnow"
+import (
+	"slices"
+
+	"github.com/winnowgo/winnow"
+)
 
 // Piece is the Source of a message, or of a part, that was imported. Providers put into one message what
 // winnow keeps in several, such as the results of parallel calls; a piece says which of them it is. What
@@ -46,4 +50,35 @@ func Whole[T any](messages []winnow.Message) (of *T, n int) {
 		}
 	}
 	return first.Of, first.Count
+}
+
+// InCallOrder puts the results of one value into the order of their calls, whose ids calls yields. That is
+// where the library keeps them: a value in another order is recognised as whole as well.
+func InCallOrder[T any](results []winnow.Message, calls func(yield func(id string))) {
+	if len(results) < 2 {
+		return
+	}
+	at, n, sorted := make(map[string]int, len(results)), 0, true
+	calls(func(id string) {
+		if _, ok := at[id]; !ok {
+			at[id] = n
+		}
+		n++
+	})
+	place := func(m *winnow.Message) int {
+		if i, ok := at[m.ToolCallID]; ok {
+			return i
+		}
+		return n
+	}
+	for i := 1; i < len(results); i++ {
+		sorted = sorted && place(&results[i-1]) <= place(&results[i])
+	}
+	if sorted {
+		return
+	}
+	slices.SortStableFunc(results, func(a, b winnow.Message) int { return place(&a) - place(&b) })
+	for i := range results {
+		PieceOf[T](&results[i]).Index = i
+	}
 }

@@ -87,7 +87,7 @@ func textOf(p *winnow.Part) string {
 
 // result sends the output of a call.
 func (e *exporter) result(m *winnow.Message) {
-	id := e.ids.Result(m.ToolCallID)
+	id, _ := e.ids.Result(m.ToolCallID)
 	kind, other := e.kinds[id]
 	if other && kind == "" {
 		return // its call was left out

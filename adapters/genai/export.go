@@ -1,0 +1,193 @@
+package genai
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+
+	sdk "google.golang.org/genai"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+)
+
+// Export returns messages as the SDK sends them. Contents and parts that were not changed since [Import] are
+// the caller's own pointers; the rules for the others are in the package's documentation. Without changes
+// Export gives back what Import got.
+//
+// System messages are left out: [ExportSystem] returns them.
+func Export(messages []winnow.Message) []*sdk.Content {
+	e := exporter{out: make([]*sdk.Content, 0, len(messages))}
+	e.ids.Rule = adapter.IDRule{MaxLength: 64, Byte: adapter.Letters}
+	for i := 0; i < len(messages); {
+		if adapter.IsAssistant(&messages[i]) {
+			e.model(&messages[i])
+			i++
+			continue
+		}
+		end := i
+		for end < len(messages) && !adapter.IsAssistant(&messages[end]) {
+			end++
+		}
+		e.user(messages[i:end])
+		i = end
+	}
+	return e.out
+}
+
+// opening stands in front of a conversation that begins with the model.
+const opening = "[The beginning of the conversation is not shown.]"
+
+// exporter makes the contents.
+type exporter struct {
+	out   []*sdk.Content
+	ids   adapter.CallIDs
+	calls []sentCall // of the newest message of the model
+	run   []sentCall // for each message at hand: the call that it answers
+}
+
+// sentCall is a call as it is sent, or what a response has to repeat of it.
+type sentCall struct{ id, name string }
+
+func (e *exporter) model(m *winnow.Message) {
+	p := adapter.PieceOf[sdk.Content](m)
+	stay, calls := e.nameCalls(m)
+	content := &sdk.Content{Role: sdk.RoleModel}
+	if p != nil && stay && isSendable(p.Of.Parts) {
+		content = p.Of
+	} else {
+		content.Parts = e.modelParts(m)
+	}
+	if len(content.Parts) == 0 {
+		return
+	}
+	last := len(e.out) - 1
+	switch {
+	case last < 0 && (p == nil || calls):
+		e.out = append(e.out, sdk.NewContentFromText(opening, sdk.RoleUser))
+	case last >= 0 && calls && e.out[last].Role == sdk.RoleModel:
+		joined := *e.out[last]
+		joined.Parts = append(joined.Parts[:len(joined.Parts):len(joined.Parts)], content.Parts...)
+		e.out[last] = &joined
+		return
+	}
+	e.out = append(e.out, content)
+}
+
+// nameCalls decides the ids of m's calls. It says whether they all stay as they are, and whether there are any.
+func (e *exporter) nameCalls(m *winnow.Message) (stay, calls bool) {
+	e.ids.Message()
+	e.calls = e.calls[:0]
+	stay = true
+	for k := range m.Parts {
+		p := &m.Parts[k]
+		if p.Kind != winnow.KindToolCall {
+			continue
+		}
+		id := e.ids.Call(p.ID)
+		e.calls = append(e.calls, sentCall{id, callName(p)})
+		stay = stay && id == p.ID
+	}
+	return stay, len(e.calls) > 0
+}
+
+// callName returns the name that a call is sent with.
+func callName(p *winnow.Part) string {
+	if own, ok := p.Source.(*sdk.Part); ok && own.FunctionCall != nil {
+		return own.FunctionCall.Name
+	}
+	return adapter.Name(p.Name, 64, func(c byte) bool { return adapter.Letters(c) || c == '.' || c == ':' })
+}
+
+// isSendable says that there are parts and none is empty.
+func isSendable(parts []*sdk.Part) bool {
+	for _, p := range parts {
+		if p == nil || isEmpty(p) {
+			return false
+		}
+	}
+	return len(parts) > 0
+}
+
+// isEmpty says that p holds nothing that the API knows of.
+func isEmpty(p *sdk.Part) bool {
+	return p.Text == "" && len(p.ThoughtSignature) == 0 && p.FunctionCall == nil && p.FunctionResponse == nil &&
+		p.InlineData == nil && p.FileData == nil && p.ExecutableCode == nil && p.CodeExecutionResult == nil &&
+		p.ToolCall == nil && p.ToolResponse == nil
+}
+
+// modelParts returns the content of a message of the model that is not sent as it was.
+func (e *exporter) modelParts(m *winnow.Message) []*sdk.Part {
+	parts := make([]*sdk.Part, 0, len(m.Parts))
+	call := 0
+	for k := range m.Parts {
+		p := &m.Parts[k]
+		own, _ := p.Source.(*sdk.Part)
+		switch {
+		case p.Kind == winnow.KindToolCall:
+			parts = append(parts, callPart(p, own, e.calls[call].id))
+			call++
+		case own != nil && isEmpty(own):
+		case own != nil:
+			parts = append(parts, own)
+		case p.Kind == winnow.KindOpaque && p.Signature != "":
+			parts = append(parts, &sdk.Part{ThoughtSignature: signature(p)})
+		case p.Kind == winnow.KindThinking: // thoughts are not read again; a signature is, if it is the API's
+		case p.Kind == winnow.KindText && adapter.IsBlank(p.Text) && p.Signature == "":
+		default:
+			parts = append(parts, &sdk.Part{Text: textOf(p), ThoughtSignature: signature(p)})
+		}
+	}
+	return parts
+}
+
+// textOf returns a text, or what stands for a part without one.
+func textOf(p *winnow.Part) string {
+	if p.Kind == winnow.KindText {
+		return p.Text
+	}
+	return adapter.Placeholder(p)
+}
+
+// signature returns the thought signature of a text or a call. Those are only set by Import.
+func signature(p *winnow.Part) []byte {
+	if p.Signature == "" {
+		return nil
+	}
+	b, err := base64.StdEncoding.DecodeString(p.Signature)
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// callPart returns a call with the id that it is sent with, which is none if the caller's has none.
+func callPart(p *winnow.Part, own *sdk.Part, id string) *sdk.Part {
+	if own != nil {
+		if id == p.ID {
+			return own
+		}
+		part, call := *own, *own.FunctionCall
+		call.ID = id
+		part.FunctionCall = &call
+		return &part
+	}
+	if isMade(id) {
+		id = ""
+	}
+	return &sdk.Part{
+		FunctionCall:     &sdk.FunctionCall{ID: id, Name: callName(p), Args: object(p.Arguments)},
+		ThoughtSignature: signature(p),
+	}
+}
+
+// object returns arguments as the SDK holds them. Numbers stay as they are written.
+func object(arguments json.RawMessage) map[string]any {
+	d := json.NewDecoder(bytes.NewReader(adapter.Object(arguments)))
+	d.UseNumber()
+	var m map[string]any
+	if d.Decode(&m) != nil {
+		return nil
+	}
+	return m
+}

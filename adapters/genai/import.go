@@ -1,0 +1,247 @@
+package genai
+
+import (
+	"encoding/base64"
+	"encoding/json"
+
+	sdk "google.golang.org/genai"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+)
+
+// Import returns contents in winnow's form. A content with function responses becomes one message for each
+// and one for the rest. The messages and parts hold the caller's pointers, whose values must not be changed
+// as long as they are in use; the same values imported again give equal messages. A nil content or part is
+// left out.
+//
+// What a person did not write can be marked afterwards (Injected), as can what must survive (Pinned).
+func Import(contents []*sdk.Content) []winnow.Message {
+	var im importer
+	im.reserve(contents)
+	for _, c := range contents {
+		if c != nil {
+			im.add(c)
+		}
+	}
+	return im.out
+}
+
+// importer turns contents into messages. Parts and pieces lie in few blocks of memory.
+type importer struct {
+	out    []winnow.Message
+	parts  []winnow.Part
+	pieces adapter.Pieces[sdk.Content]
+	args   adapter.Arguments
+	ids    madeIDs
+	calls  []openCall // of the newest content of the model
+}
+
+// openCall is a call that may wait for its response.
+type openCall struct {
+	id, name string
+	made     bool // the id is not the caller's
+	answered bool
+}
+
+// reserve makes room for what contents become.
+func (im *importer) reserve(contents []*sdk.Content) {
+	parts, pieces := 0, 0
+	for _, c := range contents {
+		if c == nil {
+			continue
+		}
+		responses := 0
+		for _, p := range c.Parts {
+			if p != nil && p.FunctionCall != nil && p.FunctionCall.ID == "" {
+				im.ids.calls++
+			}
+			if isResponse(p) {
+				responses++
+				parts += len(p.FunctionResponse.Parts)
+			}
+		}
+		parts += len(c.Parts)
+		if pieces += responses; responses == 0 || responses < len(c.Parts) {
+			pieces++
+		}
+	}
+	im.out = make([]winnow.Message, 0, pieces)
+	im.parts = make([]winnow.Part, 0, parts)
+	im.pieces.Grow(pieces)
+}
+
+func (im *importer) add(c *sdk.Content) {
+	if c.Role == sdk.RoleModel {
+		im.calls = im.calls[:0]
+		m := im.message(winnow.RoleAssistant, c, nil, 0, 1)
+		m.Parts = im.content(c)
+		return
+	}
+	responses := 0
+	for _, p := range c.Parts {
+		if isResponse(p) {
+			responses++
+		}
+	}
+	count := responses
+	if responses == 0 || responses < len(c.Parts) {
+		count++
+	}
+	first := len(im.out)
+	for _, p := range c.Parts {
+		if isResponse(p) {
+			im.response(im.message(winnow.RoleTool, c, p, len(im.out)-first, count), p.FunctionResponse)
+		}
+	}
+	adapter.InCallOrder[sdk.Content](im.out[first:], func(yield func(string)) {
+		for i := range im.calls {
+			yield(im.calls[i].id)
+		}
+	})
+	if responses < count {
+		m := im.message(winnow.RoleUser, c, nil, responses, count)
+		m.Parts = im.content(c)
+	}
+}
+
+func isResponse(p *sdk.Part) bool { return p != nil && p.FunctionResponse != nil }
+
+// message adds a message that is a piece of a content.
+func (im *importer) message(role winnow.Role, of *sdk.Content, block any, index, count int) *winnow.Message {
+	im.out = append(im.out, winnow.Message{})
+	m := &im.out[len(im.out)-1]
+	m.Role, m.Source = role, im.pieces.New(of, block, index, count)
+	return m
+}
+
+// content adds the parts of c that are no responses, and returns them.
+func (im *importer) content(c *sdk.Content) []winnow.Part {
+	begin := len(im.parts)
+	for _, p := range c.Parts {
+		if p != nil && p.FunctionResponse == nil {
+			im.part(p)
+		}
+	}
+	return im.parts[begin:len(im.parts):len(im.parts)]
+}
+
+func (im *importer) part(p *sdk.Part) {
+	im.parts = append(im.parts, winnow.Part{})
+	part := &im.parts[len(im.parts)-1]
+	part.Source = p
+	if len(p.ThoughtSignature) > 0 {
+		part.Signature = base64.StdEncoding.EncodeToString(p.ThoughtSignature)
+	}
+	switch {
+	case p.FunctionCall != nil:
+		im.call(part, p.FunctionCall)
+	case p.InlineData != nil:
+		media(part, p.InlineData.MIMEType, base64.StdEncoding.EncodedLen(len(p.InlineData.Data)))
+	case p.FileData != nil:
+		media(part, p.FileData.MIMEType, 0) // the size of what stands there is not known
+	case p.ExecutableCode != nil:
+		part.Kind, part.Bytes = winnow.KindOpaque, len(p.ExecutableCode.Code)
+	case p.CodeExecutionResult != nil:
+		part.Kind, part.Bytes = winnow.KindOpaque, len(p.CodeExecutionResult.Output)
+	case p.ToolCall != nil || p.ToolResponse != nil:
+		part.Kind, part.Bytes = winnow.KindOpaque, jsonSize(p)
+	case p.Thought:
+		part.Kind, part.Text = winnow.KindThinking, p.Text
+	case p.Text == "" && part.Signature != "": // not empty: the signature counts
+		part.Kind, part.Bytes = winnow.KindOpaque, len(part.Signature)
+	default:
+		part.Text = p.Text
+	}
+}
+
+// media makes part an image or something else that is not read.
+func media(part *winnow.Part, mediaType string, bytes int) {
+	part.Kind, part.MediaType, part.Bytes = winnow.KindOpaque, mediaType, bytes
+	if adapter.IsImage(mediaType) {
+		part.Kind = winnow.KindImage
+	}
+}
+
+// call makes part a call. One without an id gets one that is never sent.
+func (im *importer) call(part *winnow.Part, c *sdk.FunctionCall) {
+	part.Kind, part.ID, part.Name = winnow.KindToolCall, c.ID, c.Name
+	if len(c.Args) > 0 {
+		part.Arguments = im.args.Write(c.Args)
+	}
+	if c.ID == "" {
+		part.ID = im.ids.next(part)
+	}
+	im.calls = append(im.calls, openCall{id: part.ID, name: c.Name, made: c.ID == ""})
+}
+
+// response makes m of a response.
+func (im *importer) response(m *winnow.Message, r *sdk.FunctionResponse) {
+	begin := len(im.parts)
+	text, isError := im.text(r.Response)
+	m.ToolCallID, m.ToolName, m.IsError = im.answer(r), r.Name, isError
+	if text != "" {
+		im.parts = append(im.parts, winnow.Part{Text: text})
+	}
+	for _, p := range r.Parts {
+		if p == nil {
+			continue
+		}
+		part := winnow.Part{Kind: winnow.KindOpaque, Source: p}
+		switch {
+		case p.InlineData != nil:
+			media(&part, p.InlineData.MIMEType, base64.StdEncoding.EncodedLen(len(p.InlineData.Data)))
+		case p.FileData != nil:
+			media(&part, p.FileData.MIMEType, 0)
+		}
+		im.parts = append(im.parts, part)
+	}
+	m.Parts = im.parts[begin:len(im.parts):len(im.parts)]
+}
+
+// answer returns the id of the call that r answers: its own, or that of the first open call without an id
+// that has its name, or any name.
+func (im *importer) answer(r *sdk.FunctionResponse) string {
+	found := -1
+	for i := range im.calls {
+		c := &im.calls[i]
+		switch {
+		case c.answered || r.ID != "" && r.ID != c.id || r.ID == "" && !c.made:
+		case r.ID != "" || c.name == r.Name:
+			c.answered = true
+			return c.id
+		case found < 0:
+			found = i
+		}
+	}
+	if r.ID == "" && found >= 0 {
+		im.calls[found].answered = true
+		return im.calls[found].id
+	}
+	return r.ID
+}
+
+// text returns a response as text. The API's own keys are "output" and "error"; hosts also use "result".
+func (im *importer) text(response map[string]any) (text string, isError bool) {
+	if len(response) == 1 {
+		for key, value := range response {
+			s, ok := value.(string)
+			if ok && (key == "output" || key == "result" || key == "error") {
+				return s, key == "error"
+			}
+		}
+	}
+	if len(response) == 0 {
+		return "", false
+	}
+	return string(im.args.Write(response)), false
+}
+
+// jsonSize returns the bytes of what is sent. Only what is rare is measured so.
+func jsonSize(v any) int {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return 0
+	}
+	return len(b)
+}

@@ -1,0 +1,36 @@
+package genai
+
+import (
+	sdk "google.golang.org/genai"
+
+	"github.com/winnowgo/winnow"
+)
+
+// Response returns the first candidate of an answer as the next message of the history, with the answer's
+// id, its finish reason and what was billed. Thoughts are billed as output. Without a candidate the message
+// is empty and its stop reason the one why the prompt was blocked.
+func Response(answer *sdk.GenerateContentResponse) winnow.Message {
+	m := winnow.Message{Role: winnow.RoleAssistant}
+	if len(answer.Candidates) > 0 {
+		candidate := answer.Candidates[0]
+		if candidate.Content != nil {
+			content := candidate.Content
+			if content.Role != sdk.RoleModel { // some servers leave it out
+				content = &sdk.Content{Role: sdk.RoleModel, Parts: content.Parts}
+			}
+			m = Import([]*sdk.Content{content})[0]
+		}
+		m.StopReason = string(candidate.FinishReason)
+	} else if answer.PromptFeedback != nil {
+		m.StopReason = string(answer.PromptFeedback.BlockReason)
+	}
+	m.ID = answer.ResponseID
+	if u := answer.UsageMetadata; u != nil {
+		m.Usage = &winnow.Usage{
+			Input:     int(max(0, u.PromptTokenCount-u.CachedContentTokenCount) + u.ToolUsePromptTokenCount),
+			CacheRead: int(u.CachedContentTokenCount),
+			Output:    int(u.CandidatesTokenCount + u.ThoughtsTokenCount),
+		}
+	}
+	return m
+}

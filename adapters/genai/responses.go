@@ -1,0 +1,202 @@
+package genai
+
+import (
+	sdk "google.golang.org/genai"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+)
+
+// user sends what stands between two messages of the model: the responses in one content, and then the rest.
+func (e *exporter) user(run []winnow.Message) {
+	e.run = e.run[:0]
+	for i := range run {
+		var answers sentCall
+		if m := &run[i]; m.Role == winnow.RoleTool {
+			id, call := e.ids.Result(m.ToolCallID)
+			answers = sentCall{id, m.ToolName}
+			if call >= 0 {
+				answers.name = e.calls[call].name
+			}
+		}
+		e.run = append(e.run, answers)
+	}
+	if isScattered(run) {
+		run = e.joinResponses(run)
+	}
+	for i := 0; i < len(run); {
+		of, n := adapter.Whole[sdk.Content](run[i:])
+		if n > 0 && e.staysWhole(of, run[i:i+n], e.run[i:]) {
+			e.out = append(e.out, of)
+		} else if n = max(n, 1); run[i].Role != winnow.RoleSystem {
+			e.build(run[i:i+n], e.run[i:])
+		}
+		i += n
+	}
+}
+
+// isScattered says that responses are in more than one content, or not in the first, or that only some of
+// the pieces of a caller's content are there.
+func isScattered(run []winnow.Message) bool {
+	begun := false
+	for i := 0; i < len(run); {
+		_, n := adapter.Whole[sdk.Content](run[i:])
+		if p := adapter.PieceOf[sdk.Content](&run[i]); n == 0 && p != nil && p.Count > 1 {
+			return true
+		}
+		n = max(n, 1)
+		if begun && run[i].Role == winnow.RoleTool {
+			return true
+		}
+		begun = begun || run[i].Role != winnow.RoleSystem
+		i += n
+	}
+	return false
+}
+
+// joinResponses sends one content of all responses and what else the caller had in a content with some of
+// them. It returns the rest of the run.
+func (e *exporter) joinResponses(run []winnow.Message) []winnow.Message {
+	joined := make([]winnow.Message, 0, len(run))
+	sent := make([]sentCall, 0, len(run))
+	var rest []winnow.Message
+	for i := range run {
+		if run[i].Role == winnow.RoleTool {
+			joined, sent = append(joined, run[i]), append(sent, e.run[i])
+		}
+	}
+	for i := range run {
+		if run[i].Role == winnow.RoleTool {
+			continue
+		}
+		if p := adapter.PieceOf[sdk.Content](&run[i]); p != nil && p.Count > 1 {
+			joined, sent = append(joined, run[i]), append(sent, sentCall{})
+		} else {
+			rest = append(rest, run[i])
+		}
+	}
+	e.build(joined, sent)
+	e.run = append(e.run[:0], make([]sentCall, len(rest))...) // there are no responses among them
+	return rest
+}
+
+// staysWhole says that the caller's content, of which these are the pieces, is sent as it is.
+func (e *exporter) staysWhole(of *sdk.Content, pieces []winnow.Message, sent []sentCall) bool {
+	for i := range pieces {
+		m := &pieces[i]
+		if m.Role != winnow.RoleTool {
+			continue
+		}
+		r := ownResponse(m)
+		if sent[i].id != m.ToolCallID || r == nil || sent[i].name != r.Name {
+			return false
+		}
+	}
+	return isSendable(of.Parts)
+}
+
+// ownResponse returns the caller's response that m is, or nil.
+func ownResponse(m *winnow.Message) *sdk.FunctionResponse {
+	p := adapter.PieceOf[sdk.Content](m)
+	if p == nil {
+		return nil
+	}
+	if part, ok := p.Block.(*sdk.Part); ok {
+		return part.FunctionResponse
+	}
+	return nil
+}
+
+// build sends the content of messages: one content of responses, and another of the images that may not be
+// in it; or one of what the user says.
+func (e *exporter) build(messages []winnow.Message, sent []sentCall) {
+	var parts, images []*sdk.Part
+	for i := range messages {
+		m := &messages[i]
+		if m.Role == winnow.RoleTool {
+			parts = append(parts, responsePart(m, sent[i]))
+			images = append(images, imagesOf(m)...)
+		} else {
+			parts = append(parts, userParts(m)...)
+		}
+	}
+	for _, p := range [][]*sdk.Part{parts, images} {
+		if len(p) > 0 {
+			e.out = append(e.out, &sdk.Content{Role: sdk.RoleUser, Parts: p})
+		}
+	}
+}
+
+// userParts returns the content of a message of the user.
+func userParts(m *winnow.Message) []*sdk.Part {
+	parts := make([]*sdk.Part, 0, len(m.Parts))
+	for k := range m.Parts {
+		p := &m.Parts[k]
+		own, _ := p.Source.(*sdk.Part)
+		switch {
+		case own != nil && !isEmpty(own):
+			parts = append(parts, own)
+		case own != nil, p.Kind == winnow.KindText && adapter.IsBlank(p.Text):
+		case p.Kind != winnow.KindThinking && p.Kind != winnow.KindToolCall: // these are the model's
+			parts = append(parts, sdk.NewPartFromText(textOf(p)))
+		}
+	}
+	return parts
+}
+
+// responsePart returns the response of a call.
+func responsePart(m *winnow.Message, call sentCall) *sdk.Part {
+	id := call.id
+	if isMade(id) {
+		id = ""
+	}
+	if own := ownResponse(m); own != nil {
+		part := adapter.PieceOf[sdk.Content](m).Block.(*sdk.Part)
+		if call.id == m.ToolCallID && call.name == own.Name {
+			return part
+		}
+		copied, r := *part, *own
+		r.ID, r.Name = id, call.name
+		copied.FunctionResponse = &r
+		return &copied
+	}
+	key := "output"
+	if m.IsError {
+		key = "error"
+	}
+	r := &sdk.FunctionResponse{ID: id, Name: call.name, Response: map[string]any{key: responseText(m)}}
+	for k := range m.Parts {
+		if own, ok := m.Parts[k].Source.(*sdk.FunctionResponsePart); ok {
+			r.Parts = append(r.Parts, own)
+		}
+	}
+	if r.Name == "" {
+		r.Name = "unknown"
+	}
+	return &sdk.Part{FunctionResponse: r}
+}
+
+// responseText returns the texts of a result, and what stands for its parts that the SDK has no value of.
+func responseText(m *winnow.Message) string {
+	texts := make([]winnow.Part, 0, len(m.Parts))
+	for k := range m.Parts {
+		p := &m.Parts[k]
+		switch p.Source.(type) {
+		case *sdk.FunctionResponsePart:
+		default:
+			texts = append(texts, winnow.Part{Text: textOf(p)})
+		}
+	}
+	return adapter.Text(texts)
+}
+
+// imagesOf returns the parts that a host put into a result and that a response of every model cannot hold.
+func imagesOf(m *winnow.Message) []*sdk.Part {
+	var images []*sdk.Part
+	for k := range m.Parts {
+		if own, ok := m.Parts[k].Source.(*sdk.Part); ok && (own.InlineData != nil || own.FileData != nil) {
+			images = append(images, own)
+		}
+	}
+	return images
+}

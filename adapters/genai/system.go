@@ -1,0 +1,49 @@
+package genai
+
+import (
+	sdk "google.golang.org/genai"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+)
+
+// ImportSystem returns the system instruction of [sdk.GenerateContentConfig] as one message, so that it is
+// counted with the history, or nil if there is none. A host may leave it out and count it in
+// Options.Overhead.
+func ImportSystem(instruction *sdk.Content) []winnow.Message {
+	if instruction == nil || len(instruction.Parts) == 0 {
+		return nil
+	}
+	var im importer
+	return []winnow.Message{{Role: winnow.RoleSystem, Parts: im.content(instruction), Source: instruction}}
+}
+
+// ExportSystem returns the system messages for the field SystemInstruction of [sdk.GenerateContentConfig],
+// or nil if there are none. One of the caller's comes back as it was if it is the only one.
+func ExportSystem(messages []winnow.Message) *sdk.Content {
+	var only *sdk.Content
+	var parts []*sdk.Part
+	for i := range messages {
+		m := &messages[i]
+		if m.Role != winnow.RoleSystem {
+			continue
+		}
+		if own, ok := m.Source.(*sdk.Content); ok && len(parts) == 0 {
+			only = own
+		} else {
+			only = nil
+		}
+		for k := range m.Parts {
+			p := &m.Parts[k]
+			if own, ok := p.Source.(*sdk.Part); ok {
+				parts = append(parts, own)
+			} else if p.Kind == winnow.KindText && !adapter.IsBlank(p.Text) {
+				parts = append(parts, sdk.NewPartFromText(p.Text))
+			}
+		}
+	}
+	if only != nil || len(parts) == 0 {
+		return only
+	}
+	return &sdk.Content{Parts: parts}
+}
