@@ -53,7 +53,7 @@ func TestRecordedSessionsGoOnBehindAHiddenLimit(t *testing.T) {
 	const window = 40_000
 	count, err := NewEstimator("claude4")
 	require.NoError(t, err)
-	most := 8
+	most := 4
 	if *allRecorded {
 		most = 100
 	}
