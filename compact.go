@@ -47,11 +47,53 @@ func (m *Manager) unlocked(f func()) {
 	f()
 }
 
+// prepareWithin is Prepare with the lock held, but not while code of the host runs.
+func (m *Manager) prepareWithin(ctx context.Context, history []Message) (*Request, error) {
+	m.ledger.run = recovery{}
+	d, report, failed := m.collect(m.draft(history, m.ledger.checkpoint))
+	if d.needsCompaction() {
+		if waited, err := m.await(ctx, d); err != nil {
+			return nil, err
+		} else if waited || m.flush(ctx, history) {
+			return m.prepareWithin(ctx, history)
+		}
+		if failed { // asking once more, at once, is for a summarizer that was not asked just now
+			return m.digestAndCommit(ctx, d)
+		}
+		return m.compactAndCommit(ctx, d)
+	}
+	if report == nil && d.fits() && m.begins(ctx, d) {
+		return m.prepareWithin(ctx, history)
+	}
+	if !d.fit() {
+		return nil, d.overflow()
+	}
+	if report != nil {
+		m.ledger.breaker = breaker{}
+		return m.commitCompaction(d, report), nil
+	}
+	return m.commit(d), nil
+}
+
+// begins does what is to be done ahead of a compaction. It says whether the manager may have moved on.
+func (m *Manager) begins(ctx context.Context, d *draft) bool {
+	o := m.opts.Compact
+	inBackground := o.Background && !m.closed
+	if inBackground && m.background != nil || !inBackground && (o.BeforeCompact == nil || m.ledger.flushed) || !d.isNearCompaction() {
+		return false
+	}
+	if !inBackground {
+		return m.flush(ctx, d.history)
+	}
+	m.startBackground(ctx, d)
+	return false
+}
+
 // compactAndCommit is what Prepare does with a draft that needs a compaction. The lock is held, but not
 // while a summarizer is called.
 func (m *Manager) compactAndCommit(ctx context.Context, d *draft) (*Request, error) {
 	if m.ledger.breaker.isOpen(d) {
-		return m.digestAndCommit(ctx, d.history)
+		return m.digestAndCommit(ctx, d)
 	}
 	compacted, report, err := m.compact(ctx, d, m.opts.Summarizer, "", false)
 	switch {
@@ -64,7 +106,7 @@ func (m *Manager) compactAndCommit(ctx context.Context, d *draft) (*Request, err
 		return nil, fmt.Errorf("winnow: waiting for a summary: %w", context.Cause(ctx))
 	}
 	m.noteFailure(err, d)
-	return m.digestAndCommit(ctx, d.history)
+	return m.digestAndCommit(ctx, d)
 }
 
 // noteFailure counts a compaction of d that came to nothing.
@@ -78,15 +120,15 @@ func (m *Manager) noteFailure(err error, d *draft) {
 // digestAndCommit lets the digest stand in for a summary that is not to be had. All that may be cleared is
 // cleared by then; what is left to cut are the newest results, and those are what the model works with. They
 // are cut when the digest is not enough.
-func (m *Manager) digestAndCommit(ctx context.Context, history []Message) (*Request, error) {
-	d, report, err := m.compact(ctx, m.draft(history, m.ledger.checkpoint), Digest(), "", false)
+func (m *Manager) digestAndCommit(ctx context.Context, failed *draft) (*Request, error) {
+	d, report, err := m.compact(ctx, m.draft(failed.history, failed.base), Digest(), "", false)
 	if err == nil && d.fit() {
 		r := m.commitCompaction(d, report)
 		m.ledger.breaker.total = d.plainTokens()
 		return r, nil
 	}
 	if err != nil {
-		d = m.draft(history, m.ledger.checkpoint)
+		d = m.draft(failed.history, m.ledger.checkpoint)
 	}
 	if !d.fit() {
 		return nil, d.overflow()
@@ -101,11 +143,11 @@ var errNoGain = errors.New("the summary does not make the request smaller")
 // lock is held before and after, and not while the summarizer is called. Nothing is committed. A host that
 // asked for it gets a summary of a short history too, which may be longer than that.
 func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructions string, asked bool) (*draft, *Compaction, error) {
-	if m.ledger.cache == nil {
-		m.ledger.cache = newSummaryCache()
-	}
 	before := d.tokens()
-	c, err := d.newCompaction(instructions, m.rulesSection(), asked)
+	c, err := d.newCompaction(instructions)
+	if err == nil {
+		err = c.giveRules(m.rulesSection(), asked)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -151,7 +193,8 @@ func (m *Manager) tellApart(cp *checkpoint, v *view) {
 
 // commitCompaction is commit for a draft that has a new checkpoint.
 func (m *Manager) commitCompaction(d *draft, report *Compaction) *Request {
-	m.ledger.cache = nil
+	m.ledger.cache, m.ledger.flushed = nil, false
+	m.forgetBackground()
 	r := m.commit(d)
 	report.TokensAfter = r.Tokens
 	r.Compaction = report

@@ -52,8 +52,8 @@ func (c *checkpoint) unread(v *view) (from, request int) {
 // without the manager's lock and holds no reference to the manager's state.
 type compaction struct {
 	opts     Options
-	window   int
 	cap      int // tokens of the whole summary
+	removed  int // tokens of what it replaces, as it stands in the request
 	previous string
 	carried  carried // of the history that is summarized, the previous one included
 	healthy  *checkpoint
@@ -61,6 +61,8 @@ type compaction struct {
 	older  []Message // complete turns
 	prefix []Message // beginning of the turn that the cut divides
 	recent []Message // what is kept, and the request
+
+	replaced []key // of the messages that are summarized, as they stand in the history
 
 	rules        string // the section of the host's rules
 	firstKept    landmark
@@ -116,22 +118,35 @@ func (d *draft) canCompact() bool {
 	return s.removed > leastGain+textTokens(d.manager.opts.Estimator, summaryBegin+summaryEnd)
 }
 
-// newCompaction collects what is to be summarized. rules is the section of the host's rules.
-func (d *draft) newCompaction(instructions, rules string, asked bool) (*compaction, error) {
+// newCompaction collects what is to be summarized.
+func (d *draft) newCompaction(instructions string) (*compaction, error) {
 	o, s := d.manager.opts, d.span()
-	c := &compaction{
-		opts: o, window: d.manager.window, before: d.tokens(), cache: d.ledger.cache, cap: d.summaryCap(),
-		rules: rules, instructions: strings.TrimSpace(o.Compact.Instructions + "\n\n" + instructions),
-	}
-	frame := c.tokens(summaryBegin + summaryEnd)
-	switch least := leastGain + frame + c.tokens(rules); {
-	case s.removed == 0 || !asked && s.removed <= least:
+	if s.removed == 0 {
 		return nil, fmt.Errorf("%w: %w", ErrCompaction, errNothingToCompact)
-	case s.removed > least: // a summary that is longer than what it stands for is none
-		c.cap = min(c.cap, shareOf(s.removed, mostOfRemoved)-frame)
+	}
+	if d.ledger.cache == nil {
+		d.ledger.cache = newSummaryCache()
+	}
+	c := &compaction{
+		opts: o, before: d.tokens(), removed: s.removed, cache: d.ledger.cache, cap: d.summaryCap(),
+		instructions: strings.TrimSpace(o.Compact.Instructions + "\n\n" + instructions),
 	}
 	c.collect(d, s)
 	return c, nil
+}
+
+// giveRules takes the section of the host's rules, with which the summary has to be smaller than what it
+// stands for. What a host asked for need not be.
+func (c *compaction) giveRules(rules string, asked bool) error {
+	c.rules = rules
+	frame := c.tokens(summaryBegin + summaryEnd)
+	switch least := leastGain + frame + c.tokens(rules); {
+	case c.removed > least: // a summary that is longer than what it stands for is none
+		c.cap = min(c.cap, shareOf(c.removed, mostOfRemoved)-frame)
+	case !asked:
+		return fmt.Errorf("%w: %w", ErrCompaction, errNothingToCompact)
+	}
+	return nil
 }
 
 // outlives marks what of messages[:n] no compaction takes: system messages, and pins with their calls and
@@ -193,6 +208,7 @@ func (c *compaction) collect(d *draft, s span) {
 		if !s.replaces(i) {
 			continue
 		}
+		c.replaced = append(c.replaced, v.facts[i].key)
 		switch {
 		case m.Summary:
 			if cp == nil { // of another manager, or of the host

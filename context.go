@@ -6,8 +6,9 @@ import (
 	"sync"
 )
 
-// Manager keeps one conversation inside its window. It is safe for concurrent use; it starts no
-// goroutine unless CompactOptions.Background is set.
+// Manager keeps one conversation inside its window. It is safe for concurrent use. It starts no goroutine
+// that outlives a call, unless CompactOptions.Background is set; but each call of a [Summarizer] runs in a
+// goroutine of its own, so that one that does not honour its context cannot hold Prepare.
 //
 // The history passed in is either the whole log, append-only, or the last Request.History and what came
 // after it; the manager recognises both, and a log that was rewound, forked or replaced. A host that changes
@@ -20,8 +21,10 @@ type Manager struct {
 	window int
 	opts   Options // complete; never written after New
 
-	mu     sync.Mutex // protects what follows
-	ledger ledger
+	mu         sync.Mutex // protects what follows
+	ledger     ledger
+	background *background // nil: none
+	closed     bool        // no more of that
 }
 
 // New returns a manager for a model with a context window of so many tokens. opts is copied; nil means
@@ -66,26 +69,13 @@ func (m *Manager) prepare(ctx context.Context, history []Message) (*Request, err
 	return r, err
 }
 
-// prepareWithin is prepare for the limits that are known and guessed.
-func (m *Manager) prepareWithin(ctx context.Context, history []Message) (*Request, error) {
-	m.ledger.run = recovery{}
-	d := m.draft(history, m.ledger.checkpoint)
-	if d.needsCompaction() {
-		return m.compactAndCommit(ctx, d)
-	}
-	if !d.fit() {
-		return nil, d.overflow()
-	}
-	return m.commit(d), nil
-}
-
 // Plan is Prepare without effects: no LLM call, no state. Request.NeedsCompaction says that Prepare would
 // compact. Where Prepare would return an error, Plan returns the smallest request that it could make, with
 // Tokens above Budget.
 func (m *Manager) Plan(history []Message) *Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	d := m.draft(history, m.ledger.checkpoint)
+	d, _, _ := m.splice(m.draft(history, m.ledger.checkpoint))
 	needs := d.needsCompaction()
 	if !needs {
 		d.fit()
@@ -102,6 +92,8 @@ func (m *Manager) Plan(history []Message) *Request {
 func (m *Manager) Compact(ctx context.Context, history []Message, instructions string) (*Request, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.forgetBackground()
+	m.flush(ctx, history)
 	d := m.draft(history, m.ledger.checkpoint)
 	d, report, err := m.compact(ctx, d, m.opts.Summarizer, instructions, true)
 	if err != nil {
@@ -130,7 +122,7 @@ func (m *Manager) draft(history []Message, c *checkpoint) *draft {
 
 // draftWith is draft with edits that are made already.
 func (m *Manager) draftWith(history []Message, c *checkpoint, made map[key]*projection) *draft {
-	d := &draft{budget: m.budget(), manager: m, ledger: &m.ledger, history: history, now: m.opts.Now(), checkpoint: c, made: made, accounting: m.ledger.accounting}
+	d := &draft{budget: m.budget(), manager: m, ledger: &m.ledger, history: history, now: m.opts.Now(), base: c, checkpoint: c, made: made, accounting: m.ledger.accounting}
 	d.indexAndRepair()
 	d.limitAndReplay()
 	d.cutUnsent()
@@ -160,6 +152,3 @@ func (d *draft) logRejected() {
 		d.manager.opts.Logger.Debug("winnow: usage not used", "reason", reason)
 	}
 }
-
-// Close ends background work; the manager stays usable without it. It returns nil.
-func (m *Manager) Close() error { return nil }

@@ -53,7 +53,7 @@ func (m *Manager) extend(history []Message, r *Request) bool {
 	l := &m.ledger
 	t := &l.tail
 	x := &l.index
-	if !t.known || !t.complete || t.changes != x.changes || len(history) < t.history || len(history) == 0 {
+	if m.background != nil || !t.known || !t.complete || t.changes != x.changes || len(history) < t.history || len(history) == 0 {
 		return false
 	}
 	if !t.isPlain && (len(r.Messages) != len(l.sent) || baseOf(r.Messages) != t.messages || len(r.History) != t.keptLen || baseOf(r.History) != t.kept) {
@@ -128,7 +128,9 @@ func (d *draft) addToTail(added []Message) bool {
 			bytes = addTokens(bytes, messageBytes(m))
 		}
 	}
-	if !d.fits() || limit > 0 && bytes > limit {
+	c := d.manager.opts.Compact
+	isAwaited := c.Background || c.BeforeCompact != nil && !l.flushed
+	if !d.fits() || limit > 0 && bytes > limit || isAwaited && d.isWithin(c.SoftThreshold) {
 		return false
 	}
 	t.hides, t.bytes = hides, bytes

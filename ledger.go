@@ -12,6 +12,7 @@ type ledger struct {
 	checkpoint  *checkpoint         // the summary that stands for the oldest part of the history; nil: none
 	cache       *summaryCache       // parts of a compaction that failed later, for the next try
 	breaker     breaker
+	flushed     bool      // BeforeCompact ran since the last compaction
 	turnStart   place     // the user message that begins the oldest turn that is kept; zero: no turn was dropped
 	sent        []key     // the last request, message by message
 	sentAt      time.Time // zero: nothing was sent

@@ -210,7 +210,20 @@ func (l *ladder) compact(ctx context.Context) *draft {
 		return nil
 	}
 	run.compactions++
-	return l.compactWith(ctx, l.manager.opts.Summarizer)
+	m := l.manager
+	m.flush(ctx, l.history)
+	if _, err := m.await(ctx, l.draft()); err != nil {
+		return nil
+	}
+	if d, report, failed := m.collect(l.draft()); report != nil {
+		if next := l.take(d, d.fit()); next != nil {
+			l.report = report
+			return next
+		}
+	} else if failed {
+		return nil
+	}
+	return l.compactWith(ctx, m.opts.Summarizer)
 }
 
 func (l *ladder) compactWith(ctx context.Context, s Summarizer) *draft {

@@ -14,6 +14,7 @@ type draft struct {
 	budget  int // tokens that the request may have, Overhead included
 
 	view       *view
+	base       *checkpoint         // that was to be replayed, nil: none
 	checkpoint *checkpoint         // that the view has, nil: none
 	behind     []Message           // what a digest stands for, and no model's summary, if the history still has it
 	kept       []Message           // Request.History

@@ -1,0 +1,213 @@
+package winnow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// background is a compaction that is made while the conversation goes on. Its fields are protected by the
+// manager's lock; the summarizer is called without it.
+type background struct {
+	cancel  context.CancelFunc
+	ended   chan struct{} // closed when its goroutine has nothing more to do
+	base    *checkpoint   // the summary that the history had when it began
+	plan    *compaction
+	flushes bool // BeforeCompact runs: nobody waits for that, and it is not cancelled for a summary's sake
+	dropped bool // nobody wants it any more
+
+	cp     *checkpoint // once it has ended
+	report *Compaction
+	err    error
+}
+
+var errDropped = errors.New("the history changed meanwhile")
+
+func (b *background) hasEnded() bool {
+	select {
+	case <-b.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// drop ends b as soon as it may be ended.
+func (b *background) drop() {
+	if b.dropped = true; !b.flushes {
+		b.cancel()
+	}
+}
+
+// forgetBackground ends work that cannot be used any more. It stays known until it has ended: one at a time.
+func (m *Manager) forgetBackground() {
+	switch b := m.background; {
+	case b == nil:
+	case b.hasEnded():
+		m.background = nil
+	default:
+		b.drop()
+	}
+}
+
+// startBackground begins to summarize what d would be compacted to. ctx lends its values and not its end: the
+// work is not that of one request.
+func (m *Manager) startBackground(ctx context.Context, d *draft) {
+	plan, err := d.newCompaction("")
+	if err != nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	b := &background{cancel: cancel, ended: make(chan struct{}), base: d.base, plan: plan}
+	b.flushes = m.opts.Compact.BeforeCompact != nil && !m.ledger.flushed
+	m.ledger.flushed = m.ledger.flushed || b.flushes
+	m.background = b
+	history := d.history
+	go func() {
+		defer close(b.ended)
+		defer cancel()
+		m.runBackground(ctx, b, history)
+	}()
+}
+
+// runBackground is the goroutine. It takes the lock only to read and to write b and the ledger.
+func (m *Manager) runBackground(ctx context.Context, b *background, history []Message) {
+	if b.flushes { // not written before this goroutine does
+		m.callBeforeCompact(ctx, history)
+		m.mu.Lock()
+		b.flushes = false
+		stale := b.dropped || m.ledger.checkpoint != b.base
+		m.mu.Unlock()
+		if stale {
+			b.cancel()
+		}
+	}
+	cp, report, err := m.runPlan(ctx, b.plan)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	b.cp, b.report, b.err = cp, report, err
+}
+
+// runPlan asks for the host's rules and for the summary. Nobody could catch a panic in this goroutine.
+func (m *Manager) runPlan(ctx context.Context, c *compaction) (cp *checkpoint, report *Compaction, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: panic: %v", ErrCompaction, p)
+		}
+	}()
+	if err := ctx.Err(); err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrCompaction, err)
+	}
+	rules := ""
+	if m.opts.Compact.Rules != nil {
+		rules = rulesSection(m.opts.Compact.Rules())
+	}
+	if err := c.giveRules(rules, false); err != nil {
+		return nil, nil, err
+	}
+	return c.run(ctx, m.opts.Summarizer)
+}
+
+// covers says that what b summarizes is still in the history of d, unchanged and under the same summary. What
+// came after it does not matter. The turn limit may have dropped the oldest of it.
+func (b *background) covers(d *draft) bool {
+	if d.base != b.base || b.dropped {
+		return false
+	}
+	now := d.replacedBefore(b.plan.firstKept, b.plan.request)
+	then := b.plan.replaced
+	return len(now) > 0 && len(now) <= len(then) && slices.Equal(now, then[len(then)-len(now):])
+}
+
+// replacedBefore returns the keys of the messages that a checkpoint with these places replaces, or nil.
+func (d *draft) replacedBefore(firstKept landmark, request place) []key {
+	v := d.view
+	s := span{stays: outlives(v.plain, len(v.plain)), cut: firstKept.find(v), request: request.find(v)}
+	var keys []key
+	for i := range max(0, s.cut) {
+		if s.replaces(i) {
+			keys = append(keys, v.facts[i].key)
+		}
+	}
+	return keys
+}
+
+// splice returns d with the summary that was made in the background, if that is ready, still true, and makes
+// the request smaller. Nothing of the manager is changed.
+func (m *Manager) splice(d *draft) (*draft, *Compaction, error) {
+	b := m.background
+	switch {
+	case b == nil || !b.hasEnded():
+		return d, nil, nil
+	case b.err != nil:
+		return d, nil, b.err
+	case !b.covers(d):
+		return d, nil, errDropped
+	}
+	m.tellApart(b.cp, d.view)
+	next := m.draft(d.history, b.cp)
+	if next.checkpoint == nil || next.tokens() >= d.tokens() {
+		return d, nil, fmt.Errorf("%w: %w", ErrCompaction, errNoGain)
+	}
+	report := *b.report
+	report.TokensBefore = d.tokens()
+	report.FirstKept = max(0, d.view.index[b.cp.firstKept.find(d.view)])
+	return next, &report, nil
+}
+
+// collect is splice, and forgets what is of no use. failed says that there was to be a summary, and is none.
+// What is used is forgotten when it is committed: until then the request may still come to nothing.
+func (m *Manager) collect(d *draft) (next *draft, report *Compaction, failed bool) {
+	b := m.background
+	next, report, err := m.splice(d)
+	switch {
+	case b == nil || report != nil:
+		return next, report, false
+	case !b.hasEnded():
+		if !b.covers(d) {
+			b.drop()
+		}
+		return next, nil, false
+	}
+	m.forgetBackground()
+	if b.dropped || errors.Is(err, errDropped) {
+		return next, nil, false
+	}
+	m.noteFailure(err, d)
+	return next, nil, true
+}
+
+// await waits for the work in the background, if d can use it. It says whether it waited; the error is ctx's.
+func (m *Manager) await(ctx context.Context, d *draft) (waited bool, err error) {
+	b := m.background
+	if b == nil || b.hasEnded() || b.flushes || !b.covers(d) {
+		return false, nil
+	}
+	m.unlocked(func() {
+		select {
+		case <-b.ended:
+		case <-ctx.Done():
+			err = fmt.Errorf("winnow: waiting for a summary: %w", context.Cause(ctx))
+		}
+	})
+	return true, err
+}
+
+// Close ends the work of CompactOptions.Background and waits until it has ended, BeforeCompact included, from
+// which it must not be called. The manager stays usable and summarizes in the foreground from then on. It
+// returns nil.
+func (m *Manager) Close() error {
+	m.mu.Lock()
+	m.closed = true
+	b := m.background
+	if b != nil && !b.hasEnded() {
+		b.dropped = true
+		b.cancel()
+	}
+	m.mu.Unlock()
+	if b != nil {
+		<-b.ended
+	}
+	return nil
+}

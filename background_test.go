@@ -1,0 +1,341 @@
+package winnow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// slowSummarizer is a summarizer that answers after a while, and says when it was told to stop.
+type slowSummarizer struct {
+	mu      sync.Mutex
+	takes   time.Duration
+	err     error
+	calls   int
+	stopped int
+}
+
+func (s *slowSummarizer) Summarize(ctx context.Context, _ SummaryRequest) (string, error) {
+	s.mu.Lock()
+	s.calls++
+	takes, err, n := s.takes, s.err, s.calls
+	s.mu.Unlock()
+	select {
+	case <-time.After(takes):
+		return fmt.Sprintf("## Goal\nsummary %d", n), err
+	case <-ctx.Done():
+		s.mu.Lock()
+		s.stopped++
+		s.mu.Unlock()
+		return "", ctx.Err()
+	}
+}
+
+// chatOf is a conversation of n turns, of about 110 tokens each by chars/4.
+func chatOf(n int) []Message {
+	var h []Message
+	for i := range n {
+		h = append(h,
+			Message{Role: RoleUser, Parts: []Part{{Text: fmt.Sprintf("Question %d. %s", i, strings.Repeat("why is that so ", 13))}}},
+			Message{Role: RoleAssistant, Parts: []Part{{Text: fmt.Sprintf("Answer %d. %s", i, strings.Repeat("because of this ", 13))}}})
+	}
+	return append(h, Message{Role: RoleUser, Parts: []Part{{Text: "The request that is pending."}}})
+}
+
+// In a window of 10 000 tokens with 2 000 kept free a conversation that was never counted is compacted at
+// about 7 800, which is above 70 turns; the work ahead of it begins 2 000 tokens earlier.
+const (
+	softTurns = 60
+	hardTurns = 75
+)
+
+func chatManager(t *testing.T, s Summarizer, o CompactOptions) *Manager {
+	t.Helper()
+	o.SoftThreshold, o.SummarizerWindow = 2_000, 100_000 // one call
+	if o.Attempts == 0 {
+		o.Attempts = 1
+	}
+	m, err := New(10_000, &Options{Summarizer: s, Reserve: 2_000, Estimator: CharsPerToken(4), Compact: &o, Now: time.Now})
+	require.NoError(t, err)
+	return m
+}
+
+func prepareChat(t *testing.T, m *Manager, h []Message) *Request {
+	t.Helper()
+	r, err := m.Prepare(t.Context(), h)
+	require.NoError(t, err)
+	assert.LessOrEqual(t, r.Tokens, r.Budget)
+	return r
+}
+
+func countSummaries(messages []Message) (n int) {
+	for i := range messages {
+		if messages[i].Summary {
+			n++
+		}
+	}
+	return n
+}
+
+func TestBackgroundSplice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &slowSummarizer{takes: time.Minute}
+		m := chatManager(t, s, CompactOptions{Background: true})
+		start := time.Now()
+		h := chatOf(softTurns - 20)
+		assert.Zero(t, countSummaries(prepareChat(t, m, h).Messages))
+		assert.Nil(t, m.background, "nothing is done ahead of time")
+
+		h = chatOf(softTurns)
+		r := prepareChat(t, m, h)
+		assert.Nil(t, r.Compaction)
+		assert.Zero(t, time.Since(start), "nobody waits")
+		synctest.Wait()
+		assert.Equal(t, 1, s.calls)
+		covered := len(h)
+
+		h = append(h, Message{Role: RoleAssistant, Parts: []Part{{Text: "here"}}}, Message{Role: RoleUser, Parts: []Part{{Text: "one more"}}})
+		r = prepareChat(t, m, h)
+		assert.Zero(t, countSummaries(r.Messages), "it is not ready")
+		time.Sleep(time.Minute)
+		synctest.Wait()
+
+		before, err := m.Snapshot()
+		require.NoError(t, err)
+		planned := m.Plan(h)
+		after, err := m.Snapshot()
+		require.NoError(t, err)
+		assert.Equal(t, string(before), string(after), "Plan changes nothing")
+
+		r = prepareChat(t, m, h)
+		require.NotNil(t, r.Compaction)
+		assert.Equal(t, planned.Messages, r.Messages, "Plan says what Prepare does")
+		assert.Equal(t, planned.Tokens, r.Tokens)
+		assert.Less(t, r.Compaction.TokensAfter, r.Compaction.TokensBefore)
+		assert.Contains(t, r.Messages[0].Parts[0].Text, "summary 1")
+		first := r.Compaction.FirstKept
+		assert.Less(t, first, covered)
+		assert.Equal(t, h[first:], r.Messages[1:], "what was kept and what came meanwhile, in order")
+		assert.Equal(t, 1, s.calls)
+		assert.Zero(t, time.Since(start)-time.Minute, "nobody waited")
+		assert.Nil(t, m.background)
+	})
+}
+
+func TestBackgroundDiscards(t *testing.T) {
+	other := Message{Role: RoleUser, Parts: []Part{{Text: "something else altogether"}}}
+	for _, tc := range []struct {
+		name    string
+		change  func(m *Manager, h []Message) []Message
+		stopped bool // while it still runs
+	}{
+		{"rewound into what is summarized", func(_ *Manager, h []Message) []Message {
+			return append(h[:20:20], chatOf(softTurns)[30:]...)
+		}, true},
+		{"a message that is summarized was edited", func(_ *Manager, h []Message) []Message { h[4] = other; return h }, true},
+		{"a message was put in front", func(_ *Manager, h []Message) []Message { return append([]Message{other}, h...) }, true},
+		{"another conversation", func(*Manager, []Message) []Message { return []Message{other} }, true},
+		{"compacted by hand", func(m *Manager, h []Message) []Message {
+			_, err := m.Compact(context.Background(), h, "")
+			require.NoError(t, err)
+			return h
+		}, true},
+		{"restored", func(m *Manager, h []Message) []Message {
+			state, err := m.Snapshot()
+			require.NoError(t, err)
+			require.NoError(t, m.Restore(state))
+			return h
+		}, true},
+		{"rewound behind it", func(_ *Manager, h []Message) []Message { return append(h[:len(h)-1:len(h)-1], other) }, false},
+	} {
+		for _, ready := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/ready %v", tc.name, ready), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					s := &slowSummarizer{takes: time.Minute}
+					m := chatManager(t, s, CompactOptions{Background: true})
+					defer m.Close()
+					h := chatOf(softTurns)
+					prepareChat(t, m, h)
+					synctest.Wait()
+					if ready {
+						time.Sleep(time.Minute)
+						synctest.Wait()
+					}
+					h = tc.change(m, h)
+					calls := s.calls
+					r := prepareChat(t, m, h)
+					synctest.Wait()
+					if tc.stopped {
+						assert.Nil(t, r.Compaction, "it is another history: %s", tc.name)
+						assert.Equal(t, !ready, s.stopped == 1, "what nobody can use is not paid for")
+					} else {
+						assert.Equal(t, ready, r.Compaction != nil)
+						assert.Zero(t, s.stopped)
+						assert.Equal(t, calls, s.calls)
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestBackgroundIsWaitedForAboveTheLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &slowSummarizer{takes: time.Minute}
+		m := chatManager(t, s, CompactOptions{Background: true})
+		h := chatOf(softTurns)
+		prepareChat(t, m, h)
+		h = chatOf(hardTurns)
+		time.Sleep(20 * time.Second)
+
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		state, err := m.Snapshot()
+		require.NoError(t, err)
+		_, err = m.Prepare(ctx, h)
+		require.ErrorIs(t, err, context.DeadlineExceeded, "it waits no longer than its context")
+		same, err := m.Snapshot()
+		require.NoError(t, err)
+		assert.Equal(t, string(state), string(same))
+
+		start := time.Now()
+		r := prepareChat(t, m, h)
+		require.NotNil(t, r.Compaction)
+		assert.Equal(t, 30*time.Second, time.Since(start))
+		assert.Equal(t, 1, s.calls, "what was begun is not begun again")
+		assert.Equal(t, h[len(h)-1], r.Messages[len(r.Messages)-1])
+	})
+}
+
+func TestBackgroundIsNotWaitedForWhenItIsNotBegun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &slowSummarizer{takes: time.Minute}
+		m := chatManager(t, s, CompactOptions{Background: true})
+		r := prepareChat(t, m, chatOf(hardTurns))
+		require.NotNil(t, r.Compaction, "above the line at once: in the foreground")
+		assert.Equal(t, 1, s.calls)
+	})
+}
+
+func TestBackgroundFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &slowSummarizer{err: errors.New("503 overloaded")}
+		m := chatManager(t, s, CompactOptions{Background: true})
+		h := chatOf(softTurns)
+		plain := prepareChat(t, m, h)
+		synctest.Wait()
+		time.Sleep(time.Hour)
+		before := s.calls
+		for range 5 {
+			r := prepareChat(t, m, h)
+			assert.Equal(t, plain.Messages, r.Messages, "the history stays")
+			assert.Nil(t, r.Compaction)
+			synctest.Wait()
+			time.Sleep(time.Hour)
+		}
+		assert.Equal(t, 2*before, s.calls, "the second failure opens the breaker")
+
+		r := prepareChat(t, m, chatOf(hardTurns))
+		require.NotNil(t, r.Compaction)
+		assert.True(t, r.Degraded, "the digest stands in")
+	})
+}
+
+func TestBackgroundFailureIsNotRepeatedInTheForeground(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &slowSummarizer{takes: time.Minute, err: errors.New("503 overloaded")}
+		m := chatManager(t, s, CompactOptions{Background: true})
+		prepareChat(t, m, chatOf(softTurns))
+		r := prepareChat(t, m, chatOf(hardTurns))
+		assert.True(t, r.Degraded)
+		assert.Equal(t, 2, s.calls, "one attempt and one clipped harder, both in the background")
+		assert.Equal(t, 1, m.ledger.breaker.failures)
+	})
+}
+
+func TestClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &slowSummarizer{takes: time.Hour}
+		m := chatManager(t, s, CompactOptions{Background: true})
+		require.NoError(t, m.Close(), "nothing to end")
+		m = chatManager(t, s, CompactOptions{Background: true})
+		h := chatOf(softTurns)
+		prepareChat(t, m, h)
+		synctest.Wait()
+		start := time.Now()
+		require.NoError(t, m.Close())
+		assert.True(t, m.background.hasEnded(), "it waits for what it ends")
+		assert.Zero(t, time.Since(start))
+		assert.Equal(t, 1, s.stopped)
+		require.NoError(t, m.Close())
+
+		assert.Nil(t, prepareChat(t, m, h).Compaction)
+		synctest.Wait()
+		assert.Equal(t, 1, s.calls, "nothing begins in the background any more")
+		assert.Zero(t, m.ledger.breaker.failures, "to be ended is no failure")
+		require.NotNil(t, prepareChat(t, m, chatOf(hardTurns)).Compaction, "and the foreground works")
+	})
+}
+
+// Whoever comes while a summarizer is called must not wait for it. In a bubble a lock that is held would be a
+// deadlock.
+func TestNoLockDuringASummary(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var m *Manager
+		asked := 0
+		m = chatManager(t, SummarizerFunc(func(context.Context, SummaryRequest) (string, error) {
+			asked++
+			_, err := m.Snapshot()
+			require.NoError(t, err)
+			m.Plan(chatOf(3))
+			_, err = m.Prepare(t.Context(), chatOf(3))
+			require.NoError(t, err)
+			return "## Goal\nfine", nil
+		}), CompactOptions{Rules: func() string { m.Plan(chatOf(3)); return "Be kind." }})
+		assert.NotNil(t, prepareChat(t, m, chatOf(hardTurns)).Compaction)
+		_, err := m.Compact(t.Context(), chatOf(40), "")
+		require.NoError(t, err)
+		assert.Equal(t, 2, asked)
+	})
+}
+
+// The race detector looks on while everything meets everything.
+func TestBackgroundRace(t *testing.T) {
+	s := &slowSummarizer{takes: time.Millisecond}
+	m := chatManager(t, s, CompactOptions{Background: true, BeforeCompact: func(context.Context, []Message) error { return errors.New("no disk") }})
+	h := chatOf(hardTurns + 40)
+	var wg sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() {
+			for k := range 30 {
+				turns := softTurns - 5 + k
+				r, err := m.Prepare(context.Background(), h[:2*turns+1])
+				if assert.NoError(t, err) {
+					assert.LessOrEqual(t, r.Tokens, r.Budget)
+				}
+				switch {
+				case i == 0:
+					_, err := m.Snapshot()
+					assert.NoError(t, err)
+				case i == 1:
+					m.Plan(h[:2*turns+1])
+				case i == 2 && k == 9:
+					_, _ = m.Recover(context.Background(), h[:2*turns+1], errors.New("prompt is too long"))
+				case i == 3 && k == 20:
+					assert.NoError(t, m.Close())
+				}
+				time.Sleep(time.Millisecond)
+			}
+		})
+	}
+	wg.Wait()
+	require.NoError(t, m.Close())
+}

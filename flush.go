@@ -1,0 +1,65 @@
+package winnow
+
+import (
+	"context"
+	"fmt"
+)
+
+// The memory flush: the host's chance to write down what a summary may lose, once in each compaction cycle.
+
+// flushDue says that a flush is to run for a request of so many tokens; threshold is the soft one, and done
+// says that it ran since the last compaction. The rule is the reference's: a threshold that is not positive
+// leaves it to the compaction itself.
+func flushDue(tokens, threshold int, done bool) bool {
+	return threshold > 0 && tokens >= threshold && !done
+}
+
+// isNearCompaction says that a compaction is at most CompactOptions.SoftThreshold tokens away. What old results
+// take does not count: they are cleared first, and then a compaction is far away.
+func (d *draft) isNearCompaction() bool {
+	o := d.manager.opts
+	if o.Compact.Off || !d.isWithin(o.Compact.SoftThreshold) || d.ledger.breaker.isOpen(d) || !d.canCompact() {
+		return false
+	}
+	least := d.manager.draft(d.history, d.base)
+	least.prune(*o.Prune, least.windowEstimate())
+	least.clearTo(shareOf(least.room(), lowWater))
+	return least.isWithin(o.Compact.SoftThreshold)
+}
+
+// isWithin says that the request is so near to what does not fit.
+func (d *draft) isWithin(soft int) bool {
+	threshold, n := d.budget-soft, d.tokens()
+	if over := addTokens(n, d.margin()) - (d.ceiling() - soft); over > 0 { // the margin is what does not fit
+		n = max(n, threshold)
+	}
+	return flushDue(n, threshold, false)
+}
+
+// flush runs BeforeCompact, unless that was done since the last compaction. The lock is not held meanwhile,
+// so that the host may use the manager; it says whether it ran: the manager may have moved on.
+func (m *Manager) flush(ctx context.Context, history []Message) bool {
+	b := m.background
+	if m.opts.Compact.BeforeCompact == nil || m.ledger.flushed || ctx.Err() != nil || b != nil && b.flushes {
+		return false
+	}
+	m.ledger.flushed = true
+	m.unlocked(func() { m.callBeforeCompact(ctx, history) })
+	m.ledger.flushed = true // a compaction within the flush is part of it
+	return true
+}
+
+// callBeforeCompact calls the host's function. An error or a panic keeps nothing from being compacted.
+func (m *Manager) callBeforeCompact(ctx context.Context, history []Message) {
+	err := func() (err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("panic: %v", p)
+			}
+		}()
+		return m.opts.Compact.BeforeCompact(ctx, clip(history))
+	}()
+	if err != nil {
+		m.opts.Logger.Warn("winnow: BeforeCompact failed", "error", err)
+	}
+}
