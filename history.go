@@ -177,21 +177,15 @@ func (l HistoryLimits) ForSession(sessionKey string) (limit int, ok bool) {
 }
 
 func splitSessionKey(key string) (provider, kind, id string) {
-	next := func() (segment string) { // empty segments do not count
-		for segment == "" && key != "" {
-			segment, key, _ = strings.Cut(key, ":")
-		}
-		return segment
+	segments := strings.FieldsFunc(key, func(c rune) bool { return c == ':' }) // empty ones do not count
+	if len(segments) > 2 && segments[0] == "agent" {
+		segments = segments[2:]
 	}
-	first, second, third := next(), next(), next()
-	if first == "agent" && third != "" {
-		first, second, third = third, next(), next()
+	if len(segments) > 2 {
+		id = withoutThread(strings.Join(segments[2:], ":"))
 	}
-	id = third
-	for segment := next(); segment != ""; segment = next() {
-		id += ":" + segment
-	}
-	return strings.ToLower(first), strings.ToLower(second), withoutThread(id)
+	segments = append(segments, "", "")
+	return strings.ToLower(segments[0]), strings.ToLower(segments[1]), id
 }
 
 // withoutThread removes one trailing :thread:N or :topic:N.

@@ -2,6 +2,7 @@ package winnow_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -123,6 +124,12 @@ func TestForSession(t *testing.T) {
 	}
 	_, ok := winnow.HistoryLimits(nil).ForSession("telegram:dm:1")
 	assert.False(t, ok, "no limits at all")
+
+	long := strings.Repeat("x:", 1<<20) + "y" // a million segments that were joined one by one would never end
+	limits["telegram"].DMs[long] = winnow.DMLimits{HistoryLimit: n(3)}
+	limit, ok := limits.ForSession("telegram:dm:" + long + ":topic:1")
+	assert.True(t, ok)
+	assert.Equal(t, 3, limit, "an id of a million segments")
 }
 
 func TestHistoryLimitsJSON(t *testing.T) {
