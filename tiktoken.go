@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/pkoukk/tiktoken-go"
 )
@@ -144,7 +145,7 @@ func (e tiktokenEstimator) textTokens(s string) int {
 		return e.estimate(s)
 	}
 	n, maxRun := 0, maxRunBytes
-	if len(s) <= shortText {
+	if len(s) <= shortText && utf8.ValidString(s) {
 		maxRun = maxRunBytesShort
 	}
 	for len(s) > 0 {

@@ -9,7 +9,8 @@ const (
 	// Encoding a piece takes time by the square of its length, so a longer run of one class of characters
 	// is cut, in bytes. No word of a person is as long; rulers, padding, base64 and Chinese without punctuation are.
 	maxRunBytes = 384
-	// Texts up to shortText bytes can afford longer runs: half a second at worst.
+	// Texts up to shortText bytes can afford longer runs: a second at worst. What is no UTF-8 would take three, as each
+	// such byte is encoded as the three of U+FFFD.
 	maxRunBytesShort = 4096
 	shortText        = 256 << 10
 	// A run is cut where no token reaches across; that is looked for over this many bytes before its end.
