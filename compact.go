@@ -16,6 +16,10 @@ type breaker struct {
 }
 
 const (
+	// A summary that stands for less than this share of the budget costs more than it gains: a model is asked
+	// when there is more, and the digest stands in until then.
+	leastWorth = 0.05
+
 	breakerLimit = 2
 	// New content half-opens the breaker: the history has grown by this share of the budget.
 	breakerGrowth = 0.1
@@ -92,7 +96,7 @@ func (m *Manager) begins(ctx context.Context, d *draft) bool {
 // compactAndCommit is what Prepare does with a draft that needs a compaction. The lock is held, but not
 // while a summarizer is called.
 func (m *Manager) compactAndCommit(ctx context.Context, d *draft) (*Request, error) {
-	if m.ledger.breaker.isOpen(d) {
+	if m.ledger.breaker.isOpen(d) || d.unreadTokens() < shareOf(d.budget, leastWorth) {
 		return m.digestAndCommit(ctx, d)
 	}
 	compacted, report, err := m.compact(ctx, d, m.opts.Summarizer, "", false)
