@@ -1,7 +1,6 @@
 package winnow_test
 
 import (
-	"context"
 	"slices"
 	"testing"
 	"time"
@@ -12,7 +11,7 @@ import (
 
 // What the stages cost, next to what it costs to read the text once: the last columns of
 //
-//	go test -run '^$' -bench 'Pass|Repair|Limit|Prune|Truncate|Prepare'
+//	go test -run '^$' -bench 'Pass|Repair|Limit|Prune|Truncate'
 //
 // say how many passes over the text an operation takes, by utf8.RuneCountInString (runepass/op) or by the
 // estimator that the stage is given (estpass/op). See transcript_test.go for the transcript: for each 2 000
@@ -137,38 +136,4 @@ func BenchmarkTruncateToolResults(b *testing.B) {
 	b.Run("many", func(b *testing.B) { estimators(b, truncate(8_000)) })    // cuts every third result
 	b.Run("few", func(b *testing.B) { estimators(b, truncate(32_000)) })    // cuts one in a hundred
 	b.Run("small", func(b *testing.B) { estimators(b, truncate(200_000)) }) // none is long enough
-}
-
-func BenchmarkPrepare(b *testing.B) {
-	prepare := func(b *testing.B, m *winnow.Manager, h []winnow.Message) {
-		if _, err := m.Prepare(context.Background(), h); err != nil {
-			b.Fatal(err)
-		}
-	}
-	manager := func(b *testing.B, h []winnow.Message) *winnow.Manager {
-		m, err := winnow.New(len(h)*1_000, nil)
-		if err != nil {
-			b.Fatal(err)
-		}
-		return m
-	}
-	tokens, err := winnow.NewEstimator("")
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Run("first", func(b *testing.B) { // of a history that is not known yet
-		bench(b, dirty, estimatorPass(tokens), func(h []winnow.Message) { prepare(b, manager(b, h), h) })
-	})
-	b.Run("next", func(b *testing.B) { // two messages more
-		managers := map[int]*winnow.Manager{}
-		bench(b, dirty, estimatorPass(tokens), func(h []winnow.Message) {
-			m := managers[len(h)]
-			if m == nil {
-				m = manager(b, h)
-				managers[len(h)] = m
-				prepare(b, m, h[:len(h)-2])
-			}
-			prepare(b, m, h)
-		})
-	})
 }
