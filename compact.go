@@ -96,7 +96,8 @@ func (m *Manager) begins(ctx context.Context, d *draft) bool {
 // compactAndCommit is what Prepare does with a draft that needs a compaction. The lock is held, but not
 // while a summarizer is called.
 func (m *Manager) compactAndCommit(ctx context.Context, d *draft) (*Request, error) {
-	if m.ledger.breaker.isOpen(d) || d.unreadTokens() < shareOf(d.budget, leastWorth) {
+	if isOpen := m.ledger.breaker.isOpen(d); isOpen || d.unreadTokens() < shareOf(d.budget, leastWorth) {
+		m.opts.Logger.Debug("winnow: the summarizer is not asked", "breaker_open", isOpen, "failures", m.ledger.breaker.failures)
 		return m.digestAndCommit(ctx, d)
 	}
 	compacted, report, err := m.compact(ctx, d, m.opts.Summarizer, "", false)
@@ -118,7 +119,7 @@ func (m *Manager) noteFailure(err error, d *draft) {
 	b := &m.ledger.breaker
 	b.failures++
 	b.total = d.plainTokens()
-	m.opts.Logger.Warn("winnow: compaction failed", "error_class", string(ClassifyError(err).Class), "failures", b.failures)
+	m.opts.Logger.Warn("winnow: compaction failed", "error_class", string(ClassifyError(err).Class), "failures", b.failures, "breaker_opened", b.failures == breakerLimit)
 }
 
 // digestAndCommit lets the digest stand in for a summary that is not to be had. All that may be cleared is
@@ -155,6 +156,7 @@ func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructi
 	if err != nil {
 		return nil, nil, err
 	}
+	m.opts.Logger.Debug("winnow: compacting", "tokens", before, "budget", d.budget, "asked", asked)
 	var cp *checkpoint
 	var report *Compaction
 	m.unlocked(func() { cp, report, err = c.run(ctx, s) })

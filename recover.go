@@ -55,6 +55,8 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	l := m.startLadder(history, said)
+	m.opts.Logger.Warn("winnow: the provider refused a request", "class", string(said.class), "tokens", l.refused,
+		"limit", m.ledger.accounting.limit, "guessed_limit", m.ledger.accounting.guess, "body_limit", m.ledger.body, "refusals", m.ledger.refusals)
 	if m.ledger.refusals > maxRefusals || len(m.ledger.run.refused) > maxRefusalsPerRun {
 		return nil, l.giveUp(cause)
 	}
@@ -69,8 +71,7 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 			return nil, fmt.Errorf("winnow: %w: %w", context.Cause(ctx), cause)
 		}
 		if next != nil {
-			m.opts.Logger.Info("winnow: recovering from an overflow", "rung", rung.name, "refused_tokens", l.refused, "tokens", next.tokens(),
-				"limit", m.ledger.accounting.limit, "guess", m.ledger.accounting.guess, "refusals", m.ledger.refusals)
+			m.opts.Logger.Info("winnow: recovering from an overflow", "rung", rung.name, "refused_tokens", l.refused, "tokens", next.tokens())
 			return l.commit(next), nil
 		}
 	}
