@@ -16,10 +16,6 @@ type breaker struct {
 }
 
 const (
-	// A summary that stands for less than this share of the budget costs more than it gains: a model is asked
-	// when there is more, and the digest stands in until then.
-	leastWorth = 0.05
-
 	breakerLimit = 2
 	// New content half-opens the breaker: the history has grown by this share of the budget.
 	breakerGrowth = 0.1
@@ -96,8 +92,8 @@ func (m *Manager) begins(ctx context.Context, d *draft) bool {
 // compactAndCommit is what Prepare does with a draft that needs a compaction. The lock is held, but not
 // while a summarizer is called.
 func (m *Manager) compactAndCommit(ctx context.Context, d *draft) (*Request, error) {
-	if isOpen := m.ledger.breaker.isOpen(d); isOpen || d.unreadTokens() < shareOf(d.budget, leastWorth) {
-		m.opts.Logger.Debug("winnow: the summarizer is not asked", "breaker_open", isOpen, "failures", m.ledger.breaker.failures)
+	if m.ledger.breaker.isOpen(d) {
+		m.opts.Logger.Debug("winnow: the summarizer is not asked: the breaker is open", "failures", m.ledger.breaker.failures)
 		return m.digestAndCommit(ctx, d)
 	}
 	compacted, report, err := m.compact(ctx, d, m.opts.Summarizer, "", false)
