@@ -41,6 +41,7 @@ func speedTexts(t testing.TB) map[string]string {
 		"accents":  fill("é a"),
 		"odd":      fill("abcdefgé"),
 		"flip":     fill("éж"),
+		"worst":    fill("😀a天'"),
 		"invalid":  fill("\xff"),
 		"cut":      fill("\xf0\x9f\x98"),
 		"control":  fill("\x00\x01"),
