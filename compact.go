@@ -16,6 +16,10 @@ type breaker struct {
 }
 
 const (
+	// A summary that stands for less than this share of the budget costs more than it gains: a model is asked
+	// when there is more, and the digest stands in until then.
+	leastWorth = 0.05
+
 	breakerLimit = 2
 	// New content half-opens the breaker: the history has grown by this share of the budget.
 	breakerGrowth = 0.1
@@ -96,6 +100,10 @@ func (m *Manager) compactAndCommit(ctx context.Context, d *draft) (*Request, err
 		m.opts.Logger.Debug("winnow: the summarizer is not asked: the breaker is open", "failures", m.ledger.breaker.failures)
 		return m.digestAndCommit(ctx, d)
 	}
+	if unread := d.unreadTokens(); unread < shareOf(d.budget, leastWorth) {
+		m.opts.Logger.Debug("winnow: the summarizer is not asked: there is too little to summarize", "tokens", unread)
+		return m.digestAndCommit(ctx, d)
+	}
 	compacted, report, err := m.compact(ctx, d, m.opts.Summarizer, "", false)
 	switch {
 	case err == nil && compacted.fit():
@@ -122,10 +130,11 @@ func (m *Manager) noteFailure(err error, d *draft) {
 // cleared by then; what is left to cut are the newest results, and those are what the model works with. They
 // are cut when the digest is not enough.
 func (m *Manager) digestAndCommit(ctx context.Context, failed *draft) (*Request, error) {
+	grown := failed.plainTokens() - m.ledger.breaker.total
 	d, report, err := m.compact(ctx, m.draft(failed.history, failed.base), Digest(), "", false)
 	if err == nil && d.fit() {
 		r := m.commitCompaction(d, report)
-		m.ledger.breaker.total = d.plainTokens()
+		m.ledger.breaker.total = d.plainTokens() - grown
 		return r, nil
 	}
 	if err != nil {

@@ -82,40 +82,88 @@ type span struct {
 	cut     int    // the first message that is kept
 	request int    // the newest user request; -1: none
 	removed int    // tokens of what is replaced, as it stands in the request
+	least   int    // tokens of the rest, were all results cut as far as they can be
 }
 
 // span chooses the cut: the newest tokens stay, and what is left lands well below the budget.
 func (d *draft) span() span {
 	v := d.view
-	s := span{stays: outlives(v.plain, len(v.plain)), cut: len(v.plain), request: -1}
+	s := span{stays: outlives(v.plain, len(v.plain)), request: newestRequest(v.plain)}
 	fixed := 0
-	for i, stay := range s.stays {
-		if stay {
+	for i := range v.plain {
+		if !s.replaces(i) {
 			fixed = addTokens(fixed, v.tokens[i])
 		}
 	}
 	landing := max(0, shareOf(d.room(), landShare)-fixed-d.summaryCap())
-	s.cut, s.request = d.cutPoint(s.stays, min(d.manager.opts.Compact.KeepRecent, landing))
-	for i := range s.cut {
-		if s.replaces(i) {
+	s.cut = d.cutPoint(&s, min(d.manager.opts.Compact.KeepRecent, landing))
+	for i := range v.plain {
+		switch {
+		case i < s.cut && s.replaces(i):
 			s.removed = addTokens(s.removed, v.tokens[i])
+		case v.plain[i].Role == RoleTool && !v.plain[i].Pinned:
+			s.least = addTokens(s.least, min(v.tokens[i], squeezedChars/4))
+		default:
+			s.least = addTokens(s.least, v.tokens[i])
 		}
 	}
 	return s
 }
 
-// replaces says that message i, which lies before the cut, is summarized.
+// replaces says that message i is summarized if it lies before the cut.
 func (s *span) replaces(i int) bool { return !s.stays[i] && i != s.request }
+
+// newestRequest returns the index of the newest message in which a person asks for something, or -1.
+func newestRequest(messages []Message) int {
+	for i := len(messages) - 1; i >= 0; i-- {
+		if beginsTurn(&messages[i]) {
+			return i
+		}
+	}
+	return -1
+}
+
+// cutPoint returns the first message that is kept, such that the newest `keep` tokens are, besides what is
+// not replaced anyway. The cut never divides a call from its results, and the newest atom stays, whatever
+// its size.
+func (d *draft) cutPoint(s *span, keep int) int {
+	v := d.view
+	cut, sum := len(v.plain), 0
+	for i := len(v.plain) - 1; i >= 0; i-- {
+		if s.replaces(i) {
+			sum = addTokens(sum, v.tokens[i])
+		}
+		atom := v.plain[i].Role != RoleTool
+		if atom && (sum <= keep || cut == len(v.plain)) {
+			cut = i
+		}
+		if sum > keep && cut < len(v.plain) {
+			break
+		}
+	}
+	return cut
+}
 
 // summaryCap is the size in tokens that a summary may have with its sections.
 func (d *draft) summaryCap() int {
 	return max(minSummaryTokens, min(shareOf(d.budget, summaryShare), maxSummaryTokens))
 }
 
-// canCompact says that there is something whose summary would be smaller.
+// canCompact says that there is something whose summary would be smaller, and that the rest can fit. What
+// cannot fit in any way is not worth a call.
 func (d *draft) canCompact() bool {
 	s := d.span()
-	return s.removed > leastGain+textTokens(d.manager.opts.Estimator, summaryBegin+summaryEnd)
+	frame := textTokens(d.manager.opts.Estimator, summaryBegin+summaryEnd)
+	return s.removed > leastGain+frame && addTokens(s.least, frame) <= d.room()
+}
+
+// unreadTokens is about what a model would read in a compaction of d that no model has summarized.
+func (d *draft) unreadTokens() int {
+	n := d.span().removed
+	for i := range d.behind {
+		n = addTokens(n, estimate(d.manager.opts.Estimator, d.behind[i]))
+	}
+	return n
 }
 
 // newCompaction collects what is to be summarized.
@@ -158,32 +206,6 @@ func outlives(messages []Message, n int) []bool {
 		keep[i] = keep[i] && (m.Pinned || !m.Summary && m.Role != RoleUser)
 	}
 	return keep
-}
-
-// cutPoint returns the first message that is kept, such that the newest `keep` tokens are, and the newest
-// user request if it lies before that, or -1. The cut never divides a call from its results.
-func (d *draft) cutPoint(stays []bool, keep int) (cut, request int) {
-	v := d.view
-	cut, request = len(v.plain), -1
-	sum := 0
-	for i := len(v.plain) - 1; i >= 0; i-- {
-		if !stays[i] {
-			sum = addTokens(sum, v.tokens[i])
-		}
-		atom := v.plain[i].Role != RoleTool
-		if atom && (sum <= keep || cut == len(v.plain)) {
-			cut = i // the newest atom stays, whatever its size
-		}
-		if sum > keep && cut < len(v.plain) {
-			break
-		}
-	}
-	for i := len(v.plain) - 1; i >= 0 && request < 0; i-- {
-		if beginsTurn(&v.plain[i]) {
-			request = i
-		}
-	}
-	return cut, request
 }
 
 // collect sorts the messages into those that are summarized and those that are not.

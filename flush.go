@@ -18,7 +18,7 @@ func flushDue(tokens, threshold int, done bool) bool {
 // take does not count: they are cleared first, and then a compaction is far away.
 func (d *draft) isNearCompaction() bool {
 	o := d.manager.opts
-	if o.Compact.Off || !d.isWithin(o.Compact.SoftThreshold) || d.ledger.breaker.isOpen(d) || !d.canCompact() {
+	if o.Compact.Off || !d.isWithin(o.Compact.SoftThreshold) || d.ledger.breaker.isOpen(d) || !d.canCompact() || d.unreadTokens() < shareOf(d.budget, leastWorth) {
 		return false
 	}
 	least := d.manager.draft(d.history, d.base)
