@@ -63,6 +63,7 @@ type compaction struct {
 	recent []Message // what is kept, and the request
 
 	replaced []key // of the messages that are summarized, as they stand in the history
+	share    int   // tokens that the history may have when it is summarized at once; 0: any
 
 	rules        string // the section of the host's rules
 	firstKept    landmark
@@ -178,6 +179,10 @@ func (d *draft) newCompaction(instructions string) (*compaction, error) {
 	c := &compaction{
 		opts: o, before: d.tokens(), removed: s.removed, cache: d.ledger.cache, cap: d.summaryCap(),
 		instructions: strings.TrimSpace(o.Compact.Instructions + "\n\n" + instructions),
+	}
+	// The reference's rule for new content that fills the window, with its margin.
+	if kept := c.before - c.removed; float64(kept) > float64(d.manager.window)*o.Compact.MaxHistoryShare*chunkMargin {
+		c.share = max(1, shareOf(d.manager.window, o.Compact.MaxHistoryShare))
 	}
 	c.collect(d, s)
 	return c, nil

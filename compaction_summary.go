@@ -13,7 +13,7 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 	behind := c.carried.layOut(c.opts.Estimator, c.rules, c.cap-shareOf(c.cap, bodyShare))
 	least := shareOf(c.cap, bodyShare)
 	most := max(least, c.cap-c.tokens(behind.String()))
-	sum, err := c.summarize(ctx, s, max(least, shareOf(most, askedShare)))
+	sum, err := c.summarize(ctx, s, c.cache.sameRoom(max(least, shareOf(most, askedShare)), most))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -52,22 +52,21 @@ func (c *compaction) summarize(ctx context.Context, s Summarizer, room int) (*Su
 		},
 		attempts: c.opts.Compact.Attempts, timeout: c.opts.Compact.Timeout, noDigest: true, cache: c.cache,
 	}
-	older, prefix := c.older, c.prefix
-	if _, free := s.(digester); !free {
-		older, prefix = c.excerpts(older), c.excerpts(prefix)
+	if _, free := s.(digester); free { // reads all of it at once, and at no cost
+		return summarizeInStages(ctx, append(c.older[:len(c.older):len(c.older)], c.prefix...), config)
 	}
-	if len(prefix) == 0 {
-		return summarizeInStages(ctx, older, config)
-	}
+	older, prefix := c.excerpts(c.older), c.excerpts(c.prefix)
 	ofPrefix := config
 	ofPrefix.Instructions = strings.TrimSpace(prefixInstructions + "\n\n" + c.instructions)
 	if len(older) == 0 {
 		return summarizeInStages(ctx, prefix, ofPrefix)
 	}
-	config.MaxTokens = room * 2 / 3
-	sum, err := summarizeInStages(ctx, older, config)
-	if err != nil {
-		return nil, err
+	if len(prefix) > 0 {
+		config.MaxTokens = room * 2 / 3
+	}
+	sum, err := c.summarizeTurns(ctx, older, config)
+	if err != nil || len(prefix) == 0 {
+		return sum, err
 	}
 	ofPrefix.MaxTokens, ofPrefix.Previous = max(room/3, room-c.tokens(sum.Text)), ""
 	turn, err := summarizeInStages(ctx, prefix, ofPrefix)
@@ -75,4 +74,51 @@ func (c *compaction) summarize(ctx context.Context, s Summarizer, room int) (*Su
 		return nil, err
 	}
 	return &Summary{Text: sum.Text + splitHeading + turn.Text, Degraded: sum.Degraded || turn.Degraded, Calls: sum.Calls + turn.Calls}, nil
+}
+
+// summarizeTurns summarizes complete turns. Where new content fills the window, what is too old for the share
+// of the history comes first, and the summary of the rest continues its.
+func (c *compaction) summarizeTurns(ctx context.Context, older []Message, config summarizeConfig) (*Summary, error) {
+	ahead := 0
+	if c.share > 0 {
+		ahead = beyondShare(config.Estimator, older, c.share)
+	}
+	if ahead == 0 {
+		return summarizeInStages(ctx, older, config)
+	}
+	first, err := summarizeInStages(ctx, older[:ahead], config)
+	if err != nil {
+		return nil, err
+	}
+	config.Previous = first.Text
+	sum, err := summarizeInStages(ctx, older[ahead:], config)
+	if err != nil {
+		return nil, err
+	}
+	return &Summary{Text: sum.Text, Degraded: first.Degraded || sum.Degraded, Calls: first.Calls + sum.Calls}, nil
+}
+
+// beyondShare returns how many of messages come before the newest ones that have at most share tokens, in
+// halves by tokens as the reference drops them, at atom boundaries.
+func beyondShare(e Estimator, messages []Message, share int) int {
+	var sizes, lengths []int
+	first := 0
+	for _, n := range atomsOf(messages) {
+		size := 0
+		for i := range n {
+			size = addTokens(size, estimate(e, messages[first+i]))
+		}
+		sizes, lengths = append(sizes, size), append(lengths, n)
+		first += n
+	}
+	ahead := 0
+	for sum(sizes) > share {
+		runs := splitByShare(sizes, 2)
+		if len(runs) < 2 {
+			break
+		}
+		ahead += sum(lengths[:runs[0]])
+		sizes, lengths = sizes[runs[0]:], lengths[runs[0]:]
+	}
+	return ahead
 }

@@ -3,6 +3,7 @@ package winnow
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -172,26 +173,52 @@ func (r *summaryRun) summarize(history []Message) (string, error) {
 func (r *summaryRun) stages(messages []Message) (string, error) {
 	largest := withMargin(r.room(r.previousAllowance(), r.Instructions))
 	atoms := r.atoms(messages, largest)
-	sizes := batchSizes(atoms)
-	limit := min(chunkLimit(sizes, r.Window), largest)
-	total := sum(sizes)
-	// Parts smaller than a chunk would only add calls.
-	parts := min(r.Parts, total/limit+1)
-	if parts <= 1 || len(messages) < max(2, r.MinMessages) || total <= limit {
-		return r.rolling(batches(atoms, chunkBySize(sizes, limit)), r.Previous, r.Instructions)
+	p := r.plan(atoms, largest)
+	if len(p.runs) <= 1 || len(messages) < max(2, r.MinMessages) {
+		return r.rolling(batches(atoms, chunkBySize(batchSizes(atoms), p.limit)), r.Previous, r.Instructions)
 	}
 	var partials []batch
-	runs := splitByShare(sizes, parts)
-	for i, n := range runs {
+	for i, n := range p.runs {
 		part := atoms[:n]
 		atoms = atoms[n:]
-		text, err := r.rolling(batches(part, chunkBySize(batchSizes(part), limit)), "", r.Instructions)
+		text, err := r.rolling(batches(part, chunkBySize(batchSizes(part), p.limit)), "", r.Instructions)
 		if err != nil {
 			return "", err
 		}
-		partials = append(partials, r.partial(text, i, len(runs), messages[part[0].first:end(part)], part[0].first))
+		partials = append(partials, r.partial(text, i, len(p.runs), messages[part[0].first:end(part)], part[0].first))
 	}
 	return r.merge(partials, largest)
+}
+
+// stagePlan says how a history is divided.
+type stagePlan struct {
+	limit int   // tokens of a chunk
+	runs  []int // atoms of each part
+}
+
+// plan divides atoms. A history that begins as one whose summary failed is divided as that was, so that what
+// was summarized of it then need not be summarized again; what came after it goes to the last part.
+func (r *summaryRun) plan(atoms []batch, largest int) stagePlan {
+	begin := cacheKey(&SummaryRequest{Messages: atoms[0].messages, MaxTokens: r.MaxTokens})
+	if p, ok := r.cache.plan(begin); ok {
+		rest := len(atoms)
+		for _, n := range p.runs[:len(p.runs)-1] {
+			rest -= n
+		}
+		if rest > 0 {
+			runs := slices.Clone(p.runs)
+			runs[len(runs)-1] = rest
+			return stagePlan{min(p.limit, largest), runs}
+		}
+	}
+	sizes := batchSizes(atoms)
+	p := stagePlan{limit: min(chunkLimit(sizes, r.Window), largest), runs: []int{len(atoms)}}
+	// Parts smaller than a chunk would only add calls.
+	if total := sum(sizes); total > p.limit {
+		p.runs = splitByShare(sizes, min(r.Parts, total/p.limit+1))
+	}
+	r.cache.putPlan(begin, p)
+	return p
 }
 
 // end is the index in the history behind the last of atoms.

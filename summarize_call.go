@@ -2,11 +2,8 @@ package winnow
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"strconv"
-	"sync"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -209,51 +206,4 @@ func clipToTokens(e Estimator, s string, limit int) string {
 		s = clipText(s, n, limit*19/20)
 	}
 	return s
-}
-
-// cacheBytes bounds the memory of a summaryCache: a few hundred answers.
-const cacheBytes = 8 << 20
-
-// summaryCache holds accepted answers by the prompt that they answered, so that a run that is repeated
-// after a failure asks only for what is missing. It is safe for concurrent use; the oldest answers go first.
-type summaryCache struct {
-	mu      sync.Mutex
-	answers map[[sha256.Size]byte]string
-	order   [][sha256.Size]byte
-	bytes   int
-}
-
-func newSummaryCache() *summaryCache {
-	return &summaryCache{answers: make(map[[sha256.Size]byte]string)}
-}
-
-func (c *summaryCache) get(key [sha256.Size]byte) (string, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	text, ok := c.answers[key]
-	return text, ok
-}
-
-func (c *summaryCache) put(key [sha256.Size]byte, text string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, ok := c.answers[key]; ok {
-		return
-	}
-	c.answers[key] = text
-	c.order = append(c.order, key)
-	c.bytes += len(text)
-	for c.bytes > cacheBytes && len(c.order) > 1 {
-		c.bytes -= len(c.answers[c.order[0]])
-		delete(c.answers, c.order[0])
-		c.order = c.order[1:]
-	}
-}
-
-// cacheKey identifies a request by what a model would see of it.
-func cacheKey(req *SummaryRequest) [sha256.Size]byte {
-	h := sha256.New()
-	h.Write([]byte(strconv.Itoa(req.MaxTokens) + "\n"))
-	h.Write([]byte(req.Prompt()))
-	return [sha256.Size]byte(h.Sum(nil))
 }
