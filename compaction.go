@@ -247,7 +247,7 @@ func (c *compaction) collect(d *draft, s span) {
 			c.older = append(c.older, *m)
 		}
 	}
-	c.carried = c.carried.add(c.older, c.prefix)
+	c.carried = c.carried.add(c.opts.Compact.fileTools(), c.older, c.prefix)
 	if c.estimate(c.prefix) < leastPrefix {
 		c.older, c.prefix = append(c.older, c.prefix...), nil
 	}

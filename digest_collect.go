@@ -1,8 +1,6 @@
 package winnow
 
 import (
-	"bytes"
-	"encoding/json"
 	"strings"
 )
 
@@ -131,8 +129,13 @@ func (n *notes) assistant(m *Message) {
 
 func (n *notes) call(p *Part) {
 	n.ids.scan(string(p.Arguments), fromArguments)
-	args := readArguments(p.Arguments)
+	args := readArguments(p.Arguments, commonFileTools.paths)
 	c := pendingCall{tool: attribute(p.Name), command: args.command, file: args.file, action: fileAction(p.Name)}
+	if c.action != "" && c.file != "" && args.command != "" { // an editor's command: view, create, str_replace
+		if c.command = ""; args.command == "view" {
+			c.action = ""
+		}
+	}
 	if c.action != "" && c.file != "" {
 		n.files.add(c.file, c.action)
 		n.ids.mark(c.file)
@@ -269,69 +272,6 @@ func sentenceEnd(s string) int {
 		}
 	}
 	return len(s)
-}
-
-// callArguments is what a digest reads of the arguments of a call.
-type callArguments struct {
-	command string
-	file    string
-	patched []string // files named in a patch
-}
-
-// readArguments reads the argument keys of the common agents.
-func readArguments(raw json.RawMessage) callArguments {
-	var a callArguments
-	var fields map[string]json.RawMessage
-	if t := bytes.TrimSpace(raw); len(t) == 0 || t[0] != '{' || json.Unmarshal(t, &fields) != nil {
-		a.patch(argumentText(raw))
-		return a
-	}
-	for _, key := range []string{"command", "cmd", "script", "chars"} {
-		if a.command = commandText(fields[key]); a.command != "" {
-			break
-		}
-	}
-	for _, key := range []string{"file_path", "path", "filePath", "filename", "file", "notebook_path", "target_file", "absolute_path"} {
-		if a.file = jsonString(fields[key]); a.file != "" {
-			a.file = strings.TrimSpace(clipMiddle(a.file, maxIdentifier))
-			break
-		}
-	}
-	for _, key := range []string{"input", "patch", "command", "cmd"} {
-		if bytes.Contains(fields[key], []byte("*** ")) {
-			a.patch(commandText(fields[key]))
-		}
-	}
-	return a
-}
-
-func (a *callArguments) patch(text string) {
-	for _, m := range patchFile.FindAllStringSubmatch(text, 64) {
-		a.patched = append(a.patched, strings.TrimSpace(m[1]))
-	}
-}
-
-func jsonString(raw json.RawMessage) string {
-	var s string
-	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
-		return ""
-	}
-	return s
-}
-
-// commandText is a command that is a string, or a list whose last element is the script of a shell.
-func commandText(raw json.RawMessage) string {
-	if s := jsonString(raw); s != "" {
-		return s
-	}
-	var words []string
-	if len(raw) == 0 || raw[0] != '[' || json.Unmarshal(raw, &words) != nil || len(words) == 0 {
-		return ""
-	}
-	if len(words) == 3 && strings.HasPrefix(words[1], "-") {
-		return words[2]
-	}
-	return strings.Join(words, " ")
 }
 
 // fileAction says what a tool does to the file that it names; "" for reading and for what is not known.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -61,15 +62,18 @@ type Options struct {
 type CompactOptions struct {
 	Off              bool                                               // never compact in Prepare; Compact and Recover still do
 	KeepRecent       int                                                // newest tokens that are never summarized (20 000, at most a quarter of the window)
-	MaxHistoryShare  float64                                            // share of the window that old history may have before it is cut ahead of a summary (0.5)
+	MaxHistoryShare  float64                                            // share of the window that is summarized at once where new content takes more than 1.2 times that; what is older is summarized ahead of it (0.5)
 	Timeout          time.Duration                                      // of one summarizer call (180 s)
 	Attempts         int                                                // of one summarizer call (3)
 	Instructions     string                                             // added to every summary request
 	SummarizerWindow int                                                // the summarizer's context window, tokens (the manager's window)
 	Rules            func() string                                      // text that must survive every compaction, e.g. from AGENTS.md (nil: none)
-	BeforeCompact    func(ctx context.Context, history []Message) error // memory flush: runs once per compaction cycle; its error is logged (nil: none)
-	SoftThreshold    int                                                // tokens below the compaction threshold at which BeforeCompact runs (4 000)
-	Background       bool                                               // summarize while the conversation goes on
+	BeforeCompact    func(ctx context.Context, history []Message) error // memory flush: runs once per compaction cycle, before the compaction, and may use the manager; its error is logged (nil: none)
+	SoftThreshold    int                                                // tokens below the compaction threshold at which BeforeCompact runs and Background begins (4 000)
+	Background       bool                                               // summarize while the conversation goes on; [Manager.Close] ends it
+	ReadTools        []string                                           // names of tools that read the file that an argument names, in any case, besides those of the common agents
+	ModifyTools      []string                                           // names of tools that write, edit or delete it, likewise
+	PathArguments    []string                                           // names of such arguments, likewise
 }
 
 // CacheOptions describes the provider's prompt cache; prices are relative to uncached input. nil means
@@ -215,6 +219,7 @@ func (o *CompactOptions) withDefaults(window int) *CompactOptions {
 		c.SummarizerWindow = window
 	}
 	setInt(&c.SoftThreshold, defaultSoftThreshold)
+	c.ReadTools, c.ModifyTools, c.PathArguments = slices.Clone(c.ReadTools), slices.Clone(c.ModifyTools), slices.Clone(c.PathArguments)
 	return &c
 }
 

@@ -1,7 +1,6 @@
 package winnow
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -37,7 +36,7 @@ type failure struct {
 
 // add returns c with what more lists of messages hold, in order. Of the failures the first of the new ones
 // are kept, and the newest of the old ones as far as there is room.
-func (c carried) add(lists ...[]Message) carried {
+func (c carried) add(tools *fileTools, lists ...[]Message) carried {
 	old := c.Failures
 	c.Failures, c.Read, c.Modified, c.Rules = nil, slices.Clone(c.Read), slices.Clone(c.Modified), slices.Clone(c.Rules)
 	for _, messages := range lists {
@@ -51,7 +50,7 @@ func (c carried) add(lists ...[]Message) carried {
 			case RoleAssistant:
 				for k := range m.Parts {
 					if m.Parts[k].Kind == KindToolCall {
-						c.addFiles(&m.Parts[k])
+						c.addFiles(tools, &m.Parts[k])
 					}
 				}
 			}
@@ -139,68 +138,6 @@ const (
 	failuresHeading = "## Tool Failures"
 	moreFailures    = "- ...and %d more"
 )
-
-// Tools of common agents that work on a file, and the arguments that name it. Sources: the reference (read,
-// write, edit with path) and the recorded sessions of Claude Code, Codex, opencode, Gemini CLI, OpenHands.
-var (
-	readTools     = []string{"read", "read_file", "readfile", "view", "cat", "open_file", "fs_read", "notebookread", "get_file"}
-	modifyTools   = []string{"write", "write_file", "writefile", "edit", "edit_file", "multiedit", "create_file", "create", "str_replace", "str_replace_editor", "str_replace_based_edit_tool", "replace", "insert", "patch", "apply_patch", "notebookedit", "fs_write", "append_file", "delete_file"}
-	pathArguments = []string{"path", "file_path", "filepath", "filePath", "file", "filename", "notebook_path", "target_file", "absolute_path", "uri"}
-)
-
-func (c *carried) addFiles(call *Part) {
-	name := fold(call.Name)
-	if i := strings.LastIndex(name, "__"); i >= 0 { // mcp__server__tool
-		name = name[i+2:]
-	}
-	reads, modifies := slices.Contains(readTools, name), slices.Contains(modifyTools, name)
-	if !reads && !modifies {
-		return
-	}
-	path, command := pathArgument(call.Arguments)
-	if path == "" {
-		return
-	}
-	if command == "view" { // an editor's command that only looks
-		reads, modifies = true, false
-	}
-	if modifies {
-		c.Modified = appendNewest(c.Modified, path)
-		return
-	}
-	c.Read = appendNewest(c.Read, path)
-}
-
-// appendNewest puts s at the end of list, once.
-func appendNewest(list []string, s string) []string {
-	if list = appendOnce(list, s); len(list) > 2*maxSectionFiles {
-		list = slices.Clone(newest(list, maxSectionFiles))
-	}
-	return list
-}
-
-// pathArgument returns the file that a call names, and the call's "command" argument if it has one.
-func pathArgument(arguments json.RawMessage) (path, command string) {
-	if len(arguments) == 0 || len(arguments) > 1<<22 {
-		return "", ""
-	}
-	var fields map[string]json.RawMessage
-	if json.NewDecoder(bytes.NewReader(arguments)).Decode(&fields) != nil {
-		return "", ""
-	}
-	text := func(name string) (s string) {
-		if json.Unmarshal(fields[name], &s) != nil || strings.ContainsAny(s, "\n<>") || len(s) > 1_000 {
-			return ""
-		}
-		return strings.TrimSpace(s)
-	}
-	for _, name := range pathArguments {
-		if path = text(name); path != "" {
-			break
-		}
-	}
-	return path, text("command")
-}
 
 // filesSection lists what was read and what was modified, the newest n of each, sorted; a file that was
 // modified is not listed as read.
