@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/winnowgo/winnow"
+)
+
+// endpoint is a winnow.Summarizer that asks an OpenAI-compatible endpoint: OpenAI itself, Ollama, vLLM,
+// llama.cpp, LM Studio, OpenRouter and most gateways. It is safe for concurrent use.
+type endpoint struct {
+	url    string // of the API, such as https://api.openai.com/v1
+	model  string
+	key    string // sent as a bearer token; "": none
+	client *http.Client
+}
+
+// statusError is a refusal. winnow.ClassifyError reads the status and the text of it, which is how a retry
+// knows a rate limit from a wrong key and a prompt that is too long.
+type statusError struct {
+	status int
+	body   string
+}
+
+func (e *statusError) Error() string   { return fmt.Sprintf("status %d: %s", e.status, e.body) }
+func (e *statusError) StatusCode() int { return e.status }
+
+type chatRequest struct {
+	Model     string        `json:"model"`
+	Messages  []chatMessage `json:"messages"`
+	MaxTokens int           `json:"max_tokens,omitempty"` // newer models of OpenAI want max_completion_tokens instead
+}
+
+type chatMessage struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+type chatResponse struct {
+	Choices []struct {
+		Message      chatMessage `json:"message"`
+		FinishReason string      `json:"finish_reason"`
+	} `json:"choices"`
+}
+
+// maxAnswer bounds what is read of an answer, in bytes.
+const maxAnswer = 8 << 20
+
+// headroom is what a model may write above req.MaxTokens: one that thinks does so within the same limit, and
+// an answer that is cut is of no use.
+const headroom = 2
+
+// Summarize sends System and Prompt as they are, with no tools, and takes an answer only if the model
+// ended it by itself.
+func (e *endpoint) Summarize(ctx context.Context, req winnow.SummaryRequest) (string, error) {
+	body, err := json.Marshal(chatRequest{
+		Model:     e.model,
+		Messages:  []chatMessage{{"system", req.System()}, {"user", req.Prompt()}},
+		MaxTokens: headroom * req.MaxTokens,
+	})
+	if err != nil {
+		return "", err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(e.url, "/")+"/chat/completions", bytes.NewReader(body))
+	if err != nil {
+		return "", err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	if e.key != "" {
+		r.Header.Set("Authorization", "Bearer "+e.key)
+	}
+	resp, err := e.client.Do(r)
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return "", err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return "", &statusError{resp.StatusCode, string(answer[:min(len(answer), 2_000)])}
+	}
+	return completeAnswer(answer)
+}
+
+// completeAnswer returns the text of an answer that is whole.
+func completeAnswer(answer []byte) (string, error) {
+	var c chatResponse
+	if err := json.Unmarshal(answer, &c); err != nil {
+		return "", fmt.Errorf("the answer is no chat completion: %w", err)
+	}
+	if len(c.Choices) == 0 {
+		return "", errors.New("the answer has no choices")
+	}
+	if reason := c.Choices[0].FinishReason; reason != "stop" { // a list of what is good: "length", "content_filter", "tool_calls" and "" are not
+		return "", fmt.Errorf("finish reason %q: %w", reason, winnow.ErrIncomplete)
+	}
+	return c.Choices[0].Message.Content, nil
+}

@@ -1,0 +1,114 @@
+// Command summarize compacts a conversation with a model behind any OpenAI-compatible endpoint and prints the
+// summary that would stand for its older part.
+//
+//	go run ./examples/summarize -url http://localhost:11434/v1 -model qwen3 -in session.jsonl
+//	OPENAI_API_KEY=… go run ./examples/summarize -url https://api.openai.com/v1 -model gpt-4.1-mini <session.jsonl
+//
+// The session is messages in JSON Lines or one JSON array, as winnow.ReadMessages takes them. The digest,
+// which needs no model, stands in with -fallback when the endpoint does not answer.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/signal"
+	"time"
+
+	"github.com/winnowgo/winnow"
+)
+
+// config is what the flags say.
+type config struct {
+	url, model, key  string
+	in               string
+	window, ownLimit int
+	keep             int
+	focus            string
+	fallback         bool
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, "summarize:", err)
+		os.Exit(1)
+	}
+}
+
+func parse(args []string, stderr io.Writer) (config, error) {
+	var c config
+	f := flag.NewFlagSet("summarize", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.StringVar(&c.url, "url", "http://localhost:11434/v1", "the endpoint, without /chat/completions")
+	f.StringVar(&c.model, "model", "", "the model that writes the summary (required)")
+	f.StringVar(&c.in, "in", "", "the session; empty: standard input")
+	f.IntVar(&c.window, "window", 200_000, "context window of the model that the conversation is with, tokens")
+	f.IntVar(&c.ownLimit, "summarizer-window", 0, "context window of -model, tokens (that of -window)")
+	f.IntVar(&c.keep, "keep", 0, "newest tokens that stay as they are (20 000, at most a quarter of the window)")
+	f.StringVar(&c.focus, "focus", "", "what the summary should look at in particular")
+	f.BoolVar(&c.fallback, "fallback", false, "let the digest stand in when the endpoint does not answer")
+	if err := f.Parse(args); err != nil {
+		return c, err
+	}
+	if c.model == "" {
+		return c, fmt.Errorf("-model is required; run with -h for help")
+	}
+	c.key = os.Getenv("OPENAI_API_KEY")
+	return c, nil
+}
+
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	c, err := parse(args, stderr)
+	if err != nil {
+		return err
+	}
+	if c.in != "" {
+		file, err := os.Open(c.in)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		stdin = file
+	}
+	history, err := winnow.ReadMessages(stdin)
+	if err != nil {
+		return err
+	}
+	r, err := compact(ctx, c, history)
+	if err != nil {
+		return err
+	}
+	report := r.Compaction
+	fmt.Fprintf(stderr, "%d messages, %d tokens → %d messages, %d tokens; %d calls", len(history), report.TokensBefore, len(r.Messages), report.TokensAfter, report.Calls)
+	if len(report.Repaired) > 0 {
+		fmt.Fprintf(stderr, "; added by code: %q", report.Repaired)
+	}
+	if report.Degraded {
+		fmt.Fprint(stderr, "; by the digest")
+	}
+	fmt.Fprintln(stderr)
+	_, err = fmt.Fprintln(stdout, report.Summary)
+	return err
+}
+
+// compact is what a host does, less the conversation: the manager calls the summarizer when a request does
+// not fit any more, and here at once.
+func compact(ctx context.Context, c config, history []winnow.Message) (*winnow.Request, error) {
+	var summarizer winnow.Summarizer = &endpoint{url: c.url, model: c.model, key: c.key, client: http.DefaultClient}
+	if c.fallback {
+		summarizer = winnow.FirstOf(time.Minute, summarizer, winnow.Digest())
+	}
+	m, err := winnow.New(c.window, &winnow.Options{
+		Summarizer: summarizer,
+		Compact:    &winnow.CompactOptions{KeepRecent: c.keep, SummarizerWindow: c.ownLimit},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return m.Compact(ctx, history, c.focus)
+}
