@@ -18,7 +18,7 @@ const leastIdentifierTokens = 24
 // audit returns the text of cp with the sections behind it as it is stored, and names what it had to add.
 func (c *compaction) audit(cp *checkpoint, behind layout) (stored string, repaired []string) {
 	text := escapeSummary(cp.body)
-	behind.userRules = cp.carried.userRulesSection(c.opts.Estimator, text, c.tokens(behind.userRules))
+	behind.userRules = cp.carried.userRulesSection(c.opts.Estimator, text, behind.userRulesRoom)
 	if behind.userRules != "" {
 		repaired = append(repaired, "rules")
 	}

@@ -188,14 +188,18 @@ func escapeSummary(s string) string {
 
 // layout is the sections behind the text of a summary, in their order. What the text says already of the
 // user's rules is left out of them when the text is there.
-type layout struct{ userRules, failures, files, rules string }
+type layout struct {
+	userRules, failures, files, rules string
+	userRulesRoom                     int // tokens
+}
 
 func (l *layout) String() string { return l.userRules + l.failures + l.files + l.rules }
 
 // layOut returns the sections within room tokens. The host's rules stay whole, whatever the room; of the
 // others the longest lists give way first.
 func (c *carried) layOut(e Estimator, rules string, room int) layout {
-	l := layout{rules: rules, userRules: c.userRulesSection(e, "", max(leastRulesTokens, shareOf(room, userRulesShare)))}
+	l := layout{rules: rules, userRulesRoom: max(leastRulesTokens, shareOf(room, userRulesShare))}
+	l.userRules = c.userRulesSection(e, "", l.userRulesRoom)
 	for n := maxSectionFiles; ; n /= 2 {
 		l.failures, l.files = c.failuresSection(n), c.filesSection(n)
 		if n == 0 || textTokens(e, l.String()) <= room {

@@ -1,0 +1,282 @@
+package winnow_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+)
+
+// What holds for every compaction, over random histories and recorded ones.
+
+// dropsEverything is the summarizer that a pin has to survive.
+var dropsEverything = winnow.SummarizerFunc(func(context.Context, winnow.SummaryRequest) (string, error) {
+	return "## Goal\nNothing that matters.", nil
+})
+
+// within is a summarizer that fails the test where a call is above its window, or holds what it must not.
+func within(t testing.TB, window int, e winnow.Estimator, calls *atomic.Int64) winnow.Summarizer {
+	count := func(s string) int {
+		return e.Estimate(winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{textPart(s)}})
+	}
+	return winnow.SummarizerFunc(func(_ context.Context, r winnow.SummaryRequest) (string, error) {
+		n := calls.Add(1)
+		if used := count(r.System()) + count(r.Prompt()) + r.MaxTokens; used > window {
+			t.Errorf("a call of %d tokens for a window of %d", used, window)
+		}
+		for i := range r.Messages {
+			if m := &r.Messages[i]; m.Details != nil || m.Source != nil {
+				t.Errorf("message %d has details or a source", i)
+			}
+		}
+		return fmt.Sprintf("## Goal\nSummary %d.\n\n## Critical Context\n- part of %d messages", n, len(r.Messages)), nil
+	})
+}
+
+// checkConserved: every message of h is in the request once, or an edit says that it is gone, and why.
+func checkConserved(t testing.TB, h []winnow.Message, r *winnow.Request) {
+	t.Helper()
+	there := map[string]int{}
+	for i := range r.Messages {
+		there[r.Messages[i].ID]++
+	}
+	gone, changed := map[int]bool{}, map[int]bool{}
+	for _, e := range r.Edits {
+		require.NotEmpty(t, e.Reason)
+		if e.Before > 0 && e.After == 0 {
+			gone[e.Index] = true
+		} else if e.After > 0 {
+			changed[e.Index] = true
+		}
+	}
+	for i := range h {
+		switch n := there[h[i].ID]; {
+		case n > 1:
+			t.Fatalf("message %d is there %d times", i, n)
+		case n == 0 && !gone[i]:
+			t.Fatalf("message %d (%s) is gone and no edit says so", i, h[i].Role)
+		}
+	}
+	for k := range r.Messages {
+		if i, ok := originOf(&r.Messages[k]); ok && !changed[i] && !sameContent(&h[i], &r.Messages[k]) {
+			t.Fatalf("message %d was changed and no edit says so", i)
+		}
+	}
+}
+
+// checkPinsAndRequest: pins and the newest request are there once, word for word.
+func checkPinsAndRequest(t testing.TB, h []winnow.Message, r *winnow.Request) {
+	t.Helper()
+	newest := -1
+	for i := range h {
+		if h[i].Role == winnow.RoleUser && !h[i].Injected && !h[i].Summary && saidBy(h[i]) != "" {
+			newest = i
+		}
+	}
+	for i := range h {
+		if (!h[i].Pinned && i != newest) || !isSound(h, i) {
+			continue
+		}
+		n := 0
+		for k := range r.Messages {
+			if r.Messages[k].ID == h[i].ID && saidBy(r.Messages[k]) == saidBy(h[i]) {
+				n++
+			}
+		}
+		require.Equal(t, 1, n, "message %d (%s, pinned %v)", i, h[i].Role, h[i].Pinned)
+	}
+}
+
+// saidBy is the text of m without parts that are white space, which no provider takes.
+func saidBy(m winnow.Message) string {
+	var b strings.Builder
+	for _, p := range m.Parts {
+		if strings.TrimSpace(p.Text) != "" {
+			b.WriteString(p.Text)
+		}
+	}
+	return b.String()
+}
+
+// grow prepares ever longer beginnings of h, as a host does, and returns how often it was compacted.
+func grow(t testing.TB, m *winnow.Manager, h []winnow.Message, step int) (compactions int) {
+	t.Helper()
+	for n := min(step, len(h)); ; n = min(n+step, len(h)) {
+		for n < len(h) && h[n].Role == winnow.RoleTool { // a host asks when all results are there
+			n++
+		}
+		r, err := m.Prepare(context.Background(), h[:n])
+		if err != nil {
+			require.ErrorIs(t, err, winnow.ErrOverflow)
+		} else {
+			require.LessOrEqual(t, r.Tokens, r.Budget)
+			checkConserved(t, h[:n], r)
+			checkPinsAndRequest(t, h[:n], r)
+			if r.Compaction != nil {
+				compactions++
+			}
+		}
+		if n == len(h) {
+			return compactions
+		}
+	}
+}
+
+func TestCompactionPropertiesRandom(t *testing.T) {
+	t.Parallel()
+	e := winnow.CharsPerToken(4)
+	var calls atomic.Int64
+	compactions := 0
+	for seed := range count(400, 80) {
+		h := named(randomHistory(uint64(7_000_000 + seed)))
+		if !validText(h) {
+			continue
+		}
+		tokens := 0
+		for i := range h {
+			tokens += e.Estimate(h[i])
+		}
+		window := max(1_200, tokens/2)
+		summarizer := 4_000 + 3_000*(seed%5)
+		m, err := winnow.New(window, &winnow.Options{
+			Summarizer: within(t, summarizer, e, &calls), Estimator: e, Reserve: window / 8,
+			Compact: &winnow.CompactOptions{SummarizerWindow: summarizer, Attempts: 1, Rules: func() string { return "Be careful." }},
+		})
+		require.NoError(t, err)
+		compactions += grow(t, m, h, 1+seed%7)
+	}
+	assert.Greater(t, compactions, 20, "the test says nothing if nothing is compacted")
+	assert.Positive(t, calls.Load())
+}
+
+func TestCompactionPropertiesRecorded(t *testing.T) {
+	e, err := winnow.NewEstimator("")
+	require.NoError(t, err)
+	recordedSessions(t, func(t *testing.T, name string, h []winnow.Message) {
+		h = named(h)
+		for i := range h {
+			h[i].Usage = nil // of requests that were never made here
+			h[i].Pinned = i%97 == 5 && h[i].Role == winnow.RoleUser && len(fullText(h[i])) < 2_000
+		}
+		for _, window := range []int{16_000, 48_000} {
+			var calls atomic.Int64
+			m, err := winnow.New(window, &winnow.Options{Summarizer: within(t, window, e, &calls), Compact: &winnow.CompactOptions{Attempts: 1}})
+			require.NoError(t, err)
+			if n := grow(t, m, h, 12); n > 0 {
+				t.Logf("%s in %d: %d compactions, %d calls", name, window, n, calls.Load())
+			}
+		}
+	})
+}
+
+// A rule of the user, a pin and the request survive twenty compactions by a summarizer that keeps nothing.
+func TestCompactionKeepsPins(t *testing.T) {
+	const (
+		pin  = "Do not delete any mail until I confirm it."
+		rule = "Never write to the production database."
+	)
+	e := winnow.CharsPerToken(4)
+	m, err := winnow.New(6_000, &winnow.Options{Summarizer: dropsEverything, Estimator: e})
+	require.NoError(t, err)
+	h := named(list(pinned(userSays(pin)), modelSays("Understood."), userSays("Look at the inbox. "+rule+" Thanks.")))
+	compactions := 0
+	for turn := 0; compactions < 20; turn++ {
+		require.Less(t, turn, 2_000)
+		if turn%7 == 0 {
+			h = append(h, userSays(fmt.Sprintf("Request %d, which is open.", turn)))
+		} else {
+			id := fmt.Sprintf("call_%d", turn)
+			h = append(h, modelCalls(id), toolSays(id, numbered(8)), modelSays(strings.Repeat("And so it went on. ", 30)))
+		}
+		h = named(h)
+		r, err := m.Prepare(t.Context(), h)
+		require.NoError(t, err)
+		checkConserved(t, h, r)
+		checkPinsAndRequest(t, h, r)
+		if r.Compaction != nil {
+			compactions++
+		}
+		all := ""
+		for i := range r.Messages {
+			all += fullText(r.Messages[i]) + "\n"
+		}
+		require.Equal(t, 1, strings.Count(all, pin), "the pin after %d compactions", compactions)
+		require.Equal(t, 1, strings.Count(all, rule), "the rule after %d compactions", compactions)
+		require.LessOrEqual(t, strings.Count(all, "<summary>"), 1)
+	}
+}
+
+// Whatever a summarizer does wrong, the history and the state are as they were.
+func TestCompactionFailureChangesNothing(t *testing.T) {
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	says := func(s string, err error) winnow.SummarizerFunc {
+		return func(context.Context, winnow.SummaryRequest) (string, error) { return s, err }
+	}
+	h := named(list(userSays("Build it.")))
+	for i := range 40 {
+		id := fmt.Sprintf("call_%d", i)
+		h = append(h, modelCalls(id), toolSays(id, numbered(5)), modelSays(fmt.Sprintf("Step %d is done. %s", i, numbered(10))))
+	}
+	h = named(h)
+	for _, tc := range []struct {
+		name string
+		ctx  context.Context
+		s    winnow.Summarizer
+	}{
+		{"error", nil, says("", errors.New("500"))},
+		{"text and an error", nil, says("## Goal\nhalf", errors.New("500"))},
+		{"empty", nil, says("", nil)},
+		{"blank", nil, says(" \n\t", nil)},
+		{"cut by length", nil, says("## Goal\nhalf of", fmt.Errorf("length: %w", winnow.ErrIncomplete))},
+		{"only reasoning", nil, says("<think>What did they want? ", nil)},
+		{"a tool call", nil, says(`<tool_call>{"name":"bash","arguments":{}}</tool_call>`, nil)},
+		{"a tool call in JSON", nil, says(`{"tool_calls":[{"name":"bash"}]}`, nil)},
+		{"refusal", nil, says("I'm sorry, but I can't help with that.", nil)},
+		{"echo", nil, winnow.SummarizerFunc(func(_ context.Context, r winnow.SummaryRequest) (string, error) { return r.Prompt(), nil })},
+		{"longer than its input", nil, says(strings.Repeat("word after word ", 20_000), nil)},
+		{"only what code writes", nil, says("## Tool Failures\n- exec: x\n<read-files>\na.go\n</read-files>", nil)},
+		{"panic", nil, winnow.SummarizerFunc(func(context.Context, winnow.SummaryRequest) (string, error) { panic("no model") })},
+		{"nil", nil, winnow.SummarizerFunc(nil)},
+		{"timeout", nil, winnow.SummarizerFunc(func(ctx context.Context, _ winnow.SummaryRequest) (string, error) { <-ctx.Done(); return "", ctx.Err() })},
+		{"ended context", ended, dropsEverything},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			ctx := tc.ctx
+			if ctx == nil {
+				ctx = t.Context()
+			}
+			m, err := winnow.New(16_000, &winnow.Options{
+				Summarizer: tc.s, Estimator: winnow.CharsPerToken(4),
+				Compact: &winnow.CompactOptions{Attempts: 1, Timeout: 20 * time.Millisecond, KeepRecent: 500},
+			})
+			require.NoError(t, err)
+			first, err := m.Prepare(ctx, h)
+			require.NoError(t, err)
+			before, err := m.Snapshot()
+			require.NoError(t, err)
+			own := deepCopy(h)
+
+			r, err := m.Compact(ctx, h, "")
+			require.ErrorIs(t, err, winnow.ErrCompaction)
+			assert.Nil(t, r)
+			after, err := m.Snapshot()
+			require.NoError(t, err)
+			assert.Equal(t, string(before), string(after))
+			sameMessages(t, own, h, "the history was written to")
+
+			again, err := m.Prepare(ctx, h)
+			require.NoError(t, err)
+			sameMessages(t, first.Messages, again.Messages, "the next request")
+		})
+	}
+}
