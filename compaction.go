@@ -248,7 +248,7 @@ func (c *compaction) collect(d *draft, s span) {
 		}
 	}
 	c.carried = c.carried.add(c.opts.Compact.fileTools(), c.older, c.prefix)
-	if c.estimate(c.prefix) < leastPrefix {
+	if len(d.behind) > 0 || c.estimate(c.prefix) < leastPrefix { // a digest does not say where turns began
 		c.older, c.prefix = append(c.older, c.prefix...), nil
 	}
 	c.recent = append(c.recent, v.plain[cut:]...)

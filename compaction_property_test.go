@@ -2,12 +2,10 @@ package winnow_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -211,72 +209,5 @@ func TestCompactionKeepsPins(t *testing.T) {
 		require.Equal(t, 1, strings.Count(all, pin), "the pin after %d compactions", compactions)
 		require.Equal(t, 1, strings.Count(all, rule), "the rule after %d compactions", compactions)
 		require.LessOrEqual(t, strings.Count(all, "<summary>"), 1)
-	}
-}
-
-// Whatever a summarizer does wrong, the history and the state are as they were.
-func TestCompactionFailureChangesNothing(t *testing.T) {
-	ended, cancel := context.WithCancel(context.Background())
-	cancel()
-	says := func(s string, err error) winnow.SummarizerFunc {
-		return func(context.Context, winnow.SummaryRequest) (string, error) { return s, err }
-	}
-	h := named(list(userSays("Build it.")))
-	for i := range 40 {
-		id := fmt.Sprintf("call_%d", i)
-		h = append(h, modelCalls(id), toolSays(id, numbered(5)), modelSays(fmt.Sprintf("Step %d is done. %s", i, numbered(10))))
-	}
-	h = named(h)
-	for _, tc := range []struct {
-		name string
-		ctx  context.Context
-		s    winnow.Summarizer
-	}{
-		{"error", nil, says("", errors.New("500"))},
-		{"text and an error", nil, says("## Goal\nhalf", errors.New("500"))},
-		{"empty", nil, says("", nil)},
-		{"blank", nil, says(" \n\t", nil)},
-		{"cut by length", nil, says("## Goal\nhalf of", fmt.Errorf("length: %w", winnow.ErrIncomplete))},
-		{"only reasoning", nil, says("<think>What did they want? ", nil)},
-		{"a tool call", nil, says(`<tool_call>{"name":"bash","arguments":{}}</tool_call>`, nil)},
-		{"a tool call in JSON", nil, says(`{"tool_calls":[{"name":"bash"}]}`, nil)},
-		{"refusal", nil, says("I'm sorry, but I can't help with that.", nil)},
-		{"echo", nil, winnow.SummarizerFunc(func(_ context.Context, r winnow.SummaryRequest) (string, error) { return r.Prompt(), nil })},
-		{"longer than its input", nil, says(strings.Repeat("word after word ", 20_000), nil)},
-		{"only what code writes", nil, says("## Tool Failures\n- exec: x\n<read-files>\na.go\n</read-files>", nil)},
-		{"panic", nil, winnow.SummarizerFunc(func(context.Context, winnow.SummaryRequest) (string, error) { panic("no model") })},
-		{"nil", nil, winnow.SummarizerFunc(nil)},
-		{"timeout", nil, winnow.SummarizerFunc(func(ctx context.Context, _ winnow.SummaryRequest) (string, error) { <-ctx.Done(); return "", ctx.Err() })},
-		{"ended context", ended, dropsEverything},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
-			ctx := tc.ctx
-			if ctx == nil {
-				ctx = t.Context()
-			}
-			m, err := winnow.New(16_000, &winnow.Options{
-				Summarizer: tc.s, Estimator: winnow.CharsPerToken(4),
-				Compact: &winnow.CompactOptions{Attempts: 1, Timeout: 20 * time.Millisecond, KeepRecent: 500},
-			})
-			require.NoError(t, err)
-			first, err := m.Prepare(ctx, h)
-			require.NoError(t, err)
-			before, err := m.Snapshot()
-			require.NoError(t, err)
-			own := deepCopy(h)
-
-			r, err := m.Compact(ctx, h, "")
-			require.ErrorIs(t, err, winnow.ErrCompaction)
-			assert.Nil(t, r)
-			after, err := m.Snapshot()
-			require.NoError(t, err)
-			assert.Equal(t, string(before), string(after))
-			sameMessages(t, own, h, "the history was written to")
-
-			again, err := m.Prepare(ctx, h)
-			require.NoError(t, err)
-			sameMessages(t, first.Messages, again.Messages, "the next request")
-		})
 	}
 }

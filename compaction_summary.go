@@ -13,7 +13,8 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 	behind := c.carried.layOut(c.opts.Estimator, c.rules, c.cap-shareOf(c.cap, bodyShare))
 	least := shareOf(c.cap, bodyShare)
 	most := max(least, c.cap-c.tokens(behind.String()))
-	sum, err := c.summarize(ctx, s, c.cache.sameRoom(max(least, shareOf(most, askedShare)), most))
+	asked := max(shareOf(most, askedShare), min(least, shareOf(most, mostAskedShare)))
+	sum, err := c.summarize(ctx, s, c.cache.sameRoom(asked, most))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -40,7 +41,10 @@ const prefixInstructions = "This summary covers the prefix of a split turn. Focu
 
 // askedShare is what the summarizer is asked for, of the room that it has. Models count tokens badly, and
 // what they leave is for the identifiers.
-const askedShare = 0.6
+const (
+	askedShare     = 0.6
+	mostAskedShare = 0.8 // where the sections are long
+)
 
 // summarize asks s for a text of room tokens. The prefix of a divided turn gets a summary of its own where
 // complete turns stand before it, and else continues the one so far.

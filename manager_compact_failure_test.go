@@ -43,6 +43,8 @@ var failures = []struct {
 	{"tool call", answers(`{"tool_calls":[{"name":"read","arguments":{}}]}`), "a model that goes on with the task"},
 	{"refusal", answers("I'm sorry, but I can't help with that."), "a refusal is no summary"},
 	{"echo", func(_ context.Context, r winnow.SummaryRequest) (string, error) { return r.Prompt(), nil }, "a model that repeats its prompt"},
+	{"only what code writes", answers("## Tool Failures\n- exec: x\n<read-files>\na.go\n</read-files>"), "sections that a model copied are no summary"},
+	{"nil", nil, "a function that is not there"},
 	{"longer", answers("## Goal\n" + strings.Repeat("blah blah ", 40_000)), "a summary that is longer than what it stands for"},
 	{"panic", func(context.Context, winnow.SummaryRequest) (string, error) { panic("nil map") }, "a host's bug must not take the agent down"},
 	{"goexit", func(context.Context, winnow.SummaryRequest) (string, error) { runtime.Goexit(); return "", nil }, "a test's FailNow ends its goroutine"},

@@ -1,0 +1,272 @@
+package winnow
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// work is a history of one request and n steps of a tool, of some 300 tokens each.
+func work(n int) []Message {
+	h := []Message{{Role: RoleUser, Parts: []Part{{Text: "Fix the build. Never push to main."}}}}
+	for i := range n {
+		id := fmt.Sprintf("call_%d", i)
+		args := fmt.Sprintf(`{"path":"src/file_%d.go","old":"%s"}`, i, strings.Repeat("x", 200))
+		h = append(h,
+			Message{Role: RoleAssistant, Parts: []Part{{Text: fmt.Sprintf("Step %d. %s", i, strings.Repeat("I look at it. ", 20))}, {Kind: KindToolCall, ID: id, Name: "edit", Arguments: json.RawMessage(args)}}},
+			Message{Role: RoleTool, ToolCallID: id, ToolName: "edit", IsError: i%5 == 0, Parts: []Part{{Text: fmt.Sprintf("result %d %s", i, strings.Repeat("and more ", 40))}}})
+	}
+	return h
+}
+
+func workManager(t *testing.T, s Summarizer, o CompactOptions) *Manager {
+	t.Helper()
+	o.Attempts, o.SummarizerWindow = 1, 200_000
+	m, err := New(20_000, &Options{Summarizer: s, Estimator: CharsPerToken(4), Prune: &PruneOptions{DenyTools: []string{"*"}}, Compact: &o})
+	require.NoError(t, err)
+	return m
+}
+
+// 25 compactions, by a summarizer that repeats all it was given and adds to it: the summary stays within its
+// cap, every section is there once, and the text keeps its half.
+func TestCompactionDoesNotGrow(t *testing.T) {
+	for _, oneTurn := range []bool{true, false} {
+		t.Run(fmt.Sprintf("one turn %v", oneTurn), func(t *testing.T) {
+			var asked []SummaryRequest
+			s := SummarizerFunc(func(_ context.Context, r SummaryRequest) (string, error) {
+				asked = append(asked, r)
+				text := r.Previous + fmt.Sprintf("\n- fact %d: %s", len(asked), strings.Repeat("something that matters ", 20))
+				// It copies what it should not, as models do.
+				text += "\n\n## Tool Failures\n- edit: copied\n\n<read-files>\ncopied.go\n</read-files>"
+				if most := 4 * r.MaxTokens; len(text) > most {
+					text = text[:most/2] + "\n" + text[len(text)-most/2:]
+				}
+				return text, nil
+			})
+			m := workManager(t, s, CompactOptions{Rules: func() string { return "Run the tests first." }})
+			full, compactions := work(3_000), 0
+			var h []Message
+			for n := 1; compactions < 25; n += 2 {
+				require.Less(t, n+2, len(full))
+				h = append(h, full[max(0, n-2):n]...)
+				if !oneTurn && n%20 == 1 {
+					h = append(h, Message{Role: RoleUser, Parts: []Part{{Text: fmt.Sprintf("And then %d.", n)}}})
+				}
+				r, err := m.Prepare(t.Context(), h)
+				require.NoError(t, err)
+				if r.Compaction == nil {
+					continue
+				}
+				compactions++
+				text := r.Compaction.Summary
+				limit := (20_000 - 5_000) / 8
+				assert.LessOrEqual(t, textTokens(CharsPerToken(4), text), limit, "compaction %d", compactions)
+				for _, once := range []string{"## Tool Failures", "<modified-files>", "<workspace-critical-rules>", "Run the tests first.", "Never push to main."} {
+					assert.LessOrEqual(t, strings.Count(text, once), 1, once)
+				}
+				assert.NotContains(t, text, "copied")
+				assert.Contains(t, text, "## Tool Failures")
+				assert.Contains(t, text, "</modified-files>")
+				if body := textTokens(CharsPerToken(4), m.ledger.checkpoint.body); compactions > 10 {
+					assert.Greater(t, body, limit/3, "the text is not crowded out")
+				}
+				assert.LessOrEqual(t, float64(r.Tokens), 0.65*15_000, "it lands well below the line")
+			}
+			for i, r := range asked {
+				for _, sign := range []string{"## Tool Failures", "<modified-files>", identifiersHeading, "Run the tests first."} {
+					assert.NotContains(t, r.Previous, sign, "request %d: what code owns is not summarized", i)
+				}
+				assert.LessOrEqual(t, strings.Count(r.Previous, "Turn Context"), 1)
+			}
+		})
+	}
+}
+
+func TestCompactionOfOneLongTurn(t *testing.T) {
+	var asked []SummaryRequest
+	s := SummarizerFunc(func(_ context.Context, r SummaryRequest) (string, error) {
+		asked = append(asked, r)
+		return fmt.Sprintf("## Progress\nsummary %d", len(asked)), nil
+	})
+	m := workManager(t, s, CompactOptions{})
+	h := work(300)
+	for n := 1; n <= len(h); n += 2 {
+		r, err := m.Prepare(t.Context(), h[:n])
+		require.NoError(t, err)
+		assert.Equal(t, "Fix the build. Never push to main.", r.Messages[min(1, len(asked))].Parts[0].Text, "the request stays a message")
+	}
+	require.Greater(t, len(asked), 3)
+	for i, r := range asked[1:] {
+		assert.Equal(t, fmt.Sprintf("## Progress\nsummary %d", i+1), r.Previous, "each summary goes on from the one before")
+		assert.Contains(t, r.Instructions, "prefix of a split turn")
+	}
+}
+
+// The beginning of a divided turn gets a summary of its own behind that of complete turns.
+func TestCompactionOfADividedTurn(t *testing.T) {
+	var asked []SummaryRequest
+	s := SummarizerFunc(func(_ context.Context, r SummaryRequest) (string, error) {
+		asked = append(asked, r)
+		return fmt.Sprintf("summary %d", len(asked)), nil
+	})
+	m := workManager(t, s, CompactOptions{})
+	h := append(chatOf(50)[:100], work(60)...)
+	r, err := m.Compact(t.Context(), h, "")
+	require.NoError(t, err)
+	require.Len(t, asked, 2)
+	assert.NotContains(t, asked[0].Instructions, "split turn")
+	assert.Contains(t, asked[1].Instructions, "split turn")
+	assert.True(t, strings.HasPrefix(r.Compaction.Summary, "summary 1\n\n---\n\n**Turn Context (split turn):**\n\nsummary 2"), r.Compaction.Summary[:100])
+}
+
+// A result as large as the window must not keep everything else from being summarized.
+func TestCompactionWithAHugeTrailingResult(t *testing.T) {
+	s := &slowSummarizer{}
+	m := workManager(t, s, CompactOptions{})
+	h := work(20)
+	h[len(h)-1].Parts[0].Text = strings.Repeat("a line of a log\n", 20_000)
+	r, err := m.Prepare(t.Context(), h)
+	require.NoError(t, err)
+	assert.LessOrEqual(t, r.Tokens, r.Budget)
+	if r.Compaction == nil { // the result alone was cut
+		r, err = m.Compact(t.Context(), h, "")
+		require.NoError(t, err)
+	}
+	assert.Greater(t, r.Compaction.FirstKept, 10)
+	last := r.Messages[len(r.Messages)-1]
+	assert.Equal(t, RoleTool, last.Role)
+	assert.Equal(t, RoleAssistant, r.Messages[len(r.Messages)-2].Role, "with its call")
+}
+
+// outage is a summarizer that is down while it is told to be, and keeps what it was asked.
+type outage struct {
+	down  bool
+	calls int
+	asked []SummaryRequest
+}
+
+func (o *outage) Summarize(_ context.Context, r SummaryRequest) (string, error) {
+	o.calls++
+	if o.down {
+		return "", errors.New("503 overloaded")
+	}
+	o.asked = append(o.asked, r)
+	return fmt.Sprintf("## Goal\nby the model, %d", len(o.asked)), nil
+}
+
+// What a digest stood in for is summarized from the history as soon as a model answers again; what a model
+// summarized before the outage is not read again.
+func TestDegradedIsReplacedFromTheHistory(t *testing.T) {
+	for _, restart := range []bool{false, true} {
+		t.Run(fmt.Sprintf("restart %v", restart), func(t *testing.T) {
+			s := &outage{}
+			m := workManager(t, s, CompactOptions{})
+			h := work(400)
+			var firstKept, degradedAt int
+			n := 1
+			until := func(degraded bool) *Request {
+				for ; n <= len(h); n += 2 {
+					r, err := m.Prepare(t.Context(), h[:n])
+					require.NoError(t, err)
+					if r.Compaction != nil && r.Compaction.Degraded == degraded {
+						return r
+					}
+				}
+				t.Fatal("no compaction")
+				return nil
+			}
+			r := until(false)
+			firstKept = r.Compaction.FirstKept
+			s.down = true
+			r = until(true)
+			assert.True(t, r.Degraded)
+			assert.Contains(t, r.Compaction.Summary, "by the model, 1", "the digest goes on from the summary")
+			degradedAt = r.Compaction.FirstKept
+			s.down = false
+			if restart {
+				state, err := m.Snapshot()
+				require.NoError(t, err)
+				m = workManager(t, s, CompactOptions{})
+				require.NoError(t, m.Restore(state))
+			}
+			before := len(s.asked)
+			r = until(false)
+			assert.False(t, r.Degraded)
+			require.Equal(t, before+1, len(s.asked))
+			q := s.asked[before]
+			assert.Equal(t, "## Goal\nby the model, 1", q.Previous, "the summary of the model, not the digest")
+			assert.Equal(t, h[firstKept].Parts[0].Text, q.Messages[0].Parts[0].Text, "from where that ends")
+			assert.Greater(t, len(q.Messages), degradedAt-firstKept, "and all that the digest stood for")
+			assert.Equal(t, 1, strings.Count(r.Compaction.Summary, "Never push to main.")+strings.Count(r.Messages[1].Parts[0].Text, "Never push to main."))
+		})
+	}
+}
+
+// What cannot fit in any way is told without a call.
+func TestCompactionNotWorthACall(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		o    Options
+		h    []Message
+		fits bool
+	}{
+		{"system prompt above the window", Options{Overhead: 60_000}, work(200), false},
+		{"pins above the window", Options{}, append([]Message{{Role: RoleUser, Pinned: true, Parts: []Part{{Text: strings.Repeat("pinned text ", 10_000)}}}}, work(100)...), false},
+		{"a request above the window", Options{}, append(work(100), Message{Role: RoleUser, Parts: []Part{{Text: strings.Repeat("a request ", 10_000)}}}), false},
+		{"next to nothing to gain", Options{}, append(work(1), Message{Role: RoleUser, Parts: []Part{{Text: strings.Repeat("a request ", 5_560)}}}), true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := &outage{}
+			tc.o.Summarizer, tc.o.Estimator = s, CharsPerToken(4)
+			m, err := New(20_000, &tc.o)
+			require.NoError(t, err)
+			r, err := m.Prepare(t.Context(), tc.h)
+			if tc.fits {
+				require.NoError(t, err)
+				assert.LessOrEqual(t, r.Tokens, r.Budget)
+			} else {
+				var overflow *OverflowError
+				require.ErrorAs(t, err, &overflow)
+			}
+			assert.Zero(t, s.calls)
+		})
+	}
+}
+
+// Where new content fills the window, old history is summarized ahead of the rest.
+func TestCompactionAheadOfNewContent(t *testing.T) {
+	s := &outage{}
+	m, err := New(20_000, &Options{Summarizer: s, Estimator: CharsPerToken(4), Compact: &CompactOptions{KeepRecent: 100, SummarizerWindow: 400_000, MaxHistoryShare: 0.5}})
+	require.NoError(t, err)
+	h := append(chatOf(200)[:400], Message{Role: RoleUser, Parts: []Part{{Text: strings.Repeat("new content ", 4_300)}}})
+	_, err = m.Compact(t.Context(), h, "")
+	require.NoError(t, err)
+	require.Len(t, s.asked, 2)
+	tokens := func(r SummaryRequest) (n int) {
+		for i := range r.Messages {
+			n += CharsPerToken(4).Estimate(r.Messages[i])
+		}
+		return n
+	}
+	assert.LessOrEqual(t, tokens(s.asked[1]), 10_000, "half of the window")
+	assert.Equal(t, "## Goal\nby the model, 1", s.asked[1].Previous)
+	assert.Equal(t, 400, len(s.asked[0].Messages)+len(s.asked[1].Messages), "and nothing is left out")
+}
+
+// Models count tokens badly: a text that is longer than it was asked for is taken as it is, where there is room.
+func TestCompactionTakesALongerText(t *testing.T) {
+	var text string
+	m := workManager(t, SummarizerFunc(func(_ context.Context, r SummaryRequest) (string, error) {
+		text = "## Goal\n" + strings.Repeat("one two ", r.MaxTokens*4*12/10/8) + "\n## Critical Context\nthe end"
+		return text, nil
+	}), CompactOptions{})
+	r, err := m.Compact(t.Context(), work(100), "")
+	require.NoError(t, err)
+	assert.Equal(t, text, r.Compaction.Summary[:min(len(text), len(r.Compaction.Summary))])
+}
