@@ -39,9 +39,9 @@ func (d *draft) plainTokens() int {
 	return n
 }
 
-// needsCompaction says that the request does not fit and that a summary can help.
+// needsCompaction says that the request does not fit, or will soon not, and that a summary can help.
 func (d *draft) needsCompaction() bool {
-	return !d.fits() && !d.manager.opts.Compact.Off && d.canCompact()
+	return (d.isCramped || !d.fits()) && !d.manager.opts.Compact.Off && d.canCompact()
 }
 
 // unlocked runs f, which calls code of the host, without the manager's lock.
@@ -62,7 +62,7 @@ func (m *Manager) prepareWithin(ctx context.Context, history []Message) (*Reques
 			return m.prepareWithin(ctx, history)
 		}
 		if failed { // asking once more, at once, is for a summarizer that was not asked just now
-			return m.digestAndCommit(ctx, d)
+			return m.withoutSummary(ctx, d)
 		}
 		return m.compactAndCommit(ctx, d)
 	}
@@ -98,11 +98,11 @@ func (m *Manager) begins(ctx context.Context, d *draft) bool {
 func (m *Manager) compactAndCommit(ctx context.Context, d *draft) (*Request, error) {
 	if m.ledger.breaker.isOpen(d) {
 		m.opts.Logger.Debug("winnow: the summarizer is not asked: the breaker is open", "failures", m.ledger.breaker.failures)
-		return m.digestAndCommit(ctx, d)
+		return m.withoutSummary(ctx, d)
 	}
 	if unread := d.unreadTokens(); unread < shareOf(d.budget, leastWorth) {
 		m.opts.Logger.Debug("winnow: the summarizer is not asked: there is too little to summarize", "tokens", unread)
-		return m.digestAndCommit(ctx, d)
+		return m.withoutSummary(ctx, d)
 	}
 	compacted, report, err := m.compact(ctx, d, m.opts.Summarizer, "", false)
 	switch {
@@ -115,7 +115,7 @@ func (m *Manager) compactAndCommit(ctx context.Context, d *draft) (*Request, err
 		return nil, fmt.Errorf("winnow: waiting for a summary: %w", context.Cause(ctx))
 	}
 	m.noteFailure(err, d)
-	return m.digestAndCommit(ctx, d)
+	return m.withoutSummary(ctx, d)
 }
 
 // noteFailure counts a compaction of d that came to nothing.
@@ -124,6 +124,16 @@ func (m *Manager) noteFailure(err error, d *draft) {
 	b.failures++
 	b.total = d.plainTokens()
 	m.opts.Logger.Warn("winnow: compaction failed", "error_class", string(ClassifyError(err).Class), "failures", b.failures, "breaker_opened", b.failures == breakerLimit)
+}
+
+// withoutSummary is what becomes of a draft whose summary is not to be had: it is sent as it is, if it fits.
+func (m *Manager) withoutSummary(ctx context.Context, d *draft) (*Request, error) {
+	if d.isCramped {
+		if next := m.draft(d.history, m.ledger.checkpoint); next.fits() && next.fit() {
+			return m.commit(next), nil
+		}
+	}
+	return m.digestAndCommit(ctx, d)
 }
 
 // digestAndCommit lets the digest stand in for a summary that is not to be had. All that may be cleared is

@@ -21,6 +21,8 @@ type Manager struct {
 	window int
 	opts   Options // complete; never written after New
 
+	pruneFrom float64 // share of the window from which on what is stale is dropped
+
 	mu         sync.Mutex // protects what follows
 	ledger     ledger
 	background *background // nil: none
@@ -35,7 +37,11 @@ func New(window int, opts *Options) (*Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Manager{window: window, opts: o}, nil
+	m := &Manager{window: window, opts: o}
+	if opts != nil && opts.Prune != nil && opts.Prune.SoftTrimRatio > 0 {
+		m.pruneFrom = opts.Prune.SoftTrimRatio
+	}
+	return m, nil
 }
 
 // Prepare returns what to send for history now. It may call the Summarizer.
@@ -122,7 +128,7 @@ func (m *Manager) draft(history []Message, c *checkpoint) *draft {
 
 // draftWith is draft with edits that are made already.
 func (m *Manager) draftWith(history []Message, c *checkpoint, made map[key]*projection) *draft {
-	d := &draft{budget: m.budget(), manager: m, ledger: &m.ledger, history: history, now: m.opts.Now(), base: c, checkpoint: c, made: made, accounting: m.ledger.accounting}
+	d := &draft{budget: m.budget(), manager: m, ledger: &m.ledger, history: history, now: m.opts.Now(), base: c, checkpoint: c, made: made, look: m.ledger.look, accounting: m.ledger.accounting}
 	d.indexAndRepair()
 	d.limitAndReplay()
 	d.cutUnsent()

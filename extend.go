@@ -16,6 +16,7 @@ type tail struct {
 	history  int                 // messages of the history that was passed in
 	isPlain  bool                // the request was the history itself
 	complete bool                // no call waited for its result at the end
+	answers  int                 // of the model, in the request
 	hides    bool                // see hasHiddenParts
 	bytes    int                 // of the body; 0: no limit is known
 	messages uintptr             // where Request.Messages lies
@@ -78,11 +79,7 @@ func (m *Manager) extend(history []Message, r *Request) bool {
 func (d *draft) mayExtend(added []Message) bool {
 	l, o := d.ledger, &d.manager.opts
 	facts := l.index.facts[l.tail.history:]
-	total := d.view.total
-	for _, f := range facts {
-		total = addTokens(total, f.tokens)
-	}
-	if d.isCold() && (o.HistoryTurns > 0 || float64(total) >= o.Prune.SoftTrimRatio*float64(d.windowEstimate())) {
+	if o.Thinking != ThinkingBound && (d.isCold() || l.look.isDue(l.tail.answers+countAnswers(added))) || o.HistoryTurns > 0 && d.isCold() {
 		return false
 	}
 	t := newTruncation(*o.Truncate, d.windowEstimate())
@@ -146,6 +143,7 @@ func (d *draft) commitTail(added []Message, r *Request) {
 		l.sent = append(l.sent, f.key)
 	}
 	t.addIDs(added)
+	t.answers += countAnswers(added)
 	t.history = len(d.history)
 	if t.isPlain {
 		r.Messages, r.History, r.Edits = clip(d.history), clip(d.history), nil
@@ -170,6 +168,7 @@ func (l *ledger) recordTail(d *draft, r *Request) {
 	messages := d.view.messages
 	*t = tail{known: true, changes: l.index.changes, history: len(d.history), ids: t.ids, complete: !waitsForResults(d.history) && !waitsForResults(messages)}
 	t.isPlain = len(r.Edits) == 0 && baseOf(messages) == baseOf(d.history) && len(messages) == len(d.history)
+	t.answers = countAnswers(messages)
 	t.remember(r)
 	clear(t.ids)
 	t.addIDs(messages)

@@ -141,6 +141,8 @@ type fact struct {
 	counts uint32 // see hostCounts
 	sound  bool   // its parts need no repair
 
+	subjects *[]subject // of its calls; nil: not asked for yet
+
 	closeLook uint64 // of a message that is sent edited; 0: a glance will do
 }
 

@@ -15,6 +15,7 @@ type ledger struct {
 	flushed     bool      // BeforeCompact ran since the last compaction
 	turnStart   place     // the user message that begins the oldest turn that is kept; zero: no turn was dropped
 	sent        []key     // the last request, message by message
+	look        look      // for an epoch that pays
 	sentAt      time.Time // zero: nothing was sent
 	tokens      int       // of the last request
 	estimate    int       // of its messages
@@ -116,6 +117,9 @@ func (l *ledger) record(d *draft) {
 	l.sent = l.sent[:from]
 	for i := from; i < len(d.view.messages); i++ {
 		l.sent = append(l.sent, d.view.sentKey(i))
+	}
+	if l.look = d.look; l.checkpoint != d.checkpoint {
+		l.look = look{}
 	}
 	l.turnStart, l.checkpoint = d.turnStart, d.checkpoint
 	l.sentAt, l.tokens, l.estimate = d.now, d.tokens(), d.view.total

@@ -24,19 +24,23 @@ func payload(messages []winnow.Message) string {
 	return b
 }
 
+// keepAll has nothing become stale, so that the first request is the whole history.
+var keepAll = &winnow.PruneOptions{KeepLastAssistants: 10_000}
+
 func TestManagerRecoverShrinks(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		cause error
 		h     []winnow.Message
+		prune *winnow.PruneOptions
 	}{
-		{"agent", errTooLong, agentSession(30, 4_000)},
-		{"chat", errTooLong, chat(60, 2_000)},
-		{"no numbers", errors.New("context_length_exceeded"), agentSession(30, 4_000)},
-		{"bytes", errors.New("413 request entity too large"), agentSession(30, 4_000)},
+		{"agent", errTooLong, agentSession(30, 4_000), nil},
+		{"chat", errTooLong, chat(60, 2_000), nil},
+		{"no numbers", errors.New("context_length_exceeded"), agentSession(30, 4_000), nil},
+		{"bytes", errors.New("413 request entity too large"), agentSession(30, 4_000), keepAll},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			m := newManager(t, 200_000, &winnow.Options{Estimator: byChars, Now: newClock().Now})
+			m := newManager(t, 200_000, &winnow.Options{Estimator: byChars, Now: newClock().Now, Prune: tt.prune})
 			before := deepCopy(tt.h)
 			last := prepare(t, m, tt.h)
 			sent := map[string]bool{payload(last.Messages): true}
@@ -112,7 +116,7 @@ func provider(limit int) (call func(context.Context, []winnow.Message) (string, 
 
 func TestManagerDo(t *testing.T) {
 	h := agentSession(40, 4_000)
-	m := newManager(t, 200_000, &winnow.Options{Estimator: byChars, Now: newClock().Now})
+	m := newManager(t, 200_000, &winnow.Options{Estimator: byChars, Now: newClock().Now, Prune: keepAll})
 	call, sent := provider(30_000)
 	answer, r, err := winnow.Do(t.Context(), m, h, call)
 	require.NoError(t, err)

@@ -71,7 +71,7 @@ func TestManagerSnapshotOfNothing(t *testing.T) {
 
 // The texts of the conversation are the host's: a snapshot holds those of edits and of the summary alone.
 func TestManagerSnapshotHoldsNoHistory(t *testing.T) {
-	m := newManager(t, 200_000, nil)
+	m := newManager(t, 200_000, &winnow.Options{Prune: &winnow.PruneOptions{DenyTools: []string{"*"}}})
 	h := agentSession(50, 2_000)
 	prepare(t, m, h)
 	state := snapshotOf(t, m)

@@ -14,6 +14,11 @@ import (
 
 // PruneOptions are the options of [PruneContext]; nil and the zero value mean the defaults. Characters
 // are Unicode code points, as everywhere in the package. The defaults are the reference system's.
+//
+// A [Manager] does what PruneContext does when the prompt cache is cold or a request does not fit. Besides, it drops
+// what is stale when that pays, in windows of any size: KeepLastAssistants, AllowTools and DenyTools hold for that
+// too (a pattern stands for the results of a tool and for the arguments of its calls), and so does SoftTrimRatio
+// where it is set; NoHardClear keeps the results and has only arguments shortened.
 type PruneOptions struct {
 	KeepLastAssistants   int       // newest assistant messages that protect the results behind them (3)
 	SoftTrimRatio        float64   // share of the window from which on results are trimmed (0.3)
@@ -45,12 +50,13 @@ type Options struct {
 	Summarizer   Summarizer       // writes the summary of a compaction (nil: [Digest])
 	Estimator    Estimator        // counts tokens (nil: NewEstimator(""))
 	HistoryTurns int              // turns kept; 0: no limit. The list grows to 1.5 × this before it is cut, to spare the prompt cache
-	Prune        *PruneOptions    // its Estimator defaults to this Options' Estimator
+	Prune        *PruneOptions    // what may be dropped, see there; its Estimator defaults to this Options' Estimator
 	Truncate     *TruncateOptions // its Estimator defaults to this Options' Estimator
 	Compact      *CompactOptions  // when and how history is summarized
 	Cache        *CacheOptions    // the provider's prompt cache
 	Reserve      int              // tokens kept free for the answer (20 000, at most a quarter of the window); more than three quarters of the window is taken as that
 	Overhead     int              // tokens of system prompt and tool schemas that are not in the history (0)
+	Thinking     ThinkingPolicy   // what an epoch does with the thinking of older turns (ThinkingKept)
 	MaxBytes     int              // limit of the request body in bytes; 0: none
 	ErrorMatcher ErrorMatcher     // the host's own reading of the provider's errors, before [ClassifyError]'s (nil: none)
 	Now          func() time.Time // the clock (nil: [time.Now])

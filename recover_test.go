@@ -73,7 +73,7 @@ func TestRecoverShrinksUntilNothingIsLeft(t *testing.T) {
 		assert.Contains(t, payload, "You are careful.")
 		seen[payload], r = true, next
 	}
-	assert.Greater(t, len(seen), 3, "several rungs were tried")
+	assert.Greater(t, len(seen), 2, "several rungs were tried")
 	assert.Positive(t, calls)
 }
 
@@ -92,18 +92,18 @@ func TestRecoverLearns(t *testing.T) {
 		{"characters", errors.New("The input is 40000 characters long and the maximum is 20000 characters, the context is too long"), 15_000},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m, err := winnow.New(20_000, nil)
+			m, err := winnow.New(20_000, &winnow.Options{Prune: keepAll})
 			require.NoError(t, err)
 			first, err := m.Prepare(ctx, h)
 			require.NoError(t, err)
 			next, err := m.Recover(ctx, h, c.cause)
 			require.NoError(t, err)
-			assert.Less(t, next.Tokens, first.Tokens)
+			assert.Less(t, estimateAll(byChars, next.Messages), estimateAll(byChars, first.Messages))
 			assert.LessOrEqual(t, next.Tokens, c.most)
 
 			state, err := m.Snapshot()
 			require.NoError(t, err)
-			moved, err := winnow.New(20_000, nil)
+			moved, err := winnow.New(20_000, &winnow.Options{Prune: keepAll})
 			require.NoError(t, err)
 			require.NoError(t, moved.Restore(state))
 			longer := append(h[:len(h):len(h)], modelCalls("more"), toolSays("more", strings.Repeat("more of it\n", 900)), userSays("So?"))

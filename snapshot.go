@@ -24,6 +24,7 @@ type snapshot struct {
 	Body       int                  `json:"body,omitempty"`
 	Refusals   int                  `json:"refusals,omitempty"`
 	TurnStart  savedPlace           `json:"turnStart,omitzero"`
+	Look       savedLook            `json:"look,omitzero"`
 	Flushed    bool                 `json:"flushed,omitempty"`
 	Edits      map[string]savedEdit `json:"edits,omitempty"`
 	Checkpoint *savedCheckpoint     `json:"checkpoint,omitempty"`
@@ -42,6 +43,11 @@ type savedAccounting struct {
 type savedPlace struct {
 	Key   string `json:"key"`
 	Index int    `json:"index"`
+}
+
+type savedLook struct {
+	At   int `json:"at"`
+	Next int `json:"next"`
 }
 
 type savedLandmark struct {
@@ -89,7 +95,7 @@ func (m *Manager) Snapshot() ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	l := &m.ledger
-	s := snapshot{Winnow: snapshotVersion, SentAt: l.sentAt, Tokens: l.tokens, Estimate: l.estimate, Accounting: l.accounting.saved(), Body: l.body, Refusals: l.refusals, TurnStart: l.turnStart.saved(), Flushed: l.flushed}
+	s := snapshot{Winnow: snapshotVersion, SentAt: l.sentAt, Tokens: l.tokens, Estimate: l.estimate, Accounting: l.accounting.saved(), Body: l.body, Refusals: l.refusals, TurnStart: l.turnStart.saved(), Look: savedLook{l.look.at, l.look.next}, Flushed: l.flushed}
 	for _, k := range l.sent {
 		s.Sent = append(s.Sent, hex.EncodeToString(k[:]))
 	}
@@ -154,7 +160,7 @@ func (s *snapshot) ledger() (ledger, error) {
 		}
 		return m
 	}
-	l := ledger{sentAt: s.SentAt, tokens: max(0, s.Tokens), estimate: max(0, s.Estimate), accounting: s.Accounting.accounting(), body: max(0, s.Body), refusals: max(0, s.Refusals), turnStart: place(s.TurnStart), flushed: s.Flushed, projections: map[key]*projection{}}
+	l := ledger{sentAt: s.SentAt, tokens: max(0, s.Tokens), estimate: max(0, s.Estimate), accounting: s.Accounting.accounting(), body: max(0, s.Body), refusals: max(0, s.Refusals), turnStart: place(s.TurnStart), look: look{max(0, s.Look.At), s.Look.Next}, flushed: s.Flushed, projections: map[key]*projection{}}
 	var h hasher
 	for _, text := range s.Sent {
 		l.sent = append(l.sent, parse(text))

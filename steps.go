@@ -25,6 +25,8 @@ type draft struct {
 
 	accounting accounting // the ledger's, and what this history adds to it
 	rejected   []string   // why counts of the provider were not used
+	look       look       // for an epoch that pays
+	isCramped  bool       // fits, but a summary is due: see crampedShare
 	intact     int        // so many messages are as they were sent, or will be sent as they are
 }
 
@@ -246,27 +248,6 @@ func fairShare(sizes []int, budget int) int {
 	return budget
 }
 
-// lowWater is the share of the room that clearing goes down to when a request does not fit, so that the
-// next ones do and their prefix stays in the prompt cache.
-const lowWater = 0.6
-
-// rewrite is step 6.
-func (d *draft) rewrite() {
-	cold := d.isCold()
-	if !cold && d.fits() {
-		return
-	}
-	o := d.manager.opts
-	d.prune(*o.Prune, d.windowEstimate())
-	t := newTruncation(*o.Truncate, d.windowEstimate())
-	for i := range d.view.messages {
-		d.cut(i, t, "the result is larger than one result may be")
-	}
-	if !d.fits() {
-		d.clearTo(shareOf(d.room(), lowWater))
-	}
-}
-
 // clearTo clears old results, the oldest first, until the messages take at most so many tokens.
 func (d *draft) clearTo(tokens int) {
 	o := *d.manager.opts.Prune
@@ -305,6 +286,7 @@ func (d *draft) fit() bool {
 	if d.tokens() > d.budget {
 		d.shrink()
 	}
+	d.leaveOutThinking()
 	return (d.fitsBody() || d.fitBody()) && d.tokens() <= d.budget
 }
 

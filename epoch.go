@@ -1,0 +1,171 @@
+package winnow
+
+// When what was sent is rewritten. A rewrite makes the provider write what lies behind it to its cache
+// again, so that all that is stale is dropped together: at an epoch.
+
+const (
+	// lowWater is the share of the room that an epoch goes down to when a request does not fit, so that the
+	// next ones do and their prefix stays in the prompt cache.
+	lowWater = 0.6
+	// Where an epoch cannot get below this share of the room, the next one would follow soon: a summary is
+	// made at once, instead of after several rewrites that each free less. In the recorded sessions 0.7 and
+	// 0.8 cost the same.
+	crampedShare = 0.8
+)
+
+// rewrite is step 6. The reasons for an epoch are: the provider's cache is cold, so that all is written again
+// anyway; the request does not fit; it pays.
+func (d *draft) rewrite() {
+	cold, none := d.isCold(), d.manager.opts.Cache.None
+	if d.manager.opts.Thinking == ThinkingBound && d.fits() {
+		return // the price of an epoch is what the model thought
+	}
+	switch {
+	case cold || !d.fits():
+	case d.base != d.ledger.checkpoint: // behind a new summary all is written again
+		d.look = look{}
+		d.drop(d.staleParts(false, 0))
+		return
+	default:
+		d.rewriteIfItPays()
+		return
+	}
+	d.look = look{}
+	if cold {
+		d.drop(d.staleParts(!none, 0))
+		d.pruneAndCut()
+	}
+	pressed := !d.fits()
+	if pressed {
+		d.makeRoom()
+	}
+	wasIdle := cold && !none && !d.ledger.sentAt.IsZero()
+	d.isCramped = (pressed || wasIdle) && d.view.total > shareOf(d.room(), crampedShare)
+}
+
+// makeRoom is the epoch of a request that does not fit. What is stale goes whatever it saves; of what is not,
+// the oldest, until there is room for the next requests too.
+func (d *draft) makeRoom() {
+	goal := shareOf(d.room(), lowWater)
+	d.drop(d.staleParts(false, 0))
+	if d.view.total > goal {
+		list, left := d.staleParts(true, 0), d.view.total
+		n := 0
+		for n < len(list) && left > goal {
+			left -= list[n].saving
+			n++
+		}
+		d.drop(list[:n])
+	}
+	if !d.fits() {
+		d.pruneAndCut()
+	}
+	if !d.fits() {
+		d.clearTo(goal)
+	}
+}
+
+// pruneAndCut does what the options of the pure stages say.
+func (d *draft) pruneAndCut() {
+	o := d.manager.opts
+	d.prune(*o.Prune, d.windowEstimate())
+	t := newTruncation(*o.Truncate, d.windowEstimate())
+	for i := range d.view.messages {
+		d.cut(i, t, "the result is larger than one result may be")
+	}
+}
+
+// look is what the last search for an epoch that pays found. The clock is the answers of the model in the
+// view: it is the same in each process, and stands still while nothing happens.
+type look struct {
+	at   int // when it was; 0: never, or before an epoch
+	next int // no epoch pays before that
+}
+
+// isDue says that a search is due when there are so many answers.
+func (l look) isDue(answers int) bool { return l.at == 0 || answers < l.at || answers >= l.next }
+
+// rewriteIfItPays is the epoch of a request that fits while the cache is warm.
+func (d *draft) rewriteIfItPays() {
+	now := countAnswers(d.view.messages)
+	if !d.look.isDue(now) {
+		return
+	}
+	list := d.staleParts(false, 0)
+	if from := d.whenItPays(list, 0); from < len(list) {
+		d.drop(list[from:])
+	}
+	d.look = look{at: now, next: now + d.nextEpoch()}
+}
+
+func countAnswers(messages []Message) (n int) {
+	for i := range messages {
+		if messages[i].Role == RoleAssistant {
+			n++
+		}
+	}
+	return n
+}
+
+// whenItPays returns the first of the list with which an epoch pays after so many more requests, or len(list).
+//
+// An epoch that begins at a message costs the difference between writing and reading for all that is kept
+// behind it, once. What it would save in each request is the price of reading what it drops. How many
+// requests are still to come nobody knows; a conversation that has gone on for long goes on for long. So an
+// epoch pays when what its parts have cost since they became stale is what it costs itself: then it was at
+// most twice as dear as the best decision in hindsight, whenever the conversation ends. (This is the rule for
+// renting or buying; Karlin et al., Competitive Snoopy Caching, 1988.)
+func (d *draft) whenItPays(list []stale, later int) int {
+	v := d.view
+	read, write := d.prices()
+	best, from := 0.0, len(list)
+	paid, saving, behind := 0.0, 0, 0
+	next := len(v.messages)
+	for k := len(list) - 1; k >= 0; k-- {
+		p := &list[k]
+		for next > p.index {
+			next--
+			behind = addTokens(behind, v.tokens[next])
+		}
+		if p.overdue+later < 0 {
+			continue
+		}
+		saving += p.saving
+		paid += read * float64(p.saving) * float64(p.overdue+later)
+		price := (write-read)*float64(behind-saving) - read*float64(saving)
+		if gain := paid - price; gain > best {
+			best, from = gain, k
+		}
+	}
+	return from
+}
+
+// prices are those of a token that was sent before, and of one that was not.
+func (d *draft) prices() (read, write float64) {
+	c := d.manager.opts.Cache
+	if c.None {
+		return 1, 1
+	}
+	return c.ReadPrice, c.WritePrice
+}
+
+// maxLook is how many requests ahead an epoch is looked for. In a long history it is an eighth of the
+// messages: the look at them costs, shared out over the requests until then, what eight messages cost.
+const maxLook = 16
+
+// nextEpoch returns after how many more answers an epoch may pay: with what is in the request now. What comes
+// meanwhile makes it dearer.
+func (d *draft) nextEpoch() int {
+	most := max(maxLook, len(d.view.messages)/8)
+	list := d.staleParts(false, most)
+	low, high := 1, most
+	for low < high { // what was paid only grows
+		middle := (low + high) / 2
+		if d.whenItPays(list, middle) < len(list) {
+			high = middle
+		} else {
+			low = middle + 1
+		}
+	}
+	return low
+}

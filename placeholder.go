@@ -1,0 +1,217 @@
+package winnow
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+)
+
+// What stays of a stale part: what it reports, in a line or two, and the names in it that stand nowhere
+// else, so that the model still knows them and what to ask for again.
+
+const (
+	// A remainder has at most so many tokens, and this share of what it stands for besides.
+	remainderTokens = 40
+	remainderShare  = 0.15
+	// Of a command's output at most so many characters of the first line and of the last stay.
+	remainderHeadChars = 80
+	remainderTailChars = 160
+	// An edit that leaves more than this share is not worth its bytes.
+	mostRemainder = 0.75
+	// Tokens of the frame around the names.
+	remainderFrame = 20
+)
+
+func remainderRoom(tokens int) int { return remainderTokens + int(remainderShare*float64(tokens)) }
+
+// drop puts remainders in the place of stale parts.
+func (d *draft) drop(list []stale) {
+	if len(list) == 0 {
+		return
+	}
+	names := d.namesKept(list)
+	for k := len(list) - 1; k >= 0; k-- { // a name that several hold stays in the newest
+		if s := &list[k]; s.arguments {
+			d.shortenArguments(s, names)
+		} else {
+			d.dropResult(s, names)
+		}
+	}
+}
+
+// nameSet holds the names that a request has somewhere.
+type nameSet map[string]bool
+
+// add adds the names in s.
+func (n nameSet) add(s string) {
+	scanIdentifiers(s, func(id string, _ identifierKind) { cover(n, id) })
+}
+
+// namesKept returns the names in what is not dropped.
+func (d *draft) namesKept(list []stale) nameSet {
+	names := nameSet{}
+	next := 0
+	for i := range d.view.messages {
+		var dropped *stale
+		if next < len(list) && list[next].index == i {
+			dropped = &list[next]
+			next++
+		}
+		if dropped != nil && !dropped.arguments {
+			continue
+		}
+		for k := range d.view.messages[i].Parts {
+			p := &d.view.messages[i].Parts[k]
+			names.add(p.Text)
+			if dropped == nil {
+				names.add(string(p.Arguments))
+			}
+		}
+	}
+	return names
+}
+
+// dropResult puts a remainder in the place of a result.
+func (d *draft) dropResult(s *stale, names nameSet) {
+	out := d.view.messages[s.index]
+	text := remainder(joinedText(&out), remainderRoom(d.view.tokens[s.index]), !s.isRead, names)
+	out.Parts, out.Source = []Part{{Text: text}}, nil
+	d.replaceStale(s, out, OpClear)
+}
+
+// replaceStale sends out in the place of the message of s, if that is worth it.
+func (d *draft) replaceStale(s *stale, out Message, op Op) {
+	after := max(0, d.manager.opts.Estimator.Estimate(out))
+	if float64(after) <= mostRemainder*float64(d.view.tokens[s.index]) {
+		d.project(s.index, out, after, op, s.reason)
+	}
+}
+
+// remainder returns what stays of a text in at most about room tokens: the first and the last line, where
+// they report something, and its names.
+func remainder(text string, room int, reports bool, names nameSet) string {
+	head, tail := "", ""
+	if reports {
+		head, tail = firstLine(text), lastLine(text)
+		if digestTokens(head)+digestTokens(tail) > room/2 {
+			head, tail = "", ""
+		}
+	}
+	names.add(head)
+	names.add(tail)
+	var b strings.Builder
+	if head != "" {
+		b.WriteString(head + "\n")
+	}
+	left := text[len(head) : len(text)-len(tail)]
+	fmt.Fprintf(&b, "[%d characters of an old result left out.", charCount(left))
+	names.write(&b, left, room-remainderFrame-digestTokens(head)-digestTokens(tail))
+	b.WriteByte(']')
+	if tail != "" {
+		b.WriteString("\n" + tail)
+	}
+	return b.String()
+}
+
+// firstLine returns the beginning of s: a line, or what of it fits.
+func firstLine(s string) string {
+	s = s[:headEnd(s, remainderHeadChars)]
+	if k := strings.IndexByte(s, '\n'); k > 0 {
+		return s[:k]
+	}
+	return s
+}
+
+// lastLine returns the end of s, if it reports something and nothing of it is in the first line.
+func lastLine(s string) string {
+	if !tailMatters(s[tailStart(s, tailSearchChars):]) {
+		return ""
+	}
+	tail := s[max(len(firstLine(s)), tailStart(s, remainderTailChars)):]
+	if k := strings.LastIndexByte(strings.TrimRight(tail, "\n"), '\n'); k >= 0 {
+		return tail[k+1:]
+	}
+	return tail
+}
+
+// What a name is worth, for the choice of those that fit: how often names of its kind were used again by the
+// model after ten messages in the recorded sessions, once for each mention in a result, divided by its
+// tokens. A result that is full of names is a listing, and each of its names is used less often.
+const (
+	leastNameWorth = 0.0007 // below, the tokens cost more than asking again now and then
+	namePower      = 0.35   // n mentions count as n to this power
+	listingNames   = 160    // from so many names on a result is a listing
+)
+
+var nameWorth = [identifierKinds]float64{kindPath: 0.027, kindURL: 0.015, kindHash: 0.017, kindNumber: 0.012, kindError: 0.04, kindSymbol: 0.05, kindName: 0.05}
+
+// foundName is a name in a text.
+type foundName struct {
+	id       string
+	kind     identifierKind
+	mentions int
+	order    int // of the first mention
+	tokens   int
+	worth    float64
+}
+
+// write appends the names of s that are not known yet and worth the most, in their order, in at most room
+// tokens. They are known then.
+func (n nameSet) write(b io.StringWriter, s string, room int) {
+	var chosen []foundName
+	for _, f := range n.find(s) {
+		if f.worth < leastNameWorth {
+			break
+		}
+		if f.tokens > room || n[f.id] {
+			continue
+		}
+		room -= f.tokens
+		chosen = append(chosen, f)
+		cover(n, f.id)
+	}
+	if len(chosen) == 0 {
+		return
+	}
+	slices.SortFunc(chosen, func(a, b foundName) int { return a.order - b.order })
+	b.WriteString(" Names in it:")
+	for _, f := range chosen {
+		b.WriteString(" " + f.id)
+	}
+}
+
+// find returns the names of s that are not known yet, the most worth first.
+func (n nameSet) find(s string) []foundName {
+	at := map[string]int{}
+	var found []foundName
+	scanIdentifiers(s, func(id string, kind identifierKind) {
+		if n[id] {
+			return
+		}
+		k, ok := at[id]
+		if !ok {
+			k = len(found)
+			at[id] = k
+			found = append(found, foundName{id: id, kind: kind, order: k})
+		}
+		found[k].mentions++
+	})
+	crowd := min(1, listingNames/float64(max(1, len(found))))
+	for k := range found {
+		f := &found[k]
+		f.tokens = digestTokens(f.id) + 1
+		f.worth = nameWorth[f.kind] * math.Pow(float64(f.mentions), namePower) * crowd / float64(f.tokens)
+	}
+	slices.SortStableFunc(found, func(a, b foundName) int {
+		switch {
+		case a.worth > b.worth:
+			return -1
+		case a.worth < b.worth:
+			return 1
+		}
+		return 0
+	})
+	return found
+}

@@ -1,0 +1,223 @@
+package winnow
+
+import (
+	"slices"
+	"strings"
+)
+
+// What of a request is stale: results and arguments that the model has most likely done with.
+
+// How many requests carry a part whole before it is stale; other results are carried by
+// PruneOptions.KeepLastAssistants. What a file holds is used for longer than what a command said, and what the
+// model wrote itself for longer still. In a replay of the recorded sessions 5 requests for files cost 0.2 % less
+// and kept as much: the numbers are not critical.
+const (
+	carriedReads     = 7
+	carriedArguments = 10
+)
+
+// maxCarriedAgain bounds how often a part that was asked for again is carried twice as long: 2³ times.
+const maxCarriedAgain = 3
+
+// Less than this many tokens is not worth an edit.
+const leastStale = 100
+
+// stale is a part of a request that an epoch may drop.
+type stale struct {
+	index     int  // of its message
+	saving    int  // tokens, about
+	overdue   int  // requests that carried it since it became stale; negative: it will be in so many
+	arguments bool // of the calls of a message; false: a result
+	isRead    bool // shows a file, which says nothing of itself
+	reason    string
+}
+
+// subject is what a call is about.
+type subject struct {
+	call   uint32 // hash of tool and arguments: the same call has the same
+	isRead bool   // of a file
+}
+
+// subjectsOf returns what the calls of m are about, in their order.
+func subjectsOf(m *Message, tools *fileTools) *[]subject {
+	subjects := make([]subject, 0, 1)
+	for i := range m.Parts {
+		if p := &m.Parts[i]; p.Kind == KindToolCall {
+			subjects = append(subjects, subject{callHash(p), tools.onlyReads(p.Name)})
+		}
+	}
+	return &subjects
+}
+
+// onlyReads says that a tool shows a file.
+func (t *fileTools) onlyReads(tool string) bool {
+	name := fold(tool)
+	if i := strings.LastIndex(name, "__"); i >= 0 { // mcp__server__tool
+		name = name[i+2:]
+	}
+	return slices.Contains(t.read, name)
+}
+
+// callHash is FNV-1a of a call's tool and arguments, of long ones of both ends: the same in every process. Should
+// two calls collide, the result of one is dropped some requests early.
+func callHash(call *Part) uint32 {
+	const ends = 2_048
+	h := uint64(14695981039346656037)
+	add := func(s string) {
+		for i := range len(s) {
+			h = (h ^ uint64(s[i])) * 1099511628211
+		}
+		h = (h ^ uint64(len(s))) * 1099511628211
+	}
+	add(call.Name)
+	args := call.Arguments
+	if len(args) > 2*ends {
+		h ^= uint64(len(args))
+		add(string(args[:ends]))
+		args = args[len(args)-ends:]
+	}
+	add(string(args))
+	return uint32(h ^ h>>32)
+}
+
+// staleness finds the stale parts of a view.
+type staleness struct {
+	view    *view
+	options PruneOptions
+	match   toolMatcher
+	subject []*subject     // of each result; nil: not known
+	asked   map[uint32]int // how often each call was made
+	last    map[uint32]int // the newest result of each call that is no failure
+	newest  int            // the newest turn of a person begins here
+	early   bool           // what is carried longer than the least is not: nothing is lost by dropping it now, or all is if it stays
+}
+
+// staleParts lists what may be dropped, oldest first, including what will be in the next `ahead` requests.
+// early drops the longer protections.
+func (d *draft) staleParts(early bool, ahead int) []stale {
+	v := d.view
+	o := *d.manager.opts.Prune
+	if float64(v.total) < d.manager.pruneFrom*float64(d.windowEstimate()) {
+		return nil
+	}
+	s := staleness{view: v, options: o, match: newToolMatcher(o.AllowTools, o.DenyTools), early: early}
+	s.readSubjects(d.manager.opts.Compact.fileTools())
+	first := slices.IndexFunc(v.messages, func(m Message) bool { return m.Role == RoleUser })
+	if first < 0 {
+		return nil
+	}
+	var list []stale
+	carried := 0 // by so many requests was message i
+	for i := len(v.messages) - 1; i >= first; i-- {
+		m := &v.messages[i]
+		if m.Role == RoleAssistant {
+			carried++
+		}
+		if m.Pinned || carried == 0 {
+			continue
+		}
+		var p stale
+		ok := false
+		switch m.Role {
+		case RoleTool:
+			p, ok = s.result(i, carried)
+		case RoleAssistant:
+			p, ok = s.arguments(i, carried)
+		}
+		if ok && p.overdue+ahead >= 0 {
+			list = append(list, p)
+		}
+	}
+	slices.Reverse(list)
+	return list
+}
+
+// readSubjects finds out what each result is about. The n-th result behind an assistant message is that of
+// its n-th call: the view is repaired.
+func (s *staleness) readSubjects(tools *fileTools) {
+	v := s.view
+	s.subject = make([]*subject, len(v.messages))
+	s.asked, s.last = map[uint32]int{}, map[uint32]int{}
+	var calls []subject
+	for i := range v.messages {
+		m := &v.messages[i]
+		switch {
+		case m.Role == RoleAssistant:
+			f := v.facts[i]
+			if f.subjects == nil {
+				f.subjects = subjectsOf(m, tools)
+			}
+			calls = *f.subjects
+		case m.Role == RoleTool && len(calls) > 0:
+			c := &calls[0]
+			calls = calls[1:]
+			s.subject[i] = c
+			s.asked[c.call]++
+			if !m.IsError {
+				s.last[c.call] = i
+			}
+		case beginsTurn(m):
+			s.newest = i
+		}
+	}
+}
+
+// result says when result i, carried by so many requests, is stale.
+func (s *staleness) result(i, carried int) (stale, bool) {
+	v := s.view
+	m := &v.messages[i]
+	if s.options.NoHardClear || v.tokens[i] < leastStale || v.edited[i] != nil && v.edited[i].op == OpClear || !s.match.prunable(m.ToolName) {
+		return stale{}, false
+	}
+	if _, isText := textBytes(m); !isText {
+		return stale{}, false
+	}
+	p := stale{index: i, saving: v.tokens[i] - remainderRoom(v.tokens[i]), reason: "an old result: its names and what it reports are kept"}
+	due := s.options.KeepLastAssistants
+	if c := s.subject[i]; c != nil {
+		p.isRead = c.isRead
+		again := s.last[c.call] > i
+		if again {
+			p.reason = "the same call was made again later"
+		}
+		if c.isRead && !again && !s.early {
+			due = max(due, carriedReads)
+		}
+		if !again && s.asked[c.call] > 1 && !s.early { // it was missed once
+			due <<= min(s.asked[c.call]-1, maxCarriedAgain)
+		}
+	}
+	p.overdue = carried - max(1, due)
+	return p, p.saving > 0
+}
+
+// arguments says when those of the calls of message i are stale.
+func (s *staleness) arguments(i, carried int) (stale, bool) {
+	v := s.view
+	if v.edited[i] != nil || v.tokens[i] < leastStale || i >= s.newest && hasSignature(&v.messages[i]) {
+		return stale{}, false // what is signed in the newest turn stays as it is
+	}
+	p := stale{index: i, arguments: true, reason: "arguments of an old call: long texts are shortened"}
+	m := &v.messages[i]
+	for k := range m.Parts {
+		if c := &m.Parts[k]; shortens(c, &s.match) {
+			n := len(c.Arguments) / charsPerDigestToken
+			p.saving += n - remainderRoom(n) - keptArgumentChars/charsPerDigestToken
+		}
+	}
+	due := s.options.KeepLastAssistants
+	if !s.early {
+		due = max(due, carriedArguments)
+	}
+	p.overdue = carried - max(1, due)
+	return p, p.saving > 0
+}
+
+// shortens says that the arguments of a call may be shortened. A signed call is sent as it came.
+func shortens(c *Part, match *toolMatcher) bool {
+	return c.Kind == KindToolCall && c.Signature == "" && len(c.Arguments) > leastStale*charsPerDigestToken && match.prunable(c.Name)
+}
+
+func hasSignature(m *Message) bool {
+	return slices.ContainsFunc(m.Parts, func(p Part) bool { return p.Signature != "" })
+}
