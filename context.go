@@ -46,6 +46,10 @@ func New(window int, opts *Options) (*Manager, error) {
 
 // Prepare returns what to send for history now. It may call the Summarizer.
 //
+// Calls that nothing has answered yet, at the end of the history, stay open; a request with them is none to send.
+// Where some of the newest calls have their results, the others get one that says that it is missing, which
+// makes room for the real one when it comes.
+//
 // The error is an [*OverflowError] if the request cannot be made to fit, and ctx's if it ended while
 // Prepare waited for a summary; a ctx that has ended already is no error as long as nothing is waited for.
 // After an error the manager is as it was before. A compaction that fails is no error as long as the

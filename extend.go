@@ -108,7 +108,7 @@ func (d *draft) addToTail(added []Message) bool {
 	l := d.ledger
 	t := &l.tail
 	facts := l.index.facts[t.history:]
-	r := repair{history: added, facts: facts, dropBlank: true}
+	r := repair{history: added, facts: facts, forRequest: true}
 	if !r.isClean() || len(added) > 0 && waitsForResults(added) || !t.idsAreNew(added) {
 		return false
 	}

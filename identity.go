@@ -287,7 +287,7 @@ func (x *index) fact(m *Message, e Estimator) *fact {
 	k := x.hasher.key(m)
 	f, counts := x.known[k], hostCounts(m)
 	if f == nil || f.counts != counts {
-		r := repair{dropBlank: true}
+		r := repair{forRequest: true}
 		f = &fact{key: k, tokens: max(0, e.Estimate(*m)), counts: counts, sound: r.partsAreClean(m)}
 		x.known[k] = f
 	}

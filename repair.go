@@ -27,9 +27,9 @@ const missingResult = "[No result: the conversation has no result for this call.
 
 // repair is one run of RepairToolPairing.
 type repair struct {
-	history   []Message
-	dropBlank bool    // texts of nothing but white space go as well
-	facts     []*fact // what is known of each message; nil: nothing
+	history    []Message
+	forRequest bool    // texts of nothing but white space go as well, and see waits
+	facts      []*fact // what is known of each message; nil: nothing
 
 	calls  []callSlot
 	first  []int32          // index into calls of each message's first call, -1 for none

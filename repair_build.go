@@ -35,11 +35,25 @@ func (r *repair) build() {
 			continue
 		}
 		if r.first[i] >= 0 && !isFailed(m) {
-			r.appendResults(i, i == last)
+			r.appendResults(i, i == last && r.waits(i))
 		}
 	}
 	r.flush()
 	r.reportMoves()
+}
+
+// waits says that the calls of the newest message i stay open. In a request they do only together: who sends
+// some of the results asks for the next answer, and no provider gives one to a call without a result.
+func (r *repair) waits(i int) bool {
+	if !r.forRequest {
+		return true
+	}
+	for s := r.first[i]; int(s) < len(r.calls) && r.calls[s].message == int32(i); s++ {
+		if r.calls[s].result >= 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // lastKept returns the index of the last message that is no result and stays, or -1.

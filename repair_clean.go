@@ -32,6 +32,9 @@ func (r *repair) isClean() bool {
 			}
 			calls++
 			if at+1 == len(h) { // waits for its result at the end
+				if at > i && r.forRequest {
+					return false
+				}
 				continue
 			}
 			at++
@@ -95,7 +98,7 @@ func (r *repair) partsAreClean(m *Message) bool {
 func (r *repair) isEmptyPart(p *Part) bool {
 	switch p.Kind {
 	case KindText:
-		return p.Text == "" || r.dropBlank && isBlank(p.Text)
+		return p.Text == "" || r.forRequest && isBlank(p.Text)
 	case KindThinking:
 		return p.Text == "" && p.Signature == ""
 	}

@@ -34,7 +34,7 @@ type draft struct {
 func (d *draft) indexAndRepair() {
 	x, e := &d.ledger.index, d.manager.opts.Estimator
 	facts := x.update(d.history, e)
-	r := repair{history: d.history, facts: facts, dropBlank: true}
+	r := repair{history: d.history, facts: facts, forRequest: true}
 	if r.isClean() {
 		d.view = newView(d.history, facts)
 		return
