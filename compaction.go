@@ -150,6 +150,12 @@ func (d *draft) summaryCap() int {
 	return max(minSummaryTokens, min(shareOf(d.budget, summaryShare), maxSummaryTokens))
 }
 
+// summaryCapBeside is summaryCap where what stays leaves less: half of the rest is for the newest results.
+func (d *draft) summaryCapBeside(s *span) int {
+	free := d.room() - s.least - textTokens(d.manager.opts.Estimator, summaryBegin+summaryEnd)
+	return min(d.summaryCap(), max(free/2, min(free, minSummaryTokens)))
+}
+
 // canCompact says that there is something whose summary would be smaller, and that the rest can fit. What
 // cannot fit in any way is not worth a call.
 func (d *draft) canCompact() bool {
@@ -177,7 +183,7 @@ func (d *draft) newCompaction(instructions string) (*compaction, error) {
 		d.ledger.cache = newSummaryCache()
 	}
 	c := &compaction{
-		opts: o, before: d.tokens(), removed: s.removed, cache: d.ledger.cache, cap: d.summaryCap(),
+		opts: o, before: d.tokens(), removed: s.removed, cache: d.ledger.cache, cap: d.summaryCapBeside(&s),
 		instructions: strings.TrimSpace(o.Compact.Instructions + "\n\n" + instructions),
 	}
 	// The reference's rule for new content that fills the window, with its margin.

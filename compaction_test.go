@@ -239,6 +239,32 @@ func TestCompactionNotWorthACall(t *testing.T) {
 	}
 }
 
+// A request that leaves little room gets the room that a summary would take elsewhere.
+func TestCompactionBesideALargeRequest(t *testing.T) {
+	m := workManager(t, SummarizerFunc(func(_ context.Context, r SummaryRequest) (string, error) {
+		return "## Goal\n" + strings.Repeat("word ", r.MaxTokens/5*4), nil
+	}), CompactOptions{})
+	h := work(200)
+	r, err := m.Prepare(t.Context(), h)
+	require.NoError(t, err)
+	require.Greater(t, summaryTokens(r), 1_000)
+	h = append(h, Message{Role: RoleUser, Parts: []Part{{Text: strings.Repeat("all of it ", 5_800)}}}) // 14 500 of 15 000 tokens
+	r, err = m.Prepare(t.Context(), h)
+	require.NoError(t, err)
+	assert.LessOrEqual(t, r.Tokens, r.Budget)
+	assert.Positive(t, summaryTokens(r))
+	assert.Equal(t, h[len(h)-1], r.Messages[len(r.Messages)-1])
+}
+
+func summaryTokens(r *Request) (n int) {
+	for i := range r.Messages {
+		if r.Messages[i].Summary {
+			n += CharsPerToken(4).Estimate(r.Messages[i])
+		}
+	}
+	return n
+}
+
 // Where new content fills the window, old history is summarized ahead of the rest.
 func TestCompactionAheadOfNewContent(t *testing.T) {
 	s := &outage{}
