@@ -38,11 +38,14 @@ func (c *compaction) missingIdentifiers(text string, room int) (section string, 
 	if room < leastIdentifierTokens {
 		return "", nil
 	}
-	t := idTable{at: make(map[string]int)}
-	t.scan(c.previous, fromPrevious)
-	t.scan(strings.Join(c.carried.Identifiers, " "), fromPrevious)
-	t.collect(c.older)
-	t.collect(c.prefix)
+	t := c.ids
+	if t == nil {
+		t = &idTable{at: make(map[string]int)}
+		t.scan(c.previous, fromPrevious)
+		t.collect(c.older.messages)
+		t.collect(c.prefix.messages)
+	}
+	t.recall(c.carried.Identifiers)
 	for _, path := range c.carried.Modified {
 		t.mark(path)
 	}
@@ -67,6 +70,16 @@ func (c *compaction) missingIdentifiers(text string, room int) (section string, 
 		}
 	}
 	return "", nil
+}
+
+// recall adds what an earlier summary listed.
+func (t *idTable) recall(ids []string) {
+	now := t.now
+	t.now = 0
+	for _, id := range ids {
+		t.scan(id, fromPrevious)
+	}
+	t.now = now
 }
 
 // collect scans messages, each for where it comes from.

@@ -58,9 +58,10 @@ type compaction struct {
 	carried  carried // of the history that is summarized, the previous one included
 	healthy  *checkpoint
 
-	older  []Message // complete turns
-	prefix []Message // beginning of the turn that the cut divides
+	older  stretch   // complete turns
+	prefix stretch   // beginning of the turn that the cut divides
 	recent []Message // what is kept, and the request
+	ids    *idTable  // identifiers of older and prefix, if the digest read them; nil: not yet known
 
 	replaced []key // of the messages that are summarized, as they stand in the history
 	share    int   // tokens that the history may have when it is summarized at once; 0: any
@@ -226,7 +227,9 @@ func (c *compaction) collect(d *draft, s span) {
 	switch {
 	case cp == nil:
 	case cp.degraded && len(d.behind) > 0: // the history is still there: do better than the digest
-		c.older = append(c.older, d.behind...)
+		for i := range d.behind {
+			c.older.add(d.behind[i], estimate(c.opts.Estimator, d.behind[i]))
+		}
 		if c.healthy = cp.healthy; c.healthy != nil {
 			c.previous, c.carried = c.healthy.body, c.healthy.carried
 		}
@@ -248,14 +251,14 @@ func (c *compaction) collect(d *draft, s span) {
 				c.previous, c.carried = splitSummary(summaryText(m))
 			}
 		case request >= 0 && i > request:
-			c.prefix = append(c.prefix, *m)
+			c.prefix.add(*m, v.facts[i].tokens)
 		default:
-			c.older = append(c.older, *m)
+			c.older.add(*m, v.facts[i].tokens)
 		}
 	}
-	c.carried = c.carried.add(c.opts.Compact.fileTools(), c.older, c.prefix)
-	if len(d.behind) > 0 || c.estimate(c.prefix) < leastPrefix { // a digest does not say where turns began
-		c.older, c.prefix = append(c.older, c.prefix...), nil
+	c.carried = c.carried.add(c.opts.Compact.fileTools(), c.older.messages, c.prefix.messages)
+	if len(d.behind) > 0 || sum(c.prefix.tokens) < leastPrefix { // a digest does not say where turns began
+		c.older, c.prefix = c.older.join(c.prefix), stretch{}
 	}
 	c.recent = append(c.recent, v.plain[cut:]...)
 	c.firstKept, c.index = landmarkAt(v, cut), max(0, v.index[cut])
@@ -270,14 +273,6 @@ func (c *compaction) collect(d *draft, s span) {
 
 // leastPrefix is the size in tokens from which on the beginning of a divided turn is worth a summary of its own.
 const leastPrefix = 1_000
-
-func (c *compaction) estimate(messages []Message) int {
-	n := 0
-	for i := range messages {
-		n = addTokens(n, estimate(c.opts.Estimator, messages[i]))
-	}
-	return n
-}
 
 func (c *compaction) tokens(text string) int {
 	if text == "" {

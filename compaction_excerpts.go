@@ -1,6 +1,9 @@
 package winnow
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // excerptTokens is what a summarizer reads of one result and of the arguments of one call: 2 000 characters,
 // as other agents do it. What a file held is no part of a summary, how a command ended is, and the
@@ -10,31 +13,92 @@ const excerptTokens = 500
 
 const excerptNotice = "\n[… cut …]"
 
-// excerpts returns messages with long results and arguments cut to what a summary needs of them: head, end,
-// and lines with errors. What it does not cut is shared.
-func (c *compaction) excerpts(messages []Message) []Message {
-	t := &truncation{TruncateOptions: *c.opts.Truncate, limit: excerptTokens}
-	t.Estimator, t.MinKeepChars, t.Notice = c.opts.Estimator, 0, excerptNotice
-	out := messages
-	for i := range messages {
-		m := &messages[i]
-		var short Message
-		ok := false
-		switch m.Role {
-		case RoleTool:
-			short, _, ok = t.cut(m, estimate(t.Estimator, *m), -1)
-		case RoleAssistant:
-			short, ok = excerptArguments(t.Estimator, m)
-		}
-		if !ok {
+// stretch is a part of a history: messages with what they are estimated to, which is not found out again.
+type stretch struct {
+	messages []Message
+	tokens   []int
+}
+
+func (r *stretch) add(m Message, tokens int) {
+	r.messages, r.tokens = append(r.messages, m), append(r.tokens, tokens)
+}
+
+// join returns r and more, in memory of their own.
+func (r stretch) join(more stretch) stretch {
+	return stretch{slices.Concat(r.messages, more.messages), slices.Concat(r.tokens, more.tokens)}
+}
+
+// cut returns the first n messages, and the others.
+func (r stretch) cut(n int) (first, rest stretch) {
+	return stretch{r.messages[:n], r.tokens[:n]}, stretch{r.messages[n:], r.tokens[n:]}
+}
+
+// excerpts returns r with long results and arguments cut to what a summary needs of them: head, end, and
+// lines with errors. What it does not cut is shared.
+func (c *compaction) excerpts(r stretch) stretch {
+	out := stretch{slices.Clone(r.messages), slices.Clone(r.tokens)}
+	for i := range out.messages {
+		if r.tokens[i] <= excerptTokens {
 			continue
 		}
-		if &out[0] == &messages[0] {
-			out = slices.Clone(messages)
+		m := &r.messages[i]
+		short, ok := Message{}, false
+		switch m.Role {
+		case RoleTool:
+			short, ok = excerptResult(m, r.tokens[i])
+		case RoleAssistant:
+			short, ok = excerptArguments(c.opts.Estimator, m)
 		}
-		out[i] = short
+		if ok {
+			out.messages[i], out.tokens[i] = short, estimate(c.opts.Estimator, short)
+		}
 	}
 	return out
+}
+
+// excerptResult returns m, which has so many tokens, with its texts cut to about excerptTokens together: a
+// summarizer need not be told to the token.
+func excerptResult(m *Message, tokens int) (out Message, ok bool) {
+	share := float64(excerptTokens) / float64(max(1, tokens))
+	out = *m
+	out.Source, out.Parts = nil, slices.Clone(m.Parts)
+	for k := range out.Parts {
+		p := &out.Parts[k]
+		if p.Kind != KindText {
+			continue
+		}
+		chars := charCount(p.Text)
+		if cut := excerptForSummary(p.Text, chars, int(share*float64(chars))); len(cut) < len(p.Text) {
+			*p, ok = Part{Text: cut}, true
+		}
+	}
+	return out, ok
+}
+
+// searchedBytes is how much is searched for errors at each end of what an excerpt leaves out. A log of
+// megabytes says at its ends what went wrong.
+const searchedBytes = 16 << 10
+
+// excerptForSummary keeps about keep characters of s, which has so many: the head, the end, which says how it
+// went, and lines between them that report an error.
+func excerptForSummary(s string, chars, keep int) string {
+	e := excerpt{counter: counterOf(s, chars)}
+	e.tail = s[e.counter.lineStart(s, int(float64(keep)*maxTailShare)):]
+	room := int(float64(keep) * maxErrorShare)
+	e.head = s[:e.counter.lineEnd(s, keep-room-e.counter.count(e.tail))]
+	if len(e.head)+len(e.tail) >= len(s) {
+		return s
+	}
+	middle := s[len(e.head) : len(s)-len(e.tail)]
+	if over := len(middle) - 2*searchedBytes; over > 0 {
+		middle = middle[:searchedBytes] + "\n" + middle[len(middle)-searchedBytes:]
+	}
+	e.errors = errorLines(middle, room)
+	var b strings.Builder
+	b.Grow(e.size() + len(excerptGap) + len(excerptNotice))
+	e.write(&b)
+	b.WriteString(excerptNotice)
+	return b.String()
 }
 
 // excerptArguments returns m with the long arguments of its calls cut. ok is false if it has none.

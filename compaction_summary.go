@@ -56,24 +56,32 @@ func (c *compaction) summarize(ctx context.Context, s Summarizer, room int) (*Su
 		},
 		attempts: c.opts.Compact.Attempts, timeout: c.opts.Compact.Timeout, noDigest: true, cache: c.cache,
 	}
-	if _, free := s.(digester); free { // reads all of it at once, and at no cost
-		return summarizeInStages(ctx, append(c.older[:len(c.older):len(c.older)], c.prefix...), config)
+	inStages := func(r stretch, config summarizeConfig) (*Summary, error) {
+		config.sizes = r.tokens
+		return summarizeInStages(ctx, r.messages, config)
+	}
+	if d, free := s.(digester); free { // reads all of it at once, and at no cost
+		config = config.normal()
+		messages, _ := forSummary(c.older.join(c.prefix).messages)
+		text, ids := d.write(SummaryRequest{Messages: messages, Previous: config.Previous, Instructions: config.Instructions, MaxTokens: config.MaxTokens})
+		c.ids = ids
+		return &Summary{Text: text, Degraded: true, Calls: 1}, nil
 	}
 	older, prefix := c.excerpts(c.older), c.excerpts(c.prefix)
 	ofPrefix := config
 	ofPrefix.Instructions = strings.TrimSpace(prefixInstructions + "\n\n" + c.instructions)
-	if len(older) == 0 {
-		return summarizeInStages(ctx, prefix, ofPrefix)
+	if len(older.messages) == 0 {
+		return inStages(prefix, ofPrefix)
 	}
-	if len(prefix) > 0 {
+	if len(prefix.messages) > 0 {
 		config.MaxTokens = room * 2 / 3
 	}
-	sum, err := c.summarizeTurns(ctx, older, config)
-	if err != nil || len(prefix) == 0 {
+	sum, err := c.summarizeTurns(older, config, inStages)
+	if err != nil || len(prefix.messages) == 0 {
 		return sum, err
 	}
 	ofPrefix.MaxTokens, ofPrefix.Previous = max(room/3, room-c.tokens(sum.Text)), ""
-	turn, err := summarizeInStages(ctx, prefix, ofPrefix)
+	turn, err := inStages(prefix, ofPrefix)
 	if err != nil {
 		return nil, err
 	}
@@ -82,37 +90,35 @@ func (c *compaction) summarize(ctx context.Context, s Summarizer, room int) (*Su
 
 // summarizeTurns summarizes complete turns. Where new content fills the window, what is too old for the share
 // of the history comes first, and the summary of the rest continues its.
-func (c *compaction) summarizeTurns(ctx context.Context, older []Message, config summarizeConfig) (*Summary, error) {
+func (c *compaction) summarizeTurns(older stretch, config summarizeConfig, inStages func(stretch, summarizeConfig) (*Summary, error)) (*Summary, error) {
 	ahead := 0
 	if c.share > 0 {
-		ahead = beyondShare(config.Estimator, older, c.share)
+		ahead = beyondShare(older, c.share)
 	}
 	if ahead == 0 {
-		return summarizeInStages(ctx, older, config)
+		return inStages(older, config)
 	}
-	first, err := summarizeInStages(ctx, older[:ahead], config)
+	older, rest := older.cut(ahead)
+	first, err := inStages(older, config)
 	if err != nil {
 		return nil, err
 	}
 	config.Previous = first.Text
-	sum, err := summarizeInStages(ctx, older[ahead:], config)
+	sum, err := inStages(rest, config)
 	if err != nil {
 		return nil, err
 	}
 	return &Summary{Text: sum.Text, Degraded: first.Degraded || sum.Degraded, Calls: first.Calls + sum.Calls}, nil
 }
 
-// beyondShare returns how many of messages come before the newest ones that have at most share tokens, in
+// beyondShare returns how many messages of r come before the newest ones that have at most share tokens, in
 // halves by tokens as the reference drops them, at atom boundaries.
-func beyondShare(e Estimator, messages []Message, share int) int {
-	var sizes, lengths []int
+func beyondShare(r stretch, share int) int {
+	lengths := atomsOf(r.messages)
+	sizes := make([]int, len(lengths))
 	first := 0
-	for _, n := range atomsOf(messages) {
-		size := 0
-		for i := range n {
-			size = addTokens(size, estimate(e, messages[first+i]))
-		}
-		sizes, lengths = append(sizes, size), append(lengths, n)
+	for i, n := range lengths {
+		sizes[i] = sum(r.tokens[first : first+n])
 		first += n
 	}
 	ahead := 0

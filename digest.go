@@ -29,7 +29,13 @@ const (
 	bytesPerDigestToken = 4  // 16 000 tokens are 64 KB
 )
 
-func (digester) digest(req SummaryRequest) string {
+func (d digester) digest(req SummaryRequest) string {
+	text, _ := d.write(req)
+	return text
+}
+
+// write returns the digest, and the identifiers that it knows of.
+func (digester) write(req SummaryRequest) (string, *idTable) {
 	limit := req.MaxTokens
 	if limit <= 0 {
 		limit = defaultDigestTokens
@@ -37,7 +43,7 @@ func (digester) digest(req SummaryRequest) string {
 	limit = max(leastDigestTokens, limit)
 	var n notes
 	n.collect(&req)
-	return n.write(limit)
+	return n.write(limit), &n.ids
 }
 
 // digestTokens is a cautious count of the tokens of s, without a vocabulary, in linear time. A run of

@@ -31,7 +31,7 @@ type pendingCall struct {
 // Bounds of what is read of one text. Identifiers that are used again stand near the ends of a large
 // result; the middle is data.
 const (
-	scanBytes     = 128 << 10
+	scanBytes     = 16 << 10
 	requestBytes  = 16 << 10
 	commandBytes  = 600
 	sentenceBytes = 500
@@ -100,6 +100,9 @@ func (n *notes) user(m *Message) {
 		return
 	}
 	n.requests = append(n.requests, clipMiddle(text, requestBytes))
+	if !ruleWords.in(text) {
+		return
+	}
 	eachSentence(text, func(s string) {
 		if ruleWords.in(s) {
 			n.rules = append(n.rules, s)
@@ -111,14 +114,17 @@ func (n *notes) assistant(m *Message) {
 	n.scan(m, fromAssistant)
 	if text := strings.TrimSpace(messageParts(m)); text != "" {
 		n.last = text
-		eachSentence(clipMiddle(text, requestBytes), func(s string) {
-			switch {
-			case decisionWords.in(s):
-				n.decisions = append(n.decisions, s)
-			case planWords.in(s):
-				n.plans = append(n.plans, s)
-			}
-		})
+		text = clipMiddle(text, requestBytes)
+		if decides, plans := decisionWords.in(text), planWords.in(text); decides || plans {
+			eachSentence(text, func(s string) {
+				switch {
+				case decides && decisionWords.in(s):
+					n.decisions = append(n.decisions, s)
+				case plans && planWords.in(s):
+					n.plans = append(n.plans, s)
+				}
+			})
+		}
 	}
 	for i := range m.Parts {
 		if p := &m.Parts[i]; p.Kind == KindToolCall {

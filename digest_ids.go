@@ -44,10 +44,13 @@ const maxIDs = 200_000
 
 // next begins a message.
 func (t *idTable) next() {
-	for _, i := range t.fresh {
-		t.notes[i].focus += float32(math.Pow(1+float64(len(t.fresh))/focusIDs, -focusPower))
+	if len(t.fresh) > 0 {
+		share := float32(math.Pow(1+float64(len(t.fresh))/focusIDs, -focusPower))
+		for _, i := range t.fresh {
+			t.notes[i].focus += share
+		}
+		t.fresh = t.fresh[:0]
 	}
-	t.fresh = t.fresh[:0]
 	t.now++
 }
 

@@ -10,20 +10,33 @@ import (
 type wordList struct {
 	words []string // in lower case, found only as whole words
 	parts []string // found anywhere: stems, and languages that put no space between words
+	first uint32   // the letters that words begin with, a bit each
+}
+
+func newWordList(words, parts []string) wordList {
+	l := wordList{words: words, parts: parts}
+	for _, w := range words {
+		l.first |= 1 << (w[0] - 'a')
+	}
+	return l
 }
 
 // in says whether s holds one of the words, in any case.
 func (l *wordList) in(s string) bool {
-	wide := false
+	wide, inWord := false, false
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		if c >= 0x80 {
-			wide = true
-		} else if isLetter(c) && (i == 0 || !wordByte(s[i-1])) {
-			for _, w := range l.words {
-				if w[0] == c|0x20 && beginsWithWord(s[i:], w) {
-					return true
-				}
+			wide, inWord = true, false
+			continue
+		}
+		before := inWord
+		if inWord = wordByte(c); before || !isLetter(c) || l.first>>(c|0x20-'a')&1 == 0 {
+			continue
+		}
+		for _, w := range l.words {
+			if w[0] == c|0x20 && beginsWithWord(s[i:], w) {
+				return true
 			}
 		}
 	}
@@ -64,34 +77,35 @@ func beginsWithWord(s, w string) bool {
 func wordByte(c byte) bool { return byteClass[c]&(classAlpha|classDigit|classUnderscore) != 0 }
 
 var (
-	ruleWords = wordList{
-		words: []string{"must", "mustn't", "never", "don't", "dont", "do not", "always", "only", "should not", "shouldn't", "cannot", "avoid", "make sure", "ensure", "require", "required", "forbidden", "not allowed", "prefer"},
-		parts: []string{"必须", "必須", "不要", "禁止", "务必", "请勿", "不得", "不能", "一定要", "始终", "总是", "只能", "しないで", "必ず", "絶対", "해야", "하지 마"},
-	}
-	strongRules = wordList{
-		words: []string{"must", "mustn't", "never", "don't", "dont", "do not", "forbidden", "not allowed"},
-		parts: []string{"必须", "必須", "不要", "禁止", "务必", "请勿", "不得", "しないで", "必ず", "絶対"},
-	}
+	ruleWords = newWordList(
+		[]string{"must", "mustn't", "never", "don't", "dont", "do not", "always", "only", "should not", "shouldn't", "cannot", "avoid", "make sure", "ensure", "require", "required", "forbidden", "not allowed", "prefer"},
+		[]string{"必须", "必須", "不要", "禁止", "务必", "请勿", "不得", "不能", "一定要", "始终", "总是", "只能", "しないで", "必ず", "絶対", "해야", "하지 마"},
+	)
+	strongRules = newWordList(
+		[]string{"must", "mustn't", "never", "don't", "dont", "do not", "forbidden", "not allowed"},
+		[]string{"必须", "必須", "不要", "禁止", "务必", "请勿", "不得", "しないで", "必ず", "絶対"},
+	)
 	// prohibitions are those of them that a user relies on most.
-	prohibitions = wordList{
-		words: []string{"mustn't", "must not", "never", "don't", "dont", "do not", "forbidden", "not allowed"},
-		parts: []string{"不要", "禁止", "请勿", "不得", "しないで", "하지 마"},
-	}
-	decisionWords = wordList{
-		words: []string{"decided", "decision", "instead of", "rather than", "because", "root cause", "turns out", "the issue is", "the issue was", "the problem is", "the problem was", "the bug is", "the bug was", "the fix is", "the cause is", "chose", "opted", "we'll use", "i'll use"},
-		parts: []string{"决定", "因为", "改用", "原因是", "根本原因", "にしました", "ため、"},
-	}
-	planWords = wordList{
-		words: []string{"next step", "next steps", "next,", "next:", "todo", "remaining", "still need", "left to do", "follow-up", "follow up"},
-		parts: []string{"下一步", "接下来", "待办", "剩下", "次に"},
-	}
-	errorWords = wordList{
-		parts: []string{"error", "fail", "exception", "panic", "fatal", "not found", "denied", "cannot", "refused", "timed out", "timeout", "invalid", "unexpected", "错误", "失败", "エラー"},
-	}
+	prohibitions = newWordList(
+		[]string{"mustn't", "must not", "never", "don't", "dont", "do not", "forbidden", "not allowed"},
+		[]string{"不要", "禁止", "请勿", "不得", "しないで", "하지 마"},
+	)
+	decisionWords = newWordList(
+		[]string{"decided", "decision", "instead of", "rather than", "because", "root cause", "turns out", "the issue is", "the issue was", "the problem is", "the problem was", "the bug is", "the bug was", "the fix is", "the cause is", "chose", "opted", "we'll use", "i'll use"},
+		[]string{"决定", "因为", "改用", "原因是", "根本原因", "にしました", "ため、"},
+	)
+	planWords = newWordList(
+		[]string{"next step", "next steps", "next,", "next:", "todo", "remaining", "still need", "left to do", "follow-up", "follow up"},
+		[]string{"下一步", "接下来", "待办", "剩下", "次に"},
+	)
+	errorWords = newWordList(
+		nil,
+		[]string{"error", "fail", "exception", "panic", "fatal", "not found", "denied", "cannot", "refused", "timed out", "timeout", "invalid", "unexpected", "错误", "失败", "エラー"},
+	)
 )
 
 // exitHints says where exitWords may match.
-var exitHints = wordList{words: []string{"exit", "exited", "exit_code", "exit_status", "exitcode", "exitstatus", "returncode"}}
+var exitHints = newWordList([]string{"exit", "exited", "exit_code", "exit_status", "exitcode", "exitstatus", "returncode"}, nil)
 
 var (
 	exitWords = regexp.MustCompile(`(?i)(?:exit(?:ed with)?[ _]?(?:code|status)|returncode)[^0-9\n-]{0,4}(-?[0-9]{1,4})\b`)

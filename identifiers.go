@@ -1,6 +1,7 @@
 package winnow
 
 import (
+	"math/bits"
 	"strings"
 )
 
@@ -50,34 +51,76 @@ const maxIdentifier = 256
 // scanIdentifiers calls emit for every identifier in s, in order and with repetitions. It takes time
 // linear in s and allocates nothing. JSON escapes such as \n in s do not become part of an identifier.
 func scanIdentifiers(s string, emit func(id string, kind identifierKind)) {
-	for i := 0; i < len(s); {
+	read := 0 // what was taken for part of a token or an escape
+	for i := skipPlain(s, 0); i < len(s); i = skipPlain(s, i) {
 		class := byteClass[s[i]]
 		if class == 0 {
-			if s[i] == '\\' && i+1 < len(s) { // an escape, not a letter of the next word
+			switch s[i] {
+			case '\\': // an escape, not a letter of the next word
+				i = min(i+2, len(s))
+				read = i
+			case '`': // a plain word is one where it is quoted
+				start := plainStart(s, read, i)
+				if word := s[start:i]; start > 0 && s[start-1] == '`' && quotedSymbol(word, classLower, '`') {
+					emit(word, kindSymbol)
+				}
 				i++
-			} else if s[i] == 0xE3 || s[i] == 0xE2 {
+			case 0xE2, 0xE3:
 				i += cjkQuoted(s[i:], emit)
-				continue
+			default:
+				i++
 			}
-			i++
 			continue
 		}
-		start, all := i, class
+		start, all := plainStart(s, read, i), class
+		if start < i {
+			all |= classLower
+		}
 		for i++; i < len(s); i++ {
 			if class = byteClass[s[i]]; class == 0 {
 				break
 			}
 			all |= class
 		}
-		quote := quoteAround(s, start, i)
-		if all == classLower && quote != '`' { // most tokens are plain words
+		read = i
+		token := s[start:i]
+		if all == classDigit {
+			scanNumber(token, len(token), emit)
 			continue
 		}
-		token := s[start:i]
-		if !scanToken(token, all, emit) && quote != 0 && quotedSymbol(token, all, quote) {
-			emit(token, kindSymbol)
+		if !scanToken(token, all, emit) {
+			if quote := quoteAround(s, start, i); quote != 0 && quotedSymbol(token, all, quote) {
+				emit(token, kindSymbol)
+			}
 		}
 	}
+}
+
+// skipPlain returns the index of the next byte of s, from i on, that is neither a lower-case letter nor a
+// space: most text is plain words.
+func skipPlain(s string, i int) int {
+	const ones = 0x0101010101010101
+	for ; i+8 <= len(s); i += 8 {
+		w := loadWord(s, i)
+		low := w &^ nonASCII
+		letter := (low + (0x80-'a')*ones) &^ (low + (0x7F-'z')*ones) // the high bit of each byte
+		space := ^((low ^ ' '*ones) + 0x7F*ones)
+		if odd := (^(letter | space) | w) & nonASCII; odd != 0 {
+			return i + bits.TrailingZeros64(odd)/8
+		}
+	}
+	for i < len(s) && (s[i] == ' ' || byteClass[s[i]] == classLower) {
+		i++
+	}
+	return i
+}
+
+// plainStart returns where the lower-case letters in front of s[i] begin, at or behind from.
+func plainStart(s string, from, i int) int {
+	for i > from && byteClass[s[i-1]] == classLower {
+		i--
+	}
+	return i
 }
 
 // quoteAround returns the quote that stands on both sides of s[start:end], or 0.
@@ -155,7 +198,7 @@ func scanToken(token string, all uint8, emit func(string, identifierKind)) bool 
 // scanWord emits the identifiers in a token without joints. all are the classes in it, perhaps more.
 func scanWord(w string, all uint8, emit func(string, identifierKind)) bool {
 	w = trimToken(w)
-	if len(w) < 3 || len(w) > maxIdentifier || commonWords[w] {
+	if len(w) < 3 || len(w) > maxIdentifier {
 		return false
 	}
 	digits, upper, lower := countClasses(w)
@@ -163,9 +206,11 @@ func scanWord(w string, all uint8, emit func(string, identifierKind)) bool {
 	case digits == 0 && upper == 0 && lower == 0:
 		return false
 	case all&classSlash != 0 && strings.ContainsAny(w, "/~"):
-		return scanPath(w, all, emit)
+		return !commonWords[w] && scanPath(w, all, emit)
 	case upper+lower == 0:
 		return scanNumber(w, digits, emit)
+	case digits == 0 && lower == len(w):
+		return false
 	case all&classDot != 0 && strings.IndexByte(w, '.') > 0:
 		return scanDotted(w, all, emit)
 	}
@@ -174,6 +219,9 @@ func scanWord(w string, all uint8, emit func(string, identifierKind)) bool {
 		if all&classDash != 0 && strings.IndexByte(w, '-') > 0 {
 			return eachPiece(w, '-', all, emit)
 		}
+		return false
+	}
+	if commonWords[w] {
 		return false
 	}
 	emit(w, kind)
@@ -194,14 +242,8 @@ func trimToken(w string) string {
 
 func countClasses(w string) (digits, upper, lower int) {
 	for i := range len(w) {
-		switch byteClass[w[i]] {
-		case classDigit:
-			digits++
-		case classUpper:
-			upper++
-		case classLower:
-			lower++
-		}
+		c := int(byteClass[w[i]])
+		lower, upper, digits = lower+c&1, upper+c>>1&1, digits+c>>2&1
 	}
 	return digits, upper, lower
 }
@@ -255,19 +297,27 @@ func eachPiece(w string, separator byte, all uint8, emit func(string, identifier
 }
 
 func scanNumber(w string, digits int, emit func(string, identifierKind)) bool {
+	if digits == len(w) {
+		if digits < 4 || digits > maxIdentifier || isYear(w) {
+			return false
+		}
+		emit(w, kindNumber)
+		return true
+	}
 	dots, dashes := strings.Count(w, "."), strings.Count(w, "-")
-	year := digits == 4 && len(w) == 4 && w >= "1990" && w < "2040"
 	switch {
 	case dashes > 0 && dots == 0 && len(w) == 10 && dashes == 2: // a date says when, not what
 		return false
 	case dashes > 0:
 		return eachPiece(w, '-', classDigit|classDot, emit)
-	case dots > 0 && (digits >= 5 || dots >= 2 && digits >= 3), dots == 0 && digits >= 4 && !year:
+	case dots > 0 && (digits >= 5 || dots >= 2 && digits >= 3), dots == 0 && digits >= 4:
 		emit(w, kindNumber)
 		return true
 	}
 	return false
 }
+
+func isYear(w string) bool { return len(w) == 4 && w >= "1990" && w < "2040" }
 
 // wordKind classifies a word of letters, digits, dashes and underscores.
 func wordKind(w string, digits, upper, lower int) (identifierKind, bool) {

@@ -180,7 +180,7 @@ func TestLayOut(t *testing.T) {
 func TestExcerpts(t *testing.T) {
 	truncate := (*TruncateOptions)(nil).withDefaults()
 	c := &compaction{opts: Options{Estimator: CharsPerToken(4), Truncate: &truncate}}
-	log := strings.Repeat("compiling a package\n", 1_000) + "error: cannot find module x\n" + strings.Repeat("compiling a package\n", 1_000) + "exit status 1"
+	log := strings.Repeat("compiling a package\n", 700) + "error: cannot find module x\n" + strings.Repeat("compiling a package\n", 700) + "exit status 1"
 	h := []Message{
 		userMessage(strings.Repeat("a long request ", 1_000)),
 		callMessage("write", `{"path":"a.go","content":"`+strings.Repeat("x", 50_000)+`","mode":"0644"}`),
@@ -188,7 +188,12 @@ func TestExcerpts(t *testing.T) {
 		callMessage("read", `{"path":"a.go"}`),
 		{Role: RoleTool, ToolCallID: "c", ToolName: "read", Parts: []Part{{Text: "short"}}},
 	}
-	out := c.excerpts(h)
+	var in stretch
+	for _, m := range h {
+		in.add(m, CharsPerToken(4).Estimate(m))
+	}
+	cut := c.excerpts(in)
+	out := cut.messages
 	assert.Equal(t, h[0], out[0], "what people say is not cut")
 	assert.Equal(t, h[3:], out[3:], "nor what is short")
 	args := argumentText(out[1].Parts[0].Arguments)
@@ -201,8 +206,9 @@ func TestExcerpts(t *testing.T) {
 	for i, m := range out {
 		if i > 0 {
 			assert.LessOrEqual(t, CharsPerToken(4).Estimate(m), excerptTokens+40, "message %d", i)
+			assert.Equal(t, CharsPerToken(4).Estimate(m), cut.tokens[i], "message %d", i)
 		}
 	}
 	assert.Len(t, h[2].Parts[0].Text, len(log), "the history is not written to")
-	assert.Empty(t, c.excerpts(nil))
+	assert.Empty(t, c.excerpts(stretch{}).messages)
 }

@@ -83,6 +83,7 @@ func SummarizeInStages(ctx context.Context, history []Message, opts *SummarizeOp
 // summarizeConfig is SummarizeOptions with what the manager decides besides.
 type summarizeConfig struct {
 	SummarizeOptions
+	sizes    []int                                            // estimated tokens of the messages of the history; nil: not known
 	attempts int                                              // of one call (3)
 	timeout  time.Duration                                    // of one attempt (180 s)
 	noDigest bool                                             // fail with ErrCompaction instead of letting the digest stand in
@@ -154,7 +155,7 @@ func (r *summaryRun) summarize(history []Message) (string, error) {
 	if len(history) == 0 {
 		return r.Previous, nil
 	}
-	messages := forSummary(history)
+	messages, outcomes := forSummary(history)
 	if d, ok := r.Summarizer.(digester); ok { // reads a history of any size at once, and waits for nothing
 		r.calls, r.degraded = 1, true
 		return d.digest(SummaryRequest{Messages: messages, Previous: r.Previous, Instructions: r.Instructions, MaxTokens: r.MaxTokens}), nil
@@ -162,17 +163,17 @@ func (r *summaryRun) summarize(history []Message) (string, error) {
 	if err := r.ctx.Err(); err != nil {
 		return "", fmt.Errorf("winnow: summarizing: %w", err)
 	}
-	text, err := r.stages(messages)
+	text, err := r.stages(messages, r.renderedSizes(history, messages, outcomes))
 	if err == nil && !r.answered { // one digest of everything is better than digests of digests
 		text = r.digest(messages, r.Previous)
 	}
 	return text, err
 }
 
-// stages summarizes messages in one call, in a row of calls, or in parts that are merged.
-func (r *summaryRun) stages(messages []Message) (string, error) {
+// stages summarizes messages of these sizes in one call, in a row of calls, or in parts that are merged.
+func (r *summaryRun) stages(messages []Message, sizes []int) (string, error) {
 	largest := withMargin(r.room(r.previousAllowance(), r.Instructions))
-	atoms := r.atoms(messages, largest)
+	atoms := atomBatches(messages, sizes, largest)
 	p := r.plan(atoms, largest)
 	if len(p.runs) <= 1 || len(messages) < max(2, r.MinMessages) {
 		return r.rolling(batches(atoms, chunkBySize(batchSizes(atoms), p.limit)), r.Previous, r.Instructions)
@@ -199,7 +200,7 @@ type stagePlan struct {
 // plan divides atoms. A history that begins as one whose summary failed is divided as that was, so that what
 // was summarized of it then need not be summarized again; what came after it goes to the last part.
 func (r *summaryRun) plan(atoms []batch, largest int) stagePlan {
-	begin := cacheKey(&SummaryRequest{Messages: atoms[0].messages, MaxTokens: r.MaxTokens})
+	begin := r.cache.key(&SummaryRequest{Messages: atoms[0].messages, MaxTokens: r.MaxTokens})
 	if p, ok := r.cache.plan(begin); ok {
 		rest := len(atoms)
 		for _, n := range p.runs[:len(p.runs)-1] {
@@ -323,20 +324,20 @@ func harderShare(err error) float64 {
 	return 0.25
 }
 
-// atoms returns the atoms of messages. One whose labels alone would fill a chunk is split into messages.
-func (r *summaryRun) atoms(messages []Message, limit int) []batch {
+// atomBatches returns the atoms of messages, which have these sizes as rendered. One whose labels alone would
+// fill a chunk is split into messages.
+func atomBatches(messages []Message, sizes []int, limit int) []batch {
 	var out []batch
 	first := 0
 	for _, n := range atomsOf(messages) {
-		b := batch{messages: messages[first : first+n : first+n], first: first}
+		b := batch{messages: messages[first : first+n : first+n], tokens: sum(sizes[first : first+n]), first: first}
 		frames := 0
 		for i := range b.messages {
 			frames += frame(&b.messages[i]) + minClipTokens
-			b.tokens = addTokens(b.tokens, renderedTokens(r.Estimator, &b.messages[i]))
 		}
 		if n > 1 && frames > limit/2 {
 			for i := range b.messages {
-				out = append(out, batch{messages: b.messages[i : i+1 : i+1], first: first + i, tokens: renderedTokens(r.Estimator, &b.messages[i])})
+				out = append(out, batch{messages: b.messages[i : i+1 : i+1], first: first + i, tokens: sizes[first+i]})
 			}
 		} else {
 			out = append(out, b)

@@ -1,8 +1,7 @@
 package winnow
 
 import (
-	"crypto/sha256"
-	"strconv"
+	"hash/maphash"
 	"sync"
 )
 
@@ -13,28 +12,32 @@ const cacheBytes = 8 << 20
 const maxPlans = 16
 
 // summaryCache holds accepted answers by the prompt that they answered, so that a run that is repeated
-// after a failure asks only for what is missing, and how histories were divided. It is safe for concurrent use; the oldest answers go first.
+// after a failure asks only for what is missing, and how histories were divided. It is safe for concurrent
+// use; the oldest answers go first.
 type summaryCache struct {
+	seed    maphash.Seed
 	mu      sync.Mutex
-	answers map[[sha256.Size]byte]string
-	plans   map[[sha256.Size]byte]stagePlan // by the first messages of the history
-	order   [][sha256.Size]byte
+	answers map[requestKey]string
+	plans   map[requestKey]stagePlan // by the first messages of the history
+	order   []requestKey
 	bytes   int
 	room    int // tokens that the first try asked for
 }
 
 func newSummaryCache() *summaryCache {
-	return &summaryCache{answers: make(map[[sha256.Size]byte]string), plans: make(map[[sha256.Size]byte]stagePlan)}
+	return &summaryCache{
+		seed: maphash.MakeSeed(), answers: make(map[requestKey]string), plans: make(map[requestKey]stagePlan),
+	}
 }
 
-func (c *summaryCache) get(key [sha256.Size]byte) (string, bool) {
+func (c *summaryCache) get(key requestKey) (string, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	text, ok := c.answers[key]
 	return text, ok
 }
 
-func (c *summaryCache) put(key [sha256.Size]byte, text string) {
+func (c *summaryCache) put(key requestKey, text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, ok := c.answers[key]; ok {
@@ -61,14 +64,14 @@ func (c *summaryCache) sameRoom(room, most int) int {
 	return c.room
 }
 
-func (c *summaryCache) plan(key [sha256.Size]byte) (stagePlan, bool) {
+func (c *summaryCache) plan(key requestKey) (stagePlan, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p, ok := c.plans[key]
 	return p, ok
 }
 
-func (c *summaryCache) putPlan(key [sha256.Size]byte, p stagePlan) {
+func (c *summaryCache) putPlan(key requestKey, p stagePlan) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.plans) < maxPlans {
@@ -76,10 +79,30 @@ func (c *summaryCache) putPlan(key [sha256.Size]byte, p stagePlan) {
 	}
 }
 
-// cacheKey identifies a request by what a model would see of it.
-func cacheKey(req *SummaryRequest) [sha256.Size]byte {
-	h := sha256.New()
-	h.Write([]byte(strconv.Itoa(req.MaxTokens) + "\n"))
-	h.Write([]byte(req.Prompt()))
-	return [sha256.Size]byte(h.Sum(nil))
+// requestKey identifies a request by what a model would see of it. It is hashed with a seed of the cache's own:
+// no history can be made to collide with another.
+type requestKey uint64
+
+func (c *summaryCache) key(req *SummaryRequest) requestKey {
+	var h maphash.Hash
+	h.SetSeed(c.seed)
+	text := func(s string) { maphash.WriteComparable(&h, maphash.String(c.seed, s)) }
+	maphash.WriteComparable(&h, [2]int{req.MaxTokens, len(req.Messages)})
+	text(req.Previous)
+	text(req.Instructions)
+	for i := range req.Messages {
+		m := &req.Messages[i]
+		maphash.WriteComparable(&h, struct {
+			role, tool                string
+			failed, injected, summary bool
+			parts                     int
+		}{string(m.Role), m.ToolName, m.IsError, m.Injected, m.Summary, len(m.Parts)})
+		for k := range m.Parts {
+			p := &m.Parts[k]
+			maphash.WriteComparable(&h, [2]string{string(p.Kind), p.Name})
+			text(p.Text)
+			maphash.WriteComparable(&h, maphash.Bytes(c.seed, p.Arguments))
+		}
+	}
+	return requestKey(h.Sum64())
 }

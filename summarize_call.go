@@ -61,7 +61,7 @@ func (r *summaryRun) try(b batch, previous, instructions string, limit, attempts
 	if err != nil {
 		return "", err
 	}
-	key := cacheKey(&req)
+	key := r.cache.key(&req)
 	if text, ok := r.cache.get(key); ok {
 		return text, nil
 	}

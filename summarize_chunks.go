@@ -122,7 +122,11 @@ func (b *batch) join(next batch) {
 func batches(atoms []batch, runs []int) []batch {
 	out := make([]batch, 0, len(runs))
 	for _, n := range runs {
-		b := batch{first: atoms[0].first}
+		messages := 0
+		for _, a := range atoms[:n] {
+			messages += len(a.messages)
+		}
+		b := batch{messages: make([]Message, 0, messages), first: atoms[0].first}
 		for _, a := range atoms[:n] {
 			b.join(a)
 		}

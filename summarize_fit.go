@@ -18,16 +18,16 @@ const (
 )
 
 // forSummary returns copies of messages that hold no Details, Signature, Source, image or opaque part and
-// share no memory with history that a summarizer could write to.
-func forSummary(history []Message) []Message {
-	out := make([]Message, len(history))
+// share no memory with history that a summarizer could write to; and the texts that it put in front of results.
+func forSummary(history []Message) (out []Message, outcomes []string) {
+	out, outcomes = make([]Message, len(history)), make([]string, len(history))
 	for i := range history {
 		m := &history[i]
 		out[i] = Message{ID: m.ID, Role: m.Role, ToolCallID: m.ToolCallID, ToolName: m.ToolName, IsError: m.IsError,
 			StopReason: m.StopReason, Time: m.Time, Pinned: m.Pinned, Injected: m.Injected, Summary: m.Summary}
 		parts := make([]Part, 0, len(m.Parts)+1)
-		if outcome := outcomeText(m); outcome != "" {
-			parts = append(parts, Part{Text: outcome})
+		if outcomes[i] = outcomeText(m); outcomes[i] != "" {
+			parts = append(parts, Part{Text: outcomes[i]})
 		}
 		for k := range m.Parts {
 			if p := summaryPart(&m.Parts[k]); p.Kind == KindToolCall || p.Text != "" {
@@ -36,7 +36,36 @@ func forSummary(history []Message) []Message {
 		}
 		out[i].Parts = parts
 	}
-	return out
+	return out, outcomes
+}
+
+// renderedSizes returns what messages, which forSummary made of history, cost in a prompt. What is known of
+// the history is not estimated again, unless it is of something that is not rendered.
+func (r *summaryRun) renderedSizes(history, messages []Message, outcomes []string) []int {
+	sizes := make([]int, len(messages))
+	for i := range messages {
+		m := &messages[i]
+		switch {
+		case r.sizes == nil || !isPlain(&history[i]):
+			sizes[i] = renderedTokens(r.Estimator, m)
+		case outcomes[i] != "":
+			sizes[i] = addTokens(addTokens(r.sizes[i], textTokens(r.Estimator, outcomes[i])), frame(m))
+		default:
+			sizes[i] = addTokens(r.sizes[i], frame(m))
+		}
+	}
+	return sizes
+}
+
+// isPlain says that what m is estimated to is for texts and calls alone.
+func isPlain(m *Message) bool {
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		if p.Kind != KindText && p.Kind != KindThinking && p.Kind != KindToolCall || p.Signature != "" || p.Tokens != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // outcomeText carries the two fields of Details that a summary may name into the text.

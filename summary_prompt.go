@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math/bits"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -231,14 +232,15 @@ var promptTags = [...]string{"conversation", "message", "previous-summary", "thi
 // writeData writes text so that it stays data.
 func writeData(b *strings.Builder, s string) {
 	done := 0
-	for i := 0; i < len(s); {
+	for i := nextOdd(s, 0); i < len(s); i = nextOdd(s, i) {
 		c := s[i]
 		switch {
-		case c == '<' && looksLikeTag(s[i+1:]):
-			b.WriteString(s[done:i])
-			b.WriteString("&lt;")
-			i++
-			done = i
+		case c == '<':
+			if i++; looksLikeTag(s[i:]) {
+				b.WriteString(s[done : i-1])
+				b.WriteString("&lt;")
+				done = i
+			}
 		case c < utf8.RuneSelf:
 			if c < ' ' && c != '\n' && c != '\t' { // NUL and terminal codes: providers refuse some of them
 				b.WriteString(s[done:i])
@@ -260,6 +262,21 @@ func writeData(b *strings.Builder, s string) {
 		}
 	}
 	b.WriteString(s[done:])
+}
+
+// nextOdd returns the index of the next byte of s, from i on, that writeData has to look at: most text has
+// nothing but printable ASCII and white space.
+func nextOdd(s string, i int) int {
+	const ones = 0x0101010101010101
+	for ; i+8 <= len(s); i += 8 {
+		w := loadWord(s, i)
+		less := w ^ '<'*ones
+		// Both tests may also mark a byte above one that they are right about, and no other.
+		if odd := (w | (w-' '*ones)&^w | (less-ones)&^less) & nonASCII; odd != 0 {
+			return i + bits.TrailingZeros64(odd)/8
+		}
+	}
+	return i
 }
 
 // looksLikeTag says whether s, which follows a <, makes one of the prompt's tags or a control token of a

@@ -28,19 +28,22 @@ func (c *carried) addRules(m *Message) {
 	if m.Summary || m.Pinned {
 		return
 	}
+	rules := &strongRules
+	if m.Injected {
+		rules = &prohibitions
+	}
 	text := messageParts(m)
-	if charsAtLeast(text, maxRuleMessageChars+1) {
+	if charsAtLeast(text, maxRuleMessageChars+1) || !rules.in(text) {
 		return
 	}
 	for line := range strings.Lines(text) {
 		for line != "" {
 			end := sentenceEnd(line)
-			if s := strings.TrimSpace(line[:end]); !charsAtLeast(s, maxRuleChars+1) {
-				if m.Injected && prohibitions.in(s) {
-					c.Rules = appendOnce(c.Rules, hostMark+s)
-				} else if !m.Injected && strongRules.in(s) {
-					c.Rules = appendOnce(c.Rules, s)
+			if s := strings.TrimSpace(line[:end]); !charsAtLeast(s, maxRuleChars+1) && rules.in(s) {
+				if m.Injected {
+					s = hostMark + s
 				}
+				c.Rules = appendOnce(c.Rules, s)
 			}
 			line = line[end:]
 		}
