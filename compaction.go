@@ -239,6 +239,7 @@ func (c *compaction) collect(d *draft, s span) {
 			c.healthy = cp
 		}
 	}
+	c.older.grow(cut)
 	for i := range cut {
 		m := &v.plain[i]
 		if !s.replaces(i) {

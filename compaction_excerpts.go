@@ -23,6 +23,10 @@ func (r *stretch) add(m Message, tokens int) {
 	r.messages, r.tokens = append(r.messages, m), append(r.tokens, tokens)
 }
 
+func (r *stretch) grow(n int) {
+	r.messages, r.tokens = slices.Grow(r.messages, n), slices.Grow(r.tokens, n)
+}
+
 // join returns r and more, in memory of their own.
 func (r stretch) join(more stretch) stretch {
 	return stretch{slices.Concat(r.messages, more.messages), slices.Concat(r.tokens, more.tokens)}

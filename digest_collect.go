@@ -115,12 +115,12 @@ func (n *notes) assistant(m *Message) {
 	if text := strings.TrimSpace(messageParts(m)); text != "" {
 		n.last = text
 		text = clipMiddle(text, requestBytes)
-		if decides, plans := decisionWords.in(text), planWords.in(text); decides || plans {
+		if noteWords.in(text) {
 			eachSentence(text, func(s string) {
 				switch {
-				case decides && decisionWords.in(s):
+				case decisionWords.in(s):
 					n.decisions = append(n.decisions, s)
-				case plans && planWords.in(s):
+				case planWords.in(s):
 					n.plans = append(n.plans, s)
 				}
 			})

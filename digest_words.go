@@ -2,6 +2,7 @@ package winnow
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -10,28 +11,44 @@ import (
 type wordList struct {
 	words []string // in lower case, found only as whole words
 	parts []string // found anywhere: stems, and languages that put no space between words
-	first uint32   // the letters that words begin with, a bit each
+	// For each letter that words begin with the letters that stand next in them, a bit each; otherBit for what
+	// is none.
+	begin [26]uint32
 }
+
+const otherBit = 1 << 26
 
 func newWordList(words, parts []string) wordList {
 	l := wordList{words: words, parts: parts}
 	for _, w := range words {
-		l.first |= 1 << (w[0] - 'a')
+		l.begin[w[0]-'a'] |= letterBit(w[1])
 	}
 	return l
+}
+
+// either is the list of the words of both.
+func either(a, b wordList) wordList {
+	return newWordList(slices.Concat(a.words, b.words), slices.Concat(a.parts, b.parts))
+}
+
+func letterBit(c byte) uint32 {
+	if isLetter(c) {
+		return 1 << (c | 0x20 - 'a')
+	}
+	return otherBit
 }
 
 // in says whether s holds one of the words, in any case.
 func (l *wordList) in(s string) bool {
 	wide, inWord := false, false
-	for i := 0; i < len(s); i++ {
+	for i := 0; i+1 < len(s); i++ {
 		c := s[i]
 		if c >= 0x80 {
 			wide, inWord = true, false
 			continue
 		}
 		before := inWord
-		if inWord = wordByte(c); before || !isLetter(c) || l.first>>(c|0x20-'a')&1 == 0 {
+		if inWord = wordByte(c); before || !isLetter(c) || l.begin[c|0x20-'a']&letterBit(s[i+1]) == 0 {
 			continue
 		}
 		for _, w := range l.words {
@@ -94,6 +111,7 @@ var (
 		[]string{"decided", "decision", "instead of", "rather than", "because", "root cause", "turns out", "the issue is", "the issue was", "the problem is", "the problem was", "the bug is", "the bug was", "the fix is", "the cause is", "chose", "opted", "we'll use", "i'll use"},
 		[]string{"决定", "因为", "改用", "原因是", "根本原因", "にしました", "ため、"},
 	)
+	noteWords = either(decisionWords, planWords)
 	planWords = newWordList(
 		[]string{"next step", "next steps", "next,", "next:", "todo", "remaining", "still need", "left to do", "follow-up", "follow up"},
 		[]string{"下一步", "接下来", "待办", "剩下", "次に"},
