@@ -143,7 +143,7 @@ func TestCompactionPropertiesRandom(t *testing.T) {
 			tokens += e.Estimate(h[i])
 		}
 		window := max(1_200, tokens/2)
-		summarizer := 4_000 + 3_000*(seed%5)
+		summarizer := []int{4_000, 7_000, 16_000, 200_000, 2_000_000}[seed%5]
 		m, err := winnow.New(window, &winnow.Options{
 			Summarizer: within(t, summarizer, e, &calls), Estimator: e, Reserve: window / 8,
 			Compact: &winnow.CompactOptions{SummarizerWindow: summarizer, Attempts: 1, Rules: func() string { return "Be careful." }},
@@ -175,28 +175,22 @@ func TestCompactionPropertiesRecorded(t *testing.T) {
 	})
 }
 
-// A rule of the user, a pin and the request survive twenty compactions by a summarizer that keeps nothing.
-func TestCompactionKeepsPins(t *testing.T) {
-	const (
-		pin  = "Do not delete any mail until I confirm it."
-		rule = "Never write to the production database."
-	)
-	e := winnow.CharsPerToken(4)
-	m, err := winnow.New(6_000, &winnow.Options{Summarizer: dropsEverything, Estimator: e})
-	require.NoError(t, err)
-	h := named(list(pinned(userSays(pin)), modelSays("Understood."), userSays("Look at the inbox. "+rule+" Thanks.")))
+// A rule of the user survives twenty compactions by a summarizer that keeps nothing, once.
+func TestCompactionKeepsRulesOfTheUser(t *testing.T) {
+	const rule = "Never write to the production database."
+	m := newManager(t, 6_000, &winnow.Options{Summarizer: dropsEverything, Estimator: byChars})
+	h := list(userSays("Look at the inbox. "+rule+" Thanks."), modelSays("I do."))
 	compactions := 0
 	for turn := 0; compactions < 20; turn++ {
 		require.Less(t, turn, 2_000)
 		if turn%7 == 0 {
-			h = append(h, userSays(fmt.Sprintf("Request %d, which is open.", turn)))
+			h = append(h, userSays("Request "+itoa(turn)+", which is open."))
 		} else {
-			id := fmt.Sprintf("call_%d", turn)
+			id := "call_" + itoa(turn)
 			h = append(h, modelCalls(id), toolSays(id, numbered(8)), modelSays(strings.Repeat("And so it went on. ", 30)))
 		}
 		h = named(h)
-		r, err := m.Prepare(t.Context(), h)
-		require.NoError(t, err)
+		r := prepare(t, m, h)
 		checkConserved(t, h, r)
 		checkPinsAndRequest(t, h, r)
 		if r.Compaction != nil {
@@ -206,8 +200,6 @@ func TestCompactionKeepsPins(t *testing.T) {
 		for i := range r.Messages {
 			all += fullText(r.Messages[i]) + "\n"
 		}
-		require.Equal(t, 1, strings.Count(all, pin), "the pin after %d compactions", compactions)
-		require.Equal(t, 1, strings.Count(all, rule), "the rule after %d compactions", compactions)
-		require.LessOrEqual(t, strings.Count(all, "<summary>"), 1)
+		require.Equal(t, 1, strings.Count(all, rule), "after %d compactions", compactions)
 	}
 }
