@@ -2,15 +2,10 @@ package winnow
 
 // What is told by codes, fields and the status instead of by sentences.
 
-// stringTooLong is OpenAI's "Invalid 'input[0].id': string too long".
-func (s *segment) stringTooLong() bool {
-	return s.roles&rHint != 0 && (s.has("string too long") || s.has("string_above_max_length") || s.has("array_above_max_length") || s.has("array too long") ||
-		s.has("string should have at most"))
-}
-
-// stringField says whether the field that is too long is one that a shorter history shortens.
+// stringField says whether a field that is too long is one that a shorter history shortens: OpenAI's "Invalid
+// 'input[0].id': string too long".
 func (s *segment) stringField() hit {
-	if s.has("array too long") {
+	if s.says&pArrayLong != 0 {
 		return hitNone
 	}
 	for _, field := range [...]string{".text:", ".output:", ".content:", ".arguments:", "prompt:", "input:"} {

@@ -80,7 +80,7 @@ func namesPrompt(r *reading) bool {
 
 // hit runs the families over the sentences of one text.
 func (s *segment) hit() hit {
-	if at := s.stringTooLong(); at {
+	if s.says&(pStringLong|pArrayLong) != 0 {
 		return s.stringField()
 	}
 	best := hitNone

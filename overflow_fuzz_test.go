@@ -88,6 +88,21 @@ func TestClassifyErrorFindsTheEnds(t *testing.T) {
 	}
 }
 
+// realBodies are the shapes in which 2 KB of a refusal reach a host.
+func realBodies() map[string]string {
+	prose := "litellm.BadRequestError: the upstream service at api-17 has rejected your call on attempt 2; please see the guide on how to set a timeout, " +
+		"which key the http gateway expects, and why a retry in this case is of no use. The deployment 'chat-prod-eu' (version 2026-03-01, region westeurope) " +
+		"was selected by the router with strategy \"least busy\", its fallbacks are None, and the time between both was 0.83 seconds. "
+	said := "This model's maximum context length is 131072 tokens. However, you requested 168754 tokens (160562 in the messages, 8192 in the completion). Please reduce the length of the messages or completion."
+	dump := `'messages': [{'role': 'system', 'content': 'You are an agent. Never say that a prompt is too long.'}, {'role': 'user', 'content': '` + strings.Repeat("list the files, then ", 40) + `'}]`
+	return map[string]string{
+		"json": `{"error":{"message":"` + said + " " + strings.Repeat(prose, 3) + `","type":"invalid_request_error","param":"messages","code":"context_length_exceeded","innererror":{"request_id":"req_011CQ","trace":"00-ab12-01"}}}`,
+		"text": strings.Repeat(prose, 4) + said,
+		"wrapped": "agent step 14 failed: " + prose + "Error code: 400 - {'error': {'message': \"" + said + "\", 'type': 'invalid_request_error', 'code': None}}\n" +
+			"Received Model Group=chat-prod\nrequest was: {'model': 'gpt-5', 'max_tokens': 8192, " + dump + "}",
+	}
+}
+
 func BenchmarkClassifyError(b *testing.B) {
 	body := func(n int) string {
 		head := `POST "https://api.example.com/v1/messages": 400 Bad Request {"type":"error","error":{"type":"invalid_request_error","message":"`
@@ -101,6 +116,9 @@ func BenchmarkClassifyError(b *testing.B) {
 		"2KB-other":  strings.Repeat("something else went wrong here, ", 64),
 		"1MB":        body(1 << 20),
 		"1MB-nested": hostileBodies(1 << 20)["nested strings"],
+	}
+	for name, text := range realBodies() {
+		bodies["2KB-"+name] = text[:min(len(text), 2<<10)]
 	}
 	for name, text := range bodies {
 		err := errors.New(text)

@@ -1,6 +1,9 @@
 package winnow
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // What a number in a refusal counts is told by the words around it.
 
@@ -131,7 +134,7 @@ func (c *counts) before(ts []token, i int) count {
 
 // beforeWide reads a run of characters of a script without spaces: the part nearest to the number decides.
 func beforeWide(s string) count {
-	if isASCII(s) {
+	if s == "" || s[0] < utf8.RuneSelf { // such scripts are set apart from others
 		return countNone
 	}
 	limit := lastOf(s, "最大", "上限", "限制", "超过", "超過", "超出", "不能大于", "最多", "窗口", "ウィンドウ", "制限", "한도", "최대", "제한", "大于")

@@ -234,6 +234,9 @@ func singleRequest(r *reading, v verdict) (diagnosis, bool) {
 	}
 	for i := range r.n {
 		s := &r.segments[i]
+		if !s.hasAll(rMax | rActual) {
+			continue
+		}
 		limit, requested := numberBehind(s.tokens, "limit"), numberBehind(s.tokens, "requested")
 		if limit >= minLimit && requested > limit && s.roles&(rMedia|rContext) == 0 {
 			return diagnosis{class: ErrorOverflow, size: requested, limit: limit}, true

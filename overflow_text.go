@@ -65,11 +65,13 @@ type segment struct {
 	raw    string
 	tokens []token
 	roles  role // of all tokens
+	says   phrase
 	code   bool
 	wide   bool // has letters that are not ASCII
 }
 
 func (s *segment) has(text string) bool { return strings.Contains(s.lower, text) }
+func (s *segment) hasAll(r role) bool   { return s.roles&r == r }
 
 // lex normalises a text and cuts it into tokens, which it appends to those of the texts before.
 func (r *reading) lex(text string, code bool) segment {
@@ -98,7 +100,12 @@ func (r *reading) lex(text string, code bool) segment {
 	}
 	whole := s.tokens
 	s.tokens = whole[len(store):len(whole):len(whole)]
-	s.roles = rolesOf(s.tokens)
+	for i := range s.tokens {
+		role := s.tokens[i].role
+		if s.roles |= role; role&rHint != 0 {
+			s.says |= phraseAt(s.tokens, i)
+		}
+	}
 	r.tokens = whole
 	return s
 }
@@ -239,7 +246,9 @@ func linkLength(s string) int {
 // numbers are none; snake_case is several, except for the parameters that cap the answer.
 func (s *segment) word(i int) int {
 	t, start, digit, snake := s.lower, i, false, s.lower[i] == '_'
-	for i++; i < len(t); i++ {
+	for i++; i < len(t) && t[i]-'a' < 26; i++ { // most words are letters alone
+	}
+	for ; i < len(t); i++ {
 		switch c := t[i]; byteClass[c] {
 		case classLower:
 			continue

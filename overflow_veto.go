@@ -80,21 +80,18 @@ func vetoText(s *segment, status int) verdict {
 		return vetoRates(s)
 	}
 	switch {
-	case s.has("context canceled"), s.has("request canceled") && !s.has("timeout"), s.has("context cancelled"),
-		s.has("bufio.scanner"), s.has("http: request body too large") && status != 413:
+	case s.says&(pCancelled|pScanner) != 0, s.says&(pRequestEnded|pTimeout) == pRequestEnded, s.says&pGoBody != 0 && status != 413:
 		return vetoGo
-	case s.has("deadline exceeded"), s.has("timed out"), s.has("client.timeout"), s.has("time-out"), s.has("request timeout"):
+	case s.says&pTimedOut != 0:
 		return vetoTimeout
 	case talk(s):
 		return vetoOther
-	case s.has("api key"), s.has("api_key"), s.has("unauthorized"), s.has("unauthenticated"), s.has("authentication"), s.has("access token"),
-		s.has("sign in"), s.has("security token"), s.has("expired token"), s.has("token expired"), s.has("token is expired"), s.has("token has expired"), s.has("permission denied"), s.has("permission_denied"), s.has("forbidden"):
+	case s.says&pKey != 0:
 		if v := vetoRates(s); v != vetoNone {
 			return v // "api key quota exceeded"
 		}
 		return vetoAuth
-	case s.has("service unavailable"), s.has("overloaded"), s.has("upstream connect error"), s.has("bad gateway"),
-		s.has("temporarily unavailable"), s.has("over capacity"), s.has("at capacity"), s.has("server is busy"), s.has("high demand"):
+	case s.says&pBusy != 0:
 		return vetoBusy
 	}
 	return vetoRates(s)
@@ -102,20 +99,25 @@ func vetoText(s *segment, status int) verdict {
 
 // vetoRates looks for the words of rates and quotas. They need not stand in one sentence with the rest.
 func vetoRates(s *segment) verdict {
-	if s.has("prompt tokens limit exceeded: ") {
+	if s.hasAll(rInput|rToken|rMax|rOver) && s.has("prompt tokens limit exceeded: ") {
 		return vetoQuota // OpenRouter's wording for what the credits still pay for, with status 402
 	}
-	if !s.wide && s.roles&(rRate|rPer|rQuota|rDay|rHint) == 0 && !s.has("/s") && !s.has("too many requests") && !s.has("limit exhausted") {
+	exhausted := s.hasAll(rMax|rFull) && s.has("limit exhausted")
+	if !s.wide && s.roles&(rRate|rPer|rQuota|rDay|rHint|rToken) == 0 && !s.hasAll(rBig|rRequest) && !exhausted {
 		return vetoNone
 	}
 	rate, perMinute := false, false
-	quota := s.has("usage limit") || s.has("limit exhausted") || s.has("budget") && s.has("current cost")
-	for i, t := range s.tokens {
+	quota := s.says&pUsageLimit != 0 || exhausted || s.says&pCost != 0 && s.has("budget")
+	for i := range s.tokens {
+		t := &s.tokens[i]
+		if t.role&(rRate|rPer|rQuota|rDay|rHint|rToken|rBig) == 0 {
+			continue
+		}
 		next := s.after(i)
 		perMinute = perMinute || t.role&rPer != 0 && (next.s == "minute" || next.s == "min")
 		switch {
 		case t.role&rRate != 0,
-			t.s == "rate" && (next.role&(rCapacity|rMax) != 0 || s.has("usage")),
+			t.s == "rate" && (next.role&(rCapacity|rMax) != 0 || s.says&pUsage != 0),
 			t.role&rPer != 0 && (next.role&rTime != 0 || next.isNum && s.after(i+1).role&rTime != 0),
 			t.role&rToken != 0 && i+2 < len(s.tokens) && s.tokens[i+1].s == "/" && (s.tokens[i+2].s == "s" || s.tokens[i+2].role&rTime != 0), // tokens/s
 			t.s == "many" && next.role&rRequest != 0,
@@ -143,14 +145,7 @@ func vetoRates(s *segment) verdict {
 }
 
 // after returns the token behind the i-th, past a hyphen or a slash.
-func (s *segment) after(i int) token {
-	for i++; i < len(s.tokens); i++ {
-		if t := s.tokens[i]; !t.sign || t.s != "-" && t.s != "/" {
-			return t
-		}
-	}
-	return token{}
-}
+func (s *segment) after(i int) token { return tokenAt(s.tokens, i+1) }
 
 // talk says that a text is about overflows instead of being one: an assistant's or a user's sentence, a
 // line of source code, a commit message. Callers should not pass such a text, but logs and proxies do.
@@ -164,9 +159,9 @@ func talk(s *segment) bool {
 	case s.wide && containsAny(s.lower, "我", "わたし", "私は"):
 		return true
 	case s.roles&rHint == 0:
-	case strings.HasPrefix(raw, "I "), strings.Contains(raw, " I "):
+	case s.says&pFirstPerson != 0 && (strings.HasPrefix(raw, "I ") || strings.Contains(raw, " I ")):
 		return true
-	case s.has("explain"), s.has(" returns ") && s.has(" when "), strings.HasPrefix(s.lower, "why "), strings.HasPrefix(s.lower, "how "), strings.HasPrefix(s.lower, "curl:"):
+	case s.says&pExplain != 0, s.says&pReturns != 0 && s.has(" when "), strings.HasPrefix(s.lower, "why "), strings.HasPrefix(s.lower, "how "), strings.HasPrefix(s.lower, "curl:"):
 		return true
 	}
 	head := s.lower[:min(len(s.lower), 40)]
@@ -188,12 +183,16 @@ func outputCap(r *reading) bool {
 			continue
 		}
 		first := true
-		for k, t := range s.tokens {
+		for k := range s.tokens {
+			t := &s.tokens[k]
+			if t.role == 0 {
+				continue
+			}
 			if t.role&rOutput != 0 && (t.role&rOutParam != 0 || nearToken(s.tokens, k)) {
 				named = true
 				lead = lead || t.role&rOutParam != 0 && first
 			}
-			if t.role&rMax != 0 && k+2 < len(s.tokens) && s.tokens[k+1].role&rToken != 0 && answerCap(t, s.tokens[k+2]) {
+			if t.role&rMax != 0 && k+2 < len(s.tokens) && s.tokens[k+1].role&rToken != 0 && answerCap(*t, s.tokens[k+2]) {
 				named = true
 			}
 			input = input || t.role&rInput != 0 && t.role&rMessage == 0

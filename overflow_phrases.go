@@ -1,0 +1,133 @@
+package winnow
+
+// Phrases: words that say something only together, and mostly that an error is no overflow. They are found
+// once, where their telling word (one with rHint) is met, instead of by a search for each of them.
+
+// phrase is a set of phrases.
+type phrase uint32
+
+const (
+	pCancelled    phrase = 1 << iota // "context canceled"
+	pRequestEnded                    // "request canceled": by its caller, or by a timeout
+	pScanner                         // "bufio.Scanner"
+	pGoBody                          // "http: request body too large": Go's own server
+	pTimeout                         // "timeout" in whatever sense
+	pTimedOut                        // "deadline exceeded", "timed out"
+	pKey                             // "api key", "unauthorized"
+	pBusy                            // "service unavailable", "overloaded"
+	pUsage                           // "usage" in whatever sense
+	pUsageLimit                      // "usage limit"
+	pCost                            // "current cost"
+	pExplain                         // "explain"
+	pReturns                         // "returns"
+	pFirstPerson                     // "I", maybe
+	pStringLong                      // "string too long", "string should have at most"
+	pArrayLong                       // "array too long"
+)
+
+// phraseAt returns the phrases that the word at i belongs to.
+func phraseAt(ts []token, i int) phrase {
+	next := func(w string) bool { return wordAt(ts, i+1) == w }
+	before := func(w string) bool { return i > 0 && ts[i-1].s == w }
+	switch ts[i].s {
+	case "canceled", "cancelled":
+		switch {
+		case before("context"):
+			return pCancelled
+		case before("request"):
+			return pRequestEnded
+		}
+	case "bufio":
+		return when(next("scanner"), pScanner)
+	case "http":
+		return when(isSign(ts, i+1, ":") && wordsAt(ts, i+2, "request", "body", "too", "large"), pGoBody)
+	case "deadline":
+		return when(next("exceeded"), pTimedOut)
+	case "timed":
+		return when(next("out"), pTimedOut)
+	case "time":
+		return when(isSign(ts, i+1, "-") && next("out"), pTimedOut)
+	case "timeout":
+		return pTimeout | when(before("client") || before("request"), pTimedOut)
+	case "unauthorized", "unauthenticated", "authentication", "forbidden":
+		return pKey
+	case "api":
+		return when(next("key") || next("keys"), pKey)
+	case "access", "security":
+		return when(next("token"), pKey)
+	case "sign":
+		return when(next("in"), pKey)
+	case "permission":
+		return when(next("denied"), pKey)
+	case "expired":
+		token := i - 1
+		if token > 0 && (before("is") || before("has")) {
+			token--
+		}
+		return when(next("token") || token >= 0 && ts[token].s == "token", pKey)
+	case "overloaded":
+		return pBusy
+	case "service", "temporarily":
+		return when(next("unavailable"), pBusy)
+	case "upstream":
+		return when(wordsAt(ts, i+1, "connect", "error"), pBusy)
+	case "gateway":
+		return when(before("bad"), pBusy)
+	case "capacity":
+		return when(before("over") || before("at"), pBusy)
+	case "busy":
+		return when(before("is") && i > 1 && ts[i-2].s == "server", pBusy)
+	case "demand":
+		return when(before("high"), pBusy)
+	case "usage":
+		return pUsage | when(next("limit") || next("limits"), pUsageLimit)
+	case "cost":
+		return when(before("current"), pCost)
+	case "explain":
+		return pExplain
+	case "returns":
+		return pReturns
+	case "i":
+		return pFirstPerson
+	case "string":
+		return when(tooLongAt(ts, i+1) || wordsAt(ts, i+1, "should", "have", "at", "most"), pStringLong)
+	case "array":
+		return when(tooLongAt(ts, i+1), pArrayLong)
+	}
+	return 0
+}
+
+// tooLongAt reads "too long" and, in codes, "above max length".
+func tooLongAt(ts []token, i int) bool {
+	return wordsAt(ts, i, "too", "long") || wordsAt(ts, i, "above", "max", "length")
+}
+
+func when(yes bool, p phrase) phrase {
+	if yes {
+		return p
+	}
+	return 0
+}
+
+// wordAt returns the word at i, past a hyphen or a slash.
+func wordAt(ts []token, i int) string { return tokenAt(ts, i).s }
+
+// tokenAt returns the token at i, past hyphens and slashes.
+func tokenAt(ts []token, i int) token {
+	for ; i < len(ts); i++ {
+		if t := ts[i]; !t.sign || t.s != "-" && t.s != "/" {
+			return t
+		}
+	}
+	return token{}
+}
+
+// wordsAt says that these words stand at i, one behind the other.
+func wordsAt(ts []token, i int, words ...string) bool {
+	for k, w := range words {
+		if i+k >= len(ts) || ts[i+k].s != w {
+			return false
+		}
+	}
+	return true
+}
