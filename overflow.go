@@ -51,9 +51,11 @@ func ClassifyError(err error) ErrorInfo {
 type diagnosis struct {
 	class  ErrorClass
 	unit   sizeUnit
-	size   int // what the provider counted, in unit; 0 if it did not say
-	limit  int // what it allows, in unit; 0 if it did not say
-	output int // the tokens of it that are reserved for the answer; 0 if it did not say
+	size   int  // what the provider counted, in unit; 0 if it did not say
+	limit  int  // what it allows, in unit; 0 if it did not say
+	output int  // the tokens of it that are reserved for the answer; 0 if it did not say
+	rate   int  // of a rate limit: the tokens per minute; 0 if it did not say
+	final  bool // an *OverflowError of this package: all that could be tried was
 }
 
 // sizeUnit is what a provider counts.
@@ -112,7 +114,7 @@ func diagnose(err error) diagnosis {
 		f.status = r.status()
 	}
 	d := judge(r, f.status)
-	if f.own && d.class == ErrorOther {
+	if d.final = f.own; f.own && d.class == ErrorOther {
 		d.class = ErrorOverflow // our own *OverflowError with no provider's error in it
 	}
 	return d
@@ -135,13 +137,13 @@ func judge(r *reading, status int) diagnosis {
 	case v == vetoNone:
 		return d
 	case v == vetoOther, d.class != ErrorOverflow:
-		return v.diagnosis()
+		return v.diagnosis(r)
 	case hardCode(r):
 		return d // a code that means one thing wins over the status and over the words around it
 	case v == vetoBusy && status >= 500 && d.limit > 0 && d.size > d.limit:
 		return d // a gateway may fail with a 502 and still pass on in full what the server could not take
 	}
-	return v.diagnosis()
+	return v.diagnosis(r)
 }
 
 // ResponseOverflow tells an overflow from an answer, for providers that do not refuse. stopReason is the

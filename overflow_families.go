@@ -39,10 +39,12 @@ func match(r *reading, status int) diagnosis {
 	case hitTokens:
 		return diagnosis{class: ErrorOverflow}
 	case hitChars:
-		return diagnosis{class: ErrorOverflow, unit: unitChars}
+		d := diagnosis{class: ErrorOverflow, unit: unitChars}
+		measureSizes(r, &d)
+		return d
 	case hitBytes:
 		d := diagnosis{class: ErrorBytes, unit: unitBytes}
-		measureBytes(r, &d)
+		measureSizes(r, &d)
 		return d
 	}
 	return diagnosis{}

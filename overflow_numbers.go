@@ -81,12 +81,12 @@ func (c *counts) settle(r *reading) {
 	}
 }
 
-// measureBytes fills in sizes in bytes, for the ladder only.
-func measureBytes(r *reading, d *diagnosis) {
+// measureSizes fills in sizes in bytes or characters, for the ladder only.
+func measureSizes(r *reading, d *diagnosis) {
 	var c counts
 	for i := range r.n {
 		if s := &r.segments[i]; !s.code {
-			c.read(s.tokens, unitBytes)
+			c.read(s.tokens, d.unit)
 		}
 	}
 	d.size, d.limit = max(c.total, c.input), c.limit
@@ -219,8 +219,10 @@ func unitFits(ts []token, i int, unit sizeUnit) bool {
 			return true
 		case t.role&rToken != 0:
 			return unit == unitTokens
-		case t.role&(rChars|rBytes) != 0:
-			return unit == unitBytes && t.role&rBytes != 0
+		case t.role&rChars != 0:
+			return unit == unitChars
+		case t.role&rBytes != 0:
+			return unit == unitBytes
 		}
 	}
 	return true
@@ -243,6 +245,29 @@ func singleRequest(r *reading, v verdict) (diagnosis, bool) {
 		}
 	}
 	return diagnosis{}, false
+}
+
+// tokenRate returns the tokens per minute that a rate limit names ("50,000 input tokens per minute"), 0 if it
+// does not, or if it says how large the request was: that is then no matter of its size.
+func tokenRate(r *reading) int {
+	rate := 0
+	for i := range r.n {
+		s := &r.segments[i]
+		if !s.hasAll(rToken|rPer|rTime) || numberBehind(s.tokens, "requested") > 0 {
+			continue
+		}
+		for k, t := range s.tokens {
+			if !t.isNum || t.n < minLimit || t.n > maxLimit {
+				continue
+			}
+			unit := skipUnit(s.tokens, k+1)
+			isRate := unit > k+1 && s.tokens[unit-1].role&rToken != 0 && tokenAt(s.tokens, unit).role&rPer != 0
+			if minute := wordAt(s.tokens, unit+1); isRate && (minute == "minute" || minute == "min") {
+				rate = max(rate, int(t.n))
+			}
+		}
+	}
+	return rate
 }
 
 // numberBehind returns the number directly behind a word, past a colon or an equals sign.

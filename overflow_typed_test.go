@@ -209,7 +209,12 @@ func TestDiagnoseUnits(t *testing.T) {
 	}{
 		{"total message size 2100954 exceeds limit 2097152", diagnosis{class: ErrorBytes, unit: unitBytes, size: 2100954, limit: 2097152}},
 		{"Sent message larger than max (50000056 vs. 20971520)", diagnosis{class: ErrorBytes, unit: unitBytes, size: 50000056, limit: 20971520}},
-		{"the max input characters is 20000", diagnosis{class: ErrorOverflow, unit: unitChars}},
+		{"the max input characters is 20000", diagnosis{class: ErrorOverflow, unit: unitChars, limit: 20000}},
+		{"Malformed input request: expected maxLength: 42000, actual: 150180, please reformat your input and try again.", diagnosis{class: ErrorOverflow, unit: unitChars, size: 150180, limit: 42000}},
+		{"This request would exceed your organization's rate limit of 40,000 input tokens per minute.", diagnosis{class: ErrorRateLimit, rate: 40000}},
+		{"429: exceeded 50,000 input tokens per minute and 5 requests per minute", diagnosis{class: ErrorRateLimit, rate: 50000}},
+		{"Rate limit of 30,000 tokens per minute: Limit 30000, Used 28000, Requested 4000", diagnosis{class: ErrorRateLimit}},
+		{"rate limit of 5000 requests per minute", diagnosis{class: ErrorRateLimit}},
 		{"input length and `max_tokens` exceed context limit: 143653 + 64000 > 200000", diagnosis{class: ErrorOverflow, size: 207653, limit: 200000, output: 64000}},
 	} {
 		if got := diagnose(errors.New(c.text)); got != c.want {

@@ -17,10 +17,10 @@ const (
 	vetoTimeout verdict = "timeout" // no answer in time
 )
 
-func (v verdict) diagnosis() diagnosis {
+func (v verdict) diagnosis(r *reading) diagnosis {
 	switch v {
 	case vetoRate:
-		return diagnosis{class: ErrorRateLimit}
+		return diagnosis{class: ErrorRateLimit, rate: tokenRate(r)}
 	case vetoQuota:
 		return diagnosis{class: ErrorQuota}
 	case vetoAuth:
