@@ -53,7 +53,7 @@ func (m *Manager) unlocked(f func()) {
 
 // prepareWithin is Prepare with the lock held, but not while code of the host runs.
 func (m *Manager) prepareWithin(ctx context.Context, history []Message) (*Request, error) {
-	m.ledger.run = recovery{}
+	m.ledger.run.begin()
 	d, report, failed := m.collect(m.draft(history, m.ledger.checkpoint))
 	if d.needsCompaction() {
 		if waited, err := m.await(ctx, d); err != nil {
@@ -123,7 +123,7 @@ func (m *Manager) noteFailure(err error, d *draft) {
 	b := &m.ledger.breaker
 	b.failures++
 	b.total = d.plainTokens()
-	m.opts.Logger.Warn("winnow: compaction failed", "error_class", string(ClassifyError(err).Class), "failures", b.failures, "breaker_opened", b.failures == breakerLimit)
+	m.opts.Logger.Warn("winnow: compaction failed", "reason", failureReason(err), "error_class", string(ClassifyError(err).Class), "failures", b.failures, "breaker_opened", b.failures == breakerLimit)
 }
 
 // withoutSummary is what becomes of a draft whose summary is not to be had: it is sent as it is, if it fits.

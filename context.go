@@ -2,7 +2,6 @@ package winnow
 
 import (
 	"context"
-	"errors"
 	"sync"
 )
 
@@ -68,15 +67,10 @@ func (m *Manager) Prepare(ctx context.Context, history []Message) (*Request, err
 // prepare is the long way of Prepare. The lock is held. A limit that was only guessed is no reason to fail.
 func (m *Manager) prepare(ctx context.Context, history []Message) (*Request, error) {
 	r, err := m.prepareWithin(ctx, history)
-	guess := m.ledger.accounting.guess
-	if guess == 0 || !errors.Is(err, ErrOverflow) {
-		return r, err
+	if err != nil {
+		return m.withoutGuess(ctx, history, err)
 	}
-	m.ledger.accounting.guess = 0
-	if r, err = m.prepareWithin(ctx, history); err != nil {
-		m.ledger.accounting.guess = guess
-	}
-	return r, err
+	return r, nil
 }
 
 // Plan is Prepare without effects: no LLM call, no state. Request.NeedsCompaction says that Prepare would

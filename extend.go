@@ -152,9 +152,10 @@ func (d *draft) commitTail(added []Message, r *Request) {
 	}
 	t.remember(r)
 	r.Tokens, r.Budget, r.FirstChanged = d.tokens(), d.budget, before
-	r.NeedsCompaction, r.Compaction = false, nil
+	r.NeedsCompaction, r.Compaction, r.Rung = false, nil, ""
 	r.Degraded = l.checkpoint != nil && l.checkpoint.degraded
-	l.sentAt, l.tokens, l.estimate, l.accounting, l.run = d.now, r.Tokens, d.view.total, d.accounting, recovery{}
+	l.sentAt, l.tokens, l.estimate, l.accounting = d.now, r.Tokens, d.view.total, d.accounting
+	l.run.begin()
 	d.logRejected()
 }
 

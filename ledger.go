@@ -22,6 +22,7 @@ type ledger struct {
 	accounting  accounting
 	tail        tail
 	body        int      // bytes that a request's body may have, by the provider's refusals; 0: none known
+	bodyGuessed bool     // the refusals did not say how many
 	refusals    int      // by the provider, of the whole conversation
 	run         recovery // what was tried since the last Prepare
 }

@@ -58,6 +58,7 @@ func TestManagerRecoverShrinks(t *testing.T) {
 					return
 				}
 				require.Less(t, r.Tokens, last.Tokens, "request %d", n)
+				require.NotEmpty(t, r.Rung)
 				require.False(t, sent[payload(r.Messages)], "request %d was sent before", n)
 				sent[payload(r.Messages)] = true
 				require.Equal(t, firstDifference(last.Messages, r.Messages), r.FirstChanged)

@@ -74,7 +74,7 @@ type CompactOptions struct {
 	Instructions     string                                             // added to every summary request
 	SummarizerWindow int                                                // the summarizer's context window, tokens (the manager's window)
 	Rules            func() string                                      // text that must survive every compaction, e.g. from AGENTS.md (nil: none)
-	BeforeCompact    func(ctx context.Context, history []Message) error // memory flush: runs once per compaction cycle, before the compaction, and may use the manager; its error is logged (nil: none)
+	BeforeCompact    func(ctx context.Context, history []Message) error // memory flush: runs once per compaction cycle, before the compaction, and may use the manager; that it failed is logged, without its error's text (nil: none)
 	SoftThreshold    int                                                // tokens below the compaction threshold at which BeforeCompact runs and Background begins (4 000)
 	Background       bool                                               // summarize while the conversation goes on; [Manager.Close] ends it
 	ReadTools        []string                                           // names of tools that read the file that an argument names, in any case, besides those of the common agents

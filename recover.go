@@ -2,7 +2,6 @@ package winnow
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,22 +15,11 @@ const (
 	guessShare = 0.7
 	// A guess that cannot be reached is given up for the smallest request, if that is so much smaller.
 	leastShrink = 0.95
-	// What no message shows is not taken to be more than this share of the window.
-	mostHiddenShare = 0.25
-	// A limit below this share of the window is taken for a misread number.
-	leastLimitShare = 0.02
 
 	maxCompactionsPerRun = 3 // the reference's
 	maxRefusalsPerRun    = 8
 	maxRefusals          = 200 // of one conversation: a host that asks for ever is told so
 )
-
-// recovery is what was tried since the last Prepare.
-type recovery struct {
-	refused     []key // the payloads
-	compactions int
-	truncated   bool
-}
 
 // Recover takes the error of a request that Prepare (or Recover) made and returns the next, smaller one:
 // old results are cleared and large ones cut, then history is compacted (at most 3 times in a row), then
@@ -41,23 +29,27 @@ type recovery struct {
 // oldest images first, then results. CompactOptions.Off does not keep Recover from compacting.
 //
 // cause is returned, wrapped, when it is no overflow; when nothing is left to try the error is an
-// [*OverflowError] that wraps cause. A nil cause is an error. Nothing is tried after ctx has ended.
+// [*OverflowError] that wraps cause. A nil cause is an error, and so is an *OverflowError: it is the end of
+// a ladder, of this manager's or of another's that the call was about. Nothing is tried after ctx has ended.
 func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (*Request, error) {
-	said := diagnoseWith(cause, m.opts.ErrorMatcher)
-	switch {
-	case cause == nil:
+	if cause == nil {
 		return nil, errors.New("winnow: Recover: no cause")
-	case said.class != ErrorOverflow && said.class != ErrorBytes:
+	}
+	said := diagnoseWith(cause, m.opts.ErrorMatcher)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	said = m.weigh(said)
+	switch {
+	case !said.isRecoverable():
 		return nil, fmt.Errorf("winnow: not a context overflow: %w", cause)
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("winnow: %w: %w", context.Cause(ctx), cause)
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	l := m.startLadder(history, said)
-	m.opts.Logger.Warn("winnow: the provider refused a request", "class", string(said.class), "tokens", l.refused,
-		"limit", m.ledger.accounting.limit, "guessed_limit", m.ledger.accounting.guess, "body_limit", m.ledger.body, "refusals", m.ledger.refusals)
-	if m.ledger.refusals > maxRefusals || len(m.ledger.run.refused) > maxRefusalsPerRun {
+	a := &m.ledger.accounting
+	m.opts.Logger.Warn("winnow: the provider refused a request", "class", string(said.class), "tokens", l.refused, "answer_reserve", said.output,
+		"limit", a.limit, "guessed_limit", a.guess, "body_limit", m.ledger.body, "refusals", m.ledger.refusals)
+	if m.ledger.refusals > maxRefusals || m.ledger.run.refusals > maxRefusalsPerRun {
 		return nil, l.giveUp(cause)
 	}
 	for _, rung := range []struct {
@@ -72,7 +64,9 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 		}
 		if next != nil {
 			m.opts.Logger.Info("winnow: recovering from an overflow", "rung", rung.name, "refused_tokens", l.refused, "tokens", next.tokens())
-			return l.commit(next), nil
+			r := l.commit(next)
+			r.Rung = rung.name
+			return r, nil
 		}
 	}
 	return nil, l.giveUp(cause)
@@ -82,102 +76,49 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 type ladder struct {
 	manager  *Manager
 	history  []Message
-	refused  int  // tokens of the request that was refused, as far as is known
-	estimate int  // of its messages
-	bytes    int  // of its body; 0: its size in bytes was not the matter
-	guessed  bool // the limit is a guess
-	report   *Compaction
-	smallest *draft // of what was tried
+	refused  int         // tokens of the request that was refused, as far as is known
+	estimate int         // of its messages
+	bytes    int         // of its body; 0: its size in bytes was not the matter
+	guessed  bool        // the limit is a guess
+	answer   int         // tokens of it that are reserved for the answer, where the provider said so
+	report   *Compaction // of the compaction that was tried last
+	smallest proposal    // of what was tried
+}
+
+// proposal is a draft with the compaction that it comes from.
+type proposal struct {
+	draft  *draft
+	report *Compaction
 }
 
 // startLadder learns what the provider said.
 func (m *Manager) startLadder(history []Message, said diagnosis) *ladder {
 	g := &m.ledger
-	l := &ladder{manager: m, history: history, refused: g.tokens, estimate: g.estimate}
+	l := &ladder{manager: m, history: history, refused: g.tokens, estimate: g.estimate, answer: said.output}
 	d := m.draft(history, g.checkpoint)
 	if len(g.sent) == 0 { // nothing was prepared: the history as it is was refused
 		l.refused, l.estimate = d.tokens(), addTokens(d.view.total, 1)
 	} else {
-		g.run.refused = append(g.run.refused, payloadOf(g.sent))
+		g.run.refuse(payloadOf(g.sent))
 	}
 	g.refusals++
+	g.tail = tail{} // what is known of the limits has changed
 	if said.class == ErrorBytes || said.unit == unitBytes {
 		l.bytes = max(1, d.bytes())
-		if g.body == 0 || said.unit == unitBytes && said.limit > 0 && said.limit < l.bytes {
-			g.body = said.limit
-		}
-		if g.body <= 0 || g.body >= l.bytes {
-			g.body = shareOf(l.bytes, guessShare)
-		}
-		return l
+		l.learnBody(said)
+	} else {
+		l.learnLimit(said)
 	}
-	l.learnLimit(said)
 	return l
-}
-
-// learnLimit takes what was counted for a new anchor, and what is allowed for the budget from now on.
-func (l *ladder) learnLimit(said diagnosis) {
-	g := &l.manager.ledger
-	a := &g.accounting
-	counted, allowed := said.size-said.output, said.limit-said.output
-	if said.unit != unitTokens {
-		counted, allowed = 0, 0
-		if said.limit > 0 && said.size > said.limit { // characters: the same share of the tokens
-			allowed = shareOf(l.refused, float64(said.limit)/float64(said.size))
-		}
-	}
-	if counted >= shareOf(g.estimate, minRatio) && counted <= addTokens(shareOf(g.estimate, maxRatio), shareOf(l.manager.window, mostHiddenShare)) && len(g.sent) > 0 {
-		a.observe(len(g.sent), g.estimate, counted, l.manager.opts.Overhead)
-		l.refused = counted
-	}
-	limit := allowed
-	if said.unit == unitTokens && said.output == 0 { // the answer has to have room in it
-		limit = allowed - min(l.manager.opts.Reserve, shareOf(max(0, allowed), maxDefaultShare))
-	}
-	if allowed < shareOf(l.manager.window, leastLimitShare) || limit >= l.refused {
-		limit, l.guessed = shareOf(l.refused, guessShare), true
-	}
-	known := &a.limit
-	if l.guessed {
-		known = &a.guess
-	}
-	if *known == 0 || limit < *known {
-		*known = max(1, limit)
-	}
-	if l.refused == counted {
-		a.doubtHidden(g.estimate, counted, l.manager)
-	}
-}
-
-// doubtHidden takes more than half of the budget for what no message shows as the sign of a wrong estimator:
-// nothing could be done about the one, and something can be about the other.
-func (a *accounting) doubtHidden(estimate, counted int, m *Manager) {
-	most := max(m.opts.Overhead, m.budget()/2)
-	if estimate > 0 && a.hidden(m.opts.Overhead) > most {
-		a.billed, a.estimated = float64(counted-most), float64(estimate)
-	}
-}
-
-// payloadOf is the identity of a request by its messages.
-func payloadOf(sent []key) key {
-	h := sha256.New()
-	for _, k := range sent {
-		h.Write(k[:])
-	}
-	return key(h.Sum(nil)[:len(key{})])
 }
 
 // isNew says that d was not refused before and is less than what was.
 func (l *ladder) isNew(d *draft) bool {
-	keys := make([]key, len(d.view.messages))
-	for i := range keys {
-		keys[i] = d.view.sentKey(i)
-	}
 	less := d.tokens() < l.refused && d.view.total < l.estimate
 	if l.bytes > 0 {
 		less = d.bytes() < l.bytes
 	}
-	return less && !slices.Contains(l.manager.ledger.run.refused, payloadOf(keys))
+	return less && !slices.Contains(l.manager.ledger.run.refused, d.payload())
 }
 
 // take returns d if it is to be sent.
@@ -188,10 +129,18 @@ func (l *ladder) take(d *draft, fits bool) *draft {
 	if fits {
 		return d
 	}
-	if l.smallest == nil || d.tokens() < l.smallest.tokens() {
-		l.smallest = d
+	if s := l.smallest.draft; s == nil || l.size(d) < l.size(s) {
+		l.smallest = proposal{d, l.report}
 	}
 	return nil
+}
+
+// size is what was refused for being too large, of d.
+func (l *ladder) size(d *draft) int {
+	if l.bytes > 0 {
+		return d.bytes()
+	}
+	return d.tokens()
 }
 
 func (l *ladder) draft() *draft { return l.manager.draft(l.history, l.manager.ledger.checkpoint) }
@@ -208,6 +157,7 @@ func (l *ladder) clear(context.Context) *draft {
 func (l *ladder) compact(ctx context.Context) *draft {
 	run := &l.manager.ledger.run
 	if run.compactions >= maxCompactionsPerRun {
+		l.manager.opts.Logger.Debug("winnow: compaction skipped", "reason", "often enough in this run", "compactions", run.compactions)
 		return nil
 	}
 	run.compactions++
@@ -217,8 +167,8 @@ func (l *ladder) compact(ctx context.Context) *draft {
 		return nil
 	}
 	if d, report, failed := m.collect(l.draft()); report != nil {
+		l.report = report
 		if next := l.take(d, d.fit()); next != nil {
-			l.report = report
 			return next
 		}
 	} else if failed {
@@ -230,7 +180,7 @@ func (l *ladder) compact(ctx context.Context) *draft {
 func (l *ladder) compactWith(ctx context.Context, s Summarizer) *draft {
 	d, report, err := l.manager.compact(ctx, l.draft(), s, "", false)
 	if err != nil {
-		l.manager.opts.Logger.Warn("winnow: compaction failed", "error_class", string(ClassifyError(err).Class), "after", "overflow")
+		l.manager.opts.Logger.Warn("winnow: compaction failed", "reason", failureReason(err), "error_class", string(ClassifyError(err).Class), "after", "overflow")
 		return nil
 	}
 	l.report = report
@@ -248,23 +198,42 @@ func (l *ladder) truncate(context.Context) *draft {
 	return l.take(d, d.fit())
 }
 
-func (l *ladder) digest(ctx context.Context) *draft {
-	d := l.compactWith(ctx, Digest())
-	if d != nil {
-		d.checkpoint.degraded, l.report.Degraded = true, true
-	}
-	return d
-}
+func (l *ladder) digest(ctx context.Context) *draft { return l.compactWith(ctx, Digest()) }
 
 // smallestThatIsLess gives up a limit that was only guessed.
 func (l *ladder) smallestThatIsLess(context.Context) *draft {
-	d := l.smallest
-	if !l.guessed || d == nil || d.tokens() > shareOf(l.refused, leastShrink) {
+	d := l.smallest.draft
+	if !l.guessed || d == nil {
 		return nil
 	}
-	n := d.tokens()
-	l.manager.ledger.accounting.guess, d.accounting.guess, d.budget = n, n, n
+	n, g := l.size(d), &l.manager.ledger
+	switch {
+	case l.bytes > 0 && n <= shareOf(l.bytes, leastShrink) && d.tokens() <= d.budget:
+		g.body = n
+	case l.bytes == 0 && n <= shareOf(l.refused, leastShrink) && d.fitsBody():
+		g.accounting.guess, d.accounting.guess, d.budget = n, n, n
+	default:
+		return nil
+	}
+	l.report = l.smallest.report
 	return d
+}
+
+// failureReason says why there is no summary, without a word of what a summarizer said.
+func failureReason(err error) string {
+	switch {
+	case errors.Is(err, errNothingToCompact):
+		return "nothing to summarize"
+	case errors.Is(err, errNoGain):
+		return "no gain"
+	case errors.Is(err, errDropped):
+		return "the history changed"
+	case errors.Is(err, ErrIncomplete):
+		return "incomplete"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "timeout"
+	}
+	return "summarizer"
 }
 
 func (l *ladder) commit(d *draft) *Request {
@@ -275,13 +244,15 @@ func (l *ladder) commit(d *draft) *Request {
 }
 
 func (l *ladder) giveUp(cause error) error {
-	d := l.smallest
+	d := l.smallest.draft
 	if d == nil {
 		d = l.draft()
 		d.fit()
 	}
 	e := d.overflow()
-	e.Err = cause
+	e.Answer, e.Err = l.answer, cause
+	l.manager.opts.Logger.Warn("winnow: nothing is left to try against an overflow", "tokens", e.Tokens, "budget", e.Budget, "overhead", e.Overhead,
+		"pinned", e.Pinned, "summary", e.Summary, "protected", e.Protected, "answer_reserve", e.Answer, "refusals", l.manager.ledger.refusals)
 	return e
 }
 
@@ -299,7 +270,7 @@ func Do[T any](ctx context.Context, m *Manager, history []Message, call func(con
 		if err == nil {
 			return answer, r, nil
 		}
-		if said := diagnoseWith(err, m.opts.ErrorMatcher); said.class != ErrorOverflow && said.class != ErrorBytes {
+		if !m.canRecover(err) {
 			return zero, r, err
 		}
 		next, failed := m.Recover(ctx, history, err)
@@ -308,4 +279,12 @@ func Do[T any](ctx context.Context, m *Manager, history []Message, call func(con
 		}
 		r = next
 	}
+}
+
+// canRecover says that a smaller request may help against err.
+func (m *Manager) canRecover(err error) bool {
+	said := diagnoseWith(err, m.opts.ErrorMatcher)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.weigh(said).isRecoverable()
 }

@@ -271,25 +271,123 @@ func TestRecoverAfterTheEnd(t *testing.T) {
 	require.Error(t, err)
 }
 
-// A log names what was decided, and holds nothing of the conversation.
-func TestLogsHoldNoText(t *testing.T) {
+// An *OverflowError is the end of a ladder: this manager's, or that of another that the call was about.
+func TestRecoverLeavesOverflowErrors(t *testing.T) {
 	ctx := context.Background()
-	var out bytes.Buffer
-	m, err := winnow.New(8_000, &winnow.Options{Logger: slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	inner, err := winnow.New(2_000, nil)
 	require.NoError(t, err)
-	h := list(userSays("The secret is xyzzy."))
-	for i := range 80 {
-		h = append(h, modelSays("xyzzy "+numbered(20)), userSays("xyzzy "+itoa(i)))
+	_, ended := inner.Prepare(ctx, list(userSays(numbered(2_000))))
+	var full *winnow.OverflowError
+	require.ErrorAs(t, ended, &full)
+	full.Err = errors.New("prompt is too long: 9000 tokens > 2000 maximum")
+
+	m, err := winnow.New(20_000, nil)
+	require.NoError(t, err)
+	h := longSession()
+	calls := 0
+	_, _, err = winnow.Do(ctx, m, h, func(context.Context, []winnow.Message) (int, error) { calls++; return 0, ended })
+	assert.True(t, err == ended, "as it is")
+	assert.Equal(t, 1, calls)
+	before, err := m.Snapshot()
+	require.NoError(t, err)
+	_, err = m.Recover(ctx, h, fmt.Errorf("sub-agent: %w", ended))
+	require.ErrorIs(t, err, ended)
+	after, err := m.Snapshot()
+	require.NoError(t, err)
+	assert.Equal(t, before, after, "nothing is learned from it")
+}
+
+// Anthropic names the rate and not the size of the request. One that is larger than the rate is never taken.
+func TestRequestsAboveARateAreMadeSmaller(t *testing.T) {
+	ctx := context.Background()
+	limited := errors.New("429 rate_limit_error: This request would exceed your organization's rate limit of 10,000 input tokens per minute. Please try again later.")
+	m, err := winnow.New(40_000, nil)
+	require.NoError(t, err)
+	var sizes []int
+	call := func(_ context.Context, messages []winnow.Message) (int, error) {
+		n := 0
+		for i := range messages {
+			n += winnow.CharsPerToken(4).Estimate(messages[i])
+		}
+		sizes = append(sizes, n)
+		return n, limited
 	}
+	_, r, err := winnow.Do(ctx, m, longSession(), call)
+	assert.True(t, err == limited, "then it is a matter of time: %v", err)
+	require.Equal(t, 2, len(sizes))
+	assert.Greater(t, sizes[0], 10_000)
+	assert.Less(t, sizes[1], 10_000)
+	assert.LessOrEqual(t, r.Tokens, 10_000)
+	_, _, err = winnow.Do(ctx, m, longSession(), call)
+	assert.True(t, err == limited)
+	assert.Equal(t, 3, len(sizes), "the limit is known")
+}
+
+// Tokens that the call reserves for the answer are the caller's: the window is what the provider says it is.
+func TestRoomForTheAnswerIsReported(t *testing.T) {
+	ctx := context.Background()
+	m, err := winnow.New(200_000, nil)
+	require.NoError(t, err)
+	h := list(userSays(numbered(800)))
 	_, err = m.Prepare(ctx, h)
 	require.NoError(t, err)
-	for {
-		if _, err = m.Recover(ctx, h, errors.New("prompt is too long, xyzzy")); err != nil {
-			break
+	_, err = m.Recover(ctx, h, errors.New("input length and `max_tokens` exceed context limit: 9000 + 8000 > 16000, decrease input length or `max_tokens` and try again"))
+	var full *winnow.OverflowError
+	require.ErrorAs(t, err, &full)
+	assert.Equal(t, 8_000, full.Answer)
+	assert.Equal(t, 8_000, full.Budget, "what the answer leaves")
+	assert.Contains(t, err.Error(), "8000 reserved for the answer")
+}
+
+// A log names what was decided, and holds nothing of the conversation: not of its texts, names and ids, and not
+// of errors, which may repeat it.
+func TestLogsHoldNoText(t *testing.T) {
+	const secret = "xyzzy"
+	var out bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	failing := winnow.SummarizerFunc(func(context.Context, winnow.SummaryRequest) (string, error) {
+		return secret, errors.New("the model said " + secret)
+	})
+	panicking := winnow.SummarizerFunc(func(context.Context, winnow.SummaryRequest) (string, error) { panic(secret) })
+	for _, o := range []winnow.Options{
+		{},
+		{Summarizer: failing, Compact: &winnow.CompactOptions{Attempts: 1}},
+		{Summarizer: panicking, Compact: &winnow.CompactOptions{Attempts: 1, Rules: func() string { return "Never say " + secret }}},
+		{Compact: &winnow.CompactOptions{BeforeCompact: func(context.Context, []winnow.Message) error { return errors.New(secret) }}},
+		{Compact: &winnow.CompactOptions{BeforeCompact: func(context.Context, []winnow.Message) error { panic(secret) }, Background: true}},
+		{HistoryTurns: 5, MaxBytes: 20_000},
+	} {
+		o.Logger = logger
+		m, err := winnow.New(8_000, &o)
+		require.NoError(t, err)
+		h := list(systemSays(secret), userSays("The secret is "+secret+"."))
+		for i := range 60 {
+			call := modelCalls(secret + itoa(i))
+			call.ID, call.StopReason = secret, secret
+			call.Parts[0].Name, call.Parts[0].Arguments = secret, []byte(`{"`+secret+`":"`+secret+`"}`)
+			result := toolSays(secret+itoa(i), secret+" "+numbered(20+i))
+			result.ToolName, result.Details, result.IsError = secret, []byte(`{"`+secret+`":1}`), i%7 == 0
+			answer := modelSays(secret + " " + numbered(20))
+			answer.Usage = &winnow.Usage{Input: 1 + i%2*1_000_000} // which is not believed
+			image := withImage(userSays(secret+" "+itoa(i)), 2_000)
+			image.Parts[1].MediaType, image.Parts[1].Signature = secret, secret
+			h = append(h, call, result, answer, image)
+			if i%10 == 9 {
+				_, _ = m.Prepare(t.Context(), h)
+			}
 		}
+		for _, cause := range []error{errors.New("prompt is too long, " + secret), errors.New("413 request too large: " + secret)} {
+			_, err = m.Prepare(t.Context(), h)
+			for err == nil {
+				_, err = m.Recover(t.Context(), h, cause)
+			}
+		}
+		_, _ = m.Compact(t.Context(), h, "mind the "+secret)
+		require.NoError(t, m.Close())
 	}
-	for _, said := range []string{"compacting", "compacted", "refused a request", "guessed_limit", "recovering", "rung=", "rewritten"} {
-		assert.Contains(t, out.String(), said)
+	for _, said := range []string{"compacting", "compacted", "compaction failed", "reason=", "refused a request", "guessed_limit", "recovering", "rung=", "rewritten",
+		"nothing is left", "BeforeCompact failed", "usage not used", "breaker"} {
+		assert.True(t, strings.Contains(out.String(), said), "no record says %q", said)
 	}
-	assert.NotContains(t, out.String(), "xyzzy")
+	assert.False(t, strings.Contains(out.String(), secret), "the log holds the secret")
 }

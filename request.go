@@ -11,6 +11,7 @@ type Request struct {
 	NeedsCompaction bool        // of Plan: Prepare would compact
 	Compaction      *Compaction // this call compacted; nil if it did not
 	Degraded        bool        // fits only because a digest stands in for a summary
+	Rung            string      // of Recover: the step that made it: "clear", "compact", "truncate", "digest", "smallest"
 }
 
 // Compaction is what a call did that replaced old history by a summary.

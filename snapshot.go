@@ -22,7 +22,9 @@ type snapshot struct {
 	Estimate   int                  `json:"estimate,omitempty"`
 	Accounting savedAccounting      `json:"accounting,omitzero"`
 	Body       int                  `json:"body,omitempty"`
+	BodyGuess  bool                 `json:"bodyGuess,omitempty"`
 	Refusals   int                  `json:"refusals,omitempty"`
+	Refused    []string             `json:"refused,omitempty"`
 	TurnStart  savedPlace           `json:"turnStart,omitzero"`
 	Look       savedLook            `json:"look,omitzero"`
 	Flushed    bool                 `json:"flushed,omitempty"`
@@ -95,9 +97,12 @@ func (m *Manager) Snapshot() ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	l := &m.ledger
-	s := snapshot{Winnow: snapshotVersion, SentAt: l.sentAt, Tokens: l.tokens, Estimate: l.estimate, Accounting: l.accounting.saved(), Body: l.body, Refusals: l.refusals, TurnStart: l.turnStart.saved(), Look: savedLook{l.look.at, l.look.next}, Flushed: l.flushed}
+	s := snapshot{Winnow: snapshotVersion, SentAt: l.sentAt, Tokens: l.tokens, Estimate: l.estimate, Accounting: l.accounting.saved(), Body: l.body, BodyGuess: l.bodyGuessed, Refusals: l.refusals, TurnStart: l.turnStart.saved(), Look: savedLook{l.look.at, l.look.next}, Flushed: l.flushed}
 	for _, k := range l.sent {
 		s.Sent = append(s.Sent, hex.EncodeToString(k[:]))
+	}
+	for _, k := range l.run.refused {
+		s.Refused = append(s.Refused, hex.EncodeToString(k[:]))
 	}
 	if len(l.projections) > 0 {
 		s.Edits = make(map[string]savedEdit, len(l.projections))
@@ -160,10 +165,13 @@ func (s *snapshot) ledger() (ledger, error) {
 		}
 		return m
 	}
-	l := ledger{sentAt: s.SentAt, tokens: max(0, s.Tokens), estimate: max(0, s.Estimate), accounting: s.Accounting.accounting(), body: max(0, s.Body), refusals: max(0, s.Refusals), turnStart: place(s.TurnStart), look: look{max(0, s.Look.At), s.Look.Next}, flushed: s.Flushed, projections: map[key]*projection{}}
+	l := ledger{sentAt: s.SentAt, tokens: max(0, s.Tokens), estimate: max(0, s.Estimate), accounting: s.Accounting.accounting(), body: max(0, s.Body), bodyGuessed: s.BodyGuess, refusals: max(0, s.Refusals), turnStart: place(s.TurnStart), look: look{max(0, s.Look.At), s.Look.Next}, flushed: s.Flushed, projections: map[key]*projection{}}
 	var h hasher
 	for _, text := range s.Sent {
 		l.sent = append(l.sent, parse(text))
+	}
+	for _, text := range s.Refused[max(0, len(s.Refused)-maxRemembered):] {
+		l.run.refused = append(l.run.refused, parse(text))
 	}
 	for text, e := range s.Edits {
 		p := &projection{message: e.Message.message(), tokens: max(0, e.Tokens), op: e.Op, reason: e.Reason, restored: true}

@@ -1,0 +1,154 @@
+package winnow
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"slices"
+)
+
+// What a refusal teaches: what the provider allows, what it counted, and which requests it does not take.
+
+const (
+	// What no message shows is not taken to be more than this share of the window.
+	mostHiddenShare = 0.25
+	// A limit below this share of the window is taken for a misread number.
+	leastLimitShare = 0.02
+	// How many refused payloads are told apart.
+	maxRemembered = 32
+)
+
+// recovery is what was tried since the last Prepare, and what is known to be refused.
+type recovery struct {
+	refused     []key // the newest payloads that were, of the whole conversation
+	refusals    int
+	compactions int
+	truncated   bool
+}
+
+// begin is for a new run.
+func (r *recovery) begin() { *r = recovery{refused: r.refused} }
+
+func (r *recovery) refuse(payload key) {
+	r.refusals++
+	if len(r.refused) == maxRemembered {
+		r.refused = slices.Delete(r.refused, 0, 1)
+	}
+	r.refused = append(r.refused, payload)
+}
+
+// weigh holds what was said against the last request. A rate that this request alone exceeds is a limit of its
+// size: waiting never helps. A provider need not say how large it was, the manager knows. The lock is held.
+func (m *Manager) weigh(said diagnosis) diagnosis {
+	if said.class == ErrorRateLimit && said.rate > 0 && m.ledger.tokens > addTokens(said.rate, shareOf(said.rate, marginUnknown)) {
+		return diagnosis{class: ErrorOverflow, limit: said.rate}
+	}
+	return said
+}
+
+func (d diagnosis) isRecoverable() bool {
+	return (d.class == ErrorOverflow || d.class == ErrorBytes) && !d.final
+}
+
+// learnBody takes what is allowed in bytes for the limit of bodies from now on.
+func (l *ladder) learnBody(said diagnosis) {
+	limit := said.limit
+	if said.unit != unitBytes {
+		limit = 0
+	}
+	if limit > 0 && said.size > limit { // the provider counts in its own way: the same share of what is counted here
+		limit = shareOf(l.bytes, float64(limit)/float64(said.size))
+	}
+	g := &l.manager.ledger
+	if limit <= 0 || limit >= l.bytes {
+		limit, l.guessed = shareOf(l.bytes, guessShare), true
+	}
+	if g.body == 0 || limit < g.body {
+		g.body, g.bodyGuessed = max(1, limit), l.guessed
+	}
+}
+
+// learnLimit takes what was counted for a new anchor, and what is allowed for the budget from now on.
+func (l *ladder) learnLimit(said diagnosis) {
+	g := &l.manager.ledger
+	a := &g.accounting
+	counted, allowed := said.size-said.output, said.limit-said.output
+	if said.unit != unitTokens {
+		counted, allowed = 0, 0
+		if said.limit > 0 && said.size > said.limit { // characters: the same share of the tokens
+			allowed = shareOf(l.refused, float64(said.limit)/float64(said.size))
+		}
+	}
+	if counted >= shareOf(g.estimate, minRatio) && counted <= addTokens(shareOf(g.estimate, maxRatio), shareOf(l.manager.window, mostHiddenShare)) && len(g.sent) > 0 {
+		a.observe(len(g.sent), g.estimate, counted, l.manager.opts.Overhead)
+		l.refused = counted
+	}
+	limit := allowed
+	if said.unit == unitTokens && said.output == 0 { // the answer has to have room in it
+		limit = allowed - min(l.manager.opts.Reserve, shareOf(max(0, allowed), maxDefaultShare))
+	}
+	if allowed < shareOf(l.manager.window, leastLimitShare) || limit >= l.refused {
+		limit, l.guessed = shareOf(l.refused, guessShare), true
+	}
+	known := &a.limit
+	if l.guessed {
+		known = &a.guess
+	}
+	if *known == 0 || limit < *known {
+		*known = max(1, limit)
+	}
+	if l.refused == counted {
+		a.doubtHidden(g.estimate, counted, l.manager)
+	}
+}
+
+// doubtHidden takes more than half of the budget for what no message shows as the sign of a wrong estimator:
+// nothing could be done about the one, and something can be about the other.
+func (a *accounting) doubtHidden(estimate, counted int, m *Manager) {
+	most := max(m.opts.Overhead, m.budget()/2)
+	if estimate > 0 && a.hidden(m.opts.Overhead) > most {
+		a.billed, a.estimated = float64(counted-most), float64(estimate)
+	}
+}
+
+// payloadOf is the identity of a request by its messages.
+func payloadOf(sent []key) key {
+	h := sha256.New()
+	for _, k := range sent {
+		h.Write(k[:])
+	}
+	return key(h.Sum(nil)[:len(key{})])
+}
+
+func (d *draft) payload() key {
+	keys := make([]key, len(d.view.messages))
+	for i := range keys {
+		keys[i] = d.view.sentKey(i)
+	}
+	return payloadOf(keys)
+}
+
+// withoutGuess is prepareWithin once more where err is an overflow of a limit that was only guessed: that is no
+// reason to fail. What was refused already is not tried again. The lock is held.
+func (m *Manager) withoutGuess(ctx context.Context, history []Message, err error) (*Request, error) {
+	g := &m.ledger
+	guess, body := g.accounting.guess, g.body
+	if !errors.Is(err, ErrOverflow) || guess == 0 && !g.bodyGuessed {
+		return nil, err
+	}
+	g.accounting.guess = 0
+	if g.bodyGuessed {
+		g.body = 0
+	}
+	d := m.draft(history, g.checkpoint)
+	if fits := d.fit(); !fits || !slices.Contains(g.run.refused, d.payload()) {
+		r, again := m.prepareWithin(ctx, history)
+		if again == nil {
+			g.bodyGuessed = false
+			return r, nil
+		}
+		err = again
+	}
+	g.accounting.guess, g.body = guess, body
+	return nil, err
+}
