@@ -40,7 +40,7 @@ func (r *recovery) refuse(payload key) {
 // weigh holds what was said against the last request. A rate that this request alone exceeds is a limit of its
 // size: waiting never helps. A provider need not say how large it was, the manager knows. The lock is held.
 func (m *Manager) weigh(said diagnosis) diagnosis {
-	if said.class == ErrorRateLimit && said.rate > 0 && m.ledger.tokens > addTokens(said.rate, shareOf(said.rate, marginUnknown)) {
+	if said.class == ErrorRateLimit && said.rate > 0 && m.ledger.tokens > said.rate {
 		return diagnosis{class: ErrorOverflow, limit: said.rate}
 	}
 	return said

@@ -149,6 +149,7 @@ func TestRecovery(t *testing.T) {
 		{"a limit in bytes, OpenAI", provider.Options{MaxBytes: 100_000}, provider.RuleBytes},
 		{"half the window, in fields of their own", half("llama.cpp"), provider.RuleWindow},
 		{"more than a minute's tokens", provider.Options{TokensPerMinute: 20_000, Now: slow}, provider.RuleRate},
+		{"more than a minute's tokens, without the request's", provider.Options{TokensPerMinute: 20_000, Now: slow}, provider.RuleRate},
 	} {
 		send := sendMessages
 		if i%2 == 1 {
