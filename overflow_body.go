@@ -1,6 +1,7 @@
 package winnow
 
 import (
+	"net/url"
 	"strings"
 	"sync"
 )
@@ -150,6 +151,11 @@ func (r *reading) addText(text string) {
 		r.addText(text[:segmentHead])
 		r.addText(text[len(text)-segmentTail:])
 		return
+	}
+	if strings.Contains(text, "%20") { // gRPC-Web's
+		if plain, err := url.PathUnescape(text); err == nil {
+			text = plain
+		}
 	}
 	for i := strings.IndexByte(text, '<'); i >= 0; {
 		rest := text[i:]

@@ -58,7 +58,7 @@ func outnumbers(r *reading) bool {
 	}
 	for i := range r.n {
 		s := &r.segments[i]
-		if s.code || s.roles&rContext == 0 || s.roles&(rInput|rToken) == 0 || s.roles&(rMedia|rField) != 0 {
+		if s.code || s.roles&rContext == 0 && !s.hasAll(rInput|rToken) || s.roles&(rInput|rToken) == 0 || s.roles&(rMedia|rField|rPer) != 0 {
 			continue
 		}
 		var c counts
@@ -113,6 +113,9 @@ func hitSentence(ts []token, text role, code bool) hit {
 	if roles&(rInput|rRequest|rToken|rContext|rCapacity|rBytes|rToo) == 0 || roles&(rContext|rOver|rToo|rMore|rMax|rMust|rReduce) == 0 && !hasAbove(ts, roles) {
 		return hitNone
 	}
+	if roles&(rContext|rToken) == rContext && hasWord(ts, "contexts") {
+		return hitNone // of a browser, of an engine: so many of them
+	}
 	s := sentence{ts: ts, roles: roles, text: text, tooBig: -1, rel: -1, code: code}
 	s.compare()
 	if s.has(rField) && !s.window && !s.plainSubject() || s.has(rMedia) && !s.window && !s.has(rToken) || s.has(rMedia) && s.word("encoder") {
@@ -152,7 +155,7 @@ func (s *sentence) isTokens() bool {
 		return true
 	case s.countsTokens() && s.over && (s.has(rMax|rCapacity|rInput) || s.number || s.code): // "token limit exceeded"
 		return true
-	case s.has(rRequest) && s.over && s.word("length"): // "Request exceeds maximum length"
+	case (s.has(rRequest) || s.code && s.word("content")) && s.over && s.word("length"): // "Request exceeds maximum length"
 		return true
 	case s.declares(): // "This model's maximum context length is 4096 tokens"
 		return true

@@ -14,8 +14,8 @@ func (c *counts) kind(ts []token, i int) (kind count, over bool) {
 	switch back {
 	case countTotal:
 		back = c.before(ts, i)
-		if back == countOutput || back == countLimit && isSign(ts, i+2, ":") {
-			return back, false // "max_prompt_len 8192 exceeded: 9000"
+		if back == countOutput || back == countLimit && endsWithin(ts, i) {
+			return back, false // "max_prompt_len 8192 exceeded: 9000", "a maximum of 8192 tokens exceeded"
 		}
 		return countTotal, false
 	case countLimit, countDelta:
@@ -23,7 +23,7 @@ func (c *counts) kind(ts []token, i int) (kind count, over bool) {
 	}
 	back = c.before(ts, i)
 	if back == countLimit || back == countDelta {
-		return back, i > 1 && ts[i-1].s == ":" && (ts[i-2].role&rOver != 0 || i > 2 && ts[i-3].role&rOver != 0)
+		return back, i > 1 && (ts[i-1].s == ":" || ts[i-1].s == "(") && (ts[i-2].role&rOver != 0 || i > 2 && ts[i-3].role&rOver != 0)
 	}
 	switch ahead := ahead(ts, i); {
 	case ahead == countOutput && promised(ts, i):
@@ -32,6 +32,15 @@ func (c *counts) kind(ts []token, i int) (kind count, over bool) {
 		return ahead, false
 	}
 	return back, false
+}
+
+// endsWithin says that nothing but the relation stands behind the number i and its unit.
+func endsWithin(ts []token, i int) bool {
+	k := skipUnit(ts, i+1)
+	if k >= len(ts) || ts[k].role&rOver == 0 {
+		return false
+	}
+	return k+1 == len(ts) || ts[k+1].sign && (ts[k+1].s == ":" || endsSentence(ts[k+1].s))
 }
 
 // promised says that a number is one of several that a model supports: "supports 32000 input tokens and
@@ -57,6 +66,8 @@ func (c *counts) behind(ts []token, i int) count {
 	}
 	t := ts[k]
 	switch {
+	case t.s == "," && isSign(ts, i-1, "(") && k+1 < len(ts) && ts[k+1].role&rMax != 0 && numberWithin(ts, k+2, 3):
+		return countTotal // "the context window (9000 tokens, maximum 8192)"
 	case t.role&rOver != 0 && k+1 < len(ts) && ts[k+1].s == "by", t.role&rContext != 0:
 		return countLimit // "a limit of 8192 exceeded by …", "an 8192 token context"
 	case (t.s == "over" || t.s == "above") && !numberWithin(ts, k+1, 6):
@@ -90,6 +101,8 @@ func (c *counts) before(ts []token, i int) count {
 			return countInput
 		case t.s == ">" && isSign(ts, k-1, "-"):
 			weak = countInput // "too long -> 140000"
+		case t.s == "room" && k > 0 && ts[k-1].role&rOutput != 0:
+			continue // "answer room (500)"
 		case t.s == "current" && k > 0 && ts[k-1].s == "of":
 			continue // "the max length of current question is 20000"
 		case t.role&rActual != 0 && k > 0 && (ts[k-1].s == "model" || ts[k-1].s == "models"):
@@ -102,9 +115,11 @@ func (c *counts) before(ts []token, i int) count {
 			return countNone
 		case t.s == "by" && k == i-1:
 			return countDelta
+		case t.role&rOutput != 0 && isSign(ts, k-1, "+") && !isNum(ts, k-2) && !isSign(ts, k-2, ")") && k < i-1 && !ts[i-1].sign:
+			return countTotal // "prompt + max_tokens would be 41200"
 		case t.role&rOutParam != 0, t.role&rOutput != 0 && (k == i-1 || k == i-2 && !isSign(ts, i-1, "(")):
 			return countOutput
-		case t.role&rOutput != 0 && k == i-2 && isSign(ts, k-1, "+") && (isNum(ts, k-2) || isSign(ts, k-2, ")")):
+		case t.role&rOutput != 0 && k >= i-3 && isSign(ts, k-1, "+") && (isNum(ts, k-2) || isSign(ts, k-2, ")")):
 			return countOutput // "input (10000) + output (2000)"
 		case t.role&rMax != 0 && k+1 < len(ts) && ts[k+1].role&rOutput != 0:
 			continue // "input and maximum output tokens (35000)"
@@ -112,7 +127,7 @@ func (c *counts) before(ts []token, i int) count {
 			return countOutput // "prompt (5000) + max tokens (4096)"
 		case t.role&rOver != 0 && ts[k+1].s == "by":
 			weak = countInput // "exceeded by a request with 20000"
-		case t.role&(rMax|rContext) != 0, t.s == "supports", t.s == "accepts", t.s == "allows", t.s == "permits", t.role&(rOver|rThan) != 0 && k >= i-4 && !(t.role&rThan != 0 && isSign(ts, i-1, ":")),
+		case t.role&(rMax|rContext) != 0, t.s == "supports", t.s == "accepts", t.s == "allows", t.s == "permits", t.s == "hold", t.s == "holds", t.role&(rOver|rThan) != 0 && k >= i-4 && !(t.role&rThan != 0 && isSign(ts, i-1, ":")),
 			t.s == "<", t.s == ">", t.s == "over", t.s == "above", t.s == "window", t.s == "room",
 			t.s == "to" && k > 0 && ts[k-1].s == "up", t.s == "within":
 			return countLimit

@@ -109,6 +109,9 @@ func (c *counts) read(ts []token, unit sizeUnit) {
 			continue
 		}
 		kind, over := c.kind(ts, i)
+		if kind == countNone && i == 0 && skipUnit(ts, 1) == 1 {
+			continue // a code in front of all words
+		}
 		c.add(kind, int(ts[i].n), over)
 	}
 }

@@ -9,7 +9,7 @@ type phrase uint32
 const (
 	pCancelled    phrase = 1 << iota // "context canceled"
 	pRequestEnded                    // "request canceled": by its caller, or by a timeout
-	pScanner                         // "bufio.Scanner"
+	pGo                              // "bufio.Scanner", "sendto": Go's own errors and the system's
 	pGoBody                          // "http: request body too large": Go's own server
 	pTimeout                         // "timeout" in whatever sense
 	pTimedOut                        // "deadline exceeded", "timed out"
@@ -23,6 +23,7 @@ const (
 	pFirstPerson                     // "I", maybe
 	pStringLong                      // "string too long", "string should have at most"
 	pArrayLong                       // "array too long"
+	pResets                          // "resets": a budget does, some time
 )
 
 // phraseAt returns the phrases that the word at i belongs to.
@@ -38,7 +39,11 @@ func phraseAt(ts []token, i int) phrase {
 			return pRequestEnded
 		}
 	case "bufio":
-		return when(next("scanner"), pScanner)
+		return when(next("scanner"), pGo)
+	case "udp", "sendto", "sendmsg":
+		return pGo
+	case "resets":
+		return pResets
 	case "http":
 		return when(isSign(ts, i+1, ":") && wordsAt(ts, i+2, "request", "body", "too", "large"), pGoBody)
 	case "deadline":

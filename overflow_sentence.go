@@ -64,6 +64,9 @@ func (s *sentence) plainSubject() bool {
 		case t.role&(rField|rMedia) != 0:
 			return false
 		case t.role&(rInput|rContext) != 0 || t.s == "tokens" || t.s == "sequence":
+			if k > 1 && s.ts[k-1].role&rSkip != 0 { // "the packet for a query"
+				k--
+			}
 			return !(k > 0 && s.ts[k-1].role&(rField|rMedia) != 0)
 		}
 	}

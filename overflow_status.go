@@ -239,6 +239,9 @@ func isStatus(ts []token, k int) bool {
 	if isSign(ts, k-1, ":") && k > 1 && k+1 < len(ts) && ts[k-2].role == 0 {
 		return true // "call 3 of 7: 400 …"
 	}
+	if isSign(ts, k-1, ",") && isSign(ts, k+1, ")") && k+2 == len(ts) {
+		return true // a tuple of a message and its status
+	}
 	return isSign(ts, k-1, "<") && isSign(ts, k+1, ">")
 }
 

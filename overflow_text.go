@@ -102,12 +102,25 @@ func (r *reading) lex(text string, code bool) segment {
 	s.tokens = whole[len(store):len(whole):len(whole)]
 	for i := range s.tokens {
 		role := s.tokens[i].role
+		if role&rContext != 0 && otherContext(s.tokens, i) {
+			role = rField
+			s.tokens[i].role = role
+		}
 		if s.roles |= role; role&rHint != 0 {
 			s.says |= phraseAt(s.tokens, i)
 		}
 	}
 	r.tokens = whole
 	return s
+}
+
+// otherContext says that the context at i is not a model's: "Model Context Protocol".
+func otherContext(ts []token, i int) bool {
+	switch wordAt(ts, i+1) {
+	case "protocol", "server", "menu", "switch", "switches", "manager":
+		return true
+	}
+	return false
 }
 
 // normalise lowers the case, sets the words of camelCase and of scripts without spaces apart from
@@ -312,8 +325,12 @@ func (s *segment) number(i int) int {
 	for i < len(t) && (isAlnum(t[i]) || t[i] == '_') {
 		i++
 	}
-	if t[end:i] == "k" {
+	switch {
+	case t[end:i] == "k":
 		n *= 1000
+	case t[end:i] == "m" && (strings.HasPrefix(t[i:], " token") || strings.HasPrefix(t[i:], "-token") || strings.HasPrefix(t[i:], " context")): // and not minutes
+		n *= 1_000_000
+		end = i
 	}
 	tok := token{s: t[start:end], n: int32(min(n, math.MaxInt32)), isNum: whole}
 	switch suffix := t[end:i]; suffix {

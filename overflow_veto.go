@@ -80,11 +80,11 @@ func vetoText(s *segment, status int) verdict {
 		return vetoRates(s)
 	}
 	switch {
-	case s.says&(pCancelled|pScanner) != 0, s.says&(pRequestEnded|pTimeout) == pRequestEnded, s.says&pGoBody != 0 && status != 413:
+	case s.says&(pCancelled|pGo) != 0, s.says&(pRequestEnded|pTimeout) == pRequestEnded, s.says&pGoBody != 0 && status != 413:
 		return vetoGo
 	case s.says&pTimedOut != 0:
 		return vetoTimeout
-	case talk(s):
+	case talk(s), s.says&pUsage != 0 && answered(s.tokens):
 		return vetoOther
 	case s.says&pKey != 0:
 		if v := vetoRates(s); v != vetoNone {
@@ -133,6 +133,7 @@ func vetoRates(s *segment) verdict {
 		rate = rate || containsAny(s.lower, "频繁", "頻繁", "频率", "限流", "速率", "每分钟", "并发", "レート制限", "毎分", "요청이 너무 많", "속도 제한", "분당")
 		quota = quota || containsAny(s.lower, "配额", "額度", "额度", "余额", "欠费", "充值", "每日", "할당량", "利用枠")
 	}
+	quota = quota || s.says&pResets != 0 && s.roles&rMax != 0 && !rate
 	switch {
 	case rate && perMinute, rate && !quota:
 		return vetoRate
@@ -142,6 +143,16 @@ func vetoRates(s *segment) verdict {
 		return vetoBusy
 	}
 	return vetoNone
+}
+
+// answered finds tokens that were billed for an answer: what was answered was not refused.
+func answered(ts []token) bool {
+	for i := range ts {
+		if (ts[i].s == "completion" || ts[i].s == "output") && wordAt(ts, i+1) == "tokens" && (isSign(ts, i+2, "=") || isSign(ts, i+2, ":")) && isNum(ts, i+3) && ts[i+3].n > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // after returns the token behind the i-th, past a hyphen or a slash.

@@ -11,6 +11,8 @@ func roleOf(w string) role {
 		return rInput
 	case "message":
 		return rInput | rMessage
+	case "input_ids":
+		return rInput | rToken
 	case "request", "requests", "payload", "body", "entity", "anfrage", "requête", "solicitud":
 		return rRequest
 	case "token", "tokens", "tokencount", "jetons", "токенов", "токены":
@@ -18,13 +20,13 @@ func roleOf(w string) role {
 	case "context", "contexts", "ctx", "kontext", "contexto", "contexte", "contesto", "контекст", "контекста", "kontekstu", "kontekst", "bağlam":
 		return rContext
 	case "contextwindow", "kontextfenster", "kontextlänge", "kontextgröße", "contextlength", "n_ctx", "max_model_len", "num_ctx", "n_ctx_train",
-		"ctx_size", "max_seq_len", "max_position_embeddings", "truncation_length":
+		"ctx_size", "session_len", "max_seq_len", "max_position_embeddings", "truncation_length":
 		return rContext | rCapacity | rMax
 	case "array", "arrays":
 		return rField | rHint
 	case "capacity":
 		return rCapacity | rHint
-	case "window", "size", "ventana", "fenêtre", "finestra", "janela", "окно", "окна", "tamaño", "taille", "größe", "budget", "space":
+	case "window", "size", "ventana", "fenêtre", "finestra", "janela", "окно", "окна", "pencere", "penceresi", "penceresini", "tamaño", "taille", "größe", "budget", "space":
 		return rCapacity
 	case "length", "len", "longitud", "longueur", "lunghezza", "länge", "comprimento", "длина", "длину", "длины":
 		return rCapacity | rLength
@@ -32,7 +34,7 @@ func roleOf(w string) role {
 		return rLength
 	case "limit", "limits", "limite", "límite", "лимит", "лимите", "лимита", "ceiling", "threshold", "cap", "maxlength":
 		return rCapacity | rMax
-	case "maximum", "max", "maximal", "maximale", "allowed", "permitted", "allowable", "limited", "máximo", "máxima", "massimo", "massima",
+	case "maximum", "max", "maximal", "maximale", "allowed", "permitted", "allowable", "limited", "maximaal", "maksimum", "maksimal", "maks", "batas", "máximo", "máxima", "massimo", "massima",
 		"maximum_length", "upper", "максимальный", "максимальную", "максимальной", "supported":
 		return rMax
 	case "exceed", "exceeds", "exceeded", "exceeding", "overflow", "overflows", "overflowed", "overflowing", "surpass", "surpasses",
@@ -40,10 +42,10 @@ func roleOf(w string) role {
 		"supera", "dépasse", "dépassée", "dépassé", "eccede", "ultrapassa", "превышает", "превышен", "превышена", "outgrew", "outgrown",
 		"przekracza", "vượt", "aşıyor", "overschrijdt", "överskrider", "melebihi":
 		return rOver
-	case "too", "zu", "trop", "demasiado", "demasiada", "troppo", "muito", "слишком":
+	case "too", "zu", "trop", "demasiado", "demasiada", "troppo", "muito", "слишком", "te", "çok", "zbyt", "för", "terlalu":
 		return rToo
 	case "long", "large", "big", "many", "high", "lengthy", "huge", "lang", "groß", "largo", "larga", "lungo", "lunga", "longo", "longa",
-		"longue", "grande", "viele", "длинный", "длинное", "большой", "много":
+		"longue", "grande", "viele", "lång", "långt", "uzun", "długi", "długa", "panjang", "длинный", "длинное", "большой", "много":
 		return rBig
 	case "longer", "larger", "bigger", "greater", "more", "higher", "länger", "größer", "длиннее", "больше":
 		return rMore
@@ -77,12 +79,12 @@ func sideRole(w string) role {
 		"file", "files", "document", "documents", "attachment", "attachments", "encoder", "mime", "media", "upload", "picture", "frames":
 		return rMedia
 	case "id", "ids", "call_id", "tool_call_id", "tool_use_id", "name", "names", "pattern", "description", "descriptions", "enum",
-		"items", "elements", "item", "expiry", "age", "retries", "redirects", "depth", "attempts", "iterations", "email", "password", "metadata", "schema", "properties", "function", "functions", "temperature",
+		"items", "elements", "item", "packet", "packets", "expiry", "age", "retries", "redirects", "depth", "attempts", "iterations", "email", "password", "metadata", "schema", "properties", "function", "functions", "temperature",
 		"top_p", "top_k", "cache", "cached", "caching", "stop", "encrypted_content", "blocks", "cache_control", "title", "header", "headers",
-		"url", "filename", "path", "key", "tool_use", "tool_result", "varying", "label", "logit_bias", "seed", "queue":
+		"url", "filename", "path", "key", "tool_use", "tool_result", "varying", "label", "logit_bias", "seed", "queue", "tls", "handshake":
 		return rField
 	case "asked", "has", "have", "had", "contains", "contain", "contained", "got", "given", "received", "supplied", "requested", "resulted",
-		"passed", "sent", "actual", "current", "currently", "provided", "used", "totals", "total", "first", "estimated", "found", "was", "counted", "needs", "requires", "takes", "uses":
+		"passed", "sent", "actual", "current", "currently", "provided", "used", "recebidos", "enviados", "recibidos", "reçus", "envoyés", "erhalten", "gesendet", "ricevuti", "inviati", "получено", "totals", "total", "first", "estimated", "found", "was", "counted", "needs", "requires", "takes", "uses":
 		return rActual
 	case "tpm", "rpm", "rps", "throttled", "throttling", "throttle", "ratelimit", "ratelimited", "ratelimiterror", "ratelimitexceeded", "concurrency", "concurrent":
 		return rRate
@@ -94,7 +96,7 @@ func sideRole(w string) role {
 		return rDay
 	case "quota", "quotas", "billing", "credit", "credits", "balance", "afford", "payment", "spend", "spending", "prepaid", "insufficient_quota":
 		return rQuota
-	case "canceled", "cancelled", "bufio", "http", "deadline", "timed", "timeout", "time", "api", "unauthorized", "unauthenticated",
+	case "canceled", "cancelled", "bufio", "sendto", "sendmsg", "udp", "resets", "http", "deadline", "timed", "timeout", "time", "api", "unauthorized", "unauthenticated",
 		"authentication", "security", "expired", "access", "sign", "permission", "forbidden", "service", "overloaded", "upstream", "gateway", "temporarily", "busy",
 		"cost", "demand", "explain", "returns", "why", "how", "curl", "usage", "string", "rate", "please", "again", "retry", "i":
 		return rHint
