@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 
 // chaos is a provider and a summarizer of which nothing can be relied on.
 type chaos struct {
+	mu      sync.Mutex // protects d and cancel
 	d       dice
 	limit   int // tokens, by the provider's own count
 	cancel  context.CancelFunc
@@ -30,16 +32,20 @@ type chaos struct {
 
 var errWeather = errors.New("503 overloaded_error: try again later")
 
-func (c *chaos) call(_ context.Context, messages []winnow.Message) (int, error) {
+func (c *chaos) call(ctx context.Context, messages []winnow.Message) (int, error) {
 	c.calls++
+	ended := ctx.Err() != nil
 	if c.valid { // JSON has no way to send what is not UTF-8
 		require.NoError(c.t, wireRules{allowLead: leads(c.h)}.validate(messages), "seed %d", c.seed)
 	}
 	payload := fmt.Sprintf("%+v", messages)
 	if c.sent[payload] {
-		c.t.Fatal("a refused payload came again")
+		c.t.Fatalf("seed %d: a refused payload came again", c.seed)
 	}
-	switch c.d.IntN(12) {
+	if ended && c.calls > 1 {
+		c.t.Fatalf("seed %d: something was tried after the end", c.seed)
+	}
+	switch c.weather(20) {
 	case 0:
 		return 0, errWeather
 	case 1:
@@ -47,7 +53,7 @@ func (c *chaos) call(_ context.Context, messages []winnow.Message) (int, error) 
 	case 2:
 		return 0, errors.New("429 rate_limit_error: too many requests")
 	case 3:
-		c.cancel()
+		c.cancelRun()
 		return 0, context.Canceled
 	}
 	n := 0
@@ -59,17 +65,54 @@ func (c *chaos) call(_ context.Context, messages []winnow.Message) (int, error) 
 	}
 	c.refused++
 	c.sent[payload] = true
-	switch c.d.IntN(3) {
+	switch c.weather(5) {
 	case 0:
 		return 0, fmt.Errorf("400 prompt is too long: %d tokens > %d maximum", n, c.limit)
 	case 1:
 		return 0, errors.New("413 request entity too large")
+	case 2:
+		return 0, fmt.Errorf("413 request body too large: %d bytes, the limit is %d bytes", n*4, c.limit*4)
+	case 3:
+		return 0, fmt.Errorf("429 request too large on tokens per min (TPM): Limit %d, Requested %d", c.limit, n)
 	}
 	return 0, errors.New("Input is too long for requested model.")
 }
 
+// run is one run of Do.
+func (c *chaos) run(m *winnow.Manager, h []winnow.Message) (*winnow.Request, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	c.mu.Lock()
+	c.cancel = cancel
+	c.mu.Unlock()
+	c.calls = 0
+	_, r, err := winnow.Do(ctx, m, h, c.call)
+	require.LessOrEqual(c.t, c.calls, 12, "seed %d: a run without end", c.seed)
+	return r, err
+}
+
+// check fails where a message is lost: each is in the request, or an edit says what became of it.
+func (c *chaos) check(h []winnow.Message, r *winnow.Request) {
+	checkEdits(c.t, h, r)
+	checkVerbatim(c.t, h, r.Messages)
+}
+
+// weather is a number of the dice, which the summarizer in the background throws as well.
+func (c *chaos) weather(n int) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.d.IntN(n)
+}
+
+func (c *chaos) cancelRun() {
+	c.mu.Lock()
+	cancel := c.cancel
+	c.mu.Unlock()
+	cancel()
+}
+
 func (c *chaos) Summarize(ctx context.Context, r winnow.SummaryRequest) (string, error) {
-	switch c.d.IntN(6) {
+	switch c.weather(6) {
 	case 0:
 		return "", errWeather
 	case 1:
@@ -79,7 +122,7 @@ func (c *chaos) Summarize(ctx context.Context, r winnow.SummaryRequest) (string,
 	case 3:
 		panic("out of cheese")
 	case 4:
-		c.cancel()
+		c.cancelRun()
 		return "", ctx.Err()
 	}
 	return winnow.Digest().Summarize(ctx, r)
@@ -93,37 +136,44 @@ func TestChaos(t *testing.T) {
 	}
 	var calls, refused, answered, gaveUp, other int
 	for seed := range uint64(runs) {
-		h := randomHistory(seed)
+		h := named(randomHistory(seed))
 		d := seeded(seed + 1<<40)
 		tokens := 0
 		for i := range h {
 			tokens += winnow.CharsPerToken(4).Estimate(h[i])
 		}
 		window := 400 + tokens*(2+d.IntN(8))/4
-		c := &chaos{d: d, limit: window * (3 + d.IntN(6)) / 10, t: t, h: h, seed: seed, valid: validText(h), sent: map[string]bool{}}
-		m, err := winnow.New(window, &winnow.Options{Summarizer: c, Compact: &winnow.CompactOptions{Attempts: 1, Off: d.IntN(4) == 0}})
-		require.NoError(t, err)
+		c := &chaos{d: d, limit: 200 + tokens*(1+d.IntN(12))/12, t: t, h: h, seed: seed, valid: validText(h), sent: map[string]bool{}}
+		o := &winnow.Options{Summarizer: c, Compact: &winnow.CompactOptions{Attempts: 1, Off: c.weather(4) == 0, Background: c.weather(4) == 0}}
+		m := newManager(t, window, o)
 		original := deepCopy(h)
 		for n := len(h) - min(len(h), 12); n < len(h); n += 4 {
-			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-			c.cancel = cancel
-			c.calls = 0
-			_, _, err := winnow.Do(ctx, m, h[:n], c.call)
-			cancel()
-			calls += c.calls
-			require.LessOrEqual(t, c.calls, 12, "seed %d: a run without end", seed)
-			var full *winnow.OverflowError
-			switch {
-			case err == nil:
-				answered++
-			case errors.As(err, &full):
-				gaveUp++
-			default:
-				other++
+			for tries := 0; tries < 3; tries++ {
+				r, err := c.run(m, h[:n])
+				calls += c.calls
+				if r != nil {
+					c.check(h[:n], r)
+				}
+				var full *winnow.OverflowError
+				switch {
+				case err == nil:
+					answered++
+				case errors.As(err, &full):
+					gaveUp++
+				default:
+					other++
+				}
+				state, failed := m.Snapshot()
+				require.NoError(t, failed)
+				if c.weather(2) == 0 { // another process goes on
+					require.NoError(t, m.Close())
+					m = newManager(t, window, o)
+				}
+				require.NoError(t, m.Restore(state), "seed %d: a state that cannot be restored", seed)
+				if err == nil {
+					break
+				}
 			}
-			state, err := m.Snapshot()
-			require.NoError(t, err)
-			require.NoError(t, m.Restore(state), "seed %d: a state that cannot be restored", seed)
 		}
 		refused += c.refused
 		sameMessages(t, original, h, fmt.Sprintf("seed %d: the history was written", seed))

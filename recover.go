@@ -30,7 +30,8 @@ const (
 //
 // cause is returned, wrapped, when it is no overflow; when nothing is left to try the error is an
 // [*OverflowError] that wraps cause. A nil cause is an error, and so is an *OverflowError: it is the end of
-// a ladder, of this manager's or of another's that the call was about. Nothing is tried after ctx has ended.
+// a ladder, of this manager's or of another's that the call was about. Nothing is tried after ctx has ended, but what was
+// said is remembered.
 func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (*Request, error) {
 	if cause == nil {
 		return nil, errors.New("winnow: Recover: no cause")
@@ -39,16 +40,16 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	said = m.weigh(said)
-	switch {
-	case !said.isRecoverable():
+	if !said.isRecoverable() {
 		return nil, fmt.Errorf("winnow: not a context overflow: %w", cause)
-	case ctx.Err() != nil:
-		return nil, fmt.Errorf("winnow: %w: %w", context.Cause(ctx), cause)
 	}
 	l := m.startLadder(history, said)
 	a := &m.ledger.accounting
 	m.opts.Logger.Warn("winnow: the provider refused a request", "class", string(said.class), "tokens", l.refused, "answer_reserve", said.output,
 		"limit", a.limit, "guessed_limit", a.guess, "body_limit", m.ledger.body, "refusals", m.ledger.refusals)
+	if ctx.Err() != nil { // what was said is true nevertheless
+		return nil, fmt.Errorf("winnow: %w: %w", context.Cause(ctx), cause)
+	}
 	if m.ledger.refusals > maxRefusals || m.ledger.run.refusals > maxRefusalsPerRun {
 		return nil, l.giveUp(cause)
 	}

@@ -271,6 +271,23 @@ func TestRecoverAfterTheEnd(t *testing.T) {
 	require.Error(t, err)
 }
 
+// What a refusal said is true although nobody waits any more: the same request is not sent again.
+func TestRecoverAfterTheEndLearns(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	m, err := winnow.New(20_000, nil)
+	require.NoError(t, err)
+	h := longSession()
+	r, err := m.Prepare(ctx, h)
+	require.NoError(t, err)
+	cancel()
+	_, err = m.Recover(ctx, h, errors.New("prompt is too long: 19000 tokens > 9000 maximum"))
+	require.ErrorIs(t, err, context.Canceled)
+	next, err := m.Prepare(context.Background(), h)
+	require.NoError(t, err)
+	assert.Less(t, next.Tokens, r.Tokens)
+	assert.LessOrEqual(t, next.Budget, 9_000)
+}
+
 // An *OverflowError is the end of a ladder: this manager's, or that of another that the call was about.
 func TestRecoverLeavesOverflowErrors(t *testing.T) {
 	ctx := context.Background()
