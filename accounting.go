@@ -82,11 +82,16 @@ func (a *accounting) observe(messages, estimate, prompt, overhead int) {
 
 // budget is what a request may have, of n tokens that the window has for it.
 func (a *accounting) budget(n int) int {
+	if n = a.told(n); a.guess > 0 {
+		n = min(n, a.guess)
+	}
+	return n
+}
+
+// told is budget without what is only guessed.
+func (a *accounting) told(n int) int {
 	if a.limit > 0 {
 		n = min(n, a.limit)
-	}
-	if a.guess > 0 {
-		n = min(n, a.guess)
 	}
 	return n
 }

@@ -136,7 +136,7 @@ func judge(r *reading, status int) diagnosis {
 	switch {
 	case v == vetoNone:
 		return d
-	case v == vetoOther, d.class != ErrorOverflow:
+	case d.class != ErrorOverflow, v == vetoOther && !(hardCode(r) && !outputCap(r)):
 		return v.diagnosis(r)
 	case hardCode(r):
 		return d // a code that means one thing wins over the status and over the words around it

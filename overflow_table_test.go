@@ -66,6 +66,7 @@ var overflowTexts = []struct {
 	{"history", "chat history exceeds the allowed size", 0, 0},
 	{"sequence of tokens", "Requested 5000 tokens but the model only has a context of 4096", 5000, 4096},
 	{"cannot handle", "the model cannot handle prompts longer than 8192 tokens", 0, 8192},
+	{"a code that means one thing, and a model's words", `{"error":{"code":"context_length_exceeded","message":"I cannot read that much. Why not start anew?"}}`, 0, 0},
 	{"text with a colon", "error: n_tokens (5120) > n_ctx (4096)", 5120, 4096},
 }
 

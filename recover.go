@@ -81,6 +81,7 @@ type ladder struct {
 	estimate int         // of its messages
 	bytes    int         // of its body; 0: its size in bytes was not the matter
 	guessed  bool        // the limit is a guess
+	allowed  int         // tokens that the provider allows, with none kept free for the answer; 0: it did not say
 	answer   int         // tokens of it that are reserved for the answer, where the provider said so
 	report   *Compaction // of the compaction that was tried last
 	smallest proposal    // of what was tried
@@ -201,14 +202,18 @@ func (l *ladder) truncate(context.Context) *draft {
 
 func (l *ladder) digest(ctx context.Context) *draft { return l.compactWith(ctx, Digest()) }
 
-// smallestThatIsLess gives up a limit that was only guessed.
+// smallestThatIsLess gives up a limit that was only guessed, or the room for the answer within one that was told.
 func (l *ladder) smallestThatIsLess(context.Context) *draft {
 	d := l.smallest.draft
-	if !l.guessed || d == nil {
+	if d == nil {
 		return nil
 	}
 	n, g := l.size(d), &l.manager.ledger
 	switch {
+	case !l.guessed && l.bytes == 0 && n < l.allowed && d.fitsBody():
+		g.accounting.limit, d.accounting.limit, d.budget = l.allowed, l.allowed, l.allowed
+	case !l.guessed:
+		return nil
 	case l.bytes > 0 && n <= shareOf(l.bytes, leastShrink) && d.tokens() <= d.budget:
 		g.body = n
 	case l.bytes == 0 && n <= shareOf(l.refused, leastShrink) && d.fitsBody():
@@ -249,6 +254,9 @@ func (l *ladder) giveUp(cause error) error {
 	if d == nil {
 		d = l.draft()
 		d.fit()
+	}
+	if l.guessed && l.bytes == 0 { // what was guessed fills no window
+		d.budget = d.accounting.told(l.manager.window - l.manager.opts.Reserve)
 	}
 	e := d.overflow()
 	e.Answer, e.Err = l.answer, cause

@@ -97,6 +97,9 @@ func (l *ladder) learnLimit(said diagnosis) {
 	if *known == 0 || limit < *known {
 		*known = max(1, limit)
 	}
+	if !l.guessed {
+		l.allowed = allowed
+	}
 	if l.refused == counted {
 		a.doubtHidden(g.estimate, counted, l.manager)
 	}
@@ -141,7 +144,11 @@ func (m *Manager) withoutGuess(ctx context.Context, history []Message, err error
 		g.body = 0
 	}
 	d := m.draft(history, g.checkpoint)
-	if fits := d.fit(); !fits || !slices.Contains(g.run.refused, d.payload()) {
+	if d.fit() && slices.Contains(g.run.refused, d.payload()) {
+		if guess > 0 {
+			err = d.overflow()
+		}
+	} else {
 		r, again := m.prepareWithin(ctx, history)
 		if again == nil {
 			g.bodyGuessed = false

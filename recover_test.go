@@ -340,6 +340,40 @@ func TestRequestsAboveARateAreMadeSmaller(t *testing.T) {
 	assert.Equal(t, 3, len(sizes), "the limit is known")
 }
 
+// A request within the limit that was told is tried before nothing is, though it leaves little for the answer.
+func TestRecoverUsesAllThatIsAllowed(t *testing.T) {
+	ctx := context.Background()
+	h := list(userSays(numbered(40)), modelSays("Yes."), userSays(numbered(700)))
+	m, err := winnow.New(20_000, nil)
+	require.NoError(t, err)
+	first, err := m.Prepare(ctx, h)
+	require.NoError(t, err)
+	told := first.Tokens - 50 // the newest request alone is less, and more than three quarters of it
+	cause := fmt.Errorf("prompt is too long: %d tokens > %d maximum", first.Tokens, told)
+	r, err := m.Recover(ctx, h, cause)
+	require.NoError(t, err)
+	assert.Equal(t, "smallest", r.Rung)
+	assert.LessOrEqual(t, r.Tokens, told)
+	assert.Equal(t, told, r.Budget)
+	_, err = m.Recover(ctx, h, cause)
+	require.ErrorIs(t, err, winnow.ErrOverflow)
+}
+
+// What is told when nothing helps is about what fills the request, not about a limit that was guessed.
+func TestOverflowErrorSaysWhatIsKnown(t *testing.T) {
+	h := list(systemSays("You are careful."), userSays(numbered(200)))
+	m := newManager(t, 20_000, nil)
+	prepare(t, m, h)
+	_, err := m.Recover(t.Context(), h, errNoNumbers)
+	var full *winnow.OverflowError
+	require.ErrorAs(t, err, &full)
+	assert.Equal(t, 15_000, full.Budget, "the window without the reserve")
+	assert.ErrorContains(t, err, "is refused")
+	_, err = m.Prepare(t.Context(), h)
+	require.ErrorAs(t, err, &full)
+	assert.ErrorContains(t, err, "is refused")
+}
+
 // Tokens that the call reserves for the answer are the caller's: the window is what the provider says it is.
 func TestRoomForTheAnswerIsReported(t *testing.T) {
 	ctx := context.Background()
