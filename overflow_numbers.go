@@ -92,10 +92,17 @@ func measureSizes(r *reading, d *diagnosis) {
 	d.size, d.limit = max(c.total, c.input), c.limit
 }
 
-// read takes the numbers of one text.
+// read takes the numbers of one text. Where it has said what was counted and what is allowed, one more sentence
+// may name the parts; what comes then is something else.
 func (c *counts) read(ts []token, unit sizeUnit) {
+	more := 2
 	for i := 0; i < len(ts); i++ {
 		if !ts[i].isNum {
+			if ts[i].sign && c.total > 0 && c.limit > 0 && endsSentence(ts[i].s) {
+				if more--; more == 0 {
+					return
+				}
+			}
 			continue
 		}
 		if isStatus(ts, i) || isCode(ts, i) || ts[i].n > maxLimit || isSign(ts, i+1, "%") {

@@ -82,17 +82,19 @@ func (r *reading) lex(text string, code bool) segment {
 	s.tokens = slices.Grow(store, 4+len(s.lower)/5)
 	for i := 0; i < len(s.lower); {
 		switch c := s.lower[i]; {
-		case c >= '0' && c <= '9':
-			i = s.number(i)
+		case c == ' ':
+			i++
 		case c >= 'a' && c <= 'z' || c == '_' || c >= utf8.RuneSelf:
 			i = s.word(i)
+		case c >= '0' && c <= '9':
+			i = s.number(i)
 		case c == '.':
 			if i+1 == len(s.lower) || s.lower[i+1] == ' ' {
 				s.tokens = append(s.tokens, token{s: ".", sign: true})
 			}
 			i++
 		default:
-			if c != ' ' && c != '"' {
+			if c != '"' {
 				s.tokens = append(s.tokens, token{s: s.lower[i : i+1], sign: true})
 			}
 			i++
@@ -173,8 +175,11 @@ func normalise(b []byte, text string) (lower []byte, wide bool) {
 
 // verbatim says that a character stays as it is, wherever it stands in ASCII.
 func verbatim(c byte) bool {
-	return c >= 'a' && c <= 'z' || c == ' ' || c >= '(' && c <= '9'
+	return verbatimASCII[c>>6]>>(c&63)&1 != 0
 }
+
+// verbatimASCII has a bit for each of the letters in lower case, the space, and the characters from ( to 9.
+var verbatimASCII = [4]uint64{1<<' ' | (1<<('9'+1) - 1<<'('), (1<<26 - 1) << ('a' - 64)}
 
 // trimWord takes the scheme of a link off the end.
 func trimWord(b []byte) []byte {
