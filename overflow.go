@@ -152,8 +152,10 @@ func judge(r *reading, status int) diagnosis {
 // was billed above the window, and for an answer without a single token that ended by length at a window
 // that is full to 99 %.
 //
-// A provider that drops the front of the prompt in silence and bills what is left cannot be told by its
-// answer alone: compare u with what was sent.
+// A provider that drops the front of the prompt in silence and bills what is left (Ollama above num_ctx, OpenAI
+// Responses with truncation "auto") cannot be told by its answer alone, which is that of a shorter conversation.
+// What was sent tells: u.Prompt() below half of [Request.Tokens] is no estimator's error. Better is to give New
+// the window that the server was started with.
 func ResponseOverflow(stopReason string, u Usage, window int) bool {
 	reason := strings.ToLower(stopReason[:min(len(stopReason), 128)])
 	if strings.Contains(reason, "context") && (strings.Contains(reason, "exceed") ||

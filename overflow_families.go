@@ -105,7 +105,16 @@ func hasAbove(ts []token, roles role) bool {
 	if roles&(rInput|rToken|rContext) == 0 {
 		return false
 	}
-	return hasWord(ts, ">") || hasWord(ts, "over") || hasWord(ts, "above") || hasWord(ts, "fit") || hasWord(ts, "window") || roles&rFull != 0
+	if roles&rFull != 0 {
+		return true
+	}
+	for i := range ts {
+		switch ts[i].s {
+		case ">", "over", "above", "window":
+			return true
+		}
+	}
+	return false
 }
 
 func hitSentence(ts []token, text role, code bool) hit {

@@ -1,7 +1,5 @@
 package winnow
 
-import "slices"
-
 // minLimit is the smallest number that is taken for a size: smaller ones are positions, versions, counts.
 const minLimit = 64
 
@@ -282,8 +280,8 @@ func tokenRate(r *reading) int {
 
 // numberBehind returns the number directly behind a word, past a colon or an equals sign.
 func numberBehind(ts []token, word string) int {
-	for i, t := range ts {
-		if t.s != word {
+	for i := range ts {
+		if ts[i].s != word {
 			continue
 		}
 		k := i + 1
@@ -303,5 +301,10 @@ func isCode(ts []token, k int) bool {
 }
 
 func hasWord(ts []token, w string) bool {
-	return slices.ContainsFunc(ts, func(t token) bool { return t.s == w })
+	for i := range ts {
+		if ts[i].s == w {
+			return true
+		}
+	}
+	return false
 }

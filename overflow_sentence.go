@@ -104,8 +104,8 @@ func endsSentence(sign string) bool { return sign == "." || sign == ";" || sign 
 
 func rolesOf(ts []token) role {
 	var all role
-	for _, t := range ts {
-		all |= t.role
+	for i := range ts {
+		all |= ts[i].role
 	}
 	return all
 }
