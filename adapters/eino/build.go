@@ -1,0 +1,77 @@
+package eino
+
+import (
+	"strings"
+
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+)
+
+// list is where a message holds its content.
+type list int
+
+const (
+	inContent list = iota // one text
+	inInput
+	inOutput
+	inOld
+)
+
+// listOf returns where the caller's parts of m were: the rest of it goes there as well.
+func listOf(m *winnow.Message) list {
+	for k := range m.Parts {
+		switch m.Parts[k].Source.(type) {
+		case *schema.MessageInputPart:
+			return inInput
+		case *schema.MessageOutputPart:
+			return inOutput
+		case *oldPart:
+			return inOld
+		}
+	}
+	return inContent
+}
+
+// build returns a message with the content of m, which is not sent as it was.
+func build(m *winnow.Message, role schema.RoleType) *schema.Message {
+	out := &schema.Message{Role: role}
+	where := listOf(m)
+	var texts []string
+	for k := range m.Parts {
+		p := &m.Parts[k]
+		if p.Kind == winnow.KindText && adapter.IsBlank(p.Text) || p.Kind == winnow.KindThinking || p.Kind == winnow.KindToolCall {
+			continue
+		}
+		switch where {
+		case inContent:
+			texts = append(texts, textOf(p))
+		case inInput:
+			part, ok := p.Source.(*schema.MessageInputPart)
+			if !ok {
+				part = &schema.MessageInputPart{Type: schema.ChatMessagePartTypeText, Text: textOf(p)}
+			}
+			out.UserInputMultiContent = append(out.UserInputMultiContent, *part)
+		case inOutput:
+			part, ok := p.Source.(*schema.MessageOutputPart)
+			if !ok {
+				part = &schema.MessageOutputPart{Type: schema.ChatMessagePartTypeText, Text: textOf(p)}
+			}
+			out.AssistantGenMultiContent = append(out.AssistantGenMultiContent, *part)
+		case inOld:
+			part, _ := p.Source.(*oldPart)
+			addOldPart(out, part, textOf(p))
+		}
+	}
+	out.Content = strings.Join(texts, "\n")
+	return out
+}
+
+// textOf returns a text, or what stands for a part without one.
+func textOf(p *winnow.Part) string {
+	if p.Kind == winnow.KindText {
+		return p.Text
+	}
+	return adapter.Placeholder(p)
+}

@@ -1,0 +1,48 @@
+package eino_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cloudwego/eino/components/model"
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/winnowgo/winnow"
+	adapter "github.com/winnowgo/winnow/adapters/eino"
+)
+
+// Use it with any chat model: the history is a list of winnow's messages.
+func Example() {
+	ctx := context.Background()
+	var chat model.BaseChatModel = localModel{}
+	summarizer := adapter.NewSummarizer(chat, 0)
+	manager, err := winnow.New(128_000, &winnow.Options{Summarizer: summarizer})
+	if err != nil {
+		panic(err)
+	}
+
+	history := adapter.Import([]*schema.Message{schema.UserMessage("Where is the window set?")})
+	answer, _, err := winnow.Do(ctx, manager, history, func(ctx context.Context, messages []winnow.Message) (*schema.Message, error) {
+		return chat.Generate(ctx, adapter.Export(messages))
+	})
+	if err != nil {
+		panic(err)
+	}
+	history = append(history, adapter.Response(answer))
+
+	fmt.Println(history[1].Parts[0].Text, history[1].Usage.Prompt(), history[1].StopReason)
+	// Output: In window.go. 42 stop
+}
+
+// localModel stands in for a model.
+type localModel struct{}
+
+func (localModel) Generate(context.Context, []*schema.Message, ...model.Option) (*schema.Message, error) {
+	m := schema.AssistantMessage("In window.go.", nil)
+	m.ResponseMeta = &schema.ResponseMeta{FinishReason: "stop", Usage: &schema.TokenUsage{PromptTokens: 42, CompletionTokens: 5}}
+	return m, nil
+}
+
+func (localModel) Stream(context.Context, []*schema.Message, ...model.Option) (*schema.StreamReader[*schema.Message], error) {
+	return schema.StreamReaderFromArray([]*schema.Message{}), nil
+}

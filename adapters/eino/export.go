@@ -1,0 +1,165 @@
+package eino
+
+import (
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+)
+
+// Export returns messages as Eino's. Messages and parts that were not changed since [Import] are the caller's
+// own; the rules for the others are in the package's documentation. Without changes Export gives back what
+// Import got.
+func Export(messages []winnow.Message) []*schema.Message {
+	e := exporter{out: make([]*schema.Message, 0, len(messages))}
+	e.ids.Rule.Request = true
+	for i := 0; i < len(messages); {
+		if adapter.IsAssistant(&messages[i]) {
+			e.assistant(&messages[i])
+			i++
+			continue
+		}
+		end := i
+		for end < len(messages) && !adapter.IsAssistant(&messages[end]) {
+			end++
+		}
+		e.between(messages[i:end])
+		i = end
+	}
+	return e.out
+}
+
+// What a model gave is taken back by it, within reason; what another gave has to fit everywhere: OpenAI takes
+// 40 characters and Anthropic only these.
+var (
+	ownIDs     = adapter.IDRule{MaxLength: 256, Request: true}
+	foreignIDs = adapter.IDRule{MaxLength: 40, Byte: adapter.Letters, Request: true}
+)
+
+// exporter makes Eino's messages.
+type exporter struct {
+	out  []*schema.Message
+	ids  adapter.CallIDs
+	sent []string // the ids of the calls at hand, as they are sent
+}
+
+// own returns the caller's message that m is, or nil.
+func own(m *winnow.Message) *schema.Message {
+	p, _ := m.Source.(*schema.Message)
+	return p
+}
+
+// between sends what stands between two assistant messages: the results first.
+func (e *exporter) between(run []winnow.Message) {
+	for i := range run {
+		if run[i].Role == winnow.RoleTool {
+			e.result(&run[i])
+		}
+	}
+	for i := range run {
+		m := &run[i]
+		if m.Role == winnow.RoleTool {
+			continue
+		}
+		p := own(m)
+		if p == nil {
+			p = build(m, schema.User)
+			if m.Role == winnow.RoleSystem {
+				p.Role = schema.System
+			}
+		}
+		if !isEmpty(p) {
+			e.out = append(e.out, p)
+		}
+	}
+}
+
+// isEmpty says that a message has no content and no calls.
+func isEmpty(m *schema.Message) bool {
+	return m.Content == "" && len(m.UserInputMultiContent) == 0 && len(m.AssistantGenMultiContent) == 0 &&
+		len(m.ToolCalls) == 0 && !hasOldParts(m)
+}
+
+func (e *exporter) result(m *winnow.Message) {
+	id, _ := e.ids.Result(m.ToolCallID)
+	p := own(m)
+	switch {
+	case p == nil:
+		p = build(m, schema.Tool)
+		p.ToolCallID, p.ToolName = id, m.ToolName
+	case p.ToolCallID != id:
+		copied := *p
+		copied.ToolCallID = id
+		p = &copied
+	}
+	e.out = append(e.out, p)
+}
+
+func (e *exporter) assistant(m *winnow.Message) {
+	stay := e.nameCalls(m)
+	p := own(m)
+	if p == nil {
+		p = e.output(m)
+	} else if !stay { // only ids differ: what else it holds stays
+		copied := *p
+		copied.ToolCalls = e.calls(m)
+		p = &copied
+	}
+	if !isEmpty(p) {
+		e.out = append(e.out, p)
+	}
+}
+
+// nameCalls decides the ids of m's calls. It says whether they all stay as they are.
+func (e *exporter) nameCalls(m *winnow.Message) bool {
+	e.ids.Message()
+	e.sent = e.sent[:0]
+	stay := true
+	for k := range m.Parts {
+		p := &m.Parts[k]
+		if p.Kind != winnow.KindToolCall {
+			continue
+		}
+		e.ids.Rule = foreignIDs
+		if _, ok := p.Source.(*schema.ToolCall); ok {
+			e.ids.Rule = ownIDs
+		}
+		id := e.ids.Call(p.ID)
+		e.sent = append(e.sent, id)
+		stay = stay && id == p.ID
+	}
+	return stay
+}
+
+// calls returns m's calls with the ids that they are sent with.
+func (e *exporter) calls(m *winnow.Message) []schema.ToolCall {
+	var calls []schema.ToolCall
+	for k := range m.Parts {
+		p := &m.Parts[k]
+		if p.Kind != winnow.KindToolCall {
+			continue
+		}
+		call := schema.ToolCall{Type: "function", Function: schema.FunctionCall{
+			Name: adapter.Name(p.Name, 64, adapter.Letters), Arguments: string(adapter.Object(p.Arguments)),
+		}}
+		if own, ok := p.Source.(*schema.ToolCall); ok {
+			call = *own
+		}
+		call.ID = e.sent[len(calls)]
+		calls = append(calls, call)
+	}
+	return calls
+}
+
+// output returns a message of the model, built anew. Of reasoning only the caller's is sent back, with what
+// the model keeps beside it.
+func (e *exporter) output(m *winnow.Message) *schema.Message {
+	out := build(m, schema.Assistant)
+	out.ToolCalls = e.calls(m)
+	for k := range m.Parts {
+		if of, ok := m.Parts[k].Source.(*schema.Message); ok {
+			out.ReasoningContent, out.Extra = of.ReasoningContent, of.Extra
+		}
+	}
+	return out
+}

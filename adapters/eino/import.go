@@ -1,0 +1,164 @@
+package eino
+
+import (
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+)
+
+// Import returns messages in winnow's form, one for each. The Source of a message is the caller's pointer,
+// whose value must not be changed as long as it is in use; the same values imported again give equal
+// messages. A nil message is left out.
+//
+// What a person did not write can be marked afterwards (Injected), as can what must survive (Pinned) and
+// results that are errors (IsError), which Eino has no field for.
+func Import(messages []*schema.Message) []winnow.Message {
+	parts := 0
+	for _, m := range messages {
+		if m != nil {
+			parts += 2 + len(m.ToolCalls) + len(m.MultiContent) + len(m.UserInputMultiContent) + len(m.AssistantGenMultiContent)
+		}
+	}
+	im := importer{out: make([]winnow.Message, 0, len(messages)), parts: make([]winnow.Part, 0, parts)}
+	for _, m := range messages {
+		if m != nil {
+			im.add(m)
+		}
+	}
+	return im.out
+}
+
+// importer turns messages into winnow's. Parts lie in one block of memory.
+type importer struct {
+	out   []winnow.Message
+	parts []winnow.Part
+	names adapter.ToolNames
+}
+
+func (im *importer) add(of *schema.Message) {
+	begin := len(im.parts)
+	im.out = append(im.out, winnow.Message{Source: of})
+	m := &im.out[len(im.out)-1]
+	switch of.Role {
+	case schema.Assistant:
+		m.Role = winnow.RoleAssistant
+		im.assistant(of)
+		im.names.Add(im.parts[begin:])
+		m.StopReason, m.Usage = outcome(of.ResponseMeta)
+	case schema.System:
+		m.Role = winnow.RoleSystem
+		im.input(of)
+	case schema.Tool:
+		m.Role, m.ToolCallID, m.ToolName = winnow.RoleTool, of.ToolCallID, of.ToolName
+		if m.ToolName == "" {
+			m.ToolName = im.names[of.ToolCallID]
+		}
+		im.input(of)
+	default:
+		m.Role = winnow.RoleUser
+		im.input(of)
+	}
+	m.Parts = im.parts[begin:len(im.parts):len(im.parts)]
+}
+
+// outcome returns why a message ended and what was billed for it. Eino counts what was cached in the prompt.
+func outcome(meta *schema.ResponseMeta) (stop string, usage *winnow.Usage) {
+	if meta == nil {
+		return "", nil
+	}
+	if u := meta.Usage; u != nil {
+		cached := u.PromptTokenDetails.CachedTokens
+		usage = &winnow.Usage{Input: max(0, u.PromptTokens-cached), CacheRead: cached, Output: u.CompletionTokens}
+	}
+	return meta.FinishReason, usage
+}
+
+// text adds a text. An empty one is no part: the message without it is the same.
+func (im *importer) text(s string, source any) {
+	if s != "" {
+		im.parts = append(im.parts, winnow.Part{Text: s, Source: source})
+	}
+}
+
+// input adds the content of a message that is not the model's. Content counts where there is no list.
+func (im *importer) input(of *schema.Message) {
+	switch {
+	case len(of.UserInputMultiContent) > 0:
+		for k := range of.UserInputMultiContent {
+			im.inputPart(&of.UserInputMultiContent[k])
+		}
+	case hasOldParts(of):
+		im.oldParts(of)
+	default:
+		im.text(of.Content, nil)
+	}
+}
+
+func (im *importer) inputPart(c *schema.MessageInputPart) {
+	switch {
+	case c.Type == schema.ChatMessagePartTypeText:
+		im.text(c.Text, c)
+	case c.Image != nil:
+		im.media(winnow.KindImage, &c.Image.MessagePartCommon, c)
+	case c.Audio != nil:
+		im.media(winnow.KindOpaque, &c.Audio.MessagePartCommon, c)
+	case c.Video != nil:
+		im.media(winnow.KindOpaque, &c.Video.MessagePartCommon, c)
+	case c.File != nil:
+		im.media(winnow.KindOpaque, &c.File.MessagePartCommon, c)
+	default:
+		im.parts = append(im.parts, winnow.Part{Kind: winnow.KindOpaque, Source: c})
+	}
+}
+
+// media adds a part that is not read. Its payload is the data or a URL, mostly one with the data in it.
+func (im *importer) media(kind winnow.Kind, c *schema.MessagePartCommon, source any) {
+	p := winnow.Part{Kind: kind, MediaType: c.MIMEType, Source: source}
+	if c.Base64Data != nil {
+		p.Bytes = len(*c.Base64Data)
+	} else if c.URL != nil {
+		p.Bytes = len(*c.URL)
+		if p.MediaType == "" {
+			p.MediaType = adapter.DataURLType(*c.URL)
+		}
+	}
+	im.parts = append(im.parts, p)
+}
+
+func (im *importer) assistant(of *schema.Message) {
+	if of.ReasoningContent != "" {
+		im.parts = append(im.parts, winnow.Part{Kind: winnow.KindThinking, Text: of.ReasoningContent, Source: of})
+	}
+	switch {
+	case len(of.AssistantGenMultiContent) > 0:
+		for k := range of.AssistantGenMultiContent {
+			im.outputPart(&of.AssistantGenMultiContent[k])
+		}
+	case hasOldParts(of):
+		im.oldParts(of)
+	default:
+		im.text(of.Content, nil)
+	}
+	for k := range of.ToolCalls {
+		c := &of.ToolCalls[k]
+		im.parts = append(im.parts, winnow.Part{
+			Kind: winnow.KindToolCall, ID: c.ID, Name: c.Function.Name, Arguments: []byte(c.Function.Arguments), Source: c,
+		})
+	}
+}
+
+func (im *importer) outputPart(c *schema.MessageOutputPart) {
+	switch {
+	case c.Type == schema.ChatMessagePartTypeText:
+		im.text(c.Text, c)
+	case c.Image != nil:
+		im.media(winnow.KindImage, &c.Image.MessagePartCommon, c)
+	case c.Audio != nil:
+		im.media(winnow.KindOpaque, &c.Audio.MessagePartCommon, c)
+	case c.Video != nil:
+		im.media(winnow.KindOpaque, &c.Video.MessagePartCommon, c)
+	default:
+		im.parts = append(im.parts, winnow.Part{Kind: winnow.KindOpaque, Source: c})
+	}
+}

@@ -1,0 +1,18 @@
+package eino
+
+import (
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/winnowgo/winnow"
+)
+
+// Response returns the answer of a chat model as the next message of the history, with why it ended and what
+// was billed. It is what [Import] makes of it. A streamed answer is collected by [schema.ConcatMessages]
+// first.
+func Response(answer *schema.Message) winnow.Message {
+	m := Import([]*schema.Message{answer})
+	if len(m) == 0 {
+		return winnow.Message{Role: winnow.RoleAssistant}
+	}
+	return m[0]
+}
