@@ -15,8 +15,14 @@ func (e *exporter) user(run []winnow.Message) {
 		if m := &run[i]; m.Role == winnow.RoleTool {
 			id, call := e.ids.Result(m.ToolCallID)
 			answers = sentCall{id, m.ToolName}
-			if call >= 0 {
+			switch {
+			case call >= 0:
 				answers.name = e.calls[call].name
+			case m.ToolCallID == "": // accepted
+				answers.id = ""
+			}
+			if answers.name == "" && call < 0 && ownResponse(m) == nil {
+				answers.name = "unknown"
 			}
 		}
 		e.run = append(e.run, answers)
@@ -169,9 +175,6 @@ func responsePart(m *winnow.Message, call sentCall) *sdk.Part {
 		if own, ok := m.Parts[k].Source.(*sdk.FunctionResponsePart); ok {
 			r.Parts = append(r.Parts, own)
 		}
-	}
-	if r.Name == "" {
-		r.Name = "unknown"
 	}
 	return &sdk.Part{FunctionResponse: r}
 }
