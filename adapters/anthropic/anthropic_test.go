@@ -66,7 +66,7 @@ func richValues() []winnowtest.Values[sdk.MessageParam] {
 		Content: []sdk.ToolResultBlockParamContentUnion{
 			{OfText: &sdk.TextBlockParam{Text: "package a", CacheControl: cached()}},
 			{OfImage: &sdk.ImageBlockParam{Source: sdk.ImageBlockParamSourceUnion{OfBase64: &sdk.Base64ImageSourceParam{Data: "aGk=", MediaType: "image/png"}}}},
-			{OfSearchResult: &sdk.SearchResultBlockParam{Source: "x", Title: "y", Content: []sdk.TextBlockParam{{Text: "z"}}}},
+			{OfDocument: &sdk.DocumentBlockParam{Source: sdk.DocumentBlockParamSourceUnion{OfText: &sdk.PlainTextSourceParam{Data: "z"}}}},
 		},
 	}
 	result.SetExtraFields(map[string]any{"later": 1})
@@ -197,6 +197,23 @@ func TestSiblingsStay(t *testing.T) {
 	}
 	assert.Equal(t, jsonOf(t, messages[2].Content[1:]), jsonOf(t, out[2].Content[1:]), "the others of the message are the caller's")
 	assert.JSONEq(t, `{"type":"tool_result","tool_use_id":"toolu_1","toolset_name":"files","content":[{"type":"text","text":"cut"}]}`, jsonOf(t, out[2].Content[0]))
+}
+
+// TestSearchResults are carried, in messages and in results.
+func TestSearchResults(t *testing.T) {
+	found := sdk.SearchResultBlockParam{Source: "x", Title: "y", Content: []sdk.TextBlockParam{{Text: "z"}}}
+	messages := []sdk.MessageParam{
+		sdk.NewUserMessage(sdk.ContentBlockParamUnion{OfSearchResult: &found}),
+		sdk.NewAssistantMessage(sdk.NewToolUseBlock("a", map[string]any{}, "search")),
+		sdk.NewUserMessage(sdk.ContentBlockParamUnion{OfToolResult: &sdk.ToolResultBlockParam{ToolUseID: "a", Content: []sdk.ToolResultBlockParamContentUnion{{OfSearchResult: &found}}}}),
+	}
+	imported := Import(messages)
+	require.Len(t, imported, 3)
+	for _, i := range []int{0, 2} {
+		assert.Equal(t, winnow.KindOpaque, imported[i].Parts[0].Kind)
+		assert.Equal(t, len(jsonOf(t, found)), imported[i].Parts[0].Bytes)
+	}
+	assert.Equal(t, jsonOf(t, messages), jsonOf(t, Export(imported)))
 }
 
 func TestSystem(t *testing.T) {

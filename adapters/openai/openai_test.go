@@ -27,6 +27,11 @@ func TestConformance(t *testing.T) {
 	for _, v := range unknownValues() {
 		t.Run(v.Name, func(t *testing.T) { assert.NoError(t, keeping.CheckValues(v.Values)) })
 	}
+	unchecked := underTest
+	unchecked.Valid = nil // the local provider does not know them
+	for _, v := range rareValues() {
+		t.Run(v.Name, func(t *testing.T) { assert.NoError(t, unchecked.CheckValues(v.Values)) })
+	}
 }
 
 // throughJSON keeps what the SDK does not know, as a host does that gives it messages as JSON.
@@ -61,24 +66,32 @@ func richValues() []winnowtest.Values[message] {
 		sdk.FileContentPart(sdk.ChatCompletionContentPartFileFileParam{FileData: sdk.String("data:application/pdf;base64,aGk="), Filename: sdk.String("a.pdf")}),
 	})
 	user.OfUser.Name = sdk.String("ann")
-	assistant := calls(call("a", "read", `{"path": "x", "n": 1}`), call("b", "read", `{"path":"y"}`),
-		sdk.ChatCompletionMessageToolCallUnionParam{OfCustom: &sdk.ChatCompletionMessageCustomToolCallParam{ID: "c", Custom: sdk.ChatCompletionMessageCustomToolCallCustomParam{Name: "sql", Input: "select \"x\""}}})
+	assistant := calls(call("a", "read", `{"path": "x", "n": 1}`), call("b", "read", `{"path":"y"}`))
 	assistant.OfAssistant.Content.OfArrayOfContentParts = []sdk.ChatCompletionAssistantMessageParamContentArrayOfContentPartUnion{
 		{OfText: &sdk.ChatCompletionContentPartTextParam{Text: "I look."}}, {OfRefusal: &sdk.ChatCompletionContentPartRefusalParam{Refusal: "Not there."}},
 	}
 	assistant.OfAssistant.Name = sdk.String("bot")
+	return []winnowtest.Values[message]{{Name: "all that the SDK has", Values: []message{
+		sdk.DeveloperMessage("Be careful."), user, assistant,
+		sdk.ToolMessage([]sdk.ChatCompletionContentPartTextParam{{Text: "x"}, {Text: "y"}}, "a"), sdk.ToolMessage("", "b"),
+		sdk.AssistantMessage("Not there."), sdk.UserMessage("Why?"), sdk.SystemMessage("Be brief."), sdk.UserMessage("Go on."), sdk.AssistantMessage("Yes."),
+	}}}
+}
+
+// rareValues hold what few use.
+func rareValues() []winnowtest.Values[message] {
+	custom := calls(sdk.ChatCompletionMessageToolCallUnionParam{OfCustom: &sdk.ChatCompletionMessageCustomToolCallParam{ID: "c", Custom: sdk.ChatCompletionMessageCustomToolCallCustomParam{Name: "sql", Input: "select \"x\""}}})
 	refused := message{OfAssistant: &sdk.ChatCompletionAssistantMessageParam{Refusal: sdk.String("No.")}}
 	spoken := message{OfAssistant: &sdk.ChatCompletionAssistantMessageParam{Audio: sdk.ChatCompletionAssistantMessageParamAudio{ID: "audio_1"}}}
 	function := message{OfAssistant: &sdk.ChatCompletionAssistantMessageParam{}}
 	setFunction(function.OfAssistant, "read", "{}")
+	long := strings.Repeat("found and found; ", 40)
 	return []winnowtest.Values[message]{
-		{Name: "all that the SDK has", Values: []message{
-			sdk.DeveloperMessage("Be careful."), user, assistant,
-			sdk.ToolMessage([]sdk.ChatCompletionContentPartTextParam{{Text: "x"}, {Text: "y"}}, "a"), sdk.ToolMessage("", "b"), sdk.ToolMessage("1 row", "c"),
-			refused, sdk.UserMessage("Why?"), spoken, sdk.SystemMessage("Be brief."), sdk.UserMessage("Go on."), sdk.AssistantMessage("Yes."),
+		{Name: "custom calls, refusals, speech", Values: []message{
+			sdk.UserMessage("q"), custom, sdk.ToolMessage(long, "c"), refused, sdk.UserMessage("Why?"), spoken, sdk.UserMessage("Go on."),
 		}},
 		{Name: "functions", Values: []message{
-			sdk.UserMessage("q"), function, sdk.ChatCompletionMessageParamOfFunction(strings.Repeat("found and found; ", 40), "read"),
+			sdk.UserMessage("q"), function, sdk.ChatCompletionMessageParamOfFunction(long, "read"),
 			function, sdk.ChatCompletionMessageParamOfFunction("found again", "read"), sdk.AssistantMessage("a"),
 		}},
 	}
@@ -175,17 +188,23 @@ func TestImagesOfResults(t *testing.T) {
 // TestChangedMessagesKeepTheirParts as far as these were not changed.
 func TestChangedMessagesKeepTheirParts(t *testing.T) {
 	messages := richValues()[0].Values
-	history := Import(messages)
-	for i := range history {
-		history[i].Source = nil
-	}
-	out := Export(history)
+	out := Export(withoutSource(messages))
 	require.NoError(t, valid(out))
 	assert.Equal(t, jsonOf(t, messages[1].OfUser.Content), jsonOf(t, out[1].OfUser.Content))
 	assert.Equal(t, jsonOf(t, messages[2].OfAssistant.ToolCalls), jsonOf(t, out[2].OfAssistant.ToolCalls))
 	assert.Equal(t, jsonOf(t, messages[2].OfAssistant.Content), jsonOf(t, out[2].OfAssistant.Content))
-	assert.Equal(t, jsonOf(t, messages[6]), jsonOf(t, out[6]), "a refusal")
-	assert.Equal(t, jsonOf(t, messages[8]), jsonOf(t, out[8]), "speech")
+	for _, v := range rareValues() {
+		assert.Equal(t, jsonOf(t, v.Values), jsonOf(t, Export(withoutSource(v.Values))), v.Name)
+	}
+}
+
+// withoutSource is what the library makes of messages that it changes and whose parts it leaves.
+func withoutSource(messages []message) []winnow.Message {
+	history := Import(messages)
+	for i := range history {
+		history[i].Source = nil
+	}
+	return history
 }
 
 func TestCorpus(t *testing.T) {

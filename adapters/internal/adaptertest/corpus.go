@@ -87,7 +87,7 @@ func answered(history []winnow.Message) []winnow.Message {
 	for last >= 0 && history[last].Role == winnow.RoleTool {
 		last--
 	}
-	if last < 0 {
+	if last < 0 || history[last].Role != winnow.RoleAssistant {
 		return history
 	}
 	answered := len(history) - 1 - last

@@ -1,0 +1,130 @@
+package adaptertest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/provider"
+)
+
+// HugeWindow is larger than any request of a test.
+const HugeWindow = 1 << 40
+
+// Direct returns a client that reaches h without a network.
+func Direct(h http.Handler) *http.Client { return &http.Client{Transport: direct{h}} }
+
+type direct struct{ handler http.Handler }
+
+func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	d.handler.ServeHTTP(w, r)
+	return w.Result(), nil
+}
+
+// Send asks a provider through an SDK. The answer is the next message of the history.
+type Send func(ctx context.Context, url string, messages []winnow.Message) (winnow.Message, error)
+
+// CheckConversations lets managers talk to a provider with a window of 32 000 tokens through an SDK. One that
+// believes in twice as much meets refusals, recovers and goes on; one that knows of half is never refused
+// and compacts, with a summarizer that asks the same provider. Nothing is refused but for its size, and
+// nothing that was refused comes again.
+func CheckConversations(t *testing.T, send Send, summarizer func(url string) winnow.Summarizer) {
+	t.Helper()
+	for _, tt := range []struct {
+		name        string
+		window      int
+		refusals    bool
+		compactions bool
+	}{{"twice the window", 64_000, true, false}, {"half the window", 16_000, false, true}} {
+		p := provider.New(provider.Options{Window: 32_000, Model: reader})
+		server := httptest.NewServer(p)
+		m, err := winnow.New(tt.window, &winnow.Options{Summarizer: summarizer(server.URL)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		compactions := converse(t, m, func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) {
+			return send(ctx, server.URL, messages)
+		})
+		server.Close()
+		refusals := 0
+		for i, x := range p.Exchanges() {
+			if x.Error != nil {
+				refusals++
+				if x.Error.Rule != provider.RuleWindow {
+					t.Errorf("%s: request %d: %v", tt.name, i, x.Error)
+				}
+			}
+		}
+		if repeats := p.Repeats(); len(repeats) > 0 {
+			t.Errorf("%s: requests %v were refused before", tt.name, repeats)
+		}
+		if refusals > 0 != tt.refusals || tt.compactions && compactions == 0 {
+			t.Errorf("%s: %d refusals and %d compactions", tt.name, refusals, compactions)
+		}
+	}
+}
+
+// converse goes through so many steps and counts the compactions that the summarizer wrote.
+func converse(t *testing.T, m *winnow.Manager, send func(context.Context, []winnow.Message) (winnow.Message, error)) (compactions int) {
+	t.Helper()
+	const steps = 40
+	history := []winnow.Message{question("Read the notes and tell me what they say.")}
+	for step := range steps {
+		answer, req, err := winnow.Do(t.Context(), m, history, send)
+		if err != nil {
+			t.Fatalf("step %d: %v", step, err)
+		}
+		if req.Compaction != nil && !req.Compaction.Degraded {
+			compactions++
+		}
+		history = append(history, answer)
+		calls := 0
+		for _, part := range answer.Parts {
+			if part.Kind == winnow.KindToolCall {
+				calls++
+				history = append(history, winnow.Message{Role: winnow.RoleTool, ToolCallID: part.ID, ToolName: part.Name, Parts: []winnow.Part{{Text: page(step)}}})
+			}
+		}
+		if calls == 0 {
+			history = append(history, question(fmt.Sprintf("Thank you. Now read volume %d.", step)))
+		}
+	}
+	return compactions
+}
+
+func question(s string) winnow.Message {
+	return winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: s}}}
+}
+
+// reader is a model that thinks and reads a file in each step but every eighth, where it ends its turn. It
+// also writes summaries.
+func reader(r *provider.Request) provider.Answer {
+	if strings.Contains(r.System, "You write the summary") {
+		return provider.Answer{Text: "## Goal\nRead the notes and tell what they say.\n\n## Progress\n### Done\nRead chapters of notes/chapter.md: all is well."}
+	}
+	last := r.Last()
+	for _, result := range last.Results {
+		if strings.HasSuffix(strings.TrimSpace(result.Text), "end of part 7") {
+			return provider.Answer{Text: "That was all of it."}
+		}
+	}
+	a := provider.Answer{Text: "I read on.", Calls: []provider.ToolCall{
+		{Name: "read", Arguments: json.RawMessage(`{"path":"notes/chapter.md","limit":100}`)},
+		{Name: "read", Arguments: json.RawMessage(`{"path":"notes/index.md"}`)},
+	}}
+	if r.Thinking {
+		a.Thinking = []string{"There is more to read."}
+	}
+	return a
+}
+
+// page is what the tool reads in a step: some 4 000 to 11 000 characters.
+func page(step int) string {
+	return fmt.Sprintf("chapter %d\n%send of part %d", step, strings.Repeat(fmt.Sprintf("line %d of the notes says that all is well.\n", step), 90+step%5*40), step%8)
+}

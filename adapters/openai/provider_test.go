@@ -1,0 +1,83 @@
+package openai
+
+import (
+	"context"
+	"testing"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+	"github.com/stretchr/testify/assert"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
+	"github.com/winnowgo/winnow/internal/provider"
+	"github.com/winnowgo/winnow/winnowtest"
+)
+
+var tools = []sdk.ChatCompletionToolUnionParam{sdk.ChatCompletionFunctionTool(sdk.FunctionDefinitionParam{Name: "read"})}
+
+// valid sends messages through the SDK to the strict provider.
+func valid(messages []message) error { return validFor(provider.VendorOpenAI)(messages) }
+
+func validFor(vendor provider.Vendor) func([]message) error {
+	return func(messages []message) error {
+		if len(messages) == 0 {
+			return nil
+		}
+		p := provider.New(provider.Options{Vendor: vendor, Window: adaptertest.HugeWindow, MaxBytes: adaptertest.HugeWindow})
+		client := sdk.NewClient(option.WithHTTPClient(adaptertest.Direct(p)), option.WithBaseURL("http://provider/v1"), option.WithAPIKey("none"), option.WithMaxRetries(0))
+		_, err := client.Chat.Completions.New(context.Background(), sdk.ChatCompletionNewParams{Model: "gpt", Messages: messages, Tools: tools})
+		for _, x := range p.Exchanges() {
+			if x.Error != nil { // the SDK's error does not say it
+				return x.Error
+			}
+		}
+		return err
+	}
+}
+
+// TestVendors has what other servers that speak Chat Completions accept.
+func TestVendors(t *testing.T) {
+	for _, vendor := range []provider.Vendor{provider.VendorDeepSeek, provider.VendorKimi, provider.VendorMiniMax, provider.VendorQwen} {
+		t.Run(string(vendor), func(t *testing.T) {
+			a := underTest
+			a.Valid = validFor(vendor)
+			for _, h := range winnowtest.Histories() {
+				assert.NoError(t, a.CheckHistory(h.Messages), h.Name)
+			}
+		})
+	}
+}
+
+func TestConversations(t *testing.T) {
+	clientOf := func(url string) sdk.Client {
+		return sdk.NewClient(option.WithBaseURL(url+"/v1"), option.WithAPIKey("none"), option.WithMaxRetries(0))
+	}
+	params := func(messages []winnow.Message) sdk.ChatCompletionNewParams {
+		return sdk.ChatCompletionNewParams{Model: "gpt", Messages: Export(messages), Tools: tools}
+	}
+	summarizer := func(url string) winnow.Summarizer { return NewSummarizer(clientOf(url), "gpt", 0) }
+	t.Run("whole", func(t *testing.T) {
+		adaptertest.CheckConversations(t, func(ctx context.Context, url string, messages []winnow.Message) (winnow.Message, error) {
+			client := clientOf(url)
+			answer, err := client.Chat.Completions.New(ctx, params(messages))
+			if err != nil {
+				return winnow.Message{}, err
+			}
+			return Response(answer), nil
+		}, summarizer)
+	})
+	t.Run("streamed", func(t *testing.T) {
+		adaptertest.CheckConversations(t, func(ctx context.Context, url string, messages []winnow.Message) (winnow.Message, error) {
+			client := clientOf(url)
+			p := params(messages)
+			p.StreamOptions.IncludeUsage = sdk.Bool(true)
+			stream := client.Chat.Completions.NewStreaming(ctx, p)
+			var answer sdk.ChatCompletionAccumulator
+			for stream.Next() {
+				answer.AddChunk(stream.Current())
+			}
+			return Response(&answer.ChatCompletion), stream.Err()
+		}, summarizer)
+	})
+}

@@ -1,0 +1,9 @@
+package responses
+
+import (
+	"testing"
+
+	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
+)
+
+func FuzzAdapter(f *testing.F) { adaptertest.Fuzz(f, underTest) }
