@@ -104,7 +104,7 @@ func (im *importer) user(blocks []sdk.ContentBlockParamUnion, of *sdk.MessagePar
 	for k := 0; k < len(blocks) && len(im.out) < first+results; k++ {
 		if r := readResult(&blocks[k]); r != nil {
 			im.emit(winnow.Message{
-				Role: winnow.RoleTool, ToolCallID: r.ToolUseID, ToolName: im.names[r.ToolUseID],
+				Role: winnow.RoleTool, ToolCallID: r.ToolUseID, ToolName: im.names.Of(r.ToolUseID),
 				IsError: r.IsError.Value, Parts: im.resultContent(r.Content),
 			}, of, &blocks[k], len(im.out)-first, count)
 		}

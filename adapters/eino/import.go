@@ -17,7 +17,7 @@ func Import(messages []*schema.Message) []winnow.Message {
 	parts := 0
 	for _, m := range messages {
 		if m != nil {
-			parts += 2 + len(m.ToolCalls) + len(m.MultiContent) + len(m.UserInputMultiContent) + len(m.AssistantGenMultiContent)
+			parts += partsOf(m)
 		}
 	}
 	im := importer{out: make([]winnow.Message, 0, len(messages)), parts: make([]winnow.Part, 0, parts)}
@@ -29,6 +29,18 @@ func Import(messages []*schema.Message) []winnow.Message {
 	return im.out
 }
 
+// partsOf returns how many parts m becomes at most.
+func partsOf(m *schema.Message) int {
+	n := len(m.ToolCalls) + len(m.MultiContent) + len(m.UserInputMultiContent) + len(m.AssistantGenMultiContent)
+	if m.Content != "" {
+		n++
+	}
+	if m.ReasoningContent != "" {
+		n++
+	}
+	return n
+}
+
 // importer turns messages into winnow's. Parts lie in one block of memory.
 type importer struct {
 	out   []winnow.Message
@@ -38,8 +50,8 @@ type importer struct {
 
 func (im *importer) add(of *schema.Message) {
 	begin := len(im.parts)
-	im.out = append(im.out, winnow.Message{Source: of})
-	m := &im.out[len(im.out)-1]
+	m := adapter.Next(&im.out)
+	m.Source = of
 	switch of.Role {
 	case schema.Assistant:
 		m.Role = winnow.RoleAssistant
@@ -52,7 +64,7 @@ func (im *importer) add(of *schema.Message) {
 	case schema.Tool:
 		m.Role, m.ToolCallID, m.ToolName = winnow.RoleTool, of.ToolCallID, of.ToolName
 		if m.ToolName == "" {
-			m.ToolName = im.names[of.ToolCallID]
+			m.ToolName = im.names.Of(of.ToolCallID)
 		}
 		im.input(of)
 	default:
@@ -77,7 +89,8 @@ func outcome(meta *schema.ResponseMeta) (stop string, usage *winnow.Usage) {
 // text adds a text. An empty one is no part: the message without it is the same.
 func (im *importer) text(s string, source any) {
 	if s != "" {
-		im.parts = append(im.parts, winnow.Part{Text: s, Source: source})
+		p := adapter.Next(&im.parts)
+		p.Text, p.Source = s, source
 	}
 }
 
@@ -142,9 +155,8 @@ func (im *importer) assistant(of *schema.Message) {
 	}
 	for k := range of.ToolCalls {
 		c := &of.ToolCalls[k]
-		im.parts = append(im.parts, winnow.Part{
-			Kind: winnow.KindToolCall, ID: c.ID, Name: c.Function.Name, Arguments: []byte(c.Function.Arguments), Source: c,
-		})
+		p := adapter.Next(&im.parts)
+		p.Kind, p.ID, p.Name, p.Arguments, p.Source = winnow.KindToolCall, c.ID, c.Function.Name, []byte(c.Function.Arguments), c
 	}
 }
 

@@ -52,11 +52,11 @@ type sentCall struct{ id, name string }
 func (e *exporter) model(m *winnow.Message) {
 	p := adapter.PieceOf[sdk.Content](m)
 	stay, calls := e.nameCalls(m)
-	content := &sdk.Content{Role: sdk.RoleModel}
+	var content *sdk.Content
 	if p != nil && stay && isSendable(p.Of.Parts) {
 		content = p.Of
 	} else {
-		content.Parts = e.modelParts(m)
+		content = &sdk.Content{Role: sdk.RoleModel, Parts: e.modelParts(m)}
 	}
 	if len(content.Parts) == 0 {
 		return

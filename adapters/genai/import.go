@@ -109,8 +109,7 @@ func isResponse(p *sdk.Part) bool { return p != nil && p.FunctionResponse != nil
 
 // message adds a message that is a piece of a content.
 func (im *importer) message(role winnow.Role, of *sdk.Content, block any, index, count int) *winnow.Message {
-	im.out = append(im.out, winnow.Message{})
-	m := &im.out[len(im.out)-1]
+	m := adapter.Next(&im.out)
 	m.Role, m.Source = role, im.pieces.New(of, block, index, count)
 	return m
 }
@@ -127,8 +126,7 @@ func (im *importer) content(c *sdk.Content) []winnow.Part {
 }
 
 func (im *importer) part(p *sdk.Part) {
-	im.parts = append(im.parts, winnow.Part{})
-	part := &im.parts[len(im.parts)-1]
+	part := adapter.Next(&im.parts)
 	part.Source = p
 	if len(p.ThoughtSignature) > 0 {
 		part.Signature = base64.StdEncoding.EncodeToString(p.ThoughtSignature)
@@ -181,7 +179,7 @@ func (im *importer) response(m *winnow.Message, r *sdk.FunctionResponse) {
 	text, isError := im.text(r.Response)
 	m.ToolCallID, m.ToolName, m.IsError = im.answer(r), r.Name, isError
 	if text != "" {
-		im.parts = append(im.parts, winnow.Part{Text: text})
+		adapter.Next(&im.parts).Text = text
 	}
 	for _, p := range r.Parts {
 		if p == nil {

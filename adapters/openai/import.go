@@ -76,7 +76,7 @@ func (im *importer) add(of *sdk.ChatCompletionMessageParamUnion) {
 		im.assistant(read.OfAssistant)
 		im.names.Add(im.parts[begin:])
 	case read.OfTool != nil:
-		m.Role, m.ToolCallID, m.ToolName = winnow.RoleTool, read.OfTool.ToolCallID, im.names[read.OfTool.ToolCallID]
+		m.Role, m.ToolCallID, m.ToolName = winnow.RoleTool, read.OfTool.ToolCallID, im.names.Of(read.OfTool.ToolCallID)
 		im.texts(read.OfTool.Content.OfString.Value, read.OfTool.Content.OfArrayOfContentParts)
 	case read.OfFunction != nil:
 		m.Role, m.ToolCallID, m.ToolName = winnow.RoleTool, functionID(im.functions), read.OfFunction.Name

@@ -12,12 +12,19 @@ import (
 type Arguments struct {
 	out     []byte   // what was written so far; never written again
 	members []member // of the objects that are open
+	entries []entry  // of the maps that are open
 	scratch []byte   // an object while it is sorted
 	in      []byte   // what is still to be read
 }
 
 // member is a key and its value, as they lie in out.
 type member struct{ begin, key, end int }
+
+// entry is a key of a map, and what it holds.
+type entry struct {
+	key   string
+	value any
+}
 
 // Write returns input as JSON. It is the same for JSON in the order in which a model wrote it and for the
 // map that the SDK makes of that when a host reads its history from a file: keys are sorted and there is no

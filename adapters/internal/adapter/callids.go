@@ -37,7 +37,8 @@ func (r *IDRule) accepts(id string) bool {
 // that no call before it has stays as it is; another one is replaced by a hash of it. Calls and results are
 // paired by occurrence: a result answers a call of the newest assistant message that has its id.
 type CallIDs struct {
-	Rule IDRule
+	Rule   IDRule
+	Expect int // about how many calls there will be
 
 	used  map[string]struct{} // ids that were sent: of the request, or of a message with many calls
 	empty int                 // calls without an id so far
@@ -96,7 +97,7 @@ func (c *CallIDs) isUsed(sent string) bool {
 			}
 		}
 	} else if c.used == nil {
-		c.used = make(map[string]struct{}, 64)
+		c.used = make(map[string]struct{}, c.Expect)
 	}
 	_, ok := c.used[sent]
 	return ok

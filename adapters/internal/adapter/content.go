@@ -71,19 +71,51 @@ func Text(parts []winnow.Part) string {
 	return b.String()
 }
 
-// ToolNames remembers which tool each call called, for the results that name only the id.
-type ToolNames map[string]string
+// ToolNames remembers which tool each call called, for the results that name only the id. Most results answer
+// a call of the message before them: the others are looked up.
+type ToolNames struct {
+	newest []winnow.Part     // of the newest message with calls
+	older  [][]winnow.Part   // of those before it that are not in byID
+	byID   map[string]string // the newest call with an id
+}
 
 // Add remembers the calls in parts.
 func (n *ToolNames) Add(parts []winnow.Part) {
-	for i := range parts {
-		if p := &parts[i]; p.Kind == winnow.KindToolCall {
-			if *n == nil {
-				*n = make(ToolNames, 64)
+	for k := range parts {
+		if parts[k].Kind != winnow.KindToolCall {
+			continue
+		}
+		if n.newest != nil {
+			n.older = append(n.older, n.newest)
+		}
+		n.newest = parts
+		return
+	}
+}
+
+// Of returns the tool that the newest call with an id called, or "".
+func (n *ToolNames) Of(id string) string {
+	if len(n.newest) <= fewCalls {
+		for k := len(n.newest) - 1; k >= 0; k-- {
+			if p := &n.newest[k]; p.Kind == winnow.KindToolCall && p.ID == id {
+				return p.Name
 			}
-			(*n)[p.ID] = p.Name
+		}
+	} else {
+		n.older, n.newest = append(n.older, n.newest), nil
+	}
+	if n.byID == nil {
+		n.byID = map[string]string{}
+	}
+	for _, parts := range n.older {
+		for k := range parts {
+			if p := &parts[k]; p.Kind == winnow.KindToolCall {
+				n.byID[p.ID] = p.Name
+			}
 		}
 	}
+	n.older = n.older[:0]
+	return n.byID[id]
 }
 
 // DataURLType returns the media type in a data URL, or "" if url is none.

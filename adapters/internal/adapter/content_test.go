@@ -2,6 +2,7 @@ package adapter
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -40,6 +41,29 @@ func TestPlaceholder(t *testing.T) {
 	} {
 		assert.Equal(t, want, Placeholder(&p))
 	}
+}
+
+func TestToolNames(t *testing.T) {
+	var names ToolNames
+	assert.Empty(t, names.Of("a"), "nothing was called")
+	call := func(id, name string) winnow.Part { return winnow.Part{Kind: winnow.KindToolCall, ID: id, Name: name} }
+	names.Add([]winnow.Part{{Text: "I look."}, call("a", "read"), call("b", "exec")})
+	names.Add([]winnow.Part{{Text: "Found."}})
+	assert.Equal(t, "exec", names.Of("b"), "no call came after it")
+	names.Add([]winnow.Part{call("a", "search")})
+	assert.Equal(t, "search", names.Of("a"), "the newest of an id counts")
+	assert.Equal(t, "exec", names.Of("b"), "a late result")
+	var many []winnow.Part
+	for i := range 2 * fewCalls {
+		many = append(many, call(fmt.Sprint(i), fmt.Sprint("tool ", i)))
+	}
+	names.Add(many)
+	for i := range many {
+		assert.Equal(t, many[i].Name, names.Of(many[i].ID))
+	}
+	assert.Equal(t, "search", names.Of("a"))
+	names.Add([]winnow.Part{call("0", "read")})
+	assert.Equal(t, "read", names.Of("0"))
 }
 
 func TestText(t *testing.T) {

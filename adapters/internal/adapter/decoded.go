@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // What package json decodes is written without it: an adapter does so for every call of a history, each
@@ -19,6 +20,7 @@ func (a *Arguments) decoded(m map[string]any) json.RawMessage {
 		a.out = make([]byte, 0, 4<<10)
 	}
 	begin := len(a.out)
+	a.entries = a.entries[:0]
 	if !a.writeObject(m, 0) {
 		a.out = a.out[:begin]
 		return nil
@@ -72,23 +74,24 @@ func (a *Arguments) writeObject(m map[string]any, depth int) bool {
 		a.out = append(a.out, b...)
 		return b != nil
 	}
-	var room [16]string
-	keys := room[:0]
-	for key := range m {
-		keys = append(keys, key)
+	first := len(a.entries)
+	for key, value := range m {
+		a.entries = append(a.entries, entry{key, value})
 	}
-	slices.Sort(keys)
+	last := len(a.entries)
+	slices.SortFunc(a.entries[first:], func(x, y entry) int { return strings.Compare(x.key, y.key) })
 	a.out = append(a.out, '{')
-	for i, key := range keys {
-		if i > 0 {
+	for i := first; i < last; i++ {
+		if i > first {
 			a.out = append(a.out, ',')
 		}
-		a.writeText(key)
+		a.writeText(a.entries[i].key)
 		a.out = append(a.out, ':')
-		if !a.writeValue(m[key], depth+1) {
+		if !a.writeValue(a.entries[i].value, depth+1) {
 			return false
 		}
 	}
+	a.entries = a.entries[:first]
 	a.out = append(a.out, '}')
 	return true
 }

@@ -37,6 +37,18 @@ func PieceOf[T any](m *winnow.Message) *Piece[T] {
 	return p
 }
 
+// Next makes s longer by one and returns the new element, to be filled where it lies: messages and parts are
+// large, and copying them is most of what an import costs. Nothing may ever be cut off s.
+func Next[T any](s *[]T) *T {
+	if n := len(*s); n < cap(*s) {
+		*s = (*s)[:n+1]
+	} else {
+		var zero T
+		*s = append(*s, zero)
+	}
+	return &(*s)[len(*s)-1]
+}
+
 // Whole returns the caller's value if messages begins with all its pieces in order, and how many they are.
 func Whole[T any](messages []winnow.Message) (of *T, n int) {
 	first := PieceOf[T](&messages[0])

@@ -101,7 +101,7 @@ func isCall(typ string) bool {
 func (im *importer) single(m winnow.Message, of *Item, begin int) {
 	im.closeTurn(begin)
 	if m.Role == winnow.RoleTool {
-		m.ToolName = im.names[m.ToolCallID]
+		m.ToolName = im.names.Of(m.ToolCallID)
 	}
 	m.Parts = im.parts[begin:len(im.parts):len(im.parts)]
 	m.Source = im.pieces.New(of, nil, 0, 1)
