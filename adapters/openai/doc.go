@@ -9,6 +9,7 @@
 //     call and result alike;
 //   - images are in messages of the user only: those of results follow the results;
 //   - no message is empty, and what is built holds no blank text;
+//   - servers that want more, such as roles that alternate or ids of nine letters, have [Rules];
 //   - reasoning is sent back where the caller sends it (the field reasoning_content of DeepSeek, Kimi and
 //     others), and nowhere else.
 //

@@ -14,8 +14,14 @@ import (
 // are the caller's own values; the rules for the others are in the package's documentation. Without
 // changes Export gives back what Import got.
 func Export(messages []winnow.Message) []sdk.ChatCompletionMessageParamUnion {
-	e := exporter{out: make([]sdk.ChatCompletionMessageParamUnion, 0, len(messages))}
-	e.ids.Rule = adapter.IDRule{MaxLength: 40}
+	return Rules{}.Export(messages)
+}
+
+// maxCallID is the longest id of a call, in characters.
+const maxCallID = 40
+
+// all exports messages.
+func (e *exporter) all(messages []winnow.Message) {
 	for i := 0; i < len(messages); {
 		if adapter.IsAssistant(&messages[i]) {
 			e.assistant(&messages[i])
@@ -29,7 +35,6 @@ func Export(messages []winnow.Message) []sdk.ChatCompletionMessageParamUnion {
 		e.between(messages[i:end])
 		i = end
 	}
-	return e.out
 }
 
 // exporter makes the SDK's messages.
@@ -38,6 +43,8 @@ type exporter struct {
 	ids    adapter.CallIDs
 	sent   []string                                  // the ids of the calls at hand, as they are sent
 	images []sdk.ChatCompletionContentPartUnionParam // of results
+
+	alternate bool // the images of results are in messages already
 }
 
 // between sends what stands between two assistant messages: the results first.
@@ -144,8 +151,8 @@ func (e *exporter) result(m *winnow.Message) {
 		return
 	}
 	for k := range m.Parts {
-		if source, ok := m.Parts[k].Source.(*sdk.ChatCompletionContentPartUnionParam); ok && source.OfImageURL != nil {
-			e.images = append(e.images, *source)
+		if image := imageOf(&m.Parts[k]); image != nil && !e.alternate {
+			e.images = append(e.images, *image)
 		}
 	}
 	if isFunctionID(m.ToolCallID) {
@@ -160,6 +167,14 @@ func (e *exporter) result(m *winnow.Message) {
 	default:
 		e.out = append(e.out, sdk.ToolMessage(parts, id))
 	}
+}
+
+// imageOf returns the caller's value of an image, or nil.
+func imageOf(p *winnow.Part) *sdk.ChatCompletionContentPartUnionParam {
+	if source, ok := p.Source.(*sdk.ChatCompletionContentPartUnionParam); ok && source.OfImageURL != nil {
+		return source
+	}
+	return nil
 }
 
 // ownResult sends a result of the caller's with the id of its call.

@@ -49,6 +49,28 @@ func TestVendors(t *testing.T) {
 	}
 }
 
+// TestStricterServers has those that want the roles to alternate, or ids of their own kind.
+func TestStricterServers(t *testing.T) {
+	for _, tt := range []struct {
+		vendor provider.Vendor
+		rules  Rules
+	}{
+		{provider.VendorVLLM, Rules{Alternate: true}}, {provider.VendorLlamaCpp, Rules{Alternate: true}}, {provider.VendorLMStudio, Rules{Alternate: true}},
+		{provider.VendorMistral, Rules{Alternate: true, MistralIDs: true}},
+	} {
+		t.Run(string(tt.vendor), func(t *testing.T) {
+			a := underTest
+			a.Export, a.Valid = tt.rules.Export, validFor(tt.vendor)
+			for _, h := range winnowtest.Histories() {
+				if n := len(h.Messages); tt.vendor == provider.VendorMistral && n > 0 && h.Messages[n-1].Role == winnow.RoleAssistant {
+					continue // it goes on with an answer only if the message says so
+				}
+				assert.NoError(t, a.CheckHistory(h.Messages), h.Name)
+			}
+		})
+	}
+}
+
 func TestConversations(t *testing.T) {
 	clientOf := func(url string) sdk.Client {
 		return sdk.NewClient(option.WithBaseURL(url+"/v1"), option.WithAPIKey("none"), option.WithMaxRetries(0))

@@ -9,6 +9,7 @@ import (
 
 // IDRule says which ids of calls a provider accepts.
 type IDRule struct {
+	MinLength int             // in bytes
 	MaxLength int             // in bytes
 	Byte      func(byte) bool // which bytes; nil: all
 	Request   bool            // an id is used once in the whole request; false: once in a message
@@ -19,8 +20,11 @@ func Letters(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }
 
+// Alphanumeric is a rule of Mistral, whose ids have nine letters and digits.
+func Alphanumeric(c byte) bool { return Letters(c) && c != '_' && c != '-' }
+
 func (r *IDRule) accepts(id string) bool {
-	if id == "" || len(id) > r.MaxLength {
+	if id == "" || len(id) < r.MinLength || len(id) > r.MaxLength {
 		return false
 	}
 	if r.Byte != nil {
@@ -72,10 +76,10 @@ func (c *CallIDs) Call(id string) string {
 			c.empty++
 			seed = "\x00empty " + strconv.Itoa(c.empty)
 		}
-		sent = hashID(seed)
+		sent = c.Rule.hash(seed)
 	}
 	for n := 2; c.isUsed(sent); n++ {
-		sent = hashID(id + "\x00" + strconv.Itoa(n))
+		sent = c.Rule.hash(id + "\x00" + strconv.Itoa(n))
 	}
 	if c.used != nil {
 		c.used[sent] = struct{}{}
@@ -113,7 +117,7 @@ func (c *CallIDs) Result(id string) (sent string, call int) {
 	if c.Rule.accepts(id) {
 		return id, -1
 	}
-	return hashID(id), -1
+	return c.Rule.hash(id), -1
 }
 
 // find returns the first call with an id that waits for its result, or -1.
@@ -143,6 +147,15 @@ func (c *CallIDs) find(id string) int {
 	}
 	c.open[id] = c.calls[i].next
 	return i
+}
+
+// hash returns an id that the rule accepts.
+func (r *IDRule) hash(id string) string {
+	h := hashID(id)
+	if len(h) > r.MaxLength {
+		h = h[len(h)-r.MaxLength:] // of 9 digits 36 bits are left, and ids that are in use are not used again
+	}
+	return h
 }
 
 // hashID returns an id that every provider accepts but those that want nine characters. The same id has

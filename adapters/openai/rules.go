@@ -1,0 +1,169 @@
+package openai
+
+import (
+	sdk "github.com/openai/openai-go/v3"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+)
+
+// Rules says what a server wants that is stricter than OpenAI's. The zero value is the API of OpenAI, and
+// what [Export] does.
+type Rules struct {
+	// Alternate is for the chat templates of local models (vLLM, llama.cpp, LM Studio) and for Mistral.
+	// Behind one system message, user and assistant alternate: neighbours of one role become one message,
+	// later system messages become the user's, a conversation begins with the user, and where the user
+	// speaks behind results, an answer "(interrupted)" stands between.
+	Alternate bool
+
+	// MistralIDs gives calls ids of nine letters and digits, which Mistral and servers of its models want.
+	// Other ids are replaced by a hash, call and result alike.
+	MistralIDs bool
+}
+
+// Export is like the function [Export] by these rules. What they demand to be changed is built anew; all
+// else comes back as the caller's own.
+func (r Rules) Export(messages []winnow.Message) []sdk.ChatCompletionMessageParamUnion {
+	e := exporter{alternate: r.Alternate, out: make([]sdk.ChatCompletionMessageParamUnion, 0, len(messages))}
+	e.ids.Rule = adapter.IDRule{MaxLength: maxCallID}
+	if r.MistralIDs {
+		e.ids.Rule = adapter.IDRule{MinLength: 9, MaxLength: 9, Byte: adapter.Alphanumeric}
+	}
+	if r.Alternate {
+		messages = alternating(messages)
+	}
+	e.all(messages)
+	return e.out
+}
+
+const (
+	opening     = "[The beginning of the conversation is not shown.]"
+	interrupted = "(interrupted)"
+)
+
+// alternating returns messages whose roles alternate. Those that need no other one are as they were.
+func alternating(messages []winnow.Message) []winnow.Message {
+	var a alternation
+	for i := 0; i < len(messages); {
+		end := i
+		for end < len(messages) && !adapter.IsAssistant(&messages[end]) {
+			end++
+		}
+		run := messages[i:end]
+		for k := range run {
+			if run[k].Role == winnow.RoleTool {
+				a.out = append(a.out, run[k])
+			}
+		}
+		for k := range run {
+			if run[k].Role == winnow.RoleTool {
+				a.images(&run[k])
+			}
+		}
+		for k := range run {
+			if run[k].Role != winnow.RoleTool {
+				a.add(&run[k])
+			}
+		}
+		if end < len(messages) {
+			a.add(&messages[end])
+			end++
+		}
+		i = end
+	}
+	return a.out
+}
+
+// alternation is a list of messages whose roles alternate so far.
+type alternation struct {
+	out  []winnow.Message
+	last winnow.Role // who spoke last, but for calls
+}
+
+// images adds the images of a result, which no result may hold, as the user's.
+func (a *alternation) images(result *winnow.Message) {
+	var parts []winnow.Part
+	for k := range result.Parts {
+		if imageOf(&result.Parts[k]) != nil {
+			parts = append(parts, result.Parts[k])
+		}
+	}
+	if len(parts) > 0 {
+		a.add(&winnow.Message{Role: winnow.RoleUser, Parts: parts})
+	}
+}
+
+func (a *alternation) add(m *winnow.Message) {
+	role := winnow.RoleUser
+	switch {
+	case !hasContent(m):
+		return
+	case adapter.IsAssistant(m):
+		role = winnow.RoleAssistant
+	case m.Role == winnow.RoleSystem && (len(a.out) == 0 || len(a.out) == 1 && a.out[0].Role == winnow.RoleSystem):
+		a.join(m, winnow.RoleSystem)
+		return
+	}
+	if role == winnow.RoleAssistant && a.last == "" {
+		a.say(winnow.RoleUser, opening)
+	}
+	if n := len(a.out); n > 0 && a.out[n-1].Role == winnow.RoleTool && role == winnow.RoleUser && a.last == winnow.RoleUser {
+		a.say(winnow.RoleAssistant, interrupted)
+	}
+	a.join(m, role)
+	if role == winnow.RoleUser || !hasCalls(m) {
+		a.last = role
+	}
+}
+
+func (a *alternation) say(role winnow.Role, text string) {
+	a.out = append(a.out, winnow.Message{Role: role, Parts: []winnow.Part{{Text: text}}})
+	a.last = role
+}
+
+// join adds m in a role, to the last message if that has the same.
+func (a *alternation) join(m *winnow.Message, role winnow.Role) {
+	n := len(a.out)
+	switch {
+	case n > 0 && a.out[n-1].Role == role:
+		last := winnow.Message{Role: role}
+		last.Parts = append(append(last.Parts, a.out[n-1].Parts...), m.Parts...)
+		a.out[n-1] = last
+	case m.Role == role:
+		a.out = append(a.out, *m)
+	default: // a summary, or a system message in the middle
+		a.out = append(a.out, winnow.Message{Role: role, Parts: m.Parts})
+		if m.Role != winnow.RoleSystem {
+			a.out[n].Source = m.Source
+		}
+	}
+}
+
+// hasContent says that something of m is sent.
+func hasContent(m *winnow.Message) bool {
+	for k := range m.Parts {
+		switch p := &m.Parts[k]; p.Kind {
+		case winnow.KindThinking:
+		case winnow.KindToolCall:
+			if adapter.IsAssistant(m) {
+				return true
+			}
+		case winnow.KindText:
+			if !adapter.IsBlank(p.Text) {
+				return true
+			}
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+func hasCalls(m *winnow.Message) bool {
+	for k := range m.Parts {
+		if m.Parts[k].Kind == winnow.KindToolCall {
+			return true
+		}
+	}
+	return false
+}
