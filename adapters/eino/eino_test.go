@@ -59,6 +59,11 @@ func valid(messages []*schema.Message) error {
 
 func TestConformance(t *testing.T) {
 	winnowtest.Run(t, underTest, richValues()...)
+	t.Run("at a provider", func(t *testing.T) {
+		strict := underTest
+		strict.Valid = validAtProvider
+		winnowtest.Run(t, strict)
+	})
 }
 
 func call(id, name, arguments string) schema.ToolCall {
@@ -257,7 +262,11 @@ func TestErrors(t *testing.T) {
 }
 
 func TestCorpus(t *testing.T) {
-	adaptertest.CheckCorpus(t, underTest)
+	strict := underTest
+	strict.Valid = func(messages []*schema.Message) error {
+		return errors.Join(valid(messages), validAtProvider(messages))
+	}
+	adaptertest.CheckCorpus(t, strict)
 }
 
 func TestManager(t *testing.T) {
