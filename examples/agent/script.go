@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/winnowgo/winnow/internal/provider"
+)
+
+// scene is something that the user asks, and what the scripted model does about it.
+type scene struct {
+	user   string
+	steps  [][]provider.ToolCall
+	answer func(r *provider.Request) string
+}
+
+func call(name, key, value string) provider.ToolCall {
+	arguments, _ := json.Marshal(map[string]string{key: value}) // strings can always be written
+	return provider.ToolCall{Name: name, Arguments: arguments}
+}
+
+func readLog(day string) provider.ToolCall { return call("read", "path", "logs/"+day+".log") }
+
+func says(text string) func(*provider.Request) string {
+	return func(*provider.Request) string { return text }
+}
+
+// scenes are the conversation. The first two read more than the window holds.
+var scenes = []scene{
+	{
+		user: "Ticket INC-4711: orders for Lisbon get lost since Monday. Find out why. Whatever you do, never touch config/billing.yaml.",
+		steps: [][]provider.ToolCall{
+			{call("list", "path", "."), call("read", "path", "README.md")},
+			{readLog("monday")},
+			{call("search", "pattern", "timeout")},
+			{readLog("tuesday")},
+		},
+		answer: says("Dispatch gives up on heavy orders for Lisbon after 800 ms and does not try again. config/dispatch.yaml says that the timeout was 8 s before Monday's release."),
+	},
+	{
+		user: "Is it the same on all other days? Read each log, not just the errors.",
+		steps: [][]provider.ToolCall{
+			{readLog("wednesday")}, {readLog("thursday")}, {readLog("friday")}, {readLog("saturday"), readLog("sunday")},
+		},
+		answer: says("Yes: every day loses the orders for Lisbon above 500 kg, and no others."),
+	},
+	{
+		user:   "How many are missing? Run the check.",
+		steps:  [][]provider.ToolCall{{call("run", "command", "sh check.sh")}, {readLog("monday")}, {call("read", "path", "config/dispatch.yaml")}},
+		answer: says("The check lists them by port: all are for LIS. With the timeout at 8 s again they would arrive."),
+	},
+	{
+		user:   "Which ticket was this, and which file must stay as it is?",
+		answer: recall,
+	},
+}
+
+var (
+	ticket = regexp.MustCompile(`INC-\d+`)
+	taboo  = regexp.MustCompile(`never touch (\S+\.yaml)`)
+)
+
+// recall answers from what the request holds, as a model has to.
+func recall(r *provider.Request) string {
+	text := requestText(r)
+	id, file := ticket.FindString(text), taboo.FindStringSubmatch(text)
+	if id == "" || file == nil {
+		return "I do not know any more."
+	}
+	return fmt.Sprintf("It is %s, and %s stays as it is.", id, file[1])
+}
+
+func requestText(r *provider.Request) string {
+	var b strings.Builder
+	for _, m := range r.Messages {
+		b.WriteString(m.Text + "\n")
+		for _, result := range m.Results {
+			b.WriteString(result.Text + "\n")
+		}
+	}
+	return b.String()
+}
+
+// player is the scripted model. It goes on by one step with each request that the provider accepts.
+type player struct {
+	mu          sync.Mutex
+	scene, step int
+	pause       time.Duration // before a summary
+}
+
+func (p *player) answer(r *provider.Request) provider.Answer {
+	if len(r.Tools) == 0 { // nothing to work with: it is to summarize
+		return provider.Answer{Text: summaryOf(requestText(r)), Delay: p.pause}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := &scenes[p.scene]
+	if p.step < len(s.steps) {
+		p.step++
+		return provider.Answer{Calls: slices.Clone(s.steps[p.step-1])}
+	}
+	p.scene, p.step = p.scene+1, 0
+	return provider.Answer{Text: s.answer(r)}
+}
+
+var logFile = regexp.MustCompile(`logs/[a-z]+\.log`)
+
+// summaryOf writes what a summary must have, of what it finds in the prompt.
+func summaryOf(prompt string) string {
+	files := logFile.FindAllString(prompt, -1)
+	slices.Sort(files)
+	files = slices.Compact(files)
+	var b strings.Builder
+	fmt.Fprintf(&b, "## Goal\nFind out why orders for Lisbon get lost since Monday (%s).\n\n", ticket.FindString(prompt))
+	b.WriteString("## Constraints & Preferences\n")
+	if file := taboo.FindString(prompt); file != "" {
+		fmt.Fprintf(&b, "- \"%s\"\n", file)
+	}
+	fmt.Fprintf(&b, "\n## Progress\n### Done\nRead %s.\n", strings.Join(files, ", "))
+	b.WriteString("\n## Critical Context\nDispatch gives up on orders for LIS above 500 kg after 800 ms; config/dispatch.yaml had 8 s before.\n")
+	return b.String()
+}
+
+// The provider's window changes while the conversation is under way, as it does when a gateway switches to
+// another model: first what the agent was told, then half of it.
+const (
+	sceneOfSwitch = 2
+	smaller       = 0.5
+)
+
+// playScript lets the agent talk to the scripted model.
+func playScript(ctx context.Context, c config, s *screen) error {
+	p := &player{}
+	if s.live {
+		p.pause = 2 * time.Second
+	}
+	_, err := play(ctx, c, s, p)
+	return err
+}
+
+// play returns the provider, for a look at what it was sent.
+func play(ctx context.Context, c config, s *screen, p *player) (*provider.Provider, error) {
+	dir, err := os.MkdirTemp("", "winnow-agent-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	if err := writeProject(dir); err != nil {
+		return nil, err
+	}
+	t, err := openTools(dir, true)
+	if err != nil {
+		return nil, err
+	}
+	defer t.close()
+
+	var window atomic.Int64 // what the provider takes
+	window.Store(int64(c.window))
+	refuse := provider.Wordings()[c.api]
+	local := provider.New(provider.Options{Model: p.answer, Window: c.window, Overflow: func(size provider.Size) *provider.Error {
+		size.Window = int(window.Load())
+		return refuse(size)
+	}})
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	server := &http.Server{Handler: local}
+	go func() { _ = server.Serve(listener) }() // it ends with an error when it is closed
+	defer server.Close()
+
+	c.url, c.model = "http://"+listener.Addr().String()+"/v1", "scripted"
+	e := newEndpoint(c)
+	e.key = "none" // it wants one, whichever
+	a, err := newAgent(c, e, t, s)
+	if err != nil {
+		return local, err
+	}
+	s.note("A scripted model at a provider within this program, whose window is %s tokens.", number(c.window))
+	for i := range scenes {
+		if i == sceneOfSwitch {
+			window.Store(int64(float64(c.window) * smaller))
+			s.note("[The provider now switches to a model with a window of %s tokens, and tells nobody.]", number(int(window.Load())))
+		}
+		if err := a.turn(ctx, scenes[i].user); err != nil {
+			return local, err
+		}
+	}
+	return local, nil
+}
