@@ -1,0 +1,107 @@
+package otel
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+
+	"go.opentelemetry.io/otel/attribute"
+	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// logger returns a logger whose records become events and counts, and go on to next.
+func (m *Manager) logger(next *slog.Logger) *slog.Logger {
+	h := &records{manager: m}
+	if next != nil {
+		h.next = next.Handler()
+	}
+	return slog.New(h)
+}
+
+// records is a [slog.Handler] for the records of a manager, each of which says one thing that it decided.
+type records struct {
+	manager *Manager
+	next    slog.Handler // nil: none
+}
+
+// Enabled is true: what is counted has to come, whatever the host logs.
+func (h *records) Enabled(context.Context, slog.Level) bool { return true }
+
+func (h *records) Handle(ctx context.Context, r slog.Record) error {
+	name := strings.TrimPrefix(r.Message, "winnow: ")
+	values := map[string]slog.Value{}
+	var attributes []attribute.KeyValue
+	r.Attrs(func(a slog.Attr) bool {
+		value := a.Value.Resolve()
+		values[a.Key] = value
+		if kv, ok := keyValue(a.Key, value); ok {
+			attributes = append(attributes, kv)
+		}
+		return true
+	})
+	h.manager.mu.Lock()
+	span := h.manager.span
+	h.manager.mu.Unlock()
+	if span != nil {
+		span.AddEvent(name, trace.WithAttributes(attributes...))
+	}
+	h.manager.measure.record(ctx, name, values)
+	if h.next != nil && h.next.Enabled(ctx, r.Level) {
+		return h.next.Handle(ctx, r)
+	}
+	return nil
+}
+
+// keyValue returns a value of a record as an attribute. An error may quote the conversation: it is none.
+func keyValue(key string, value slog.Value) (attribute.KeyValue, bool) {
+	key = "winnow." + key
+	switch value.Kind() {
+	case slog.KindInt64:
+		return attribute.Int64(key, value.Int64()), true
+	case slog.KindBool:
+		return attribute.Bool(key, value.Bool()), true
+	case slog.KindFloat64:
+		return attribute.Float64(key, value.Float64()), true
+	case slog.KindString:
+		return attribute.String(key, value.String()), true
+	}
+	return attribute.KeyValue{}, false
+}
+
+// record counts what only the log says.
+func (i *instruments) record(ctx context.Context, name string, values map[string]slog.Value) {
+	text := func(key string) string {
+		if v := values[key]; v.Kind() == slog.KindString && v.String() != "" {
+			return v.String()
+		}
+		return "_OTHER"
+	}
+	switch name {
+	case "what was sent is rewritten":
+		cold := values["cold"]
+		i.rewrites.Add(ctx, 1, i.with(attribute.Bool("winnow.cold", cold.Kind() == slog.KindBool && cold.Bool())))
+	case "compaction failed":
+		i.compactions.Add(ctx, 1, i.with(semconv.ErrorTypeKey.String(text("error_class"))))
+	case "the provider refused a request":
+		i.refusals.Add(ctx, 1, i.with(semconv.ErrorTypeKey.String(text("class"))))
+	case "recovering from an overflow":
+		i.recoveries.Add(ctx, 1, i.with(attribute.String("winnow.rung", text("rung"))))
+	}
+}
+
+// WithAttrs and WithGroup are for the host's handler: what is counted is in the record.
+
+func (h *records) WithAttrs(attrs []slog.Attr) slog.Handler {
+	if h.next == nil {
+		return h
+	}
+	return &records{h.manager, h.next.WithAttrs(attrs)}
+}
+
+func (h *records) WithGroup(name string) slog.Handler {
+	if h.next == nil {
+		return h
+	}
+	return &records{h.manager, h.next.WithGroup(name)}
+}
