@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,7 +15,8 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// The snippets of the README stand here between their marks, so that they compile and run.
+// The snippets of the README stand here, and in the examples of the adapters, between their marks, so that they
+// compile and run.
 
 func readmeDo(ctx context.Context, history []winnow.Message, callYourModel func(context.Context, []winnow.Message) (string, error)) error {
 	// README
@@ -69,22 +71,29 @@ func TestReadmeSnippetsRun(t *testing.T) {
 	assert.Equal(t, 4, calls)
 }
 
-// What the README shows is what stands above.
+// What the README shows is what stands above and in the adapters' examples, and all of that is shown.
 func TestReadmeSnippetsAreThese(t *testing.T) {
-	code, err := os.ReadFile("readme_test.go")
-	require.NoError(t, err)
 	readme, err := os.ReadFile("README.md")
 	require.NoError(t, err)
 	flat := func(s string) string { return strings.Join(strings.Fields(s), " ") }
-	have := map[string]bool{}
-	for _, part := range strings.Split(string(code), "\t// README\n")[1:] {
-		snippet, _, _ := strings.Cut(part, "\t// END\n")
-		have[flat(snippet)] = true
-	}
-	shown := strings.Split(string(readme), "```go\n")[1:]
-	require.NotEmpty(t, shown)
-	for _, part := range shown {
+	shown := map[string]bool{}
+	for _, part := range strings.Split(string(readme), "```go\n")[1:] {
 		snippet, _, _ := strings.Cut(part, "```")
-		assert.True(t, have[flat(snippet)], "not in readme_test.go:\n%s", snippet)
+		shown[flat(snippet)] = true
 	}
+	files := []string{"readme_test.go", "winnowtest/example_test.go", "adapters/openai/responses/example_test.go"}
+	adapters, err := filepath.Glob("adapters/*/example_test.go")
+	require.NoError(t, err)
+	for _, file := range append(files, adapters...) {
+		code, err := os.ReadFile(file)
+		require.NoError(t, err)
+		marked := strings.Split(string(code), "\t// README\n")[1:]
+		assert.NotEmpty(t, marked, "%s has no snippet", file)
+		for _, part := range marked {
+			snippet, _, _ := strings.Cut(part, "\t// END\n")
+			assert.True(t, shown[flat(snippet)], "of %s, not in README.md:\n%s", file, snippet)
+			delete(shown, flat(snippet))
+		}
+	}
+	assert.Empty(t, shown, "in README.md only")
 }

@@ -90,12 +90,14 @@ func valid(notes []note) error {
 
 // An adapter for one's own messages is tested with all that real transcripts hold.
 func Example() {
+	// README
 	adapter := winnowtest.Adapter[note]{Import: importNotes, Export: exportNotes, Valid: valid}
 	for _, h := range winnowtest.Histories() {
 		if err := adapter.CheckHistory(h.Messages); err != nil {
 			fmt.Println(h.Name, err)
 		}
 	}
+	// END
 	err := adapter.CheckValues([]note{
 		{From: "user", Text: "Look.", Trace: "t-1"},
 		{From: "assistant", Tool: "read", Call: "a", Args: `{"path": "x"}`, Trace: "t-2"},

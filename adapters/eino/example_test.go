@@ -13,25 +13,29 @@ import (
 
 // Use it with any chat model: the history is a list of winnow's messages.
 func Example() {
-	ctx := context.Background()
-	var chat model.BaseChatModel = localModel{}
-	summarizer := adapter.NewSummarizer(chat, 0)
-	manager, err := winnow.New(128_000, &winnow.Options{Summarizer: summarizer})
+	history, err := converse(context.Background(), localModel{}, []*schema.Message{schema.UserMessage("Where is the window set?")})
 	if err != nil {
 		panic(err)
 	}
+	fmt.Println(history[1].Parts[0].Text, history[1].Usage.Prompt(), history[1].StopReason)
+	// Output: In window.go. 42 stop
+}
 
-	history := adapter.Import([]*schema.Message{schema.UserMessage("Where is the window set?")})
-	answer, _, err := winnow.Do(ctx, manager, history, func(ctx context.Context, messages []winnow.Message) (*schema.Message, error) {
+func converse(ctx context.Context, chat model.BaseChatModel, messages []*schema.Message) ([]winnow.Message, error) {
+	// README
+	m, err := winnow.New(128_000, &winnow.Options{Summarizer: adapter.NewSummarizer(chat, 0)})
+	if err != nil {
+		return nil, err
+	}
+	history := adapter.Import(messages)
+	answer, _, err := winnow.Do(ctx, m, history, func(ctx context.Context, messages []winnow.Message) (*schema.Message, error) {
 		return chat.Generate(ctx, adapter.Export(messages))
 	})
 	if err != nil {
-		panic(err)
+		return nil, err
 	}
-	history = append(history, adapter.Response(answer))
-
-	fmt.Println(history[1].Parts[0].Text, history[1].Usage.Prompt(), history[1].StopReason)
-	// Output: In window.go. 42 stop
+	return append(history, adapter.Response(answer)), nil
+	// END
 }
 
 // localModel stands in for a model.

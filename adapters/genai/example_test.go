@@ -20,23 +20,29 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	summarizer := adapter.NewSummarizer(client, "gemini-3.5-flash", 0, nil)
-	manager, err := winnow.New(1_048_576, &winnow.Options{Summarizer: summarizer})
+	history, err := converse(ctx, client, []*sdk.Content{sdk.NewContentFromText("Where is the window set?", sdk.RoleUser)})
 	if err != nil {
 		panic(err)
 	}
+	fmt.Println(history[1].Parts[0].Text, history[1].Usage.Prompt(), history[1].StopReason)
+	// Output: In window.go. 42 STOP
+}
 
-	history := adapter.Import([]*sdk.Content{sdk.NewContentFromText("Where is the window set?", sdk.RoleUser)})
-	answer, _, err := winnow.Do(ctx, manager, history, func(ctx context.Context, messages []winnow.Message) (*sdk.GenerateContentResponse, error) {
+func converse(ctx context.Context, client *sdk.Client, contents []*sdk.Content) ([]winnow.Message, error) {
+	// README
+	m, err := winnow.New(1_048_576, &winnow.Options{Summarizer: adapter.NewSummarizer(client, "gemini-3.5-flash", 0, nil)})
+	if err != nil {
+		return nil, err
+	}
+	history := adapter.Import(contents)
+	answer, _, err := winnow.Do(ctx, m, history, func(ctx context.Context, messages []winnow.Message) (*sdk.GenerateContentResponse, error) {
 		return client.Models.GenerateContent(ctx, "gemini-3.8-flash", adapter.Export(messages), nil)
 	})
 	if err != nil {
-		panic(err)
+		return nil, err
 	}
-	history = append(history, adapter.Response(answer))
-
-	fmt.Println(history[1].Parts[0].Text, history[1].Usage.Prompt(), history[1].StopReason)
-	// Output: In window.go. 42 STOP
+	return append(history, adapter.Response(answer)), nil
+	// END
 }
 
 // localServer stands in for the API.

@@ -16,25 +16,30 @@ import (
 
 // Use it with the SDK's client: the history is a list of winnow's messages.
 func Example() {
-	ctx := context.Background()
 	client := sdk.NewClient(localServer()...)
-	summarizer := adapter.NewSummarizer(client, "gpt-6-luna", 0)
-	manager, err := winnow.New(272_000, &winnow.Options{Summarizer: summarizer})
+	history, err := converse(context.Background(), client, []sdk.ChatCompletionMessageParamUnion{sdk.UserMessage("Where is the window set?")})
 	if err != nil {
 		panic(err)
 	}
+	fmt.Println(history[1].Parts[0].Text, history[1].Usage.Prompt(), history[1].StopReason)
+	// Output: In window.go. 42 stop
+}
 
-	history := adapter.Import([]sdk.ChatCompletionMessageParamUnion{sdk.UserMessage("Where is the window set?")})
-	answer, _, err := winnow.Do(ctx, manager, history, func(ctx context.Context, messages []winnow.Message) (*sdk.ChatCompletion, error) {
+func converse(ctx context.Context, client sdk.Client, messages []sdk.ChatCompletionMessageParamUnion) ([]winnow.Message, error) {
+	// README
+	m, err := winnow.New(272_000, &winnow.Options{Summarizer: adapter.NewSummarizer(client, "gpt-6-luna", 0)})
+	if err != nil {
+		return nil, err
+	}
+	history := adapter.Import(messages)
+	answer, _, err := winnow.Do(ctx, m, history, func(ctx context.Context, messages []winnow.Message) (*sdk.ChatCompletion, error) {
 		return client.Chat.Completions.New(ctx, sdk.ChatCompletionNewParams{Model: "gpt-6-sol", Messages: adapter.Export(messages)})
 	})
 	if err != nil {
-		panic(err)
+		return nil, err
 	}
-	history = append(history, adapter.Response(answer))
-
-	fmt.Println(history[1].Parts[0].Text, history[1].Usage.Prompt(), history[1].StopReason)
-	// Output: In window.go. 42 stop
+	return append(history, adapter.Response(answer)), nil
+	// END
 }
 
 // localServer stands in for the API.

@@ -17,26 +17,31 @@ import (
 
 // Use it with the SDK's client: the history is a list of winnow's messages.
 func Example() {
-	ctx := context.Background()
 	client := openai.NewClient(localServer()...)
-	summarizer := adapter.NewSummarizer(client, "gpt-6-luna", 0)
-	manager, err := winnow.New(272_000, &winnow.Options{Summarizer: summarizer})
+	history, err := converse(context.Background(), client, []adapter.Item{responses.ResponseInputItemParamOfMessage("Where is the window set?", "user")})
 	if err != nil {
 		panic(err)
 	}
+	fmt.Println(history[1].Parts[0].Text, history[1].Usage.Prompt(), history[1].StopReason)
+	// Output: In window.go. 42 completed
+}
 
-	history := adapter.Import([]adapter.Item{responses.ResponseInputItemParamOfMessage("Where is the window set?", "user")})
-	answer, _, err := winnow.Do(ctx, manager, history, func(ctx context.Context, messages []winnow.Message) (*responses.Response, error) {
+func converse(ctx context.Context, client openai.Client, items []adapter.Item) ([]winnow.Message, error) {
+	// README
+	m, err := winnow.New(272_000, &winnow.Options{Summarizer: adapter.NewSummarizer(client, "gpt-6-luna", 0)})
+	if err != nil {
+		return nil, err
+	}
+	history := adapter.Import(items)
+	answer, _, err := winnow.Do(ctx, m, history, func(ctx context.Context, messages []winnow.Message) (*responses.Response, error) {
 		input := responses.ResponseNewParamsInputUnion{OfInputItemList: adapter.Export(messages)}
 		return client.Responses.New(ctx, responses.ResponseNewParams{Model: "gpt-6-sol", Store: openai.Bool(false), Input: input})
 	})
 	if err != nil {
-		panic(err)
+		return nil, err
 	}
-	history = append(history, adapter.Response(answer)...)
-
-	fmt.Println(history[1].Parts[0].Text, history[1].Usage.Prompt(), history[1].StopReason)
-	// Output: In window.go. 42 completed
+	return append(history, adapter.Response(answer)...), nil
+	// END
 }
 
 // localServer stands in for the API.
