@@ -33,8 +33,8 @@ type Send func(ctx context.Context, url string, messages []winnow.Message) (winn
 // CheckConversations lets managers talk to a provider with a window of 32 000 tokens through an SDK. One that
 // believes in twice as much meets refusals, recovers and goes on; one that knows of half is never refused
 // and compacts, with a summarizer that asks the same provider. Nothing is refused but for its size, and
-// nothing that was refused comes again.
-func CheckConversations(t *testing.T, send Send, summarizer func(url string) winnow.Summarizer) {
+// nothing that was refused comes again. An API that the provider does not speak has a front.
+func CheckConversations(t *testing.T, send Send, summarizer func(url string) winnow.Summarizer, front ...Front) {
 	t.Helper()
 	for _, tt := range []struct {
 		name        string
@@ -42,8 +42,16 @@ func CheckConversations(t *testing.T, send Send, summarizer func(url string) win
 		refusals    bool
 		compactions bool
 	}{{"twice the window", 64_000, true, false}, {"half the window", 16_000, false, true}} {
-		p := provider.New(provider.Options{Window: 32_000, Model: reader})
-		server := httptest.NewServer(p)
+		options := provider.Options{Window: 32_000, Model: reader}
+		for _, f := range front {
+			options.Overflow = provider.Wordings()[f.Wording]
+		}
+		p := provider.New(options)
+		handler := http.Handler(p)
+		for _, f := range front {
+			handler = f.handler(t, handler)
+		}
+		server := httptest.NewServer(handler)
 		m, err := winnow.New(tt.window, &winnow.Options{Summarizer: summarizer(server.URL)})
 		if err != nil {
 			t.Fatal(err)

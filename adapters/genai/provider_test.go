@@ -1,0 +1,128 @@
+package genai
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	sdk "google.golang.org/genai"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
+)
+
+// signed is the thought signature of the first call of each step.
+var signed = []byte("signed")
+
+// readRequest checks a request as Gemini 3 does: the first call of each step of the current turn has the
+// signature that it came with.
+func readRequest(r *http.Request, body []byte) (adaptertest.FrontRequest, error) {
+	var wire struct {
+		Contents          []*sdk.Content        `json:"contents"`
+		SystemInstruction *sdk.Content          `json:"systemInstruction"`
+		GenerationConfig  *sdk.GenerationConfig `json:"generationConfig"`
+		Tools             []*sdk.Tool           `json:"tools"`
+	}
+	if err := json.Unmarshal(body, &wire); err != nil {
+		return adaptertest.FrontRequest{}, err
+	}
+	q := adaptertest.FrontRequest{Messages: Import(wire.Contents), Tools: len(wire.Tools) > 0, Stream: strings.Contains(r.URL.Path, ":stream")}
+	if wire.SystemInstruction != nil {
+		q.System = wire.SystemInstruction.Parts[0].Text
+	}
+	if wire.GenerationConfig != nil {
+		q.MaxTokens = int(wire.GenerationConfig.MaxOutputTokens)
+	}
+	for i := len(wire.Contents) - 1; i >= 0 && !isQuestion(wire.Contents[i]); i-- {
+		for _, p := range wire.Contents[i].Parts {
+			if p.FunctionCall != nil {
+				if string(p.ThoughtSignature) != string(signed) {
+					return q, fmt.Errorf("contents[%d]: function call is missing a thought_signature", i)
+				}
+				break
+			}
+		}
+	}
+	return q, valid(wire.Contents)
+}
+
+func isQuestion(c *sdk.Content) bool { return c.Role == sdk.RoleUser && c.Parts[0].Text != "" }
+
+// writeAnswer gives calls no ids, as the API does. A stream comes in two pieces.
+func writeAnswer(m *winnow.Message, stream bool) []byte {
+	reply := func(finish string, parts []*sdk.Part) map[string]any {
+		r := map[string]any{"responseId": m.ID, "candidates": []any{map[string]any{"content": map[string]any{"role": "model", "parts": parts}, "finishReason": finish}}}
+		if finish != "" {
+			r["usageMetadata"] = map[string]any{"promptTokenCount": m.Usage.Input, "candidatesTokenCount": m.Usage.Output}
+		}
+		return r
+	}
+	var parts []*sdk.Part
+	first := true
+	for _, p := range m.Parts {
+		if p.Kind == winnow.KindText {
+			parts = append(parts, &sdk.Part{Text: p.Text})
+			continue
+		}
+		call := &sdk.Part{FunctionCall: &sdk.FunctionCall{Name: p.Name, Args: object(p.Arguments)}}
+		if first {
+			call.ThoughtSignature, first = signed, false
+		}
+		parts = append(parts, call)
+	}
+	finish := "STOP"
+	if m.StopReason == "length" {
+		finish = "MAX_TOKENS"
+	}
+	if stream {
+		return append(adaptertest.Event("", reply("", parts[:1])), adaptertest.Event("", reply(finish, parts[1:]))...)
+	}
+	b, _ := json.Marshal(reply(finish, parts)) // it can always be written
+	return b
+}
+
+func writeRefusal(status int, text string) []byte {
+	b, _ := json.Marshal(map[string]any{"error": map[string]any{"code": status, "message": text, "status": "INVALID_ARGUMENT"}})
+	return b
+}
+
+func TestConversations(t *testing.T) {
+	front := adaptertest.Front{Wording: "gemini", Read: readRequest, Answer: writeAnswer, Refuse: writeRefusal}
+	clientOf := func(url string) *sdk.Client {
+		client, err := sdk.NewClient(t.Context(), &sdk.ClientConfig{APIKey: "none", Backend: sdk.BackendGeminiAPI, HTTPOptions: sdk.HTTPOptions{BaseURL: url}})
+		require.NoError(t, err)
+		return client
+	}
+	config := &sdk.GenerateContentConfig{Tools: []*sdk.Tool{{FunctionDeclarations: []*sdk.FunctionDeclaration{{Name: "read"}}}}}
+	summarizer := func(url string) winnow.Summarizer {
+		return NewSummarizer(clientOf(url), "gemini-3.5-flash", 0, nil)
+	}
+	t.Run("whole", func(t *testing.T) {
+		adaptertest.CheckConversations(t, func(ctx context.Context, url string, messages []winnow.Message) (winnow.Message, error) {
+			answer, err := clientOf(url).Models.GenerateContent(ctx, "gemini-3.8-flash", Export(messages), config)
+			if err != nil {
+				return winnow.Message{}, err
+			}
+			return Response(answer), nil
+		}, summarizer, front)
+	})
+	t.Run("streamed", func(t *testing.T) {
+		adaptertest.CheckConversations(t, func(ctx context.Context, url string, messages []winnow.Message) (winnow.Message, error) {
+			content := &sdk.Content{Role: sdk.RoleModel}
+			var last *sdk.GenerateContentResponse
+			for piece, err := range clientOf(url).Models.GenerateContentStream(ctx, "gemini-3.8-flash", Export(messages), config) {
+				if err != nil {
+					return winnow.Message{}, err
+				}
+				content.Parts = append(content.Parts, piece.Candidates[0].Content.Parts...)
+				last = piece
+			}
+			last.Candidates[0].Content = content
+			return Response(last), nil
+		}, summarizer, front)
+	})
+}
