@@ -31,7 +31,7 @@ func (m *madeIDs) next(call *winnow.Part) string {
 	n := m.seen[h] + 1
 	m.seen[h] = n
 	id := make([]byte, 0, 64) // on the stack
-	id = strconv.AppendUint(append(id, madePrefix...), h, 36)
+	id = strconv.AppendUint(append(id, madePrefix...), h, 32)
 	if n > 1 { // of two calls with one hash as well
 		id = strconv.AppendInt(append(id, '_'), int64(n), 10)
 	}
