@@ -150,6 +150,9 @@ func hitSentence(ts []token, text role, code bool) hit {
 
 // isTokens runs the families that mean the prompt.
 func (s *sentence) isTokens() bool {
+	if s.countsOther() {
+		return false
+	}
 	subject := s.has(rInput) && !s.onlyMessageFrame() || s.word("sequence") && s.word("length")
 	switch {
 	case s.window && (s.over || s.has(rToo) && s.word("small")): // "exceeds the context window", "context length exceeded"
@@ -223,6 +226,16 @@ func (s *sentence) countsMessages() bool {
 					return true
 				}
 			}
+		}
+	}
+	return false
+}
+
+// countsOther says that the number of something is the matter that is no text: "the number of versions".
+func (s *sentence) countsOther() bool {
+	for i, t := range s.ts {
+		if t.s == "number" && s.at(i+1).s == "of" && s.at(i+2).s != "" && s.at(i+2).role == 0 {
+			return !s.has(rToken | rChars)
 		}
 	}
 	return false
@@ -314,6 +327,11 @@ func (s *sentence) fills() bool {
 	}
 	if !s.has(rContext) {
 		return false
+	}
+	for i, t := range s.ts {
+		if t.isNum && t.n > 100 && s.at(i+1).s == "%" {
+			return true // "the context is at 103%"
+		}
 	}
 	return s.has(rFull) || s.word("ran") && s.word("out") || s.word("insufficient") || s.word("exhaustion") ||
 		s.word("not") && s.word("enough")

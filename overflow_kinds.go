@@ -66,25 +66,36 @@ func (c *counts) behind(ts []token, i int) count {
 	}
 	t := ts[k]
 	switch {
-	case t.s == "," && isSign(ts, i-1, "(") && k+1 < len(ts) && ts[k+1].role&rMax != 0 && numberWithin(ts, k+2, 3):
+	case t.s == "," && isSign(ts, i-1, "(") && k+1 < len(ts) && ts[k+1].role&rMax != 0 && numberFrom(ts, k+2, 3) > 0:
 		return countTotal // "the context window (9000 tokens, maximum 8192)"
 	case t.role&rOver != 0 && k+1 < len(ts) && ts[k+1].s == "by", t.role&rContext != 0:
 		return countLimit // "a limit of 8192 exceeded by …", "an 8192 token context"
-	case (t.s == "over" || t.s == "above") && !numberWithin(ts, k+1, 6):
-		return countDelta // "3200 tokens over the limit"
+	case (t.s == "over" || t.s == "above" || t.s == "beyond") && numberFrom(ts, k+1, 6) == 0,
+		(t.s == "over" || t.s == "above" || t.s == "beyond") && numberFrom(ts, k+1, 6) > ts[i].n && k == skipUnit(ts, i+1):
+		return countDelta // "3200 tokens over the limit", "512 tokens beyond the limit of 8192"
 	case t.role&rOver != 0, t.role&rMore != 0, t.role&rToo != 0, t.s == "over", t.s == "above", t.s == ">":
 		return countTotal
-	case t.role&rMax != 0, t.s == "permits" || t.s == "allows", t.s == "of" && k+1 < len(ts) && ts[k+1].role&rContext != 0:
+	case t.role&rMax != 0, t.s == "window", t.s == "permits" || t.s == "allows", t.s == "of" && k+1 < len(ts) && ts[k+1].role&rContext != 0:
 		return countLimit
 	}
 	return countNone
 }
 
-func numberWithin(ts []token, i, n int) bool {
+// numberFrom returns the first number of the n tokens from i on, 0 for none.
+func numberFrom(ts []token, i, n int) int32 {
 	for k := i; k < i+n && k < len(ts); k++ {
 		if ts[k].isNum {
-			return true
+			return ts[k].n
 		}
+	}
+	return 0
+}
+
+// holds says that a model has room for what is named next: "can take 8192", "only reads 8192".
+func holds(w string) bool {
+	switch w {
+	case "hold", "holds", "take", "reads", "handle", "handles":
+		return true
 	}
 	return false
 }
@@ -127,7 +138,7 @@ func (c *counts) before(ts []token, i int) count {
 			return countOutput // "prompt (5000) + max tokens (4096)"
 		case t.role&rOver != 0 && ts[k+1].s == "by":
 			weak = countInput // "exceeded by a request with 20000"
-		case t.role&(rMax|rContext) != 0, t.s == "supports", t.s == "accepts", t.s == "allows", t.s == "permits", t.s == "hold", t.s == "holds", t.role&(rOver|rThan) != 0 && k >= i-4 && !(t.role&rThan != 0 && isSign(ts, i-1, ":")),
+		case t.role&(rMax|rContext) != 0, t.s == "supports", t.s == "accepts", t.s == "allows", t.s == "permits", holds(t.s), t.role&(rOver|rThan) != 0 && k >= i-4 && !(t.role&rThan != 0 && isSign(ts, i-1, ":")),
 			t.s == "<", t.s == ">", t.s == "over", t.s == "above", t.s == "window", t.s == "room",
 			t.s == "to" && k > 0 && ts[k-1].s == "up", t.s == "within":
 			return countLimit

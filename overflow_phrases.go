@@ -24,6 +24,7 @@ const (
 	pStringLong                      // "string too long", "string should have at most"
 	pArrayLong                       // "array too long"
 	pResets                          // "resets": a budget does, some time
+	pFlagged                         // "flagged": a policy is in the way
 )
 
 // phraseAt returns the phrases that the word at i belongs to.
@@ -42,6 +43,8 @@ func phraseAt(ts []token, i int) phrase {
 		return when(next("scanner"), pGo)
 	case "udp", "sendto", "sendmsg":
 		return pGo
+	case "flagged", "moderation":
+		return pFlagged
 	case "resets":
 		return pResets
 	case "http":

@@ -168,7 +168,7 @@ func TestClassifyErrorConcurrently(t *testing.T) {
 	group.Wait()
 }
 
-// TestClassifyErrorInventedFile classifies the texts of testdata/overflow/invented.jsonl. Its eleven parts
+// TestClassifyErrorInventedFile classifies the texts of testdata/overflow/invented.jsonl. Its twelve parts
 // were each written before the rules had seen them; the reasons say what is new in a text.
 func TestClassifyErrorInventedFile(t *testing.T) {
 	data, err := os.ReadFile("testdata/overflow/invented.jsonl")

@@ -84,7 +84,7 @@ func vetoText(s *segment, status int) verdict {
 		return vetoGo
 	case s.says&pTimedOut != 0:
 		return vetoTimeout
-	case talk(s), s.says&pUsage != 0 && answered(s.tokens):
+	case talk(s), s.says&pFlagged != 0, s.says&pUsage != 0 && answered(s.tokens):
 		return vetoOther
 	case s.says&pKey != 0:
 		if v := vetoRates(s); v != vetoNone {

@@ -34,7 +34,7 @@ func roleOf(w string) role {
 		return rLength
 	case "limit", "limits", "limite", "límite", "лимит", "лимите", "лимита", "ceiling", "threshold", "cap", "maxlength":
 		return rCapacity | rMax
-	case "maximum", "max", "maximal", "maximale", "allowed", "permitted", "allowable", "limited", "maximaal", "maksimum", "maksimal", "maks", "batas", "máximo", "máxima", "massimo", "massima",
+	case "maximum", "max", "maximal", "maximale", "allowed", "permitted", "allowable", "limited", "maximaal", "maksimum", "maksimal", "maks", "batas", "högst", "höchstens", "máximo", "máxima", "massimo", "massima",
 		"maximum_length", "upper", "максимальный", "максимальную", "максимальной", "supported":
 		return rMax
 	case "exceed", "exceeds", "exceeded", "exceeding", "overflow", "overflows", "overflowed", "overflowing", "surpass", "surpasses",
@@ -96,7 +96,7 @@ func sideRole(w string) role {
 		return rDay
 	case "quota", "quotas", "billing", "credit", "credits", "balance", "afford", "payment", "spend", "spending", "prepaid", "insufficient_quota":
 		return rQuota
-	case "canceled", "cancelled", "bufio", "sendto", "sendmsg", "udp", "resets", "http", "deadline", "timed", "timeout", "time", "api", "unauthorized", "unauthenticated",
+	case "canceled", "cancelled", "bufio", "sendto", "sendmsg", "udp", "resets", "flagged", "moderation", "http", "deadline", "timed", "timeout", "time", "api", "unauthorized", "unauthenticated",
 		"authentication", "security", "expired", "access", "sign", "permission", "forbidden", "service", "overloaded", "upstream", "gateway", "temporarily", "busy",
 		"cost", "demand", "explain", "returns", "why", "how", "curl", "usage", "string", "rate", "please", "again", "retry", "i":
 		return rHint
