@@ -33,20 +33,11 @@ func phraseAt(ts []token, i int) phrase {
 	before := func(w string) bool { return i > 0 && ts[i-1].s == w }
 	switch ts[i].s {
 	case "canceled", "cancelled":
-		switch {
-		case before("context"):
-			return pCancelled
-		case before("request"):
-			return pRequestEnded
-		}
+		return when(before("context"), pCancelled) | when(before("request"), pRequestEnded)
 	case "bufio":
 		return when(next("scanner"), pGo)
 	case "udp", "sendto", "sendmsg":
 		return pGo
-	case "flagged", "moderation":
-		return pFlagged
-	case "resets":
-		return pResets
 	case "http":
 		return when(isSign(ts, i+1, ":") && wordsAt(ts, i+2, "request", "body", "too", "large"), pGoBody)
 	case "deadline":
@@ -57,6 +48,33 @@ func phraseAt(ts []token, i int) phrase {
 		return when(isSign(ts, i+1, "-") && next("out"), pTimedOut)
 	case "timeout":
 		return pTimeout | when(before("client") || before("request"), pTimedOut)
+	case "flagged", "moderation":
+		return pFlagged
+	case "resets":
+		return pResets
+	case "usage":
+		return pUsage | when(next("limit") || next("limits"), pUsageLimit)
+	case "cost":
+		return when(before("current"), pCost)
+	case "explain":
+		return pExplain
+	case "returns":
+		return pReturns
+	case "i":
+		return pFirstPerson
+	case "string":
+		return when(tooLongAt(ts, i+1) || wordsAt(ts, i+1, "should", "have", "at", "most"), pStringLong)
+	case "array":
+		return when(tooLongAt(ts, i+1), pArrayLong)
+	}
+	return doorPhraseAt(ts, i)
+}
+
+// doorPhraseAt is phraseAt for what keeps a request out before anybody reads it: a key, a server that is busy.
+func doorPhraseAt(ts []token, i int) phrase {
+	next := func(w string) bool { return wordAt(ts, i+1) == w }
+	before := func(w string) bool { return i > 0 && ts[i-1].s == w }
+	switch ts[i].s {
 	case "unauthorized", "unauthenticated", "authentication", "forbidden":
 		return pKey
 	case "api":
@@ -87,20 +105,6 @@ func phraseAt(ts []token, i int) phrase {
 		return when(before("is") && i > 1 && ts[i-2].s == "server", pBusy)
 	case "demand":
 		return when(before("high"), pBusy)
-	case "usage":
-		return pUsage | when(next("limit") || next("limits"), pUsageLimit)
-	case "cost":
-		return when(before("current"), pCost)
-	case "explain":
-		return pExplain
-	case "returns":
-		return pReturns
-	case "i":
-		return pFirstPerson
-	case "string":
-		return when(tooLongAt(ts, i+1) || wordsAt(ts, i+1, "should", "have", "at", "most"), pStringLong)
-	case "array":
-		return when(tooLongAt(ts, i+1), pArrayLong)
 	}
 	return 0
 }
