@@ -49,7 +49,7 @@ func (c *compaction) excerpts(r stretch) stretch {
 		short, ok := Message{}, false
 		switch m.Role {
 		case RoleTool:
-			short, ok = excerptResult(m, r.tokens[i])
+			short, ok = excerptResult(m, c.textTokensOf(m, r.tokens[i]))
 		case RoleAssistant:
 			short, ok = excerptArguments(c.opts.Estimator, m)
 		}
@@ -60,10 +60,29 @@ func (c *compaction) excerpts(r stretch) stretch {
 	return out
 }
 
-// excerptResult returns m, which has so many tokens, with its texts cut to about excerptTokens together: a
-// summarizer need not be told to the token.
+// textTokensOf is what the texts of m have of its tokens.
+func (c *compaction) textTokensOf(m *Message, tokens int) int {
+	texts := *m
+	texts.Parts = nil
+	for k := range m.Parts {
+		if m.Parts[k].Kind == KindText {
+			texts.Parts = append(texts.Parts, m.Parts[k])
+		}
+	}
+	if len(texts.Parts) == len(m.Parts) {
+		return tokens
+	}
+	return estimate(c.opts.Estimator, texts)
+}
+
+// excerptResult returns m, the texts of which have so many tokens, with these cut to about excerptTokens
+// together: a summarizer need not be told to the token.
 func excerptResult(m *Message, tokens int) (out Message, ok bool) {
-	share := float64(excerptTokens) / float64(max(1, tokens))
+	tokens = min(tokens, bytesOfTexts(m)) // a host's own count may be absurd
+	if tokens <= excerptTokens {
+		return Message{}, false
+	}
+	share := float64(excerptTokens) / float64(tokens)
 	out = *m
 	out.Source, out.Parts = nil, slices.Clone(m.Parts)
 	for k := range out.Parts {
