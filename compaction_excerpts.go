@@ -62,16 +62,12 @@ func (c *compaction) excerpts(r stretch) stretch {
 
 // textTokensOf is what the texts of m have of its tokens.
 func (c *compaction) textTokensOf(m *Message, tokens int) int {
-	texts := *m
-	texts.Parts = nil
-	for k := range m.Parts {
-		if m.Parts[k].Kind == KindText {
-			texts.Parts = append(texts.Parts, m.Parts[k])
-		}
-	}
-	if len(texts.Parts) == len(m.Parts) {
+	isOther := func(p Part) bool { return p.Kind != KindText }
+	if !slices.ContainsFunc(m.Parts, isOther) {
 		return tokens
 	}
+	texts := *m
+	texts.Parts = slices.DeleteFunc(slices.Clone(m.Parts), isOther)
 	return estimate(c.opts.Estimator, texts)
 }
 
