@@ -1,9 +1,6 @@
 package winnow
 
-import (
-	"math/bits"
-	"strings"
-)
+import "strings"
 
 // identifierKind says what an identifier names.
 type identifierKind uint8
@@ -43,114 +40,6 @@ var byteClass = [256]uint8{
 	'0': classDigit, '1': classDigit, '2': classDigit, '3': classDigit, '4': classDigit, '5': classDigit, '6': classDigit, '7': classDigit, '8': classDigit, '9': classDigit,
 	'_': classUnderscore, '/': classSlash, '~': classSlash, '.': classDot, '-': classDash,
 	':': classJoint, '=': classJoint, '?': classJoint, '&': classJoint, '#': classJoint, '%': classJoint, '+': classJoint, '$': classJoint, '@': classJoint,
-}
-
-// maxIdentifier is the longest identifier, in bytes. What is longer is data, such as base64.
-const maxIdentifier = 256
-
-// scanIdentifiers calls emit for every identifier in s, in order and with repetitions. It takes time
-// linear in s and allocates nothing. JSON escapes such as \n in s do not become part of an identifier.
-func scanIdentifiers(s string, emit func(id string, kind identifierKind)) {
-	read := 0 // what was taken for part of a token or an escape
-	for i := skipPlain(s, 0); i < len(s); i = skipPlain(s, i) {
-		class := byteClass[s[i]]
-		if class == 0 {
-			switch s[i] {
-			case '\\': // an escape, not a letter of the next word
-				i = min(i+2, len(s))
-				read = i
-			case '`': // a plain word is one where it is quoted
-				start := plainStart(s, read, i)
-				if word := s[start:i]; start > 0 && s[start-1] == '`' && quotedSymbol(word, classLower, '`') {
-					emit(word, kindSymbol)
-				}
-				i++
-			case 0xE2, 0xE3:
-				i += cjkQuoted(s[i:], emit)
-			default:
-				i++
-			}
-			continue
-		}
-		start, all := plainStart(s, read, i), class
-		if start < i {
-			all |= classLower
-		}
-		for i++; i < len(s); i++ {
-			if class = byteClass[s[i]]; class == 0 {
-				break
-			}
-			all |= class
-		}
-		read = i
-		token := s[start:i]
-		if all == classDigit {
-			scanNumber(token, len(token), emit)
-			continue
-		}
-		if !scanToken(token, all, emit) {
-			if quote := quoteAround(s, start, i); quote != 0 && quotedSymbol(token, all, quote) {
-				emit(token, kindSymbol)
-			}
-		}
-	}
-}
-
-// skipPlain returns the index of the next byte of s, from i on, that is neither a lower-case letter nor a
-// space: most text is plain words.
-func skipPlain(s string, i int) int {
-	const ones = 0x0101010101010101
-	for ; i+8 <= len(s); i += 8 {
-		w := loadWord(s, i)
-		low := w &^ nonASCII
-		letter := (low + (0x80-'a')*ones) &^ (low + (0x7F-'z')*ones) // the high bit of each byte
-		space := ^((low ^ ' '*ones) + 0x7F*ones)
-		if odd := (^(letter | space) | w) & nonASCII; odd != 0 {
-			return i + bits.TrailingZeros64(odd)/8
-		}
-	}
-	for i < len(s) && (s[i] == ' ' || byteClass[s[i]] == classLower) {
-		i++
-	}
-	return i
-}
-
-// plainStart returns where the lower-case letters in front of s[i] begin, at or behind from.
-func plainStart(s string, from, i int) int {
-	for i > from && byteClass[s[i-1]] == classLower {
-		i--
-	}
-	return i
-}
-
-// quoteAround returns the quote that stands on both sides of s[start:end], or 0.
-func quoteAround(s string, start, end int) byte {
-	if start > 0 && end < len(s) && s[start-1] == s[end] {
-		if q := s[end]; q == '`' || q == '"' || q == '\'' {
-			return q
-		}
-	}
-	return 0
-}
-
-func quotedSymbol(token string, all uint8, quote byte) bool {
-	if len(token) < 3 || len(token) > 64 || all&classAlpha == 0 {
-		return false
-	}
-	return quote == '`' || all&(classDigit|classDash|classDot|classUnderscore) != 0 || all&classUpper != 0 && all&classLower != 0
-}
-
-// cjkQuoted emits the short text in the CJK quotes that s begins with and returns how far it read.
-func cjkQuoted(s string, emit func(string, identifierKind)) int {
-	for _, q := range [...][2]string{{"「", "」"}, {"『", "』"}, {"《", "》"}, {"“", "”"}} {
-		if rest, ok := strings.CutPrefix(s, q[0]); ok {
-			if k := strings.Index(rest[:min(len(rest), 64)], q[1]); k >= 4 && !strings.ContainsAny(rest[:k], " \n") {
-				emit(rest[:k], kindSymbol)
-			}
-			return len(q[0])
-		}
-	}
-	return 1
 }
 
 // scanToken emits the identifiers in a token and says whether there were any.
