@@ -90,14 +90,13 @@ func (t *idTable) collect(messages []Message) {
 	}
 }
 
-// again counts the mentions of known identifiers in messages that are kept: what they use is in use. Their
-// results are cleared later, when no summary is written.
+// again counts the mentions of known identifiers in messages that are kept: what they use is in use.
 func (t *idTable) again(recent []Message) {
 	for i := range recent {
 		t.next()
 		eachText(&recent[i], func(s string, from idSource) {
 			scanIdentifiers(s[:min(len(s), scanBytes)], func(id string, kind identifierKind) {
-				if _, known := t.at[id]; known || from == fromResult {
+				if _, known := t.at[id]; known {
 					t.add(id, kind, from)
 				}
 			})
