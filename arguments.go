@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
+	"unsafe"
 )
 
 // Arguments of old calls: files that were written, patches, scripts. Long texts in them are shortened; all
@@ -14,16 +16,32 @@ import (
 // not long.
 const keptArgumentChars = 200
 
-// shortenArguments shortens the arguments of the calls of a message.
-func (d *draft) shortenArguments(s *stale, names nameSet) {
-	o := d.manager.opts.Prune
-	match := newToolMatcher(o.AllowTools, o.DenyTools)
-	out := d.view.messages[s.index]
+// shortens says that the arguments of a call may be shortened. A signed call is sent as it came.
+func shortens(c *Part, match *toolMatcher) bool {
+	return c.Kind == KindToolCall && c.Signature == "" && len(c.Arguments) >= 2*keptArgumentChars && match.prunable(c.Name)
+}
+
+// shorteningSaves is how many tokens shortening of the long texts in raw saves, about.
+func shorteningSaves(raw json.RawMessage) (saving int) {
+	if len(raw) < 2*keptArgumentChars {
+		return 0
+	}
+	for from, to := range literals(raw) {
+		if isLong(raw[from:to], raw[to:]) {
+			n := (to - from) / charsPerDigestToken
+			saving += max(0, n-remainderRoom(n)-keptArgumentChars/charsPerDigestToken)
+		}
+	}
+	return saving
+}
+
+// shortenArguments shortens the arguments of the calls of a message. It is false if none has a long text.
+func shortenArguments(m *Message, match *toolMatcher, names nameSet) (out Message, changed bool) {
+	out = *m
 	out.Parts, out.Source = slices.Clone(out.Parts), nil
-	changed := false
 	for k := range out.Parts {
 		p := &out.Parts[k]
-		if !shortens(p, &match) {
+		if !shortens(p, match) {
 			continue
 		}
 		if short, ok := shortenJSON(p.Arguments, names); ok {
@@ -31,33 +49,60 @@ func (d *draft) shortenArguments(s *stale, names nameSet) {
 			changed = true
 		}
 	}
-	if changed {
-		d.replaceStale(s, out, OpTrim)
+	return out, changed
+}
+
+// literals yields where the JSON strings in raw begin and end.
+func literals(raw []byte) iter.Seq2[int, int] {
+	return func(yield func(from, to int) bool) {
+		for to := 0; ; {
+			n := bytes.IndexByte(raw[to:], '"')
+			if n < 0 {
+				return
+			}
+			from := to + n
+			if to = literalEnd(raw, from); !yield(from, to) {
+				return
+			}
+		}
 	}
 }
 
 // shortenJSON shortens the long texts among the values of a JSON text. ok is false if there is none.
 func shortenJSON(raw json.RawMessage, names nameSet) (short json.RawMessage, ok bool) {
 	var out bytes.Buffer
-	for i := 0; i < len(raw); {
-		if raw[i] != '"' {
-			out.WriteByte(raw[i])
-			i++
-			continue
-		}
-		literal := raw[i:literalEnd(raw, i)]
-		i += len(literal)
-		if text, long := longText(literal, raw[i:]); long {
-			if b, err := json.Marshal(shortenText(text, names)); err == nil && len(b) < len(literal) {
+	done := 0
+	for from, to := range literals(raw) {
+		literal := raw[from:to]
+		if text, long := longText(literal, raw[to:]); long {
+			if b := literalOf(shortenText(text, names)); b != nil && len(b) < len(literal) {
+				out.Write(raw[done:from])
 				out.Write(b)
-				ok = true
+				done, ok = to, true
 				continue
 			}
 		}
-		names.add(string(literal))
-		out.Write(literal)
+		names.add(stringOf(literal))
 	}
-	return out.Bytes(), ok && json.Valid(out.Bytes())
+	if !ok {
+		return raw, false
+	}
+	out.Write(raw[done:])
+	return out.Bytes(), json.Valid(out.Bytes())
+}
+
+// stringOf is b as a string that nobody keeps for longer than b stays as it is.
+func stringOf(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+// literalOf returns s as a JSON string.
+func literalOf(s string) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // what is escaped costs more tokens
+	if e.Encode(s) != nil {
+		return nil
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
 // literalEnd returns the end of the JSON string that begins at start.
@@ -73,12 +118,18 @@ func literalEnd(raw []byte, start int) int {
 	return len(raw)
 }
 
-// longText returns the text of a JSON string that is long and, by what follows it, no key.
-func longText(literal, rest []byte) (string, bool) {
+// isLong says that a JSON string is long and, by what follows it, no key.
+func isLong(literal, rest []byte) bool {
 	if len(literal) < 2*keptArgumentChars {
-		return "", false
+		return false
 	}
-	if rest = bytes.TrimLeft(rest, " \t\r\n"); len(rest) > 0 && rest[0] == ':' {
+	rest = bytes.TrimLeft(rest, " \t\r\n")
+	return len(rest) == 0 || rest[0] != ':'
+}
+
+// longText returns the text of a JSON string that is long and no key.
+func longText(literal, rest []byte) (string, bool) {
+	if !isLong(literal, rest) {
 		return "", false
 	}
 	var s string

@@ -91,11 +91,29 @@ func (d *draft) rewriteIfItPays() {
 	if !d.look.isDue(now) {
 		return
 	}
-	list := d.staleParts(false, 0)
-	if from := d.whenItPays(list, 0); from < len(list) {
-		d.drop(list[from:])
+	tried := d.dropWhatPays(d.staleParts(false, 0))
+	d.look = look{at: now, next: now + d.nextEpoch(tried)}
+}
+
+// dropWhatPays drops of the list what pays now. What a part saves is not known before its remainder is made:
+// tried is what those save that were made and not used, by message; 0 for one that is not worth an edit.
+func (d *draft) dropWhatPays(list []stale) (tried map[int]int) {
+	from := d.whenItPays(list, 0)
+	if from == len(list) {
+		return nil
 	}
-	d.look = look{at: now, next: now + d.nextEpoch()}
+	parts := d.remainders(list[from:])
+	exact := make([]stale, len(parts))
+	tried = make(map[int]int, len(list)-from)
+	for _, s := range list[from:] {
+		tried[s.index] = 0
+	}
+	for k := range parts {
+		exact[k] = parts[k].stale
+		tried[exact[k].index] = exact[k].saving
+	}
+	d.replace(parts[d.whenItPays(exact, 0):])
+	return tried
 }
 
 func countAnswers(messages []Message) (n int) {
@@ -130,7 +148,7 @@ func (d *draft) whenItPays(list []stale, later int) int {
 		if p.overdue+later < 0 {
 			continue
 		}
-		saving += p.saving
+		saving = addTokens(saving, p.saving)
 		paid += read * float64(p.saving) * float64(p.overdue+later)
 		price := (write-read)*float64(behind-saving) - read*float64(saving)
 		if gain := paid - price; gain > best {
@@ -154,10 +172,15 @@ func (d *draft) prices() (read, write float64) {
 const maxLook = 16
 
 // nextEpoch returns after how many more answers an epoch may pay: with what is in the request now. What comes
-// meanwhile makes it dearer.
-func (d *draft) nextEpoch() int {
+// meanwhile makes it dearer. tried is what dropWhatPays found out.
+func (d *draft) nextEpoch(tried map[int]int) int {
 	most := max(maxLook, len(d.view.messages)/8)
 	list := d.staleParts(false, most)
+	for k := range list {
+		if saving, ok := tried[list[k].index]; ok {
+			list[k].saving = saving
+		}
+	}
 	low, high := 1, most
 	for low < high { // what was paid only grows
 		middle := (low + high) / 2

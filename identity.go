@@ -157,10 +157,9 @@ const closeLookWords = 64
 // closeLook identifies the texts of m by words that are spread over them.
 func closeLook(m *Message) uint64 {
 	h := uint64(len(m.Parts)) + 1
-	for i := range m.Parts {
-		s := m.Parts[i].Text
+	look := func(s string) {
 		if len(s) < 8 {
-			continue
+			return
 		}
 		at := uint64(len(s)) * 0x9e3779b97f4a7c15
 		for range closeLookWords {
@@ -170,6 +169,10 @@ func closeLook(m *Message) uint64 {
 			hi, lo := bits.Mul64(h^loadWord(s, int(position)), 0x9e3779b97f4a7c15)
 			h = hi ^ lo + 1
 		}
+	}
+	for i := range m.Parts {
+		look(m.Parts[i].Text)
+		look(stringOf(m.Parts[i].Arguments))
 	}
 	return h | 1
 }

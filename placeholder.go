@@ -26,20 +26,59 @@ const (
 
 func remainderRoom(tokens int) int { return remainderTokens + int(remainderShare*float64(tokens)) }
 
+// dropped is a stale part with the message that is sent instead of its own.
+type dropped struct {
+	stale   // its saving is exact
+	message Message
+	tokens  int
+}
+
 // drop puts remainders in the place of stale parts.
-func (d *draft) drop(list []stale) {
-	if len(list) == 0 {
-		return
-	}
-	names := d.namesKept(list)
-	for k := len(list) - 1; k >= 0; k-- { // a name that several hold stays in the newest
-		if s := &list[k]; s.arguments {
-			d.shortenArguments(s, names)
-		} else {
-			d.dropResult(s, names)
+func (d *draft) drop(list []stale) { d.replace(d.remainders(list)) }
+
+func (d *draft) replace(parts []dropped) {
+	for k := range parts {
+		p, op := &parts[k], OpClear
+		if p.arguments {
+			op = OpTrim
 		}
+		d.project(p.index, p.message, p.tokens, op, p.reason)
 	}
 }
+
+// remainders returns what stays of stale parts, in their order, without those that are not worth an edit.
+func (d *draft) remainders(list []stale) []dropped {
+	if len(list) == 0 {
+		return nil
+	}
+	o, v := d.manager.opts, d.view
+	match := newToolMatcher(o.Prune.AllowTools, o.Prune.DenyTools)
+	names := d.namesKept(list, &match)
+	parts := make([]dropped, 0, len(list))
+	for _, s := range slices.Backward(list) { // a name that several hold stays in the newest
+		var out Message
+		ok := true
+		if m := &v.messages[s.index]; s.arguments {
+			out, ok = shortenArguments(m, &match, names)
+		} else {
+			out = *m
+			text := remainder(joinedText(m), remainderRoom(v.tokens[s.index]), !s.isRead, names)
+			out.Parts, out.Source = []Part{{Text: text}}, nil
+		}
+		if !ok {
+			continue
+		}
+		if after := max(0, o.Estimator.Estimate(out)); isWorthIt(after, v.tokens[s.index]) {
+			s.saving = v.tokens[s.index] - after
+			parts = append(parts, dropped{s, out, after})
+		}
+	}
+	slices.Reverse(parts)
+	return parts
+}
+
+// isWorthIt says that an edit leaves little enough of so many tokens.
+func isWorthIt(after, before int) bool { return float64(after) <= mostRemainder*float64(before) }
 
 // nameSet holds the names that a request has somewhere.
 type nameSet map[string]bool
@@ -49,9 +88,10 @@ func (n nameSet) add(s string) {
 	scanIdentifiers(s, func(id string, _ identifierKind) { cover(n, id) })
 }
 
-// namesKept returns the names in what is not dropped.
-func (d *draft) namesKept(list []stale) nameSet {
+// namesKept returns the names in what is not dropped. Thinking does not count where an epoch leaves it out.
+func (d *draft) namesKept(list []stale, match *toolMatcher) nameSet {
 	names := nameSet{}
+	thinks := d.manager.opts.Thinking == ThinkingKept
 	next := 0
 	for i := range d.view.messages {
 		var dropped *stale
@@ -64,29 +104,15 @@ func (d *draft) namesKept(list []stale) nameSet {
 		}
 		for k := range d.view.messages[i].Parts {
 			p := &d.view.messages[i].Parts[k]
-			names.add(p.Text)
-			if dropped == nil {
-				names.add(string(p.Arguments))
+			if thinks || !isThinking(*p) {
+				names.add(p.Text)
+			}
+			if dropped == nil || !shortens(p, match) {
+				names.add(stringOf(p.Arguments))
 			}
 		}
 	}
 	return names
-}
-
-// dropResult puts a remainder in the place of a result.
-func (d *draft) dropResult(s *stale, names nameSet) {
-	out := d.view.messages[s.index]
-	text := remainder(joinedText(&out), remainderRoom(d.view.tokens[s.index]), !s.isRead, names)
-	out.Parts, out.Source = []Part{{Text: text}}, nil
-	d.replaceStale(s, out, OpClear)
-}
-
-// replaceStale sends out in the place of the message of s, if that is worth it.
-func (d *draft) replaceStale(s *stale, out Message, op Op) {
-	after := max(0, d.manager.opts.Estimator.Estimate(out))
-	if float64(after) <= mostRemainder*float64(d.view.tokens[s.index]) {
-		d.project(s.index, out, after, op, s.reason)
-	}
 }
 
 // remainder returns what stays of a text in at most about room tokens: the first and the last line, where

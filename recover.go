@@ -153,6 +153,7 @@ func (l *ladder) clear(context.Context) *draft {
 	if l.bytes > 0 {
 		return l.take(d, d.fit())
 	}
+	d.leaveOutThinking()
 	return l.take(d, d.fits() && d.fitsBody())
 }
 

@@ -36,6 +36,7 @@ type stale struct {
 type subject struct {
 	call   uint32 // hash of tool and arguments: the same call has the same
 	isRead bool   // of a file
+	saving int    // tokens that shortening its arguments saves, about
 }
 
 // subjectsOf returns what the calls of m are about, in their order.
@@ -43,7 +44,11 @@ func subjectsOf(m *Message, tools *fileTools) *[]subject {
 	subjects := make([]subject, 0, 1)
 	for i := range m.Parts {
 		if p := &m.Parts[i]; p.Kind == KindToolCall {
-			subjects = append(subjects, subject{callHash(p), tools.onlyReads(p.Name)})
+			s := subject{call: callHash(p), isRead: tools.onlyReads(p.Name)}
+			if p.Signature == "" { // a signed call is sent as it came
+				s.saving = shorteningSaves(p.Arguments)
+			}
+			subjects = append(subjects, s)
 		}
 	}
 	return &subjects
@@ -72,7 +77,7 @@ func callHash(call *Part) uint32 {
 	add(call.Name)
 	args := call.Arguments
 	if len(args) > 2*ends {
-		h ^= uint64(len(args))
+		h = (h ^ uint64(len(args))) * 1099511628211
 		add(string(args[:ends]))
 		args = args[len(args)-ends:]
 	}
@@ -113,7 +118,7 @@ func (d *draft) staleParts(early bool, ahead int) []stale {
 		if m.Role == RoleAssistant {
 			carried++
 		}
-		if m.Pinned || carried == 0 {
+		if m.Pinned {
 			continue
 		}
 		var p stale
@@ -122,7 +127,7 @@ func (d *draft) staleParts(early bool, ahead int) []stale {
 		case RoleTool:
 			p, ok = s.result(i, carried)
 		case RoleAssistant:
-			p, ok = s.arguments(i, carried)
+			p, ok = s.arguments(i, carried-1) // by the requests behind it
 		}
 		if ok && p.overdue+ahead >= 0 {
 			list = append(list, p)
@@ -145,7 +150,7 @@ func (s *staleness) readSubjects(tools *fileTools) {
 		case m.Role == RoleAssistant:
 			f := v.facts[i]
 			if f.subjects == nil {
-				f.subjects = subjectsOf(m, tools)
+				f.subjects = subjectsOf(&v.plain[i], tools) // what is known of it, sent shortened or not
 			}
 			calls = *f.subjects
 		case m.Role == RoleTool && len(calls) > 0:
@@ -184,7 +189,7 @@ func (s *staleness) result(i, carried int) (stale, bool) {
 			due = max(due, carriedReads)
 		}
 		if !again && s.asked[c.call] > 1 && !s.early { // it was missed once
-			due <<= min(s.asked[c.call]-1, maxCarriedAgain)
+			due = min(due, len(v.messages)) << min(s.asked[c.call]-1, maxCarriedAgain)
 		}
 	}
 	p.overdue = carried - max(1, due)
@@ -194,15 +199,18 @@ func (s *staleness) result(i, carried int) (stale, bool) {
 // arguments says when those of the calls of message i are stale.
 func (s *staleness) arguments(i, carried int) (stale, bool) {
 	v := s.view
-	if v.edited[i] != nil || v.tokens[i] < leastStale || i >= s.newest && hasSignature(&v.messages[i]) {
-		return stale{}, false // what is signed in the newest turn stays as it is
+	m := &v.messages[i]
+	if v.tokens[i] < leastStale || i >= s.newest && hasSignature(m) || argumentBytes(m) < argumentBytes(&v.plain[i]) {
+		return stale{}, false // what is signed in the newest turn stays as it is; what was shortened too
 	}
 	p := stale{index: i, arguments: true, reason: "arguments of an old call: long texts are shortened"}
-	m := &v.messages[i]
+	calls := *v.facts[i].subjects
 	for k := range m.Parts {
-		if c := &m.Parts[k]; shortens(c, &s.match) {
-			n := len(c.Arguments) / charsPerDigestToken
-			p.saving += n - remainderRoom(n) - keptArgumentChars/charsPerDigestToken
+		if c := &m.Parts[k]; c.Kind == KindToolCall {
+			if calls[0].saving > 0 && s.match.prunable(c.Name) {
+				p.saving += calls[0].saving
+			}
+			calls = calls[1:]
 		}
 	}
 	due := s.options.KeepLastAssistants
@@ -210,12 +218,17 @@ func (s *staleness) arguments(i, carried int) (stale, bool) {
 		due = max(due, carriedArguments)
 	}
 	p.overdue = carried - max(1, due)
-	return p, p.saving > 0
+	return p, p.saving > 0 && isWorthIt(v.tokens[i]-p.saving, v.tokens[i])
 }
 
-// shortens says that the arguments of a call may be shortened. A signed call is sent as it came.
-func shortens(c *Part, match *toolMatcher) bool {
-	return c.Kind == KindToolCall && c.Signature == "" && len(c.Arguments) > leastStale*charsPerDigestToken && match.prunable(c.Name)
+// argumentBytes is the length of the arguments of the calls of m.
+func argumentBytes(m *Message) (n int) {
+	for k := range m.Parts {
+		if p := &m.Parts[k]; p.Kind == KindToolCall {
+			n += len(p.Arguments)
+		}
+	}
+	return n
 }
 
 func hasSignature(m *Message) bool {

@@ -287,7 +287,13 @@ func (d *draft) fit() bool {
 		d.shrink()
 	}
 	d.leaveOutThinking()
-	return (d.fitsBody() || d.fitBody()) && d.tokens() <= d.budget
+	if !d.fitsBody() {
+		if !d.fitBody() {
+			return false
+		}
+		d.leaveOutThinking() // behind what the body had no room for
+	}
+	return d.tokens() <= d.budget
 }
 
 // shrink clears all results but the newest step's, and then cuts what is left of them.

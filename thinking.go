@@ -23,19 +23,26 @@ const thinkingLeftOut = "[thinking left out]"
 
 // leaveOutThinking does what the policy says, at an epoch: behind what is rewritten nothing is in the cache.
 func (d *draft) leaveOutThinking() {
-	policy := d.manager.opts.Thinking
-	from := d.firstChanged()
-	if policy == ThinkingKept || from >= len(d.ledger.sent) {
-		return
-	}
 	v := d.view
-	end := len(v.messages)
-	if policy == ThinkingDropped {
+	from, end := d.firstChanged(), len(v.messages)
+	newest := map[key]bool{} // messages of the newest turn; an older one that is the same shares their fate
+	switch d.manager.opts.Thinking {
+	case ThinkingBound:
+		from = d.brokenFrom(from)
+	case ThinkingDropped:
+		if from >= len(d.ledger.sent) {
+			return
+		}
 		end = max(0, newestRequest(v.messages))
+		for i := end; i < len(v.messages); i++ {
+			newest[v.facts[i].key] = true
+		}
+	default:
+		return
 	}
 	for i := from; i < end; i++ {
 		m := v.messages[i]
-		if m.Role != RoleAssistant || m.Pinned || !slices.ContainsFunc(m.Parts, isThinking) {
+		if m.Role != RoleAssistant || m.Pinned || newest[v.facts[i].key] || !slices.ContainsFunc(m.Parts, isThinking) {
 			continue
 		}
 		m.Parts, m.Source = slices.DeleteFunc(slices.Clone(m.Parts), isThinking), nil
@@ -44,6 +51,23 @@ func (d *draft) leaveOutThinking() {
 		}
 		d.project(i, m, max(0, d.manager.opts.Estimator.Estimate(m)), OpTrim, "thinking from before what is rewritten")
 	}
+}
+
+// brokenFrom returns the first message that thinking cannot stand behind: the first that differs from what was
+// sent, or of what was not sent yet the first that is not sent as it is. A model that has answered in the meantime,
+// as for another manager, has seen the history.
+func (d *draft) brokenFrom(changed int) int {
+	v := d.view
+	if changed < len(d.ledger.sent) {
+		return changed
+	}
+	for i := changed; i < len(v.messages); i++ {
+		isNext := i == 0 && v.index[i] == 0 || i > 0 && (i == changed || v.index[i] == v.index[i-1]+1)
+		if !isNext || v.edited[i] != nil {
+			return i
+		}
+	}
+	return len(v.messages)
 }
 
 func isThinking(p Part) bool { return p.Kind == KindThinking }
