@@ -27,9 +27,9 @@ func shorteningSaves(raw json.RawMessage) (saving int) {
 		return 0
 	}
 	for from, to := range literals(raw) {
-		if isLong(raw[from:to], raw[to:]) {
+		if chars, long := isLong(raw[from:to], raw[to:]); long {
 			n := (to - from) / charsPerDigestToken
-			saving += max(0, n-remainderRoom(n)-keptArgumentChars/charsPerDigestToken)
+			saving += max(0, n-remainderRoom(n)-n*keptArgumentChars/chars)
 		}
 	}
 	return saving
@@ -118,18 +118,34 @@ func literalEnd(raw []byte, start int) int {
 	return len(raw)
 }
 
-// isLong says that a JSON string is long and, by what follows it, no key.
-func isLong(literal, rest []byte) bool {
+// isLong says that a JSON string is long and, by what follows it, no key; chars is how long.
+func isLong(literal, rest []byte) (chars int, long bool) {
 	if len(literal) < 2*keptArgumentChars {
-		return false
+		return 0, false
 	}
-	rest = bytes.TrimLeft(rest, " \t\r\n")
-	return len(rest) == 0 || rest[0] != ':'
+	if rest = bytes.TrimLeft(rest, " \t\r\n"); len(rest) > 0 && rest[0] == ':' {
+		return 0, false
+	}
+	chars = charCount(stringOf(literal)) - len(`""`)
+	for i := bytes.IndexByte(literal, '\\'); i >= 0 && i+1 < len(literal); {
+		escape := 2
+		if literal[i+1] == 'u' {
+			escape = min(6, len(literal)-i)
+		}
+		chars -= escape - 1
+		i += escape
+		next := bytes.IndexByte(literal[i:], '\\')
+		if next < 0 {
+			break
+		}
+		i += next
+	}
+	return chars, chars >= 2*keptArgumentChars
 }
 
 // longText returns the text of a JSON string that is long and no key.
 func longText(literal, rest []byte) (string, bool) {
-	if !isLong(literal, rest) {
+	if _, long := isLong(literal, rest); !long {
 		return "", false
 	}
 	var s string
