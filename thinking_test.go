@@ -1,0 +1,329 @@
+package winnow_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+)
+
+// thinkingSession is the history of an agent that thinks before each call; a person speaks every so many calls.
+func thinkingSession(calls, every, size int) []winnow.Message {
+	var h []winnow.Message
+	for i := range calls {
+		if i%every == 0 {
+			if i > 0 {
+				h = append(h, modelSends(thinkPart("so that was it "+itoa(i), "sum"+itoa(i)), textPart("done "+itoa(i))))
+			}
+			h = append(h, userSays("request "+itoa(i)))
+		}
+		id := "call_" + itoa(i)
+		m := modelSends(thinkPart("what next? "+itoa(i), "sig"+itoa(i)), callPart(id, "exec"))
+		m.Parts[1].Arguments = []byte(`{"n":` + itoa(i) + `}`)
+		h = append(h, m, toolSays(id, "mark"+itoa(10_000+i)+" "+asciiText[i*37%10_000:][:size]))
+	}
+	return named(h)
+}
+
+func thinks(m winnow.Message) bool {
+	return slices.ContainsFunc(m.Parts, func(p winnow.Part) bool { return p.Kind == winnow.KindThinking })
+}
+
+// steps calls f with each prefix of h that a model would be sent.
+func steps(h []winnow.Message, f func(in []winnow.Message)) {
+	for n := 1; n <= len(h); n++ {
+		if n == len(h) || h[n].Role == winnow.RoleAssistant {
+			f(h[:n])
+		}
+	}
+}
+
+// Whatever the policy and however narrow the window: thinking is sent as it came or not at all, and no turn is empty.
+func TestThinkingIsNeverEdited(t *testing.T) {
+	t.Parallel()
+	h := thinkingSession(60, 7, 2_000)
+	h[9] = modelSends(thinkPart("only thinking", "alone"))
+	for _, policy := range []winnow.ThinkingPolicy{winnow.ThinkingKept, winnow.ThinkingDropped, winnow.ThinkingBound} {
+		for _, window := range []int{6_000, 12_000, 1_000_000} {
+			left := 0
+			c := newClock()
+			m := newManager(t, window, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Thinking: policy})
+			var last *winnow.Request
+			steps(h, func(in []winnow.Message) {
+				plan := m.Plan(in)
+				r := prepare(t, m, in)
+				if !plan.NeedsCompaction {
+					sameWire(t, r.Messages, plan.Messages, "%s: Plan at %d", policy, len(in))
+				}
+				if last != nil {
+					require.Equal(t, firstDifference(last.Messages, r.Messages), r.FirstChanged)
+				}
+				last = r
+				for _, m := range r.Messages {
+					require.NotEmpty(t, m.Parts, "an empty turn")
+					if m.Role != winnow.RoleAssistant {
+						continue
+					}
+					i, ok := originOf(&m)
+					require.True(t, ok)
+					var want, got []winnow.Part
+					for _, p := range in[i].Parts {
+						if p.Kind == winnow.KindThinking {
+							want = append(want, p)
+						}
+					}
+					for _, p := range m.Parts {
+						if p.Kind == winnow.KindThinking {
+							got = append(got, p)
+						}
+					}
+					if len(got) == 0 {
+						left += len(want)
+						continue
+					}
+					require.Equal(t, want, got, "%s: message %d", policy, i)
+				}
+				c.pass(time.Duration(len(in)%8) * time.Minute)
+			})
+			if policy == winnow.ThinkingKept {
+				assert.Zero(t, left, "nothing is left out")
+			} else if window < 1_000_000 {
+				assert.Positive(t, left, "%s in %d", policy, window)
+			}
+		}
+	}
+}
+
+// ThinkingDropped: that of older turns goes when something is rewritten anyway, and that of the newest turn stays.
+func TestThinkingDropped(t *testing.T) {
+	h := thinkingSession(24, 6, 4_000)
+	c := newClock()
+	m := newManager(t, 200_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Thinking: winnow.ThinkingDropped, Prune: &winnow.PruneOptions{DenyTools: []string{"*"}}})
+	steps(h[:40], func(in []winnow.Message) {
+		r := prepare(t, m, in)
+		for i := range r.Messages {
+			require.True(t, sameOnWire(&in[i], &r.Messages[i]), "nothing is rewritten: nothing is left out")
+		}
+		c.pass(10 * time.Second)
+	})
+
+	m = newManager(t, 200_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Thinking: winnow.ThinkingDropped})
+	var last *winnow.Request
+	steps(h[:40], func(in []winnow.Message) { last = prepare(t, m, in); c.pass(10 * time.Second) })
+	c.pass(time.Hour)
+	in := h[:42]
+	r := prepare(t, m, in)
+	require.Less(t, r.FirstChanged, len(last.Messages), "the cache is cold and results are old: they are dropped")
+	newest := newestRequest(in)
+	for i := range r.Messages {
+		switch {
+		case i < r.FirstChanged:
+			assert.Equal(t, thinks(last.Messages[i]), thinks(r.Messages[i]), "message %d is before what is rewritten", i)
+		case i >= newest:
+			assert.Equal(t, thinks(in[i]), thinks(r.Messages[i]), "message %d is of the newest turn", i)
+		default:
+			assert.False(t, thinks(r.Messages[i]), "message %d is of an older turn", i)
+		}
+	}
+	for _, e := range r.Edits {
+		assert.Contains(t, []winnow.Op{winnow.OpClear, winnow.OpTrim}, e.Op)
+	}
+}
+
+// A message of the newest turn that reads like an older one is sent as it came, in this request and in the next.
+func TestThinkingDroppedTwins(t *testing.T) {
+	twin := modelSends(thinkPart("hm", ""), textPart("well"))
+	h := append(list(userSays("a")), twin)
+	h = append(h, thinkingSession(12, 12, 4_000)...)
+	h = append(h, userSays("b"), twin, hostSays("go on"))
+	c := newClock()
+	m := newManager(t, 200_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Thinking: winnow.ThinkingDropped})
+	prepare(t, m, h[:len(h)-3])
+	c.pass(time.Hour)
+	r := prepare(t, m, h)
+	require.True(t, thinks(r.Messages[len(h)-2]), "it is of the newest turn")
+	next := prepare(t, m, append(slices.Clip(h), modelSays("yes"), hostSays("go on")))
+	assert.Equal(t, len(r.Messages), next.FirstChanged, "nothing is rewritten")
+}
+
+// ThinkingBound: while the request fits nothing is rewritten, however cold the cache and however much it would pay.
+func TestThinkingBoundWaits(t *testing.T) {
+	h := thinkingSession(60, 10, 4_000)
+	c := newClock()
+	bound := newManager(t, 400_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Thinking: winnow.ThinkingBound})
+	other := newManager(t, 400_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now})
+	rewritten := false
+	steps(h, func(in []winnow.Message) {
+		r := prepare(t, bound, in)
+		require.True(t, sharesMemory(in, r.Messages), "it is sent as it is")
+		rewritten = len(prepare(t, other, in).Edits) > 0 || rewritten
+		c.pass(time.Duration(len(in)%10) * time.Minute)
+	})
+	assert.True(t, rewritten, "with another policy some of it is dropped")
+}
+
+// boundCheck follows what a model saw when it thought: each signature is bound to the request that it answered.
+type boundCheck struct {
+	t    *testing.T
+	seen map[string][]winnow.Message // what stood in front of the thinking with a signature when it was written
+}
+
+// check fails where thinking stands behind anything else than what it was written behind.
+func (b *boundCheck) check(messages []winnow.Message, note string) (sent int) {
+	for i, m := range messages {
+		for _, p := range m.Parts {
+			if p.Kind != winnow.KindThinking {
+				continue
+			}
+			sent++
+			before := b.seen[p.Signature]
+			require.NotNil(b.t, before, "%s: %s", note, p.Signature)
+			require.Len(b.t, before, i, "%s: %s stands elsewhere than when it was written", note, p.Signature)
+			sameWire(b.t, before, messages[:i], "%s: what stands before %s", note, p.Signature)
+		}
+	}
+	return sent
+}
+
+// answered remembers that the model answered the request with the messages that follow.
+func (b *boundCheck) answered(request []winnow.Message, m *winnow.Message) {
+	for _, p := range m.Parts {
+		if p.Kind == winnow.KindThinking {
+			b.seen[p.Signature] = request
+		}
+	}
+}
+
+// ThinkingBound: of thinking that is sent every byte in front is what the model saw.
+func TestThinkingBound(t *testing.T) {
+	t.Parallel()
+	h := thinkingSession(90, 10, 2_000)
+	for _, tt := range []struct {
+		name    string
+		window  int
+		options winnow.Options
+	}{
+		{"results are dropped", 20_000, winnow.Options{Compact: &winnow.CompactOptions{Off: true}}},
+		{"compaction", 12_000, winnow.Options{}},
+		{"turn limit", 100_000, winnow.Options{HistoryTurns: 3}},
+		{"nothing may be dropped", 12_000, winnow.Options{Prune: &winnow.PruneOptions{DenyTools: []string{"*"}}}},
+		{"results are cut", 20_000, winnow.Options{Truncate: &winnow.TruncateOptions{MaxChars: 1_000}}},
+		{"the body has a limit", 1_000_000, winnow.Options{MaxBytes: 30_000}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			c := newClock()
+			tt.options.Estimator, tt.options.Now, tt.options.Thinking = winnow.CharsPerToken(4), c.Now, winnow.ThinkingBound
+			m := newManager(t, tt.window, &tt.options)
+			b := &boundCheck{t, map[string][]winnow.Message{}}
+			sent, epochs, before := 0, 0, 0
+			steps(h, func(in []winnow.Message) {
+				r := prepare(t, m, in)
+				sent += b.check(r.Messages, "request "+itoa(len(in)))
+				if r.FirstChanged < before {
+					epochs++
+				}
+				before = len(r.Messages)
+				if len(in) < len(h) {
+					b.answered(slices.Clone(r.Messages), &h[len(in)])
+				}
+				if len(in)%9 == 0 {
+					state, err := m.Snapshot()
+					require.NoError(t, err)
+					m = newManager(t, tt.window, &tt.options)
+					require.NoError(t, m.Restore(state))
+				}
+				c.pass(time.Duration(len(in)%8) * time.Minute)
+			})
+			assert.Positive(t, epochs, "nothing was ever rewritten")
+			assert.Greater(t, sent, 90, "hardly any thinking was sent")
+		})
+	}
+}
+
+// ThinkingBound holds for what Recover sends as well.
+func TestThinkingBoundRecover(t *testing.T) {
+	h := thinkingSession(40, 10, 2_000)
+	c := newClock()
+	m := newManager(t, 100_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Thinking: winnow.ThinkingBound})
+	b := &boundCheck{t, map[string][]winnow.Message{}}
+	steps(h, func(in []winnow.Message) {
+		r := prepare(t, m, in)
+		b.check(r.Messages, "request")
+		if len(in) < len(h) {
+			b.answered(slices.Clone(r.Messages), &h[len(in)])
+			return
+		}
+		refused := fmt.Errorf("prompt is too long: %d tokens > 15000 maximum", 2*r.Tokens)
+		for range 3 {
+			next, err := m.Recover(t.Context(), in, refused)
+			if err != nil {
+				require.ErrorIs(t, err, winnow.ErrOverflow)
+				return
+			}
+			require.Less(t, next.Tokens, r.Tokens)
+			b.check(next.Messages, "recovered")
+		}
+	})
+}
+
+// A manager that takes over a history sends it as it is, or leaves out the thinking behind what it changes.
+func TestThinkingBoundTakesOver(t *testing.T) {
+	h := thinkingSession(60, 10, 2_000)
+	o := winnow.Options{Estimator: winnow.CharsPerToken(4), Thinking: winnow.ThinkingBound}
+	r := prepare(t, newManager(t, 100_000, &o), h)
+	require.True(t, sharesMemory(h, r.Messages))
+
+	for _, window := range []int{20_000, 30_000} {
+		r = prepare(t, newManager(t, window, &o), h)
+		same := firstDifference(h, r.Messages)
+		require.Less(t, same, len(h))
+		for i, m := range r.Messages {
+			if i >= same {
+				require.False(t, thinks(m), "message %d stands behind message %d, which is not what the model saw", i, same)
+			} else {
+				require.Equal(t, thinks(h[i]), thinks(m))
+			}
+		}
+	}
+}
+
+func ExampleThinkingPolicy() {
+	thinking := func(text, signature, id string) winnow.Message {
+		m := call(id, "exec", `{"command":"go test"}`)
+		m.Parts = append([]winnow.Part{{Kind: winnow.KindThinking, Text: text, Signature: signature}}, m.Parts...)
+		return m
+	}
+	history := []winnow.Message{user("Why does the test fail?")}
+	for i := range 6 {
+		id := fmt.Sprint("call_", i)
+		history = append(history, thinking("Once more.", "signed", id), result(id, "exec", strings.Repeat("one more line of a log\n", 300)))
+	}
+	for _, policy := range []winnow.ThinkingPolicy{winnow.ThinkingKept, winnow.ThinkingBound} {
+		m, err := winnow.New(12_000, &winnow.Options{Thinking: policy})
+		if err != nil {
+			panic(err)
+		}
+		r, err := m.Prepare(context.Background(), history)
+		if err != nil {
+			panic(err)
+		}
+		n := 0
+		for _, m := range r.Messages {
+			if m.Parts[0].Kind == winnow.KindThinking {
+				n++
+			}
+		}
+		fmt.Printf("%q: %d results were dropped, and the thinking of %d of 6 messages is sent\n", policy, len(r.Edits)-(6-n), n)
+	}
+	// Output:
+	// "": 3 results were dropped, and the thinking of 6 of 6 messages is sent
+	// "bound": 3 results were dropped, and the thinking of 1 of 6 messages is sent
+}
