@@ -1,6 +1,9 @@
 package winnow
 
-import "strings"
+import (
+	"math"
+	"strings"
+)
 
 // The size of a request's body in bytes, for providers that refuse what is too large however few tokens
 // it has: images are cheap in tokens and large in bytes.
@@ -23,6 +26,9 @@ func messageBytes(m *Message) int {
 	return n
 }
 
+// bodySize is messageBytes as it is remembered: no text is read twice for it.
+func bodySize(m *Message) uint32 { return uint32(min(messageBytes(m), math.MaxUint32)) }
+
 // jsonBytes is the size of s with what JSON escapes with one byte each.
 func jsonBytes(s string) int {
 	return len(s) + strings.Count(s, "\n") + strings.Count(s, `"`) + strings.Count(s, `\`)
@@ -30,9 +36,17 @@ func jsonBytes(s string) int {
 
 // bytes is about the size of the request's body, without what is not in the history.
 func (d *draft) bytes() int {
+	v := d.view
 	n := 0
-	for i := range d.view.messages {
-		n = addTokens(n, messageBytes(&d.view.messages[i]))
+	for i, f := range v.facts {
+		body := f.body
+		if p := v.edited[i]; p != nil {
+			if p.body == 0 {
+				p.body = bodySize(&v.messages[i])
+			}
+			body = p.body
+		}
+		n = addTokens(n, int(body))
 	}
 	return n
 }

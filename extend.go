@@ -18,7 +18,8 @@ type tail struct {
 	complete bool                // no call waited for its result at the end
 	answers  int                 // of the model, in the request
 	hides    bool                // see hasHiddenParts
-	bytes    int                 // of the body; 0: no limit is known
+	bytes    int                 // of the body
+	plain    int                 // estimate of the history that was passed in, as it is
 	messages uintptr             // where Request.Messages lies
 	kept     uintptr             // where Request.History lies
 	keptLen  int                 //
@@ -121,9 +122,7 @@ func (d *draft) addToTail(added []Message) bool {
 		}
 		d.view.total = addTokens(d.view.total, facts[i].tokens)
 		hides = hides || hasHiddenParts(m)
-		if limit > 0 {
-			bytes = addTokens(bytes, messageBytes(m))
-		}
+		bytes = addTokens(bytes, int(facts[i].body))
 	}
 	c := d.manager.opts.Compact
 	isAwaited := c.Background || c.BeforeCompact != nil && !l.flushed
@@ -139,8 +138,10 @@ func (d *draft) commitTail(added []Message, r *Request) {
 	l := d.ledger
 	t := &l.tail
 	before := len(l.sent)
+	p := prefix{sent: l.estimate, plain: t.plain}
 	for _, f := range l.index.facts[t.history:] {
 		l.sent = append(l.sent, f.key)
+		t.plain = addTokens(t.plain, f.tokens)
 	}
 	t.addIDs(added)
 	t.answers += countAnswers(added)
@@ -151,7 +152,8 @@ func (d *draft) commitTail(added []Message, r *Request) {
 		r.Messages, r.History = append(r.Messages, added...), append(r.History, added...)
 	}
 	t.remember(r)
-	r.Tokens, r.Budget, r.FirstChanged = d.tokens(), d.budget, before
+	r.Tokens, r.Budget, r.FirstChanged, r.Bytes = d.tokens(), d.budget, before, t.bytes
+	d.price(r, t.plain, p)
 	r.NeedsCompaction, r.Compaction, r.Rung = false, nil, ""
 	r.Degraded = l.checkpoint != nil && l.checkpoint.degraded
 	l.sentAt, l.tokens, l.estimate, l.accounting = d.now, r.Tokens, d.view.total, d.accounting
@@ -176,12 +178,9 @@ func (l *ledger) recordTail(d *draft, r *Request) {
 	if !t.isPlain {
 		t.addIDs(d.history)
 	}
-	limited := d.bodyLimit() > 0
+	t.bytes, t.plain = r.Bytes, l.index.estimate(len(d.history))
 	for i := range messages {
 		t.hides = t.hides || hasHiddenParts(&messages[i])
-		if limited {
-			t.bytes = addTokens(t.bytes, messageBytes(&messages[i]))
-		}
 	}
 }
 

@@ -141,9 +141,10 @@ type fact struct {
 	counts uint32 // see hostCounts
 	sound  bool   // its parts need no repair
 
-	subjects *[]subject // of its calls; nil: not asked for yet
+	body      uint32 // bytes of a request's body
+	closeLook uint32 // of a message that is sent edited; 0: a glance will do
 
-	closeLook uint64 // of a message that is sent edited; 0: a glance will do
+	subjects *[]subject // of its calls; nil: not asked for yet
 }
 
 // isOf says that m, which is at a glance the message of f, is it at a closer look.
@@ -155,7 +156,7 @@ func (f *fact) isOf(m *Message) bool { return f.closeLook == 0 || f.closeLook ==
 const closeLookWords = 64
 
 // closeLook identifies the texts of m by words that are spread over them.
-func closeLook(m *Message) uint64 {
+func closeLook(m *Message) uint32 {
 	h := uint64(len(m.Parts)) + 1
 	look := func(s string) {
 		if len(s) < 8 {
@@ -174,7 +175,7 @@ func closeLook(m *Message) uint64 {
 		look(m.Parts[i].Text)
 		look(stringOf(m.Parts[i].Arguments))
 	}
-	return h | 1
+	return uint32(h>>32) | 1
 }
 
 // watch has message i of history looked at closely from now on, because it is sent edited: nobody wants the
@@ -291,7 +292,7 @@ func (x *index) fact(m *Message, e Estimator) *fact {
 	f, counts := x.known[k], hostCounts(m)
 	if f == nil || f.counts != counts {
 		r := repair{forRequest: true}
-		f = &fact{key: k, tokens: max(0, e.Estimate(*m)), counts: counts, sound: r.partsAreClean(m)}
+		f = &fact{key: k, tokens: max(0, e.Estimate(*m)), counts: counts, sound: r.partsAreClean(m), body: bodySize(m)}
 		x.known[k] = f
 	}
 	return f

@@ -1,6 +1,12 @@
 package winnow
 
 // Request is what a manager returns. It is the caller's: later calls do not change it.
+//
+// Bytes, Cached and the costs are expectations, of this request alone: without the answer to it, and without the
+// call that wrote a summary. Costs are in units of what an uncached input token costs, by the prices of
+// [CacheOptions]. CostUnedited is what the history would cost as it was passed in, in any window, had it always
+// been sent like that: what the last request was made for is read from the cache, if that is warm, and what came
+// after it is written.
 type Request struct {
 	Messages        []Message   // send these
 	History         []Message   // keep these, if the host wants a repaired and compacted history: never pruned
@@ -12,6 +18,10 @@ type Request struct {
 	Compaction      *Compaction // this call compacted; nil if it did not
 	Degraded        bool        // fits only because a digest stands in for a summary
 	Rung            string      // of Recover: the step that made it: "clear", "compact", "truncate", "digest", "smallest"
+	Bytes           int         // about the size of the body: Messages as JSON, without what is not in the history
+	Cached          int         // of Tokens, what the provider is expected to read from its cache: up to FirstChanged; 0 where nothing was sent within CacheOptions.TTL, or less than MinTokens
+	Cost            float64     // Cached at ReadPrice and the rest at WritePrice; where nothing is cached, with CacheOptions.None or below MinTokens, Tokens
+	CostUnedited    float64     // the same for the history as it was passed in
 }
 
 // Compaction is what a call did that replaced old history by a summary.

@@ -378,8 +378,10 @@ func (d *draft) request() *Request {
 			edits = append(edits, Edit{Op: p.op, Index: max(0, v.index[i]), ID: v.messages[i].ID, Before: max(1, v.facts[i].tokens), After: max(1, v.tokens[i]), Reason: p.reason})
 		}
 	}
-	return &Request{
-		Messages: clip(v.messages), History: d.kept, Tokens: d.tokens(), Budget: d.budget,
+	r := &Request{
+		Messages: clip(v.messages), History: d.kept, Tokens: d.tokens(), Budget: d.budget, Bytes: d.bytes(),
 		Edits: edits, FirstChanged: d.firstChanged(), Degraded: d.checkpoint != nil && d.checkpoint.degraded,
 	}
+	d.price(r, d.ledger.index.estimate(len(d.history)), d.prefix(r.FirstChanged))
+	return r
 }

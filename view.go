@@ -26,6 +26,7 @@ type projection struct {
 	message Message
 	key     key // of message
 	tokens  int
+	body    uint32 // bytes of a request's body; 0: not asked for yet
 	op      Op
 	reason  string
 

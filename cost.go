@@ -1,0 +1,97 @@
+package winnow
+
+// What a request costs, as far as that can be told before it is sent. All that it takes is remembered: no
+// text is read for it.
+
+// prefix is what a request and the history begin with that was there at the last request, in estimated tokens.
+type prefix struct {
+	sent  int // of the request, as it was sent
+	plain int // of the history, as it is
+}
+
+// prefix finds out what is as it was sent: so many messages.
+func (d *draft) prefix(firstChanged int) (p prefix) {
+	for _, n := range d.view.tokens[:firstChanged] {
+		p.sent = addTokens(p.sent, n)
+	}
+	p.plain = d.ledger.index.estimate(d.knownHistory(firstChanged))
+	return p
+}
+
+// knownHistory is how many messages of the history the last request was made for: up to the first one behind
+// those that were sent. A history that was rewound, forked or replaced has those that are as they were sent.
+func (d *draft) knownHistory(firstChanged int) int {
+	v := d.view
+	last := d.lastSent()
+	if last < 0 {
+		last = firstChanged - 1
+	}
+	for _, i := range v.index[last+1:] {
+		if i >= 0 {
+			return i
+		}
+	}
+	return len(d.history)
+}
+
+// lastSent is the position of the last message of the last request, or -1.
+func (d *draft) lastSent() int {
+	n := len(d.ledger.sent)
+	if n == 0 {
+		return -1
+	}
+	v := d.view
+	was := func(i int) bool { // as the ledger has it: what is edited now was not sent
+		k := v.facts[i].key
+		if p := d.ledger.projections[k]; p != nil && !v.messages[i].Pinned {
+			k = p.key
+		}
+		return k == d.ledger.sent[n-1]
+	}
+	if n <= len(v.facts) && was(n-1) {
+		return n - 1
+	}
+	for i := len(v.facts) - 1; i >= 0; i-- { // what stands before it was dropped
+		if was(i) {
+			return i
+		}
+	}
+	return -1
+}
+
+// price says what r will cost, and what the history would, which is estimated as plain.
+func (d *draft) price(r *Request, plain int, p prefix) {
+	c, a := d.manager.opts.Cache, &d.accounting
+	r.Cached = d.cached(p.sent, r.Tokens)
+	r.Cost = c.cost(r.Tokens, r.Cached)
+	unedited := addTokens(r.Tokens, a.billedAs(max(0, plain-d.view.total)))
+	unedited -= min(unedited, a.billedAs(max(0, d.view.total-plain)))
+	r.CostUnedited = c.cost(unedited, d.cached(p.plain, unedited))
+}
+
+// cached is what a provider reads from its cache of a request of so many tokens, if it has seen the messages
+// of the beginning, which are estimated as prefix. What no message shows stands in front of them.
+func (d *draft) cached(prefix, tokens int) int {
+	a := &d.accounting
+	n := min(tokens, addTokens(a.hidden(d.manager.opts.Overhead), a.billedAs(prefix)))
+	if d.isCold() || n < d.manager.opts.Cache.MinTokens {
+		return 0
+	}
+	return n
+}
+
+// cost is that of a prompt of so many tokens, in units of uncached input.
+func (c *CacheOptions) cost(tokens, cached int) float64 {
+	if c.None || tokens < c.MinTokens {
+		return float64(tokens)
+	}
+	return c.ReadPrice*float64(cached) + c.WritePrice*float64(tokens-cached)
+}
+
+// estimate is that of the first n messages of the history passed in last, as they are.
+func (x *index) estimate(n int) (sum int) {
+	for _, f := range x.facts[:min(n, len(x.facts))] {
+		sum = addTokens(sum, f.tokens)
+	}
+	return sum
+}
