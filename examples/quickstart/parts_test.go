@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/session"
 )
 
 func TestCheck(t *testing.T) {
@@ -63,7 +64,7 @@ func TestSessions(t *testing.T) {
 			if m.Role == winnow.RoleUser {
 				turns++
 			}
-			for _, s := range append(strings.Split(text(&m), "\n"), arguments(&m)) {
+			for _, s := range append(strings.Split(session.Text(&m), "\n"), arguments(&m)) {
 				require.Empty(t, private.FindString(s), "%s, message %d: %s", name, i, s)
 			}
 		}
@@ -90,7 +91,7 @@ func TestChineseSession(t *testing.T) {
 	han, results := 0, 0
 	for i, m := range history {
 		n := 0
-		for _, r := range text(&m) {
+		for _, r := range session.Text(&m) {
 			if unicode.Is(unicode.Han, r) {
 				n++
 			}
@@ -98,38 +99,13 @@ func TestChineseSession(t *testing.T) {
 		switch {
 		case m.Role == winnow.RoleTool && n > 100:
 			results++
-		case m.Role != winnow.RoleTool && text(&m) != "":
-			assert.NotZero(t, n, "message %d: %s", i, text(&m))
+		case m.Role != winnow.RoleTool && session.Text(&m) != "":
+			assert.NotZero(t, n, "message %d: %s", i, session.Text(&m))
 			han += n
 		}
 	}
 	assert.Greater(t, han, 1_500, "characters of what is said")
 	assert.GreaterOrEqual(t, results, 5, "results with Chinese text")
-}
-
-func TestClip(t *testing.T) {
-	for _, tt := range []struct {
-		s, want string
-		columns int
-		why     string
-	}{
-		{"abc", "abc", 3, "it fits"},
-		{"abcd", "ab…", 3, "the ellipsis takes a column"},
-		{"中文字", "中文字", 6, "two columns a character"},
-		{"中文字", "中文…", 5, "room for two of them and the ellipsis"},
-		{"中文字", "中…", 4, "half a character is none"},
-		{"", "", 3, "nothing"},
-	} {
-		got := clip(tt.s, tt.columns)
-		assert.Equal(t, tt.want, got, tt.why)
-		assert.True(t, utf8.ValidString(got), tt.why)
-	}
-}
-
-func TestComma(t *testing.T) {
-	for n, want := range map[int]string{0: "0", 999: "999", 1_000: "1,000", 1_234_567: "1,234,567", -22: "-22", -123: "-123", -1_234: "-1,234"} {
-		assert.Equal(t, want, comma(n))
-	}
 }
 
 func TestBar(t *testing.T) {
@@ -144,12 +120,12 @@ func TestBar(t *testing.T) {
 }
 
 func TestFold(t *testing.T) {
-	busy := change{Op: winnow.OpTrim}
+	busy := session.Change{Op: winnow.OpTrim}
 	var requests []request
 	for i := range 6 {
 		q := request{Request: i + 1, Turn: 1 + i/4, Fits: true, Valid: true, appendsOnly: true}
 		if i == 2 {
-			q.Changes = []change{busy}
+			q.Changes = []session.Change{busy}
 		}
 		requests = append(requests, q)
 	}
@@ -158,7 +134,7 @@ func TestFold(t *testing.T) {
 
 	requests = nil
 	for i := range 200 {
-		q := request{Request: i + 1, Turn: 1, Fits: true, Valid: true, Changes: []change{busy}}
+		q := request{Request: i + 1, Turn: 1, Fits: true, Valid: true, Changes: []session.Change{busy}}
 		if i == 100 {
 			q.Compaction = &compaction{}
 		}

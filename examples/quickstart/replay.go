@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/session"
 )
 
 // outcome is what a replay found out.
@@ -20,22 +20,22 @@ type outcome struct {
 // request is one request to the model: what winnow made of the history at that point. All sizes are in
 // estimated tokens.
 type request struct {
-	Request     int         `json:"request"`       // from 1
-	Turn        int         `json:"turn"`          // from 1; 0: before the first user message
-	Messages    int         `json:"messages"`      // of the history
-	History     int         `json:"historyTokens"` // what the whole history would take
-	Tokens      int         `json:"tokens"`        // what is sent
-	Budget      int         `json:"budget"`        // what that has to fit into
-	Shares      shares      `json:"shares"`
-	Reused      int         `json:"reusedTokens"` // the same bytes as in the request before, from the beginning on
-	Changes     []change    `json:"changes"`      // what was not done in the request before
-	Compaction  *compaction `json:"compaction,omitempty"`
-	Pause       float64     `json:"pauseSeconds,omitempty"` // since the request before, where the session has times
-	Fits        bool        `json:"fits"`
-	Valid       bool        `json:"valid"`
-	Problem     string      `json:"problem,omitempty"` // why it is not valid
-	Error       string      `json:"error,omitempty"`   // why there was nothing to send
-	appendsOnly bool        // the request before, and more behind it
+	Request     int              `json:"request"`       // from 1
+	Turn        int              `json:"turn"`          // from 1; 0: before the first user message
+	Messages    int              `json:"messages"`      // of the history
+	History     int              `json:"historyTokens"` // what the whole history would take
+	Tokens      int              `json:"tokens"`        // what is sent
+	Budget      int              `json:"budget"`        // what that has to fit into
+	Shares      shares           `json:"shares"`
+	Reused      int              `json:"reusedTokens"` // the same bytes as in the request before, from the beginning on
+	Changes     []session.Change `json:"changes"`      // what was not done in the request before
+	Compaction  *compaction      `json:"compaction,omitempty"`
+	Pause       float64          `json:"pauseSeconds,omitempty"` // since the request before, where the session has times
+	Fits        bool             `json:"fits"`
+	Valid       bool             `json:"valid"`
+	Problem     string           `json:"problem,omitempty"` // why it is not valid
+	Error       string           `json:"error,omitempty"`   // why there was nothing to send
+	appendsOnly bool             // the request before, and more behind it
 }
 
 // shares is what a request consists of, in tokens.
@@ -69,32 +69,29 @@ type totals struct {
 	Changes     []group `json:"changes"`
 }
 
-// replay sends every request that the recorded session made through a manager of its own: at each message
-// of the model, what stood before it is the history of the request that the message answers. A session
-// that ends otherwise has one request more.
+// replay sends every request that the recorded session made through a manager of its own.
 func replay(history []winnow.Message, window int) (*outcome, error) {
+	recorded, err := session.Requests(history)
+	if err != nil {
+		return nil, err
+	}
 	estimator, err := winnow.NewEstimator("")
 	if err != nil {
 		return nil, err
 	}
-	r := &replayer{estimator: estimator, clock: time.Unix(0, 0)}
+	r := &replayer{estimator: estimator}
 	r.manager, err = winnow.New(window, &winnow.Options{Estimator: estimator, Now: func() time.Time { return r.clock }})
 	if err != nil {
 		return nil, err
 	}
 	var requests []request
-	for n := range history {
-		if n > 0 && history[n].Role == winnow.RoleAssistant {
-			requests = append(requests, r.next(history[:n]))
-		}
-		r.append(&history[n])
+	known := 0
+	for _, q := range recorded {
+		r.append(q.History[known:])
+		known, r.clock = len(q.History), q.At
+		requests = append(requests, r.next(q.History))
 	}
-	if history[len(history)-1].Role != winnow.RoleAssistant {
-		requests = append(requests, r.next(history))
-	}
-	if len(requests) == 0 {
-		return nil, errors.New("the session has no request to a model: nothing stands before its first answer")
-	}
+	r.append(history[known:])
 	return &outcome{requests: requests, totals: sum(requests, r.tokens), messages: len(history), turns: r.turns}, nil
 }
 
@@ -102,25 +99,23 @@ func replay(history []winnow.Message, window int) (*outcome, error) {
 type replayer struct {
 	manager   *winnow.Manager
 	estimator winnow.Estimator
-	clock     time.Time // of the newest message that has a time: a pause lets the provider's cache expire
+	clock     time.Time
 	sentAt    time.Time
 	turns     []string
 	tokens    int // of the history
 	requests  int
-	ledger    ledger
+	ledger    session.Ledger
 	sent      int // messages of the request before
 }
 
-// append takes the next message of the history. What the provider once billed is dropped: that was for
-// another request than the one that is replayed.
-func (r *replayer) append(m *winnow.Message) {
-	m.Usage = nil
-	r.tokens += r.estimator.Estimate(*m)
-	if m.Role == winnow.RoleUser && !m.Injected && !m.Summary {
-		r.turns = append(r.turns, text(m))
-	}
-	if m.Time.After(r.clock) {
-		r.clock = m.Time
+// append takes the next messages of the history.
+func (r *replayer) append(messages []winnow.Message) {
+	for i := range messages {
+		m := &messages[i]
+		r.tokens += r.estimator.Estimate(*m)
+		if session.BeginsTurn(m) {
+			r.turns = append(r.turns, session.Text(m))
+		}
 	}
 }
 
@@ -134,7 +129,7 @@ func (r *replayer) next(history []winnow.Message) request {
 	r.sentAt = r.clock
 	sent, err := r.manager.Prepare(context.Background(), history)
 	if err != nil {
-		q.Error, q.Changes = err.Error(), []change{}
+		q.Error, q.Changes = err.Error(), []session.Change{}
 		var overflow *winnow.OverflowError
 		if errors.As(err, &overflow) {
 			q.Tokens, q.Budget = overflow.Tokens, overflow.Budget
@@ -157,7 +152,7 @@ func (r *replayer) next(history []winnow.Message) request {
 	}
 	q.Fits = tokens <= q.Budget // counted anew, not taken from the manager
 	q.Shares = divide(sent, tokens, summary)
-	q.Changes = r.ledger.changes(sent.Edits, summary)
+	q.Changes = r.ledger.Changes(sent.Edits, summary)
 	q.Compaction = describe(sent, summary)
 	q.appendsOnly = sent.FirstChanged == r.sent
 	r.sent = len(sent.Messages)
@@ -222,15 +217,4 @@ func sum(requests []request, history int) totals {
 	}
 	t.Changes = groups.list()
 	return t
-}
-
-// text joins the text parts of a message.
-func text(m *winnow.Message) string {
-	var b strings.Builder
-	for _, p := range m.Parts {
-		if p.Kind == winnow.KindText {
-			b.WriteString(p.Text)
-		}
-	}
-	return b.String()
 }

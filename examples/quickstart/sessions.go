@@ -1,18 +1,16 @@
 package main
 
 import (
-	"bytes"
-	"compress/gzip"
 	"embed"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
 	"strings"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/session"
 )
 
 // How the sessions were recorded: README.md.
@@ -49,30 +47,9 @@ func load(name string) ([]winnow.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	if data, err = unzip(data); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	history, err := winnow.ReadMessages(bytes.NewReader(data))
+	history, err := session.Read(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	if len(history) == 0 {
-		return nil, fmt.Errorf("%s: there is no message in it", name)
 	}
 	return history, nil
-}
-
-// unzip returns data, unpacked if it is gzipped.
-func unzip(data []byte) ([]byte, error) {
-	if !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
-		return data, nil
-	}
-	r, err := gzip.NewReader(bytes.NewReader(data))
-	if err == nil {
-		data, err = io.ReadAll(r)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading gzip: %w", err)
-	}
-	return data, nil
 }

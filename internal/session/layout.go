@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"fmt"
@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// width is the columns that r takes in a terminal: characters of Chinese, Japanese and Korean and
+// Width is the columns that r takes in a terminal: characters of Chinese, Japanese and Korean and
 // emoji take two.
-func width(r rune) int {
+func Width(r rune) int {
 	switch {
 	case r >= 0x1100 && r <= 0x115f, r >= 0x2e80 && r <= 0xa4cf, r >= 0xac00 && r <= 0xd7a3, r >= 0xf900 && r <= 0xfaff,
 		r >= 0xfe30 && r <= 0xfe6f, r >= 0xff00 && r <= 0xff60, r >= 0xffe0 && r <= 0xffe6, r >= 0x1f300 && r <= 0x1faff, r >= 0x20000 && r <= 0x3fffd:
@@ -18,26 +18,26 @@ func width(r rune) int {
 	return 1
 }
 
-// clip cuts s to so many columns.
-func clip(s string, columns int) string {
+// Clip cuts s to so many columns.
+func Clip(s string, columns int) string {
 	used := 0
 	cut := 0 // where the ellipsis would go
 	for i, r := range s {
 		if used+1 <= columns {
 			cut = i
 		}
-		if used += width(r); used > columns {
+		if used += Width(r); used > columns {
 			return s[:cut] + "…"
 		}
 	}
 	return s
 }
 
-// oneLine joins the lines of s.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+// OneLine joins the lines of s.
+func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// wrap breaks s into lines of at most so many bytes, between words.
-func wrap(s string, most int) []string {
+// Wrap breaks s into lines of at most so many bytes, between words.
+func Wrap(s string, most int) []string {
 	var lines []string
 	line := ""
 	for _, word := range strings.Fields(s) {
@@ -52,16 +52,16 @@ func wrap(s string, most int) []string {
 	return append(lines, line)
 }
 
-// count is "1 turn" or "2 turns".
-func count(n int, noun string) string {
+// Count is "1 turn" or "2 turns".
+func Count(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
 	}
-	return comma(n) + " " + noun
+	return Comma(n) + " " + noun
 }
 
-// comma writes 12345 as 12,345.
-func comma(n int) string {
+// Comma writes 12345 as 12,345.
+func Comma(n int) string {
 	s := strconv.Itoa(n)
 	first := 0
 	if n < 0 {
@@ -73,8 +73,8 @@ func comma(n int) string {
 	return s
 }
 
-// percent is part of whole, rounded.
-func percent(part, whole int) string {
+// Percent is part of whole, rounded.
+func Percent(part, whole int) string {
 	if whole == 0 {
 		return "0"
 	}

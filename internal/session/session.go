@@ -1,0 +1,92 @@
+// Package session is what the examples that replay a recorded session share: reading it, the requests that it
+// made, what is new in each, and how that is laid out in a terminal.
+package session
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/winnowgo/winnow"
+)
+
+// Read reads a session: winnow messages in JSON Lines or one JSON array, plain or gzipped. A session without a
+// message is an error.
+func Read(data []byte) ([]winnow.Message, error) {
+	data, err := unzip(data)
+	if err != nil {
+		return nil, err
+	}
+	history, err := winnow.ReadMessages(bytes.NewReader(data))
+	if err == nil && len(history) == 0 {
+		err = errors.New("there is no message in it")
+	}
+	return history, err
+}
+
+// unzip returns data, unpacked if it is gzipped.
+func unzip(data []byte) ([]byte, error) {
+	if !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
+		return data, nil
+	}
+	r, err := gzip.NewReader(bytes.NewReader(data))
+	if err == nil {
+		data, err = io.ReadAll(r)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading gzip: %w", err)
+	}
+	return data, nil
+}
+
+// Request is one request to the model.
+type Request struct {
+	History []winnow.Message // what the request was made for
+	At      time.Time        // of the newest message that has a time: a pause lets the provider's cache expire
+}
+
+// Requests returns the requests that a session made: at each message of the model, what stood before it is the
+// history of the request that the message answers. A session that ends otherwise has one request more. What the
+// provider once billed is left out: that was for other requests than those of a replay. No request is an error.
+func Requests(recorded []winnow.Message) ([]Request, error) {
+	history := slices.Clone(recorded)
+	at := time.Unix(0, 0)
+	var requests []Request
+	for n := range history {
+		if n > 0 && history[n].Role == winnow.RoleAssistant {
+			requests = append(requests, Request{history[:n:n], at})
+		}
+		history[n].Usage = nil
+		if history[n].Time.After(at) {
+			at = history[n].Time
+		}
+	}
+	if n := len(history); n > 0 && history[n-1].Role != winnow.RoleAssistant {
+		requests = append(requests, Request{history, at})
+	}
+	if len(requests) == 0 {
+		return nil, errors.New("the session has no request to a model: nothing stands before its first answer")
+	}
+	return requests, nil
+}
+
+// BeginsTurn says that a person wrote m.
+func BeginsTurn(m *winnow.Message) bool {
+	return m.Role == winnow.RoleUser && !m.Injected && !m.Summary
+}
+
+// Text joins the text parts of a message.
+func Text(m *winnow.Message) string {
+	var b strings.Builder
+	for _, p := range m.Parts {
+		if p.Kind == winnow.KindText {
+			b.WriteString(p.Text)
+		}
+	}
+	return b.String()
+}

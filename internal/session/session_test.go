@@ -1,0 +1,102 @@
+package session_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/session"
+)
+
+func message(role winnow.Role, text string) winnow.Message {
+	return winnow.Message{Role: role, Parts: []winnow.Part{{Text: text}}}
+}
+
+func TestRead(t *testing.T) {
+	const line = `{"role":"user","parts":[{"text":"hi"}]}`
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, err := w.Write([]byte(line))
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	for _, tt := range []struct{ name, data, problem string }{
+		{"lines", line + "\n" + line, ""},
+		{"an array", "[" + line + "]", ""},
+		{"packed", packed.String(), ""},
+		{"half a packed file", packed.String()[:packed.Len()/2], "gzip"},
+		{"nothing", "", "no message"},
+		{"an empty array", "[]", "no message"},
+		{"another thing", "<html>", "syntax"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h, err := session.Read([]byte(tt.data))
+			if tt.problem != "" {
+				require.ErrorContains(t, err, tt.problem)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, "hi", session.Text(&h[0]))
+		})
+	}
+}
+
+func TestRequests(t *testing.T) {
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	h := []winnow.Message{
+		message(winnow.RoleAssistant, "An answer that nobody asked for."),
+		message(winnow.RoleUser, "One?"), message(winnow.RoleAssistant, "One."),
+		message(winnow.RoleUser, "Two?"),
+	}
+	h[1].Time, h[2].Usage = noon, &winnow.Usage{Input: 5}
+	q, err := session.Requests(h)
+	require.NoError(t, err)
+	require.Len(t, q, 2, "one for the answer, and one that has none yet")
+	assert.Len(t, q[0].History, 2)
+	assert.Equal(t, noon, q[0].At)
+	assert.Len(t, q[1].History, 4)
+	assert.Nil(t, q[1].History[2].Usage, "it was for another request")
+	assert.NotNil(t, h[2].Usage, "what was passed in is not written to")
+
+	_, err = session.Requests(h[:1])
+	assert.ErrorContains(t, err, "no request")
+}
+
+func TestChanges(t *testing.T) {
+	var l session.Ledger
+	trim := winnow.Edit{Op: winnow.OpTrim, Index: 3, Before: 100, After: 40, Reason: "old"}
+	gone := winnow.Edit{Op: winnow.OpClear, Index: 3, Before: 100, After: 10, Reason: "older"}
+	assert.Equal(t, []session.Change{{Op: winnow.OpTrim, Index: 3, Before: 100, After: 40, Saved: 60, Reason: "old"}}, l.Changes([]winnow.Edit{trim}, 0))
+	assert.Empty(t, l.Changes([]winnow.Edit{trim}, 0), "it was done before")
+	assert.Equal(t, []session.Change{{Op: winnow.OpClear, Index: 3, Before: 40, After: 10, Saved: 30, Reason: "older"}}, l.Changes([]winnow.Edit{gone}, 0), "against the request before")
+}
+
+func TestClip(t *testing.T) {
+	for _, tt := range []struct {
+		s, want string
+		columns int
+		why     string
+	}{
+		{"abc", "abc", 3, "it fits"},
+		{"abcd", "ab…", 3, "the ellipsis takes a column"},
+		{"中文字", "中文字", 6, "two columns a character"},
+		{"中文字", "中文…", 5, "room for two of them and the ellipsis"},
+		{"中文字", "中…", 4, "half a character is none"},
+		{"", "", 3, "nothing"},
+	} {
+		got := session.Clip(tt.s, tt.columns)
+		assert.Equal(t, tt.want, got, tt.why)
+		assert.True(t, utf8.ValidString(got), tt.why)
+	}
+}
+
+func TestComma(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 999: "999", 1_000: "1,000", 1_234_567: "1,234,567", -22: "-22", -123: "-123", -1_234: "-1,234"} {
+		assert.Equal(t, want, session.Comma(n))
+	}
+}
