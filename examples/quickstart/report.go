@@ -97,12 +97,6 @@ func (p *printer) row(run []request) {
 	}
 }
 
-// words say what an edit did, in the past.
-var words = map[winnow.Op]string{
-	winnow.OpRepair: "repaired", winnow.OpLimit: "dropped", winnow.OpTrim: "trimmed", winnow.OpClear: "cleared",
-	winnow.OpTruncate: "cut", winnow.OpCompact: "summarized",
-}
-
 // note says what is new in a run of requests.
 func note(run []request) string {
 	q := &run[len(run)-1]
@@ -127,7 +121,7 @@ func note(run []request) string {
 	}
 	for _, op := range order {
 		if n := number[op]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %d", words[op], n))
+			parts = append(parts, fmt.Sprintf("%s %d", session.Past(op), n))
 		}
 	}
 	if len(parts) == 0 {
@@ -180,7 +174,7 @@ func (p *printer) changes(t *totals) {
 	p.line("%-12s%-*s%10s%14s", "", reason, "why", "messages", "tokens saved")
 	for _, g := range t.Changes {
 		lines := session.Wrap(g.Reason, reason-2)
-		p.line("%-12s%-*s%10s%14s", words[g.Op], reason, lines[0], session.Comma(g.Messages), session.Comma(g.Saved))
+		p.line("%-12s%-*s%10s%14s", session.Past(g.Op), reason, lines[0], session.Comma(g.Messages), session.Comma(g.Saved))
 		for _, l := range lines[1:] {
 			p.line("%12s%s", "", l)
 		}

@@ -53,3 +53,22 @@ func (l *Ledger) Changes(edits []winnow.Edit, summary int) []Change {
 	l.done, l.summary = now, summary
 	return out
 }
+
+// Past says what an edit did.
+func Past(op winnow.Op) string {
+	switch op {
+	case winnow.OpRepair:
+		return "repaired"
+	case winnow.OpLimit:
+		return "dropped"
+	case winnow.OpTrim:
+		return "trimmed"
+	case winnow.OpClear:
+		return "cleared"
+	case winnow.OpTruncate:
+		return "cut"
+	case winnow.OpCompact:
+		return "summarized"
+	}
+	return string(op)
+}

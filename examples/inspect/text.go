@@ -1,0 +1,144 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/winnowgo/winnow/internal/session"
+)
+
+// columns is the widest line of the text.
+const columns = 100
+
+// barCells is the width of the bar that stands for the whole window.
+const barCells = 24
+
+// The parts of a bar, kind by kind: letters, so that it reads without colours.
+const cells = "ySuatr"
+
+// writeText prints the report for a terminal.
+func writeText(w io.Writer, r *report) error {
+	p := &printer{bufio.NewWriter(w), r}
+	p.head()
+	p.requests()
+	p.totals()
+	return p.Flush() // which keeps the first error
+}
+
+type printer struct {
+	*bufio.Writer
+	report *report
+}
+
+// line prints one line of at most the width of the text.
+func (p *printer) line(format string, args ...any) {
+	fmt.Fprintln(p, strings.TrimRight(session.Clip(fmt.Sprintf(format, args...), columns), " "))
+}
+
+func (p *printer) head() {
+	r := p.report
+	p.line("%s: %s in %s, %s to the model", plain(r.Name), session.Count(r.Messages, "message"), session.Count(len(r.Turns), "turn"), session.Count(len(r.Requests), "request"))
+	p.line("A window of %s tokens, of which a request may have %s; costs are in uncached tokens.", session.Comma(r.Window), session.Comma(r.Budget))
+	p.line("In the bars:  y system   S summary   u user   a assistant   t thinking   r tool results   · free")
+	p.line("")
+	p.line("requests     sent  %-*s    cached  written      cost  unmanaged", barCells, "window")
+}
+
+// requests prints the requests turn by turn; those in which nothing was edited share a line.
+func (p *printer) requests() {
+	list := p.report.Requests
+	turn := 0
+	for from := 0; from < len(list); {
+		to := from + 1
+		for to < len(list) && list[from].isCalm() && list[to].isCalm() && list[to].Turn == list[from].Turn {
+			to++
+		}
+		if q := &list[from]; q.Turn != turn {
+			turn = q.Turn
+			p.line("")
+			p.line("turn %d%s: %s", turn, pauseNote(q.Pause), p.report.Turns[turn-1].Text)
+		}
+		p.row(list[from:to])
+		from = to
+	}
+}
+
+// isCalm says that messages were only appended.
+func (q *request) isCalm() bool {
+	return len(q.Edits) == 0 && !q.Epoch && q.Summary == nil && q.Error == ""
+}
+
+// row prints neighbours in one line, and below it what was edited and why.
+func (p *printer) row(run []request) {
+	q := &run[len(run)-1]
+	numbers := fmt.Sprint(q.Number)
+	if len(run) > 1 {
+		numbers = fmt.Sprintf("%d-%d", run[0].Number, q.Number)
+	}
+	if q.Error != "" {
+		p.line("%8s %8s  DOES NOT FIT", numbers, session.Comma(q.Tokens))
+		for _, l := range session.Wrap(plain(q.Error), columns-10) {
+			p.line("%10s%s", "", l)
+		}
+		return
+	}
+	cached, written, cost, unedited := 0, 0, 0.0, 0.0
+	for i := range run {
+		cached, written = cached+run[i].Cached, written+run[i].Written()
+		cost, unedited = cost+run[i].Cost, unedited+run[i].Unedited
+	}
+	mark := ""
+	if q.Epoch {
+		mark = "epoch"
+	}
+	p.line("%8s %8s  %s  %8s %8s %9s %10s  %s", numbers, session.Comma(q.Tokens), bar(q, p.report.Window), session.Comma(cached), session.Comma(written), whole(cost), whole(unedited), mark)
+	if s := q.Summary; s != nil {
+		p.line("%10scompacted: a summary of %s tokens stands for %s", "", session.Comma(s.Tokens), session.Count(s.Messages, "message"))
+	}
+	for _, g := range q.Edits {
+		p.line("%10s%s %d, saves %s: %s", "", session.Past(g.Op), len(g.Messages), session.Comma(g.Saved), plain(g.Reason))
+	}
+}
+
+func (p *printer) totals() {
+	r := p.report
+	p.line("")
+	p.line("%-12s%s tokens, of which the cache is expected to have %s (%s %%)", "sent", session.Comma(r.Tokens), session.Comma(r.Cached), session.Percent(r.Cached, r.Tokens))
+	p.line("%-12s%s, and %s with no management (%s %%)", "cost", whole(r.Cost), whole(r.Unedited), session.Percent(int(r.Cost), int(r.Unedited)))
+	p.line("%-12s%d requests rewrote what was sent before; %s", "epochs", r.Epochs, session.Count(r.Compactions, "compaction"))
+	if r.FirstHopeless > 0 {
+		p.line("%-12sfrom request %d on the whole history would not fit", "unmanaged", r.FirstHopeless)
+	}
+	if r.Overflows > 0 {
+		p.line("%-12s%s DO NOT FIT", "requests", session.Comma(r.Overflows))
+	}
+}
+
+// bar draws a request in its window. Each border between kinds stands where it belongs, rounded.
+func bar(q *request, window int) string {
+	var b strings.Builder
+	sum, drawn := 0, 0
+	for kind, n := range q.Kinds {
+		sum += n
+		to := min(barCells, int(math.Round(float64(sum)/float64(window)*barCells)))
+		b.WriteString(strings.Repeat(cells[kind:kind+1], to-drawn))
+		drawn = to
+	}
+	b.WriteString(strings.Repeat("·", barCells-drawn))
+	return b.String()
+}
+
+// whole writes a cost without its fraction.
+func whole(cost float64) string { return session.Comma(int(math.Round(cost))) }
+
+// pauseNote names a pause that is long enough for a prompt cache to expire.
+func pauseNote(d time.Duration) string {
+	if d < 5*time.Minute {
+		return ""
+	}
+	return fmt.Sprintf(" (%s later)", session.Count(int(d.Minutes()), "minute"))
+}
