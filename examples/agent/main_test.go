@@ -62,9 +62,9 @@ func TestScript(t *testing.T) {
 			ordered(t, out.String(),
 				"you    "+scenes[0].user, "   1   █", "of 18 000, billed", `list {"path":"."}`, scenes[0].answer(nil),
 				"you    "+scenes[1].user, "summarizing", "summarized:", "tokens became", scenes[1].answer(nil),
-				"[The provider now switches", ", refused", "12000", "cached",
+				"[The provider now switches", ", refused", "12000", "billed",
 				"you    "+scenes[3].user, "It is INC-4711, and config/billing.yaml stays as it is.")
-			ordered(t, out.String(), "[The provider now switches", `run {"command":"sh check.sh"}: failed: exit status 1`, "you    "+scenes[3].user)
+			assert.Contains(t, out.String(), `run {"command":"sh check.sh"}: failed: exit status 1`)
 			assert.NotContains(t, out.String(), "\r", "it is no terminal")
 			assert.NotContains(t, out.String(), "\x1b")
 

@@ -91,6 +91,18 @@ func reader(r *provider.Request) provider.Answer {
 	return provider.Answer{Text: "That was all of it."}
 }
 
+// notes are some 1 000 tokens, which nothing but a summary makes fewer.
+var notes = strings.Repeat("I read on, and note what I find. ", 120)
+
+// noteTaker is a reader that also writes.
+func noteTaker(r *provider.Request) provider.Answer {
+	a := reader(r)
+	if len(a.Calls) > 0 {
+		a.Text = notes
+	}
+	return a
+}
+
 // page is what the tool reads in a step: some 4 000 to 11 000 characters.
 func page(step int) string {
 	return fmt.Sprintf("chapter %d\n%send of part %d", step, strings.Repeat(fmt.Sprintf("line %d of the notes says that all is well.\n", step), 90+step%5*40), step%8)
@@ -156,6 +168,9 @@ func TestRecovery(t *testing.T) {
 			send = sendChat
 		}
 		c.options.Model = reader
+		if c.rule == provider.RuleWindow { // old results are cleared before it is reached
+			c.options.Model = noteTaker
+		}
 		p, url := serve(t, c.options)
 		converse(t, url, 64_000, steps, send)
 		refused := 0
