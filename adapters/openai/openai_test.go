@@ -13,6 +13,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
+	"github.com/winnowgo/winnow/internal/provider"
 	"github.com/winnowgo/winnow/winnowtest"
 )
 
@@ -209,6 +210,11 @@ func withoutSource(messages []message) []winnow.Message {
 
 func TestCorpus(t *testing.T) {
 	adaptertest.CheckCorpus(t, underTest)
+	t.Run("alternating", func(t *testing.T) {
+		a := underTest
+		a.Export, a.Valid = Rules{Alternate: true}.Export, validFor(provider.VendorVLLM)
+		adaptertest.CheckCorpus(t, a)
+	})
 }
 
 func TestManager(t *testing.T) {

@@ -17,7 +17,8 @@ type Rules struct {
 	Alternate bool
 
 	// MistralIDs gives calls ids of nine letters and digits, which Mistral and servers of its models want.
-	// Other ids are replaced by a hash, call and result alike.
+	// Other ids are replaced by a hash, call and result alike. (An answer at the end, which the model is to go
+	// on with, Mistral takes only with a field "prefix", which is the caller's to set.)
 	MistralIDs bool
 }
 
