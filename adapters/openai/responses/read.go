@@ -3,11 +3,9 @@ package responses
 import (
 	"encoding/json"
 	"strings"
-	"unsafe"
 
 	"github.com/openai/openai-go/v3/packages/param"
 	sdk "github.com/openai/openai-go/v3/responses"
-	"github.com/tidwall/gjson"
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
@@ -168,36 +166,32 @@ func media(kind winnow.Kind, url string, source any) winnow.Part {
 // readJSON reads an item that is given as JSON.
 func readJSON(raw json.RawMessage, parts []winnow.Part) (fields, []winnow.Part) {
 	f := fields{size: len(raw)}
-	var content, output gjson.Result
+	var content, output []byte
 	var text strings.Builder
-	// Read only, and what is kept of it is kept by the part's Source as well.
-	gjson.Parse(unsafe.String(unsafe.SliceData(raw), len(raw))).ForEach(func(key, value gjson.Result) bool {
-		switch key.Str {
+	// What is kept of raw shares its memory, and is kept by the part's Source as well.
+	adapter.Members(raw, func(key string, value []byte) {
+		switch key {
 		case "type":
-			f.typ = value.Str
+			f.typ = adapter.Unquote(value)
 		case "role":
-			f.role = value.Str
+			f.role = adapter.Unquote(value)
 		case "id":
-			f.id = value.Str
+			f.id = adapter.Unquote(value)
 		case "call_id":
-			f.call = value.Str
+			f.call = adapter.Unquote(value)
 		case "name":
-			f.name = value.Str
+			f.name = adapter.Unquote(value)
 		case "arguments", "input":
-			f.text = value.Str
+			f.text = adapter.Unquote(value)
 		case "encrypted_content":
-			f.encrypted = value.Str
+			f.encrypted = adapter.Unquote(value)
 		case "content":
 			content = value
 		case "output":
 			output = value
 		case "summary":
-			value.ForEach(func(_, s gjson.Result) bool {
-				joinText(&text, s.Get("text").Str)
-				return true
-			})
+			adapter.Elements(value, func(s []byte) { joinText(&text, readContent(s).text) })
 		}
-		return true
 	})
 	if f.typ == "" && f.role != "" {
 		f.typ = "message"
@@ -208,35 +202,51 @@ func readJSON(raw json.RawMessage, parts []winnow.Part) (fields, []winnow.Part) 
 	case functionOutput, customOutput:
 		parts = appendJSON[sdk.ResponseFunctionCallOutputItemUnionParam](parts, output)
 	case reasoning:
-		content.ForEach(func(_, c gjson.Result) bool {
-			joinText(&text, c.Get("text").Str)
-			return true
-		})
+		adapter.Elements(content, func(c []byte) { joinText(&text, readContent(c).text) })
 		f.text = text.String()
 	}
 	return f, parts
 }
 
-// appendJSON adds the content of a message or an output: a text, or a list of T.
-func appendJSON[T param.ParamStruct, P param.InferPtr[T]](parts []winnow.Part, content gjson.Result) []winnow.Part {
-	if content.Type == gjson.String {
-		return appendText(parts, content.Str, nil)
-	}
-	content.ForEach(func(_, c gjson.Result) bool {
-		source := param.Override[T, P](json.RawMessage(c.Raw))
-		switch c.Get("type").Str {
-		case "input_text", "output_text", "text", "summary_text":
-			parts = appendText(parts, c.Get("text").Str, &source)
-		case "refusal":
-			parts = appendText(parts, c.Get("refusal").Str, &source)
-		case "input_image":
-			parts = append(parts, media(winnow.KindImage, c.Get("image_url").Str, &source))
-		case "input_file":
-			parts = append(parts, media(winnow.KindOpaque, c.Get("file_data").Str, &source))
-		default:
-			parts = append(parts, winnow.Part{Kind: winnow.KindOpaque, Bytes: len(c.Raw), Source: &source})
+// content is what is read of an element of a list of content.
+type content struct {
+	typ  string
+	text string // or a refusal
+	url  string // of an image, or the data of a file
+}
+
+func readContent(raw []byte) content {
+	var c content
+	adapter.Members(raw, func(key string, value []byte) {
+		switch key {
+		case "type":
+			c.typ = adapter.Unquote(value)
+		case "text", "refusal":
+			c.text = adapter.Unquote(value)
+		case "image_url", "file_data":
+			c.url = adapter.Unquote(value)
 		}
-		return true
+	})
+	return c
+}
+
+// appendJSON adds the content of a message or an output: a text, or a list of T.
+func appendJSON[T param.ParamStruct, P param.InferPtr[T]](parts []winnow.Part, list []byte) []winnow.Part {
+	if len(list) > 0 && list[0] == '"' {
+		return appendText(parts, adapter.Unquote(list), nil)
+	}
+	adapter.Elements(list, func(raw []byte) {
+		source := param.Override[T, P](json.RawMessage(raw))
+		switch c := readContent(raw); c.typ {
+		case "input_text", "output_text", "text", "summary_text", "refusal":
+			parts = appendText(parts, c.text, &source)
+		case "input_image":
+			parts = append(parts, media(winnow.KindImage, c.url, &source))
+		case "input_file":
+			parts = append(parts, media(winnow.KindOpaque, c.url, &source))
+		default:
+			parts = append(parts, winnow.Part{Kind: winnow.KindOpaque, Bytes: len(raw), Source: &source})
+		}
 	})
 	return parts
 }
