@@ -75,15 +75,14 @@ func answered(history []winnow.Message) []winnow.Message {
 	if last < 0 || history[last].Role != winnow.RoleAssistant {
 		return history
 	}
-	answered := len(history) - 1 - last
+	answered := map[string]bool{}
+	for _, m := range history[last+1:] {
+		answered[m.ToolCallID] = true
+	}
 	for _, p := range history[last].Parts {
-		if p.Kind != winnow.KindToolCall {
-			continue
+		if p.Kind == winnow.KindToolCall && !answered[p.ID] { // ids are unique once they are repaired
+			history = append(history, winnow.Message{Role: winnow.RoleTool, ToolCallID: p.ID, ToolName: p.Name, Parts: []winnow.Part{{Text: "(to come)"}}})
 		}
-		if answered--; answered >= 0 { // results are in call order
-			continue
-		}
-		history = append(history, winnow.Message{Role: winnow.RoleTool, ToolCallID: p.ID, ToolName: p.Name, Parts: []winnow.Part{{Text: "(to come)"}}})
 	}
 	return history
 }
