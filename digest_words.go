@@ -1,7 +1,6 @@
 package winnow
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -126,6 +125,6 @@ var (
 var exitHints = newWordList([]string{"exit", "exited", "exit_code", "exit_status", "exitcode", "exitstatus", "returncode"}, nil)
 
 var (
-	exitWords = regexp.MustCompile(`(?i)(?:exit(?:ed with)?[ _]?(?:code|status)|returncode)[^0-9\n-]{0,4}(-?[0-9]{1,4})\b`)
-	patchFile = regexp.MustCompile(`(?m)^\*\*\* (?:Update|Add|Delete) File: (.+)$`)
+	exitWords = pattern{source: `(?i)(?:exit(?:ed with)?[ _]?(?:code|status)|returncode)[^0-9\n-]{0,4}(-?[0-9]{1,4})\b`}
+	patchFile = pattern{source: `(?m)^\*\*\* (?:Update|Add|Delete) File: (.+)$`}
 )

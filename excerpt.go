@@ -126,7 +126,7 @@ func tailMatters(end string) bool {
 		return true // the end of a structure often holds counts, cursors, a status
 	}
 	for word := range words(end) {
-		if word.means(endWords) {
+		if word.means(&endWords) {
 			return true
 		}
 	}

@@ -99,7 +99,7 @@ func readArguments(raw json.RawMessage, paths []string) callArguments {
 }
 
 func (a *callArguments) patch(text string) {
-	for _, m := range patchFile.FindAllStringSubmatch(text, 64) {
+	for _, m := range patchFile.get().FindAllStringSubmatch(text, 64) {
 		a.patched = append(a.patched, strings.TrimSpace(m[1]))
 	}
 }

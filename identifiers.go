@@ -1,5 +1,7 @@
 package winnow
 
+import "sync"
+
 import "strings"
 
 // identifierKind says what an identifier names.
@@ -95,7 +97,7 @@ func scanWord(w string, all uint8, emit func(string, identifierKind)) bool {
 	case digits == 0 && upper == 0 && lower == 0:
 		return false
 	case all&classSlash != 0 && strings.ContainsAny(w, "/~"):
-		return !commonWords[w] && scanPath(w, all, emit)
+		return !commonWords.has(w) && scanPath(w, all, emit)
 	case upper+lower == 0:
 		return scanNumber(w, digits, emit)
 	case digits == 0 && lower == len(w):
@@ -110,7 +112,7 @@ func scanWord(w string, all uint8, emit func(string, identifierKind)) bool {
 		}
 		return false
 	}
-	if commonWords[w] {
+	if commonWords.has(w) {
 		return false
 	}
 	emit(w, kind)
@@ -154,7 +156,7 @@ func scanDotted(w string, all uint8, emit func(string, identifierKind)) bool {
 	case fileName(w):
 		emit(w, kindPath)
 		return true
-	case hostEndings[end]:
+	case hostEndings.has(end):
 		emit(w, kindURL)
 		return true
 	}
@@ -227,7 +229,7 @@ func wordKind(w string, digits, upper, lower int) (identifierKind, bool) {
 		return kindError, true
 	case digits >= 4 && len(w) >= 12:
 		return kindHash, true
-	case digits > 0 && byteClass[w[0]] == classDigit && units[strings.TrimLeft(w, "0123456789")]:
+	case digits > 0 && byteClass[w[0]] == classDigit && units.has(strings.TrimLeft(w, "0123456789")):
 		return kindNumber, true
 	case strings.IndexByte(inner, '_') > 0, strings.HasPrefix(w, "__") && len(inner) >= 3:
 		if strings.HasPrefix(inner, "ERR") || strings.Contains(inner, "ERROR") {
@@ -276,29 +278,38 @@ func isHex(w string) bool {
 // fileName says that w ends like the name of a file.
 func fileName(w string) bool {
 	k := strings.LastIndexByte(w, '.')
-	return k > 0 && k+1 < len(w) && len(w)-k <= 11 && fileEndings[w[k+1:]]
+	return k > 0 && k+1 < len(w) && len(w)-k <= 11 && fileEndings.has(w[k+1:])
 }
 
-func wordSet(words string) map[string]bool {
-	set := make(map[string]bool)
-	for w := range strings.FieldsSeq(words) {
-		set[w] = true
-	}
-	return set
+// wordSet is a set that is made when it is first asked for.
+type wordSet struct {
+	once  sync.Once
+	words string // with white space between them
+	set   map[string]bool
+}
+
+func (s *wordSet) has(w string) bool {
+	s.once.Do(func() {
+		s.set = make(map[string]bool)
+		for w := range strings.FieldsSeq(s.words) {
+			s.set[w] = true
+		}
+	})
+	return s.set[w]
 }
 
 // The lists are of what is common in sessions of coding agents; a name that is not on them is still found by
 // its slashes, digits or humps.
 var (
-	fileEndings = wordSet(`astro bat bin bmp bz2 c cc cert cfg cjs clj cmd conf cpp cs css csv cts cue dart db diff dll doc docx
+	fileEndings = wordSet{words: `astro bat bin bmp bz2 c cc cert cfg cjs clj cmd conf cpp cs css csv cts cue dart db diff dll doc docx
 		elm env erl ex exe exs fish gif gleam go gql gradle graphql gz h hcl hpp hs html hxx ico ini ipynb jar java jpeg jpg
 		js json json5 jsonc jsonl jsx key kt kts less lisp lock log lua m map md mdx mjs ml mod mts nix odt out parquet patch pdf
 		pem php pl plist png pnpm po ppt pptx prisma proto ps1 py pyi r rb rs rst sass scala scss service sh so sol sql sqlite
-		sum svelte svg swift tar tex tf tfvars tgz tmpl toml ts tsv tsx ttf txt vue wasm wav webp xls xlsx xml xz yaml yml zig zip zsh`)
-	hostEndings = wordSet(`ai app cloud cn co com de dev edu eu gov info internal io jp local localhost net org ru uk xyz`)
-	units       = wordSet(`ms s sec min h d ns us µs kb Kb KB mb MB gb GB tb TB KiB MiB GiB K k M G B b px em rem pt Hz kHz MHz GHz x USD EUR rpm fps`)
-	commonWords = wordSet(`JavaScript TypeScript GitHub GitLab OpenAI ChatGPT PostgreSQL MySQL GraphQL YouTube LinkedIn iPhone macOS
+		sum svelte svg swift tar tex tf tfvars tgz tmpl toml ts tsv tsx ttf txt vue wasm wav webp xls xlsx xml xz yaml yml zig zip zsh`}
+	hostEndings = wordSet{words: `ai app cloud cn co com de dev edu eu gov info internal io jp local localhost net org ru uk xyz`}
+	units       = wordSet{words: `ms s sec min h d ns us µs kb Kb KB mb MB gb GB tb TB KiB MiB GiB K k M G B b px em rem pt Hz kHz MHz GHz x USD EUR rpm fps`}
+	commonWords = wordSet{words: `JavaScript TypeScript GitHub GitLab OpenAI ChatGPT PostgreSQL MySQL GraphQL YouTube LinkedIn iPhone macOS
 		true false null none undefined toString and/or EXAMPLE EXAMPLES EXISTS EVENT EVENTS ERROR ERRORS EMPTY ENABLED ENTRY EXPECTED
 		EXTRA EITHER EVERY ENSURE ENGLISH ENCODING ELEMENT EXPORT EXTERNAL EXPLICIT EDITOR EXACT EXACTLY ENDPOINT ENVIRONMENT
-		/dev/null /usr /bin /etc /home /tmp /bin/bash /bin/sh /usr/bin/env`)
+		/dev/null /usr /bin /etc /home /tmp /bin/bash /bin/sh /usr/bin/env`}
 )

@@ -3,6 +3,7 @@ package winnow
 import (
 	"iter"
 	"strings"
+	"sync"
 )
 
 // Signs in the output of a tool that its reader must not miss.
@@ -44,20 +45,25 @@ func words(s string) iter.Seq[word] {
 
 func isName(c byte) bool { return c == '_' || '0' <= c && c <= '9' }
 
-// letterWords is a list of words in lower case, by their first letter.
-type letterWords ['z' + 1][]string
+// letterWords is a list of words in lower case, found by their first letter.
+type letterWords struct {
+	once     sync.Once
+	words    []string
+	byLetter ['z' + 1][]string
+}
 
-func newLetterWords(words ...string) *letterWords {
-	var l letterWords
-	for _, w := range words {
-		l[w[0]] = append(l[w[0]], w)
-	}
-	return &l
+func (l *letterWords) of(letter byte) []string {
+	l.once.Do(func() {
+		for _, w := range l.words {
+			l.byLetter[w[0]] = append(l.byLetter[w[0]], w)
+		}
+	})
+	return l.byLetter[letter]
 }
 
 // means says that w is one of the list, in any case.
 func (w word) means(list *letterWords) bool {
-	for _, x := range list[w.text[0]|0x20] {
+	for _, x := range list.of(w.text[0] | 0x20) {
 		if len(x) == len(w.text) && strings.EqualFold(x, w.text) {
 			return true
 		}
@@ -72,10 +78,10 @@ func (w word) isException() bool {
 
 var (
 	// endWords say that an end reports something: an error, or how it went.
-	endWords = newLetterWords("error", "errors", "exception", "failed", "fail", "fails", "failure", "failures", "fatal", "panic", "traceback", "denied", "refused", "aborted", "killed", "timeout", "invalid", "undefined",
-		"exit", "exited", "passed", "pass", "ok", "skipped", "total", "summary", "result", "results", "done", "finished", "completed", "complete", "elapsed", "success", "succeeded", "successful", "warning", "warnings")
+	endWords = letterWords{words: []string{"error", "errors", "exception", "failed", "fail", "fails", "failure", "failures", "fatal", "panic", "traceback", "denied", "refused", "aborted", "killed", "timeout", "invalid", "undefined",
+		"exit", "exited", "passed", "pass", "ok", "skipped", "total", "summary", "result", "results", "done", "finished", "completed", "complete", "elapsed", "success", "succeeded", "successful", "warning", "warnings"}}
 	// reportWords begin a report when a colon, a bracket or a space and nothing of a program's text follows.
-	reportWords = newLetterWords("error", "exception", "fatal", "panic", "failed", "fail", "failure")
+	reportWords = letterWords{words: []string{"error", "exception", "fatal", "panic", "failed", "fail", "failure"}}
 )
 
 // What Chinese, Japanese and Korean tools print in their place. An end reports something with any of them, a line an
@@ -92,7 +98,7 @@ func reportsError(line string) bool {
 		switch {
 		case strings.EqualFold(w.text, "traceback"):
 			return true
-		case w.after == ':' && w.before != '"' && (w.before != '.' && w.means(reportWords) || w.isException()):
+		case w.after == ':' && w.before != '"' && (w.before != '.' && w.means(&reportWords) || w.isException()):
 			return true
 		case w.text == "ERROR" || w.text == "FATAL" || w.text == "FAIL" || w.text == "FAILED":
 			return true

@@ -3,7 +3,6 @@ package winnow
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 )
 
@@ -82,16 +81,16 @@ func withoutReasoning(s string) (string, error) {
 
 // A tool call as models write it into their text when they forget that they were given no tools. Only the
 // beginning of a line counts, and not within a code block: a summary may be about such text.
-var protocolLine = regexp.MustCompile(`^\s*(<(antml:)?(function_calls|invoke name=|tool_calls?>|tool_use>|function=)|<\|?(tool|python)_|<｜tool|\[TOOL_CALLS\]|\[TOOL_REQUEST\])`)
+var protocolLine = pattern{source: `^\s*(<(antml:)?(function_calls|invoke name=|tool_calls?>|tool_use>|function=)|<\|?(tool|python)_|<｜tool|\[TOOL_CALLS\]|\[TOOL_REQUEST\])`}
 
-var protocolJSON = regexp.MustCompile(`^\s*\[?\s*\{\s*"(tool_calls?|function_call|tool_use|name|type|function|id|recipient_name)"\s*:`)
+var protocolJSON = pattern{source: `^\s*\[?\s*\{\s*"(tool_calls?|function_call|tool_use|name|type|function|id|recipient_name)"\s*:`}
 
 func protocolText(s string) bool {
 	inner := strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(strings.Trim(s, "`"), "json"), "tool_call"))
-	if protocolJSON.MatchString(inner) && strings.ContainsAny(inner[len(inner)-1:], "]}") {
+	if protocolJSON.get().MatchString(inner) && strings.ContainsAny(inner[len(inner)-1:], "]}") {
 		return true
 	}
-	return anyLine(s, func(line string) bool { return protocolLine.MatchString(line) })
+	return anyLine(s, func(line string) bool { return protocolLine.get().MatchString(line) })
 }
 
 // echoesPrompt says that s holds the frame of the prompt or its instructions.
@@ -119,10 +118,10 @@ func anyLine(s string, f func(line string) bool) bool {
 }
 
 // A refusal is short and has no structure. The curly apostrophe is what models write.
-var refusal = regexp.MustCompile(`(?i)^(i['’]?m sorry|i am sorry|sorry, (but )?i|i can(not|['’]t) |i['’]m (unable|not able)|i am unable|as an ai\b|抱歉|对不起|我无法)`)
+var refusal = pattern{source: `(?i)^(i['’]?m sorry|i am sorry|sorry, (but )?i|i can(not|['’]t) |i['’]m (unable|not able)|i am unable|as an ai\b|抱歉|对不起|我无法)`}
 
 func isRefusal(s string) bool {
-	return len(s) < 500 && !strings.Contains(s, "\n#") && !strings.HasPrefix(s, "#") && refusal.MatchString(s)
+	return len(s) < 500 && !strings.Contains(s, "\n#") && !strings.HasPrefix(s, "#") && refusal.get().MatchString(s)
 }
 
 // errNoRoom: the window cannot hold the prompt, its answer and anything to summarize.
