@@ -25,7 +25,6 @@ func page() (*template.Template, error) {
 		"past":    session.Past,
 		"pause":   pauseNote,
 		"ratio":   func(a, b float64) string { return session.Percent(int(a), int(b)) },
-		"add":     func(a, b int) int { return a + b },
 		"first":   func(m []edited) []edited { return m[:min(len(m), shownMessages)] },
 		"more":    func(m []edited) int { return max(0, len(m)-shownMessages) },
 		"legend":  func(c chart) []layer { return append(append([]layer(nil), c.Layers...), c.Lines...) },
@@ -43,7 +42,7 @@ func writePage(w io.Writer, r *report) error {
 		Charts  []namedChart
 		PerTurn []turnRequests
 	}{r, []namedChart{
-		{"Context", "What each request consists of. The dashed line is what a request may have, the dotted one is the whole history.", contextChart(r)},
+		{"Context", "What each request consists of. The dashed line is what a request may have, the dotted one is the whole history, cut off where it is larger than the window.", contextChart(r)},
 		{"Prompt cache", "What the provider is expected to read from its cache, and what is written.", cacheChart(r)},
 		{"Cost", "Of all requests so far, in tokens at the uncached price; without answers and without the calls that write summaries.", costChart(r)},
 	}, perTurn(r)})

@@ -21,13 +21,12 @@ type report struct {
 	Turns    []turn
 	Requests []request
 
-	Tokens, Cached    int     // of all requests together
-	Cost, Unedited    float64 // the same; Unedited: with no management
-	Epochs            int
-	Compactions       int
-	Overflows         int // requests that do not fit
-	FirstHopeless     int // the first request that would not fit if the whole history were sent; 0: none
-	RequestsWithEdits int
+	Tokens, Cached int     // of all requests together
+	Cost, Unedited float64 // the same; Unedited: with no management
+	Epochs         int
+	Compactions    int
+	Overflows      int // requests that do not fit
+	FirstHopeless  int // the first request that would not fit if the whole history were sent; 0: none
 }
 
 // turn is what a person asked.
@@ -41,7 +40,6 @@ type request struct {
 	Number    int // from 1
 	Turn      int // from 1; 0: before the first
 	Pause     time.Duration
-	Messages  int // that are sent
 	History   int // tokens that the whole history would take
 	Tokens    int
 	Kinds     [kinds]int // of Tokens
@@ -52,13 +50,17 @@ type request struct {
 	Edits     []group
 	Summary   *summary // this request compacted
 	Error     string   // why there is nothing to send
-	Bytes     int
-	SoFar     float64 // Cost of all requests up to this one
-	SoFarElse float64 // Unedited, likewise
+	SoFar     float64  // Cost of all requests up to this one
+	SoFarElse float64  // Unedited, likewise
 }
 
 // Written is what the provider has not in its cache.
-func (q *request) Written() int { return q.Tokens - q.Cached }
+func (q *request) Written() int {
+	if q.Error != "" {
+		return 0
+	}
+	return q.Tokens - q.Cached
+}
 
 type summary struct {
 	Text     string
@@ -145,7 +147,7 @@ func (r *replayer) next(asked session.Request) {
 	r.clock = asked.At
 	sent, err := r.manager.Prepare(context.Background(), asked.History)
 	if err != nil {
-		q.fail(err)
+		r.fail(&q, err)
 	} else {
 		r.describe(&q, asked.History, sent)
 	}
@@ -153,18 +155,18 @@ func (r *replayer) next(asked session.Request) {
 }
 
 // fail describes a request that was not made.
-func (q *request) fail(err error) {
+func (r *replayer) fail(q *request, err error) {
 	q.Error = err.Error()
 	var overflow *winnow.OverflowError
 	if errors.As(err, &overflow) {
-		q.Tokens = overflow.Tokens
+		q.Tokens, r.Budget = overflow.Tokens, overflow.Budget
 	}
 }
 
 // describe says what became of history.
 func (r *replayer) describe(q *request, history []winnow.Message, sent *winnow.Request) {
 	r.Budget = sent.Budget
-	q.Messages, q.Tokens, q.Bytes = len(sent.Messages), sent.Tokens, sent.Bytes
+	q.Tokens = sent.Tokens
 	q.Cached, q.Cost, q.Unedited = sent.Cached, sent.Cost, sent.CostUnedited
 	q.Epoch = sent.FirstChanged < r.sent
 	r.sent = len(sent.Messages)
@@ -221,9 +223,6 @@ func (r *replayer) add(q request) {
 	}
 	if q.Summary != nil {
 		r.Compactions++
-	}
-	if len(q.Edits) > 0 {
-		r.RequestsWithEdits++
 	}
 	if r.FirstHopeless == 0 && r.Budget > 0 && q.History > r.Budget {
 		r.FirstHopeless = q.Number

@@ -22,7 +22,7 @@ const cells = "ySuatr"
 
 // writeText prints the report for a terminal.
 func writeText(w io.Writer, r *report) error {
-	p := &printer{bufio.NewWriter(w), r}
+	p := &printer{Writer: bufio.NewWriter(w), report: r}
 	p.head()
 	p.requests()
 	p.totals()
@@ -31,7 +31,8 @@ func writeText(w io.Writer, r *report) error {
 
 type printer struct {
 	*bufio.Writer
-	report *report
+	report    *report
+	explained bool // the error of a request that does not fit was printed; one is enough
 }
 
 // line prints one line of at most the width of the text.
@@ -81,8 +82,11 @@ func (p *printer) row(run []request) {
 	}
 	if q.Error != "" {
 		p.line("%8s %8s  DOES NOT FIT", numbers, session.Comma(q.Tokens))
-		for _, l := range session.Wrap(plain(q.Error), columns-10) {
-			p.line("%10s%s", "", l)
+		if !p.explained {
+			p.explained = true
+			for _, l := range session.Wrap(plain(q.Error), columns-10) {
+				p.line("%10s%s", "", l)
+			}
 		}
 		return
 	}
