@@ -26,11 +26,11 @@ type projection struct {
 	message Message
 	key     key // of message
 	tokens  int
-	body    uint32 // bytes of a request's body; 0: not asked for yet
 	op      Op
 	reason  string
 
-	restored bool // from a snapshot: the caller's values of its parts have to be found again
+	body     uint32 // bytes of a request's body; 0: not asked for yet
+	restored bool   // from a snapshot: the caller's values of its parts have to be found again
 }
 
 // adopt finds the caller's values of the parts of p that are those of m, the message that it stands for.
