@@ -43,7 +43,7 @@ func writePage(w io.Writer, r *report) error {
 		PerTurn []turnRequests
 	}{r, []namedChart{
 		{"Context", "What each request consists of. The dashed line is what a request may have, the dotted one is the whole history, cut off where it is larger than the window.", contextChart(r)},
-		{"Prompt cache", "What the provider is expected to read from its cache, and what is written.", cacheChart(r)},
+		{"Prompt cache", "What the provider is expected to read from its cache, and what it writes to it; what is too short to be cached counts as written.", cacheChart(r)},
 		{"Cost", "Of all requests so far, in tokens at the uncached price; without answers and without the calls that write summaries.", costChart(r)},
 	}, perTurn(r)})
 }
