@@ -21,7 +21,8 @@ const (
 	leastWorth = 0.05
 
 	breakerLimit = 2
-	// New content half-opens the breaker: the history has grown by this share of the budget.
+	// New content half-opens the breaker: the history has grown by this share of the budget. The summarizer is
+	// then asked once, without the attempts that would hold up a request for nothing.
 	breakerGrowth = 0.1
 )
 
@@ -166,6 +167,7 @@ func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructi
 	before := d.tokens()
 	c, err := d.newCompaction(instructions)
 	if err == nil {
+		c.isDown = c.isDown && !asked
 		err = c.giveRules(m.rulesSection(), asked)
 	}
 	if err != nil {

@@ -73,6 +73,7 @@ type compaction struct {
 	request      place
 	before       int // tokens of the request
 	instructions string
+	isDown       bool // the breaker is half open
 	cache        *summaryCache
 }
 
@@ -185,7 +186,7 @@ func (d *draft) newCompaction(instructions string) (*compaction, error) {
 	}
 	c := &compaction{
 		opts: o, before: d.tokens(), removed: s.removed, cache: d.ledger.cache, cap: d.summaryCapBeside(&s),
-		instructions: strings.TrimSpace(o.Compact.Instructions + "\n\n" + instructions),
+		instructions: strings.TrimSpace(o.Compact.Instructions + "\n\n" + instructions), isDown: d.ledger.breaker.failures >= breakerLimit,
 	}
 	// The reference's rule for new content that fills the window, with its margin.
 	if kept := c.before - c.removed; float64(kept) > float64(d.manager.window)*o.Compact.MaxHistoryShare*chunkMargin {

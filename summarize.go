@@ -84,6 +84,7 @@ func SummarizeInStages(ctx context.Context, history []Message, opts *SummarizeOp
 type summarizeConfig struct {
 	SummarizeOptions
 	sizes    []int                                            // estimated tokens of the messages of the history; nil: not known
+	isDown   bool                                             // the summarizer failed each time before: it is asked once, until it answers
 	attempts int                                              // of one call (3)
 	timeout  time.Duration                                    // of one attempt (180 s)
 	noDigest bool                                             // fail with ErrCompaction instead of letting the digest stand in
@@ -131,6 +132,9 @@ func summarizeInStages(ctx context.Context, history []Message, c summarizeConfig
 		ctx = context.Background()
 	}
 	r := &summaryRun{summarizeConfig: c.normal(), ctx: ctx}
+	if c.isDown {
+		r.failures = 1
+	}
 	text, err := r.summarize(history)
 	if err != nil {
 		if c.noDigest {
