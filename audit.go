@@ -31,6 +31,34 @@ func (c *compaction) audit(cp *checkpoint, behind layout) (stored string, repair
 	return stored, repaired
 }
 
+// skeletonShare: a text with less than one part in so many of what was asked for says too little. Half of the
+// compactions of one host were answered with empty headings.
+const skeletonShare = 8
+
+// fill adds to a text that says next to nothing what a digest says in its place, under the headings that the
+// text does not have, in up to half of what is left of room tokens. The next summary updates that, too. It
+// says whether there was anything to add.
+func (c *compaction) fill(cp *checkpoint, room int) bool {
+	const least = 100 // tokens: with less there is no more than a line
+	room = (room - c.tokens(cp.body)) / 2
+	if room < least {
+		return false
+	}
+	messages, _ := forSummary(c.older.join(c.prefix).messages)
+	var n notes
+	n.collect(&SummaryRequest{Messages: messages, Previous: c.previous})
+	c.ids = &n.ids
+	has := func(heading string) bool {
+		return strings.HasPrefix(cp.body, heading+"\n") || strings.Contains(cp.body, "\n"+heading+"\n")
+	}
+	missing := clipToTokens(c.opts.Estimator, n.writeMissing(has, room), room)
+	if missing == "" {
+		return false
+	}
+	cp.body += "\n\n" + missing
+	return true
+}
+
 // missingIdentifiers lists paths, URLs, hashes, ids, numbers and names of the summarized history that the
 // text does not have, the likeliest to be used again first, within so many tokens.
 func (c *compaction) missingIdentifiers(text string, room int) (section string, ids []string) {

@@ -27,7 +27,11 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 		cp.healthy = c.healthy
 	}
 	cp.body = clipToTokens(c.opts.Estimator, body, most)
+	filled := !sum.Degraded && c.tokens(cp.body) < asked/skeletonShare && c.fill(cp, most)
 	text, repaired := c.audit(cp, behind)
+	if filled {
+		repaired = append(repaired, "sections")
+	}
 	cp.message = Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: summaryBegin + text + summaryEnd}}}
 	return cp, &Compaction{
 		Summary: text, FirstKept: c.index, TokensBefore: c.before, Degraded: sum.Degraded, Repaired: repaired, Calls: sum.Calls,

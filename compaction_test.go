@@ -200,7 +200,7 @@ func TestDegradedIsReplacedFromTheHistory(t *testing.T) {
 			assert.False(t, r.Degraded)
 			require.Equal(t, before+1, len(s.asked))
 			q := s.asked[before]
-			assert.Equal(t, "## Goal\nby the model, 1", q.Previous, "the summary of the model, not the digest")
+			assert.True(t, strings.HasPrefix(q.Previous, "## Goal\nby the model, 1\n"), "the summary of the model, not the digest: %s", q.Previous)
 			assert.Equal(t, h[firstKept].Parts[0].Text, q.Messages[0].Parts[0].Text, "from where that ends")
 			assert.Greater(t, len(q.Messages), degradedAt-firstKept, "and all that the digest stood for")
 			assert.Equal(t, 1, strings.Count(r.Compaction.Summary, "Never push to main.")+strings.Count(r.Messages[1].Parts[0].Text, "Never push to main."))
@@ -237,6 +237,45 @@ func TestCompactionNotWorthACall(t *testing.T) {
 			assert.Zero(t, s.calls)
 		})
 	}
+}
+
+// An empty skeleton says nothing of the session that it stands for: what it leaves out comes from the history,
+// and stays over the compactions that follow.
+func TestCompactionFillsASkeleton(t *testing.T) {
+	var previous []string
+	s := SummarizerFunc(func(_ context.Context, r SummaryRequest) (string, error) {
+		previous = append(previous, r.Previous)
+		return "## Goal\nNo prior history.\n\n## Key Decisions\nNone.", nil
+	})
+	m := workManager(t, s, CompactOptions{})
+	h := []Message{{Role: RoleUser, Parts: []Part{{Text: "Port the parser to Go."}}}, {Role: RoleAssistant, Parts: []Part{{Text: "The next step is the lexer."}}}}
+	h = append(h, work(3_000)...)
+	compactions := 0
+	for n := 3; compactions < 10; n += 2 {
+		r, err := m.Prepare(t.Context(), h[:n])
+		require.NoError(t, err)
+		if r.Compaction == nil {
+			continue
+		}
+		compactions++
+		text := r.Compaction.Summary
+		assert.Contains(t, r.Compaction.Repaired, "sections")
+		for _, want := range []string{"## Progress\n### Done\n", "edited src/file_", "### In Progress\n- Last said: Step", "## Next Steps\n- The next step is the lexer."} {
+			assert.Contains(t, text, want)
+		}
+		for _, once := range []string{"\n## Progress\n", "\n### Done\n", "\n## Next Steps\n"} {
+			assert.Equal(t, 1, strings.Count(text, once), once)
+		}
+		assert.LessOrEqual(t, textTokens(CharsPerToken(4), text), (20_000-5_000)/8)
+	}
+	assert.Contains(t, previous[len(previous)-1], "The next step is the lexer.", "the next summary goes on from it")
+
+	long := SummarizerFunc(func(_ context.Context, r SummaryRequest) (string, error) {
+		return strings.Repeat("all that matters, in words of my own ", r.MaxTokens/20), nil
+	})
+	r, err := workManager(t, long, CompactOptions{}).Compact(t.Context(), h[:200], "")
+	require.NoError(t, err)
+	assert.NotContains(t, r.Compaction.Repaired, "sections", "a summary is not refused for its form")
 }
 
 // A request that leaves little room gets the room that a summary would take elsewhere.

@@ -88,27 +88,74 @@ func (n *notes) write(limit int) string {
 	if limit < 200 { // no room for sections
 		return w.short(n)
 	}
-	w.section(headGoal, newestFirst(n.requests, share(shareRequests), 3))
-	w.section(headConstraints, whole(rankRules(n.rules), share(shareRules)))
-	w.line(headProgress)
-	done := newestFirst(n.files.lines(), share(shareFiles), 8)
-	done = append(done, newestFirst(n.commands, share(shareCommands), 6)...)
-	w.section(headDone, done)
-	if n.last != "" {
-		w.section(headInProgress, newestFirst([]string{"Last said: " + n.last}, share(shareLast), 1))
-	}
-	w.section(headBlocked, newestFirst(n.failures, share(shareFailures), 4))
-	w.section(headDecisions, newestFirst(n.decisions, share(shareDecisions), 4))
-	w.section(headNext, newestFirst(n.plans, share(sharePlans), 2))
-	w.line(headContext)
-	for _, s := range newestFirst(n.other, share(shareOther), 6) {
-		w.item(s)
+	for _, heading := range digestHeadings {
+		w.section(heading, n.section(heading, share))
 	}
 	picked := n.ids.pick(limit-w.used-pickMargin, w.covered, w.b.String())
 	for kind, list := range picked {
 		if len(list) > 0 {
 			w.line("- " + kindLabels[kind] + ": " + strings.Join(list, " "))
 		}
+	}
+	return w.cut()
+}
+
+// digestHeadings are the sections of a digest, in order. Those of progress stand under a heading of their own,
+// and identifiers follow the last one.
+var digestHeadings = [...]string{headGoal, headConstraints, headProgress, headDone, headInProgress, headBlocked, headDecisions, headNext, headContext}
+
+// section returns the notes for a heading, within the room that share returns for its share.
+func (n *notes) section(heading string, share func(float64) int) []string {
+	switch heading {
+	case headGoal:
+		return newestFirst(n.requests, share(shareRequests), 3)
+	case headConstraints:
+		return whole(rankRules(n.rules), share(shareRules))
+	case headDone:
+		return append(newestFirst(n.files.lines(), share(shareFiles), 8), newestFirst(n.commands, share(shareCommands), 6)...)
+	case headInProgress:
+		if n.last != "" {
+			return newestFirst([]string{"Last said: " + n.last}, share(shareLast), 1)
+		}
+	case headBlocked:
+		return newestFirst(n.failures, share(shareFailures), 4)
+	case headDecisions:
+		return newestFirst(n.decisions, share(shareDecisions), 4)
+	case headNext:
+		return newestFirst(n.plans, share(sharePlans), 2)
+	case headContext:
+		return newestFirst(n.other, share(shareOther), 6)
+	}
+	return nil
+}
+
+// shareMissing is what the sections that writeMissing may write have of a digest together.
+const shareMissing = shareRequests + shareFiles + shareCommands + shareLast + shareFailures + shareDecisions + sharePlans
+
+// writeMissing writes the sections that has does not know, in at most limit tokens. Rules and identifiers are
+// not among them: a summary has sections of their own for these.
+func (n *notes) writeMissing(has func(heading string) bool, limit int) string {
+	w := digestWriter{limit: limit, covered: make(map[string]bool)}
+	share := func(s float64) int { return int(float64(limit) * s / shareMissing) }
+	inProgress := false // below its heading
+	for _, heading := range digestHeadings {
+		part := strings.HasPrefix(heading, "### ")
+		switch heading {
+		case headConstraints, headProgress, headContext:
+			continue
+		}
+		items := n.section(heading, share)
+		if len(items) == 0 || has(heading) || part && has(headProgress) {
+			continue
+		}
+		if part && !inProgress {
+			w.line(headProgress)
+			inProgress = true
+		}
+		w.section(heading, items)
+	}
+	if w.b.Len() == 0 {
+		return ""
 	}
 	return w.cut()
 }
@@ -211,7 +258,7 @@ func (w *digestWriter) item(s string) {
 }
 
 func (w *digestWriter) section(head string, items []string) {
-	if len(items) == 0 {
+	if len(items) == 0 && head != headProgress && head != headContext {
 		return
 	}
 	w.line(head)
