@@ -140,9 +140,7 @@ func TestThinkingDropped(t *testing.T) {
 // A message of the newest turn that reads like an older one is sent as it came, in this request and in the next.
 func TestThinkingDroppedTwins(t *testing.T) {
 	twin := modelSends(thinkPart("hm", ""), textPart("well"))
-	h := append(list(userSays("a")), twin)
-	h = append(h, thinkingSession(12, 12, 4_000)...)
-	h = append(h, userSays("b"), twin, hostSays("go on"))
+	h := append(thinkingSession(12, 12, 4_000), userSays("a"), twin, userSays("b"), twin, hostSays("go on"))
 	c := newClock()
 	m := newManager(t, 200_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Thinking: winnow.ThinkingDropped})
 	prepare(t, m, h[:len(h)-3])
