@@ -60,18 +60,11 @@ type savedLandmark struct {
 }
 
 type savedEdit struct {
-	Message savedMessage `json:"message"`
-	Tokens  int          `json:"tokens"`
-	Op      Op           `json:"op"`
-	Reason  string       `json:"reason"`
-}
-
-type savedMessage struct {
-	Role       Role        `json:"role"`
-	ToolCallID []byte      `json:"toolCallId,omitempty"`
-	ToolName   []byte      `json:"toolName,omitempty"`
-	IsError    bool        `json:"isError,omitempty"`
-	Parts      []savedPart `json:"parts"`
+	Key    string      `json:"key"` // of the message as it is sent
+	Parts  []savedPart `json:"parts"`
+	Tokens int         `json:"tokens"`
+	Op     Op          `json:"op"`
+	Reason string      `json:"reason"`
 }
 
 type savedPart struct {
@@ -108,7 +101,7 @@ func (m *Manager) Snapshot() ([]byte, error) {
 		s.Edits = make(map[string]savedEdit, len(l.projections))
 	}
 	for k, p := range l.projections {
-		s.Edits[hex.EncodeToString(k[:])] = savedEdit{saveMessage(&p.message), p.tokens, p.op, p.reason}
+		s.Edits[hex.EncodeToString(k[:])] = savedEdit{hex.EncodeToString(p.key[:]), saveParts(p.parts), p.tokens, p.op, p.reason}
 	}
 	s.Checkpoint = l.checkpoint.saved()
 	b, err := json.Marshal(s)
@@ -174,8 +167,7 @@ func (s *snapshot) ledger() (ledger, error) {
 		l.run.refused = append(l.run.refused, parse(text))
 	}
 	for text, e := range s.Edits {
-		p := &projection{message: e.Message.message(), tokens: max(0, e.Tokens), op: e.Op, reason: e.Reason, restored: true}
-		p.key = h.key(&p.message)
+		p := &projection{key: parse(e.Key), parts: partsOf(e.Parts), tokens: max(0, e.Tokens), op: e.Op, reason: e.Reason, restored: true}
 		l.projections[parse(text)] = p
 	}
 	for c, to := s.Checkpoint, &l.checkpoint; c != nil; c, to = c.Healthy, &(*to).healthy {
@@ -235,19 +227,19 @@ func (m *landmark) saved() savedLandmark {
 	return s
 }
 
-func saveMessage(m *Message) savedMessage {
-	s := savedMessage{Role: m.Role, ToolCallID: []byte(m.ToolCallID), ToolName: []byte(m.ToolName), IsError: m.IsError}
-	for _, p := range m.Parts {
-		s.Parts = append(s.Parts, savedPart{Part: p, Text: []byte(p.Text), Arguments: p.Arguments})
+func saveParts(parts []Part) []savedPart {
+	saved := make([]savedPart, len(parts))
+	for i, p := range parts {
+		saved[i] = savedPart{Part: p, Text: []byte(p.Text), Arguments: p.Arguments}
 	}
-	return s
+	return saved
 }
 
-func (s *savedMessage) message() Message {
-	m := Message{Role: s.Role, ToolCallID: string(s.ToolCallID), ToolName: string(s.ToolName), IsError: s.IsError}
-	for _, p := range s.Parts {
+func partsOf(saved []savedPart) []Part {
+	parts := make([]Part, len(saved))
+	for i, p := range saved {
 		p.Part.Text, p.Part.Arguments = string(p.Text), p.Arguments
-		m.Parts = append(m.Parts, p.Part)
+		parts[i] = p.Part
 	}
-	return m
+	return parts
 }

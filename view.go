@@ -23,11 +23,11 @@ type view struct {
 
 // projection is a message as it is sent in place of one of the history, and why.
 type projection struct {
-	message Message
-	key     key // of message
-	tokens  int
-	op      Op
-	reason  string
+	parts  []Part // in place of the message's own; nothing else of it changes
+	key    key    // of the message with them
+	tokens int
+	op     Op
+	reason string
 
 	body     uint32 // bytes of a request's body; 0: not asked for yet
 	restored bool   // from a snapshot: the caller's values of its parts have to be found again
@@ -37,10 +37,10 @@ type projection struct {
 func (p *projection) adopt(m *Message) {
 	p.restored = false
 	next := 0 // parts keep their order
-	for i := range p.message.Parts {
+	for i := range p.parts {
 		for k := next; k < len(m.Parts); k++ {
-			if sameParts(&p.message.Parts[i], &m.Parts[k]) {
-				p.message.Parts[i].Source, next = m.Parts[k].Source, k+1
+			if sameParts(&p.parts[i], &m.Parts[k]) {
+				p.parts[i].Source, next = m.Parts[k].Source, k+1
 				break
 			}
 		}
@@ -76,7 +76,7 @@ func (v *view) project(i int, p *projection) {
 		p.adopt(&v.messages[i])
 	}
 	m := v.messages[i] // an edit is of the parts; what a host set besides stays
-	m.Parts, m.Source = p.message.Parts, nil
+	m.Parts, m.Source = p.parts, nil
 	v.messages[i], v.edited[i] = m, p
 	v.setTokens(i, p.tokens)
 }
