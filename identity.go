@@ -189,26 +189,27 @@ func (x *index) watch(history []Message, i int) {
 
 // index remembers facts of messages, so that no text is read twice.
 type index struct {
-	base    uintptr  // where the history passed in last lies in memory; it is compared, and keeps nothing alive
-	cursor  int      // where the next look at old messages begins
-	closer  int      // where the next closer look does
-	heads   []uint64 // of the history passed in last, by position
-	changes int      // how often a message was found changed, or gone
-	glances []uint64 // of the history passed in last, by position
-	facts   []*fact  // of the same
-	known   map[key]*fact
+	base    uintptr       // where the history passed in last lies in memory; it is compared, and keeps nothing alive
+	cursor  int           // where the next look at old messages begins
+	closer  int           // where the next closer look does
+	heads   []uint64      // of the history passed in last, by position
+	changes int           // how often a message was found changed, or gone
+	glances []uint64      // of the history passed in last, by position
+	facts   []*fact       // of the same
+	made    map[key]*fact // of messages that the library made: summaries, results that stand in, what was mended
 	aliases map[key]*fact // of repaired messages, by the key of what they were and what was changed
 	hasher  hasher
 }
 
 // update learns what is new in history and returns the facts of its messages. The slice is the index's.
 func (x *index) update(history []Message, e Estimator) []*fact {
-	if x.known == nil {
-		x.known = make(map[key]*fact, len(history))
-	}
+	var before map[key]*fact // of the history passed in last, where a message of it may have moved
 	for i := range min(len(history), len(x.glances)) {
 		if g := glance(&history[i]); x.glances[i] != g || !x.facts[i].isOf(&history[i]) {
-			f := x.fact(&history[i], e)
+			if before == nil {
+				before = byKey(x.facts)
+			}
+			f := x.factOf(&history[i], before, e)
 			if old := x.facts[i]; f.key != old.key || f.tokens != old.tokens {
 				x.changes++
 			}
@@ -221,18 +222,28 @@ func (x *index) update(history []Message, e Estimator) []*fact {
 		clear(x.facts[len(history):])
 		x.heads, x.glances, x.facts = x.heads[:len(history)], x.glances[:len(history)], x.facts[:len(history)]
 	}
-	x.learn(history, e)
+	x.learnFrom(history, before, e)
 	x.forget()
 	return x.facts
 }
 
 // learn adds the facts of what history has behind the messages that are known.
-func (x *index) learn(history []Message, e Estimator) {
+func (x *index) learn(history []Message, e Estimator) { x.learnFrom(history, nil, e) }
+
+func (x *index) learnFrom(history []Message, before map[key]*fact, e Estimator) {
 	for i := len(x.glances); i < len(history); i++ {
 		x.heads, x.glances = append(x.heads, head(&history[i])), append(x.glances, glance(&history[i]))
-		x.facts = append(x.facts, x.fact(&history[i], e))
+		x.facts = append(x.facts, x.factOf(&history[i], before, e))
 	}
 	x.base = baseOf(history)
+}
+
+func byKey(facts []*fact) map[key]*fact {
+	m := make(map[key]*fact, len(facts))
+	for _, f := range facts {
+		m[f.key] = f
+	}
+	return m
 }
 
 // baseOf is where a list lies in memory.
@@ -286,16 +297,24 @@ func (x *index) isSame(history []Message, from, to int, heads bool) bool {
 	return true
 }
 
-// fact returns what is known of m, and finds it out if nothing is.
+// fact returns what is known of a message that the library made, and finds it out if nothing is.
 func (x *index) fact(m *Message, e Estimator) *fact {
-	k := x.hasher.key(m)
-	f, counts := x.known[k], hostCounts(m)
-	if f == nil || f.counts != counts {
-		r := repair{forRequest: true}
-		f = &fact{key: k, tokens: max(0, e.Estimate(*m)), counts: counts, sound: r.partsAreClean(m), body: bodySize(m)}
-		x.known[k] = f
+	f := x.factOf(m, x.made, e)
+	if x.made == nil {
+		x.made = map[key]*fact{}
 	}
+	x.made[f.key] = f
 	return f
+}
+
+// factOf returns the fact of m among those that are known, or a new one.
+func (x *index) factOf(m *Message, known map[key]*fact, e Estimator) *fact {
+	k, counts := x.hasher.key(m), hostCounts(m)
+	if f := known[k]; f != nil && f.counts == counts {
+		return f
+	}
+	r := repair{forRequest: true}
+	return &fact{key: k, tokens: max(0, e.Estimate(*m)), counts: counts, sound: r.partsAreClean(m), body: bodySize(m)}
 }
 
 // hostCounts tells the host's own counts of parts from others: they are no part of what is sent, and the
@@ -328,13 +347,9 @@ func (x *index) repaired(f *fact, m *Message, e Estimator) *fact {
 	return found
 }
 
-// forget drops facts of messages that are gone, when they are most of what is known.
+// forget drops facts of made messages that are gone, when they are most of what is known.
 func (x *index) forget() {
-	if len(x.known) <= 4*len(x.facts)+1_000 {
-		return
-	}
-	x.known, x.aliases = make(map[key]*fact, len(x.facts)), nil
-	for _, f := range x.facts {
-		x.known[f.key] = f
+	if len(x.made) > 4*len(x.facts)+1_000 {
+		x.made, x.aliases = nil, nil
 	}
 }

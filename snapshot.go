@@ -101,7 +101,7 @@ func (m *Manager) Snapshot() ([]byte, error) {
 		s.Edits = make(map[string]savedEdit, len(l.projections))
 	}
 	for k, p := range l.projections {
-		s.Edits[hex.EncodeToString(k[:])] = savedEdit{hex.EncodeToString(p.key[:]), saveParts(p.parts), p.tokens, p.op, p.reason}
+		s.Edits[hex.EncodeToString(k[:])] = savedEdit{hex.EncodeToString(p.key[:]), saveParts(p.sent()), p.tokens, p.op, p.reason}
 	}
 	s.Checkpoint = l.checkpoint.saved()
 	b, err := json.Marshal(s)
@@ -167,7 +167,8 @@ func (s *snapshot) ledger() (ledger, error) {
 		l.run.refused = append(l.run.refused, parse(text))
 	}
 	for text, e := range s.Edits {
-		p := &projection{key: parse(e.Key), parts: partsOf(e.Parts), tokens: max(0, e.Tokens), op: e.Op, reason: e.Reason, restored: true}
+		p := newProjection(partsOf(e.Parts))
+		p.key, p.tokens, p.op, p.reason, p.restored = parse(e.Key), max(0, e.Tokens), e.Op, e.Reason, true
 		l.projections[parse(text)] = p
 	}
 	for c, to := s.Checkpoint, &l.checkpoint; c != nil; c, to = c.Healthy, &(*to).healthy {

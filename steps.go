@@ -273,7 +273,8 @@ func (d *draft) prune(o PruneOptions, window int) {
 
 // project replaces message i for this request and, once it is sent, for all that follow.
 func (d *draft) project(i int, m Message, tokens int, op Op, reason string) {
-	p := &projection{parts: m.Parts, tokens: tokens, op: op, reason: reason, key: d.ledger.index.hasher.key(&m)}
+	p := newProjection(m.Parts)
+	p.tokens, p.op, p.reason, p.key = tokens, op, reason, d.ledger.index.hasher.key(&m)
 	d.made[d.view.facts[i].key] = p
 	d.ledger.index.watch(d.history, d.view.index[i])
 	d.view.project(i, p)

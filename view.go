@@ -23,14 +23,32 @@ type view struct {
 
 // projection is a message as it is sent in place of one of the history, and why.
 type projection struct {
-	parts  []Part // in place of the message's own; nothing else of it changes
-	key    key    // of the message with them
+	parts  []Part // in place of the message's own; nothing else of it changes. nil: text alone
+	text   string
+	key    key // of the message with them
 	tokens int
 	op     Op
 	reason string
 
 	body     uint32 // bytes of a request's body; 0: not asked for yet
 	restored bool   // from a snapshot: the caller's values of its parts have to be found again
+}
+
+// newProjection returns the projection that puts parts in the place of a message's own. Most are one text, and
+// of a part that is nothing but a text the rest need not be kept.
+func newProjection(parts []Part) *projection {
+	if len(parts) == 1 && sameParts(&parts[0], &Part{Text: parts[0].Text}) && parts[0].Source == nil {
+		return &projection{text: parts[0].Text}
+	}
+	return &projection{parts: parts}
+}
+
+// sent returns the parts that are sent.
+func (p *projection) sent() []Part {
+	if p.parts == nil {
+		return []Part{{Text: p.text}}
+	}
+	return p.parts
 }
 
 // adopt finds the caller's values of the parts of p that are those of m, the message that it stands for.
@@ -76,7 +94,7 @@ func (v *view) project(i int, p *projection) {
 		p.adopt(&v.messages[i])
 	}
 	m := v.messages[i] // an edit is of the parts; what a host set besides stays
-	m.Parts, m.Source = p.parts, nil
+	m.Parts, m.Source = p.sent(), nil
 	v.messages[i], v.edited[i] = m, p
 	v.setTokens(i, p.tokens)
 }
