@@ -2,6 +2,7 @@ package winnow_test
 
 import (
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -109,7 +110,7 @@ func BenchmarkManagerCompact(b *testing.B) {
 	for _, s := range []struct {
 		name string
 		s    winnow.Summarizer
-	}{{"around a summarizer", says("## Goal\nall of it")}, {"digest", winnow.Digest()}} {
+	}{{"around a summarizer", says("## Goal\n" + strings.Repeat("word ", 4_000))}, {"digest", winnow.Digest()}} {
 		b.Run(s.name, func(b *testing.B) {
 			benchManager(b, clean, func(b *testing.B, m *winnow.Manager, h []winnow.Message) {
 				state, err := m.Snapshot()
