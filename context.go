@@ -2,6 +2,7 @@ package winnow
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
@@ -14,8 +15,8 @@ import (
 // an old message, to redact it for example, passes a copy of the list ([slices.Clone]): of a list that only
 // grew not every message is looked at in every call.
 //
-// A [Request] is the caller's: later calls do not change it. Its lists may share memory with the history;
-// appending to them writes to neither.
+// A [Request] is the caller's: later calls do not change it. Its lists may share memory with the history and
+// with those of later requests, so nobody writes to their elements; appending to them writes to none.
 type Manager struct {
 	window int
 	opts   Options // complete; never written after New
@@ -56,8 +57,10 @@ func New(window int, opts *Options) (*Manager, error) {
 func (m *Manager) Prepare(ctx context.Context, history []Message) (*Request, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.ledger.tail.isPlain {
-		if r := new(Request); m.extend(history, r) {
+	if t := &m.ledger.tail; t.known {
+		if r := t.request(); r != nil && m.extend(history, r) {
+			t.share(r)
+			r.Messages, r.History, r.Edits = clip(r.Messages), clip(r.History), slices.Clip(r.Edits)
 			return r, nil
 		}
 	}

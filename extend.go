@@ -23,9 +23,49 @@ type tail struct {
 	messages uintptr             // where Request.Messages lies
 	kept     uintptr             // where Request.History lies
 	keptLen  int                 //
+	keepsAll bool                // Request.History was the history itself
+	ofHost   bool                // Request.Messages lies in the host's memory
+	shared   requestRef          // the lists of the last request, where the next one may share them
 	ids      map[uint64]struct{} // hashes of the call ids in use
 	view     view                // for the sums of the new request
 	draft    draft               // the same
+}
+
+// requestRef finds the lists of a request again. Requests share them: each is longer than the one before it, and
+// what is written lies behind the end of all earlier ones.
+type requestRef struct {
+	known    bool
+	messages listRef[Message]
+	history  listRef[Message]
+	edits    listRef[Edit]
+}
+
+// share has the next request share the lists of r, unless they are the host's.
+func (t *tail) share(r *Request) {
+	if t.isPlain || t.ofHost {
+		return
+	}
+	s := &t.shared
+	s.known = true
+	s.messages.refer(r.Messages)
+	if !t.keepsAll {
+		s.history.refer(r.History)
+	}
+	s.edits.refer(r.Edits)
+}
+
+// request returns a request with the lists of the last one, or nil if they are gone.
+func (t *tail) request() *Request {
+	if t.isPlain {
+		return new(Request)
+	}
+	messages, ok := t.shared.messages.get()
+	history, hasHistory := t.shared.history.get()
+	edits, hasEdits := t.shared.edits.get()
+	if !t.shared.known || !ok || !hasHistory || !hasEdits {
+		return nil
+	}
+	return &Request{Messages: messages, History: history, Edits: edits}
 }
 
 // idSeed is of this process: no id of a transcript can be made to collide.
@@ -39,14 +79,14 @@ var idSeed = maphash.MakeSeed()
 func (m *Manager) PrepareInto(ctx context.Context, history []Message, r *Request) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.extend(history, r) {
-		return nil
+	if !m.extend(history, r) {
+		next, err := m.prepare(ctx, history)
+		if err != nil {
+			return err
+		}
+		*r = *next
 	}
-	next, err := m.prepare(ctx, history)
-	if err != nil {
-		return err
-	}
-	*r = *next
+	m.ledger.tail.shared = requestRef{} // r has one owner
 	return nil
 }
 
@@ -58,7 +98,7 @@ func (m *Manager) extend(history []Message, r *Request) bool {
 	if m.background != nil || !t.known || !t.complete || t.changes != x.changes || len(history) < t.history || len(history) == 0 {
 		return false
 	}
-	if !t.isPlain && (len(r.Messages) != len(l.sent) || baseOf(r.Messages) != t.messages || len(r.History) != t.keptLen || baseOf(r.History) != t.kept) {
+	if !t.isPlain && (len(r.Messages) != len(l.sent) || baseOf(r.Messages) != t.messages || !t.keepsAll && (len(r.History) != t.keptLen || baseOf(r.History) != t.kept)) {
 		return false
 	}
 	if !x.goesOn(history) {
@@ -137,7 +177,7 @@ func (d *draft) addToTail(added []Message) bool {
 func (d *draft) commitTail(added []Message, r *Request) {
 	l := d.ledger
 	t := &l.tail
-	before := len(l.sent)
+	before, history := len(l.sent), r.History
 	p := prefix{sent: l.estimate, plain: t.plain}
 	for _, f := range l.index.facts[t.history:] {
 		l.sent = append(l.sent, f.key)
@@ -149,7 +189,10 @@ func (d *draft) commitTail(added []Message, r *Request) {
 	if t.isPlain {
 		r.Messages, r.History, r.Edits = clip(d.history), clip(d.history), nil
 	} else {
-		r.Messages, r.History = append(r.Messages, added...), append(r.History, added...)
+		r.Messages = append(r.Messages, added...)
+		if r.History = clip(d.history); !t.keepsAll {
+			r.History = append(history, added...)
+		}
 	}
 	t.remember(r)
 	r.Tokens, r.Budget, r.FirstChanged, r.Bytes = d.tokens(), d.budget, before, t.bytes
@@ -171,8 +214,11 @@ func (l *ledger) recordTail(d *draft, r *Request) {
 	messages := d.view.messages
 	*t = tail{known: true, changes: l.index.changes, history: len(d.history), ids: t.ids, complete: !waitsForResults(d.history) && !waitsForResults(messages)}
 	t.isPlain = len(r.Edits) == 0 && baseOf(messages) == baseOf(d.history) && len(messages) == len(d.history)
+	t.keepsAll = baseOf(r.History) == baseOf(d.history) && len(r.History) == len(d.history)
 	t.answers = countAnswers(messages)
 	t.remember(r)
+	t.ofHost = baseOf(r.Messages) == baseOf(d.history)
+	t.share(r)
 	clear(t.ids)
 	t.addIDs(messages)
 	if !t.isPlain {

@@ -1,6 +1,7 @@
 package winnow_test
 
 import (
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -319,5 +320,59 @@ func requireOwnTexts(t *testing.T, in, out []winnow.Message) {
 		if in[i].Role != winnow.RoleTool {
 			require.Equal(t, fullText(in[i]), fullText(out[k]), "only results are edited")
 		}
+	}
+}
+
+// Requests share their lists. Whatever a host does with one that it keeps, the others stay as they were; and
+// when it keeps none, they are made anew.
+func TestManagerRequestsStayApart(t *testing.T) {
+	h := agentSession(count(80, 30), 2_400)
+	for _, tt := range []struct {
+		name    string
+		options winnow.Options
+		keeps   bool
+	}{
+		{"kept", winnow.Options{}, true},
+		{"kept, with a turn limit", winnow.Options{HistoryTurns: 12}, true},
+		{"kept, repaired", winnow.Options{Compact: &winnow.CompactOptions{Off: true}}, true},
+		{"dropped", winnow.Options{}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			o := tt.options
+			o.Now = newClock().Now
+			m, twin := newManager(t, 64_000, &o), newManager(t, 64_000, &o)
+			h := h
+			if tt.name == "kept, repaired" {
+				h = append(list(userSays("begin"), modelCalls("lost"), userSays("go on")), h...)
+			}
+			var kept, copies []*winnow.Request
+			edited := 0
+			for n := 3; n <= len(h); n++ {
+				r := prepare(t, m, h[:n])
+				want := prepare(t, twin, slices.Clone(h[:n])) // in other memory: the whole list is looked at
+				require.Equal(t, want, r, "request %d", n)
+				if len(r.Edits) > 0 {
+					edited++
+				}
+				if !tt.keeps {
+					if n%20 == 0 {
+						runtime.GC()
+					}
+					continue
+				}
+				copied := *r
+				copied.Messages, copied.History, copied.Edits = deepCopy(r.Messages), deepCopy(r.History), slices.Clone(r.Edits)
+				kept, copies = append(kept, r), append(copies, &copied)
+				_ = append(r.Messages, userSays("mine"))
+				_ = append(r.History, userSays("mine"))
+				_ = append(r.Edits, winnow.Edit{Reason: "mine"})
+			}
+			require.Greater(t, edited, len(h)/2)
+			for i := range kept {
+				sameMessages(t, copies[i].Messages, kept[i].Messages, "request "+itoa(i))
+				sameMessages(t, copies[i].History, kept[i].History, "history "+itoa(i))
+				require.Equal(t, copies[i].Edits, kept[i].Edits)
+			}
+		})
 	}
 }
