@@ -79,7 +79,7 @@ func TestRequestsAgree(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			d := seeded(uint64(len(tt.name)))
-			turns := count(70, 40)
+			turns := 70
 			if tt.name == "roomy" {
 				turns = 200
 			}

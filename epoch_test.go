@@ -11,39 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// longWork is the history of an agent that works without a pause: files, commands and what it writes, of random
-// sizes. No call is made twice.
-func longWork(r *rand.Rand, calls int) []Message {
-	s := newScript()
-	scale := 1 + r.IntN(4)
-	for i := range calls {
-		n := r.IntN(20) * r.IntN(20) * scale / 2 // lines: many short results and few long ones
-		number := strconv.Itoa(i)
-		switch r.IntN(5) {
-		case 0:
-			s.call("read", `{"path":"file_`+number+`.go"}`, "file "+number+"\n"+output(n))
-		case 1:
-			s.call("write", written("file_"+number+".go", n/2), "ok")
-		case 2:
-			s.history = append(s.history, userSays("request "+number+" "+output(r.IntN(3))))
-		case 3:
-			s.history = append(s.history, assistantSays("answer "+number+" "+output(r.IntN(9))))
-		default:
-			s.call("exec", `{"command":"run `+number+`"}`, "ran it\n"+output(n)+"name_"+number+"\n")
-		}
-	}
-	return s.history
-}
-
-// eachRequest calls f with each prefix of h that a model would be sent.
-func eachRequest(h []Message, f func(in []Message)) {
-	for n := 1; n <= len(h); n++ {
-		if n == len(h) || h[n].Role == RoleAssistant {
-			f(h[:n])
-		}
-	}
-}
-
 // pays is whenItPays by its definition: for each message where an epoch may begin, what the parts behind it have cost
 // since they became stale against what the epoch costs.
 func pays(d *draft, list []stale, later int) int {
@@ -364,53 +331,4 @@ func TestCallsAreKnownAfterRestore(t *testing.T) {
 		overdue := overdueOf(got, again)
 		require.Equal(t, n+1 >= 6, overdue != protected, "it was asked for twice: six requests carry it")
 	}
-}
-
-// BenchmarkEpoch is the first request of a conversation most of whose results are stale; see BenchmarkEstimator for
-// one pass over the text.
-func BenchmarkEpoch(b *testing.B) {
-	for _, kind := range []string{"prose", "names"} {
-		for _, n := range []int{2_000, 20_000} {
-			h := benchWork(n, kind == "names")
-			standard, err := NewEstimator("")
-			require.NoError(b, err)
-			b.Run(kind+"/estimate/"+strconv.Itoa(n), func(b *testing.B) {
-				for b.Loop() {
-					for i := range h {
-						standard.Estimate(h[i])
-					}
-				}
-			})
-			b.Run(kind+"/prepare/"+strconv.Itoa(n), func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					m, err := New(1_000_000_000, nil)
-					require.NoError(b, err)
-					r, err := m.Prepare(b.Context(), h)
-					require.NoError(b, err)
-					require.NotEmpty(b, r.Edits)
-				}
-			})
-		}
-	}
-}
-
-// benchWork is n messages with results of 8 KB on average: plain words, or a program, in which a word in six is a name.
-func benchWork(n int, names bool) []Message {
-	r := rand.New(rand.NewPCG(uint64(n), 9))
-	s := newScript()
-	for len(s.history) < n {
-		size := r.IntN(16_000)
-		text := output(size / 40)
-		if names {
-			var b strings.Builder
-			for b.Len() < size {
-				k := r.IntN(2_000)
-				b.WriteString("\tresult, err := parser.scanToken" + strconv.Itoa(k) + "(input[:width], modeFlags) // see internal/parse/file_" + strconv.Itoa(k%97) + ".go:12\n\tif err != nil {\n\t\treturn nil, err\n\t}\n")
-			}
-			text = b.String()
-		}
-		s.call("exec", `{"command":"run `+strconv.Itoa(len(s.history))+`"}`, text)
-	}
-	return s.history
 }

@@ -4,75 +4,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
-
-// agentScript writes the history of an agent, call by call.
-type agentScript struct {
-	history []Message
-	calls   int
-}
-
-func newScript() *agentScript { return &agentScript{history: []Message{userSays("begin")}} }
-
-// call adds a call with its result and returns the index of the result; that of the call is one less.
-func (s *agentScript) call(tool, arguments, result string) int {
-	id := "call" + strconv.Itoa(s.calls)
-	s.calls++
-	s.history = append(s.history, Message{Role: RoleAssistant, Parts: []Part{toolCall(id, tool, arguments)}}, resultOf(id, tool, result, false))
-	return len(s.history) - 1
-}
-
-// answers adds n calls of which no two are alike and nothing is stale: so many requests carried what is before.
-func (s *agentScript) answers(n int) {
-	for range n {
-		s.call("step", `{"n":`+strconv.Itoa(s.calls)+`}`, "done")
-	}
-}
-
-// output is n lines of forty characters, ten tokens each.
-func output(lines int) string {
-	return strings.Repeat("a line of output which is not very long\n", lines)
-}
-
-// written are the arguments of a call that writes a file.
-func written(path string, lines int) string {
-	return `{"path":"` + path + `","content":"` + strings.Repeat(`a line of the file which is forty long\n`, lines) + `"}`
-}
-
-// replayed is the draft of a request before anything is rewritten in it, and has counted by characters.
-func replayed(t testing.TB, o Options, history []Message) *draft {
-	t.Helper()
-	o.Estimator = CharsPerToken(4)
-	m, err := New(1_000_000, &o)
-	require.NoError(t, err)
-	return replay(m, history)
-}
-
-// replay is the draft of the manager's next request before anything is rewritten in it.
-func replay(m *Manager, history []Message) *draft {
-	d := &draft{budget: m.budget(), manager: m, ledger: &m.ledger, history: history, now: m.opts.Now(), base: m.ledger.checkpoint, checkpoint: m.ledger.checkpoint, made: map[key]*projection{}, look: m.ledger.look, accounting: m.ledger.accounting}
-	d.indexAndRepair()
-	d.limitAndReplay()
-	return d
-}
-
-// protected stands for the overdue of a part that is not stale.
-const protected = math.MinInt
-
-func overdueOf(list []stale, index int) int {
-	for _, p := range list {
-		if p.index == index {
-			return p.overdue
-		}
-	}
-	return protected
-}
 
 func TestStaleResults(t *testing.T) {
 	plain := func(s *agentScript) int { return s.call("exec", `{"command":"go test"}`, output(50)) }
@@ -380,40 +317,6 @@ func TestStalePartsProperties(t *testing.T) {
 		}
 	}
 	require.Greater(t, found, 1_000, "hardly anything was stale")
-}
-
-// randomScript is the history of an agent that reads, writes and runs, some of it again and some of it in vain.
-func randomScript(r *rand.Rand, calls int) *agentScript {
-	s := newScript()
-	for range calls {
-		n := strings.Repeat("x", r.IntN(3)*r.IntN(200))
-		var i int
-		switch r.IntN(6) {
-		case 0:
-			i = s.call("read", `{"path":"`+strconv.Itoa(r.IntN(5))+`"}`, output(r.IntN(100)))
-		case 1:
-			i = s.call("write", written("f"+strconv.Itoa(r.IntN(5))+n, r.IntN(60)), "ok")
-		case 2:
-			i = s.call("exec", `{"command":"`+strconv.Itoa(r.IntN(4))+`"}`, output(r.IntN(100)))
-		case 3:
-			s.history = append(s.history, userSays("go on "+n))
-			continue
-		case 4:
-			s.history = append(s.history, assistantSays("well "+n))
-			continue
-		default:
-			i = s.call("exec", `{"command":"`+strconv.Itoa(s.calls)+n+`"}`, output(r.IntN(300)))
-		}
-		s.history[i].IsError = r.IntN(8) == 0
-		s.history[i].Pinned = r.IntN(30) == 0
-		if r.IntN(20) == 0 {
-			s.history[i].Parts = append(s.history[i].Parts, Part{Kind: KindImage, Bytes: 500})
-		}
-		if r.IntN(10) == 0 {
-			s.history[i-1].Parts[0].Signature = "sig"
-		}
-	}
-	return s
 }
 
 // A call is told from another by its tool and its arguments; of long ones both ends and the length count.
