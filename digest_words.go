@@ -46,6 +46,11 @@ func (l *wordList) in(s string) bool {
 			wide, inWord = true, false
 			continue
 		}
+		if c == '\\' { // the letter of an escape in JSON is none of the word behind it
+			i++
+			inWord = false
+			continue
+		}
 		before := inWord
 		if inWord = wordByte(c); before || !isLetter(c) || l.begin[c|0x20-'a']&letterBit(s[i+1]) == 0 {
 			continue

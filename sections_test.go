@@ -32,6 +32,7 @@ func TestUserRules(t *testing.T) {
 		{"the curly apostrophe", userMessage("Don’t touch main."), []string{"Don’t touch main."}},
 		{"a list keeps its marks", userMessage("Rules:\n- never push\n* you must test\n1. use tabs"), []string{"- never push", "* you must test"}},
 		{"Chinese", userMessage("先看日志。不要重启服务器！然后报告。"), []string{"不要重启服务器！"}},
+		{"behind an escape", userMessage(`{"text": "It lists files.\n\nDo not use it for images."}`), []string{`{"text": "It lists files.\n\nDo not use it for images."}`}},
 		{"within a word", userMessage("The mustard is nevermore."), nil},
 		{"a wish is none", userMessage("Please use Go."), nil},
 		{"a pasted document", userMessage(strings.Repeat("You must never do it. ", 500)), nil},
