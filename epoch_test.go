@@ -90,7 +90,6 @@ type simulation struct {
 
 	requests, epochs, looks, lookedAt int     // lookedAt: messages of the request of the last search
 	cost, uncut                       float64 // of the requests, and of those with the whole history
-	epochCost                         float64 // what epochs cost more than going on
 }
 
 func newSimulation(t testing.TB, window int, o Options) *simulation {
