@@ -65,6 +65,19 @@ func (d *draft) fitsBody() bool {
 	return limit == 0 || d.bytes() <= limit
 }
 
+// plannedBody is how much of a body's limit a request is planned for whose text alone is too large.
+const plannedBody = 0.9
+
+// bodyTokens is how many tokens a request may have so that its body fits, by what this one has: a summary helps
+// where neither images nor results are left to shrink. 0: it fits.
+func (d *draft) bodyTokens() int {
+	limit, bytes := d.bodyLimit(), d.bytes()
+	if limit == 0 || bytes <= limit {
+		return 0
+	}
+	return max(1, int(plannedBody*float64(d.tokens())*float64(limit)/float64(bytes)))
+}
+
 const imageMarker = "[Image left out: the request was too large]"
 
 // fitBody shrinks the body: the oldest images become markers, then the oldest results are cleared.

@@ -71,6 +71,11 @@ func (m *Manager) prepareWithin(ctx context.Context, history []Message) (*Reques
 		return m.prepareWithin(ctx, history)
 	}
 	if !d.fit() {
+		if tokens := d.bodyTokens(); tokens > 0 && m.ledger.bodyTokens == 0 {
+			m.ledger.bodyTokens = tokens
+			defer func() { m.ledger.bodyTokens = 0 }()
+			return m.prepareWithin(ctx, history)
+		}
 		return nil, d.overflow()
 	}
 	if report != nil {

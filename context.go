@@ -84,8 +84,8 @@ func (m *Manager) Plan(history []Message) *Request {
 	defer m.mu.Unlock()
 	d, _, _ := m.splice(m.draft(history, m.ledger.checkpoint))
 	needs := d.needsCompaction()
-	if !needs {
-		d.fit()
+	if !needs && !d.fit() {
+		needs = d.bodyTokens() > 0 && !m.opts.Compact.Off
 	}
 	r := d.request()
 	r.NeedsCompaction = needs
@@ -139,7 +139,13 @@ func (m *Manager) draftWith(history []Message, c *checkpoint, made map[key]*proj
 
 // budget is what a request may have, in tokens: the window without the reserve, or less if the provider
 // refused that.
-func (m *Manager) budget() int { return m.ledger.accounting.budget(m.window - m.opts.Reserve) }
+func (m *Manager) budget() int {
+	budget := m.ledger.accounting.budget(m.window - m.opts.Reserve)
+	if most := m.ledger.bodyTokens; most > 0 {
+		budget = min(budget, most)
+	}
+	return budget
+}
 
 // commit makes d what was sent last, and returns the request.
 func (m *Manager) commit(d *draft) *Request {

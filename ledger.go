@@ -23,6 +23,7 @@ type ledger struct {
 	tail        tail
 	body        int      // bytes that a request's body may have, by the provider's refusals; 0: none known
 	bodyGuessed bool     // the refusals did not say how many
+	bodyTokens  int      // tokens that the request at hand may have so that its body fits; 0: any
 	refusals    int      // by the provider, of the whole conversation
 	run         recovery // what was tried since the last Prepare
 }

@@ -152,7 +152,7 @@ func firstLine(s string) string {
 
 // lastLine returns the end of s, if it reports something and nothing of it is in the first line.
 func lastLine(s string) string {
-	if !tailMatters(s[tailStart(s, tailSearchChars):]) {
+	if !tailMatters(s[tailStart(s, remainderTailChars):]) {
 		return ""
 	}
 	tail := s[max(len(firstLine(s)), tailStart(s, remainderTailChars)):]

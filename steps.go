@@ -79,12 +79,13 @@ func (d *draft) limitAndReplay() {
 		d.limitTurns(limit)
 	}
 	v.plain = v.share()
+	request := d.newestRequest() // an older message that reads the same may be sent edited
 	for i, f := range v.facts {
 		p := d.made[f.key]
 		if p == nil {
 			p = d.ledger.projections[f.key]
 		}
-		if p != nil && !v.messages[i].Pinned {
+		if p != nil && i != request && !v.messages[i].Pinned {
 			d.ledger.index.watch(d.history, v.index[i])
 			v.project(i, p)
 		}
