@@ -3,6 +3,7 @@ package winnow_test
 import (
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -195,4 +196,39 @@ func heapBytes() int64 {
 	var s runtime.MemStats
 	runtime.ReadMemStats(&s)
 	return int64(s.HeapAlloc)
+}
+
+// BenchmarkManagers is a process with 10 000 conversations, each some way in, of which one after the other goes
+// on by a message: what a manager takes and how many requests a second there are.
+func BenchmarkManagers(b *testing.B) {
+	const managers = 10_000
+	histories := make([][]winnow.Message, 64) // of one text each, so that the managers are what memory is for
+	for k := range histories {
+		histories[k] = append(transcript(200, clean), chat(200, 400)...)
+	}
+	held := make([]*winnow.Manager, managers)
+	before := heapBytes()
+	for k := range held {
+		held[k] = newManager(b, roomy(200), &winnow.Options{Now: newClock().Now})
+		_, err := held[k].Prepare(b.Context(), histories[k%len(histories)][:200])
+		require.NoError(b, err)
+	}
+	each := float64(heapBytes()-before) / managers
+	var next atomic.Int64
+	b.ReportAllocs()
+	b.ResetTimer()
+	b.RunParallel(func(p *testing.PB) {
+		for p.Next() {
+			n := int(next.Add(1))
+			k := n % managers
+			h := histories[k%len(histories)]
+			if _, err := held[k].Prepare(b.Context(), h[:200+n/managers%200]); err != nil {
+				b.Error(err)
+				return
+			}
+		}
+	})
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "requests/s")
+	b.ReportMetric(each, "bytes/manager")
+	runtime.KeepAlive(held)
 }
