@@ -125,25 +125,23 @@ func tailMatters(end string) bool {
 	if t := strings.TrimRight(end, " \t\r\n"); strings.HasSuffix(t, "}") || strings.HasSuffix(t, "]") {
 		return true // the end of a structure often holds counts, cursors, a status
 	}
-	for word := range words(end) {
-		if word.means(&endWords) {
-			return true
-		}
-	}
-	return !isASCII(end) && containsAny(end, endSigns...)
+	return endWords.in(end) || !isASCII(end) && containsAny(end, endSigns...)
 }
 
 // errorLines returns lines of s that carry an error, at most room characters of them: the first ones,
 // which tend to be the cause, and the last ones, which tend to be the outcome.
 func errorLines(s string, room int) errorReport {
 	var first, last errorReport
-	for at := nextReport(s); at >= 0; at = nextReport(s) {
-		line := s[strings.LastIndexByte(s[:at], '\n')+1:]
-		if end := strings.IndexByte(line, '\n'); end >= 0 {
-			line, s = line[:end], line[end:]
+	search := searchReports(s)
+	end := 0 // of the line that was looked at
+	for at := search.from(0); at >= 0; at = search.from(end) {
+		start := end + strings.LastIndexByte(s[end:at], '\n') + 1
+		if end = strings.IndexByte(s[at:], '\n'); end < 0 {
+			end = len(s)
 		} else {
-			s = ""
+			end += at
 		}
+		line := s[start:end]
 		if !reportsError(line) {
 			continue
 		}

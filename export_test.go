@@ -6,7 +6,6 @@ import "strings"
 
 var (
 	ReportsError = reportsError
-	NextReport   = nextReport
 	LineEnd      = charCounter{}.lineEnd
 	LineStart    = charCounter{}.lineStart
 	CharCount    = charCount
@@ -34,3 +33,6 @@ func Excerpt(s string, keep int) (text string, kept int) {
 
 // AllRecorded is the flag for tests with recorded sessions.
 var AllRecorded = allRecorded
+
+// NextReport returns where the quick look for lines that report an error finds something, or -1.
+func NextReport(s string) int { return searchReports(s).from(0) }

@@ -25,17 +25,8 @@ func words(s string) iter.Seq[word] {
 				i++
 				continue
 			}
-			start := i
-			for i < len(s) && isLetter(s[i]) {
-				i++
-			}
-			w := word{text: s[start:i], rest: s[i:]}
-			if start > 0 {
-				w.before = s[start-1]
-			}
-			if i < len(s) {
-				w.after = s[i]
-			}
+			w := lettersAt(s, i)
+			i += len(w.text)
 			if !isName(w.before) && !isName(w.after) && !yield(w) {
 				return
 			}
@@ -43,22 +34,98 @@ func words(s string) iter.Seq[word] {
 	}
 }
 
+// lettersAt returns the run of letters of s that begins at index start.
+func lettersAt(s string, start int) word {
+	end := start
+	for end < len(s) && isLetter(s[end]) {
+		end++
+	}
+	w := word{text: s[start:end], rest: s[end:]}
+	if start > 0 {
+		w.before = s[start-1]
+	}
+	if end < len(s) {
+		w.after = s[end]
+	}
+	return w
+}
+
 func isName(c byte) bool { return c == '_' || '0' <= c && c <= '9' }
 
-// letterWords is a list of words in lower case, found by their first letter.
+// letterWords is a list of words in lower case, of two letters or more, found by the first.
 type letterWords struct {
 	once     sync.Once
 	words    []string
 	byLetter ['z' + 1][]string
+	begins   [256]uint32 // see next
 }
 
 func (l *letterWords) of(letter byte) []string {
-	l.once.Do(func() {
-		for _, w := range l.words {
-			l.byLetter[w[0]] = append(l.byLetter[w[0]], w)
-		}
-	})
+	l.once.Do(l.index)
 	return l.byLetter[letter]
+}
+
+func (l *letterWords) index() {
+	for _, w := range l.words {
+		l.byLetter[w[0]] = append(l.byLetter[w[0]], w)
+		group := uint32(1) << (w[0] % 8)
+		for _, second := range [...]byte{w[1], w[1] - 'a' + 'A'} {
+			l.begins[second] |= group
+		}
+		for _, first := range [...]byte{w[0], w[0] - 'a' + 'A'} {
+			l.begins[first] |= group << 8
+		}
+	}
+	for c := range 256 {
+		if !isLetter(byte(c)) {
+			l.begins[c] |= 0xFF << 16
+		}
+	}
+}
+
+// in says that s holds a word of the list.
+func (l *letterWords) in(s string) bool {
+	l.once.Do(l.index)
+	for i := l.next(s, 0); i >= 0; i = l.next(s, i+1) {
+		if w := lettersAt(s, i); !isName(w.before) && !isName(w.after) && w.means(l) {
+			return true
+		}
+	}
+	return false
+}
+
+// next returns where, from index i of s on, a word begins that may be one of the list, or -1. It leaves none out:
+// the list is split into eight groups by the first letter, and what begins says of three bytes in a row has the
+// bit of a group if the first is no letter, the second one that begins a word of the group, and the third one that
+// follows in a word of the group. That reads most texts without looking at a word.
+func (l *letterWords) next(s string, i int) int {
+	const before = 0xFF << 16 // what is in front of a text is no letter
+	last, this := uint32(before), uint32(before)
+	if i > 0 {
+		last = l.begins[s[i-1]]
+	}
+	if i < len(s) {
+		this = l.begins[s[i]]
+	}
+	for i++; i+8 <= len(s); i += 8 {
+		w := s[i : i+8]
+		b0, b1, b2, b3 := l.begins[w[0]], l.begins[w[1]], l.begins[w[2]], l.begins[w[3]]
+		b4, b5, b6, b7 := l.begins[w[4]], l.begins[w[5]], l.begins[w[6]], l.begins[w[7]]
+		found := last>>16&(this>>8)&b0 | this>>16&(b0>>8)&b1 | b0>>16&(b1>>8)&b2 | b1>>16&(b2>>8)&b3 |
+			b2>>16&(b3>>8)&b4 | b3>>16&(b4>>8)&b5 | b4>>16&(b5>>8)&b6 | b5>>16&(b6>>8)&b7
+		if found&0xFF != 0 {
+			break // in one of these
+		}
+		last, this = b6, b7
+	}
+	for ; i < len(s); i++ {
+		third := l.begins[s[i]]
+		if last>>16&(this>>8)&third&0xFF != 0 {
+			return i - 1
+		}
+		last, this = this, third
+	}
+	return -1
 }
 
 // means says that w is one of the list, in any case.
@@ -74,6 +141,11 @@ func (w word) means(list *letterWords) bool {
 // isException says that w is the name of an exception: ValueError, NullPointerException.
 func (w word) isException() bool {
 	return len(w.text) > len("Exception") && strings.HasSuffix(w.text, "Exception") || len(w.text) > len("Error") && strings.HasSuffix(w.text, "Error")
+}
+
+// beginsReport says that w, with a colon behind it, begins a report: "error:", "ValueError:".
+func (w word) beginsReport() bool {
+	return w.before != '"' && (w.before != '.' && w.means(&reportWords) || w.isException())
 }
 
 var (
@@ -98,7 +170,7 @@ func reportsError(line string) bool {
 		switch {
 		case strings.EqualFold(w.text, "traceback"):
 			return true
-		case w.after == ':' && w.before != '"' && (w.before != '.' && w.means(&reportWords) || w.isException()):
+		case w.after == ':' && w.beginsReport():
 			return true
 		case w.text == "ERROR" || w.text == "FATAL" || w.text == "FAIL" || w.text == "FAILED":
 			return true
@@ -123,55 +195,4 @@ func reportsExit(rest string) bool {
 		return true
 	}
 	return false
-}
-
-// reportPairs are pairs of bytes that a line which reports an error has: any of the first before any of the second.
-var reportPairs = [...]struct{ first, second string }{
-	{"rnlcdeRNLCDE误败誤敗常ー류패", ":"}, // behind one of reportWords, a name that ends in Error or Exception, or one of reportSigns
-	{"\xbc", "\x9a"}, // the end of a wide colon
-	{"r", "["},       // error[
-	{"x", "i"},       // exit, exited
-	{"cC", "kK"},     // traceback
-	{"R", "R"},       // ERROR
-	{"F", "A"},       // FATAL, FAIL, FAILED
-}
-
-// pairBits says for each byte in which of reportPairs it is: in the upper half as a first, in the lower as a second.
-var pairBits = func() (t [256]uint16) {
-	for bit, p := range reportPairs {
-		for i := range len(p.first) {
-			t[p.first[i]] |= 1 << (8 + bit)
-		}
-		for i := range len(p.second) {
-			t[p.second[i]] |= 1 << bit
-		}
-	}
-	return t
-}()
-
-// nextReport returns the index of a byte in the next line of s that may report an error, or -1. It is a quick
-// look for reportsError: it may be wrong about a line, but it leaves none out.
-func nextReport(s string) int {
-	if s == "" {
-		return -1
-	}
-	last := pairBits[s[0]]
-	i := 1
-	for ; i+8 <= len(s); i += 8 {
-		w := s[i : i+8]
-		b0, b1, b2, b3 := pairBits[w[0]], pairBits[w[1]], pairBits[w[2]], pairBits[w[3]]
-		b4, b5, b6, b7 := pairBits[w[4]], pairBits[w[5]], pairBits[w[6]], pairBits[w[7]]
-		if last>>8&b0|b0>>8&b1|b1>>8&b2|b2>>8&b3|b3>>8&b4|b4>>8&b5|b5>>8&b6|b6>>8&b7 != 0 {
-			break // one of these
-		}
-		last = b7
-	}
-	for ; i < len(s); i++ {
-		next := pairBits[s[i]]
-		if last>>8&next != 0 {
-			return i
-		}
-		last = next
-	}
-	return -1
 }

@@ -1,0 +1,62 @@
+package winnow
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// signText is made of the words and marks that signs are made of, whole and in pieces.
+func signText(r *rand.Rand, n int) string {
+	pieces := []string{"Traceback", "ERROR", "FATAL", "FAIL", "error[E02]", "exit status 1", "exited with code 2", "exit ", "ValueError", "IOException",
+		":", ":", ":", "\n", "\n", " ", " ", "_", "1", `"`, ".", "[", "x", "k", "Error", "：", "\xbc", "\x9a", "é", "the", "ROR"}
+	for _, list := range [][]string{endWords.words, reportWords.words, endSigns, reportSigns} {
+		pieces = append(pieces, list...)
+	}
+	var b strings.Builder
+	for range n {
+		piece := pieces[r.IntN(len(pieces))]
+		switch r.IntN(6) {
+		case 0:
+			piece = strings.ToUpper(piece)
+		case 1:
+			piece = piece[:len(piece)-1]
+		case 2:
+			piece += " "
+		}
+		b.WriteString(piece)
+	}
+	return b.String()
+}
+
+// The quick ways to find a sign find what the slow ones do.
+func TestQuickLooksLeaveNothingOut(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 1))
+	ends, reports := 0, 0
+	for n := range 20_000 {
+		s := signText(r, 1+n%25)
+		slow := false
+		for w := range words(s) {
+			slow = slow || w.means(&endWords)
+		}
+		require.Equal(t, slow, endWords.in(s), "%q", s)
+		search, at := searchReports(s), 0
+		for line := range strings.Lines(s) {
+			end := at + len(line)
+			if reportsError(strings.TrimSuffix(line, "\n")) {
+				reports++
+				found := search.from(at)
+				require.True(t, at <= found && found < end, "%q is left out of %q", line, s)
+			}
+			at = end
+		}
+		if slow {
+			ends++
+		}
+	}
+	assert.Greater(t, ends, 1000)
+	assert.Greater(t, reports, 1000)
+}
