@@ -114,7 +114,7 @@ func excerptForSummary(s string, chars, keep int) string {
 	}
 	e.errors = errorLines(middle, room)
 	var b strings.Builder
-	b.Grow(e.size() + len(excerptGap) + len(excerptNotice))
+	b.Grow(e.size() + len(excerptNotice))
 	e.write(&b)
 	b.WriteString(excerptNotice)
 	return b.String()

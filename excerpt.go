@@ -62,11 +62,17 @@ func newExcerpt(s string, chars, keep int) excerpt {
 	return excerpt{counter: c, head: s[:c.lineEnd(s, max(0, room))], tail: tail}
 }
 
-// size returns the bytes that write appends, or somewhat more.
+// size returns the bytes that write appends.
 func (e *excerpt) size() int {
-	n := len(e.head) + len(e.tail) + len(errorsBefore) + len(errorsAfter)
-	for _, line := range e.errors.lines {
-		n += len(line) + 1
+	n := len(e.head) + len(e.tail)
+	switch {
+	case len(e.errors.lines) > 0:
+		n += len(errorsBefore) + len(errorsAfter)
+		for _, line := range e.errors.lines {
+			n += len(line) + 1
+		}
+	case e.tail != "":
+		n += len(excerptGap)
 	}
 	return n
 }
@@ -91,6 +97,21 @@ func (e *excerpt) write(b *strings.Builder) {
 // kept returns the characters of the original text that the excerpt holds.
 func (e *excerpt) kept() int {
 	return e.counter.count(e.head) + e.counter.count(e.tail) + e.errors.chars
+}
+
+// marks returns the characters that the excerpt has beside kept ones.
+func (e *excerpt) marks() int {
+	if len(e.errors.lines) == 0 {
+		if e.tail == "" {
+			return 0
+		}
+		return len(excerptGap)
+	}
+	n := len(errorsBefore) + len(errorsAfter) - e.errors.chars
+	for _, line := range e.errors.lines {
+		n += charCount(line) + 1
+	}
+	return n
 }
 
 // lineEnd returns where to cut s so that at most keep characters are left: at the last line end at or

@@ -168,7 +168,7 @@ var (
 func reportsError(line string) bool {
 	for w := range words(line) {
 		switch {
-		case strings.EqualFold(w.text, "traceback"):
+		case w.text == "Traceback" || w.text == "traceback":
 			return true
 		case w.after == ':' && w.beginsReport():
 			return true

@@ -6,7 +6,7 @@ import "strings"
 // such a line has, which is many times as fast as reading a text letter by letter.
 
 // reportMarks are bytes, one of which is in every line that reports an error: see marksReport.
-var reportMarks = [...]byte{':', '\x9a', '[', 'x', 'k', 'K', 'R', 'F'}
+var reportMarks = [...]byte{':', '\x9a', '[', 'x', 'k', 'R', 'F'}
 
 // reportSearch finds, front to back, the places of a text that may report an error.
 type reportSearch struct {
@@ -72,9 +72,8 @@ func marksReport(s string, i int) bool {
 		return strings.HasSuffix(s[:i], "error")
 	case 'x':
 		return i > 0 && strings.HasPrefix(s[i-1:], "exit")
-	case 'k', 'K':
-		const traceback = len("traceback")
-		return i+1 >= traceback && strings.EqualFold(s[i+1-traceback:i+1], "traceback")
+	case 'k':
+		return strings.HasSuffix(s[:i], "racebac")
 	case 'R':
 		return i > 1 && strings.HasPrefix(s[i-2:], "ERROR")
 	case 'F':

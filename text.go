@@ -35,6 +35,21 @@ func loadWord(s string, i int) uint64 {
 		uint64(w[4])<<32 | uint64(w[5])<<40 | uint64(w[6])<<48 | uint64(w[7])<<56
 }
 
+// isASCII says that no byte of s is above 127.
+func isASCII(s string) bool {
+	for ; len(s) >= 8; s = s[8:] {
+		if loadWord(s, 0)&nonASCII != 0 {
+			return false
+		}
+	}
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
 // charsAtLeast says whether s has n characters or more. It reads no further than it must.
 func charsAtLeast(s string, n int) bool {
 	if n <= 0 {

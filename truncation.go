@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // TruncateToolResults cuts tool results that are larger than MaxShare of the window in estimated tokens,
@@ -98,7 +99,8 @@ type textPart struct {
 
 // cut returns m cut to the limits and its tokens. known is the characters of its texts, or -1. ok is false if m is within them or cannot be made smaller.
 func (t *truncation) cut(m *Message, tokens, known int) (out Message, after int, ok bool) {
-	parts, chars := t.textParts(m, known)
+	var scratch [8]textPart
+	parts, chars := t.textParts(scratch[:0], m, known)
 	if tokens <= t.limit && chars <= t.MaxChars || chars == 0 || !t.again && t.settled(m, parts, tokens, chars) {
 		return Message{}, 0, false
 	}
@@ -109,11 +111,12 @@ func (t *truncation) cut(m *Message, tokens, known int) (out Message, after int,
 	room := min(float64(t.MaxChars), float64(max(0, t.limit-fixed))*float64(chars)/float64(max(1, tokens-fixed)))
 	for range 12 {
 		atFloor := t.share(parts, chars, room)
-		out, ok = t.build(m, parts)
+		var left int
+		out, left, ok = t.build(m, parts)
 		if !ok {
 			return Message{}, 0, false
 		}
-		after = max(0, t.Estimator.Estimate(out))
+		after, _ = estimateResult(t.Estimator, &out, left)
 		if after <= t.limit || atFloor || t.HeadOnly && t.isSettled(&out, after) {
 			break
 		}
@@ -125,8 +128,8 @@ func (t *truncation) cut(m *Message, tokens, known int) (out Message, after int,
 	return out, after, after < tokens || chars > t.MaxChars
 }
 
-// textParts lists the texts of m and counts their characters, unless they are known.
-func (t *truncation) textParts(m *Message, known int) (parts []textPart, chars int) {
+// textParts appends the texts of m to parts and counts their characters, unless they are known.
+func (t *truncation) textParts(parts []textPart, m *Message, known int) (_ []textPart, chars int) {
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		if p.Kind != KindText {
@@ -172,7 +175,7 @@ func (t *truncation) settled(m *Message, parts []textPart, tokens, chars int) bo
 }
 
 func (t *truncation) isSettled(m *Message, tokens int) bool {
-	parts, chars := t.textParts(m, -1)
+	parts, chars := t.textParts(nil, m, -1)
 	return t.settled(m, parts, tokens, chars)
 }
 
@@ -212,23 +215,26 @@ func (t *truncation) share(parts []textPart, chars int, room float64) (atFloor b
 	return atFloor
 }
 
-// build returns m with the texts cut to their budgets. ok is false if none gets shorter.
-func (t *truncation) build(m *Message, parts []textPart) (out Message, ok bool) {
+// build returns m with the texts cut to their budgets, and how many characters they have then. ok is false if none
+// gets shorter.
+func (t *truncation) build(m *Message, parts []textPart) (out Message, chars int, ok bool) {
 	out = *m
 	out.Source = nil
 	out.Parts = slices.Clone(m.Parts)
 	for _, p := range parts {
 		s := m.Parts[p.index].Text
+		chars += p.chars
 		if p.chars <= p.budget {
 			continue
 		}
-		cut := t.cutText(s, p.chars, p.budget)
+		cut, left := t.cutText(s, p.chars, p.budget)
 		if len(cut) < len(s) {
 			out.Parts[p.index] = Part{Text: cut}
+			chars += left - p.chars
 			ok = true
 		}
 	}
-	return out, ok
+	return out, chars, ok
 }
 
 // cutJoined cuts a result of so many texts that their floors alone are above the limit, as one text.
@@ -253,22 +259,24 @@ func (t *truncation) cutJoined(m *Message, tokens int) (Message, int, bool) {
 	return out, after, ok && after < tokens
 }
 
-// cutText returns s, which has so many characters, cut to budget characters with the notice.
-func (t *truncation) cutText(s string, chars, budget int) string {
+// cutText returns s, which has so many characters, cut to budget characters with the notice, and how many are left.
+func (t *truncation) cutText(s string, chars, budget int) (cut string, left int) {
 	keep := max(t.MinKeepChars, budget-noticeChars(t.Notice, chars))
+	var e excerpt
 	if t.HeadOnly {
 		c := counterOf(s, chars)
-		head := c.lineEnd(s, keep)
-		return s[:head] + string(appendNotice(nil, t.Notice, chars-c.count(s[:head]), chars))
+		e = excerpt{counter: c, head: s[:c.lineEnd(s, keep)]}
+	} else {
+		e = newExcerpt(s, chars, keep)
 	}
-	e := newExcerpt(s, chars, keep)
+	kept := e.kept()
 	var room [noticeRoom]byte
-	end := appendNotice(room[:0], t.Notice, chars-e.kept(), chars)
+	end := appendNotice(room[:0], t.Notice, chars-kept, chars)
 	var b strings.Builder
 	b.Grow(e.size() + len(end))
 	e.write(&b)
 	b.Write(end)
-	return b.String()
+	return b.String(), kept + e.marks() + utf8.RuneCount(end)
 }
 
 const (
