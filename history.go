@@ -190,21 +190,13 @@ func splitSessionKey(key string) (provider, kind, id string) {
 
 // withoutThread removes one trailing :thread:N or :topic:N.
 func withoutThread(id string) string {
-	head, digits, ok := cutLast(id)
+	head, digits, ok := cutAtLast(id, ":")
 	if !ok || digits == "" || strings.Trim(digits, "0123456789") != "" {
 		return id
 	}
-	user, word, ok := cutLast(head)
+	user, word, ok := cutAtLast(head, ":")
 	if ok && (strings.EqualFold(word, "thread") || strings.EqualFold(word, "topic")) {
 		return user
 	}
 	return id
-}
-
-func cutLast(s string) (before, after string, ok bool) {
-	i := strings.LastIndexByte(s, ':')
-	if i < 0 {
-		return s, "", false
-	}
-	return s[:i], s[i+1:], true
 }

@@ -30,6 +30,7 @@ type pruning struct {
 	candidates []candidate
 	changed    int    // decisions of replace
 	cleared    []Part // of every result that is cleared
+	made       []Part // of results that are trimmed; the next ones have room behind them
 }
 
 // candidate is a result that may be pruned.
@@ -212,7 +213,8 @@ func (p *pruning) trimmedChars(c *candidate) (left int, ok bool) {
 // trimmedText returns the head and the tail of m's text, which has so many characters, with a note.
 func (p *pruning) trimmedText(m *Message, chars int) string {
 	joined := joinedText(m)
-	head, tail := headEnd(joined, p.SoftTrimHeadChars), tailStart(joined, p.SoftTrimTailChars)
+	c := counterOf(joined, chars)
+	head, tail := c.headEnd(joined, p.SoftTrimHeadChars), c.tailStart(joined, p.SoftTrimTailChars)
 	var room [trimNoteRoom]byte
 	note := p.appendTrimNote(room[:0], chars)
 	var b strings.Builder
@@ -330,19 +332,30 @@ func (p *pruning) newParts(c *candidate, op Op) []Part {
 	if op == OpClear {
 		return p.cleared
 	}
-	return []Part{{Text: p.trimmedText(&p.history[c.index], c.whole)}}
+	if len(p.made) == cap(p.made) {
+		p.made = make([]Part, 0, partsAtOnce)
+	}
+	p.made = append(p.made, Part{Text: p.trimmedText(&p.history[c.index], c.whole)})
+	n := len(p.made)
+	return p.made[n-1 : n : n]
 }
+
+// partsAtOnce is how many parts are allocated together: few allocations, and what keeps one of the results keeps no
+// more than these.
+const partsAtOnce = 16
 
 // build returns the history with what was decided, and an edit for each result that was changed. Texts are
 // made here where they can be: many results that are trimmed are cleared afterwards.
 func (p *pruning) build() ([]Message, []Edit) {
 	out := append(make([]Message, 0, len(p.history)), p.history...)
 	edits := make([]Edit, 0, p.changed)
+	var reason []byte
 	for k := range p.candidates {
 		c := &p.candidates[k]
 		switch c.op {
 		case OpTrim:
-			c.reason = "old result of " + strconv.Itoa(c.whole) + " characters: head and tail kept"
+			reason = append(strconv.AppendInt(append(reason[:0], "old result of "...), int64(c.whole), 10), " characters: head and tail kept"...)
+			c.reason = string(reason)
 		case OpClear:
 			c.reason = "old result cleared: the history is above the share of the window from which results are cleared"
 		default:

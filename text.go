@@ -128,3 +128,12 @@ func (c charCounter) tailStart(s string, n int) int {
 
 // isBlank says that s holds nothing but white space.
 func isBlank(s string) bool { return strings.TrimSpace(s) == "" }
+
+// cutAtLast is strings.Cut at the last sep.
+func cutAtLast(s, sep string) (before, after string, ok bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
+}

@@ -1,7 +1,6 @@
 package winnow
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -317,11 +316,15 @@ func wholeChars(s, own string) (chars int, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	at := strings.LastIndex(body[max(0, len(body)-100):], noticeBegin)
-	if at < 0 {
+	_, counts, ok := cutAtLast(body[max(0, len(body)-100):], noticeBegin)
+	if !ok {
 		return 0, false
 	}
-	var missing int
-	n, _ := fmt.Sscanf(body[max(0, len(body)-100)+at+len(noticeBegin):], "%d of %d characters", &missing, &chars)
-	return chars, n == 2 && chars >= 0
+	missing, rest, _ := strings.Cut(counts, " of ")
+	whole, _, ok := strings.Cut(rest, " characters")
+	if _, err := strconv.Atoi(missing); err != nil {
+		ok = false
+	}
+	chars, err := strconv.Atoi(whole)
+	return chars, ok && err == nil && chars >= 0
 }
