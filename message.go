@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -221,7 +222,7 @@ func describeJSON(data []byte, start int64, err error) error {
 		if field == "" {
 			field = "message"
 		}
-		e.text = fmt.Sprintf("%s: want %s, got %s", field, typ.Type, typ.Value)
+		e.text = fmt.Sprintf("%s: want %s, got %s", field, nameInJSON(typ.Type), typ.Value)
 	case timeOffset(data[start:], err) >= 0:
 		at = start + timeOffset(data[start:], err)
 		e.text = "time: " + err.Error()
@@ -231,6 +232,23 @@ func describeJSON(data []byte, start int64, err error) error {
 	}
 	e.line += 1 + bytes.Count(data[:min(max(at, 0), int64(len(data)))], []byte("\n"))
 	return e
+}
+
+// nameInJSON says what a value of type t is in JSON.
+func nameInJSON(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Struct, reflect.Pointer:
+		return "an object"
+	case reflect.Slice:
+		return "an array"
+	case reflect.String:
+		return "a string"
+	case reflect.Int:
+		return "a whole number"
+	case reflect.Bool:
+		return "true or false"
+	}
+	return t.String()
 }
 
 // timeOffset returns where the time of the message in data is, if err is an error of reading it, or -1.

@@ -19,7 +19,7 @@ func ExampleReadMessages() {
 	fmt.Println(err)
 	// Output:
 	// 3 messages
-	// winnow: reading messages: line 4: parts: want []winnow.Part, got string
+	// winnow: reading messages: line 4: parts: want an array, got string
 }
 
 func ExampleWriteMessages() {
@@ -57,7 +57,7 @@ func ExampleMessage_UnmarshalJSON() {
 	fmt.Println(err)
 	// Output:
 	// 2 parts: Let me look. read {"path":"go.mod"} <nil>
-	// line 2: parts.text: want string, got number
+	// line 2: parts.text: want a string, got number
 }
 
 // What must never be forgotten is pinned: no stage drops, trims or cuts it.

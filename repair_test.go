@@ -194,3 +194,35 @@ func TestRepairKeepsOthers(t *testing.T) {
 		assert.Equal(t, h[i], got[k], "message %d with its Source", i)
 	}
 }
+
+// Every history of up to four messages of the kinds that matter to pairing.
+func TestRepairEveryShortHistory(t *testing.T) {
+	pinnedCall, pinnedResult := modelCalls("a"), toolSays("a", "4")
+	pinnedCall.Pinned, pinnedResult.Pinned = true, true
+	kinds := list(userSays("u"), systemSays("s"), modelSays("x"), modelCalls("a"), modelCalls("a", "a"), modelCalls("b", "a"), modelCalls(""), pinnedCall,
+		failed(modelCalls("a"), "aborted"), toolSays("a", "1"), toolSays("b", "2"), toolSays("", "3"), pinnedResult, modelSends(thinkPart("t", "")), userSays(""))
+	var try func(h []winnow.Message, more int)
+	try = func(h []winnow.Message, more int) {
+		got, edits := winnow.RepairToolPairing(h)
+		require.NoError(t, wireRules{allowLead: leads(h)}.validate(got), "%s became %s", outline(h), outline(got))
+		_, again := winnow.RepairToolPairing(got)
+		require.Empty(t, again, "%s became %s, which is not done", outline(h), outline(got))
+		length := len(h)
+		for _, e := range edits {
+			switch {
+			case e.After == 0:
+				length--
+			case e.Before == 0:
+				length++
+			}
+		}
+		require.Len(t, got, length, "the edits of %s account for %s", outline(h), outline(got))
+		if more == 0 {
+			return
+		}
+		for _, m := range kinds {
+			try(append(h[:len(h):len(h)], m), more-1)
+		}
+	}
+	try(nil, 4)
+}

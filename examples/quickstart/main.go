@@ -1,7 +1,7 @@
 // Command quickstart replays a recorded agent session through a [winnow.Manager] and shows, request by
 // request, what is sent instead of the whole history. It needs no network and no key.
 //
-//	go run ./examples/quickstart                      # 173 000 tokens in a window of 32 000
+//	go run ./examples/quickstart                      # 170 000 tokens in a window of 32 000
 //	go run ./examples/quickstart -session chinese
 //	go run ./examples/quickstart -session mine.jsonl -window 128000
 package main

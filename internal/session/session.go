@@ -16,17 +16,22 @@ import (
 )
 
 // Read reads a session: winnow messages in JSON Lines or one JSON array, plain or gzipped. A session without a
-// message is an error.
+// message is an error, and so is one whose messages are all empty: it is in another form.
 func Read(data []byte) ([]winnow.Message, error) {
 	data, err := unzip(data)
 	if err != nil {
 		return nil, err
 	}
 	history, err := winnow.ReadMessages(bytes.NewReader(data))
-	if err == nil && len(history) == 0 {
-		err = errors.New("there is no message in it")
+	switch {
+	case err != nil:
+		return history, err
+	case len(history) == 0:
+		return nil, errors.New("there is no message in it")
+	case !slices.ContainsFunc(history, func(m winnow.Message) bool { return len(m.Parts) > 0 }):
+		return nil, errors.New(`no message has "parts": winnow's form is {"role":"user","parts":[{"text":"…"}]}, one a line`)
 	}
-	return history, err
+	return history, nil
 }
 
 // unzip returns data, unpacked if it is gzipped.

@@ -100,3 +100,8 @@ func TestComma(t *testing.T) {
 		assert.Equal(t, want, session.Comma(n))
 	}
 }
+
+func TestReadOtherForm(t *testing.T) {
+	_, err := session.Read([]byte(`{"role":"user","content":"hi"}` + "\n" + `{"role":"assistant","content":"yes"}`))
+	assert.ErrorContains(t, err, `no message has "parts"`, "the form of a chat API: it would be a session of empty messages")
+}
