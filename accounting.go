@@ -74,10 +74,22 @@ func (a *accounting) observe(messages, estimate, prompt, overhead int) {
 		billed, estimated = prompt-overhead, estimate
 	}
 	if billed > 0 && estimated > 0 {
-		a.billed = a.billed*(1-ratioDecay) + float64(billed)
+		// What is further off is no tokenizer: a host added tools, a provider dropped old thinking.
+		told := min(max(float64(billed), minRatio*float64(estimated)), maxRatio*float64(estimated))
+		a.billed = a.billed*(1-ratioDecay) + told
 		a.estimated = a.estimated*(1-ratioDecay) + float64(estimated)
 	}
 	a.anchor = anchor{messages, estimate, prompt}
+}
+
+// learnFrom takes what a draft of the same history has learned, unless more was learned meanwhile. Its anchor is
+// no beginning of a request with another checkpoint.
+func (a *accounting) learnFrom(d *draft) {
+	limit, guess := a.limit, a.guess
+	if known := d.known; a.anchor == known.anchor && a.billed == known.billed && a.estimated == known.estimated {
+		*a = d.accounting
+	}
+	a.limit, a.guess, a.anchor.messages = limit, guess, lost
 }
 
 // budget is what a request may have, of n tokens that the window has for it.
@@ -100,30 +112,40 @@ func (a *accounting) told(n int) int {
 // without new edits.
 func (d *draft) observeUsage() {
 	v, sent := d.view, len(d.ledger.sent)
-	d.intact = d.firstChanged()
-	if d.intact < sent || sent == 0 && d.isRewritten() {
-		return // not the request that the next answer is an answer to
+	if d.intact = d.firstChanged(); d.learned { // what there is to learn is learned
+		return
 	}
-	d.intact = len(v.messages)
-	sum, hides := 0, false
+	if d.intact < sent {
+		d.rejectFrom(d.intact)
+		return
+	}
+	sum, shown := 0, 0
 	for i := range v.messages {
 		m := &v.messages[i]
 		if i >= sent {
-			if v.edited[i] != nil {
-				d.intact = i
+			if d.intact = i; m.Summary || sent == 0 && v.index[i] != i { // what was sent before this manager took over is not known
+				d.rejectFrom(i)
 				return
 			}
 			if m.Usage != nil && m.Role == RoleAssistant {
-				d.observeAnswer(m, i, sum, hides)
+				d.observeAnswer(m, i, sum, shown)
+			}
+			if v.edited[i] != nil {
+				d.rejectFrom(i + 1)
+				return
 			}
 		}
 		sum = addTokens(sum, v.tokens[i])
-		hides = hides || hasHiddenParts(m)
+		if !hasHiddenParts(m) {
+			shown = addTokens(shown, v.tokens[i])
+		}
 	}
+	d.intact = len(v.messages)
 }
 
-// observeAnswer learns from the usage of m, which is message i: what stands before it is so many tokens.
-func (d *draft) observeAnswer(m *Message, i, estimate int, hides bool) {
+// observeAnswer learns from the usage of m, which is message i: what stands before it is so many tokens, and
+// so many without the messages that have hidden parts.
+func (d *draft) observeAnswer(m *Message, i, estimate, shown int) {
 	prompt := m.Usage.Prompt()
 	reason := ""
 	switch {
@@ -133,25 +155,36 @@ func (d *draft) observeAnswer(m *Message, i, estimate int, hides bool) {
 		reason = "zero"
 	case float64(prompt) > maxUsageWindows*float64(d.manager.window):
 		reason = "above the window"
-	case !hides && float64(prompt) < minUsageShare*float64(d.accounting.billedAs(estimate)):
+	case float64(prompt) < minUsageShare*float64(d.accounting.billedAs(shown)):
 		reason = "below half of the estimate"
 	}
 	if reason != "" {
-		d.rejected = append(d.rejected, reason)
+		d.rejected = append(d.rejected, rejection{reason, prompt, estimate})
 		return
 	}
 	d.accounting.observe(i, estimate, prompt, d.manager.opts.Overhead)
 }
 
-// isRewritten says that the view is not the history: what was sent before this manager took over is not known.
-func (d *draft) isRewritten() bool {
-	v := d.view
-	for i := range v.messages {
-		if v.index[i] != i || v.edited[i] != nil || v.messages[i].Summary {
-			return true
+// A rejection is a count of the provider that is not used.
+type rejection struct {
+	reason           string
+	prompt, estimate int // tokens; estimate of the messages before the answer, 0: not known
+}
+
+// rejectFrom is for what message i and those behind it say: they answered other requests. The newest is named.
+func (d *draft) rejectFrom(i int) {
+	for k := len(d.view.messages) - 1; k >= i; k-- {
+		if m := &d.view.messages[k]; m.Usage != nil && m.Role == RoleAssistant {
+			d.rejected = append(d.rejected, rejection{"from before a compaction or another change: the request does not go on from that", m.Usage.Prompt(), 0})
+			return
 		}
 	}
-	return false
+}
+
+func (d *draft) logRejected() {
+	for _, r := range d.rejected {
+		d.manager.opts.Logger.Debug("winnow: usage not used", "reason", r.reason, "prompt", r.prompt, "estimate", r.estimate)
+	}
 }
 
 // hasHiddenParts says that providers may count less of m than it shows: old thinking is dropped, images

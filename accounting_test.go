@@ -91,6 +91,13 @@ func TestSmallCountOfAPromptWithHiddenParts(t *testing.T) {
 	got, log := counted(t, 100_000, winnow.Options{}, h)
 	assert.NotContains(t, log, "below half")
 	assert.Equal(t, 300+1+2, got[len(got)-1])
+
+	// What has none bounds it nevertheless: a host that leaves out what was cached reports a handful.
+	h[0] = userSays(of(1_000))
+	h[3].Usage.Input = 3
+	got, log = counted(t, 100_000, winnow.Options{}, h)
+	assert.Contains(t, log, `reason="below half of the estimate" prompt=3 estimate=2004`)
+	assert.Equal(t, 900+1_001+3+1+2, got[len(got)-1], "it goes on from the answer before")
 }
 
 // A wrong tokenizer family is found out by what is billed for the messages between two answers.
@@ -103,6 +110,81 @@ func TestRatioCorrectsAWrongFamily(t *testing.T) {
 	}
 	got, _ := counted(t, 1_000_000, winnow.Options{}, h)
 	assert.InEpsilon(t, prompt, got[len(got)-1], 0.01)
+}
+
+// Tools that a host adds are no reason to take all that follows for more than it is.
+func TestRatioIsNotMovedByWhatNoTokenizerDoes(t *testing.T) {
+	h := list(userSays(of(1_000)), billed(modelSays("a"), winnow.Usage{Input: 2_000}), userSays("x"), billed(modelSays("y"), winnow.Usage{Input: 12_002}), userSays(of(10_000)))
+	got, _ := counted(t, 1_000_000, winnow.Options{}, h)
+	assert.InDelta(t, 12_002+1+10_000, got[len(got)-1], 50)
+}
+
+// What was billed before a compaction is no anchor for what comes after it, but the hidden part that it tells of
+// is still sent.
+func TestCompactionKeepsWhatWasLearned(t *testing.T) {
+	h := list(userSays(of(1_000)))
+	for i := range 50 {
+		h = append(h, billed(modelSays(of(500)), winnow.Usage{Input: 41_000 + 1_000*i}), userSays(of(500)))
+	}
+	for name, before := range map[string][]int{"taken over": nil, "from the beginning": {1, 21, 61}} {
+		m, err := winnow.New(100_000, &winnow.Options{Estimator: byteCount})
+		require.NoError(t, err)
+		for _, n := range before {
+			_, err := m.Prepare(context.Background(), h[:n])
+			require.NoError(t, err, name)
+		}
+		r, err := m.Prepare(context.Background(), h)
+		require.NoError(t, err, name)
+		require.NotNil(t, r.Compaction, name)
+		shown := 0
+		for _, m := range r.Messages {
+			shown += byteCount(m)
+		}
+		assert.Equal(t, 40_000+shown, r.Tokens, name)
+		assert.Equal(t, r.Tokens, r.Compaction.TokensAfter, name)
+	}
+}
+
+// Only a request that this one goes on from tells its size, and the log has what was left out for that.
+func TestUsageOfOtherRequests(t *testing.T) {
+	summary := userSays(of(100))
+	summary.Summary = true
+	lost := failed(modelCalls("a"), "error")
+	for _, c := range []struct {
+		name string
+		h    []winnow.Message
+		want int
+		log  bool
+	}{
+		{"behind a summary of another manager", list(summary, userSays(of(100)), billed(modelSays(of(100)), winnow.Usage{Input: 9_000}), userSays(of(100))), 400, true},
+		{"before a turn that failed, and behind it", list(userSays(of(100)), billed(modelSays(of(100)), winnow.Usage{Input: 2_000}), userSays(of(100)), lost,
+			billed(modelSays(of(100)), winnow.Usage{Input: 9_000}), userSays(of(100))), 2_000 + 400, true},
+		{"nothing", list(summary, userSays(of(100)), modelSays(of(100)), userSays(of(100))), 400, false},
+	} {
+		var out bytes.Buffer
+		m, err := winnow.New(100_000, &winnow.Options{Estimator: byteCount, Logger: slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+		require.NoError(t, err)
+		r, err := m.Prepare(context.Background(), c.h)
+		require.NoError(t, err)
+		assert.Equal(t, c.want, r.Tokens, c.name)
+		assert.Equal(t, c.log, bytes.Contains(out.Bytes(), []byte("from before a compaction")), "%s: %s", c.name, &out)
+	}
+}
+
+// A conversation that was rewound, or in which an old message was changed, answers other requests.
+func TestUsageAfterARewind(t *testing.T) {
+	var out bytes.Buffer
+	m, err := winnow.New(100_000, &winnow.Options{Estimator: byteCount, Logger: slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	require.NoError(t, err)
+	for _, h := range [][]winnow.Message{
+		list(userSays(of(100)), billed(modelSays(of(100)), winnow.Usage{Input: 1_000}), userSays(of(100))),
+		list(userSays(of(90)), billed(modelSays(of(100)), winnow.Usage{Input: 7_000}), userSays(of(100))),
+	} {
+		_, err = m.Prepare(context.Background(), h)
+		require.NoError(t, err)
+	}
+	assert.Contains(t, out.String(), "from before a compaction or another change")
+	assert.Contains(t, out.String(), "prompt=7000")
 }
 
 // After a history was cut nothing is anchored; what was learned of the hidden part stays.

@@ -146,7 +146,7 @@ func (m *Manager) splice(d *draft) (*draft, *Compaction, error) {
 		return d, nil, errDropped
 	}
 	m.tellApart(b.cp, d.view)
-	next := m.draft(d.history, b.cp)
+	next := m.redraft(d, b.cp, map[key]*projection{})
 	if next.checkpoint == nil || next.tokens() >= d.tokens() {
 		return d, nil, fmt.Errorf("%w: %w", ErrCompaction, errNoGain)
 	}

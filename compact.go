@@ -186,10 +186,10 @@ func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructi
 		return nil, nil, err
 	}
 	m.tellApart(cp, d.view)
-	next := m.draft(d.history, cp)
+	next := m.redraft(d, cp, map[key]*projection{})
 	if next.checkpoint != nil && !next.fit() {
 		// Results that were old are among the newest once what stood between is gone. They are wanted whole, if that fits.
-		next = m.draftWith(d.history, cp, d.made)
+		next = m.redraft(d, cp, d.made)
 	}
 	if next.checkpoint == nil || !asked && !next.fit() && next.tokens() >= before {
 		return nil, nil, fmt.Errorf("%w: %w", ErrCompaction, errNoGain)

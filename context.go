@@ -124,12 +124,24 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 //
 // It changes nothing in the manager but what is known of the messages. c is the checkpoint to replay.
 func (m *Manager) draft(history []Message, c *checkpoint) *draft {
-	return m.draftWith(history, c, map[key]*projection{})
+	return m.newDraft(history, c, map[key]*projection{}).steps()
 }
 
-// draftWith is draft with edits that are made already.
-func (m *Manager) draftWith(history []Message, c *checkpoint, made map[key]*projection) *draft {
-	d := &draft{budget: m.budget(), manager: m, ledger: &m.ledger, history: history, now: m.opts.Now(), base: c, checkpoint: c, made: made, look: m.ledger.look, accounting: m.ledger.accounting}
+// redraft is draft for the history of from with checkpoint c, and with edits that are made already. What from has
+// learned of the provider's counts holds for it too.
+func (m *Manager) redraft(from *draft, c *checkpoint, made map[key]*projection) *draft {
+	d := m.newDraft(from.history, c, made)
+	d.learned, d.rejected = true, from.rejected
+	d.accounting.learnFrom(from)
+	return d.steps()
+}
+
+func (m *Manager) newDraft(history []Message, c *checkpoint, made map[key]*projection) *draft {
+	a := m.ledger.accounting
+	return &draft{budget: m.budget(), manager: m, ledger: &m.ledger, history: history, now: m.opts.Now(), base: c, checkpoint: c, made: made, look: m.ledger.look, accounting: a, known: a}
+}
+
+func (d *draft) steps() *draft {
 	d.indexAndRepair()
 	d.limitAndReplay()
 	d.cutUnsent()
@@ -158,10 +170,4 @@ func (m *Manager) commit(d *draft) *Request {
 	m.ledger.recordTail(d, r)
 	d.logRejected()
 	return r
-}
-
-func (d *draft) logRejected() {
-	for _, reason := range d.rejected {
-		d.manager.opts.Logger.Debug("winnow: usage not used", "reason", reason)
-	}
 }

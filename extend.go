@@ -17,7 +17,7 @@ type tail struct {
 	isPlain  bool                // the request was the history itself
 	complete bool                // no call waited for its result at the end
 	answers  int                 // of the model, in the request
-	hides    bool                // see hasHiddenParts
+	shown    int                 // estimate of the messages without hidden parts
 	bytes    int                 // of the body
 	plain    int                 // estimate of the history that was passed in, as it is
 	messages uintptr             // where Request.Messages lies
@@ -153,15 +153,17 @@ func (d *draft) addToTail(added []Message) bool {
 	if !r.isClean() || len(added) > 0 && waitsForResults(added) || !t.idsAreNew(added) {
 		return false
 	}
-	hides, limit := t.hides, d.bodyLimit()
+	shown, limit := t.shown, d.bodyLimit()
 	bytes := t.bytes
 	for i := range added {
 		m := &added[i]
 		if m.Usage != nil && m.Role == RoleAssistant {
-			d.observeAnswer(m, len(l.sent)+i, d.view.total, hides)
+			d.observeAnswer(m, len(l.sent)+i, d.view.total, shown)
 		}
 		d.view.total = addTokens(d.view.total, facts[i].tokens)
-		hides = hides || hasHiddenParts(m)
+		if !hasHiddenParts(m) {
+			shown = addTokens(shown, facts[i].tokens)
+		}
 		bytes = addTokens(bytes, int(facts[i].body))
 	}
 	c := d.manager.opts.Compact
@@ -169,7 +171,7 @@ func (d *draft) addToTail(added []Message) bool {
 	if !d.fits() || limit > 0 && bytes > limit || isAwaited && d.isWithin(c.SoftThreshold) {
 		return false
 	}
-	t.hides, t.bytes = hides, bytes
+	t.shown, t.bytes = shown, bytes
 	return true
 }
 
@@ -226,7 +228,9 @@ func (l *ledger) recordTail(d *draft, r *Request) {
 	}
 	t.bytes, t.plain = r.Bytes, l.index.estimate(len(d.history))
 	for i := range messages {
-		t.hides = t.hides || hasHiddenParts(&messages[i])
+		if !hasHiddenParts(&messages[i]) {
+			t.shown = addTokens(t.shown, d.view.tokens[i])
+		}
 	}
 }
 

@@ -24,10 +24,12 @@ type draft struct {
 	made       map[key]*projection // new ones
 
 	accounting accounting // the ledger's, and what this history adds to it
-	rejected   []string   // why counts of the provider were not used
-	look       look       // for an epoch that pays
-	isCramped  bool       // fits, but a summary is due: see crampedShare
-	intact     int        // so many messages are as they were sent, or will be sent as they are
+	known      accounting // the ledger's when the draft was begun
+	learned    bool       // the counts of this history are in accounting already
+	rejected   []rejection
+	look       look // for an epoch that pays
+	isCramped  bool // fits, but a summary is due: see crampedShare
+	intact     int  // so many messages are as they were sent, or will be sent as they are
 }
 
 // indexAndRepair is steps 1 and 2.
