@@ -87,7 +87,10 @@ func FamilyForModel(model string) string {
 	if i := strings.LastIndexByte(name, '/'); i >= 0 && i < len(name)-1 {
 		name = name[i+1:]
 	}
-	// The name may have what serves it in front ("openai:o3", "ft:gpt-4o:org"), or behind it ("qwen3:free").
+	if tuned, ok := strings.CutPrefix(name, "ft:"); ok { // what is behind the model is the customer's
+		name, _, _ = strings.Cut(tuned, ":")
+	}
+	// The name may have what serves it in front ("openai:o3"), or behind it ("qwen3:free").
 	for ok := true; ok; _, name, ok = strings.Cut(name, ":") {
 		if family := familyByName(name); family != "" {
 			return family
@@ -145,6 +148,7 @@ func openAIFamily(name string) string {
 	if !ok {
 		return ""
 	}
+	joined := rest != "" && rest[0] >= 'a' && rest[0] <= 'z' // a word of its own: gptq is how a model was made small
 	rest = strings.TrimLeftFunc(rest, isBreak)
 	for _, product := range []string{"oss", "audio", "realtime", "image", "chat-latest"} {
 		if strings.HasPrefix(rest, product) {
@@ -152,7 +156,9 @@ func openAIFamily(name string) string {
 		}
 	}
 	switch major, minor := versionAfter(name, "gpt"); {
-	case major == 3 || major == 35: // Azure writes gpt-35-turbo
+	case joined:
+		return ""
+	case major == 3:
 		return "cl100k"
 	case major == 4 && minor == 0 && !strings.HasPrefix(rest, "4o"):
 		return "cl100k"
@@ -163,7 +169,8 @@ func openAIFamily(name string) string {
 }
 
 // versionAfter reads the first number of one or two digits behind word in name, and the one directly
-// behind that: 4 and 5 in "claude-opus-4-5-20251101" and in "claude-opus-4.5", 3 and 0 in "llama3-70b".
+// behind that: 4 and 5 in "claude-opus-4-5-20251101" and in "claude-opus-4.5", 3 and 0 in "llama3-70b". Azure and
+// others leave the point out: 3 and 5 in "gpt-35-turbo".
 func versionAfter(name, word string) (major, minor int) {
 	_, rest, _ := strings.Cut(name, word)
 	parts := strings.FieldsFunc(rest, isBreak)
@@ -172,7 +179,12 @@ func versionAfter(name, word string) (major, minor int) {
 		if !ok {
 			continue
 		}
-		if i+1 < len(parts) {
+		if n >= 20 {
+			return n / 10, n % 10
+		}
+		if _, after, ok := strings.Cut(part, "p"); ok { // v3p1
+			minor, _ = smallNumber(after)
+		} else if i+1 < len(parts) {
 			minor, _ = smallNumber(parts[i+1])
 		}
 		return n, minor

@@ -47,6 +47,14 @@ func TestFamilyForModel(t *testing.T) {
 		"openai:o3": "o200k", "ft:o4-mini-2025-04-16:org::id": "o200k", "ollama:llama3.2": "llama3", "ollama:qwen3": "qwen", "ollama/mistral": "",
 		"anthropic:claude-haiku-4-5": "claude4", "deepseek/deepseek-r1:free": "deepseek", "anthropic/claude-3.7-sonnet:thinking": "claude",
 		" gpt-5 ": "o200k", "gpt-5[1m]": "o200k", "claude-sonnet-4-5-20250929[1m]": "claude4", "claude-opus-4-8[1m]": "claude-next",
+		// The customer's part of a name, versions without a point, files of models made small.
+		"ft:gpt-4o-mini:claude-fans::id": "o200k", "ft:gpt-3.5-turbo-0613:llama-labs:qwen3:id": "cl100k", "openai/ft:gpt-4.1-nano:org::id": "o200k",
+		"claude-opus-45": "claude4", "claude-37-sonnet": "claude", "claude-sonnet-48": "claude-next", "accounts/x/models/claude-opus-4p8": "claude-next",
+		"llama31-8b": "llama3", "/models/Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf": "llama3", "hf.co/bartowski/Llama-3.2-3B-Instruct-GGUF:Q4_K_M": "llama3",
+		"qwen2.5-coder:32b-instruct-q4_K_M": "qwen", "deepseek-r1:70b-llama-distill-q4_K_M": "llama3", "gpt-oss-20b-MXFP4.gguf": "o200k", "gemma2:9b-instruct-q8_0": "gemma",
+		"TheBloke/Mistral-7B-Instruct-v0.2-GPTQ-4bit-v5": "", "mistral-7b-gptq-4-bit": "", "gpt-sw3-20b": "", "nvidia/llama-3_1-nemotron-ultra-253b-v1": "llama3",
+		"llama-guard-4-12b": "", "llama-guard-3-8b": "llama3", "bedrock/converse/eu.anthropic.claude-haiku-4-5-20251001-v1:0": "claude4", "vertex_ai/claude-opus-4-7@20270101": "claude-next",
+		"azure/gpt-41-mini": "o200k", "openrouter/anthropic/claude-opus-4.8:beta": "claude-next", "gpt-5-2027-01-31": "o200k",
 		// Names that look like others.
 		"text-embedding-004": "", "gpt4all-13b": "", "tinyllama-1.1b": "", "nous-hermes-llama2-13b": "", "o": "", "olympus": "",
 	} {
