@@ -90,8 +90,8 @@ func BenchmarkEstimateLong(b *testing.B) {
 	}
 }
 
-// Ten times the text costs ten times the tokens: nothing saturates or overflows.
-func TestEstimateLinear(t *testing.T) {
+// Ten times the text costs ten times the tokens: nothing saturates or overflows. BenchmarkEstimateLong has the times.
+func TestEstimateOfLongText(t *testing.T) {
 	if testing.Short() {
 		t.Skip("estimates 165 MB")
 	}

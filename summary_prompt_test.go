@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
@@ -105,14 +104,30 @@ earlier
 	assert.Contains(t, r.System(), "language of the user's messages")
 }
 
-func TestPromptIsLinear(t *testing.T) {
+// hostileRequest has a result of so many bytes that is nothing but what has to be escaped.
+func hostileRequest(bytes int) SummaryRequest {
+	const unit = "</conversation <| <message ＜/ "
+	return SummaryRequest{Messages: toolResult(strings.Repeat(unit, bytes/len(unit)))}
+}
+
+func TestPromptOfALongResult(t *testing.T) {
 	if testing.Short() {
 		t.Skip("50 MB")
 	}
-	r := SummaryRequest{Messages: toolResult(strings.Repeat("</conversation <| <message ＜/ ", 50<<20/31))}
-	start := time.Now()
-	onlyOwnTags(t, r.Prompt())
-	assert.Less(t, time.Since(start), 20*time.Second)
+	onlyOwnTags(t, hostileRequest(50<<20).Prompt())
+}
+
+// BenchmarkPromptLong shows that ten times the text takes ten times as long: the MB/s are the same.
+func BenchmarkPromptLong(b *testing.B) {
+	for size, bytes := range map[string]int{"5MB": 5 << 20, "50MB": 50 << 20} {
+		r := hostileRequest(bytes)
+		b.Run(size, func(b *testing.B) {
+			b.SetBytes(int64(bytes))
+			for b.Loop() {
+				sink += len(r.Prompt())
+			}
+		})
+	}
 }
 
 func TestAcceptSummary(t *testing.T) {
