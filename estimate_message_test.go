@@ -86,7 +86,7 @@ func TestEstimateRules(t *testing.T) {
 // have a cost below 0.
 func TestEstimateCircles(t *testing.T) {
 	for _, f := range families {
-		pair := f.costs().pair
+		pair := f.tables.costs().pair
 		least := int32(math.MaxInt32)
 		for a := range 128 {
 			for b := range 128 {
@@ -183,7 +183,7 @@ func FuzzEstimate(f *testing.F) {
 // The tables are complete, and no text is free.
 func TestEstimateTables(t *testing.T) {
 	for _, f := range families {
-		c := f.costs()
+		c := f.tables.costs()
 		for s := range scriptCount {
 			assert.GreaterOrEqual(t, c.scripts[s].each, int32(0), "%s: %s", f.name, scriptNames[s])
 			assert.Positive(t, c.scripts[s].each+c.scripts[s].first[0]+c.scripts[s].rarePair, "%s: %s", f.name, scriptNames[s])

@@ -59,7 +59,15 @@ var pairScripts = [...]script{scriptCyrillic, scriptArabic, scriptDevanagari, sc
 
 const pairsPunct = 0
 
-var shared = sync.OnceValue(newSharedTables)
+var (
+	sharedOnce sync.Once
+	sharedMade *sharedTables
+)
+
+func shared() *sharedTables {
+	sharedOnce.Do(func() { sharedMade = newSharedTables() })
+	return sharedMade
+}
 
 func newSharedTables() *sharedTables {
 	t := &sharedTables{}

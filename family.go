@@ -7,23 +7,23 @@ import (
 	"sync"
 )
 
-// families are the names that [NewEstimator] knows, each with its tables, which are made when it is first asked for.
+// families are the names that [NewEstimator] knows.
 var families = []struct {
 	name      string
-	costs     func() *costs
+	tables    *lazyCosts
 	structure structure
 }{
-	{"", familyCosts("unknown"), safeStructure},
-	{"o200k", familyCosts("o200k"), openAIStructure},
-	{"cl100k", familyCosts("cl100k"), openAIStructure},
-	{"claude", familyCosts("claude"), claudeStructure},
-	{"claude4", scaledCosts("claude", claude4, claude4, claude4), claudeStructure},
-	{"claude-next", scaledCosts("claude", claudeNextLatin, claudeNextCJK, claudeNextOther), nextStructure},
-	{"gemini", gemmaCosts, geminiStructure},
-	{"gemma", gemmaCosts, geminiStructure},
-	{"qwen", familyCosts("qwen"), templated},
-	{"deepseek", familyCosts("deepseek"), templated},
-	{"llama3", familyCosts("llama3"), templated},
+	{"", &lazyCosts{column: "unknown"}, safeStructure},
+	{"o200k", &lazyCosts{column: "o200k"}, openAIStructure},
+	{"cl100k", &lazyCosts{column: "cl100k"}, openAIStructure},
+	{"claude", &lazyCosts{column: "claude"}, claudeStructure},
+	{"claude4", &lazyCosts{column: "claude", latin: claude4, cjk: claude4, other: claude4}, claudeStructure},
+	{"claude-next", &lazyCosts{column: "claude", latin: claudeNextLatin, cjk: claudeNextCJK, other: claudeNextOther}, nextStructure},
+	{"gemini", &gemmaCosts, geminiStructure},
+	{"gemma", &gemmaCosts, geminiStructure},
+	{"qwen", &lazyCosts{column: "qwen"}, templated},
+	{"deepseek", &lazyCosts{column: "deepseek"}, templated},
+	{"llama3", &lazyCosts{column: "llama3"}, templated},
 }
 
 // Claude relative to the last tokenizer that Anthropic published. Reports have 1.1 × for Claude 4 to 4.6
@@ -37,14 +37,25 @@ const (
 	claudeNextOther = 1.1
 )
 
-var gemmaCosts = familyCosts("gemma")
+var gemmaCosts = lazyCosts{column: "gemma"}
 
-func familyCosts(column string) func() *costs {
-	return sync.OnceValue(func() *costs { return newCosts(readConstants(column)) })
+// lazyCosts are the tables of a family, made when they are first asked for.
+type lazyCosts struct {
+	column            string  // of data/constants.tsv
+	latin, cjk, other float64 // factors, see constants.scaled; 0: none
+	once              sync.Once
+	made              *costs
 }
 
-func scaledCosts(column string, latin, cjk, other float64) func() *costs {
-	return sync.OnceValue(func() *costs { return newCosts(readConstants(column).scaled(latin, cjk, other)) })
+func (l *lazyCosts) costs() *costs {
+	l.once.Do(func() {
+		m := readConstants(l.column)
+		if l.latin > 0 {
+			m = m.scaled(l.latin, l.cjk, l.other)
+		}
+		l.made = newCosts(m)
+	})
+	return l.made
 }
 
 // NewEstimator returns the estimator of a family of tokenizers; [FamilyForModel] names it for a model.
@@ -68,7 +79,7 @@ func scaledCosts(column string, latin, cjk, other float64) func() *costs {
 func NewEstimator(family string) (Estimator, error) {
 	for _, f := range families {
 		if f.name == family {
-			return familyEstimator{f.costs(), f.structure}, nil
+			return familyEstimator{f.tables.costs(), f.structure}, nil
 		}
 	}
 	names := make([]string, len(families))
