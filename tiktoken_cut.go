@@ -20,6 +20,9 @@ const (
 	// Where a token reaches across every place (the same character over and over), this many characters are
 	// one cut: tokens of one character repeated hold 2 to 64 of them, and digits go by three.
 	cutChars = 3 * 64
+	// Bytes that are no UTF-8 are each encoded as the three of U+FFFD. Of a long row of them so many are one cut:
+	// the tokens of that character alone hold 1 to 8.
+	cutInvalid = 48
 )
 
 // segmentEnd returns where to cut s: where a run of one class gets longer than maxRun bytes, or behind segmentBytes
@@ -27,6 +30,7 @@ const (
 func (e *encoding) segmentEnd(s string, maxRun int) int {
 	var run pieceRun
 	equal, last := 0, rune(-1) // length of the row of equal characters, and that character
+	invalidEnd := 0 // behind cutInvalid of that row
 	for i := 0; i < len(s); {
 		r, size := rune(s[i]), 1
 		if r >= utf8.RuneSelf {
@@ -40,6 +44,12 @@ func (e *encoding) segmentEnd(s string, maxRun int) int {
 		}
 		if equal++; r != last {
 			equal, last = 1, r
+		}
+		if equal == cutInvalid+1 {
+			invalidEnd = i
+		}
+		if r == utf8.RuneError && size == 1 && equal > maxRunBytes/3 {
+			return invalidEnd
 		}
 		if run.chars++; equal > cutChars && equal%cutChars == 1 || equal < cutChars && run.chars%cutChars == 1 {
 			run.mark = i

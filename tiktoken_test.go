@@ -69,6 +69,8 @@ func TestTiktokenMegabyte(t *testing.T) {
 		assert.Equal(t, 131_072, count(strings.Repeat("a", 1<<20)), name)
 		assert.Equal(t, 349_525, count(strings.Repeat("你", 1<<20/3)), name)
 		assert.Positive(t, count(strings.Repeat("😀\ufe0f", 1<<20/7)), name)
+		perToken := map[string]int{"o200k_base": 8, "cl100k_base": 4}[name] // of U+FFFD
+		assert.Equal(t, 1<<20/perToken, count(strings.Repeat("\xff\x80\xbf\xfe", 1<<18)), name)
 	}
 }
 
