@@ -30,7 +30,7 @@ const (
 func (e *encoding) segmentEnd(s string, maxRun int) int {
 	var run pieceRun
 	equal, last := 0, rune(-1) // length of the row of equal characters, and that character
-	invalidEnd := 0 // behind cutInvalid of that row
+	invalidEnd := 0            // behind cutInvalid of that row
 	for i := 0; i < len(s); {
 		r, size := rune(s[i]), 1
 		if r >= utf8.RuneSelf {
