@@ -56,6 +56,9 @@ var o200kEncoding, cl100kEncoding encoding
 // 384 bytes (4 096 in texts up to 256 KiB), which nobody writes, may in places count a token more or less,
 // so that no text takes more than linear time.
 //
+// A program that calls this function is 2.1 MB larger, and loads nothing before the first count. One that does
+// not has no vocabulary in it: the code of tiktoken-go adds 0.14 MB and 0.1 ms to its start.
+//
 // The first count loads the vocabulary, which takes a quarter to half a second and, for o200k_base, 22 MB that stay.
 // Counting runs at 1 to 4 MB/s: [NewEstimator] is several hundred times as fast and for most uses exact enough.
 func TiktokenEstimator(encoding string) (Estimator, error) {
