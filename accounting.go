@@ -127,7 +127,7 @@ func (d *draft) observeUsage() {
 				d.rejectFrom(i)
 				return
 			}
-			if m.Usage != nil && m.Role == RoleAssistant {
+			if saysUsage(v.messages, i) {
 				d.observeAnswer(m, i, sum, shown)
 			}
 			if v.edited[i] != nil {
@@ -141,6 +141,20 @@ func (d *draft) observeUsage() {
 		}
 	}
 	d.intact = len(v.messages)
+}
+
+// saysUsage says that message i has the usage of the request that it answers. Hosts that write an answer as several
+// messages give each the same one: it is the first that answers.
+func saysUsage(messages []Message, i int) bool {
+	m := &messages[i]
+	if m.Role != RoleAssistant || m.Usage == nil {
+		return false
+	}
+	if i == 0 {
+		return true
+	}
+	before := &messages[i-1]
+	return before.Role != RoleAssistant || before.Usage == nil || *before.Usage != *m.Usage
 }
 
 // observeAnswer learns from the usage of m, which is message i: what stands before it is so many tokens, and

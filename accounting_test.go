@@ -100,6 +100,23 @@ func TestSmallCountOfAPromptWithHiddenParts(t *testing.T) {
 	assert.Equal(t, 900+1_001+3+1+2, got[len(got)-1], "it goes on from the answer before")
 }
 
+// The parts of one answer may be messages of their own, each with the usage of the request.
+func TestAnswerInSeveralMessages(t *testing.T) {
+	u := winnow.Usage{Input: 3_000}
+	h := list(userSays(of(1_000)), billed(modelSays(of(100)), u), billed(modelSays(of(50)), u), userSays(of(100)))
+	for name, before := range map[string]int{"at once": 0, "later": 1, "one after the other": 2} {
+		m, err := winnow.New(100_000, &winnow.Options{Estimator: byteCount})
+		require.NoError(t, err)
+		if before > 0 {
+			_, err = m.Prepare(context.Background(), h[:before])
+			require.NoError(t, err)
+		}
+		r, err := m.Prepare(context.Background(), h)
+		require.NoError(t, err)
+		assert.Equal(t, 3_250, r.Tokens, name)
+	}
+}
+
 // A wrong tokenizer family is found out by what is billed for the messages between two answers.
 func TestRatioCorrectsAWrongFamily(t *testing.T) {
 	h := list(userSays(of(1_000)))

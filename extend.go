@@ -157,7 +157,7 @@ func (d *draft) addToTail(added []Message) bool {
 	bytes := t.bytes
 	for i := range added {
 		m := &added[i]
-		if m.Usage != nil && m.Role == RoleAssistant {
+		if saysUsage(d.history, t.history+i) {
 			d.observeAnswer(m, len(l.sent)+i, d.view.total, shown)
 		}
 		d.view.total = addTokens(d.view.total, facts[i].tokens)
