@@ -55,7 +55,7 @@ type Options struct {
 	Compact      *CompactOptions  // when and how history is summarized
 	Cache        *CacheOptions    // the provider's prompt cache
 	Reserve      int              // tokens kept free for the answer (20 000, at most a quarter of the window); more than three quarters of the window is taken as that
-	Overhead     int              // tokens of system prompt and tool schemas that are not in the history (0)
+	Overhead     int              // tokens of system prompt and tool schemas that are not in the history (what the first Usage tells)
 	Thinking     ThinkingPolicy   // what an epoch does with the thinking of older turns (ThinkingKept)
 	MaxBytes     int              // limit of the request body in bytes; 0: none
 	ErrorMatcher ErrorMatcher     // the host's own reading of the provider's errors, before [ClassifyError]'s (nil: none)
