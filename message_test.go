@@ -137,7 +137,7 @@ func TestReadMessagesErrors(t *testing.T) {
 func TestUnmarshalErrors(t *testing.T) {
 	for _, tt := range []struct{ name, text, want, reason string }{
 		{"type", `{"role":"user","parts":[{"text":7}]}`, "line 1: parts.text: want a string, got number", "line and field"},
-		{"later line", "{\n\"role\":\"user\",\n\"isError\":3}", "line 3: isError: want bool, got number", "counted within the message"},
+		{"later line", "{\n\"role\":\"user\",\n\"isError\":3}", "line 3: isError: want true or false, got number", "counted within the message"},
 		{"time", "{\"role\":\"user\",\n\"time\":\"yesterday\"}", "line 2: time: ", "an error of package time"},
 		{"no object", `[1]`, "line 1: message: want", "no field to name"},
 	} {
