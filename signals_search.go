@@ -40,15 +40,17 @@ func (r *reportSearch) from(at int) int {
 
 // nextMark returns where, from index i of s on, mark is a sign of a report, or len(s).
 func nextMark(s string, i int, mark byte) int {
-	for i < len(s) {
-		n := strings.IndexByte(s[i:], mark)
-		if n < 0 {
-			break
+	for ; i < len(s); i++ {
+		if s[i] != mark { // in a row of them a look ahead costs more than the step
+			n := strings.IndexByte(s[i:], mark)
+			if n < 0 {
+				break
+			}
+			i += n
 		}
-		if i += n; marksReport(s, i) {
+		if marksReport(s, i) {
 			return i
 		}
-		i++
 	}
 	return len(s)
 }
