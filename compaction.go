@@ -54,6 +54,7 @@ type compaction struct {
 	opts     Options
 	cap      int // tokens of the whole summary
 	removed  int // tokens of what it replaces, as it stands in the request
+	whole    int // … and as it stands in the history
 	previous string
 	carried  carried // of the history that is summarized, the previous one included
 	healthy  *checkpoint
@@ -85,6 +86,7 @@ type span struct {
 	cut     int    // the first message that is kept
 	request int    // the newest user request; -1: none
 	removed int    // tokens of what is replaced, as it stands in the request
+	whole   int    // … and as it stands in the history
 	least   int    // tokens of the rest, were all results cut as far as they can be
 }
 
@@ -104,6 +106,7 @@ func (d *draft) span() span {
 		switch {
 		case i < s.cut && s.replaces(i):
 			s.removed = addTokens(s.removed, v.tokens[i])
+			s.whole = addTokens(s.whole, v.facts[i].tokens)
 		case v.plain[i].Role == RoleTool && !v.plain[i].Pinned:
 			s.least = addTokens(s.least, min(v.tokens[i], squeezedChars/4))
 		default:
@@ -185,7 +188,7 @@ func (d *draft) newCompaction(instructions string) (*compaction, error) {
 		d.ledger.cache = newSummaryCache()
 	}
 	c := &compaction{
-		opts: o, before: d.tokens(), removed: s.removed, cache: d.ledger.cache, cap: d.summaryCapBeside(&s),
+		opts: o, before: d.tokens(), removed: s.removed, whole: s.whole, cache: d.ledger.cache, cap: d.summaryCapBeside(&s),
 		instructions: strings.TrimSpace(o.Compact.Instructions + "\n\n" + instructions), isDown: d.ledger.breaker.failures >= breakerLimit,
 	}
 	// The reference's rule for new content that fills the window, with its margin.
@@ -201,9 +204,13 @@ func (d *draft) newCompaction(instructions string) (*compaction, error) {
 func (c *compaction) giveRules(rules string, asked bool) error {
 	c.rules = rules
 	frame := c.tokens(summaryBegin + summaryEnd)
+	removed := c.removed
+	if asked { // it stands for what is in the history, not for what was left of that
+		removed = c.whole
+	}
 	switch least := leastGain + frame + c.tokens(rules); {
-	case c.removed > least: // a summary that is longer than what it stands for is none
-		c.cap = min(c.cap, shareOf(c.removed, mostOfRemoved)-frame)
+	case removed > least: // a summary that is longer than what it stands for is none
+		c.cap = min(c.cap, shareOf(removed, mostOfRemoved)-frame)
 	case !asked:
 		return fmt.Errorf("%w: %w", ErrCompaction, errNothingToCompact)
 	}
