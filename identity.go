@@ -252,7 +252,7 @@ func baseOf(messages []Message) uintptr { return uintptr(unsafe.Pointer(unsafe.S
 // How many messages of a list that only grew are looked at in one call: the newest, where hosts change
 // things, and the others in turn.
 const (
-	lookedAt        = 128 // at their heads
+	lookedAt        = 48 // at their heads
 	lookedAtNewest  = 16
 	lookedAtClosely = 8 // half of them the newest
 )

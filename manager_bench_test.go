@@ -198,37 +198,52 @@ func heapBytes() int64 {
 	return int64(s.HeapAlloc)
 }
 
-// BenchmarkManagers is a process with 10 000 conversations, each some way in, of which one after the other goes
-// on by a message: what a manager takes and how many requests a second there are.
+// BenchmarkManagers is a process with 10 000 conversations, each some way in, of which one after the other asks for
+// its request: what a manager takes and how many requests a second there are. A host that keeps nothing of a
+// conversation between two requests has the lists made anew.
 func BenchmarkManagers(b *testing.B) {
 	const managers = 10_000
-	histories := make([][]winnow.Message, 64) // of one text each, so that the managers are what memory is for
+	histories := make([][]winnow.Message, 64) // of few texts, so that the managers are what memory is for
 	for k := range histories {
-		histories[k] = append(transcript(200, clean), chat(200, 400)...)
+		histories[k] = transcript(200, clean)
 	}
-	held := make([]*winnow.Manager, managers)
-	before := heapBytes()
-	for k := range held {
-		held[k] = newManager(b, roomy(200), &winnow.Options{Now: newClock().Now})
-		_, err := held[k].Prepare(b.Context(), histories[k%len(histories)][:200])
-		require.NoError(b, err)
-	}
-	each := float64(heapBytes()-before) / managers
-	var next atomic.Int64
-	b.ReportAllocs()
-	b.ResetTimer()
-	b.RunParallel(func(p *testing.PB) {
-		for p.Next() {
-			n := int(next.Add(1))
-			k := n % managers
-			h := histories[k%len(histories)]
-			if _, err := held[k].Prepare(b.Context(), h[:200+n/managers%200]); err != nil {
-				b.Error(err)
-				return
-			}
+	each := 0.0 // bytes
+	prepared := func(b *testing.B) ([]*winnow.Manager, []winnow.Request) {
+		held, requests := make([]*winnow.Manager, managers), make([]winnow.Request, managers)
+		before := heapBytes()
+		for k := range held {
+			held[k] = newManager(b, roomy(200), &winnow.Options{Now: newClock().Now})
+			_, err := held[k].Prepare(b.Context(), histories[k%len(histories)])
+			require.NoError(b, err)
 		}
+		each = float64(heapBytes()-before) / managers
+		for k := range held {
+			require.NoError(b, held[k].PrepareInto(b.Context(), histories[k%len(histories)], &requests[k]))
+		}
+		return held, requests
+	}
+	run := func(b *testing.B, f func(k int, h []winnow.Message) error) {
+		var next atomic.Int64
+		b.ReportAllocs()
+		b.ResetTimer()
+		b.RunParallel(func(p *testing.PB) {
+			for p.Next() {
+				k := int(next.Add(1)) % managers
+				if err := f(k, histories[k%len(histories)]); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "requests/s")
+		b.ReportMetric(each, "bytes/manager")
+	}
+	b.Run("reused", func(b *testing.B) {
+		held, requests := prepared(b)
+		run(b, func(k int, h []winnow.Message) error { return held[k].PrepareInto(b.Context(), h, &requests[k]) })
 	})
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "requests/s")
-	b.ReportMetric(each, "bytes/manager")
-	runtime.KeepAlive(held)
+	b.Run("dropped", func(b *testing.B) {
+		held, _ := prepared(b)
+		run(b, func(k int, h []winnow.Message) error { _, err := held[k].Prepare(b.Context(), h); return err })
+	})
 }
