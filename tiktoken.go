@@ -36,8 +36,9 @@ const (
 	// A long text is encoded in segments of about this many bytes, cut where a token ends in any case, or
 	// the library would need 120 bytes of memory for each byte of the whole.
 	segmentBytes = 32 << 10
-	// Longer texts are estimated: at 1.5 to 4 MB/s an exact count of more would stop an agent for seconds.
-	maxExactBytes = 2 << 20
+	// The texts of a message that are longer together are estimated: at 1 to 4 MB/s an exact count of more would
+	// stop an agent for seconds.
+	maxExactBytes = 3 << 19 // 1.5 MiB
 )
 
 // An encoding is loaded when the first text is counted, and then stays.
@@ -52,9 +53,9 @@ var o200kEncoding, cl100kEncoding encoding
 // TiktokenEstimator returns an estimator that counts text exactly as OpenAI's models do, without the
 // network: encoding is "o200k_base" (GPT-4o and later) or "cl100k_base" (GPT-4, GPT-3.5); another is an
 // error. Special tokens such as <|endoftext|> count as the text they are. What is not text counts as
-// [NewEstimator] says. Texts above 2 MiB are estimated, and runs of one class of characters above
-// 384 bytes (4 096 in texts up to 256 KiB), which nobody writes, may in places count a token more or less,
-// so that no text takes more than linear time.
+// [NewEstimator] says. A message with more than 1.5 MiB of text is estimated, and runs of one class of
+// characters above 384 bytes (4 096 in texts up to 256 KiB), which nobody writes, may in places count a token
+// more or less, so that no text takes more than linear time.
 //
 // A program that calls this function is 2.1 MB larger, and loads nothing before the first count. One that does
 // not has no vocabulary in it: the code of tiktoken-go adds 0.14 MB and 0.1 ms to its start.
@@ -128,6 +129,13 @@ type tiktokenEstimator struct {
 
 // Estimate implements [Estimator].
 func (e tiktokenEstimator) Estimate(m Message) int {
+	bytes := 0
+	for i := range m.Parts {
+		bytes = addTokens(bytes, len(m.Parts[i].Text)+len(m.Parts[i].Arguments))
+	}
+	if bytes > maxExactBytes {
+		return openAIStructure.sum(&m, e.estimate)
+	}
 	return openAIStructure.sum(&m, e.textTokens)
 }
 
@@ -139,9 +147,6 @@ func (e tiktokenEstimator) atMost(m *Message) int {
 func (e tiktokenEstimator) textTokens(s string) int {
 	if s == "" {
 		return 0
-	}
-	if len(s) > maxExactBytes {
-		return e.estimate(s)
 	}
 	enc := e.load()
 	if enc.bpe == nil {

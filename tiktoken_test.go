@@ -93,11 +93,28 @@ func BenchmarkTiktoken(b *testing.B) {
 	}
 }
 
+// What one call takes is bounded by the texts of a message together, however many parts they are.
 func TestTiktokenSizeCap(t *testing.T) {
-	count := exactTokens(t, "o200k_base")
-	text := strings.Repeat("word ", maxExactBytes/5+1)
-	assert.Equal(t, textEstimate(t, "o200k")(text), count(text), "a longer text is estimated")
-	assert.InEpsilon(t, len(text)/5, count(text), .3)
+	exact, err := TiktokenEstimator("o200k_base")
+	require.NoError(t, err)
+	estimate, err := NewEstimator("o200k")
+	require.NoError(t, err)
+	half := Part{Text: strings.Repeat("word ", maxExactBytes/10)}
+	message := func(parts ...Part) Message { return Message{Role: RoleUser, Parts: parts} }
+	for _, tt := range []struct {
+		name      string
+		message   Message
+		estimated bool
+	}{
+		{"at the cap", message(half, half), false},
+		{"one text above it", message(Part{Text: half.Text + half.Text + "words"}), true},
+		{"several above it together", message(half, half, Part{Text: "words"}), true},
+		{"arguments count", message(half, half, Part{Kind: KindToolCall, Arguments: []byte(`{"a":1}`)}), true},
+	} {
+		got, estimated := exact.Estimate(tt.message), estimate.Estimate(tt.message)
+		assert.Equal(t, tt.estimated, got == estimated, "%s: %d, estimated %d", tt.name, got, estimated)
+		assert.InEpsilon(t, maxExactBytes/5, got, .3, tt.name)
+	}
 }
 
 // A cut where a token ends changes no count.
