@@ -65,7 +65,8 @@ func (d *draft) fitsBody() bool {
 	return limit == 0 || d.bytes() <= limit
 }
 
-// plannedBody is how much of a body's limit a request is planned for whose text alone is too large.
+// plannedBody is how much of a body's limit a request is planned for whose text alone is too large: a tenth is
+// for what is not proportional, such as a summary with more line ends than the text that it stands for.
 const plannedBody = 0.9
 
 // bodyTokens is how many tokens a request may have so that its body fits, by what this one has: a summary helps

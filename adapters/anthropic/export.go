@@ -158,24 +158,7 @@ func isScattered(run []winnow.Message) bool {
 // joinResults sends one message of all results and what else the caller had in a message with some of
 // them. It returns the rest of the run.
 func (e *exporter) joinResults(run []winnow.Message) []winnow.Message {
-	joined := make([]winnow.Message, 0, len(run))
-	sent := make([]string, 0, len(run))
-	var rest []winnow.Message
-	for i := range run {
-		if run[i].Role == winnow.RoleTool {
-			joined, sent = append(joined, run[i]), append(sent, e.sent[i])
-		}
-	}
-	for i := range run {
-		if run[i].Role == winnow.RoleTool {
-			continue
-		}
-		if p := adapter.PieceOf[sdk.MessageParam](&run[i]); p != nil && p.Count > 1 {
-			joined, sent = append(joined, run[i]), append(sent, "")
-		} else {
-			rest = append(rest, run[i])
-		}
-	}
+	joined, sent, rest := adapter.JoinResults[sdk.MessageParam](run, e.sent)
 	e.build(joined, sent)
 	e.sent = append(e.sent[:0], make([]string, len(rest))...) // there are no results among them
 	return rest

@@ -63,24 +63,7 @@ func isScattered(run []winnow.Message) bool {
 // joinResponses sends one content of all responses and what else the caller had in a content with some of
 // them. It returns the rest of the run.
 func (e *exporter) joinResponses(run []winnow.Message) []winnow.Message {
-	joined := make([]winnow.Message, 0, len(run))
-	sent := make([]sentCall, 0, len(run))
-	var rest []winnow.Message
-	for i := range run {
-		if run[i].Role == winnow.RoleTool {
-			joined, sent = append(joined, run[i]), append(sent, e.run[i])
-		}
-	}
-	for i := range run {
-		if run[i].Role == winnow.RoleTool {
-			continue
-		}
-		if p := adapter.PieceOf[sdk.Content](&run[i]); p != nil && p.Count > 1 {
-			joined, sent = append(joined, run[i]), append(sent, sentCall{})
-		} else {
-			rest = append(rest, run[i])
-		}
-	}
+	joined, sent, rest := adapter.JoinResults[sdk.Content](run, e.run)
 	e.build(joined, sent)
 	e.run = append(e.run[:0], make([]sentCall, len(rest))...) // there are no responses among them
 	return rest

@@ -37,6 +37,30 @@ func PieceOf[T any](m *winnow.Message) *Piece[T] {
 	return p
 }
 
+// JoinResults puts together what stands between two assistant messages and goes into one message of an SDK's: all
+// results, and what else the caller had in a message with some of them. sent says of each message of run how it is
+// sent, of those of joined in joinedSent; the zero S is for what is no result. rest is the rest of the run.
+func JoinResults[T, S any](run []winnow.Message, sent []S) (joined []winnow.Message, joinedSent []S, rest []winnow.Message) {
+	joined, joinedSent = make([]winnow.Message, 0, len(run)), make([]S, 0, len(run))
+	for i := range run {
+		if run[i].Role == winnow.RoleTool {
+			joined, joinedSent = append(joined, run[i]), append(joinedSent, sent[i])
+		}
+	}
+	for i := range run {
+		if run[i].Role == winnow.RoleTool {
+			continue
+		}
+		if p := PieceOf[T](&run[i]); p != nil && p.Count > 1 {
+			var none S
+			joined, joinedSent = append(joined, run[i]), append(joinedSent, none)
+		} else {
+			rest = append(rest, run[i])
+		}
+	}
+	return joined, joinedSent, rest
+}
+
 // Next makes s longer by one and returns the new element, to be filled where it lies: messages and parts are
 // large, and copying them is most of what an import costs. Nothing may ever be cut off s.
 func Next[T any](s *[]T) *T {
