@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/winnowgo/winnow/internal/session"
+	"github.com/winnowgo/winnow/internal/recording"
 )
 
 // The drawing area of a chart, in units of its own; the page scales it.
@@ -239,15 +239,15 @@ func (q *request) title() string {
 	if q.Error != "" {
 		return fmt.Sprintf("request %d does not fit", q.Number)
 	}
-	parts := []string{fmt.Sprintf("request %d: %s tokens", q.Number, session.Comma(q.Tokens))}
+	parts := []string{fmt.Sprintf("request %d: %s tokens", q.Number, recording.Comma(q.Tokens))}
 	for kind, n := range q.Kinds {
 		if n > 0 {
-			parts = append(parts, kindNames[kind]+" "+session.Comma(n))
+			parts = append(parts, kindNames[kind]+" "+recording.Comma(n))
 		}
 	}
-	parts = append(parts, "cached "+session.Comma(q.Cached), "cost "+whole(q.Cost)+", unmanaged "+whole(q.Unedited))
+	parts = append(parts, "cached "+recording.Comma(q.Cached), "cost "+whole(q.Cost)+", unmanaged "+whole(q.Unedited))
 	if q.Pause >= 5*time.Minute {
-		parts = append(parts, "after a pause of "+session.Count(int(q.Pause.Minutes()), "minute"))
+		parts = append(parts, "after a pause of "+recording.Count(int(q.Pause.Minutes()), "minute"))
 	}
 	return strings.Join(parts, " · ")
 }

@@ -13,7 +13,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/winnowgo/winnow/internal/session"
+	"github.com/winnowgo/winnow/internal/recording"
 )
 
 // Exit codes.
@@ -93,7 +93,7 @@ func inspect(c config, stdout io.Writer) (code int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	history, err := session.Read(data)
+	history, err := recording.Read(data)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", c.file, err)
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/session"
+	"github.com/winnowgo/winnow/internal/recording"
 )
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
@@ -122,7 +122,7 @@ func TestGolden(t *testing.T) {
 
 func columnsIn(s string) (n int) {
 	for _, r := range s {
-		n += session.Width(r)
+		n += recording.Width(r)
 	}
 	return n
 }
@@ -212,7 +212,7 @@ func TestFiguresAddUp(t *testing.T) {
 	for _, name := range []string{"english", "chinese"} {
 		data, err := os.ReadFile(recorded(name))
 		require.NoError(t, err)
-		history, err := session.Read(data)
+		history, err := recording.Read(data)
 		require.NoError(t, err)
 		for _, window := range []int{8_000, 32_000, 200_000} {
 			r, err := replay(history, window)

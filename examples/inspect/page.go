@@ -5,7 +5,7 @@ import (
 	"html/template"
 	"io"
 
-	"github.com/winnowgo/winnow/internal/session"
+	"github.com/winnowgo/winnow/internal/recording"
 )
 
 //go:embed page.html
@@ -18,13 +18,13 @@ const shownMessages = 40
 // is ever marked as safe.
 func page() (*template.Template, error) {
 	return template.New("page").Funcs(template.FuncMap{
-		"comma":   session.Comma,
+		"comma":   recording.Comma,
 		"whole":   whole,
-		"percent": session.Percent,
-		"count":   session.Count,
-		"past":    session.Past,
+		"percent": recording.Percent,
+		"count":   recording.Count,
+		"past":    recording.Past,
 		"pause":   pauseNote,
-		"ratio":   func(a, b float64) string { return session.Percent(int(a), int(b)) },
+		"ratio":   func(a, b float64) string { return recording.Percent(int(a), int(b)) },
 		"first":   func(m []edited) []edited { return m[:min(len(m), shownMessages)] },
 		"more":    func(m []edited) int { return max(0, len(m)-shownMessages) },
 		"legend":  func(c chart) []layer { return append(append([]layer(nil), c.Layers...), c.Lines...) },

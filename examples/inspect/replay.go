@@ -9,7 +9,7 @@ import (
 	"unicode"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/session"
+	"github.com/winnowgo/winnow/internal/recording"
 )
 
 // report is what a replay found out. Sizes are in estimated tokens, and costs in what an uncached token costs.
@@ -99,7 +99,7 @@ type edited struct {
 
 // replay sends every request that the recorded session made through a manager of its own.
 func replay(history []winnow.Message, window int) (*report, error) {
-	requests, err := session.Requests(history)
+	requests, err := recording.Requests(history)
 	if err != nil {
 		return nil, err
 	}
@@ -124,19 +124,19 @@ type replayer struct {
 	manager   *winnow.Manager
 	estimator winnow.Estimator
 	clock     time.Time
-	ledger    session.Ledger
+	ledger    recording.Ledger
 	known     int // messages of the history
 	tokens    int // of these
 	sent      int // messages of the request before; 0: there was none
 }
 
 // next prepares one request and describes it.
-func (r *replayer) next(asked session.Request) {
+func (r *replayer) next(asked recording.Request) {
 	for i := range asked.History[r.known:] {
 		m := &asked.History[r.known+i]
 		r.tokens += r.estimator.Estimate(*m)
-		if session.BeginsTurn(m) {
-			r.Turns = append(r.Turns, turn{Text: excerpt(session.Text(m)), First: len(r.Requests) + 1})
+		if recording.BeginsTurn(m) {
+			r.Turns = append(r.Turns, turn{Text: excerpt(recording.Text(m)), First: len(r.Requests) + 1})
 		}
 	}
 	r.known = len(asked.History)
@@ -231,7 +231,7 @@ func (r *replayer) add(q request) {
 }
 
 // groups sorts changes by what was done and why, in the order in which that first happened.
-func groups(history []winnow.Message, changes []session.Change) []group {
+func groups(history []winnow.Message, changes []recording.Change) []group {
 	var out []group
 	at := map[[2]string]int{}
 	for _, c := range changes {
@@ -262,7 +262,7 @@ func words(history []winnow.Message, i int) string {
 	if m.Role == winnow.RoleTool {
 		who = "result of " + m.ToolName
 	}
-	text := session.Text(m)
+	text := recording.Text(m)
 	for _, p := range m.Parts {
 		if p.Kind == winnow.KindToolCall {
 			text += " " + p.Name + " " + string(p.Arguments)
@@ -276,7 +276,7 @@ func words(history []winnow.Message, i int) string {
 
 // excerpt is the beginning of a text, in one line.
 func excerpt(text string) string {
-	return session.Clip(session.OneLine(plain(text[:min(len(text), 8*excerptColumns)])), excerptColumns)
+	return recording.Clip(recording.OneLine(plain(text[:min(len(text), 8*excerptColumns)])), excerptColumns)
 }
 
 // plain leaves out what would do something in a terminal, and the halves of characters.

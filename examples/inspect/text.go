@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/winnowgo/winnow/internal/session"
+	"github.com/winnowgo/winnow/internal/recording"
 )
 
 // columns is the widest line of the text.
@@ -37,13 +37,13 @@ type printer struct {
 
 // line prints one line of at most the width of the text.
 func (p *printer) line(format string, args ...any) {
-	fmt.Fprintln(p, strings.TrimRight(session.Clip(fmt.Sprintf(format, args...), columns), " "))
+	fmt.Fprintln(p, strings.TrimRight(recording.Clip(fmt.Sprintf(format, args...), columns), " "))
 }
 
 func (p *printer) head() {
 	r := p.report
-	p.line("%s: %s in %s, %s to the model", plain(r.Name), session.Count(r.Messages, "message"), session.Count(len(r.Turns), "turn"), session.Count(len(r.Requests), "request"))
-	p.line("A window of %s tokens, of which a request may have %s; costs are in uncached tokens.", session.Comma(r.Window), session.Comma(r.Budget))
+	p.line("%s: %s in %s, %s to the model", plain(r.Name), recording.Count(r.Messages, "message"), recording.Count(len(r.Turns), "turn"), recording.Count(len(r.Requests), "request"))
+	p.line("A window of %s tokens, of which a request may have %s; costs are in uncached tokens.", recording.Comma(r.Window), recording.Comma(r.Budget))
 	p.line("In the bars:  y system   S summary   u user   a assistant   t thinking   r tool results   · free")
 	p.line("")
 	p.line("requests     sent  %-*s    cached  written      cost  unmanaged", barCells, "window")
@@ -81,10 +81,10 @@ func (p *printer) row(run []request) {
 		numbers = fmt.Sprintf("%d-%d", run[0].Number, q.Number)
 	}
 	if q.Error != "" {
-		p.line("%8s %8s  DOES NOT FIT", numbers, session.Comma(q.Tokens))
+		p.line("%8s %8s  DOES NOT FIT", numbers, recording.Comma(q.Tokens))
 		if !p.explained {
 			p.explained = true
-			for _, l := range session.Wrap(plain(q.Error), columns-10) {
+			for _, l := range recording.Wrap(plain(q.Error), columns-10) {
 				p.line("%10s%s", "", l)
 			}
 		}
@@ -99,26 +99,26 @@ func (p *printer) row(run []request) {
 	if q.Epoch {
 		mark = "epoch"
 	}
-	p.line("%8s %8s  %s  %8s %8s %9s %10s  %s", numbers, session.Comma(q.Tokens), bar(q, p.report.Window), session.Comma(cached), session.Comma(written), whole(cost), whole(unedited), mark)
+	p.line("%8s %8s  %s  %8s %8s %9s %10s  %s", numbers, recording.Comma(q.Tokens), bar(q, p.report.Window), recording.Comma(cached), recording.Comma(written), whole(cost), whole(unedited), mark)
 	if s := q.Summary; s != nil {
-		p.line("%10scompacted: a summary of %s tokens stands for %s", "", session.Comma(s.Tokens), session.Count(s.Messages, "message"))
+		p.line("%10scompacted: a summary of %s tokens stands for %s", "", recording.Comma(s.Tokens), recording.Count(s.Messages, "message"))
 	}
 	for _, g := range q.Edits {
-		p.line("%10s%s %d, saves %s: %s", "", session.Past(g.Op), len(g.Messages), session.Comma(g.Saved), plain(g.Reason))
+		p.line("%10s%s %d, saves %s: %s", "", recording.Past(g.Op), len(g.Messages), recording.Comma(g.Saved), plain(g.Reason))
 	}
 }
 
 func (p *printer) totals() {
 	r := p.report
 	p.line("")
-	p.line("%-12s%s tokens, of which the cache is expected to have %s (%s %%)", "sent", session.Comma(r.Tokens), session.Comma(r.Cached), session.Percent(r.Cached, r.Tokens))
-	p.line("%-12s%s, and %s with no management (%s %%)", "cost", whole(r.Cost), whole(r.Unedited), session.Percent(int(r.Cost), int(r.Unedited)))
-	p.line("%-12s%d requests rewrote what was sent before; %s", "epochs", r.Epochs, session.Count(r.Compactions, "compaction"))
+	p.line("%-12s%s tokens, of which the cache is expected to have %s (%s %%)", "sent", recording.Comma(r.Tokens), recording.Comma(r.Cached), recording.Percent(r.Cached, r.Tokens))
+	p.line("%-12s%s, and %s with no management (%s %%)", "cost", whole(r.Cost), whole(r.Unedited), recording.Percent(int(r.Cost), int(r.Unedited)))
+	p.line("%-12s%d requests rewrote what was sent before; %s", "epochs", r.Epochs, recording.Count(r.Compactions, "compaction"))
 	if r.FirstHopeless > 0 {
 		p.line("%-12sfrom request %d on the whole history would not fit", "unmanaged", r.FirstHopeless)
 	}
 	if r.Overflows > 0 {
-		p.line("%-12s%s DO NOT FIT", "requests", session.Comma(r.Overflows))
+		p.line("%-12s%s DO NOT FIT", "requests", recording.Comma(r.Overflows))
 	}
 }
 
@@ -137,12 +137,12 @@ func bar(q *request, window int) string {
 }
 
 // whole writes a cost without its fraction.
-func whole(cost float64) string { return session.Comma(int(math.Round(cost))) }
+func whole(cost float64) string { return recording.Comma(int(math.Round(cost))) }
 
 // pauseNote names a pause that is long enough for a prompt cache to expire.
 func pauseNote(d time.Duration) string {
 	if d < 5*time.Minute {
 		return ""
 	}
-	return fmt.Sprintf(" (%s later)", session.Count(int(d.Minutes()), "minute"))
+	return fmt.Sprintf(" (%s later)", recording.Count(int(d.Minutes()), "minute"))
 }

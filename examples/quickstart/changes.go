@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/session"
+	"github.com/winnowgo/winnow/internal/recording"
 )
 
 // group is all changes of one kind and reason.
@@ -25,7 +25,7 @@ var (
 )
 
 // add sorts changes by kind and by reason, without the ids and numbers in it.
-func (g grouping) add(changes []session.Change) {
+func (g grouping) add(changes []recording.Change) {
 	for _, c := range changes {
 		reason := number.ReplaceAllString(callID.ReplaceAllString(c.Reason, "call …: "), "N")
 		key := [2]string{string(c.Op), reason}

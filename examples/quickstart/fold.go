@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/session"
+	"github.com/winnowgo/winnow/internal/recording"
 )
 
 // maxRows is how many lines of requests a person reads.
@@ -38,6 +38,6 @@ func runs(requests []request, folds func(*request) bool) [][]request {
 
 // isCalm says that nothing happened but that messages were appended, some of them repaired perhaps.
 func isCalm(q *request) bool {
-	other := slices.ContainsFunc(q.Changes, func(c session.Change) bool { return c.Op != winnow.OpRepair })
+	other := slices.ContainsFunc(q.Changes, func(c recording.Change) bool { return c.Op != winnow.OpRepair })
 	return q.appendsOnly && !other && q.Compaction == nil && q.Fits && q.Valid
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/session"
+	"github.com/winnowgo/winnow/internal/recording"
 )
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
@@ -71,7 +71,7 @@ func TestReport(t *testing.T) {
 func columnsOf(s string) int {
 	n := 0
 	for _, r := range s {
-		n += session.Width(r)
+		n += recording.Width(r)
 	}
 	return n
 }

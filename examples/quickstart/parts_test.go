@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/session"
+	"github.com/winnowgo/winnow/internal/recording"
 )
 
 func TestCheck(t *testing.T) {
@@ -64,7 +64,7 @@ func TestSessions(t *testing.T) {
 			if m.Role == winnow.RoleUser {
 				turns++
 			}
-			for _, s := range append(strings.Split(session.Text(&m), "\n"), arguments(&m)) {
+			for _, s := range append(strings.Split(recording.Text(&m), "\n"), arguments(&m)) {
 				require.Empty(t, private.FindString(s), "%s, message %d: %s", name, i, s)
 			}
 		}
@@ -91,7 +91,7 @@ func TestChineseSession(t *testing.T) {
 	han, results := 0, 0
 	for i, m := range history {
 		n := 0
-		for _, r := range session.Text(&m) {
+		for _, r := range recording.Text(&m) {
 			if unicode.Is(unicode.Han, r) {
 				n++
 			}
@@ -99,8 +99,8 @@ func TestChineseSession(t *testing.T) {
 		switch {
 		case m.Role == winnow.RoleTool && n > 100:
 			results++
-		case m.Role != winnow.RoleTool && session.Text(&m) != "":
-			assert.NotZero(t, n, "message %d: %s", i, session.Text(&m))
+		case m.Role != winnow.RoleTool && recording.Text(&m) != "":
+			assert.NotZero(t, n, "message %d: %s", i, recording.Text(&m))
 			han += n
 		}
 	}
@@ -120,12 +120,12 @@ func TestBar(t *testing.T) {
 }
 
 func TestFold(t *testing.T) {
-	busy := session.Change{Op: winnow.OpTrim}
+	busy := recording.Change{Op: winnow.OpTrim}
 	var requests []request
 	for i := range 6 {
 		q := request{Request: i + 1, Turn: 1 + i/4, Fits: true, Valid: true, appendsOnly: true}
 		if i == 2 {
-			q.Changes = []session.Change{busy}
+			q.Changes = []recording.Change{busy}
 		}
 		requests = append(requests, q)
 	}
@@ -134,7 +134,7 @@ func TestFold(t *testing.T) {
 
 	requests = nil
 	for i := range 200 {
-		q := request{Request: i + 1, Turn: 1, Fits: true, Valid: true, Changes: []session.Change{busy}}
+		q := request{Request: i + 1, Turn: 1, Fits: true, Valid: true, Changes: []recording.Change{busy}}
 		if i == 100 {
 			q.Compaction = &compaction{}
 		}

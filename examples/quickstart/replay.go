@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/session"
+	"github.com/winnowgo/winnow/internal/recording"
 )
 
 // outcome is what a replay found out.
@@ -20,22 +20,22 @@ type outcome struct {
 // request is one request to the model: what winnow made of the history at that point. All sizes are in
 // estimated tokens.
 type request struct {
-	Request     int              `json:"request"`       // from 1
-	Turn        int              `json:"turn"`          // from 1; 0: before the first user message
-	Messages    int              `json:"messages"`      // of the history
-	History     int              `json:"historyTokens"` // what the whole history would take
-	Tokens      int              `json:"tokens"`        // what is sent
-	Budget      int              `json:"budget"`        // what that has to fit into
-	Shares      shares           `json:"shares"`
-	Reused      int              `json:"reusedTokens"` // the same bytes as in the request before, from the beginning on
-	Changes     []session.Change `json:"changes"`      // what was not done in the request before
-	Compaction  *compaction      `json:"compaction,omitempty"`
-	Pause       float64          `json:"pauseSeconds,omitempty"` // since the request before, where the session has times
-	Fits        bool             `json:"fits"`
-	Valid       bool             `json:"valid"`
-	Problem     string           `json:"problem,omitempty"` // why it is not valid
-	Error       string           `json:"error,omitempty"`   // why there was nothing to send
-	appendsOnly bool             // the request before, and more behind it
+	Request     int                `json:"request"`       // from 1
+	Turn        int                `json:"turn"`          // from 1; 0: before the first user message
+	Messages    int                `json:"messages"`      // of the history
+	History     int                `json:"historyTokens"` // what the whole history would take
+	Tokens      int                `json:"tokens"`        // what is sent
+	Budget      int                `json:"budget"`        // what that has to fit into
+	Shares      shares             `json:"shares"`
+	Reused      int                `json:"reusedTokens"` // the same bytes as in the request before, from the beginning on
+	Changes     []recording.Change `json:"changes"`      // what was not done in the request before
+	Compaction  *compaction        `json:"compaction,omitempty"`
+	Pause       float64            `json:"pauseSeconds,omitempty"` // since the request before, where the session has times
+	Fits        bool               `json:"fits"`
+	Valid       bool               `json:"valid"`
+	Problem     string             `json:"problem,omitempty"` // why it is not valid
+	Error       string             `json:"error,omitempty"`   // why there was nothing to send
+	appendsOnly bool               // the request before, and more behind it
 }
 
 // shares is what a request consists of, in tokens.
@@ -71,7 +71,7 @@ type totals struct {
 
 // replay sends every request that the recorded session made through a manager of its own.
 func replay(history []winnow.Message, window int) (*outcome, error) {
-	recorded, err := session.Requests(history)
+	recorded, err := recording.Requests(history)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ type replayer struct {
 	turns     []string
 	tokens    int // of the history
 	requests  int
-	ledger    session.Ledger
+	ledger    recording.Ledger
 	sent      int // messages of the request before
 }
 
@@ -113,8 +113,8 @@ func (r *replayer) append(messages []winnow.Message) {
 	for i := range messages {
 		m := &messages[i]
 		r.tokens += r.estimator.Estimate(*m)
-		if session.BeginsTurn(m) {
-			r.turns = append(r.turns, session.Text(m))
+		if recording.BeginsTurn(m) {
+			r.turns = append(r.turns, recording.Text(m))
 		}
 	}
 }
@@ -129,7 +129,7 @@ func (r *replayer) next(history []winnow.Message) request {
 	r.sentAt = r.clock
 	sent, err := r.manager.Prepare(context.Background(), history)
 	if err != nil {
-		q.Error, q.Changes = err.Error(), []session.Change{}
+		q.Error, q.Changes = err.Error(), []recording.Change{}
 		var overflow *winnow.OverflowError
 		if errors.As(err, &overflow) {
 			q.Tokens, q.Budget = overflow.Tokens, overflow.Budget

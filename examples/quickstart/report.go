@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/session"
+	"github.com/winnowgo/winnow/internal/recording"
 )
 
 // columns is the widest line of the report.
@@ -36,7 +36,7 @@ type printer struct {
 
 // line prints one line of at most the width of the report.
 func (p *printer) line(format string, args ...any) {
-	s := strings.TrimRight(session.Clip(fmt.Sprintf(format, args...), columns), " ")
+	s := strings.TrimRight(recording.Clip(fmt.Sprintf(format, args...), columns), " ")
 	fmt.Fprintln(p.w, s)
 }
 
@@ -44,9 +44,9 @@ func (p *printer) head(name string, o *outcome) {
 	budget := o.requests[0].Budget
 	p.line("Session %s", name)
 	p.line("%s in %s, %s to the model; the whole history has %s tokens.",
-		session.Count(o.messages, "message"), session.Count(len(o.turns), "turn"), session.Count(len(o.requests), "request"), session.Comma(o.totals.History))
+		recording.Count(o.messages, "message"), recording.Count(len(o.turns), "turn"), recording.Count(len(o.requests), "request"), recording.Comma(o.totals.History))
 	p.line("The window has %s; %s stay free for the answer, so that a request may have %s.",
-		session.Comma(p.window), session.Comma(p.window-budget), session.Comma(budget))
+		recording.Comma(p.window), recording.Comma(p.window-budget), recording.Comma(budget))
 	p.line("")
 	p.line("In the bars, which are the window:  %s kept as it was   %s trimmed   %s cleared   %s cut", cellKept, cellTrimmed, cellCleared, cellCut)
 	p.line("                                    %s summary          %s free      %s end of the budget", cellSummary, cellFree, budgetMark)
@@ -63,7 +63,7 @@ func (p *printer) requests(runs [][]request, turns []string) {
 		if q := &run[0]; q.Turn != turn {
 			turn = q.Turn
 			p.line("")
-			p.line("turn %d%s: %s", turn, pause(q.Pause), session.OneLine(turns[turn-1]))
+			p.line("turn %d%s: %s", turn, pause(q.Pause), recording.OneLine(turns[turn-1]))
 		}
 		p.row(run)
 	}
@@ -80,7 +80,7 @@ func (p *printer) row(run []request) {
 	if len(run) > 1 {
 		numbers = fmt.Sprintf("%d-%d", run[0].Request, q.Request)
 	}
-	p.line("%8s %8s %8s %5s %%  %s  %s", numbers, session.Comma(q.History), session.Comma(q.Tokens), session.Percent(reused, sent), bar(q, p.window), note(run))
+	p.line("%8s %8s %8s %5s %%  %s  %s", numbers, recording.Comma(q.History), recording.Comma(q.Tokens), recording.Percent(reused, sent), bar(q, p.window), note(run))
 	switch {
 	case q.Error != "":
 		if !p.explained {
@@ -93,7 +93,7 @@ func (p *printer) row(run []request) {
 		p.paragraph("the messages are more than the manager counted")
 	}
 	if c := q.Compaction; c != nil {
-		p.line("%9scompacted %s → %s tokens: %s became a summary of %s tokens", "", session.Comma(c.TokensBefore), session.Comma(c.TokensAfter), session.Count(c.Messages, "message"), session.Comma(c.SummaryTokens))
+		p.line("%9scompacted %s → %s tokens: %s became a summary of %s tokens", "", recording.Comma(c.TokensBefore), recording.Comma(c.TokensAfter), recording.Count(c.Messages, "message"), recording.Comma(c.SummaryTokens))
 	}
 }
 
@@ -121,7 +121,7 @@ func note(run []request) string {
 	}
 	for _, op := range order {
 		if n := number[op]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %d", session.Past(op), n))
+			parts = append(parts, fmt.Sprintf("%s %d", recording.Past(op), n))
 		}
 	}
 	if len(parts) == 0 {
@@ -173,8 +173,8 @@ func (p *printer) changes(t *totals) {
 	const reason = 64
 	p.line("%-12s%-*s%10s%14s", "", reason, "why", "messages", "tokens saved")
 	for _, g := range t.Changes {
-		lines := session.Wrap(g.Reason, reason-2)
-		p.line("%-12s%-*s%10s%14s", session.Past(g.Op), reason, lines[0], session.Comma(g.Messages), session.Comma(g.Saved))
+		lines := recording.Wrap(g.Reason, reason-2)
+		p.line("%-12s%-*s%10s%14s", recording.Past(g.Op), reason, lines[0], recording.Comma(g.Messages), recording.Comma(g.Saved))
 		for _, l := range lines[1:] {
 			p.line("%12s%s", "", l)
 		}
@@ -190,15 +190,15 @@ func (p *printer) totals(t *totals) {
 		valid = fmt.Sprintf("%d ARE NOT VALID", t.Invalid)
 	}
 	p.line("")
-	p.line("%-12s%s: %s, %s; with the whole history %s would not fit", "requests", session.Comma(t.Requests), fit, valid, session.Comma(t.Hopeless))
-	p.line("%-12s%s tokens in all, instead of %s (%s %%)", "sent", session.Comma(t.Sent), session.Comma(t.Full), session.Percent(t.Sent, t.Full))
-	p.line("%-12s%s of these (%s %%): the same bytes as in the request before", "reused", session.Comma(t.Reused), session.Percent(t.Reused, t.Sent))
+	p.line("%-12s%s: %s, %s; with the whole history %s would not fit", "requests", recording.Comma(t.Requests), fit, valid, recording.Comma(t.Hopeless))
+	p.line("%-12s%s tokens in all, instead of %s (%s %%)", "sent", recording.Comma(t.Sent), recording.Comma(t.Full), recording.Percent(t.Sent, t.Full))
+	p.line("%-12s%s of these (%s %%): the same bytes as in the request before", "reused", recording.Comma(t.Reused), recording.Percent(t.Reused, t.Sent))
 	p.line("%-12s%d", "compactions", t.Compactions)
 }
 
 // paragraph prints text under a row, wrapped.
 func (p *printer) paragraph(text string) {
-	for _, l := range session.Wrap(text, columns-9) {
+	for _, l := range recording.Wrap(text, columns-9) {
 		p.line("%9s%s", "", l)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/session"
+	"github.com/winnowgo/winnow/internal/recording"
 )
 
 // How the sessions were recorded: README.md.
@@ -47,7 +47,7 @@ func load(name string) ([]winnow.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	history, err := session.Read(data)
+	history, err := recording.Read(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -1,4 +1,4 @@
-package session_test
+package recording_test
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/session"
+	"github.com/winnowgo/winnow/internal/recording"
 )
 
 func message(role winnow.Role, text string) winnow.Message {
@@ -35,13 +35,13 @@ func TestRead(t *testing.T) {
 		{"another thing", "<html>", "syntax"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			h, err := session.Read([]byte(tt.data))
+			h, err := recording.Read([]byte(tt.data))
 			if tt.problem != "" {
 				require.ErrorContains(t, err, tt.problem)
 				return
 			}
 			require.NoError(t, err)
-			assert.Equal(t, "hi", session.Text(&h[0]))
+			assert.Equal(t, "hi", recording.Text(&h[0]))
 		})
 	}
 }
@@ -54,7 +54,7 @@ func TestRequests(t *testing.T) {
 		message(winnow.RoleUser, "Two?"),
 	}
 	h[1].Time, h[2].Usage = noon, &winnow.Usage{Input: 5}
-	q, err := session.Requests(h)
+	q, err := recording.Requests(h)
 	require.NoError(t, err)
 	require.Len(t, q, 2, "one for the answer, and one that has none yet")
 	assert.Len(t, q[0].History, 2)
@@ -63,17 +63,17 @@ func TestRequests(t *testing.T) {
 	assert.Nil(t, q[1].History[2].Usage, "it was for another request")
 	assert.NotNil(t, h[2].Usage, "what was passed in is not written to")
 
-	_, err = session.Requests(h[:1])
+	_, err = recording.Requests(h[:1])
 	assert.ErrorContains(t, err, "no request")
 }
 
 func TestChanges(t *testing.T) {
-	var l session.Ledger
+	var l recording.Ledger
 	trim := winnow.Edit{Op: winnow.OpTrim, Index: 3, Before: 100, After: 40, Reason: "old"}
 	gone := winnow.Edit{Op: winnow.OpClear, Index: 3, Before: 100, After: 10, Reason: "older"}
-	assert.Equal(t, []session.Change{{Op: winnow.OpTrim, Index: 3, Before: 100, After: 40, Saved: 60, Reason: "old"}}, l.Changes([]winnow.Edit{trim}, 0))
+	assert.Equal(t, []recording.Change{{Op: winnow.OpTrim, Index: 3, Before: 100, After: 40, Saved: 60, Reason: "old"}}, l.Changes([]winnow.Edit{trim}, 0))
 	assert.Empty(t, l.Changes([]winnow.Edit{trim}, 0), "it was done before")
-	assert.Equal(t, []session.Change{{Op: winnow.OpClear, Index: 3, Before: 40, After: 10, Saved: 30, Reason: "older"}}, l.Changes([]winnow.Edit{gone}, 0), "against the request before")
+	assert.Equal(t, []recording.Change{{Op: winnow.OpClear, Index: 3, Before: 40, After: 10, Saved: 30, Reason: "older"}}, l.Changes([]winnow.Edit{gone}, 0), "against the request before")
 }
 
 func TestClip(t *testing.T) {
@@ -89,7 +89,7 @@ func TestClip(t *testing.T) {
 		{"中文字", "中…", 4, "half a character is none"},
 		{"", "", 3, "nothing"},
 	} {
-		got := session.Clip(tt.s, tt.columns)
+		got := recording.Clip(tt.s, tt.columns)
 		assert.Equal(t, tt.want, got, tt.why)
 		assert.True(t, utf8.ValidString(got), tt.why)
 	}
@@ -97,11 +97,11 @@ func TestClip(t *testing.T) {
 
 func TestComma(t *testing.T) {
 	for n, want := range map[int]string{0: "0", 999: "999", 1_000: "1,000", 1_234_567: "1,234,567", -22: "-22", -123: "-123", -1_234: "-1,234"} {
-		assert.Equal(t, want, session.Comma(n))
+		assert.Equal(t, want, recording.Comma(n))
 	}
 }
 
 func TestReadOtherForm(t *testing.T) {
-	_, err := session.Read([]byte(`{"role":"user","content":"hi"}` + "\n" + `{"role":"assistant","content":"yes"}`))
+	_, err := recording.Read([]byte(`{"role":"user","content":"hi"}` + "\n" + `{"role":"assistant","content":"yes"}`))
 	assert.ErrorContains(t, err, `no message has "parts"`, "the form of a chat API: it would be a session of empty messages")
 }

@@ -1,6 +1,6 @@
-// Package session is what the examples that replay a recorded session share: reading it, the requests that it
+// Package recording is what the examples that replay a recorded session share: reading it, the requests that it
 // made, what is new in each, and how that is laid out in a terminal.
-package session
+package recording
 
 import (
 	"bytes"

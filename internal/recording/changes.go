@@ -1,4 +1,4 @@
-package session
+package recording
 
 import "github.com/winnowgo/winnow"
 
