@@ -113,6 +113,14 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 	return m.commitCompaction(d, report), nil
 }
 
+// Cold says that the provider's cache is expected to hold nothing of the last request: none was made yet, the last
+// one is CacheOptions.TTL ago, or nothing is cached. A host then changes its system prompt and its tools at no cost.
+func (m *Manager) Cold() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return (&draft{manager: m, ledger: &m.ledger, now: m.opts.Now()}).isCold()
+}
+
 // draft takes history through the steps that need no LLM:
 //
 //  1. index what is new

@@ -3,6 +3,7 @@ package winnow
 import (
 	"context"
 	"hash/maphash"
+	"slices"
 )
 
 // Most calls of Prepare find the history of the last call with one turn more behind it, and nothing to do
@@ -183,6 +184,7 @@ func (d *draft) commitTail(added []Message, r *Request) {
 	p := prefix{sent: l.estimate, plain: t.plain}
 	for _, f := range l.index.facts[t.history:] {
 		l.sent = append(l.sent, f.key)
+		l.counts = append(l.counts, f.tokens)
 		t.plain = addTokens(t.plain, f.tokens)
 	}
 	t.addIDs(added)
@@ -198,6 +200,7 @@ func (d *draft) commitTail(added []Message, r *Request) {
 	}
 	t.remember(r)
 	r.Tokens, r.Budget, r.FirstChanged, r.Bytes = d.tokens(), d.budget, before, t.bytes
+	r.Counts = slices.Clip(l.counts)
 	d.price(r, t.plain, p)
 	r.NeedsCompaction, r.Compaction, r.Rung = false, nil, ""
 	r.Degraded = l.checkpoint != nil && l.checkpoint.degraded

@@ -15,6 +15,7 @@ type ledger struct {
 	flushed     bool      // BeforeCompact ran since the last compaction
 	turnStart   place     // the user message that begins the oldest turn that is kept; zero: no turn was dropped
 	sent        []key     // the last request, message by message
+	counts      []int     // of the same, estimated tokens; requests share it, so that it is only appended to
 	look        look      // for an epoch that pays
 	sentAt      time.Time // zero: nothing was sent
 	tokens      int       // of the last request
@@ -120,6 +121,7 @@ func (l *ledger) record(d *draft) {
 	for i := from; i < len(d.view.messages); i++ {
 		l.sent = append(l.sent, d.view.sentKey(i))
 	}
+	l.counts = d.view.tokens
 	if l.look = d.look; l.checkpoint != d.checkpoint {
 		l.look = look{}
 	}

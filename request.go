@@ -11,6 +11,7 @@ type Request struct {
 	Messages        []Message   // send these
 	History         []Message   // keep these, if the host wants a repaired and compacted history: never pruned
 	Tokens          int         // estimate of Messages plus Options.Overhead
+	Counts          []int       // estimate of each of Messages, before the provider's counts correct them: what a report of the window needs
 	Budget          int         // what Tokens fits into: the window minus the reserve
 	Edits           []Edit      // all that makes Messages differ from the history passed in, by index in it
 	FirstChanged    int         // index of the first message that is not byte-identical to the previous request's; len(previous) for a pure append

@@ -383,7 +383,7 @@ func (d *draft) request() *Request {
 		}
 	}
 	r := &Request{
-		Messages: clip(v.messages), History: d.kept, Tokens: d.tokens(), Budget: d.budget, Bytes: d.bytes(),
+		Messages: clip(v.messages), History: d.kept, Tokens: d.tokens(), Counts: slices.Clip(v.tokens), Budget: d.budget, Bytes: d.bytes(),
 		Edits: edits, FirstChanged: d.firstChanged(), Degraded: d.checkpoint != nil && d.checkpoint.degraded,
 	}
 	d.price(r, d.ledger.index.estimate(len(d.history)), d.prefix(r.FirstChanged))
