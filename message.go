@@ -55,7 +55,7 @@ type Message struct {
 	Role       Role            `json:"role"`                 // who it is from
 	Parts      []Part          `json:"parts"`                // the content, in order
 	ToolCallID string          `json:"toolCallId,omitempty"` // RoleTool: the ID of the call that this answers
-	ToolName   string          `json:"toolName,omitempty"`   // RoleTool: the tool that was called
+	ToolName   string          `json:"toolName,omitempty"`   // RoleTool: the tool that was called; "": the tool of the call, which is asked for it
 	IsError    bool            `json:"isError,omitempty"`    // RoleTool: the call failed
 	Details    json.RawMessage `json:"details,omitempty"`    // host-only: never counted or sent; of it only exitCode and status may be named in a summary
 	StopReason string          `json:"stopReason,omitempty"` // RoleAssistant: "error" and "aborted" mark a failed turn

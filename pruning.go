@@ -65,6 +65,7 @@ func (p *pruning) findCandidates() bool {
 		start++
 	}
 	match := newToolMatcher(p.AllowTools, p.DenyTools)
+	tools := match.namesIn(p.history)
 	results := 0
 	for i := start; i < end; i++ {
 		if p.history[i].Role == RoleTool {
@@ -79,7 +80,7 @@ func (p *pruning) findCandidates() bool {
 			continue
 		}
 		n, ok := textBytes(m)
-		if !ok || !match.prunable(m.ToolName) {
+		if !ok || !match.prunable(tools.of(i, m)) {
 			continue
 		}
 		long = long || n > p.SoftTrimMaxChars

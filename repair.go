@@ -8,6 +8,8 @@ package winnow
 //     result that says so; calls that still wait at the very end stay open;
 //   - calls and results are paired by occurrence, so that ids may repeat in later turns and inside one
 //     message, or be empty; the first use of an id keeps it and later ones get a suffix, call and result alike;
+//   - a result without an id answers an open call of the newest message with calls before it: the first that
+//     calls its tool or, if none does, the first; it gets the id of that call;
 //   - calls of failed turns (StopReason "error" or "aborted") go with their results, their text stays;
 //   - arguments that are not JSON are wrapped in an object; empty texts go, and with them messages that
 //     would be empty.
@@ -51,6 +53,7 @@ type repair struct {
 func (r *repair) run() ([]Message, []Edit) {
 	r.collectCalls()
 	r.pair()
+	r.pairWithoutIDs()
 	r.pairLate()
 	r.nameCalls()
 	r.build()

@@ -115,6 +115,61 @@ func (r *repair) take(s, i int32, tool string) int32 {
 	return s
 }
 
+// pairWithoutIDs gives the results without an id that are left to the open calls of the newest message with calls
+// before them: first by the name of the tool, and what is left then in order. Some providers have no ids (Gemini,
+// Ollama), and a host that imports their results apart from the calls has none to give.
+func (r *repair) pairWithoutIDs() {
+	calls := int32(-1)          // the first of the newest message with calls
+	var open map[string][]int32 // its open calls, by their tools; nil: not asked for yet
+	var left []int32            // results whose tool no open call has
+	for i := range r.history {
+		m := &r.history[i]
+		switch {
+		case m.Role == RoleAssistant && r.first[i] >= 0:
+			r.giveInOrder(calls, left)
+			calls, open, left = r.first[i], nil, left[:0]
+		case m.Role == RoleTool && m.ToolCallID == "" && r.answer[i] < 0 && calls >= 0:
+			if open == nil {
+				open = r.openByName(calls)
+			}
+			if named := open[m.ToolName]; m.ToolName != "" && len(named) > 0 {
+				r.calls[named[0]].result, r.answer[i] = int32(i), named[0]
+				open[m.ToolName] = named[1:]
+			} else {
+				left = append(left, int32(i))
+			}
+		}
+	}
+	r.giveInOrder(calls, left)
+}
+
+// openByName lists the calls of a message that have no result, in order, by their tools. first is its first call.
+func (r *repair) openByName(first int32) map[string][]int32 {
+	open := map[string][]int32{}
+	for s := first; r.isOfMessage(s, first); s++ {
+		if r.isOpen(s) {
+			name := r.callPart(s).Name
+			open[name] = append(open[name], s)
+		}
+	}
+	return open
+}
+
+// giveInOrder gives results to the calls of a message that have none, in order. first is its first call.
+func (r *repair) giveInOrder(first int32, results []int32) {
+	for s := first; len(results) > 0 && r.isOfMessage(s, first); s++ {
+		if r.isOpen(s) {
+			r.calls[s].result, r.answer[results[0]] = results[0], s
+			results = results[1:]
+		}
+	}
+}
+
+// isOfMessage says that there is a call s, and that it is of the message that call first is of.
+func (r *repair) isOfMessage(s, first int32) bool {
+	return int(s) < len(r.calls) && r.calls[s].message == r.calls[first].message
+}
+
 // pairLate gives the results that are left to calls that are still open. Where several could be meant, the
 // newest result goes to the newest call before it: that keeps their order if there is one for each.
 func (r *repair) pairLate() {
@@ -140,18 +195,23 @@ func (r *repair) pairLate() {
 	}
 }
 
-// openByID lists the calls that have no result yet, or only one that this function once made.
+// openByID lists the calls that are open.
 func (r *repair) openByID() map[string][]int32 {
 	open := map[string][]int32{}
 	for s := range r.calls {
-		c := &r.calls[s]
-		if c.result >= 0 && !isMissingResult(&r.history[c.result]) {
+		if !r.isOpen(int32(s)) {
 			continue
 		}
 		id := r.callPart(int32(s)).ID
 		open[id] = append(open[id], int32(s))
 	}
 	return open
+}
+
+// isOpen says that call s has no result, or only one that a repair once made.
+func (r *repair) isOpen(s int32) bool {
+	result := r.calls[s].result
+	return result < 0 || isMissingResult(&r.history[result])
 }
 
 // isMissingResult says that m is a result that a repair made.

@@ -66,6 +66,14 @@ func TestRepairToolPairing(t *testing.T) {
 		{"id in a later turn", list(q, modelCalls("a"), toolSays("a", "1"), q, modelCalls("a"), toolSays("a", "2"), q), "u a[a] t:a=1 u a[a_2] t:a_2=2 u", 2, "paired by occurrence; the second use gets a suffix, call and result alike"},
 		{"id in three turns", list(q, modelCalls("a"), toolSays("a", "1"), modelCalls("a"), toolSays("a", "2"), modelCalls("a"), toolSays("a", "3"), q), "u a[a] t:a=1 a[a_2] t:a_2=2 a[a_3] t:a_3=3 u", 4, "numbers go on"},
 		{"suffix is taken", list(q, modelCalls("a", "a_2"), toolSays("a", "1"), toolSays("a_2", "x"), modelCalls("a"), toolSays("a", "2"), q), "u a[a,a_2] t:a=1 t:a_2=x a[a_3] t:a_3=2 u", 2, "an id of the history is never made a second time"},
+		{"no ids, by order", list(q, modelCalls("a", "b"), toolOf("", "", "1"), toolOf("", "", "2"), q), "u a[a,b] t:a=1 t:b=2 u", 2, "results that were imported on their own have no id to give"},
+		{"no ids, by name", list(q, read, toolOf("", "write", "w"), toolOf("", "read", "r"), q), "u a[a,a_2] t:a=r t:a_2=w u", 3, "the tool's name says more than the order"},
+		{"no ids, some names", list(q, read, toolOf("", "other", "r"), toolOf("", "read", "w"), q), "u a[a,a_2] t:a=w t:a_2=r u", 3, "what is left goes to what is left"},
+		{"no ids, late", list(q, modelCalls("a"), a, q, toolOf("", "exec", "1"), a), "u a[a] t:a=1 a u a", 1, "the newest message with calls"},
+		{"no ids, two steps", list(q, modelCalls("a"), toolOf("", "", "1"), modelCalls("b"), toolOf("", "", "2"), q), "u a[a] t:a=1 a[b] t:b=2 u", 2, "each step has its own"},
+		{"no ids, too many", list(q, modelCalls("a"), toolSays("a", "1"), toolOf("", "exec", "2"), q), "u a[a] t:a=1 u", 1, "nothing waits for it"},
+		{"no ids, no calls", list(q, toolOf("", "exec", "1"), q), "u u", 1, "nothing was called"},
+		{"no id, one missing", list(q, modelCalls("a", "b"), toolOf("", "", "1"), q), "u a[a,b] t:a=1 E:b u", 2, "the other has none"},
 		{"id twice in a message", list(q, modelCalls("a", "a"), toolSays("a", "1"), toolSays("a", "2"), q), "u a[a,a_2] t:a=1 t:a_2=2 u", 2, "in the order of the calls"},
 		{"id twice, by tool", list(q, read, write, readResult, q), "u a[a,a_2] t:a=r t:a_2=w u", 3, "the tool's name says which is which"},
 		{"empty id", list(q, modelCalls(""), toolSays("", "1"), q), "u a[call_1] t:call_1=1 u", 2, "providers refuse it"},
@@ -225,4 +233,20 @@ func TestRepairEveryShortHistory(t *testing.T) {
 		}
 	}
 	try(nil, 4)
+}
+
+// toolOf is a result with the name of its tool.
+func toolOf(id, tool, text string) winnow.Message {
+	m := toolSays(id, text)
+	m.ToolName = tool
+	return m
+}
+
+// TestRepairWithoutIDsAfterAStandIn has a host that keeps the repaired history, in which a result stands in for one
+// that comes later.
+func TestRepairWithoutIDsAfterAStandIn(t *testing.T) {
+	kept, _ := winnow.RepairToolPairing(list(userSays("q"), modelCalls("a"), userSays("q")))
+	require.Equal(t, "u a[a] E:a u", outline(kept))
+	got, _ := winnow.RepairToolPairing(append(kept, toolOf("", "exec", "the real one"), userSays("q")))
+	assert.Equal(t, "u a[a] t:a=the real one u u", outline(got))
 }

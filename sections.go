@@ -39,12 +39,14 @@ type failure struct {
 func (c carried) add(tools *fileTools, lists ...[]Message) carried {
 	old := c.Failures
 	c.Failures, c.Read, c.Modified, c.Rules = nil, slices.Clone(c.Read), slices.Clone(c.Modified), slices.Clone(c.Rules)
+	called, n := toolNamesOf(lists...), 0
 	for _, messages := range lists {
 		for i := range messages {
 			m := &messages[i]
+			n++
 			switch m.Role {
 			case RoleTool:
-				c.addFailure(m)
+				c.addFailure(m, called.of(n-1, m))
 			case RoleUser:
 				c.addRules(m)
 			case RoleAssistant:
@@ -65,7 +67,7 @@ func (c carried) add(tools *fileTools, lists ...[]Message) carried {
 
 func newest[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }
 
-func (c *carried) addFailure(m *Message) {
+func (c *carried) addFailure(m *Message, tool string) {
 	if !m.IsError || m.ToolCallID == "" || isMissingResult(m) || slices.ContainsFunc(c.Failures, func(f failure) bool { return f.Call == m.ToolCallID }) {
 		return
 	}
@@ -73,12 +75,12 @@ func (c *carried) addFailure(m *Message) {
 		c.More++
 		return
 	}
-	c.Failures = append(c.Failures, failure{m.ToolCallID, failureLine(m)})
+	c.Failures = append(c.Failures, failure{m.ToolCallID, failureLine(m, tool)})
 }
 
-// failureLine is one line on a result that is an error: NAME (META): TEXT.
-func failureLine(m *Message) string {
-	name := strings.TrimSpace(m.ToolName)
+// failureLine is one line on the result of a tool that is an error: NAME (META): TEXT.
+func failureLine(m *Message, tool string) string {
+	name := strings.TrimSpace(tool)
 	if name == "" {
 		name = "tool"
 	}

@@ -90,6 +90,7 @@ type staleness struct {
 	view    *view
 	options PruneOptions
 	match   toolMatcher
+	tools   toolNames      // of the results of view
 	subject []*subject     // of each result; nil: not known
 	asked   map[uint32]int // how often each call was made
 	last    map[uint32]int // the newest result of each call that is no failure
@@ -106,6 +107,7 @@ func (d *draft) staleParts(early bool, ahead int) []stale {
 		return nil
 	}
 	s := staleness{view: v, options: o, match: newToolMatcher(o.AllowTools, o.DenyTools), early: early}
+	s.tools = s.match.namesIn(v.messages)
 	s.readSubjects(d.manager.opts.Compact.fileTools())
 	first := slices.IndexFunc(v.messages, func(m Message) bool { return m.Role == RoleUser })
 	if first < 0 {
@@ -171,7 +173,7 @@ func (s *staleness) readSubjects(tools *fileTools) {
 func (s *staleness) result(i, carried int) (stale, bool) {
 	v := s.view
 	m := &v.messages[i]
-	if s.options.NoHardClear || v.tokens[i] < leastStale || v.edited[i] != nil && v.edited[i].op == OpClear || !s.match.prunable(m.ToolName) {
+	if s.options.NoHardClear || v.tokens[i] < leastStale || v.edited[i] != nil && v.edited[i].op == OpClear || !s.match.prunable(s.tools.of(i, m)) {
 		return stale{}, false
 	}
 	if _, isText := textBytes(m); !isText {

@@ -21,9 +21,10 @@ const (
 // share no memory with history that a summarizer could write to; and the texts that it put in front of results.
 func forSummary(history []Message) (out []Message, outcomes []string) {
 	out, outcomes = make([]Message, len(history)), make([]string, len(history))
+	tools := toolNamesOf(history)
 	for i := range history {
 		m := &history[i]
-		out[i] = Message{ID: m.ID, Role: m.Role, ToolCallID: m.ToolCallID, ToolName: m.ToolName, IsError: m.IsError,
+		out[i] = Message{ID: m.ID, Role: m.Role, ToolCallID: m.ToolCallID, ToolName: tools.of(i, m), IsError: m.IsError,
 			StopReason: m.StopReason, Time: m.Time, Pinned: m.Pinned, Injected: m.Injected, Summary: m.Summary}
 		parts := make([]Part, 0, len(m.Parts)+1)
 		if outcomes[i] = outcomeText(m); outcomes[i] != "" {

@@ -22,8 +22,19 @@ func foldPatterns(patterns []string) []string {
 
 func fold(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
 
+// matchesAll says that no pattern excludes a tool.
+func (t toolMatcher) matchesAll() bool { return len(t.allow) == 0 && len(t.deny) == 0 }
+
+// namesIn returns the tools of the results of messages, if a pattern asks for them.
+func (t toolMatcher) namesIn(messages []Message) toolNames {
+	if t.matchesAll() {
+		return nil
+	}
+	return toolNamesOf(messages)
+}
+
 func (t toolMatcher) prunable(name string) bool {
-	if len(t.allow) == 0 && len(t.deny) == 0 {
+	if t.matchesAll() {
 		return true
 	}
 	name = fold(name)

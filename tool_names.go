@@ -1,0 +1,71 @@
+package winnow
+
+// Which tool a result is of. A host that imports the results of a step on their own, apart from the calls, gives
+// them the ids of their calls and no name. What asks for the tool takes it from the call then. The messages stay
+// as they are: the tool's name is part of how a message is recognised.
+
+// toolNames are the names of the tools that the results of some messages are of, by the messages' indexes. nil: each
+// result says it itself.
+type toolNames []string
+
+// of returns the tool that result m, message i, is of; "" if nothing tells.
+func (n toolNames) of(i int, m *Message) string {
+	if n == nil {
+		return m.ToolName
+	}
+	return n[i]
+}
+
+// toolNamesOf reads lists of messages that follow each other. Where ids repeat, a result belongs to the newest
+// call that has its id; calls without ids are answered in their order.
+func toolNamesOf(lists ...[]Message) toolNames {
+	n := 0
+	missing := false
+	for _, messages := range lists {
+		n += len(messages)
+		for i := range messages {
+			missing = missing || messages[i].Role == RoleTool && messages[i].ToolName == ""
+		}
+	}
+	if !missing {
+		return nil
+	}
+	names := make(toolNames, 0, n)
+	byID := map[string]string{}
+	var unnamed []string // the tools of the newest calls without ids that wait for their results
+	for _, messages := range lists {
+		for i := range messages {
+			m := &messages[i]
+			name := m.ToolName
+			switch {
+			case m.Role == RoleAssistant:
+				unnamed = readCalls(m, byID)
+			case m.Role == RoleTool && m.ToolCallID != "":
+				if name == "" {
+					name = byID[m.ToolCallID]
+				}
+			case m.Role == RoleTool && len(unnamed) > 0:
+				if name == "" {
+					name = unnamed[0]
+				}
+				unnamed = unnamed[1:]
+			}
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// readCalls adds the tools of m's calls to byID, and returns those of the calls without ids.
+func readCalls(m *Message, byID map[string]string) (unnamed []string) {
+	for k := range m.Parts {
+		switch p := &m.Parts[k]; {
+		case p.Kind != KindToolCall:
+		case p.ID == "":
+			unnamed = append(unnamed, p.Name)
+		default:
+			byID[p.ID] = p.Name
+		}
+	}
+	return unnamed
+}
