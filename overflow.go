@@ -33,7 +33,8 @@ type ErrorMatcher func(err error) (ErrorInfo, bool)
 // ClassifyError reads any provider's error: an SDK's typed error, a wrapped or joined one, or a plain
 // text with or without the provider's JSON in it. The status is read from a method StatusCode() int,
 // HTTPStatusCode() int or HTTPStatus() int or from a field of such a name; the rest is what Error() says
-// and the fields that hold a message, a body or a code. An error that no rule knows is [ErrorOther].
+// and the fields that hold a message, a body or a code. Where none of them says anything, the body of the response
+// in the error is looked at, if it is in memory; it stays readable. An error that no rule knows is [ErrorOther].
 //
 // Go's own errors come first: a cancelled context is ErrorOther and a deadline or a network timeout is
 // [ErrorTimeout], whatever the text. A refusal for tokens per minute is an [ErrorOverflow] of that limit

@@ -1,7 +1,9 @@
 package winnow
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"net/http"
 	"os"
 	"reflect"
@@ -20,6 +22,7 @@ const (
 type finding struct {
 	status    int // of HTTP, 400 to 599; 0: none
 	texts     []string
+	body      string // of the response in the error at hand
 	codes     []string
 	timeout   bool
 	cancelled bool
@@ -75,8 +78,13 @@ func (f *finding) inspect(err error) {
 			f.addText(text)
 		}
 	})
+	said := len(f.texts)
 	f.methods(err)
 	try(func() { f.fields(reflect.ValueOf(err)) })
+	if len(f.texts) == said { // the SDK made nothing of the body: a server has its own form of an error
+		f.addText(f.body)
+	}
+	f.body = ""
 }
 
 // isJoin says that text is what errors.Join makes of what it joins: each has its own text then.
@@ -134,7 +142,11 @@ func (f *finding) methods(err error) {
 		try(func() { f.addText(e.ErrorMessage()) })
 	}
 	if e, ok := err.(interface{ RawJSON() string }); ok {
-		try(func() { f.addText(e.RawJSON()) })
+		try(func() {
+			if raw := e.RawJSON(); raw != "null" {
+				f.addText(raw)
+			}
+		})
 	}
 }
 
@@ -182,8 +194,49 @@ func (f *finding) field(name string, v reflect.Value) {
 			if s := v.FieldByName("StatusCode"); s.IsValid() && s.CanInt() {
 				f.addStatus(int(s.Int()))
 			}
+			f.body = bodyInMemory(v.FieldByName("Body"))
 		}
 	}
+}
+
+// maxErrorBody is how much of a response's body is read, in bytes. Refusals are far shorter; some send the request
+// back.
+const maxErrorBody = 64 << 10
+
+// bodyInMemory returns the beginning of a response's body that an SDK has read and put back, as those of OpenAI and
+// Anthropic do, without reading it away. Nothing is read from a connection: that could wait for ever.
+func bodyInMemory(v reflect.Value) string {
+	for v.IsValid() && v.Kind() == reflect.Interface {
+		v = v.Elem()
+	}
+	if v.IsValid() && v.Kind() == reflect.Struct { // what io.NopCloser makes
+		if v = v.FieldByName("Reader"); v.IsValid() && v.Kind() == reflect.Interface {
+			v = v.Elem()
+		}
+	}
+	if !v.IsValid() || !v.CanInterface() {
+		return ""
+	}
+	switch b := v.Interface().(type) {
+	case *bytes.Buffer:
+		unread := b.Bytes()
+		return string(unread[:min(len(unread), maxErrorBody)])
+	case *bytes.Reader:
+		return unreadOf(b, b.Size(), b.Len())
+	case *strings.Reader:
+		return unreadOf(b, b.Size(), b.Len())
+	}
+	return ""
+}
+
+// unreadOf returns the beginning of what is left to read of r.
+func unreadOf(r io.ReaderAt, size int64, left int) string {
+	b := make([]byte, min(left, maxErrorBody))
+	n, err := r.ReadAt(b, size-int64(left))
+	if err != nil && err != io.EOF {
+		return ""
+	}
+	return string(b[:n])
 }
 
 // addStatus keeps the outermost status that says something: a 200 may carry an error in its stream.

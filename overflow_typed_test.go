@@ -1,9 +1,11 @@
 package winnow
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -109,6 +111,48 @@ type embeddedErr struct {
 }
 
 func (e embeddedErr) Error() string { return "embedded" }
+
+// TestClassifyErrorBody has errors whose SDK made nothing of the response's body: servers that speak OpenAI's API have
+// forms of their own (SGLang, Mistral, LM Studio).
+func TestClassifyErrorBody(t *testing.T) {
+	const said = `{"object":"error","message":"prompt is too long: 250000 tokens > 200000 maximum","code":400}`
+	overflow := ErrorInfo{ErrorOverflow, 250000, 200000}
+	for _, c := range []struct {
+		why  string
+		body io.ReadCloser
+		want ErrorInfo
+	}{
+		{"a buffer, as openai-go leaves it", io.NopCloser(bytes.NewBufferString(said)), overflow},
+		{"a reader, as anthropic-sdk-go does", io.NopCloser(bytes.NewReader([]byte(said))), overflow},
+		{"a text", io.NopCloser(strings.NewReader(said)), overflow},
+		{"a long one", io.NopCloser(strings.NewReader(said + strings.Repeat(" ", 1<<20))), overflow},
+		{"a connection is not read", &connection{t}, ErrorInfo{}},
+		{"a connection behind io.NopCloser", io.NopCloser(&connection{t}), ErrorInfo{}},
+		{"none", nil, ErrorInfo{}},
+	} {
+		err := &fieldErr{Response: &http.Response{StatusCode: 400, Body: c.body}}
+		for range 2 { // it can be read as often as one likes
+			if got := ClassifyError(err); got != c.want {
+				t.Errorf("%s: %+v", c.why, got)
+			}
+		}
+		if c.want == overflow {
+			if b, err := io.ReadAll(c.body); err != nil || !strings.HasPrefix(string(b), said) {
+				t.Errorf("%s: of the body %d bytes are left: %v", c.why, len(b), err)
+			}
+		}
+	}
+}
+
+// connection fails the test when it is read.
+type connection struct{ t *testing.T }
+
+func (c *connection) Read([]byte) (int, error) {
+	c.t.Error("a body that may wait for a network is read")
+	return 0, io.EOF
+}
+
+func (c *connection) Close() error { return nil }
 
 func TestClassifyErrorTyped(t *testing.T) {
 	limited, said := 429, "prompt is too long: 250000 tokens > 200000 maximum"
