@@ -1,7 +1,9 @@
 package winnow_test
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -50,4 +52,92 @@ func TestNewestRequestKeepsItsImage(t *testing.T) {
 	r = prepare(t, m, h)
 	last := r.Messages[len(r.Messages)-1]
 	assert.Equal(t, picture.Parts, last.Parts)
+}
+
+// screenshots is the history of an agent that works with a screen: a call, a screenshot as its result, again and again.
+func screenshots(steps, size int) []winnow.Message {
+	h := list(userSays("Book the cheapest flight to Lisbon."))
+	for i := range steps {
+		id := "call_" + itoa(i)
+		shot := toolSays(id, "Screenshot "+itoa(i)+" taken.")
+		shot.Parts = append(shot.Parts, winnow.Part{Kind: winnow.KindImage, MediaType: "image/png", Bytes: size})
+		h = append(h, modelSends(textPart("Step "+itoa(i)+": I click on the next field and look."), callPart(id, "computer")), shot)
+	}
+	return h
+}
+
+// rewrites is in how many of the requests for a history that grows by a step each the prompt cache is lost.
+func rewrites(t testing.TB, window int, o *winnow.Options, steps int, history func(steps int) []winnow.Message) int {
+	c := newClock()
+	o.Now = c.Now
+	m := newManager(t, window, o)
+	n, before := 0, 0
+	for i := range steps {
+		r := prepare(t, m, history(i+1))
+		require.LessOrEqual(t, r.Bytes, o.MaxBytes)
+		if r.FirstChanged < before {
+			n++
+		}
+		before = len(r.Messages)
+		c.pass(20 * time.Second)
+	}
+	return n
+}
+
+// A body that is too large is made smaller by so much that the next requests fit as well.
+func TestBodyIsRewrittenRarely(t *testing.T) {
+	shots, pictures := screenshots(120, 400_000), album(120, 400_000)
+	results := largeResults(120, 30_000)
+	for _, tt := range []struct {
+		name    string
+		bytes   int // that a body may have
+		history func(steps int) []winnow.Message
+		most    int // rewrites
+	}{
+		{"screenshots as results", 10_000_000, func(steps int) []winnow.Message { return shots[:1+2*steps] }, 8},
+		{"pictures of the user", 10_000_000, func(steps int) []winnow.Message { return pictures[:2*steps-1] }, 8},
+		{"large results", 1_000_000, func(steps int) []winnow.Message { return results[:1+2*steps] }, 12},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			o := &winnow.Options{MaxBytes: tt.bytes, Prune: keepAll}
+			n := rewrites(t, 1_000_000, o, 120, tt.history)
+			assert.Positive(t, n)
+			assert.LessOrEqual(t, n, tt.most)
+		})
+	}
+}
+
+// largeResults is the history of an agent that has a log file read in every step.
+func largeResults(steps, size int) []winnow.Message {
+	h := list(userSays("Find the request that failed."))
+	log := strings.Repeat("a line of the log\n", size/18)
+	for i := range steps {
+		id := "call_" + itoa(i)
+		h = append(h, modelSends(textPart("Step "+itoa(i)), callPart(id, "read_log")), toolSays(id, "Log "+itoa(i)+"\n"+log))
+	}
+	return h
+}
+
+// What the newest step brought stays as long as there is anything else to leave out.
+func TestBodyKeepsTheNewestStep(t *testing.T) {
+	h := screenshots(30, 400_000)
+	r := prepare(t, newManager(t, 200_000, &winnow.Options{MaxBytes: 1_000_000}), h)
+	n, _ := imagesOf(r.Messages[len(r.Messages)-1:])
+	assert.Equal(t, 1, n, "the newest screenshot")
+	old := list(userSays("Look."), modelCalls("a"), toolSays("a", strings.Repeat("line\n", 50_000)), modelSays("Seen."))
+	r = prepare(t, newManager(t, 1_000_000, &winnow.Options{MaxBytes: 500_000, Prune: keepAll}), append(old, screenshots(1, 400_000)...))
+	n, _ = imagesOf(r.Messages)
+	assert.Equal(t, 1, n, "an old result goes first")
+}
+
+// BenchmarkComputerUse is 120 requests of an agent that works with a screen, behind a provider that takes bodies of
+// 10 MB. rewrites/120 is in how many of them what was sent before is sent otherwise, so that it is paid again.
+func BenchmarkComputerUse(b *testing.B) {
+	h := screenshots(120, 400_000)
+	n := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		n = rewrites(b, 200_000, &winnow.Options{MaxBytes: 10_000_000}, 120, func(steps int) []winnow.Message { return h[:1+2*steps] })
+	}
+	b.ReportMetric(float64(n), "rewrites/120")
 }

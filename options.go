@@ -57,7 +57,7 @@ type Options struct {
 	Reserve      int              // tokens kept free for the answer (20 000, at most a quarter of the window); more than three quarters of the window is taken as that
 	Overhead     int              // tokens of system prompt and tool schemas that are not in the history (what the first Usage tells)
 	Thinking     ThinkingPolicy   // what an epoch does with the thinking of older turns (ThinkingKept)
-	MaxBytes     int              // limit of the request body in bytes; 0: none
+	MaxBytes     int              // limit of the request body in bytes; 0: none. A larger body loses its oldest images down to half of it, then its oldest results down to 0.7, so that the next requests fit too
 	ErrorMatcher ErrorMatcher     // the host's own reading of the provider's errors, before [ClassifyError]'s (nil: none)
 	Now          func() time.Time // the clock (nil: [time.Now])
 	Logger       *slog.Logger     // decisions, never text of the conversation (nil: none)
