@@ -259,6 +259,12 @@ func (d *draft) room() int {
 	return a.estimatedAs(min(d.budget-hidden, shareOf(max(0, d.ceiling()-hidden), 1/(1+d.marginShare()))))
 }
 
+// wholeRoom is room without the margin of the estimates.
+func (d *draft) wholeRoom() int {
+	a := &d.accounting
+	return a.estimatedAs(d.budget - a.hidden(d.manager.opts.Overhead))
+}
+
 // windowEstimate is the model's window in estimated tokens, without what no message shows.
 func (d *draft) windowEstimate() int {
 	a := &d.accounting

@@ -132,12 +132,11 @@ func (m *Manager) noteFailure(err error, d *draft) {
 	m.opts.Logger.Warn("winnow: compaction failed", "reason", failureReason(err), "error_class", string(ClassifyError(err).Class), "failures", b.failures, "breaker_opened", b.failures == breakerLimit)
 }
 
-// withoutSummary is what becomes of a draft whose summary is not to be had: it is sent as it is, if it fits.
+// withoutSummary is what becomes of a draft whose summary is not to be had: it is sent as it is, if it fits. That the
+// estimates may be too low is no reason to lose what a digest does not hold.
 func (m *Manager) withoutSummary(ctx context.Context, d *draft) (*Request, error) {
-	if d.isCramped {
-		if next := m.draft(d.history, m.ledger.checkpoint); next.fits() && next.fit() {
-			return m.commit(next), nil
-		}
+	if next := m.draft(d.history, m.ledger.checkpoint); next.tokens() <= next.budget && next.fit() {
+		return m.commit(next), nil
 	}
 	return m.digestAndCommit(ctx, d)
 }

@@ -155,18 +155,20 @@ func (d *draft) summaryCap() int {
 	return max(minSummaryTokens, min(shareOf(d.budget, summaryShare), maxSummaryTokens))
 }
 
-// summaryCapBeside is summaryCap where what stays leaves less: half of the rest is for the newest results.
+// summaryCapBeside is summaryCap where what stays leaves less: half of the rest is for the newest results. Where only
+// the margin of the estimates has no room for a short summary, the budget has.
 func (d *draft) summaryCapBeside(s *span) int {
-	free := d.room() - s.least - textTokens(d.manager.opts.Estimator, summaryBegin+summaryEnd)
+	needed := s.least + textTokens(d.manager.opts.Estimator, summaryBegin+summaryEnd)
+	free := max(d.room()-needed, min(minSummaryTokens, d.wholeRoom()-needed))
 	return min(d.summaryCap(), max(free/2, min(free, minSummaryTokens)))
 }
 
 // canCompact says that there is something whose summary would be smaller, and that the rest can fit. What
-// cannot fit in any way is not worth a call.
+// cannot fit in any way is not worth a call; a margin alone is no reason to think so.
 func (d *draft) canCompact() bool {
 	s := d.span()
 	frame := textTokens(d.manager.opts.Estimator, summaryBegin+summaryEnd)
-	return s.removed > leastGain+frame && addTokens(s.least, frame) <= d.room()
+	return s.removed > leastGain+frame && addTokens(s.least, frame) <= d.wholeRoom()
 }
 
 // unreadTokens is about what a model would read in a compaction of d that no model has summarized.
