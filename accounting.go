@@ -12,7 +12,9 @@ type accounting struct {
 	anchor            anchor
 	billed, estimated float64 // tokens of what was added between anchors; older ones weigh less
 	limit             int     // tokens that a request may have, as the provider said; 0: it did not
-	guess             int     // the same where it only said that one was too long; 0: none
+	window            int     // … with the room for the answer; 0: it did not say
+	guess             guess   // the same where it only said that one was too long
+	body              guess   // of the bytes of a body, likewise
 }
 
 // anchor is a request whose size the provider told.
@@ -85,19 +87,22 @@ func (a *accounting) observe(messages, estimate, prompt, overhead int) {
 // learnFrom takes what a draft of the same history has learned, unless more was learned meanwhile. Its anchor is
 // no beginning of a request with another checkpoint.
 func (a *accounting) learnFrom(d *draft) {
-	limit, guess := a.limit, a.guess
+	limit, window, guess, body := a.limit, a.window, a.guess, a.body
+	if d.known.guess == guess {
+		guess = d.accounting.guess
+	}
+	if d.known.body == body {
+		body = d.accounting.body
+	}
 	if known := d.known; a.anchor == known.anchor && a.billed == known.billed && a.estimated == known.estimated {
 		*a = d.accounting
 	}
-	a.limit, a.guess, a.anchor.messages = limit, guess, lost
+	a.limit, a.window, a.guess, a.body, a.anchor.messages = limit, window, guess, body, lost
 }
 
 // budget is what a request may have, of n tokens that the window has for it.
 func (a *accounting) budget(n int) int {
-	if n = a.told(n); a.guess > 0 {
-		n = min(n, a.guess)
-	}
-	return n
+	return least(a.told(n), a.guess.limit)
 }
 
 // told is budget without what is only guessed.
@@ -118,6 +123,10 @@ func (d *draft) observeUsage() {
 	if d.intact < sent {
 		d.rejectFrom(d.intact)
 		return
+	}
+	if sent > 0 && sent < len(v.messages) {
+		d.accounting.take(d.manager, &v.messages[sent])
+		d.budget = d.manager.budgetBy(&d.accounting)
 	}
 	sum, shown := 0, 0
 	for i := range v.messages {
@@ -265,8 +274,13 @@ func (d *draft) wholeRoom() int {
 	return a.estimatedAs(d.budget - a.hidden(d.manager.opts.Overhead))
 }
 
-// windowEstimate is the model's window in estimated tokens, without what no message shows.
+// windowEstimate is the model's window in estimated tokens, without what no message shows. It is what is known of the
+// window: the provider may have told of a smaller one, or refused what should fit.
 func (d *draft) windowEstimate() int {
 	a := &d.accounting
-	return max(1, a.estimatedAs(d.manager.window-a.hidden(d.manager.opts.Overhead)))
+	window := least(d.manager.window, a.window)
+	if a.guess.limit > 0 {
+		window = min(window, addTokens(a.guess.limit, d.manager.opts.Reserve))
+	}
+	return max(1, a.estimatedAs(window-a.hidden(d.manager.opts.Overhead)))
 }

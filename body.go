@@ -51,13 +51,9 @@ func (d *draft) bytes() int {
 	return n
 }
 
-// bodyLimit is the host's limit or the provider's, in bytes; 0: none is known.
+// bodyLimit is the host's limit, the provider's or what is guessed, in bytes; 0: none is known.
 func (d *draft) bodyLimit() int {
-	host, learned := d.manager.opts.MaxBytes, d.ledger.body
-	if host == 0 || learned > 0 && learned < host {
-		return learned
-	}
-	return host
+	return least(d.manager.toldBody(), d.accounting.body.limit)
 }
 
 func (d *draft) fitsBody() bool {

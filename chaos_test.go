@@ -87,6 +87,9 @@ func (c *chaos) run(m *winnow.Manager, h []winnow.Message) (*winnow.Request, err
 	c.mu.Unlock()
 	c.calls = 0
 	_, r, err := winnow.Do(ctx, m, h, c.call)
+	if errors.Is(err, winnow.ErrOverflow) {
+		clear(c.sent) // a run that came to nothing is undone, and the next one begins from the log
+	}
 	require.LessOrEqual(c.t, c.calls, 12, "seed %d: a run without end", c.seed)
 	return r, err
 }

@@ -70,6 +70,9 @@ func (m *Manager) prepareWithin(ctx context.Context, history []Message) (*Reques
 	if report == nil && d.fits() && m.begins(ctx, d) {
 		return m.prepareWithin(ctx, history)
 	}
+	if report == nil && !failed && d.fits() && m.background == nil && d.mayReplaceDigest() {
+		return m.replaceDigest(ctx, d)
+	}
 	if !d.fit() {
 		if tokens := d.bodyTokens(); tokens > 0 && m.ledger.bodyTokens == 0 {
 			m.ledger.bodyTokens = tokens
@@ -161,6 +164,42 @@ func (m *Manager) digestAndCommit(ctx context.Context, failed *draft) (*Request,
 	return m.commit(d), nil
 }
 
+// mayReplaceDigest says that it is time to ask for the summary that a digest stands in for, though the request fits: the
+// cache is cold, or the history has grown by a share of the budget.
+func (d *draft) mayReplaceDigest() bool {
+	o := &d.manager.opts
+	if d.checkpoint == nil || !d.checkpoint.degraded || len(d.behind) == 0 || o.Compact.Off {
+		return false
+	}
+	if _, isDigest := o.Summarizer.(digester); isDigest {
+		return false
+	}
+	wasIdle := !o.Cache.None && !d.ledger.sentAt.IsZero() && d.isCold()
+	return wasIdle || d.plainTokens()-d.ledger.digestAt >= shareOf(d.budget, breakerGrowth)
+}
+
+// replaceDigest asks the summarizer once. Where it fails the digest goes on to stand in.
+func (m *Manager) replaceDigest(ctx context.Context, d *draft) (*Request, error) {
+	m.ledger.run.asksOnce = true
+	compacted, report, err := m.compact(ctx, d, m.opts.Summarizer, "", false)
+	if err == nil && compacted.fit() {
+		m.ledger.breaker = breaker{}
+		return m.commitCompaction(compacted, report), nil
+	}
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("winnow: waiting for a summary: %w", context.Cause(ctx))
+	}
+	if err != nil {
+		m.noteFailure(err, d)
+	}
+	m.ledger.digestAt = d.plainTokens()
+	next := m.draft(d.history, m.ledger.checkpoint)
+	if !next.fit() {
+		return nil, next.overflow()
+	}
+	return m.commit(next), nil
+}
+
 // errNoGain: the summary is not smaller than what it stands for.
 var errNoGain = errors.New("the summary does not make the request smaller")
 
@@ -171,16 +210,31 @@ func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructi
 	before := d.tokens()
 	c, err := d.newCompaction(instructions)
 	if err == nil {
-		c.isDown = c.isDown && !asked
+		c.isDown = (c.isDown || m.ledger.run.asksOnce) && !asked
 		err = c.giveRules(m.rulesSection(), asked)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	m.opts.Logger.Debug("winnow: compacting", "tokens", before, "budget", d.budget, "asked", asked)
+	run := &m.ledger.run
+	_, isFree := s.(digester)
+	if run.compactions++; run.refusals > 0 {
+		c.limitCalls(maxSummaryCalls - run.calls)
+	}
 	var cp *checkpoint
 	var report *Compaction
 	m.unlocked(func() { cp, report, err = c.run(ctx, s) })
+	switch {
+	case isFree:
+		run.compactions--
+	case err != nil: // one that fails is not asked again by this run
+		run.calls = maxSummaryCalls
+	case run.refusals == 0: // by Prepare, whatever it took
+		run.calls++
+	default:
+		run.calls += report.Calls
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -223,6 +277,9 @@ func (m *Manager) commitCompaction(d *draft, report *Compaction) *Request {
 	m.ledger.cache, m.ledger.flushed = nil, false
 	m.forgetBackground()
 	r := m.commit(d)
+	if report.Degraded {
+		m.ledger.digestAt = d.plainTokens()
+	}
 	report.TokensAfter = r.Tokens
 	r.Compaction = report
 	m.opts.Logger.Info("winnow: compacted", "tokens_before", report.TokensBefore, "tokens_after", report.TokensAfter,

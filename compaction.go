@@ -55,6 +55,7 @@ type compaction struct {
 	cap      int // tokens of the whole summary
 	removed  int // tokens of what it replaces, as it stands in the request
 	whole    int // … and as it stands in the history
+	behind   int // tokens of what a digest stands in for, of which the same holds
 	previous string
 	carried  carried // of the history that is summarized, the previous one included
 	healthy  *checkpoint
@@ -74,6 +75,7 @@ type compaction struct {
 	request      place
 	before       int // tokens of the request
 	instructions string
+	attempts     int  // of one call
 	isDown       bool // the breaker is half open
 	cache        *summaryCache
 }
@@ -190,7 +192,7 @@ func (d *draft) newCompaction(instructions string) (*compaction, error) {
 		d.ledger.cache = newSummaryCache()
 	}
 	c := &compaction{
-		opts: o, before: d.tokens(), removed: s.removed, whole: s.whole, cache: d.ledger.cache, cap: d.summaryCapBeside(&s),
+		opts: o, attempts: o.Compact.Attempts, before: d.tokens(), removed: s.removed, whole: s.whole, cache: d.ledger.cache, cap: d.summaryCapBeside(&s),
 		instructions: strings.TrimSpace(o.Compact.Instructions + "\n\n" + instructions), isDown: d.ledger.breaker.failures >= breakerLimit,
 	}
 	// The reference's rule for new content that fills the window, with its margin.
@@ -201,14 +203,25 @@ func (d *draft) newCompaction(instructions string) (*compaction, error) {
 	return c, nil
 }
 
+// limitCalls has the summary take n calls, where it takes no more for the size of what is summarized.
+func (c *compaction) limitCalls(n int) {
+	c.attempts = max(1, min(c.attempts, n))
+	if len(c.prefix.messages) == 0 {
+		return
+	}
+	if c.attempts = 1; n < 2 {
+		c.older, c.prefix = c.older.join(c.prefix), stretch{}
+	}
+}
+
 // giveRules takes the section of the host's rules, with which the summary has to be smaller than what it
 // stands for. What a host asked for need not be.
 func (c *compaction) giveRules(rules string, asked bool) error {
 	c.rules = rules
 	frame := c.tokens(summaryBegin + summaryEnd)
-	removed := c.removed
+	removed := addTokens(c.removed, c.behind)
 	if asked { // it stands for what is in the history, not for what was left of that
-		removed = c.whole
+		removed = addTokens(c.whole, c.behind)
 	}
 	switch least := leastGain + frame + c.tokens(rules); {
 	case removed > least: // a summary that is longer than what it stands for is none
@@ -238,7 +251,9 @@ func (c *compaction) collect(d *draft, s span) {
 	case cp == nil:
 	case cp.degraded && len(d.behind) > 0: // the history is still there: do better than the digest
 		for i := range d.behind {
-			c.older.add(d.behind[i], estimate(c.opts.Estimator, d.behind[i]))
+			n := estimate(c.opts.Estimator, d.behind[i])
+			c.older.add(d.behind[i], n)
+			c.behind = addTokens(c.behind, n)
 		}
 		if c.healthy = cp.healthy; c.healthy != nil {
 			c.previous, c.carried = c.healthy.body, c.healthy.carried

@@ -69,6 +69,7 @@ func (m *Manager) Prepare(ctx context.Context, history []Message) (*Request, err
 
 // prepare is the long way of Prepare. The lock is held. A limit that was only guessed is no reason to fail.
 func (m *Manager) prepare(ctx context.Context, history []Message) (*Request, error) {
+	m.settle(history)
 	r, err := m.prepareWithin(ctx, history)
 	if err != nil {
 		return m.withoutGuess(ctx, history, err)
@@ -82,14 +83,31 @@ func (m *Manager) prepare(ctx context.Context, history []Message) (*Request, err
 func (m *Manager) Plan(history []Message) *Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	d, _, _ := m.splice(m.draft(history, m.ledger.checkpoint))
-	needs := d.needsCompaction()
-	if !needs && !d.fit() {
-		needs = d.bodyTokens() > 0 && !m.opts.Compact.Off
+	defer m.ledger.keep()()
+	m.settle(history)
+	m.ledger.run.begin()
+	d, needs, fits := m.plan(history)
+	if !needs && !fits && m.ledger.accounting.isGuessed() { // see withoutGuess
+		m.ledger.accounting.forgetGuesses()
+		if next, needsToo, _ := m.plan(history); !slices.Contains(m.ledger.run.refused, next.payload()) {
+			d, needs = next, needsToo
+		}
 	}
 	r := d.request()
 	r.NeedsCompaction = needs
 	return r
+}
+
+// plan returns the draft that Plan tells of: whether it needs a compaction, and whether it fits.
+func (m *Manager) plan(history []Message) (d *draft, needs, fits bool) {
+	d, _, _ = m.splice(m.draft(history, m.ledger.checkpoint))
+	if d.needsCompaction() {
+		return d, true, false
+	}
+	if fits = d.fit(); !fits {
+		needs = d.bodyTokens() > 0 && !m.opts.Compact.Off
+	}
+	return d, needs, fits
 }
 
 // Compact summarizes now, whatever the size, even where CompactOptions.Off is set or compactions failed
@@ -100,6 +118,8 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.forgetBackground()
+	m.settle(history)
+	m.ledger.run.begin()
 	m.flush(ctx, history)
 	d := m.draft(history, m.ledger.checkpoint)
 	d, report, err := m.compact(ctx, d, m.opts.Summarizer, instructions, true)
@@ -141,6 +161,7 @@ func (m *Manager) redraft(from *draft, c *checkpoint, made map[key]*projection) 
 	d := m.newDraft(from.history, c, made)
 	d.learned, d.rejected = true, from.rejected
 	d.accounting.learnFrom(from)
+	d.budget = m.budgetBy(&d.accounting)
 	return d.steps()
 }
 
@@ -159,8 +180,10 @@ func (d *draft) steps() *draft {
 
 // budget is what a request may have, in tokens: the window without the reserve, or less if the provider
 // refused that.
-func (m *Manager) budget() int {
-	budget := m.ledger.accounting.budget(m.window - m.opts.Reserve)
+func (m *Manager) budget() int { return m.budgetBy(&m.ledger.accounting) }
+
+func (m *Manager) budgetBy(a *accounting) int {
+	budget := a.budget(m.window - m.opts.Reserve)
 	if most := m.ledger.bodyTokens; most > 0 {
 		budget = min(budget, most)
 	}
@@ -175,6 +198,7 @@ func (m *Manager) commit(d *draft) *Request {
 			"messages", len(r.Messages), "tokens_before", m.ledger.tokens, "tokens", r.Tokens, "edits", len(d.made), "cold", d.isCold())
 	}
 	m.ledger.record(d)
+	m.ledger.bytes = r.Bytes
 	m.ledger.recordTail(d, r)
 	d.logRejected()
 	return r

@@ -96,7 +96,7 @@ func (m *Manager) extend(history []Message, r *Request) bool {
 	l := &m.ledger
 	t := &l.tail
 	x := &l.index
-	if m.background != nil || !t.known || !t.complete || t.changes != x.changes || len(history) < t.history || len(history) == 0 {
+	if m.background != nil || l.attempt != nil || !t.known || !t.complete || t.changes != x.changes || len(history) < t.history || len(history) == 0 {
 		return false
 	}
 	if !t.isPlain && (len(r.Messages) != len(l.sent) || baseOf(r.Messages) != t.messages || !t.keepsAll && (len(r.History) != t.keptLen || baseOf(r.History) != t.kept)) {
@@ -110,6 +110,10 @@ func (m *Manager) extend(history []Message, r *Request) bool {
 	d := &t.draft
 	t.view = view{total: l.estimate}
 	*d = draft{manager: m, ledger: l, view: &t.view, history: history, budget: m.budget(), now: m.opts.Now(), accounting: l.accounting, intact: len(l.sent) + len(added), rejected: d.rejected[:0]}
+	if len(added) > 0 {
+		d.accounting.take(m, &added[0])
+		d.budget = m.budgetBy(&d.accounting)
+	}
 	if !d.mayExtend(added) || !d.addToTail(added) {
 		return false
 	}
@@ -204,7 +208,7 @@ func (d *draft) commitTail(added []Message, r *Request) {
 	d.price(r, t.plain, p)
 	r.NeedsCompaction, r.Compaction, r.Rung = false, nil, ""
 	r.Degraded = l.checkpoint != nil && l.checkpoint.degraded
-	l.sentAt, l.tokens, l.estimate, l.accounting = d.now, r.Tokens, d.view.total, d.accounting
+	l.sentAt, l.tokens, l.estimate, l.bytes, l.accounting = d.now, r.Tokens, d.view.total, r.Bytes, d.accounting
 	l.run.begin()
 	d.logRejected()
 }

@@ -12,6 +12,7 @@ type ledger struct {
 	checkpoint  *checkpoint         // the summary that stands for the oldest part of the history; nil: none
 	cache       *summaryCache       // parts of a compaction that failed later, for the next try
 	breaker     breaker
+	digestAt    int       // tokens of the history when a digest began to stand in, or a summary in its place was last tried
 	flushed     bool      // BeforeCompact ran since the last compaction
 	turnStart   place     // the user message that begins the oldest turn that is kept; zero: no turn was dropped
 	sent        []key     // the last request, message by message
@@ -22,11 +23,12 @@ type ledger struct {
 	estimate    int       // of its messages
 	accounting  accounting
 	tail        tail
-	body        int      // bytes that a request's body may have, by the provider's refusals; 0: none known
-	bodyGuessed bool     // the refusals did not say how many
+	bytes       int      // of its body
+	body        int      // bytes that a request's body may have, as the provider said; 0: it did not
 	bodyTokens  int      // tokens that the request at hand may have so that its body fits; 0: any
 	refusals    int      // by the provider, of the whole conversation
 	run         recovery // what was tried since the last Prepare
+	attempt     *attempt // a run of Recover whose end is not known; nil: none
 }
 
 // place is a message of the history: which one, and its index in the history when that was found out.

@@ -11,22 +11,35 @@ import (
 
 const (
 	// What a request is shrunk to, as a share of the one that was refused, when the provider did not say what it
-	// allows. Two refusals reach half: a model behind a proxy often has half of the window it is sold with.
-	guessShare = 0.7
+	// allows. Two refusals reach half: a model behind a proxy often has half of the window it is sold with. The
+	// last retry is the last chance.
+	guessShare, lastGuessShare = 0.7, 0.5
 	// A guess that cannot be reached is given up for the smallest request, if that is so much smaller.
 	leastShrink = 0.95
 
-	maxCompactionsPerRun = 3 // the reference's
-	maxRefusalsPerRun    = 8
-	maxRefusals          = 200 // of one conversation: a host that asks for ever is told so
+	// Requests that are made in the place of one. Limits that are there were always found in three.
+	maxRetries = 3
+	// Compactions between two calls of Prepare, and calls of the summarizer for those of Recover. A history that is
+	// larger than the summarizer's window takes a call for each part of it nevertheless.
+	maxCompactionsPerRun, maxSummaryCalls = 2, 2
+	maxRefusals                           = 200 // of one conversation without an answer: a host that asks for ever is told so
 )
 
-// Recover takes the error of a request that Prepare (or Recover) made and returns the next, smaller one:
-// old results are cleared and large ones cut, then history is compacted (at most 3 times in a row), then
-// all results are cut hard, then a digest stands in for a summary. No request is returned twice, each is
-// estimated smaller than the one that was refused, and what the provider said of its limit and of the
-// tokens it counted is used for the rest of the conversation. A body that is too large in bytes loses its
-// oldest images first, then results. CompactOptions.Off does not keep Recover from compacting.
+// Recover takes the error of a request that Prepare (or Recover) made and returns the next, smaller one: large results
+// are cut and old ones cleared, then history is compacted, then all results are cut hard, then a digest stands in for a
+// summary. At most 3 requests are made in the place of one that Prepare made, and the summarizer is asked at most twice
+// for them, besides the calls that a history takes which is larger than its window. No request is returned twice, and
+// each is estimated smaller than the one that was refused. A body that is too large in bytes loses its oldest images
+// first, then results. CompactOptions.Off does not keep Recover from compacting.
+//
+// What the provider said of its limit and of the tokens that it counted is used for the rest of the conversation. A
+// refusal without numbers proves little. What was guessed from it holds for the requests of this run. It holds for later
+// ones if the smaller request was taken and the refused one was about as large as what was believed to fit, or if
+// refusals repeat at about the same size. It is then raised as requests near it are taken, and forgotten in time.
+//
+// An answer behind the history says that a request of Recover was taken, and so does a call of [Do] that succeeds.
+// Where the run ends without one, because Recover gives up or the history goes on otherwise, the summary, the edits and
+// the guess are as they were before it.
 //
 // cause is returned, wrapped, when it is no overflow; when nothing is left to try the error is an
 // [*OverflowError] that wraps cause. A nil cause is an error, and so is an *OverflowError: it is the end of
@@ -46,11 +59,11 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 	l := m.startLadder(history, said)
 	a := &m.ledger.accounting
 	m.opts.Logger.Warn("winnow: the provider refused a request", "class", string(said.class), "tokens", l.refused, "answer_reserve", said.output,
-		"limit", a.limit, "guessed_limit", a.guess, "body_limit", m.ledger.body, "refusals", m.ledger.refusals)
+		"limit", a.limit, "guessed_limit", a.guess.limit, "body_limit", least(m.toldBody(), a.body.limit), "refusals", m.ledger.refusals)
 	if ctx.Err() != nil { // what was said is true nevertheless
 		return nil, fmt.Errorf("winnow: %w: %w", context.Cause(ctx), cause)
 	}
-	if m.ledger.refusals > maxRefusals || m.ledger.run.refusals > maxRefusalsPerRun {
+	if m.ledger.refusals > maxRefusals || m.ledger.run.refusals > maxRetries {
 		return nil, l.giveUp(cause)
 	}
 	for _, rung := range []struct {
@@ -96,13 +109,15 @@ type proposal struct {
 // startLadder learns what the provider said.
 func (m *Manager) startLadder(history []Message, said diagnosis) *ladder {
 	g := &m.ledger
+	m.beginAttempt(history)
 	l := &ladder{manager: m, history: history, refused: g.tokens, estimate: g.estimate, answer: said.output}
 	d := m.draft(history, g.checkpoint)
 	if len(g.sent) == 0 { // nothing was prepared: the history as it is was refused
 		l.refused, l.estimate = d.tokens(), addTokens(d.view.total, 1)
 	} else {
-		g.run.refuse(payloadOf(g.sent))
+		g.run.remember(payloadOf(g.sent))
 	}
+	g.run.refusals++
 	g.refusals++
 	g.tail = tail{} // what is known of the limits has changed
 	if said.class == ErrorBytes || said.unit == unitBytes {
@@ -159,11 +174,10 @@ func (l *ladder) clear(context.Context) *draft {
 
 func (l *ladder) compact(ctx context.Context) *draft {
 	run := &l.manager.ledger.run
-	if run.compactions >= maxCompactionsPerRun {
+	if run.compactions >= maxCompactionsPerRun || run.calls >= maxSummaryCalls {
 		l.manager.opts.Logger.Debug("winnow: compaction skipped", "reason", "often enough in this run", "compactions", run.compactions)
 		return nil
 	}
-	run.compactions++
 	m := l.manager
 	m.flush(ctx, l.history)
 	if _, err := m.await(ctx, l.draft()); err != nil {
@@ -215,10 +229,10 @@ func (l *ladder) smallestThatIsLess(context.Context) *draft {
 		g.accounting.limit, d.accounting.limit, d.budget = l.allowed, l.allowed, l.allowed
 	case !l.guessed:
 		return nil
-	case l.bytes > 0 && n <= shareOf(l.bytes, leastShrink) && d.tokens() <= d.budget:
-		g.body = n
+	case l.bytes > 0 && n <= shareOf(l.bytes, leastShrink) && d.tokens() <= d.budget && n <= least(l.manager.toldBody(), n):
+		g.accounting.body.limit, d.accounting.body.limit = n, n
 	case l.bytes == 0 && n <= shareOf(l.refused, leastShrink) && d.fitsBody():
-		g.accounting.guess, d.accounting.guess, d.budget = n, n, n
+		g.accounting.guess.limit, d.accounting.guess.limit, d.budget = n, n, n
 	default:
 		return nil
 	}
@@ -261,6 +275,7 @@ func (l *ladder) giveUp(cause error) error {
 	}
 	e := d.overflow()
 	e.Answer, e.Err = l.answer, cause
+	l.manager.ledger.undoAttempt()
 	l.manager.opts.Logger.Warn("winnow: nothing is left to try against an overflow", "tokens", e.Tokens, "budget", e.Budget, "overhead", e.Overhead,
 		"pinned", e.Pinned, "summary", e.Summary, "protected", e.Protected, "answer_reserve", e.Answer, "refusals", l.manager.ledger.refusals)
 	return e
@@ -278,6 +293,7 @@ func Do[T any](ctx context.Context, m *Manager, history []Message, call func(con
 	for {
 		answer, err := call(ctx, r.Messages)
 		if err == nil {
+			m.answered()
 			return answer, r, nil
 		}
 		if !m.canRecover(err) {
@@ -289,6 +305,13 @@ func Do[T any](ctx context.Context, m *Manager, history []Message, call func(con
 		}
 		r = next
 	}
+}
+
+// answered says that the last request was taken.
+func (m *Manager) answered() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.taken()
 }
 
 // canRecover says that a smaller request may help against err.

@@ -42,8 +42,10 @@ func (p *refuser) call(_ context.Context, messages []Message) (Usage, error) {
 }
 
 // A provider has half of the window that the host believes in. Each recorded conversation goes on, and
-// after the first refusals what was learned prevents more of them.
+// after the first refusals what was learned prevents more of them. One without numbers proves little: it takes a second
+// one to count, and a third to find the limit where the second request was much larger.
 func TestRecordedSessionsGoOnBehindAHiddenLimit(t *testing.T) {
+	most := map[string]int{"with numbers": 2, "without numbers": 3}
 	wordings := map[string]func(tokens, window int) error{
 		"with numbers": func(tokens, window int) error {
 			return fmt.Errorf("400 invalid_request_error: prompt is too long: %d tokens > %d maximum", tokens, window)
@@ -53,16 +55,16 @@ func TestRecordedSessionsGoOnBehindAHiddenLimit(t *testing.T) {
 	const window = 40_000
 	count, err := NewEstimator("claude4")
 	require.NoError(t, err)
-	most := 4
+	sample := 4
 	if *allRecorded {
-		most = 100
+		sample = 100
 	}
 	for name, says := range wordings {
 		t.Run(name, func(t *testing.T) {
 			sessions, crossed, refusals, worst, requests := 0, 0, 0, 0, 0
 			for _, path := range sharedCorpus(t) {
 				history := readSession(t, path)
-				if sessions == most {
+				if sessions == sample {
 					break
 				}
 				if size(count, history) < window {
@@ -76,7 +78,7 @@ func TestRecordedSessionsGoOnBehindAHiddenLimit(t *testing.T) {
 				if p.refusals > 0 {
 					crossed++
 				}
-				assert.LessOrEqual(t, p.refusals, 2, path)
+				assert.LessOrEqual(t, p.refusals, most[name], path)
 				assert.Zero(t, p.repeats, "a refused payload was sent again: "+path)
 			}
 			t.Logf("%d sessions, %d requests, %d sessions were refused, %d refusals in all, at most %d in one", sessions, requests, crossed, refusals, worst)

@@ -22,15 +22,16 @@ const (
 type recovery struct {
 	refused     []key // the newest payloads that were, of the whole conversation
 	refusals    int
-	compactions int
+	compactions int  // a summarizer was asked for
+	calls       int  // of the summarizer for them
+	asksOnce    bool // … and it is not asked twice for the same
 	truncated   bool
 }
 
 // begin is for a new run.
 func (r *recovery) begin() { *r = recovery{refused: r.refused} }
 
-func (r *recovery) refuse(payload key) {
-	r.refusals++
+func (r *recovery) remember(payload key) {
 	if len(r.refused) == maxRemembered {
 		r.refused = slices.Delete(r.refused, 0, 1)
 	}
@@ -60,12 +61,21 @@ func (l *ladder) learnBody(said diagnosis) {
 		limit = shareOf(l.bytes, float64(limit)/float64(said.size))
 	}
 	g := &l.manager.ledger
-	if limit <= 0 || limit >= l.bytes {
-		limit, l.guessed = shareOf(l.bytes, guessShare), true
+	if limit > 0 && limit < l.bytes {
+		g.body = least(g.body, limit)
+		return
 	}
-	if g.body == 0 || limit < g.body {
-		g.body, g.bodyGuessed = max(1, limit), l.guessed
+	l.guessed = true
+	g.attempt.bytes.add(l.bytes)
+	g.accounting.body.limit = max(1, least(g.accounting.body.limit, l.shrunk(l.bytes)))
+}
+
+// shrunk is what is tried after a request of so many tokens or bytes was refused without numbers.
+func (l *ladder) shrunk(n int) int {
+	if l.manager.ledger.run.refusals >= maxRetries {
+		return shareOf(n, lastGuessShare)
 	}
+	return shareOf(n, guessShare)
 }
 
 // learnLimit takes what was counted for a new anchor, and what is allowed for the budget from now on.
@@ -87,18 +97,16 @@ func (l *ladder) learnLimit(said diagnosis) {
 	if said.unit == unitTokens && said.output == 0 { // the answer has to have room in it
 		limit = allowed - min(l.manager.opts.Reserve, shareOf(max(0, allowed), maxDefaultShare))
 	}
-	if allowed < shareOf(l.manager.window, leastLimitShare) || limit >= l.refused {
-		limit, l.guessed = shareOf(l.refused, guessShare), true
+	isTold := allowed >= shareOf(l.manager.window, leastLimitShare)
+	if isTold {
+		a.limit, a.window = max(1, least(a.limit, limit)), least(a.window, allowed)
 	}
-	known := &a.limit
-	if l.guessed {
-		known = &a.guess
-	}
-	if *known == 0 || limit < *known {
-		*known = max(1, limit)
-	}
-	if !l.guessed {
+	if isTold && limit < l.refused {
 		l.allowed = allowed
+	} else {
+		l.guessed = true
+		g.attempt.tokens.add(l.refused)
+		a.guess.limit = max(1, least(a.guess.limit, l.shrunk(l.refused)))
 	}
 	if l.refused == counted {
 		a.doubtHidden(g.estimate, counted, l.manager)
@@ -135,27 +143,27 @@ func (d *draft) payload() key {
 // reason to fail. What was refused already is not tried again. The lock is held.
 func (m *Manager) withoutGuess(ctx context.Context, history []Message, err error) (*Request, error) {
 	g := &m.ledger
-	guess, body := g.accounting.guess, g.body
-	if !errors.Is(err, ErrOverflow) || guess == 0 && !g.bodyGuessed {
+	if !errors.Is(err, ErrOverflow) || !g.accounting.isGuessed() {
 		return nil, err
 	}
-	g.accounting.guess = 0
-	if g.bodyGuessed {
-		g.body = 0
-	}
+	guess, body := g.accounting.guess, g.accounting.body
+	g.accounting.forgetGuesses()
 	d := m.draft(history, g.checkpoint)
 	if d.fit() && slices.Contains(g.run.refused, d.payload()) {
-		if guess > 0 {
+		if guess.limit > 0 {
 			err = d.overflow()
 		}
 	} else {
 		r, again := m.prepareWithin(ctx, history)
 		if again == nil {
-			g.bodyGuessed = false
 			return r, nil
 		}
 		err = again
 	}
-	g.accounting.guess, g.body = guess, body
+	g.accounting.guess, g.accounting.body = guess, body
 	return nil, err
 }
+
+func (a *accounting) isGuessed() bool { return a.guess.limit > 0 || a.body.limit > 0 }
+
+func (a *accounting) forgetGuesses() { a.guess, a.body = guess{}, guess{} }

@@ -15,21 +15,51 @@ const snapshotVersion = 1
 // snapshot is the form of a ledger outside the process. Texts are bytes, so that what is not valid UTF-8
 // comes back as it was.
 type snapshot struct {
-	Winnow     int                  `json:"winnow"` // version
-	Sent       []string             `json:"sent,omitempty"`
-	SentAt     time.Time            `json:"sentAt,omitzero"`
-	Tokens     int                  `json:"tokens,omitempty"`
-	Estimate   int                  `json:"estimate,omitempty"`
-	Accounting savedAccounting      `json:"accounting,omitzero"`
-	Body       int                  `json:"body,omitempty"`
-	BodyGuess  bool                 `json:"bodyGuess,omitempty"`
-	Refusals   int                  `json:"refusals,omitempty"`
+	Winnow     int             `json:"winnow"` // version
+	Sent       []string        `json:"sent,omitempty"`
+	SentAt     time.Time       `json:"sentAt,omitzero"`
+	Tokens     int             `json:"tokens,omitempty"`
+	Estimate   int             `json:"estimate,omitempty"`
+	Accounting savedAccounting `json:"accounting,omitzero"`
+	Bytes      int             `json:"bytes,omitempty"`
+	Body       int             `json:"body,omitempty"`
+	Refusals   int             `json:"refusals,omitempty"`
+	DigestAt   int             `json:"digestAt,omitempty"`
+	Attempt    *savedAttempt   `json:"attempt,omitempty"`
+	savedState
+}
+
+// savedState is what a run of Recover can undo.
+type savedState struct {
+	Guess      *savedGuess          `json:"guess,omitempty"`
+	BodyGuess  *savedGuess          `json:"bodyGuess,omitempty"`
 	Refused    []string             `json:"refused,omitempty"`
 	TurnStart  savedPlace           `json:"turnStart,omitzero"`
 	Look       savedLook            `json:"look,omitzero"`
 	Flushed    bool                 `json:"flushed,omitempty"`
 	Edits      map[string]savedEdit `json:"edits,omitempty"`
 	Checkpoint *savedCheckpoint     `json:"checkpoint,omitempty"`
+}
+
+type savedAttempt struct {
+	Before savedState   `json:"before"`
+	Tokens savedRefusal `json:"tokens,omitzero"`
+	Bytes  savedRefusal `json:"bytes,omitzero"`
+	End    savedPlace   `json:"end"`
+}
+
+type savedRefusal struct {
+	First    int `json:"first"`
+	Smallest int `json:"smallest"`
+}
+
+type savedGuess struct {
+	Limit    int `json:"limit,omitempty"`
+	Refused  int `json:"refused,omitempty"`
+	Refusals int `json:"refusals,omitempty"`
+	Doubtful int `json:"doubtful,omitempty"`
+	Doubts   int `json:"doubts,omitempty"`
+	Age      int `json:"age,omitempty"`
 }
 
 type savedAccounting struct {
@@ -39,7 +69,7 @@ type savedAccounting struct {
 	Billed    float64 `json:"billed,omitempty"`
 	Estimated float64 `json:"estimated,omitempty"`
 	Limit     int     `json:"limit,omitempty"`
-	Guess     int     `json:"guess,omitempty"`
+	Window    int     `json:"window,omitempty"`
 }
 
 type savedPlace struct {
@@ -90,20 +120,13 @@ func (m *Manager) Snapshot() ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	l := &m.ledger
-	s := snapshot{Winnow: snapshotVersion, SentAt: l.sentAt, Tokens: l.tokens, Estimate: l.estimate, Accounting: l.accounting.saved(), Body: l.body, BodyGuess: l.bodyGuessed, Refusals: l.refusals, TurnStart: l.turnStart.saved(), Look: savedLook{l.look.at, l.look.next}, Flushed: l.flushed}
+	s := snapshot{
+		Winnow: snapshotVersion, SentAt: l.sentAt, Tokens: l.tokens, Estimate: l.estimate, Accounting: l.accounting.saved(), Bytes: l.bytes, Body: l.body,
+		Refusals: l.refusals, DigestAt: l.digestAt, Attempt: l.attempt.saved(), savedState: l.state().saved(),
+	}
 	for _, k := range l.sent {
 		s.Sent = append(s.Sent, hex.EncodeToString(k[:]))
 	}
-	for _, k := range l.run.refused {
-		s.Refused = append(s.Refused, hex.EncodeToString(k[:]))
-	}
-	if len(l.projections) > 0 {
-		s.Edits = make(map[string]savedEdit, len(l.projections))
-	}
-	for k, p := range l.projections {
-		s.Edits[hex.EncodeToString(k[:])] = savedEdit{hex.EncodeToString(p.key[:]), saveParts(p.sent()), p.tokens, p.op, p.reason}
-	}
-	s.Checkpoint = l.checkpoint.saved()
 	b, err := json.Marshal(s)
 	if err != nil {
 		return nil, fmt.Errorf("winnow: Snapshot: %w", err)
@@ -134,51 +157,118 @@ func (m *Manager) Restore(state []byte) error {
 	return nil
 }
 
-func (s *snapshot) ledger() (ledger, error) {
-	var errs []error
-	parse := func(text string) (k key) {
-		if n, err := hex.Decode(k[:], []byte(text[:min(len(text), 2*len(k))])); err != nil || n != len(k) || len(text) != 2*len(k) {
-			errs = append(errs, errors.New("a key is not one"))
-		}
-		return k
+// reader reads the parts of a snapshot and collects what is wrong with them.
+type reader struct{ errs []error }
+
+func (r *reader) key(text string) (k key) {
+	if n, err := hex.Decode(k[:], []byte(text[:min(len(text), 2*len(k))])); err != nil || n != len(k) || len(text) != 2*len(k) {
+		r.errs = append(r.errs, errors.New("a key is not one"))
 	}
-	place := func(p savedPlace) (q place) {
-		if p.Key != "" {
-			q.key, q.index = parse(p.Key), p.Index
-		}
-		return q
+	return k
+}
+
+func (r *reader) place(p savedPlace) (q place) {
+	if p.Key != "" {
+		q.key, q.index = r.key(p.Key), max(0, p.Index)
 	}
-	landmark := func(p savedLandmark) landmark {
-		m := landmark{place: place(p.savedPlace), count: min(max(0, p.Count), landmarkContext)}
-		if p.Before != "" {
-			m.before = parse(p.Before)
-		}
-		if p.After != "" {
-			m.after = parse(p.After)
-		}
-		return m
+	return q
+}
+
+func (r *reader) landmark(p savedLandmark) landmark {
+	m := landmark{place: r.place(p.savedPlace), count: min(max(0, p.Count), landmarkContext)}
+	if p.Before != "" {
+		m.before = r.key(p.Before)
 	}
-	l := ledger{sentAt: s.SentAt, tokens: max(0, s.Tokens), estimate: max(0, s.Estimate), accounting: s.Accounting.accounting(), body: max(0, s.Body), bodyGuessed: s.BodyGuess, refusals: max(0, s.Refusals), turnStart: place(s.TurnStart), look: look{max(0, s.Look.At), s.Look.Next}, flushed: s.Flushed, projections: map[key]*projection{}}
+	if p.After != "" {
+		m.after = r.key(p.After)
+	}
+	return m
+}
+
+func (r *reader) checkpoint(c *savedCheckpoint) *checkpoint {
+	if c == nil {
+		return nil
+	}
+	cp := &checkpoint{
+		message:   Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: string(c.Text)}}},
+		firstKept: r.landmark(c.FirstKept), limited: r.place(c.Limited), request: r.place(c.Request), body: string(c.Body), carried: c.Carried, degraded: c.Degraded,
+		healthy: r.checkpoint(c.Healthy),
+	}
 	var h hasher
-	for _, text := range s.Sent {
-		l.sent = append(l.sent, parse(text))
+	cp.key = h.key(&cp.message)
+	return cp
+}
+
+func (r *reader) state(s *savedState) undo {
+	u := undo{
+		projections: map[key]*projection{}, checkpoint: r.checkpoint(s.Checkpoint), turnStart: r.place(s.TurnStart),
+		look: look{max(0, s.Look.At), s.Look.Next}, flushed: s.Flushed, guess: s.Guess.guess(), body: s.BodyGuess.guess(),
 	}
 	for _, text := range s.Refused[max(0, len(s.Refused)-maxRemembered):] {
-		l.run.refused = append(l.run.refused, parse(text))
+		u.refused = append(u.refused, r.key(text))
 	}
 	for text, e := range s.Edits {
 		p := newProjection(partsOf(e.Parts))
-		p.key, p.tokens, p.op, p.reason, p.restored = parse(e.Key), max(0, e.Tokens), e.Op, e.Reason, true
-		l.projections[parse(text)] = p
+		p.key, p.tokens, p.op, p.reason, p.restored = r.key(e.Key), max(0, e.Tokens), e.Op, e.Reason, true
+		u.projections[r.key(text)] = p
 	}
-	for c, to := s.Checkpoint, &l.checkpoint; c != nil; c, to = c.Healthy, &(*to).healthy {
-		*to = &checkpoint{
-			message:   Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: string(c.Text)}}},
-			firstKept: landmark(c.FirstKept), limited: place(c.Limited), request: place(c.Request), body: string(c.Body), carried: c.Carried, degraded: c.Degraded,
-		}
-		(*to).key = h.key(&(*to).message)
+	return u
+}
+
+func (s *snapshot) ledger() (ledger, error) {
+	var r reader
+	l := ledger{
+		sentAt: s.SentAt, tokens: max(0, s.Tokens), estimate: max(0, s.Estimate), accounting: s.Accounting.accounting(), bytes: max(0, s.Bytes), body: max(0, s.Body),
+		refusals: max(0, s.Refusals), digestAt: max(0, s.DigestAt),
 	}
-	return l, errors.Join(errs...)
+	for _, text := range s.Sent {
+		l.sent = append(l.sent, r.key(text))
+	}
+	l.revert(r.state(&s.savedState))
+	if a := s.Attempt; a != nil {
+		l.attempt = &attempt{before: r.state(&a.Before), tokens: a.Tokens.sizes(), bytes: a.Bytes.sizes(), end: r.place(a.End)}
+	}
+	return l, errors.Join(r.errs...)
+}
+
+func (u undo) saved() savedState {
+	s := savedState{
+		TurnStart: u.turnStart.saved(), Look: savedLook{u.look.at, u.look.next}, Flushed: u.flushed, Checkpoint: u.checkpoint.saved(),
+		Guess: u.guess.saved(), BodyGuess: u.body.saved(),
+	}
+	for _, k := range u.refused {
+		s.Refused = append(s.Refused, hex.EncodeToString(k[:]))
+	}
+	if len(u.projections) > 0 {
+		s.Edits = make(map[string]savedEdit, len(u.projections))
+	}
+	for k, p := range u.projections {
+		s.Edits[hex.EncodeToString(k[:])] = savedEdit{hex.EncodeToString(p.key[:]), saveParts(p.sent()), p.tokens, p.op, p.reason}
+	}
+	return s
+}
+
+func (a *attempt) saved() *savedAttempt {
+	if a == nil {
+		return nil
+	}
+	return &savedAttempt{a.before.saved(), savedRefusal{a.tokens.first, a.tokens.smallest}, savedRefusal{a.bytes.first, a.bytes.smallest}, a.end.saved()}
+}
+
+func (s savedRefusal) sizes() refusedSizes { return refusedSizes{max(0, s.First), max(0, s.Smallest)} }
+
+func (g guess) saved() *savedGuess {
+	if g == (guess{}) {
+		return nil
+	}
+	return &savedGuess{g.limit, g.refused, g.refusals, g.doubtful, g.doubts, g.age}
+}
+
+func (s *savedGuess) guess() guess {
+	if s == nil {
+		return guess{}
+	}
+	return guess{max(0, s.Limit), max(0, s.Refused), max(0, s.Refusals), max(0, s.Doubtful), max(0, s.Doubts), max(0, s.Age)}
 }
 
 func (c *checkpoint) saved() *savedCheckpoint {
@@ -192,7 +282,7 @@ func (c *checkpoint) saved() *savedCheckpoint {
 }
 
 func (a *accounting) saved() savedAccounting {
-	s := savedAccounting{a.anchor.messages, a.anchor.estimate, a.anchor.prompt, a.billed, a.estimated, a.limit, a.guess}
+	s := savedAccounting{a.anchor.messages, a.anchor.estimate, a.anchor.prompt, a.billed, a.estimated, a.limit, a.window}
 	if s.Messages == lost {
 		s.Messages = -1
 	}
@@ -200,7 +290,7 @@ func (a *accounting) saved() savedAccounting {
 }
 
 func (s savedAccounting) accounting() accounting {
-	a := accounting{anchor: anchor{s.Messages, max(0, s.Estimate), max(0, s.Prompt)}, limit: max(0, s.Limit), guess: max(0, s.Guess)}
+	a := accounting{anchor: anchor{s.Messages, max(0, s.Estimate), max(0, s.Prompt)}, limit: max(0, s.Limit), window: max(0, s.Window)}
 	if s.Messages < 0 {
 		a.anchor.messages = lost
 	}

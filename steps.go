@@ -183,12 +183,13 @@ func (d *draft) cutUnsent() {
 	v := d.view
 	t := newTruncation(*d.manager.opts.Truncate, d.windowEstimate())
 	wasSent := d.sentBefore()
+	isRefused := d.ledger.run.refusals > 0 // the provider has it in no cache
 	batch := len(v.messages)
 	for i := len(v.messages) - 1; i >= 0 && v.messages[i].Role == RoleTool && !wasSent(i); i-- {
 		batch = i
 	}
 	for i := range v.messages {
-		if !wasSent(i) {
+		if isRefused || !wasSent(i) {
 			d.cut(i, t, "the result is larger than one result may be")
 		}
 	}

@@ -1,0 +1,130 @@
+package winnow
+
+import (
+	"maps"
+	"slices"
+)
+
+// attempt is a run of Recover whose end is not known yet: a smaller request was made, and nobody has said that it was
+// taken. Until then all that was done for it can be undone.
+type attempt struct {
+	before undo
+	tokens refusedSizes
+	bytes  refusedSizes
+	end    place // the newest message of the history that it is about
+}
+
+// undo is what a run of Recover changes of a ledger besides what the provider told.
+type undo struct {
+	projections map[key]*projection
+	checkpoint  *checkpoint
+	turnStart   place
+	look        look
+	flushed     bool
+	guess, body guess
+	refused     []key
+}
+
+// state returns what revert takes.
+func (l *ledger) state() undo {
+	return undo{
+		projections: maps.Clone(l.projections), checkpoint: l.checkpoint, turnStart: l.turnStart, look: l.look, flushed: l.flushed,
+		guess: l.accounting.guess, body: l.accounting.body, refused: slices.Clone(l.run.refused),
+	}
+}
+
+// revert makes the ledger what it was. What was sent last stays known: the next request is compared with it.
+func (l *ledger) revert(u undo) {
+	l.projections, l.checkpoint, l.turnStart, l.look, l.flushed = u.projections, u.checkpoint, u.turnStart, u.look, u.flushed
+	l.accounting.guess, l.accounting.body, l.run.refused = u.guess, u.body, u.refused
+	l.tail = tail{}
+}
+
+// beginAttempt remembers how the ledger was before a run of Recover.
+func (m *Manager) beginAttempt(history []Message) *attempt {
+	l := &m.ledger
+	if l.attempt == nil {
+		l.attempt = &attempt{before: l.state()}
+	}
+	if n := len(history); n > 0 {
+		facts := l.index.update(history, m.opts.Estimator)
+		l.attempt.end = place{facts[n-1].key, n - 1}
+	}
+	return l.attempt
+}
+
+// undoAttempt is for a run of Recover that came to nothing.
+func (l *ledger) undoAttempt() {
+	if l.attempt != nil {
+		l.revert(l.attempt.before)
+		l.attempt = nil
+	}
+}
+
+// settle looks in history for what became of the last run of Recover: an answer says that its request was taken. A
+// history that goes on without one says that it was not. Where nothing came yet the run is still open.
+func (m *Manager) settle(history []Message) {
+	l := &m.ledger
+	if l.attempt == nil {
+		return
+	}
+	switch end := l.attempt.endIn(l.index.update(history, m.opts.Estimator)); {
+	case end >= 0 && end == len(history)-1:
+	case end >= 0 && history[end+1].Role == RoleAssistant && !isFailed(&history[end+1]):
+		m.taken()
+	default:
+		l.undoAttempt()
+	}
+}
+
+// endIn returns where in a history of these facts the end of the attempt's history is, or -1.
+func (a *attempt) endIn(facts []*fact) int {
+	if at := a.end.index; at < len(facts) && facts[at].key == a.end.key {
+		return at
+	}
+	for i := len(facts) - 1; i >= 0; i-- {
+		if facts[i].key == a.end.key {
+			return i
+		}
+	}
+	return -1
+}
+
+// taken is for a request of Recover that was accepted.
+func (m *Manager) taken() {
+	l := &m.ledger
+	x, a := l.attempt, &l.accounting
+	if x == nil {
+		return
+	}
+	if x.tokens.first > 0 {
+		believed := least(a.told(m.window-m.opts.Reserve), x.before.guess.limit)
+		a.guess = x.before.guess.settle(x.tokens, a.guess.limit, l.tokens, believed)
+	}
+	if x.bytes.first > 0 {
+		a.body = x.before.body.settle(x.bytes, a.body.limit, l.bytes, m.toldBody())
+	}
+	l.attempt, l.refusals = nil, 0
+	l.tail = tail{}
+}
+
+// keep returns a function that makes the ledger what it is now, but for what is known of messages and for failures.
+func (l *ledger) keep() func() {
+	attempt, tail, refusals, run, u := l.attempt, l.tail, l.refusals, l.run, l.state()
+	u.projections = l.projections // which nobody writes to meanwhile
+	return func() {
+		l.revert(u)
+		l.attempt, l.tail, l.refusals, l.run = attempt, tail, refusals, run
+	}
+}
+
+// toldBody is the limit of bodies in bytes, without what is only guessed; 0: none is known.
+func (m *Manager) toldBody() int { return least(m.opts.MaxBytes, m.ledger.body) }
+
+// take learns that the last request was accepted, if next, the first message behind it, is its answer.
+func (a *accounting) take(m *Manager, next *Message) {
+	if next.Role == RoleAssistant && !isFailed(next) {
+		a.guess.take(m.ledger.tokens, a.told(m.window-m.opts.Reserve))
+		a.body.take(m.ledger.bytes, m.toldBody())
+	}
+}
