@@ -123,7 +123,7 @@ func diagnose(err error) diagnosis {
 
 // judge decides between the classes.
 func judge(r *reading, status int) diagnosis {
-	v := veto(r, status)
+	v, bySaying := veto(r, status)
 	if v == vetoGo {
 		return diagnosis{}
 	}
@@ -141,10 +141,25 @@ func judge(r *reading, status int) diagnosis {
 		return v.diagnosis(r)
 	case hardCode(r):
 		return d // a code that means one thing wins over the status and over the words around it
-	case v == vetoBusy && status >= 500 && d.limit > 0 && d.size > d.limit:
-		return d // a gateway may fail with a 502 and still pass on in full what the server could not take
+	case passedOn(r, v, bySaying, d):
+		return d
 	}
 	return v.diagnosis(r)
+}
+
+// passedOn says that a gateway's status stands around another server's overflow: the status is what the gateway made
+// of the refusal, and to wait would be to wait for ever. Where the words say busy, too, the overflow must come with
+// a limit: "service unavailable: too many tokens" is a server's load.
+func passedOn(r *reading, v verdict, bySaying bool, d diagnosis) bool {
+	switch v {
+	case vetoTimeout:
+		return !bySaying
+	case vetoBusy:
+		return !bySaying || d.limit > 0
+	case vetoRate:
+		return !bySaying && d.limit > 0 && d.size > d.limit && r.names(rContext)
+	}
+	return false
 }
 
 // ResponseOverflow tells an overflow from an answer, for providers that do not refuse. stopReason is the

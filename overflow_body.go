@@ -28,7 +28,6 @@ type reading struct {
 	buffer     []byte   // for one text
 	codeNumber []string // codes that are numbers
 	budget     int
-	page       bool // an HTML page: a proxy's answer, not a provider's
 	bodyStatus int
 	jsonTokens int // numbers in fields of their own, as llama.cpp has them
 	jsonLimit  int
@@ -160,7 +159,9 @@ func (r *reading) addText(text string) {
 	for i := strings.IndexByte(text, '<'); i >= 0; {
 		rest := text[i:]
 		if hasPrefixFold(rest, "<html") || hasPrefixFold(rest, "<!doctype") || hasPrefixFold(rest, "<head") {
-			r.page = true
+			if r.bodyStatus == 0 {
+				r.bodyStatus = pageStatus(rest)
+			}
 			text = text[:i]
 			break
 		}
@@ -171,6 +172,21 @@ func (r *reading) addText(text string) {
 		i += 1 + n
 	}
 	r.add(text, false)
+}
+
+// pageStatus returns the HTTP status in the title of a proxy's page: "413 Request Entity Too Large", "Error 413
+// (Request Entity Too Large)", "example.com | 502: Bad gateway"; 0 if there is none.
+func pageStatus(page string) int {
+	_, title, _ := strings.Cut(strings.ToLower(page[:min(len(page), segmentHead)]), "<title>")
+	title, _, _ = strings.Cut(title, "<")
+	for i := 0; i < len(title); i++ {
+		end := digitsEnd(title, i)
+		if status, ok := atoi(title[i:end]); ok && status >= 400 && status <= 599 {
+			return status
+		}
+		i = end
+	}
+	return 0
 }
 
 func (r *reading) add(text string, code bool) {

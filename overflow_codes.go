@@ -38,28 +38,10 @@ func hardNumber(r *reading) bool {
 	return false
 }
 
-// saysMore says that a body with status 413 is more than the status in words. An empty one may mean
-// anything, a page was made by a proxy, and what is too large of an upload is no message.
-func saysMore(r *reading) bool {
-	if r.page {
-		return false
-	}
+// refusesUpload says that a file was too large, and not the request that holds the conversation.
+func refusesUpload(r *reading) bool {
 	for i := range r.n {
-		s := &r.segments[i]
-		if s.has("no body") || s.roles&rMedia != 0 && s.roles&rRequest == 0 {
-			return false
-		}
-		words := 0
-		for _, t := range s.tokens {
-			switch t.s {
-			case "http", "error", "status", "code", "request", "failed", "with", "api", "response", "server", "returned", "the":
-			default:
-				if !t.sign && !t.isNum {
-					words++
-				}
-			}
-		}
-		if words >= 2 && !s.code {
+		if roles := r.segments[i].roles; roles&rMedia != 0 && roles&rRequest == 0 {
 			return true
 		}
 	}

@@ -29,11 +29,8 @@ func match(r *reading, status int) diagnosis {
 	if best == hitTokens && status == 413 && !namesPrompt(r) {
 		best = hitBytes // AWS API Gateway: "Request Too Long"
 	}
-	if best == hitBytes && r.page {
-		best = hitNone // what stands before a proxy's page is the name of its status
-	}
-	if best == hitNone && status == 413 && saysMore(r) {
-		best = hitBytes // Copilot: 413 and a body that says something else
+	if best == hitNone && status == 413 && !refusesUpload(r) {
+		best = hitBytes // the status says it all: a proxy's page, an empty body, Copilot's "failed to parse request"
 	}
 	switch best {
 	case hitTokens:
@@ -63,7 +60,24 @@ func outnumbers(r *reading) bool {
 		}
 		var c counts
 		c.read(s.tokens, unitTokens)
-		if size := max(c.input, c.total); c.limit >= minLimit && size > c.limit {
+		size := max(c.input, c.total)
+		if c.input > 0 && c.total == 0 {
+			size += c.output
+		}
+		if size == 0 && s.roles&rContext != 0 {
+			size = c.leftTokens // "to send 135000 tokens to a model with a context of 131072"
+		}
+		if c.limit >= minLimit && size > c.limit {
+			return true
+		}
+	}
+	return false
+}
+
+// names says that some text has a word of one of these roles.
+func (r *reading) names(roles role) bool {
+	for i := range r.n {
+		if r.segments[i].roles&roles != 0 {
 			return true
 		}
 	}
@@ -73,11 +87,11 @@ func outnumbers(r *reading) bool {
 // namesPrompt says that some text is about tokens or the prompt, and not only about a request.
 func namesPrompt(r *reading) bool {
 	for i := range r.n {
-		if r.segments[i].wide || r.segments[i].roles&(rInput|rToken|rContext) != 0 {
+		if r.segments[i].wide {
 			return true
 		}
 	}
-	return hardNumber(r)
+	return r.names(rInput|rToken|rContext) || hardNumber(r)
 }
 
 // hit runs the families over the sentences of one text.
@@ -102,10 +116,10 @@ func (s *segment) hit() hit {
 
 // hasAbove says that a sentence without another relation has one of the small words, or a sign, that make one.
 func hasAbove(ts []token, roles role) bool {
-	if roles&(rInput|rToken|rContext) == 0 {
+	if roles&(rInput|rToken|rContext|rRequest) == 0 {
 		return false
 	}
-	if roles&rFull != 0 {
+	if roles&(rFull|rBytes) != 0 {
 		return true
 	}
 	for i := range ts {
@@ -127,8 +141,8 @@ func hitSentence(ts []token, text role, code bool) hit {
 	}
 	s := sentence{ts: ts, roles: roles, text: text, tooBig: -1, rel: -1, code: code}
 	s.compare()
-	if s.has(rField) && !s.window && !s.plainSubject() || s.has(rMedia) && !s.window && !s.has(rToken) || s.has(rMedia) && s.word("encoder") {
-		return hitNone // an id, a cache block, an image: not the prompt
+	if s.isOfPart() {
+		return hitNone
 	}
 	if s.isChars() {
 		return hitChars
@@ -148,6 +162,14 @@ func hitSentence(ts []token, text role, code bool) hit {
 	return hitNone
 }
 
+// isOfPart says that the sentence is about an id, a cache block or an image, and not about the prompt or the body.
+func (s *sentence) isOfPart() bool {
+	if s.window || s.bodyBesideRelation() {
+		return s.has(rMedia) && s.word("encoder")
+	}
+	return s.has(rField) && !s.plainSubject() || s.has(rMedia) && (!s.has(rToken) || s.word("encoder"))
+}
+
 // isTokens runs the families that mean the prompt.
 func (s *sentence) isTokens() bool {
 	if s.countsOther() {
@@ -155,13 +177,13 @@ func (s *sentence) isTokens() bool {
 	}
 	subject := s.has(rInput) && !s.onlyMessageFrame() || s.word("sequence") && s.word("length")
 	switch {
-	case s.window && (s.over || s.has(rToo) && s.word("small")): // "exceeds the context window", "context length exceeded"
+	case s.window && s.over, s.has(rToo|rContext) && s.tooSmall(): // "exceeds the context window", "context length exceeded"
 		return true
 	case s.over && s.has(rContext) && (s.has(rInput|rToken|rMax|rRequest) || s.contextBeside()): // "when context overflows", "context too large"
 		return true
 	case s.tooBig >= 0 && s.subjectTooBig(): // "prompt is too long", "too many tokens"
 		return true
-	case subject && s.over && !s.countsMessages() && s.tooBig < 0 && (s.has(rMax|rCapacity) || s.number): // "Prompt exceeds max length"
+	case subject && s.over && !s.countsMessages() && s.tooBig < 0 && (s.has(rMax|rCapacity) || s.number || s.holds()): // "Prompt exceeds max length"
 		return true
 	case subject && (s.word("oversize") || s.word("oversized")):
 		return true
@@ -177,6 +199,26 @@ func (s *sentence) isTokens() bool {
 		return true
 	}
 	return s.fills() // "the context window is full"
+}
+
+// holds says that the other side of the relation is what somebody has room for: "longer than this provider serves".
+func (s *sentence) holds() bool {
+	for k := max(s.rel, 0); k < len(s.ts); k++ {
+		if holds(s.ts[k].s) || s.ts[k].s == "process" {
+			return true
+		}
+	}
+	return false
+}
+
+// tooSmall says that a window is "too small".
+func (s *sentence) tooSmall() bool {
+	for i, t := range s.ts {
+		if t.role&rToo != 0 && s.at(i+1).s == "small" {
+			return s.window || s.has(rContext) && s.has(rInput|rRequest|rToken)
+		}
+	}
+	return false
 }
 
 // contextBeside says that nothing unknown stands between "context" and the relation: a context menu is none.
@@ -207,11 +249,16 @@ func (s *sentence) onlyMessageFrame() bool {
 // countsTokens says that tokens are counted: one "token" alone is a credential.
 func (s *sentence) countsTokens() bool {
 	for i, t := range s.ts {
-		if t.role&rToken != 0 && (t.s != "token" || s.code || s.at(i+1).role&(rLength|rCapacity|rMax) != 0) {
+		if t.role&rToken != 0 && (t.s != "token" || s.code || s.at(i+1).role&(rLength|rCapacity|rMax) != 0 || s.countedAt(i)) {
 			return true
 		}
 	}
 	return s.has(rToken) && s.word("sequence")
+}
+
+// countedAt says that the word at i is counted: "number of token", "Anzahl der Token".
+func (s *sentence) countedAt(i int) bool {
+	return s.at(i-1).role&rLength != 0 || s.at(i-2).role&rLength != 0 && !s.at(i-1).sign
 }
 
 // countsMessages says that the number of messages, not their length, is the matter.
@@ -252,7 +299,7 @@ func (s *sentence) subjectTooBig() bool {
 	if big.sign {
 		big = s.at(s.tooBig + 1)
 	}
-	many := big.s == "many" || big.s == "viele"
+	many := big.s == "many" || big.s == "viele" || big.s == "veel" || big.role&rToken != 0 || big.s == "de"
 	switch {
 	case many:
 		return s.has(rToken|rChars|rBytes) && !s.has(rOutParam)
@@ -295,7 +342,7 @@ func (s *sentence) declares() bool {
 
 // demands finds a condition that was not met.
 func (s *sentence) demands() bool {
-	if !s.number || !s.has(rMust) || s.word("least") || s.countsMessages() {
+	if !s.number && !(s.window && s.has(rLess)) || !s.has(rMust) || s.word("least") || s.countsMessages() {
 		return false
 	}
 	sized := s.has(rInput) && s.has(rToken|rLength|rChars) || s.has(rToken) && s.has(rLength|rContext) && !s.has(rOutput)
@@ -339,12 +386,27 @@ func (s *sentence) fills() bool {
 
 // isBytes runs the families that mean the body.
 func (s *sentence) isBytes() bool {
-	if s.text&(rToken|rContext) != 0 || !s.over || s.countsMessages() || s.word("response") || s.word("received") || s.word("download") {
+	if s.text&(rToken|rContext) != 0 || !s.over && !s.declaresBytes() || s.countsMessages() || s.word("response") || s.word("received") || s.word("download") {
 		return false
 	}
 	body := s.has(rRequest) || s.has(rMessage) || s.has(rBytes) && !s.has(rMedia)
 	sized := s.has(rBytes|rMore) || s.word("size") || s.word("body") || s.word("payload")
-	return body && (s.tooBig >= 0 || s.has(rMax|rCapacity) && sized)
+	return body && (s.tooBig >= 0 || s.has(rMax|rCapacity) && sized || !s.over)
+}
+
+// declaresBytes says that the size of the request stands beside what is taken: "the body is 12 MB, the gateway accepts 10 MB".
+func (s *sentence) declaresBytes() bool {
+	if !s.has(rRequest) || !s.has(rBytes) {
+		return false
+	}
+	sizes, taken := 0, s.has(rMax)
+	for i, t := range s.ts {
+		if t.isNum && s.at(i+1).role&rBytes != 0 {
+			sizes++
+		}
+		taken = taken || holds(t.s)
+	}
+	return sizes > 1 && taken
 }
 
 // isChars is Bedrock Titan's "expected maxLength: 42000, actual: 150180".

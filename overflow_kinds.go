@@ -18,7 +18,7 @@ func (c *counts) kind(ts []token, i int) (kind count, over bool) {
 			return back, false // "max_prompt_len 8192 exceeded: 9000", "a maximum of 8192 tokens exceeded"
 		}
 		return countTotal, false
-	case countLimit, countDelta:
+	case countLimit, countDelta, countIgnored:
 		return back, false
 	}
 	back = c.before(ts, i)
@@ -34,13 +34,22 @@ func (c *counts) kind(ts []token, i int) (kind count, over bool) {
 	return back, false
 }
 
-// endsWithin says that nothing but the relation stands behind the number i and its unit.
+// endsWithin says that the relation behind the number i and its unit has no other side: "a window of 8192 tokens
+// exceeded for this model".
 func endsWithin(ts []token, i int) bool {
 	k := skipUnit(ts, i+1)
 	if k >= len(ts) || ts[k].role&rOver == 0 {
 		return false
 	}
-	return k+1 == len(ts) || ts[k+1].sign && (ts[k+1].s == ":" || endsSentence(ts[k+1].s))
+	if isSign(ts, k+1, ":") {
+		return true
+	}
+	for k++; k < len(ts) && k < skipUnit(ts, i+1)+7 && !(ts[k].sign && endsSentence(ts[k].s)); k++ {
+		if ts[k].isNum && ts[k].n >= minLimit || ts[k].role&(rMax|rContext|rCapacity) != 0 || ts[k].s == "by" {
+			return false
+		}
+	}
+	return true
 }
 
 // promised says that a number is one of several that a model supports: "supports 32000 input tokens and
@@ -66,8 +75,14 @@ func (c *counts) behind(ts []token, i int) count {
 	}
 	t := ts[k]
 	switch {
+	case leftBehind(ts, k):
+		return countIgnored // "312 tokens left"
+	case k == i+1 && t.s == "more" && tokenAt(ts, skipUnit(ts, k+1)).role&rThan != 0:
+		return countDelta // "20000 more tokens than the window"
 	case t.s == "," && isSign(ts, i-1, "(") && k+1 < len(ts) && ts[k+1].role&rMax != 0 && numberFrom(ts, k+2, 3) > 0:
 		return countTotal // "the context window (9000 tokens, maximum 8192)"
+	case t.role&rContext != 0 && (isSign(ts, k+1, "=") || isSign(ts, k+1, ":")):
+		return countNone // "n_prompt=9000 n_ctx=8192"
 	case t.role&rOver != 0 && k+1 < len(ts) && ts[k+1].s == "by", t.role&rContext != 0:
 		return countLimit // "a limit of 8192 exceeded by …", "an 8192 token context"
 	case (t.s == "over" || t.s == "above" || t.s == "beyond") && numberFrom(ts, k+1, 6) == 0,
@@ -75,7 +90,7 @@ func (c *counts) behind(ts []token, i int) count {
 		return countDelta // "3200 tokens over the limit", "512 tokens beyond the limit of 8192"
 	case t.role&rOver != 0, t.role&rMore != 0, t.role&rToo != 0, t.s == "over", t.s == "above", t.s == ">":
 		return countTotal
-	case t.role&rMax != 0, t.s == "window", t.s == "permits" || t.s == "allows", t.s == "of" && k+1 < len(ts) && ts[k+1].role&rContext != 0:
+	case t.role&rMax != 0, t.s == "window", holds(t.s), t.s == "of" && k+1 < len(ts) && ts[k+1].role&rContext != 0:
 		return countLimit
 	}
 	return countNone
@@ -94,8 +109,40 @@ func numberFrom(ts []token, i, n int) int32 {
 // holds says that a model has room for what is named next: "can take 8192", "only reads 8192".
 func holds(w string) bool {
 	switch w {
-	case "hold", "holds", "take", "reads", "handle", "handles":
+	case "hold", "holds", "take", "reads", "handle", "handles", "supports", "accepts", "allows", "permits", "serves", "processes",
+		"accepte", "acepta", "admite", "aceita", "accetta", "permite", "erlaubt", "unterstützt", "akzeptiert":
 		return true
+	}
+	return false
+}
+
+// negated says that the verb at k is denied: what a model "cannot handle" is what was sent.
+func negated(ts []token, k int) bool {
+	switch wordBefore(ts, k) {
+	case "cannot", "cant", "not", "doesnt":
+		return true
+	}
+	return false
+}
+
+// isLeft says that a word tells how much room there still is, which is no size of a window.
+func isLeft(w string) bool {
+	switch w {
+	case "left", "leaves", "leaving", "remaining", "remain", "remains", "available", "free", "unused", "spare":
+		return true
+	}
+	return false
+}
+
+// leftBehind says that the words from k on tell that a number is what is left: "1500 tokens of context remain".
+func leftBehind(ts []token, k int) bool {
+	for end := k + 4; k < end && k < len(ts) && !ts[k].isNum && !ts[k].sign; k++ {
+		switch t := ts[k]; {
+		case t.s == "leaves", t.s == "leaving", t.role&(rOver|rMore|rThan|rToo) != 0, holds(t.s):
+			return false
+		case isLeft(t.s):
+			return true
+		}
 	}
 	return false
 }
@@ -112,39 +159,49 @@ func (c *counts) before(ts []token, i int) count {
 			return countInput
 		case t.s == ">" && isSign(ts, k-1, "-"):
 			weak = countInput // "too long -> 140000"
+			continue
 		case t.s == "room" && k > 0 && ts[k-1].role&rOutput != 0:
 			continue // "answer room (500)"
+		case t.s == "sum" && k+1 < len(ts) && ts[k+1].s == "of":
+			continue // "the sum of prompt (30000) and …"
 		case t.s == "current" && k > 0 && ts[k-1].s == "of":
 			continue // "the max length of current question is 20000"
 		case t.role&rActual != 0 && k > 0 && (ts[k-1].s == "model" || ts[k-1].s == "models"):
 			return countLimit // "the model takes 8192"
+		case isLeft(t.s) && k >= i-4 && !(t.s == "available" && isSign(ts, k-1, ">")):
+			return countIgnored
 		case t.s == "least":
 			c.atLeast = true
 		case t.role&rField != 0 && k >= i-2:
 			return countIgnored
-		case t.s == "minimum" || t.s == "draft" || t.s == "used" || t.s == "remaining" || t.s == "least":
+		case t.s == "minimum" || t.s == "draft" || t.s == "used" || t.s == "least":
 			return countNone
 		case t.s == "by" && k == i-1:
 			return countDelta
-		case t.role&rOutput != 0 && isSign(ts, k-1, "+") && !isNum(ts, k-2) && !isSign(ts, k-2, ")") && k < i-1 && !ts[i-1].sign:
-			return countTotal // "prompt + max_tokens would be 41200"
-		case t.role&rOutParam != 0, t.role&rOutput != 0 && (k == i-1 || k == i-2 && !isSign(ts, i-1, "(")):
-			return countOutput
-		case t.role&rOutput != 0 && k >= i-3 && isSign(ts, k-1, "+") && (isNum(ts, k-2) || isSign(ts, k-2, ")")):
-			return countOutput // "input (10000) + output (2000)"
+		case t.s == "only" && k == i-1:
+			return countLimit
+		case t.s == "take" && k > 0 && (ts[k-1].s == "would" || ts[k-1].s == "will"):
+			return countTotal
+		}
+		if t.s == "(" && weak != countNone && k > 0 && ts[k-1].role&rOver != 0 {
+			return weak // "contextOverflow(tokens: 9100, limit: 8192)"
+		}
+		if t.role&(rContext|rCapacity|rLength|rMax) != 0 && ofWhatIsLeft(ts, k) {
+			return countIgnored // "available context: 512"
+		}
+		if kind := beforeAnswer(ts, k, i); kind != countNone {
+			return kind
+		}
+		switch {
 		case t.role&rMax != 0 && k+1 < len(ts) && ts[k+1].role&rOutput != 0:
 			continue // "input and maximum output tokens (35000)"
-		case t.role&rMax != 0 && isSign(ts, k-1, "+"):
+		case t.role&rMax != 0 && isPlus(ts, k-1):
 			return countOutput // "prompt (5000) + max tokens (4096)"
 		case t.role&rOver != 0 && ts[k+1].s == "by":
 			weak = countInput // "exceeded by a request with 20000"
-		case t.role&(rMax|rContext) != 0, t.s == "supports", t.s == "accepts", t.s == "allows", t.s == "permits", holds(t.s), t.role&(rOver|rThan) != 0 && k >= i-4 && !(t.role&rThan != 0 && isSign(ts, i-1, ":")),
-			t.s == "<", t.s == ">", t.s == "over", t.s == "above", t.s == "window", t.s == "room",
-			t.s == "to" && k > 0 && ts[k-1].s == "up", t.s == "within":
+		case beforeLimit(ts, k, i):
 			return countLimit
-		case t.s == "range" || t.s == "most":
-			return countLimit
-		case t.s == "total" || t.s == "requested" || t.s == "totals" || t.s == "requires" || t.s == "needs":
+		case t.s == "total" || t.s == "sum" || t.s == "requested" || t.s == "totals" || t.s == "requires" || t.s == "needs":
 			return countTotal
 		case t.role&rActual != 0:
 			return countInput
@@ -156,6 +213,74 @@ func (c *counts) before(ts []token, i int) count {
 		}
 	}
 	return weak
+}
+
+// ofWhatIsLeft says that the word before the k-th makes it one of what is left. What a prompt is larger than, or what
+// is available at all, is a window: "exceeds the available context size".
+func ofWhatIsLeft(ts []token, k int) bool {
+	if k == 0 || !isLeft(ts[k-1].s) {
+		return false
+	}
+	if ts[k-1].s != "available" {
+		return true
+	}
+	for n := k - 2; n >= 0 && n >= k-5; n-- {
+		if ts[n].role&(rOver|rThan) != 0 || isSign(ts, n, ">") {
+			return false
+		}
+	}
+	return true
+}
+
+// beforeLimit says that the k-th token makes the number at i a limit.
+func beforeLimit(ts []token, k, i int) bool {
+	t := ts[k]
+	switch {
+	case t.role&(rMax|rContext) != 0, holds(t.s) && !negated(ts, k):
+		return true
+	case t.role&rThan != 0:
+		return k >= i-4 && !isSign(ts, i-1, ":")
+	case t.role&rOver != 0:
+		return k >= i-4
+	}
+	switch t.s {
+	case "<", ">", "over", "above", "window", "room", "within", "range", "most":
+		return true
+	case "to":
+		return k > 0 && ts[k-1].s == "up"
+	}
+	return false
+}
+
+// beforeAnswer reads the answer's words before the number at i: its own room, or the last part of a sum's name.
+func beforeAnswer(ts []token, k, i int) count {
+	t := ts[k]
+	if t.role&rOutput == 0 {
+		return countNone
+	}
+	first := k // of "requested maximum output"
+	for first > 0 && ts[first-1].role&(rMax|rActual) != 0 && !ts[first-1].sign {
+		first--
+	}
+	joined := isPlus(ts, first-1) || first > 0 && ts[first-1].s == "and"
+	part := joined && first > 1 && (isNum(ts, first-2) || isSign(ts, first-2, ")") || skipsToNumber(ts, first-2))
+	switch {
+	case joined && !part && k < i-1 && !ts[i-1].sign && isPlus(ts, first-1):
+		return countTotal // "prompt + max_tokens would be 41200"
+	case t.role&rOutParam != 0, k == i-1, k == i-2 && !isSign(ts, i-1, "("):
+		return countOutput
+	case k >= i-3 && part, k >= i-3 && !joined && ts[k+1].role&rToken != 0:
+		return countOutput // "input (10000) + output (2000)", "output tokens (2000)"
+	}
+	return countNone
+}
+
+// skipsToNumber says that a number with its unit ends at k: "10000 input tokens".
+func skipsToNumber(ts []token, k int) bool {
+	for n := 0; n < 3 && k > 0 && ts[k].role&(rToken|rInput) != 0; n++ {
+		k--
+	}
+	return k >= 0 && ts[k].isNum
 }
 
 // beforeWide reads a run of characters of a script without spaces: the part nearest to the number decides.
@@ -190,7 +315,7 @@ func ahead(ts []token, i int) count {
 	for k := i + 1; k < len(ts) && k <= i+6; k++ {
 		t := ts[k]
 		switch {
-		case t.isNum || t.sign:
+		case t.isNum, t.sign, t.s == "plus":
 			return countNone
 		case t.role&rOutput != 0:
 			return countOutput

@@ -21,9 +21,11 @@ const (
 
 // counts are the numbers of an error; the first of each kind counts.
 type counts struct {
+	unit                               sizeUnit
 	total, input, output, limit, delta int
 	second                             int  // a second limit
 	left                               int  // the largest number that no word explains
+	leftTokens                         int  // the largest of them that counts tokens
 	atLeast                            bool // the provider stopped counting: a lower bound
 	afterOver                          bool // a limit stood directly behind "exceeded:"
 }
@@ -93,6 +95,7 @@ func measureSizes(r *reading, d *diagnosis) {
 // read takes the numbers of one text. Where it has said what was counted and what is allowed, one more sentence
 // may name the parts; what comes then is something else.
 func (c *counts) read(ts []token, unit sizeUnit) {
+	c.unit = unit
 	more := 2
 	for i := 0; i < len(ts); i++ {
 		if !ts[i].isNum {
@@ -117,8 +120,28 @@ func (c *counts) read(ts []token, unit sizeUnit) {
 		if kind == countNone && i == 0 && skipUnit(ts, 1) == 1 {
 			continue // a code in front of all words
 		}
-		c.add(kind, int(ts[i].n), over)
+		c.add(kind, c.size(ts, i), over)
+		if next := skipUnit(ts, i+1); kind == countNone && next > i+1 && ts[next-1].role&rToken != 0 {
+			c.leftTokens = max(c.leftTokens, int(ts[i].n))
+		}
 	}
+}
+
+// size is the number at i in the unit that is asked for: megabytes are bytes.
+func (c *counts) size(ts []token, i int) int {
+	n := int(ts[i].n)
+	if c.unit != unitBytes || i+1 >= len(ts) {
+		return n
+	}
+	switch ts[i+1].s {
+	case "kb", "kib", "kilobytes":
+		n *= 1000
+	case "mb", "mib", "megabytes":
+		n *= 1_000_000 // a MiB is more: whoever stays below the smaller one is below both
+	case "gb", "gib":
+		n *= 1_000_000_000
+	}
+	return n
 }
 
 func (c *counts) add(kind count, n int, over bool) {
@@ -154,16 +177,20 @@ func (c *counts) expression(ts []token, i int) int {
 		c.add(countLimit, int(ts[i+2].n), false)
 		return 3
 	}
-	sum, parts, last, k := int(ts[i].n), 1, 0, skipUnit(ts, i+1)
-	for isSign(ts, k, "+") {
+	sum, parts, last, k := c.size(ts, i), 1, 0, skipNote(ts, skipUnit(ts, i+1))
+	for isPlus(ts, k) {
 		k = skipNames(ts, k+1) // "input 35012 + max_tokens 4096"
 		if !isNum(ts, k) {
 			return 0
 		}
-		last = int(ts[k].n)
+		last = c.size(ts, k)
 		sum += last
 		parts++
-		k = skipUnit(ts, k+1)
+		k = skipNote(ts, skipUnit(ts, k+1))
+	}
+	if parts > 1 && isSign(ts, k, "=") && isNum(ts, k+1) && int(ts[k+1].n) >= last {
+		sum = c.size(ts, k+1)
+		k = skipUnit(ts, k+2)
 	}
 	switch {
 	case isSign(ts, k, ">"):
@@ -173,6 +200,8 @@ func (c *counts) expression(ts []token, i int) int {
 		if isSign(ts, k+1, ".") {
 			k++
 		}
+	case parts > 1:
+		return c.sum(ts, i, k, sum, parts, last)
 	default:
 		return 0
 	}
@@ -182,19 +211,47 @@ func (c *counts) expression(ts []token, i int) int {
 	if !isNum(ts, k+1) {
 		return 0
 	}
-	limit := int(ts[k+1].n)
+	limit := c.size(ts, k+1)
 	if isSign(ts, k+2, "-") {
 		return k + 4 - i
 	}
 	if limit >= minLimit && sum >= minLimit && sum >= limit {
-		if parts == 2 {
-			c.add(countOutput, last, false)
-			c.add(countInput, int(ts[i].n), false)
-		}
-		c.add(countTotal, sum, false)
+		c.addSum(c.size(ts, i), sum, parts, last)
 		c.add(countLimit, limit, false)
 	}
 	return k + 2 - i
+}
+
+// sum takes a sum that ends before k, "71602 + 2048", for what was compared with the limit. It returns how many
+// tokens that was, 0 where the words around it speak of the limit.
+func (c *counts) sum(ts []token, i, k, sum, parts, last int) int {
+	if sum < minLimit || c.before(ts, i) == countLimit && c.behind(ts, k-1) != countTotal {
+		return 0
+	}
+	c.addSum(c.size(ts, i), sum, parts, last)
+	return k - i
+}
+
+// addSum adds a total and, where it has two parts, what they are: what is sent and the room for the answer.
+func (c *counts) addSum(first, sum, parts, last int) {
+	if parts == 2 {
+		c.add(countOutput, last, false)
+		c.add(countInput, first, false)
+	}
+	c.add(countTotal, sum, false)
+}
+
+// skipNote skips a note behind a number: "30000 (messages) + 4096 (max_tokens)".
+func skipNote(ts []token, i int) int {
+	if !isSign(ts, i, "(") {
+		return i
+	}
+	for k := i + 1; k < i+6 && k < len(ts) && !ts[k].isNum; k++ {
+		if isSign(ts, k, ")") {
+			return k + 1
+		}
+	}
+	return i
 }
 
 // skipNames skips the name of what a number counts.
@@ -209,6 +266,11 @@ func isSign(ts []token, i int, sign string) bool {
 	return i >= 0 && i < len(ts) && ts[i].sign && ts[i].s == sign
 }
 func isNum(ts []token, i int) bool { return i < len(ts) && ts[i].isNum }
+
+// isPlus says that a sum goes on at i.
+func isPlus(ts []token, i int) bool {
+	return isSign(ts, i, "+") || i > 0 && i < len(ts) && ts[i].s == "plus"
+}
 
 // skipUnit skips "tokens" and "bytes" behind a number, and what is sent: "209353 input tokens > …".
 func skipUnit(ts []token, i int) int {

@@ -75,16 +75,28 @@ func doorPhraseAt(ts []token, i int) phrase {
 	next := func(w string) bool { return wordAt(ts, i+1) == w }
 	before := func(w string) bool { return i > 0 && ts[i-1].s == w }
 	switch ts[i].s {
-	case "unauthorized", "unauthenticated", "authentication", "forbidden":
+	case "unauthorized", "unauthenticated", "authentication", "forbidden", "jwt", "bearer":
 		return pKey
+	case "credential", "credentials":
+		return when(refused(ts, i), pKey)
+	case "signature":
+		return when(before("request") || next("exception"), pKey)
+	case "authorized":
+		return when(before("not"), pKey)
+	case "denied":
+		return when(before("access"), pKey)
 	case "api":
 		return when(next("key") || next("keys"), pKey)
 	case "access", "security":
 		return when(next("token"), pKey)
 	case "sign":
 		return when(next("in"), pKey)
-	case "permission":
-		return when(next("denied"), pKey)
+	case "permission", "permissions":
+		return when(next("denied") || before("insufficient") || before("no") || before("lacks"), pKey)
+	case "scopes":
+		return when(before("missing"), pKey)
+	case "invalid":
+		return when(invalidToken(ts, i), pKey)
 	case "expired":
 		token := i - 1
 		if token > 0 && (before("is") || before("has")) {
@@ -102,11 +114,38 @@ func doorPhraseAt(ts []token, i int) phrase {
 	case "capacity":
 		return when(before("over") || before("at"), pBusy)
 	case "busy":
-		return when(before("is") && i > 1 && ts[i-2].s == "server", pBusy)
+		return when(before("is") || before("are") || before("server") || before("currently") || before("too"), pBusy)
 	case "demand":
 		return when(before("high"), pBusy)
 	}
 	return 0
+}
+
+// invalidToken says that the "invalid" at i is said of a credential: a tokenizer and a parser of JSON have invalid
+// tokens, too, and say where.
+func invalidToken(ts []token, i int) bool {
+	if i > 1 && ts[i-1].s == "is" && ts[i-2].s == "token" {
+		return true
+	}
+	if wordAt(ts, i+1) != "token" {
+		return false
+	}
+	switch behind := tokenAt(ts, i+2); behind.s {
+	case "", ":", ".", ",", "provided", "for", "supplied", "signature", "or":
+		return true
+	}
+	return false
+}
+
+// refused says that a word close to the i-th tells that it was not taken: "the credential is invalid".
+func refused(ts []token, i int) bool {
+	for k := max(0, i-3); k <= i+4 && k < len(ts); k++ {
+		switch ts[k].s {
+		case "invalid", "expired", "missing", "incorrect", "wrong", "revoked", "malformed", "not", "no", "bad", "disabled", "mismatch":
+			return true
+		}
+	}
+	return false
 }
 
 // tooLongAt reads "too long" and, in codes, "above max length".

@@ -26,12 +26,12 @@ func (s *sentence) compare() {
 			t.role&rMax != 0 && next.role&rContext != 0,
 			t.isNum && next.role&rToken != 0 && second.role&rContext != 0,                                           // "a 4096 token context"
 			t.role&rCapacity != 0 && (next.role&rContext != 0 || next.role&rSkip != 0 && second.role&rContext != 0), // tamaño del contexto
-			(t.s == "model" || t.s == "models") && (next.s == "window" || next.role&rLength != 0 || next.s == "len" || next.role&rMax != 0 && second.role&rLength != 0):
+			(t.s == "model" || t.s == "models") && (next.s == "window" || next.s == "len" || s.lengthBehind(i)):
 			s.window = true
 		}
 		switch {
 		case t.role&rOver != 0,
-			t.role&rMore != 0 && s.thanWithin(i+1, 5),
+			t.role&rMore != 0 && s.thanWithin(i+1, 5) && !s.isMinimum(i),
 			(t.s == "over" || t.s == "above" || t.s == "past" || t.s == "outside" || t.s == "sobre") && (s.limitWithin(i+1, 5) || next.isNum),
 			(t.s == "not" || t.s == "cannot" || t.s == "doesnt" || t.s == "wont" || t.s == "cant") && (next.s == "fit" || second.s == "fit"),
 			t.s == "no" && next.s == "longer" && (second.s == "fit" || second.s == "fits"),
@@ -42,6 +42,10 @@ func (s *sentence) compare() {
 			s.tooBig = i + 1
 			s.over = true
 		}
+		if t.role&rToo != 0 && s.tooBig < 0 && (next.role&rToken != 0 || next.s == "de" && second.role&rToken != 0) {
+			s.tooBig = i + 1 // demasiados tokens, trop de jetons
+			s.over = true
+		}
 		if s.over && s.rel < 0 {
 			s.rel = i
 		}
@@ -49,6 +53,22 @@ func (s *sentence) compare() {
 			s.number, s.several = true, s.number
 		}
 	}
+}
+
+// lengthBehind says that a length is the model's at i: "the model's predefined maximum length".
+func (s *sentence) lengthBehind(i int) bool {
+	if s.at(i+1).role&rLength != 0 {
+		return true
+	}
+	for k := i + 1; k <= i+3; k++ {
+		if s.at(k).role&rMax != 0 && s.at(k+1).role&rLength != 0 {
+			return true
+		}
+		if s.at(k).role != 0 || s.at(k).sign {
+			return false
+		}
+	}
+	return false
 }
 
 // plainSubject says that the relation stands close behind what is sent, with no field between: the "id"
@@ -73,6 +93,22 @@ func (s *sentence) plainSubject() bool {
 	return false
 }
 
+// bodyBesideRelation says that it is the body that is too large, whatever else is named: "function payload too large",
+// "request body exceeded DATA_UPLOAD_MAX_MEMORY_SIZE".
+func (s *sentence) bodyBesideRelation() bool {
+	k := s.rel - 1
+	for k >= 0 && s.ts[k].role&rSkip != 0 {
+		k--
+	}
+	switch s.at(k).s {
+	case "body", "payload":
+		return true
+	case "data":
+		return s.at(k-1).s == "request"
+	}
+	return false
+}
+
 func (s *sentence) at(i int) token {
 	if i < 0 || i >= len(s.ts) {
 		return token{}
@@ -87,6 +123,12 @@ func (s *sentence) thanWithin(i, n int) bool {
 		}
 	}
 	return false
+}
+
+// isMinimum says that the "greater" at i is what is asked for: "should be greater than 1024".
+func (s *sentence) isMinimum(i int) bool {
+	before := s.at(i - 2).s
+	return s.at(i-1).s == "be" && (before == "should" || before == "must" || before == "to")
 }
 
 func (s *sentence) limitWithin(i, n int) bool {

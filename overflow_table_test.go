@@ -130,7 +130,7 @@ var otherTexts = []struct {
 	{"bytes of the request", "Request payload size exceeds the limit: 20971520 bytes.", ErrorBytes},
 	{"megabytes", "request body exceeds the maximum of 32 MB", ErrorBytes},
 	{"gRPC frame", "rpc error: code = ResourceExhausted desc = trying to send message larger than max (5000000 vs. 4194304)", ErrorBytes},
-	{"a proxy's page", "<html><head><title>413 Request Entity Too Large</title></head></html>", ErrorOther},
+	{"a proxy's page", "<html><head><title>413 Request Entity Too Large</title></head></html>", ErrorBytes},
 	{"Chinese rate", "请求过于频繁，每分钟 token 数超过限制", ErrorRateLimit},
 	{"Chinese quota", "您的账户余额不足，token 额度已超出", ErrorQuota},
 	{"Chinese answer cap", "max_tokens 超过最大输出长度限制 8192", ErrorOther},
@@ -168,8 +168,8 @@ func TestClassifyErrorConcurrently(t *testing.T) {
 	group.Wait()
 }
 
-// TestClassifyErrorInventedFile classifies the texts of testdata/overflow/invented.jsonl. Its twelve parts
-// were each written before the rules had seen them; the reasons say what is new in a text.
+// TestClassifyErrorInventedFile classifies the texts of testdata/overflow/invented.jsonl. Its fifteen
+// parts were each written before the rules had seen them; the reasons say what is new in a text.
 func TestClassifyErrorInventedFile(t *testing.T) {
 	data, err := os.ReadFile("testdata/overflow/invented.jsonl")
 	if err != nil {

@@ -3,6 +3,7 @@ package winnow
 import (
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -104,8 +105,15 @@ func (r *reading) lex(text string, code bool) segment {
 	s.tokens = whole[len(store):len(whole):len(whole)]
 	for i := range s.tokens {
 		role := s.tokens[i].role
-		if role&rContext != 0 && otherContext(s.tokens, i) {
+		switch {
+		case role&rContext != 0 && otherContext(s.tokens, i):
 			role = rField
+			s.tokens[i].role = role
+		case role&rField != 0 && s.tokens[i].s == "cache" && i > 0 && s.tokens[i-1].s == "kv":
+			role = rCapacity // where a server keeps the tokens of a conversation
+			s.tokens[i].role = role
+		case role&rField != 0 && s.tokens[i].s == "description" && i > 0 && (s.tokens[i-1].s == "debug" || s.tokens[i-1].s == "error"):
+			role = 0 // of the error, not of a tool
 			s.tokens[i].role = role
 		}
 		if s.roles |= role; role&rHint != 0 {
@@ -150,13 +158,16 @@ func normalise(b []byte, text string) (lower []byte, wide bool) {
 				last = ' '
 				continue
 			}
-			b = appendASCII(b, c, last)
+			b = appendASCII(b, c, last, text[i+1:])
 			last = rune(c)
 			i++
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(text[i:])
 		i += n
+		if thinSpace(r) && last >= '0' && last <= '9' && group(text[i:]) {
+			continue // 262 144
+		}
 		var plain string
 		if plain, r = unquote(r); plain != "" || r == 0 {
 			b = append(b, plain...)
@@ -189,10 +200,12 @@ func trimWord(b []byte) []byte {
 	return b
 }
 
-// appendASCII adds one ASCII character behind last.
-func appendASCII(b []byte, c byte, last rune) []byte {
+// appendASCII adds one ASCII character that stands between last and rest.
+func appendASCII(b []byte, c byte, last rune, rest string) []byte {
 	upper := c >= 'A' && c <= 'Z'
 	switch {
+	case c == '\'' && last >= '0' && last <= '9' && group(rest):
+		return b // 262'144
 	case c == '`', c == '\'', c < ' ':
 		if c == '\'' && unicode.IsLetter(last) && !elided(b) {
 			return b // model's, doesn't
@@ -244,6 +257,11 @@ func unquote(r rune) (string, rune) {
 		return " - ", r
 	}
 	return "", r
+}
+
+// thinSpace says that r is a space, or an apostrophe, that typographers set between the digits of one number.
+func thinSpace(r rune) bool {
+	return r == '\u00a0' || r == '\u202f' || r == '\u2009' || r == '’'
 }
 
 // isWide says that words in the script of r are written without spaces.
@@ -304,43 +322,30 @@ func (s *segment) word(i int) int {
 	return i
 }
 
-// number takes a number from i on: 300000, 300,000, 300_000, 128k, 32mb. An id that begins with digits
-// is a word, and so is a fraction.
+// number takes a number from i on: 300000, 300,000, 300_000, 300 000, 128k, 1.2m tokens, 32mb. An id that begins
+// with digits is a word, and so is a fraction.
 func (s *segment) number(i int) int {
-	t, start := s.lower, i
-	inBrackets := start > 0 && t[start-1] == '['
-	n, whole := 0, true
-	for i < len(t) {
-		switch c := t[i]; {
-		case c >= '0' && c <= '9':
-			n = min(n*10+int(c-'0'), math.MaxInt32)
-			i++
-			continue
-		case (c == ',' || c == '_' || c == '.') && !inBrackets && group(t[i+1:]):
-			i++
-			continue
-		case c == '.' && i+1 < len(t) && t[i+1] >= '0' && t[i+1] <= '9':
-			whole = false
-			i++
-			continue
-		}
-		break
-	}
-	end := i
+	start := i
+	n, whole, i := s.digits(i)
+	t, end := s.lower, i
 	for i < len(t) && (isAlnum(t[i]) || t[i] == '_') {
 		i++
 	}
-	switch {
-	case t[end:i] == "k":
-		n *= 1000
-	case t[end:i] == "m" && (strings.HasPrefix(t[i:], " token") || strings.HasPrefix(t[i:], "-token") || strings.HasPrefix(t[i:], " context")): // and not minutes
-		n *= 1_000_000
-		end = i
+	suffix := t[end:i]
+	if unit := multiple(suffix, t[i:]); unit > 1 {
+		n, whole = scale(t[start:end], n, unit), true
+		suffix = ""
+	} else if skip, unit := wordMultiple(t[i:]); unit > 1 && suffix == "" {
+		n, whole = scale(t[start:end], n, unit), true
+		i += skip
+	}
+	if !whole && (countsBytes(suffix) || suffix == "" && countsBytes(nextLetters(t[i:]))) {
+		n, whole = scale(t[start:end], n, 1), true // 12.4 MB
 	}
 	tok := token{s: t[start:end], n: int32(min(n, math.MaxInt32)), isNum: whole}
-	switch suffix := t[end:i]; suffix {
-	case "", "k":
-	case "mb", "mib", "kb", "kib", "gb", "b":
+	switch suffix {
+	case "":
+	case "mb", "mib", "kb", "kib", "gb", "gib", "b":
 		s.tokens = append(s.tokens, tok)
 		tok = token{s: suffix, role: rBytes}
 	case "tok", "toks", "token", "tokens":
@@ -353,6 +358,34 @@ func (s *segment) number(i int) int {
 	return i
 }
 
+// digits reads the digits of a number with its separators. whole is false for a fraction.
+func (s *segment) digits(i int) (n int, whole bool, end int) {
+	t, start := s.lower, i
+	inBrackets := start > 0 && t[start-1] == '['
+	whole = true
+	for i < len(t) {
+		switch c := t[i]; {
+		case c >= '0' && c <= '9':
+			n = min(n*10+int(c-'0'), math.MaxInt32)
+			i++
+			continue
+		case (c == ',' || c == '_' || c == '.') && !inBrackets && group(t[i+1:]),
+			c == ' ' && i-start <= 3 && whole && spacedGroups(t[start:i], t[i:]) > 0:
+			i++
+			continue
+		case c == ' ' && i-start > 3 && t[i-4] == ' ' && group(t[i+1:]): // the third group of 1 048 576
+			i++
+			continue
+		case c == '.' && i+1 < len(t) && t[i+1] >= '0' && t[i+1] <= '9':
+			whole = false
+			i++
+			continue
+		}
+		break
+	}
+	return n, whole, i
+}
+
 // group says that s begins with exactly three digits, as behind a thousands separator.
 func group(s string) bool {
 	for i := range 3 {
@@ -361,6 +394,81 @@ func group(s string) bool {
 		}
 	}
 	return len(s) == 3 || s[3] < '0' || s[3] > '9'
+}
+
+// spacedGroups says how many groups of three digits follow a number behind spaces, "262 144", 0 where these are
+// numbers of their own. A status is followed by many a number, but by none with a unit.
+func spacedGroups(first, rest string) int {
+	groups := 0
+	for len(rest) > 3 && rest[0] == ' ' && group(rest[1:]) {
+		groups++
+		rest = rest[4:]
+	}
+	if groups == 0 || first[0] == '0' || len(rest) > 0 && isAlnum(rest[0]) {
+		return 0
+	}
+	if isStatusText(first) && !startsWithUnit(rest) {
+		return 0
+	}
+	return groups
+}
+
+// isStatusText says that three digits may be an HTTP status.
+func isStatusText(digits string) bool {
+	return len(digits) == 3 && (digits[0] == '4' || digits[0] == '5')
+}
+
+// startsWithUnit says that the next word counts tokens.
+func startsWithUnit(rest string) bool { return roleOf(nextLetters(rest))&(rToken|rInput) != 0 }
+
+func countsBytes(unit string) bool { return unit != "" && roleOf(unit)&rBytes != 0 }
+
+// nextLetters returns the word that a text begins with, behind a space.
+func nextLetters(rest string) string {
+	rest = strings.TrimPrefix(rest, " ")
+	end := 0
+	for end < len(rest) && (rest[end] >= 'a' && rest[end] <= 'z' || rest[end] >= utf8.RuneSelf) {
+		end++
+	}
+	return rest[:end]
+}
+
+// multiple is what the letter behind a number stands for: 128k, 1m tokens, and not the minutes of 1m.
+func multiple(suffix, rest string) int {
+	switch {
+	case suffix == "k":
+		return 1000
+	case suffix == "m" && (strings.HasPrefix(rest, " token") || strings.HasPrefix(rest, "-token") || strings.HasPrefix(rest, " context")):
+		return 1_000_000
+	}
+	return 1
+}
+
+// wordMultiple reads the words behind a number: "1 million", the Chinese and Japanese 万, ten thousand.
+func wordMultiple(rest string) (skip, unit int) {
+	word := strings.TrimPrefix(rest, " ")
+	if word == "" || word[0] != 'm' && word[0] != 't' && word[0] < utf8.RuneSelf {
+		return 0, 1
+	}
+	for _, m := range [...]struct {
+		word string
+		unit int
+	}{{"million ", 1_000_000}, {"thousand ", 1000}, {"万", 10_000}, {"萬", 10_000}, {"만", 10_000}} {
+		if strings.HasPrefix(word, m.word) {
+			return len(rest) - len(word) + len(strings.TrimSuffix(m.word, " ")), m.unit
+		}
+	}
+	return 0, 1
+}
+
+// scale multiplies a number with the unit behind it, its fraction included: "1.2" million.
+func scale(digits string, n, unit int) int {
+	if dot := strings.IndexByte(digits, '.'); dot >= 0 {
+		if f, err := strconv.ParseFloat(strings.ReplaceAll(digits, ",", ""), 64); err == nil {
+			return int(math.Round(min(f*float64(unit), math.MaxInt32)))
+		}
+	}
+	return min(n*unit, math.MaxInt32)
 }
 
 func isAlnum(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }

@@ -34,8 +34,8 @@ func (v verdict) diagnosis(r *reading) diagnosis {
 }
 
 // veto looks at the status and at each text. The texts go first where they are more exact: a 429 may be
-// a quota, a 400 an invalid key.
-func veto(r *reading, status int) verdict {
+// a quota, a 400 an invalid key. bySaying reports that it was a text, and not the status alone.
+func veto(r *reading, status int) (v verdict, bySaying bool) {
 	found := vetoNone
 	output := false
 	for i := range r.n {
@@ -43,7 +43,7 @@ func veto(r *reading, status int) verdict {
 		switch v := vetoText(s, status); v {
 		case vetoNone:
 		case vetoGo, vetoTimeout:
-			return v
+			return v, true
 		case vetoOther:
 			output = true
 		default:
@@ -52,21 +52,48 @@ func veto(r *reading, status int) verdict {
 			}
 		}
 	}
-	switch {
-	case found != vetoNone:
-		return found
-	case status == 401, status == 403:
+	if found == vetoQuota && isThrottled(r) {
+		found = vetoRate
+	}
+	if found != vetoNone {
+		return found, true
+	}
+	if v := vetoStatus(status); v != vetoNone {
+		return v, false
+	}
+	if output || outputCap(r) {
+		return vetoOther, true
+	}
+	return vetoNone, false
+}
+
+// isThrottled says that a quota is one of a rate: AWS and DashScope throttle for a quota of tokens per minute, and
+// what is used up for a day is not throttled.
+func isThrottled(r *reading) bool {
+	if r.names(rDay) {
+		return false
+	}
+	for i := range r.n {
+		if s := &r.segments[i]; s.roles&rRate != 0 && s.has("throttl") {
+			return true
+		}
+	}
+	return false
+}
+
+// vetoStatus is what the status alone rules out.
+func vetoStatus(status int) verdict {
+	switch status {
+	case 401, 403:
 		return vetoAuth
-	case status == 402:
+	case 402:
 		return vetoQuota
-	case status == 408, status == 504, status == 522, status == 524: // the last two are Cloudflare's
+	case 408, 504, 522, 524: // the last two are Cloudflare's
 		return vetoTimeout
-	case status == 429:
+	case 429:
 		return vetoRate
-	case status == 502, status == 503, status == 529:
+	case 502, 503, 529:
 		return vetoBusy
-	case output || outputCap(r):
-		return vetoOther
 	}
 	return vetoNone
 }
@@ -103,35 +130,38 @@ func vetoRates(s *segment) verdict {
 		return vetoQuota // OpenRouter's wording for what the credits still pay for, with status 402
 	}
 	exhausted := s.hasAll(rMax|rFull) && s.has("limit exhausted")
-	if !s.wide && s.roles&(rRate|rPer|rQuota|rDay|rHint|rToken) == 0 && !s.hasAll(rBig|rRequest) && !exhausted {
+	if !s.wide && s.roles&(rRate|rPer|rQuota|rDay|rHint|rToken) == 0 && !s.hasAll(rBig|rRequest) && !s.hasAll(rToo|rRequest) && !exhausted {
 		return vetoNone
 	}
 	rate, perMinute := false, false
 	quota := s.says&pUsageLimit != 0 || exhausted || s.says&pCost != 0 && s.has("budget")
 	for i := range s.tokens {
 		t := &s.tokens[i]
-		if t.role&(rRate|rPer|rQuota|rDay|rHint|rToken|rBig) == 0 {
+		if t.role&(rRate|rPer|rQuota|rDay|rTime|rHint|rToken|rToo|rBig) == 0 {
 			continue
 		}
 		next := s.after(i)
 		perMinute = perMinute || t.role&rPer != 0 && (next.s == "minute" || next.s == "min")
 		switch {
 		case t.role&rRate != 0,
-			t.s == "rate" && (next.role&(rCapacity|rMax) != 0 || s.says&pUsage != 0),
+			t.s == "rate" && (next.role&(rCapacity|rMax) != 0 || s.says&pUsage != 0 || s.isRateOf(i)),
+			t.role&rHint != 0 && s.tellsPace(i),
 			t.role&rPer != 0 && (next.role&rTime != 0 || next.isNum && s.after(i+1).role&rTime != 0),
 			t.role&rToken != 0 && i+2 < len(s.tokens) && s.tokens[i+1].s == "/" && (s.tokens[i+2].s == "s" || s.tokens[i+2].role&rTime != 0), // tokens/s
-			t.s == "many" && next.role&rRequest != 0,
+			t.role&rBig != 0 && (t.s == "many" || t.s == "viele" || t.s == "много") && next.role&rRequest != 0,
+			t.role&rToo != 0 && (next.role&rRequest != 0 || next.s == "de" && s.after(i+1).role&rRequest != 0), // demasiadas solicitudes
+			t.role&rTime != 0 && (next.s == "window" || next.s == "period" || next.s == "interval"),
 			t.s == "please" && next.s == "wait",
 			t.s == "again" && next.s == "in", t.s == "retry" && (next.s == "in" || next.s == "after"):
 			rate = true
-		case t.role&rQuota != 0,
+		case t.role&rQuota != 0, t.s == "today" || t.s == "todays",
 			t.role&rDay != 0 && (next.role&(rCapacity|rToken|rRequest) != 0 || i > 0 && (s.tokens[i-1].role&rPer != 0 || s.tokens[i-1].s == "this")):
 			quota = true
 		}
 	}
 	if s.wide {
-		rate = rate || containsAny(s.lower, "频繁", "頻繁", "频率", "限流", "速率", "每分钟", "并发", "レート制限", "毎分", "요청이 너무 많", "속도 제한", "분당")
-		quota = quota || containsAny(s.lower, "配额", "額度", "额度", "余额", "欠费", "充值", "每日", "할당량", "利用枠")
+		rate = rate || containsAny(s.lower, "频繁", "頻繁", "频率", "限流", "速率", "每分钟", "并发", "每秒", "限速", "流控", "过快", "过于频繁", "请求太多", "请求过多", "レート制限", "毎分", "分あたり", "毎秒", "秒あたり", "リクエストが多すぎ", "초당", "요청이 너무 많", "속도 제한", "분당")
+		quota = quota || containsAny(s.lower, "配额", "額度", "额度", "余额", "欠费", "充值", "每日", "할당량", "利用枠", "残高", "잔액", "免费额", "套餐", "用量已", "次数已用", "免费调用")
 	}
 	quota = quota || s.says&pResets != 0 && s.roles&rMax != 0 && !rate
 	switch {
@@ -141,8 +171,40 @@ func vetoRates(s *segment) verdict {
 		return vetoQuota
 	case s.wide && containsAny(s.lower, "繁忙", "过载", "混雑", "과부하"):
 		return vetoBusy
+	case s.wide && deniesWide(s.lower):
+		return vetoAuth
 	}
 	return vetoNone
+}
+
+// deniesWide says that a text of a script without spaces is about keys and permissions.
+func deniesWide(s string) bool {
+	return containsAny(s, "无效的令牌", "令牌无效", "令牌已过期", "令牌过期", "密钥", "未授权", "无权", "没有权限", "鉴权", "认证失败", "身份验证",
+		"認証", "権限", "キーが無効", "인증", "권한", "키가 유효")
+}
+
+// isRateOf says that the rate at i is one of requests or tokens: "request rate", "rate of input tokens".
+func (s *segment) isRateOf(i int) bool {
+	of := rRequest | rToken | rInput
+	return i > 0 && s.tokens[i-1].role&of != 0 || s.after(i).s == "of" && s.after(i+1).role&of != 0
+}
+
+// tellsPace says that the word at i tells how fast requests came: "too quickly", "slow down", "in the last minute".
+func (s *segment) tellsPace(i int) bool {
+	before := token{}
+	if i > 0 {
+		before = s.tokens[i-1]
+	}
+	switch s.tokens[i].s {
+	case "quickly", "fast", "often", "frequently", "frequent":
+		return before.role&rToo != 0
+	case "slow":
+		return s.after(i).s == "down"
+	case "last", "past", "previous":
+		next := s.after(i)
+		return next.role&rTime != 0 || next.isNum && s.after(i+1).role&rTime != 0
+	}
+	return false
 }
 
 // answered finds tokens that were billed for an answer: what was answered was not refused.
