@@ -34,6 +34,15 @@ const (
 	KindOpaque   Kind = "opaque"   // carried, never read
 )
 
+// UnmarshalText reads a kind in JSON. Some hosts spell the text kind out as "text". The hook is here and not at
+// Message, because a type with UnmarshalJSON is scanned twice and decoded at less than half of the speed.
+func (k *Kind) UnmarshalText(text []byte) error {
+	if *k = Kind(text); *k == "text" {
+		*k = KindText
+	}
+	return nil
+}
+
 // Part is one piece of a message. Which fields count depends on Kind; the others are carried.
 type Part struct {
 	Kind      Kind            `json:"kind,omitempty"`      // what the part is; "" is text
@@ -49,7 +58,8 @@ type Part struct {
 }
 
 // Message is one message of a conversation, in a form that every provider's can be turned into and back.
-// Tool results are messages of their own, one for each call.
+// Tool results are messages of their own, one for each call. Package encoding/json reads and writes it;
+// [ReadMessages] also says in which line an error is.
 type Message struct {
 	ID         string          `json:"id,omitempty"`         // stable identity, if the host has one
 	Role       Role            `json:"role"`                 // who it is from
@@ -90,20 +100,6 @@ func addTokens(a, b int) int {
 		return math.MaxInt
 	}
 	return a + b
-}
-
-// UnmarshalJSON reads a message as MarshalJSON of the standard library writes it. Unknown fields are
-// ignored; shortcuts such as {"content": "text"} are not read. The error names the line, counted within
-// the message, and the field.
-func (m *Message) UnmarshalJSON(b []byte) error {
-	type plain Message // without this method
-	var p plain
-	if err := json.Unmarshal(b, &p); err != nil {
-		return describeJSON(b, 0, err)
-	}
-	p.Parts = withoutTextKind(p.Parts) // some hosts spell it out
-	*m = Message(p)
-	return nil
 }
 
 // ReadMessages reads messages in JSON: one a line (JSON Lines), any number separated by white space, or
@@ -195,42 +191,42 @@ type fieldError struct {
 func (e *fieldError) Error() string { return fmt.Sprintf("line %d: %s", e.line, e.text) }
 func (e *fieldError) Unwrap() error { return e.err }
 
-// readError places an error of the value that begins behind offset start of data.
+// readError places an error of the value that the decoder read from offset start of data on.
 func readError(data []byte, start int64, err error) error {
-	for start < int64(len(data)) && bytes.IndexByte([]byte(" \t\r\n,"), data[start]) >= 0 {
-		start++
+	decoded := start // the decoder counts from behind the comma, white space included
+	if rest := bytes.TrimLeft(data[start:], " \t\r\n"); bytes.HasPrefix(rest, []byte(",")) {
+		decoded = int64(len(data)-len(rest)) + 1
 	}
-	return fmt.Errorf("winnow: reading messages: %w", describeJSON(data, start, err))
+	value := int64(len(data) - len(bytes.TrimLeft(data[decoded:], " \t\r\n")))
+	return fmt.Errorf("winnow: reading messages: %w", describeJSON(data, decoded, value, err))
 }
 
-// describeJSON turns err into a fieldError. The value that was read begins at offset start of data.
-func describeJSON(data []byte, start int64, err error) error {
-	at := start
+// describeJSON turns err into a fieldError. The value begins at offset value of data; the decoder counted the
+// offsets in its errors from decoded on.
+func describeJSON(data []byte, decoded, value int64, err error) error {
+	at := value
 	e := &fieldError{text: err.Error(), err: err}
-	var inner *fieldError
 	var syntax *json.SyntaxError
 	var typ *json.UnmarshalTypeError
 	switch {
-	case errors.As(err, &inner): // counted from the beginning of the value
-		e.text, e.line = inner.text, inner.line-1
 	case errors.As(err, &syntax): // counted from the beginning of data
 		at = syntax.Offset
 		e.text = "syntax: " + syntax.Error()
 	case errors.As(err, &typ):
-		at = start + typ.Offset
+		at = decoded + typ.Offset
 		field := typ.Field
 		if field == "" {
 			field = "message"
 		}
 		e.text = fmt.Sprintf("%s: want %s, got %s", field, nameInJSON(typ.Type), typ.Value)
-	case timeOffset(data[start:], err) >= 0:
-		at = start + timeOffset(data[start:], err)
+	case timeOffset(data[value:], err) >= 0:
+		at = value + timeOffset(data[value:], err)
 		e.text = "time: " + err.Error()
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
 		at = int64(len(data))
 		e.text = "syntax: the text ends in the middle of a message"
 	}
-	e.line += 1 + bytes.Count(data[:min(max(at, 0), int64(len(data)))], []byte("\n"))
+	e.line = 1 + bytes.Count(data[:min(max(at, 0), int64(len(data)))], []byte("\n"))
 	return e
 }
 

@@ -43,21 +43,15 @@ func ExampleUsage_Prompt() {
 	// Output: 44200 tokens of prompt
 }
 
-func ExampleMessage_UnmarshalJSON() {
+// Package encoding/json reads a message. A kind that is absent, or "text", is text.
+func ExampleKind_UnmarshalText() {
 	var m winnow.Message
 	err := json.Unmarshal([]byte(`{"role":"assistant","parts":[
-		{"text":"Let me look."},
+		{"kind":"text","text":"Let me look."},
 		{"kind":"toolCall","id":"call_1","name":"read","arguments":{"path":"go.mod"}}
 	]}`), &m)
-	fmt.Println(len(m.Parts), "parts:", m.Parts[0].Text, m.Parts[1].Name, string(m.Parts[1].Arguments), err)
-
-	err = json.Unmarshal([]byte(`{"role":"user","parts":[
-		{"text":42}
-	]}`), &m)
-	fmt.Println(err)
-	// Output:
-	// 2 parts: Let me look. read {"path":"go.mod"} <nil>
-	// line 2: parts.text: want a string, got number
+	fmt.Println(m.Parts[0].Kind == winnow.KindText, m.Parts[1].Name, string(m.Parts[1].Arguments), err)
+	// Output: true read {"path":"go.mod"} <nil>
 }
 
 // What must never be forgotten is pinned: no stage drops, trims or cuts it.
