@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/suite/wire"
 )
 
 // chaos is a provider and a summarizer of which nothing can be relied on.
@@ -36,7 +37,7 @@ func (c *chaos) call(ctx context.Context, messages []winnow.Message) (int, error
 	c.calls++
 	ended := ctx.Err() != nil
 	if c.valid { // JSON has no way to send what is not UTF-8
-		require.NoError(c.t, wireRules{allowLead: leads(c.h)}.validate(messages), "seed %d", c.seed)
+		require.NoError(c.t, wire.Rules{Lead: leads(c.h)}.Check(messages), "seed %d", c.seed)
 	}
 	payload := fmt.Sprintf("%+v", messages)
 	if c.sent[payload] {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/suite/histories"
 )
 
 // The fuzzer's bytes are dice for histories and options, so that what it finds is a history that the
@@ -28,14 +29,14 @@ func addSeeds(f *testing.F) {
 func FuzzRepairToolPairing(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		checkStage(t, repairStage, historyFrom(&byteDice{b}))
+		checkStage(t, repairStage, historyFrom(histories.FromBytes(b)))
 	})
 }
 
 func FuzzLimitHistoryTurns(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		d := &byteDice{b}
+		d := histories.FromBytes(b)
 		checkStage(t, limitStage(d.IntN(7)-1), historyFrom(d))
 	})
 }
@@ -65,7 +66,7 @@ func byBytes(m winnow.Message) int { return 3 + len(fullText(m))/3 }
 func FuzzPruneContext(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		d := &byteDice{b}
+		d := histories.FromBytes(b)
 		o := &winnow.PruneOptions{
 			KeepLastAssistants: number(d, 5), SoftTrimRatio: share(d), HardClearRatio: share(d), MinPrunableToolChars: number(d, 5000),
 			SoftTrimMaxChars: number(d, 3000), SoftTrimHeadChars: number(d, 1000), SoftTrimTailChars: number(d, 1000), NoHardClear: d.IntN(4) == 3,
@@ -79,7 +80,7 @@ func FuzzPruneContext(f *testing.F) {
 func FuzzTruncateToolResults(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		d := &byteDice{b}
+		d := histories.FromBytes(b)
 		o := &winnow.TruncateOptions{
 			MaxShare: share(d), MaxChars: number(d, 5000), MinKeepChars: number(d, 1000),
 			Notice: []string{"", "\n[cut]", "…"}[d.IntN(3)], HeadOnly: d.IntN(2) == 1, Estimator: estimator(d),

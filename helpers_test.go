@@ -1,12 +1,10 @@
 package winnow_test
 
 import (
-	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,33 +14,29 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/suite/histories"
 )
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
 // ---- messages, short to write -----------------------------------------------------------------
 
-func textPart(s string) winnow.Part { return winnow.Part{Text: s} }
+var (
+	textPart   = histories.Text
+	imagePart  = histories.Image
+	thinkPart  = histories.Think
+	callPart   = histories.Call
+	systemSays = histories.System
+	userSays   = histories.User
 
-func imagePart() winnow.Part {
-	return winnow.Part{Kind: winnow.KindImage, MediaType: "image/png", Bytes: 4096}
-}
+	summarySays = histories.Summary
+	modelSends  = histories.Model
+	modelCalls  = histories.Calls
+	toolSays    = histories.Tool
 
-func thinkPart(s, signature string) winnow.Part {
-	return winnow.Part{Kind: winnow.KindThinking, Text: s, Signature: signature}
-}
-
-func callPart(id, name string) winnow.Part {
-	return winnow.Part{Kind: winnow.KindToolCall, ID: id, Name: name, Arguments: json.RawMessage(`{"path":"go.mod"}`)}
-}
-
-func systemSays(s string) winnow.Message {
-	return winnow.Message{Role: winnow.RoleSystem, Parts: []winnow.Part{textPart(s)}}
-}
-
-func userSays(s string) winnow.Message {
-	return winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{textPart(s)}}
-}
+	named    = histories.Named
+	deepCopy = histories.Copy
+)
 
 // hostSays is a user message that the host put there.
 func hostSays(s string) winnow.Message {
@@ -51,36 +45,7 @@ func hostSays(s string) winnow.Message {
 	return m
 }
 
-// summarySays stands for compacted history.
-func summarySays(s string) winnow.Message {
-	m := userSays(s)
-	m.Summary = true
-	return m
-}
-
 func modelSays(s string) winnow.Message { return modelSends(textPart(s)) }
-
-func modelSends(parts ...winnow.Part) winnow.Message {
-	return winnow.Message{Role: winnow.RoleAssistant, Parts: parts}
-}
-
-// modelCalls is an assistant message with one call of exec for each id.
-func modelCalls(ids ...string) winnow.Message {
-	m := winnow.Message{Role: winnow.RoleAssistant}
-	for _, id := range ids {
-		m.Parts = append(m.Parts, callPart(id, "exec"))
-	}
-	return m
-}
-
-// toolSays is a result of exec.
-func toolSays(id string, texts ...string) winnow.Message {
-	m := winnow.Message{Role: winnow.RoleTool, ToolCallID: id, ToolName: "exec"}
-	for _, s := range texts {
-		m.Parts = append(m.Parts, textPart(s))
-	}
-	return m
-}
 
 func pinned(m winnow.Message) winnow.Message {
 	m.Pinned = true
@@ -94,41 +59,11 @@ func failed(m winnow.Message, reason string) winnow.Message {
 
 func list(m ...winnow.Message) []winnow.Message { return m }
 
-// named gives every message the ID m0, m1, … and every message and part a Source that says where it is.
-func named(h []winnow.Message) []winnow.Message {
-	for i := range h {
-		h[i].ID = nameOf(i)
-		h[i].Source = i
-		for k := range h[i].Parts {
-			h[i].Parts[k].Source = [2]int{i, k}
-		}
-	}
-	return h
-}
-
 func nameOf(i int) string { return "m" + itoa(i) }
 
 func itoa(i int) string { return strconv.Itoa(i) }
 
 // ---- copies and comparison --------------------------------------------------------------------
-
-// deepCopy shares no memory with h that a stage could write to.
-func deepCopy(h []winnow.Message) []winnow.Message {
-	out := slices.Clone(h)
-	for i := range out {
-		m := &out[i]
-		m.Parts = slices.Clone(m.Parts)
-		for k := range m.Parts {
-			m.Parts[k].Arguments = slices.Clone(m.Parts[k].Arguments)
-		}
-		m.Details = slices.Clone(m.Details)
-		if m.Usage != nil {
-			u := *m.Usage
-			m.Usage = &u
-		}
-	}
-	return out
-}
 
 // sameMessages fails with a readable difference. Sources count.
 func sameMessages(t testing.TB, want, got []winnow.Message, note string) {

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/suite/wire"
 )
 
 // The invariants of the stages, over random histories and recorded ones.
@@ -71,7 +72,7 @@ func TestInvariantsChain(t *testing.T) {
 			require.Empty(t, edits, "seed %d: %s leaves something to repair", seed, s.name)
 			sameMessages(t, out, rest, s.name)
 		}
-		require.NoError(t, wireRules{allowLead: leads(h)}.validate(out), "seed %d", seed)
+		require.NoError(t, wire.Rules{Lead: leads(h)}.Check(out), "seed %d", seed)
 	}
 }
 
@@ -171,7 +172,7 @@ func TestInvariantsLong(t *testing.T) {
 	}
 	for _, shape := range longShapes {
 		repaired, _ := winnow.RepairToolPairing(shape.make(20_000))
-		require.NoError(t, wireRules{allowLead: true}.validate(repaired), shape.name)
+		require.NoError(t, wire.Rules{Lead: true}.Check(repaired), shape.name)
 	}
 }
 

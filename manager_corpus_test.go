@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/suite/wire"
 )
 
 // The manager on sessions that real agents recorded, replayed request by request. They are no part of the
@@ -111,7 +112,7 @@ func replay(ctx context.Context, name string, h []winnow.Message, window int) *c
 		return row
 	}
 	before := deepCopy(h)
-	rules := wireRules{allowLead: leads(h), refuseBlank: true}
+	rules := wire.Rules{Lead: leads(h), Blank: true}
 	told := map[winnow.Edit]bool{} // an edit is in every request from the first on: it counts once
 	var last []winnow.Message
 	for n := range h {
@@ -128,7 +129,7 @@ func replay(ctx context.Context, name string, h []winnow.Message, window int) *c
 			}
 			continue
 		}
-		if err := rules.validate(r.Messages); err != nil {
+		if err := rules.Check(r.Messages); err != nil {
 			row.invalid++
 			row.problem("%s at %d: %v", name, n, err)
 		}

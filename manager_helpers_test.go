@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/suite/wire"
 )
 
 // What the tests of the manager share: a clock, scripted summarizers, and the checks that every request
@@ -167,9 +168,9 @@ func (c requestCheck) check(t testing.TB, in []winnow.Message, r *winnow.Request
 		require.Equal(t, c.overhead+estimateAll(c.estimator, r.Messages), r.Tokens, "Tokens is not what the messages and the overhead are estimated to")
 	}
 	if validText(in) {
-		rules := wireRules{allowLead: leads(in), refuseBlank: true}
-		require.NoError(t, rules.validate(r.Messages), "a provider refuses the request %s of the history %s", sketch(r.Messages), sketch(in))
-		require.NoError(t, rules.validate(r.History), "a provider refuses Request.History")
+		rules := wire.Rules{Lead: leads(in), Blank: true}
+		require.NoError(t, rules.Check(r.Messages), "a provider refuses the request %s of the history %s", sketch(r.Messages), sketch(in))
+		require.NoError(t, rules.Check(r.History), "a provider refuses Request.History")
 	}
 	checkSources(t, stage{name: "Prepare"}, in, r.Messages)
 	checkVerbatim(t, in, r.Messages)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/suite/histories"
 )
 
 // What every request of a manager has to be, over random histories and by example.
@@ -157,7 +158,7 @@ func checkRepeated(t *testing.T, m *winnow.Manager, in []winnow.Message, r *winn
 func FuzzManager(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		d, c := &byteDice{b}, newClock()
+		d, c := histories.FromBytes(b), newClock()
 		s := randomSetting(d, c)
 		m, twin := newManager(t, s.window, &s.options), newManager(t, s.window, &s.options)
 		var last []winnow.Message

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/suite/wire"
 )
 
 // outline is a history in one line: u user, s system, a assistant with its calls, t a result with the call
@@ -212,7 +213,7 @@ func TestRepairEveryShortHistory(t *testing.T) {
 	var try func(h []winnow.Message, more int)
 	try = func(h []winnow.Message, more int) {
 		got, edits := winnow.RepairToolPairing(h)
-		require.NoError(t, wireRules{allowLead: leads(h)}.validate(got), "%s became %s", outline(h), outline(got))
+		require.NoError(t, wire.Rules{Lead: leads(h)}.Check(got), "%s became %s", outline(h), outline(got))
 		_, again := winnow.RepairToolPairing(got)
 		require.Empty(t, again, "%s became %s, which is not done", outline(h), outline(got))
 		length := len(h)

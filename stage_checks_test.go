@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/suite/wire"
 )
 
 // What holds of every stage, whatever the history: the checks of the property tests and the fuzz targets.
@@ -78,48 +79,11 @@ func checkStage(t testing.TB, s stage, h []winnow.Message) int {
 	if s.op == winnow.OpTruncate || s.op == "" {
 		checkSmaller(t, s, in, out)
 	}
-	if validText(in) && (s.op == winnow.OpRepair || wireRules{allowLead: true}.validate(in) == nil) {
-		rules := wireRules{allowLead: leads(in)}
-		require.NoError(t, rules.validate(out), "%s leaves what a provider refuses", s.name)
+	if validText(in) && (s.op == winnow.OpRepair || wire.Rules{Lead: true}.Check(in) == nil) {
+		rules := wire.Rules{Lead: leads(in)}
+		require.NoError(t, rules.Check(out), "%s leaves what a provider refuses", s.name)
 	}
 	return len(edits)
-}
-
-// leads says that an assistant message comes before any user message with content.
-func leads(h []winnow.Message) bool {
-	for i := range h {
-		m := h[i]
-		switch {
-		case m.Role == winnow.RoleSystem || m.Role == winnow.RoleTool:
-			continue
-		case m.Role == winnow.RoleAssistant && failedTurn(&m):
-			m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p winnow.Part) bool { return p.Kind == winnow.KindToolCall })
-		}
-		if hasContent(&m) {
-			return m.Role == winnow.RoleAssistant && !m.Summary
-		}
-	}
-	return false
-}
-
-func hasContent(m *winnow.Message) bool {
-	for _, p := range m.Parts {
-		if p.Kind != winnow.KindThinking && (p.Kind != winnow.KindText || p.Text != "") {
-			return true
-		}
-	}
-	return false
-}
-
-func validText(h []winnow.Message) bool {
-	for i := range h {
-		for _, p := range h[i].Parts {
-			if !utf8.ValidString(p.Text) {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // checkSources: what was not changed keeps its Source, and what was changed or made has none.

@@ -1,9 +1,11 @@
-package winnow_test
+// Package histories makes random histories, with all that is wrong with those of real hosts.
+package histories
 
 import (
 	"encoding/json"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -13,12 +15,15 @@ import (
 
 // Random histories. They are made from dice, so that a seed and the bytes of a fuzzer make them alike.
 
-// dice yields numbers in [0, n). 0 is always the plainest choice.
-type dice interface{ IntN(n int) int }
+// Dice yields numbers in [0, n). 0 is always the plainest choice.
+type Dice interface{ IntN(n int) int }
 
-func seeded(seed uint64) dice { return rand.New(rand.NewPCG(seed, 0x57696e6e6f77)) }
+// Seeded returns the dice of a seed.
+func Seeded(seed uint64) Dice { return rand.New(rand.NewPCG(seed, 0x57696e6e6f77)) }
 
-// byteDice reads its numbers from bytes and ends in zeros.
+// FromBytes returns dice that read their numbers from bytes, a fuzzer's, and end in zeros.
+func FromBytes(b []byte) Dice { return &byteDice{b} }
+
 type byteDice struct{ b []byte }
 
 func (d *byteDice) IntN(n int) int {
@@ -29,11 +34,12 @@ func (d *byteDice) IntN(n int) int {
 	return v % n
 }
 
-// randomHistory returns the history of a seed. Every message has an ID and, mostly, a Source. Pins are on
+// Random returns the history of a seed. Every message has an ID and, mostly, a Source. Pins are on
 // messages that no stage has a reason to change.
-func randomHistory(seed uint64) []winnow.Message { return historyFrom(seeded(seed)) }
+func Random(seed uint64) []winnow.Message { return From(Seeded(seed)) }
 
-func historyFrom(d dice) []winnow.Message {
+// From returns the history that the dice make, as Random does.
+func From(d Dice) []winnow.Message {
 	g := &historyGen{d: d}
 	g.faults = []int{0, 3, 10, 30}[d.IntN(4)]
 	g.invalid = d.IntN(100) >= 95
@@ -52,17 +58,17 @@ func historyFrom(d dice) []winnow.Message {
 	}
 	g.pin(h)
 	if !g.chance(15) {
-		named(h)
+		Named(h)
 	} else {
 		for i := range h {
-			h[i].ID = nameOf(i)
+			h[i].ID = "m" + strconv.Itoa(i)
 		}
 	}
 	return h
 }
 
 type historyGen struct {
-	d    dice
+	d    Dice
 	out  []winnow.Message
 	late []winnow.Message // results that are written later
 	ids  int
@@ -84,10 +90,10 @@ func (g *historyGen) add(m winnow.Message) {
 
 func (g *historyGen) conversation() {
 	if g.chance(15) {
-		g.add(systemSays("You are careful. " + g.text(30)))
+		g.add(System("You are careful. " + g.text(30)))
 	}
 	if g.chance(15) {
-		m := summarySays("So far: " + g.text(200))
+		m := Summary("So far: " + g.text(200))
 		if g.chance(30) {
 			m.Role = winnow.RoleAssistant
 		}
@@ -115,7 +121,7 @@ func (g *historyGen) conversation() {
 }
 
 func (g *historyGen) user() {
-	m := userSays(g.text(1 + g.d.IntN(120)))
+	m := User(g.text(1 + g.d.IntN(120)))
 	m.Injected = g.chance(g.hosts)
 	g.decorate(&m)
 	if g.chance(g.blanks / 3) {
@@ -123,12 +129,12 @@ func (g *historyGen) user() {
 	}
 	g.add(m)
 	if g.chance(g.hosts / 4) {
-		g.add(systemSays("Mind " + g.text(20)))
+		g.add(System("Mind " + g.text(20)))
 	}
 }
 
 func (g *historyGen) answer() {
-	m := modelSays(g.text(1 + g.d.IntN(300)))
+	m := Model(Text(g.text(1 + g.d.IntN(300))))
 	m.StopReason = "stop"
 	if g.chance(g.thinking) {
 		m.Parts = slices.Insert(m.Parts, g.d.IntN(2), g.thought())
@@ -147,7 +153,7 @@ func (g *historyGen) answer() {
 }
 
 func (g *historyGen) thought() winnow.Part {
-	switch p := thinkPart(g.text(1+g.d.IntN(80)), "c2ln"+itoa(g.d.IntN(1000))); g.d.IntN(6) {
+	switch p := Think(g.text(1+g.d.IntN(80)), "c2ln"+strconv.Itoa(g.d.IntN(1000))); g.d.IntN(6) {
 	case 0:
 		p.Signature = ""
 		return p
@@ -163,10 +169,10 @@ func (g *historyGen) thought() winnow.Part {
 func (g *historyGen) decorate(m *winnow.Message) {
 	if g.chance(g.blanks) {
 		s := []string{" \n", "", "\t", ""}[g.d.IntN(4)]
-		m.Parts = slices.Insert(m.Parts, g.d.IntN(len(m.Parts)+1), textPart(s))
+		m.Parts = slices.Insert(m.Parts, g.d.IntN(len(m.Parts)+1), Text(s))
 	}
 	if m.Role != winnow.RoleAssistant && g.chance(g.images) {
-		m.Parts = append(m.Parts, imagePart())
+		m.Parts = append(m.Parts, Image())
 	}
 	if m.Role != winnow.RoleTool && g.chance(g.images/2) {
 		m.Parts = append(m.Parts, winnow.Part{Kind: winnow.KindOpaque, MediaType: "application/pdf", Bytes: g.d.IntN(9000)})
@@ -179,12 +185,13 @@ func (g *historyGen) decorate(m *winnow.Message) {
 func (g *historyGen) callID() string {
 	g.ids++
 	if !g.fault() {
-		return "call_" + itoa(g.ids)
+		return "call_" + strconv.Itoa(g.ids)
 	}
 	return []string{"call_1", "", "call_2", "odd.id|1"}[g.d.IntN(4)]
 }
 
-var toolNames = []string{"exec", "read", "Write", "mcp__git__log", "web-search"}
+// ToolNames are the tools of the agent.
+var ToolNames = []string{"exec", "read", "Write", "mcp__git__log", "web-search"}
 
 // step is an assistant message with calls and their results. With pending, some are still to come.
 func (g *historyGen) step(pending bool) {
@@ -193,7 +200,7 @@ func (g *historyGen) step(pending bool) {
 		m.Parts = append(m.Parts, g.thought())
 	}
 	if g.chance(50) {
-		m.Parts = append(m.Parts, textPart(g.text(1+g.d.IntN(100))))
+		m.Parts = append(m.Parts, Text(g.text(1+g.d.IntN(100))))
 	}
 	g.decorate(&m)
 	if g.chance(g.failures) {
@@ -201,7 +208,7 @@ func (g *historyGen) step(pending bool) {
 	}
 	var calls []winnow.Part
 	for range []int{1, 1, 1, 2, 3, 5}[g.d.IntN(6)] {
-		p := callPart(g.callID(), toolNames[g.d.IntN(len(toolNames))])
+		p := Call(g.callID(), ToolNames[g.d.IntN(len(ToolNames))])
 		switch {
 		case g.chance(10):
 			p.Arguments = nil
@@ -225,14 +232,14 @@ func (g *historyGen) step(pending bool) {
 		g.result(p)
 	}
 	if g.fault() {
-		g.add(toolSays("ghost_"+itoa(g.d.IntN(9)), g.text(20)))
+		g.add(Tool("ghost_"+strconv.Itoa(g.d.IntN(9)), g.text(20)))
 	}
 }
 
 func (g *historyGen) result(call winnow.Part) {
 	m := winnow.Message{Role: winnow.RoleTool, ToolCallID: call.ID, ToolName: call.Name, IsError: g.chance(8)}
 	for range []int{1, 1, 1, 1, 2, 3}[g.d.IntN(6)] {
-		m.Parts = append(m.Parts, textPart(g.text(g.size())))
+		m.Parts = append(m.Parts, Text(g.text(g.size())))
 	}
 	g.decorate(&m)
 	if g.chance(10) {
@@ -269,7 +276,7 @@ func (g *historyGen) size() int {
 
 // text returns n characters that are not all white space.
 func (g *historyGen) text(n int) string {
-	s, starts := mixedText()
+	s, starts := MixedText()
 	from := g.d.IntN(len(starts) - n - 1)
 	out := s[starts[from]:starts[from+n]]
 	if strings.TrimSpace(out) == "" {
@@ -281,8 +288,8 @@ func (g *historyGen) text(n int) string {
 	return out
 }
 
-// mixedText is what texts are cut from, with the place of each character in it.
-var mixedText = sync.OnceValues(func() (string, []int) {
+// MixedText is what texts are cut from, with the place of each character in it.
+var MixedText = sync.OnceValues(func() (string, []int) {
 	r := rand.New(rand.NewPCG(1, 2))
 	english := strings.Fields("build error parse token window branch commit test result server cache index edge retry limit summary panic: trace value func import exit status FAIL ok")
 	chinese := []rune("上下文窗口管理在长会话中无法回避工具结果裁剪摘要压缩历史消息轮次限制缓存失效成本估算恢复溢出错误")
@@ -324,62 +331,8 @@ func (g *historyGen) pin(h []winnow.Message) {
 		return
 	}
 	for range 1 + g.d.IntN(3) {
-		if i := g.d.IntN(len(h)); isSound(h, i) {
+		if i := g.d.IntN(len(h)); IsSound(h, i) {
 			h[i].Pinned = true
 		}
 	}
-}
-
-// isSound says that repair has no reason to change message i, wherever the others go.
-func isSound(h []winnow.Message, i int) bool {
-	m := &h[i]
-	if len(m.Parts) == 0 || m.StopReason == "error" || m.StopReason == "aborted" {
-		return false
-	}
-	var ids []string
-	content := false
-	for _, p := range m.Parts {
-		if p.Kind == winnow.KindText && p.Text == "" || len(p.Arguments) > 0 && !json.Valid(p.Arguments) {
-			return false
-		}
-		if p.Kind == winnow.KindToolCall {
-			ids = append(ids, p.ID)
-		}
-		content = content || p.Kind != winnow.KindThinking
-	}
-	if last := m.Parts[len(m.Parts)-1]; last.Kind == winnow.KindThinking && len(ids) == 0 || !content {
-		return false
-	}
-	if m.Role == winnow.RoleTool { // right behind its call, among its results
-		ids = append(ids, m.ToolCallID)
-		k := i
-		for k >= 0 && h[k].Role == winnow.RoleTool {
-			k--
-		}
-		if k < 0 || failedTurn(&h[k]) || !slices.ContainsFunc(h[k].Parts, func(p winnow.Part) bool { return p.Kind == winnow.KindToolCall && p.ID == m.ToolCallID }) {
-			return false
-		}
-	}
-	for _, id := range ids {
-		if calls, results := countID(h, id); id == "" || calls != 1 || m.Role == winnow.RoleTool && results != 1 {
-			return false
-		}
-	}
-	return true
-}
-
-func failedTurn(m *winnow.Message) bool { return m.StopReason == "error" || m.StopReason == "aborted" }
-
-func countID(h []winnow.Message, id string) (calls, results int) {
-	for i := range h {
-		if h[i].Role == winnow.RoleTool && h[i].ToolCallID == id {
-			results++
-		}
-		for _, p := range h[i].Parts {
-			if p.Kind == winnow.KindToolCall && p.ID == id && h[i].Role == winnow.RoleAssistant {
-				calls++
-			}
-		}
-	}
-	return calls, results
 }

@@ -1,4 +1,6 @@
-package winnow_test
+// Package wire says what providers refuse in a list of messages. It is written from their documentation and shares no
+// code with the library, which it is there to check.
+package wire
 
 import (
 	"encoding/json"
@@ -19,24 +21,23 @@ import (
 // Characters and length of call ids are not checked: a history holds the ids of the provider that made
 // them, and an adapter maps those that another one refuses.
 
-// wireRules says what is checked besides.
-type wireRules struct {
-	refuseBlank bool // texts of nothing but white space are refused (ANT-BLANK-TEXT, BRC-BLANK)
-	allowLead   bool // an assistant may come first, because it did in the history
+// Rules says what is checked besides.
+type Rules struct {
+	Blank bool // texts of nothing but white space are refused (ANT-BLANK-TEXT, BRC-BLANK)
+	Lead  bool // an assistant may come first, because it did in the history
+	Bytes bool // text may be what is not UTF-8: the history holds such text
 }
 
-// validateRequest returns what providers would refuse in msgs, or nil. Calls at the very end that wait
-// for their results are fine: the host is about to answer them.
-func validateRequest(msgs []winnow.Message) error { return wireRules{}.validate(msgs) }
-
-func (w wireRules) validate(msgs []winnow.Message) error {
-	c := &wireCheck{}
+// Check returns what providers would refuse in msgs, or nil: the errors that are joined in it are of type *[Violation].
+// Calls at the very end that wait for their results are fine: the host is about to answer them.
+func (w Rules) Check(msgs []winnow.Message) error {
+	c := &check{}
 	for i := range msgs {
-		c.message(i, &msgs[i], w.refuseBlank)
+		c.message(i, &msgs[i], w)
 	}
 	turns := render(answerPending(msgs))
-	if w.allowLead && len(turns) > 0 && !turns[0].user {
-		turns = append([]wireTurn{{user: true, blocks: []wireBlock{{kind: blockContent}}}}, turns...)
+	if w.Lead && len(turns) > 0 && !turns[0].user {
+		turns = append([]turn{{user: true, blocks: []block{{kind: blockContent}}}}, turns...)
 	}
 	c.chat(answerPending(msgs))
 	c.anthropic(joinRoles(turns))
@@ -46,26 +47,26 @@ func (w wireRules) validate(msgs []winnow.Message) error {
 	return errors.Join(c.errs...)
 }
 
-// wireError is one rule that a request breaks.
-type wireError struct {
-	rule string
-	at   int // index of the message
-	text string
+// Violation is one rule that a request breaks.
+type Violation struct {
+	Rule string
+	At   int // index of the message
+	Text string
 }
 
-func (e *wireError) Error() string { return fmt.Sprintf("%s at message %d: %s", e.rule, e.at, e.text) }
+func (e *Violation) Error() string { return fmt.Sprintf("%s at message %d: %s", e.Rule, e.At, e.Text) }
 
-type wireCheck struct{ errs []error }
+type check struct{ errs []error }
 
-func (c *wireCheck) refuse(rule string, at int, format string, args ...any) {
-	c.errs = append(c.errs, &wireError{rule, at, fmt.Sprintf(format, args...)})
+func (c *check) refuse(rule string, at int, format string, args ...any) {
+	c.errs = append(c.errs, &Violation{rule, at, fmt.Sprintf(format, args...)})
 }
 
 // message checks what a message is in itself.
-func (c *wireCheck) message(i int, m *winnow.Message, refuseBlank bool) {
+func (c *check) message(i int, m *winnow.Message, w Rules) {
 	content := false
 	for k, p := range m.Parts {
-		if !utf8.ValidString(p.Text + p.ID + p.Name + p.Signature) {
+		if !w.Bytes && !utf8.ValidString(p.Text+p.ID+p.Name+p.Signature) {
 			c.refuse("ALL-UTF8", i, "part %d", k)
 		}
 		switch p.Kind {
@@ -74,7 +75,7 @@ func (c *wireCheck) message(i int, m *winnow.Message, refuseBlank bool) {
 				c.refuse("ANT-EMPTY-TEXT", i, "part %d", k)
 				continue
 			}
-			if refuseBlank && strings.TrimSpace(p.Text) == "" {
+			if w.Blank && strings.TrimSpace(p.Text) == "" {
 				c.refuse("ANT-BLANK-TEXT", i, "part %d", k)
 				continue
 			}
@@ -110,18 +111,18 @@ const (
 	blockResult
 )
 
-type wireBlock struct {
+type block struct {
 	kind blockKind
 	id   string
 }
 
-type wireTurn struct {
+type turn struct {
 	at     int // index of its first message
 	user   bool
-	blocks []wireBlock
+	blocks []block
 }
 
-func (t *wireTurn) ids(kind blockKind) (ids []string) {
+func (t *turn) ids(kind blockKind) (ids []string) {
 	for _, b := range t.blocks {
 		if b.kind == kind {
 			ids = append(ids, b.id)
@@ -144,7 +145,7 @@ func answerPending(msgs []winnow.Message) []winnow.Message {
 	out := msgs[:len(msgs):len(msgs)]
 	for _, p := range msgs[last].Parts {
 		if p.Kind == winnow.KindToolCall && !answered[p.ID] {
-			out = append(out, toolSays(p.ID, "(to come)"))
+			out = append(out, winnow.Message{Role: winnow.RoleTool, ToolCallID: p.ID, Parts: []winnow.Part{{Text: "(to come)"}}})
 			answered[p.ID] = true
 		}
 	}
@@ -153,27 +154,27 @@ func answerPending(msgs []winnow.Message) []winnow.Message {
 
 // render turns msgs into user and model turns, one for each message. System messages go to a field of
 // their own, and a summary is sent as the user's.
-func render(msgs []winnow.Message) []wireTurn {
-	var turns []wireTurn
+func render(msgs []winnow.Message) []turn {
+	var turns []turn
 	for i := range msgs {
 		m := &msgs[i]
 		if m.Role == winnow.RoleSystem {
 			continue
 		}
-		t := wireTurn{at: i, user: m.Role != winnow.RoleAssistant || m.Summary}
+		t := turn{at: i, user: m.Role != winnow.RoleAssistant || m.Summary}
 		if m.Role == winnow.RoleTool {
-			t.blocks = []wireBlock{{blockResult, m.ToolCallID}}
+			t.blocks = []block{{blockResult, m.ToolCallID}}
 			turns = append(turns, t)
 			continue
 		}
 		for _, p := range m.Parts {
 			switch {
 			case p.Kind == winnow.KindToolCall:
-				t.blocks = append(t.blocks, wireBlock{blockCall, p.ID})
+				t.blocks = append(t.blocks, block{blockCall, p.ID})
 			case p.Kind != winnow.KindThinking:
-				t.blocks = append(t.blocks, wireBlock{kind: blockContent})
+				t.blocks = append(t.blocks, block{kind: blockContent})
 			case p.Signature != "":
-				t.blocks = append(t.blocks, wireBlock{kind: blockThinking})
+				t.blocks = append(t.blocks, block{kind: blockThinking})
 			}
 		}
 		turns = append(turns, t)
@@ -182,13 +183,13 @@ func render(msgs []winnow.Message) []wireTurn {
 }
 
 // joinRoles makes one turn of neighbours of one role (ANT-MERGE, BRC-ALTERNATE).
-func joinRoles(turns []wireTurn) []wireTurn {
-	return joinTurns(turns, func(a, b *wireTurn) bool { return a.user == b.user })
+func joinRoles(turns []turn) []turn {
+	return joinTurns(turns, func(a, b *turn) bool { return a.user == b.user })
 }
 
 // joinTurns makes one turn of neighbours that are alike.
-func joinTurns(turns []wireTurn, alike func(a, b *wireTurn) bool) []wireTurn {
-	var out []wireTurn
+func joinTurns(turns []turn, alike func(a, b *turn) bool) []turn {
+	var out []turn
 	for _, t := range turns {
 		if n := len(out); n > 0 && alike(&out[n-1], &t) {
 			out[n-1].blocks = append(out[n-1].blocks, t.blocks...)
@@ -201,7 +202,7 @@ func joinTurns(turns []wireTurn, alike func(a, b *wireTurn) bool) []wireTurn {
 }
 
 // pairs compares the calls of a model turn with the results of the user turn behind it.
-func (c *wireCheck) pairs(provider string, at int, calls, results []string) {
+func (c *check) pairs(provider string, at int, calls, results []string) {
 	open := map[string]bool{}
 	for _, id := range calls {
 		open[id] = true
@@ -226,12 +227,12 @@ func (c *wireCheck) pairs(provider string, at int, calls, results []string) {
 }
 
 // modelTurns calls f for each model turn with the user turn behind it, which may be empty.
-func modelTurns(turns []wireTurn, f func(model, user *wireTurn)) {
+func modelTurns(turns []turn, f func(model, user *turn)) {
 	for k := range turns {
 		if turns[k].user {
 			continue
 		}
-		user := &wireTurn{at: turns[k].at, user: true}
+		user := &turn{at: turns[k].at, user: true}
 		if k+1 < len(turns) && turns[k+1].user {
 			user = &turns[k+1]
 		}
@@ -251,7 +252,7 @@ func repeated(ids []string) (string, bool) {
 }
 
 // anthropic: results are the first blocks of the very next message, and ids are unique in the request.
-func (c *wireCheck) anthropic(turns []wireTurn) {
+func (c *check) anthropic(turns []turn) {
 	var all []string
 	for k := range turns {
 		t := &turns[k]
@@ -281,11 +282,11 @@ func (c *wireCheck) anthropic(turns []wireTurn) {
 	if id, ok := repeated(all); ok {
 		c.refuse("ANT-ID-UNIQUE", 0, "call id %q is used twice", id)
 	}
-	modelTurns(turns, func(m, u *wireTurn) { c.pairs("ANT", m.at, m.ids(blockCall), u.ids(blockResult)) })
+	modelTurns(turns, func(m, u *turn) { c.pairs("ANT", m.at, m.ids(blockCall), u.ids(blockResult)) })
 }
 
 // chat: nothing, not even a system message, may stand between a call and its results.
-func (c *wireCheck) chat(msgs []winnow.Message) {
+func (c *check) chat(msgs []winnow.Message) {
 	for i := 0; i < len(msgs); {
 		at := i
 		var calls, results []string
@@ -310,7 +311,7 @@ func (c *wireCheck) chat(msgs []winnow.Message) {
 }
 
 // responses: a flat list of items; an output may come at any time behind its call.
-func (c *wireCheck) responses(turns []wireTurn) {
+func (c *check) responses(turns []turn) {
 	open := map[string]int{}
 	for _, t := range turns {
 		for k, b := range t.blocks {
@@ -338,9 +339,9 @@ func (c *wireCheck) responses(turns []wireTurn) {
 }
 
 // gemini: contents alternate; the responses are a content of their own, as many as there are calls.
-func (c *wireCheck) gemini(turns []wireTurn) {
-	isResponse := func(t *wireTurn) bool { return len(t.blocks) > 0 && t.blocks[0].kind == blockResult }
-	contents := joinTurns(turns, func(a, b *wireTurn) bool { return a.user == b.user && isResponse(a) == isResponse(b) })
+func (c *check) gemini(turns []turn) {
+	isResponse := func(t *turn) bool { return len(t.blocks) > 0 && t.blocks[0].kind == blockResult }
+	contents := joinTurns(turns, func(a, b *turn) bool { return a.user == b.user && isResponse(a) == isResponse(b) })
 	for k := range contents {
 		t := &contents[k]
 		calls := len(t.ids(blockCall))
@@ -356,11 +357,11 @@ func (c *wireCheck) gemini(turns []wireTurn) {
 }
 
 // bedrock: roles alternate, and the user turn behind calls holds their results, wherever in it.
-func (c *wireCheck) bedrock(turns []wireTurn) {
+func (c *check) bedrock(turns []turn) {
 	if len(turns) > 0 && !turns[0].user {
 		c.refuse("BRC-FIRST-USER", turns[0].at, "an assistant message comes first")
 	}
-	modelTurns(turns, func(m, u *wireTurn) {
+	modelTurns(turns, func(m, u *turn) {
 		if id, ok := repeated(m.ids(blockCall)); ok {
 			c.refuse("BRC-DUP-ID", m.at, "call id %q twice in one turn", id)
 		}
