@@ -1,0 +1,372 @@
+package hosts
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/suite/histories"
+)
+
+// What a host asks of its manager. Every answer is checked.
+
+// question is a call of the manager with all that is needed to check its answer.
+type question struct {
+	in     []winnow.Message // what was passed
+	before []winnow.Message // a copy of it, with what lies behind its end
+	state  []byte           // of the manager before
+}
+
+// ask passes the history, in a list with guards behind its end.
+func (w *world) ask() *question {
+	in := w.list()
+	if w.setting.Host != "" { // the host's own list: a copy would be other memory each time
+		room := append(append(make([]winnow.Message, 0, len(in)+2), in...), histories.User("guard"), histories.User("guard"))
+		in = room[:len(in)]
+	}
+	return &question{in: in, before: histories.Copy(in[:cap(in)]), state: w.snapshot()}
+}
+
+// snapshot is the manager's state.
+func (w *world) snapshot() []byte {
+	b, err := w.manager.Snapshot()
+	if err != nil {
+		w.fail("a snapshot is always to be had", "%v", err)
+	}
+	return b
+}
+
+// twin is a manager that takes over from the snapshot, with a summarizer of the same mood.
+func (w *world) twin(state []byte) (*winnow.Manager, *summarizer) {
+	s := &summarizer{world: w, mood: w.summarizer.mood, seed: w.summarizer.seed}
+	m := w.newManager(s)
+	if err := m.Restore(state); err != nil {
+		w.fail("a snapshot can be restored", "%v", err)
+	}
+	return m, s
+}
+
+// prepare asks for the next request, of the manager and of one that takes over from it, and holds both to the plan.
+func (w *world) prepare(s *Step) {
+	q := w.ask()
+	plan := w.manager.Plan(q.in)
+	if w.failed() {
+		return
+	}
+	w.checkWritten(q, "Plan")
+	ctx, cancel := w.context(s)
+	defer cancel()
+	var want *winnow.Request
+	var wantErr error
+	same := !w.options.Background && !w.unsettled
+	if same {
+		twin, _ := w.twin(q.state)
+		want, wantErr = twin.Prepare(ctx, deepCopy(q.in))
+		_ = twin.Close()
+	}
+	w.summarizer.calls.Store(0)
+	got, err := w.prepared(ctx, q.in)
+	w.checkWritten(q, "Prepare")
+	if w.summarizer.calls.Load() > 0 && (err != nil || got.Compaction == nil) {
+		w.unsettled = true
+	}
+	if same && ctx.Err() == nil {
+		w.checkSame("a restored manager is the one that goes on", want, got, wantErr, err)
+	}
+	if err != nil {
+		w.checkError(q, err)
+		return
+	}
+	w.checkPlan(plan, got)
+	w.checkRequest(q, got)
+	w.accept(got)
+}
+
+// prepared is Prepare, or PrepareInto for a host that uses its request again.
+func (w *world) prepared(ctx context.Context, in []winnow.Message) (*winnow.Request, error) {
+	if w.setting.Host != "reuses" {
+		return w.manager.Prepare(ctx, in)
+	}
+	if err := w.manager.PrepareInto(ctx, in, &w.request); err != nil {
+		return nil, err
+	}
+	return &w.request, nil
+}
+
+func (w *world) plan(*Step) {
+	q := w.ask()
+	w.manager.Plan(q.in)
+	w.checkWritten(q, "Plan")
+	w.checkState(q, "Plan")
+}
+
+func (w *world) compact(s *Step) {
+	q := w.ask()
+	ctx, cancel := w.context(s)
+	defer cancel()
+	instructions := ""
+	if s.is("hostile") {
+		instructions = hostileText(s.Seed)
+	}
+	w.summarizer.calls.Store(0)
+	r, err := w.manager.Compact(ctx, q.in, instructions)
+	w.checkWritten(q, "Compact")
+	if err != nil {
+		if w.summarizer.calls.Load() > 0 {
+			w.unsettled = true
+		}
+		if !errors.Is(err, winnow.ErrCompaction) && !errors.Is(err, winnow.ErrOverflow) && ctx.Err() == nil {
+			w.fail("an error is one to branch on", "Compact: %v", err)
+		}
+		w.checkState(q, "a Compact that failed")
+		return
+	}
+	if r.Compaction == nil {
+		w.fail("Compact compacts", "Request.Compaction is nil")
+		return
+	}
+	w.unsettled = false
+	w.checkRequest(q, r)
+	w.accept(r)
+}
+
+// recover is a refusal of the last request, and what the manager makes of it.
+func (w *world) recover(s *Step) {
+	q := w.ask()
+	ctx, cancel := w.context(s)
+	defer cancel()
+	cause := w.cause(s)
+	w.summarizer.calls.Store(0)
+	r, err := w.manager.Recover(ctx, q.in, cause)
+	w.unsettled = w.unsettled || w.summarizer.calls.Load() > 0
+	w.checkWritten(q, "Recover")
+	w.usage = true // the counts that a refusal names, and the limits
+	if err != nil {
+		if !errors.Is(err, cause) {
+			w.fail("an error is one to branch on", "Recover: %v does not wrap its cause", err)
+		}
+		return
+	}
+	if r.Rung == "" {
+		w.fail("Recover names its rung", "it is empty")
+	}
+	w.checkRequest(q, r)
+	if s.is("bytes") && s.N > 0 && r.Bytes > s.N {
+		w.fail("what a provider said of its limit is held", "a body of %d bytes where %d are allowed", r.Bytes, s.N)
+	}
+	if s.is("tokens") && s.N > 0 && r.Tokens > s.N {
+		w.fail("what a provider said of its limit is held", "%d tokens where %d are allowed", r.Tokens, s.N)
+	}
+	w.accept(r)
+}
+
+// cause is a refusal in one of the words that providers have.
+func (w *world) cause(s *Step) error {
+	n := 2 * max(1, s.N)
+	switch {
+	case s.is("bytes") && s.N > 0:
+		return fmt.Errorf("413 request body too large: %d bytes, the limit is %d bytes", max(n, s.N+1), s.N)
+	case s.is("bytes"):
+		return errors.New("413 Request Entity Too Large")
+	case s.is("tokens") && s.N > 0:
+		return fmt.Errorf("400 prompt is too long: %d tokens > %d maximum", n, s.N)
+	case s.is("outage"):
+		return errWeather
+	}
+	return errors.New("Input is too long for requested model.")
+}
+
+// maxRetries is how often one request is tried again.
+const maxRetries = 3
+
+// do is a whole run: the request, the call, and smaller ones.
+func (w *world) do(s *Step) {
+	q := w.ask()
+	ctx, cancel := w.context(s)
+	defer cancel()
+	w.provider.calls, w.provider.refused = 0, map[uint64]bool{}
+	w.summarizer.calls.Store(0)
+	_, r, err := winnow.Do(ctx, w.manager, q.in, func(ctx context.Context, messages []winnow.Message) (int, error) {
+		w.checkWire(q.in, messages, "what Do sends")
+		return w.provider.call(ctx, w, messages)
+	})
+	w.unsettled = w.unsettled || w.summarizer.calls.Load() > 0
+	w.checkWritten(q, "Do")
+	if len(w.provider.refused) > 0 {
+		w.usage = true
+	}
+	if w.provider.calls > 1+maxRetries {
+		w.fail("at most three retries", "%d calls of the provider in one run", w.provider.calls)
+	}
+	if r == nil {
+		if err == nil {
+			w.fail("Do returns what was sent", "neither a request nor an error")
+			return
+		}
+		w.checkError(q, err)
+		return
+	}
+	if w.provider.calls > 1 {
+		w.sent = nil // FirstChanged counts from a request that nobody saw
+		w.checkRequestBut(q, r, "FirstChanged")
+	} else {
+		w.checkRequest(q, r)
+	}
+	w.accept(r)
+}
+
+// restart is a new process, perhaps with other options.
+func (w *world) restart(s *Step) {
+	state := w.snapshot()
+	old := w.options
+	switch {
+	case s.is("wider"):
+		w.options.Window = 2 * w.window()
+	case s.is("narrower"):
+		w.options.Window = max(400, w.window()/2)
+	case s.is("turns"):
+		w.options.Turns = 1 + abs(s.Seed)%4
+	case s.is("cache"):
+		w.options.NoCache = !old.NoCache
+	case s.is("estimator"):
+		w.options.Estimator = 1 - old.Estimator
+	case s.is("cuts"):
+		w.options.Truncate, w.options.Prune = old.Truncate+1, old.Prune+1
+	case s.is("off"):
+		w.options.Off = !old.Off
+	}
+	m := w.newManager(w.summarizer)
+	if err := m.Restore(state); err != nil {
+		w.fail("a snapshot can be restored", "%v", err)
+		return
+	}
+	if again, err := m.Snapshot(); err != nil || !bytes.Equal(state, again) {
+		w.fail("a restored state is the state", "%v\n%s\n%s", err, clip(string(state)), clip(string(again)))
+	}
+	_ = w.manager.Close()
+	w.manager, w.request = m, winnow.Request{}
+	w.unsettled = false
+}
+
+// lose is a new process without the state.
+func (w *world) lose(*Step) {
+	_ = w.manager.Close()
+	w.manager, w.request = w.newManager(w.summarizer), winnow.Request{}
+	w.sent, w.unsettled = nil, false
+	clear(w.bound)
+}
+
+// damage is a new process with a state that something has damaged: it is refused, or does no harm.
+func (w *world) damage(s *Step) {
+	state := w.snapshot()
+	broken := damaged(state, s)
+	if bytes.Equal(state, broken) {
+		return
+	}
+	m := w.newManager(w.summarizer)
+	if err := m.Restore(broken); err != nil {
+		if again, _ := m.Snapshot(); !bytes.Equal(again, mustSnapshot(w.newManager(w.summarizer))) {
+			w.fail("a Restore that failed changes nothing", "%s", clip(string(again)))
+		}
+		return
+	}
+	_ = w.manager.Close()
+	w.manager, w.request = m, winnow.Request{}
+	w.unknown, w.damaged, w.unsettled, w.usage = true, true, false, true
+	clear(w.bound)
+}
+
+func mustSnapshot(m *winnow.Manager) []byte {
+	b, err := m.Snapshot()
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// damaged drops or changes one value of the state, or cuts it.
+func damaged(state []byte, s *Step) []byte {
+	if s.is("cut") {
+		return state[:abs(s.Seed)%max(1, len(state))]
+	}
+	var v any
+	d := json.NewDecoder(bytes.NewReader(state))
+	d.UseNumber()
+	if d.Decode(&v) != nil {
+		return state
+	}
+	places := 0
+	spoil(v, func() int { places++; return -1 })
+	if places == 0 {
+		return state
+	}
+	target, how := abs(s.Seed)%places, abs(s.Seed)/places%4
+	at := 0
+	spoil(v, func() int {
+		at++
+		if at-1 == target {
+			return how
+		}
+		return -1
+	})
+	out, err := json.Marshal(v)
+	if err != nil {
+		return state
+	}
+	return out
+}
+
+// spoil asks for each value of v what is to be done to it: -1 nothing, 0 dropped, 1 emptied, 2 another one, 3 null.
+func spoil(v any, ask func() int) {
+	change := func(old any) (any, bool) {
+		switch ask() {
+		case 0:
+			return nil, false
+		case 1:
+			switch old.(type) {
+			case string:
+				return "", true
+			case json.Number:
+				return 0, true
+			case []any:
+				return []any{}, true
+			}
+			return map[string]any{}, true
+		case 2:
+			switch old := old.(type) {
+			case string:
+				return strings.ToUpper(old) + "AA==", true
+			case json.Number:
+				return -7, true
+			case bool:
+				return !old, true
+			}
+			return old, true
+		case 3:
+			return nil, true
+		}
+		return old, true
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			if next, keep := change(v[k]); !keep {
+				delete(v, k)
+			} else {
+				v[k] = next
+			}
+			spoil(v[k], ask)
+		}
+	case []any:
+		for i := range v {
+			v[i], _ = change(v[i])
+			spoil(v[i], ask)
+		}
+	}
+}

@@ -1,0 +1,340 @@
+package hosts
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/suite/histories"
+	"github.com/winnowgo/winnow/internal/suite/wire"
+)
+
+// checkRequest holds a request to all that is promised of it.
+func (w *world) checkRequest(q *question, r *winnow.Request) { w.checkRequestBut(q, r, "") }
+
+func (w *world) checkRequestBut(q *question, r *winnow.Request, but string) {
+	if r.Tokens > r.Budget {
+		w.fail("it fits, or there is an error", "%d tokens, and a budget of %d", r.Tokens, r.Budget)
+	}
+	if n := w.options.MaxBytes; n > 0 && r.Bytes > n {
+		w.fail("it fits, or there is an error", "%d bytes, and %d are allowed", r.Bytes, n)
+	}
+	if sum := w.estimate(r.Messages); !w.usage && r.Tokens != sum+w.options.Overhead {
+		w.fail("Tokens is what the messages are estimated to", "%d, and it should be %d", r.Tokens, sum+w.options.Overhead)
+	}
+	if r.Cached < 0 || r.Cached > r.Tokens || r.Cost < 0 {
+		w.fail("costs are sane", "%d cached of %d, cost %g", r.Cached, r.Tokens, r.Cost)
+	}
+	w.checkWire(q.in, r.Messages, "Messages")
+	w.checkWire(q.in, r.History, "History")
+	w.checkVerbatim(q.in, r.Messages, "Messages")
+	w.checkVerbatim(q.in, r.History, "History")
+	w.checkOwn(q.in, r.Messages)
+	w.checkOwn(q.in, r.History)
+	w.checkEdits(q.in, r)
+	w.checkThinking(q.in, r.Messages)
+	w.checkSummaries(r.Messages)
+	w.checkSnapshot(q.in, r)
+	if but != "FirstChanged" {
+		w.checkFirstChanged(r)
+	}
+}
+
+func (w *world) estimate(messages []winnow.Message) int {
+	e, n := w.estimator(), 0
+	for i := range messages {
+		n += e.Estimate(messages[i])
+	}
+	return n
+}
+
+// checkWire: a provider accepts it.
+func (w *world) checkWire(in, out []winnow.Message, what string) {
+	rules := wire.Rules{Lead: histories.Leads(in), Blank: true, Bytes: !histories.ValidText(in) || w.damaged || w.summarizer.mood == "bytes"}
+	if err := rules.Check(out); err != nil {
+		w.fail("a provider accepts it", "%s: %v\n of %s\nfrom %s", what, err, sketch(out), sketch(in))
+	}
+}
+
+// places are the indexes of messages by ID.
+func places(messages []winnow.Message) map[string][]int {
+	out := map[string][]int{}
+	for i := range messages {
+		if id := messages[i].ID; id != "" {
+			out[id] = append(out[id], i)
+		}
+	}
+	return out
+}
+
+// newestRequest is the newest message that a person wrote, or -1.
+func newestRequest(h []winnow.Message) int {
+	for i := len(h) - 1; i >= 0; i-- {
+		if h[i].Role == winnow.RoleUser && !h[i].Injected && !h[i].Summary {
+			return i
+		}
+	}
+	return -1
+}
+
+func isBlankPart(p winnow.Part) bool {
+	return p.Kind == winnow.KindText && strings.TrimSpace(p.Text) == ""
+}
+
+// checkVerbatim: the newest user request, the pins and the system messages are there, once and as they were.
+func (w *world) checkVerbatim(in, out []winnow.Message, what string) {
+	at := places(out)
+	newest := newestRequest(in)
+	for i := range in {
+		m := &in[i]
+		if !m.Pinned && m.Role != winnow.RoleSystem && i != newest || m.Summary || m.ID == "" {
+			continue
+		}
+		if slices.ContainsFunc(m.Parts, isBlankPart) || !histories.IsSound(in, i) {
+			continue // a provider does not accept it as it is
+		}
+		switch k := at[m.ID]; {
+		case len(k) != 1:
+			w.fail("pins, system messages and the newest request are there once", "%s: message %d (%s, pinned %v) is there %d times: %s\nfrom %s", what, i, m.Role, m.Pinned, len(k), sketch(out), sketch(in))
+		case !reflect.DeepEqual(*m, out[k[0]]):
+			w.fail("pins, system messages and the newest request are verbatim", "%s: message %d (%s, pinned %v)\nis  %s\nwas %s", what, i, m.Role, m.Pinned, show(&out[k[0]]), show(m))
+		}
+	}
+}
+
+// checkOwn: what was not changed is the host's message as it is now, and what was changed has no Source.
+func (w *world) checkOwn(in, out []winnow.Message) {
+	at := places(in)
+	for k := range out {
+		m := &out[k]
+		if m.ID == "" {
+			if !w.setting.NoIDs && m.Source != nil {
+				w.fail("what the library made has no Source", "message %d: %s", k, show(m))
+			}
+			continue
+		}
+		i, ok := at[m.ID]
+		if !ok {
+			w.fail("a message is one that the host has now", "message %d has the ID %s, which none has", k, m.ID)
+			continue
+		}
+		old := &in[i[0]]
+		same := wireForm(old) == wireForm(m)
+		if same && !reflect.DeepEqual(*old, *m) {
+			w.fail("a message is as the host has it now", "message %d\nis  %s\nhas %s", k, show(m), show(old))
+		}
+		if !same && m.Source != nil {
+			w.fail("what was changed has no Source", "message %d: %s\nfrom %s", k, show(m), show(old))
+		}
+		if !same && (m.Usage != nil != (old.Usage != nil) || m.Pinned != old.Pinned || !bytes.Equal(m.Details, old.Details)) {
+			w.fail("a message is as the host has it now", "message %d, which was changed,\nis  %s\nhas %s", k, show(m), show(old))
+		}
+	}
+}
+
+// checkEdits: kept + edited + dropped = input, and the edits say which is which.
+func (w *world) checkEdits(in []winnow.Message, r *winnow.Request) {
+	if w.setting.NoIDs {
+		return
+	}
+	var dropped, changed = map[int]bool{}, map[int]winnow.Op{}
+	inserted := 0
+	for _, e := range r.Edits {
+		if e.Reason == "" || e.Op == "" || e.Before <= 0 && e.After <= 0 || e.Index < 0 || e.Index >= max(1, len(in)) {
+			w.fail("an edit says what was done", "%+v", e)
+			continue
+		}
+		switch {
+		case e.Before == 0:
+			inserted++
+		case e.ID == "": // of a message that the library made
+		case in[e.Index].ID != e.ID:
+			w.fail("an edit says what was done", "%+v, and message %d is %s", e, e.Index, in[e.Index].ID)
+		case e.After == 0 && dropped[e.Index]:
+			w.fail("an edit says what was done", "%+v: it is dropped twice", e)
+		case e.After == 0:
+			dropped[e.Index] = true
+		default:
+			changed[e.Index] = e.Op
+		}
+	}
+	at := places(r.Messages)
+	made := 0
+	for k := range r.Messages {
+		if m := &r.Messages[k]; m.ID == "" && !m.Summary {
+			made++
+		}
+	}
+	for i := range in {
+		if in[i].ID == "" && !in[i].Summary {
+			made--
+		}
+	}
+	if made > inserted {
+		w.fail("nothing is made without an edit", "%d messages were made, %d edits say so", made, inserted)
+	}
+	var order []int
+	for k := range r.Messages {
+		if id := r.Messages[k].ID; id != "" {
+			if i := indexOf(in, id); i >= 0 {
+				order = append(order, i)
+			}
+		}
+	}
+	moved := misplaced(order)
+	for i := range in {
+		if in[i].ID == "" {
+			continue
+		}
+		k := at[in[i].ID]
+		switch {
+		case len(k) > 1:
+			w.fail("a message is there once", "message %d (%s) is there %d times", i, in[i].ID, len(k))
+		case len(k) == 0 && !dropped[i]:
+			w.fail("nothing disappears without an edit", "message %d is gone: %s\n%+v", i, show(&in[i]), r.Edits)
+		case len(k) == 1 && dropped[i]:
+			w.fail("an edit says what was done", "message %d is there, and an edit says that it is gone", i)
+		case len(k) == 1 && changed[i] == "" && (moved[i] || wireForm(&in[i]) != wireForm(&r.Messages[k[0]])):
+			w.fail("nothing is changed without an edit", "message %d\nis  %s\nwas %s", i, show(&r.Messages[k[0]]), show(&in[i]))
+		case len(k) == 1 && changed[i] != "" && changed[i] != winnow.OpRepair && !moved[i] && wireForm(&in[i]) == wireForm(&r.Messages[k[0]]):
+			w.fail("an edit says what was done", "message %d is as it was, and an edit says %s", i, changed[i])
+		}
+	}
+}
+
+func indexOf(h []winnow.Message, id string) int {
+	return slices.IndexFunc(h, func(m winnow.Message) bool { return m.ID == id })
+}
+
+// misplaced are the numbers that stand in front of a lower one.
+func misplaced(order []int) map[int]bool {
+	out := map[int]bool{}
+	lowest := int(^uint(0) >> 1)
+	for _, i := range slices.Backward(order) {
+		if i > lowest {
+			out[i] = true
+		}
+		lowest = min(lowest, i)
+	}
+	return out
+}
+
+// checkFirstChanged: it is the first message that is not what the last request held there.
+func (w *world) checkFirstChanged(r *winnow.Request) {
+	if w.unknown {
+		w.unknown = false
+		return
+	}
+	now := wireForms(r.Messages)
+	n := 0
+	for n < min(len(now), len(w.sent)) && now[n] == w.sent[n] {
+		n++
+	}
+	if r.FirstChanged != n {
+		w.fail("FirstChanged is right", "%d, and message %d is the first that differs", r.FirstChanged, n)
+	}
+}
+
+// checkWritten: the history is as it was, and so is what lies behind its end.
+func (w *world) checkWritten(q *question, what string) {
+	if !reflect.DeepEqual(q.before, q.in[:cap(q.in)]) {
+		w.fail("the history is not written", "%s wrote to it", what)
+	}
+}
+
+// checkEarlier: a request does not change once it is made.
+func (w *world) checkEarlier() {
+	for _, k := range w.earlier {
+		if !slices.Equal(wireForms(k.messages), k.wire) {
+			w.fail("an earlier request stays as it is", "%s", sketch(k.messages))
+		}
+	}
+}
+
+// checkState: the manager is as it was.
+func (w *world) checkState(q *question, what string) {
+	if now := w.snapshot(); !bytes.Equal(q.state, now) {
+		w.fail("what fails changes nothing", "%s:\nbefore %s\nafter  %s", what, clip(string(q.state)), clip(string(now)))
+	}
+}
+
+// checkError: Prepare fails because the request cannot fit, or because it was not to wait.
+func (w *world) checkError(q *question, err error) {
+	var full *winnow.OverflowError
+	switch {
+	case errors.As(err, &full):
+		if full.Tokens <= full.Budget && (full.MaxBytes == 0 || full.Bytes <= full.MaxBytes) {
+			w.fail("an overflow is one", "%+v", full)
+		}
+		if full.Overhead+full.Pinned+full.Summary+full.Protected > full.Tokens || min(full.Pinned, full.Summary, full.Protected) < 0 {
+			w.fail("an overflow says what fills the window", "%+v", full)
+		}
+	case !isContextError(err):
+		w.fail("an error is one to branch on", "%v", err)
+	}
+	w.checkState(q, "a Prepare that failed")
+}
+
+// checkPlan: where neither compacts, the plan was right.
+func (w *world) checkPlan(plan, got *winnow.Request) {
+	if w.options.Background {
+		return
+	}
+	if got.Compaction != nil && !plan.NeedsCompaction {
+		w.fail("Plan is Prepare", "Prepare compacted, and Plan did not say so")
+	}
+	if plan.NeedsCompaction {
+		return
+	}
+	if n := w.summarizer.calls.Load(); n > 0 {
+		w.fail("Plan is Prepare", "%d calls of the summarizer, and Plan did not say so", n)
+	}
+	w.checkSame("Plan is Prepare", plan, got, nil, nil)
+}
+
+// checkSame compares all but what the host put into messages.
+func (w *world) checkSame(promise string, want, got *winnow.Request, wantErr, gotErr error) {
+	if (wantErr == nil) != (gotErr == nil) {
+		w.fail(promise, "one has the error %v, the other %v", wantErr, gotErr)
+		return
+	}
+	if gotErr != nil {
+		return
+	}
+	if a, b := want.Compaction, got.Compaction; !reflect.DeepEqual(a, b) {
+		w.fail(promise, "compactions differ\nwant %+v\ngot  %+v", a, b)
+	}
+	for _, pair := range [][2][]winnow.Message{{want.Messages, got.Messages}, {want.History, got.History}} {
+		a, b := wireForms(pair[0]), wireForms(pair[1])
+		if !slices.Equal(a, b) {
+			at := 0
+			for at < min(len(a), len(b)) && a[at] == b[at] {
+				at++
+			}
+			w.fail(promise, "message %d differs\nwant %s\ngot  %s\nwant %s\ngot  %s", at, sketch(pair[0]), sketch(pair[1]), showAt(pair[0], at), showAt(pair[1], at))
+			return
+		}
+	}
+	if !slices.Equal(want.Edits, got.Edits) {
+		w.fail(promise, "edits differ\nwant %+v\ngot  %+v", want.Edits, got.Edits)
+	}
+	x, y := *want, *got
+	for _, r := range []*winnow.Request{&x, &y} {
+		r.Messages, r.History, r.Edits, r.Compaction = nil, nil, nil, nil
+	}
+	if !reflect.DeepEqual(x, y) {
+		w.fail(promise, "requests differ\nwant %+v\ngot  %+v", x, y)
+	}
+}
+
+// checkSnapshot: the state does not grow for ever.
+func (w *world) checkSnapshot(in []winnow.Message, r *winnow.Request) {
+	most := 30_000 + 3*len(fmt.Sprintf("%+v", in)) + 3*len(fmt.Sprintf("%+v", r.Messages))
+	if n := len(w.snapshot()); n > most {
+		w.fail("a snapshot is bounded", "%d bytes for a history of %d messages", n, len(in))
+	}
+}

@@ -1,0 +1,190 @@
+package hosts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/suite/histories"
+)
+
+// checkThinking: the signed thinking of the tool loop that goes on is there, and none stands behind what it is not
+// bound to.
+func (w *world) checkThinking(in, out []winnow.Message) {
+	if w.options.Thinking == string(winnow.ThinkingBound) {
+		forms := wireForms(out)
+		for k := range out {
+			for _, p := range out[k].Parts {
+				want, known := w.bound[p.Signature]
+				if p.Kind == winnow.KindThinking && known && want != together(forms[:k]) {
+					w.fail("thinking stands behind what it is bound to", "message %d, %s: what is in front of it was changed\nof %s", k, p.Signature, sketch(out))
+				}
+			}
+		}
+		return
+	}
+	at := places(in)
+	for k := len(out) - 1; k >= 0; k-- {
+		m := &out[k]
+		if m.Role == winnow.RoleUser || m.Summary {
+			return
+		}
+		i := at[m.ID]
+		if m.Role != winnow.RoleAssistant || len(i) == 0 || histories.Failed(&in[i[0]]) || !histories.IsSound(in, i[0]) {
+			continue
+		}
+		if want, got := thoughts(&in[i[0]]), thoughts(m); !slices.Equal(want, got) {
+			w.fail("the thinking of the open tool loop is kept", "message %d has %q and had %q\nof %s", k, got, want, sketch(out))
+		}
+	}
+}
+
+func thoughts(m *winnow.Message) (out []string) {
+	for _, p := range m.Parts {
+		if p.Kind == winnow.KindThinking && p.Signature != "" {
+			out = append(out, p.Text+"|"+p.Signature)
+		}
+	}
+	return out
+}
+
+var (
+	lenientTag   = regexp.MustCompile(`(?i)[<＜﹤][\s\pZ\p{Cf}\x00]*[/∕⁄／]?[\s\pZ\p{Cf}\x00]*s[\p{Cf}]*ummary`)
+	rulesHeading = regexp.MustCompile(`(?i)(^|[\n\r\x{2028}\x{2029}\x{85}\v\f])[\s\pZ]*#+[\s\pZ]*user[\s\pZ]+rules`)
+	lineBreak    = regexp.MustCompile(`[\n\r\x{2028}\x{2029}\x{85}\v\f]+`)
+)
+
+// checkSummaries: a summary is a text in its frame, and its rules are the user's.
+func (w *world) checkSummaries(out []winnow.Message) {
+	count := 0
+	for k := range out {
+		m := &out[k]
+		if !m.Summary || m.Source != nil || m.ID != "" { // of another host
+			continue
+		}
+		count++
+		var b strings.Builder
+		for _, p := range m.Parts {
+			b.WriteString(p.Text)
+		}
+		s := b.String()
+		if strings.TrimFunc(s, func(r rune) bool { return !unicode.IsPrint(r) || unicode.IsSpace(r) }) == "" {
+			w.fail("a summary is a text", "message %d is blank", k)
+		}
+		if w.damaged {
+			continue
+		}
+		if n := len(lenientTag.FindAllString(s, -1)); n != 2 {
+			w.fail("a summary stays in its frame", "%d tags: %s", n, clip(s))
+		}
+		if n := len(rulesHeading.FindAllString(s, -1)); n > 1 {
+			w.fail("a rule is a user's", "%d headings: %s", n, clip(s))
+		}
+		w.checkRules(s)
+	}
+	if count > 1 {
+		w.fail("there is one summary", "%d of the library in one request", count)
+	}
+}
+
+// checkRules holds each rule of a summary to what users said.
+func (w *world) checkRules(s string) {
+	at := rulesHeading.FindStringIndex(s)
+	if at == nil {
+		return
+	}
+	for _, line := range lineBreak.Split(s[at[1]:], -1)[1:] {
+		rule, isRule := strings.CutPrefix(strings.TrimSpace(line), ">")
+		if !isRule {
+			break
+		}
+		rule = strings.ReplaceAll(strings.ReplaceAll(rule, "&lt;", "<"), "&gt;", ">")
+		rule, byHost := strings.CutPrefix(strings.TrimSpace(rule), "(host) ")
+		if !strings.Contains(w.said[byHost], letters(rule)) {
+			w.fail("a rule is a user's", "nobody said %q", rule)
+		}
+	}
+}
+
+// letters are those of s, and its digits: what is left of a text however it is escaped.
+func letters(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, s)
+}
+
+func isContextError(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// sketch is a list in one line: the first letter of each role; calls and results with their ids; * is a pinned
+// message, ! a failed turn, + one that the host put there, - one without content.
+func sketch(h []winnow.Message) string {
+	var b strings.Builder
+	for i := range h {
+		m := &h[i]
+		b.WriteString(" " + string(m.Role)[:min(1, len(m.Role))])
+		if m.ID != "" {
+			b.WriteString("(" + m.ID + ")")
+		}
+		if m.Summary {
+			b.WriteString("(summary)")
+		}
+		if m.Role == winnow.RoleTool {
+			fmt.Fprintf(&b, ":%.20q", m.ToolCallID)
+		}
+		for _, p := range m.Parts {
+			switch p.Kind {
+			case winnow.KindToolCall:
+				fmt.Fprintf(&b, "[%.20q]", p.ID)
+			case winnow.KindThinking:
+				b.WriteString("{" + p.Signature + "}")
+			}
+		}
+		if m.Pinned {
+			b.WriteByte('*')
+		}
+		if histories.Failed(m) {
+			b.WriteByte('!')
+		}
+		if m.Injected {
+			b.WriteByte('+')
+		}
+		if !histories.HasContent(m) {
+			b.WriteByte('-')
+		}
+	}
+	return b.String()
+}
+
+// show is a message for people.
+func show(m *winnow.Message) string {
+	n := 0
+	for i := range m.Parts {
+		n += len(m.Parts[i].Text)
+	}
+	return fmt.Sprintf("%s, %d bytes of text: %s", sketch([]winnow.Message{*m}), n, clip(fmt.Sprintf("%+v", *m)))
+}
+
+func showAt(h []winnow.Message, i int) string {
+	if i >= len(h) {
+		return "(nothing)"
+	}
+	return show(&h[i])
+}
+
+func clip(s string) string {
+	const most = 700
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most/2]+" … "+s[len(s)-most/2:], "") + fmt.Sprintf(" (%d bytes)", len(s))
+}

@@ -1,0 +1,167 @@
+package hosts
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var (
+	playFor  = flag.Duration("hosts.time", 0, "how long conversations are played (20 s, with -short 8 s)")
+	playMany = flag.Int("hosts.n", 0, "how many conversations are played, however long it takes")
+	playSave = flag.String("hosts.save", "", "a directory for the scripts of what is found")
+	playFrom = flag.Uint64("hosts.seed", 0, "the first of them")
+)
+
+// play runs a script in time of its own.
+func play(t *testing.T, s Script) (failure *Failure) {
+	synctest.Test(t, func(*testing.T) { failure = Run(s, synctest.Wait) })
+	return failure
+}
+
+// promise is the one that a script breaks.
+func promise(t *testing.T, s Script) string {
+	if f := play(t, s); f != nil {
+		return f.Promise
+	}
+	return ""
+}
+
+// TestHosts plays random conversations. What breaks a promise is shrunk and printed as a script: it goes to
+// testdata, where it stays as a test.
+func TestHosts(t *testing.T) {
+	t.Parallel()
+	limit := *playFor
+	if limit == 0 {
+		limit = 20 * time.Second
+		if testing.Short() {
+			limit = 8 * time.Second
+		}
+	}
+	end := time.Now().Add(limit)
+	if *playMany > 0 {
+		end = time.Now().Add(1_000 * time.Hour)
+	}
+	var next, played atomic.Uint64
+	next.Store(*playFrom)
+	var mu sync.Mutex
+	found := map[string]int{}
+	t.Run("conversations", func(t *testing.T) {
+		for k := range runtime.GOMAXPROCS(0) {
+			t.Run(fmt.Sprint(k), func(t *testing.T) {
+				t.Parallel()
+				for time.Now().Before(end) {
+					seed := next.Add(1) - 1
+					if *playMany > 0 && seed >= *playFrom+uint64(*playMany) {
+						return
+					}
+					s := Random(seed)
+					f := play(t, s)
+					played.Add(1)
+					if f == nil {
+						continue
+					}
+					mu.Lock()
+					found[f.Promise]++
+					first := found[f.Promise] == 1
+					mu.Unlock()
+					if first {
+						report(t, seed, s, f)
+					}
+				}
+			})
+		}
+	})
+	t.Logf("%d conversations; broken: %v", played.Load(), found)
+}
+
+// report shrinks what was found.
+func report(t *testing.T, seed uint64, s Script, f *Failure) {
+	s.Steps = s.Steps[:f.Step+1]
+	small := Shrink(s, f.Promise, 600, func(c Script) string { return promise(t, c) })
+	if again := play(t, small); again != nil {
+		f = again
+	}
+	if *playSave != "" {
+		text := fmt.Sprintf("# %s: seed %d\n%s", f.Promise, seed, small)
+		name := fmt.Sprintf("%s-%d.script", strings.ReplaceAll(f.Promise, " ", "-"), seed)
+		assert.NoError(t, os.WriteFile(filepath.Join(*playSave, name), []byte(text), 0o644))
+	}
+	if fault, isKnown := known[f.Promise]; isKnown {
+		t.Logf("known (%s): seed %d: %v\n%s", fault, seed, f, small)
+		return
+	}
+	t.Errorf("seed %d: %v\nThe script, for testdata:\n%s", seed, f, small)
+}
+
+// known names promises that are broken, and the fault that breaks them. What breaks another one fails the test.
+var known = map[string]string{
+	"text of the history is data for a summarizer":                "the prompt escapes a list of spellings",
+	"a summary stays in its frame":                                "a summary escapes a list of spellings",
+	"a rule is a user's":                                          "a status or a name with a line break in it writes a section",
+	"a summary is a text":                                         "a snapshot without the text of its summary is taken",
+	"pins, system messages and the newest request are there once": "a history that is rewound to before its summary",
+	"pins, system messages and the newest request are verbatim":   "what a host sets on a message that was sent is not sent next",
+	"a message is as the host has it now":                         "what a host sets on a message that was sent is not sent next",
+	"a message is one that the host has now":                      "what a host sets on a message that was sent is not sent next",
+	"Tokens is what the messages are estimated to":                "the counts of edits outlive a change of the estimator",
+	"an overflow says what fills the window":                      "its parts are rounded, and more than the whole",
+	"an edit says what was done":                                  "a damaged snapshot is taken",
+	"nothing is changed without an edit":                          "edits name the old IDs",
+	"nothing disappears without an edit":                          "edits name the old IDs",
+	"a restored manager is the one that goes on":                  "new results are cut differently",
+	"Plan is Prepare":                                             "they disagree behind a guess",
+	"an overflow is one":                                          "a guess is taken for a limit",
+	"what a provider said of its limit is held":                   "Recover returns more than a limit in bytes",
+	"it fits, or there is an error":                               "Recover returns more than a limit in bytes",
+	"at most three retries":                                       "the ladder is longer",
+	"a snapshot is bounded":                                       "edits of messages that are gone stay",
+	"a provider accepts it":                                       "a damaged snapshot is taken, and ids repeat in Request.History",
+	"thinking stands behind what it is bound to":                  "it is left behind a change",
+	"the thinking of the open tool loop is kept":                  "it is lost where the history is rewound",
+	"what fails changes nothing":                                  "a run that gives up leaves a guess",
+	"no payload is sent twice":                                    "a run is longer than its memory",
+	"FirstChanged is right":                                       "behind what is not UTF-8",
+	"a snapshot can be restored":                                  "texts that are not UTF-8",
+	"a restored state is the state":                               "texts that are not UTF-8",
+}
+
+// TestScripts plays what once broke a promise.
+func TestScripts(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "*.script"))
+	require.NoError(t, err)
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			s, err := Parse(text)
+			require.NoError(t, err)
+			if f := play(t, s); f != nil {
+				t.Errorf("%v\n%s", f, s)
+			}
+		})
+	}
+}
+
+// A script is what it says: it can be kept, read and played again.
+func TestScriptText(t *testing.T) {
+	for seed := range uint64(50) {
+		s := Random(seed)
+		again, err := Parse([]byte(s.String()))
+		require.NoError(t, err)
+		assert.Equal(t, s, again)
+	}
+	_, err := Parse([]byte("{}\n{\"do\":\"fly\"}"))
+	assert.ErrorContains(t, err, "line 2")
+}

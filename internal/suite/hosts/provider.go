@@ -1,0 +1,95 @@
+package hosts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/winnowgo/winnow"
+)
+
+// provider answers by the weather that the script made, and refuses what is above its limits.
+type provider struct {
+	weather string
+	limit   int // tokens, by its own count; 0: none
+	bytes   int // of a body; 0: none
+	words   int // which of its refusals: with numbers, or without
+	calls   int // of one run of Do
+	refused map[uint64]bool
+	accepts int // tokens of the request that was answered last
+}
+
+// count is the provider's own: a third of the bytes, and something that nobody told the manager of.
+func (p *provider) count(messages []winnow.Message) int {
+	n := 50
+	for i := range messages {
+		n += winnow.CharsPerToken(3).Estimate(messages[i])
+	}
+	return n
+}
+
+// body is the size of a request's body, in bytes.
+func body(messages []winnow.Message) int {
+	n := 0
+	for i := range messages {
+		n += 60
+		for k := range messages[i].Parts {
+			p := &messages[i].Parts[k]
+			n += 40 + len(p.Text) + len(p.Signature) + len(p.Arguments) + len(p.Name) + len(p.ID) + max(0, p.Bytes)
+		}
+	}
+	return n
+}
+
+// call is one call of the model in a run of Do.
+func (p *provider) call(_ context.Context, w *world, messages []winnow.Message) (int, error) {
+	p.calls++
+	form := together(wireForms(messages))
+	if p.refused[form] {
+		w.fail("no payload is sent twice", "call %d is one that was refused", p.calls)
+	}
+	switch p.weather {
+	case "outage":
+		return 0, errWeather
+	case "rate":
+		return 0, errors.New("429 rate_limit_error: too many requests, retry after 20 s")
+	case "auth":
+		return 0, errors.New("401 invalid x-api-key")
+	case "opaque":
+		p.refused[form] = true
+		return 0, errors.New("Input is too long for requested model.")
+	case "once":
+		p.weather = ""
+		p.refused[form] = true
+		return 0, errors.New("400 context window exceeds limit (2013)")
+	}
+	if size := body(messages); p.bytes > 0 && size > p.bytes {
+		p.refused[form] = true
+		if p.words%2 == 0 {
+			return 0, errors.New("413 Request Entity Too Large")
+		}
+		return 0, fmt.Errorf("413 request body too large: %d bytes, the limit is %d bytes", size, p.bytes)
+	}
+	n := p.count(messages)
+	if p.limit == 0 || n <= p.limit {
+		p.accepts = n
+		return n, nil
+	}
+	p.refused[form] = true
+	return 0, p.refusal(n)
+}
+
+// refusal says that n tokens are too many, in one provider's words or another's.
+func (p *provider) refusal(n int) error {
+	switch p.words % 5 {
+	case 1:
+		return errors.New("Input is too long for requested model.")
+	case 2:
+		return fmt.Errorf("429 request too large on tokens per min (TPM): Limit %d, Requested %d", p.limit, n)
+	case 3:
+		return fmt.Errorf("this model's maximum context length is %d tokens. However, your messages resulted in %d tokens", p.limit, n)
+	case 4:
+		return errors.New("model_context_window_exceeded")
+	}
+	return fmt.Errorf("400 prompt is too long: %d tokens > %d maximum", n, p.limit)
+}

@@ -1,0 +1,200 @@
+package hosts
+
+import (
+	"math/rand/v2"
+	"strings"
+)
+
+// Random writes the script of a seed.
+func Random(seed uint64) Script {
+	g := &writer{rand.New(rand.NewPCG(seed, 0x686f737473))}
+	s := Script{Setting: g.setting()}
+	window := s.Setting.Window
+	for range 4 + g.IntN(26) {
+		s.Steps = append(s.Steps, g.scene(window)...)
+	}
+	return s
+}
+
+type writer struct{ *rand.Rand }
+
+func (g *writer) chance(percent int) bool { return g.IntN(100) < percent }
+
+func one[T any](g *writer, of ...T) T { return of[g.IntN(len(of))] }
+
+// setting is a plain host in one of three conversations; the others are odd.
+func (g *writer) setting() Setting {
+	s := Setting{Window: one(g, 1_500, 2_500, 4_000, 4_000, 8_000, 20_000)}
+	s.Host = one(g, "", "", "copies", "rebuilds", "keeps", "reuses")
+	if g.chance(33) {
+		return s
+	}
+	s.NoIDs = g.chance(6)
+	s.Thinking = one(g, "", "", "dropped", "bound", "bound")
+	s.Off, s.NoCache, s.Background, s.Digest, s.Rules = g.chance(15), g.chance(20), g.chance(10), g.chance(15), g.chance(20)
+	odd := func(percent int, of ...int) int {
+		if !g.chance(percent) {
+			return 0
+		}
+		return one(g, of...)
+	}
+	s.Turns = odd(20, 1, 2, 3, 6)
+	s.Reserve = odd(15, s.Window/2, 10)
+	s.Overhead = odd(15, 100, s.Window/4)
+	s.MaxBytes = odd(15, 3*s.Window, 6*s.Window)
+	s.KeepRecent = odd(30, 50, s.Window/10, s.Window/2)
+	s.Summarizer = odd(15, 2_000, 8_000)
+	s.Prune, s.Truncate, s.Estimator = odd(40, 1, 2, 3, 4), odd(30, 1, 2, 3), odd(15, 1)
+	return s
+}
+
+// scene is what happens between two requests, and mostly one of them.
+func (g *writer) scene(window int) []Step {
+	var out []Step
+	add := func(s Step) {
+		s.Seed = g.IntN(1_000)
+		out = append(out, s)
+	}
+	switch n := g.IntN(100); {
+	case n < 60:
+		g.turn(window, add)
+	case n < 72:
+		g.changes(add)
+	case n < 80:
+		g.world(window, add)
+	case n < 84:
+		add(Step{Do: "import", N: 1 + g.IntN(30)})
+	case n < 87:
+		add(Step{Do: "system", N: 10 + g.IntN(60)})
+	}
+	g.question(window, add)
+	return out
+}
+
+// size is a number of characters: most texts are short, and some fill a good part of the window.
+func (g *writer) size(window int) int {
+	switch n := g.IntN(100); {
+	case n < 60:
+		return 1 + g.IntN(150)
+	case n < 90:
+		return 100 + g.IntN(window)
+	case n < 98:
+		return g.IntN(2 * window)
+	}
+	return g.IntN(8 * window)
+}
+
+// words are some of those given, each with its chance in per cent.
+func (g *writer) words(percent int, of ...string) string {
+	var out []string
+	for _, w := range of {
+		if g.chance(percent) {
+			out = append(out, w)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func (g *writer) turn(window int, add func(Step)) {
+	if g.chance(70) {
+		add(Step{Do: "user", N: min(g.size(window), window), As: g.words(7, "injected", "pinned", "rule", "hostile", "blank", "empty", "image", "opaque")})
+		if g.chance(5) {
+			add(Step{Do: "user", N: g.size(window), As: g.words(15, "injected", "bytes")})
+		}
+	}
+	for range g.IntN(3) {
+		if g.chance(60) {
+			g.question(window, add)
+		}
+		add(Step{Do: "call", N: g.size(window), Many: one(g, 0, 0, 0, 2, 3, 6), As: strings.TrimSpace(g.words(35, "thinks", "speaks") + " " +
+			g.words(4, "reused", "noid", "hostile", "broken", "fails", "aborted", "reversed", "pending", "some", "missing", "twice", "orphan", "image", "unsigned", "blank", "bytes"))})
+	}
+	if g.chance(15) {
+		add(Step{Do: "late"})
+	}
+	if g.chance(55) {
+		g.question(window, add)
+		add(Step{Do: "answer", N: g.size(window), As: g.words(12, "thinks", "billed", "thinks", "last", "error", "hostile", "blank")})
+	}
+	if g.chance(8) {
+		for range 1 + g.IntN(3) {
+			add(Step{Do: "stream", N: 1 + g.IntN(300)})
+			add(Step{Do: "prepare"})
+		}
+	}
+}
+
+// changes are what a host does to its history.
+func (g *writer) changes(add func(Step)) {
+	near := func() int { return one(g, 0, 1, 2, 3, g.IntN(8), g.IntN(40)) }
+	for range 1 + g.IntN(3) {
+		switch n := g.IntN(100); {
+		case n < 18:
+			add(Step{Do: "pin", At: near()})
+		case n < 26:
+			add(Step{Do: "unpin", At: near()})
+		case n < 34:
+			add(Step{Do: "rename", At: near()})
+		case n < 42:
+			add(Step{Do: "bill", At: near()})
+		case n < 48:
+			add(Step{Do: "source", At: near()})
+		case n < 56:
+			add(Step{Do: "redact", At: near()})
+		case n < 76:
+			add(Step{Do: "undo", N: 1 + g.IntN(1+g.IntN(12))})
+		case n < 80:
+			add(Step{Do: "undo", N: g.IntN(60)})
+		case n < 82:
+			add(Step{Do: "clear"})
+		case n < 86:
+			add(Step{Do: "forget", N: 1 + g.IntN(10)})
+		case n < 93:
+			add(Step{Do: "drop", At: near()})
+		default:
+			add(Step{Do: "insert", At: near(), N: 1 + g.IntN(80), As: g.words(50, "injected")})
+		}
+	}
+}
+
+// world is what happens elsewhere.
+func (g *writer) world(window int, add func(Step)) {
+	switch n := g.IntN(100); {
+	case n < 25:
+		add(Step{Do: "pass", N: one(g, 10, 100, 290, 301, 4_000, -5, -301, -90_000, 1_000_000)})
+	case n < 45:
+		add(Step{Do: "limit", N: window/8 + g.IntN(window)})
+	case n < 53:
+		add(Step{Do: "limit", N: 500 + g.IntN(5*window), As: "bytes"})
+	case n < 58:
+		add(Step{Do: "limit"})
+	case n < 70:
+		add(Step{Do: "weather", As: one(g, "", "", "outage", "rate", "auth", "opaque", "once", "once")})
+	case n < 71:
+		add(Step{Do: "gc"})
+	default:
+		add(Step{Do: "mood", As: one(g, "", "", "", "fails", "fails first", "hangs", "hangs for ever", "cut", "blank", "huge", "short", "panics", "echoes", "forged", "forged", "bytes")})
+	}
+}
+
+// question is what a host asks of the manager.
+func (g *writer) question(window int, add func(Step)) {
+	switch n := g.IntN(100); {
+	case n < 66:
+		add(Step{Do: "prepare", As: g.words(2, "ended", "short")})
+	case n < 70:
+		add(Step{Do: "plan"})
+	case n < 76:
+		add(Step{Do: "compact", As: g.words(5, "hostile", "ended", "short")})
+	case n < 82:
+		add(Step{Do: "recover", As: one(g, "", "", "bytes", "bytes", "tokens", "outage"), N: one(g, 0, window/2+g.IntN(window), 300+g.IntN(4*window))})
+	case n < 92:
+		add(Step{Do: "do", As: g.words(2, "ended", "short")})
+	case n < 97:
+		add(Step{Do: "restart", As: one(g, "", "", "", "wider", "narrower", "turns", "cache", "estimator", "cuts", "off")})
+	case n < 99:
+		add(Step{Do: "damage", As: one(g, "", "", "", "cut")})
+	default:
+		add(Step{Do: "lose"})
+	}
+}

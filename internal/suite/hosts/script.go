@@ -1,0 +1,113 @@
+// Package hosts plays hosts, providers and summarizers that cannot be relied on, and says where a manager breaks a
+// promise.
+//
+// A [Script] is a conversation in steps: what a host does to its history, what it asks of the manager, and what the
+// provider, the summarizer and the clock do meanwhile. [Random] writes one from a seed, [Run] plays it and checks every
+// request, and [Shrink] finds the fewest steps that still break the promise. The checks share no code with the
+// library.
+package hosts
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Script is one conversation. Steps that make no sense where they stand do nothing, so that any of them can be left out.
+type Script struct {
+	Setting Setting
+	Steps   []Step
+}
+
+// Setting is what stays the same in a conversation. The zero value is a plain host with a window of 4 000 tokens.
+type Setting struct {
+	Host  string `json:"host,omitempty"`  // "": it keeps a log. copies, rebuilds, keeps, reuses: see [world.list] and [world.accept]
+	NoIDs bool   `json:"noIDs,omitempty"` // messages have no ID
+
+	Window     int    `json:"window,omitempty"` // tokens (4 000)
+	Turns      int    `json:"turns,omitempty"`
+	Reserve    int    `json:"reserve,omitempty"`
+	Overhead   int    `json:"overhead,omitempty"`
+	MaxBytes   int    `json:"maxBytes,omitempty"`
+	Thinking   string `json:"thinking,omitempty"`
+	KeepRecent int    `json:"keepRecent,omitempty"`
+	Summarizer int    `json:"summarizer,omitempty"` // its window, tokens
+	NoCache    bool   `json:"noCache,omitempty"`
+	Off        bool   `json:"off,omitempty"`        // no compaction in Prepare
+	Background bool   `json:"background,omitempty"` //
+	Digest     bool   `json:"digest,omitempty"`     // no summarizer
+	Rules      bool   `json:"rules,omitempty"`      // of the host, for every summary
+	Prune      int    `json:"prune,omitempty"`      // one of a few [winnow.PruneOptions]
+	Truncate   int    `json:"truncate,omitempty"`   // one of a few [winnow.TruncateOptions]
+	Estimator  int    `json:"estimator,omitempty"`  // 0: a quarter of the characters, 1: the standard one
+}
+
+// Step is one thing that happens.
+type Step struct {
+	Do   string `json:"do"`
+	As   string `json:"as,omitempty"`   // how, in words
+	N    int    `json:"n,omitempty"`    // how much: characters, messages, seconds, tokens
+	At   int    `json:"at,omitempty"`   // to which message, counted from the newest
+	Many int    `json:"many,omitempty"` // how many calls
+	Seed int    `json:"seed,omitempty"` // of the texts
+}
+
+// is says that a word stands in As.
+func (s *Step) is(word string) bool {
+	for w := range strings.FieldsSeq(s.As) {
+		if w == word {
+			return true
+		}
+	}
+	return false
+}
+
+// String is the script as [Parse] reads it: JSON, the setting in the first line and a step in each other one.
+func (s Script) String() string {
+	var b strings.Builder
+	line := func(v any) {
+		text, err := json.Marshal(v)
+		if err != nil {
+			panic(err) // they are strings, numbers and flags
+		}
+		b.Write(text)
+		b.WriteByte('\n')
+	}
+	line(s.Setting)
+	for _, step := range s.Steps {
+		line(step)
+	}
+	return b.String()
+}
+
+// Parse reads a script. Empty lines and lines that begin with # are left out.
+func Parse(text []byte) (Script, error) {
+	var s Script
+	first := true
+	number := 0
+	for line := range bytes.Lines(text) {
+		number++
+		if line = bytes.TrimSpace(line); len(line) == 0 || line[0] == '#' {
+			continue
+		}
+		var err error
+		d := json.NewDecoder(bytes.NewReader(line))
+		d.DisallowUnknownFields()
+		if first {
+			err = d.Decode(&s.Setting)
+		} else {
+			var step Step
+			err = d.Decode(&step)
+			if err == nil && steps[step.Do] == nil {
+				err = fmt.Errorf("no step is called %q", step.Do)
+			}
+			s.Steps = append(s.Steps, step)
+		}
+		if err != nil {
+			return s, fmt.Errorf("line %d: %w", number, err)
+		}
+		first = false
+	}
+	return s, nil
+}

@@ -1,0 +1,89 @@
+package hosts
+
+import (
+	"slices"
+	"strings"
+)
+
+// Shrink returns the fewest steps that still break the promise, and the plainest setting. play returns the promise that
+// a script breaks, "" for none; it is called at most so many times.
+func Shrink(s Script, promise string, tries int, play func(Script) string) Script {
+	breaks := func(c Script) bool {
+		if tries <= 0 {
+			return false
+		}
+		tries--
+		return play(c) == promise
+	}
+	for before := ""; before != s.String(); {
+		before = s.String()
+		s = fewerSteps(s, breaks)
+		s = plainerSetting(s, breaks)
+		s = plainerSteps(s, breaks)
+	}
+	return s
+}
+
+// fewerSteps leaves out runs of steps, shorter and shorter ones.
+func fewerSteps(s Script, breaks func(Script) bool) Script {
+	for n := len(s.Steps) / 2; n > 0; n /= 2 {
+		for at := len(s.Steps) - n; at >= 0; {
+			c := Script{s.Setting, slices.Delete(slices.Clone(s.Steps), at, at+n)}
+			if breaks(c) {
+				s = c
+			}
+			at = min(at-n, len(s.Steps)-n)
+		}
+	}
+	return s
+}
+
+func plainerSetting(s Script, breaks func(Script) bool) Script {
+	for _, change := range []func(*Setting){
+		func(x *Setting) { *x = Setting{Window: x.Window} },
+		func(x *Setting) { x.Window = 0 },
+		func(x *Setting) { x.Host = "" }, func(x *Setting) { x.NoIDs = false }, func(x *Setting) { x.Turns = 0 },
+		func(x *Setting) { x.Reserve = 0 }, func(x *Setting) { x.Overhead = 0 }, func(x *Setting) { x.MaxBytes = 0 },
+		func(x *Setting) { x.Thinking = "" }, func(x *Setting) { x.KeepRecent = 0 }, func(x *Setting) { x.Summarizer = 0 },
+		func(x *Setting) { x.NoCache = false }, func(x *Setting) { x.Off = false }, func(x *Setting) { x.Background = false },
+		func(x *Setting) { x.Digest = false }, func(x *Setting) { x.Rules = false }, func(x *Setting) { x.Prune = 0 },
+		func(x *Setting) { x.Truncate = 0 }, func(x *Setting) { x.Estimator = 0 },
+	} {
+		c := s
+		change(&c.Setting)
+		if c.Setting != s.Setting && breaks(c) {
+			s = c
+		}
+	}
+	return s
+}
+
+// plainerSteps makes numbers smaller and takes words out.
+func plainerSteps(s Script, breaks func(Script) bool) Script {
+	for i := range s.Steps {
+		try := func(change func(*Step)) bool {
+			c := Script{s.Setting, slices.Clone(s.Steps)}
+			change(&c.Steps[i])
+			if c.Steps[i] == s.Steps[i] || !breaks(c) {
+				return false
+			}
+			s = c
+			return true
+		}
+		for _, word := range strings.Fields(s.Steps[i].As) {
+			try(func(x *Step) {
+				x.As = strings.Join(strings.Fields(strings.Replace(" "+x.As+" ", " "+word+" ", " ", 1)), " ")
+			})
+		}
+		try(func(x *Step) { x.Seed = 0 })
+		try(func(x *Step) { x.Many = 0 })
+		if !try(func(x *Step) { x.N = 0 }) {
+			for try(func(x *Step) { x.N /= 2 }) {
+			}
+		}
+		if !try(func(x *Step) { x.At = 0 }) {
+			try(func(x *Step) { x.At /= 2 })
+		}
+	}
+	return s
+}

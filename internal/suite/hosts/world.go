@@ -1,0 +1,341 @@
+package hosts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/suite/histories"
+)
+
+// Failure is a promise that was broken.
+type Failure struct {
+	Promise string // which, in a word or two
+	Step    int    // at which step
+	Text    string // what was seen
+}
+
+func (f *Failure) Error() string { return fmt.Sprintf("%s, at step %d: %s", f.Promise, f.Step, f.Text) }
+
+// world is a host with its manager, and all that the manager meets.
+type world struct {
+	setting Setting
+	step    int
+
+	mu      sync.Mutex // protects failure: summarizers in the background see some
+	failure *Failure
+
+	history []winnow.Message // what the host holds
+	serial  int              // of messages
+	version int              // of the history
+	late    []winnow.Message // results that are to come
+	said    map[bool]string  // letters of all that users said, and (true) of what hosts said for them
+	fresh   int              // how often a host that rebuilds its messages has done so
+
+	manager    *winnow.Manager
+	summarizer *summarizer
+	options    Setting // as the manager has them now: a restart may change them
+	now        time.Time
+	settle     func() // waits for what runs in the background
+	release    chan struct{}
+
+	provider provider
+	sent     []uint64 // the last request, message by message
+	sentAt   int      // version of the history it was made for
+	request  winnow.Request
+	earlier  []kept
+	bound    map[string]uint64 // signatures of thinking, and what stood before it
+
+	unknown   bool // what was sent before is not known to the manager: its state was lost or damaged
+	damaged   bool // texts of the state are not what the library wrote
+	unsettled bool // a compaction failed: a manager that was restored tries it again, and one that goes on may not
+	refused   bool // by the provider, since the last answer
+	usage     bool // something is known of the provider's counts
+}
+
+// kept is a request that its owner has not given back.
+type kept struct {
+	messages []winnow.Message
+	wire     []uint64
+}
+
+// Run plays a script and returns the first promise that is broken, or nil. settle waits until nothing runs in the
+// background any more: synctest.Wait.
+func Run(s Script, settle func()) (failure *Failure) {
+	w := &world{
+		setting: s.Setting, options: s.Setting, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), settle: settle,
+		release: make(chan struct{}), bound: map[string]uint64{}, said: map[bool]string{}, sentAt: -1,
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			failure = &Failure{"no panic", w.step, fmt.Sprintf("%v\n%s", p, debug.Stack())}
+		}
+		close(w.release) // summarizers that hang
+		if w.manager != nil {
+			_ = w.manager.Close()
+		}
+	}()
+	w.summarizer = &summarizer{world: w}
+	w.manager = w.newManager(w.summarizer)
+	for i := range s.Steps {
+		w.step = i
+		do := steps[s.Steps[i].Do]
+		if do == nil {
+			return &Failure{"a script", i, "no step is called " + s.Steps[i].Do}
+		}
+		do(w, &s.Steps[i])
+		w.settle()
+		w.checkEarlier()
+		if w.failed() {
+			return w.failure
+		}
+	}
+	return nil
+}
+
+// fail notes the first promise that is broken.
+func (w *world) fail(promise, format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.failure == nil {
+		w.failure = &Failure{promise, w.step, fmt.Sprintf(format, args...)}
+	}
+}
+
+// failed says that a promise was broken.
+func (w *world) failed() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.failure != nil
+}
+
+// newManager makes a manager with the options as they are now.
+func (w *world) newManager(s *summarizer) *winnow.Manager {
+	m, err := winnow.New(w.window(), w.managerOptions(s))
+	if err != nil {
+		panic(err) // the settings are ours
+	}
+	return m
+}
+
+func (w *world) window() int {
+	if w.options.Window > 0 {
+		return w.options.Window
+	}
+	return 4_000
+}
+
+var hostRules = "Rules of the workspace: name the ticket."
+
+func (w *world) managerOptions(s *summarizer) *winnow.Options {
+	o := &w.options
+	c := &winnow.CompactOptions{
+		Off: o.Off, KeepRecent: o.KeepRecent, Attempts: 1, Background: o.Background, SummarizerWindow: o.Summarizer,
+	}
+	if o.Rules {
+		c.Rules = func() string { return hostRules }
+	}
+	out := &winnow.Options{
+		HistoryTurns: o.Turns, Reserve: o.Reserve, Overhead: o.Overhead, MaxBytes: o.MaxBytes,
+		Thinking: winnow.ThinkingPolicy(o.Thinking), Compact: c, Cache: &winnow.CacheOptions{None: o.NoCache},
+		Prune: pruneOptions[o.Prune%len(pruneOptions)], Truncate: truncateOptions[o.Truncate%len(truncateOptions)],
+		Now: func() time.Time { return w.now }, Estimator: w.estimator(), Summarizer: s,
+	}
+	if o.Digest {
+		out.Summarizer = nil
+	}
+	return out
+}
+
+func (w *world) estimator() winnow.Estimator {
+	if w.options.Estimator == 0 {
+		return winnow.CharsPerToken(4)
+	}
+	e, err := winnow.NewEstimator("")
+	if err != nil {
+		panic(err) // the standard one is always there
+	}
+	return e
+}
+
+var pruneOptions = []*winnow.PruneOptions{
+	nil,
+	{KeepLastAssistants: 1, MinPrunableToolChars: 500, SoftTrimMaxChars: 200, SoftTrimHeadChars: 60, SoftTrimTailChars: 60},
+	{SoftTrimRatio: 0.01, HardClearRatio: 0.02, MinPrunableToolChars: -1, KeepLastAssistants: -1},
+	{NoHardClear: true, SoftTrimRatio: 0.05, SoftTrimMaxChars: 300, SoftTrimHeadChars: 100, SoftTrimTailChars: 100},
+	{DenyTools: []string{"read"}, MinPrunableToolChars: -1, Placeholder: "[gone]"},
+}
+
+var truncateOptions = []*winnow.TruncateOptions{
+	nil,
+	{MaxChars: 1_500, MinKeepChars: 300},
+	{HeadOnly: true, MinKeepChars: 100, Notice: "\n[cut]"},
+	{MaxShare: 0.05, MinKeepChars: -1},
+}
+
+// tag is what a host knows of a message besides: where it comes from, and whether the marker of the provider's cache
+// stands on it.
+type tag struct {
+	serial, fresh int
+	marker        bool
+}
+
+// list is what the host passes: its own list (""), a copy that shares no memory with it (copies, reuses), or one that it
+// makes of its own values each time, with the marker of the provider's cache on the newest (rebuilds).
+func (w *world) list() []winnow.Message {
+	switch w.setting.Host {
+	case "copies", "reuses":
+		return deepCopy(w.history)
+	case "rebuilds":
+		out := histories.Copy(w.history)
+		w.fresh++
+		for i := range out {
+			if t, ok := out[i].Source.(tag); ok {
+				out[i].Source = tag{t.serial, w.fresh, i == len(out)-1}
+			}
+		}
+		return out
+	}
+	return w.history
+}
+
+// deepCopy shares no memory at all with h.
+func deepCopy(h []winnow.Message) []winnow.Message {
+	out := histories.Copy(h)
+	for i := range out {
+		out[i].ToolCallID, out[i].ToolName = strings.Clone(out[i].ToolCallID), strings.Clone(out[i].ToolName)
+		for k := range out[i].Parts {
+			p := &out[i].Parts[k]
+			p.Text, p.Signature, p.ID, p.Name = strings.Clone(p.Text), strings.Clone(p.Signature), strings.Clone(p.ID), strings.Clone(p.Name)
+		}
+	}
+	return out
+}
+
+// add appends a message to the history, as a host does that keeps it.
+func (w *world) add(m winnow.Message) {
+	w.history = append(w.history, w.own(m))
+	w.version++
+}
+
+// own gives a message what the host gives each of its messages.
+func (w *world) own(m winnow.Message) winnow.Message {
+	w.serial++
+	if !w.setting.NoIDs {
+		m.ID = "m" + itoa(w.serial)
+	}
+	m.Source = tag{serial: w.serial}
+	if m.Role == winnow.RoleUser {
+		for i := range m.Parts {
+			w.said[m.Injected] += letters(m.Parts[i].Text) + "|"
+		}
+	}
+	return m
+}
+
+// change replaces message i, in a copy of the list.
+func (w *world) change(i int, f func(m *winnow.Message)) {
+	w.history = slices.Clone(w.history)
+	m := histories.Copy(w.history[i : i+1])[0]
+	f(&m)
+	w.history[i] = m
+	w.version++
+}
+
+// at is the message that a step means, or -1.
+func (w *world) at(s *Step) int {
+	if len(w.history) == 0 {
+		return -1
+	}
+	return len(w.history) - 1 - abs(s.At)%len(w.history)
+}
+
+// cut drops the newest n messages.
+func (w *world) cut(n int) {
+	w.history = slices.Clone(w.history[:max(0, len(w.history)-n)])
+	w.version++
+}
+
+// accept takes a request that was sent. A host that keeps what the manager says has its history from it.
+func (w *world) accept(r *winnow.Request) {
+	w.sent = wireForms(r.Messages)
+	if w.setting.Host == "keeps" {
+		w.history = slices.Clone(r.History)
+		w.version++
+	}
+	w.sentAt = w.version
+	if w.setting.Host != "reuses" {
+		w.earlier = append(w.earlier, kept{r.Messages, w.sent}, kept{r.History, wireForms(r.History)})
+		w.earlier = w.earlier[max(0, len(w.earlier)-8):]
+	}
+}
+
+// sign returns the signature of thinking that answers the last request, or "" if the host has changed its history since.
+func (w *world) sign() string {
+	if w.options.Thinking != string(winnow.ThinkingBound) {
+		return "sig" + itoa(w.serial)
+	}
+	if w.sentAt != w.version {
+		return ""
+	}
+	s := "sig" + itoa(w.serial)
+	w.bound[s] = together(w.sent)
+	return s
+}
+
+var seed = maphash.MakeSeed()
+
+// wireForms identifies messages by what a provider is sent of them.
+func wireForms(messages []winnow.Message) []uint64 {
+	out := make([]uint64, len(messages))
+	for i := range messages {
+		out[i] = wireForm(&messages[i])
+	}
+	return out
+}
+
+func wireForm(m *winnow.Message) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	field := func(s string) {
+		_, _ = fmt.Fprintf(&h, "%d:", len(s))
+		_, _ = h.WriteString(s)
+	}
+	field(string(m.Role))
+	field(m.ToolCallID)
+	field(m.ToolName)
+	field(fmt.Sprint(m.IsError, len(m.Parts)))
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		for _, s := range []string{string(p.Kind), p.Text, p.Signature, p.ID, p.Name, string(p.Arguments), p.MediaType} {
+			field(s)
+		}
+		field(itoa(p.Bytes))
+	}
+	return h.Sum64()
+}
+
+// together identifies a list of messages.
+func together(forms []uint64) uint64 { return maphash.Comparable(seed, fmt.Sprint(forms)) }
+
+// context ends when the step wants it to.
+func (w *world) context(s *Step) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+	if s.is("ended") {
+		cancel()
+	}
+	if s.is("short") {
+		cancel()
+		ctx, cancel = context.WithTimeout(context.Background(), time.Second)
+	}
+	return ctx, cancel
+}
+
+var errWeather = errors.New("503 overloaded_error: try again later")
