@@ -168,14 +168,17 @@ func (m *Manager) digestAndCommit(ctx context.Context, failed *draft) (*Request,
 // cache is cold, or the history has grown by a share of the budget.
 func (d *draft) mayReplaceDigest() bool {
 	o := &d.manager.opts
-	if d.checkpoint == nil || !d.checkpoint.degraded || len(d.behind) == 0 || o.Compact.Off {
-		return false
-	}
-	if _, isDigest := o.Summarizer.(digester); isDigest {
+	if !o.replacesDigest(d.checkpoint) || len(d.behind) == 0 {
 		return false
 	}
 	wasIdle := !o.Cache.None && !d.ledger.sentAt.IsZero() && d.isCold()
 	return wasIdle || d.plainTokens()-d.ledger.digestAt >= shareOf(d.budget, breakerGrowth)
+}
+
+// replacesDigest says that a summary in the place of c is wanted.
+func (o *Options) replacesDigest(c *checkpoint) bool {
+	_, isDigest := o.Summarizer.(digester)
+	return c != nil && c.degraded && !isDigest && !o.Compact.Off
 }
 
 // replaceDigest asks the summarizer once. Where it fails the digest goes on to stand in.
@@ -210,7 +213,7 @@ func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructi
 	before := d.tokens()
 	c, err := d.newCompaction(instructions)
 	if err == nil {
-		c.isDown = (c.isDown || m.ledger.run.asksOnce) && !asked
+		c.isDown = c.isDown && !asked
 		err = c.giveRules(m.rulesSection(), asked)
 	}
 	if err != nil {
@@ -219,7 +222,10 @@ func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructi
 	m.opts.Logger.Debug("winnow: compacting", "tokens", before, "budget", d.budget, "asked", asked)
 	run := &m.ledger.run
 	_, isFree := s.(digester)
-	if run.compactions++; run.refusals > 0 {
+	switch run.compactions++; {
+	case run.asksOnce:
+		c.limitCalls(1)
+	case run.refusals > 0:
 		c.limitCalls(maxSummaryCalls - run.calls)
 	}
 	var cp *checkpoint

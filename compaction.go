@@ -77,6 +77,7 @@ type compaction struct {
 	instructions string
 	attempts     int  // of one call
 	isDown       bool // the breaker is half open
+	fewest       bool // it may take as few calls as can be
 	cache        *summaryCache
 }
 
@@ -203,15 +204,14 @@ func (d *draft) newCompaction(instructions string) (*compaction, error) {
 	return c, nil
 }
 
-// limitCalls has the summary take n calls, where it takes no more for the size of what is summarized.
+// limitCalls has the summary take n calls, a repeated one included, and more only where the summarizer's window is too
+// small for what is summarized.
 func (c *compaction) limitCalls(n int) {
-	c.attempts = max(1, min(c.attempts, n))
-	if len(c.prefix.messages) == 0 {
-		return
-	}
-	if c.attempts = 1; n < 2 {
+	c.fewest, c.attempts = true, 1 // and where it fails one more, of less
+	if len(c.prefix.messages) > 0 {
 		c.older, c.prefix = c.older.join(c.prefix), stretch{}
 	}
+	c.isDown = c.isDown || n < 2
 }
 
 // giveRules takes the section of the host's rules, with which the summary has to be smaller than what it

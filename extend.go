@@ -128,6 +128,9 @@ func (d *draft) mayExtend(added []Message) bool {
 	if o.Thinking != ThinkingBound && (d.isCold() || l.look.isDue(l.tail.answers+countAnswers(added))) || o.HistoryTurns > 0 && d.isCold() {
 		return false
 	}
+	if o.replacesDigest(l.checkpoint) {
+		return false
+	}
 	t := newTruncation(*o.Truncate, d.windowEstimate())
 	batch := 0
 	for i := range added {

@@ -37,7 +37,7 @@ type PruneOptions struct {
 // TruncateOptions are the options of [TruncateToolResults]; nil and the zero value mean the defaults. A
 // result is oversized above MaxShare of the window in estimated tokens or above MaxChars characters.
 type TruncateOptions struct {
-	MaxShare     float64   // share of the window that one result may take (0.3)
+	MaxShare     float64   // share of the window, or of what a provider said that it is, that one result may take (0.3)
 	MaxChars     int       // characters that one result may have (400 000)
 	MinKeepChars int       // characters kept of each text in any case, even above the limit (2 000)
 	Notice       string    // appended verbatim to what is cut; empty: a text that says how much was left out

@@ -87,6 +87,7 @@ type summarizeConfig struct {
 	isDown   bool                                             // the summarizer failed each time before: it is asked once, until it answers
 	attempts int                                              // of one call (3)
 	timeout  time.Duration                                    // of one attempt (180 s)
+	fewest   bool                                             // as few calls as the window allows, whatever is paid again after a failure
 	noDigest bool                                             // fail with ErrCompaction instead of letting the digest stand in
 	cache    *summaryCache                                    // answers of earlier runs; nil: none
 	sleep    func(ctx context.Context, d time.Duration) error // nil: a timer
@@ -204,6 +205,9 @@ type stagePlan struct {
 // plan divides atoms. A history that begins as one whose summary failed is divided as that was, so that what
 // was summarized of it then need not be summarized again; what came after it goes to the last part.
 func (r *summaryRun) plan(atoms []batch, largest int) stagePlan {
+	if r.fewest {
+		return stagePlan{largest, []int{len(atoms)}}
+	}
 	begin := r.cache.key(&SummaryRequest{Messages: atoms[0].messages, MaxTokens: r.MaxTokens})
 	if p, ok := r.cache.plan(begin); ok {
 		rest := len(atoms)

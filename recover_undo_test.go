@@ -1,0 +1,310 @@
+package winnow_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+)
+
+// What a refusal leaves behind: what was told is kept, what was guessed proves itself, and a run that came to nothing
+// leaves nothing.
+
+// minimax says so of requests that are too long, and of some with another fault.
+var minimax = errors.New("invalid params, context window exceeds limit (2013)")
+
+// talk is a conversation of a person and a model whose messages have about so many tokens by byChars.
+func talk(messages, tokens int) []winnow.Message {
+	var h []winnow.Message
+	for i := range messages {
+		text := "Message " + itoa(i) + ". " + numbered(tokens)[:4*tokens]
+		if i%2 == 0 {
+			h = append(h, userSays(text))
+		} else {
+			h = append(h, modelSays(text))
+		}
+	}
+	return h
+}
+
+// One refusal of a request far below the window says little about the window.
+func TestBogusRefusalStranglesNothing(t *testing.T) {
+	for _, restored := range []bool{false, true} {
+		s := says("## Goal\nTalk.\n\n## Progress\nMuch was said.")
+		o := &winnow.Options{Summarizer: s, Estimator: byChars, Now: newClock().Now}
+		m := newManager(t, 60_000, o)
+		h := talk(15, 470) // 7 000 tokens
+		full := prepare(t, m, h).Budget
+		calls := 0
+		_, _, err := winnow.Do(t.Context(), m, h, func(context.Context, []winnow.Message) (int, error) {
+			if calls++; calls == 1 {
+				return 0, minimax
+			}
+			return 1, nil
+		})
+		require.NoError(t, err)
+		assert.Equal(t, 2, calls)
+		asked := s.count()
+		assert.LessOrEqual(t, asked, 2)
+		for i := range 54 {
+			h = append(h, modelSays("Answer "+itoa(i)+numbered(100)[:1_600]), userSays("Go on "+itoa(i)))
+			if restored {
+				state := snapshotOf(t, m)
+				m = newManager(t, 60_000, o)
+				require.NoError(t, m.Restore([]byte(state)))
+			}
+			r := prepare(t, m, h)
+			require.Equal(t, full, r.Budget, "turn %d", i)
+		}
+		assert.Equal(t, asked, s.count(), "the summarizer is asked for nothing")
+	}
+}
+
+// A limit that is there is found, by whatever the provider says of it, and the conversation goes on.
+func TestHiddenLimitIsFound(t *testing.T) {
+	for _, tt := range []struct {
+		window, limit int
+	}{{60_000, 30_000}, {60_000, 44_000}, {60_000, 20_000}, {200_000, 100_000}, {200_000, 60_000}, {20_000, 9_000}} {
+		s := says("## Goal\nTalk.\n\n## Progress\nMuch was said.")
+		m := newManager(t, tt.window, &winnow.Options{Summarizer: s, Estimator: byChars, Now: newClock().Now})
+		refused, asked := 0, 0
+		call := func(_ context.Context, messages []winnow.Message) (int, error) {
+			if estimateAll(byChars, messages) > tt.limit {
+				if refused++; asked < 0 {
+					asked = s.count()
+				}
+				return 0, errNoNumbers
+			}
+			return 1, nil
+		}
+		var h []winnow.Message
+		most, requests, late := 0, 0, 0
+		for i := range 200 {
+			h = append(h, userSays("Question "+itoa(i)+numbered(200)[:4*tt.window/100]))
+			before := refused
+			asked = -1
+			_, r, err := winnow.Do(t.Context(), m, h, call)
+			require.NoError(t, err, "%+v, request %d", tt, i)
+			require.LessOrEqual(t, r.Tokens, tt.limit)
+			if asked >= 0 {
+				require.LessOrEqual(t, s.count()-asked, 2, "%+v, request %d", tt, i)
+			}
+			most = max(most, refused-before)
+			if requests++; i >= 100 {
+				late += refused - before
+			}
+			h = append(h, modelSays("Answer "+itoa(i)+numbered(200)[:4*tt.window/100]))
+		}
+		assert.LessOrEqual(t, most, 3, "%+v", tt)
+		assert.Positive(t, refused)
+		assert.LessOrEqual(t, refused, 6, "%+v", tt)
+		assert.LessOrEqual(t, late, 2, "%+v: what was learned is used", tt)
+	}
+}
+
+// What is guessed near the window is raised as requests near it are taken, and is forgotten in time.
+func TestGuessIsRaisedAndForgotten(t *testing.T) {
+	s := says("## Goal\nTalk.\n\n## Progress\nMuch was said.")
+	o := &winnow.Options{Summarizer: s, Estimator: byChars, Now: newClock().Now}
+	m := newManager(t, 60_000, o)
+	h := talk(85, 500)
+	full := prepare(t, m, h).Budget
+	_, err := m.Recover(t.Context(), h, minimax)
+	require.NoError(t, err)
+	budgets := []int{}
+	for i := range 600 {
+		h = append(h, modelSays("Answer "+itoa(i)+numbered(200)[:4_000]), userSays("Go on "+itoa(i)))
+		state := snapshotOf(t, m)
+		moved := newManager(t, 60_000, o)
+		require.NoError(t, moved.Restore([]byte(state)))
+		plan := m.Plan(h)
+		r := prepare(t, m, h)
+		require.Equal(t, r.Budget, plan.Budget)
+		require.Equal(t, r.Budget, prepare(t, moved, h).Budget)
+		budgets = append(budgets, r.Budget)
+	}
+	assert.Less(t, budgets[0], full*8/10, "it counts")
+	assert.Greater(t, budgets[60], full*85/100, "it is raised")
+	assert.Equal(t, full, budgets[599], "it is forgotten")
+}
+
+// A provider refuses everything for a minute. What was made in that minute is gone when the minute is.
+func TestGivingUpUndoesItself(t *testing.T) {
+	for name, cause := range map[string]error{"tokens": minimax, "bytes": errors.New("413 request entity too large")} {
+		for _, down := range []bool{false, true} {
+			s := says("## Goal\nTalk.\n\n## Progress\nMuch was said.")
+			if down {
+				s = fails(errors.New("503 service unavailable"))
+			}
+			m := newManager(t, 60_000, &winnow.Options{Summarizer: s, Estimator: byChars, Now: newClock().Now, Compact: &winnow.CompactOptions{Attempts: 3}})
+			h := append(agentSession(20, 4_000), userSays("And now the last one."))
+			first := prepare(t, m, h)
+			calls := 0
+			_, _, err := winnow.Do(t.Context(), m, h, func(context.Context, []winnow.Message) (int, error) { calls++; return 0, cause })
+			require.ErrorIs(t, err, winnow.ErrOverflow, name)
+			assert.LessOrEqual(t, calls, 4, "%s: three retries", name)
+			assert.LessOrEqual(t, s.count(), 2, "%s: calls of the summarizer", name)
+			again := prepare(t, m, h)
+			sameMessages(t, first.Messages, again.Messages, name)
+			assert.Equal(t, first.Budget, again.Budget, name)
+			assert.False(t, again.Degraded, name)
+		}
+	}
+}
+
+// A request of Recover that nobody answered was not taken: the host went on without it.
+func TestUnansweredRecoveryIsUndone(t *testing.T) {
+	o := &winnow.Options{Estimator: byChars, Now: newClock().Now}
+	for _, restored := range []bool{false, true} {
+		m := newManager(t, 60_000, o)
+		h := talk(85, 500)
+		full := prepare(t, m, h)
+		r, err := m.Recover(t.Context(), h, minimax)
+		require.NoError(t, err)
+		require.Less(t, r.Tokens, full.Tokens)
+		if restored {
+			state := snapshotOf(t, m)
+			m = newManager(t, 60_000, o)
+			require.NoError(t, m.Restore([]byte(state)))
+		}
+		same := prepare(t, m, h)
+		assert.Less(t, same.Tokens, full.Tokens*8/10, "the same history: the run is still open")
+		before := snapshotOf(t, m)
+		h = append(h, userSays("Hello? Are you there?"))
+		plan := m.Plan(h)
+		assert.Equal(t, before, snapshotOf(t, m), "Plan changes nothing")
+		next := prepare(t, m, h)
+		assert.Equal(t, full.Budget, next.Budget)
+		assert.Greater(t, next.Tokens, full.Tokens)
+		assert.False(t, next.Degraded)
+		sameMessages(t, plan.Messages, next.Messages, "Plan and Prepare")
+	}
+}
+
+// Two fresh results are too large for the window that the provider tells of, and are cut to what one result may have of
+// that. No summary is needed.
+func TestResultsAreMeasuredOnWhatWasLearned(t *testing.T) {
+	s := says("## Goal\nRead.")
+	m := newManager(t, 100_000, &winnow.Options{Summarizer: s, Estimator: byChars, Now: newClock().Now})
+	large := strings.Repeat("a line of the log with an error in it\n", 2_948)
+	h := list(userSays("Read both files."), modelCalls("a"), toolSays("a", "a"+large), modelCalls("b"), toolSays("b", "b"+large))
+	prepare(t, m, h[:3])
+	r := prepare(t, m, h)
+	require.InDelta(t, 56_000, r.Tokens, 600)
+	r, err := m.Recover(t.Context(), h, errors.New("prompt is too long: 56397 tokens > 50000 maximum"))
+	require.NoError(t, err)
+	assert.Nil(t, r.Compaction)
+	assert.Zero(t, s.count())
+	assert.LessOrEqual(t, r.Tokens, 37_500)
+	for _, m := range []winnow.Message{r.Messages[2], r.Messages[4]} {
+		assert.InDelta(t, 15_000, byChars(m), 1_500, "30 % of 50 000")
+	}
+}
+
+// A digest that stands in is replaced as soon as a summarizer works, and not after another whole window.
+func TestDigestIsReplacedSoon(t *testing.T) {
+	for _, idle := range []bool{false, true} {
+		down := true
+		s := &fakeSummarizer{answer: func(int, winnow.SummaryRequest) (string, error) {
+			if down {
+				return "", errors.New("503 service unavailable")
+			}
+			return "## Goal\nTalk.\n\n## Progress\nMuch was said.", nil
+		}}
+		c := newClock()
+		o := &winnow.Options{Summarizer: s, Estimator: byChars, Now: c.Now, Compact: &winnow.CompactOptions{Attempts: 1}}
+		m := newManager(t, 60_000, o)
+		h := talk(1, 500)
+		r := prepare(t, m, h)
+		for i := 0; !r.Degraded; i++ {
+			h = append(h, modelSays("Answer "+itoa(i)+numbered(200)[:2_000]), userSays("Go on "+itoa(i)))
+			r = prepare(t, m, h)
+			require.Less(t, i, 500)
+		}
+		down = false
+		calls := s.count()
+		if idle {
+			c.pass(1 << 40)
+		}
+		added := 0
+		for i := 0; r.Degraded; i++ {
+			answer := modelSays("Later " + itoa(i) + numbered(200)[:2_000])
+			added += byChars(answer)
+			h = append(h, answer, userSays("Further "+itoa(i)))
+			r = prepare(t, m, h)
+			require.Less(t, added, r.Budget/8, "idle %v: a tenth of the budget", idle)
+		}
+		assert.Equal(t, idle, added < 600)
+		assert.Equal(t, calls+1, s.count())
+		assert.Contains(t, fullText(r.Messages[0]), "Much was said")
+	}
+}
+
+// A digest is not replaced by another one, and a summarizer that stays down is not asked in every request.
+func TestDigestIsNotReplacedForNothing(t *testing.T) {
+	s := fails(errors.New("503 service unavailable"))
+	m := newManager(t, 60_000, &winnow.Options{Summarizer: s, Estimator: byChars, Now: newClock().Now, Compact: &winnow.CompactOptions{Attempts: 1}})
+	h := talk(1, 500)
+	for i := range 200 {
+		h = append(h, modelSays("Answer "+itoa(i)+numbered(200)[:1_200]), userSays("Go on "+itoa(i)))
+		prepare(t, m, h)
+	}
+	assert.LessOrEqual(t, s.count(), 2+200*305/4_000)
+	own := newManager(t, 60_000, &winnow.Options{Estimator: byChars, Now: newClock().Now})
+	compactions := 0
+	for n := 3; n <= len(h); n += 2 {
+		if prepare(t, own, h[:n]).Compaction != nil {
+			compactions++
+		}
+	}
+	assert.LessOrEqual(t, compactions, 4, "the digest is the summarizer")
+}
+
+// The limit of the host holds for what Recover returns as well.
+func TestRecoverHonoursMaxBytes(t *testing.T) {
+	for most := 1_000; most < 6_000; most += 100 {
+		for _, cause := range []error{minimax, errors.New("413 request entity too large"), errors.New("prompt is too long: 1500 tokens > 900 maximum")} {
+			m := newManager(t, 4_000, &winnow.Options{MaxBytes: most, Estimator: byChars})
+			h := list(systemSays("Be brief."), userSays(numbered(20)), modelCalls("a"), toolSays("a", numbered(100)), modelSays(numbered(30)), userSays(numbered(15)))
+			_, _ = m.Prepare(t.Context(), h)
+			for range 4 {
+				r, err := m.Recover(t.Context(), h, cause)
+				if err != nil {
+					break
+				}
+				require.LessOrEqual(t, r.Bytes, most, "%v", cause)
+			}
+		}
+	}
+}
+
+// Plan says what Prepare does after refusals too, while a run is open and when it has ended.
+func TestPlanAfterRefusals(t *testing.T) {
+	for tokens := 20; tokens < 700; tokens += 40 {
+		for messages := 1; messages < 9; messages += 2 {
+			m := newManager(t, 3_000, &winnow.Options{Estimator: byChars, Now: newClock().Now})
+			h := talk(messages, tokens)
+			compare := func(h []winnow.Message) {
+				plan := m.Plan(h)
+				if r, err := m.Prepare(t.Context(), h); err == nil && !plan.NeedsCompaction {
+					require.Equal(t, r.Budget, plan.Budget, "%d messages of %d", messages, tokens)
+					sameMessages(t, plan.Messages, r.Messages, "Plan")
+				}
+			}
+			_, err := m.Prepare(t.Context(), h)
+			for err == nil {
+				if _, err = m.Recover(t.Context(), h, minimax); tokens%80 == 20 {
+					compare(h)
+				}
+			}
+			compare(h)
+			h = append(h, modelSays("Yes."), userSays(numbered(30)))
+			compare(h)
+		}
+	}
+}
