@@ -36,6 +36,8 @@ var failures = []struct {
 	}, "a summarizer that does not honour its ctx"},
 	{"empty", answers(""), "half of the compactions of one host stored an empty summary"},
 	{"blank", answers(" \n\t\n"), "white space is no summary"},
+	{"invisible", answers("\u200b\ufeff \u00ad\u2060\n"), "characters that nobody sees are no summary"},
+	{"invisible behind reasoning", answers("<think>hm</think>\n\u200b"), "nor are they behind something that was seen"},
 	{"cut", func(context.Context, winnow.SummaryRequest) (string, error) {
 		return "## Goal\nand then", fmt.Errorf("stopped at max_tokens: %w", winnow.ErrIncomplete)
 	}, "an answer that was cut by its length lacks the end"},

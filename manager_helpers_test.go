@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/stretchr/testify/require"
 
@@ -150,7 +151,12 @@ func newestRequest(h []winnow.Message) int {
 
 // hasBlankPart says that m holds a text that providers refuse: Prepare leaves such parts out, pinned or not.
 func hasBlankPart(m *winnow.Message) bool {
-	return slices.ContainsFunc(m.Parts, func(p winnow.Part) bool { return p.Kind == winnow.KindText && strings.TrimSpace(p.Text) == "" })
+	return slices.ContainsFunc(m.Parts, func(p winnow.Part) bool { return p.Kind == winnow.KindText && visible(p.Text) == "" })
+}
+
+// visible is s without what shows nothing at its ends.
+func visible(s string) string {
+	return strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.In(r, unicode.Cc, unicode.Cf) })
 }
 
 // requestCheck is what a request is held against.

@@ -30,7 +30,7 @@ const missingResult = "[No result: the conversation has no result for this call.
 // repair is one run of RepairToolPairing.
 type repair struct {
 	history    []Message
-	forRequest bool    // texts of nothing but white space go as well, and see waits
+	forRequest bool    // texts without a visible character go as well, and see waits
 	facts      []*fact // what is known of each message; nil: nothing
 
 	calls  []callSlot

@@ -100,7 +100,7 @@ func (r *repair) isEmptyPart(p *Part) bool {
 	case KindText:
 		return p.Text == "" || r.forRequest && isBlank(p.Text)
 	case KindThinking:
-		return p.Text == "" && p.Signature == ""
+		return p.Signature == "" && (p.Text == "" || r.forRequest && isBlank(p.Text))
 	}
 	return false
 }

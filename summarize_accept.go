@@ -46,7 +46,7 @@ func acceptSummary(answer string, e Estimator, input, maxTokens int) (string, er
 		return "", err
 	}
 	switch {
-	case text == "":
+	case isBlank(text):
 		return "", &badAnswer{reason: "it is empty"}
 	case protocolText(text):
 		return "", &badAnswer{reason: "it is a tool call"}
