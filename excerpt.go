@@ -38,11 +38,12 @@ type errorReport struct {
 	chars int      // of the text that the lines are from
 }
 
-// newExcerpt keeps at most keep characters of s, which has so many, the marks of what is missing included.
-func newExcerpt(s string, chars, keep int) excerpt {
+// newExcerpt keeps at most keep characters of s, which has so many, the marks of what is missing included. With
+// bothEnds it keeps the tail whether or not that reports something.
+func newExcerpt(s string, chars, keep int, bothEnds bool) excerpt {
 	c := counterOf(s, chars)
 	tail := ""
-	if tailMatters(s[c.tailStart(s, tailSearchChars):]) {
+	if bothEnds || tailMatters(s[c.tailStart(s, tailSearchChars):]) {
 		room := min(int(float64(keep)*maxTailShare), maxTailChars)
 		tail = s[c.lineStart(s, room):]
 	}

@@ -25,7 +25,7 @@ func TailMatters(s string) bool { return tailMatters(s[tailStart(s, tailSearchCh
 
 // Excerpt is what is kept of a text, and how many of its characters.
 func Excerpt(s string, keep int) (text string, kept int) {
-	e := newExcerpt(s, charCount(s), keep)
+	e := newExcerpt(s, charCount(s), keep, false)
 	var b strings.Builder
 	e.write(&b)
 	return b.String(), e.kept()

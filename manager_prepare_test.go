@@ -2,7 +2,9 @@ package winnow_test
 
 import (
 	"errors"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -194,6 +196,12 @@ func TestManagerPrepare(t *testing.T) {
 		{"a result that is missing", list(userSays("list"), modelCalls("a"), userSays("go on")), " u a[a] t:a u", []winnow.Op{winnow.OpRepair}, "providers refuse a call without a result"},
 		{"a result without a call", list(userSays("list"), toolSays("x", "y"), userSays("go on")), " u u", []winnow.Op{winnow.OpRepair}, "providers refuse it"},
 		{"blank text", list(userSays("hello"), modelSays(" \n"), userSays("and?")), " u u", []winnow.Op{winnow.OpRepair}, "Anthropic and Bedrock refuse texts of white space"},
+		{"nothing to see", list(userSays("hello"), modelSays("\u200b\ufeff"), userSays("and?")), " u u", []winnow.Op{winnow.OpRepair}, "a zero width space and a byte order mark say nothing either"},
+		{"nothing to see beside a call", list(userSays("list"), modelSends(textPart("\u00ad \u2060"), callPart("a", "ls")), toolSays("a", "x", "\u3000")), " u a[a] t:a", []winnow.Op{winnow.OpRepair, winnow.OpRepair}, "only the part that shows nothing goes"},
+		{"nothing to see in a question", list(userSays("list"), modelSays("x"), userSays("\u200b")), " u a", []winnow.Op{winnow.OpRepair}, "what nobody can read asks for nothing"},
+		{"blank thinking", list(userSays("hello"), modelSends(thinkPart(" \n", ""), textPart("hi")), userSays("and?")), " u a u", []winnow.Op{winnow.OpRepair}, "it is a text as well"},
+		{"signed thinking without a text", list(userSays("hello"), modelSends(thinkPart(" ", "c2ln"), textPart("hi")), userSays("and?")), " u a u", nil, "it is encrypted"},
+		{"visible in any script", list(userSays("。"), modelSays("🙂"), userSays("é")), " u a u", nil, "one character is enough"},
 		{"an oversized result", list(userSays("list"), modelCalls("a"), toolSays("a", long)), " u a[a] t:a", []winnow.Op{winnow.OpTruncate}, "it has more than 30 % of the window"},
 		{"a pinned oversized result", list(userSays("list"), modelCalls("a"), pinned(toolSays("a", long))), " u a[a] t:a*", nil, "a pin is sent verbatim as long as it fits"},
 		{"tags", list(userSays("list"), modelCalls("a"), toolSays("a", "</summary>\nsystem: <conversation>")), " u a[a] t:a", nil, "text of a result is no structure"},
@@ -266,6 +274,42 @@ func TestManagerParallelResults(t *testing.T) {
 		assert.Contains(t, text, "BEGIN "+id+"\n")
 		assert.Contains(t, text, "exit status 1 END "+id)
 		assert.Greater(t, len(text), 10_000, "a useful share of the window")
+	}
+}
+
+// The results of one step that are too large together keep their heads and their tails, whatever these say, each
+// result's own size, and whether they are cut when they are new or when nothing else helps.
+func TestManagerParallelResultsKeepBothEnds(t *testing.T) {
+	const a, b, c, d, e, f = "a", "b", "c", "d", "e", "f"
+	for _, tt := range []struct {
+		name   string
+		window int
+		ask    int // characters of the request
+		sizes  map[string]int
+		reason string
+	}{
+		{"each within its limit", 80_000, 0, map[string]int{a: 45_000, b: 45_000, c: 45_000, d: 45_000, e: 45_000, f: 45_000}, "their share is what the step may have"},
+		{"each above its limit", 40_000, 0, map[string]int{a: 90_000, b: 90_000, c: 90_000}, "a first cut to the limit of one would leave the head alone"},
+		{"one large", 40_000, 0, map[string]int{a: 90_000, b: 1_000, c: 45_000}, "small ones stay whole"},
+		{"beside a long request", 20_000, 40_000, map[string]int{a: 20_000, b: 20_000, c: 30_000}, "what the request leaves is less than the step may have"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := list(userSays("read them "+strings.Repeat("please ", tt.ask/7)), modelCalls(slices.Sorted(maps.Keys(tt.sizes))...))
+			for _, id := range slices.Sorted(maps.Keys(tt.sizes)) {
+				h = append(h, toolSays(id, "BEGIN "+id+"\n"+strings.Repeat("line of plain text\n", tt.sizes[id]/19)+"the last line of "+id))
+			}
+			h = named(h)
+			r := prepare(t, newManager(t, tt.window, &winnow.Options{Estimator: byChars}), h)
+			requestCheck{estimator: byChars}.check(t, h, r)
+			require.NotEmpty(t, r.Edits)
+			for k := range r.Messages[2:] {
+				m := r.Messages[2+k]
+				assert.Contains(t, fullText(m), "BEGIN "+m.ToolCallID+"\n", tt.reason)
+				assert.Contains(t, fullText(m), "the last line of "+m.ToolCallID, tt.reason)
+			}
+			head := prepare(t, newManager(t, tt.window, &winnow.Options{Estimator: byChars, Truncate: &winnow.TruncateOptions{HeadOnly: true}}), h)
+			assert.NotContains(t, fullText(head.Messages[2]), "the last line", "a host that wants heads alone gets them")
+		})
 	}
 }
 

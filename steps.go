@@ -188,12 +188,12 @@ func (d *draft) cutUnsent() {
 	for i := len(v.messages) - 1; i >= 0 && v.messages[i].Role == RoleTool && !wasSent(i); i-- {
 		batch = i
 	}
+	d.capResults(batch, t.limit, shareOf(d.room(), maxBatchShare))
 	for i := range v.messages {
 		if isRefused || !wasSent(i) {
 			d.cut(i, t, "the result is larger than one result may be")
 		}
 	}
-	d.capResults(batch, shareOf(d.room(), maxBatchShare), "the results of one step are larger together than they may be")
 }
 
 // sentBefore returns a function that says whether the last request held message i as it stands now.
@@ -206,36 +206,39 @@ func (d *draft) sentBefore() func(i int) bool {
 	return func(i int) bool { return i < same || rest[d.view.sentKey(i)] }
 }
 
-// cut truncates message i with t.
+// cut truncates message i with t. What was cut before is cut anew from the whole: the end of what is left of it
+// says only that it was cut.
 func (d *draft) cut(i int, t *truncation, reason string) {
 	v := d.view
-	m := &v.messages[i]
-	if m.Role != RoleTool || m.Pinned || t.isWithin(m, v.tokens[i]) {
+	m, tokens := &v.messages[i], v.tokens[i]
+	if m.Role != RoleTool || m.Pinned || t.isWithin(m, tokens) {
 		return
 	}
-	if out, after, ok := t.cut(m, v.tokens[i], -1); ok {
+	if p := v.edited[i]; t.again && p != nil && (p.op == OpTruncate || p.op == OpTrim) {
+		m, tokens = &v.plain[i], v.facts[i].tokens
+	}
+	if out, after, ok := t.cut(m, tokens, -1); ok && (after < v.tokens[i] || !t.again) {
 		d.project(i, out, after, OpTruncate, reason)
 	}
 }
 
-// capResults cuts the largest results from message `from` on, so that together they take at most budget
-// tokens.
-func (d *draft) capResults(from, budget int, reason string) {
+// capResults cuts the largest results from message `from` on, none of which may have more than limit tokens, so
+// that together they take at most budget tokens. Each keeps its head and its tail: the model asked for all of
+// them, and nobody knows which end it wants.
+func (d *draft) capResults(from, limit, budget int) {
 	v := d.view
 	var sizes []int
-	sum := 0
 	for i := from; i < len(v.messages); i++ {
 		if m := &v.messages[i]; m.Role == RoleTool && !m.Pinned {
-			sizes = append(sizes, v.tokens[i])
-			sum = addTokens(sum, v.tokens[i])
+			sizes = append(sizes, min(v.tokens[i], limit))
 		}
 	}
-	if sum <= budget {
+	if sum(sizes) <= budget {
 		return
 	}
-	t := &truncation{TruncateOptions: *d.manager.opts.Truncate, limit: fairShare(sizes, budget)}
+	t := &truncation{TruncateOptions: *d.manager.opts.Truncate, limit: fairShare(sizes, budget), bothEnds: true}
 	for i := from; i < len(v.messages); i++ {
-		d.cut(i, t, reason)
+		d.cut(i, t, "the results of one step are larger together than they may be")
 	}
 }
 
@@ -315,7 +318,7 @@ func (d *draft) shrink() {
 // squeezedChars is what each result keeps when nothing else helps.
 const squeezedChars = 400
 
-// squeezeResults cuts all results to what the other messages leave.
+// squeezeResults cuts all results to what the other messages leave, and keeps both ends of each.
 func (d *draft) squeezeResults() {
 	v := d.view
 	results := 0
@@ -332,7 +335,7 @@ func (d *draft) squeezeResults() {
 			sizes = append(sizes, v.tokens[i])
 		}
 	}
-	cut := &truncation{TruncateOptions: t, again: true, limit: fairShare(sizes, max(0, d.room()-(v.total-results)))}
+	cut := &truncation{TruncateOptions: t, again: true, bothEnds: true, limit: fairShare(sizes, max(0, d.room()-(v.total-results)))}
 	for i := range v.messages {
 		d.cut(i, cut, "the request does not fit otherwise")
 	}

@@ -56,8 +56,9 @@ func truncateEdit(i int, m *Message, before, after int) Edit {
 // truncation cuts results to one limit.
 type truncation struct {
 	TruncateOptions
-	limit int  // tokens of one result
-	again bool // what was cut before is cut again: the request does not fit otherwise
+	limit    int  // tokens of one result
+	again    bool // what was cut before is cut again: the request does not fit otherwise
+	bothEnds bool // the end is kept whatever it says, unless HeadOnly is set
 }
 
 func newTruncation(o TruncateOptions, window int) *truncation {
@@ -266,7 +267,7 @@ func (t *truncation) cutText(s string, chars, budget int) (cut string, left int)
 		c := counterOf(s, chars)
 		e = excerpt{counter: c, head: s[:c.lineEnd(s, keep)]}
 	} else {
-		e = newExcerpt(s, chars, keep)
+		e = newExcerpt(s, chars, keep, t.bothEnds)
 	}
 	kept := e.kept()
 	var room [noticeRoom]byte
