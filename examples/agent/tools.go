@@ -49,7 +49,7 @@ const (
 	maxEntries  = 1_000
 	maxOutput   = 256 << 10
 	maxRunTime  = time.Minute
-	maxKillTime = 2 * time.Second // of what goes on after it was killed
+	maxKillTime = 2 * time.Second // of what goes on after all was killed
 )
 
 func openTools(dir string, commands bool) (*tools, error) {
@@ -205,6 +205,7 @@ func (t *tools) run(ctx context.Context, in input) (string, error) {
 	defer cancel()
 	dir := t.root.Name()
 	cmd := exec.CommandContext(ctx, "sh", "-c", in.Command)
+	killAll(cmd)
 	cmd.Dir, cmd.WaitDelay = dir, maxKillTime
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LANG=C.UTF-8"}
 	var out output
