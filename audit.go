@@ -23,7 +23,7 @@ func (c *compaction) audit(cp *checkpoint, behind layout) (stored string, repair
 		repaired = append(repaired, "rules")
 	}
 	stored = text + behind.String()
-	add, ids := c.missingIdentifiers(stored, c.cap-c.tokens(stored))
+	add, ids := c.missingIdentifiers(stored, c.filled-c.tokens(stored))
 	if add != "" {
 		stored, repaired = stored+add, append(repaired, "identifiers")
 	}
@@ -93,7 +93,7 @@ func (c *compaction) missingIdentifiers(text string, room int) (section string, 
 			return "", nil
 		}
 		section := "\n\n" + identifiersHeading + b.String()
-		if c.tokens(text+section) <= c.cap {
+		if c.tokens(text+section) <= c.filled {
 			return section, ids
 		}
 	}

@@ -1,8 +1,7 @@
 package winnow
 
 import (
-	"errors"
-	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -53,9 +52,11 @@ func (c *checkpoint) unread(v *view) (from, request int) {
 type compaction struct {
 	opts     Options
 	cap      int // tokens of the whole summary
+	filled   int // tokens up to which code adds what the text left out
 	removed  int // tokens of what it replaces, as it stands in the request
 	whole    int // … and as it stands in the history
 	behind   int // tokens of what a digest stands in for, of which the same holds
+	summary  int // tokens of an earlier summary among what it replaces
 	previous string
 	carried  carried // of the history that is summarized, the previous one included
 	healthy  *checkpoint
@@ -81,8 +82,6 @@ type compaction struct {
 	cache        *summaryCache
 }
 
-var errNothingToCompact = errors.New("there is nothing before the newest messages to summarize")
-
 // span is the part of a draft that a compaction replaces.
 type span struct {
 	stays   []bool // what no compaction takes
@@ -90,6 +89,7 @@ type span struct {
 	request int    // the newest user request; -1: none
 	removed int    // tokens of what is replaced, as it stands in the request
 	whole   int    // … and as it stands in the history
+	summary int    // tokens of an earlier summary among what it replaces
 	least   int    // tokens of the rest, were all results cut as far as they can be
 }
 
@@ -110,6 +110,9 @@ func (d *draft) span() span {
 		case i < s.cut && s.replaces(i):
 			s.removed = addTokens(s.removed, v.tokens[i])
 			s.whole = addTokens(s.whole, v.facts[i].tokens)
+			if v.plain[i].Summary {
+				s.summary = addTokens(s.summary, v.tokens[i])
+			}
 		case v.plain[i].Role == RoleTool && !v.plain[i].Pinned:
 			s.least = addTokens(s.least, min(v.tokens[i], squeezedChars/4))
 		default:
@@ -134,23 +137,45 @@ func newestRequest(messages []Message) int {
 
 // cutPoint returns the first message that is kept, such that the newest `keep` tokens are, besides what is
 // not replaced anyway. The cut never divides a call from its results, and the newest atom stays, whatever
-// its size.
+// its size. It does not go back behind the last cut: what lies there is in a summary already, and what stays of
+// it stands there for itself alone. For the same reason the cut is not on a message that stays anyway, unless
+// nothing but such messages comes behind it.
 func (d *draft) cutPoint(s *span, keep int) int {
 	v := d.view
+	first := d.firstUnsummarized()
 	cut, sum := len(v.plain), 0
-	for i := len(v.plain) - 1; i >= 0; i-- {
+	canStand := false // on a message that no compaction takes: no other one comes behind it
+	for i := len(v.plain) - 1; i >= first; i-- {
 		if s.replaces(i) {
 			sum = addTokens(sum, v.tokens[i])
 		}
-		atom := v.plain[i].Role != RoleTool
-		if atom && (sum <= keep || cut == len(v.plain)) {
-			cut = i
+		if v.plain[i].Role == RoleTool {
+			continue
 		}
-		if sum > keep && cut < len(v.plain) {
-			break
+		switch newest := cut == len(v.plain); {
+		case newest:
+			cut, canStand = i, s.stays[i]
+		case sum > keep:
+			return cut
+		case !s.stays[i] || canStand:
+			cut, canStand = i, s.stays[i]
 		}
 	}
 	return cut
+}
+
+// firstUnsummarized returns the first message of the view behind the last cut.
+func (d *draft) firstUnsummarized() int {
+	v, c := d.view, d.checkpoint
+	if c == nil {
+		return 0
+	}
+	first := c.firstKept.find(v)
+	if first < 0 { // the turn limit has dropped it, and more
+		first = d.limitedAt.find(v)
+	}
+	summary := slices.IndexFunc(v.facts, func(f *fact) bool { return f.key == c.key })
+	return max(0, first, summary+1)
 }
 
 // summaryCap is the size in tokens that a summary may have with its sections.
@@ -161,7 +186,7 @@ func (d *draft) summaryCap() int {
 // summaryCapBeside is summaryCap where what stays leaves less: half of the rest is for the newest results. Where only
 // the margin of the estimates has no room for a short summary, the budget has.
 func (d *draft) summaryCapBeside(s *span) int {
-	needed := s.least + textTokens(d.manager.opts.Estimator, summaryBegin+summaryEnd)
+	needed := s.least + d.summaryFrame()
 	free := max(d.room()-needed, min(minSummaryTokens, d.wholeRoom()-needed))
 	return min(d.summaryCap(), max(free/2, min(free, minSummaryTokens)))
 }
@@ -169,14 +194,41 @@ func (d *draft) summaryCapBeside(s *span) int {
 // canCompact says that there is something whose summary would be smaller, and that the rest can fit. What
 // cannot fit in any way is not worth a call; a margin alone is no reason to think so.
 func (d *draft) canCompact() bool {
+	s, frame := d.span(), d.summaryFrame()
+	return d.hasNews(&s, leastGain+frame) && addTokens(s.least, frame) <= d.wholeRoom()
+}
+
+// summaryFrame is what stands around a summary, in tokens.
+func (d *draft) summaryFrame() int {
+	return textTokens(d.manager.opts.Estimator, summaryBegin+summaryEnd)
+}
+
+// hasNews says that a compaction of s has more than so many tokens to summarize that no summary holds. What a
+// digest stands for is news to a model, and so is a summary that is longer than one may be, as behind a change to
+// a smaller window.
+func (d *draft) hasNews(s *span, least int) bool {
+	_, isDigest := d.manager.opts.Summarizer.(digester) // which would write the same again
+	return s.removed-s.summary > least || s.summary > 0 && (len(d.behind) > 0 && !isDigest || d.summaryIsTooLong(s))
+}
+
+func (d *draft) summaryIsTooLong(s *span) bool {
+	limit := d.summaryCapBeside(s)
+	if d.checkpoint == nil { // of the host, or of another manager
+		return s.summary > limit+d.summaryFrame()+leastGain
+	}
+	return textTokens(d.manager.opts.Estimator, d.checkpoint.body) > limit
+}
+
+// isWorthCompacting says that a compaction has anything to summarize.
+func (d *draft) isWorthCompacting() bool {
 	s := d.span()
-	frame := textTokens(d.manager.opts.Estimator, summaryBegin+summaryEnd)
-	return s.removed > leastGain+frame && addTokens(s.least, frame) <= d.wholeRoom()
+	return d.hasNews(&s, 0)
 }
 
 // unreadTokens is about what a model would read in a compaction of d that no model has summarized.
 func (d *draft) unreadTokens() int {
-	n := d.span().removed
+	s := d.span()
+	n := s.removed - s.summary
 	for i := range d.behind {
 		n = addTokens(n, estimate(d.manager.opts.Estimator, d.behind[i]))
 	}
@@ -186,14 +238,15 @@ func (d *draft) unreadTokens() int {
 // newCompaction collects what is to be summarized.
 func (d *draft) newCompaction(instructions string) (*compaction, error) {
 	o, s := d.manager.opts, d.span()
-	if s.removed == 0 {
-		return nil, fmt.Errorf("%w: %w", ErrCompaction, errNothingToCompact)
+	if !d.hasNews(&s, 0) {
+		return nil, ErrNothingToCompact
 	}
 	if d.ledger.cache == nil {
 		d.ledger.cache = newSummaryCache()
 	}
 	c := &compaction{
-		opts: o, attempts: o.Compact.Attempts, before: d.tokens(), removed: s.removed, whole: s.whole, cache: d.ledger.cache, cap: d.summaryCapBeside(&s),
+		opts: o, attempts: o.Compact.Attempts, before: d.tokens(), removed: s.removed, whole: s.whole, summary: s.summary,
+		cache: d.ledger.cache, cap: d.summaryCapBeside(&s),
 		instructions: strings.TrimSpace(o.Compact.Instructions + "\n\n" + instructions), isDown: d.ledger.breaker.failures >= breakerLimit,
 	}
 	// The reference's rule for new content that fills the window, with its margin.
@@ -215,19 +268,24 @@ func (c *compaction) limitCalls(n int) {
 }
 
 // giveRules takes the section of the host's rules, with which the summary has to be smaller than what it
-// stands for. What a host asked for need not be.
+// stands for. What a host asked for need not be. Where an earlier summary stands, its room is the new one's:
+// a room that followed from the size of that one would lose some of it each time.
 func (c *compaction) giveRules(rules string, asked bool) error {
 	c.rules = rules
+	c.filled = c.cap
 	frame := c.tokens(summaryBegin + summaryEnd)
 	removed := addTokens(c.removed, c.behind)
 	if asked { // it stands for what is in the history, not for what was left of that
 		removed = addTokens(c.whole, c.behind)
 	}
 	switch least := leastGain + frame + c.tokens(rules); {
+	case c.summary > 0:
+		c.filled = min(c.cap, addTokens(c.summary, shareOf(removed-c.summary, mostOfRemoved))-frame)
 	case removed > least: // a summary that is longer than what it stands for is none
 		c.cap = min(c.cap, shareOf(removed, mostOfRemoved)-frame)
+		c.filled = c.cap
 	case !asked:
-		return fmt.Errorf("%w: %w", ErrCompaction, errNothingToCompact)
+		return ErrNothingToCompact
 	}
 	return nil
 }

@@ -112,12 +112,16 @@ func (m *Manager) plan(history []Message) (d *draft, needs, fits bool) {
 }
 
 // Compact summarizes now, whatever the size, even where CompactOptions.Off is set or compactions failed
-// before; instructions are for this summary alone. The error wraps [ErrCompaction] if there is nothing to
-// summarize or no summary is to be had; the manager is then as it was before. The summary of a short history
-// may be longer than what it stands for: it was asked for.
+// before; instructions are for this summary alone. The error is [ErrNothingToCompact] if nothing has come to lie
+// before the newest messages since the last summary, and wraps [ErrCompaction] if no summary is to be had; the
+// manager is then as it was before. The summary of a short history may be longer than what it stands for: it was
+// asked for.
 func (m *Manager) Compact(ctx context.Context, history []Message, instructions string) (*Request, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if d := m.draft(history, m.ledger.checkpoint); !d.isWorthCompacting() {
+		return nil, ErrNothingToCompact
+	}
 	m.forgetBackground()
 	m.settle(history)
 	m.ledger.run.begin()

@@ -16,6 +16,11 @@ var (
 
 	// ErrCompaction: compaction failed; the history and the manager's state are as they were.
 	ErrCompaction = errors.New("winnow: compaction failed")
+
+	// ErrNothingToCompact: nothing has come to lie before the newest messages since the last summary, so that
+	// [Manager.Compact] would only rewrite that. It is not a failure: no summarizer was asked. It wraps
+	// [ErrCompaction].
+	ErrNothingToCompact = fmt.Errorf("%w: there is nothing before the newest messages to summarize", ErrCompaction)
 )
 
 // OverflowError says what fills the window when a request cannot be made to fit. It wraps [ErrOverflow]

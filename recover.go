@@ -243,7 +243,7 @@ func (l *ladder) smallestThatIsLess(context.Context) *draft {
 // failureReason says why there is no summary, without a word of what a summarizer said.
 func failureReason(err error) string {
 	switch {
-	case errors.Is(err, errNothingToCompact):
+	case errors.Is(err, ErrNothingToCompact):
 		return "nothing to summarize"
 	case errors.Is(err, errNoGain):
 		return "no gain"

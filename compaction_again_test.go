@@ -1,0 +1,237 @@
+package winnow_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+)
+
+// Compactions behind compactions: each begins where the last one ended, and takes nothing from its summary.
+
+// keepsFacts is a summarizer that writes down every fact that it reads, as far as MaxTokens goes: the newest first.
+func keepsFacts() *fakeSummarizer {
+	fact := regexp.MustCompile(`FACT-\d{5}`)
+	return &fakeSummarizer{answer: func(_ int, req winnow.SummaryRequest) (string, error) {
+		found := fact.FindAllString(req.Previous, -1)
+		for i := range req.Messages {
+			found = append(found, fact.FindAllString(fullText(req.Messages[i]), -1)...)
+		}
+		text := "## Goal\nkeep the facts\n\n## Critical Context"
+		seen := map[string]bool{}
+		for k := len(found) - 1; k >= 0 && len(text)/4 < req.MaxTokens-10; k-- {
+			if !seen[found[k]] {
+				seen[found[k]] = true
+				text += "\n- " + found[k] + " is true"
+			}
+		}
+		return text, nil
+	}}
+}
+
+func factsIn(messages []winnow.Message, n int) (found int) {
+	var b strings.Builder
+	for i := range messages {
+		b.WriteString(fullText(messages[i]))
+	}
+	for k := range n {
+		if strings.Contains(b.String(), fmt.Sprintf("FACT-%05d", k)) {
+			found++
+		}
+	}
+	return found
+}
+
+// factual is a chat in which the first turns say a fact each.
+func factual(facts, turns, size int) []winnow.Message {
+	h := chat(turns, size)
+	for k := range facts {
+		h[2*k].Parts[0].Text += fmt.Sprintf(" FACT-%05d is true.", k)
+	}
+	return h
+}
+
+// Asking again with nothing new is no failure and costs nothing: the summary stays as it is.
+func TestManagerCompactAgain(t *testing.T) {
+	const facts = 60
+	h := factual(facts, 70, 1_000)
+	s := keepsFacts()
+	flushes := 0
+	m := newManager(t, 40_000, &winnow.Options{Estimator: byChars, Summarizer: s, Now: newClock().Now, Compact: &winnow.CompactOptions{
+		KeepRecent: 2_000, BeforeCompact: func(context.Context, []winnow.Message) error { flushes++; return nil },
+	}})
+	r, err := m.Compact(t.Context(), h, "")
+	require.NoError(t, err)
+	require.Equal(t, facts, factsIn(r.Messages, facts))
+	calls, state := s.count(), snapshotOf(t, m)
+	for range 14 {
+		_, err = m.Compact(t.Context(), h, "once more")
+		require.ErrorIs(t, err, winnow.ErrNothingToCompact)
+		require.ErrorIs(t, err, winnow.ErrCompaction, "a host that knows no better takes it for a failure")
+	}
+	assert.Equal(t, calls, s.count(), "no summarizer is asked")
+	assert.Equal(t, 1, flushes, "nothing is about to be lost")
+	assert.Equal(t, state, snapshotOf(t, m))
+	assert.Equal(t, facts, factsIn(prepare(t, m, h).Messages, facts))
+
+	failed := newManager(t, 40_000, &winnow.Options{Estimator: byChars, Summarizer: fails(errDown), Compact: &winnow.CompactOptions{Attempts: 1}})
+	_, err = failed.Compact(t.Context(), h, "")
+	require.ErrorIs(t, err, winnow.ErrCompaction)
+	assert.NotErrorIs(t, err, winnow.ErrNothingToCompact, "there was something")
+}
+
+// A little is new each time: the summary has the room that it always has, and loses nothing.
+func TestManagerCompactKeepsTheSummary(t *testing.T) {
+	const facts = 60
+	for _, whole := range []bool{true, false} {
+		h := factual(facts, 70, 1_000)
+		s := keepsFacts()
+		m := newManager(t, 40_000, &winnow.Options{Estimator: byChars, Summarizer: s, Now: newClock().Now, Compact: &winnow.CompactOptions{KeepRecent: 500}})
+		compactions, largest := 0, 0
+		for turn, next := range chat(60, 400)[:60] {
+			if turn%2 == 1 {
+				continue
+			}
+			h = named(append(h, next, modelSays("Done, step "+itoa(turn)+".")))
+			r, err := m.Compact(t.Context(), h, "")
+			if errors.Is(err, winnow.ErrNothingToCompact) {
+				r = prepare(t, m, h)
+			} else {
+				require.NoError(t, err)
+				compactions++
+			}
+			require.Equal(t, facts, factsIn(r.Messages, facts), "after %d compactions", compactions)
+			if largest = max(largest, r.Tokens); compactions == 1 {
+				largest = r.Tokens
+			}
+			if !whole {
+				h = r.History
+			}
+		}
+		assert.Greater(t, compactions, 14)
+		assert.Less(t, largest, 8_000, "and it does not grow without end")
+	}
+}
+
+// A summary that is too long for a smaller window is written anew, once.
+func TestManagerCompactsSummaryForSmallerWindow(t *testing.T) {
+	h := factual(60, 400, 1_000)
+	o := &winnow.Options{Estimator: byChars, Summarizer: appendOnly(12_000), Now: newClock().Now, Compact: &winnow.CompactOptions{KeepRecent: 500}}
+	m := newManager(t, 100_000, o)
+	_, err := m.Compact(t.Context(), h, "")
+	require.NoError(t, err)
+	small := newManager(t, 8_000, o)
+	require.NoError(t, small.Restore([]byte(snapshotOf(t, m))))
+	_, err = small.Compact(t.Context(), h, "")
+	require.NoError(t, err)
+	_, err = small.Compact(t.Context(), h, "")
+	require.ErrorIs(t, err, winnow.ErrNothingToCompact)
+}
+
+// The cut stands on no pin before the last one: what lies there would come back.
+func TestManagerCompactBehindPins(t *testing.T) {
+	for _, pins := range []int{1, 2, 5} {
+		h := chat(20, 4_000)
+		for k := range pins {
+			h[4+k].Pinned = true
+		}
+		s := says("## Goal\nwhat the user wants")
+		m := newManager(t, 200_000, &winnow.Options{Estimator: byChars, Summarizer: s, Now: newClock().Now, Compact: &winnow.CompactOptions{KeepRecent: 6_000}})
+		r, err := m.Compact(t.Context(), h, "")
+		require.NoError(t, err)
+		first, tokens := r.Compaction.FirstKept, r.Tokens
+		for range 3 {
+			h = append(h, chat(1, 300)...)
+			r, err := m.Compact(t.Context(), h, "")
+			if err == nil {
+				assert.GreaterOrEqual(t, r.Compaction.FirstKept, first, "%d pins", pins)
+				first = r.Compaction.FirstKept
+			} else {
+				require.ErrorIs(t, err, winnow.ErrNothingToCompact, "%d pins: nothing is paid for that comes to nothing", pins)
+				r = prepare(t, m, h)
+			}
+			assert.LessOrEqual(t, r.Tokens, tokens+400, "%d pins", pins)
+			tokens = r.Tokens
+		}
+	}
+}
+
+// Over random conversations with pins side by side: a manual compaction never goes back, never brings back what
+// was summarized, and fails only where there is nothing to do.
+func TestManagerCompactNeverGoesBack(t *testing.T) {
+	t.Parallel()
+	compactions, nothing := 0, 0
+	for seed := range count(300, 60) {
+		d := rand.New(rand.NewPCG(uint64(seed), 9))
+		window := []int{6_000, 40_000, 200_000}[d.IntN(3)]
+		o := &winnow.Options{
+			Estimator: byChars, Summarizer: keepsFacts(), Now: newClock().Now, HistoryTurns: []int{0, 0, 0, 6}[d.IntN(4)],
+			Compact: &winnow.CompactOptions{KeepRecent: []int{-1, 200, 2_000}[d.IntN(3)]},
+		}
+		m := newManager(t, window, o)
+		var h []winnow.Message
+		first, pinnedTokens := 0, 0
+		for turn := range 12 + d.IntN(30) {
+			added := randomTurn(d, turn)
+			for i := range added {
+				added[i].Pinned = pinnedTokens < window/8 && d.IntN(4) == 0
+				if added[i].Pinned {
+					pinnedTokens += byChars.Estimate(added[i])
+				}
+			}
+			h = named(append(h, added...))
+			before := prepare(t, m, h)
+			if c := before.Compaction; c != nil {
+				require.GreaterOrEqual(t, c.FirstKept, first, "seed %d, turn %d: Prepare went back", seed, turn)
+				first = c.FirstKept
+			}
+			if d.IntN(3) > 0 {
+				continue
+			}
+			r, err := m.Compact(t.Context(), h, "")
+			if err != nil {
+				require.ErrorIs(t, err, winnow.ErrNothingToCompact, "seed %d, turn %d", seed, turn)
+				nothing++
+				continue
+			}
+			compactions++
+			require.GreaterOrEqual(t, r.Compaction.FirstKept, first, "seed %d, turn %d", seed, turn)
+			first = r.Compaction.FirstKept
+			isBehind := slices.ContainsFunc(h[first:], func(m winnow.Message) bool { return !m.Pinned && m.ToolCallID == "" && m.Parts[0].Kind == winnow.KindText })
+			require.False(t, h[first].Pinned && isBehind, "seed %d, turn %d: message %d is pinned", seed, turn, first)
+			there := map[string]bool{}
+			for i := range before.Messages {
+				there[before.Messages[i].ID] = true
+			}
+			for i := range r.Messages {
+				require.True(t, r.Messages[i].Summary || there[r.Messages[i].ID], "seed %d, turn %d: %s was gone", seed, turn, r.Messages[i].ID)
+			}
+			require.LessOrEqual(t, r.Tokens, before.Tokens+before.Budget/8+50, "seed %d, turn %d", seed, turn)
+			checkPinsAndRequest(t, h, r)
+		}
+	}
+	assert.Greater(t, compactions, 100)
+	assert.Greater(t, nothing, 20)
+}
+
+func randomTurn(d *rand.Rand, turn int) []winnow.Message {
+	say := func(n int) string {
+		from := d.IntN(9_000)
+		return fmt.Sprintf("FACT-%05d is true. %s", d.IntN(60), asciiText[from:][:n])
+	}
+	h := list(userSays("request "+itoa(turn)+" "+say(20+d.IntN(300))))
+	for k := range d.IntN(3) {
+		id := fmt.Sprintf("call_%d_%d", turn, k)
+		h = append(h, modelCalls(id), toolSays(id, say(20+d.IntN(2_000))))
+	}
+	return append(h, modelSays("answer "+itoa(turn)+" "+say(20+d.IntN(1_500))))
+}
