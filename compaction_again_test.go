@@ -206,7 +206,9 @@ func TestManagerCompactNeverGoesBack(t *testing.T) {
 			compactions++
 			require.GreaterOrEqual(t, r.Compaction.FirstKept, first, "seed %d, turn %d", seed, turn)
 			first = r.Compaction.FirstKept
-			isBehind := slices.ContainsFunc(h[first:], func(m winnow.Message) bool { return !m.Pinned && m.ToolCallID == "" && m.Parts[0].Kind == winnow.KindText })
+			isBehind := slices.ContainsFunc(h[first:], func(m winnow.Message) bool {
+				return !m.Pinned && m.ToolCallID == "" && m.Parts[0].Kind == winnow.KindText
+			})
 			require.False(t, h[first].Pinned && isBehind, "seed %d, turn %d: message %d is pinned", seed, turn, first)
 			there := map[string]bool{}
 			for i := range before.Messages {
@@ -228,10 +230,36 @@ func randomTurn(d *rand.Rand, turn int) []winnow.Message {
 		from := d.IntN(9_000)
 		return fmt.Sprintf("FACT-%05d is true. %s", d.IntN(60), asciiText[from:][:n])
 	}
-	h := list(userSays("request "+itoa(turn)+" "+say(20+d.IntN(300))))
+	h := list(userSays("request " + itoa(turn) + " " + say(20+d.IntN(300))))
 	for k := range d.IntN(3) {
 		id := fmt.Sprintf("call_%d_%d", turn, k)
 		h = append(h, modelCalls(id), toolSays(id, say(20+d.IntN(2_000))))
 	}
 	return append(h, modelSays("answer "+itoa(turn)+" "+say(20+d.IntN(1_500))))
+}
+
+// In an outage the digest stands in, and keeps what the last summary said.
+func TestManagerDigestKeepsTheSummary(t *testing.T) {
+	const facts = 60
+	for _, window := range []int{40_000, 200_000} {
+		for _, heading := range []string{"## Critical Context", "## Facts", "## 关键事实"} {
+			text := "## Goal\nship it\n\n" + heading
+			for k := range facts {
+				text += fmt.Sprintf("\n- FACT-%05d holds for the ledger of the tenants in the north, by wish of finance.", k)
+			}
+			s := switchedTo(says(text))
+			m := newManager(t, window, &winnow.Options{Estimator: byChars, Summarizer: s, Now: newClock().Now, Compact: &winnow.CompactOptions{Attempts: 1}})
+			h := chat(window/500, 2_000)
+			r, err := m.Compact(t.Context(), h, "")
+			require.NoError(t, err)
+			require.Equal(t, facts, factsIn(r.Messages, facts))
+			s.to(fails(errDown))
+			for turn := 0; !r.Degraded; turn++ {
+				require.Less(t, turn, window, "the digest never stood in")
+				h = append(h, agentSession(2, 4_000)...)
+				r = prepare(t, m, h)
+			}
+			assert.Equal(t, facts, factsIn(r.Messages, facts), "window %d, %s", window, heading)
+		}
+	}
 }

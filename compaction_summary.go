@@ -14,7 +14,11 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 	least := shareOf(c.cap, bodyShare)
 	most := max(least, c.cap-c.tokens(behind.String()))
 	asked := max(shareOf(most, askedShare), min(least, shareOf(most, mostAskedShare)))
-	sum, err := c.summarize(ctx, s, c.cache.sameRoom(asked, most))
+	room := most // a digest counts cautiously and lists identifiers itself
+	if _, isDigest := s.(digester); !isDigest {
+		room = c.cache.sameRoom(asked, most)
+	}
+	sum, err := c.summarize(ctx, s, room)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -4,17 +4,17 @@ import (
 	"strings"
 )
 
-// notes is what a digest may say, oldest first.
+// notes is what a digest may say, oldest first: of messages, and before them what an earlier summary says.
 type notes struct {
 	requests  []string // of the user, verbatim
 	rules     []string // sentences of the user that forbid or demand something
 	decisions []string
 	commands  []string
 	failures  []string
-	other     []string // lines of the previous summary that belong nowhere else
 	plans     []string
 	last      string    // the assistant's last words
 	files     fileNotes // what was changed
+	previous  outline   // what an earlier summary says
 
 	ids     idTable
 	pending map[string]pendingCall // calls without a result so far
@@ -59,6 +59,12 @@ func (n *notes) collect(req *SummaryRequest) {
 	}
 	n.ids.next()
 	n.ids.now--
+}
+
+// readPrevious takes in an earlier summary.
+func (n *notes) readPrevious(s string) {
+	n.ids.scan(s, fromPrevious)
+	n.previous.read(s)
 }
 
 // messageParts returns the texts of m, a line each.

@@ -1,82 +1,250 @@
 package winnow
 
 import (
+	"slices"
 	"strings"
 )
 
-// readPrevious takes the notes out of an earlier summary, be it a digest or a model's. A note that it
-// made itself is found again as it was written.
-func (n *notes) readPrevious(s string) {
+// outline is an earlier summary, be it a digest or a model's, by its own headings: a model may have written other
+// ones than it was asked for, or in another language.
+type outline []outlineSection
+
+type outlineSection struct {
+	heading string   // as it stands; "" for what comes before the first one
+	lines   []string // as they stand, without blank ones at the end
+	gap     bool     // a blank line stood behind them
+}
+
+// previousShare is what an earlier summary may have of a digest. What a model wrote of messages that are gone can
+// be had nowhere else; of the messages there will be a summary when a summarizer works again.
+const previousShare = 0.5
+
+// read adds a summary. Sections under the same heading become one.
+func (o *outline) read(s string) {
 	if isBlank(s) {
 		return
 	}
-	n.ids.scan(s, fromPrevious)
-	target := &n.other
-	var item strings.Builder
-	flush := func() {
-		if text := strings.TrimSpace(item.String()); text != "" {
-			n.keep(target, text)
-		}
-		item.Reset()
-	}
+	at := o.section("")
+	isFenced := false
 	for line := range strings.Lines(s) {
-		line = strings.TrimRight(line, "\r\n")
-		switch {
-		case strings.HasPrefix(line, "#"):
-			flush()
-			target = n.sectionOf(line)
-		case strings.HasPrefix(line, "  ") && item.Len() > 0:
-			item.WriteByte('\n')
-			item.WriteString(line[2:])
+		line = strings.TrimRight(strings.ToValidUTF8(line, "\uFFFD"), " \t\r\n")
+		if strings.HasPrefix(strings.TrimSpace(line), "```") {
+			isFenced = !isFenced
+		}
+		if !isFenced && isHeading(line) {
+			at = o.section(line)
+			continue
+		}
+		if text := &(*o)[at]; line != "" || len(text.lines) > 0 {
+			text.lines = append(text.lines, line)
+		}
+	}
+	for i := range *o {
+		text := &(*o)[i]
+		for len(text.lines) > 0 && text.lines[len(text.lines)-1] == "" {
+			text.lines, text.gap = text.lines[:len(text.lines)-1], true
+		}
+	}
+}
+
+// section returns the index of the section under heading, a new one if there is none.
+func (o *outline) section(heading string) int {
+	const most = 64 // a text with more headings than that has lines that look like one
+	at := slices.IndexFunc(*o, func(s outlineSection) bool { return s.heading == heading })
+	if at < 0 && len(*o) >= most {
+		at = len(*o) - 1
+		(*o)[at].lines = append((*o)[at].lines, heading)
+	}
+	if at < 0 {
+		*o, at = append(*o, outlineSection{heading: heading}), len(*o)
+	}
+	return at
+}
+
+// isHeading says that a line names what follows it: a heading of markdown, or a short line that is bold or ends
+// in a colon.
+func isHeading(line string) bool {
+	const longest, longestMarked = 60, 120 // characters of a line that is a name and no sentence
+	if strings.HasPrefix(line, "#") {
+		return !charsAtLeast(line, longestMarked)
+	}
+	if line == "" || strings.HasPrefix(line, "- ") || line[0] == ' ' || charsAtLeast(line, longest) {
+		return false
+	}
+	isBold := len(line) > 4 && strings.HasPrefix(line, "**") && strings.HasSuffix(line, "**")
+	return isBold || strings.HasSuffix(line, ":") || strings.HasSuffix(line, ":**") || strings.HasSuffix(line, "：") || strings.HasSuffix(line, "：**")
+}
+
+// tokens is what o takes in a digest.
+func (o outline) tokens() int {
+	n := 0
+	for i := range o {
+		n += o[i].tokens()
+	}
+	return n
+}
+
+func (s *outlineSection) tokens() int {
+	n := 0
+	if s.heading != "" {
+		n = digestTokens(s.heading) + 1
+	}
+	for _, line := range s.lines {
+		n += digestTokens(line) + 1
+	}
+	if s.gap {
+		n++
+	}
+	return n
+}
+
+// fit returns o within room tokens: as it stands, if that fits, or else each section with what it has to give up
+// to leave the others theirs. Of a section its newest items stay, which are the last, and of rules those that
+// forbid or demand.
+func (o outline) fit(room int) outline {
+	if o.tokens() <= room {
+		return o
+	}
+	sizes := make([]int, len(o))
+	for i := range o {
+		sizes[i] = o[i].tokens()
+	}
+	most := fairShare(slices.Clone(sizes), room)
+	var out outline
+	for i := range o {
+		s := o[i]
+		if sizes[i] > most {
+			s = s.fit(most)
+		}
+		if len(s.lines) > 0 || sizes[i] <= most {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// fit returns s within room tokens.
+func (s outlineSection) fit(room int) outlineSection {
+	if s.heading != "" {
+		room -= digestTokens(s.heading) + 1
+	}
+	var files, items []string
+	for _, item := range s.items(room / 2) {
+		switch text := strings.TrimPrefix(item, "- "); {
+		case isIdentifierList(text): // they are ranked anew, with the others
+		case isFileNote(text):
+			files = append(files, item)
 		default:
-			flush()
-			item.WriteString(strings.TrimPrefix(line, "- "))
+			items = append(items, item)
 		}
 	}
-	flush()
+	var kept []string
+	if sectionOf(s.heading) == headConstraints {
+		kept = whole(rankRules(items), room)
+	} else {
+		rooms := []int{linesTokens(files), linesTokens(items)}
+		most := fairShare(slices.Clone(rooms), room)
+		kept = append(newestFirst(files, min(most, rooms[0]), 8), newestFirst(items, min(most, rooms[1]), len(items))...)
+	}
+	s.lines, s.gap = nil, false
+	for _, item := range kept {
+		s.lines = append(s.lines, strings.Split(item, "\n")...)
+	}
+	return s
 }
 
-// keep files one note of an earlier summary.
-func (n *notes) keep(target *[]string, text string) {
-	if last, ok := strings.CutPrefix(text, "Last said: "); ok {
-		n.last = last
-		return
-	}
-	if target == &n.other {
-		for _, label := range kindLabels {
-			if strings.HasPrefix(text, label+": ") { // ranked anew with the others
-				return
+// items returns the lines of s with those that belong to them, each an item. A paragraph of more than so many
+// tokens is taken apart into its sentences.
+func (s *outlineSection) items(most int) []string {
+	var items []string
+	for _, line := range s.lines {
+		switch {
+		case line == "":
+		case strings.HasPrefix(line, "  ") && len(items) > 0:
+			items[len(items)-1] += "\n" + line
+		case digestTokens(line) > most:
+			for line != "" {
+				end := sentenceEnd(line)
+				if sentence := strings.TrimSpace(line[:end]); sentence != "" {
+					items = append(items, sentence)
+				}
+				line = line[end:]
 			}
+		default:
+			items = append(items, line)
 		}
 	}
-	if target == &n.commands {
-		for _, action := range [...]string{"wrote", "edited", "deleted"} {
-			if path, ok := strings.CutPrefix(text, action+" "); ok && !strings.HasPrefix(path, "`") {
-				path, _, _ = strings.Cut(path, " (")
-				n.files.add(path, action)
-				n.ids.mark(path)
-				return
-			}
-		}
-	}
-	*target = append(*target, clipMiddle(text, requestBytes))
+	return items
 }
 
-// sectionOf returns the notes that belong under a heading.
-func (n *notes) sectionOf(heading string) *[]string {
-	switch strings.ToLower(strings.Trim(heading, "# \t:*")) {
+func linesTokens(lines []string) int {
+	n := 0
+	for _, line := range lines {
+		n += digestTokens(line) + 3 // what newestFirst counts besides
+	}
+	return n
+}
+
+const lastSaid = "Last said: "
+
+// withoutLast is o without the words that a digest called the last: there are newer ones.
+func (o outline) withoutLast() outline {
+	out := slices.Clone(o)
+	for i := range out {
+		at := slices.IndexFunc(out[i].lines, func(line string) bool { return strings.HasPrefix(line, "- "+lastSaid) })
+		if at < 0 {
+			continue
+		}
+		end := at + 1
+		for end < len(out[i].lines) && strings.HasPrefix(out[i].lines[end], "  ") {
+			end++
+		}
+		out[i].lines = slices.Delete(slices.Clone(out[i].lines), at, end)
+	}
+	return out
+}
+
+// isIdentifierList says that a note of a digest lists identifiers.
+func isIdentifierList(text string) bool {
+	return slices.ContainsFunc(kindLabels[:], func(label string) bool { return strings.HasPrefix(text, label+": ") })
+}
+
+// isFileNote says that a note is of what was done to a file, as fileNotes writes it.
+func isFileNote(text string) bool {
+	action, path, _ := strings.Cut(text, " ")
+	if action != "wrote" && action != "edited" && action != "deleted" {
+		return false
+	}
+	path, times, _ := strings.Cut(path, " ")
+	return path != "" && (times == "" || strings.HasPrefix(times, "(") && strings.HasSuffix(times, "×)"))
+}
+
+// sectionOf returns the heading of a digest under which notes like those of a section belong, or "".
+func sectionOf(heading string) string {
+	switch strings.ToLower(strings.Trim(heading, "#* \t:")) {
 	case "goal":
-		return &n.requests
+		return headGoal
 	case "constraints & preferences", "constraints and preferences", "constraints":
-		return &n.rules
-	case "done", "progress", "in progress":
-		return &n.commands
+		return headConstraints
+	case "progress":
+		return headProgress
+	case "done":
+		return headDone
+	case "in progress":
+		return headInProgress
 	case "blocked":
-		return &n.failures
+		return headBlocked
 	case "key decisions", "decisions":
-		return &n.decisions
+		return headDecisions
 	case "next steps":
-		return &n.plans
+		return headNext
+	case "critical context":
+		return headContext
 	}
-	return &n.other
+	return ""
+}
+
+// isOfProgress says that a section stands under the heading of progress.
+func isOfProgress(kind string) bool {
+	return kind == headProgress || strings.HasPrefix(kind, "### ")
 }

@@ -61,8 +61,8 @@ const (
 	headContext     = "## Critical Context"
 )
 
-// Shares of a digest that each kind of note may take. What one leaves over goes to the identifiers, which
-// get the rest.
+// Shares that each kind of note may take of what an earlier summary leaves of a digest. What one leaves over goes
+// to the identifiers, which get the rest.
 const (
 	shareRequests  = 0.12
 	shareRules     = 0.08
@@ -72,7 +72,6 @@ const (
 	shareFailures  = 0.04
 	shareLast      = 0.04
 	sharePlans     = 0.02
-	shareOther     = 0.03
 )
 
 // pickMargin is for spaces that join punctuation, which the sum over identifiers does not see.
@@ -84,13 +83,15 @@ var kindLabels = [identifierKinds]string{"Paths", "URLs", "Hashes and ids", "Num
 // write writes a digest of at most limit tokens.
 func (n *notes) write(limit int) string {
 	w := digestWriter{limit: limit, covered: make(map[string]bool)}
-	share := func(s float64) int { return int(float64(limit) * s) }
+	previous := n.previous
+	if n.last != "" {
+		previous = previous.withoutLast()
+	}
+	previous = previous.fit(int(float64(limit) * previousShare))
 	if limit < 200 { // no room for sections
-		return w.short(n)
+		return w.short(n, previous)
 	}
-	for _, heading := range digestHeadings {
-		w.section(heading, n.section(heading, share))
-	}
+	w.update(previous, n, limit-previous.tokens())
 	picked := n.ids.pick(limit-w.used-pickMargin, w.covered, w.b.String())
 	for kind, list := range picked {
 		if len(list) > 0 {
@@ -98,6 +99,57 @@ func (n *notes) write(limit int) string {
 		}
 	}
 	return w.cut()
+}
+
+// update writes an earlier summary with notes of at most room tokens: these stand at the end of the sections that
+// it has, and behind them in sections of their own. The last section is the one that identifiers belong to.
+func (w *digestWriter) update(previous outline, n *notes, room int) {
+	share := func(s float64) int { return int(float64(room) * s) }
+	said := map[string]bool{}
+	has := map[string]bool{}
+	for i := range previous {
+		has[sectionOf(previous[i].heading)] = true
+		for _, line := range previous[i].lines {
+			said[line] = true
+		}
+	}
+	notes := func(heading string) []string {
+		return slices.DeleteFunc(n.section(heading, share), func(s string) bool { return said["- "+s] })
+	}
+	hasProgress := has[headProgress] || has[headDone] || has[headInProgress] || has[headBlocked]
+	wrote := map[string]bool{"": true}
+	write := func(of func(kind string) bool) { // the sections that previous has not
+		for _, heading := range digestHeadings {
+			if has[heading] || !of(heading) || heading == headProgress && hasProgress {
+				continue
+			}
+			w.section(heading, notes(heading))
+		}
+	}
+	for i := range previous {
+		s, kind := &previous[i], sectionOf(previous[i].heading)
+		if kind == headContext {
+			continue
+		}
+		w.quote(s)
+		if !wrote[kind] {
+			wrote[kind] = true
+			w.items(notes(kind))
+		}
+		w.gap(s)
+		if isOfProgress(kind) && (i+1 == len(previous) || !isOfProgress(sectionOf(previous[i+1].heading))) {
+			write(isOfProgress)
+			has[headDone], has[headInProgress], has[headBlocked] = true, true, true
+		}
+	}
+	write(func(kind string) bool { return kind != headContext })
+	for i := range previous {
+		if sectionOf(previous[i].heading) == headContext {
+			w.quote(&previous[i])
+			w.gap(&previous[i])
+		}
+	}
+	write(func(kind string) bool { return kind == headContext })
 }
 
 // digestHeadings are the sections of a digest, in order. Those of progress stand under a heading of their own,
@@ -115,7 +167,7 @@ func (n *notes) section(heading string, share func(float64) int) []string {
 		return append(newestFirst(n.files.lines(), share(shareFiles), 8), newestFirst(n.commands, share(shareCommands), 6)...)
 	case headInProgress:
 		if n.last != "" {
-			return newestFirst([]string{"Last said: " + n.last}, share(shareLast), 1)
+			return newestFirst([]string{lastSaid + n.last}, share(shareLast), 1)
 		}
 	case headBlocked:
 		return newestFirst(n.failures, share(shareFailures), 4)
@@ -123,8 +175,6 @@ func (n *notes) section(heading string, share func(float64) int) []string {
 		return newestFirst(n.decisions, share(shareDecisions), 4)
 	case headNext:
 		return newestFirst(n.plans, share(sharePlans), 2)
-	case headContext:
-		return newestFirst(n.other, share(shareOther), 6)
 	}
 	return nil
 }
@@ -132,10 +182,21 @@ func (n *notes) section(heading string, share func(float64) int) []string {
 // shareMissing is what the sections that writeMissing may write have of a digest together.
 const shareMissing = shareRequests + shareFiles + shareCommands + shareLast + shareFailures + shareDecisions + sharePlans
 
-// writeMissing writes the sections that has does not know, in at most limit tokens. Rules and identifiers are
-// not among them: a summary has sections of their own for these.
+// writeMissing writes the sections that has does not know, those of an earlier summary first, in at most limit
+// tokens. New rules and identifiers are not among them: a summary has sections of their own for these.
 func (n *notes) writeMissing(has func(heading string) bool, limit int) string {
 	w := digestWriter{limit: limit, covered: make(map[string]bool)}
+	missing := slices.DeleteFunc(slices.Clone(n.previous), func(s outlineSection) bool { return has(s.heading) })
+	missing = missing.fit(int(float64(limit) * previousShare))
+	for i := range missing {
+		w.quote(&missing[i])
+		w.gap(&missing[i])
+	}
+	limit -= w.used
+	inText := has
+	has = func(heading string) bool {
+		return inText(heading) || slices.ContainsFunc(missing, func(s outlineSection) bool { return s.heading == heading })
+	}
 	share := func(s float64) int { return int(float64(limit) * s / shareMissing) }
 	inProgress := false // below its heading
 	for _, heading := range digestHeadings {
@@ -262,8 +323,30 @@ func (w *digestWriter) section(head string, items []string) {
 		return
 	}
 	w.line(head)
+	w.items(items)
+}
+
+func (w *digestWriter) items(items []string) {
 	for _, s := range items {
 		w.item(s)
+	}
+}
+
+// gap writes the blank line that stood behind a section.
+func (w *digestWriter) gap(s *outlineSection) {
+	if s.gap {
+		w.line("")
+	}
+}
+
+// quote writes a section of an earlier summary as it stands.
+func (w *digestWriter) quote(s *outlineSection) {
+	if s.heading != "" {
+		w.line(s.heading)
+	}
+	for _, line := range s.lines {
+		w.line(line)
+		scanIdentifiers(line, func(id string, _ identifierKind) { cover(w.covered, id) })
 	}
 }
 
@@ -286,14 +369,19 @@ func (w *digestWriter) cut() string {
 }
 
 // short writes a digest that has room for little more than the request.
-func (w *digestWriter) short(n *notes) string {
-	w.line(headGoal)
-	room := w.limit - 4
+func (w *digestWriter) short(n *notes, previous outline) string {
+	for i := range previous {
+		w.quote(&previous[i])
+	}
+	if !slices.ContainsFunc(previous, func(s outlineSection) bool { return sectionOf(s.heading) == headGoal }) {
+		w.line(headGoal)
+	}
+	room := w.limit - 4 - previous.tokens()
 	if len(n.requests) > 0 {
 		w.item(clipTokens(n.requests[len(n.requests)-1], room*2/3))
 	}
 	if room = w.limit - w.used; n.last != "" && room > 16 {
-		w.item("Last said: " + clipTokens(n.last, room-6))
+		w.item(lastSaid + clipTokens(n.last, room-6))
 	}
 	return w.cut()
 }
