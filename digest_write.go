@@ -350,9 +350,19 @@ func (w *digestWriter) quote(s *outlineSection) {
 	}
 }
 
+// withoutControls is s without NUL and terminal codes, which providers refuse some of.
+func withoutControls(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' || r == 0x7F {
+			return -1
+		}
+		return r
+	}, s)
+}
+
 // cut returns the digest, cut at a line if it is too long after all.
 func (w *digestWriter) cut() string {
-	s := strings.TrimSpace(strings.ToValidUTF8(w.b.String(), "\uFFFD"))
+	s := strings.TrimSpace(withoutControls(strings.ToValidUTF8(w.b.String(), "\uFFFD")))
 	for len(s) > byteLimit(w.limit) || digestTokens(s) > w.limit {
 		shorter := s[:len(s)*9/10]
 		if k := strings.LastIndexAny(shorter, " \n"); k > 0 {
