@@ -1,0 +1,151 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/winnowgo/winnow"
+)
+
+// Leaf returns the newest entry of the branch: where [Session.Rewind] comes back to. "" before the first entry.
+func (s *Session) Leaf() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.at.leaf.id
+}
+
+// Rewind goes back to an entry: the conversation goes on behind it, on a branch of its own. What came after stays in
+// the log, and Rewind to its last entry returns to it. "" is the beginning. The error is [ErrNotFound] if there is no
+// such entry on any branch.
+func (s *Session) Rewind(ctx context.Context, entry string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	target, err := s.find(ctx, entry)
+	if err != nil {
+		return err
+	}
+	s.forget()
+	return s.rewrite(ctx, &Entry{Type: TypeLeaf, Target: target.id, targetAt: target.offset})
+}
+
+// find looks for a path entry in the whole log.
+func (s *Session) find(ctx context.Context, entry string) (line, error) {
+	if s.dead != nil {
+		return line{}, s.dead
+	}
+	for _, p := range s.at.places { // most go back a little
+		if p.ref.ID == entry {
+			return line{head: head{id: entry}, offset: p.ref.At}, nil
+		}
+	}
+	t, err := newTree(ctx, s.log, s.at.size, nil)
+	if err != nil {
+		return line{}, err
+	}
+	i, ok := t.index[entry]
+	if entry == "" {
+		i, ok = t.header, t.header >= 0
+	}
+	if !ok || t.lines[i].kind != TypeSession && !t.lines[i].isPath() {
+		return line{}, fmt.Errorf("%w: entry %q of %q", ErrNotFound, entry, s.key)
+	}
+	return t.line(i)
+}
+
+// SummarizeBranch leaves a summary of a branch that was left, which ended at entry from. The model sees it.
+func (s *Session) SummarizeBranch(ctx context.Context, from, summary string) error {
+	return s.change(ctx, &Entry{Type: TypeBranchSummary, Target: from, Summary: summary})
+}
+
+// Edit gives a message another content, or leaves it out where m is nil. The original stays in the log. The error is
+// [ErrNotFound] if the entry is no message of the history.
+func (s *Session) Edit(ctx context.Context, entry string, m *winnow.Message, reason string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.dead != nil {
+		return s.dead
+	}
+	for _, p := range s.at.places {
+		if p.ref.ID != entry || p.isSummary {
+			continue
+		}
+		e := &Entry{Type: TypeEdit, Target: entry, Omit: m == nil, Reason: reason}
+		if m != nil {
+			c, err := canonical(*m, false)
+			if err != nil {
+				return err
+			}
+			e.Message = &c
+		}
+		return s.rewrite(ctx, e)
+	}
+	return fmt.Errorf("%w: entry %q in the history of %q", ErrNotFound, entry, s.key)
+}
+
+// Inject appends a message of the host's under a name: the model sees it, and people do not if it is hidden.
+func (s *Session) Inject(ctx context.Context, name string, hidden bool, m winnow.Message) error {
+	m, err := canonical(m, false)
+	if err != nil {
+		return err
+	}
+	return s.change(ctx, &Entry{Type: TypeCustomMessage, Name: name, Hidden: hidden, Message: &m})
+}
+
+// Note appends data of the host's, as JSON. The model does not see it. It belongs to the branch.
+func (s *Session) Note(ctx context.Context, name string, data json.RawMessage) error {
+	data, err := oneLine(data)
+	if err != nil {
+		return fmt.Errorf("session: the data of %q: %w", name, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.write(ctx, true, &Entry{Type: TypeCustom, Name: name, Data: data})
+}
+
+// change writes an entry that changes the history.
+func (s *Session) change(ctx context.Context, e *Entry) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.rewrite(ctx, e)
+}
+
+// Reset begins the conversation anew: what there was stays in its log, and the session goes on with an empty one. keep
+// is stored with the end of the old log, for the host; nil: nothing.
+func (s *Session) Reset(ctx context.Context, reason string, keep json.RawMessage) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if keep != nil {
+		var err error
+		if keep, err = oneLine(keep); err != nil {
+			return fmt.Errorf("session: what a reset keeps: %w", err)
+		}
+	}
+	if err := s.write(ctx, true, &Entry{Type: TypeReset, Reason: reason, Data: keep}); err != nil {
+		return err
+	}
+	if err := s.nextLog(ctx); err != nil {
+		return s.kill(errors.Join(ErrClosed, err))
+	}
+	return nil
+}
+
+// nextLog begins the log behind one that ends in a reset.
+func (s *Session) nextLog(ctx context.Context) error {
+	s.forget()
+	old := s.at
+	s.at = loaded{}
+	lines, err := s.encode(nil)
+	if err != nil {
+		return err
+	}
+	log, err := s.store.backend.Next(ctx, s.key, lines)
+	if err != nil {
+		s.at = old
+		return err
+	}
+	err = s.log.Close()
+	s.log = log
+	return errors.Join(err, s.reload(ctx))
+}

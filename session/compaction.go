@@ -1,0 +1,38 @@
+package session
+
+import (
+	"unicode/utf8"
+
+	"github.com/winnowgo/winnow"
+)
+
+// compactionEntry returns the entry for a compaction that r made. It refers to the messages that stay and copies none.
+func (s *Session) compactionEntry(r *winnow.Request) *Entry {
+	c := r.Compaction
+	e := &Entry{
+		Type: TypeCompaction, Summary: c.Summary, TokensBefore: c.TokensBefore, TokensAfter: c.TokensAfter,
+		Degraded: c.Degraded, Repaired: c.Repaired, Calls: c.Calls,
+	}
+	if !utf8.ValidString(c.Summary) {
+		m := summaryMessage(e)
+		e.Message = &m
+	}
+	removed := map[int]bool{}
+	for _, edit := range r.Edits {
+		if edit.After == 0 && edit.Before > 0 {
+			removed[edit.Index] = true
+		}
+	}
+	// What an earlier compaction kept lies far before the rest: a first kept message among it would bring back all
+	// that is between.
+	first := max(c.FirstKept, s.at.prefix)
+	for i := range min(first, len(s.at.places)) {
+		if p := s.at.places[i]; !p.isSummary && !removed[i] {
+			e.Keep = append(e.Keep, p.ref)
+		}
+	}
+	if first < len(s.at.places) {
+		e.FirstKept = &Ref{ID: s.at.places[first].ref.ID, At: s.at.places[first].ref.At}
+	}
+	return e
+}

@@ -1,0 +1,308 @@
+package session_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/sessiontest"
+)
+
+var crashPrograms = flag.Int("crash.programs", 200, "random programs that the crash test runs, each with a crash after every file operation")
+
+// program is a random sequence of what a host does with a session.
+type program struct {
+	t      testing.TB
+	random *rand.Rand
+	store  *session.Store
+	s      *session.Session
+	key    string
+	n      int      // messages so far
+	leaves []string // entries that were the newest once
+	now    time.Time
+	acked  func() // called when something durable was acknowledged
+}
+
+func (p *program) clock() time.Time {
+	p.now = p.now.Add(time.Second)
+	return p.now
+}
+
+// window is so small that conversations of a few messages are compacted.
+const window = 4_000
+
+func (p *program) options() *session.Options {
+	return &session.Options{Now: p.clock, Manager: func(string) (int, *winnow.Options) {
+		return window, &winnow.Options{Now: p.clock}
+	}}
+}
+
+func (p *program) words() string {
+	p.n++
+	return fmt.Sprintf("message %d: %s", p.n, strings.Repeat(fmt.Sprintf("word%d ", p.random.IntN(1000)), 1+p.random.IntN(120)))
+}
+
+func (p *program) model(context.Context, []winnow.Message) (winnow.Message, error) {
+	if p.random.IntN(3) > 0 {
+		return answer(p.words()), nil
+	}
+	p.n++
+	return call(fmt.Sprintf("call_%d", p.n), "exec"), nil
+}
+
+// step does one thing. ok says that the program goes on.
+func (p *program) step(ctx context.Context) error {
+	if p.s == nil {
+		var err error
+		p.s, err = p.store.Open(ctx, p.key)
+		return err
+	}
+	switch n := p.random.IntN(20); {
+	case n < 5:
+		return p.s.Append(ctx, session.User(p.words()))
+	case n < 11:
+		if i := p.s.Interrupted(); i != nil && len(i.Calls) > 0 {
+			return p.s.Append(ctx, session.Result(i.Calls[0].ID, "exec", p.words()))
+		} else if i == nil {
+			if err := p.s.Append(ctx, session.User(p.words())); err != nil {
+				return err
+			}
+		}
+		_, err := p.s.Do(ctx, p.model)
+		return err
+	case n < 12:
+		_, err := p.s.Compact(ctx, "")
+		return onlyStorage(err)
+	case n < 13:
+		ids := p.s.View().IDs
+		if len(ids) == 0 {
+			return nil
+		}
+		m := winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "edited " + p.words()}}}
+		return onlyStorage(p.s.Edit(ctx, ids[p.random.IntN(len(ids))], &m, "test"))
+	case n < 15:
+		if leaf := p.s.Leaf(); leaf != "" {
+			p.leaves = append(p.leaves, leaf)
+		}
+		if len(p.leaves) == 0 {
+			return nil
+		}
+		return p.s.Rewind(ctx, p.leaves[p.random.IntN(len(p.leaves))])
+	case n < 16:
+		p.leaves = nil
+		return p.s.Reset(ctx, "test", json.RawMessage(`{"a":1}`))
+	case n < 17:
+		title := p.words()
+		err := p.store.SetInfo(ctx, p.key, session.Info{Title: &title})
+		return onlyStorage(err)
+	case n < 18:
+		return onlyStorage(p.store.Fork(ctx, p.key, "", fmt.Sprintf("fork-%d-%d", p.n, p.random.IntN(1<<30))))
+	default:
+		err := p.s.Close()
+		p.s = nil
+		return err
+	}
+}
+
+// onlyStorage drops errors that are no matter of the storage: nothing to compact, no such entry.
+func onlyStorage(err error) error {
+	if err == nil || strings.Contains(err.Error(), "compaction") || strings.Contains(err.Error(), "not found") {
+		return nil
+	}
+	return err
+}
+
+// stored is the entries of a log as JSON, in order.
+type stored struct {
+	log     string
+	entries []string
+	raw     []byte // of the log's file, where it matters
+}
+
+func readStored(t testing.TB, store *session.Store, key string) (out stored) {
+	ctx := context.Background()
+	report, err := store.Verify(ctx, key)
+	if err != nil {
+		require.ErrorIs(t, err, session.ErrNotFound)
+		return out
+	}
+	out.log = report.Log
+	require.NoError(t, store.Entries(ctx, key, func(e *session.Entry) error {
+		text, err := json.Marshal(e)
+		out.entries = append(out.entries, string(text))
+		return err
+	}))
+	return out
+}
+
+// TestCrash loses power after every file operation of random programs, in every way that a disk may lose what was not
+// synced.
+func TestCrash(t *testing.T) {
+	programs := *crashPrograms
+	if testing.Short() {
+		programs = min(programs, 4)
+	}
+	const shards = 8
+	for shard := range shards {
+		t.Run(fmt.Sprint("shard", shard), func(t *testing.T) {
+			t.Parallel()
+			crashes := 0
+			for seed := shard; seed < programs; seed += shards {
+				crashes += crashProgram(t, uint64(seed))
+			}
+			t.Log("crashes:", crashes)
+		})
+	}
+}
+
+func crashProgram(t *testing.T, seed uint64) (crashes int) {
+	ctx := context.Background()
+	fsys := sessiontest.NewCrashFS()
+	random := rand.New(rand.NewPCG(seed, 1))
+	p := &program{t: t, random: random, key: "k", now: time.Unix(1_700_000_000, 0)}
+	var ack stored
+	losses := rand.New(rand.NewPCG(seed, 2))
+	fsys.After(func(op sessiontest.Operation) {
+		attempted := stored{}
+		for i, loss := range append([]sessiontest.Loss{sessiontest.LossNone}, sessiontest.Losses()...) {
+			crashed := fsys.Crash(loss, losses)
+			store, err := session.OpenFiles(crashed, nil)
+			name := fmt.Sprintf("program %d, after operation %d (%s %s), loss %s", seed, op.Index, op.Name, op.Path, loss)
+			require.NoError(t, err, name)
+			if i == 0 {
+				attempted = readStored(t, store, p.key)
+				continue
+			}
+			crashes++
+			checkRecovered(t, name, crashed, store, p.key, ack, attempted)
+		}
+	})
+	var err error
+	p.store, err = session.OpenFiles(fsys, p.options())
+	require.NoError(t, err)
+	for range 12 {
+		require.NoError(t, p.step(ctx), "program %d", seed)
+		ack = readStored(t, p.store, p.key)
+		if ack.log != "" {
+			ack.raw = readLog(t, fsys, p.key, ack.log)
+		}
+		ack.dropVolatileEnd()
+	}
+	if p.s != nil {
+		require.NoError(t, p.s.Close())
+	}
+	return crashes
+}
+
+// dropVolatileEnd removes states at the end: they are durable with the next message.
+func (s *stored) dropVolatileEnd() {
+	for n := len(s.entries); n > 0 && strings.Contains(s.entries[n-1], `"type":"state"`) && !strings.Contains(s.entries[n-1], `"batch"`); n-- {
+		s.entries = s.entries[:n-1]
+		s.raw = s.raw[:bytes.LastIndexByte(s.raw[:len(s.raw)-1], '\n')+1]
+	}
+}
+
+func checkRecovered(t *testing.T, name string, fsys *sessiontest.CrashFS, store *session.Store, key string, ack, attempted stored) {
+	ctx := context.Background()
+	s, err := store.Open(ctx, key)
+	require.NoError(t, err, name)
+	got := readStored(t, store, key)
+	switch {
+	case got.log == attempted.log:
+		requireSubsequence(t, got.entries, attempted.entries, name)
+	case got.log == ack.log: // what came after it is lost
+	default: // a log that ended in a reset got its successor
+		require.GreaterOrEqual(t, got.log, ack.log, name)
+		require.Len(t, got.entries, min(len(got.log), 1), name)
+	}
+	if got.log == ack.log {
+		require.GreaterOrEqual(t, len(got.entries), len(ack.entries), name)
+		require.Equal(t, ack.entries, got.entries[:len(ack.entries)], name)
+	}
+	if ack.log != "" {
+		require.True(t, bytes.HasPrefix(readLog(t, fsys, key, ack.log), ack.raw), "%s: what was acknowledged is missing", name)
+	}
+	requireDamageIsNamed(t, fsys, store, key, name)
+	before := s.View().History
+	require.NoError(t, s.Append(ctx, session.User("after the crash")), name)
+	want := s.View()
+	require.NoError(t, s.Close(), name)
+	require.Len(t, want.History, len(before)+1, name)
+	v, err := store.Read(ctx, key)
+	require.NoError(t, err, name)
+	require.Equal(t, want.History, v.History, name)
+	require.Equal(t, want.IDs, v.IDs, name)
+}
+
+func requireSubsequence(t *testing.T, part, whole []string, name string) {
+	at := 0
+	for _, e := range part {
+		for at < len(whole) && whole[at] != e {
+			at++
+		}
+		require.Less(t, at, len(whole), "%s: an entry that was never written: %s", name, e)
+		at++
+	}
+}
+
+// requireDamageIsNamed looks for lines without a right checksum, in a way of its own, and wants them in the report.
+func requireDamageIsNamed(t *testing.T, fsys *sessiontest.CrashFS, store *session.Store, key, name string) {
+	report, err := store.Verify(context.Background(), key)
+	if err != nil {
+		require.ErrorIs(t, err, session.ErrNotFound, name)
+		return
+	}
+	text := readLog(t, fsys, key, report.Log)
+	at := int64(0)
+	for line := range bytes.Lines(text) {
+		if !hasRightSum(bytes.TrimRight(line, "\r\n")) {
+			found := false
+			for _, d := range report.Damage {
+				found = found || d.Offset < at+int64(len(line)) && at < d.Offset+max(1, d.Length)
+			}
+			require.True(t, found, "%s: damage at %d is not reported: %q", name, at, line)
+		}
+		at += int64(len(line))
+	}
+}
+
+func readLog(t *testing.T, fsys *sessiontest.CrashFS, key, log string) []byte {
+	parents, err := fsys.List("s")
+	require.NoError(t, err)
+	for _, parent := range parents {
+		f, err := fsys.Open("s/"+parent+"/k-"+key+"/"+log+".jsonl", os.O_RDONLY, 0)
+		if err != nil {
+			continue
+		}
+		size, err := f.Size()
+		require.NoError(t, err)
+		text, err := io.ReadAll(io.NewSectionReader(f, 0, size))
+		require.NoError(t, err)
+		return text
+	}
+	require.Fail(t, "no log "+log)
+	return nil
+}
+
+func hasRightSum(line []byte) bool {
+	i := bytes.LastIndex(line, []byte(`,"crc":"`))
+	if i < 0 || len(line) != i+18 {
+		return false
+	}
+	want, err := strconv.ParseUint(string(line[i+8:i+16]), 16, 32)
+	return err == nil && crc32.Checksum(line[:i], crc32.MakeTable(crc32.Castagnoli)) == uint32(want)
+}

@@ -1,0 +1,83 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/winnowgo/winnow"
+)
+
+// Lines have good checksums when they come here: what does not decode was written so.
+
+const messageMember = `"message":`
+
+// decode returns the entry of a line.
+func (l *line) decode() (*Entry, error) {
+	e := &Entry{}
+	if l.body != nil && l.kind == TypeMessage && bytes.HasPrefix(l.body, []byte(messageMember)) {
+		m := &winnow.Message{}
+		if err := json.Unmarshal(l.body[len(messageMember):], m); err != nil {
+			return nil, fmt.Errorf("session: entry %s: %w", l.id, err)
+		}
+		e.Message = m
+		l.giveHead(e)
+		return e, nil
+	}
+	if err := json.Unmarshal(l.data, (*entryBody)(e)); err != nil {
+		return nil, fmt.Errorf("session: entry %s: %w", l.id, err)
+	}
+	l.giveHead(e)
+	return e, e.restoreExact()
+}
+
+// giveHead fills what the head of l says.
+func (l *line) giveHead(e *Entry) {
+	e.Seq, e.ID, e.ParentID, e.Type, e.Batch = l.seq, l.id, l.parent, l.kind, l.batch
+	if e.At = nil; l.at >= 0 {
+		at := l.at // not l's own, which holds the text
+		e.At = &at
+	}
+	if e.Time.IsZero() {
+		e.Time = l.time()
+	}
+}
+
+// time reads the time from the head of a line in our form.
+func (l *line) time() time.Time {
+	const member = `"time":"`
+	i := bytes.Index(l.data[:min(len(l.data), 2*maxKey)], []byte(member))
+	if i < 0 {
+		return time.Time{}
+	}
+	text := l.data[i+len(member):]
+	end := bytes.IndexByte(text, '"')
+	if end < 0 {
+		return time.Time{}
+	}
+	var t time.Time
+	if t.UnmarshalText(text[:end]) != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// restoreExact puts the bytes in their places that JSON could not hold.
+func (e *Entry) restoreExact() error {
+	for _, x := range e.Exact {
+		if e.Message == nil || x.Part < 0 || x.Part >= len(e.Message.Parts) {
+			return errors.New("session: entry " + e.ID + ": exact bytes of a part that there is not")
+		}
+		p := &e.Message.Parts[x.Part]
+		if x.Text != nil {
+			p.Text = string(x.Text)
+		}
+		if x.Arguments != nil {
+			p.Arguments = x.Arguments
+		}
+	}
+	e.Exact = nil
+	return nil
+}

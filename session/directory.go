@@ -1,0 +1,379 @@
+package session
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/winnowgo/winnow/session/internal/files"
+)
+
+// The directory store:
+//
+//	winnow.json                     {"format":1,"id":"<random>"}
+//	s/<hh>/k-<key>/                 hh: first byte of SHA-256 of the key
+//	    turn.lock                   the turn; its text says who has it
+//	    log.lock                    held for each append; grows when the log is replaced, and by "d" when it is deleted
+//	    <time>-<random>.jsonl       a log; the newest is current
+//	    <time>-<random>.jsonl.torn-<seq>   a tail that was cut off
+//	    <time>-<random>.jsonl.failed       a sync of the log failed
+
+const (
+	storeFile  = "winnow.json"
+	logSuffix  = ".jsonl"
+	turnName   = "turn.lock"
+	lockName   = "log.lock"
+	failedMark = ".failed"
+	oldSuffix  = ".replaced" // a log that was copied after a failed sync
+
+	deletedByte = 'd'
+	nextByte    = '.'
+)
+
+// directory is the [Backend] on a file system.
+type directory struct {
+	fs     files.FS
+	queues queues
+	now    func() time.Time
+}
+
+// openDirectory opens or makes a store in fsys.
+func openDirectory(fsys files.FS) (*directory, error) {
+	d := &directory{fs: fsys, now: time.Now}
+	if err := d.checkFormat(); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+type storeInfo struct {
+	Format int    `json:"format"`
+	ID     string `json:"id"`
+}
+
+func (d *directory) checkFormat() error {
+	text, err := d.readFile(storeFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return d.create()
+	}
+	if err != nil {
+		return err
+	}
+	var info storeInfo
+	if err := json.Unmarshal(text, &info); err != nil || info.Format != formatVersion {
+		return fmt.Errorf("%w: %s is not of format %d", ErrFormat, storeFile, formatVersion)
+	}
+	return nil
+}
+
+// create makes a store in a directory that has nothing of others.
+func (d *directory) create() error {
+	names, err := d.fs.List(".")
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if name != "s" && !strings.HasPrefix(name, storeFile) && !strings.HasPrefix(name, "catalog") {
+			return fmt.Errorf("%w: the directory has %q in it, and no %s", ErrFormat, name, storeFile)
+		}
+	}
+	text, err := json.Marshal(storeInfo{formatVersion, randomHex(16)})
+	if err != nil {
+		return err
+	}
+	if err := d.mkdir("s"); err != nil {
+		return err
+	}
+	return d.writeFile(storeFile, append(text, '\n'), true)
+}
+
+func randomHex(n int) string {
+	b := make([]byte, n)
+	rand.Read(b) // never fails
+	return hex.EncodeToString(b)
+}
+
+func (d *directory) readFile(name string) ([]byte, error) {
+	f, err := d.fs.Open(name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	size, err := f.Size()
+	if err != nil {
+		return nil, err
+	}
+	text := make([]byte, size)
+	n, err := f.ReadAt(text, 0)
+	if n == len(text) {
+		err = nil
+	}
+	return text[:n], err
+}
+
+// writeFile puts a file in place whole: all of it is there, or none. With durable it stays after a power loss.
+func (d *directory) writeFile(name string, text []byte, durable bool) error {
+	temp := name + "." + randomHex(4) + ".tmp"
+	f, err := d.fs.Open(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err == nil && durable {
+		err = f.Sync()
+	}
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = d.fs.Rename(temp, name)
+	}
+	if err != nil {
+		_ = d.fs.Remove(temp) // the error says it already
+		return err
+	}
+	if durable {
+		return d.fs.SyncDir(directoryOf(name))
+	}
+	return nil
+}
+
+func directoryOf(name string) string {
+	if i := strings.LastIndexByte(name, '/'); i >= 0 {
+		return name[:i]
+	}
+	return "."
+}
+
+func (d *directory) mkdir(name string) error {
+	if ok, err := d.fs.IsDir(name); ok || err != nil {
+		return err
+	}
+	err := d.fs.Mkdir(name, 0o700)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+// sessionDir returns the directory of a key, "" if there is none and it is not to be made.
+func (d *directory) sessionDir(key string, create bool) (string, error) {
+	if err := checkKey(key); err != nil {
+		return "", err
+	}
+	parent, name := keyDirectory(key)
+	dir := parent + "/" + name
+	for _, at := range []string{"s", parent, dir} {
+		if create {
+			if err := d.mkdir(at); err != nil {
+				return "", err
+			}
+		} else if ok, err := d.fs.IsDir(at); err != nil || !ok {
+			return "", err
+		}
+	}
+	return dir, nil
+}
+
+// logs returns the names of the logs of a directory, the newest last.
+func (d *directory) logs(dir string) ([]string, error) {
+	names, err := d.fs.List(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasSuffix(name, logSuffix) }), err
+}
+
+// newLogName returns a name that sorts behind all others, even if the clock went back.
+func (d *directory) newLogName(dir string) (string, error) {
+	names, err := d.logs(dir)
+	if err != nil {
+		return "", err
+	}
+	const stamp = "20060102-150405-000"
+	at := d.now().UTC()
+	name := strings.Replace(at.Format("20060102-150405.000"), ".", "-", 1)
+	if n := len(names); n > 0 && len(names[n-1]) >= len(stamp) && names[n-1][:len(stamp)] >= name {
+		newest := names[n-1][:len(stamp)]
+		last, err := time.Parse("20060102-150405.000", newest[:15]+"."+newest[16:])
+		if err != nil {
+			return "", fmt.Errorf("%w: the log %s/%s", ErrFormat, dir, names[n-1])
+		}
+		name = strings.Replace(last.Add(time.Millisecond).Format("20060102-150405.000"), ".", "-", 1)
+	}
+	return name + "-" + randomHex(4) + logSuffix, nil
+}
+
+// lockLog opens and takes the lock of the logs in dir. A deletion that was interrupted is finished; gone is then true.
+func (d *directory) lockLog(dir string) (f files.File, gone bool, err error) {
+	f, err = d.fs.Open(dir+"/"+lockName, os.O_RDWR|os.O_CREATE, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, true, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	if err := f.Lock(); err != nil {
+		f.Close()
+		return nil, false, err
+	}
+	deleted, err := isDeleted(f)
+	if err == nil && deleted {
+		err = d.removeAll(dir)
+		gone = true
+	}
+	if err == nil && !gone && !d.fs.IsLinked(f, dir+"/"+lockName) {
+		gone = true
+	}
+	if gone || err != nil {
+		f.Close()
+		return nil, gone, err
+	}
+	return f, false, nil
+}
+
+func isDeleted(lock files.File) (bool, error) {
+	size, err := lock.Size()
+	if err != nil || size == 0 {
+		return false, err
+	}
+	text := make([]byte, size)
+	n, err := lock.ReadAt(text, 0)
+	if n == len(text) {
+		err = nil
+	}
+	return slices.Contains(text[:n], deletedByte), err
+}
+
+// Delete implements [Backend]. What says that the session is deleted is on the disk before the first file goes.
+func (d *directory) Delete(_ context.Context, key string) error {
+	dir, err := d.sessionDir(key, false)
+	if err != nil || dir == "" {
+		return err
+	}
+	lock, gone, err := d.lockLog(dir)
+	if err != nil || gone {
+		return err
+	}
+	defer lock.Close()
+	if _, err := lock.Write([]byte{deletedByte}); err != nil {
+		return err
+	}
+	if err := lock.Sync(); err != nil {
+		return fmt.Errorf("%w: %w", ErrSync, err)
+	}
+	return d.removeAll(dir)
+}
+
+// removeAll removes the directory of a session, whose log.lock says that it is deleted.
+func (d *directory) removeAll(dir string) error {
+	names, err := d.fs.List(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, name := range append(slices.DeleteFunc(names, func(n string) bool { return n == lockName }), lockName) {
+		if err := d.fs.Remove(dir + "/" + name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if name != lockName {
+			continue
+		}
+	}
+	_ = d.fs.Remove(dir) // somebody may have begun a new session in it
+	return d.fs.SyncDir(directoryOf(dir))
+}
+
+// Keys implements [Backend].
+func (d *directory) Keys(ctx context.Context) ([]string, error) {
+	parents, err := d.fs.List("s")
+	if err != nil {
+		return nil, err
+	}
+	var keys []string
+	for _, parent := range parents {
+		if err := ctx.Err(); err != nil {
+			return nil, context.Cause(ctx)
+		}
+		names, err := d.fs.List("s/" + parent)
+		if err != nil {
+			continue // no directory
+		}
+		for _, name := range names {
+			key, ok, err := d.keyOf("s/"+parent, name)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys, nil
+}
+
+// keyOf reads the key of a directory from the header of its newest log.
+func (d *directory) keyOf(parent, name string) (key string, ok bool, err error) {
+	if !strings.HasPrefix(name, "k-") {
+		return "", false, nil
+	}
+	dir := parent + "/" + name
+	if isDir, err := d.fs.IsDir(dir); !isDir {
+		if errors.Is(err, files.ErrLink) {
+			err = nil
+		}
+		return "", false, err
+	}
+	logs, err := d.logs(dir)
+	for i := len(logs) - 1; i >= 0 && err == nil; i-- {
+		f, err := d.fs.Open(dir+"/"+logs[i], os.O_RDONLY, 0)
+		if err != nil {
+			continue
+		}
+		head := make([]byte, 8*maxKey)
+		n, _ := f.ReadAt(head, 0)
+		f.Close()
+		text, _, _ := strings.Cut(string(head[:n]), "\n")
+		if l, reason := parseLine([]byte(text)); reason == "" {
+			if e, err := l.decode(); err == nil && e.Type == TypeSession {
+				return e.Key, true, nil
+			}
+		}
+	}
+	if len(logs) > 0 && !strings.Contains(name, "~") {
+		key, ok = unescapeKey(name[len("k-"):])
+	}
+	return key, ok, err
+}
+
+// unescapeKey undoes escapeKey.
+func unescapeKey(name string) (string, bool) {
+	var b strings.Builder
+	for i := 0; i < len(name); i++ {
+		if name[i] != '%' {
+			b.WriteByte(name[i])
+			continue
+		}
+		if i+2 >= len(name) {
+			return "", false
+		}
+		c, err := hex.DecodeString(name[i+1 : i+3])
+		if err != nil {
+			return "", false
+		}
+		b.Write(c)
+		i += 2
+	}
+	return b.String(), true
+}
+
+// Close implements [Backend].
+func (d *directory) Close() error { return d.fs.Close() }

@@ -1,0 +1,103 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/winnowgo/winnow"
+)
+
+// Answer is what the model said, and the request that it answers.
+type Answer struct {
+	winnow.Message
+	Request *winnow.Request // nil: there was none
+}
+
+// Text returns the texts of the answer, joined.
+func (a Answer) Text() string {
+	var b strings.Builder
+	for i := range a.Parts {
+		if a.Parts[i].Kind == winnow.KindText {
+			b.WriteString(a.Parts[i].Text)
+		}
+	}
+	return b.String()
+}
+
+// Calls returns the tool calls of the answer.
+func (a Answer) Calls() []winnow.Part {
+	var calls []winnow.Part
+	for _, p := range a.Parts {
+		if p.Kind == winnow.KindToolCall {
+			calls = append(calls, p)
+		}
+	}
+	return calls
+}
+
+// Do sends the conversation to the model and appends what it answers: it prepares the request, writes down what the
+// manager has to know of it, calls, and shrinks the request and calls again as long as the model's error is an
+// overflow. Any other error of call is returned as it is, and nothing is appended.
+//
+// An answer that came is stored even if ctx has ended meanwhile. The session is not locked during the call.
+func (s *Session) Do(ctx context.Context, call func(context.Context, []winnow.Message) (winnow.Message, error)) (Answer, error) {
+	r, err := s.prepare(ctx, func(m *winnow.Manager) (*winnow.Request, error) { return m.Prepare(ctx, s.at.history) })
+	if err != nil {
+		return Answer{}, err
+	}
+	for {
+		answer, cause := call(ctx, r.Messages)
+		if cause == nil {
+			return Answer{answer, r}, s.Append(context.WithoutCancel(ctx), answer)
+		}
+		next, err := s.recover(ctx, cause)
+		if err != nil {
+			return Answer{Request: r}, err
+		}
+		r = next
+	}
+}
+
+// Prepare returns the next request and writes down what the manager has to know of it. It is for hosts that do more
+// around a call than [Session.Do]; they append the answer themselves.
+func (s *Session) Prepare(ctx context.Context) (*winnow.Request, error) {
+	return s.prepare(ctx, func(m *winnow.Manager) (*winnow.Request, error) { return m.Prepare(ctx, s.at.history) })
+}
+
+// Recover is winnow's [winnow.Manager.Recover] after a request of [Session.Prepare] was refused with cause.
+func (s *Session) Recover(ctx context.Context, cause error) (*winnow.Request, error) {
+	return s.prepare(ctx, func(m *winnow.Manager) (*winnow.Request, error) { return m.Recover(ctx, s.at.history, cause) })
+}
+
+// Compact summarizes now, as [winnow.Manager.Compact] does.
+func (s *Session) Compact(ctx context.Context, instructions string) (*winnow.Request, error) {
+	return s.prepare(ctx, func(m *winnow.Manager) (*winnow.Request, error) {
+		return m.Compact(ctx, s.at.history, instructions)
+	})
+}
+
+// recover returns cause as it is where no smaller request helps.
+func (s *Session) recover(ctx context.Context, cause error) (*winnow.Request, error) {
+	next, err := s.Recover(ctx, cause)
+	var overflow *winnow.OverflowError
+	if err != nil && !errors.As(err, &overflow) && errors.Is(err, cause) && ctx.Err() == nil {
+		return nil, cause
+	}
+	return next, err
+}
+
+// prepare makes a request and records it.
+func (s *Session) prepare(ctx context.Context, f func(*winnow.Manager) (*winnow.Request, error)) (*winnow.Request, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m, err := s.ready()
+	if err != nil {
+		return nil, err
+	}
+	r, err := f(m)
+	if err != nil {
+		return nil, err
+	}
+	return r, s.record(ctx, r)
+}

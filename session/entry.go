@@ -1,0 +1,223 @@
+package session
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/winnowgo/winnow"
+)
+
+// Type says what an [Entry] is.
+type Type string
+
+const (
+	TypeSession       Type = "session"        // the header: the first line of a log
+	TypeMessage       Type = "message"        // a message of the conversation
+	TypeCustomMessage Type = "custom_message" // a message of the host's, in the context
+	TypeCustom        Type = "custom"         // data of the host's, not in the context
+	TypeCompaction    Type = "compaction"     // a summary stands for what lies before its first kept entry
+	TypeEdit          Type = "edit"           // another content for an earlier entry
+	TypeBranchSummary Type = "branch_summary" // what happened on a branch that was left
+	TypeReset         Type = "reset"          // the end of a log: the conversation begins anew in the next one
+	TypePrompt        Type = "prompt"         // sections of the system prompt that changed
+	TypeState         Type = "state"          // of the winnow.Manager
+	TypeLeaf          Type = "leaf"           // the branch goes on at another entry
+	TypeLabel         Type = "label"          // a name for an entry
+	TypeInfo          Type = "info"           // title, pinned, archived
+	TypeUsage         Type = "usage"          // what a call that left no message was billed
+	TypeErased        Type = "erased"         // entries whose content was removed on request
+)
+
+// isPath says that entries of the type are on a branch.
+func (t Type) isPath() bool {
+	switch t {
+	case TypeSession, TypeLeaf, TypeLabel, TypeInfo, TypeUsage, TypeErased:
+		return false
+	}
+	return true
+}
+
+// typeOf returns the type that s names, without an allocation for those that are known.
+func typeOf(s string) Type { return Type(s) }
+
+const (
+	formatVersion = 1
+
+	// maxBatch is how many entries one append may have.
+	maxBatch = 1 << 20
+)
+
+// Entry is one line of a log. Which members count depends on Type.
+//
+// Path entries have a ParentID and make up the tree; the others stand beside it.
+type Entry struct {
+	Seq      int64     `json:"seq"`                // grows strictly
+	ID       string    `json:"id"`                 // "e" and Seq, or what an import brought
+	ParentID string    `json:"parentId,omitempty"` // path entries: the entry before it on the branch
+	Type     Type      `json:"type"`
+	Time     time.Time `json:"time,omitzero"`
+	At       *int64    `json:"at,omitempty"`   // offset of the parent (of a leaf: of its target), where it is not the line before
+	Batch    [2]int64  `json:"batch,omitzero"` // position in the batch, from 1, and its length; a batch counts whole or not at all
+
+	Format int    `json:"format,omitempty"` // session: of the log
+	Key    string `json:"key,omitempty"`    // session
+	From   *From  `json:"from,omitempty"`   // session: of a fork
+
+	Name   string          `json:"name,omitempty"`   // custom, custom_message
+	Hidden bool            `json:"hidden,omitempty"` // custom_message: not shown to people
+	Data   json.RawMessage `json:"data,omitempty"`   // custom, prompt; reset: what the host keeps
+
+	Summary      string   `json:"summary,omitempty"`      // compaction, branch_summary
+	FirstKept    *Ref     `json:"firstKept,omitempty"`    // compaction; nil: nothing before it
+	Keep         []Ref    `json:"keep,omitempty"`         // compaction: older messages that stay: of the system, pins, the open request
+	TokensBefore int      `json:"tokensBefore,omitempty"` // compaction
+	TokensAfter  int      `json:"tokensAfter,omitempty"`  // compaction
+	Degraded     bool     `json:"degraded,omitempty"`     // compaction: made without a model; the history keeps its messages
+	Repaired     []string `json:"repaired,omitempty"`     // compaction
+	Calls        int      `json:"calls,omitempty"`        // compaction: to the summarizer
+
+	Target string `json:"target,omitempty"` // edit, leaf, label
+	Omit   bool   `json:"omit,omitempty"`   // edit: the message is left out
+	Reason string `json:"reason,omitempty"` // edit, reset
+	Label  string `json:"label,omitempty"`  // label; "" removes it
+	Info   *Info  `json:"info,omitempty"`   // info
+
+	Usage *winnow.Usage `json:"usage,omitempty"` // usage
+	Model string        `json:"model,omitempty"` // usage
+
+	Delta json.RawMessage `json:"delta,omitempty"` // state: of the manager; base64 in a string if it is no JSON
+	Full  *FullState      `json:"full,omitempty"`  // state
+
+	Erased []string `json:"erased,omitempty"` // erased
+
+	Source  *Source         `json:"source,omitempty"`  // message: what the codec keeps
+	Exact   []exactBytes    `json:"exact,omitempty"`   // message: bytes that JSON cannot hold
+	Message *winnow.Message `json:"message,omitempty"` // message, custom_message, edit
+
+	offset   int64 // where it lies
+	targetAt int64 // leaf: where its target lies
+	beside   bool  // custom: not on the path
+}
+
+// From says where a fork comes from.
+type From struct {
+	Session string `json:"session"` // key
+	Entry   string `json:"entry"`
+}
+
+// Ref is an entry and where it lies.
+type Ref struct {
+	ID string `json:"id"`
+	At int64  `json:"at"`             // offset in the log
+	By *Ref   `json:"edit,omitempty"` // the edit that gives its content
+}
+
+// Info is what people know a session by. In an entry, nil and false say what is not changed.
+type Info struct {
+	Title    *string `json:"title,omitempty"`
+	Pinned   *bool   `json:"pinned,omitempty"`
+	Archived *bool   `json:"archived,omitempty"`
+}
+
+func (i *Info) merge(next *Info) {
+	if next == nil {
+		return
+	}
+	if next.Title != nil {
+		i.Title = next.Title
+	}
+	if next.Pinned != nil {
+		i.Pinned = next.Pinned
+	}
+	if next.Archived != nil {
+		i.Archived = next.Archived
+	}
+}
+
+// FullState is all that a reader has to know of what lies before it: the manager's state, and what side entries said.
+type FullState struct {
+	State  json.RawMessage   `json:"state,omitempty"`
+	Counts Counts            `json:"counters,omitzero"`
+	Info   Info              `json:"info,omitzero"`
+	Labels map[string]string `json:"labels,omitempty"` // by entry
+}
+
+// Source is what a [Codec] keeps of a message.
+type Source struct {
+	Codec string          `json:"codec"`
+	Data  json.RawMessage `json:"data"`
+}
+
+// exactBytes are bytes of a message that JSON cannot hold: invalid UTF-8, arguments that are no JSON or have line
+// breaks.
+type exactBytes struct {
+	Part      int    `json:"part"`
+	Text      []byte `json:"text,omitempty"`
+	Arguments []byte `json:"arguments,omitempty"`
+}
+
+// Counts counts what a log holds, on all branches.
+type Counts struct {
+	Entries     int                 `json:"entries,omitempty"`
+	Messages    map[winnow.Role]int `json:"messages,omitempty"`
+	Turns       int                 `json:"turns,omitempty"` // user messages that a person wrote
+	Compactions int                 `json:"compactions,omitempty"`
+	Degraded    int                 `json:"degraded,omitempty"` // of Compactions
+	Edits       int                 `json:"edits,omitempty"`
+	Usage       winnow.Usage        `json:"usage,omitzero"` // the sum of all calls
+	LastUsage   *winnow.Usage       `json:"lastUsage,omitempty"`
+}
+
+func (c *Counts) clone() Counts {
+	out := *c
+	out.Messages = make(map[winnow.Role]int, len(c.Messages))
+	for role, n := range c.Messages {
+		out.Messages[role] = n
+	}
+	return out
+}
+
+// add counts e.
+func (c *Counts) add(e *Entry) {
+	c.Entries++
+	switch e.Type {
+	case TypeMessage:
+		m := e.Message
+		if m == nil {
+			return
+		}
+		if c.Messages == nil {
+			c.Messages = make(map[winnow.Role]int, 4)
+		}
+		c.Messages[m.Role]++
+		if beginsTurn(m) {
+			c.Turns++
+		}
+		c.addUsage(m.Usage)
+	case TypeCompaction:
+		c.Compactions++
+		if e.Degraded {
+			c.Degraded++
+		}
+	case TypeEdit:
+		c.Edits++
+	case TypeUsage:
+		c.addUsage(e.Usage)
+	}
+}
+
+func (c *Counts) addUsage(u *winnow.Usage) {
+	if u == nil {
+		return
+	}
+	c.LastUsage = u
+	c.Usage.Input += u.Input
+	c.Usage.CacheRead += u.CacheRead
+	c.Usage.CacheWrite += u.CacheWrite
+	c.Usage.Output += u.Output
+}
+
+// beginsTurn says that a person wrote m.
+func beginsTurn(m *winnow.Message) bool {
+	return m.Role == winnow.RoleUser && !m.Injected && !m.Summary
+}

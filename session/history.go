@@ -1,0 +1,397 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/winnowgo/winnow"
+)
+
+// What a manager gets is a function of the log alone: the same code makes it in a running session and in one that was
+// opened again. A host whose history has another form after a restart rewrites the provider's cache.
+//
+//   - messages in Keep of the newest healthy compaction on the branch, those of the system that lead first,
+//   - the summary of that compaction,
+//   - the rest of Keep,
+//   - the messages from FirstKept on, each with the content of the newest edit of it on the branch.
+
+// loaded is what a log says at its leaf.
+type loaded struct {
+	header  *Entry
+	history []winnow.Message
+	places  []place // of the messages in history
+	prefix  int     // how many messages the newest compaction put before the first that it kept
+
+	from    *From // of a log that is not begun yet
+	leaf    line  // heads only, without texts
+	newest  line  // the last line that counts
+	seq     int64 // the highest one, of lines too that do not count
+	size    int64
+	isReset bool // the branch ends in a reset
+
+	state      []byte
+	deltas     [][]byte
+	stateSize  int // of state
+	deltasSize int // of deltas together
+
+	info    Info
+	labels  map[string]string
+	counts  Counts
+	damage  []Damage
+	unended bool // the log does not end in a newline
+}
+
+// place is where a message of a history comes from.
+type place struct {
+	ref       Ref
+	isSummary bool // ref is the compaction's
+}
+
+// load reads a log: from its end where that is in order, else whole.
+func load(ctx context.Context, log Log, codec Codec) (*loaded, error) {
+	size, err := log.Size()
+	if err != nil || size == 0 {
+		return &loaded{}, err
+	}
+	l, err := loadTail(log, size, codec)
+	if errors.Is(err, errSlow) || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrNotFound) {
+		l, err = loadWhole(ctx, log, size, codec)
+	}
+	return l, err
+}
+
+func loadTail(log Log, size int64, codec Codec) (*loaded, error) {
+	last := make([]byte, 1)
+	if _, err := log.ReadAt(last, size-1); err != nil {
+		return nil, err
+	}
+	if last[0] != '\n' {
+		return nil, errSlow
+	}
+	t := newTail(log, size)
+	var s sides
+	if err := t.sides(&s); err != nil {
+		return nil, err
+	}
+	l := &loaded{size: size, newest: withoutText(t.newest), seq: t.newest.seq}
+	l.take(&s)
+	header, err := t.lineAt(0)
+	if err == nil && header.kind == TypeSession {
+		l.header, err = header.decode()
+	} else {
+		err = errSlow
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := l.walk(t, codec); err != nil {
+		return nil, err
+	}
+	if len(l.damage) > 0 { // the whole log knows more of it
+		return nil, errSlow
+	}
+	return l, nil
+}
+
+func loadWhole(ctx context.Context, log Log, size int64, codec Codec) (*loaded, error) {
+	var s sides
+	t, err := newTree(ctx, log, size, &s)
+	if err != nil {
+		return nil, err
+	}
+	l := &loaded{size: size, newest: t.newest, seq: t.scan.seq, unended: t.scan.unended}
+	l.take(&s)
+	if t.header >= 0 {
+		header, err := t.line(t.header)
+		if err != nil {
+			return nil, err
+		}
+		if l.header, err = header.decode(); err != nil {
+			return nil, err
+		}
+	}
+	l.damage = append(t.scan.damage, t.lost...)
+	if t.current < 0 {
+		return l, nil
+	}
+	return l, l.walk(t, codec)
+}
+
+func withoutText(l line) line {
+	l.data, l.body = nil, nil
+	return l
+}
+
+func (l *loaded) take(s *sides) {
+	l.info, l.labels, l.counts = s.info, s.labels, s.counts()
+}
+
+// walk reads the branch from its leaf to where the history begins.
+func (l *loaded) walk(b branch, codec Codec) error {
+	w := walker{branch: b, loaded: l, edits: map[string]edit{}}
+	at, err := b.leaf()
+	if err != nil {
+		return err
+	}
+	l.leaf = withoutText(at)
+	l.isReset = at.kind == TypeReset
+	for at.kind != TypeSession {
+		if err := w.take(at); err != nil {
+			return err
+		}
+		if w.isComplete() {
+			break
+		}
+		id, offset := at.id, at.offset
+		next, whole, err := b.parent(at)
+		if errors.Is(err, ErrNotFound) {
+			l.damage = append(l.damage, Damage{Offset: offset, ID: id, Reason: "its parent is missing, and nothing is before it"})
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if !whole {
+			l.damage = append(l.damage, Damage{Offset: offset, ID: id, Reason: "its parent is missing: it follows " + next.id})
+			w.gap()
+		}
+		at = next
+	}
+	return w.finish(codec)
+}
+
+// walker collects what a branch holds, the newest first.
+type walker struct {
+	branch
+	*loaded
+	edits     map[string]edit
+	messages  []found
+	summary   *Entry // the newest healthy compaction
+	summaryAt int64
+	reached   bool // the first message that it kept
+	full      bool // a full state was found
+}
+
+// edit is an edit and where it lies. The zero edit is none.
+type edit struct {
+	*Entry
+	at int64
+}
+
+// found is a message of the history.
+type found struct {
+	message winnow.Message
+	place   place
+	source  *Source
+}
+
+func (w *walker) isComplete() bool { return w.full && w.summary != nil && w.reached }
+
+// gap forgets deltas: the state that they are of is missing.
+func (w *walker) gap() {
+	if !w.full {
+		w.deltas, w.deltasSize = nil, 0
+	}
+}
+
+func (w *walker) take(at line) error {
+	if w.summary != nil && w.summary.FirstKept != nil && at.offset < w.summary.FirstKept.At {
+		w.reached = true // it is missing: what is before it is in the summary
+	}
+	wanted := !w.reached
+	switch at.kind {
+	case TypeMessage, TypeCustomMessage, TypeBranchSummary:
+		if !wanted {
+			return nil
+		}
+	case TypeEdit, TypeCompaction:
+	case TypeState:
+		if w.full {
+			return nil
+		}
+	default:
+		return nil
+	}
+	e, err := w.entry(at)
+	if err != nil {
+		w.damage = append(w.damage, Damage{Offset: at.offset, ID: at.id, Reason: "the entry cannot be read"})
+		if at.kind == TypeState {
+			w.gap()
+		}
+		return nil
+	}
+	switch at.kind {
+	case TypeState:
+		return w.takeState(e)
+	case TypeEdit:
+		if w.edits[e.Target].Entry == nil {
+			w.edits[e.Target] = edit{e, at.offset}
+		}
+	case TypeCompaction:
+		if w.summary == nil && !e.Degraded {
+			w.summary, w.summaryAt = e, at.offset
+			w.reached = e.FirstKept == nil
+		}
+	default:
+		w.add(e, Ref{ID: at.id, At: at.offset}, w.edits[at.id])
+		if w.summary != nil && w.summary.FirstKept.ID == at.id {
+			w.reached = true
+		}
+	}
+	return nil
+}
+
+func (w *walker) takeState(e *Entry) error {
+	if e.Full == nil {
+		delta, err := bytesOfJSON(e.Delta)
+		if err != nil {
+			w.gap()
+			return nil
+		}
+		w.deltas = append(w.deltas, delta)
+		w.deltasSize += len(delta)
+		return nil
+	}
+	state, err := bytesOfJSON(e.Full.State)
+	if err != nil {
+		w.gap()
+		return nil
+	}
+	w.full = true
+	w.state, w.stateSize = state, len(state)
+	return nil
+}
+
+// add appends the message of e, with the content that edit gives it.
+func (w *walker) add(e *Entry, ref Ref, by edit) {
+	f := found{place: place{ref: Ref{ID: ref.ID, At: ref.At}}, source: e.Source}
+	if by.Entry != nil {
+		f.place.ref.By = &Ref{ID: by.ID, At: by.at}
+	}
+	switch {
+	case by.Entry != nil && by.Omit:
+		return
+	case by.Entry != nil && by.Message != nil:
+		f.message, f.source = *by.Message, nil
+	case e.Type == TypeBranchSummary:
+		f.message = branchSummaryMessage(e)
+	case e.Message != nil:
+		f.message = *e.Message
+	default:
+		return
+	}
+	w.messages = append(w.messages, f)
+}
+
+// finish puts the history together.
+func (w *walker) finish(codec Codec) error {
+	slices.Reverse(w.messages)
+	slices.Reverse(w.deltas)
+	if !w.full && len(w.deltas) > 0 {
+		w.deltas, w.deltasSize = nil, 0
+	}
+	if w.summary != nil {
+		kept, err := w.kept()
+		if err != nil {
+			return err
+		}
+		w.prefix = len(kept)
+		w.messages = append(kept, w.messages...)
+	}
+	w.history = make([]winnow.Message, len(w.messages))
+	w.places = make([]place, len(w.messages))
+	for i, f := range w.messages {
+		w.history[i], w.places[i] = f.message, f.place
+	}
+	return w.decodeSources(codec)
+}
+
+// kept returns what stands before the first kept message.
+func (w *walker) kept() ([]found, error) {
+	newer := w.messages
+	w.messages = nil
+	for _, ref := range w.summary.Keep {
+		at, err := w.find(ref)
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return nil, err
+		}
+		var e *Entry
+		if err == nil {
+			e, err = w.entry(at)
+		}
+		if err != nil {
+			w.damage = append(w.damage, Damage{Offset: ref.At, ID: ref.ID, Reason: "a message that a compaction keeps is missing"})
+			continue
+		}
+		by, err := w.editOf(ref)
+		if err != nil {
+			return nil, err
+		}
+		w.add(e, ref, by)
+	}
+	kept := w.messages
+	w.messages = newer
+	at := 0
+	for at < len(kept) && kept[at].message.Role == winnow.RoleSystem {
+		at++
+	}
+	summary := found{message: summaryMessage(w.summary), place: place{ref: Ref{ID: w.summary.ID, At: w.summaryAt}, isSummary: true}}
+	return slices.Insert(kept, at, summary), nil
+}
+
+// editOf returns the newest edit of a message that a compaction keeps.
+func (w *walker) editOf(ref Ref) (edit, error) {
+	if by := w.edits[ref.ID]; by.Entry != nil || ref.By == nil {
+		return by, nil
+	}
+	at, err := w.find(*ref.By)
+	if errors.Is(err, ErrNotFound) {
+		w.damage = append(w.damage, Damage{Offset: ref.By.At, ID: ref.By.ID, Reason: "the edit of a message that a compaction keeps is missing"})
+		return edit{}, nil
+	}
+	if err != nil {
+		return edit{}, err
+	}
+	e, err := w.entry(at)
+	return edit{e, at.offset}, err
+}
+
+// decodeSources lets the codec restore what winnow's form does not hold.
+func (w *walker) decodeSources(codec Codec) error {
+	if codec == nil {
+		return nil
+	}
+	sources := make([]json.RawMessage, len(w.messages))
+	known := false
+	for i, f := range w.messages {
+		if f.source != nil && f.source.Codec == codec.Name() {
+			sources[i], known = f.source.Data, true
+		}
+	}
+	if !known {
+		return nil
+	}
+	if err := codec.Decode(w.history, sources); err != nil {
+		w.damage = append(w.damage, Damage{Reason: "the codec cannot read its sources: " + err.Error()})
+		for i := range w.history {
+			w.history[i] = w.messages[i].message
+		}
+	}
+	return nil
+}
+
+// summaryMessage returns the message that a compaction leaves, as winnow.Manager made it.
+func summaryMessage(e *Entry) winnow.Message {
+	if e.Message != nil {
+		return *e.Message
+	}
+	return winnow.Message{Role: winnow.RoleUser, Summary: true, Parts: []winnow.Part{{Text: e.Summary}}}
+}
+
+const branchSummaryIntro = "This is a summary of a branch of the conversation that was left:\n\n"
+
+func branchSummaryMessage(e *Entry) winnow.Message {
+	return winnow.Message{ID: e.ID, Role: winnow.RoleUser, Injected: true, Parts: []winnow.Part{{Text: branchSummaryIntro + e.Summary}}}
+}

@@ -1,0 +1,37 @@
+// Package files is what a directory store needs of a file system. It runs on a directory of the operating system, and
+// in tests on one that loses power.
+package files
+
+import (
+	"io"
+	"io/fs"
+)
+
+// FS is a directory. Names are slash-separated paths within it.
+type FS interface {
+	// Open opens a regular file: os.O_RDONLY, or os.O_RDWR with or without os.O_CREATE and os.O_EXCL. A symbolic link
+	// is an error.
+	Open(name string, flag int, perm fs.FileMode) (File, error)
+	Mkdir(name string, perm fs.FileMode) error
+	Rename(from, to string) error // replaces to
+	Remove(name string) error
+	List(dir string) ([]string, error) // sorted
+	IsDir(name string) (bool, error)   // a symbolic link is an error
+	SyncDir(dir string) error          // makes its entries durable
+	// IsLinked says that name is still the name of f.
+	IsLinked(f File, name string) bool
+	Close() error
+}
+
+// File is an open file.
+type File interface {
+	io.ReaderAt
+	io.Writer // appends, in one write(2)
+	Size() (int64, error)
+	Truncate(size int64) error
+	Sync() error            // makes the data durable
+	Lock() error            // waits for the exclusive lock of the kernel, which ends with the process
+	TryLock() (bool, error) // false: another holds it
+	Unlock() error
+	Close() error // releases the lock
+}

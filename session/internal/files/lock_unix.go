@@ -1,0 +1,38 @@
+//go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
+
+package files
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// The locks are flock's: of the open file, not of the process, so that two goroutines exclude each other as two
+// processes do, and gone with the process.
+
+const cannotSyncDirs = false
+
+func lock(f *os.File) error { return flock(f, syscall.LOCK_EX) }
+
+func tryLock(f *os.File) (bool, error) {
+	err := flock(f, syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func unlock(f *os.File) error { return flock(f, syscall.LOCK_UN) }
+
+func flock(f *os.File, how int) error {
+	for {
+		err := syscall.Flock(int(f.Fd()), how)
+		if err == nil {
+			return nil
+		}
+		if err != syscall.EINTR {
+			return &os.PathError{Op: "flock", Path: f.Name(), Err: err}
+		}
+	}
+}

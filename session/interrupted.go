@@ -1,0 +1,90 @@
+package session
+
+import (
+	"context"
+
+	"github.com/winnowgo/winnow"
+)
+
+// Interruption is work that was not finished when a session was left, because its process ended or its host gave up.
+// Nothing of it is done again by itself.
+type Interruption struct {
+	// Unanswered says that the model has not answered the end of the conversation: the message of a person, or the
+	// results of its calls.
+	Unanswered bool
+
+	// Calls are tool calls of the newest answer that have no result. They may have run.
+	Calls []winnow.Part
+}
+
+// Interrupted returns what was not finished, nil if everything is.
+func (s *Session) Interrupted() *Interruption {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return interrupted(s.at.history)
+}
+
+// Interrupted returns what was not finished, nil if everything is. Somebody may be at it.
+func (v *View) Interrupted() *Interruption { return interrupted(v.History) }
+
+func interrupted(history []winnow.Message) *Interruption {
+	answered := map[string]int{}
+	for i := len(history) - 1; i >= 0; i-- {
+		m := &history[i]
+		switch {
+		case m.Role == winnow.RoleTool:
+			answered[m.ToolCallID]++
+			continue
+		case m.Role == winnow.RoleSystem || m.Summary && i < len(history)-1:
+			continue
+		case m.Role == winnow.RoleUser && i == len(history)-1 && m.Summary:
+			return nil
+		case m.Role == winnow.RoleUser:
+			return &Interruption{Unanswered: true}
+		}
+		open := openCalls(m, answered)
+		if len(open) > 0 {
+			return &Interruption{Calls: open}
+		}
+		if i < len(history)-1 && len(answered) > 0 {
+			return &Interruption{Unanswered: true}
+		}
+		return nil
+	}
+	return nil
+}
+
+// openCalls returns the calls of m that answered has no result for. Those of a turn that failed are never made.
+func openCalls(m *winnow.Message, answered map[string]int) (open []winnow.Part) {
+	if m.StopReason == "error" || m.StopReason == "aborted" {
+		return nil
+	}
+	for _, p := range m.Parts {
+		if p.Kind != winnow.KindToolCall {
+			continue
+		}
+		if answered[p.ID] > 0 {
+			answered[p.ID]--
+			continue
+		}
+		open = append(open, p)
+	}
+	return open
+}
+
+const abandonedText = "This call was interrupted: the program ended before it had the result. The call may have run, in whole or in part. Look before you repeat it."
+
+// Abandon gives the calls that [Session.Interrupted] names a result that says that they were interrupted and may have
+// run, so that the conversation can go on.
+func (s *Session) Abandon(ctx context.Context) error {
+	i := s.Interrupted()
+	if i == nil || len(i.Calls) == 0 {
+		return nil
+	}
+	results := make([]winnow.Message, len(i.Calls))
+	for n, call := range i.Calls {
+		results[n] = Result(call.ID, call.Name, abandonedText)
+		results[n].IsError = true
+	}
+	return s.Append(ctx, results...)
+}

@@ -1,0 +1,344 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"hash/crc32"
+	"io"
+	"strconv"
+	"time"
+)
+
+// A log is lines of JSON, each with a checksum as its last member:
+//
+//	{"seq":17,"id":"e17","parentId":"e16","type":"message","time":"…",…,"crc":"1f2e3d4c"}
+//
+// Lines are written in one form and read in any: what a person edited by hand counts too.
+
+const (
+	maxLine = 64 << 20 // bytes of a line
+
+	crcMember = `,"crc":"`
+	crcTail   = len(crcMember) + 8 + len(`"}`)
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// line is one line of a log.
+type line struct {
+	head
+	offset int64  // in the log
+	next   int64  // offset behind its newline
+	data   []byte // without line end and what is skipped around it; valid until the next one is read
+	body   []byte // of data, the members behind the head and before the checksum; nil: the line is not in our form
+}
+
+// head is what all entries have.
+type head struct {
+	seq    int64
+	id     string
+	parent string // "" in side entries
+	kind   Type
+	at     int64    // offset of the parent; -1: it is the line before
+	batch  [2]int64 // position in the batch and its length; 0, 0: the line stands alone
+}
+
+func (h *head) isPath() bool { return h.parent != "" }
+
+// parseLine reads the head of a line and checks its checksum. reason is not "" if the line does not count. data has no
+// line end.
+func parseLine(data []byte) (l line, reason string) {
+	l.data = data
+	if n := len(data) - crcTail; n > 0 && string(data[n:n+len(crcMember)]) == crcMember && bytes.HasSuffix(data, []byte(`"}`)) {
+		sum, err := strconv.ParseUint(string(data[n+len(crcMember):len(data)-2]), 16, 32)
+		if err != nil || crc32.Checksum(data[:n], castagnoli) != uint32(sum) {
+			return l, "wrong checksum"
+		}
+		if l.head.parse(&l, data[:n]) {
+			return l, ""
+		}
+	}
+	return l, l.parseAny()
+}
+
+// parse reads a head in the form in which it is written. text is the line before its checksum.
+func (h *head) parse(l *line, text []byte) bool {
+	p := headParser{text: text}
+	h.at = -1
+	if p.literal(`{"seq":`); p.bad {
+		return false
+	}
+	h.seq = p.number()
+	p.literal(`,"id":`)
+	h.id = p.quoted()
+	if p.has(`,"parentId":`) {
+		h.parent = p.quoted()
+	}
+	p.literal(`,"type":`)
+	h.kind = typeOf(p.quoted())
+	p.literal(`,"time":`)
+	p.quoted()
+	if p.has(`,"at":`) {
+		h.at = p.number()
+	}
+	if p.has(`,"batch":[`) {
+		h.batch[0] = p.number()
+		p.literal(`,`)
+		h.batch[1] = p.number()
+		p.literal(`]`)
+	}
+	if p.bad || h.seq <= 0 || h.id == "" || h.kind == "" || !h.batchIsValid() {
+		*h = head{}
+		return false
+	}
+	if len(p.text) > 0 && p.text[0] == ',' {
+		p.text = p.text[1:]
+	} else if len(p.text) > 0 {
+		*h = head{}
+		return false
+	}
+	l.body = p.text
+	return true
+}
+
+func (h *head) batchIsValid() bool {
+	return h.batch == [2]int64{} || h.batch[0] >= 1 && h.batch[0] <= h.batch[1] && h.batch[1] <= maxBatch
+}
+
+// headParser takes pieces off text. The first one that is missing makes it bad.
+type headParser struct {
+	text []byte
+	bad  bool
+}
+
+func (p *headParser) has(s string) bool {
+	if p.bad || len(p.text) < len(s) || string(p.text[:len(s)]) != s {
+		return false
+	}
+	p.text = p.text[len(s):]
+	return true
+}
+
+func (p *headParser) literal(s string) {
+	if !p.has(s) {
+		p.bad = true
+	}
+}
+
+func (p *headParser) number() int64 {
+	n, i := int64(0), 0
+	for i < len(p.text) && i < 18 && '0' <= p.text[i] && p.text[i] <= '9' {
+		n = n*10 + int64(p.text[i]-'0')
+		i++
+	}
+	p.bad = p.bad || i == 0
+	p.text = p.text[i:]
+	return n
+}
+
+// quoted takes a string without escapes.
+func (p *headParser) quoted() string {
+	if !p.has(`"`) {
+		p.bad = true
+		return ""
+	}
+	end := bytes.IndexByte(p.text, '"')
+	if end < 0 || bytes.IndexByte(p.text[:end], '\\') >= 0 {
+		p.bad = true
+		return ""
+	}
+	s := string(p.text[:end])
+	p.text = p.text[end+1:]
+	return s
+}
+
+// parseAny reads the head of any line of JSON.
+func (l *line) parseAny() (reason string) {
+	var h struct {
+		Seq      int64   `json:"seq"`
+		ID       string  `json:"id"`
+		ParentID string  `json:"parentId"`
+		Type     Type    `json:"type"`
+		At       *int64  `json:"at"`
+		Batch    []int64 `json:"batch"`
+		CRC      *string `json:"crc"`
+	}
+	if err := json.Unmarshal(l.data, &h); err != nil {
+		return "no JSON object"
+	}
+	if h.Seq <= 0 || h.ID == "" || h.Type == "" {
+		return "no entry: seq, id or type is missing"
+	}
+	if h.CRC != nil && !l.hasSum(*h.CRC) {
+		return "wrong checksum"
+	}
+	l.head = head{seq: h.Seq, id: h.ID, parent: h.ParentID, kind: h.Type, at: -1}
+	if h.At != nil {
+		l.at = *h.At
+	}
+	if len(h.Batch) == 2 {
+		l.batch = [2]int64(h.Batch)
+	}
+	if !l.batchIsValid() {
+		return "no entry: bad batch"
+	}
+	return ""
+}
+
+// hasSum says that sum is right for the text before the last checksum in the line.
+func (l *line) hasSum(sum string) bool {
+	n := bytes.LastIndex(l.data, []byte(crcMember))
+	want, err := strconv.ParseUint(sum, 16, 32)
+	return n > 0 && err == nil && crc32.Checksum(l.data[:n], castagnoli) == uint32(want)
+}
+
+// appendHead appends the head of an entry, without the closing brace.
+func appendHead(b []byte, e *Entry) []byte {
+	b = append(b, `{"seq":`...)
+	b = strconv.AppendInt(b, e.Seq, 10)
+	b = appendString(append(b, `,"id":`...), e.ID)
+	if e.ParentID != "" {
+		b = appendString(append(b, `,"parentId":`...), e.ParentID)
+	}
+	b = appendString(append(b, `,"type":`...), string(e.Type))
+	b = append(b, `,"time":"`...)
+	b = e.Time.UTC().AppendFormat(b, time.RFC3339Nano)
+	b = append(b, '"')
+	if e.At != nil {
+		b = strconv.AppendInt(append(b, `,"at":`...), *e.At, 10)
+	}
+	if e.Batch != [2]int64{} {
+		b = strconv.AppendInt(append(b, `,"batch":[`...), e.Batch[0], 10)
+		b = strconv.AppendInt(append(b, ','), e.Batch[1], 10)
+		b = append(b, ']')
+	}
+	return b
+}
+
+// appendString appends s as JSON. Most strings of heads need no escape.
+func appendString(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			q, _ := json.Marshal(s) // a string never fails
+			return append(b, q...)
+		}
+	}
+	b = append(b, '"')
+	b = append(b, s...)
+	return append(b, '"')
+}
+
+// appendSum closes the line that begins at b[start].
+func appendSum(b []byte, start int) []byte {
+	sum := crc32.Checksum(b[start:], castagnoli)
+	b = append(b, crcMember...)
+	const digits = "0123456789abcdef"
+	for shift := 28; shift >= 0; shift -= 4 {
+		b = append(b, digits[sum>>shift&15])
+	}
+	return append(b, '"', '}', '\n')
+}
+
+// trimLine removes what readers skip around a line: NULs (a hole that a power loss left), a byte order mark, the CR of
+// CRLF. It returns how many bytes it removed in front.
+func trimLine(data []byte) (trimmed []byte, front int, hasNUL bool) {
+	n := len(data)
+	for len(data) > 0 && data[0] == 0 {
+		data, hasNUL = data[1:], true
+	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	front = n - len(data)
+	for len(data) > 0 && (data[len(data)-1] == 0 || data[len(data)-1] == '\r') {
+		hasNUL = hasNUL || data[len(data)-1] == 0
+		data = data[:len(data)-1]
+	}
+	return data, front, hasNUL
+}
+
+// window reads a log in pieces.
+type window struct {
+	log  io.ReaderAt
+	size int64  // of the log: what lies behind it is not looked at
+	from int64  // offset of buf
+	buf  []byte //
+}
+
+const windowSize = 256 << 10
+
+// bytes returns the bytes from from to to, which lie within the log. They are valid until the next call.
+func (w *window) bytes(from, to int64) ([]byte, error) {
+	if from >= w.from && to <= w.from+int64(len(w.buf)) {
+		return w.buf[from-w.from : to-w.from], nil
+	}
+	return w.load(from, to, from, to)
+}
+
+// load reads from low to high, which include from to to.
+func (w *window) load(from, to, low, high int64) ([]byte, error) {
+	low, high = max(0, low), min(w.size, high)
+	n := int(high - low)
+	if cap(w.buf) < n {
+		w.buf = make([]byte, n)
+	}
+	w.buf = w.buf[:n]
+	w.from = low
+	if read, err := w.log.ReadAt(w.buf, low); err != nil && (err != io.EOF || read < n) {
+		w.buf = w.buf[:0]
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, err
+	}
+	return w.buf[from-low : to-low], nil
+}
+
+// lineAt returns the text that begins at offset, without its newline, and the offset behind it. ended is false if it
+// has no newline. tooLong text is cut at maxLine.
+func (w *window) lineAt(offset int64) (text []byte, next int64, ended bool, err error) {
+	for n := int64(windowSize); ; n *= 2 {
+		to := min(w.size, offset+n)
+		if end := w.from + int64(len(w.buf)); offset >= w.from && offset < end {
+			to = max(to, end)
+			if i := bytes.IndexByte(w.buf[offset-w.from:], '\n'); i >= 0 {
+				return w.buf[offset-w.from:][:i], offset + int64(i) + 1, true, nil
+			}
+		}
+		text, err := w.load(offset, to, offset, to)
+		if err != nil {
+			return nil, 0, false, err
+		}
+		if i := bytes.IndexByte(text, '\n'); i >= 0 {
+			return text[:i], offset + int64(i) + 1, true, nil
+		}
+		if to == w.size {
+			return text, to, false, nil
+		}
+		if n > maxLine {
+			return text, to, false, nil
+		}
+	}
+}
+
+// lineBefore returns the text of the line that ends at offset end, which lies behind its newline, without that, and
+// where it begins.
+func (w *window) lineBefore(end int64) (text []byte, start int64, err error) {
+	stop := end - 1 // the newline itself
+	for n := int64(windowSize); ; n *= 2 {
+		low := max(0, end-n)
+		if w.from < end && stop <= w.from+int64(len(w.buf)) {
+			if i := bytes.LastIndexByte(w.buf[:stop-w.from], '\n'); i >= 0 || w.from == 0 {
+				return w.buf[i+1 : stop-w.from], w.from + int64(i) + 1, nil
+			}
+			low = min(low, max(0, w.from-n))
+		}
+		if _, err := w.load(low, low, low, end); err != nil {
+			return nil, 0, err
+		}
+		if i := bytes.LastIndexByte(w.buf[:stop-w.from], '\n'); i >= 0 || low == 0 {
+			return w.buf[i+1 : stop-w.from], w.from + int64(i) + 1, nil
+		}
+		if n > maxLine {
+			return nil, low, ErrTooLarge
+		}
+	}
+}

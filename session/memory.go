@@ -1,0 +1,173 @@
+package session
+
+import (
+	"context"
+	"io"
+	"strconv"
+	"sync"
+)
+
+// memory is the [Backend] that keeps nothing: for private sessions and for tests.
+type memory struct {
+	queues queues
+	mu     sync.Mutex
+	logs   map[string]*memoryLogs
+}
+
+// memoryLogs are the logs of one key.
+type memoryLogs struct {
+	mu      sync.Mutex
+	logs    [][]byte
+	deleted bool
+}
+
+func newMemory() *memory { return &memory{logs: map[string]*memoryLogs{}} }
+
+func (m *memory) of(key string, create bool) *memoryLogs {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l := m.logs[key]
+	if l == nil && create {
+		l = &memoryLogs{}
+		m.logs[key] = l
+	}
+	return l
+}
+
+type memoryTurn struct {
+	memory *memory
+	key    string
+	once   sync.Once
+}
+
+func (m *memory) Turn(ctx context.Context, key string) (Turn, error) {
+	if err := checkKey(key); err != nil {
+		return nil, err
+	}
+	if err := m.queues.enter(ctx, key); err != nil {
+		return nil, &BusyError{Cause: err}
+	}
+	return &memoryTurn{memory: m, key: key}, nil
+}
+
+func (t *memoryTurn) Check() error { return nil }
+
+func (t *memoryTurn) Release() error {
+	t.once.Do(func() { t.memory.queues.leave(t.key) })
+	return nil
+}
+
+func (m *memory) Log(_ context.Context, key string, write bool) (Log, error) {
+	if err := checkKey(key); err != nil {
+		return nil, err
+	}
+	l := m.of(key, write)
+	if l == nil {
+		return nil, ErrNotFound
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.logs) == 0 && !write {
+		return nil, ErrNotFound
+	}
+	return &memoryLog{of: l, index: max(0, len(l.logs)-1)}, nil
+}
+
+func (m *memory) Next(_ context.Context, key string, lines []byte) (Log, error) {
+	l := m.of(key, true)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.logs = append(l.logs, append([]byte(nil), lines...))
+	return &memoryLog{of: l, index: len(l.logs) - 1}, nil
+}
+
+func (m *memory) Keys(context.Context) ([]string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var keys []string
+	for key, l := range m.logs {
+		l.mu.Lock()
+		if len(l.logs) > 0 {
+			keys = append(keys, key)
+		}
+		l.mu.Unlock()
+	}
+	return keys, nil
+}
+
+func (m *memory) Delete(_ context.Context, key string) error {
+	m.mu.Lock()
+	l := m.logs[key]
+	delete(m.logs, key)
+	m.mu.Unlock()
+	if l != nil {
+		l.mu.Lock()
+		l.deleted = true
+		l.mu.Unlock()
+	}
+	return nil
+}
+
+func (m *memory) Close() error { return nil }
+
+// memoryLog is an open log.
+type memoryLog struct {
+	of     *memoryLogs
+	index  int
+	closed bool
+}
+
+func (l *memoryLog) ID() string { return strconv.Itoa(l.index) }
+
+func (l *memoryLog) text() []byte {
+	if l.index < len(l.of.logs) {
+		return l.of.logs[l.index]
+	}
+	return nil
+}
+
+func (l *memoryLog) Size() (int64, error) {
+	l.of.mu.Lock()
+	defer l.of.mu.Unlock()
+	return int64(len(l.text())), nil
+}
+
+func (l *memoryLog) ReadAt(p []byte, off int64) (int, error) {
+	l.of.mu.Lock()
+	defer l.of.mu.Unlock()
+	text := l.text()
+	if off >= int64(len(text)) {
+		return 0, io.EOF
+	}
+	n := copy(p, text[off:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+func (l *memoryLog) Append(_ context.Context, end int64, lines []byte, _ bool) error {
+	l.of.mu.Lock()
+	defer l.of.mu.Unlock()
+	size := int64(len(l.text()))
+	switch {
+	case l.closed:
+		return ErrClosed
+	case l.of.deleted:
+		return ErrDeleted
+	case l.index+1 < len(l.of.logs):
+		return &MovedError{Next: true}
+	case end != size:
+		return &MovedError{Size: size}
+	}
+	if len(l.of.logs) == 0 {
+		l.of.logs = [][]byte{nil}
+	}
+	l.of.logs[l.index] = append(l.of.logs[l.index], lines...)
+	return nil
+}
+
+func (l *memoryLog) Close() error {
+	l.closed = true
+	return nil
+}

@@ -1,0 +1,95 @@
+package session
+
+import (
+	"context"
+	"errors"
+
+	"github.com/winnowgo/winnow"
+)
+
+// What is written beside the branch needs no turn: a title can be set while a model call runs.
+
+// SetInfo changes what info says of a session: fields that are nil stay.
+func (s *Store) SetInfo(ctx context.Context, key string, info Info) error {
+	return s.beside(ctx, key, func() *Entry { return &Entry{Type: TypeInfo, Info: &info} })
+}
+
+// SetLabel gives an entry a name; "" removes it.
+func (s *Store) SetLabel(ctx context.Context, key, entry, label string) error {
+	return s.beside(ctx, key, func() *Entry { return &Entry{Type: TypeLabel, Target: entry, Label: label} })
+}
+
+// AddUsage counts what a call was billed that left no message: a title, a search. model may be "".
+func (s *Store) AddUsage(ctx context.Context, key, model string, usage winnow.Usage) error {
+	return s.beside(ctx, key, func() *Entry { return &Entry{Type: TypeUsage, Model: model, Usage: &usage} })
+}
+
+// Note stores data of the host's beside the branch, as JSON.
+func (s *Store) Note(ctx context.Context, key, name string, data []byte) error {
+	line, err := oneLine(data)
+	if err != nil {
+		return err
+	}
+	return s.beside(ctx, key, func() *Entry { return &Entry{Type: TypeCustom, Name: name, Data: line, beside: true} })
+}
+
+// beside appends an entry to a session that there is, whoever has its turn.
+func (s *Store) beside(ctx context.Context, key string, entry func() *Entry) error {
+	for {
+		o, err := s.besideSession(ctx, key)
+		if err != nil {
+			return err
+		}
+		err = o.write(ctx, true, entry())
+		err = errors.Join(err, o.Close())
+		if !errors.Is(err, ErrConflict) { // the branch went on, or the log was replaced
+			return err
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// besideSession opens a session without its turn. Only the newest line of the log is read: side entries need no more.
+func (s *Store) besideSession(ctx context.Context, key string) (*Session, error) {
+	if view, err := s.backend.Log(ctx, key, false); err != nil {
+		return nil, err
+	} else if err := view.Close(); err != nil {
+		return nil, err
+	}
+	log, err := s.backend.Log(ctx, key, true)
+	if err != nil {
+		return nil, err
+	}
+	o := &Session{store: s, key: key, log: log, beside: true}
+	if err = o.reloadEnd(ctx); err == nil && o.at.size == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return nil, errors.Join(err, o.Close())
+	}
+	return o, nil
+}
+
+// reloadEnd reads only what an entry beside the branch has to know.
+func (s *Session) reloadEnd(ctx context.Context) error {
+	size, err := s.log.Size()
+	if err != nil || size == 0 {
+		return err
+	}
+	t := newTail(s.log, size)
+	last := make([]byte, 1)
+	if _, err := s.log.ReadAt(last, size-1); err != nil {
+		return err
+	}
+	newest, err := t.before(size)
+	if last[0] != '\n' || errors.Is(err, errSlow) || err == nil && newest.batch[0] != newest.batch[1] {
+		return s.reload(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	s.at.size, s.at.newest, s.at.seq, s.at.header = size, withoutText(newest), newest.seq, &Entry{}
+	return nil
+}

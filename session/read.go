@@ -1,0 +1,235 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Damage is a place of a log that does not count.
+type Damage struct {
+	Offset int64  `json:"offset"`
+	Length int64  `json:"length"` // 0: of a line that counts, but not as it says
+	ID     string `json:"id,omitempty"`
+	Reason string `json:"reason"`
+}
+
+func (d Damage) String() string {
+	if d.ID != "" {
+		return fmt.Sprintf("offset %d, entry %s: %s", d.Offset, d.ID, d.Reason)
+	}
+	return fmt.Sprintf("offset %d, %d bytes: %s", d.Offset, d.Length, d.Reason)
+}
+
+// branch is how a history is read from a log: entries from a leaf towards the root.
+type branch interface {
+	// leaf returns the newest entry of the branch. It is the header's where the branch is empty.
+	leaf() (line, error)
+	// parent returns the path entry before l, which is no header. whole is false if an entry is missing between them.
+	parent(l line) (p line, whole bool, err error)
+	// find returns the entry that r names.
+	find(r Ref) (line, error)
+	// entry returns a line decoded.
+	entry(l line) (*Entry, error)
+}
+
+// errSlow: the log is not as it was written. It has to be read from the beginning.
+var errSlow = errors.New("session: the log has to be read whole")
+
+// tail reads a log from its end: what it costs depends on the part that is in use, not on the length of the log. It
+// knows only what it has read, and gives up with errSlow where that is not in order.
+type tail struct {
+	w       window
+	ahead   window // for what lies elsewhere
+	decoded map[int64]*Entry
+	newest  line     // the last line of the log
+	start   line     // leaf
+	checked [2]int64 // offsets between which batches are known to be whole
+}
+
+func newTail(log Log, size int64) *tail {
+	return &tail{w: window{log: log, size: size}, ahead: window{log: log, size: size}, decoded: map[int64]*Entry{}}
+}
+
+// before returns the line before the one at offset.
+func (t *tail) before(offset int64) (line, error) {
+	for offset > 0 {
+		text, start, err := t.w.lineBefore(offset)
+		if err != nil {
+			return line{}, err
+		}
+		if len(text) == 0 {
+			offset = start
+			continue
+		}
+		return parseAt(text, start, offset)
+	}
+	return line{}, errSlow
+}
+
+// parseAt parses the text of a line that has to be in order.
+func parseAt(text []byte, start, next int64) (line, error) {
+	trimmed, front, hasNUL := trimLine(text)
+	if hasNUL {
+		return line{}, errSlow
+	}
+	l, reason := parseLine(trimmed)
+	if reason != "" {
+		return line{}, errSlow
+	}
+	l.offset, l.next = start+int64(front), next
+	return l, nil
+}
+
+// lineAt returns the line at offset, which is read beside the others.
+func (t *tail) lineAt(offset int64) (line, error) {
+	if offset < 0 || offset >= t.w.size {
+		return line{}, errSlow
+	}
+	w := &t.ahead
+	if offset >= t.w.from && offset < t.w.from+int64(len(t.w.buf)) {
+		w = &t.w
+	}
+	text, next, ended, err := w.lineAt(offset)
+	if err != nil || !ended {
+		return line{}, errors.Join(err, errSlow)
+	}
+	return parseAt(text, offset, next)
+}
+
+// checkBatch gives up if l belongs to a batch that is not whole.
+func (t *tail) checkBatch(l line) error {
+	if l.batch[1] < 2 || t.checked[0] <= l.offset && l.offset < t.checked[1] {
+		return nil
+	}
+	first, last := l, l
+	for first.batch[0] > 1 {
+		p, err := t.before(first.offset)
+		if err != nil || !follows(&p, &first) {
+			return errors.Join(err, errSlow)
+		}
+		first = p
+	}
+	for last.batch[0] < last.batch[1] {
+		n, err := t.lineAt(last.next)
+		if err != nil || !follows(&last, &n) {
+			return errors.Join(err, errSlow)
+		}
+		last = n
+	}
+	t.checked = [2]int64{first.offset, last.next}
+	return nil
+}
+
+// follows says that b is the line behind a in its batch.
+func follows(a, b *line) bool {
+	return a.batch[1] == b.batch[1] && a.batch[0]+1 == b.batch[0] && a.seq+1 == b.seq
+}
+
+// sides reads back to the newest full state, for the leaf and what side entries say.
+func (t *tail) sides(s *sides) error {
+	found := false
+	newer := int64(-1)
+	for at := t.w.size; ; {
+		l, err := t.before(at)
+		if err != nil {
+			return err
+		}
+		if newer >= 0 && l.seq >= newer {
+			return errSlow
+		}
+		newer = l.seq
+		if t.newest.id == "" {
+			t.newest = l
+		}
+		at = l.offset
+		again, err := t.wholeBatch(l)
+		if err != nil {
+			return err
+		}
+		l = again
+		if !found && (l.isPath() || l.kind == TypeLeaf || l.kind == TypeSession) {
+			found = true
+			t.start = l
+			if l.kind == TypeLeaf {
+				if err := t.startAtTarget(l); err != nil {
+					return err
+				}
+			}
+		}
+		e, err := t.entry(l)
+		if err != nil {
+			return errSlow
+		}
+		if l.kind == TypeMessage || l.kind == TypeState {
+			t.decoded[l.offset] = e
+		}
+		if s.add(e) {
+			return nil
+		}
+		if l.kind == TypeSession {
+			if l.offset > 3 || l.seq != 1 { // behind a byte order mark at most
+				return errSlow
+			}
+			return nil
+		}
+	}
+}
+
+// wholeBatch checks the batch of l and returns l with its text, which that may have moved.
+func (t *tail) wholeBatch(l line) (line, error) {
+	if l.batch[1] < 2 {
+		return l, nil
+	}
+	if err := t.checkBatch(l); err != nil {
+		return l, err
+	}
+	return t.lineAt(l.offset)
+}
+
+func (t *tail) startAtTarget(l line) error {
+	e, err := l.decode()
+	if err != nil {
+		return errSlow
+	}
+	t.start, err = t.lineAt(l.at)
+	if err == nil && t.start.id != e.Target {
+		err = errSlow
+	}
+	return err
+}
+
+func (t *tail) leaf() (line, error) { return t.lineAt(t.start.offset) }
+
+func (t *tail) parent(l line) (p line, whole bool, err error) {
+	want := l.parent
+	if l.at >= 0 {
+		p, err = t.lineAt(l.at)
+	} else {
+		p, err = t.before(l.offset)
+	}
+	if err == nil && (p.id != want || p.seq >= l.seq) {
+		err = errSlow
+	}
+	if err == nil {
+		p, err = t.wholeBatch(p)
+	}
+	return p, true, err
+}
+
+func (t *tail) find(r Ref) (line, error) {
+	l, err := t.lineAt(r.At)
+	if err == nil && l.id != r.ID {
+		err = errSlow
+	}
+	if err == nil {
+		l, err = t.wholeBatch(l)
+	}
+	return l, err
+}
+
+func (t *tail) entry(l line) (*Entry, error) {
+	if e := t.decoded[l.offset]; e != nil {
+		return e, nil
+	}
+	return l.decode()
+}

@@ -1,0 +1,351 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"hash/crc32"
+	"strconv"
+)
+
+// scanner reads a log from its beginning: all lines that count, and where there are others. It takes time linear in
+// the log and memory of the longest line.
+type scanner struct {
+	w       window
+	ahead   window // for the lines of a batch, once it is known to be whole
+	from    int64  // where it begins
+	seq     int64  // of the last line that counted
+	pending []line // of a batch that goes on, without their texts
+	damage  []Damage
+	unended bool  // the log does not end in a newline
+	valid   int64 // offset behind the last line that counts
+}
+
+func newScanner(log Log, size int64) *scanner {
+	return &scanner{w: window{log: log, size: size}, ahead: window{log: log, size: size}}
+}
+
+// maxDamage is how many places are told apart; what is beyond is in the last of them.
+const maxDamage = 10_000
+
+func (s *scanner) report(offset, length int64, id, reason string) {
+	if n := len(s.damage); n >= maxDamage {
+		d := &s.damage[n-1]
+		d.Length, d.ID, d.Reason = offset+length-d.Offset, "", "more damage than is listed"
+		return
+	}
+	s.damage = append(s.damage, Damage{Offset: offset, Length: length, ID: id, Reason: reason})
+}
+
+// scan calls yield with each line that counts, in order. Its text is valid during the call.
+func (s *scanner) scan(ctx context.Context, yield func(*line) error) error {
+	for at, n := s.from, 0; at < s.w.size; n++ {
+		if n&1023 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		text, next, ended, err := s.w.lineAt(at)
+		if err != nil {
+			return err
+		}
+		if len(text) > maxLine {
+			s.breakBatch("one of its lines is damaged")
+			s.report(at, next-at, "", "longer than a line may be")
+		} else if err := s.text(text, at, next, ended, yield); err != nil {
+			return err
+		}
+		s.unended = !ended
+		at = next
+	}
+	s.breakBatch("the batch is not complete")
+	return nil
+}
+
+// text takes one line of the file.
+func (s *scanner) text(text []byte, at, next int64, ended bool, yield func(*line) error) error {
+	trimmed, front, hasNUL := trimLine(text)
+	if hasNUL {
+		s.report(at, int64(len(text)-len(trimmed)), "", "NULs")
+	}
+	if len(bytes.TrimSpace(trimmed)) == 0 {
+		return nil
+	}
+	at += int64(front)
+	l, reason := parseLine(trimmed)
+	l.offset, l.next = at, next
+	if reason == "" {
+		return s.take(&l, yield)
+	}
+	if !ended && reason == "no JSON object" {
+		reason = "an unfinished line"
+	}
+	pieces := wholeLines(trimmed)
+	if len(pieces) == 0 {
+		s.breakBatch("one of its lines is damaged")
+		s.report(at, int64(len(trimmed)), "", reason)
+		return nil
+	}
+	return s.pieces(trimmed, at, pieces, yield)
+}
+
+// pieces takes the lines that are whole within one that is damaged: between two of them a newline is missing.
+func (s *scanner) pieces(text []byte, at int64, pieces [][2]int, yield func(*line) error) error {
+	from := 0
+	for _, p := range append(pieces, [2]int{len(text), len(text)}) {
+		if p[0] > from {
+			s.breakBatch("one of its lines is damaged")
+			s.report(at+int64(from), int64(p[0]-from), "", "no entry")
+		}
+		if from = p[1]; p[0] == p[1] {
+			continue
+		}
+		l, reason := parseLine(text[p[0]:p[1]])
+		l.offset, l.next = at+int64(p[0]), at+int64(p[1])
+		if reason != "" {
+			s.report(l.offset, l.next-l.offset, "", reason)
+		} else if err := s.take(&l, yield); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take yields l, or holds it back until its batch is complete.
+func (s *scanner) take(l *line, yield func(*line) error) error {
+	if l.seq <= s.seq {
+		s.breakBatch("the batch is not complete")
+		s.report(l.offset, int64(len(l.data)), l.id, "seq does not grow")
+		return nil
+	}
+	if n := len(s.pending); n > 0 && !follows(&s.pending[n-1], l) {
+		s.breakBatch("the batch is not complete")
+	}
+	if l.batch[1] > 1 && l.batch[0] > 1 && len(s.pending) == 0 {
+		s.seq = l.seq
+		s.report(l.offset, int64(len(l.data)), l.id, "the beginning of its batch is missing")
+		return nil
+	}
+	s.seq = l.seq
+	if l.batch[0] == l.batch[1] && len(s.pending) == 0 {
+		s.valid = l.next
+		return yield(l)
+	}
+	s.pending = append(s.pending, *l)
+	if l.batch[0] < l.batch[1] {
+		return nil
+	}
+	batch := s.pending
+	s.pending = nil
+	for i := range batch {
+		b := &batch[i]
+		text, err := s.ahead.bytes(b.offset, b.offset+int64(len(b.data)))
+		if err != nil {
+			return err
+		}
+		again, _ := parseLine(text)
+		again.offset, again.next = b.offset, b.next
+		if err := yield(&again); err != nil {
+			return err
+		}
+	}
+	s.valid = l.next
+	return nil
+}
+
+// breakBatch gives up the batch that was not finished.
+func (s *scanner) breakBatch(reason string) {
+	for _, l := range s.pending {
+		s.report(l.offset, int64(len(l.data)), l.id, reason)
+	}
+	s.pending = nil
+}
+
+// maxPieces is how many beginnings of lines are looked at within a damaged one, so that a text full of them costs
+// no more than the others.
+const maxPieces = 16
+
+const lineStart = `{"seq":`
+
+// wholeLines returns where in text, which is no line, whole lines in our form are: after a newline was lost, or lines
+// were fused.
+func wholeLines(text []byte) (pieces [][2]int) {
+	from := 0
+	for n := 0; n < maxPieces; n++ {
+		i := bytes.Index(text[from:], []byte(lineStart))
+		if i < 0 {
+			break
+		}
+		from += i
+		if length := lineLength(text[from:]); length > 0 {
+			pieces = append(pieces, [2]int{from, from + length})
+			from += length
+			continue
+		}
+		from++
+	}
+	if n := len(pieces); n > 0 && pieces[n-1][1] == len(text) {
+		return pieces
+	}
+	// A line at the end, behind text with more beginnings than were looked at.
+	if i := bytes.LastIndex(text[from:], []byte(lineStart)); i >= 0 {
+		if last := from + i; lineLength(text[last:]) == len(text)-last {
+			pieces = append(pieces, [2]int{last, len(text)})
+		}
+	}
+	return pieces
+}
+
+// lineLength returns the length of the line in our form that text begins with, or 0.
+func lineLength(text []byte) int {
+	sum, done := uint32(0), 0
+	for at := 0; ; {
+		i := bytes.Index(text[at:], []byte(crcMember))
+		if i < 0 || at+i+crcTail > len(text) {
+			return 0
+		}
+		at += i
+		sum = crc32.Update(sum, castagnoli, text[done:at])
+		done = at
+		end := at + crcTail
+		if want, err := strconv.ParseUint(string(text[end-10:end-2]), 16, 32); err == nil && uint32(want) == sum && string(text[end-2:end]) == `"}` && json.Valid(text[:end]) {
+			return end
+		}
+		at++
+	}
+}
+
+// tree is all path entries of a log. It reads any log, from its beginning.
+type tree struct {
+	lines   []node
+	index   map[string]int
+	header  int // -1: none
+	newest  line
+	current int // leaf; -1: none
+	read    window
+	scan    *scanner
+	lost    []Damage // parents that are missing
+}
+
+// node is where an entry lies.
+type node struct {
+	head
+	offset, next int64
+	length       int
+}
+
+// newTree scans a log. Messages in our form are not decoded, but for those that s has to count.
+func newTree(ctx context.Context, log Log, size int64, s *sides) (*tree, error) {
+	t := &tree{index: map[string]int{}, header: -1, current: -1, read: window{log: log, size: size}, scan: newScanner(log, size)}
+	since := 0 // the newest full state
+	err := t.scan.scan(ctx, func(l *line) error {
+		var e *Entry
+		if l.body == nil || l.kind != TypeMessage && l.kind != TypeState {
+			var err error
+			if e, err = l.decode(); err != nil {
+				t.scan.report(l.offset, int64(len(l.data)), l.id, "the entry cannot be read")
+				return nil
+			}
+		}
+		if reason := t.add(l, e); reason != "" {
+			t.scan.report(l.offset, int64(len(l.data)), l.id, reason)
+			return nil
+		}
+		if l.kind == TypeState && (e != nil && e.Full != nil || bytes.HasPrefix(l.body, []byte(`"full":`))) {
+			since = len(t.lines) - 1
+		}
+		return nil
+	})
+	if err != nil || s == nil {
+		return t, err
+	}
+	for i := len(t.lines) - 1; i >= since; i-- {
+		l, err := t.line(i)
+		if err != nil {
+			return nil, err
+		}
+		e, err := l.decode()
+		if err != nil {
+			t.scan.report(l.offset, int64(len(l.data)), l.id, "the entry cannot be read")
+			continue
+		}
+		s.add(e)
+	}
+	return t, nil
+}
+
+// add takes an entry, or says why not. e is decoded where its type is neither message nor state.
+func (t *tree) add(l *line, e *Entry) (reason string) {
+	if _, twice := t.index[l.id]; twice {
+		return "another entry has this id"
+	}
+	if l.kind == TypeSession && t.header >= 0 {
+		return "a second header"
+	}
+	i := len(t.lines)
+	t.lines = append(t.lines, node{head: l.head, offset: l.offset, next: l.next, length: len(l.data)})
+	t.index[l.id] = i
+	t.newest = line{head: l.head, offset: l.offset, next: l.next}
+	switch {
+	case l.kind == TypeSession:
+		t.header, t.current = i, i
+	case l.kind == TypeLeaf:
+		if target, ok := t.index[e.Target]; ok {
+			t.current = target
+		} else {
+			t.lost = append(t.lost, Damage{Offset: l.offset, ID: l.id, Reason: "the target " + e.Target + " is missing"})
+		}
+	case l.isPath():
+		t.current = i
+	}
+	return ""
+}
+
+func (t *tree) line(i int) (line, error) {
+	n := t.lines[i]
+	text, err := t.read.bytes(n.offset, n.offset+int64(n.length))
+	if err != nil {
+		return line{}, err
+	}
+	l, _ := parseLine(text)
+	l.offset, l.next = n.offset, n.next
+	return l, nil
+}
+
+func (t *tree) leaf() (line, error) {
+	if t.current < 0 {
+		return line{}, ErrNotFound
+	}
+	return t.line(t.current)
+}
+
+// parent of an entry whose parent is missing is the nearest path entry before it.
+func (t *tree) parent(l line) (line, bool, error) {
+	i, whole := t.parentOf(t.index[l.id])
+	if i < 0 {
+		return line{}, false, ErrNotFound
+	}
+	p, err := t.line(i)
+	return p, whole, err
+}
+
+// parentOf returns the index of the parent of entry i, or -1.
+func (t *tree) parentOf(i int) (parent int, whole bool) {
+	if p, ok := t.index[t.lines[i].parent]; ok && p < i {
+		return p, true
+	}
+	for p := i - 1; p >= 0; p-- {
+		if t.lines[p].isPath() || t.lines[p].kind == TypeSession {
+			return p, false
+		}
+	}
+	return -1, false
+}
+
+func (t *tree) find(r Ref) (line, error) {
+	i, ok := t.index[r.ID]
+	if !ok {
+		return line{}, ErrNotFound
+	}
+	return t.line(i)
+}
+
+func (t *tree) entry(l line) (*Entry, error) { return l.decode() }

@@ -1,0 +1,336 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+
+	"github.com/winnowgo/winnow"
+)
+
+// Session is a session whose turn one has, from [Store.Open] to Close. It is safe for concurrent use; what is written
+// at the same time gets an order.
+//
+// After [ErrConflict], [ErrDeleted], [ErrSync] and [ErrClosed] it is good for nothing but Close. After any other
+// error it is as it was.
+type Session struct {
+	store *Store
+	key   string
+	turn  Turn
+
+	mu      sync.Mutex // protects what follows
+	log     Log
+	at      loaded
+	encoder encoder
+	manager *winnow.Manager // nil: made when it is wanted
+	journal [][]byte        // deltas of the manager that are not written yet
+	dead    error
+	beside  bool // without the turn: nothing but entries beside the branch
+}
+
+// User returns a message of a person.
+func User(text string) winnow.Message {
+	return winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: text}}}
+}
+
+// Result returns the result of a tool call.
+func Result(callID, tool, text string) winnow.Message {
+	return winnow.Message{Role: winnow.RoleTool, ToolCallID: callID, ToolName: tool, Parts: []winnow.Part{{Text: text}}}
+}
+
+// Key returns the key of the session.
+func (s *Session) Key() string { return s.key }
+
+// View returns what the session holds now. Nobody writes to the elements of its lists.
+func (s *Session) View() *View {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.at.view(s.key)
+}
+
+// Close ends the turn. What was acknowledged is stored already.
+func (s *Session) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	if s.manager != nil {
+		s.manager.Close()
+	}
+	if s.log != nil {
+		errs = append(errs, s.log.Close())
+	}
+	if s.turn != nil {
+		errs = append(errs, s.turn.Release())
+	}
+	s.manager, s.log, s.turn, s.at = nil, nil, nil, loaded{}
+	if s.dead == nil {
+		s.dead = ErrClosed
+	}
+	return errors.Join(errs...)
+}
+
+// reload reads the log anew.
+func (s *Session) reload(ctx context.Context) error {
+	l, err := load(ctx, s.log, s.store.opts.Codec)
+	if err == nil {
+		err = l.checkHeader(s.key)
+	}
+	if err != nil {
+		return err
+	}
+	s.at = *l
+	return nil
+}
+
+// Append adds messages to the conversation: all of them or none. They are stored when it returns. The messages and
+// what they point to are not to be changed afterwards.
+func (s *Session) Append(ctx context.Context, messages ...winnow.Message) error {
+	if len(messages) == 0 {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	entries, err := s.messageEntries(messages)
+	if err != nil {
+		return err
+	}
+	if err := s.write(ctx, true, entries...); err != nil {
+		return err
+	}
+	for _, e := range entries {
+		s.at.history = append(s.at.history, *e.Message)
+		s.at.places = append(s.at.places, place{ref: Ref{ID: e.ID, At: e.offset}})
+	}
+	return nil
+}
+
+// messageEntries returns the entries of messages, as they are stored and as they go on in this session.
+func (s *Session) messageEntries(messages []winnow.Message) ([]*Entry, error) {
+	codec := s.store.opts.Codec
+	entries := make([]*Entry, len(messages))
+	for i := range messages {
+		m, err := canonical(messages[i], codec != nil)
+		if err != nil {
+			return nil, err
+		}
+		entries[i] = &Entry{Type: TypeMessage, Message: &m}
+	}
+	if codec == nil {
+		return entries, nil
+	}
+	sources, err := codec.Encode(messages)
+	if err != nil {
+		return nil, fmt.Errorf("session: the codec %s: %w", codec.Name(), err)
+	}
+	if len(sources) != len(messages) {
+		return nil, fmt.Errorf("session: the codec %s gave %d sources for %d messages", codec.Name(), len(sources), len(messages))
+	}
+	for i, source := range sources {
+		if source == nil {
+			continue
+		}
+		if source, err = oneLine(source); err != nil {
+			return nil, fmt.Errorf("session: the codec %s: %w", codec.Name(), err)
+		}
+		entries[i].Source = &Source{Codec: codec.Name(), Data: source}
+	}
+	return entries, nil
+}
+
+// write appends entries behind the leaf, as one batch. The lock is held.
+func (s *Session) write(ctx context.Context, durable bool, entries ...*Entry) error {
+	if s.dead != nil {
+		return s.dead
+	}
+	for {
+		lines, err := s.encode(entries)
+		if err != nil {
+			return err
+		}
+		err = s.log.Append(ctx, s.at.size, lines, durable && s.store.opts.Durability == Sync)
+		var moved *MovedError
+		switch {
+		case err == nil:
+			s.advance(entries)
+			return nil
+		case errors.As(err, &moved) && !moved.Written && !moved.Next:
+			if err := s.takeIn(ctx, moved.Size); err != nil {
+				return s.kill(err)
+			}
+			continue
+		case errors.As(err, &moved) && moved.Written && s.beside:
+			return nil // where it lies does not matter
+		case errors.As(err, &moved):
+			err = ErrConflict
+		}
+		if errors.Is(err, ErrConflict) || errors.Is(err, ErrDeleted) || errors.Is(err, ErrSync) || errors.Is(err, ErrClosed) {
+			return s.kill(err)
+		}
+		return fmt.Errorf("session: writing to %q: %w", s.key, err)
+	}
+}
+
+// kill ends the use of the session.
+func (s *Session) kill(err error) error {
+	s.dead = fmt.Errorf("session %q: %w", s.key, err)
+	return s.dead
+}
+
+// encode gives entries their heads and returns their lines.
+func (s *Session) encode(entries []*Entry) ([]byte, error) {
+	x := &s.encoder
+	x.lines = x.lines[:0]
+	if s.at.unended {
+		x.lines = append(x.lines, '\n')
+	}
+	now := s.store.opts.Now()
+	c := cursor{seq: s.at.seq, previous: s.at.newest.offset, leaf: s.at.leaf.id, leafAt: s.at.leaf.offset, isEmpty: s.at.size == 0}
+	if s.at.newest.next != s.at.size { // damage lies between
+		c.previous = -1
+	}
+	if c.isEmpty {
+		header := s.newHeader()
+		header.Time = now
+		c.place(header, int64(len(x.lines)))
+		if err := x.append(header); err != nil {
+			return nil, err
+		}
+		s.at.header = header
+	}
+	if len(entries) > maxBatch {
+		return nil, ErrTooLarge
+	}
+	for i, e := range entries {
+		e.Time = now
+		if e.Batch = [2]int64{}; len(entries) > 1 {
+			e.Batch = [2]int64{int64(i) + 1, int64(len(entries))}
+		}
+		c.place(e, s.at.size+int64(len(x.lines)))
+		if err := x.append(e); err != nil {
+			return nil, err
+		}
+	}
+	return x.lines, nil
+}
+
+func (s *Session) newHeader() *Entry {
+	return &Entry{Type: TypeSession, Format: formatVersion, Key: s.key, From: s.at.from}
+}
+
+// cursor is where the next entry goes.
+type cursor struct {
+	seq      int64
+	previous int64  // offset of the last line
+	leaf     string // entry
+	leafAt   int64
+	isEmpty  bool // the log has no line
+}
+
+// place gives e, which will lie at offset, its place in the tree.
+func (c *cursor) place(e *Entry, offset int64) {
+	c.seq++
+	e.Seq, e.ID, e.offset = c.seq, "e"+strconv.FormatInt(c.seq, 10), offset
+	e.ParentID, e.At = "", nil
+	if e.Type.isPath() && !e.beside {
+		e.ParentID = c.leaf
+		if c.leafAt != c.previous {
+			at := c.leafAt
+			e.At = &at
+		}
+	}
+	if e.Type == TypeLeaf {
+		at := e.targetAt
+		e.At = &at
+	}
+	c.previous = offset
+	switch {
+	case e.Type == TypeSession || e.ParentID != "":
+		c.leaf, c.leafAt = e.ID, offset
+	case e.Type == TypeLeaf:
+		c.leaf, c.leafAt = e.Target, e.targetAt
+	}
+}
+
+// advance makes entries, which were written, part of what is known.
+func (s *Session) advance(entries []*Entry) {
+	if s.at.size == 0 {
+		s.at.counts.add(s.at.header)
+	}
+	for _, e := range entries {
+		s.at.counts.add(e)
+		switch {
+		case e.ParentID != "":
+			s.at.leaf = line{head: head{seq: e.Seq, id: e.ID, kind: e.Type}, offset: e.offset}
+		case e.Type == TypeLeaf:
+			s.at.leaf = line{head: head{id: e.Target}, offset: e.targetAt}
+		}
+		s.takeSide(e)
+	}
+	last := entries[len(entries)-1]
+	s.at.size += int64(len(s.encoder.lines))
+	s.at.newest = line{head: head{seq: last.Seq, id: last.ID, kind: last.Type}, offset: last.offset, next: s.at.size}
+	s.at.seq = last.Seq
+	s.at.unended = false
+	if cap(s.encoder.lines) > maxSpare {
+		s.encoder = encoder{}
+	}
+}
+
+// maxSpare is how much memory a session keeps for the next append.
+const maxSpare = 256 << 10
+
+// takeSide takes what a side entry says.
+func (s *Session) takeSide(e *Entry) {
+	switch e.Type {
+	case TypeInfo:
+		s.at.info.merge(e.Info)
+	case TypeLabel:
+		if s.at.labels == nil {
+			s.at.labels = map[string]string{}
+		}
+		if s.at.labels[e.Target] = e.Label; e.Label == "" {
+			delete(s.at.labels, e.Target)
+		}
+	}
+}
+
+// takeIn reads what others wrote behind the end that is known. Titles, labels and usage may be written by anybody at
+// any time; the branch belongs to who has the turn.
+func (s *Session) takeIn(ctx context.Context, size int64) error {
+	if size < s.at.size {
+		return ErrConflict
+	}
+	scan := newScanner(s.log, size)
+	scan.from, scan.seq = s.at.size, s.at.seq
+	err := scan.scan(ctx, func(l *line) error {
+		if s.beside {
+			s.at.newest = withoutText(*l)
+			return nil
+		}
+		if l.isPath() || l.kind == TypeLeaf || l.kind == TypeSession {
+			return ErrConflict
+		}
+		e, err := l.decode()
+		if err != nil {
+			return nil // it counts for nothing, here and for others
+		}
+		s.takeSide(e)
+		s.at.counts.add(e)
+		s.at.newest = withoutText(*l)
+		return nil
+	})
+	s.at.damage = append(s.at.damage, scan.damage...)
+	s.at.size, s.at.seq, s.at.unended = size, scan.seq, scan.unended
+	return err
+}
+
+// oneLine returns raw without line breaks.
+func oneLine(raw json.RawMessage) (json.RawMessage, error) {
+	if isOneLineJSON(raw) {
+		return raw, nil
+	}
+	return compactJSON(raw)
+}

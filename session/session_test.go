@@ -1,0 +1,163 @@
+package session_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/session"
+)
+
+func answer(text string) winnow.Message {
+	return winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{{Text: text}}}
+}
+
+func call(id, tool string) winnow.Message {
+	return winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{{Kind: winnow.KindToolCall, ID: id, Name: tool, Arguments: []byte(`{"a": 1}`)}}}
+}
+
+// echo is a model that says how many messages it got.
+func echo(_ context.Context, m []winnow.Message) (winnow.Message, error) {
+	return answer(fmt.Sprintf("%d messages", len(m))), nil
+}
+
+func open(t *testing.T, store *session.Store, key string) *session.Session {
+	t.Helper()
+	s, err := store.Open(context.Background(), key)
+	require.NoError(t, err)
+	return s
+}
+
+func TestSessionGoesOnAfterAReopening(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	for n := range 5 {
+		store, err := session.OpenDirectory(dir, nil)
+		require.NoError(t, err)
+		s := open(t, store, "a/B")
+		require.NoError(t, s.Append(ctx, session.User(fmt.Sprintf("question %d", n))))
+		a, err := s.Do(ctx, echo)
+		require.NoError(t, err)
+		assert.Equal(t, fmt.Sprintf("%d messages", 2*n+1), a.Text())
+		require.NoError(t, s.Close())
+		report, err := store.Verify(ctx, "a/B")
+		require.NoError(t, err)
+		assert.Empty(t, report.Damage)
+		keys, err := store.Keys(ctx)
+		require.NoError(t, err)
+		assert.Equal(t, []string{"a/B"}, keys)
+		require.NoError(t, store.Close())
+	}
+	store, err := session.OpenDirectory(dir, nil)
+	require.NoError(t, err)
+	v, err := store.Read(ctx, "a/B")
+	require.NoError(t, err)
+	assert.Len(t, v.History, 10)
+	assert.Equal(t, 5, v.Counts.Turns)
+}
+
+func TestMessagesComeBackAsTheyWere(t *testing.T) {
+	ctx := context.Background()
+	store := session.NewMemory(nil)
+	s := open(t, store, "k")
+	m := winnow.Message{
+		ID: "x", Role: winnow.RoleAssistant, StopReason: "stop", Usage: &winnow.Usage{Input: 3},
+		Parts: []winnow.Part{
+			{Text: "<b>\u2028 \xff\xfe"},
+			{Kind: winnow.KindToolCall, ID: "1", Name: "t", Arguments: []byte("{\n \"a\" : \"<\" }")},
+			{Kind: winnow.KindToolCall, ID: "2", Name: "t", Arguments: []byte(`{"a": `)},
+			{Kind: winnow.KindToolCall, ID: "3", Name: "t", Arguments: []byte(`null`)},
+			{Kind: winnow.KindThinking, Text: "hm", Signature: "sig"},
+		},
+	}
+	require.NoError(t, s.Append(ctx, m))
+	require.NoError(t, s.Close())
+	v, err := store.Read(ctx, "k")
+	require.NoError(t, err)
+	assert.Equal(t, []winnow.Message{m}, v.History)
+}
+
+func TestCompactionRefersToMessages(t *testing.T) {
+	ctx := context.Background()
+	store := session.NewMemory(&session.Options{Manager: func(string) (int, *winnow.Options) { return 8_000, nil }})
+	s := open(t, store, "k")
+	require.NoError(t, s.Append(ctx, winnow.Message{Role: winnow.RoleSystem, Parts: []winnow.Part{{Text: "be brief"}}}))
+	compactions := 0
+	for n := range 60 {
+		require.NoError(t, s.Append(ctx, session.User(fmt.Sprintf("question %d %s", n, strings.Repeat("words and more words ", 40)))))
+		a, err := s.Do(ctx, echo)
+		require.NoError(t, err)
+		if a.Request.Compaction != nil {
+			compactions++
+		}
+		before := s.View()
+		require.NoError(t, s.Close())
+		s = open(t, store, "k")
+		assert.Equal(t, before, s.View())
+	}
+	assert.Greater(t, compactions, 1)
+	report, err := store.Verify(ctx, "k")
+	require.NoError(t, err)
+	assert.Empty(t, report.Damage)
+	t.Log(compactions, report.Bytes, len(s.View().History))
+}
+
+func TestRewindResetForkEdit(t *testing.T) {
+	ctx := context.Background()
+	store := session.NewMemory(nil)
+	s := open(t, store, "k")
+	require.NoError(t, s.Append(ctx, session.User("one")))
+	one := s.Leaf()
+	require.NoError(t, s.Append(ctx, answer("two"), session.User("three")))
+	three := s.Leaf()
+	require.NoError(t, s.Rewind(ctx, one))
+	require.NoError(t, s.Append(ctx, answer("other")))
+	assert.Equal(t, []string{"one", "other"}, texts(s.View()))
+	require.NoError(t, s.Rewind(ctx, three))
+	assert.Equal(t, []string{"one", "two", "three"}, texts(s.View()))
+	m := session.User("1")
+	require.NoError(t, s.Edit(ctx, one, &m, "test"))
+	assert.Equal(t, []string{"1", "two", "three"}, texts(s.View()))
+	require.NoError(t, store.Fork(ctx, "k", "", "fork"))
+	f := open(t, store, "fork")
+	assert.Equal(t, []string{"1", "two", "three"}, texts(f.View()))
+	require.NoError(t, f.Append(ctx, answer("four")))
+	require.NoError(t, f.Close())
+	f = open(t, store, "fork")
+	assert.Equal(t, []string{"1", "two", "three", "four"}, texts(f.View()))
+	require.NoError(t, s.Reset(ctx, "new", nil))
+	assert.Empty(t, s.View().History)
+	require.NoError(t, s.Append(ctx, session.User("again")))
+	require.NoError(t, s.Close())
+	s = open(t, store, "k")
+	assert.Equal(t, []string{"again"}, texts(s.View()))
+	for _, key := range []string{"k", "fork"} {
+		report, err := store.Verify(ctx, key)
+		require.NoError(t, err)
+		assert.Empty(t, report.Damage)
+	}
+	title := "T"
+	require.NoError(t, store.SetInfo(ctx, "k", session.Info{Title: &title}))
+	require.NoError(t, s.Append(ctx, answer("and again")))
+	assert.Equal(t, &title, s.View().Info.Title)
+	v, err := store.Read(ctx, "k")
+	require.NoError(t, err)
+	assert.Equal(t, &title, v.Info.Title)
+	assert.Equal(t, []string{"again", "and again"}, texts(v))
+}
+
+func texts(v *session.View) (out []string) {
+	for _, m := range v.History {
+		text := ""
+		for _, p := range m.Parts {
+			text += p.Text
+		}
+		out = append(out, text)
+	}
+	return out
+}

@@ -1,0 +1,57 @@
+package session
+
+// sides is what a log says besides the branch. It is read backwards: what came first is newest.
+type sides struct {
+	info   Info
+	labels map[string]string
+	known  map[string]bool // labels that were set or removed
+	newer  []*Entry        // to count, newest first
+	base   Counts
+}
+
+// add takes what e says, and says that nothing before it matters.
+func (s *sides) add(e *Entry) (complete bool) {
+	if e.Type == TypeState && e.Full != nil {
+		older := e.Full.Info
+		older.merge(&s.info)
+		s.info = older
+		for id, label := range e.Full.Labels {
+			s.label(id, label)
+		}
+		s.base = e.Full.Counts.clone()
+		s.newer = append(s.newer, &Entry{Type: TypeState})
+		return true
+	}
+	s.newer = append(s.newer, e)
+	switch {
+	case e.Type == TypeInfo && e.Info != nil:
+		older := *e.Info
+		older.merge(&s.info)
+		s.info = older
+	case e.Type == TypeLabel:
+		s.label(e.Target, e.Label)
+	}
+	return false
+}
+
+func (s *sides) label(id, label string) {
+	if s.known[id] {
+		return
+	}
+	if s.known == nil {
+		s.known, s.labels = map[string]bool{}, map[string]string{}
+	}
+	s.known[id] = true
+	if label != "" {
+		s.labels[id] = label
+	}
+}
+
+// counts returns the counts of the whole log.
+func (s *sides) counts() Counts {
+	c := s.base
+	for i := len(s.newer) - 1; i >= 0; i-- {
+		c.add(s.newer[i])
+	}
+	return c
+}

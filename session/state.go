@@ -1,0 +1,100 @@
+package session
+
+import (
+	"context"
+	"errors"
+
+	"github.com/winnowgo/winnow"
+)
+
+// The manager's state is in the log too: what was sent, so that it is sent again byte for byte.
+
+// fullEvery: a full state is written when the deltas since the last one are so many times as long as it was.
+const fullEvery = 2
+
+// leastDeltas is how long the deltas may get in any case, in bytes: a state of a short conversation is small.
+const leastDeltas = 16 << 10
+
+// ready returns the manager, in the state that the log says. The lock is held.
+func (s *Session) ready() (*winnow.Manager, error) {
+	if s.dead != nil {
+		return nil, s.dead
+	}
+	if s.manager != nil {
+		return s.manager, nil
+	}
+	window, opts := s.store.opts.Manager(s.key)
+	var own winnow.Options
+	if opts != nil {
+		own = *opts
+	}
+	m, err := winnow.New(window, &own)
+	if err != nil {
+		return nil, err
+	}
+	if s.at.state != nil {
+		if err := m.Restore(s.at.state); err != nil {
+			// It costs cache, not content.
+			s.store.opts.Logger.Warn("session: the manager's state cannot be read", "key", s.key, "error", err)
+		}
+	}
+	s.manager, s.journal = m, nil
+	return m, nil
+}
+
+// forget drops the manager: it has moved on, and the log has not. The next one begins where the log is.
+func (s *Session) forget() {
+	if s.manager != nil {
+		s.manager.Close()
+	}
+	s.manager, s.journal = nil, nil
+}
+
+// record writes what a request did to the manager's state, before it is sent: the state, a compaction, results that
+// were cut for good. They are durable with the next message, but for compactions and edits, which are at once.
+func (s *Session) record(ctx context.Context, r *winnow.Request) error {
+	entries := s.truncations(r)
+	if r.Compaction != nil {
+		entries = append(entries, s.compactionEntry(r))
+	}
+	changesHistory := len(entries) > 0
+	state, err := s.stateEntry(r.Compaction != nil)
+	if err != nil {
+		s.forget()
+		return err
+	}
+	if state != nil {
+		entries = append(entries, state)
+	}
+	if len(entries) == 0 {
+		return nil
+	}
+	if err := s.write(ctx, changesHistory, entries...); err != nil {
+		s.forget()
+		return err
+	}
+	if state != nil {
+		s.takeState(state)
+	}
+	if changesHistory {
+		if err := s.reload(ctx); err != nil {
+			return s.kill(errors.Join(ErrClosed, err))
+		}
+	}
+	return nil
+}
+
+// stateEntry returns the entry for what the manager told since the last one, nil if that is nothing.
+func (s *Session) stateEntry(full bool) (*Entry, error) {
+	state, err := s.manager.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	return &Entry{Type: TypeState, Full: &FullState{State: rawJSON(state), Counts: s.at.counts.clone(), Info: s.at.info, Labels: s.at.labels}}, nil
+}
+
+// takeState makes a state that was written the one that the next manager begins with.
+func (s *Session) takeState(e *Entry) {
+	s.at.state, _ = bytesOfJSON(e.Full.State) // rawJSON made it
+	s.at.deltas, s.at.stateSize, s.at.deltasSize = nil, len(s.at.state), 0
+}

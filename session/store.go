@@ -1,0 +1,199 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/session/internal/files"
+)
+
+// Durability says what an acknowledged entry survives.
+type Durability string
+
+const (
+	Sync Durability = ""   // the end of the process, and a power loss on a disk that honours flushes
+	OS   Durability = "os" // the end of the process; after a power loss the newest entries may be missing, which is reported
+)
+
+// defaultWindow is the context window of a manager that nothing is said of, in tokens.
+const defaultWindow = 200_000
+
+// Options are the options of a [Store]; nil and the zero value mean the defaults.
+type Options struct {
+	// Manager returns the context window, in tokens, and the options of the manager of a session. It is a function of
+	// the key alone: the answer is the same after a restart. nil: 200 000 tokens and the defaults. The store sets the
+	// option Journal itself.
+	Manager func(key string) (window int, opts *winnow.Options)
+
+	Codec        Codec            // keeps what a provider's messages hold besides winnow's form (nil: nothing is kept)
+	Durability   Durability       // of messages and all that changes the branch (Sync)
+	AllowNetwork bool             // take a directory on a network file system, whose locks and syncs may not hold
+	Now          func() time.Time // the clock of the entries (nil: [time.Now])
+	Logger       *slog.Logger     // damage and repairs, never text of the conversation (nil: none)
+}
+
+// Store keeps sessions. It is safe for concurrent use, by many processes where its backend is a directory.
+type Store struct {
+	backend Backend
+	opts    Options
+}
+
+// OpenDirectory opens the store in a directory, which it makes if there is none. Directories and files are readable
+// by their owner alone.
+func OpenDirectory(dir string, opts *Options) (*Store, error) {
+	if opts == nil || !opts.AllowNetwork {
+		if files.IsNetwork(dir) {
+			return nil, fmt.Errorf("%w: %s", ErrNetwork, dir)
+		}
+	}
+	fsys, err := files.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("session: %w", err)
+	}
+	s, err := OpenFiles(fsys, opts)
+	if err != nil {
+		fsys.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// OpenFiles is OpenDirectory on another file system. It is for the tests of this module, which have one that crashes.
+func OpenFiles(fsys files.FS, opts *Options) (*Store, error) {
+	d, err := openDirectory(fsys)
+	if err != nil {
+		return nil, fmt.Errorf("session: opening a store: %w", err)
+	}
+	s := New(d, opts)
+	d.now = s.opts.Now
+	return s, nil
+}
+
+// NewMemory returns a store that keeps nothing once the program ends: for private sessions and for tests.
+func NewMemory(opts *Options) *Store { return New(newMemory(), opts) }
+
+// New returns a store on a backend.
+func New(backend Backend, opts *Options) *Store {
+	s := &Store{backend: backend}
+	if opts != nil {
+		s.opts = *opts
+	}
+	if s.opts.Manager == nil {
+		s.opts.Manager = func(string) (int, *winnow.Options) { return defaultWindow, nil }
+	}
+	if s.opts.Now == nil {
+		s.opts.Now = time.Now
+	}
+	if s.opts.Logger == nil {
+		s.opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	return s
+}
+
+// Open takes the turn of a session, for which it waits, and returns it as it was left. There need not be one yet: it
+// is made by the first entry. When ctx ends first the error is a [*BusyError].
+func (s *Store) Open(ctx context.Context, key string) (*Session, error) {
+	for {
+		o, err := s.open(ctx, key)
+		if !errors.Is(err, ErrDeleted) { // in between: the next one is new
+			return o, err
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+func (s *Store) open(ctx context.Context, key string) (*Session, error) {
+	turn, err := s.backend.Turn(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	o := &Session{store: s, key: key, turn: turn}
+	if o.log, err = s.backend.Log(ctx, key, true); err == nil {
+		err = turn.Check()
+	}
+	if err == nil {
+		err = o.reload(ctx)
+	}
+	if err == nil && o.at.isReset { // the process ended before it made the next log
+		err = o.nextLog(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, o.Close())
+	}
+	for _, d := range o.at.damage {
+		s.opts.Logger.Warn("session: damage in a log", "key", key, "log", o.log.ID(), "offset", d.Offset, "length", d.Length, "reason", d.Reason)
+	}
+	return o, nil
+}
+
+// Read returns what a session holds now. It waits for nobody and changes nothing. The error is [ErrNotFound] if there
+// is no such session.
+func (s *Store) Read(ctx context.Context, key string) (*View, error) {
+	log, err := s.backend.Log(ctx, key, false)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	l, err := load(ctx, log, s.opts.Codec)
+	if err == nil {
+		err = l.checkHeader(key)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return l.view(key), nil
+}
+
+// checkHeader returns an error if the log is of another key or format.
+func (l *loaded) checkHeader(key string) error {
+	switch {
+	case l.header == nil:
+		return nil // damaged, or not there yet
+	case l.header.Format != formatVersion:
+		return fmt.Errorf("%w: the log of %q has format %d", ErrFormat, key, l.header.Format)
+	case l.header.Key != key:
+		return fmt.Errorf("%w: the log of %q says that it is of %q", ErrFormat, key, l.header.Key)
+	}
+	return nil
+}
+
+// Keys returns the keys of all sessions, in any order.
+func (s *Store) Keys(ctx context.Context) ([]string, error) { return s.backend.Keys(ctx) }
+
+// Delete removes a session: all that is stored of it. Whoever has it open gets [ErrDeleted]. That there is none is no
+// error.
+func (s *Store) Delete(ctx context.Context, key string) error {
+	if err := checkKey(key); err != nil {
+		return err
+	}
+	return s.backend.Delete(ctx, key)
+}
+
+// Close gives up what the store holds. Sessions are closed before.
+func (s *Store) Close() error { return s.backend.Close() }
+
+// View is what a session holds at one moment.
+type View struct {
+	Key     string
+	History []winnow.Message // what a manager gets
+	IDs     []string         // of the entries that the messages come from
+	Leaf    string           // the newest entry of the branch
+	Info    Info
+	Labels  map[string]string // by entry
+	Counts  Counts
+	Damage  []Damage // that was met; Verify looks for all
+}
+
+func (l *loaded) view(key string) *View {
+	v := &View{Key: key, History: l.history[:len(l.history):len(l.history)], Leaf: l.leaf.id, Info: l.info, Labels: l.labels, Counts: l.counts.clone(), Damage: l.damage}
+	for _, p := range l.places {
+		v.IDs = append(v.IDs, p.ref.ID)
+	}
+	return v
+}
