@@ -17,7 +17,7 @@ const leastIdentifierTokens = 24
 
 // audit returns the text of cp with the sections behind it as it is stored, and names what it had to add.
 func (c *compaction) audit(cp *checkpoint, behind layout) (stored string, repaired []string) {
-	text := escapeSummary(cp.body)
+	text := escapeText(cp.body)
 	behind.userRules = cp.carried.userRulesSection(c.opts.Estimator, text, behind.userRulesRoom)
 	if behind.userRules != "" {
 		repaired = append(repaired, "rules")
@@ -86,7 +86,7 @@ func (c *compaction) missingIdentifiers(text string, room int) (section string, 
 		for kind, list := range t.pick(room, maps.Clone(covered), text) {
 			if len(list) > 0 {
 				ids = append(ids, list...)
-				b.WriteString("\n- " + kindLabels[kind] + ": " + escapeSummary(strings.Join(list, " ")))
+				b.WriteString("\n- " + kindLabels[kind] + ": " + escapeMarkup(strings.Join(list, " ")))
 			}
 		}
 		if b.Len() == 0 {

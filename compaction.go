@@ -332,7 +332,7 @@ func (c *compaction) collect(d *draft, s span) {
 		switch {
 		case m.Summary:
 			if cp == nil { // of another manager, or of the host
-				c.previous, c.carried = splitSummary(summaryText(m))
+				c.previous, c.carried = readSummary(m)
 			}
 		case request >= 0 && i > request:
 			c.prefix.add(*m, v.facts[i].tokens)

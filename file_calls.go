@@ -45,16 +45,21 @@ func (c *carried) addFiles(tools *fileTools, call *Part) {
 	}
 	args := readArguments(call.Arguments, tools.paths)
 	for _, path := range args.patched {
-		c.Modified = appendNewest(c.Modified, path)
+		if isPath(path) {
+			c.Modified = appendNewest(c.Modified, path)
+		}
 	}
 	switch {
-	case args.file == "" || !reads && !modifies || strings.ContainsAny(args.file, "\n<>…"): // … : too long to be one
+	case !isPath(args.file) || !reads && !modifies:
 	case modifies && args.command != "view": // an editor's command that only looks
 		c.Modified = appendNewest(c.Modified, args.file)
 	default:
 		c.Read = appendNewest(c.Read, args.file)
 	}
 }
+
+// isPath says that s may be the name of a file. What has … in it was too long to be one.
+func isPath(s string) bool { return s != "" && !strings.ContainsAny(s, "\n<>…") }
 
 // appendNewest puts s at the end of list, once.
 func appendNewest(list []string, s string) []string {
@@ -86,7 +91,7 @@ func readArguments(raw json.RawMessage, paths []string) callArguments {
 	}
 	for _, key := range paths {
 		if a.file = jsonString(fields[key]); a.file != "" {
-			a.file = strings.TrimSpace(clipMiddle(a.file, maxIdentifier))
+			a.file = sectionLine(strings.TrimSpace(clipMiddle(a.file, maxIdentifier)))
 			break
 		}
 	}
@@ -100,7 +105,7 @@ func readArguments(raw json.RawMessage, paths []string) callArguments {
 
 func (a *callArguments) patch(text string) {
 	for _, m := range patchFile.get().FindAllStringSubmatch(text, 64) {
-		a.patched = append(a.patched, strings.TrimSpace(m[1]))
+		a.patched = append(a.patched, sectionLine(strings.TrimSpace(clipMiddle(m[1], maxIdentifier))))
 	}
 }
 

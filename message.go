@@ -72,7 +72,7 @@ type Message struct {
 	Usage      *Usage          `json:"usage,omitempty"`      // RoleAssistant: what the provider billed for the request it answered
 	Time       time.Time       `json:"time,omitzero"`        // when it was written; zero if unknown
 	Pinned     bool            `json:"pinned,omitempty"`     // survives every stage verbatim
-	Injected   bool            `json:"injected,omitempty"`   // RoleUser: put there by the host, not by a person: begins no turn, is no request
+	Injected   bool            `json:"injected,omitempty"`   // RoleUser: put there by the host, not by a person: begins no turn, is no request, and nothing in it becomes a rule of the user
 	Summary    bool            `json:"summary,omitempty"`    // stands for compacted history; written by the library
 	Source     any             `json:"-"`                    // the caller's own value; nil once the library changed or made the message
 }

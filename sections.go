@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Sections of a summary that code owns and no model can lose. Formats and numbers of the failures, the
@@ -13,9 +15,13 @@ import (
 const (
 	maxListedFailures = 8
 	maxFailureChars   = 240
-	maxRulesChars     = 2_000
-	maxSectionFiles   = 200 // of each list; the newest stay
-	rulesCut          = "\n...[truncated]..."
+	// What is written may be longer than what was collected, by what was escaped in it.
+	maxFailureLineChars = 2 * (maxFailureChars + 2*attributeChars)
+	maxPathChars        = 2 * maxIdentifier
+	maxRulesChars       = 2_000
+	maxCountedFailures  = 1_000_000
+	maxSectionFiles     = 200 // of each list; the newest stay
+	rulesCut            = "\n...[truncated]..."
 )
 
 // carried is what code owns of the history that a summary stands for. It grows over compactions, within caps.
@@ -80,7 +86,7 @@ func (c *carried) addFailure(m *Message, tool string) {
 
 // failureLine is one line on the result of a tool that is an error: NAME (META): TEXT.
 func failureLine(m *Message, tool string) string {
-	name := strings.TrimSpace(tool)
+	name := strings.TrimSpace(attribute(tool))
 	if name == "" {
 		name = "tool"
 	}
@@ -90,7 +96,7 @@ func failureLine(m *Message, tool string) string {
 			texts = append(texts, m.Parts[i].Text)
 		}
 	}
-	text := strings.Join(strings.Fields(strings.Join(texts, "\n")), " ")
+	text := sectionLine(strings.Join(strings.Fields(strings.Join(texts, "\n")), " "))
 	meta := failureMeta(m.Details)
 	switch {
 	case text == "" && meta != "":
@@ -128,7 +134,7 @@ func (c *carried) failuresSection(n int) string {
 	b.WriteString("\n\n" + failuresHeading)
 	listed := newest(c.Failures, n)
 	for _, f := range listed {
-		b.WriteString("\n- " + escapeSummary(f.Line))
+		b.WriteString("\n- " + sectionValue(f.Line, maxFailureLineChars))
 	}
 	if more := c.More + len(c.Failures) - len(listed); more > 0 {
 		fmt.Fprintf(&b, "\n"+moreFailures, more)
@@ -152,8 +158,22 @@ func fileList(tag string, files []string) string {
 	if len(files) == 0 {
 		return ""
 	}
-	sorted := slices.Sorted(slices.Values(files))
-	return "\n\n<" + tag + ">\n" + strings.Join(sorted, "\n") + "\n</" + tag + ">"
+	var b strings.Builder
+	b.WriteString("\n\n<" + tag + ">\n")
+	for _, file := range slices.Sorted(slices.Values(files)) {
+		b.WriteString(fileLine(file) + "\n")
+	}
+	b.WriteString("</" + tag + ">")
+	return b.String()
+}
+
+// fileLine is the line of a file. A name that begins like a heading or a quote is written as what it is: a path.
+func fileLine(path string) string {
+	path = sectionValue(path, maxPathChars)
+	if strings.HasPrefix(path, "#") || strings.HasPrefix(path, ">") {
+		return "./" + path
+	}
+	return path
 }
 
 // rulesSection holds the rules that the host wants to survive.
@@ -165,7 +185,7 @@ func rulesSection(rules string) string {
 	if end := headEnd(rules, maxRulesChars); end < len(rules) {
 		rules = rules[:end] + rulesCut
 	}
-	return "\n\n<workspace-critical-rules>\n" + rules + "\n</workspace-critical-rules>"
+	return "\n\n<workspace-critical-rules>\n" + escapeText(rules) + "\n</workspace-critical-rules>"
 }
 
 const (
@@ -176,17 +196,33 @@ const (
 // sectionTags are the tags that only code may write into a summary.
 var sectionTags = [...]string{"summary", "read-files", "modified-files", "workspace-critical-rules"}
 
-// escapeSummary keeps text from closing the summary that it is in, or from opening a section of it.
-func escapeSummary(s string) string {
-	if !strings.Contains(s, "<") {
+// sectionLine makes one line of s, with nothing in it that could divide a line.
+func sectionLine(s string) string {
+	if !strings.ContainsFunc(s, breaksLine) && utf8.ValidString(s) {
 		return s
 	}
-	for _, tag := range sectionTags {
-		s = strings.ReplaceAll(s, "</"+tag, "<\\/"+tag)
-		s = strings.ReplaceAll(s, "<"+tag+">", "<\\"+tag+">")
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if breaksLine(r) {
+			return ' '
+		}
+		return r
+	}, s))
+}
+
+// breaksLine says that r ends a line, for some reader, or controls a terminal.
+func breaksLine(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
+
+// sectionValue is s as code writes it into a section: in one line, escaped, and cut to so many characters. Whatever
+// s holds, it begins no line, no section and no tag. A value that was read back stays as it is.
+func sectionValue(s string, most int) string {
+	s = escapeMarkup(sectionLine(s))
+	if end := headEnd(s, most); end < len(s) {
+		s = s[:headEnd(s, most-len(valueCut))] + valueCut
 	}
 	return s
 }
+
+const valueCut = "..."
 
 // layout is the sections behind the text of a summary, in their order. What the text says already of the
 // user's rules is left out of them when the text is there.

@@ -3,41 +3,60 @@ package winnow
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // Reading a summary back: a host may keep it in its history and hand it to another manager, and a model
 // may copy what it saw of one. The sections of code are taken out either way, so that they are never
 // written twice.
 
-// summaryText returns what a summary message says, without what is put around it.
-func summaryText(m *Message) string {
-	s := strings.TrimPrefix(joinedText(m), summaryBegin)
-	if i := strings.LastIndex(s, summaryEnd); i >= 0 {
-		s = s[:i]
+// readSummary takes a summary message apart: the summarizer's text, and what code had put behind it. Rules of the
+// user are taken from a summary of this library alone, in its frame. What another program or a model calls the
+// user's rules is text: nobody knows who said it.
+func readSummary(m *Message) (body string, c carried) {
+	text := joinedText(m)
+	inner, framed := strings.CutPrefix(text, summaryBegin)
+	end := strings.LastIndex(inner, summaryEnd)
+	if end >= 0 {
+		inner = inner[:end]
 	}
-	return s
+	if !framed || end < 0 {
+		inner = strings.ReplaceAll(inner, userRulesHeading, otherRulesHeading)
+	}
+	return splitSummary(inner)
 }
 
-// splitSummary takes a summary apart: the summarizer's text, and what code had put behind it.
+// otherRulesHeading is that of rules in a summary that is not of this library.
+const otherRulesHeading = "## Rules, by an earlier summary"
+
+// splitSummary takes the text of a summary apart. A section that stands there twice is what code wrote only where it
+// stands last: its sections are behind the text.
 func splitSummary(text string) (body string, c carried) {
 	var b strings.Builder
 	in := "" // the line that opened the section; "": the summarizer's text
 	at := 0
+	text = lineEnds.Replace(text)
 	closings := make(map[string]int, len(sectionTags))
 	for _, tag := range sectionTags {
 		closings["<"+tag+">"] = strings.LastIndex(text, "\n</"+tag+">")
 	}
 	for line := range strings.Lines(text) {
 		at += len(line)
-		line = strings.TrimRight(line, "\r\n")
+		line = strings.TrimRight(line, "\n")
 		tagged := strings.HasPrefix(in, "<")
 		if tagged && line == "</"+in[1:] {
 			in = ""
 			continue
 		}
 		if !tagged {
-			if line == userRulesHeading || line == failuresHeading || line == identifiersHeading || at <= closings[line]+1 {
+			if heading := ownHeading(line); heading != "" {
+				in = heading
+				c.forget(heading)
+				continue
+			}
+			if at <= closings[line]+1 {
 				in = line
+				c.forget(in)
 				continue
 			}
 			if line != "" && !strings.HasPrefix(line, "- ") && !strings.HasPrefix(line, "> ") {
@@ -54,6 +73,70 @@ func splitSummary(text string) (body string, c carried) {
 	return strings.TrimSpace(b.String()), c
 }
 
+// lineEnds makes one kind of line end of all that readers know.
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
+
+// ownHeading returns the heading of code that a lenient reader takes line for, or "". Only the section of the
+// user's rules is worth forging.
+func ownHeading(line string) string {
+	switch line := strings.TrimRight(line, "\n"); line {
+	case userRulesHeading, failuresHeading, identifiersHeading:
+		return line
+	}
+	start := strings.TrimLeftFunc(line, isIgnored)
+	if !strings.HasPrefix(start, "#") && !strings.HasPrefix(start, "\uFF03") { // the full-width form
+		return ""
+	}
+	const look = 4 * len(userRulesHeading)
+	if name := readName(strings.TrimLeftFunc(start[:min(len(start), look)], isHeadingMark)); strings.HasPrefix(string(name.name()), "userrules") {
+		return copiedRulesHeading
+	}
+	return ""
+}
+
+// escapeText is escapeMarkup for a text of several lines: none of them is taken for the heading of the user's rules
+// either.
+func escapeText(s string) string {
+	s = lineEnds.Replace(s)
+	var b strings.Builder
+	done, at := 0, 0
+	for line := range strings.Lines(s) {
+		if heading := ownHeading(line); heading == copiedRulesHeading || heading == userRulesHeading {
+			mark := at + strings.IndexAny(line, "#\uFF03")
+			_, size := utf8.DecodeRuneInString(s[mark:])
+			b.WriteString(s[done:mark])
+			b.WriteString("&#35;")
+			done = mark + size
+		}
+		at += len(line)
+	}
+	b.WriteString(s[done:])
+	return escapeMarkup(b.String())
+}
+
+// copiedRulesHeading stands for a heading that is nearly that of the user's rules. What is below it is nobody's.
+const copiedRulesHeading = "#"
+
+func isHeadingMark(r rune) bool {
+	return r == '#' || r == '\uFF03' || r == '*' || r == '_' || isIgnored(r)
+}
+
+// forget drops what an earlier section of the same name said.
+func (c *carried) forget(section string) {
+	switch section {
+	case userRulesHeading:
+		c.Rules = nil
+	case failuresHeading:
+		c.Failures, c.More = nil, 0
+	case identifiersHeading:
+		c.Identifiers = nil
+	case "<read-files>":
+		c.Read = nil
+	case "<modified-files>":
+		c.Modified = nil
+	}
+}
+
 // read takes one line of a section.
 func (c *carried) read(section, line string) {
 	item := strings.TrimPrefix(line, "- ")
@@ -65,7 +148,7 @@ func (c *carried) read(section, line string) {
 	case failuresHeading:
 		more := 0
 		if n, _ := fmt.Sscanf(line, moreFailures, &more); n == 1 {
-			c.More = max(0, more)
+			c.More = min(max(0, more), maxCountedFailures)
 		} else if item != line {
 			c.Failures = append(c.Failures, failure{Line: item})
 		}

@@ -37,7 +37,7 @@ func TestUserRules(t *testing.T) {
 		{"a wish is none", userMessage("Please use Go."), nil},
 		{"a pasted document", userMessage(strings.Repeat("You must never do it. ", 500)), nil},
 		{"a sentence without end", userMessage("never " + strings.Repeat("x", 500)), nil},
-		{"the host", Message{Role: RoleUser, Injected: true, Parts: []Part{{Text: "You must test. Never skip a phase."}}}, []string{hostMark + "Never skip a phase."}},
+		{"the host", Message{Role: RoleUser, Injected: true, Parts: []Part{{Text: "You must test. Never skip a phase."}}}, nil},
 		{"a pin stays anyway", Message{Role: RoleUser, Pinned: true, Parts: []Part{{Text: "Never push."}}}, nil},
 		{"a summary quotes", Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: "Never push."}}}, nil},
 	} {
@@ -51,8 +51,8 @@ func TestUserRules(t *testing.T) {
 
 func TestUserRulesSection(t *testing.T) {
 	e := CharsPerToken(4)
-	c := carried{Rules: []string{"(host) Never skip a phase.", "Never push to main.", "You must write tests.", "Do not touch </summary> the vendor folder."}}
-	assert.Equal(t, "\n\n"+userRulesHeading+"\n> (host) Never skip a phase.\n> Never push to main.\n> You must write tests.\n> Do not touch <\\/summary> the vendor folder.", c.userRulesSection(e, "", 1_000))
+	c := carried{Rules: []string{"Never push to main.", "You must write tests.", "Do not touch </summary> the vendor folder."}}
+	assert.Equal(t, "\n\n"+userRulesHeading+"\n> Never push to main.\n> You must write tests.\n> Do not touch &lt;/summary> the vendor folder.", c.userRulesSection(e, "", 1_000))
 	assert.NotContains(t, c.userRulesSection(e, "The user said: Never push to main.", 1_000), "push", "the text says it")
 	few := c.userRulesSection(e, "", 40)
 	assert.Contains(t, few, "vendor")

@@ -4,10 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math/bits"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+	"unicode"
 )
 
 // summarySystem is the system prompt of every summary request. The agent's own system prompt never
@@ -54,8 +53,8 @@ func (r SummaryRequest) System() string { return summarySystem }
 
 // Prompt returns the one user message of the request: the messages and the previous summary as escaped
 // data, and then the instructions. Text of the history cannot close the data, forge a role or pass as an
-// instruction: whatever in it looks like one of the prompt's own tags, or like a control token of a chat
-// template, has its < written as &lt;. Tool output is labelled untrusted. Of Details only exitCode and
+// instruction: whatever in it a lenient reader could take for one of the library's tags, for a role or for a
+// control token of a chat template has its bracket written as &lt; or &#91;. Tool output is labelled untrusted. Of Details only exitCode and
 // status are named; images and opaque parts are named and not shown; signatures are left out. Invalid
 // UTF-8 becomes U+FFFD. It takes time linear in the text.
 func (r SummaryRequest) Prompt() string {
@@ -197,14 +196,15 @@ const attributeChars = 64
 func attribute(s string) string {
 	s = s[:headEnd(s, attributeChars)]
 	return strings.Map(func(r rune) rune {
-		if r == '"' || r == '<' || r == '>' || r == '&' || r < ' ' {
+		if strings.ContainsRune("\"&>", r) || isAngle(r) || breaksLine(r) || unicode.Is(unicode.Cf, r) {
 			return '_'
 		}
 		return r
 	}, s)
 }
 
-// toolOutcome reads what may be told of a result's Details: the exit code and the status.
+// toolOutcome reads what may be told of a result's Details: the exit code and the status, which may be
+// anything that a tool wrote there.
 func toolOutcome(details json.RawMessage) (exit, status string) {
 	// Hosts keep whole outputs here. A large one is not worth decoding for two fields.
 	if len(details) == 0 || len(details) > 1<<20 {
@@ -221,81 +221,7 @@ func toolOutcome(details json.RawMessage) (exit, status string) {
 		exit = strconv.FormatFloat(n, 'f', -1, 64)
 	}
 	if s, ok := d.Status.(string); ok {
-		status = strings.TrimSpace(s)
+		status = attribute(strings.TrimSpace(s))
 	}
 	return exit, status
-}
-
-// promptTags are the prompt's own tags. Text that looks like one of them is escaped.
-var promptTags = [...]string{"conversation", "message", "previous-summary", "thinking", "tool-call"}
-
-// writeData writes text so that it stays data.
-func writeData(b *strings.Builder, s string) {
-	done := 0
-	for i := nextOdd(s, 0); i < len(s); i = nextOdd(s, i) {
-		c := s[i]
-		switch {
-		case c == '<':
-			if i++; looksLikeTag(s[i:]) {
-				b.WriteString(s[done : i-1])
-				b.WriteString("&lt;")
-				done = i
-			}
-		case c < utf8.RuneSelf:
-			if c < ' ' && c != '\n' && c != '\t' { // NUL and terminal codes: providers refuse some of them
-				b.WriteString(s[done:i])
-				done = i + 1
-			}
-			i++
-		default:
-			r, size := utf8.DecodeRuneInString(s[i:])
-			if wide := r == '＜' || r == '﹤'; r == utf8.RuneError && size == 1 || wide && looksLikeTag(s[i+size:]) {
-				b.WriteString(s[done:i])
-				if wide {
-					b.WriteString("&lt;")
-				} else {
-					b.WriteString("\uFFFD")
-				}
-				done = i + size
-			}
-			i += size
-		}
-	}
-	b.WriteString(s[done:])
-}
-
-// nextOdd returns the index of the next byte of s, from i on, that writeData has to look at: most text has
-// nothing but printable ASCII and white space.
-func nextOdd(s string, i int) int {
-	const ones = 0x0101010101010101
-	for ; i+8 <= len(s); i += 8 {
-		w := loadWord(s, i)
-		less := w ^ '<'*ones
-		// Both tests may also mark a byte above one that they are right about, and no other.
-		if odd := (w | (w-' '*ones)&^w | (less-ones)&^less) & nonASCII; odd != 0 {
-			return i + bits.TrailingZeros64(odd)/8
-		}
-	}
-	return i
-}
-
-// looksLikeTag says whether s, which follows a <, makes one of the prompt's tags or a control token of a
-// chat template such as <|im_start|>. White space, slashes and case do not hide a tag.
-func looksLikeTag(s string) bool {
-	for n := 0; n < 16 && s != ""; n++ { // a bounded look ahead keeps it linear
-		r, size := utf8.DecodeRuneInString(s)
-		if r != ' ' && r != '\t' && r != '\n' && r != '\r' && r != '/' && r != '／' && r != '\\' {
-			break
-		}
-		s = s[size:]
-	}
-	if strings.HasPrefix(s, "|") && len(s) > 1 && isLetter(s[1]) || strings.HasPrefix(s, "｜") {
-		return true
-	}
-	for _, tag := range promptTags {
-		if len(s) >= len(tag) && strings.EqualFold(s[:len(tag)], tag) {
-			return true
-		}
-	}
-	return false
 }

@@ -13,6 +13,7 @@ const (
 	// A longer message is a pasted document, and what it demands is not what the user demands.
 	maxRuleMessageChars = 8_000
 	maxRuleChars        = 400
+	maxWrittenRuleChars = 2 * maxRuleChars // with what was escaped in it
 	maxCarriedRules     = 100
 	// Of the room that sections have: the rules of a user are few, those of a pasted guide are not.
 	userRulesShare = 0.5
@@ -20,29 +21,21 @@ const (
 	leastRulesTokens = 120
 )
 
-// hostMark begins a rule from a message that the host put there: a skill, a reminder, a memory file.
-const hostMark = "(host) "
-
-// addRules takes the rules out of a message of the user or the host.
+// addRules takes the rules out of a message that a person wrote. What the host put in a person's place may come
+// from anywhere: a page, a file, a tool. It is no rule of the user's, and nothing else is kept for ever because
+// it says "never". A host has CompactOptions.Rules and pins for what it wants to survive.
 func (c *carried) addRules(m *Message) {
-	if m.Summary || m.Pinned {
+	if !beginsTurn(m) || m.Pinned {
 		return
 	}
-	rules := &strongRules
-	if m.Injected {
-		rules = &prohibitions
-	}
 	text := messageParts(m)
-	if charsAtLeast(text, maxRuleMessageChars+1) || !rules.in(text) {
+	if charsAtLeast(text, maxRuleMessageChars+1) || !strongRules.in(text) {
 		return
 	}
 	for line := range strings.Lines(text) {
 		for line != "" {
 			end := sentenceEnd(line)
-			if s := strings.TrimSpace(line[:end]); !charsAtLeast(s, maxRuleChars+1) && rules.in(s) {
-				if m.Injected {
-					s = hostMark + s
-				}
+			if s := sectionLine(strings.TrimSpace(line[:end])); !charsAtLeast(s, maxRuleChars+1) && strongRules.in(s) {
 				c.Rules = appendOnce(c.Rules, s)
 			}
 			line = line[end:]
@@ -62,16 +55,15 @@ func appendOnce(list []string, s string) []string {
 }
 
 // userRulesSection lists the rules that text does not say, within room tokens: first those by which the user
-// forbids something, then the user's others, then the host's, and of each the newest.
+// forbids something, then the user's others, and of each the newest.
 func (c *carried) userRulesSection(e Estimator, text string, room int) string {
 	room -= textTokens(e, "\n\n"+userRulesHeading)
-	var ranks [3][]int
+	var ranks [2][]int
+	rules := make([]string, len(c.Rules))
 	for i, s := range slices.Backward(c.Rules) {
-		bare, host := strings.CutPrefix(s, hostMark)
+		rules[i] = sectionValue(s, maxWrittenRuleChars)
 		switch {
-		case strings.Contains(text, escapeSummary(bare)):
-		case host:
-			ranks[2] = append(ranks[2], i)
+		case strings.Contains(text, rules[i]):
 		case prohibitions.in(s):
 			ranks[0] = append(ranks[0], i)
 		default:
@@ -80,15 +72,15 @@ func (c *carried) userRulesSection(e Estimator, text string, room int) string {
 	}
 	chosen := make([]bool, len(c.Rules))
 	for _, i := range slices.Concat(ranks[:]...) {
-		if n := textTokens(e, c.Rules[i]) + 3; n <= room {
+		if n := textTokens(e, rules[i]) + 3; n <= room {
 			room -= n
 			chosen[i] = true
 		}
 	}
 	var b strings.Builder
-	for i, s := range c.Rules {
+	for i, s := range rules {
 		if chosen[i] {
-			b.WriteString("\n> " + escapeSummary(s))
+			b.WriteString("\n> " + s)
 		}
 	}
 	if b.Len() == 0 {
