@@ -151,7 +151,7 @@ func requireTrusted(t testing.TB, m *Message, said ...string) {
 	text := joinedText(m)
 	all := plain(text)
 	require.Equal(t, 2, strings.Count(all, "<summary"), "one frame: %s", text)
-	for _, sign := range []string{"<system", "<<sys", "[inst", "<|im_", "<start_of_turn", "<s>"} {
+	for _, sign := range []string{"<system", "<<sys", "[inst]", "<|im_", "<start_of_turn", "<s>"} {
 		require.NotContains(t, all, sign, text)
 	}
 	require.LessOrEqual(t, strings.Count(all, "<read-files"), 2, text)
