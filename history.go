@@ -73,6 +73,8 @@ func keptBefore(history []Message, from int) []bool {
 	keep := make([]bool, from)
 	question := -1 // the user message that began the turn, or what the host put there before the first turn
 	call := -1     // the assistant message whose results may follow
+	owners := callOwners{history: history}
+	atoms := map[int]bool{} // those that are kept already
 	for i := range from {
 		m := &history[i]
 		switch {
@@ -99,29 +101,46 @@ func keptBefore(history []Message, from int) []bool {
 		if question >= 0 {
 			keep[question] = true
 		}
-		if owner := ownerOf(history, i, call); owner >= 0 {
+		if owner := owners.of(i, call); owner >= 0 && !atoms[owner] {
+			atoms[owner] = true
 			keepAtom(history[:from], keep, owner)
 		}
 	}
 	return keep
 }
 
-// ownerOf returns the assistant message that message i belongs to: itself, or the one that made the call
-// which it answers, the newest first. newest is the last assistant message before i, or -1.
-func ownerOf(history []Message, i, newest int) int {
-	m := &history[i]
+// callOwners finds the messages that made calls. It reads the history once, as far as it is asked for.
+type callOwners struct {
+	history []Message
+	read    int            // so many messages are in newest
+	newest  map[string]int // by call id, the newest assistant message among them
+}
+
+// of returns the assistant message that message i belongs to: itself, or the one that made the call which it
+// answers, the newest up to message last, or -1. Indexes may only grow from one call to the next.
+func (o *callOwners) of(i, last int) int {
+	m := &o.history[i]
 	if m.Role == RoleAssistant {
 		return i
 	}
-	if m.Role != RoleTool {
+	if m.Role != RoleTool || last < 0 {
 		return -1
 	}
-	for k := newest; k >= 0; k-- {
-		for _, p := range history[k].Parts {
-			if p.Kind == KindToolCall && p.ID == m.ToolCallID && history[k].Role == RoleAssistant {
-				return k
+	if o.newest == nil {
+		o.newest = make(map[string]int)
+	}
+	for ; o.read <= last; o.read++ {
+		if o.history[o.read].Role != RoleAssistant {
+			continue
+		}
+		for k := range o.history[o.read].Parts {
+			if p := &o.history[o.read].Parts[k]; p.Kind == KindToolCall {
+				o.newest[p.ID] = o.read
 			}
 		}
+	}
+	if owner, ok := o.newest[m.ToolCallID]; ok {
+		return owner
 	}
 	return -1
 }

@@ -200,8 +200,12 @@ func (r *repair) cleaned(i int) (m Message, changed bool) {
 	if parts != nil {
 		m.Parts, m.Source, changed = parts, nil, true
 	}
-	for endsInThinking(&m) {
-		m.Parts, m.Source, changed = m.Parts[:len(m.Parts)-1:len(m.Parts)-1], nil, true
+	if endsInThinking(&m) {
+		n := len(m.Parts)
+		for n > 0 && isThinking(m.Parts[n-1]) {
+			n--
+		}
+		m.Parts, m.Source, changed = m.Parts[:n:n], nil, true
 	}
 	return m, changed
 }

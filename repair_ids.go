@@ -13,7 +13,7 @@ func (r *repair) nameCalls() {
 	r.sent = make([]string, len(r.calls))
 	used := make(map[string]struct{}, len(r.calls))
 	native := r.ids            // every id of the history: what is valid and unique is never touched
-	serial := map[string]int{} // last number used, by cleaned id
+	serial := map[string]int{} // last number used, by what stands in front of it
 	for s := range r.calls {
 		if r.calls[s].failed {
 			continue
@@ -43,19 +43,24 @@ func (r *repair) sentID(s int32) string {
 const maxIDLength = 40
 
 // nextID returns id with a number that makes it free. An id without characters that every provider takes
-// (^[a-zA-Z0-9_-]+$) in it is cleaned first.
+// (^[a-zA-Z0-9_-]+$) in it is cleaned first. Long ids share what is left of them in front of the number, and so
+// they share the numbers: no number is tried twice.
 func nextID(id string, serial map[string]int, free func(string) bool) string {
 	base := cleanID(id)
-	n := serial[base]
-	if n == 0 && id != "" {
-		n = 1 // the id itself is the first
+	n := 1 // the id itself is the first
+	if id == "" {
+		n = 0
 	}
 	for {
 		n++
 		suffix := "_" + strconv.Itoa(n)
-		next := base[:min(len(base), maxIDLength-len(suffix))] + suffix
-		if free(next) {
-			serial[base] = n
+		stem := base[:min(len(base), maxIDLength-len(suffix))]
+		if last := serial[stem]; last >= n {
+			n = last
+			continue
+		}
+		serial[stem] = n
+		if next := stem + suffix; free(next) {
 			return next
 		}
 	}
