@@ -111,7 +111,7 @@ func TestOverridesAreRead(t *testing.T) {
 	assert.Equal(t, winnow.KindOpaque, imported[4].Parts[0].Kind)
 	assert.Equal(t, jsonOf(t, messages), jsonOf(t, Export(imported)))
 	imported[3] = winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "changed"}}}
-	assert.JSONEq(t, `[{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"found"}]}]},
+	assert.JSONEq(t, `[{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"found"}]},
 		{"role":"user","content":[{"type":"text","text":"changed"}]}]`, jsonOf(t, Export(imported)[2:4]))
 }
 

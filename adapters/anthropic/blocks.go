@@ -1,7 +1,11 @@
 package anthropic
 
 import (
+	"encoding/json"
+
 	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/packages/param"
+	"github.com/tidwall/sjson"
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
@@ -23,7 +27,8 @@ func (e *exporter) assistantBlocks(m *winnow.Message) []sdk.ContentBlockParamUni
 			blocks = append(blocks, *own)
 		case p.Kind == winnow.KindThinking:
 			// The API wants thinking first, and a signature with it.
-			if p.Signature != "" && (len(blocks) == 0 || isThinking(&blocks[0])) {
+			ours := p.MediaType == "" || p.MediaType == redacted
+			if ours && p.Signature != "" && (len(blocks) == 0 || isThinking(&blocks[0])) {
 				blocks = append(blocks, thinkingBlock(p))
 			}
 		default:
@@ -36,11 +41,14 @@ func (e *exporter) assistantBlocks(m *winnow.Message) []sdk.ContentBlockParamUni
 // callBlock returns a call with the id that it is sent with.
 func callBlock(p *winnow.Part, own *sdk.ContentBlockParamUnion, id string) sdk.ContentBlockParamUnion {
 	if own != nil {
-		if id == p.ID {
+		_, given := overrideOf(own)
+		switch {
+		case id == p.ID:
 			return *own
-		}
-		if read := readBlock(own); read != nil && read.OfToolUse != nil {
-			call := *read.OfToolUse
+		case given:
+			return withMember(own, "id", id)
+		case own.OfToolUse != nil:
+			call := *own.OfToolUse
 			call.ID = id
 			return sdk.ContentBlockParamUnion{OfToolUse: &call}
 		}
@@ -57,7 +65,24 @@ func thinkingBlock(p *winnow.Part) sdk.ContentBlockParamUnion {
 }
 
 func isThinking(b *sdk.ContentBlockParamUnion) bool {
-	return b.OfThinking != nil || b.OfRedactedThinking != nil
+	f := read(b)
+	return f.typ == typeThinking || f.typ == typeRedactedThinking
+}
+
+// withMember returns a block that is given as JSON with another value of a member, or without it if value is nil.
+func withMember(b *block, key string, value any) block {
+	override, _ := overrideOf(b)
+	raw := append([]byte{}, sentAs(override, b)...)
+	var err error
+	if value == nil {
+		raw, err = sjson.DeleteBytes(raw, key)
+	} else {
+		raw, err = sjson.SetBytes(raw, key, value)
+	}
+	if err != nil { // the member names are ours, and what is no object is not read as a block
+		return *b
+	}
+	return param.Override[block](json.RawMessage(raw))
 }
 
 // textBlock returns a text, or what stands for a part without one.
@@ -99,8 +124,9 @@ func resultStays(m *winnow.Message, own *sdk.ContentBlockParamUnion) bool {
 	if own == nil {
 		return false
 	}
-	if len(m.Parts) == 0 { // no content is accepted, an empty list of it is not
-		return readResult(own).Content == nil
+	if len(m.Parts) == 0 { // no content is accepted, and an empty text in place of a list
+		f := read(own)
+		return len(f.content) == 0 && !f.emptyList
 	}
 	for k := range m.Parts {
 		if m.IsError && m.Parts[k].Kind != winnow.KindText {
@@ -116,17 +142,26 @@ func (e *exporter) result(m *winnow.Message, id string) (block sdk.ContentBlockP
 	if id == m.ToolCallID && resultStays(m, own) {
 		return *own, nil
 	}
+	content, images := resultContent(m)
+	if own != nil {
+		if _, given := overrideOf(own); given {
+			block = withMember(own, "tool_use_id", id)
+			if content == nil {
+				return withMember(&block, "content", nil), images
+			}
+			return withMember(&block, "content", content), images
+		}
+	}
 	var r sdk.ToolResultBlockParam
 	if own != nil {
-		r = *readResult(own)
+		r = *own.OfToolResult
 	} else {
 		r.ToolsetName = e.toolsets[id]
 		if m.IsError {
 			r.IsError = sdk.Bool(true)
 		}
 	}
-	r.ToolUseID = id
-	r.Content, images = resultContent(m)
+	r.ToolUseID, r.Content = id, content
 	return sdk.ContentBlockParamUnion{OfToolResult: &r}, images
 }
 
@@ -137,7 +172,7 @@ func resultContent(m *winnow.Message) (content []sdk.ToolResultBlockParamContent
 		own := resultSource(p)
 		switch {
 		case p.Kind == winnow.KindText && adapter.IsBlank(p.Text):
-		case own != nil && (!m.IsError || own.OfText != nil):
+		case own != nil && (!m.IsError || p.Kind == winnow.KindText):
 			content = append(content, *own)
 		default:
 			text := p.Text
@@ -145,22 +180,48 @@ func resultContent(m *winnow.Message) (content []sdk.ToolResultBlockParamContent
 				text = adapter.Placeholder(p)
 			}
 			content = append(content, sdk.ToolResultBlockParamContentUnion{OfText: &sdk.TextBlockParam{Text: text}})
-			if own != nil && (own.OfImage != nil || own.OfDocument != nil || own.OfSearchResult != nil) {
-				images = append(images, sdk.ContentBlockParamUnion{OfImage: own.OfImage, OfDocument: own.OfDocument, OfSearchResult: own.OfSearchResult})
+			if own != nil {
+				if b, ok := asUserBlock(own); ok {
+					images = append(images, b)
+				}
 			}
 		}
 	}
 	return content, images
 }
 
+// asUserBlock returns a block of a result's content as one of a user message. ok is false if it cannot be one.
+func asUserBlock(c *inner) (b block, ok bool) {
+	if override, given := c.Overrides(); given {
+		if beta, ok := override.(*sdk.BetaToolResultBlockParamContentUnion); ok {
+			return betaUserBlock(beta)
+		}
+		raw := sentAs(override, c)
+		switch typeOf(raw) {
+		case typeImage, typeDocument, "search_result":
+			return param.Override[block](raw), true
+		}
+		return block{}, false
+	}
+	b = block{OfImage: c.OfImage, OfDocument: c.OfDocument, OfSearchResult: c.OfSearchResult}
+	return b, b.OfImage != nil || b.OfDocument != nil || b.OfSearchResult != nil
+}
+
 // resultSource returns the caller's value of a part of a result. A host may put a block for user messages there.
-func resultSource(p *winnow.Part) *sdk.ToolResultBlockParamContentUnion {
+func resultSource(p *winnow.Part) *inner {
 	switch s := p.Source.(type) {
-	case *sdk.ToolResultBlockParamContentUnion:
+	case *inner:
 		return s
-	case *sdk.ContentBlockParamUnion:
+	case *block:
+		if override, given := s.Overrides(); given {
+			if beta, ok := override.(*sdk.BetaContentBlockParamUnion); ok {
+				return betaInner(beta)
+			}
+			c := param.Override[inner](sentAs(override, s))
+			return &c
+		}
 		if s.OfText != nil || s.OfImage != nil || s.OfDocument != nil || s.OfSearchResult != nil {
-			return &sdk.ToolResultBlockParamContentUnion{OfText: s.OfText, OfImage: s.OfImage, OfDocument: s.OfDocument, OfSearchResult: s.OfSearchResult}
+			return &inner{OfText: s.OfText, OfImage: s.OfImage, OfDocument: s.OfDocument, OfSearchResult: s.OfSearchResult}
 		}
 	}
 	return nil

@@ -59,7 +59,7 @@ func (e *exporter) system(m *winnow.Message) {
 // assistant sends m, which is one message in both forms.
 func (e *exporter) assistant(m *winnow.Message) {
 	p := adapter.PieceOf[sdk.MessageParam](m)
-	if len(e.out) == 0 && p == nil {
+	if len(e.out) == 0 && (p == nil || !p.First) {
 		e.out = append(e.out, sdk.NewUserMessage(sdk.NewTextBlock(opening)))
 	}
 	idsStay := e.nameCalls(m)
@@ -84,14 +84,27 @@ func (e *exporter) nameCalls(m *winnow.Message) bool {
 		id := e.ids.Call(p.ID)
 		e.sent = append(e.sent, id)
 		stay = stay && id == p.ID
-		if b, ok := p.Source.(*sdk.ContentBlockParamUnion); ok && b.OfToolUse != nil && b.OfToolUse.ToolsetName.Valid() {
-			if e.toolsets == nil {
-				e.toolsets = map[string]param.Opt[string]{}
+		if b, ok := p.Source.(*block); ok {
+			if toolset := toolsetOf(b); toolset != "" {
+				if e.toolsets == nil {
+					e.toolsets = map[string]param.Opt[string]{}
+				}
+				e.toolsets[id] = sdk.String(toolset)
 			}
-			e.toolsets[id] = b.OfToolUse.ToolsetName
 		}
 	}
 	return stay
+}
+
+// toolsetOf returns the toolset of a call, or "".
+func toolsetOf(b *block) string {
+	if _, given := overrideOf(b); given {
+		return read(b).toolset
+	}
+	if b.OfToolUse == nil {
+		return ""
+	}
+	return b.OfToolUse.ToolsetName.Value
 }
 
 // isSendable says that m has content and no blank text.
@@ -181,17 +194,17 @@ func (e *exporter) staysWhole(of *sdk.MessageParam, pieces []winnow.Message, sen
 
 // resultsFirst says that no other block stands before a result.
 func resultsFirst(of *sdk.MessageParam) bool {
-	m := readMessage(of)
-	if m == nil {
+	c := contentOf(of)
+	if !c.ok {
 		return true
 	}
 	others := false
-	for k := range m.Content {
-		isResult := readResult(&m.Content[k]) != nil
-		if isResult && others {
+	for k := range c.blocks {
+		result := isResult(&c.blocks[k])
+		if result && others {
 			return false
 		}
-		others = others || !isResult
+		others = others || !result
 	}
 	return true
 }
@@ -222,8 +235,10 @@ func (e *exporter) build(messages []winnow.Message, sent []string) {
 func withContent(p *piece, role sdk.MessageParamRole, blocks []sdk.ContentBlockParamUnion) sdk.MessageParam {
 	m := sdk.MessageParam{Role: role}
 	if p != nil {
-		if _, ok := p.Of.Overrides(); !ok {
+		if _, given := p.Of.Overrides(); !given {
 			m = *p.Of
+		} else if others := othersOf(p.Of); len(others) > 0 {
+			m.SetExtraFields(others)
 		}
 	}
 	m.Content = blocks
@@ -236,15 +251,23 @@ func (e *exporter) trimEnd() {
 		return
 	}
 	last := &e.out[len(e.out)-1]
-	if last.Role != sdk.MessageParamRoleAssistant || len(last.Content) == 0 {
+	c := contentOf(last)
+	if c.role != sdk.MessageParamRoleAssistant || len(c.blocks) == 0 {
 		return
 	}
-	text := last.Content[len(last.Content)-1].OfText
-	if text == nil || strings.TrimRight(text.Text, " \t\r\n") == text.Text {
+	end := &c.blocks[len(c.blocks)-1]
+	f := read(end)
+	trimmed := strings.TrimRight(f.text, " \t\r\n")
+	if f.typ != typeText || trimmed == f.text {
 		return
 	}
-	trimmed := *text
-	trimmed.Text = strings.TrimRight(text.Text, " \t\r\n")
-	last.Content = append([]sdk.ContentBlockParamUnion{}, last.Content...)
-	last.Content[len(last.Content)-1] = sdk.ContentBlockParamUnion{OfText: &trimmed}
+	blocks := append([]block{}, c.blocks...)
+	if _, given := overrideOf(end); given {
+		blocks[len(blocks)-1] = withMember(end, "text", trimmed)
+	} else {
+		text := *end.OfText
+		text.Text = trimmed
+		blocks[len(blocks)-1] = block{OfText: &text}
+	}
+	*last = withContent(&piece{Of: last}, c.role, blocks)
 }

@@ -1,8 +1,6 @@
 package anthropic
 
 import (
-	"encoding/json"
-
 	sdk "github.com/anthropics/anthropic-sdk-go"
 
 	"github.com/winnowgo/winnow"
@@ -18,7 +16,7 @@ type piece = adapter.Piece[sdk.MessageParam]
 // What a person did not write can be marked afterwards (Injected), as can what must survive (Pinned).
 // System text of [sdk.MessageNewParams] is imported by [ImportSystem].
 func Import(messages []sdk.MessageParam) []winnow.Message {
-	var im importer
+	im := importer{first: true}
 	im.reserve(messages)
 	for i := range messages {
 		im.add(&messages[i])
@@ -34,6 +32,7 @@ type importer struct {
 	names  adapter.ToolNames
 	args   adapter.Arguments
 	calls  []winnow.Part // of the newest assistant message
+	first  bool          // nothing but system messages so far
 }
 
 // reserve makes room for what messages become.
@@ -59,40 +58,51 @@ func (im *importer) reserve(messages []sdk.MessageParam) {
 }
 
 func (im *importer) add(of *sdk.MessageParam) {
-	m := readMessage(of)
-	if m == nil {
-		im.opaque(of)
+	c := contentOf(of)
+	if !c.ok {
+		im.opaque(of, c.role)
 		return
 	}
-	switch m.Role {
+	switch c.role {
 	case sdk.MessageParamRoleAssistant:
-		parts := im.blocks(m.Content)
+		parts := im.blocks(c.blocks)
 		im.names.Add(parts)
 		im.calls = parts
 		im.emit(winnow.Message{Role: winnow.RoleAssistant, Parts: parts}, of, nil, 0, 1)
 	case sdk.MessageParamRoleSystem:
-		im.emit(winnow.Message{Role: winnow.RoleSystem, Parts: im.blocks(m.Content)}, of, nil, 0, 1)
+		im.emit(winnow.Message{Role: winnow.RoleSystem, Parts: im.blocks(c.blocks)}, of, nil, 0, 1)
 	default:
-		im.user(m.Content, of)
+		im.user(c.blocks, of)
 	}
 }
 
 func (im *importer) emit(m winnow.Message, of *sdk.MessageParam, block any, index, count int) {
-	m.Source = im.pieces.New(of, block, index, count)
+	p := im.pieces.New(of, block, index, count)
+	p.First = im.first
+	im.first = im.first && m.Role == winnow.RoleSystem
+	m.Source = p
 	im.out = append(im.out, m)
 }
 
-// opaque carries a message of which nothing is known but its size.
-func (im *importer) opaque(of *sdk.MessageParam) {
-	m := winnow.Message{Role: winnow.RoleUser, Injected: true, Parts: []winnow.Part{{Kind: winnow.KindOpaque, Bytes: jsonSize(of)}}}
+// opaque carries a message of which nothing is known but its role and its size.
+func (im *importer) opaque(of *sdk.MessageParam, role sdk.MessageParamRole) {
+	m := winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Kind: winnow.KindOpaque, Bytes: jsonSize(of)}}}
+	switch role {
+	case sdk.MessageParamRoleAssistant:
+		m.Role = winnow.RoleAssistant
+	case sdk.MessageParamRoleSystem:
+		m.Role = winnow.RoleSystem
+	default:
+		m.Injected = true // perhaps nobody's request
+	}
 	im.emit(m, of, nil, 0, 1)
 }
 
 // user splits a user message into its results, which come first, and the rest.
-func (im *importer) user(blocks []sdk.ContentBlockParamUnion, of *sdk.MessageParam) {
+func (im *importer) user(blocks []block, of *sdk.MessageParam) {
 	results := 0
 	for k := range blocks {
-		if readResult(&blocks[k]) != nil {
+		if isResult(&blocks[k]) {
 			results++
 		}
 	}
@@ -102,10 +112,11 @@ func (im *importer) user(blocks []sdk.ContentBlockParamUnion, of *sdk.MessagePar
 	}
 	first := len(im.out)
 	for k := 0; k < len(blocks) && len(im.out) < first+results; k++ {
-		if r := readResult(&blocks[k]); r != nil {
+		if isResult(&blocks[k]) {
+			r := read(&blocks[k])
 			im.emit(winnow.Message{
-				Role: winnow.RoleTool, ToolCallID: r.ToolUseID, ToolName: im.names.Of(r.ToolUseID),
-				IsError: r.IsError.Value, Parts: im.resultContent(r.Content),
+				Role: winnow.RoleTool, ToolCallID: r.id, ToolName: im.names.Of(r.id),
+				IsError: r.isError, Parts: im.resultContent(r.content),
 			}, of, &blocks[k], len(im.out)-first, count)
 		}
 	}
@@ -122,106 +133,47 @@ func (im *importer) user(blocks []sdk.ContentBlockParamUnion, of *sdk.MessagePar
 }
 
 // blocks returns the parts of all blocks that are no results.
-func (im *importer) blocks(blocks []sdk.ContentBlockParamUnion) []winnow.Part {
+func (im *importer) blocks(blocks []block) []winnow.Part {
 	begin := len(im.parts)
 	for k := range blocks {
-		if b := &blocks[k]; readResult(b) == nil {
-			im.parts = append(im.parts, im.block(b))
+		if b := &blocks[k]; !isResult(b) {
+			im.parts = append(im.parts, im.part(read(b), b))
 		}
 	}
 	return im.parts[begin:len(im.parts):len(im.parts)]
 }
 
-func (im *importer) resultContent(content []sdk.ToolResultBlockParamContentUnion) []winnow.Part {
+// resultContent returns the parts of a result. An empty text is no part: the result without it is the same.
+func (im *importer) resultContent(content []inner) []winnow.Part {
 	begin := len(im.parts)
 	for k := range content {
-		im.parts = append(im.parts, resultPart(&content[k]))
+		if f := readInner(&content[k]); f.typ != typeText || f.text != "" {
+			im.parts = append(im.parts, im.part(f, &content[k]))
+		}
 	}
 	return im.parts[begin:len(im.parts):len(im.parts)]
 }
 
 // redacted marks thinking of which there is only the encrypted form, so that it is sent back as such even
 // if its Source is gone.
-const redacted = "redacted_thinking"
+const redacted = typeRedactedThinking
 
-func (im *importer) block(source *sdk.ContentBlockParamUnion) winnow.Part {
+// part returns the part that a block is.
+func (im *importer) part(f fields, source any) winnow.Part {
 	p := winnow.Part{Source: source}
-	switch b := readBlock(source); {
-	case b == nil:
-		p.Kind, p.Bytes = winnow.KindOpaque, jsonSize(source)
-	case b.OfText != nil:
-		p.Text = b.OfText.Text
-	case b.OfThinking != nil:
-		p.Kind, p.Text, p.Signature = winnow.KindThinking, b.OfThinking.Thinking, b.OfThinking.Signature
-	case b.OfRedactedThinking != nil:
-		p.Kind, p.Signature, p.MediaType = winnow.KindThinking, b.OfRedactedThinking.Data, redacted
-	case b.OfToolUse != nil:
-		p.Kind, p.ID, p.Name = winnow.KindToolCall, b.OfToolUse.ID, b.OfToolUse.Name
-		p.Arguments = im.args.Write(b.OfToolUse.Input)
-	case b.OfImage != nil:
-		p.Kind = winnow.KindImage
-		p.MediaType, p.Bytes = imageSize(b.OfImage)
-	case b.OfDocument != nil:
-		p.Kind = winnow.KindOpaque
-		p.MediaType, p.Bytes = documentSize(b.OfDocument)
+	switch f.typ {
+	case typeText:
+		p.Text = f.text
+	case typeThinking:
+		p.Kind, p.Text, p.Signature = winnow.KindThinking, f.text, f.signature
+	case typeRedactedThinking:
+		p.Kind, p.Signature, p.MediaType = winnow.KindThinking, f.signature, redacted
+	case typeToolUse:
+		p.Kind, p.ID, p.Name, p.Arguments = winnow.KindToolCall, f.id, f.name, im.args.Write(f.input)
+	case typeImage:
+		p.Kind, p.MediaType, p.Bytes = winnow.KindImage, f.mediaType, f.bytes
 	default:
-		p.Kind, p.Bytes = winnow.KindOpaque, jsonSize(b)
+		p.Kind, p.MediaType, p.Bytes = winnow.KindOpaque, f.mediaType, f.bytes
 	}
 	return p
-}
-
-func resultPart(c *sdk.ToolResultBlockParamContentUnion) winnow.Part {
-	p := winnow.Part{Source: c}
-	switch {
-	case c.OfText != nil:
-		if _, ok := c.OfText.Overrides(); ok {
-			p.Kind, p.Bytes = winnow.KindOpaque, jsonSize(c)
-			break
-		}
-		p.Text = c.OfText.Text
-	case c.OfImage != nil:
-		p.Kind = winnow.KindImage
-		p.MediaType, p.Bytes = imageSize(c.OfImage)
-	case c.OfDocument != nil:
-		p.Kind = winnow.KindOpaque
-		p.MediaType, p.Bytes = documentSize(c.OfDocument)
-	default:
-		p.Kind, p.Bytes = winnow.KindOpaque, jsonSize(c)
-	}
-	return p
-}
-
-// imageSize returns the type and the bytes of an image as they are sent.
-func imageSize(b *sdk.ImageBlockParam) (mediaType string, bytes int) {
-	switch s := &b.Source; {
-	case s.OfBase64 != nil:
-		return string(s.OfBase64.MediaType), len(s.OfBase64.Data)
-	case s.OfURL != nil:
-		return "", len(s.OfURL.URL)
-	}
-	return "", 0
-}
-
-func documentSize(b *sdk.DocumentBlockParam) (mediaType string, bytes int) {
-	switch s := &b.Source; {
-	case s.OfBase64 != nil:
-		return "application/pdf", len(s.OfBase64.Data)
-	case s.OfText != nil:
-		return "text/plain", len(s.OfText.Data)
-	case s.OfURL != nil:
-		return "application/pdf", 0 // the size of what stands there is not known
-	case s.OfContent != nil:
-		return "", jsonSize(s.OfContent)
-	}
-	return "", 0
-}
-
-// jsonSize returns the bytes of a block as it is sent. Only blocks that are rare in a long history are
-// measured so.
-func jsonSize(v json.Marshaler) int {
-	b, err := v.MarshalJSON()
-	if err != nil {
-		return 0
-	}
-	return len(b)
 }

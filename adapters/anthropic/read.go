@@ -5,37 +5,51 @@ import (
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
+
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// The SDK lets a caller give a message or a block as JSON (param.Override), and does so itself for blocks
-// of types that it does not know. Their fields are empty then; to read them the JSON is decoded.
+// A message or a block is typed, or it is given as JSON (param.Override). The SDK gives blocks that it does not know
+// as JSON itself, and its decoder drops the whole content of a message with one: such messages have to be given as
+// JSON. Both forms are read to mean the same. Values of the beta API are read where they lie; see beta.go.
 
-// readMessage returns m with its fields set, or nil if that is not possible.
-func readMessage(m *sdk.MessageParam) *sdk.MessageParam {
-	if _, ok := m.Overrides(); !ok {
-		return m
-	}
-	var decoded sdk.MessageParam
-	if !decode(m, &decoded) || decoded.Role == "" || len(decoded.Content) < blocksOf(m) {
-		return nil
-	}
-	return &decoded
+type (
+	message = sdk.MessageParam
+	block   = sdk.ContentBlockParamUnion
+	inner   = sdk.ToolResultBlockParamContentUnion // a block in a result
+)
+
+// Types of blocks that are read. Of the others nothing is known but their size.
+const (
+	typeText             = "text"
+	typeThinking         = "thinking"
+	typeRedactedThinking = "redacted_thinking"
+	typeToolUse          = "tool_use"
+	typeToolResult       = "tool_result"
+	typeImage            = "image"
+	typeDocument         = "document"
+)
+
+// fields are what is read of a block.
+type fields struct {
+	typ       string
+	text      string // of a text, or of thinking
+	signature string // of thinking; the data of redacted thinking
+	id        string // of a call; of a result that of its call
+	name      string // of a call
+	input     any    // of a call
+	toolset   string // of a call
+	isError   bool   // of a result
+
+	content   []inner // of a result
+	emptyList bool    // of a result: a list of content without an element, which is refused
+
+	mediaType string // of an image or a document
+	bytes     int    // of the same, and of what is not read
 }
 
-// blocksOf returns how many blocks m has in its JSON. The SDK drops a list with one that it does not know.
-func blocksOf(m *sdk.MessageParam) int {
-	var wire struct {
-		Content []json.RawMessage `json:"content"`
-	}
-	b, err := m.MarshalJSON()
-	if err != nil || json.Unmarshal(b, &wire) != nil { // a plain text, for one
-		return 0
-	}
-	return len(wire.Content)
-}
-
-// readBlock returns b with its fields set, or nil if that is not possible.
-func readBlock(b *sdk.ContentBlockParamUnion) *sdk.ContentBlockParamUnion {
+// overrideOf returns what a caller gave a block as in place of its fields. ok is false if there is no such thing.
+func overrideOf(b *block) (override any, ok bool) {
 	var s param.ParamStruct
 	switch { // what is common, and what its fields are needed of
 	case b.OfText != nil:
@@ -55,32 +69,289 @@ func readBlock(b *sdk.ContentBlockParamUnion) *sdk.ContentBlockParamUnion {
 	default:
 		s = b
 	}
-	if _, ok := s.Overrides(); !ok {
-		return b
-	}
-	var decoded sdk.ContentBlockParamUnion
-	if !decode(b, &decoded) {
-		return nil
-	}
-	return &decoded
+	return s.Overrides()
 }
 
-// readResult returns the tool result that b is, or nil.
-func readResult(b *sdk.ContentBlockParamUnion) *sdk.ToolResultBlockParam {
-	if r := b.OfToolResult; r != nil {
-		if _, ok := r.Overrides(); !ok {
-			return r
+// sentAs returns what is sent of v, whose override is given; nil if that cannot be written.
+func sentAs(override any, v json.Marshaler) json.RawMessage {
+	if raw, ok := override.(json.RawMessage); ok {
+		return raw
+	}
+	raw, err := v.MarshalJSON()
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// read returns the fields of a block.
+func read(b *block) fields {
+	if override, ok := overrideOf(b); ok {
+		if beta, ok := override.(*sdk.BetaContentBlockParamUnion); ok {
+			return readBeta(beta)
 		}
-	} else if _, ok := b.Overrides(); !ok {
-		return nil
+		return readJSON(sentAs(override, b))
 	}
-	if d := readBlock(b); d != nil {
-		return d.OfToolResult
+	switch {
+	case b.OfText != nil:
+		return fields{typ: typeText, text: b.OfText.Text}
+	case b.OfThinking != nil:
+		return fields{typ: typeThinking, text: b.OfThinking.Thinking, signature: b.OfThinking.Signature}
+	case b.OfRedactedThinking != nil:
+		return fields{typ: typeRedactedThinking, signature: b.OfRedactedThinking.Data}
+	case b.OfToolUse != nil:
+		c := b.OfToolUse
+		return fields{typ: typeToolUse, id: c.ID, name: c.Name, input: c.Input, toolset: c.ToolsetName.Value}
+	case b.OfToolResult != nil:
+		r := b.OfToolResult
+		return fields{typ: typeToolResult, id: r.ToolUseID, isError: r.IsError.Value, content: r.Content, emptyList: r.Content != nil && len(r.Content) == 0}
+	case b.OfImage != nil:
+		mediaType, bytes := imageSize(b.OfImage)
+		return fields{typ: typeImage, mediaType: mediaType, bytes: bytes}
+	case b.OfDocument != nil:
+		mediaType, bytes := documentSize(b.OfDocument)
+		return fields{typ: typeDocument, mediaType: mediaType, bytes: bytes}
 	}
-	return nil
+	return fields{bytes: jsonSize(b)}
 }
 
-func decode(from json.Marshaler, to json.Unmarshaler) bool {
-	b, err := from.MarshalJSON()
-	return err == nil && to.UnmarshalJSON(b) == nil
+// isResult says that b is a result. It reads no more than it must.
+func isResult(b *block) bool {
+	override, ok := overrideOf(b)
+	if !ok {
+		return b.OfToolResult != nil
+	}
+	if beta, ok := override.(*sdk.BetaContentBlockParamUnion); ok {
+		return beta.OfToolResult != nil || read(b).typ == typeToolResult
+	}
+	return typeOf(sentAs(override, b)) == typeToolResult
+}
+
+// typeOf returns the type of a block that is given as JSON.
+func typeOf(raw []byte) (typ string) {
+	adapter.Members(raw, func(key string, value []byte) {
+		if key == "type" {
+			typ = adapter.Unquote(value)
+		}
+	})
+	return typ
+}
+
+// readJSON reads a block that is given as JSON.
+func readJSON(raw []byte) fields {
+	f := fields{bytes: len(raw)}
+	var text, thinking, data, useID, input, content, source []byte
+	adapter.Members(raw, func(key string, value []byte) {
+		switch key {
+		case "type":
+			f.typ = adapter.Unquote(value)
+		case "text":
+			text = value
+		case "thinking":
+			thinking = value
+		case "signature":
+			f.signature = adapter.Unquote(value)
+		case "data":
+			data = value
+		case "id":
+			f.id = adapter.Unquote(value)
+		case "name":
+			f.name = adapter.Unquote(value)
+		case "input":
+			input = value
+		case "tool_use_id":
+			useID = value
+		case "toolset_name":
+			f.toolset = adapter.Unquote(value)
+		case "is_error":
+			f.isError = string(value) == "true"
+		case "content":
+			content = value
+		case "source":
+			source = value
+		}
+	})
+	switch f.typ {
+	case typeText:
+		f.text = adapter.Unquote(text)
+	case typeThinking:
+		f.text = adapter.Unquote(thinking)
+	case typeRedactedThinking:
+		f.signature = adapter.Unquote(data)
+	case typeToolUse:
+		if input != nil && string(input) != "null" {
+			f.input = json.RawMessage(input)
+		}
+	case typeToolResult:
+		f.id = adapter.Unquote(useID)
+		f.content, f.emptyList = innerOf(content)
+	case typeImage, typeDocument:
+		f.mediaType, f.bytes = sourceSize(f.typ, source)
+	}
+	return f
+}
+
+// innerOf returns the content of a result that is given as JSON: a text or a list.
+func innerOf(raw []byte) (content []inner, emptyList bool) {
+	if len(raw) > 0 && raw[0] == '"' {
+		if text := adapter.Unquote(raw); text != "" {
+			return []inner{{OfText: &sdk.TextBlockParam{Text: text}}}, false
+		}
+		return nil, false
+	}
+	adapter.Elements(raw, func(b []byte) { content = append(content, param.Override[inner](json.RawMessage(b))) })
+	return content, len(raw) > 0 && raw[0] == '[' && len(content) == 0
+}
+
+// readInner returns the fields of a block in a result.
+func readInner(c *inner) fields {
+	var s param.ParamStruct = c
+	if c.OfText != nil {
+		s = c.OfText
+	}
+	if override, ok := s.Overrides(); ok {
+		if beta, ok := override.(*sdk.BetaToolResultBlockParamContentUnion); ok {
+			return readBetaInner(beta)
+		}
+		return readJSON(sentAs(override, c))
+	}
+	switch {
+	case c.OfText != nil:
+		return fields{typ: typeText, text: c.OfText.Text}
+	case c.OfImage != nil:
+		mediaType, bytes := imageSize(c.OfImage)
+		return fields{typ: typeImage, mediaType: mediaType, bytes: bytes}
+	case c.OfDocument != nil:
+		mediaType, bytes := documentSize(c.OfDocument)
+		return fields{typ: typeDocument, mediaType: mediaType, bytes: bytes}
+	}
+	return fields{bytes: jsonSize(c)}
+}
+
+// contents are what is read of a message.
+type contents struct {
+	role   sdk.MessageParamRole
+	blocks []block
+	ok     bool // false: the content is of no form that is known
+}
+
+// contentOf returns the role and the blocks of a message.
+func contentOf(m *message) contents {
+	override, ok := m.Overrides()
+	if !ok {
+		return contents{m.Role, m.Content, true}
+	}
+	if beta, ok := override.(*sdk.BetaMessageParam); ok {
+		return betaContent(beta, m)
+	}
+	return contentOfJSON(sentAs(override, m))
+}
+
+func contentOfJSON(raw []byte) contents {
+	var c contents
+	var content []byte
+	adapter.Members(raw, func(key string, value []byte) {
+		switch key {
+		case "role":
+			c.role = sdk.MessageParamRole(adapter.Unquote(value))
+		case "content":
+			content = value
+		}
+	})
+	switch {
+	case len(content) == 0:
+	case content[0] == '"':
+		c.ok = true
+		if text := adapter.Unquote(content); text != "" {
+			c.blocks = []block{sdk.NewTextBlock(text)}
+		}
+	case content[0] == '[':
+		c.ok = true
+		adapter.Elements(content, func(b []byte) { c.blocks = append(c.blocks, param.Override[block](json.RawMessage(b))) })
+	}
+	c.ok = c.ok && c.role != ""
+	return c
+}
+
+// othersOf returns the members of a message that is given as JSON besides its role and its content.
+func othersOf(m *message) map[string]any {
+	override, ok := m.Overrides()
+	if !ok {
+		return nil
+	}
+	others := map[string]any{}
+	adapter.Members(sentAs(override, m), func(key string, value []byte) {
+		if key != "role" && key != "content" {
+			others[key] = json.RawMessage(value)
+		}
+	})
+	return others
+}
+
+// imageSize returns the type and the bytes of an image as they are sent.
+func imageSize(b *sdk.ImageBlockParam) (mediaType string, bytes int) {
+	switch s := &b.Source; {
+	case s.OfBase64 != nil:
+		return string(s.OfBase64.MediaType), len(s.OfBase64.Data)
+	case s.OfURL != nil:
+		return "", len(s.OfURL.URL)
+	}
+	return "", 0
+}
+
+func documentSize(b *sdk.DocumentBlockParam) (mediaType string, bytes int) {
+	switch s := &b.Source; {
+	case s.OfBase64 != nil:
+		return "application/pdf", len(s.OfBase64.Data)
+	case s.OfText != nil:
+		return "text/plain", len(s.OfText.Data)
+	case s.OfURL != nil:
+		return "application/pdf", 0 // the size of what stands there is not known
+	case s.OfContent != nil:
+		return "", jsonSize(s.OfContent)
+	}
+	return "", 0
+}
+
+// sourceSize is imageSize and documentSize for the source of a block that is given as JSON.
+func sourceSize(typ string, source []byte) (mediaType string, bytes int) {
+	var kind, media string
+	var data, url []byte
+	adapter.Members(source, func(key string, value []byte) {
+		switch key {
+		case "type":
+			kind = adapter.Unquote(value)
+		case "media_type":
+			media = adapter.Unquote(value)
+		case "data":
+			data = value
+		case "url":
+			url = value
+		}
+	})
+	switch {
+	case kind == "base64" && typ == typeDocument:
+		return "application/pdf", len(adapter.Unquote(data))
+	case kind == "base64":
+		return media, len(adapter.Unquote(data))
+	case kind == "text":
+		return "text/plain", len(adapter.Unquote(data))
+	case kind == "url" && typ == typeDocument:
+		return "application/pdf", 0
+	case kind == "url":
+		return "", len(adapter.Unquote(url))
+	case kind == "content":
+		return "", len(source)
+	}
+	return "", 0
+}
+
+// jsonSize returns the bytes of a block as it is sent. Only blocks that are rare in a long history are
+// measured so.
+func jsonSize(v json.Marshaler) int {
+	b, err := v.MarshalJSON()
+	if err != nil {
+		return 0
+	}
+	return len(b)
 }

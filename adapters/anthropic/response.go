@@ -1,15 +1,26 @@
 package anthropic
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
 	sdk "github.com/anthropics/anthropic-sdk-go"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
 // Response returns the answer of the API as the next message of the history, with its id, its stop reason
-// and what was billed. A streamed answer is collected by [sdk.Message.Accumulate] first.
+// and what was billed. Members of its blocks that the SDK does not know are carried. A streamed answer is collected
+// by [sdk.Message.Accumulate] first, and the stream's Err asked; see [Check] for an error in the place of an answer.
 func Response(answer *sdk.Message) winnow.Message {
-	m := Import([]sdk.MessageParam{answer.ToParam()})[0]
+	own := answer.ToParam()
+	for i := range own.Content {
+		carryUnknown(&own.Content[i], answer.Content[i].RawJSON())
+	}
+	m := Import([]sdk.MessageParam{own})[0]
+	adapter.PieceOf[message](&m).First = false
 	m.ID = answer.ID
 	m.StopReason = string(answer.StopReason)
 	m.Usage = &winnow.Usage{
@@ -19,4 +30,71 @@ func Response(answer *sdk.Message) winnow.Message {
 		Output:     int(answer.Usage.OutputTokens),
 	}
 	return m
+}
+
+// Check returns an error where a gateway answers with status 200 and a body that is an error, which the SDK takes
+// for an answer without content. Put it around the call: return adapter.Check(client.Messages.New(ctx, params)).
+func Check(answer *sdk.Message, err error) (*sdk.Message, error) {
+	if err != nil || answer == nil || len(answer.Content) > 0 || answer.StopReason != "" {
+		return answer, err
+	}
+	if raw := adapter.ErrorIn(answer.RawJSON()); raw != "" {
+		return nil, fmt.Errorf("anthropic: an error with status 200: %w", errors.New(raw))
+	}
+	return answer, nil
+}
+
+// carryUnknown adds to a block those members of the answer's block that the SDK does not know. A null says nothing.
+func carryUnknown[B json.Marshaler](b B, raw string) {
+	known, err := b.MarshalJSON()
+	if err != nil || raw == "" {
+		return
+	}
+	extra := adapter.UnknownMembers([]byte(raw), known)
+	if len(extra) == 0 {
+		return
+	}
+	var variant any
+	switch b := any(b).(type) {
+	case *block:
+		variant = variantOf(b)
+	case *sdk.BetaContentBlockParamUnion:
+		variant = betaVariantOf(b)
+	}
+	if v, ok := variant.(interface{ SetExtraFields(map[string]any) }); ok {
+		v.SetExtraFields(extra)
+	}
+}
+
+// variantOf returns the blocks that models write and that are typed.
+func variantOf(b *block) any {
+	switch {
+	case b.OfText != nil:
+		return b.OfText
+	case b.OfThinking != nil:
+		return b.OfThinking
+	case b.OfRedactedThinking != nil:
+		return b.OfRedactedThinking
+	case b.OfToolUse != nil:
+		return b.OfToolUse
+	case b.OfServerToolUse != nil:
+		return b.OfServerToolUse
+	}
+	return nil
+}
+
+func betaVariantOf(b *sdk.BetaContentBlockParamUnion) any {
+	switch {
+	case b.OfText != nil:
+		return b.OfText
+	case b.OfThinking != nil:
+		return b.OfThinking
+	case b.OfRedactedThinking != nil:
+		return b.OfRedactedThinking
+	case b.OfToolUse != nil:
+		return b.OfToolUse
+	case b.OfServerToolUse != nil:
+		return b.OfServerToolUse
+	}
+	return nil
 }

@@ -14,5 +14,7 @@
 //     others), and nowhere else.
 //
 // [Response] makes winnow's message of an answer, with what was billed, and [NewSummarizer] writes
-// summaries with any model. [winnow.ClassifyError] reads the SDK's errors as they are.
+// summaries with any model. [Collect] reads a stream, with what the SDK does not know of it. [winnow.ClassifyError]
+// reads the SDK's errors as they are; for servers that report errors in forms of their own there are [Check] and
+// [KeepErrors].
 package openai

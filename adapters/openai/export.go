@@ -1,10 +1,15 @@
 package openai
 
 import (
+	"encoding/json"
+	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/packages/param"
+	"github.com/tidwall/sjson"
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
@@ -184,6 +189,10 @@ func (e *exporter) ownResult(p *sdk.ChatCompletionMessageParamUnion, id string) 
 		e.out = append(e.out, *p)
 		return
 	}
+	if raw := rawMessage(p); raw != nil {
+		e.out = append(e.out, edited[sdk.ChatCompletionMessageParamUnion](raw, "tool_call_id", id))
+		return
+	}
 	result := *read.OfTool
 	result.ToolCallID = id
 	e.out = append(e.out, sdk.ChatCompletionMessageParamUnion{OfTool: &result})
@@ -191,17 +200,66 @@ func (e *exporter) ownResult(p *sdk.ChatCompletionMessageParamUnion, id string) 
 
 func (e *exporter) assistant(m *winnow.Message) {
 	stay := e.nameCalls(m)
-	if p := own(m); p != nil && stay {
-		if len(m.Parts) > 0 { // without content and calls it is refused
+	p := own(m)
+	if p != nil && stay {
+		if len(m.Parts) > 0 || hasEmptyContent(p) { // without content and calls it is refused
 			e.out = append(e.out, *p)
 		}
 		return
+	}
+	if p != nil {
+		if raw := rawMessage(p); raw != nil {
+			e.out = append(e.out, e.withCallIDs(m, raw))
+			return
+		}
 	}
 	a := e.build(m)
 	if param.IsOmitted(a.Content) && param.IsOmitted(a.Refusal) && param.IsOmitted(a.Audio) && len(a.ToolCalls) == 0 && !hasFunction(&a) {
 		return
 	}
 	e.out = append(e.out, sdk.ChatCompletionMessageParamUnion{OfAssistant: &a})
+}
+
+// hasEmptyContent says that a message of the model has content without a text: that is accepted, as models give it.
+func hasEmptyContent(p *sdk.ChatCompletionMessageParamUnion) bool {
+	read := readMessage(p)
+	if read == nil || read.OfAssistant == nil {
+		return false
+	}
+	c := &read.OfAssistant.Content
+	return c.OfString.Valid() || len(c.OfArrayOfContentParts) > 0
+}
+
+// withCallIDs returns a message that is given as JSON with the ids that its calls are sent with.
+func (e *exporter) withCallIDs(m *winnow.Message, raw json.RawMessage) sdk.ChatCompletionMessageParamUnion {
+	call, at := 0, 0
+	for k := range m.Parts {
+		p := &m.Parts[k]
+		if p.Kind != winnow.KindToolCall {
+			continue
+		}
+		if p.MediaType != functionCall {
+			if id := e.sent[call]; id != p.ID {
+				raw = edit(raw, "tool_calls."+strconv.Itoa(at)+".id", id)
+			}
+			at++
+		}
+		call++
+	}
+	return param.Override[sdk.ChatCompletionMessageParamUnion](raw)
+}
+
+// edited returns a value that is given as JSON with another text at a path.
+func edited[T param.ParamStruct, P param.InferPtr[T]](raw json.RawMessage, path, text string) T {
+	return param.Override[T, P](edit(raw, path, text))
+}
+
+func edit(raw json.RawMessage, path, text string) json.RawMessage {
+	out, err := sjson.SetBytes(append([]byte{}, raw...), path, text)
+	if err != nil { // the paths are ours
+		return raw
+	}
+	return out
 }
 
 // nameCalls decides the ids of m's calls. It says whether they all stay as they are.
@@ -251,8 +309,11 @@ func (e *exporter) build(m *winnow.Message) sdk.ChatCompletionAssistantMessagePa
 // content adds p to texts, or to a where it has a field of its own.
 func content(a *sdk.ChatCompletionAssistantMessageParam, texts []sdk.ChatCompletionAssistantMessageParamContentArrayOfContentPartUnion, p *winnow.Part) []sdk.ChatCompletionAssistantMessageParamContentArrayOfContentPartUnion {
 	if p.Kind == winnow.KindThinking {
-		if slices.Contains(reasoningKeys[:], p.MediaType) {
-			a.SetExtraFields(map[string]any{p.MediaType: p.Text})
+		switch {
+		case slices.Contains(reasoningKeys[:], p.MediaType):
+			addExtra(a, p.MediaType, p.Text)
+		case p.MediaType == reasoningDetails:
+			addExtra(a, p.MediaType, json.RawMessage(p.Signature))
 		}
 		return texts
 	}
@@ -273,6 +334,16 @@ func content(a *sdk.ChatCompletionAssistantMessageParam, texts []sdk.ChatComplet
 	return texts
 }
 
+// addExtra adds a member that the SDK does not know.
+func addExtra(a *sdk.ChatCompletionAssistantMessageParam, key string, value any) {
+	extra := maps.Clone(a.ExtraFields())
+	if extra == nil {
+		extra = map[string]any{}
+	}
+	extra[key] = value
+	a.SetExtraFields(extra)
+}
+
 // call adds a call with the id that it is sent with.
 func (e *exporter) call(a *sdk.ChatCompletionAssistantMessageParam, p *winnow.Part, id string) {
 	name, arguments := adapter.Name(p.Name, 64, adapter.Letters), string(p.Arguments)
@@ -284,6 +355,8 @@ func (e *exporter) call(a *sdk.ChatCompletionAssistantMessageParam, p *winnow.Pa
 		return
 	case source != nil && id == p.ID:
 		c = *source
+	case source != nil && rawOf(source, source) != nil:
+		c = edited[toolCall](rawOf(source, source), "id", id)
 	case source != nil && source.OfFunction != nil:
 		call := *source.OfFunction
 		call.ID = id
@@ -298,6 +371,9 @@ func (e *exporter) call(a *sdk.ChatCompletionAssistantMessageParam, p *winnow.Pa
 	default:
 		c.OfFunction = &sdk.ChatCompletionMessageFunctionToolCallParam{ID: id}
 		c.OfFunction.Function.Name, c.OfFunction.Function.Arguments = name, string(adapter.Object(p.Arguments))
+		if signature, ok := strings.CutPrefix(p.Signature, googlePrefix); ok {
+			c.OfFunction.SetExtraFields(withSignature(signature))
+		}
 	}
 	a.ToolCalls = append(a.ToolCalls, c)
 }

@@ -2,6 +2,7 @@ package openai
 
 import (
 	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/packages/param"
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
@@ -96,11 +97,30 @@ func (im *importer) text(s string, source any) {
 func (im *importer) texts(s string, list []sdk.ChatCompletionContentPartTextParam) {
 	im.text(s, nil)
 	for k := range list {
-		im.text(list[k].Text, &list[k])
+		if raw := rawOf(list[k], list[k]); raw != nil {
+			im.part(partOf(raw, &list[k]))
+		} else {
+			im.text(list[k].Text, &list[k])
+		}
+	}
+}
+
+// part adds a part that was read of JSON. An empty text is none.
+func (im *importer) part(p winnow.Part) {
+	if p.Kind != winnow.KindText || p.Text != "" {
+		im.parts = append(im.parts, p)
 	}
 }
 
 func (im *importer) userPart(c *sdk.ChatCompletionContentPartUnionParam) {
+	var s param.ParamStruct = c
+	if c.OfText != nil {
+		s = c.OfText
+	}
+	if raw := rawOf(s, c); raw != nil {
+		im.part(partOf(raw, c))
+		return
+	}
 	p := winnow.Part{Source: c}
 	switch {
 	case c.OfText != nil:
@@ -125,6 +145,9 @@ func (im *importer) assistant(a *sdk.ChatCompletionAssistantMessageParam) {
 	if key, text := reasoningOf(a); text != "" {
 		im.parts = append(im.parts, winnow.Part{Kind: winnow.KindThinking, Text: text, MediaType: key})
 	}
+	if raw := extraJSON(a.ExtraFields(), reasoningDetails); len(raw) > len("[]") {
+		im.parts = append(im.parts, winnow.Part{Kind: winnow.KindThinking, Signature: string(raw), MediaType: reasoningDetails})
+	}
 	im.text(a.Content.OfString.Value, nil)
 	for k := range a.Content.OfArrayOfContentParts {
 		c := &a.Content.OfArrayOfContentParts[k]
@@ -132,6 +155,8 @@ func (im *importer) assistant(a *sdk.ChatCompletionAssistantMessageParam) {
 			im.text(c.OfRefusal.Refusal, c)
 		} else if c.OfText != nil {
 			im.text(c.OfText.Text, c)
+		} else {
+			im.part(partOf(rawOf(c, c), c))
 		}
 	}
 	im.text(a.Refusal.Value, &a.Refusal)
@@ -148,10 +173,14 @@ func (im *importer) assistant(a *sdk.ChatCompletionAssistantMessageParam) {
 }
 
 func callPart(c *sdk.ChatCompletionMessageToolCallUnionParam) winnow.Part {
+	if raw := rawOf(c, c); raw != nil {
+		return callOf(raw, c)
+	}
 	p := winnow.Part{Kind: winnow.KindToolCall, Source: c}
 	switch {
 	case c.OfFunction != nil:
 		p.ID, p.Name, p.Arguments = c.OfFunction.ID, c.OfFunction.Function.Name, []byte(c.OfFunction.Function.Arguments)
+		p.Signature = thoughtSignature(extraJSON(c.OfFunction.ExtraFields(), extraContent))
 	case c.OfCustom != nil:
 		p.ID, p.Name, p.MediaType = c.OfCustom.ID, c.OfCustom.Custom.Name, customCall
 		p.Arguments = adapter.JSONText(c.OfCustom.Custom.Input)

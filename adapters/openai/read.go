@@ -5,14 +5,23 @@ import (
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/packages/param"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// reasoningKeys are the fields in which servers give reasoning and take it back.
-var reasoningKeys = [...]string{"reasoning_content", "reasoning"}
+// The SDK lets a caller give a message, or something in it, as JSON (param.Override). Its fields are empty then. Both
+// forms are read to mean the same; what is not known in either is carried.
 
-// readMessage returns m with its fields set, or nil if that is not possible. The SDK lets a caller give a
-// message as JSON (param.Override); its fields are empty then.
-func readMessage(m *sdk.ChatCompletionMessageParamUnion) *sdk.ChatCompletionMessageParamUnion {
+type (
+	textParam     = sdk.ChatCompletionContentPartTextParam
+	userPart      = sdk.ChatCompletionContentPartUnionParam
+	assistantPart = sdk.ChatCompletionAssistantMessageParamContentArrayOfContentPartUnion
+	toolCall      = sdk.ChatCompletionMessageToolCallUnionParam
+)
+
+// rawMessage returns the JSON that a caller gave a message as, or nil.
+func rawMessage(m *sdk.ChatCompletionMessageParamUnion) json.RawMessage {
 	var s param.ParamStruct
 	switch {
 	case m.OfUser != nil:
@@ -30,30 +39,209 @@ func readMessage(m *sdk.ChatCompletionMessageParamUnion) *sdk.ChatCompletionMess
 	default:
 		s = m
 	}
-	if _, ok := s.Overrides(); !ok {
+	return rawOf(s, m)
+}
+
+// rawOf returns what v is sent as if s, which is v or the variant in it, is given as JSON, or nil.
+func rawOf(s param.ParamStruct, v json.Marshaler) json.RawMessage {
+	override, ok := s.Overrides()
+	if !ok {
+		return nil
+	}
+	if raw, ok := override.(json.RawMessage); ok {
+		return raw
+	}
+	raw, err := v.MarshalJSON()
+	if err != nil {
+		return json.RawMessage("null")
+	}
+	return raw
+}
+
+// readMessage returns m with its fields set, or nil if that is not possible. What is in a message that is given as
+// JSON is given as JSON as well.
+func readMessage(m *sdk.ChatCompletionMessageParamUnion) *sdk.ChatCompletionMessageParamUnion {
+	raw := rawMessage(m)
+	if raw == nil {
 		return m
 	}
-	b, err := m.MarshalJSON()
-	if err != nil {
+	members := map[string][]byte{}
+	adapter.Members(raw, func(key string, value []byte) { members[key] = value })
+	var out sdk.ChatCompletionMessageParamUnion
+	content := members["content"]
+	switch adapter.Unquote(members["role"]) {
+	case "system":
+		out.OfSystem = &sdk.ChatCompletionSystemMessageParam{}
+		out.OfSystem.Content.OfString, out.OfSystem.Content.OfArrayOfContentParts = optional(content), overrides[textParam](content)
+	case "developer":
+		out.OfDeveloper = &sdk.ChatCompletionDeveloperMessageParam{}
+		out.OfDeveloper.Content.OfString, out.OfDeveloper.Content.OfArrayOfContentParts = optional(content), overrides[textParam](content)
+	case "user":
+		out.OfUser = &sdk.ChatCompletionUserMessageParam{}
+		out.OfUser.Content.OfString, out.OfUser.Content.OfArrayOfContentParts = optional(content), overrides[userPart](content)
+	case "assistant":
+		out.OfAssistant = readAssistant(members)
+	case "tool":
+		out.OfTool = &sdk.ChatCompletionToolMessageParam{ToolCallID: adapter.Unquote(members["tool_call_id"])}
+		out.OfTool.Content.OfString, out.OfTool.Content.OfArrayOfContentParts = optional(content), overrides[textParam](content)
+	case "function":
+		out = sdk.ChatCompletionMessageParamOfFunction(adapter.Unquote(content), adapter.Unquote(members["name"]))
+	default:
 		return nil
 	}
-	var decoded sdk.ChatCompletionMessageParamUnion
-	if decoded.UnmarshalJSON(b) != nil {
-		return nil
+	return &out
+}
+
+func readAssistant(members map[string][]byte) *sdk.ChatCompletionAssistantMessageParam {
+	a := &sdk.ChatCompletionAssistantMessageParam{Refusal: optional(members["refusal"]), Name: optional(members["name"])}
+	a.Content.OfString, a.Content.OfArrayOfContentParts = optional(members["content"]), overrides[assistantPart](members["content"])
+	a.ToolCalls = overrides[toolCall](members["tool_calls"])
+	adapter.Members(members["audio"], func(key string, value []byte) {
+		if key == "id" {
+			a.Audio.ID = adapter.Unquote(value)
+		}
+	})
+	if name, arguments, ok := readFunction(members["function_call"]); ok {
+		setFunction(a, name, arguments)
 	}
-	if a := decoded.OfAssistant; a != nil { // the SDK drops what it does not know
-		var extra map[string]json.RawMessage
-		_ = json.Unmarshal(b, &extra) // it was valid just now
-		for _, key := range reasoningKeys {
-			var text string
-			if json.Unmarshal(extra[key], &text) == nil && text != "" {
-				a.SetExtraFields(map[string]any{key: text})
-				break
-			}
+	extra := map[string]any{}
+	for key, value := range members {
+		switch key {
+		case "role", "content", "refusal", "name", "audio", "tool_calls", "function_call":
+		default:
+			extra[key] = json.RawMessage(value)
 		}
 	}
-	return &decoded
+	if len(extra) > 0 {
+		a.SetExtraFields(extra)
+	}
+	return a
 }
+
+// readFunction reads {"name":…,"arguments":…}. ok is false if there is none.
+func readFunction(raw []byte) (name, arguments string, ok bool) {
+	adapter.Members(raw, func(key string, value []byte) {
+		switch key {
+		case "name":
+			name, ok = adapter.Unquote(value), true
+		case "arguments", "input":
+			arguments = adapter.Unquote(value)
+		}
+	})
+	return name, arguments, ok
+}
+
+// optional returns a text, which is not set if value is none.
+func optional(value []byte) param.Opt[string] {
+	if len(value) == 0 || value[0] != '"' {
+		return param.Opt[string]{}
+	}
+	return param.NewOpt(adapter.Unquote(value))
+}
+
+// overrides returns the elements of a list, each given as JSON.
+func overrides[T param.ParamStruct, P param.InferPtr[T]](list []byte) []T {
+	var out []T
+	adapter.Elements(list, func(raw []byte) { out = append(out, param.Override[T, P](json.RawMessage(raw))) })
+	return out
+}
+
+// partOf returns the part that an element of a list of content is, which is given as JSON.
+func partOf(raw []byte, source any) winnow.Part {
+	var typ string
+	var text, refusal, image, audio, file []byte
+	adapter.Members(raw, func(key string, value []byte) {
+		switch key {
+		case "type":
+			typ = adapter.Unquote(value)
+		case "text":
+			text = value
+		case "refusal":
+			refusal = value
+		case "image_url":
+			image = value
+		case "input_audio":
+			audio = value
+		case "file":
+			file = value
+		}
+	})
+	p := winnow.Part{Source: source}
+	switch typ {
+	case "text":
+		p.Text = adapter.Unquote(text)
+	case "refusal":
+		p.Text = adapter.Unquote(refusal)
+	case "image_url":
+		url := member(image, "url")
+		p.Kind, p.Bytes, p.MediaType = winnow.KindImage, len(url), adapter.DataURLType(url)
+	case "input_audio":
+		p.Kind, p.Bytes, p.MediaType = winnow.KindOpaque, len(member(audio, "data")), "audio/"+member(audio, "format")
+	case "file":
+		data := member(file, "file_data")
+		p.Kind, p.Bytes, p.MediaType = winnow.KindOpaque, len(data), adapter.DataURLType(data)
+	default:
+		p.Kind, p.Bytes = winnow.KindOpaque, len(raw)
+	}
+	return p
+}
+
+// member returns a member of an object that is a text.
+func member(object []byte, name string) (text string) {
+	adapter.Members(object, func(key string, value []byte) {
+		if key == name {
+			text = adapter.Unquote(value)
+		}
+	})
+	return text
+}
+
+// callOf returns the part that a call is, which is given as JSON.
+func callOf(raw []byte, source *toolCall) winnow.Part {
+	p := winnow.Part{Kind: winnow.KindToolCall, Source: source}
+	adapter.Members(raw, func(key string, value []byte) {
+		switch key {
+		case "id":
+			p.ID = adapter.Unquote(value)
+		case "function":
+			name, arguments, _ := readFunction(value)
+			p.Name, p.Arguments = name, []byte(arguments)
+		case "custom":
+			name, input, _ := readFunction(value)
+			p.Name, p.Arguments, p.MediaType = name, adapter.JSONText(input), customCall
+		case extraContent:
+			p.Signature = thoughtSignature(value)
+		}
+	})
+	return p
+}
+
+// extraContent is where Gemini has the signature of its thoughts, on its servers that speak Chat Completions:
+// {"google":{"thought_signature":…}}. Without it Gemini 3 refuses the call.
+const extraContent = "extra_content"
+
+func thoughtSignature(extra []byte) (signature string) {
+	adapter.Members(extra, func(key string, value []byte) {
+		if s := member(value, "thought_signature"); key == "google" && s != "" {
+			signature = googlePrefix + s
+		}
+	})
+	return signature
+}
+
+// googlePrefix tells such a signature from those of other adapters, which are not sent here.
+const googlePrefix = "google:"
+
+// withSignature is the member extra_content that holds a signature.
+func withSignature(signature string) map[string]any {
+	return map[string]any{extraContent: map[string]any{"google": map[string]any{"thought_signature": signature}}}
+}
+
+// reasoningKeys are the fields in which servers give reasoning and take it back.
+var reasoningKeys = [...]string{"reasoning_content", "reasoning"}
+
+// reasoningDetails is the field in which OpenRouter gives reasoning with signatures, or encrypted, as a list.
+const reasoningDetails = "reasoning_details"
 
 // reasoningOf returns the reasoning that a caller sends back, and the field that it is in.
 func reasoningOf(a *sdk.ChatCompletionAssistantMessageParam) (key, text string) {
@@ -66,11 +254,23 @@ func reasoningOf(a *sdk.ChatCompletionAssistantMessageParam) (key, text string) 
 		case string:
 			return key, s
 		case json.RawMessage:
-			var text string
-			if json.Unmarshal(s, &text) == nil {
+			if text := adapter.Unquote(s); text != "" {
 				return key, text
 			}
 		}
 	}
 	return "", ""
+}
+
+// extraJSON returns a member of an object that the SDK does not know, as JSON; nil if there is none, or null.
+func extraJSON(extra map[string]any, key string) []byte {
+	v, ok := extra[key]
+	if !ok {
+		return nil
+	}
+	raw, err := json.Marshal(v)
+	if err != nil || string(raw) == "null" {
+		return nil
+	}
+	return raw
 }

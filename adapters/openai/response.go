@@ -4,34 +4,75 @@ import (
 	"encoding/json"
 
 	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/packages/respjson"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
 // Response returns the first choice of an answer as the next message of the history, with the answer's id,
-// its finish reason and what was billed. A streamed answer is collected by [sdk.ChatCompletionAccumulator]
-// first, and usage is only there if it was asked for (StreamOptions.IncludeUsage).
+// its finish reason and what was billed. A streamed answer is collected by [Collect], which keeps what the SDK's own
+// accumulator does not know, and usage is only there if it was asked for (StreamOptions.IncludeUsage).
 //
-// Reasoning that a server gave beside calls is sent back with them: those that give any (DeepSeek, Kimi)
-// want it there. An answer without choices gives an empty message.
+// What the SDK does not know is carried and sent back: the thought signatures of Gemini, reasoning_details of
+// OpenRouter. Reasoning in the field reasoning_content or reasoning is sent back with calls alone: servers that give
+// any there (DeepSeek, Kimi) want it, and some refuse it elsewhere. An answer without choices gives an empty message;
+// see [Check].
 func Response(answer *sdk.ChatCompletion) winnow.Message {
 	if len(answer.Choices) == 0 {
 		return winnow.Message{ID: answer.ID, Role: winnow.RoleAssistant, Usage: usage(&answer.Usage)}
 	}
 	choice := &answer.Choices[0]
 	param := choice.Message.ToAssistantMessageParam()
-	for _, key := range reasoningKeys {
-		var text string
-		if json.Unmarshal([]byte(choice.Message.JSON.ExtraFields[key].Raw()), &text) == nil && text != "" && len(param.ToolCalls) > 0 {
-			param.SetExtraFields(map[string]any{key: text})
-			break
-		}
+	for i := range param.ToolCalls {
+		carryUnknown(&param.ToolCalls[i], choice.Message.ToolCalls[i].RawJSON())
+	}
+	if extra := unknownMembers(choice.Message.JSON.ExtraFields, len(param.ToolCalls) > 0); len(extra) > 0 {
+		param.SetExtraFields(extra)
 	}
 	m := Import([]sdk.ChatCompletionMessageParamUnion{{OfAssistant: &param}})[0]
 	m.ID = answer.ID
 	m.StopReason = choice.FinishReason
 	m.Usage = usage(&answer.Usage)
 	return m
+}
+
+// unknownMembers returns what of a message the SDK does not know. Of several fields with the same reasoning the
+// first is taken, and only where there are calls.
+func unknownMembers(fields map[string]respjson.Field, calls bool) map[string]any {
+	extra := map[string]any{}
+	for key, field := range fields {
+		if raw := field.Raw(); raw != "" && raw != "null" {
+			extra[key] = json.RawMessage(raw)
+		}
+	}
+	taken := !calls
+	for _, key := range reasoningKeys {
+		raw, ok := extra[key].(json.RawMessage)
+		if isText := adapter.Unquote(raw) != ""; ok && (taken || !isText) {
+			delete(extra, key)
+		} else {
+			taken = taken || isText
+		}
+	}
+	return extra
+}
+
+// carryUnknown adds to a call those members of the answer's call that the SDK does not know.
+func carryUnknown(c *toolCall, raw string) {
+	known, err := c.MarshalJSON()
+	if err != nil {
+		return
+	}
+	extra := adapter.UnknownMembers([]byte(raw), known)
+	delete(extra, "index") // of a stream
+	switch {
+	case len(extra) == 0:
+	case c.OfFunction != nil:
+		c.OfFunction.SetExtraFields(extra)
+	case c.OfCustom != nil:
+		c.OfCustom.SetExtraFields(extra)
+	}
 }
 
 // usage takes what was cached out of the prompt, which the API counts it in. It is nil if nothing was told.

@@ -14,6 +14,8 @@ type Piece[T any] struct {
 	Block any // the caller's value within Of that the piece is, where it is but one; nil: all that is left
 	Index int // which piece of Of this is, from 0
 	Count int // how many there are
+
+	First bool // the caller's conversation begins with it
 }
 
 // Pieces makes the pieces of an import. They lie in few blocks of memory.
@@ -27,7 +29,7 @@ func (p *Pieces[T]) New(of *T, block any, index, count int) *Piece[T] {
 	if len(p.block) == cap(p.block) {
 		p.block = make([]Piece[T], 0, 64)
 	}
-	p.block = append(p.block, Piece[T]{of, block, index, count})
+	p.block = append(p.block, Piece[T]{Of: of, Block: block, Index: index, Count: count})
 	return &p.block[len(p.block)-1]
 }
 

@@ -16,5 +16,9 @@
 // An item that stands for compacted history is pinned.
 //
 // [Response] makes winnow's messages of an answer, with what was billed, and [NewSummarizer] writes
-// summaries. [winnow.ClassifyError] reads the SDK's errors as they are.
+// summaries. [winnow.ClassifyError] reads the SDK's errors as they are. But the API also reports failures, overflows
+// among them, in an answer or an event with status 200: [Check] and [Collect] make errors of these.
+//
+// With Store: false, ask for the encrypted reasoning (Include: reasoning.encrypted_content): an item of reasoning
+// that the server does not keep is not found by its id, and the next request is a 404.
 package responses

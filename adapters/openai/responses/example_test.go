@@ -35,7 +35,10 @@ func converse(ctx context.Context, client openai.Client, items []adapter.Item) (
 	history := adapter.Import(items)
 	answer, _, err := winnow.Do(ctx, m, history, func(ctx context.Context, messages []winnow.Message) (*responses.Response, error) {
 		input := responses.ResponseNewParamsInputUnion{OfInputItemList: adapter.Export(messages)}
-		return client.Responses.New(ctx, responses.ResponseNewParams{Model: "gpt-6-sol", Store: openai.Bool(false), Input: input})
+		return adapter.Check(client.Responses.New(ctx, responses.ResponseNewParams{
+			Model: "gpt-6-sol", Input: input, Store: openai.Bool(false),
+			Include: []responses.ResponseIncludable{responses.ResponseIncludableReasoningEncryptedContent}, // sent back
+		}))
 	})
 	if err != nil {
 		return nil, err

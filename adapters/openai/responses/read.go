@@ -89,6 +89,8 @@ func read(of *Item, parts []winnow.Part) (fields, []winnow.Part) {
 				parts = appendText(parts, c.OfOutputText.Text, nil)
 			} else if c.OfRefusal != nil {
 				parts = appendText(parts, c.OfRefusal.Refusal, nil)
+			} else {
+				parts = appendOther(parts, c, nil)
 			}
 		}
 		return fields{typ: "message", role: "assistant", id: m.ID}, parts
@@ -136,10 +138,20 @@ func appendInput(parts []winnow.Part, content []sdk.ResponseInputContentUnionPar
 		case c.OfInputFile != nil:
 			parts = append(parts, media(winnow.KindOpaque, c.OfInputFile.FileData.Value, c))
 		default:
-			parts = append(parts, winnow.Part{Kind: winnow.KindOpaque, Source: c})
+			parts = appendOther(parts, c, c)
 		}
 	}
 	return parts
+}
+
+// appendOther adds an element of a list of content that the SDK does not know there, and holds as JSON: what its own
+// decoder makes of the text of an answer, for one.
+func appendOther(parts []winnow.Part, c json.Marshaler, source any) []winnow.Part {
+	raw, err := c.MarshalJSON()
+	if err != nil || string(raw) == "null" {
+		return append(parts, winnow.Part{Kind: winnow.KindOpaque, Source: source})
+	}
+	return appendContent(parts, raw, source)
 }
 
 func appendOutput(parts []winnow.Part, content []sdk.ResponseFunctionCallOutputItemUnionParam) []winnow.Part {
@@ -152,7 +164,7 @@ func appendOutput(parts []winnow.Part, content []sdk.ResponseFunctionCallOutputI
 		case c.OfInputFile != nil:
 			parts = append(parts, media(winnow.KindOpaque, c.OfInputFile.FileData.Value, c))
 		default:
-			parts = append(parts, winnow.Part{Kind: winnow.KindOpaque, Source: c})
+			parts = appendOther(parts, c, c)
 		}
 	}
 	return parts
@@ -237,16 +249,20 @@ func appendJSON[T param.ParamStruct, P param.InferPtr[T]](parts []winnow.Part, l
 	}
 	adapter.Elements(list, func(raw []byte) {
 		source := param.Override[T, P](json.RawMessage(raw))
-		switch c := readContent(raw); c.typ {
-		case "input_text", "output_text", "text", "summary_text", "refusal":
-			parts = appendText(parts, c.text, &source)
-		case "input_image":
-			parts = append(parts, media(winnow.KindImage, c.url, &source))
-		case "input_file":
-			parts = append(parts, media(winnow.KindOpaque, c.url, &source))
-		default:
-			parts = append(parts, winnow.Part{Kind: winnow.KindOpaque, Bytes: len(raw), Source: &source})
-		}
+		parts = appendContent(parts, raw, &source)
 	})
 	return parts
+}
+
+// appendContent adds an element of a list of content that is given as JSON.
+func appendContent(parts []winnow.Part, raw []byte, source any) []winnow.Part {
+	switch c := readContent(raw); c.typ {
+	case "input_text", "output_text", "text", "summary_text", "refusal":
+		return appendText(parts, c.text, source)
+	case "input_image":
+		return append(parts, media(winnow.KindImage, c.url, source))
+	case "input_file":
+		return append(parts, media(winnow.KindOpaque, c.url, source))
+	}
+	return append(parts, winnow.Part{Kind: winnow.KindOpaque, Bytes: len(raw), Source: source})
 }

@@ -2,6 +2,7 @@ package responses
 
 import (
 	"context"
+	"fmt"
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
@@ -36,6 +37,9 @@ func (s *summarizer) Summarize(ctx context.Context, req winnow.SummaryRequest) (
 	}, s.options...)
 	if err != nil {
 		return "", adapter.Failed("openai", err)
+	}
+	if answer, err = Check(answer, nil); err != nil {
+		return "", fmt.Errorf("%w: %w", adapter.Incomplete("openai", "error"), err)
 	}
 	if answer.Status != responses.ResponseStatusCompleted {
 		return "", adapter.Incomplete("openai", stopReason(answer))

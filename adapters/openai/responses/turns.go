@@ -16,8 +16,10 @@ import (
 func (e *exporter) assistant(m *winnow.Message, behind []winnow.Message) {
 	stay := e.nameCalls(m, behind)
 	if t, ok := m.Source.(*turn); ok && stay {
-		if len(m.Parts) > 0 {
-			e.out = append(e.out, t.items...)
+		for i := range t.items {
+			if len(m.Parts) > 0 || hasContent(&t.items[i]) {
+				e.out = append(e.out, t.items[i])
+			}
 		}
 		return
 	}
@@ -50,6 +52,28 @@ func (e *exporter) assistant(m *winnow.Message, behind []winnow.Message) {
 		}
 		e.build(p, id)
 	}
+}
+
+// hasContent says that an item has content, be it without a text: that is accepted, as models give it.
+func hasContent(of *Item) bool {
+	if raw := overridden(of); raw != nil {
+		given := false
+		adapter.Members(raw, func(key string, value []byte) {
+			if key == "content" {
+				adapter.Elements(value, func([]byte) { given = true })
+				given = given || value[0] == '"'
+			}
+		})
+		return given
+	}
+	switch {
+	case of.OfMessage != nil:
+		c := &of.OfMessage.Content
+		return c.OfString.Valid() || len(c.OfInputItemContentList) > 0
+	case of.OfOutputMessage != nil:
+		return len(of.OfOutputMessage.Content) > 0
+	}
+	return false
 }
 
 // nameCalls decides the ids of m's calls, and which are left out: those of the API's own kinds whose output

@@ -1,0 +1,39 @@
+package adapter
+
+import "encoding/json"
+
+// UnknownMembers returns the members of an object that another one does not have, as they stand there. A null says
+// nothing and is left out.
+func UnknownMembers(object, known []byte) map[string]any {
+	has := map[string]struct{}{}
+	Members(known, func(key string, _ []byte) { has[key] = struct{}{} })
+	var unknown map[string]any
+	Members(object, func(key string, value []byte) {
+		if _, ok := has[key]; ok || string(value) == "null" {
+			return
+		}
+		if unknown == nil {
+			unknown = map[string]any{}
+		}
+		unknown[key] = json.RawMessage(value)
+	})
+	return unknown
+}
+
+// ErrorIn returns the body of an answer if that is an error in truth: {"error":…}, {"type":"error",…} or
+// {"object":"error",…}. Otherwise it returns "".
+func ErrorIn(body string) string {
+	found := false
+	Members([]byte(body), func(key string, value []byte) {
+		switch key {
+		case "error":
+			found = found || string(value) != "null"
+		case "type", "object":
+			found = found || string(value) == `"error"`
+		}
+	})
+	if !found {
+		return ""
+	}
+	return body
+}

@@ -1,0 +1,232 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/packages/ssestream"
+
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+)
+
+// Check returns an error where a server answers with status 200 and a body that is an error, which the SDK takes for
+// an answer without choices. Put it around the call: return adapter.Check(client.Chat.Completions.New(ctx, params)).
+func Check(answer *sdk.ChatCompletion, err error) (*sdk.ChatCompletion, error) {
+	if err != nil || answer == nil || len(answer.Choices) > 0 {
+		return answer, err
+	}
+	if raw := adapter.ErrorIn(answer.RawJSON()); raw != "" {
+		return nil, fmt.Errorf("openai: an error with status 200: %w", errors.New(raw))
+	}
+	return answer, nil
+}
+
+// Collect reads a stream to its end and returns the answer, for [Response]: the SDK's accumulator, but for that it keeps
+// what the SDK does not know, such as reasoning and thought signatures. It returns the stream's error, an error that a
+// server sends in the place of a chunk, and io.ErrUnexpectedEOF for a stream that ends before the answer does.
+// Each chunk is passed to seen first, which may be nil.
+func Collect(stream *ssestream.Stream[sdk.ChatCompletionChunk], seen func(sdk.ChatCompletionChunk)) (*sdk.ChatCompletion, error) {
+	defer stream.Close()
+	var c collector
+	for stream.Next() {
+		chunk := stream.Current()
+		if len(chunk.Choices) == 0 {
+			if raw := adapter.ErrorIn(chunk.RawJSON()); raw != "" {
+				return nil, fmt.Errorf("openai: an error in a stream: %w", errors.New(raw))
+			}
+		}
+		if seen != nil {
+			seen(chunk)
+		}
+		c.add(&chunk)
+	}
+	if err := stream.Err(); err != nil {
+		return nil, err
+	}
+	return c.answer()
+}
+
+// collector puts chunks together. Members that the SDK does not know are joined by what they hold: texts and lists
+// grow, of other values the newest counts.
+type collector struct {
+	answered map[string]any // the members of the answer
+	message  map[string]any
+	calls    []map[string]any // by their index
+	finish   string
+	any      bool
+}
+
+func (c *collector) add(chunk *sdk.ChatCompletionChunk) {
+	var wire map[string]json.RawMessage
+	if json.Unmarshal([]byte(chunk.RawJSON()), &wire) != nil {
+		return
+	}
+	if c.answered == nil {
+		c.answered, c.message = map[string]any{}, map[string]any{}
+	}
+	for key, value := range wire {
+		if key != "choices" && string(value) != "null" {
+			c.answered[key] = value
+		}
+	}
+	for i := range chunk.Choices {
+		choice := &chunk.Choices[i]
+		if choice.Index != 0 {
+			continue
+		}
+		c.any = true
+		if choice.FinishReason != "" {
+			c.finish = choice.FinishReason
+		}
+		var delta map[string]any
+		if json.Unmarshal([]byte(choice.Delta.RawJSON()), &delta) == nil {
+			c.delta(delta)
+		}
+	}
+}
+
+func (c *collector) delta(delta map[string]any) {
+	calls, _ := delta["tool_calls"].([]any)
+	delete(delta, "tool_calls")
+	join(c.message, delta)
+	for _, v := range calls {
+		call, ok := v.(map[string]any)
+		if !ok {
+			continue
+		}
+		at := len(c.calls)
+		if index, ok := call["index"].(float64); ok {
+			at = slices.IndexFunc(c.calls, func(m map[string]any) bool { return m["index"] == index })
+		}
+		if at < 0 || at == len(c.calls) {
+			c.calls, at = append(c.calls, map[string]any{}), len(c.calls)
+		}
+		join(c.calls[at], call)
+	}
+}
+
+// join adds the members of a piece to what is there of an object.
+func join(to, piece map[string]any) {
+	for key, value := range piece {
+		switch v := value.(type) {
+		case nil:
+		case string:
+			old, ok := to[key].(string)
+			if ok && !isLabel(key) {
+				v = old + v
+			} else if ok && v == "" {
+				v = old
+			}
+			to[key] = v
+		case map[string]any:
+			old, ok := to[key].(map[string]any)
+			if !ok {
+				old = map[string]any{}
+			}
+			join(old, v)
+			to[key] = old
+		case []any:
+			old, _ := to[key].([]any)
+			to[key] = joinLists(old, v)
+		default:
+			to[key] = v
+		}
+	}
+}
+
+// isLabel says that a text is given as a whole, not piece by piece.
+func isLabel(key string) bool {
+	switch key {
+	case "id", "type", "role", "name", "format", "signature", "thought_signature":
+		return true
+	}
+	return false
+}
+
+// joinLists adds a list to another one. Elements with the same index and type are pieces of one.
+func joinLists(list, more []any) []any {
+	for _, v := range more {
+		piece, ok := v.(map[string]any)
+		at := -1
+		if ok && piece["index"] != nil {
+			at = slices.IndexFunc(list, func(old any) bool {
+				m, ok := old.(map[string]any)
+				return ok && m["index"] == piece["index"] && m["type"] == piece["type"]
+			})
+		}
+		if at < 0 {
+			list = append(list, v)
+		} else {
+			join(list[at].(map[string]any), piece)
+		}
+	}
+	return list
+}
+
+// answer returns what was collected.
+func (c *collector) answer() (*sdk.ChatCompletion, error) {
+	if !c.any || c.finish == "" {
+		return nil, fmt.Errorf("openai: the stream ended before the answer: %w", io.ErrUnexpectedEOF)
+	}
+	if len(c.calls) > 0 {
+		for _, call := range c.calls {
+			delete(call, "index")
+		}
+		c.message["tool_calls"] = c.calls
+	}
+	if c.message["role"] == nil {
+		c.message["role"] = "assistant"
+	}
+	c.answered["object"] = "chat.completion"
+	c.answered["choices"] = []any{map[string]any{"index": 0, "finish_reason": c.finish, "message": c.message}}
+	raw, err := json.Marshal(c.answered)
+	if err != nil {
+		return nil, fmt.Errorf("openai: %w", err)
+	}
+	answer := new(sdk.ChatCompletion)
+	if err := json.Unmarshal(raw, answer); err != nil {
+		return nil, fmt.Errorf("openai: %w", err)
+	}
+	return answer, nil
+}
+
+// maxErrorBody is how much of a refusal is kept, in bytes.
+const maxErrorBody = 64 << 10
+
+// KeepErrors is an option for the client, for servers that speak OpenAI's API in part: where the member error of a
+// refusal is no object but a text or a list (Ollama, LM Studio), the SDK reports that it cannot be decoded, and what
+// it said is lost. With the option it is the message of the SDK's own error. Refusals without such a member need no
+// option: [winnow.ClassifyError] reads the body that the SDK keeps.
+func KeepErrors() option.RequestOption {
+	return option.WithMiddleware(func(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+		answer, err := next(r)
+		if err != nil || answer == nil || answer.StatusCode < http.StatusBadRequest || answer.Body == nil {
+			return answer, err
+		}
+		body, err := io.ReadAll(io.LimitReader(answer.Body, maxErrorBody))
+		_ = answer.Body.Close()
+		if err != nil {
+			return nil, err
+		}
+		adapter.Members(body, func(key string, value []byte) {
+			if key != "error" || value[0] == '{' || string(value) == "null" {
+				return
+			}
+			text := adapter.Unquote(value)
+			if text == "" {
+				text = string(value)
+			}
+			body, err = json.Marshal(map[string]any{"error": map[string]any{"message": text}})
+		})
+		answer.Body = io.NopCloser(bytes.NewReader(body))
+		answer.ContentLength = int64(len(body))
+		return answer, err
+	})
+}

@@ -1,0 +1,120 @@
+package responses
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/openai/openai-go/v3/packages/ssestream"
+	sdk "github.com/openai/openai-go/v3/responses"
+	"github.com/tidwall/sjson"
+
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+)
+
+// Error is a failure that the API reports with status 200: a failed answer, or an event of a stream. The SDK takes
+// neither for an error.
+type Error struct {
+	Code    string // such as "rate_limit_exceeded" or "context_length_exceeded"; may be empty
+	Message string // what the API says
+}
+
+// Error says what the API said.
+func (e *Error) Error() string {
+	if e.Code == "" {
+		return "openai: the answer failed: " + e.Message
+	}
+	return "openai: the answer failed: " + e.Code + ": " + e.Message
+}
+
+// Check returns an [*Error] for an answer that failed. Put it around the call, so that [winnow.Do] can recover from an
+// overflow that comes with status 200: return adapter.Check(client.Responses.New(ctx, params)).
+func Check(answer *sdk.Response, err error) (*sdk.Response, error) {
+	switch {
+	case err != nil || answer == nil:
+		return answer, err
+	case answer.Status == sdk.ResponseStatusFailed, answer.Error.Message != "", answer.Error.Code != "":
+		return nil, failure(answer)
+	case answer.Status == "" && len(answer.Output) == 0:
+		if raw := adapter.ErrorIn(answer.RawJSON()); raw != "" {
+			return nil, fmt.Errorf("openai: an error with status 200: %w", errors.New(raw))
+		}
+	}
+	return answer, nil
+}
+
+func failure(answer *sdk.Response) error {
+	e := &Error{Code: string(answer.Error.Code), Message: answer.Error.Message}
+	if e.Code == "" && e.Message == "" {
+		e.Message = "the API did not say why"
+	}
+	return e
+}
+
+// Collect reads a stream to the end of its answer and returns that, for [Response]. It returns the stream's error, an
+// [*Error] for the events "error" and "response.failed", and io.ErrUnexpectedEOF for a stream that ends before the
+// answer does. Each event is passed to seen first, which may be nil.
+func Collect(stream *ssestream.Stream[sdk.ResponseStreamEventUnion], seen func(sdk.ResponseStreamEventUnion)) (*sdk.Response, error) {
+	defer stream.Close()
+	var items []json.RawMessage // that are done
+	for stream.Next() {
+		event := stream.Current()
+		if seen != nil {
+			seen(event)
+		}
+		switch event.Type {
+		case "error":
+			return nil, eventError(event.RawJSON())
+		case "response.failed":
+			return nil, failure(&event.Response)
+		case "response.output_item.done":
+			items = append(items, json.RawMessage(event.Item.RawJSON()))
+		case "response.completed", "response.incomplete":
+			return withItems(&event.Response, items)
+		}
+	}
+	if err := stream.Err(); err != nil {
+		return nil, err
+	}
+	return nil, fmt.Errorf("openai: the stream ended before the answer: %w", io.ErrUnexpectedEOF)
+}
+
+// eventError reads an event that is an error: {"code":…,"message":…}, in the event or in its member error.
+func eventError(raw string) error {
+	e := &Error{}
+	var read func(object []byte)
+	read = func(object []byte) {
+		adapter.Members(object, func(key string, value []byte) {
+			switch key {
+			case "code":
+				e.Code = adapter.Unquote(value)
+			case "message":
+				e.Message = adapter.Unquote(value)
+			case "error":
+				read(value)
+			}
+		})
+	}
+	read([]byte(raw))
+	if e.Message == "" {
+		e.Message = raw
+	}
+	return e
+}
+
+// withItems returns an answer with its output: some servers leave it out where the stream had it.
+func withItems(answer *sdk.Response, items []json.RawMessage) (*sdk.Response, error) {
+	if len(answer.Output) > 0 || len(items) == 0 {
+		return answer, nil
+	}
+	raw, err := sjson.Set(answer.RawJSON(), "output", items)
+	if err != nil {
+		return nil, fmt.Errorf("openai: %w", err)
+	}
+	whole := new(sdk.Response)
+	if err := json.Unmarshal([]byte(raw), whole); err != nil {
+		return nil, fmt.Errorf("openai: %w", err)
+	}
+	return whole, nil
+}
