@@ -42,6 +42,7 @@ type exporter struct {
 	out  []*schema.Message
 	ids  adapter.CallIDs
 	sent []string // the ids of the calls at hand, as they are sent
+	name []string // the tools of these
 }
 
 // own returns the caller's message that m is, or nil.
@@ -82,12 +83,15 @@ func isEmpty(m *schema.Message) bool {
 }
 
 func (e *exporter) result(m *winnow.Message) {
-	id, _ := e.ids.Result(m.ToolCallID)
+	id, call := e.ids.Result(m.ToolCallID)
 	p := own(m)
 	switch {
 	case p == nil:
 		p = build(m, schema.Tool)
 		p.ToolCallID, p.ToolName = id, m.ToolName
+		if call >= 0 { // whether the result was imported together with its call or apart from it
+			p.ToolName = e.name[call]
+		}
 	case p.ToolCallID != id:
 		copied := *p
 		copied.ToolCallID = id
@@ -114,7 +118,7 @@ func (e *exporter) assistant(m *winnow.Message) {
 // nameCalls decides the ids of m's calls. It says whether they all stay as they are.
 func (e *exporter) nameCalls(m *winnow.Message) bool {
 	e.ids.Message()
-	e.sent = e.sent[:0]
+	e.sent, e.name = e.sent[:0], e.name[:0]
 	stay := true
 	for k := range m.Parts {
 		p := &m.Parts[k]
@@ -126,7 +130,7 @@ func (e *exporter) nameCalls(m *winnow.Message) bool {
 			e.ids.Rule = ownIDs
 		}
 		id := e.ids.Call(p.ID)
-		e.sent = append(e.sent, id)
+		e.sent, e.name = append(e.sent, id), append(e.name, p.Name)
 		stay = stay && id == p.ID
 	}
 	return stay
@@ -152,14 +156,19 @@ func (e *exporter) calls(m *winnow.Message) []schema.ToolCall {
 	return calls
 }
 
-// output returns a message of the model, built anew. Of reasoning only the caller's is sent back, with what
-// the model keeps beside it.
+// output returns a message of the model, built anew. Of reasoning only the caller's is sent back. What the model keeps
+// in Extra stays, unless it had reasoning that is gone: it may hold that as well.
 func (e *exporter) output(m *winnow.Message) *schema.Message {
 	out := build(m, schema.Assistant)
 	out.ToolCalls = e.calls(m)
 	for k := range m.Parts {
-		if of, ok := m.Parts[k].Source.(*schema.Message); ok {
+		of, ok := m.Parts[k].Source.(*schema.Message)
+		switch {
+		case !ok:
+		case m.Parts[k].Kind == winnow.KindThinking:
 			out.ReasoningContent, out.Extra = of.ReasoningContent, of.Extra
+		case of.ReasoningContent == "":
+			out.Extra = of.Extra
 		}
 	}
 	return out

@@ -151,7 +151,7 @@ func (im *importer) assistant(of *schema.Message) {
 	case hasOldParts(of):
 		im.oldParts(of)
 	default:
-		im.text(of.Content, nil)
+		im.text(of.Content, of)
 	}
 	for k := range of.ToolCalls {
 		c := &of.ToolCalls[k]

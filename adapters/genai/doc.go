@@ -17,6 +17,7 @@
 //
 // System text has a field of its own in the API: [ImportSystem] and [ExportSystem].
 //
-// [Response] makes winnow's message of an answer, with what was billed, and [NewSummarizer] writes summaries
+// [Response] makes winnow's message of an answer, with what was billed, [Collect] puts the pieces of a streamed one
+// together, [Check] tells what is no answer, and [NewSummarizer] writes summaries
 // with a Gemini model. [winnow.ClassifyError] reads the SDK's errors as they are.
 package genai

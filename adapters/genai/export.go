@@ -63,7 +63,7 @@ func (e *exporter) model(m *winnow.Message) {
 	}
 	last := len(e.out) - 1
 	switch {
-	case last < 0 && (p == nil || calls):
+	case last < 0 && (p == nil || !p.First || calls):
 		e.out = append(e.out, sdk.NewContentFromText(opening, sdk.RoleUser))
 	case last >= 0 && calls && e.out[last].Role == sdk.RoleModel:
 		joined := *e.out[last]
@@ -113,7 +113,7 @@ func isSendable(parts []*sdk.Part) bool {
 func isEmpty(p *sdk.Part) bool {
 	return p.Text == "" && len(p.ThoughtSignature) == 0 && p.FunctionCall == nil && p.FunctionResponse == nil &&
 		p.InlineData == nil && p.FileData == nil && p.ExecutableCode == nil && p.CodeExecutionResult == nil &&
-		p.ToolCall == nil && p.ToolResponse == nil
+		p.ToolCall == nil && p.ToolResponse == nil && p.AudioTranscription == nil
 }
 
 // modelParts returns the content of a message of the model that is not sent as it was.

@@ -91,7 +91,7 @@ func (im *importer) add(c *sdk.Content) {
 	first := len(im.out)
 	for _, p := range c.Parts {
 		if isResponse(p) {
-			im.response(im.message(winnow.RoleTool, c, p, len(im.out)-first, count), p.FunctionResponse)
+			im.response(im.message(winnow.RoleTool, c, p, len(im.out)-first, count), p)
 		}
 	}
 	adapter.InCallOrder[sdk.Content](im.out[first:], func(yield func(string)) {
@@ -109,8 +109,9 @@ func isResponse(p *sdk.Part) bool { return p != nil && p.FunctionResponse != nil
 
 // message adds a message that is a piece of a content.
 func (im *importer) message(role winnow.Role, of *sdk.Content, block any, index, count int) *winnow.Message {
-	m := adapter.Next(&im.out)
-	m.Role, m.Source = role, im.pieces.New(of, block, index, count)
+	m, p := adapter.Next(&im.out), im.pieces.New(of, block, index, count)
+	m.Role, m.Source = role, p
+	p.First = len(im.out) == 1
 	return m
 }
 
@@ -142,7 +143,7 @@ func (im *importer) part(p *sdk.Part) {
 		part.Kind, part.Bytes = winnow.KindOpaque, len(p.ExecutableCode.Code)
 	case p.CodeExecutionResult != nil:
 		part.Kind, part.Bytes = winnow.KindOpaque, len(p.CodeExecutionResult.Output)
-	case p.ToolCall != nil || p.ToolResponse != nil:
+	case p.ToolCall != nil || p.ToolResponse != nil || p.AudioTranscription != nil:
 		part.Kind, part.Bytes = winnow.KindOpaque, jsonSize(p)
 	case p.Thought:
 		part.Kind, part.Text = winnow.KindThinking, p.Text
@@ -173,13 +174,15 @@ func (im *importer) call(part *winnow.Part, c *sdk.FunctionCall) {
 	im.calls = append(im.calls, openCall{id: part.ID, name: c.Name, made: c.ID == ""})
 }
 
-// response makes m of a response.
-func (im *importer) response(m *winnow.Message, r *sdk.FunctionResponse) {
-	begin := len(im.parts)
+// response makes m of a response. The Source of its text is the caller's part: a repair that gives m the id of its
+// call leaves the text as it is.
+func (im *importer) response(m *winnow.Message, of *sdk.Part) {
+	begin, r := len(im.parts), of.FunctionResponse
 	text, isError := im.text(r.Response)
 	m.ToolCallID, m.ToolName, m.IsError = im.answer(r), r.Name, isError
 	if text != "" {
-		adapter.Next(&im.parts).Text = text
+		part := adapter.Next(&im.parts)
+		part.Text, part.Source = text, of
 	}
 	for _, p := range r.Parts {
 		if p == nil {

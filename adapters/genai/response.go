@@ -4,11 +4,13 @@ import (
 	sdk "google.golang.org/genai"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
 // Response returns the first candidate of an answer as the next message of the history, with the answer's
 // id, its finish reason and what was billed. Thoughts are billed as output. Without a candidate the message
-// is empty and its stop reason the one why the prompt was blocked.
+// is empty and its stop reason the one why the prompt was blocked. A streamed answer is collected by [Collect] first;
+// [Check] tells what is no answer.
 func Response(answer *sdk.GenerateContentResponse) winnow.Message {
 	m := winnow.Message{Role: winnow.RoleAssistant}
 	if len(answer.Candidates) > 0 {
@@ -19,6 +21,7 @@ func Response(answer *sdk.GenerateContentResponse) winnow.Message {
 				content = &sdk.Content{Role: sdk.RoleModel, Parts: content.Parts}
 			}
 			m = Import([]*sdk.Content{content})[0]
+			adapter.PieceOf[sdk.Content](&m).First = false
 		}
 		m.StopReason = string(candidate.FinishReason)
 	} else if answer.PromptFeedback != nil {

@@ -149,6 +149,12 @@ func responsePart(m *winnow.Message, call sentCall) *sdk.Part {
 		copied.FunctionResponse = &r
 		return &copied
 	}
+	if of := unchangedResponse(m); of != nil {
+		copied, r := *of, *of.FunctionResponse
+		r.ID, r.Name = id, call.name
+		copied.FunctionResponse = &r
+		return &copied
+	}
 	key := "output"
 	if m.IsError {
 		key = "error"
@@ -160,6 +166,23 @@ func responsePart(m *winnow.Message, call sentCall) *sdk.Part {
 		}
 	}
 	return &sdk.Part{FunctionResponse: r}
+}
+
+// unchangedResponse returns the caller's part that all parts of a result come from, or nil.
+func unchangedResponse(m *winnow.Message) *sdk.Part {
+	if len(m.Parts) == 0 {
+		return nil
+	}
+	of, ok := m.Parts[0].Source.(*sdk.Part)
+	if !ok || of.FunctionResponse == nil || len(m.Parts) != 1+len(of.FunctionResponse.Parts) {
+		return nil
+	}
+	for k, p := range of.FunctionResponse.Parts {
+		if own, ok := m.Parts[1+k].Source.(*sdk.FunctionResponsePart); !ok || own != p {
+			return nil
+		}
+	}
+	return of
 }
 
 // responseText returns the texts of a result, and what stands for its parts that the SDK has no value of.

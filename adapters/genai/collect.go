@@ -1,0 +1,129 @@
+package genai
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"reflect"
+
+	sdk "google.golang.org/genai"
+)
+
+// Check returns an error for an answer with status 200 that has neither a candidate nor a reason why there is none: a
+// gateway's error, of which the SDK keeps nothing. Put it around the call:
+// return adapter.Check(client.Models.GenerateContent(ctx, model, contents, config)).
+func Check(answer *sdk.GenerateContentResponse, err error) (*sdk.GenerateContentResponse, error) {
+	if err != nil || answer == nil || len(answer.Candidates) > 0 || answer.PromptFeedback != nil {
+		return answer, err
+	}
+	if answer.SDKHTTPResponse != nil && answer.SDKHTTPResponse.Body != "" {
+		return nil, fmt.Errorf("genai: no answer with status 200: %w", errors.New(answer.SDKHTTPResponse.Body))
+	}
+	return nil, errors.New("genai: no answer with status 200")
+}
+
+// Collect reads a stream to its end and returns the answer, for [Response]: the first candidate, with texts that
+// follow each other joined and all that has a signature apart. It returns the stream's error, and io.ErrUnexpectedEOF
+// for a stream that ends before the answer does. Each piece is passed to seen first, which may be nil.
+func Collect(stream iter.Seq2[*sdk.GenerateContentResponse, error], seen func(*sdk.GenerateContentResponse)) (*sdk.GenerateContentResponse, error) {
+	answer := &sdk.GenerateContentResponse{}
+	candidate := &sdk.Candidate{}
+	content := &sdk.Content{Role: sdk.RoleModel}
+	for piece, err := range stream {
+		if err != nil {
+			return nil, err
+		}
+		if piece == nil {
+			continue
+		}
+		if seen != nil {
+			seen(piece)
+		}
+		addPiece(answer, piece)
+		if len(piece.Candidates) > 0 && piece.Candidates[0] != nil {
+			newest := piece.Candidates[0]
+			if newest.Content != nil {
+				content.Parts = appendParts(content.Parts, newest.Content.Parts)
+			}
+			addCandidate(candidate, newest)
+		}
+	}
+	if candidate.FinishReason == "" {
+		if answer.PromptFeedback != nil {
+			return answer, nil
+		}
+		return nil, fmt.Errorf("genai: the stream ended before the answer: %w", io.ErrUnexpectedEOF)
+	}
+	candidate.Content = content
+	answer.Candidates = []*sdk.Candidate{candidate}
+	return answer, nil
+}
+
+// addPiece takes what a piece says of the answer as a whole.
+func addPiece(answer, piece *sdk.GenerateContentResponse) {
+	setOnce(&answer.ResponseID, piece.ResponseID)
+	setOnce(&answer.ModelVersion, piece.ModelVersion)
+	setNewest(&answer.UsageMetadata, piece.UsageMetadata)
+	setNewest(&answer.PromptFeedback, piece.PromptFeedback)
+	setNewest(&answer.SDKHTTPResponse, piece.SDKHTTPResponse)
+	setNewest(&answer.ModelStatus, piece.ModelStatus)
+	if answer.CreateTime.IsZero() {
+		answer.CreateTime = piece.CreateTime
+	}
+}
+
+// addCandidate takes what a piece of a candidate says besides its content.
+func addCandidate(candidate, piece *sdk.Candidate) {
+	if piece.FinishReason != "" {
+		candidate.FinishReason = piece.FinishReason
+	}
+	setOnce(&candidate.FinishMessage, piece.FinishMessage)
+	setNewest(&candidate.CitationMetadata, piece.CitationMetadata)
+	setNewest(&candidate.GroundingMetadata, piece.GroundingMetadata)
+	setNewest(&candidate.URLContextMetadata, piece.URLContextMetadata)
+	candidate.TokenCount += piece.TokenCount
+	if piece.SafetyRatings != nil {
+		candidate.SafetyRatings = piece.SafetyRatings
+	}
+	if piece.ContinuationToken != nil {
+		candidate.ContinuationToken = piece.ContinuationToken
+	}
+}
+
+func setOnce(to *string, s string) {
+	if *to == "" {
+		*to = s
+	}
+}
+
+func setNewest[T any](to **T, v *T) {
+	if v != nil {
+		*to = v
+	}
+}
+
+// appendParts adds parts. A text that follows one of its kind, with nothing else in either, is joined with it.
+func appendParts(parts, more []*sdk.Part) []*sdk.Part {
+	for _, p := range more {
+		if p == nil {
+			continue
+		}
+		last := len(parts) - 1
+		if last < 0 || !isText(p) || !isText(parts[last]) || parts[last].Thought != p.Thought {
+			parts = append(parts, p)
+			continue
+		}
+		joined := *parts[last]
+		joined.Text += p.Text
+		parts[last] = &joined
+	}
+	return parts
+}
+
+// isText says that p holds nothing but a text or a thought.
+func isText(p *sdk.Part) bool {
+	rest := *p
+	rest.Text, rest.Thought = "", false
+	return p.Text != "" && reflect.DeepEqual(rest, sdk.Part{})
+}
