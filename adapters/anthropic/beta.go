@@ -32,8 +32,7 @@ func ExportBeta(messages []winnow.Message) []sdk.BetaMessageParam {
 	return out
 }
 
-// ResponseBeta is [Response] for an answer of the beta API. A streamed answer is collected by
-// [sdk.BetaMessage.Accumulate] first.
+// ResponseBeta is [Response] for an answer of the beta API. A streamed answer is collected by [CollectBeta] first.
 func ResponseBeta(answer *sdk.BetaMessage) winnow.Message {
 	own := answer.ToParam()
 	for i := range own.Content {

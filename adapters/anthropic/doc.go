@@ -15,6 +15,10 @@
 // A message of the caller's that breaks one of the first four rules is not sent as it is either: the block
 // that breaks it is replaced and the others stay.
 //
-// [Response] makes winnow's message of an answer, with what was billed, and [NewSummarizer] writes
-// summaries with a Claude model. [winnow.ClassifyError] reads the SDK's errors as they are.
+// A message or a block may be given as JSON (param.Override), which means the same; an unknown block stays in its
+// place. The SDK's own decoder drops the content of a message with one: read a stored history as JSON.
+//
+// [Response] makes winnow's message of an answer, with what was billed, [Collect] puts a streamed one together, and
+// [NewSummarizer] writes summaries with a Claude model. [winnow.ClassifyError] reads the SDK's errors as they are.
+// The beta API, which has types of its own, has [ImportBeta], [ExportBeta] and [ResponseBeta].
 package anthropic

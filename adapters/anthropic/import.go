@@ -16,7 +16,7 @@ type piece = adapter.Piece[sdk.MessageParam]
 // What a person did not write can be marked afterwards (Injected), as can what must survive (Pinned).
 // System text of [sdk.MessageNewParams] is imported by [ImportSystem].
 func Import(messages []sdk.MessageParam) []winnow.Message {
-	im := importer{first: true}
+	im := importer{first: len(messages) > 1}
 	im.reserve(messages)
 	for i := range messages {
 		im.add(&messages[i])

@@ -2,8 +2,6 @@ package anthropic
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 
@@ -13,7 +11,7 @@ import (
 
 // Response returns the answer of the API as the next message of the history, with its id, its stop reason
 // and what was billed. Members of its blocks that the SDK does not know are carried. A streamed answer is collected
-// by [sdk.Message.Accumulate] first, and the stream's Err asked; see [Check] for an error in the place of an answer.
+// by [Collect] first; [Check] tells an error in the place of an answer.
 func Response(answer *sdk.Message) winnow.Message {
 	own := answer.ToParam()
 	for i := range own.Content {
@@ -30,18 +28,6 @@ func Response(answer *sdk.Message) winnow.Message {
 		Output:     int(answer.Usage.OutputTokens),
 	}
 	return m
-}
-
-// Check returns an error where a gateway answers with status 200 and a body that is an error, which the SDK takes
-// for an answer without content. Put it around the call: return adapter.Check(client.Messages.New(ctx, params)).
-func Check(answer *sdk.Message, err error) (*sdk.Message, error) {
-	if err != nil || answer == nil || len(answer.Content) > 0 || answer.StopReason != "" {
-		return answer, err
-	}
-	if raw := adapter.ErrorIn(answer.RawJSON()); raw != "" {
-		return nil, fmt.Errorf("anthropic: an error with status 200: %w", errors.New(raw))
-	}
-	return answer, nil
 }
 
 // carryUnknown adds to a block those members of the answer's block that the SDK does not know. A null says nothing.

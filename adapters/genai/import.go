@@ -17,7 +17,7 @@ import (
 //
 // What a person did not write can be marked afterwards (Injected), as can what must survive (Pinned).
 func Import(contents []*sdk.Content) []winnow.Message {
-	var im importer
+	im := importer{several: len(contents) > 1}
 	im.reserve(contents)
 	for _, c := range contents {
 		if c != nil {
@@ -35,6 +35,8 @@ type importer struct {
 	args   adapter.Arguments
 	ids    madeIDs
 	calls  []openCall // of the newest content of the model
+
+	several bool // there is more than one content
 }
 
 // openCall is a call that may wait for its response.
@@ -111,7 +113,7 @@ func isResponse(p *sdk.Part) bool { return p != nil && p.FunctionResponse != nil
 func (im *importer) message(role winnow.Role, of *sdk.Content, block any, index, count int) *winnow.Message {
 	m, p := adapter.Next(&im.out), im.pieces.New(of, block, index, count)
 	m.Role, m.Source = role, p
-	p.First = len(im.out) == 1
+	p.First = len(im.out) == 1 && im.several
 	return m
 }
 

@@ -15,7 +15,7 @@ type Piece[T any] struct {
 	Index int // which piece of Of this is, from 0
 	Count int // how many there are
 
-	First bool // the caller's conversation begins with it
+	First bool // the caller's conversation begins with it, as far as an import of more than one value tells
 }
 
 // Pieces makes the pieces of an import. They lie in few blocks of memory.

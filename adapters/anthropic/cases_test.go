@@ -1,0 +1,330 @@
+package anthropic
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+	"github.com/anthropics/anthropic-sdk-go/packages/param"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
+	"github.com/winnowgo/winnow/winnowtest"
+)
+
+// The conversation of the cases: a question, a call, its result, an answer.
+const (
+	ask    = `{"role":"user","content":[{"type":"text","text":"q"}]}`
+	said   = `{"role":"assistant","content":[{"type":"text","text":"a"}]}`
+	callA  = `{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"read","input":{"path":"x"}}]}`
+	callAB = `{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"read","input":{}},{"type":"tool_use","id":"b","name":"ls","input":{}}]}`
+	gotA   = `{"role":"user","content":[` + resA + `]}`
+	gotAB  = `{"role":"user","content":[` + resA + `,` + resB + `]}`
+	gotB   = `{"role":"user","content":[` + resB + `]}`
+	resA   = `{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"ra"}]}`
+	resB   = `{"type":"tool_result","tool_use_id":"b","content":[{"type":"text","text":"rb"}]}`
+)
+
+const asJSON = "JSON"
+
+// turn is a question, an assistant message with a call and these blocks around it, its result and a question.
+func turn(before, after string) []string {
+	return []string{ask, `{"role":"assistant","content":[` + before + `{"type":"tool_use","id":"a","name":"read","input":{}}` + after + `]}`, gotA, ask}
+}
+
+func withResult(content string) []string {
+	return []string{ask, callA, `{"role":"user","content":[{"type":"tool_result","tool_use_id":"a"` + content + `}]}`, said, ask}
+}
+
+var cases = []adaptertest.Case{
+	// What the SDK does not know.
+	{Name: "unknown block before a call", Imports: turn(`{"type":"mcp_tool_use","id":"m","x":[1]},`, ``), Forms: asJSON, Reason: "an unknown block stays in its message"},
+	{Name: "unknown block behind a call", Imports: turn(``, `,{"type":"compaction","content":"c"}`), Forms: asJSON, Reason: "in its place"},
+	{Name: "unknown blocks around", Imports: turn(`{"type":"future"},`, `,{"type":"future","n":null}`), Forms: asJSON, Reason: "each of them"},
+	{Name: "unknown block alone", Imports: []string{ask, `{"role":"assistant","content":[{"type":"future","x":1}]}`, ask}, Forms: asJSON, Reason: "in its role"},
+	{Name: "unknown block beside results", Imports: []string{ask, callA, `{"role":"user","content":[` + resA + `,{"type":"future"}]}`, ask}, Forms: asJSON, Reason: "of the user as well"},
+	{Name: "unknown block of a user", Imports: []string{`{"role":"user","content":[{"type":"text","text":"q"},{"type":"container_upload","file_id":"f"}]}`, said, ask}, Forms: asJSON, Reason: "files, and what comes next"},
+	{Name: "unknown block in a result", Imports: withResult(`,"content":[{"type":"future","x":1},{"type":"text","text":"t"}]`), Forms: asJSON, Reason: "within a result"},
+	{Name: "unknown member of a message", Imports: []string{`{"role":"user","content":[{"type":"text","text":"q"}],"clear_at":"never"}`, said, ask}, Forms: asJSON, Reason: "at every level"},
+	{Name: "unknown member of a text", Imports: []string{`{"role":"user","content":[{"type":"text","text":"q","later":{"x":1}}]}`, said, ask}, Forms: asJSON, Reason: "at every level"},
+	{Name: "unknown member of a call", Imports: []string{ask, `{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"read","input":{},"caller":{"type":"direct"}}]}`, gotA, ask}, Forms: asJSON, Reason: "at every level"},
+	{Name: "unknown member of a result", Imports: withResult(`,"content":[{"type":"text","text":"t","later":1}],"later":2`), Forms: asJSON, Reason: "at every level"},
+	{Name: "unknown member of a call whose id is replaced", Imports: []string{ask, `{"role":"assistant","content":[{"type":"tool_use","id":"read:0","name":"read","input":{},"later":1}]}`, `{"role":"user","content":[{"type":"tool_result","tool_use_id":"read:0","content":"r","later":2}]}`, ask},
+		Want:  ask + `{"role":"assistant","content":[{"type":"tool_use","id":"call_2dddf05adcfc0532d64a31fd","name":"read","input":{},"later":1}]}{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_2dddf05adcfc0532d64a31fd","content":[{"type":"text","text":"r"}],"later":2}]}` + ask,
+		Forms: asJSON, Reason: "the rest stays"},
+	{Name: "unknown member of a message that is rebuilt", Imports: []string{`{"role":"user","content":[{"type":"text","text":" "},{"type":"text","text":"q","later":1}],"mine":2}`},
+		Want: `{"role":"user","content":[{"type":"text","text":"q","later":1}]}`, Forms: asJSON, Reason: "the blocks that stay are the caller's"},
+	{Name: "unknown role", Imports: []string{ask, `{"role":"critic","content":[{"type":"text","text":"c"}]}`, said, ask}, Forms: asJSON, Reason: "carried"},
+	{Name: "unknown content", Imports: []string{ask, `{"role":"assistant","content":{"later":1}}`, ask}, Forms: asJSON, Reason: "in its role"},
+	{Name: "known blocks", Imports: []string{`{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="}},{"type":"document","source":{"type":"text","media_type":"text/plain","data":"d"},"title":"t"}]}`, said, ask}, Reason: "as they are"},
+	{Name: "cache markers", Imports: []string{`{"role":"user","content":[{"type":"text","text":"q","cache_control":{"type":"ephemeral"}}]}`, said, ask}, Reason: "as they are"},
+	{Name: "a server's tool", Imports: turn(`{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"query":"q"}},{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[{"type":"web_search_result","title":"t","url":"u","encrypted_content":"e"}]},`, ``), Reason: "its result stays in the message"},
+
+	// Results.
+	{Name: "result alone", Imports: []string{ask, callA, gotA}, Reason: "the usual loop"},
+	{Name: "results in two imports", Imports: []string{ask, callAB, gotA, gotB, ask}, Want: ask + callAB + gotAB + ask, Reason: "one message for all"},
+	{Name: "results out of order", Imports: []string{ask, callAB, `{"role":"user","content":[` + resB + `,` + resA + `]}`, ask}, Want: ask + callAB + gotAB + ask, Reason: "in the order of the calls"},
+	{Name: "results out of order, in one import", Imports: []string{ask + callAB + `{"role":"user","content":[` + resB + `,` + resA + `]}` + ask}, Reason: "as the caller has them"},
+	{Name: "two imports, out of order", Imports: []string{ask, callAB, gotB, gotA, ask}, Want: ask + callAB + gotAB + ask, Reason: "in the order of the calls"},
+	{Name: "call and result in one import", Imports: []string{ask + callA + gotA + ask}, Reason: "as read from a file"},
+	{Name: "a word before the result", Imports: []string{ask, callA, ask, gotA}, Want: ask + callA + gotA + ask, Reason: "results come first"},
+	{Name: "a word before the result, in its message", Imports: []string{ask, callA, `{"role":"user","content":[{"type":"text","text":"w"},` + resA + `]}`}, Want: ask + callA + `{"role":"user","content":[` + resA + `,{"type":"text","text":"w"}]}`, Reason: "results come first"},
+	{Name: "a word behind the result", Imports: []string{ask, callA, `{"role":"user","content":[` + resA + `,{"type":"text","text":"w"}]}`}, Reason: "as it is"},
+	{Name: "result twice", Imports: []string{ask, callA, gotA, gotA, ask}, Want: ask + callA + gotA + ask, Reason: "the first counts"},
+	{Name: "result missing", Imports: []string{ask, callAB, gotA, ask}, Want: ask + callAB + `{"role":"user","content":[` + resA + `,{"type":"tool_result","tool_use_id":"b","is_error":true,"content":[{"type":"text","text":"[No result: the conversation has no result for this call. Whether it ran is not known.]"}]}]}` + ask, Reason: "an error stands in"},
+	{Name: "result of nothing", Imports: []string{ask, said, gotA, ask}, Want: ask + said + ask, Reason: "it goes"},
+	{Name: "history begins with a result", Imports: []string{gotA, said, ask}, Want: `{"role":"user","content":[{"type":"text","text":"` + opening + `"}]}` + said + ask, Reason: "a request begins with the user"},
+	{Name: "history begins with the assistant", Imports: []string{said + ask}, Reason: "the caller sends it so, and Claude takes it"},
+	{Name: "the same id in two turns", Imports: []string{ask, callA, gotA, callA, gotA, ask},
+		Want:   ask + callA + gotA + strings.ReplaceAll(callA, `"id":"a"`, `"id":"a_2"`) + strings.ReplaceAll(gotA, `"tool_use_id":"a"`, `"tool_use_id":"a_2"`) + ask,
+		Reason: "unique in the request"},
+	{Name: "result with an image", Imports: withResult(`,"content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="}}]`), Reason: "as it is"},
+	{Name: "error with an image", Imports: withResult(`,"is_error":true,"content":[{"type":"text","text":"e"},{"type":"image","source":{"type":"url","url":"u"}}]`),
+		Want: ask + callA + `{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","is_error":true,"content":[{"type":"text","text":"e"},{"type":"text","text":"[image]"}]},{"type":"image","source":{"type":"url","url":"u"}}]}` + said + ask, Reason: "an error holds text only"},
+
+	// Empty content in each spelling.
+	{Name: "result without content", Imports: withResult(``), Reason: "accepted"},
+	{Name: "result with an empty text", Imports: withResult(`,"content":""`), Forms: asJSON, Reason: "accepted"},
+	{Name: "result with an empty list", Imports: withResult(`,"content":[]`), Want: strings.Join(withResult(``), ""), Reason: "refused"},
+	{Name: "result with an empty block", Imports: withResult(`,"content":[{"type":"text","text":""}]`), Want: strings.Join(withResult(``), ""), Reason: "refused"},
+	{Name: "result with a blank block", Imports: withResult(`,"content":[{"type":"text","text":" "}]`), Want: strings.Join(withResult(``), ""), Reason: "refused"},
+	{Name: "result with a null", Imports: withResult(`,"content":null`), Forms: asJSON, Reason: "as if it was left out"},
+	{Name: "text as content", Imports: []string{`{"role":"user","content":"q"}`, `{"role":"assistant","content":"a"}`, `{"role":"user","content":"q"}`}, Forms: asJSON, Reason: "as it is"},
+	{Name: "empty text as content", Imports: []string{ask, `{"role":"assistant","content":""}`, ask}, Want: ask + ask, Forms: asJSON, Reason: "refused"},
+	{Name: "empty list as content", Imports: []string{ask, `{"role":"assistant","content":[]}`, ask}, Want: ask + ask, Reason: "refused"},
+	{Name: "empty block", Imports: []string{ask, `{"role":"assistant","content":[{"type":"text","text":""},{"type":"text","text":"a"}]}`, ask}, Want: ask + said + ask, Reason: "refused"},
+	{Name: "blank block beside a call", Imports: turn(`{"type":"text","text":" \n"},`, ``), Want: strings.Join(turn(``, ``), ""), Reason: "refused"},
+	{Name: "blank question", Imports: []string{ask, said, `{"role":"user","content":[{"type":"text","text":" "}]}`}, Want: ask + said, Reason: "refused"},
+	{Name: "space at the end", Imports: []string{ask, `{"role":"assistant","content":[{"type":"text","text":"a \n"}]}`}, Want: ask + said, Reason: "the model is to go on"},
+	{Name: "space at the end, unknown member", Imports: []string{ask, `{"role":"assistant","content":[{"type":"text","text":"a ","later":1}],"mine":2}`}, Want: ask + `{"role":"assistant","content":[{"type":"text","text":"a","later":1}],"mine":2}`, Forms: asJSON, Reason: "what else it holds stays"},
+	{Name: "call without arguments", Imports: []string{ask, `{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"read","input":{}}]}`, gotA, ask}, Reason: "an object"},
+
+	// Thinking.
+	{Name: "signed thinking", Imports: turn(`{"type":"thinking","thinking":"Hm.","signature":"c2ln"},`, ``), Reason: "byte for byte"},
+	{Name: "encrypted thinking", Imports: turn(`{"type":"redacted_thinking","data":"ZW5j"},`, ``), Reason: "byte for byte"},
+	{Name: "thinking between calls", Imports: turn(`{"type":"thinking","thinking":"Hm.","signature":"c2ln"},{"type":"text","text":"t"},{"type":"thinking","thinking":"","signature":"c2lo"},`, ``), Reason: "in its place"},
+	{Name: "thinking with an unknown member", Imports: turn(`{"type":"thinking","thinking":"Hm.","signature":"c2ln","later":1},`, ``), Forms: asJSON, Reason: "byte for byte"},
+	{Name: "thinking and an id that is replaced", Imports: []string{ask, `{"role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":"c2ln"},{"type":"tool_use","id":"read:0","name":"read","input":{}}]}`, `{"role":"user","content":[{"type":"tool_result","tool_use_id":"read:0"}]}`, ask},
+		Want: ask + `{"role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":"c2ln"},{"type":"tool_use","id":"call_2dddf05adcfc0532d64a31fd","name":"read","input":{}}]}{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_2dddf05adcfc0532d64a31fd"}]}` + ask, Reason: "the signature stays"},
+}
+
+var forms = []adaptertest.Form[sdk.MessageParam]{
+	{Name: "typed", Read: func(raw json.RawMessage) (m sdk.MessageParam, err error) { return m, json.Unmarshal(raw, &m) }},
+	{Name: asJSON, Read: func(raw json.RawMessage) (sdk.MessageParam, error) { return param.Override[sdk.MessageParam](raw), nil }},
+}
+
+var betaForms = []adaptertest.Form[sdk.BetaMessageParam]{
+	{Name: "typed", Read: func(raw json.RawMessage) (m sdk.BetaMessageParam, err error) { return m, json.Unmarshal(raw, &m) }},
+	{Name: asJSON, Read: func(raw json.RawMessage) (sdk.BetaMessageParam, error) {
+		return param.Override[sdk.BetaMessageParam](raw), nil
+	}},
+}
+
+var betaUnderTest = winnowtest.Adapter[sdk.BetaMessageParam]{Import: ImportBeta, Export: ExportBeta}
+
+func TestCases(t *testing.T) {
+	url, got := adaptertest.Sent(t, answerJSON)
+	client := sdk.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithMaxRetries(0))
+	t.Run("messages", func(t *testing.T) {
+		adaptertest.CheckCases(t, underTest, forms, func(t *testing.T, values []sdk.MessageParam) []json.RawMessage {
+			_, err := client.Messages.New(t.Context(), sdk.MessageNewParams{Model: "m", MaxTokens: 1, Messages: values})
+			require.NoError(t, err)
+			return got(t, "messages")
+		}, cases)
+	})
+	t.Run("beta", func(t *testing.T) {
+		adaptertest.CheckCases(t, betaUnderTest, betaForms, func(t *testing.T, values []sdk.BetaMessageParam) []json.RawMessage {
+			_, err := client.Beta.Messages.New(t.Context(), sdk.BetaMessageNewParams{Model: "m", MaxTokens: 1, Messages: values})
+			require.NoError(t, err)
+			return got(t, "messages")
+		}, cases)
+	})
+}
+
+// TestAnswers has what models give and the SDK does not know: it is sent back.
+func TestAnswers(t *testing.T) {
+	for _, tt := range []struct{ name, content, want string }{
+		{"known", `{"type":"text","text":"a","citations":null}`, `{"type":"text","text":"a"}`},
+		{"member of a text", `{"type":"text","text":"a","later":1}`, ``},
+		{"member of thinking", `{"type":"thinking","thinking":"Hm.","signature":"c2ln","later":[1]}`, ``},
+		{"member of a call", `{"type":"tool_use","id":"a","name":"read","input":{"n":1},"later":{"x":null}}`, ``},
+		{"member of encrypted thinking", `{"type":"redacted_thinking","data":"ZW5j","later":true}`, ``},
+		{"block", `{"type":"future","x":1}`, ``},
+		{"block and a call", `{"type":"future","x":1},{"type":"tool_use","id":"a","name":"read","input":{}}`, ``},
+	} {
+		want := tt.want
+		if want == "" {
+			want = tt.content
+		}
+		answer := `{"id":"msg_1","role":"assistant","stop_reason":"end_turn","content":[` + tt.content + `],"usage":{"input_tokens":1,"output_tokens":1}}`
+		client, _ := answering(t, 200, answer)
+		question := winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "q"}}}
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := Check(client.Messages.New(t.Context(), sdk.MessageNewParams{MaxTokens: 1}))
+			require.NoError(t, err)
+			assert.JSONEq(t, `{"role":"assistant","content":[`+want+`]}`, jsonOf(t, Export([]winnow.Message{question, Response(got)})[1]))
+		})
+		t.Run(tt.name+", beta", func(t *testing.T) {
+			got, err := CheckBeta(client.Beta.Messages.New(t.Context(), sdk.BetaMessageNewParams{MaxTokens: 1}))
+			require.NoError(t, err)
+			assert.JSONEq(t, `{"role":"assistant","content":[`+want+`]}`, jsonOf(t, ExportBeta([]winnow.Message{question, ResponseBeta(got)})[1]))
+		})
+	}
+}
+
+// events are a stream in which the model thinks, says something and calls a tool.
+var events = []string{
+	adaptertest.SSE("message_start", `{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","content":[],"usage":{"input_tokens":10,"output_tokens":1}}}`),
+	adaptertest.SSE("content_block_start", `{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}`),
+	adaptertest.SSE("content_block_delta", `{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"Hm."}}`),
+	adaptertest.SSE("content_block_delta", `{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"c2ln"}}`),
+	adaptertest.SSE("content_block_stop", `{"type":"content_block_stop","index":0}`),
+	adaptertest.SSE("content_block_start", `{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"a","name":"read","input":{}}}`),
+	adaptertest.SSE("content_block_delta", `{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"path\":\"x\"}"}}`),
+	adaptertest.SSE("content_block_stop", `{"type":"content_block_stop","index":1}`),
+	adaptertest.SSE("message_delta", `{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":7}}`),
+	adaptertest.SSE("message_stop", `{"type":"message_stop"}`),
+}
+
+// TestStreams has streams that fail at each event, and whole ones.
+func TestStreams(t *testing.T) {
+	overflow := adaptertest.SSE("error", `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 215000 tokens > 200000 maximum"}}`)
+	collectors := map[string]func(ctx context.Context, url string) (winnow.Message, error){
+		"messages": func(ctx context.Context, url string) (m winnow.Message, err error) {
+			client := sdk.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithMaxRetries(0))
+			answer, err := Collect(client.Messages.NewStreaming(ctx, sdk.MessageNewParams{MaxTokens: 1}), nil)
+			if err != nil {
+				return m, err
+			}
+			return Response(answer), nil
+		},
+		"beta": func(ctx context.Context, url string) (m winnow.Message, err error) {
+			client := sdk.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithMaxRetries(0))
+			answer, err := CollectBeta(client.Beta.Messages.NewStreaming(ctx, sdk.BetaMessageNewParams{MaxTokens: 1}), nil)
+			if err != nil {
+				return m, err
+			}
+			return ResponseBeta(answer), nil
+		},
+	}
+	for name, collect := range collectors {
+		t.Run(name, func(t *testing.T) {
+			m, err := collect(t.Context(), adaptertest.Streaming(t, false, events...))
+			require.NoError(t, err)
+			assert.Equal(t, []winnow.Part{
+				{Kind: winnow.KindThinking, Text: "Hm.", Signature: "c2ln"},
+				{Kind: winnow.KindToolCall, ID: "a", Name: "read", Arguments: json.RawMessage(`{"path":"x"}`)},
+			}, bare(m).Parts)
+			assert.Equal(t, "tool_use", m.StopReason)
+			for n := range events {
+				_, err := collect(t.Context(), adaptertest.Streaming(t, false, append(events[:n:n], overflow)...))
+				assert.Equal(t, winnow.ErrorInfo{Class: winnow.ErrorOverflow, Tokens: 215000, Limit: 200000}, winnow.ClassifyError(err), "an error in the place of event %d", n)
+				_, err = collect(t.Context(), adaptertest.Streaming(t, false, events[:n]...))
+				assert.ErrorIs(t, err, io.ErrUnexpectedEOF, "%d events", n)
+				_, err = collect(t.Context(), adaptertest.Streaming(t, true, events[:n]...))
+				assert.Error(t, err, "a connection that breaks behind %d events", n)
+			}
+		})
+	}
+}
+
+// TestErrorsInsideOf200 has gateways that answer so.
+func TestErrorsInsideOf200(t *testing.T) {
+	for _, body := range []string{
+		`{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 215000 tokens > 200000 maximum"}}`,
+		`{"error":{"message":"prompt is too long: 215000 tokens > 200000 maximum"}}`,
+	} {
+		client, _ := answering(t, 200, body)
+		_, err := Check(client.Messages.New(t.Context(), sdk.MessageNewParams{MaxTokens: 1}))
+		assert.Equal(t, winnow.ErrorInfo{Class: winnow.ErrorOverflow, Tokens: 215000, Limit: 200000}, winnow.ClassifyError(err), body)
+		_, err = CheckBeta(client.Beta.Messages.New(t.Context(), sdk.BetaMessageNewParams{MaxTokens: 1}))
+		assert.Equal(t, winnow.ErrorOverflow, winnow.ClassifyError(err).Class, body)
+	}
+	own := errors.New("mine")
+	_, err := Check(nil, own)
+	assert.Equal(t, own, err)
+}
+
+// TestForms has the recorded sessions typed, as JSON, and in the types of the beta API.
+func TestForms(t *testing.T) {
+	adaptertest.CheckForms(t, underTest,
+		adaptertest.Copying[sdk.MessageParam]{Name: "JSON", Copy: func(messages []sdk.MessageParam) ([]sdk.MessageParam, error) {
+			out := make([]sdk.MessageParam, len(messages))
+			for i := range messages {
+				raw, err := messages[i].MarshalJSON()
+				if err != nil {
+					return nil, err
+				}
+				out[i] = param.Override[sdk.MessageParam](json.RawMessage(raw))
+			}
+			return out, nil
+		}},
+		adaptertest.Copying[sdk.MessageParam]{Name: "read by the SDK", Copy: reread},
+		adaptertest.Copying[sdk.MessageParam]{Name: "beta", Copy: func(messages []sdk.MessageParam) ([]sdk.MessageParam, error) {
+			b, err := json.Marshal(messages)
+			if err != nil {
+				return nil, err
+			}
+			var beta []sdk.BetaMessageParam
+			if err := json.Unmarshal(b, &beta); err != nil {
+				return nil, err
+			}
+			out := make([]sdk.MessageParam, len(messages))
+			for i := range beta {
+				for k := range beta[i].Content {
+					if call := beta[i].Content[k].OfToolUse; call != nil {
+						call.Input = exact(call.Input, messages[i].Content[k].OfToolUse.Input)
+					}
+				}
+				out[i] = param.Override[sdk.MessageParam](&beta[i])
+			}
+			return out, nil
+		}})
+}
+
+// TestBeta has blocks that only the beta API knows, and edits of what is in its types.
+func TestBeta(t *testing.T) {
+	own := []sdk.BetaMessageParam{
+		{Role: "user", Content: []sdk.BetaContentBlockParamUnion{{OfText: &sdk.BetaTextBlockParam{Text: "q"}}}},
+		{Role: "assistant", Content: []sdk.BetaContentBlockParamUnion{
+			{OfMCPToolUse: &sdk.BetaMCPToolUseBlockParam{ID: "m", Name: "n", ServerName: "s", Input: map[string]any{}}},
+			{OfToolUse: &sdk.BetaToolUseBlockParam{ID: "read:0", Name: "read", Input: map[string]any{"path": "x"}}},
+			{OfToolUse: &sdk.BetaToolUseBlockParam{ID: "b", Name: "read", Input: map[string]any{"path": "y"}}},
+		}},
+		{Role: "user", Content: []sdk.BetaContentBlockParamUnion{
+			{OfToolResult: &sdk.BetaToolResultBlockParam{ToolUseID: "read:0", Content: []sdk.BetaToolResultBlockParamContentUnion{
+				{OfText: &sdk.BetaTextBlockParam{Text: "r"}}, {OfToolReference: &sdk.BetaToolReferenceBlockParam{ToolName: "t"}},
+			}}},
+			{OfToolResult: &sdk.BetaToolResultBlockParam{ToolUseID: "b", IsError: sdk.Bool(true), Content: []sdk.BetaToolResultBlockParamContentUnion{
+				{OfImage: &sdk.BetaImageBlockParam{Source: sdk.BetaImageBlockParamSourceUnion{OfURL: &sdk.BetaURLImageSourceParam{URL: "u"}}}},
+			}}},
+		}},
+	}
+	history := ImportBeta(own)
+	require.Len(t, history, 4)
+	assert.Equal(t, winnow.KindOpaque, history[1].Parts[0].Kind)
+	assert.Equal(t, winnow.KindImage, history[3].Parts[0].Kind)
+	const id = "call_2dddf05adcfc0532d64a31fd"
+	assert.JSONEq(t, `[{"role":"user","content":[{"type":"text","text":"q"}]},
+		{"role":"assistant","content":[{"type":"mcp_tool_use","id":"m","name":"n","server_name":"s","input":{}},
+			{"type":"tool_use","id":"`+id+`","name":"read","input":{"path":"x"}},{"type":"tool_use","id":"b","name":"read","input":{"path":"y"}}]},
+		{"role":"user","content":[{"type":"tool_result","tool_use_id":"`+id+`","content":[{"type":"text","text":"r"},{"type":"tool_reference","tool_name":"t"}]},
+			{"type":"tool_result","tool_use_id":"b","is_error":true,"content":[{"type":"text","text":"[image]"}]},
+			{"type":"image","source":{"type":"url","url":"u"}}]}]`, jsonOf(t, ExportBeta(history)))
+	plain := Import([]sdk.MessageParam{sdk.NewUserMessage(sdk.NewTextBlock("q")), sdk.NewAssistantMessage(sdk.NewTextBlock("a"))})
+	assert.Equal(t, "q", ExportBeta(plain)[0].Content[0].OfText.Text, "what is new is typed, as a host may want to mark it")
+
+	system := []sdk.BetaTextBlockParam{{Text: "s", CacheControl: sdk.NewBetaCacheControlEphemeralParam()}}
+	assert.Equal(t, system, ExportBetaSystem(ImportBetaSystem(system)))
+	assert.Nil(t, ImportBetaSystem(nil))
+	var args adapter.Arguments
+	assert.Equal(t, `{"path":"x"}`, string(args.Write(own[1].Content[1].OfToolUse.Input)), "the caller's values are as they were")
+}

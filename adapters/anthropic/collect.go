@@ -1,0 +1,83 @@
+package anthropic
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
+
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+)
+
+// Check returns an error where a gateway answers with status 200 and a body that is an error, which the SDK takes
+// for an answer without content. Put it around the call: return adapter.Check(client.Messages.New(ctx, params)).
+func Check(answer *sdk.Message, err error) (*sdk.Message, error) {
+	if err != nil || answer == nil {
+		return answer, err
+	}
+	return answer, errorIn(answer.RawJSON(), len(answer.Content) > 0 || answer.StopReason != "")
+}
+
+// CheckBeta is [Check] for an answer of the beta API.
+func CheckBeta(answer *sdk.BetaMessage, err error) (*sdk.BetaMessage, error) {
+	if err != nil || answer == nil {
+		return answer, err
+	}
+	return answer, errorIn(answer.RawJSON(), len(answer.Content) > 0 || answer.StopReason != "")
+}
+
+func errorIn(body string, isAnswer bool) error {
+	if isAnswer {
+		return nil
+	}
+	if raw := adapter.ErrorIn(body); raw != "" {
+		return fmt.Errorf("anthropic: an error with status 200: %w", errors.New(raw))
+	}
+	return nil
+}
+
+// Collect reads a stream to its end and returns the answer, for [Response], by [sdk.Message.Accumulate]. It returns
+// the stream's error, and io.ErrUnexpectedEOF for a stream that ends before the answer does. Each event is passed to
+// seen first, which may be nil.
+func Collect(stream *ssestream.Stream[sdk.MessageStreamEventUnion], seen func(sdk.MessageStreamEventUnion)) (*sdk.Message, error) {
+	answer := new(sdk.Message)
+	err := collect(stream, seen, answer.Accumulate, func(e *sdk.MessageStreamEventUnion) string { return e.Type })
+	if err != nil {
+		return nil, err
+	}
+	return answer, nil
+}
+
+// CollectBeta is [Collect] for a stream of the beta API.
+func CollectBeta(stream *ssestream.Stream[sdk.BetaRawMessageStreamEventUnion], seen func(sdk.BetaRawMessageStreamEventUnion)) (*sdk.BetaMessage, error) {
+	answer := new(sdk.BetaMessage)
+	err := collect(stream, seen, answer.Accumulate, func(e *sdk.BetaRawMessageStreamEventUnion) string { return e.Type })
+	if err != nil {
+		return nil, err
+	}
+	return answer, nil
+}
+
+func collect[E any](stream *ssestream.Stream[E], seen func(E), add func(E) error, typeOf func(*E) string) error {
+	defer stream.Close()
+	stopped := false
+	for stream.Next() {
+		event := stream.Current()
+		if seen != nil {
+			seen(event)
+		}
+		if err := add(event); err != nil {
+			return fmt.Errorf("anthropic: %w", err)
+		}
+		stopped = stopped || typeOf(&event) == "message_stop"
+	}
+	if err := stream.Err(); err != nil {
+		return err
+	}
+	if !stopped {
+		return fmt.Errorf("anthropic: the stream ended before the answer: %w", io.ErrUnexpectedEOF)
+	}
+	return nil
+}
