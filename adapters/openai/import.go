@@ -80,7 +80,10 @@ func (im *importer) add(of *sdk.ChatCompletionMessageParamUnion) {
 		m.Role, m.ToolCallID, m.ToolName = winnow.RoleTool, read.OfTool.ToolCallID, im.names.Of(read.OfTool.ToolCallID)
 		im.texts(read.OfTool.Content.OfString.Value, read.OfTool.Content.OfArrayOfContentParts)
 	case read.OfFunction != nil:
-		m.Role, m.ToolCallID, m.ToolName = winnow.RoleTool, functionID(im.functions), read.OfFunction.Name
+		m.Role, m.ToolName = winnow.RoleTool, read.OfFunction.Name
+		if im.functions > 0 { // otherwise its call was imported apart: a repair pairs them by the name
+			m.ToolCallID = functionID(im.functions)
+		}
 		im.text(read.OfFunction.Content.Value, nil)
 	}
 	m.Parts = im.parts[begin:len(im.parts):len(im.parts)]
