@@ -81,7 +81,7 @@ func TestReadmeSnippetsAreThese(t *testing.T) {
 		snippet, _, _ := strings.Cut(part, "```")
 		shown[flat(snippet)] = true
 	}
-	files := []string{"readme_test.go", "winnowtest/example_test.go", "adapters/openai/responses/example_test.go"}
+	files := []string{"readme_test.go", "winnowtest/example_test.go", "prompt/example_test.go", "adapters/openai/responses/example_test.go"}
 	adapters, err := filepath.Glob("adapters/*/example_test.go")
 	require.NoError(t, err)
 	for _, file := range append(files, adapters...) {

@@ -1,0 +1,393 @@
+package prompt
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Assemble makes the system prompt: the sections in their order, the tools, the skills, and last the files, which change
+// most often. It is a pure function: equal input gives equal bytes, whatever the order of files, skills and tools.
+// What is volatile is not in it; see [Assembly.Changes].
+//
+// Required sections are whole, or the error is a [*TooLargeError]. What is left of the budget is shared among all others
+// by priority; what gets less than it needs is cut, and Cuts names it.
+func Assemble(in Input, opts *Options) (*Assembly, error) {
+	o := opts.withDefaults()
+	if in.Mode == "" {
+		in.Mode = Full
+	}
+	if p := o.Previous; p != nil && p.isOf(&in, &o) {
+		return p, nil
+	}
+	in = in.clone()
+	g := given{o.Estimator, slices.Clone(in.Tools), slices.Clone(in.Files)}
+	a := &assembler{Options: o, in: in}
+	a.remember(o.Previous)
+	if err := a.withEstimator(); err != nil {
+		return nil, err
+	}
+	a.count = newCounter(a.Estimator)
+	a.cutter = cutter{count: a.count, rules: o.RuleHeadings}
+	a.out = &Assembly{Mode: in.Mode, MaxTokens: o.MaxTokens, given: g, input: in, options: o,
+		Limits: Limits{o.MaxFileChars, o.MaxTotalChars, o.Window}}
+	a.out.options.Previous = nil
+	if err := a.steps(); err != nil {
+		return nil, err
+	}
+	return a.out, nil
+}
+
+// assembler is an assembly in the making.
+type assembler struct {
+	Options
+	in     Input
+	out    *Assembly
+	count  *counter
+	cutter cutter
+	pieces []*piece            // in the order of the prompt
+	known  map[pieceKey]*piece // of the last assembly
+}
+
+// steps is the way of an assembly:
+//
+//  1. collect what stands in this mode
+//  2. set aside what is required
+//  3. share characters among the files, and tokens among all
+//  4. cut what gets less than it needs
+//  5. join the text, and measure the tools
+func (a *assembler) steps() error {
+	a.collect()
+	required, err := a.required()
+	if err != nil {
+		return err
+	}
+	a.shareChars()
+	a.shareTokens(a.MaxTokens - required)
+	for _, p := range a.pieces {
+		a.shape(p)
+	}
+	a.keepWithin()
+	a.join()
+	a.measureTools()
+	a.warn()
+	return nil
+}
+
+// piece is a part of the prompt in the making.
+type piece struct {
+	Part
+	raw      string // the text before it is cut
+	prefix   string // what stands before it: blank lines and a heading
+	required bool
+	weight   int
+	priority int
+	most     int    // characters that it may have by its own limits
+	need     size   // of the whole text
+	fixed    int    // tokens of the prefix
+	limit    size   // what it gets
+	out      bool   // left out
+	asked    size   // the limit that Text was made for
+	refused  bool   // out, at that time
+	reason   string // for which it is cut
+	cut      *Cut
+
+	list func(limit size) (text string, cut *Cut) // makes the text of a list for a limit; nil: it is cut as Markdown
+}
+
+type pieceKey struct {
+	kind       PartKind
+	name, path string
+}
+
+func (a *assembler) remember(previous *Assembly) {
+	if previous == nil || !previous.options.measuresLike(&a.Options, previous.given) {
+		return
+	}
+	a.known = make(map[pieceKey]*piece, len(previous.pieces))
+	for _, p := range previous.pieces {
+		a.known[p.key()] = p
+	}
+}
+
+func (p *piece) key() pieceKey { return pieceKey{p.Kind, p.Name, p.Path} }
+
+// add adds a piece and measures it, unless the last assembly did.
+func (a *assembler) add(p *piece) {
+	p.weight = max(1, p.priority)
+	if k := a.known[p.key()]; k != nil && k.raw == p.raw && k.prefix == p.prefix {
+		p.need, p.fixed = k.need, k.fixed
+	} else {
+		p.need, p.fixed = a.count.size(p.raw), a.count.tokens(p.prefix)
+	}
+	p.RawChars = p.need.chars
+	p.limit = size{p.most, p.need.tokens}
+	a.pieces = append(a.pieces, p)
+}
+
+// required returns what the required sections take, in tokens.
+func (a *assembler) required() (sum int, err error) {
+	for _, p := range a.pieces {
+		if !p.required || p.Volatile {
+			continue
+		}
+		if p.need.chars > p.most {
+			return 0, &TooLargeError{Section: p.Name, Unit: "characters", Need: p.need.chars, Limit: p.most}
+		}
+		if sum = add(sum, p.need.tokens+p.fixed); sum > a.MaxTokens {
+			return 0, &TooLargeError{Section: p.Name, Unit: "tokens", Need: sum, Limit: a.MaxTokens}
+		}
+	}
+	return sum, nil
+}
+
+const (
+	reasonFile  = "it is longer than one file may be"
+	reasonOwn   = "it is longer than its own limit"
+	reasonTotal = "the files are longer together than they may be"
+	reasonToken = "the prompt is larger than its share of the window"
+	reasonLast  = "there is no room left for it"
+)
+
+// shareChars divides the characters that files may have together.
+func (a *assembler) shareChars() {
+	var files []*piece
+	for _, p := range a.pieces {
+		if p.Kind == PartFile {
+			files = append(files, p)
+		}
+		if p.reason = reasonOwn; p.Kind == PartFile && p.most == a.MaxFileChars {
+			p.reason = reasonFile
+		}
+	}
+	if a.HeadTail {
+		a.shareInOrder(files, a.MaxTotalChars)
+		return
+	}
+	a.divide(files, a.MaxTotalChars, func(p *piece) int { return min(p.need.chars, p.most) }, func(p *piece, n int) {
+		if n < min(p.need.chars, p.most) {
+			p.limit.chars, p.reason = n, reasonTotal
+			p.out = n < a.MinFileChars
+		}
+	})
+}
+
+// divide shares n among pieces.
+func (a *assembler) divide(pieces []*piece, n int, need func(*piece) int, give func(*piece, int)) {
+	needs, weights := make([]int, len(pieces)), make([]int, len(pieces))
+	for i, p := range pieces {
+		needs[i], weights[i] = need(p), p.weight
+	}
+	for i, n := range shares(needs, weights, n) {
+		give(pieces[i], n)
+	}
+}
+
+// shareTokens divides what the required sections leave. What a file needs is what its own limit lets through: the
+// shares of characters are not counted in, so that more characters for all take no tokens from one.
+func (a *assembler) shareTokens(room int) {
+	var pieces []*piece
+	for _, p := range a.pieces {
+		if !p.required && !p.Volatile {
+			pieces = append(pieces, p)
+		}
+	}
+	need := func(p *piece) int {
+		n := p.need.tokens
+		if p.need.chars > p.most {
+			n = int(float64(n) / float64(p.need.chars) * float64(p.most))
+		}
+		return add(n, p.fixed)
+	}
+	a.divide(pieces, room, need, func(p *piece, n int) {
+		if n < need(p) {
+			p.reason = reasonToken
+			p.limit.tokens = n - p.fixed
+			p.out = p.out || p.limit.tokens < leastTokens
+		}
+	})
+}
+
+// leastTokens is what a text needs to say anything: the notice that it is cut.
+const leastTokens = 16
+
+// shape makes the text of a piece for its limit.
+func (a *assembler) shape(p *piece) {
+	if k := a.known[p.key()]; k != nil && p.isShapedAs(k) && !(a.HeadTail && p.Kind == PartFile) {
+		p.Text, p.Chars, p.Tokens, p.Fingerprint, p.Cut, p.cut, p.out = k.Text, k.Chars, k.Tokens, k.Fingerprint, k.Cut, k.cut, k.out
+		return
+	}
+	p.asked, p.refused = p.limit, p.out
+	p.Text, p.cut = p.raw, nil
+	switch {
+	case p.out:
+		p.Text, p.cut = "", &Cut{Chars: p.RawChars, Reason: reasonLast, Left: []string{p.Name}}
+	case p.list != nil:
+		p.Text, p.cut = p.list(p.limit)
+	case p.need.fits(p.limit):
+	case p.Kind == PartContext:
+		p.Text = ""
+	default:
+		c := a.cutter.cut(p.Name, p.from(), p.raw, p.limit)
+		p.Text, p.cut = c.text, &Cut{Chars: p.RawChars, Kept: c.kept, Reason: p.reason, Left: c.left}
+	}
+	a.measure(p)
+}
+
+// isShapedAs says that p has the text of k.
+func (p *piece) isShapedAs(k *piece) bool {
+	return k.raw == p.raw && k.prefix == p.prefix && k.asked == p.limit && k.refused == p.out && k.reason == p.reason
+}
+
+// from says how to read what is left out of a piece.
+func (p *piece) from() string {
+	if p.Kind != PartFile {
+		return ""
+	}
+	return "Read " + p.Name + " for the full text."
+}
+
+// measure counts the text of a piece as it stands.
+func (a *assembler) measure(p *piece) {
+	p.Cut = p.cut != nil
+	if p.cut != nil {
+		p.cut.Name, p.cut.Kind = p.Name, p.Kind
+	}
+	switch {
+	case p.Text == "" && (p.out || p.Kind != PartFile):
+		p.Chars, p.Tokens = 0, 0
+		p.out = true
+	case p.Text == p.raw:
+		p.Chars, p.Tokens = p.need.chars, add(p.need.tokens, p.fixed)
+	default:
+		n := a.count.size(p.Text)
+		p.Chars, p.Tokens = n.chars, add(n.tokens, p.fixed)
+	}
+	p.Fingerprint = fingerprint(p.Text)
+}
+
+// keepWithin holds the text to the budget where estimates of parts did not add up: the largest file or list is cut again.
+func (a *assembler) keepWithin() {
+	for range 64 {
+		over := -a.MaxTokens
+		var largest *piece
+		for _, p := range a.pieces {
+			if p.Volatile || p.out {
+				continue
+			}
+			over += p.Tokens
+			if !p.required && p.Kind != PartContext && (largest == nil || p.Tokens > largest.Tokens) {
+				largest = p
+			}
+		}
+		if over <= 0 || largest == nil {
+			return
+		}
+		largest.limit.tokens = min(largest.limit.tokens, largest.Tokens-largest.fixed) - over
+		if largest.out = largest.limit.tokens < leastTokens; a.HeadTail && largest.Kind == PartFile {
+			largest.limit.chars = largest.limit.chars * 7 / 8
+			largest.out = largest.limit.chars < a.MinFileChars
+		}
+		largest.reason = reasonToken
+		a.shape(largest)
+	}
+}
+
+// fingerprint is a short name for a text. 64 bits of SHA-256 are enough to tell that it changed.
+func fingerprint(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:8])
+}
+
+// join makes the text of what the pieces hold, and its blocks.
+func (a *assembler) join() {
+	n := 0
+	for _, p := range a.pieces {
+		n += len(p.prefix) + len(p.Text)
+	}
+	var b strings.Builder
+	b.Grow(n)
+	files := -1
+	out := a.out
+	out.Parts = make([]Part, 0, len(a.pieces))
+	for _, p := range a.pieces {
+		if p.cut != nil {
+			out.Cuts = append(out.Cuts, *p.cut)
+		}
+		if p.Volatile || p.out {
+			continue
+		}
+		if p.Kind == PartContext {
+			files = b.Len()
+		}
+		p.Start = b.Len()
+		prefix := p.prefix
+		if b.Len() == 0 {
+			prefix = strings.TrimLeft(prefix, "\n")
+		}
+		b.WriteString(prefix)
+		b.WriteString(p.Text)
+		p.Heading = len(prefix)
+		p.End = b.Len()
+		out.TextTokens = add(out.TextTokens, p.Tokens)
+		out.Parts = append(out.Parts, p.Part)
+	}
+	for _, p := range a.pieces {
+		if p.Volatile && !p.out {
+			out.Parts = append(out.Parts, p.Part)
+		}
+	}
+	out.Text, out.pieces = b.String(), a.pieces
+	switch {
+	case out.Text == "":
+	case files > 0:
+		out.Blocks = []string{out.Text[:files], out.Text[files:]}
+	default:
+		out.Blocks = []string{out.Text}
+	}
+}
+
+// warn says what a host should know.
+func (a *assembler) warn() {
+	out := a.out
+	for i := range out.Cuts {
+		c := &out.Cuts[i]
+		out.Warnings = append(out.Warnings, fmt.Sprintf("%s: %d of %d characters are shown: %s", cleanName(c.Name), c.Kept, c.Chars, c.Reason))
+	}
+	for i := range a.in.Files {
+		if f := &a.in.Files[i]; f.Problem != "" {
+			out.Warnings = append(out.Warnings, cleanName(f.Name)+": "+f.Problem)
+		}
+	}
+	if a.Window > 0 && out.ToolTokens > a.Window/toolShare {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("the schemas of %d tools take %d tokens, more than a fifth of the window", len(out.Tools), out.ToolTokens))
+	}
+	out.Tokens = add(out.TextTokens, out.ToolTokens)
+	out.Fingerprint = out.fingerprint()
+}
+
+// fingerprint is that of text and tools: what a provider's cache begins with.
+func (a *Assembly) fingerprint() string {
+	var b strings.Builder
+	for i := range a.Parts {
+		if !a.Parts[i].Volatile {
+			b.WriteString(a.Parts[i].Fingerprint + a.Parts[i].Path + "\n")
+		}
+	}
+	for _, t := range a.Tools {
+		b.WriteString(t.Name + "\n" + t.Description + "\n" + string(t.Schema) + "\n")
+	}
+	return fingerprint(b.String())
+}
+
+// clone returns lists of its own: the host may go on with its own.
+func (in Input) clone() Input {
+	in.Sections, in.Files = slices.Clone(in.Sections), slices.Clone(in.Files)
+	in.Skills, in.Tools = slices.Clone(in.Skills), slices.Clone(in.Tools)
+	for i := range in.Tools {
+		in.Tools[i].Schema = slices.Clone(in.Tools[i].Schema)
+	}
+	return in
+}

@@ -1,0 +1,190 @@
+package prompt_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/prompt"
+)
+
+// scaled is n, or the smaller number in short runs.
+func scaled(n, short int) int {
+	if testing.Short() {
+		return short
+	}
+	return n
+}
+
+// words are what random texts are made of: prose, other scripts, headings, fences, long lines.
+var words = []string{"the", "window", "is", "full", "of", "tools.", "中文字", "naïve", "🙂", "\n", "\n\n", "\n## Red Lines\n", "\n# Top\n", "\n### Deep\nx\n",
+	"\n```go\nfunc main() {}\n\n# no heading\n```\n", "\n~~~\nopen", "- item\n", "\u2028", "a,b;c"}
+
+func randomText(r *rand.Rand, most int) string {
+	var b strings.Builder
+	for n := r.IntN(most + 1); b.Len() < n; {
+		b.WriteString(words[r.IntN(len(words))])
+		if r.IntN(3) > 0 {
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}
+
+func randomInput(r *rand.Rand) prompt.Input {
+	in := prompt.Input{Mode: []prompt.Mode{prompt.Full, prompt.Full, prompt.Minimal, prompt.None}[r.IntN(4)]}
+	for i := range r.IntN(4) {
+		in.Sections = append(in.Sections, prompt.Section{
+			Name: fmt.Sprint("Section ", i), Text: randomText(r, 300), Required: r.IntN(3) == 0, Volatile: r.IntN(4) == 0, Priority: r.IntN(3),
+			Max: r.IntN(2) * r.IntN(400),
+		})
+	}
+	names := prompt.FileNames(prompt.FirstRunFiles)
+	for i := range r.IntN(5) {
+		f := prompt.File{Name: names[i], Path: "/w/" + names[i], Text: randomText(r, 1+r.IntN(4_000)), Missing: r.IntN(8) == 0, Priority: r.IntN(3)}
+		if r.IntN(20) == 0 {
+			f.Path = ""
+		}
+		in.Files = append(in.Files, f)
+	}
+	for i := range r.IntN(4) {
+		in.Skills = append(in.Skills, prompt.Skill{Name: fmt.Sprint("skill-", i), Description: randomText(r, 200), Location: "/s"})
+	}
+	for i := range r.IntN(4) {
+		in.Tools = append(in.Tools, prompt.Tool{Name: fmt.Sprint("tool_", i), Description: randomText(r, 100), Schema: []byte(`{"type":"object"}`)})
+	}
+	return in
+}
+
+func randomOptions(r *rand.Rand) *prompt.Options {
+	return &prompt.Options{
+		MaxTokens: 1 + r.IntN(1_500), MaxTotalChars: 1 + r.IntN(8_000), MaxFileChars: 1 + r.IntN(4_000),
+		HeadTail: r.IntN(4) == 0, Estimator: estimators[r.IntN(len(estimators))], OnDemand: r.IntN(4) == 0, MaxSkillChars: r.IntN(3) * 150,
+	}
+}
+
+var estimators = func() []winnow.Estimator {
+	family, err := winnow.NewEstimator("claude")
+	if err != nil {
+		panic(err)
+	}
+	return []winnow.Estimator{winnow.CharsPerToken(4), family}
+}()
+
+func tokensOf(e winnow.Estimator, s string) int {
+	one := func(s string) int {
+		return e.Estimate(winnow.Message{Role: winnow.RoleSystem, Parts: []winnow.Part{{Text: s}}})
+	}
+	return one(s) - one("")
+}
+
+// The invariants of an assembly, whatever goes in.
+func TestAssembleProperties(t *testing.T) {
+	r := rand.New(rand.NewPCG(21, 4))
+	for range scaled(100_000, 3_000) {
+		checkAssembly(t, r, randomInput(r), randomOptions(r))
+	}
+}
+
+func checkAssembly(t *testing.T, r *rand.Rand, in prompt.Input, o *prompt.Options) {
+	a, err := prompt.Assemble(in, o)
+	if err != nil {
+		var tooLarge *prompt.TooLargeError
+		require.True(t, errors.As(err, &tooLarge) && errors.Is(err, prompt.ErrTooLarge), "%v", err)
+		require.Greater(t, tooLarge.Need, tooLarge.Limit)
+		require.True(t, slices.ContainsFunc(in.Sections, func(s prompt.Section) bool { return s.Required && s.Name == tooLarge.Section }))
+		return
+	}
+	require.LessOrEqual(t, a.TextTokens, a.MaxTokens, "the result is within the budget")
+	require.LessOrEqual(t, tokensOf(o.Estimator, a.Text), a.MaxTokens, "measured as a whole too")
+	require.True(t, utf8.ValidString(a.Text), "%q %+v", a.Text, o)
+	checkParts(t, in, a)
+	checkLeftOut(t, in, a)
+
+	shuffled := in
+	shuffled.Files, shuffled.Skills, shuffled.Tools = shuffle(r, in.Files), shuffle(r, in.Skills), shuffle(r, in.Tools)
+	b, err := prompt.Assemble(shuffled, o)
+	require.NoError(t, err)
+	require.Equal(t, a.Text, b.Text, "the order of files, skills and tools changes nothing")
+	require.Equal(t, a.Fingerprint, b.Fingerprint)
+
+	again := *o
+	again.Previous = a
+	if r.IntN(2) == 0 {
+		same, err := prompt.Assemble(in, &again)
+		require.NoError(t, err)
+		require.Same(t, a, same)
+		return
+	}
+	other := randomInput(r)
+	other.Files = append(other.Files[:0:0], in.Files...)
+	want, errA := prompt.Assemble(other, o)
+	got, errB := prompt.Assemble(other, &again)
+	require.Equal(t, errA, errB)
+	if errA == nil {
+		require.Equal(t, want.Text, got.Text, "what is taken from the last result is what would be made anew")
+		require.Equal(t, want.Parts, got.Parts)
+		require.Equal(t, want.Cuts, got.Cuts)
+	}
+}
+
+func shuffle[T any](r *rand.Rand, list []T) []T {
+	list = slices.Clone(list)
+	r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	return list
+}
+
+// checkParts: the parts are the whole, and required sections stand in it.
+func checkParts(t *testing.T, in prompt.Input, a *prompt.Assembly) {
+	at, tokens := 0, 0
+	for _, p := range a.Parts {
+		if p.Volatile {
+			continue
+		}
+		require.Equal(t, at, p.Start, "parts leave no gap")
+		require.True(t, strings.HasSuffix(a.Text[p.Start:p.End], p.Text))
+		require.Equal(t, utf8.RuneCountInString(p.Text), p.Chars)
+		at, tokens = p.End, tokens+p.Tokens
+	}
+	require.Equal(t, len(a.Text), at)
+	require.Equal(t, a.TextTokens, tokens)
+	require.Equal(t, a.Text, strings.Join(a.Blocks, ""))
+	for _, s := range in.Sections {
+		if s.Required && !s.Volatile && a.Mode != prompt.None {
+			require.Contains(t, a.Text, s.Text)
+		}
+	}
+}
+
+// checkLeftOut: what does not stand whole in the text is named.
+func checkLeftOut(t *testing.T, in prompt.Input, a *prompt.Assembly) {
+	if a.Mode == prompt.None {
+		return
+	}
+	named := func(name string) bool {
+		return slices.ContainsFunc(a.Cuts, func(c prompt.Cut) bool { return c.Name == name })
+	}
+	for _, f := range in.Files {
+		if !f.Missing && !strings.Contains(a.Text, strings.TrimRight(f.Text, " \n\u2028")) {
+			require.True(t, named(f.Name), f.Name)
+		}
+	}
+	for _, s := range in.Sections {
+		if !s.Volatile && strings.TrimSpace(s.Text) != "" && !strings.Contains(a.Text, s.Text) {
+			require.True(t, named(s.Name), s.Name)
+		}
+	}
+	for _, c := range a.Cuts {
+		require.LessOrEqual(t, c.Kept, c.Chars, c.Name)
+		if c.Kind == prompt.PartFile && c.Kept < c.Chars && c.Reason != "it has no path" {
+			require.NotEmpty(t, c.Left, "%s: %s", c.Name, c.Reason)
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package prompt
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+)
+
+// MarshalJSON writes each text once: the prompt as its blocks, and the texts of volatile parts.
+func (a *Assembly) MarshalJSON() ([]byte, error) {
+	type plain Assembly // without this method
+	p := plain(*a)
+	p.Text = ""
+	p.Parts = make([]Part, len(a.Parts))
+	for i := range a.Parts {
+		if p.Parts[i] = a.Parts[i]; !p.Parts[i].Volatile {
+			p.Parts[i].Text = ""
+		}
+	}
+	return json.Marshal(p)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes. The error names what does not fit together.
+func (a *Assembly) UnmarshalJSON(data []byte) error {
+	type plain Assembly
+	var p plain
+	if err := json.Unmarshal(data, &p); err != nil {
+		return err
+	}
+	p.Text = strings.Join(p.Blocks, "")
+	for i := range p.Parts {
+		q := &p.Parts[i]
+		if q.Volatile {
+			continue
+		}
+		if q.Start < 0 || q.Heading < 0 || q.End > len(p.Text) || q.Start+q.Heading > q.End {
+			return errors.New("prompt: a part lies outside of the text")
+		}
+		q.Text = p.Text[q.Start+q.Heading : q.End]
+	}
+	*a = Assembly(p)
+	return nil
+}

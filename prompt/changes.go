@@ -1,0 +1,188 @@
+package prompt
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/winnowgo/winnow"
+)
+
+// What changes while a conversation goes on. A system prompt that changes makes the provider write its whole cache
+// again; a message at the end of the history costs what it holds.
+
+const changesIntro = "[Context update from the host, not from the user. It replaces what was said of this before.]"
+
+// Changes returns one injected message that tells what differs from previous, the last assembly that the model was
+// told of (nil: none), to be appended before the newest message of the user; nil if nothing does. Volatile sections are
+// told whole. Of other parts, which the system prompt shows as they were, the Markdown sections that changed are told;
+// with nil for previous they are taken to stand in the system prompt as they are.
+func (a *Assembly) Changes(previous *Assembly) *winnow.Message {
+	var b strings.Builder
+	for i := range a.Parts {
+		p := &a.Parts[i]
+		var old *Part
+		if previous != nil {
+			old = previous.same(p)
+		}
+		switch {
+		case old != nil && old.Fingerprint == p.Fingerprint:
+		case p.Volatile:
+			fmt.Fprintf(&b, "\n\n## %s\n\n%s", cleanName(p.Name), strings.TrimSpace(p.Text))
+		case previous != nil:
+			tellChange(&b, p, old)
+		}
+	}
+	if previous != nil {
+		for i := range previous.Parts {
+			if p := &previous.Parts[i]; a.same(p) == nil && p.Kind != PartContext {
+				fmt.Fprintf(&b, "\n\n## %s\n\nNo longer there.", p.title())
+			}
+		}
+	}
+	if b.Len() == 0 {
+		return nil
+	}
+	return &winnow.Message{Role: winnow.RoleUser, Injected: true, Parts: []winnow.Part{{Text: changesIntro + b.String()}}}
+}
+
+// same returns the part of a that p was or became, or nil.
+func (a *Assembly) same(p *Part) *Part {
+	i := slices.IndexFunc(a.Parts, func(q Part) bool { return q.Kind == p.Kind && q.Name == p.Name && q.Path == p.Path })
+	if i < 0 {
+		return nil
+	}
+	return &a.Parts[i]
+}
+
+// title is what a message calls a part.
+func (p *Part) title() string {
+	if p.Path != "" {
+		return p.Path
+	}
+	return cleanName(p.Name)
+}
+
+// tellChange tells what of a stable part is new. An assembly that was read back has no texts: then all of it is.
+func tellChange(b *strings.Builder, p, old *Part) {
+	if old == nil || old.Text == "" {
+		fmt.Fprintf(b, "\n\n## %s\n\n%s", p.title(), strings.TrimSpace(p.Text))
+		return
+	}
+	fmt.Fprintf(b, "\n\n## %s (changed)", p.title())
+	before, after := splitMarkdown(old.Text, nil), splitMarkdown(p.Text, nil)
+	was := make(map[string][]string, len(before)) // bodies by heading; a heading may stand more than once
+	for _, c := range before {
+		was[c.heading] = append(was[c.heading], c.body)
+	}
+	for _, c := range after {
+		bodies := was[c.heading]
+		if i := slices.Index(bodies, c.body); i >= 0 {
+			was[c.heading] = slices.Delete(bodies, i, i+1)
+			continue
+		}
+		if len(bodies) == 0 {
+			fmt.Fprintf(b, "\n\n%s", strings.TrimSpace(c.heading+c.body))
+			continue
+		}
+		was[c.heading] = bodies[1:]
+		b.WriteString(lineChanges(c.heading, bodies[0], c.body))
+	}
+	for _, c := range before {
+		if bodies := was[c.heading]; len(bodies) > 0 && slices.Contains(bodies, c.body) {
+			was[c.heading] = nil
+			fmt.Fprintf(b, "\n\nRemoved: %s", firstLine(c))
+		}
+	}
+}
+
+func firstLine(c chunk) string {
+	line := c.heading
+	if line == "" {
+		line = lineAt(strings.TrimSpace(c.body), 0)
+	}
+	return clip(strings.TrimSpace(line), maxSummary)
+}
+
+// lineChanges tells the lines of a Markdown section that changed: those between the beginning and the end that it has in
+// common with what it was.
+func lineChanges(heading, before, after string) string {
+	x, y := strings.SplitAfter(before, "\n"), strings.SplitAfter(after, "\n")
+	first := 0
+	for first < min(len(x), len(y)) && x[first] == y[first] {
+		first++
+	}
+	last := 0
+	for last < min(len(x), len(y))-first && x[len(x)-1-last] == y[len(y)-1-last] {
+		last++
+	}
+	out, in := x[first:len(x)-last], y[first:len(y)-last]
+	var b strings.Builder
+	if heading != "" {
+		b.WriteString("\n\n" + strings.TrimSpace(heading))
+	}
+	lines := func(intro, text string) {
+		if text = strings.Trim(text, "\n"); strings.TrimSpace(text) != "" {
+			b.WriteString("\n" + intro + "\n" + text)
+		}
+	}
+	lines("No longer:", strings.Join(out, ""))
+	lines("Now:", strings.Join(in, ""))
+	return b.String()
+}
+
+// Conversation decides for one conversation which system prompt is sent, and what is told in messages. The zero
+// value is one that begins. It is for one goroutine. As JSON it outlives a process: the prompt that was sent goes on
+// byte for byte.
+type Conversation struct {
+	Sent *Assembly `json:"sent,omitempty"` // the system prompt that is sent
+	Told *Assembly `json:"told,omitempty"` // the last one that the model was told of
+}
+
+// Next takes the assembly for the next request. It returns the message to append before the user's, or nil. cold says
+// that the provider's cache holds nothing, as [winnow.Manager.Cold] does: then the new prompt is sent; otherwise the one
+// that was sent goes on, and what changed is told.
+func (c *Conversation) Next(a *Assembly, cold bool) *winnow.Message {
+	told := c.Told
+	if c.Sent == nil || cold {
+		c.Sent = a
+		told = told.volatileOnly() // the system prompt says the rest
+		a, c.Told = a.volatileOnly(), a
+		return a.Changes(told)
+	}
+	c.Told = a
+	return a.Changes(told)
+}
+
+// Sending takes the request that is about to be sent, and returns the system prompt for it. A compaction takes the newest
+// one over: behind a new summary all is written again, and what was told may stand in no message any more.
+func (c *Conversation) Sending(r *winnow.Request) *Assembly {
+	if r.Compaction != nil && c.Told != nil {
+		c.Sent, c.Told = c.Told, c.Told.stableOnly()
+	}
+	return c.Sent
+}
+
+// volatileOnly returns a with its volatile parts alone.
+func (a *Assembly) volatileOnly() *Assembly {
+	return a.with(func(p *Part) bool { return p.Volatile })
+}
+
+// stableOnly returns a without its volatile parts: as if they had not been told.
+func (a *Assembly) stableOnly() *Assembly {
+	return a.with(func(p *Part) bool { return !p.Volatile })
+}
+
+func (a *Assembly) with(keep func(*Part) bool) *Assembly {
+	if a == nil {
+		return nil
+	}
+	b := *a
+	b.Parts = nil
+	for i := range a.Parts {
+		if keep(&a.Parts[i]) {
+			b.Parts = append(b.Parts, a.Parts[i])
+		}
+	}
+	return &b
+}

@@ -1,0 +1,137 @@
+package prompt
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// collect makes the pieces of the prompt, in its order: the host's sections, tools, skills, files.
+func (a *assembler) collect() {
+	mode := a.in.Mode
+	for i := range a.in.Sections {
+		if s := &a.in.Sections[i]; s.standsIn(mode) && strings.TrimSpace(s.Text) != "" {
+			a.addSection(s)
+		}
+	}
+	a.in.Tools = a.allowed(a.in.Tools)
+	if byName(nameTooling, mode) && len(a.in.Tools) > 0 {
+		a.addTools()
+	}
+	if byName(nameSkills, mode) || mode == Minimal && a.MinimalSkills {
+		a.addSkills()
+	}
+	if byName(nameContext, mode) {
+		a.addFiles()
+	}
+}
+
+const blank = "\n\n" // between two parts
+
+// unlimited stands for no limit of characters.
+const unlimited = int(^uint(0) >> 1)
+
+func (a *assembler) addSection(s *Section) {
+	most := s.Max
+	if most <= 0 {
+		most = unlimited
+	}
+	a.add(&piece{
+		Part: Part{Name: s.Name, Kind: PartSection, Volatile: s.Volatile},
+		raw:  valid(s.Text), prefix: blank, required: s.Required, priority: s.Priority, most: most,
+	})
+}
+
+func (a *assembler) addTools() {
+	l := newToolList(a.in.Tools, a.OnDemand, a.count)
+	a.add(&piece{Part: Part{Name: nameTooling, Kind: PartTools}, raw: l.full(), prefix: blank, most: unlimited, list: l.within})
+}
+
+func (a *assembler) addSkills() {
+	l := newSkillList(a.in.Skills, &a.Options, a.count)
+	if len(l.skills) == 0 {
+		return
+	}
+	a.add(&piece{Part: Part{Name: nameSkills, Kind: PartSkills}, raw: l.full(), prefix: blank, most: unlimited, list: l.within})
+	a.out.SkillSizes = l.sizes()
+}
+
+// addFiles adds the files in the reference's order, and others behind them by name.
+func (a *assembler) addFiles() {
+	slices.SortStableFunc(a.in.Files, compareFiles)
+	first := len(a.pieces)
+	for i := range a.in.Files {
+		f := &a.in.Files[i]
+		if strings.TrimSpace(f.Path) == "" {
+			a.out.Cuts = append(a.out.Cuts, Cut{Name: f.Name, Kind: PartFile, Reason: "it has no path", Chars: chars(f.Text)})
+			continue
+		}
+		if len(a.pieces) == first {
+			a.add(&piece{Part: Part{Name: nameContext, Kind: PartContext}, raw: contextHeading, prefix: blank, most: unlimited})
+		}
+		most := a.MaxFileChars
+		if f.Max > 0 {
+			most = min(most, f.Max)
+		}
+		a.add(&piece{
+			Part: Part{Name: cleanName(f.Name), Kind: PartFile, Path: cleanName(f.Path), Missing: f.Missing},
+			raw:  f.shown(), prefix: blank + "## " + cleanName(f.Path) + blank, priority: f.Priority, most: most,
+		})
+	}
+}
+
+const contextHeading = "# Project Context"
+
+// shown is what the prompt has of a file before it is cut.
+func (f *File) shown() string {
+	switch {
+	case f.Missing:
+		return "[MISSING] Expected at: " + cleanName(f.Path)
+	case f.Problem != "":
+		return "[NOT READ] " + cleanName(f.Path) + ": " + cleanName(f.Problem)
+	}
+	return strings.TrimRightFunc(valid(f.Text), isReferenceSpace)
+}
+
+func compareFiles(a, b File) int {
+	return cmp.Or(cmp.Compare(fileRank(a.Name), fileRank(b.Name)), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Text, b.Text))
+}
+
+// shareInOrder is the reference's budget of characters: each file takes what those before it left.
+func (a *assembler) shareInOrder(files []*piece, left int) {
+	full := false
+	for _, p := range files {
+		if full = full || left <= 0 || !p.Missing && left < a.MinFileChars; full {
+			p.out = true
+			continue
+		}
+		rest, limit := left, max(1, min(p.most, left))
+		p.list = func(most size) (string, *Cut) { return a.headTail(p, min(limit, most.chars), rest, most.tokens) }
+		text, _ := p.list(size{unlimited, unlimited})
+		left -= chars(text)
+		p.limit = size{unlimited, p.need.tokens}
+	}
+}
+
+// headTail is the reference's cut of a file to limit characters, and then to what is left of all. Where the budget of
+// tokens is smaller, so is the limit.
+func (a *assembler) headTail(p *piece, limit, left, tokens int) (string, *Cut) {
+	for {
+		text, isCut := p.raw, false
+		if !p.Missing {
+			text, isCut = headTail(p.Name, p.raw, limit)
+		}
+		shown := clampTo(text, left)
+		if a.count.tokens(shown) > tokens {
+			if limit = min(limit, p.need.chars) * 7 / 8; limit < a.MinFileChars {
+				return "", &Cut{Chars: p.need.chars, Reason: reasonToken, Left: []string{p.Name}}
+			}
+			continue
+		}
+		if !isCut && shown == text {
+			return shown, nil
+		}
+		kept := min(p.need.chars, int(float64(limit)*headShare)+int(float64(limit)*tailShare))
+		return shown, &Cut{Chars: p.need.chars, Kept: min(kept, chars(shown)), Reason: p.reason, Left: []string{"its middle"}}
+	}
+}

@@ -1,0 +1,303 @@
+package prompt
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The cut between Markdown sections. What is kept of a text is its outline, its rules, and then as many of its
+// sections as there is room for, in their order.
+
+const (
+	outlineShare = 3 // the outline gets at most a third of the room
+	noticeShare  = 4 // and the notice a quarter, within these limits
+	partialShare = 2 // a section is cut in its inside where less than half of the room is used otherwise
+	mark         = " […]"
+	gap          = "[…]\n"
+)
+
+// What a notice has at least and at most. A notice with the name of a file and ten headings has about 400 characters,
+// 120 tokens.
+var (
+	leastNotice = size{40, 16}
+	mostNotice  = size{400, 120}
+)
+
+// cutter cuts texts.
+type cutter struct {
+	count *counter
+	rules []string // headings of the sections that are kept before others
+}
+
+// cutText is what is left of a text.
+type cutText struct {
+	text string
+	kept int      // characters of the text itself that are shown
+	left []string // titles of the sections of which something is left out
+}
+
+// cut cuts a text to a size, its notice included. name is what the notice calls it; from says how to read the rest.
+// A larger limit never keeps less.
+func (c *cutter) cut(name, from, text string, limit size) cutText {
+	p := &plan{cutter: c, name: name, from: from, limit: limit, chunks: splitMarkdown(text, c.rules), chars: chars(text)}
+	room := limit
+	for range 8 {
+		p.fill(room)
+		out := p.write()
+		over := c.count.size(out.text).minus(limit)
+		if over == (size{}) {
+			return out
+		}
+		room = room.minus(size{over.chars + 1, over.tokens + 1}) // estimates of parts do not add up to the last token
+	}
+	return cutText{text: c.clamp(p.notice(p.left(), limit), limit), left: p.left()}
+}
+
+// clamp cuts a text that has no parts.
+func (c *cutter) clamp(text string, limit size) string {
+	text = clip(text, limit.chars)
+	for n := chars(text); c.count.tokens(text) > limit.tokens && n > 0; {
+		n = n * 3 / 4
+		text = clip(text, n)
+	}
+	return text
+}
+
+// plan is one cut in the making.
+type plan struct {
+	*cutter
+	name, from string
+	limit      size
+	chunks     []chunk
+	chars      int // of the whole text
+
+	costs   []size // of bodies; {-1, 0}: not measured
+	outline []bool // headings that are shown
+	kept    []int  // bytes of each body that are shown
+}
+
+// fill decides what is shown in so much room.
+func (p *plan) fill(room size) {
+	p.kept = make([]int, len(p.chunks))
+	p.outline = make([]bool, len(p.chunks))
+	if p.costs == nil {
+		p.costs = make([]size, len(p.chunks))
+		for i := range p.costs {
+			p.costs[i] = size{-1, 0}
+		}
+	}
+	room = room.minus(p.noticeRoom(room))
+	room = room.minus(p.fillOutline(room.part(1, outlineShare)))
+	rest, ok := p.fillBodies(room, room, true)
+	if ok {
+		p.fillBodies(rest, room, false)
+	}
+}
+
+// noticeRoom is what the notice gets: it grows slower than the room.
+func (p *plan) noticeRoom(room size) size {
+	n := room.part(1, noticeShare).least(mostNotice)
+	return size{max(n.chars, leastNotice.chars), max(n.tokens, leastNotice.tokens)}.least(room)
+}
+
+// fillOutline takes headings, the higher levels first, and returns what is set aside for them: all of the room where
+// they need more.
+func (p *plan) fillOutline(room size) size {
+	used := size{}
+	for level := 1; level <= 6; level++ {
+		for i := range p.chunks {
+			if p.chunks[i].level != level {
+				continue
+			}
+			cost := p.count.size(p.chunks[i].heading).plus(size{chars(mark) + 1, 3})
+			if !used.plus(cost).fits(room) {
+				return room
+			}
+			used, p.outline[i] = used.plus(cost), true
+		}
+	}
+	return used.least(room)
+}
+
+// fillBodies takes the bodies of rules, or of the other chunks, as long as they fit. It returns the room that is left,
+// and false if one did not fit.
+func (p *plan) fillBodies(room, whole size, rules bool) (rest size, ok bool) {
+	for i := range p.chunks {
+		c := &p.chunks[i]
+		if c.isRule != rules || c.body == "" {
+			continue
+		}
+		cost := p.bodyCost(i)
+		if !p.outline[i] {
+			cost = cost.plus(p.count.size(c.heading))
+		}
+		if cost.fits(room) {
+			room, p.kept[i] = room.minus(cost), len(c.body)
+			continue
+		}
+		if used := whole.minus(room); rules || used.fits(whole.part(1, partialShare)) {
+			p.fillInside(i, room)
+		}
+		return room, false
+	}
+	return room, true
+}
+
+func (p *plan) bodyCost(i int) size {
+	if p.costs[i].chars < 0 {
+		p.costs[i] = p.count.size(p.chunks[i].body).plus(size{1, 1}) // a line end that may be missing
+	}
+	return p.costs[i]
+}
+
+// fillInside takes the beginning of a body: whole lines and fenced blocks, and a part of a line only where nothing of
+// the whole text is shown otherwise.
+func (p *plan) fillInside(i int, room size) {
+	c := &p.chunks[i]
+	used := p.count.size(gap).plus(size{1, 1})
+	if !p.outline[i] {
+		used = used.plus(p.count.size(c.heading))
+	}
+	if !used.fits(room) {
+		return
+	}
+	for unit, fenced := range func(yield func(string, bool) bool) { units(c.body, yield) } {
+		cost := size{0, 0}
+		if len(unit) <= 4*(room.chars+1) { // no longer than characters can be
+			cost = p.count.size(unit)
+		} else {
+			cost.chars = room.chars + 1
+		}
+		if !used.plus(cost).fits(room) {
+			if p.showsNothing() && !fenced {
+				p.kept[i] += p.lineStart(unit, room.minus(used))
+			}
+			return
+		}
+		used = used.plus(cost)
+		p.kept[i] += len(unit)
+	}
+}
+
+func (p *plan) showsNothing() bool {
+	for i, n := range p.kept {
+		if strings.TrimSpace(p.chunks[i].body[:n]) != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// lineStart returns how many bytes of a line fit, at the end of a word where there is one in the last fifth.
+func (p *plan) lineStart(line string, room size) int {
+	low, high := 0, min(room.chars-1, chars(head(line, room.chars)))
+	for low < high { // the longest beginning that fits
+		middle := (low + high + 1) / 2
+		if p.count.tokens(head(line, middle)) < room.tokens {
+			low = middle
+		} else {
+			high = middle - 1
+		}
+	}
+	s := head(line, low)
+	if i := strings.LastIndexByte(s, ' '); i > len(s)*4/5 {
+		s = s[:i+1]
+	}
+	return len(s)
+}
+
+// left returns the titles of what is not shown whole.
+func (p *plan) left() (titles []string) {
+	for i := range p.chunks {
+		c := &p.chunks[i]
+		if strings.TrimSpace(c.body[p.kept[i]:]) == "" && (p.outline[i] || c.level == 0 || p.kept[i] > 0) {
+			continue
+		}
+		title := cleanName(c.title)
+		if c.level == 0 {
+			title = "the beginning"
+		}
+		titles = append(titles, title)
+	}
+	return titles
+}
+
+// write returns the text as it is shown.
+func (p *plan) write() cutText {
+	var b strings.Builder
+	kept := 0
+	endLine := func(s string) {
+		b.WriteString(s)
+		if s != "" && !strings.HasSuffix(s, "\n") {
+			b.WriteByte('\n')
+		}
+	}
+	for i := range p.chunks {
+		c := &p.chunks[i]
+		shown := c.body[:p.kept[i]]
+		isWhole := strings.TrimSpace(c.body[p.kept[i]:]) == ""
+		switch {
+		case isWhole && (p.outline[i] || p.kept[i] > 0 || c.level == 0):
+			endLine(c.heading)
+			endLine(c.body[:p.kept[i]])
+			kept += chars(c.heading)
+		case shown != "":
+			endLine(c.heading)
+			endLine(shown)
+			b.WriteString(gap)
+			kept += chars(c.heading)
+		case p.outline[i]:
+			b.WriteString(strings.TrimRight(c.heading, "\r\n") + mark + "\n")
+			kept += chars(c.heading)
+		}
+		kept += chars(shown)
+	}
+	left := p.left()
+	notice := p.notice(left, p.limit)
+	p.addNotice(&b, kept, notice)
+	return cutText{text: b.String(), kept: kept, left: left}
+}
+
+func (p *plan) addNotice(b *strings.Builder, kept int, notice string) {
+	if b.Len() > 0 {
+		b.WriteByte('\n')
+	}
+	b.WriteString(strings.Replace(notice, keptPlace, comma(kept), 1))
+}
+
+// keptPlace is where the notice has the number of characters that are shown: as many as a large number has.
+const keptPlace = "000,000,000"
+
+// notice says what is left out, in the room that notices have. Names that do not fit are counted.
+func (p *plan) notice(left []string, limit size) string {
+	room := p.noticeRoom(limit)
+	begin := fmt.Sprintf("[%s is cut: %s of %s characters are shown", p.name, keptPlace, comma(p.chars))
+	end := "]"
+	if p.from != "" {
+		end = ". " + p.from + "]"
+	}
+	fits := func(s string) bool { return p.count.size(s + end).plus(size{2, 2}).fits(room) }
+	best := begin
+	for n := 1; n <= len(left); n++ {
+		s := begin + ". Left out: " + strings.Join(clipAll(left[:n], 60), "; ")
+		if more := len(left) - n; more > 0 {
+			s += fmt.Sprintf("; and %d more", more)
+		}
+		if !fits(s) {
+			break
+		}
+		best = s
+	}
+	if best != begin || fits(begin) {
+		return best + end
+	}
+	return p.clamp("["+p.name+" is cut]", room.minus(size{1, 1}))
+}
+
+func clipAll(names []string, n int) []string {
+	out := make([]string, len(names))
+	for i, s := range names {
+		out[i] = clip(s, n)
+	}
+	return out
+}

@@ -1,0 +1,94 @@
+package prompt_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/prompt"
+)
+
+// kept is how much of each file is shown.
+func kept(a *prompt.Assembly) map[string]int {
+	out := map[string]int{}
+	for _, p := range a.Parts {
+		if p.Kind == prompt.PartFile {
+			out[p.Name] = p.RawChars
+		}
+	}
+	for _, c := range a.Cuts {
+		if c.Kind == prompt.PartFile {
+			out[c.Name] = c.Kept
+		}
+	}
+	return out
+}
+
+// More characters, or more tokens, for all take nothing from anybody.
+func TestMoreBudgetNeverGivesLess(t *testing.T) {
+	r := rand.New(rand.NewPCG(21, 6))
+	for range scaled(30_000, 2_000) {
+		in := randomInput(r)
+		in.Mode, in.Sections = prompt.Full, nil
+		o := randomOptions(r)
+		o.HeadTail = false
+		more := *o
+		if r.IntN(2) == 0 {
+			more.MaxTokens += 1 + r.IntN(300)
+		} else {
+			more.MaxTotalChars += 1 + r.IntN(1_000)
+		}
+		a, err := prompt.Assemble(in, o)
+		require.NoError(t, err)
+		b, err := prompt.Assemble(in, &more)
+		require.NoError(t, err)
+		after := kept(b)
+		for name, n := range kept(a) {
+			require.GreaterOrEqual(t, after[name], n, "%s: %d tokens, %d characters → %d, %d", name, o.MaxTokens, o.MaxTotalChars, more.MaxTokens, more.MaxTotalChars)
+		}
+	}
+}
+
+// fencesAreWhole says that each fence that is opened is closed, where the text closed all of its own.
+func fencesAreWhole(s string) bool {
+	return strings.Count("\n"+s, "\n```")%2 == 0
+}
+
+func TestCutKeepsFencesRulesAndOutline(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("Preamble.\n\n# Agent\n\n")
+	for i := range 30 {
+		fmt.Fprintf(&b, "## Part %d\n\n%s\n\n```sh\n%s```\n\n", i, strings.Repeat("Do this and that. ", 20), strings.Repeat("run --all # no heading\n", 20))
+		if i == 20 {
+			b.WriteString("## Red Lines\n\n- Never delete backups.\n\n### Secrets\n\nNever print keys.\n\n")
+		}
+	}
+	text := b.String()
+	last := 0
+	for limit := 400; limit < len(text)+200; limit += 97 {
+		a, err := prompt.Assemble(prompt.Input{Files: []prompt.File{{Name: "AGENTS.md", Path: "/w/AGENTS.md", Text: text}}},
+			&prompt.Options{MaxFileChars: limit, Estimator: winnow.CharsPerToken(4)})
+		require.NoError(t, err)
+		p := a.Parts[1]
+		assert.LessOrEqual(t, utf8.RuneCountInString(p.Text), limit, "the notice counts")
+		assert.True(t, fencesAreWhole(p.Text), "at %d", limit)
+		if limit > 3_000 {
+			assert.Equal(t, winnow.ExtractRules(text), winnow.ExtractRules(p.Text), "rules at %d", limit)
+			for i := range 30 {
+				assert.Contains(t, p.Text, fmt.Sprintf("## Part %d", i), "the outline at %d", limit)
+			}
+		}
+		n := kept(a)["AGENTS.md"]
+		assert.GreaterOrEqual(t, n, last)
+		last = n
+		if p.Cut {
+			assert.Contains(t, p.Text, "AGENTS.md is cut")
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package prompt
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"unicode/utf8"
+)
+
+// File is a file of the workspace that the prompt shows.
+type File struct {
+	Name     string // as notices call it: AGENTS.md
+	Path     string // as the prompt shows it; a file without one is left out
+	Text     string
+	Missing  bool   // there is none: the prompt says where it is expected
+	Problem  string // why it was not read, without any of its text
+	Priority int    // its weight where the budget is shared (1)
+	Max      int    // characters, besides Options.MaxFileChars (0: no more limit)
+}
+
+// FileList is one of the reference's lists of files.
+type FileList string
+
+const (
+	WorkspaceFiles FileList = "workspace" // of the agent that talks to people
+	FirstRunFiles  FileList = "first run" // the same with BOOTSTRAP.md
+	SubagentFiles  FileList = "subagent"  // of sub-agents and scheduled jobs, as the reference does
+	SubagentShort  FileList = "short"     // AGENTS.md and TOOLS.md, as the reference's manual says
+	SubagentRules  FileList = "rules"     // AGENTS.md, as later versions of the reference do
+)
+
+// fileOrder is the reference's order of files.
+var fileOrder = []string{"AGENTS.md", "SOUL.md", "TOOLS.md", "IDENTITY.md", "USER.md", "HEARTBEAT.md", bootstrapFile, memoryFile, memoryFileLower}
+
+const (
+	bootstrapFile   = "BOOTSTRAP.md"
+	memoryFile      = "MEMORY.md"
+	memoryFileLower = "memory.md"
+)
+
+// FileNames returns the names of a list, for [ReadFiles]. An unknown list is that of the workspace.
+func FileNames(list FileList) []string {
+	switch list {
+	case FirstRunFiles:
+		return slices.Clone(fileOrder[:len(fileOrder)-1])
+	case SubagentFiles:
+		return []string{"AGENTS.md", "TOOLS.md", "SOUL.md", "IDENTITY.md", "USER.md"}
+	case SubagentShort:
+		return []string{"AGENTS.md", "TOOLS.md"}
+	case SubagentRules:
+		return []string{"AGENTS.md"}
+	}
+	return slices.DeleteFunc(FileNames(FirstRunFiles), func(name string) bool { return name == bootstrapFile })
+}
+
+// fileRank is the place of a file in the order of the prompt; those that the reference does not know come last.
+func fileRank(name string) int {
+	if i := slices.Index(fileOrder, name); i >= 0 {
+		return i
+	}
+	return len(fileOrder)
+}
+
+// maxFileBytes is what ReadFiles reads of a file. The largest that a prompt can show is far smaller, and what stands
+// in a file of more than 2 MB (the reference's limit) was not written for a prompt.
+const maxFileBytes = 2 << 20
+
+// ReadFiles reads files of a workspace, those of [WorkspaceFiles] without names. Links out of the root are not followed;
+// what is no regular file, larger than 2 MiB or not to be read has a Problem. MEMORY.md may be written memory.md too. A
+// file that is not there is Missing; a missing memory is left out.
+func ReadFiles(root *os.Root, names ...string) []File {
+	if len(names) == 0 {
+		names = FileNames(WorkspaceFiles)
+	}
+	files := make([]File, 0, len(names))
+	for _, name := range names {
+		f := readFile(root, name)
+		if name == memoryFile && f.Missing {
+			if f = readFile(root, memoryFileLower); f.Missing {
+				continue
+			}
+		}
+		files = append(files, f)
+	}
+	return files
+}
+
+func readFile(root *os.Root, name string) File {
+	f := File{Name: cleanName(filepath.Base(name)), Path: cleanName(filepath.Join(root.Name(), name))}
+	text, err := readText(root, name, maxFileBytes)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		f.Missing = true
+	case err != nil:
+		f.Problem = problem(err)
+	default:
+		f.Text = text
+	}
+	return f
+}
+
+// readText reads a regular file of at most so many bytes, as UTF-8.
+func readText(root *os.Root, name string, most int64) (string, error) {
+	before, err := root.Stat(name)
+	if err != nil {
+		return "", err
+	}
+	if err := checkFile(before, most); err != nil {
+		return "", err
+	}
+	f, err := root.OpenFile(name, os.O_RDONLY|nonBlocking, 0) // it may have become a pipe meanwhile
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	if err := checkFile(info, most); err != nil {
+		return "", err
+	}
+	data := make([]byte, 0, info.Size()+1)
+	for len(data) <= int(most) {
+		if len(data) == cap(data) {
+			data = slices.Grow(data, 512)
+		}
+		n, err := f.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	if int64(len(data)) > most {
+		return "", tooLong(int64(len(data)), most)
+	}
+	if !utf8.Valid(data) {
+		return valid(string(data)), nil
+	}
+	return string(data), nil
+}
+
+// refusal is a reason that a file is not read; its text is the library's own.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
+func tooLong(n, most int64) error {
+	return refusal(fmt.Sprintf("it has %s bytes, more than %s", comma(int(n)), comma(int(most))))
+}
+
+func checkFile(info fs.FileInfo, most int64) error {
+	switch {
+	case info.IsDir():
+		return refusal("it is a directory")
+	case !info.Mode().IsRegular():
+		return refusal("it is no regular file")
+	case info.Size() > most:
+		return tooLong(info.Size(), most)
+	}
+	return nil
+}
+
+// problem says what an error of reading is, without paths and without text.
+func problem(err error) string {
+	var own refusal
+	var path *fs.PathError
+	switch {
+	case errors.As(err, &own):
+		return string(own)
+	case errors.Is(err, fs.ErrPermission):
+		return "permission denied"
+	case errors.As(err, &path):
+		return path.Err.Error()
+	}
+	return "it cannot be read"
+}

@@ -1,0 +1,36 @@
+package prompt
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// The reference's cut: the beginning and the end of a text, by characters, whatever stands there.
+
+// Shares of a limit that the reference keeps of the beginning and of the end. The rest is for its notice.
+const (
+	headShare = 0.7
+	tailShare = 0.2
+)
+
+// headTail cuts a text to the reference's form for a limit of so many characters; its notice comes on top of that. It
+// is false where the text is not longer than the limit.
+func headTail(name, text string, limit int) (string, bool) {
+	text = strings.TrimRightFunc(text, isReferenceSpace)
+	n := chars(text)
+	if n <= limit {
+		return text, false
+	}
+	first, last := int(float64(limit)*headShare), int(float64(limit)*tailShare)
+	notice := fmt.Sprintf("\n\n[...truncated, read %s for full content...]\n…(truncated %s: kept %d+%d chars of %d)…\n\n", name, name, first, last, n)
+	return head(text, first) + notice + tail(text, last), true
+}
+
+// clampTo cuts a text to so many characters, the last of which is an ellipsis.
+func clampTo(text string, limit int) string { return clip(text, limit) }
+
+// isReferenceSpace is the white space of JavaScript's trimEnd.
+func isReferenceSpace(r rune) bool {
+	return r == '\ufeff' || unicode.IsSpace(r) && r != '\u0085'
+}

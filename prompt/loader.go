@@ -1,0 +1,104 @@
+package prompt
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/winnowgo/winnow"
+)
+
+// ErrUnknown is in the chain of an error that says that there is no skill or tool of a name.
+var ErrUnknown = errors.New("prompt: there is no skill or tool of this name")
+
+// Loader loads skills and tools by name for one conversation, and knows which were loaded. It is safe for concurrent
+// use.
+type Loader struct {
+	skills map[string]*Skill
+	tools  map[string]*Tool
+
+	mu     sync.Mutex
+	loaded []string // in their order
+}
+
+// NewLoader returns a loader for skills and for tools on demand.
+func NewLoader(skills []Skill, tools []Tool) *Loader {
+	l := &Loader{skills: make(map[string]*Skill, len(skills)), tools: make(map[string]*Tool, len(tools))}
+	for i := len(skills) - 1; i >= 0; i-- { // the first of a name counts
+		l.skills[skills[i].Name] = &skills[i]
+	}
+	for i := len(tools) - 1; i >= 0; i-- {
+		l.tools[tools[i].Name] = &tools[i]
+	}
+	return l
+}
+
+// Loaded is a skill or a tool that was loaded.
+type Loaded struct {
+	Name    string
+	Body    string         // the text of the skill; description and schema of the tool
+	Message winnow.Message // to append to the history, where the body is no tool's result
+}
+
+const (
+	loadedSkill = "[Skill loaded: "
+	loadedTool  = "[Tool loaded: "
+)
+
+// Load returns a skill, or a tool, of a name. The error wraps [ErrUnknown] if there is none, or says why the file cannot
+// be read any more.
+func (l *Loader) Load(name string) (Loaded, error) {
+	begin, body := loadedSkill, ""
+	if s := l.skills[name]; s != nil {
+		text, err := s.body()
+		if err != nil {
+			return Loaded{}, err
+		}
+		body = text
+	} else if t := l.tools[name]; t != nil {
+		begin, body = loadedTool, string(FormJSON.write(t))
+	} else {
+		return Loaded{}, fmt.Errorf("%w: %q", ErrUnknown, cleanName(name))
+	}
+	l.remember(name)
+	text := begin + name + "]\n\n" + body
+	return Loaded{name, body, winnow.Message{Role: winnow.RoleUser, Injected: true, Parts: []winnow.Part{{Text: text}}}}, nil
+}
+
+func (l *Loader) remember(name string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !slices.Contains(l.loaded, name) {
+		l.loaded = append(l.loaded, name)
+	}
+}
+
+// Resume finds in a history what was loaded, after a restart.
+func (l *Loader) Resume(history []winnow.Message) {
+	for i := range history {
+		m := &history[i]
+		if m.Role != winnow.RoleUser || !m.Injected || len(m.Parts) == 0 {
+			continue
+		}
+		line := lineAt(m.Parts[0].Text, 0)
+		for _, begin := range []string{loadedSkill, loadedTool} {
+			name, isLoaded := strings.CutPrefix(strings.TrimRight(line, "]\r\n"), begin)
+			if isLoaded && (l.skills[name] != nil || l.tools[name] != nil) {
+				l.remember(name)
+			}
+		}
+	}
+}
+
+// Rules names what was loaded, so that the model can load it again after a compaction: for
+// winnow.CompactOptions.Rules, alone or behind other rules. It is "" as long as nothing was loaded.
+func (l *Loader) Rules() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.loaded) == 0 {
+		return ""
+	}
+	return "## Loaded skills and tools\n\nLoaded earlier in this conversation; load one again by its name before using it: " + strings.Join(l.loaded, ", ") + "."
+}

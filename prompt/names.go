@@ -1,0 +1,87 @@
+package prompt
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxNameChars is what is shown of a name or a path. File systems end at 255 bytes a name; a path of 4 096 in a
+// heading would be a text of its own.
+const maxNameChars = 256
+
+// cleanName returns a name as it may stand in a line of the prompt: without control and format characters, line
+// separators and bytes that are no UTF-8, and not too long.
+func cleanName(s string) string {
+	if isPlainName(s) {
+		return s
+	}
+	s = s[:min(len(s), 16*maxNameChars)]
+	s = strings.Map(func(r rune) rune {
+		if !isNameRune(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\ufffd"))
+	return strings.TrimSpace(clip(s, maxNameChars))
+}
+
+func isPlainName(s string) bool {
+	if len(s) > maxNameChars {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+func isNameRune(r rune) bool {
+	return !unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+}
+
+// clip returns s, or its first n-1 characters and an ellipsis.
+func clip(s string, n int) string {
+	if chars(s) <= n {
+		return s
+	}
+	if n <= 0 {
+		return ""
+	}
+	return head(s, n-1) + "…"
+}
+
+// chars counts code points, the characters of this package.
+func chars(s string) int { return utf8.RuneCountInString(s) }
+
+// head returns the first n characters of s.
+func head(s string, n int) string {
+	if n <= 0 {
+		return ""
+	}
+	if len(s) <= n {
+		return s
+	}
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}
+
+// tail returns the last n characters of s.
+func tail(s string, n int) string {
+	i := len(s)
+	for ; n > 0 && i > 0; n-- {
+		_, size := utf8.DecodeLastRuneInString(s[:i])
+		i -= size
+	}
+	return s[i:]
+}
+
+// valid returns s with U+FFFD for what is no UTF-8.
+func valid(s string) string { return strings.ToValidUTF8(s, "\ufffd") }

@@ -1,0 +1,89 @@
+package prompt
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/winnowgo/winnow"
+)
+
+// Options are the options of [Assemble]; nil and the zero value mean the defaults in parentheses, a negative number
+// means 0. Characters are Unicode code points. The numbers are the reference's, unless another source is named.
+type Options struct {
+	Window        int              // of the model, tokens; 0: not known, and the budget is in characters alone
+	MaxTokens     int              // of the text of the system prompt (a quarter of Window)
+	MaxFileChars  int              // of one file (20 000)
+	MaxTotalChars int              // of all files together (150 000)
+	MinFileChars  int              // a file that would get less is left out (64)
+	MaxSkills     int              // that are listed (150)
+	MaxSkillChars int              // of their list (30 000)
+	HeadTail      bool             // the reference's limits byte for byte: files in their order, each cut in its middle; the first skills that fit
+	RuleHeadings  []string         // sections of files that are kept before others (those of [winnow.ExtractRules])
+	Home          string           // a directory that locations of skills show as ~ ("")
+	MinimalSkills bool             // Minimal lists skills too, as later versions of the reference do
+	Tools         map[Mode]Allowed // tools of a mode (all)
+	OnDemand      bool             // tools are listed by name, and their schemas loaded like skills; see [Tool.Always]
+	Form          Form             // how the provider is sent the schemas of tools (FormJSON)
+	ToolRatio     float64          // what an estimated token of a schema is billed as, from [ToolRatio] (1)
+	Estimator     winnow.Estimator // counts tokens (winnow.NewEstimator(""))
+	Previous      *Assembly        // the last result: what did not change is taken from there
+}
+
+// Allowed lists tools by name, or by a pattern with *.
+type Allowed []string
+
+// Defaults: the reference's limits. The shares of the window are Winnow's.
+const (
+	defaultMaxFileChars  = 20_000
+	defaultMaxTotalChars = 150_000
+	defaultMinFileChars  = 64
+	defaultMaxSkills     = 150
+	defaultMaxSkillChars = 30_000
+	promptShare          = 4 // the text gets at most a quarter of the window
+	toolShare            = 5 // a warning says that tools take more than a fifth of it
+)
+
+func (o *Options) withDefaults() Options {
+	var c Options
+	if o != nil {
+		c = *o
+	}
+	setDefault(&c.MaxFileChars, defaultMaxFileChars)
+	setDefault(&c.MaxTotalChars, defaultMaxTotalChars)
+	setDefault(&c.MinFileChars, defaultMinFileChars)
+	setDefault(&c.MaxSkills, defaultMaxSkills)
+	setDefault(&c.MaxSkillChars, defaultMaxSkillChars)
+	c.Window = max(0, c.Window)
+	if c.MaxTokens <= 0 {
+		if c.MaxTokens = math.MaxInt; c.Window > 0 {
+			c.MaxTokens = c.Window / promptShare
+		}
+	}
+	if len(c.RuleHeadings) == 0 {
+		c.RuleHeadings = defaultRules
+	}
+	if !(c.ToolRatio > 0) || math.IsInf(c.ToolRatio, 0) {
+		c.ToolRatio = 1
+	}
+	return c
+}
+
+// withEstimator sets the estimator, which takes time to build.
+func (o *Options) withEstimator() error {
+	if o.Estimator != nil {
+		return nil
+	}
+	e, err := winnow.NewEstimator("")
+	if err != nil {
+		return fmt.Errorf("prompt: Estimator: %w", err)
+	}
+	o.Estimator = e
+	return nil
+}
+
+func setDefault(p *int, value int) {
+	if *p == 0 {
+		*p = value
+	}
+	*p = max(0, *p)
+}

@@ -1,0 +1,58 @@
+package prompt
+
+import (
+	"bytes"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/winnowgo/winnow"
+)
+
+// isOf says that a is what Assemble makes of in and o.
+func (a *Assembly) isOf(in *Input, o *Options) bool {
+	b := &a.input
+	return b.Mode == in.Mode && a.options.isLike(o, a.given) &&
+		slices.EqualFunc(b.Sections, in.Sections, sameSection) &&
+		slices.Equal(a.given.files, in.Files) && sameSkills(b.Skills, in.Skills) && a.sameTools(in.Tools)
+}
+
+func sameSection(a, b Section) bool {
+	return a.Name == b.Name && a.Text == b.Text && a.Max == b.Max && a.Priority == b.Priority &&
+		a.Required == b.Required && a.Volatile == b.Volatile && slices.Equal(a.Modes, b.Modes)
+}
+
+func sameSkills(a, b []Skill) bool {
+	return slices.EqualFunc(a, b, func(a, b Skill) bool {
+		return a.Name == b.Name && a.Description == b.Description && a.Location == b.Location && a.Hidden == b.Hidden
+	})
+}
+
+// sameTools compares with the tools as they were passed in.
+func (a *Assembly) sameTools(tools []Tool) bool {
+	return slices.EqualFunc(a.given.tools, tools, func(a, b Tool) bool {
+		return a.Name == b.Name && a.Summary == b.Summary && a.Description == b.Description && a.Always == b.Always && bytes.Equal(a.Schema, b.Schema)
+	})
+}
+
+// isLike says that o gives the same result for the same input. The estimator is compared as it was given.
+func (o *Options) isLike(p *Options, given given) bool {
+	return o.measuresLike(p, given) && o.Window == p.Window && o.MaxTokens == p.MaxTokens &&
+		o.MaxFileChars == p.MaxFileChars && o.MaxTotalChars == p.MaxTotalChars && o.MinFileChars == p.MinFileChars &&
+		o.OnDemand == p.OnDemand && o.Form == p.Form && o.ToolRatio == p.ToolRatio && o.MinimalSkills == p.MinimalSkills &&
+		maps.EqualFunc(o.Tools, p.Tools, func(a, b Allowed) bool { return slices.Equal(a, b) })
+}
+
+// measuresLike says that p gives the same text for the same limit.
+func (o *Options) measuresLike(p *Options, given given) bool {
+	return o.HeadTail == p.HeadTail && o.MaxSkills == p.MaxSkills && o.MaxSkillChars == p.MaxSkillChars && o.Home == p.Home &&
+		slices.Equal(o.RuleHeadings, p.RuleHeadings) && sameEstimator(given.estimator, p.Estimator)
+}
+
+// sameEstimator compares estimators; functions cannot be compared.
+func sameEstimator(a, b winnow.Estimator) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return reflect.TypeOf(a).Comparable() && reflect.TypeOf(b).Comparable() && a == b
+}

@@ -1,0 +1,385 @@
+package prompt
+
+import (
+	"cmp"
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/winnowgo/winnow"
+)
+
+// Report says what fills the context window. The first members are the reference's, with its names in JSON; the host sets
+// those that it knows alone.
+type Report struct {
+	Source        Source       `json:"source"`
+	GeneratedAt   time.Time    `json:"generatedAt,omitzero"` // the host's
+	SessionID     string       `json:"sessionId,omitempty"`  // the host's
+	SessionKey    string       `json:"sessionKey,omitempty"` // the host's
+	Provider      string       `json:"provider,omitempty"`   // the host's
+	Model         string       `json:"model,omitempty"`      // the host's
+	WorkspaceDir  string       `json:"workspaceDir,omitempty"`
+	MaxFileChars  int          `json:"bootstrapMaxChars"`
+	MaxTotalChars int          `json:"bootstrapTotalMaxChars"`
+	Sandbox       *Sandbox     `json:"sandbox,omitempty"` // the host's
+	SystemPrompt  PromptChars  `json:"systemPrompt"`
+	Files         []FileReport `json:"injectedWorkspaceFiles"`
+	Skills        SkillsReport `json:"skills"`
+	Tools         ToolsReport  `json:"tools"`
+
+	Tokens   TokenReport     `json:"tokens"`   // what fills the window
+	Sections []SectionReport `json:"sections"` // the parts of the prompt, in its order
+	History  []KindReport    `json:"history"`  // the messages of the request by kind; they add up to Tokens.History
+	Largest  []MessageReport `json:"largest"`  // the ten largest messages
+	Edits    []EditReport    `json:"edits"`    // what was edited, by what was done
+	Cache    CacheReport     `json:"cache"`
+	Cuts     []Cut           `json:"cuts,omitempty"`
+	Warnings []string        `json:"warnings,omitempty"`
+
+	usage winnow.Usage
+}
+
+// Source says where the numbers of a report are from.
+type Source string
+
+const (
+	FromRun      Source = "run"      // of a request that was sent: its usage is known
+	FromEstimate Source = "estimate" // of one that would be sent
+)
+
+// Sandbox is the host's.
+type Sandbox struct {
+	Mode      string `json:"mode"`
+	Sandboxed bool   `json:"sandboxed"`
+}
+
+// PromptChars is the system prompt in characters.
+type PromptChars struct {
+	Chars      int `json:"chars"`
+	Context    int `json:"projectContextChars"` // files and what stands around them
+	NonContext int `json:"nonProjectContextChars"`
+}
+
+// FileReport is a file as it was injected.
+type FileReport struct {
+	Name      string `json:"name"`
+	Path      string `json:"path"`
+	Missing   bool   `json:"missing"`
+	Raw       int    `json:"rawChars"`
+	Injected  int    `json:"injectedChars"`
+	Truncated bool   `json:"truncated"`
+	Tokens    int    `json:"tokens"`
+}
+
+// SkillsReport is the list of skills.
+type SkillsReport struct {
+	Chars   int          `json:"promptChars"`
+	Entries []SkillEntry `json:"entries"`
+}
+
+// SkillEntry is one of them.
+type SkillEntry struct {
+	Name  string `json:"name"`
+	Chars int    `json:"blockChars"`
+}
+
+// ToolsReport is the list of tools and their schemas.
+type ToolsReport struct {
+	ListChars   int         `json:"listChars"`
+	SchemaChars int         `json:"schemaChars"`
+	Entries     []ToolEntry `json:"entries"`
+}
+
+// ToolEntry is one of them.
+type ToolEntry struct {
+	Name         string `json:"name"`
+	SummaryChars int    `json:"summaryChars"`
+	SchemaChars  int    `json:"schemaChars"`
+	Properties   int    `json:"propertiesCount"`
+	Tokens       int    `json:"tokens"`
+}
+
+// TokenReport is what fills the window, in tokens. Prompt, Schemas, History and Correction add up to Used.
+type TokenReport struct {
+	Window     int `json:"window"`
+	Reserve    int `json:"reserve"` // kept free for the answer
+	Used       int `json:"used"`
+	Free       int `json:"free"` // for more history; below 0 the request does not fit
+	Prompt     int `json:"prompt"`
+	Schemas    int `json:"schemas"`
+	History    int `json:"history"`
+	Correction int `json:"correction"` // by which the provider's counts were above, or below, the estimates
+}
+
+// SectionReport is a part of the prompt.
+type SectionReport struct {
+	Name   string   `json:"name"`
+	Kind   PartKind `json:"kind"`
+	Chars  int      `json:"chars"`
+	Tokens int      `json:"tokens"`
+}
+
+// KindReport is what messages of a kind take: "user", "injected", "assistant", "thinking", "image", "summary", "system",
+// "opaque", and for each tool "call NAME" and "result NAME".
+type KindReport struct {
+	Kind   string `json:"kind"`
+	Count  int    `json:"count"` // parts
+	Tokens int    `json:"tokens"`
+}
+
+// MessageReport is one message.
+type MessageReport struct {
+	Index  int         `json:"index"` // in Request.Messages
+	Role   winnow.Role `json:"role"`
+	Tool   string      `json:"tool,omitempty"`
+	Tokens int         `json:"tokens"`
+}
+
+// EditReport is what one operation did.
+type EditReport struct {
+	Op    winnow.Op `json:"op"`
+	Count int       `json:"count"`
+	Saved int       `json:"saved"` // tokens
+}
+
+// CacheReport is what of the request the provider's cache has.
+type CacheReport struct {
+	Expected float64 `json:"expected"` // share of the request, before it was sent
+	Billed   float64 `json:"billed"`   // share that was billed as read from the cache; 0 without usage
+	Written  float64 `json:"written"`  // share that was billed as written to it
+	Prompt   int     `json:"prompt"`   // tokens that were billed; 0 without usage
+}
+
+// NewReport reports on the request r with the prompt a. u is what was billed for it; its zero value means that it was not
+// sent yet. r is nil where there is no request: the report is of the prompt alone.
+func NewReport(a *Assembly, r *winnow.Request, u winnow.Usage) *Report {
+	out := &Report{
+		Source: FromEstimate, MaxFileChars: a.Limits.FileChars, MaxTotalChars: a.Limits.TotalChars,
+		Cuts: a.Cuts, Warnings: a.Warnings, usage: u,
+		Files: []FileReport{}, History: []KindReport{}, Largest: []MessageReport{}, Edits: []EditReport{}, Sections: []SectionReport{},
+	}
+	if u.Prompt() > 0 {
+		out.Source = FromRun
+	}
+	out.addParts(a)
+	out.addLists(a)
+	out.Tokens = TokenReport{Window: a.Limits.Window, Prompt: a.TextTokens, Schemas: a.ToolTokens, Used: a.Tokens}
+	if r != nil {
+		out.addHistory(r)
+		out.addEdits(r.Edits)
+		out.addWindow(r, u)
+	}
+	return out
+}
+
+func (r *Report) addParts(a *Assembly) {
+	for i := range a.Parts {
+		p := &a.Parts[i]
+		if p.Volatile {
+			continue
+		}
+		n := chars(a.Text[p.Start:p.End])
+		r.SystemPrompt.Chars += n
+		r.Sections = append(r.Sections, SectionReport{p.Name, p.Kind, n, p.Tokens})
+		switch p.Kind {
+		case PartContext:
+			r.SystemPrompt.Context += n
+		case PartSkills:
+			r.Skills.Chars = p.Chars
+		case PartTools:
+			r.Tools.ListChars = p.Chars
+		case PartFile:
+			r.SystemPrompt.Context += n
+			raw, injected := p.RawChars, p.Chars
+			if p.Missing {
+				raw, injected = 0, 0
+			}
+			r.Files = append(r.Files, FileReport{p.Name, p.Path, p.Missing, raw, injected, p.Cut, p.Tokens})
+		}
+	}
+	r.SystemPrompt.NonContext = r.SystemPrompt.Chars - r.SystemPrompt.Context
+	for i := range a.Cuts { // files of which nothing is shown
+		if c := &a.Cuts[i]; c.Kind == PartFile && !slices.ContainsFunc(r.Files, func(f FileReport) bool { return f.Name == c.Name }) {
+			r.Files = append(r.Files, FileReport{Name: c.Name, Raw: c.Chars, Truncated: true})
+		}
+	}
+}
+
+func (r *Report) addLists(a *Assembly) {
+	r.Skills.Entries = make([]SkillEntry, len(a.SkillSizes))
+	for i, s := range a.SkillSizes {
+		r.Skills.Entries[i] = SkillEntry(s)
+	}
+	r.Tools.Entries = make([]ToolEntry, len(a.ToolSizes))
+	for i, t := range a.ToolSizes {
+		r.Tools.Entries[i] = ToolEntry(t)
+		if t.Tokens > 0 {
+			r.Tools.SchemaChars += t.SchemaChars
+		}
+	}
+}
+
+// largestMessages is how many messages a report names.
+const largestMessages = 10
+
+func (r *Report) addHistory(q *winnow.Request) {
+	kinds := make(map[string]*KindReport)
+	add := func(kind string, tokens int) {
+		k := kinds[kind]
+		if k == nil {
+			k = &KindReport{Kind: kind}
+			kinds[kind] = k
+		}
+		k.Count++
+		k.Tokens += tokens
+	}
+	for i := range q.Messages {
+		if i >= len(q.Counts) {
+			break // a request of the host's own making
+		}
+		m, n := &q.Messages[i], q.Counts[i]
+		r.Tokens.History += n
+		eachPart(m, n, add)
+		r.keepLargest(MessageReport{i, m.Role, m.ToolName, n})
+	}
+	for _, k := range kinds {
+		r.History = append(r.History, *k)
+	}
+	slices.SortFunc(r.History, func(a, b KindReport) int {
+		return cmp.Or(cmp.Compare(b.Tokens, a.Tokens), cmp.Compare(a.Kind, b.Kind))
+	})
+}
+
+// keepLargest keeps the ten largest messages, the larger and older first.
+func (r *Report) keepLargest(m MessageReport) {
+	n := len(r.Largest)
+	if n == largestMessages && r.Largest[n-1].Tokens >= m.Tokens {
+		return
+	}
+	at, _ := slices.BinarySearchFunc(r.Largest, m, func(a, b MessageReport) int {
+		return cmp.Or(cmp.Compare(b.Tokens, a.Tokens), -1)
+	})
+	r.Largest = slices.Insert(r.Largest, at, m)
+	r.Largest = r.Largest[:min(len(r.Largest), largestMessages)]
+}
+
+// imageWeight is what an image weighs beside text in the same message, in bytes: about 1 200 tokens.
+const imageWeight = 4_800
+
+// eachPart divides the tokens of a message among its parts, by their length. They add up to all.
+func eachPart(m *winnow.Message, tokens int, add func(kind string, tokens int)) {
+	if m.Summary || len(m.Parts) <= 1 {
+		kind := kindOf(m, nil)
+		if len(m.Parts) == 1 {
+			kind = kindOf(m, &m.Parts[0])
+		}
+		add(kind, tokens)
+		return
+	}
+	whole := 0
+	for i := range m.Parts {
+		whole += weightOf(&m.Parts[i])
+	}
+	for i := range m.Parts {
+		n, w := tokens, weightOf(&m.Parts[i])
+		if i < len(m.Parts)-1 {
+			n = int(float64(tokens) / float64(whole) * float64(w))
+		}
+		add(kindOf(m, &m.Parts[i]), n)
+		tokens, whole = tokens-n, whole-w
+	}
+}
+
+func weightOf(p *winnow.Part) int {
+	if p.Kind == winnow.KindImage {
+		return imageWeight
+	}
+	return 1 + len(p.Text) + len(p.Name) + len(p.Arguments) + len(p.Signature)
+}
+
+// kindOf is what a part counts as; p is nil for a message without parts.
+func kindOf(m *winnow.Message, p *winnow.Part) string {
+	switch {
+	case m.Summary:
+		return "summary"
+	case p != nil && p.Kind == winnow.KindImage:
+		return "image"
+	case p != nil && p.Kind == winnow.KindThinking:
+		return "thinking"
+	case p != nil && p.Kind == winnow.KindToolCall:
+		return "call " + p.Name
+	case p != nil && p.Kind == winnow.KindOpaque:
+		return "opaque"
+	case m.Role == winnow.RoleTool:
+		return "result " + m.ToolName
+	case m.Role == winnow.RoleUser && m.Injected:
+		return "injected"
+	}
+	return string(m.Role)
+}
+
+func (r *Report) addEdits(edits []winnow.Edit) {
+	for i := range edits {
+		e := &edits[i]
+		k := slices.IndexFunc(r.Edits, func(x EditReport) bool { return x.Op == e.Op })
+		if k < 0 {
+			k = len(r.Edits)
+			r.Edits = append(r.Edits, EditReport{Op: e.Op})
+		}
+		r.Edits[k].Count++
+		r.Edits[k].Saved += e.Before - e.After
+	}
+}
+
+func (r *Report) addWindow(q *winnow.Request, u winnow.Usage) {
+	t := &r.Tokens
+	t.Used = q.Tokens
+	t.Correction = q.Tokens - t.Prompt - t.Schemas - t.History
+	t.Free = q.Budget - q.Tokens
+	t.Reserve = max(0, t.Window-q.Budget)
+	r.Cache.Expected = share(q.Cached, q.Tokens)
+	if r.Cache.Prompt = u.Prompt(); r.Cache.Prompt > 0 {
+		r.Cache.Billed = share(u.CacheRead, u.Prompt())
+		r.Cache.Written = share(u.CacheWrite, u.Prompt())
+	}
+}
+
+// share is n of whole, to a thousandth.
+func share(n, whole int) float64 {
+	if whole <= 0 {
+		return 0
+	}
+	return math.Round(1_000*float64(n)/float64(whole)) / 1_000
+}
+
+// Usage is what a report has of a session, with the reference's names.
+type sessionReport struct {
+	Total   int `json:"totalTokens"`
+	Input   int `json:"inputTokens"`
+	Output  int `json:"outputTokens"`
+	Context int `json:"contextTokens"`
+}
+
+func (r *Report) session() sessionReport {
+	return sessionReport{add(r.usage.Prompt(), max(0, r.usage.Output)), r.usage.Input, r.usage.Output, r.Tokens.Window}
+}
+
+// JSON returns the report in the reference's form, {"report": …, "session": …}, indented.
+func (r *Report) JSON() string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(struct {
+		Report  *Report       `json:"report"`
+		Session sessionReport `json:"session"`
+	}{r, r.session()})
+	if err != nil { // a time outside of the years that JSON can say
+		c := *r
+		c.GeneratedAt = time.Time{}
+		return c.JSON()
+	}
+	return strings.TrimRight(b.String(), "\n")
+}

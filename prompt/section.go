@@ -1,0 +1,62 @@
+package prompt
+
+import (
+	"slices"
+	"strings"
+)
+
+// Mode says how much of the prompt an agent gets.
+type Mode string
+
+const (
+	Full    Mode = "full"    // the agent that talks to people; "" means this
+	Minimal Mode = "minimal" // a sub-agent or a scheduled job
+	None    Mode = "none"    // the line that says who the agent is, and nothing else
+)
+
+// Section is a text of the host's for the system prompt.
+type Section struct {
+	Name     string // unique; for limits, changes and the report. It is not printed: Text has its own heading, if any
+	Text     string // as it stands in the prompt
+	Modes    []Mode // in which it stands (those of the reference for this name; of any other name Full and Minimal)
+	Max      int    // characters; what is longer is cut (0: no limit)
+	Priority int    // its weight where the budget is shared (1)
+	Required bool   // whole, or Assemble fails
+	Volatile bool   // changes often (a date, what memory found): told in a message, never in the system prompt
+}
+
+// Names of the parts that Assemble makes itself.
+const (
+	nameTooling = "Tooling"
+	nameSkills  = "Skills"
+	nameContext = "Project Context"
+)
+
+// fullOnly names, in lower case, the sections that the reference leaves out of the minimal mode.
+var fullOnly = []string{
+	"skills", "memory recall", "self-update", "model aliases", "documentation", "authorized senders", "reply tags",
+	"messaging", "voice", "silent replies", "heartbeats",
+}
+
+// identityName is the section that stands in every mode.
+const identityName = "identity"
+
+// standsIn says whether a section is in the prompt of a mode.
+func (s *Section) standsIn(m Mode) bool {
+	if len(s.Modes) > 0 {
+		return slices.Contains(s.Modes, m)
+	}
+	return byName(s.Name, m)
+}
+
+// byName is the reference's rule for the section of a name.
+func byName(name string, m Mode) bool {
+	name = strings.ToLower(name)
+	switch m {
+	case Full:
+		return true
+	case Minimal:
+		return !slices.Contains(fullOnly, name)
+	}
+	return name == identityName
+}

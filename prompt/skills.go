@@ -1,0 +1,235 @@
+package prompt
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Skill is a text that the model is shown when it needs it. Until then it knows name and description.
+type Skill struct {
+	Name          string // 1 to 64 of a–z, 0–9 and single hyphens, like its folder
+	Description   string // what it does and when to use it
+	Location      string // of its file, as the prompt shows it
+	License       string
+	Compatibility string
+	Metadata      map[string]string
+	AllowedTools  string
+	Hidden        bool   // disable-model-invocation: not listed, and loaded by the host alone
+	Body          string // the text, of a skill without a file ("": read from its file when it is loaded)
+
+	root *os.Root
+	file string // in root
+}
+
+// Problem is a file that was left out, and why. It holds no text of the file.
+type Problem struct {
+	Path   string
+	Reason string
+}
+
+// String is the path with the reason.
+func (p Problem) String() string { return p.Path + ": " + p.Reason }
+
+const (
+	skillFile         = "SKILL.md"
+	maxSkillFolders   = 300       // that are looked at in a root
+	maxSkillsLoaded   = 200       // of these
+	maxSkillBytes     = 256_000   // of a file
+	maxFrontMatter    = 64 * 1024 // of these, before the body
+	maxSkillName      = 64
+	maxDescription    = 1_024
+	maxCompatibility  = 500
+	frontMatterMarker = "---"
+)
+
+// ReadSkills reads the skills of folders: each in a folder of its own with a file SKILL.md, by the open specification of
+// agent skills. They are sorted by name; of two with one name that of the first root counts. A skill that breaks the
+// specification is left out and named in the problems, and so is what is above the reference's limits (300 folders and
+// 200 skills a root, 256 000 bytes a file). The roots stay open as long as skills are loaded.
+func ReadSkills(roots ...*os.Root) ([]Skill, []Problem) {
+	var skills []Skill
+	var problems []Problem
+	for _, root := range roots {
+		found, bad := readSkills(root)
+		problems = append(problems, bad...)
+		for _, s := range found {
+			if slices.ContainsFunc(skills, func(t Skill) bool { return t.Name == s.Name && t.root != root }) {
+				problems = append(problems, Problem{s.Location, "another root has a skill of this name"})
+				continue
+			}
+			skills = append(skills, s)
+		}
+	}
+	slices.SortStableFunc(skills, compareSkills)
+	return skills, problems
+}
+
+func compareSkills(a, b Skill) int {
+	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Location, b.Location), cmp.Compare(a.Description, b.Description))
+}
+
+func readSkills(root *os.Root) (skills []Skill, problems []Problem) {
+	folders, err := fs.ReadDir(root.FS(), ".") // sorted by name
+	if err != nil {
+		return nil, []Problem{{cleanName(root.Name()), problem(err)}}
+	}
+	looked := 0
+	for _, folder := range folders {
+		if !folder.IsDir() && folder.Type()&fs.ModeSymlink == 0 {
+			continue
+		}
+		where := cleanName(filepath.Join(root.Name(), folder.Name(), skillFile))
+		looked++
+		switch {
+		case looked > maxSkillFolders:
+			problems = append(problems, Problem{where, fmt.Sprintf("more than %d folders", maxSkillFolders)})
+			continue
+		case len(skills) >= maxSkillsLoaded:
+			problems = append(problems, Problem{where, fmt.Sprintf("more than %d skills", maxSkillsLoaded)})
+			continue
+		}
+		s, err := readSkill(root, folder.Name(), where)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // a folder without a skill
+		}
+		if err != nil {
+			problems = append(problems, Problem{where, problem(err)})
+			continue
+		}
+		skills = append(skills, s)
+	}
+	return skills, problems
+}
+
+func readSkill(root *os.Root, folder, where string) (Skill, error) {
+	file := path.Join(folder, skillFile)
+	text, err := readText(root, file, maxSkillBytes)
+	if err != nil {
+		return Skill{}, err
+	}
+	s, _, err := ParseSkill(text)
+	if err != nil {
+		return Skill{}, err
+	}
+	if s.Name != folder {
+		return Skill{}, refusal("its name is not that of its folder")
+	}
+	s.Location, s.root, s.file = where, root, file
+	return s, nil
+}
+
+// frontMatter is what stands at the beginning of a SKILL.md.
+type frontMatter struct {
+	Name          string            `yaml:"name"`
+	Description   string            `yaml:"description"`
+	License       string            `yaml:"license"`
+	Compatibility string            `yaml:"compatibility"`
+	Metadata      map[string]string `yaml:"metadata"`
+	AllowedTools  string            `yaml:"allowed-tools"`
+	Hidden        bool              `yaml:"disable-model-invocation"`
+}
+
+// ParseSkill reads a SKILL.md and returns the skill and its body. The error names the rule that the file breaks, and
+// nothing of its text.
+func ParseSkill(text string) (s Skill, body string, err error) {
+	front, body, err := splitFrontMatter(text)
+	if err != nil {
+		return Skill{}, "", err
+	}
+	var m frontMatter
+	if err := decodeFrontMatter(front, &m); err != nil {
+		return Skill{}, "", err
+	}
+	if err := m.check(); err != nil {
+		return Skill{}, "", err
+	}
+	return Skill{Name: m.Name, Description: m.Description, License: m.License, Compatibility: m.Compatibility,
+		Metadata: m.Metadata, AllowedTools: m.AllowedTools, Hidden: m.Hidden}, body, nil
+}
+
+// splitFrontMatter splits a text behind the line that ends its front matter.
+func splitFrontMatter(text string) (front, body string, err error) {
+	text = strings.TrimPrefix(text, "\ufeff")
+	first := lineAt(text, 0)
+	if strings.TrimRight(first, " \t\r\n") != frontMatterMarker {
+		return "", "", refusal("it does not begin with front matter")
+	}
+	for at := len(first); at < len(text) && at < maxFrontMatter; {
+		line := lineAt(text, at)
+		if strings.TrimRight(line, " \t\r\n") == frontMatterMarker {
+			return text[len(first):at], strings.TrimLeft(text[at+len(line):], "\r\n"), nil
+		}
+		at += len(line)
+	}
+	return "", "", refusal("its front matter does not end")
+}
+
+var yamlLine = regexp.MustCompile(`line (\d+)`)
+
+// decodeFrontMatter reads YAML. Aliases are refused: front matter needs none, and they can be made to grow without end.
+// Errors of the YAML package quote the text, so that only their line is taken.
+func decodeFrontMatter(front string, m *frontMatter) (err error) {
+	var doc yaml.Node
+	if err = yaml.Unmarshal([]byte(front), &doc); err == nil {
+		if hasAlias(&doc) {
+			return refusal("its front matter has an alias")
+		}
+		err = doc.Decode(m)
+	}
+	if err == nil {
+		return nil
+	}
+	if line := yamlLine.FindStringSubmatch(err.Error()); line != nil {
+		return refusal("its front matter is not what the specification wants, near its line " + line[1])
+	}
+	return refusal("its front matter is not what the specification wants")
+}
+
+func hasAlias(n *yaml.Node) bool {
+	return n.Kind == yaml.AliasNode || slices.ContainsFunc(n.Content, hasAlias)
+}
+
+var skillName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+// check holds the front matter to the specification.
+func (m *frontMatter) check() error {
+	switch {
+	case !skillName.MatchString(m.Name):
+		return refusal("its name has other characters than a–z, 0–9 and single hyphens between them")
+	case len(m.Name) > maxSkillName:
+		return refusal(fmt.Sprintf("its name has more than %d characters", maxSkillName))
+	case strings.TrimSpace(m.Description) == "":
+		return refusal("it has no description")
+	case chars(m.Description) > maxDescription:
+		return refusal(fmt.Sprintf("its description has more than %s characters", comma(maxDescription)))
+	case chars(m.Compatibility) > maxCompatibility:
+		return refusal(fmt.Sprintf("its compatibility has more than %d characters", maxCompatibility))
+	}
+	return nil
+}
+
+// body returns the text of a skill.
+func (s *Skill) body() (string, error) {
+	if s.Body != "" || s.root == nil {
+		return s.Body, nil
+	}
+	text, err := readText(s.root, s.file, maxSkillBytes)
+	if err != nil {
+		return "", fmt.Errorf("prompt: skill %s: %s", s.Name, problem(err))
+	}
+	_, body, err := ParseSkill(text)
+	if err != nil {
+		return "", fmt.Errorf("prompt: skill %s: %w", s.Name, err)
+	}
+	return body, nil
+}

@@ -1,0 +1,167 @@
+package prompt
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// How skills are listed: with descriptions, over the budget with shorter ones, then by name, then the first of them.
+
+const skillsIntro = `## Skills
+
+Before you reply, scan the descriptions in <available_skills>.
+- One skill clearly applies: read its file at <location> with the read tool, then follow it.
+- Several could apply: take the most specific one.
+- None clearly applies: read none.
+Never read more than one skill up front.
+
+`
+
+// leastDescription is where shorter descriptions end and names alone begin: what is shorter tells nobody when to use a
+// skill.
+const leastDescription = 40
+
+// skillList lists skills.
+type skillList struct {
+	skills []Skill // that are listed, by name
+	limits *Options
+	count  *counter
+}
+
+// SkillSize is what the entry of a skill takes.
+type SkillSize struct {
+	Name  string `json:"name"`
+	Chars int    `json:"chars"` // of its entry with the whole description
+}
+
+func newSkillList(skills []Skill, o *Options, c *counter) *skillList {
+	l := &skillList{limits: o, count: c}
+	for _, s := range skills {
+		if !s.Hidden {
+			l.skills = append(l.skills, s)
+		}
+	}
+	slices.SortStableFunc(l.skills, compareSkills)
+	return l
+}
+
+var xmlEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&apos;")
+
+// entry is a skill as it is listed; without a description it is a name.
+func (l *skillList) entry(s *Skill, description int) string {
+	name := xmlEscaper.Replace(cleanName(s.Name))
+	if description <= 0 {
+		return "  <skill><name>" + name + "</name></skill>\n"
+	}
+	text := strings.Join(strings.Fields(valid(s.Description)), " ")
+	return "  <skill>\n    <name>" + name + "</name>\n    <description>" + xmlEscaper.Replace(clip(text, description)) +
+		"</description>\n    <location>" + xmlEscaper.Replace(l.location(s.Location)) + "</location>\n  </skill>\n"
+}
+
+// location shows the home directory as ~.
+func (l *skillList) location(path string) string {
+	path = cleanName(path)
+	home := strings.TrimRight(l.limits.Home, "/")
+	if rest, ok := strings.CutPrefix(path, home); ok && home != "" && (rest == "" || rest[0] == '/') {
+		return "~" + rest
+	}
+	return path
+}
+
+// list lists the first n skills.
+func (l *skillList) list(n, description int) string {
+	var b strings.Builder
+	b.WriteString("<available_skills>\n")
+	for i := range l.skills[:n] {
+		b.WriteString(l.entry(&l.skills[i], description))
+	}
+	b.WriteString("</available_skills>")
+	return b.String()
+}
+
+// full is the list with all descriptions.
+func (l *skillList) full() string { return skillsIntro + l.list(len(l.skills), maxDescription) }
+
+// sizes are those of the entries.
+func (l *skillList) sizes() []SkillSize {
+	out := make([]SkillSize, len(l.skills))
+	for i := range l.skills {
+		s := &l.skills[i]
+		out[i] = SkillSize{s.Name, chars(strings.TrimSpace(l.entry(s, maxDescription)))}
+	}
+	return out
+}
+
+// within lists what fits.
+func (l *skillList) within(limit size) (string, *Cut) {
+	if l.limits.HeadTail {
+		return l.firstThatFit(limit)
+	}
+	n := min(len(l.skills), l.limits.MaxSkills)
+	more := func(n int) string {
+		if n == len(l.skills) {
+			return ""
+		}
+		return fmt.Sprintf("\nand %d more", len(l.skills)-n)
+	}
+	fits := func(n, description int) (string, bool) {
+		list := l.list(n, description)
+		text := skillsIntro + list + more(n)
+		return text, chars(list) <= l.limits.MaxSkillChars && l.count.size(text).fits(limit)
+	}
+	if text, ok := fits(n, maxDescription); ok {
+		return text, l.cut(n, "more than may be listed")
+	}
+	if text, ok := largest(leastDescription, maxDescription, func(d int) (string, bool) { return fits(n, d) }); ok {
+		return text, l.cut(n, "descriptions are shortened")
+	}
+	if text, ok := largest(1, n, func(n int) (string, bool) { return fits(n, 0) }); ok {
+		return text, l.cut(strings.Count(text, "<skill>"), "names alone")
+	}
+	return "", l.cut(0, reasonLast)
+}
+
+// largest returns the result for the largest n of low to high that fits. What fits for one fits for all below it.
+func largest(low, high int, try func(n int) (string, bool)) (best string, ok bool) {
+	for low <= high {
+		middle := (low + high) / 2
+		if text, fits := try(middle); fits {
+			best, ok, low = text, true, middle+1
+		} else {
+			high = middle - 1
+		}
+	}
+	return best, ok
+}
+
+func (l *skillList) cut(n int, reason string) *Cut {
+	if n == len(l.skills) && reason == "more than may be listed" {
+		return nil
+	}
+	c := &Cut{Chars: chars(l.full()), Reason: reason}
+	c.Kept = c.Chars
+	if n < len(l.skills) {
+		c.Kept = chars(l.list(n, maxDescription))
+		for _, s := range l.skills[n:] {
+			c.Left = append(c.Left, s.Name)
+		}
+	}
+	return c
+}
+
+// firstThatFit is the reference's list: the longest beginning of it that fits, and a line that says so before it.
+func (l *skillList) firstThatFit(limit size) (string, *Cut) {
+	text, ok := largest(0, min(len(l.skills), l.limits.MaxSkills), func(n int) (string, bool) {
+		list, note := l.list(n, maxDescription), ""
+		if n < len(l.skills) {
+			note = fmt.Sprintf("⚠️ Skills truncated: included %d of %d.\n", n, len(l.skills))
+		}
+		text := skillsIntro + note + list
+		return text, chars(list) <= l.limits.MaxSkillChars && l.count.size(text).fits(limit)
+	})
+	if !ok {
+		return "", l.cut(0, reasonLast)
+	}
+	return text, l.cut(strings.Count(text, "<skill>"), "more than may be listed")
+}

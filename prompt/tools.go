@@ -1,0 +1,166 @@
+package prompt
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Tool is a tool that the model may call.
+type Tool struct {
+	Name        string          `json:"name"`
+	Summary     string          `json:"-"`           // its line in the prompt (the first line of Description)
+	Description string          `json:"description"` // sent with its schema
+	Schema      json.RawMessage `json:"parameters"`  // JSON schema of its arguments
+	Always      bool            `json:"-"`           // with Options.OnDemand: its schema is sent in any case
+}
+
+// ToolSize is what a tool takes.
+type ToolSize struct {
+	Name         string `json:"name"`
+	SummaryChars int    `json:"summaryChars"` // of its line's text
+	SchemaChars  int    `json:"schemaChars"`  // of its schema as compact JSON
+	Properties   int    `json:"properties"`   // at the top of the schema
+	Tokens       int    `json:"tokens"`       // of what the provider is sent; 0 for one on demand
+}
+
+func (t *Tool) summary() string {
+	s := t.Summary
+	if s == "" {
+		s, _, _ = strings.Cut(strings.TrimSpace(t.Description), "\n")
+	}
+	return strings.Join(strings.Fields(valid(s)), " ")
+}
+
+// allowed returns the tools that the mode may use, by name. Of two with one name the first is taken.
+func (a *assembler) allowed(tools []Tool) []Tool {
+	patterns, limited := a.Options.Tools[a.in.Mode]
+	tools = slices.DeleteFunc(tools, func(t Tool) bool {
+		return limited && !slices.ContainsFunc(patterns, func(p string) bool { return matches(p, t.Name) })
+	})
+	slices.SortStableFunc(tools, compareTools)
+	return slices.CompactFunc(tools, func(a, b Tool) bool { return a.Name == b.Name })
+}
+
+func compareTools(a, b Tool) int {
+	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Description, b.Description), cmp.Compare(string(a.Schema), string(b.Schema)))
+}
+
+// matches says that a name is that of a pattern, in which * stands for any characters.
+func matches(pattern, name string) bool {
+	first, rest, star := strings.Cut(pattern, "*")
+	if !star {
+		return pattern == name
+	}
+	if name, star = strings.CutPrefix(name, first); !star {
+		return false
+	}
+	parts := strings.Split(rest, "*")
+	for _, part := range parts[:len(parts)-1] {
+		i := strings.Index(name, part)
+		if i < 0 {
+			return false
+		}
+		name = name[i+len(part):]
+	}
+	return strings.HasSuffix(name, parts[len(parts)-1])
+}
+
+// isSent says that the schema of a tool is sent with every request.
+func (t *Tool) isSent(onDemand bool) bool {
+	return !onDemand || t.Always || t.Name == loadToolName || t.Name == callToolName
+}
+
+// toolList lists tools.
+type toolList struct {
+	tools    []Tool // by name
+	onDemand bool
+	count    *counter
+}
+
+func newToolList(tools []Tool, onDemand bool, c *counter) *toolList {
+	return &toolList{tools, onDemand, c}
+}
+
+// line is a tool as it is listed.
+func (l *toolList) line(t *Tool, withSummary bool) string {
+	line := "- " + cleanName(t.Name)
+	if s := t.summary(); withSummary && s != "" {
+		line += ": " + clip(s, maxSummary)
+	}
+	return line + "\n"
+}
+
+// maxSummary is what is shown of a summary. A line of the reference's own tools has at most 200 characters.
+const maxSummary = 400
+
+// list lists the first n tools; those on demand by name.
+func (l *toolList) list(n int, withSummaries bool) string {
+	var b strings.Builder
+	b.WriteString("## Tooling\n\n")
+	var names []string
+	for i := range l.tools[:n] {
+		if t := &l.tools[i]; t.isSent(l.onDemand) {
+			b.WriteString(l.line(t, withSummaries))
+		} else {
+			names = append(names, cleanName(t.Name))
+		}
+	}
+	if len(names) > 0 {
+		b.WriteString("\nMore tools, loaded on demand: read the parameters of one with " + loadToolName + ", then call it with " + callToolName + ".\n")
+		b.WriteString(strings.Join(names, ", ") + "\n")
+	}
+	if more := len(l.tools) - n; more > 0 {
+		fmt.Fprintf(&b, "and %d more\n", more)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func (l *toolList) full() string { return l.list(len(l.tools), true) }
+
+// within lists what fits: with summaries, by name, then the first of them.
+func (l *toolList) within(limit size) (string, *Cut) {
+	full := l.full()
+	if l.count.size(full).fits(limit) {
+		return full, nil
+	}
+	shown := 0
+	text, ok := largest(1, len(l.tools), func(n int) (string, bool) {
+		text := l.list(n, false)
+		ok := l.count.size(text).fits(limit)
+		if ok {
+			shown = max(shown, n)
+		}
+		return text, ok
+	})
+	c := &Cut{Chars: chars(full), Kept: chars(text), Reason: "names alone"}
+	for i := range l.tools[shown:] {
+		c.Left = append(c.Left, l.tools[shown+i].Name)
+	}
+	if !ok {
+		c.Reason = reasonLast
+	}
+	return text, c
+}
+
+// measureTools finds out what the schemas take.
+func (a *assembler) measureTools() {
+	out := a.out
+	sum := 0
+	for i := range a.in.Tools {
+		t := &a.in.Tools[i]
+		s := ToolSize{Name: t.Name, SummaryChars: chars(t.summary()), SchemaChars: chars(string(compactJSON(t.Schema))), Properties: len(propertiesOf(t.Schema))}
+		if t.isSent(a.OnDemand) {
+			s.Tokens = int(float64(a.Form.tokens(t, a.count))*a.ToolRatio + 0.5)
+			out.Tools = append(out.Tools, *t)
+			sum = add(sum, s.Tokens)
+		}
+		out.ToolSizes = append(out.ToolSizes, s)
+	}
+	if len(out.Tools) > 0 {
+		sum = add(sum, int(float64(a.Form.once())*a.ToolRatio+0.5))
+	}
+	out.ToolTokens = sum
+}

@@ -1,0 +1,160 @@
+package prompt
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/winnowgo/winnow"
+)
+
+// Form is how a provider is sent the schemas of tools.
+type Form string
+
+const (
+	FormJSON      Form = ""          // a list of {"name", "description", "parameters"}
+	FormAnthropic Form = "anthropic" // {"name", "description", "input_schema"}
+	FormOpenAI    Form = "openai"    // the model sees a declaration in the manner of TypeScript
+	FormGemini    Form = "gemini"    // {"name", "description", "parameters"} of functionDeclarations
+)
+
+const (
+	// What Claude is told about the use of tools, once: 346 tokens with tool_choice auto for Claude 4 and later
+	// (platform.claude.com, "Tool use: pricing").
+	anthropicToolUse = 346
+	// OpenAI's cookbook, "How to count tokens with tiktoken", for gpt-4o and later: of a function, of its end,
+	// of a list of properties, of each, of a list of values and of each of these.
+	openAIFunction, openAIEnd           = 7, 12
+	openAIProperties, openAIProperty    = 3, 3
+	openAIEnumeration, openAIEnumerated = -3, 3
+)
+
+// once is what the first tool costs besides itself.
+func (f Form) once() int {
+	if f == FormAnthropic {
+		return anthropicToolUse
+	}
+	return 0
+}
+
+// tokens is what the schema of a tool costs as it is sent.
+func (f Form) tokens(t *Tool, c *counter) int {
+	if f == FormOpenAI {
+		return openAIFunction + c.tokens(t.Name+":"+t.Description) + openAIList(propertiesOf(t.Schema), c, 0) + openAIEnd
+	}
+	return c.tokens(string(f.write(t)))
+}
+
+// write is the JSON that is sent.
+func (f Form) write(t *Tool) []byte {
+	schema := compactJSON(t.Schema)
+	if len(schema) == 0 {
+		schema = []byte(`{"type":"object","properties":{}}`)
+	}
+	key := "parameters"
+	if f == FormAnthropic {
+		key = "input_schema"
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `{"name":%s,"description":%s,"%s":`, quote(t.Name), quote(t.Description), key)
+	b.Write(schema)
+	b.WriteByte('}')
+	return b.Bytes()
+}
+
+func quote(s string) []byte {
+	out, _ := json.Marshal(s) // a string always can be
+	return out
+}
+
+// compactJSON returns a JSON text without white space, or the text as it is where it is no JSON.
+func compactJSON(data []byte) []byte {
+	var b bytes.Buffer
+	if len(data) == 0 || json.Compact(&b, data) != nil {
+		return data
+	}
+	return b.Bytes()
+}
+
+// property is what is counted of a schema.
+type property struct {
+	Type        json.RawMessage     `json:"type"`
+	Description string              `json:"description"`
+	Enum        []json.RawMessage   `json:"enum"`
+	Properties  map[string]property `json:"properties"`
+	Items       *property           `json:"items"`
+}
+
+// propertiesOf returns the properties at the top of a schema.
+func propertiesOf(schema json.RawMessage) map[string]property {
+	var p property
+	if json.Unmarshal(schema, &p) != nil {
+		return nil
+	}
+	return p.Properties
+}
+
+// maxSchemaDepth is how deep a schema is looked into. Those of real tools have three or four levels.
+const maxSchemaDepth = 16
+
+// openAIList counts the properties of a schema by the cookbook's rule, those of inner objects too.
+func openAIList(list map[string]property, c *counter, depth int) int {
+	if len(list) == 0 || depth > maxSchemaDepth {
+		return 0
+	}
+	n := openAIProperties
+	for name, p := range list {
+		n += openAIProperty + c.tokens(name+":"+string(bytes.Trim(p.Type, `"`))+":"+p.Description)
+		if len(p.Enum) > 0 {
+			n += openAIEnumeration
+		}
+		for _, value := range p.Enum {
+			n += openAIEnumerated + c.tokens(string(bytes.Trim(value, `"`)))
+		}
+		n += openAIList(p.Properties, c, depth+1)
+		if p.Items != nil {
+			n += openAIList(p.Items.Properties, c, depth+1)
+		}
+	}
+	return n
+}
+
+// ToolRatio is what an estimated token of a's schemas was billed as, for Options.ToolRatio: from the first request, r,
+// and its usage. It is between 0.5 and 2.5; what is further off is no tokenizer's error, and 1 means that nothing can
+// be told.
+func ToolRatio(a *Assembly, r *winnow.Request, u winnow.Usage) float64 {
+	messages := 0
+	for _, n := range r.Counts {
+		messages = add(messages, n)
+	}
+	billed := u.Prompt() - messages - a.TextTokens
+	if billed <= 0 || a.ToolTokens == 0 {
+		return 1
+	}
+	ratio := float64(billed) / float64(a.ToolTokens)
+	if a.options.ToolRatio > 0 {
+		ratio *= a.options.ToolRatio
+	}
+	return math.Min(math.Max(ratio, 0.5), 2.5)
+}
+
+const (
+	loadToolName = "load_tool"
+	callToolName = "call_tool"
+)
+
+// OnDemandTools returns the two tools with which a model uses those that are listed by name alone: load_tool, which
+// [Loader.Load] answers, and call_tool, whose arguments name a tool and what it is called with.
+func OnDemandTools() []Tool {
+	return []Tool{
+		{
+			Name: callToolName, Summary: "call a tool that was loaded", Description: "Calls a tool whose parameters were loaded.",
+			Schema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"},"arguments":{"type":"object"}},"required":["name","arguments"]}`),
+		},
+		{
+			Name: loadToolName, Summary: "read the parameters of a tool", Description: "Returns description and parameters of a tool or the text of a skill, by its name.",
+			Schema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`),
+		},
+	}
+}
