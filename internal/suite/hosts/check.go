@@ -3,7 +3,6 @@ package hosts
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -333,7 +332,7 @@ func (w *world) checkSame(promise string, want, got *winnow.Request, wantErr, go
 
 // checkSnapshot: the state does not grow for ever.
 func (w *world) checkSnapshot(in []winnow.Message, r *winnow.Request) {
-	most := 30_000 + 3*len(fmt.Sprintf("%+v", in)) + 3*len(fmt.Sprintf("%+v", r.Messages))
+	most := 30_000 + 4*body(in) + 4*body(r.Messages) + 400*(len(in)+len(r.Messages))
 	if n := len(w.snapshot()); n > most {
 		w.fail("a snapshot is bounded", "%d bytes for a history of %d messages", n, len(in))
 	}

@@ -228,8 +228,8 @@ func (w *world) add(m winnow.Message) {
 // own gives a message what the host gives each of its messages.
 func (w *world) own(m winnow.Message) winnow.Message {
 	w.serial++
-	if !w.setting.NoIDs {
-		m.ID = "m" + itoa(w.serial)
+	if m.ID = "m" + itoa(w.serial); w.setting.NoIDs {
+		m.ID = ""
 	}
 	m.Source = tag{serial: w.serial}
 	if m.Role == winnow.RoleUser {
@@ -273,7 +273,7 @@ func (w *world) accept(r *winnow.Request) {
 	w.sentAt = w.version
 	if w.setting.Host != "reuses" {
 		w.earlier = append(w.earlier, kept{r.Messages, w.sent}, kept{r.History, wireForms(r.History)})
-		w.earlier = w.earlier[max(0, len(w.earlier)-8):]
+		w.earlier = w.earlier[max(0, len(w.earlier)-4):]
 	}
 }
 
@@ -304,26 +304,44 @@ func wireForms(messages []winnow.Message) []uint64 {
 func wireForm(m *winnow.Message) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
+	number := func(n int) {
+		for range 4 {
+			_ = h.WriteByte(byte(n))
+			n >>= 8
+		}
+	}
 	field := func(s string) {
-		_, _ = fmt.Fprintf(&h, "%d:", len(s))
+		number(len(s))
 		_, _ = h.WriteString(s)
 	}
 	field(string(m.Role))
 	field(m.ToolCallID)
 	field(m.ToolName)
-	field(fmt.Sprint(m.IsError, len(m.Parts)))
+	number(map[bool]int{true: 1}[m.IsError])
+	number(len(m.Parts))
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		for _, s := range []string{string(p.Kind), p.Text, p.Signature, p.ID, p.Name, string(p.Arguments), p.MediaType} {
-			field(s)
-		}
-		field(itoa(p.Bytes))
+		field(string(p.Kind))
+		field(p.Text)
+		field(p.Signature)
+		field(p.ID)
+		field(p.Name)
+		number(len(p.Arguments))
+		_, _ = h.Write(p.Arguments)
+		field(p.MediaType)
+		number(p.Bytes)
 	}
 	return h.Sum64()
 }
 
 // together identifies a list of messages.
-func together(forms []uint64) uint64 { return maphash.Comparable(seed, fmt.Sprint(forms)) }
+func together(forms []uint64) uint64 {
+	n := uint64(len(forms))
+	for _, form := range forms {
+		n = maphash.Comparable(seed, [2]uint64{n, form})
+	}
+	return n
+}
 
 // context ends when the step wants it to.
 func (w *world) context(s *Step) (context.Context, context.CancelFunc) {
