@@ -77,6 +77,16 @@ func (m *Manager) settle(history []Message) {
 	}
 }
 
+// settleFor is settle for a call that may fail: what it returns takes back what was decided.
+func (m *Manager) settleFor(history []Message) (undo func()) {
+	undo = func() {}
+	if m.ledger.attempt != nil {
+		undo = m.ledger.keep()
+	}
+	m.settle(history)
+	return undo
+}
+
 // endIn returns where in a history of these facts the end of the attempt's history is, or -1.
 func (a *attempt) endIn(facts []*fact) int {
 	if at := a.end.index; at < len(facts) && facts[at].key == a.end.key {

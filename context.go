@@ -70,12 +70,15 @@ func (m *Manager) Prepare(ctx context.Context, history []Message) (*Request, err
 
 // prepare is the long way of Prepare. The lock is held. A limit that was only guessed is no reason to fail.
 func (m *Manager) prepare(ctx context.Context, history []Message) (*Request, error) {
-	m.settle(history)
+	undo := m.settleFor(history)
 	r, err := m.prepareWithin(ctx, history)
 	if err != nil {
-		return m.withoutGuess(ctx, history, err)
+		r, err = m.withoutGuess(ctx, history, err)
 	}
-	return r, nil
+	if err != nil {
+		undo()
+	}
+	return r, err
 }
 
 // Plan is Prepare without effects: no LLM call, no state. Request.NeedsCompaction says that Prepare would
@@ -102,7 +105,7 @@ func (m *Manager) Plan(history []Message) *Request {
 // plan returns the draft that Plan tells of: whether it needs a compaction, and whether it fits.
 func (m *Manager) plan(history []Message) (d *draft, needs, fits bool) {
 	d, _, _ = m.splice(m.draft(history, m.ledger.checkpoint))
-	if d.needsCompaction() {
+	if d.needsCompaction() || d.fits() && m.background == nil && d.mayReplaceDigest() {
 		return d, true, false
 	}
 	if fits = d.fit(); !fits {
@@ -123,16 +126,17 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 		return nil, ErrNothingToCompact
 	}
 	m.forgetBackground()
-	m.settle(history)
+	undo := m.settleFor(history)
 	m.ledger.run.begin()
 	m.flush(ctx, history)
 	d := m.draft(history, m.ledger.checkpoint)
 	d, report, err := m.compact(ctx, d, m.opts.Summarizer, instructions, true)
-	if err != nil {
-		return nil, err
+	if err == nil && !d.fit() {
+		err = d.overflow()
 	}
-	if !d.fit() {
-		return nil, d.overflow()
+	if err != nil {
+		undo()
+		return nil, err
 	}
 	m.ledger.breaker = breaker{}
 	return m.commitCompaction(d, report), nil

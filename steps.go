@@ -360,8 +360,12 @@ func (d *draft) overflow() *OverflowError {
 			e.Protected = addTokens(e.Protected, v.tokens[i])
 		}
 	}
-	for _, n := range []*int{&e.Summary, &e.Pinned, &e.Protected} {
-		*n = d.accounting.billedAs(*n)
+	// Tokens has the provider's own count of what it was sent, which may be less than its parts are estimated to.
+	e.Overhead = min(e.Overhead, e.Tokens)
+	rest := e.Tokens - e.Overhead
+	for _, n := range []*int{&e.Pinned, &e.Summary, &e.Protected} {
+		*n = min(d.accounting.billedAs(*n), rest)
+		rest -= *n
 	}
 	return e
 }

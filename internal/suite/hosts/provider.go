@@ -17,6 +17,8 @@ type provider struct {
 	calls   int // of one run of Do
 	refused map[uint64]bool
 	accepts int // tokens of the request that was answered last
+	tokens  int // of the last request, by its own count
+	body    int // of the last request, in bytes
 }
 
 // count is the provider's own: a third of the bytes, and something that nobody told the manager of.

@@ -266,6 +266,7 @@ func (w *world) cut(n int) {
 // accept takes a request that was sent. A host that keeps what the manager says has its history from it.
 func (w *world) accept(r *winnow.Request) {
 	w.sent = wireForms(r.Messages)
+	w.provider.tokens, w.provider.body = w.provider.count(r.Messages), body(r.Messages)
 	if w.setting.Host == "keeps" {
 		w.history = slices.Clone(r.History)
 		w.version++
