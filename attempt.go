@@ -25,12 +25,19 @@ type undo struct {
 	refused     []key
 }
 
-// state returns what revert takes.
-func (l *ledger) state() undo {
+// undoable returns what revert takes. It shares memory with the ledger.
+func (l *ledger) undoable() undo {
 	return undo{
-		projections: maps.Clone(l.projections), checkpoint: l.checkpoint, turnStart: l.turnStart, look: l.look, flushed: l.flushed,
-		guess: l.accounting.guess, body: l.accounting.body, refused: slices.Clone(l.run.refused),
+		projections: l.projections, checkpoint: l.checkpoint, turnStart: l.turnStart, look: l.look, flushed: l.flushed,
+		guess: l.accounting.guess, body: l.accounting.body, refused: l.run.refused,
 	}
+}
+
+// state is undoable with memory of its own.
+func (l *ledger) state() undo {
+	u := l.undoable()
+	u.projections, u.refused = maps.Clone(u.projections), slices.Clone(u.refused)
+	return u
 }
 
 // revert makes the ledger what it was. What was sent last stays known: the next request is compared with it.

@@ -82,10 +82,9 @@ func (m *Manager) prepareWithin(ctx context.Context, history []Message) (*Reques
 		return nil, d.overflow()
 	}
 	if report != nil {
-		m.ledger.breaker = breaker{}
-		return m.commitCompaction(d, report), nil
+		return m.commitCompaction(d, report, closeBreaker)
 	}
-	return m.commit(d), nil
+	return m.commit(d)
 }
 
 // begins does what is to be done ahead of a compaction. It says whether the manager may have moved on.
@@ -116,8 +115,7 @@ func (m *Manager) compactAndCommit(ctx context.Context, d *draft) (*Request, err
 	compacted, report, err := m.compact(ctx, d, m.opts.Summarizer, "", false)
 	switch {
 	case err == nil && compacted.fit():
-		m.ledger.breaker = breaker{}
-		return m.commitCompaction(compacted, report), nil
+		return m.commitCompaction(compacted, report, closeBreaker)
 	case err == nil:
 		return nil, compacted.overflow()
 	case ctx.Err() != nil:
@@ -139,7 +137,7 @@ func (m *Manager) noteFailure(err error, d *draft) {
 // estimates may be too low is no reason to lose what a digest does not hold.
 func (m *Manager) withoutSummary(ctx context.Context, d *draft) (*Request, error) {
 	if next := m.draft(d.history, m.ledger.checkpoint); next.tokens() <= next.budget && next.fit() {
-		return m.commit(next), nil
+		return m.commit(next)
 	}
 	return m.digestAndCommit(ctx, d)
 }
@@ -151,9 +149,7 @@ func (m *Manager) digestAndCommit(ctx context.Context, failed *draft) (*Request,
 	grown := failed.plainTokens() - m.ledger.breaker.total
 	d, report, err := m.compact(ctx, m.draft(failed.history, failed.base), Digest(), "", false)
 	if err == nil && d.fit() {
-		r := m.commitCompaction(d, report)
-		m.ledger.breaker.total = d.plainTokens() - grown
-		return r, nil
+		return m.commitCompaction(d, report, func(l *ledger) { l.breaker.total = d.plainTokens() - grown })
 	}
 	if err != nil {
 		d = m.draft(failed.history, m.ledger.checkpoint)
@@ -161,7 +157,7 @@ func (m *Manager) digestAndCommit(ctx context.Context, failed *draft) (*Request,
 	if !d.fit() {
 		return nil, d.overflow()
 	}
-	return m.commit(d), nil
+	return m.commit(d)
 }
 
 // mayReplaceDigest says that it is time to ask for the summary that a digest stands in for, though the request fits: the
@@ -186,8 +182,7 @@ func (m *Manager) replaceDigest(ctx context.Context, d *draft) (*Request, error)
 	m.ledger.run.asksOnce = true
 	compacted, report, err := m.compact(ctx, d, m.opts.Summarizer, "", false)
 	if err == nil && compacted.fit() {
-		m.ledger.breaker = breaker{}
-		return m.commitCompaction(compacted, report), nil
+		return m.commitCompaction(compacted, report, closeBreaker)
 	}
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("winnow: waiting for a summary: %w", context.Cause(ctx))
@@ -200,7 +195,7 @@ func (m *Manager) replaceDigest(ctx context.Context, d *draft) (*Request, error)
 	if !next.fit() {
 		return nil, next.overflow()
 	}
-	return m.commit(next), nil
+	return m.commit(next)
 }
 
 // errNoGain: the summary is not smaller than what it stands for.
@@ -278,17 +273,24 @@ func (m *Manager) tellApart(cp *checkpoint, v *view) {
 	}
 }
 
+// closeBreaker is for a summarizer that works.
+func closeBreaker(l *ledger) { l.breaker = breaker{} }
+
 // commitCompaction is commit for a draft that has a new checkpoint.
-func (m *Manager) commitCompaction(d *draft, report *Compaction) *Request {
-	m.ledger.cache, m.ledger.flushed = nil, false
-	m.forgetBackground()
-	r := m.commit(d)
-	if report.Degraded {
-		m.ledger.digestAt = d.plainTokens()
+func (m *Manager) commitCompaction(d *draft, report *Compaction, also ...func(l *ledger)) (*Request, error) {
+	r, err := m.commit(d, append(also, func(l *ledger) {
+		l.cache, l.flushed = nil, false
+		if report.Degraded {
+			l.digestAt = d.plainTokens()
+		}
+	})...)
+	if err != nil {
+		return nil, err
 	}
+	m.forgetBackground()
 	report.TokensAfter = r.Tokens
 	r.Compaction = report
 	m.opts.Logger.Info("winnow: compacted", "tokens_before", report.TokensBefore, "tokens_after", report.TokensAfter,
 		"first_kept", report.FirstKept, "calls", report.Calls, "degraded", report.Degraded)
-	return r
+	return r, nil
 }

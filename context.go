@@ -59,10 +59,16 @@ func (m *Manager) Prepare(ctx context.Context, history []Message) (*Request, err
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if t := &m.ledger.tail; t.known {
-		if r := t.request(); r != nil && m.extend(history, r) {
-			t.share(r)
-			r.Messages, r.History, r.Edits = clip(r.Messages), clip(r.History), slices.Clip(r.Edits)
-			return r, nil
+		if r := t.request(); r != nil {
+			done, err := m.extend(history, r)
+			if err != nil {
+				return nil, err
+			}
+			if done {
+				t.share(r)
+				r.Messages, r.History, r.Edits = clip(r.Messages), clip(r.History), slices.Clip(r.Edits)
+				return r, nil
+			}
 		}
 	}
 	return m.prepare(ctx, history)
@@ -138,8 +144,7 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 		undo()
 		return nil, err
 	}
-	m.ledger.breaker = breaker{}
-	return m.commitCompaction(d, report), nil
+	return m.commitCompaction(d, report, closeBreaker)
 }
 
 // Cold says that the provider's cache is expected to hold nothing of the last request: none was made yet, the last
@@ -199,16 +204,26 @@ func (m *Manager) budgetBy(a *accounting) int {
 	return budget
 }
 
-// commit makes d what was sent last, and returns the request.
-func (m *Manager) commit(d *draft) *Request {
-	r := d.request()
-	if before := len(m.ledger.sent); r.FirstChanged < before {
-		m.opts.Logger.Info("winnow: what was sent is rewritten", "first_changed", r.FirstChanged, "messages_before", before,
-			"messages", len(r.Messages), "tokens_before", m.ledger.tokens, "tokens", r.Tokens, "edits", len(d.made), "cold", d.isCold())
+// commit makes d what was sent last, and returns the request. also changes the ledger with it. The error is that of
+// Options.Journal; nothing has changed then.
+func (m *Manager) commit(d *draft, also ...func(l *ledger)) (*Request, error) {
+	r, sent := d.request(), m.ledger.sent
+	tokens, cold := m.ledger.tokens, d.isCold()
+	err := m.journaled(true, func() {
+		m.ledger.record(d)
+		m.ledger.bytes = r.Bytes
+		m.ledger.recordTail(d, r)
+		for _, change := range also {
+			change(&m.ledger)
+		}
+	})
+	if err != nil {
+		return nil, err
 	}
-	m.ledger.record(d)
-	m.ledger.bytes = r.Bytes
-	m.ledger.recordTail(d, r)
+	if r.FirstChanged < len(sent) {
+		m.opts.Logger.Info("winnow: what was sent is rewritten", "first_changed", r.FirstChanged, "messages_before", len(sent),
+			"messages", len(r.Messages), "tokens_before", tokens, "tokens", r.Tokens, "edits", len(d.made), "cold", cold)
+	}
 	d.logRejected()
-	return r
+	return r, nil
 }

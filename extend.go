@@ -80,7 +80,11 @@ var idSeed = maphash.MakeSeed()
 func (m *Manager) PrepareInto(ctx context.Context, history []Message, r *Request) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !m.extend(history, r) {
+	done, err := m.extend(history, r)
+	if err != nil {
+		return err
+	}
+	if !done {
 		next, err := m.prepare(ctx, history)
 		if err != nil {
 			return err
@@ -91,19 +95,20 @@ func (m *Manager) PrepareInto(ctx context.Context, history []Message, r *Request
 	return nil
 }
 
-// extend is the short way. It is false, and nothing has happened, if the long one has to be taken.
-func (m *Manager) extend(history []Message, r *Request) bool {
+// extend is the short way. It is false, and nothing has happened, if the long one has to be taken. The error is that of
+// Options.Journal.
+func (m *Manager) extend(history []Message, r *Request) (done bool, err error) {
 	l := &m.ledger
 	t := &l.tail
 	x := &l.index
 	if m.background != nil || l.attempt != nil || !t.known || !t.complete || t.changes != x.changes || len(history) < t.history || len(history) == 0 {
-		return false
+		return false, nil
 	}
 	if !t.isPlain && (len(r.Messages) != len(l.sent) || baseOf(r.Messages) != t.messages || !t.keepsAll && (len(r.History) != t.keptLen || baseOf(r.History) != t.kept)) {
-		return false
+		return false, nil
 	}
 	if !x.goesOn(history) {
-		return false
+		return false, nil
 	}
 	x.learn(history, m.opts.Estimator)
 	added := history[t.history:]
@@ -115,10 +120,15 @@ func (m *Manager) extend(history []Message, r *Request) bool {
 		d.budget = m.budgetBy(&d.accounting)
 	}
 	if !d.mayExtend(added) || !d.addToTail(added) {
-		return false
+		return false, nil
 	}
-	d.commitTail(added, r)
-	return true
+	kept := *r
+	if err := m.journaled(false, func() { d.commitTail(added, r) }); err != nil {
+		*r = kept
+		return false, err
+	}
+	d.logRejected()
+	return true, nil
 }
 
 // mayExtend says that nothing is due that needs a look at the whole list.
@@ -213,7 +223,6 @@ func (d *draft) commitTail(added []Message, r *Request) {
 	r.Degraded = l.checkpoint != nil && l.checkpoint.degraded
 	l.sentAt, l.tokens, l.estimate, l.bytes, l.accounting = d.now, r.Tokens, d.view.total, r.Bytes, d.accounting
 	l.run.begin()
-	d.logRejected()
 }
 
 func (t *tail) remember(r *Request) {

@@ -29,6 +29,7 @@ type ledger struct {
 	refusals    int      // by the provider, of the whole conversation
 	run         recovery // what was tried since the last Prepare
 	attempt     *attempt // a run of Recover whose end is not known; nil: none
+	journal     journal
 }
 
 // place is a message of the history: which one, and its index in the history when that was found out.
@@ -119,7 +120,7 @@ func (l *ledger) record(d *draft) {
 	}
 	maps.Copy(l.projections, d.made)
 	from := d.firstChanged()
-	l.sent = l.sent[:from]
+	l.sent, l.journal.sent = l.sent[:from], min(l.journal.sent, from)
 	for i := from; i < len(d.view.messages); i++ {
 		l.sent = append(l.sent, d.view.sentKey(i))
 	}

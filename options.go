@@ -59,6 +59,7 @@ type Options struct {
 	Thinking     ThinkingPolicy   // what an epoch does with the thinking of older turns (ThinkingKept)
 	MaxBytes     int              // limit of the request body in bytes; 0: none. A larger body loses its oldest images down to half of it, then its oldest results down to 0.7, so that the next requests fit too
 	ErrorMatcher ErrorMatcher     // the host's own reading of the provider's errors, before [ClassifyError]'s (nil: none)
+	Journal      Journal          // writes down what changes, before a request is returned (nil: none)
 	Now          func() time.Time // the clock (nil: [time.Now])
 	Logger       *slog.Logger     // decisions, never text of the conversation (nil: none)
 }

@@ -78,9 +78,11 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 		}
 		if next != nil {
 			m.opts.Logger.Info("winnow: recovering from an overflow", "rung", rung.name, "refused_tokens", l.refused, "tokens", next.tokens())
-			r := l.commit(next)
-			r.Rung = rung.name
-			return r, nil
+			r, err := l.commit(next)
+			if err == nil {
+				r.Rung = rung.name
+			}
+			return r, err
 		}
 	}
 	return nil, l.giveUp(cause)
@@ -257,7 +259,7 @@ func failureReason(err error) string {
 	return "summarizer"
 }
 
-func (l *ladder) commit(d *draft) *Request {
+func (l *ladder) commit(d *draft) (*Request, error) {
 	if d.checkpoint != l.manager.ledger.checkpoint && l.report != nil {
 		return l.manager.commitCompaction(d, l.report)
 	}

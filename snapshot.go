@@ -26,6 +26,7 @@ type snapshot struct {
 	Refusals   int             `json:"refusals,omitempty"`
 	DigestAt   int             `json:"digestAt,omitempty"`
 	Attempt    *savedAttempt   `json:"attempt,omitempty"`
+	Deltas     int             `json:"deltas,omitempty"` // that Options.Journal was given
 	savedState
 }
 
@@ -119,14 +120,8 @@ type savedCheckpoint struct {
 func (m *Manager) Snapshot() ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	l := &m.ledger
-	s := snapshot{
-		Winnow: snapshotVersion, SentAt: l.sentAt, Tokens: l.tokens, Estimate: l.estimate, Accounting: l.accounting.saved(), Bytes: l.bytes, Body: l.body,
-		Refusals: l.refusals, DigestAt: l.digestAt, Attempt: l.attempt.saved(), savedState: l.state().saved(),
-	}
-	for _, k := range l.sent {
-		s.Sent = append(s.Sent, hex.EncodeToString(k[:]))
-	}
+	s := m.ledger.head()
+	s.Sent, s.Edits = hexKeys(m.ledger.sent), savedEdits(m.ledger.projections)
 	b, err := json.Marshal(s)
 	if err != nil {
 		return nil, fmt.Errorf("winnow: Snapshot: %w", err)
@@ -134,18 +129,24 @@ func (m *Manager) Snapshot() ([]byte, error) {
 	return b, nil
 }
 
-// Restore takes the state of a manager with the same options. The next request then has the bytes that it
-// would have had there. Data that is no snapshot, or of a version that is not known, is an error; the
-// manager is then as it was before.
-func (m *Manager) Restore(state []byte) error {
-	var s snapshot
-	if err := json.Unmarshal(state, &s); err != nil {
-		return fmt.Errorf("winnow: Restore: %w", err)
+// head is the snapshot without the keys of what was sent and without edits: what does not grow with the history.
+func (l *ledger) head() snapshot {
+	u := l.undoable()
+	u.projections = nil
+	return snapshot{
+		Winnow: snapshotVersion, SentAt: l.sentAt, Tokens: l.tokens, Estimate: l.estimate, Accounting: l.accounting.saved(),
+		Bytes: l.bytes, Body: l.body, Refusals: l.refusals, DigestAt: l.digestAt, Attempt: l.attempt.saved(),
+		Deltas: l.journal.deltas, savedState: u.saved(),
 	}
-	if s.Winnow != snapshotVersion {
-		return fmt.Errorf("winnow: Restore: no snapshot of version %d", snapshotVersion)
-	}
-	l, err := s.ledger()
+}
+
+// Restore takes the state of a manager with the same options: what Snapshot returned, and the deltas that
+// Options.Journal was given since then, in their order. Deltas that the state holds already are skipped; an empty state
+// stands for a new manager. The next request then has the bytes that it would have had there. Data that is no snapshot,
+// or of a version that is not known, is an error, and so is a delta that does not follow the one before it. The manager
+// is then as it was before.
+func (m *Manager) Restore(state []byte, deltas ...[]byte) error {
+	l, err := restored(state, deltas)
 	if err != nil {
 		return fmt.Errorf("winnow: Restore: %w", err)
 	}
@@ -155,6 +156,30 @@ func (m *Manager) Restore(state []byte) error {
 	l.index = m.ledger.index
 	m.ledger = l
 	return nil
+}
+
+// restored returns the ledger that state and deltas tell of.
+func restored(state []byte, deltas [][]byte) (ledger, error) {
+	s := snapshot{Winnow: snapshotVersion}
+	if len(state) > 0 || len(deltas) == 0 {
+		s.Winnow = 0
+		if err := json.Unmarshal(state, &s); err != nil {
+			return ledger{}, err
+		}
+	}
+	if s.Winnow != snapshotVersion {
+		return ledger{}, fmt.Errorf("no snapshot of version %d", snapshotVersion)
+	}
+	for i, text := range deltas {
+		if err := s.add(text); err != nil {
+			return ledger{}, fmt.Errorf("delta %d of %d: %w", i+1, len(deltas), err)
+		}
+	}
+	l, err := s.ledger()
+	if err == nil {
+		l.journal = l.journalFrom(s.Deltas)
+	}
+	return l, err
 }
 
 // reader reads the parts of a snapshot and collects what is wrong with them.
@@ -236,16 +261,31 @@ func (u undo) saved() savedState {
 		TurnStart: u.turnStart.saved(), Look: savedLook{u.look.at, u.look.next}, Flushed: u.flushed, Checkpoint: u.checkpoint.saved(),
 		Guess: u.guess.saved(), BodyGuess: u.body.saved(),
 	}
-	for _, k := range u.refused {
-		s.Refused = append(s.Refused, hex.EncodeToString(k[:]))
-	}
-	if len(u.projections) > 0 {
-		s.Edits = make(map[string]savedEdit, len(u.projections))
-	}
-	for k, p := range u.projections {
-		s.Edits[hex.EncodeToString(k[:])] = savedEdit{hex.EncodeToString(p.key[:]), saveParts(p.sent()), p.tokens, p.op, p.reason}
-	}
+	s.Refused, s.Edits = hexKeys(u.refused), savedEdits(u.projections)
 	return s
+}
+
+func savedEdits(projections map[key]*projection) map[string]savedEdit {
+	if len(projections) == 0 {
+		return nil
+	}
+	edits := make(map[string]savedEdit, len(projections))
+	for k, p := range projections {
+		edits[hex.EncodeToString(k[:])] = p.saved()
+	}
+	return edits
+}
+
+func (p *projection) saved() savedEdit {
+	return savedEdit{hex.EncodeToString(p.key[:]), saveParts(p.sent()), p.tokens, p.op, p.reason}
+}
+
+func hexKeys(keys []key) []string {
+	var texts []string
+	for _, k := range keys {
+		texts = append(texts, hex.EncodeToString(k[:]))
+	}
+	return texts
 }
 
 func (a *attempt) saved() *savedAttempt {
