@@ -204,7 +204,7 @@ func (s *sentence) isTokens() bool {
 // holds says that the other side of the relation is what somebody has room for: "longer than this provider serves".
 func (s *sentence) holds() bool {
 	for k := max(s.rel, 0); k < len(s.ts); k++ {
-		if holds(s.ts[k].s) || s.ts[k].s == "process" {
+		if s.ts[k].role&rHolds != 0 || s.ts[k].s == "process" {
 			return true
 		}
 	}
@@ -404,7 +404,7 @@ func (s *sentence) declaresBytes() bool {
 		if t.isNum && s.at(i+1).role&rBytes != 0 {
 			sizes++
 		}
-		taken = taken || holds(t.s)
+		taken = taken || t.role&rHolds != 0
 	}
 	return sizes > 1 && taken
 }

@@ -90,7 +90,7 @@ func (c *counts) behind(ts []token, i int) count {
 		return countDelta // "3200 tokens over the limit", "512 tokens beyond the limit of 8192"
 	case t.role&rOver != 0, t.role&rMore != 0, t.role&rToo != 0, t.s == "over", t.s == "above", t.s == ">":
 		return countTotal
-	case t.role&rMax != 0, t.s == "window", holds(t.s), t.s == "of" && k+1 < len(ts) && ts[k+1].role&rContext != 0:
+	case t.role&rMax != 0, t.role&rHolds != 0, t.s == "window", t.s == "of" && k+1 < len(ts) && ts[k+1].role&rContext != 0:
 		return countLimit
 	}
 	return countNone
@@ -106,16 +106,6 @@ func numberFrom(ts []token, i, n int) int32 {
 	return 0
 }
 
-// holds says that a model has room for what is named next: "can take 8192", "only reads 8192".
-func holds(w string) bool {
-	switch w {
-	case "hold", "holds", "take", "reads", "handle", "handles", "supports", "accepts", "allows", "permits", "serves", "processes",
-		"accepte", "acepta", "admite", "aceita", "accetta", "permite", "erlaubt", "unterstützt", "akzeptiert":
-		return true
-	}
-	return false
-}
-
 // negated says that the verb at k is denied: what a model "cannot handle" is what was sent.
 func negated(ts []token, k int) bool {
 	switch wordBefore(ts, k) {
@@ -125,22 +115,13 @@ func negated(ts []token, k int) bool {
 	return false
 }
 
-// isLeft says that a word tells how much room there still is, which is no size of a window.
-func isLeft(w string) bool {
-	switch w {
-	case "left", "leaves", "leaving", "remaining", "remain", "remains", "available", "free", "unused", "spare":
-		return true
-	}
-	return false
-}
-
 // leftBehind says that the words from k on tell that a number is what is left: "1500 tokens of context remain".
 func leftBehind(ts []token, k int) bool {
 	for end := k + 4; k < end && k < len(ts) && !ts[k].isNum && !ts[k].sign; k++ {
 		switch t := ts[k]; {
-		case t.s == "leaves", t.s == "leaving", t.role&(rOver|rMore|rThan|rToo) != 0, holds(t.s):
+		case t.s == "leaves", t.s == "leaving", t.role&(rOver|rMore|rThan|rToo|rHolds) != 0:
 			return false
-		case isLeft(t.s):
+		case t.role&rLeft != 0:
 			return true
 		}
 	}
@@ -151,74 +132,139 @@ func leftBehind(ts []token, k int) bool {
 func (c *counts) before(ts []token, i int) count {
 	weak := countNone
 	for k := i - 1; k >= 0 && k >= i-9; k-- {
-		t := ts[k]
+		t := &ts[k]
 		switch {
-		case t.isNum || t.sign && endsSentence(t.s), (t.s == ":" || t.s == "{") && weak != countNone:
+		case t.isNum:
 			return weak
-		case t.role&rInput != 0 && k == i-2 && isSign(ts, i-1, "="):
-			return countInput
-		case t.s == ">" && isSign(ts, k-1, "-"):
-			weak = countInput // "too long -> 140000"
-			continue
-		case t.s == "room" && k > 0 && ts[k-1].role&rOutput != 0:
-			continue // "answer room (500)"
-		case t.s == "sum" && k+1 < len(ts) && ts[k+1].s == "of":
-			continue // "the sum of prompt (30000) and …"
-		case t.s == "current" && k > 0 && ts[k-1].s == "of":
-			continue // "the max length of current question is 20000"
-		case t.role&rActual != 0 && k > 0 && (ts[k-1].s == "model" || ts[k-1].s == "models"):
-			return countLimit // "the model takes 8192"
-		case isLeft(t.s) && k >= i-4 && !(t.s == "available" && isSign(ts, k-1, ">")):
-			return countIgnored
-		case t.s == "least":
-			c.atLeast = true
-		case t.role&rField != 0 && k >= i-2:
-			return countIgnored
-		case t.s == "minimum" || t.s == "draft" || t.s == "used" || t.s == "least":
-			return countNone
-		case t.s == "by" && k == i-1:
-			return countDelta
-		case t.s == "only" && k == i-1:
-			return countLimit
-		case t.s == "take" && k > 0 && (ts[k-1].s == "would" || ts[k-1].s == "will"):
-			return countTotal
-		}
-		if t.s == "(" && weak != countNone && k > 0 && ts[k-1].role&rOver != 0 {
-			return weak // "contextOverflow(tokens: 9100, limit: 8192)"
-		}
-		if t.role&(rContext|rCapacity|rLength|rMax) != 0 && ofWhatIsLeft(ts, k) {
-			return countIgnored // "available context: 512"
-		}
-		if kind := beforeAnswer(ts, k, i); kind != countNone {
-			return kind
-		}
-		switch {
-		case t.role&rMax != 0 && k+1 < len(ts) && ts[k+1].role&rOutput != 0:
-			continue // "input and maximum output tokens (35000)"
-		case t.role&rMax != 0 && isPlus(ts, k-1):
-			return countOutput // "prompt (5000) + max tokens (4096)"
-		case t.role&rOver != 0 && ts[k+1].s == "by":
-			weak = countInput // "exceeded by a request with 20000"
-		case beforeLimit(ts, k, i):
-			return countLimit
-		case t.s == "total" || t.s == "sum" || t.s == "requested" || t.s == "totals" || t.s == "requires" || t.s == "needs":
-			return countTotal
-		case t.role&rActual != 0:
-			return countInput
-		case t.role&(rInput|rLength|rToken|rRequest|rCapacity) != 0:
-			weak = countInput
-		}
-		if kind := beforeWide(t.s); kind != countNone {
-			return kind
+		case t.sign:
+			if kind, decided := beforeSign(ts, k, &weak); decided {
+				return kind
+			}
+		case t.role == 0:
+			if kind, decided := c.beforePlain(ts, k, i); decided {
+				return kind
+			}
+		default:
+			if kind, decided := beforeWord(ts, k, i, &weak); decided {
+				return kind
+			}
 		}
 	}
 	return weak
 }
 
+// beforeSign reads the sign at k before a number.
+func beforeSign(ts []token, k int, weak *count) (kind count, decided bool) {
+	switch sign := ts[k].s; sign {
+	case ".", ";", "!", "?":
+		return *weak, true
+	case ":", "{":
+		return *weak, *weak != countNone
+	case "(":
+		return *weak, *weak != countNone && k > 0 && ts[k-1].role&rOver != 0 // "contextOverflow(tokens: 9100, limit: 8192)"
+	case "<":
+		return countLimit, true
+	case ">":
+		if !isSign(ts, k-1, "-") {
+			return countLimit, true
+		}
+		*weak = countInput // "too long -> 140000"
+	}
+	return countNone, false
+}
+
+// beforePlain reads the word at k, which has no role, before the number at i.
+func (c *counts) beforePlain(ts []token, k, i int) (kind count, decided bool) {
+	switch w := ts[k].s; w {
+	case "least":
+		c.atLeast = true
+	case "minimum", "draft":
+		return countNone, true
+	case "by":
+		return countDelta, k == i-1
+	case "over", "above", "within":
+		return countLimit, true
+	case "to":
+		return countLimit, k > 0 && ts[k-1].s == "up"
+	default:
+		kind = beforeWide(w)
+		return kind, kind != countNone
+	}
+	return countNone, false
+}
+
+// beforeWord reads the word at k before the number at i. A word that only hints at what is counted goes into weak.
+func beforeWord(ts []token, k, i int, weak *count) (kind count, decided bool) {
+	t := &ts[k]
+	switch {
+	case t.role&rInput != 0 && k == i-2 && isSign(ts, i-1, "="):
+		return countInput, true
+	case isPartOfName(ts, k):
+		return countNone, false
+	case t.role&rActual != 0 && k > 0 && (ts[k-1].s == "model" || ts[k-1].s == "models"):
+		return countLimit, true // "the model takes 8192"
+	case t.role&rLeft != 0 && k >= i-4 && !(t.s == "available" && isSign(ts, k-1, ">")):
+		return countIgnored, true
+	case t.role&rField != 0 && k >= i-2:
+		return countIgnored, true
+	case t.s == "used":
+		return countNone, true
+	case t.s == "only" && k == i-1:
+		return countLimit, true
+	case t.s == "take" && k > 0 && (ts[k-1].s == "would" || ts[k-1].s == "will"):
+		return countTotal, true
+	case t.role&(rContext|rCapacity|rLength|rMax) != 0 && ofWhatIsLeft(ts, k):
+		return countIgnored, true // "available context: 512"
+	}
+	if kind := beforeAnswer(ts, k, i); kind != countNone {
+		return kind, true
+	}
+	switch {
+	case t.role&rMax != 0 && k+1 < len(ts) && ts[k+1].role&rOutput != 0: // "input and maximum output tokens (35000)"
+	case t.role&rMax != 0 && isPlus(ts, k-1):
+		return countOutput, true // "prompt (5000) + max tokens (4096)"
+	case t.role&rOver != 0 && ts[k+1].s == "by":
+		*weak = countInput // "exceeded by a request with 20000"
+	case beforeLimit(ts, k, i):
+		return countLimit, true
+	case t.role&rActual != 0:
+		if isTotal(t.s) {
+			return countTotal, true
+		}
+		return countInput, true
+	case t.role&(rInput|rLength|rToken|rRequest|rCapacity) != 0:
+		*weak = countInput
+	}
+	return countNone, false
+}
+
+// isTotal says that a word is said of prompt and answer together.
+func isTotal(w string) bool {
+	switch w {
+	case "total", "totals", "sum", "requested", "requires", "needs":
+		return true
+	}
+	return false
+}
+
+// isPartOfName says that the word at k belongs to the name of what is counted and tells nothing by itself: "answer room
+// (500)", "the sum of prompt (30000) and …", "the max length of current question is 20000".
+func isPartOfName(ts []token, k int) bool {
+	switch ts[k].s {
+	case "room":
+		return k > 0 && ts[k-1].role&rOutput != 0
+	case "sum":
+		return k+1 < len(ts) && ts[k+1].s == "of"
+	case "current":
+		return k > 0 && ts[k-1].s == "of"
+	}
+	return false
+}
+
 // ofWhatIsLeft says that the word before the k-th makes it one of what is left. What a prompt is larger than, or what
 // is available at all, is a window: "exceeds the available context size".
 func ofWhatIsLeft(ts []token, k int) bool {
-	if k == 0 || !isLeft(ts[k-1].s) {
+	if k == 0 || ts[k-1].role&rLeft == 0 {
 		return false
 	}
 	if ts[k-1].s != "available" {
@@ -236,20 +282,14 @@ func ofWhatIsLeft(ts []token, k int) bool {
 func beforeLimit(ts []token, k, i int) bool {
 	t := ts[k]
 	switch {
-	case t.role&(rMax|rContext) != 0, holds(t.s) && !negated(ts, k):
+	case t.role&(rMax|rContext) != 0, t.role&rHolds != 0 && !negated(ts, k):
 		return true
 	case t.role&rThan != 0:
 		return k >= i-4 && !isSign(ts, i-1, ":")
 	case t.role&rOver != 0:
 		return k >= i-4
 	}
-	switch t.s {
-	case "<", ">", "over", "above", "window", "room", "within", "range", "most":
-		return true
-	case "to":
-		return k > 0 && ts[k-1].s == "up"
-	}
-	return false
+	return t.s == "window" || t.s == "room" || t.s == "range" || t.s == "most"
 }
 
 // beforeAnswer reads the answer's words before the number at i: its own room, or the last part of a sum's name.

@@ -25,6 +25,7 @@ const (
 	pArrayLong                       // "array too long"
 	pResets                          // "resets": a budget does, some time
 	pFlagged                         // "flagged": a policy is in the way
+	pPace                            // "too quickly", "slow down", "in the last minute": how fast requests came
 )
 
 // phraseAt returns the phrases that the word at i belongs to.
@@ -50,6 +51,13 @@ func phraseAt(ts []token, i int) phrase {
 		return pTimeout | when(before("client") || before("request"), pTimedOut)
 	case "flagged", "moderation":
 		return pFlagged
+	case "quickly", "fast", "often", "frequently", "frequent":
+		return when(i > 0 && ts[i-1].role&rToo != 0, pPace)
+	case "slow":
+		return when(next("down"), pPace)
+	case "last", "past", "previous":
+		behind := tokenAt(ts, i+1)
+		return when(behind.role&rTime != 0 || behind.isNum && tokenAt(ts, i+2).role&rTime != 0, pPace)
 	case "resets":
 		return pResets
 	case "usage":

@@ -15,7 +15,7 @@ import (
 // ask for roles that stand together in one sentence.
 
 // role is a set of meanings.
-type role uint32
+type role uint64
 
 const (
 	rInput    role = 1 << iota // what is sent: prompt, input, conversation
@@ -48,16 +48,18 @@ const (
 	rDay                       // day, month: a quota
 	rQuota                     // quota, billing
 	rSkip                      // a small word between the others
+	rHolds                     // what a model does with all that it has room for: accepts, allows, supports
+	rLeft                      // what room there still is, which is no size of a window: left, remaining, available
 	rHint                      // a word of a longer phrase that some rule looks for in the text
 )
 
 // token is a word, a number or a sign.
 type token struct {
 	s     string
+	role  role
 	n     int32 // the value of a number
 	isNum bool
 	sign  bool
-	role  role
 }
 
 // segment is one text: a message, a code, or what stands around them.

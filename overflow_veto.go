@@ -133,7 +133,7 @@ func vetoRates(s *segment) verdict {
 	if !s.wide && s.roles&(rRate|rPer|rQuota|rDay|rHint|rToken) == 0 && !s.hasAll(rBig|rRequest) && !s.hasAll(rToo|rRequest) && !exhausted {
 		return vetoNone
 	}
-	rate, perMinute := false, false
+	rate, perMinute := s.says&pPace != 0, false
 	quota := s.says&pUsageLimit != 0 || exhausted || s.says&pCost != 0 && s.has("budget")
 	for i := range s.tokens {
 		t := &s.tokens[i]
@@ -145,7 +145,6 @@ func vetoRates(s *segment) verdict {
 		switch {
 		case t.role&rRate != 0,
 			t.s == "rate" && (next.role&(rCapacity|rMax) != 0 || s.says&pUsage != 0 || s.isRateOf(i)),
-			t.role&rHint != 0 && s.tellsPace(i),
 			t.role&rPer != 0 && (next.role&rTime != 0 || next.isNum && s.after(i+1).role&rTime != 0),
 			t.role&rToken != 0 && i+2 < len(s.tokens) && s.tokens[i+1].s == "/" && (s.tokens[i+2].s == "s" || s.tokens[i+2].role&rTime != 0), // tokens/s
 			t.role&rBig != 0 && (t.s == "many" || t.s == "viele" || t.s == "много") && next.role&rRequest != 0,
@@ -187,24 +186,6 @@ func deniesWide(s string) bool {
 func (s *segment) isRateOf(i int) bool {
 	of := rRequest | rToken | rInput
 	return i > 0 && s.tokens[i-1].role&of != 0 || s.after(i).s == "of" && s.after(i+1).role&of != 0
-}
-
-// tellsPace says that the word at i tells how fast requests came: "too quickly", "slow down", "in the last minute".
-func (s *segment) tellsPace(i int) bool {
-	before := token{}
-	if i > 0 {
-		before = s.tokens[i-1]
-	}
-	switch s.tokens[i].s {
-	case "quickly", "fast", "often", "frequently", "frequent":
-		return before.role&rToo != 0
-	case "slow":
-		return s.after(i).s == "down"
-	case "last", "past", "previous":
-		next := s.after(i)
-		return next.role&rTime != 0 || next.isNum && s.after(i+1).role&rTime != 0
-	}
-	return false
 }
 
 // answered finds tokens that were billed for an answer: what was answered was not refused.

@@ -69,8 +69,15 @@ func roleOf(w string) role {
 // sideRole is the second half of the dictionary: units, fields, and what rules an overflow out.
 func sideRole(w string) role {
 	switch w {
-	case "must", "should", "cannot", "can", "expected", "only", "supports", "support", "up", "range", "darf":
+	case "must", "should", "cannot", "can", "expected", "only", "support", "up", "range", "darf":
 		return rMust
+	case "supports":
+		return rMust | rHolds
+	case "hold", "holds", "take", "reads", "handle", "handles", "accepts", "allows", "permits", "serves", "processes",
+		"accepte", "acepta", "admite", "aceita", "accetta", "permite", "erlaubt", "unterstützt", "akzeptiert":
+		return rHolds
+	case "left", "leaves", "leaving", "remaining", "remain", "remains", "available", "free", "unused", "spare":
+		return rLeft
 	case "byte", "bytes", "mb", "mib", "kb", "kib", "gb", "gib", "megabytes", "kilobytes", "octets":
 		return rBytes
 	case "character", "characters", "char", "chars", "zeichen", "caracteres", "caractères", "символов":
