@@ -159,7 +159,12 @@ func readFile(t testing.TB, path ...string) string {
 // golden compares got with a file below testdata/golden.
 func golden(t testing.TB, name, got string) {
 	t.Helper()
-	path := filepath.Join("testdata", "golden", name)
+	goldenFile(t, filepath.Join("testdata", "golden", name), got)
+}
+
+// goldenFile compares got with a file; with -update it writes it.
+func goldenFile(t testing.TB, path, got string) {
+	t.Helper()
 	if *update {
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
