@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/internal/ascii"
 )
 
 // longValue is a text of n lines that names one thing.
@@ -218,7 +220,7 @@ func FuzzShortenJSON(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		checkShorten(t, raw)
-		if saves := shorteningSaves(raw); saves > 0 && json.Valid(raw) && isASCII(string(raw)) {
+		if saves := shorteningSaves(raw); saves > 0 && json.Valid(raw) && ascii.Only(string(raw)) {
 			_, ok := shortenJSON(raw, nameSet{})
 			require.True(t, ok, "it was to save %d tokens", saves)
 		}

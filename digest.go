@@ -3,6 +3,8 @@ package winnow
 import (
 	"context"
 	"math"
+
+	"github.com/winnowgo/winnow/internal/ascii"
 )
 
 // Digest returns the summarizer that needs no LLM. It quotes: the user's requests and rules, decisions,
@@ -66,12 +68,12 @@ func digestUnits(s string) int {
 	for i := 0; i < len(s); {
 		start := i
 		switch c := s[i]; {
-		case byteClass[c]&classAlpha != 0:
-			for i++; i < len(s) && byteClass[s[i]]&classLower != 0; i++ {
+		case ascii.Class[c]&ascii.Alpha != 0:
+			for i++; i < len(s) && ascii.Class[s[i]]&ascii.Lower != 0; i++ {
 			}
 			n += 1 + max(0, i-start-2)/5
-		case byteClass[c] == classDigit:
-			for i++; i < len(s) && byteClass[s[i]] == classDigit; i++ {
+		case ascii.Class[c] == ascii.Digit:
+			for i++; i < len(s) && ascii.Class[s[i]] == ascii.Digit; i++ {
 			}
 			n += (i - start + 2) / 3
 		case c == ' ':
@@ -81,7 +83,7 @@ func digestUnits(s string) int {
 			}
 			n++
 		default:
-			for i++; i < len(s) && s[i] < 0x80 && s[i] != ' ' && byteClass[s[i]]&(classAlpha|classDigit) == 0; i++ {
+			for i++; i < len(s) && s[i] < 0x80 && s[i] != ' ' && ascii.Class[s[i]]&(ascii.Alpha|ascii.Digit) == 0; i++ {
 			}
 			n += (i - start + 1) / 2
 		}

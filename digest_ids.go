@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/winnowgo/winnow/internal/ascii"
 )
 
 // idSource says where an identifier was mentioned.
@@ -210,7 +212,7 @@ func eachWithin(id string, f func(s string)) {
 		return
 	}
 	for i := 1; i < len(id); i++ { // the ends of a path
-		if byteClass[id[i-1]]&(classSlash|classJoint) != 0 {
+		if ascii.Class[id[i-1]]&(ascii.Slash|ascii.Joint) != 0 {
 			f(id[i:])
 		}
 	}

@@ -3,6 +3,8 @@ package winnow
 import (
 	"slices"
 	"strings"
+
+	"github.com/winnowgo/winnow/internal/ascii"
 )
 
 // wordList says what a sentence is about. It is a list and not a pattern because it looks at all text of a
@@ -95,7 +97,7 @@ func beginsWithWord(s, w string) bool {
 	return s == "" || !wordByte(s[0])
 }
 
-func wordByte(c byte) bool { return byteClass[c]&(classAlpha|classDigit|classUnderscore) != 0 }
+func wordByte(c byte) bool { return ascii.Class[c]&(ascii.Alpha|ascii.Digit|ascii.Underscore) != 0 }
 
 var (
 	ruleWords = newWordList(

@@ -1,5 +1,7 @@
 package winnow
 
+import "github.com/winnowgo/winnow/internal/ascii"
+
 // text returns what s costs, in 1/costScale of a token. It reads s once, eight bytes at a time where
 // they are ASCII, allocates nothing, and takes any bytes.
 func (t *costs) text(s string) int64 {
@@ -43,12 +45,12 @@ func (t *costs) text(s string) int64 {
 func (t *costs) ascii(s string, last uint64) (n int, cost int64, _ uint64) {
 	prev, doubled := last&127, last&0x80
 	for n+8 <= len(s) {
-		w := loadWord(s, n)
-		if w&nonASCII != 0 {
+		w := ascii.LoadWord(s, n)
+		if w&ascii.NonASCII != 0 {
 			break
 		}
-		v := w<<8 | prev                                   // the byte before each byte of w
-		same := ^((w ^ v) + 0x7f7f7f7f7f7f7f7f) & nonASCII // the high bit of each byte that equals the one before it
+		v := w<<8 | prev                                         // the byte before each byte of w
+		same := ^((w ^ v) + 0x7f7f7f7f7f7f7f7f) & ascii.NonASCII // the high bit of each byte that equals the one before it
 		prev = w >> 56
 		v |= same<<8 | doubled
 		w |= same

@@ -147,7 +147,7 @@ func tailMatters(end string) bool {
 	if t := strings.TrimRight(end, " \t\r\n"); strings.HasSuffix(t, "}") || strings.HasSuffix(t, "]") {
 		return true // the end of a structure often holds counts, cursors, a status
 	}
-	return endWords.in(end) || !isASCII(end) && containsAny(end, endSigns...)
+	return endWords.in(end) || hasSign(end, endSigns)
 }
 
 // errorLines returns lines of s that carry an error, at most room characters of them: the first ones,

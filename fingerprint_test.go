@@ -83,7 +83,7 @@ func fingerprintOutputs(t *testing.T, h hash.Hash) {
 }
 
 func fingerprintErrors(t *testing.T, h hash.Hash) {
-	data, err := os.ReadFile("testdata/overflow/invented.jsonl")
+	data, err := os.ReadFile("internal/overflow/testdata/invented.jsonl")
 	require.NoError(t, err)
 	for line := range strings.Lines(string(data)) {
 		var v struct{ Text string }

@@ -1,6 +1,10 @@
 package winnow
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/winnowgo/winnow/internal/ascii"
+)
 
 import "strings"
 
@@ -18,40 +22,14 @@ const (
 	identifierKinds
 )
 
-// Classes of bytes. A byte of no class ends a token.
-const (
-	classLower = 1 << iota
-	classUpper
-	classDigit
-	classUnderscore
-	classSlash
-	classDot
-	classDash
-	classJoint // parts of a URL, and what joins key=value, host:port, a@b
-	classAlpha = classLower | classUpper
-)
-
-// byteClass is a table: the scanner looks at every byte of a history.
-var byteClass = [256]uint8{
-	'a': classLower, 'b': classLower, 'c': classLower, 'd': classLower, 'e': classLower, 'f': classLower, 'g': classLower, 'h': classLower, 'i': classLower,
-	'j': classLower, 'k': classLower, 'l': classLower, 'm': classLower, 'n': classLower, 'o': classLower, 'p': classLower, 'q': classLower, 'r': classLower,
-	's': classLower, 't': classLower, 'u': classLower, 'v': classLower, 'w': classLower, 'x': classLower, 'y': classLower, 'z': classLower,
-	'A': classUpper, 'B': classUpper, 'C': classUpper, 'D': classUpper, 'E': classUpper, 'F': classUpper, 'G': classUpper, 'H': classUpper, 'I': classUpper,
-	'J': classUpper, 'K': classUpper, 'L': classUpper, 'M': classUpper, 'N': classUpper, 'O': classUpper, 'P': classUpper, 'Q': classUpper, 'R': classUpper,
-	'S': classUpper, 'T': classUpper, 'U': classUpper, 'V': classUpper, 'W': classUpper, 'X': classUpper, 'Y': classUpper, 'Z': classUpper,
-	'0': classDigit, '1': classDigit, '2': classDigit, '3': classDigit, '4': classDigit, '5': classDigit, '6': classDigit, '7': classDigit, '8': classDigit, '9': classDigit,
-	'_': classUnderscore, '/': classSlash, '~': classSlash, '.': classDot, '-': classDash,
-	':': classJoint, '=': classJoint, '?': classJoint, '&': classJoint, '#': classJoint, '%': classJoint, '+': classJoint, '$': classJoint, '@': classJoint,
-}
-
 // scanToken emits the identifiers in a token and says whether there were any.
 func scanToken(token string, all uint8, emit func(string, identifierKind)) bool {
-	if all&classJoint == 0 {
+	if all&ascii.Joint == 0 {
 		return scanWord(token, all, emit)
 	}
 	if k := strings.Index(token, "://"); k > 0 {
 		begin := k
-		for begin > 0 && byteClass[token[begin-1]]&classAlpha != 0 {
+		for begin > 0 && ascii.Class[token[begin-1]]&ascii.Alpha != 0 {
 			begin--
 		}
 		url := strings.TrimRight(token[begin:], ".:-?#=&+@$%")
@@ -62,13 +40,13 @@ func scanToken(token string, all uint8, emit func(string, identifierKind)) bool 
 	}
 	found := false
 	for i := 0; i < len(token); {
-		if byteClass[token[i]]&classJoint != 0 && token[i] != '@' {
+		if ascii.Class[token[i]]&ascii.Joint != 0 && token[i] != '@' {
 			i++
 			continue
 		}
-		end, class := i+1, byteClass[token[i]]
-		for end < len(token) && byteClass[token[end]]&classJoint == 0 {
-			class |= byteClass[token[end]]
+		end, class := i+1, ascii.Class[token[i]]
+		for end < len(token) && ascii.Class[token[end]]&ascii.Joint == 0 {
+			class |= ascii.Class[token[end]]
 			end++
 		}
 		piece := token[i:end]
@@ -79,7 +57,7 @@ func scanToken(token string, all uint8, emit func(string, identifierKind)) bool 
 			emit(strings.TrimRight(piece, "./-"), kindPath)
 			found = true
 		default:
-			found = scanWord(piece[1:], class&^classJoint, emit) || found
+			found = scanWord(piece[1:], class&^ascii.Joint, emit) || found
 		}
 		i = end
 	}
@@ -96,18 +74,18 @@ func scanWord(w string, all uint8, emit func(string, identifierKind)) bool {
 	switch {
 	case digits == 0 && upper == 0 && lower == 0:
 		return false
-	case all&classSlash != 0 && strings.ContainsAny(w, "/~"):
+	case all&ascii.Slash != 0 && strings.ContainsAny(w, "/~"):
 		return !commonWords.has(w) && scanPath(w, all, emit)
 	case upper+lower == 0:
 		return scanNumber(w, digits, emit)
 	case digits == 0 && lower == len(w):
 		return false
-	case all&classDot != 0 && strings.IndexByte(w, '.') > 0:
+	case all&ascii.Dot != 0 && strings.IndexByte(w, '.') > 0:
 		return scanDotted(w, all, emit)
 	}
 	kind, ok := wordKind(w, digits, upper, lower)
 	if !ok {
-		if all&classDash != 0 && strings.IndexByte(w, '-') > 0 {
+		if all&ascii.Dash != 0 && strings.IndexByte(w, '-') > 0 {
 			return eachPiece(w, '-', all, emit)
 		}
 		return false
@@ -125,7 +103,7 @@ func trimToken(w string) string {
 		w = w[1:]
 	}
 	w = strings.TrimPrefix(w, "./")
-	for len(w) > 0 && byteClass[w[len(w)-1]]&(classDot|classDash|classSlash) != 0 {
+	for len(w) > 0 && ascii.Class[w[len(w)-1]]&(ascii.Dot|ascii.Dash|ascii.Slash) != 0 {
 		w = w[:len(w)-1]
 	}
 	return w
@@ -133,7 +111,7 @@ func trimToken(w string) string {
 
 func countClasses(w string) (digits, upper, lower int) {
 	for i := range len(w) {
-		c := int(byteClass[w[i]])
+		c := int(ascii.Class[w[i]])
 		lower, upper, digits = lower+c&1, upper+c>>1&1, digits+c>>2&1
 	}
 	return digits, upper, lower
@@ -175,9 +153,9 @@ func eachPiece(w string, separator byte, all uint8, emit func(string, identifier
 		if k < 0 {
 			k = len(w)
 		}
-		class := all &^ classSlash
+		class := all &^ ascii.Slash
 		if separator == '.' || separator == '-' {
-			class &^= classDot
+			class &^= ascii.Dot
 		}
 		if k >= 4 && scanWord(w[:k], class, emit) {
 			found = true
@@ -200,7 +178,7 @@ func scanNumber(w string, digits int, emit func(string, identifierKind)) bool {
 	case dashes > 0 && dots == 0 && len(w) == 10 && dashes == 2: // a date says when, not what
 		return false
 	case dashes > 0:
-		return eachPiece(w, '-', classDigit|classDot, emit)
+		return eachPiece(w, '-', ascii.Digit|ascii.Dot, emit)
 	case dots > 0 && (digits >= 5 || dots >= 2 && digits >= 3), dots == 0 && digits >= 4:
 		emit(w, kindNumber)
 		return true
@@ -219,7 +197,7 @@ func wordKind(w string, digits, upper, lower int) (identifierKind, bool) {
 		return kindHash, true
 	case dashes > 0:
 		head, tail, _ := strings.Cut(w, "-")
-		if upperWord(head) && len(head) >= 2 && tail != "" && byteClass[tail[0]] == classDigit { // CVE-2026-1, OPS-48
+		if upperWord(head) && len(head) >= 2 && tail != "" && ascii.Class[tail[0]] == ascii.Digit { // CVE-2026-1, OPS-48
 			return kindError, true
 		}
 		return kindHash, digits >= 3 && len(w) >= 10 // web-7f9c4d
@@ -229,7 +207,7 @@ func wordKind(w string, digits, upper, lower int) (identifierKind, bool) {
 		return kindError, true
 	case digits >= 4 && len(w) >= 12:
 		return kindHash, true
-	case digits > 0 && byteClass[w[0]] == classDigit && units.has(strings.TrimLeft(w, "0123456789")):
+	case digits > 0 && ascii.Class[w[0]] == ascii.Digit && units.has(strings.TrimLeft(w, "0123456789")):
 		return kindNumber, true
 	case strings.IndexByte(inner, '_') > 0, strings.HasPrefix(w, "__") && len(inner) >= 3:
 		if strings.HasPrefix(inner, "ERR") || strings.Contains(inner, "ERROR") {
@@ -247,7 +225,7 @@ func wordKind(w string, digits, upper, lower int) (identifierKind, bool) {
 
 func upperWord(s string) bool {
 	for i := range len(s) {
-		if byteClass[s[i]] != classUpper {
+		if ascii.Class[s[i]] != ascii.Upper {
 			return false
 		}
 	}
@@ -257,7 +235,7 @@ func upperWord(s string) bool {
 // hasHump says that an upper-case letter follows a lower-case one.
 func hasHump(w string) bool {
 	for i := 1; i < len(w); i++ {
-		if byteClass[w[i]] == classUpper && byteClass[w[i-1]] == classLower {
+		if ascii.Class[w[i]] == ascii.Upper && ascii.Class[w[i-1]] == ascii.Lower {
 			return true
 		}
 	}

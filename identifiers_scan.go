@@ -3,6 +3,8 @@ package winnow
 import (
 	"math/bits"
 	"strings"
+
+	"github.com/winnowgo/winnow/internal/ascii"
 )
 
 // How identifiers are found in a text: most of it is plain words, which are skipped eight bytes at a time.
@@ -15,7 +17,7 @@ const maxIdentifier = 256
 func scanIdentifiers(s string, emit func(id string, kind identifierKind)) {
 	read := 0 // what was taken for part of a token or an escape
 	for i := skipPlain(s, 0); i < len(s); i = skipPlain(s, i) {
-		class := byteClass[s[i]]
+		class := ascii.Class[s[i]]
 		if class == 0 {
 			switch s[i] {
 			case '\\': // an escape, not a letter of the next word
@@ -23,7 +25,7 @@ func scanIdentifiers(s string, emit func(id string, kind identifierKind)) {
 				read = i
 			case '`': // a plain word is one where it is quoted
 				start := plainStart(s, read, i)
-				if word := s[start:i]; start > 0 && s[start-1] == '`' && quotedSymbol(word, classLower, '`') {
+				if word := s[start:i]; start > 0 && s[start-1] == '`' && quotedSymbol(word, ascii.Lower, '`') {
 					emit(word, kindSymbol)
 				}
 				i++
@@ -36,17 +38,17 @@ func scanIdentifiers(s string, emit func(id string, kind identifierKind)) {
 		}
 		start, all := plainStart(s, read, i), class
 		if start < i {
-			all |= classLower
+			all |= ascii.Lower
 		}
 		for i++; i < len(s); i++ {
-			if class = byteClass[s[i]]; class == 0 {
+			if class = ascii.Class[s[i]]; class == 0 {
 				break
 			}
 			all |= class
 		}
 		read = i
 		token := s[start:i]
-		if all == classDigit {
+		if all == ascii.Digit {
 			scanNumber(token, len(token), emit)
 			continue
 		}
@@ -63,15 +65,15 @@ func scanIdentifiers(s string, emit func(id string, kind identifierKind)) {
 func skipPlain(s string, i int) int {
 	const ones = 0x0101010101010101
 	for ; i+8 <= len(s); i += 8 {
-		w := loadWord(s, i)
-		low := w &^ nonASCII
+		w := ascii.LoadWord(s, i)
+		low := w &^ ascii.NonASCII
 		letter := (low + (0x80-'a')*ones) &^ (low + (0x7F-'z')*ones) // the high bit of each byte
 		space := ^((low ^ ' '*ones) + 0x7F*ones)
-		if odd := (^(letter | space) | w) & nonASCII; odd != 0 {
+		if odd := (^(letter | space) | w) & ascii.NonASCII; odd != 0 {
 			return i + bits.TrailingZeros64(odd)/8
 		}
 	}
-	for i < len(s) && (s[i] == ' ' || byteClass[s[i]] == classLower) {
+	for i < len(s) && (s[i] == ' ' || ascii.Class[s[i]] == ascii.Lower) {
 		i++
 	}
 	return i
@@ -79,7 +81,7 @@ func skipPlain(s string, i int) int {
 
 // plainStart returns where the lower-case letters in front of s[i] begin, at or behind from.
 func plainStart(s string, from, i int) int {
-	for i > from && byteClass[s[i-1]] == classLower {
+	for i > from && ascii.Class[s[i-1]] == ascii.Lower {
 		i--
 	}
 	return i
@@ -96,10 +98,10 @@ func quoteAround(s string, start, end int) byte {
 }
 
 func quotedSymbol(token string, all uint8, quote byte) bool {
-	if len(token) < 3 || len(token) > 64 || all&classAlpha == 0 {
+	if len(token) < 3 || len(token) > 64 || all&ascii.Alpha == 0 {
 		return false
 	}
-	return quote == '`' || all&(classDigit|classDash|classDot|classUnderscore) != 0 || all&classUpper != 0 && all&classLower != 0
+	return quote == '`' || all&(ascii.Digit|ascii.Dash|ascii.Dot|ascii.Underscore) != 0 || all&ascii.Upper != 0 && all&ascii.Lower != 0
 }
 
 // cjkQuoted emits the short text in the CJK quotes that s begins with and returns how far it read.

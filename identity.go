@@ -5,6 +5,8 @@ import (
 	"hash"
 	"math/bits"
 	"unsafe"
+
+	"github.com/winnowgo/winnow/internal/ascii"
 )
 
 // How the manager recognises a message that it has seen before.
@@ -95,9 +97,9 @@ func glance(m *Message) uint64 {
 		}
 		mix(uint64(uintptr(unsafe.Pointer(unsafe.StringData(s)))))
 		if len(s) >= 8 {
-			mix(loadWord(s, 0))
-			mix(loadWord(s, len(s)/2-4))
-			mix(loadWord(s, len(s)-8))
+			mix(ascii.LoadWord(s, 0))
+			mix(ascii.LoadWord(s, len(s)/2-4))
+			mix(ascii.LoadWord(s, len(s)-8))
 		} else {
 			mix(uint64(s[0])<<16 | uint64(s[len(s)/2])<<8 | uint64(s[len(s)-1]))
 		}
@@ -167,7 +169,7 @@ func closeLook(m *Message) uint32 {
 			at ^= at >> 29
 			at *= 0xbf58476d1ce4e5b9
 			position, _ := bits.Mul64(at, uint64(len(s)-7))
-			hi, lo := bits.Mul64(h^loadWord(s, int(position)), 0x9e3779b97f4a7c15)
+			hi, lo := bits.Mul64(h^ascii.LoadWord(s, int(position)), 0x9e3779b97f4a7c15)
 			h = hi ^ lo + 1
 		}
 	}

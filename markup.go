@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/winnowgo/winnow/internal/ascii"
 )
 
 // Text that a model could take for markup: a tag of the frame that it stands in, a role, a control token of
@@ -59,10 +61,10 @@ func escapeMarkup(s string) string {
 func nextOdd(s string, i int) int {
 	const ones = 0x0101010101010101
 	for ; i+8 <= len(s); i += 8 {
-		w := loadWord(s, i)
+		w := ascii.LoadWord(s, i)
 		angle, square := w^'<'*ones, w^'['*ones
 		// The tests may also mark a byte above one that they are right about, and no other.
-		if odd := (w | (w-' '*ones)&^w | (angle-ones)&^angle | (square-ones)&^square) & nonASCII; odd != 0 {
+		if odd := (w | (w-' '*ones)&^w | (angle-ones)&^angle | (square-ones)&^square) & ascii.NonASCII; odd != 0 {
 			return i + bits.TrailingZeros64(odd)/8
 		}
 	}

@@ -1,6 +1,10 @@
 package winnow
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/winnowgo/winnow/internal/overflow"
+)
 
 // ErrorClass says what kind of refusal a provider's error is, and so what helps against it.
 type ErrorClass string
@@ -43,123 +47,43 @@ type ErrorMatcher func(err error) (ErrorInfo, bool)
 // An answer cap that is too high is ErrorOther: no shorter history helps. The text is read by rules for
 // families of wordings, in time linear in its length; it never panics.
 func ClassifyError(err error) ErrorInfo {
-	return diagnose(err).info()
+	return infoOf(overflow.Diagnose(err, isOwn))
 }
 
-// diagnosis is all that was read from an error. The recovery ladder needs more of it than ErrorInfo has:
-// what is in bytes must be shrunk in bytes, and where the room for the answer is what does not fit, a
-// caller can lower that instead.
-type diagnosis struct {
-	class  ErrorClass
-	unit   sizeUnit
-	size   int  // what the provider counted, in unit; 0 if it did not say
-	limit  int  // what it allows, in unit; 0 if it did not say
-	output int  // the tokens of it that are reserved for the answer; 0 if it did not say
-	rate   int  // of a rate limit: the tokens per minute; 0 if it did not say
-	final  bool // an *OverflowError of this package: all that could be tried was
+// isOwn says that an error is this package's own, whose numbers are estimates and not a provider's.
+func isOwn(err error) bool {
+	_, ok := err.(*OverflowError)
+	return ok || err == ErrOverflow
 }
 
-// sizeUnit is what a provider counts.
-type sizeUnit uint8
-
-const (
-	unitTokens sizeUnit = iota
-	unitChars
-	unitBytes
-)
-
-func (d diagnosis) info() ErrorInfo {
-	if d.class != ErrorOverflow || d.unit != unitTokens {
-		return ErrorInfo{Class: d.class}
+func infoOf(d overflow.Diagnosis) ErrorInfo {
+	if d.Class != overflow.ClassOverflow || d.Unit != overflow.UnitTokens {
+		return ErrorInfo{Class: ErrorClass(d.Class)}
 	}
-	return ErrorInfo{Class: d.class, Tokens: d.size, Limit: d.limit}
+	return ErrorInfo{Class: ErrorOverflow, Tokens: d.Size, Limit: d.Limit}
 }
 
-// diagnoseWith is diagnose with the user's rules first. A matcher that panics is a matcher that did not
-// match: an error path is no place to crash in.
-func diagnoseWith(err error, matcher ErrorMatcher) (d diagnosis) {
+// diagnose asks the user's rules first.
+func diagnose(err error, matcher ErrorMatcher) overflow.Diagnosis {
 	if err == nil {
-		return diagnosis{}
+		return overflow.Diagnosis{}
 	}
 	if matcher != nil {
-		matched := false
-		try(func() {
-			var info ErrorInfo
-			info, matched = matcher(err)
-			d = diagnosis{class: info.Class, size: max(0, info.Tokens), limit: max(0, info.Limit)}
-		})
-		if matched {
-			return d
+		if info, matched := ask(matcher, err); matched {
+			return overflow.Diagnosis{Class: overflow.Class(info.Class), Size: max(0, info.Tokens), Limit: max(0, info.Limit)}
 		}
 	}
-	return diagnose(err)
+	return overflow.Diagnose(err, isOwn)
 }
 
-// diagnose reads err in the order that the errors of real providers ask for: what Go itself says, the
-// codes that mean one thing, what rules an overflow out, and the families of overflow texts last.
-func diagnose(err error) diagnosis {
-	if err == nil {
-		return diagnosis{}
-	}
-	f := gather(err)
-	switch {
-	case f.cancelled:
-		return diagnosis{}
-	case f.timeout:
-		return diagnosis{class: ErrorTimeout}
-	}
-	r := readings.Get().(*reading)
-	defer r.release()
-	r.read(&f)
-	if f.status == 0 {
-		f.status = r.status()
-	}
-	d := judge(r, f.status)
-	if d.final = f.own; f.own && d.class == ErrorOther {
-		d.class = ErrorOverflow // our own *OverflowError with no provider's error in it
-	}
-	return d
-}
-
-// judge decides between the classes.
-func judge(r *reading, status int) diagnosis {
-	v, bySaying := veto(r, status)
-	if v == vetoGo {
-		return diagnosis{}
-	}
-	if d, ok := singleRequest(r, v); ok {
-		return d
-	}
-	d := match(r, status)
-	if d.class == ErrorOverflow && d.unit == unitTokens && !measure(r, &d) {
-		return diagnosis{} // the answer alone does not fit: an output cap
-	}
-	switch {
-	case v == vetoNone:
-		return d
-	case d.class != ErrorOverflow, v == vetoOther && !(hardCode(r) && !outputCap(r)):
-		return v.diagnosis(r)
-	case hardCode(r):
-		return d // a code that means one thing wins over the status and over the words around it
-	case passedOn(r, v, bySaying, d):
-		return d
-	}
-	return v.diagnosis(r)
-}
-
-// passedOn says that a gateway's status stands around another server's overflow: the status is what the gateway made
-// of the refusal, and to wait would be to wait for ever. Where the words say busy, too, the overflow must come with
-// a limit: "service unavailable: too many tokens" is a server's load.
-func passedOn(r *reading, v verdict, bySaying bool, d diagnosis) bool {
-	switch v {
-	case vetoTimeout:
-		return !bySaying
-	case vetoBusy:
-		return !bySaying || d.limit > 0
-	case vetoRate:
-		return !bySaying && d.limit > 0 && d.size > d.limit && r.names(rContext)
-	}
-	return false
+// ask asks a matcher. One that panics did not match: an error path is no place to crash in.
+func ask(matcher ErrorMatcher, err error) (info ErrorInfo, matched bool) {
+	defer func() {
+		if recover() != nil {
+			info, matched = ErrorInfo{}, false
+		}
+	}()
+	return matcher(err)
 }
 
 // ResponseOverflow tells an overflow from an answer, for providers that do not refuse. stopReason is the

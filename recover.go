@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/winnowgo/winnow/internal/overflow"
 )
 
 // The ladder: what is tried after a provider refused a request, until nothing is left to try.
@@ -49,16 +51,16 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 	if cause == nil {
 		return nil, errors.New("winnow: Recover: no cause")
 	}
-	said := diagnoseWith(cause, m.opts.ErrorMatcher)
+	said := diagnose(cause, m.opts.ErrorMatcher)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	said = m.weigh(said)
-	if !said.isRecoverable() {
+	if !isRecoverable(said) {
 		return nil, fmt.Errorf("winnow: not a context overflow: %w", cause)
 	}
 	l := m.startLadder(history, said)
 	a := &m.ledger.accounting
-	m.opts.Logger.Warn("winnow: the provider refused a request", "class", string(said.class), "tokens", l.refused, "answer_reserve", said.output,
+	m.opts.Logger.Warn("winnow: the provider refused a request", "class", string(said.Class), "tokens", l.refused, "answer_reserve", said.Output,
 		"limit", a.limit, "guessed_limit", a.guess.limit, "body_limit", least(m.toldBody(), a.body.limit), "refusals", m.ledger.refusals)
 	if ctx.Err() != nil { // what was said is true nevertheless
 		return nil, fmt.Errorf("winnow: %w: %w", context.Cause(ctx), cause)
@@ -109,10 +111,10 @@ type proposal struct {
 }
 
 // startLadder learns what the provider said.
-func (m *Manager) startLadder(history []Message, said diagnosis) *ladder {
+func (m *Manager) startLadder(history []Message, said overflow.Diagnosis) *ladder {
 	g := &m.ledger
 	m.beginAttempt(history)
-	l := &ladder{manager: m, history: history, refused: g.tokens, estimate: g.estimate, answer: said.output}
+	l := &ladder{manager: m, history: history, refused: g.tokens, estimate: g.estimate, answer: said.Output}
 	d := m.draft(history, g.checkpoint)
 	if len(g.sent) == 0 { // nothing was prepared: the history as it is was refused
 		l.refused, l.estimate = d.tokens(), addTokens(d.view.total, 1)
@@ -122,7 +124,7 @@ func (m *Manager) startLadder(history []Message, said diagnosis) *ladder {
 	g.run.refusals++
 	g.refusals++
 	g.tail = tail{} // what is known of the limits has changed
-	if said.class == ErrorBytes || said.unit == unitBytes {
+	if said.Class == overflow.ClassBytes || said.Unit == overflow.UnitBytes {
 		l.bytes = max(1, d.bytes())
 		l.learnBody(said)
 	} else {
@@ -318,8 +320,8 @@ func (m *Manager) answered() {
 
 // canRecover says that a smaller request may help against err.
 func (m *Manager) canRecover(err error) bool {
-	said := diagnoseWith(err, m.opts.ErrorMatcher)
+	said := diagnose(err, m.opts.ErrorMatcher)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.weigh(said).isRecoverable()
+	return isRecoverable(m.weigh(said))
 }

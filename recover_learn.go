@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"slices"
+
+	"github.com/winnowgo/winnow/internal/overflow"
 )
 
 // What a refusal teaches: what the provider allows, what it counted, and which requests it does not take.
@@ -40,25 +42,25 @@ func (r *recovery) remember(payload key) {
 
 // weigh holds what was said against the last request. A rate that this request alone exceeds is a limit of its
 // size: waiting never helps. A provider need not say how large it was, the manager knows. The lock is held.
-func (m *Manager) weigh(said diagnosis) diagnosis {
-	if said.class == ErrorRateLimit && said.rate > 0 && m.ledger.tokens > said.rate {
-		return diagnosis{class: ErrorOverflow, limit: said.rate}
+func (m *Manager) weigh(said overflow.Diagnosis) overflow.Diagnosis {
+	if said.Class == overflow.ClassRateLimit && said.Rate > 0 && m.ledger.tokens > said.Rate {
+		return overflow.Diagnosis{Class: overflow.ClassOverflow, Limit: said.Rate}
 	}
 	return said
 }
 
-func (d diagnosis) isRecoverable() bool {
-	return (d.class == ErrorOverflow || d.class == ErrorBytes) && !d.final
+func isRecoverable(d overflow.Diagnosis) bool {
+	return (d.Class == overflow.ClassOverflow || d.Class == overflow.ClassBytes) && !d.Final
 }
 
 // learnBody takes what is allowed in bytes for the limit of bodies from now on.
-func (l *ladder) learnBody(said diagnosis) {
-	limit := said.limit
-	if said.unit != unitBytes {
+func (l *ladder) learnBody(said overflow.Diagnosis) {
+	limit := said.Limit
+	if said.Unit != overflow.UnitBytes {
 		limit = 0
 	}
-	if limit > 0 && said.size > limit { // the provider counts in its own way: the same share of what is counted here
-		limit = shareOf(l.bytes, float64(limit)/float64(said.size))
+	if limit > 0 && said.Size > limit { // the provider counts in its own way: the same share of what is counted here
+		limit = shareOf(l.bytes, float64(limit)/float64(said.Size))
 	}
 	g := &l.manager.ledger
 	if limit > 0 && limit < l.bytes {
@@ -79,14 +81,14 @@ func (l *ladder) shrunk(n int) int {
 }
 
 // learnLimit takes what was counted for a new anchor, and what is allowed for the budget from now on.
-func (l *ladder) learnLimit(said diagnosis) {
+func (l *ladder) learnLimit(said overflow.Diagnosis) {
 	g := &l.manager.ledger
 	a := &g.accounting
-	counted, allowed := said.size-said.output, said.limit-said.output
-	if said.unit != unitTokens {
+	counted, allowed := said.Size-said.Output, said.Limit-said.Output
+	if said.Unit != overflow.UnitTokens {
 		counted, allowed = 0, 0
-		if said.limit > 0 && said.size > said.limit { // characters: the same share of the tokens
-			allowed = shareOf(l.refused, float64(said.limit)/float64(said.size))
+		if said.Limit > 0 && said.Size > said.Limit { // characters: the same share of the tokens
+			allowed = shareOf(l.refused, float64(said.Limit)/float64(said.Size))
 		}
 	}
 	if counted >= shareOf(g.estimate, minRatio) && counted <= addTokens(shareOf(g.estimate, maxRatio), shareOf(l.manager.window, mostHiddenShare)) && len(g.sent) > 0 {
@@ -94,7 +96,7 @@ func (l *ladder) learnLimit(said diagnosis) {
 		l.refused = counted
 	}
 	limit := allowed
-	if said.unit == unitTokens && said.output == 0 { // the answer has to have room in it
+	if said.Unit == overflow.UnitTokens && said.Output == 0 { // the answer has to have room in it
 		limit = allowed - min(l.manager.opts.Reserve, shareOf(max(0, allowed), maxDefaultShare))
 	}
 	isTold := allowed >= shareOf(l.manager.window, leastLimitShare)

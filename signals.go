@@ -2,8 +2,11 @@ package winnow
 
 import (
 	"iter"
+	"slices"
 	"strings"
 	"sync"
+
+	"github.com/winnowgo/winnow/internal/ascii"
 )
 
 // Signs in the output of a tool that its reader must not miss.
@@ -180,7 +183,12 @@ func reportsError(line string) bool {
 			return true
 		}
 	}
-	return !isASCII(line) && containsAny(line, reportSigns...)
+	return hasSign(line, reportSigns)
+}
+
+// hasSign says that one of the signs, none of which is ASCII, stands in a text.
+func hasSign(text string, signs []string) bool {
+	return !ascii.Only(text) && slices.ContainsFunc(signs, func(sign string) bool { return strings.Contains(text, sign) })
 }
 
 // reportsExit says that what follows "exit" names a code other than 0: " code 1", "ed with status: 2".

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/winnowgo/winnow/internal/ascii"
 )
 
 // charCount returns what utf8.RuneCountInString does, many times as fast on the runs of ASCII that tools print.
@@ -12,7 +14,7 @@ func charCount(s string) int {
 	n := 0
 	for len(s) >= step {
 		w := s[:step]
-		if (loadWord(w, 0)|loadWord(w, 8)|loadWord(w, 16)|loadWord(w, 24))&nonASCII == 0 {
+		if (ascii.LoadWord(w, 0)|ascii.LoadWord(w, 8)|ascii.LoadWord(w, 16)|ascii.LoadWord(w, 24))&ascii.NonASCII == 0 {
 			n, s = n+step, s[step:]
 			continue
 		}
@@ -23,32 +25,6 @@ func charCount(s string) int {
 		n, s = n+utf8.RuneCountInString(s[:end]), s[end:]
 	}
 	return n + utf8.RuneCountInString(s)
-}
-
-// nonASCII has the high bit of each byte set.
-const nonASCII = 0x8080808080808080
-
-// loadWord reads the eight bytes of s from index i on. The compiler makes one load of it, as long as the
-// indexes below are constants.
-func loadWord(s string, i int) uint64 {
-	w := s[i : i+8]
-	return uint64(w[0]) | uint64(w[1])<<8 | uint64(w[2])<<16 | uint64(w[3])<<24 |
-		uint64(w[4])<<32 | uint64(w[5])<<40 | uint64(w[6])<<48 | uint64(w[7])<<56
-}
-
-// isASCII says that no byte of s is above 127.
-func isASCII(s string) bool {
-	for ; len(s) >= 8; s = s[8:] {
-		if loadWord(s, 0)&nonASCII != 0 {
-			return false
-		}
-	}
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }
 
 // charsAtLeast says whether s has n characters or more. It reads no further than it must.
@@ -68,7 +44,7 @@ func charsAtLeast(s string, n int) bool {
 // headEnd returns the length in bytes of the first n characters of s, or len(s) if there are fewer.
 func headEnd(s string, n int) int {
 	i := 0
-	for n >= 8 && i+8 <= len(s) && loadWord(s, i)&nonASCII == 0 {
+	for n >= 8 && i+8 <= len(s) && ascii.LoadWord(s, i)&ascii.NonASCII == 0 {
 		i, n = i+8, n-8
 	}
 	for ; n > 0 && i < len(s); n-- {
@@ -85,7 +61,7 @@ func headEnd(s string, n int) int {
 // tailStart returns the index of the last n characters of s, or 0 if there are fewer.
 func tailStart(s string, n int) int {
 	i := len(s)
-	for n >= 8 && i >= 8 && loadWord(s, i-8)&nonASCII == 0 {
+	for n >= 8 && i >= 8 && ascii.LoadWord(s, i-8)&ascii.NonASCII == 0 {
 		i, n = i-8, n-8
 	}
 	for ; n > 0 && i > 0; n-- {

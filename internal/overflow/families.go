@@ -1,4 +1,4 @@
-package winnow
+package overflow
 
 // The families of overflow texts. Each asks for roles within one sentence, in any order unless the order
 // is what tells: what is sent + how it is too much + what it is compared with. No family knows a
@@ -15,7 +15,7 @@ const (
 )
 
 // match runs the families over all texts; the most telling one decides.
-func match(r *reading, status int) diagnosis {
+func match(r *reading, status int) Diagnosis {
 	best := hitNone
 	for i := range r.n {
 		best = max(best, r.segments[i].hit())
@@ -34,17 +34,17 @@ func match(r *reading, status int) diagnosis {
 	}
 	switch best {
 	case hitTokens:
-		return diagnosis{class: ErrorOverflow}
+		return Diagnosis{Class: ClassOverflow}
 	case hitChars:
-		d := diagnosis{class: ErrorOverflow, unit: unitChars}
+		d := Diagnosis{Class: ClassOverflow, Unit: UnitChars}
 		measureSizes(r, &d)
 		return d
 	case hitBytes:
-		d := diagnosis{class: ErrorBytes, unit: unitBytes}
+		d := Diagnosis{Class: ClassBytes, Unit: UnitBytes}
 		measureSizes(r, &d)
 		return d
 	}
-	return diagnosis{}
+	return Diagnosis{}
 }
 
 // outnumbers says that a text gives the size of the prompt and that of the context, in whatever sentences,
@@ -59,7 +59,7 @@ func outnumbers(r *reading) bool {
 			continue
 		}
 		var c counts
-		c.read(s.tokens, unitTokens)
+		c.read(s.tokens, UnitTokens)
 		size := max(c.input, c.total)
 		if c.input > 0 && c.total == 0 {
 			size += c.output

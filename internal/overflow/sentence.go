@@ -1,4 +1,4 @@
-package winnow
+package overflow
 
 // sentence is one sentence with what several families ask for.
 type sentence struct {

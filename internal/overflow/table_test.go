@@ -1,4 +1,4 @@
-package winnow
+package overflow
 
 import (
 	"encoding/json"
@@ -70,9 +70,9 @@ var overflowTexts = []struct {
 	{"text with a colon", "error: n_tokens (5120) > n_ctx (4096)", 5120, 4096},
 }
 
-func TestClassifyErrorInventedOverflows(t *testing.T) {
+func TestDiagnoseInventedOverflows(t *testing.T) {
 	for _, c := range overflowTexts {
-		if got, want := ClassifyError(errors.New(c.text)), (ErrorInfo{ErrorOverflow, c.tokens, c.limit}); got != want {
+		if got, want := classify(errors.New(c.text)), (told{ClassOverflow, c.tokens, c.limit}); got != want {
 			t.Errorf("%s: got %+v, want %+v\n%s", c.why, got, want, c.text)
 		}
 	}
@@ -81,85 +81,85 @@ func TestClassifyErrorInventedOverflows(t *testing.T) {
 var otherTexts = []struct {
 	why  string
 	text string
-	want ErrorClass
+	want Class
 }{
-	{"answer cap", "max_tokens is too large: 100000. This model supports at most 16384 completion tokens", ErrorOther},
-	{"answer cap, range", "Range of max_tokens should be [1, 8192]", ErrorOther},
-	{"answer cap, valid range", "Invalid max_tokens value, the valid range of max_tokens is [1, 8192]", ErrorOther},
-	{"answer cap, camel case", "maxOutputTokens must be less than or equal to 8192 but was 65536", ErrorOther},
-	{"answer cap, range of Gemini", "Unable to submit request because it has a maxOutputTokens value of 100000 but the supported range is from 1 (inclusive) to 65537 (exclusive). Update the value and try again.", ErrorOther},
-	{"answer cap as large as the window", "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens (10 in the messages, 8990 in the completion).", ErrorOther},
-	{"answer cut", "the response exceeded the maximum output length", ErrorOther},
-	{"Azure's rate limit", "Requests to the ChatCompletions_Create Operation have exceeded token rate limit of your current pricing tier. Please retry after 20 seconds.", ErrorRateLimit},
-	{"tokens per minute", "tokens per minute limit exceeded: context too long for your tier", ErrorRateLimit},
-	{"input tokens per minute", "429: exceeded 50,000 input tokens per minute", ErrorRateLimit},
-	{"tokens per day", "Rate limit reached: tokens per day (TPD): Limit 100000, Used 99000, Requested 5000", ErrorQuota},
-	{"credits", "Insufficient credits: this prompt is too long for your balance", ErrorQuota},
-	{"account", "Your account has exceeded its monthly token limit", ErrorQuota},
-	{"daily", "Daily token limit reached", ErrorQuota},
-	{"key", "Invalid API key provided", ErrorAuth},
-	{"access token", "access token is too long", ErrorAuth},
-	{"permission", `{"error":{"code":403,"message":"forbidden"}}`, ErrorAuth},
-	{"overloaded", "The model is overloaded, input queue is full", ErrorOverloaded},
-	{"gateway", "502 Bad Gateway", ErrorOverloaded},
-	{"timeout", "request timed out while the prompt was too long in the queue", ErrorTimeout},
-	{"cancelled as text", "prompt is too long: context canceled", ErrorOther},
-	{"images", "messages.4: image exceeds 5 MB maximum: 5316852 bytes > 5242880 bytes", ErrorOther},
-	{"number of images", "Too many images in request: at most 20 images are allowed", ErrorOther},
-	{"pages", "A maximum of 100 PDF pages may be provided, input has 120", ErrorOther},
-	{"tool name", "tools.0.function.name: name is too long, maximum length is 64", ErrorOther},
-	{"id", "messages[2].tool_call_id exceeds maximum length of 40 characters", ErrorOther},
-	{"number of tools", "Number of tools exceeds the maximum of 128", ErrorOther},
-	{"number of messages", "The number of messages exceeds the maximum of 1000", ErrorOther},
-	{"stop sequences", "stop sequences: at most 4 allowed, input has 5", ErrorOther},
-	{"too short", "Input should have at least 1 token; max 10", ErrorOther},
-	{"cache", "Cached content is too small. It must have at least 4096 tokens", ErrorOther},
-	{"parameter", "temperature must be less than or equal to 2", ErrorOther},
-	{"model", "The model gpt-99 does not exist", ErrorOther},
-	{"JSON that does not parse", "unexpected end of JSON input", ErrorOther},
-	{"a schema too deep", "schema exceeds maximum nesting depth of 5", ErrorOther},
-	{"echo", `{"error":{"message":"bad role"},"messages":[{"role":"usr","content":"prompt is too long: 5 tokens > 4 maximum"}]}`, ErrorOther},
-	{"pydantic's echo", `{"detail":[{"msg":"field required","input":{"messages":"maximum context length is 8192 tokens, you requested 9000"}}]}`, ErrorOther},
-	{"an answer", `{"content":[{"text":"Your input exceeds the context window"}],"stop_reason":"end_turn"}`, ErrorOther},
-	{"the kernel", "write: argument list too long", ErrorOther},
-	{"HTTP header", "431 Request Header Fields Too Large", ErrorOther},
-	{"URL", "414 URI Too Long", ErrorOther},
-	{"network", "dial tcp: lookup api.example.com: no such host", ErrorOther},
-	{"content filter", "The prompt was filtered due to the content policy", ErrorOther},
-	{"bytes", "413 Payload Too Large", ErrorBytes},
-	{"bytes of the request", "Request payload size exceeds the limit: 20971520 bytes.", ErrorBytes},
-	{"megabytes", "request body exceeds the maximum of 32 MB", ErrorBytes},
-	{"gRPC frame", "rpc error: code = ResourceExhausted desc = trying to send message larger than max (5000000 vs. 4194304)", ErrorBytes},
-	{"a proxy's page", "<html><head><title>413 Request Entity Too Large</title></head></html>", ErrorBytes},
-	{"Chinese rate", "请求过于频繁，每分钟 token 数超过限制", ErrorRateLimit},
-	{"Chinese quota", "您的账户余额不足，token 额度已超出", ErrorQuota},
-	{"Chinese answer cap", "max_tokens 超过最大输出长度限制 8192", ErrorOther},
-	{"Korean rate", "분당 토큰 한도를 초과했습니다", ErrorRateLimit},
-	{"database", "ERROR: row is too big: size 8232, maximum size 8160", ErrorOther},
-	{"empty", "", ErrorOther},
-	{"only a status", "400 Bad Request", ErrorOther},
+	{"answer cap", "max_tokens is too large: 100000. This model supports at most 16384 completion tokens", ClassOther},
+	{"answer cap, range", "Range of max_tokens should be [1, 8192]", ClassOther},
+	{"answer cap, valid range", "Invalid max_tokens value, the valid range of max_tokens is [1, 8192]", ClassOther},
+	{"answer cap, camel case", "maxOutputTokens must be less than or equal to 8192 but was 65536", ClassOther},
+	{"answer cap, range of Gemini", "Unable to submit request because it has a maxOutputTokens value of 100000 but the supported range is from 1 (inclusive) to 65537 (exclusive). Update the value and try again.", ClassOther},
+	{"answer cap as large as the window", "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens (10 in the messages, 8990 in the completion).", ClassOther},
+	{"answer cut", "the response exceeded the maximum output length", ClassOther},
+	{"Azure's rate limit", "Requests to the ChatCompletions_Create Operation have exceeded token rate limit of your current pricing tier. Please retry after 20 seconds.", ClassRateLimit},
+	{"tokens per minute", "tokens per minute limit exceeded: context too long for your tier", ClassRateLimit},
+	{"input tokens per minute", "429: exceeded 50,000 input tokens per minute", ClassRateLimit},
+	{"tokens per day", "Rate limit reached: tokens per day (TPD): Limit 100000, Used 99000, Requested 5000", ClassQuota},
+	{"credits", "Insufficient credits: this prompt is too long for your balance", ClassQuota},
+	{"account", "Your account has exceeded its monthly token limit", ClassQuota},
+	{"daily", "Daily token limit reached", ClassQuota},
+	{"key", "Invalid API key provided", ClassAuth},
+	{"access token", "access token is too long", ClassAuth},
+	{"permission", `{"error":{"code":403,"message":"forbidden"}}`, ClassAuth},
+	{"overloaded", "The model is overloaded, input queue is full", ClassOverloaded},
+	{"gateway", "502 Bad Gateway", ClassOverloaded},
+	{"timeout", "request timed out while the prompt was too long in the queue", ClassTimeout},
+	{"cancelled as text", "prompt is too long: context canceled", ClassOther},
+	{"images", "messages.4: image exceeds 5 MB maximum: 5316852 bytes > 5242880 bytes", ClassOther},
+	{"number of images", "Too many images in request: at most 20 images are allowed", ClassOther},
+	{"pages", "A maximum of 100 PDF pages may be provided, input has 120", ClassOther},
+	{"tool name", "tools.0.function.name: name is too long, maximum length is 64", ClassOther},
+	{"id", "messages[2].tool_call_id exceeds maximum length of 40 characters", ClassOther},
+	{"number of tools", "Number of tools exceeds the maximum of 128", ClassOther},
+	{"number of messages", "The number of messages exceeds the maximum of 1000", ClassOther},
+	{"stop sequences", "stop sequences: at most 4 allowed, input has 5", ClassOther},
+	{"too short", "Input should have at least 1 token; max 10", ClassOther},
+	{"cache", "Cached content is too small. It must have at least 4096 tokens", ClassOther},
+	{"parameter", "temperature must be less than or equal to 2", ClassOther},
+	{"model", "The model gpt-99 does not exist", ClassOther},
+	{"JSON that does not parse", "unexpected end of JSON input", ClassOther},
+	{"a schema too deep", "schema exceeds maximum nesting depth of 5", ClassOther},
+	{"echo", `{"error":{"message":"bad role"},"messages":[{"role":"usr","content":"prompt is too long: 5 tokens > 4 maximum"}]}`, ClassOther},
+	{"pydantic's echo", `{"detail":[{"msg":"field required","input":{"messages":"maximum context length is 8192 tokens, you requested 9000"}}]}`, ClassOther},
+	{"an answer", `{"content":[{"text":"Your input exceeds the context window"}],"stop_reason":"end_turn"}`, ClassOther},
+	{"the kernel", "write: argument list too long", ClassOther},
+	{"HTTP header", "431 Request Header Fields Too Large", ClassOther},
+	{"URL", "414 URI Too Long", ClassOther},
+	{"network", "dial tcp: lookup api.example.com: no such host", ClassOther},
+	{"content filter", "The prompt was filtered due to the content policy", ClassOther},
+	{"bytes", "413 Payload Too Large", ClassBytes},
+	{"bytes of the request", "Request payload size exceeds the limit: 20971520 bytes.", ClassBytes},
+	{"megabytes", "request body exceeds the maximum of 32 MB", ClassBytes},
+	{"gRPC frame", "rpc error: code = ResourceExhausted desc = trying to send message larger than max (5000000 vs. 4194304)", ClassBytes},
+	{"a proxy's page", "<html><head><title>413 Request Entity Too Large</title></head></html>", ClassBytes},
+	{"Chinese rate", "请求过于频繁，每分钟 token 数超过限制", ClassRateLimit},
+	{"Chinese quota", "您的账户余额不足，token 额度已超出", ClassQuota},
+	{"Chinese answer cap", "max_tokens 超过最大输出长度限制 8192", ClassOther},
+	{"Korean rate", "분당 토큰 한도를 초과했습니다", ClassRateLimit},
+	{"database", "ERROR: row is too big: size 8232, maximum size 8160", ClassOther},
+	{"empty", "", ClassOther},
+	{"only a status", "400 Bad Request", ClassOther},
 }
 
-func TestClassifyErrorInventedOthers(t *testing.T) {
+func TestDiagnoseInventedOthers(t *testing.T) {
 	for _, c := range otherTexts {
-		if got := ClassifyError(errors.New(c.text)); got != (ErrorInfo{Class: c.want}) {
+		if got := classify(errors.New(c.text)); got != (told{Class: c.want}) {
 			t.Errorf("%s: got %+v, want %q\n%s", c.why, got, c.want, c.text)
 		}
 	}
 }
 
-// TestClassifyErrorConcurrently: one error leaves nothing behind for another, in whatever order they come.
-func TestClassifyErrorConcurrently(t *testing.T) {
+// TestDiagnoseConcurrently: one error leaves nothing behind for another, in whatever order they come.
+func TestDiagnoseConcurrently(t *testing.T) {
 	var group sync.WaitGroup
 	for worker := range 4 {
 		group.Go(func() {
 			for i := range 200 {
 				c := overflowTexts[(i*7+worker)%len(overflowTexts)]
-				if got, want := ClassifyError(errors.New(c.text)), (ErrorInfo{ErrorOverflow, c.tokens, c.limit}); got != want {
+				if got, want := classify(errors.New(c.text)), (told{ClassOverflow, c.tokens, c.limit}); got != want {
 					t.Errorf("%s: got %+v, want %+v", c.why, got, want)
 				}
 				o := otherTexts[(i*5+worker)%len(otherTexts)]
-				if got := ClassifyError(errors.New(o.text)); got != (ErrorInfo{Class: o.want}) {
+				if got := classify(errors.New(o.text)); got != (told{Class: o.want}) {
 					t.Errorf("%s: got %+v", o.why, got)
 				}
 			}
@@ -168,17 +168,17 @@ func TestClassifyErrorConcurrently(t *testing.T) {
 	group.Wait()
 }
 
-// TestClassifyErrorInventedFile classifies the texts of testdata/overflow/invented.jsonl. Its fifteen
+// TestDiagnoseInventedFile classifies the texts of testdata/invented.jsonl. Its fifteen
 // parts were each written before the rules had seen them; the reasons say what is new in a text.
-func TestClassifyErrorInventedFile(t *testing.T) {
-	data, err := os.ReadFile("testdata/overflow/invented.jsonl")
+func TestDiagnoseInventedFile(t *testing.T) {
+	data, err := os.ReadFile("testdata/invented.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(data)) {
 		var c struct {
 			Why, Text     string
-			Class         ErrorClass
+			Class         Class
 			Status        int
 			Tokens, Limit int
 		}
@@ -189,7 +189,7 @@ func TestClassifyErrorInventedFile(t *testing.T) {
 		if c.Status != 0 {
 			err = &statusErr{c.Status, c.Text}
 		}
-		if got, want := ClassifyError(err), (ErrorInfo{c.Class, c.Tokens, c.Limit}); got != want {
+		if got, want := classify(err), (told{c.Class, c.Tokens, c.Limit}); got != want {
 			t.Errorf("%s: got %+v, want %+v\n%s", c.Why, got, want, c.Text)
 		}
 	}

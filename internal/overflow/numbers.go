@@ -1,4 +1,4 @@
-package winnow
+package overflow
 
 // minLimit is the smallest number that is taken for a size: smaller ones are positions, versions, counts.
 const minLimit = 64
@@ -21,7 +21,7 @@ const (
 
 // counts are the numbers of an error; the first of each kind counts.
 type counts struct {
-	unit                               sizeUnit
+	unit                               Unit
 	total, input, output, limit, delta int
 	second                             int  // a second limit
 	left                               int  // the largest number that no word explains
@@ -32,29 +32,29 @@ type counts struct {
 
 // measure fills in the tokens and the limit. It reports false where the room for the answer alone is
 // as large as the window: vLLM refuses that in the words of an overflow, and no shorter prompt helps.
-func measure(r *reading, d *diagnosis) bool {
+func measure(r *reading, d *Diagnosis) bool {
 	var c counts
 	for i := range r.n {
 		if s := &r.segments[i]; !s.code {
-			c.read(s.tokens, unitTokens)
+			c.read(s.tokens, UnitTokens)
 		}
 	}
 	c.settle(r)
 	if c.limit > 0 && c.output >= c.limit && c.input < c.limit {
 		return false
 	}
-	d.size, d.limit, d.output = c.total, c.limit, c.output
-	if d.size == 0 && !c.atLeast {
-		d.size = c.input
+	d.Size, d.Limit, d.Output = c.total, c.limit, c.output
+	if d.Size == 0 && !c.atLeast {
+		d.Size = c.input
 		if c.output > 0 {
-			d.size = c.input + c.output
-			if c.input == 0 || d.size == c.limit+1 {
-				d.size = 0 // half of a sum; or vLLM, which counts no further than one above the limit
+			d.Size = c.input + c.output
+			if c.input == 0 || d.Size == c.limit+1 {
+				d.Size = 0 // half of a sum; or vLLM, which counts no further than one above the limit
 			}
 		}
 	}
 	if c.atLeast {
-		d.size = 0
+		d.Size = 0
 	}
 	return true
 }
@@ -82,19 +82,19 @@ func (c *counts) settle(r *reading) {
 }
 
 // measureSizes fills in sizes in bytes or characters, for the ladder only.
-func measureSizes(r *reading, d *diagnosis) {
+func measureSizes(r *reading, d *Diagnosis) {
 	var c counts
 	for i := range r.n {
 		if s := &r.segments[i]; !s.code {
-			c.read(s.tokens, d.unit)
+			c.read(s.tokens, d.Unit)
 		}
 	}
-	d.size, d.limit = max(c.total, c.input), c.limit
+	d.Size, d.Limit = max(c.total, c.input), c.limit
 }
 
 // read takes the numbers of one text. Where it has said what was counted and what is allowed, one more sentence
 // may name the parts; what comes then is something else.
-func (c *counts) read(ts []token, unit sizeUnit) {
+func (c *counts) read(ts []token, unit Unit) {
 	c.unit = unit
 	more := 2
 	for i := 0; i < len(ts); i++ {
@@ -130,7 +130,7 @@ func (c *counts) read(ts []token, unit sizeUnit) {
 // size is the number at i in the unit that is asked for: megabytes are bytes.
 func (c *counts) size(ts []token, i int) int {
 	n := int(ts[i].n)
-	if c.unit != unitBytes || i+1 >= len(ts) {
+	if c.unit != UnitBytes || i+1 >= len(ts) {
 		return n
 	}
 	switch ts[i+1].s {
@@ -281,18 +281,18 @@ func skipUnit(ts []token, i int) int {
 }
 
 // unitFits says that a number counts what is asked for: characters and bytes are no tokens.
-func unitFits(ts []token, i int, unit sizeUnit) bool {
+func unitFits(ts []token, i int, unit Unit) bool {
 	for k := i + 1; k < len(ts) && k <= i+3; k++ {
 		t := ts[k]
 		switch {
 		case t.sign || t.isNum:
 			return true
 		case t.role&rToken != 0:
-			return unit == unitTokens
+			return unit == UnitTokens
 		case t.role&rChars != 0:
-			return unit == unitChars
+			return unit == UnitChars
 		case t.role&rBytes != 0:
-			return unit == unitBytes
+			return unit == UnitBytes
 		}
 	}
 	return true
@@ -300,9 +300,9 @@ func unitFits(ts []token, i int, unit sizeUnit) bool {
 
 // singleRequest finds a rate limit that one request alone exceeds ("Limit 6000, Requested 12328"):
 // waiting never helps, a smaller request does. Groq and OpenAI.
-func singleRequest(r *reading, v verdict) (diagnosis, bool) {
+func singleRequest(r *reading, v verdict) (Diagnosis, bool) {
 	if v != vetoNone && v != vetoRate && v != vetoQuota {
-		return diagnosis{}, false
+		return Diagnosis{}, false
 	}
 	for i := range r.n {
 		s := &r.segments[i]
@@ -311,10 +311,10 @@ func singleRequest(r *reading, v verdict) (diagnosis, bool) {
 		}
 		limit, requested := numberBehind(s.tokens, "limit"), numberBehind(s.tokens, "requested")
 		if limit >= minLimit && requested > limit && s.roles&(rMedia|rContext) == 0 {
-			return diagnosis{class: ErrorOverflow, size: requested, limit: limit}, true
+			return Diagnosis{Class: ClassOverflow, Size: requested, Limit: limit}, true
 		}
 	}
-	return diagnosis{}, false
+	return Diagnosis{}, false
 }
 
 // tokenRate returns the tokens per minute that a rate limit names ("50,000 input tokens per minute"), 0 if it

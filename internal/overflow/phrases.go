@@ -1,4 +1,4 @@
-package winnow
+package overflow
 
 // Phrases: words that say something only together, and mostly that an error is no overflow. They are found
 // once, where their telling word (one with rHint) is met, instead of by a search for each of them.

@@ -1,4 +1,4 @@
-package winnow
+package overflow
 
 import "strings"
 
@@ -17,20 +17,20 @@ const (
 	vetoTimeout verdict = "timeout" // no answer in time
 )
 
-func (v verdict) diagnosis(r *reading) diagnosis {
+func (v verdict) diagnosis(r *reading) Diagnosis {
 	switch v {
 	case vetoRate:
-		return diagnosis{class: ErrorRateLimit, rate: tokenRate(r)}
+		return Diagnosis{Class: ClassRateLimit, Rate: tokenRate(r)}
 	case vetoQuota:
-		return diagnosis{class: ErrorQuota}
+		return Diagnosis{Class: ClassQuota}
 	case vetoAuth:
-		return diagnosis{class: ErrorAuth}
+		return Diagnosis{Class: ClassAuth}
 	case vetoBusy:
-		return diagnosis{class: ErrorOverloaded}
+		return Diagnosis{Class: ClassOverloaded}
 	case vetoTimeout:
-		return diagnosis{class: ErrorTimeout}
+		return Diagnosis{Class: ClassTimeout}
 	}
-	return diagnosis{}
+	return Diagnosis{}
 }
 
 // veto looks at the status and at each text. The texts go first where they are more exact: a 429 may be

@@ -1,4 +1,4 @@
-package winnow
+package overflow
 
 import (
 	"errors"
@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func FuzzClassifyError(f *testing.F) {
+func FuzzDiagnose(f *testing.F) {
 	for _, c := range overflowTexts {
 		f.Add(c.text, 400)
 	}
@@ -19,14 +19,14 @@ func FuzzClassifyError(f *testing.F) {
 	f.Add(`[{"a":{"b":["`+strings.Repeat(`\\\"{`, 50), 500)
 	f.Fuzz(func(t *testing.T, text string, status int) {
 		for _, err := range []error{errors.New(text), &statusErr{status, text}} {
-			info := ClassifyError(err)
-			if again := ClassifyError(err); again != info {
+			info := classify(err)
+			if again := classify(err); again != info {
 				t.Fatalf("%+v, then %+v", info, again)
 			}
 			if info.Tokens < 0 || info.Limit < 0 || info.Limit > maxLimit || info.Tokens > 64*maxLimit {
 				t.Fatalf("numbers out of range: %+v", info)
 			}
-			if info.Class != ErrorOverflow && (info.Tokens != 0 || info.Limit != 0) {
+			if info.Class != ClassOverflow && (info.Tokens != 0 || info.Limit != 0) {
 				t.Fatalf("numbers of what is no overflow: %+v", info)
 			}
 		}
@@ -58,22 +58,22 @@ func hostileBodies(n int) map[string]string {
 	}
 }
 
-// BenchmarkClassifyErrorHostile classifies bodies of 1 MB and of 4 MB: what is looked for is a cost that grows
+// BenchmarkDiagnoseHostile classifies bodies of 1 MB and of 4 MB: what is looked for is a cost that grows
 // with the square.
-func BenchmarkClassifyErrorHostile(b *testing.B) {
+func BenchmarkDiagnoseHostile(b *testing.B) {
 	for _, size := range []int{1 << 20, 4 << 20} {
 		for name, body := range hostileBodies(size) {
 			b.Run(fmt.Sprintf("%s/%d", name, size), func(b *testing.B) {
 				b.SetBytes(int64(size))
 				for b.Loop() {
-					ClassifyError(errors.New(body))
+					classify(errors.New(body))
 				}
 			})
 		}
 	}
 }
 
-func TestClassifyErrorFindsTheEnds(t *testing.T) {
+func TestDiagnoseFindsTheEnds(t *testing.T) {
 	filler := strings.Repeat("lorem ipsum dolor ", 60_000)
 	catalogued := "prompt is too long: 250000 tokens > 200000 maximum"
 	for name, text := range map[string]string{
@@ -82,7 +82,7 @@ func TestClassifyErrorFindsTheEnds(t *testing.T) {
 		"message": `{"input":"` + filler + `","error":{"message":"` + catalogued + `"}}`,
 		"first":   `{"error":{"message":"` + catalogued + `"},"input":"` + filler + `"}`,
 	} {
-		if got, want := ClassifyError(errors.New(text)), (ErrorInfo{ErrorOverflow, 250000, 200000}); got != want {
+		if got, want := classify(errors.New(text)), (told{ClassOverflow, 250000, 200000}); got != want {
 			t.Errorf("%s: got %+v", name, got)
 		}
 	}
@@ -103,7 +103,7 @@ func realBodies() map[string]string {
 	}
 }
 
-func BenchmarkClassifyError(b *testing.B) {
+func BenchmarkDiagnose(b *testing.B) {
 	body := func(n int) string {
 		head := `POST "https://api.example.com/v1/messages": 400 Bad Request {"type":"error","error":{"type":"invalid_request_error","message":"`
 		text := "This model's maximum context length is 131072 tokens. However, you requested 168754 tokens. "
@@ -125,7 +125,7 @@ func BenchmarkClassifyError(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				ClassifyError(err)
+				classify(err)
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package winnow
+package overflow
 
 import (
 	"math"
@@ -7,11 +7,13 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/winnowgo/winnow/internal/ascii"
 )
 
 // The texts are read as words with a meaning each, not as strings: "Prompt exceeds max length", "your
 // input exceeds the context window" and "message longer than the maximum" differ in every word and say
-// one thing. A word has the roles that it can play in an overflow; the families in overflow_families.go
+// one thing. A word has the roles that it can play in an overflow; the families in families.go
 // ask for roles that stand together in one sentence.
 
 // role is a set of meanings.
@@ -287,20 +289,20 @@ func (s *segment) word(i int) int {
 	for i++; i < len(t) && t[i]-'a' < 26; i++ { // most words are letters alone
 	}
 	for ; i < len(t); i++ {
-		switch c := t[i]; byteClass[c] {
-		case classLower:
+		switch c := t[i]; ascii.Class[c] {
+		case ascii.Lower:
 			continue
-		case classUnderscore:
+		case ascii.Underscore:
 			snake = true
 			continue
-		case classDigit:
+		case ascii.Digit:
 			digit = true
 			continue
-		case classDash:
+		case ascii.Dash:
 			if i+1 < len(t) && isAlnum(t[i+1]) && (digit || t[i+1] <= '9') {
 				continue
 			}
-		case classDot:
+		case ascii.Dot:
 			if digit && i+1 < len(t) && t[i+1] >= '0' && t[i+1] <= '9' {
 				continue
 			}

@@ -1,4 +1,4 @@
-package winnow
+package overflow
 
 import (
 	"bytes"
@@ -26,7 +26,7 @@ type finding struct {
 	codes     []string
 	timeout   bool
 	cancelled bool
-	own       bool // ErrOverflow of this package
+	own       bool // the caller's own refusal
 }
 
 // try runs f and swallows its panic: methods of errors that a host made may fail on nil receivers.
@@ -37,12 +37,12 @@ func try(f func()) {
 
 // gather walks the tree of err, outermost first. It does what errors.Is and errors.As do, but it ends
 // on any tree: a chain may lead back to itself.
-func gather(err error) finding {
+func gather(err error, own func(error) bool) finding {
 	var f finding
 	queue := []error{err}
 	for i := 0; i < len(queue) && i < maxErrorNodes; i++ {
 		node := queue[i]
-		try(func() { f.inspect(node) })
+		try(func() { f.inspect(node, own) })
 		try(func() { queue = append(queue, children(node)...) })
 		if len(queue) > maxErrorNodes {
 			queue = queue[:maxErrorNodes]
@@ -67,10 +67,10 @@ func children(err error) []error {
 }
 
 // inspect adds what one error says itself.
-func (f *finding) inspect(err error) {
-	if _, ok := err.(*OverflowError); ok || err == ErrOverflow {
+func (f *finding) inspect(err error, own func(error) bool) {
+	if own(err) {
 		f.own = true
-		return // its numbers are estimates; what the provider said is what it wraps
+		return
 	}
 	f.goErrors(err)
 	try(func() {

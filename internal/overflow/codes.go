@@ -1,4 +1,4 @@
-package winnow
+package overflow
 
 // What is told by codes, fields and the status instead of by sentences.
 

@@ -1,4 +1,4 @@
-package winnow
+package overflow
 
 import (
 	"strings"

@@ -1,8 +1,10 @@
-package winnow
+package overflow
 
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/winnowgo/winnow/internal/ascii"
 )
 
 // The JSON in a body: what of it is written for a reader, and what counts or names an error.
@@ -127,7 +129,7 @@ func (r *reading) jsonString(key, raw string, nesting int) {
 		isCode = strings.HasSuffix(key, "code") || strings.HasSuffix(key, "type")
 	}
 	if isCode && key != "name" && len(raw) <= maxCodeBytes && !strings.ContainsAny(raw, " \\") {
-		if isASCII(raw) {
+		if ascii.Only(raw) {
 			r.jsonNumber(key, raw)
 			r.addCode(raw)
 			return

@@ -1,8 +1,8 @@
-package winnow
+package overflow
 
 // roleOf is the dictionary. The words are those of the refusals that were collected from some eighty
 // providers, gateways and servers, and their synonyms; those of other European languages stand beside
-// the English ones, scripts without spaces have their own lists in overflow_families.go.
+// the English ones, scripts without spaces have their own lists in wide.go.
 func roleOf(w string) role {
 	switch w {
 	case "prompt", "prompts", "input", "inputs", "messages", "conversation", "conversations", "history", "transcript",

@@ -1,0 +1,38 @@
+package overflow
+
+// Class says what kind of refusal an error is. The values are those of winnow.ErrorClass, which says more of them.
+type Class string
+
+// What a provider's error can be.
+const (
+	ClassOther      Class = ""
+	ClassOverflow   Class = "overflow"
+	ClassBytes      Class = "bytes"
+	ClassRateLimit  Class = "rate_limit"
+	ClassQuota      Class = "quota"
+	ClassAuth       Class = "auth"
+	ClassOverloaded Class = "overloaded"
+	ClassTimeout    Class = "timeout"
+)
+
+// Unit is what a provider counts.
+type Unit uint8
+
+// A limit in characters or bytes is no context window.
+const (
+	UnitTokens Unit = iota
+	UnitChars
+	UnitBytes
+)
+
+// Diagnosis is all that was read from an error. Recovery needs more of it than the class: what is in bytes must be
+// shrunk in bytes, and where the room for the answer is what does not fit, a caller can lower that instead.
+type Diagnosis struct {
+	Class  Class
+	Unit   Unit
+	Size   int  // what the provider counted, in Unit; 0 if it did not say
+	Limit  int  // what it allows, in Unit; 0 if it did not say
+	Output int  // the tokens of it that are reserved for the answer; 0 if it did not say
+	Rate   int  // of a rate limit: the tokens per minute; 0 if it did not say
+	Final  bool // the caller's own refusal is in the chain: all that could be tried was
+}

@@ -1,0 +1,70 @@
+// Package overflow reads what a provider's error says: that a prompt is too long, by how much, or something else.
+package overflow
+
+// Diagnose reads err in the order that the errors of real providers ask for: what Go itself says, the codes that mean
+// one thing, what rules an overflow out, and the families of overflow texts last. own says that an error of the chain
+// is the caller's own refusal: its numbers are estimates, and what the provider said is what it wraps.
+func Diagnose(err error, own func(error) bool) Diagnosis {
+	if err == nil {
+		return Diagnosis{}
+	}
+	f := gather(err, own)
+	switch {
+	case f.cancelled:
+		return Diagnosis{}
+	case f.timeout:
+		return Diagnosis{Class: ClassTimeout}
+	}
+	r := readings.Get().(*reading)
+	defer r.release()
+	r.read(&f)
+	if f.status == 0 {
+		f.status = r.status()
+	}
+	d := judge(r, f.status)
+	if d.Final = f.own; f.own && d.Class == ClassOther {
+		d.Class = ClassOverflow // the caller's own refusal, with no provider's error in it
+	}
+	return d
+}
+
+// judge decides between the classes.
+func judge(r *reading, status int) Diagnosis {
+	v, bySaying := veto(r, status)
+	if v == vetoGo {
+		return Diagnosis{}
+	}
+	if d, ok := singleRequest(r, v); ok {
+		return d
+	}
+	d := match(r, status)
+	if d.Class == ClassOverflow && d.Unit == UnitTokens && !measure(r, &d) {
+		return Diagnosis{} // the answer alone does not fit: an output cap
+	}
+	switch {
+	case v == vetoNone:
+		return d
+	case d.Class != ClassOverflow, v == vetoOther && !(hardCode(r) && !outputCap(r)):
+		return v.diagnosis(r)
+	case hardCode(r):
+		return d // a code that means one thing wins over the status and over the words around it
+	case passedOn(r, v, bySaying, d):
+		return d
+	}
+	return v.diagnosis(r)
+}
+
+// passedOn says that a gateway's status stands around another server's overflow: the status is what the gateway made
+// of the refusal, and to wait would be to wait for ever. Where the words say busy, too, the overflow must come with
+// a limit: "service unavailable: too many tokens" is a server's load.
+func passedOn(r *reading, v verdict, bySaying bool, d Diagnosis) bool {
+	switch v {
+	case vetoTimeout:
+		return !bySaying
+	case vetoBusy:
+		return !bySaying || d.Limit > 0
+	case vetoRate:
+		return !bySaying && d.Limit > 0 && d.Size > d.Limit && r.names(rContext)
+	}
+	return false
+}
