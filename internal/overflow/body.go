@@ -3,46 +3,12 @@ package overflow
 import (
 	"net/url"
 	"strings"
-	"sync"
 )
 
-// What a body is read for. Providers, gateways and SDKs wrap each other's errors: JSON in a text, in a
-// string of a JSON, in a Python repr, in an event of a stream. The scanner takes what looks like JSON
-// wherever it stands, keeps the messages and the codes and drops everything else, above all the request
-// that many validators send back: an echoed prompt may say anything about overflows.
-const (
-	maxCodeBytes  = 80
-	maxSegments   = 16
-	segmentHead   = 1 << 10 // read of the beginning of one text
-	segmentTail   = 1 << 9  // and of its end
-	readingBudget = 12 << 10
-	maxJSONDepth  = 32
-	maxNesting    = 5 // JSON in strings in JSON
-)
-
-// reading is what is known about an error's texts.
-type reading struct {
-	segments   [maxSegments]segment
-	n          int      // of segments
-	tokens     []token  // of all segments
-	buffer     []byte   // for one text
-	codeNumber []string // codes that are numbers
-	budget     int
-	bodyStatus int
-	jsonTokens int // numbers in fields of their own, as llama.cpp has them
-	jsonLimit  int
-}
-
-// readings are kept for the next error: what a reading needs is as large as what it reads.
-var readings = sync.Pool{New: func() any { return &reading{budget: readingBudget} }}
-
-// release forgets the texts and gives the space back.
-func (r *reading) release() {
-	clear(r.tokens)
-	tokens, buffer := r.tokens[:0], r.buffer[:0]
-	*r = reading{budget: readingBudget, tokens: tokens, buffer: buffer}
-	readings.Put(r)
-}
+// A body is scanned for what was written for a reader. Providers, gateways and SDKs wrap each other's errors: JSON in
+// a text, in a string of a JSON, in a Python repr, in an event of a stream. The scanner takes what looks like JSON
+// wherever it stands, keeps the messages and the codes and drops everything else, above all the request that many
+// validators send back: an echoed prompt may say anything about overflows.
 
 // read reads everything that was found in the tree of the error.
 func (r *reading) read(f *finding) {
@@ -202,21 +168,6 @@ func (r *reading) add(text string, code bool) {
 	r.budget -= len(text)
 	r.segments[r.n] = r.lex(text, code)
 	r.n++
-}
-
-// atoi reads a number without a sign; what is absurdly large is none.
-func atoi(s string) (int, bool) {
-	if s == "" || len(s) > 12 {
-		return 0, false
-	}
-	n := 0
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return 0, false
-		}
-		n = n*10 + int(s[i]-'0')
-	}
-	return n, true
 }
 
 func hasPrefixFold(s, prefix string) bool {

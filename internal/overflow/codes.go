@@ -2,20 +2,6 @@ package overflow
 
 // What is told by codes, fields and the status instead of by sentences.
 
-// stringField says whether a field that is too long is one that a shorter history shortens: OpenAI's "Invalid
-// 'input[0].id': string too long".
-func (s *segment) stringField() hit {
-	if s.says&pArrayLong != 0 {
-		return hitNone
-	}
-	for _, field := range [...]string{".text:", ".output:", ".content:", ".arguments:", "prompt:", "input:"} {
-		if s.has(field) {
-			return hitChars
-		}
-	}
-	return hitNone
-}
-
 // hardCode says that a code of the body names the overflow and nothing else.
 func hardCode(r *reading) bool {
 	for i := range r.n {
@@ -46,4 +32,14 @@ func refusesUpload(r *reading) bool {
 		}
 	}
 	return false
+}
+
+// namesPrompt says that some text is about tokens or the prompt, and not only about a request.
+func namesPrompt(r *reading) bool {
+	for i := range r.n {
+		if r.segments[i].wide {
+			return true
+		}
+	}
+	return r.names(rInput|rToken|rContext) || hardNumber(r)
 }

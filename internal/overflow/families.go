@@ -1,98 +1,8 @@
 package overflow
 
-// The families of overflow texts. Each asks for roles within one sentence, in any order unless the order
-// is what tells: what is sent + how it is too much + what it is compared with. No family knows a
-// provider; where one provider's habit is the reason for a rule, its name stands beside it.
-
-// hit is what a sentence says.
-type hit uint8
-
-const (
-	hitNone   hit = iota
-	hitBytes      // the body is too large
-	hitChars      // one text has too many characters
-	hitTokens     // the prompt is too long for the window
-)
-
-// match runs the families over all texts; the most telling one decides.
-func match(r *reading, status int) Diagnosis {
-	best := hitNone
-	for i := range r.n {
-		best = max(best, r.segments[i].hit())
-	}
-	if best < hitTokens && hardNumber(r) {
-		best = hitTokens
-	}
-	if best == hitNone && outnumbers(r) {
-		best = hitTokens
-	}
-	if best == hitTokens && status == 413 && !namesPrompt(r) {
-		best = hitBytes // AWS API Gateway: "Request Too Long"
-	}
-	if best == hitNone && status == 413 && !refusesUpload(r) {
-		best = hitBytes // the status says it all: a proxy's page, an empty body, Copilot's "failed to parse request"
-	}
-	switch best {
-	case hitTokens:
-		return Diagnosis{Class: ClassOverflow}
-	case hitChars:
-		d := Diagnosis{Class: ClassOverflow, Unit: UnitChars}
-		measureSizes(r, &d)
-		return d
-	case hitBytes:
-		d := Diagnosis{Class: ClassBytes, Unit: UnitBytes}
-		measureSizes(r, &d)
-		return d
-	}
-	return Diagnosis{}
-}
-
-// outnumbers says that a text gives the size of the prompt and that of the context, in whatever sentences,
-// and the prompt is the larger one.
-func outnumbers(r *reading) bool {
-	if r.jsonLimit >= minLimit && r.jsonTokens > r.jsonLimit {
-		return true
-	}
-	for i := range r.n {
-		s := &r.segments[i]
-		if s.code || s.roles&rContext == 0 && !s.hasAll(rInput|rToken) || s.roles&(rInput|rToken) == 0 || s.roles&(rMedia|rField|rPer) != 0 {
-			continue
-		}
-		var c counts
-		c.read(s.tokens, UnitTokens)
-		size := max(c.input, c.total)
-		if c.input > 0 && c.total == 0 {
-			size += c.output
-		}
-		if size == 0 && s.roles&rContext != 0 {
-			size = c.leftTokens // "to send 135000 tokens to a model with a context of 131072"
-		}
-		if c.limit >= minLimit && size > c.limit {
-			return true
-		}
-	}
-	return false
-}
-
-// names says that some text has a word of one of these roles.
-func (r *reading) names(roles role) bool {
-	for i := range r.n {
-		if r.segments[i].roles&roles != 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// namesPrompt says that some text is about tokens or the prompt, and not only about a request.
-func namesPrompt(r *reading) bool {
-	for i := range r.n {
-		if r.segments[i].wide {
-			return true
-		}
-	}
-	return r.names(rInput|rToken|rContext) || hardNumber(r)
-}
+// The families of overflow texts. Each asks for roles within one sentence, in any order unless the order is what tells:
+// what is sent + how it is too much + what it is compared with. No family knows a provider; where one provider's habit
+// is the reason for a rule, its name stands beside it.
 
 // hit runs the families over the sentences of one text.
 func (s *segment) hit() hit {
@@ -112,6 +22,20 @@ func (s *segment) hit() hit {
 		start = end + 1
 	}
 	return best
+}
+
+// stringField says whether a field that is too long is one that a shorter history shortens: OpenAI's "Invalid
+// 'input[0].id': string too long".
+func (s *segment) stringField() hit {
+	if s.says&pArrayLong != 0 {
+		return hitNone
+	}
+	for _, field := range [...]string{".text:", ".output:", ".content:", ".arguments:", "prompt:", "input:"} {
+		if s.has(field) {
+			return hitChars
+		}
+	}
+	return hitNone
 }
 
 // hasAbove says that a sentence without another relation has one of the small words, or a sign, that make one.

@@ -7,6 +7,30 @@ import (
 
 // What a number in a refusal counts is told by the words around it.
 
+// count is what a number in a refusal stands for.
+type count uint8
+
+const (
+	countNone    count = iota
+	countTotal         // what was compared with the limit
+	countInput         // what was sent
+	countOutput        // what is reserved for the answer
+	countLimit         // what is allowed
+	countDelta         // by how much the limit is exceeded
+	countIgnored       // an id, a line, a version
+)
+
+// counts are the numbers of an error; the first of each kind counts.
+type counts struct {
+	unit                               Unit
+	total, input, output, limit, delta int
+	second                             int  // a second limit
+	left                               int  // the largest number that no word explains
+	leftTokens                         int  // the largest of them that counts tokens
+	atLeast                            bool // the provider stopped counting: a lower bound
+	afterOver                          bool // a limit stood directly behind "exceeded:"
+}
+
 // kind says what the number at i counts, by the words around it: the words behind it where they decide
 // ("(5000) exceeds …"), then the nearest telling word before it. over: that word was "exceeded".
 func (c *counts) kind(ts []token, i int) (kind count, over bool) {

@@ -1,34 +1,6 @@
 package overflow
 
-// minLimit is the smallest number that is taken for a size: smaller ones are positions, versions, counts.
-const minLimit = 64
-
-// maxLimit is above every window and body; larger numbers are times and ids.
-const maxLimit = 1_000_000_000
-
-// count is what a number in a refusal stands for.
-type count uint8
-
-const (
-	countNone    count = iota
-	countTotal         // what was compared with the limit
-	countInput         // what was sent
-	countOutput        // what is reserved for the answer
-	countLimit         // what is allowed
-	countDelta         // by how much the limit is exceeded
-	countIgnored       // an id, a line, a version
-)
-
-// counts are the numbers of an error; the first of each kind counts.
-type counts struct {
-	unit                               Unit
-	total, input, output, limit, delta int
-	second                             int  // a second limit
-	left                               int  // the largest number that no word explains
-	leftTokens                         int  // the largest of them that counts tokens
-	atLeast                            bool // the provider stopped counting: a lower bound
-	afterOver                          bool // a limit stood directly behind "exceeded:"
-}
+// The numbers of a refusal: what was counted, what is allowed, and the sums and comparisons between them.
 
 // measure fills in the tokens and the limit. It reports false where the room for the answer alone is
 // as large as the window: vLLM refuses that in the words of an overflow, and no shorter prompt helps.
@@ -262,24 +234,6 @@ func skipNames(ts []token, i int) int {
 	return i
 }
 
-func isSign(ts []token, i int, sign string) bool {
-	return i >= 0 && i < len(ts) && ts[i].sign && ts[i].s == sign
-}
-func isNum(ts []token, i int) bool { return i < len(ts) && ts[i].isNum }
-
-// isPlus says that a sum goes on at i.
-func isPlus(ts []token, i int) bool {
-	return isSign(ts, i, "+") || i > 0 && i < len(ts) && ts[i].s == "plus"
-}
-
-// skipUnit skips "tokens" and "bytes" behind a number, and what is sent: "209353 input tokens > …".
-func skipUnit(ts []token, i int) int {
-	for k := 0; k < 3 && i < len(ts) && !ts[i].sign && ts[i].role&(rToken|rBytes|rInput) != 0; k++ {
-		i++
-	}
-	return i
-}
-
 // unitFits says that a number counts what is asked for: characters and bytes are no tokens.
 func unitFits(ts []token, i int, unit Unit) bool {
 	for k := i + 1; k < len(ts) && k <= i+3; k++ {
@@ -296,25 +250,6 @@ func unitFits(ts []token, i int, unit Unit) bool {
 		}
 	}
 	return true
-}
-
-// singleRequest finds a rate limit that one request alone exceeds ("Limit 6000, Requested 12328"):
-// waiting never helps, a smaller request does. Groq and OpenAI.
-func singleRequest(r *reading, v verdict) (Diagnosis, bool) {
-	if v != vetoNone && v != vetoRate && v != vetoQuota {
-		return Diagnosis{}, false
-	}
-	for i := range r.n {
-		s := &r.segments[i]
-		if !s.hasAll(rMax | rActual) {
-			continue
-		}
-		limit, requested := numberBehind(s.tokens, "limit"), numberBehind(s.tokens, "requested")
-		if limit >= minLimit && requested > limit && s.roles&(rMedia|rContext) == 0 {
-			return Diagnosis{Class: ClassOverflow, Size: requested, Limit: limit}, true
-		}
-	}
-	return Diagnosis{}, false
 }
 
 // tokenRate returns the tokens per minute that a rate limit names ("50,000 input tokens per minute"), 0 if it
@@ -360,13 +295,4 @@ func numberBehind(ts []token, word string) int {
 // isCode says that the number at k is a code: "[1261]", or "invalid params, … (2013)" of MiniMax.
 func isCode(ts []token, k int) bool {
 	return isSign(ts, k-1, "[") && isSign(ts, k+1, "]") || ts[k].n == 2013 && isSign(ts, k-1, "(") && hasWord(ts, "params")
-}
-
-func hasWord(ts []token, w string) bool {
-	for i := range ts {
-		if ts[i].s == w {
-			return true
-		}
-	}
-	return false
 }

@@ -68,3 +68,82 @@ func passedOn(r *reading, v verdict, bySaying bool, d Diagnosis) bool {
 	}
 	return false
 }
+
+// singleRequest finds a rate limit that one request alone exceeds ("Limit 6000, Requested 12328"):
+// waiting never helps, a smaller request does. Groq and OpenAI.
+func singleRequest(r *reading, v verdict) (Diagnosis, bool) {
+	if v != vetoNone && v != vetoRate && v != vetoQuota {
+		return Diagnosis{}, false
+	}
+	for i := range r.n {
+		s := &r.segments[i]
+		if !s.hasAll(rMax | rActual) {
+			continue
+		}
+		limit, requested := numberBehind(s.tokens, "limit"), numberBehind(s.tokens, "requested")
+		if limit >= minLimit && requested > limit && s.roles&(rMedia|rContext) == 0 {
+			return Diagnosis{Class: ClassOverflow, Size: requested, Limit: limit}, true
+		}
+	}
+	return Diagnosis{}, false
+}
+
+// match runs the families over all texts; the most telling one decides.
+func match(r *reading, status int) Diagnosis {
+	best := hitNone
+	for i := range r.n {
+		best = max(best, r.segments[i].hit())
+	}
+	if best < hitTokens && hardNumber(r) {
+		best = hitTokens
+	}
+	if best == hitNone && outnumbers(r) {
+		best = hitTokens
+	}
+	if best == hitTokens && status == 413 && !namesPrompt(r) {
+		best = hitBytes // AWS API Gateway: "Request Too Long"
+	}
+	if best == hitNone && status == 413 && !refusesUpload(r) {
+		best = hitBytes // the status says it all: a proxy's page, an empty body, Copilot's "failed to parse request"
+	}
+	switch best {
+	case hitTokens:
+		return Diagnosis{Class: ClassOverflow}
+	case hitChars:
+		d := Diagnosis{Class: ClassOverflow, Unit: UnitChars}
+		measureSizes(r, &d)
+		return d
+	case hitBytes:
+		d := Diagnosis{Class: ClassBytes, Unit: UnitBytes}
+		measureSizes(r, &d)
+		return d
+	}
+	return Diagnosis{}
+}
+
+// outnumbers says that a text gives the size of the prompt and that of the context, in whatever sentences,
+// and the prompt is the larger one.
+func outnumbers(r *reading) bool {
+	if r.jsonLimit >= minLimit && r.jsonTokens > r.jsonLimit {
+		return true
+	}
+	for i := range r.n {
+		s := &r.segments[i]
+		if s.code || s.roles&rContext == 0 && !s.hasAll(rInput|rToken) || s.roles&(rInput|rToken) == 0 || s.roles&(rMedia|rField|rPer) != 0 {
+			continue
+		}
+		var c counts
+		c.read(s.tokens, UnitTokens)
+		size := max(c.input, c.total)
+		if c.input > 0 && c.total == 0 {
+			size += c.output
+		}
+		if size == 0 && s.roles&rContext != 0 {
+			size = c.leftTokens // "to send 135000 tokens to a model with a context of 131072"
+		}
+		if c.limit >= minLimit && size > c.limit {
+			return true
+		}
+	}
+	return false
+}

@@ -1,32 +1,7 @@
 package overflow
 
-// Phrases: words that say something only together, and mostly that an error is no overflow. They are found
-// once, where their telling word (one with rHint) is met, instead of by a search for each of them.
-
-// phrase is a set of phrases.
-type phrase uint32
-
-const (
-	pCancelled    phrase = 1 << iota // "context canceled"
-	pRequestEnded                    // "request canceled": by its caller, or by a timeout
-	pGo                              // "bufio.Scanner", "sendto": Go's own errors and the system's
-	pGoBody                          // "http: request body too large": Go's own server
-	pTimeout                         // "timeout" in whatever sense
-	pTimedOut                        // "deadline exceeded", "timed out"
-	pKey                             // "api key", "unauthorized"
-	pBusy                            // "service unavailable", "overloaded"
-	pUsage                           // "usage" in whatever sense
-	pUsageLimit                      // "usage limit"
-	pCost                            // "current cost"
-	pExplain                         // "explain"
-	pReturns                         // "returns"
-	pFirstPerson                     // "I", maybe
-	pStringLong                      // "string too long", "string should have at most"
-	pArrayLong                       // "array too long"
-	pResets                          // "resets": a budget does, some time
-	pFlagged                         // "flagged": a policy is in the way
-	pPace                            // "too quickly", "slow down", "in the last minute": how fast requests came
-)
+// Phrases say something only as a whole, and mostly that an error is no overflow. They are found once, where their
+// telling word (one with rHint) is met, instead of by a search for each of them.
 
 // phraseAt returns the phrases that the word at i belongs to.
 func phraseAt(ts []token, i int) phrase {
@@ -166,27 +141,4 @@ func when(yes bool, p phrase) phrase {
 		return p
 	}
 	return 0
-}
-
-// wordAt returns the word at i, past a hyphen or a slash.
-func wordAt(ts []token, i int) string { return tokenAt(ts, i).s }
-
-// tokenAt returns the token at i, past hyphens and slashes.
-func tokenAt(ts []token, i int) token {
-	for ; i < len(ts); i++ {
-		if t := ts[i]; !t.sign || t.s != "-" && t.s != "/" {
-			return t
-		}
-	}
-	return token{}
-}
-
-// wordsAt says that these words stand at i, one behind the other.
-func wordsAt(ts []token, i int, words ...string) bool {
-	for k, w := range words {
-		if i+k >= len(ts) || ts[i+k].s != w {
-			return false
-		}
-	}
-	return true
 }

@@ -1,5 +1,15 @@
 package overflow
 
+// hit is what a sentence says.
+type hit uint8
+
+const (
+	hitNone   hit = iota
+	hitBytes      // the body is too large
+	hitChars      // one text has too many characters
+	hitTokens     // the prompt is too long for the window
+)
+
 // sentence is one sentence with what several families ask for.
 type sentence struct {
 	ts      []token
@@ -15,6 +25,15 @@ type sentence struct {
 }
 
 func (s *sentence) has(r role) bool { return s.roles&r != 0 }
+
+func (s *sentence) word(w string) bool { return hasWord(s.ts, w) }
+
+func (s *sentence) at(i int) token {
+	if i < 0 || i >= len(s.ts) {
+		return token{}
+	}
+	return s.ts[i]
+}
 
 // compare finds the context window and the relation.
 func (s *sentence) compare() {
@@ -53,6 +72,12 @@ func (s *sentence) compare() {
 			s.number, s.several = true, s.number
 		}
 	}
+}
+
+// isMinimum says that the "greater" at i is what is asked for: "should be greater than 1024".
+func (s *sentence) isMinimum(i int) bool {
+	before := s.at(i - 2).s
+	return s.at(i-1).s == "be" && (before == "should" || before == "must" || before == "to")
 }
 
 // lengthBehind says that a length is the model's at i: "the model's predefined maximum length".
@@ -109,13 +134,6 @@ func (s *sentence) bodyBesideRelation() bool {
 	return false
 }
 
-func (s *sentence) at(i int) token {
-	if i < 0 || i >= len(s.ts) {
-		return token{}
-	}
-	return s.ts[i]
-}
-
 func (s *sentence) thanWithin(i, n int) bool {
 	for k := i; k < i+n && k < len(s.ts); k++ {
 		if s.ts[k].role&rThan != 0 {
@@ -125,12 +143,6 @@ func (s *sentence) thanWithin(i, n int) bool {
 	return false
 }
 
-// isMinimum says that the "greater" at i is what is asked for: "should be greater than 1024".
-func (s *sentence) isMinimum(i int) bool {
-	before := s.at(i - 2).s
-	return s.at(i-1).s == "be" && (before == "should" || before == "must" || before == "to")
-}
-
 func (s *sentence) limitWithin(i, n int) bool {
 	for k := i; k < i+n && k < len(s.ts); k++ {
 		if s.ts[k].role&(rMax|rCapacity|rContext) != 0 {
@@ -138,16 +150,4 @@ func (s *sentence) limitWithin(i, n int) bool {
 		}
 	}
 	return false
-}
-
-func (s *sentence) word(w string) bool { return hasWord(s.ts, w) }
-
-func endsSentence(sign string) bool { return sign == "." || sign == ";" || sign == "!" || sign == "?" }
-
-func rolesOf(ts []token) role {
-	var all role
-	for i := range ts {
-		all |= ts[i].role
-	}
-	return all
 }

@@ -198,9 +198,6 @@ func answered(ts []token) bool {
 	return false
 }
 
-// after returns the token behind the i-th, past a hyphen or a slash.
-func (s *segment) after(i int) token { return tokenAt(s.tokens, i+1) }
-
 // talk says that a text is about overflows instead of being one: an assistant's or a user's sentence, a
 // line of source code, a commit message. Callers should not pass such a text, but logs and proxies do.
 func talk(s *segment) bool {
@@ -267,29 +264,10 @@ func answerCap(most, behind token) bool {
 	return most.s == "max" && behind.role&rMust != 0 || behind.s == "value" || behind.s == "you" || behind.s == "requested"
 }
 
-// inputWord says that a word names what is sent, beside "message", which any error may have.
-func inputWord(ts []token) bool {
-	for i := range ts {
-		if ts[i].role&(rInput|rMessage) == rInput {
-			return true
-		}
-	}
-	return false
-}
-
 // nearToken says that tokens, or a length, stand beside the k-th token: "output tokens", "maximum output length".
 func nearToken(ts []token, k int) bool {
 	for i := max(0, k-1); i < min(len(ts), k+4); i++ {
 		if ts[i].role&(rToken|rLength) != 0 || i == k+1 && ts[i].s == "budget" {
-			return true
-		}
-	}
-	return false
-}
-
-func containsAny(s string, parts ...string) bool {
-	for _, p := range parts {
-		if strings.Contains(s, p) {
 			return true
 		}
 	}

@@ -1,0 +1,266 @@
+package overflow
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Bounds of what is read of one error. A chain that is longer, or that leads back to itself, is cut.
+const (
+	maxErrorNodes  = 32 // errors of one tree
+	maxErrorTexts  = 8  // texts of them
+	maxErrorFields = 64 // fields of one struct
+)
+
+// finding is what an error tree holds before its texts are read.
+type finding struct {
+	status    int // of HTTP, 400 to 599; 0: none
+	texts     []string
+	body      string // of the response in the error at hand
+	codes     []string
+	timeout   bool
+	cancelled bool
+	own       bool // the caller's own refusal
+}
+
+// try runs f and swallows its panic: methods of errors that a host made may fail on nil receivers.
+func try(f func()) {
+	defer func() { _ = recover() }()
+	f()
+}
+
+// gather walks the tree of err, outermost first. It does what errors.Is and errors.As do, but it ends
+// on any tree: a chain may lead back to itself.
+func gather(err error, own func(error) bool) finding {
+	var f finding
+	queue := []error{err}
+	for i := 0; i < len(queue) && i < maxErrorNodes; i++ {
+		node := queue[i]
+		try(func() { f.inspect(node, own) })
+		try(func() { queue = append(queue, children(node)...) })
+		if len(queue) > maxErrorNodes {
+			queue = queue[:maxErrorNodes]
+		}
+	}
+	return f
+}
+
+// children returns what an error wraps.
+func children(err error) []error {
+	switch e := err.(type) {
+	case interface{ Unwrap() error }:
+		if inner := e.Unwrap(); inner != nil {
+			return []error{inner}
+		}
+	case interface{ Unwrap() []error }:
+		all := e.Unwrap()
+		all = all[:min(len(all), maxErrorNodes)]
+		return slices.DeleteFunc(slices.Clone(all), func(e error) bool { return e == nil })
+	}
+	return nil
+}
+
+// inspect adds what one error says itself.
+func (f *finding) inspect(err error, own func(error) bool) {
+	if own(err) {
+		f.own = true
+		return
+	}
+	f.goErrors(err)
+	try(func() {
+		if text := err.Error(); !isJoin(err, text) {
+			f.addText(text)
+		}
+	})
+	said := len(f.texts)
+	f.methods(err)
+	try(func() { f.fields(reflect.ValueOf(err)) })
+	if len(f.texts) == said { // the SDK made nothing of the body: a server has its own form of an error
+		f.addText(f.body)
+	}
+	f.body = ""
+}
+
+// isJoin says that text is what errors.Join makes of what it joins: each has its own text then.
+func isJoin(err error, text string) bool {
+	j, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return false
+	}
+	for i, e := range j.Unwrap() {
+		if i > 0 && strings.HasPrefix(text, "\n") {
+			text = text[1:]
+		}
+		rest, found := strings.CutPrefix(text, e.Error())
+		if !found {
+			return false
+		}
+		text = rest
+	}
+	return text == ""
+}
+
+// goErrors looks for the errors of a context and of the network.
+func (f *finding) goErrors(err error) {
+	switch {
+	case err == context.Canceled:
+		f.cancelled = true
+	case err == context.DeadlineExceeded, err == os.ErrDeadlineExceeded, err == http.ErrHandlerTimeout:
+		f.timeout = true
+	}
+	if e, ok := err.(interface{ Timeout() bool }); ok {
+		try(func() { f.timeout = f.timeout || e.Timeout() })
+	}
+	if e, ok := err.(interface{ Is(error) bool }); ok {
+		try(func() { f.cancelled = f.cancelled || e.Is(context.Canceled) })
+		try(func() { f.timeout = f.timeout || e.Is(context.DeadlineExceeded) })
+	}
+}
+
+// methods reads the methods that the errors of SDKs have: StatusCode (many), HTTPStatusCode (AWS),
+// ErrorCode and ErrorMessage (smithy, the base of AWS).
+func (f *finding) methods(err error) {
+	if e, ok := err.(interface{ StatusCode() int }); ok {
+		try(func() { f.addStatus(e.StatusCode()) })
+	}
+	if e, ok := err.(interface{ HTTPStatusCode() int }); ok {
+		try(func() { f.addStatus(e.HTTPStatusCode()) })
+	}
+	if e, ok := err.(interface{ HTTPStatus() int }); ok {
+		try(func() { f.addStatus(e.HTTPStatus()) })
+	}
+	if e, ok := err.(interface{ ErrorCode() string }); ok {
+		try(func() { f.addCode(e.ErrorCode()) })
+	}
+	if e, ok := err.(interface{ ErrorMessage() string }); ok {
+		try(func() { f.addText(e.ErrorMessage()) })
+	}
+	if e, ok := err.(interface{ RawJSON() string }); ok {
+		try(func() {
+			if raw := e.RawJSON(); raw != "null" {
+				f.addText(raw)
+			}
+		})
+	}
+}
+
+// fields reads the fields that SDKs without such methods have, exported or not: openai-go and
+// anthropic-sdk-go StatusCode, go-openai HTTPStatusCode and Code, genai and googleapi Code and Message.
+func (f *finding) fields(v reflect.Value) {
+	for i := 0; i < 3 && (v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface); i++ {
+		v = v.Elem()
+	}
+	if v.Kind() != reflect.Struct || v.Type() == reflect.TypeFor[http.Response]() {
+		return
+	}
+	t := v.Type()
+	for i := range min(v.NumField(), maxErrorFields) {
+		field := v.Field(i)
+		for k := 0; k < 2 && (field.Kind() == reflect.Pointer || field.Kind() == reflect.Interface); k++ {
+			field = field.Elem()
+		}
+		if field.IsValid() {
+			f.field(strings.ToLower(t.Field(i).Name), field)
+		}
+	}
+}
+
+// field reads one field by its name.
+func (f *finding) field(name string, v reflect.Value) {
+	switch name {
+	case "statuscode", "httpstatuscode", "httpstatus", "status", "code", "errorcode", "type", "errortype", "reason":
+		switch {
+		case v.CanInt():
+			f.addStatus(int(v.Int()))
+		case v.CanUint() && v.Uint() < 1000:
+			f.addStatus(int(v.Uint()))
+		case v.Kind() == reflect.String && name != "status":
+			f.addCode(v.String())
+		}
+	case "message", "msg", "body", "rawbody", "responsebody", "detail", "details":
+		if v.Kind() == reflect.String {
+			f.addText(v.String())
+		} else if v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8 {
+			f.addText(string(v.Bytes()))
+		}
+	case "response", "httpresponse":
+		if v.Kind() == reflect.Struct {
+			if s := v.FieldByName("StatusCode"); s.IsValid() && s.CanInt() {
+				f.addStatus(int(s.Int()))
+			}
+			f.body = bodyInMemory(v.FieldByName("Body"))
+		}
+	}
+}
+
+// maxErrorBody is how much of a response's body is read, in bytes. Refusals are far shorter; some send the request
+// back.
+const maxErrorBody = 64 << 10
+
+// bodyInMemory returns the beginning of a response's body that an SDK has read and put back, as those of OpenAI and
+// Anthropic do, without reading it away. Nothing is read from a connection: that could wait for ever.
+func bodyInMemory(v reflect.Value) string {
+	for v.IsValid() && v.Kind() == reflect.Interface {
+		v = v.Elem()
+	}
+	if v.IsValid() && v.Kind() == reflect.Struct { // what io.NopCloser makes
+		if v = v.FieldByName("Reader"); v.IsValid() && v.Kind() == reflect.Interface {
+			v = v.Elem()
+		}
+	}
+	if !v.IsValid() || !v.CanInterface() {
+		return ""
+	}
+	switch b := v.Interface().(type) {
+	case *bytes.Buffer:
+		unread := b.Bytes()
+		return string(unread[:min(len(unread), maxErrorBody)])
+	case *bytes.Reader:
+		return unreadOf(b, b.Size(), b.Len())
+	case *strings.Reader:
+		return unreadOf(b, b.Size(), b.Len())
+	}
+	return ""
+}
+
+// unreadOf returns the beginning of what is left to read of r.
+func unreadOf(r io.ReaderAt, size int64, left int) string {
+	b := make([]byte, min(left, maxErrorBody))
+	n, err := r.ReadAt(b, size-int64(left))
+	if err != nil && err != io.EOF {
+		return ""
+	}
+	return string(b[:n])
+}
+
+// addStatus keeps the outermost status that says something: a 200 may carry an error in its stream.
+func (f *finding) addStatus(status int) {
+	if f.status == 0 && status >= 400 && status <= 599 {
+		f.status = status
+	}
+}
+
+func (f *finding) addCode(code string) {
+	if code != "" && len(code) <= maxCodeBytes && len(f.codes) < maxErrorTexts && !slices.Contains(f.codes, code) {
+		f.codes = append(f.codes, code)
+	}
+}
+
+// addText keeps a text unless one before it holds it, as the text of a wrapping error mostly does.
+func (f *finding) addText(text string) {
+	if text == "" || len(f.texts) >= maxErrorTexts {
+		return
+	}
+	for _, t := range f.texts {
+		if strings.Contains(t, text) {
+			return
+		}
+	}
+	f.texts = append(f.texts, text)
+}

@@ -1,0 +1,112 @@
+package overflow
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/winnowgo/winnow/internal/ascii"
+)
+
+// lex normalises a text and cuts it into tokens, which it appends to those of the texts before.
+func (r *reading) lex(text string, code bool) segment {
+	s := segment{raw: text, code: code}
+	r.buffer, s.wide = normalise(r.buffer[:0], text)
+	s.lower = string(r.buffer)
+	store := r.tokens
+	s.tokens = slices.Grow(store, 4+len(s.lower)/5)
+	for i := 0; i < len(s.lower); {
+		switch c := s.lower[i]; {
+		case c == ' ':
+			i++
+		case c >= 'a' && c <= 'z' || c == '_' || c >= utf8.RuneSelf:
+			i = s.word(i)
+		case c >= '0' && c <= '9':
+			i = s.number(i)
+		case c == '.':
+			if i+1 == len(s.lower) || s.lower[i+1] == ' ' {
+				s.tokens = append(s.tokens, token{s: ".", sign: true})
+			}
+			i++
+		default:
+			if c != '"' {
+				s.tokens = append(s.tokens, token{s: s.lower[i : i+1], sign: true})
+			}
+			i++
+		}
+	}
+	whole := s.tokens
+	s.tokens = whole[len(store):len(whole):len(whole)]
+	for i := range s.tokens {
+		role := s.tokens[i].role
+		switch {
+		case role&rContext != 0 && otherContext(s.tokens, i):
+			role = rField
+			s.tokens[i].role = role
+		case role&rField != 0 && s.tokens[i].s == "cache" && i > 0 && s.tokens[i-1].s == "kv":
+			role = rCapacity // where a server keeps the tokens of a conversation
+			s.tokens[i].role = role
+		case role&rField != 0 && s.tokens[i].s == "description" && i > 0 && (s.tokens[i-1].s == "debug" || s.tokens[i-1].s == "error"):
+			role = 0 // of the error, not of a tool
+			s.tokens[i].role = role
+		}
+		if s.roles |= role; role&rHint != 0 {
+			s.says |= phraseAt(s.tokens, i)
+		}
+	}
+	r.tokens = whole
+	return s
+}
+
+// otherContext says that the context at i is not a model's: "Model Context Protocol".
+func otherContext(ts []token, i int) bool {
+	switch wordAt(ts, i+1) {
+	case "protocol", "server", "menu", "switch", "switches", "manager":
+		return true
+	}
+	return false
+}
+
+// word takes a word from i on. Names of models ("gpt-4.1", "qwen3-8b-4bit") are one word, so that their
+// numbers are none; snake_case is several, except for the parameters that cap the answer.
+func (s *segment) word(i int) int {
+	t, start, digit, snake := s.lower, i, false, s.lower[i] == '_'
+	for i++; i < len(t) && t[i]-'a' < 26; i++ { // most words are letters alone
+	}
+	for ; i < len(t); i++ {
+		switch c := t[i]; ascii.Class[c] {
+		case ascii.Lower:
+			continue
+		case ascii.Underscore:
+			snake = true
+			continue
+		case ascii.Digit:
+			digit = true
+			continue
+		case ascii.Dash:
+			if i+1 < len(t) && isAlnum(t[i+1]) && (digit || t[i+1] <= '9') {
+				continue
+			}
+		case ascii.Dot:
+			if digit && i+1 < len(t) && t[i+1] >= '0' && t[i+1] <= '9' {
+				continue
+			}
+		default:
+			if c >= utf8.RuneSelf {
+				continue
+			}
+		}
+		break
+	}
+	w := t[start:i]
+	if role := roleOf(w); role != 0 || !snake {
+		s.tokens = append(s.tokens, token{s: w, role: role})
+		return i
+	}
+	for part := range strings.SplitSeq(w, "_") {
+		if part != "" {
+			s.tokens = append(s.tokens, token{s: part, role: roleOf(part)})
+		}
+	}
+	return i
+}

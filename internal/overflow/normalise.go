@@ -1,0 +1,165 @@
+package overflow
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// normalise lowers the case, sets the words of camelCase and of scripts without spaces apart from
+// others, and drops links (a help page's address may hold every key word), quotes and apostrophes.
+func normalise(b []byte, text string) (lower []byte, wide bool) {
+	b = slices.Grow(b, len(text)+len(text)/16+16)
+	last := rune(' ')
+	for i := 0; i < len(text); {
+		if last < utf8.RuneSelf { // most of any text is taken as it is
+			start := i
+			for i < len(text) && verbatim(text[i]) {
+				i++
+			}
+			if i > start {
+				b = append(b, text[start:i]...)
+				last = rune(text[i-1])
+				continue
+			}
+		}
+		c := text[i]
+		if c < utf8.RuneSelf {
+			if c == ':' && strings.HasPrefix(text[i:], "://") {
+				i += linkLength(text[i:])
+				b = append(trimWord(b), ' ')
+				last = ' '
+				continue
+			}
+			b = appendASCII(b, c, last, text[i+1:])
+			last = rune(c)
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(text[i:])
+		i += n
+		if thinSpace(r) && last >= '0' && last <= '9' && group(text[i:]) {
+			continue // 262 144
+		}
+		var plain string
+		if plain, r = unquote(r); plain != "" || r == 0 {
+			b = append(b, plain...)
+			continue
+		}
+		wide = true
+		r = unicode.ToLower(r)
+		if isWide(r) != isWide(last) && last > ' ' {
+			b = append(b, ' ')
+		}
+		b = utf8.AppendRune(b, r)
+		last = r
+	}
+	return b, wide
+}
+
+// verbatim says that a character stays as it is, wherever it stands in ASCII.
+func verbatim(c byte) bool {
+	return verbatimASCII[c>>6]>>(c&63)&1 != 0
+}
+
+// verbatimASCII has a bit for each of the letters in lower case, the space, and the characters from ( to 9.
+var verbatimASCII = [4]uint64{1<<' ' | (1<<('9'+1) - 1<<'('), (1<<26 - 1) << ('a' - 64)}
+
+// trimWord takes the scheme of a link off the end.
+func trimWord(b []byte) []byte {
+	for len(b) > 0 && isAlnum(b[len(b)-1]) {
+		b = b[:len(b)-1]
+	}
+	return b
+}
+
+// appendASCII adds one ASCII character that stands between last and rest.
+func appendASCII(b []byte, c byte, last rune, rest string) []byte {
+	upper := c >= 'A' && c <= 'Z'
+	switch {
+	case c == '\'' && last >= '0' && last <= '9' && group(rest):
+		return b // 262'144
+	case c == '`', c == '\'', c < ' ':
+		if c == '\'' && unicode.IsLetter(last) && !elided(b) {
+			return b // model's, doesn't
+		}
+		return append(b, ' ')
+	case upper && last >= 'a' && last <= 'z': // camelCase
+		b = append(b, ' ')
+	case isWide(last) && c > ' ':
+		b = append(b, ' ')
+	}
+	if upper {
+		c |= 0x20
+	}
+	return append(b, c)
+}
+
+// elided says that the text ends in an article that an apostrophe belongs to: l'entrée, d'input.
+func elided(b []byte) bool {
+	n := len(b)
+	return (b[n-1] == 'l' || b[n-1] == 'd') && (n == 1 || b[n-2] == ' ')
+}
+
+// unquote turns typographic punctuation into ASCII; "", 0 means that the character is dropped.
+func unquote(r rune) (string, rune) {
+	switch r {
+	case '‘', '’', '\u200b', '\ufeff', utf8.RuneError:
+		return "", 0
+	case '´', '“', '”', '「', '」', '\u00a0', '\u3000', '«', '»', '„':
+		return " ", r
+	case '≤':
+		return "<=", r
+	case '≥':
+		return ">=", r
+	case '，', '、':
+		return ", ", r
+	case '。':
+		return ". ", r
+	case '；':
+		return "; ", r
+	case '：':
+		return ": ", r
+	case '（':
+		return " (", r
+	case '）':
+		return ") ", r
+	case '＞':
+		return ">", r
+	case '–', '—', '−':
+		return " - ", r
+	}
+	return "", r
+}
+
+// thinSpace says that r is a space, or an apostrophe, that typographers set between the digits of one number.
+func thinSpace(r rune) bool {
+	return r == '\u00a0' || r == '\u202f' || r == '\u2009' || r == '’'
+}
+
+// isWide says that words in the script of r are written without spaces.
+func isWide(r rune) bool { return r >= 0x2e80 }
+
+func linkLength(s string) int {
+	n := strings.IndexAny(s, " \n\t\"'`)>,")
+	if n < 0 {
+		n = len(s)
+	}
+	if s[n-1] == ':' && n > 3 { // of the sentence, not of the link
+		n--
+	}
+	return n
+}
+
+// group says that s begins with exactly three digits, as behind a thousands separator.
+func group(s string) bool {
+	for i := range 3 {
+		if i >= len(s) || s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return len(s) == 3 || s[3] < '0' || s[3] > '9'
+}
+
+func isAlnum(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }

@@ -1,0 +1,149 @@
+package overflow
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Numbers as people write them: 300,000, 262 144, 128k, 1.2 million, 15万, 12.4 MB.
+
+// number takes a number from i on: 300000, 300,000, 300_000, 300 000, 128k, 1.2m tokens, 32mb. An id that begins
+// with digits is a word, and so is a fraction.
+func (s *segment) number(i int) int {
+	start := i
+	n, whole, i := s.digits(i)
+	t, end := s.lower, i
+	for i < len(t) && (isAlnum(t[i]) || t[i] == '_') {
+		i++
+	}
+	suffix := t[end:i]
+	if unit := multiple(suffix, t[i:]); unit > 1 {
+		n, whole = scale(t[start:end], n, unit), true
+		suffix = ""
+	} else if skip, unit := wordMultiple(t[i:]); unit > 1 && suffix == "" {
+		n, whole = scale(t[start:end], n, unit), true
+		i += skip
+	}
+	if !whole && (countsBytes(suffix) || suffix == "" && countsBytes(nextLetters(t[i:]))) {
+		n, whole = scale(t[start:end], n, 1), true // 12.4 MB
+	}
+	tok := token{s: t[start:end], n: int32(min(n, math.MaxInt32)), isNum: whole}
+	switch suffix {
+	case "":
+	case "mb", "mib", "kb", "kib", "gb", "gib", "b":
+		s.tokens = append(s.tokens, tok)
+		tok = token{s: suffix, role: rBytes}
+	case "tok", "toks", "token", "tokens":
+		s.tokens = append(s.tokens, tok)
+		tok = token{s: suffix, role: rToken}
+	default:
+		tok = token{s: t[start:i]}
+	}
+	s.tokens = append(s.tokens, tok)
+	return i
+}
+
+// digits reads the digits of a number with its separators. whole is false for a fraction.
+func (s *segment) digits(i int) (n int, whole bool, end int) {
+	t, start := s.lower, i
+	inBrackets := start > 0 && t[start-1] == '['
+	whole = true
+	for i < len(t) {
+		switch c := t[i]; {
+		case c >= '0' && c <= '9':
+			n = min(n*10+int(c-'0'), math.MaxInt32)
+			i++
+			continue
+		case (c == ',' || c == '_' || c == '.') && !inBrackets && group(t[i+1:]),
+			c == ' ' && i-start <= 3 && whole && spacedGroups(t[start:i], t[i:]) > 0:
+			i++
+			continue
+		case c == ' ' && i-start > 3 && t[i-4] == ' ' && group(t[i+1:]): // the third group of 1 048 576
+			i++
+			continue
+		case c == '.' && i+1 < len(t) && t[i+1] >= '0' && t[i+1] <= '9':
+			whole = false
+			i++
+			continue
+		}
+		break
+	}
+	return n, whole, i
+}
+
+// spacedGroups says how many groups of three digits follow a number behind spaces, "262 144", 0 where these are
+// numbers of their own. A status is followed by many a number, but by none with a unit.
+func spacedGroups(first, rest string) int {
+	groups := 0
+	for len(rest) > 3 && rest[0] == ' ' && group(rest[1:]) {
+		groups++
+		rest = rest[4:]
+	}
+	if groups == 0 || first[0] == '0' || len(rest) > 0 && isAlnum(rest[0]) {
+		return 0
+	}
+	if isStatusText(first) && !startsWithUnit(rest) {
+		return 0
+	}
+	return groups
+}
+
+// isStatusText says that three digits may be an HTTP status.
+func isStatusText(digits string) bool {
+	return len(digits) == 3 && (digits[0] == '4' || digits[0] == '5')
+}
+
+// startsWithUnit says that the next word counts tokens.
+func startsWithUnit(rest string) bool { return roleOf(nextLetters(rest))&(rToken|rInput) != 0 }
+
+func countsBytes(unit string) bool { return unit != "" && roleOf(unit)&rBytes != 0 }
+
+// nextLetters returns the word that a text begins with, behind a space.
+func nextLetters(rest string) string {
+	rest = strings.TrimPrefix(rest, " ")
+	end := 0
+	for end < len(rest) && (rest[end] >= 'a' && rest[end] <= 'z' || rest[end] >= utf8.RuneSelf) {
+		end++
+	}
+	return rest[:end]
+}
+
+// multiple is what the letter behind a number stands for: 128k, 1m tokens, and not the minutes of 1m.
+func multiple(suffix, rest string) int {
+	switch {
+	case suffix == "k":
+		return 1000
+	case suffix == "m" && (strings.HasPrefix(rest, " token") || strings.HasPrefix(rest, "-token") || strings.HasPrefix(rest, " context")):
+		return 1_000_000
+	}
+	return 1
+}
+
+// wordMultiple reads the words behind a number: "1 million", the Chinese and Japanese 万, ten thousand.
+func wordMultiple(rest string) (skip, unit int) {
+	word := strings.TrimPrefix(rest, " ")
+	if word == "" || word[0] != 'm' && word[0] != 't' && word[0] < utf8.RuneSelf {
+		return 0, 1
+	}
+	for _, m := range [...]struct {
+		word string
+		unit int
+	}{{"million ", 1_000_000}, {"thousand ", 1000}, {"万", 10_000}, {"萬", 10_000}, {"만", 10_000}} {
+		if strings.HasPrefix(word, m.word) {
+			return len(rest) - len(word) + len(strings.TrimSuffix(m.word, " ")), m.unit
+		}
+	}
+	return 0, 1
+}
+
+// scale multiplies a number with the unit behind it, its fraction included: "1.2" million.
+func scale(digits string, n, unit int) int {
+	if dot := strings.IndexByte(digits, '.'); dot >= 0 {
+		if f, err := strconv.ParseFloat(strings.ReplaceAll(digits, ",", ""), 64); err == nil {
+			return int(math.Round(min(f*float64(unit), math.MaxInt32)))
+		}
+	}
+	return min(n*unit, math.MaxInt32)
+}

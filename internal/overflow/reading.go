@@ -1,0 +1,65 @@
+package overflow
+
+import "sync"
+
+// How much of an error is read. A refusal is said in its first or last words; the rest is a request sent back, a stack,
+// a page. The bounds are above all of the 435 texts of the providers' catalogue, so that a body of megabytes costs what
+// one of some kilobytes costs.
+const (
+	maxCodeBytes  = 80       // of one code or name of an error
+	maxSegments   = 16       // texts of one error
+	segmentHead   = 1 << 10  // bytes read of the beginning of one text
+	segmentTail   = 1 << 9   // and of its end
+	readingBudget = 12 << 10 // bytes of all texts together
+	maxJSONDepth  = 32       // levels whose keys are told apart
+	maxNesting    = 5        // JSON in strings in JSON
+)
+
+// reading is what is known about an error's texts.
+type reading struct {
+	segments   [maxSegments]segment
+	n          int      // of segments
+	tokens     []token  // of all segments
+	buffer     []byte   // for one text
+	codeNumber []string // codes that are numbers
+	budget     int
+	bodyStatus int
+	jsonTokens int // numbers in fields of their own, as llama.cpp has them
+	jsonLimit  int
+}
+
+// readings are kept for the next error: what a reading needs is as large as what it reads.
+var readings = sync.Pool{New: func() any { return &reading{budget: readingBudget} }}
+
+// release forgets the texts and gives the space back.
+func (r *reading) release() {
+	clear(r.tokens)
+	tokens, buffer := r.tokens[:0], r.buffer[:0]
+	*r = reading{budget: readingBudget, tokens: tokens, buffer: buffer}
+	readings.Put(r)
+}
+
+// names says that some text has a word of one of these roles.
+func (r *reading) names(roles role) bool {
+	for i := range r.n {
+		if r.segments[i].roles&roles != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// atoi reads a number without a sign; what is absurdly large is none.
+func atoi(s string) (int, bool) {
+	if s == "" || len(s) > 12 {
+		return 0, false
+	}
+	n := 0
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return 0, false
+		}
+		n = n*10 + int(s[i]-'0')
+	}
+	return n, true
+}

@@ -1,0 +1,194 @@
+package overflow
+
+import "strings"
+
+// A text is read as words with a meaning each, not as a string: "Prompt exceeds max length", "your input exceeds the
+// context window" and "message longer than the maximum" differ in every word and say one thing. A word has the roles
+// that it can play in an overflow; the families in families.go ask for roles that stand together in one sentence.
+
+// role is a set of meanings.
+type role uint64
+
+const (
+	rInput    role = 1 << iota // what is sent: prompt, input, conversation
+	rMessage                   // "message": what is sent, or one gRPC frame
+	rRequest                   // the request as a whole, its body
+	rToken                     // tokens
+	rContext                   // context
+	rCapacity                  // window, length, size, limit
+	rLength                    // length, count: what can be long and is no number of bytes
+	rMax                       // maximum, limit, allowed
+	rOver                      // exceed, overflow
+	rToo                       // too
+	rBig                       // long, large, many
+	rMore                      // longer, larger, more (than)
+	rLess                      // less, fewer, most (than)
+	rThan                      // than
+	rOutput                    // answer: completion, output, max_tokens
+	rOutParam                  // the name of the parameter that caps the answer
+	rReduce                    // reduce, shorten
+	rFull                      // full, fit, exhausted
+	rMust                      // must, should, cannot
+	rBytes                     // bytes, MB
+	rChars                     // characters
+	rMedia                     // images, pages, audio
+	rField                     // one field of the request: id, name, pattern
+	rActual                    // words before the number that was counted: has, contains, got
+	rRate                      // throttling and rates, in one word
+	rPer                       // per
+	rTime                      // minute, hour
+	rDay                       // day, month: a quota
+	rQuota                     // quota, billing
+	rSkip                      // a small word between the others
+	rHolds                     // what a model does with all that it has room for: accepts, allows, supports
+	rLeft                      // what room there still is, which is no size of a window: left, remaining, available
+	rHint                      // a word of a longer phrase that some rule looks for in the text
+)
+
+// phrase is a set of phrases.
+type phrase uint32
+
+const (
+	pCancelled    phrase = 1 << iota // "context canceled"
+	pRequestEnded                    // "request canceled": by its caller, or by a timeout
+	pGo                              // "bufio.Scanner", "sendto": Go's own errors and the system's
+	pGoBody                          // "http: request body too large": Go's own server
+	pTimeout                         // "timeout" in whatever sense
+	pTimedOut                        // "deadline exceeded", "timed out"
+	pKey                             // "api key", "unauthorized"
+	pBusy                            // "service unavailable", "overloaded"
+	pUsage                           // "usage" in whatever sense
+	pUsageLimit                      // "usage limit"
+	pCost                            // "current cost"
+	pExplain                         // "explain"
+	pReturns                         // "returns"
+	pFirstPerson                     // "I", maybe
+	pStringLong                      // "string too long", "string should have at most"
+	pArrayLong                       // "array too long"
+	pResets                          // "resets": a budget does, some time
+	pFlagged                         // "flagged": a policy is in the way
+	pPace                            // "too quickly", "slow down", "in the last minute": how fast requests came
+)
+
+// token is a word, a number or a sign.
+type token struct {
+	s     string
+	role  role
+	n     int32 // the value of a number
+	isNum bool
+	sign  bool
+}
+
+// segment is one text: a message, a code, or what stands around them.
+type segment struct {
+	lower  string // normalised: lower case, without links, quotes and doubled punctuation
+	raw    string
+	tokens []token
+	roles  role // of all tokens
+	says   phrase
+	code   bool
+	wide   bool // has letters that are not ASCII
+}
+
+func (s *segment) has(text string) bool { return strings.Contains(s.lower, text) }
+
+func (s *segment) hasAll(r role) bool { return s.roles&r == r }
+
+// after returns the token behind the i-th, past a hyphen or a slash.
+func (s *segment) after(i int) token { return tokenAt(s.tokens, i+1) }
+
+// minLimit is the smallest number that is taken for a size: smaller ones are positions, versions, counts.
+const minLimit = 64
+
+// maxLimit is above every window and body; larger numbers are times and ids.
+const maxLimit = 1_000_000_000
+
+func isSign(ts []token, i int, sign string) bool {
+	return i >= 0 && i < len(ts) && ts[i].sign && ts[i].s == sign
+}
+
+func isNum(ts []token, i int) bool { return i < len(ts) && ts[i].isNum }
+
+// isPlus says that a sum goes on at i.
+func isPlus(ts []token, i int) bool {
+	return isSign(ts, i, "+") || i > 0 && i < len(ts) && ts[i].s == "plus"
+}
+
+func endsSentence(sign string) bool { return sign == "." || sign == ";" || sign == "!" || sign == "?" }
+
+// wordAt returns the word at i, past a hyphen or a slash.
+func wordAt(ts []token, i int) string { return tokenAt(ts, i).s }
+
+// tokenAt returns the token at i, past hyphens and slashes.
+func tokenAt(ts []token, i int) token {
+	for ; i < len(ts); i++ {
+		if t := ts[i]; !t.sign || t.s != "-" && t.s != "/" {
+			return t
+		}
+	}
+	return token{}
+}
+
+// wordsAt says that these words stand at i, one behind the other.
+func wordsAt(ts []token, i int, words ...string) bool {
+	for k, w := range words {
+		if i+k >= len(ts) || ts[i+k].s != w {
+			return false
+		}
+	}
+	return true
+}
+
+// wordBefore returns the word before the k-th token, past signs; "" at the beginning.
+func wordBefore(ts []token, k int) string {
+	for k--; k >= 0; k-- {
+		if !ts[k].sign {
+			return ts[k].s
+		}
+	}
+	return ""
+}
+
+func hasWord(ts []token, w string) bool {
+	for i := range ts {
+		if ts[i].s == w {
+			return true
+		}
+	}
+	return false
+}
+
+func rolesOf(ts []token) role {
+	var all role
+	for i := range ts {
+		all |= ts[i].role
+	}
+	return all
+}
+
+// inputWord says that a word names what is sent, beside "message", which any error may have.
+func inputWord(ts []token) bool {
+	for i := range ts {
+		if ts[i].role&(rInput|rMessage) == rInput {
+			return true
+		}
+	}
+	return false
+}
+
+// skipUnit skips "tokens" and "bytes" behind a number, and what is sent: "209353 input tokens > …".
+func skipUnit(ts []token, i int) int {
+	for k := 0; k < 3 && i < len(ts) && !ts[i].sign && ts[i].role&(rToken|rBytes|rInput) != 0; k++ {
+		i++
+	}
+	return i
+}
+
+func containsAny(s string, parts ...string) bool {
+	for _, p := range parts {
+		if strings.Contains(s, p) {
+			return true
+		}
+	}
+	return false
+}
