@@ -48,7 +48,6 @@ func (s *scanner) scan(ctx context.Context, yield func(*line) error) error {
 			return err
 		}
 		if len(text) > maxLine {
-			s.breakBatch("one of its lines is damaged")
 			s.report(at, next-at, "", "longer than a line may be")
 		} else if err := s.text(text, at, next, ended, yield); err != nil {
 			return err
@@ -80,7 +79,6 @@ func (s *scanner) text(text []byte, at, next int64, ended bool, yield func(*line
 	}
 	pieces := wholeLines(trimmed)
 	if len(pieces) == 0 {
-		s.breakBatch("one of its lines is damaged")
 		s.report(at, int64(len(trimmed)), "", reason)
 		return nil
 	}
@@ -92,7 +90,6 @@ func (s *scanner) pieces(text []byte, at int64, pieces [][2]int, yield func(*lin
 	from := 0
 	for _, p := range append(pieces, [2]int{len(text), len(text)}) {
 		if p[0] > from {
-			s.breakBatch("one of its lines is damaged")
 			s.report(at+int64(from), int64(p[0]-from), "", "no entry")
 		}
 		if from = p[1]; p[0] == p[1] {

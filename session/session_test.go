@@ -101,6 +101,7 @@ func TestCompactionRefersToMessages(t *testing.T) {
 		assert.Equal(t, before, s.View())
 	}
 	assert.Greater(t, compactions, 1)
+	assert.Equal(t, compactions, s.View().Counts.Compactions)
 	report, err := store.Verify(ctx, "k")
 	require.NoError(t, err)
 	assert.Empty(t, report.Damage)

@@ -58,7 +58,7 @@ func (s *Session) record(ctx context.Context, r *winnow.Request) error {
 		entries = append(entries, s.compactionEntry(r))
 	}
 	changesHistory := len(entries) > 0
-	state, err := s.stateEntry(r.Compaction != nil)
+	state, err := s.stateEntry(r.Compaction != nil, entries)
 	if err != nil {
 		s.forget()
 		return err
@@ -84,13 +84,18 @@ func (s *Session) record(ctx context.Context, r *winnow.Request) error {
 	return nil
 }
 
-// stateEntry returns the entry for what the manager told since the last one, nil if that is nothing.
-func (s *Session) stateEntry(full bool) (*Entry, error) {
+// stateEntry returns the entry for what the manager told since the last one, nil if that is nothing. It will stand
+// behind the entries before.
+func (s *Session) stateEntry(full bool, before []*Entry) (*Entry, error) {
 	state, err := s.manager.Snapshot()
 	if err != nil {
 		return nil, err
 	}
-	return &Entry{Type: TypeState, Full: &FullState{State: rawJSON(state), Counts: s.at.counts.clone(), Info: s.at.info, Labels: s.at.labels}}, nil
+	counts := s.at.counts.clone()
+	for _, e := range before {
+		counts.add(e)
+	}
+	return &Entry{Type: TypeState, Full: &FullState{State: rawJSON(state), Counts: counts, Info: s.at.info, Labels: s.at.labels}}, nil
 }
 
 // takeState makes a state that was written the one that the next manager begins with.

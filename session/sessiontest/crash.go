@@ -229,6 +229,29 @@ func failure(op, name string, err error) error {
 	return &fs.PathError{Op: op, Path: name, Err: err}
 }
 
+// ReadFile returns what a file holds.
+func (c *CrashFS) ReadFile(name string) ([]byte, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n, err := c.find(name)
+	if err != nil {
+		return nil, failure("read", name, err)
+	}
+	return slices.Clone(n.data), nil
+}
+
+// WriteFile gives a file that there is another content, as if it had been on the disk for long.
+func (c *CrashFS) WriteFile(name string, data []byte) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n, err := c.find(name)
+	if err != nil {
+		return failure("write", name, err)
+	}
+	n.data, n.disk = slices.Clone(data), slices.Clone(data)
+	return nil
+}
+
 // Open opens a file, as files.FS wants it.
 func (c *CrashFS) Open(name string, flag int, _ fs.FileMode) (files.File, error) {
 	c.mu.Lock()

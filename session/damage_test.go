@@ -1,0 +1,215 @@
+package session_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/sessiontest"
+)
+
+// shortLog is a log of about 100 short entries of all types.
+type shortLog struct {
+	fsys    *sessiontest.CrashFS
+	store   *session.Store
+	name    string
+	data    []byte
+	entries []string // as JSON
+	lines   []string // their texts in the log
+	from    []int    // where the lines begin
+	to      []int    // behind their text, at the newline
+	batch   []int    // number of the batch that a line belongs to
+}
+
+func newShortLog(t *testing.T) *shortLog {
+	ctx := context.Background()
+	x := &shortLog{fsys: sessiontest.NewCrashFS()}
+	var err error
+	x.store, err = session.OpenFiles(x.fsys, &session.Options{Manager: func(string) (int, *winnow.Options) {
+		return 3_000, &winnow.Options{Compact: &winnow.CompactOptions{KeepRecent: 5}}
+	}})
+	require.NoError(t, err)
+	s := open(t, x.store, "k")
+	title := "T"
+	for n := range 9 {
+		require.NoError(t, s.Append(ctx, session.User(fmt.Sprint("ask ", n))))
+		require.NoError(t, s.Append(ctx, call(fmt.Sprint("c", n), "t"), session.Result(fmt.Sprint("c", n), "t", "out")))
+		require.NoError(t, s.Append(ctx, answer("\xffdone")))
+		ids := s.View().IDs
+		m := answer("other")
+		require.NoError(t, s.Edit(ctx, ids[len(ids)-1], &m, "test"))
+		require.NoError(t, s.Note(ctx, "n", json.RawMessage(`[1]`)))
+		require.NoError(t, x.store.SetInfo(ctx, "k", session.Info{Title: &title}))
+		require.NoError(t, x.store.SetLabel(ctx, "k", ids[0], "L"))
+		require.NoError(t, x.store.AddUsage(ctx, "k", "m", winnow.Usage{Input: n}))
+		require.NoError(t, s.Rewind(ctx, ids[len(ids)-2]))
+		require.NoError(t, s.SummarizeBranch(ctx, ids[len(ids)-1], "S"))
+		require.NoError(t, s.Inject(ctx, "h", true, session.User("hidden")))
+		if n%4 == 3 {
+			_, err := s.Compact(ctx, "")
+			require.NoError(t, err)
+		}
+	}
+	require.NoError(t, s.Close())
+	stored := readStored(t, x.fsys, x.store, "k")
+	x.name = logName(t, x.fsys, "k", stored.log)
+	x.data, err = x.fsys.ReadFile(x.name)
+	require.NoError(t, err)
+	at, batch := 0, 0
+	for line := range bytes.Lines(x.data) {
+		x.from, x.to, x.batch = append(x.from, at), append(x.to, at+len(line)-1), append(x.batch, batch)
+		at += len(line)
+		var e session.Entry
+		require.NoError(t, json.Unmarshal(line, &e))
+		text, err := json.Marshal(e)
+		require.NoError(t, err)
+		x.entries, x.lines = append(x.entries, string(text)), append(x.lines, string(bytes.TrimSpace(line)))
+		if e.Batch[0] == e.Batch[1] {
+			batch++
+		}
+	}
+	require.Len(t, stored.entries, len(x.entries))
+	return x
+}
+
+// check reads the log with other data and looks for what must and what may be there.
+func (x *shortLog) check(t *testing.T, name string, data []byte, must func(i int) bool) {
+	lines, damage, err := session.CountedLines(data)
+	require.NoError(t, err)
+	at := 0
+	for i, e := range x.entries {
+		if at < len(lines) && (lines[at] == x.lines[i] || sameEntry(t, lines[at], e)) {
+			at++
+		} else if must(i) {
+			require.Fail(t, "an entry is missing", "%s: %s\n%v", name, e, damage)
+		}
+	}
+	if at < len(lines) {
+		require.Fail(t, "an entry that was never written", "%s: %s", name, lines[at])
+	}
+}
+
+func sameEntry(t *testing.T, line, entry string) bool {
+	var e session.Entry
+	if json.Unmarshal([]byte(line), &e) != nil {
+		return false
+	}
+	text, err := json.Marshal(e)
+	require.NoError(t, err)
+	return string(text) == entry
+}
+
+// goesOn opens the session, appends, and reads what was appended.
+func (x *shortLog) goesOn(t *testing.T, name string, data []byte) {
+	ctx := context.Background()
+	require.NoError(t, x.fsys.WriteFile(x.name, data))
+	s, err := x.store.Open(ctx, "k")
+	require.NoError(t, err, name)
+	require.NoError(t, s.Append(ctx, session.User("goes on"), answer("yes")), name)
+	want := s.View()
+	require.NoError(t, s.Close())
+	v, err := x.store.Read(ctx, "k")
+	require.NoError(t, err, name)
+	require.Equal(t, want.IDs, v.IDs, name)
+	require.Equal(t, want.History, v.History, name)
+}
+
+// wholeBatch says that all lines of the batch of line i fulfil ok.
+func (x *shortLog) wholeBatch(i int, ok func(i int) bool) bool {
+	for k := range x.batch {
+		if x.batch[k] == x.batch[i] && !ok(k) {
+			return false
+		}
+	}
+	return true
+}
+
+// goesOnEvery is of how many damaged logs one is appended to.
+const goesOnEvery = 19
+
+func TestLogCutAtEveryByte(t *testing.T) {
+	x := newShortLog(t)
+	t.Log(len(x.entries), "entries,", len(x.data), "bytes")
+	step := 1
+	if testing.Short() {
+		step = 37
+	}
+	for k := 0; k <= len(x.data); k += step {
+		name, data := fmt.Sprint("cut at ", k), x.data[:k]
+		x.check(t, name, data, func(i int) bool {
+			return x.wholeBatch(i, func(i int) bool { return x.to[i] <= k })
+		})
+		if k%goesOnEvery == 0 {
+			x.goesOn(t, name, data)
+		}
+	}
+}
+
+func TestLogWithAFlippedBit(t *testing.T) {
+	x := newShortLog(t)
+	step := 1
+	if testing.Short() {
+		step = 37
+	}
+	for k := 0; k < len(x.data); k += step {
+		data := slices.Clone(x.data)
+		data[k] ^= 1 << (k % 8)
+		name := fmt.Sprintf("bit %d of byte %d flipped: %q", k%8, k, data[k])
+		x.check(t, name, data, func(i int) bool {
+			return x.wholeBatch(i, func(i int) bool { return k < x.from[i] || k >= x.to[i] })
+		})
+		if k%goesOnEvery == 0 {
+			x.goesOn(t, name, data)
+		}
+	}
+}
+
+func TestReadersAcceptWhatPeopleAndDisksDo(t *testing.T) {
+	x := newShortLog(t)
+	all := func(int) bool { return true }
+	for name, data := range map[string][]byte{
+		"CRLF":                         bytes.ReplaceAll(x.data, []byte("\n"), []byte("\r\n")),
+		"a byte order mark":            append([]byte("\ufeff"), x.data...),
+		"NULs between lines":           bytes.ReplaceAll(x.data, []byte("\n"), []byte("\n\x00\x00\x00")),
+		"lines of NULs":                bytes.ReplaceAll(x.data, []byte("\n"), []byte("\n\x00\x00\x00\n")),
+		"blank lines":                  bytes.ReplaceAll(x.data, []byte("\n"), []byte("\n\n \n")),
+		"no newline at the end":        bytes.TrimSuffix(x.data, []byte("\n")),
+		"no newlines":                  fuse(x.data, 10),
+		"a line of something else":     append([]byte("hello\n"), x.data...),
+		"nested beginnings of a line":  append([]byte(`{"seq":{"seq":{"seq":`+"\n"), x.data...),
+		"lines without checksums":      withoutSums(x.data),
+		"white space within the lines": bytes.ReplaceAll(withoutSums(x.data), []byte(`{"seq":`), []byte(`{ "seq" : `)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			x.check(t, name, data, all)
+			x.goesOn(t, name, data)
+		})
+	}
+}
+
+// fuse removes the newline behind every n-th line.
+func fuse(data []byte, n int) (out []byte) {
+	i := 0
+	for line := range bytes.Lines(data) {
+		if i++; i%n == 0 {
+			line = bytes.TrimSuffix(line, []byte("\n"))
+		}
+		out = append(out, line...)
+	}
+	return out
+}
+
+func withoutSums(data []byte) (out []byte) {
+	for line := range bytes.Lines(data) {
+		i := bytes.LastIndex(line, []byte(`,"crc":"`))
+		out = append(append(out, line[:i]...), '}', '\n')
+	}
+	return out
+}

@@ -1,0 +1,24 @@
+package session
+
+import (
+	"bytes"
+	"context"
+)
+
+// memoryOf is a log in memory for tests of the reader.
+type memoryOf struct{ *bytes.Reader }
+
+func (memoryOf) ID() string                                        { return "" }
+func (m memoryOf) Size() (int64, error)                            { return m.Reader.Size(), nil }
+func (memoryOf) Append(context.Context, int64, []byte, bool) error { return ErrClosed }
+func (memoryOf) Close() error                                      { return nil }
+
+// CountedLines returns the texts of the lines of a log that count, and the damage.
+func CountedLines(data []byte) (lines []string, damage []Damage, err error) {
+	s := newScanner(memoryOf{bytes.NewReader(data)}, int64(len(data)))
+	err = s.scan(context.Background(), func(l *line) error {
+		lines = append(lines, string(l.data))
+		return nil
+	})
+	return lines, s.damage, err
+}

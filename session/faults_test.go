@@ -1,0 +1,164 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/sessiontest"
+)
+
+var faultPrograms = flag.Int("faults.programs", 6, "random programs in which every file operation fails once")
+
+// TestEveryOperationFails runs random programs in which one file operation fails. What was acknowledged is there
+// afterwards, after a power loss too, other sessions are as they were, and no sync of a file is tried again.
+func TestEveryOperationFails(t *testing.T) {
+	programs := *faultPrograms
+	if testing.Short() {
+		programs = 1
+	}
+	faults := map[string]func(sessiontest.Operation) sessiontest.Fault{
+		"disk full": func(op sessiontest.Operation) sessiontest.Fault {
+			if op.Name == "sync" || op.Name == "syncdir" || op.Name == "truncate" || op.Name == "remove" {
+				return sessiontest.Fault{}
+			}
+			return sessiontest.Fault{Err: syscall.ENOSPC}
+		},
+		"input/output error": func(sessiontest.Operation) sessiontest.Fault { return sessiontest.Fault{Err: syscall.EIO} },
+		"short write": func(op sessiontest.Operation) sessiontest.Fault {
+			if op.Name != "write" {
+				return sessiontest.Fault{}
+			}
+			return sessiontest.Fault{Err: syscall.ENOSPC, Short: -1}
+		},
+		"failed sync": func(op sessiontest.Operation) sessiontest.Fault {
+			if op.Name != "sync" && op.Name != "syncdir" {
+				return sessiontest.Fault{}
+			}
+			return sessiontest.Fault{Err: syscall.EIO}
+		},
+	}
+	for name, fault := range faults {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			failures := 0
+			for seed := range uint64(programs) {
+				for k := 1; ; k++ {
+					done, failed := failProgram(t, seed, k, fault, fmt.Sprintf("%s at operation %d of program %d", name, k, seed))
+					if failed {
+						failures++
+					}
+					if done {
+						break
+					}
+				}
+			}
+			require.Positive(t, failures)
+			t.Log("failures:", failures)
+		})
+	}
+}
+
+// failProgram runs a program whose k-th operation fails. done says that it has not so many.
+func failProgram(t *testing.T, seed uint64, k int, fault func(sessiontest.Operation) sessiontest.Fault, name string) (done, failed bool) {
+	ctx := context.Background()
+	fsys := sessiontest.NewCrashFS()
+	p := &program{t: t, random: rand.New(rand.NewPCG(seed, 1)), key: "k", now: time.Unix(1_700_000_000, 0)}
+	store, err := session.OpenFiles(fsys, p.options())
+	require.NoError(t, err)
+	p.store = store
+	other := open(t, store, "other")
+	require.NoError(t, other.Append(ctx, session.User("untouched")))
+	require.NoError(t, other.Close())
+
+	count := 0
+	lastFailed, failedSync := "", ""
+	fsys.Fail(func(op sessiontest.Operation) sessiontest.Fault {
+		count++
+		if op.Name == "sync" && op.Path == failedSync {
+			t.Errorf("%s: the sync of %s is tried again", name, op.Path)
+		}
+		if count != k {
+			return sessiontest.Fault{}
+		}
+		f := fault(op)
+		if f.Err != nil {
+			lastFailed = op.Name + " " + op.Path
+			if op.Name == "sync" {
+				failedSync = op.Path
+			}
+		}
+		return f
+	})
+	var ack stored
+	for range 10 {
+		before := lastFailed
+		err := p.step(ctx)
+		if err == nil {
+			ack = readStored(t, fsys, store, p.key)
+			ack.dropVolatileEnd()
+			continue
+		}
+		require.NotEqual(t, before, lastFailed, "%s: %v", name, err) // for no other reason
+		require.True(t, isTyped(err), "%s: %v", name, err)
+		if p.s != nil {
+			p.s.Close()
+			p.s = nil
+		}
+	}
+	if p.s != nil {
+		p.s.Close()
+	}
+	fsys.Fail(nil)
+	for _, crashed := range []*sessiontest.CrashFS{fsys, fsys.Crash(sessiontest.LossAll, p.random)} {
+		checkAfterFault(t, crashed, p.key, ack, name+" ("+lastFailed+")")
+	}
+	return count < k, lastFailed != ""
+}
+
+// isTyped says that a caller can branch on err.
+func isTyped(err error) bool {
+	for _, target := range []error{session.ErrSync, session.ErrClosed, syscall.ENOSPC, syscall.EIO} {
+		if errors.Is(err, target) {
+			return true
+		}
+	}
+	return false
+}
+
+func checkAfterFault(t *testing.T, fsys *sessiontest.CrashFS, key string, ack stored, name string) {
+	ctx := context.Background()
+	store, err := session.OpenFiles(fsys, nil)
+	require.NoError(t, err, name)
+	v, err := store.Read(ctx, "other")
+	require.NoError(t, err, name)
+	require.Equal(t, []string{"untouched"}, texts(v), name)
+	s, err := store.Open(ctx, key)
+	require.NoError(t, err, name)
+	got := readStored(t, fsys, store, key)
+	at := 0
+	if got.log == ack.log || len(got.entries) >= len(ack.entries) {
+		for _, e := range got.entries {
+			if at < len(ack.entries) && e == ack.entries[at] {
+				at++
+			}
+		}
+		if got.log == ack.log {
+			require.Equal(t, len(ack.entries), at, "%s: what was acknowledged is missing", name)
+		}
+	}
+	require.NoError(t, s.Append(ctx, session.User("afterwards")), name)
+	want := s.View()
+	require.NoError(t, s.Close(), name)
+	v, err = store.Read(ctx, key)
+	require.NoError(t, err, name)
+	require.Equal(t, want.History, v.History, name)
+}

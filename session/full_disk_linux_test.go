@@ -1,0 +1,68 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/session"
+)
+
+// TestRealFullDisk fills a small file system, where the test may mount one.
+func TestRealFullDisk(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	if err := syscall.Mount("winnow", dir, "tmpfs", 0, "size=256k"); err != nil {
+		t.Skip("a file system cannot be mounted here:", err)
+	}
+	defer syscall.Unmount(dir, syscall.MNT_DETACH)
+	fillDisk(t, ctx, dir, func() { require.NoError(t, os.Remove(filepath.Join(dir, "ballast"))) }, func() {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "ballast"), make([]byte, 32<<10), 0o600))
+	})
+}
+
+// fillDisk appends until the disk is full, makes room and goes on.
+func fillDisk(t *testing.T, ctx context.Context, dir string, makeRoom, prepare func()) {
+	store, err := session.OpenDirectory(dir, nil)
+	require.NoError(t, err)
+	prepare()
+	s := open(t, store, "k")
+	text := string(make([]byte, 1000))
+	acked := 0
+	for {
+		err := s.Append(ctx, session.User(text))
+		if err != nil {
+			require.True(t, errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EFBIG), err)
+			break
+		}
+		acked++
+		require.Less(t, acked, 10_000)
+	}
+	require.Len(t, s.View().History, acked)
+	makeRoom()
+	require.NoError(t, s.Append(ctx, session.User("room again"))) // the same handle
+	require.NoError(t, s.Close())
+	v, err := store.Read(ctx, "k")
+	require.NoError(t, err)
+	require.Len(t, v.History, acked+1)
+	report, err := store.Verify(ctx, "k")
+	require.NoError(t, err)
+	require.Empty(t, report.Damage)
+	t.Log("appends until the disk was full:", acked)
+}
+
+// TestRealLimitOfAFile is the same with a limit on the length of a file.
+func TestRealLimitOfAFile(t *testing.T) {
+	var old syscall.Rlimit
+	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old))
+	limit := old
+	fillDisk(t, context.Background(), t.TempDir(), func() { require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old)) }, func() {
+		limit.Cur = 200 << 10
+		require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
+	})
+}

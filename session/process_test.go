@@ -1,0 +1,431 @@
+package session_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/session"
+)
+
+var (
+	kills          = flag.Int("kills", 200, "how often the writer is killed")
+	concurrentTime = flag.Duration("concurrent", 2*time.Second, "how long two processes write at the same time")
+)
+
+// The test binary is also the process that is killed.
+func TestMain(m *testing.M) {
+	switch os.Getenv("SESSION_CHILD") {
+	case "writer":
+		exitOn(writerChild(os.Getenv("SESSION_DIR")))
+	case "many":
+		exitOn(manyChild(os.Getenv("SESSION_DIR")))
+	case "holder":
+		exitOn(holderChild(os.Getenv("SESSION_DIR")))
+	}
+	os.Exit(m.Run())
+}
+
+func exitOn(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// child starts this binary as another process.
+func child(t *testing.T, kind, dir string) (*exec.Cmd, *bufio.Scanner) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "SESSION_CHILD="+kind, "SESSION_DIR="+dir)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	return cmd, bufio.NewScanner(out)
+}
+
+// agent is a host whose next step is a function of the log alone, and so is its clock.
+type agent struct {
+	store    *session.Store
+	messages int
+	sent     func(messages int, request []winnow.Message)
+	acked    func(messages int)
+}
+
+const agentWindow = 6_000
+
+func newAgent(dir string) (*agent, error) {
+	a := &agent{sent: func(int, []winnow.Message) {}, acked: func(int) {}}
+	var err error
+	a.store, err = session.OpenDirectory(dir, &session.Options{Manager: func(string) (int, *winnow.Options) {
+		return agentWindow, &winnow.Options{Now: a.now}
+	}})
+	return a, err
+}
+
+// now stands still until a message is appended, and makes a long pause at times.
+func (a *agent) now() time.Time {
+	return time.Unix(1_700_000_000+int64(a.messages)*10+int64(a.messages/50)*3600, 0)
+}
+
+func (a *agent) count(s *session.Session) {
+	a.messages = 0
+	for _, n := range s.View().Counts.Messages {
+		a.messages += n
+	}
+}
+
+func wordsOf(n int) string {
+	return fmt.Sprintf("%d: %s", n, strings.Repeat(fmt.Sprintf("words about %d. ", n*7%13), 5+n*11%60))
+}
+
+// model answers as a function of how many messages there are.
+func (a *agent) model(_ context.Context, request []winnow.Message) (winnow.Message, error) {
+	a.sent(a.messages, request)
+	m := answer("answer " + wordsOf(a.messages))
+	if a.messages%3 != 0 {
+		m.Parts = append(m.Parts, call(fmt.Sprintf("call_%d", a.messages%40), "exec").Parts...) // ids are used again
+	}
+	if a.messages%2 == 0 {
+		m.Usage = &winnow.Usage{Input: 1000 + a.messages, Output: 50}
+	}
+	return m, nil
+}
+
+// turn does what the log says is next.
+func (a *agent) turn(ctx context.Context, key string) error {
+	s, err := a.store.Open(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	for range 4 {
+		a.count(s)
+		switch i := s.Interrupted(); {
+		case i == nil:
+			err = s.Append(ctx, session.User("question "+wordsOf(a.messages)))
+		case len(i.Calls) > 0:
+			err = s.Append(ctx, session.Result(i.Calls[0].ID, "exec", strings.Repeat(wordsOf(a.messages), 1+a.messages%9)))
+		default:
+			_, err = s.Do(ctx, a.model)
+		}
+		if err != nil {
+			return err
+		}
+		a.count(s)
+		a.acked(a.messages)
+	}
+	return nil
+}
+
+func hashOf(request []winnow.Message) string {
+	text, err := json.Marshal(request)
+	if err != nil {
+		panic(err)
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}
+
+func writerChild(dir string) error {
+	a, err := newAgent(filepath.Join(dir, "store"))
+	if err != nil {
+		return err
+	}
+	requests, err := os.OpenFile(filepath.Join(dir, "requests"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	a.sent = func(n int, request []winnow.Message) { fmt.Fprintf(requests, "%d %s\n", n, hashOf(request)) }
+	a.acked = func(n int) { fmt.Println(n) }
+	for {
+		if err := a.turn(context.Background(), "k"); err != nil {
+			return err
+		}
+	}
+}
+
+// TestKilledWriter kills a process that writes, at random times, again and again. Nothing that it acknowledged is
+// missing, and each request that it sent is the one that a process sent that was never killed.
+func TestKilledWriter(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		*kills = min(*kills, 5)
+	}
+	dir := t.TempDir()
+	random := rand.New(rand.NewPCG(1, 1))
+	acked := 0
+	for n := range *kills {
+		cmd, out := child(t, "writer", dir)
+		wait := time.Duration(random.IntN(20_000)) * time.Microsecond
+		started := make(chan struct{})
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for first := true; out.Scan(); first = false {
+				if first {
+					close(started)
+				}
+				if i, err := strconv.Atoi(out.Text()); err == nil {
+					acked = max(acked, i)
+				}
+			}
+		}()
+		if n%2 == 0 { // half of them while they open
+			select {
+			case <-started:
+			case <-done:
+			}
+		}
+		time.Sleep(wait)
+		require.NoError(t, cmd.Process.Kill())
+		<-done
+		require.Error(t, cmd.Wait())
+	}
+	a, err := newAgent(filepath.Join(dir, "store"))
+	require.NoError(t, err)
+	v, err := a.store.Read(context.Background(), "k")
+	require.NoError(t, err)
+	total := 0
+	for _, n := range v.Counts.Messages {
+		total += n
+	}
+	require.GreaterOrEqual(t, total, acked)
+	report, err := a.store.Verify(context.Background(), "k")
+	require.NoError(t, err)
+	assert.Empty(t, report.Damage)
+
+	reference := map[int]string{}
+	r, err := newAgent(t.TempDir())
+	require.NoError(t, err)
+	r.sent = func(n int, request []winnow.Message) { reference[n] = hashOf(request) }
+	for r.messages < total {
+		require.NoError(t, r.turn(context.Background(), "k"))
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "requests"))
+	require.NoError(t, err)
+	requests, differ := 0, 0
+	for line := range strings.Lines(string(text)) {
+		n, hash, _ := strings.Cut(strings.TrimSpace(line), " ")
+		at, err := strconv.Atoi(n)
+		require.NoError(t, err)
+		if requests++; reference[at] != hash {
+			differ++
+		}
+	}
+	if *kills >= 200 {
+		assert.Positive(t, v.Counts.Compactions)
+	}
+	assert.Zero(t, differ, "requests that are not those of a process that was not killed")
+	t.Logf("%d kills, %d messages, %d compactions, %d bytes, %d requests, %d differ", *kills, total, v.Counts.Compactions, report.Bytes, requests, differ)
+}
+
+const manyKeys, manyWriters = 200, 16
+
+// manyChild writes from many goroutines until its input ends.
+func manyChild(dir string) error {
+	store, err := session.OpenDirectory(dir, &session.Options{Durability: session.OS})
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	go func() {
+		os.Stdin.Read(make([]byte, 1))
+		stop()
+	}()
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	errs := make(chan error, 2*manyWriters)
+	for g := range manyWriters {
+		wg.Go(func() {
+			random := rand.New(rand.NewPCG(uint64(os.Getpid()), uint64(g)))
+			for n := 0; ctx.Err() == nil; n++ {
+				key := fmt.Sprintf("key %d", random.IntN(manyKeys))
+				id := fmt.Sprintf("%d-%d-%d", os.Getpid(), g, n)
+				usage, err := oneTurn(store, key, id)
+				if err != nil {
+					errs <- fmt.Errorf("%s: %w", key, err)
+					return
+				}
+				mu.Lock()
+				fmt.Printf("%s|%s|%d\n", key, id, usage)
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	close(errs)
+	return <-errs
+}
+
+// oneTurn writes the beginning and the end of a turn, and beside it usage and a title.
+func oneTurn(store *session.Store, key, id string) (usage int, err error) {
+	ctx := context.Background()
+	s, err := store.Open(ctx, key)
+	if err != nil {
+		return 0, err
+	}
+	defer s.Close()
+	if err := s.Append(ctx, session.User("begin "+id)); err != nil {
+		return 0, err
+	}
+	if err := store.AddUsage(ctx, key, "m", winnow.Usage{Input: 1}); err != nil {
+		return 0, err
+	}
+	if err := store.SetInfo(ctx, key, session.Info{Title: &id}); err != nil {
+		return 1, err
+	}
+	return 1, s.Append(ctx, answer("end "+id))
+}
+
+// TestTwoProcesses has two processes write to the same sessions, and sometimes kills one of them.
+func TestTwoProcesses(t *testing.T) {
+	t.Parallel()
+	duration := *concurrentTime
+	if testing.Short() {
+		duration = 300 * time.Millisecond
+	}
+	dir := t.TempDir()
+	acked := map[string][]string{} // by key
+	usage := map[string]int{}
+	var mu sync.Mutex
+	run := func(kill bool) {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), "SESSION_CHILD=many", "SESSION_DIR="+dir)
+		cmd.Stderr = os.Stderr
+		in, err := cmd.StdinPipe()
+		require.NoError(t, err)
+		out, err := cmd.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		time.AfterFunc(min(duration, time.Second), func() {
+			if kill {
+				cmd.Process.Kill()
+			}
+		})
+		if !kill {
+			time.AfterFunc(duration, func() { in.Close() })
+		}
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			f := strings.Split(lines.Text(), "|")
+			if len(f) != 3 { // the process was killed while it wrote
+				continue
+			}
+			mu.Lock()
+			acked[f[0]] = append(acked[f[0]], f[1])
+			usage[f[0]]++
+			mu.Unlock()
+		}
+		if err := cmd.Wait(); !kill {
+			assert.NoError(t, err)
+		}
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { run(false) })
+	wg.Go(func() {
+		for end := time.Now().Add(duration); time.Now().Before(end); {
+			run(true)
+		}
+	})
+	wg.Wait()
+	store, err := session.OpenDirectory(dir, nil)
+	require.NoError(t, err)
+	turns := 0
+	for key, ids := range acked {
+		turns += len(ids)
+		checkTurns(t, store, key, ids, usage[key])
+	}
+	require.Positive(t, turns)
+	t.Logf("%d turns on %d keys in %s", turns, len(acked), duration)
+}
+
+// checkTurns wants every acknowledged turn once, and no turn within another.
+func checkTurns(t *testing.T, store *session.Store, key string, ids []string, usage int) {
+	ctx := context.Background()
+	report, err := store.Verify(ctx, key)
+	require.NoError(t, err)
+	assert.Empty(t, report.Damage, key)
+	v, err := store.Read(ctx, key)
+	require.NoError(t, err)
+	seen := map[string]int{}
+	open := ""
+	for _, text := range texts(v) {
+		what, id, _ := strings.Cut(text, " ")
+		switch {
+		case what == "begin": // one before it that has no end was killed
+			open = id
+		case assert.Equal(t, open, id, "a turn within another one of %s", key):
+			seen[id]++
+			open = ""
+		}
+	}
+	for _, id := range ids {
+		assert.Equal(t, 1, seen[id], "the turn %s of %s", id, key)
+	}
+	assert.GreaterOrEqual(t, v.Counts.Usage.Input, usage, key)
+	require.NotNil(t, v.Info.Title)
+}
+
+func holderChild(dir string) error {
+	store, err := session.OpenDirectory(dir, nil)
+	if err != nil {
+		return err
+	}
+	if _, err := store.Open(context.Background(), "k"); err != nil {
+		return err
+	}
+	fmt.Println("held")
+	time.Sleep(time.Minute)
+	return nil
+}
+
+// TestTurnOfAKilledProcess waits for a turn whose holder is killed.
+func TestTurnOfAKilledProcess(t *testing.T) {
+	dir := t.TempDir()
+	store, err := session.OpenDirectory(dir, nil)
+	require.NoError(t, err)
+	longest := time.Duration(0)
+	for range 5 {
+		cmd, out := child(t, "holder", dir)
+		require.True(t, out.Scan())
+		short, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+		_, err := store.Open(short, "k")
+		cancel()
+		require.ErrorIs(t, err, session.ErrBusy)
+		var busy *session.BusyError
+		require.ErrorAs(t, err, &busy)
+		assert.Equal(t, cmd.Process.Pid, busy.PID)
+		opened := make(chan time.Time)
+		go func() {
+			s, err := store.Open(context.Background(), "k")
+			assert.NoError(t, err)
+			assert.NoError(t, s.Close())
+			opened <- time.Now()
+		}()
+		time.Sleep(10 * time.Millisecond)
+		require.NoError(t, cmd.Process.Kill())
+		require.Error(t, cmd.Wait())
+		gone := time.Now()
+		longest = max(longest, (<-opened).Sub(gone))
+	}
+	t.Log("longest wait after the end of the holder:", longest)
+}
