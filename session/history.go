@@ -148,6 +148,7 @@ func (l *loaded) walk(b branch, codec Codec) error {
 		next, whole, err := b.parent(at)
 		if errors.Is(err, ErrNotFound) {
 			l.damage = append(l.damage, Damage{Offset: offset, ID: id, Reason: "its parent is missing, and nothing is before it"})
+			w.gap() // deltas without a full state count from the beginning alone
 			break
 		}
 		if err != nil {
@@ -289,9 +290,6 @@ func (w *walker) add(e *Entry, ref Ref, by edit) {
 func (w *walker) finish(codec Codec) error {
 	slices.Reverse(w.messages)
 	slices.Reverse(w.deltas)
-	if !w.full && len(w.deltas) > 0 {
-		w.deltas, w.deltasSize = nil, 0
-	}
 	if w.summary != nil {
 		kept, err := w.kept()
 		if err != nil {

@@ -28,18 +28,33 @@ func (s *Session) ready() (*winnow.Manager, error) {
 	if opts != nil {
 		own = *opts
 	}
+	own.Journal = func(delta []byte) error { // called by the manager, so the lock is held
+		s.journal = append(s.journal, delta)
+		return nil
+	}
 	m, err := winnow.New(window, &own)
 	if err != nil {
 		return nil, err
 	}
-	if s.at.state != nil {
-		if err := m.Restore(s.at.state); err != nil {
-			// It costs cache, not content.
-			s.store.opts.Logger.Warn("session: the manager's state cannot be read", "key", s.key, "error", err)
-		}
-	}
+	s.restore(m)
 	s.manager, s.journal = m, nil
 	return m, nil
+}
+
+// restore gives m the state that the log says. One that cannot be read costs cache, not content.
+func (s *Session) restore(m *winnow.Manager) {
+	if len(s.at.state) == 0 && len(s.at.deltas) == 0 {
+		return
+	}
+	err := m.Restore(s.at.state, s.at.deltas...)
+	if err == nil {
+		return
+	}
+	s.store.opts.Logger.Warn("session: the manager's state cannot be read", "key", s.key, "error", err)
+	if len(s.at.state) == 0 || m.Restore(s.at.state) != nil {
+		s.at.state = nil
+	}
+	s.at.deltas, s.at.stateSize, s.at.deltasSize = nil, len(s.at.state), 2*leastDeltas // the next state is a full one
 }
 
 // forget drops the manager: it has moved on, and the log has not. The next one begins where the log is.
@@ -58,14 +73,12 @@ func (s *Session) record(ctx context.Context, r *winnow.Request) error {
 		entries = append(entries, s.compactionEntry(r))
 	}
 	changesHistory := len(entries) > 0
-	state, err := s.stateEntry(r.Compaction != nil, entries)
+	states, err := s.stateEntries(r.Compaction != nil, entries)
 	if err != nil {
 		s.forget()
 		return err
 	}
-	if state != nil {
-		entries = append(entries, state)
-	}
+	entries = append(entries, states...)
 	if len(entries) == 0 {
 		return nil
 	}
@@ -73,9 +86,10 @@ func (s *Session) record(ctx context.Context, r *winnow.Request) error {
 		s.forget()
 		return err
 	}
-	if state != nil {
-		s.takeState(state)
+	for _, e := range states {
+		s.takeState(e)
 	}
+	s.journal = nil
 	if changesHistory {
 		if err := s.reload(ctx); err != nil {
 			return s.kill(errors.Join(ErrClosed, err))
@@ -84,9 +98,25 @@ func (s *Session) record(ctx context.Context, r *winnow.Request) error {
 	return nil
 }
 
-// stateEntry returns the entry for what the manager told since the last one, nil if that is nothing. It will stand
-// behind the entries before.
-func (s *Session) stateEntry(full bool, before []*Entry) (*Entry, error) {
+// stateEntries returns the entries for what the manager told since the last ones. They will stand behind the entries
+// before.
+func (s *Session) stateEntries(full bool, before []*Entry) ([]*Entry, error) {
+	size := s.at.deltasSize
+	for _, delta := range s.journal {
+		size += len(delta)
+	}
+	if full || size > max(leastDeltas, fullEvery*s.at.stateSize) {
+		e, err := s.fullState(before)
+		return []*Entry{e}, err
+	}
+	var entries []*Entry
+	for _, delta := range s.journal {
+		entries = append(entries, &Entry{Type: TypeState, Delta: rawJSON(delta)})
+	}
+	return entries, nil
+}
+
+func (s *Session) fullState(before []*Entry) (*Entry, error) {
 	state, err := s.manager.Snapshot()
 	if err != nil {
 		return nil, err
@@ -100,6 +130,12 @@ func (s *Session) stateEntry(full bool, before []*Entry) (*Entry, error) {
 
 // takeState makes a state that was written the one that the next manager begins with.
 func (s *Session) takeState(e *Entry) {
-	s.at.state, _ = bytesOfJSON(e.Full.State) // rawJSON made it
+	if e.Full == nil {
+		delta, _ := bytesOfJSON(e.Delta) // rawJSON made it
+		s.at.deltas = append(s.at.deltas, delta)
+		s.at.deltasSize += len(delta)
+		return
+	}
+	s.at.state, _ = bytesOfJSON(e.Full.State)
 	s.at.deltas, s.at.stateSize, s.at.deltasSize = nil, len(s.at.state), 0
 }
