@@ -25,19 +25,12 @@ type undo struct {
 	refused     []key
 }
 
-// undoable returns what revert takes. It shares memory with the ledger.
-func (l *ledger) undoable() undo {
+// state returns what revert takes. It shares the map of the edits with the ledger.
+func (l *ledger) state() undo {
 	return undo{
 		projections: l.projections, checkpoint: l.checkpoint, turnStart: l.turnStart, look: l.look, flushed: l.flushed,
-		guess: l.accounting.guess, body: l.accounting.body, refused: l.run.refused,
+		guess: l.accounting.guess, body: l.accounting.body, refused: slices.Clone(l.run.refused),
 	}
-}
-
-// state is undoable with memory of its own.
-func (l *ledger) state() undo {
-	u := l.undoable()
-	u.projections, u.refused = maps.Clone(u.projections), slices.Clone(u.refused)
-	return u
 }
 
 // revert makes the ledger what it was. What was sent last stays known: the next request is compared with it.
@@ -52,6 +45,7 @@ func (m *Manager) beginAttempt(history []Message) *attempt {
 	l := &m.ledger
 	if l.attempt == nil {
 		l.attempt = &attempt{before: l.state()}
+		l.projections = maps.Clone(l.projections)
 	}
 	if n := len(history); n > 0 {
 		facts := l.index.update(history, m.opts.Estimator)
@@ -64,6 +58,14 @@ func (m *Manager) beginAttempt(history []Message) *attempt {
 func (l *ledger) undoAttempt() {
 	if l.attempt != nil {
 		l.revert(l.attempt.before)
+		l.attempt = nil
+	}
+}
+
+// closeAttempt ends an open run without a word on its requests: what was sent stays, what was guessed goes.
+func (l *ledger) closeAttempt() {
+	if l.attempt != nil {
+		l.accounting.guess, l.accounting.body = l.attempt.before.guess, l.attempt.before.body
 		l.attempt = nil
 	}
 }
@@ -128,7 +130,6 @@ func (m *Manager) taken() {
 // keep returns a function that makes the ledger what it is now, but for what is known of messages and for failures.
 func (l *ledger) keep() func() {
 	attempt, tail, refusals, run, u := l.attempt, l.tail, l.refusals, l.run, l.state()
-	u.projections = l.projections // which nobody writes to meanwhile
 	return func() {
 		l.revert(u)
 		l.attempt, l.tail, l.refusals, l.run = attempt, tail, refusals, run

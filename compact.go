@@ -70,7 +70,7 @@ func (m *Manager) prepareWithin(ctx context.Context, history []Message) (*Reques
 	if report == nil && d.fits() && m.begins(ctx, d) {
 		return m.prepareWithin(ctx, history)
 	}
-	if report == nil && !failed && d.fits() && m.background == nil && d.mayReplaceDigest() {
+	if report == nil && !failed && m.mayReplaceDigest(d) {
 		return m.replaceDigest(ctx, d)
 	}
 	if !d.fit() {
@@ -162,9 +162,9 @@ func (m *Manager) digestAndCommit(ctx context.Context, failed *draft) (*Request,
 
 // mayReplaceDigest says that it is time to ask for the summary that a digest stands in for, though the request fits: the
 // cache is cold, or the history has grown by a share of the budget.
-func (d *draft) mayReplaceDigest() bool {
-	o := &d.manager.opts
-	if !o.replacesDigest(d.checkpoint) || len(d.behind) == 0 {
+func (m *Manager) mayReplaceDigest(d *draft) bool {
+	o := &m.opts
+	if !o.replacesDigest(d.checkpoint) || len(d.behind) == 0 || m.background != nil || !d.fits() {
 		return false
 	}
 	wasIdle := !o.Cache.None && !d.ledger.sentAt.IsZero() && d.isCold()
@@ -179,6 +179,9 @@ func (o *Options) replacesDigest(c *checkpoint) bool {
 
 // replaceDigest asks the summarizer once. Where it fails the digest goes on to stand in.
 func (m *Manager) replaceDigest(ctx context.Context, d *draft) (*Request, error) {
+	if m.flush(ctx, d.history) {
+		return m.prepareWithin(ctx, d.history)
+	}
 	m.ledger.run.asksOnce = true
 	compacted, report, err := m.compact(ctx, d, m.opts.Summarizer, "", false)
 	if err == nil && compacted.fit() {
@@ -187,7 +190,7 @@ func (m *Manager) replaceDigest(ctx context.Context, d *draft) (*Request, error)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("winnow: waiting for a summary: %w", context.Cause(ctx))
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, errNothingToCompact) {
 		m.noteFailure(err, d)
 	}
 	m.ledger.digestAt = d.plainTokens()

@@ -111,7 +111,7 @@ func (m *Manager) Plan(history []Message) *Request {
 // plan returns the draft that Plan tells of: whether it needs a compaction, and whether it fits.
 func (m *Manager) plan(history []Message) (d *draft, needs, fits bool) {
 	d, _, _ = m.splice(m.draft(history, m.ledger.checkpoint))
-	if d.needsCompaction() || d.fits() && m.background == nil && d.mayReplaceDigest() {
+	if d.needsCompaction() || m.mayReplaceDigest(d) {
 		return d, true, false
 	}
 	if fits = d.fit(); !fits {
@@ -144,7 +144,11 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 		undo()
 		return nil, err
 	}
-	return m.commitCompaction(d, report, closeBreaker)
+	r, err := m.commitCompaction(d, report, closeBreaker, (*ledger).closeAttempt) // whatever becomes of the run
+	if err != nil {
+		undo()
+	}
+	return r, err
 }
 
 // Cold says that the provider's cache is expected to hold nothing of the last request: none was made yet, the last

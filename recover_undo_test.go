@@ -186,6 +186,21 @@ func TestUnansweredRecoveryIsUndone(t *testing.T) {
 	}
 }
 
+// A summary that the host asked for stays, though nobody answered the run of Recover that it came in.
+func TestManualCompactionOutlivesARun(t *testing.T) {
+	m := newManager(t, 200_000, &winnow.Options{Summarizer: says("## Goal\nTalk."), Estimator: byChars, Now: newClock().Now, Prune: keepAll, Compact: &winnow.CompactOptions{KeepRecent: 1_000}})
+	h := append(agentSession(20, 4_000), userSays("And now the last one."))
+	full := prepare(t, m, h)
+	r, err := m.Recover(t.Context(), h, errors.New("413 request entity too large"))
+	require.NoError(t, err)
+	require.Nil(t, r.Compaction)
+	compacted, err := m.Compact(t.Context(), h, "")
+	require.NoError(t, err)
+	next := prepare(t, m, append(h, userSays("Hello?")))
+	assert.Equal(t, full.Budget, next.Budget)
+	assert.Less(t, next.Tokens, compacted.Tokens+1_000)
+}
+
 // Two fresh results are too large for the window that the provider tells of, and are cut to what one result may have of
 // that. No summary is needed.
 func TestResultsAreMeasuredOnWhatWasLearned(t *testing.T) {
@@ -236,7 +251,9 @@ func TestDigestIsReplacedSoon(t *testing.T) {
 			answer := modelSays("Later " + itoa(i) + numbered(200)[:2_000])
 			added += byChars(answer)
 			h = append(h, answer, userSays("Further "+itoa(i)))
+			plan := m.Plan(h)
 			r = prepare(t, m, h)
+			require.Equal(t, r.Compaction != nil, plan.NeedsCompaction)
 			require.Less(t, added, r.Budget/8, "idle %v: a tenth of the budget", idle)
 		}
 		assert.Equal(t, idle, added < 600)

@@ -131,7 +131,7 @@ func (m *Manager) Snapshot() ([]byte, error) {
 
 // head is the snapshot without the keys of what was sent and without edits: what does not grow with the history.
 func (l *ledger) head() snapshot {
-	u := l.undoable()
+	u := l.state()
 	u.projections = nil
 	return snapshot{
 		Winnow: snapshotVersion, SentAt: l.sentAt, Tokens: l.tokens, Estimate: l.estimate, Accounting: l.accounting.saved(),
