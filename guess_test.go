@@ -54,7 +54,7 @@ func TestGuessIsRaisedStepByStep(t *testing.T) {
 	for range 20 {
 		g.take(g.limit, told)
 	}
-	assert.Equal(t, 38_000, g.limit, "not up to what was refused")
+	assert.Equal(t, 36_000, g.limit, "not up to what was refused")
 	for range 2 * patience {
 		g.take(g.limit, told)
 	}
