@@ -190,7 +190,7 @@ func (m *Manager) replaceDigest(ctx context.Context, d *draft) (*Request, error)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("winnow: waiting for a summary: %w", context.Cause(ctx))
 	}
-	if err != nil && !errors.Is(err, errNothingToCompact) {
+	if err != nil && !errors.Is(err, ErrNothingToCompact) {
 		m.noteFailure(err, d)
 	}
 	m.ledger.digestAt = d.plainTokens()
