@@ -149,6 +149,8 @@ func (e *exporter) calls(m *winnow.Message) []schema.ToolCall {
 		}}
 		if own, ok := p.Source.(*schema.ToolCall); ok {
 			call = *own
+		} else {
+			call.Extra = extraOf(p.Signature)
 		}
 		call.ID = e.sent[len(calls)]
 		calls = append(calls, call)

@@ -157,6 +157,7 @@ func (im *importer) assistant(of *schema.Message) {
 		c := &of.ToolCalls[k]
 		p := adapter.Next(&im.parts)
 		p.Kind, p.ID, p.Name, p.Arguments, p.Source = winnow.KindToolCall, c.ID, c.Function.Name, []byte(c.Function.Arguments), c
+		p.Signature = signatureOf(c.Extra)
 	}
 }
 
