@@ -88,6 +88,13 @@ func (c *CallIDs) Call(id string) string {
 	return sent
 }
 
+// Clone returns a copy, whose results are answered apart from those of c.
+func (c *CallIDs) Clone() *CallIDs {
+	clone := *c
+	clone.calls, clone.open = slices.Clone(c.calls), nil
+	return &clone
+}
+
 // isUsed says that a call before it has the id.
 func (c *CallIDs) isUsed(sent string) bool {
 	if !c.Rule.Request {

@@ -1,0 +1,392 @@
+package bedrock
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/document"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
+	"github.com/winnowgo/winnow/winnowtest"
+)
+
+var underTest = winnowtest.Adapter[types.Message]{Import: Import, Export: Export, Valid: valid, Copy: copied}
+
+// clientOf returns the SDK's client of a local server.
+func clientOf(url string) *bedrockruntime.Client {
+	return bedrockruntime.New(bedrockruntime.Options{
+		BaseEndpoint: aws.String(url), Region: "us-east-1", RetryMaxAttempts: 1,
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "none", SecretAccessKey: "none"}, nil
+		}),
+	})
+}
+
+// copied returns messages in other memory.
+func copied(messages []types.Message) ([]types.Message, error) {
+	out := make([]types.Message, len(messages))
+	for i, m := range messages {
+		out[i].Role = m.Role
+		for _, b := range m.Content {
+			switch b := b.(type) {
+			case *types.ContentBlockMemberText:
+				out[i].Content = append(out[i].Content, &types.ContentBlockMemberText{Value: strings.Clone(b.Value)})
+			case *types.ContentBlockMemberToolUse:
+				c := b.Value
+				c.Input = copiedDocument(c.Input)
+				out[i].Content = append(out[i].Content, &types.ContentBlockMemberToolUse{Value: c})
+			case *types.ContentBlockMemberToolResult:
+				r := b.Value
+				r.Content = nil
+				for _, c := range b.Value.Content {
+					if text, ok := c.(*types.ToolResultContentBlockMemberText); ok {
+						c = &types.ToolResultContentBlockMemberText{Value: strings.Clone(text.Value)}
+					}
+					r.Content = append(r.Content, c)
+				}
+				out[i].Content = append(out[i].Content, &types.ContentBlockMemberToolResult{Value: r})
+			default:
+				out[i].Content = append(out[i].Content, b)
+			}
+		}
+	}
+	return out, nil
+}
+
+// copiedDocument is what a host has that reads arguments from a file.
+func copiedDocument(d document.Interface) document.Interface {
+	b, err := d.MarshalSmithyDocument()
+	if err != nil {
+		return d
+	}
+	return object(b)
+}
+
+// wireMessage is a message as it is sent.
+type wireMessage struct {
+	Role    string                       `json:"role"`
+	Content []map[string]json.RawMessage `json:"content"`
+}
+
+// read returns the SDK's message that a message in JSON is.
+func read(raw json.RawMessage) (types.Message, error) {
+	var wire wireMessage
+	if err := json.Unmarshal(raw, &wire); err != nil {
+		return types.Message{}, err
+	}
+	m := types.Message{Role: types.ConversationRole(wire.Role)}
+	for _, members := range wire.Content {
+		for tag, value := range members {
+			m.Content = append(m.Content, readBlock(tag, value))
+		}
+	}
+	return m, nil
+}
+
+func readBlock(tag string, raw json.RawMessage) types.ContentBlock {
+	var b struct {
+		ToolUseID string                       `json:"toolUseId"`
+		Name      string                       `json:"name"`
+		Input     json.RawMessage              `json:"input"`
+		Content   []map[string]json.RawMessage `json:"content"`
+		Status    string                       `json:"status"`
+		Format    string                       `json:"format"`
+		Source    struct{ Bytes []byte }       `json:"source"`
+		Type      string                       `json:"type"`
+		Reasoning *struct {
+			Text      *string `json:"text"`
+			Signature *string `json:"signature"`
+		} `json:"reasoningText"`
+		Redacted []byte `json:"redactedContent"`
+	}
+	var text string
+	if tag == "text" {
+		_ = json.Unmarshal(raw, &text)
+		return &types.ContentBlockMemberText{Value: text}
+	}
+	if json.Unmarshal(raw, &b) != nil {
+		return &types.UnknownUnionMember{Tag: tag, Value: raw}
+	}
+	switch tag {
+	case "toolUse":
+		return &types.ContentBlockMemberToolUse{Value: types.ToolUseBlock{ToolUseId: aws.String(b.ToolUseID), Name: aws.String(b.Name), Input: object(b.Input)}}
+	case "toolResult":
+		r := types.ToolResultBlock{ToolUseId: aws.String(b.ToolUseID), Status: types.ToolResultStatus(b.Status)}
+		if b.Content != nil {
+			r.Content = []types.ToolResultContentBlock{}
+		}
+		for _, members := range b.Content {
+			for tag, value := range members {
+				r.Content = append(r.Content, readResult(tag, value))
+			}
+		}
+		return &types.ContentBlockMemberToolResult{Value: r}
+	case "image":
+		return &types.ContentBlockMemberImage{Value: types.ImageBlock{Format: types.ImageFormat(b.Format), Source: &types.ImageSourceMemberBytes{Value: b.Source.Bytes}}}
+	case "document":
+		return &types.ContentBlockMemberDocument{Value: types.DocumentBlock{Format: types.DocumentFormat(b.Format), Name: aws.String(b.Name), Source: &types.DocumentSourceMemberBytes{Value: b.Source.Bytes}}}
+	case "cachePoint":
+		return &types.ContentBlockMemberCachePoint{Value: types.CachePointBlock{Type: types.CachePointType(b.Type)}}
+	case "reasoningContent":
+		if b.Reasoning == nil {
+			return &types.ContentBlockMemberReasoningContent{Value: &types.ReasoningContentBlockMemberRedactedContent{Value: b.Redacted}}
+		}
+		return &types.ContentBlockMemberReasoningContent{Value: &types.ReasoningContentBlockMemberReasoningText{Value: types.ReasoningTextBlock{Text: b.Reasoning.Text, Signature: b.Reasoning.Signature}}}
+	}
+	return &types.UnknownUnionMember{Tag: tag, Value: raw}
+}
+
+func readResult(tag string, raw json.RawMessage) types.ToolResultContentBlock {
+	switch tag {
+	case "text":
+		var text string
+		_ = json.Unmarshal(raw, &text)
+		return &types.ToolResultContentBlockMemberText{Value: text}
+	case "json":
+		return &types.ToolResultContentBlockMemberJson{Value: object(raw)}
+	case "image":
+		b := readBlock(tag, raw).(*types.ContentBlockMemberImage)
+		return &types.ToolResultContentBlockMemberImage{Value: b.Value}
+	}
+	return &types.UnknownUnionMember{Tag: tag, Value: raw}
+}
+
+var (
+	callID   = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+	toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+)
+
+// valid refuses what Converse refuses, by the rules that can be told without a model.
+func valid(messages []types.Message) error {
+	var open []string // ids of the calls of the message before
+	for i, m := range messages {
+		if want := []types.ConversationRole{types.ConversationRoleUser, types.ConversationRoleAssistant}[i%2]; m.Role != want && messages[0].Role == types.ConversationRoleUser {
+			return fmt.Errorf("messages.%d: a conversation must alternate between user and assistant roles", i)
+		}
+		if i > 0 && m.Role == messages[i-1].Role || len(m.Content) == 0 {
+			return fmt.Errorf("messages.%d: role %s behind the same, or no content", i, m.Role)
+		}
+		var calls, results []string
+		for k, b := range m.Content {
+			switch b := b.(type) {
+			case *types.ContentBlockMemberText:
+				if strings.TrimSpace(b.Value) == "" {
+					return fmt.Errorf("the text field in the ContentBlock object at messages.%d.content.%d is blank", i, k)
+				}
+			case *types.ContentBlockMemberToolUse:
+				calls = append(calls, aws.ToString(b.Value.ToolUseId))
+				if !callID.MatchString(calls[len(calls)-1]) || !toolName.MatchString(aws.ToString(b.Value.Name)) || b.Value.Input == nil {
+					return fmt.Errorf("messages.%d.content.%d.toolUse", i, k)
+				}
+			case *types.ContentBlockMemberToolResult:
+				results = append(results, aws.ToString(b.Value.ToolUseId))
+				if len(b.Value.Content) == 0 || k >= len(results) {
+					return fmt.Errorf("messages.%d.content.%d.toolResult: no content, or behind something else", i, k)
+				}
+			case *types.UnknownUnionMember:
+				return fmt.Errorf("messages.%d.content.%d cannot be sent", i, k)
+			}
+		}
+		if err := answers(open, results); err != nil {
+			return fmt.Errorf("messages.%d: %w", i, err)
+		}
+		if err := answers(calls, calls); err != nil {
+			return fmt.Errorf("messages.%d: %w", i, err)
+		}
+		open = calls
+	}
+	return answers(open, nil)
+}
+
+// answers says whether there is one result for each call.
+func answers(calls, results []string) error {
+	waiting := map[string]bool{}
+	for _, id := range calls {
+		if waiting[id] {
+			return fmt.Errorf("the toolUse blocks contain duplicate Ids: %s", id)
+		}
+		waiting[id] = true
+	}
+	for _, id := range results {
+		if !waiting[id] {
+			return fmt.Errorf("the number of toolResult blocks exceeds the number of toolUse blocks of previous turn: %s", id)
+		}
+		delete(waiting, id)
+	}
+	if len(waiting) > 0 {
+		return fmt.Errorf("expected toolResult blocks for %v", waiting)
+	}
+	return nil
+}
+
+func TestConformance(t *testing.T) { winnowtest.Run(t, underTest) }
+
+func TestCorpus(t *testing.T) { adaptertest.CheckCorpus(t, underTest) }
+
+func TestManager(t *testing.T) {
+	call := func(id string) types.ContentBlock {
+		return &types.ContentBlockMemberToolUse{Value: types.ToolUseBlock{ToolUseId: aws.String(id), Name: aws.String("read"), Input: object(json.RawMessage(`{"path":"x"}`))}}
+	}
+	answer := func(id, text string) types.ContentBlock {
+		return &types.ContentBlockMemberToolResult{Value: types.ToolResultBlock{ToolUseId: aws.String(id), Content: []types.ToolResultContentBlock{&types.ToolResultContentBlockMemberText{Value: text}}}}
+	}
+	says := func(role types.ConversationRole, blocks ...types.ContentBlock) types.Message {
+		return types.Message{Role: role, Content: blocks}
+	}
+	adaptertest.CheckManager(t, underTest, adaptertest.Steps[types.Message]{
+		Question: func(n int) []types.Message {
+			return []types.Message{
+				says("user", &types.ContentBlockMemberText{Value: fmt.Sprintf("Question %d: what does file %d say?", n, n)}),
+				says("assistant", call(fmt.Sprintf("a_%d", n)), call(fmt.Sprintf("b_%d", n))),
+			}
+		},
+		Results: func(n int, result string) []types.Message {
+			return []types.Message{says("user", answer(fmt.Sprintf("a_%d", n), result), answer(fmt.Sprintf("b_%d", n), "b"))}
+		},
+		Answer: func(n int) []types.Message {
+			return []types.Message{says("assistant", &types.ContentBlockMemberText{Value: fmt.Sprintf("It says %d.", n)})}
+		},
+	})
+}
+
+func TestSystem(t *testing.T) {
+	own := []types.SystemContentBlock{&types.SystemContentBlockMemberText{Value: "s"}, &types.SystemContentBlockMemberCachePoint{Value: types.CachePointBlock{Type: "default"}}}
+	history := append(ImportSystem(own), winnow.Message{Role: winnow.RoleSystem, Parts: []winnow.Part{{Text: "t"}, {Text: " "}}})
+	assert.Equal(t, append(own, &types.SystemContentBlockMemberText{Value: "t"}), ExportSystem(history))
+	assert.Empty(t, Export(history))
+	assert.Nil(t, ImportSystem(nil))
+}
+
+// readRequest checks a request by the rules of the API.
+func readRequest(_ *http.Request, body []byte) (adaptertest.FrontRequest, error) {
+	var wire struct {
+		Messages  []json.RawMessage       `json:"messages"`
+		System    []struct{ Text string } `json:"system"`
+		Inference struct{ MaxTokens int } `json:"inferenceConfig"`
+		Tools     json.RawMessage         `json:"toolConfig"`
+	}
+	if err := json.Unmarshal(body, &wire); err != nil {
+		return adaptertest.FrontRequest{}, err
+	}
+	q := adaptertest.FrontRequest{MaxTokens: wire.Inference.MaxTokens, Tools: wire.Tools != nil}
+	if len(wire.System) > 0 {
+		q.System = wire.System[0].Text
+	}
+	messages := make([]types.Message, len(wire.Messages))
+	for i, raw := range wire.Messages {
+		var err error
+		if messages[i], err = read(raw); err != nil {
+			return q, err
+		}
+	}
+	q.Messages = Import(messages)
+	return q, valid(messages)
+}
+
+func writeAnswer(m *winnow.Message, _ bool) []byte {
+	content := []any{map[string]any{"reasoningContent": map[string]any{"reasoningText": map[string]any{"text": "Hm.", "signature": "c2ln"}}}}
+	for _, p := range m.Parts {
+		if p.Kind == winnow.KindText {
+			content = append(content, map[string]any{"text": p.Text})
+		} else {
+			content = append(content, map[string]any{"toolUse": map[string]any{"toolUseId": p.ID, "name": p.Name, "input": p.Arguments}})
+		}
+	}
+	stop := "end_turn"
+	if m.StopReason == "tool_calls" {
+		stop = "tool_use"
+	}
+	b, _ := json.Marshal(map[string]any{"output": map[string]any{"message": map[string]any{"role": "assistant", "content": content}}, "stopReason": stop,
+		"usage": map[string]any{"inputTokens": m.Usage.Input, "outputTokens": m.Usage.Output, "totalTokens": m.Usage.Input + m.Usage.Output}})
+	return b
+}
+
+func writeRefusal(_ int, text string) []byte {
+	b, _ := json.Marshal(map[string]any{"__type": "ValidationException", "message": text})
+	return b
+}
+
+func TestConversations(t *testing.T) {
+	front := adaptertest.Front{Wording: "bedrock", Read: readRequest, Answer: writeAnswer, Refuse: writeRefusal}
+	tools := &types.ToolConfiguration{Tools: []types.Tool{&types.ToolMemberToolSpec{Value: types.ToolSpecification{
+		Name: aws.String("read"), InputSchema: &types.ToolInputSchemaMemberJson{Value: document.NewLazyDocument(map[string]any{"type": "object"})},
+	}}}}
+	adaptertest.CheckConversations(t, func(ctx context.Context, url string, messages []winnow.Message) (winnow.Message, error) {
+		answer, err := clientOf(url).Converse(ctx, &bedrockruntime.ConverseInput{ModelId: aws.String("claude"), Messages: Export(messages), ToolConfig: tools})
+		if err != nil {
+			return winnow.Message{}, err
+		}
+		return Response(answer), nil
+	}, func(url string) winnow.Summarizer { return NewSummarizer(clientOf(url), "claude", 0) }, front)
+}
+
+func TestResponse(t *testing.T) {
+	url, _ := adaptertest.Server(t, 200, `{"output":{"message":{"role":"assistant","content":[
+		{"reasoningContent":{"reasoningText":{"text":"Hm.","signature":"c2ln"}}},{"reasoningContent":{"redactedContent":"ZW5j"}},{"text":"I look."},{"future":{"x":1}},
+		{"toolUse":{"toolUseId":"a","name":"read","input":{"path":"x","n":12345678901234567890}}},{"future":{"x":1}}]}},
+		"stopReason":"tool_use","usage":{"inputTokens":10,"outputTokens":5,"totalTokens":245,"cacheReadInputTokens":200,"cacheWriteInputTokens":30}}`)
+	answer, err := clientOf(url).Converse(t.Context(), &bedrockruntime.ConverseInput{ModelId: aws.String("m")})
+	require.NoError(t, err)
+	m := Response(answer)
+	assert.Equal(t, "tool_use", m.StopReason)
+	assert.Equal(t, &winnow.Usage{Input: 10, CacheRead: 200, CacheWrite: 30, Output: 5}, m.Usage)
+	for k := range m.Parts {
+		m.Parts[k].Source = nil
+	}
+	assert.Equal(t, []winnow.Part{
+		{Kind: winnow.KindThinking, Text: "Hm.", Signature: "c2ln"},
+		{Kind: winnow.KindThinking, Signature: base64.StdEncoding.EncodeToString([]byte("enc")), MediaType: redacted},
+		{Text: "I look."},
+		{Kind: winnow.KindToolCall, ID: "a", Name: "read", Arguments: json.RawMessage(`{"n":12345678901234567890,"path":"x"}`)},
+	}, m.Parts)
+	assert.Equal(t, winnow.Message{Role: winnow.RoleAssistant}, Response(&bedrockruntime.ConverseOutput{}))
+}
+
+func TestSummarizer(t *testing.T) {
+	req := winnow.SummaryRequest{Messages: []winnow.Message{{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "Find the bug."}}}}, MaxTokens: 500}
+	for _, stop := range []string{"end_turn", "max_tokens", "tool_use", "guardrail_intervened", "model_context_window_exceeded"} {
+		url, body := adaptertest.Server(t, 200, `{"output":{"message":{"role":"assistant","content":[{"text":"## Goal\n"},{"text":"Find the bug."}]}},"stopReason":"`+stop+`","usage":{}}`)
+		text, err := NewSummarizer(clientOf(url), "m", 300).Summarize(t.Context(), req)
+		if stop != "end_turn" {
+			assert.ErrorIs(t, err, winnow.ErrIncomplete, stop)
+			continue
+		}
+		require.NoError(t, err)
+		assert.Equal(t, "## Goal\nFind the bug.", text)
+		assert.Equal(t, map[string]any{
+			"inferenceConfig": map[string]any{"maxTokens": 300.0}, "system": []any{map[string]any{"text": req.System()}},
+			"messages": []any{map[string]any{"role": "user", "content": []any{map[string]any{"text": req.Prompt()}}}},
+		}, *body)
+	}
+}
+
+// TestErrors reads what the API refuses with through the SDK's own error.
+func TestErrors(t *testing.T) {
+	for _, tt := range []struct {
+		status int
+		body   string
+		want   winnow.ErrorClass
+	}{
+		{400, `{"__type":"ValidationException","message":"Input is too long for requested model."}`, winnow.ErrorOverflow},
+		{400, `{"__type":"ValidationException","message":"The model returned the following errors: Input Tokens Exceeded: Number of input tokens exceeds maximum length. Please update the input to try again."}`, winnow.ErrorOverflow},
+		{429, `{"__type":"ThrottlingException","message":"Too many tokens, please wait before trying again."}`, winnow.ErrorRateLimit},
+		{400, `{"__type":"ValidationException","message":"The toolUse blocks at messages.2.content contain duplicate Ids: http_request"}`, winnow.ErrorOther},
+	} {
+		url, _ := adaptertest.Server(t, tt.status, tt.body)
+		_, err := clientOf(url).Converse(t.Context(), &bedrockruntime.ConverseInput{ModelId: aws.String("m")})
+		require.Error(t, err)
+		assert.Equal(t, tt.want, winnow.ClassifyError(err).Class, tt.body)
+	}
+}

@@ -1,0 +1,226 @@
+package bedrock
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
+)
+
+// The conversation of the cases: a question, a call, its result, an answer.
+const (
+	ask    = `{"role":"user","content":[{"text":"q"}]}`
+	said   = `{"role":"assistant","content":[{"text":"a"}]}`
+	toolA  = `{"toolUse":{"toolUseId":"a","name":"read","input":{"path":"x"}}}`
+	toolB  = `{"toolUse":{"toolUseId":"b","name":"ls","input":{}}}`
+	callA  = `{"role":"assistant","content":[` + toolA + `]}`
+	callAB = `{"role":"assistant","content":[` + toolA + `,` + toolB + `]}`
+	resA   = `{"toolResult":{"toolUseId":"a","content":[{"text":"ra"}]}}`
+	resB   = `{"toolResult":{"toolUseId":"b","content":[{"json":{"x":[1]}}]}}`
+	gotA   = `{"role":"user","content":[` + resA + `]}`
+	gotB   = `{"role":"user","content":[` + resB + `]}`
+	gotAB  = `{"role":"user","content":[` + resA + `,` + resB + `]}`
+	point  = `{"cachePoint":{"type":"default"}}`
+
+	missing = "[No result: the conversation has no result for this call. Whether it ran is not known.]"
+)
+
+func turn(before, after string) []string {
+	return []string{ask, `{"role":"assistant","content":[` + before + toolA + after + `]}`, gotA, said}
+}
+
+func userOf(blocks string) []string {
+	return []string{`{"role":"user","content":[` + blocks + `]}`, said}
+}
+
+func answerOf(blocks string) []string {
+	return []string{ask, `{"role":"assistant","content":[` + blocks + `]}`, ask}
+}
+
+func withResult(members string) []string {
+	return []string{ask, callA, `{"role":"user","content":[{"toolResult":{"toolUseId":"a"` + members + `}}]}`, said}
+}
+
+func user(blocks string) string { return `{"role":"user","content":[` + blocks + `]}` }
+
+var cases = []adaptertest.Case{
+	// Blocks that are carried, and what cannot be sent.
+	{Name: "image", Imports: userOf(`{"image":{"format":"png","source":{"bytes":"aGk="}}}`), Reason: "as it is"},
+	{Name: "document", Imports: userOf(`{"text":"q"},{"document":{"format":"pdf","name":"d","source":{"bytes":"aGk="}}}`), Reason: "as it is"},
+	{Name: "cache point", Imports: userOf(`{"text":"q"},` + point), Reason: "as it is"},
+	{Name: "cache point behind a result", Imports: []string{ask, callA, user(resA + `,` + point), said}, Reason: "as it is"},
+	{Name: "cache point behind calls", Imports: turn(``, `,`+point), Reason: "as it is"},
+	{Name: "unknown block before a call", Imports: turn(`{"future":{"x":1}},`, ``), Want: strings.Join(turn(``, ``), ""), Reason: "the SDK cannot send it"},
+	{Name: "unknown block behind a call", Imports: turn(``, `,{"future":{"x":1}}`), Want: strings.Join(turn(``, ``), ""), Reason: "the SDK cannot send it"},
+	{Name: "unknown block alone", Imports: answerOf(`{"future":{"x":1}}`), Want: user(`{"text":"q"},{"text":"q"}`), Reason: "the SDK cannot send it"},
+	{Name: "unknown block of a user", Imports: userOf(`{"text":"q"},{"future":{"x":1}}`), Want: ask + said, Reason: "the SDK cannot send it"},
+	{Name: "unknown block in a result", Imports: withResult(`,"content":[{"future":{"x":1}},{"text":"t"}]`), Want: strings.Join(withResult(`,"content":[{"text":"[attachment]"},{"text":"t"}]`), ""), Reason: "a word stands for it"},
+	{Name: "several texts", Imports: userOf(`{"text":"q"},{"text":"r"}`), Reason: "as they are"},
+
+	// Turns.
+	{Name: "two questions", Imports: []string{ask, ask, said}, Want: user(`{"text":"q"},{"text":"q"}`) + said, Reason: "roles take turns"},
+	{Name: "two answers", Imports: []string{ask, said, said, ask}, Want: ask + `{"role":"assistant","content":[{"text":"a"},{"text":"a"}]}` + ask, Reason: "roles take turns"},
+	{Name: "an answer and a call", Imports: []string{ask, said, callA, gotA}, Want: ask + `{"role":"assistant","content":[{"text":"a"},` + toolA + `]}` + gotA, Reason: "roles take turns"},
+	{Name: "history begins with the assistant", Imports: []string{said + ask}, Reason: "the caller sends it so, and Claude takes it"},
+	{Name: "history begins with a result", Imports: []string{gotA, said, ask}, Want: user(`{"text":"`+opening+`"}`) + said + ask, Reason: "a request begins with the user"},
+
+	// Results.
+	{Name: "result alone", Imports: []string{ask, callA, gotA}, Reason: "the usual loop"},
+	{Name: "result alone, and an answer", Imports: []string{ask, callA, gotA, said, ask}, Reason: "the usual loop"},
+	{Name: "results in one message", Imports: []string{ask, callAB, gotAB, said}, Reason: "as they are"},
+	{Name: "results in two imports", Imports: []string{ask, callAB, gotA, gotB, said}, Want: ask + callAB + gotAB + said, Reason: "one message for all"},
+	{Name: "results in two messages of one import", Imports: []string{ask, callAB, gotA + gotB, said}, Want: ask + callAB + gotAB + said, Reason: "one message for all"},
+	{Name: "results out of order", Imports: []string{ask, callAB, gotB, gotA, said}, Want: ask + callAB + gotAB + said, Reason: "in the order of the calls"},
+	{Name: "results out of order, in one message", Imports: []string{ask + callAB + user(resB+`,`+resA) + said}, Reason: "as the caller has them"},
+	{Name: "all in one import", Imports: []string{ask + callAB + gotAB + said + ask}, Reason: "as read from a file"},
+	{Name: "a word before the result", Imports: []string{ask, callA, ask, gotA, said}, Want: ask + callA + user(resA+`,{"text":"q"}`) + said, Reason: "results come first"},
+	{Name: "a word before the result, in its message", Imports: []string{ask, callA, user(`{"text":"w"},` + resA), said}, Want: ask + callA + user(resA+`,{"text":"w"}`) + said, Reason: "results come first"},
+	{Name: "a word behind the result", Imports: []string{ask, callA, user(resA + `,{"text":"w"}`), said}, Reason: "as it is"},
+	{Name: "a question behind the result", Imports: []string{ask, callA, gotA, ask}, Want: ask + callA + user(resA+`,{"text":"q"}`), Reason: "roles take turns"},
+	{Name: "result twice", Imports: []string{ask, callA, gotA, gotA, said}, Want: ask + callA + gotA + said, Reason: "the first counts"},
+	{Name: "result missing", Imports: []string{ask, callAB, gotB, said}, Want: ask + callAB + user(`{"toolResult":{"toolUseId":"a","status":"error","content":[{"text":"`+missing+`"}]}},`+resB) + said, Reason: "an error stands in"},
+	{Name: "result of nothing", Imports: []string{ask, said, gotA, ask}, Want: ask + said + ask, Reason: "it goes"},
+	{Name: "result without an id", Imports: []string{ask, callA, strings.ReplaceAll(gotA, `"toolUseId":"a"`, `"toolUseId":""`), said}, Want: ask + callA + gotA + said, Reason: "it answers the open call"},
+	{Name: "an id that is refused", Imports: []string{ask, strings.ReplaceAll(callA, `"a"`, `"read:0"`), strings.ReplaceAll(gotA, `"a"`, `"read:0"`), said},
+		Want: ask + strings.ReplaceAll(callA+gotA, `"toolUseId":"a"`, `"toolUseId":"call_2dddf05adcfc0532d64a31fd"`) + said, Reason: "hashed, call and result alike"},
+	{Name: "a long id", Imports: []string{ask, strings.ReplaceAll(callA, `"a"`, `"`+strings.Repeat("x", 65)+`"`), strings.ReplaceAll(gotA, `"a"`, `"`+strings.Repeat("x", 65)+`"`), said},
+		Want: ask + strings.ReplaceAll(callA+gotA, `"toolUseId":"a"`, `"toolUseId":"call_9537c5fdf120482f7d58d25e"`) + said, Reason: "hashed, call and result alike"},
+	{Name: "the same id in two turns", Imports: []string{ask, callA, gotA, callA, gotA, said},
+		Want: ask + callA + gotA + strings.ReplaceAll(callA+gotA, `"toolUseId":"a"`, `"toolUseId":"a_2"`) + said, Reason: "unique in the history"},
+	{Name: "an error", Imports: withResult(`,"status":"error","content":[{"text":"e"}]`), Reason: "as it is"},
+	{Name: "a success", Imports: withResult(`,"status":"success","content":[{"text":"r"}]`), Reason: "as it is"},
+	{Name: "JSON as result", Imports: withResult(`,"content":[{"json":{"b":1,"a":{"n":12345678901234567890}}}]`), Reason: "as it is"},
+	{Name: "image as result", Imports: withResult(`,"content":[{"text":"r"},{"image":{"format":"png","source":{"bytes":"aGk="}}}]`), Reason: "as it is"},
+	{Name: "image as result, and a cache point", Imports: []string{ask, callA, user(`{"toolResult":{"toolUseId":"a","content":[{"image":{"format":"png","source":{"bytes":"aGk="}}}]}},` + point), said}, Reason: "as it is"},
+
+	// Empty content in each spelling.
+	{Name: "result without content", Imports: withResult(``), Want: strings.Join(withResult(`,"content":[{"text":"`+noContent+`"}]`), ""), Reason: "the field is required"},
+	{Name: "result with an empty list", Imports: withResult(`,"content":[]`), Want: strings.Join(withResult(`,"content":[{"text":"`+noContent+`"}]`), ""), Reason: "models refuse it"},
+	{Name: "result with an empty text", Imports: withResult(`,"content":[{"text":""}]`), Want: strings.Join(withResult(`,"content":[{"text":"`+noContent+`"}]`), ""), Reason: "blank"},
+	{Name: "result with a blank text", Imports: withResult(`,"content":[{"text":" "},{"text":"r"}]`), Want: strings.Join(withResult(`,"content":[{"text":"r"}]`), ""), Reason: "blank"},
+	{Name: "no blocks", Imports: answerOf(``), Want: user(`{"text":"q"},{"text":"q"}`), Reason: "refused"},
+	{Name: "empty text", Imports: answerOf(`{"text":""}`), Want: user(`{"text":"q"},{"text":"q"}`), Reason: "blank"},
+	{Name: "blank text", Imports: answerOf(`{"text":" \n"},{"text":"a"}`), Want: ask + said + ask, Reason: "blank"},
+	{Name: "blank text beside a call", Imports: turn(`{"text":" "},`, ``), Want: strings.Join(turn(``, ``), ""), Reason: "blank"},
+	{Name: "blank question", Imports: []string{ask, said, user(`{"text":" "}`)}, Want: ask + said, Reason: "blank"},
+	{Name: "nothing but a cache point", Imports: []string{ask, said, user(point), ask}, Want: ask + said + user(point+`,{"text":"q"}`), Reason: "it stays in its place"},
+	{Name: "call without arguments", Imports: []string{ask, `{"role":"assistant","content":[` + toolB + `]}`, gotB, said}, Reason: "an object"},
+
+	// Reasoning.
+	{Name: "signed reasoning", Imports: turn(`{"reasoningContent":{"reasoningText":{"text":"Hm.","signature":"c2ln"}}},`, ``), Reason: "byte for byte"},
+	{Name: "encrypted reasoning", Imports: turn(`{"reasoningContent":{"redactedContent":"ZW5j"}},`, ``), Reason: "byte for byte"},
+	{Name: "reasoning without a signature", Imports: turn(`{"reasoningContent":{"reasoningText":{"text":"Hm."}}},`, ``), Reason: "as the caller sends it"},
+	{Name: "reasoning between calls", Imports: []string{ask, `{"role":"assistant","content":[` + toolA + `,{"reasoningContent":{"reasoningText":{"text":"Hm.","signature":"c2ln"}}},` + toolB + `]}`, gotAB, said}, Reason: "in its place"},
+	{Name: "reasoning and an unknown block", Imports: turn(`{"reasoningContent":{"reasoningText":{"text":"Hm.","signature":"c2ln"}}},{"future":{}},`, ``), Want: strings.Join(turn(`{"reasoningContent":{"reasoningText":{"text":"Hm.","signature":"c2ln"}}},`, ``), ""), Reason: "the signature stays"},
+	{Name: "reasoning and an id that is replaced", Imports: []string{ask, `{"role":"assistant","content":[{"reasoningContent":{"redactedContent":"ZW5j"}},` + strings.ReplaceAll(toolA, `"a"`, `"read:0"`) + `]}`, strings.ReplaceAll(gotA, `"a"`, `"read:0"`), said},
+		Want:   ask + `{"role":"assistant","content":[{"reasoningContent":{"redactedContent":"ZW5j"}},` + strings.ReplaceAll(toolA, `"a"`, `"call_2dddf05adcfc0532d64a31fd"`) + `]}` + strings.ReplaceAll(gotA, `"a"`, `"call_2dddf05adcfc0532d64a31fd"`) + said,
+		Reason: "the reasoning stays"},
+	{Name: "reasoning alone", Imports: answerOf(`{"reasoningContent":{"redactedContent":"ZW5j"}}`), Want: user(`{"text":"q"},{"text":"q"}`), Reason: "what it led to never came"},
+}
+
+func TestCases(t *testing.T) {
+	url, got := adaptertest.Sent(t, `{"output":{"message":{"role":"assistant","content":[{"text":"a"}]}},"stopReason":"end_turn","usage":{}}`)
+	client := clientOf(url)
+	forms := []adaptertest.Form[types.Message]{{Name: "typed", Read: read}}
+	adaptertest.CheckCases(t, underTest, forms, func(t *testing.T, values []types.Message) []json.RawMessage {
+		_, err := client.Converse(t.Context(), &bedrockruntime.ConverseInput{ModelId: aws.String("m"), Messages: values})
+		require.NoError(t, err)
+		return got(t, "messages")
+	}, cases)
+}
+
+// event is an event of a stream, in the SDK's encoding; one whose type ends in Exception is an error.
+func event(t *testing.T, name, data string) string {
+	t.Helper()
+	kind, header := "event", ":event-type"
+	if strings.HasSuffix(name, "Exception") {
+		kind, header = "exception", ":exception-type"
+	}
+	var b bytes.Buffer
+	m := eventstream.Message{Payload: []byte(data)}
+	m.Headers.Set(":message-type", eventstream.StringValue(kind))
+	m.Headers.Set(header, eventstream.StringValue(name))
+	m.Headers.Set(":content-type", eventstream.StringValue("application/json"))
+	require.NoError(t, eventstream.NewEncoder().Encode(&b, m))
+	return b.String()
+}
+
+// streaming starts a server that writes events and ends the stream, or breaks the connection.
+func streaming(t *testing.T, cut bool, events ...string) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/vnd.amazon.eventstream")
+		_, _ = io.WriteString(w, strings.Join(events, ""))
+		if cut {
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func collectFrom(t *testing.T, url string) (winnow.Message, error) {
+	t.Helper()
+	out, err := clientOf(url).ConverseStream(t.Context(), &bedrockruntime.ConverseStreamInput{ModelId: aws.String("m")})
+	if err != nil {
+		return winnow.Message{}, err
+	}
+	answer, err := Collect(out.GetStream(), nil)
+	if err != nil {
+		return winnow.Message{}, err
+	}
+	return Response(answer), nil
+}
+
+// TestStreams has streams that fail at each event, and a whole one.
+func TestStreams(t *testing.T) {
+	events := []string{
+		event(t, "messageStart", `{"role":"assistant"}`),
+		event(t, "contentBlockDelta", `{"contentBlockIndex":0,"delta":{"reasoningContent":{"text":"H"}}}`),
+		event(t, "contentBlockDelta", `{"contentBlockIndex":0,"delta":{"reasoningContent":{"text":"m."}}}`),
+		event(t, "contentBlockDelta", `{"contentBlockIndex":0,"delta":{"reasoningContent":{"signature":"c2ln"}}}`),
+		event(t, "contentBlockStop", `{"contentBlockIndex":0}`),
+		event(t, "contentBlockDelta", `{"contentBlockIndex":1,"delta":{"text":"I look."}}`),
+		event(t, "contentBlockStart", `{"contentBlockIndex":2,"start":{"toolUse":{"toolUseId":"a","name":"read"}}}`),
+		event(t, "contentBlockDelta", `{"contentBlockIndex":2,"delta":{"toolUse":{"input":"{\"path\":"}}}`),
+		event(t, "contentBlockDelta", `{"contentBlockIndex":2,"delta":{"toolUse":{"input":"\"x\"}"}}}`),
+		event(t, "messageStop", `{"stopReason":"tool_use"}`),
+		event(t, "metadata", `{"usage":{"inputTokens":10,"outputTokens":5,"totalTokens":15},"metrics":{"latencyMs":1}}`),
+	}
+	m, err := collectFrom(t, streaming(t, false, events...))
+	require.NoError(t, err)
+	for k := range m.Parts {
+		m.Parts[k].Source = nil
+	}
+	assert.Equal(t, []winnow.Part{
+		{Kind: winnow.KindThinking, Text: "Hm.", Signature: "c2ln"}, {Text: "I look."},
+		{Kind: winnow.KindToolCall, ID: "a", Name: "read", Arguments: json.RawMessage(`{"path":"x"}`)},
+	}, m.Parts)
+	assert.Equal(t, "tool_use", m.StopReason)
+	assert.Equal(t, &winnow.Usage{Input: 10, Output: 5}, m.Usage)
+	refused := event(t, "validationException", `{"message":"Input is too long for requested model."}`)
+	for n := range events {
+		_, err := collectFrom(t, streaming(t, false, append(events[:n:n], refused)...))
+		assert.Equal(t, winnow.ErrorOverflow, winnow.ClassifyError(err).Class, "in the place of event %d: %v", n, err)
+		if n < len(events)-1 {
+			_, err = collectFrom(t, streaming(t, false, events[:n]...))
+			assert.Error(t, err, "%d events", n)
+			_, err = collectFrom(t, streaming(t, true, events[:n]...))
+			assert.Error(t, err, "a connection that breaks behind %d events", n)
+		}
+	}
+}

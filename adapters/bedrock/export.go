@@ -1,0 +1,321 @@
+package bedrock
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/document"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
+	smithy "github.com/aws/smithy-go/document"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+)
+
+// Export returns messages as the SDK sends them. Messages and blocks that were not changed since [Import] are the
+// caller's own values; the rules for the others are in the package's documentation. Without changes Export gives back
+// what Import got, as far as that keeps the rules.
+//
+// System messages are left out: [ExportSystem] returns them.
+func Export(messages []winnow.Message) []types.Message {
+	e := exporter{out: make([]types.Message, 0, len(messages))}
+	e.ids.Rule = adapter.IDRule{MaxLength: 64, Byte: adapter.Letters}
+	for i := 0; i < len(messages); {
+		if adapter.IsAssistant(&messages[i]) {
+			e.assistant(&messages[i])
+			i++
+			continue
+		}
+		end := i
+		for end < len(messages) && !adapter.IsAssistant(&messages[end]) {
+			end++
+		}
+		e.user(messages[i:end])
+		i = end
+	}
+	return e.out
+}
+
+const (
+	// opening stands in front of a conversation that begins with the assistant.
+	opening = "[The beginning of the conversation is not shown.]"
+	// noContent is the text of a result without any.
+	noContent = "[no output]"
+)
+
+// exporter makes the SDK's messages.
+type exporter struct {
+	out  []types.Message
+	ids  adapter.CallIDs
+	sent []string // the ids of the calls or results at hand, as they are sent
+}
+
+// add sends a message, or adds its content to the last one if that has its role.
+func (e *exporter) add(m types.Message) {
+	n := len(e.out)
+	if len(m.Content) == 0 {
+		return
+	}
+	if n > 0 && e.out[n-1].Role == m.Role {
+		last := &e.out[n-1]
+		last.Content = append(last.Content[:len(last.Content):len(last.Content)], m.Content...)
+		return
+	}
+	e.out = append(e.out, m)
+}
+
+func (e *exporter) assistant(m *winnow.Message) {
+	p := adapter.PieceOf[types.Message](m)
+	if len(e.out) == 0 && (p == nil || !p.First) {
+		e.add(types.Message{Role: types.ConversationRoleUser, Content: []types.ContentBlock{&types.ContentBlockMemberText{Value: opening}}})
+	}
+	if e.nameCalls(m) && p != nil && isSendable(p.Of.Content) {
+		e.add(*p.Of)
+		return
+	}
+	out := types.Message{Role: types.ConversationRoleAssistant}
+	call := 0
+	for k := range m.Parts {
+		part := &m.Parts[k]
+		own, _ := part.Source.(types.ContentBlock)
+		switch {
+		case part.Kind == winnow.KindToolCall:
+			out.Content = append(out.Content, callBlock(part, own, e.sent[call]))
+			call++
+		case own != nil && isSendableBlock(own):
+			out.Content = append(out.Content, own)
+		case own != nil, part.Kind == winnow.KindThinking, part.Kind == winnow.KindText && adapter.IsBlank(part.Text):
+		default:
+			out.Content = append(out.Content, &types.ContentBlockMemberText{Value: textOf(part)})
+		}
+	}
+	if onlyReasoning(out.Content) {
+		return
+	}
+	e.add(out)
+}
+
+// nameCalls decides the ids of m's calls. It says whether they all stay as they are.
+func (e *exporter) nameCalls(m *winnow.Message) bool {
+	e.ids.Message()
+	e.sent = e.sent[:0]
+	stay := true
+	for k := range m.Parts {
+		if p := &m.Parts[k]; p.Kind == winnow.KindToolCall {
+			id := e.ids.Call(p.ID)
+			e.sent = append(e.sent, id)
+			stay = stay && id == p.ID
+		}
+	}
+	return stay
+}
+
+// onlyReasoning says that what reasoning led to is not there.
+func onlyReasoning(content []types.ContentBlock) bool {
+	for _, b := range content {
+		if _, ok := b.(*types.ContentBlockMemberReasoningContent); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// isSendable says that there is content, and that all of it is accepted.
+func isSendable(content []types.ContentBlock) bool {
+	for _, b := range content {
+		if !isSendableBlock(b) {
+			return false
+		}
+	}
+	return len(content) > 0
+}
+
+// isSendableBlock says that b is neither blank nor of a kind that the SDK cannot send.
+func isSendableBlock(b types.ContentBlock) bool {
+	switch b := b.(type) {
+	case nil, *types.UnknownUnionMember:
+		return false
+	case *types.ContentBlockMemberText:
+		return !adapter.IsBlank(b.Value)
+	case *types.ContentBlockMemberToolResult:
+		return resultIsSendable(b.Value.Content)
+	}
+	return true
+}
+
+func resultIsSendable(content []types.ToolResultContentBlock) bool {
+	for _, c := range content {
+		switch c := c.(type) {
+		case nil, *types.UnknownUnionMember:
+			return false
+		case *types.ToolResultContentBlockMemberText:
+			if adapter.IsBlank(c.Value) {
+				return false
+			}
+		}
+	}
+	return len(content) > 0
+}
+
+// textOf returns a text, or what stands for a part without one.
+func textOf(p *winnow.Part) string {
+	if p.Kind == winnow.KindText {
+		return p.Text
+	}
+	return adapter.Placeholder(p)
+}
+
+// callBlock returns a call with the id that it is sent with.
+func callBlock(p *winnow.Part, own types.ContentBlock, id string) types.ContentBlock {
+	if b, ok := own.(*types.ContentBlockMemberToolUse); ok {
+		if id == p.ID {
+			return b
+		}
+		call := b.Value
+		call.ToolUseId = aws.String(id)
+		return &types.ContentBlockMemberToolUse{Value: call}
+	}
+	return &types.ContentBlockMemberToolUse{Value: types.ToolUseBlock{
+		ToolUseId: aws.String(id), Name: aws.String(adapter.Name(p.Name, 64, adapter.Letters)), Input: object(p.Arguments),
+	}}
+}
+
+// object returns arguments as the SDK sends them. Numbers stay as they are written.
+func object(arguments json.RawMessage) document.Interface {
+	d := json.NewDecoder(bytes.NewReader(adapter.Object(arguments)))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		v = map[string]any{}
+	}
+	return document.NewLazyDocument(numbers(v))
+}
+
+// numbers returns v with numbers as the SDK writes them.
+func numbers(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		return smithy.Number(v)
+	case map[string]any:
+		for key, value := range v {
+			v[key] = numbers(value)
+		}
+	case []any:
+		for i := range v {
+			v[i] = numbers(v[i])
+		}
+	}
+	return v
+}
+
+// user sends what stands between two assistant messages as one message: the results first.
+func (e *exporter) user(run []winnow.Message) {
+	if of, n := adapter.Whole[types.Message](run); n == len(run) && e.staysWhole(of, run) {
+		e.add(*of)
+		return
+	}
+	out := types.Message{Role: types.ConversationRoleUser}
+	for i := range run {
+		if m := &run[i]; m.Role == winnow.RoleTool {
+			id, _ := e.ids.Result(m.ToolCallID)
+			out.Content = append(out.Content, result(m, id))
+		}
+	}
+	for i := range run {
+		if m := &run[i]; m.Role != winnow.RoleTool && m.Role != winnow.RoleSystem {
+			out.Content = append(out.Content, userBlocks(m)...)
+		}
+	}
+	e.add(out)
+}
+
+// staysWhole says that the caller's message, of which these are the pieces, is sent as it is. Where it does not, the ids
+// of its results are decided anew.
+func (e *exporter) staysWhole(of *types.Message, pieces []winnow.Message) bool {
+	ids := e.ids.Clone()
+	for i := range pieces {
+		if m := &pieces[i]; m.Role == winnow.RoleTool {
+			if id, _ := ids.Result(m.ToolCallID); id != m.ToolCallID {
+				return false
+			}
+		}
+	}
+	others := false
+	for _, b := range of.Content {
+		_, isResult := b.(*types.ContentBlockMemberToolResult)
+		if isResult && others {
+			return false
+		}
+		others = others || !isResult
+	}
+	return isSendable(of.Content)
+}
+
+// result returns the block of a result.
+func result(m *winnow.Message, id string) types.ContentBlock {
+	var r types.ToolResultBlock
+	if p := adapter.PieceOf[types.Message](m); p != nil {
+		if own, ok := p.Block.(*types.ContentBlockMemberToolResult); ok {
+			if id == m.ToolCallID && resultIsSendable(own.Value.Content) {
+				return own
+			}
+			r = own.Value
+		}
+	} else if m.IsError {
+		r.Status = types.ToolResultStatusError
+	}
+	r.ToolUseId, r.Content = aws.String(id), resultContent(m)
+	return &types.ContentBlockMemberToolResult{Value: r}
+}
+
+func resultContent(m *winnow.Message) []types.ToolResultContentBlock {
+	var content []types.ToolResultContentBlock
+	for k := range m.Parts {
+		p := &m.Parts[k]
+		own := resultSource(p)
+		switch {
+		case p.Kind == winnow.KindText && adapter.IsBlank(p.Text):
+		case own != nil:
+			content = append(content, own)
+		default:
+			content = append(content, &types.ToolResultContentBlockMemberText{Value: textOf(p)})
+		}
+	}
+	if content == nil {
+		content = []types.ToolResultContentBlock{&types.ToolResultContentBlockMemberText{Value: noContent}}
+	}
+	return content
+}
+
+// resultSource returns the caller's value of a part of a result. A host may put a block for user messages there.
+func resultSource(p *winnow.Part) types.ToolResultContentBlock {
+	switch s := p.Source.(type) {
+	case *types.UnknownUnionMember:
+		return nil
+	case types.ToolResultContentBlock:
+		return s
+	case *types.ContentBlockMemberImage:
+		return &types.ToolResultContentBlockMemberImage{Value: s.Value}
+	case *types.ContentBlockMemberDocument:
+		return &types.ToolResultContentBlockMemberDocument{Value: s.Value}
+	}
+	return nil
+}
+
+// userBlocks returns the content of a user message that is not sent as it was.
+func userBlocks(m *winnow.Message) []types.ContentBlock {
+	var blocks []types.ContentBlock
+	for k := range m.Parts {
+		p := &m.Parts[k]
+		own, _ := p.Source.(types.ContentBlock)
+		switch {
+		case own != nil && isSendableBlock(own):
+			blocks = append(blocks, own)
+		case own != nil, p.Kind == winnow.KindThinking, p.Kind == winnow.KindToolCall, p.Kind == winnow.KindText && adapter.IsBlank(p.Text):
+		default:
+			blocks = append(blocks, &types.ContentBlockMemberText{Value: textOf(p)})
+		}
+	}
+	return blocks
+}

@@ -1,0 +1,208 @@
+package bedrock
+
+import (
+	"encoding/base64"
+	"encoding/json"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/document"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+)
+
+type piece = adapter.Piece[types.Message]
+
+// Import returns messages in winnow's form. A user message with tool results becomes one message for each result and
+// one for the rest. The messages and parts hold the caller's values, which must not be changed as long as they are in
+// use; the same values imported again give equal messages.
+//
+// What a person did not write can be marked afterwards (Injected), as can what must survive (Pinned).
+func Import(messages []types.Message) []winnow.Message {
+	im := importer{several: len(messages) > 1}
+	for i := range messages {
+		im.add(&messages[i])
+	}
+	return im.out
+}
+
+// importer turns messages into winnow's. Pieces lie in few blocks of memory.
+type importer struct {
+	out     []winnow.Message
+	pieces  adapter.Pieces[types.Message]
+	names   adapter.ToolNames
+	args    adapter.Arguments
+	calls   []winnow.Part // of the newest assistant message
+	several bool          // there is more than one message
+}
+
+func (im *importer) add(of *types.Message) {
+	if of.Role == types.ConversationRoleAssistant {
+		parts := im.blocks(of.Content)
+		im.names.Add(parts)
+		im.calls = parts
+		im.emit(winnow.Message{Role: winnow.RoleAssistant, Parts: parts}, of, nil, 0, 1)
+		return
+	}
+	results := 0
+	for _, b := range of.Content {
+		if _, ok := b.(*types.ContentBlockMemberToolResult); ok {
+			results++
+		}
+	}
+	count := results
+	if results == 0 || results < len(of.Content) {
+		count++
+	}
+	first := len(im.out)
+	for _, b := range of.Content {
+		if r, ok := b.(*types.ContentBlockMemberToolResult); ok {
+			id := aws.ToString(r.Value.ToolUseId)
+			im.emit(winnow.Message{
+				Role: winnow.RoleTool, ToolCallID: id, ToolName: im.names.Of(id),
+				IsError: r.Value.Status == types.ToolResultStatusError, Parts: im.result(r.Value.Content),
+			}, of, r, len(im.out)-first, count)
+		}
+	}
+	adapter.InCallOrder[types.Message](im.out[first:], func(yield func(string)) {
+		for k := range im.calls {
+			if im.calls[k].Kind == winnow.KindToolCall {
+				yield(im.calls[k].ID)
+			}
+		}
+	})
+	if results < count {
+		parts := im.blocks(of.Content)
+		im.emit(winnow.Message{Role: winnow.RoleUser, Injected: results > 0 && onlyMarkers(of.Content), Parts: parts}, of, nil, results, count)
+	}
+}
+
+// onlyMarkers says that nothing but cache points stands beside the results: nobody asks for anything.
+func onlyMarkers(content []types.ContentBlock) bool {
+	for _, b := range content {
+		switch b.(type) {
+		case *types.ContentBlockMemberToolResult, *types.ContentBlockMemberCachePoint:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func (im *importer) emit(m winnow.Message, of *types.Message, block any, index, count int) {
+	p := im.pieces.New(of, block, index, count)
+	p.First = len(im.out) == 0 && im.several
+	m.Source = p
+	im.out = append(im.out, m)
+}
+
+// redacted marks thinking of which there is only the encrypted form.
+const redacted = "redacted"
+
+// blocks returns the parts of all blocks that are no results.
+func (im *importer) blocks(content []types.ContentBlock) []winnow.Part {
+	parts := make([]winnow.Part, 0, len(content))
+	for _, b := range content {
+		p := winnow.Part{Source: b}
+		switch b := b.(type) {
+		case *types.ContentBlockMemberToolResult:
+			continue
+		case *types.ContentBlockMemberText:
+			p.Text = b.Value
+		case *types.ContentBlockMemberToolUse:
+			p.Kind, p.ID, p.Name = winnow.KindToolCall, aws.ToString(b.Value.ToolUseId), aws.ToString(b.Value.Name)
+			p.Arguments = im.args.Write(jsonOf(b.Value.Input))
+		case *types.ContentBlockMemberReasoningContent:
+			reasoning(&p, b.Value)
+		case *types.ContentBlockMemberImage:
+			image(&p, &b.Value)
+		case *types.ContentBlockMemberDocument:
+			documentPart(&p, &b.Value)
+		case *types.ContentBlockMemberCachePoint:
+			p.Kind, p.Tokens = winnow.KindOpaque, 1 // it costs nothing
+		case *types.UnknownUnionMember:
+			p.Kind, p.Bytes = winnow.KindOpaque, len(b.Value)
+		default:
+			p.Kind, p.Bytes = winnow.KindOpaque, sizeOf(b)
+		}
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+func reasoning(p *winnow.Part, r types.ReasoningContentBlock) {
+	p.Kind = winnow.KindThinking
+	switch r := r.(type) {
+	case *types.ReasoningContentBlockMemberReasoningText:
+		p.Text, p.Signature = aws.ToString(r.Value.Text), aws.ToString(r.Value.Signature)
+	case *types.ReasoningContentBlockMemberRedactedContent:
+		p.Signature, p.MediaType = base64.StdEncoding.EncodeToString(r.Value), redacted
+	}
+}
+
+// image makes p an image. Its bytes are counted as they are sent, in base64.
+func image(p *winnow.Part, b *types.ImageBlock) {
+	p.Kind, p.MediaType = winnow.KindImage, "image/"+string(b.Format)
+	if s, ok := b.Source.(*types.ImageSourceMemberBytes); ok {
+		p.Bytes = base64.StdEncoding.EncodedLen(len(s.Value))
+	}
+}
+
+// documentPart makes p a document, whose bytes are counted as they are sent.
+func documentPart(p *winnow.Part, b *types.DocumentBlock) {
+	p.Kind, p.MediaType = winnow.KindOpaque, "application/"+string(b.Format)
+	switch s := b.Source.(type) {
+	case *types.DocumentSourceMemberBytes:
+		p.Bytes = base64.StdEncoding.EncodedLen(len(s.Value))
+	case *types.DocumentSourceMemberText:
+		p.MediaType, p.Bytes = "text/plain", len(s.Value)
+	}
+}
+
+// result returns the parts of a result. An empty text is no part: the result without it is the same.
+func (im *importer) result(content []types.ToolResultContentBlock) []winnow.Part {
+	parts := make([]winnow.Part, 0, len(content))
+	for _, c := range content {
+		p := winnow.Part{Source: c}
+		switch c := c.(type) {
+		case *types.ToolResultContentBlockMemberText:
+			if p.Text = c.Value; c.Value == "" {
+				continue
+			}
+		case *types.ToolResultContentBlockMemberJson:
+			p.Text = string(im.args.Write(jsonOf(c.Value)))
+		case *types.ToolResultContentBlockMemberImage:
+			image(&p, &c.Value)
+		case *types.ToolResultContentBlockMemberDocument:
+			documentPart(&p, &c.Value)
+		case *types.UnknownUnionMember:
+			p.Kind, p.Bytes = winnow.KindOpaque, len(c.Value)
+		default:
+			p.Kind, p.Bytes = winnow.KindOpaque, sizeOf(c)
+		}
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// jsonOf returns what is sent of a document, or nil.
+func jsonOf(d document.Interface) any {
+	if d == nil {
+		return nil
+	}
+	b, err := d.MarshalSmithyDocument()
+	if err != nil {
+		return nil
+	}
+	return json.RawMessage(b)
+}
+
+// sizeOf returns about the bytes of what is sent. Only what is rare is measured so.
+func sizeOf(v any) int {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return 0
+	}
+	return len(b)
+}

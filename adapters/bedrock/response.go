@@ -1,0 +1,45 @@
+package bedrock
+
+import (
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/middleware"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+)
+
+// Response returns an answer as the next message of the history, with the id of its request, its stop reason and what
+// was billed. A streamed answer is collected by [Collect] first.
+func Response(answer *bedrockruntime.ConverseOutput) winnow.Message {
+	m := winnow.Message{Role: winnow.RoleAssistant}
+	if out, ok := answer.Output.(*types.ConverseOutputMemberMessage); ok {
+		own := types.Message{Role: types.ConversationRoleAssistant, Content: known(out.Value.Content)}
+		m = Import([]types.Message{own})[0]
+		adapter.PieceOf[types.Message](&m).First = false
+	}
+	m.ID, _ = middleware.GetRequestIDMetadata(answer.ResultMetadata)
+	m.StopReason = string(answer.StopReason)
+	if u := answer.Usage; u != nil {
+		m.Usage = &winnow.Usage{
+			Input:      int(aws.ToInt32(u.InputTokens)),
+			CacheRead:  int(aws.ToInt32(u.CacheReadInputTokens)),
+			CacheWrite: int(aws.ToInt32(u.CacheWriteInputTokens)),
+			Output:     int(aws.ToInt32(u.OutputTokens)),
+		}
+	}
+	return m
+}
+
+// known returns content without what the SDK puts in the place of a block that it does not know: the block before it
+// once more, or nil.
+func known(content []types.ContentBlock) []types.ContentBlock {
+	out := make([]types.ContentBlock, 0, len(content))
+	for i, b := range content {
+		if b != nil && (i == 0 || b != content[i-1]) {
+			out = append(out, b)
+		}
+	}
+	return out
+}

@@ -1,0 +1,53 @@
+package bedrock
+
+import (
+	"context"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+)
+
+// NewSummarizer returns a summarizer that asks a model, by its id or the ARN of its profile. maxTokens is the longest
+// answer; with 0 it is what each request asks for. No tools are sent. The error wraps [winnow.ErrIncomplete] unless the
+// model ended its turn by itself; an error of the SDK is wrapped.
+func NewSummarizer(client *bedrockruntime.Client, model string, maxTokens int, options ...func(*bedrockruntime.Options)) winnow.Summarizer {
+	return &summarizer{client, model, maxTokens, options}
+}
+
+type summarizer struct {
+	client    *bedrockruntime.Client
+	model     string
+	maxTokens int
+	options   []func(*bedrockruntime.Options)
+}
+
+// Summarize implements [winnow.Summarizer].
+func (s *summarizer) Summarize(ctx context.Context, req winnow.SummaryRequest) (string, error) {
+	answer, err := s.client.Converse(ctx, &bedrockruntime.ConverseInput{
+		ModelId:         aws.String(s.model),
+		InferenceConfig: &types.InferenceConfiguration{MaxTokens: aws.Int32(int32(min(adapter.AnswerTokens(&req, s.maxTokens), 1<<30)))},
+		System:          []types.SystemContentBlock{&types.SystemContentBlockMemberText{Value: req.System()}},
+		Messages: []types.Message{{
+			Role: types.ConversationRoleUser, Content: []types.ContentBlock{&types.ContentBlockMemberText{Value: req.Prompt()}},
+		}},
+	}, s.options...)
+	if err != nil {
+		return "", adapter.Failed("bedrock", err)
+	}
+	if answer.StopReason != types.StopReasonEndTurn {
+		return "", adapter.Incomplete("bedrock", string(answer.StopReason))
+	}
+	m := Response(answer)
+	var text strings.Builder
+	for _, p := range m.Parts {
+		if p.Kind == winnow.KindText {
+			text.WriteString(p.Text)
+		}
+	}
+	return text.String(), nil
+}
