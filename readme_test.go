@@ -71,15 +71,17 @@ func TestReadmeSnippetsRun(t *testing.T) {
 	assert.Equal(t, 4, calls)
 }
 
-// What the README shows is what stands above and in the adapters' examples, and all of that is shown.
+// What the READMEs show is what stands above and in the adapters' examples, and all of that is shown.
 func TestReadmeSnippetsAreThese(t *testing.T) {
-	readme, err := os.ReadFile("README.md")
-	require.NoError(t, err)
 	flat := func(s string) string { return strings.Join(strings.Fields(s), " ") }
 	shown := map[string]bool{}
-	for _, part := range strings.Split(string(readme), "```go\n")[1:] {
-		snippet, _, _ := strings.Cut(part, "```")
-		shown[flat(snippet)] = true
+	for _, file := range []string{"README.md", "adapters/README.md"} {
+		readme, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, part := range strings.Split(string(readme), "```go\n")[1:] {
+			snippet, _, _ := strings.Cut(part, "```")
+			shown[flat(snippet)] = true
+		}
 	}
 	files := []string{"readme_test.go", "winnowtest/example_test.go", "prompt/example_test.go", "adapters/openai/responses/example_test.go"}
 	adapters, err := filepath.Glob("adapters/*/example_test.go")
@@ -91,9 +93,9 @@ func TestReadmeSnippetsAreThese(t *testing.T) {
 		assert.NotEmpty(t, marked, "%s has no snippet", file)
 		for _, part := range marked {
 			snippet, _, _ := strings.Cut(part, "\t// END\n")
-			assert.True(t, shown[flat(snippet)], "of %s, not in README.md:\n%s", file, snippet)
+			assert.True(t, shown[flat(snippet)], "of %s, not in a README.md:\n%s", file, snippet)
 			delete(shown, flat(snippet))
 		}
 	}
-	assert.Empty(t, shown, "in README.md only")
+	assert.Empty(t, shown, "in a README.md only")
 }
