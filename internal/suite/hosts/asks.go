@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/suite/histories"
+	"github.com/winnowgo/winnow/internal/suite/wire"
 )
 
 // What a host asks of its manager. Every answer is checked.
@@ -148,6 +150,9 @@ func (w *world) recover(s *Step) {
 	cause := w.cause(s)
 	w.summarizer.calls.Store(0)
 	r, err := w.manager.Recover(ctx, q.in, cause)
+	if r != nil {
+		w.seen["rung "+r.Rung]++
+	}
 	w.unsettled = w.unsettled || w.summarizer.calls.Load() > 0
 	w.checkWritten(q, "Recover")
 	w.usage = true // the counts that a refusal names, and the limits
@@ -238,7 +243,7 @@ func (w *world) restart(s *Step) {
 	case s.is("cache"):
 		w.options.NoCache = !old.NoCache
 	case s.is("estimator"):
-		w.options.Estimator = 1 - old.Estimator
+		w.options.Estimator, w.recount = 1-old.Estimator, true
 	case s.is("cuts"):
 		w.options.Truncate, w.options.Prune = old.Truncate+1, old.Prune+1
 	case s.is("off"):
@@ -281,8 +286,46 @@ func (w *world) damage(s *Step) {
 	}
 	_ = w.manager.Close()
 	w.manager, w.request = m, winnow.Request{}
+	w.seen["damaged state taken"]++
 	w.unknown, w.damaged, w.unsettled, w.usage = true, true, false, true
 	clear(w.bound)
+}
+
+// stages uses the pure functions, without a manager.
+func (w *world) stages(s *Step) {
+	q := w.ask()
+	repaired, _ := winnow.RepairToolPairing(q.in)
+	w.checkWritten(q, "RepairToolPairing")
+	window := max(200, s.N)
+	for _, stage := range []struct {
+		name string
+		run  func([]winnow.Message) []winnow.Message
+	}{
+		{"RepairToolPairing", func(h []winnow.Message) []winnow.Message { return h }},
+		{"LimitHistoryTurns", func(h []winnow.Message) []winnow.Message {
+			out, _ := winnow.LimitHistoryTurns(h, 1+abs(s.Seed)%3)
+			return out
+		}},
+		{"PruneContext", func(h []winnow.Message) []winnow.Message {
+			out, _ := winnow.PruneContext(h, window, pruneOptions[abs(s.Seed)%len(pruneOptions)])
+			return out
+		}},
+		{"TruncateToolResults", func(h []winnow.Message) []winnow.Message {
+			out, _ := winnow.TruncateToolResults(h, window, truncateOptions[abs(s.Seed)%len(truncateOptions)])
+			return out
+		}},
+	} {
+		before := histories.Copy(repaired)
+		out := stage.run(repaired)
+		if !reflect.DeepEqual(before, repaired) {
+			w.fail("the history is not written", "%s wrote to it", stage.name)
+		}
+		rules := wire.Rules{Lead: histories.Leads(q.in), Bytes: !histories.ValidText(q.in)}
+		if err := rules.Check(out); err != nil {
+			w.fail("a provider accepts it", "%s: %v\n of %s\nfrom %s", stage.name, err, sketch(out), sketch(q.in))
+		}
+		w.checkVerbatim(q.in, out, stage.name)
+	}
 }
 
 func mustSnapshot(m *winnow.Manager) []byte {

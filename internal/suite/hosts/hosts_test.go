@@ -25,14 +25,14 @@ var (
 )
 
 // play runs a script in time of its own.
-func play(t *testing.T, s Script) (failure *Failure) {
-	synctest.Test(t, func(*testing.T) { failure = Run(s, synctest.Wait) })
-	return failure
+func play(t *testing.T, s Script) (failure *Failure, seen map[string]int) {
+	synctest.Test(t, func(*testing.T) { failure, seen = Run(s, synctest.Wait) })
+	return failure, seen
 }
 
 // promise is the one that a script breaks.
 func promise(t *testing.T, s Script) string {
-	if f := play(t, s); f != nil {
+	if f, _ := play(t, s); f != nil {
 		return f.Promise
 	}
 	return ""
@@ -56,7 +56,7 @@ func TestHosts(t *testing.T) {
 	var next, played atomic.Uint64
 	next.Store(*playFrom)
 	var mu sync.Mutex
-	found := map[string]int{}
+	found, seen := map[string]int{}, map[string]int{}
 	t.Run("conversations", func(t *testing.T) {
 		for k := range runtime.GOMAXPROCS(0) {
 			t.Run(fmt.Sprint(k), func(t *testing.T) {
@@ -67,8 +67,13 @@ func TestHosts(t *testing.T) {
 						return
 					}
 					s := Random(seed)
-					f := play(t, s)
+					f, happened := play(t, s)
 					played.Add(1)
+					mu.Lock()
+					for k, n := range happened {
+						seen[k] += n
+					}
+					mu.Unlock()
 					if f == nil {
 						continue
 					}
@@ -83,14 +88,23 @@ func TestHosts(t *testing.T) {
 			})
 		}
 	})
-	t.Logf("%d conversations; broken: %v", played.Load(), found)
+	t.Logf("%d conversations; broken: %v; what happened: %v", played.Load(), found, seen)
+	if played.Load() < 300 {
+		return
+	}
+	for _, what := range []string{
+		"request", "compaction", "digest", "epoch", "overflow", "repair", "limit", "trim", "clear", "truncate", "compact",
+		"rung clear", "rung compact", "rung truncate", "rung digest", "rung smallest",
+	} {
+		assert.Positive(t, seen[what], "%s: it never happened, and the test says nothing of it", what)
+	}
 }
 
 // report shrinks what was found.
 func report(t *testing.T, seed uint64, s Script, f *Failure) {
 	s.Steps = s.Steps[:f.Step+1]
 	small := Shrink(s, f.Promise, 600, func(c Script) string { return promise(t, c) })
-	if again := play(t, small); again != nil {
+	if again, _ := play(t, small); again != nil {
 		f = again
 	}
 	if *playSave != "" {
@@ -147,7 +161,7 @@ func TestScripts(t *testing.T) {
 			require.NoError(t, err)
 			s, err := Parse(text)
 			require.NoError(t, err)
-			if f := play(t, s); f != nil {
+			if f, _ := play(t, s); f != nil {
 				t.Errorf("%v\n%s", f, s)
 			}
 		})

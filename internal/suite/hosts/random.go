@@ -25,7 +25,7 @@ func one[T any](g *writer, of ...T) T { return of[g.IntN(len(of))] }
 // setting is a plain host in one of three conversations; the others are odd.
 func (g *writer) setting() Setting {
 	s := Setting{Window: one(g, 1_500, 2_500, 4_000, 4_000, 8_000, 20_000)}
-	s.Host = one(g, "", "", "copies", "rebuilds", "keeps", "reuses")
+	s.Host = one(g, "", "", "copies", "drops", "rebuilds", "keeps", "reuses")
 	if g.chance(33) {
 		return s
 	}
@@ -44,6 +44,9 @@ func (g *writer) setting() Setting {
 	s.MaxBytes = odd(15, 3*s.Window, 6*s.Window)
 	s.KeepRecent = odd(30, 50, s.Window/10, s.Window/2)
 	s.Summarizer = odd(15, 2_000, 8_000)
+	if g.chance(15) {
+		s.Flush = one(g, "asks", "fails", "panics")
+	}
 	s.Prune, s.Truncate, s.Estimator = odd(40, 1, 2, 3, 4), odd(30, 1, 2, 3), odd(15, 1)
 	return s
 }
@@ -182,12 +185,14 @@ func (g *writer) question(window int, add func(Step)) {
 	switch n := g.IntN(100); {
 	case n < 66:
 		add(Step{Do: "prepare", As: g.words(2, "ended", "short")})
-	case n < 70:
+	case n < 68:
 		add(Step{Do: "plan"})
+	case n < 70:
+		add(Step{Do: "stages", N: one(g, 0, window/4, window)})
 	case n < 76:
 		add(Step{Do: "compact", As: g.words(5, "hostile", "ended", "short")})
 	case n < 82:
-		add(Step{Do: "recover", As: one(g, "", "", "bytes", "bytes", "tokens", "outage"), N: one(g, 0, window/2+g.IntN(window), 300+g.IntN(4*window))})
+		add(Step{Do: "recover", As: one(g, "", "", "bytes", "bytes", "tokens", "outage"), N: one(g, 0, window/2+g.IntN(window), window/2+g.IntN(4*window), 300+g.IntN(window))})
 	case n < 92:
 		add(Step{Do: "do", As: g.words(2, "ended", "short")})
 	case n < 97:

@@ -22,7 +22,7 @@ type Script struct {
 
 // Setting is what stays the same in a conversation. The zero value is a plain host with a window of 4 000 tokens.
 type Setting struct {
-	Host  string `json:"host,omitempty"`  // "": it keeps a log. copies, rebuilds, keeps, reuses: see [world.list] and [world.accept]
+	Host  string `json:"host,omitempty"`  // "": it keeps a log. copies, drops, rebuilds, keeps, reuses: see [world.list] and [world.accept]
 	NoIDs bool   `json:"noIDs,omitempty"` // messages have no ID
 
 	Window     int    `json:"window,omitempty"` // tokens (4 000)
@@ -38,6 +38,7 @@ type Setting struct {
 	Background bool   `json:"background,omitempty"` //
 	Digest     bool   `json:"digest,omitempty"`     // no summarizer
 	Rules      bool   `json:"rules,omitempty"`      // of the host, for every summary
+	Flush      string `json:"flush,omitempty"`      // what it does before a compaction: asks, fails, panics
 	Prune      int    `json:"prune,omitempty"`      // one of a few [winnow.PruneOptions]
 	Truncate   int    `json:"truncate,omitempty"`   // one of a few [winnow.TruncateOptions]
 	Estimator  int    `json:"estimator,omitempty"`  // 0: a quarter of the characters, 1: the standard one

@@ -26,6 +26,7 @@ func init() {
 		// what is asked of the manager
 		"prepare": (*world).prepare, "plan": (*world).plan, "compact": (*world).compact, "recover": (*world).recover, "do": (*world).do,
 		"restart": (*world).restart, "damage": (*world).damage, "lose": (*world).lose,
+		"stages": (*world).stages,
 	}
 }
 
@@ -88,6 +89,9 @@ func (w *world) think(m *winnow.Message, s *Step) {
 	p := histories.Think("hm, "+text(1+s.N/3, s.Seed+1), w.sign())
 	if s.is("unsigned") {
 		p.Signature = ""
+	}
+	if s.is("hostile") && p.Signature != "" && w.options.Thinking != string(winnow.ThinkingBound) {
+		p.Signature += hostileText(s.Seed + 2)
 	}
 	at := 0
 	if s.is("last") && s.Do == "answer" {

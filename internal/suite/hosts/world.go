@@ -28,6 +28,7 @@ func (f *Failure) Error() string { return fmt.Sprintf("%s, at step %d: %s", f.Pr
 type world struct {
 	setting Setting
 	step    int
+	seen    map[string]int // what happened, and how often
 
 	mu      sync.Mutex // protects failure: summarizers in the background see some
 	failure *Failure
@@ -54,6 +55,7 @@ type world struct {
 	bound    map[string]uint64 // signatures of thinking, and what stood before it
 
 	unknown   bool // what was sent before is not known to the manager: its state was lost or damaged
+	recount   bool // edits are counted by another estimator now, when they are next sent
 	damaged   bool // texts of the state are not what the library wrote
 	unsettled bool // a compaction failed: a manager that was restored tries it again, and one that goes on may not
 	refused   bool // by the provider, since the last answer
@@ -66,10 +68,12 @@ type kept struct {
 	wire     []uint64
 }
 
-// Run plays a script and returns the first promise that is broken, or nil. settle waits until nothing runs in the
-// background any more: synctest.Wait.
-func Run(s Script, settle func()) (failure *Failure) {
+// Run plays a script and returns the first promise that is broken, or nil, and counts what happened. settle waits until
+// nothing runs in the background any more: synctest.Wait.
+func Run(s Script, settle func()) (failure *Failure, seen map[string]int) {
+	seen = map[string]int{}
 	w := &world{
+		seen:    seen,
 		setting: s.Setting, options: s.Setting, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), settle: settle,
 		release: make(chan struct{}), bound: map[string]uint64{}, said: map[bool]string{}, sentAt: -1,
 	}
@@ -88,16 +92,16 @@ func Run(s Script, settle func()) (failure *Failure) {
 		w.step = i
 		do := steps[s.Steps[i].Do]
 		if do == nil {
-			return &Failure{"a script", i, "no step is called " + s.Steps[i].Do}
+			return &Failure{"a script", i, "no step is called " + s.Steps[i].Do}, seen
 		}
 		do(w, &s.Steps[i])
 		w.settle()
 		w.checkEarlier()
 		if w.failed() {
-			return w.failure
+			return w.failure, seen
 		}
 	}
-	return nil
+	return nil, seen
 }
 
 // fail notes the first promise that is broken.
@@ -139,6 +143,9 @@ func (w *world) managerOptions(s *summarizer) *winnow.Options {
 	c := &winnow.CompactOptions{
 		Off: o.Off, KeepRecent: o.KeepRecent, Attempts: 1, Background: o.Background, SummarizerWindow: o.Summarizer,
 	}
+	if o.Flush != "" {
+		c.BeforeCompact = func(context.Context, []winnow.Message) error { return w.flush(s) }
+	}
 	if o.Rules {
 		c.Rules = func() string { return hostRules }
 	}
@@ -152,6 +159,21 @@ func (w *world) managerOptions(s *summarizer) *winnow.Options {
 		out.Summarizer = nil
 	}
 	return out
+}
+
+// flush is what the host does before a compaction: it uses the manager, fails, or does not come back.
+func (w *world) flush(s *summarizer) error {
+	switch w.options.Flush {
+	case "asks":
+		if s == w.summarizer {
+			w.manager.Plan(deepCopy(w.history))
+		}
+	case "panics":
+		panic("out of memory files")
+	case "fails":
+		return errWeather
+	}
+	return nil
 }
 
 func (w *world) estimator() winnow.Estimator {
@@ -187,11 +209,12 @@ type tag struct {
 	marker        bool
 }
 
-// list is what the host passes: its own list (""), a copy that shares no memory with it (copies, reuses), or one that it
-// makes of its own values each time, with the marker of the provider's cache on the newest (rebuilds).
+// list is what the host passes: its own list (""), a copy that shares no memory with it (copies; drops, which keeps no
+// request either; reuses, which has one request for all), or one that it makes of its own values each time, with the
+// marker of the provider's cache on the newest (rebuilds).
 func (w *world) list() []winnow.Message {
 	switch w.setting.Host {
-	case "copies", "reuses":
+	case "copies", "drops", "reuses":
 		return deepCopy(w.history)
 	case "rebuilds":
 		out := histories.Copy(w.history)
@@ -265,6 +288,7 @@ func (w *world) cut(n int) {
 
 // accept takes a request that was sent. A host that keeps what the manager says has its history from it.
 func (w *world) accept(r *winnow.Request) {
+	w.recount = false
 	w.sent = wireForms(r.Messages)
 	w.provider.tokens, w.provider.body = w.provider.count(r.Messages), body(r.Messages)
 	if w.setting.Host == "keeps" {
@@ -272,7 +296,7 @@ func (w *world) accept(r *winnow.Request) {
 		w.version++
 	}
 	w.sentAt = w.version
-	if w.setting.Host != "reuses" {
+	if w.setting.Host != "reuses" && w.setting.Host != "drops" {
 		w.earlier = append(w.earlier, kept{r.Messages, w.sent}, kept{r.History, wireForms(r.History)})
 		w.earlier = w.earlier[max(0, len(w.earlier)-4):]
 	}
