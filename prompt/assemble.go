@@ -86,6 +86,7 @@ type piece struct {
 	priority int
 	most     int    // characters that it may have by its own limits
 	need     size   // of the whole text
+	wants    int    // tokens that it takes within its characters, if that is known
 	fixed    int    // tokens of the prefix
 	limit    size   // what it gets
 	out      bool   // left out
@@ -196,7 +197,9 @@ func (a *assembler) shareTokens(room int) {
 	}
 	need := func(p *piece) int {
 		n := p.need.tokens
-		if p.need.chars > p.most {
+		if p.wants > 0 {
+			n = p.wants
+		} else if p.need.chars > p.most {
 			n = int(float64(n) / float64(p.need.chars) * float64(p.most))
 		}
 		return add(n, p.fixed)

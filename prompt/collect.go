@@ -109,7 +109,8 @@ func (a *assembler) shareInOrder(files []*piece, left int) {
 		p.list = func(most size) (string, *Cut) { return a.headTail(p, min(limit, most.chars), rest, most.tokens) }
 		text, _ := p.list(size{unlimited, unlimited})
 		left -= chars(text)
-		p.limit = size{unlimited, p.need.tokens}
+		p.wants = a.count.tokens(text)
+		p.limit = size{unlimited, unlimited}
 	}
 }
 
