@@ -23,6 +23,11 @@ func Assemble(in Input, opts *Options) (*Assembly, error) {
 		return p, nil
 	}
 	in = in.clone()
+	if p := o.Previous; p != nil && p.sameTools(in.Tools) {
+		in.Tools = slices.Clone(p.given.tools)
+	} else {
+		in.Tools = cloneTools(in.Tools)
+	}
 	g := given{o.Estimator, slices.Clone(in.Tools), slices.Clone(in.Files)}
 	a := &assembler{Options: o, in: in}
 	a.remember(o.Previous)
@@ -379,18 +384,20 @@ func (a *Assembly) fingerprint() string {
 			b.WriteString(a.Parts[i].Fingerprint + a.Parts[i].Path + "\n")
 		}
 	}
-	for _, t := range a.Tools {
-		b.WriteString(t.Name + "\n" + t.Description + "\n" + string(t.Schema) + "\n")
-	}
-	return fingerprint(b.String())
+	return fingerprint(b.String() + a.toolPrint)
 }
 
 // clone returns lists of its own: the host may go on with its own.
 func (in Input) clone() Input {
 	in.Sections, in.Files = slices.Clone(in.Sections), slices.Clone(in.Files)
-	in.Skills, in.Tools = slices.Clone(in.Skills), slices.Clone(in.Tools)
-	for i := range in.Tools {
-		in.Tools[i].Schema = slices.Clone(in.Tools[i].Schema)
-	}
+	in.Skills = slices.Clone(in.Skills)
 	return in
+}
+
+func cloneTools(tools []Tool) []Tool {
+	tools = slices.Clone(tools)
+	for i := range tools {
+		tools[i].Schema = slices.Clone(tools[i].Schema)
+	}
+	return tools
 }

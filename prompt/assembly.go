@@ -35,6 +35,8 @@ type Assembly struct {
 	options Options
 	pieces  []*piece
 	given   given
+
+	toolPrint string // fingerprint of Tools
 }
 
 // given is what was passed in, before defaults and the mode changed it.

@@ -16,14 +16,20 @@ func cleanName(s string) string {
 	if isPlainName(s) {
 		return s
 	}
-	s = s[:min(len(s), 16*maxNameChars)]
-	s = strings.Map(func(r rune) rune {
+	s = withoutControls(s[:min(len(s), 16*maxNameChars)])
+	return strings.TrimSpace(clip(s, maxNameChars))
+}
+
+// oneLine returns a description as a line of the prompt, cleaned like a name.
+func oneLine(s string) string { return withoutControls(strings.Join(strings.Fields(s), " ")) }
+
+func withoutControls(s string) string {
+	return strings.Map(func(r rune) rune {
 		if !isNameRune(r) {
 			return -1
 		}
 		return r
-	}, strings.ToValidUTF8(s, "\ufffd"))
-	return strings.TrimSpace(clip(s, maxNameChars))
+	}, valid(s))
 }
 
 func isPlainName(s string) bool {

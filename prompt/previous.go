@@ -40,7 +40,7 @@ func (o *Options) isLike(p *Options, given given) bool {
 	return o.measuresLike(p, given) && o.Window == p.Window && o.MaxTokens == p.MaxTokens &&
 		o.MaxFileChars == p.MaxFileChars && o.MaxTotalChars == p.MaxTotalChars && o.MinFileChars == p.MinFileChars &&
 		o.OnDemand == p.OnDemand && o.Form == p.Form && o.ToolRatio == p.ToolRatio && o.MinimalSkills == p.MinimalSkills &&
-		maps.EqualFunc(o.Tools, p.Tools, func(a, b Allowed) bool { return slices.Equal(a, b) })
+		maps.EqualFunc(o.Tools, p.Tools, sameAllowed)
 }
 
 // measuresLike says that p gives the same text for the same limit.
@@ -56,3 +56,12 @@ func sameEstimator(a, b winnow.Estimator) bool {
 	}
 	return reflect.TypeOf(a).Comparable() && reflect.TypeOf(b).Comparable() && a == b
 }
+
+// measuredTools says that p has the tools of a, measured as a measures them.
+func (p *Assembly) measuredTools(a *assembler) bool {
+	o := &p.options
+	return p.Mode == a.in.Mode && p.sameTools(a.out.given.tools) && o.OnDemand == a.OnDemand && o.Form == a.Form && o.ToolRatio == a.ToolRatio &&
+		maps.EqualFunc(o.Tools, a.Options.Tools, sameAllowed) && sameEstimator(p.given.estimator, a.out.given.estimator)
+}
+
+func sameAllowed(a, b Allowed) bool { return slices.Equal(a, b) }

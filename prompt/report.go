@@ -225,11 +225,11 @@ func (r *Report) addLists(a *Assembly) {
 const largestMessages = 10
 
 func (r *Report) addHistory(q *winnow.Request) {
-	kinds := make(map[string]*KindReport)
-	add := func(kind string, tokens int) {
+	kinds := make(map[kind]*KindReport)
+	add := func(kind kind, tokens int) {
 		k := kinds[kind]
 		if k == nil {
-			k = &KindReport{Kind: kind}
+			k = &KindReport{Kind: strings.TrimSpace(kind.what + " " + kind.tool)}
 			kinds[kind] = k
 		}
 		k.Count++
@@ -269,13 +269,13 @@ func (r *Report) keepLargest(m MessageReport) {
 const imageWeight = 4_800
 
 // eachPart divides the tokens of a message among its parts, by their length. They add up to all.
-func eachPart(m *winnow.Message, tokens int, add func(kind string, tokens int)) {
+func eachPart(m *winnow.Message, tokens int, add func(kind kind, tokens int)) {
 	if m.Summary || len(m.Parts) <= 1 {
-		kind := kindOf(m, nil)
+		var only *winnow.Part
 		if len(m.Parts) == 1 {
-			kind = kindOf(m, &m.Parts[0])
+			only = &m.Parts[0]
 		}
-		add(kind, tokens)
+		add(kindOf(m, only), tokens)
 		return
 	}
 	whole := 0
@@ -299,25 +299,28 @@ func weightOf(p *winnow.Part) int {
 	return 1 + len(p.Text) + len(p.Name) + len(p.Arguments) + len(p.Signature)
 }
 
+// kind is what messages are counted by.
+type kind struct{ what, tool string }
+
 // kindOf is what a part counts as; p is nil for a message without parts.
-func kindOf(m *winnow.Message, p *winnow.Part) string {
+func kindOf(m *winnow.Message, p *winnow.Part) kind {
 	switch {
 	case m.Summary:
-		return "summary"
+		return kind{what: "summary"}
 	case p != nil && p.Kind == winnow.KindImage:
-		return "image"
+		return kind{what: "image"}
 	case p != nil && p.Kind == winnow.KindThinking:
-		return "thinking"
+		return kind{what: "thinking"}
 	case p != nil && p.Kind == winnow.KindToolCall:
-		return "call " + p.Name
+		return kind{"call", p.Name}
 	case p != nil && p.Kind == winnow.KindOpaque:
-		return "opaque"
+		return kind{what: "opaque"}
 	case m.Role == winnow.RoleTool:
-		return "result " + m.ToolName
+		return kind{"result", m.ToolName}
 	case m.Role == winnow.RoleUser && m.Injected:
-		return "injected"
+		return kind{what: "injected"}
 	}
-	return string(m.Role)
+	return kind{what: string(m.Role)}
 }
 
 func (r *Report) addEdits(edits []winnow.Edit) {

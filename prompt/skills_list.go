@@ -54,7 +54,7 @@ func (l *skillList) entry(s *Skill, description int) string {
 	if description <= 0 {
 		return "  <skill><name>" + name + "</name></skill>\n"
 	}
-	text := strings.Join(strings.Fields(valid(s.Description)), " ")
+	text := oneLine(s.Description)
 	return "  <skill>\n    <name>" + name + "</name>\n    <description>" + xmlEscaper.Replace(clip(text, description)) +
 		"</description>\n    <location>" + xmlEscaper.Replace(l.location(s.Location)) + "</location>\n  </skill>\n"
 }

@@ -31,7 +31,7 @@ func (t *Tool) summary() string {
 	if s == "" {
 		s, _, _ = strings.Cut(strings.TrimSpace(t.Description), "\n")
 	}
-	return strings.Join(strings.Fields(valid(s)), " ")
+	return oneLine(s)
 }
 
 // allowed returns the tools that the mode may use, by name. Of two with one name the first is taken.
@@ -148,6 +148,10 @@ func (l *toolList) within(limit size) (string, *Cut) {
 // measureTools finds out what the schemas take.
 func (a *assembler) measureTools() {
 	out := a.out
+	if p := a.Previous; p != nil && p.measuredTools(a) {
+		out.Tools, out.ToolSizes, out.ToolTokens, out.toolPrint = p.Tools, p.ToolSizes, p.ToolTokens, p.toolPrint
+		return
+	}
 	sum := 0
 	for i := range a.in.Tools {
 		t := &a.in.Tools[i]
@@ -163,4 +167,9 @@ func (a *assembler) measureTools() {
 		sum = add(sum, int(float64(a.Form.once())*a.ToolRatio+0.5))
 	}
 	out.ToolTokens = sum
+	var b strings.Builder
+	for _, t := range out.Tools {
+		b.WriteString(t.Name + "\n" + t.Description + "\n" + string(t.Schema) + "\n")
+	}
+	out.toolPrint = fingerprint(b.String())
 }
