@@ -238,7 +238,7 @@ func (a *assembler) shape(p *piece) {
 	case p.Kind == PartContext:
 		p.Text = ""
 	default:
-		c := a.cutter.cut(p.Name, p.from(), p.raw, p.limit)
+		c := a.cutter.cut(p.Name, p.from(), p.raw, p.need.chars, p.limit)
 		p.Text, p.cut = c.text, &Cut{Chars: p.RawChars, Kept: c.kept, Reason: p.reason, Left: c.left}
 	}
 	a.measure(p)
@@ -261,7 +261,7 @@ func (p *piece) from() string {
 func (a *assembler) measure(p *piece) {
 	p.Cut = p.cut != nil
 	if p.cut != nil {
-		p.cut.Name, p.cut.Kind = p.Name, p.Kind
+		p.cut.Name, p.cut.Kind, p.cut.Path, p.cut.Missing = p.Name, p.Kind, p.Path, p.Missing && p.out
 	}
 	switch {
 	case p.Text == "" && (p.out || p.Kind != PartFile):

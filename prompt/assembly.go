@@ -86,10 +86,13 @@ type Part struct {
 type Cut struct {
 	Name   string   `json:"name"`
 	Kind   PartKind `json:"kind"`
+	Path   string   `json:"path,omitempty"` // of a file
 	Reason string   `json:"reason"`
 	Chars  int      `json:"chars"`          // it had
 	Kept   int      `json:"kept"`           // of these
 	Left   []string `json:"left,omitempty"` // titles of the Markdown sections of which something is left out, or names
+
+	Missing bool `json:"missing,omitempty"` // the line that says that there is no such file was left out
 }
 
 // Message returns the system prompt as a message, one part a block, for hosts that keep it in the history.

@@ -107,7 +107,7 @@ func firstLine(c chunk) string {
 // lineChanges tells the lines of a Markdown section that changed: those between the beginning and the end that it has in
 // common with what it was.
 func lineChanges(heading, before, after string) string {
-	x, y := strings.SplitAfter(before, "\n"), strings.SplitAfter(after, "\n")
+	x, y := linesOf(before), linesOf(after)
 	first := 0
 	for first < min(len(x), len(y)) && x[first] == y[first] {
 		first++
@@ -126,10 +126,13 @@ func lineChanges(heading, before, after string) string {
 			b.WriteString("\n" + intro + "\n" + text)
 		}
 	}
-	lines("No longer:", strings.Join(out, ""))
-	lines("Now:", strings.Join(in, ""))
+	lines("No longer:", strings.Join(out, "\n"))
+	lines("Now:", strings.Join(in, "\n"))
 	return b.String()
 }
+
+// linesOf returns the lines of a text, without the blank ones at its end.
+func linesOf(s string) []string { return strings.Split(strings.TrimRight(s, "\r\n"), "\n") }
 
 // Conversation decides for one conversation which system prompt is sent, and what is told in messages. The zero
 // value is one that begins. It is for one goroutine. As JSON it outlives a process: the prompt that was sent goes on

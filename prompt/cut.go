@@ -36,10 +36,10 @@ type cutText struct {
 	left []string // titles of the sections of which something is left out
 }
 
-// cut cuts a text to a size, its notice included. name is what the notice calls it; from says how to read the rest.
+// cut cuts a text of so many characters to a size, its notice included. name is what the notice calls it; from says how to read the rest.
 // A larger limit never keeps less.
-func (c *cutter) cut(name, from, text string, limit size) cutText {
-	p := &plan{cutter: c, name: name, from: from, limit: limit, chunks: splitMarkdown(text, c.rules), chars: chars(text)}
+func (c *cutter) cut(name, from, text string, chars int, limit size) cutText {
+	p := &plan{cutter: c, name: name, from: from, limit: limit, chunks: splitMarkdown(text, c.rules), chars: chars}
 	room := limit
 	for range 8 {
 		p.fill(room)
@@ -250,7 +250,11 @@ func (p *plan) write() cutText {
 			b.WriteString(strings.TrimRight(c.heading, "\r\n") + mark + "\n")
 			kept += chars(c.heading)
 		}
-		kept += chars(shown)
+		if cost := p.costs[i].chars; shown == c.body && cost > 0 {
+			kept += cost - 1
+		} else {
+			kept += chars(shown)
+		}
 	}
 	left := p.left()
 	notice := p.notice(left, p.limit)

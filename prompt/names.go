@@ -90,4 +90,9 @@ func tail(s string, n int) string {
 }
 
 // valid returns s with U+FFFD for what is no UTF-8.
-func valid(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
+func valid(s string) string {
+	if utf8.ValidString(s) { // many times as fast as to look for what is to be replaced
+		return s
+	}
+	return strings.ToValidUTF8(s, "\ufffd")
+}

@@ -201,9 +201,15 @@ func (r *Report) addParts(a *Assembly) {
 	}
 	r.SystemPrompt.NonContext = r.SystemPrompt.Chars - r.SystemPrompt.Context
 	for i := range a.Cuts { // files of which nothing is shown
-		if c := &a.Cuts[i]; c.Kind == PartFile && !slices.ContainsFunc(r.Files, func(f FileReport) bool { return f.Name == c.Name }) {
-			r.Files = append(r.Files, FileReport{Name: c.Name, Raw: c.Chars, Truncated: true})
+		c := &a.Cuts[i]
+		if c.Kind != PartFile || slices.ContainsFunc(r.Files, func(f FileReport) bool { return f.Name == c.Name && f.Path == c.Path }) {
+			continue
 		}
+		f := FileReport{Name: c.Name, Path: c.Path, Missing: c.Missing, Truncated: !c.Missing}
+		if !c.Missing {
+			f.Raw = c.Chars
+		}
+		r.Files = append(r.Files, f)
 	}
 }
 

@@ -1,0 +1,20 @@
+package anthropic
+
+import (
+	sdk "github.com/anthropics/anthropic-sdk-go"
+
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+)
+
+// SystemBlocks returns texts as the field System of [sdk.MessageNewParams], each with a cache marker at its end: the
+// Blocks of a prompt.Assembly, for example, of which there are two at most. A request may have four markers. Blank texts
+// are left out, as the API refuses them.
+func SystemBlocks(texts ...string) []sdk.TextBlockParam {
+	var blocks []sdk.TextBlockParam
+	for _, text := range texts {
+		if !adapter.IsBlank(text) {
+			blocks = append(blocks, sdk.TextBlockParam{Text: text, CacheControl: sdk.NewCacheControlEphemeralParam()})
+		}
+	}
+	return blocks
+}
