@@ -46,6 +46,7 @@ func (d *draft) rewrite() {
 // makeRoom is the epoch of a request that does not fit. What is stale goes whatever it saves; of what is not,
 // the oldest, until there is room for the next requests too.
 func (d *draft) makeRoom() {
+	d.isPressed = true
 	goal := shareOf(d.room(), lowWater)
 	d.drop(d.staleParts(false, 0))
 	if d.view.total > goal {

@@ -49,9 +49,18 @@ func written(path string, lines int) string {
 func replayed(t testing.TB, o Options, history []Message) *draft {
 	t.Helper()
 	o.Estimator = CharsPerToken(4)
-	m, err := New(1_000_000, &o)
+	return replay(newOfAnySize(t, 1_000_000, &o), history)
+}
+
+// newOfAnySize is New, for a manager that drops what is stale in short histories too.
+func newOfAnySize(t testing.TB, window int, o *Options) *Manager {
+	t.Helper()
+	m, err := New(window, o)
 	require.NoError(t, err)
-	return replay(m, history)
+	if m.pruneFrom == 0 {
+		m.pruneFrom = 1e-12
+	}
+	return m
 }
 
 // replay is the draft of the manager's next request before anything is rewritten in it.

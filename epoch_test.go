@@ -96,8 +96,7 @@ func newSimulation(t testing.TB, window int, o Options) *simulation {
 	t.Helper()
 	s := &simulation{now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	o.Estimator, o.Now = CharsPerToken(4), func() time.Time { return s.now }
-	m, err := New(window, &o)
-	require.NoError(t, err)
+	m := newOfAnySize(t, window, &o)
 	s.m = m
 	s.read, s.write = (&draft{manager: m}).prices()
 	return s
@@ -311,15 +310,13 @@ func TestCallsAreKnownAfterRestore(t *testing.T) {
 	s.answers(14)
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	o := &Options{Estimator: CharsPerToken(4), Now: func() time.Time { return now }}
-	m, err := New(1_000_000, o)
-	require.NoError(t, err)
+	m := newOfAnySize(t, 1_000_000, o)
 	r, err := m.Prepare(t.Context(), s.history)
 	require.NoError(t, err)
 	require.Less(t, len(r.Messages[first-1].Parts[0].Arguments), len(script), "the arguments are sent shortened")
 	state, err := m.Snapshot()
 	require.NoError(t, err)
-	restored, err := New(1_000_000, o)
-	require.NoError(t, err)
+	restored := newOfAnySize(t, 1_000_000, o)
 	require.NoError(t, restored.Restore(state))
 
 	again := s.call("exec", script, output(50))

@@ -18,7 +18,9 @@ import (
 // A [Manager] does what PruneContext does when the prompt cache is cold or a request does not fit. Besides, it drops
 // what is stale when that pays, in windows of any size: KeepLastAssistants, AllowTools and DenyTools hold for that
 // too (a pattern stands for the results of a tool and for the arguments of its calls), and so does SoftTrimRatio
-// where it is set; NoHardClear keeps the results and has only arguments shortened.
+// where it is set; NoHardClear keeps the results and has only arguments shortened. Where SoftTrimRatio is not set,
+// messages of less than 5 % of the window together, and of less than 8 000 tokens, lose nothing that is stale: as
+// long as it fits, a conversation below that stays append-only, unless CacheOptions.None says that this gains nothing.
 type PruneOptions struct {
 	KeepLastAssistants   int       // newest assistant messages that protect the results behind them (3)
 	SoftTrimRatio        float64   // share of the window from which on results are trimmed (0.3)

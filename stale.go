@@ -103,7 +103,7 @@ type staleness struct {
 func (d *draft) staleParts(early bool, ahead int) []stale {
 	v := d.view
 	o := *d.manager.opts.Prune
-	if float64(v.total) < d.manager.pruneFrom*float64(d.windowEstimate()) {
+	if d.isBelowStale() {
 		return nil
 	}
 	s := staleness{view: v, options: o, match: newToolMatcher(o.AllowTools, o.DenyTools), early: early}
@@ -137,6 +137,35 @@ func (d *draft) staleParts(early bool, ahead int) []stale {
 	}
 	slices.Reverse(list)
 	return list
+}
+
+// Below this share of the window, and below so many tokens, a conversation stays append-only: what could be dropped
+// is not worth that the model no longer sees it. In a replay of the recorded sessions floors of up to 5 % and of up to
+// 8 000 tokens cost at most 0.1 % in windows of 64 000 and of 200 000, with the same names kept and 5 to 10 % fewer
+// rewrites; 10 % of 200 000 cost 0.6 %.
+const (
+	staleShare  = 0.05
+	staleTokens = 8_000
+)
+
+// isBelowStale says that the messages of d are too few to drop what is stale of them. A request that does not fit
+// is never small enough for that.
+func (d *draft) isBelowStale() bool {
+	return !d.isPressed && d.view.total < d.staleFrom() || d.view.total < d.askedStaleFrom()
+}
+
+// askedStaleFrom is PruneOptions.SoftTrimRatio in tokens, where the host has set it.
+func (d *draft) askedStaleFrom() int { return shareOf(d.windowEstimate(), d.manager.pruneFrom) }
+
+// staleFrom is how many tokens the messages have when what is stale of them is dropped.
+func (d *draft) staleFrom() int {
+	switch {
+	case d.manager.pruneFrom > 0:
+		return d.askedStaleFrom()
+	case d.manager.opts.Cache.None: // nothing is lost by a rewrite
+		return 0
+	}
+	return min(staleTokens, shareOf(d.windowEstimate(), staleShare))
 }
 
 // readSubjects finds out what each result is about. The n-th result behind an assistant message is that of

@@ -28,6 +28,7 @@ type draft struct {
 	learned    bool       // the counts of this history are in accounting already
 	rejected   []rejection
 	look       look // for an epoch that pays
+	isPressed  bool // does not fit as it is
 	isCramped  bool // fits, but a summary is due: see crampedShare
 	intact     int  // so many messages are as they were sent, or will be sent as they are
 }

@@ -221,7 +221,7 @@ func (r *summaryRun) plan(atoms []batch, largest int) stagePlan {
 		}
 	}
 	sizes := batchSizes(atoms)
-	p := stagePlan{limit: min(chunkLimit(sizes, r.Window), largest), runs: []int{len(atoms)}}
+	p := stagePlan{limit: min(max(chunkLimit(sizes, r.Window), leastChunkTokens), largest), runs: []int{len(atoms)}}
 	// Parts smaller than a chunk would only add calls.
 	if total := sum(sizes); total > p.limit {
 		p.runs = splitByShare(sizes, min(r.Parts, total/p.limit+1))

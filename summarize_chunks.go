@@ -8,6 +8,9 @@ const (
 	promptAllowance = 4_096 // tokens of each chunk set aside for the prompt around it
 )
 
+// leastChunkTokens is what a chunk may have in any case, if it fits: shares of a small window leave calls almost empty.
+const leastChunkTokens = 8_000
+
 // atomsOf splits messages into atoms: an assistant message with tool calls and the results behind it, or
 // one other message. It returns their lengths.
 func atomsOf(messages []Message) []int {

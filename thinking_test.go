@@ -114,7 +114,7 @@ func TestThinkingDropped(t *testing.T) {
 		c.pass(10 * time.Second)
 	})
 
-	m = newManager(t, 200_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Thinking: winnow.ThinkingDropped})
+	m = newManager(t, 60_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Thinking: winnow.ThinkingDropped})
 	var last *winnow.Request
 	steps(h[:40], func(in []winnow.Message) { last = prepare(t, m, in); c.pass(10 * time.Second) })
 	c.pass(time.Hour)
