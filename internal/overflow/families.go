@@ -303,6 +303,10 @@ func (s *sentence) fills() bool {
 		if t.isNum && t.n > 100 && s.at(i+1).s == "%" {
 			return true // "the context is at 103%"
 		}
+		none := t.isNum && t.n == 0 || t.s == "no" && s.at(i+1).role&(rToken|rContext) != 0
+		if none && leftBehind(s.ts, skipUnit(s.ts, i+1)) {
+			return true // "there are 0 tokens left in the context window"
+		}
 	}
 	return s.has(rFull) || s.word("ran") && s.word("out") || s.word("insufficient") || s.word("exhaustion") ||
 		s.word("not") && s.word("enough")

@@ -161,7 +161,7 @@ func (r *reading) jsonNumber(key, digits string) {
 	if !ok {
 		return
 	}
-	key = strings.ToLower(key[:min(len(key), 32)])
+	key = strings.ReplaceAll(strings.ToLower(key[:min(len(key), 32)]), "_", "")
 	switch {
 	case strings.HasSuffix(key, "code") || strings.HasSuffix(key, "status"):
 		if n >= 400 && n <= 599 {
@@ -171,13 +171,30 @@ func (r *reading) jsonNumber(key, digits string) {
 		} else if len(r.codeNumber) < maxSegments {
 			r.codeNumber = append(r.codeNumber, digits)
 		}
-	case strings.HasSuffix(key, "prompt_tokens") || strings.HasSuffix(key, "input_tokens") && !strings.Contains(key, "max") ||
-		strings.HasSuffix(key, "token_count") || strings.HasSuffix(key, "requested_tokens") || key == "actual_tokens":
-		r.jsonTokens = n
-	case key == "n_ctx" || key == "max_model_len" || key == "max_context_length" || key == "context_length" ||
-		key == "context_window" || key == "max_input_tokens" || key == "max_prompt_tokens" || key == "token_limit":
+	case isLimitKey(key):
 		r.jsonLimit = n
+	case strings.HasSuffix(key, "prompttokens") || strings.HasSuffix(key, "inputtokens") ||
+		strings.HasSuffix(key, "tokencount") || strings.HasSuffix(key, "requestedtokens") || key == "actualtokens":
+		r.jsonTokens = n
 	}
+}
+
+// isLimitKey says that the field counts the tokens of a context window: "n_ctx", "max_context_tokens", "token_limit".
+// "max_tokens" is what a request asks for, and what is left or allowed a minute is no window.
+func isLimitKey(key string) bool {
+	switch key {
+	case "nctx", "maxmodellen", "contextlength", "contextwindow":
+		return true
+	}
+	for _, other := range [...]string{"output", "completion", "new", "remaining", "used", "per", "rate", "min", "day"} {
+		if strings.Contains(key, other) {
+			return false
+		}
+	}
+	if strings.Contains(key, "limit") {
+		return strings.Contains(key, "token") || strings.Contains(key, "context")
+	}
+	return strings.HasPrefix(key, "max") && (strings.Contains(key, "context") || strings.Contains(key, "input") || strings.Contains(key, "prompt"))
 }
 
 // unescape undoes one level of JSON's or Python's escapes.

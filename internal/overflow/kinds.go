@@ -107,6 +107,9 @@ func (c *counts) behind(ts []token, i int) count {
 		return countTotal // "the context window (9000 tokens, maximum 8192)"
 	case t.role&rContext != 0 && (isSign(ts, k+1, "=") || isSign(ts, k+1, ":")):
 		return countNone // "n_prompt=9000 n_ctx=8192"
+	case t.role&rContext != 0 && i > 0 && isTotal(ts[i-1].s),
+		t.s == "of" && k+1 < len(ts) && ts[k+1].role&rContext != 0 && i > 0 && isTotal(ts[i-1].s):
+		return countTotal // "would need 132096 tokens of context"
 	case t.role&rOver != 0 && k+1 < len(ts) && ts[k+1].s == "by", t.role&rContext != 0:
 		return countLimit // "a limit of 8192 exceeded by …", "an 8192 token context"
 	case (t.s == "over" || t.s == "above" || t.s == "beyond") && numberFrom(ts, k+1, 6) == 0,
@@ -208,8 +211,6 @@ func (c *counts) beforePlain(ts []token, k, i int) (kind count, decided bool) {
 		return countDelta, k == i-1
 	case "over", "above", "within":
 		return countLimit, true
-	case "to":
-		return countLimit, k > 0 && ts[k-1].s == "up"
 	default:
 		kind = beforeWide(w)
 		return kind, kind != countNone
@@ -233,7 +234,7 @@ func beforeWord(ts []token, k, i int, weak *count) (kind count, decided bool) {
 		return countIgnored, true
 	case t.s == "used":
 		return countNone, true
-	case t.s == "only" && k == i-1:
+	case t.s == "only" && k == i-1, t.s == "to" && k > 0 && ts[k-1].s == "up":
 		return countLimit, true
 	case t.s == "take" && k > 0 && (ts[k-1].s == "would" || ts[k-1].s == "will"):
 		return countTotal, true
@@ -265,7 +266,7 @@ func beforeWord(ts []token, k, i int, weak *count) (kind count, decided bool) {
 // isTotal says that a word is said of prompt and answer together.
 func isTotal(w string) bool {
 	switch w {
-	case "total", "totals", "sum", "requested", "requires", "needs":
+	case "total", "totals", "sum", "requested", "require", "requires", "need", "needs":
 		return true
 	}
 	return false
@@ -313,7 +314,7 @@ func beforeLimit(ts []token, k, i int) bool {
 	case t.role&rOver != 0:
 		return k >= i-4
 	}
-	return t.s == "window" || t.s == "room" || t.s == "range" || t.s == "most"
+	return t.role&rLess != 0 || t.s == "window" || t.s == "room" || t.s == "range"
 }
 
 // beforeAnswer reads the answer's words before the number at i: its own room, or the last part of a sum's name.
@@ -323,7 +324,7 @@ func beforeAnswer(ts []token, k, i int) count {
 		return countNone
 	}
 	first := k // of "requested maximum output"
-	for first > 0 && ts[first-1].role&(rMax|rActual) != 0 && !ts[first-1].sign {
+	for first > 0 && ts[first-1].role&(rMax|rActual|rSkip|rOutput) != 0 && ts[first-1].s != "and" {
 		first--
 	}
 	joined := isPlus(ts, first-1) || first > 0 && ts[first-1].s == "and"
@@ -331,7 +332,7 @@ func beforeAnswer(ts []token, k, i int) count {
 	switch {
 	case joined && !part && k < i-1 && !ts[i-1].sign && isPlus(ts, first-1):
 		return countTotal // "prompt + max_tokens would be 41200"
-	case t.role&rOutParam != 0, k == i-1, k == i-2 && !isSign(ts, i-1, "("):
+	case t.role&rOutParam != 0, k == i-1, k == i-2 && (!joined || !isSign(ts, i-1, "(")):
 		return countOutput
 	case k >= i-3 && part, k >= i-3 && !joined && ts[k+1].role&rToken != 0:
 		return countOutput // "input (10000) + output (2000)", "output tokens (2000)"

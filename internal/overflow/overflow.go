@@ -121,6 +121,21 @@ func match(r *reading, status int) Diagnosis {
 	return Diagnosis{}
 }
 
+// comparesSizes says that a text is about how large the prompt is and how large it may be, in whatever words.
+func (s *segment) comparesSizes() bool {
+	if s.code || s.roles&(rMedia|rField|rPer) != 0 {
+		return false
+	}
+	switch {
+	case s.roles&rContext != 0:
+		return s.roles&(rInput|rToken|rActual) != 0
+	case s.hasAll(rInput | rToken):
+		return true
+	}
+	// "the maximum number of tokens is 128000, and you sent 140000", but not of an answer and not in a span of time
+	return s.hasAll(rToken|rMax|rActual) && s.roles&(rOutput|rTime|rDay|rQuota|rRate) == 0
+}
+
 // outnumbers says that a text gives the size of the prompt and that of the context, in whatever sentences,
 // and the prompt is the larger one.
 func outnumbers(r *reading) bool {
@@ -129,7 +144,7 @@ func outnumbers(r *reading) bool {
 	}
 	for i := range r.n {
 		s := &r.segments[i]
-		if s.code || s.roles&rContext == 0 && !s.hasAll(rInput|rToken) || s.roles&(rInput|rToken) == 0 || s.roles&(rMedia|rField|rPer) != 0 {
+		if !s.comparesSizes() {
 			continue
 		}
 		var c counts

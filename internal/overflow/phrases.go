@@ -60,6 +60,8 @@ func doorPhraseAt(ts []token, i int) phrase {
 	switch ts[i].s {
 	case "unauthorized", "unauthenticated", "authentication", "forbidden", "jwt", "bearer":
 		return pKey
+	case "revoked":
+		return when(revokes(ts, i), pKey)
 	case "credential", "credentials":
 		return when(refused(ts, i), pKey)
 	case "signature":
@@ -102,6 +104,16 @@ func doorPhraseAt(ts []token, i int) phrase {
 		return when(before("high"), pBusy)
 	}
 	return 0
+}
+
+// revokes says that what was revoked at i is a key: "the token has been revoked".
+func revokes(ts []token, i int) bool {
+	for k := max(0, i-4); k < i; k++ {
+		if w := ts[k].s; w == "token" || w == "key" || w == "keys" || w == "access" {
+			return true
+		}
+	}
+	return false
 }
 
 // invalidToken says that the "invalid" at i is said of a credential: a tokenizer and a parser of JSON have invalid

@@ -141,6 +141,9 @@ func vetoRates(s *segment) verdict {
 			continue
 		}
 		next := s.after(i)
+		if t.role&rTime != 0 && i > 0 && (s.tokens[i-1].s == "this" || s.tokens[i-1].s == "current") {
+			rate, perMinute = true, true
+		}
 		perMinute = perMinute || t.role&rPer != 0 && (next.s == "minute" || next.s == "min")
 		switch {
 		case t.role&rRate != 0,
@@ -185,6 +188,9 @@ func deniesWide(s string) bool {
 // isRateOf says that the rate at i is one of requests or tokens: "request rate", "rate of input tokens".
 func (s *segment) isRateOf(i int) bool {
 	of := rRequest | rToken | rInput
+	if s.roles&of != 0 && rolesOf(s.tokens[max(0, i-3):i])&rToo != 0 {
+		return true // "at too high a rate"
+	}
 	return i > 0 && s.tokens[i-1].role&of != 0 || s.after(i).s == "of" && s.after(i+1).role&of != 0
 }
 

@@ -49,7 +49,7 @@ func roleOf(w string) role {
 		return rBig
 	case "longer", "larger", "bigger", "greater", "more", "higher", "länger", "größer", "groter", "större", "supérieur", "supérieure", "mayor", "maior", "maggiore", "длиннее", "больше":
 		return rMore
-	case "less", "fewer", "most", "smaller":
+	case "less", "fewer", "most", "smaller", "under", "below":
 		return rLess
 	case "than", "als", "dan", "än", "à", "que", "di", "чем":
 		return rThan
@@ -91,7 +91,7 @@ func sideRole(w string) role {
 		"url", "filename", "path", "key", "tool_use", "tool_result", "varying", "label", "logit_bias", "seed", "queue", "tls", "handshake":
 		return rField
 	case "asked", "has", "have", "had", "contains", "contain", "contained", "got", "given", "received", "supplied", "requested", "resulted",
-		"passed", "sent", "actual", "current", "currently", "provided", "used", "recebidos", "enviados", "recibidos", "reçus", "envoyés", "erhalten", "gesendet", "ricevuti", "inviati", "получено", "totals", "total", "first", "estimated", "found", "was", "counted", "needs", "requires", "takes", "uses", "sum":
+		"passed", "sent", "actual", "current", "currently", "provided", "used", "recebidos", "enviados", "recibidos", "reçus", "envoyés", "erhalten", "gesendet", "ricevuti", "inviati", "получено", "totals", "total", "first", "estimated", "found", "was", "counted", "need", "needs", "require", "requires", "takes", "uses", "sum":
 		return rActual
 	case "tpm", "rpm", "rps", "throttled", "throttling", "throttle", "ratelimit", "ratelimited", "ratelimiterror", "ratelimitexceeded", "concurrency", "concurrent", "burst", "cooldown":
 		return rRate
@@ -106,7 +106,7 @@ func sideRole(w string) role {
 	case "canceled", "cancelled", "bufio", "sendto", "sendmsg", "udp", "resets", "flagged", "moderation", "http", "deadline", "timed", "timeout", "time", "api", "unauthorized", "unauthenticated",
 		"authentication", "security", "expired", "access", "sign", "permission", "permissions", "scopes", "forbidden", "service", "overloaded", "upstream", "gateway", "temporarily", "busy",
 		"cost", "demand", "explain", "returns", "why", "how", "curl", "usage", "string", "rate", "please", "again", "retry", "i", "slow", "slower", "quickly", "fast", "often", "frequently", "frequent", "last", "past", "previous",
-		"signature", "credential", "credentials", "jwt", "bearer", "oauth", "authorization", "authorized", "denied", "invalid":
+		"signature", "credential", "credentials", "jwt", "bearer", "oauth", "authorization", "authorized", "denied", "invalid", "revoked":
 		return rHint
 	case "the", "a", "an", "of", "for", "to", "is", "are", "be", "this", "your", "you", "that", "models", "model", "in", "its", "our", "and":
 		return rSkip
