@@ -250,7 +250,7 @@ func exitCode(s string) string {
 		if !exitHints.in(end) { // the pattern is slow, and few results name a code
 			continue
 		}
-		if m := exitWords.get().FindStringSubmatch(end); m != nil {
+		if m := exitWords.Get().FindStringSubmatch(end); m != nil {
 			return m[1]
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/lazyregexp"
 )
 
 // wordList says what a sentence is about. It is a list and not a pattern because it looks at all text of a
@@ -132,6 +133,6 @@ var (
 var exitHints = newWordList([]string{"exit", "exited", "exit_code", "exit_status", "exitcode", "exitstatus", "returncode"}, nil)
 
 var (
-	exitWords = pattern{source: `(?i)(?:exit(?:ed with)?[ _]?(?:code|status)|returncode)[^0-9\n-]{0,4}(-?[0-9]{1,4})\b`}
-	patchFile = pattern{source: `(?m)^\*\*\* (?:Update|Add|Delete) File: (.+)$`}
+	exitWords = lazyregexp.New(`(?i)(?:exit(?:ed with)?[ _]?(?:code|status)|returncode)[^0-9\n-]{0,4}(-?[0-9]{1,4})\b`)
+	patchFile = lazyregexp.New(`(?m)^\*\*\* (?:Update|Add|Delete) File: (.+)$`)
 )

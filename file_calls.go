@@ -104,7 +104,7 @@ func readArguments(raw json.RawMessage, paths []string) callArguments {
 }
 
 func (a *callArguments) patch(text string) {
-	for _, m := range patchFile.get().FindAllStringSubmatch(text, 64) {
+	for _, m := range patchFile.Get().FindAllStringSubmatch(text, 64) {
 		a.patched = append(a.patched, sectionLine(strings.TrimSpace(clipMiddle(m[1], maxIdentifier))))
 	}
 }

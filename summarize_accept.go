@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/winnowgo/winnow/internal/lazyregexp"
 )
 
 // An answer may be this much longer than MaxTokens: the summarizer's tokenizer and the estimator differ
@@ -81,16 +83,16 @@ func withoutReasoning(s string) (string, error) {
 
 // A tool call as models write it into their text when they forget that they were given no tools. Only the
 // beginning of a line counts, and not within a code block: a summary may be about such text.
-var protocolLine = pattern{source: `^\s*(<(antml:)?(function_calls|invoke name=|tool_calls?>|tool_use>|function=)|<\|?(tool|python)_|<｜tool|\[TOOL_CALLS\]|\[TOOL_REQUEST\])`}
+var protocolLine = lazyregexp.New(`^\s*(<(antml:)?(function_calls|invoke name=|tool_calls?>|tool_use>|function=)|<\|?(tool|python)_|<｜tool|\[TOOL_CALLS\]|\[TOOL_REQUEST\])`)
 
-var protocolJSON = pattern{source: `^\s*\[?\s*\{\s*"(tool_calls?|function_call|tool_use|name|type|function|id|recipient_name)"\s*:`}
+var protocolJSON = lazyregexp.New(`^\s*\[?\s*\{\s*"(tool_calls?|function_call|tool_use|name|type|function|id|recipient_name)"\s*:`)
 
 func protocolText(s string) bool {
 	inner := strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(strings.Trim(s, "`"), "json"), "tool_call"))
-	if protocolJSON.get().MatchString(inner) && strings.ContainsAny(inner[len(inner)-1:], "]}") {
+	if protocolJSON.Get().MatchString(inner) && strings.ContainsAny(inner[len(inner)-1:], "]}") {
 		return true
 	}
-	return anyLine(s, func(line string) bool { return protocolLine.get().MatchString(line) })
+	return anyLine(s, func(line string) bool { return protocolLine.Get().MatchString(line) })
 }
 
 // echoesPrompt says that s holds the frame of the prompt or its instructions.
@@ -118,10 +120,10 @@ func anyLine(s string, f func(line string) bool) bool {
 }
 
 // A refusal is short and has no structure. The curly apostrophe is what models write.
-var refusal = pattern{source: `(?i)^(i['’]?m sorry|i am sorry|sorry, (but )?i|i can(not|['’]t) |i['’]m (unable|not able)|i am unable|as an ai\b|抱歉|对不起|我无法)`}
+var refusal = lazyregexp.New(`(?i)^(i['’]?m sorry|i am sorry|sorry, (but )?i|i can(not|['’]t) |i['’]m (unable|not able)|i am unable|as an ai\b|抱歉|对不起|我无法)`)
 
 func isRefusal(s string) bool {
-	return len(s) < 500 && !strings.Contains(s, "\n#") && !strings.HasPrefix(s, "#") && refusal.get().MatchString(s)
+	return len(s) < 500 && !strings.Contains(s, "\n#") && !strings.HasPrefix(s, "#") && refusal.Get().MatchString(s)
 }
 
 // errNoRoom: the window cannot hold the prompt, its answer and anything to summarize.

@@ -1,0 +1,24 @@
+// Package lazyregexp has regular expressions that are compiled when they are first used.
+package lazyregexp
+
+import (
+	"regexp"
+	"sync"
+)
+
+// Pattern is a regular expression that is compiled when it is first asked for: a program that imports a package and
+// does not use it pays nothing at its start.
+type Pattern struct {
+	once     sync.Once
+	compiled *regexp.Regexp
+	source   string
+}
+
+// New returns the pattern of an expression, which is not looked at yet.
+func New(source string) *Pattern { return &Pattern{source: source} }
+
+// Get returns the compiled expression. It panics if the source is none, as [regexp.MustCompile] does.
+func (p *Pattern) Get() *regexp.Regexp {
+	p.once.Do(func() { p.compiled = regexp.MustCompile(p.source) })
+	return p.compiled
+}

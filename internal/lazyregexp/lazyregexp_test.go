@@ -1,0 +1,32 @@
+package lazyregexp
+
+import (
+	"sync"
+	"testing"
+)
+
+func TestPattern(t *testing.T) {
+	p := New(`^a+$`)
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			if !p.Get().MatchString("aaa") || p.Get().MatchString("ab") {
+				t.Error("it matches something else")
+			}
+		})
+	}
+	group.Wait()
+	if p.Get() != p.Get() {
+		t.Error("it was compiled twice")
+	}
+}
+
+func TestPatternBroken(t *testing.T) {
+	p := New(`(`) // nothing happens yet
+	defer func() {
+		if recover() == nil {
+			t.Error("a broken expression was compiled")
+		}
+	}()
+	p.Get()
+}
