@@ -7,6 +7,8 @@ import (
 	"iter"
 	"slices"
 	"unsafe"
+
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // Arguments of old calls: files that were written, patches, scripts. Long texts in them are shortened; all
@@ -126,7 +128,7 @@ func isLong(literal, rest []byte) (chars int, long bool) {
 	if rest = bytes.TrimLeft(rest, " \t\r\n"); len(rest) > 0 && rest[0] == ':' {
 		return 0, false
 	}
-	chars = charCount(stringOf(literal)) - len(`""`)
+	chars = runes.Count(stringOf(literal)) - len(`""`)
 	for i := bytes.IndexByte(literal, '\\'); i >= 0 && i+1 < len(literal); {
 		escape := 2
 		if literal[i+1] == 'u' {
@@ -155,14 +157,14 @@ func longText(literal, rest []byte) (string, bool) {
 
 // shortenText keeps both ends of s, and the names in between.
 func shortenText(s string, names nameSet) string {
-	c := charCounter{}
-	head := s[:c.lineEnd(s, keptArgumentChars*2/3)]
-	tail := s[max(len(head), c.lineStart(s, keptArgumentChars/3)):]
+	c := runes.Counter{}
+	head := s[:c.LineEnd(s, keptArgumentChars*2/3)]
+	tail := s[max(len(head), c.LineStart(s, keptArgumentChars/3)):]
 	names.add(head)
 	names.add(tail)
 	middle := s[len(head) : len(s)-len(tail)]
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s\n[%d characters left out.", head, charCount(middle))
+	fmt.Fprintf(&b, "%s\n[%d characters left out.", head, runes.Count(middle))
 	names.write(&b, middle, remainderRoom(len(middle)/charsPerDigestToken))
 	fmt.Fprintf(&b, "]\n%s", tail)
 	return b.String()

@@ -3,6 +3,8 @@ package winnow
 import (
 	"slices"
 	"strings"
+
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // excerptTokens is what a summarizer reads of one result and of the arguments of one call: 2 000 characters,
@@ -86,7 +88,7 @@ func excerptResult(m *Message, tokens int) (out Message, ok bool) {
 		if p.Kind != KindText {
 			continue
 		}
-		chars := charCount(p.Text)
+		chars := runes.Count(p.Text)
 		if cut := excerptForSummary(p.Text, chars, int(share*float64(chars))); len(cut) < len(p.Text) {
 			*p, ok = Part{Text: cut}, true
 		}
@@ -101,10 +103,10 @@ const searchedBytes = 16 << 10
 // excerptForSummary keeps about keep characters of s, which has so many: the head, the end, which says how it
 // went, and lines between them that report an error.
 func excerptForSummary(s string, chars, keep int) string {
-	e := excerpt{counter: counterOf(s, chars)}
-	e.tail = s[e.counter.lineStart(s, int(float64(keep)*maxTailShare)):]
+	e := excerpt{counter: runes.CounterOf(s, chars)}
+	e.tail = s[e.counter.LineStart(s, int(float64(keep)*maxTailShare)):]
 	room := int(float64(keep) * maxErrorShare)
-	e.head = s[:e.counter.lineEnd(s, keep-room-e.counter.count(e.tail))]
+	e.head = s[:e.counter.LineEnd(s, keep-room-e.counter.Count(e.tail))]
 	if len(e.head)+len(e.tail) >= len(s) {
 		return s
 	}

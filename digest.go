@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // Digest returns the summarizer that needs no LLM. It quotes: the user's requests and rules, decisions,
@@ -54,7 +55,7 @@ func (digester) write(req SummaryRequest) (string, *idTable) {
 // The sum less 8 % lies 8 % above the count of o200k_base on digests of the recorded sessions (−20 to +22 %),
 // and it is never less than a quarter of the characters.
 func digestTokens(s string) int {
-	return max(digestUnits(s)/unitsPerToken, (charCount(s)+charsPerDigestToken-1)/charsPerDigestToken)
+	return max(digestUnits(s)/unitsPerToken, (runes.Count(s)+charsPerDigestToken-1)/charsPerDigestToken)
 }
 
 const charsPerDigestToken = 4

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // idSource says where an identifier was mentioned.
@@ -191,7 +192,7 @@ func (t *idTable) ranked() []rankedID {
 	list := make([]rankedID, len(t.notes))
 	for i := range t.notes {
 		n := &t.notes[i]
-		r := rankedID{index: i, units: digestUnits(n.id), chars: charCount(n.id) + 1}
+		r := rankedID{index: i, units: digestUnits(n.id), chars: runes.Count(n.id) + 1}
 		tokens := max(1, r.units/unitsPerToken, (r.chars+2)/charsPerDigestToken)
 		r.worth = t.score(n) / math.Pow(float64(tokens), costPower)
 		list[i] = r

@@ -3,6 +3,8 @@ package winnow
 import (
 	"slices"
 	"strings"
+
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // outline is an earlier summary, be it a digest or a model's, by its own headings: a model may have written other
@@ -66,9 +68,9 @@ func (o *outline) section(heading string) int {
 func isHeading(line string) bool {
 	const longest, longestMarked = 60, 120 // characters of a line that is a name and no sentence
 	if strings.HasPrefix(line, "#") {
-		return !charsAtLeast(line, longestMarked)
+		return !runes.AtLeast(line, longestMarked)
 	}
-	if line == "" || strings.HasPrefix(line, "- ") || line[0] == ' ' || charsAtLeast(line, longest) {
+	if line == "" || strings.HasPrefix(line, "- ") || line[0] == ' ' || runes.AtLeast(line, longest) {
 		return false
 	}
 	isBold := len(line) > 4 && strings.HasPrefix(line, "**") && strings.HasSuffix(line, "**")

@@ -1,6 +1,10 @@
 package winnow
 
-import "math"
+import (
+	"math"
+
+	"github.com/winnowgo/winnow/internal/runes"
+)
 
 // Estimator returns the tokens that a message costs in a request. Implementations are safe for
 // concurrent use and never panic, whatever the text.
@@ -39,7 +43,7 @@ func (n charsPerToken) Estimate(m Message) int {
 			continue
 		}
 		tokens = addTokens(tokens, payloadTokens(p))
-		chars += charCount(p.Text) + charCount(p.Name) + (len(p.Arguments) - continuationBytes(p.Arguments))
+		chars += runes.Count(p.Text) + runes.Count(p.Name) + (len(p.Arguments) - continuationBytes(p.Arguments))
 	}
 	return addTokens(tokens, int(min(math.Ceil(float64(chars)/float64(n)), math.MaxInt32)))
 }

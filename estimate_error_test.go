@@ -14,6 +14,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // sample is a text with the counts of true tokenizers.
@@ -117,7 +119,7 @@ func TestEstimateError(t *testing.T) {
 				quarter = append(quarter, "chars/4 "+f.family+" REAL")
 			}
 			table.add(n, s.Counts[f.tokenizer], keys...)
-			table.add((charCount(s.Text)+3)/4, s.Counts[f.tokenizer], quarter...)
+			table.add((runes.Count(s.Text)+3)/4, s.Counts[f.tokenizer], quarter...)
 		}
 	}
 	logTable(t, table, rows)

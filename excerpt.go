@@ -2,6 +2,8 @@ package winnow
 
 import (
 	"strings"
+
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // An excerpt keeps of a long tool output what its reader most likely needs: the head; the tail, where
@@ -26,7 +28,7 @@ const (
 
 // excerpt is a text without its middle.
 type excerpt struct {
-	counter    charCounter // of the text
+	counter    runes.Counter // of the text
 	head, tail string
 	errors     errorReport // lines of the middle
 }
@@ -41,26 +43,26 @@ type errorReport struct {
 // newExcerpt keeps at most keep characters of s, which has so many, the marks of what is missing included. With
 // bothEnds it keeps the tail whether or not that reports something.
 func newExcerpt(s string, chars, keep int, bothEnds bool) excerpt {
-	c := counterOf(s, chars)
+	c := runes.CounterOf(s, chars)
 	tail := ""
-	if bothEnds || tailMatters(s[c.tailStart(s, tailSearchChars):]) {
+	if bothEnds || tailMatters(s[c.Tail(s, tailSearchChars):]) {
 		room := min(int(float64(keep)*maxTailShare), maxTailChars)
-		tail = s[c.lineStart(s, room):]
+		tail = s[c.LineStart(s, room):]
 	}
 	room := keep
 	if tail != "" {
-		room -= c.count(tail) + len(excerptGap)
+		room -= c.Count(tail) + len(excerptGap)
 	}
 	errorRoom := int(float64(keep)*maxErrorShare) - len(errorsBefore) - len(errorsAfter)
 	if errorRoom > maxErrorLineChars/3 {
-		head := c.lineEnd(s, max(0, room-errorRoom-len(errorsBefore)-len(errorsAfter)))
+		head := c.LineEnd(s, max(0, room-errorRoom-len(errorsBefore)-len(errorsAfter)))
 		if middle := s[head:max(head, len(s)-len(tail))]; middle != "" {
 			if found := errorLines(middle, errorRoom); len(found.lines) > 0 {
 				return excerpt{counter: c, head: s[:head], tail: tail, errors: found}
 			}
 		}
 	}
-	return excerpt{counter: c, head: s[:c.lineEnd(s, max(0, room))], tail: tail}
+	return excerpt{counter: c, head: s[:c.LineEnd(s, max(0, room))], tail: tail}
 }
 
 // size returns the bytes that write appends.
@@ -97,7 +99,7 @@ func (e *excerpt) write(b *strings.Builder) {
 
 // kept returns the characters of the original text that the excerpt holds.
 func (e *excerpt) kept() int {
-	return e.counter.count(e.head) + e.counter.count(e.tail) + e.errors.chars
+	return e.counter.Count(e.head) + e.counter.Count(e.tail) + e.errors.chars
 }
 
 // marks returns the characters that the excerpt has beside kept ones.
@@ -110,36 +112,9 @@ func (e *excerpt) marks() int {
 	}
 	n := len(errorsBefore) + len(errorsAfter) - e.errors.chars
 	for _, line := range e.errors.lines {
-		n += charCount(line) + 1
+		n += runes.Count(line) + 1
 	}
 	return n
-}
-
-// lineEnd returns where to cut s so that at most keep characters are left: at the last line end at or
-// before that, if it lies in the last fifth. The newline is not kept.
-func (c charCounter) lineEnd(s string, keep int) int {
-	end := c.headEnd(s, keep)
-	if end == len(s) {
-		return end
-	}
-	nl := strings.LastIndexByte(s[:end+1], '\n')
-	if nl >= 0 && 5*(keep-c.count(s[nl:end])) > 4*keep {
-		return nl
-	}
-	return end
-}
-
-// lineStart returns where the last keep characters of s begin: at the first line start behind that, if it
-// lies in their first fifth.
-func (c charCounter) lineStart(s string, keep int) int {
-	start := c.tailStart(s, keep)
-	if start == 0 || s[start-1] == '\n' {
-		return start
-	}
-	if nl := strings.IndexByte(s[start:], '\n'); nl >= 0 && 5*c.count(s[start:start+nl+1]) < keep {
-		return start + nl + 1
-	}
-	return start
 }
 
 // tailMatters says that the end of a text reports something: an error, an exit code, a test verdict, a summary.
@@ -204,8 +179,8 @@ func (r *errorReport) dropFirst() {
 // clipLine returns line with an ellipsis in place of what is longer than keep characters, and how many of its
 // characters that leaves.
 func clipLine(line string, keep int) (clipped string, chars int) {
-	end := headEnd(line, keep)
-	chars = charCount(line[:end])
+	end := runes.Head(line, keep)
+	chars = runes.Count(line[:end])
 	if end < len(line) {
 		return line[:end] + "…", chars
 	}

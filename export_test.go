@@ -1,17 +1,15 @@
 package winnow
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/winnowgo/winnow/internal/runes"
+)
 
 // What the tests of the package need from inside.
 
 var (
 	ReportsError = reportsError
-	LineEnd      = charCounter{}.lineEnd
-	LineStart    = charCounter{}.lineStart
-	CharCount    = charCount
-	HeadEnd      = headEnd
-	TailStart    = tailStart
-	CharsAtLeast = charsAtLeast
 	MatchStar    = matchStar
 )
 
@@ -21,11 +19,11 @@ const (
 )
 
 // TailMatters says whether the end of a text is worth keeping.
-func TailMatters(s string) bool { return tailMatters(s[tailStart(s, tailSearchChars):]) }
+func TailMatters(s string) bool { return tailMatters(s[runes.Tail(s, tailSearchChars):]) }
 
 // Excerpt is what is kept of a text, and how many of its characters.
 func Excerpt(s string, keep int) (text string, kept int) {
-	e := newExcerpt(s, charCount(s), keep, false)
+	e := newExcerpt(s, runes.Count(s), keep, false)
 	var b strings.Builder
 	e.write(&b)
 	return b.String(), e.kept()

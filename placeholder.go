@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // What stays of a stale part: what it reports, in a line or two, and the names in it that stand nowhere
@@ -134,7 +136,7 @@ func remainder(text string, room int, reports bool, names nameSet) string {
 		b.WriteString(head + "\n")
 	}
 	left := text[len(head) : len(text)-len(tail)]
-	fmt.Fprintf(&b, "[%d characters of an old result left out.", charCount(left))
+	fmt.Fprintf(&b, "[%d characters of an old result left out.", runes.Count(left))
 	names.write(&b, left, room-remainderFrame-digestTokens(head)-digestTokens(tail))
 	b.WriteByte(']')
 	if tail != "" {
@@ -145,7 +147,7 @@ func remainder(text string, room int, reports bool, names nameSet) string {
 
 // firstLine returns the beginning of s: a line, or what of it fits.
 func firstLine(s string) string {
-	s = s[:headEnd(s, remainderHeadChars)]
+	s = s[:runes.Head(s, remainderHeadChars)]
 	if k := strings.IndexByte(s, '\n'); k > 0 {
 		return s[:k]
 	}
@@ -154,10 +156,10 @@ func firstLine(s string) string {
 
 // lastLine returns the end of s, if it reports something and nothing of it is in the first line.
 func lastLine(s string) string {
-	if !tailMatters(s[tailStart(s, remainderTailChars):]) {
+	if !tailMatters(s[runes.Tail(s, remainderTailChars):]) {
 		return ""
 	}
-	tail := s[max(len(firstLine(s)), tailStart(s, remainderTailChars)):]
+	tail := s[max(len(firstLine(s)), runes.Tail(s, remainderTailChars)):]
 	if k := strings.LastIndexByte(strings.TrimRight(tail, "\n"), '\n'); k >= 0 {
 		return tail[k+1:]
 	}

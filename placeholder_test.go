@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 func TestRemainder(t *testing.T) {
@@ -136,7 +138,7 @@ func checkRemainder(t testing.TB, text, got string, names nameSet, room int) {
 	if !leftOut.MatchString(text) {
 		n, err := strconv.Atoi(got[at[2]:at[3]])
 		require.NoError(t, err)
-		require.Equal(t, charCount(text), n+charCount(head)+charCount(tail), "what is kept and what is left out are the whole")
+		require.Equal(t, runes.Count(text), n+runes.Count(head)+runes.Count(tail), "what is kept and what is left out are the whole")
 		require.True(t, strings.HasPrefix(text, head) && strings.HasSuffix(text, tail))
 		if at[4] >= 0 {
 			before := -1

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // PruneContext trims and then clears old tool results, from a share of the window on. Above
@@ -132,7 +134,7 @@ func estimateResult(e Estimator, m *Message, known int) (tokens, chars int) {
 	if chars = known; known < 0 {
 		chars = 0
 		for i := range m.Parts {
-			chars += charCount(m.Parts[i].Text)
+			chars += runes.Count(m.Parts[i].Text)
 		}
 	}
 	return int(min(math.Ceil(float64(chars)/float64(n)), math.MaxInt32)), chars
@@ -201,7 +203,7 @@ func (p *pruning) trimmedChars(c *candidate) (left int, ok bool) {
 		return 0, false
 	}
 	if c.whole = c.chars + len(m.Parts) - 1; c.chars < 0 {
-		c.whole = charCount(joinedText(m))
+		c.whole = runes.Count(joinedText(m))
 	}
 	head, tail := p.SoftTrimHeadChars, p.SoftTrimTailChars
 	if c.whole <= p.SoftTrimMaxChars || head >= c.whole-tail || p.wasTrimmed(m, c.whole) {
@@ -214,8 +216,8 @@ func (p *pruning) trimmedChars(c *candidate) (left int, ok bool) {
 // trimmedText returns the head and the tail of m's text, which has so many characters, with a note.
 func (p *pruning) trimmedText(m *Message, chars int) string {
 	joined := joinedText(m)
-	c := counterOf(joined, chars)
-	head, tail := c.headEnd(joined, p.SoftTrimHeadChars), c.tailStart(joined, p.SoftTrimTailChars)
+	c := runes.CounterOf(joined, chars)
+	head, tail := c.Head(joined, p.SoftTrimHeadChars), c.Tail(joined, p.SoftTrimTailChars)
 	var room [trimNoteRoom]byte
 	note := p.appendTrimNote(room[:0], chars)
 	var b strings.Builder
@@ -290,7 +292,7 @@ func (p *pruning) enoughToClear() bool {
 		if c.chars < 0 {
 			c.chars = 0
 			for _, part := range p.history[c.index].Parts {
-				c.chars += charCount(part.Text)
+				c.chars += runes.Count(part.Text)
 			}
 		}
 		chars += c.chars
@@ -300,7 +302,7 @@ func (p *pruning) enoughToClear() bool {
 
 func (p *pruning) clearOldest() {
 	p.cleared = []Part{{Text: p.Placeholder}}
-	chars := charCount(p.Placeholder)
+	chars := runes.Count(p.Placeholder)
 	for k := range p.candidates {
 		if p.ratio() < p.HardClearRatio {
 			return
@@ -382,10 +384,10 @@ func charsAbove(parts []Part, n int) bool {
 	}
 	for i := 0; i < len(parts) && bytes > n; i++ {
 		s := parts[i].Text
-		if len(s) > n && charsAtLeast(s, n+1) {
+		if len(s) > n && runes.AtLeast(s, n+1) {
 			return true
 		}
-		n, bytes = n-charCount(s), bytes-len(s)
+		n, bytes = n-runes.Count(s), bytes-len(s)
 	}
 	return false
 }

@@ -3,6 +3,8 @@ package winnow
 import (
 	"strconv"
 	"strings"
+
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // nameCalls decides the id that each call is sent with. Anthropic wants them unique in the whole request.
@@ -80,7 +82,7 @@ func cleanID(id string) string {
 
 // shortID keeps a reason readable, whatever an id holds.
 func shortID(id string) string {
-	if end := headEnd(id, maxIDLength); end < len(id) {
+	if end := runes.Head(id, maxIDLength); end < len(id) {
 		return id[:end] + "…"
 	}
 	return id

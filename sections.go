@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // Sections of a summary that code owns and no model can lose. Formats and numbers of the failures, the
@@ -103,8 +105,8 @@ func failureLine(m *Message, tool string) string {
 		text = "failed"
 	case text == "":
 		text = "failed (no output)"
-	case charsAtLeast(text, maxFailureChars+1):
-		text = text[:headEnd(text, maxFailureChars-3)] + "..."
+	case runes.AtLeast(text, maxFailureChars+1):
+		text = text[:runes.Head(text, maxFailureChars-3)] + "..."
 	}
 	if meta != "" {
 		name += " (" + meta + ")"
@@ -182,7 +184,7 @@ func rulesSection(rules string) string {
 	if rules == "" {
 		return ""
 	}
-	if end := headEnd(rules, maxRulesChars); end < len(rules) {
+	if end := runes.Head(rules, maxRulesChars); end < len(rules) {
 		rules = rules[:end] + rulesCut
 	}
 	return "\n\n<workspace-critical-rules>\n" + escapeText(rules) + "\n</workspace-critical-rules>"
@@ -216,8 +218,8 @@ func breaksLine(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r
 // s holds, it begins no line, no section and no tag. A value that was read back stays as it is.
 func sectionValue(s string, most int) string {
 	s = escapeMarkup(sectionLine(s))
-	if end := headEnd(s, most); end < len(s) {
-		s = s[:headEnd(s, most-len(valueCut))] + valueCut
+	if end := runes.Head(s, most); end < len(s) {
+		s = s[:runes.Head(s, most-len(valueCut))] + valueCut
 	}
 	return s
 }

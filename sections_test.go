@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 func userMessage(text string) Message {
@@ -178,7 +180,7 @@ func TestLayOut(t *testing.T) {
 			assert.Equal(t, strings.Count(text, "<"), 2*strings.Count(text, "</"), "every tag is closed")
 		}
 	}
-	assert.Less(t, charCount(rules), maxRulesChars+100)
+	assert.Less(t, runes.Count(rules), maxRulesChars+100)
 }
 
 func TestExcerpts(t *testing.T) {

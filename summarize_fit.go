@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // What the prompt puts around a message and around a call, in estimated tokens: the longest label with
@@ -215,13 +217,13 @@ func thinMessages(messages []Message, limit int) []Message {
 // gets 40 %: results of tools say at their end how they ended.
 func clipText(s string, tokens, limit int) string {
 	const marker = 8 // tokens of the text that stands for what is left out
-	chars := charCount(s)
+	chars := runes.Count(s)
 	keep := int(float64(chars) * float64(max(1, limit-marker)) / float64(max(1, tokens)))
 	if keep >= chars {
 		return s
 	}
-	head := s[:headEnd(s, keep*3/5)]
-	tail := s[tailStart(s, keep-keep*3/5):]
+	head := s[:runes.Head(s, keep*3/5)]
+	tail := s[runes.Tail(s, keep-keep*3/5):]
 	clipped := fmt.Sprintf("%s[… %d characters left out …]%s", head, chars-keep, tail)
 	if len(clipped) >= len(s) { // the marker is longer than what it stands for
 		return head

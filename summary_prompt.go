@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // summarySystem is the system prompt of every summary request. The agent's own system prompt never
@@ -194,7 +196,7 @@ const attributeChars = 64
 
 // attribute makes s fit between quotes: short, in one line, without characters that end it.
 func attribute(s string) string {
-	s = s[:headEnd(s, attributeChars)]
+	s = s[:runes.Head(s, attributeChars)]
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune("\"&>", r) || isAngle(r) || breaksLine(r) || unicode.Is(unicode.Cf, r) {
 			return '_'

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // TruncateToolResults cuts tool results that are larger than MaxShare of the window in estimated tokens,
@@ -137,7 +139,7 @@ func (t *truncation) textParts(parts []textPart, m *Message, known int) (_ []tex
 		}
 		n := known
 		if n < 0 || len(m.Parts) > 1 {
-			n = charCount(p.Text)
+			n = runes.Count(p.Text)
 		}
 		chars += n
 		parts = append(parts, textPart{index: i, chars: n})
@@ -264,8 +266,8 @@ func (t *truncation) cutText(s string, chars, budget int) (cut string, left int)
 	keep := max(t.MinKeepChars, budget-noticeChars(t.Notice, chars))
 	var e excerpt
 	if t.HeadOnly {
-		c := counterOf(s, chars)
-		e = excerpt{counter: c, head: s[:c.lineEnd(s, keep)]}
+		c := runes.CounterOf(s, chars)
+		e = excerpt{counter: c, head: s[:c.LineEnd(s, keep)]}
 	} else {
 		e = newExcerpt(s, chars, keep, t.bothEnds)
 	}
@@ -301,7 +303,7 @@ func appendNotice(b []byte, own string, missing, chars int) []byte {
 // noticeChars returns the length of the longest notice for a text of so many characters.
 func noticeChars(own string, chars int) int {
 	if own != "" {
-		return charCount(own)
+		return runes.Count(own)
 	}
 	var room [noticeRoom]byte
 	return len(appendNotice(room[:0], "", chars, chars))

@@ -3,6 +3,8 @@ package winnow
 import (
 	"slices"
 	"strings"
+
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // What the user demanded or forbade, in the user's own words. A summary that says it in other words, or
@@ -29,13 +31,13 @@ func (c *carried) addRules(m *Message) {
 		return
 	}
 	text := messageParts(m)
-	if charsAtLeast(text, maxRuleMessageChars+1) || !strongRules.in(text) {
+	if runes.AtLeast(text, maxRuleMessageChars+1) || !strongRules.in(text) {
 		return
 	}
 	for line := range strings.Lines(text) {
 		for line != "" {
 			end := sentenceEnd(line)
-			if s := sectionLine(strings.TrimSpace(line[:end])); !charsAtLeast(s, maxRuleChars+1) && strongRules.in(s) {
+			if s := sectionLine(strings.TrimSpace(line[:end])); !runes.AtLeast(s, maxRuleChars+1) && strongRules.in(s) {
 				c.Rules = appendOnce(c.Rules, s)
 			}
 			line = line[end:]

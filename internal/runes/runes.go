@@ -1,0 +1,134 @@
+// Package runes counts and cuts text by characters.
+package runes
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/winnowgo/winnow/internal/ascii"
+)
+
+// Count returns what utf8.RuneCountInString does, many times as fast on the runs of ASCII that tools print.
+func Count(s string) int {
+	const step, stretch = 32, 64 // bytes looked at together, and those read one by one where some are not ASCII
+	n := 0
+	for len(s) >= step {
+		w := s[:step]
+		if (ascii.LoadWord(w, 0)|ascii.LoadWord(w, 8)|ascii.LoadWord(w, 16)|ascii.LoadWord(w, 24))&ascii.NonASCII == 0 {
+			n, s = n+step, s[step:]
+			continue
+		}
+		end := min(stretch, len(s))
+		for end < len(s) && !utf8.RuneStart(s[end]) {
+			end++ // no character begins in one stretch and ends in the next
+		}
+		n, s = n+utf8.RuneCountInString(s[:end]), s[end:]
+	}
+	return n + utf8.RuneCountInString(s)
+}
+
+// AtLeast says whether s has n characters or more. It reads no further than it must.
+func AtLeast(s string, n int) bool {
+	if n <= 0 {
+		return true
+	}
+	if len(s) < n {
+		return false
+	}
+	if len(s)/utf8.UTFMax >= n {
+		return true
+	}
+	return Head(s, n-1) < len(s)
+}
+
+// Head returns the length in bytes of the first n characters of s, or len(s) if there are fewer.
+func Head(s string, n int) int {
+	i := 0
+	for n >= 8 && i+8 <= len(s) && ascii.LoadWord(s, i)&ascii.NonASCII == 0 {
+		i, n = i+8, n-8
+	}
+	for ; n > 0 && i < len(s); n-- {
+		if s[i] < utf8.RuneSelf {
+			i++
+			continue
+		}
+		_, size := utf8.DecodeRuneInString(s[i:])
+		i += size
+	}
+	return i
+}
+
+// Tail returns the index of the last n characters of s, or 0 if there are fewer.
+func Tail(s string, n int) int {
+	i := len(s)
+	for n >= 8 && i >= 8 && ascii.LoadWord(s, i-8)&ascii.NonASCII == 0 {
+		i, n = i-8, n-8
+	}
+	for ; n > 0 && i > 0; n-- {
+		if s[i-1] < utf8.RuneSelf {
+			i--
+			continue
+		}
+		_, size := utf8.DecodeLastRuneInString(s[:i])
+		i -= size
+	}
+	return i
+}
+
+// Counter counts the characters of a text and its parts. It does not read them where every byte of the
+// whole is a character (it is ASCII, or not valid).
+type Counter struct{ single bool }
+
+// CounterOf returns the counter for s, which has that many characters, and for its parts.
+func CounterOf(s string, chars int) Counter { return Counter{single: chars == len(s)} }
+
+// Count counts the characters of s.
+func (c Counter) Count(s string) int {
+	if c.single {
+		return len(s)
+	}
+	return Count(s)
+}
+
+// Head returns the length in bytes of the first n characters of s, or len(s) if there are fewer.
+func (c Counter) Head(s string, n int) int {
+	if c.single {
+		return min(max(0, n), len(s))
+	}
+	return Head(s, n)
+}
+
+// Tail returns the index of the last n characters of s, or 0 if there are fewer.
+func (c Counter) Tail(s string, n int) int {
+	if c.single {
+		return len(s) - min(max(0, n), len(s))
+	}
+	return Tail(s, n)
+}
+
+// LineEnd returns where to cut s so that at most keep characters are left: at the last line end at or
+// before that, if it lies in the last fifth. The newline is not kept.
+func (c Counter) LineEnd(s string, keep int) int {
+	end := c.Head(s, keep)
+	if end == len(s) {
+		return end
+	}
+	nl := strings.LastIndexByte(s[:end+1], '\n')
+	if nl >= 0 && 5*(keep-c.Count(s[nl:end])) > 4*keep {
+		return nl
+	}
+	return end
+}
+
+// LineStart returns where the last keep characters of s begin: at the first line start behind that, if it
+// lies in their first fifth.
+func (c Counter) LineStart(s string, keep int) int {
+	start := c.Tail(s, keep)
+	if start == 0 || s[start-1] == '\n' {
+		return start
+	}
+	if nl := strings.IndexByte(s[start:], '\n'); nl >= 0 && 5*c.Count(s[start:start+nl+1]) < keep {
+		return start + nl + 1
+	}
+	return start
+}

@@ -1,0 +1,65 @@
+package runes
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestLineEnds(t *testing.T) {
+	for _, tt := range []struct {
+		s      string
+		keep   int
+		end    int
+		reason string
+	}{
+		{"short", 10, 5, "all of it"},
+		{"exact", 5, 5, "all of it"},
+		{strings.Repeat("x", 90) + "\nrest of it", 95, 90, "at the line end"},
+		{strings.Repeat("x", 10) + "\n" + strings.Repeat("y", 100), 95, 95, "the line end is too far away"},
+		{"abc\ndef", 3, 3, "the newline right behind"},
+		{"👍👍👍", 2, 8, "characters"},
+		{"abc", 0, 0, "nothing"},
+	} {
+		assert.Equal(t, tt.end, Counter{}.LineEnd(tt.s, tt.keep), "%.20q, %d: %s", tt.s, tt.keep, tt.reason)
+	}
+	for _, tt := range []struct {
+		s      string
+		keep   int
+		start  int
+		reason string
+	}{
+		{"short", 10, 0, "all of it"},
+		{"a\n" + strings.Repeat("x", 90), 90, 2, "it is a line start already"},
+		{strings.Repeat("a", 10) + "\n" + strings.Repeat("x", 90), 95, 11, "at the next line start"},
+		{strings.Repeat("a", 60) + "\n" + strings.Repeat("x", 40), 95, 6, "the next line start is too far away"},
+		{"👍👍👍", 2, 4, "characters"},
+	} {
+		assert.Equal(t, tt.start, Counter{}.LineStart(tt.s, tt.keep), "%.20q, %d: %s", tt.s, tt.keep, tt.reason)
+	}
+}
+
+// The quick functions on characters say what package utf8 says, whatever the text.
+func TestCharacters(t *testing.T) {
+	mixed := strings.Repeat("one line of ASCII\nи строка кириллицы\n一行汉字和 words 👍\n", 100)
+	texts := []string{"", "a", "12345678", "123456789", "字", "1234567字", "12345678字x", "\xff", "a\xe4\xb8", "\xb8\xad12345678", strings.Repeat("\x80", 20), "é" + strings.Repeat("x", 20) + "👍", mixed}
+	for _, s := range texts {
+		n := utf8.RuneCountInString(s)
+		assert.Equal(t, n, Count(s), "%.20q", s)
+		for _, k := range []int{0, 1, 2, 7, 8, 9, 15, 16, 17, n - 1, n, n + 1} {
+			if k < 0 {
+				continue
+			}
+			head, tail := s[:Head(s, k)], s[Tail(s, k):]
+			assert.Equal(t, min(k, n), utf8.RuneCountInString(head), "head of %d of %.20q", k, s)
+			if utf8.ValidString(s) { // backwards, broken text has other characters
+				assert.Equal(t, min(k, n), utf8.RuneCountInString(tail), "tail of %d of %.20q", k, s)
+				assert.True(t, utf8.ValidString(head) && utf8.ValidString(tail), "%d of %.20q", k, s)
+			}
+			assert.Equal(t, n >= k, AtLeast(s, k), "%.20q has %d", s, k)
+		}
+	}
+	assert.True(t, AtLeast("", -1))
+}
