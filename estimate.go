@@ -16,13 +16,9 @@ type EstimatorFunc func(m Message) int
 // Estimate calls f.
 func (f EstimatorFunc) Estimate(m Message) int { return f(m) }
 
-// Estimates of what has no text. An image of 1 000 × 1 000 pixels costs about 1 300 tokens at Anthropic
-// (width × height / 750), 765 at OpenAI and 258 at Gemini; the reference counts 1 200.
-const imageTokens = 1_200
-
 // CharsPerToken returns the estimator of the reference and of most agents: characters / n, rounded up
 // for each message; n = 4 is usual. It counts text, thinking, and the names and arguments of tool calls,
-// 1 200 tokens for an image, and a quarter of the bytes, 1 at least, for a part that is opaque or of a kind that
+// an image by its size as Anthropic does, or 1 200 tokens if that is not known, and a quarter of the bytes, 1 at least, for a part that is opaque or of a kind that
 // is not known; [Part.Tokens] wins. It knows neither languages nor tokenizers: see [NewEstimator]. An n that
 // is not above 0 is taken as 4.
 func CharsPerToken(n float64) Estimator {
@@ -69,7 +65,7 @@ func knownTokens(p *Part) (int, bool) {
 	case p.Tokens > 0:
 		return p.Tokens, true
 	case p.Kind == KindImage:
-		return imageTokens, true
+		return imagesByArea.tokensOf(p), true
 	case p.Kind == KindOpaque:
 		return payloadTokens(p), true
 	}

@@ -12,6 +12,7 @@ type structure struct {
 	// What a token of encrypted reasoning is to one of Claude 4: a family that needs more tokens for a text
 	// also needs more for the reasoning.
 	reasoning float64
+	images    imageRule
 }
 
 // Fitted to what was billed for the messages between two requests in recorded sessions, with the text
@@ -21,10 +22,10 @@ type structure struct {
 // measured: their chat templates spend 4 or 5 a message, and a call is written as JSON in tags.
 var (
 	claudeStructure = structure{message: 4, call: 48, result: 16, reasoning: 1}
-	nextStructure   = structure{message: 4, call: 48, result: 16, reasoning: claudeNextLatin}
-	geminiStructure = structure{message: 2, call: 1, result: 0, reasoning: 1}
-	openAIStructure = structure{message: 4, call: 14, result: 8, reasoning: 1}
-	templated       = structure{message: 5, call: 20, result: 8, reasoning: 1}
+	nextStructure   = structure{message: 4, call: 48, result: 16, reasoning: claudeNextLatin, images: imagesByAreaTo5k}
+	geminiStructure = structure{message: 2, call: 1, result: 0, reasoning: 1, images: imagesByCrops}
+	openAIStructure = structure{message: 4, call: 14, result: 8, reasoning: 1, images: imagesByTiles}
+	templated       = structure{message: 5, call: 20, result: 8, reasoning: 1, images: imagesByPatches}
 	safeStructure   = structure{message: 4, call: 40, result: 12, reasoning: 1} // for a model that is not known
 )
 
@@ -67,7 +68,7 @@ func (b structure) bound(m *Message, perByte int32) int {
 	n := b.ofMessage(m)
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		if known, ok := blockTokens(p); ok {
+		if known, ok := b.blockTokens(p); ok {
 			n = addTokens(n, known)
 			continue
 		}
@@ -86,7 +87,7 @@ func (b structure) sum(m *Message, text func(string) int) int {
 	n := b.ofMessage(m)
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		if known, ok := blockTokens(p); ok {
+		if known, ok := b.blockTokens(p); ok {
 			n = addTokens(n, known)
 			continue
 		}
@@ -130,12 +131,12 @@ func (b structure) ofPart(p *Part) int {
 
 // blockTokens returns the count of a part whose text is not read: the host's own count, or the default
 // for what has no text. The payload of an image says nothing about its tokens; they depend on its pixels.
-func blockTokens(p *Part) (int, bool) {
+func (b structure) blockTokens(p *Part) (int, bool) {
 	switch {
 	case p.Tokens > 0:
 		return p.Tokens, true
 	case p.Kind == KindImage:
-		return imageTokens, true
+		return b.images.tokensOf(p), true
 	case p.Kind == KindOpaque:
 		return sizeTokens(p.Bytes), true
 	}

@@ -48,6 +48,10 @@ func (h *hasher) key(m *Message) key {
 		h.sha.Write(p.Arguments)
 		h.string(p.MediaType)
 		h.int(p.Bytes)
+		if p.Kind == KindImage {
+			h.int(p.Width)
+			h.int(p.Height)
+		}
 	}
 	h.flush()
 	return key(h.sha.Sum(h.sum[:0])[:len(key{})])
@@ -119,7 +123,7 @@ func glance(m *Message) uint64 {
 		text(p.Name)
 		text(unsafe.String(unsafe.SliceData(p.Arguments), len(p.Arguments)))
 		text(p.MediaType)
-		mix(uint64(p.Bytes))
+		mix(uint64(p.Bytes) ^ uint64(p.Width)<<40 ^ uint64(p.Height)<<20)
 		mix(uint64(p.Tokens))
 	}
 	return h

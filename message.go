@@ -53,6 +53,8 @@ type Part struct {
 	Arguments json.RawMessage `json:"arguments,omitempty"` // toolCall: one JSON value; empty for none
 	MediaType string          `json:"mediaType,omitempty"` // image, opaque
 	Bytes     int             `json:"bytes,omitempty"`     // image, opaque: size as sent, in bytes
+	Width     int             `json:"width,omitempty"`     // image: pixels, of which providers make tokens; 0: not known
+	Height    int             `json:"height,omitempty"`    // image: pixels
 	Tokens    int             `json:"tokens,omitempty"`    // > 0: the host's own count, used instead of an estimate
 	Source    any             `json:"-"`                   // the caller's own value; nil once the library changed the part
 }

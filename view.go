@@ -67,7 +67,7 @@ func (p *projection) adopt(m *Message) {
 
 func sameParts(a, b *Part) bool {
 	return a.Kind == b.Kind && a.Text == b.Text && a.Signature == b.Signature && a.ID == b.ID && a.Name == b.Name &&
-		bytes.Equal(a.Arguments, b.Arguments) && a.MediaType == b.MediaType && a.Bytes == b.Bytes && a.Tokens == b.Tokens
+		bytes.Equal(a.Arguments, b.Arguments) && a.MediaType == b.MediaType && a.Bytes == b.Bytes && a.Width == b.Width && a.Height == b.Height && a.Tokens == b.Tokens
 }
 
 func newView(history []Message, facts []*fact) *view {

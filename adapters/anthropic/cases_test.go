@@ -328,3 +328,18 @@ func TestBeta(t *testing.T) {
 	var args adapter.Arguments
 	assert.Equal(t, `{"path":"x"}`, string(args.Write(own[1].Content[1].OfToolUse.Input)), "the caller's values are as they were")
 }
+
+// TestImageSizes reads the pixels of images, in messages and in results.
+func TestImageSizes(t *testing.T) {
+	_, text := adaptertest.PNG(t)
+	image := `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + text + `"}}`
+	for _, form := range forms {
+		values := make([]sdk.MessageParam, 3)
+		for i, raw := range []string{`{"role":"user","content":[` + image + `]}`, callA, `{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[` + image + `]}]}`} {
+			var err error
+			values[i], err = form.Read(json.RawMessage(raw))
+			require.NoError(t, err)
+		}
+		adaptertest.CheckImages(t, Import(values), 2)
+	}
+}

@@ -172,6 +172,7 @@ func (im *importer) part(f fields, source any) winnow.Part {
 		p.Kind, p.ID, p.Name, p.Arguments = winnow.KindToolCall, f.id, f.name, im.args.Write(f.input)
 	case typeImage:
 		p.Kind, p.MediaType, p.Bytes = winnow.KindImage, f.mediaType, f.bytes
+		p.Width, p.Height = f.width, f.height
 	default:
 		p.Kind, p.MediaType, p.Bytes = winnow.KindOpaque, f.mediaType, f.bytes
 	}

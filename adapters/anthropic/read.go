@@ -7,6 +7,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
+	"github.com/winnowgo/winnow/internal/imagesize"
 )
 
 // A message or a block is typed, or it is given as JSON (param.Override). The SDK gives blocks that it does not know
@@ -46,6 +47,8 @@ type fields struct {
 
 	mediaType string // of an image or a document
 	bytes     int    // of the same, and of what is not read
+	width     int    // of an image, in pixels; 0: not known
+	height    int
 }
 
 // overrideOf returns what a caller gave a block as in place of its fields. ok is false if there is no such thing.
@@ -106,8 +109,7 @@ func read(b *block) fields {
 		r := b.OfToolResult
 		return fields{typ: typeToolResult, id: r.ToolUseID, isError: r.IsError.Value, content: r.Content, emptyList: r.Content != nil && len(r.Content) == 0}
 	case b.OfImage != nil:
-		mediaType, bytes := imageSize(b.OfImage)
-		return fields{typ: typeImage, mediaType: mediaType, bytes: bytes}
+		return imageFields(b.OfImage)
 	case b.OfDocument != nil:
 		mediaType, bytes := documentSize(b.OfDocument)
 		return fields{typ: typeDocument, mediaType: mediaType, bytes: bytes}
@@ -186,7 +188,7 @@ func readJSON(raw []byte) fields {
 		f.id = adapter.Unquote(useID)
 		f.content, f.emptyList = innerOf(content)
 	case typeImage, typeDocument:
-		f.mediaType, f.bytes = sourceSize(f.typ, source)
+		f.source(source)
 	}
 	return f
 }
@@ -219,8 +221,7 @@ func readInner(c *inner) fields {
 	case c.OfText != nil:
 		return fields{typ: typeText, text: c.OfText.Text}
 	case c.OfImage != nil:
-		mediaType, bytes := imageSize(c.OfImage)
-		return fields{typ: typeImage, mediaType: mediaType, bytes: bytes}
+		return imageFields(c.OfImage)
 	case c.OfDocument != nil:
 		mediaType, bytes := documentSize(c.OfDocument)
 		return fields{typ: typeDocument, mediaType: mediaType, bytes: bytes}
@@ -288,15 +289,17 @@ func othersOf(m *message) map[string]any {
 	return others
 }
 
-// imageSize returns the type and the bytes of an image as they are sent.
-func imageSize(b *sdk.ImageBlockParam) (mediaType string, bytes int) {
+// imageFields returns the type and the bytes of an image as they are sent, and its pixels.
+func imageFields(b *sdk.ImageBlockParam) fields {
+	f := fields{typ: typeImage}
 	switch s := &b.Source; {
 	case s.OfBase64 != nil:
-		return string(s.OfBase64.MediaType), len(s.OfBase64.Data)
+		f.mediaType, f.bytes = string(s.OfBase64.MediaType), len(s.OfBase64.Data)
+		f.width, f.height = imagesize.Base64(s.OfBase64.Data)
 	case s.OfURL != nil:
-		return "", len(s.OfURL.URL)
+		f.bytes = len(s.OfURL.URL)
 	}
-	return "", 0
+	return f
 }
 
 func documentSize(b *sdk.DocumentBlockParam) (mediaType string, bytes int) {
@@ -313,10 +316,9 @@ func documentSize(b *sdk.DocumentBlockParam) (mediaType string, bytes int) {
 	return "", 0
 }
 
-// sourceSize is imageSize and documentSize for the source of a block that is given as JSON.
-func sourceSize(typ string, source []byte) (mediaType string, bytes int) {
-	var kind, media string
-	var data, url []byte
+// source reads the source of an image or a document that is given as JSON.
+func (f *fields) source(source []byte) {
+	var kind, media, data, url string
 	adapter.Members(source, func(key string, value []byte) {
 		switch key {
 		case "type":
@@ -324,26 +326,27 @@ func sourceSize(typ string, source []byte) (mediaType string, bytes int) {
 		case "media_type":
 			media = adapter.Unquote(value)
 		case "data":
-			data = value
+			data = adapter.Unquote(value)
 		case "url":
-			url = value
+			url = adapter.Unquote(value)
 		}
 	})
+	f.bytes = 0
 	switch {
-	case kind == "base64" && typ == typeDocument:
-		return "application/pdf", len(adapter.Unquote(data))
+	case kind == "base64" && f.typ == typeDocument:
+		f.mediaType, f.bytes = "application/pdf", len(data)
 	case kind == "base64":
-		return media, len(adapter.Unquote(data))
+		f.mediaType, f.bytes = media, len(data)
+		f.width, f.height = imagesize.Base64(data)
 	case kind == "text":
-		return "text/plain", len(adapter.Unquote(data))
-	case kind == "url" && typ == typeDocument:
-		return "application/pdf", 0
+		f.mediaType, f.bytes = "text/plain", len(data)
+	case kind == "url" && f.typ == typeDocument:
+		f.mediaType = "application/pdf" // the size of what stands there is not known
 	case kind == "url":
-		return "", len(adapter.Unquote(url))
+		f.bytes = len(url)
 	case kind == "content":
-		return "", len(source)
+		f.bytes = len(source)
 	}
-	return "", 0
 }
 
 // jsonSize returns the bytes of a block as it is sent. Only blocks that are rare in a long history are

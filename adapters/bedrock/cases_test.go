@@ -224,3 +224,14 @@ func TestStreams(t *testing.T) {
 		}
 	}
 }
+
+// TestImageSizes reads the pixels of images, in messages and in results.
+func TestImageSizes(t *testing.T) {
+	_, text := adaptertest.PNG(t)
+	image := `{"image":{"format":"png","source":{"bytes":"` + text + `"}}}`
+	question, err := read(json.RawMessage(user(image)))
+	require.NoError(t, err)
+	result, err := read(json.RawMessage(user(`{"toolResult":{"toolUseId":"a","content":[` + image + `]}}`)))
+	require.NoError(t, err)
+	adaptertest.CheckImages(t, Import([]types.Message{question, result}), 2)
+}

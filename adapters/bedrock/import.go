@@ -10,6 +10,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
+	"github.com/winnowgo/winnow/internal/imagesize"
 )
 
 type piece = adapter.Piece[types.Message]
@@ -146,6 +147,7 @@ func image(p *winnow.Part, b *types.ImageBlock) {
 	p.Kind, p.MediaType = winnow.KindImage, "image/"+string(b.Format)
 	if s, ok := b.Source.(*types.ImageSourceMemberBytes); ok {
 		p.Bytes = base64.StdEncoding.EncodedLen(len(s.Value))
+		p.Width, p.Height = imagesize.Bytes(s.Value)
 	}
 }
 

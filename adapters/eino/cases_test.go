@@ -192,3 +192,19 @@ func TestForms(t *testing.T) {
 		return out, json.Unmarshal(b, &out)
 	}})
 }
+
+// TestImageSizes reads the pixels of images, in all lists of a message.
+func TestImageSizes(t *testing.T) {
+	_, text := adaptertest.PNG(t)
+	var messages []*schema.Message
+	for _, raw := range []string{
+		`{"role":"user","user_input_multi_content":[{"type":"image_url","image":{"base64data":"` + text + `","mime_type":"image/png"}},{"type":"image_url","image":{"url":"data:image/png;base64,` + text + `"}}]}`,
+		`{"role":"user","multi_content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,` + text + `"}}]}`,
+		`{"role":"assistant","assistant_output_multi_content":[{"type":"image_url","image":{"base64data":"` + text + `","mime_type":"image/png"}}]}`,
+	} {
+		m := new(schema.Message)
+		require.NoError(t, json.Unmarshal([]byte(raw), m))
+		messages = append(messages, m)
+	}
+	adaptertest.CheckImages(t, Import(messages), 4)
+}

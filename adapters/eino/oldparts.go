@@ -7,6 +7,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
+	"github.com/winnowgo/winnow/internal/imagesize"
 )
 
 // Before there were lists of their own for users and models, messages had one list of parts for both.
@@ -39,7 +40,11 @@ func (im *importer) oldMedia(kind winnow.Kind, mediaType, url string, source any
 	if mediaType == "" {
 		mediaType = adapter.DataURLType(url)
 	}
-	im.parts = append(im.parts, winnow.Part{Kind: kind, MediaType: mediaType, Bytes: len(url), Source: source})
+	p := winnow.Part{Kind: kind, MediaType: mediaType, Bytes: len(url), Source: source}
+	if kind == winnow.KindImage {
+		p.Width, p.Height = imagesize.DataURL(url)
+	}
+	im.parts = append(im.parts, p)
 }
 
 // addOldPart adds a part to a list of the old kind.

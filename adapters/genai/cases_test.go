@@ -251,3 +251,11 @@ func TestForms(t *testing.T) {
 	adaptertest.CheckForms(t, underTest,
 		adaptertest.Copying[*sdk.Content]{Name: "JSON", Copy: exactly})
 }
+
+// TestImageSizes reads the pixels of images, in contents and in responses.
+func TestImageSizes(t *testing.T) {
+	file, _ := adaptertest.PNG(t)
+	shot := response("", "shot", output("taken"))
+	shot.FunctionResponse.Parts = []*sdk.FunctionResponsePart{{InlineData: &sdk.FunctionResponseBlob{MIMEType: "image/png", Data: file}}}
+	adaptertest.CheckImages(t, Import([]*sdk.Content{user(sdk.NewPartFromBytes(file, "image/png")), model(call("", "shot", nil)), user(shot)}), 2)
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
+	"github.com/winnowgo/winnow/internal/imagesize"
 )
 
 // Import returns contents in winnow's form. A content with function responses becomes one message for each
@@ -138,7 +139,7 @@ func (im *importer) part(p *sdk.Part) {
 	case p.FunctionCall != nil:
 		im.call(part, p.FunctionCall)
 	case p.InlineData != nil:
-		media(part, p.InlineData.MIMEType, base64.StdEncoding.EncodedLen(len(p.InlineData.Data)))
+		inline(part, p.InlineData.MIMEType, p.InlineData.Data)
 	case p.FileData != nil:
 		media(part, p.FileData.MIMEType, 0) // the size of what stands there is not known
 	case p.ExecutableCode != nil:
@@ -153,6 +154,14 @@ func (im *importer) part(p *sdk.Part) {
 		part.Kind, part.Bytes = winnow.KindOpaque, len(part.Signature)
 	default:
 		part.Text = p.Text
+	}
+}
+
+// inline makes part an image or something else that is sent with its data, in Base64.
+func inline(part *winnow.Part, mediaType string, data []byte) {
+	media(part, mediaType, base64.StdEncoding.EncodedLen(len(data)))
+	if part.Kind == winnow.KindImage {
+		part.Width, part.Height = imagesize.Bytes(data)
 	}
 }
 
@@ -193,7 +202,7 @@ func (im *importer) response(m *winnow.Message, of *sdk.Part) {
 		part := winnow.Part{Kind: winnow.KindOpaque, Source: p}
 		switch {
 		case p.InlineData != nil:
-			media(&part, p.InlineData.MIMEType, base64.StdEncoding.EncodedLen(len(p.InlineData.Data)))
+			inline(&part, p.InlineData.MIMEType, p.InlineData.Data)
 		case p.FileData != nil:
 			media(&part, p.FileData.MIMEType, 0)
 		}

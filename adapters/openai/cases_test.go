@@ -295,3 +295,13 @@ func TestForms(t *testing.T) {
 			return out, json.Unmarshal(b, &out)
 		}})
 }
+
+// TestImageSizes reads the pixels of images.
+func TestImageSizes(t *testing.T) {
+	_, text := adaptertest.PNG(t)
+	for _, form := range forms {
+		value, err := form.Read(json.RawMessage(`{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,` + text + `"}}]}`))
+		require.NoError(t, err)
+		adaptertest.CheckImages(t, Import([]message{value}), 1)
+	}
+}

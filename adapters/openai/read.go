@@ -8,6 +8,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
+	"github.com/winnowgo/winnow/internal/imagesize"
 )
 
 // The SDK lets a caller give a message, or something in it, as JSON (param.Override). Its fields are empty then. Both
@@ -175,6 +176,7 @@ func partOf(raw []byte, source any) winnow.Part {
 	case "image_url":
 		url := member(image, "url")
 		p.Kind, p.Bytes, p.MediaType = winnow.KindImage, len(url), adapter.DataURLType(url)
+		p.Width, p.Height = imagesize.DataURL(url)
 	case "input_audio":
 		p.Kind, p.Bytes, p.MediaType = winnow.KindOpaque, len(member(audio, "data")), "audio/"+member(audio, "format")
 	case "file":

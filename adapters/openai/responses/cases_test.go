@@ -303,3 +303,18 @@ func answered(items []Item) ([]Item, error) {
 	}
 	return out, err
 }
+
+// TestImageSizes reads the pixels of images, in messages and in outputs.
+func TestImageSizes(t *testing.T) {
+	_, text := adaptertest.PNG(t)
+	image := `{"type":"input_image","detail":"auto","image_url":"data:image/png;base64,` + text + `"}`
+	for _, form := range forms {
+		items := make([]Item, 2)
+		for i, r := range []string{`{"type":"message","role":"user","content":[` + image + `]}`, `{"type":"function_call_output","call_id":"a","output":[` + image + `]}`} {
+			var err error
+			items[i], err = form.Read(json.RawMessage(r))
+			require.NoError(t, err)
+		}
+		adaptertest.CheckImages(t, Import(items), 2)
+	}
+}

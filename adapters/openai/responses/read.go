@@ -9,6 +9,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
+	"github.com/winnowgo/winnow/internal/imagesize"
 )
 
 // Item is an item of a request.
@@ -172,7 +173,11 @@ func appendOutput(parts []winnow.Part, content []sdk.ResponseFunctionCallOutputI
 
 // media is a part whose payload is a URL, mostly one with the data in it.
 func media(kind winnow.Kind, url string, source any) winnow.Part {
-	return winnow.Part{Kind: kind, MediaType: adapter.DataURLType(url), Bytes: len(url), Source: source}
+	p := winnow.Part{Kind: kind, MediaType: adapter.DataURLType(url), Bytes: len(url), Source: source}
+	if kind == winnow.KindImage {
+		p.Width, p.Height = imagesize.DataURL(url)
+	}
+	return p
 }
 
 // readJSON reads an item that is given as JSON.
