@@ -63,12 +63,29 @@ func (m *Manager) startBackground(ctx context.Context, d *draft) {
 	b.flushes = m.opts.Compact.BeforeCompact != nil && !m.ledger.flushed
 	m.ledger.flushed = m.ledger.flushed || b.flushes
 	m.background = b
-	history := d.history
+	plan.own()
+	var history []Message
+	if b.flushes {
+		history = ownMessages(d.history)
+	}
 	go func() {
 		defer close(b.ended)
 		defer cancel()
 		m.runBackground(ctx, b, history)
 	}()
+}
+
+// own gives c messages of its own: the host may write to its messages while c runs.
+func (c *compaction) own() {
+	c.older.messages, c.prefix.messages, c.recent = ownMessages(c.older.messages), ownMessages(c.prefix.messages), ownMessages(c.recent)
+}
+
+func ownMessages(messages []Message) []Message {
+	out := copyMessages(messages)
+	for i := range out {
+		out[i].Details = slices.Clone(out[i].Details)
+	}
+	return out
 }
 
 // runBackground is the goroutine. It takes the lock only to read and to write b and the ledger.

@@ -13,7 +13,12 @@ import (
 // The history passed in is either the whole log, append-only, or the last Request.History and what came
 // after it; the manager recognises both, and a log that was rewound, forked or replaced. A host that changes
 // an old message, to redact it for example, passes a copy of the list ([slices.Clone]): of a list that only
-// grew not every message is looked at in every call.
+// grew not every message is looked at in every call. What a host sets on a message that was sent (a pin, Usage, an
+// ID, a Source) goes with it from then on; in a list of more than 48 messages that was not copied, some calls later.
+//
+// While a call runs nobody writes to the history that it was given, to its parts or to their arguments, not even
+// another goroutine that receives an answer: append the message when it is complete, or pass a copy without it.
+// Between calls all may be written to. Work in the background reads copies of its own.
 //
 // A [Request] is the caller's: later calls do not change it. Its lists may share memory with the history and
 // with those of later requests, so nobody writes to their elements; appending to them writes to none.

@@ -107,7 +107,7 @@ func (m *Manager) extend(history []Message, r *Request) (done bool, err error) {
 	if !t.isPlain && (len(r.Messages) != len(l.sent) || baseOf(r.Messages) != t.messages || !t.keepsAll && (len(r.History) != t.keptLen || baseOf(r.History) != t.kept)) {
 		return false, nil
 	}
-	if !x.goesOn(history) {
+	if !x.goesOn(history, t.isPlain) {
 		return false, nil
 	}
 	x.learn(history, m.opts.Estimator)

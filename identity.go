@@ -3,6 +3,7 @@ package winnow
 import (
 	"crypto/sha256"
 	"hash"
+	"hash/maphash"
 	"math/bits"
 	"unsafe"
 
@@ -85,28 +86,30 @@ func (h *hasher) flush() {
 	h.buffer = h.buffer[:0]
 }
 
-// glance identifies a message by where its texts lie in memory, their lengths and a few of their bytes.
-// Strings do not change, so equal glances mean an equal message as long as the host goes on using the
-// values that it passed before; it costs some nanoseconds where a key costs a pass over the text.
+// glance identifies a message by its short texts, and of its long ones by where they lie in memory, their lengths and a
+// few of their bytes. It costs some nanoseconds where a key costs a pass over the text. Strings do not change, so
+// equal glances mean an equal message as long as the host goes on using the values that it passed before. What a
+// host may write anew for each call, with a clock in it, can come to lie where the one before it lay: messages of
+// the system and of users are read whole. So are arguments, which are bytes, and may be overwritten.
 func glance(m *Message) uint64 {
 	h := uint64(len(m.Parts))
 	mix := func(x uint64) {
 		hi, lo := bits.Mul64(h^x, 0x9e3779b97f4a7c15)
 		h = hi ^ lo + 0x632be59bd9b4e019
 	}
+	isAnew := m.Role != RoleAssistant && m.Role != RoleTool
 	text := func(s string) {
-		mix(uint64(len(s)))
-		if len(s) == 0 {
+		if mix(uint64(len(s))); len(s) == 0 {
+			return
+		}
+		if isAnew || len(s) <= glanceBytes {
+			mix(maphash.String(idSeed, s))
 			return
 		}
 		mix(uint64(uintptr(unsafe.Pointer(unsafe.StringData(s)))))
-		if len(s) >= 8 {
-			mix(ascii.LoadWord(s, 0))
-			mix(ascii.LoadWord(s, len(s)/2-4))
-			mix(ascii.LoadWord(s, len(s)-8))
-		} else {
-			mix(uint64(s[0])<<16 | uint64(s[len(s)/2])<<8 | uint64(s[len(s)-1]))
-		}
+		mix(ascii.LoadWord(s, 0))
+		mix(ascii.LoadWord(s, len(s)/2-4))
+		mix(ascii.LoadWord(s, len(s)-8))
 	}
 	text(string(m.Role))
 	text(m.ToolCallID)
@@ -121,7 +124,9 @@ func glance(m *Message) uint64 {
 		text(p.Signature)
 		text(p.ID)
 		text(p.Name)
-		text(unsafe.String(unsafe.SliceData(p.Arguments), len(p.Arguments)))
+		if len(p.Arguments) > 0 {
+			mix(maphash.Bytes(idSeed, p.Arguments))
+		}
 		text(p.MediaType)
 		mix(uint64(p.Bytes) ^ uint64(p.Width)<<40 ^ uint64(p.Height)<<20)
 		mix(uint64(p.Tokens))
@@ -129,14 +134,73 @@ func glance(m *Message) uint64 {
 	return h
 }
 
+// glanceBytes is the length up to which a glance reads all of a text: to hash so many bytes takes about as long as
+// to wait for one line of memory.
+const glanceBytes = 256
+
+// marks tells what a host may set on a message that was sent, and that decides what becomes of it.
+func marks(m *Message) (h uint64) {
+	for i, set := range [...]bool{m.Pinned, m.Injected, m.Summary, isFailed(m)} {
+		if set {
+			h |= 1 << i
+		}
+	}
+	return h
+}
+
+// trimmings tells what goes along with a message: what a host may set on one that was sent, and gets back with it.
+func trimmings(m *Message) uint64 {
+	h := uint64(uintptr(unsafe.Pointer(m.Usage)))
+	mix := func(x uint64) {
+		hi, lo := bits.Mul64(h^x, 0x9e3779b97f4a7c15)
+		h = hi ^ lo + 0x632be59bd9b4e019
+	}
+	if u := m.Usage; u != nil {
+		mix(uint64(u.Input))
+		mix(uint64(u.CacheRead))
+		mix(uint64(u.CacheWrite))
+		mix(uint64(u.Output))
+	}
+	mix(placeOf(m.ID))
+	mix(placeOf(m.StopReason))
+	mix(placeOf(stringOf(m.Details)))
+	if !m.Time.IsZero() {
+		mix(uint64(m.Time.UnixNano()))
+	}
+	a, b := wordsOf(&m.Source)
+	mix(a)
+	mix(b)
+	for i := range m.Parts {
+		a, b = wordsOf(&m.Parts[i].Source)
+		mix(a)
+		mix(b)
+	}
+	return h
+}
+
+// placeOf is where a text lies, with its length.
+func placeOf(s string) uint64 {
+	return bits.RotateLeft64(uint64(len(s)), 48) ^ uint64(uintptr(unsafe.Pointer(unsafe.StringData(s))))
+}
+
+// wordsOf are the two words of an interface: it may hold what cannot be compared.
+func wordsOf(v *any) (a, b uint64) {
+	w := (*[2]uintptr)(unsafe.Pointer(v))
+	return uint64(w[0]), uint64(w[1])
+}
+
 // head identifies a message by what lies in it itself, without a look at its parts: it costs a nanosecond
-// or two, and tells when another message was put in its place.
+// or two, and tells when another message was put in its place, or something was set on it.
 func head(m *Message) uint64 {
 	h := uint64(len(m.Parts))<<32 | uint64(len(m.ToolCallID))<<16 | uint64(len(m.Role))<<8
+	h |= marks(m) << 1
 	if m.IsError {
 		h++
 	}
+	a, b := wordsOf(&m.Source)
 	h ^= uint64(uintptr(unsafe.Pointer(unsafe.SliceData(m.Parts)))) * 0x9e3779b97f4a7c15
+	h ^= bits.RotateLeft64((placeOf(m.ID)^uint64(uintptr(unsafe.Pointer(m.Usage))))*0xd6e8feb86659fd93, 17)
+	h ^= bits.RotateLeft64((a^bits.RotateLeft64(b, 32))*0xa0761d6478bd642f, 47)
 	return h ^ bits.RotateLeft64(uint64(uintptr(unsafe.Pointer(unsafe.StringData(m.ToolCallID))))*0xc2b2ae3d27d4eb4f, 31)
 }
 
@@ -201,11 +265,17 @@ type index struct {
 	heads   []uint64      // of the history passed in last, by position
 	changes int           // how often a message was found changed, or gone
 	glances []uint64      // of the history passed in last, by position
+	seen    []setByHost   // of the same
 	facts   []*fact       // of the same
 	made    map[key]*fact // of messages that the library made: summaries, results that stand in, what was mended
 	aliases map[key]*fact // of repaired messages, by the key of what they were and what was changed
 	hasher  hasher
 }
+
+// setByHost is what a host may set on a message that is known.
+type setByHost struct{ marks, trimmings uint64 }
+
+func setOn(m *Message) setByHost { return setByHost{marks(m), trimmings(m)} }
 
 // update learns what is new in history and returns the facts of its messages. The slice is the index's.
 func (x *index) update(history []Message, e Estimator) []*fact {
@@ -221,12 +291,17 @@ func (x *index) update(history []Message, e Estimator) []*fact {
 			}
 			x.glances[i], x.facts[i] = g, f
 		}
+		if set := setOn(&history[i]); set != x.seen[i] {
+			x.seen[i] = set
+			x.changes++
+		}
 		x.heads[i] = head(&history[i])
 	}
 	if len(history) < len(x.glances) {
 		x.changes++
 		clear(x.facts[len(history):])
 		x.heads, x.glances, x.facts = x.heads[:len(history)], x.glances[:len(history)], x.facts[:len(history)]
+		x.seen = x.seen[:len(history)]
 	}
 	x.learnFrom(history, before, e)
 	x.forget()
@@ -240,6 +315,7 @@ func (x *index) learnFrom(history []Message, before map[key]*fact, e Estimator) 
 	for i := len(x.glances); i < len(history); i++ {
 		x.heads, x.glances = append(x.heads, head(&history[i])), append(x.glances, glance(&history[i]))
 		x.facts = append(x.facts, x.factOf(&history[i], before, e))
+		x.seen = append(x.seen, setOn(&history[i]))
 	}
 	x.base = baseOf(history)
 }
@@ -262,24 +338,29 @@ const (
 	lookedAt        = 48 // at their heads
 	lookedAtNewest  = 16
 	lookedAtClosely = 8 // half of them the newest
+	lookedAtFirst   = 2 // closely
 )
 
 // goesOn says that history is the one passed in last with, perhaps, more behind it. A list in other memory
 // is looked at as a whole; of one that is in the same memory only some messages are, so that the cost does
 // not grow with its length: what a host changes in old messages in place is noticed some calls later.
-func (x *index) goesOn(history []Message) bool {
+//
+// What goes along with a message is of no matter where the request is the history itself.
+func (x *index) goesOn(history []Message, isPlain bool) bool {
 	n := len(x.glances)
 	if len(history) < n {
 		return false
 	}
 	if x.base != baseOf(history) {
-		return x.isSame(history, 0, n, false)
+		return x.isSame(history, 0, n, isPlain)
 	}
 	newest := max(0, n-lookedAtNewest)
 	from, to := inTurn(&x.cursor, newest, lookedAt-lookedAtNewest)
 	closelyFrom, closelyTo := inTurn(&x.closer, newest, lookedAtClosely/2)
-	return x.isSame(history, from, to, true) && x.isSame(history, newest, n, true) &&
-		x.isSame(history, closelyFrom, closelyTo, false) && x.isSame(history, max(0, n-lookedAtClosely/2), n, false)
+	// A list that was freed may lie where this one lies, with a first message that is written anew for each call.
+	first := min(n, lookedAtFirst)
+	return x.isSame(history, 0, first, isPlain) && x.hasSameHeads(history, from, to) && x.hasSameHeads(history, newest, n) &&
+		x.isSame(history, closelyFrom, closelyTo, isPlain) && x.isSame(history, max(0, n-lookedAtClosely/2), n, isPlain)
 }
 
 // inTurn returns the next so many of n, and moves the cursor behind them.
@@ -292,12 +373,22 @@ func inTurn(cursor *int, n, many int) (from, to int) {
 	return from, to
 }
 
-func (x *index) isSame(history []Message, from, to int, heads bool) bool {
+func (x *index) hasSameHeads(history []Message, from, to int) bool {
 	for i := from; i < to; i++ {
-		if heads && x.heads[i] != head(&history[i]) {
+		if x.heads[i] != head(&history[i]) {
 			return false
 		}
-		if !heads && (x.glances[i] != glance(&history[i]) || !x.facts[i].isOf(&history[i])) {
+	}
+	return true
+}
+
+func (x *index) isSame(history []Message, from, to int, isPlain bool) bool {
+	for i := from; i < to; i++ {
+		m, seen := &history[i], &x.seen[i]
+		if x.glances[i] != glance(m) || !x.facts[i].isOf(m) {
+			return false
+		}
+		if seen.marks != marks(m) || !isPlain && seen.trimmings != trimmings(m) {
 			return false
 		}
 	}

@@ -14,7 +14,7 @@ type Request struct {
 	Counts          []int       // estimate of each of Messages, before the provider's counts correct them: what a report of the window needs
 	Budget          int         // what Tokens fits into: the window minus the reserve
 	Edits           []Edit      // all that makes Messages differ from the history passed in, by index in it
-	FirstChanged    int         // index of the first message that is not byte-identical to the previous request's; len(previous) for a pure append
+	FirstChanged    int         // index of the first message that differs from the previous request's in what a provider is sent: role, parts, call id, tool, error flag; len(previous) for a pure append. A Source, and what else a host sets on a message, makes no difference
 	NeedsCompaction bool        // of Plan: Prepare would compact
 	Compaction      *Compaction // this call compacted; nil if it did not
 	Degraded        bool        // fits only because a digest stands in for a summary

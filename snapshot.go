@@ -234,7 +234,7 @@ func (r *reader) state(s *savedState) undo {
 	}
 	for text, e := range s.Edits {
 		p := newProjection(partsOf(e.Parts))
-		p.key, p.tokens, p.op, p.reason, p.restored = r.key(e.Key), max(0, e.Tokens), e.Op, e.Reason, true
+		p.key, p.tokens, p.op, p.reason = r.key(e.Key), max(0, e.Tokens), e.Op, e.Reason
 		u.projections[r.key(text)] = p
 	}
 	return u

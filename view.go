@@ -30,8 +30,7 @@ type projection struct {
 	op     Op
 	reason string
 
-	body     uint32 // bytes of a request's body; 0: not asked for yet
-	restored bool   // from a snapshot: the caller's values of its parts have to be found again
+	body uint32 // bytes of a request's body; 0: not asked for yet
 }
 
 // newProjection returns the projection that puts parts in the place of a message's own. Most are one text, and
@@ -51,18 +50,41 @@ func (p *projection) sent() []Part {
 	return p.parts
 }
 
-// adopt finds the caller's values of the parts of p that are those of m, the message that it stands for.
-func (p *projection) adopt(m *Message) {
-	p.restored = false
+// partsLook is how far the part that one of a projection was is looked for.
+const partsLook = 64
+
+// partsFor returns the parts that are sent in place of those of m, with what the host goes along with them now. Earlier
+// requests keep theirs.
+func (p *projection) partsFor(m *Message) []Part {
+	parts := p.sent()
+	if p.parts == nil {
+		return parts
+	}
 	next := 0 // parts keep their order
-	for i := range p.parts {
-		for k := next; k < len(m.Parts); k++ {
-			if sameParts(&p.parts[i], &m.Parts[k]) {
-				p.parts[i].Source, next = m.Parts[k].Source, k+1
+	isOwn := false
+	for i := range parts {
+		var source any
+		for k := next; k < min(len(m.Parts), next+partsLook); k++ {
+			if sameParts(&parts[i], &m.Parts[k]) {
+				source, next = m.Parts[k].Source, k+1
 				break
 			}
 		}
+		if !isSameValue(&source, &parts[i].Source) {
+			if !isOwn {
+				parts, isOwn = slices.Clone(parts), true
+			}
+			parts[i].Source = source
+		}
 	}
+	return parts
+}
+
+// isSameValue says that two interfaces are the same, also where they hold what cannot be compared.
+func isSameValue(a, b *any) bool {
+	a1, a2 := wordsOf(a)
+	b1, b2 := wordsOf(b)
+	return a1 == b1 && a2 == b2
 }
 
 func sameParts(a, b *Part) bool {
@@ -90,11 +112,8 @@ func (v *view) own() {
 // project puts p in the place of message i.
 func (v *view) project(i int, p *projection) {
 	v.own()
-	if p.restored {
-		p.adopt(&v.messages[i])
-	}
 	m := v.messages[i] // an edit is of the parts; what a host set besides stays
-	m.Parts, m.Source = p.sent(), nil
+	m.Parts, m.Source = p.partsFor(&m), nil
 	v.messages[i], v.edited[i] = m, p
 	v.setTokens(i, p.tokens)
 }
