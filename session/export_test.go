@@ -22,3 +22,19 @@ func CountedLines(data []byte) (lines []string, damage []Damage, err error) {
 	})
 	return lines, s.damage, err
 }
+
+// CompactTo writes a compaction that keeps the newest messages, without a summarizer.
+func CompactTo(ctx context.Context, s *Session, keep int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, err := s.ready(); err != nil {
+		return err
+	}
+	ref := s.at.places[len(s.at.places)-keep].ref
+	e := &Entry{Type: TypeCompaction, Summary: "what was before", FirstKept: &Ref{ID: ref.ID, At: ref.At}}
+	state, err := s.fullState([]*Entry{e})
+	if err != nil {
+		return err
+	}
+	return s.rewrite(ctx, e, state)
+}

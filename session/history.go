@@ -33,8 +33,9 @@ type loaded struct {
 
 	state      []byte
 	deltas     [][]byte
-	stateSize  int // of state
-	deltasSize int // of deltas together
+	stateSize  int  // of state
+	deltasSize int  // of deltas together
+	needsFull  bool // deltas are missing: later ones count for nothing before a full state
 
 	info    Info
 	labels  map[string]string
@@ -193,7 +194,7 @@ func (w *walker) isComplete() bool { return w.full && w.summary != nil && w.reac
 // gap forgets deltas: the state that they are of is missing.
 func (w *walker) gap() {
 	if !w.full {
-		w.deltas, w.deltasSize = nil, 0
+		w.deltas, w.deltasSize, w.needsFull = nil, 0, true
 	}
 }
 

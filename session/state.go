@@ -54,7 +54,7 @@ func (s *Session) restore(m *winnow.Manager) {
 	if len(s.at.state) == 0 || m.Restore(s.at.state) != nil {
 		s.at.state = nil
 	}
-	s.at.deltas, s.at.stateSize, s.at.deltasSize = nil, len(s.at.state), 2*leastDeltas // the next state is a full one
+	s.at.deltas, s.at.stateSize, s.at.deltasSize, s.at.needsFull = nil, len(s.at.state), 0, true
 }
 
 // forget drops the manager: it has moved on, and the log has not. The next one begins where the log is.
@@ -105,7 +105,7 @@ func (s *Session) stateEntries(full bool, before []*Entry) ([]*Entry, error) {
 	for _, delta := range s.journal {
 		size += len(delta)
 	}
-	if full || size > max(leastDeltas, fullEvery*s.at.stateSize) {
+	if full || s.at.needsFull || size > max(leastDeltas, fullEvery*s.at.stateSize) {
 		e, err := s.fullState(before)
 		return []*Entry{e}, err
 	}
@@ -137,5 +137,5 @@ func (s *Session) takeState(e *Entry) {
 		return
 	}
 	s.at.state, _ = bytesOfJSON(e.Full.State)
-	s.at.deltas, s.at.stateSize, s.at.deltasSize = nil, len(s.at.state), 0
+	s.at.deltas, s.at.stateSize, s.at.deltasSize, s.at.needsFull = nil, len(s.at.state), 0, false
 }

@@ -94,6 +94,9 @@ func New(backend Backend, opts *Options) *Store {
 	return s
 }
 
+// Backend returns what the store keeps its logs in.
+func (s *Store) Backend() Backend { return s.backend }
+
 // Open takes the turn of a session, for which it waits, and returns it as it was left. There need not be one yet: it
 // is made by the first entry. When ctx ends first the error is a [*BusyError].
 func (s *Store) Open(ctx context.Context, key string) (*Session, error) {

@@ -110,14 +110,7 @@ func (r root) IsLinked(f File, name string) bool {
 
 type file struct{ *os.File }
 
-func (f *file) Size() (int64, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return 0, err
-	}
-	return info.Size(), nil
-}
-
+func (f *file) Size() (int64, error)   { return sizeOf(f.File) }
 func (f *file) Sync() error            { return syncData(f.File) }
 func (f *file) Lock() error            { return lock(f.File) }
 func (f *file) TryLock() (bool, error) { return tryLock(f.File) }

@@ -1,0 +1,225 @@
+package session_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/session"
+)
+
+// Each benchmark of the store has the limit of the machine beside it, measured in the same run.
+
+var benchLarge = flag.Bool("bench.large", false, "benchmarks with logs of 1 GB")
+
+// twoKB is a result of 2 KB, as tools give them.
+func twoKB(n int) winnow.Message {
+	text := strings.Repeat("internal/store/append.go:118: the batch is written in one call\n", 30)
+	return session.Result(fmt.Sprint("call_", n), "grep", text)
+}
+
+func benchStore(b testing.TB, d session.Durability) *session.Store {
+	store, err := session.OpenDirectory(b.TempDir(), &session.Options{Durability: d})
+	require.NoError(b, err)
+	return store
+}
+
+func BenchmarkAppend(b *testing.B) {
+	ctx := context.Background()
+	for name, d := range map[string]session.Durability{"OS": session.OS, "Sync": session.Sync} {
+		b.Run(name, func(b *testing.B) {
+			s, err := benchStore(b, d).Open(ctx, "k")
+			require.NoError(b, err)
+			m := twoKB(1)
+			require.NoError(b, s.Append(ctx, m))
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := s.Append(ctx, m); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	b.Run("limit/marshal", func(b *testing.B) {
+		m := twoKB(1)
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := json.Marshal(&m); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	for name, sync := range map[string]bool{"write": false, "write and fdatasync": true} {
+		b.Run("limit/"+name, func(b *testing.B) {
+			f, err := os.OpenFile(filepath.Join(b.TempDir(), "f"), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+			require.NoError(b, err)
+			line := make([]byte, 2200)
+			for b.Loop() {
+				writeLine(b, f, line, sync)
+			}
+		})
+	}
+}
+
+func writeLine(b *testing.B, f *os.File, line []byte, sync bool) {
+	if _, err := f.Write(line); err != nil {
+		b.Fatal(err)
+	}
+	if sync {
+		if err := syscall.Fdatasync(int(f.Fd())); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkParallel appends to 64 sessions at the same time.
+func BenchmarkParallel(b *testing.B) {
+	ctx := context.Background()
+	const sessions = 64
+	b.Run("Sync", func(b *testing.B) {
+		store := benchStore(b, session.Sync)
+		var n atomic.Int64
+		b.SetParallelism(sessions / 4)
+		b.RunParallel(func(pb *testing.PB) {
+			s, err := store.Open(ctx, fmt.Sprint("k", n.Add(1)))
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			defer s.Close()
+			for m := twoKB(1); pb.Next(); {
+				if err := s.Append(ctx, m); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	})
+	b.Run("limit/write and fdatasync", func(b *testing.B) {
+		dir := b.TempDir()
+		var n atomic.Int64
+		b.SetParallelism(sessions / 4)
+		b.RunParallel(func(pb *testing.PB) {
+			f, err := os.OpenFile(filepath.Join(dir, fmt.Sprint(n.Add(1))), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			defer f.Close()
+			for line := make([]byte, 2200); pb.Next(); {
+				writeLine(b, f, line, true)
+			}
+		})
+	})
+}
+
+// largeLog returns a store with a session whose log has so many bytes, of which active are in use.
+func largeLog(b testing.TB, size, active int) *session.Store {
+	ctx := context.Background()
+	store := benchStore(b, session.OS)
+	s, err := store.Open(ctx, "k")
+	require.NoError(b, err)
+	batch := make([]winnow.Message, 100)
+	const line = 2200
+	for written := 0; written < size; written += len(batch) * line {
+		for i := range batch {
+			batch[i] = twoKB(i)
+		}
+		require.NoError(b, s.Append(ctx, batch...))
+		if n := len(s.View().History); n > 10_000 || n > active/line && written+len(batch)*line >= size {
+			require.NoError(b, session.CompactTo(ctx, s, active/line))
+		}
+	}
+	require.NoError(b, s.Close())
+	return store
+}
+
+func BenchmarkOpen(b *testing.B) {
+	ctx := context.Background()
+	sizes := []struct {
+		name         string
+		size, active int
+	}{{"200KB", 200 << 10, 200 << 10}, {"1MB of 1MB", 1 << 20, 1 << 20}, {"1MB of 100MB", 100 << 20, 1 << 20}}
+	if *benchLarge {
+		sizes = append(sizes, struct {
+			name         string
+			size, active int
+		}{"1MB of 1GB", 1 << 30, 1 << 20})
+	}
+	for _, n := range sizes {
+		b.Run(n.name, func(b *testing.B) {
+			store := largeLog(b, n.size, n.active)
+			b.ReportAllocs()
+			for b.Loop() {
+				s, err := store.Open(ctx, "k")
+				if err != nil {
+					b.Fatal(err)
+				}
+				s.Close()
+			}
+		})
+	}
+	b.Run("limit/decode 1MB", func(b *testing.B) {
+		var text bytes.Buffer
+		for i := range (1 << 20) / 2200 {
+			m := twoKB(i)
+			require.NoError(b, winnow.WriteMessages(&text, []winnow.Message{m}))
+		}
+		b.SetBytes(int64(text.Len()))
+		b.ReportAllocs()
+		for b.Loop() {
+			for line := range bytes.Lines(text.Bytes()) {
+				var m winnow.Message
+				if err := json.Unmarshal(line, &m); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	})
+}
+
+func BenchmarkVerify(b *testing.B) {
+	ctx := context.Background()
+	size := 100 << 20
+	if *benchLarge {
+		size = 1 << 30
+	}
+	store := largeLog(b, size, 1<<20)
+	b.Run("verify", func(b *testing.B) {
+		for b.Loop() {
+			r, err := store.Verify(ctx, "k")
+			if err != nil || len(r.Damage) > 0 {
+				b.Fatal(err, r.Damage)
+			}
+			b.SetBytes(r.Bytes)
+		}
+	})
+	b.Run("scan with decode", func(b *testing.B) {
+		b.SetBytes(int64(size))
+		for b.Loop() {
+			if err := store.Entries(ctx, "k", func(*session.Entry) error { return nil }); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("limit/crc", func(b *testing.B) {
+		data := make([]byte, 1<<20)
+		table := crc32.MakeTable(crc32.Castagnoli)
+		b.SetBytes(int64(len(data)))
+		for b.Loop() {
+			crc32.Checksum(data, table)
+		}
+	})
+}
