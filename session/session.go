@@ -187,14 +187,14 @@ func (s *Session) encode(entries []*Entry) ([]byte, error) {
 		x.lines = append(x.lines, '\n')
 	}
 	now := s.store.opts.Now()
-	c := cursor{seq: s.at.seq, previous: s.at.newest.offset, leaf: s.at.leaf.id, leafAt: s.at.leaf.offset, isEmpty: s.at.size == 0}
+	c := cursor{seq: s.at.seq, previous: s.at.newest.offset, leaf: s.at.leaf.id, leafAt: s.at.leaf.offset, isEmpty: s.hasNoEntry()}
 	if s.at.newest.next != s.at.size { // damage lies between
 		c.previous = -1
 	}
 	if c.isEmpty {
 		header := s.newHeader()
 		header.Time = now
-		c.place(header, int64(len(x.lines)))
+		c.place(header, s.at.size+int64(len(x.lines)))
 		if err := x.append(header); err != nil {
 			return nil, err
 		}
@@ -216,6 +216,9 @@ func (s *Session) encode(entries []*Entry) ([]byte, error) {
 	return x.lines, nil
 }
 
+// hasNoEntry says that the log needs a header: it is new, or nothing of it can be read.
+func (s *Session) hasNoEntry() bool { return s.at.leaf.id == "" && !s.beside }
+
 func (s *Session) newHeader() *Entry {
 	return &Entry{Type: TypeSession, Format: formatVersion, Key: s.key, From: s.at.from}
 }
@@ -226,7 +229,7 @@ type cursor struct {
 	previous int64  // offset of the last line
 	leaf     string // entry
 	leafAt   int64
-	isEmpty  bool // the log has no line
+	isEmpty  bool // the log has no header
 }
 
 // place gives e, which will lie at offset, its place in the tree.
@@ -256,8 +259,9 @@ func (c *cursor) place(e *Entry, offset int64) {
 
 // advance makes entries, which were written, part of what is known.
 func (s *Session) advance(entries []*Entry) {
-	if s.at.size == 0 {
+	if s.hasNoEntry() {
 		s.at.counts.add(s.at.header)
+		s.at.leaf = line{head: head{id: s.at.header.ID, seq: s.at.header.Seq, kind: TypeSession}, offset: s.at.header.offset}
 	}
 	for _, e := range entries {
 		s.at.counts.add(e)

@@ -1,0 +1,86 @@
+package session_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/session"
+)
+
+// ask stands for the host's call of its model.
+func ask(_ context.Context, messages []winnow.Message) (winnow.Message, error) {
+	text := fmt.Sprintf("That was message %d.", len(messages))
+	return winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{{Text: text}}}, nil
+}
+
+func reply(ctx context.Context, store *session.Store, key, text string) (string, error) {
+	s, err := store.Open(ctx, key) // waits for its turn
+	if err != nil {
+		return "", err
+	}
+	defer s.Close()
+	if err := s.Append(ctx, session.User(text)); err != nil { // on disk when it returns
+		return "", err
+	}
+	answer, err := s.Do(ctx, ask) // prepare, write down, call, recover, append
+	return answer.Text(), err
+}
+
+func Example() {
+	store := session.NewMemory(nil) // or OpenDirectory
+	for _, text := range []string{"Hello.", "And now?"} {
+		answer, err := reply(context.Background(), store, "telegram:42", text)
+		fmt.Println(answer, err)
+	}
+	// Output:
+	// That was message 1. <nil>
+	// That was message 3. <nil>
+}
+
+func ExampleSession_Interrupted() {
+	ctx := context.Background()
+	store := session.NewMemory(nil)
+	s, err := store.Open(ctx, "k")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer s.Close()
+	call := winnow.Part{Kind: winnow.KindToolCall, ID: "call_1", Name: "deploy"}
+	err = s.Append(ctx, session.User("Deploy it."), winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{call}})
+	fmt.Println(err)
+	// The program is killed while the tool runs, and started again.
+	fmt.Println(s.Interrupted().Calls[0].Name)
+	fmt.Println(s.Abandon(ctx)) // a result that says so; the model decides
+	fmt.Println(s.Interrupted().Unanswered)
+	// Output:
+	// <nil>
+	// deploy
+	// <nil>
+	// true
+}
+
+func ExampleSession_Rewind() {
+	ctx := context.Background()
+	store := session.NewMemory(nil)
+	s, err := store.Open(ctx, "k")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer s.Close()
+	must := func(err error) {
+		if err != nil {
+			fmt.Println(err)
+		}
+	}
+	must(s.Append(ctx, session.User("Name a colour.")))
+	question := s.Leaf()
+	must(s.Append(ctx, answer("Red.")))
+	must(s.Rewind(ctx, question)) // the first answer stays in the log, on a branch of its own
+	must(s.Append(ctx, answer("Blue.")))
+	fmt.Println(texts(s.View()))
+	// Output:
+	// [Name a colour. Blue.]
+}

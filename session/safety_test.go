@@ -1,0 +1,324 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/sessiontest"
+)
+
+// written makes a store with a session and returns the directory of the session and its log.
+func written(t *testing.T) (store *session.Store, dir, log string) {
+	root := t.TempDir()
+	store, err := session.OpenDirectory(root, nil)
+	require.NoError(t, err)
+	s := open(t, store, "k")
+	require.NoError(t, s.Append(context.Background(), session.User("one"), answer("two")))
+	require.NoError(t, s.Close())
+	logs, err := filepath.Glob(filepath.Join(root, "s", "*", "k-k", "*.jsonl"))
+	require.NoError(t, err)
+	require.Len(t, logs, 1)
+	return store, filepath.Dir(logs[0]), logs[0]
+}
+
+func TestNothingIsReadableByOthers(t *testing.T) {
+	root := t.TempDir()
+	store, err := session.OpenDirectory(root, nil)
+	require.NoError(t, err)
+	for i, key := range sessiontest.Keys() {
+		s := open(t, store, key)
+		require.NoError(t, s.Append(context.Background(), session.User("x")))
+		if i%2 == 0 {
+			require.NoError(t, s.Reset(context.Background(), "", nil))
+		}
+		require.NoError(t, s.Close())
+	}
+	files := 0
+	require.NoError(t, filepath.WalkDir(root, func(name string, e fs.DirEntry, err error) error {
+		require.NoError(t, err)
+		info, err := e.Info()
+		require.NoError(t, err)
+		files++
+		if name != root {
+			assert.Zero(t, info.Mode().Perm()&0o077, name)
+		}
+		if !e.IsDir() {
+			assert.Zero(t, info.Mode().Perm()&0o111, name)
+		}
+		return nil
+	}))
+	assert.Greater(t, files, 3*len(sessiontest.Keys()))
+}
+
+// TestNamesOnAFileSystemThatIgnoresCase looks at the names that keys get: they differ in more than case and form.
+func TestNamesOnAFileSystemThatIgnoresCase(t *testing.T) {
+	root := t.TempDir()
+	store, err := session.OpenDirectory(root, nil)
+	require.NoError(t, err)
+	for _, key := range sessiontest.Keys() {
+		s := open(t, store, key)
+		require.NoError(t, s.Append(context.Background(), session.User("x")))
+		require.NoError(t, s.Close())
+	}
+	dirs, err := filepath.Glob(filepath.Join(root, "s", "*", "*"))
+	require.NoError(t, err)
+	seen := map[string]bool{}
+	for _, dir := range dirs {
+		name := filepath.Base(dir)
+		assert.Less(t, len(name), 130)
+		assert.Equal(t, name, strings.ToLower(name))
+		assert.Equal(t, -1, strings.IndexFunc(name, func(r rune) bool { return r > '~' || strings.ContainsRune(`<>:"/\|?* .`, r) }), name)
+		assert.False(t, seen[name], name)
+		seen[name] = true
+	}
+	assert.Len(t, seen, len(sessiontest.Keys()))
+}
+
+func TestLinksAreRefused(t *testing.T) {
+	ctx := context.Background()
+	outside := filepath.Join(t.TempDir(), "outside")
+	require.NoError(t, os.WriteFile(outside, []byte("secret\n"), 0o600))
+	newer := "29991231-000000-000-00000000.jsonl"
+	for name, plant := range map[string]func(t *testing.T, dir, log string){
+		"a newer log": func(t *testing.T, dir, _ string) { require.NoError(t, os.Symlink(outside, filepath.Join(dir, newer))) },
+		"a newer log, relative": func(t *testing.T, dir, log string) {
+			require.NoError(t, os.Symlink(filepath.Base(log), filepath.Join(dir, newer)))
+		},
+		"the lock of the log": func(t *testing.T, dir, _ string) {
+			require.NoError(t, os.Remove(filepath.Join(dir, "log.lock")))
+			require.NoError(t, os.Symlink(outside, filepath.Join(dir, "log.lock")))
+		},
+		"the lock of the turn": func(t *testing.T, dir, _ string) {
+			require.NoError(t, os.Remove(filepath.Join(dir, "turn.lock")))
+			require.NoError(t, os.Symlink(outside, filepath.Join(dir, "turn.lock")))
+		},
+		"the directory": func(t *testing.T, dir, _ string) {
+			require.NoError(t, os.Rename(dir, dir+"-moved"))
+			require.NoError(t, os.Symlink(filepath.Base(dir)+"-moved", dir))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store, dir, log := written(t)
+			plant(t, dir, log)
+			s, err := store.Open(ctx, "k")
+			if err == nil {
+				s.Close()
+			}
+			require.Error(t, err)
+			text, err := os.ReadFile(outside)
+			require.NoError(t, err)
+			assert.Equal(t, "secret\n", string(text))
+		})
+	}
+}
+
+func TestDirectoriesOfOthersAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "thesis.tex"), nil, 0o600))
+	_, err := session.OpenDirectory(dir, nil)
+	require.ErrorIs(t, err, session.ErrFormat)
+
+	dir = t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "winnow.json"), []byte(`{"format":2}`), 0o600))
+	_, err = session.OpenDirectory(dir, nil)
+	require.ErrorIs(t, err, session.ErrFormat)
+
+	store, _, log := written(t)
+	text, err := os.ReadFile(log)
+	require.NoError(t, err)
+	s := open(t, store, "other")
+	require.NoError(t, s.Append(context.Background(), session.User("x")))
+	require.NoError(t, s.Close())
+	logs, err := filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(filepath.Dir(log))), "*", "k-other", "*.jsonl"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(logs[0], text, 0o600)) // the log of another key
+	_, err = store.Open(context.Background(), "other")
+	require.ErrorIs(t, err, session.ErrFormat)
+}
+
+// TestWriterWithoutLocks appends to the log with an editor, or echo, between two appends. Nothing of it is overwritten.
+func TestWriterWithoutLocks(t *testing.T) {
+	ctx := context.Background()
+	for name, tt := range map[string]struct {
+		text     string
+		conflict bool
+	}{
+		"a title":                     {`{"seq":100,"id":"x1","type":"info","info":{"title":"by hand"}}` + "\n", false},
+		"a title without its newline": {`{"seq":100,"id":"x1","type":"info","info":{"title":"by hand"}}`, false},
+		"something that is no entry":  {"hello\n", false},
+		"half a line":                 {`{"seq":100,"id":"x1","ty`, false},
+		"a message on the branch":     {`{"seq":100,"id":"x1","parentId":"e3","type":"message","message":{"role":"user","parts":[{"text":"by hand"}]}}` + "\n", true},
+		"another leaf":                {`{"seq":100,"id":"x1","type":"leaf","target":"e2","at":0}` + "\n", true},
+		"a line with an old seq":      {`{"seq":1,"id":"x1","type":"info"}` + "\n", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store, _, log := written(t)
+			s := open(t, store, "k")
+			f, err := os.OpenFile(log, os.O_WRONLY|os.O_APPEND, 0)
+			require.NoError(t, err)
+			_, err = f.WriteString(tt.text)
+			require.NoError(t, err)
+			require.NoError(t, f.Close())
+			before, err := os.ReadFile(log)
+			require.NoError(t, err)
+
+			err = s.Append(ctx, session.User("three"))
+			if tt.conflict {
+				require.ErrorIs(t, err, session.ErrConflict)
+			} else {
+				require.NoError(t, err)
+				require.NoError(t, s.Append(ctx, answer("four")))
+			}
+			require.NoError(t, s.Close())
+			after, err := os.ReadFile(log)
+			require.NoError(t, err)
+			assert.Equal(t, string(before), string(after[:len(before)]))
+			s = open(t, store, "k")
+			if !tt.conflict {
+				assert.Equal(t, []string{"one", "two", "three", "four"}, texts(s.View()))
+			}
+			require.NoError(t, s.Append(ctx, session.User("five")))
+			require.NoError(t, s.Close())
+		})
+	}
+}
+
+// TestDeleteAgainstAppendAgainstOpen has many delete, open and append to one session. Whoever is told that an entry
+// is stored finds it, unless there was a deletion; nobody writes to what is gone.
+func TestDeleteAgainstAppendAgainstOpen(t *testing.T) {
+	ctx := context.Background()
+	store, err := session.OpenDirectory(t.TempDir(), &session.Options{Durability: session.OS})
+	require.NoError(t, err)
+	var wg sync.WaitGroup
+	var deleted, appended atomic.Int64
+	for g := range 8 {
+		wg.Go(func() {
+			for n := range 40 {
+				if g == 0 {
+					time.Sleep(2 * time.Millisecond)
+					assert.NoError(t, store.Delete(ctx, "k"))
+					continue
+				}
+				s, err := store.Open(ctx, "k")
+				if !assert.NoError(t, err) {
+					return
+				}
+				for i := range 3 {
+					err := s.Append(ctx, session.User(fmt.Sprint(g, n, i)))
+					if errors.Is(err, session.ErrDeleted) {
+						deleted.Add(1)
+						break
+					}
+					appended.Add(1)
+					assert.NoError(t, err)
+				}
+				assert.NoError(t, s.Close())
+			}
+		})
+	}
+	wg.Wait()
+	require.NoError(t, store.Delete(ctx, "k"))
+	_, err = store.Read(ctx, "k")
+	require.ErrorIs(t, err, session.ErrNotFound)
+	require.Positive(t, deleted.Load())
+	t.Log(appended.Load(), "appends,", deleted.Load(), "told that the session is gone")
+}
+
+func TestClosedSessionsTakeNothing(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("descriptors are counted in /proc")
+	}
+	ctx := context.Background()
+	store, err := session.OpenDirectory(t.TempDir(), &session.Options{Durability: session.OS})
+	require.NoError(t, err)
+	count := func() (descriptors int, heap uint64) {
+		fds, err := os.ReadDir("/proc/self/fd")
+		require.NoError(t, err)
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return len(fds), m.HeapAlloc
+	}
+	use := func(n int) {
+		for i := range n {
+			s := open(t, store, fmt.Sprint("k", i))
+			require.NoError(t, s.Append(ctx, session.User("x")))
+			require.NoError(t, s.Close())
+		}
+	}
+	use(10)
+	descriptors, heap := count()
+	use(500)
+	after, heapAfter := count()
+	assert.InDelta(t, descriptors, after, 3) // other tests may have some
+	t.Logf("500 closed sessions: %d descriptors, %d bytes each", after-descriptors, (int64(heapAfter)-int64(heap))/500)
+}
+
+// FuzzLines reads any bytes as a log: nothing panics, lines are in order, and what counts is in the text.
+func FuzzLines(f *testing.F) {
+	store := session.NewMemory(nil)
+	s, err := store.Open(context.Background(), "k")
+	if err != nil {
+		f.Fatal(err)
+	}
+	if err := s.Append(context.Background(), session.User("x"), answer("y")); err != nil {
+		f.Fatal(err)
+	}
+	log, err := store.Backend().Log(context.Background(), "k", false)
+	if err != nil {
+		f.Fatal(err)
+	}
+	size, _ := log.Size()
+	text := make([]byte, size)
+	log.ReadAt(text, 0)
+	f.Add(text)
+	f.Add(text[:len(text)-20])
+	f.Add(append([]byte("\xef\xbb\xbf\x00\x00{\"seq\":"), text...))
+	f.Add(slices.Concat(text, text))
+	f.Add([]byte(strings.Repeat(`{"seq":`, 1000)))
+	f.Add([]byte(strings.Repeat(`,"crc":"00000000"}`, 1000)))
+	f.Add([]byte(`{"seq":1,"id":"e1","type":"session","format":1,"key":"k"}` + "\n" + `{"seq":2,"id":"e2","parentId":"e2","type":"message"}` + "\n" +
+		`{"seq":3,"id":"e3","type":"leaf","target":"e9","at":99999999}` + "\n" + `{"seq":4,"id":"e4","parentId":"e1","type":"compaction","firstKept":{"id":"e7","at":-5},"keep":[{"id":"e1","at":1}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		lines, _, err := session.CountedLines(data)
+		require.NoError(t, err)
+		for _, line := range lines {
+			require.True(t, strings.Contains(string(data), line))
+		}
+		backend := session.NewMemory(nil).Backend()
+		log, err := backend.Next(context.Background(), "k", data)
+		require.NoError(t, err)
+		require.NoError(t, log.Close())
+		store := session.New(backend, nil)
+		if _, err := store.Read(context.Background(), "k"); err != nil {
+			require.ErrorIs(t, err, session.ErrFormat)
+			return
+		}
+		s, err := store.Open(context.Background(), "k")
+		require.NoError(t, err)
+		require.NoError(t, s.Append(context.Background(), session.User("goes on")))
+		want := s.View()
+		v, err := store.Read(context.Background(), "k")
+		require.NoError(t, err)
+		require.Equal(t, len(want.History), len(v.History))
+		require.NotEmpty(t, v.History)
+		require.Equal(t, winnow.RoleUser, v.History[len(v.History)-1].Role)
+	})
+}
