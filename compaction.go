@@ -205,8 +205,11 @@ func (d *draft) summaryFrame() int {
 
 // hasNews says that a compaction of s has more than so many tokens to summarize that no summary holds. What a
 // digest stands for is news to a model, and so is a summary that is longer than one may be, as behind a change to
-// a smaller window.
+// a smaller window. Where nothing stands behind a summary, as after an undo, there is no place that it could end at.
 func (d *draft) hasNews(s *span, least int) bool {
+	if s.cut == len(d.view.plain) {
+		return false
+	}
 	_, isDigest := d.manager.opts.Summarizer.(digester) // which would write the same again
 	return s.removed-s.summary > least || s.summary > 0 && (len(d.behind) > 0 && !isDigest || d.summaryIsTooLong(s))
 }

@@ -3,6 +3,8 @@ package hosts
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"hash/maphash"
 	"reflect"
 	"regexp"
 	"slices"
@@ -100,8 +102,15 @@ func newestRequest(h []winnow.Message) int {
 	return -1
 }
 
+// isBlankPart says that there is nothing in p: no provider takes it.
 func isBlankPart(p winnow.Part) bool {
-	return p.Kind == winnow.KindText && strings.TrimSpace(p.Text) == ""
+	switch p.Kind {
+	case winnow.KindText:
+		return strings.TrimSpace(p.Text) == ""
+	case winnow.KindThinking:
+		return p.Text == "" && p.Signature == ""
+	}
+	return false
 }
 
 // checkVerbatim: the newest user request, the pins and the system messages are there, once and as they were.
@@ -157,7 +166,7 @@ func (w *world) checkOwn(in, out []winnow.Message) {
 
 // checkSum: the edits add up to what the request differs by.
 func (w *world) checkSum(in []winnow.Message, r *winnow.Request) {
-	if w.options.Estimator != 0 || slices.ContainsFunc(r.Messages, func(m winnow.Message) bool { return m.Summary }) {
+	if w.options.Estimator != 0 || w.damaged || slices.ContainsFunc(r.Messages, func(m winnow.Message) bool { return m.Summary }) {
 		return // repairs are counted by characters
 	}
 	n, nothing := w.estimate(in), 0
@@ -348,7 +357,7 @@ func (w *world) checkSame(promise string, want, got *winnow.Request, wantErr, go
 		return
 	}
 	if a, b := want.Compaction, got.Compaction; !reflect.DeepEqual(a, b) {
-		w.fail(promise, "compactions differ\nwant %+v\ngot  %+v", a, b)
+		w.fail(promise, "compactions differ\nwant %s\ngot  %s", showCompaction(a), showCompaction(b))
 	}
 	for _, pair := range [][2][]winnow.Message{{want.Messages, got.Messages}, {want.History, got.History}} {
 		a, b := wireForms(pair[0]), wireForms(pair[1])
@@ -371,6 +380,16 @@ func (w *world) checkSame(promise string, want, got *winnow.Request, wantErr, go
 	if !reflect.DeepEqual(x, y) {
 		w.fail(promise, "requests differ\nwant %+v\ngot  %+v", x, y)
 	}
+}
+
+// showCompaction is a compaction in a line, with the end of its summary.
+func showCompaction(c *winnow.Compaction) string {
+	if c == nil {
+		return "none"
+	}
+	short := *c
+	short.Summary = fmt.Sprintf("%d bytes, %x", len(c.Summary), maphash.String(seed, c.Summary))
+	return fmt.Sprintf("%+v", short)
 }
 
 // checkSnapshot: the state does not grow for ever.

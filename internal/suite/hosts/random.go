@@ -10,7 +10,7 @@ func Random(seed uint64) Script {
 	g := &writer{rand.New(rand.NewPCG(seed, 0x686f737473))}
 	s := Script{Setting: g.setting()}
 	window := s.Setting.Window
-	for range 4 + g.IntN(26) {
+	for range 3 + g.IntN(16) {
 		s.Steps = append(s.Steps, g.scene(window)...)
 	}
 	return s
@@ -24,7 +24,7 @@ func one[T any](g *writer, of ...T) T { return of[g.IntN(len(of))] }
 
 // setting is a plain host in one of three conversations; the others are odd.
 func (g *writer) setting() Setting {
-	s := Setting{Window: one(g, 1_500, 2_500, 4_000, 4_000, 8_000, 20_000)}
+	s := Setting{Window: one(g, 1_000, 1_500, 2_500, 2_500, 4_000, 4_000, 8_000)}
 	s.Host = one(g, "", "", "copies", "drops", "rebuilds", "keeps", "reuses")
 	if g.chance(33) {
 		return s
@@ -173,7 +173,7 @@ func (g *writer) world(window int, add func(Step)) {
 		add(Step{Do: "limit"})
 	case n < 70:
 		add(Step{Do: "weather", As: one(g, "", "", "outage", "rate", "auth", "opaque", "once", "once")})
-	case n < 71:
+	case n == 70 && g.chance(20):
 		add(Step{Do: "gc"})
 	default:
 		add(Step{Do: "mood", As: one(g, "", "", "", "fails", "fails first", "hangs", "hangs for ever", "cut", "blank", "huge", "short", "panics", "echoes", "forged", "forged", "bytes")})
