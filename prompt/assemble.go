@@ -1,19 +1,15 @@
 package prompt
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
 	"slices"
-	"strings"
 )
 
-// Assemble makes the system prompt: the sections in their order, the tools, the skills, and last the files, which change
-// most often. It is a pure function: equal input gives equal bytes, whatever the order of files, skills and tools.
-// What is volatile is not in it; see [Assembly.Changes].
+// Assemble makes the system prompt: the sections in their order, the tools, the skills, and last the files, which
+// change most often. It is a pure function: equal input gives equal bytes, whatever the order of files, skills and
+// tools. What is volatile is not in it; see [Assembly.Changes].
 //
-// Required sections are whole, or the error is a [*TooLargeError]. What is left of the budget is shared among all others
-// by priority; what gets less than it needs is cut, and Cuts names it.
+// Required sections are whole, or the error is a [*TooLargeError]. What is left of the budget is shared among all
+// others by priority; what gets less than it needs is cut, and Cuts names it.
 func Assemble(in Input, opts *Options) (*Assembly, error) {
 	o := opts.withDefaults()
 	if in.Mode == "" {
@@ -224,7 +220,8 @@ const leastTokens = 16
 // shape makes the text of a piece for its limit.
 func (a *assembler) shape(p *piece) {
 	if k := a.known[p.key()]; k != nil && p.isShapedAs(k) && !(a.HeadTail && p.Kind == PartFile) {
-		p.Text, p.Chars, p.Tokens, p.Fingerprint, p.Cut, p.cut, p.out = k.Text, k.Chars, k.Tokens, k.Fingerprint, k.Cut, k.cut, k.out
+		p.Text, p.Chars, p.Tokens, p.Fingerprint = k.Text, k.Chars, k.Tokens, k.Fingerprint
+		p.Cut, p.cut, p.out = k.Cut, k.cut, k.out
 		return
 	}
 	p.asked, p.refused = p.limit, p.out
@@ -276,7 +273,8 @@ func (a *assembler) measure(p *piece) {
 	p.Fingerprint = fingerprint(p.Text)
 }
 
-// keepWithin holds the text to the budget where estimates of parts did not add up: the largest file or list is cut again.
+// keepWithin holds the text to the budget where estimates of parts did not add up: the largest file or list is cut
+// again.
 func (a *assembler) keepWithin() {
 	for range 64 {
 		over := -a.MaxTokens
@@ -301,90 +299,6 @@ func (a *assembler) keepWithin() {
 		largest.reason = reasonToken
 		a.shape(largest)
 	}
-}
-
-// fingerprint is a short name for a text. 64 bits of SHA-256 are enough to tell that it changed.
-func fingerprint(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return hex.EncodeToString(sum[:8])
-}
-
-// join makes the text of what the pieces hold, and its blocks.
-func (a *assembler) join() {
-	n := 0
-	for _, p := range a.pieces {
-		n += len(p.prefix) + len(p.Text)
-	}
-	var b strings.Builder
-	b.Grow(n)
-	files := -1
-	out := a.out
-	out.Parts = make([]Part, 0, len(a.pieces))
-	for _, p := range a.pieces {
-		if p.cut != nil {
-			out.Cuts = append(out.Cuts, *p.cut)
-		}
-		if p.Volatile || p.out {
-			continue
-		}
-		if p.Kind == PartContext {
-			files = b.Len()
-		}
-		p.Start = b.Len()
-		prefix := p.prefix
-		if b.Len() == 0 {
-			prefix = strings.TrimLeft(prefix, "\n")
-		}
-		b.WriteString(prefix)
-		b.WriteString(p.Text)
-		p.Heading = len(prefix)
-		p.End = b.Len()
-		out.TextTokens = add(out.TextTokens, p.Tokens)
-		out.Parts = append(out.Parts, p.Part)
-	}
-	for _, p := range a.pieces {
-		if p.Volatile && !p.out {
-			out.Parts = append(out.Parts, p.Part)
-		}
-	}
-	out.Text, out.pieces = b.String(), a.pieces
-	switch {
-	case out.Text == "":
-	case files > 0:
-		out.Blocks = []string{out.Text[:files], out.Text[files:]}
-	default:
-		out.Blocks = []string{out.Text}
-	}
-}
-
-// warn says what a host should know.
-func (a *assembler) warn() {
-	out := a.out
-	for i := range out.Cuts {
-		c := &out.Cuts[i]
-		out.Warnings = append(out.Warnings, fmt.Sprintf("%s: %d of %d characters are shown: %s", cleanName(c.Name), c.Kept, c.Chars, c.Reason))
-	}
-	for i := range a.in.Files {
-		if f := &a.in.Files[i]; f.Problem != "" {
-			out.Warnings = append(out.Warnings, cleanName(f.Name)+": "+f.Problem)
-		}
-	}
-	if a.Window > 0 && out.ToolTokens > a.Window/toolShare {
-		out.Warnings = append(out.Warnings, fmt.Sprintf("the schemas of %d tools take %d tokens, more than a fifth of the window", len(out.Tools), out.ToolTokens))
-	}
-	out.Tokens = add(out.TextTokens, out.ToolTokens)
-	out.Fingerprint = out.fingerprint()
-}
-
-// fingerprint is that of text and tools: what a provider's cache begins with.
-func (a *Assembly) fingerprint() string {
-	var b strings.Builder
-	for i := range a.Parts {
-		if !a.Parts[i].Volatile {
-			b.WriteString(a.Parts[i].Fingerprint + a.Parts[i].Path + "\n")
-		}
-	}
-	return fingerprint(b.String() + a.toolPrint)
 }
 
 // clone returns lists of its own: the host may go on with its own.

@@ -103,13 +103,3 @@ func (a *Assembly) Message() winnow.Message {
 	}
 	return m
 }
-
-// part returns the part of a name and a kind, or nil.
-func (a *Assembly) part(kind PartKind, name string) *Part {
-	for i := range a.Parts {
-		if p := &a.Parts[i]; p.Kind == kind && p.Name == name {
-			return p
-		}
-	}
-	return nil
-}

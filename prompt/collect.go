@@ -44,7 +44,8 @@ func (a *assembler) addSection(s *Section) {
 
 func (a *assembler) addTools() {
 	l := newToolList(a.in.Tools, a.OnDemand, a.count)
-	a.add(&piece{Part: Part{Name: nameTooling, Kind: PartTools}, raw: l.full(), prefix: blank, most: unlimited, list: l.within})
+	part := Part{Name: nameTooling, Kind: PartTools}
+	a.add(&piece{Part: part, raw: l.full(), prefix: blank, most: unlimited, list: l.within})
 }
 
 func (a *assembler) addSkills() {
@@ -52,7 +53,8 @@ func (a *assembler) addSkills() {
 	if len(l.skills) == 0 {
 		return
 	}
-	a.add(&piece{Part: Part{Name: nameSkills, Kind: PartSkills}, raw: l.full(), prefix: blank, most: unlimited, list: l.within})
+	part := Part{Name: nameSkills, Kind: PartSkills}
+	a.add(&piece{Part: part, raw: l.full(), prefix: blank, most: unlimited, list: l.within})
 	a.out.SkillSizes = l.sizes()
 }
 
@@ -94,7 +96,8 @@ func (f *File) shown() string {
 }
 
 func compareFiles(a, b File) int {
-	return cmp.Or(cmp.Compare(fileRank(a.Name), fileRank(b.Name)), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Text, b.Text))
+	return cmp.Or(cmp.Compare(fileRank(a.Name), fileRank(b.Name)), cmp.Compare(a.Name, b.Name),
+		cmp.Compare(a.Path, b.Path), cmp.Compare(a.Text, b.Text))
 }
 
 // shareInOrder is the reference's budget of characters: each file takes what those before it left.

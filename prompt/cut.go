@@ -36,8 +36,8 @@ type cutText struct {
 	left []string // titles of the sections of which something is left out
 }
 
-// cut cuts a text of so many characters to a size, its notice included. name is what the notice calls it; from says how to read the rest.
-// A larger limit never keeps less.
+// cut cuts a text of so many characters to a size, its notice included. name is what the notice calls it; from says
+// how to read the rest. A larger limit never keeps less.
 func (c *cutter) cut(name, from, text string, chars int, limit size) cutText {
 	p := &plan{cutter: c, name: name, from: from, limit: limit, chunks: splitMarkdown(text, c.rules), chars: chars}
 	room := limit

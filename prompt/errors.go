@@ -18,7 +18,8 @@ type TooLargeError struct {
 
 // Error says which section it is and how much of it is too much.
 func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("prompt: the required section %q does not fit: %d %s, %d above the limit of %d", cleanName(e.Section), e.Need, e.Unit, e.Need-e.Limit, e.Limit)
+	return fmt.Sprintf("prompt: the required section %q does not fit: %d %s, %d above the limit of %d",
+		cleanName(e.Section), e.Need, e.Unit, e.Need-e.Limit, e.Limit)
 }
 
 // Unwrap returns ErrTooLarge.

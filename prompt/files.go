@@ -34,7 +34,9 @@ const (
 )
 
 // fileOrder is the reference's order of files.
-var fileOrder = []string{"AGENTS.md", "SOUL.md", "TOOLS.md", "IDENTITY.md", "USER.md", "HEARTBEAT.md", bootstrapFile, memoryFile, memoryFileLower}
+var fileOrder = []string{
+	"AGENTS.md", "SOUL.md", "TOOLS.md", "IDENTITY.md", "USER.md", "HEARTBEAT.md", bootstrapFile, memoryFile, memoryFileLower,
+}
 
 const (
 	bootstrapFile   = "BOOTSTRAP.md"

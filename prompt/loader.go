@@ -100,5 +100,6 @@ func (l *Loader) Rules() string {
 	if len(l.loaded) == 0 {
 		return ""
 	}
-	return "## Loaded skills and tools\n\nLoaded earlier in this conversation; load one again by its name before using it: " + strings.Join(l.loaded, ", ") + "."
+	return "## Loaded skills and tools\n\nLoaded earlier in this conversation; load one again by its name before using it: " +
+		strings.Join(l.loaded, ", ") + "."
 }

@@ -31,7 +31,8 @@ func sameSkills(a, b []Skill) bool {
 // sameTools compares with the tools as they were passed in.
 func (a *Assembly) sameTools(tools []Tool) bool {
 	return slices.EqualFunc(a.given.tools, tools, func(a, b Tool) bool {
-		return a.Name == b.Name && a.Summary == b.Summary && a.Description == b.Description && a.Always == b.Always && bytes.Equal(a.Schema, b.Schema)
+		return a.Name == b.Name && a.Summary == b.Summary && a.Description == b.Description && a.Always == b.Always &&
+			bytes.Equal(a.Schema, b.Schema)
 	})
 }
 
@@ -60,8 +61,9 @@ func sameEstimator(a, b winnow.Estimator) bool {
 // measuredTools says that p has the tools of a, measured as a measures them.
 func (p *Assembly) measuredTools(a *assembler) bool {
 	o := &p.options
-	return p.Mode == a.in.Mode && p.sameTools(a.out.given.tools) && o.OnDemand == a.OnDemand && o.Form == a.Form && o.ToolRatio == a.ToolRatio &&
-		maps.EqualFunc(o.Tools, a.Options.Tools, sameAllowed) && sameEstimator(p.given.estimator, a.out.given.estimator)
+	return p.Mode == a.in.Mode && p.sameTools(a.out.given.tools) && o.OnDemand == a.OnDemand && o.Form == a.Form &&
+		o.ToolRatio == a.ToolRatio && maps.EqualFunc(o.Tools, a.Options.Tools, sameAllowed) &&
+		sameEstimator(p.given.estimator, a.out.given.estimator)
 }
 
 func sameAllowed(a, b Allowed) bool { return slices.Equal(a, b) }

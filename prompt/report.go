@@ -202,7 +202,8 @@ func (r *Report) addParts(a *Assembly) {
 	r.SystemPrompt.NonContext = r.SystemPrompt.Chars - r.SystemPrompt.Context
 	for i := range a.Cuts { // files of which nothing is shown
 		c := &a.Cuts[i]
-		if c.Kind != PartFile || slices.ContainsFunc(r.Files, func(f FileReport) bool { return f.Name == c.Name && f.Path == c.Path }) {
+		isReported := func(f FileReport) bool { return f.Name == c.Name && f.Path == c.Path }
+		if c.Kind != PartFile || slices.ContainsFunc(r.Files, isReported) {
 			continue
 		}
 		f := FileReport{Name: c.Name, Path: c.Path, Missing: c.Missing, Truncated: !c.Missing}

@@ -50,11 +50,13 @@ func (r *Report) Detail() string {
 	lines = append(lines, r.largestSkills()...)
 	lines = append(lines, "")
 	lines = append(lines, r.toolLines()...)
-	lines = append(lines, topTools(r, "Top tools (schema size):", func(t ToolEntry) int { return t.SchemaChars }, charsAndTokens)...)
+	schema, summary := func(t ToolEntry) int { return t.SchemaChars }, func(t ToolEntry) int { return t.SummaryChars }
+	lines = append(lines, topTools(r, "Top tools (schema size):", schema, charsAndTokens)...)
 	lines = append(lines, "")
-	lines = append(lines, topTools(r, "Top tools (summary text size):", func(t ToolEntry) int { return t.SummaryChars }, charsAndTokens)...)
+	lines = append(lines, topTools(r, "Top tools (summary text size):", summary, charsAndTokens)...)
 	lines = append(lines, "")
-	lines = append(lines, topTools(r, "Tools (param count):", func(t ToolEntry) int { return t.Properties }, func(n int) string { return fmt.Sprintf("%d params", n) })...)
+	params := func(n int) string { return fmt.Sprintf("%d params", n) }
+	lines = append(lines, topTools(r, "Tools (param count):", func(t ToolEntry) int { return t.Properties }, params)...)
 	lines = append(lines, r.end()...)
 	lines = append(lines, "", "Sections of the system prompt:")
 	for _, s := range r.Sections {
@@ -62,7 +64,8 @@ func (r *Report) Detail() string {
 	}
 	lines = append(lines, "", "Largest messages:")
 	for _, m := range r.Largest {
-		lines = append(lines, strings.TrimRight(fmt.Sprintf("- #%d %s %s", m.Index, m.Role, m.Tool), " ")+": "+comma(m.Tokens)+" tokens")
+		name := strings.TrimRight(fmt.Sprintf("- #%d %s %s", m.Index, m.Role, cleanName(m.Tool)), " ")
+		lines = append(lines, name+": "+comma(m.Tokens)+" tokens")
 	}
 	return strings.Join(lines, "\n")
 }
@@ -88,7 +91,8 @@ func (r *Report) begin(title string) []string {
 		"Bootstrap max/file: " + comma(r.MaxFileChars) + " chars",
 		"Bootstrap max/total: " + comma(r.MaxTotalChars) + " chars",
 		fmt.Sprintf("Sandbox: mode=%s sandboxed=%t", sandbox.Mode, sandbox.Sandboxed),
-		fmt.Sprintf("System prompt (%s): %s (Project Context %s)", r.Source, charsAndTokens(r.SystemPrompt.Chars), charsAndTokens(r.SystemPrompt.Context)),
+		fmt.Sprintf("System prompt (%s): %s (Project Context %s)",
+			r.Source, charsAndTokens(r.SystemPrompt.Chars), charsAndTokens(r.SystemPrompt.Context)),
 	}
 	if w := r.warning(); w != "" {
 		lines = append(lines, "", w)
@@ -137,8 +141,8 @@ func (r *Report) warning() string {
 			causes = append(causes, fmt.Sprintf("%d file(s) %s", n, c.text))
 		}
 	}
-	return fmt.Sprintf("⚠ Bootstrap context is over configured limits: %d file(s) truncated (%s raw chars -> %s injected chars). Causes: %s.",
-		count, comma(raw), comma(injected), strings.Join(causes, "; "))
+	return fmt.Sprintf("⚠ Bootstrap context is over configured limits: "+
+		"%d file(s) truncated (%s raw chars -> %s injected chars). Causes: %s.", count, comma(raw), comma(injected), strings.Join(causes, "; "))
 }
 
 func (r *Report) skillLines() []string {
@@ -218,10 +222,12 @@ func (r *Report) end() []string {
 	}
 	lines := []string{
 		"", fmt.Sprintf("Session tokens (cached): %s / ctx=%s", total, window),
-		"", fmt.Sprintf("Tokens: %s used (system prompt %s, tool schemas %s, history %s, correction %s)", comma(t.Used), comma(t.Prompt), comma(t.Schemas), comma(t.History), signed(t.Correction)),
+		"", fmt.Sprintf("Tokens: %s used (system prompt %s, tool schemas %s, history %s, correction %s)",
+			comma(t.Used), comma(t.Prompt), comma(t.Schemas), comma(t.History), signed(t.Correction)),
 	}
 	if t.Window > 0 {
-		lines = append(lines, fmt.Sprintf("Window: %s = used + reserve %s + free %s", comma(t.Window), comma(t.Reserve), signed(t.Window-t.Used-t.Reserve)))
+		lines = append(lines, fmt.Sprintf("Window: %s = used + reserve %s + free %s",
+			comma(t.Window), comma(t.Reserve), signed(t.Window-t.Used-t.Reserve)))
 	}
 	for _, k := range r.History {
 		lines = append(lines, fmt.Sprintf("- history, %s: %s tokens in %d", cleanName(k.Kind), comma(k.Tokens), k.Count))

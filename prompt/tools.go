@@ -45,7 +45,8 @@ func (a *assembler) allowed(tools []Tool) []Tool {
 }
 
 func compareTools(a, b Tool) int {
-	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Description, b.Description), cmp.Compare(string(a.Schema), string(b.Schema)))
+	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Description, b.Description),
+		cmp.Compare(string(a.Schema), string(b.Schema)))
 }
 
 // matches says that a name is that of a pattern, in which * stands for any characters.
@@ -109,7 +110,8 @@ func (l *toolList) list(n int, withSummaries bool) string {
 		}
 	}
 	if len(names) > 0 {
-		b.WriteString("\nMore tools, loaded on demand: read the parameters of one with " + loadToolName + ", then call it with " + callToolName + ".\n")
+		b.WriteString("\nMore tools, loaded on demand: read the parameters of one with " + loadToolName +
+			", then call it with " + callToolName + ".\n")
 		b.WriteString(strings.Join(names, ", ") + "\n")
 	}
 	if more := len(l.tools) - n; more > 0 {
@@ -155,7 +157,8 @@ func (a *assembler) measureTools() {
 	sum := 0
 	for i := range a.in.Tools {
 		t := &a.in.Tools[i]
-		s := ToolSize{Name: t.Name, SummaryChars: chars(t.summary()), SchemaChars: chars(string(compactJSON(t.Schema))), Properties: len(propertiesOf(t.Schema))}
+		s := ToolSize{Name: t.Name, SummaryChars: chars(t.summary())}
+		s.SchemaChars, s.Properties = chars(string(compactJSON(t.Schema))), len(propertiesOf(t.Schema))
 		if t.isSent(a.OnDemand) {
 			s.Tokens = int(float64(a.Form.tokens(t, a.count))*a.ToolRatio + 0.5)
 			out.Tools = append(out.Tools, *t)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/winnowgo/winnow"
 )
@@ -23,7 +24,7 @@ const (
 	// What Claude is told about the use of tools, once: 346 tokens with tool_choice auto for Claude 4 and later
 	// (platform.claude.com, "Tool use: pricing").
 	anthropicToolUse = 346
-	// OpenAI's cookbook, "How to count tokens with tiktoken", for gpt-4o and later: of a function, of its end,
+	// OpenAI's cookbook, "How to count tokens with tiktoken", for gpt-4o and later: of a function, of the end of all,
 	// of a list of properties, of each, of a list of values and of each of these.
 	openAIFunction, openAIEnd           = 7, 12
 	openAIProperties, openAIProperty    = 3, 3
@@ -32,8 +33,11 @@ const (
 
 // once is what the first tool costs besides itself.
 func (f Form) once() int {
-	if f == FormAnthropic {
+	switch f {
+	case FormAnthropic:
 		return anthropicToolUse
+	case FormOpenAI:
+		return openAIEnd
 	}
 	return 0
 }
@@ -41,7 +45,8 @@ func (f Form) once() int {
 // tokens is what the schema of a tool costs as it is sent.
 func (f Form) tokens(t *Tool, c *counter) int {
 	if f == FormOpenAI {
-		return openAIFunction + c.tokens(t.Name+":"+t.Description) + openAIList(propertiesOf(t.Schema), c, 0) + openAIEnd
+		return openAIFunction + c.tokens(t.Name+":"+strings.TrimSuffix(t.Description, ".")) +
+			openAIList(propertiesOf(t.Schema), c, 0)
 	}
 	return c.tokens(string(f.write(t)))
 }
@@ -105,7 +110,7 @@ func openAIList(list map[string]property, c *counter, depth int) int {
 	}
 	n := openAIProperties
 	for name, p := range list {
-		n += openAIProperty + c.tokens(name+":"+string(bytes.Trim(p.Type, `"`))+":"+p.Description)
+		n += openAIProperty + c.tokens(name+":"+string(bytes.Trim(p.Type, `"`))+":"+strings.TrimSuffix(p.Description, "."))
 		if len(p.Enum) > 0 {
 			n += openAIEnumeration
 		}
@@ -149,12 +154,15 @@ const (
 func OnDemandTools() []Tool {
 	return []Tool{
 		{
-			Name: callToolName, Summary: "call a tool that was loaded", Description: "Calls a tool whose parameters were loaded.",
-			Schema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"},"arguments":{"type":"object"}},"required":["name","arguments"]}`),
+			Name: callToolName, Summary: "call a tool that was loaded",
+			Description: "Calls a tool whose parameters were loaded.",
+			Schema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"},"arguments":{"type":"object"}},` +
+				`"required":["name","arguments"]}`),
 		},
 		{
-			Name: loadToolName, Summary: "read the parameters of a tool", Description: "Returns description and parameters of a tool or the text of a skill, by its name.",
-			Schema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`),
+			Name: loadToolName, Summary: "read the parameters of a tool",
+			Description: "Returns description and parameters of a tool or the text of a skill, by its name.",
+			Schema:      json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`),
 		},
 	}
 }

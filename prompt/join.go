@@ -1,0 +1,94 @@
+package prompt
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+)
+
+// fingerprint is a short name for a text. 64 bits of SHA-256 are enough to tell that it changed.
+func fingerprint(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:8])
+}
+
+// join makes the text of what the pieces hold, and its blocks.
+func (a *assembler) join() {
+	n := 0
+	for _, p := range a.pieces {
+		n += len(p.prefix) + len(p.Text)
+	}
+	var b strings.Builder
+	b.Grow(n)
+	files := -1
+	out := a.out
+	out.Parts = make([]Part, 0, len(a.pieces))
+	for _, p := range a.pieces {
+		if p.cut != nil {
+			out.Cuts = append(out.Cuts, *p.cut)
+		}
+		if p.Volatile || p.out {
+			continue
+		}
+		if p.Kind == PartContext {
+			files = b.Len()
+		}
+		p.Start = b.Len()
+		prefix := p.prefix
+		if b.Len() == 0 {
+			prefix = strings.TrimLeft(prefix, "\n")
+		}
+		b.WriteString(prefix)
+		b.WriteString(p.Text)
+		p.Heading = len(prefix)
+		p.End = b.Len()
+		out.TextTokens = add(out.TextTokens, p.Tokens)
+		out.Parts = append(out.Parts, p.Part)
+	}
+	for _, p := range a.pieces {
+		if p.Volatile && !p.out {
+			out.Parts = append(out.Parts, p.Part)
+		}
+	}
+	out.Text, out.pieces = b.String(), a.pieces
+	switch {
+	case out.Text == "":
+	case files > 0:
+		out.Blocks = []string{out.Text[:files], out.Text[files:]}
+	default:
+		out.Blocks = []string{out.Text}
+	}
+}
+
+// warn says what a host should know.
+func (a *assembler) warn() {
+	out := a.out
+	for i := range out.Cuts {
+		c := &out.Cuts[i]
+		text := fmt.Sprintf("%s: %d of %d characters are shown: %s", cleanName(c.Name), c.Kept, c.Chars, c.Reason)
+		out.Warnings = append(out.Warnings, text)
+	}
+	for i := range a.in.Files {
+		if f := &a.in.Files[i]; f.Problem != "" {
+			out.Warnings = append(out.Warnings, cleanName(f.Name)+": "+f.Problem)
+		}
+	}
+	if a.Window > 0 && out.ToolTokens > a.Window/toolShare {
+		text := fmt.Sprintf("the schemas of %d tools take %d tokens, more than a fifth of the window", len(out.Tools), out.ToolTokens)
+		out.Warnings = append(out.Warnings, text)
+	}
+	out.Tokens = add(out.TextTokens, out.ToolTokens)
+	out.Fingerprint = out.fingerprint()
+}
+
+// fingerprint is that of text and tools: what a provider's cache begins with.
+func (a *Assembly) fingerprint() string {
+	var b strings.Builder
+	for i := range a.Parts {
+		if !a.Parts[i].Volatile {
+			b.WriteString(a.Parts[i].Fingerprint + a.Parts[i].Path + "\n")
+		}
+	}
+	return fingerprint(b.String() + a.toolPrint)
+}

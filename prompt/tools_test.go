@@ -1,0 +1,126 @@
+package prompt_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/prompt"
+)
+
+// OpenAI's cookbook ("How to count tokens with tiktoken") shows what gpt-4o billed for two messages with a tool: 101
+// tokens of prompt. The recorded sessions hold no request with its system prompt and its tools.
+func TestToolTokensAsOpenAIBilledThem(t *testing.T) {
+	const billed, perMessage, perRole, reply = 101, 3, 1, 3
+	exact, err := winnow.TiktokenEstimator("o200k_base")
+	require.NoError(t, err)
+	weather := prompt.Tool{
+		Name: "get_current_weather", Description: "Get the current weather in a given location",
+		Schema: json.RawMessage(`{
+			"type": "object",
+			"properties": {
+				"location": {"type": "string", "description": "The city and state, e.g. San Francisco, CA"},
+				"unit": {"type": "string", "description": "The unit of temperature to return", "enum": ["celsius", "fahrenheit"]}
+			},
+			"required": ["location"]
+		}`),
+	}
+	const system, user = "You are a helpful assistant that can answer to questions about the weather.", "What's the weather like in San Francisco?"
+	messages := 2*(perMessage+perRole) + reply + tokensOf(exact, user)
+	for _, c := range []struct {
+		name string
+		e    winnow.Estimator
+		off  int // per cent of the schema
+	}{{"exact", exact, 0}, {"estimated", mustEstimator("o200k"), 10}} {
+		a, err := prompt.Assemble(prompt.Input{Sections: []prompt.Section{{Name: "Identity", Text: system}}, Tools: []prompt.Tool{weather}, Mode: prompt.None},
+			&prompt.Options{Estimator: c.e, Form: prompt.FormOpenAI})
+		require.NoError(t, err)
+		want := billed - messages - tokensOf(exact, system)
+		t.Logf("%s: schema %d, billed %d", c.name, a.ToolTokens, want)
+		assert.InDelta(t, want, a.ToolTokens, float64(want*c.off)/100, c.name)
+	}
+}
+
+func mustEstimator(family string) winnow.Estimator {
+	e, err := winnow.NewEstimator(family)
+	if err != nil {
+		panic(err)
+	}
+	return e
+}
+
+// Schemas are measured as they are sent: white space of the caller's costs nothing.
+func TestToolTokensAreOfWhatIsSent(t *testing.T) {
+	const compact = `{"type":"object","properties":{"path":{"type":"string","description":"a file"}}}`
+	var indented bytes.Buffer
+	require.NoError(t, json.Indent(&indented, []byte(compact), "        ", "        "))
+	for _, form := range []prompt.Form{prompt.FormJSON, prompt.FormAnthropic, prompt.FormOpenAI, prompt.FormGemini} {
+		tokens := func(schema json.RawMessage, ratio float64) int {
+			a, err := prompt.Assemble(prompt.Input{Tools: []prompt.Tool{{Name: "read", Description: "Reads a file.", Schema: schema}}},
+				&prompt.Options{Form: form, Estimator: winnow.CharsPerToken(4), ToolRatio: ratio})
+			require.NoError(t, err)
+			return a.ToolTokens
+		}
+		assert.Equal(t, tokens([]byte(compact), 0), tokens(indented.Bytes(), 0), "%s", form)
+		assert.InDelta(t, 2*tokens([]byte(compact), 0), tokens([]byte(compact), 2), 2, "corrected by what was billed")
+		assert.Positive(t, tokens(nil, 0))
+		assert.Positive(t, tokens(json.RawMessage(`not json`), 0))
+		assert.Positive(t, tokens(json.RawMessage(`{"properties":{"a":{"type":["string","null"],"enum":[1,null],"items":{"properties":{"b":{}}}}}}`), 0))
+	}
+}
+
+// The ratio is of the schemas alone, and of no more than a tokenizer's error.
+func TestToolRatio(t *testing.T) {
+	p := assembled()
+	r := &winnow.Request{Counts: []int{100}}
+	for _, c := range []struct {
+		billed int
+		want   float64
+		why    string
+	}{
+		{0, 1, "no usage"},
+		{p.TextTokens + 100, 1, "nothing left for schemas"},
+		{p.TextTokens + 100 + p.ToolTokens, 1, "as estimated"},
+		{p.TextTokens + 100 + p.ToolTokens*3/2, 1.5, "half as much again"},
+		{p.TextTokens + 100 + p.ToolTokens*90, 2.5, "more than a tokenizer's error"},
+		{p.TextTokens + 100 + p.ToolTokens/10, 0.5, "less than that"},
+	} {
+		assert.InDelta(t, c.want, prompt.ToolRatio(p, r, winnow.Usage{Input: c.billed}), 0.03, c.why)
+	}
+	none, err := prompt.Assemble(prompt.Input{}, nil)
+	require.NoError(t, err)
+	assert.InDelta(t, 1, prompt.ToolRatio(none, r, winnow.Usage{Input: 1_000}), 0, "no tools")
+}
+
+// Patterns of tools: names, and * for any characters.
+func TestAllowedTools(t *testing.T) {
+	var tools []prompt.Tool
+	for _, name := range []string{"read", "read_all", "write", "mcp_git_log", "mcp_git_diff", "mcp_web"} {
+		tools = append(tools, prompt.Tool{Name: name})
+	}
+	for _, c := range []struct {
+		allowed prompt.Allowed
+		want    []string
+	}{
+		{prompt.Allowed{"read"}, []string{"read"}},
+		{prompt.Allowed{"read*"}, []string{"read", "read_all"}},
+		{prompt.Allowed{"mcp_*_log", "write"}, []string{"mcp_git_log", "write"}},
+		{prompt.Allowed{"*git*"}, []string{"mcp_git_diff", "mcp_git_log"}},
+		{prompt.Allowed{"*"}, []string{"mcp_git_diff", "mcp_git_log", "mcp_web", "read", "read_all", "write"}},
+		{prompt.Allowed{"*a*a*a*"}, nil},
+		{prompt.Allowed{}, nil},
+	} {
+		a, err := prompt.Assemble(prompt.Input{Tools: tools}, &prompt.Options{Tools: map[prompt.Mode]prompt.Allowed{prompt.Full: c.allowed}})
+		require.NoError(t, err)
+		var got []string
+		for _, tool := range a.Tools {
+			got = append(got, tool.Name)
+		}
+		assert.Equal(t, c.want, got, fmt.Sprint(c.allowed))
+	}
+}
