@@ -48,7 +48,7 @@ func randomInput(r *rand.Rand) prompt.Input {
 	}
 	names := prompt.FileNames(prompt.FirstRunFiles)
 	for i := range r.IntN(5) {
-		f := prompt.File{Name: names[i], Path: "/w/" + names[i], Text: randomText(r, 1+r.IntN(4_000)), Missing: r.IntN(8) == 0, Priority: r.IntN(3)}
+		f := prompt.File{Name: names[i], Path: "/w/" + names[i], Text: randomText(r, 1+r.IntN(1_500)), Missing: r.IntN(8) == 0, Priority: r.IntN(3)}
 		if r.IntN(20) == 0 {
 			f.Path = ""
 		}
@@ -65,7 +65,7 @@ func randomInput(r *rand.Rand) prompt.Input {
 
 func randomOptions(r *rand.Rand) *prompt.Options {
 	return &prompt.Options{
-		MaxTokens: 1 + r.IntN(1_500), MaxTotalChars: 1 + r.IntN(8_000), MaxFileChars: 1 + r.IntN(4_000),
+		MaxTokens: 1 + r.IntN(900), MaxTotalChars: 1 + r.IntN(3_500), MaxFileChars: 1 + r.IntN(1_500),
 		HeadTail: r.IntN(4) == 0, Estimator: estimators[r.IntN(len(estimators))], OnDemand: r.IntN(4) == 0, MaxSkillChars: r.IntN(3) * 150,
 	}
 }

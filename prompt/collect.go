@@ -43,19 +43,28 @@ func (a *assembler) addSection(s *Section) {
 }
 
 func (a *assembler) addTools() {
-	l := newToolList(a.in.Tools, a.OnDemand, a.count)
-	part := Part{Name: nameTooling, Kind: PartTools}
-	a.add(&piece{Part: part, raw: l.full(), prefix: blank, most: unlimited, list: l.within})
+	p := &piece{Part: Part{Name: nameTooling, Kind: PartTools}, prefix: blank, most: unlimited}
+	l := &toolList{a.in.Tools, a.OnDemand, a.count}
+	p.list = l.within
+	if k := a.known[p.key()]; k != nil && a.Previous.measuredTools(a) {
+		p.raw = k.raw
+	} else {
+		p.raw = l.full()
+	}
+	a.add(p)
 }
 
 func (a *assembler) addSkills() {
-	l := newSkillList(a.in.Skills, &a.Options, a.count)
-	if len(l.skills) == 0 {
+	p := &piece{Part: Part{Name: nameSkills, Kind: PartSkills}, prefix: blank, most: unlimited}
+	p.list = func(limit size) (string, *Cut) { return newSkillList(a.in.Skills, &a.Options, a.count).within(limit) }
+	if k := a.known[p.key()]; k != nil && sameSkills(a.Previous.input.Skills, a.in.Skills) {
+		p.raw, a.out.SkillSizes = k.raw, a.Previous.SkillSizes
+	} else if l := newSkillList(a.in.Skills, &a.Options, a.count); len(l.skills) > 0 {
+		p.raw, a.out.SkillSizes = l.full(), l.sizes()
+	} else {
 		return
 	}
-	part := Part{Name: nameSkills, Kind: PartSkills}
-	a.add(&piece{Part: part, raw: l.full(), prefix: blank, most: unlimited, list: l.within})
-	a.out.SkillSizes = l.sizes()
+	a.add(p)
 }
 
 // addFiles adds the files in the reference's order, and others behind them by name.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/prompt"
+	"github.com/winnowgo/winnow/session"
 )
 
 var (
@@ -424,6 +425,28 @@ func ExampleReport_JSON() {
 	// Output: map[contextTokens:200000 inputTokens:12 outputTokens:20 totalTokens:332] <nil>
 }
 
+func ExampleReport_Save() {
+	ctx := context.Background()
+	store := session.NewMemory(nil)
+	defer store.Close()
+	conversation, err := store.Open(ctx, "agent:main:main")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	err = conversation.Append(ctx, session.User("How many beans are left?"))
+	err = errors.Join(err, conversation.Close(), prompt.NewReport(assembled(), request, usage).Save(ctx, store, "agent:main:main"))
+	var saved prompt.Report
+	err = errors.Join(err, store.Entries(ctx, "agent:main:main", func(e *session.Entry) error { // the newest counts
+		if e.Name != prompt.ReportEntry {
+			return nil
+		}
+		return json.Unmarshal(e.Data, &saved)
+	}))
+	fmt.Println(saved.Source, saved.Tokens.Used, err)
+	// Output: run 312 <nil>
+}
+
 func ExampleReport_Text() {
 	r := prompt.NewReport(assembled(), request, usage)
 	fmt.Println(r.Text("what?"))
@@ -438,6 +461,16 @@ func ExampleSilentReplies() {
 	s := prompt.SilentReplies(winnow.SilentToken{Text: "HEARTBEAT_OK"})
 	fmt.Println(s.Name, strings.Contains(s.Text, "HEARTBEAT_OK"))
 	// Output: Silent Replies true
+}
+
+func ExampleSilentHint() {
+	fmt.Println(prompt.SilentHint("Write down what has to survive.", winnow.SilentToken{}))
+	fmt.Println(prompt.SilentHint("Write it down, then answer NO_REPLY.", winnow.SilentToken{}))
+	// Output:
+	// Write down what has to survive.
+	//
+	// If no user-visible reply is needed, start with NO_REPLY.
+	// Write it down, then answer NO_REPLY.
 }
 
 func ExampleTooLargeError() {

@@ -1,16 +1,34 @@
 package prompt
 
-import "github.com/winnowgo/winnow"
+import (
+	"strings"
+
+	"github.com/winnowgo/winnow"
+)
 
 // SilentReplies returns the section that tells the model how to say nothing, for [winnow.StripSilent] and
 // [winnow.SilentFilter]. It stands in the full mode alone.
 func SilentReplies(token winnow.SilentToken) Section {
-	t := token.Text
-	if t == "" {
-		t = winnow.SilentReply
-	}
+	t := silentText(token)
 	return Section{Name: "Silent Replies", Text: `## Silent Replies
 
 When you have nothing to say to the user, answer with nothing but: ` + t + `
 It is the whole message: no other text before or behind it, no Markdown around it, and never at the end of a real answer.`}
+}
+
+// SilentHint returns the text of a housekeeping turn, a memory flush for example, with a line that tells the model how
+// to say nothing, unless the text names the token itself. The line is the reference's.
+func SilentHint(text string, token winnow.SilentToken) string {
+	t := silentText(token)
+	if strings.Contains(text, t) {
+		return text
+	}
+	return text + "\n\nIf no user-visible reply is needed, start with " + t + "."
+}
+
+func silentText(token winnow.SilentToken) string {
+	if token.Text == "" {
+		return winnow.SilentReply
+	}
+	return token.Text
 }

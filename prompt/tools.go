@@ -81,10 +81,6 @@ type toolList struct {
 	count    *counter
 }
 
-func newToolList(tools []Tool, onDemand bool, c *counter) *toolList {
-	return &toolList{tools, onDemand, c}
-}
-
 // line is a tool as it is listed.
 func (l *toolList) line(t *Tool, withSummary bool) string {
 	line := "- " + cleanName(t.Name)

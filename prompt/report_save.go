@@ -1,0 +1,24 @@
+package prompt
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+)
+
+// ReportEntry is the name under which [Report.Save] stores a report.
+const ReportEntry = "context-report"
+
+// Notebook stores data beside a conversation. The Store of package session is one.
+type Notebook interface {
+	Note(ctx context.Context, key, name string, data []byte) error
+}
+
+// Save stores the report beside the conversation of a key, as one line of JSON. The error is that of the notebook.
+func (r *Report) Save(ctx context.Context, n Notebook, key string) error {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("prompt: report: %w", err)
+	}
+	return n.Note(ctx, key, ReportEntry, data)
+}
