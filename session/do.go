@@ -36,13 +36,16 @@ func (a Answer) Calls() []winnow.Part {
 	return calls
 }
 
+// Call asks the model: it sends messages and returns the answer.
+type Call func(ctx context.Context, messages []winnow.Message) (winnow.Message, error)
+
 // Do sends the conversation to the model and appends what it answers: it prepares the request, writes down what the
 // manager has to know of it, calls, and shrinks the request and calls again as long as the model's error is an
 // overflow. Any other error of call is returned as it is, and nothing is appended.
 //
 // An answer that came is stored even if ctx has ended meanwhile. The session is not locked during the call.
-func (s *Session) Do(ctx context.Context, call func(context.Context, []winnow.Message) (winnow.Message, error)) (Answer, error) {
-	r, err := s.prepare(ctx, func(m *winnow.Manager) (*winnow.Request, error) { return m.Prepare(ctx, s.at.history) })
+func (s *Session) Do(ctx context.Context, call Call) (Answer, error) {
+	r, err := s.Prepare(ctx)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -62,12 +65,16 @@ func (s *Session) Do(ctx context.Context, call func(context.Context, []winnow.Me
 // Prepare returns the next request and writes down what the manager has to know of it. It is for hosts that do more
 // around a call than [Session.Do]; they append the answer themselves.
 func (s *Session) Prepare(ctx context.Context) (*winnow.Request, error) {
-	return s.prepare(ctx, func(m *winnow.Manager) (*winnow.Request, error) { return m.Prepare(ctx, s.at.history) })
+	return s.prepare(ctx, func(m *winnow.Manager) (*winnow.Request, error) {
+		return m.Prepare(ctx, s.at.history)
+	})
 }
 
 // Recover is winnow's [winnow.Manager.Recover] after a request of [Session.Prepare] was refused with cause.
 func (s *Session) Recover(ctx context.Context, cause error) (*winnow.Request, error) {
-	return s.prepare(ctx, func(m *winnow.Manager) (*winnow.Request, error) { return m.Recover(ctx, s.at.history, cause) })
+	return s.prepare(ctx, func(m *winnow.Manager) (*winnow.Request, error) {
+		return m.Recover(ctx, s.at.history, cause)
+	})
 }
 
 // Compact summarizes now, as [winnow.Manager.Compact] does.
@@ -87,8 +94,11 @@ func (s *Session) recover(ctx context.Context, cause error) (*winnow.Request, er
 	return next, err
 }
 
+// maker makes a request with the manager.
+type maker func(*winnow.Manager) (*winnow.Request, error)
+
 // prepare makes a request and records it.
-func (s *Session) prepare(ctx context.Context, f func(*winnow.Manager) (*winnow.Request, error)) (*winnow.Request, error) {
+func (s *Session) prepare(ctx context.Context, f maker) (*winnow.Request, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m, err := s.ready()

@@ -48,7 +48,8 @@ func (x *encoder) appendBody(e *Entry) error {
 		return x.appendMessage(e)
 	}
 	rest := *e
-	rest.Seq, rest.ID, rest.ParentID, rest.Type, rest.Time, rest.At, rest.Batch = 0, "", "", "", time.Time{}, nil, [2]int64{}
+	rest.Seq, rest.ID, rest.ParentID, rest.Type, rest.Time = 0, "", "", "", time.Time{}
+	rest.At, rest.Batch = nil, [2]int64{}
 	if rest.Message != nil {
 		m, exact := exactly(rest.Message)
 		rest.Message, rest.Exact = m, exact

@@ -56,8 +56,8 @@ type Entry struct {
 	ParentID string    `json:"parentId,omitempty"` // path entries: the entry before it on the branch
 	Type     Type      `json:"type"`
 	Time     time.Time `json:"time,omitzero"`
-	At       *int64    `json:"at,omitempty"`   // offset of the parent (of a leaf: of its target), where it is not the line before
-	Batch    [2]int64  `json:"batch,omitzero"` // position in the batch, from 1, and its length; a batch counts whole or not at all
+	At       *int64    `json:"at,omitempty"`   // offset of the parent or of a leaf's target, where it is not the line before
+	Batch    [2]int64  `json:"batch,omitzero"` // position, from 1, and length; a batch counts whole or not at all
 
 	Format int    `json:"format,omitempty"` // session: of the log
 	Key    string `json:"key,omitempty"`    // session
@@ -69,10 +69,10 @@ type Entry struct {
 
 	Summary      string   `json:"summary,omitempty"`      // compaction, branch_summary
 	FirstKept    *Ref     `json:"firstKept,omitempty"`    // compaction; nil: nothing before it
-	Keep         []Ref    `json:"keep,omitempty"`         // compaction: older messages that stay: of the system, pins, the open request
+	Keep         []Ref    `json:"keep,omitempty"`         // compaction: of the system, pins, the open request
 	TokensBefore int      `json:"tokensBefore,omitempty"` // compaction
 	TokensAfter  int      `json:"tokensAfter,omitempty"`  // compaction
-	Degraded     bool     `json:"degraded,omitempty"`     // compaction: made without a model; the history keeps its messages
+	Degraded     bool     `json:"degraded,omitempty"`     // compaction: made without a model; messages stay
 	Repaired     []string `json:"repaired,omitempty"`     // compaction
 	Calls        int      `json:"calls,omitempty"`        // compaction: to the summarizer
 

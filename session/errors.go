@@ -54,7 +54,8 @@ func (e *BusyError) Error() string {
 	if e.PID == 0 {
 		return fmt.Sprintf("%v: %v", ErrBusy, e.Cause)
 	}
-	return fmt.Sprintf("%v: process %d on %s since %s: %v", ErrBusy, e.PID, e.Host, e.Since.Format(time.RFC3339), e.Cause)
+	since := e.Since.Format(time.RFC3339)
+	return fmt.Sprintf("%v: process %d on %s since %s: %v", ErrBusy, e.PID, e.Host, since, e.Cause)
 }
 
 // Unwrap returns ErrBusy and the context's error.

@@ -129,6 +129,11 @@ func (l *loaded) take(s *sides) {
 	l.info, l.labels, l.counts = s.info, s.labels, s.counts()
 }
 
+// report notes an entry that counts, but not as it says, or that cannot be had.
+func (l *loaded) report(offset int64, id, reason string) {
+	l.damage = append(l.damage, Damage{Offset: offset, ID: id, Reason: reason})
+}
+
 // walk reads the branch from its leaf to where the history begins.
 func (l *loaded) walk(b branch, codec Codec) error {
 	w := walker{branch: b, loaded: l, edits: map[string]edit{}}
@@ -148,7 +153,7 @@ func (l *loaded) walk(b branch, codec Codec) error {
 		id, offset := at.id, at.offset
 		next, whole, err := b.parent(at)
 		if errors.Is(err, ErrNotFound) {
-			l.damage = append(l.damage, Damage{Offset: offset, ID: id, Reason: "its parent is missing, and nothing is before it"})
+			l.report(offset, id, "its parent is missing, and nothing is before it")
 			w.gap() // deltas without a full state count from the beginning alone
 			break
 		}
@@ -156,7 +161,7 @@ func (l *loaded) walk(b branch, codec Codec) error {
 			return err
 		}
 		if !whole {
-			l.damage = append(l.damage, Damage{Offset: offset, ID: id, Reason: "its parent is missing: it follows " + next.id})
+			l.report(offset, id, "its parent is missing: it follows "+next.id)
 			w.gap()
 		}
 		at = next
@@ -218,7 +223,7 @@ func (w *walker) take(at line) error {
 	}
 	e, err := w.entry(at)
 	if err != nil {
-		w.damage = append(w.damage, Damage{Offset: at.offset, ID: at.id, Reason: "the entry cannot be read"})
+		w.report(at.offset, at.id, "the entry cannot be read")
 		if at.kind == TypeState {
 			w.gap()
 		}
@@ -321,7 +326,7 @@ func (w *walker) kept() ([]found, error) {
 			e, err = w.entry(at)
 		}
 		if err != nil {
-			w.damage = append(w.damage, Damage{Offset: ref.At, ID: ref.ID, Reason: "a message that a compaction keeps is missing"})
+			w.report(ref.At, ref.ID, "a message that a compaction keeps is missing")
 			continue
 		}
 		by, err := w.editOf(ref)
@@ -336,8 +341,8 @@ func (w *walker) kept() ([]found, error) {
 	for at < len(kept) && kept[at].message.Role == winnow.RoleSystem {
 		at++
 	}
-	summary := found{message: summaryMessage(w.summary), place: place{ref: Ref{ID: w.summary.ID, At: w.summaryAt}, isSummary: true}}
-	return slices.Insert(kept, at, summary), nil
+	from := place{ref: Ref{ID: w.summary.ID, At: w.summaryAt}, isSummary: true}
+	return slices.Insert(kept, at, found{message: summaryMessage(w.summary), place: from}), nil
 }
 
 // editOf returns the newest edit of a message that a compaction keeps.
@@ -347,7 +352,7 @@ func (w *walker) editOf(ref Ref) (edit, error) {
 	}
 	at, err := w.find(*ref.By)
 	if errors.Is(err, ErrNotFound) {
-		w.damage = append(w.damage, Damage{Offset: ref.By.At, ID: ref.By.ID, Reason: "the edit of a message that a compaction keeps is missing"})
+		w.report(ref.By.At, ref.By.ID, "the edit of a message that a compaction keeps is missing")
 		return edit{}, nil
 	}
 	if err != nil {
@@ -392,5 +397,6 @@ func summaryMessage(e *Entry) winnow.Message {
 const branchSummaryIntro = "This is a summary of a branch of the conversation that was left:\n\n"
 
 func branchSummaryMessage(e *Entry) winnow.Message {
-	return winnow.Message{ID: e.ID, Role: winnow.RoleUser, Injected: true, Parts: []winnow.Part{{Text: branchSummaryIntro + e.Summary}}}
+	parts := []winnow.Part{{Text: branchSummaryIntro + e.Summary}}
+	return winnow.Message{ID: e.ID, Role: winnow.RoleUser, Injected: true, Parts: parts}
 }

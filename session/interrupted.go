@@ -72,7 +72,8 @@ func openCalls(m *winnow.Message, answered map[string]int) (open []winnow.Part) 
 	return open
 }
 
-const abandonedText = "This call was interrupted: the program ended before it had the result. The call may have run, in whole or in part. Look before you repeat it."
+const abandonedText = "This call was interrupted: the program ended before it had the result. " +
+	"The call may have run, in whole or in part. Look before you repeat it."
 
 // Abandon gives the calls that [Session.Interrupted] names a result that says that they were interrupted and may have
 // run, so that the conversation can go on.

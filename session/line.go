@@ -49,9 +49,8 @@ func (h *head) isPath() bool { return h.parent != "" }
 // line end.
 func parseLine(data []byte) (l line, reason string) {
 	l.data = data
-	if n := len(data) - crcTail; n > 0 && string(data[n:n+len(crcMember)]) == crcMember && bytes.HasSuffix(data, []byte(`"}`)) {
-		sum, err := strconv.ParseUint(string(data[n+len(crcMember):len(data)-2]), 16, 32)
-		if err != nil || crc32.Checksum(data[:n], castagnoli) != uint32(sum) {
+	if n := len(data) - crcTail; n > 0 && endsInSum(data) {
+		if sum, ok := sumAt(data[n:]); !ok || crc32.Checksum(data[:n], castagnoli) != sum {
 			return l, "wrong checksum"
 		}
 		if l.head.parse(&l, data[:n]) {
@@ -59,6 +58,18 @@ func parseLine(data []byte) (l line, reason string) {
 		}
 	}
 	return l, l.parseAny()
+}
+
+// endsInSum says that the last member of a line is a checksum.
+func endsInSum(data []byte) bool {
+	tail := data[len(data)-crcTail:]
+	return string(tail[:len(crcMember)]) == crcMember && string(tail[crcTail-2:]) == `"}`
+}
+
+// sumAt returns the checksum in the member that text begins with.
+func sumAt(text []byte) (sum uint32, ok bool) {
+	n, err := strconv.ParseUint(string(text[len(crcMember):len(crcMember)+8]), 16, 32)
+	return uint32(n), err == nil
 }
 
 // parse reads a head in the form in which it is written. text is the line before its checksum.

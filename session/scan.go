@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"hash/crc32"
-	"strconv"
 )
 
 // scanner reads a log from its beginning: all lines that count, and where there are others. It takes time linear in
@@ -203,7 +202,7 @@ func lineLength(text []byte) int {
 		sum = crc32.Update(sum, castagnoli, text[done:at])
 		done = at
 		end := at + crcTail
-		if want, err := strconv.ParseUint(string(text[end-10:end-2]), 16, 32); err == nil && uint32(want) == sum && string(text[end-2:end]) == `"}` && json.Valid(text[:end]) {
+		if want, ok := sumAt(text[at:]); ok && want == sum && endsInSum(text[:end]) && json.Valid(text[:end]) {
 			return end
 		}
 		at++
@@ -231,7 +230,8 @@ type node struct {
 
 // newTree scans a log. Messages in our form are not decoded, but for those that s has to count.
 func newTree(ctx context.Context, log Log, size int64, s *sides) (*tree, error) {
-	t := &tree{index: map[string]int{}, header: -1, current: -1, read: window{log: log, size: size}, scan: newScanner(log, size)}
+	t := &tree{index: map[string]int{}, header: -1, current: -1}
+	t.read, t.scan = window{log: log, size: size}, newScanner(log, size)
 	since := 0 // the newest full state
 	err := t.scan.scan(ctx, func(l *line) error {
 		var e *Entry
@@ -288,7 +288,8 @@ func (t *tree) add(l *line, e *Entry) (reason string) {
 		if target, ok := t.index[e.Target]; ok {
 			t.current = target
 		} else {
-			t.lost = append(t.lost, Damage{Offset: l.offset, ID: l.id, Reason: "the target " + e.Target + " is missing"})
+			lost := Damage{Offset: l.offset, ID: l.id, Reason: "the target " + e.Target + " is missing"}
+			t.lost = append(t.lost, lost)
 		}
 	case l.isPath():
 		t.current = i

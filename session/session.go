@@ -126,7 +126,7 @@ func (s *Session) messageEntries(messages []winnow.Message) ([]*Entry, error) {
 		return nil, fmt.Errorf("session: the codec %s: %w", codec.Name(), err)
 	}
 	if len(sources) != len(messages) {
-		return nil, fmt.Errorf("session: the codec %s gave %d sources for %d messages", codec.Name(), len(sources), len(messages))
+		return nil, fmt.Errorf("session: %s gave %d sources for %d messages", codec.Name(), len(sources), len(messages))
 	}
 	for i, source := range sources {
 		if source == nil {
@@ -166,11 +166,21 @@ func (s *Session) write(ctx context.Context, durable bool, entries ...*Entry) er
 		case errors.As(err, &moved):
 			err = ErrConflict
 		}
-		if errors.Is(err, ErrConflict) || errors.Is(err, ErrDeleted) || errors.Is(err, ErrSync) || errors.Is(err, ErrClosed) {
+		if isFinal(err) {
 			return s.kill(err)
 		}
 		return fmt.Errorf("session: writing to %q: %w", s.key, err)
 	}
+}
+
+// isFinal says that a session is of no use after err.
+func isFinal(err error) bool {
+	for _, target := range []error{ErrConflict, ErrDeleted, ErrSync, ErrClosed} {
+		if errors.Is(err, target) {
+			return true
+		}
+	}
+	return false
 }
 
 // kill ends the use of the session.
@@ -187,7 +197,8 @@ func (s *Session) encode(entries []*Entry) ([]byte, error) {
 		x.lines = append(x.lines, '\n')
 	}
 	now := s.store.opts.Now()
-	c := cursor{seq: s.at.seq, previous: s.at.newest.offset, leaf: s.at.leaf.id, leafAt: s.at.leaf.offset, isEmpty: s.hasNoEntry()}
+	c := cursor{seq: s.at.seq, previous: s.at.newest.offset, leaf: s.at.leaf.id, leafAt: s.at.leaf.offset}
+	c.isEmpty = s.hasNoEntry()
 	if s.at.newest.next != s.at.size { // damage lies between
 		c.previous = -1
 	}
@@ -261,7 +272,8 @@ func (c *cursor) place(e *Entry, offset int64) {
 func (s *Session) advance(entries []*Entry) {
 	if s.hasNoEntry() {
 		s.at.counts.add(s.at.header)
-		s.at.leaf = line{head: head{id: s.at.header.ID, seq: s.at.header.Seq, kind: TypeSession}, offset: s.at.header.offset}
+		h := s.at.header
+		s.at.leaf = line{head: head{id: h.ID, seq: h.Seq, kind: TypeSession}, offset: h.offset}
 	}
 	for _, e := range entries {
 		s.at.counts.add(e)

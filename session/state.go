@@ -125,7 +125,8 @@ func (s *Session) fullState(before []*Entry) (*Entry, error) {
 	for _, e := range before {
 		counts.add(e)
 	}
-	return &Entry{Type: TypeState, Full: &FullState{State: rawJSON(state), Counts: counts, Info: s.at.info, Labels: s.at.labels}}, nil
+	full := &FullState{State: rawJSON(state), Counts: counts, Info: s.at.info, Labels: s.at.labels}
+	return &Entry{Type: TypeState, Full: full}, nil
 }
 
 // takeState makes a state that was written the one that the next manager begins with.

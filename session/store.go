@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/winnowgo/winnow"
@@ -16,7 +18,7 @@ type Durability string
 
 const (
 	Sync Durability = ""   // the end of the process, and a power loss on a disk that honours flushes
-	OS   Durability = "os" // the end of the process; after a power loss the newest entries may be missing, which is reported
+	OS   Durability = "os" // the end of the process; after a power loss the newest entries may be missing
 )
 
 // defaultWindow is the context window of a manager that nothing is said of, in tokens.
@@ -130,7 +132,8 @@ func (s *Store) open(ctx context.Context, key string) (*Session, error) {
 		return nil, errors.Join(err, o.Close())
 	}
 	for _, d := range o.at.damage {
-		s.opts.Logger.Warn("session: damage in a log", "key", key, "log", o.log.ID(), "offset", d.Offset, "length", d.Length, "reason", d.Reason)
+		s.opts.Logger.Warn("session: damage in a log", "key", key, "log", o.log.ID(),
+			"offset", d.Offset, "length", d.Length, "reason", d.Reason)
 	}
 	return o, nil
 }
@@ -194,7 +197,10 @@ type View struct {
 }
 
 func (l *loaded) view(key string) *View {
-	v := &View{Key: key, History: l.history[:len(l.history):len(l.history)], Leaf: l.leaf.id, Info: l.info, Labels: l.labels, Counts: l.counts.clone(), Damage: l.damage}
+	v := &View{
+		Key: key, History: slices.Clip(l.history), Leaf: l.leaf.id, Info: l.info, Labels: maps.Clone(l.labels),
+		Counts: l.counts.clone(), Damage: slices.Clip(l.damage),
+	}
 	for _, p := range l.places {
 		v.IDs = append(v.IDs, p.ref.ID)
 	}

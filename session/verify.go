@@ -39,7 +39,8 @@ func (s *Store) Verify(ctx context.Context, key string) (*Report, error) {
 			continue
 		}
 		if _, whole := t.parentOf(i); !whole {
-			r.Damage = append(r.Damage, Damage{Offset: n.offset, ID: n.id, Reason: "its parent " + n.parent + " is missing"})
+			lost := Damage{Offset: n.offset, ID: n.id, Reason: "its parent " + n.parent + " is missing"}
+			r.Damage = append(r.Damage, lost)
 		}
 	}
 	return r, nil

@@ -141,7 +141,8 @@ func testAppend(t *testing.T, open Open) {
 func testBytes(t *testing.T, open Open) {
 	c := begin(t, open, nil)
 	m := winnow.Message{
-		ID: "id", Role: winnow.RoleAssistant, StopReason: "tool_use", Usage: &winnow.Usage{Input: 1, Output: 2}, Pinned: true,
+		ID: "id", Role: winnow.RoleAssistant, StopReason: "tool_use", Pinned: true,
+		Usage:   &winnow.Usage{Input: 1, Output: 2},
 		Details: json.RawMessage(`{"exitCode":1}`),
 		Parts: []winnow.Part{
 			{Text: "<&> \u2028 \x00 \xff " + strings.Repeat("é", 100_000)},
@@ -159,7 +160,9 @@ func testBytes(t *testing.T, open Open) {
 	if got, want := fmt.Sprintf("%+v", v.History[0].Parts), fmt.Sprintf("%+v", m.Parts); got != want {
 		t.Fatalf("the message came back as %.300s", got)
 	}
-	if h := v.History[0]; h.ID != m.ID || h.StopReason != m.StopReason || *h.Usage != *m.Usage || !h.Pinned || string(h.Details) != string(m.Details) {
+	h := v.History[0]
+	sameHead := h.ID == m.ID && h.StopReason == m.StopReason && h.Pinned
+	if !sameHead || *h.Usage != *m.Usage || string(h.Details) != string(m.Details) {
 		t.Fatalf("the message came back as %.300s", fmt.Sprintf("%+v", h))
 	}
 }
@@ -167,8 +170,9 @@ func testBytes(t *testing.T, open Open) {
 // Keys returns keys that file systems and databases confuse.
 func Keys() []string {
 	return []string{
-		"a", "A", "../../etc/passwd", "..", ".", "CON", "nul.txt", "a/b", `a\b`, "a:b", "a b", "a%2fb", "a\x00b", "\u00e9", "e\u0301", "*", "~", "k-a",
-		"-", strings.Repeat("x", 1024), strings.Repeat("x", 1023) + "y", strings.Repeat("X", 1024), strings.Repeat("\u00e9", 512), "' OR 1=1; --", "\n", "a.", "a ",
+		"a", "A", "../../etc/passwd", "..", ".", "CON", "nul.txt", "a/b", `a\b`, "a:b", "a b", "a%2fb", "a\x00b",
+		"\u00e9", "e\u0301", "*", "~", "k-a", "-", "' OR 1=1; --", "\n", "a.", "a ",
+		strings.Repeat("x", 1024), strings.Repeat("x", 1023) + "y", strings.Repeat("X", 1024), strings.Repeat("\u00e9", 512),
 	}
 }
 
@@ -266,7 +270,8 @@ func testBeside(t *testing.T, open Open) {
 	c.holds("k", "one", "two", "three")
 	v, err := c.store.Read(t.Context(), "k")
 	c.must(err)
-	if v.Info.Title == nil || *v.Info.Title != title || v.Info.Pinned == nil || v.Counts.Usage.Input != 7 || v.Labels[v.IDs[0]] != "here" {
+	hasInfo := v.Info.Title != nil && *v.Info.Title == title && v.Info.Pinned != nil
+	if !hasInfo || v.Counts.Usage.Input != 7 || v.Labels[v.IDs[0]] != "here" {
 		t.Fatalf("what was written beside the branch is %+v, %v, %+v", v.Info, v.Labels, v.Counts)
 	}
 }
@@ -415,7 +420,9 @@ func testInterrupted(t *testing.T, open Open) {
 	if i := s.Interrupted(); i == nil || !i.Unanswered {
 		t.Fatalf("after a question: %+v", i)
 	}
-	calls := winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{{Kind: winnow.KindToolCall, ID: "1", Name: "a"}, {Kind: winnow.KindToolCall, ID: "2", Name: "b"}}}
+	calls := winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{
+		{Kind: winnow.KindToolCall, ID: "1", Name: "a"}, {Kind: winnow.KindToolCall, ID: "2", Name: "b"},
+	}}
 	c.must(s.Append(t.Context(), calls, session.Result("2", "b", "done")))
 	c.must(s.Close())
 	s = c.open("k")

@@ -93,7 +93,10 @@ func (r root) SyncDir(dir string) error {
 		return err
 	}
 	defer f.Close()
-	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) && !cannotSyncDirs {
+	err = f.Sync()
+	// Some file systems have nothing to sync for a directory, and say so.
+	isNeedless := cannotSyncDirs || errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported)
+	if err != nil && !isNeedless {
 		return fmt.Errorf("sync of %s: %w", dir, err)
 	}
 	return nil

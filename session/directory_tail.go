@@ -1,0 +1,128 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/winnowgo/winnow/session/internal/files"
+)
+
+// settle makes a log ready to be appended to: one that a sync failed of is copied, and a torn end is cut off. The
+// lock is held.
+func (l *directoryLog) settle(key string) error {
+	mark := l.dir + "/" + l.name + failedMark
+	if f, err := l.directory.fs.Open(mark, os.O_RDONLY, 0); err == nil {
+		f.Close()
+		if err := l.copy(); err != nil {
+			return err
+		}
+		_ = l.directory.fs.Remove(mark) // of a log that is no more
+	}
+	return l.cutTail()
+}
+
+// copy puts a copy in the place of a log whose sync failed: the kernel may believe that pages are on the disk that
+// are not. Offsets stay, so damage is copied too.
+func (l *directoryLog) copy() error {
+	size, err := l.file.Size()
+	if err != nil {
+		return err
+	}
+	text := make([]byte, size)
+	if n, err := l.file.ReadAt(text, 0); n < len(text) {
+		return err
+	}
+	name, err := l.directory.newLogName(l.dir)
+	if err != nil {
+		return err
+	}
+	if err := l.directory.writeFile(l.dir+"/"+name, text, true); err != nil {
+		return err
+	}
+	if err := l.directory.fs.Rename(l.dir+"/"+l.name, l.dir+"/"+l.name+oldSuffix); err != nil {
+		return err
+	}
+	l.file.Close()
+	l.file = nil
+	return l.openNewest(os.O_RDWR)
+}
+
+// cutTail removes an unfinished line or batch from the end. It is kept in a file beside the log.
+func (l *directoryLog) cutTail() error {
+	size, err := l.file.Size()
+	if err != nil || size == 0 {
+		return err
+	}
+	cut, seq, newline, err := findTail(l.file, size)
+	if err != nil {
+		return err
+	}
+	if newline {
+		_, err := l.file.Write([]byte{'\n'})
+		return err
+	}
+	if cut == size {
+		return nil
+	}
+	torn := make([]byte, size-cut)
+	if n, err := l.file.ReadAt(torn, cut); n < len(torn) {
+		return err
+	}
+	if err := l.directory.writeFile(l.tornName(seq), torn, true); err != nil {
+		return err
+	}
+	if err := l.file.Truncate(cut); err != nil {
+		return err
+	}
+	return l.file.Sync()
+}
+
+// tornName returns a name for a tail that nothing has yet.
+func (l *directoryLog) tornName(seq int64) string {
+	name := fmt.Sprintf("%s/%s.torn-%d", l.dir, l.name, seq)
+	for n := 2; ; n++ {
+		f, err := l.directory.fs.Open(name, os.O_RDONLY, 0)
+		if err != nil {
+			return name
+		}
+		f.Close()
+		name = fmt.Sprintf("%s/%s.torn-%d-%d", l.dir, l.name, seq, n)
+	}
+}
+
+// findTail returns where the last whole line or batch ends, and the seq that would come next. newline says that only
+// the newline of the last line is missing.
+func findTail(log files.File, size int64) (cut, seq int64, newline bool, err error) {
+	t := &tail{w: window{log: log, size: size}, ahead: window{log: log, size: size}}
+	cut = size
+	last := []byte{0}
+	if _, err := log.ReadAt(last, size-1); err != nil {
+		return 0, 0, false, err
+	}
+	if last[0] != '\n' {
+		text, start, err := t.w.lineBefore(size + 1)
+		if err != nil {
+			return 0, 0, false, err
+		}
+		trimmed, _, hasNUL := trimLine(text)
+		if l, reason := parseLine(trimmed); reason == "" && !hasNUL && l.batch[0] == l.batch[1] {
+			return size, 0, true, nil
+		}
+		cut = start
+	}
+	for at := cut; at > 0; {
+		l, err := t.before(at)
+		if errors.Is(err, errSlow) { // damage that ends in a newline stays where it is
+			break
+		}
+		if err != nil {
+			return 0, 0, false, err
+		}
+		if seq = max(seq, l.seq+1); l.batch[0] == l.batch[1] {
+			break
+		}
+		at, cut = l.offset, l.offset
+	}
+	return cut, seq, false, nil
+}
