@@ -54,7 +54,8 @@ func (p *program) words() string {
 	return fmt.Sprintf("message %d: %s", p.n, strings.Repeat(fmt.Sprintf("word%d ", p.random.IntN(1000)), 1+p.random.IntN(120)))
 }
 
-func (p *program) model(context.Context, []winnow.Message) (winnow.Message, error) {
+func (p *program) model(_ context.Context, request []winnow.Message) (winnow.Message, error) {
+	requireAccepted(p.t, request, "")
 	if p.random.IntN(3) > 0 {
 		return answer(p.words()), nil
 	}
@@ -185,7 +186,7 @@ func crashProgram(t *testing.T, seed uint64) (crashes int) {
 				continue
 			}
 			crashes++
-			checkRecovered(t, name, crashed, store, p.key, ack, attempted)
+			checkRecovered(t, name, crashed, store, p.key, ack, attempted, op.Index%len(sessiontest.Losses()) == i-1)
 		}
 	})
 	var err error
@@ -210,7 +211,8 @@ func (s *stored) dropVolatileEnd() {
 	}
 }
 
-func checkRecovered(t *testing.T, name string, fsys *sessiontest.CrashFS, store *session.Store, key string, ack, attempted stored) {
+func checkRecovered(t *testing.T, name string, fsys *sessiontest.CrashFS, store *session.Store,
+	key string, ack, attempted stored, asks bool) {
 	ctx := context.Background()
 	s, err := store.Open(ctx, key)
 	require.NoError(t, err, name)
@@ -234,6 +236,11 @@ func checkRecovered(t *testing.T, name string, fsys *sessiontest.CrashFS, store 
 	before := s.View().History
 	require.NoError(t, s.Append(ctx, session.User("after the crash")), name)
 	want := s.View()
+	if asks {
+		r, err := s.Prepare(ctx)
+		require.NoError(t, err, name)
+		requireAccepted(t, r.Messages, name)
+	}
 	require.NoError(t, s.Close(), name)
 	require.Len(t, want.History, len(before)+1, name)
 	v, err := store.Read(ctx, key)
