@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/winnowgo/winnow"
 )
@@ -20,8 +21,7 @@ func (s *Session) Leaf() string {
 // the log, and Rewind to its last entry returns to it. "" is the beginning. The error is [ErrNotFound] if there is no
 // such entry on any branch.
 func (s *Session) Rewind(ctx context.Context, entry string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.lockBranch()()
 	target, err := s.find(ctx, entry)
 	if err != nil {
 		return err
@@ -56,14 +56,13 @@ func (s *Session) find(ctx context.Context, entry string) (line, error) {
 
 // SummarizeBranch leaves a summary of a branch that was left, which ended at entry from. The model sees it.
 func (s *Session) SummarizeBranch(ctx context.Context, from, summary string) error {
-	return s.change(ctx, &Entry{Type: TypeBranchSummary, Target: from, Summary: summary})
+	return s.add(ctx, &Entry{Type: TypeBranchSummary, Target: from, Summary: strings.ToValidUTF8(summary, "\ufffd")})
 }
 
 // Edit gives a message another content, or leaves it out where m is nil. The original stays in the log. The error is
 // [ErrNotFound] if the entry is no message of the history.
 func (s *Session) Edit(ctx context.Context, entry string, m *winnow.Message, reason string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.lockBranch()()
 	if s.dead != nil {
 		return s.dead
 	}
@@ -90,7 +89,7 @@ func (s *Session) Inject(ctx context.Context, name string, hidden bool, m winnow
 	if err != nil {
 		return err
 	}
-	return s.change(ctx, &Entry{Type: TypeCustomMessage, Name: name, Hidden: hidden, Message: &m})
+	return s.add(ctx, &Entry{Type: TypeCustomMessage, Name: name, Hidden: hidden, Message: &m})
 }
 
 // Note appends data of the host's, as JSON. The model does not see it. It belongs to the branch.
@@ -104,18 +103,25 @@ func (s *Session) Note(ctx context.Context, name string, data json.RawMessage) e
 	return s.write(ctx, true, &Entry{Type: TypeCustom, Name: name, Data: data})
 }
 
-// change writes an entry that changes the history.
-func (s *Session) change(ctx context.Context, e *Entry) error {
+// add appends an entry that has a message.
+func (s *Session) add(ctx context.Context, e *Entry) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.rewrite(ctx, e)
+	if err := s.write(ctx, true, e); err != nil {
+		return err
+	}
+	if e.Message != nil {
+		s.extend(e, *e.Message)
+	} else {
+		s.extend(e, branchSummaryMessage(e))
+	}
+	return nil
 }
 
 // Reset begins the conversation anew: what there was stays in its log, and the session goes on with an empty one. keep
 // is stored with the end of the old log, for the host; nil: nothing.
 func (s *Session) Reset(ctx context.Context, reason string, keep json.RawMessage) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.lockBranch()()
 	if keep != nil {
 		var err error
 		if keep, err = oneLine(keep); err != nil {

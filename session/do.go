@@ -65,22 +65,22 @@ func (s *Session) Do(ctx context.Context, call Call) (Answer, error) {
 // Prepare returns the next request and writes down what the manager has to know of it. It is for hosts that do more
 // around a call than [Session.Do]; they append the answer themselves.
 func (s *Session) Prepare(ctx context.Context) (*winnow.Request, error) {
-	return s.prepare(ctx, func(m *winnow.Manager) (*winnow.Request, error) {
-		return m.Prepare(ctx, s.at.history)
+	return s.prepare(ctx, func(m *winnow.Manager, history []winnow.Message) (*winnow.Request, error) {
+		return m.Prepare(ctx, history)
 	})
 }
 
 // Recover is winnow's [winnow.Manager.Recover] after a request of [Session.Prepare] was refused with cause.
 func (s *Session) Recover(ctx context.Context, cause error) (*winnow.Request, error) {
-	return s.prepare(ctx, func(m *winnow.Manager) (*winnow.Request, error) {
-		return m.Recover(ctx, s.at.history, cause)
+	return s.prepare(ctx, func(m *winnow.Manager, history []winnow.Message) (*winnow.Request, error) {
+		return m.Recover(ctx, history, cause)
 	})
 }
 
 // Compact summarizes now, as [winnow.Manager.Compact] does.
 func (s *Session) Compact(ctx context.Context, instructions string) (*winnow.Request, error) {
-	return s.prepare(ctx, func(m *winnow.Manager) (*winnow.Request, error) {
-		return m.Compact(ctx, s.at.history, instructions)
+	return s.prepare(ctx, func(m *winnow.Manager, history []winnow.Message) (*winnow.Request, error) {
+		return m.Compact(ctx, history, instructions)
 	})
 }
 
@@ -95,19 +95,30 @@ func (s *Session) recover(ctx context.Context, cause error) (*winnow.Request, er
 }
 
 // maker makes a request with the manager.
-type maker func(*winnow.Manager) (*winnow.Request, error)
+type maker func(*winnow.Manager, []winnow.Message) (*winnow.Request, error)
 
 // prepare makes a request and records it.
 func (s *Session) prepare(ctx context.Context, f maker) (*winnow.Request, error) {
+	s.branch.Lock()
+	defer s.branch.Unlock()
+	s.mu.Lock()
+	m, err := s.ready()
+	history := s.at.history
+	s.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	r, err := f(m, history) // code of the host runs here, and may take long
+	if err != nil {
+		return nil, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m, err := s.ready()
-	if err != nil {
+	if s.dead != nil {
+		return nil, s.dead
+	}
+	if err := s.record(ctx, r); err != nil {
 		return nil, err
 	}
-	r, err := f(m)
-	if err != nil {
-		return nil, err
-	}
-	return r, s.record(ctx, r)
+	return r, nil
 }

@@ -14,6 +14,9 @@ import (
 // Session is a session whose turn one has, from [Store.Open] to Close. It is safe for concurrent use; what is written
 // at the same time gets an order.
 //
+// Code of the host that runs within a request (a Summarizer, BeforeCompact, Rules) may call Append, Inject, Note and View.
+// What rewrites the branch or makes another request (Edit, Rewind, Reset, Truncate, Prepare) waits until it has ended.
+//
 // After [ErrConflict], [ErrDeleted], [ErrSync] and [ErrClosed] it is good for nothing but Close. After any other
 // error it is as it was.
 type Session struct {
@@ -21,7 +24,8 @@ type Session struct {
 	key   string
 	turn  Turn
 
-	mu      sync.Mutex // protects what follows
+	branch  sync.Mutex // held while a request is made and while the branch is rewritten; taken before mu
+	mu      sync.Mutex // protects what follows, but for journal, which branch does
 	log     Log
 	at      loaded
 	encoder encoder
@@ -101,10 +105,25 @@ func (s *Session) Append(ctx context.Context, messages ...winnow.Message) error 
 		return err
 	}
 	for _, e := range entries {
-		s.at.history = append(s.at.history, *e.Message)
-		s.at.places = append(s.at.places, place{ref: Ref{ID: e.ID, At: e.offset}})
+		s.extend(e, *e.Message)
 	}
 	return nil
+}
+
+// extend adds the message of an entry that was written to the history.
+func (s *Session) extend(e *Entry, m winnow.Message) {
+	s.at.history = append(s.at.history, m)
+	s.at.places = append(s.at.places, place{ref: Ref{ID: e.ID, At: e.offset}})
+}
+
+// lockBranch keeps others from making requests and from rewriting the branch.
+func (s *Session) lockBranch() (unlock func()) {
+	s.branch.Lock()
+	s.mu.Lock()
+	return func() {
+		s.mu.Unlock()
+		s.branch.Unlock()
+	}
 }
 
 // messageEntries returns the entries of messages, as they are stored and as they go on in this session.

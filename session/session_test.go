@@ -162,3 +162,29 @@ func texts(v *session.View) (out []string) {
 	}
 	return out
 }
+
+// TestHostsMayAppendWhileARequestIsMade has the hook before a compaction write to the session.
+func TestHostsMayAppendWhileARequestIsMade(t *testing.T) {
+	ctx := context.Background()
+	var s *session.Session
+	flushes := 0
+	store := session.NewMemory(&session.Options{Manager: func(string) (int, *winnow.Options) {
+		return 4_000, &winnow.Options{Compact: &winnow.CompactOptions{BeforeCompact: func(ctx context.Context, _ []winnow.Message) error {
+			flushes++
+			return s.Inject(ctx, "memory", true, winnow.Message{Role: winnow.RoleUser, Injected: true, Parts: []winnow.Part{{Text: "flushed"}}})
+		}}}
+	}})
+	s = open(t, store, "k")
+	for n := range 30 {
+		require.NoError(t, s.Append(ctx, session.User(fmt.Sprint("question ", n, strings.Repeat(" words", 100)))))
+		_, err := s.Do(ctx, echo)
+		require.NoError(t, err)
+	}
+	require.Positive(t, flushes)
+	want := s.View()
+	require.Positive(t, want.Counts.Compactions)
+	require.NoError(t, s.Close())
+	v, err := store.Read(ctx, "k")
+	require.NoError(t, err)
+	assert.Equal(t, want, v)
+}

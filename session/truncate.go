@@ -49,8 +49,7 @@ func isOversized(m *winnow.Message, limit int) bool {
 // token, and 400 000 characters. It returns how many it cut. Each is an edit beside the message, which stays as it
 // was: going back to before the edit shows the original.
 func (s *Session) Truncate(ctx context.Context) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.lockBranch()()
 	if s.dead != nil {
 		return 0, s.dead
 	}
