@@ -136,7 +136,7 @@ func (p *plan) fillBodies(room, whole size, rules bool) (rest size, ok bool) {
 			continue
 		}
 		if used := whole.minus(room); rules || used.fits(whole.part(1, partialShare)) {
-			p.fillInside(i, room)
+			p.fillInside(i, room, whole)
 		}
 		return room, false
 	}
@@ -150,9 +150,9 @@ func (p *plan) bodyCost(i int) size {
 	return p.costs[i]
 }
 
-// fillInside takes the beginning of a body: whole lines and fenced blocks, and a part of a line only where nothing of
-// the whole text is shown otherwise.
-func (p *plan) fillInside(i int, room size) {
+// fillInside takes the beginning of a body: whole lines and fenced blocks, and a part of a line only where less than
+// half of the whole room is used otherwise.
+func (p *plan) fillInside(i int, room, whole size) {
 	c := &p.chunks[i]
 	used := p.count.size(gap).plus(size{1, 1})
 	if !p.outline[i] {
@@ -169,23 +169,18 @@ func (p *plan) fillInside(i int, room size) {
 			cost.chars = room.chars + 1
 		}
 		if !used.plus(cost).fits(room) {
-			if p.showsNothing() && !fenced {
-				p.kept[i] += p.lineStart(unit, room.minus(used))
+			left := room.minus(used)
+			if !fenced && whole.minus(left).fits(whole.part(1, partialShare)) {
+				p.kept[i] += p.lineStart(unit, left)
 			}
-			return
+			break
 		}
 		used = used.plus(cost)
 		p.kept[i] += len(unit)
 	}
-}
-
-func (p *plan) showsNothing() bool {
-	for i, n := range p.kept {
-		if strings.TrimSpace(p.chunks[i].body[:n]) != "" {
-			return false
-		}
+	if strings.TrimSpace(c.body[:p.kept[i]]) == "" {
+		p.kept[i] = 0 // blank lines say nothing
 	}
-	return true
 }
 
 // lineStart returns how many bytes of a line fit, at the end of a word where there is one in the last fifth.
