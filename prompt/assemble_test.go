@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
+	"weak"
 
 	"github.com/stretchr/testify/require"
 
@@ -187,4 +189,22 @@ func checkLeftOut(t *testing.T, in prompt.Input, a *prompt.Assembly) {
 			require.NotEmpty(t, c.Left, "%s: %s", c.Name, c.Reason)
 		}
 	}
+}
+
+// An assembly does not keep those before it alive.
+func TestAssembleKeepsNoPast(t *testing.T) {
+	in := prompt.Input{Sections: sections, Files: slices.Clone(files), Skills: skills, Tools: tools}
+	first, err := prompt.Assemble(in, nil)
+	require.NoError(t, err)
+	past, last := weak.Make(first), first
+	first = nil
+	for i := range 3 {
+		in.Files[0].Text += fmt.Sprintf("- note %d\n", i)
+		last, err = prompt.Assemble(in, &prompt.Options{Previous: last})
+		require.NoError(t, err)
+	}
+	runtime.GC()
+	runtime.GC()
+	require.Nil(t, past.Value())
+	runtime.KeepAlive(last)
 }

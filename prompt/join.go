@@ -51,6 +51,9 @@ func (a *assembler) join() {
 			out.Parts = append(out.Parts, p.Part)
 		}
 	}
+	for _, p := range a.pieces {
+		p.list = nil // it would keep the assembly before this one, and all before that
+	}
 	out.Text, out.pieces = b.String(), a.pieces
 	switch {
 	case out.Text == "":
