@@ -364,7 +364,7 @@ func share(n, whole int) float64 {
 	return math.Round(1_000*float64(n)/float64(whole)) / 1_000
 }
 
-// Usage is what a report has of a session, with the reference's names.
+// sessionReport is what a report has of a session, with the reference's names.
 type sessionReport struct {
 	Total   int `json:"totalTokens"`
 	Input   int `json:"inputTokens"`
@@ -376,7 +376,8 @@ func (r *Report) session() sessionReport {
 	return sessionReport{add(r.usage.Prompt(), max(0, r.usage.Output)), r.usage.Input, r.usage.Output, r.Tokens.Window}
 }
 
-// JSON returns the report in the reference's form, {"report": …, "session": …}, indented.
+// JSON returns the report in the reference's form, {"report": …, "session": …}, indented. It is "" where the host set a
+// number that JSON cannot say.
 func (r *Report) JSON() string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
@@ -386,7 +387,7 @@ func (r *Report) JSON() string {
 		Report  *Report       `json:"report"`
 		Session sessionReport `json:"session"`
 	}{r, r.session()})
-	if err != nil { // a time outside of the years that JSON can say
+	if err != nil && !r.GeneratedAt.IsZero() { // a time outside of the years that JSON can say
 		c := *r
 		c.GeneratedAt = time.Time{}
 		return c.JSON()

@@ -163,6 +163,9 @@ func TestReportJSONHasTheReferencesMembers(t *testing.T) {
 		}
 	}
 	assert.Contains(t, q.List(), "Sandbox: mode=all sandboxed=true")
+	late := *q
+	late.GeneratedAt = time.Date(99_999, 1, 1, 0, 0, 0, 0, time.UTC)
+	assert.NotContains(t, late.JSON(), "generatedAt", "a year that JSON cannot say")
 	var back struct{ Report prompt.Report }
 	require.NoError(t, json.Unmarshal([]byte(q.JSON()), &back), "a session can keep it")
 	assert.Equal(t, q.Tokens, back.Report.Tokens)
