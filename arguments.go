@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"unsafe"
 
+	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -84,7 +84,7 @@ func shortenJSON(raw json.RawMessage, names nameSet) (short json.RawMessage, ok 
 				continue
 			}
 		}
-		names.add(stringOf(literal))
+		names.add(mem.String(literal))
 	}
 	if !ok {
 		return raw, false
@@ -92,9 +92,6 @@ func shortenJSON(raw json.RawMessage, names nameSet) (short json.RawMessage, ok 
 	out.Write(raw[done:])
 	return out.Bytes(), json.Valid(out.Bytes())
 }
-
-// stringOf is b as a string that nobody keeps for longer than b stays as it is.
-func stringOf(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // literalOf returns s as a JSON string.
 func literalOf(s string) []byte {
@@ -128,7 +125,7 @@ func isLong(literal, rest []byte) (chars int, long bool) {
 	if rest = bytes.TrimLeft(rest, " \t\r\n"); len(rest) > 0 && rest[0] == ':' {
 		return 0, false
 	}
-	chars = runes.Count(stringOf(literal)) - len(`""`)
+	chars = runes.Count(mem.String(literal)) - len(`""`)
 	for i := bytes.IndexByte(literal, '\\'); i >= 0 && i+1 < len(literal); {
 		escape := 2
 		if literal[i+1] == 'u' {

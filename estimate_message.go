@@ -1,6 +1,6 @@
 package winnow
 
-import "unsafe"
+import "github.com/winnowgo/winnow/internal/mem"
 
 // structure is what a message costs beyond its text, in tokens: the markers of its role, and the blocks
 // of calls and results with their ids, keys and types. Ids are counted here and not by their text, as hosts
@@ -92,7 +92,7 @@ func (b structure) sum(m *Message, text func(string) int) int {
 			continue
 		}
 		k := addTokens(text(p.Text), text(p.Name))
-		k = addTokens(k, text(unsafe.String(unsafe.SliceData(p.Arguments), len(p.Arguments)))) // read only, and not kept
+		k = addTokens(k, text(mem.String(p.Arguments))) // read only, and not kept
 		n = addTokens(n, addTokens(max(k, b.ofReasoning(p)), b.ofPart(p)))
 	}
 	return n

@@ -4,6 +4,8 @@ import (
 	"context"
 	"hash/maphash"
 	"slices"
+
+	"github.com/winnowgo/winnow/internal/mem"
 )
 
 // Most calls of Prepare find the history of the last call with one turn more behind it, and nothing to do
@@ -36,9 +38,9 @@ type tail struct {
 // what is written lies behind the end of all earlier ones.
 type requestRef struct {
 	known    bool
-	messages listRef[Message]
-	history  listRef[Message]
-	edits    listRef[Edit]
+	messages mem.Ref[Message]
+	history  mem.Ref[Message]
+	edits    mem.Ref[Edit]
 }
 
 // share has the next request share the lists of r, unless they are the host's.
@@ -48,11 +50,11 @@ func (t *tail) share(r *Request) {
 	}
 	s := &t.shared
 	s.known = true
-	s.messages.refer(r.Messages)
+	s.messages.Set(r.Messages)
 	if !t.keepsAll {
-		s.history.refer(r.History)
+		s.history.Set(r.History)
 	}
-	s.edits.refer(r.Edits)
+	s.edits.Set(r.Edits)
 }
 
 // request returns a request with the lists of the last one, or nil if they are gone.
@@ -60,9 +62,9 @@ func (t *tail) request() *Request {
 	if t.isPlain {
 		return new(Request)
 	}
-	messages, ok := t.shared.messages.get()
-	history, hasHistory := t.shared.history.get()
-	edits, hasEdits := t.shared.edits.get()
+	messages, ok := t.shared.messages.Get()
+	history, hasHistory := t.shared.history.Get()
+	edits, hasEdits := t.shared.edits.Get()
 	if !t.shared.known || !ok || !hasHistory || !hasEdits {
 		return nil
 	}
@@ -104,7 +106,7 @@ func (m *Manager) extend(history []Message, r *Request) (done bool, err error) {
 	if m.background != nil || l.attempt != nil || !t.known || !t.complete || t.changes != x.changes || len(history) < t.history || len(history) == 0 {
 		return false, nil
 	}
-	if !t.isPlain && (len(r.Messages) != len(l.sent) || baseOf(r.Messages) != t.messages || !t.keepsAll && (len(r.History) != t.keptLen || baseOf(r.History) != t.kept)) {
+	if !t.isPlain && (len(r.Messages) != len(l.sent) || mem.Base(r.Messages) != t.messages || !t.keepsAll && (len(r.History) != t.keptLen || mem.Base(r.History) != t.kept)) {
 		return false, nil
 	}
 	if !x.goesOn(history, t.isPlain) {
@@ -226,7 +228,7 @@ func (d *draft) commitTail(added []Message, r *Request) {
 }
 
 func (t *tail) remember(r *Request) {
-	t.messages, t.kept, t.keptLen = baseOf(r.Messages), baseOf(r.History), len(r.History)
+	t.messages, t.kept, t.keptLen = mem.Base(r.Messages), mem.Base(r.History), len(r.History)
 }
 
 // recordTail remembers what the short way has to know of d, which was sent as r.
@@ -234,11 +236,11 @@ func (l *ledger) recordTail(d *draft, r *Request) {
 	t := &l.tail
 	messages := d.view.messages
 	*t = tail{known: true, changes: l.index.changes, history: len(d.history), ids: t.ids, complete: !waitsForResults(d.history) && !waitsForResults(messages)}
-	t.isPlain = len(r.Edits) == 0 && baseOf(messages) == baseOf(d.history) && len(messages) == len(d.history)
-	t.keepsAll = baseOf(r.History) == baseOf(d.history) && len(r.History) == len(d.history)
+	t.isPlain = len(r.Edits) == 0 && mem.Base(messages) == mem.Base(d.history) && len(messages) == len(d.history)
+	t.keepsAll = mem.Base(r.History) == mem.Base(d.history) && len(r.History) == len(d.history)
 	t.answers = countAnswers(messages)
 	t.remember(r)
-	t.ofHost = baseOf(r.Messages) == baseOf(d.history)
+	t.ofHost = mem.Base(r.Messages) == mem.Base(d.history)
 	t.share(r)
 	clear(t.ids)
 	t.addIDs(messages)

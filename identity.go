@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/mem"
 )
 
 // How the manager recognises a message that it has seen before.
@@ -163,7 +164,7 @@ func trimmings(m *Message) uint64 {
 	}
 	mix(placeOf(m.ID))
 	mix(placeOf(m.StopReason))
-	mix(placeOf(stringOf(m.Details)))
+	mix(placeOf(mem.String(m.Details)))
 	if !m.Time.IsZero() {
 		mix(uint64(m.Time.UnixNano()))
 	}
@@ -243,7 +244,7 @@ func closeLook(m *Message) uint32 {
 	}
 	for i := range m.Parts {
 		look(m.Parts[i].Text)
-		look(stringOf(m.Parts[i].Arguments))
+		look(mem.String(m.Parts[i].Arguments))
 	}
 	return uint32(h>>32) | 1
 }
@@ -317,7 +318,7 @@ func (x *index) learnFrom(history []Message, before map[key]*fact, e Estimator) 
 		x.facts = append(x.facts, x.factOf(&history[i], before, e))
 		x.seen = append(x.seen, setOn(&history[i]))
 	}
-	x.base = baseOf(history)
+	x.base = mem.Base(history)
 }
 
 func byKey(facts []*fact) map[key]*fact {
@@ -327,9 +328,6 @@ func byKey(facts []*fact) map[key]*fact {
 	}
 	return m
 }
-
-// baseOf is where a list lies in memory.
-func baseOf(messages []Message) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(messages))) }
 
 // How many messages of a list that only grew are looked at in one call: the newest, where hosts change
 // things, and the others in turn. Each costs a line or two of the processor's cache: 48 keep a call below
@@ -351,7 +349,7 @@ func (x *index) goesOn(history []Message, isPlain bool) bool {
 	if len(history) < n {
 		return false
 	}
-	if x.base != baseOf(history) {
+	if x.base != mem.Base(history) {
 		return x.isSame(history, 0, n, isPlain)
 	}
 	newest := max(0, n-lookedAtNewest)

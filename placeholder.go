@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -112,7 +113,7 @@ func (d *draft) namesKept(list []stale, match *toolMatcher) nameSet {
 				names.add(p.Text)
 			}
 			if dropped == nil || !shortens(p, match) {
-				names.add(stringOf(p.Arguments))
+				names.add(mem.String(p.Arguments))
 			}
 		}
 	}

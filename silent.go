@@ -5,7 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-	"unsafe"
+
+	"github.com/winnowgo/winnow/internal/mem"
 )
 
 // SilentReply is the token with which a model says that it has nothing to tell the user: after a memory flush,
@@ -82,7 +83,7 @@ func (f *SilentFilter) Write(chunk []byte) (int, error) {
 			return len(chunk), nil
 		}
 	}
-	f.state = f.token.tail(stringOf(text), f.prev())
+	f.state = f.token.tail(mem.String(text), f.prev())
 	show := f.state.start
 	if show > 0 {
 		f.last, _ = utf8.DecodeLastRune(text[:show])
@@ -97,14 +98,14 @@ func (f *SilentFilter) Write(chunk []byte) (int, error) {
 
 // WriteString is Write for a string.
 func (f *SilentFilter) WriteString(chunk string) (int, error) {
-	return f.Write(unsafe.Slice(unsafe.StringData(chunk), len(chunk))) // a writer does not write to what it gets
+	return f.Write(mem.Bytes(chunk)) // a writer does not write to what it gets
 }
 
 // Close ends the stream: it writes what was held back, unless that is the token. It does not close the writer.
 func (f *SilentFilter) Close() error {
 	held := f.held
 	f.held = nil
-	if f.token.tail(stringOf(held), f.prev()).isToken() {
+	if f.token.tail(mem.String(held), f.prev()).isToken() {
 		f.silent = !f.shown
 		return nil
 	}
@@ -133,7 +134,7 @@ func (f *SilentFilter) staysHeld(before int) bool {
 	if !f.state.complete && !f.state.blank {
 		return false
 	}
-	rest := stringOf(f.held[before-f.state.partial:])
+	rest := mem.String(f.held[before-f.state.partial:])
 	for len(rest) > 0 {
 		r, size := utf8.DecodeRuneInString(rest)
 		if !unicode.IsSpace(r) && !(f.state.complete && f.token.Loose && isMark(r)) {
