@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"slices"
 
+	"github.com/winnowgo/winnow/internal/jsontext"
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/runes"
 )
@@ -28,7 +28,7 @@ func shorteningSaves(raw json.RawMessage) (saving int) {
 	if len(raw) < 2*keptArgumentChars {
 		return 0
 	}
-	for from, to := range literals(raw) {
+	for from, to := range jsontext.Strings(raw) {
 		if chars, long := isLong(raw[from:to], raw[to:]); long {
 			n := (to - from) / charsPerDigestToken
 			saving += max(0, n-remainderRoom(n)-n*keptArgumentChars/chars)
@@ -54,30 +54,14 @@ func shortenArguments(m *Message, match *toolMatcher, names nameSet) (out Messag
 	return out, changed
 }
 
-// literals yields where the JSON strings in raw begin and end.
-func literals(raw []byte) iter.Seq2[int, int] {
-	return func(yield func(from, to int) bool) {
-		for to := 0; ; {
-			n := bytes.IndexByte(raw[to:], '"')
-			if n < 0 {
-				return
-			}
-			from := to + n
-			if to = literalEnd(raw, from); !yield(from, to) {
-				return
-			}
-		}
-	}
-}
-
 // shortenJSON shortens the long texts among the values of a JSON text. ok is false if there is none.
 func shortenJSON(raw json.RawMessage, names nameSet) (short json.RawMessage, ok bool) {
 	var out bytes.Buffer
 	done := 0
-	for from, to := range literals(raw) {
+	for from, to := range jsontext.Strings(raw) {
 		literal := raw[from:to]
 		if text, long := longText(literal, raw[to:]); long {
-			if b := literalOf(shortenText(text, names)); b != nil && len(b) < len(literal) {
+			if b := jsontext.Quote(shortenText(text, names)); len(b) < len(literal) {
 				out.Write(raw[done:from])
 				out.Write(b)
 				done, ok = to, true
@@ -91,30 +75,6 @@ func shortenJSON(raw json.RawMessage, names nameSet) (short json.RawMessage, ok 
 	}
 	out.Write(raw[done:])
 	return out.Bytes(), json.Valid(out.Bytes())
-}
-
-// literalOf returns s as a JSON string.
-func literalOf(s string) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // what is escaped costs more tokens
-	if e.Encode(s) != nil {
-		return nil
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-}
-
-// literalEnd returns the end of the JSON string that begins at start.
-func literalEnd(raw []byte, start int) int {
-	for i := start + 1; i < len(raw); i++ {
-		switch raw[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return len(raw)
 }
 
 // isLong says that a JSON string is long and, by what follows it, no key; chars is how long.

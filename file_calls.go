@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
 // Which files a call works on.
@@ -81,7 +83,7 @@ func readArguments(raw json.RawMessage, paths []string) callArguments {
 	var a callArguments
 	var fields map[string]json.RawMessage
 	if t := bytes.TrimSpace(raw); len(t) == 0 || t[0] != '{' || json.Unmarshal(t, &fields) != nil {
-		a.patch(argumentText(raw))
+		a.patch(jsontext.Unquote(raw))
 		return a
 	}
 	for _, key := range []string{"command", "cmd", "script", "chars"} {

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
 // How the time of an operation grows with its input, on inputs that are made to be slow. It is measured and reported
@@ -92,7 +94,7 @@ var growthShapes = map[string]func(n int) []Message{
 	"broken JSON": func(n int) []Message { return arguments(n, `{"a":`+strings.Repeat("x", 20*n)) },
 	"many keys":   manyKeys,
 	"patches": func(n int) []Message {
-		return arguments(n, string(quoteJSON(strings.Repeat("*** Update File: a.go\n", n))))
+		return arguments(n, string(jsontext.Quote(strings.Repeat("*** Update File: a.go\n", n))))
 	},
 	"files":    filesOfMany,
 	"failures": failuresOfMany,

@@ -1,6 +1,10 @@
 package winnow
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/winnowgo/winnow/internal/jsontext"
+)
 
 // What a message must not hold, and the message without it.
 
@@ -125,7 +129,7 @@ func hasCalls(m *Message) bool {
 
 // validArguments says that raw is JSON, or nothing. Most arguments are of a form that is quick to read.
 func validArguments(raw json.RawMessage) bool {
-	return len(raw) == 0 || isFlatObject(raw) || json.Valid(raw)
+	return len(raw) == 0 || jsontext.Valid(raw)
 }
 
 // wrapArguments makes JSON of what a model wrote in its place, without losing it.

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/winnowgo/winnow/internal/jsontext"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -203,7 +204,7 @@ func TestExcerpts(t *testing.T) {
 	out := cut.messages
 	assert.Equal(t, h[0], out[0], "what people say is not cut")
 	assert.Equal(t, h[3:], out[3:], "nor what is short")
-	args := argumentText(out[1].Parts[0].Arguments)
+	args := jsontext.Unquote(out[1].Parts[0].Arguments)
 	assert.True(t, json.Valid(out[1].Parts[0].Arguments))
 	assert.True(t, strings.HasPrefix(args, `{"path":"a.go"`) && strings.HasSuffix(args, `"mode":"0644"}`), args)
 	text := out[2].Parts[0].Text

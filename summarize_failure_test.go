@@ -15,6 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
 func TestSummarizeInStagesCache(t *testing.T) {
@@ -148,7 +150,7 @@ func TestClipArgumentsStayJSON(t *testing.T) {
 	got := fitMessages(CharsPerToken(4), m, 300)
 	require.True(t, json.Valid(got[0].Parts[0].Arguments))
 	assert.LessOrEqual(t, renderedTokens(CharsPerToken(4), &got[0]), 400, "the quotes of the JSON string are escaped")
-	text := argumentText(got[0].Parts[0].Arguments)
+	text := jsontext.Unquote(got[0].Parts[0].Arguments)
 	assert.True(t, strings.HasPrefix(text, `{"path":"a.go"`), "head")
 	assert.True(t, strings.HasSuffix(text, `<b> "}`), "tail")
 	assert.True(t, bytes.HasPrefix(m[0].Parts[0].Arguments, []byte(`{"path"`)), "the input is not written")

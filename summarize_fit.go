@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/winnowgo/winnow/internal/jsontext"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -94,7 +94,7 @@ func summaryPart(p *Part) Part {
 	case KindToolCall:
 		args := slices.Clone(p.Arguments)
 		if len(args) > 0 && !json.Valid(args) { // a summarizer may marshal what it gets
-			args = quoteJSON(string(args))
+			args = jsontext.Quote(string(args))
 		}
 		return Part{Kind: KindToolCall, ID: p.ID, Name: p.Name, Arguments: args}
 	}
@@ -233,19 +233,5 @@ func clipText(s string, tokens, limit int) string {
 
 // clipArguments clips the text of args, which becomes a JSON string: half an object would not be JSON.
 func clipArguments(args json.RawMessage, tokens, limit int) json.RawMessage {
-	return quoteJSON(clipText(argumentText(args), tokens, limit))
-}
-
-// quoteJSON writes s as a JSON string, without the escapes for HTML that would make it longer.
-func quoteJSON(s string) json.RawMessage {
-	if !utf8.ValidString(s) {
-		s = strings.ToValidUTF8(s, "\uFFFD")
-	}
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(s) != nil {
-		return json.RawMessage(`""`)
-	}
-	return json.RawMessage(strings.TrimSuffix(b.String(), "\n"))
+	return jsontext.Quote(clipText(jsontext.Unquote(args), tokens, limit))
 }

@@ -1,13 +1,13 @@
 package winnow
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
 
+	"github.com/winnowgo/winnow/internal/jsontext"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -140,7 +140,7 @@ func writePart(b *strings.Builder, p *Part) {
 		b.WriteString("<tool-call name=\"")
 		writeData(b, attribute(p.Name))
 		b.WriteString("\">")
-		writeData(b, argumentText(p.Arguments))
+		writeData(b, jsontext.Unquote(p.Arguments))
 		b.WriteString("</tool-call>\n")
 	default:
 		writeLine(b, placeholder(p))
@@ -166,18 +166,6 @@ func placeholder(p *Part) string {
 		return "[attachment: " + attribute(p.MediaType) + "]"
 	}
 	return "[attachment]"
-}
-
-// argumentText returns the arguments of a call as text: a JSON string is shown without its quotes, since
-// clipped arguments are one.
-func argumentText(args json.RawMessage) string {
-	if t := bytes.TrimSpace(args); len(t) > 0 && t[0] == '"' {
-		var s string
-		if json.Unmarshal(t, &s) == nil {
-			return s
-		}
-	}
-	return string(args)
 }
 
 // writeAttribute continues an open attribute list with name="value, the closing quote left out.
