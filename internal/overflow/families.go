@@ -57,7 +57,7 @@ func hasAbove(ts []token, roles role) bool {
 
 func hitSentence(ts []token, text role, code bool) hit {
 	roles := rolesOf(ts)
-	if roles&(rInput|rRequest|rToken|rContext|rCapacity|rBytes|rToo) == 0 || roles&(rContext|rOver|rToo|rMore|rMax|rMust|rReduce) == 0 && !hasAbove(ts, roles) {
+	if roles&(rInput|rRequest|rToken|rContext|rCapacity|rBytes|rToo) == 0 || roles&(rContext|rOver|rToo|rMore|rMax|rMust|rHolds|rReduce) == 0 && !hasAbove(ts, roles) {
 		return hitNone
 	}
 	if roles&(rContext|rToken) == rContext && hasWord(ts, "contexts") {
@@ -266,7 +266,7 @@ func (s *sentence) declares() bool {
 
 // demands finds a condition that was not met.
 func (s *sentence) demands() bool {
-	if !s.number && !(s.window && s.has(rLess)) || !s.has(rMust) || s.word("least") || s.countsMessages() {
+	if !s.number && !(s.window && s.has(rLess)) || !s.has(rMust|rHolds) || s.word("least") || s.countsMessages() {
 		return false
 	}
 	sized := s.has(rInput) && s.has(rToken|rLength|rChars) || s.has(rToken) && s.has(rLength|rContext) && !s.has(rOutput)
@@ -319,6 +319,9 @@ func (s *sentence) isBytes() bool {
 	}
 	body := s.has(rRequest) || s.has(rMessage) || s.has(rBytes) && !s.has(rMedia)
 	sized := s.has(rBytes|rMore) || s.word("size") || s.word("body") || s.word("payload")
+	if s.has(rRequest) && s.has(rMore) && s.has(rBytes) {
+		return true // "request body larger than 20 MiB"
+	}
 	return body && (s.tooBig >= 0 || s.has(rMax|rCapacity) && sized || !s.over)
 }
 

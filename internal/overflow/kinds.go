@@ -105,7 +105,7 @@ func (c *counts) behind(ts []token, i int) count {
 		return countDelta // "20000 more tokens than the window"
 	case t.s == "," && isSign(ts, i-1, "(") && k+1 < len(ts) && ts[k+1].role&rMax != 0 && numberFrom(ts, k+2, 3) > 0:
 		return countTotal // "the context window (9000 tokens, maximum 8192)"
-	case t.role&rContext != 0 && (isSign(ts, k+1, "=") || isSign(ts, k+1, ":")):
+	case t.role&(rContext|rMax) != 0 && (isSign(ts, k+1, "=") || isSign(ts, k+1, ":")):
 		return countNone // "n_prompt=9000 n_ctx=8192"
 	case t.role&rContext != 0 && i > 0 && isTotal(ts[i-1].s),
 		t.s == "of" && k+1 < len(ts) && ts[k+1].role&rContext != 0 && i > 0 && isTotal(ts[i-1].s):
@@ -185,7 +185,10 @@ func beforeSign(ts []token, k int, weak *count) (kind count, decided bool) {
 	switch sign := ts[k].s; sign {
 	case ".", ";", "!", "?":
 		return *weak, true
-	case ":", "{":
+	case ":":
+		ofMessage := k > 0 && ts[k-1].role&rMessage != 0 // Message:"9500 tokens …": what stands before is another field
+		return *weak, *weak != countNone || ofMessage
+	case "=", "{", "]":
 		return *weak, *weak != countNone
 	case "(":
 		return *weak, *weak != countNone && k > 0 && ts[k-1].role&rOver != 0 // "contextOverflow(tokens: 9100, limit: 8192)"

@@ -85,7 +85,7 @@ func appendASCII(b []byte, c byte, last rune, rest string) []byte {
 			return b // model's, doesn't
 		}
 		return append(b, ' ')
-	case upper && last >= 'a' && last <= 'z': // camelCase
+	case upper && last >= 'a' && last <= 'z' && !(c == 'B' && endsInBinaryPrefix(b)): // camelCase
 		b = append(b, ' ')
 	case isWide(last) && c > ' ':
 		b = append(b, ' ')
@@ -94,6 +94,15 @@ func appendASCII(b []byte, c byte, last rune, rest string) []byte {
 		c |= 0x20
 	}
 	return append(b, c)
+}
+
+// endsInBinaryPrefix says that the text ends in the "Mi" of "20 MiB".
+func endsInBinaryPrefix(b []byte) bool {
+	n := len(b)
+	if n < 2 || b[n-1] != 'i' || b[n-2] != 'k' && b[n-2] != 'm' && b[n-2] != 'g' {
+		return false
+	}
+	return n == 2 || b[n-3] == ' ' || b[n-3] >= '0' && b[n-3] <= '9'
 }
 
 // elided says that the text ends in an article that an apostrophe belongs to: l'entrée, d'input.

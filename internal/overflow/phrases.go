@@ -58,7 +58,7 @@ func doorPhraseAt(ts []token, i int) phrase {
 	next := func(w string) bool { return wordAt(ts, i+1) == w }
 	before := func(w string) bool { return i > 0 && ts[i-1].s == w }
 	switch ts[i].s {
-	case "unauthorized", "unauthenticated", "authentication", "forbidden", "jwt", "bearer":
+	case "unauthorized", "unauthenticated", "authentication", "forbidden", "jwt", "bearer", "apikey":
 		return pKey
 	case "revoked":
 		return when(revokes(ts, i), pKey)
@@ -87,7 +87,7 @@ func doorPhraseAt(ts []token, i int) phrase {
 		if token > 0 && (before("is") || before("has")) {
 			token--
 		}
-		return when(next("token") || token >= 0 && ts[token].s == "token", pKey)
+		return when(next("token") || token >= 0 && (ts[token].s == "token" || ts[token].s == "session"), pKey)
 	case "overloaded":
 		return pBusy
 	case "service", "temporarily":

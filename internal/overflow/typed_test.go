@@ -228,6 +228,7 @@ func TestDiagnoseUnits(t *testing.T) {
 		{"total message size 2100954 exceeds limit 2097152", Diagnosis{Class: ClassBytes, Unit: UnitBytes, Size: 2100954, Limit: 2097152}},
 		{"Sent message larger than max (50000056 vs. 20971520)", Diagnosis{Class: ClassBytes, Unit: UnitBytes, Size: 50000056, Limit: 20971520}},
 		{"request body too large: it is 120 MB, the limit is 100 MB", Diagnosis{Class: ClassBytes, Unit: UnitBytes, Size: 120_000_000, Limit: 100_000_000}},
+		{"request body larger than 20 MiB", Diagnosis{Class: ClassBytes, Unit: UnitBytes, Limit: 20_000_000}},
 		{"the max input characters is 20000", Diagnosis{Class: ClassOverflow, Unit: UnitChars, Limit: 20000}},
 		{"Malformed input request: expected maxLength: 42000, actual: 150180, please reformat your input and try again.", Diagnosis{Class: ClassOverflow, Unit: UnitChars, Size: 150180, Limit: 42000}},
 		{"This request would exceed your organization's rate limit of 40,000 input tokens per minute.", Diagnosis{Class: ClassRateLimit, Rate: 40000}},

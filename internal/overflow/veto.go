@@ -141,7 +141,7 @@ func vetoRates(s *segment) verdict {
 			continue
 		}
 		next := s.after(i)
-		if t.role&rTime != 0 && i > 0 && (s.tokens[i-1].s == "this" || s.tokens[i-1].s == "current") {
+		if t.role&rTime != 0 && s.isSpan(i) {
 			rate, perMinute = true, true
 		}
 		perMinute = perMinute || t.role&rPer != 0 && (next.s == "minute" || next.s == "min")
@@ -163,7 +163,8 @@ func vetoRates(s *segment) verdict {
 	}
 	if s.wide {
 		rate = rate || containsAny(s.lower, "频繁", "頻繁", "频率", "限流", "速率", "每分钟", "并发", "每秒", "限速", "流控", "过快", "过于频繁", "请求太多", "请求过多", "レート制限", "毎分", "分あたり", "毎秒", "秒あたり", "リクエストが多すぎ", "초당", "요청이 너무 많", "속도 제한", "분당")
-		quota = quota || containsAny(s.lower, "配额", "額度", "额度", "余额", "欠费", "充值", "每日", "할당량", "利用枠", "残高", "잔액", "免费额", "套餐", "用量已", "次数已用", "免费调用")
+		perMinute = perMinute || containsAny(s.lower, "每分钟", "毎分", "分あたり", "분당")
+		quota = quota || containsAny(s.lower, "配额", "額度", "额度", "余额", "欠费", "充值", "每日", "할당량", "利用枠", "残高", "잔액", "免费额", "套餐", "用量已", "次数已用", "免费调用", "利用上限", "クレジット")
 	}
 	quota = quota || s.says&pResets != 0 && s.roles&rMax != 0 && !rate
 	switch {
@@ -185,9 +186,24 @@ func deniesWide(s string) bool {
 		"認証", "権限", "キーが無効", "인증", "권한", "키가 유효")
 }
 
+// isSpan says that something was counted in the time at i: "for this minute", "90000 tokens in 1 minute".
+func (s *segment) isSpan(i int) bool {
+	if i == 0 {
+		return false
+	}
+	if before := s.tokens[i-1]; !before.isNum || i == 1 {
+		return before.s == "this" || before.s == "current"
+	}
+	w := s.tokens[i-2].s
+	return (w == "in" || w == "within") && s.roles&(rToken|rRequest) != 0 && s.roles&(rMax|rOver) != 0
+}
+
 // isRateOf says that the rate at i is one of requests or tokens: "request rate", "rate of input tokens".
 func (s *segment) isRateOf(i int) bool {
 	of := rRequest | rToken | rInput
+	if (i == 0 || s.tokens[i-1].sign) && s.after(i).role&rOver != 0 {
+		return true // AWS: "Rate exceeded"
+	}
 	if s.roles&of != 0 && rolesOf(s.tokens[max(0, i-3):i])&rToo != 0 {
 		return true // "at too high a rate"
 	}

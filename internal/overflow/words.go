@@ -73,7 +73,7 @@ func sideRole(w string) role {
 		return rMust
 	case "supports":
 		return rMust | rHolds
-	case "hold", "holds", "take", "reads", "handle", "handles", "accepts", "allows", "permits", "serves", "processes",
+	case "hold", "holds", "take", "reads", "handle", "handles", "accepts", "allows", "permits", "serves", "processes", "accepted", "served",
 		"accepte", "acepta", "admite", "aceita", "accetta", "permite", "erlaubt", "unterstützt", "akzeptiert":
 		return rHolds
 	case "left", "leaves", "leaving", "remaining", "remain", "remains", "available", "free", "unused", "spare":
@@ -106,7 +106,7 @@ func sideRole(w string) role {
 	case "canceled", "cancelled", "bufio", "sendto", "sendmsg", "udp", "resets", "flagged", "moderation", "http", "deadline", "timed", "timeout", "time", "api", "unauthorized", "unauthenticated",
 		"authentication", "security", "expired", "access", "sign", "permission", "permissions", "scopes", "forbidden", "service", "overloaded", "upstream", "gateway", "temporarily", "busy",
 		"cost", "demand", "explain", "returns", "why", "how", "curl", "usage", "string", "rate", "please", "again", "retry", "i", "slow", "slower", "quickly", "fast", "often", "frequently", "frequent", "last", "past", "previous",
-		"signature", "credential", "credentials", "jwt", "bearer", "oauth", "authorization", "authorized", "denied", "invalid", "revoked":
+		"signature", "credential", "credentials", "jwt", "bearer", "oauth", "authorization", "authorized", "denied", "invalid", "revoked", "apikey":
 		return rHint
 	case "the", "a", "an", "of", "for", "to", "is", "are", "be", "this", "your", "you", "that", "models", "model", "in", "its", "our", "and":
 		return rSkip
