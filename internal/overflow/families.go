@@ -55,9 +55,17 @@ func hasAbove(ts []token, roles role) bool {
 	return false
 }
 
+// mayTell says that a sentence names what can be too large and has a word that can say so: most have not.
+func mayTell(ts []token, roles role) bool {
+	if roles&(rInput|rRequest|rToken|rContext|rCapacity|rBytes|rToo) == 0 {
+		return false
+	}
+	return roles&(rContext|rOver|rToo|rMore|rMax|rMust|rHolds|rReduce) != 0 || hasAbove(ts, roles)
+}
+
 func hitSentence(ts []token, text role, code bool) hit {
 	roles := rolesOf(ts)
-	if roles&(rInput|rRequest|rToken|rContext|rCapacity|rBytes|rToo) == 0 || roles&(rContext|rOver|rToo|rMore|rMax|rMust|rHolds|rReduce) == 0 && !hasAbove(ts, roles) {
+	if !mayTell(ts, roles) {
 		return hitNone
 	}
 	if roles&(rContext|rToken) == rContext && hasWord(ts, "contexts") {
@@ -264,13 +272,29 @@ func (s *sentence) declares() bool {
 	return s.has(rMax) && s.has(rLength|rChars|rToken)
 }
 
-// demands finds a condition that was not met.
+// demands finds a condition that was not met: "inputs must have less than 2048 tokens".
 func (s *sentence) demands() bool {
-	if !s.number && !(s.window && s.has(rLess)) || !s.has(rMust|rHolds) || s.word("least") || s.countsMessages() {
+	bounded := s.number || s.window && s.has(rLess)
+	if !bounded || !s.has(rMust|rHolds) || s.word("least") || s.countsMessages() {
 		return false
 	}
-	sized := s.has(rInput) && s.has(rToken|rLength|rChars) || s.has(rToken) && s.has(rLength|rContext) && !s.has(rOutput)
-	return sized && (s.has(rLess) || s.word("<") || s.word("to") && s.word("up") || s.word("supports") && s.word("prompt") || s.several && (s.word("supports") || s.word("only") || s.word("but")))
+	return s.sizesInput() && (s.has(rLess) || s.word("<") || s.word("to") && s.word("up") || s.supportsOnly())
+}
+
+// sizesInput says that the length of what is sent is the matter.
+func (s *sentence) sizesInput() bool {
+	if s.has(rInput) && s.has(rToken|rLength|rChars) {
+		return true
+	}
+	return s.has(rToken) && s.has(rLength|rContext) && !s.has(rOutput)
+}
+
+// supportsOnly finds what a model supports beside what it got: "the token count is 9000 but it only supports 8192".
+func (s *sentence) supportsOnly() bool {
+	if s.several && (s.word("only") || s.word("but")) {
+		return true
+	}
+	return s.word("supports") && (s.several || s.word("prompt"))
 }
 
 // reduces finds advice that only helps against an overflow.
@@ -314,18 +338,27 @@ func (s *sentence) fills() bool {
 
 // isBytes runs the families that mean the body.
 func (s *sentence) isBytes() bool {
-	if s.text&(rToken|rContext) != 0 || !s.over && !s.declaresBytes() || s.countsMessages() || s.word("response") || s.word("received") || s.word("download") {
+	if s.text&(rToken|rContext) != 0 || s.countsMessages() || s.isOfAnswer() {
 		return false
 	}
-	body := s.has(rRequest) || s.has(rMessage) || s.has(rBytes) && !s.has(rMedia)
-	sized := s.has(rBytes|rMore) || s.word("size") || s.word("body") || s.word("payload")
-	if s.has(rRequest) && s.has(rMore) && s.has(rBytes) {
-		return true // "request body larger than 20 MiB"
+	if !s.over {
+		return s.declaresBytes()
 	}
-	return body && (s.tooBig >= 0 || s.has(rMax|rCapacity) && sized || !s.over)
+	body := s.has(rRequest) || s.has(rMessage) || s.has(rBytes) && !s.has(rMedia)
+	if !body {
+		return false
+	}
+	sized := s.has(rBytes|rMore) || s.word("size") || s.word("body") || s.word("payload")
+	return s.tooBig >= 0 || s.has(rMax|rCapacity) && sized || s.has(rRequest) && s.has(rMore) && s.has(rBytes)
 }
 
-// declaresBytes says that the size of the request stands beside what is taken: "the body is 12 MB, the gateway accepts 10 MB".
+// isOfAnswer says that it is not the request that is too large.
+func (s *sentence) isOfAnswer() bool {
+	return s.word("response") || s.word("received") || s.word("download")
+}
+
+// declaresBytes says that the size of the request stands beside what is taken: "the body is 12 MB, the gateway accepts
+// 10 MB".
 func (s *sentence) declaresBytes() bool {
 	if !s.has(rRequest) || !s.has(rBytes) {
 		return false

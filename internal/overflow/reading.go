@@ -3,8 +3,8 @@ package overflow
 import "sync"
 
 // How much of an error is read. A refusal is said in its first or last words; the rest is a request sent back, a stack,
-// a page. The bounds are above all of the 435 texts of the providers' catalogue, so that a body of megabytes costs what
-// one of some kilobytes costs.
+// a page. The longest of 261 refusals that were collected from providers has 451 bytes, and with the bounds a body of
+// megabytes costs little more than one of some kilobytes.
 const (
 	maxCodeBytes  = 80       // of one code or name of an error
 	maxSegments   = 16       // texts of one error

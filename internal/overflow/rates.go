@@ -1,0 +1,158 @@
+package overflow
+
+// Rates and quotas: refusals that talk about tokens and limits, as overflows do.
+
+// verdict is what rules an overflow out, whatever else the text says: rate limits talk about tokens and
+// limits, too, and so do caps on the answer.
+type verdict string
+
+const (
+	vetoNone    verdict = ""
+	vetoGo      verdict = "go"      // Go's own error, as text
+	vetoOther   verdict = "other"   // an output cap, or a text that only talks about overflows
+	vetoRate    verdict = "rate"    // too much in too short a time
+	vetoQuota   verdict = "quota"   // a budget of money, tokens or requests
+	vetoAuth    verdict = "auth"    // key, permission
+	vetoBusy    verdict = "busy"    // overloaded, down
+	vetoTimeout verdict = "timeout" // no answer in time
+)
+
+// rPaced is what a word must be for a rate or a quota to be looked for beside it.
+const rPaced = rRate | rPer | rQuota | rDay | rTime | rHint | rToken | rToo | rBig
+
+// vetoRates looks for the words of rates and quotas. They need not stand in one sentence with the rest.
+func vetoRates(s *segment) verdict {
+	if s.hasAll(rInput|rToken|rMax|rOver) && s.has("prompt tokens limit exceeded: ") {
+		return vetoQuota // OpenRouter's wording for what the credits still pay for, with status 402
+	}
+	exhausted := s.hasAll(rMax|rFull) && s.has("limit exhausted")
+	if !exhausted && !s.mayTellPace() {
+		return vetoNone
+	}
+	rate, perMinute := s.says&pPace != 0, false
+	quota := exhausted || s.says&pUsageLimit != 0 || s.says&pCost != 0 && s.has("budget")
+	for i := range s.tokens {
+		role := s.tokens[i].role
+		if role&rPaced == 0 {
+			continue
+		}
+		if role&rTime != 0 && s.isSpan(i) {
+			rate, perMinute = true, true
+		}
+		if next := s.after(i).s; role&rPer != 0 && (next == "minute" || next == "min") {
+			perMinute = true
+		}
+		switch {
+		case s.isRate(i):
+			rate = true
+		case s.isQuota(i):
+			quota = true
+		}
+	}
+	if s.wide {
+		rate = rate || containsAny(s.lower, rateWide...)
+		perMinute = perMinute || containsAny(s.lower, minuteWide...)
+		quota = quota || containsAny(s.lower, quotaWide...)
+	}
+	quota = quota || !rate && s.says&pResets != 0 && s.roles&rMax != 0
+	switch {
+	case rate && perMinute, rate && !quota:
+		return vetoRate
+	case quota:
+		return vetoQuota
+	case s.wide && containsAny(s.lower, "繁忙", "过载", "混雑", "과부하"):
+		return vetoBusy
+	case s.wide && containsAny(s.lower, deniedWide...):
+		return vetoAuth
+	}
+	return vetoNone
+}
+
+// mayTellPace says that a text has a word that a rate or a quota is told with: most have not.
+func (s *segment) mayTellPace() bool {
+	return s.wide || s.roles&(rRate|rPer|rQuota|rDay|rHint|rToken) != 0 || s.roles&rRequest != 0 && s.roles&(rBig|rToo) != 0
+}
+
+// isRate says that the word at i, with those beside it, tells of too much in too short a time.
+func (s *segment) isRate(i int) bool {
+	t, next := &s.tokens[i], s.after(i)
+	switch {
+	case t.role&rRate != 0:
+		return true
+	case t.role&rPer != 0:
+		return next.role&rTime != 0 || next.isNum && s.after(i+1).role&rTime != 0
+	case t.role&rToken != 0: // tokens/s
+		return isSign(s.tokens, i+1, "/") && (wordAt(s.tokens, i+2) == "s" || tokenAt(s.tokens, i+2).role&rTime != 0)
+	case t.role&rToo != 0: // zu viele Anfragen, demasiadas solicitudes, trop de requêtes
+		return next.role&rRequest != 0 || next.s == "de" && s.after(i+1).role&rRequest != 0
+	case t.role&rTime != 0:
+		return next.s == "window" || next.s == "period" || next.s == "interval"
+	}
+	switch t.s {
+	case "rate":
+		return next.role&(rCapacity|rMax) != 0 || s.says&pUsage != 0 || s.isRateOf(i)
+	case "many", "viele", "много":
+		return next.role&rRequest != 0
+	case "please":
+		return next.s == "wait"
+	case "again":
+		return next.s == "in"
+	case "retry":
+		return next.s == "in" || next.s == "after"
+	}
+	return false
+}
+
+// isQuota says that the word at i, with those beside it, tells of a budget that is used up.
+func (s *segment) isQuota(i int) bool {
+	t := &s.tokens[i]
+	if t.role&rQuota != 0 || t.s == "today" || t.s == "todays" {
+		return true
+	}
+	if t.role&rDay == 0 {
+		return false
+	}
+	perDay := i > 0 && (s.tokens[i-1].role&rPer != 0 || s.tokens[i-1].s == "this")
+	return perDay || s.after(i).role&(rCapacity|rToken|rRequest) != 0
+}
+
+// isSpan says that something was counted in the time at i: "for this minute", "90000 tokens in 1 minute".
+func (s *segment) isSpan(i int) bool {
+	if i == 0 {
+		return false
+	}
+	if before := s.tokens[i-1]; !before.isNum || i == 1 {
+		return before.s == "this" || before.s == "current"
+	}
+	w := s.tokens[i-2].s
+	return (w == "in" || w == "within") && s.roles&(rToken|rRequest) != 0 && s.roles&(rMax|rOver) != 0
+}
+
+// isRateOf says that the rate at i is one of requests or tokens: "request rate", "rate of input tokens".
+func (s *segment) isRateOf(i int) bool {
+	of := rRequest | rToken | rInput
+	if (i == 0 || s.tokens[i-1].sign) && s.after(i).role&rOver != 0 {
+		return true // AWS: "Rate exceeded"
+	}
+	if s.roles&of != 0 && rolesOf(s.tokens[max(0, i-3):i])&rToo != 0 {
+		return true // "at too high a rate"
+	}
+	return i > 0 && s.tokens[i-1].role&of != 0 || s.after(i).s == "of" && s.after(i+1).role&of != 0
+}
+
+// The words of scripts without spaces, as parts of a text.
+var (
+	rateWide = []string{
+		"频繁", "頻繁", "频率", "限流", "速率", "每分钟", "并发", "每秒", "限速", "流控", "过快", "过于频繁", "请求太多", "请求过多",
+		"レート制限", "毎分", "分あたり", "毎秒", "秒あたり", "リクエストが多すぎ", "초당", "요청이 너무 많", "속도 제한", "분당",
+	}
+	minuteWide = []string{"每分钟", "毎分", "分あたり", "분당"}
+	quotaWide  = []string{
+		"配额", "額度", "额度", "余额", "欠费", "充值", "每日", "免费额", "套餐", "用量已", "次数已用", "免费调用",
+		"利用枠", "残高", "利用上限", "クレジット", "할당량", "잔액",
+	}
+	deniedWide = []string{
+		"无效的令牌", "令牌无效", "令牌已过期", "令牌过期", "密钥", "未授权", "无权", "没有权限", "鉴权", "认证失败", "身份验证",
+		"認証", "権限", "キーが無効", "인증", "권한", "키가 유효",
+	}
+)
