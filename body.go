@@ -137,7 +137,7 @@ func (d *draft) newestRequest() int {
 }
 
 // dropImages puts a marker in the place of each image of message i, and returns the bytes that it saved. Pins and
-// the newest request keep theirs.
+// the newest request keep theirs, and signed images, which a model made, are sent back as they came.
 func (d *draft) dropImages(i int) int {
 	m := d.view.messages[i]
 	if m.Pinned || beginsTurn(&m) && i == d.newestRequest() {
@@ -145,7 +145,7 @@ func (d *draft) dropImages(i int) int {
 	}
 	var parts []Part
 	for k := range m.Parts {
-		if m.Parts[k].Kind != KindImage {
+		if m.Parts[k].Kind != KindImage || m.Parts[k].Signature != "" {
 			continue
 		}
 		if parts == nil {

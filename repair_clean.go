@@ -97,16 +97,13 @@ func (r *repair) partsAreClean(m *Message) bool {
 	return substance && !endsInThinking(m)
 }
 
-// isEmptyPart says that providers refuse p because there is nothing in it. A signed thinking part without
-// a text is not empty: it is encrypted.
+// isEmptyPart says that providers refuse p because there is nothing in it. A signed part is never empty: thinking
+// without a text is encrypted, and Gemini may sign a text part that holds nothing but the signature of a stream.
 func (r *repair) isEmptyPart(p *Part) bool {
-	switch p.Kind {
-	case KindText:
-		return p.Text == "" || r.forRequest && isBlank(p.Text)
-	case KindThinking:
-		return p.Signature == "" && (p.Text == "" || r.forRequest && isBlank(p.Text))
+	if p.Signature != "" || p.Kind != KindText && p.Kind != KindThinking {
+		return false
 	}
-	return false
+	return p.Text == "" || r.forRequest && isBlank(p.Text)
 }
 
 // endsInThinking says that m is an assistant message without calls whose last part is thinking. Providers
