@@ -71,42 +71,58 @@ func turnLimitStart(history []Message, limit int) int {
 // keptBefore marks what of history[:from] survives the turn limit.
 func keptBefore(history []Message, from int) []bool {
 	keep := make([]bool, from)
-	question := -1 // the user message that began the turn, or what the host put there before the first turn
-	call := -1     // the assistant message whose results may follow
+	questions := make([]int, from) // of each message: the user message that began its turn, or what the host put first; -1: none
+	question := -1
 	owners := callOwners{history: history}
-	atoms := map[int]bool{} // those that are kept already
-	for i := range from {
-		m := &history[i]
-		switch {
-		case m.Role == RoleSystem || m.Summary:
-			keep[i] = true
-			if m.Summary && question < 0 {
-				question = i
-			}
-			continue
-		case beginsTurn(m) || m.Role == RoleUser && question < 0:
-			question = i
-			call = -1
-		case m.Role == RoleAssistant:
-			call = i
-		}
-		if !m.Pinned {
-			continue
-		}
-		keep[i] = true
-		if m.Role == RoleUser {
-			continue
-		}
-		// Without its question an assistant message could come first, which providers refuse.
-		if question >= 0 {
-			keep[question] = true
-		}
-		if owner := owners.of(i, call); owner >= 0 && !atoms[owner] {
+	atoms := map[int]bool{} // those that are kept already, by their calls
+	keepCall := func(i, owner int) {
+		if owner < 0 {
+			owner = i
+		} else if !atoms[owner] {
 			atoms[owner] = true
 			keepAtom(history[:from], keep, owner)
 		}
+		// Without its question an assistant message could come first, which providers refuse.
+		if asked := questions[owner]; asked >= 0 {
+			keep[asked] = true
+		}
 	}
+	for i := range from {
+		m := &history[i]
+		isFixed := m.Role == RoleSystem || m.Summary
+		if beginsTurn(m) || question < 0 && (m.Summary || m.Role == RoleUser) {
+			question = i
+		}
+		questions[i] = question
+		keep[i] = isFixed || m.Pinned
+		if isFixed || !m.Pinned || m.Role == RoleUser {
+			continue
+		}
+		keepCall(i, owners.of(i))
+	}
+	for i := from; i < len(history); i++ { // a pin that stays may have its call among what goes
+		if m := &history[i]; m.Pinned && m.Role == RoleTool {
+			if owner := owners.of(i); owner >= 0 && owner < from {
+				keepCall(owner, owner)
+			}
+		}
+	}
+	keepLateResults(history[:from], keep, atoms)
 	return keep
+}
+
+// keepLateResults keeps the results of the calls of these messages wherever they stand: a call whose result is gone
+// would be answered by a stand-in.
+func keepLateResults(history []Message, keep []bool, atoms map[int]bool) {
+	if len(atoms) == 0 {
+		return
+	}
+	owners := callOwners{history: history}
+	for i := range history {
+		if history[i].Role == RoleTool && !keep[i] {
+			keep[i] = atoms[owners.of(i)]
+		}
+	}
 }
 
 // callOwners finds the messages that made calls. It reads the history once, as far as it is asked for.
@@ -116,20 +132,20 @@ type callOwners struct {
 	newest  map[string]int // by call id, the newest assistant message among them
 }
 
-// of returns the assistant message that message i belongs to: itself, or the one that made the call which it
-// answers, the newest up to message last, or -1. Indexes may only grow from one call to the next.
-func (o *callOwners) of(i, last int) int {
+// of returns the assistant message that message i belongs to: itself, or the newest one before it that made the call
+// which it answers, or -1. Indexes may only grow from one call to the next.
+func (o *callOwners) of(i int) int {
 	m := &o.history[i]
 	if m.Role == RoleAssistant {
 		return i
 	}
-	if m.Role != RoleTool || last < 0 {
+	if m.Role != RoleTool {
 		return -1
 	}
 	if o.newest == nil {
 		o.newest = make(map[string]int)
 	}
-	for ; o.read <= last; o.read++ {
+	for ; o.read < i; o.read++ {
 		if o.history[o.read].Role != RoleAssistant {
 			continue
 		}
