@@ -116,6 +116,7 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 	}
 	keep := append(outlives(v.messages, first), slices.Repeat([]bool{true}, len(v.messages)-first)...)
 	request, limited := c.request.find(v), c.limited.find(v)
+	inSummary := keptBefore(v.messages, max(0, limited)) // of what lies before the turn limit: an earlier summary, for one
 	unread, pending := c.unread(v)
 	at := 0 // the summary stands behind leading system messages
 	for at < first && v.messages[at].Role == RoleSystem {
@@ -126,7 +127,7 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 		if keep[i] = keep[i] || i == request; !keep[i] {
 			op, reason := OpCompact, summarizedReason
 			switch {
-			case i < limited:
+			case i < limited && !inSummary[i]:
 				op, reason = OpLimit, limitReason
 			case c.degraded && (i >= unread || i == pending):
 				d.behind = append(d.behind, *m)
