@@ -2,6 +2,7 @@ package winnow
 
 import (
 	"maps"
+	"slices"
 	"strings"
 )
 
@@ -35,12 +36,13 @@ func (c *compaction) audit(cp *checkpoint, behind layout) (stored string, repair
 // compactions of one host were answered with empty headings.
 const skeletonShare = 8
 
-// fill adds to a text that says next to nothing what a digest says in its place, under the headings that the
-// text does not have, in up to half of what is left of room tokens. The next summary updates that, too. It
-// says whether there was anything to add.
+// fill adds to a text that says next to nothing what a digest says in its place, under the headings below which the
+// text says nothing, in up to half of what is left of room tokens. The next summary updates that, too. It says whether
+// there was anything to add.
 func (c *compaction) fill(cp *checkpoint, room int) bool {
 	const least = 100 // tokens: with less there is no more than a line
-	room = (room - c.tokens(cp.body)) / 2
+	body := withoutEmptySections(cp.body)
+	room = (room - c.tokens(body)) / 2
 	if room < least {
 		return false
 	}
@@ -49,13 +51,65 @@ func (c *compaction) fill(cp *checkpoint, room int) bool {
 	n.collect(&SummaryRequest{Messages: messages, Previous: c.previous})
 	c.ids = &n.ids
 	has := func(heading string) bool {
-		return strings.HasPrefix(cp.body, heading+"\n") || strings.Contains(cp.body, "\n"+heading+"\n")
+		return strings.Contains("\n"+body+"\n", "\n"+heading+"\n")
 	}
 	missing := clipToTokens(c.opts.Estimator, n.writeMissing(has, room), room)
 	if missing == "" {
 		return false
 	}
-	cp.body += "\n\n" + missing
+	cp.body = strings.TrimSpace(body + "\n\n" + missing)
+	return true
+}
+
+// withoutEmptySections returns s without the headings that have nothing below them, or no more than a word for that.
+// A heading whose own text is empty stays for the sections below it.
+func withoutEmptySections(s string) string {
+	if turns, turn, isSplit := strings.Cut(s, splitHeading); isSplit {
+		turns, turn = withoutEmptySections(turns), withoutEmptySections(turn)
+		if turn == "" {
+			return turns
+		}
+		return turns + splitHeading + turn
+	}
+	var kept []string
+	below := 0 // the level of the section behind that is kept
+	lines := strings.Split(s, "\n")
+	for end := len(lines); end > 0; {
+		start := end - 1
+		for start > 0 && headingLevel(lines[start]) == 0 {
+			start--
+		}
+		section := strings.TrimSpace(strings.Join(lines[start:end], "\n"))
+		level := headingLevel(lines[start])
+		_, content, _ := strings.Cut(section, "\n")
+		if level == 0 || level < below || !saysNothing(content) {
+			kept, below = append(kept, section), level
+		}
+		end = start
+	}
+	slices.Reverse(kept)
+	return strings.TrimSpace(strings.Join(kept, "\n\n"))
+}
+
+// headingLevel is 1 to 6 for a heading of Markdown, and 0 for another line.
+func headingLevel(line string) int {
+	n := len(line) - len(strings.TrimLeft(line, "#"))
+	if n > 6 || !strings.HasPrefix(line[n:], " ") {
+		return 0
+	}
+	return n
+}
+
+// noContent is what models write below a heading for which they have nothing.
+var noContent = []string{"", "none", "n/a", "na", "nothing", "none yet", "unknown", "not specified", "not available", "tbd", "无"}
+
+func saysNothing(text string) bool {
+	for line := range strings.Lines(text) {
+		word := strings.ToLower(strings.Trim(line, " \t\r\n-*•_.…()[]<>`"))
+		if !slices.Contains(noContent, word) {
+			return false
+		}
+	}
 	return true
 }
 

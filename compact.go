@@ -33,8 +33,11 @@ func (b breaker) isOpen(d *draft) bool {
 
 // plainTokens is what the history costs without edits of its texts.
 func (d *draft) plainTokens() int {
-	n := 0
-	for _, f := range d.view.facts {
+	return sumOf(d.view.facts)
+}
+
+func sumOf(facts []*fact) (n int) {
+	for _, f := range facts {
 		n = addTokens(n, f.tokens)
 	}
 	return n
@@ -163,12 +166,17 @@ func (m *Manager) digestAndCommit(ctx context.Context, failed *draft) (*Request,
 // mayReplaceDigest says that it is time to ask for the summary that a digest stands in for, though the request fits: the
 // cache is cold, or the history has grown by a share of the budget.
 func (m *Manager) mayReplaceDigest(d *draft) bool {
-	o := &m.opts
-	if !o.replacesDigest(d.checkpoint) || len(d.behind) == 0 || m.background != nil || !d.fits() {
+	return len(d.behind) > 0 && m.background == nil && d.fits() && d.isDigestDue(d.checkpoint, d.plainTokens())
+}
+
+// isDigestDue says so of checkpoint c, where the request has so many tokens without edits.
+func (d *draft) isDigestDue(c *checkpoint, plain int) bool {
+	o := &d.manager.opts
+	if !o.replacesDigest(c) {
 		return false
 	}
 	wasIdle := !o.Cache.None && !d.ledger.sentAt.IsZero() && d.isCold()
-	return wasIdle || d.plainTokens()-d.ledger.digestAt >= shareOf(d.budget, breakerGrowth)
+	return wasIdle || plain-d.ledger.digestAt >= shareOf(d.budget, breakerGrowth)
 }
 
 // replacesDigest says that a summary in the place of c is wanted.
@@ -265,14 +273,18 @@ func (m *Manager) rulesSection() (section string) {
 // tellApart gives the summary of cp its key. A summarizer may answer the same twice; the new summary must
 // still not be taken for the one that the history has already.
 func (m *Manager) tellApart(cp *checkpoint, v *view) {
-	h := &m.ledger.index.hasher
-	cp.key = h.key(&cp.message)
+	summaries := make(map[key]bool)
 	for i := range v.messages {
-		if v.messages[i].Summary && v.facts[i].key == cp.key {
-			cp.message.Parts[0].Text += "\n(and what came after it)"
-			m.tellApart(cp, v)
+		if v.messages[i].Summary {
+			summaries[v.facts[i].key] = true
+		}
+	}
+	text := cp.message.Parts[0].Text
+	for n := 2; ; n++ {
+		if cp.key = m.ledger.index.hasher.key(&cp.message); !summaries[cp.key] {
 			return
 		}
+		cp.message.Parts[0].Text = fmt.Sprintf("%s\n(no. %d of the same text)", text, n)
 	}
 }
 

@@ -14,24 +14,26 @@ import (
 
 // tail is what the short way has to know of the last request.
 type tail struct {
-	known    bool
-	changes  int                 // index.changes at that time
-	history  int                 // messages of the history that was passed in
-	isPlain  bool                // the request was the history itself
-	complete bool                // no call waited for its result at the end
-	answers  int                 // of the model, in the request
-	shown    int                 // estimate of the messages without hidden parts
-	bytes    int                 // of the body
-	plain    int                 // estimate of the history that was passed in, as it is
-	messages uintptr             // where Request.Messages lies
-	kept     uintptr             // where Request.History lies
-	keptLen  int                 //
-	keepsAll bool                // Request.History was the history itself
-	ofHost   bool                // Request.Messages lies in the host's memory
-	shared   requestRef          // the lists of the last request, where the next one may share them
-	ids      map[uint64]struct{} // hashes of the call ids in use
-	view     view                // for the sums of the new request
-	draft    draft               // the same
+	known     bool
+	changes   int                 // index.changes at that time
+	history   int                 // messages of the history that was passed in
+	isPlain   bool                // the request was the history itself
+	complete  bool                // no call waited for its result at the end
+	answers   int                 // of the model, in the request
+	shown     int                 // estimate of the messages without hidden parts
+	bytes     int                 // of the body
+	plain     int                 // estimate of the history that was passed in, as it is
+	whole     int                 // estimate of the request's messages without edits of their texts: draft.plainTokens
+	hasBehind bool                // the history holds what a digest stands in for
+	messages  uintptr             // where Request.Messages lies
+	kept      uintptr             // where Request.History lies
+	keptLen   int                 //
+	keepsAll  bool                // Request.History was the history itself
+	ofHost    bool                // Request.Messages lies in the host's memory
+	shared    requestRef          // the lists of the last request, where the next one may share them
+	ids       map[uint64]struct{} // hashes of the call ids in use
+	view      view                // for the sums of the new request
+	draft     draft               // the same
 }
 
 // requestRef finds the lists of a request again. Requests share them: each is longer than the one before it, and
@@ -140,7 +142,7 @@ func (d *draft) mayExtend(added []Message) bool {
 	if o.Thinking != ThinkingBound && (d.isCold() || l.look.isDue(l.tail.answers+countAnswers(added))) || o.HistoryTurns > 0 && d.isCold() {
 		return false
 	}
-	if o.replacesDigest(l.checkpoint) {
+	if l.tail.hasBehind && d.isDigestDue(l.checkpoint, addTokens(l.tail.whole, sumOf(facts))) {
 		return false
 	}
 	t := newTruncation(*o.Truncate, d.windowEstimate())
@@ -204,7 +206,7 @@ func (d *draft) commitTail(added []Message, r *Request) {
 	for _, f := range l.index.facts[t.history:] {
 		l.sent = append(l.sent, f.key)
 		l.counts = append(l.counts, f.tokens)
-		t.plain = addTokens(t.plain, f.tokens)
+		t.plain, t.whole = addTokens(t.plain, f.tokens), addTokens(t.whole, f.tokens)
 	}
 	t.addIDs(added)
 	t.answers += countAnswers(added)
@@ -248,6 +250,7 @@ func (l *ledger) recordTail(d *draft, r *Request) {
 		t.addIDs(d.history)
 	}
 	t.bytes, t.plain = r.Bytes, l.index.estimate(len(d.history))
+	t.whole, t.hasBehind = d.plainTokens(), len(d.behind) > 0
 	for i := range messages {
 		if !hasHiddenParts(&messages[i]) {
 			t.shown = addTokens(t.shown, d.view.tokens[i])
