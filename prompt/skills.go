@@ -178,21 +178,34 @@ var yamlLine = regexp.MustCompile(`line (\d+)`)
 
 // decodeFrontMatter reads YAML. Aliases are refused: front matter needs none, and they can be made to grow without end.
 // Errors of the YAML package quote the text, so that only their line is taken.
-func decodeFrontMatter(front string, m *frontMatter) (err error) {
-	var doc yaml.Node
-	if err = yaml.Unmarshal([]byte(front), &doc); err == nil {
-		if hasAlias(&doc) {
-			return refusal("its front matter has an alias")
-		}
-		err = doc.Decode(m)
-	}
+func decodeFrontMatter(front string, m *frontMatter) error {
+	err := checkAliases(front)
 	if err == nil {
-		return nil
+		err = yaml.Unmarshal([]byte(front), m)
+	}
+	var own refusal
+	if err == nil || errors.As(err, &own) {
+		return err
 	}
 	if line := yamlLine.FindStringSubmatch(err.Error()); line != nil {
 		return refusal("its front matter is not what the specification wants, near its line " + line[1])
 	}
 	return refusal("its front matter is not what the specification wants")
+}
+
+// checkAliases looks for aliases without following them. Where nothing is named by an anchor there is none.
+func checkAliases(front string) error {
+	if !strings.Contains(front, "&") {
+		return nil
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(front), &doc); err != nil {
+		return err
+	}
+	if hasAlias(&doc) {
+		return refusal("its front matter has an alias")
+	}
+	return nil
 }
 
 func hasAlias(n *yaml.Node) bool {
