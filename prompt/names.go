@@ -24,6 +24,9 @@ func cleanName(s string) string {
 func oneLine(s string) string { return withoutControls(strings.Join(strings.Fields(s), " ")) }
 
 func withoutControls(s string) string {
+	if isPlain(s) {
+		return s
+	}
 	return strings.Map(func(r rune) rune {
 		if !isNameRune(r) {
 			return -1
@@ -32,10 +35,10 @@ func withoutControls(s string) string {
 	}, valid(s))
 }
 
-func isPlainName(s string) bool {
-	if len(s) > maxNameChars {
-		return false
-	}
+func isPlainName(s string) bool { return len(s) <= maxNameChars && isPlain(s) }
+
+// isPlain says that s is ASCII that can be seen.
+func isPlain(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' {
 			return false

@@ -39,6 +39,7 @@ func newSkillList(skills []Skill, o *Options, c *counter) *skillList {
 	l := &skillList{limits: o, count: c}
 	for _, s := range skills {
 		if !s.Hidden {
+			s.Description = oneLine(s.Description) // once: it is clipped more than once
 			l.skills = append(l.skills, s)
 		}
 	}
@@ -54,8 +55,7 @@ func (l *skillList) entry(s *Skill, description int) string {
 	if description <= 0 {
 		return "  <skill><name>" + name + "</name></skill>\n"
 	}
-	text := oneLine(s.Description)
-	return "  <skill>\n    <name>" + name + "</name>\n    <description>" + xmlEscaper.Replace(clip(text, description)) +
+	return "  <skill>\n    <name>" + name + "</name>\n    <description>" + xmlEscaper.Replace(clip(s.Description, description)) +
 		"</description>\n    <location>" + xmlEscaper.Replace(l.location(s.Location)) + "</location>\n  </skill>\n"
 }
 
