@@ -284,6 +284,14 @@ func (w *window) bytes(from, to int64) ([]byte, error) {
 	return w.load(from, to, from, to)
 }
 
+// bytesAhead is bytes for one who goes on behind to.
+func (w *window) bytesAhead(from, to int64) ([]byte, error) {
+	if from >= w.from && to <= w.from+int64(len(w.buf)) {
+		return w.buf[from-w.from : to-w.from], nil
+	}
+	return w.load(from, to, from, max(to, from+windowSize))
+}
+
 // load reads from low to high, which include from to to.
 func (w *window) load(from, to, low, high int64) ([]byte, error) {
 	low, high = max(0, low), min(w.size, high)

@@ -133,7 +133,7 @@ func (s *scanner) take(l *line, yield func(*line) error) error {
 	s.pending = nil
 	for i := range batch {
 		b := &batch[i]
-		text, err := s.ahead.bytes(b.offset, b.offset+int64(len(b.data)))
+		text, err := s.ahead.bytesAhead(b.offset, b.offset+int64(len(b.data)))
 		if err != nil {
 			return err
 		}
