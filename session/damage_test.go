@@ -132,7 +132,7 @@ func (x *shortLog) wholeBatch(i int, ok func(i int) bool) bool {
 }
 
 // goesOnEvery is of how many damaged logs one is appended to.
-const goesOnEvery = 19
+const goesOnEvery = 37
 
 func TestLogCutAtEveryByte(t *testing.T) {
 	x := newShortLog(t)

@@ -284,9 +284,6 @@ func (d *directory) removeAll(dir string) error {
 		if err := d.fs.Remove(dir + "/" + name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if name != lockName {
-			continue
-		}
 	}
 	_ = d.fs.Remove(dir) // somebody may have begun a new session in it
 	return d.fs.SyncDir(directoryOf(dir))

@@ -16,7 +16,7 @@ import (
 	"github.com/winnowgo/winnow/session/sessiontest"
 )
 
-var faultPrograms = flag.Int("faults.programs", 6, "random programs in which every file operation fails once")
+var faultPrograms = flag.Int("faults.programs", 3, "random programs in which every file operation fails once")
 
 // TestEveryOperationFails runs random programs in which one file operation fails. What was acknowledged is there
 // afterwards, after a power loss too, other sessions are as they were, and no sync of a file is tried again.
