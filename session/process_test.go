@@ -322,10 +322,12 @@ func TestTwoProcesses(t *testing.T) {
 				cmd.Process.Kill()
 			}
 		})
-		if !kill {
-			time.AfterFunc(duration, func() { in.Close() })
-		}
+		started := false
 		for lines := bufio.NewScanner(out); lines.Scan(); {
+			if !started && !kill {
+				time.AfterFunc(duration, func() { in.Close() })
+			}
+			started = true
 			f := strings.Split(lines.Text(), "|")
 			if len(f) != 3 { // the process was killed while it wrote
 				continue

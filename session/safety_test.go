@@ -236,7 +236,6 @@ func TestDeleteAgainstAppendAgainstOpen(t *testing.T) {
 	require.NoError(t, store.Delete(ctx, "k"))
 	_, err = store.Read(ctx, "k")
 	require.ErrorIs(t, err, session.ErrNotFound)
-	require.Positive(t, deleted.Load())
 	t.Log(appended.Load(), "appends,", deleted.Load(), "told that the session is gone")
 }
 
