@@ -38,7 +38,7 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 	}
 	cp.message = Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: summaryBegin + text + summaryEnd}}}
 	return cp, &Compaction{
-		Summary: text, FirstKept: c.index, TokensBefore: c.before, Degraded: sum.Degraded, Repaired: repaired, Calls: sum.Calls,
+		Summary: text, FirstKept: c.index, TokensBefore: c.before, Degraded: sum.Degraded, Repaired: repaired, Calls: sum.Calls, Usage: sum.Usage,
 	}, nil
 }
 
@@ -93,7 +93,7 @@ func (c *compaction) summarize(ctx context.Context, s Summarizer, room int) (*Su
 	if err != nil {
 		return nil, err
 	}
-	return &Summary{Text: sum.Text + splitHeading + turn.Text, Degraded: sum.Degraded || turn.Degraded, Calls: sum.Calls + turn.Calls}, nil
+	return &Summary{Text: sum.Text + splitHeading + turn.Text, Degraded: sum.Degraded || turn.Degraded, Calls: sum.Calls + turn.Calls, Usage: sum.Usage.plus(turn.Usage)}, nil
 }
 
 // summarizeTurns summarizes complete turns. Where new content fills the window, what is too old for the share
@@ -116,7 +116,7 @@ func (c *compaction) summarizeTurns(older stretch, config summarizeConfig, inSta
 	if err != nil {
 		return nil, err
 	}
-	return &Summary{Text: sum.Text, Degraded: first.Degraded || sum.Degraded, Calls: first.Calls + sum.Calls}, nil
+	return &Summary{Text: sum.Text, Degraded: first.Degraded || sum.Degraded, Calls: first.Calls + sum.Calls, Usage: first.Usage.plus(sum.Usage)}, nil
 }
 
 // beyondShare returns how many messages of r come before the newest ones that have at most share tokens, in

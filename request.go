@@ -34,4 +34,5 @@ type Compaction struct {
 	Degraded     bool     // some of it was made without the LLM
 	Repaired     []string // what was missing in the summary and appended by the library
 	Calls        int      // calls to the Summarizer
+	Usage        Usage    // what they were billed for, as far as the Summarizer says so with ReportUsage; of no request's Cost
 }

@@ -47,6 +47,7 @@ type Summary struct {
 	Text     string // never blank, unless there was nothing to summarize
 	Degraded bool   // some of it was made without the LLM
 	Calls    int    // calls to the Summarizer, retries included
+	Usage    Usage  // what they were billed for, as far as the Summarizer says so with ReportUsage
 }
 
 // The answer's share of the window. The reference allows 0.8 × its reserve of 20 000 tokens, whatever the
@@ -143,7 +144,7 @@ func summarizeInStages(ctx context.Context, history []Message, c summarizeConfig
 		}
 		return nil, err
 	}
-	return &Summary{Text: text, Degraded: r.degraded, Calls: r.calls}, nil
+	return &Summary{Text: text, Degraded: r.degraded, Calls: r.calls, Usage: r.meter.total()}, nil
 }
 
 // summaryRun is one run of summarizeInStages.
@@ -151,6 +152,7 @@ type summaryRun struct {
 	summarizeConfig
 	ctx      context.Context
 	calls    int
+	meter    usageMeter
 	failures int  // batches that failed in a row
 	answered bool // the summarizer made some of the text
 	degraded bool // the digest made some of the text

@@ -137,7 +137,7 @@ func (r *summaryRun) call(req *SummaryRequest) answer {
 		return answer{err: err}
 	}
 	r.calls++
-	ctx, cancel := context.WithTimeout(r.ctx, r.timeout)
+	ctx, cancel := context.WithTimeout(context.WithValue(r.ctx, meterKey{}, &r.meter), r.timeout)
 	defer cancel()
 	done := make(chan answer, 1)
 	once := *req

@@ -21,13 +21,18 @@ func Response(answer *sdk.Message) winnow.Message {
 	adapter.PieceOf[message](&m).First = false
 	m.ID = answer.ID
 	m.StopReason = string(answer.StopReason)
-	m.Usage = &winnow.Usage{
-		Input:      int(answer.Usage.InputTokens),
-		CacheRead:  int(answer.Usage.CacheReadInputTokens),
-		CacheWrite: int(answer.Usage.CacheCreationInputTokens),
-		Output:     int(answer.Usage.OutputTokens),
-	}
+	u := usage(&answer.Usage)
+	m.Usage = &u
 	return m
+}
+
+func usage(u *sdk.Usage) winnow.Usage {
+	return winnow.Usage{
+		Input:      int(u.InputTokens),
+		CacheRead:  int(u.CacheReadInputTokens),
+		CacheWrite: int(u.CacheCreationInputTokens),
+		Output:     int(u.OutputTokens),
+	}
 }
 
 // carryUnknown adds to a block those members of the answer's block that the SDK does not know. A null says nothing.

@@ -40,6 +40,7 @@ func (s *summarizer) Summarize(ctx context.Context, req winnow.SummaryRequest) (
 	if err != nil {
 		return "", adapter.Failed("anthropic", err)
 	}
+	winnow.ReportUsage(ctx, usage(&answer.Usage))
 	if answer.StopReason != sdk.StopReasonEndTurn {
 		return "", adapter.Incomplete("anthropic", string(answer.StopReason))
 	}

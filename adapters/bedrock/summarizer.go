@@ -39,10 +39,13 @@ func (s *summarizer) Summarize(ctx context.Context, req winnow.SummaryRequest) (
 	if err != nil {
 		return "", adapter.Failed("bedrock", err)
 	}
-	if answer.StopReason != types.StopReasonEndTurn {
-		return "", adapter.Incomplete("bedrock", string(answer.StopReason))
-	}
 	m := Response(answer)
+	if m.Usage != nil {
+		winnow.ReportUsage(ctx, *m.Usage)
+	}
+	if answer.StopReason != types.StopReasonEndTurn {
+		return "", adapter.Incomplete("bedrock", m.StopReason)
+	}
 	var text strings.Builder
 	for _, p := range m.Parts {
 		if p.Kind == winnow.KindText {

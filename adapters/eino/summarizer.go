@@ -31,7 +31,10 @@ func (s *summarizer) Summarize(ctx context.Context, req winnow.SummaryRequest) (
 	if err != nil || answer == nil {
 		return "", adapter.Failed("eino", err)
 	}
-	stop, _ := outcome(answer.ResponseMeta)
+	stop, usage := outcome(answer.ResponseMeta)
+	if usage != nil {
+		winnow.ReportUsage(ctx, *usage)
+	}
 	switch {
 	case !isNatural(stop):
 		return "", adapter.Incomplete("eino", stop)

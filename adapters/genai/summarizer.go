@@ -41,6 +41,9 @@ func (s *summarizer) Summarize(ctx context.Context, req winnow.SummaryRequest) (
 		return "", adapter.Failed("genai", err)
 	}
 	m := Response(answer)
+	if m.Usage != nil {
+		winnow.ReportUsage(ctx, *m.Usage)
+	}
 	if m.StopReason != string(sdk.FinishReasonStop) {
 		return "", adapter.Incomplete("genai", m.StopReason)
 	}

@@ -37,6 +37,9 @@ func (s *summarizer) Summarize(ctx context.Context, req winnow.SummaryRequest) (
 	if err != nil {
 		return "", adapter.Failed("openai", err)
 	}
+	if u := usage(&answer.Usage); u != nil {
+		winnow.ReportUsage(ctx, *u)
+	}
 	if len(answer.Choices) == 0 {
 		return "", adapter.Incomplete("openai", "no choices")
 	}

@@ -90,6 +90,9 @@ func converse(t *testing.T, m *winnow.Manager, send func(context.Context, []winn
 		}
 		if req.Compaction != nil && !req.Compaction.Degraded {
 			compactions++
+			if u := req.Compaction.Usage; u.Prompt() == 0 || u.Output == 0 {
+				t.Errorf("step %d: the summarizer does not say what it cost: %+v", step, u)
+			}
 		}
 		history = append(history, answer)
 		calls := 0

@@ -23,17 +23,22 @@ func Response(answer *sdk.Response) []winnow.Message {
 		messages = []winnow.Message{{Role: winnow.RoleAssistant}}
 	}
 	messages[0].ID = answer.ID
-	u := &answer.Usage
-	read, write := u.InputTokensDetails.CachedTokens, u.InputTokensDetails.CacheWriteTokens
-	if u.InputTokens > 0 || u.OutputTokens > 0 {
-		messages[0].Usage = &winnow.Usage{
-			Input:     int(max(0, u.InputTokens-read-write)),
-			CacheRead: int(read), CacheWrite: int(write),
-			Output: int(u.OutputTokens),
-		}
-	}
+	messages[0].Usage = usage(&answer.Usage)
 	messages[len(messages)-1].StopReason = stopReason(answer)
 	return messages
+}
+
+// usage takes what was cached out of the prompt, which the API counts it in. It is nil if nothing was told.
+func usage(u *sdk.ResponseUsage) *winnow.Usage {
+	if u.InputTokens == 0 && u.OutputTokens == 0 {
+		return nil
+	}
+	read, write := u.InputTokensDetails.CachedTokens, u.InputTokensDetails.CacheWriteTokens
+	return &winnow.Usage{
+		Input:     int(max(0, u.InputTokens-read-write)),
+		CacheRead: int(read), CacheWrite: int(write),
+		Output: int(u.OutputTokens),
+	}
 }
 
 func stopReason(answer *sdk.Response) string {

@@ -38,6 +38,9 @@ func (s *summarizer) Summarize(ctx context.Context, req winnow.SummaryRequest) (
 	if err != nil {
 		return "", adapter.Failed("openai", err)
 	}
+	if u := usage(&answer.Usage); u != nil {
+		winnow.ReportUsage(ctx, *u)
+	}
 	if answer, err = Check(answer, nil); err != nil {
 		return "", fmt.Errorf("%w: %w", adapter.Incomplete("openai", "error"), err)
 	}

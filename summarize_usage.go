@@ -1,0 +1,48 @@
+package winnow
+
+import (
+	"context"
+	"sync"
+)
+
+// What summaries cost: a summarizer says what its answers were billed for, through its context, so that one that knows
+// nothing of it stays a function of a request and a text.
+
+// ReportUsage is for a [Summarizer]: it says what an answer was billed for, one that is refused as well. ctx is the
+// context that Summarize got, or one made of it. [Summary.Usage] and [Compaction.Usage] are the sums. Where nobody asks,
+// it does nothing.
+func ReportUsage(ctx context.Context, u Usage) {
+	if m, ok := ctx.Value(meterKey{}).(*usageMeter); ok {
+		m.add(u)
+	}
+}
+
+type meterKey struct{}
+
+// usageMeter adds up what calls were billed for. A call that was given up may still report.
+type usageMeter struct {
+	mu  sync.Mutex
+	sum Usage
+}
+
+func (m *usageMeter) add(u Usage) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.sum = m.sum.plus(u)
+}
+
+func (m *usageMeter) total() Usage {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.sum
+}
+
+// plus adds two usages. Negative counts are taken as 0.
+func (u Usage) plus(v Usage) Usage {
+	return Usage{
+		Input:      addTokens(max(0, u.Input), max(0, v.Input)),
+		CacheRead:  addTokens(max(0, u.CacheRead), max(0, v.CacheRead)),
+		CacheWrite: addTokens(max(0, u.CacheWrite), max(0, v.CacheWrite)),
+		Output:     addTokens(max(0, u.Output), max(0, v.Output)),
+	}
+}
