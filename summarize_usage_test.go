@@ -28,7 +28,7 @@ func reporting(calls *int) winnow.Summarizer {
 
 func TestSummariesSayWhatTheyCost(t *testing.T) {
 	calls := 0
-	history := namelessHistory(30, true)
+	history := namelessHistory(40, true)
 	summary, err := winnow.SummarizeInStages(t.Context(), history, &winnow.SummarizeOptions{Summarizer: winnow.FirstOf(0, reporting(&calls))})
 	require.NoError(t, err)
 	require.Positive(t, calls)
@@ -36,7 +36,7 @@ func TestSummariesSayWhatTheyCost(t *testing.T) {
 	assert.Equal(t, winnow.Usage{Input: 100 * calls, CacheRead: 10 * calls, CacheWrite: calls, Output: 20 * calls}, summary.Usage, "answers that are refused are billed as well")
 
 	calls = 0
-	m := newManager(t, 80_000, &winnow.Options{Summarizer: reporting(&calls)})
+	m := newManager(t, 60_000, &winnow.Options{Summarizer: reporting(&calls)})
 	request, err := m.Compact(t.Context(), history, "")
 	require.NoError(t, err)
 	require.Positive(t, calls)
