@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -342,4 +344,42 @@ func TestImageSizes(t *testing.T) {
 		}
 		adaptertest.CheckImages(t, Import(values), 2)
 	}
+}
+
+// TestCounter counts with the API's endpoint, once for the same content, and the manager goes on from there.
+func TestCounter(t *testing.T) {
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		assert.Equal(t, "/v1/messages/count_tokens", r.URL.Path)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"input_tokens":700}`)
+	}))
+	defer server.Close()
+	client := sdk.NewClient(option.WithBaseURL(server.URL), option.WithAPIKey("none"), option.WithMaxRetries(0))
+	c := NewCounter(client, sdk.MessageCountTokensParams{Model: "m"})
+	m, err := winnow.New(100_000, nil)
+	require.NoError(t, err)
+	history := Import([]sdk.MessageParam{sdk.NewUserMessage(sdk.NewTextBlock(strings.Repeat("word ", 500)))})
+	request, err := m.Prepare(t.Context(), history)
+	require.NoError(t, err)
+	for range 2 {
+		n, err := c.Count(t.Context(), request.Messages)
+		require.NoError(t, err)
+		assert.Equal(t, 700, n)
+		m.Counted(n)
+	}
+	assert.Equal(t, 1, asked)
+	history = append(history, Import([]sdk.MessageParam{sdk.NewAssistantMessage(sdk.NewTextBlock("a")), sdk.NewUserMessage(sdk.NewTextBlock("q"))})...)
+	next, err := m.Prepare(t.Context(), history)
+	require.NoError(t, err)
+	assert.InDelta(t, 710, next.Tokens, 20)
+	_, err = c.Count(t.Context(), history)
+	require.NoError(t, err)
+	assert.Equal(t, 2, asked, "other content")
+	server.Close()
+	_, err = c.Count(t.Context(), history[:1])
+	assert.NoError(t, err, "it is remembered")
+	_, err = c.Count(t.Context(), history[:2])
+	assert.Error(t, err)
 }

@@ -259,3 +259,20 @@ func TestImageSizes(t *testing.T) {
 	shot.FunctionResponse.Parts = []*sdk.FunctionResponsePart{{InlineData: &sdk.FunctionResponseBlob{MIMEType: "image/png", Data: file}}}
 	adaptertest.CheckImages(t, Import([]*sdk.Content{user(sdk.NewPartFromBytes(file, "image/png")), model(call("", "shot", nil)), user(shot)}), 2)
 }
+
+// TestCounter counts with the API's endpoint, once for the same content.
+func TestCounter(t *testing.T) {
+	url, body := adaptertest.Server(t, 200, `{"totalTokens":700}`)
+	c := NewCounter(clientOf(t, url), "m", nil)
+	history := Import([]*sdk.Content{user(text("q"))})
+	for range 2 {
+		n, err := c.Count(t.Context(), history)
+		require.NoError(t, err)
+		assert.Equal(t, 700, n)
+	}
+	require.NotNil(t, *body)
+	*body = nil
+	_, err := c.Count(t.Context(), history)
+	require.NoError(t, err)
+	assert.Nil(t, *body, "nobody is asked again")
+}
