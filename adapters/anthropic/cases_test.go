@@ -383,3 +383,70 @@ func TestCounter(t *testing.T) {
 	_, err = c.Count(t.Context(), history[:2])
 	assert.Error(t, err)
 }
+
+// TestMarkCache puts markers where the next request goes on, and writes nothing of the history.
+func TestMarkCache(t *testing.T) {
+	const m = `,"cache_control":{"type":"ephemeral"}`
+	marked := func(s string) string { // at its last block
+		i := strings.LastIndex(s, "}]")
+		return s[:i] + m + s[i:]
+	}
+	think := `{"role":"assistant","content":[{"type":"text","text":"a"},{"type":"thinking","thinking":"Hm.","signature":"c2ln"}]}`
+	for _, tt := range []struct {
+		name, want string
+		in         []string
+	}{
+		{"nothing", ``, nil},
+		{"a question", marked(ask), []string{ask}},
+		{"the second question", marked(ask) + said + marked(ask), []string{ask, said, ask}},
+		{"a step", ask + said + marked(ask) + callA + marked(gotA), []string{ask, said, ask, callA, gotA}},
+		{"two results", marked(ask) + callAB + marked(gotAB), []string{ask, callAB, gotAB}},
+		{"the assistant goes on", marked(ask) + marked(said), []string{ask, said}},
+		{"a thought at the end", marked(ask) + strings.Replace(think, `"text":"a"`, `"text":"a"`+m, 1), []string{ask, think}},
+		{"marked already", marked(ask) + said + marked(ask), []string{ask, said, marked(ask)}},
+		{"three that the caller set", marked(ask) + marked(said) + marked(ask) + said + marked(ask), []string{marked(ask), marked(said), marked(ask), said, ask}},
+		{"four that the caller set", marked(ask) + marked(said) + marked(ask) + marked(said) + ask, []string{marked(ask), marked(said), marked(ask), marked(said), ask}},
+	} {
+		want := "[" + strings.ReplaceAll(tt.want, "}{", "},{") + "]"
+		for i, form := range forms {
+			t.Run(tt.name+"/"+form.Name, func(t *testing.T) {
+				values, beta := make([]sdk.MessageParam, len(tt.in)), make([]sdk.BetaMessageParam, len(tt.in))
+				for k, raw := range tt.in {
+					var err error
+					values[k], err = form.Read(json.RawMessage(raw))
+					require.NoError(t, err)
+					beta[k], err = betaForms[i].Read(json.RawMessage(raw))
+					require.NoError(t, err)
+				}
+				before := jsonOf(t, values)
+				assert.JSONEq(t, want, jsonOf(t, MarkCache(values, "")))
+				assert.Equal(t, before, jsonOf(t, values), "the history is as it was")
+				assert.JSONEq(t, want, jsonOf(t, MarkCacheBeta(beta, "")))
+				assert.Equal(t, before, jsonOf(t, beta))
+			})
+		}
+	}
+	hour := MarkCache([]sdk.MessageParam{sdk.NewUserMessage(sdk.NewTextBlock("q"))}, sdk.CacheControlEphemeralTTLTTL1h)
+	assert.Equal(t, sdk.CacheControlEphemeralTTLTTL1h, hour[0].Content[0].OfText.CacheControl.TTL)
+}
+
+// TestMarkCacheIsSent has the markers at the server, and none in the history of the next request.
+func TestMarkCacheIsSent(t *testing.T) {
+	url, got := adaptertest.Sent(t, answerJSON)
+	client := sdk.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithMaxRetries(0))
+	m, err := winnow.New(100_000, nil)
+	require.NoError(t, err)
+	history := Import([]sdk.MessageParam{sdk.NewUserMessage(sdk.NewTextBlock("q"))})
+	for range 4 {
+		_, _, err := winnow.Do(t.Context(), m, history, func(ctx context.Context, messages []winnow.Message) (*sdk.Message, error) {
+			return Check(client.Messages.New(ctx, sdk.MessageNewParams{Model: "m", MaxTokens: 1, Messages: MarkCache(Export(messages), "")}))
+		})
+		require.NoError(t, err)
+		markers := 0
+		for _, raw := range got(t, "messages") {
+			markers += strings.Count(string(raw), `"cache_control"`)
+		}
+		assert.Equal(t, min(2, len(history)), markers)
+		history = append(history, Import([]sdk.MessageParam{sdk.NewAssistantMessage(sdk.NewTextBlock("a")), sdk.NewUserMessage(sdk.NewTextBlock("q"))})...)
+	}
+}

@@ -235,3 +235,37 @@ func TestImageSizes(t *testing.T) {
 	require.NoError(t, err)
 	adaptertest.CheckImages(t, Import([]types.Message{question, result}), 2)
 }
+
+// TestMarkCache puts cache points where the next request goes on, and writes nothing of the history.
+func TestMarkCache(t *testing.T) {
+	marked := func(s string) string { return strings.TrimSuffix(s, "]}") + "," + point + "]}" }
+	url, got := adaptertest.Sent(t, `{"output":{"message":{"role":"assistant","content":[{"text":"a"}]}},"stopReason":"end_turn","usage":{}}`)
+	for _, tt := range []struct {
+		name, want string
+		in         []string
+	}{
+		{"a question", marked(ask), []string{ask}},
+		{"a step", ask + said + marked(ask) + callA + marked(gotA), []string{ask, said, ask, callA, gotA}},
+		{"marked already", marked(ask) + said + marked(ask), []string{ask, said, marked(ask)}},
+		{"four that the caller set", marked(ask) + marked(said) + marked(ask) + marked(said) + ask, []string{marked(ask), marked(said), marked(ask), marked(said), ask}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			values := make([]types.Message, len(tt.in))
+			for i, raw := range tt.in {
+				var err error
+				values[i], err = read(json.RawMessage(raw))
+				require.NoError(t, err)
+			}
+			for range 2 { // the second time from the same history
+				_, err := clientOf(url).Converse(t.Context(), &bedrockruntime.ConverseInput{ModelId: aws.String("m"), Messages: MarkCache(values, "")})
+				require.NoError(t, err)
+				var sent []string
+				for _, raw := range got(t, "messages") {
+					sent = append(sent, string(raw))
+				}
+				assert.JSONEq(t, "["+strings.ReplaceAll(tt.want, "}{", "},{")+"]", "["+strings.Join(sent, ",")+"]")
+			}
+		})
+	}
+	assert.Empty(t, MarkCache(nil, ""))
+}

@@ -1,0 +1,132 @@
+package anthropic
+
+import (
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/packages/param"
+
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+)
+
+// mostMarkers is how many markers the API takes in a request, those of the system prompt and of the tools among them.
+const mostMarkers = 4
+
+// MarkCache returns the messages of a request with markers of the prompt cache at the two places from which the next
+// request goes on: at the end, and where the request before ended, which is before the newest message of the assistant.
+// Without markers Anthropic caches nothing, whatever [winnow.Request.Cached] expects. ttl may be empty, for five
+// minutes; give its length as CacheOptions.TTL.
+//
+// Neither the messages nor their blocks are written: what is marked is a copy, so mark what Export returns, for each
+// request anew, and keep the history without markers. Markers that are there stay; none is added above the four that
+// the API takes in messages alone. One on the system prompt or on the tools is the caller's to set.
+func MarkCache(messages []sdk.MessageParam, ttl sdk.CacheControlEphemeralTTL) []sdk.MessageParam {
+	out := append([]sdk.MessageParam{}, messages...)
+	free := mostMarkers
+	roles := make([]bool, len(out)) // of the assistant
+	for i := range out {
+		c := contentOf(&out[i])
+		roles[i] = c.role == sdk.MessageParamRoleAssistant
+		for k := range c.blocks {
+			if hasMarker(&c.blocks[k]) {
+				free--
+			}
+		}
+	}
+	marker := sdk.NewCacheControlEphemeralParam()
+	marker.TTL = ttl
+	for _, at := range adapter.CacheBoundaries(roles) {
+		if free > 0 && markLast(&out[at], marker) {
+			free--
+		}
+	}
+	return out
+}
+
+// MarkCacheBeta is [MarkCache] for the messages of the beta API.
+func MarkCacheBeta(messages []sdk.BetaMessageParam, ttl sdk.CacheControlEphemeralTTL) []sdk.BetaMessageParam {
+	carried := make([]message, len(messages))
+	for i := range messages {
+		carried[i] = param.Override[message](&messages[i])
+	}
+	marked := MarkCache(carried, ttl)
+	out := make([]sdk.BetaMessageParam, len(marked))
+	for i := range marked {
+		out[i] = betaMessage(&marked[i])
+	}
+	return out
+}
+
+// hasMarker says that a block has a marker.
+func hasMarker(b *block) (found bool) {
+	override, given := overrideOf(b)
+	if given {
+		adapter.Members(sentAs(override, b), func(key string, value []byte) {
+			found = found || key == "cache_control" && string(value) != "null"
+		})
+		return found
+	}
+	c := b.GetCacheControl()
+	return c != nil && !param.IsOmitted(*c)
+}
+
+// markLast marks the last block of a message that can be marked. It is false if there is none, or if that is marked.
+func markLast(m *sdk.MessageParam, marker sdk.CacheControlEphemeralParam) bool {
+	c := contentOf(m)
+	for k := len(c.blocks) - 1; k >= 0; k-- {
+		if hasMarker(&c.blocks[k]) {
+			return false
+		}
+		marked, ok := withMarker(&c.blocks[k], marker)
+		if !ok {
+			continue
+		}
+		blocks := append([]block{}, c.blocks...)
+		blocks[k] = marked
+		*m = withContent(&piece{Of: m}, c.role, blocks)
+		return true
+	}
+	return false
+}
+
+// withMarker returns a block with a marker. ok is false for thinking and for blank texts, which the API takes none on.
+func withMarker(b *block, marker sdk.CacheControlEphemeralParam) (marked block, ok bool) {
+	f := read(b)
+	switch f.typ {
+	case typeThinking, typeRedactedThinking:
+		return block{}, false
+	case typeText:
+		if adapter.IsBlank(f.text) {
+			return block{}, false
+		}
+	}
+	if _, given := overrideOf(b); given {
+		switch f.typ {
+		case typeText, typeToolUse, typeToolResult, typeImage, typeDocument:
+		default: // may not take one
+			return block{}, false
+		}
+		return withMember(b, "cache_control", marker), true
+	}
+	switch {
+	case b.OfText != nil:
+		copied := *b.OfText
+		copied.CacheControl = marker
+		return block{OfText: &copied}, true
+	case b.OfToolUse != nil:
+		copied := *b.OfToolUse
+		copied.CacheControl = marker
+		return block{OfToolUse: &copied}, true
+	case b.OfToolResult != nil:
+		copied := *b.OfToolResult
+		copied.CacheControl = marker
+		return block{OfToolResult: &copied}, true
+	case b.OfImage != nil:
+		copied := *b.OfImage
+		copied.CacheControl = marker
+		return block{OfImage: &copied}, true
+	case b.OfDocument != nil:
+		copied := *b.OfDocument
+		copied.CacheControl = marker
+		return block{OfDocument: &copied}, true
+	}
+	return block{}, false
+}

@@ -1,0 +1,22 @@
+package adapter
+
+// CacheBoundaries returns the messages of a request at whose ends markers of a prompt cache belong: the last one, and
+// the last one of the request before, which the newest message of the assistant answered. assistant says of each
+// message whether it is the assistant's.
+func CacheBoundaries(assistant []bool) []int {
+	last := len(assistant) - 1
+	if last < 0 {
+		return nil
+	}
+	at := last
+	for at >= 0 && !assistant[at] {
+		at--
+	}
+	for at >= 0 && assistant[at] {
+		at--
+	}
+	if at < 0 || at == last {
+		return []int{last}
+	}
+	return []int{last, at}
+}
