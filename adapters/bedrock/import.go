@@ -13,8 +13,6 @@ import (
 	"github.com/winnowgo/winnow/internal/imagesize"
 )
 
-type piece = adapter.Piece[types.Message]
-
 // Import returns messages in winnow's form. A user message with tool results becomes one message for each result and
 // one for the rest. The messages and parts hold the caller's values, which must not be changed as long as they are in
 // use; the same values imported again give equal messages.

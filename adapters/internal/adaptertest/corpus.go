@@ -20,21 +20,12 @@ var recorded = flag.Bool("recorded", false, "check every recorded session, not a
 // sample is one session of so many.
 const sample = 20
 
-// CheckCorpus holds an adapter to the sessions below $WINNOW_SHARED/corpus, or ../../../shared/corpus from
-// the directory of an adapter, in full: what is exported is valid, comes back as it is, and after each stage
+// CheckCorpus holds an adapter to the recorded sessions, in full: what is exported is valid, comes back as it is, and after each stage
 // what was not changed is the same and all is valid. It reads every twentieth session, and every one with
 // -recorded. It skips the test where there are no sessions.
 func CheckCorpus[T any](t *testing.T, a winnowtest.Adapter[T]) {
 	t.Helper()
-	dir := os.Getenv("WINNOW_SHARED")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared")
-	}
-	files, err := filepath.Glob(filepath.Join(dir, "corpus", "*.jsonl.gz"))
-	if err != nil || len(files) == 0 {
-		t.Skipf("no recorded sessions in %s (set WINNOW_SHARED)", dir)
-	}
-	for i, file := range files {
+	for i, file := range sessions(t) {
 		if i%sample != 0 && !*recorded {
 			continue
 		}
@@ -44,6 +35,23 @@ func CheckCorpus[T any](t *testing.T, a winnowtest.Adapter[T]) {
 			}
 		})
 	}
+}
+
+// sessions returns the files of the recorded sessions: those below $WINNOW_SHARED, or of a directory shared beside the
+// repository, which an adapter is three or four directories below. It skips the test where there are none.
+func sessions(t *testing.T) []string {
+	t.Helper()
+	dirs := []string{os.Getenv("WINNOW_SHARED")}
+	if dirs[0] == "" {
+		dirs = []string{filepath.Join("..", "..", "..", "shared"), filepath.Join("..", "..", "..", "..", "shared")}
+	}
+	for _, dir := range dirs {
+		if files, err := filepath.Glob(filepath.Join(dir, "corpus", "*.jsonl.gz")); err == nil && len(files) > 0 {
+			return files
+		}
+	}
+	t.Skipf("no recorded sessions in %v (set WINNOW_SHARED)", dirs)
+	return nil
 }
 
 func read(t *testing.T, file string) []winnow.Message {

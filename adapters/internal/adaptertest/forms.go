@@ -2,7 +2,6 @@ package adaptertest
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -20,15 +19,7 @@ type Copying[T any] struct {
 // CheckForms imports the recorded sessions in all forms: they mean the same. It reads as many of them as CheckCorpus.
 func CheckForms[T any](t *testing.T, a winnowtest.Adapter[T], forms ...Copying[T]) {
 	t.Helper()
-	dir := os.Getenv("WINNOW_SHARED")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared")
-	}
-	files, err := filepath.Glob(filepath.Join(dir, "corpus", "*.jsonl.gz"))
-	if err != nil || len(files) == 0 {
-		t.Skipf("no recorded sessions in %s (set WINNOW_SHARED)", dir)
-	}
-	for i, file := range files {
+	for i, file := range sessions(t) {
 		if i%sample != 0 && !*recorded {
 			continue
 		}
