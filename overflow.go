@@ -44,6 +44,10 @@ type ErrorMatcher func(err error) (ErrorInfo, bool)
 // [ErrorTimeout], whatever the text. A refusal for tokens per minute is an [ErrorOverflow] of that limit
 // if the one request is larger than the limit, because waiting can never help then.
 //
+// The words win over a gateway's status: a 502 or 503 that passes on another server's overflow is an overflow. Status
+// 413 is [ErrorBytes] with a proxy's page, an empty body or none, unless the words count tokens or it refuses the upload
+// of a file.
+//
 // An answer cap that is too high is ErrorOther: no shorter history helps. The text is read by rules for
 // families of wordings, in time linear in its length; it never panics.
 func ClassifyError(err error) ErrorInfo {
