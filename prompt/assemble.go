@@ -226,6 +226,7 @@ func (a *assembler) shape(p *piece) {
 	}
 	p.asked, p.refused = p.limit, p.out
 	p.Text, p.cut = p.raw, nil
+	known := size{} // of the text, if it was measured
 	switch {
 	case p.out:
 		p.Text, p.cut = "", &Cut{Chars: p.RawChars, Reason: reasonLast, Left: []string{p.Name}}
@@ -236,9 +237,10 @@ func (a *assembler) shape(p *piece) {
 		p.Text = ""
 	default:
 		c := a.cutter.cut(p.Name, p.from(), p.raw, p.need.chars, p.limit)
+		known = c.size
 		p.Text, p.cut = c.text, &Cut{Chars: p.RawChars, Kept: c.kept, Reason: p.reason, Left: c.left}
 	}
-	a.measure(p)
+	a.measure(p, known)
 }
 
 // isShapedAs says that p has the text of k.
@@ -254,8 +256,8 @@ func (p *piece) from() string {
 	return "Read " + p.Name + " for the full text."
 }
 
-// measure counts the text of a piece as it stands.
-func (a *assembler) measure(p *piece) {
+// measure counts the text of a piece as it stands, unless its size is known.
+func (a *assembler) measure(p *piece, known size) {
 	p.Cut = p.cut != nil
 	if p.cut != nil {
 		p.cut.Name, p.cut.Kind, p.cut.Path, p.cut.Missing = p.Name, p.Kind, p.Path, p.Missing && p.out
@@ -267,7 +269,10 @@ func (a *assembler) measure(p *piece) {
 	case p.Text == p.raw:
 		p.Chars, p.Tokens = p.need.chars, add(p.need.tokens, p.fixed)
 	default:
-		n := a.count.size(p.Text)
+		n := known
+		if n == (size{}) {
+			n = a.count.size(p.Text)
+		}
 		p.Chars, p.Tokens = n.chars, add(n.tokens, p.fixed)
 	}
 	p.Fingerprint = fingerprint(p.Text)

@@ -32,6 +32,7 @@ type cutter struct {
 // cutText is what is left of a text.
 type cutText struct {
 	text string
+	size size
 	kept int      // characters of the text itself that are shown
 	left []string // titles of the sections of which something is left out
 }
@@ -44,13 +45,15 @@ func (c *cutter) cut(name, from, text string, chars int, limit size) cutText {
 	for range 8 {
 		p.fill(room)
 		out := p.write()
-		over := c.count.size(out.text).minus(limit)
+		out.size = c.count.size(out.text)
+		over := out.size.minus(limit)
 		if over == (size{}) {
 			return out
 		}
 		room = room.minus(size{over.chars + 1, over.tokens + 1}) // estimates of parts do not add up to the last token
 	}
-	return cutText{text: c.clamp(p.notice(p.left(), limit), limit), left: p.left()}
+	text = c.clamp(p.notice(p.left(), limit), limit)
+	return cutText{text: text, size: c.count.size(text), left: p.left()}
 }
 
 // clamp cuts a text that has no parts.
@@ -217,9 +220,21 @@ func (p *plan) left() (titles []string) {
 	return titles
 }
 
+// shownBytes is about the length of the text as it is shown.
+func (p *plan) shownBytes() int {
+	n := 4 * mostNotice.chars
+	for i := range p.chunks {
+		if n += p.kept[i]; p.outline[i] || p.kept[i] > 0 {
+			n += len(p.chunks[i].heading) + len(mark)
+		}
+	}
+	return n
+}
+
 // write returns the text as it is shown.
 func (p *plan) write() cutText {
 	var b strings.Builder
+	b.Grow(p.shownBytes())
 	kept := 0
 	endLine := func(s string) {
 		b.WriteString(s)
@@ -276,19 +291,18 @@ func (p *plan) notice(left []string, limit size) string {
 		end = ". " + p.from + "]"
 	}
 	fits := func(s string) bool { return p.count.size(s + end).plus(size{2, 2}).fits(room) }
-	best := begin
-	for n := 1; n <= len(left); n++ {
+	best, named := largest(1, len(left), func(n int) (string, bool) {
 		s := begin + ". Left out: " + strings.Join(clipAll(left[:n], 60), "; ")
 		if more := len(left) - n; more > 0 {
 			s += fmt.Sprintf("; and %d more", more)
 		}
-		if !fits(s) {
-			break
-		}
-		best = s
-	}
-	if best != begin || fits(begin) {
+		return s, fits(s)
+	})
+	switch {
+	case named:
 		return best + end
+	case fits(begin):
+		return begin + end
 	}
 	return p.clamp("["+p.name+" is cut]", room.minus(size{1, 1}))
 }
