@@ -127,13 +127,14 @@ func wordMultiple(rest string) (skip, unit int) {
 	if word == "" || word[0] != 'm' && word[0] != 't' && word[0] < utf8.RuneSelf {
 		return 0, 1
 	}
-	for _, m := range [...]struct {
-		word string
-		unit int
-	}{{"million ", 1_000_000}, {"thousand ", 1000}, {"万", 10_000}, {"萬", 10_000}, {"만", 10_000}} {
-		if strings.HasPrefix(word, m.word) {
-			return len(rest) - len(word) + len(strings.TrimSuffix(m.word, " ")), m.unit
-		}
+	space := len(rest) - len(word)
+	switch {
+	case strings.HasPrefix(word, "million "):
+		return space + len("million"), 1_000_000
+	case strings.HasPrefix(word, "thousand "):
+		return space + len("thousand"), 1000
+	case strings.HasPrefix(word, "万"), strings.HasPrefix(word, "萬"), strings.HasPrefix(word, "만"):
+		return space + len("万"), 10_000
 	}
 	return 0, 1
 }
