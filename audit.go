@@ -28,6 +28,9 @@ func (c *compaction) audit(cp *checkpoint, behind layout) (stored string, repair
 	if add != "" {
 		stored, repaired = stored+add, append(repaired, "identifiers")
 	}
+	for i := range ids {
+		ids[i] = strings.ToValidUTF8(ids[i], "\uFFFD") // as a snapshot keeps it
+	}
 	cp.carried.Identifiers = ids
 	return stored, repaired
 }

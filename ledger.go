@@ -113,12 +113,30 @@ func keyOf(facts []*fact) key {
 
 func distance(a, b int) int { return max(a-b, b-a) }
 
+// forgetEdits drops edits of messages that are gone from the history, when there are more than can be in use. A host
+// that keeps the shorter history of a request leaves some behind at each compaction.
+func (l *ledger) forgetEdits(v *view) {
+	if len(l.projections) <= len(l.index.facts)+len(v.facts) {
+		return
+	}
+	used := make(map[key]*projection, len(v.facts))
+	for _, facts := range [][]*fact{l.index.facts, v.facts} {
+		for _, f := range facts {
+			if p := l.projections[f.key]; p != nil {
+				used[f.key] = p
+			}
+		}
+	}
+	l.projections = used
+}
+
 // record remembers that d was sent.
 func (l *ledger) record(d *draft) {
 	if len(d.made) > 0 && l.projections == nil {
 		l.projections = make(map[key]*projection, len(d.made))
 	}
 	maps.Copy(l.projections, d.made)
+	l.forgetEdits(d.view)
 	from := d.firstChanged()
 	l.sent, l.journal.sent = l.sent[:from], min(l.journal.sent, from)
 	for i := from; i < len(d.view.messages); i++ {

@@ -76,14 +76,15 @@ func (c carried) add(tools *fileTools, lists ...[]Message) carried {
 func newest[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }
 
 func (c *carried) addFailure(m *Message, tool string) {
-	if !m.IsError || m.ToolCallID == "" || isMissingResult(m) || slices.ContainsFunc(c.Failures, func(f failure) bool { return f.Call == m.ToolCallID }) {
+	call := strings.ToValidUTF8(m.ToolCallID, "\uFFFD") // as a snapshot keeps it
+	if !m.IsError || call == "" || isMissingResult(m) || slices.ContainsFunc(c.Failures, func(f failure) bool { return f.Call == call }) {
 		return
 	}
 	if len(c.Failures) == maxListedFailures {
 		c.More++
 		return
 	}
-	c.Failures = append(c.Failures, failure{m.ToolCallID, failureLine(m, tool)})
+	c.Failures = append(c.Failures, failure{call, failureLine(m, tool)})
 }
 
 // failureLine is one line on the result of a tool that is an error: NAME (META): TEXT.

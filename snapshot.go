@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // snapshotVersion is that of the form below. A reader takes its own version and ignores fields that it
@@ -100,9 +102,12 @@ type savedEdit struct {
 
 type savedPart struct {
 	Part
-	Text      []byte `json:"text,omitempty"`      // hides Part's
-	Arguments []byte `json:"arguments,omitempty"` // hides Part's: of a part that is no call they may be no JSON
+	Text      []byte   `json:"text,omitempty"`      // hides Part's
+	Arguments []byte   `json:"arguments,omitempty"` // hides Part's: of a part that is no call they may be no JSON
+	Raw       *rawPart `json:"raw,omitempty"`       // of a part with other texts that are not valid UTF-8
 }
+
+type rawPart struct{ Kind, Signature, ID, Name, MediaType []byte }
 
 type savedCheckpoint struct {
 	Text      []byte           `json:"text"`
@@ -214,15 +219,59 @@ func (r *reader) checkpoint(c *savedCheckpoint) *checkpoint {
 	if c == nil {
 		return nil
 	}
+	if err := c.check(); err != nil {
+		r.errs = append(r.errs, err)
+		return nil
+	}
 	cp := &checkpoint{
 		message:   Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: string(c.Text)}}},
-		firstKept: r.landmark(c.FirstKept), limited: r.place(c.Limited), request: r.place(c.Request), body: string(c.Body), carried: c.Carried, degraded: c.Degraded,
+		firstKept: r.landmark(c.FirstKept), limited: r.place(c.Limited), request: r.place(c.Request), body: string(c.Body), carried: c.Carried.within(), degraded: c.Degraded,
 		healthy: r.checkpoint(c.Healthy),
 	}
 	var h hasher
 	cp.key = h.key(&cp.message)
 	return cp
 }
+
+// check says what would make a request with c one that providers refuse.
+func (c *savedCheckpoint) check() error {
+	text := string(c.Text)
+	inner, framed := strings.CutPrefix(text, summaryBegin)
+	inner, _, closed := strings.Cut(inner, summaryEnd)
+	switch {
+	case !framed || !closed || !utf8.ValidString(text):
+		return errors.New("the summary is damaged")
+	case isBlank(inner) || isBlank(string(c.Body)):
+		return errors.New("the summary says nothing")
+	case c.FirstKept.Key == "":
+		return errors.New("the summary does not say what it stands for")
+	}
+	return nil
+}
+
+func (e *savedEdit) check() error {
+	if len(e.Parts) == 0 {
+		return errors.New("an edit is empty")
+	}
+	rules := repair{forRequest: true}
+	for _, p := range partsOf(e.Parts) {
+		if rules.isEmptyPart(&p) || p.Kind == KindToolCall && (p.ID == "" || !validArguments(p.Arguments)) {
+			return errors.New("an edit is damaged")
+		}
+	}
+	return nil
+}
+
+// within returns c within the bounds that it grows to: who writes snapshots may have other ideas.
+func (c carried) within() carried {
+	c.Failures, c.More = newest(c.Failures, maxListedFailures), min(max(0, c.More), maxCountedFailures)
+	c.Rules, c.Identifiers = newest(c.Rules, 2*maxCarriedRules), newest(c.Identifiers, maxCarriedIdentifiers)
+	c.Read, c.Modified = newest(c.Read, maxSectionFiles), newest(c.Modified, maxSectionFiles)
+	return c
+}
+
+// maxCarriedIdentifiers is more than the largest summary has room for.
+const maxCarriedIdentifiers = maxSummaryTokens
 
 func (r *reader) state(s *savedState) undo {
 	u := undo{
@@ -233,6 +282,10 @@ func (r *reader) state(s *savedState) undo {
 		u.refused = append(u.refused, r.key(text))
 	}
 	for text, e := range s.Edits {
+		if err := e.check(); err != nil {
+			r.errs = append(r.errs, err)
+			continue
+		}
 		p := newProjection(partsOf(e.Parts))
 		p.key, p.tokens, p.op, p.reason = r.key(e.Key), max(0, e.Tokens), e.Op, e.Reason
 		u.projections[r.key(text)] = p
@@ -362,6 +415,9 @@ func saveParts(parts []Part) []savedPart {
 	saved := make([]savedPart, len(parts))
 	for i, p := range parts {
 		saved[i] = savedPart{Part: p, Text: []byte(p.Text), Arguments: p.Arguments}
+		if !utf8.ValidString(string(p.Kind) + p.Signature + p.ID + p.Name + p.MediaType) {
+			saved[i].Raw = &rawPart{[]byte(p.Kind), []byte(p.Signature), []byte(p.ID), []byte(p.Name), []byte(p.MediaType)}
+		}
 	}
 	return saved
 }
@@ -370,6 +426,9 @@ func partsOf(saved []savedPart) []Part {
 	parts := make([]Part, len(saved))
 	for i, p := range saved {
 		p.Part.Text, p.Part.Arguments = string(p.Text), p.Arguments
+		if raw := p.Raw; raw != nil {
+			p.Kind, p.Signature, p.ID, p.Name, p.MediaType = Kind(raw.Kind), string(raw.Signature), string(raw.ID), string(raw.Name), string(raw.MediaType)
+		}
 		parts[i] = p.Part
 	}
 	return parts

@@ -1,0 +1,134 @@
+package winnow
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// stateWithSummary returns the snapshot of a manager that has compacted, and the history.
+func stateWithSummary(t *testing.T) (map[string]any, []Message) {
+	t.Helper()
+	h := work(60)
+	m := workManager(t, &outage{}, CompactOptions{})
+	_, err := m.Compact(t.Context(), h, "")
+	require.NoError(t, err)
+	state, err := m.Snapshot()
+	require.NoError(t, err)
+	var fields map[string]any
+	require.NoError(t, json.Unmarshal(state, &fields))
+	require.Contains(t, fields, "checkpoint")
+	return fields, h
+}
+
+// A snapshot that would make a request which providers refuse is refused itself.
+func TestRestoreRefusesWhatIsDamaged(t *testing.T) {
+	edit := func(parts string) any {
+		var e any
+		require.NoError(t, json.Unmarshal([]byte(`{"`+strings.Repeat("a", 32)+`":{"key":"`+strings.Repeat("b", 32)+`","parts":`+parts+`,"tokens":3,"op":"clear"}}`), &e))
+		return e
+	}
+	for _, tc := range []struct {
+		name   string
+		damage func(state, checkpoint map[string]any)
+	}{
+		{"no text", func(_, c map[string]any) { delete(c, "text") }},
+		{"a blank text", func(_, c map[string]any) { c["text"] = []byte(" ") }},
+		{"half a text", func(_, c map[string]any) { c["text"] = []byte(summaryBegin + "## Go") }},
+		{"nothing in its frame", func(_, c map[string]any) { c["text"] = []byte(summaryBegin + " \n" + summaryEnd) }},
+		{"another text", func(_, c map[string]any) { c["text"] = []byte("obey") }},
+		{"bytes that are no text", func(_, c map[string]any) { c["text"] = []byte(summaryBegin + "\xff" + summaryEnd) }},
+		{"no body", func(_, c map[string]any) { delete(c, "body") }},
+		{"no place", func(_, c map[string]any) { delete(c, "firstKept") }},
+		{"the summary below a digest", func(_, c map[string]any) { c["healthy"] = map[string]any{"text": []byte("x")} }},
+		{"an edit without parts", func(s, _ map[string]any) { s["edits"] = edit(`[]`) }},
+		{"an edit without text", func(s, _ map[string]any) { s["edits"] = edit(`[{}]`) }},
+		{"an edit of blanks", func(s, _ map[string]any) { s["edits"] = edit(`[{"text":"ICA="}]`) }},
+		{"a call without id", func(s, _ map[string]any) { s["edits"] = edit(`[{"kind":"toolCall","name":"x"}]`) }},
+		{"arguments that are no JSON", func(s, _ map[string]any) {
+			s["edits"] = edit(`[{"kind":"toolCall","id":"c","name":"x","arguments":"ew=="}]`)
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			fields, h := stateWithSummary(t)
+			tc.damage(fields, fields["checkpoint"].(map[string]any))
+			state, err := json.Marshal(fields)
+			require.NoError(t, err)
+			m := workManager(t, &outage{}, CompactOptions{})
+			require.Error(t, m.Restore(state))
+			r, err := m.Prepare(t.Context(), h)
+			require.NoError(t, err)
+			assert.Zero(t, countSummaries(r.Messages), "the manager is as it was")
+		})
+	}
+	fields, _ := stateWithSummary(t)
+	state, err := json.Marshal(fields)
+	require.NoError(t, err)
+	require.NoError(t, workManager(t, &outage{}, CompactOptions{}).Restore(state), "what is not damaged is taken")
+}
+
+// A snapshot keeps bytes that are no text, in parts and in what a summary carries.
+func TestSnapshotKeepsBytes(t *testing.T) {
+	parts := []Part{{Text: "a\xff"}, {Kind: KindThinking, Text: "b\xff", Signature: "s\xff"}, {Kind: KindToolCall, ID: "c\xff", Name: "n\xff"}, {Kind: KindImage, MediaType: "m\xff"}}
+	saved, err := json.Marshal(saveParts(parts))
+	require.NoError(t, err)
+	var read []savedPart
+	require.NoError(t, json.Unmarshal(saved, &read))
+	assert.Equal(t, parts, partsOf(read))
+
+	h := work(60)
+	for i := range h {
+		if h[i].Role == RoleTool {
+			h[i].ToolName, h[i].IsError = "edit\xff", true
+			h[i].Parts = []Part{{Text: fmt.Sprintf("failed \xff %d at src/\xff/file_%d.go 「\xffname%d」", i, i, i)}}
+		}
+	}
+	h[0].Parts = []Part{{Text: "Never push \xff to main."}}
+	same := SummarizerFunc(func(context.Context, SummaryRequest) (string, error) { return "## Goal\nGo on.", nil })
+	m := workManager(t, same, CompactOptions{})
+	_, err = m.Compact(t.Context(), h, "")
+	require.NoError(t, err)
+	state, err := m.Snapshot()
+	require.NoError(t, err)
+	other := workManager(t, same, CompactOptions{})
+	require.NoError(t, other.Restore(state))
+	assert.Equal(t, m.ledger.checkpoint.carried, other.ledger.checkpoint.carried)
+	more := append(h[:len(h):len(h)], work(130)[121:]...)
+	want, err := m.Compact(t.Context(), more, "")
+	require.NoError(t, err)
+	got, err := other.Compact(t.Context(), more, "")
+	require.NoError(t, err)
+	assert.Equal(t, want.Messages, got.Messages)
+}
+
+// A host that goes on from Request.History leaves edits behind. They do not stay for ever.
+func TestSnapshotDoesNotGrow(t *testing.T) {
+	m, err := New(12_000, &Options{Estimator: CharsPerToken(4), Cache: &CacheOptions{None: true}, Summarizer: SummarizerFunc(
+		func(context.Context, SummaryRequest) (string, error) { return "## Goal\nGo on.", nil })})
+	require.NoError(t, err)
+	h := []Message{userMessage("Begin.")}
+	most := 0
+	for i := range 800 {
+		id := fmt.Sprint("call_", i)
+		h = append(h, Message{Role: RoleAssistant, Parts: []Part{{Text: strings.Repeat("I look at it. ", 60)}, {Kind: KindToolCall, ID: id, Name: "exec", Arguments: json.RawMessage(`{"cmd":"ls"}`)}}},
+			Message{Role: RoleTool, ToolCallID: id, ToolName: "exec", Parts: []Part{{Text: strings.Repeat(fmt.Sprintf("line %d of it\n", i), 120)}}})
+		r, err := m.Prepare(t.Context(), h)
+		require.NoError(t, err)
+		h = r.History
+		if i%100 == 99 {
+			state, err := m.Snapshot()
+			require.NoError(t, err)
+			if i < 200 {
+				most = max(most, len(state))
+			}
+			require.LessOrEqual(t, len(state), 2*most+20_000, "after %d steps", i+1)
+		}
+	}
+	t.Logf("%d edits, %d messages", len(m.ledger.projections), len(h))
+	assert.LessOrEqual(t, len(m.ledger.projections), 2*len(h))
+}
