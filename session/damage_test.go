@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -212,4 +214,52 @@ func withoutSums(data []byte) (out []byte) {
 		out = append(append(out, line[:i]...), '}', '\n')
 	}
 	return out
+}
+
+// TestLostDelta damages each state of a log in turn. It costs the provider's cache at most: the history is whole, and
+// later states count again.
+func TestLostDelta(t *testing.T) {
+	ctx := context.Background()
+	fsys := sessiontest.NewCrashFS()
+	now := time.Unix(1_700_000_000, 0)
+	opts := &session.Options{Manager: func(string) (int, *winnow.Options) {
+		return 4_000, &winnow.Options{Now: func() time.Time { return now }}
+	}}
+	store, err := session.OpenFiles(fsys, opts)
+	require.NoError(t, err)
+	s := open(t, store, "k")
+	for n := range 12 {
+		require.NoError(t, s.Append(ctx, session.User(fmt.Sprint("question ", n, strings.Repeat(" words", 60)))))
+		_, err := s.Do(ctx, echo)
+		require.NoError(t, err)
+	}
+	whole := s.View()
+	require.NoError(t, s.Close())
+	name := logName(t, fsys, "k", readStored(t, fsys, store, "k").log)
+	data, err := fsys.ReadFile(name)
+	require.NoError(t, err)
+	states := 0
+	for at, next := 0, 0; at < len(data); at = next {
+		next = at + bytes.IndexByte(data[at:], '\n') + 1
+		if !bytes.Contains(data[at:next], []byte(`"type":"state"`)) || bytes.Contains(data[at:next], []byte(`"batch"`)) {
+			continue
+		}
+		states++
+		damaged := slices.Clone(data)
+		damaged[next-30] ^= 1
+		require.NoError(t, fsys.WriteFile(name, damaged))
+		s := open(t, store, "k")
+		require.Equal(t, whole.History, s.View().History)
+		require.NoError(t, s.Append(ctx, session.User("goes on")))
+		first, err := s.Prepare(ctx)
+		require.NoError(t, err)
+		require.NoError(t, s.Close())
+		s = open(t, store, "k")
+		again, err := s.Prepare(ctx)
+		require.NoError(t, err)
+		require.Equal(t, first.Messages, again.Messages)
+		require.Equal(t, len(first.Messages), again.FirstChanged, "the state that was written since counts")
+		require.NoError(t, s.Close())
+	}
+	require.Greater(t, states, 5)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -187,4 +188,49 @@ func TestHostsMayAppendWhileARequestIsMade(t *testing.T) {
 	v, err := store.Read(ctx, "k")
 	require.NoError(t, err)
 	assert.Equal(t, want, v)
+}
+
+// TestForkAndRewindAcrossACompaction looks at both sides of a compaction: a fork sees what its origin sees and makes
+// the same request, and a branch that begins before the compaction has the messages that it replaced.
+func TestForkAndRewindAcrossACompaction(t *testing.T) {
+	ctx := context.Background()
+	now := time.Unix(1_700_000_000, 0)
+	store := session.NewMemory(&session.Options{Manager: func(string) (int, *winnow.Options) {
+		return 4_000, &winnow.Options{Now: func() time.Time { return now }}
+	}})
+	s := open(t, store, "k")
+	require.NoError(t, s.Append(ctx, winnow.Message{Role: winnow.RoleSystem, Parts: []winnow.Part{{Text: "be brief"}}}))
+	var before *session.View
+	for before == nil || s.View().Counts.Compactions == 0 {
+		before = s.View()
+		require.NoError(t, s.Append(ctx, session.User("question"+strings.Repeat(" words", 100))))
+		_, err := s.Do(ctx, echo)
+		require.NoError(t, err)
+	}
+	require.NoError(t, s.Append(ctx, session.User("and then?")))
+	after := s.View()
+	require.NoError(t, store.Fork(ctx, "k", "", "fork"))
+	f := open(t, store, "fork")
+	assert.Equal(t, after.History, f.View().History)
+	assert.Equal(t, after.IDs, f.View().IDs)
+	want, err := s.Prepare(ctx)
+	require.NoError(t, err)
+	got, err := f.Prepare(ctx)
+	require.NoError(t, err)
+	assert.Equal(t, want.Messages, got.Messages)
+	require.NoError(t, f.Append(ctx, answer("this")))
+	require.NoError(t, f.Close())
+	report, err := store.Verify(ctx, "fork")
+	require.NoError(t, err)
+	assert.Empty(t, report.Damage)
+
+	require.NoError(t, s.Rewind(ctx, before.Leaf))
+	assert.Equal(t, before.History, s.View().History)
+	_, err = s.Do(ctx, echo)
+	require.NoError(t, err)
+	want2 := s.View()
+	require.NoError(t, s.Close())
+	v, err := store.Read(ctx, "k")
+	require.NoError(t, err)
+	assert.Equal(t, want2, v)
 }
