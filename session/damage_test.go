@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
@@ -262,4 +263,32 @@ func TestLostDelta(t *testing.T) {
 		require.NoError(t, s.Close())
 	}
 	require.Greater(t, states, 5)
+}
+
+// TestAppendBehindABrokenBatch damages the first line of the last batch. The other one does not count, but its seq is
+// taken: what is appended has a higher one.
+func TestAppendBehindABrokenBatch(t *testing.T) {
+	ctx := context.Background()
+	fsys := sessiontest.NewCrashFS()
+	store, err := session.OpenFiles(fsys, nil)
+	require.NoError(t, err)
+	s := open(t, store, "k")
+	require.NoError(t, s.Append(ctx, session.User("one")))
+	require.NoError(t, s.Append(ctx, answer("two"), session.User("three")))
+	require.NoError(t, s.Close())
+	name := logName(t, fsys, "k", readStored(t, fsys, store, "k").log)
+	data, err := fsys.ReadFile(name)
+	require.NoError(t, err)
+	data[bytes.Index(data, []byte(`"text":"two"`))+9] ^= 1
+	require.NoError(t, fsys.WriteFile(name, data))
+	s = open(t, store, "k")
+	assert.Equal(t, []string{"one"}, texts(s.View()))
+	require.NoError(t, s.Append(ctx, session.User("four")))
+	require.NoError(t, s.Close())
+	v, err := store.Read(ctx, "k")
+	require.NoError(t, err)
+	assert.Equal(t, []string{"one", "four"}, texts(v))
+	report, err := store.Verify(ctx, "k")
+	require.NoError(t, err)
+	assert.Len(t, report.Damage, 2)
 }
