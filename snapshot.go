@@ -285,7 +285,7 @@ func (r *reader) state(s *savedState) undo {
 			continue
 		}
 		p := newProjection(partsOf(e.Parts))
-		p.key, p.tokens, p.op, p.reason = r.key(e.Key), max(0, e.Tokens), e.Op, e.Reason
+		p.key, p.tokens, p.op, p.reason, p.uncounted = r.key(e.Key), max(0, e.Tokens), e.Op, e.Reason, true
 		u.projections[r.key(text)] = p
 	}
 	return u

@@ -89,6 +89,9 @@ func (d *draft) limitAndReplay() {
 			p = d.ledger.projections[f.key]
 		}
 		if p != nil && i != request && !v.messages[i].Pinned {
+			if p.uncounted {
+				p.count(&v.messages[i], d.manager.opts.Estimator)
+			}
 			d.ledger.index.watch(d.history, v.index[i])
 			v.project(i, p)
 		}

@@ -30,7 +30,15 @@ type projection struct {
 	op     Op
 	reason string
 
-	body uint32 // bytes of a request's body; 0: not asked for yet
+	body      uint32 // bytes of a request's body; 0: not asked for yet
+	uncounted bool   // from a snapshot: the manager that made it may have had another estimator
+}
+
+// count finds out what p takes in the place of m.
+func (p *projection) count(m *Message, e Estimator) {
+	sent := *m
+	sent.Parts, sent.Source = p.sent(), nil
+	p.tokens, p.uncounted = max(0, e.Estimate(sent)), false
 }
 
 // newProjection returns the projection that puts parts in the place of a message's own. Most are one text, and

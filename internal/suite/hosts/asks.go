@@ -75,7 +75,7 @@ func (w *world) prepare(s *Step) {
 	w.summarizer.calls.Store(0)
 	got, err := w.prepared(ctx, q.in)
 	w.checkWritten(q, "Prepare")
-	if w.summarizer.calls.Load() > 0 && (err != nil || got.Compaction == nil) {
+	if (w.summarizer.calls.Load() > 0 || ctx.Err() != nil) && (err != nil || got.Compaction == nil) {
 		w.unsettled = true
 	}
 	if same && ctx.Err() == nil {
@@ -120,9 +120,7 @@ func (w *world) compact(s *Step) {
 	r, err := w.manager.Compact(ctx, q.in, instructions)
 	w.checkWritten(q, "Compact")
 	if err != nil {
-		if w.summarizer.calls.Load() > 0 {
-			w.unsettled = true
-		}
+		w.unsettled = true
 		if !errors.Is(err, winnow.ErrCompaction) && !errors.Is(err, winnow.ErrOverflow) && ctx.Err() == nil {
 			w.fail("an error is one to branch on", "Compact: %v", err)
 		}
@@ -266,7 +264,7 @@ func (w *world) restart(s *Step) {
 func (w *world) lose(*Step) {
 	_ = w.manager.Close()
 	w.manager, w.request = w.newManager(w.summarizer), winnow.Request{}
-	w.sent, w.unsettled = nil, false
+	w.sent, w.sentAt, w.unsettled = nil, -1, false
 	clear(w.bound)
 }
 

@@ -74,7 +74,7 @@ func (w *world) checkSummaries(out []winnow.Message) {
 		}
 		s := b.String()
 		if strings.TrimFunc(s, func(r rune) bool { return !unicode.IsPrint(r) || unicode.IsSpace(r) }) == "" {
-			w.fail("a summary is a text", "message %d is blank", k)
+			w.fail("a summary is a text", "message %d is blank", k) // within its frame it may be cut to nothing
 		}
 		if w.damaged {
 			continue

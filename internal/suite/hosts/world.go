@@ -288,18 +288,26 @@ func (w *world) cut(n int) {
 
 // accept takes a request that was sent. A host that keeps what the manager says has its history from it.
 func (w *world) accept(r *winnow.Request) {
-	w.recount = false
 	w.sent = wireForms(r.Messages)
 	w.provider.tokens, w.provider.body = w.provider.count(r.Messages), body(r.Messages)
 	if w.setting.Host == "keeps" {
 		w.history = slices.Clone(r.History)
 		w.version++
 	}
-	w.sentAt = w.version
+	if w.sentAt = w.version; isOpen(r.Messages) {
+		w.sentAt = -1
+	}
 	if w.setting.Host != "reuses" && w.setting.Host != "drops" {
 		w.earlier = append(w.earlier, kept{r.Messages, w.sent}, kept{r.History, wireForms(r.History)})
 		w.earlier = w.earlier[max(0, len(w.earlier)-4):]
 	}
+}
+
+// isOpen says that calls wait for their results: nobody sends such a request.
+func isOpen(messages []winnow.Message) bool {
+	n := len(messages)
+	return n > 0 && messages[n-1].Role == winnow.RoleAssistant &&
+		slices.ContainsFunc(messages[n-1].Parts, func(p winnow.Part) bool { return p.Kind == winnow.KindToolCall })
 }
 
 // sign returns the signature of thinking that answers the last request, or "" if the host has changed its history since.
