@@ -87,6 +87,7 @@ func rewrites(t testing.TB, window int, o *winnow.Options, steps int, history fu
 // A body that is too large is made smaller by so much that the next requests fit as well.
 func TestBodyIsRewrittenRarely(t *testing.T) {
 	shots, pictures := screenshots(120, 400_000), album(120, 400_000)
+	small, large := screenshots(120, 300_000), screenshots(120, 1_000_000)
 	results := largeResults(120, 30_000)
 	for _, tt := range []struct {
 		name    string
@@ -95,6 +96,9 @@ func TestBodyIsRewrittenRarely(t *testing.T) {
 		most    int // rewrites
 	}{
 		{"screenshots as results", 10_000_000, func(steps int) []winnow.Message { return shots[:1+2*steps] }, 8},
+		{"small screenshots, a small limit", 5_000_000, func(steps int) []winnow.Message { return small[:1+2*steps] }, 8},
+		{"large screenshots", 16_000_000, func(steps int) []winnow.Message { return large[:1+2*steps] }, 8},
+		{"twelve screenshots fit", 5_000_000, func(steps int) []winnow.Message { return shots[:1+2*steps] }, 11},
 		{"pictures of the user", 10_000_000, func(steps int) []winnow.Message { return pictures[:2*steps-1] }, 8},
 		{"large results", 1_000_000, func(steps int) []winnow.Message { return results[:1+2*steps] }, 12},
 	} {
