@@ -259,7 +259,16 @@ func TestManagerDigestKeepsTheSummary(t *testing.T) {
 				h = append(h, agentSession(2, 4_000)...)
 				r = prepare(t, m, h)
 			}
-			assert.Equal(t, facts, factsIn(r.Messages, facts), "window %d, %s", window, heading)
+			digest := fullText(*summaryOf(t, r))
+			for _, line := range strings.Split(text, "\n") { // as it was said: a digest lists identifiers anyway
+				assert.True(t, strings.Contains(digest, line), "window %d, %s: %s", window, heading, line)
+			}
 		}
 	}
+}
+
+func summaryOf(t *testing.T, r *winnow.Request) *winnow.Message {
+	i := slices.IndexFunc(r.Messages, func(m winnow.Message) bool { return m.Summary })
+	require.GreaterOrEqual(t, i, 0, "a summary")
+	return &r.Messages[i]
 }
