@@ -88,7 +88,8 @@ func (m *Manager) settle(history []Message) {
 
 // settleFor is settle for a call that may fail: what it returns takes back what was decided.
 func (m *Manager) settleFor(history []Message) (undo func()) {
-	undo = func() {}
+	run := m.ledger.run
+	undo = func() { m.ledger.run = run }
 	if m.ledger.attempt != nil {
 		undo = m.ledger.keep()
 	}

@@ -186,6 +186,34 @@ func TestUnansweredRecoveryIsUndone(t *testing.T) {
 	}
 }
 
+// A run of Recover is over after three requests and two calls of the summarizer, wherever its process was restarted.
+func TestRestartBeginsNoNewRun(t *testing.T) {
+	for _, cause := range []error{minimax, errNoNumbers, errors.New("413 request entity too large")} {
+		for _, restored := range []bool{false, true} {
+			s := says("## Goal\nTalk.\n\n## Progress\nMuch was said.")
+			o := &winnow.Options{Summarizer: s, Estimator: byChars, Now: newClock().Now}
+			m := newManager(t, 60_000, o)
+			h := talk(61, 500)
+			full := prepare(t, m, h)
+			requests := 0
+			for {
+				if restored {
+					state := snapshotOf(t, m)
+					m = newManager(t, 60_000, o)
+					require.NoError(t, m.Restore([]byte(state)))
+				}
+				if _, err := m.Recover(t.Context(), h, cause); err != nil {
+					break
+				}
+				requests++
+			}
+			assert.LessOrEqual(t, requests, 3, "%v, restored %v", cause, restored)
+			assert.LessOrEqual(t, s.count(), 2, "%v, restored %v", cause, restored)
+			assert.Equal(t, full.Tokens, prepare(t, m, h).Tokens, "%v, restored %v", cause, restored)
+		}
+	}
+}
+
 // A summary that the host asked for stays, though nobody answered the run of Recover that it came in.
 func TestManualCompactionOutlivesARun(t *testing.T) {
 	m := newManager(t, 200_000, &winnow.Options{Summarizer: says("## Goal\nTalk."), Estimator: byChars, Now: newClock().Now, Prune: keepAll, Compact: &winnow.CompactOptions{KeepRecent: 1_000}})

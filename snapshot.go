@@ -28,6 +28,7 @@ type snapshot struct {
 	Refusals   int             `json:"refusals,omitempty"`
 	DigestAt   int             `json:"digestAt,omitempty"`
 	Attempt    *savedAttempt   `json:"attempt,omitempty"`
+	Run        savedRun        `json:"run,omitzero"`
 	Deltas     int             `json:"deltas,omitempty"` // that Options.Journal was given
 	savedState
 }
@@ -49,6 +50,14 @@ type savedAttempt struct {
 	Tokens savedRefusal `json:"tokens,omitzero"`
 	Bytes  savedRefusal `json:"bytes,omitzero"`
 	End    savedPlace   `json:"end"`
+}
+
+// savedRun is what a run of Recover has used up of what it may try. A restart in its middle does not begin it anew.
+type savedRun struct {
+	Refusals    int  `json:"refusals,omitempty"`
+	Compactions int  `json:"compactions,omitempty"`
+	Calls       int  `json:"calls,omitempty"`
+	Truncated   bool `json:"truncated,omitempty"`
 }
 
 type savedRefusal struct {
@@ -140,7 +149,7 @@ func (l *ledger) head() snapshot {
 	u.projections = nil
 	return snapshot{
 		Winnow: snapshotVersion, SentAt: l.sentAt, Tokens: l.tokens, Estimate: l.estimate, Accounting: l.accounting.saved(),
-		Bytes: l.bytes, Body: l.body, Refusals: l.refusals, DigestAt: l.digestAt, Attempt: l.attempt.saved(),
+		Bytes: l.bytes, Body: l.body, Refusals: l.refusals, DigestAt: l.digestAt, Attempt: l.attempt.saved(), Run: l.run.saved(),
 		Deltas: l.journal.deltas, savedState: u.saved(),
 	}
 }
@@ -300,6 +309,7 @@ func (s *snapshot) ledger() (ledger, error) {
 	for _, text := range s.Sent {
 		l.sent = append(l.sent, r.key(text))
 	}
+	l.run = s.Run.recovery()
 	l.revert(r.state(&s.savedState))
 	if a := s.Attempt; a != nil {
 		l.attempt = &attempt{before: r.state(&a.Before), tokens: a.Tokens.sizes(), bytes: a.Bytes.sizes(), end: r.place(a.End)}
@@ -344,6 +354,16 @@ func (a *attempt) saved() *savedAttempt {
 		return nil
 	}
 	return &savedAttempt{a.before.saved(), savedRefusal{a.tokens.first, a.tokens.smallest}, savedRefusal{a.bytes.first, a.bytes.smallest}, a.end.saved()}
+}
+
+func (r *recovery) saved() savedRun {
+	return savedRun{r.refusals, r.compactions, r.calls, r.truncated}
+}
+
+func (s savedRun) recovery() recovery {
+	return recovery{
+		refusals: max(0, s.Refusals), compactions: max(0, s.Compactions), calls: max(0, s.Calls), truncated: s.Truncated,
+	}
 }
 
 func (s savedRefusal) sizes() refusedSizes { return refusedSizes{max(0, s.First), max(0, s.Smallest)} }
