@@ -145,9 +145,10 @@ func post(ctx context.Context, url string, messages []*schema.Message) error {
 	return answer.Body.Close()
 }
 
+var forms = []adaptertest.Form[*schema.Message]{{Name: "typed", Read: func(raw json.RawMessage) (m *schema.Message, err error) { return m, json.Unmarshal(raw, &m) }}}
+
 func TestCases(t *testing.T) {
 	url, got := adaptertest.Sent(t, `{}`)
-	forms := []adaptertest.Form[*schema.Message]{{Name: "typed", Read: func(raw json.RawMessage) (m *schema.Message, err error) { return m, json.Unmarshal(raw, &m) }}}
 	adaptertest.CheckCases(t, underTest, forms, func(t *testing.T, values []*schema.Message) []json.RawMessage {
 		require.NoError(t, post(t.Context(), url, values))
 		return got(t, "messages")

@@ -127,10 +127,11 @@ var cases = []adaptertest.Case{
 	{Name: "thought beside a call", Imports: turn(`{"text":"Hm.","thought":true},`, ``), Reason: "as it is"},
 }
 
+var forms = []adaptertest.Form[*sdk.Content]{{Name: "typed", Read: func(raw json.RawMessage) (c *sdk.Content, err error) { return c, json.Unmarshal(raw, &c) }}}
+
 func TestCases(t *testing.T) {
 	url, got := adaptertest.Sent(t, `{"candidates":[{"content":{"role":"model","parts":[{"text":"a"}]},"finishReason":"STOP"}]}`)
 	client := clientOf(t, url)
-	forms := []adaptertest.Form[*sdk.Content]{{Name: "typed", Read: func(raw json.RawMessage) (c *sdk.Content, err error) { return c, json.Unmarshal(raw, &c) }}}
 	adaptertest.CheckCases(t, underTest, forms, func(t *testing.T, values []*sdk.Content) []json.RawMessage {
 		require.NoError(t, valid(answeredContents(values)))
 		_, err := client.Models.GenerateContent(t.Context(), "m", values, nil)

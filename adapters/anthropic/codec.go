@@ -1,0 +1,24 @@
+package anthropic
+
+import (
+	"encoding/json"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/packages/param"
+
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+	"github.com/winnowgo/winnow/session"
+)
+
+// Codec returns what stores in a session what the SDK's messages hold besides winnow's form, such as cache
+// markers and citations, for the option Codec of package session.
+func Codec() session.Codec {
+	return &adapter.Sources[sdk.MessageParam]{
+		ID: "anthropic", Import: Import, Export: Export, Values: adapter.WholeValue[sdk.MessageParam],
+		Place: adapter.PlacePiece[sdk.MessageParam], First: adapter.IsFirstPiece[sdk.MessageParam],
+		Read: func(text json.RawMessage) (sdk.MessageParam, error) {
+			return adapter.ReadExactly(text, func(b []byte, m *sdk.MessageParam) error { return json.Unmarshal(b, m) },
+				func(text json.RawMessage) sdk.MessageParam { return param.Override[sdk.MessageParam](text) }), nil
+		},
+	}
+}

@@ -1,0 +1,29 @@
+package genai
+
+import (
+	"encoding/json"
+
+	sdk "google.golang.org/genai"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+	"github.com/winnowgo/winnow/session"
+)
+
+// Codec returns what stores in a session what the SDK's contents hold besides winnow's form, such as calls
+// without ids, and images, for the option Codec of package session.
+func Codec() session.Codec {
+	return &adapter.Sources[*sdk.Content]{
+		ID: "genai", Import: Import, Export: Export,
+		Values: func(messages []winnow.Message) ([]*sdk.Content, int) {
+			of, n := adapter.Whole[sdk.Content](messages)
+			return []*sdk.Content{of}, n
+		},
+		Place: adapter.PlacePiece[sdk.Content], First: adapter.IsFirstPiece[sdk.Content],
+		Read: func(text json.RawMessage) (*sdk.Content, error) {
+			var c sdk.Content
+			err := json.Unmarshal(text, &c)
+			return &c, err
+		},
+	}
+}

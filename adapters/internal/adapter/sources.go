@@ -1,0 +1,274 @@
+package adapter
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/winnowgo/winnow"
+)
+
+// Sources keeps the values of an SDK beside winnow's messages: it is the session.Codec of an adapter whose values are
+// of type T. A value is kept only where winnow's form alone does not export to the same bytes.
+type Sources[T any] struct {
+	ID     string // never changes: it is stored
+	Import func([]T) []winnow.Message
+	Export func([]winnow.Message) []T
+	// Values returns the values that the first n messages are all of; n is 0 if they are of none.
+	Values func(messages []winnow.Message) (values []T, n int)
+	// Read returns the value of a JSON text. The value is written with the same bytes.
+	Read func(json.RawMessage) (T, error)
+	// Place tells the first message of a value, or all others, where in it they are (nil: they need not know).
+	Place func(m *winnow.Message, index int, first bool)
+	// NamesOfCalls says that a result without a source is sent with the name of its call, whatever its own is.
+	NamesOfCalls bool
+	// First says that the conversation begins with the value of m (nil: values need not know).
+	First func(m *winnow.Message) bool
+}
+
+// source is what is stored with a message.
+type source struct {
+	Values []json.RawMessage `json:"values,omitempty"` // with the first message of them
+	Count  int               `json:"count,omitempty"`  // messages that they become
+	First  bool              `json:"first,omitempty"`
+	Behind int               `json:"behind,omitempty"` // which one of them this is, from 1
+}
+
+// Name returns the name of the SDK.
+func (s *Sources[T]) Name() string { return s.ID }
+
+// Encode returns what Decode needs.
+func (s *Sources[T]) Encode(messages []winnow.Message) ([]json.RawMessage, error) {
+	out := make([]json.RawMessage, len(messages))
+	for i := 0; i < len(messages); {
+		values, n := s.Values(messages[i:])
+		if n == 0 {
+			i++
+			continue
+		}
+		group := messages[i : i+n]
+		texts, err := marshalAll(values)
+		if err != nil {
+			return nil, fmt.Errorf("%s: message %d: %w", s.ID, i, err)
+		}
+		if s.needs(group, texts) {
+			first := source{Values: texts, Count: n, First: s.First != nil && s.First(&group[0])}
+			if out[i], err = json.Marshal(first); err != nil {
+				return nil, fmt.Errorf("%s: message %d: %w", s.ID, i, err)
+			}
+			for k := 1; k < n; k++ {
+				out[i+k] = json.RawMessage(fmt.Sprintf(`{"behind":%d}`, k))
+			}
+		}
+		i += n
+	}
+	return out, nil
+}
+
+// needs says that the messages alone are not exported as texts.
+func (s *Sources[T]) needs(group []winnow.Message, texts []json.RawMessage) bool {
+	if s.First != nil && s.First(&group[0]) && group[0].Role == winnow.RoleAssistant {
+		return true // nothing may be put in front of it
+	}
+	before := s.lead(group)
+	n := len(s.Export(before))
+	all := s.Export(append(before, bare(group)...))
+	if len(all) != n+len(texts) {
+		return true
+	}
+	alone, err := marshalAll(all[n:])
+	return err != nil || !slices.EqualFunc(alone, texts, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) })
+}
+
+// lead is what has to stand before messages so that they are exported as in a conversation: somebody who asks, and
+// the calls of the results.
+func (s *Sources[T]) lead(group []winnow.Message) []winnow.Message {
+	before := []winnow.Message{{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "."}}}}
+	calls := winnow.Message{Role: winnow.RoleAssistant}
+	for i := range group {
+		m := &group[i]
+		if m.Role != winnow.RoleTool {
+			continue
+		}
+		call := winnow.Part{Kind: winnow.KindToolCall, ID: m.ToolCallID, Name: m.ToolName, Arguments: json.RawMessage("{}")}
+		if call.Name == "" || s.NamesOfCalls { // nobody knows here what it is
+			call.Name = "another"
+		}
+		calls.Parts = append(calls.Parts, call)
+	}
+	if len(calls.Parts) > 0 {
+		before = append(before, calls)
+	}
+	return before
+}
+
+// bare returns messages without their sources.
+func bare(messages []winnow.Message) []winnow.Message {
+	messages = slices.Clone(messages)
+	for i := range messages {
+		messages[i].Source = nil
+		messages[i].Parts = slices.Clone(messages[i].Parts)
+		for k := range messages[i].Parts {
+			messages[i].Parts[k].Source = nil
+		}
+	}
+	return messages
+}
+
+func marshalAll[T any](values []T) ([]json.RawMessage, error) {
+	texts := make([]json.RawMessage, len(values))
+	for i := range values {
+		text, err := json.Marshal(values[i])
+		if err != nil {
+			return nil, err
+		}
+		texts[i] = text
+	}
+	return texts, nil
+}
+
+// Decode sets the sources of messages. Those of a value of which a message is missing, or reads otherwise than the
+// value does, stay without.
+func (s *Sources[T]) Decode(messages []winnow.Message, sources []json.RawMessage) error {
+	if len(sources) != len(messages) {
+		return fmt.Errorf("%s: %d sources for %d messages", s.ID, len(sources), len(messages))
+	}
+	stored := make([]source, len(sources))
+	for i, text := range sources {
+		if text == nil {
+			continue
+		}
+		if err := json.Unmarshal(text, &stored[i]); err != nil {
+			return fmt.Errorf("%s: the source of message %d: %w", s.ID, i, err)
+		}
+	}
+	for i := range stored {
+		if n := max(stored[i].Count, 1); len(stored[i].Values) > 0 && areTogether(stored[i:], n) {
+			if err := s.restore(messages[i:i+n], &stored[i]); err != nil {
+				return fmt.Errorf("%s: the source of message %d: %w", s.ID, i, err)
+			}
+		}
+	}
+	return nil
+}
+
+// areTogether says that the first n belong to the first.
+func areTogether(stored []source, n int) bool {
+	if n > len(stored) {
+		return false
+	}
+	for k := 1; k < n; k++ {
+		if stored[k].Behind != k {
+			return false
+		}
+	}
+	return true
+}
+
+// restore gives the messages of one group their sources.
+func (s *Sources[T]) restore(group []winnow.Message, of *source) error {
+	values := make([]T, len(of.Values))
+	for i, text := range of.Values {
+		var err error
+		if values[i], err = s.Read(text); err != nil {
+			return err
+		}
+	}
+	imported := s.Import(values)
+	if len(imported) != len(group) {
+		return nil
+	}
+	from := make([]int, len(group))
+	used := make([]bool, len(group))
+	for i := range group {
+		k := match(&group[i], imported, used, i)
+		if k < 0 {
+			return nil
+		}
+		from[i], used[k] = k, true
+	}
+	for i := range group {
+		m := &imported[from[i]]
+		group[i].Source = m.Source
+		parts := slices.Clone(group[i].Parts) // others may share them
+		for k := range parts {
+			parts[k].Source = m.Parts[k].Source
+		}
+		group[i].Parts = parts
+		if s.Place != nil {
+			s.Place(&group[i], i, of.First)
+		}
+	}
+	return nil
+}
+
+// match returns which of imported m is, or -1. Results stand in the order of their calls, which is not known here: the
+// one with the id of m is taken, or else the one in its place, where the value has no ids.
+func match(m *winnow.Message, imported []winnow.Message, used []bool, place int) int {
+	for k := range imported {
+		if !used[k] && m.ToolCallID != "" && imported[k].ToolCallID == m.ToolCallID && readsAs(m, &imported[k]) {
+			return k
+		}
+	}
+	if !used[place] && readsAs(m, &imported[place]) {
+		return place
+	}
+	return -1
+}
+
+// readsAs says that m has the content of imported. Ids and names that an import finds in what stands before are not
+// compared.
+func readsAs(m, imported *winnow.Message) bool {
+	return m.Role == imported.Role && slices.EqualFunc(m.Parts, imported.Parts, func(a, b winnow.Part) bool {
+		return a.Kind == b.Kind && a.Text == b.Text && a.Signature == b.Signature && a.Name == b.Name &&
+			a.MediaType == b.MediaType && a.Bytes == b.Bytes && sameJSON(a.Arguments, b.Arguments)
+	})
+}
+
+// sameJSON compares JSON texts without white space between their tokens, which a store may leave out.
+func sameJSON(a, b json.RawMessage) bool {
+	return bytes.Equal(a, b) || bytes.Equal(compact(a), compact(b))
+}
+
+func compact(text json.RawMessage) []byte {
+	var b bytes.Buffer
+	if json.Compact(&b, text) != nil {
+		return text
+	}
+	return b.Bytes()
+}
+
+// PlacePiece is [Sources.Place] for messages whose sources are pieces.
+func PlacePiece[T any](m *winnow.Message, index int, first bool) {
+	if p := PieceOf[T](m); p != nil {
+		p.Index, p.First = index, first
+	}
+}
+
+// IsFirstPiece is [Sources.First] for messages whose sources are pieces.
+func IsFirstPiece[T any](m *winnow.Message) bool {
+	p := PieceOf[T](m)
+	return p != nil && p.First
+}
+
+// WholeValue is [Sources.Values] for messages whose sources are pieces.
+func WholeValue[T any](messages []winnow.Message) ([]T, int) {
+	of, n := Whole[T](messages)
+	if n == 0 {
+		return nil, 0
+	}
+	return []T{*of}, n
+}
+
+// ReadExactly reads a value with decode, unless it would not be written with the same bytes: then it is asIs, which
+// carries the text.
+func ReadExactly[T any](text json.RawMessage, decode func([]byte, *T) error, asIs func(json.RawMessage) T) T {
+	var v T
+	if err := decode(text, &v); err == nil {
+		if again, err := json.Marshal(v); err == nil && bytes.Equal(again, compact(text)) {
+			return v
+		}
+	}
+	return asIs(text)
+}

@@ -1,0 +1,152 @@
+package adaptertest
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/winnowtest"
+)
+
+// CheckCodec stores the cases, in each form, and the recorded sessions as a session does, reads them back, and exports
+// them: the bytes are the same. So are those of the end of a history, which is what stands behind a compaction.
+func CheckCodec[T any](t *testing.T, a winnowtest.Adapter[T], codec session.Codec, forms []Form[T], cases []Case) {
+	t.Helper()
+	for _, c := range cases {
+		for _, form := range forms {
+			if c.Forms != "" && c.Forms != form.Name {
+				continue
+			}
+			t.Run(c.Name+"/"+form.Name, func(t *testing.T) {
+				var appends [][]winnow.Message
+				for _, list := range c.Imports {
+					var values []T
+					for _, raw := range split(t, list) {
+						value, err := form.Read(raw)
+						if err != nil {
+							t.Fatal(err)
+						}
+						values = append(values, value)
+					}
+					appends = append(appends, a.Import(values))
+				}
+				storedIsSame(t, a, codec, appends)
+			})
+		}
+	}
+	t.Run("recorded", func(t *testing.T) { checkRecordedCodec(t, a, codec) })
+}
+
+func checkRecordedCodec[T any](t *testing.T, a winnowtest.Adapter[T], codec session.Codec) {
+	dir := os.Getenv("WINNOW_SHARED")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "..", "shared")
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "corpus", "*.jsonl.gz"))
+	if err != nil || len(files) == 0 {
+		t.Skipf("no recorded sessions in %s (set WINNOW_SHARED)", dir)
+	}
+	stored, messages := 0, 0
+	for i, file := range files {
+		if i%sample != 0 && !*recorded {
+			continue
+		}
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".jsonl.gz"), func(t *testing.T) {
+			history := a.Import(a.Export(answered(read(t, file))))
+			n, of := storedIsSame(t, a, codec, perAppend(history))
+			stored, messages = stored+n, messages+of
+		})
+	}
+	t.Logf("%d of %d messages have a stored source", stored, messages)
+}
+
+// perAppend splits a history as a host appends it: each answer, and what comes until the next one.
+func perAppend(history []winnow.Message) [][]winnow.Message {
+	var appends [][]winnow.Message
+	begin := 0
+	for i := range history {
+		isAnswer := history[i].Role == winnow.RoleAssistant
+		if i > begin && (isAnswer || history[i-1].Role == winnow.RoleAssistant) {
+			appends, begin = append(appends, history[begin:i]), i
+		}
+	}
+	return append(appends, history[begin:])
+}
+
+// storedIsSame returns how many messages had to have their source stored.
+func storedIsSame[T any](t *testing.T, a winnowtest.Adapter[T], codec session.Codec, appends [][]winnow.Message) (stored, messages int) {
+	t.Helper()
+	store := session.NewMemory(&session.Options{Codec: codec})
+	s, err := store.Open(t.Context(), "key")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var history []winnow.Message
+	starts := []int{0}
+	for _, list := range appends {
+		if err := s.Append(t.Context(), list...); err != nil {
+			t.Fatal(err)
+		}
+		history, starts = append(history, list...), append(starts, len(history)+len(list))
+	}
+	running := s.View().History
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	view, err := store.Read(t.Context(), "key")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(view.Damage) > 0 {
+		t.Fatal(view.Damage)
+	}
+	if err := store.Entries(t.Context(), "key", func(e *session.Entry) error {
+		if e.Source != nil {
+			stored++
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	half := starts[(len(starts)-1)/2]
+	for _, from := range []int{0, half} { // what stands behind a compaction
+		want := exported(t, a, history[from:])
+		same(t, fmt.Sprint("running, from message ", from), want, exported(t, a, running[from:]))
+		same(t, fmt.Sprint("opened again, from message ", from), want, exported(t, a, view.History[from:]))
+	}
+	return stored, len(history)
+}
+
+func same(t *testing.T, name string, want, got []string) {
+	t.Helper()
+	for i := range max(len(want), len(got)) {
+		if i >= len(want) || i >= len(got) || want[i] != got[i] {
+			t.Fatalf("%s: value %d of %d is\n%s\ninstead of\n%s", name, i, len(want), at(got, i), at(want, i))
+		}
+	}
+}
+
+func exported[T any](t *testing.T, a winnowtest.Adapter[T], history []winnow.Message) []string {
+	t.Helper()
+	var out []string
+	for _, v := range a.Export(history) {
+		text, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, string(text))
+	}
+	return out
+}
+
+func at(list []string, i int) string {
+	if i >= len(list) {
+		return fmt.Sprintf("nothing: there are %d", len(list))
+	}
+	return head(list[i])
+}

@@ -1,0 +1,32 @@
+package openai
+
+import (
+	"encoding/json"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/packages/param"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+	"github.com/winnowgo/winnow/session"
+)
+
+type union = sdk.ChatCompletionMessageParamUnion
+
+// Codec returns what stores in a session what the SDK's messages hold besides winnow's form, such as names
+// and unknown members, for the option Codec of package session.
+func Codec() session.Codec {
+	return &adapter.Sources[union]{
+		ID: "openai", Import: Import, Export: Export,
+		Values: func(messages []winnow.Message) ([]union, int) {
+			if of, ok := messages[0].Source.(*union); ok && of != nil {
+				return []union{*of}, 1
+			}
+			return nil, 0
+		},
+		Read: func(text json.RawMessage) (union, error) {
+			return adapter.ReadExactly(text, func(b []byte, m *union) error { return json.Unmarshal(b, m) },
+				func(text json.RawMessage) union { return param.Override[union](text) }), nil
+		},
+	}
+}

@@ -1,0 +1,31 @@
+package responses
+
+import (
+	"encoding/json"
+
+	"github.com/openai/openai-go/v3/packages/param"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+	"github.com/winnowgo/winnow/session"
+)
+
+// Codec returns what stores in a session what the SDK's items hold besides winnow's form, such as the ids and
+// the encrypted content of reasoning, for the option Codec of package session.
+func Codec() session.Codec {
+	return &adapter.Sources[Item]{
+		ID: "openai-responses", Import: Import, Export: Export,
+		Values: func(messages []winnow.Message) ([]Item, int) {
+			if t, ok := messages[0].Source.(*turn); ok && t != nil {
+				return t.items, 1
+			}
+			return adapter.WholeValue[Item](messages)
+		},
+		Place: adapter.PlacePiece[Item],
+		First: adapter.IsFirstPiece[Item],
+		Read: func(text json.RawMessage) (Item, error) {
+			return adapter.ReadExactly(text, func(b []byte, item *Item) error { return json.Unmarshal(b, item) },
+				func(text json.RawMessage) Item { return param.Override[Item](text) }), nil
+		},
+	}
+}
