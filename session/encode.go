@@ -102,9 +102,9 @@ func (x *encoder) marshal(v any) ([]byte, error) {
 }
 
 // canonical returns m as it comes back from a log, but for what [exactly] takes care of: what the host put into
-// Source is gone unless a codec keeps it, and strings that are no UTF-8 have U+FFFD in those places. Time has the
+// Source is gone, and strings that are no UTF-8 have U+FFFD in those places. Time has the
 // wall clock alone.
-func canonical(m winnow.Message, keepsSource bool) (winnow.Message, error) {
+func canonical(m winnow.Message) (winnow.Message, error) {
 	m.Time = m.Time.Round(0)
 	for _, s := range []*string{&m.ID, (*string)(&m.Role), &m.ToolCallID, &m.ToolName, &m.StopReason} {
 		toUTF8(s)
@@ -116,10 +116,8 @@ func canonical(m winnow.Message, keepsSource bool) (winnow.Message, error) {
 		}
 		m.Details = details
 	}
-	if !keepsSource {
-		m.Source = nil
-	}
-	if !slices.ContainsFunc(m.Parts, func(p winnow.Part) bool { return needsCare(&p, keepsSource) }) {
+	m.Source = nil
+	if !slices.ContainsFunc(m.Parts, func(p winnow.Part) bool { return needsCare(&p) }) {
 		return m, nil
 	}
 	m.Parts = slices.Clone(m.Parts)
@@ -134,15 +132,13 @@ func canonical(m winnow.Message, keepsSource bool) (winnow.Message, error) {
 		if len(p.Arguments) == 0 {
 			p.Arguments = nil
 		}
-		if !keepsSource {
-			p.Source = nil
-		}
+		p.Source = nil
 	}
 	return m, nil
 }
 
-func needsCare(p *winnow.Part, keepsSource bool) bool {
-	if p.Source != nil && !keepsSource || p.Kind == "text" || p.Arguments != nil && len(p.Arguments) == 0 {
+func needsCare(p *winnow.Part) bool {
+	if p.Source != nil || p.Kind == "text" || p.Arguments != nil && len(p.Arguments) == 0 {
 		return true
 	}
 	return !utf8.ValidString(string(p.Kind)) || !utf8.ValidString(p.Signature) || !utf8.ValidString(p.ID) ||

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -56,8 +57,18 @@ func fillDisk(t *testing.T, ctx context.Context, dir string, makeRoom, prepare f
 	t.Log("appends until the disk was full:", acked)
 }
 
-// TestRealLimitOfAFile is the same with a limit on the length of a file.
+// TestRealLimitOfAFile is the same with a limit on the length of a file. It runs in a process of its own: the limit
+// holds for all files of a process, that in which go test notes what a test opens too.
 func TestRealLimitOfAFile(t *testing.T) {
+	const child = "WINNOW_LIMITED_FILES"
+	if os.Getenv(child) == "" {
+		cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+		cmd.Env = append(os.Environ(), child+"=1")
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, string(out))
+		require.Contains(t, string(out), "--- PASS: "+t.Name())
+		return
+	}
 	var old syscall.Rlimit
 	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old))
 	limit := old

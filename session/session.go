@@ -128,17 +128,33 @@ func (s *Session) lockBranch() (unlock func()) {
 
 // messageEntries returns the entries of messages, as they are stored and as they go on in this session.
 func (s *Session) messageEntries(messages []winnow.Message) ([]*Entry, error) {
-	codec := s.store.opts.Codec
-	entries := make([]*Entry, len(messages))
+	bare := make([]winnow.Message, len(messages))
 	for i := range messages {
-		m, err := canonical(messages[i], codec != nil)
-		if err != nil {
+		var err error
+		if bare[i], err = canonical(messages[i]); err != nil {
 			return nil, err
 		}
-		entries[i] = &Entry{Type: TypeMessage, Message: &m}
 	}
+	sources, err := s.encodeSources(messages, bare)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]*Entry, len(messages))
+	for i := range bare {
+		entries[i] = &Entry{Type: TypeMessage, Message: &bare[i]}
+		if sources != nil && sources[i] != nil {
+			entries[i].Source = &Source{Codec: s.store.opts.Codec.Name(), Data: sources[i]}
+		}
+	}
+	return entries, nil
+}
+
+// encodeSources returns what the codec stores of messages, and gives bare, which are the same without sources, those
+// that come back from the log: what is sent does not depend on a restart.
+func (s *Session) encodeSources(messages, bare []winnow.Message) ([]json.RawMessage, error) {
+	codec := s.store.opts.Codec
 	if codec == nil {
-		return entries, nil
+		return nil, nil
 	}
 	sources, err := codec.Encode(messages)
 	if err != nil {
@@ -147,16 +163,18 @@ func (s *Session) messageEntries(messages []winnow.Message) ([]*Entry, error) {
 	if len(sources) != len(messages) {
 		return nil, fmt.Errorf("session: %s gave %d sources for %d messages", codec.Name(), len(sources), len(messages))
 	}
-	for i, source := range sources {
-		if source == nil {
+	for i := range sources {
+		if sources[i] == nil {
 			continue
 		}
-		if source, err = oneLine(source); err != nil {
+		if sources[i], err = oneLine(sources[i]); err != nil {
 			return nil, fmt.Errorf("session: the codec %s: %w", codec.Name(), err)
 		}
-		entries[i].Source = &Source{Codec: codec.Name(), Data: source}
 	}
-	return entries, nil
+	if err := codec.Decode(bare, sources); err != nil {
+		return nil, fmt.Errorf("session: the codec %s cannot read what it wrote: %w", codec.Name(), err)
+	}
+	return sources, nil
 }
 
 // write appends entries behind the leaf, as one batch. The lock is held.

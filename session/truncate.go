@@ -117,7 +117,7 @@ func sentAs(r *winnow.Request, m *winnow.Message) (found *winnow.Message) {
 func (s *Session) editEntry(i int, as *winnow.Message) *Entry {
 	m := s.at.history[i]
 	m.Parts, m.Source = as.Parts, nil
-	m, _ = canonical(m, false) // it comes from one that was
+	m, _ = canonical(m) // it comes from one that was
 	return &Entry{Type: TypeEdit, Target: s.at.places[i].ref.ID, Message: &m, Reason: truncatedReason}
 }
 
