@@ -260,6 +260,9 @@ func (e *savedEdit) check() error {
 	if len(e.Parts) == 0 {
 		return errors.New("an edit is empty")
 	}
+	if e.Op != OpTrim && e.Op != OpClear && e.Op != OpTruncate || e.Reason == "" {
+		return errors.New("an edit does not say what it did")
+	}
 	rules := repair{forRequest: true}
 	for _, p := range partsOf(e.Parts) {
 		if rules.isEmptyPart(&p) || p.Kind == KindToolCall && (p.ID == "" || !validArguments(p.Arguments)) {

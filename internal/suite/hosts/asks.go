@@ -202,7 +202,7 @@ func (w *world) do(s *Step) {
 		w.checkWire(q.in, messages, "what Do sends")
 		return w.provider.call(ctx, w, messages)
 	})
-	w.unsettled = w.unsettled || w.summarizer.calls.Load() > 0
+	w.unsettled = w.unsettled || w.summarizer.calls.Load() > 0 || ctx.Err() != nil
 	w.checkWritten(q, "Do")
 	if len(w.provider.refused) > 0 {
 		w.usage = true
