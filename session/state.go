@@ -105,6 +105,8 @@ func (s *Session) stateEntries(full bool, before []*Entry) ([]*Entry, error) {
 	for _, delta := range s.journal {
 		size += len(delta)
 	}
+	// A state grows with the conversation. One with each compaction of a long one would outweigh the log.
+	full = full && fullEvery*size >= s.at.stateSize
 	if full || s.at.needsFull || size > max(leastDeltas, fullEvery*s.at.stateSize) {
 		e, err := s.fullState(before)
 		return []*Entry{e}, err
