@@ -2,6 +2,7 @@ package winnow
 
 import (
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -186,13 +187,17 @@ func (d *draft) clearResult(i int) int {
 	return d.replaceForBody(i, []Part{{Text: d.manager.opts.Prune.Placeholder}}, "cleared: the request body is too large")
 }
 
+func hasImage(m *Message) bool {
+	return slices.ContainsFunc(m.Parts, func(p Part) bool { return p.Kind == KindImage })
+}
+
 func (d *draft) replaceForBody(i int, parts []Part, reason string) int {
 	m := d.view.messages[i]
 	before := messageBytes(&m)
 	m.Parts, m.Source = parts, nil
 	saved := before - messageBytes(&m)
 	tokens := max(0, d.manager.opts.Estimator.Estimate(m))
-	if saved <= 0 || tokens > d.view.tokens[i] && m.Role == RoleTool {
+	if saved <= 0 || tokens > d.view.tokens[i] && !hasImage(&d.view.messages[i]) {
 		return 0
 	}
 	d.project(i, m, tokens, OpClear, reason)

@@ -1,6 +1,7 @@
 package winnow_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -120,6 +121,16 @@ func largeResults(steps, size int) []winnow.Message {
 		h = append(h, modelSends(textPart("Step "+itoa(i)), callPart(id, "read_log")), toolSays(id, "Log "+itoa(i)+"\n"+log))
 	}
 	return h
+}
+
+// An estimator to which an image costs less than the marker in its place does not keep the body from getting smaller.
+func TestBodyShrinksWhateverImagesAreEstimatedTo(t *testing.T) {
+	m := newManager(t, 200_000, &winnow.Options{Estimator: byChars, MaxBytes: 5_000_000})
+	r := prepare(t, m, screenshots(20, 400_000))
+	assert.LessOrEqual(t, r.Bytes, 5_000_000)
+	next, err := m.Recover(t.Context(), screenshots(20, 400_000), errors.New("413 status code (no body)"))
+	require.NoError(t, err)
+	assert.Less(t, next.Bytes, r.Bytes)
 }
 
 // What the newest step brought stays as long as there is anything else to leave out.
