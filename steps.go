@@ -82,13 +82,13 @@ func (d *draft) limitAndReplay() {
 		d.limitTurns(limit)
 	}
 	v.plain = v.share()
-	request := d.newestRequest() // an older message that reads the same may be sent edited
+	request := newestRequest(v.messages) // an older message that reads the same may be sent edited
 	for i, f := range v.facts {
 		p := d.made[f.key]
 		if p == nil {
 			p = d.ledger.projections[f.key]
 		}
-		if p != nil && i != request && !v.messages[i].Pinned {
+		if p != nil && i != request && d.mayReplay(i, p, request) {
 			if p.uncounted {
 				p.count(&v.messages[i], d.manager.opts.Estimator)
 			}
@@ -97,6 +97,19 @@ func (d *draft) limitAndReplay() {
 		}
 	}
 	d.observeUsage()
+}
+
+// mayReplay says that message i is sent as p has it; request is the newest one. A pin is sent whole, and so is thinking
+// that the model needs again. But thinking that the provider would refuse stays out of a pin too.
+func (d *draft) mayReplay(i int, p *projection, request int) bool {
+	m := &d.view.messages[i]
+	switch {
+	case !p.leavesOutThinking(m):
+		return !m.Pinned
+	case d.manager.opts.Thinking == ThinkingBound:
+		return true
+	}
+	return !m.Pinned && !d.needsThinking(i, request)
 }
 
 const (
@@ -119,6 +132,9 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 	}
 	keep := append(outlives(v.messages, first), slices.Repeat([]bool{true}, len(v.messages)-first)...)
 	request, limited := c.request.find(v), c.limited.find(v)
+	if newest := newestRequest(v.messages); newest >= 0 && newest < first { // of a history that was rewound, perhaps another one
+		request = newest
+	}
 	inSummary := keptBefore(v.messages, max(0, limited)) // of what lies before the turn limit: an earlier summary, for one
 	unread, pending := c.unread(v)
 	at := 0 // the summary stands behind leading system messages
@@ -300,13 +316,12 @@ func (d *draft) fit() bool {
 		d.shrink()
 	}
 	d.leaveOutThinking()
-	if !d.fitsBody() {
-		if !d.fitBody() {
-			return false
-		}
-		d.leaveOutThinking() // behind what the body had no room for
+	fitsBody := d.fitsBody()
+	if !fitsBody {
+		fitsBody = d.fitBody()
+		d.leaveOutThinking() // behind what the body had no room for: Recover may send what is still too large
 	}
-	return d.tokens() <= d.budget
+	return fitsBody && d.tokens() <= d.budget
 }
 
 // shrink clears all results but the newest step's, and then cuts what is left of them.

@@ -14,7 +14,8 @@ const (
 	ThinkingDropped ThinkingPolicy = "dropped"
 	// ThinkingBound is for models whose signatures are bound to all that stands in front of them (Claude 5.1
 	// and later): after any change of it the provider refuses the thinking behind it. So what was sent is
-	// rewritten only when a request does not fit otherwise, and the thinking behind the change is left out.
+	// rewritten only when a request does not fit otherwise, and the thinking behind the change is left out, that of
+	// pinned messages too.
 	ThinkingBound ThinkingPolicy = "bound"
 )
 
@@ -42,7 +43,7 @@ func (d *draft) leaveOutThinking() {
 	}
 	for i := from; i < end; i++ {
 		m := v.messages[i]
-		if m.Role != RoleAssistant || m.Pinned || newest[v.facts[i].key] || !slices.ContainsFunc(m.Parts, isThinking) {
+		if newest[v.facts[i].key] || m.Pinned && d.manager.opts.Thinking != ThinkingBound || !thinks(&m) {
 			continue
 		}
 		m.Parts, m.Source = slices.DeleteFunc(slices.Clone(m.Parts), isThinking), nil
@@ -68,6 +69,24 @@ func (d *draft) brokenFrom(changed int) int {
 		}
 	}
 	return len(v.messages)
+}
+
+// needsThinking says that the thinking of message i may not stay out any more, under ThinkingDropped: the message is of
+// the newest turn, because the history was rewound into it or because it reads like an older one. Providers refuse the
+// results of a tool loop without the thinking that led to it. What was sent whole since then stays so.
+func (d *draft) needsThinking(i, request int) bool {
+	sent := d.ledger.sent
+	return i >= request || i < len(sent) && sent[i] == d.view.facts[i].key
+}
+
+// leavesOutThinking says that m has thinking, and is sent without it.
+func (p *projection) leavesOutThinking(m *Message) bool {
+	return thinks(m) && !slices.ContainsFunc(p.sent(), isThinking)
+}
+
+// thinks says that m is of the model, and has thinking in it.
+func thinks(m *Message) bool {
+	return m.Role == RoleAssistant && slices.ContainsFunc(m.Parts, isThinking)
 }
 
 func isThinking(p Part) bool { return p.Kind == KindThinking }

@@ -206,17 +206,25 @@ func TestThinkingBound(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		window  int
+		pins    int // one in so many answers is pinned; 0: none
 		options winnow.Options
 	}{
-		{"results are dropped", 20_000, winnow.Options{Compact: &winnow.CompactOptions{Off: true}}},
-		{"compaction", 12_000, winnow.Options{}},
-		{"turn limit", 100_000, winnow.Options{HistoryTurns: 3}},
-		{"nothing may be dropped", 12_000, winnow.Options{Prune: &winnow.PruneOptions{DenyTools: []string{"*"}}}},
-		{"results are cut", 20_000, winnow.Options{Truncate: &winnow.TruncateOptions{MaxChars: 1_000}}},
-		{"the body has a limit", 1_000_000, winnow.Options{MaxBytes: 30_000}},
+		{"results are dropped", 20_000, 0, winnow.Options{Compact: &winnow.CompactOptions{Off: true}}},
+		{"compaction", 12_000, 0, winnow.Options{}},
+		{"turn limit", 100_000, 0, winnow.Options{HistoryTurns: 3}},
+		{"nothing may be dropped", 12_000, 0, winnow.Options{Prune: &winnow.PruneOptions{DenyTools: []string{"*"}}}},
+		{"results are cut", 20_000, 0, winnow.Options{Truncate: &winnow.TruncateOptions{MaxChars: 1_000}}},
+		{"the body has a limit", 1_000_000, 0, winnow.Options{MaxBytes: 30_000}},
+		{"results are dropped, with pins", 20_000, 11, winnow.Options{Compact: &winnow.CompactOptions{Off: true}}},
+		{"compaction, with pins", 12_000, 17, winnow.Options{}},
+		{"turn limit, with pins", 100_000, 17, winnow.Options{HistoryTurns: 3}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
+			h := slices.Clone(h)
+			for i := range h {
+				h[i].Pinned = tt.pins > 0 && i/2%tt.pins == 1 && h[i].Role == winnow.RoleAssistant
+			}
 			c := newClock()
 			tt.options.Estimator, tt.options.Now, tt.options.Thinking = winnow.CharsPerToken(4), c.Now, winnow.ThinkingBound
 			m := newManager(t, tt.window, &tt.options)
@@ -270,6 +278,60 @@ func TestThinkingBoundRecover(t *testing.T) {
 			b.check(next.Messages, "recovered")
 		}
 	})
+}
+
+// A body that stays too large, whatever is left out of it, has no thinking behind that: Recover may send it where the
+// limit is only guessed.
+func TestThinkingBoundBodyStaysTooLarge(t *testing.T) {
+	h := append(list(userSays(numbered(1_500))), thinkingSession(12, 20, 2_000)...)
+	m := newManager(t, 1_000_000, &winnow.Options{MaxBytes: 60_000, Thinking: winnow.ThinkingBound, Compact: &winnow.CompactOptions{Off: true}})
+	r := m.Plan(h)
+	require.Greater(t, r.Bytes, 60_000)
+	same := firstDifference(h, r.Messages)
+	require.Less(t, same, 8, "results are cleared")
+	for i, m := range r.Messages {
+		require.Equal(t, i < same && thinks(h[i]), thinks(m), "message %d", i)
+	}
+}
+
+// ThinkingDropped: who rewinds into an older tool loop goes on in it, and providers want its thinking.
+func TestThinkingDroppedRewound(t *testing.T) {
+	h := thinkingSession(24, 6, 4_000)
+	c := newClock()
+	o := &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Thinking: winnow.ThinkingDropped}
+	m := newManager(t, 60_000, o)
+	steps(h[:40], func(in []winnow.Message) { prepare(t, m, in); c.pass(10 * time.Second) })
+	c.pass(time.Hour)
+	prepare(t, m, h[:42])
+	restored := newManager(t, 60_000, o)
+	require.NoError(t, restored.Restore([]byte(snapshotOf(t, m))))
+
+	in := h[:23] // in the second turn
+	require.Equal(t, winnow.RoleTool, in[len(in)-1].Role)
+	plan := m.Plan(in)
+	r := prepare(t, m, in)
+	sameWire(t, r.Messages, plan.Messages, "Plan")
+	sameWire(t, r.Messages, prepare(t, restored, in).Messages, "restored")
+	left := 0
+	for i := range in {
+		if i >= newestRequest(in) && thinks(in[i]) {
+			require.Equal(t, in[i].Parts, r.Messages[i].Parts, "message %d is of the newest turn", i)
+		} else if thinks(in[i]) && !thinks(r.Messages[i]) {
+			left++
+		}
+	}
+	assert.Positive(t, left, "older turns stay as they were sent")
+
+	for _, next := range []winnow.Message{modelSays("done"), userSays("and now?"), modelSays("nothing"), userSays("well")} {
+		in = append(slices.Clip(in), next)
+		if next.Role == winnow.RoleUser {
+			before := r
+			plan = m.Plan(in)
+			r = prepare(t, m, in)
+			sameWire(t, r.Messages, plan.Messages, "Plan")
+			assert.Equal(t, len(before.Messages), r.FirstChanged, "what was sent whole stays so")
+		}
+	}
 }
 
 // A manager that takes over a history sends it as it is, or leaves out the thinking behind what it changes.

@@ -1,0 +1,40 @@
+package winnow_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+)
+
+// A history that was rewound behind its summary, but to before the request that was the newest when that was written: the
+// request that is the newest now is a message, and not only part of a summary.
+func TestRewoundToBeforeTheRequestOfTheSummary(t *testing.T) {
+	for _, wanted := range []string{"", "the first"} {
+		s := says("## Goal\nFix the build.")
+		m := newManager(t, 100_000, &winnow.Options{Estimator: byChars, Summarizer: s, Now: newClock().Now, Prune: keepAll, Compact: &winnow.CompactOptions{KeepRecent: 3_000}})
+		h := list(userSays("Fix the build."))
+		if wanted != "" {
+			h = append(h, modelSays("Which?"), userSays("The first."))
+		}
+		for i := range 20 {
+			id := "call_" + itoa(i)
+			h = append(h, modelCalls(id), toolSays(id, numbered(60)))
+		}
+		h = named(append(h, userSays("And the tests?"), modelSays("They pass.")))
+		r, err := m.Compact(t.Context(), h, "")
+		require.NoError(t, err)
+		first := r.Compaction.FirstKept
+		require.Greater(t, first, 4, "some of it is summarized")
+		require.Less(t, first, len(h)-4, "the newest request is not")
+
+		in := h[:first+2]
+		r = prepare(t, m, in)
+		require.True(t, r.Messages[0].Summary, "it stands for what is there")
+		requestCheck{byChars, 0}.check(t, in, r)
+		assert.Equal(t, in[newestRequest(in)], r.Messages[1])
+		assert.Len(t, r.Messages, 4)
+	}
+}
