@@ -120,6 +120,11 @@ func (d *draft) observeUsage() {
 	if d.intact = d.firstChanged(); d.learned { // what there is to learn is learned
 		return
 	}
+	if d.ledger.otherModel { // another model's tokenizer counted, with other tools and limits
+		d.rejectFrom(sent)
+		d.intact = len(v.messages)
+		return
+	}
 	if d.intact < sent {
 		d.rejectFrom(d.intact)
 		return

@@ -34,15 +34,23 @@ type Manager struct {
 	closed     bool        // no more of that
 }
 
-// New returns a manager for a model with a context window of so many tokens. opts is copied; nil means
-// the defaults. The error names the option that is bad: a window that is not positive, a number that is
-// none, a share outside 0..1. Any positive window works; see [CheckWindow] for advice.
+// New returns a manager for a model with a context window of that many tokens. opts is copied; nil means the defaults.
+//
+// Options.Model names the model once. From a table of the providers' models New then takes the window where window is 0,
+// and the rules and prices of the prompt cache; from the name, the family of the estimator ([FamilyForModel]) and whether
+// thinking is bound to what stands before it. Names may be spelled as gateways and clouds do
+// ("openrouter/anthropic/claude-opus-4.6", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "models/gemini-2.5-pro"),
+// with dates and in any case. Whatever is set in opts wins over the table, and a name that is not in it changes nothing.
+//
+// The error names the option that is bad: a window that is not positive, a value that is not a number, a share outside
+// 0..1. Any positive window works; see [CheckWindow] for advice.
 func New(window int, opts *Options) (*Manager, error) {
+	window = opts.windowFor(window)
 	o, err := opts.withDefaults(window)
 	if err != nil {
 		return nil, err
 	}
-	m := &Manager{window: window, opts: o}
+	m := &Manager{window: window, opts: o, ledger: ledger{model: o.Model}}
 	if opts != nil && opts.Prune != nil && opts.Prune.SoftTrimRatio > 0 {
 		m.pruneFrom = opts.Prune.SoftTrimRatio
 	}

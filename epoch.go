@@ -1,5 +1,7 @@
 package winnow
 
+import "slices"
+
 // When what was sent is rewritten. A rewrite makes the provider write what lies behind it to its cache
 // again, so that all that is stale is dropped together: at an epoch.
 
@@ -17,7 +19,7 @@ const (
 // anyway; the request does not fit; it pays.
 func (d *draft) rewrite() {
 	cold, none := d.isCold(), d.manager.opts.Cache.None
-	if d.manager.opts.Thinking == ThinkingBound && d.fits() {
+	if d.manager.opts.Thinking == ThinkingBound && d.fits() && slices.ContainsFunc(d.view.messages, hasThinking) {
 		return // the price of an epoch is what the model thought
 	}
 	switch {

@@ -34,3 +34,6 @@ var AllRecorded = allRecorded
 
 // NextReport returns where the quick look for lines that report an error finds something, or -1.
 func NextReport(s string) int { return searchReports(s).from(0) }
+
+// Settings are the options that m goes by, all of them set, and its window.
+func (m *Manager) Settings() (Options, int) { return m.opts, m.window }

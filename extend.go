@@ -20,6 +20,7 @@ type tail struct {
 	isPlain   bool                // the request was the history itself
 	complete  bool                // no call waited for its result at the end
 	answers   int                 // of the model, in the request
+	thinks    bool                // the request holds thinking
 	shown     int                 // estimate of the messages without hidden parts
 	bytes     int                 // of the body
 	plain     int                 // estimate of the history that was passed in, as it is
@@ -139,7 +140,8 @@ func (m *Manager) extend(history []Message, r *Request) (done bool, err error) {
 func (d *draft) mayExtend(added []Message) bool {
 	l, o := d.ledger, &d.manager.opts
 	facts := l.index.facts[l.tail.history:]
-	if o.Thinking != ThinkingBound && (d.isCold() || l.look.isDue(l.tail.answers+countAnswers(added))) || o.HistoryTurns > 0 && d.isCold() {
+	waits := o.Thinking == ThinkingBound && l.tail.thinks
+	if !waits && (d.isCold() || l.look.isDue(l.tail.answers+countAnswers(added))) || o.HistoryTurns > 0 && d.isCold() {
 		return false
 	}
 	if l.tail.hasBehind && d.isDigestDue(l.checkpoint, addTokens(l.tail.whole, sumOf(facts))) {
@@ -210,6 +212,7 @@ func (d *draft) commitTail(added []Message, r *Request) {
 	}
 	t.addIDs(added)
 	t.answers += countAnswers(added)
+	t.thinks = t.thinks || slices.ContainsFunc(added, hasThinking)
 	t.history = len(d.history)
 	if t.isPlain {
 		r.Messages, r.History, r.Edits = clip(d.history), clip(d.history), nil
@@ -240,7 +243,7 @@ func (l *ledger) recordTail(d *draft, r *Request) {
 	*t = tail{known: true, changes: l.index.changes, history: len(d.history), ids: t.ids, complete: !waitsForResults(d.history) && !waitsForResults(messages)}
 	t.isPlain = len(r.Edits) == 0 && mem.Base(messages) == mem.Base(d.history) && len(messages) == len(d.history)
 	t.keepsAll = mem.Base(r.History) == mem.Base(d.history) && len(r.History) == len(d.history)
-	t.answers = countAnswers(messages)
+	t.answers, t.thinks = countAnswers(messages), slices.ContainsFunc(messages, hasThinking)
 	t.remember(r)
 	t.ofHost = mem.Base(r.Messages) == mem.Base(d.history)
 	t.share(r)

@@ -7,6 +7,8 @@ import (
 
 // ledger is the manager's memory of one conversation: what was sent stays as it was sent.
 type ledger struct {
+	model       string // that the conversation is held with, as the host names it; "": not known
+	otherModel  bool   // … and nothing was sent to it yet, only to another one
 	index       index
 	projections map[key]*projection // how messages are sent instead of as they are, by what they are
 	checkpoint  *checkpoint         // the summary that stands for the oldest part of the history; nil: none
@@ -147,7 +149,7 @@ func (l *ledger) record(d *draft) {
 		l.look = look{}
 	}
 	l.turnStart, l.checkpoint = d.turnStart, d.checkpoint
-	l.sentAt, l.tokens, l.estimate = d.now, d.tokens(), d.view.total
+	l.sentAt, l.tokens, l.estimate, l.otherModel = d.now, d.tokens(), d.view.total, false
 	l.accounting = d.accounting
 	if d.intact < l.accounting.anchor.messages {
 		l.accounting.anchor.messages = lost

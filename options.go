@@ -49,8 +49,9 @@ type TruncateOptions struct {
 
 // Options are the options of [New]; nil and the zero value mean the defaults.
 type Options struct {
+	Model        string           // the model's name as its provider or a gateway spells it, see [New] ("": not known)
 	Summarizer   Summarizer       // writes the summary of a compaction (nil: [Digest])
-	Estimator    Estimator        // counts tokens (nil: NewEstimator(""))
+	Estimator    Estimator        // counts tokens (nil: that of the Model's family)
 	HistoryTurns int              // turns kept; 0: no limit. The list grows to 1.5 × this before it is cut, to spare the prompt cache
 	Prune        *PruneOptions    // what may be dropped, see there; its Estimator defaults to this Options' Estimator
 	Truncate     *TruncateOptions // its Estimator defaults to this Options' Estimator
@@ -58,7 +59,7 @@ type Options struct {
 	Cache        *CacheOptions    // the provider's prompt cache
 	Reserve      int              // tokens kept free for the answer (20 000, at most a quarter of the window); more than three quarters of the window is taken as that
 	Overhead     int              // tokens of system prompt and tool schemas that are not in the history (what the first Usage tells)
-	Thinking     ThinkingPolicy   // what an epoch does with the thinking of older turns (ThinkingKept)
+	Thinking     ThinkingPolicy   // what becomes of older thinking when what was sent is rewritten (ThinkingKept; ThinkingBound for a Model that needs it)
 	MaxBytes     int              // limit of the request body in bytes; 0: none. A larger body loses its oldest images down to half of it, then its oldest results down to 0.7, so that the next requests fit too
 	ErrorMatcher ErrorMatcher     // the host's own reading of the provider's errors, before [ClassifyError]'s (nil: none)
 	Journal      Journal          // writes down what changes, before a request is returned (nil: none)
@@ -85,8 +86,8 @@ type CompactOptions struct {
 	PathArguments    []string                                           // names of such arguments, likewise
 }
 
-// CacheOptions describes the provider's prompt cache; prices are relative to uncached input. nil means
-// the defaults: a cache is assumed.
+// CacheOptions describes the provider's prompt cache; prices are relative to uncached input. What is not set is as it is
+// known of Options.Model, and otherwise has the default: a cache is assumed.
 type CacheOptions struct {
 	None        bool          // the provider caches nothing: every token is paid each time, so shrink eagerly
 	TTL         time.Duration // how long the provider keeps what nobody reads (5 min)
@@ -179,12 +180,11 @@ func (o *Options) withDefaults(window int) (Options, error) {
 	if err := c.check(window); err != nil {
 		return Options{}, err
 	}
-	if c.Estimator == nil {
-		e, err := NewEstimator("")
-		if err != nil {
-			return Options{}, fmt.Errorf("winnow: New: Estimator: %w", err)
-		}
-		c.Estimator = e
+	if err := c.describeModel(); err != nil {
+		return Options{}, fmt.Errorf("winnow: New: Estimator: %w", err)
+	}
+	if c.Thinking == "" {
+		c.Thinking = ThinkingKept
 	}
 	if c.Summarizer == nil {
 		c.Summarizer = Digest()
@@ -248,6 +248,9 @@ func (o *CacheOptions) withDefaults() *CacheOptions {
 // check returns an error that names the first field that is bad.
 func (o *Options) check(window int) error {
 	if window <= 0 {
+		if window == 0 && o.Model != "" {
+			return fmt.Errorf("winnow: New: window is 0, and that of the model %q is not known: want a number of tokens", o.Model)
+		}
 		return fmt.Errorf("winnow: New: window is %d, want a positive number of tokens", window)
 	}
 	type field struct {

@@ -18,6 +18,8 @@ const snapshotVersion = 1
 // comes back as it was.
 type snapshot struct {
 	Winnow     int             `json:"winnow"` // version
+	Model      string          `json:"model,omitempty"`
+	OtherModel bool            `json:"otherModel,omitempty"`
 	Sent       []string        `json:"sent,omitempty"`
 	SentAt     time.Time       `json:"sentAt,omitzero"`
 	Tokens     int             `json:"tokens,omitempty"`
@@ -150,15 +152,20 @@ func (l *ledger) head() snapshot {
 	return snapshot{
 		Winnow: snapshotVersion, SentAt: l.sentAt, Tokens: l.tokens, Estimate: l.estimate, Accounting: l.accounting.saved(),
 		Bytes: l.bytes, Body: l.body, Refusals: l.refusals, DigestAt: l.digestAt, Attempt: l.attempt.saved(), Run: l.run.saved(),
-		Deltas: l.journal.deltas, savedState: u.saved(),
+		Deltas: l.journal.deltas, Model: l.model, OtherModel: l.otherModel, savedState: u.saved(),
 	}
 }
 
 // Restore takes the state of a manager with the same options: what Snapshot returned, and the deltas that
-// Options.Journal was given since then, in their order. Deltas that the state holds already are skipped; an empty state
+// Options.Journal has been given since, in their order. Deltas that the state holds already are skipped; an empty state
 // stands for a new manager. The next request then has the bytes that it would have had there. Data that is no snapshot,
 // or of a version that is not known, is an error, and so is a delta that does not follow the one before it. The manager
 // is then as it was before.
+//
+// The state of a manager for another Options.Model is taken too, where both name theirs: a conversation goes on with
+// another model. What the old one's provider taught is then forgotten (its limits, its counts, its cache); the summary and
+// the edits stay. Signed thinking that the old model wrote is left out of what the new one is sent. What else the new
+// provider does not take, an adapter's Export converts or leaves out.
 func (m *Manager) Restore(state []byte, deltas ...[]byte) error {
 	l, err := restored(state, deltas)
 	if err != nil {
@@ -167,6 +174,7 @@ func (m *Manager) Restore(state []byte, deltas ...[]byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.forgetBackground()
+	l.goOnWith(m)
 	l.index = m.ledger.index
 	m.ledger = l
 	return nil
@@ -296,7 +304,7 @@ func (r *reader) state(s *savedState) undo {
 			r.errs = append(r.errs, err)
 			continue
 		}
-		p := newProjection(partsOf(e.Parts))
+		p := &projection{parts: partsOf(e.Parts)} // as parts, so that even a lone text finds the host's value again
 		p.key, p.tokens, p.op, p.reason, p.uncounted = r.key(e.Key), max(0, e.Tokens), e.Op, e.Reason, true
 		u.projections[r.key(text)] = p
 	}
@@ -306,7 +314,7 @@ func (r *reader) state(s *savedState) undo {
 func (s *snapshot) ledger() (ledger, error) {
 	var r reader
 	l := ledger{
-		sentAt: s.SentAt, tokens: max(0, s.Tokens), estimate: max(0, s.Estimate), accounting: s.Accounting.accounting(), bytes: max(0, s.Bytes), body: max(0, s.Body),
+		model: s.Model, otherModel: s.OtherModel, sentAt: s.SentAt, tokens: max(0, s.Tokens), estimate: max(0, s.Estimate), accounting: s.Accounting.accounting(), bytes: max(0, s.Bytes), body: max(0, s.Body),
 		refusals: max(0, s.Refusals), digestAt: max(0, s.DigestAt),
 	}
 	for _, text := range s.Sent {

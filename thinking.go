@@ -3,14 +3,15 @@ package winnow
 import "slices"
 
 // ThinkingPolicy says what becomes of the thinking that a model wrote, when the bytes in front of it change.
-// Whatever the policy, no thinking is edited: it is sent as it came, or not at all.
+// Whatever the policy, no thinking is edited: it is sent as it came, or not at all. "" is the default: that of the
+// model that Options.Model names, or [ThinkingKept].
 type ThinkingPolicy string
 
 const (
 	// ThinkingKept sends all thinking as it came.
-	ThinkingKept ThinkingPolicy = ""
-	// ThinkingDropped leaves out the thinking of older turns at each epoch: most providers do not read it, and
-	// some bill it. That of the newest turn is sent as it came.
+	ThinkingKept ThinkingPolicy = "kept"
+	// ThinkingDropped leaves out the thinking of older turns whenever what was sent is rewritten: most providers do not
+	// read it, and some bill it. That of the newest turn is sent as it came.
 	ThinkingDropped ThinkingPolicy = "dropped"
 	// ThinkingBound is for models whose signatures are bound to all that stands in front of them (Claude 5.1
 	// and later): after any change of it the provider refuses the thinking behind it. So what was sent is
@@ -22,9 +23,17 @@ const (
 // thinkingLeftOut stands in a message that was nothing but thinking: an empty one would be refused.
 const thinkingLeftOut = "[thinking left out]"
 
+// signedByAnother is the reason for leaving out what no other model takes.
+const signedByAnother = "thinking that another model signed"
+
 // leaveOutThinking does what the policy says, at an epoch: behind what is rewritten nothing is in the cache.
 func (d *draft) leaveOutThinking() {
 	v := d.view
+	if d.ledger.otherModel {
+		for i := range v.messages {
+			d.dropThinking(i, isSigned, signedByAnother)
+		}
+	}
 	from, end := d.firstChanged(), len(v.messages)
 	newest := map[key]bool{} // messages of the newest turn; an older one that is the same shares their fate
 	switch d.manager.opts.Thinking {
@@ -42,16 +51,25 @@ func (d *draft) leaveOutThinking() {
 		return
 	}
 	for i := from; i < end; i++ {
-		m := v.messages[i]
-		if newest[v.facts[i].key] || m.Pinned && d.manager.opts.Thinking != ThinkingBound || !thinks(&m) {
+		m := &v.messages[i]
+		if newest[v.facts[i].key] || m.Pinned && d.manager.opts.Thinking != ThinkingBound {
 			continue
 		}
-		m.Parts, m.Source = slices.DeleteFunc(slices.Clone(m.Parts), isThinking), nil
-		if len(m.Parts) == 0 {
-			m.Parts = []Part{{Text: thinkingLeftOut}}
-		}
-		d.project(i, m, max(0, d.manager.opts.Estimator.Estimate(m)), OpTrim, "thinking from before what is rewritten")
+		d.dropThinking(i, isThinking, "thinking from before what is rewritten")
 	}
+}
+
+// dropThinking leaves out what which says of message i.
+func (d *draft) dropThinking(i int, which func(Part) bool, reason string) {
+	m := d.view.messages[i]
+	if m.Role != RoleAssistant || !slices.ContainsFunc(m.Parts, which) {
+		return
+	}
+	m.Parts, m.Source = slices.DeleteFunc(slices.Clone(m.Parts), which), nil
+	if len(m.Parts) == 0 {
+		m.Parts = []Part{{Text: thinkingLeftOut}}
+	}
+	d.project(i, m, max(0, d.manager.opts.Estimator.Estimate(m)), OpTrim, reason)
 }
 
 // brokenFrom returns the first message that thinking cannot stand behind: the first that differs from what was
@@ -81,7 +99,7 @@ func (d *draft) needsThinking(i, request int) bool {
 
 // leavesOutThinking says that m has thinking, and is sent without it.
 func (p *projection) leavesOutThinking(m *Message) bool {
-	return thinks(m) && !slices.ContainsFunc(p.sent(), isThinking)
+	return thinks(m) && p.reason != signedByAnother && !slices.ContainsFunc(p.sent(), isThinking)
 }
 
 // thinks says that m is of the model, and has thinking in it.
@@ -90,3 +108,8 @@ func thinks(m *Message) bool {
 }
 
 func isThinking(p Part) bool { return p.Kind == KindThinking }
+
+func hasThinking(m Message) bool { return slices.ContainsFunc(m.Parts, isThinking) }
+
+// isSigned says that p is thinking that only the model that wrote it can read.
+func isSigned(p Part) bool { return isThinking(p) && p.Signature != "" }

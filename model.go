@@ -1,0 +1,100 @@
+package winnow
+
+import (
+	"strings"
+	"time"
+
+	"github.com/winnowgo/winnow/internal/models"
+)
+
+// What follows from the name of the model, and what becomes of a conversation that goes on with another one.
+
+// firstBound is the first version of Claude whose thinking is bound to what stands in front of it: 5.1.
+const firstBoundMajor, firstBoundMinor = 5, 1
+
+// windowFor returns the window to use where New was given n: that of the model if n is 0 and the model is known.
+func (o *Options) windowFor(n int) int {
+	if n != 0 || o == nil {
+		return n
+	}
+	known, _ := models.Find(o.Model)
+	return known.Window
+}
+
+// describeModel sets what the model's name tells and the host has not set. An unknown name tells nothing.
+func (o *Options) describeModel() error {
+	if o.Estimator == nil {
+		e, err := NewEstimator(FamilyForModel(o.Model))
+		if err != nil {
+			return err
+		}
+		o.Estimator = e
+	}
+	if o.Thinking == "" && bindsThinking(o.Model) {
+		o.Thinking = ThinkingBound
+	}
+	if known, ok := models.Find(o.Model); ok {
+		o.Cache = o.Cache.of(known)
+	}
+	return nil
+}
+
+// of returns a copy of o in which what is not set is as it is known of the model.
+func (o *CacheOptions) of(known models.Model) *CacheOptions {
+	var c CacheOptions
+	if o != nil {
+		c = *o
+	}
+	if c.TTL == 0 {
+		c.TTL = known.CacheTTL
+	}
+	if c.MinTokens == 0 {
+		c.MinTokens = known.CacheTokens
+	}
+	for _, price := range []struct {
+		option *float64
+		known  float64
+	}{{&c.ReadPrice, known.CacheRead}, {&c.WritePrice, known.CacheWrite}, {&c.OutputPrice, known.Output}} {
+		if *price.option == 0 {
+			*price.option = price.known
+		}
+	}
+	return &c
+}
+
+// bindsThinking says that the signatures of a model's thinking hold only behind the messages that it was written
+// behind.
+func bindsThinking(model string) bool {
+	name := strings.ToLower(model)
+	if !strings.Contains(name, "claude") {
+		return false
+	}
+	major, minor := versionAfter(name, "claude")
+	return major > firstBoundMajor || major == firstBoundMajor && minor >= firstBoundMinor
+}
+
+// isSameModel says that two names are of one model at one provider. Another spelling may be another gateway, with
+// limits of its own.
+func isSameModel(a, b string) bool {
+	return strings.EqualFold(strings.TrimSpace(a), strings.TrimSpace(b))
+}
+
+// goOnWith makes the ledger that of a conversation with the manager's model. Where that is another one than before, what
+// the provider of the old one taught is forgotten: its limits, how it counts, and that it has the conversation in its
+// cache. A run of Recover that is still open is undone, because it was for the old limits. What was sent before stays as
+// it was sent, except for signed thinking, which no other model takes.
+func (l *ledger) goOnWith(m *Manager) {
+	model := m.opts.Model
+	if model == "" { // not known
+		return
+	}
+	was := l.model
+	if l.model = model; was == "" || isSameModel(was, model) {
+		return
+	}
+	l.undoAttempt()
+	l.accounting, l.body, l.refusals, l.run = accounting{}, 0, 0, recovery{}
+	l.sentAt, l.look, l.tokens, l.estimate = time.Time{}, look{}, 0, 0
+	l.otherModel = true
+	m.opts.Logger.Info("winnow: the conversation goes on with another model", "before", was, "model", model, "edits_kept", len(l.projections))
+}
