@@ -172,6 +172,10 @@ func (m *Manager) Cold() bool {
 	return (&draft{manager: m, ledger: &m.ledger, now: m.opts.Now()}).isCold()
 }
 
+// Window returns the context window that the manager keeps the conversation in, in tokens: the one that [New] was given,
+// or that of Options.Model. A provider that told of a smaller one does not change it.
+func (m *Manager) Window() int { return m.window }
+
 // draft takes history through the steps that need no LLM:
 //
 //  1. index what is new
@@ -237,9 +241,13 @@ func (m *Manager) commit(d *draft, also ...func(l *ledger)) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.FirstChanged < len(sent) {
+	switch {
+	case r.FirstChanged < len(sent):
 		m.opts.Logger.Info("winnow: what was sent is rewritten", "first_changed", r.FirstChanged, "messages_before", len(sent),
-			"messages", len(r.Messages), "tokens_before", tokens, "tokens", r.Tokens, "edits", len(d.made), "cold", cold)
+			"messages", len(r.Messages), "tokens_before", tokens, "tokens", r.Tokens, "edits", len(d.made), "cold", cold, "reason", d.why)
+	case len(d.made) > 0: // else a user would see an unknown part of the history missing, and nothing that says why
+		m.opts.Logger.Info("winnow: the history is sent shortened", "reason", d.why, "edits", len(d.made),
+			"tokens_whole", m.ledger.tail.plain, "tokens", r.Tokens, "options", "DropFrom, Prune, Truncate")
 	}
 	d.logRejected()
 	return r, nil

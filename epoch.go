@@ -25,15 +25,17 @@ func (d *draft) rewrite() {
 	switch {
 	case cold || !d.fits():
 	case d.base != d.ledger.checkpoint: // behind a new summary all is written again
-		d.look = look{}
+		d.look, d.cause = look{}, "behind a new summary everything is written to the cache again"
 		d.drop(d.staleParts(false, 0))
 		return
 	default:
+		d.cause = "carrying it further costs more than writing the cache again"
 		d.rewriteIfItPays()
 		return
 	}
 	d.look = look{}
 	if cold {
+		d.cause = "nothing is in the prompt cache"
 		d.drop(d.staleParts(!none, 0))
 		d.pruneAndCut()
 	}
@@ -48,7 +50,7 @@ func (d *draft) rewrite() {
 // makeRoom is the epoch of a request that does not fit. What is stale goes whatever it saves; of what is not,
 // the oldest, until there is room for the next requests too.
 func (d *draft) makeRoom() {
-	d.isPressed = true
+	d.isPressed, d.cause = true, "the request did not fit"
 	goal := shareOf(d.room(), lowWater)
 	d.drop(d.staleParts(false, 0))
 	if d.view.total > goal {
@@ -71,7 +73,9 @@ func (d *draft) makeRoom() {
 // pruneAndCut does what the options of the pure stages say.
 func (d *draft) pruneAndCut() {
 	o := d.manager.opts
-	d.prune(*o.Prune, d.windowEstimate())
+	if isSpared := o.DropFrom > 0 && d.isBelowStale(); !isSpared {
+		d.prune(*o.Prune, d.windowEstimate())
+	}
 	t := newTruncation(*o.Truncate, d.windowEstimate())
 	for i := range d.view.messages {
 		d.cut(i, t, "the result is larger than one result may be")

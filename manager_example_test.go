@@ -28,6 +28,15 @@ var summarizer = winnow.SummarizerFunc(func(context.Context, winnow.SummaryReque
 	return "## Goal\nAgree on the plan.\n## Progress\nAll parts are settled but the budget.", nil
 })
 
+func ExampleManager_Window() {
+	m, err := winnow.New(0, &winnow.Options{Model: "anthropic/claude-haiku-4.5"})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(m.Window())
+	// Output: 200000
+}
+
 func ExampleNew() {
 	m, err := winnow.New(200_000, nil) // tokens; nil: the defaults
 	fmt.Println(m != nil, err)

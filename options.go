@@ -53,6 +53,7 @@ type Options struct {
 	Summarizer   Summarizer       // writes the summary of a compaction (nil: [Digest])
 	Estimator    Estimator        // counts tokens (nil: that of the Model's family)
 	HistoryTurns int              // turns kept; 0: no limit. The list grows to 1.5 × this before it is cut, to spare the prompt cache
+	DropFrom     float64          // share of the window from which on old tool results are dropped to save money, though the request fits (0.05, at most 8 000 tokens); 1: only what does not fit is dropped
 	Prune        *PruneOptions    // what may be dropped, see there; its Estimator defaults to this Options' Estimator
 	Truncate     *TruncateOptions // its Estimator defaults to this Options' Estimator
 	Compact      *CompactOptions  // when and how history is summarized
@@ -258,7 +259,7 @@ func (o *Options) check(window int) error {
 		value float64
 		share bool // at most 1
 	}
-	var fields []field
+	fields := []field{{"DropFrom", o.DropFrom, true}}
 	if p := o.Prune; p != nil {
 		fields = append(fields, field{"Prune.SoftTrimRatio", p.SoftTrimRatio, true}, field{"Prune.HardClearRatio", p.HardClearRatio, true})
 	}

@@ -159,7 +159,9 @@ func (d *draft) askedStaleFrom() int { return shareOf(d.windowEstimate(), d.mana
 
 // staleFrom is how many tokens the messages have when what is stale of them is dropped.
 func (d *draft) staleFrom() int {
-	switch {
+	switch from := d.manager.opts.DropFrom; {
+	case from > 0:
+		return shareOf(d.windowEstimate(), from)
 	case d.manager.pruneFrom > 0:
 		return d.askedStaleFrom()
 	case d.manager.opts.Cache.None: // nothing is lost by a rewrite

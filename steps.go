@@ -27,10 +27,12 @@ type draft struct {
 	known      accounting // the ledger's when the draft was begun
 	learned    bool       // the counts of this history are in accounting already
 	rejected   []rejection
-	look       look // for an epoch that pays
-	isPressed  bool // does not fit as it is
-	isCramped  bool // fits, but a summary is due: see crampedShare
-	intact     int  // so many messages are as they were sent, or will be sent as they are
+	look       look   // for an epoch that pays
+	isPressed  bool   // does not fit as it is
+	cause      string // why what is changed now is changed, for the log
+	why        string // the cause of the first change
+	isCramped  bool   // fits, but a summary is due: see crampedShare
+	intact     int    // so many messages are as they were sent, or will be sent as they are
 }
 
 // indexAndRepair is steps 1 and 2.
@@ -201,6 +203,7 @@ const maxBatchShare = 0.5
 
 // cutUnsent is step 5. What was never sent is in no cache, so that cutting it costs nothing.
 func (d *draft) cutUnsent() {
+	d.cause = "a new result is larger than one may be"
 	v := d.view
 	t := newTruncation(*d.manager.opts.Truncate, d.windowEstimate())
 	wasSent := d.sentBefore()
@@ -303,7 +306,9 @@ func (d *draft) prune(o PruneOptions, window int) {
 func (d *draft) project(i int, m Message, tokens int, op Op, reason string) {
 	p := newProjection(m.Parts)
 	p.tokens, p.op, p.reason, p.key = tokens, op, reason, d.ledger.index.hasher.key(&m)
-	d.made[d.view.facts[i].key] = p
+	if d.made[d.view.facts[i].key] = p; d.why == "" {
+		d.why = d.cause
+	}
 	d.ledger.index.watch(d.history, d.view.index[i])
 	d.view.project(i, p)
 	d.intact = min(d.intact, i)

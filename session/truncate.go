@@ -53,7 +53,12 @@ func (s *Session) Truncate(ctx context.Context) (int, error) {
 	if s.dead != nil {
 		return 0, s.dead
 	}
-	window, opts := s.store.opts.Manager(s.key)
+	m, err := s.ready()
+	if err != nil {
+		return 0, err
+	}
+	window := m.Window()
+	_, opts := s.store.opts.Manager(s.key)
 	limit := resultLimit(window)
 	var o winnow.TruncateOptions
 	if opts != nil && opts.Truncate != nil {
@@ -67,7 +72,7 @@ func (s *Session) Truncate(ctx context.Context) (int, error) {
 	}
 	var entries []*Entry
 	for i := range s.at.history {
-		if m := &s.at.history[i]; isOversized(m, limit) {
+		if result := &s.at.history[i]; isOversized(result, limit) {
 			cut, edits := winnow.TruncateToolResults(s.at.history[i:i+1], window, &o)
 			if len(edits) > 0 {
 				entries = append(entries, s.editEntry(i, &cut[0]))
@@ -86,8 +91,11 @@ func (s *Session) truncations(r *winnow.Request) []*Entry {
 	if r.Rung == "" {
 		return nil
 	}
-	window, _ := s.store.opts.Manager(s.key)
-	limit := resultLimit(window)
+	m, err := s.ready()
+	if err != nil {
+		return nil
+	}
+	limit := resultLimit(m.Window())
 	var entries []*Entry
 	for _, e := range r.Edits {
 		if e.Op != winnow.OpTruncate || e.Index >= len(s.at.history) || !isOversized(&s.at.history[e.Index], limit) {
