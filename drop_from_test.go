@@ -35,12 +35,12 @@ func TestDropFrom(t *testing.T) {
 		turns   int
 		dropped bool
 	}{
-		{"a fifth of the window, by default", 0, nil, 20, true},
-		{"a fifth is below a half", 0.5, nil, 20, false},
-		{"two thirds are above it", 0.5, nil, 70, true},
-		{"what fits stays", 1, nil, 60, false},
-		{"pruning has its own shares, and waits nevertheless", 0.9, &winnow.PruneOptions{SoftTrimRatio: 0.01, HardClearRatio: 0.01, MinPrunableToolChars: 1}, 20, false},
-		{"what does not fit is made to fit", 1, nil, 140, true},
+		{"a fifth of the window, by default", 0, nil, 9, true},
+		{"a fifth is below a half", 0.5, nil, 9, false},
+		{"two thirds are above it", 0.5, nil, 30, true},
+		{"what fits stays", 1, nil, 30, false},
+		{"pruning has its own shares, and waits nevertheless", 0.9, &winnow.PruneOptions{SoftTrimRatio: 0.01, HardClearRatio: 0.01, MinPrunableToolChars: 1}, 9, false},
+		{"what does not fit is made to fit", 1, nil, 70, true},
 	} {
 		c := newClock()
 		m := newManager(t, 100_000, &winnow.Options{Estimator: byChars, Now: c.Now, DropFrom: tt.from, Prune: tt.prune, Reserve: 1, Compact: &winnow.CompactOptions{Off: true}})
