@@ -20,32 +20,16 @@ import (
 
 func readmeDo(ctx context.Context, history []winnow.Message, callYourModel func(context.Context, []winnow.Message) (string, error)) error {
 	// README
-	m, err := winnow.New(200_000, nil) // one manager a conversation
+	m, err := winnow.New(200_000, nil) // one manager per conversation
 	if err != nil {
 		return err
 	}
-	answer, _, err := winnow.Do(ctx, m, history, func(ctx context.Context, messages []winnow.Message) (string, error) {
-		return callYourModel(ctx, messages)
-	})
+	answer, _, err := winnow.Do(ctx, m, history, callYourModel)
 	// END
 	if err == nil && answer == "" {
 		return errors.New("no answer")
 	}
 	return err
-}
-
-func readmeLoop(ctx context.Context, m *winnow.Manager, history []winnow.Message, callYourModel func(context.Context, []winnow.Message) (string, error), use func(string) error) error {
-	// README
-	request, err := m.Prepare(ctx, history)
-	for err == nil {
-		answer, refused := callYourModel(ctx, request.Messages)
-		if refused == nil {
-			return use(answer)
-		}
-		request, err = m.Recover(ctx, history, refused) // the next, smaller one; or refused, if it is no overflow
-	}
-	return err
-	// END
 }
 
 func TestReadmeSnippetsRun(t *testing.T) {
@@ -63,19 +47,14 @@ func TestReadmeSnippetsRun(t *testing.T) {
 	}
 	h = append(h, userSays("Last"))
 	require.NoError(t, readmeDo(t.Context(), h, model))
-	m, err := winnow.New(100_000, nil)
-	require.NoError(t, err)
-	said := ""
-	require.NoError(t, readmeLoop(t.Context(), m, h, model, func(s string) error { said = s; return nil }))
-	assert.Contains(t, said, "messages")
-	assert.Equal(t, 4, calls)
+	assert.Equal(t, 2, calls)
 }
 
 // What the READMEs show is what stands above and in the adapters' examples, and all of that is shown.
 func TestReadmeSnippetsAreThese(t *testing.T) {
 	flat := func(s string) string { return strings.Join(strings.Fields(s), " ") }
 	shown := map[string]bool{}
-	for _, file := range []string{"README.md", "adapters/README.md"} {
+	for _, file := range []string{"README.md", "adapters/README.md", "prompt/README.md"} {
 		readme, err := os.ReadFile(file)
 		require.NoError(t, err)
 		for _, part := range strings.Split(string(readme), "```go\n")[1:] {
@@ -84,8 +63,12 @@ func TestReadmeSnippetsAreThese(t *testing.T) {
 		}
 	}
 	files := []string{"readme_test.go", "winnowtest/example_test.go", "prompt/example_test.go", "adapters/openai/responses/example_test.go"}
-	adapters, err := filepath.Glob("adapters/*/example_test.go")
-	require.NoError(t, err)
+	var adapters []string
+	for _, pattern := range []string{"adapters/*/example_test.go", "adapters/*/example_agent_test.go", "adapters/*/*/example_agent_test.go", "session/readme_test.go"} {
+		found, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		adapters = append(adapters, found...)
+	}
 	for _, file := range append(files, adapters...) {
 		code, err := os.ReadFile(file)
 		require.NoError(t, err)

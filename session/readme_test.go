@@ -1,0 +1,93 @@
+package session_test
+
+import (
+	"context"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/session"
+)
+
+// The loop of the repository's README stands here between its marks.
+
+func calls(id string) winnow.Message {
+	call := winnow.Part{Kind: winnow.KindToolCall, ID: id, Name: "exec", Arguments: []byte("{}")}
+	return winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{call}}
+}
+
+func said(text string) winnow.Message {
+	return winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{{Text: text}}}
+}
+
+func readmeAgent(ctx context.Context, store *session.Store, key, text string, ask func(context.Context, []winnow.Message) (winnow.Message, error), runTool func(context.Context, string, []byte) string) (string, error) {
+	// README
+	s, err := store.Open(ctx, key)
+	if err != nil {
+		return "", err
+	}
+	defer s.Close()
+	if err := s.Abandon(ctx); err != nil { // calls of tools that the last process did not finish
+		return "", err
+	}
+	if err := s.Append(ctx, session.User(text)); err != nil { // on disk when it returns
+		return "", err
+	}
+	for {
+		answer, err := s.Do(ctx, ask) // prepare, call the model, recover from an overflow, append
+		if err != nil {
+			return "", err // a *winnow.OverflowError says what fills the window
+		}
+		if len(answer.Calls()) == 0 {
+			return answer.Text(), nil
+		}
+		for _, call := range answer.Calls() {
+			result := session.Result(call.ID, call.Name, runTool(ctx, call.Name, call.Arguments))
+			if err := s.Append(ctx, result); err != nil {
+				return "", err
+			}
+		}
+	}
+	// END
+}
+
+// The loop runs tools until the model is done, and goes on in the next process, also where that one ended with a call
+// open.
+func TestReadmeAgentRuns(t *testing.T) {
+	ran := 0
+	runTool := func(_ context.Context, name string, arguments []byte) string {
+		ran++
+		return name + string(arguments)
+	}
+	ask := func(_ context.Context, messages []winnow.Message) (winnow.Message, error) {
+		last := messages[len(messages)-1]
+		if last.Role == winnow.RoleUser && len(messages)%2 == 1 {
+			return calls("call_" + strconv.Itoa(len(messages))), nil
+		}
+		return said(strconv.Itoa(len(messages)) + " messages, then " + last.Parts[0].Text), nil
+	}
+	dir := t.TempDir()
+	for _, want := range []string{"3 messages, then exec{}", "7 messages, then exec{}"} {
+		store, err := session.OpenDirectory(dir, nil)
+		require.NoError(t, err)
+		answer, err := readmeAgent(t.Context(), store, "chat", "Look.", ask, runTool)
+		require.NoError(t, err)
+		assert.Equal(t, want, answer)
+		require.NoError(t, store.Close())
+	}
+	assert.Equal(t, 2, ran)
+	store, err := session.OpenDirectory(dir, nil)
+	require.NoError(t, err)
+	s, err := store.Open(t.Context(), "chat")
+	require.NoError(t, err)
+	require.NoError(t, s.Append(t.Context(), session.User("Deploy."), calls("call_open"))) // and the process is killed
+	require.NoError(t, s.Close())
+	answer, err := readmeAgent(t.Context(), store, "chat", "And?", ask, runTool)
+	require.NoError(t, err)
+	assert.Contains(t, answer, "And?")
+	assert.Equal(t, 2, ran, "nothing is run again by itself")
+	require.NoError(t, store.Close())
+}
