@@ -59,13 +59,13 @@ func New(window int, opts *Options) (*Manager, error) {
 
 // Prepare returns what to send for history now. It may call the Summarizer.
 //
-// Calls that nothing has answered yet, at the end of the history, stay open; a request with them is none to send.
+// Calls that nothing has answered yet, at the end of the history, stay open; a request with open calls must not be sent.
 // Where some of the newest calls have their results, the others get one that says that it is missing, which
 // makes room for the real one when it comes.
 //
 // The error is an [*OverflowError] if the request cannot be made to fit, and ctx's if it ended while
-// Prepare waited for a summary; a ctx that has ended already is no error as long as nothing is waited for.
-// After an error the manager is as it was before. A compaction that fails is no error as long as the
+// Prepare waited for a summary; a ctx that has ended already only matters if there is something to wait for.
+// After an error the manager is as it was before. A compaction that fails is not an error as long as the
 // request can be made to fit without it. A digest may stand in for its summary ([Request].Degraded). The summarizer is
 // then asked once more when the prompt cache is cold, and whenever the history has grown by a tenth of the budget.
 func (m *Manager) Prepare(ctx context.Context, history []Message) (*Request, error) {

@@ -43,9 +43,9 @@ const (
 // Where the run ends without one, because Recover gives up or the history goes on otherwise, the summary, the edits and
 // the guess are as they were before it.
 //
-// cause is returned, wrapped, when it is no overflow; when nothing is left to try the error is an
-// [*OverflowError] that wraps cause. A nil cause is an error, and so is an *OverflowError: it is the end of
-// a ladder, of this manager's or of another's that the call was about. Nothing is tried after ctx has ended, but what was
+// A cause that is not an overflow is returned, wrapped. When nothing is left to try, the error is an
+// [*OverflowError] that wraps cause. A nil cause is an error, and so is an *OverflowError: with it this manager, or
+// another one that the call was about, has given up already. Nothing is tried after ctx has ended, but what was
 // said is remembered.
 func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (*Request, error) {
 	if cause == nil {

@@ -18,7 +18,7 @@ type Request struct {
 	NeedsCompaction bool        // of Plan: Prepare would compact
 	Compaction      *Compaction // this call compacted; nil if it did not
 	Degraded        bool        // fits only because a digest stands in for a summary
-	Rung            string      // of Recover: the step that made it: "clear", "compact", "truncate", "digest", "smallest"
+	Rung            string      // the step of Recover that made it, from the mildest to the last: "clear", "compact", "truncate", "digest", "smallest"; "" if Prepare did
 	Bytes           int         // about the size of the body: Messages as JSON, without what is not in the history
 	Cached          int         // of Tokens, what the provider is expected to read from its cache: up to FirstChanged; 0 where nothing was sent within CacheOptions.TTL, or less than MinTokens
 	Cost            float64     // Cached at ReadPrice and the rest at WritePrice; where nothing is cached, with CacheOptions.None or below MinTokens, Tokens

@@ -50,8 +50,8 @@ const (
 	WindowBlock WindowStatus = "block" // below 16 000 tokens: a host may refuse such a model
 )
 
-// CheckWindow says whether a window of so many tokens is large enough for an agent. It is advice for the
-// host: [New] takes any positive window. A window of 0 or less is not known and is no reason to warn.
+// CheckWindow says whether a window of that many tokens is large enough for an agent. It is advice for the
+// host: [New] takes any positive window. A window of 0 or less stands for one that is not known, and is not warned of.
 func CheckWindow(tokens int) WindowStatus {
 	switch {
 	case tokens <= 0 || tokens >= warnWindow:

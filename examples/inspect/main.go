@@ -1,6 +1,7 @@
 // Command inspect replays a recorded agent session through a [winnow.Manager] and shows how the context grew
 // and was cut, what the prompt cache had of it and what it cost, as one HTML page that needs no network.
 //
+//	go run ./examples/inspect          # a built-in session, as text
 //	go run ./examples/inspect -o page.html session.jsonl
 //	go run ./examples/inspect -text -window 32000 examples/quickstart/sessions/english.jsonl.gz
 package main
@@ -35,13 +36,17 @@ type config struct {
 
 const defaultWindow = 200_000
 
+// builtin is the session that is shown where none is named, in a clone of the repository.
+const builtin = "examples/quickstart/sessions/english.jsonl.gz"
+
 const usage = `Replays a recorded agent session through winnow, with no network, and shows the context
 over time, what the prompt cache is expected to have of it, what it costs beside the
 whole history, and what was edited for each request and why.
 
-Usage: go run ./examples/inspect [flags] FILE
+Usage: go run ./examples/inspect [flags] [FILE]
 
-  FILE       winnow messages in JSON Lines or one JSON array, plain or gzipped
+  FILE       winnow messages in JSON Lines or one JSON array, plain or gzipped;
+             without one the recorded session of the repository is shown, as text
   -o FILE    write there, instead of to standard output
   -text      a table for a terminal, instead of an HTML page
   -window N  context window of the model, in tokens (default %d)
@@ -78,12 +83,14 @@ func parse(args []string) (config, error) {
 	err := f.Parse(args)
 	switch {
 	case err != nil:
-	case f.NArg() != 1:
+	case f.NArg() > 1:
 		err = fmt.Errorf("want one session file behind the flags, got %d", f.NArg())
 	case c.window <= 0:
 		err = fmt.Errorf("-window %d: want a positive number of tokens", c.window)
 	}
-	c.file = f.Arg(0)
+	if c.file = f.Arg(0); c.file == "" { // a look at what there is to see: a page is for a browser
+		c.file, c.text = builtin, c.text || c.output == ""
+	}
 	return c, err
 }
 

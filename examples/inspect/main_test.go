@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/xml"
 	"errors"
 	"flag"
@@ -277,4 +278,14 @@ func TestErrors(t *testing.T) {
 		assert.Contains(t, errs, tt.want, tt.why)
 		assert.True(t, strings.HasPrefix(errs, "inspect: "), tt.why)
 	}
+}
+
+// Without a file, as one starts it first, it shows the recorded session of the repository.
+func TestWithoutFile(t *testing.T) {
+	t.Chdir("../..")
+	var out, errs bytes.Buffer
+	code := run(nil, &out, &errs)
+	assert.Equal(t, exitOK, code, errs.String())
+	assert.Contains(t, out.String(), "english.jsonl.gz: 174 messages")
+	assert.NotContains(t, out.String(), "<html", "text is for a terminal")
 }

@@ -4,12 +4,13 @@
 //	go run ./examples/summarize -url http://localhost:11434/v1 -model qwen3 -in session.jsonl
 //	OPENAI_API_KEY=… go run ./examples/summarize -url https://api.openai.com/v1 -model gpt-4.1-mini <session.jsonl
 //
-// The session is messages in JSON Lines or one JSON array, as winnow.ReadMessages takes them. The digest,
+// The session is messages in JSON Lines or one JSON array, as winnow.ReadMessages takes them, plain or gzipped. The digest,
 // which needs no model, stands in with -fallback when the endpoint does not answer.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/recording"
 )
 
 // config is what the flags say.
@@ -34,7 +36,7 @@ type config struct {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr); err != nil {
+	if err := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "summarize:", err)
 		os.Exit(1)
 	}
@@ -75,7 +77,11 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		defer file.Close()
 		stdin = file
 	}
-	history, err := winnow.ReadMessages(stdin)
+	data, err := io.ReadAll(stdin)
+	if err != nil {
+		return err
+	}
+	history, err := recording.Read(data)
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -156,4 +158,13 @@ func TestRunFlags(t *testing.T) {
 	require.ErrorContains(t, err, "-model")
 	require.Error(t, run(context.Background(), []string{"-model", "x", "-window", "-1"}, strings.NewReader(""), io.Discard, io.Discard))
 	require.Error(t, run(context.Background(), []string{"-model", "x"}, strings.NewReader("{"), io.Discard, io.Discard))
+}
+
+// A session that was compressed is read as it is, as the other examples read it; help is not an error.
+func TestGzippedAndHelp(t *testing.T) {
+	var out, errs bytes.Buffer
+	args := []string{"-model", "none", "-url", "http://127.0.0.1:1", "-fallback", "-window", "20000", "-in", "../quickstart/sessions/english.jsonl.gz"}
+	require.NoError(t, run(t.Context(), args, nil, &out, &errs))
+	assert.Contains(t, errs.String(), "174 messages")
+	assert.ErrorIs(t, run(t.Context(), []string{"-h"}, nil, &out, &errs), flag.ErrHelp)
 }

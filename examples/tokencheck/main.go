@@ -1,5 +1,6 @@
 // Command tokencheck shows how far estimates of tokens are from exact counts on your own texts.
 //
+//	go run ./examples/tokencheck                                    # the texts of the current directory
 //	go run ./examples/tokencheck docs/                              # OpenAI's newest family, against OpenAI's tokenizer
 //	go run ./examples/tokencheck -model gpt-4-turbo src/            # the family of a model
 //	go run ./examples/tokencheck -model claude-sonnet-4-5 -counts counts.tsv docs/
@@ -50,18 +51,23 @@ func main() {
 	flag.Int64Var(&c.limit, "max", 256<<10, "read this many bytes of each file at most; without -counts")
 	flag.IntVar(&c.worst, "worst", 5, "list this many texts that are off most")
 	flag.Usage = func() {
-		fmt.Fprintf(flag.CommandLine.Output(), "usage: tokencheck [flags] directory\n\n")
+		fmt.Fprintf(flag.CommandLine.Output(), "usage: tokencheck [flags] [directory]\n\nWithout a directory it checks the texts of the current one.\n\n")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
-	if flag.NArg() != 1 {
+	dir := "."
+	switch flag.NArg() {
+	case 0:
+	case 1:
+		dir = flag.Arg(0)
+	default:
 		flag.Usage()
 		os.Exit(2)
 	}
 	if *model != "" {
 		c.family = winnow.FamilyForModel(*model)
 	}
-	if err := c.run(os.Stdout, flag.Arg(0)); err != nil {
+	if err := c.run(os.Stdout, dir); err != nil {
 		fmt.Fprintln(os.Stderr, "tokencheck:", err)
 		os.Exit(1)
 	}
