@@ -263,7 +263,6 @@ func TestErrors(t *testing.T) {
 		args []string
 		want string
 	}{
-		{"no file", nil, "want one session file"},
 		{"two files", []string{"a", "b"}, "got 2"},
 		{"an unknown flag", []string{"-nope", "a"}, "not defined: -nope"},
 		{"a window that is none", []string{"-window", "0", "a"}, "want a positive number"},
