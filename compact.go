@@ -9,10 +9,12 @@ import (
 // Step 7 of Manager.draft's list, and the only one that waits: the manager's way through a compaction.
 
 // breaker counts compactions that came to nothing, so that a summarizer that does not work is not paid
-// for at every request. A manual Compact that works closes it, and so does another manager, as for another model.
+// for at every request. A manual Compact that works closes it, and so does a manager for another model or
+// with another window.
 type breaker struct {
 	failures int
 	total    int // tokens of the history at the last failure, or as it was once a digest stood in
+	window   int // of the manager whose compactions failed
 }
 
 const (
@@ -132,7 +134,7 @@ func (m *Manager) compactAndCommit(ctx context.Context, d *draft) (*Request, err
 func (m *Manager) noteFailure(err error, d *draft) {
 	b := &m.ledger.breaker
 	b.failures++
-	b.total = d.plainTokens()
+	b.total, b.window = d.plainTokens(), m.window
 	m.opts.Logger.Warn("winnow: compaction failed", "reason", failureReason(err), "error_class", string(ClassifyError(err).Class), "failures", b.failures, "breaker_opened", b.failures == breakerLimit)
 }
 

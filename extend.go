@@ -147,23 +147,32 @@ func (d *draft) mayExtend(added []Message) bool {
 	if l.tail.hasBehind && d.isDigestDue(l.checkpoint, addTokens(l.tail.whole, sumOf(facts))) {
 		return false
 	}
-	t := newTruncation(*o.Truncate, d.windowEstimate())
-	batch := 0
 	for i := range added {
 		m := &added[i]
-		switch {
-		case m.Pinned || m.Summary || m.Role == RoleUser && o.HistoryTurns > 0:
+		if m.Pinned || m.Summary || m.Role == RoleUser && o.HistoryTurns > 0 {
 			return false
-		case m.Role == RoleTool && !t.isWithin(m, facts[i].tokens):
-			return false
-		case m.Role == RoleTool:
-			batch = addTokens(batch, facts[i].tokens)
-		default:
-			batch = 0
 		}
 		if len(l.projections) > 0 && l.projections[facts[i].key] != nil {
 			return false
 		}
+	}
+	return true
+}
+
+// resultsFit says that no new result is larger than one may be, nor those of the newest step together: by what is known
+// of the provider's counts once those of the new answers are read, as on the long way.
+func (d *draft) resultsFit(added []Message, facts []*fact) bool {
+	t := newTruncation(*d.manager.opts.Truncate, d.windowEstimate())
+	batch := 0
+	for i := range added {
+		if added[i].Role != RoleTool {
+			batch = 0
+			continue
+		}
+		if !t.isWithin(&added[i], facts[i].tokens) {
+			return false
+		}
+		batch = addTokens(batch, facts[i].tokens)
 	}
 	return batch <= shareOf(d.room(), maxBatchShare)
 }
@@ -189,6 +198,9 @@ func (d *draft) addToTail(added []Message) bool {
 			shown = addTokens(shown, facts[i].tokens)
 		}
 		bytes = addTokens(bytes, int(facts[i].body))
+	}
+	if !d.resultsFit(added, facts) {
+		return false
 	}
 	c := d.manager.opts.Compact
 	isAwaited := c.Background || c.BeforeCompact != nil && !l.flushed
@@ -251,6 +263,9 @@ func (l *ledger) recordTail(d *draft, r *Request) {
 	t.addIDs(messages)
 	if !t.isPlain {
 		t.addIDs(d.history)
+		for _, id := range d.ids { // also of calls that a summary stands for, or that the turn limit dropped
+			t.addID(id)
+		}
 	}
 	t.bytes, t.plain = r.Bytes, l.index.estimate(len(d.history))
 	t.whole, t.hasBehind = d.plainTokens(), len(d.behind) > 0
@@ -284,13 +299,17 @@ func (t *tail) addIDs(messages []Message) {
 	for i := range messages {
 		for k := range messages[i].Parts {
 			if p := &messages[i].Parts[k]; p.Kind == KindToolCall {
-				if t.ids == nil {
-					t.ids = make(map[uint64]struct{})
-				}
-				t.ids[maphash.String(idSeed, p.ID)] = struct{}{}
+				t.addID(p.ID)
 			}
 		}
 	}
+}
+
+func (t *tail) addID(id string) {
+	if t.ids == nil {
+		t.ids = make(map[uint64]struct{})
+	}
+	t.ids[maphash.String(idSeed, id)] = struct{}{}
 }
 
 // idsAreNew says that no call of messages has an id that is in use.

@@ -85,6 +85,9 @@ func isSameModel(a, b string) bool {
 // it was sent, except for signed thinking, which no other model takes.
 func (l *ledger) goOnWith(m *Manager) {
 	model := m.opts.Model
+	if l.breaker.window != m.window { // a summary may be had for it
+		l.breaker = breaker{}
+	}
 	if model == "" { // not known
 		return
 	}
@@ -93,7 +96,7 @@ func (l *ledger) goOnWith(m *Manager) {
 		return
 	}
 	l.undoAttempt()
-	l.accounting, l.body, l.refusals, l.run = accounting{}, 0, 0, recovery{}
+	l.accounting, l.body, l.refusals, l.run, l.breaker = accounting{}, 0, 0, recovery{}, breaker{}
 	l.sentAt, l.look, l.tokens, l.estimate = time.Time{}, look{}, 0, 0
 	l.otherModel = true
 	m.opts.Logger.Info("winnow: the conversation goes on with another model", "before", was, "model", model, "edits_kept", len(l.projections))

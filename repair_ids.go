@@ -41,6 +41,16 @@ func (r *repair) sentID(s int32) string {
 	return r.callPart(s).ID
 }
 
+// madeIDs returns the ids of calls that are not sent with their own.
+func (r *repair) madeIDs() (ids []string) {
+	for s, id := range r.sent {
+		if id != "" && id != r.callPart(int32(s)).ID {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
 // maxIDLength is the longest id that every provider takes (OpenAI Chat Completions: 40 characters).
 const maxIDLength = 40
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -29,6 +30,7 @@ type snapshot struct {
 	Body       int             `json:"body,omitempty"`
 	Refusals   int             `json:"refusals,omitempty"`
 	DigestAt   int             `json:"digestAt,omitempty"`
+	Breaker    savedBreaker    `json:"breaker,omitzero"`
 	Attempt    *savedAttempt   `json:"attempt,omitempty"`
 	Run        savedRun        `json:"run,omitzero"`
 	Deltas     int             `json:"deltas,omitempty"` // that Options.Journal was given
@@ -45,6 +47,12 @@ type savedState struct {
 	Flushed    bool                 `json:"flushed,omitempty"`
 	Edits      map[string]savedEdit `json:"edits,omitempty"`
 	Checkpoint *savedCheckpoint     `json:"checkpoint,omitempty"`
+}
+
+type savedBreaker struct {
+	Failures int `json:"failures"`
+	Total    int `json:"total"`
+	Window   int `json:"window"`
 }
 
 type savedAttempt struct {
@@ -151,7 +159,7 @@ func (l *ledger) head() snapshot {
 	u.projections = nil
 	return snapshot{
 		Winnow: snapshotVersion, SentAt: l.sentAt, Tokens: l.tokens, Estimate: l.estimate, Accounting: l.accounting.saved(),
-		Bytes: l.bytes, Body: l.body, Refusals: l.refusals, DigestAt: l.digestAt, Attempt: l.attempt.saved(), Run: l.run.saved(),
+		Bytes: l.bytes, Body: l.body, Refusals: l.refusals, DigestAt: l.digestAt, Breaker: l.breaker.saved(), Attempt: l.attempt.saved(), Run: l.run.saved(),
 		Deltas: l.journal.deltas, Model: l.model, OtherModel: l.otherModel, savedState: u.saved(),
 	}
 }
@@ -316,6 +324,7 @@ func (s *snapshot) ledger() (ledger, error) {
 	l := ledger{
 		model: s.Model, otherModel: s.OtherModel, sentAt: s.SentAt, tokens: max(0, s.Tokens), estimate: max(0, s.Estimate), accounting: s.Accounting.accounting(), bytes: max(0, s.Bytes), body: max(0, s.Body),
 		refusals: max(0, s.Refusals), digestAt: max(0, s.DigestAt),
+		breaker: s.Breaker.breaker(),
 	}
 	for _, text := range s.Sent {
 		l.sent = append(l.sent, r.key(text))
@@ -420,6 +429,12 @@ func (s savedAccounting) accounting() accounting {
 		a.billed, a.estimated = s.Billed, s.Estimated
 	}
 	return a
+}
+
+func (b breaker) saved() savedBreaker { return savedBreaker{b.failures, b.total, b.window} }
+
+func (s savedBreaker) breaker() breaker {
+	return breaker{failures: max(0, s.Failures), total: max(math.MinInt32, s.Total), window: s.Window} // so that no sum runs over
 }
 
 func (p place) saved() savedPlace {

@@ -19,6 +19,7 @@ type draft struct {
 	behind     []Message           // what a digest stands for, and no model's summary, if the history still has it
 	kept       []Message           // Request.History
 	edits      []Edit              // repair, compact, limit
+	ids        []string            // of calls, as the repair changed them
 	turnStart  place               // by its position in the view
 	limitedAt  place               // the same message by its index in the history
 	made       map[key]*projection // new ones
@@ -62,10 +63,15 @@ func (d *draft) indexAndRepair() {
 		}
 	}
 	d.view = newView(out, own)
+	d.ids = r.madeIDs()
+	call := 0
 	for k, i := range r.origin {
-		if d.view.index[k] = int(i); i < 0 && k > 0 { // a result that stands in belongs to its call
-			d.view.index[k] = d.view.index[k-1]
+		if i < 0 { // a result that stands in belongs to its call
+			i = int32(call)
+		} else if out[k].Role != RoleTool {
+			call = int(i)
 		}
+		d.view.index[k] = int(i)
 	}
 }
 

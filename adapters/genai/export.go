@@ -61,17 +61,33 @@ func (e *exporter) model(m *winnow.Message) {
 	if len(content.Parts) == 0 {
 		return
 	}
-	last := len(e.out) - 1
-	switch {
-	case last < 0 && (p == nil || !p.First || calls):
+	if calls {
+		content = e.joinModel(content)
+	}
+	if len(e.out) == 0 && (p == nil || !p.First || calls) {
 		e.out = append(e.out, sdk.NewContentFromText(opening, sdk.RoleUser))
-	case last >= 0 && calls && e.out[last].Role == sdk.RoleModel:
-		joined := *e.out[last]
-		joined.Parts = append(joined.Parts[:len(joined.Parts):len(joined.Parts)], content.Parts...)
-		e.out[last] = &joined
-		return
 	}
 	e.out = append(e.out, content)
+}
+
+// joinModel takes the contents of the model at the end of what is sent into one with content, which has calls: those
+// follow the user.
+func (e *exporter) joinModel(content *sdk.Content) *sdk.Content {
+	first := len(e.out)
+	for first > 0 && e.out[first-1].Role == sdk.RoleModel {
+		first--
+	}
+	if first == len(e.out) {
+		return content
+	}
+	joined := *e.out[first]
+	joined.Parts = nil
+	for _, c := range e.out[first:] {
+		joined.Parts = append(joined.Parts, c.Parts...)
+	}
+	joined.Parts = append(joined.Parts, content.Parts...)
+	e.out = e.out[:first]
+	return &joined
 }
 
 // nameCalls decides the ids of m's calls. It says whether they all stay as they are, and whether there are any.
