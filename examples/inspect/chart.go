@@ -9,39 +9,35 @@ import (
 	"github.com/winnowgo/winnow/internal/recording"
 )
 
-// The drawing area of a chart, in units of its own; the page scales it.
-const (
-	chartWidth, chartHeight = 1_000.0, 260.0
-	plotLeft, plotRight     = 62.0, 990.0
-	plotTop, plotBottom     = 12.0, 226.0
-)
+// The drawing area of a chart. The page stretches it to its own width and height; labels and marks of events are no
+// part of it, so that they have the same size on every screen.
+const plotWidth, plotHeight = 1_000.0, 200.0
 
-// chart is what the template draws. All of it is numbers, but for Titles.
+// chart is what the template draws.
 type chart struct {
-	Label   string
-	Layers  []layer
-	Lines   []layer
-	Ticks   []tick // of the vertical axis
-	Turns   []tick // of the horizontal one
-	Epochs  []mark
-	Compact []mark
-	Columns []column
+	Label  string
+	Layers []layer
+	Lines  []layer
+	Ticks  []tick // of the vertical axis
+	Turns  []tick // of the horizontal one
+	Events []event
 }
 
 // layer is a shape of one colour.
 type layer struct{ Class, Name, Path string }
 
+// tick is a label at a percentage of the drawing area, from the left or from the top.
 type tick struct {
 	At    string
 	Label string
+	Wide  bool // there is no room for it on a narrow screen
 }
 
-type mark struct{ X, Points string }
-
-// column is what shows a request's figures under the pointer.
-type column struct {
-	Number          int
-	X, Width, Title string
+// event is a request that rewrote what was sent before, or did not fit.
+type event struct {
+	Number            int
+	At                string // percentage from the left
+	Class, Sign, Name string
 }
 
 // scale places requests and amounts.
@@ -50,18 +46,19 @@ type scale struct {
 	most     float64
 }
 
-func (s scale) x(i int) float64 {
-	return plotLeft + (plotRight-plotLeft)*float64(i)/float64(s.requests)
-}
+func (s scale) x(i int) float64 { return plotWidth * float64(i) / float64(s.requests) }
 
 func (s scale) y(amount float64) float64 {
-	return plotBottom - (plotBottom-plotTop)*min(1, max(0, amount/s.most))
+	return plotHeight * (1 - min(1, max(0, amount/s.most)))
 }
 
 // number writes a coordinate.
 func number(v float64) string {
 	return strings.TrimSuffix(fmt.Sprintf("%.1f", v), ".0")
 }
+
+// percentage is where x stands in the drawing area.
+func percentage(x, whole float64) string { return number(100 * x / whole) }
 
 // area is the outline of steps between two amounts of each request.
 func (s scale) area(low, high func(i int) float64) string {
@@ -97,11 +94,11 @@ func (s scale) steps(amount func(i int) float64) string {
 
 // level is a line across the chart.
 func (s scale) level(amount float64) string {
-	return fmt.Sprintf("M%s %sH%s", number(plotLeft), number(s.y(amount)), number(plotRight))
+	return fmt.Sprintf("M%s %sH%s", number(0), number(s.y(amount)), number(plotWidth))
 }
 
 // ticks are about four round amounts.
-func (s scale) ticks() (out []tick) {
+func (s scale) ticks(write func(float64) string) (out []tick) {
 	step := math.Pow(10, math.Floor(math.Log10(s.most/4)))
 	for _, f := range []float64{5, 2, 1} {
 		if s.most/(step*f) >= 3 {
@@ -109,9 +106,8 @@ func (s scale) ticks() (out []tick) {
 			break
 		}
 	}
-	step = max(1, step)
-	for v := 0.0; v <= s.most; v += step {
-		out = append(out, tick{number(s.y(v)), short(v)})
+	for n := 0.0; n*step <= s.most; n++ {
+		out = append(out, tick{At: percentage(s.y(n*step), plotHeight), Label: write(n * step)})
 	}
 	return out
 }
@@ -130,7 +126,10 @@ func short(v float64) string {
 // contextChart is what each request consists of, in its window.
 func contextChart(r *report) chart {
 	s := scale{len(r.Requests), float64(r.Window)}
-	c := chart{Label: "What each request consists of, in tokens", Ticks: s.ticks(), Turns: turnTicks(r, s), Columns: columnsOf(r, s)}
+	c := chart{
+		Label: "What each request consists of, in tokens",
+		Ticks: s.ticks(short), Turns: turnTicks(r, s), Events: events(r, s),
+	}
 	upTo := func(i, kind int) (n float64) {
 		for _, k := range r.Requests[i].Kinds[:kind] {
 			n += float64(k)
@@ -147,25 +146,27 @@ func contextChart(r *report) chart {
 		{"history", "the whole history", s.steps(func(i int) float64 { return float64(r.Requests[i].History) })},
 		{"budget", "what a request may have", s.level(float64(r.Budget))},
 	}
-	for i := range r.Requests {
-		x := s.x(i)
-		if q := &r.Requests[i]; q.Summary != nil {
-			c.Compact = append(c.Compact, mark{number(x), points(x, plotBottom+2, -4, 5, 0, 10, 4, 5)})
-		} else if q.Epoch {
-			c.Epochs = append(c.Epochs, mark{number(x), points(x, plotBottom+2, -4, 9, 4, 9)})
-		}
-	}
 	return c
 }
 
-// points is a polygon that begins at x, y and has its other corners so far from there.
-func points(x, y float64, corners ...float64) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s,%s", number(x), number(y))
-	for i := 0; i < len(corners); i += 2 {
-		fmt.Fprintf(&b, " %s,%s", number(x+corners[i]), number(y+corners[i+1]))
+// events are the marks under the context chart.
+func events(r *report, s scale) (out []event) {
+	for i := range r.Requests {
+		q := &r.Requests[i]
+		e := event{Number: q.Number, At: percentage(s.x(i)+s.x(1)/2, plotWidth)}
+		switch {
+		case q.Error != "":
+			e.Class, e.Sign, e.Name = "refused", "✕", "does not fit"
+		case q.Summary != nil:
+			e.Class, e.Sign, e.Name = "compaction", "◆", "compaction"
+		case q.Epoch:
+			e.Class, e.Sign, e.Name = "rewrite", "▲", "rewrite"
+		default:
+			continue
+		}
+		out = append(out, e)
 	}
-	return b.String()
+	return out
 }
 
 // cacheChart is what of each request the provider is expected to have in its cache.
@@ -183,21 +184,30 @@ func cacheChart(r *report) chart {
 		}
 		return float64(r.Requests[i].Tokens)
 	}
-	c := chart{Label: "Cached and written tokens of each request", Ticks: s.ticks(), Turns: turnTicks(r, s), Columns: columnsOf(r, s)}
-	c.Layers = shown(layer{"cached", "cached", s.area(func(int) float64 { return 0 }, cached)}, layer{"written", "written", s.area(cached, sent)})
+	c := chart{Label: "Cached and written tokens of each request", Ticks: s.ticks(short), Turns: turnTicks(r, s)}
+	c.Layers = shown(
+		layer{"cached", "cached", s.area(func(int) float64 { return 0 }, cached)},
+		layer{"written", "written", s.area(cached, sent)},
+	)
 	return c
 }
 
-// costChart is the cost of all requests so far.
+// costChart is the cost of all requests so far, in dollars.
 func costChart(r *report) chart {
-	s := scale{len(r.Requests), max(1, r.Cost, r.Unedited)}
-	c := chart{Label: "Cost of all requests so far", Ticks: s.ticks(), Turns: turnTicks(r, s), Columns: columnsOf(r, s)}
+	last := &r.Requests[len(r.Requests)-1]
+	of := func(cost float64) float64 { return dollars(cost, r.Price) }
+	s := scale{len(r.Requests), max(1e-6, of(last.SoFar), of(last.SoFarElse), of(last.SoFarLimit))}
+	c := chart{Label: "Cost of all requests so far, in dollars", Ticks: s.ticks(dollarTick), Turns: turnTicks(r, s)}
 	c.Lines = []layer{
-		{"unmanaged", "no management", s.steps(func(i int) float64 { return r.Requests[i].SoFarElse })},
-		{"managed", "winnow", s.steps(func(i int) float64 { return r.Requests[i].SoFar })},
+		{"unmanaged", "the whole history, in any window", s.steps(func(i int) float64 { return of(r.Requests[i].SoFarElse) })},
+		{"atlimit", "compacting at the limit", s.steps(func(i int) float64 { return of(r.Requests[i].SoFarLimit) })},
+		{"managed", "winnow", s.steps(func(i int) float64 { return of(r.Requests[i].SoFar) })},
 	}
 	return c
 }
+
+// dollarTick writes dollars without needless zeros.
+func dollarTick(v float64) string { return fmt.Sprintf("$%.3g", v) }
 
 func shown(layers ...layer) (out []layer) {
 	for _, l := range layers {
@@ -208,34 +218,29 @@ func shown(layers ...layer) (out []layer) {
 	return out
 }
 
-// leastGap is how far apart the labels of turns have to be.
-const leastGap = 26
+// How far apart the labels of turns have to be, in hundredths of the width: two digits of 12 px on a wide screen and
+// on one of 390 px.
+const leastGap, leastNarrowGap = 2.5, 7.5
 
 func turnTicks(r *report, s scale) (out []tick) {
-	last := math.Inf(-1)
+	last, lastNarrow := math.Inf(-1), math.Inf(-1)
 	for n, t := range r.Turns {
-		x := s.x(t.First - 1)
+		x := 100 * s.x(t.First-1) / plotWidth
 		if t.First > len(r.Requests) || x-last < leastGap {
 			continue
 		}
 		last = x
-		out = append(out, tick{number(x), fmt.Sprint(n + 1)})
-	}
-	return out
-}
-
-func columnsOf(r *report, s scale) []column {
-	out := make([]column, len(r.Requests))
-	width := number(s.x(1) - s.x(0))
-	for i := range r.Requests {
-		q := &r.Requests[i]
-		out[i] = column{q.Number, number(s.x(i)), width, q.title()}
+		isWide := x-lastNarrow < leastNarrowGap
+		if !isWide {
+			lastNarrow = x
+		}
+		out = append(out, tick{number(x), fmt.Sprint(n + 1), isWide})
 	}
 	return out
 }
 
 // title is all about a request in one line.
-func (q *request) title() string {
+func (q *request) title(price float64) string {
 	if q.Error != "" {
 		return fmt.Sprintf("request %d does not fit", q.Number)
 	}
@@ -245,7 +250,8 @@ func (q *request) title() string {
 			parts = append(parts, kindNames[kind]+" "+recording.Comma(n))
 		}
 	}
-	parts = append(parts, "cached "+recording.Comma(q.Cached), "cost "+whole(q.Cost)+", unmanaged "+whole(q.Unedited))
+	parts = append(parts, "cached "+recording.Comma(q.Cached),
+		"so far "+money(dollars(q.SoFar, price))+", compacting at the limit "+money(dollars(q.SoFarLimit, price)))
 	if q.Pause >= 5*time.Minute {
 		parts = append(parts, "after a pause of "+recording.Count(int(q.Pause.Minutes()), "minute"))
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"flag"
+	"html"
 	"io"
 	"os"
 	"path/filepath"
@@ -42,7 +43,7 @@ func golden(t *testing.T, name, got string) {
 // invoke runs the program.
 func invoke(args ...string) (code int, stdout, stderr string) {
 	var out, errs strings.Builder
-	code = run(args, &out, &errs)
+	code = run(args, time.Date(2026, 11, 22, 9, 30, 0, 0, time.UTC), &out, &errs)
 	return code, out.String(), errs.String()
 }
 
@@ -163,9 +164,21 @@ func parsePage(t *testing.T, page string) (elements []element, text string) {
 	return elements, b.String()
 }
 
-// A page has no scripts, asks no network for anything, and shows what a transcript holds as text.
+// ownScript checks that a page has no script but page.js, which its policy names, and returns the page without it.
+func ownScript(t *testing.T, page string) string {
+	t.Helper()
+	require.Equal(t, 1, strings.Count(page, "<script"))
+	before, rest, _ := strings.Cut(page, "<script>")
+	script, after, closed := strings.Cut(rest, "</script>")
+	require.True(t, closed)
+	require.Equal(t, source("page.js"), script, "the template changed it: its hash is wrong")
+	require.Contains(t, html.UnescapeString(before), `content="`+policy()+`"`)
+	return before + after
+}
+
+// A page has no script but its own, asks no network for anything, and shows what a transcript holds as text.
 func TestPageIsInert(t *testing.T) {
-	known := strings.Fields("html head meta title style body h1 h2 p div b span i input label section details summary ul li pre svg line text path polygon a rect")
+	known := strings.Fields("html head meta title style body header h1 h2 p div b span i input label section details summary ul li pre svg path a")
 	for _, c := range []struct {
 		name, file, window string
 		shows              []string
@@ -173,13 +186,13 @@ func TestPageIsInert(t *testing.T) {
 		{"hostile", writeSession(t, "<img src=x onerror=alert(4)>.jsonl", hostile()), "2000", []string{
 			"<img src=x onerror=alert(4)>.jsonl", "result of <b onclick=run()>: " + endsScript, endsStyle[:40], `" onmouseover="alert(2)" x='{{.}}' <!-- ]]> &lt;`, "owneddesrever",
 		}},
-		{"english", recorded("english"), "32000", []string{"173", "is the first request that would not fit"}},
-		{"chinese", recorded("chinese"), "600", []string{"requests do not fit", "does not fit"}},
+		{"english", recorded("english"), "32000", []string{"From request 8 on the whole history would not fit", "Winnow inspect", "21 November 2026, 15:10", "report of 22 November 2026"}},
+		{"chinese", recorded("chinese"), "600", []string{"of winnow's did not fit", "does not fit"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, out, errs := invoke("-window", c.window, c.file)
 			require.Empty(t, errs)
-			elements, text := parsePage(t, out)
+			elements, text := parsePage(t, ownScript(t, out))
 			targets, links := map[string]bool{}, []string{}
 			for _, e := range elements {
 				require.Contains(t, known, e.name)
@@ -229,7 +242,7 @@ func TestFiguresAddUp(t *testing.T) {
 				require.GreaterOrEqual(t, q.Cached, 0)
 				require.LessOrEqual(t, q.Tokens, r.Budget)
 				cost, unedited = cost+q.Cost, unedited+q.Unedited
-				require.InDelta(t, cost, q.SoFar, 1e-3)
+				require.GreaterOrEqual(t, q.SoFar, cost-1e-3)
 				require.InDelta(t, unedited, q.SoFarElse, 1e-3)
 				require.False(t, q.Summary != nil && len(q.Edits) == 0, "a compaction says what it stands for")
 				if q.Epoch {
@@ -237,8 +250,18 @@ func TestFiguresAddUp(t *testing.T) {
 				}
 			}
 			require.Equal(t, epochs, r.Epochs)
+			last := r.Requests[len(r.Requests)-1]
+			require.InDelta(t, cost+r.Winnow.Summaries, r.Winnow.Total(), 1e-3, "the headline is the prompts and the calls that wrote summaries")
+			require.InDelta(t, r.Winnow.Total(), last.SoFar, 1e-3, "the chart ends at the headline")
+			require.InDelta(t, r.Limit.Total(), last.SoFarLimit, 1e-3)
+			require.Equal(t, r.Compactions > 0, r.Winnow.Calls > 0)
+			require.LessOrEqual(t, r.Limit.Peak, r.Budget, "the other host has the same room")
+			require.LessOrEqual(t, max(r.Winnow.Found, r.Limit.Found), r.Needed)
+			require.LessOrEqual(t, r.Verbatim, r.History)
+			require.GreaterOrEqual(t, r.Verbatim, 0)
 			if r.Epochs == 0 && !slices.ContainsFunc(r.Requests, func(q request) bool { return len(q.Edits) > 0 }) {
 				require.InDelta(t, r.Unedited, r.Cost, 1e-3, "%s in %d: nothing was edited", name, window)
+				require.InDelta(t, r.Limit.Total(), r.Winnow.Total(), 1e-3, "nor at the limit")
 			}
 		}
 	}
@@ -254,6 +277,27 @@ func TestOutputFile(t *testing.T) {
 	golden(t, "hostile.html", string(got))
 }
 
+// Without a file there is something to see, from wherever in the repository it is run.
+func TestBuiltin(t *testing.T) {
+	code, out, errs := invoke()
+	assert.Equal(t, exitOK, code)
+	assert.Empty(t, errs)
+	_, named, _ := invoke("-text", "-window", "32000", recorded("english"))
+	assert.Equal(t, named, out)
+	path := filepath.Join(t.TempDir(), "page.html")
+	code, out, errs = invoke("-o", path, "-window", "64000")
+	assert.Equal(t, exitOK, code)
+	assert.Empty(t, out+errs)
+	page, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Contains(t, string(page), "<!DOCTYPE html>", "a page is for a file")
+	assert.Contains(t, string(page), "a window of 64,000 tokens")
+	t.Chdir(t.TempDir())
+	code, _, errs = invoke()
+	assert.Equal(t, exitUsage, code)
+	assert.Contains(t, errs, "english.jsonl.gz", "outside of it the error names the file that is missing")
+}
+
 func TestErrors(t *testing.T) {
 	dir := t.TempDir()
 	empty := filepath.Join(dir, "empty")
@@ -266,6 +310,7 @@ func TestErrors(t *testing.T) {
 		{"two files", []string{"a", "b"}, "got 2"},
 		{"an unknown flag", []string{"-nope", "a"}, "not defined: -nope"},
 		{"a window that is none", []string{"-window", "0", "a"}, "want a positive number"},
+		{"a price that is none", []string{"-price", "NaN", "a"}, "want a positive number of dollars"},
 		{"a file that is nowhere", []string{filepath.Join(dir, "nowhere")}, "no such file"},
 		{"a file with nothing in it", []string{empty}, "no message"},
 		{"an answer without a question", []string{writeSession(t, "a.jsonl", hostile()[1:2])}, "no request"},

@@ -1,37 +1,63 @@
 package main
 
 import (
-	_ "embed"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
 	"html/template"
 	"io"
+	"slices"
+	"time"
 
 	"github.com/winnowgo/winnow/internal/recording"
 )
 
-//go:embed page.html
-var pageSource string
+// page.js moves the cursor and opens rows; without it the page is read as well.
+//
+//go:embed page.html page.css page.js
+var sources embed.FS
+
+func source(name string) string {
+	data, err := sources.ReadFile(name)
+	if err != nil {
+		panic(err) // it is embedded under a constant name
+	}
+	return string(data)
+}
+
+// policy is the page's content security policy: no network, and no script but the page's own.
+func policy() string {
+	sum := sha256.Sum256([]byte(source("page.js")))
+	return "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
 
 // shownMessages is how many edited messages of one kind a request lists.
 const shownMessages = 40
 
-// page is compiled when it is asked for. The template escapes all that comes from the session; nothing in it
-// is ever marked as safe.
+// page is compiled when it is asked for. The template escapes all that comes from the session; only the page's own
+// script and style are marked as safe.
 func page() (*template.Template, error) {
 	return template.New("page").Funcs(template.FuncMap{
 		"comma":   recording.Comma,
-		"whole":   whole,
+		"money":   func(cost, price float64) string { return money(dollars(cost, price)) },
+		"dated":   dated,
+		"title":   func(q request, price float64) string { return q.title(price) },
+		"script":  func() template.JS { return template.JS(source("page.js")) },
+		"style":   func() template.CSS { return template.CSS(source("page.css")) },
+		"policy":  policy,
+		"figures": figuresOf,
+		"signs":   signs,
 		"percent": recording.Percent,
 		"count":   recording.Count,
 		"past":    recording.Past,
 		"pause":   pauseNote,
-		"ratio":   func(a, b float64) string { return recording.Percent(int(a), int(b)) },
 		"first":   func(m []edited) []edited { return m[:min(len(m), shownMessages)] },
 		"more":    func(m []edited) int { return max(0, len(m)-shownMessages) },
 		"legend":  func(c chart) []layer { return append(append([]layer(nil), c.Layers...), c.Lines...) },
-	}).Parse(pageSource)
+	}).Parse(source("page.html"))
 }
 
-// writePage writes the report as one HTML page without scripts, fonts, images or links to elsewhere.
+// writePage writes the report as one HTML page that asks the network for nothing.
 func writePage(w io.Writer, r *report) error {
 	t, err := page()
 	if err != nil {
@@ -39,13 +65,48 @@ func writePage(w io.Writer, r *report) error {
 	}
 	return t.Execute(w, struct {
 		*report
-		Charts  []namedChart
-		PerTurn []turnRequests
+		Charts      []namedChart
+		PerTurn     []turnRequests
+		Headline    string
+		Losses      string
+		Assumptions string
+		Table       []tableRow
 	}{r, []namedChart{
 		{"Context", "What each request consists of. The dashed line is what a request may have, the dotted one is the whole history, cut off where it is larger than the window.", contextChart(r)},
 		{"Prompt cache", "What the provider is expected to read from its cache, and what it writes to it; what is too short to be cached counts as written.", cacheChart(r)},
-		{"Cost", "Of all requests so far, in tokens at the uncached price; without answers and without the calls that write summaries.", costChart(r)},
-	}, perTurn(r)})
+		{"Cost", "Of all requests so far, with the calls that write summaries and without answers.", costChart(r)},
+	}, perTurn(r), r.headline(), r.losses(), r.assumptions(), r.table()})
+}
+
+// dated says when a session was recorded.
+func dated(first, last time.Time) string {
+	switch {
+	case first.IsZero():
+		return "undated"
+	case first.UTC().Format(time.DateOnly) == last.UTC().Format(time.DateOnly):
+		return first.UTC().Format("2 January 2006, 15:04") + last.UTC().Format("–15:04 UTC")
+	}
+	return first.UTC().Format("2 January 2006") + last.UTC().Format(" – 2 January 2006")
+}
+
+// figures are those of a request in its row.
+type figures struct {
+	Number, Tokens, Cached int
+	Cost, SoFar            string
+}
+
+func figuresOf(q request, price float64) figures {
+	return figures{q.Number, q.Tokens, q.Cached, money(dollars(q.Cost, price)), money(dollars(q.SoFar, price))}
+}
+
+// signs are the marks that a chart has, each once.
+func signs(events []event) (out []event) {
+	for _, e := range events {
+		if !slices.ContainsFunc(out, func(o event) bool { return o.Class == e.Class }) {
+			out = append(out, e)
+		}
+	}
+	return out
 }
 
 type namedChart struct {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +16,10 @@ import (
 // report is what a replay found out. Sizes are in estimated tokens, and costs in what an uncached token costs.
 type report struct {
 	Name     string
+	First    time.Time // of the session's messages; zero if none has a time
+	Last     time.Time
+	Made     time.Time // the report
+	Price    float64   // of a million uncached tokens, dollars
 	Window   int
 	Budget   int
 	Messages int
@@ -27,6 +32,12 @@ type report struct {
 	Compactions    int
 	Overflows      int // requests that do not fit
 	FirstHopeless  int // the first request that would not fit if the whole history were sent; 0: none
+
+	Winnow, Limit outcome // Limit: of a host that compacts at the limit
+	Answers       float64 // cost of the answers, the same for each
+	Needed        int     // names that answers used again
+	History       int     // tokens of the whole history at the last request
+	Verbatim      int     // of these, what the last request holds word for word
 }
 
 // turn is what a person asked.
@@ -37,21 +48,22 @@ type turn struct {
 
 // request is one request to the model.
 type request struct {
-	Number    int // from 1
-	Turn      int // from 1; 0: before the first
-	Pause     time.Duration
-	History   int // tokens that the whole history would take
-	Tokens    int
-	Kinds     [kinds]int // of Tokens
-	Cached    int
-	Cost      float64
-	Unedited  float64
-	Epoch     bool // what was sent before was rewritten
-	Edits     []group
-	Summary   *summary // this request compacted
-	Error     string   // why there is nothing to send
-	SoFar     float64  // Cost of all requests up to this one
-	SoFarElse float64  // Unedited, likewise
+	Number     int // from 1
+	Turn       int // from 1; 0: before the first
+	Pause      time.Duration
+	History    int // tokens that the whole history would take
+	Tokens     int
+	Kinds      [kinds]int // of Tokens
+	Cached     int
+	Cost       float64
+	Unedited   float64
+	Epoch      bool // what was sent before was rewritten
+	Edits      []group
+	Summary    *summary // this request compacted
+	Error      string   // why there is nothing to send
+	SoFar      float64  // Cost of all requests up to this one, with the calls that wrote summaries
+	SoFarElse  float64  // Unedited, likewise
+	SoFarLimit float64  // of the host that compacts at the limit, likewise
 }
 
 // Written is what the provider has not in its cache.
@@ -95,10 +107,16 @@ type edited struct {
 	Index         int // in the history
 	What          string
 	Before, After int
+	Was, Is       string // the text in the request before and in this one, where they begin to differ
 }
 
 // replay sends every request that the recorded session made through a manager of its own.
-func replay(history []winnow.Message, window int) (*report, error) {
+func replay(recorded []winnow.Message, window int) (*report, error) {
+	history := slices.Clone(recorded)
+	for i := range history {
+		history[i].ID = fmt.Sprint("m", i) // what was sent of a message is found by it
+	}
+
 	requests, err := recording.Requests(history)
 	if err != nil {
 		return nil, err
@@ -107,15 +125,43 @@ func replay(history []winnow.Message, window int) (*report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &replayer{report: &report{Window: window, Messages: len(history)}, estimator: estimator}
-	r.manager, err = winnow.New(window, &winnow.Options{Estimator: estimator, Now: func() time.Time { return r.clock }})
+	r := &replayer{
+		report: &report{Window: window, Messages: len(history)}, estimator: estimator, limit: newLimitHost(window, estimator),
+		names: names{}, seen: map[string]bool{}, last: map[string]string{},
+	}
+	cache := prices
+	r.manager, err = winnow.New(window, &winnow.Options{
+		Estimator: estimator, Now: func() time.Time { return r.clock }, Cache: &cache, Summarizer: scribe{estimator, &r.Winnow},
+	})
 	if err != nil {
 		return nil, err
 	}
 	for _, q := range requests {
-		r.next(q)
+		var answer *winnow.Message
+		if n := len(q.History); n < len(history) {
+			answer = &history[n]
+		}
+		r.next(q, answer)
 	}
+	r.Limit = r.limit.out
+	r.First, r.Last = period(history)
 	return r.report, nil
+}
+
+// period is when the first and the last message of a session were recorded.
+func period(history []winnow.Message) (first, last time.Time) {
+	for _, m := range history {
+		if m.Time.IsZero() {
+			continue
+		}
+		if first.IsZero() || m.Time.Before(first) {
+			first = m.Time
+		}
+		if m.Time.After(last) {
+			last = m.Time
+		}
+	}
+	return first, last
 }
 
 // replayer is a host of winnow that has no model.
@@ -128,13 +174,20 @@ type replayer struct {
 	known     int // messages of the history
 	tokens    int // of these
 	sent      int // messages of the request before; 0: there was none
+	limit     *limitHost
+	names     names
+	seen      map[string]bool   // names of the history
+	last      map[string]string // texts of the request before, by message
 }
 
-// next prepares one request and describes it.
-func (r *replayer) next(asked recording.Request) {
+// next prepares one request, which answer was given to, and describes it.
+func (r *replayer) next(asked recording.Request, answer *winnow.Message) {
 	for i := range asked.History[r.known:] {
 		m := &asked.History[r.known+i]
 		r.tokens += r.estimator.Estimate(*m)
+		for _, name := range r.names.in(allText(m)) {
+			r.seen[name] = true
+		}
 		if recording.BeginsTurn(m) {
 			r.Turns = append(r.Turns, turn{Text: excerpt(recording.Text(m)), First: len(r.Requests) + 1})
 		}
@@ -145,13 +198,28 @@ func (r *replayer) next(asked recording.Request) {
 		q.Pause = asked.At.Sub(r.clock)
 	}
 	r.clock = asked.At
+	elsewhere := r.limit.next(asked.History, asked.At)
+	q.SoFarLimit = r.limit.out.Total()
 	sent, err := r.manager.Prepare(context.Background(), asked.History)
 	if err != nil {
 		r.fail(&q, err)
 	} else {
 		r.describe(&q, asked.History, sent)
+		r.compare(answer, sent.Messages, elsewhere)
 	}
 	r.add(q)
+}
+
+// compare looks for what an answer uses in the request of each host. Where winnow has none nothing is looked for.
+func (r *replayer) compare(answer *winnow.Message, ours, theirs []winnow.Message) {
+	if answer == nil {
+		return
+	}
+	r.Answers += prices.OutputPrice * float64(r.estimator.Estimate(*answer))
+	needed := r.names.needed(answer, r.seen)
+	r.Needed += len(needed)
+	r.Winnow.Found += held(needed, r.names.of(ours))
+	r.limit.out.Found += held(needed, r.names.of(theirs))
 }
 
 // fail describes a request that was not made.
@@ -173,7 +241,17 @@ func (r *replayer) describe(q *request, history []winnow.Message, sent *winnow.R
 	for i := range sent.Messages {
 		addKinds(&q.Kinds, &sent.Messages[i], r.estimator)
 	}
-	q.Edits = groups(history, r.ledger.Changes(sent.Edits, q.Kinds[kindSummary]))
+	texts := textsOf(sent.Messages)
+	q.Edits = groups(history, r.ledger.Changes(sent.Edits, q.Kinds[kindSummary]), r.last, texts)
+	r.last = texts
+	r.History, r.Verbatim = r.tokens, r.tokens
+	edited := map[int]bool{}
+	for _, e := range sent.Edits {
+		if !edited[e.Index] && e.Index >= 0 && e.Index < len(history) {
+			edited[e.Index] = true
+			r.Verbatim -= r.estimator.Estimate(history[e.Index])
+		}
+	}
 	if c := sent.Compaction; c != nil {
 		q.Summary = &summary{Text: c.Summary, Tokens: q.Kinds[kindSummary], Before: c.TokensBefore}
 		for _, e := range sent.Edits {
@@ -208,18 +286,22 @@ func addKinds(sums *[kinds]int, m *winnow.Message, e winnow.Estimator) {
 // add adds q to the report.
 func (r *replayer) add(q request) {
 	if n := len(r.Requests); n > 0 {
-		q.SoFar, q.SoFarElse = r.Requests[n-1].SoFar, r.Requests[n-1].SoFarElse
+		q.SoFarElse = r.Requests[n-1].SoFarElse
 	}
-	q.SoFar, q.SoFarElse = q.SoFar+q.Cost, q.SoFarElse+q.Unedited
+	r.Winnow.Requests += q.Cost
+	q.SoFar, q.SoFarElse = r.Winnow.Total(), q.SoFarElse+q.Unedited
 	if q.Error != "" {
 		r.Overflows++
+		r.Winnow.Refused++
 	} else {
 		r.Tokens += q.Tokens
+		r.Winnow.Peak = max(r.Winnow.Peak, q.Tokens)
 	}
 	r.Cached += q.Cached
-	r.Cost, r.Unedited = q.SoFar, q.SoFarElse
+	r.Cost, r.Unedited = r.Winnow.Requests, q.SoFarElse
 	if q.Epoch {
 		r.Epochs++
+		r.Winnow.Rewrites++
 	}
 	if q.Summary != nil {
 		r.Compactions++
@@ -231,7 +313,8 @@ func (r *replayer) add(q request) {
 }
 
 // groups sorts changes by what was done and why, in the order in which that first happened.
-func groups(history []winnow.Message, changes []recording.Change) []group {
+// The texts are those of the request before and of this one.
+func groups(history []winnow.Message, changes []recording.Change, before, now map[string]string) []group {
 	var out []group
 	at := map[[2]string]int{}
 	for _, c := range changes {
@@ -243,7 +326,16 @@ func groups(history []winnow.Message, changes []recording.Change) []group {
 			out = append(out, group{Op: c.Op, Reason: c.Reason})
 		}
 		out[i].Saved += c.Saved
-		out[i].Messages = append(out[i].Messages, edited{Index: c.Index, What: words(history, c.Index), Before: c.Before, After: c.After})
+		e := edited{Index: c.Index, What: words(history, c.Index), Before: c.Before, After: c.After}
+		if c.Index >= 0 && c.Index < len(history) {
+			m := &history[c.Index]
+			was, sent := before[m.ID]
+			if !sent {
+				was = wholeText(m)
+			}
+			e.Was, e.Is = difference(was, now[m.ID])
+		}
+		out[i].Messages = append(out[i].Messages, e)
 	}
 	return out
 }
@@ -262,13 +354,7 @@ func words(history []winnow.Message, i int) string {
 	if m.Role == winnow.RoleTool {
 		who = "result of " + m.ToolName
 	}
-	text := recording.Text(m)
-	for _, p := range m.Parts {
-		if p.Kind == winnow.KindToolCall {
-			text += " " + p.Name + " " + string(p.Arguments)
-		}
-	}
-	if text = excerpt(text); text != "" {
+	if text := excerpt(allText(m)); text != "" {
 		who += ": " + text
 	}
 	return plain(who)
@@ -277,6 +363,15 @@ func words(history []winnow.Message, i int) string {
 // excerpt is the beginning of a text, in one line.
 func excerpt(text string) string {
 	return recording.Clip(recording.OneLine(plain(text[:min(len(text), 8*excerptColumns)])), excerptColumns)
+}
+
+// printable is plain for a text of several lines.
+func printable(s string) string {
+	lines := strings.Split(s, "\n")
+	for i := range lines {
+		lines[i] = plain(lines[i])
+	}
+	return strings.Join(lines, "\n")
 }
 
 // plain leaves out what would do something in a terminal, and the halves of characters.

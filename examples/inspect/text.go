@@ -112,7 +112,19 @@ func (p *printer) totals() {
 	r := p.report
 	p.line("")
 	p.line("%-12s%s tokens, of which the cache is expected to have %s (%s %%)", "sent", recording.Comma(r.Tokens), recording.Comma(r.Cached), recording.Percent(r.Cached, r.Tokens))
-	p.line("%-12s%s, and %s with no management (%s %%)", "cost", whole(r.Cost), whole(r.Unedited), recording.Percent(int(r.Cost), int(r.Unedited)))
+	p.line("%-12s%-34s%14s%14s", "", "", "winnow", "at the limit")
+	for _, row := range r.table() {
+		p.line("%-12s%-34s%14s%14s", "", row.Name, row.Winnow, row.Limit)
+	}
+	for i, text := range []string{r.headline(), r.losses(), r.assumptions()} {
+		for j, l := range recording.Wrap(text, columns-14) {
+			name := ""
+			if j == 0 {
+				name = []string{"cost", "lost", "assumed"}[i]
+			}
+			p.line("%-12s%s", name, l)
+		}
+	}
 	p.line("%-12s%d requests rewrote what was sent before; %s", "epochs", r.Epochs, recording.Count(r.Compactions, "compaction"))
 	if r.FirstHopeless > 0 {
 		p.line("%-12sfrom request %d on the whole history would not fit", "unmanaged", r.FirstHopeless)

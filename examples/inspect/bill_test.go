@@ -1,0 +1,136 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+)
+
+// letters counts a token for each byte of text.
+type letters struct{}
+
+func (letters) Estimate(m winnow.Message) int { return len(allText(&m)) }
+
+func says(role winnow.Role, tokens int) winnow.Message {
+	return winnow.Message{Role: role, Parts: []winnow.Part{{Text: strings.Repeat("x", tokens)}}}
+}
+
+func TestHeadline(t *testing.T) {
+	of := func(cost float64, refused int) outcome {
+		return outcome{Requests: cost / 2, Summaries: cost / 2, Refused: refused}
+	}
+	for _, tt := range []struct {
+		ours, theirs outcome
+		want, why    string
+	}{
+		{of(500_000, 0), of(1_000_000, 0), "$1.50 with winnow: 50 % less than $3.00 compacting at the limit", "summaries are in it"},
+		{of(1_500_000, 0), of(1_000_000, 0), "$4.50 with winnow: 50 % more than $3.00 compacting at the limit", "what costs more is said to"},
+		{of(100_000, 0), of(100_000, 0), "$0.300 with winnow: as much as $0.300 compacting at the limit", "nothing happened"},
+		{of(0, 0), of(0, 0), "$0.000 with winnow: as much as $0.000 compacting at the limit", "nothing is divided by nothing"},
+		{of(100_000, 3), of(1_000_000, 0), "$0.300 with winnow and $3.00 compacting at the limit, which is no comparison: 3 requests and 0 requests do not fit", "what was not sent costs nothing"},
+		{of(1_000_000, 0), of(100_000, 1), "$3.00 with winnow and $0.300 compacting at the limit, which is no comparison: 0 requests and 1 request do not fit", "the other host likewise"},
+	} {
+		r := report{Price: 3, Winnow: tt.ours, Limit: tt.theirs}
+		assert.Equal(t, tt.want, r.headline(), tt.why)
+	}
+}
+
+// The other host sends everything, and pays for it as the cache has it.
+func TestLimitHostCost(t *testing.T) {
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	h := newLimitHost(40_000, letters{})
+	history := []winnow.Message{says(winnow.RoleSystem, 1_000), says(winnow.RoleUser, 1_000)}
+	h.next(history, noon)
+	assert.InDelta(t, 1.25*2_000, h.out.Total(), 1e-6, "all is written")
+	history = append(history, says(winnow.RoleAssistant, 500), says(winnow.RoleUser, 500))
+	h.next(history, noon.Add(time.Minute))
+	assert.InDelta(t, 1.25*2_000+0.1*2_000+1.25*1_000, h.out.Total(), 1e-6, "what was sent is read")
+	before := h.out.Total()
+	h.next(history, noon.Add(time.Hour))
+	assert.InDelta(t, 1.25*3_000, h.out.Total()-before, 1e-6, "the cache has expired")
+	assert.Zero(t, h.out.Calls)
+	assert.Zero(t, h.out.Rewrites)
+}
+
+func TestLimitHostCompacts(t *testing.T) {
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	h := newLimitHost(40_000, letters{})
+	history := []winnow.Message{says(winnow.RoleSystem, 2_000)}
+	for range 14 {
+		history = append(history, says(winnow.RoleUser, 1_000), says(winnow.RoleAssistant, 1_000))
+	}
+	require.Len(t, h.next(history, noon), 29, "30 000 tokens of 40 000 are as much as it sends")
+	history = append(history, says(winnow.RoleUser, 1))
+	prompts := h.out.Requests
+	sent := h.next(history, noon.Add(time.Second))
+	require.True(t, sent[1].Summary, "the system prompt stays in front")
+	require.Len(t, sent, 1+1+10, "a quarter of the window is kept: 9 messages of 1 000 and the last")
+	assert.Equal(t, 1, h.out.Calls)
+	assert.Greater(t, h.out.Summaries, 19_000.0, "the call is billed for what it read")
+	assert.Equal(t, 1, h.out.Rewrites)
+	assert.InDelta(t, 0.1*2_000+1.25*float64(h.sent-2_000), h.out.Requests-prompts, 1e-6, "of the prefix the system prompt is left")
+
+	call := winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{{Kind: winnow.KindToolCall, ID: "c", Name: "read", Arguments: []byte("{}")}}}
+	result := says(winnow.RoleTool, 60_000)
+	result.ToolCallID = "c"
+	sent = h.next(append(history, call, result), noon.Add(time.Minute))
+	require.NotEmpty(t, sent, "a result that is too large is cut")
+	last := sent[len(sent)-2:]
+	assert.Equal(t, []winnow.Role{winnow.RoleAssistant, winnow.RoleTool}, []winnow.Role{last[0].Role, last[1].Role}, "and stays with its call")
+	assert.LessOrEqual(t, h.tokens(), 30_000)
+	assert.Len(t, result.Parts[0].Text, 60_000, "the history is not written to")
+
+	h = newLimitHost(4_000, letters{})
+	assert.Empty(t, h.next([]winnow.Message{says(winnow.RoleUser, 10_000)}, noon))
+	assert.Equal(t, 1, h.out.Refused, "a question that is too large does not fit")
+}
+
+func TestNames(t *testing.T) {
+	n := names{}
+	assert.Equal(t, []string{"examples/inspect/main.go", "openCalls", "max_tokens", "a8063ce4"},
+		n.in("See `examples/inspect/main.go`: openCalls, max_tokens at a8063ce4. Otherwise nothing Particular happened, v1."))
+	answer := says(winnow.RoleAssistant, 0)
+	answer.Parts[0].Text = "openCalls and closeCalls, openCalls"
+	needed := n.needed(&answer, map[string]bool{"openCalls": true})
+	assert.Equal(t, []string{"openCalls"}, needed, "once, and only what was known")
+	assert.Equal(t, 1, held(needed, map[string]bool{"openCalls": true}))
+	assert.Zero(t, held(needed, nil))
+}
+
+func TestDifference(t *testing.T) {
+	same := strings.Repeat("s", 200)
+	was, is := difference(same+"old", same+"new")
+	assert.Equal(t, "… "+same[:shownBefore]+"old", was, "from shortly before where they differ")
+	assert.Equal(t, "… "+same[:shownBefore]+"new", is)
+	was, is = difference("text", "")
+	assert.Equal(t, "text", was)
+	assert.Empty(t, is, "not sent")
+	was, _ = difference(strings.Repeat("字", 500), "")
+	assert.Equal(t, strings.Repeat("字", 160)+" … 340 characters more", was, "characters stay whole")
+	was, _ = difference("a\x1b[2Jb\nc", "")
+	assert.Equal(t, "a[2Jb\nc", was, "what does something in a terminal is left out")
+}
+
+// An opened row shows each message as it was sent before and as it is sent now.
+func TestTextsOfEdits(t *testing.T) {
+	r, err := replay(hostile(), 2_000)
+	require.NoError(t, err)
+	shown := 0
+	for _, q := range r.Requests {
+		for _, g := range q.Edits {
+			for _, m := range g.Messages {
+				require.NotEqual(t, m.Was, m.Is, "request %d, message %d was %s", q.Number, m.Index, g.Op)
+				if g.Op == winnow.OpCompact || g.Op == winnow.OpLimit {
+					require.Empty(t, m.Is, "it is not sent")
+				}
+				shown++
+			}
+		}
+	}
+	require.NotZero(t, shown)
+}

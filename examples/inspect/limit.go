@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/winnowgo/winnow"
+)
+
+// What a host does that compacts at the limit: it sends everything until no more than limitReserve is left of the
+// window, and then has a model summarize all but the newest limitKeep. Both are at most a quarter of the window.
+const (
+	limitReserve = 20_000
+	limitKeep    = 20_000
+	limitSummary = 8_000 // room for the summary, at most an eighth of the window
+)
+
+// limitHost is that host. A result that alone is too large for a request is cut in half until it fits.
+type limitHost struct {
+	window    int
+	estimator winnow.Estimator
+	scribe    scribe
+	out       outcome
+
+	sizes   []int // of each message, as it is sent
+	cut     map[int]winnow.Message
+	from    int // the first message behind the summary
+	head    int // system messages at the beginning, which stay
+	summary *winnow.Message
+
+	sent   int // tokens of the last request
+	prefix int // of these, what is as it was when the next request is made
+	sentAt time.Time
+}
+
+func newLimitHost(window int, e winnow.Estimator) *limitHost {
+	h := &limitHost{window: window, estimator: e, cut: map[int]winnow.Message{}}
+	h.scribe = scribe{e, &h.out}
+	return h
+}
+
+// next sends one request and returns its messages.
+func (h *limitHost) next(history []winnow.Message, at time.Time) []winnow.Message {
+	for i := len(h.sizes); i < len(history); i++ {
+		if h.head == i && history[i].Role == winnow.RoleSystem {
+			h.head++
+			h.from = h.head
+		}
+		h.sizes = append(h.sizes, h.estimator.Estimate(history[i]))
+	}
+	h.prefix = h.sent
+	budget := h.window - min(limitReserve, h.window/4)
+	if h.tokens() > budget {
+		h.compact(history, min(limitKeep, h.window/4))
+	}
+	if h.tokens() > budget {
+		h.compact(history, h.window/10)
+	}
+	h.shrink(history, budget)
+	tokens := h.tokens()
+	if tokens > budget {
+		h.out.Refused++
+		return nil
+	}
+	h.bill(tokens, at)
+	return h.messages(history)
+}
+
+// bill adds the cost of a request.
+func (h *limitHost) bill(tokens int, at time.Time) {
+	cached := h.prefix
+	if cached < prices.MinTokens || at.Sub(h.sentAt) > prices.TTL {
+		cached = 0
+	}
+	if h.prefix < h.sent {
+		h.out.Rewrites++
+	}
+	h.out.Requests += promptCost(tokens, cached)
+	h.out.Peak = max(h.out.Peak, tokens)
+	h.sent, h.sentAt = tokens, at
+}
+
+// tokens is the size of the request as it stands.
+func (h *limitHost) tokens() int { return h.before(len(h.sizes)) }
+
+// before is the size of what stands before message n of the history.
+func (h *limitHost) before(n int) (sum int) {
+	for _, t := range h.sizes[:h.head] {
+		sum += t
+	}
+	if h.summary != nil {
+		sum += h.estimator.Estimate(*h.summary)
+	}
+	for i := h.from; i < n; i++ {
+		sum += h.sizes[i]
+	}
+	return sum
+}
+
+// compact has all but the newest keep tokens summarized. Results stay with their calls.
+func (h *limitHost) compact(history []winnow.Message, keep int) {
+	cut, kept := len(history)-1, h.sizes[len(history)-1]
+	for cut > h.from && kept+h.sizes[cut-1] <= keep {
+		cut--
+		kept += h.sizes[cut]
+	}
+	for cut > h.from && history[cut].Role == winnow.RoleTool {
+		cut--
+	}
+	if cut <= h.from {
+		return
+	}
+	req := winnow.SummaryRequest{Messages: h.slice(history, h.from, cut), MaxTokens: min(limitSummary, h.window/8)}
+	if h.summary != nil {
+		req.Previous = h.summary.Parts[0].Text
+	}
+	text, err := h.scribe.Summarize(context.Background(), req)
+	if err != nil {
+		return
+	}
+	h.prefix = min(h.prefix, h.before(h.head)-h.summaryTokens())
+	h.summary = &winnow.Message{Role: winnow.RoleUser, Summary: true, Parts: []winnow.Part{{Text: text}}}
+	h.from = cut
+}
+
+func (h *limitHost) summaryTokens() int {
+	if h.summary == nil {
+		return 0
+	}
+	return h.estimator.Estimate(*h.summary)
+}
+
+// shrink halves the largest result until the request fits, or no result is left that is worth it.
+func (h *limitHost) shrink(history []winnow.Message, budget int) {
+	const leastResult = 256 // tokens
+	for h.tokens() > budget {
+		largest := -1
+		for i := h.from; i < len(history); i++ {
+			if history[i].Role == winnow.RoleTool && h.sizes[i] > leastResult && (largest < 0 || h.sizes[i] > h.sizes[largest]) {
+				largest = i
+			}
+		}
+		if largest < 0 {
+			return
+		}
+		m := h.slice(history, largest, largest+1)[0]
+		text := allText(&m)
+		m.Parts = []winnow.Part{{Text: text[:len(text)/2]}}
+		h.prefix = min(h.prefix, h.before(largest))
+		h.cut[largest] = m
+		size := h.estimator.Estimate(m)
+		if size >= h.sizes[largest] {
+			return
+		}
+		h.sizes[largest] = size
+	}
+}
+
+// messages is the request as it stands.
+func (h *limitHost) messages(history []winnow.Message) []winnow.Message {
+	out := append([]winnow.Message(nil), history[:h.head]...)
+	if h.summary != nil {
+		out = append(out, *h.summary)
+	}
+	return append(out, h.slice(history, h.from, len(history))...)
+}
+
+// slice is a part of the history as it is sent.
+func (h *limitHost) slice(history []winnow.Message, from, to int) []winnow.Message {
+	out := append([]winnow.Message(nil), history[from:to]...)
+	for i := range out {
+		if m, ok := h.cut[from+i]; ok {
+			out[i] = m
+		}
+	}
+	return out
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/recording"
+)
+
+// names finds the names in texts: paths, identifiers, numbers with a form. What an answer uses of them and the
+// history had before is what the request should have held.
+type names map[string][]string // by text, since most texts are in many requests
+
+const leastName, mostName = 6, 200 // bytes: a shorter one is found by chance, a longer one is data
+
+func isNameByte(r rune) bool {
+	return r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_./-", r))
+}
+
+// in returns the names of a text.
+func (n names) in(text string) []string {
+	if found, ok := n[text]; ok {
+		return found
+	}
+	found := []string{}
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return !isNameByte(r) }) {
+		if word = strings.Trim(word, "./-"); len(word) >= leastName && len(word) <= mostName && isName(word) {
+			found = append(found, word)
+		}
+	}
+	n[text] = found
+	return found
+}
+
+// isName says that no prose has such a word: it holds a digit, a mark between its parts or a capital letter inside.
+func isName(word string) bool {
+	for i, r := range word {
+		if unicode.IsDigit(r) || strings.ContainsRune("_./", r) || i > 0 && unicode.IsUpper(r) && unicode.IsLower(rune(word[i-1])) {
+			return true
+		}
+	}
+	return false
+}
+
+// of returns the names in messages.
+func (n names) of(messages []winnow.Message) map[string]bool {
+	set := map[string]bool{}
+	for i := range messages {
+		for _, name := range n.in(allText(&messages[i])) {
+			set[name] = true
+		}
+	}
+	return set
+}
+
+// allText is the text of a message and the arguments of its calls.
+func allText(m *winnow.Message) string {
+	text := recording.Text(m)
+	for _, p := range m.Parts {
+		if p.Kind == winnow.KindToolCall {
+			text += " " + p.Name + " " + string(p.Arguments)
+		}
+	}
+	return text
+}
+
+// needed are the names that an answer uses and the history knew.
+func (n names) needed(answer *winnow.Message, known map[string]bool) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, name := range n.in(allText(answer)) {
+		if known[name] && !seen[name] {
+			seen[name] = true
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// held counts those of needed that a request holds.
+func held(needed []string, request map[string]bool) (count int) {
+	for _, name := range needed {
+		if request[name] {
+			count++
+		}
+	}
+	return count
+}
