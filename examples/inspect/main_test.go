@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/xml"
 	"errors"
 	"flag"
@@ -284,6 +283,7 @@ func TestBuiltin(t *testing.T) {
 	assert.Empty(t, errs)
 	_, named, _ := invoke("-text", "-window", "32000", recorded("english"))
 	assert.Equal(t, named, out)
+	assert.Contains(t, out, "english.jsonl.gz: 174 messages")
 	path := filepath.Join(t.TempDir(), "page.html")
 	code, out, errs = invoke("-o", path, "-window", "64000")
 	assert.Equal(t, exitOK, code)
@@ -322,14 +322,4 @@ func TestErrors(t *testing.T) {
 		assert.Contains(t, errs, tt.want, tt.why)
 		assert.True(t, strings.HasPrefix(errs, "inspect: "), tt.why)
 	}
-}
-
-// Without a file, as one starts it first, it shows the recorded session of the repository.
-func TestWithoutFile(t *testing.T) {
-	t.Chdir("../..")
-	var out, errs bytes.Buffer
-	code := run(nil, &out, &errs)
-	assert.Equal(t, exitOK, code, errs.String())
-	assert.Contains(t, out.String(), "english.jsonl.gz: 174 messages")
-	assert.NotContains(t, out.String(), "<html", "text is for a terminal")
 }
