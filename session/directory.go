@@ -36,6 +36,9 @@ const (
 
 	deletedByte = 'd'
 	nextByte    = '.'
+
+	// A byte of a key becomes up to 6 of JSON, and the header of a fork has two keys.
+	longestHeader = 2*6*maxKey + 1024
 )
 
 // directory is the [Backend] on a file system.
@@ -211,6 +214,7 @@ func (d *directory) newLogName(dir string) (string, error) {
 }
 
 // lockLog opens and takes the lock of the logs in dir. A deletion that was interrupted is finished; gone is then true.
+// It is true as well if the directory was deleted while the lock was waited for: what is there now is another session.
 func (d *directory) lockLog(dir string) (f files.File, gone bool, err error) {
 	f, err = d.fs.Open(dir+"/"+lockName, os.O_RDWR|os.O_CREATE, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -223,17 +227,17 @@ func (d *directory) lockLog(dir string) (f files.File, gone bool, err error) {
 		f.Close()
 		return nil, false, err
 	}
+	if !d.fs.IsLinked(f, dir+"/"+lockName) {
+		f.Close()
+		return nil, true, nil
+	}
 	deleted, err := isDeleted(f)
 	if err == nil && deleted {
 		err = d.removeAll(dir)
-		gone = true
 	}
-	if err == nil && !gone && !d.fs.IsLinked(f, dir+"/"+lockName) {
-		gone = true
-	}
-	if gone || err != nil {
+	if deleted || err != nil {
 		f.Close()
-		return nil, gone, err
+		return nil, deleted, err
 	}
 	return f, false, nil
 }
@@ -335,7 +339,7 @@ func (d *directory) keyOf(parent, name string) (key string, ok bool, err error) 
 		if err != nil {
 			continue
 		}
-		head := make([]byte, 8*maxKey)
+		head := make([]byte, longestHeader)
 		n, _ := f.ReadAt(head, 0)
 		f.Close()
 		text, _, _ := strings.Cut(string(head[:n]), "\n")

@@ -280,16 +280,22 @@ func (l *directoryLog) begin(lines []byte) error {
 	if err != nil {
 		return err
 	}
-	if _, err := l.lock.Write([]byte{nextByte}); err != nil {
-		return err
-	}
-	if l.lockSize, err = l.lock.Size(); err != nil {
+	if err := l.replaces(); err != nil {
 		return err
 	}
 	if err := d.writeFile(l.dir+"/"+name, lines, true); err != nil {
 		return err
 	}
 	return l.openNewest(os.O_RDWR)
+}
+
+// replaces tells those who have the newest log open that there is going to be a newer one. The lock is held.
+func (l *directoryLog) replaces() (err error) {
+	if _, err = l.lock.Write([]byte{nextByte}); err != nil {
+		return err
+	}
+	l.lockSize, err = l.lock.Size()
+	return err
 }
 
 // Close implements [Log].

@@ -37,6 +37,9 @@ func (l *directoryLog) copy() error {
 	if err != nil {
 		return err
 	}
+	if err := l.replaces(); err != nil {
+		return err
+	}
 	if err := l.directory.writeFile(l.dir+"/"+name, text, true); err != nil {
 		return err
 	}
