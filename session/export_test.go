@@ -32,7 +32,7 @@ func CompactTo(ctx context.Context, s *Session, keep int) error {
 	}
 	ref := s.at.places[len(s.at.places)-keep].ref
 	e := &Entry{Type: TypeCompaction, Summary: "what was before", FirstKept: &Ref{ID: ref.ID, At: ref.At}}
-	state, err := s.fullState([]*Entry{e})
+	state, err := s.fullState()
 	if err != nil {
 		return err
 	}

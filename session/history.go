@@ -76,7 +76,7 @@ func loadTail(log Log, size int64, codec Codec) (*loaded, error) {
 	if err := t.sides(&s); err != nil {
 		return nil, err
 	}
-	l := &loaded{size: size, newest: withoutText(t.newest), seq: t.newest.seq}
+	l := &loaded{size: size, newest: withoutText(t.newest), seq: t.highest}
 	l.take(&s)
 	header, err := t.lineAt(0)
 	if err == nil && header.kind == TypeSession {
@@ -102,7 +102,7 @@ func loadWhole(ctx context.Context, log Log, size int64, codec Codec) (*loaded, 
 	if err != nil {
 		return nil, err
 	}
-	l := &loaded{size: size, newest: t.newest, seq: t.scan.seq, unended: t.scan.unended}
+	l := &loaded{size: size, newest: t.newest, seq: t.scan.highest, unended: t.scan.unended}
 	l.take(&s)
 	if t.header >= 0 {
 		header, err := t.line(t.header)

@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -17,6 +18,7 @@ import (
 
 const (
 	maxLine = 64 << 20 // bytes of a line
+	maxSeq  = 1 << 53  // what all readers of JSON can hold exactly
 
 	crcMember = `,"crc":"`
 	crcTail   = len(crcMember) + 8 + len(`"}`)
@@ -44,6 +46,17 @@ type head struct {
 }
 
 func (h *head) isPath() bool { return h.parent != "" }
+
+// number returns the highest number that new entries may not have any more: ids are numbered as entries are, and an id
+// that somebody else gave may look like one of ours.
+func (h *head) number() int64 {
+	digits, ok := strings.CutPrefix(h.id, "e")
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if !ok || err != nil || n > maxSeq || n < h.seq {
+		return h.seq
+	}
+	return n
+}
 
 // parseLine reads the head of a line and checks its checksum. reason is not "" if the line does not count. data has no
 // line end.
@@ -98,7 +111,7 @@ func (h *head) parse(l *line, text []byte) bool {
 		h.batch[1] = p.number()
 		p.literal(`]`)
 	}
-	if p.bad || h.seq <= 0 || h.id == "" || h.kind == "" || !h.batchIsValid() {
+	if p.bad || h.seq <= 0 || h.seq > maxSeq || h.id == "" || h.kind == "" || !h.batchIsValid() {
 		*h = head{}
 		return false
 	}
@@ -177,7 +190,7 @@ func (l *line) parseAny() (reason string) {
 	if err := json.Unmarshal(l.data, &h); err != nil {
 		return "no JSON object"
 	}
-	if h.Seq <= 0 || h.ID == "" || h.Type == "" {
+	if h.Seq <= 0 || h.Seq > maxSeq || h.ID == "" || h.Type == "" {
 		return "no entry: seq, id or type is missing"
 	}
 	if h.CRC != nil && !l.hasSum(*h.CRC) {

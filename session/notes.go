@@ -90,6 +90,6 @@ func (s *Session) reloadEnd(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.at.size, s.at.newest, s.at.seq, s.at.header = size, withoutText(newest), newest.seq, &Entry{}
+	s.at.size, s.at.newest, s.at.seq, s.at.header = size, withoutText(newest), newest.number(), &Entry{}
 	return nil
 }

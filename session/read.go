@@ -42,6 +42,7 @@ type tail struct {
 	ahead   window // for what lies elsewhere
 	decoded map[int64]*Entry
 	newest  line     // the last line of the log
+	highest int64    // number of the lines that were read
 	start   line     // leaf
 	checked [2]int64 // offsets between which batches are known to be whole
 }
@@ -137,7 +138,7 @@ func (t *tail) sides(s *sides) error {
 		if newer >= 0 && l.seq >= newer {
 			return errSlow
 		}
-		newer = l.seq
+		newer, t.highest = l.seq, max(t.highest, l.number())
 		if t.newest.id == "" {
 			t.newest = l
 		}

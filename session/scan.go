@@ -14,6 +14,7 @@ type scanner struct {
 	ahead   window // for the lines of a batch, once it is known to be whole
 	from    int64  // where it begins
 	seq     int64  // of the last line that counted
+	highest int64  // number of all lines
 	pending []line // of a batch that goes on, without their texts
 	damage  []Damage
 	unended bool  // the log does not end in a newline
@@ -107,6 +108,7 @@ func (s *scanner) pieces(text []byte, at int64, pieces [][2]int, yield func(*lin
 
 // take yields l, or holds it back until its batch is complete.
 func (s *scanner) take(l *line, yield func(*line) error) error {
+	s.highest = max(s.highest, l.number())
 	if l.seq <= s.seq {
 		s.breakBatch("the batch is not complete")
 		s.report(l.offset, int64(len(l.data)), l.id, "seq does not grow")

@@ -257,11 +257,29 @@ func (s *Session) encode(entries []*Entry) ([]byte, error) {
 			e.Batch = [2]int64{int64(i) + 1, int64(len(entries))}
 		}
 		c.place(e, s.at.size+int64(len(x.lines)))
+		if e.Full != nil {
+			e.Full.Counts, e.Full.Info, e.Full.Labels = s.countsWith(entries[:i]), s.at.info, s.at.labels
+		}
 		if err := x.append(e); err != nil {
 			return nil, err
 		}
 	}
+	if c.seq > maxSeq {
+		return nil, fmt.Errorf("%w: %q has no number left for an entry", ErrFormat, s.key)
+	}
 	return x.lines, nil
+}
+
+// countsWith returns the counts of the log and of entries that are written behind it.
+func (s *Session) countsWith(entries []*Entry) Counts {
+	counts := s.at.counts.clone()
+	if s.hasNoEntry() {
+		counts.add(s.at.header)
+	}
+	for _, e := range entries {
+		counts.add(e)
+	}
+	return counts
 }
 
 // hasNoEntry says that the log needs a header: it is new, or nothing of it can be read.
@@ -376,7 +394,7 @@ func (s *Session) takeIn(ctx context.Context, size int64) error {
 		return nil
 	})
 	s.at.damage = append(s.at.damage, scan.damage...)
-	s.at.size, s.at.seq, s.at.unended = size, scan.seq, scan.unended
+	s.at.size, s.at.seq, s.at.unended = size, max(scan.seq, scan.highest), scan.unended
 	return err
 }
 

@@ -73,7 +73,7 @@ func (s *Session) record(ctx context.Context, r *winnow.Request) error {
 		entries = append(entries, s.compactionEntry(r))
 	}
 	changesHistory := len(entries) > 0
-	states, err := s.stateEntries(r.Compaction != nil, entries)
+	states, err := s.stateEntries(r.Compaction != nil)
 	if err != nil {
 		s.forget()
 		return err
@@ -98,9 +98,8 @@ func (s *Session) record(ctx context.Context, r *winnow.Request) error {
 	return nil
 }
 
-// stateEntries returns the entries for what the manager told since the last ones. They will stand behind the entries
-// before.
-func (s *Session) stateEntries(full bool, before []*Entry) ([]*Entry, error) {
+// stateEntries returns the entries for what the manager told since the last ones.
+func (s *Session) stateEntries(full bool) ([]*Entry, error) {
 	size := s.at.deltasSize
 	for _, delta := range s.journal {
 		size += len(delta)
@@ -108,7 +107,7 @@ func (s *Session) stateEntries(full bool, before []*Entry) ([]*Entry, error) {
 	// A state grows with the conversation. One with each compaction of a long one would outweigh the log.
 	full = full && fullEvery*size >= s.at.stateSize
 	if full || s.at.needsFull || size > max(leastDeltas, fullEvery*s.at.stateSize) {
-		e, err := s.fullState(before)
+		e, err := s.fullState()
 		return []*Entry{e}, err
 	}
 	var entries []*Entry
@@ -118,17 +117,14 @@ func (s *Session) stateEntries(full bool, before []*Entry) ([]*Entry, error) {
 	return entries, nil
 }
 
-func (s *Session) fullState(before []*Entry) (*Entry, error) {
+// fullState returns a full state of the manager. What it says of side entries is filled in when it is encoded: others
+// may write some until then.
+func (s *Session) fullState() (*Entry, error) {
 	state, err := s.manager.Snapshot()
 	if err != nil {
 		return nil, err
 	}
-	counts := s.at.counts.clone()
-	for _, e := range before {
-		counts.add(e)
-	}
-	full := &FullState{State: rawJSON(state), Counts: counts, Info: s.at.info, Labels: s.at.labels}
-	return &Entry{Type: TypeState, Full: full}, nil
+	return &Entry{Type: TypeState, Full: &FullState{State: rawJSON(state)}}, nil
 }
 
 // takeState makes a state that was written the one that the next manager begins with.
