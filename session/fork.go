@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 )
 
 // Fork makes a new session that begins as another is at an entry: with all that the model sees there. "" is the newest
-// entry of its branch. The entries keep their ids. The error is [ErrConflict] if the new session has entries already.
+// entry of its branch. The entries keep their ids and labels. The title and what else people know the other by stay
+// with that, and the counts begin with what was copied. The error is [ErrConflict] if the new session has entries already.
 func (s *Store) Fork(ctx context.Context, key, entry, newKey string) error {
 	source, err := s.backend.Log(ctx, key, false)
 	if err != nil {
@@ -18,7 +22,8 @@ func (s *Store) Fork(ctx context.Context, key, entry, newKey string) error {
 	if err != nil {
 		return err
 	}
-	t, err := newTree(ctx, source, size, nil)
+	var beside sides
+	t, err := newTree(ctx, source, size, &beside)
 	if err != nil {
 		return err
 	}
@@ -33,12 +38,12 @@ func (s *Store) Fork(ctx context.Context, key, entry, newKey string) error {
 	if err != nil {
 		return err
 	}
-	err = target.become(ctx, t, key)
+	err = target.become(ctx, t, key, beside.labels)
 	return errors.Join(err, target.Close())
 }
 
 // become fills an empty session with the part of a branch that is in use.
-func (s *Session) become(ctx context.Context, t *tree, key string) error {
+func (s *Session) become(ctx context.Context, t *tree, key string, labels map[string]string) error {
 	if s.at.size > 0 {
 		return fmt.Errorf("%w: %q has entries already", ErrConflict, s.key)
 	}
@@ -54,7 +59,6 @@ func (s *Session) become(ctx context.Context, t *tree, key string) error {
 		return err
 	}
 	entries := make([]*Entry, 0, len(indexes))
-	offsets := map[string]int64{}
 	for _, i := range indexes {
 		l, err := t.line(i)
 		if err != nil {
@@ -64,10 +68,13 @@ func (s *Session) become(ctx context.Context, t *tree, key string) error {
 		if err != nil {
 			return err
 		}
+		if e.FirstKept != nil {
+			e.FirstKept = t.firstCopied(e.FirstKept, indexes)
+		}
 		entries = append(entries, e)
 	}
 	s.at.from = &From{Session: key, Entry: t.lines[t.current].id}
-	lines, err := s.copyEntries(entries, offsets)
+	lines, err := s.copyEntries(entries, labels)
 	if err != nil {
 		return err
 	}
@@ -75,6 +82,20 @@ func (s *Session) become(ctx context.Context, t *tree, key string) error {
 		return err
 	}
 	return s.reload(ctx)
+}
+
+// firstCopied returns what stands for the first message that a compaction kept, where only the entries with indexes are
+// copied: the first of them that does not lie before it. A message that was left out is not copied.
+func (t *tree) firstCopied(kept *Ref, indexes []int) *Ref {
+	at, ok := t.index[kept.ID]
+	if !ok {
+		return kept
+	}
+	n, _ := slices.BinarySearch(indexes, at)
+	if n == len(indexes) {
+		return kept
+	}
+	return &Ref{ID: t.lines[indexes[n]].id}
 }
 
 // inUse returns the entries of a branch that its history is made of, and those that stand between them.
@@ -120,15 +141,18 @@ func (t *tree) inUse(active *loaded) ([]int, error) {
 }
 
 // copyEntries returns the lines of a log that holds entries, one behind the other. They keep their ids and seqs.
-func (s *Session) copyEntries(entries []*Entry, offsets map[string]int64) ([]byte, error) {
+func (s *Session) copyEntries(entries []*Entry, labels map[string]string) ([]byte, error) {
 	x := &s.encoder
 	x.lines = x.lines[:0]
+	offsets := map[string]int64{}
+	var counts Counts
 	header := s.newHeader()
 	header.Seq, header.ID, header.Time = 1, "e1", s.store.opts.Now()
 	if err := x.append(header); err != nil {
 		return nil, err
 	}
-	previous := header.ID
+	counts.add(header)
+	previous, seq := header.ID, header.Seq
 	for _, e := range entries {
 		e.ParentID, e.At, e.Batch = previous, nil, [2]int64{} // the log is made whole or not at all
 		offsets[e.ID] = int64(len(x.lines))
@@ -141,10 +165,25 @@ func (s *Session) copyEntries(entries []*Entry, offsets map[string]int64) ([]byt
 				}
 			}
 		}
+		if e.Full != nil {
+			e.Full = &FullState{State: e.Full.State, Counts: counts.clone()}
+		}
 		if err := x.append(e); err != nil {
 			return nil, err
 		}
-		previous = e.ID
+		counts.add(e)
+		previous, seq = e.ID, e.Seq
+	}
+	for _, id := range slices.Sorted(maps.Keys(labels)) {
+		if _, ok := offsets[id]; !ok {
+			continue
+		}
+		seq++
+		e := &Entry{Seq: seq, ID: "e" + strconv.FormatInt(seq, 10), Type: TypeLabel, Time: header.Time}
+		e.Target, e.Label = id, labels[id]
+		if err := x.append(e); err != nil {
+			return nil, err
+		}
 	}
 	return x.lines, nil
 }

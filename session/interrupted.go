@@ -35,8 +35,8 @@ func interrupted(history []winnow.Message) *Interruption {
 		case m.Role == winnow.RoleTool:
 			answered[m.ToolCallID]++
 			continue
-		case m.Role == winnow.RoleSystem || m.Summary && i < len(history)-1:
-			continue
+		case m.Role == winnow.RoleSystem || m.Injected || m.Summary && i < len(history)-1:
+			continue // nobody asks with it
 		case m.Role == winnow.RoleUser && i == len(history)-1 && m.Summary:
 			return nil
 		case m.Role == winnow.RoleUser:
