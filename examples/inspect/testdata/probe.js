@@ -1,0 +1,56 @@
+"use strict";
+// Measures the page in frames of two widths, clicks in it as a reader does, and writes what it found into the document.
+(function () {
+  function measure(frame) {
+    var doc = frame.contentDocument, win = frame.contentWindow, out = { width: win.innerWidth };
+    function left(e) { return Math.round(10 * e.getBoundingClientRect().left) / 10; }
+    function right(e) { return Math.round(10 * e.getBoundingClientRect().right) / 10; }
+    out.clientWidth = doc.documentElement.clientWidth; // without the scroll bar
+    out.scrollWidth = doc.documentElement.scrollWidth;
+    out.leastFont = 99;
+    var walker = doc.createTreeWalker(doc.body, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      var e = walker.currentNode.parentElement;
+      if (walker.currentNode.data.trim() && e.tagName !== "SCRIPT") {
+        out.leastFont = Math.min(out.leastFont, parseFloat(win.getComputedStyle(e).fontSize));
+      }
+    }
+    doc.getElementById("all").click();
+    out.columns = {};
+    out.rows = 0;
+    doc.querySelectorAll(".row:not(.head), .request > summary").forEach(function (row) {
+      out.rows++;
+      Array.from(row.children).slice(0, 5).forEach(function (cell, i) {
+        var key = i + ": " + left(cell) + " to " + right(cell);
+        out.columns[key] = (out.columns[key] || 0) + 1;
+      });
+    });
+    out.overlaps = [];
+    doc.querySelectorAll(".turns").forEach(function (turns) {
+      var last = -Infinity;
+      Array.from(turns.children).filter(function (s) { return s.offsetWidth > 0; }).forEach(function (s) {
+        if (left(s) < last) { out.overlaps.push(s.textContent); }
+        last = right(s);
+      });
+    });
+    var plots = Array.from(doc.querySelectorAll(".plot"));
+    var box = plots[1].getBoundingClientRect();
+    plots[1].dispatchEvent(new win.MouseEvent("click", { bubbles: true, detail: 1, clientX: box.left + box.width * 0.6, clientY: box.top + 9 }));
+    out.cursors = plots.map(function (p) { return p.querySelector(".cursor").offsetHeight > 0 ? left(p.querySelector(".cursor")) : -1; });
+    out.readout = doc.querySelector(".readout").textContent;
+    var mark = doc.querySelectorAll(".events a")[3], at = mark.getBoundingClientRect();
+    out.tapHeight = at.height;
+    mark.parentElement.dispatchEvent(new win.MouseEvent("click", {
+      bubbles: true, cancelable: true, detail: 1, clientX: at.left + 14, clientY: at.top + 5
+    }));
+    out.tapped = mark.dataset.request;
+    out.opened = Array.from(doc.querySelectorAll(".request[open]")).map(function (d) { return d.id; });
+    var texts = doc.querySelectorAll(".request[open] .texts pre");
+    out.texts = Array.from(texts).slice(0, 2).map(function (p) { return p.offsetHeight > 0 ? p.textContent : ""; });
+    return out;
+  }
+  window.onload = function () {
+    var found = Array.from(document.querySelectorAll("iframe")).map(measure);
+    document.getElementById("found").textContent = JSON.stringify(found);
+  };
+})();
