@@ -121,7 +121,8 @@ func (v *view) own() {
 func (v *view) project(i int, p *projection) {
 	v.own()
 	m := v.messages[i] // an edit is of the parts; what a host set besides stays
-	m.Parts, m.Source = p.partsFor(&m), nil
+	// What was edited before in this draft is no measure: a replay knows the message as it is in the history alone.
+	m.Parts, m.Source = p.partsFor(&v.plain[i]), nil
 	v.messages[i], v.edited[i] = m, p
 	v.setTokens(i, p.tokens)
 }
