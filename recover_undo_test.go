@@ -15,8 +15,8 @@ import (
 // What a refusal leaves behind: what was told is kept, what was guessed proves itself, and a run that came to nothing
 // leaves nothing.
 
-// minimax says so of requests that are too long, and of some with another fault.
-var minimax = errors.New("invalid params, context window exceeds limit (2013)")
+// errMiniMax is what MiniMax says of requests that are too long, and of some with another fault.
+var errMiniMax = errors.New("invalid params, context window exceeds limit (2013)")
 
 // talk is a conversation of a person and a model whose messages have about so many tokens by byChars.
 func talk(messages, tokens int) []winnow.Message {
@@ -43,7 +43,7 @@ func TestBogusRefusalStranglesNothing(t *testing.T) {
 		calls := 0
 		_, _, err := winnow.Do(t.Context(), m, h, func(context.Context, []winnow.Message) (int, error) {
 			if calls++; calls == 1 {
-				return 0, minimax
+				return 0, errMiniMax
 			}
 			return 1, nil
 		})
@@ -114,7 +114,7 @@ func TestGuessIsRaisedAndForgotten(t *testing.T) {
 	m := newManager(t, 60_000, o)
 	h := talk(85, 500)
 	full := prepare(t, m, h).Budget
-	_, err := m.Recover(t.Context(), h, minimax)
+	_, err := m.Recover(t.Context(), h, errMiniMax)
 	require.NoError(t, err)
 	budgets := []int{}
 	for i := range 600 {
@@ -135,7 +135,7 @@ func TestGuessIsRaisedAndForgotten(t *testing.T) {
 
 // A provider refuses everything for a minute. What was made in that minute is gone when the minute is.
 func TestGivingUpUndoesItself(t *testing.T) {
-	for name, cause := range map[string]error{"tokens": minimax, "bytes": errors.New("413 request entity too large")} {
+	for name, cause := range map[string]error{"tokens": errMiniMax, "bytes": errors.New("413 request entity too large")} {
 		for _, down := range []bool{false, true} {
 			s := says("## Goal\nTalk.\n\n## Progress\nMuch was said.")
 			if down {
@@ -164,7 +164,7 @@ func TestUnansweredRecoveryIsUndone(t *testing.T) {
 		m := newManager(t, 60_000, o)
 		h := talk(85, 500)
 		full := prepare(t, m, h)
-		r, err := m.Recover(t.Context(), h, minimax)
+		r, err := m.Recover(t.Context(), h, errMiniMax)
 		require.NoError(t, err)
 		require.Less(t, r.Tokens, full.Tokens)
 		if restored {
@@ -188,7 +188,7 @@ func TestUnansweredRecoveryIsUndone(t *testing.T) {
 
 // A run of Recover is over after three requests and two calls of the summarizer, wherever its process was restarted.
 func TestRestartBeginsNoNewRun(t *testing.T) {
-	for _, cause := range []error{minimax, errNoNumbers, errors.New("413 request entity too large")} {
+	for _, cause := range []error{errMiniMax, errNoNumbers, errors.New("413 request entity too large")} {
 		for _, restored := range []bool{false, true} {
 			s := says("## Goal\nTalk.\n\n## Progress\nMuch was said.")
 			o := &winnow.Options{Summarizer: s, Estimator: byChars, Now: newClock().Now}
@@ -313,7 +313,7 @@ func TestDigestIsNotReplacedForNothing(t *testing.T) {
 // The limit of the host holds for what Recover returns as well.
 func TestRecoverHonoursMaxBytes(t *testing.T) {
 	for most := 1_000; most < 6_000; most += 100 {
-		for _, cause := range []error{minimax, errors.New("413 request entity too large"), errors.New("prompt is too long: 1500 tokens > 900 maximum")} {
+		for _, cause := range []error{errMiniMax, errors.New("413 request entity too large"), errors.New("prompt is too long: 1500 tokens > 900 maximum")} {
 			m := newManager(t, 4_000, &winnow.Options{MaxBytes: most, Estimator: byChars})
 			h := list(systemSays("Be brief."), userSays(numbered(20)), modelCalls("a"), toolSays("a", numbered(100)), modelSays(numbered(30)), userSays(numbered(15)))
 			_, _ = m.Prepare(t.Context(), h)
@@ -343,7 +343,7 @@ func TestPlanAfterRefusals(t *testing.T) {
 			}
 			_, err := m.Prepare(t.Context(), h)
 			for err == nil {
-				if _, err = m.Recover(t.Context(), h, minimax); tokens%80 == 20 {
+				if _, err = m.Recover(t.Context(), h, errMiniMax); tokens%80 == 20 {
 					compare(h)
 				}
 			}

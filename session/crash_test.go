@@ -32,7 +32,6 @@ type program struct {
 	n      int      // messages so far
 	leaves []string // entries that were the newest once
 	now    time.Time
-	acked  func() // called when something durable was acknowledged
 }
 
 func (p *program) clock() time.Time {

@@ -55,7 +55,6 @@ type replay struct {
 	now      time.Time
 	restarts bool
 	requests []string // as JSON
-	tokens   int
 }
 
 func newReplay(window int, restarts bool) *replay {

@@ -16,7 +16,7 @@ func TestPattern(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if p.Get() != p.Get() {
+	if first := p.Get(); first != p.Get() {
 		t.Error("it was compiled twice")
 	}
 }

@@ -185,7 +185,7 @@ func (w *world) cause(s *Step) error {
 	case s.is("outage"):
 		return errWeather
 	}
-	return errors.New("Input is too long for requested model.")
+	return errTooLong
 }
 
 // maxRetries is how often one request is tried again.

@@ -8,6 +8,11 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
+// errTooLong is an overflow without numbers, as Bedrock says it.
+//
+//lint:ignore ST1005 the provider's words
+var errTooLong = errors.New("Input is too long for requested model.")
+
 // provider answers by the weather that the script made, and refuses what is above its limits.
 type provider struct {
 	weather string
@@ -59,7 +64,7 @@ func (p *provider) call(_ context.Context, w *world, messages []winnow.Message) 
 		return 0, errors.New("401 invalid x-api-key")
 	case "opaque":
 		p.refused[form] = true
-		return 0, errors.New("Input is too long for requested model.")
+		return 0, errTooLong
 	case "once":
 		p.weather = ""
 		p.refused[form] = true
@@ -85,7 +90,7 @@ func (p *provider) call(_ context.Context, w *world, messages []winnow.Message) 
 func (p *provider) refusal(n int) error {
 	switch p.words % 5 {
 	case 1:
-		return errors.New("Input is too long for requested model.")
+		return errTooLong
 	case 2:
 		return fmt.Errorf("429 request too large on tokens per min (TPM): Limit %d, Requested %d", p.limit, n)
 	case 3:

@@ -58,7 +58,6 @@ type world struct {
 	recount   bool // edits are counted by another estimator now, when they are next sent
 	damaged   bool // texts of the state are not what the library wrote
 	unsettled bool // a compaction failed: a manager that was restored tries it again, and one that goes on may not
-	refused   bool // by the provider, since the last answer
 	usage     bool // something is known of the provider's counts
 }
 
