@@ -112,6 +112,8 @@ func (d *draft) limitAndReplay() {
 func (d *draft) mayReplay(i int, p *projection, request int) bool {
 	m := &d.view.messages[i]
 	switch {
+	case (p.parts != nil || m.Role == RoleAssistant) && !haveSameCalls(p.sent(), m.Parts):
+		return false // of a state that was damaged: the results would have no call
 	case !p.leavesOutThinking(m):
 		return !m.Pinned
 	case d.manager.opts.Thinking == ThinkingBound:
@@ -327,12 +329,11 @@ func (d *draft) fit() bool {
 		d.shrink()
 	}
 	d.leaveOutThinking()
-	fitsBody := d.fitsBody()
-	if !fitsBody {
-		fitsBody = d.fitBody()
+	if !d.fitsBody() {
+		d.fitBody()
 		d.leaveOutThinking() // behind what the body had no room for: Recover may send what is still too large
 	}
-	return fitsBody && d.tokens() <= d.budget
+	return d.fitsBody() && d.tokens() <= d.budget
 }
 
 // shrink clears all results but the newest step's, and then cuts what is left of them.

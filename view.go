@@ -88,6 +88,24 @@ func (p *projection) partsFor(m *Message) []Part {
 	return parts
 }
 
+// haveSameCalls says that a and b hold calls with the same ids, in the same order. Edits never change them.
+func haveSameCalls(a, b []Part) bool {
+	k := 0
+	for i := range a {
+		if a[i].Kind != KindToolCall {
+			continue
+		}
+		for k < len(b) && b[k].Kind != KindToolCall {
+			k++
+		}
+		if k == len(b) || a[i].ID != b[k].ID {
+			return false
+		}
+		k++
+	}
+	return !slices.ContainsFunc(b[k:], func(p Part) bool { return p.Kind == KindToolCall })
+}
+
 // isSameValue says that two interfaces are the same, also where they hold what cannot be compared.
 func isSameValue(a, b *any) bool {
 	a1, a2 := wordsOf(a)

@@ -128,8 +128,6 @@ func report(t *testing.T, seed uint64, s Script, f *Failure) {
 // known names promises that are broken, and the fault that breaks them. What breaks another one fails the test.
 var known = map[string]string{
 	"a restored manager is the one that goes on": "behind a request without messages the quick way of Prepare keeps bound thinking, the long one does not",
-	"the thinking of the open tool loop is kept": "a history that is rewound has its newest thinking left out",
-	"thinking stands behind what it is bound to": "pinned thinking, and what a rung leaves behind a change, is sent",
 }
 
 // TestScripts plays what once broke a promise.
