@@ -65,8 +65,8 @@ func New(window int, opts *Options) (*Manager, error) {
 //
 // The error is an [*OverflowError] if the request cannot be made to fit, and ctx's if it ended while
 // Prepare waited for a summary; a ctx that has ended already only matters if there is something to wait for.
-// After an error the manager is as it was before. A compaction that fails is not an error as long as the
-// request can be made to fit without it. A digest may stand in for its summary ([Request].Degraded). The summarizer is
+// After an error the manager is as it was before, but for what it remembers of a summarizer that failed. A compaction
+// that fails is not an error as long as the request can be made to fit without it. A digest may stand in for its summary ([Request].Degraded). The summarizer is
 // then asked once more when the prompt cache is cold, and whenever the history has grown by a tenth of the budget.
 func (m *Manager) Prepare(ctx context.Context, history []Message) (*Request, error) {
 	m.mu.Lock()

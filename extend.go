@@ -106,7 +106,10 @@ func (m *Manager) extend(history []Message, r *Request) (done bool, err error) {
 	l := &m.ledger
 	t := &l.tail
 	x := &l.index
-	if m.background != nil || l.attempt != nil || !t.known || !t.complete || t.changes != x.changes || len(history) < t.history || len(history) == 0 {
+	if m.background != nil || l.attempt != nil || !t.known || !t.complete || len(l.sent) == 0 {
+		return false, nil
+	}
+	if t.changes != x.changes || len(history) < t.history || len(history) == 0 {
 		return false, nil
 	}
 	if !t.isPlain && (len(r.Messages) != len(l.sent) || mem.Base(r.Messages) != t.messages || !t.keepsAll && (len(r.History) != t.keptLen || mem.Base(r.History) != t.kept)) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -118,7 +119,7 @@ func checkStep(t *testing.T, s setting, m, twin *winnow.Manager, in, last []winn
 	if err != nil {
 		checkOverflow(t, err, plan.Budget, s.check.overhead)
 		require.True(t, plan.NeedsCompaction || plan.Tokens > plan.Budget, "the plan fits and Prepare fails: %v", err)
-		require.Equal(t, state, snapshotOf(t, m), "a Prepare that failed changed the manager")
+		require.Equal(t, withoutBreaker(state), withoutBreaker(snapshotOf(t, m)), "a Prepare that failed changed the manager")
 		return nil
 	}
 	s.check.check(t, in, r)
@@ -381,4 +382,10 @@ func TestManagerRequestsStay(t *testing.T) {
 		sameMessages(t, copies[k].History, requests[k].History, "history of request "+itoa(k))
 		require.Equal(t, copies[k].Edits, append([]winnow.Edit(nil), requests[k].Edits...), "edits of request %d", k)
 	}
+}
+
+// withoutBreaker is a state without the memory of compactions that failed, which a failed call leaves behind: the next
+// one does not pay for the same.
+func withoutBreaker(state string) string {
+	return regexp.MustCompile(`,"breaker":\{[^}]*\}`).ReplaceAllString(state, "")
 }

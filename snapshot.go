@@ -431,7 +431,12 @@ func (s savedAccounting) accounting() accounting {
 	return a
 }
 
-func (b breaker) saved() savedBreaker { return savedBreaker{b.failures, b.total, b.window} }
+func (b breaker) saved() savedBreaker {
+	if b.failures == 0 { // what the history had then says nothing
+		return savedBreaker{}
+	}
+	return savedBreaker{b.failures, b.total, b.window}
+}
 
 func (s savedBreaker) breaker() breaker {
 	return breaker{failures: max(0, s.Failures), total: max(math.MinInt32, s.Total), window: s.Window} // so that no sum runs over

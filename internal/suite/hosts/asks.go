@@ -252,7 +252,11 @@ func (w *world) restart(s *Step) {
 		w.fail("a snapshot can be restored", "%v", err)
 		return
 	}
-	if again, err := m.Snapshot(); err != nil || !bytes.Equal(state, again) {
+	again, err := m.Snapshot()
+	if w.options.Window != old.Window { // another model: that a summary of the old one failed says nothing
+		state, again = breaker.ReplaceAll(state, nil), breaker.ReplaceAll(again, nil)
+	}
+	if err != nil || !bytes.Equal(state, again) {
 		w.fail("a restored state is the state", "%v\n%s\n%s", err, clip(string(state)), clip(string(again)))
 	}
 	_ = w.manager.Close()

@@ -324,8 +324,11 @@ func (w *world) checkState(q *question, what string) {
 }
 
 // asked is what is remembered of a call that failed, so that the next one does not pay for the same: that the host's
-// BeforeCompact ran, and when a summarizer was asked in vain for what a digest stands for.
-var asked = regexp.MustCompile(`,"(digestAt":\d+|flushed":true)`)
+// BeforeCompact ran, how often a summarizer was asked in vain, and when for what a digest stands for.
+var asked = regexp.MustCompile(`,"(digestAt":\d+|flushed":true|breaker":\{[^}]*\})`)
+
+// breaker is what is remembered of compactions that failed.
+var breaker = regexp.MustCompile(`,"breaker":\{[^}]*\}`)
 
 // checkError: Prepare fails because the request cannot fit, or because it was not to wait.
 func (w *world) checkError(q *question, err error) {
