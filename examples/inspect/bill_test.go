@@ -88,6 +88,18 @@ func TestLimitHostCompacts(t *testing.T) {
 	h = newLimitHost(4_000, letters{})
 	assert.Empty(t, h.next([]winnow.Message{says(winnow.RoleUser, 10_000)}, noon))
 	assert.Equal(t, 1, h.out.Refused, "a question that is too large does not fit")
+
+	h = newLimitHost(20_000, letters{})
+	history = []winnow.Message{says(winnow.RoleUser, 6_000), says(winnow.RoleAssistant, 6_000)}
+	h.next(history, noon)
+	history = append(history, says(winnow.RoleUser, 16_000))
+	require.Empty(t, h.next(history, noon.Add(time.Second)))
+	require.NotNil(t, h.summary, "it tried")
+	prompts = h.out.Requests
+	history[2] = says(winnow.RoleUser, 1_000)
+	h.sizes[2] = 1_000
+	require.NotEmpty(t, h.next(history, noon.Add(2*time.Second)))
+	assert.InDelta(t, 1.25*float64(h.sent), h.out.Requests-prompts, 1e-6, "what was compacted for a refused request is cached no more")
 }
 
 func TestNames(t *testing.T) {

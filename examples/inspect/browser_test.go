@@ -24,7 +24,7 @@ type seen struct {
 	Overlaps                              []string
 	Cursors                               []float64
 	Readout, Tapped                       string
-	Opened, Texts                         []string
+	Opened, Here, Texts                   []string
 }
 
 // browser returns the path of a Chromium.
@@ -70,6 +70,7 @@ func TestInChromium(t *testing.T) {
 		assert.Equal(t, found.Cursors[0], found.Cursors[2], "%d: one cursor", found.Width)
 		assert.Contains(t, found.Readout, "request 44: ", found.Width)
 		assert.Equal(t, []string{"r" + found.Tapped}, found.Opened, "%d: the event's row", found.Width)
+		assert.Equal(t, []string{"r1"}, found.Here, "%d: the figures lead to their row", found.Width)
 		require.Len(t, found.Texts, 2)
 		assert.NotEmpty(t, found.Texts[0], "%d: the text before", found.Width)
 		assert.Contains(t, found.Texts[1], "left out", "%d: the text after", found.Width)
@@ -86,9 +87,11 @@ func probed(t *testing.T, chromium, page string) []seen {
 	require.NoError(t, os.WriteFile(file, []byte(page), 0o600))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, chromium, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--window-size=1400,1000",
-		"--user-data-dir="+filepath.Join(dir, "profile"), "--virtual-time-budget=10000", "--dump-dom", "file://"+filepath.ToSlash(file))
+	cmd := exec.CommandContext(ctx, chromium,
+		"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+		"--disable-background-networking", "--disable-component-update", "--disable-sync",
+		"--user-data-dir="+filepath.Join(dir, "profile"), "--window-size=1400,1000",
+		"--virtual-time-budget=10000", "--dump-dom", "file://"+filepath.ToSlash(file))
 	out, err := cmd.Output()
 	require.NoError(t, err)
 	_, rest, _ := strings.Cut(string(out), `<pre id="found">`)

@@ -196,10 +196,11 @@ func cacheChart(r *report) chart {
 func costChart(r *report) chart {
 	last := &r.Requests[len(r.Requests)-1]
 	of := func(cost float64) float64 { return dollars(cost, r.Price) }
+	whole := func(i int) float64 { return of(r.Requests[i].SoFarElse) }
 	s := scale{len(r.Requests), max(1e-6, of(last.SoFar), of(last.SoFarElse), of(last.SoFarLimit))}
 	c := chart{Label: "Cost of all requests so far, in dollars", Ticks: s.ticks(dollarTick), Turns: turnTicks(r, s)}
 	c.Lines = []layer{
-		{"unmanaged", "the whole history, in any window", s.steps(func(i int) float64 { return of(r.Requests[i].SoFarElse) })},
+		{"unmanaged", "the whole history, in any window", s.steps(whole)},
 		{"atlimit", "compacting at the limit", s.steps(func(i int) float64 { return of(r.Requests[i].SoFarLimit) })},
 		{"managed", "winnow", s.steps(func(i int) float64 { return of(r.Requests[i].SoFar) })},
 	}

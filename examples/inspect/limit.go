@@ -29,7 +29,7 @@ type limitHost struct {
 	summary *winnow.Message
 
 	sent   int // tokens of the last request
-	prefix int // of these, what is as it was when the next request is made
+	prefix int // of these, what the next request begins with
 	sentAt time.Time
 }
 
@@ -48,7 +48,6 @@ func (h *limitHost) next(history []winnow.Message, at time.Time) []winnow.Messag
 		}
 		h.sizes = append(h.sizes, h.estimator.Estimate(history[i]))
 	}
-	h.prefix = h.sent
 	budget := h.window - min(limitReserve, h.window/4)
 	if h.tokens() > budget {
 		h.compact(history, min(limitKeep, h.window/4))
@@ -77,7 +76,7 @@ func (h *limitHost) bill(tokens int, at time.Time) {
 	}
 	h.out.Requests += promptCost(tokens, cached)
 	h.out.Peak = max(h.out.Peak, tokens)
-	h.sent, h.sentAt = tokens, at
+	h.sent, h.prefix, h.sentAt = tokens, tokens, at
 }
 
 // tokens is the size of the request as it stands.

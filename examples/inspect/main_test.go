@@ -230,7 +230,7 @@ func TestFiguresAddUp(t *testing.T) {
 		for _, window := range []int{8_000, 32_000, 200_000} {
 			r, err := replay(history, window)
 			require.NoError(t, err)
-			cost, unedited, epochs := 0.0, 0.0, 0
+			cost, unedited, epochs, elsewhere := 0.0, 0.0, 0, 0.0
 			for _, q := range r.Requests {
 				sum := 0
 				for _, n := range q.Kinds {
@@ -243,6 +243,8 @@ func TestFiguresAddUp(t *testing.T) {
 				cost, unedited = cost+q.Cost, unedited+q.Unedited
 				require.GreaterOrEqual(t, q.SoFar, cost-1e-3)
 				require.InDelta(t, unedited, q.SoFarElse, 1e-3)
+				require.GreaterOrEqual(t, q.SoFarLimit, elsewhere, "no request earns anything")
+				elsewhere = q.SoFarLimit
 				require.False(t, q.Summary != nil && len(q.Edits) == 0, "a compaction says what it stands for")
 				if q.Epoch {
 					epochs++

@@ -36,11 +36,16 @@ func (n names) in(text string) []string {
 // isName says that no prose has such a word: it holds a digit, a mark between its parts or a capital letter inside.
 func isName(word string) bool {
 	for i, r := range word {
-		if unicode.IsDigit(r) || strings.ContainsRune("_./", r) || i > 0 && unicode.IsUpper(r) && unicode.IsLower(rune(word[i-1])) {
+		if unicode.IsDigit(r) || strings.ContainsRune("_./", r) || isHump(word, i) {
 			return true
 		}
 	}
 	return false
+}
+
+// isHump says that a capital letter stands at i behind a small one.
+func isHump(word string, i int) bool {
+	return i > 0 && unicode.IsUpper(rune(word[i])) && unicode.IsLower(rune(word[i-1]))
 }
 
 // of returns the names in messages.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/recording"
 )
 
@@ -28,7 +29,8 @@ func source(name string) string {
 // policy is the page's content security policy: no network, and no script but the page's own.
 func policy() string {
 	sum := sha256.Sum256([]byte(source("page.js")))
-	return "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	own := "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	return "default-src 'none'; style-src 'unsafe-inline'; script-src " + own
 }
 
 // shownMessages is how many edited messages of one kind a request lists.
@@ -47,6 +49,7 @@ func page() (*template.Template, error) {
 		"policy":  policy,
 		"figures": figuresOf,
 		"signs":   signs,
+		"absent":  absent,
 		"percent": recording.Percent,
 		"count":   recording.Count,
 		"past":    recording.Past,
@@ -72,8 +75,10 @@ func writePage(w io.Writer, r *report) error {
 		Assumptions string
 		Table       []tableRow
 	}{r, []namedChart{
-		{"Context", "What each request consists of. The dashed line is what a request may have, the dotted one is the whole history, cut off where it is larger than the window.", contextChart(r)},
-		{"Prompt cache", "What the provider is expected to read from its cache, and what it writes to it; what is too short to be cached counts as written.", cacheChart(r)},
+		{"Context", "What each request consists of. The dashed line is what a request may have, the dotted one is " +
+			"the whole history, cut off where it is larger than the window.", contextChart(r)},
+		{"Prompt cache", "What the provider is expected to read from its cache, and what it writes to it; what is " +
+			"too short to be cached counts as written.", cacheChart(r)},
 		{"Cost", "Of all requests so far, with the calls that write summaries and without answers.", costChart(r)},
 	}, perTurn(r), r.headline(), r.losses(), r.assumptions(), r.table()})
 }
@@ -97,6 +102,14 @@ type figures struct {
 
 func figuresOf(q request, price float64) figures {
 	return figures{q.Number, q.Tokens, q.Cached, money(dollars(q.Cost, price)), money(dollars(q.SoFar, price))}
+}
+
+// absent is what stands in the place of a text that is sent no longer.
+func absent(op winnow.Op) string {
+	if op == winnow.OpCompact {
+		return "(not sent: the summary stands for it)"
+	}
+	return "(not sent)"
 }
 
 // signs are the marks that a chart has, each once.

@@ -62,6 +62,10 @@
     });
   }
 
+  readout.addEventListener("click", function () {
+    if (pinned) { open(pinned); }
+  });
+
   document.addEventListener("keydown", function (event) {
     var step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
     if (step !== 0 && count > 0) {

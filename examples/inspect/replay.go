@@ -131,7 +131,8 @@ func replay(recorded []winnow.Message, window int) (*report, error) {
 	}
 	cache := prices
 	r.manager, err = winnow.New(window, &winnow.Options{
-		Estimator: estimator, Now: func() time.Time { return r.clock }, Cache: &cache, Summarizer: scribe{estimator, &r.Winnow},
+		Estimator: estimator, Cache: &cache, Summarizer: scribe{estimator, &r.Winnow},
+		Now: func() time.Time { return r.clock },
 	})
 	if err != nil {
 		return nil, err

@@ -45,6 +45,9 @@
     }));
     out.tapped = mark.dataset.request;
     out.opened = Array.from(doc.querySelectorAll(".request[open]")).map(function (d) { return d.id; });
+    plots[1].dispatchEvent(new win.MouseEvent("click", { bubbles: true, detail: 1, clientX: box.left + 1, clientY: box.top + 9 }));
+    doc.querySelector(".readout").click();
+    out.here = Array.from(doc.querySelectorAll(".here")).map(function (e) { return e.id; });
     var texts = doc.querySelectorAll(".request[open] .texts pre");
     out.texts = Array.from(texts).slice(0, 2).map(function (p) { return p.offsetHeight > 0 ? p.textContent : ""; });
     return out;
