@@ -356,6 +356,37 @@ func measureGrowth(shape func(int) []Message, operation func([]Message)) (n int,
 	return n, ratio, b
 }
 
+// What once took time that grew with the square of the input ends at sizes at which it did not: it would take some
+// minutes, and takes some tenths of a second. No machine is so busy that the one is taken for the other.
+func TestHugeInputsEnd(t *testing.T) {
+	const most = 30 * time.Second
+	for _, tt := range []struct {
+		name string
+		n    int
+		run  func(n int)
+	}{
+		{"thinking at the end of one message", 300_000, func(n int) {
+			out, _ := RepairToolPairing(growthShapes["thinking at the end"](n))
+			assert.Len(t, out, 2)
+		}},
+		{"pinned results without a call", 120_000, func(n int) { keptBefore(orphans(n, true), 3*n) }},
+		{"pinned results of one message", 120_000, func(n int) { keptBefore(oneBatch(n, true), n+2) }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				tt.run(tt.n)
+			}()
+			select {
+			case <-done:
+			case <-time.After(most):
+				t.Fatalf("it has not ended in %v", most)
+			}
+		})
+	}
+}
+
 // The numbers of ids that share what is left of them are found without trying each again.
 func TestNextIDTriesNoNumberTwice(t *testing.T) {
 	const n = 3_000
