@@ -99,15 +99,17 @@ func (d *draft) fitBody() bool {
 		return true
 	}
 	newest, all := d.newestStep(), len(d.view.messages)
+	request := d.newestRequest()
+	dropImages := func(i int) int { return d.dropImages(i, request) }
 	fewImages := min(shareOf(limit, imagesLowWater), max(0, size-d.bytesOfOldImages()))
 	for _, step := range []struct {
 		drop func(i int) int
 		end  int // of the messages that it may take from
 		goal int // bytes
 	}{
-		{d.dropImages, newest, fewImages},
+		{dropImages, newest, fewImages},
 		{d.clearResult, newest, shareOf(limit, resultsLowWater)},
-		{d.dropImages, all, limit},
+		{dropImages, all, limit},
 		{d.clearResult, all, limit},
 	} {
 		if size <= limit {
@@ -157,10 +159,10 @@ func (d *draft) newestRequest() int {
 }
 
 // dropImages puts a marker in the place of each image of message i, and returns the bytes that it saved. Pins and
-// the newest request keep theirs, and signed images, which a model made, are sent back as they came.
-func (d *draft) dropImages(i int) int {
+// the newest request, which is at position request, keep theirs, and signed images, which a model made, are sent back as they came.
+func (d *draft) dropImages(i, request int) int {
 	m := d.view.messages[i]
-	if m.Pinned || beginsTurn(&m) && i == d.newestRequest() {
+	if m.Pinned || i == request {
 		return 0
 	}
 	var parts []Part

@@ -3,6 +3,7 @@ package winnow_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -173,6 +174,24 @@ func TestRestoreIntoAnotherModel(t *testing.T) {
 	require.NoError(t, next.Restore(state, journal...))
 	sameMessages(t, want.Messages, next.Plan(h).Messages, "from the journal")
 	assert.Equal(t, want.Tokens, next.Plan(h).Tokens)
+}
+
+// A pin does not bring back what no other model takes: not in the first request to it, and not in those that follow.
+func TestRestoreIntoAnotherModelWithPins(t *testing.T) {
+	h := thinkingSession(4, 2, 200)
+	for i := range h {
+		h[i].Pinned = h[i].Role == winnow.RoleAssistant
+	}
+	was := newManager(t, 100_000, &winnow.Options{Model: "claude-opus-4-1"})
+	prepare(t, was, h)
+	m := newManager(t, 100_000, &winnow.Options{Model: "gpt-4o"})
+	require.NoError(t, m.Restore([]byte(snapshotOf(t, was))))
+	for n := range 3 {
+		for i, sent := range prepare(t, m, h).Messages {
+			require.False(t, thinks(sent), "request %d, message %d", n, i)
+		}
+		h = append(slices.Clone(h), modelSays("well"), userSays("and now?"))
+	}
 }
 
 // A name that is not known, on either side, is no other model.

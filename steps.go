@@ -114,6 +114,8 @@ func (d *draft) mayReplay(i int, p *projection, request int) bool {
 	switch {
 	case (p.parts != nil || m.Role == RoleAssistant) && !haveSameCalls(p.sent(), m.Parts):
 		return false // of a state that was damaged: the results would have no call
+	case p.reason == signedByAnother:
+		return true
 	case !p.leavesOutThinking(m):
 		return !m.Pinned
 	case d.manager.opts.Thinking == ThinkingBound:

@@ -65,6 +65,9 @@ func (d *draft) dropThinking(i int, which func(Part) bool, reason string) {
 	if m.Role != RoleAssistant || !slices.ContainsFunc(m.Parts, which) {
 		return
 	}
+	if p := d.view.edited[i]; p != nil && p.reason == signedByAnother {
+		reason = signedByAnother // it never comes back
+	}
 	m.Parts, m.Source = slices.DeleteFunc(slices.Clone(m.Parts), which), nil
 	if len(m.Parts) == 0 {
 		m.Parts = []Part{{Text: thinkingLeftOut}}
@@ -99,7 +102,7 @@ func (d *draft) needsThinking(i, request int) bool {
 
 // leavesOutThinking says that m has thinking, and is sent without it.
 func (p *projection) leavesOutThinking(m *Message) bool {
-	return thinks(m) && p.reason != signedByAnother && !slices.ContainsFunc(p.sent(), isThinking)
+	return thinks(m) && !slices.ContainsFunc(p.sent(), isThinking)
 }
 
 // thinks says that m is of the model, and has thinking in it.
