@@ -66,16 +66,30 @@ type SilentFilter struct {
 	last   rune       // the last character that was passed on
 	shown  bool       // there is one
 	silent bool
+	inside [256]bool // bytes that may end a token, or a part of one, with what goes with it
 }
 
 // NewSilentFilter returns a filter that writes to w. Call [SilentFilter.Close] at the end of the stream.
 func NewSilentFilter(w io.Writer, token SilentToken) *SilentFilter {
-	return &SilentFilter{w: w, token: token}
+	f := &SilentFilter{w: w, token: token}
+	for c := range f.inside {
+		f.inside[c] = c >= utf8.RuneSelf || !isLetterOrDigit(byte(c))
+	}
+	for _, c := range mem.Bytes(token.text()) {
+		f.inside[c] = true
+		if token.Loose {
+			f.inside[upper(c)], f.inside[lower(c)] = true, true
+		}
+	}
+	return f
 }
 
 // Write takes a chunk of the stream; a chunk may end anywhere, even within a character. The error is that of the
 // writer.
 func (f *SilentFilter) Write(chunk []byte) (int, error) {
+	if len(chunk) > 0 && !f.inside[chunk[len(chunk)-1]] {
+		return f.pass(chunk)
+	}
 	text := chunk
 	if before := len(f.held); before > 0 {
 		f.held = append(f.held, chunk...)
@@ -93,6 +107,21 @@ func (f *SilentFilter) Write(chunk []byte) (int, error) {
 		}
 	}
 	f.held = append(f.held[:0], text[show:]...)
+	return len(chunk), nil
+}
+
+// pass shows a chunk, with what was held before it. Its last character is in no token: nothing is held.
+func (f *SilentFilter) pass(chunk []byte) (int, error) {
+	show := chunk
+	if len(f.held) > 0 {
+		f.held = append(f.held, chunk...)
+		show = f.held
+	}
+	f.last, f.shown, f.state = rune(chunk[len(chunk)-1]), true, silentTail{}
+	if _, err := f.w.Write(show); err != nil {
+		return 0, err
+	}
+	f.held = f.held[:0]
 	return len(chunk), nil
 }
 
@@ -216,6 +245,9 @@ func (t SilentToken) lastTokens(s string, prev rune) (at int, ok bool) {
 func (t SilentToken) beginning(s string, prev rune) int {
 	token := t.text()
 	for k := min(len(token)-1, len(s)); k > 0; k-- {
+		if upper(s[len(s)-1]) != upper(token[k-1]) {
+			continue // no beginning of the token ends so: quicker to see than the rest
+		}
 		if t.equal(s[len(s)-k:], token[:k]) && t.isBoundary(s, len(s)-k, prev) {
 			return k
 		}
@@ -282,6 +314,17 @@ func upper(c byte) byte {
 		return c - ('a' - 'A')
 	}
 	return c
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + ('a' - 'A')
+	}
+	return c
+}
+
+func isLetterOrDigit(c byte) bool {
+	return '0' <= c && c <= '9' || 'A' <= upper(c) && upper(c) <= 'Z'
 }
 
 // isMark says that r is punctuation, or a symbol as Markdown uses it.

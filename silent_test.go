@@ -300,13 +300,17 @@ func FuzzSilentFilter(f *testing.F) {
 
 func BenchmarkSilentFilter(b *testing.B) {
 	for _, size := range []int{16, 256, 4096, 65536} {
-		chunk := []byte(strings.Repeat("The build is green and the release notes are written, so nothing is left. ", size/74+1)[:size])
+		// The chunks end at every place of the text: in words, at marks, behind spaces.
+		const sentence = "The build is **green** and the Release Notes (R 7) are written, so nothing is left. "
+		text := []byte(strings.Repeat(sentence, size/len(sentence)+2))
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
 			f := winnow.NewSilentFilter(writerFunc(func(p []byte) (int, error) { return len(p), nil }), winnow.SilentToken{})
 			b.SetBytes(int64(size))
 			b.ReportAllocs()
+			at := 0
 			for b.Loop() {
-				_, _ = f.Write(chunk)
+				_, _ = f.Write(text[at : at+size])
+				at = (at + size) % len(sentence)
 			}
 		})
 	}
