@@ -18,22 +18,17 @@ func Assemble(in Input, opts *Options) (*Assembly, error) {
 	if p := o.Previous; p != nil && p.isOf(&in, &o) {
 		return p, nil
 	}
-	in = in.clone()
-	if p := o.Previous; p != nil && p.sameTools(in.Tools) {
-		in.Tools = slices.Clone(p.given.tools)
-	} else {
-		in.Tools = cloneTools(in.Tools)
-	}
-	g := given{o.Estimator, slices.Clone(in.Tools), slices.Clone(in.Files)}
+	in, g := in.own(&o)
 	a := &assembler{Options: o, in: in}
+	a.out = &Assembly{Mode: in.Mode, MaxTokens: o.MaxTokens, given: g, input: in,
+		Limits: Limits{o.MaxFileChars, o.MaxTotalChars, o.Window}}
 	a.remember(o.Previous)
 	if err := a.withEstimator(); err != nil {
 		return nil, err
 	}
 	a.count = newCounter(a.Estimator)
 	a.cutter = cutter{count: a.count, rules: o.RuleHeadings}
-	a.out = &Assembly{Mode: in.Mode, MaxTokens: o.MaxTokens, given: g, input: in, options: o,
-		Limits: Limits{o.MaxFileChars, o.MaxTotalChars, o.Window}}
+	a.out.options = o
 	a.out.options.Previous = nil
 	if err := a.steps(); err != nil {
 		return nil, err
@@ -44,12 +39,14 @@ func Assemble(in Input, opts *Options) (*Assembly, error) {
 // assembler is an assembly in the making.
 type assembler struct {
 	Options
-	in     Input
-	out    *Assembly
-	count  *counter
-	cutter cutter
-	pieces []*piece            // in the order of the prompt
-	known  map[pieceKey]*piece // of the last assembly
+	in         Input
+	out        *Assembly
+	count      *counter
+	cutter     cutter
+	pieces     []*piece // in the order of the prompt
+	slab       []piece  // where they lie
+	known      []*piece // of the last assembly, where they can be used
+	knowsTools bool     // the last assembly has the same tools, measured in the same way
 }
 
 // steps is the way of an assembly:
@@ -96,30 +93,38 @@ type piece struct {
 	reason   string // for which it is cut
 	cut      *Cut
 
-	list func(limit size) (text string, cut *Cut) // makes the text of a list for a limit; nil: it is cut as Markdown
-}
-
-type pieceKey struct {
-	kind       PartKind
-	name, path string
+	last *piece                                   // what it was in the last assembly
+	list func(limit size) (text string, cut *Cut) // makes the text for a limit, where the order of files counts
 }
 
 func (a *assembler) remember(previous *Assembly) {
 	if previous == nil || !previous.options.measuresLike(&a.Options, previous.given) {
 		return
 	}
-	a.known = make(map[pieceKey]*piece, len(previous.pieces))
-	for _, p := range previous.pieces {
-		a.known[p.key()] = p
-	}
+	a.knowsTools = previous.measuredTools(a)
+	a.known = previous.pieces
 }
 
-func (p *piece) key() pieceKey { return pieceKey{p.Kind, p.Name, p.Path} }
+// lastOf returns the piece of the last assembly that p was, or nil. It stands at the same place, as a rule.
+func (a *assembler) lastOf(p *piece) *piece {
+	if i := len(a.pieces); i < len(a.known) && a.known[i].isOf(p) {
+		return a.known[i]
+	}
+	if i := slices.IndexFunc(a.known, p.isOf); i >= 0 {
+		return a.known[i]
+	}
+	return nil
+}
+
+func (p *piece) isOf(q *piece) bool { return p.Kind == q.Kind && p.Name == q.Name && p.Path == q.Path }
 
 // add adds a piece and measures it, unless the last assembly did.
-func (a *assembler) add(p *piece) {
+func (a *assembler) add(made piece) {
+	made.last = a.lastOf(&made)
+	a.slab = append(a.slab, made)
+	p := &a.slab[len(a.slab)-1]
 	p.weight = max(1, p.priority)
-	if k := a.known[p.key()]; k != nil && k.raw == p.raw && k.prefix == p.prefix {
+	if k := p.last; k != nil && k.raw == p.raw && k.prefix == p.prefix {
 		p.need, p.fixed = k.need, k.fixed
 	} else {
 		p.need, p.fixed = a.count.size(p.raw), a.count.tokens(p.prefix)
@@ -146,19 +151,20 @@ func (a *assembler) required() (sum int, err error) {
 }
 
 const (
-	reasonFile  = "it is longer than one file may be"
-	reasonOwn   = "it is longer than its own limit"
-	reasonTotal = "the files are longer together than they may be"
-	reasonToken = "the prompt is larger than its share of the window"
-	reasonLast  = "there is no room left for it"
+	reasonFile   = "it is longer than one file may be"
+	reasonOwn    = "it is longer than its own limit"
+	reasonTotal  = "the files are longer together than they may be"
+	reasonToken  = "the prompt is larger than its share of the window"
+	reasonLast   = "there is no room left for it"
+	reasonNoPath = "it has no path"
 )
 
 // shareChars divides the characters that files may have together.
 func (a *assembler) shareChars() {
-	var files []*piece
-	for _, p := range a.pieces {
-		if p.Kind == PartFile {
-			files = append(files, p)
+	var files []*piece // they stand together, at the end
+	for i, p := range a.pieces {
+		if p.Kind == PartFile && files == nil {
+			files = a.pieces[i:]
 		}
 		if p.reason = reasonOwn; p.Kind == PartFile && p.most == a.MaxFileChars {
 			p.reason = reasonFile
@@ -178,6 +184,16 @@ func (a *assembler) shareChars() {
 
 // divide shares n among pieces.
 func (a *assembler) divide(pieces []*piece, n int, need func(*piece) int, give func(*piece, int)) {
+	sum := 0
+	for _, p := range pieces {
+		sum = add(sum, need(p))
+	}
+	if sum <= n {
+		for _, p := range pieces {
+			give(p, need(p))
+		}
+		return
+	}
 	needs, weights := make([]int, len(pieces)), make([]int, len(pieces))
 	for i, p := range pieces {
 		needs[i], weights[i] = need(p), p.weight
@@ -190,7 +206,7 @@ func (a *assembler) divide(pieces []*piece, n int, need func(*piece) int, give f
 // shareTokens divides what the required sections leave. What a file needs is what its own limit lets through: the
 // shares of characters are not counted in, so that more characters for all take no tokens from one.
 func (a *assembler) shareTokens(room int) {
-	var pieces []*piece
+	pieces := make([]*piece, 0, len(a.pieces))
 	for _, p := range a.pieces {
 		if !p.required && !p.Volatile {
 			pieces = append(pieces, p)
@@ -219,7 +235,7 @@ const leastTokens = 16
 
 // shape makes the text of a piece for its limit.
 func (a *assembler) shape(p *piece) {
-	if k := a.known[p.key()]; k != nil && p.isShapedAs(k) && !(a.HeadTail && p.Kind == PartFile) {
+	if k := p.last; k != nil && p.isShapedAs(k) && !(a.HeadTail && p.Kind == PartFile) {
 		p.Text, p.Chars, p.Tokens, p.Fingerprint = k.Text, k.Chars, k.Tokens, k.Fingerprint
 		p.Cut, p.cut, p.out = k.Cut, k.cut, k.out
 		return
@@ -232,6 +248,8 @@ func (a *assembler) shape(p *piece) {
 		p.Text, p.cut = "", &Cut{Chars: p.RawChars, Reason: reasonLast, Left: []string{p.Name}}
 	case p.list != nil:
 		p.Text, p.cut = p.list(p.limit)
+	case p.Kind == PartTools || p.Kind == PartSkills:
+		p.Text, p.cut = a.makeList(p, p.limit)
 	case p.need.fits(p.limit):
 	case p.Kind == PartContext:
 		p.Text = ""
@@ -304,19 +322,4 @@ func (a *assembler) keepWithin() {
 		largest.reason = reasonToken
 		a.shape(largest)
 	}
-}
-
-// clone returns lists of its own: the host may go on with its own.
-func (in Input) clone() Input {
-	in.Sections, in.Files = slices.Clone(in.Sections), slices.Clone(in.Files)
-	in.Skills = slices.Clone(in.Skills)
-	return in
-}
-
-func cloneTools(tools []Tool) []Tool {
-	tools = slices.Clone(tools)
-	for i := range tools {
-		tools[i].Schema = slices.Clone(tools[i].Schema)
-	}
-	return tools
 }

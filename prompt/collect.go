@@ -9,6 +9,8 @@ import (
 // collect makes the pieces of the prompt, in its order: the host's sections, tools, skills, files.
 func (a *assembler) collect() {
 	mode := a.in.Mode
+	most := len(a.in.Sections) + len(a.in.Files) + 3 // tools, skills and the line above the files
+	a.slab, a.pieces = make([]piece, 0, most), make([]*piece, 0, most)
 	for i := range a.in.Sections {
 		if s := &a.in.Sections[i]; s.standsIn(mode) && strings.TrimSpace(s.Text) != "" {
 			a.addSection(s)
@@ -36,17 +38,16 @@ func (a *assembler) addSection(s *Section) {
 	if most <= 0 {
 		most = unlimited
 	}
-	a.add(&piece{
-		Part: Part{Name: s.Name, Kind: PartSection, Volatile: s.Volatile},
+	a.add(piece{
+		Part: Part{Name: valid(s.Name), Kind: PartSection, Volatile: s.Volatile},
 		raw:  valid(s.Text), prefix: blank, required: s.Required, priority: s.Priority, most: most,
 	})
 }
 
 func (a *assembler) addTools() {
-	p := &piece{Part: Part{Name: nameTooling, Kind: PartTools}, prefix: blank, most: unlimited}
-	l := &toolList{a.in.Tools, a.OnDemand, a.count}
-	p.list = l.within
-	if k := a.known[p.key()]; k != nil && a.Previous.measuredTools(a) {
+	p := piece{Part: Part{Name: nameTooling, Kind: PartTools}, prefix: blank, most: unlimited}
+	l := toolList{a.in.Tools, a.OnDemand, a.count}
+	if k := a.lastOf(&p); k != nil && a.knowsTools {
 		p.raw = k.raw
 	} else {
 		p.raw = l.full()
@@ -55,9 +56,8 @@ func (a *assembler) addTools() {
 }
 
 func (a *assembler) addSkills() {
-	p := &piece{Part: Part{Name: nameSkills, Kind: PartSkills}, prefix: blank, most: unlimited}
-	p.list = func(limit size) (string, *Cut) { return newSkillList(a.in.Skills, &a.Options, a.count).within(limit) }
-	if k := a.known[p.key()]; k != nil && sameSkills(a.Previous.input.Skills, a.in.Skills) {
+	p := piece{Part: Part{Name: nameSkills, Kind: PartSkills}, prefix: blank, most: unlimited}
+	if k := a.lastOf(&p); k != nil && sameSkills(a.Previous.input.Skills, a.in.Skills) {
 		p.raw, a.out.SkillSizes = k.raw, a.Previous.SkillSizes
 	} else if l := newSkillList(a.in.Skills, &a.Options, a.count); len(l.skills) > 0 {
 		p.raw, a.out.SkillSizes = l.full(), l.sizes()
@@ -69,26 +69,44 @@ func (a *assembler) addSkills() {
 
 // addFiles adds the files in the reference's order, and others behind them by name.
 func (a *assembler) addFiles() {
-	slices.SortStableFunc(a.in.Files, compareFiles)
+	if !slices.IsSortedFunc(a.in.Files, compareFiles) {
+		a.in.Files = slices.Clone(a.in.Files) // the order in which they were given is known besides
+		slices.SortStableFunc(a.in.Files, compareFiles)
+	}
 	first := len(a.pieces)
 	for i := range a.in.Files {
 		f := &a.in.Files[i]
 		if strings.TrimSpace(f.Path) == "" {
-			a.out.Cuts = append(a.out.Cuts, Cut{Name: f.Name, Kind: PartFile, Reason: "it has no path", Chars: chars(f.Text)})
+			a.out.Cuts = append(a.out.Cuts, Cut{Name: cleanName(f.Name), Kind: PartFile, Reason: reasonNoPath, Chars: chars(f.Text)})
 			continue
 		}
 		if len(a.pieces) == first {
-			a.add(&piece{Part: Part{Name: nameContext, Kind: PartContext}, raw: contextHeading, prefix: blank, most: unlimited})
+			a.add(piece{Part: Part{Name: nameContext, Kind: PartContext}, raw: contextHeading, prefix: blank, most: unlimited})
 		}
 		most := a.MaxFileChars
 		if f.Max > 0 {
 			most = min(most, f.Max)
 		}
-		a.add(&piece{
+		p := piece{
 			Part: Part{Name: cleanName(f.Name), Kind: PartFile, Path: cleanName(f.Path), Missing: f.Missing},
-			raw:  f.shown(), prefix: blank + "## " + cleanName(f.Path) + blank, priority: f.Priority, most: most,
-		})
+			raw:  f.shown(), priority: f.Priority, most: most,
+		}
+		if k := a.lastOf(&p); k != nil {
+			p.prefix = k.prefix
+		} else {
+			p.prefix = blank + "## " + p.Path + blank
+		}
+		a.add(p)
 	}
+}
+
+// makeList makes the text of the list of tools or of skills for a limit.
+func (a *assembler) makeList(p *piece, limit size) (text string, cut *Cut) {
+	if p.Kind == PartSkills {
+		return newSkillList(a.in.Skills, &a.Options, a.count).within(limit)
+	}
+	l := toolList{a.in.Tools, a.OnDemand, a.count}
+	return l.within(limit)
 }
 
 const contextHeading = "# Project Context"
@@ -105,8 +123,10 @@ func (f *File) shown() string {
 }
 
 func compareFiles(a, b File) int {
-	return cmp.Or(cmp.Compare(fileRank(a.Name), fileRank(b.Name)), cmp.Compare(a.Name, b.Name),
-		cmp.Compare(a.Path, b.Path), cmp.Compare(a.Text, b.Text))
+	if a.Name != b.Name {
+		return cmp.Or(cmp.Compare(fileRank(a.Name), fileRank(b.Name)), cmp.Compare(a.Name, b.Name))
+	}
+	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Text, b.Text))
 }
 
 // shareInOrder is the reference's budget of characters: each file takes what those before it left.
@@ -118,7 +138,9 @@ func (a *assembler) shareInOrder(files []*piece, left int) {
 			continue
 		}
 		rest, limit := left, max(1, min(p.most, left))
-		p.list = func(most size) (string, *Cut) { return a.headTail(p, min(limit, most.chars), rest, most.tokens) }
+		p.list = func(most size) (string, *Cut) { // of its own: it depends on the files before it
+			return a.headTail(p, min(limit, most.chars), rest, most.tokens)
+		}
 		text, _ := p.list(size{unlimited, unlimited})
 		left -= chars(text)
 		p.wants = a.count.tokens(text)

@@ -75,6 +75,7 @@ type plan struct {
 	chars      int // of the whole text
 
 	costs   []size // of bodies; {-1, 0}: not measured
+	lines   []size // of headings; {-1, 0}: not measured
 	outline []bool // headings that are shown
 	kept    []int  // bytes of each body that are shown
 }
@@ -84,10 +85,7 @@ func (p *plan) fill(room size) {
 	p.kept = make([]int, len(p.chunks))
 	p.outline = make([]bool, len(p.chunks))
 	if p.costs == nil {
-		p.costs = make([]size, len(p.chunks))
-		for i := range p.costs {
-			p.costs[i] = size{-1, 0}
-		}
+		p.costs, p.lines = unmeasured(len(p.chunks)), unmeasured(len(p.chunks))
 	}
 	room = room.minus(p.noticeRoom(room))
 	room = room.minus(p.fillOutline(room.part(1, outlineShare)))
@@ -95,6 +93,22 @@ func (p *plan) fill(room size) {
 	if ok {
 		p.fillBodies(rest, room, false)
 	}
+}
+
+func unmeasured(n int) []size {
+	costs := make([]size, n)
+	for i := range costs {
+		costs[i] = size{-1, 0}
+	}
+	return costs
+}
+
+// headingCost is what the line of a heading takes.
+func (p *plan) headingCost(i int) size {
+	if p.lines[i].chars < 0 {
+		p.lines[i] = p.count.size(p.chunks[i].heading)
+	}
+	return p.lines[i]
 }
 
 // noticeRoom is what the notice gets: it grows slower than the room.
@@ -112,7 +126,7 @@ func (p *plan) fillOutline(room size) size {
 			if p.chunks[i].level != level {
 				continue
 			}
-			cost := p.count.size(p.chunks[i].heading).plus(size{chars(mark) + 1, 3})
+			cost := p.headingCost(i).plus(size{chars(mark) + 1, 3})
 			if !used.plus(cost).fits(room) {
 				return room
 			}
@@ -132,7 +146,7 @@ func (p *plan) fillBodies(room, whole size, rules bool) (rest size, ok bool) {
 		}
 		cost := p.bodyCost(i)
 		if !p.outline[i] {
-			cost = cost.plus(p.count.size(c.heading))
+			cost = cost.plus(p.headingCost(i))
 		}
 		if cost.fits(room) {
 			room, p.kept[i] = room.minus(cost), len(c.body)
@@ -159,7 +173,7 @@ func (p *plan) fillInside(i int, room, whole size) {
 	c := &p.chunks[i]
 	used := p.count.size(gap).plus(size{1, 1})
 	if !p.outline[i] {
-		used = used.plus(p.count.size(c.heading))
+		used = used.plus(p.headingCost(i))
 	}
 	if !used.fits(room) {
 		return
@@ -250,15 +264,15 @@ func (p *plan) write() cutText {
 		case isWhole && (p.outline[i] || p.kept[i] > 0 || c.level == 0):
 			endLine(c.heading)
 			endLine(c.body[:p.kept[i]])
-			kept += chars(c.heading)
+			kept += p.headingCost(i).chars
 		case shown != "":
 			endLine(c.heading)
 			endLine(shown)
 			b.WriteString(gap)
-			kept += chars(c.heading)
+			kept += p.headingCost(i).chars
 		case p.outline[i]:
 			b.WriteString(strings.TrimRight(c.heading, "\r\n") + mark + "\n")
-			kept += chars(c.heading)
+			kept += p.headingCost(i).chars
 		}
 		if cost := p.costs[i].chars; shown == c.body && cost > 0 {
 			kept += cost - 1

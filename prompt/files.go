@@ -107,25 +107,11 @@ func readFile(root *os.Root, name string) File {
 
 // readText reads a regular file of at most so many bytes, as UTF-8.
 func readText(root *os.Root, name string, most int64) (string, error) {
-	before, err := root.Stat(name)
-	if err != nil {
-		return "", err
-	}
-	if err := checkFile(before, most); err != nil {
-		return "", err
-	}
-	f, err := root.OpenFile(name, os.O_RDONLY|nonBlocking, 0) // it may have become a pipe meanwhile
+	f, info, err := openFile(root, name, most)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return "", err
-	}
-	if err := checkFile(info, most); err != nil {
-		return "", err
-	}
 	data := make([]byte, 0, info.Size()+1)
 	for len(data) <= int(most) {
 		if len(data) == cap(data) {
@@ -147,6 +133,30 @@ func readText(root *os.Root, name string, most int64) (string, error) {
 		return valid(string(data)), nil
 	}
 	return string(data), nil
+}
+
+// openFile opens a regular file of at most so many bytes. Devices and pipes are not opened.
+func openFile(root *os.Root, name string, most int64) (*os.File, fs.FileInfo, error) {
+	before, err := root.Stat(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := checkFile(before, most); err != nil {
+		return nil, nil, err
+	}
+	f, err := root.OpenFile(name, os.O_RDONLY|nonBlocking, 0) // it may have become a pipe meanwhile
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		err = checkFile(info, most)
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
 }
 
 // refusal is a reason that a file is not read; its text is the library's own.

@@ -5,12 +5,13 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
-	"unsafe"
+
+	"github.com/winnowgo/winnow/internal/mem"
 )
 
 // fingerprint is a short name for a text. 64 bits of SHA-256 are enough to tell that it changed.
 func fingerprint(s string) string {
-	sum := sha256.Sum256(unsafe.Slice(unsafe.StringData(s), len(s))) // read, and not kept
+	sum := sha256.Sum256(mem.Bytes(s)) // read, and not kept
 	return hex.EncodeToString(sum[:8])
 }
 
@@ -53,7 +54,7 @@ func (a *assembler) join() {
 		}
 	}
 	for _, p := range a.pieces {
-		p.list = nil // it would keep the assembly before this one, and all before that
+		p.list, p.last = nil, nil // they would keep the assembly before this one, and all before that
 	}
 	out.Text, out.pieces = b.String(), a.pieces
 	switch {
@@ -88,11 +89,11 @@ func (a *assembler) warn() {
 
 // fingerprint is that of text and tools: what a provider's cache begins with.
 func (a *Assembly) fingerprint() string {
-	var b strings.Builder
+	b := make([]byte, 0, 64*len(a.Parts)+len(a.toolPrint))
 	for i := range a.Parts {
-		if !a.Parts[i].Volatile {
-			b.WriteString(a.Parts[i].Fingerprint + a.Parts[i].Path + "\n")
+		if p := &a.Parts[i]; !p.Volatile {
+			b = append(append(append(b, p.Fingerprint...), p.Path...), '\n')
 		}
 	}
-	return fingerprint(b.String() + a.toolPrint)
+	return fingerprint(mem.String(append(b, a.toolPrint...)))
 }

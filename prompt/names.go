@@ -63,7 +63,17 @@ func clip(s string, n int) string {
 }
 
 // chars counts code points, the characters of this package.
-func chars(s string) int { return utf8.RuneCountInString(s) }
+func chars(s string) (n int) {
+	for len(s) >= 8 {
+		if word := s[:8]; word[0]|word[1]|word[2]|word[3]|word[4]|word[5]|word[6]|word[7] < utf8.RuneSelf {
+			n, s = n+8, s[8:] // ASCII, as most of it is
+			continue
+		}
+		_, size := utf8.DecodeRuneInString(s)
+		n, s = n+1, s[size:]
+	}
+	return n + utf8.RuneCountInString(s)
+}
 
 // head returns the first n characters of s.
 func head(s string, n int) string {

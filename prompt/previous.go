@@ -66,4 +66,63 @@ func (p *Assembly) measuredTools(a *assembler) bool {
 		sameEstimator(p.given.estimator, a.out.given.estimator)
 }
 
+// own returns in and o with lists of their own: the host may go on with its own. What did not change is taken from the
+// previous assembly, which has them already.
+func (in Input) own(o *Options) (Input, given) {
+	last := o.Previous
+	if last == nil {
+		last = &Assembly{}
+	}
+	if slices.EqualFunc(last.input.Sections, in.Sections, sameSection) {
+		in.Sections = last.input.Sections
+	} else {
+		in.Sections = slices.Clone(in.Sections)
+		for i := range in.Sections {
+			in.Sections[i].Modes = slices.Clone(in.Sections[i].Modes)
+		}
+	}
+	if sameSkills(last.input.Skills, in.Skills) {
+		in.Skills = last.input.Skills
+	} else {
+		in.Skills = slices.Clone(in.Skills)
+	}
+	if last.sameTools(in.Tools) {
+		in.Tools = last.given.tools
+	} else {
+		in.Tools = cloneTools(in.Tools)
+	}
+	if slices.Equal(last.given.files, in.Files) {
+		in.Files = last.given.files
+	} else {
+		in.Files = slices.Clone(in.Files)
+	}
+	o.own(last)
+	return in, given{o.Estimator, in.Tools, in.Files}
+}
+
+// own gives o lists of its own.
+func (o *Options) own(last *Assembly) {
+	if maps.EqualFunc(last.options.Tools, o.Tools, sameAllowed) {
+		o.Tools = last.options.Tools
+	} else {
+		o.Tools = maps.Clone(o.Tools)
+		for mode, allowed := range o.Tools {
+			o.Tools[mode] = slices.Clone(allowed)
+		}
+	}
+	if slices.Equal(last.options.RuleHeadings, o.RuleHeadings) {
+		o.RuleHeadings = last.options.RuleHeadings
+	} else {
+		o.RuleHeadings = slices.Clone(o.RuleHeadings)
+	}
+}
+
+func cloneTools(tools []Tool) []Tool {
+	tools = slices.Clone(tools)
+	for i := range tools {
+		tools[i].Schema = slices.Clone(tools[i].Schema)
+	}
+	return tools
+}
+
 func sameAllowed(a, b Allowed) bool { return slices.Equal(a, b) }

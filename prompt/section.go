@@ -32,7 +32,7 @@ const (
 	nameContext = "Project Context"
 )
 
-// fullOnly names, in lower case, the sections that the reference leaves out of the minimal mode.
+// fullOnly names the sections that the reference leaves out of the minimal mode.
 var fullOnly = []string{
 	"skills", "memory recall", "self-update", "model aliases", "documentation", "authorized senders", "reply tags",
 	"messaging", "voice", "silent replies", "heartbeats",
@@ -51,12 +51,11 @@ func (s *Section) standsIn(m Mode) bool {
 
 // byName is the reference's rule for the section of a name.
 func byName(name string, m Mode) bool {
-	name = strings.ToLower(name)
 	switch m {
 	case Full:
 		return true
 	case Minimal:
-		return !slices.Contains(fullOnly, name)
+		return !slices.ContainsFunc(fullOnly, func(s string) bool { return strings.EqualFold(s, name) })
 	}
-	return name == identityName
+	return strings.EqualFold(name, identityName)
 }

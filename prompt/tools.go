@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -37,16 +38,31 @@ func (t *Tool) summary() string {
 // allowed returns the tools that the mode may use, by name. Of two with one name the first is taken.
 func (a *assembler) allowed(tools []Tool) []Tool {
 	patterns, limited := a.Options.Tools[a.in.Mode]
-	tools = slices.DeleteFunc(tools, func(t Tool) bool {
+	if !limited && slices.IsSortedFunc(tools, compareTools) && !hasTwins(tools) {
+		return tools
+	}
+	tools = slices.DeleteFunc(slices.Clone(tools), func(t Tool) bool {
 		return limited && !slices.ContainsFunc(patterns, func(p string) bool { return matches(p, t.Name) })
 	})
 	slices.SortStableFunc(tools, compareTools)
 	return slices.CompactFunc(tools, func(a, b Tool) bool { return a.Name == b.Name })
 }
 
+// hasTwins says that two tools of a sorted list have one name.
+func hasTwins(tools []Tool) bool {
+	for i := 1; i < len(tools); i++ {
+		if tools[i].Name == tools[i-1].Name {
+			return true
+		}
+	}
+	return false
+}
+
 func compareTools(a, b Tool) int {
-	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Description, b.Description),
-		cmp.Compare(string(a.Schema), string(b.Schema)))
+	if a.Name != b.Name {
+		return cmp.Compare(a.Name, b.Name)
+	}
+	return cmp.Or(cmp.Compare(a.Description, b.Description), bytes.Compare(a.Schema, b.Schema))
 }
 
 // matches says that a name is that of a pattern, in which * stands for any characters.
@@ -146,7 +162,7 @@ func (l *toolList) within(limit size) (string, *Cut) {
 // measureTools finds out what the schemas take.
 func (a *assembler) measureTools() {
 	out := a.out
-	if p := a.Previous; p != nil && p.measuredTools(a) {
+	if p := a.Previous; a.knowsTools {
 		out.Tools, out.ToolSizes, out.ToolTokens, out.toolPrint = p.Tools, p.ToolSizes, p.ToolTokens, p.toolPrint
 		return
 	}
