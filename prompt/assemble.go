@@ -137,11 +137,11 @@ func (a *assembler) add(made piece) {
 // required returns what the required sections take, in tokens.
 func (a *assembler) required() (sum int, err error) {
 	for _, p := range a.pieces {
+		if p.required && p.need.chars > p.most {
+			return 0, &TooLargeError{Section: p.Name, Unit: "characters", Need: p.need.chars, Limit: p.most}
+		}
 		if !p.required || p.Volatile {
 			continue
-		}
-		if p.need.chars > p.most {
-			return 0, &TooLargeError{Section: p.Name, Unit: "characters", Need: p.need.chars, Limit: p.most}
 		}
 		if sum = add(sum, p.need.tokens+p.fixed); sum > a.MaxTokens {
 			return 0, &TooLargeError{Section: p.Name, Unit: "tokens", Need: sum, Limit: a.MaxTokens}
@@ -281,7 +281,7 @@ func (a *assembler) measure(p *piece, known size) {
 		p.cut.Name, p.cut.Kind, p.cut.Path, p.cut.Missing = p.Name, p.Kind, p.Path, p.Missing && p.out
 	}
 	switch {
-	case p.Text == "" && (p.out || p.Kind != PartFile):
+	case p.Text == "" && (p.out || p.Kind != PartFile || p.raw != ""): // an empty file is shown
 		p.Chars, p.Tokens = 0, 0
 		p.out = true
 	case p.Text == p.raw:

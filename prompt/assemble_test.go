@@ -208,3 +208,82 @@ func TestAssembleKeepsNoPast(t *testing.T) {
 	require.Nil(t, past.Value())
 	runtime.KeepAlive(last)
 }
+
+// What the host does to its own lists changes neither an assembly nor what the next one takes from it.
+func TestAssembleOwnsItsLists(t *testing.T) {
+	in := prompt.Input{
+		Sections: []prompt.Section{{Name: "Voice", Text: "Speak up.", Modes: []prompt.Mode{prompt.Full}}},
+		Tools:    []prompt.Tool{{Name: "read"}, {Name: "exec"}},
+		Files:    []prompt.File{{Name: "A.md", Path: "/w/A.md", Text: strings.Repeat("x\n", 300) + "## Mine\n\nkeep\n"}},
+	}
+	o := &prompt.Options{
+		Tools: map[prompt.Mode]prompt.Allowed{prompt.Full: {"read"}}, RuleHeadings: []string{"Other"}, MaxFileChars: 300,
+		Estimator: winnow.CharsPerToken(4),
+	}
+	for _, change := range []func(){
+		func() { o.Tools[prompt.Full] = prompt.Allowed{"read", "exec"} },
+		func() { o.Tools[prompt.Full][1] = "write" },
+		func() { delete(o.Tools, prompt.Full) },
+		func() { in.Sections[0].Modes[0] = prompt.Minimal },
+		func() { o.RuleHeadings[0] = "Mine" },
+		func() { in.Files[0].Text += "more\n" },
+		func() { in.Tools[0].Name = "grep" },
+	} {
+		o.Previous = nil
+		first, err := prompt.Assemble(in, o)
+		require.NoError(t, err)
+		change()
+		want, err := prompt.Assemble(in, o)
+		require.NoError(t, err)
+		o.Previous = first
+		got, err := prompt.Assemble(in, o)
+		require.NoError(t, err)
+		require.Equal(t, want.Text, got.Text)
+		require.Equal(t, want.Tools, got.Tools)
+	}
+}
+
+// A required section is whole or an error, the volatile ones too.
+func TestRequiredVolatile(t *testing.T) {
+	_, err := prompt.Assemble(prompt.Input{Sections: []prompt.Section{
+		{Name: "Now", Text: strings.Repeat("x", 300), Max: 200, Required: true, Volatile: true},
+	}}, &prompt.Options{Estimator: winnow.CharsPerToken(4)})
+	var tooLarge *prompt.TooLargeError
+	require.ErrorAs(t, err, &tooLarge)
+	require.Equal(t, "Now", tooLarge.Section)
+	require.Equal(t, 100, tooLarge.Need-tooLarge.Limit)
+}
+
+// A file of which nothing may be shown has no heading either.
+func TestAssembleNoHeadingWithoutText(t *testing.T) {
+	a, err := prompt.Assemble(prompt.Input{Files: []prompt.File{{Name: "A.md", Path: "/w/A.md", Text: "text"}, {Name: "B.md", Path: "/w/B.md"}}},
+		&prompt.Options{MaxFileChars: -1, Estimator: winnow.CharsPerToken(4)})
+	require.NoError(t, err)
+	require.NotContains(t, a.Text, "/w/A.md")
+	require.Contains(t, a.Text, "/w/B.md", "it is empty, and shown as that")
+	require.Equal(t, "A.md", a.Cuts[0].Name)
+}
+
+// Of two files with the same priority the larger one gets at least as much of the budget. What is kept of its text can
+// be less by the room of the notice, which counts against the share: a file of 500 characters is whole in a share of 500, and one of
+// 501 is cut there. To keep as much of it, either the budget would have to be exceeded, or a file that fits its share
+// would have to be cut.
+func TestLargerFileGetsNoLess(t *testing.T) {
+	lines := func(n int) string { return strings.Repeat("a line of text.\n", n/16+1)[:n] }
+	for _, e := range estimators {
+		for small := 400; small < 4_000; small += 97 {
+			for _, large := range []int{small + 1, small + 200, 3 * small} {
+				for _, total := range []int{small, 2 * small, 2*small + 1, 3 * small} {
+					a, err := prompt.Assemble(prompt.Input{Files: []prompt.File{
+						{Name: "A.md", Path: "/w/A.md", Text: lines(large)}, {Name: "B.md", Path: "/w/B.md", Text: lines(small)},
+					}}, &prompt.Options{MaxTotalChars: total, Estimator: e})
+					require.NoError(t, err)
+					n := kept(a)
+					notice := min(max(n["B.md"]/4, 40), 400) // a quarter of the share, within these limits
+					const slack = 64                         // the line that the cut falls in, the mark behind it, and what is lost where estimates of parts do not add up
+					require.GreaterOrEqual(t, n["A.md"]+notice+slack, n["B.md"], "%d, %d in %d: %v", large, small, total, n)
+				}
+			}
+		}
+	}
+}

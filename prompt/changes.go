@@ -18,12 +18,16 @@ const changesIntro = "[Context update from the host, not from the user. It repla
 // told whole. Of other parts, which the system prompt shows as they were, the Markdown sections that changed are told;
 // with nil for previous they are taken to stand in the system prompt as they are.
 func (a *Assembly) Changes(previous *Assembly) *winnow.Message {
+	return updateMessage(a.changes(previous))
+}
+
+func (a *Assembly) changes(previous *Assembly) string {
 	var b strings.Builder
 	for i := range a.Parts {
 		p := &a.Parts[i]
 		var old *Part
 		if previous != nil {
-			old = previous.same(p)
+			old = previous.same(a.Parts, i)
 		}
 		switch {
 		case old != nil && old.Fingerprint == p.Fingerprint:
@@ -35,24 +39,61 @@ func (a *Assembly) Changes(previous *Assembly) *winnow.Message {
 	}
 	if previous != nil {
 		for i := range previous.Parts {
-			if p := &previous.Parts[i]; a.same(p) == nil && p.Kind != PartContext {
+			if p := &previous.Parts[i]; a.same(previous.Parts, i) == nil && p.Kind != PartContext {
 				fmt.Fprintf(&b, "\n\n## %s\n\nNo longer there.", p.title())
 			}
 		}
 	}
-	if b.Len() == 0 {
-		return nil
-	}
-	return &winnow.Message{Role: winnow.RoleUser, Injected: true, Parts: []winnow.Part{{Text: changesIntro + b.String()}}}
+	return b.String()
 }
 
-// same returns the part of a that p was or became, or nil.
-func (a *Assembly) same(p *Part) *Part {
-	i := slices.IndexFunc(a.Parts, func(q Part) bool { return q.Kind == p.Kind && q.Name == p.Name && q.Path == p.Path })
-	if i < 0 {
+func updateMessage(text string) *winnow.Message {
+	if text == "" {
 		return nil
 	}
-	return &a.Parts[i]
+	return &winnow.Message{Role: winnow.RoleUser, Injected: true, Parts: []winnow.Part{{Text: changesIntro + text}}}
+}
+
+// same returns the part of a that part i of a list was or became, or nil. Of parts with one name the first is the
+// first, the second the second.
+func (a *Assembly) same(list []Part, i int) *Part {
+	p, before := &list[i], 0
+	for k := range list[:i] {
+		if list[k].isOf(p) {
+			before++
+		}
+	}
+	for k := range a.Parts {
+		if !a.Parts[k].isOf(p) {
+			continue
+		}
+		if before == 0 {
+			return &a.Parts[k]
+		}
+		before--
+	}
+	return nil
+}
+
+func (p *Part) isOf(q *Part) bool { return p.Kind == q.Kind && p.Name == q.Name && p.Path == q.Path }
+
+// stableChanges returns the titles of the stable parts in which a differs from what was told.
+func (a *Assembly) stableChanges(told *Assembly) (titles []string) {
+	if told == nil {
+		return nil
+	}
+	for i := range a.Parts {
+		p := &a.Parts[i]
+		if old := told.same(a.Parts, i); !p.Volatile && (old == nil || old.Fingerprint != p.Fingerprint) {
+			titles = append(titles, p.title())
+		}
+	}
+	for i := range told.Parts {
+		if p := &told.Parts[i]; !p.Volatile && a.same(told.Parts, i) == nil {
+			titles = append(titles, p.title())
+		}
+	}
+	return titles
 }
 
 // title is what a message calls a part.
@@ -140,6 +181,10 @@ func linesOf(s string) []string { return strings.Split(strings.TrimRight(s, "\r\
 type Conversation struct {
 	Sent *Assembly `json:"sent,omitempty"` // the system prompt that is sent
 	Told *Assembly `json:"told,omitempty"` // the last one that the model was told of
+
+	// Announced names the stable parts that messages of the history tell of. When the system prompt takes over a newer
+	// text of one, these messages are out of date, and the model is told so.
+	Announced []string `json:"announced,omitempty"`
 }
 
 // Next takes the assembly for the next request. It returns the message to append before the user's, or nil. cold says
@@ -147,14 +192,22 @@ type Conversation struct {
 // that was sent goes on, and what changed is told.
 func (c *Conversation) Next(a *Assembly, cold bool) *winnow.Message {
 	told := c.Told
-	if c.Sent == nil || cold {
-		c.Sent = a
-		told = told.volatileOnly() // the system prompt says the rest
-		a, c.Told = a.volatileOnly(), a
+	c.Told = a
+	if c.Sent != nil && !cold {
+		for _, title := range a.stableChanges(told) {
+			if !slices.Contains(c.Announced, title) {
+				c.Announced = append(c.Announced, title)
+			}
+		}
 		return a.Changes(told)
 	}
-	c.Told = a
-	return a.Changes(told)
+	c.Sent = a
+	text := a.volatileOnly().changes(told.volatileOnly()) // the system prompt says the rest
+	outdated := slices.DeleteFunc(a.stableChanges(told), func(title string) bool { return !slices.Contains(c.Announced, title) })
+	if len(outdated) > 0 {
+		text += "\n\nThe system prompt was renewed. It replaces all earlier updates of: " + strings.Join(outdated, ", ")
+	}
+	return updateMessage(text)
 }
 
 // Sending takes the request that is about to be sent, and returns the system prompt for it. A compaction takes the newest

@@ -115,7 +115,8 @@ func TestConversation(t *testing.T) {
 	now = now.Add(time.Hour)
 	_, sent = turn("Tuesday", "- note 1\n- note 2\n")
 	assert.Contains(t, sent.Text, "- note 2", "the cache is cold")
-	assert.Empty(t, told[4], "the system prompt says it")
+	assert.Contains(t, told[4], "replaces all earlier updates of: /w/MEMORY.md", "a message of the history tells of an older text")
+	assert.NotContains(t, told[4], "- note 2", "the system prompt says it")
 
 	saved, err := json.Marshal(c)
 	require.NoError(t, err)
@@ -148,4 +149,57 @@ func TestAssemblyFromJSONRefusesWhatDoesNotFit(t *testing.T) {
 		var a prompt.Assembly
 		assert.Error(t, json.Unmarshal([]byte(data), &a), data)
 	}
+}
+
+// A message of the history tells of a text that was taken back since: the system prompt, which shows the first text again,
+// must not be overruled by it.
+func TestConversationOutdatesWhatItTold(t *testing.T) {
+	file := func(text string) *prompt.Assembly {
+		return assemble(t, prompt.Input{Files: []prompt.File{{Name: "USER.md", Path: "/w/USER.md", Text: text}}})
+	}
+	var c prompt.Conversation
+	require.Nil(t, c.Next(file("Call her Ann."), true))
+	require.Contains(t, textOf(c.Next(file("Call her Bea."), false)), "Bea")
+	saved, err := json.Marshal(c)
+	require.NoError(t, err)
+	c = prompt.Conversation{}
+	require.NoError(t, json.Unmarshal(saved, &c))
+	update := textOf(c.Next(file("Call her Ann."), true))
+	assert.Contains(t, update, "replaces all earlier updates of: /w/USER.md")
+	require.Contains(t, c.Sent.Text, "Ann")
+	assert.Nil(t, c.Next(file("Call her Ann."), true), "once")
+	assert.Nil(t, c.Next(file("Call her Ann."), false), "once")
+
+	var other prompt.Conversation
+	require.Nil(t, other.Next(file("Call her Ann."), true))
+	assert.Nil(t, other.Next(file("Call her Bea."), true), "nothing was told of it before")
+}
+
+// Parts that have one name, or one name once it is cleaned, are told apart by their order.
+func TestChangesOfParts(t *testing.T) {
+	in := prompt.Input{
+		Sections: []prompt.Section{{Name: "Reminder", Text: "Call Ann.", Volatile: true}, {Name: "Reminder", Text: "Call Bea.", Volatile: true}},
+		Files: []prompt.File{
+			{Name: "A.md", Path: "/w/A.md", Text: "first"}, {Name: "A.md", Path: "/w/A\u200b.md", Text: "second"},
+		},
+	}
+	a := assemble(t, in)
+	assert.Nil(t, a.Changes(a), "nothing differs")
+	in.Sections[1].Text = "Call Cleo."
+	got := textOf(assemble(t, in).Changes(a))
+	assert.Contains(t, got, "Cleo")
+	assert.NotContains(t, got, "Ann")
+	in.Sections = in.Sections[:1]
+	assert.Contains(t, textOf(assemble(t, in).Changes(a)), "Reminder\n\nNo longer there.")
+}
+
+// A name with bytes that are no UTF-8 is the same behind a restart.
+func TestChangesBehindARestart(t *testing.T) {
+	in := prompt.Input{Sections: []prompt.Section{{Name: "Caf\xe9", Text: "a", Volatile: true}, {Name: "\xff", Text: "b"}}}
+	a := assemble(t, in)
+	data, err := json.Marshal(a)
+	require.NoError(t, err)
+	var b prompt.Assembly
+	require.NoError(t, json.Unmarshal(data, &b))
+	assert.Nil(t, a.Changes(&b))
 }

@@ -82,31 +82,128 @@ func markRules(chunks []chunk, names []string) {
 	}
 }
 
-// fence follows the lines of a Markdown text and knows which stand in a fenced code block (CommonMark 4.5).
+// fence follows the lines of a Markdown text and knows which stand in a fenced code block (CommonMark 4.5), in list items
+// and quotes too.
 type fence struct {
-	mark  byte // of the open fence; 0: none is open
-	width int
+	mark   byte // of the open fence; 0: none is open
+	width  int
+	indent int  // a line that closes it is indented by at most three columns more
+	quoted bool // it stands in a quote, and ends with it
+	inList bool // the lines belong to a list item, whose blocks are indented
 }
 
 // line takes the next line and says whether it belongs to a fenced block, its first and last line included.
 func (f *fence) line(line string) bool {
-	indent := len(line) - len(strings.TrimLeft(line, " "))
-	s := line[indent:]
-	if s == "" || s[0] != '`' && s[0] != '~' || indent > 3 && f.mark == 0 {
+	s, indent := unindent(line, 0)
+	if s == "" {
+		f.leaveQuote()
 		return f.mark != 0
 	}
-	width := len(s) - len(strings.TrimLeft(s, s[:1]))
-	rest := s[width:]
-	switch {
-	case f.mark == 0:
-		if width < 3 || s[0] == '`' && strings.Contains(rest, "`") {
-			return false
+	if f.quoted && s[0] != '>' {
+		f.leaveQuote()
+	}
+	if f.mark != 0 {
+		f.close(s, indent)
+		return true
+	}
+	return f.open(s, indent)
+}
+
+func (f *fence) leaveQuote() {
+	if f.quoted {
+		f.mark, f.quoted = 0, false
+	}
+}
+
+// open looks for the first line of a fenced block.
+func (f *fence) open(s string, indent int) bool {
+	isIndented := indent > 3 // code, but for the inside of a list item
+	quoted := false
+	for {
+		n := markerLen(s)
+		if n == 0 {
+			break
 		}
-		f.mark, f.width = s[0], width
-	case s[0] == f.mark && width >= f.width && strings.TrimSpace(rest) == "":
-		f.mark = 0
+		if s[0] == '>' {
+			quoted = true
+		} else {
+			f.inList = true
+		}
+		s, indent = unindent(s[n:], indent+n)
+	}
+	if indent < 2 && !quoted {
+		f.inList = false
+	}
+	if s == "" || s[0] != '`' && s[0] != '~' || isIndented && !f.inList {
+		return false
+	}
+	width := len(s) - len(strings.TrimLeft(s, s[:1]))
+	if width < 3 || s[0] == '`' && strings.Contains(s[width:], "`") {
+		return false
+	}
+	f.mark, f.width, f.indent, f.quoted = s[0], width, 0, quoted
+	if f.inList {
+		f.indent = indent
 	}
 	return true
+}
+
+// close looks for the last line of the open block.
+func (f *fence) close(s string, indent int) {
+	for f.quoted && s != "" && s[0] == '>' {
+		s, indent = unindent(s[1:], indent+1)
+	}
+	if s == "" || s[0] != f.mark || indent > f.indent+3 && !f.quoted {
+		return
+	}
+	width := len(s) - len(strings.TrimLeft(s, s[:1]))
+	if width >= f.width && strings.TrimSpace(s[width:]) == "" {
+		f.mark, f.quoted = 0, false
+	}
+}
+
+// unindent returns a line that begins in a column without its white space, and the column where the rest begins. Tabs
+// stop at every fourth.
+func unindent(line string, column int) (string, int) {
+	for i := range len(line) {
+		switch line[i] {
+		case ' ':
+			column++
+		case '\t':
+			column += 4 - column%4
+		case '\r', '\n':
+		default:
+			return line[i:], column
+		}
+	}
+	return "", column
+}
+
+// markerLen is the length of the marker of a quote or a list item that s begins with, without the white space behind.
+func markerLen(s string) int {
+	if s == "" {
+		return 0
+	}
+	n := 1
+	switch {
+	case s[0] == '>':
+		return 1
+	case s[0] == '-' || s[0] == '*' || s[0] == '+':
+	case '0' <= s[0] && s[0] <= '9':
+		for n < len(s) && n < 9 && '0' <= s[n] && s[n] <= '9' {
+			n++
+		}
+		if n == len(s) || s[n] != '.' && s[n] != ')' {
+			return 0
+		}
+		n++
+	default:
+		return 0
+	}
+	if n < len(s) && s[n] != ' ' && s[n] != '\t' {
+		return 0
+	}
+	return n
 }
 
 // units splits a text into what is never split: lines, and fenced blocks as a whole.

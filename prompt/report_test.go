@@ -192,3 +192,12 @@ func TestReportDetail(t *testing.T) {
 		at += i + len(s)
 	}
 }
+
+// Every file that a warning counts has a cause.
+func TestReportWarningNamesTheCause(t *testing.T) {
+	a, err := prompt.Assemble(prompt.Input{Files: []prompt.File{{Name: "A\n.md", Text: "text"}}}, nil)
+	require.NoError(t, err)
+	list := prompt.NewReport(a, nil, winnow.Usage{}).List()
+	require.Contains(t, list, "Causes: 1 file(s) have no path.")
+	require.Contains(t, list, "- A.md: TRUNCATED")
+}

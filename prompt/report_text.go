@@ -128,7 +128,7 @@ func (r *Report) warning() string {
 	}
 	var causes []string
 	for _, c := range []struct{ reason, text string }{
-		{reasonFile, "exceeded max/file"}, {reasonTotal, "hit max/total"}, {reasonLast, "hit max/total"},
+		{reasonFile, "exceeded max/file"}, {reasonTotal, "hit max/total"}, {reasonLast, "hit max/total"}, {reasonNoPath, "have no path"},
 		{reasonOwn, "exceeded their own limit"}, {reasonToken, "hit the prompt's share of the window"},
 	} {
 		n := 0

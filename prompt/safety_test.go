@@ -205,6 +205,39 @@ func TestManySkillFolders(t *testing.T) {
 	assert.Len(t, problems, 121)
 }
 
+// One root that is given twice has its skills once.
+func TestSkillsOfOneRootTwice(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "good", "SKILL.md"), "---\nname: good\ndescription: d\n---\n")
+	root := openRoot(t, dir)
+	skills, problems := prompt.ReadSkills(root, root)
+	assert.Len(t, skills, 1)
+	assert.Len(t, problems, 1)
+}
+
+// Front matter is read as far as it goes, and no further than it may go.
+func TestLongFrontMatter(t *testing.T) {
+	dir := t.TempDir()
+	long := func(name string, n int) string {
+		var b strings.Builder
+		fmt.Fprintf(&b, "---\nname: %s\ndescription: ü\nmetadata:\n", name)
+		for i := 0; b.Len() < n; i++ {
+			fmt.Fprintf(&b, "  k%d: ü\n", i)
+		}
+		return b.String() + "---\nBody.\n"
+	}
+	write(t, filepath.Join(dir, "long", "SKILL.md"), long("long", 9_000)+strings.Repeat("x", 200_000))
+	write(t, filepath.Join(dir, "longer", "SKILL.md"), long("longer", 20_000))
+	skills, problems := prompt.ReadSkills(openRoot(t, dir))
+	require.Len(t, skills, 1)
+	assert.Greater(t, len(skills[0].Metadata), 500)
+	require.Len(t, problems, 1)
+	assert.Contains(t, problems[0].Reason, "does not end", "maps with many keys take time that is quadratic in them")
+	loaded, err := prompt.NewLoader(skills, nil).Load("long")
+	require.NoError(t, err)
+	assert.True(t, strings.HasPrefix(loaded.Body, "Body.\n"))
+}
+
 func makePipe(t *testing.T, path string) {
 	if err := mkfifo(path); err != nil {
 		write(t, path+"/x", "") // where there are no pipes, something else that is no file

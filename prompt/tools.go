@@ -170,7 +170,7 @@ func (a *assembler) measureTools() {
 	for i := range a.in.Tools {
 		t := &a.in.Tools[i]
 		s := ToolSize{Name: t.Name, SummaryChars: chars(t.summary())}
-		s.SchemaChars, s.Properties = chars(string(compactJSON(t.Schema))), len(propertiesOf(t.Schema))
+		s.SchemaChars, s.Properties = chars(string(compactJSON(t.Schema))), len(readSchema(t.Schema).properties)
 		if t.isSent(a.OnDemand) {
 			s.Tokens = int(float64(a.Form.tokens(t, a.count))*a.ToolRatio + 0.5)
 			out.Tools = append(out.Tools, *t)

@@ -46,7 +46,7 @@ func (f Form) once() int {
 func (f Form) tokens(t *Tool, c *counter) int {
 	if f == FormOpenAI {
 		return openAIFunction + c.tokens(t.Name+":"+strings.TrimSuffix(t.Description, ".")) +
-			openAIList(propertiesOf(t.Schema), c, 0)
+			openAISchema(readSchema(t.Schema), c, 0)
 	}
 	return c.tokens(string(f.write(t)))
 }
@@ -82,47 +82,90 @@ func compactJSON(data []byte) []byte {
 	return b.Bytes()
 }
 
-// property is what is counted of a schema.
-type property struct {
-	Type        json.RawMessage     `json:"type"`
-	Description string              `json:"description"`
-	Enum        []json.RawMessage   `json:"enum"`
-	Properties  map[string]property `json:"properties"`
-	Items       *property           `json:"items"`
+// schema is what is counted of a JSON schema.
+type schema struct {
+	kind        string // its type, as JSON
+	description string
+	enum        []json.RawMessage
+	properties  map[string]json.RawMessage
+	items       []json.RawMessage // of a list: its elements
+	others      []json.RawMessage // alternatives and definitions
 }
 
-// propertiesOf returns the properties at the top of a schema.
-func propertiesOf(schema json.RawMessage) map[string]property {
-	var p property
-	if json.Unmarshal(schema, &p) != nil {
-		return nil
+// readSchema reads a schema member by member: what is of another type than usual (true for any value, a list of item
+// schemas) leaves the rest as it is.
+func readSchema(data json.RawMessage) (s schema) {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(data, &members) != nil {
+		return schema{}
 	}
-	return p.Properties
+	read := func(name string, to any) { _ = json.Unmarshal(members[name], to) } // what cannot be read is not counted
+	s.kind = string(bytes.Trim(members["type"], `"`))
+	read("description", &s.description)
+	read("enum", &s.enum)
+	read("properties", &s.properties)
+	s.items = oneOrMore(members["items"])
+	for _, name := range []string{"prefixItems", "anyOf", "oneOf", "allOf", "additionalProperties"} {
+		s.others = append(s.others, oneOrMore(members[name])...)
+	}
+	for _, name := range []string{"$defs", "definitions", "patternProperties"} {
+		var named map[string]json.RawMessage
+		read(name, &named)
+		for _, data := range named {
+			s.others = append(s.others, data)
+		}
+	}
+	return s
+}
+
+// oneOrMore returns the schemas of a member that has one or a list of them.
+func oneOrMore(data json.RawMessage) (list []json.RawMessage) {
+	if len(data) > 0 && json.Unmarshal(data, &list) != nil {
+		list = []json.RawMessage{data}
+	}
+	return list
 }
 
 // maxSchemaDepth is how deep a schema is looked into. Those of real tools have three or four levels.
 const maxSchemaDepth = 16
 
-// openAIList counts the properties of a schema by the cookbook's rule, those of inner objects too.
-func openAIList(list map[string]property, c *counter, depth int) int {
-	if len(list) == 0 || depth > maxSchemaDepth {
+// openAISchema counts what is in a schema by the cookbook's rule: its properties, and those of inner objects. The
+// cookbook says nothing of alternatives and definitions; each is counted as a property without a name.
+func openAISchema(s schema, c *counter, depth int) (n int) {
+	if depth > maxSchemaDepth {
 		return 0
 	}
-	n := openAIProperties
-	for name, p := range list {
-		n += openAIProperty + c.tokens(name+":"+string(bytes.Trim(p.Type, `"`))+":"+strings.TrimSuffix(p.Description, "."))
-		if len(p.Enum) > 0 {
-			n += openAIEnumeration
-		}
-		for _, value := range p.Enum {
-			n += openAIEnumerated + c.tokens(string(bytes.Trim(value, `"`)))
-		}
-		n += openAIList(p.Properties, c, depth+1)
-		if p.Items != nil {
-			n += openAIList(p.Items.Properties, c, depth+1)
+	if len(s.properties) > 0 {
+		n += openAIProperties
+	}
+	for name, data := range s.properties {
+		n += openAIOne(name+":", readSchema(data), c, depth+1)
+	}
+	for _, data := range s.items {
+		n += openAISchema(readSchema(data), c, depth+1)
+	}
+	for _, data := range s.others {
+		if inner := readSchema(data); !inner.isEmpty() {
+			n += openAIOne("", inner, c, depth+1)
 		}
 	}
 	return n
+}
+
+func (s *schema) isEmpty() bool {
+	return s.kind == "" && s.description == "" && len(s.enum)+len(s.properties)+len(s.items)+len(s.others) == 0
+}
+
+// openAIOne counts a property and what is in it.
+func openAIOne(name string, s schema, c *counter, depth int) int {
+	n := openAIProperty + c.tokens(name+s.kind+":"+strings.TrimSuffix(s.description, "."))
+	if len(s.enum) > 0 {
+		n += openAIEnumeration
+	}
+	for _, value := range s.enum {
+		n += openAIEnumerated + c.tokens(string(bytes.Trim(value, `"`)))
+	}
+	return n + openAISchema(s, c, depth)
 }
 
 // ToolRatio is what an estimated token of a's schemas was billed as, for Options.ToolRatio: from the first request, r,

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -123,4 +124,33 @@ func TestAllowedTools(t *testing.T) {
 		}
 		assert.Equal(t, c.want, got, fmt.Sprint(c.allowed))
 	}
+}
+
+// Schemas as generators write them: members of other types than usual, alternatives and definitions. None of them makes
+// the rest cost nothing.
+func TestToolTokensOfUnusualSchemas(t *testing.T) {
+	tokens := func(schema string) int {
+		a, err := prompt.Assemble(prompt.Input{Tools: []prompt.Tool{{Name: "t", Schema: []byte(schema)}}},
+			&prompt.Options{Form: prompt.FormOpenAI, Estimator: winnow.CharsPerToken(4)})
+		require.NoError(t, err)
+		return a.ToolTokens
+	}
+	long := strings.Repeat("what the service takes ", 20)
+	object := `{"type":"object","properties":{"path":{"type":"string","description":"` + long + `"}}}`
+	plain := tokens(object)
+	require.Greater(t, plain, 100)
+	for _, c := range []struct{ schema, why string }{
+		{strings.Replace(object, `{"path"`, `{"any":true,"path"`, 1), "a property of any type"},
+		{strings.Replace(object, `{"path"`, `{"list":{"type":"array","items":[{"type":"string"}]},"path"`, 1), "a list with a type for each element"},
+		{strings.Replace(object, `{"path"`, `{"odd":{"description":7,"enum":"x"},"path"`, 1), "members that are no texts and no lists"},
+		{strings.Replace(object, `"type":"string"`, `"type":["string","null"]`, 1), "a list of types"},
+		{`{"anyOf":[{"type":"null"},` + object + `]}`, "alternatives"},
+		{`{"oneOf":[` + object + `]}`, "alternatives"}, {`{"allOf":[` + object + `]}`, "parts"},
+		{`{"$defs":{"P":` + object + `},"properties":{"p":{"$ref":"#/$defs/P"}}}`, "definitions"},
+		{`{"type":"object","additionalProperties":` + object + `}`, "a map"},
+		{`{"type":"array","items":[` + object + `]}`, "a list of objects"},
+	} {
+		require.GreaterOrEqual(t, tokens(c.schema), plain, c.why)
+	}
+	require.Less(t, tokens(strings.Repeat(`{"items":`, 5_000)+"1"+strings.Repeat("}", 5_000)), 50, "too deep to be one")
 }
