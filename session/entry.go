@@ -37,8 +37,16 @@ func (t Type) isPath() bool {
 	return true
 }
 
-// typeOf returns the type that s names, without an allocation for those that are known.
-func typeOf(s string) Type { return Type(s) }
+// typeOf returns the type that s names, without an allocation for the most frequent ones.
+func typeOf(s []byte) Type {
+	switch Type(s) { // the compiler compares without making a string
+	case TypeMessage:
+		return TypeMessage
+	case TypeState:
+		return TypeState
+	}
+	return Type(s)
+}
 
 const (
 	formatVersion = 1

@@ -85,6 +85,17 @@ func sumAt(text []byte) (sum uint32, ok bool) {
 	return uint32(n), err == nil
 }
 
+// withText returns l, which was parsed already, with its text, which was read again.
+func (l *line) withText(text []byte) *line {
+	again := *l
+	again.data = text
+	if l.body != nil { // it ends where the checksum begins
+		end := len(text) - crcTail
+		again.body = text[end-len(l.body) : end]
+	}
+	return &again
+}
+
 // parse reads a head in the form in which it is written. text is the line before its checksum.
 func (h *head) parse(l *line, text []byte) bool {
 	p := headParser{text: text}
@@ -94,9 +105,9 @@ func (h *head) parse(l *line, text []byte) bool {
 	}
 	h.seq = p.number()
 	p.literal(`,"id":`)
-	h.id = p.quoted()
+	h.id = string(p.quoted())
 	if p.has(`,"parentId":`) {
-		h.parent = p.quoted()
+		h.parent = string(p.quoted())
 	}
 	p.literal(`,"type":`)
 	h.kind = typeOf(p.quoted())
@@ -160,18 +171,18 @@ func (p *headParser) number() int64 {
 	return n
 }
 
-// quoted takes a string without escapes.
-func (p *headParser) quoted() string {
+// quoted takes a string without escapes. It is a part of the text.
+func (p *headParser) quoted() []byte {
 	if !p.has(`"`) {
 		p.bad = true
-		return ""
+		return nil
 	}
 	end := bytes.IndexByte(p.text, '"')
 	if end < 0 || bytes.IndexByte(p.text[:end], '\\') >= 0 {
 		p.bad = true
-		return ""
+		return nil
 	}
-	s := string(p.text[:end])
+	s := p.text[:end]
 	p.text = p.text[end+1:]
 	return s
 }

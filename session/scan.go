@@ -139,9 +139,7 @@ func (s *scanner) take(l *line, yield func(*line) error) error {
 		if err != nil {
 			return err
 		}
-		again, _ := parseLine(text)
-		again.offset, again.next = b.offset, b.next
-		if err := yield(&again); err != nil {
+		if err := yield(b.withText(text)); err != nil {
 			return err
 		}
 	}
