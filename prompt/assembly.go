@@ -12,7 +12,8 @@ type Input struct {
 	Mode     Mode
 }
 
-// Assembly is a system prompt with its tools, and what there is to know about it. Nobody writes to its lists.
+// Assembly is a system prompt with its tools, its sizes and a record of what was cut. Treat its lists as read-only:
+// later assemblies share them.
 type Assembly struct {
 	Mode        Mode        `json:"mode"`
 	Text        string      `json:"-"`                  // the system prompt

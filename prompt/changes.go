@@ -13,10 +13,11 @@ import (
 
 const changesIntro = "[Context update from the host, not from the user. It replaces what was said of this before.]"
 
-// Changes returns one injected message that tells what differs from previous, the last assembly that the model was
-// told of (nil: none), to be appended before the newest message of the user; nil if nothing does. Volatile sections are
-// told whole. Of other parts, which the system prompt shows as they were, the Markdown sections that changed are told;
-// with nil for previous they are taken to stand in the system prompt as they are.
+// Changes compares a with previous, the last assembly that the model was told about. It returns one injected message
+// with the differences, to be appended before the newest user message, or nil if there are none. A volatile section that
+// changed is given whole. Of any other part, which the system prompt still shows in its old form, the message has the
+// Markdown sections that changed. A nil previous means that the model knows the stable parts from the system prompt and
+// none of the volatile sections.
 func (a *Assembly) Changes(previous *Assembly) *winnow.Message {
 	return updateMessage(a.changes(previous))
 }
@@ -187,9 +188,9 @@ type Conversation struct {
 	Announced []string `json:"announced,omitempty"`
 }
 
-// Next takes the assembly for the next request. It returns the message to append before the user's, or nil. cold says
-// that the provider's cache holds nothing, as [winnow.Manager.Cold] does: then the new prompt is sent; otherwise the one
-// that was sent goes on, and what changed is told.
+// Next takes the assembly for the next request and returns the message to append before the user's, or nil. cold says
+// that the provider's cache has expired, as [winnow.Manager.Cold] reports. If it has, the new prompt is sent. If it has
+// not, the old prompt is sent again and the message describes what changed since.
 func (c *Conversation) Next(a *Assembly, cold bool) *winnow.Message {
 	told := c.Told
 	c.Told = a
@@ -203,7 +204,9 @@ func (c *Conversation) Next(a *Assembly, cold bool) *winnow.Message {
 	}
 	c.Sent = a
 	text := a.volatileOnly().changes(told.volatileOnly()) // the system prompt says the rest
-	outdated := slices.DeleteFunc(a.stableChanges(told), func(title string) bool { return !slices.Contains(c.Announced, title) })
+	outdated := slices.DeleteFunc(a.stableChanges(told), func(title string) bool {
+		return !slices.Contains(c.Announced, title)
+	})
 	if len(outdated) > 0 {
 		text += "\n\nThe system prompt was renewed. It replaces all earlier updates of: " + strings.Join(outdated, ", ")
 	}

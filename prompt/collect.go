@@ -77,7 +77,8 @@ func (a *assembler) addFiles() {
 	for i := range a.in.Files {
 		f := &a.in.Files[i]
 		if strings.TrimSpace(f.Path) == "" {
-			a.out.Cuts = append(a.out.Cuts, Cut{Name: cleanName(f.Name), Kind: PartFile, Reason: reasonNoPath, Chars: chars(f.Text)})
+			cut := Cut{Name: cleanName(f.Name), Kind: PartFile, Reason: reasonNoPath, Chars: chars(f.Text)}
+			a.out.Cuts = append(a.out.Cuts, cut)
 			continue
 		}
 		if len(a.pieces) == first {

@@ -3,14 +3,14 @@
 //
 // [Assemble] is a pure function from the host's sections, the files of its workspace, its skills and its tools to an
 // [Assembly]: the text, its blocks for cache markers, what each part takes, and what was cut and why. Equal input gives
-// equal bytes. What changes often never stands in it: [Assembly.Changes] tells it in a message, and [Conversation]
-// decides when a text that changed is taken over. A [Loader] loads skills and schemas of tools by name. [NewReport]
-// says what fills every token of a request.
+// equal bytes. What changes often never stands in it: [Assembly.Changes] puts it into a message. A [Conversation]
+// decides when a changed text goes into the system prompt. A [Loader] loads skills and schemas of tools by name. [NewReport]
+// says what fills the tokens of a request.
 //
 // # Nouns
 //
-// A section is a text of the host's. A file is read from the workspace with [ReadFiles]; it is cut between its Markdown
-// sections. A skill is a text that the model knows by name and description until it needs it. A part is a section, a
-// file or a list as it stands in the prompt. A required part is whole or Assemble fails; a volatile one is told in
-// messages.
+// A section is a text that the host wrote. A file is read from the workspace with [ReadFiles] and is cut between its
+// Markdown sections. A skill is a text that the model knows by name and description until it needs it. A part is a
+// section, a file or a list as it stands in the prompt. A required section stands whole in the prompt, or Assemble
+// fails. A volatile section is sent in messages, never in the prompt.
 package prompt

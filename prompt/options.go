@@ -7,7 +7,7 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// Options are the options of [Assemble]; nil and the zero value mean the defaults in parentheses, a negative number
+// Options are the options of [Assemble]; nil and the zero value mean the defaults in parentheses; a negative number
 // means 0. Characters are Unicode code points. The numbers are the reference's, unless another source is named.
 type Options struct {
 	Window        int              // of the model, tokens; 0: not known, and the budget is in characters alone

@@ -11,8 +11,8 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// Report says what fills the context window. The first members are the reference's, with its names in JSON; the host sets
-// those that it knows alone.
+// Report says what fills the context window. The first members are the reference's and have its names in JSON. Members
+// marked "the host's" are not filled in by NewReport; the host may set them.
 type Report struct {
 	Source        Source       `json:"source"`
 	GeneratedAt   time.Time    `json:"generatedAt,omitzero"` // the host's
@@ -49,7 +49,7 @@ const (
 	FromEstimate Source = "estimate" // of one that would be sent
 )
 
-// Sandbox is the host's.
+// Sandbox describes the sandbox that the host runs tools in.
 type Sandbox struct {
 	Mode      string `json:"mode"`
 	Sandboxed bool   `json:"sandboxed"`
@@ -152,8 +152,8 @@ type CacheReport struct {
 	Prompt   int     `json:"prompt"`   // tokens that were billed; 0 without usage
 }
 
-// NewReport reports on the request r with the prompt a. u is what was billed for it; its zero value means that it was not
-// sent yet. r is nil where there is no request: the report is of the prompt alone.
+// NewReport reports on the request r with the prompt a. u is what the provider billed for it; the zero value means that
+// it has not been sent. With a nil r the report covers the prompt alone.
 func NewReport(a *Assembly, r *winnow.Request, u winnow.Usage) *Report {
 	out := &Report{
 		Source: FromEstimate, MaxFileChars: a.Limits.FileChars, MaxTotalChars: a.Limits.TotalChars,

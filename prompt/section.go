@@ -14,7 +14,7 @@ const (
 	None    Mode = "none"    // the line that says who the agent is, and nothing else
 )
 
-// Section is a text of the host's for the system prompt.
+// Section is a text that the host adds to the system prompt.
 type Section struct {
 	Name     string // unique; for limits, changes and the report. It is not printed: Text has its own heading, if any
 	Text     string // as it stands in the prompt
@@ -22,7 +22,7 @@ type Section struct {
 	Max      int    // characters; what is longer is cut (0: no limit)
 	Priority int    // its weight where the budget is shared (1)
 	Required bool   // whole, or Assemble fails
-	Volatile bool   // changes often (a date, what memory found): told in a message, never in the system prompt
+	Volatile bool   // changes often (a date, what memory found): sent in a message, never in the system prompt
 }
 
 // Names of the parts that Assemble makes itself.
