@@ -411,9 +411,10 @@ func showCompaction(c *winnow.Compaction) string {
 	return fmt.Sprintf("%+v", short)
 }
 
-// checkSnapshot: the state does not grow for ever.
+// checkSnapshot: the state does not grow for ever. It holds at most two summaries, and while a run of Recover is open
+// those before it as well.
 func (w *world) checkSnapshot(in []winnow.Message, r *winnow.Request) {
-	most := 30_000 + 4*body(in) + 4*body(r.Messages) + 400*(len(in)+len(r.Messages))
+	most := 60_000 + 4*body(in) + 4*body(r.Messages) + 400*(len(in)+len(r.Messages))
 	if n := len(w.snapshot()); n > most {
 		w.fail("a snapshot is bounded", "%d bytes for a history of %d messages", n, len(in))
 	}

@@ -17,6 +17,9 @@ import (
 // bound to.
 func (w *world) checkThinking(in, out []winnow.Message) {
 	if w.options.Thinking == string(winnow.ThinkingBound) {
+		if w.damaged { // what was sent cannot be known
+			return
+		}
 		forms := wireForms(out)
 		for k := range out {
 			for _, p := range out[k].Parts {
