@@ -167,11 +167,19 @@ func (e *exporter) result(m *winnow.Message) {
 	switch parts := textParts(m); {
 	case len(parts) == 0: // the field must be there
 		e.out = append(e.out, sdk.ToolMessage("", id))
-	case len(parts) == 1 && m.Parts[0].Source == nil: // every server takes a string
+	case len(parts) == 1 && !hasOwnText(m.Parts): // every server takes a string
 		e.out = append(e.out, sdk.ToolMessage(parts[0].Text, id))
 	default:
 		e.out = append(e.out, sdk.ToolMessage(parts, id))
 	}
+}
+
+// hasOwnText says that a text of the caller's is among parts. Those of another adapter are not this SDK's.
+func hasOwnText(parts []winnow.Part) bool {
+	return slices.ContainsFunc(parts, func(p winnow.Part) bool {
+		_, ok := p.Source.(*sdk.ChatCompletionContentPartTextParam)
+		return ok
+	})
 }
 
 // imageOf returns the caller's value of an image, or nil.

@@ -231,3 +231,14 @@ func TestManager(t *testing.T) {
 		Answer: func(n int) []message { return []message{sdk.AssistantMessage(fmt.Sprintf("It says %d.", n))} },
 	})
 }
+
+// A result that was imported by another adapter is a string, which every server takes, and not a list of parts.
+func TestResultOfAnotherAdapterIsString(t *testing.T) {
+	of := new(int) // what another SDK has
+	out := Export([]winnow.Message{
+		{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "Read it."}}},
+		{Role: winnow.RoleAssistant, Parts: []winnow.Part{{Kind: winnow.KindToolCall, ID: "a", Name: "read", Source: of}}},
+		{Role: winnow.RoleTool, ToolCallID: "a", Parts: []winnow.Part{{Text: "It says 42.", Source: of}}},
+	})
+	assert.Equal(t, "It says 42.", out[2].OfTool.Content.OfString.Value)
+}
