@@ -228,3 +228,16 @@ func TestManager(t *testing.T) {
 		},
 	})
 }
+
+// Chat Completions had calls of functions before it had calls of tools. They have no item of this API, and are calls
+// of functions all the same.
+func TestFunctionCallsOfChatStay(t *testing.T) {
+	out := Export([]winnow.Message{
+		{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "Read it."}}},
+		{Role: winnow.RoleAssistant, Parts: []winnow.Part{{Kind: winnow.KindToolCall, ID: "a", Name: "read", MediaType: "function_call"}}},
+		{Role: winnow.RoleTool, ToolCallID: "a", Parts: []winnow.Part{{Text: "It says 42."}}},
+	})
+	require.Len(t, out, 3)
+	assert.Equal(t, "read", out[1].OfFunctionCall.Name)
+	assert.Equal(t, "It says 42.", out[2].OfFunctionCallOutput.Output.OfString.Value)
+}

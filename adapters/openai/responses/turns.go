@@ -90,7 +90,7 @@ func (e *exporter) nameCalls(m *winnow.Message, behind []winnow.Message) bool {
 		}
 		id := e.ids.Call(p.ID)
 		kind := p.MediaType
-		if kind != "" {
+		if isCall(kind) && kind != functionCall {
 			if e.kinds == nil {
 				e.kinds = map[string]string{}
 			}
