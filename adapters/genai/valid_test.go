@@ -2,88 +2,17 @@ package genai
 
 import (
 	"encoding/json"
-	"fmt"
-	"regexp"
 
 	sdk "google.golang.org/genai"
+
+	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
 )
 
-var (
-	callID   = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
-	toolName = regexp.MustCompile(`^[a-zA-Z0-9_.:-]{1,64}$`)
-)
-
-// valid refuses what Gemini refuses, by the rules that can be told without a model.
+// valid refuses what Gemini refuses.
 func valid(contents []*sdk.Content) error {
 	b, err := json.Marshal(contents)
 	if err != nil {
 		return err
 	}
-	var wire []struct {
-		Role  string                       `json:"role"`
-		Parts []map[string]json.RawMessage `json:"parts"`
-	}
-	if err := json.Unmarshal(b, &wire); err != nil {
-		return err
-	}
-	var before []sdk.FunctionCall // of the content before
-	for i, c := range wire {
-		var calls []sdk.FunctionCall
-		var responses []sdk.FunctionResponse
-		if c.Role == "" {
-			c.Role = "user"
-		}
-		if c.Role != "user" && c.Role != "model" || len(c.Parts) == 0 {
-			return fmt.Errorf("contents[%d]: role %q, %d parts", i, c.Role, len(c.Parts))
-		}
-		for k, p := range c.Parts {
-			if len(p) == 0 {
-				return fmt.Errorf("contents[%d].parts[%d]: no data", i, k)
-			}
-			var call sdk.FunctionCall
-			var response sdk.FunctionResponse
-			if raw, ok := p["functionCall"]; ok && json.Unmarshal(raw, &call) == nil {
-				calls = append(calls, call)
-			}
-			if raw, ok := p["functionResponse"]; ok && json.Unmarshal(raw, &response) == nil {
-				responses = append(responses, response)
-			}
-		}
-		if err := validTurn(c.Role, i == 0 || wire[i-1].Role == "model", calls, before, responses); err != nil {
-			return fmt.Errorf("contents[%d]: %w", i, err)
-		}
-		before = calls
-	}
-	if len(before) > 0 {
-		return fmt.Errorf("calls without responses")
-	}
-	return nil
-}
-
-func validTurn(role string, behindModel bool, calls, before []sdk.FunctionCall, responses []sdk.FunctionResponse) error {
-	switch {
-	case role == "user" && len(calls) > 0, role == "model" && len(responses) > 0:
-		return fmt.Errorf("calls or responses in a content of role %s", role)
-	case len(calls) > 0 && behindModel:
-		return fmt.Errorf("a function call turn comes immediately after a user turn or after a function response turn")
-	case len(responses) != len(before):
-		return fmt.Errorf("the number of function response parts is equal to the number of function call parts: %d, %d", len(responses), len(before))
-	}
-	waiting := map[string]int{}
-	for _, c := range before {
-		waiting[c.ID+" "+c.Name]++
-	}
-	for _, r := range responses {
-		if waiting[r.ID+" "+r.Name]--; waiting[r.ID+" "+r.Name] < 0 || r.Response == nil {
-			return fmt.Errorf("response %q of %q is of no call, or empty", r.ID, r.Name)
-		}
-	}
-	seen := map[string]bool{}
-	for _, c := range calls {
-		if !toolName.MatchString(c.Name) || c.ID != "" && (!callID.MatchString(c.ID) || seen[c.ID]) {
-			return fmt.Errorf("call %q of %q", c.ID, c.Name)
-		}
-		seen[c.ID] = true
-	}
-	return nil
+	return adaptertest.ValidContents(b)
 }

@@ -2,93 +2,15 @@ package responses
 
 import (
 	"encoding/json"
-	"fmt"
-	"regexp"
-	"strings"
+
+	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
 )
 
-// wireItem is an item as the API reads it.
-type wireItem struct {
-	Type      string           `json:"type"`
-	Role      string           `json:"role"`
-	ID        string           `json:"id"`
-	CallID    string           `json:"call_id"`
-	Name      string           `json:"name"`
-	Arguments json.RawMessage  `json:"arguments"`
-	Output    *json.RawMessage `json:"output"`
-	Content   json.RawMessage  `json:"content"`
-}
-
-var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
-
-// valid refuses what the Responses API refuses, by the rules that can be told without a model. An id of an
-// item that says "of" names the item of reasoning that it was made with: "msg_1 of rs_1".
+// valid refuses what the Responses API refuses.
 func valid(items []Item) error {
 	b, err := json.Marshal(items)
 	if err != nil {
 		return err
 	}
-	var wire []wireItem
-	if err := json.Unmarshal(b, &wire); err != nil {
-		return err
-	}
-	v := validator{calls: map[string]string{}, reasoned: map[string]bool{}}
-	for i := range wire {
-		if err := v.item(wire, i); err != nil {
-			return fmt.Errorf("input[%d]: %w", i, err)
-		}
-	}
-	for id, state := range v.calls {
-		if state != "done" {
-			return fmt.Errorf("no tool output found for call %s", id)
-		}
-	}
-	return nil
-}
-
-type validator struct {
-	calls    map[string]string // type of the output that a call waits for, or "done"
-	reasoned map[string]bool
-}
-
-func (v *validator) item(wire []wireItem, i int) error {
-	it := &wire[i]
-	if _, of, ok := strings.Cut(it.ID, " of "); ok && !v.reasoned[of] {
-		return fmt.Errorf("item %q was provided without its required reasoning item", it.ID)
-	}
-	switch {
-	case it.Type == "message", it.Type == "" && it.Role != "":
-		if len(it.Content) == 0 || string(it.Content) == "[]" {
-			return fmt.Errorf("no content")
-		}
-		if it.Role != "user" && strings.Contains(string(it.Content), `"input_image"`) {
-			return fmt.Errorf("images in a message of role %s", it.Role)
-		}
-	case it.Type == "reasoning":
-		if i+1 == len(wire) || !strings.HasSuffix(wire[i+1].ID, " of "+it.ID) {
-			return fmt.Errorf("item %q of type reasoning was provided without its required following item", it.ID)
-		}
-		v.reasoned[it.ID] = true
-	case isCall(it.Type):
-		switch {
-		case it.CallID == "" || len(it.CallID) > 64:
-			return fmt.Errorf("call_id %q", it.CallID)
-		case v.calls[it.CallID] != "":
-			return fmt.Errorf("call_id %q twice", it.CallID)
-		case it.Type == functionCall && !toolName.MatchString(it.Name):
-			return fmt.Errorf("name %q", it.Name)
-		}
-		v.calls[it.CallID] = it.Type + "_output"
-	case strings.HasSuffix(it.Type, "_output"):
-		if it.CallID == "" {
-			it.CallID = it.ID
-		}
-		if v.calls[it.CallID] != it.Type || it.Output == nil {
-			return fmt.Errorf("no tool call found for %s with call_id %q", it.Type, it.CallID)
-		}
-		v.calls[it.CallID] = "done"
-	case it.Type == "":
-		return fmt.Errorf("no type")
-	}
-	return nil
+	return adaptertest.ValidItems(b)
 }

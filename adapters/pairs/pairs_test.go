@@ -1,0 +1,207 @@
+package pairs
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/anthropic"
+	"github.com/winnowgo/winnow/adapters/eino"
+	"github.com/winnowgo/winnow/adapters/genai"
+	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
+	chat "github.com/winnowgo/winnow/adapters/openai"
+	"github.com/winnowgo/winnow/adapters/openai/responses"
+	"github.com/winnowgo/winnow/internal/provider"
+)
+
+// side is an adapter with a model of its provider.
+type side struct {
+	name, model string
+	history     func(*testing.T) []winnow.Message
+	export      func([]winnow.Message) any // what is sent as the messages
+	valid       func(messages []byte) error
+}
+
+var sides = []side{
+	{"anthropic", "claude-opus-4-6", anthropicHistory, func(m []winnow.Message) any { return anthropic.Export(m) }, func(b []byte) error {
+		return accepted("/v1/messages", map[string]any{"model": "claude", "max_tokens": 16, "messages": json.RawMessage(b), "tools": []any{
+			map[string]any{"name": "read", "input_schema": map[string]any{"type": "object"}},
+		}})
+	}},
+	{"chat", "gpt-6-sol", chatHistory, func(m []winnow.Message) any { return chat.Export(m) }, acceptedChat},
+	{"responses", "gpt-6-luna", responsesHistory, func(m []winnow.Message) any { return responses.Export(m) }, adaptertest.ValidItems},
+	{"genai", "gemini-3.5-flash", geminiHistory, func(m []winnow.Message) any { return genai.Export(m) }, adaptertest.ValidContents},
+	{"eino", "qwen3-max", einoHistory, func(m []winnow.Message) any { return wire(eino.Export(m)) }, acceptedChat},
+}
+
+// TestPairs moves a conversation that one provider had to a model of another one, over a restart. The new provider
+// accepts the request. It has all that was said, a text in the place of what only the old provider can read, and
+// nothing that the old model signed.
+func TestPairs(t *testing.T) {
+	for _, from := range sides {
+		for _, to := range sides {
+			if from.name == to.name {
+				continue
+			}
+			t.Run(from.name+" to "+to.name, func(t *testing.T) { checkPair(t, from, to) })
+		}
+	}
+}
+
+func checkPair(t *testing.T, from, to side) {
+	history := append(from.history(t), question("And its colour?"))
+	old, err := winnow.New(200_000, &winnow.Options{Model: from.model})
+	require.NoError(t, err)
+	_, err = old.Prepare(t.Context(), history)
+	require.NoError(t, err)
+	state, err := old.Snapshot()
+	require.NoError(t, err)
+
+	m, err := winnow.New(200_000, &winnow.Options{Model: to.model})
+	require.NoError(t, err)
+	require.NoError(t, m.Restore(state))
+	request, err := m.Prepare(t.Context(), history)
+	require.NoError(t, err)
+	for _, sent := range request.Messages {
+		for _, p := range sent.Parts {
+			assert.False(t, p.Kind == winnow.KindThinking && p.Signature != "", "thinking that another model signed")
+		}
+	}
+	body := marshal(t, to.export(request.Messages))
+	require.NoError(t, to.valid(body), "%s", body)
+
+	rest := string(body)
+	for _, want := range expected(history) {
+		_, behind, found := strings.Cut(rest, want)
+		if assert.True(t, found, "%q is not there, or not in its place: %s", want, body) {
+			rest = behind
+		}
+	}
+	_, image := adaptertest.PNG(t)
+	for _, private := range []string{signature, thought, unknown, image} {
+		assert.NotContains(t, string(body), private)
+	}
+}
+
+// expected returns what another provider is to read of a history, in order.
+func expected(history []winnow.Message) []string {
+	var texts []string
+	for i := range history {
+		for _, p := range history[i].Parts {
+			switch p.Kind {
+			case winnow.KindThinking:
+			case winnow.KindText:
+				texts = append(texts, p.Text)
+			case winnow.KindToolCall:
+				texts = append(texts, "a.txt")
+			case winnow.KindImage:
+				texts = append(texts, fmt.Sprintf("[image: image/png, %d bytes]", p.Bytes))
+			default:
+				texts = append(texts, "[attachment]")
+			}
+		}
+	}
+	return texts
+}
+
+// Each history has what the test is about.
+func TestHistoriesHaveWhatIsLost(t *testing.T) {
+	for _, s := range sides {
+		kinds := map[winnow.Kind]int{}
+		results := 0
+		for _, m := range s.history(t) {
+			for _, p := range m.Parts {
+				kinds[p.Kind]++
+			}
+			if m.Role == winnow.RoleTool {
+				results++
+			}
+		}
+		assert.Equal(t, 2, kinds[winnow.KindImage], s.name)
+		assert.Equal(t, 1, kinds[winnow.KindOpaque], s.name)
+		assert.Equal(t, 1, kinds[winnow.KindThinking], s.name)
+		assert.Equal(t, 1, kinds[winnow.KindToolCall], s.name)
+		assert.Equal(t, 1, results, s.name)
+	}
+}
+
+func question(text string) winnow.Message {
+	return winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: text}}}
+}
+
+func marshal(t *testing.T, v any) []byte {
+	t.Helper()
+	b, err := json.Marshal(v)
+	require.NoError(t, err)
+	return b
+}
+
+// accepted asks the strict provider.
+func accepted(path string, request map[string]any) error {
+	body, err := json.Marshal(request)
+	if err != nil {
+		return err
+	}
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "http://provider"+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Authorization", "Bearer none")
+	r.Header.Set("X-Api-Key", "none")
+	r.Header.Set("Anthropic-Version", "2023-06-01")
+	r.Header.Set("Content-Type", "application/json")
+	p := provider.New(provider.Options{Window: adaptertest.HugeWindow, MaxBytes: adaptertest.HugeWindow})
+	answer, err := adaptertest.Direct(p).Do(r)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(answer.Body)
+		return fmt.Errorf("%d: %s", answer.StatusCode, text)
+	}
+	return nil
+}
+
+func acceptedChat(b []byte) error {
+	return accepted("/v1/chat/completions", map[string]any{"model": "gpt", "messages": json.RawMessage(b)})
+}
+
+// wire returns messages of Eino as its components send them to Chat Completions.
+func wire(messages []*schema.Message) []map[string]any {
+	out := make([]map[string]any, len(messages))
+	for i, m := range messages {
+		out[i] = map[string]any{"role": m.Role, "content": m.Content}
+		var parts []any
+		for _, p := range m.UserInputMultiContent {
+			if p.Image != nil {
+				parts = append(parts, map[string]any{"type": "image_url", "image_url": map[string]any{"url": "data:image/png;base64," + *p.Image.Base64Data}})
+			} else {
+				parts = append(parts, map[string]any{"type": "text", "text": p.Text})
+			}
+		}
+		if parts != nil {
+			out[i]["content"] = parts
+		}
+		if m.ReasoningContent != "" {
+			out[i]["reasoning_content"] = m.ReasoningContent
+		}
+		if len(m.ToolCalls) > 0 {
+			out[i]["tool_calls"] = m.ToolCalls // with Extra, if that is there
+		}
+		if m.ToolCallID != "" {
+			out[i]["tool_call_id"] = m.ToolCallID
+		}
+	}
+	return out
+}
