@@ -30,6 +30,16 @@ func newSummaryCache() *summaryCache {
 	}
 }
 
+// isEmpty says that c holds no answer. A nil cache is empty.
+func (c *summaryCache) isEmpty() bool {
+	if c == nil {
+		return true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.order) == 0
+}
+
 func (c *summaryCache) get(key requestKey) (string, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
