@@ -32,6 +32,7 @@ func Example_agent() {
 		stream := client.Responses.NewStreaming(ctx, responses.ResponseNewParams{
 			Model: model, MaxOutputTokens: openai.Int(maxTokens), Tools: tools, Instructions: openai.String(systemPrompt),
 			Input: responses.ResponseNewParamsInputUnion{OfInputItemList: adapter.Export(messages)}, Store: openai.Bool(false),
+			Include: []responses.ResponseIncludable{responses.ResponseIncludableReasoningEncryptedContent}, // kept by the codec
 		})
 		answer, err := adapter.Collect(stream, show)
 		if err != nil {
