@@ -41,7 +41,7 @@ func Example_agent() {
 	ask := func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) {
 		stream := client.Messages.NewStreaming(ctx, sdk.MessageNewParams{
 			Model: model, MaxTokens: maxTokens, Tools: tools, System: adapter.SystemBlocks(systemPrompt),
-			Messages: adapter.Export(messages), CacheControl: sdk.NewCacheControlEphemeralParam(),
+			Messages: adapter.MarkCache(adapter.Export(messages), ""), // "": kept for five minutes
 		})
 		answer, err := adapter.Collect(stream, show) // show is called with each event of the stream
 		if err != nil {
