@@ -140,6 +140,9 @@ func (w *world) isWithoutThinking(m, out *winnow.Message) bool {
 	if w.options.Thinking != string(winnow.ThinkingBound) || m.Role != winnow.RoleAssistant {
 		return false
 	}
+	if w.damaged { // an edit that a state was given other bytes for is not known from one that was sent
+		return true
+	}
 	bare := *m
 	bare.Source = nil
 	bare.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p winnow.Part) bool { return p.Kind == winnow.KindThinking })
