@@ -14,7 +14,7 @@ import (
 
 func ExampleNewReport() {
 	r := prompt.NewReport(assembled(), request, winnow.Usage{})
-	r.Provider, r.Model, r.WorkspaceDir = "anthropic", "claude-opus-4-6", "/work" // what the host knows
+	r.Provider, r.Model, r.WorkspaceDir = "anthropic", "claude-opus-4-6", "/repo" // what the host knows
 	fmt.Println(r.Source, r.Tokens.Free)
 	// Output: estimate 179688
 }

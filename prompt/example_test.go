@@ -16,10 +16,10 @@ var (
 		{Name: "Date", Text: "It is Sunday, 22 November 2026.", Volatile: true},
 	}
 	files = []prompt.File{
-		{Name: "AGENTS.md", Path: "/work/AGENTS.md", Text: "# Rules\n\n## Red Lines\n\nNo refunds above 100 €.\n"},
-		{Name: "MEMORY.md", Path: "/work/MEMORY.md", Text: "# Memory\n\n## Suppliers\n\nBeans come on Tuesdays.\n"},
+		{Name: "AGENTS.md", Path: "/repo/AGENTS.md", Text: "# Rules\n\n## Red Lines\n\nNo refunds above 100 €.\n"},
+		{Name: "MEMORY.md", Path: "/repo/MEMORY.md", Text: "# Memory\n\n## Suppliers\n\nBeans come on Tuesdays.\n"},
 	}
-	skills = []prompt.Skill{{Name: "stock-take", Description: "Counts the stock. Use it when asked for an inventory.", Location: "/work/skills/stock-take/SKILL.md", Body: "Count the shelves from left to right."}}
+	skills = []prompt.Skill{{Name: "stock-take", Description: "Counts the stock. Use it when asked for an inventory.", Location: "/repo/skills/stock-take/SKILL.md", Body: "Count the shelves from left to right."}}
 	tools  = []prompt.Tool{
 		{Name: "read", Description: "Reads a file.", Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}}}`)},
 		{Name: "exec", Description: "Runs a command.", Schema: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string"}}}`)},
@@ -107,7 +107,7 @@ func ExampleAssemble() {
 	//
 	// # Project Context
 	//
-	// ## /work/AGENTS.md
+	// ## /repo/AGENTS.md
 	//
 	// # Rules
 	//
@@ -183,7 +183,7 @@ func ExampleConversation_Sending() {
 	// Output:
 	// [Context update from the host, not from the user. It replaces what was said of this before.]
 	//
-	// ## /work/MEMORY.md (changed)
+	// ## /repo/MEMORY.md (changed)
 	//
 	// ## Suppliers
 	// No longer:

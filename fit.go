@@ -1,0 +1,83 @@
+package winnow
+
+// Step 8: what is left to shrink, and what fills the window where nothing is.
+
+// fit is step 8: it shrinks what is left to shrink, and says whether the request fits. A margin alone is no
+// reason to cut the newest results, or to fail.
+func (d *draft) fit() bool {
+	if d.tokens() > d.budget {
+		d.shrink()
+	}
+	d.leaveOutThinking()
+	if !d.fitsBody() {
+		d.fitBody()
+		d.leaveOutThinking() // behind what the body had no room for: Recover may send what is still too large
+	}
+	return d.fitsBody() && d.tokens() <= d.budget
+}
+
+// shrink clears all results but the newest step's, and then cuts what is left of them.
+func (d *draft) shrink() {
+	o := *d.manager.opts.Prune
+	o.KeepLastAssistants = min(o.KeepLastAssistants, 1)
+	o.SoftTrimRatio, o.HardClearRatio, o.MinPrunableToolChars = 0, 0, 0
+	d.prune(o, d.room())
+	if !d.fits() {
+		d.squeezeResults()
+	}
+}
+
+// squeezedChars is what each result keeps when nothing else helps.
+const squeezedChars = 400
+
+// squeezeResults cuts all results to what the other messages leave, and keeps both ends of each.
+func (d *draft) squeezeResults() {
+	v := d.view
+	results := 0
+	for i := range v.messages {
+		if m := &v.messages[i]; m.Role == RoleTool && !m.Pinned {
+			results = addTokens(results, v.tokens[i])
+		}
+	}
+	t := *d.manager.opts.Truncate
+	t.MinKeepChars = min(t.MinKeepChars, squeezedChars)
+	var sizes []int
+	for i := range v.messages {
+		if m := &v.messages[i]; m.Role == RoleTool && !m.Pinned {
+			sizes = append(sizes, v.tokens[i])
+		}
+	}
+	cut := &truncation{TruncateOptions: t, again: true, bothEnds: true, limit: fairShare(sizes, max(0, d.room()-(v.total-results)))}
+	for i := range v.messages {
+		d.cut(i, cut, "the request does not fit otherwise")
+	}
+}
+
+// overflow says what fills the window.
+func (d *draft) overflow() *OverflowError {
+	v := d.view
+	e := &OverflowError{Tokens: d.tokens(), Budget: d.budget, Overhead: d.accounting.hidden(d.manager.opts.Overhead)}
+	if limit := d.bodyLimit(); limit > 0 {
+		e.Bytes, e.MaxBytes = d.bytes(), limit
+	}
+	request := d.newestRequest()
+	for i := range v.messages {
+		m := &v.messages[i]
+		switch {
+		case m.Summary:
+			e.Summary = addTokens(e.Summary, v.tokens[i])
+		case m.Pinned || m.Role == RoleSystem:
+			e.Pinned = addTokens(e.Pinned, v.tokens[i])
+		case i >= request:
+			e.Protected = addTokens(e.Protected, v.tokens[i])
+		}
+	}
+	// Tokens has the provider's own count of what it was sent, which may be less than its parts are estimated to.
+	e.Overhead = min(e.Overhead, e.Tokens)
+	rest := e.Tokens - e.Overhead
+	for _, n := range []*int{&e.Pinned, &e.Summary, &e.Protected} {
+		*n = min(d.accounting.billedAs(*n), rest)
+		rest -= *n
+	}
+	return e
+}

@@ -1,0 +1,255 @@
+package winnow
+
+import (
+	"math/bits"
+
+	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/mem"
+)
+
+// What the manager knows of each message of the history that it saw last.
+
+// fact is what the manager remembers of a message.
+type fact struct {
+	key    key
+	tokens int
+	counts uint32 // see hostCounts
+	sound  bool   // its parts need no repair
+
+	body      uint32 // bytes of a request's body
+	closeLook uint32 // of a message that is sent edited; 0: a glance will do
+
+	subjects *[]subject // of its calls; nil: not asked for yet
+}
+
+// isOf says that m, which is at a glance the message of f, is it at a closer look.
+func (f *fact) isOf(m *Message) bool { return f.closeLook == 0 || f.closeLook == closeLook(m) }
+
+// closeLookWords is how many words of each text a close look takes. A text that another one is put in the
+// place of, of the same length, at the same address, with the same beginning, middle and end, is one that
+// somebody redacted.
+const closeLookWords = 64
+
+// closeLook identifies the texts of m by words that are spread over them.
+func closeLook(m *Message) uint32 {
+	h := uint64(len(m.Parts)) + 1
+	look := func(s string) {
+		if len(s) < 8 {
+			return
+		}
+		at := uint64(len(s)) * 0x9e3779b97f4a7c15
+		for range closeLookWords {
+			at ^= at >> 29
+			at *= 0xbf58476d1ce4e5b9
+			position, _ := bits.Mul64(at, uint64(len(s)-7))
+			hi, lo := bits.Mul64(h^ascii.LoadWord(s, int(position)), 0x9e3779b97f4a7c15)
+			h = hi ^ lo + 1
+		}
+	}
+	for i := range m.Parts {
+		look(m.Parts[i].Text)
+		look(mem.String(m.Parts[i].Arguments))
+	}
+	return uint32(h>>32) | 1
+}
+
+// watch has message i of history looked at closely from now on, because it is sent edited: nobody wants the
+// excerpt of a text that is not there any more.
+func (x *index) watch(history []Message, i int) {
+	if i < 0 || i >= len(x.facts) || x.facts[i].closeLook != 0 {
+		return
+	}
+	x.facts[i].closeLook = closeLook(&history[i])
+}
+
+// index remembers facts of messages, so that no text is read twice.
+type index struct {
+	base    uintptr       // where the history passed in last lies in memory; it is compared, and keeps nothing alive
+	cursor  int           // where the next look at old messages begins
+	closer  int           // where the next closer look does
+	heads   []uint64      // of the history passed in last, by position
+	changes int           // how often a message was found changed, or gone
+	glances []uint64      // of the history passed in last, by position
+	seen    []setByHost   // of the same
+	facts   []*fact       // of the same
+	made    map[key]*fact // of messages that the library made: summaries, results that stand in, what was mended
+	aliases map[key]*fact // of repaired messages, by the key of what they were and what was changed
+	hasher  hasher
+}
+
+// setByHost is what a host may set on a message that is known.
+type setByHost struct{ marks, trimmings uint64 }
+
+func setOn(m *Message) setByHost { return setByHost{marks(m), trimmings(m)} }
+
+// update learns what is new in history and returns the facts of its messages. The slice is the index's.
+func (x *index) update(history []Message, e Estimator) []*fact {
+	var before map[key]*fact // of the history passed in last, where a message of it may have moved
+	for i := range min(len(history), len(x.glances)) {
+		if g := glance(&history[i]); x.glances[i] != g || !x.facts[i].isOf(&history[i]) {
+			if before == nil {
+				before = byKey(x.facts)
+			}
+			f := x.factOf(&history[i], before, e)
+			if old := x.facts[i]; f.key != old.key || f.tokens != old.tokens {
+				x.changes++
+			}
+			x.glances[i], x.facts[i] = g, f
+		}
+		if set := setOn(&history[i]); set != x.seen[i] {
+			x.seen[i] = set
+			x.changes++
+		}
+		x.heads[i] = head(&history[i])
+	}
+	if len(history) < len(x.glances) {
+		x.changes++
+		clear(x.facts[len(history):])
+		x.heads, x.glances, x.facts = x.heads[:len(history)], x.glances[:len(history)], x.facts[:len(history)]
+		x.seen = x.seen[:len(history)]
+	}
+	x.learnFrom(history, before, e)
+	x.forget()
+	return x.facts
+}
+
+// learn adds the facts of what history has behind the messages that are known.
+func (x *index) learn(history []Message, e Estimator) { x.learnFrom(history, nil, e) }
+
+func (x *index) learnFrom(history []Message, before map[key]*fact, e Estimator) {
+	for i := len(x.glances); i < len(history); i++ {
+		x.heads, x.glances = append(x.heads, head(&history[i])), append(x.glances, glance(&history[i]))
+		x.facts = append(x.facts, x.factOf(&history[i], before, e))
+		x.seen = append(x.seen, setOn(&history[i]))
+	}
+	x.base = mem.Base(history)
+}
+
+func byKey(facts []*fact) map[key]*fact {
+	m := make(map[key]*fact, len(facts))
+	for _, f := range facts {
+		m[f.key] = f
+	}
+	return m
+}
+
+// How many messages of a list that only grew are looked at in one call: the newest, where hosts change
+// things, and the others in turn. Each costs a line or two of the processor's cache: 48 keep a call below
+// 3.5 µs in long histories too.
+const (
+	lookedAt        = 48 // at their heads
+	lookedAtNewest  = 16
+	lookedAtClosely = 8 // half of them the newest
+	lookedAtFirst   = 2 // closely
+)
+
+// goesOn says that history is the one passed in last with, perhaps, more behind it. A list in other memory
+// is looked at as a whole; of one that is in the same memory only some messages are, so that the cost does
+// not grow with its length: what a host changes in old messages in place is noticed some calls later.
+//
+// What goes along with a message is of no matter where the request is the history itself.
+func (x *index) goesOn(history []Message, isPlain bool) bool {
+	n := len(x.glances)
+	if len(history) < n {
+		return false
+	}
+	if x.base != mem.Base(history) {
+		return x.isSame(history, 0, n, isPlain)
+	}
+	newest := max(0, n-lookedAtNewest)
+	from, to := inTurn(&x.cursor, newest, lookedAt-lookedAtNewest)
+	closelyFrom, closelyTo := inTurn(&x.closer, newest, lookedAtClosely/2)
+	// A list that was freed may lie where this one lies, with a first message that is written anew for each call.
+	first := min(n, lookedAtFirst)
+	return x.isSame(history, 0, first, isPlain) && x.hasSameHeads(history, from, to) && x.hasSameHeads(history, newest, n) &&
+		x.isSame(history, closelyFrom, closelyTo, isPlain) && x.isSame(history, max(0, n-lookedAtClosely/2), n, isPlain)
+}
+
+// inTurn returns the next so many of n, and moves the cursor behind them.
+func inTurn(cursor *int, n, many int) (from, to int) {
+	if from = *cursor; from >= n || many >= n {
+		from = 0
+	}
+	to = min(n, from+many)
+	*cursor = to
+	return from, to
+}
+
+func (x *index) hasSameHeads(history []Message, from, to int) bool {
+	for i := from; i < to; i++ {
+		if x.heads[i] != head(&history[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func (x *index) isSame(history []Message, from, to int, isPlain bool) bool {
+	for i := from; i < to; i++ {
+		m, seen := &history[i], &x.seen[i]
+		if x.glances[i] != glance(m) || !x.facts[i].isOf(m) {
+			return false
+		}
+		if seen.marks != marks(m) || !isPlain && seen.trimmings != trimmings(m) {
+			return false
+		}
+	}
+	return true
+}
+
+// fact returns what is known of a message that the library made, and finds it out if nothing is.
+func (x *index) fact(m *Message, e Estimator) *fact {
+	f := x.factOf(m, x.made, e)
+	if x.made == nil {
+		x.made = map[key]*fact{}
+	}
+	x.made[f.key] = f
+	return f
+}
+
+// factOf returns the fact of m among those that are known, or a new one.
+func (x *index) factOf(m *Message, known map[key]*fact, e Estimator) *fact {
+	k, counts := x.hasher.key(m), hostCounts(m)
+	if f := known[k]; f != nil && f.counts == counts {
+		return f
+	}
+	r := repair{forRequest: true}
+	return &fact{key: k, tokens: max(0, e.Estimate(*m)), counts: counts, sound: r.partsAreClean(m), body: bodySize(m)}
+}
+
+// hostCounts tells the host's own counts of parts from others: they are no part of what is sent, and the
+// estimate depends on them.
+func hostCounts(m *Message) (n uint32) {
+	for i := range m.Parts {
+		n = n*31 + uint32(m.Parts[i].Tokens)
+	}
+	return n
+}
+
+// repaired returns the fact of a message that the repair made of the one that f is of. The repair changes
+// ids, arguments and which parts there are; its text needs no second reading to know which message it is.
+func (x *index) repaired(f *fact, m *Message, e Estimator) *fact {
+	short := Message{Role: RoleTool, ToolCallID: m.ToolCallID, Parts: make([]Part, 0, len(m.Parts)+1)}
+	short.Parts = append(short.Parts, Part{Signature: string(f.key[:])})
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		short.Parts = append(short.Parts, Part{Kind: p.Kind, ID: p.ID, Name: p.Name, Bytes: len(p.Text), Tokens: len(p.Arguments)})
+	}
+	alias := x.hasher.key(&short)
+	found := x.aliases[alias]
+	if found == nil {
+		found = x.fact(m, e)
+		if x.aliases == nil {
+			x.aliases = map[key]*fact{}
+		}
+		x.aliases[alias] = found
+	}
+	return found
+}
+
+// forget drops facts of made messages that are gone, when they are most of what is known.
+func (x *index) forget() {
+	if len(x.made) > 4*len(x.facts)+1_000 {
+		x.made, x.aliases = nil, nil
+	}
+}

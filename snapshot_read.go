@@ -1,0 +1,135 @@
+package winnow
+
+import (
+	"encoding/hex"
+	"errors"
+	"strings"
+	"unicode/utf8"
+)
+
+// A snapshot turned into a ledger. What cannot be is an error, and nothing in it is trusted: it comes from a disk.
+
+// reader reads the parts of a snapshot and collects what is wrong with them.
+type reader struct{ errs []error }
+
+func (r *reader) key(text string) (k key) {
+	if n, err := hex.Decode(k[:], []byte(text[:min(len(text), 2*len(k))])); err != nil || n != len(k) || len(text) != 2*len(k) {
+		r.errs = append(r.errs, errors.New("a key is not one"))
+	}
+	return k
+}
+
+func (r *reader) place(p savedPlace) (q place) {
+	if p.Key != "" {
+		q.key, q.index = r.key(p.Key), max(0, p.Index)
+	}
+	return q
+}
+
+func (r *reader) landmark(p savedLandmark) landmark {
+	m := landmark{place: r.place(p.savedPlace), count: min(max(0, p.Count), landmarkContext)}
+	if p.Before != "" {
+		m.before = r.key(p.Before)
+	}
+	if p.After != "" {
+		m.after = r.key(p.After)
+	}
+	return m
+}
+
+func (r *reader) checkpoint(c *savedCheckpoint) *checkpoint {
+	if c == nil {
+		return nil
+	}
+	if err := c.check(); err != nil {
+		r.errs = append(r.errs, err)
+		return nil
+	}
+	cp := &checkpoint{
+		message:   Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: string(c.Text)}}},
+		firstKept: r.landmark(c.FirstKept), limited: r.place(c.Limited), request: r.place(c.Request), body: string(c.Body), carried: c.Carried.within(), degraded: c.Degraded,
+		healthy: r.checkpoint(c.Healthy),
+	}
+	var h hasher
+	cp.key = h.key(&cp.message)
+	return cp
+}
+
+// check says what would make a request with c one that providers refuse.
+func (c *savedCheckpoint) check() error {
+	text := string(c.Text)
+	inner, framed := strings.CutPrefix(text, summaryBegin)
+	closed := strings.Contains(inner, summaryEnd)
+	switch {
+	case !framed || !closed || !utf8.ValidString(text):
+		return errors.New("the summary is damaged")
+	case c.FirstKept.Key == "":
+		return errors.New("the summary does not say what it stands for")
+	}
+	return nil
+}
+
+func (e *savedEdit) check() error {
+	if len(e.Parts) == 0 {
+		return errors.New("an edit is empty")
+	}
+	if e.Op != OpTrim && e.Op != OpClear && e.Op != OpTruncate || e.Reason == "" {
+		return errors.New("an edit does not say what it did")
+	}
+	rules := repair{forRequest: true}
+	for _, p := range partsOf(e.Parts) {
+		if rules.isEmptyPart(&p) || p.Kind == KindToolCall && (p.ID == "" || !validArguments(p.Arguments)) {
+			return errors.New("an edit is damaged")
+		}
+	}
+	return nil
+}
+
+// within returns c within the bounds that it grows to: who writes snapshots may have other ideas.
+func (c carried) within() carried {
+	c.Failures, c.More = newest(c.Failures, maxListedFailures), min(max(0, c.More), maxCountedFailures)
+	c.Rules, c.Identifiers = newest(c.Rules, 2*maxCarriedRules), newest(c.Identifiers, maxCarriedIdentifiers)
+	c.Read, c.Modified = newest(c.Read, maxSectionFiles), newest(c.Modified, maxSectionFiles)
+	return c
+}
+
+// maxCarriedIdentifiers is more than the largest summary has room for.
+const maxCarriedIdentifiers = maxSummaryTokens
+
+func (r *reader) state(s *savedState) undo {
+	u := undo{
+		projections: map[key]*projection{}, checkpoint: r.checkpoint(s.Checkpoint), turnStart: r.place(s.TurnStart),
+		look: look{max(0, s.Look.At), s.Look.Next}, flushed: s.Flushed, guess: s.Guess.guess(), body: s.BodyGuess.guess(),
+	}
+	for _, text := range s.Refused[max(0, len(s.Refused)-maxRemembered):] {
+		u.refused = append(u.refused, r.key(text))
+	}
+	for text, e := range s.Edits {
+		if err := e.check(); err != nil {
+			r.errs = append(r.errs, err)
+			continue
+		}
+		p := &projection{parts: partsOf(e.Parts)} // as parts, so that even a lone text finds the host's value again
+		p.key, p.tokens, p.op, p.reason, p.uncounted = r.key(e.Key), max(0, e.Tokens), e.Op, e.Reason, true
+		u.projections[r.key(text)] = p
+	}
+	return u
+}
+
+func (s *snapshot) ledger() (ledger, error) {
+	var r reader
+	l := ledger{
+		model: s.Model, otherModel: s.OtherModel, sentAt: s.SentAt, tokens: max(0, s.Tokens), estimate: max(0, s.Estimate), accounting: s.Accounting.accounting(), bytes: max(0, s.Bytes), body: max(0, s.Body),
+		refusals: max(0, s.Refusals), digestAt: max(0, s.DigestAt),
+		breaker: s.Breaker.breaker(),
+	}
+	for _, text := range s.Sent {
+		l.sent = append(l.sent, r.key(text))
+	}
+	l.run = s.Run.recovery()
+	l.revert(r.state(&s.savedState))
+	if a := s.Attempt; a != nil {
+		l.attempt = &attempt{before: r.state(&a.Before), tokens: a.Tokens.sizes(), bytes: a.Bytes.sizes(), end: r.place(a.End)}
+	}
+	return l, errors.Join(r.errs...)
+}

@@ -1,0 +1,155 @@
+package winnow
+
+import (
+	"encoding/hex"
+	"math"
+	"unicode/utf8"
+)
+
+// A ledger turned into a snapshot, and the small parts of both back again.
+
+func (u undo) saved() savedState {
+	s := savedState{
+		TurnStart: u.turnStart.saved(), Look: savedLook{u.look.at, u.look.next}, Flushed: u.flushed, Checkpoint: u.checkpoint.saved(),
+		Guess: u.guess.saved(), BodyGuess: u.body.saved(),
+	}
+	s.Refused, s.Edits = hexKeys(u.refused), savedEdits(u.projections)
+	return s
+}
+
+func savedEdits(projections map[key]*projection) map[string]savedEdit {
+	if len(projections) == 0 {
+		return nil
+	}
+	edits := make(map[string]savedEdit, len(projections))
+	for k, p := range projections {
+		edits[hex.EncodeToString(k[:])] = p.saved()
+	}
+	return edits
+}
+
+func (p *projection) saved() savedEdit {
+	return savedEdit{hex.EncodeToString(p.key[:]), saveParts(p.sent()), p.tokens, p.op, p.reason}
+}
+
+func hexKeys(keys []key) []string {
+	var texts []string
+	for _, k := range keys {
+		texts = append(texts, hex.EncodeToString(k[:]))
+	}
+	return texts
+}
+
+func (a *attempt) saved() *savedAttempt {
+	if a == nil {
+		return nil
+	}
+	return &savedAttempt{a.before.saved(), savedRefusal{a.tokens.first, a.tokens.smallest}, savedRefusal{a.bytes.first, a.bytes.smallest}, a.end.saved()}
+}
+
+func (r *recovery) saved() savedRun {
+	return savedRun{r.refusals, r.compactions, r.calls, r.truncated}
+}
+
+func (s savedRun) recovery() recovery {
+	return recovery{
+		refusals: max(0, s.Refusals), compactions: max(0, s.Compactions), calls: max(0, s.Calls), truncated: s.Truncated,
+	}
+}
+
+func (s savedRefusal) sizes() refusedSizes { return refusedSizes{max(0, s.First), max(0, s.Smallest)} }
+
+func (g guess) saved() *savedGuess {
+	if g == (guess{}) {
+		return nil
+	}
+	return &savedGuess{g.limit, g.refused, g.refusals, g.doubtful, g.doubts, g.age}
+}
+
+func (s *savedGuess) guess() guess {
+	if s == nil {
+		return guess{}
+	}
+	return guess{max(0, s.Limit), max(0, s.Refused), max(0, s.Refusals), max(0, s.Doubtful), max(0, s.Doubts), max(0, s.Age)}
+}
+
+func (c *checkpoint) saved() *savedCheckpoint {
+	if c == nil {
+		return nil
+	}
+	return &savedCheckpoint{
+		Text: []byte(joinedText(&c.message)), FirstKept: c.firstKept.saved(), Limited: c.limited.saved(), Request: c.request.saved(),
+		Body: []byte(c.body), Carried: c.carried, Degraded: c.degraded, Healthy: c.healthy.saved(),
+	}
+}
+
+func (a *accounting) saved() savedAccounting {
+	s := savedAccounting{a.anchor.messages, a.anchor.estimate, a.anchor.prompt, a.billed, a.estimated, a.limit, a.window}
+	if s.Messages == lost {
+		s.Messages = -1
+	}
+	return s
+}
+
+func (s savedAccounting) accounting() accounting {
+	a := accounting{anchor: anchor{s.Messages, max(0, s.Estimate), max(0, s.Prompt)}, limit: max(0, s.Limit), window: max(0, s.Window)}
+	if s.Messages < 0 {
+		a.anchor.messages = lost
+	}
+	if s.Billed >= 0 && s.Estimated >= 0 { // JSON has no other numbers that are none
+		a.billed, a.estimated = s.Billed, s.Estimated
+	}
+	return a
+}
+
+func (b breaker) saved() savedBreaker {
+	if b.failures == 0 { // what the history had then says nothing
+		return savedBreaker{}
+	}
+	return savedBreaker{b.failures, b.total, b.window}
+}
+
+func (s savedBreaker) breaker() breaker {
+	return breaker{failures: max(0, s.Failures), total: max(math.MinInt32, s.Total), window: s.Window} // so that no sum runs over
+}
+
+func (p place) saved() savedPlace {
+	if p.key == (key{}) {
+		return savedPlace{}
+	}
+	return savedPlace{hex.EncodeToString(p.key[:]), p.index}
+}
+
+func (m *landmark) saved() savedLandmark {
+	s := savedLandmark{savedPlace: m.place.saved(), Count: m.count}
+	if m.count > 0 {
+		s.Before = hex.EncodeToString(m.before[:])
+	}
+	if m.after != (key{}) {
+		s.After = hex.EncodeToString(m.after[:])
+	}
+	return s
+}
+
+func saveParts(parts []Part) []savedPart {
+	saved := make([]savedPart, len(parts))
+	for i, p := range parts {
+		saved[i] = savedPart{Part: p, Text: []byte(p.Text), Arguments: p.Arguments}
+		if !utf8.ValidString(string(p.Kind) + p.Signature + p.ID + p.Name + p.MediaType) {
+			saved[i].Raw = &rawPart{[]byte(p.Kind), []byte(p.Signature), []byte(p.ID), []byte(p.Name), []byte(p.MediaType)}
+		}
+	}
+	return saved
+}
+
+func partsOf(saved []savedPart) []Part {
+	parts := make([]Part, len(saved))
+	for i, p := range saved {
+		p.Part.Text, p.Part.Arguments = string(p.Text), p.Arguments
+		if raw := p.Raw; raw != nil {
+			p.Kind, p.Signature, p.ID, p.Name, p.MediaType = Kind(raw.Kind), string(raw.Signature), string(raw.ID), string(raw.Name), string(raw.MediaType)
+		}
+		parts[i] = p.Part
+	}
+	return parts
+}
