@@ -87,6 +87,13 @@ func (h *hasher) flush() {
 	h.buffer = h.buffer[:0]
 }
 
+// mixed adds x to the hash h: one multiplication to 128 bits, as wyhash does, with the golden ratio as the factor. The
+// sum keeps a zero from staying one.
+func mixed(h, x uint64) uint64 {
+	hi, lo := bits.Mul64(h^x, 0x9e3779b97f4a7c15)
+	return hi ^ lo + 0x632be59bd9b4e019
+}
+
 // glance identifies a message by its short texts, and of its long ones by where they lie in memory, their lengths and a
 // few of their bytes. It costs some nanoseconds where a key costs a pass over the text. Strings do not change, so
 // equal glances mean an equal message as long as the host goes on using the values that it passed before. What a
@@ -94,10 +101,7 @@ func (h *hasher) flush() {
 // the system and of users are read whole. So are arguments, which are bytes, and may be overwritten.
 func glance(m *Message) uint64 {
 	h := uint64(len(m.Parts))
-	mix := func(x uint64) {
-		hi, lo := bits.Mul64(h^x, 0x9e3779b97f4a7c15)
-		h = hi ^ lo + 0x632be59bd9b4e019
-	}
+	mix := func(x uint64) { h = mixed(h, x) }
 	isAnew := m.Role != RoleAssistant && m.Role != RoleTool
 	text := func(s string) {
 		if mix(uint64(len(s))); len(s) == 0 {
@@ -152,10 +156,7 @@ func marks(m *Message) (h uint64) {
 // trimmings tells what goes along with a message: what a host may set on one that was sent, and gets back with it.
 func trimmings(m *Message) uint64 {
 	h := uint64(uintptr(unsafe.Pointer(m.Usage)))
-	mix := func(x uint64) {
-		hi, lo := bits.Mul64(h^x, 0x9e3779b97f4a7c15)
-		h = hi ^ lo + 0x632be59bd9b4e019
-	}
+	mix := func(x uint64) { h = mixed(h, x) }
 	if u := m.Usage; u != nil {
 		mix(uint64(u.Input))
 		mix(uint64(u.CacheRead))

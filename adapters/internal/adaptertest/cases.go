@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,6 +27,24 @@ type Form[T any] struct {
 	Read func(raw json.RawMessage) (T, error)
 }
 
+// importsOf returns what a form of the values of a case becomes, import by import.
+func importsOf[T any](t *testing.T, a winnowtest.Adapter[T], form Form[T], c Case) [][]winnow.Message {
+	t.Helper()
+	var imports [][]winnow.Message
+	for _, list := range c.Imports {
+		var values []T
+		for _, raw := range split(t, list) {
+			value, err := form.Read(raw)
+			if err != nil {
+				t.Fatal(err)
+			}
+			values = append(values, value)
+		}
+		imports = append(imports, a.Import(values))
+	}
+	return imports
+}
+
 // CheckCases sends each case in each form through a manager, the adapter and the SDK to a local server. send sends
 // messages with the SDK's client and returns what the server got of them. A second request is the same.
 func CheckCases[T any](t *testing.T, a winnowtest.Adapter[T], forms []Form[T], send func(t *testing.T, values []T) []json.RawMessage, cases []Case) {
@@ -36,18 +55,7 @@ func CheckCases[T any](t *testing.T, a winnowtest.Adapter[T], forms []Form[T], s
 				continue
 			}
 			t.Run(c.Name+"/"+form.Name, func(t *testing.T) {
-				var history []winnow.Message
-				for _, list := range c.Imports {
-					var values []T
-					for _, raw := range split(t, list) {
-						value, err := form.Read(raw)
-						if err != nil {
-							t.Fatal(err)
-						}
-						values = append(values, value)
-					}
-					history = append(history, a.Import(values)...)
-				}
+				history := slices.Concat(importsOf(t, a, form, c)...)
 				want := c.Want
 				if want == "" {
 					want = strings.Join(c.Imports, "")

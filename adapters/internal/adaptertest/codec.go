@@ -23,19 +23,7 @@ func CheckCodec[T any](t *testing.T, a winnowtest.Adapter[T], codec session.Code
 				continue
 			}
 			t.Run(c.Name+"/"+form.Name, func(t *testing.T) {
-				var appends [][]winnow.Message
-				for _, list := range c.Imports {
-					var values []T
-					for _, raw := range split(t, list) {
-						value, err := form.Read(raw)
-						if err != nil {
-							t.Fatal(err)
-						}
-						values = append(values, value)
-					}
-					appends = append(appends, a.Import(values))
-				}
-				storedIsSame(t, a, codec, appends)
+				storedIsSame(t, a, codec, importsOf(t, a, form, c))
 			})
 		}
 	}
