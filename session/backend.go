@@ -14,14 +14,10 @@ type Backend interface {
 	// When ctx ends first the error is a [*BusyError].
 	Turn(ctx context.Context, key string) (Turn, error)
 
-	// Log opens the newest log of key. With write it may be appended to, its torn end is cut off and kept aside, and
-	// there need not be one yet: it is made by the first Append. Without, nothing is changed and nothing is locked;
-	// the error is [ErrNotFound] if there is none.
+	// Log opens the newest log of key without its turn. With write, entries beside the branch may be appended to it,
+	// its torn end is cut off and kept aside, and there need not be one yet: it is made by the first Append. Without,
+	// nothing is changed and nothing is locked; the error is [ErrNotFound] if there is none.
 	Log(ctx context.Context, key string, write bool) (Log, error)
-
-	// Next begins a new log of key, which is newer than all others of it, with its first lines. They are durable when
-	// it returns.
-	Next(ctx context.Context, key string, lines []byte) (Log, error)
 
 	// Keys returns the keys that have a log, in any order.
 	Keys(ctx context.Context) ([]string, error)
@@ -32,8 +28,17 @@ type Backend interface {
 	Close() error
 }
 
-// Turn is the right to write to the branch of a session. It ends with the process.
+// Turn is the right to write to the branch of a session. It ends with the process. A turn that is a lease may end
+// earlier, while its holder is paused: what the logs of such a turn are then asked to append is refused with
+// [ErrConflict].
 type Turn interface {
+	// Log opens the newest log of the session for the holder of the turn, as [Backend.Log] does with write.
+	Log(ctx context.Context) (Log, error)
+
+	// Next begins a new log of the session, which is newer than all others of it, with its first lines. They are
+	// durable when it returns.
+	Next(ctx context.Context, lines []byte) (Log, error)
+
 	// Check returns [ErrDeleted] if the session was deleted since: the turn is of something that is gone.
 	Check() error
 	Release() error
@@ -51,8 +56,9 @@ type Log interface {
 
 	// Append puts lines, which end in a newline, at the end, which the caller believes to be at offset end: all of them
 	// or none. With durable they survive a power loss when it returns, and all that was appended before them too.
-	// The error is a [*MovedError] if the end is elsewhere, [ErrDeleted] if the log was deleted, [ErrSync] if it is not
-	// known what is durable. After any other error the log is as it was, or [ErrClosed] from then on.
+	// The error is a [*MovedError] if the end is elsewhere, [ErrDeleted] if the log was deleted, [ErrConflict] if the
+	// turn of the log has ended, [ErrSync] if it is not known what is durable. After any other error the log is as it
+	// was, or [ErrClosed] from then on.
 	Append(ctx context.Context, end int64, lines []byte, durable bool) error
 
 	// Close gives up what the log holds. It does not sync.

@@ -45,8 +45,7 @@ func TestIdsOfOthersThatLookLikeOurs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			backend := session.NewMemory(nil).Backend()
-			_, err := backend.Next(ctx, "k", []byte(header+lines+"\n"))
-			require.NoError(t, err)
+			begin(t, backend, header+lines+"\n")
 			store := session.New(backend, nil)
 			title := "title"
 			require.NoError(t, store.SetInfo(ctx, "k", session.Info{Title: &title}))
@@ -68,12 +67,11 @@ func TestNoNumberIsLeft(t *testing.T) {
 	ctx := context.Background()
 	for _, seq := range []string{"9007199254740992", "9007199254740993", "9223372036854775807"} {
 		backend := session.NewMemory(nil).Backend()
-		_, err := backend.Next(ctx, "k", []byte(`{"seq":1,"id":"e1","type":"session","format":1,"key":"k"}`+"\n"+
-			`{"seq":`+seq+`,"id":"x","type":"custom"}`+"\n"))
-		require.NoError(t, err)
+		begin(t, backend, `{"seq":1,"id":"e1","type":"session","format":1,"key":"k"}`+"\n"+
+			`{"seq":`+seq+`,"id":"x","type":"custom"}`+"\n")
 		store := session.New(backend, nil)
 		s := open(t, store, "k")
-		err = s.Append(ctx, session.User("goes on"))
+		err := s.Append(ctx, session.User("goes on"))
 		require.NoError(t, s.Close())
 		v, readErr := store.Read(ctx, "k")
 		require.NoError(t, readErr)

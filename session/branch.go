@@ -146,7 +146,7 @@ func (s *Session) nextLog(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	log, err := s.store.backend.Next(ctx, s.key, lines)
+	log, err := s.turn.Next(ctx, lines)
 	if err != nil {
 		s.at = old
 		return err

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/winnowgo/winnow/session/internal/files"
+	"github.com/winnowgo/winnow/session/internal/queue"
 )
 
 // The directory store:
@@ -44,7 +45,7 @@ const (
 // directory is the [Backend] on a file system.
 type directory struct {
 	fs     files.FS
-	queues queues
+	queues queue.Queues
 	now    func() time.Time
 }
 

@@ -252,9 +252,10 @@ func (l *directoryLog) kill(cause error) error {
 	return l.dead
 }
 
-// Next implements [Backend].
-func (d *directory) Next(_ context.Context, key string, lines []byte) (Log, error) {
-	dir, err := d.sessionDir(key, true)
+// Next implements [Turn].
+func (t *directoryTurn) Next(_ context.Context, lines []byte) (Log, error) {
+	d := t.directory
+	dir, err := d.sessionDir(t.key, true)
 	if err != nil {
 		return nil, err
 	}

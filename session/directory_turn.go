@@ -38,12 +38,12 @@ func (d *directory) Turn(ctx context.Context, key string) (Turn, error) {
 	if err := checkKey(key); err != nil {
 		return nil, err
 	}
-	if err := d.queues.enter(ctx, key); err != nil {
+	if err := d.queues.Enter(ctx, key); err != nil {
 		return nil, &BusyError{Cause: err}
 	}
 	t, err := d.lockTurn(ctx, key)
 	if err != nil {
-		d.queues.leave(key)
+		d.queues.Leave(key)
 		return nil, err
 	}
 	return t, nil
@@ -116,6 +116,10 @@ func (d *directory) busy(key string, cause error) error {
 	return busy
 }
 
+func (t *directoryTurn) Log(ctx context.Context) (Log, error) {
+	return t.directory.Log(ctx, t.key, true)
+}
+
 func (t *directoryTurn) Check() error {
 	if !t.directory.fs.IsLinked(t.file, t.name) {
 		return ErrDeleted
@@ -126,7 +130,7 @@ func (t *directoryTurn) Check() error {
 func (t *directoryTurn) Release() (err error) {
 	t.once.Do(func() {
 		err = t.file.Close()
-		t.directory.queues.leave(t.key)
+		t.directory.queues.Leave(t.key)
 	})
 	return err
 }

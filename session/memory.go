@@ -5,11 +5,13 @@ import (
 	"io"
 	"strconv"
 	"sync"
+
+	"github.com/winnowgo/winnow/session/internal/queue"
 )
 
 // memory is the [Backend] that keeps nothing: for private sessions and for tests.
 type memory struct {
-	queues queues
+	queues queue.Queues
 	mu     sync.Mutex
 	logs   map[string]*memoryLogs
 }
@@ -44,16 +46,26 @@ func (m *memory) Turn(ctx context.Context, key string) (Turn, error) {
 	if err := checkKey(key); err != nil {
 		return nil, err
 	}
-	if err := m.queues.enter(ctx, key); err != nil {
+	if err := m.queues.Enter(ctx, key); err != nil {
 		return nil, &BusyError{Cause: err}
 	}
 	return &memoryTurn{memory: m, key: key}, nil
 }
 
+func (t *memoryTurn) Log(ctx context.Context) (Log, error) { return t.memory.Log(ctx, t.key, true) }
+
+func (t *memoryTurn) Next(_ context.Context, lines []byte) (Log, error) {
+	l := t.memory.of(t.key, true)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.logs = append(l.logs, append([]byte(nil), lines...))
+	return &memoryLog{of: l, index: len(l.logs) - 1}, nil
+}
+
 func (t *memoryTurn) Check() error { return nil }
 
 func (t *memoryTurn) Release() error {
-	t.once.Do(func() { t.memory.queues.leave(t.key) })
+	t.once.Do(func() { t.memory.queues.Leave(t.key) })
 	return nil
 }
 
@@ -71,14 +83,6 @@ func (m *memory) Log(_ context.Context, key string, write bool) (Log, error) {
 		return nil, ErrNotFound
 	}
 	return &memoryLog{of: l, index: max(0, len(l.logs)-1)}, nil
-}
-
-func (m *memory) Next(_ context.Context, key string, lines []byte) (Log, error) {
-	l := m.of(key, true)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.logs = append(l.logs, append([]byte(nil), lines...))
-	return &memoryLog{of: l, index: len(l.logs) - 1}, nil
 }
 
 func (m *memory) Keys(context.Context) ([]string, error) {

@@ -302,9 +302,7 @@ func FuzzLines(f *testing.F) {
 			require.True(t, strings.Contains(string(data), line))
 		}
 		backend := session.NewMemory(nil).Backend()
-		log, err := backend.Next(context.Background(), "k", data)
-		require.NoError(t, err)
-		require.NoError(t, log.Close())
+		begin(t, backend, string(data))
 		store := session.New(backend, nil)
 		if _, err := store.Read(context.Background(), "k"); err != nil {
 			require.ErrorIs(t, err, session.ErrFormat)

@@ -34,6 +34,18 @@ func open(t *testing.T, store *session.Store, key string) *session.Session {
 	return s
 }
 
+// begin makes a log of "k" with these lines.
+func begin(t *testing.T, backend session.Backend, lines string) {
+	t.Helper()
+	ctx := context.Background()
+	turn, err := backend.Turn(ctx, "k")
+	require.NoError(t, err)
+	log, err := turn.Next(ctx, []byte(lines))
+	require.NoError(t, err)
+	require.NoError(t, log.Close())
+	require.NoError(t, turn.Release())
+}
+
 func TestSessionGoesOnAfterAReopening(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()

@@ -119,7 +119,7 @@ func (s *Store) open(ctx context.Context, key string) (*Session, error) {
 		return nil, err
 	}
 	o := &Session{store: s, key: key, turn: turn}
-	if o.log, err = s.backend.Log(ctx, key, true); err == nil {
+	if o.log, err = turn.Log(ctx); err == nil {
 		err = turn.Check()
 	}
 	if err == nil {

@@ -1,4 +1,5 @@
-package session
+// Package queue puts the goroutines of one process in order that want the same thing.
+package queue
 
 import (
 	"context"
@@ -6,14 +7,15 @@ import (
 	"sync"
 )
 
-// queues puts those of one process who want the same turn in order. Keys that nobody wants take no memory.
-type queues struct {
+// Queues has a queue for each key, first come, first served. Keys that nobody wants take no memory. The zero value is
+// ready for use.
+type Queues struct {
 	mu      sync.Mutex
 	waiting map[string][]chan struct{} // by key; a key that is there is taken
 }
 
-// enter waits for its turn, first come, first served.
-func (q *queues) enter(ctx context.Context, key string) error {
+// Enter waits for the turn of key. The error is the cause of ctx.
+func (q *Queues) Enter(ctx context.Context, key string) error {
 	q.mu.Lock()
 	if q.waiting == nil {
 		q.waiting = map[string][]chan struct{}{}
@@ -42,14 +44,15 @@ func (q *queues) enter(ctx context.Context, key string) error {
 	return context.Cause(ctx)
 }
 
-func (q *queues) leave(key string) {
+// Leave gives the turn of key, which the caller has, to the next one.
+func (q *Queues) Leave(key string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.pass(key)
 }
 
-// pass gives the turn to the next one.
-func (q *queues) pass(key string) {
+// pass gives the turn to the next one. The lock is held.
+func (q *Queues) pass(key string) {
 	line := q.waiting[key]
 	if len(line) == 0 {
 		delete(q.waiting, key)
