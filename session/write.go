@@ -1,0 +1,229 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+)
+
+// write appends entries behind the leaf, as one batch. The lock is held.
+func (s *Session) write(ctx context.Context, durable bool, entries ...*Entry) error {
+	if s.dead != nil {
+		return s.dead
+	}
+	for {
+		lines, err := s.encode(entries)
+		if err != nil {
+			return err
+		}
+		err = s.log.Append(ctx, s.at.size, lines, durable && s.store.opts.Durability == Sync)
+		var moved *MovedError
+		switch {
+		case err == nil:
+			s.advance(entries)
+			return nil
+		case errors.As(err, &moved) && !moved.Written && !moved.Next:
+			if err := s.takeIn(ctx, moved.Size); err != nil {
+				return s.kill(err)
+			}
+			continue
+		case errors.As(err, &moved) && moved.Written && s.beside:
+			return nil // where it lies does not matter
+		case errors.As(err, &moved):
+			err = ErrConflict
+		}
+		if isFinal(err) {
+			return s.kill(err)
+		}
+		return fmt.Errorf("session: writing to %q: %w", s.key, err)
+	}
+}
+
+// isFinal says that a session is of no use after err.
+func isFinal(err error) bool {
+	for _, target := range []error{ErrConflict, ErrDeleted, ErrSync, ErrClosed} {
+		if errors.Is(err, target) {
+			return true
+		}
+	}
+	return false
+}
+
+// kill ends the use of the session.
+func (s *Session) kill(err error) error {
+	s.dead = fmt.Errorf("session %q: %w", s.key, err)
+	return s.dead
+}
+
+// encode gives entries their heads and returns their lines.
+func (s *Session) encode(entries []*Entry) ([]byte, error) {
+	x := &s.encoder
+	x.lines = x.lines[:0]
+	if s.at.unended {
+		x.lines = append(x.lines, '\n')
+	}
+	now := s.store.opts.Now()
+	c := cursor{seq: s.at.seq, previous: s.at.newest.offset, leaf: s.at.leaf.id, leafAt: s.at.leaf.offset}
+	c.isEmpty = s.hasNoEntry()
+	if s.at.newest.next != s.at.size { // damage lies between
+		c.previous = -1
+	}
+	if c.isEmpty {
+		header := s.newHeader()
+		header.Time = now
+		c.place(header, s.at.size+int64(len(x.lines)))
+		if err := x.append(header); err != nil {
+			return nil, err
+		}
+		s.at.header = header
+	}
+	if len(entries) > maxBatch {
+		return nil, ErrTooLarge
+	}
+	for i, e := range entries {
+		e.Time = now
+		if e.Batch = [2]int64{}; len(entries) > 1 {
+			e.Batch = [2]int64{int64(i) + 1, int64(len(entries))}
+		}
+		c.place(e, s.at.size+int64(len(x.lines)))
+		if e.Full != nil {
+			e.Full.Counts, e.Full.Info, e.Full.Labels = s.countsWith(entries[:i]), s.at.info, s.at.labels
+		}
+		if err := x.append(e); err != nil {
+			return nil, err
+		}
+	}
+	if c.seq > maxSeq {
+		return nil, fmt.Errorf("%w: %q has no number left for an entry", ErrFormat, s.key)
+	}
+	return x.lines, nil
+}
+
+// countsWith returns the counts of the log and of entries that are written behind it.
+func (s *Session) countsWith(entries []*Entry) Counts {
+	counts := s.at.counts.clone()
+	if s.hasNoEntry() {
+		counts.add(s.at.header)
+	}
+	for _, e := range entries {
+		counts.add(e)
+	}
+	return counts
+}
+
+// hasNoEntry says that the log needs a header: it is new, or nothing of it can be read.
+func (s *Session) hasNoEntry() bool { return s.at.leaf.id == "" && !s.beside }
+
+func (s *Session) newHeader() *Entry {
+	return &Entry{Type: TypeSession, Format: formatVersion, Key: s.key, From: s.at.from}
+}
+
+// cursor is where the next entry goes.
+type cursor struct {
+	seq      int64
+	previous int64  // offset of the last line
+	leaf     string // entry
+	leafAt   int64
+	isEmpty  bool // the log has no header
+}
+
+// place gives e, which will lie at offset, its place in the tree.
+func (c *cursor) place(e *Entry, offset int64) {
+	c.seq++
+	e.Seq, e.ID, e.offset = c.seq, "e"+strconv.FormatInt(c.seq, 10), offset
+	e.ParentID, e.At = "", nil
+	if e.Type.isPath() && !e.beside {
+		e.ParentID = c.leaf
+		if c.leafAt != c.previous {
+			at := c.leafAt
+			e.At = &at
+		}
+	}
+	if e.Type == TypeLeaf {
+		at := e.targetAt
+		e.At = &at
+	}
+	c.previous = offset
+	switch {
+	case e.Type == TypeSession || e.ParentID != "":
+		c.leaf, c.leafAt = e.ID, offset
+	case e.Type == TypeLeaf:
+		c.leaf, c.leafAt = e.Target, e.targetAt
+	}
+}
+
+// advance makes entries, which were written, part of what is known.
+func (s *Session) advance(entries []*Entry) {
+	if s.hasNoEntry() {
+		s.at.counts.add(s.at.header)
+		h := s.at.header
+		s.at.leaf = line{head: head{id: h.ID, seq: h.Seq, kind: TypeSession}, offset: h.offset}
+	}
+	for _, e := range entries {
+		s.at.counts.add(e)
+		switch {
+		case e.ParentID != "":
+			s.at.leaf = line{head: head{seq: e.Seq, id: e.ID, kind: e.Type}, offset: e.offset}
+		case e.Type == TypeLeaf:
+			s.at.leaf = line{head: head{id: e.Target}, offset: e.targetAt}
+		}
+		s.takeSide(e)
+	}
+	last := entries[len(entries)-1]
+	s.at.size += int64(len(s.encoder.lines))
+	s.at.newest = line{head: head{seq: last.Seq, id: last.ID, kind: last.Type}, offset: last.offset, next: s.at.size}
+	s.at.seq = last.Seq
+	s.at.unended = false
+	if cap(s.encoder.lines) > maxSpare {
+		s.encoder = encoder{}
+	}
+}
+
+// maxSpare is how much memory a session keeps for the next append.
+const maxSpare = 256 << 10
+
+// takeSide takes what a side entry says.
+func (s *Session) takeSide(e *Entry) {
+	switch e.Type {
+	case TypeInfo:
+		s.at.info.merge(e.Info)
+	case TypeLabel:
+		if s.at.labels == nil {
+			s.at.labels = map[string]string{}
+		}
+		if s.at.labels[e.Target] = e.Label; e.Label == "" {
+			delete(s.at.labels, e.Target)
+		}
+	}
+}
+
+// takeIn reads what others wrote behind the end that is known. Titles, labels and usage may be written by anybody at
+// any time; the branch belongs to who has the turn.
+func (s *Session) takeIn(ctx context.Context, size int64) error {
+	if size < s.at.size {
+		return ErrConflict
+	}
+	scan := newScanner(s.log, size)
+	scan.from, scan.seq = s.at.size, s.at.seq
+	err := scan.scan(ctx, func(l *line) error {
+		if s.beside {
+			s.at.newest = withoutText(*l)
+			return nil
+		}
+		if l.isPath() || l.kind == TypeLeaf || l.kind == TypeSession {
+			return ErrConflict
+		}
+		e, err := l.decode()
+		if err != nil {
+			return nil // it counts for nothing, here and for others
+		}
+		s.takeSide(e)
+		s.at.counts.add(e)
+		s.at.newest = withoutText(*l)
+		return nil
+	})
+	s.at.damage = append(s.at.damage, scan.damage...)
+	s.at.size, s.at.seq, s.at.unended = size, max(scan.seq, scan.highest), scan.unended
+	return err
+}
