@@ -1,0 +1,61 @@
+package keys
+
+import (
+	"encoding/hex"
+	"strings"
+)
+
+// words have a meaning between colons. An id that is one of them is escaped, so that nothing takes it for that.
+var words = []string{"agent", "channel", "cron", "direct", "dm", "group", "hook", "room", "run", "subagent", "thread", "topic"}
+
+// escape returns an id as it stands between colons: ":" and "%" become %3A and %25, and so does the first letter of a
+// word that has a meaning there. An id that is empty becomes a lone "%".
+func escape(id string) string {
+	if id == "" {
+		return "%"
+	}
+	for _, word := range words {
+		if isWord(id, word) {
+			return percent(id[0]) + id[1:]
+		}
+	}
+	if !strings.ContainsAny(id, ":%") {
+		return id
+	}
+	return strings.NewReplacer("%", "%25", ":", "%3A").Replace(id)
+}
+
+func percent(c byte) string { return "%" + strings.ToUpper(hex.EncodeToString([]byte{c})) }
+
+// unescape undoes escape. What is no escape stays as it is.
+func unescape(segment string) string {
+	if segment == "%" {
+		return ""
+	}
+	if !strings.Contains(segment, "%") {
+		return segment
+	}
+	var b strings.Builder
+	for i := 0; i < len(segment); i++ {
+		if segment[i] == '%' && i+2 < len(segment) {
+			if c, err := hex.DecodeString(segment[i+1 : i+3]); err == nil {
+				b.Write(c)
+				i += 2
+				continue
+			}
+		}
+		b.WriteByte(segment[i])
+	}
+	return b.String()
+}
+
+// asciiLower lower-cases the letters that words are made of, and moves no byte.
+func asciiLower(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
+}

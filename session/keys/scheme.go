@@ -1,0 +1,183 @@
+package keys
+
+// Scope says which direct conversations share a key: the reference's dmScope.
+type Scope string
+
+const (
+	Shared                Scope = ""                         // all of them, with the agent's main conversation
+	PerPeer               Scope = "per-peer"                 // one for each person, on all channels
+	PerChannelPeer        Scope = "per-channel-peer"         // one for each person on each channel
+	PerAccountChannelPeer Scope = "per-account-channel-peer" // and for each account of the bot
+)
+
+// Scheme builds the keys of an installation. The zero value puts all direct conversations of an agent into its main
+// one, and keeps ids as they are.
+type Scheme struct {
+	DMScope Scope
+	MainKey string // name of an agent's main conversation ("main")
+
+	// Links gives persons who write from several accounts one name. An id is "ID" or "channel:ID"; the first link that
+	// has it counts. Links are not used where DMScope is Shared.
+	Links []Link
+
+	// Reference builds the keys that OpenClaw builds: lower case, agents and accounts in [a-z0-9_-], nothing escaped.
+	// Ids that differ in case alone, and some that have a colon, get the same key then. It is for what was stored
+	// under those keys.
+	Reference bool
+}
+
+// Link is a person with several ids.
+type Link struct {
+	Name string
+	IDs  []string
+}
+
+// Peer is who wrote, as the channel names them.
+type Peer struct {
+	Channel string // "telegram" ("unknown")
+	Account string // of the bot that was written to ("default")
+	ID      string // ""; the message belongs to the main conversation
+}
+
+// Main returns the key of an agent's main conversation. An empty agent is "main".
+func (s *Scheme) Main(agent string) string {
+	return s.text(Key{Kind: KindMain, Agent: s.agent(agent), ID: s.mainKey()})
+}
+
+// Direct returns the key of the conversation with one person.
+func (s *Scheme) Direct(agent string, from Peer) string {
+	id := s.trim(from.ID)
+	if s.DMScope == Shared || s.DMScope == "main" || id == "" {
+		return s.Main(agent)
+	}
+	if name := s.linked(from); name != "" {
+		id = name
+	}
+	k := Key{Kind: KindDirect, Agent: s.agent(agent), ID: id}
+	switch s.DMScope {
+	case PerAccountChannelPeer:
+		k.Account = s.account(from.Account)
+		k.Channel = orElse(s.trim(from.Channel), "unknown")
+	case PerChannelPeer:
+		k.Channel = orElse(s.trim(from.Channel), "unknown")
+	}
+	return s.text(k)
+}
+
+// Group returns the key of a group on a channel ("unknown"). An empty id is "unknown".
+func (s *Scheme) Group(agent, channel, id string) string {
+	return s.room(KindGroup, agent, channel, id)
+}
+
+// Channel returns the key of a channel or room on a channel of messages ("unknown"). An empty id is "unknown".
+func (s *Scheme) Channel(agent, channel, id string) string {
+	return s.room(KindChannel, agent, channel, id)
+}
+
+func (s *Scheme) room(kind Kind, agent, channel, id string) string {
+	k := Key{Kind: kind, Agent: s.agent(agent)}
+	k.Channel, k.ID = orElse(s.trim(channel), "unknown"), orElse(s.trim(id), "unknown")
+	return s.text(k)
+}
+
+// Thread returns the key of a thread within the conversation that has the key parent; parent itself if id is empty.
+func (s *Scheme) Thread(parent, id string) string { return s.below(parent, ":thread:", id) }
+
+// Topic is Thread for the topics of a forum, as Telegram has them.
+func (s *Scheme) Topic(parent, id string) string { return s.below(parent, ":topic:", id) }
+
+func (s *Scheme) below(parent, marker, id string) string {
+	if id = s.trim(id); id == "" {
+		return parent
+	}
+	if s.Reference {
+		return lower(parent + marker + id)
+	}
+	return parent + marker + escape(id)
+}
+
+// Cron returns the key of a job.
+func (s *Scheme) Cron(job string) string { return s.text(Key{Kind: KindCron, ID: job}) }
+
+// CronRun returns the key of one run of a job.
+func (s *Scheme) CronRun(agent, job, run string) string {
+	return s.text(Key{Kind: KindCron, Agent: s.agent(agent), ID: job, Run: run})
+}
+
+// Hook returns the key of what a hook began.
+func (s *Scheme) Hook(id string) string { return s.text(Key{Kind: KindHook, ID: id}) }
+
+// Node returns the key of a device.
+func (s *Scheme) Node(id string) string { return s.text(Key{Kind: KindNode, ID: id}) }
+
+// Subagent returns the key of a sub-agent of an agent.
+func (s *Scheme) Subagent(agent, id string) string {
+	return s.text(Key{Kind: KindSubagent, Agent: s.agent(agent), ID: id})
+}
+
+// SubagentOf returns the key of a sub-agent of the sub-agent that has the key parent.
+func (s *Scheme) SubagentOf(parent, id string) string { return s.below(parent, ":subagent:", id) }
+
+func (s *Scheme) mainKey() string { return orElse(s.trim(s.MainKey), "main") }
+
+func (s *Scheme) agent(id string) string {
+	if s.Reference {
+		return referenceID(id, "main")
+	}
+	return orElse(id, "main")
+}
+
+func (s *Scheme) account(id string) string {
+	if s.Reference {
+		return referenceID(id, "default")
+	}
+	return orElse(id, "default")
+}
+
+// linked returns the name that a link gives a person, or "".
+func (s *Scheme) linked(p Peer) string {
+	id := s.fold(p.ID)
+	scoped := s.fold(p.Channel) + ":" + id
+	for _, link := range s.Links {
+		name := s.trim(link.Name)
+		if name == "" {
+			continue
+		}
+		for _, other := range link.IDs {
+			if other = s.fold(other); other != "" && (other == id || p.Channel != "" && other == scoped) {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+// trim removes white space where the reference does. Ids of ours are opaque.
+func (s *Scheme) trim(id string) string {
+	if s.Reference {
+		return trimSpace(id)
+	}
+	return id
+}
+
+// fold returns what ids are compared by.
+func (s *Scheme) fold(id string) string {
+	if s.Reference {
+		return lower(trimSpace(id))
+	}
+	return id
+}
+
+func (s *Scheme) text(k Key) string {
+	if s.Reference {
+		return lower(k.format(func(id string) string { return id }))
+	}
+	return k.String()
+}
+
+func orElse(id, otherwise string) string {
+	if id == "" {
+		return otherwise
+	}
+	return id
+}
