@@ -5,6 +5,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
+	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
 // mostMarkers is how many markers the API takes in a request, those of the system prompt and of the tools among them.
@@ -59,7 +60,7 @@ func MarkCacheBeta(messages []sdk.BetaMessageParam, ttl sdk.CacheControlEphemera
 func hasMarker(b *block) (found bool) {
 	override, given := overrideOf(b)
 	if given {
-		adapter.Members(sentAs(override, b), func(key string, value []byte) {
+		jsontext.Members(sentAs(override, b), func(key string, value []byte) {
 			found = found || key == "cache_control" && string(value) != "null"
 		})
 		return found

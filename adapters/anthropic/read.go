@@ -6,8 +6,8 @@ import (
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
-	"github.com/winnowgo/winnow/adapters/internal/adapter"
 	"github.com/winnowgo/winnow/internal/imagesize"
+	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
 // A message or a block is typed, or it is given as JSON (param.Override). The SDK gives blocks that it does not know
@@ -131,9 +131,9 @@ func isResult(b *block) bool {
 
 // typeOf returns the type of a block that is given as JSON.
 func typeOf(raw []byte) (typ string) {
-	adapter.Members(raw, func(key string, value []byte) {
+	jsontext.Members(raw, func(key string, value []byte) {
 		if key == "type" {
-			typ = adapter.Unquote(value)
+			typ = jsontext.Text(value)
 		}
 	})
 	return typ
@@ -143,28 +143,28 @@ func typeOf(raw []byte) (typ string) {
 func readJSON(raw []byte) fields {
 	f := fields{bytes: len(raw)}
 	var text, thinking, data, useID, input, content, source []byte
-	adapter.Members(raw, func(key string, value []byte) {
+	jsontext.Members(raw, func(key string, value []byte) {
 		switch key {
 		case "type":
-			f.typ = adapter.Unquote(value)
+			f.typ = jsontext.Text(value)
 		case "text":
 			text = value
 		case "thinking":
 			thinking = value
 		case "signature":
-			f.signature = adapter.Unquote(value)
+			f.signature = jsontext.Text(value)
 		case "data":
 			data = value
 		case "id":
-			f.id = adapter.Unquote(value)
+			f.id = jsontext.Text(value)
 		case "name":
-			f.name = adapter.Unquote(value)
+			f.name = jsontext.Text(value)
 		case "input":
 			input = value
 		case "tool_use_id":
 			useID = value
 		case "toolset_name":
-			f.toolset = adapter.Unquote(value)
+			f.toolset = jsontext.Text(value)
 		case "is_error":
 			f.isError = string(value) == "true"
 		case "content":
@@ -175,17 +175,17 @@ func readJSON(raw []byte) fields {
 	})
 	switch f.typ {
 	case typeText:
-		f.text = adapter.Unquote(text)
+		f.text = jsontext.Text(text)
 	case typeThinking:
-		f.text = adapter.Unquote(thinking)
+		f.text = jsontext.Text(thinking)
 	case typeRedactedThinking:
-		f.signature = adapter.Unquote(data)
+		f.signature = jsontext.Text(data)
 	case typeToolUse:
 		if input != nil && string(input) != "null" {
 			f.input = json.RawMessage(input)
 		}
 	case typeToolResult:
-		f.id = adapter.Unquote(useID)
+		f.id = jsontext.Text(useID)
 		f.content, f.emptyList = innerOf(content)
 	case typeImage, typeDocument:
 		f.source(source)
@@ -196,12 +196,12 @@ func readJSON(raw []byte) fields {
 // innerOf returns the content of a result that is given as JSON: a text or a list.
 func innerOf(raw []byte) (content []inner, emptyList bool) {
 	if len(raw) > 0 && raw[0] == '"' {
-		if text := adapter.Unquote(raw); text != "" {
+		if text := jsontext.Text(raw); text != "" {
 			return []inner{{OfText: &sdk.TextBlockParam{Text: text}}}, false
 		}
 		return nil, false
 	}
-	adapter.Elements(raw, func(b []byte) { content = append(content, param.Override[inner](json.RawMessage(b))) })
+	jsontext.Elements(raw, func(b []byte) { content = append(content, param.Override[inner](json.RawMessage(b))) })
 	return content, len(raw) > 0 && raw[0] == '[' && len(content) == 0
 }
 
@@ -251,10 +251,10 @@ func contentOf(m *message) contents {
 func contentOfJSON(raw []byte) contents {
 	var c contents
 	var content []byte
-	adapter.Members(raw, func(key string, value []byte) {
+	jsontext.Members(raw, func(key string, value []byte) {
 		switch key {
 		case "role":
-			c.role = sdk.MessageParamRole(adapter.Unquote(value))
+			c.role = sdk.MessageParamRole(jsontext.Text(value))
 		case "content":
 			content = value
 		}
@@ -263,12 +263,12 @@ func contentOfJSON(raw []byte) contents {
 	case len(content) == 0:
 	case content[0] == '"':
 		c.ok = true
-		if text := adapter.Unquote(content); text != "" {
+		if text := jsontext.Text(content); text != "" {
 			c.blocks = []block{sdk.NewTextBlock(text)}
 		}
 	case content[0] == '[':
 		c.ok = true
-		adapter.Elements(content, func(b []byte) { c.blocks = append(c.blocks, param.Override[block](json.RawMessage(b))) })
+		jsontext.Elements(content, func(b []byte) { c.blocks = append(c.blocks, param.Override[block](json.RawMessage(b))) })
 	}
 	c.ok = c.ok && c.role != ""
 	return c
@@ -281,7 +281,7 @@ func othersOf(m *message) map[string]any {
 		return nil
 	}
 	others := map[string]any{}
-	adapter.Members(sentAs(override, m), func(key string, value []byte) {
+	jsontext.Members(sentAs(override, m), func(key string, value []byte) {
 		if key != "role" && key != "content" {
 			others[key] = json.RawMessage(value)
 		}
@@ -319,16 +319,16 @@ func documentSize(b *sdk.DocumentBlockParam) (mediaType string, bytes int) {
 // source reads the source of an image or a document that is given as JSON.
 func (f *fields) source(source []byte) {
 	var kind, media, data, url string
-	adapter.Members(source, func(key string, value []byte) {
+	jsontext.Members(source, func(key string, value []byte) {
 		switch key {
 		case "type":
-			kind = adapter.Unquote(value)
+			kind = jsontext.Text(value)
 		case "media_type":
-			media = adapter.Unquote(value)
+			media = jsontext.Text(value)
 		case "data":
-			data = adapter.Unquote(value)
+			data = jsontext.Text(value)
 		case "url":
-			url = adapter.Unquote(value)
+			url = jsontext.Text(value)
 		}
 	})
 	f.bytes = 0

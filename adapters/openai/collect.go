@@ -14,6 +14,7 @@ import (
 	"github.com/openai/openai-go/v3/packages/ssestream"
 
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
+	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
 // Check returns an error where a server answers with status 200 and a body that is an error, which the SDK takes for
@@ -215,11 +216,11 @@ func KeepErrors() option.RequestOption {
 		if err != nil {
 			return nil, err
 		}
-		adapter.Members(body, func(key string, value []byte) {
+		jsontext.Members(body, func(key string, value []byte) {
 			if key != "error" || value[0] == '{' || string(value) == "null" {
 				return
 			}
-			text := adapter.Unquote(value)
+			text := jsontext.Text(value)
 			if text == "" {
 				text = string(value)
 			}

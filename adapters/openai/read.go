@@ -9,6 +9,7 @@ import (
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 	"github.com/winnowgo/winnow/internal/imagesize"
+	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
 // The SDK lets a caller give a message, or something in it, as JSON (param.Override). Its fields are empty then. Both
@@ -67,10 +68,10 @@ func readMessage(m *sdk.ChatCompletionMessageParamUnion) *sdk.ChatCompletionMess
 		return m
 	}
 	members := map[string][]byte{}
-	adapter.Members(raw, func(key string, value []byte) { members[key] = value })
+	jsontext.Members(raw, func(key string, value []byte) { members[key] = value })
 	var out sdk.ChatCompletionMessageParamUnion
 	content := members["content"]
-	switch adapter.Unquote(members["role"]) {
+	switch jsontext.Text(members["role"]) {
 	case "system":
 		out.OfSystem = &sdk.ChatCompletionSystemMessageParam{}
 		out.OfSystem.Content.OfString, out.OfSystem.Content.OfArrayOfContentParts = optional(content), overrides[textParam](content)
@@ -83,10 +84,10 @@ func readMessage(m *sdk.ChatCompletionMessageParamUnion) *sdk.ChatCompletionMess
 	case "assistant":
 		out.OfAssistant = readAssistant(members)
 	case "tool":
-		out.OfTool = &sdk.ChatCompletionToolMessageParam{ToolCallID: adapter.Unquote(members["tool_call_id"])}
+		out.OfTool = &sdk.ChatCompletionToolMessageParam{ToolCallID: jsontext.Text(members["tool_call_id"])}
 		out.OfTool.Content.OfString, out.OfTool.Content.OfArrayOfContentParts = optional(content), overrides[textParam](content)
 	case "function":
-		out = sdk.ChatCompletionMessageParamOfFunction(adapter.Unquote(content), adapter.Unquote(members["name"]))
+		out = sdk.ChatCompletionMessageParamOfFunction(jsontext.Text(content), jsontext.Text(members["name"]))
 	default:
 		return nil
 	}
@@ -97,9 +98,9 @@ func readAssistant(members map[string][]byte) *sdk.ChatCompletionAssistantMessag
 	a := &sdk.ChatCompletionAssistantMessageParam{Refusal: optional(members["refusal"]), Name: optional(members["name"])}
 	a.Content.OfString, a.Content.OfArrayOfContentParts = optional(members["content"]), overrides[assistantPart](members["content"])
 	a.ToolCalls = overrides[toolCall](members["tool_calls"])
-	adapter.Members(members["audio"], func(key string, value []byte) {
+	jsontext.Members(members["audio"], func(key string, value []byte) {
 		if key == "id" {
-			a.Audio.ID = adapter.Unquote(value)
+			a.Audio.ID = jsontext.Text(value)
 		}
 	})
 	if name, arguments, ok := readFunction(members["function_call"]); ok {
@@ -121,12 +122,12 @@ func readAssistant(members map[string][]byte) *sdk.ChatCompletionAssistantMessag
 
 // readFunction reads {"name":…,"arguments":…}. ok is false if there is none.
 func readFunction(raw []byte) (name, arguments string, ok bool) {
-	adapter.Members(raw, func(key string, value []byte) {
+	jsontext.Members(raw, func(key string, value []byte) {
 		switch key {
 		case "name":
-			name, ok = adapter.Unquote(value), true
+			name, ok = jsontext.Text(value), true
 		case "arguments", "input":
-			arguments = adapter.Unquote(value)
+			arguments = jsontext.Text(value)
 		}
 	})
 	return name, arguments, ok
@@ -137,13 +138,13 @@ func optional(value []byte) param.Opt[string] {
 	if len(value) == 0 || value[0] != '"' {
 		return param.Opt[string]{}
 	}
-	return param.NewOpt(adapter.Unquote(value))
+	return param.NewOpt(jsontext.Text(value))
 }
 
 // overrides returns the elements of a list, each given as JSON.
 func overrides[T param.ParamStruct, P param.InferPtr[T]](list []byte) []T {
 	var out []T
-	adapter.Elements(list, func(raw []byte) { out = append(out, param.Override[T, P](json.RawMessage(raw))) })
+	jsontext.Elements(list, func(raw []byte) { out = append(out, param.Override[T, P](json.RawMessage(raw))) })
 	return out
 }
 
@@ -151,10 +152,10 @@ func overrides[T param.ParamStruct, P param.InferPtr[T]](list []byte) []T {
 func partOf(raw []byte, source any) winnow.Part {
 	var typ string
 	var text, refusal, image, audio, file []byte
-	adapter.Members(raw, func(key string, value []byte) {
+	jsontext.Members(raw, func(key string, value []byte) {
 		switch key {
 		case "type":
-			typ = adapter.Unquote(value)
+			typ = jsontext.Text(value)
 		case "text":
 			text = value
 		case "refusal":
@@ -170,9 +171,9 @@ func partOf(raw []byte, source any) winnow.Part {
 	p := winnow.Part{Source: source}
 	switch typ {
 	case "text":
-		p.Text = adapter.Unquote(text)
+		p.Text = jsontext.Text(text)
 	case "refusal":
-		p.Text = adapter.Unquote(refusal)
+		p.Text = jsontext.Text(refusal)
 	case "image_url":
 		url := member(image, "url")
 		p.Kind, p.Bytes, p.MediaType = winnow.KindImage, len(url), adapter.DataURLType(url)
@@ -190,9 +191,9 @@ func partOf(raw []byte, source any) winnow.Part {
 
 // member returns a member of an object that is a text.
 func member(object []byte, name string) (text string) {
-	adapter.Members(object, func(key string, value []byte) {
+	jsontext.Members(object, func(key string, value []byte) {
 		if key == name {
-			text = adapter.Unquote(value)
+			text = jsontext.Text(value)
 		}
 	})
 	return text
@@ -201,10 +202,10 @@ func member(object []byte, name string) (text string) {
 // callOf returns the part that a call is, which is given as JSON.
 func callOf(raw []byte, source *toolCall) winnow.Part {
 	p := winnow.Part{Kind: winnow.KindToolCall, Source: source}
-	adapter.Members(raw, func(key string, value []byte) {
+	jsontext.Members(raw, func(key string, value []byte) {
 		switch key {
 		case "id":
-			p.ID = adapter.Unquote(value)
+			p.ID = jsontext.Text(value)
 		case "function":
 			name, arguments, _ := readFunction(value)
 			p.Name, p.Arguments = name, []byte(arguments)
@@ -223,7 +224,7 @@ func callOf(raw []byte, source *toolCall) winnow.Part {
 const extraContent = "extra_content"
 
 func thoughtSignature(extra []byte) (signature string) {
-	adapter.Members(extra, func(key string, value []byte) {
+	jsontext.Members(extra, func(key string, value []byte) {
 		if s := member(value, "thought_signature"); key == "google" && s != "" {
 			signature = googlePrefix + s
 		}
@@ -256,7 +257,7 @@ func reasoningOf(a *sdk.ChatCompletionAssistantMessageParam) (key, text string) 
 		case string:
 			return key, s
 		case json.RawMessage:
-			if text := adapter.Unquote(s); text != "" {
+			if text := jsontext.Text(s); text != "" {
 				return key, text
 			}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
+	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
 // Response returns the first choice of an answer as the next message of the history, with the answer's id,
@@ -49,7 +50,7 @@ func unknownMembers(fields map[string]respjson.Field, calls bool) map[string]any
 	taken := !calls
 	for _, key := range reasoningKeys {
 		raw, ok := extra[key].(json.RawMessage)
-		if isText := adapter.Unquote(raw) != ""; ok && (taken || !isText) {
+		if isText := jsontext.Text(raw) != ""; ok && (taken || !isText) {
 			delete(extra, key)
 		} else {
 			taken = taken || isText

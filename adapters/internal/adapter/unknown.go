@@ -1,14 +1,18 @@
 package adapter
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/winnowgo/winnow/internal/jsontext"
+)
 
 // UnknownMembers returns the members of an object that another one does not have, as they stand there. A null says
 // nothing and is left out.
 func UnknownMembers(object, known []byte) map[string]any {
 	has := map[string]struct{}{}
-	Members(known, func(key string, _ []byte) { has[key] = struct{}{} })
+	jsontext.Members(known, func(key string, _ []byte) { has[key] = struct{}{} })
 	var unknown map[string]any
-	Members(object, func(key string, value []byte) {
+	jsontext.Members(object, func(key string, value []byte) {
 		if _, ok := has[key]; ok || string(value) == "null" {
 			return
 		}
@@ -24,7 +28,7 @@ func UnknownMembers(object, known []byte) map[string]any {
 // {"object":"error",…}. Otherwise it returns "".
 func ErrorIn(body string) string {
 	found := false
-	Members([]byte(body), func(key string, value []byte) {
+	jsontext.Members([]byte(body), func(key string, value []byte) {
 		switch key {
 		case "error":
 			found = found || string(value) != "null"

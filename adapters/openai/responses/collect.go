@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/sjson"
 
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
+	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
 // Error is a failure that the API reports with status 200: a failed answer, or an event of a stream. The SDK takes
@@ -85,12 +86,12 @@ func eventError(raw string) error {
 	e := &Error{}
 	var read func(object []byte)
 	read = func(object []byte) {
-		adapter.Members(object, func(key string, value []byte) {
+		jsontext.Members(object, func(key string, value []byte) {
 			switch key {
 			case "code":
-				e.Code = adapter.Unquote(value)
+				e.Code = jsontext.Text(value)
 			case "message":
-				e.Message = adapter.Unquote(value)
+				e.Message = jsontext.Text(value)
 			case "error":
 				read(value)
 			}

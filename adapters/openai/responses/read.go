@@ -10,6 +10,7 @@ import (
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 	"github.com/winnowgo/winnow/internal/imagesize"
+	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
 // Item is an item of a request.
@@ -186,28 +187,28 @@ func readJSON(raw json.RawMessage, parts []winnow.Part) (fields, []winnow.Part) 
 	var content, output []byte
 	var text strings.Builder
 	// What is kept of raw shares its memory, and is kept by the part's Source as well.
-	adapter.Members(raw, func(key string, value []byte) {
+	jsontext.Members(raw, func(key string, value []byte) {
 		switch key {
 		case "type":
-			f.typ = adapter.Unquote(value)
+			f.typ = jsontext.Text(value)
 		case "role":
-			f.role = adapter.Unquote(value)
+			f.role = jsontext.Text(value)
 		case "id":
-			f.id = adapter.Unquote(value)
+			f.id = jsontext.Text(value)
 		case "call_id":
-			f.call = adapter.Unquote(value)
+			f.call = jsontext.Text(value)
 		case "name":
-			f.name = adapter.Unquote(value)
+			f.name = jsontext.Text(value)
 		case "arguments", "input":
-			f.text = adapter.Unquote(value)
+			f.text = jsontext.Text(value)
 		case "encrypted_content":
-			f.encrypted = adapter.Unquote(value)
+			f.encrypted = jsontext.Text(value)
 		case "content":
 			content = value
 		case "output":
 			output = value
 		case "summary":
-			adapter.Elements(value, func(s []byte) { joinText(&text, readContent(s).text) })
+			jsontext.Elements(value, func(s []byte) { joinText(&text, readContent(s).text) })
 		}
 	})
 	if f.typ == "" && f.role != "" {
@@ -219,7 +220,7 @@ func readJSON(raw json.RawMessage, parts []winnow.Part) (fields, []winnow.Part) 
 	case functionOutput, customOutput:
 		parts = appendJSON[sdk.ResponseFunctionCallOutputItemUnionParam](parts, output)
 	case reasoning:
-		adapter.Elements(content, func(c []byte) { joinText(&text, readContent(c).text) })
+		jsontext.Elements(content, func(c []byte) { joinText(&text, readContent(c).text) })
 		f.text = text.String()
 	}
 	return f, parts
@@ -234,14 +235,14 @@ type content struct {
 
 func readContent(raw []byte) content {
 	var c content
-	adapter.Members(raw, func(key string, value []byte) {
+	jsontext.Members(raw, func(key string, value []byte) {
 		switch key {
 		case "type":
-			c.typ = adapter.Unquote(value)
+			c.typ = jsontext.Text(value)
 		case "text", "refusal":
-			c.text = adapter.Unquote(value)
+			c.text = jsontext.Text(value)
 		case "image_url", "file_data":
-			c.url = adapter.Unquote(value)
+			c.url = jsontext.Text(value)
 		}
 	})
 	return c
@@ -250,9 +251,9 @@ func readContent(raw []byte) content {
 // appendJSON adds the content of a message or an output: a text, or a list of T.
 func appendJSON[T param.ParamStruct, P param.InferPtr[T]](parts []winnow.Part, list []byte) []winnow.Part {
 	if len(list) > 0 && list[0] == '"' {
-		return appendText(parts, adapter.Unquote(list), nil)
+		return appendText(parts, jsontext.Text(list), nil)
 	}
-	adapter.Elements(list, func(raw []byte) {
+	jsontext.Elements(list, func(raw []byte) {
 		source := param.Override[T, P](json.RawMessage(raw))
 		parts = appendContent(parts, raw, &source)
 	})

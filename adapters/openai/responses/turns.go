@@ -10,6 +10,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
+	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
 // assistant sends an assistant message. behind is what follows it.
@@ -58,9 +59,9 @@ func (e *exporter) assistant(m *winnow.Message, behind []winnow.Message) {
 func hasContent(of *Item) bool {
 	if raw := overridden(of); raw != nil {
 		given := false
-		adapter.Members(raw, func(key string, value []byte) {
+		jsontext.Members(raw, func(key string, value []byte) {
 			if key == "content" {
-				adapter.Elements(value, func([]byte) { given = true })
+				jsontext.Elements(value, func([]byte) { given = true })
 				given = given || value[0] == '"'
 			}
 		})

@@ -1,4 +1,4 @@
-package adapter
+package jsontext
 
 import (
 	"encoding/json"
@@ -40,16 +40,16 @@ func TestElements(t *testing.T) {
 	}
 }
 
-func TestUnquote(t *testing.T) {
+func TestText(t *testing.T) {
 	for _, s := range []string{"", "plain", "a\nb\t\"c\"\\", "\u2028<&>", "née 读 😀", strings.Repeat("line\n", 100), "\x00\x1f"} {
 		b, err := json.Marshal(s)
 		assert.NoError(t, err)
-		assert.Equal(t, s, Unquote(b))
+		assert.Equal(t, s, Text(b))
 	}
-	assert.Equal(t, "/\b\f\r", Unquote([]byte(`"\/\b\f\r"`)))
-	assert.Equal(t, "😀", Unquote([]byte(`"\ud83d\ude00"`)))
+	assert.Equal(t, "/\b\f\r", Text([]byte(`"\/\b\f\r"`)))
+	assert.Equal(t, "😀", Text([]byte(`"\ud83d\ude00"`)))
 	for _, in := range []string{"", `"`, "1", "null", `"\x"`, `"\`} {
-		assert.Empty(t, Unquote([]byte(in)), in)
+		assert.Empty(t, Text([]byte(in)), in)
 	}
 }
 
@@ -61,8 +61,8 @@ func FuzzMembers(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		got := map[string]string{}
 		Members(data, func(key string, value []byte) {
-			got[Unquote([]byte(`"`+key+`"`))] = Unquote(value)
-			Elements(value, func(element []byte) { Unquote(element) })
+			got[Text([]byte(`"`+key+`"`))] = Text(value)
+			Elements(value, func(element []byte) { Text(element) })
 		})
 		var want map[string]json.RawMessage
 		if !utf8.Valid(data) || json.Unmarshal(data, &want) != nil || want == nil {

@@ -1,9 +1,11 @@
-package adapter
+package jsontext
 
 import (
 	"bytes"
-	"encoding/json"
-	"unsafe"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/winnowgo/winnow/internal/mem"
 )
 
 // JSON that a caller keeps is read where it lies: package json copies and checks it, each time, and takes
@@ -24,7 +26,7 @@ func Members(object []byte, f func(key string, value []byte)) {
 		if len(value) == 0 {
 			return
 		}
-		f(view(key[1:len(key)-1]), value)
+		f(mem.String(key[1:len(key)-1]), value)
 	}
 }
 
@@ -43,35 +45,54 @@ func Elements(list []byte, f func(value []byte)) {
 	}
 }
 
-// Unquote returns the text that a JSON string holds, or "" of what is none. It shares memory with value as
+// Text returns the text that a JSON string holds, or "" of what is none. It shares memory with value as
 // long as that has no escapes: neither may be written.
-func Unquote(value []byte) string {
+func Text(value []byte) string {
 	if len(value) < 2 || value[0] != '"' {
 		return ""
 	}
 	in := value[1 : len(value)-1]
 	at := bytes.IndexByte(in, '\\')
 	if at < 0 {
-		return view(in)
+		return mem.String(in)
 	}
 	out := make([]byte, 0, len(in))
 	for ; at >= 0; at = bytes.IndexByte(in, '\\') {
-		if at+1 >= len(in) || unescaped[in[at+1]] == 0 { // \u, for one
-			var s string
-			_ = json.Unmarshal(value, &s) // "" of what cannot be read
-			return s
+		escape := mem.String(in[at:])
+		n := escapeLength(escape)
+		if n == 0 {
+			return ""
 		}
-		out = append(append(out, in[:at]...), unescaped[in[at+1]])
-		in = in[at+2:]
+		out = append(out, in[:at]...)
+		if n == 2 {
+			out = append(out, unescaped[escape[1]])
+		} else {
+			var r rune
+			r, n = codePoint(escape)
+			out = utf8.AppendRune(out, r)
+		}
+		in = in[at+n:]
 	}
-	return view(append(out, in...))
+	return mem.String(append(out, in...))
+}
+
+// codePoint returns the character of the \u escape that s begins with, and its length: half of a pair that has no other
+// half is U+FFFD, as for package json.
+func codePoint(s string) (r rune, length int) {
+	r = hex4(s[2:])
+	if !utf16.IsSurrogate(r) {
+		return r, 6
+	}
+	if rest := s[6:]; len(rest) >= 6 && rest[0] == '\\' && rest[1] == 'u' {
+		if pair := utf16.DecodeRune(r, hex4(rest[2:])); pair != utf8.RuneError {
+			return pair, 12
+		}
+	}
+	return utf8.RuneError, 6
 }
 
 // unescaped is what stands for the character behind a backslash.
 var unescaped = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
-
-// view is b as a string, without a copy.
-func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // scan reads JSON from the front.
 type scan struct{ in []byte }
