@@ -168,7 +168,7 @@ func (d *directory) mkdir(name string) error {
 
 // sessionDir returns the directory of a key, "" if there is none and it is not to be made.
 func (d *directory) sessionDir(key string, create bool) (string, error) {
-	if err := checkKey(key); err != nil {
+	if err := CheckKey(key); err != nil {
 		return "", err
 	}
 	parent, name := keyDirectory(key)

@@ -35,7 +35,7 @@ const (
 
 // Turn implements [Backend].
 func (d *directory) Turn(ctx context.Context, key string) (Turn, error) {
-	if err := checkKey(key); err != nil {
+	if err := CheckKey(key); err != nil {
 		return nil, err
 	}
 	if err := d.queues.Enter(ctx, key); err != nil {

@@ -17,8 +17,8 @@ const (
 	keyNameHashHex = 32
 )
 
-// checkKey returns ErrKey for what is no key.
-func checkKey(key string) error {
+// CheckKey returns [ErrKey] for what is no key. It is for backends.
+func CheckKey(key string) error {
 	if key == "" || len(key) > maxKey || !utf8.ValidString(key) {
 		return ErrKey
 	}

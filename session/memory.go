@@ -43,7 +43,7 @@ type memoryTurn struct {
 }
 
 func (m *memory) Turn(ctx context.Context, key string) (Turn, error) {
-	if err := checkKey(key); err != nil {
+	if err := CheckKey(key); err != nil {
 		return nil, err
 	}
 	if err := m.queues.Enter(ctx, key); err != nil {
@@ -70,7 +70,7 @@ func (t *memoryTurn) Release() error {
 }
 
 func (m *memory) Log(_ context.Context, key string, write bool) (Log, error) {
-	if err := checkKey(key); err != nil {
+	if err := CheckKey(key); err != nil {
 		return nil, err
 	}
 	l := m.of(key, write)

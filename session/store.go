@@ -175,7 +175,7 @@ func (s *Store) Keys(ctx context.Context) ([]string, error) { return s.backend.K
 // Delete removes a session: all that is stored of it. Whoever has it open gets [ErrDeleted]. That there is none is no
 // error.
 func (s *Store) Delete(ctx context.Context, key string) error {
-	if err := checkKey(key); err != nil {
+	if err := CheckKey(key); err != nil {
 		return err
 	}
 	return s.backend.Delete(ctx, key)

@@ -1,0 +1,176 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/winnowgo/winnow/session"
+)
+
+// anyEnd is the end of an append that begins a new log: it does not care where the old one ends.
+const anyEnd = -1
+
+// Append implements [session.Log]. Once it was sent it is not given up when ctx ends, before it is known what became
+// of it.
+func (l *log) Append(ctx context.Context, end int64, lines []byte, durable bool) error {
+	if l.dead != nil {
+		return l.dead
+	}
+	if !l.writable {
+		return errors.New("postgres: the log was opened for reading")
+	}
+	a := newAppend(l, end, lines, durable)
+	if a.next == 0 { // the first of a session
+		a.next = 1
+	}
+	err := a.run(ctx)
+	switch {
+	case err == nil && l.number == 0:
+		l.number = a.next
+		if l.turn != nil {
+			l.turn.log = a.next
+		}
+	case errors.Is(err, session.ErrDeleted), errors.Is(err, session.ErrConflict), errors.Is(err, session.ErrSync):
+		l.dead = err
+	}
+	return err
+}
+
+// appending is one append, which may take several tries.
+type appending struct {
+	backend *Backend
+	session int64
+	log     int32 // that has to be the newest
+	end     int64 // of it
+	next    int32 // the newest one afterwards, which has the lines
+	fence   int64 // of the turn; 0: none
+	number  int64 // of the append, random
+	at      int64 // of the lines in their log
+	lines   []byte
+	durable bool
+}
+
+func newAppend(l *log, end int64, lines []byte, durable bool) *appending {
+	a := &appending{
+		backend: l.backend, session: l.session, log: l.number, end: end, next: l.number,
+		number: rand.Int64(), at: end, lines: lines, durable: durable,
+	}
+	if l.turn != nil {
+		a.fence = l.turn.fence
+	}
+	return a
+}
+
+// longestAnswer is how long the outcome of an append is asked for whose caller has given up.
+const longestAnswer = 5 * time.Second
+
+// run appends once. A try whose answer was lost may have done it, or may do it yet: the next one does the same, and
+// what the first one moved it finds moved.
+func (a *appending) run(ctx context.Context) error {
+	sent, cancel := a.backend.patience(ctx)
+	defer cancel()
+	unknown := false
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		conn := ctx
+		if unknown {
+			conn = sent
+		}
+		done, err := a.try(conn, sent)
+		if done {
+			return err
+		}
+		unknown = unknown || isUnknown(err)
+		switch {
+		case !unknown && (!isPassing(err) || ctx.Err() != nil):
+			return fmt.Errorf("postgres: %w", err)
+		case wait(sent, pause) == nil:
+			continue
+		case unknown:
+			return fmt.Errorf("%w: the database did not say what became of them: %w", session.ErrSync, err)
+		}
+		return fmt.Errorf("postgres: %w: %w", context.Cause(sent), err)
+	}
+}
+
+// patience returns a context that ends with the backend's patience, and some time after ctx.
+func (b *Backend) patience(ctx context.Context) (context.Context, context.CancelFunc) {
+	sent, cancel := context.WithTimeout(context.WithoutCancel(ctx), b.opts.Patience)
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(longestAnswer, cancel) })
+	return sent, func() { stop(); cancel() }
+}
+
+// try is one try, on a connection that is waited for as long as conn allows. done says that err, or nil, is the answer.
+func (a *appending) try(conn, sent context.Context) (done bool, err error) {
+	b := a.backend
+	c, err := b.pool.Acquire(conn)
+	if err != nil {
+		return false, notSent{err}
+	}
+	defer c.Release()
+	sql := b.sql.appendSoon
+	if a.durable {
+		sql = b.sql.appendDurable
+	}
+	sent, cancel := context.WithTimeout(sent, longestTry)
+	defer cancel()
+	offsets, texts := a.chunks()
+	tag, err := c.Exec(sent, sql, b.mode, a.session, a.log, a.end, a.fence, a.next, a.at+int64(len(a.lines)),
+		a.number, b.opts.Lease.Microseconds(), offsets, texts)
+	if err != nil {
+		return false, err
+	}
+	if tag.RowsAffected() > 0 {
+		return true, nil
+	}
+	return a.look(sent, c)
+}
+
+// chunks returns the lines in pieces that are not too long.
+func (a *appending) chunks() (offsets []int64, texts [][]byte) {
+	for from := 0; from < len(a.lines); from += maxChunk {
+		offsets = append(offsets, a.at+int64(from))
+		texts = append(texts, a.lines[from:min(len(a.lines), from+maxChunk)])
+	}
+	return offsets, texts
+}
+
+// look finds out why nothing was appended: an earlier try did it, or somebody else was faster.
+func (a *appending) look(ctx context.Context, q querier) (done bool, err error) {
+	b := a.backend
+	var log int32
+	var size, fence int64
+	var deleted, stands bool
+	err = q.QueryRow(ctx, b.sql.standsNow, b.mode, a.session, a.next, a.at, a.number).
+		Scan(&log, &size, &fence, &deleted, &stands)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return true, session.ErrDeleted
+	case err != nil:
+		return false, err
+	case stands:
+		return true, nil
+	case deleted:
+		return true, session.ErrDeleted
+	case a.fence != 0 && fence != a.fence:
+		return true, fmt.Errorf("%w: the lease of its turn ran out, and another one began", session.ErrConflict)
+	case log != a.log:
+		return true, &session.MovedError{Next: true}
+	case size != a.end && a.end != anyEnd:
+		return true, &session.MovedError{Size: size}
+	}
+	return false, errAgain // it is as it should be now
+}
+
+// errAgain: nothing is in the way any more.
+var errAgain = notSent{errors.New("postgres: the session moved")}
+
+// notSent is an error of something that the database never got.
+type notSent struct{ error }
+
+func (e notSent) Unwrap() error   { return e.error }
+func (notSent) SafeToRetry() bool { return true }

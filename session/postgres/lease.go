@@ -1,0 +1,90 @@
+package postgres
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// leases renews the turns that a process has: all of them with one statement, from one goroutine that ends with the
+// last of them.
+type leases struct {
+	backend *Backend
+	mu      sync.Mutex
+	held    map[int64]*turn // by session
+	wake    chan struct{}   // closed when there is nothing to renew any more; nil: nobody renews
+}
+
+// leaseShare: a lease is renewed after this part of its length, so that two renewals may fail.
+const leaseShare = 3
+
+func (l *leases) add(t *turn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.held == nil {
+		l.held = map[int64]*turn{}
+	}
+	l.held[t.id] = t
+	if l.wake == nil {
+		l.wake = make(chan struct{})
+		go l.renewAll(l.wake)
+	}
+}
+
+func (l *leases) remove(t *turn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.held[t.id] == t {
+		delete(l.held, t.id)
+	}
+	if len(l.held) == 0 {
+		l.end()
+	}
+}
+
+// stop gives up all turns, without a word to the database.
+func (l *leases) stop() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.held = nil
+	l.end()
+}
+
+func (l *leases) end() {
+	if l.wake != nil {
+		close(l.wake)
+		l.wake = nil
+	}
+}
+
+// renewAll renews until done is closed.
+func (l *leases) renewAll(done chan struct{}) {
+	ticker := time.NewTicker(l.backend.opts.Lease / leaseShare)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-ticker.C:
+			l.renew()
+		}
+	}
+}
+
+// renew renews once. That it fails is no reason to stop: the database may be back before a lease runs out, and an
+// append finds out what became of its turn.
+func (l *leases) renew() {
+	b := l.backend
+	l.mu.Lock()
+	ids, fences := make([]int64, 0, len(l.held)), make([]int64, 0, len(l.held))
+	for id, t := range l.held {
+		ids, fences = append(ids, id), append(fences, t.fence)
+	}
+	l.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), b.opts.Lease/leaseShare)
+	defer cancel()
+	_ = b.retry(ctx, func(ctx context.Context) error {
+		_, err := b.pool.Exec(ctx, b.sql.renew, b.mode, ids, fences, b.opts.Lease.Microseconds())
+		return err
+	})
+}

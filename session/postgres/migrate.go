@@ -1,0 +1,143 @@
+package postgres
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+//go:embed migrations/*.sql
+var migrationFiles embed.FS
+
+// Migration is one step from an empty schema to that of this version of the package.
+type Migration struct {
+	Number int    // from 1
+	Name   string // of its file, as "0001_sessions.sql"
+	SQL    string // statements, for the schema that was asked for
+}
+
+// Migrations returns all steps in order, for hosts that apply them with a tool of their own. schema "" is "winnow". Such
+// a host makes the schema, and a table in it that says which steps were applied:
+//
+//	CREATE TABLE migrations (number integer PRIMARY KEY, applied timestamptz NOT NULL DEFAULT now())
+func Migrations(schema string) []Migration {
+	names, err := fs.Glob(migrationFiles, "migrations/*.sql")
+	if err != nil {
+		panic(err) // the pattern is a constant
+	}
+	migrations := make([]Migration, len(names))
+	for i, name := range names { // sorted by Glob
+		text, err := migrationFiles.ReadFile(name)
+		if err != nil {
+			panic(err) // the file is in the program
+		}
+		name = strings.TrimPrefix(name, "migrations/")
+		number, err := strconv.Atoi(name[:4])
+		if err != nil || number != i+1 {
+			panic("postgres: the name of the migration " + name)
+		}
+		migrations[i] = Migration{Number: number, Name: name, SQL: inSchema(string(text), schema)}
+	}
+	return migrations
+}
+
+// inSchema puts the name of the schema into a statement.
+func inSchema(sql, schema string) string {
+	return strings.ReplaceAll(sql, "{schema}", pgx.Identifier{orDefault(schema)}.Sanitize())
+}
+
+func orDefault(schema string) string {
+	if schema == "" {
+		return defaultSchema
+	}
+	return schema
+}
+
+// Migrate makes the schema, "" for "winnow", if there is none, and applies the steps that it lacks, each in a
+// transaction of its own. Processes that call it at the same time wait for one another. It needs a role that may create
+// tables in the schema; what [New] returns does not.
+func Migrate(ctx context.Context, pool *pgxpool.Pool, schema string) error {
+	for _, m := range Migrations(schema) {
+		err := pgx.BeginTxFunc(ctx, pool, readCommitted, func(tx pgx.Tx) error {
+			return apply(ctx, tx, orDefault(schema), m)
+		})
+		if err != nil {
+			return fmt.Errorf("postgres: migration %s: %w", m.Name, err)
+		}
+	}
+	return nil
+}
+
+// apply applies one step, unless somebody did. The lock ends with the transaction: connections may be shared.
+func apply(ctx context.Context, tx pgx.Tx, schema string, m Migration) error {
+	_, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended('winnow migrations ' || $1, 0))",
+		pgx.QueryExecModeExec, schema)
+	if err != nil {
+		return err
+	}
+	var hasSchema, hasTable bool
+	err = tx.QueryRow(ctx, `SELECT
+		EXISTS (SELECT FROM pg_namespace WHERE nspname = $1),
+		EXISTS (SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = 'migrations')`,
+		pgx.QueryExecModeExec, schema).Scan(&hasSchema, &hasTable)
+	if err != nil {
+		return err
+	}
+	var statements []string
+	if !hasSchema {
+		statements = append(statements, "CREATE SCHEMA {schema}")
+	}
+	if !hasTable {
+		statements = append(statements, `CREATE TABLE {schema}.migrations (
+			number integer PRIMARY KEY, applied timestamptz NOT NULL DEFAULT now())`)
+	} else if applied, err := version(ctx, tx, schema); err != nil || applied >= m.Number {
+		return err
+	}
+	statements = append(statements, m.SQL, fmt.Sprintf("INSERT INTO {schema}.migrations VALUES (%d)", m.Number))
+	for _, sql := range statements {
+		if _, err := tx.Exec(ctx, inSchema(sql, schema), pgx.QueryExecModeSimpleProtocol); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// querier is a pool or a transaction.
+type querier interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+// version returns the number of the newest step that was applied to a schema, 0 if there is none.
+func version(ctx context.Context, q querier, schema string) (number int, err error) {
+	sql := inSchema("SELECT coalesce(max(number), 0) FROM {schema}.migrations", schema)
+	return number, q.QueryRow(ctx, sql, pgx.QueryExecModeExec).Scan(&number)
+}
+
+// checkVersion returns an error that says what to do if the schema is not that of this package.
+func checkVersion(ctx context.Context, pool *pgxpool.Pool, schema string) error {
+	have, err := version(ctx, pool, schema)
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) && (refused.Code == undefinedTable || refused.Code == undefinedSchema) {
+		have, err = 0, nil
+	}
+	want := len(Migrations(schema))
+	switch {
+	case err != nil:
+		return fmt.Errorf("postgres: reading the version of schema %q: %w", orDefault(schema), err)
+	case have < want:
+		return fmt.Errorf("%w: schema %q is at migration %d of %d: call Migrate, or apply Migrations",
+			ErrVersion, orDefault(schema), have, want)
+	case have > want:
+		return fmt.Errorf("%w: schema %q is at migration %d, and this program knows %d: update the program",
+			ErrVersion, orDefault(schema), have, want)
+	}
+	return nil
+}

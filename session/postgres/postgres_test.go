@@ -1,0 +1,138 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/postgres"
+	"github.com/winnowgo/winnow/session/postgres/internal/pgtest"
+	"github.com/winnowgo/winnow/session/sessiontest"
+)
+
+// The tests need a server: that at WINNOW_POSTGRES, a connection string of a role that may create schemas, or one that
+// they start themselves. Without either they are skipped, and with WINNOW_POSTGRES_REQUIRED they fail.
+const (
+	serverVariable   = "WINNOW_POSTGRES"
+	requiredVariable = "WINNOW_POSTGRES_REQUIRED"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if shared.cluster != nil {
+		shared.cluster.Stop()
+	}
+	if shared.skipped.Load() {
+		fmt.Fprintln(os.Stderr, "WARNING: there is no PostgreSQL here. The tests of the store were SKIPPED.")
+	}
+	os.Exit(code)
+}
+
+// shared is the server of all tests that leave it as it is.
+var shared struct {
+	once    sync.Once
+	cluster *pgtest.Cluster
+	url     string
+	err     error
+	skipped atomic.Bool
+	schemas atomic.Int64
+}
+
+// serverURL returns a server, and skips the test if there is none.
+func serverURL(t testing.TB) string {
+	t.Helper()
+	shared.once.Do(func() {
+		if shared.url = os.Getenv(serverVariable); shared.url != "" {
+			return
+		}
+		if shared.cluster, shared.err = pgtest.Start(); shared.err == nil {
+			shared.url = shared.cluster.URL()
+		}
+	})
+	skipWithout(t, shared.err)
+	return shared.url
+}
+
+// ownCluster starts a server for a test that kills it.
+func ownCluster(t testing.TB, settings ...string) *pgtest.Cluster {
+	t.Helper()
+	c, err := pgtest.Start(settings...)
+	skipWithout(t, err)
+	t.Cleanup(c.Stop)
+	return c
+}
+
+func skipWithout(t testing.TB, err error) {
+	t.Helper()
+	if errors.Is(err, pgtest.ErrNoServer) && os.Getenv(requiredVariable) == "" {
+		shared.skipped.Store(true)
+		t.Skip("SKIPPED, nothing was tested:", err)
+	}
+	require.NoError(t, err)
+}
+
+// newSchema makes the tables in a schema of the test's own, whose name has to be quoted.
+func newSchema(t testing.TB, pool *pgxpool.Pool) string {
+	t.Helper()
+	schema := fmt.Sprintf(`Winnow "test" %d.%d`, os.Getpid(), shared.schemas.Add(1))
+	require.NoError(t, postgres.Migrate(context.Background(), pool, schema))
+	t.Cleanup(func() {
+		_, err := pool.Exec(context.Background(), "DROP SCHEMA "+pgx.Identifier{schema}.Sanitize()+" CASCADE")
+		require.NoError(t, err)
+	})
+	return schema
+}
+
+func newPool(t testing.TB, url string) *pgxpool.Pool {
+	t.Helper()
+	pool, err := pgxpool.New(context.Background(), url)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+// newBackend returns a backend on empty tables.
+func newBackend(t testing.TB, pool *pgxpool.Pool, opts postgres.Options) *postgres.Backend {
+	t.Helper()
+	if opts.Schema == "" {
+		opts.Schema = newSchema(t, pool)
+	}
+	b, err := postgres.New(context.Background(), pool, &opts)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, b.Close()) })
+	return b
+}
+
+func TestConformance(t *testing.T) {
+	pool := newPool(t, serverURL(t))
+	for name, opts := range map[string]postgres.Options{"default": {}, "prepared": {Prepare: true}} {
+		t.Run(name, func(t *testing.T) {
+			sessiontest.Run(t, func(t *testing.T) sessiontest.Open {
+				backend := newBackend(t, pool, opts)
+				return func(opts *session.Options) (*session.Store, error) { return session.New(backend, opts), nil }
+			})
+		})
+	}
+}
+
+func texts(v *session.View) []string {
+	var out []string
+	for _, m := range v.History {
+		var b strings.Builder
+		for _, p := range m.Parts {
+			b.WriteString(p.Text)
+		}
+		out = append(out, b.String())
+	}
+	return out
+}

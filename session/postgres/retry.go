@@ -1,0 +1,102 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Codes of PostgreSQL, appendix A of its manual.
+const (
+	undefinedTable    = "42P01"
+	undefinedSchema   = "3F000"
+	completionUnknown = "40003"
+	diskFull          = "53100"
+	readOnly          = "25006"
+)
+
+const (
+	firstPause = 5 * time.Millisecond
+	lastPause  = 500 * time.Millisecond
+
+	// longestTry is how long one statement may take: a network that drops packets tells nobody.
+	longestTry = 10 * time.Second
+)
+
+// retry runs f until the database could be reached, for as long as ctx and the backend's patience allow. What f does
+// may be done twice.
+func (b *Backend) retry(ctx context.Context, f func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, b.opts.Patience)
+	defer cancel()
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		err := try(ctx, f)
+		if err == nil || !isPassing(err) {
+			return err
+		}
+		if wait(ctx, pause) != nil {
+			return fmt.Errorf("postgres: %w: %w", context.Cause(ctx), err)
+		}
+	}
+}
+
+func try(ctx context.Context, f func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, longestTry)
+	defer cancel()
+	return f(ctx)
+}
+
+// wait waits between half of d and d.
+func wait(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d/2 + rand.N(d/2)):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// isPassing says that err is of the connection, the server's state or a lock, and not of the statement.
+func isPassing(err error) bool {
+	var refused *pgconn.PgError
+	if !errors.As(err, &refused) {
+		return isOfConnection(err)
+	}
+	switch class := refused.Code[:2]; class {
+	case "08", "40": // the connection; rolled back because of others
+		return true
+	case "53": // too little of something
+		return refused.Code != diskFull
+	case "57": // an operator
+		return refused.Code[2] == 'P' // it stops, starts or crashed
+	}
+	return refused.Code == readOnly // a standby: the primary is elsewhere soon
+}
+
+// isOfConnection says that err, which is not the server's, came up on the way to it.
+func isOfConnection(err error) bool {
+	var connect *pgconn.ConnectError
+	var network net.Error
+	return errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) ||
+		isEndOfInput(err) || errors.Is(err, context.DeadlineExceeded)
+}
+
+func isEndOfInput(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
+
+// isUnknown says that a statement that ended with err may have been committed, or may still be.
+func isUnknown(err error) bool {
+	var connect *pgconn.ConnectError
+	if errors.As(err, &connect) || pgconn.SafeToRetry(err) {
+		return false // it was not sent
+	}
+	var refused *pgconn.PgError
+	if !errors.As(err, &refused) {
+		return true
+	}
+	return refused.Code == completionUnknown || refused.Code[:2] == "08" || refused.Code[:3] == "57P"
+}
