@@ -82,7 +82,7 @@ func (s *Store) maintainer() (Maintainer, error) {
 
 // Parts lists what is stored of a session: logs, archives, and what lies beside them. It changes nothing.
 func (s *Store) Parts(ctx context.Context, key string) ([]Part, error) {
-	if err := checkKey(key); err != nil {
+	if err := CheckKey(key); err != nil {
 		return nil, err
 	}
 	m, err := s.maintainer()

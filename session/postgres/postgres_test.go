@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -63,15 +62,6 @@ func serverURL(t testing.TB) string {
 	return shared.url
 }
 
-// ownCluster starts a server for a test that kills it.
-func ownCluster(t testing.TB, settings ...string) *pgtest.Cluster {
-	t.Helper()
-	c, err := pgtest.Start(settings...)
-	skipWithout(t, err)
-	t.Cleanup(c.Stop)
-	return c
-}
-
 func skipWithout(t testing.TB, err error) {
 	t.Helper()
 	if errors.Is(err, pgtest.ErrNoServer) && os.Getenv(requiredVariable) == "" {
@@ -123,16 +113,4 @@ func TestConformance(t *testing.T) {
 			})
 		})
 	}
-}
-
-func texts(v *session.View) []string {
-	var out []string
-	for _, m := range v.History {
-		var b strings.Builder
-		for _, p := range m.Parts {
-			b.WriteString(p.Text)
-		}
-		out = append(out, b.String())
-	}
-	return out
 }

@@ -86,7 +86,9 @@ func isOfConnection(err error) bool {
 		isEndOfInput(err) || errors.Is(err, context.DeadlineExceeded)
 }
 
-func isEndOfInput(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
+func isEndOfInput(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
 
 // isUnknown says that a statement that ended with err may have been committed, or may still be.
 func isUnknown(err error) bool {
