@@ -18,6 +18,7 @@ type attempt struct {
 type undo struct {
 	projections map[key]*projection
 	checkpoint  *checkpoint
+	standIn     place
 	turnStart   place
 	look        look
 	flushed     bool
@@ -28,14 +29,15 @@ type undo struct {
 // state returns what revert takes. It shares the map of the edits with the ledger.
 func (l *ledger) state() undo {
 	return undo{
-		projections: l.projections, checkpoint: l.checkpoint, turnStart: l.turnStart, look: l.look, flushed: l.flushed,
-		guess: l.accounting.guess, body: l.accounting.body, refused: slices.Clone(l.run.refused),
+		projections: l.projections, checkpoint: l.checkpoint, standIn: l.standIn, turnStart: l.turnStart,
+		look: l.look, flushed: l.flushed, guess: l.accounting.guess, body: l.accounting.body, refused: slices.Clone(l.run.refused),
 	}
 }
 
 // revert makes the ledger what it was. What was sent last stays known: the next request is compared with it.
 func (l *ledger) revert(u undo) {
-	l.projections, l.checkpoint, l.turnStart, l.look, l.flushed = u.projections, u.checkpoint, u.turnStart, u.look, u.flushed
+	l.projections, l.checkpoint, l.standIn, l.turnStart = u.projections, u.checkpoint, u.standIn, u.turnStart
+	l.look, l.flushed = u.look, u.flushed
 	l.accounting.guess, l.accounting.body, l.run.refused = u.guess, u.body, u.refused
 	l.tail = tail{}
 }

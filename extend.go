@@ -150,6 +150,9 @@ func (d *draft) mayExtend(added []Message) bool {
 	if l.tail.hasBehind && d.isDigestDue(l.checkpoint, addTokens(l.tail.whole, sumOf(facts))) {
 		return false
 	}
+	if o.Thinking == ThinkingBound && len(added) > 0 && !mayAnswer(&added[0]) && slices.ContainsFunc(added, hasThinking) {
+		return false // see brokenFrom
+	}
 	for i := range added {
 		m := &added[i]
 		if m.Pinned || m.Summary || m.Role == RoleUser && o.HistoryTurns > 0 {

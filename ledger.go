@@ -16,6 +16,7 @@ type ledger struct {
 	breaker     breaker
 	digestAt    int       // tokens of the history when a digest began to stand in, or a summary in its place was last tried
 	flushed     bool      // BeforeCompact ran since the last compaction
+	standIn     place     // the user request before the checkpoint's cut that is sent besides the one it knows; zero: none
 	turnStart   place     // the user message that begins the oldest turn that is kept; zero: no turn was dropped
 	sent        []key     // the last request, message by message
 	counts      []int     // of the same, estimated tokens; requests share it, so that it is only appended to
@@ -148,7 +149,7 @@ func (l *ledger) record(d *draft) {
 	if l.look = d.look; l.checkpoint != d.checkpoint {
 		l.look = look{}
 	}
-	l.turnStart, l.checkpoint = d.turnStart, d.checkpoint
+	l.turnStart, l.checkpoint, l.standIn = d.turnStart, d.checkpoint, d.standIn
 	l.sentAt, l.tokens, l.estimate, l.otherModel = d.now, d.tokens(), d.view.total, false
 	l.accounting = d.accounting
 	if d.intact < l.accounting.anchor.messages {

@@ -1,6 +1,7 @@
 package winnow_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -37,4 +38,38 @@ func TestRewoundToBeforeTheRequestOfTheSummary(t *testing.T) {
 		assert.Equal(t, in[newestRequest(in)], r.Messages[1])
 		assert.Len(t, r.Messages, 4)
 	}
+}
+
+// A request that lies before the first message that is kept, because the history was rewound to it, is sent with each
+// later request too: by the manager that goes on, by its Plan and by one that was restored. What goes on from the
+// last request begins with the same bytes.
+func TestRewoundRequestStays(t *testing.T) {
+	o := &winnow.Options{
+		Estimator: byChars, Summarizer: says("## Goal\nFix the build."), Now: newClock().Now, Prune: keepAll,
+		Compact: &winnow.CompactOptions{KeepRecent: 3_000},
+	}
+	m := newManager(t, 100_000, o)
+	h := list(userSays("Fix the build."), modelSays("Which?"), userSays("The first."))
+	for i := range 20 {
+		id := "call_" + itoa(i)
+		h = append(h, modelCalls(id), toolSays(id, numbered(60)))
+	}
+	h = named(h)
+	r, err := m.Compact(t.Context(), h, "")
+	require.NoError(t, err)
+	require.Greater(t, r.Compaction.FirstKept, 4)
+
+	h = slices.Delete(slices.Clone(h), 2, 3) // the host drops the request that the summary was written for
+	r = prepare(t, m, h)
+	require.Equal(t, h[0], r.Messages[1], "the newest request is the one before it")
+
+	h = append(slices.Clip(h), modelSays("It is fixed."), userSays("And the tests?"))
+	restored := newManager(t, 100_000, o)
+	require.NoError(t, restored.Restore([]byte(snapshotOf(t, m))))
+	plan := m.Plan(h)
+	next := prepare(t, m, h)
+	assert.Equal(t, len(r.Messages), next.FirstChanged)
+	assert.Equal(t, next.Messages, plan.Messages)
+	assert.Equal(t, next.Edits, plan.Edits)
+	assert.Equal(t, next.Messages, prepare(t, restored, h).Messages)
 }

@@ -37,6 +37,7 @@ type repair struct {
 	first  []int32          // index into calls of each message's first call, -1 for none
 	answer []int32          // for a result: index into calls of what it answers, -1 for nothing
 	ids    map[string]int32 // call id -> calls of that id in the newest message that has it
+	since  map[string]int32 // call id -> the first message that has it; nil: not asked for yet
 
 	repeated bool     // an id is used twice, or is empty
 	sent     []string // then: the id that each call is sent with, "" for one that is not

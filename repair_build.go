@@ -75,7 +75,7 @@ func (r *repair) dropResult(i int) {
 	switch {
 	case s < 0:
 		reason := "answers no call"
-		if _, ok := r.ids[r.history[i].ToolCallID]; ok {
+		if r.wasCalled(r.history[i].ToolCallID, i) {
 			reason = "the call has its result already"
 		}
 		r.drop(i, reason)
@@ -84,6 +84,19 @@ func (r *repair) dropResult(i int) {
 	case r.calls[s].result != int32(i): // a made one, and the real one came later
 		r.drop(i, "stood in for a result that came late")
 	}
+}
+
+// wasCalled says that a call before message i has the id. Later ones do not count, so that what is said of a message
+// stays true when the history grows.
+func (r *repair) wasCalled(id string, i int) bool {
+	if r.since == nil {
+		r.since = make(map[string]int32, len(r.ids))
+		for s := len(r.calls) - 1; s >= 0; s-- {
+			r.since[r.callPart(int32(s)).ID] = r.calls[s].message
+		}
+	}
+	first, ok := r.since[id]
+	return ok && int(first) < i
 }
 
 // appendResults writes the results of message i's calls in call order.

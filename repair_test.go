@@ -2,6 +2,7 @@ package winnow_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -250,4 +251,16 @@ func TestRepairWithoutIDsAfterAStandIn(t *testing.T) {
 	require.Equal(t, "u a[a] E:a u", outline(kept))
 	got, _ := winnow.RepairToolPairing(append(kept, toolOf("", "exec", "the real one"), userSays("q")))
 	assert.Equal(t, "u a[a] t:a=the real one u u", outline(got))
+}
+
+// What is said of a message does not change when the history grows: an id that a later call has too says nothing of a
+// result that stands before it.
+func TestRepairReasonsStay(t *testing.T) {
+	h := list(toolSays("a", "1"), userSays("question"), modelCalls("b"), toolSays("b", "2"), toolSays("b", "3"))
+	_, before := winnow.RepairToolPairing(h)
+	_, after := winnow.RepairToolPairing(append(slices.Clip(h), modelCalls("a"), toolSays("a", "4")))
+	require.Len(t, before, 2)
+	assert.Equal(t, "answers no call", before[0].Reason)
+	assert.Equal(t, "the call has its result already", before[1].Reason)
+	assert.Equal(t, before, after)
 }

@@ -37,6 +37,7 @@ type savedState struct {
 	Guess      *savedGuess          `json:"guess,omitempty"`
 	BodyGuess  *savedGuess          `json:"bodyGuess,omitempty"`
 	Refused    []string             `json:"refused,omitempty"`
+	StandIn    savedPlace           `json:"standIn,omitzero"`
 	TurnStart  savedPlace           `json:"turnStart,omitzero"`
 	Look       savedLook            `json:"look,omitzero"`
 	Flushed    bool                 `json:"flushed,omitempty"`

@@ -98,7 +98,7 @@ const maxCarriedIdentifiers = maxSummaryTokens
 
 func (r *reader) state(s *savedState) undo {
 	u := undo{
-		projections: map[key]*projection{}, checkpoint: r.checkpoint(s.Checkpoint), turnStart: r.place(s.TurnStart),
+		projections: map[key]*projection{}, checkpoint: r.checkpoint(s.Checkpoint), standIn: r.place(s.StandIn), turnStart: r.place(s.TurnStart),
 		look: look{max(0, s.Look.At), s.Look.Next}, flushed: s.Flushed, guess: s.Guess.guess(), body: s.BodyGuess.guess(),
 	}
 	for _, text := range s.Refused[max(0, len(s.Refused)-maxRemembered):] {

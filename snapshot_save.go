@@ -10,7 +10,7 @@ import (
 
 func (u undo) saved() savedState {
 	s := savedState{
-		TurnStart: u.turnStart.saved(), Look: savedLook{u.look.at, u.look.next}, Flushed: u.flushed, Checkpoint: u.checkpoint.saved(),
+		StandIn: u.standIn.saved(), TurnStart: u.turnStart.saved(), Look: savedLook{u.look.at, u.look.next}, Flushed: u.flushed, Checkpoint: u.checkpoint.saved(),
 		Guess: u.guess.saved(), BodyGuess: u.body.saved(),
 	}
 	s.Refused, s.Edits = hexKeys(u.refused), savedEdits(u.projections)

@@ -20,6 +20,7 @@ type draft struct {
 	kept       []Message           // Request.History
 	edits      []Edit              // repair, compact, limit
 	ids        []string            // of calls, as the repair changed them
+	standIn    place               // see ledger
 	turnStart  place               // by its position in the view
 	limitedAt  place               // the same message by its index in the history
 	made       map[key]*projection // new ones
@@ -144,9 +145,7 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 	}
 	keep := append(outlives(v.messages, first), slices.Repeat([]bool{true}, len(v.messages)-first)...)
 	request, limited := c.request.find(v), c.limited.find(v)
-	if newest := newestRequest(v.messages); newest >= 0 && newest < first { // of a history that was rewound, perhaps another one
-		request = newest
-	}
+	standIn := d.findStandIn(request, first)
 	inSummary := keptBefore(v.messages, max(0, limited)) // of what lies before the turn limit: an earlier summary, for one
 	unread, pending := c.unread(v)
 	at := 0 // the summary stands behind leading system messages
@@ -155,7 +154,7 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 	}
 	for i := range first {
 		m := &v.messages[i]
-		if keep[i] = keep[i] || i == request; !keep[i] {
+		if keep[i] = keep[i] || i == request || i == standIn; !keep[i] {
 			op, reason := OpCompact, summarizedReason
 			switch {
 			case i < limited && !inSummary[i]:
@@ -169,6 +168,24 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 	v.keepOnly(keep)
 	v.insert(at, c.message, d.ledger.index.fact(&c.message, d.manager.opts.Estimator))
 	return true
+}
+
+// findStandIn returns the user request before `first`, the first message that is kept, that is sent besides `request`,
+// which the checkpoint knows, or -1. A history that was rewound has its newest request there, and the summary does not
+// show that it is the open one. Once it was sent it stays: what goes on from there begins with the same bytes.
+func (d *draft) findStandIn(request, first int) int {
+	v := d.view
+	standIn := -1
+	if d.base == d.ledger.checkpoint {
+		standIn = d.ledger.standIn.find(v)
+	}
+	if newest := newestRequest(v.messages); newest >= 0 && newest < first && newest != request {
+		standIn = newest
+	}
+	if standIn >= 0 {
+		d.standIn = place{v.facts[standIn].key, v.index[standIn]}
+	}
+	return standIn
 }
 
 func (d *draft) limitTurns(limit int) {

@@ -77,10 +77,14 @@ func (d *draft) dropThinking(i int, which func(Part) bool, reason string) {
 
 // brokenFrom returns the first message that thinking cannot stand behind: the first that differs from what was
 // sent, or of what was not sent yet the first that is not sent as it is. A model that has answered in the meantime,
-// as for another manager, has seen the history.
+// as for another manager, has seen the history. But the answer to what was sent last stands directly behind it: what a
+// host has put between, the model has not seen.
 func (d *draft) brokenFrom(changed int) int {
 	v := d.view
 	if changed < len(d.ledger.sent) {
+		return changed
+	}
+	if changed > 0 && changed < len(v.messages) && !mayAnswer(&v.messages[changed]) {
 		return changed
 	}
 	for i := changed; i < len(v.messages); i++ {
@@ -91,6 +95,9 @@ func (d *draft) brokenFrom(changed int) int {
 	}
 	return len(v.messages)
 }
+
+// mayAnswer says that m, directly behind what was sent, is the answer to it, or the result of a call that was open.
+func mayAnswer(m *Message) bool { return m.Role == RoleAssistant || m.Role == RoleTool }
 
 // needsThinking says that the thinking of message i may not stay out any more, under ThinkingDropped: the message is of
 // the newest turn, because the history was rewound into it or because it reads like an older one. Providers refuse the

@@ -355,6 +355,37 @@ func TestThinkingBoundTakesOver(t *testing.T) {
 	}
 }
 
+// The answer to a request stands directly behind it. What a host puts between them, such as a message that came in
+// while the model was writing, the model has not seen, and the thinking of the answer is bound to what it has seen.
+func TestThinkingBoundBehindAnInsertedMessage(t *testing.T) {
+	answer := modelSends(thinkPart("hm", "sig"), textPart("Yes."))
+	for _, tt := range []struct {
+		name   string
+		added  []winnow.Message
+		thinks bool
+		reason string
+	}{
+		{"answer", list(answer, userSays("Good.")), true, "the answer is to what was sent"},
+		{"user", list(userSays("Wait."), answer, userSays("Good.")), false, "it came while the model was writing"},
+		{"system", list(systemSays("It is noon."), answer, userSays("Good.")), false, "the same by the host"},
+	} {
+		for _, restored := range []bool{false, true} {
+			o := &winnow.Options{Estimator: byChars, Now: newClock().Now, Thinking: winnow.ThinkingBound}
+			m := newManager(t, 10_000, o)
+			h := list(userSays("Is it so?"))
+			prepare(t, m, h)
+			if restored {
+				state := snapshotOf(t, m)
+				m = newManager(t, 10_000, o)
+				require.NoError(t, m.Restore([]byte(state)))
+			}
+			h = append(h, tt.added...)
+			r := prepare(t, m, h)
+			assert.Equal(t, tt.thinks, slices.ContainsFunc(r.Messages, thinks), "%s, restored %v: %s", tt.name, restored, tt.reason)
+		}
+	}
+}
+
 func ExampleThinkingPolicy() {
 	thinking := func(text, signature, id string) winnow.Message {
 		m := call(id, "exec", `{"command":"go test"}`)

@@ -293,7 +293,7 @@ func (w *world) accept(r *winnow.Request) {
 		w.history = slices.Clone(r.History)
 		w.version++
 	}
-	if w.sentAt = w.version; isOpen(r.Messages) {
+	if w.sentAt = w.version; len(r.Messages) == 0 || isOpen(r.Messages) {
 		w.sentAt = -1
 	}
 	if w.setting.Host != "reuses" && w.setting.Host != "drops" {
@@ -302,7 +302,7 @@ func (w *world) accept(r *winnow.Request) {
 	}
 }
 
-// isOpen says that calls wait for their results: nobody sends such a request.
+// isOpen says that calls wait for their results: nobody sends such a request, nor an empty one.
 func isOpen(messages []winnow.Message) bool {
 	n := len(messages)
 	return n > 0 && messages[n-1].Role == winnow.RoleAssistant &&
