@@ -3,17 +3,11 @@ package hosts
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"reflect"
-	"slices"
-	"strings"
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/suite/histories"
-	"github.com/winnowgo/winnow/internal/suite/wire"
 )
 
 // What a host asks of its manager. Every answer is checked.
@@ -270,151 +264,4 @@ func (w *world) lose(*Step) {
 	w.manager, w.request = w.newManager(w.summarizer), winnow.Request{}
 	w.sent, w.sentAt, w.unsettled = nil, -1, false
 	clear(w.bound)
-}
-
-// damage is a new process with a state that something has damaged: it is refused, or does no harm.
-func (w *world) damage(s *Step) {
-	state := w.snapshot()
-	broken := damaged(state, s)
-	if bytes.Equal(state, broken) {
-		return
-	}
-	m := w.newManager(w.summarizer)
-	if err := m.Restore(broken); err != nil {
-		if again, _ := m.Snapshot(); !bytes.Equal(again, mustSnapshot(w.newManager(w.summarizer))) {
-			w.fail("a Restore that failed changes nothing", "%s", clip(string(again)))
-		}
-		return
-	}
-	_ = w.manager.Close()
-	w.manager, w.request = m, winnow.Request{}
-	w.seen["damaged state taken"]++
-	w.unknown, w.damaged, w.unsettled, w.usage = true, true, false, true
-	clear(w.bound)
-}
-
-// stages uses the pure functions, without a manager.
-func (w *world) stages(s *Step) {
-	q := w.ask()
-	repaired, _ := winnow.RepairToolPairing(q.in)
-	w.checkWritten(q, "RepairToolPairing")
-	window := max(200, s.N)
-	for _, stage := range []struct {
-		name string
-		run  func([]winnow.Message) []winnow.Message
-	}{
-		{"RepairToolPairing", func(h []winnow.Message) []winnow.Message { return h }},
-		{"LimitHistoryTurns", func(h []winnow.Message) []winnow.Message {
-			out, _ := winnow.LimitHistoryTurns(h, 1+abs(s.Seed)%3)
-			return out
-		}},
-		{"PruneContext", func(h []winnow.Message) []winnow.Message {
-			out, _ := winnow.PruneContext(h, window, pruneOptions[abs(s.Seed)%len(pruneOptions)])
-			return out
-		}},
-		{"TruncateToolResults", func(h []winnow.Message) []winnow.Message {
-			out, _ := winnow.TruncateToolResults(h, window, truncateOptions[abs(s.Seed)%len(truncateOptions)])
-			return out
-		}},
-	} {
-		before := histories.Copy(repaired)
-		out := stage.run(repaired)
-		if !reflect.DeepEqual(before, repaired) {
-			w.fail("the history is not written", "%s wrote to it", stage.name)
-		}
-		rules := wire.Rules{Lead: histories.Leads(q.in), Bytes: !histories.ValidText(q.in)}
-		if err := rules.Check(out); err != nil {
-			w.fail("a provider accepts it", "%s: %v\n of %s\nfrom %s", stage.name, err, sketch(out), sketch(q.in))
-		}
-		w.checkVerbatim(q.in, out, stage.name)
-	}
-}
-
-func mustSnapshot(m *winnow.Manager) []byte {
-	b, err := m.Snapshot()
-	if err != nil {
-		return nil
-	}
-	return b
-}
-
-// damaged drops or changes one value of the state, or cuts it.
-func damaged(state []byte, s *Step) []byte {
-	if s.is("cut") {
-		return state[:abs(s.Seed)%max(1, len(state))]
-	}
-	var v any
-	d := json.NewDecoder(bytes.NewReader(state))
-	d.UseNumber()
-	if d.Decode(&v) != nil {
-		return state
-	}
-	places := 0
-	spoil(v, func() int { places++; return -1 })
-	if places == 0 {
-		return state
-	}
-	target, how := abs(s.Seed)%places, abs(s.Seed)/places%4
-	at := 0
-	spoil(v, func() int {
-		at++
-		if at-1 == target {
-			return how
-		}
-		return -1
-	})
-	out, err := json.Marshal(v)
-	if err != nil {
-		return state
-	}
-	return out
-}
-
-// spoil asks for each value of v what is to be done to it: -1 nothing, 0 dropped, 1 emptied, 2 another one, 3 null.
-func spoil(v any, ask func() int) {
-	change := func(old any) (any, bool) {
-		switch ask() {
-		case 0:
-			return nil, false
-		case 1:
-			switch old.(type) {
-			case string:
-				return "", true
-			case json.Number:
-				return 0, true
-			case []any:
-				return []any{}, true
-			}
-			return map[string]any{}, true
-		case 2:
-			switch old := old.(type) {
-			case string:
-				return strings.ToUpper(old) + "AA==", true
-			case json.Number:
-				return -7, true
-			case bool:
-				return !old, true
-			}
-			return old, true
-		case 3:
-			return nil, true
-		}
-		return old, true
-	}
-	switch v := v.(type) {
-	case map[string]any:
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			if next, keep := change(v[k]); !keep {
-				delete(v, k)
-			} else {
-				v[k] = next
-			}
-			spoil(v[k], ask)
-		}
-	case []any:
-		for i := range v {
-			v[i], _ = change(v[i])
-			spoil(v[i], ask)
-		}
-	}
 }
