@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -116,42 +115,4 @@ func (s *Session) add(ctx context.Context, e *Entry) error {
 		s.extend(e, branchSummaryMessage(e))
 	}
 	return nil
-}
-
-// Reset begins the conversation anew: what there was stays in its log, and the session goes on with an empty one. keep
-// is stored with the end of the old log, for the host; nil: nothing.
-func (s *Session) Reset(ctx context.Context, reason string, keep json.RawMessage) error {
-	defer s.lockBranch()()
-	if keep != nil {
-		var err error
-		if keep, err = oneLine(keep); err != nil {
-			return fmt.Errorf("session: what a reset keeps: %w", err)
-		}
-	}
-	if err := s.write(ctx, true, &Entry{Type: TypeReset, Reason: reason, Data: keep}); err != nil {
-		return err
-	}
-	if err := s.nextLog(ctx); err != nil {
-		return s.kill(errors.Join(ErrClosed, err))
-	}
-	return nil
-}
-
-// nextLog begins the log behind one that ends in a reset.
-func (s *Session) nextLog(ctx context.Context) error {
-	s.forget()
-	old := s.at
-	s.at = loaded{}
-	lines, err := s.encode(nil)
-	if err != nil {
-		return err
-	}
-	log, err := s.turn.Next(ctx, lines)
-	if err != nil {
-		s.at = old
-		return err
-	}
-	err = s.log.Close()
-	s.log = log
-	return errors.Join(err, s.reload(ctx))
 }

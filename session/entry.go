@@ -88,7 +88,7 @@ type Entry struct {
 	Omit   bool   `json:"omit,omitempty"`   // edit: the message is left out
 	Reason string `json:"reason,omitempty"` // edit, reset
 	Label  string `json:"label,omitempty"`  // label; "" removes it
-	Info   *Info  `json:"info,omitempty"`   // info
+	Info   *Info  `json:"info,omitempty"`   // info; reset: the title that goes on
 
 	Usage *winnow.Usage `json:"usage,omitempty"` // usage
 	Model string        `json:"model,omitempty"` // usage
@@ -174,6 +174,7 @@ type Counts struct {
 	Edits       int                 `json:"edits,omitempty"`
 	Usage       winnow.Usage        `json:"usage,omitzero"` // the sum of all calls
 	LastUsage   *winnow.Usage       `json:"lastUsage,omitempty"`
+	LastTurn    time.Time           `json:"lastTurn,omitzero"` // when a person wrote last
 }
 
 func (c *Counts) clone() Counts {
@@ -200,6 +201,7 @@ func (c *Counts) add(e *Entry) {
 		c.Messages[m.Role]++
 		if beginsTurn(m) {
 			c.Turns++
+			c.LastTurn = e.Time.UTC().Round(0)
 		}
 		c.addUsage(m.Usage)
 	case TypeCompaction:

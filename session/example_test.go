@@ -3,9 +3,11 @@ package session_test
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/keys"
 )
 
 // ask stands for the host's call of its model.
@@ -83,4 +85,26 @@ func ExampleSession_Rewind() {
 	fmt.Println(texts(s.View()))
 	// Output:
 	// [Name a colour. Blue.]
+}
+
+// A conversation begins anew each day at 4 o'clock, and groups after a pause of an hour; threads never do.
+func ExampleResetPolicy() {
+	policy := session.ReferenceResets()
+	policy.Base.Location = time.UTC
+	policy.ByType = map[keys.Type]session.ResetRule{
+		keys.Group:  {Mode: session.ResetIdle, Idle: time.Hour},
+		keys.Thread: {},
+	}
+	night := time.Date(2026, 5, 2, 3, 30, 0, 0, time.UTC)
+	for _, key := range []string{"agent:a:main", "agent:a:slack:group:7", "agent:a:slack:group:7:thread:9"} {
+		d := policy.For(key).Decide(night, night.Add(40*time.Minute))
+		fmt.Println(key, d.Due)
+	}
+	rest, ok := policy.Trigger("/new what is the weather?")
+	fmt.Println(rest, ok)
+	// Output:
+	// agent:a:main true
+	// agent:a:slack:group:7 false
+	// agent:a:slack:group:7:thread:9 false
+	// what is the weather? true
 }

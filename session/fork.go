@@ -34,7 +34,7 @@ func (s *Store) Fork(ctx context.Context, key, entry, newKey string) error {
 		}
 		t.current = i
 	}
-	target, err := s.Open(ctx, newKey)
+	target, err := s.Resume(ctx, newKey)
 	if err != nil {
 		return err
 	}

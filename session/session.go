@@ -31,6 +31,7 @@ type Session struct {
 	manager *winnow.Manager // nil: made when it is wanted
 	journal [][]byte        // deltas of the manager that are not written yet
 	dead    error
+	fresh   ResetDecision
 	beside  bool // without the turn: nothing but entries beside the branch
 }
 

@@ -31,8 +31,12 @@ type Options struct {
 	// option Journal itself.
 	Manager func(key string) (window int, opts *winnow.Options)
 
-	Codec        Codec            // keeps what a provider's messages hold besides winnow's form (nil: nothing is kept)
-	Durability   Durability       // of messages and all that changes the branch (Sync)
+	Codec      Codec      // keeps what a provider's messages hold besides winnow's form (nil: nothing is kept)
+	Durability Durability // of messages and all that changes the branch (Sync)
+	// ResetRule returns when the conversation of a session is stale. [Store.Open] then begins it anew, as [Session.Reset]
+	// does, but without its title. nil: never. [ResetPolicy].For is one.
+	ResetRule func(key string) ResetRule
+
 	AllowNetwork bool             // take a directory on a network file system, whose locks and syncs may not hold
 	Now          func() time.Time // the clock of the entries (nil: [time.Now])
 	Logger       *slog.Logger     // damage and repairs, never text of the conversation (nil: none)
@@ -100,10 +104,22 @@ func New(backend Backend, opts *Options) *Store {
 func (s *Store) Backend() Backend { return s.backend }
 
 // Open takes the turn of a session, for which it waits, and returns it as it was left. There need not be one yet: it
-// is made by the first entry. When ctx ends first the error is a [*BusyError].
+// is made by the first entry. When ctx ends first the error is a [*BusyError]. A conversation that is stale by
+// [Options].ResetRule begins anew; [Session.FreshStart] tells.
 func (s *Store) Open(ctx context.Context, key string) (*Session, error) {
+	return s.openBy(ctx, key, true)
+}
+
+// Resume is Open without [Options].ResetRule: for what does not come from a person, as the end of a turn that was
+// interrupted, or a note.
+func (s *Store) Resume(ctx context.Context, key string) (*Session, error) {
+	return s.openBy(ctx, key, false)
+}
+
+// openBy opens a session, by the rule for resets or without it.
+func (s *Store) openBy(ctx context.Context, key string, byRule bool) (*Session, error) {
 	for {
-		o, err := s.open(ctx, key)
+		o, err := s.open(ctx, key, byRule)
 		if !errors.Is(err, ErrDeleted) { // in between: the next one is new
 			return o, err
 		}
@@ -113,7 +129,7 @@ func (s *Store) Open(ctx context.Context, key string) (*Session, error) {
 	}
 }
 
-func (s *Store) open(ctx context.Context, key string) (*Session, error) {
+func (s *Store) open(ctx context.Context, key string, byRule bool) (*Session, error) {
 	turn, err := s.backend.Turn(ctx, key)
 	if err != nil {
 		return nil, err
@@ -125,13 +141,14 @@ func (s *Store) open(ctx context.Context, key string) (*Session, error) {
 	if err == nil {
 		err = o.reload(ctx)
 	}
-	if err == nil && o.at.isReset { // the process ended before it made the next log
-		err = o.nextLog(ctx)
+	damage := o.at.damage
+	if err == nil {
+		err = o.resetIfStale(ctx, byRule)
 	}
 	if err != nil {
 		return nil, errors.Join(err, o.Close())
 	}
-	for _, d := range o.at.damage {
+	for _, d := range damage {
 		s.opts.Logger.Warn("session: damage in a log", "key", key, "log", o.log.ID(),
 			"offset", d.Offset, "length", d.Length, "reason", d.Reason)
 	}

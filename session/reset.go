@@ -1,0 +1,129 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// Reset begins the conversation anew: what there was stays in its log, and the session goes on with an empty one. Its
+// title and what else people know it by go on with it. keep is stored with the end of the old log, for the host; nil:
+// nothing.
+func (s *Session) Reset(ctx context.Context, reason string, keep json.RawMessage) error {
+	return s.reset(ctx, reason, keep, true)
+}
+
+// FreshStart says why [Store.Open] began the conversation anew. It is not Due if it did not.
+func (s *Session) FreshStart() ResetDecision { return s.fresh }
+
+// resetIfStale begins the conversation anew if the rule of its key says so, or if a process ended while it did that.
+func (s *Session) resetIfStale(ctx context.Context, byRule bool) error {
+	if s.at.isReset { // the process ended before it made the next log
+		last, err := s.resetEntry()
+		if err != nil {
+			return err
+		}
+		s.fresh = ResetDecision{Due: true, Reason: last.Reason}
+		return s.nextLog(ctx, last)
+	}
+	if !byRule || s.store.opts.ResetRule == nil {
+		return nil
+	}
+	now := s.store.opts.Now()
+	d := s.store.opts.ResetRule(s.key).Decide(s.at.counts.LastTurn, now)
+	if !d.Due {
+		return nil
+	}
+	if err := s.reset(ctx, d.Reason, nil, false); err != nil {
+		return err
+	}
+	s.fresh = d
+	return nil
+}
+
+// reset ends the log and begins the next one.
+func (s *Session) reset(ctx context.Context, reason string, keep json.RawMessage, keepsTitle bool) error {
+	defer s.lockBranch()()
+	if keep != nil {
+		var err error
+		if keep, err = oneLine(keep); err != nil {
+			return fmt.Errorf("session: what a reset keeps: %w", err)
+		}
+	}
+	last := &Entry{Type: TypeReset, Reason: reason, Data: keep}
+	if keepsTitle {
+		last.Info = &Info{Title: s.at.info.Title}
+	}
+	if err := s.write(ctx, true, last); err != nil {
+		return err
+	}
+	if err := s.nextLog(ctx, last); err != nil {
+		return s.kill(errors.Join(ErrClosed, err))
+	}
+	return nil
+}
+
+// resetEntry returns the entry that the log ends in.
+func (s *Session) resetEntry() (*Entry, error) {
+	l, err := newTail(s.log, s.at.size).lineAt(s.at.leaf.offset)
+	if errors.Is(err, errSlow) { // damaged around it
+		return &Entry{Type: TypeReset}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return l.decode()
+}
+
+// nextLog begins the log behind one that ends in last, which is a reset.
+func (s *Session) nextLog(ctx context.Context, last *Entry) error {
+	s.forget()
+	old, oldLog := s.at, s.log
+	s.at = loaded{}
+	lines, err := s.encode(carriedEntries(old.info, last))
+	if err != nil {
+		return err
+	}
+	log, err := s.turn.Next(ctx, lines)
+	if err != nil {
+		s.at = old
+		return err
+	}
+	late, err := s.writtenLate(ctx, old)
+	s.log = log
+	err = errors.Join(err, oldLog.Close(), s.reload(ctx))
+	if err != nil || late == nil {
+		return err
+	}
+	return s.write(ctx, true, carriedEntries(*late, last)...)
+}
+
+// carriedEntries returns what people know a session by, for its next log: whether it is pinned or archived, and its
+// title if the reset keeps it.
+func carriedEntries(info Info, last *Entry) []*Entry {
+	if last.Info == nil {
+		info.Title = nil
+	}
+	if info == (Info{}) {
+		return nil
+	}
+	return []*Entry{{Type: TypeInfo, Info: &info}}
+}
+
+// writtenLate returns what others said of the session between the end of its old log and the beginning of the next
+// one; nil: nothing. From then on nobody can append to the old one.
+func (s *Session) writtenLate(ctx context.Context, old loaded) (*Info, error) {
+	size, err := s.log.Size()
+	if err != nil || size == old.size {
+		return nil, err
+	}
+	o := &Session{store: s.store, key: s.key, log: s.log, at: old}
+	switch err := o.takeIn(ctx, size); {
+	case errors.Is(err, ErrConflict): // somebody wrote to the branch, without the turn and behind its end
+		return nil, nil
+	case err != nil || o.at.info == old.info:
+		return nil, err
+	}
+	return &o.at.info, nil
+}
