@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/winnowgo/winnow/internal/identifier"
 )
 
 // What a summary must carry is looked for in the text as it will be stored, and what is missing is put in
@@ -136,7 +138,7 @@ func (c *compaction) missingIdentifiers(text string, room int) (section string, 
 	}
 	t.again(c.recent)
 	covered := map[string]bool{}
-	scanIdentifiers(text, func(id string, _ identifierKind) { cover(covered, id) })
+	identifier.Cover(covered, text)
 	for ; room >= leastIdentifierTokens; room = room * 3 / 4 { // the table counts tokens in its own way
 		var b strings.Builder
 		ids = nil
@@ -180,7 +182,7 @@ func (t *idTable) again(recent []Message) {
 	for i := range recent {
 		t.next()
 		eachText(&recent[i], func(s string, from idSource) {
-			scanIdentifiers(s[:min(len(s), scanBytes)], func(id string, kind identifierKind) {
+			identifier.Scan(s[:min(len(s), scanBytes)], func(id string, kind identifier.Kind) {
 				if _, known := t.at[id]; known {
 					t.add(id, kind, from)
 				}

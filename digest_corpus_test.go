@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"github.com/winnowgo/winnow/internal/identifier"
 )
 
 // allRecorded is for the figures that are written down; a sample finds what breaks.
@@ -55,15 +56,15 @@ type compacted struct {
 
 func identifiersOf(messages []Message, answers bool) map[string]bool {
 	set := make(map[string]bool)
-	add := func(id string, _ identifierKind) { set[id] = true }
+	add := func(id string, _ identifier.Kind) { set[id] = true }
 	for _, m := range messages {
 		if answers && m.Role != RoleAssistant {
 			continue
 		}
 		for _, p := range m.Parts {
 			if p.Kind == KindText || p.Kind == KindToolCall {
-				scanIdentifiers(p.Text, add)
-				scanIdentifiers(string(p.Arguments), add)
+				identifier.Scan(p.Text, add)
+				identifier.Scan(string(p.Arguments), add)
 			}
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/identifier"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -27,7 +27,7 @@ const (
 // idNote is what is known of one identifier.
 type idNote struct {
 	id       string
-	kind     identifierKind
+	kind     identifier.Kind
 	marked   bool             // a file that was changed
 	messages [idSources]int32 // messages that mention it
 	newest   [idSources]int32 // the newest of them, from 1
@@ -62,10 +62,10 @@ func (t *idTable) scan(s string, from idSource) {
 		t.scan(s[len(s)-scanBytes:], from)
 		s = s[:scanBytes]
 	}
-	scanIdentifiers(s, func(id string, kind identifierKind) { t.add(id, kind, from) })
+	identifier.Scan(s, func(id string, kind identifier.Kind) { t.add(id, kind, from) })
 }
 
-func (t *idTable) add(id string, kind identifierKind, from idSource) {
+func (t *idTable) add(id string, kind identifier.Kind, from idSource) {
 	i, ok := t.at[id]
 	if !ok {
 		if len(t.notes) >= maxIDs && from == fromResult {
@@ -108,7 +108,7 @@ const (
 // sourceWeight is what a mention counts by its source, kindWeight an identifier by its kind.
 var (
 	sourceWeight = [idSources]float64{fromUser: 0.8, fromAssistant: 1.2, fromThinking: 0.15, fromArguments: 1.75, fromResult: 1.2, fromHost: 0.2, fromPrevious: 1}
-	kindWeight   = [identifierKinds]float64{kindPath: 1.1, kindURL: 0.8, kindHash: 0.8, kindNumber: 0.25, kindError: 0.7, kindSymbol: 0.85, kindName: 2}
+	kindWeight   = [identifier.Kinds]float64{identifier.Path: 1.1, identifier.URL: 0.8, identifier.Hash: 0.8, identifier.Number: 0.25, identifier.Error: 0.7, identifier.Symbol: 0.85, identifier.Name: 2}
 )
 
 // score ranks an identifier by how likely it is to be used again: mentions by people and the model count
@@ -135,9 +135,9 @@ func (t *idTable) score(n *idNote) float64 {
 
 // pick returns the identifiers that are most worth keeping in room tokens, by kind and by first mention,
 // for lines that begin with kindLabels. What covered or said holds is in the summary already.
-func (t *idTable) pick(room int, covered map[string]bool, said string) [identifierKinds][]string {
+func (t *idTable) pick(room int, covered map[string]bool, said string) [identifier.Kinds][]string {
 	units, chars := room*unitsPerToken, room*charsPerDigestToken
-	var begun [identifierKinds]bool
+	var begun [identifier.Kinds]bool
 	chosen := make(map[string]rankedID)
 	misses := 0
 	for _, r := range t.ranked() {
@@ -162,7 +162,7 @@ func (t *idTable) pick(room int, covered map[string]bool, said string) [identifi
 		}
 		units, chars = units-cost, chars-length
 		begun[n.kind] = true
-		eachWithin(n.id, func(s string) {
+		identifier.Within(n.id, func(s string) {
 			covered[s] = true
 			if part, ok := chosen[s]; ok { // the end of a path that is now there as a whole
 				units, chars = units+part.units, chars+part.chars
@@ -171,7 +171,7 @@ func (t *idTable) pick(room int, covered map[string]bool, said string) [identifi
 		})
 		chosen[n.id] = r
 	}
-	var out [identifierKinds][]string
+	var out [identifier.Kinds][]string
 	for i := range t.notes {
 		n := &t.notes[i]
 		if _, ok := chosen[n.id]; ok {
@@ -199,28 +199,4 @@ func (t *idTable) ranked() []rankedID {
 	}
 	slices.SortStableFunc(list, func(a, b rankedID) int { return cmp.Compare(b.worth, a.worth) })
 	return list
-}
-
-// cover marks id and what can be found within it as said.
-func cover(covered map[string]bool, id string) {
-	eachWithin(id, func(s string) { covered[s] = true })
-}
-
-// eachWithin calls f for id and for the identifiers that can be found within it.
-func eachWithin(id string, f func(s string)) {
-	f(id)
-	if len(id) > maxIdentifier {
-		return
-	}
-	for i := 1; i < len(id); i++ { // the ends of a path
-		if ascii.Class[id[i-1]]&(ascii.Slash|ascii.Joint) != 0 {
-			f(id[i:])
-		}
-	}
-	if strings.IndexByte(id, '/') < 0 {
-		return
-	}
-	for piece := range strings.SplitSeq(id, "/") {
-		scanIdentifiers(piece, func(s string, _ identifierKind) { f(s) })
-	}
 }

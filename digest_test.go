@@ -162,28 +162,6 @@ func TestDigestIsDeterministic(t *testing.T) {
 	}
 }
 
-func TestScanIdentifiers(t *testing.T) {
-	for _, tc := range []struct {
-		in   string
-		want []string
-	}{
-		{"see internal/parse/lexer.go:41 and ./cmd/main.go.", []string{"0 internal/parse/lexer.go", "0 cmd/main.go"}},
-		{"GET https://api.example.com/v1/users?id=17#top, ok", []string{"1 https://api.example.com/v1/users?id=17#top"}},
-		{"on build7.example.com:2222", []string{"1 build7.example.com", "3 2222"}},
-		{"commit 3f2a9c1 of 7d444840-9dc0-11d1-b245-5ffdce74fad2", []string{"2 3f2a9c1", "2 7d444840-9dc0-11d1-b245-5ffdce74fad2"}},
-		{"pod web-7f9c4d21 at 10.0.12.7 took 1500 and 30s, v1.22.3, in 2026", []string{"2 web-7f9c4d21", "3 10.0.12.7", "3 1500", "3 30s", "3 v1.22.3"}},
-		{"error TS2345, ENOENT, CVE-2026-1234, ERR_BAD_KEY, ParseError", []string{"4 TS2345", "4 ENOENT", "4 CVE-2026-1234", "4 ERR_BAD_KEY", "4 ParseError"}},
-		{"call max_tokens_per_day with readFile and `retries` or \"dry-run\"", []string{"6 max_tokens_per_day", "6 readFile", "5 retries", "5 dry-run"}},
-		{`{"path":"a/b/c.go","text":"x\nfooBar\tgood_by_e"}`, []string{"0 a/b/c.go", "6 fooBar", "6 good_by_e"}},
-		{"@scope/package and 「配置文件」", []string{"0 @scope/package", "5 配置文件"}},
-		{"plain words, and/or 12 of 345. JavaScript", nil},
-	} {
-		var got []string
-		scanIdentifiers(tc.in, func(id string, kind identifierKind) { got = append(got, fmt.Sprint(kind, " ", id)) })
-		assert.Equal(t, tc.want, got, tc.in)
-	}
-}
-
 func FuzzDigest(f *testing.F) {
 	f.Add("Never do a/b.go\n必须", `{"command":"x"}`, "## Goal\n- a\n  b\nLast said: x", 100)
 	f.Add("「", `{"path":"/a//b","input":"*** Update File: x"}`, "- Paths: a/b c/d", 3_000)
@@ -202,10 +180,6 @@ func FuzzDigest(f *testing.F) {
 			require.LessOrEqual(t, len(got), 64<<10+4*limit)
 		}
 		require.Equal(t, got, digestOf(t, r))
-		scanIdentifiers(text, func(id string, kind identifierKind) {
-			require.Contains(t, text, id)
-			require.Less(t, kind, identifierKinds)
-		})
 	})
 }
 

@@ -34,7 +34,7 @@ func either(a, b wordList) wordList {
 }
 
 func letterBit(c byte) uint32 {
-	if isLetter(c) {
+	if ascii.IsLetter(c) {
 		return 1 << (c | 0x20 - 'a')
 	}
 	return otherBit
@@ -55,7 +55,7 @@ func (l *wordList) in(s string) bool {
 			continue
 		}
 		before := inWord
-		if inWord = wordByte(c); before || !isLetter(c) || l.begin[c|0x20-'a']&letterBit(s[i+1]) == 0 {
+		if inWord = wordByte(c); before || !ascii.IsLetter(c) || l.begin[c|0x20-'a']&letterBit(s[i+1]) == 0 {
 			continue
 		}
 		for _, w := range l.words {
@@ -90,7 +90,7 @@ func beginsWithWord(s, w string) bool {
 			s = rest
 			continue
 		}
-		if c != w[k] && (!isLetter(c) || c|0x20 != w[k]) {
+		if c != w[k] && (!ascii.IsLetter(c) || c|0x20 != w[k]) {
 			return false
 		}
 		s = s[1:]

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/winnowgo/winnow/internal/identifier"
 )
 
 // fileNotes says what was done to files, in the order of the newest change.
@@ -78,7 +80,7 @@ const (
 const pickMargin = 8
 
 // kindLabels name the lists of identifiers.
-var kindLabels = [identifierKinds]string{"Paths", "URLs", "Hashes and ids", "Numbers", "Error codes", "Symbols", "Names"}
+var kindLabels = [identifier.Kinds]string{"Paths", "URLs", "Hashes and ids", "Numbers", "Error codes", "Symbols", "Names"}
 
 // write writes a digest of at most limit tokens.
 func (n *notes) write(limit int) string {
@@ -315,7 +317,7 @@ func (w *digestWriter) line(s string) {
 func (w *digestWriter) item(s string) {
 	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r", ""), "\n", "\n  ")
 	w.line("- " + s)
-	scanIdentifiers(s, func(id string, _ identifierKind) { cover(w.covered, id) })
+	identifier.Cover(w.covered, s)
 }
 
 func (w *digestWriter) section(head string, items []string) {
@@ -346,7 +348,7 @@ func (w *digestWriter) quote(s *outlineSection) {
 	}
 	for _, line := range s.lines {
 		w.line(line)
-		scanIdentifiers(line, func(id string, _ identifierKind) { cover(w.covered, id) })
+		identifier.Cover(w.covered, line)
 	}
 }
 

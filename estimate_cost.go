@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/winnowgo/winnow/internal/ascii"
 )
 
 // constants are the numbers of one family, in tokens.
@@ -127,12 +129,6 @@ func scriptBytes(s script) int32 {
 	return 4
 }
 
-func isLower(c byte) bool  { return c >= 'a' && c <= 'z' }
-func isUpper(c byte) bool  { return c >= 'A' && c <= 'Z' }
-func isLetter(c byte) bool { return isLower(c) || isUpper(c) }
-func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
-func isPunct(c byte) bool  { return c > ' ' && c < 0x7F && !isLetter(c) && !isDigit(c) }
-
 // thirdName is the constant of the third equal byte in a row, or "" if rows of c are nothing special.
 // Tokenizers have long tokens for rulers such as ---- and ####, and none for ((((.
 func thirdName(c byte) string {
@@ -141,11 +137,11 @@ func thirdName(c byte) string {
 		return "sp3"
 	case strings.IndexByte("-=*#_./~+", c) >= 0:
 		return "repF3"
-	case isPunct(c):
+	case ascii.IsPunct(c):
 		return "repO3"
-	case isLetter(c):
+	case ascii.IsLetter(c):
 		return "repL3"
-	case isDigit(c):
+	case ascii.IsDigit(c):
 		return "repD3"
 	}
 	return ""
@@ -155,12 +151,12 @@ func thirdName(c byte) string {
 // before it, so the cost of a word lies on its first letter, and what makes a word break into more
 // tokens on the pairs of letters, of which its first and its last letter with what is around it are two.
 func pairCost(m constants, t *sharedTables, p, c byte) float64 {
-	if isLetter(c) {
+	if ascii.IsLetter(c) {
 		return letterCost(m, p, c)
 	}
 	v := m.letters[letterIndex(p)][outside] // 0 if p is no letter
 	switch {
-	case isDigit(c):
+	case ascii.IsDigit(c):
 		return v + digitCost(m, p)
 	case c == ' ':
 		switch p {
@@ -180,7 +176,7 @@ func pairCost(m constants, t *sharedTables, p, c byte) float64 {
 			return m.of["tabNl"]
 		}
 		return v + m.of["tabRun"]
-	case isPunct(c):
+	case ascii.IsPunct(c):
 		return v + punctCost(m, t, p, c)
 	}
 	return v + m.of["ctrl"]
@@ -188,7 +184,7 @@ func pairCost(m constants, t *sharedTables, p, c byte) float64 {
 
 // letterIndex is the index of c in letterCosts.
 func letterIndex(c byte) int {
-	if isLetter(c) {
+	if ascii.IsLetter(c) {
 		return int(c|0x20) - 'a'
 	}
 	return outside
@@ -196,29 +192,29 @@ func letterIndex(c byte) int {
 
 func letterCost(m constants, p, c byte) float64 {
 	switch {
-	case isLower(p) && isUpper(c): // a word in camelCase
+	case ascii.IsLower(p) && ascii.IsUpper(c): // a word in camelCase
 		return m.letters[letterIndex(p)][outside] + m.letters[outside][letterIndex(c)] + m.of["camel"] + m.of["upRun"]
 	case p == afterLatin:
 		return m.of["latCont"]
 	}
 	v := m.letters[letterIndex(p)][letterIndex(c)]
 	switch {
-	case isUpper(p) && isUpper(c):
+	case ascii.IsUpper(p) && ascii.IsUpper(c):
 		return v + m.of["upx"]
-	case isUpper(p):
+	case ascii.IsUpper(p):
 		return v + m.of["capLow"]
-	case isLower(p):
+	case ascii.IsLower(p):
 		return v
 	case p == ' ':
 		v += m.of["wordSp"]
-	case isDigit(p):
+	case ascii.IsDigit(p):
 		v += m.of["wordDg"]
-	case isPunct(p):
+	case ascii.IsPunct(p):
 		v += m.of["wordPu"] + m.of["w"+string(p)]
 	default:
 		v += m.of["wordNl"]
 	}
-	if isUpper(c) {
+	if ascii.IsUpper(c) {
 		v += m.of["upRun"]
 	}
 	return v
@@ -226,11 +222,11 @@ func letterCost(m constants, p, c byte) float64 {
 
 func digitCost(m constants, p byte) float64 {
 	switch {
-	case isDigit(p):
+	case ascii.IsDigit(p):
 		return m.of["dMore"]
 	case p == ' ':
 		return m.of["dRun"] + m.of["spD"]
-	case isLetter(p):
+	case ascii.IsLetter(p):
 		return m.of["dRun"] + m.of["dLet"]
 	}
 	return m.of["dRun"]
@@ -244,7 +240,7 @@ func newlineCost(m constants, p, c byte) float64 {
 	switch {
 	case p == '\n' || p == '\r':
 		return v + m.of["nlx"]
-	case isPunct(p):
+	case ascii.IsPunct(p):
 		return v + m.of["nlPu"]
 	}
 	return v + m.of["nlRun"]
@@ -252,15 +248,15 @@ func newlineCost(m constants, p, c byte) float64 {
 
 func punctCost(m constants, t *sharedTables, p, c byte) float64 {
 	switch {
-	case p == c && isPunct(p):
+	case p == c && ascii.IsPunct(p):
 		return m.of["puS2"]
-	case isPunct(p) && t.pairs[pairsPunct].miss(pairIndex(uint32(p), uint32(c))) == 0:
+	case ascii.IsPunct(p) && t.pairs[pairsPunct].miss(pairIndex(uint32(p), uint32(c))) == 0:
 		return m.of["puMix"]
-	case isPunct(p):
+	case ascii.IsPunct(p):
 		return m.of["puMixR"]
 	case p == ' ':
 		return m.of["puSp"] + m.of["p"+string(c)]
-	case isLetter(p) || isDigit(p):
+	case ascii.IsLetter(p) || ascii.IsDigit(p):
 		return m.of["puW"] + m.of["p"+string(c)]
 	}
 	return m.of["puNl"] + m.of["p"+string(c)]

@@ -70,7 +70,7 @@ func (t *costs) single(r uint32, prev uint64) (cost int64, stand uint64) {
 	b := &t.shared.blocks[r>>4&4095]
 	c := &t.scripts[b.script&63]
 	behind := 0
-	if isLetter(byte(prev)) {
+	if ascii.IsLetter(byte(prev)) {
 		behind = 1
 	}
 	rare := int32(b.rare >> (r & 15) & 1)
@@ -89,7 +89,7 @@ type scanState struct {
 // halves of surrogate pairs pass, as nothing depends on them.
 func (t *costs) high(s string, prev uint64) (n int, cost int64, stand uint64) {
 	at := scanState{script: scriptCount}
-	if isLetter(byte(prev)) {
+	if ascii.IsLetter(byte(prev)) {
 		at.behind = 1
 	}
 	for {

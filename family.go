@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/winnowgo/winnow/internal/ascii"
 )
 
 // families are the names that [NewEstimator] knows.
@@ -152,7 +154,7 @@ func openAIFamily(name string) string {
 			return family
 		}
 	}
-	if len(name) > 1 && name[0] == 'o' && isDigit(name[1]) { // o1, o3-mini
+	if len(name) > 1 && name[0] == 'o' && ascii.IsDigit(name[1]) { // o1, o3-mini
 		return "o200k"
 	}
 	_, rest, ok := strings.Cut(name, "gpt")

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnowgo/winnow/internal/identifier"
 	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
@@ -93,7 +94,7 @@ func readArguments(raw json.RawMessage, paths []string) callArguments {
 	}
 	for _, key := range paths {
 		if a.file = jsonString(fields[key]); a.file != "" {
-			a.file = sectionLine(strings.TrimSpace(clipMiddle(a.file, maxIdentifier)))
+			a.file = sectionLine(strings.TrimSpace(clipMiddle(a.file, identifier.MaxBytes)))
 			break
 		}
 	}
@@ -107,7 +108,7 @@ func readArguments(raw json.RawMessage, paths []string) callArguments {
 
 func (a *callArguments) patch(text string) {
 	for _, m := range patchFile.Get().FindAllStringSubmatch(text, 64) {
-		a.patched = append(a.patched, sectionLine(strings.TrimSpace(clipMiddle(m[1], maxIdentifier))))
+		a.patched = append(a.patched, sectionLine(strings.TrimSpace(clipMiddle(m[1], identifier.MaxBytes))))
 	}
 }
 

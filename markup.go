@@ -248,15 +248,15 @@ var (
 )
 
 // isASCIILetter says that s begins with one.
-func isASCIILetter(s string) bool { return s != "" && isLetter(s[0]) }
+func isASCIILetter(s string) bool { return s != "" && ascii.IsLetter(s[0]) }
 
 // foldLetter returns the ASCII letter, in lower case, or the digit that r looks like, or 0.
 func foldLetter(r rune) byte {
 	switch {
 	case r < utf8.RuneSelf:
-		if c := byte(r); isLetter(c) {
+		if c := byte(r); ascii.IsLetter(c) {
 			return c | 0x20
-		} else if isDigit(c) {
+		} else if ascii.IsDigit(c) {
 			return c
 		}
 		return 0

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnowgo/winnow/internal/identifier"
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/runes"
 )
@@ -90,7 +91,7 @@ type nameSet map[string]bool
 
 // add adds the names in s.
 func (n nameSet) add(s string) {
-	scanIdentifiers(s, func(id string, _ identifierKind) { cover(n, id) })
+	identifier.Cover(n, s)
 }
 
 // namesKept returns the names in what is not dropped. Thinking does not count where an epoch leaves it out.
@@ -176,12 +177,12 @@ const (
 	listingNames   = 160    // from so many names on a result is a listing
 )
 
-var nameWorth = [identifierKinds]float64{kindPath: 0.027, kindURL: 0.015, kindHash: 0.017, kindNumber: 0.012, kindError: 0.04, kindSymbol: 0.05, kindName: 0.05}
+var nameWorth = [identifier.Kinds]float64{identifier.Path: 0.027, identifier.URL: 0.015, identifier.Hash: 0.017, identifier.Number: 0.012, identifier.Error: 0.04, identifier.Symbol: 0.05, identifier.Name: 0.05}
 
 // foundName is a name in a text.
 type foundName struct {
 	id       string
-	kind     identifierKind
+	kind     identifier.Kind
 	mentions int
 	order    int // of the first mention
 	tokens   int
@@ -201,7 +202,7 @@ func (n nameSet) write(b io.StringWriter, s string, room int) {
 		}
 		room -= f.tokens
 		chosen = append(chosen, f)
-		cover(n, f.id)
+		identifier.CoverID(n, f.id)
 	}
 	if len(chosen) == 0 {
 		return
@@ -217,7 +218,7 @@ func (n nameSet) write(b io.StringWriter, s string, room int) {
 func (n nameSet) find(s string) []foundName {
 	at := map[string]int{}
 	var found []foundName
-	scanIdentifiers(s, func(id string, kind identifierKind) {
+	identifier.Scan(s, func(id string, kind identifier.Kind) {
 		if n[id] {
 			return
 		}

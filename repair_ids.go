@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/winnowgo/winnow/internal/ascii"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -83,7 +84,7 @@ func cleanID(id string) string {
 		return "call"
 	}
 	return strings.Map(func(c rune) rune {
-		if c < 128 && (isLetter(byte(c)) || isName(byte(c)) || c == '-') {
+		if c < 128 && (ascii.IsLetter(byte(c)) || isName(byte(c)) || c == '-') {
 			return c
 		}
 		return '_'

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/winnowgo/winnow/internal/identifier"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -19,7 +20,7 @@ const (
 	maxFailureChars   = 240
 	// What is written may be longer than what was collected, by what was escaped in it.
 	maxFailureLineChars = 2 * (maxFailureChars + 2*attributeChars)
-	maxPathChars        = 2 * maxIdentifier
+	maxPathChars        = 2 * identifier.MaxBytes
 	maxRulesChars       = 2_000
 	maxCountedFailures  = 1_000_000
 	maxSectionFiles     = 200 // of each list; the newest stay

@@ -24,7 +24,7 @@ type word struct {
 func words(s string) iter.Seq[word] {
 	return func(yield func(word) bool) {
 		for i := 0; i < len(s); {
-			if !isLetter(s[i]) {
+			if !ascii.IsLetter(s[i]) {
 				i++
 				continue
 			}
@@ -40,7 +40,7 @@ func words(s string) iter.Seq[word] {
 // lettersAt returns the run of letters of s that begins at index start.
 func lettersAt(s string, start int) word {
 	end := start
-	for end < len(s) && isLetter(s[end]) {
+	for end < len(s) && ascii.IsLetter(s[end]) {
 		end++
 	}
 	w := word{text: s[start:end], rest: s[end:]}
@@ -80,7 +80,7 @@ func (l *letterWords) index() {
 		}
 	}
 	for c := range 256 {
-		if !isLetter(byte(c)) {
+		if !ascii.IsLetter(byte(c)) {
 			l.begins[c] |= 0xFF << 16
 		}
 	}

@@ -1,6 +1,10 @@
 package winnow
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/winnowgo/winnow/internal/ascii"
+)
 
 // The quick look for lines that report an error. It asks the standard library for the next place of each byte that
 // such a line has, which is many times as fast as reading a text letter by letter.
@@ -60,7 +64,7 @@ func marksReport(s string, i int) bool {
 	switch s[i] {
 	case ':': // behind one of reportWords, the name of an exception, or one of reportSigns
 		start := i
-		for start > 0 && isLetter(s[start-1]) {
+		for start > 0 && ascii.IsLetter(s[start-1]) {
 			start--
 		}
 		if start == i {

@@ -3,6 +3,8 @@ package winnow
 import (
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/winnowgo/winnow/internal/ascii"
 )
 
 const (
@@ -123,7 +125,7 @@ func (e *encoding) crossed(s string, at int) bool {
 // take a mark ('M') for a letter or for a sign, whichever makes the longer piece.
 func pieceClass(r rune) byte {
 	switch {
-	case r < utf8.RuneSelf && isLetter(byte(r)) || r >= utf8.RuneSelf && unicode.IsLetter(r):
+	case r < utf8.RuneSelf && ascii.IsLetter(byte(r)) || r >= utf8.RuneSelf && unicode.IsLetter(r):
 		return 'L'
 	case r >= utf8.RuneSelf && unicode.IsMark(r):
 		return 'M'
@@ -138,7 +140,7 @@ func pieceClass(r rune) byte {
 // tokenEnds says that a token ends before s[i] in both patterns: a line begins with a letter or a digit, or
 // a space stands between two words.
 func tokenEnds(s string, i int) bool {
-	word := func(c byte) bool { return isLetter(c) || isDigit(c) }
+	word := func(c byte) bool { return ascii.IsLetter(c) || ascii.IsDigit(c) }
 	before := s[i-1]
-	return before == '\n' && word(s[i]) || word(before) && s[i] == ' ' && i+1 < len(s) && isLetter(s[i+1])
+	return before == '\n' && word(s[i]) || word(before) && s[i] == ' ' && i+1 < len(s) && ascii.IsLetter(s[i+1])
 }

@@ -29,6 +29,22 @@ var Class = [256]uint8{
 	':': Joint, '=': Joint, '?': Joint, '&': Joint, '#': Joint, '%': Joint, '+': Joint, '$': Joint, '@': Joint,
 }
 
+// IsLower reports whether c is a lower-case letter. This and the functions below are for single bytes, where a load from
+// the table above would cost more than the comparison.
+func IsLower(c byte) bool { return c >= 'a' && c <= 'z' }
+
+// IsUpper reports whether c is an upper-case letter.
+func IsUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
+
+// IsLetter reports whether c is a letter of either case.
+func IsLetter(c byte) bool { return IsLower(c) || IsUpper(c) }
+
+// IsDigit reports whether c is a decimal digit.
+func IsDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// IsPunct reports whether c is visible and neither a letter nor a digit.
+func IsPunct(c byte) bool { return c > ' ' && c < 0x7F && !IsLetter(c) && !IsDigit(c) }
+
 // NonASCII has the high bit of each byte set.
 const NonASCII = 0x8080808080808080
 

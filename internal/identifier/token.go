@@ -1,29 +1,13 @@
-package winnow
+package identifier
 
 import (
-	"sync"
+	"strings"
 
 	"github.com/winnowgo/winnow/internal/ascii"
 )
 
-import "strings"
-
-// identifierKind says what an identifier names.
-type identifierKind uint8
-
-const (
-	kindPath   identifierKind = iota // a file or directory
-	kindURL                          // a URL or a host
-	kindHash                         // a hash, a UUID, an id with digits
-	kindNumber                       // four digits or more, an IP address, a version, a number with a unit
-	kindError                        // an error code or the name of an exception
-	kindSymbol                       // a word in quotes or backticks
-	kindName                         // a snake_case or camelCase name, a flag
-	identifierKinds
-)
-
-// scanToken emits the identifiers in a token and says whether there were any.
-func scanToken(token string, all uint8, emit func(string, identifierKind)) bool {
+// scanToken emits the identifiers in a token and reports whether there were any. all has the classes of its bytes.
+func scanToken(token string, all uint8, emit func(string, Kind)) bool {
 	if all&ascii.Joint == 0 {
 		return scanWord(token, all, emit)
 	}
@@ -33,8 +17,8 @@ func scanToken(token string, all uint8, emit func(string, identifierKind)) bool 
 			begin--
 		}
 		url := strings.TrimRight(token[begin:], ".:-?#=&+@$%")
-		if len(url) >= 10 && len(url) <= 4*maxIdentifier {
-			emit(url, kindURL)
+		if len(url) >= 10 && len(url) <= 4*MaxBytes {
+			emit(url, URL)
 			return true
 		}
 	}
@@ -54,7 +38,7 @@ func scanToken(token string, all uint8, emit func(string, identifierKind)) bool 
 		case piece[0] != '@':
 			found = scanWord(piece, class, emit) || found
 		case len(piece) > 3 && strings.IndexByte(piece, '/') > 1: // @scope/package
-			emit(strings.TrimRight(piece, "./-"), kindPath)
+			emit(strings.TrimRight(piece, "./-"), Path)
 			found = true
 		default:
 			found = scanWord(piece[1:], class&^ascii.Joint, emit) || found
@@ -64,10 +48,10 @@ func scanToken(token string, all uint8, emit func(string, identifierKind)) bool 
 	return found
 }
 
-// scanWord emits the identifiers in a token without joints. all are the classes in it, perhaps more.
-func scanWord(w string, all uint8, emit func(string, identifierKind)) bool {
+// scanWord emits the identifiers in a token without joints. all has the classes of its bytes, and perhaps more.
+func scanWord(w string, all uint8, emit func(string, Kind)) bool {
 	w = trimToken(w)
-	if len(w) < 3 || len(w) > maxIdentifier {
+	if len(w) < 3 || len(w) > MaxBytes {
 		return false
 	}
 	digits, upper, lower := countClasses(w)
@@ -97,7 +81,7 @@ func scanWord(w string, all uint8, emit func(string, identifierKind)) bool {
 	return true
 }
 
-// trimToken removes what is punctuation at the ends of a token.
+// trimToken removes the punctuation at the ends of a token.
 func trimToken(w string) string {
 	for len(w) > 0 && (w[0] == '-' || w[0] == '.' && (len(w) < 2 || w[1] != '/' && w[1] != '.')) {
 		w = w[1:]
@@ -109,6 +93,7 @@ func trimToken(w string) string {
 	return w
 }
 
+// countClasses counts the digits and the letters of either case.
 func countClasses(w string) (digits, upper, lower int) {
 	for i := range len(w) {
 		c := int(ascii.Class[w[i]])
@@ -117,11 +102,12 @@ func countClasses(w string) (digits, upper, lower int) {
 	return digits, upper, lower
 }
 
-func scanPath(w string, all uint8, emit func(string, identifierKind)) bool {
+// scanPath emits a word with a slash as a path, or the identifiers in its pieces where it is none.
+func scanPath(w string, all uint8, emit func(string, Kind)) bool {
 	last := w[strings.LastIndexByte(w, '/')+1:]
-	if w[0] == '/' || w[0] == '~' || strings.Count(w, "/") > 1 || fileName(last) {
+	if w[0] == '/' || w[0] == '~' || strings.Count(w, "/") > 1 || isFileName(last) {
 		if _, upper, lower := countClasses(w); upper+lower > 1 && len(w) > 3 {
-			emit(w, kindPath)
+			emit(w, Path)
 			return true
 		}
 		return false
@@ -129,24 +115,25 @@ func scanPath(w string, all uint8, emit func(string, identifierKind)) bool {
 	return eachPiece(w, '/', all, emit) // and/or, 3/4, owner/repository
 }
 
-func scanDotted(w string, all uint8, emit func(string, identifierKind)) bool {
+// scanDotted emits a word with a point inside: the name of a file, a host, a version, or its pieces.
+func scanDotted(w string, all uint8, emit func(string, Kind)) bool {
 	switch end := w[strings.LastIndexByte(w, '.')+1:]; {
-	case fileName(w):
-		emit(w, kindPath)
+	case isFileName(w):
+		emit(w, Path)
 		return true
 	case hostEndings.has(end):
-		emit(w, kindURL)
+		emit(w, URL)
 		return true
 	}
 	if digits, upper, lower := countClasses(w); upper+lower <= 2 && digits >= 2 { // v1.2.3, 1.5s, 0.35GB
-		emit(w, kindNumber)
+		emit(w, Number)
 		return true
 	}
 	return eachPiece(w, '.', all, emit)
 }
 
 // eachPiece scans the pieces of w between separators.
-func eachPiece(w string, separator byte, all uint8, emit func(string, identifierKind)) bool {
+func eachPiece(w string, separator byte, all uint8, emit func(string, Kind)) bool {
 	found := false
 	for len(w) > 0 {
 		k := strings.IndexByte(w, separator)
@@ -165,12 +152,13 @@ func eachPiece(w string, separator byte, all uint8, emit func(string, identifier
 	return found
 }
 
-func scanNumber(w string, digits int, emit func(string, identifierKind)) bool {
+// scanNumber emits a word without letters. Short numbers, years and dates are not worth keeping.
+func scanNumber(w string, digits int, emit func(string, Kind)) bool {
 	if digits == len(w) {
-		if digits < 4 || digits > maxIdentifier || isYear(w) {
+		if digits < 4 || digits > MaxBytes || isYear(w) {
 			return false
 		}
-		emit(w, kindNumber)
+		emit(w, Number)
 		return true
 	}
 	dots, dashes := strings.Count(w, "."), strings.Count(w, "-")
@@ -180,7 +168,7 @@ func scanNumber(w string, digits int, emit func(string, identifierKind)) bool {
 	case dashes > 0:
 		return eachPiece(w, '-', ascii.Digit|ascii.Dot, emit)
 	case dots > 0 && (digits >= 5 || dots >= 2 && digits >= 3), dots == 0 && digits >= 4:
-		emit(w, kindNumber)
+		emit(w, Number)
 		return true
 	}
 	return false
@@ -189,38 +177,46 @@ func scanNumber(w string, digits int, emit func(string, identifierKind)) bool {
 func isYear(w string) bool { return len(w) == 4 && w >= "1990" && w < "2040" }
 
 // wordKind classifies a word of letters, digits, dashes and underscores.
-func wordKind(w string, digits, upper, lower int) (identifierKind, bool) {
+func wordKind(w string, digits, upper, lower int) (Kind, bool) {
 	dashes := len(w) - digits - upper - lower - strings.Count(w, "_")
 	inner := strings.Trim(w, "_")
 	switch {
 	case digits > 0 && isHex(w) && len(w) >= 7:
-		return kindHash, true
+		return Hash, true
 	case dashes > 0:
 		head, tail, _ := strings.Cut(w, "-")
 		if upperWord(head) && len(head) >= 2 && tail != "" && ascii.Class[tail[0]] == ascii.Digit { // CVE-2026-1, OPS-48
-			return kindError, true
+			return Error, true
 		}
-		return kindHash, digits >= 3 && len(w) >= 10 // web-7f9c4d
-	case digits == 0 && lower == 0 && w[0] == 'E' && len(w) >= 5 && len(w) <= 15 && upper == len(w): // ENOENT
-		return kindError, true
-	case digits >= 3 && lower == 0 && upper > 0 && upper <= 6 && upper+digits == len(w): // TS2345, E0308
-		return kindError, true
+		return Hash, digits >= 3 && len(w) >= 10 // web-7f9c4d
+	case isErrno(w, upper), isErrorCode(w, digits, upper):
+		return Error, true
 	case digits >= 4 && len(w) >= 12:
-		return kindHash, true
+		return Hash, true
 	case digits > 0 && ascii.Class[w[0]] == ascii.Digit && units.has(strings.TrimLeft(w, "0123456789")):
-		return kindNumber, true
+		return Number, true
 	case strings.IndexByte(inner, '_') > 0, strings.HasPrefix(w, "__") && len(inner) >= 3:
 		if strings.HasPrefix(inner, "ERR") || strings.Contains(inner, "ERROR") {
-			return kindError, true
+			return Error, true
 		}
-		return kindName, true
+		return Name, true
 	case upper > 0 && lower > 0 && len(w) >= 5 && hasHump(w):
 		if strings.HasSuffix(w, "Error") || strings.HasSuffix(w, "Exception") {
-			return kindError, true
+			return Error, true
 		}
-		return kindName, true
+		return Name, true
 	}
 	return 0, false
+}
+
+// isErrno reports whether a word of that many capitals is the name of a system's error, such as ENOENT.
+func isErrno(w string, upper int) bool {
+	return w[0] == 'E' && upper == len(w) && len(w) >= 5 && len(w) <= 15
+}
+
+// isErrorCode reports whether a word is a few capitals and three digits or more, as TS2345 and E0308 are.
+func isErrorCode(w string, digits, upper int) bool {
+	return digits >= 3 && upper > 0 && upper <= 6 && upper+digits == len(w)
 }
 
 func upperWord(s string) bool {
@@ -232,7 +228,7 @@ func upperWord(s string) bool {
 	return true
 }
 
-// hasHump says that an upper-case letter follows a lower-case one.
+// hasHump reports whether an upper-case letter follows a lower-case one, as in camelCase.
 func hasHump(w string) bool {
 	for i := 1; i < len(w); i++ {
 		if ascii.Class[w[i]] == ascii.Upper && ascii.Class[w[i-1]] == ascii.Lower {
@@ -242,52 +238,22 @@ func hasHump(w string) bool {
 	return false
 }
 
-// isHex says that w is hexadecimal digits, or a UUID.
+// isHex reports whether w consists of hexadecimal digits, or has the form of a UUID.
 func isHex(w string) bool {
 	for i := range len(w) {
-		c := w[i]
-		if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' || c == '-' && len(w) == 36) {
+		if !isHexDigit(w[i]) && !(w[i] == '-' && len(w) == 36) {
 			return false
 		}
 	}
 	return true
 }
 
-// fileName says that w ends like the name of a file.
-func fileName(w string) bool {
+func isHexDigit(c byte) bool {
+	return ascii.IsDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f'
+}
+
+// isFileName reports whether w ends like the name of a file.
+func isFileName(w string) bool {
 	k := strings.LastIndexByte(w, '.')
 	return k > 0 && k+1 < len(w) && len(w)-k <= 11 && fileEndings.has(w[k+1:])
 }
-
-// wordSet is a set that is made when it is first asked for.
-type wordSet struct {
-	once  sync.Once
-	words string // with white space between them
-	set   map[string]bool
-}
-
-func (s *wordSet) has(w string) bool {
-	s.once.Do(func() {
-		s.set = make(map[string]bool)
-		for w := range strings.FieldsSeq(s.words) {
-			s.set[w] = true
-		}
-	})
-	return s.set[w]
-}
-
-// The lists are of what is common in sessions of coding agents; a name that is not on them is still found by
-// its slashes, digits or humps.
-var (
-	fileEndings = wordSet{words: `astro bat bin bmp bz2 c cc cert cfg cjs clj cmd conf cpp cs css csv cts cue dart db diff dll doc docx
-		elm env erl ex exe exs fish gif gleam go gql gradle graphql gz h hcl hpp hs html hxx ico ini ipynb jar java jpeg jpg
-		js json json5 jsonc jsonl jsx key kt kts less lisp lock log lua m map md mdx mjs ml mod mts nix odt out parquet patch pdf
-		pem php pl plist png pnpm po ppt pptx prisma proto ps1 py pyi r rb rs rst sass scala scss service sh so sol sql sqlite
-		sum svelte svg swift tar tex tf tfvars tgz tmpl toml ts tsv tsx ttf txt vue wasm wav webp xls xlsx xml xz yaml yml zig zip zsh`}
-	hostEndings = wordSet{words: `ai app cloud cn co com de dev edu eu gov info internal io jp local localhost net org ru uk xyz`}
-	units       = wordSet{words: `ms s sec min h d ns us µs kb Kb KB mb MB gb GB tb TB KiB MiB GiB K k M G B b px em rem pt Hz kHz MHz GHz x USD EUR rpm fps`}
-	commonWords = wordSet{words: `JavaScript TypeScript GitHub GitLab OpenAI ChatGPT PostgreSQL MySQL GraphQL YouTube LinkedIn iPhone macOS
-		true false null none undefined toString and/or EXAMPLE EXAMPLES EXISTS EVENT EVENTS ERROR ERRORS EMPTY ENABLED ENTRY EXPECTED
-		EXTRA EITHER EVERY ENSURE ENGLISH ENCODING ELEMENT EXPORT EXTERNAL EXPLICIT EDITOR EXACT EXACTLY ENDPOINT ENVIRONMENT
-		/dev/null /usr /bin /etc /home /tmp /bin/bash /bin/sh /usr/bin/env`}
-)

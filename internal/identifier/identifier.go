@@ -1,4 +1,5 @@
-package winnow
+// Package identifier finds the paths, URLs, hashes, numbers and names in a text.
+package identifier
 
 import (
 	"math/bits"
@@ -7,16 +8,30 @@ import (
 	"github.com/winnowgo/winnow/internal/ascii"
 )
 
-// How identifiers are found in a text: most of it is plain words, which are skipped eight bytes at a time.
+// Kind says what an identifier names.
+type Kind uint8
 
-// maxIdentifier is the longest identifier, in bytes. What is longer is data, such as base64.
-const maxIdentifier = 256
+// The kinds of identifiers.
+const (
+	Path   Kind = iota // a file or directory
+	URL                // a URL or a host
+	Hash               // a hash, a UUID, an id with digits
+	Number             // four digits or more, an IP address, a version, a number with a unit
+	Error              // an error code or the name of an exception
+	Symbol             // a word in quotes or backticks
+	Name               // a snake_case or camelCase name, a flag
+	Kinds              // how many kinds there are
+)
 
-// scanIdentifiers calls emit for every identifier in s, in order and with repetitions. It takes time
-// linear in s and allocates nothing. JSON escapes such as \n in s do not become part of an identifier.
-func scanIdentifiers(s string, emit func(id string, kind identifierKind)) {
+// MaxBytes is the longest identifier, in bytes. What is longer is data, such as base64.
+const MaxBytes = 256
+
+// Scan calls emit for every identifier in s, in order and with repetitions. It takes time linear in s and allocates
+// nothing. JSON escapes such as \n in s do not become part of an identifier. Most of a text is plain words, which are
+// skipped eight bytes at a time.
+func Scan(s string, emit func(id string, kind Kind)) {
 	read := 0 // what was taken for part of a token or an escape
-	for i := skipPlain(s, 0); i < len(s); i = skipPlain(s, i) {
+	for i := skipWords(s, 0); i < len(s); i = skipWords(s, i) {
 		class := ascii.Class[s[i]]
 		if class == 0 {
 			switch s[i] {
@@ -24,9 +39,9 @@ func scanIdentifiers(s string, emit func(id string, kind identifierKind)) {
 				i = min(i+2, len(s))
 				read = i
 			case '`': // a plain word is one where it is quoted
-				start := plainStart(s, read, i)
+				start := wordStart(s, read, i)
 				if word := s[start:i]; start > 0 && s[start-1] == '`' && quotedSymbol(word, ascii.Lower, '`') {
-					emit(word, kindSymbol)
+					emit(word, Symbol)
 				}
 				i++
 			case 0xE2, 0xE3:
@@ -36,7 +51,7 @@ func scanIdentifiers(s string, emit func(id string, kind identifierKind)) {
 			}
 			continue
 		}
-		start, all := plainStart(s, read, i), class
+		start, all := wordStart(s, read, i), class
 		if start < i {
 			all |= ascii.Lower
 		}
@@ -54,15 +69,14 @@ func scanIdentifiers(s string, emit func(id string, kind identifierKind)) {
 		}
 		if !scanToken(token, all, emit) {
 			if quote := quoteAround(s, start, i); quote != 0 && quotedSymbol(token, all, quote) {
-				emit(token, kindSymbol)
+				emit(token, Symbol)
 			}
 		}
 	}
 }
 
-// skipPlain returns the index of the next byte of s, from i on, that is neither a lower-case letter nor a
-// space: most text is plain words.
-func skipPlain(s string, i int) int {
+// skipWords returns the index of the next byte of s, from i on, that is neither a lower-case letter nor a space.
+func skipWords(s string, i int) int {
 	const ones = 0x0101010101010101
 	for ; i+8 <= len(s); i += 8 {
 		w := ascii.LoadWord(s, i)
@@ -79,8 +93,8 @@ func skipPlain(s string, i int) int {
 	return i
 }
 
-// plainStart returns where the lower-case letters in front of s[i] begin, at or behind from.
-func plainStart(s string, from, i int) int {
+// wordStart returns where the lower-case letters in front of s[i] begin, at or behind from.
+func wordStart(s string, from, i int) int {
 	for i > from && ascii.Class[s[i-1]] == ascii.Lower {
 		i--
 	}
@@ -97,19 +111,24 @@ func quoteAround(s string, start, end int) byte {
 	return 0
 }
 
+// quotedSymbol reports whether a token in quotes is a symbol. In backticks every word is one; in other quotes it must
+// look like a name.
 func quotedSymbol(token string, all uint8, quote byte) bool {
 	if len(token) < 3 || len(token) > 64 || all&ascii.Alpha == 0 {
 		return false
 	}
-	return quote == '`' || all&(ascii.Digit|ascii.Dash|ascii.Dot|ascii.Underscore) != 0 || all&ascii.Upper != 0 && all&ascii.Lower != 0
+	if quote == '`' || all&(ascii.Digit|ascii.Dash|ascii.Dot|ascii.Underscore) != 0 {
+		return true
+	}
+	return all&ascii.Upper != 0 && all&ascii.Lower != 0
 }
 
 // cjkQuoted emits the short text in the CJK quotes that s begins with and returns how far it read.
-func cjkQuoted(s string, emit func(string, identifierKind)) int {
+func cjkQuoted(s string, emit func(string, Kind)) int {
 	for _, q := range [...][2]string{{"「", "」"}, {"『", "』"}, {"《", "》"}, {"“", "”"}} {
 		if rest, ok := strings.CutPrefix(s, q[0]); ok {
 			if k := strings.Index(rest[:min(len(rest), 64)], q[1]); k >= 4 && !strings.ContainsAny(rest[:k], " \n") {
-				emit(rest[:k], kindSymbol)
+				emit(rest[:k], Symbol)
 			}
 			return len(q[0])
 		}

@@ -1,0 +1,93 @@
+package identifier
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestScan(t *testing.T) {
+	for _, tc := range []struct {
+		in   string
+		want []string
+	}{
+		{"see internal/parse/lexer.go:41 and ./cmd/main.go.", []string{"0 internal/parse/lexer.go", "0 cmd/main.go"}},
+		{"GET https://api.example.com/v1/users?id=17#top, ok", []string{"1 https://api.example.com/v1/users?id=17#top"}},
+		{"on build7.example.com:2222", []string{"1 build7.example.com", "3 2222"}},
+		{"commit 3f2a9c1 of 7d444840-9dc0-11d1-b245-5ffdce74fad2", []string{"2 3f2a9c1", "2 7d444840-9dc0-11d1-b245-5ffdce74fad2"}},
+		{"pod web-7f9c4d21 at 10.0.12.7 took 1500 and 30s, v1.22.3, in 2026", []string{"2 web-7f9c4d21", "3 10.0.12.7", "3 1500", "3 30s", "3 v1.22.3"}},
+		{"error TS2345, ENOENT, CVE-2026-1234, ERR_BAD_KEY, ParseError", []string{"4 TS2345", "4 ENOENT", "4 CVE-2026-1234", "4 ERR_BAD_KEY", "4 ParseError"}},
+		{"call max_tokens_per_day with readFile and `retries` or \"dry-run\"", []string{"6 max_tokens_per_day", "6 readFile", "5 retries", "5 dry-run"}},
+		{`{"path":"a/b/c.go","text":"x\nfooBar\tgood_by_e"}`, []string{"0 a/b/c.go", "6 fooBar", "6 good_by_e"}},
+		{"@scope/package and 「配置文件」", []string{"0 @scope/package", "5 配置文件"}},
+		{"plain words, and/or 12 of 345. JavaScript", nil},
+		{"", nil},
+	} {
+		var got []string
+		Scan(tc.in, func(id string, kind Kind) { got = append(got, fmt.Sprint(kind, " ", id)) })
+		assert.Equal(t, tc.want, got, tc.in)
+	}
+}
+
+// TestWithin: what a text names with a path, it names with each end of the path, and with the names in it.
+func TestWithin(t *testing.T) {
+	for _, tc := range []struct {
+		in   string
+		want []string
+	}{
+		{"max_tokens", []string{"max_tokens"}},
+		{"cmd/readFile/main.go", []string{"cmd/readFile/main.go", "readFile/main.go", "main.go", "readFile", "main.go"}},
+		{"https://x.dev/a", []string{"https://x.dev/a", "//x.dev/a", "/x.dev/a", "x.dev/a", "a", "x.dev"}},
+		{strings.Repeat("a/", MaxBytes), []string{strings.Repeat("a/", MaxBytes)}},
+	} {
+		var got []string
+		Within(tc.in, func(s string) { got = append(got, s) })
+		assert.Equal(t, tc.want, got, tc.in)
+	}
+}
+
+// TestCover: whatever a text mentions is covered, and nothing else.
+func TestCover(t *testing.T) {
+	covered := map[string]bool{}
+	Cover(covered, "see cmd/main.go and ENOENT")
+	assert.Equal(t, map[string]bool{"cmd/main.go": true, "main.go": true, "ENOENT": true}, covered)
+}
+
+func TestScanAllocatesNothing(t *testing.T) {
+	text := strings.Repeat("see internal/parse/lexer.go:41, `retries`, 3f2a9c1b and https://x.dev/a?b=c of TS2345 ", 50)
+	found := 0
+	emit := func(string, Kind) { found++ }
+	Scan(text, emit) // The word lists are made by the first call.
+	assert.Zero(t, testing.AllocsPerRun(10, func() { Scan(text, emit) }))
+	assert.Positive(t, found)
+}
+
+func FuzzScan(f *testing.F) {
+	f.Add("see a/b.go:41, @scope/x `ok` 「配置」 https://x.dev/?a=b \\n10.0.0.1 TS2345")
+	f.Fuzz(func(t *testing.T, text string) {
+		Scan(text, func(id string, kind Kind) {
+			require.Contains(t, text, id)
+			require.NotEmpty(t, id)
+			require.LessOrEqual(t, len(id), 4*MaxBytes)
+			require.Less(t, kind, Kinds)
+		})
+	})
+}
+
+func BenchmarkScan(b *testing.B) {
+	line := "2026-03-01 INFO internal/parse/lexer.go:41 request_id=3f2a9c1b served /v1/users in 17ms for user_name\n"
+	prose := "The parser reads one line after the other and stops at the first that it does not know, which it reports.\n"
+	for name, text := range map[string]string{"log": strings.Repeat(line, 1000), "prose": strings.Repeat(prose, 1000)} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			n := 0
+			for b.Loop() {
+				Scan(text, func(string, Kind) { n++ })
+			}
+		})
+	}
+}

@@ -1,0 +1,36 @@
+package identifier
+
+import (
+	"strings"
+
+	"github.com/winnowgo/winnow/internal/ascii"
+)
+
+// Within calls f for id and for the identifiers that can be found within it, such as the ends of a path.
+func Within(id string, f func(s string)) {
+	f(id)
+	if len(id) > MaxBytes {
+		return
+	}
+	for i := 1; i < len(id); i++ {
+		if ascii.Class[id[i-1]]&(ascii.Slash|ascii.Joint) != 0 {
+			f(id[i:])
+		}
+	}
+	if strings.IndexByte(id, '/') < 0 {
+		return
+	}
+	for piece := range strings.SplitSeq(id, "/") {
+		Scan(piece, func(s string, _ Kind) { f(s) })
+	}
+}
+
+// Cover adds what text mentions to covered: each identifier in it, and what can be found within that.
+func Cover(covered map[string]bool, text string) {
+	Scan(text, func(id string, _ Kind) { CoverID(covered, id) })
+}
+
+// CoverID is Cover for a text that is one identifier.
+func CoverID(covered map[string]bool, id string) {
+	Within(id, func(s string) { covered[s] = true })
+}
