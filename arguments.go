@@ -9,6 +9,7 @@ import (
 	"github.com/winnowgo/winnow/internal/jsontext"
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
 // Arguments of old calls: files that were written, patches, scripts. Long texts in them are shortened; all
@@ -30,7 +31,7 @@ func shorteningSaves(raw json.RawMessage) (saving int) {
 	}
 	for from, to := range jsontext.Strings(raw) {
 		if chars, long := isLong(raw[from:to], raw[to:]); long {
-			n := (to - from) / charsPerDigestToken
+			n := (to - from) / tokencount.CharsPerToken
 			saving += max(0, n-remainderRoom(n)-n*keptArgumentChars/chars)
 		}
 	}
@@ -122,7 +123,7 @@ func shortenText(s string, names nameSet) string {
 	middle := s[len(head) : len(s)-len(tail)]
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\n[%d characters left out.", head, runes.Count(middle))
-	names.write(&b, middle, remainderRoom(len(middle)/charsPerDigestToken))
+	names.write(&b, middle, remainderRoom(len(middle)/tokencount.CharsPerToken))
 	fmt.Fprintf(&b, "]\n%s", tail)
 	return b.String()
 }

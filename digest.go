@@ -3,9 +3,6 @@ package winnow
 import (
 	"context"
 	"math"
-
-	"github.com/winnowgo/winnow/internal/ascii"
-	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // Digest returns the summarizer that needs no LLM. It quotes: the user's requests and rules, decisions,
@@ -47,49 +44,6 @@ func (digester) write(req SummaryRequest) (string, *idTable) {
 	var n notes
 	n.collect(&req)
 	return n.write(limit), &n.ids
-}
-
-// digestTokens is a cautious count of the tokens of s, without a vocabulary, in linear time. A run of
-// letters is one token and one more for each five letters behind the first six; a run of digits one for
-// each three; punctuation one for each two of a run; a character that is not ASCII one.
-// The sum less 8 % lies 8 % above the count of o200k_base on digests of the recorded sessions (−20 to +22 %),
-// and it is never less than a quarter of the characters.
-func digestTokens(s string) int {
-	return max(digestUnits(s)/unitsPerToken, (runes.Count(s)+charsPerDigestToken-1)/charsPerDigestToken)
-}
-
-const charsPerDigestToken = 4
-
-// unitsPerToken makes sums of small counts exact: a rounded count for each of a thousand words is not.
-const unitsPerToken = 25
-
-// digestUnits counts what digestTokens rounds.
-func digestUnits(s string) int {
-	n := 0
-	for i := 0; i < len(s); {
-		start := i
-		switch c := s[i]; {
-		case ascii.Class[c]&ascii.Alpha != 0:
-			for i++; i < len(s) && ascii.Class[s[i]]&ascii.Lower != 0; i++ {
-			}
-			n += 1 + max(0, i-start-2)/5
-		case ascii.Class[c] == ascii.Digit:
-			for i++; i < len(s) && ascii.Class[s[i]] == ascii.Digit; i++ {
-			}
-			n += (i - start + 2) / 3
-		case c == ' ':
-			i++
-		case c >= 0x80:
-			for i++; i < len(s) && s[i]&0xC0 == 0x80; i++ {
-			}
-			n++
-		default:
-			for i++; i < len(s) && s[i] < 0x80 && s[i] != ' ' && ascii.Class[s[i]]&(ascii.Alpha|ascii.Digit) == 0; i++ {
-			}
-			n += (i - start + 1) / 2
-		}
-	}
-	return n * 23
 }
 
 // byteLimit is the longest digest in bytes.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/winnowgo/winnow/internal/identifier"
 	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
 // idSource says where an identifier was mentioned.
@@ -136,7 +137,7 @@ func (t *idTable) score(n *idNote) float64 {
 // pick returns the identifiers that are most worth keeping in room tokens, by kind and by first mention,
 // for lines that begin with kindLabels. What covered or said holds is in the summary already.
 func (t *idTable) pick(room int, covered map[string]bool, said string) [identifier.Kinds][]string {
-	units, chars := room*unitsPerToken, room*charsPerDigestToken
+	units, chars := room*tokencount.UnitsPerToken, room*tokencount.CharsPerToken
 	var begun [identifier.Kinds]bool
 	chosen := make(map[string]rankedID)
 	misses := 0
@@ -152,7 +153,7 @@ func (t *idTable) pick(room int, covered map[string]bool, said string) [identifi
 		cost, length := r.units, r.chars
 		if !begun[n.kind] {
 			label := "\n- " + kindLabels[n.kind] + ": "
-			cost, length = cost+digestUnits(label), length+len(label)
+			cost, length = cost+tokencount.CautiousUnits(label), length+len(label)
 		}
 		if cost > units || length > chars {
 			if misses++; misses > 32 {
@@ -192,8 +193,8 @@ func (t *idTable) ranked() []rankedID {
 	list := make([]rankedID, len(t.notes))
 	for i := range t.notes {
 		n := &t.notes[i]
-		r := rankedID{index: i, units: digestUnits(n.id), chars: runes.Count(n.id) + 1}
-		tokens := max(1, r.units/unitsPerToken, (r.chars+2)/charsPerDigestToken)
+		r := rankedID{index: i, units: tokencount.CautiousUnits(n.id), chars: runes.Count(n.id) + 1}
+		tokens := max(1, r.units/tokencount.UnitsPerToken, (r.chars+2)/tokencount.CharsPerToken)
 		r.worth = t.score(n) / math.Pow(float64(tokens), costPower)
 		list[i] = r
 	}

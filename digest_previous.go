@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
 // outline is an earlier summary, be it a digest or a model's, by its own headings: a model may have written other
@@ -89,10 +90,10 @@ func (o outline) tokens() int {
 func (s *outlineSection) tokens() int {
 	n := 0
 	if s.heading != "" {
-		n = digestTokens(s.heading) + 1
+		n = tokencount.Cautious(s.heading) + 1
 	}
 	for _, line := range s.lines {
-		n += digestTokens(line) + 1
+		n += tokencount.Cautious(line) + 1
 	}
 	if s.gap {
 		n++
@@ -128,7 +129,7 @@ func (o outline) fit(room int) outline {
 // fit returns s within room tokens.
 func (s outlineSection) fit(room int) outlineSection {
 	if s.heading != "" {
-		room -= digestTokens(s.heading) + 1
+		room -= tokencount.Cautious(s.heading) + 1
 	}
 	var files, items []string
 	for _, item := range s.items(room / 2) {
@@ -164,7 +165,7 @@ func (s *outlineSection) items(most int) []string {
 		case line == "":
 		case strings.HasPrefix(line, "  ") && len(items) > 0:
 			items[len(items)-1] += "\n" + line
-		case digestTokens(line) > most:
+		case tokencount.Cautious(line) > most:
 			for line != "" {
 				end := sentenceEnd(line)
 				if sentence := strings.TrimSpace(line[:end]); sentence != "" {
@@ -182,7 +183,7 @@ func (s *outlineSection) items(most int) []string {
 func linesTokens(lines []string) int {
 	n := 0
 	for _, line := range lines {
-		n += digestTokens(line) + 3 // what newestFirst counts besides
+		n += tokencount.Cautious(line) + 3 // what newestFirst counts besides
 	}
 	return n
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
 // factList is a summary of so many facts under a heading, a line each, of about 20 tokens.
@@ -48,19 +49,19 @@ func TestDigestKeepsThePreviousSummary(t *testing.T) {
 			if tt.heading == "" {
 				previous = strings.ReplaceAll(strings.TrimPrefix(previous, "## Goal\n"), "\n", "")
 			}
-			size := digestTokens(previous)
+			size := tokencount.Cautious(previous)
 			got := digestOf(t, SummaryRequest{Messages: news, Previous: previous, MaxTokens: 2*size + 150})
 			assert.Equal(t, facts, countFacts(got, tt.fact, facts), "it is whole up to half of the room")
 			assert.Contains(t, got, "Ship the billing service.")
 			assert.Contains(t, got, "Never touch the generated files.", "and what is new stands beside it")
-			assert.LessOrEqual(t, digestTokens(got), 2*size+150)
+			assert.LessOrEqual(t, tokencount.Cautious(got), 2*size+150)
 			for line := range strings.Lines(previous) {
 				require.Contains(t, got, strings.TrimSpace(line))
 			}
 			got = digestOf(t, SummaryRequest{Messages: news, Previous: previous, MaxTokens: size})
 			assert.Greater(t, countFacts(got, tt.fact, facts), facts*2/5, "half of it in half of the room, and none of them cut in two")
 			assert.Equal(t, tt.heading != "", strings.Contains(got, "Ship the billing service."), "a short section gives nothing to a long one")
-			assert.LessOrEqual(t, digestTokens(got), size)
+			assert.LessOrEqual(t, tokencount.Cautious(got), size)
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
 func userSays(s string) Message { return Message{Role: RoleUser, Parts: []Part{{Text: s}}} }
@@ -93,12 +94,12 @@ func TestDigestIsBounded(t *testing.T) {
 		if limit <= 0 {
 			most = defaultDigestTokens
 		}
-		assert.LessOrEqual(t, digestTokens(got), most, "limit %d", limit)
+		assert.LessOrEqual(t, tokencount.Cautious(got), most, "limit %d", limit)
 		assert.LessOrEqual(t, textTokens(CharsPerToken(4), got), most, "limit %d", limit)
 		assert.LessOrEqual(t, len(got), byteLimit(most), "limit %d", limit)
 		assert.NotEmpty(t, got)
 		if most >= 500 && most < 20_000 {
-			assert.Greater(t, digestTokens(got), most/2, "limit %d: the room is used", limit)
+			assert.Greater(t, tokencount.Cautious(got), most/2, "limit %d: the room is used", limit)
 		}
 	}
 }
@@ -113,7 +114,7 @@ func TestDigestMergesPrevious(t *testing.T) {
 			assistantSays("Done.", toolCall("x", "bash", fmt.Sprintf(`{"command":"make step%d"}`, i))),
 			resultOf("x", "bash", "exit code 0", false),
 		}})
-		longest = max(longest, digestTokens(text))
+		longest = max(longest, tokencount.Cautious(text))
 	}
 	assert.LessOrEqual(t, longest, 1_500)
 	assert.Contains(t, text, "- Never touch the generated files.\n", "a rule survives 25 digests")
@@ -176,7 +177,7 @@ func FuzzDigest(f *testing.F) {
 		require.True(t, utf8.ValidString(got))
 		require.NotEmpty(t, got)
 		if limit > 0 {
-			require.LessOrEqual(t, digestTokens(got), max(leastDigestTokens, limit))
+			require.LessOrEqual(t, tokencount.Cautious(got), max(leastDigestTokens, limit))
 			require.LessOrEqual(t, len(got), 64<<10+4*limit)
 		}
 		require.Equal(t, got, digestOf(t, r))

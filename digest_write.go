@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/identifier"
+	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
 // fileNotes says what was done to files, in the order of the newest change.
@@ -265,7 +266,7 @@ func newestFirst(items []string, room, full int) []string {
 		if s == "" {
 			continue
 		}
-		room -= digestTokens(s) + 2
+		room -= tokencount.Cautious(s) + 2
 		out = append(out, s)
 	}
 	slices.Reverse(out)
@@ -276,7 +277,7 @@ func newestFirst(items []string, room, full int) []string {
 func whole(items []string, room int) []string {
 	var out []string
 	for _, s := range slices.Backward(items) {
-		if n := digestTokens(s) + 2; n <= room {
+		if n := tokencount.Cautious(s) + 2; n <= room {
 			room -= n
 			out = append(out, s)
 		}
@@ -291,7 +292,7 @@ func clipTokens(s string, limit int) string {
 		s = clipMiddle(s, 16*limit)
 	}
 	for range 6 {
-		n := digestTokens(s)
+		n := tokencount.Cautious(s)
 		if n <= limit {
 			return s
 		}
@@ -308,7 +309,7 @@ type digestWriter struct {
 }
 
 func (w *digestWriter) line(s string) {
-	w.used += digestTokens(s) + 1
+	w.used += tokencount.Cautious(s) + 1
 	w.b.WriteString(s)
 	w.b.WriteByte('\n')
 }
@@ -365,7 +366,7 @@ func withoutControls(s string) string {
 // cut returns the digest, cut at a line if it is too long after all.
 func (w *digestWriter) cut() string {
 	s := strings.TrimSpace(withoutControls(strings.ToValidUTF8(w.b.String(), "\uFFFD")))
-	for len(s) > byteLimit(w.limit) || digestTokens(s) > w.limit {
+	for len(s) > byteLimit(w.limit) || tokencount.Cautious(s) > w.limit {
 		shorter := s[:len(s)*9/10]
 		if k := strings.LastIndexAny(shorter, " \n"); k > 0 {
 			shorter = shorter[:k]

@@ -1,6 +1,9 @@
 package winnow
 
-import "github.com/winnowgo/winnow/internal/mem"
+import (
+	"github.com/winnowgo/winnow/internal/mem"
+	"github.com/winnowgo/winnow/internal/tokencount"
+)
 
 // structure is what a message costs beyond its text, in tokens: the markers of its role, and the blocks
 // of calls and results with their ids, keys and types. Ids are counted here and not by their text, as hosts
@@ -22,7 +25,7 @@ type structure struct {
 // measured: their chat templates spend 4 or 5 a message, and a call is written as JSON in tags.
 var (
 	claudeStructure = structure{message: 4, call: 48, result: 16, reasoning: 1}
-	nextStructure   = structure{message: 4, call: 48, result: 16, reasoning: claudeNextLatin, images: imagesByAreaTo5k}
+	nextStructure   = structure{message: 4, call: 48, result: 16, reasoning: tokencount.ClaudeNextLatin, images: imagesByAreaTo5k}
 	geminiStructure = structure{message: 2, call: 1, result: 0, reasoning: 1, images: imagesByCrops}
 	openAIStructure = structure{message: 4, call: 14, result: 8, reasoning: 1, images: imagesByTiles}
 	templated       = structure{message: 5, call: 20, result: 8, reasoning: 1, images: imagesByPatches}
@@ -47,23 +50,21 @@ const (
 
 // familyEstimator estimates for one family of tokenizers.
 type familyEstimator struct {
-	costs *costs
+	table *tokencount.Table
 	structure
 }
 
 // Estimate implements [Estimator].
 func (e familyEstimator) Estimate(m Message) int {
-	return e.sum(&m, e.textTokens)
+	return e.sum(&m, e.table.Tokens)
 }
 
-func (e familyEstimator) textTokens(s string) int { return tokensOf(e.costs.text(s)) }
-
-// atMost implements bounded: no byte costs more than perByte.
+// atMost implements bounded.
 func (e familyEstimator) atMost(m *Message) int {
-	return e.bound(m, e.costs.perByte)
+	return e.bound(m, e.table.MostPerByte())
 }
 
-// bound is sum without reading: perByte is what a byte of text costs at most, in 1/costScale token.
+// bound is sum without reading: perByte is what a byte of text costs at most, in 1/[tokencount.Scale] of a token.
 func (b structure) bound(m *Message, perByte int32) int {
 	n := b.ofMessage(m)
 	for i := range m.Parts {
@@ -73,7 +74,7 @@ func (b structure) bound(m *Message, perByte int32) int {
 			continue
 		}
 		bytes := int64(len(p.Text) + len(p.Name) + len(p.Arguments))
-		text := tokensOf(bytes * int64(perByte))
+		text := tokencount.Tokens(bytes * int64(perByte))
 		if bytes > 0 {
 			text += 2 // each of the three is rounded up by itself
 		}

@@ -1,77 +1,14 @@
 package winnow
 
 import (
-	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-// speedTexts are texts of 1 MB; "mixed" is all samples, 13 MB. Those from "accents" on are the worst that
-// was found: characters of one and of more bytes by turns, and bytes that are no text.
-func speedTexts(t testing.TB) map[string]string {
-	t.Helper()
-	var mixed strings.Builder
-	for _, s := range samples(t) {
-		mixed.WriteString(s.Text)
-	}
-	fill := func(s string) string { return strings.Repeat(s, 1<<20/len(s)) }
-	r := rand.New(rand.NewPCG(5, 6))
-	noise, runes := make([]byte, 1<<20), make([]rune, 1<<19)
-	for i := range noise {
-		noise[i] = byte(r.Uint32())
-	}
-	for i := range runes {
-		runes[i] = []rune("a é жあ天ा😀-")[r.IntN(10)]
-	}
-	return map[string]string{
-		"mixed":    mixed.String(),
-		"english":  fill("The quick brown fox jumps over the lazy dog, and nobody minds. "),
-		"code":     fill("\tif err := f(x[i], \"y\"); err != nil {\n\t\treturn nil, fmt.Errorf(\"f: %w\", err)\n\t}\n"),
-		"russian":  fill("Съешь же ещё этих мягких французских булок, да выпей чаю. "),
-		"han":      fill("天地玄黃宇宙洪荒日月盈昃辰宿列張"),
-		"japanese": fill("これはトークンの数を数えるための文章です。"),
-		"hindi":    fill("सभी मनुष्यों को गौरव "),
-		"emoji":    fill("😀"),
-		"rows":     fill("aaab----    \n"),
-		"accents":  fill("é a"),
-		"odd":      fill("abcdefgé"),
-		"flip":     fill("éж"),
-		"worst":    fill("😀a天'"),
-		"invalid":  fill("\xff"),
-		"cut":      fill("\xf0\x9f\x98"),
-		"control":  fill("\x00\x01"),
-		"noise":    string(noise),
-		"runes":    string(runes),
-	}
-}
-
 var sink int
-
-// BenchmarkEstimate reports how fast texts are estimated beside utf8.RuneCountInString, by turns in the
-// same run, as the clock of a shared machine is not steady.
-func BenchmarkEstimate(b *testing.B) {
-	estimate := textEstimate(b, "o200k")
-	for name, text := range speedTexts(b) {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			ours, theirs := time.Hour, time.Hour
-			for b.Loop() {
-				start := time.Now()
-				sink += estimate(text)
-				between := time.Now()
-				sink += utf8.RuneCountInString(text)
-				ours, theirs = min(ours, between.Sub(start)), min(theirs, time.Since(between))
-			}
-			b.ReportMetric(float64(len(text))/1e6/ours.Seconds(), "best-MB/s")
-			b.ReportMetric(float64(theirs)/float64(ours), "of-runecount")
-		})
-	}
-}
 
 // BenchmarkEstimateLong shows that ten times the text takes ten times as long: the MB/s are the same.
 func BenchmarkEstimateLong(b *testing.B) {

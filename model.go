@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/winnowgo/winnow/internal/models"
+	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
 // What follows from the name of the model, and what becomes of a conversation that goes on with another one.
@@ -69,7 +70,7 @@ func bindsThinking(model string) bool {
 	if !strings.Contains(name, "claude") {
 		return false
 	}
-	major, minor := versionAfter(name, "claude")
+	major, minor := tokencount.Version(name, "claude")
 	return major > firstBoundMajor || major == firstBoundMajor && minor >= firstBoundMinor
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/winnowgo/winnow/internal/identifier"
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
 // What stays of a stale part: what it reports, in a line or two, and the names in it that stand nowhere
@@ -127,7 +128,7 @@ func remainder(text string, room int, reports bool, names nameSet) string {
 	head, tail := "", ""
 	if reports {
 		head, tail = firstLine(text), lastLine(text)
-		if digestTokens(head)+digestTokens(tail) > room/2 {
+		if tokencount.Cautious(head)+tokencount.Cautious(tail) > room/2 {
 			head, tail = "", ""
 		}
 	}
@@ -139,7 +140,7 @@ func remainder(text string, room int, reports bool, names nameSet) string {
 	}
 	left := text[len(head) : len(text)-len(tail)]
 	fmt.Fprintf(&b, "[%d characters of an old result left out.", runes.Count(left))
-	names.write(&b, left, room-remainderFrame-digestTokens(head)-digestTokens(tail))
+	names.write(&b, left, room-remainderFrame-tokencount.Cautious(head)-tokencount.Cautious(tail))
 	b.WriteByte(']')
 	if tail != "" {
 		b.WriteString("\n" + tail)
@@ -233,7 +234,7 @@ func (n nameSet) find(s string) []foundName {
 	crowd := min(1, listingNames/float64(max(1, len(found))))
 	for k := range found {
 		f := &found[k]
-		f.tokens = digestTokens(f.id) + 1
+		f.tokens = tokencount.Cautious(f.id) + 1
 		f.worth = nameWorth[f.kind] * math.Pow(float64(f.mentions), namePower) * crowd / float64(f.tokens)
 	}
 	slices.SortStableFunc(found, func(a, b foundName) int {

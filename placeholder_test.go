@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
 	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
 func TestRemainder(t *testing.T) {
@@ -151,7 +151,7 @@ func checkRemainder(t testing.TB, text, got string, names nameSet, room int) {
 			require.GreaterOrEqual(t, before, 0)
 		}
 	}
-	require.LessOrEqual(t, digestTokens(got), max(room, remainderFrame)+6, "%.200q", got)
+	require.LessOrEqual(t, tokencount.Cautious(got), max(room, remainderFrame)+6, "%.200q", got)
 }
 
 func TestRemainderHostile(t *testing.T) {

@@ -1,54 +1,15 @@
 package winnow
 
 import (
-	"bytes"
-	"compress/gzip"
-	_ "embed"
-	"encoding/binary"
-	"errors"
 	"fmt"
-	"io"
-	"sync"
-	"unicode/utf8"
 
-	"github.com/pkoukk/tiktoken-go"
+	"github.com/winnowgo/winnow/internal/bpe"
+	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
-// The vocabularies that OpenAI publishes with tiktoken (MIT): each token in order of its rank, as a
-// uvarint length and its bytes, gzipped. Only what is reachable from TiktokenEstimator names them, so a
-// program that never calls it does not have them in its binary.
-var (
-	//go:embed vocab/o200k_base.gz
-	o200kVocabulary string
-	//go:embed vocab/cl100k_base.gz
-	cl100kVocabulary string
-)
-
-// Patterns that cut a text into the pieces that are then encoded, from OpenAI's tiktoken (MIT).
-const (
-	o200kPattern = `[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|` +
-		`[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|` +
-		`\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`
-	cl100kPattern = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
-)
-
-const (
-	// A long text is encoded in segments of about this many bytes, cut where a token ends in any case, or
-	// the library would need 120 bytes of memory for each byte of the whole.
-	segmentBytes = 32 << 10
-	// The texts of a message that are longer together are estimated: at 1 to 4 MB/s an exact count of more would
-	// stop an agent for seconds.
-	maxExactBytes = 3 << 19 // 1.5 MiB
-)
-
-// An encoding is loaded when the first text is counted, and then stays.
-type encoding struct {
-	once  sync.Once
-	bpe   *tiktoken.Tiktoken // nil: it cannot be loaded
-	ranks map[string]int     // token -> rank
-}
-
-var o200kEncoding, cl100kEncoding encoding
+// maxExactBytes is the most text of a message that is counted. At 1 to 4 MB/s an exact count of more would stop an agent
+// for seconds, so more is estimated.
+const maxExactBytes = 3 << 19 // 1.5 MiB
 
 // TiktokenEstimator returns an estimator that counts text exactly as OpenAI's models do, without the
 // network: encoding is "o200k_base" (GPT-4o and later) or "cl100k_base" (GPT-4, GPT-3.5); another is an
@@ -65,65 +26,15 @@ var o200kEncoding, cl100kEncoding encoding
 func TiktokenEstimator(encoding string) (Estimator, error) {
 	switch encoding {
 	case "o200k_base":
-		return tiktokenEstimator{loadO200k, "o200k"}, nil
+		return tiktokenEstimator{bpe.O200k, "o200k"}, nil
 	case "cl100k_base":
-		return tiktokenEstimator{loadCL100k, "cl100k"}, nil
+		return tiktokenEstimator{bpe.CL100k, "cl100k"}, nil
 	}
 	return nil, fmt.Errorf("winnow: unknown encoding %q; known are %q, %q", encoding, "o200k_base", "cl100k_base")
 }
 
-func loadO200k() *encoding {
-	return o200kEncoding.load("o200k_base", o200kVocabulary, o200kPattern)
-}
-
-func loadCL100k() *encoding {
-	return cl100kEncoding.load("cl100k_base", cl100kVocabulary, cl100kPattern)
-}
-
-func (e *encoding) load(name, vocabulary, pattern string) *encoding {
-	e.once.Do(func() {
-		ranks, err := readVocabulary(vocabulary)
-		if err != nil {
-			return // the program's own file: the tests read it
-		}
-		// The library makes a pattern of the special tokens and needs one; EncodeOrdinary uses none.
-		special := map[string]int{"<|endoftext|>": len(ranks) + 1}
-		core, err := tiktoken.NewCoreBPE(ranks, special, pattern)
-		if err != nil {
-			return
-		}
-		e.ranks = ranks
-		e.bpe = tiktoken.NewTiktoken(core, &tiktoken.Encoding{Name: name, PatStr: pattern, MergeableRanks: ranks, SpecialTokens: special}, nil)
-	})
-	return e
-}
-
-// readVocabulary unpacks a vocabulary into token -> rank.
-func readVocabulary(packed string) (map[string]int, error) {
-	z, err := gzip.NewReader(bytes.NewReader([]byte(packed)))
-	if err != nil {
-		return nil, err
-	}
-	data, err := io.ReadAll(z)
-	if err != nil {
-		return nil, err
-	}
-	text := string(data) // all tokens share its memory
-	ranks := make(map[string]int, len(text)/8)
-	for at := 0; at < len(text); {
-		n, size := binary.Uvarint(data[at:min(len(data), at+binary.MaxVarintLen64)])
-		if size <= 0 || n == 0 || n > uint64(len(text)-at-size) {
-			return nil, errors.New("winnow: damaged vocabulary")
-		}
-		at += size
-		ranks[text[at:at+int(n)]] = len(ranks)
-		at += int(n)
-	}
-	return ranks, nil
-}
-
 type tiktokenEstimator struct {
-	load   func() *encoding
+	load   func() *bpe.Encoding
 	family string // estimates what is too long
 }
 
@@ -139,35 +50,21 @@ func (e tiktokenEstimator) Estimate(m Message) int {
 	return openAIStructure.sum(&m, e.textTokens)
 }
 
-// atMost implements bounded: a token is at least a byte, and a byte that is no UTF-8 is one token.
+// atMost implements bounded: a token has at least one byte, and a byte that is not UTF-8 is at most one token.
 func (e tiktokenEstimator) atMost(m *Message) int {
-	return openAIStructure.bound(m, costScale)
+	return openAIStructure.bound(m, tokencount.Scale)
 }
 
 func (e tiktokenEstimator) textTokens(s string) int {
 	if s == "" {
 		return 0
 	}
-	enc := e.load()
-	if enc.bpe == nil {
-		return e.estimate(s)
+	if n, ok := e.load().Count(s); ok {
+		return n
 	}
-	n, maxRun := 0, maxRunBytes
-	if len(s) <= shortText && utf8.ValidString(s) {
-		maxRun = maxRunBytesShort
-	}
-	for len(s) > 0 {
-		end := enc.segmentEnd(s, maxRun)
-		n += len(enc.bpe.EncodeOrdinary(s[:end]))
-		s = s[end:]
-	}
-	return n
+	return e.estimate(s)
 }
 
 func (e tiktokenEstimator) estimate(s string) int {
-	f, err := NewEstimator(e.family)
-	if err != nil {
-		return len(s)
-	}
-	return min(len(s), f.(familyEstimator).textTokens(s))
+	return min(len(s), tokencount.Of(e.family).Tokens(s))
 }

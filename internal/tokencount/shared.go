@@ -1,16 +1,15 @@
-package winnow
+package tokencount
 
 import (
 	_ "embed"
 	"encoding/base64"
-	"math"
 	"slices"
 	"strings"
 	"sync"
 )
 
-// What the estimators of all families share, read from data/ when the first one is asked for. The files
-// hold no text of anybody: they are statistics.
+// What the tables of all families share. It is read from data/ when the first table is asked for. The files hold
+// statistics, and no text of anybody.
 var (
 	// letters.txt has, for each family, its name and 27 rows (a letter, or what is no letter) of 27 columns (the
 	// next one), in any case: fiftieths of a token that this pair adds, '@' being none. A word whose pairs are
@@ -25,7 +24,7 @@ var (
 	// han.b64 is a bitmap from U+4E00 on: bit set, the character is one token of o200k.
 	//go:embed data/han.b64
 	hanFile string
-	// constants.tsv has a row for each constant and a column for each family, in tokens: see estimate_cost.go. They
+	// constants.tsv has a row for each constant and a column for each family, in tokens: see pair.go. They
 	// and letters.txt were fitted by iteratively reweighted least squares, that is to the median of the relative error, to
 	// 2 150 texts (781 of 36 kinds, the others of code, data and 90 languages) and 16 600 pieces of them of 500 bytes,
 	// each counted by the family's own tokenizer. "unknown" was fitted to the third most of the families.
@@ -89,7 +88,7 @@ func newSharedTables() *sharedTables {
 	}
 	common, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(hanFile, "\n", ""))
 	if err != nil {
-		panic("winnow: data/han.b64: " + err.Error()) // the file is part of the program and read by the tests
+		panic("tokencount: data/han.b64: " + err.Error()) // the file is part of the program, and the tests read it
 	}
 	for i := range t.blocks {
 		if t.blocks[i].script != scriptHan {
@@ -102,9 +101,3 @@ func newSharedTables() *sharedTables {
 	}
 	return t
 }
-
-// costScale is the fixed point of all costs: 1/2 048 token, exact enough for any constant and small
-// enough for 16 bits.
-const costScale = 2048
-
-func fixed(tokens float64) int32 { return int32(math.Round(tokens * costScale)) }

@@ -1,10 +1,9 @@
-package winnow
+package tokencount
 
 import "github.com/winnowgo/winnow/internal/ascii"
 
-// text returns what s costs, in 1/costScale of a token. It reads s once, eight bytes at a time where
-// they are ASCII, allocates nothing, and takes any bytes.
-func (t *costs) text(s string) int64 {
+// text returns what s costs, in 1/Scale of a token. It reads s once, eight bytes at a time where they are ASCII.
+func (t *Table) text(s string) int64 {
 	sum, prev, doubled := int64(0), uint64(0), uint64(0) // the byte before, and 0x80 if that equals the one before it
 	for i := 0; ; {
 		n, cost, last := t.ascii(s[i:], prev|doubled)
@@ -42,7 +41,7 @@ func (t *costs) text(s string) int64 {
 
 // ascii returns the length of the ASCII that s begins with, in whole words of eight bytes, what it costs, and the last
 // byte of it. In last, 0x80 says that the byte equals the one before it.
-func (t *costs) ascii(s string, last uint64) (n int, cost int64, _ uint64) {
+func (t *Table) ascii(s string, last uint64) (n int, cost int64, _ uint64) {
 	prev, doubled := last&127, last&0x80
 	for n+8 <= len(s) {
 		w := ascii.LoadWord(s, n)
@@ -64,9 +63,9 @@ func (t *costs) ascii(s string, last uint64) (n int, cost int64, _ uint64) {
 	return n, cost, prev | doubled
 }
 
-// single is high for one character of two or three bytes, r, with ASCII behind it, as letters with marks
-// stand in Latin script. High would do, but takes twice as long to begin and to end.
-func (t *costs) single(r uint32, prev uint64) (cost int64, stand uint64) {
+// single is high for one character of two or three bytes, r, with ASCII behind it, as letters with marks stand in Latin
+// script. High would give the same result, but takes twice as long to begin and to end.
+func (t *Table) single(r uint32, prev uint64) (cost int64, stand uint64) {
 	b := &t.shared.blocks[r>>4&4095]
 	c := &t.scripts[b.script&63]
 	behind := 0
@@ -79,15 +78,15 @@ func (t *costs) single(r uint32, prev uint64) (cost int64, stand uint64) {
 
 // A scanState is where a scan stands in a row of characters beyond ASCII.
 type scanState struct {
-	script script // of the character before, scriptCount: none
+	script script // of the character before; scriptCount if there is none
 	last   uint32 // that character
 	behind uint8  // 1: behind a letter of ASCII
 }
 
-// high returns the length of the characters beyond ASCII that s begins with, what they cost, and the
-// byte that stands in for them as the previous one. What is no UTF-8 is one byte of scriptInvalid;
-// halves of surrogate pairs pass, as nothing depends on them.
-func (t *costs) high(s string, prev uint64) (n int, cost int64, stand uint64) {
+// high returns the length of the characters beyond ASCII that s begins with, what they cost, and the byte that stands in
+// for them as the previous one. A byte that is not UTF-8 counts as one of scriptInvalid. Halves of surrogate pairs pass,
+// since nothing depends on them.
+func (t *Table) high(s string, prev uint64) (n int, cost int64, stand uint64) {
 	at := scanState{script: scriptCount}
 	if ascii.IsLetter(byte(prev)) {
 		at.behind = 1
@@ -115,20 +114,9 @@ func (t *costs) high(s string, prev uint64) (n int, cost int64, stand uint64) {
 	}
 }
 
-// standIn is the byte that stands in for a character of script s as the previous one.
-func standIn(s script) uint64 {
-	if s.isLatin() {
-		return afterLatin
-	}
-	return afterOther
-}
-
-func isTwoBytes(w uint32) bool   { return w&0xC0E0 == 0x80C0 }
-func isThreeBytes(w uint32) bool { return w&0xC0C0F0 == 0x8080E0 }
-
-// twoBytes is high for the words of characters of two bytes that s begins with. Like threeBytes it has no
-// branch that depends on the characters, as none could be predicted.
-func (t *costs) twoBytes(s string, at scanState) (n int, cost int64, _ scanState) {
+// twoBytes is high for the words of characters of two bytes that s begins with. Like threeBytes it has no branch that
+// depends on the characters, because the processor could not predict it.
+func (t *Table) twoBytes(s string, at scanState) (n int, cost int64, _ scanState) {
 	sh := t.shared
 	for {
 		w := loadHalf(s, n)
@@ -155,7 +143,7 @@ func (t *costs) twoBytes(s string, at scanState) (n int, cost int64, _ scanState
 }
 
 // threeBytes is high for the words of characters of three bytes that s begins with.
-func (t *costs) threeBytes(s string, at scanState) (n int, cost int64, _ scanState) {
+func (t *Table) threeBytes(s string, at scanState) (n int, cost int64, _ scanState) {
 	sh := t.shared
 	for {
 		w := loadHalf(s, n)
@@ -189,7 +177,7 @@ func (t *costs) threeBytes(s string, at scanState) (n int, cost int64, _ scanSta
 }
 
 // other is high for one character of script sc.
-func (t *costs) other(size int, sc script, at scanState) (int, int64, scanState) {
+func (t *Table) other(size int, sc script, at scanState) (int, int64, scanState) {
 	c := &t.scripts[sc&63]
 	cost := int64(c.each)
 	if sc != at.script {
@@ -197,6 +185,17 @@ func (t *costs) other(size int, sc script, at scanState) (int, int64, scanState)
 	}
 	return size, cost, scanState{script: sc}
 }
+
+// standIn is the byte that stands in for a character of script s as the previous one.
+func standIn(s script) uint64 {
+	if s.isLatin() {
+		return afterLatin
+	}
+	return afterOther
+}
+
+func isTwoBytes(w uint32) bool   { return w&0xC0E0 == 0x80C0 }
+func isThreeBytes(w uint32) bool { return w&0xC0C0F0 == 0x8080E0 }
 
 // loadHalf reads the four bytes of s from index i on, or what there is of them.
 func loadHalf(s string, i int) uint32 {

@@ -1,59 +1,17 @@
-package winnow
+package tokencount
 
 import (
-	"bufio"
-	"compress/gzip"
-	"encoding/json"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/suite/samples"
 )
-
-// sample is a text with the counts of true tokenizers.
-type sample struct {
-	Name, Category string
-	Counts         map[string]int
-	Text           string
-}
-
-func samples(t testing.TB) []sample {
-	t.Helper()
-	f, err := os.Open(filepath.Join(sharedDir(t), "estimate", "samples.jsonl.gz"))
-	require.NoError(t, err)
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	require.NoError(t, err)
-	var out []sample
-	lines := bufio.NewScanner(z)
-	lines.Buffer(nil, 1<<24)
-	for lines.Scan() {
-		var s sample
-		require.NoError(t, json.Unmarshal(lines.Bytes(), &s))
-		if r, ok := carriageReturns[s.Name]; ok {
-			s.Text = strings.ReplaceAll(s.Text, r[0], r[1])
-		}
-		out = append(out, s)
-	}
-	require.NoError(t, lines.Err())
-	require.NotEmpty(t, out)
-	return out
-}
-
-// The counts of the samples were taken before their line ends were made \n: with the carriage returns put
-// back OpenAI's tokenizers give exactly the stored counts. ansi/038 had some that cannot be told any more.
-var carriageReturns = map[string][2]string{
-	"logs/016": {"\n", "\r\n"}, "ansi/006": {"\n", "\r\n"}, "ansi/029": {"\n", "\r\n"}, "ansi/032": {"\n", "\r\n"},
-	"whitespace/019": {"\n", "\r\n"}, "csv_digits/022": {"\n", "\r\n"}, "ansi/023": {"\n\n", "\r\r\n"},
-}
 
 // errorTable collects relative errors, in percent.
 type errorTable map[string][]float64
@@ -92,14 +50,8 @@ var countedBy = []struct{ family, tokenizer string }{
 // Categories without one script or without meaning: only the error table shows them.
 var otherScripts = []string{"ru", "arabic", "hindi", "thai", "other_scripts", "emoji", "patho"}
 
-func textEstimate(t testing.TB, family string) func(string) int {
-	e, err := NewEstimator(family)
-	require.NoError(t, err)
-	return e.(familyEstimator).textTokens
-}
-
 func TestEstimateError(t *testing.T) {
-	all := samples(t)
+	all := samples.Read(t)
 	var rows []string
 	for _, s := range all {
 		if !slices.Contains(rows, s.Category) {
@@ -109,7 +61,7 @@ func TestEstimateError(t *testing.T) {
 	rows = append(rows, "ALL", "REAL")
 	table := errorTable{}
 	for _, f := range countedBy {
-		estimate := textEstimate(t, f.family)
+		estimate := Of(f.family).Tokens
 		for _, s := range all {
 			n := estimate(s.Text)
 			keys := []string{f.family + " " + s.Category, f.family + " ALL"}
@@ -156,9 +108,9 @@ func logTable(t *testing.T, table errorTable, rows []string) {
 
 // The estimator for an unknown model is to be safe for any: it may be above, and is seldom below.
 func TestEstimateErrorUnknown(t *testing.T) {
-	estimate := textEstimate(t, "")
+	estimate := Of("").Tokens
 	table := errorTable{}
-	for _, s := range samples(t) {
+	for _, s := range samples.Read(t) {
 		if s.Category == "patho" {
 			continue
 		}

@@ -1,4 +1,4 @@
-package winnow
+package bpe
 
 import (
 	"unicode"
@@ -8,28 +8,31 @@ import (
 )
 
 const (
-	// Encoding a piece takes time by the square of its length, so a longer run of one class of characters
-	// is cut, in bytes. No word of a person is as long; rulers, padding, base64 and Chinese without punctuation are.
+	// A long text is encoded in segments of about this many bytes, each cut where a token ends whatever the text. Of the
+	// whole at once the library would need 120 bytes of memory for each byte.
+	segmentBytes = 32 << 10
+	// Encoding a piece takes time by the square of its length, so a run of one class of characters above this many bytes
+	// is cut. No word that a person writes is as long; rulers, padding, base64 and Chinese without punctuation are.
 	maxRunBytes = 384
-	// Texts up to shortText bytes can afford longer runs: a second at worst. What is no UTF-8 would take three, as each
-	// such byte is encoded as the three of U+FFFD.
+	// Texts up to shortText bytes can afford longer runs: they take a second at worst. Bytes that are not UTF-8 would take
+	// three seconds, because each of them is encoded as the three bytes of U+FFFD.
 	maxRunBytesShort = 4096
 	shortText        = 256 << 10
 	// A run is cut where no token reaches across; that is looked for over this many bytes before its end.
 	cutWindow = 256
 	// Tokens that reach further to one side than this are not looked for.
 	cutReach = 16
-	// Where a token reaches across every place (the same character over and over), this many characters are
-	// one cut: tokens of one character repeated hold 2 to 64 of them, and digits go by three.
+	// Where a token reaches across every place, as in the same character over and over, the cut comes after a multiple of
+	// this many characters: tokens of one repeated character hold 2 to 64 of them, and digits go by three.
 	cutChars = 3 * 64
-	// Bytes that are no UTF-8 are each encoded as the three of U+FFFD. Of a long row of them so many are one cut:
-	// the tokens of that character alone hold 1 to 8.
+	// A long row of bytes that are not UTF-8 is cut after this many. Each is encoded as U+FFFD, and the tokens of that
+	// character alone hold 1 to 8 of it.
 	cutInvalid = 48
 )
 
 // segmentEnd returns where to cut s: where a run of one class gets longer than maxRun bytes, or behind segmentBytes
 // where a token ends whatever the text.
-func (e *encoding) segmentEnd(s string, maxRun int) int {
+func (e *Encoding) segmentEnd(s string, maxRun int) int {
 	var run pieceRun
 	equal, last := 0, rune(-1) // length of the row of equal characters, and that character
 	invalidEnd := 0            // behind cutInvalid of that row
@@ -93,7 +96,7 @@ func (p *pieceRun) begins(r rune) bool {
 
 // runEnd returns where to cut a run of one class that goes on at i: where no token can reach across, so
 // that the cut changes no count, or else at mark.
-func (e *encoding) runEnd(s string, mark, i int, class byte) int {
+func (e *Encoding) runEnd(s string, mark, i int, class byte) int {
 	if class != 'L' && class != '.' {
 		return mark // digits go by three, and white space is best cut by length
 	}
@@ -106,7 +109,7 @@ func (e *encoding) runEnd(s string, mark, i int, class byte) int {
 }
 
 // crossed says that there is a token of bytes around s[at] that reaches from before it to behind it.
-func (e *encoding) crossed(s string, at int) bool {
+func (e *Encoding) crossed(s string, at int) bool {
 	for reach := 2; reach <= 2*cutReach; reach++ { // short ones first: most places have one
 		for left := max(1, reach-cutReach); left <= min(cutReach, reach-1); left++ {
 			from, to := at-left, at+reach-left

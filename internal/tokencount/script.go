@@ -1,4 +1,4 @@
-package winnow
+package tokencount
 
 // A script is a class of characters beyond ASCII that tokenizers treat alike: an alphabet, or a block of
 // symbols. All borders are multiples of 16, which lets a table of 4 096 bytes tell the script.

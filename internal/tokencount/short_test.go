@@ -1,4 +1,4 @@
-package winnow
+package tokencount
 
 import (
 	"encoding/base64"
@@ -8,17 +8,21 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/internal/bpe"
+	"github.com/winnowgo/winnow/internal/suite/samples"
 )
 
 // shortTexts were written for this test and nothing was fitted to them. They are so short that the
 // error of one word is not lost among others.
-func shortTexts() []sample {
+func shortTexts() []samples.Sample {
 	r := rand.New(rand.NewPCG(99, 7))
 	raw := make([]byte, 600)
 	for i := range raw {
 		raw[i] = byte(r.Uint32())
 	}
-	var out []sample
+	var out []samples.Sample
 	for _, t := range [][2]string{
 		{"en", "The lighthouse keeper kept two ledgers: one for ships that passed safely, and one for the stories he told himself about those that did not. By the third winter the second ledger had outgrown its shelf."},
 		{"en", "Short answer: no. Longer answer: it depends on whether the invoice was issued before the fiscal year ended, in which case you'd book an accrual and reverse it in January."},
@@ -68,7 +72,7 @@ func shortTexts() []sample {
 		{"csv", "id,lat,lon,elev_m,taken_at\n1041,52.3702,4.8952,-2,2025-06-01T12:00:00Z\n1042,47.4979,19.0402,96,2025-06-01T12:05:00Z\n1043,-33.8688,151.2093,58,2025-06-01T12:10:00Z\n"},
 		{"caps", "WARNING: DO NOT REMOVE THE SAFETY COVER WHILE THE SPINDLE IS ROTATING. FAILURE TO COMPLY MAY RESULT IN SEVERE INJURY.\n"},
 	} {
-		out = append(out, sample{Category: t[0], Text: t[1]})
+		out = append(out, samples.Sample{Category: t[0], Text: t[1]})
 	}
 	return out
 }
@@ -76,10 +80,12 @@ func shortTexts() []sample {
 // Texts of a sentence or two, in 12 scripts and the formats that agents meet, against the exact count: there is no
 // kind that the estimator does not know.
 func TestEstimateOfShortTexts(t *testing.T) {
-	for family, encoding := range map[string]string{"o200k": "o200k_base", "cl100k": "cl100k_base"} {
-		estimate, count, table := textEstimate(t, family), exactTokens(t, encoding), errorTable{}
+	for family, encoding := range map[string]*bpe.Encoding{"o200k": bpe.O200k(), "cl100k": bpe.CL100k()} {
+		estimate, table := Of(family).Tokens, errorTable{}
 		for _, s := range shortTexts() {
-			table.add(estimate(s.Text), count(s.Text), s.Category, "all")
+			count, ok := encoding.Count(s.Text)
+			require.True(t, ok)
+			table.add(estimate(s.Text), count, s.Category, "all")
 		}
 		for category := range table {
 			_, _, under := table.of(category)

@@ -1,0 +1,138 @@
+package bpe
+
+import (
+	"maps"
+	"runtime"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/internal/suite/samples"
+)
+
+// encodings are what [TiktokenEstimator] offers, by their names.
+var encodings = map[string]func() *Encoding{"o200k_base": O200k, "cl100k_base": CL100k}
+
+// exactTokens returns the function that counts with the encoding of that name.
+func exactTokens(t testing.TB, name string) func(string) int {
+	return func(s string) int {
+		n, ok := encodings[name]().Count(s)
+		require.True(t, ok, "%s cannot be loaded", name)
+		return n
+	}
+}
+
+// onePiece are texts that the patterns take for one piece however often they are repeated: to encode them
+// whole would take time by the square of their length.
+var onePiece = map[string]string{
+	"letter": "a", "space": " ", "Chinese": "你", "Chinese text": "天地玄黃宇宙洪荒", "line end": "\n",
+	"ruler": "-", "no UTF-8": "\xff", "control": "\x00", "joiner": "-\u200d", "slashes": "-/",
+	"signs with marks": "--\u0301", "emoji with selectors": "😀\ufe0f", "marks": "\u0301", "lines of slashes": "//\n", "paths": "/\r\n",
+}
+
+func TestTiktokenSamples(t *testing.T) {
+	for _, name := range []string{"o200k_base", "cl100k_base"} {
+		count := exactTokens(t, name)
+		for i, s := range samples.Read(t) {
+			if testing.Short() && i%20 != 0 || i%4 != 0 {
+				continue
+			}
+			if s.Name == "ansi/038" { // see carriageReturns
+				assert.InDelta(t, s.Counts[name], count(s.Text), 4)
+				continue
+			}
+			assert.Equal(t, s.Counts[name], count(s.Text), "%s of %s", name, s.Name)
+		}
+	}
+}
+
+func TestTiktokenCutsPieces(t *testing.T) {
+	for _, enc := range []*Encoding{O200k(), CL100k()} {
+		for name, unit := range onePiece {
+			for _, maxRun := range []int{maxRunBytes, maxRunBytesShort} {
+				text := strings.Repeat(unit, 4*maxRun/len(unit))
+				end := enc.segmentEnd(text, maxRun)
+				assert.Positive(t, end, name)
+				assert.LessOrEqual(t, end, maxRun+utf8.UTFMax*cutChars, name)
+			}
+		}
+	}
+}
+
+// A megabyte of the worst text is counted, and where the true count is known it is right.
+func TestTiktokenMegabyte(t *testing.T) {
+	if testing.Short() {
+		t.Skip("encodes 6 MB")
+	}
+	for _, name := range []string{"o200k_base", "cl100k_base"} {
+		count := exactTokens(t, name)
+		assert.Equal(t, 131_072, count(strings.Repeat("a", 1<<20)), name)
+		assert.Equal(t, 349_525, count(strings.Repeat("你", 1<<20/3)), name)
+		assert.Positive(t, count(strings.Repeat("😀\ufe0f", 1<<20/7)), name)
+		perToken := map[string]int{"o200k_base": 8, "cl100k_base": 4}[name] // of U+FFFD
+		assert.Equal(t, 1<<20/perToken, count(strings.Repeat("\xff\x80\xbf\xfe", 1<<18)), name)
+	}
+}
+
+// BenchmarkTiktoken counts a megabyte of the worst texts. It is to take less than two seconds.
+func BenchmarkTiktoken(b *testing.B) {
+	for _, name := range []string{"o200k_base", "cl100k_base"} {
+		count := exactTokens(b, name)
+		count("warm up")
+		units := maps.Clone(onePiece)
+		units["base64"] = "U29tZSBiYXNlNjQ+/"
+		for unit, repeated := range units {
+			text := strings.Repeat(repeated, 1<<20/len(repeated))
+			b.Run(name+"/"+unit, func(b *testing.B) {
+				b.SetBytes(int64(len(text)))
+				for b.Loop() {
+					count(text)
+				}
+			})
+		}
+	}
+}
+
+// A cut where a token ends changes no count.
+func TestTiktokenSegments(t *testing.T) {
+	count := exactTokens(t, "o200k_base")
+	var text strings.Builder
+	for _, s := range samples.Read(t) {
+		if s.Category != "patho" && s.Category != "base64" {
+			text.WriteString(s.Text[:min(len(s.Text), 400)])
+			text.WriteString("\n")
+		}
+	}
+	whole := text.String()
+	require.Greater(t, len(whole), 3*segmentBytes)
+	assert.Equal(t, len(O200k().core.EncodeOrdinary(whole)), count(whole))
+}
+
+func TestTiktokenMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("loads a vocabulary")
+	}
+	heap := func() float64 {
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return float64(m.HeapAlloc) / 1e6
+	}
+	before := heap()
+	var e Encoding
+	require.NotNil(t, e.load("o200k_base", o200kVocabulary, o200kPattern).core)
+	t.Logf("o200k_base keeps %.0f MB", heap()-before)
+	assert.Less(t, heap()-before, 40.0, "MB that stay")
+	runtime.KeepAlive(&e)
+}
+
+// BenchmarkTiktokenLoad is what the first count costs.
+func BenchmarkTiktokenLoad(b *testing.B) {
+	for b.Loop() {
+		new(Encoding).load("o200k_base", o200kVocabulary, o200kPattern)
+	}
+}

@@ -1,0 +1,49 @@
+package tokencount
+
+import (
+	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/runes"
+)
+
+// Cautious counts the tokens of s without a vocabulary, in linear time, and rather too many than too few. A run of letters
+// is one token, and one more for each five letters behind the first six; a run of digits is one for each three;
+// punctuation is one for each two of a run; a character that is not ASCII is one. The sum less 8 % lies 8 % above the count
+// of o200k_base on digests of the recorded sessions (−20 to +22 %), and it is never less than a quarter of the characters.
+func Cautious(s string) int {
+	return max(CautiousUnits(s)/UnitsPerToken, (runes.Count(s)+CharsPerToken-1)/CharsPerToken)
+}
+
+// CharsPerToken is the most characters that [Cautious] counts as one token.
+const CharsPerToken = 4
+
+// UnitsPerToken makes sums of small counts exact: rounding the count of each of a thousand words would not.
+const UnitsPerToken = 25
+
+// CautiousUnits is what [Cautious] rounds, in 1/UnitsPerToken of a token.
+func CautiousUnits(s string) int {
+	n := 0
+	for i := 0; i < len(s); {
+		start := i
+		switch c := s[i]; {
+		case ascii.Class[c]&ascii.Alpha != 0:
+			for i++; i < len(s) && ascii.Class[s[i]]&ascii.Lower != 0; i++ {
+			}
+			n += 1 + max(0, i-start-2)/5
+		case ascii.Class[c] == ascii.Digit:
+			for i++; i < len(s) && ascii.Class[s[i]] == ascii.Digit; i++ {
+			}
+			n += (i - start + 2) / 3
+		case c == ' ':
+			i++
+		case c >= 0x80:
+			for i++; i < len(s) && s[i]&0xC0 == 0x80; i++ {
+			}
+			n++
+		default:
+			for i++; i < len(s) && s[i] < 0x80 && s[i] != ' ' && ascii.Class[s[i]]&(ascii.Alpha|ascii.Digit) == 0; i++ {
+			}
+			n += (i - start + 1) / 2
+		}
+	}
+	return n * 23 // of 25: less 8 %
+}

@@ -1,0 +1,141 @@
+package tokencount
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/winnowgo/winnow/internal/ascii"
+)
+
+// ForModel returns the family of tokenizers for the name of a model as providers, gateways and clouds spell it, or
+// "" for a model whose tokenizer is not known. It goes by rules, so that it also knows models to come.
+func ForModel(model string) string {
+	name := strings.TrimSpace(strings.ToLower(model))
+	if i := strings.LastIndexByte(name, '/'); i >= 0 && i < len(name)-1 {
+		name = name[i+1:]
+	}
+	if tuned, ok := strings.CutPrefix(name, "ft:"); ok { // what is behind the model is the customer's
+		name, _, _ = strings.Cut(tuned, ":")
+	}
+	// The name may have what serves it in front ("openai:o3"), or behind it ("qwen3:free").
+	for ok := true; ok; _, name, ok = strings.Cut(name, ":") {
+		if family := familyByName(name); family != "" {
+			return family
+		}
+	}
+	return ""
+}
+
+func familyByName(name string) string {
+	switch {
+	case strings.Contains(name, "claude"):
+		return claudeFamily(name)
+	case strings.Contains(name, "llama"): // before DeepSeek and Qwen: a distilled model has the tokenizer it is made of
+		if major, _ := Version(name, "llama"); major == 3 || strings.Contains(name, "deepseek") {
+			return "llama3"
+		}
+		return ""
+	case strings.Contains(name, "qwen"), strings.HasPrefix(name, "qwq"), strings.HasPrefix(name, "qvq"):
+		return "qwen"
+	case strings.Contains(name, "deepseek"):
+		return "deepseek"
+	case strings.Contains(name, "gemini"):
+		return "gemini"
+	case strings.Contains(name, "gemma"):
+		return "gemma"
+	}
+	return openAIFamily(name)
+}
+
+func claudeFamily(name string) string {
+	major, minor := Version(name, "claude")
+	switch {
+	case major == 0: // "claude-sonnet-latest"
+		return "claude-next"
+	case major < 4:
+		return "claude"
+	case major == 4 && minor < 7:
+		return "claude4"
+	}
+	return "claude-next"
+}
+
+func openAIFamily(name string) string {
+	for prefix, family := range map[string]string{
+		"text-embedding-3": "cl100k", "text-embedding-ada": "cl100k", "codex-": "o200k", "computer-use-": "o200k",
+	} {
+		if strings.HasPrefix(name, prefix) {
+			return family
+		}
+	}
+	if len(name) > 1 && name[0] == 'o' && ascii.IsDigit(name[1]) { // o1, o3-mini
+		return "o200k"
+	}
+	_, rest, ok := strings.Cut(name, "gpt")
+	if !ok {
+		return ""
+	}
+	joined := rest != "" && rest[0] >= 'a' && rest[0] <= 'z' // a word of its own: gptq is how a model was made small
+	rest = strings.TrimLeftFunc(rest, isBreak)
+	for _, product := range []string{"oss", "audio", "realtime", "image", "chat-latest"} {
+		if strings.HasPrefix(rest, product) {
+			return "o200k"
+		}
+	}
+	switch major, minor := Version(name, "gpt"); {
+	case joined:
+		return ""
+	case major == 3:
+		return "cl100k"
+	case major == 4 && minor == 0 && !strings.HasPrefix(rest, "4o"):
+		return "cl100k"
+	case major >= 4: // 4o, 4.1, 4.5 and what came after
+		return "o200k"
+	}
+	return "" // gpt2, gpt-j, gpt-neox
+}
+
+// Version reads the first number of one or two digits behind word in name, and the one directly
+// behind that: 4 and 5 in "claude-opus-4-5-20251101" and in "claude-opus-4.5", 3 and 0 in "llama3-70b". Azure and
+// others leave the point out: 3 and 5 in "gpt-35-turbo".
+func Version(name, word string) (major, minor int) {
+	_, rest, _ := strings.Cut(name, word)
+	parts := strings.FieldsFunc(rest, isBreak)
+	for i, part := range parts {
+		n, ok := smallNumber(part)
+		if !ok {
+			continue
+		}
+		if n >= 20 {
+			return n / 10, n % 10
+		}
+		if _, after, ok := strings.Cut(part, "p"); ok { // v3p1
+			minor, _ = smallNumber(after)
+		} else if i+1 < len(parts) {
+			minor, _ = smallNumber(parts[i+1])
+		}
+		return n, minor
+	}
+	return 0, 0
+}
+
+// isBreak says that r stands between the parts of a model name.
+func isBreak(r rune) bool { return strings.ContainsRune("-._:@ []()", r) }
+
+// smallNumber reads a version number: one or two digits, alone, with a v before them, or with a letter
+// behind them that is no unit (4o, v3p1). A date is longer, a size (70b) has its own letter.
+func smallNumber(s string) (int, bool) {
+	digits := strings.TrimPrefix(s, "v")
+	end := strings.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' })
+	if end >= 0 {
+		if digits[end] != 'o' && digits[end] != 'p' {
+			return 0, false
+		}
+		digits = digits[:end]
+	}
+	n, err := strconv.Atoi(digits)
+	if err != nil || len(digits) > 2 {
+		return 0, false
+	}
+	return n, true
+}

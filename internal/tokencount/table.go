@@ -1,0 +1,107 @@
+package tokencount
+
+import "math"
+
+// A Table has what the texts of one family of tokenizers cost. It is made from the constants of the family and never
+// written to afterwards.
+type Table struct {
+	// pair[previous | current<<8] is what an ASCII byte costs behind another. Where previous has 0x80, the byte before
+	// equals the one before that, so that the third equal byte in a row can have a cost of its own.
+	pair    [1 << 15]int32
+	scripts [64]scriptCost // by script; there are 64, so that an index needs no check
+	rareHan int32          // more for a Chinese character that is no token
+	perByte int32          // no byte costs more
+	shared  *sharedTables
+}
+
+// Scale is the fixed point of all costs: a cost of 1 is 1/2 048 of a token, which is exact enough for any constant and
+// small enough for 16 bits.
+const Scale = 2048
+
+func fixed(tokens float64) int32 { return int32(math.Round(tokens * Scale)) }
+
+// Tokens returns the tokens of s, rounded up. It reads s once, takes any bytes, and allocates nothing.
+func (t *Table) Tokens(s string) int { return Tokens(t.text(s)) }
+
+// MostPerByte returns what one byte of a text costs at most, in 1/Scale of a token.
+func (t *Table) MostPerByte() int32 { return t.perByte }
+
+// Tokens rounds a cost, in 1/Scale of a token, up to whole tokens.
+func Tokens(cost int64) int {
+	return int(min((max(cost, 0)+Scale-1)/Scale, math.MaxInt))
+}
+
+// dearestByte works out MostPerByte.
+func (t *Table) dearestByte() int32 {
+	most := int32(1)
+	for _, c := range t.pair {
+		most = max(most, c)
+	}
+	for s := range scriptCount {
+		c := t.scripts[s]
+		cost := c.each + max(0, c.first[0], c.first[1], c.repeated, c.rarePair)
+		if s == scriptHan {
+			cost += max(0, t.rareHan)
+		}
+		n := scriptBytes(s)
+		cost = (cost + n - 1) / n
+		most = max(most, cost)
+	}
+	return most
+}
+
+// scriptCost is what a character of a script costs.
+type scriptCost struct {
+	each     int32    // every character
+	first    [2]int32 // more for the first in a row: behind anything, and behind an ASCII letter
+	repeated int32    // more for a character that equals the one before
+	rarePair int32    // more for a character that rarely follows the one before
+	pairs    uint8    // slot of sharedTables.pairs; 0 if the script has no pairs
+	_        [2]int32 // makes it 32 bytes, so that an index is a shift
+}
+
+// newTable works out what each pair of bytes and each script costs.
+func newTable(m constants) *Table {
+	t := &Table{shared: shared(), rareHan: fixed(m.of["cjkRare"])}
+	for p := range byte(128) {
+		for c := range byte(128) {
+			cost := fixed(pairCost(m, t.shared, p, c))
+			t.pair[int(p)|int(c)<<8] = cost
+			if name := thirdName(c); p == c && name != "" {
+				cost = fixed(m.of[name])
+			}
+			t.pair[int(p)|0x80|int(c)<<8] = cost
+		}
+	}
+	for s := range scriptCount {
+		n := scriptNames[s]
+		first := fixed(m.of["r_"+n])
+		t.scripts[s] = scriptCost{
+			each:     fixed(m.of["s_"+n]),
+			first:    [2]int32{first, first},
+			repeated: fixed(m.of["q_"+n]),
+			rarePair: fixed(m.of["x_"+n]),
+		}
+		if s.isLatin() {
+			t.scripts[s].first[1] = fixed(m.of["latIn"])
+		}
+	}
+	for i, s := range pairScripts {
+		t.scripts[s].pairs = uint8(i + 1)
+	}
+	t.perByte = t.dearestByte()
+	return t
+}
+
+// scriptBytes is the length of the shortest character of s.
+func scriptBytes(s script) int32 {
+	switch {
+	case s == scriptInvalid:
+		return 1
+	case s <= scriptSyriac:
+		return 2
+	case s < scriptEmoji:
+		return 3
+	}
+	return 4
+}
