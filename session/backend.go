@@ -36,7 +36,7 @@ type Turn interface {
 	Log(ctx context.Context) (Log, error)
 
 	// Next begins a new log of the session, which is newer than all others of it, with its first lines. They are
-	// durable when it returns.
+	// durable when it returns. The error is [ErrDeleted] if the session was deleted since: nothing of it comes back.
 	Next(ctx context.Context, lines []byte) (Log, error)
 
 	// Check returns [ErrDeleted] if the session was deleted since: the turn is of something that is gone.

@@ -1,12 +1,14 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -22,6 +24,7 @@ import (
 //	winnow.json                     {"format":1,"id":"<random>"}
 //	s/<hh>/k-<key>/                 hh: first byte of SHA-256 of the key
 //	    turn.lock                   the turn; its text says who has it
+//	    turn.next                   who gets the next turn; there once somebody had to wait
 //	    log.lock                    held for each append; grows when the log is replaced, and by "d" when it is deleted
 //	    <time>-<random>.jsonl       a log; the newest is current
 //	    <time>-<random>.jsonl.torn-<seq>   a tail that was cut off
@@ -31,6 +34,7 @@ const (
 	storeFile  = "winnow.json"
 	logSuffix  = ".jsonl"
 	turnName   = "turn.lock"
+	nextName   = "turn.next"
 	lockName   = "log.lock"
 	failedMark = ".failed"
 	oldSuffix  = ".replaced" // a log that was copied after a failed sync
@@ -125,12 +129,17 @@ func (d *directory) readFile(name string) ([]byte, error) {
 
 // writeFile puts a file in place whole: all of it is there, or none. With durable it stays after a power loss.
 func (d *directory) writeFile(name string, text []byte, durable bool) error {
+	return d.writeFrom(name, bytes.NewReader(text), durable)
+}
+
+// writeFrom is writeFile for what need not fit into memory.
+func (d *directory) writeFrom(name string, from io.Reader, durable bool) error {
 	temp := name + "." + randomHex(4) + ".tmp"
 	f, err := d.fs.Open(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(text)
+	_, err = io.Copy(f, from)
 	if err == nil && durable {
 		err = f.Sync()
 	}
@@ -216,7 +225,7 @@ func (d *directory) newLogName(dir string) (string, error) {
 
 // lockLog opens and takes the lock of the logs in dir. A deletion that was interrupted is finished; gone is then true.
 // It is true as well if the directory was deleted while the lock was waited for: what is there now is another session.
-func (d *directory) lockLog(dir string) (f files.File, gone bool, err error) {
+func (d *directory) lockLog(ctx context.Context, dir string) (f files.File, gone bool, err error) {
 	f, err = d.fs.Open(dir+"/"+lockName, os.O_RDWR|os.O_CREATE, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, true, nil
@@ -224,7 +233,7 @@ func (d *directory) lockLog(dir string) (f files.File, gone bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	if err := f.Lock(); err != nil {
+	if err := waitLock(ctx, f, lastTryOfAppend); err != nil {
 		f.Close()
 		return nil, false, err
 	}
@@ -257,12 +266,12 @@ func isDeleted(lock files.File) (bool, error) {
 }
 
 // Delete implements [Backend]. What says that the session is deleted is on the disk before the first file goes.
-func (d *directory) Delete(_ context.Context, key string) error {
+func (d *directory) Delete(ctx context.Context, key string) error {
 	dir, err := d.sessionDir(key, false)
 	if err != nil || dir == "" {
 		return err
 	}
-	lock, gone, err := d.lockLog(dir)
+	lock, gone, err := d.lockLog(ctx, dir)
 	if err != nil || gone {
 		return err
 	}
@@ -285,13 +294,32 @@ func (d *directory) removeAll(dir string) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range append(slices.DeleteFunc(names, func(n string) bool { return n == lockName }), lockName) {
-		if err := d.fs.Remove(dir + "/" + name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, name := range names {
+		if name == lockName {
+			continue
+		}
+		if err := d.remove(dir + "/" + name); err != nil {
 			return err
 		}
 	}
+	// The mark of the deletion goes when nothing else can come back: file systems may bring the removals of one
+	// directory to the disk in any order.
+	if err := d.fs.SyncDir(dir); err != nil {
+		return err
+	}
+	if err := d.remove(dir + "/" + lockName); err != nil {
+		return err
+	}
 	_ = d.fs.Remove(dir) // somebody may have begun a new session in it
 	return d.fs.SyncDir(directoryOf(dir))
+}
+
+// remove removes a file. That there is none is no error.
+func (d *directory) remove(name string) error {
+	if err := d.fs.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // Keys implements [Backend].

@@ -24,9 +24,9 @@ type directoryLog struct {
 }
 
 // Log implements [Backend].
-func (d *directory) Log(_ context.Context, key string, write bool) (Log, error) {
+func (d *directory) Log(ctx context.Context, key string, write bool) (Log, error) {
 	for {
-		l, again, err := d.openLog(key, write)
+		l, again, err := d.openLog(ctx, key, write)
 		if !again {
 			if err != nil {
 				return nil, err
@@ -37,7 +37,7 @@ func (d *directory) Log(_ context.Context, key string, write bool) (Log, error) 
 }
 
 // openLog is one try of Log. again says that somebody changed the directory meanwhile.
-func (d *directory) openLog(key string, write bool) (l *directoryLog, again bool, err error) {
+func (d *directory) openLog(ctx context.Context, key string, write bool) (l *directoryLog, again bool, err error) {
 	dir, err := d.sessionDir(key, write)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -51,7 +51,7 @@ func (d *directory) openLog(key string, write bool) (l *directoryLog, again bool
 	if !write {
 		return l, false, l.openNewest(os.O_RDONLY)
 	}
-	lock, gone, err := d.lockLog(dir)
+	lock, gone, err := d.lockLog(ctx, dir)
 	if gone || err != nil {
 		return nil, gone, err
 	}
@@ -119,14 +119,14 @@ func (l *directoryLog) ReadAt(p []byte, off int64) (int, error) {
 }
 
 // Append implements [Log].
-func (l *directoryLog) Append(_ context.Context, end int64, lines []byte, durable bool) error {
+func (l *directoryLog) Append(ctx context.Context, end int64, lines []byte, durable bool) error {
 	if l.dead != nil {
 		return l.dead
 	}
 	if l.lock == nil {
 		return errors.New("session: the log was opened for reading")
 	}
-	if err := l.lock.Lock(); err != nil {
+	if err := waitLock(ctx, l.lock, lastTryOfAppend); err != nil {
 		return err
 	}
 	err := l.append(end, lines, durable)
@@ -253,13 +253,16 @@ func (l *directoryLog) kill(cause error) error {
 }
 
 // Next implements [Turn].
-func (t *directoryTurn) Next(_ context.Context, lines []byte) (Log, error) {
+func (t *directoryTurn) Next(ctx context.Context, lines []byte) (Log, error) {
 	d := t.directory
-	dir, err := d.sessionDir(t.key, true)
+	dir, err := d.sessionDir(t.key, false)
 	if err != nil {
 		return nil, err
 	}
-	lock, gone, err := d.lockLog(dir)
+	if dir == "" {
+		return nil, ErrDeleted
+	}
+	lock, gone, err := d.lockLog(ctx, dir)
 	if gone {
 		return nil, ErrDeleted
 	}
@@ -267,7 +270,13 @@ func (t *directoryTurn) Next(_ context.Context, lines []byte) (Log, error) {
 		return nil, err
 	}
 	l := &directoryLog{directory: d, dir: dir, lock: lock, settled: true}
-	if err := l.begin(lines); err != nil {
+	// A deletion takes turn.lock away while it has log.lock, which is held here: a turn that is still in place is of
+	// a session that stays.
+	err = t.Check()
+	if err == nil {
+		err = l.begin(lines)
+	}
+	if err != nil {
 		l.Close()
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/winnowgo/winnow/session/internal/files"
@@ -29,10 +30,6 @@ func (l *directoryLog) copy() error {
 	if err != nil {
 		return err
 	}
-	text := make([]byte, size)
-	if n, err := l.file.ReadAt(text, 0); n < len(text) {
-		return err
-	}
 	name, err := l.directory.newLogName(l.dir)
 	if err != nil {
 		return err
@@ -40,7 +37,7 @@ func (l *directoryLog) copy() error {
 	if err := l.replaces(); err != nil {
 		return err
 	}
-	if err := l.directory.writeFile(l.dir+"/"+name, text, true); err != nil {
+	if err := l.directory.writeFrom(l.dir+"/"+name, io.NewSectionReader(l.file, 0, size), true); err != nil {
 		return err
 	}
 	if err := l.directory.fs.Rename(l.dir+"/"+l.name, l.dir+"/"+l.name+oldSuffix); err != nil {
@@ -68,11 +65,8 @@ func (l *directoryLog) cutTail() error {
 	if cut == size {
 		return nil
 	}
-	torn := make([]byte, size-cut)
-	if n, err := l.file.ReadAt(torn, cut); n < len(torn) {
-		return err
-	}
-	if err := l.directory.writeFile(l.tornName(seq), torn, true); err != nil {
+	torn := io.NewSectionReader(l.file, cut, size-cut)
+	if err := l.directory.writeFrom(l.tornName(seq), torn, true); err != nil {
 		return err
 	}
 	if err := l.file.Truncate(cut); err != nil {
@@ -105,6 +99,10 @@ func findTail(log files.File, size int64) (cut, seq int64, newline bool, err err
 	}
 	if last[0] != '\n' {
 		text, start, err := t.w.lineBefore(size + 1)
+		if errors.Is(err, ErrTooLarge) {
+			text = nil
+			start, err = t.w.startBefore(size)
+		}
 		if err != nil {
 			return 0, 0, false, err
 		}
@@ -116,7 +114,7 @@ func findTail(log files.File, size int64) (cut, seq int64, newline bool, err err
 	}
 	for at := cut; at > 0; {
 		l, err := t.before(at)
-		if errors.Is(err, errSlow) { // damage that ends in a newline stays where it is
+		if errors.Is(err, errSlow) || errors.Is(err, ErrTooLarge) { // damage that ends in a newline stays where it is
 			break
 		}
 		if err != nil {

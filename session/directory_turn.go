@@ -27,12 +27,6 @@ type holder struct {
 	Since time.Time `json:"since"`
 }
 
-// How often the lock of another process is tried. There is no call that waits for it and for a context.
-const (
-	firstTry = 200 * time.Microsecond
-	lastTry  = 5 * time.Millisecond
-)
-
 // Turn implements [Backend].
 func (d *directory) Turn(ctx context.Context, key string) (Turn, error) {
 	if err := CheckKey(key); err != nil {
@@ -50,49 +44,85 @@ func (d *directory) Turn(ctx context.Context, key string) (Turn, error) {
 }
 
 func (d *directory) lockTurn(ctx context.Context, key string) (*directoryTurn, error) {
-	pause := firstTry
 	for {
-		t, err := d.tryTurn(key)
+		t, err := d.waitTurn(ctx, key)
+		if err != nil && ctx.Err() != nil {
+			return nil, d.busy(key, context.Cause(ctx))
+		}
 		if t != nil || err != nil {
 			return t, err
-		}
-		select {
-		case <-time.After(pause):
-			pause = min(2*pause, lastTry)
-		case <-ctx.Done():
-			return nil, d.busy(key, context.Cause(ctx))
 		}
 	}
 }
 
-// tryTurn returns nil if another process has the turn.
-func (d *directory) tryTurn(key string) (*directoryTurn, error) {
-	for {
-		dir, err := d.sessionDir(key, true)
-		if err != nil {
-			if errors.Is(err, fs.ErrNotExist) { // deleted in between
-				continue
-			}
-			return nil, err
+// waitTurn waits for the turn of the session that there is now. It returns nil if that was deleted meanwhile.
+func (d *directory) waitTurn(ctx context.Context, key string) (*directoryTurn, error) {
+	dir, err := d.sessionDir(key, true)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	line := waitingLine{directory: d, name: dir + "/" + nextName}
+	defer line.leave()
+	if linked, err := line.enter(ctx, false); !linked || err != nil {
+		return nil, err
+	}
+	name := dir + "/" + turnName
+	f, err := d.fs.Open(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	ok, err := f.TryLock()
+	if !ok && err == nil {
+		if ok, err = line.enter(ctx, true); ok && err == nil {
+			err = waitLock(ctx, f, lastTryOfTurn)
 		}
-		name := dir + "/" + turnName
-		f, err := d.fs.Open(name, os.O_RDWR|os.O_CREATE, 0o600)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		ok, err := f.TryLock()
-		if !ok || err != nil {
-			f.Close()
-			return nil, err
-		}
-		if d.fs.IsLinked(f, name) {
-			d.sign(f)
-			return &directoryTurn{directory: d, key: key, name: name, file: f}, nil
-		}
+	}
+	if !ok || err != nil || !d.fs.IsLinked(f, name) {
 		f.Close()
+		return nil, err
+	}
+	d.sign(f)
+	return &directoryTurn{directory: d, key: key, name: name, file: f}, nil
+}
+
+// waitingLine is the lock on turn.next, which the process has that gets the next turn. Without it a process whose
+// goroutines hand the turn to one another would leave the others, who try the lock only so often, out for ever. The
+// file is made by the first process that has to wait.
+type waitingLine struct {
+	directory *directory
+	name      string
+	file      files.File // nil: nobody has waited yet, or not entered
+}
+
+// enter waits until nobody else is next. linked is false if the session was deleted meanwhile. Without create, nobody
+// is in line where there is no file.
+func (w *waitingLine) enter(ctx context.Context, create bool) (linked bool, err error) {
+	if w.file != nil {
+		return true, nil
+	}
+	flag := os.O_RDWR
+	if create {
+		flag |= os.O_CREATE
+	}
+	w.file, err = w.directory.fs.Open(w.name, flag, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		return !create, nil
+	}
+	if err == nil {
+		err = waitLock(ctx, w.file, lastTryOfTurn)
+	}
+	return err == nil && w.directory.fs.IsLinked(w.file, w.name), err
+}
+
+func (w *waitingLine) leave() {
+	if w.file != nil {
+		w.file.Close() // releases the lock
 	}
 }
 

@@ -298,7 +298,10 @@ type window struct {
 	buf  []byte //
 }
 
-const windowSize = 256 << 10
+const (
+	windowSize    = 256 << 10
+	longestWindow = maxLine + windowSize // what is longer is no line
+)
 
 // bytes returns the bytes from from to to, which lie within the log. They are valid until the next call.
 func (w *window) bytes(from, to int64) ([]byte, error) {
@@ -321,6 +324,7 @@ func (w *window) load(from, to, low, high int64) ([]byte, error) {
 	low, high = max(0, low), min(w.size, high)
 	n := int(high - low)
 	if cap(w.buf) < n {
+		w.buf = nil // before the larger one is made: lines are long
 		w.buf = make([]byte, n)
 	}
 	w.buf = w.buf[:n]
@@ -338,7 +342,7 @@ func (w *window) load(from, to, low, high int64) ([]byte, error) {
 // lineAt returns the text that begins at offset, without its newline, and the offset behind it. ended is false if it
 // has no newline. tooLong text is cut at maxLine.
 func (w *window) lineAt(offset int64) (text []byte, next int64, ended bool, err error) {
-	for n := int64(windowSize); ; n *= 2 {
+	for n := int64(windowSize); ; n = min(2*n, longestWindow) {
 		to := min(w.size, offset+n)
 		if end := w.from + int64(len(w.buf)); offset >= w.from && offset < end {
 			to = max(to, end)
@@ -365,23 +369,40 @@ func (w *window) lineAt(offset int64) (text []byte, next int64, ended bool, err 
 // lineBefore returns the text of the line that ends at offset end, which lies behind its newline, without that, and
 // where it begins.
 func (w *window) lineBefore(end int64) (text []byte, start int64, err error) {
-	stop := end - 1 // the newline itself
-	for n := int64(windowSize); ; n *= 2 {
+	stop := end - 1                                                     // the newline itself
+	for n := int64(0); ; n = min(max(windowSize, 2*n), longestWindow) { // first in what was read already
 		low := max(0, end-n)
-		if w.from < end && stop <= w.from+int64(len(w.buf)) {
-			if i := bytes.LastIndexByte(w.buf[:stop-w.from], '\n'); i >= 0 || w.from == 0 {
-				return w.buf[i+1 : stop-w.from], w.from + int64(i) + 1, nil
+		isHere := w.from <= stop && stop <= w.from+int64(len(w.buf))
+		if n == 0 && !isHere {
+			continue
+		}
+		if n > 0 && (!isHere || w.from > low) {
+			if _, err := w.load(low, low, low, end); err != nil {
+				return nil, 0, err
 			}
-			low = min(low, max(0, w.from-n))
 		}
-		if _, err := w.load(low, low, low, end); err != nil {
-			return nil, 0, err
-		}
-		if i := bytes.LastIndexByte(w.buf[:stop-w.from], '\n'); i >= 0 || low == 0 {
+		if i := bytes.LastIndexByte(w.buf[:stop-w.from], '\n'); i >= 0 || w.from == 0 {
 			return w.buf[i+1 : stop-w.from], w.from + int64(i) + 1, nil
 		}
-		if n > maxLine {
+		if n == longestWindow {
 			return nil, low, ErrTooLarge
 		}
 	}
+}
+
+// startBefore returns where the line begins that ends at offset end, however long it is.
+func (w *window) startBefore(end int64) (int64, error) {
+	w.buf = nil // the window of a long line
+	for end > 0 {
+		low := max(0, end-windowSize)
+		text, err := w.bytes(low, end)
+		if err != nil {
+			return 0, err
+		}
+		if i := bytes.LastIndexByte(text, '\n'); i >= 0 {
+			return low + int64(i) + 1, nil
+		}
+		end = low
+	}
+	return 0, nil
 }

@@ -40,6 +40,9 @@ type memoryTurn struct {
 	memory *memory
 	key    string
 	once   sync.Once
+
+	mu sync.Mutex
+	of *memoryLogs // that the turn is of, since its first Log; a deletion leaves it behind
 }
 
 func (m *memory) Turn(ctx context.Context, key string) (Turn, error) {
@@ -52,17 +55,47 @@ func (m *memory) Turn(ctx context.Context, key string) (Turn, error) {
 	return &memoryTurn{memory: m, key: key}, nil
 }
 
-func (t *memoryTurn) Log(ctx context.Context) (Log, error) { return t.memory.Log(ctx, t.key, true) }
+func (t *memoryTurn) Log(ctx context.Context) (Log, error) {
+	log, err := t.memory.Log(ctx, t.key, true)
+	if err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.of = log.(*memoryLog).of
+	return log, nil
+}
+
+// logs returns the logs that the turn is of.
+func (t *memoryTurn) logs() *memoryLogs {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.of == nil {
+		t.of = t.memory.of(t.key, true)
+	}
+	return t.of
+}
 
 func (t *memoryTurn) Next(_ context.Context, lines []byte) (Log, error) {
-	l := t.memory.of(t.key, true)
+	l := t.logs()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.deleted {
+		return nil, ErrDeleted
+	}
 	l.logs = append(l.logs, append([]byte(nil), lines...))
 	return &memoryLog{of: l, index: len(l.logs) - 1}, nil
 }
 
-func (t *memoryTurn) Check() error { return nil }
+func (t *memoryTurn) Check() error {
+	l := t.logs()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.deleted {
+		return ErrDeleted
+	}
+	return nil
+}
 
 func (t *memoryTurn) Release() error {
 	t.once.Do(func() { t.memory.queues.Leave(t.key) })

@@ -32,6 +32,8 @@ func TestMain(m *testing.M) {
 		exitOn(writerChild(os.Getenv("SESSION_DIR")))
 	case "many":
 		exitOn(manyChild(os.Getenv("SESSION_DIR")))
+	case "hog":
+		exitOn(hogChild(os.Getenv("SESSION_DIR")))
 	case "holder":
 		exitOn(holderChild(os.Getenv("SESSION_DIR")))
 	}

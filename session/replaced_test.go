@@ -42,12 +42,12 @@ func (w *waitingFS) IsLinked(f files.File, name string) bool {
 	return w.FS.IsLinked(f, name)
 }
 
-func (f *waitingFile) Lock() error {
+func (f *waitingFile) TryLock() (bool, error) {
 	if before := f.fs.before; before != nil {
 		f.fs.before = nil
 		before()
 	}
-	return f.File.Lock()
+	return f.File.TryLock()
 }
 
 // TestDeleteDoesNotReachTheNextSession lets somebody wait for the lock of a session that is deleted meanwhile, and made

@@ -42,6 +42,7 @@ func Run(t *testing.T, storage func(t *testing.T) Open) {
 		{"readers see a prefix", testReaders},
 		{"who is deleted is told", testDelete},
 		{"a deletion leaves nothing", testDeleted},
+		{"a log that is begun after a deletion does not come back", testNextAfterDelete},
 		{"a reset begins anew", testReset},
 		{"a branch is left and found again", testBranches},
 		{"compactions and the state survive", testCompaction},

@@ -133,3 +133,30 @@ func testDeleted(t *testing.T, open Open) {
 	c.must(s.Close())
 	c.holds("k", "new")
 }
+
+// testNextAfterDelete deletes a session between the end of its log and the beginning of the next one, as it may be
+// deleted during a reset.
+func testNextAfterDelete(t *testing.T, open Open) {
+	c := begin(t, open, nil)
+	s := c.open("k")
+	c.must(s.Append(t.Context(), session.User("old")))
+	c.must(s.Close())
+	turn, err := c.store.Backend().Turn(t.Context(), "k")
+	c.must(err)
+	log, err := turn.Log(t.Context())
+	c.must(err)
+	c.must(turn.Check())
+	c.must(c.store.Delete(t.Context(), "k"))
+	c.want(turn.Check(), session.ErrDeleted)
+	_, err = turn.Next(t.Context(), []byte("{}\n"))
+	c.want(err, session.ErrDeleted)
+	c.must(log.Close())
+	c.must(turn.Release())
+	keys, err := c.store.Keys(t.Context())
+	c.must(err)
+	if len(keys) > 0 {
+		t.Fatalf("after the deletion there are %q", keys)
+	}
+	_, err = c.store.Read(t.Context(), "k")
+	c.want(err, session.ErrNotFound)
+}

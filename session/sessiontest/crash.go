@@ -19,15 +19,16 @@ const (
 	LossBlocks              // data: any of its 512-byte blocks; the others are as they were, or NUL
 	LossHoles               // data: the new size, with NULs behind what was synced
 	LossEntries             // data: all of it; of directories the entries that were not synced are missing
+	LossOrder               // data: all of it; of directories any of the changes that were not synced
 )
 
 // Losses lists every Loss.
 func Losses() []Loss {
-	return []Loss{LossAll, LossNone, LossPrefix, LossBlocks, LossHoles, LossEntries}
+	return []Loss{LossAll, LossNone, LossPrefix, LossBlocks, LossHoles, LossEntries, LossOrder}
 }
 
 func (l Loss) String() string {
-	return [...]string{"all", "none", "prefix", "blocks", "holes", "entries"}[l]
+	return [...]string{"all", "none", "prefix", "blocks", "holes", "entries", "order"}[l]
 }
 
 // blockSize is the unit that a disk writes whole.
@@ -68,7 +69,6 @@ type node struct {
 	durable map[string]*node
 
 	owner *handle // who holds the lock
-	freed *sync.Cond
 }
 
 // NewCrashFS returns an empty file system.
@@ -79,7 +79,7 @@ func NewCrashFS() *CrashFS {
 }
 
 func (c *CrashFS) newNode(isDir bool) *node {
-	n := &node{isDir: isDir, freed: sync.NewCond(&c.mu)}
+	n := &node{isDir: isDir}
 	if isDir {
 		n.entries, n.durable = map[string]*node{}, map[string]*node{}
 	}
@@ -121,14 +121,34 @@ func (c *CrashFS) survive(n *node, loss Loss, random *rand.Rand, done map[*node]
 		return s
 	}
 	entries := n.entries
-	if loss == LossAll || loss == LossEntries {
+	switch loss {
+	case LossAll, LossEntries:
 		entries = n.durable
+	case LossOrder:
+		entries = n.someEntries(random)
 	}
 	for _, name := range sortedNames(entries) { // in order, so that random gives the same again
 		s.entries[name] = c.survive(entries[name], loss, random, done)
 		s.durable[name] = s.entries[name]
 	}
 	return s
+}
+
+// someEntries returns the entries of a directory of whose changes since the last sync each one got to the disk or not.
+func (n *node) someEntries(random *rand.Rand) map[string]*node {
+	names := append(sortedNames(n.entries), sortedNames(n.durable)...)
+	slices.Sort(names)
+	some := map[string]*node{}
+	for _, name := range slices.Compact(names) {
+		now, then := n.entries[name], n.durable[name]
+		if now != then && random.IntN(2) == 0 {
+			now = then
+		}
+		if now != nil {
+			some[name] = now
+		}
+	}
+	return some
 }
 
 // after returns the data of a file after a power loss.

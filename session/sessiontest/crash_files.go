@@ -230,16 +230,6 @@ func (h *handle) Sync() error {
 	})
 }
 
-func (h *handle) Lock() error {
-	h.fs.mu.Lock()
-	defer h.fs.mu.Unlock()
-	for h.node.owner != nil && h.node.owner != h {
-		h.node.freed.Wait()
-	}
-	h.node.owner = h
-	return nil
-}
-
 func (h *handle) TryLock() (bool, error) {
 	h.fs.mu.Lock()
 	defer h.fs.mu.Unlock()
@@ -260,7 +250,6 @@ func (h *handle) Unlock() error {
 func (h *handle) unlock() {
 	if h.node.owner == h {
 		h.node.owner = nil
-		h.node.freed.Broadcast()
 	}
 }
 

@@ -30,8 +30,7 @@ type File interface {
 	Size() (int64, error)
 	Truncate(size int64) error
 	Sync() error            // makes the data durable
-	Lock() error            // waits for the exclusive lock of the kernel, which ends with the process
-	TryLock() (bool, error) // false: another holds it
+	TryLock() (bool, error) // takes the exclusive lock of the kernel, which ends with the process; false: another has it
 	Unlock() error
 	Close() error // releases the lock
 }

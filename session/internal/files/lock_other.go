@@ -9,6 +9,5 @@ import (
 
 const cannotSyncDirs = false
 
-func lock(*os.File) error            { return errors.ErrUnsupported }
 func tryLock(*os.File) (bool, error) { return false, errors.ErrUnsupported }
 func unlock(*os.File) error          { return errors.ErrUnsupported }

@@ -25,8 +25,6 @@ const (
 	lockedByteHigh = 0x7fffffff
 )
 
-func lock(f *os.File) error { return call(f, lockFileEx, lockfileExclusive) }
-
 func tryLock(f *os.File) (bool, error) {
 	err := call(f, lockFileEx, lockfileExclusive|lockfileFailImmediately)
 	if errors.Is(err, lockViolation) || errors.Is(err, syscall.ERROR_IO_PENDING) {

@@ -115,6 +115,5 @@ type file struct{ *os.File }
 
 func (f *file) Size() (int64, error)   { return sizeOf(f.File) }
 func (f *file) Sync() error            { return syncData(f.File) }
-func (f *file) Lock() error            { return lock(f.File) }
 func (f *file) TryLock() (bool, error) { return tryLock(f.File) }
 func (f *file) Unlock() error          { return unlock(f.File) }
