@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/rand"
@@ -29,6 +30,7 @@ import (
 //	    <time>-<random>.jsonl       a log; the newest is current
 //	    <time>-<random>.jsonl.torn-<seq>   a tail that was cut off
 //	    <time>-<random>.jsonl.failed       a sync of the log failed
+//	    <time>-<random>.jsonl.gz           an archive of a log, in its place
 
 const (
 	storeFile  = "winnow.json"
@@ -38,6 +40,7 @@ const (
 	lockName   = "log.lock"
 	failedMark = ".failed"
 	oldSuffix  = ".replaced" // a log that was copied after a failed sync
+	tempSuffix = ".tmp"      // a file that is not finished
 
 	deletedByte = 'd'
 	nextByte    = '.'
@@ -134,12 +137,21 @@ func (d *directory) writeFile(name string, text []byte, durable bool) error {
 
 // writeFrom is writeFile for what need not fit into memory.
 func (d *directory) writeFrom(name string, from io.Reader, durable bool) error {
-	temp := name + "." + randomHex(4) + ".tmp"
+	return d.writeFileBy(name, durable, func(f files.File) error {
+		out := bufio.NewWriterSize(f, copySize)
+		_, err := io.Copy(out, from)
+		return errors.Join(err, out.Flush())
+	})
+}
+
+// writeFileBy is writeFile for what write writes.
+func (d *directory) writeFileBy(name string, durable bool, write func(files.File) error) error {
+	temp := name + "." + randomHex(4) + tempSuffix
 	f, err := d.fs.Open(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(f, from)
+	err = write(f)
 	if err == nil && durable {
 		err = f.Sync()
 	}
@@ -194,13 +206,19 @@ func (d *directory) sessionDir(key string, create bool) (string, error) {
 	return dir, nil
 }
 
-// logs returns the names of the logs of a directory, the newest last.
+// logs returns the names of the logs of a directory, the newest last; those too that are archived.
 func (d *directory) logs(dir string) ([]string, error) {
 	names, err := d.fs.List(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasSuffix(name, logSuffix) }), err
+	var logs []string
+	for _, name := range names {
+		if name = strings.TrimSuffix(name, archiveSuffix); strings.HasSuffix(name, logSuffix) {
+			logs = append(logs, name)
+		}
+	}
+	return slices.Compact(logs), err
 }
 
 // newLogName returns a name that sorts behind all others, even if the clock went back.
@@ -276,6 +294,11 @@ func (d *directory) Delete(ctx context.Context, key string) error {
 		return err
 	}
 	defer lock.Close()
+	return d.removeSession(dir, lock)
+}
+
+// removeSession removes the directory of a session. Its log.lock is held.
+func (d *directory) removeSession(dir string, lock files.File) error {
 	if _, err := lock.Write([]byte{deletedByte}); err != nil {
 		return err
 	}
@@ -364,7 +387,7 @@ func (d *directory) keyOf(parent, name string) (key string, ok bool, err error) 
 	}
 	logs, err := d.logs(dir)
 	for i := len(logs) - 1; i >= 0 && err == nil; i-- {
-		f, err := d.fs.Open(dir+"/"+logs[i], os.O_RDONLY, 0)
+		f, err := d.openToRead(dir+"/"+logs[i], longestHeader)
 		if err != nil {
 			continue
 		}

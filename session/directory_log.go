@@ -71,31 +71,51 @@ func (d *directory) openLog(ctx context.Context, key string, write bool) (l *dir
 	return l, false, nil
 }
 
+// openNewest opens the newest log. One that is archived is put back if it is to be written to.
 func (l *directoryLog) openNewest(flag int) error {
-	names, err := l.directory.logs(l.dir)
-	if err != nil {
-		return err
+	const tries = 10 // others may replace, archive or delete it meanwhile, each of them once in a long time
+	for range tries {
+		names, err := l.directory.logs(l.dir)
+		if err != nil {
+			return err
+		}
+		if len(names) == 0 {
+			return ErrNotFound
+		}
+		name := names[len(names)-1]
+		f, err := l.openFile(l.dir+"/"+name, flag)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		l.name, l.file = name, f
+		return nil
 	}
-	if len(names) == 0 {
-		return ErrNotFound
-	}
-	name := names[len(names)-1]
-	f, err := l.directory.fs.Open(l.dir+"/"+name, flag, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return ErrNotFound
-	}
-	if err != nil {
-		return err
-	}
-	l.name, l.file = name, f
-	return nil
+	return ErrNotFound
 }
 
-// sweep removes files that were never finished. The lock is held, so that nobody is at one.
+func (l *directoryLog) openFile(name string, flag int) (files.File, error) {
+	if flag == os.O_RDONLY {
+		return l.directory.openToRead(name, maxArchived)
+	}
+	f, err := l.directory.fs.Open(name, flag, 0)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return f, err
+	}
+	if err := l.directory.unpack(name); err != nil {
+		return nil, err
+	}
+	return l.directory.fs.Open(name, flag, 0)
+}
+
+// sweep removes files that were never finished, and archives whose log is there as well. The lock is held, so that
+// nobody is at one.
 func (l *directoryLog) sweep() error {
 	names, err := l.directory.fs.List(l.dir)
 	for _, name := range names {
-		if strings.HasSuffix(name, ".tmp") {
+		if strings.HasSuffix(name, tempSuffix) || isLeftArchive(name, names) {
 			_ = l.directory.fs.Remove(l.dir + "/" + name) // it harms nobody
 		}
 	}

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"io"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -19,8 +20,32 @@ type memory struct {
 // memoryLogs are the logs of one key.
 type memoryLogs struct {
 	mu      sync.Mutex
-	logs    [][]byte
+	logs    []*memoryText // the oldest first
+	made    int           // how many logs there ever were
 	deleted bool
+}
+
+// memoryText is a log, or its archive. One that was replaced stays as it was for those who read it.
+type memoryText struct {
+	id      string
+	text    []byte
+	archive []byte // nil: it is not archived
+}
+
+// add makes a log, which is newer than all others. The lock is held.
+func (l *memoryLogs) add(lines []byte) *memoryText {
+	text := &memoryText{id: strconv.Itoa(l.made), text: slices.Clone(lines)}
+	l.made++
+	l.logs = append(l.logs, text)
+	return text
+}
+
+// newest returns the newest log, nil if there is none. The lock is held.
+func (l *memoryLogs) newest() *memoryText {
+	if len(l.logs) == 0 {
+		return nil
+	}
+	return l.logs[len(l.logs)-1]
 }
 
 func newMemory() *memory { return &memory{logs: map[string]*memoryLogs{}} }
@@ -83,8 +108,7 @@ func (t *memoryTurn) Next(_ context.Context, lines []byte) (Log, error) {
 	if l.deleted {
 		return nil, ErrDeleted
 	}
-	l.logs = append(l.logs, append([]byte(nil), lines...))
-	return &memoryLog{of: l, index: len(l.logs) - 1}, nil
+	return &memoryLog{of: l, log: l.add(lines)}, nil
 }
 
 func (t *memoryTurn) Check() error {
@@ -112,10 +136,20 @@ func (m *memory) Log(_ context.Context, key string, write bool) (Log, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.logs) == 0 && !write {
+	text := l.newest()
+	switch {
+	case text == nil && !write:
 		return nil, ErrNotFound
+	case text != nil && text.archive != nil:
+		var err error
+		if text, err = text.unpacked(); err != nil {
+			return nil, err
+		}
+		if write {
+			l.logs[len(l.logs)-1] = text
+		}
 	}
-	return &memoryLog{of: l, index: max(0, len(l.logs)-1)}, nil
+	return &memoryLog{of: l, log: text}, nil
 }
 
 func (m *memory) Keys(context.Context) ([]string, error) {
@@ -150,17 +184,22 @@ func (m *memory) Close() error { return nil }
 // memoryLog is an open log.
 type memoryLog struct {
 	of     *memoryLogs
-	index  int
+	log    *memoryText // nil: not made yet
 	closed bool
 }
 
-func (l *memoryLog) ID() string { return strconv.Itoa(l.index) }
+func (l *memoryLog) ID() string {
+	if l.log == nil {
+		return ""
+	}
+	return l.log.id
+}
 
 func (l *memoryLog) text() []byte {
-	if l.index < len(l.of.logs) {
-		return l.of.logs[l.index]
+	if l.log == nil {
+		return nil
 	}
-	return nil
+	return l.log.text
 }
 
 func (l *memoryLog) Size() (int64, error) {
@@ -192,15 +231,15 @@ func (l *memoryLog) Append(_ context.Context, end int64, lines []byte, _ bool) e
 		return ErrClosed
 	case l.of.deleted:
 		return ErrDeleted
-	case l.index+1 < len(l.of.logs):
+	case l.log != l.of.newest():
 		return &MovedError{Next: true}
 	case end != size:
 		return &MovedError{Size: size}
 	}
-	if len(l.of.logs) == 0 {
-		l.of.logs = [][]byte{nil}
+	if l.log == nil {
+		l.log = l.of.add(nil)
 	}
-	l.of.logs[l.index] = append(l.of.logs[l.index], lines...)
+	l.log.text = append(l.log.text, lines...)
 	return nil
 }
 

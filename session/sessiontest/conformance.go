@@ -48,6 +48,13 @@ func Run(t *testing.T, storage func(t *testing.T) Open) {
 		{"compactions and the state survive", testCompaction},
 		{"what was interrupted is named", testInterrupted},
 		{"a closed session is of no use", testClosed},
+		{"an archive is read, and put back to be written to", testArchive},
+		{"old logs are archived for themselves", testOldLogs},
+		{"what is removed is an archive", testRemove},
+		{"what changed since it was listed is left alone", testChanged},
+		{"a turn that is held is seen", testHeld},
+		{"a rewritten log has the new bytes", testRewrite},
+		{"a log that was rewritten is opened again", testRewriteOfAnOpenLog},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t, storage(t)) })
 	}

@@ -1,0 +1,66 @@
+package session
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"time"
+)
+
+// An archive is a log in the form of gzip. The time in its head is when it was made, the name there is the log's.
+
+// copySize is how many bytes are read and written at once.
+const copySize = 64 << 10
+
+// writeArchive writes the archive of a log.
+func writeArchive(to io.Writer, log io.Reader, name string, made time.Time) error {
+	z := gzip.NewWriter(to)
+	z.Name, z.ModTime = name, made
+	_, err := io.Copy(z, log)
+	return errors.Join(err, z.Close())
+}
+
+// readArchive returns a reader of the lines of an archive, and when it was made.
+func readArchive(archive io.Reader) (lines io.Reader, made time.Time, err error) {
+	z, err := gzip.NewReader(bufio.NewReaderSize(archive, copySize))
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	return z, z.ModTime.UTC(), nil
+}
+
+// checkArchive returns an error if an archive does not hold what the log does.
+func checkArchive(archive, log io.Reader) error {
+	lines, _, err := readArchive(archive)
+	if err != nil {
+		return err
+	}
+	same, err := readSame(lines, log)
+	if err == nil && !same {
+		err = errors.New("session: the archive does not hold what the log does")
+	}
+	return err
+}
+
+// readSame says that two readers give the same bytes.
+func readSame(a, b io.Reader) (bool, error) {
+	bufA, bufB := make([]byte, copySize), make([]byte, copySize)
+	for {
+		n, errA := io.ReadFull(a, bufA)
+		m, errB := io.ReadFull(b, bufB)
+		if n != m || !bytes.Equal(bufA[:n], bufB[:m]) {
+			return false, nil
+		}
+		ended := isEnd(errA) && isEnd(errB)
+		if ended || errA != nil || errB != nil {
+			if ended {
+				errA, errB = nil, nil
+			}
+			return ended, errors.Join(errA, errB)
+		}
+	}
+}
+
+func isEnd(err error) bool { return err == io.EOF || err == io.ErrUnexpectedEOF }

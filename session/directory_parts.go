@@ -1,0 +1,277 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/winnowgo/winnow/session/internal/files"
+)
+
+// directory is a [Maintainer].
+var _ Maintainer = (*directory)(nil)
+
+// IsHeld implements [Maintainer].
+func (d *directory) IsHeld(_ context.Context, key string) (bool, error) {
+	dir, err := d.sessionDir(key, false)
+	if err != nil || dir == "" {
+		return false, err
+	}
+	f, err := d.fs.Open(dir+"/"+turnName, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	free, err := f.TryLock()
+	return !free, errors.Join(err, f.Close())
+}
+
+// Parts implements [Maintainer].
+func (d *directory) Parts(_ context.Context, key string) ([]Part, error) {
+	dir, err := d.sessionDir(key, false)
+	if err != nil || dir == "" {
+		return nil, err
+	}
+	return d.parts(dir)
+}
+
+func (d *directory) parts(dir string) ([]Part, error) {
+	names, err := d.fs.List(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var parts []Part
+	newest := -1
+	for _, name := range names {
+		kind, ok := kindOf(name, names)
+		if !ok {
+			continue
+		}
+		part, err := d.partOf(dir, name, kind)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, files.ErrLink) { // gone meanwhile, or not ours
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if parts = append(parts, part); kind != PartSide {
+			newest = len(parts) - 1
+		}
+	}
+	if newest >= 0 {
+		parts[newest].Open = true
+	}
+	return parts, nil
+}
+
+// kindOf returns what a file of a session is, one of names; ok is false for locks and marks, which hold nothing.
+func kindOf(name string, names []string) (kind PartKind, ok bool) {
+	switch {
+	case name == turnName || name == nextName || name == lockName || strings.HasSuffix(name, failedMark):
+		return "", false
+	case strings.HasSuffix(name, logSuffix):
+		return PartLog, true
+	case strings.HasSuffix(name, logSuffix+archiveSuffix) && !isLeftArchive(name, names):
+		return PartArchive, true
+	}
+	return PartSide, true
+}
+
+// stampLayout is how the name of a log says when it was begun.
+const stampLayout = "20060102-150405.000"
+
+func (d *directory) partOf(dir, name string, kind PartKind) (Part, error) {
+	f, err := d.fs.Open(dir+"/"+name, os.O_RDONLY, 0)
+	if err != nil {
+		return Part{}, err
+	}
+	defer f.Close()
+	size, err := f.Size()
+	if err != nil {
+		return Part{}, err
+	}
+	log, _, _ := strings.Cut(name, logSuffix)
+	part := Part{Name: name, Kind: kind, Log: log, Bytes: size}
+	if n := len(stampLayout); len(log) >= n {
+		part.Time, _ = time.Parse(stampLayout, log[:n-4]+"."+log[n-3:n])
+	}
+	if kind != PartArchive {
+		return part, nil
+	}
+	_, part.Time, _ = readArchive(io.NewSectionReader(f, 0, size)) // one that is damaged has no time
+	return part, nil
+}
+
+// OpenPart implements [Maintainer].
+func (d *directory) OpenPart(_ context.Context, key string, part Part) (Log, error) {
+	dir, err := d.sessionDir(key, false)
+	if err != nil {
+		return nil, err
+	}
+	if dir == "" || part.Kind == PartSide || !isPartName(part.Name) {
+		return nil, ErrNotFound
+	}
+	name := strings.TrimSuffix(part.Name, archiveSuffix)
+	f, err := d.openToRead(dir+"/"+name, maxArchived)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &directoryLog{directory: d, dir: dir, name: name, file: f}, nil
+}
+
+// isPartName says that a name stays within the directory of its session, and is that of a part.
+func isPartName(name string) bool {
+	_, ok := kindOf(name, nil)
+	return ok && name != "" && !strings.ContainsAny(name, `/\`) && name != "." && name != ".."
+}
+
+// change runs f on the directory of a session whose turn the caller has, while nobody can append to its logs, and if
+// part is as it was listed.
+func (d *directory) change(ctx context.Context, turn Turn, part Part, f func(l *directoryLog) error) error {
+	t, ok := turn.(*directoryTurn)
+	if !ok || t.directory != d {
+		return errors.New("session: the turn is of another store")
+	}
+	if err := t.Check(); err != nil {
+		return err
+	}
+	parent, name := keyDirectory(t.key)
+	dir := parent + "/" + name
+	lock, gone, err := d.lockLog(ctx, dir)
+	if gone {
+		return ErrDeleted
+	}
+	if err != nil {
+		return err
+	}
+	l := &directoryLog{directory: d, dir: dir, lock: lock}
+	err = d.checkPart(dir, part)
+	if err == nil {
+		err = f(l)
+	}
+	return errors.Join(err, l.Close())
+}
+
+// checkPart returns ErrChanged if a part is not as it was listed.
+func (d *directory) checkPart(dir string, part Part) error {
+	names, err := d.fs.List(dir)
+	if err != nil {
+		return err
+	}
+	kind, ok := kindOf(part.Name, names)
+	if !ok || kind != part.Kind || !slices.Contains(names, part.Name) {
+		return fmt.Errorf("%w: %s", ErrChanged, part.Name)
+	}
+	now, err := d.partOf(dir, part.Name, kind)
+	if err == nil && (now.Bytes != part.Bytes || !now.Time.Equal(part.Time)) {
+		err = fmt.Errorf("%w: %s", ErrChanged, part.Name)
+	}
+	return err
+}
+
+// Archive implements [Maintainer].
+func (d *directory) Archive(ctx context.Context, turn Turn, log Part, now time.Time) (archive Part, err error) {
+	if log.Kind != PartLog {
+		return Part{}, fmt.Errorf("session: %s is no log", log.Name)
+	}
+	err = d.change(ctx, turn, log, func(l *directoryLog) error {
+		name := l.dir + "/" + log.Name
+		f, err := d.fs.Open(name, os.O_RDONLY, 0)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		text := func() io.Reader { return io.NewSectionReader(f, 0, log.Bytes) }
+		err = d.writeFileBy(name+archiveSuffix, true, func(to files.File) error {
+			return packTo(to, text, log.Name, now)
+		})
+		if err == nil {
+			err = l.replaces()
+		}
+		if err == nil {
+			err = d.fs.Remove(name)
+		}
+		if err != nil {
+			return err
+		}
+		_ = d.fs.Remove(name + failedMark) // the archive is on the disk, whatever became of the log
+		if err := d.fs.SyncDir(l.dir); err != nil {
+			return err
+		}
+		archive, err = d.partOf(l.dir, log.Name+archiveSuffix, PartArchive)
+		archive.Open = log.Open
+		return err
+	})
+	return archive, err
+}
+
+// Remove implements [Maintainer].
+func (d *directory) Remove(ctx context.Context, turn Turn, part Part) error {
+	if part.Kind == PartLog {
+		return fmt.Errorf("session: the log %s is archived before it is deleted", part.Name)
+	}
+	return d.change(ctx, turn, part, func(l *directoryLog) error {
+		left, err := d.parts(l.dir)
+		if err != nil {
+			return err
+		}
+		if len(left) == 1 { // the session goes with it
+			return d.removeSession(l.dir, l.lock)
+		}
+		if err := d.fs.Remove(l.dir + "/" + part.Name); err != nil {
+			return err
+		}
+		return d.fs.SyncDir(l.dir)
+	})
+}
+
+// Rewrite implements [Maintainer].
+func (d *directory) Rewrite(ctx context.Context, turn Turn, part Part, patches []Patch, lines []byte) error {
+	if part.Kind == PartSide {
+		return fmt.Errorf("session: %s is no log", part.Name)
+	}
+	return d.change(ctx, turn, part, func(l *directoryLog) error {
+		log := l.dir + "/" + strings.TrimSuffix(part.Name, archiveSuffix)
+		f, err := d.openToRead(log, maxArchived)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		size, err := f.Size()
+		if err != nil {
+			return err
+		}
+		text := func() io.Reader { return patched(f, size, patches, lines) }
+		if err := checkPatches(size, patches); err != nil {
+			return err
+		}
+		if err := l.replaces(); err != nil {
+			return err
+		}
+		if part.Kind == PartArchive {
+			err = d.writeFileBy(l.dir+"/"+part.Name, true, func(to files.File) error {
+				return packTo(to, text, part.Log+logSuffix, part.Time)
+			})
+		} else {
+			err = d.writeFrom(l.dir+"/"+part.Name, text(), true)
+		}
+		if err == nil {
+			_ = d.fs.Remove(log + failedMark) // of a file that is no more
+		}
+		return err
+	})
+}
