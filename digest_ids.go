@@ -2,6 +2,7 @@ package winnow
 
 import (
 	"cmp"
+	"index/suffixarray"
 	"math"
 	"slices"
 	"strings"
@@ -141,12 +142,13 @@ func (t *idTable) pick(room int, covered map[string]bool, said string) [identifi
 	var begun [identifier.Kinds]bool
 	chosen := make(map[string]rankedID)
 	misses := 0
+	written := searched{text: said}
 	for _, r := range t.ranked() {
 		n := &t.notes[r.index]
 		if covered[n.id] {
 			continue
 		}
-		if strings.Contains(said, n.id) { // within a longer word
+		if written.contains(n.id) { // within a longer word
 			covered[n.id] = true
 			continue
 		}
@@ -180,6 +182,28 @@ func (t *idTable) pick(room int, covered map[string]bool, said string) [identifi
 		}
 	}
 	return out
+}
+
+// searched is a text in which others are looked for. To read it for each of thousands would take the square of its
+// length, so that from some reading on it gets an index, which costs about as much as reading it a hundred times.
+type searched struct {
+	text  string
+	read  int // bytes
+	index *suffixarray.Index
+}
+
+const searchedWithoutIndex = 8 << 20 // bytes
+
+// contains says that s, which is not empty, stands in the text.
+func (t *searched) contains(s string) bool {
+	if t.index == nil && t.read < searchedWithoutIndex {
+		t.read += len(t.text)
+		return strings.Contains(t.text, s)
+	}
+	if t.index == nil {
+		t.index = suffixarray.New([]byte(t.text))
+	}
+	return len(t.index.Lookup([]byte(s), 1)) > 0
 }
 
 // rankedID is an identifier with what it costs and what it is worth for that.
