@@ -3,228 +3,36 @@ package winnow
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
-
-	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
 // How the time of an operation grows with its input, on inputs that are made to be slow. It is measured and reported
-// on request; a test never fails because a machine is busy:
+// on request, in the time of the processor; a test never fails because a machine is busy:
 //
-//	go test -run TestGrowth -growth -v .
+//	go test -run TestGrowth -growth -v -timeout 0 .
 //	go test -run TestGrowth/pins -growth -v .
 //
-// A row above 1.3 grew by more than its input did, from n to 8n; one far above it is worth a look.
+// A row above 1.3 grew by more than its input did, from n to 8n. Its doublings say how: a square grows by 2 × n in each
+// of them, a step at which something sets in by as much in one of them and by 1 in the others.
 var growth = flag.Bool("growth", false, "measure how time grows with hostile inputs")
 
 const (
 	growthFactor = 8
 	growthMost   = 1.3
+	// An input has at least so many tokens: enough that a window of 8 000 or 16 000 is compacted at n already.
+	growthTokens = 32_000
+	// What takes less cannot be measured.
+	growthLeast = 2 * time.Millisecond
 )
-
-// growthShapes are inputs of about n units each, by what is many or long in them.
-var growthShapes = map[string]func(n int) []Message{
-	"long ids that repeat":       func(n int) []Message { return calls(n, func(i int) string { return longID(i % max(1, n/2)) }) },
-	"one id":                     func(n int) []Message { return calls(n, func(int) string { return "x" }) },
-	"one long id":                func(n int) []Message { return calls(n, func(int) string { return longID(0) }) },
-	"empty ids":                  func(n int) []Message { return calls(n, func(int) string { return "" }) },
-	"ids that look numbered":     func(n int) []Message { return calls(n, func(i int) string { return fmt.Sprintf("x_%d", i/2) }) },
-	"ids of other characters":    func(n int) []Message { return calls(n, func(i int) string { return fmt.Sprintf("日本%d", i/2) }) },
-	"thinking at the end":        func(n int) []Message { return parts(n, RoleAssistant, Part{Kind: KindThinking, Text: "x"}) },
-	"signed thinking at the end": func(n int) []Message { return parts(n, RoleAssistant, Part{Kind: KindThinking, Signature: "s"}) },
-	"messages of only thinking": func(n int) []Message {
-		return many(n, Message{Role: RoleAssistant, Parts: []Part{{Kind: KindThinking, Text: "x"}}})
-	},
-	"texts of one message":  func(n int) []Message { return parts(n, RoleUser, Part{Text: "x"}) },
-	"empty texts":           func(n int) []Message { return parts(n, RoleUser, Part{}) },
-	"images of one message": func(n int) []Message { return parts(n, RoleUser, Part{Kind: KindImage, Bytes: 1 << 10}) },
-	"opaque parts":          func(n int) []Message { return parts(n, RoleUser, Part{Kind: KindOpaque, MediaType: "a/b"}) },
-	"empty messages":        func(n int) []Message { return many(n, Message{Role: RoleUser}) },
-	"system messages":       func(n int) []Message { return many(n, Message{Role: RoleSystem, Parts: []Part{{Text: "x"}}}) },
-	"summaries": func(n int) []Message {
-		return many(n, Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: "x"}}})
-	},
-	"pinned turns": func(n int) []Message {
-		return many(n, Message{Role: RoleUser, Pinned: true, Parts: []Part{{Text: "x"}}})
-	},
-	"pinned results without call": func(n int) []Message { return orphans(n, true) },
-	"results without call":        func(n int) []Message { return orphans(n, false) },
-	"pins of one message":         func(n int) []Message { return oneBatch(n, true) },
-	"results of one message":      func(n int) []Message { return oneBatch(n, false) },
-	"calls without results":       func(n int) []Message { return oneBatch(n, false)[:2] },
-	"late results":                lateResults,
-	"failed turns":                func(n int) []Message { h := calls(n, longID); failAll(h); return h },
-	"equal messages":              func(n int) []Message { return calls(n, longID) },
-	"one long result":             func(n int) []Message { return result(strings.Repeat("a line of a log, with a path/to/a.go:12\n", n)) },
-	"one long word":               func(n int) []Message { return result(strings.Repeat("x", 20*n)) },
-	"blanks":                      func(n int) []Message { return result(strings.Repeat(" ", 20*n)) },
-	"line ends":                   func(n int) []Message { return result(strings.Repeat("\n", 10*n)) },
-	"brackets":                    func(n int) []Message { return result(strings.Repeat("<", 10*n)) },
-	"square brackets":             func(n int) []Message { return result(strings.Repeat("[", 10*n)) },
-	"hidden tags":                 func(n int) []Message { return result(strings.Repeat("<\u200b ", 4*n)) },
-	"a bracket and blanks":        func(n int) []Message { return result("<" + strings.Repeat("\u00a0", 10*n)) },
-	"tags":                        func(n int) []Message { return result(strings.Repeat("</summary>", 2*n)) },
-	"headings":                    func(n int) []Message { return result(strings.Repeat(userRulesHeading+"\n> x\n", n)) },
-	"rules":                       func(n int) []Message { return rulesOfMany(n) },
-	"one message of rules":        func(n int) []Message { return many(1, userMessage(strings.Repeat("Never do it. ", 2*n))) },
-	"invalid bytes":               func(n int) []Message { return result(strings.Repeat("\xff", 20*n)) },
-	"marks on a letter":           func(n int) []Message { return result("a" + strings.Repeat("\u0301", 10*n)) },
-	"wide characters":             func(n int) []Message { return result(strings.Repeat("漢字", 5*n)) },
-	"identifiers":                 identifiersOfMany,
-	"one identifier":              func(n int) []Message { return result(strings.Repeat("path/to/a.go ", 2*n)) },
-	"quotes":                      func(n int) []Message { return result(strings.Repeat("`a`\"b\"", 4*n)) },
-	"numbers":                     func(n int) []Message { return result(strings.Repeat("12345 ", 4*n)) },
-	"digits":                      func(n int) []Message { return result(strings.Repeat("7", 20*n)) },
-	"backslashes":                 func(n int) []Message { return result(strings.Repeat(`\`, 20*n)) },
-	"deep JSON": func(n int) []Message {
-		return arguments(n, strings.Repeat("[", min(n, 9_000))+strings.Repeat("]", min(n, 9_000)))
-	},
-	"wide JSON":   func(n int) []Message { return arguments(n, `{"a":[`+strings.Repeat("1,", n)+`1]}`) },
-	"broken JSON": func(n int) []Message { return arguments(n, `{"a":`+strings.Repeat("x", 20*n)) },
-	"many keys":   manyKeys,
-	"patches": func(n int) []Message {
-		return arguments(n, string(jsontext.Quote(strings.Repeat("*** Update File: a.go\n", n))))
-	},
-	"files":    filesOfMany,
-	"failures": failuresOfMany,
-	"usage":    usageOfMany,
-	"turns":    turnsOfMany,
-}
-
-func longID(i int) string { return strings.Repeat("call", 15) + fmt.Sprintf("%06d", i) }
-
-func many(n int, m Message) []Message { return slices.Repeat([]Message{m}, n) }
-
-func parts(n int, role Role, p Part) []Message {
-	return []Message{userMessage("go on"), {Role: role, Parts: slices.Repeat([]Part{p}, n)}, userMessage("and now?")}
-}
-
-func calls(n int, id func(i int) string) []Message {
-	h := []Message{userMessage("go on")}
-	for i := range n {
-		h = append(h, Message{Role: RoleAssistant, Parts: []Part{{Kind: KindToolCall, ID: id(i), Name: "exec"}}},
-			Message{Role: RoleTool, ToolCallID: id(i), ToolName: "exec", Parts: []Part{{Text: "done"}}})
-	}
-	return append(h, userMessage("and now?"))
-}
-
-func failAll(h []Message) {
-	for i := range h {
-		if h[i].Role == RoleAssistant {
-			h[i].StopReason = "error"
-		}
-	}
-}
-
-func orphans(n int, pinned bool) []Message {
-	var h []Message
-	for i := range n {
-		h = append(h, userMessage("go on"), Message{Role: RoleAssistant, Parts: []Part{{Text: "x"}}},
-			Message{Role: RoleTool, ToolCallID: fmt.Sprint(i), Pinned: pinned, Parts: []Part{{Text: "done"}}})
-	}
-	return append(h, userMessage("a"), userMessage("b"))
-}
-
-func oneBatch(n int, pinned bool) []Message {
-	h := []Message{userMessage("go on"), {Role: RoleAssistant}}
-	for i := range n {
-		h[1].Parts = append(h[1].Parts, Part{Kind: KindToolCall, ID: longID(i), Name: "exec"})
-		h = append(h, Message{Role: RoleTool, ToolCallID: longID(i), ToolName: "exec", Pinned: pinned, Parts: []Part{{Text: "done"}}})
-	}
-	return append(h, userMessage("a"), userMessage("b"))
-}
-
-func lateResults(n int) []Message {
-	var h, late []Message
-	for i := range n {
-		h = append(h, Message{Role: RoleAssistant, Parts: []Part{{Kind: KindToolCall, ID: longID(i / 2), Name: "exec"}}}, userMessage("go on"))
-		late = append(late, Message{Role: RoleTool, ToolCallID: longID(i / 2), Parts: []Part{{Text: "done"}}})
-	}
-	return append(append(h, late...), userMessage("and now?"))
-}
-
-func result(text string) []Message {
-	h := calls(1, longID)
-	h[2].Parts = []Part{{Text: text}}
-	return append(h, calls(4, longID)...)
-}
-
-func arguments(_ int, text string) []Message {
-	h := calls(1, longID)
-	h[1].Parts[0].Name, h[1].Parts[0].Arguments = "apply_patch", json.RawMessage(text)
-	return append(h, calls(4, longID)...)
-}
-
-func manyKeys(n int) []Message {
-	var b strings.Builder
-	for i := range n {
-		fmt.Fprintf(&b, `"k%d":"v",`, i)
-	}
-	return arguments(n, "{"+b.String()+`"path":"a.go"}`)
-}
-
-func rulesOfMany(n int) (h []Message) {
-	for i := range n {
-		h = append(h, userMessage(fmt.Sprintf("Never do %d.", i)))
-	}
-	return h
-}
-
-func identifiersOfMany(n int) []Message {
-	var b strings.Builder
-	for i := range n {
-		fmt.Fprintf(&b, "src/dir_%d/file_%d.go ", i, i)
-	}
-	return result(b.String())
-}
-
-func filesOfMany(n int) []Message {
-	h := calls(n, longID)
-	for i := range h {
-		if h[i].Role == RoleAssistant {
-			h[i].Parts[0].Name, h[i].Parts[0].Arguments = "edit", json.RawMessage(fmt.Sprintf(`{"path":"src/f%d.go"}`, i))
-		}
-	}
-	return h
-}
-
-func failuresOfMany(n int) []Message {
-	h := calls(n, longID)
-	for i := range h {
-		if h[i].Role == RoleTool {
-			h[i].IsError, h[i].Details = true, json.RawMessage(`{"status":"failed","exitCode":1}`)
-		}
-	}
-	return h
-}
-
-func usageOfMany(n int) []Message {
-	h := calls(n, longID)
-	for i := range h {
-		if h[i].Role == RoleAssistant {
-			h[i].Usage = &Usage{Input: 10 + 20*i, Output: 5}
-		}
-	}
-	return h
-}
-
-func turnsOfMany(n int) (h []Message) {
-	for i := range n {
-		h = append(h, userMessage(fmt.Sprint("question ", i)), Message{Role: RoleAssistant, Parts: []Part{{Text: "answer"}}})
-	}
-	return h
-}
 
 // growthOperations are what is measured. Each is made for one input and run on it once.
 var growthOperations = map[string]func(h []Message){
@@ -281,9 +89,9 @@ func prepareAgain(h []Message) {
 }
 
 func recoverGrown(h []Message) {
-	m := growthManager(64_000)
+	m := growthManager(32_000)
 	_, _ = m.Prepare(context.Background(), h)
-	_, _ = m.Recover(context.Background(), h, errors.New("prompt is too long: 70000 tokens > 50000 maximum"))
+	_, _ = m.Recover(context.Background(), h, errors.New("prompt is too long: 30000 tokens > 20000 maximum"))
 }
 
 func snapshotGrown(h []Message) {
@@ -298,25 +106,25 @@ func TestGrowth(t *testing.T) {
 	if !*growth {
 		t.Skip("measures on request: -growth")
 	}
-	rows, above := 0, 0
+	inputs, rows, above := growthInputs(), 0, 0
 	worst := ""
 	most := 0.0
-	for _, shape := range sortedKeys(growthShapes) {
-		t.Run(shape, func(t *testing.T) {
+	for _, input := range sortedKeys(inputs) {
+		t.Run(input, func(t *testing.T) {
 			for _, name := range sortedKeys(growthOperations) {
-				n, ratio, took := measureGrowth(growthShapes[shape], growthOperations[name])
+				g := measureGrowth(inputs[input], growthOperations[name])
 				rows++
-				if ratio > most {
-					most, worst = ratio, shape+" × "+name
+				if g.isAbove() && g.ratio() > most {
+					most, worst = g.ratio(), input+" × "+name
 				}
-				if ratio > growthMost {
+				if g.isAbove() {
 					above++
-					t.Logf("%-28s × %-20s %7d → %7d: %5.2f × n, %v", shape, name, n, growthFactor*n, ratio, took)
+					t.Logf("%-28s × %-20s %v", input, name, g)
 				}
 			}
 		})
 	}
-	t.Logf("%d rows, %d above %.1f × n; the most is %.2f: %s", rows, above, growthMost, most, worst)
+	t.Logf("%d inputs, %d rows, %d above %.1f × n; the most is %.2f: %s", len(inputs), rows, above, growthMost, most, worst)
 }
 
 func sortedKeys[V any](m map[string]V) (keys []string) {
@@ -327,33 +135,69 @@ func sortedKeys[V any](m map[string]V) (keys []string) {
 	return keys
 }
 
-// measureGrowth returns by how much more than its input an operation grew, from n to 8n, where n is enough to be
-// measured. What is above the limit is measured again: the least of several is what the machine can do.
-func measureGrowth(shape func(int) []Message, operation func([]Message)) (n int, ratio float64, took time.Duration) {
-	const least, largest = 2 * time.Millisecond, 2_000
+// grown is what an operation took at n, 2n, 4n and 8n.
+type grown struct {
+	n    int
+	took [4]time.Duration
+}
+
+// ratio is by how much more than its input the time grew, from n to 8n.
+func (g grown) ratio() float64 {
+	return float64(g.took[len(g.took)-1]) / float64(growthFactor*max(1, g.took[0]))
+}
+
+// isAbove says that it grew by too much, and that it took long enough to say so.
+func (g grown) isAbove() bool {
+	return g.ratio() > growthMost && g.took[len(g.took)-1] >= growthLeast
+}
+
+func (g grown) String() string {
+	text := fmt.Sprintf("%7d → %7d: %5.2f × n, %8v; doublings", g.n, growthFactor*g.n, g.ratio(), g.took[len(g.took)-1].Round(10*time.Microsecond))
+	for k := 1; k < len(g.took); k++ {
+		text += fmt.Sprintf(" %.2f", float64(g.took[k])/float64(2*max(1, g.took[k-1])))
+	}
+	return text
+}
+
+// measureGrowth begins at an n that gives the operation its work. What is above the limit is measured again, with its
+// doublings: the least of several is what the machine can do.
+func measureGrowth(input func(int) []Message, operation func([]Message)) (g grown) {
+	const largest, tries = 8_000, 3
 	run := func(h []Message) time.Duration {
 		runtime.GC()
 		defer debug.SetGCPercent(debug.SetGCPercent(-1)) // its share depends on the heap, and the heap on the input
-		start := time.Now()
+		start := processorTime()
 		operation(h)
-		return time.Since(start)
+		return processorTime() - start
 	}
-	n = 250
-	for n < largest && run(shape(n)) < least {
-		n *= 2
+	for g.n = 500; g.n < largest && growthEstimate(input(g.n)) < growthTokens; {
+		g.n *= 2
 	}
-	small, large := shape(n), shape(growthFactor*n)
-	a, b := time.Duration(1<<62), time.Duration(1<<62)
-	for try := range 6 {
-		for range 3 {
-			a = min(a, run(small))
+	for try := range tries {
+		for k := range g.took {
+			if try == 0 && k > 0 && k < len(g.took)-1 {
+				continue
+			}
+			h := input(g.n << k)
+			for range 1 + 2*(len(g.took)-1-k)/3 {
+				if d := run(h); g.took[k] == 0 || d < g.took[k] {
+					g.took[k] = d
+				}
+			}
 		}
-		b = min(b, run(large))
-		if ratio = float64(b) / float64(growthFactor*a); ratio <= growthMost && try > 0 {
+		if !g.isAbove() {
 			break
 		}
 	}
-	return n, ratio, b
+	return g
+}
+
+func growthEstimate(h []Message) (n int) {
+	e := CharsPerToken(4)
+	for i := range h {
+		n = addTokens(n, e.Estimate(h[i]))
+	}
+	return n
 }
 
 // What once took time that grew with the square of the input ends at sizes at which it did not: it would take some
@@ -366,7 +210,7 @@ func TestHugeInputsEnd(t *testing.T) {
 		run  func(n int)
 	}{
 		{"thinking at the end of one message", 300_000, func(n int) {
-			out, _ := RepairToolPairing(growthShapes["thinking at the end"](n))
+			out, _ := RepairToolPairing(growthLists["thinking at the end"](n))
 			assert.Len(t, out, 2)
 		}},
 		{"pinned results without a call", 120_000, func(n int) { keptBefore(orphans(n, true), 3*n) }},
