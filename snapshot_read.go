@@ -110,7 +110,7 @@ func (r *reader) state(s *savedState) undo {
 			continue
 		}
 		p := &projection{parts: partsOf(e.Parts)} // as parts, so that even a lone text finds the host's value again
-		p.key, p.tokens, p.op, p.reason, p.uncounted = r.key(e.Key), max(0, e.Tokens), e.Op, e.Reason, true
+		p.key, p.tokens, p.op, p.reason, p.unread = r.key(e.Key), max(0, e.Tokens), e.Op, e.Reason, true
 		u.projections[r.key(text)] = p
 	}
 	return u

@@ -98,8 +98,8 @@ func (d *draft) limitAndReplay() {
 			p = d.ledger.projections[f.key]
 		}
 		if p != nil && i != request && d.mayReplay(i, p, request) {
-			if p.uncounted {
-				p.count(&v.messages[i], d.manager.opts.Estimator)
+			if p.unread {
+				p.read(&v.messages[i], d.manager.opts.Estimator, &d.ledger.index.hasher)
 			}
 			d.ledger.index.watch(d.history, v.index[i])
 			v.project(i, p)

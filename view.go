@@ -30,15 +30,15 @@ type projection struct {
 	op     Op
 	reason string
 
-	body      uint32 // bytes of a request's body; 0: not asked for yet
-	uncounted bool   // from a snapshot: the manager that made it may have had another estimator
+	body   uint32 // bytes of a request's body; 0: not asked for yet
+	unread bool   // from a snapshot, whose maker may have had another estimator, and which may be damaged
 }
 
-// count finds out what p takes in the place of m.
-func (p *projection) count(m *Message, e Estimator) {
+// read finds out what message p makes of m, and what that takes: a snapshot may say otherwise.
+func (p *projection) read(m *Message, e Estimator, h *hasher) {
 	sent := *m
 	sent.Parts, sent.Source = p.sent(), nil
-	p.tokens, p.uncounted = max(0, e.Estimate(sent)), false
+	p.key, p.tokens, p.unread = h.key(&sent), max(0, e.Estimate(sent)), false
 }
 
 // newProjection returns the projection that puts parts in the place of a message's own. Most are one text, and
