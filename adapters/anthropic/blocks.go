@@ -22,7 +22,7 @@ func (e *exporter) assistantBlocks(m *winnow.Message) []sdk.ContentBlockParamUni
 		case p.Kind == winnow.KindToolCall:
 			blocks = append(blocks, callBlock(p, own, e.sent[call]))
 			call++
-		case p.Kind == winnow.KindText && adapter.IsBlank(p.Text):
+		case adapter.IsSilent(p):
 		case own != nil:
 			blocks = append(blocks, *own)
 		case p.Kind == winnow.KindThinking:
@@ -100,7 +100,7 @@ func userBlocks(m *winnow.Message) []sdk.ContentBlockParamUnion {
 		p := &m.Parts[k]
 		own, _ := p.Source.(*sdk.ContentBlockParamUnion)
 		switch {
-		case p.Kind == winnow.KindText && adapter.IsBlank(p.Text):
+		case adapter.IsSilent(p):
 		case own != nil:
 			blocks = append(blocks, *own)
 		case p.Kind != winnow.KindThinking && p.Kind != winnow.KindToolCall: // these are the assistant's
@@ -171,7 +171,7 @@ func resultContent(m *winnow.Message) (content []sdk.ToolResultBlockParamContent
 		p := &m.Parts[k]
 		own := resultSource(p)
 		switch {
-		case p.Kind == winnow.KindText && adapter.IsBlank(p.Text):
+		case adapter.IsSilent(p):
 		case own != nil && (!m.IsError || p.Kind == winnow.KindText):
 			content = append(content, *own)
 		default:

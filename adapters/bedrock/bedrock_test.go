@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -109,7 +108,8 @@ func readBlock(tag string, raw json.RawMessage) types.ContentBlock {
 			Text      *string `json:"text"`
 			Signature *string `json:"signature"`
 		} `json:"reasoningText"`
-		Redacted []byte `json:"redactedContent"`
+		Redacted  []byte                   `json:"redactedContent"`
+		Citations []struct{ Title string } `json:"citations"`
 	}
 	var text string
 	if tag == "text" {
@@ -121,9 +121,13 @@ func readBlock(tag string, raw json.RawMessage) types.ContentBlock {
 	}
 	switch tag {
 	case "toolUse":
-		return &types.ContentBlockMemberToolUse{Value: types.ToolUseBlock{ToolUseId: aws.String(b.ToolUseID), Name: aws.String(b.Name), Input: object(b.Input)}}
+		call := types.ToolUseBlock{ToolUseId: aws.String(b.ToolUseID), Name: aws.String(b.Name), Input: object(b.Input), Type: types.ToolUseType(b.Type)}
+		return &types.ContentBlockMemberToolUse{Value: call}
 	case "toolResult":
 		r := types.ToolResultBlock{ToolUseId: aws.String(b.ToolUseID), Status: types.ToolResultStatus(b.Status)}
+		if b.Type != "" {
+			r.Type = aws.String(b.Type)
+		}
 		if b.Content != nil {
 			r.Content = []types.ToolResultContentBlock{}
 		}
@@ -137,6 +141,19 @@ func readBlock(tag string, raw json.RawMessage) types.ContentBlock {
 		return &types.ContentBlockMemberImage{Value: types.ImageBlock{Format: types.ImageFormat(b.Format), Source: &types.ImageSourceMemberBytes{Value: b.Source.Bytes}}}
 	case "document":
 		return &types.ContentBlockMemberDocument{Value: types.DocumentBlock{Format: types.DocumentFormat(b.Format), Name: aws.String(b.Name), Source: &types.DocumentSourceMemberBytes{Value: b.Source.Bytes}}}
+	case "citationsContent":
+		var c types.CitationsContentBlock
+		for _, members := range b.Content {
+			for _, text := range members {
+				var s string
+				_ = json.Unmarshal(text, &s)
+				c.Content = append(c.Content, &types.CitationGeneratedContentMemberText{Value: s})
+			}
+		}
+		for _, cited := range b.Citations {
+			c.Citations = append(c.Citations, types.Citation{Title: aws.String(cited.Title)})
+		}
+		return &types.ContentBlockMemberCitationsContent{Value: c}
 	case "cachePoint":
 		return &types.ContentBlockMemberCachePoint{Value: types.CachePointBlock{Type: types.CachePointType(b.Type)}}
 	case "reasoningContent":
@@ -163,72 +180,20 @@ func readResult(tag string, raw json.RawMessage) types.ToolResultContentBlock {
 	return &types.UnknownUnionMember{Tag: tag, Value: raw}
 }
 
-var (
-	callID   = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
-	toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
-)
-
-// valid refuses what Converse refuses, by the rules that can be told without a model.
+// valid refuses what the SDK cannot send, and what Converse refuses.
 func valid(messages []types.Message) error {
-	var open []string // ids of the calls of the message before
 	for i, m := range messages {
-		if want := []types.ConversationRole{types.ConversationRoleUser, types.ConversationRoleAssistant}[i%2]; m.Role != want && messages[0].Role == types.ConversationRoleUser {
-			return fmt.Errorf("messages.%d: a conversation must alternate between user and assistant roles", i)
-		}
-		if i > 0 && m.Role == messages[i-1].Role || len(m.Content) == 0 {
-			return fmt.Errorf("messages.%d: role %s behind the same, or no content", i, m.Role)
-		}
-		var calls, results []string
 		for k, b := range m.Content {
-			switch b := b.(type) {
-			case *types.ContentBlockMemberText:
-				if strings.TrimSpace(b.Value) == "" {
-					return fmt.Errorf("the text field in the ContentBlock object at messages.%d.content.%d is blank", i, k)
-				}
-			case *types.ContentBlockMemberToolUse:
-				calls = append(calls, aws.ToString(b.Value.ToolUseId))
-				if !callID.MatchString(calls[len(calls)-1]) || !toolName.MatchString(aws.ToString(b.Value.Name)) || b.Value.Input == nil {
-					return fmt.Errorf("messages.%d.content.%d.toolUse", i, k)
-				}
-			case *types.ContentBlockMemberToolResult:
-				results = append(results, aws.ToString(b.Value.ToolUseId))
-				if len(b.Value.Content) == 0 || k >= len(results) {
-					return fmt.Errorf("messages.%d.content.%d.toolResult: no content, or behind something else", i, k)
-				}
-			case *types.UnknownUnionMember:
+			if _, unknown := b.(*types.UnknownUnionMember); unknown {
 				return fmt.Errorf("messages.%d.content.%d cannot be sent", i, k)
 			}
 		}
-		if err := answers(open, results); err != nil {
-			return fmt.Errorf("messages.%d: %w", i, err)
-		}
-		if err := answers(calls, calls); err != nil {
-			return fmt.Errorf("messages.%d: %w", i, err)
-		}
-		open = calls
 	}
-	return answers(open, nil)
-}
-
-// answers says whether there is one result for each call.
-func answers(calls, results []string) error {
-	waiting := map[string]bool{}
-	for _, id := range calls {
-		if waiting[id] {
-			return fmt.Errorf("the toolUse blocks contain duplicate Ids: %s", id)
-		}
-		waiting[id] = true
+	body, err := json.Marshal(wrap(messages))
+	if err != nil {
+		return err
 	}
-	for _, id := range results {
-		if !waiting[id] {
-			return fmt.Errorf("the number of toolResult blocks exceeds the number of toolUse blocks of previous turn: %s", id)
-		}
-		delete(waiting, id)
-	}
-	if len(waiting) > 0 {
-		return fmt.Errorf("expected toolResult blocks for %v", waiting)
-	}
-	return nil
+	return adaptertest.ValidConverse(body)
 }
 
 func TestConformance(t *testing.T) { winnowtest.Run(t, underTest) }
@@ -349,7 +314,9 @@ func TestResponse(t *testing.T) {
 		{Kind: winnow.KindThinking, Text: "Hm.", Signature: "c2ln"},
 		{Kind: winnow.KindThinking, Signature: base64.StdEncoding.EncodeToString([]byte("enc")), MediaType: redacted},
 		{Text: "I look."},
+		{Kind: winnow.KindOpaque}, // one that the SDK does not know
 		{Kind: winnow.KindToolCall, ID: "a", Name: "read", Arguments: json.RawMessage(`{"n":12345678901234567890,"path":"x"}`)},
+		{Kind: winnow.KindOpaque},
 	}, m.Parts)
 	assert.Equal(t, winnow.Message{Role: winnow.RoleAssistant}, Response(&bedrockruntime.ConverseOutput{}))
 }

@@ -3,6 +3,7 @@ package bedrock
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -34,6 +35,8 @@ const (
 	gotB   = `{"role":"user","content":[` + resB + `]}`
 	gotAB  = `{"role":"user","content":[` + resA + `,` + resB + `]}`
 	point  = `{"cachePoint":{"type":"default"}}`
+	lost   = `{"text":"[attachment]"}` // what stands for a block that the SDK cannot send
+	served = `{"toolUse":{"toolUseId":"s","name":"web","input":{"q":"x"},"type":"server_tool_use"}},{"toolResult":{"toolUseId":"s","content":[{"text":"found"}],"type":"web_result"}}`
 
 	missing = "[No result: the conversation has no result for this call. Whether it ran is not known.]"
 )
@@ -63,11 +66,20 @@ var cases = []adaptertest.Case{
 	{Name: "cache point", Imports: userOf(`{"text":"q"},` + point), Reason: "as it is"},
 	{Name: "cache point behind a result", Imports: []string{ask, callA, user(resA + `,` + point), said}, Reason: "as it is"},
 	{Name: "cache point behind calls", Imports: turn(``, `,`+point), Reason: "as it is"},
-	{Name: "unknown block before a call", Imports: turn(`{"future":{"x":1}},`, ``), Want: strings.Join(turn(``, ``), ""), Reason: "the SDK cannot send it"},
-	{Name: "unknown block behind a call", Imports: turn(``, `,{"future":{"x":1}}`), Want: strings.Join(turn(``, ``), ""), Reason: "the SDK cannot send it"},
-	{Name: "unknown block alone", Imports: answerOf(`{"future":{"x":1}}`), Want: user(`{"text":"q"},{"text":"q"}`), Reason: "the SDK cannot send it"},
-	{Name: "unknown block of a user", Imports: userOf(`{"text":"q"},{"future":{"x":1}}`), Want: ask + said, Reason: "the SDK cannot send it"},
-	{Name: "unknown block in a result", Imports: withResult(`,"content":[{"future":{"x":1}},{"text":"t"}]`), Want: strings.Join(withResult(`,"content":[{"text":"[attachment]"},{"text":"t"}]`), ""), Reason: "a word stands for it"},
+	{Name: "unknown block before a call", Imports: turn(`{"future":{"x":1}},`, ``), Want: strings.Join(turn(lost+`,`, ``), ""), Reason: "the SDK cannot send it: it is named"},
+	{Name: "unknown block behind a call", Imports: turn(``, `,{"future":{"x":1}}`), Want: strings.Join(turn(``, `,`+lost), ""), Reason: "the SDK cannot send it: it is named"},
+	{Name: "unknown block between two calls", Imports: []string{ask, `{"role":"assistant","content":[` + toolA + `,{"future":{"x":1}},` + toolB + `]}`, gotAB, said},
+		Want: ask + `{"role":"assistant","content":[` + toolA + `,` + lost + `,` + toolB + `]}` + gotAB + said, Reason: "in its place"},
+	{Name: "unknown block alone", Imports: answerOf(`{"future":{"x":1}}`), Want: strings.Join(answerOf(lost), ""), Reason: "the SDK cannot send it: it is named"},
+	{Name: "unknown block of a user", Imports: userOf(`{"text":"q"},{"future":{"x":1}}`), Want: strings.Join(userOf(`{"text":"q"},`+lost), ""), Reason: "the SDK cannot send it: it is named"},
+	{Name: "unknown block beside a result", Imports: []string{ask, callA, user(resA + `,{"future":{"x":1}}`), said}, Want: ask + callA + user(resA+`,`+lost) + said, Reason: "the SDK cannot send it: it is named"},
+	{Name: "unknown block in a result", Imports: withResult(`,"content":[{"future":{"x":1}},{"text":"t"}]`), Want: strings.Join(withResult(`,"content":[`+lost+`,{"text":"t"}]`), ""), Reason: "the SDK cannot send it: it is named"},
+	{Name: "tool of the service", Imports: answerOf(served + `,{"text":"a"}`), Reason: "the service answered it"},
+	{Name: "tool of the service, and a call", Imports: []string{ask, `{"role":"assistant","content":[` + served + `,` + toolA + `]}`, gotA, said}, Reason: "the host answers its own"},
+	{Name: "tool of the service, and an id that is replaced", Imports: []string{ask, `{"role":"assistant","content":[` + served + `,` + strings.ReplaceAll(toolA, `"a"`, `"read:0"`) + `]}`, strings.ReplaceAll(gotA, `"a"`, `"read:0"`), said},
+		Want: ask + `{"role":"assistant","content":[` + served + `,` + strings.ReplaceAll(toolA, `"a"`, `"call_2dddf05adcfc0532d64a31fd"`) + `]}` + strings.ReplaceAll(gotA, `"a"`, `"call_2dddf05adcfc0532d64a31fd"`) + said, Reason: "the rest stays"},
+	{Name: "citations", Imports: answerOf(`{"citationsContent":{"content":[{"text":"a"}],"citations":[{"title":"T"}]}}`), Reason: "as they are"},
+	{Name: "citations without a text", Imports: answerOf(`{"citationsContent":{"content":[{"text":" "}],"citations":[{"title":"T"}]}},{"text":"a"}`), Want: ask + said + ask, Reason: "blank"},
 	{Name: "several texts", Imports: userOf(`{"text":"q"},{"text":"r"}`), Reason: "as they are"},
 
 	// Turns.
@@ -124,7 +136,7 @@ var cases = []adaptertest.Case{
 	{Name: "encrypted reasoning", Imports: turn(`{"reasoningContent":{"redactedContent":"ZW5j"}},`, ``), Reason: "byte for byte"},
 	{Name: "reasoning without a signature", Imports: turn(`{"reasoningContent":{"reasoningText":{"text":"Hm."}}},`, ``), Reason: "as the caller sends it"},
 	{Name: "reasoning between calls", Imports: []string{ask, `{"role":"assistant","content":[` + toolA + `,{"reasoningContent":{"reasoningText":{"text":"Hm.","signature":"c2ln"}}},` + toolB + `]}`, gotAB, said}, Reason: "in its place"},
-	{Name: "reasoning and an unknown block", Imports: turn(`{"reasoningContent":{"reasoningText":{"text":"Hm.","signature":"c2ln"}}},{"future":{}},`, ``), Want: strings.Join(turn(`{"reasoningContent":{"reasoningText":{"text":"Hm.","signature":"c2ln"}}},`, ``), ""), Reason: "the signature stays"},
+	{Name: "reasoning and an unknown block", Imports: turn(`{"reasoningContent":{"reasoningText":{"text":"Hm.","signature":"c2ln"}}},{"future":{}},`, ``), Want: strings.Join(turn(`{"reasoningContent":{"reasoningText":{"text":"Hm.","signature":"c2ln"}}},`+lost+`,`, ``), ""), Reason: "the signature stays"},
 	{Name: "reasoning and an id that is replaced", Imports: []string{ask, `{"role":"assistant","content":[{"reasoningContent":{"redactedContent":"ZW5j"}},` + strings.ReplaceAll(toolA, `"a"`, `"read:0"`) + `]}`, strings.ReplaceAll(gotA, `"a"`, `"read:0"`), said},
 		Want:   ask + `{"role":"assistant","content":[{"reasoningContent":{"redactedContent":"ZW5j"}},` + strings.ReplaceAll(toolA, `"a"`, `"call_2dddf05adcfc0532d64a31fd"`) + `]}` + strings.ReplaceAll(gotA, `"a"`, `"call_2dddf05adcfc0532d64a31fd"`) + said,
 		Reason: "the reasoning stays"},
@@ -134,7 +146,10 @@ var cases = []adaptertest.Case{
 func TestCases(t *testing.T) {
 	url, got := adaptertest.Sent(t, `{"output":{"message":{"role":"assistant","content":[{"text":"a"}]}},"stopReason":"end_turn","usage":{}}`)
 	client := clientOf(url)
-	forms := []adaptertest.Form[types.Message]{{Name: "typed", Read: read}}
+	forms := []adaptertest.Form[types.Message]{{Name: "typed", Read: read}, {Name: "read by the SDK", Read: func(raw json.RawMessage) (types.Message, error) {
+		s, err := readStored(raw)
+		return s.Message, err
+	}}}
 	adaptertest.CheckCases(t, underTest, forms, func(t *testing.T, values []types.Message) []json.RawMessage {
 		_, err := client.Converse(t.Context(), &bedrockruntime.ConverseInput{ModelId: aws.String("m"), Messages: values})
 		require.NoError(t, err)
@@ -223,6 +238,35 @@ func TestStreams(t *testing.T) {
 			assert.Error(t, err, "a connection that breaks behind %d events", n)
 		}
 	}
+}
+
+// TestStreamedBlocks: what a stream holds besides text, reasoning and calls is what a whole answer would hold.
+func TestStreamedBlocks(t *testing.T) {
+	url, got := adaptertest.Sent(t, `{"output":{"message":{"role":"assistant","content":[{"text":"a"}]}},"stopReason":"end_turn","usage":{}}`)
+	start := func(i int, s string) string {
+		return event(t, "contentBlockStart", fmt.Sprintf(`{"contentBlockIndex":%d,"start":%s}`, i, s))
+	}
+	delta := func(i int, s string) string {
+		return event(t, "contentBlockDelta", fmt.Sprintf(`{"contentBlockIndex":%d,"delta":%s}`, i, s))
+	}
+	m, err := collectFrom(t, streaming(t, false,
+		event(t, "messageStart", `{"role":"assistant"}`),
+		start(0, `{"toolUse":{"toolUseId":"s","name":"web","type":"server_tool_use"}}`), delta(0, `{"toolUse":{"input":"{\"q\":\"x\"}"}}`),
+		start(1, `{"toolResult":{"toolUseId":"s","type":"web_result"}}`), delta(1, `{"toolResult":[{"text":"fou"}]}`), delta(1, `{"toolResult":[{"text":"nd"}]}`),
+		delta(2, `{"text":"See "}`), delta(2, `{"text":"there."}`), delta(2, `{"citation":{"title":"T","sourceContent":[{"text":"there"}]}}`),
+		start(3, `{"future":{}}`), delta(3, `{"future":{"x":1}}`),
+		start(4, `{"image":{"format":"png"}}`), delta(4, `{"image":{"source":{"bytes":"aGk="}}}`), delta(4, `{"image":{"source":{"bytes":"aGk="}}}`),
+		event(t, "messageStop", `{"stopReason":"end_turn"}`),
+	))
+	require.NoError(t, err)
+	question, err := read(json.RawMessage(ask))
+	require.NoError(t, err)
+	history := append(Import([]types.Message{question}), m)
+	_, err = clientOf(url).Converse(t.Context(), &bedrockruntime.ConverseInput{ModelId: aws.String("m"), Messages: Export(history)})
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"role":"assistant","content":[`+served+`,
+		{"citationsContent":{"content":[{"text":"See there."}],"citations":[{"title":"T","sourceContent":[{"text":"there"}]}]}},
+		`+lost+`,{"image":{"format":"png","source":{"bytes":"aGloaQ=="}}}]}`, string(got(t, "messages")[1]))
 }
 
 // TestImageSizes reads the pixels of images, in messages and in results.

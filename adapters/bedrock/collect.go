@@ -1,7 +1,6 @@
 package bedrock
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -38,26 +37,12 @@ type collector struct {
 	blocks []collected
 }
 
-// collected is a block as far as it was streamed.
-type collected struct {
-	index     int32
-	text      string
-	call      *types.ToolUseBlockStart
-	input     string
-	thinks    bool
-	thought   string
-	signature string
-	redacted  []byte
-}
-
 func (c *collector) add(event types.ConverseStreamOutput) {
 	switch e := event.(type) {
 	case *types.ConverseStreamOutputMemberContentBlockStart:
-		if call, ok := e.Value.Start.(*types.ContentBlockStartMemberToolUse); ok {
-			c.block(e.Value.ContentBlockIndex).call = &call.Value
-		}
+		c.block(e.Value.ContentBlockIndex).begin(e.Value.Start)
 	case *types.ConverseStreamOutputMemberContentBlockDelta:
-		c.delta(c.block(e.Value.ContentBlockIndex), e.Value.Delta)
+		c.block(e.Value.ContentBlockIndex).add(e.Value.Delta)
 	case *types.ConverseStreamOutputMemberMessageStop:
 		c.answer.StopReason = e.Value.StopReason
 		c.answer.AdditionalModelResponseFields = e.Value.AdditionalModelResponseFields
@@ -77,46 +62,13 @@ func (c *collector) block(index *int32) *collected {
 	return &c.blocks[at]
 }
 
-func (c *collector) delta(b *collected, delta types.ContentBlockDelta) {
-	switch d := delta.(type) {
-	case *types.ContentBlockDeltaMemberText:
-		b.text += d.Value
-	case *types.ContentBlockDeltaMemberToolUse:
-		b.input += aws.ToString(d.Value.Input)
-	case *types.ContentBlockDeltaMemberReasoningContent:
-		b.thinks = true
-		switch r := d.Value.(type) {
-		case *types.ReasoningContentBlockDeltaMemberText:
-			b.thought += r.Value
-		case *types.ReasoningContentBlockDeltaMemberSignature:
-			b.signature += r.Value
-		case *types.ReasoningContentBlockDeltaMemberRedactedContent:
-			b.redacted = append(b.redacted, r.Value...)
-		}
-	}
-}
-
 // content returns the blocks in their order.
 func (c *collector) content() []types.ContentBlock {
 	slices.SortStableFunc(c.blocks, func(a, b collected) int { return int(a.index - b.index) })
 	var content []types.ContentBlock
 	for i := range c.blocks {
-		b := &c.blocks[i]
-		switch {
-		case b.call != nil:
-			content = append(content, &types.ContentBlockMemberToolUse{Value: types.ToolUseBlock{
-				ToolUseId: b.call.ToolUseId, Name: b.call.Name, Type: b.call.Type, Input: object(json.RawMessage(b.input)),
-			}})
-		case b.redacted != nil:
-			content = append(content, &types.ContentBlockMemberReasoningContent{Value: &types.ReasoningContentBlockMemberRedactedContent{Value: b.redacted}})
-		case b.thinks:
-			thought := types.ReasoningTextBlock{Text: aws.String(b.thought)}
-			if b.signature != "" {
-				thought.Signature = aws.String(b.signature)
-			}
-			content = append(content, &types.ContentBlockMemberReasoningContent{Value: &types.ReasoningContentBlockMemberReasoningText{Value: thought}})
-		case b.text != "":
-			content = append(content, &types.ContentBlockMemberText{Value: b.text})
+		if b := c.blocks[i].content(); b != nil {
+			content = append(content, b)
 		}
 	}
 	return content

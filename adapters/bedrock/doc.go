@@ -12,9 +12,11 @@
 //     result alike;
 //   - reasoning is sent back as the caller has it, and nowhere else.
 //
-// The SDK neither reads nor sends blocks that it does not know: they are not in the next request.
+// The SDK neither reads nor sends blocks that it does not know. The text "[attachment]" stands in their
+// place.
 //
 // System text has a field of its own in the API: [ImportSystem] and [ExportSystem]. [Response] makes winnow's message
-// of an answer, with what was billed, [Collect] puts a streamed one together, and [NewSummarizer] writes summaries.
+// of an answer, with what was billed, [Collect] puts a streamed one together, [Codec] stores messages in a session, and [NewSummarizer] writes
+// summaries.
 // [winnow.ClassifyError] reads the SDK's errors as they are.
 package bedrock

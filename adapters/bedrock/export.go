@@ -85,7 +85,7 @@ func (e *exporter) assistant(m *winnow.Message) {
 			call++
 		case own != nil && isSendableBlock(own):
 			out.Content = append(out.Content, own)
-		case own != nil, part.Kind == winnow.KindThinking, part.Kind == winnow.KindText && adapter.IsBlank(part.Text):
+		case part.Kind == winnow.KindThinking, adapter.IsSilent(part):
 		default:
 			out.Content = append(out.Content, &types.ContentBlockMemberText{Value: textOf(part)})
 		}
@@ -138,6 +138,8 @@ func isSendableBlock(b types.ContentBlock) bool {
 		return false
 	case *types.ContentBlockMemberText:
 		return !adapter.IsBlank(b.Value)
+	case *types.ContentBlockMemberCitationsContent:
+		return !adapter.IsBlank(citedText(b.Value.Content))
 	case *types.ContentBlockMemberToolResult:
 		return resultIsSendable(b.Value.Content)
 	}
@@ -275,7 +277,7 @@ func resultContent(m *winnow.Message) []types.ToolResultContentBlock {
 		p := &m.Parts[k]
 		own := resultSource(p)
 		switch {
-		case p.Kind == winnow.KindText && adapter.IsBlank(p.Text):
+		case adapter.IsSilent(p):
 		case own != nil:
 			content = append(content, own)
 		default:
@@ -312,7 +314,7 @@ func userBlocks(m *winnow.Message) []types.ContentBlock {
 		switch {
 		case own != nil && isSendableBlock(own):
 			blocks = append(blocks, own)
-		case own != nil, p.Kind == winnow.KindThinking, p.Kind == winnow.KindToolCall, p.Kind == winnow.KindText && adapter.IsBlank(p.Text):
+		case p.Kind == winnow.KindThinking, p.Kind == winnow.KindToolCall, adapter.IsSilent(p):
 		default:
 			blocks = append(blocks, &types.ContentBlockMemberText{Value: textOf(p)})
 		}

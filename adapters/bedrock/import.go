@@ -3,6 +3,7 @@ package bedrock
 import (
 	"encoding/base64"
 	"encoding/json"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/document"
@@ -38,7 +39,7 @@ type importer struct {
 
 func (im *importer) add(of *types.Message) {
 	if of.Role == types.ConversationRoleAssistant {
-		parts := im.blocks(of.Content)
+		parts := im.blocks(of)
 		im.names.Add(parts)
 		im.calls = parts
 		im.emit(winnow.Message{Role: winnow.RoleAssistant, Parts: parts}, of, nil, 0, 1)
@@ -72,7 +73,7 @@ func (im *importer) add(of *types.Message) {
 		}
 	})
 	if results < count {
-		parts := im.blocks(of.Content)
+		parts := im.blocks(of)
 		im.emit(winnow.Message{Role: winnow.RoleUser, Injected: results > 0 && onlyMarkers(of.Content), Parts: parts}, of, nil, results, count)
 	}
 }
@@ -99,35 +100,56 @@ func (im *importer) emit(m winnow.Message, of *types.Message, block any, index, 
 // redacted marks thinking of which there is only the encrypted form.
 const redacted = "redacted"
 
-// blocks returns the parts of all blocks that are no results.
-func (im *importer) blocks(content []types.ContentBlock) []winnow.Part {
-	parts := make([]winnow.Part, 0, len(content))
-	for _, b := range content {
+// blocks returns the parts of all blocks but the results of a user's message. Calls that the service answered itself,
+// and its results, are the model's: nobody else answers them.
+func (im *importer) blocks(of *types.Message) []winnow.Part {
+	parts := make([]winnow.Part, 0, len(of.Content))
+	for _, b := range of.Content {
 		p := winnow.Part{Source: b}
 		switch b := b.(type) {
 		case *types.ContentBlockMemberToolResult:
-			continue
+			if of.Role != types.ConversationRoleAssistant {
+				continue
+			}
+			p.Kind, p.Bytes = winnow.KindOpaque, sizeOfResult(b.Value.Content)
 		case *types.ContentBlockMemberText:
 			p.Text = b.Value
 		case *types.ContentBlockMemberToolUse:
+			if b.Value.Type == types.ToolUseTypeServerToolUse {
+				p.Kind, p.Bytes = winnow.KindOpaque, len(im.args.Write(jsonOf(b.Value.Input)))
+				break
+			}
 			p.Kind, p.ID, p.Name = winnow.KindToolCall, aws.ToString(b.Value.ToolUseId), aws.ToString(b.Value.Name)
 			p.Arguments = im.args.Write(jsonOf(b.Value.Input))
 		case *types.ContentBlockMemberReasoningContent:
 			reasoning(&p, b.Value)
+		case *types.ContentBlockMemberCitationsContent:
+			p.Text = citedText(b.Value.Content)
 		case *types.ContentBlockMemberImage:
 			image(&p, &b.Value)
 		case *types.ContentBlockMemberDocument:
 			documentPart(&p, &b.Value)
 		case *types.ContentBlockMemberCachePoint:
-			p.Kind, p.Tokens = winnow.KindOpaque, 1 // it costs nothing
+			p = adapter.Marker(b)
 		case *types.UnknownUnionMember:
-			p.Kind, p.Bytes = winnow.KindOpaque, len(b.Value)
+			p.Kind = winnow.KindOpaque // without a size: it is not sent
 		default:
 			p.Kind, p.Bytes = winnow.KindOpaque, sizeOf(b)
 		}
 		parts = append(parts, p)
 	}
 	return parts
+}
+
+// citedText returns what the model wrote with citations.
+func citedText(content []types.CitationGeneratedContent) string {
+	var text strings.Builder
+	for _, c := range content {
+		if t, ok := c.(*types.CitationGeneratedContentMemberText); ok {
+			text.WriteString(t.Value)
+		}
+	}
+	return text.String()
 }
 
 func reasoning(p *winnow.Part, r types.ReasoningContentBlock) {
@@ -177,7 +199,7 @@ func (im *importer) result(content []types.ToolResultContentBlock) []winnow.Part
 		case *types.ToolResultContentBlockMemberDocument:
 			documentPart(&p, &c.Value)
 		case *types.UnknownUnionMember:
-			p.Kind, p.Bytes = winnow.KindOpaque, len(c.Value)
+			p.Kind = winnow.KindOpaque
 		default:
 			p.Kind, p.Bytes = winnow.KindOpaque, sizeOf(c)
 		}
@@ -196,6 +218,22 @@ func jsonOf(d document.Interface) any {
 		return nil
 	}
 	return json.RawMessage(b)
+}
+
+// sizeOfResult returns about the bytes of a result's content.
+func sizeOfResult(content []types.ToolResultContentBlock) (bytes int) {
+	for _, c := range content {
+		switch c := c.(type) {
+		case *types.ToolResultContentBlockMemberText:
+			bytes += len(c.Value)
+		case *types.ToolResultContentBlockMemberJson:
+			text, _ := jsonOf(c.Value).(json.RawMessage)
+			bytes += len(text)
+		default:
+			bytes += sizeOf(c)
+		}
+	}
+	return bytes
 }
 
 // sizeOf returns about the bytes of what is sent. Only what is rare is measured so.

@@ -15,7 +15,7 @@ import (
 func Response(answer *bedrockruntime.ConverseOutput) winnow.Message {
 	m := winnow.Message{Role: winnow.RoleAssistant}
 	if out, ok := answer.Output.(*types.ConverseOutputMemberMessage); ok {
-		own := types.Message{Role: types.ConversationRoleAssistant, Content: known(out.Value.Content)}
+		own := types.Message{Role: types.ConversationRoleAssistant, Content: named(out.Value.Content)}
 		m = Import([]types.Message{own})[0]
 		adapter.PieceOf[types.Message](&m).First = false
 	}
@@ -32,13 +32,29 @@ func Response(answer *bedrockruntime.ConverseOutput) winnow.Message {
 	return m
 }
 
-// known returns content without what the SDK puts in the place of a block that it does not know: the block before it
-// once more, or nil.
-func known(content []types.ContentBlock) []types.ContentBlock {
-	out := make([]types.ContentBlock, 0, len(content))
+// named returns content with blocks that say so in the place of those that the SDK does not know. Its decoder leaves
+// there the block before once more, or nil.
+func named(content []types.ContentBlock) []types.ContentBlock {
+	out := make([]types.ContentBlock, len(content))
 	for i, b := range content {
-		if b != nil && (i == 0 || b != content[i-1]) {
-			out = append(out, b)
+		out[i] = b
+		if b == nil || i > 0 && b == content[i-1] {
+			out[i] = &types.UnknownUnionMember{}
+		} else if r, ok := b.(*types.ContentBlockMemberToolResult); ok {
+			named := *r
+			named.Value.Content = namedResult(r.Value.Content)
+			out[i] = &named
+		}
+	}
+	return out
+}
+
+// namedResult is named for the content of a result. A missing list stays missing.
+func namedResult(content []types.ToolResultContentBlock) []types.ToolResultContentBlock {
+	out := append(content[:0:0], content...)
+	for i, c := range content {
+		if c == nil || i > 0 && c == content[i-1] {
+			out[i] = &types.UnknownUnionMember{}
 		}
 	}
 	return out

@@ -41,7 +41,7 @@ func build(m *winnow.Message, role schema.RoleType) *schema.Message {
 	var texts []string
 	for k := range m.Parts {
 		p := &m.Parts[k]
-		if p.Kind == winnow.KindText && adapter.IsBlank(p.Text) || p.Kind == winnow.KindThinking || p.Kind == winnow.KindToolCall {
+		if adapter.IsSilent(p) || p.Kind == winnow.KindThinking || p.Kind == winnow.KindToolCall {
 			continue
 		}
 		switch where {

@@ -149,7 +149,7 @@ func (e *exporter) modelParts(m *winnow.Message) []*sdk.Part {
 		case p.Kind == winnow.KindOpaque && p.Signature != "":
 			parts = append(parts, &sdk.Part{ThoughtSignature: signature(p)})
 		case p.Kind == winnow.KindThinking: // thoughts are not read again; a signature is, if it is the API's
-		case p.Kind == winnow.KindText && adapter.IsBlank(p.Text) && p.Signature == "":
+		case adapter.IsSilent(p) && p.Signature == "": // a signature stays
 		default:
 			parts = append(parts, &sdk.Part{Text: textOf(p), ThoughtSignature: signature(p)})
 		}

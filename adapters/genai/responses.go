@@ -125,7 +125,7 @@ func userParts(m *winnow.Message) []*sdk.Part {
 		switch {
 		case own != nil && !isEmpty(own):
 			parts = append(parts, own)
-		case own != nil, p.Kind == winnow.KindText && adapter.IsBlank(p.Text):
+		case own != nil, adapter.IsSilent(p):
 		case p.Kind != winnow.KindThinking && p.Kind != winnow.KindToolCall: // these are the model's
 			parts = append(parts, sdk.NewPartFromText(textOf(p)))
 		}

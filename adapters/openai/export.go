@@ -100,7 +100,7 @@ func textParts(m *winnow.Message) []sdk.ChatCompletionContentPartTextParam {
 	var parts []sdk.ChatCompletionContentPartTextParam
 	for k := range m.Parts {
 		p := &m.Parts[k]
-		if p.Kind == winnow.KindText && adapter.IsBlank(p.Text) || p.Kind == winnow.KindThinking || p.Kind == winnow.KindToolCall {
+		if adapter.IsSilent(p) || p.Kind == winnow.KindThinking || p.Kind == winnow.KindToolCall {
 			continue
 		}
 		switch source := p.Source.(type) {
@@ -130,7 +130,7 @@ func (e *exporter) user(m *winnow.Message) {
 	plain := true // nothing but new texts
 	for k := range m.Parts {
 		p := &m.Parts[k]
-		if p.Kind == winnow.KindText && adapter.IsBlank(p.Text) || p.Kind == winnow.KindThinking || p.Kind == winnow.KindToolCall {
+		if adapter.IsSilent(p) || p.Kind == winnow.KindThinking || p.Kind == winnow.KindToolCall {
 			continue
 		}
 		if source, ok := p.Source.(*sdk.ChatCompletionContentPartUnionParam); ok {
@@ -333,7 +333,7 @@ func content(a *sdk.ChatCompletionAssistantMessageParam, texts []sdk.ChatComplet
 	case *sdk.ChatCompletionAssistantMessageParamContentArrayOfContentPartUnion:
 		return append(texts, *source)
 	default:
-		if p.Kind != winnow.KindText || !adapter.IsBlank(p.Text) {
+		if !adapter.IsSilent(p) {
 			return append(texts, sdk.ChatCompletionAssistantMessageParamContentArrayOfContentPartUnion{
 				OfText: &sdk.ChatCompletionContentPartTextParam{Text: textOf(p)},
 			})

@@ -149,12 +149,10 @@ func hasContent(m *winnow.Message) bool {
 			if adapter.IsAssistant(m) {
 				return true
 			}
-		case winnow.KindText:
-			if !adapter.IsBlank(p.Text) {
+		default:
+			if !adapter.IsSilent(p) {
 				return true
 			}
-		default:
-			return true
 		}
 	}
 	return false

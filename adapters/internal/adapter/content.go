@@ -10,6 +10,27 @@ import (
 // IsBlank says that s holds nothing but white space.
 func IsBlank(s string) bool { return strings.TrimSpace(s) == "" }
 
+// Marker returns a part that tells a provider something and says nothing to a reader, such as a cache point. Another
+// provider's request is the same without it.
+func Marker(source any) winnow.Part {
+	return winnow.Part{Kind: winnow.KindOpaque, Tokens: markerTokens, Source: source}
+}
+
+// markerTokens is the least count that replaces an estimate.
+const markerTokens = 1
+
+// IsSilent says that p has no text and that nothing need stand for it: a blank text, a marker, or a signature that has
+// no text beside it.
+func IsSilent(p *winnow.Part) bool {
+	switch p.Kind {
+	case winnow.KindText:
+		return IsBlank(p.Text)
+	case winnow.KindOpaque:
+		return p.MediaType == "" && (p.Signature != "" || p.Bytes == 0 && p.Tokens == markerTokens)
+	}
+	return false
+}
+
 // Placeholder is the text that stands for a part whose payload is not there or may not stand where it is.
 func Placeholder(p *winnow.Part) string {
 	what := "attachment"

@@ -51,7 +51,7 @@ func (e *exporter) message(m *winnow.Message) {
 	plain := true // nothing but new texts
 	for k := range m.Parts {
 		p := &m.Parts[k]
-		if p.Kind == winnow.KindText && adapter.IsBlank(p.Text) || p.Kind == winnow.KindThinking || p.Kind == winnow.KindToolCall {
+		if adapter.IsSilent(p) || p.Kind == winnow.KindThinking || p.Kind == winnow.KindToolCall {
 			continue
 		}
 		if source, ok := p.Source.(*sdk.ResponseInputContentUnionParam); ok {
@@ -122,7 +122,7 @@ func outputContent(m *winnow.Message) (text string, content []sdk.ResponseFuncti
 	plain := true
 	for k := range m.Parts {
 		p := &m.Parts[k]
-		if p.Kind == winnow.KindText && adapter.IsBlank(p.Text) {
+		if adapter.IsSilent(p) {
 			continue
 		}
 		if source := outputSource(p); source != nil {

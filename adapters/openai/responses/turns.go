@@ -194,7 +194,7 @@ func (e *exporter) keptItems(m *winnow.Message) map[*Item]use {
 // build sends a part that is no longer, or was never, an item of the caller's. Reasoning is not among it.
 func (e *exporter) build(p *winnow.Part, id string) {
 	switch {
-	case p.Kind == winnow.KindThinking, p.Kind == winnow.KindText && adapter.IsBlank(p.Text):
+	case p.Kind == winnow.KindThinking, adapter.IsSilent(p):
 	case p.Kind != winnow.KindToolCall:
 		e.out = append(e.out, newMessage(sdk.EasyInputMessageRoleAssistant, textOf(p)))
 	case p.MediaType == customCall:

@@ -1,0 +1,135 @@
+package bedrock
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
+	"github.com/aws/smithy-go/middleware"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+	"github.com/winnowgo/winnow/session"
+)
+
+// Codec returns what stores in a session what the SDK's messages hold besides winnow's form, such as images, cache
+// points and citations, for the option Codec of package session. It stores what the SDK would send.
+func Codec() session.Codec {
+	return &adapter.Sources[stored]{
+		ID: "bedrock",
+		Import: func(values []stored) []winnow.Message {
+			messages := make([]types.Message, len(values))
+			for i := range values {
+				messages[i] = values[i].Message
+			}
+			return Import(messages)
+		},
+		Export: func(messages []winnow.Message) []stored {
+			exported := Export(messages)
+			values := make([]stored, len(exported))
+			for i := range exported {
+				values[i] = stored{exported[i]}
+			}
+			return values
+		},
+		Values: func(messages []winnow.Message) ([]stored, int) {
+			of, n := adapter.Whole[types.Message](messages)
+			if n == 0 {
+				return nil, 0
+			}
+			return []stored{{*of}}, n
+		},
+		Place: adapter.PlacePiece[types.Message], First: adapter.IsFirstPiece[types.Message],
+		Read: func(text json.RawMessage) (stored, error) { return readStored(text) },
+	}
+}
+
+// stored is a message whose JSON is what the SDK sends. The SDK's types have no JSON of their own.
+type stored struct{ types.Message }
+
+// MarshalJSON has the SDK write a request and returns the message in it.
+func (s stored) MarshalJSON() ([]byte, error) {
+	var sent []byte
+	_, err := converse(func(body []byte) []byte { sent = body; return []byte("{}") }, []types.Message{s.Message})
+	if err != nil {
+		return nil, err
+	}
+	var request struct{ Messages []json.RawMessage }
+	if err := json.Unmarshal(sent, &request); err != nil {
+		return nil, err
+	}
+	if len(request.Messages) != 1 {
+		return nil, errors.New("bedrock: the SDK did not write the message")
+	}
+	return withUnknown(request.Messages[0], s.Content)
+}
+
+// withUnknown puts back the places of the blocks that the SDK did not write because it does not know them.
+func withUnknown(text json.RawMessage, content []types.ContentBlock) (json.RawMessage, error) {
+	isUnknown := func(b types.ContentBlock) bool { _, ok := b.(*types.UnknownUnionMember); return ok }
+	if !slices.ContainsFunc(content, isUnknown) {
+		return text, nil
+	}
+	var m struct {
+		Role    json.RawMessage   `json:"role,omitempty"`
+		Content []json.RawMessage `json:"content"`
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return nil, err
+	}
+	for i, b := range content {
+		if isUnknown(b) && i <= len(m.Content) {
+			m.Content = slices.Insert(m.Content, i, json.RawMessage(`{"unknown":{}}`))
+		}
+	}
+	return json.Marshal(m)
+}
+
+// readStored has the SDK read an answer that holds the message.
+func readStored(text json.RawMessage) (stored, error) {
+	answer, err := converse(func([]byte) []byte { return fmt.Appendf(nil, `{"output":{"message":%s}}`, text) }, nil)
+	if err != nil {
+		return stored{}, err
+	}
+	out, ok := answer.Output.(*types.ConverseOutputMemberMessage)
+	if !ok {
+		return stored{}, errors.New("bedrock: not a message")
+	}
+	out.Value.Content = named(out.Value.Content)
+	return stored{out.Value}, nil
+}
+
+// converse passes a request to answer, which takes the place of the service: nothing leaves the process.
+func converse(answer func(body []byte) []byte, messages []types.Message) (*bedrockruntime.ConverseOutput, error) {
+	client := bedrockruntime.New(bedrockruntime.Options{
+		HTTPClient: exchange(answer), Retryer: aws.NopRetryer{},
+		APIOptions: []func(*middleware.Stack) error{func(stack *middleware.Stack) error {
+			stack.Finalize.Clear()                                        // there is neither an endpoint nor somebody to sign for
+			_, err := stack.Initialize.Remove("OperationInputValidation") // a message is stored as it is
+			return err
+		}},
+	})
+	return client.Converse(context.Background(), &bedrockruntime.ConverseInput{ModelId: aws.String("none"), Messages: messages})
+}
+
+// exchange is an HTTP client that answers requests itself.
+type exchange func(body []byte) []byte
+
+func (e exchange) Do(r *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(bytes.NewReader(e(body))),
+	}, nil
+}
