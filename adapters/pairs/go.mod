@@ -4,6 +4,8 @@ go 1.26.0
 
 require (
 	github.com/anthropics/anthropic-sdk-go v1.84.0
+	github.com/aws/aws-sdk-go-v2 v1.47.7
+	github.com/aws/aws-sdk-go-v2/service/bedrockruntime v1.63.11
 	github.com/cloudwego/eino v0.7.36
 	github.com/openai/openai-go/v3 v3.96.0
 	github.com/stretchr/testify v1.12.1
@@ -13,6 +15,13 @@ require (
 	github.com/winnowgo/winnow/adapters/genai v0.0.0
 	github.com/winnowgo/winnow/adapters/openai v0.0.0
 	google.golang.org/genai v1.77.0
+)
+
+require (
+	github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream v1.7.26 // indirect
+	github.com/aws/aws-sdk-go-v2/internal/configsources v1.5.10 // indirect
+	github.com/aws/aws-sdk-go-v2/internal/endpoints/v2 v2.8.10 // indirect
+	github.com/aws/smithy-go v1.28.8 // indirect
 )
 
 require (
@@ -58,6 +67,7 @@ require (
 	github.com/tidwall/pretty v1.2.1 // indirect
 	github.com/tidwall/sjson v1.2.5 // indirect
 	github.com/twitchyliquid64/golang-asm v0.15.1 // indirect
+	github.com/winnowgo/winnow/adapters/bedrock v0.0.0
 	github.com/wk8/go-ordered-map/v2 v2.1.8 // indirect
 	github.com/yargevad/filepathx v1.0.0 // indirect
 	go.opencensus.io v0.24.0 // indirect
@@ -87,3 +97,5 @@ replace (
 	github.com/winnowgo/winnow/adapters/genai => ../genai
 	github.com/winnowgo/winnow/adapters/openai => ../openai
 )
+
+replace github.com/winnowgo/winnow/adapters/bedrock => ../bedrock

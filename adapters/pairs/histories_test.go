@@ -1,11 +1,15 @@
 package pairs
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"testing"
 
 	anthropicsdk "github.com/anthropics/anthropic-sdk-go"
 	anthropicparam "github.com/anthropics/anthropic-sdk-go/packages/param"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/document"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
 	"github.com/cloudwego/eino/schema"
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/packages/param"
@@ -14,6 +18,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/anthropic"
+	"github.com/winnowgo/winnow/adapters/bedrock"
 	"github.com/winnowgo/winnow/adapters/eino"
 	"github.com/winnowgo/winnow/adapters/genai"
 	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
@@ -97,8 +102,37 @@ func geminiHistory(t *testing.T) []winnow.Message {
 		`{"role":"model","parts":[{"thought":true,"text":"`+thought+`","thoughtSignature":"`+signature+`"},{"text":"I look into the file."},`+
 			`{"executableCode":{"language":"PYTHON","code":"`+unknown+`"}},{"functionCall":{"name":"read","args":{"path":"a.txt"}},"thoughtSignature":"`+signature+`"}]}`,
 		`{"role":"user","parts":[{"functionResponse":{"name":"read","response":{"output":"The file says 42."},"parts":[`+png+`]}}]}`,
-		`{"role":"model","parts":[{"text":"It is a cat."}]}`,
+		`{"role":"model","parts":[{"text":"It is a cat."},{"thoughtSignature":"`+signature+`"}]}`,
 	))
+}
+
+func bedrockHistory(t *testing.T) []winnow.Message {
+	_, image := adaptertest.PNG(t)
+	data, err := base64.StdEncoding.DecodeString(image)
+	require.NoError(t, err)
+	png := types.ImageBlock{Format: types.ImageFormatPng, Source: &types.ImageSourceMemberBytes{Value: data}}
+	text := func(s string) types.ContentBlock { return &types.ContentBlockMemberText{Value: s} }
+	point := &types.ContentBlockMemberCachePoint{Value: types.CachePointBlock{Type: types.CachePointTypeDefault}}
+	return bedrock.Import([]types.Message{
+		{Role: "user", Content: []types.ContentBlock{text("What is on this picture?"), &types.ContentBlockMemberImage{Value: png}, point}},
+		{Role: "assistant", Content: []types.ContentBlock{
+			&types.ContentBlockMemberReasoningContent{Value: &types.ReasoningContentBlockMemberReasoningText{
+				Value: types.ReasoningTextBlock{Text: aws.String(thought), Signature: aws.String(signature)},
+			}},
+			text("I look into the file."),
+			&types.UnknownUnionMember{Tag: "blockOfNextYear", Value: []byte(`{"payload":"` + unknown + `"}`)},
+			&types.ContentBlockMemberToolUse{Value: types.ToolUseBlock{
+				ToolUseId: aws.String("tooluse_1"), Name: aws.String("read"), Input: document.NewLazyDocument(map[string]any{"path": "a.txt"}),
+			}},
+		}},
+		{Role: "user", Content: []types.ContentBlock{
+			&types.ContentBlockMemberToolResult{Value: types.ToolResultBlock{ToolUseId: aws.String("tooluse_1"), Content: []types.ToolResultContentBlock{
+				&types.ToolResultContentBlockMemberText{Value: "The file says 42."}, &types.ToolResultContentBlockMemberImage{Value: png},
+			}}},
+			point,
+		}},
+		{Role: "assistant", Content: []types.ContentBlock{text("It is a cat.")}},
+	})
 }
 
 func einoHistory(t *testing.T) []winnow.Message {

@@ -10,12 +10,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/anthropic"
+	"github.com/winnowgo/winnow/adapters/bedrock"
 	"github.com/winnowgo/winnow/adapters/eino"
 	"github.com/winnowgo/winnow/adapters/genai"
 	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
@@ -41,6 +45,7 @@ var sides = []side{
 	{"chat", "gpt-6-sol", chatHistory, func(m []winnow.Message) any { return chat.Export(m) }, acceptedChat},
 	{"responses", "gpt-6-luna", responsesHistory, func(m []winnow.Message) any { return responses.Export(m) }, adaptertest.ValidItems},
 	{"genai", "gemini-3.5-flash", geminiHistory, func(m []winnow.Message) any { return genai.Export(m) }, adaptertest.ValidContents},
+	{"bedrock", "global.anthropic.claude-sonnet-4-5-20250929-v1:0", bedrockHistory, func(m []winnow.Message) any { return converseBody(bedrock.Export(m)) }, adaptertest.ValidConverse},
 	{"eino", "qwen3-max", einoHistory, func(m []winnow.Message) any { return wire(eino.Export(m)) }, acceptedChat},
 }
 
@@ -80,8 +85,9 @@ func checkPair(t *testing.T, from, to side) {
 	body := marshal(t, to.export(request.Messages))
 	require.NoError(t, to.valid(body), "%s", body)
 
-	rest := string(body)
-	for _, want := range expected(history) {
+	rest, wanted := string(body), expected(history)
+	assert.Equal(t, strings.Count(strings.Join(wanted, ""), "[attachment]"), strings.Count(rest, "[attachment]"), "nothing stands for a cache point")
+	for _, want := range wanted {
 		_, behind, found := strings.Cut(rest, want)
 		if assert.True(t, found, "%q is not there, or not in its place: %s", want, body) {
 			rest = behind
@@ -107,20 +113,30 @@ func expected(history []winnow.Message) []string {
 			case winnow.KindImage:
 				texts = append(texts, fmt.Sprintf("[image: image/png, %d bytes]", p.Bytes))
 			default:
-				texts = append(texts, "[attachment]")
+				if !isSilent(&p) {
+					texts = append(texts, "[attachment]")
+				}
 			}
 		}
 	}
 	return texts
 }
 
+// isSilent says that p is a cache point, or a signature alone: nothing need be said in its place.
+func isSilent(p *winnow.Part) bool { return p.Signature != "" || p.Tokens == 1 }
+
 // Each history has what the test is about.
 func TestHistoriesHaveWhatIsLost(t *testing.T) {
+	silent := map[string]int{}
 	for _, s := range sides {
 		kinds := map[winnow.Kind]int{}
 		results := 0
 		for _, m := range s.history(t) {
 			for _, p := range m.Parts {
+				if p.Kind == winnow.KindOpaque && isSilent(&p) {
+					silent[s.name]++
+					continue
+				}
 				kinds[p.Kind]++
 			}
 			if m.Role == winnow.RoleTool {
@@ -133,6 +149,7 @@ func TestHistoriesHaveWhatIsLost(t *testing.T) {
 		assert.Equal(t, 1, kinds[winnow.KindToolCall], s.name)
 		assert.Equal(t, 1, results, s.name)
 	}
+	assert.Equal(t, map[string]int{"bedrock": 2, "genai": 1}, silent)
 }
 
 func question(text string) winnow.Message {
@@ -175,6 +192,26 @@ func accepted(path string, request map[string]any) error {
 
 func acceptedChat(b []byte) error {
 	return accepted("/v1/chat/completions", map[string]any{"model": "gpt", "messages": json.RawMessage(b)})
+}
+
+// converseBody returns messages as AWS's SDK sends them.
+func converseBody(messages []types.Message) json.RawMessage {
+	var sent struct{ Messages json.RawMessage }
+	client := bedrockruntime.New(bedrockruntime.Options{
+		BaseEndpoint: aws.String("http://provider"), Region: "us-east-1",
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "none", SecretAccessKey: "none"}, nil
+		}),
+		HTTPClient: adaptertest.Direct(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_ = json.NewDecoder(r.Body).Decode(&sent) // what cannot be read is not valid
+			_, _ = io.WriteString(w, "{}")
+		})),
+	})
+	_, err := client.Converse(context.Background(), &bedrockruntime.ConverseInput{ModelId: aws.String("m"), Messages: messages})
+	if err != nil {
+		return nil
+	}
+	return sent.Messages
 }
 
 // wire returns messages of Eino as its components send them to Chat Completions.
