@@ -17,12 +17,12 @@ const messageMember = `"message":`
 // decode returns the entry of a line.
 func (l *line) decode() (*Entry, error) {
 	e := &Entry{}
-	if l.body != nil && l.kind == TypeMessage && bytes.HasPrefix(l.body, []byte(messageMember)) {
+	if model, message, ok := l.bareMessage(); ok {
 		m := &winnow.Message{}
-		if err := json.Unmarshal(l.body[len(messageMember):], m); err != nil {
+		if err := json.Unmarshal(message, m); err != nil {
 			return nil, fmt.Errorf("session: entry %s: %w", l.id, err)
 		}
-		e.Message = m
+		e.Message, e.Model = m, model
 		l.giveHead(e)
 		return e, nil
 	}
@@ -31,6 +31,20 @@ func (l *line) decode() (*Entry, error) {
 	}
 	l.giveHead(e)
 	return e, e.restoreExact()
+}
+
+// bareMessage returns the JSON of a message that has nothing but its model before it.
+func (l *line) bareMessage() (model string, message []byte, ok bool) {
+	if l.body == nil || l.kind != TypeMessage {
+		return "", nil, false
+	}
+	p := headParser{text: l.body}
+	if p.has(`"model":`) {
+		model = string(p.quoted())
+		p.literal(`,`)
+	}
+	p.literal(messageMember)
+	return model, p.text, !p.bad
 }
 
 // giveHead fills what the head of l says.

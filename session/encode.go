@@ -69,6 +69,9 @@ type entryBody Entry
 
 func (x *encoder) appendMessage(e *Entry) error {
 	m, exact := exactly(e.Message)
+	if e.Model != "" {
+		x.lines = appendString(append(x.lines, `,"model":`...), e.Model)
+	}
 	if e.Source != nil {
 		x.lines = appendString(append(x.lines, `,"source":{"codec":`...), e.Source.Codec)
 		x.lines = append(append(append(x.lines, `,"data":`...), e.Source.Data...), '}')

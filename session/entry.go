@@ -26,12 +26,14 @@ const (
 	TypeInfo          Type = "info"           // title, pinned, archived
 	TypeUsage         Type = "usage"          // what a call that left no message was billed
 	TypeErased        Type = "erased"         // entries whose content was removed on request
+	TypeFlush         Type = "flush"          // the host wrote down what a summary may lose
+	TypeStatus        Type = "status"         // what the entries before it add up to
 )
 
 // isPath says that entries of the type are on a branch.
 func (t Type) isPath() bool {
 	switch t {
-	case TypeSession, TypeLeaf, TypeLabel, TypeInfo, TypeUsage, TypeErased:
+	case TypeSession, TypeLeaf, TypeLabel, TypeInfo, TypeUsage, TypeErased, TypeFlush, TypeStatus:
 		return false
 	}
 	return true
@@ -91,10 +93,10 @@ type Entry struct {
 	Info   *Info  `json:"info,omitempty"`   // info; reset: the title that goes on
 
 	Usage *winnow.Usage `json:"usage,omitempty"` // usage
-	Model string        `json:"model,omitempty"` // usage
+	Model string        `json:"model,omitempty"` // usage, message: who answered
 
 	Delta json.RawMessage `json:"delta,omitempty"` // state: of the manager; base64 in a string if it is no JSON
-	Full  *FullState      `json:"full,omitempty"`  // state
+	Full  *FullState      `json:"full,omitempty"`  // state; status: without the manager's state
 
 	Erased []string `json:"erased,omitempty"` // erased
 
@@ -162,72 +164,4 @@ type exactBytes struct {
 	Part      int    `json:"part"`
 	Text      []byte `json:"text,omitempty"`
 	Arguments []byte `json:"arguments,omitempty"`
-}
-
-// Counts counts what a log holds, on all branches.
-type Counts struct {
-	Entries     int                 `json:"entries,omitempty"`
-	Messages    map[winnow.Role]int `json:"messages,omitempty"`
-	Turns       int                 `json:"turns,omitempty"` // user messages that a person wrote
-	Compactions int                 `json:"compactions,omitempty"`
-	Degraded    int                 `json:"degraded,omitempty"` // of Compactions
-	Edits       int                 `json:"edits,omitempty"`
-	Usage       winnow.Usage        `json:"usage,omitzero"` // the sum of all calls
-	LastUsage   *winnow.Usage       `json:"lastUsage,omitempty"`
-	LastTurn    time.Time           `json:"lastTurn,omitzero"` // when a person wrote last
-}
-
-func (c *Counts) clone() Counts {
-	out := *c
-	out.Messages = make(map[winnow.Role]int, len(c.Messages))
-	for role, n := range c.Messages {
-		out.Messages[role] = n
-	}
-	return out
-}
-
-// add counts e.
-func (c *Counts) add(e *Entry) {
-	c.Entries++
-	switch e.Type {
-	case TypeMessage:
-		m := e.Message
-		if m == nil {
-			return
-		}
-		if c.Messages == nil {
-			c.Messages = make(map[winnow.Role]int, 4)
-		}
-		c.Messages[m.Role]++
-		if beginsTurn(m) {
-			c.Turns++
-			c.LastTurn = e.Time.UTC().Round(0)
-		}
-		c.addUsage(m.Usage)
-	case TypeCompaction:
-		c.Compactions++
-		if e.Degraded {
-			c.Degraded++
-		}
-	case TypeEdit:
-		c.Edits++
-	case TypeUsage:
-		c.addUsage(e.Usage)
-	}
-}
-
-func (c *Counts) addUsage(u *winnow.Usage) {
-	if u == nil {
-		return
-	}
-	c.LastUsage = u
-	c.Usage.Input += u.Input
-	c.Usage.CacheRead += u.CacheRead
-	c.Usage.CacheWrite += u.CacheWrite
-	c.Usage.Output += u.Output
-}
-
-// beginsTurn says that a person wrote m.
-func beginsTurn(m *winnow.Message) bool {
-	return m.Role == winnow.RoleUser && !m.Injected && !m.Summary
 }

@@ -38,6 +38,7 @@ type loaded struct {
 	info    Info
 	labels  map[string]string
 	counts  Counts
+	summed  int64 // offset of the newest entry that says what is before it
 	damage  []Damage
 	unended bool // the log does not end in a newline
 }
@@ -124,7 +125,7 @@ func withoutText(l line) line {
 }
 
 func (l *loaded) take(s *sides) {
-	l.info, l.labels, l.counts = s.info, s.labels, s.counts()
+	l.info, l.labels, l.counts, l.summed = s.info, s.labels, s.counts(), s.at
 }
 
 // report notes an entry that counts, but not as it says, or that cannot be had.

@@ -296,12 +296,20 @@ type window struct {
 	size int64  // of the log: what lies behind it is not looked at
 	from int64  // offset of buf
 	buf  []byte //
+	step int64  // how much is read at once (windowSize)
 }
 
 const (
 	windowSize    = 256 << 10
 	longestWindow = maxLine + windowSize // what is longer is no line
 )
+
+func (w *window) firstStep() int64 {
+	if w.step > 0 {
+		return w.step
+	}
+	return windowSize
+}
 
 // bytes returns the bytes from from to to, which lie within the log. They are valid until the next call.
 func (w *window) bytes(from, to int64) ([]byte, error) {
@@ -342,7 +350,7 @@ func (w *window) load(from, to, low, high int64) ([]byte, error) {
 // lineAt returns the text that begins at offset, without its newline, and the offset behind it. ended is false if it
 // has no newline. tooLong text is cut at maxLine.
 func (w *window) lineAt(offset int64) (text []byte, next int64, ended bool, err error) {
-	for n := int64(windowSize); ; n = min(2*n, longestWindow) {
+	for n := w.firstStep(); ; n = min(2*n, longestWindow) {
 		to := min(w.size, offset+n)
 		if end := w.from + int64(len(w.buf)); offset >= w.from && offset < end {
 			to = max(to, end)
@@ -369,8 +377,8 @@ func (w *window) lineAt(offset int64) (text []byte, next int64, ended bool, err 
 // lineBefore returns the text of the line that ends at offset end, which lies behind its newline, without that, and
 // where it begins.
 func (w *window) lineBefore(end int64) (text []byte, start int64, err error) {
-	stop := end - 1                                                     // the newline itself
-	for n := int64(0); ; n = min(max(windowSize, 2*n), longestWindow) { // first in what was read already
+	stop := end - 1                                                        // the newline itself
+	for n := int64(0); ; n = min(max(w.firstStep(), 2*n), longestWindow) { // first in what was read already
 		low := max(0, end-n)
 		isHere := w.from <= stop && stop <= w.from+int64(len(w.buf))
 		if n == 0 && !isHere {

@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Damage is a place of a log that does not count.
@@ -45,6 +46,9 @@ type tail struct {
 	highest int64    // number of the lines that were read
 	start   line     // leaf
 	checked [2]int64 // offsets between which batches are known to be whole
+
+	counted  bool      // only what counts is wanted: entries are not decoded whole, and the leaf is not looked for
+	newestAt time.Time // of newest
 }
 
 func newTail(log Log, size int64) *tail {
@@ -126,9 +130,9 @@ func follows(a, b *line) bool {
 	return a.batch[1] == b.batch[1] && a.batch[0]+1 == b.batch[0] && a.seq+1 == b.seq
 }
 
-// sides reads back to the newest full state, for the leaf and what side entries say.
+// sides reads back to the newest entry that says what is before it, for the leaf and what side entries say.
 func (t *tail) sides(s *sides) error {
-	found := false
+	found, complete := t.counted, false
 	newer := int64(-1)
 	for at := t.w.size; ; {
 		l, err := t.before(at)
@@ -140,7 +144,7 @@ func (t *tail) sides(s *sides) error {
 		}
 		newer, t.highest = l.seq, max(t.highest, l.number())
 		if t.newest.id == "" {
-			t.newest = l
+			t.newest, t.newestAt = l, l.time()
 		}
 		at = l.offset
 		again, err := t.wholeBatch(l)
@@ -157,14 +161,12 @@ func (t *tail) sides(s *sides) error {
 				}
 			}
 		}
-		e, err := t.entry(l)
-		if err != nil {
-			return errSlow
+		if !complete {
+			if complete, err = t.addTo(s, l); err != nil {
+				return err
+			}
 		}
-		if l.kind == TypeMessage || l.kind == TypeState {
-			t.decoded[l.offset] = e
-		}
-		if s.add(e) {
+		if complete && found {
 			return nil
 		}
 		if l.kind == TypeSession {
@@ -174,6 +176,23 @@ func (t *tail) sides(s *sides) error {
 			return nil
 		}
 	}
+}
+
+// addTo gives s an entry, and says whether nothing before it matters.
+func (t *tail) addTo(s *sides, l line) (complete bool, err error) {
+	var e *Entry
+	if t.counted {
+		e, err = l.decodeCounted()
+	} else if e, err = t.entry(l); err == nil && (l.kind == TypeMessage || l.kind == TypeState) {
+		t.decoded[l.offset] = e
+	}
+	if err != nil {
+		return false, errSlow
+	}
+	if complete = s.add(e); complete {
+		s.at = l.offset
+	}
+	return complete, nil
 }
 
 // wholeBatch checks the batch of l and returns l with its text, which that may have moved.

@@ -232,7 +232,7 @@ type node struct {
 func newTree(ctx context.Context, log Log, size int64, s *sides) (*tree, error) {
 	t := &tree{index: map[string]int{}, header: -1, current: -1}
 	t.read, t.scan = window{log: log, size: size}, newScanner(log, size)
-	since := 0 // the newest full state
+	since := 0 // the newest entry that says what is before it
 	err := t.scan.scan(ctx, func(l *line) error {
 		var e *Entry
 		if l.body == nil || l.kind != TypeMessage && l.kind != TypeState {
@@ -246,7 +246,7 @@ func newTree(ctx context.Context, log Log, size int64, s *sides) (*tree, error) 
 			t.scan.report(l.offset, int64(len(l.data)), l.id, reason)
 			return nil
 		}
-		if l.kind == TypeState && (e != nil && e.Full != nil || bytes.HasPrefix(l.body, []byte(`"full":`))) {
+		if e != nil && e.Full != nil || l.kind == TypeState && bytes.HasPrefix(l.body, []byte(`"full":`)) {
 			since = len(t.lines) - 1
 		}
 		return nil
@@ -264,7 +264,9 @@ func newTree(ctx context.Context, log Log, size int64, s *sides) (*tree, error) 
 			t.scan.report(l.offset, int64(len(l.data)), l.id, "the entry cannot be read")
 			continue
 		}
-		s.add(e)
+		if s.add(e) {
+			s.at = l.offset
+		}
 	}
 	return t, nil
 }

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/winnowgo/winnow"
 )
@@ -30,6 +32,8 @@ type Session struct {
 	encoder encoder
 	manager *winnow.Manager // nil: made when it is wanted
 	journal [][]byte        // deltas of the manager that are not written yet
+	flushes atomic.Int64    // of the manager that are not written yet; the manager may flush while mu is held
+	model   string          // who gives the answers
 	dead    error
 	fresh   ResetDecision
 	beside  bool // without the turn: nothing but entries beside the branch
@@ -63,6 +67,7 @@ func (s *Session) Close() error {
 	if s.manager != nil {
 		s.manager.Close()
 	}
+	s.sumUp()
 	if s.log != nil {
 		errs = append(errs, s.log.Close())
 	}
@@ -87,6 +92,14 @@ func (s *Session) reload(ctx context.Context) error {
 	}
 	s.at = *l
 	return nil
+}
+
+// UseModel says which model gives the answers that are appended from now on, so that usage is counted by model. ""
+// means that it is not known.
+func (s *Session) UseModel(model string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.model = strings.ToValidUTF8(model, "\ufffd")
 }
 
 // Append adds messages to the conversation: all of them or none. They are stored when it returns. The messages and
@@ -142,6 +155,9 @@ func (s *Session) messageEntries(messages []winnow.Message) ([]*Entry, error) {
 	entries := make([]*Entry, len(messages))
 	for i := range bare {
 		entries[i] = &Entry{Type: TypeMessage, Message: &bare[i]}
+		if bare[i].Role == winnow.RoleAssistant {
+			entries[i].Model = s.model
+		}
 		if sources != nil && sources[i] != nil {
 			entries[i].Source = &Source{Codec: s.store.opts.Codec.Name(), Data: sources[i]}
 		}

@@ -7,11 +7,12 @@ type sides struct {
 	known  map[string]bool // labels that were set or removed
 	newer  []*Entry        // to count, newest first
 	base   Counts
+	at     int64 // offset of the entry that says what is before it; 0: there is none
 }
 
 // add takes what e says, and says that nothing before it matters.
 func (s *sides) add(e *Entry) (complete bool) {
-	if e.Type == TypeState && e.Full != nil {
+	if e.Full != nil {
 		older := e.Full.Info
 		older.merge(&s.info)
 		s.info = older
@@ -19,7 +20,7 @@ func (s *sides) add(e *Entry) (complete bool) {
 			s.label(id, label)
 		}
 		s.base = e.Full.Counts.clone()
-		s.newer = append(s.newer, &Entry{Type: TypeState})
+		s.newer = append(s.newer, &Entry{Type: e.Type})
 		return true
 	}
 	s.newer = append(s.newer, e)

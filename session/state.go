@@ -32,6 +32,7 @@ func (s *Session) ready() (*winnow.Manager, error) {
 		s.journal = append(s.journal, delta)
 		return nil
 	}
+	s.countFlushes(&own)
 	m, err := winnow.New(window, &own)
 	if err != nil {
 		return nil, err
@@ -39,6 +40,29 @@ func (s *Session) ready() (*winnow.Manager, error) {
 	s.restore(m)
 	s.manager, s.journal = m, nil
 	return m, nil
+}
+
+// countFlushes has the flushes of the manager counted.
+func (s *Session) countFlushes(opts *winnow.Options) {
+	if opts.Compact == nil || opts.Compact.BeforeCompact == nil {
+		return
+	}
+	compact := *opts.Compact
+	before := compact.BeforeCompact
+	compact.BeforeCompact = func(ctx context.Context, history []winnow.Message) error {
+		s.flushes.Add(1)
+		return before(ctx, history)
+	}
+	opts.Compact = &compact
+}
+
+// flushEntries returns the entries for the flushes since the last ones.
+func (s *Session) flushEntries() []*Entry {
+	entries := make([]*Entry, s.flushes.Swap(0))
+	for i := range entries {
+		entries[i] = &Entry{Type: TypeFlush}
+	}
+	return entries
 }
 
 // restore gives m the state that the log says. One that cannot be read costs cache, not content.
@@ -79,10 +103,13 @@ func (s *Session) record(ctx context.Context, r *winnow.Request) error {
 		return err
 	}
 	entries = append(entries, states...)
+	flushes := s.flushEntries()
+	entries = append(entries, flushes...)
 	if len(entries) == 0 {
 		return nil
 	}
 	if err := s.write(ctx, changesHistory, entries...); err != nil {
+		s.flushes.Add(int64(len(flushes)))
 		s.forget()
 		return err
 	}

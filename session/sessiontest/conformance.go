@@ -55,6 +55,10 @@ func Run(t *testing.T, storage func(t *testing.T) Open) {
 		{"a turn that is held is seen", testHeld},
 		{"a rewritten log has the new bytes", testRewrite},
 		{"a log that was rewritten is opened again", testRewriteOfAnOpenLog},
+		{"sessions are listed", testList},
+		{"pages are complete while sessions change", testPages},
+		{"the status is what the log adds up to", testStatus},
+		{"what was acknowledged is listed", testListed},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t, storage(t)) })
 	}

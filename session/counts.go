@@ -1,0 +1,102 @@
+package session
+
+import (
+	"maps"
+	"time"
+
+	"github.com/winnowgo/winnow"
+)
+
+// Counts counts what a log holds, on all branches.
+type Counts struct {
+	Entries     int                   `json:"entries,omitempty"` // but those that the store leaves for itself (TypeStatus)
+	Messages    map[winnow.Role]int   `json:"messages,omitempty"`
+	Turns       int                   `json:"turns,omitempty"` // user messages that a person wrote
+	Compactions int                   `json:"compactions,omitempty"`
+	Degraded    int                   `json:"degraded,omitempty"` // of Compactions: made without a model
+	Flushes     int                   `json:"flushes,omitempty"`  // runs of CompactOptions.BeforeCompact
+	Edits       int                   `json:"edits,omitempty"`
+	Usage       winnow.Usage          `json:"usage,omitzero"` // the sum of all calls
+	LastUsage   *winnow.Usage         `json:"lastUsage,omitempty"`
+	Models      map[string]ModelUsage `json:"models,omitempty"`  // Usage by model; "": not known
+	LastTurn    time.Time             `json:"lastTurn,omitzero"` // when a person wrote last
+}
+
+// ModelUsage is what calls of one model were billed.
+type ModelUsage struct {
+	Calls int          `json:"calls"`
+	Sum   winnow.Usage `json:"sum"`
+	Last  winnow.Usage `json:"last"`
+}
+
+func (c *Counts) clone() Counts {
+	out := *c
+	out.Messages, out.Models = maps.Clone(c.Messages), maps.Clone(c.Models)
+	if out.Messages == nil {
+		out.Messages = map[winnow.Role]int{}
+	}
+	return out
+}
+
+// add counts e.
+func (c *Counts) add(e *Entry) {
+	if e.Type == TypeStatus {
+		return
+	}
+	c.Entries++
+	switch e.Type {
+	case TypeMessage:
+		m := e.Message
+		if m == nil {
+			return
+		}
+		if c.Messages == nil {
+			c.Messages = make(map[winnow.Role]int, 4)
+		}
+		c.Messages[m.Role]++
+		if beginsTurn(m) {
+			c.Turns++
+			c.LastTurn = e.Time.UTC().Round(0)
+		}
+		c.addUsage(e.Model, m.Usage)
+	case TypeCompaction:
+		c.Compactions++
+		if e.Degraded {
+			c.Degraded++
+		}
+	case TypeFlush:
+		c.Flushes++
+	case TypeEdit:
+		c.Edits++
+	case TypeUsage:
+		c.addUsage(e.Model, e.Usage)
+	}
+}
+
+func (c *Counts) addUsage(model string, u *winnow.Usage) {
+	if u == nil {
+		return
+	}
+	c.LastUsage = u
+	addTo(&c.Usage, u)
+	if c.Models == nil {
+		c.Models = make(map[string]ModelUsage, 1)
+	}
+	of := c.Models[model]
+	of.Calls++
+	of.Last = *u
+	addTo(&of.Sum, u)
+	c.Models[model] = of
+}
+
+func addTo(sum, u *winnow.Usage) {
+	sum.Input += u.Input
+	sum.CacheRead += u.CacheRead
+	sum.CacheWrite += u.CacheWrite
+	sum.Output += u.Output
+}
+
+// beginsTurn says that a person wrote m.
+func beginsTurn(m *winnow.Message) bool {
+	return m.Role == winnow.RoleUser && !m.Injected && !m.Summary
+}

@@ -1,0 +1,224 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/winnowgo/winnow/session/keys"
+)
+
+// Order is the order of a list.
+type Order string
+
+const (
+	ByKey  Order = ""       // by the bytes of the key: whoever goes through the pages sees every session once
+	Newest Order = "newest" // the newest Updated first, then by key; one that is updated meanwhile may be missed
+)
+
+// Query says which sessions a list has. The zero value is all of them, in pages of 100.
+type Query struct {
+	Prefix   string      // of the key
+	Types    []keys.Type // of the key (any)
+	Since    time.Time   // Updated is not before it
+	Until    time.Time   // Updated is before it; zero: no limit
+	Pinned   *bool       // whether Info says so (either)
+	Archived *bool       // likewise
+	Order    Order
+	Limit    int    // sessions of a page (100)
+	After    string // Next of the page before
+}
+
+// Page is a part of a list.
+type Page struct {
+	Sessions []Status
+	Next     string // Query.After for the next page; "" behind the last one
+}
+
+const defaultPage = 100
+
+// ErrQuery: the query cannot be answered. Its After is of no page, its order is unknown, or its limit is negative.
+var ErrQuery = errors.New("session: bad query")
+
+// List returns a page of the sessions that there are now. What was acknowledged before the call is in it.
+func (s *Store) List(ctx context.Context, q Query) (*Page, error) {
+	if err := q.check(); err != nil {
+		return nil, err
+	}
+	if b, ok := s.backend.(Lister); ok {
+		return b.List(ctx, q)
+	}
+	all, err := s.readAll(ctx)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(all, q.compare)
+	return q.page(slices.Values(all))
+}
+
+// All goes through the sessions that a query finds, page by page. It ends with the first error.
+func (s *Store) All(ctx context.Context, q Query) iter.Seq2[Status, error] {
+	return func(yield func(Status, error) bool) {
+		for {
+			page, err := s.List(ctx, q)
+			if err != nil {
+				yield(Status{}, err)
+				return
+			}
+			for _, st := range page.Sessions {
+				if !yield(st, nil) {
+					return
+				}
+			}
+			if q.After = page.Next; page.Next == "" {
+				return
+			}
+		}
+	}
+}
+
+// Status returns what a session adds up to. The error is [ErrNotFound] if there is no such session.
+func (s *Store) Status(ctx context.Context, key string) (*Status, error) {
+	if err := CheckKey(key); err != nil {
+		return nil, err
+	}
+	if b, ok := s.backend.(Lister); ok {
+		return b.Status(ctx, key)
+	}
+	return statusOf(ctx, s.backend, key)
+}
+
+// statusOf reads the status of a session from its log.
+func statusOf(ctx context.Context, b Backend, key string) (*Status, error) {
+	log, err := b.Log(ctx, key, false)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	return readStatus(ctx, key, log)
+}
+
+func (s *Store) readAll(ctx context.Context) ([]*Status, error) {
+	names, err := s.backend.Keys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]*Status, 0, len(names))
+	for _, key := range names {
+		st, err := statusOf(ctx, s.backend, key)
+		if errors.Is(err, ErrNotFound) { // deleted meanwhile
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, st)
+	}
+	return all, nil
+}
+
+func (q *Query) check() error {
+	if q.Limit < 0 || q.Order != ByKey && q.Order != Newest {
+		return fmt.Errorf("%w: order %q, limit %d", ErrQuery, q.Order, q.Limit)
+	}
+	_, err := q.after()
+	return err
+}
+
+// place is what a list is ordered by.
+type listPlace struct {
+	updated time.Time // Newest
+	key     string
+}
+
+// after returns the place behind which the page begins; the zero place is before all others.
+func (q *Query) after() (listPlace, error) {
+	if q.After == "" {
+		return listPlace{}, nil
+	}
+	text, err := base64.RawURLEncoding.DecodeString(q.After)
+	order, rest, ok := strings.Cut(string(text), "\x00")
+	stamp, key, ok2 := strings.Cut(rest, "\x00")
+	if err != nil || !ok || !ok2 || Order(order) != q.Order {
+		return listPlace{}, fmt.Errorf("%w: %q is not Next of a page in this order", ErrQuery, q.After)
+	}
+	at := listPlace{key: key}
+	if q.Order == Newest {
+		if at.updated, err = time.Parse(time.RFC3339Nano, stamp); err != nil {
+			return listPlace{}, fmt.Errorf("%w: %w", ErrQuery, err)
+		}
+	}
+	return at, nil
+}
+
+// next returns Query.After for what lies behind st.
+func (q *Query) next(st *Status) string {
+	text := string(q.Order) + "\x00" + st.Updated.UTC().Format(time.RFC3339Nano) + "\x00" + st.Key
+	return base64.RawURLEncoding.EncodeToString([]byte(text))
+}
+
+// compare orders sessions as the list has them.
+func (q *Query) compare(a, b *Status) int {
+	if q.Order == Newest {
+		if c := b.Updated.Compare(a.Updated); c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(a.Key, b.Key)
+}
+
+// isBehind says that st lies behind a place.
+func (q *Query) isBehind(st *Status, at listPlace) bool {
+	if q.After == "" {
+		return true
+	}
+	return q.compare(st, &Status{Key: at.key, Updated: at.updated}) > 0
+}
+
+// finds says that the query is for st.
+func (q *Query) finds(st *Status) bool {
+	switch {
+	case !strings.HasPrefix(st.Key, q.Prefix),
+		len(q.Types) > 0 && !slices.Contains(q.Types, keys.TypeOf(st.Key)),
+		st.Updated.Before(q.Since),
+		!q.Until.IsZero() && !st.Updated.Before(q.Until):
+		return false
+	}
+	return agrees(q.Pinned, st.Info.Pinned) && agrees(q.Archived, st.Info.Archived)
+}
+
+func agrees(want, has *bool) bool { return want == nil || *want == (has != nil && *has) }
+
+// page takes what the query finds among sessions, which come in its order.
+func (q *Query) page(sessions iter.Seq[*Status]) (*Page, error) {
+	at, err := q.after()
+	if err != nil {
+		return nil, err
+	}
+	limit := cmp.Or(q.Limit, defaultPage)
+	p := &Page{}
+	for st := range sessions {
+		if !q.isBehind(st, at) || !q.finds(st) {
+			continue
+		}
+		if len(p.Sessions) == limit {
+			p.Next = q.next(&p.Sessions[limit-1])
+			break
+		}
+		p.Sessions = append(p.Sessions, st.clone())
+	}
+	return p, nil
+}
+
+// clone returns a copy that shares nothing that its owner may change.
+func (s *Status) clone() Status {
+	out := *s
+	out.Counts = s.Counts.clone()
+	return out
+}

@@ -1,0 +1,162 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Status is what a session adds up to: a row of [Store.List]. It is derived from the newest log of the session.
+type Status struct {
+	Key             string    `json:"key"`
+	Log             string    `json:"log"`   // its newest log, as the backend names it
+	Bytes           int64     `json:"bytes"` // of that log
+	Created         time.Time `json:"created,omitzero"`
+	Updated         time.Time `json:"updated,omitzero"`         // the newest entry
+	LastInteraction time.Time `json:"lastInteraction,omitzero"` // the newest message of a person
+	Info            Info      `json:"info,omitzero"`
+	Counts          Counts    `json:"counts"`
+	Damage          int       `json:"damage,omitempty"` // places that were met; Verify looks for all
+
+	// Open says that somebody may be at it: it had not been closed when the backend last heard of it. It informs;
+	// who has to know takes the turn.
+	Open bool `json:"open,omitempty"`
+}
+
+// Add makes lines part of the status, which were appended to the log that it is of. It is for a [Backend] that keeps
+// the status of its sessions: it calls Add with what its Append gets, and begins with an empty one that has the key
+// and the log where it makes a log.
+func (s *Status) Add(lines []byte) {
+	for len(lines) > 0 {
+		text, rest, _ := bytes.Cut(lines, []byte("\n"))
+		n := len(lines) - len(rest)
+		s.addText(text)
+		s.Bytes += int64(n)
+		lines = rest
+	}
+}
+
+func (s *Status) addText(text []byte) {
+	text, _, hasNUL := trimLine(text)
+	if len(text) == 0 && !hasNUL {
+		return
+	}
+	l, reason := parseLine(text)
+	if reason != "" {
+		s.Damage++
+		return
+	}
+	s.addLine(&l)
+}
+
+// addLine makes a line that counts part of the status.
+func (s *Status) addLine(l *line) {
+	e, err := l.decodeCounted()
+	if err != nil {
+		s.Damage++
+		return
+	}
+	s.Counts.add(e)
+	s.LastInteraction = s.Counts.LastTurn
+	if e.Type == TypeInfo {
+		s.Info.merge(e.Info)
+	}
+	if l.kind == TypeSession && s.Created.IsZero() {
+		s.Created = e.Time
+	}
+	if !e.Time.IsZero() {
+		s.Updated = e.Time
+	}
+}
+
+// readStatus returns the status of a log: from its end where that is in order, else from the whole of it.
+func readStatus(ctx context.Context, key string, log Log) (*Status, error) {
+	size, err := log.Size()
+	if err != nil {
+		return nil, err
+	}
+	if size == 0 {
+		return nil, ErrNotFound
+	}
+	st, err := tailStatus(log, size)
+	if errors.Is(err, errSlow) || errors.Is(err, ErrTooLarge) {
+		st = &Status{}
+		err = st.scan(ctx, log, 0, size)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("session: the status of %q: %w", key, err)
+	}
+	st.Key, st.Log = key, log.ID()
+	return st, nil
+}
+
+// scan makes what lies between from and size part of the status.
+func (s *Status) scan(ctx context.Context, log Log, from, size int64) error {
+	scan := newScanner(log, size)
+	scan.from = from
+	err := scan.scan(ctx, func(l *line) error {
+		s.addLine(l)
+		return nil
+	})
+	s.Damage += len(scan.damage)
+	s.Bytes = size
+	return err
+}
+
+const (
+	// statusEvery is after how many bytes a session that is closed leaves a [TypeStatus] entry: the status of any
+	// session is then found in the last few kilobytes of its log. Such an entry has about 300 bytes.
+	statusEvery = 8 << 10
+
+	// One with many labels is longer; it may outweigh its log as little.
+	statusEveryLabel = 512
+
+	headStep = 4 << 10 // what is read of the beginning of a log
+)
+
+// sumUp leaves what nobody waits for when a session is closed: flushes that are not written yet, and an entry that
+// says what those before it add up to, if there is none for a while. Where it cannot be written, the next status takes
+// a little longer. The lock is held.
+func (s *Session) sumUp() {
+	if s.dead != nil || s.beside || s.log == nil || s.at.isReset || s.at.leaf.id == "" {
+		return
+	}
+	entries := s.flushEntries()
+	isWhole := len(s.at.damage) == 0 // a reader that begins here would not meet the damage
+	if isWhole && s.at.size-s.at.summed >= int64(max(statusEvery, statusEveryLabel*len(s.at.labels))) {
+		entries = append(entries, &Entry{Type: TypeStatus, Full: &FullState{}})
+	}
+	if len(entries) > 0 {
+		_ = s.write(context.Background(), false, entries...)
+	}
+}
+
+// statusStep is how much of a log is read at once for its status: what lies behind the newest [TypeStatus] entry.
+const statusStep = 2 * statusEvery
+
+// tailStatus reads back to the newest entry that says what is before it.
+func tailStatus(log Log, size int64) (*Status, error) {
+	last := make([]byte, 1)
+	if _, err := log.ReadAt(last, size-1); err != nil {
+		return nil, err
+	}
+	if last[0] != '\n' {
+		return nil, errSlow
+	}
+	t := newTail(log, size)
+	t.w.step, t.ahead.step, t.counted = statusStep, headStep, true
+	var s sides
+	if err := t.sides(&s); err != nil {
+		return nil, err
+	}
+	st := &Status{Bytes: size, Info: s.info, Counts: s.counts(), Updated: t.newestAt}
+	st.LastInteraction = st.Counts.LastTurn
+	header, err := t.lineAt(0)
+	if err != nil || header.kind != TypeSession {
+		return nil, errors.Join(err, errSlow)
+	}
+	st.Created = header.time()
+	return st, nil
+}
