@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/winnowgo/winnow"
@@ -11,29 +12,44 @@ import (
 // Answer is what the model said, and the request that it answers.
 type Answer struct {
 	winnow.Message
-	Request *winnow.Request // nil: there was none
+	More    []winnow.Message // what follows it in one answer, where the provider ran tools of its own
+	Request *winnow.Request  // nil: there was none
 }
 
-// Text returns the texts of the answer, joined.
+// messages returns all messages of the answer.
+func (a *Answer) messages() []winnow.Message { return append([]winnow.Message{a.Message}, a.More...) }
+
+// Text returns the texts that the model wrote, joined.
 func (a Answer) Text() string {
 	var b strings.Builder
-	for i := range a.Parts {
-		if a.Parts[i].Kind == winnow.KindText {
-			b.WriteString(a.Parts[i].Text)
+	for _, m := range a.messages() {
+		if m.Role == winnow.RoleTool {
+			continue
+		}
+		for i := range m.Parts {
+			if m.Parts[i].Kind == winnow.KindText {
+				b.WriteString(m.Parts[i].Text)
+			}
 		}
 	}
 	return b.String()
 }
 
-// Calls returns the tool calls of the answer.
+// Calls returns the tool calls that the host has to answer: those that have no result in the answer itself.
 func (a Answer) Calls() []winnow.Part {
 	var calls []winnow.Part
-	for _, p := range a.Parts {
-		if p.Kind == winnow.KindToolCall {
-			calls = append(calls, p)
+	for _, m := range a.messages() {
+		for _, p := range m.Parts {
+			if p.Kind == winnow.KindToolCall {
+				calls = append(calls, p)
+			}
 		}
 	}
-	return calls
+	return slices.DeleteFunc(calls, func(call winnow.Part) bool {
+		return slices.ContainsFunc(a.More, func(m winnow.Message) bool {
+			return m.Role == winnow.RoleTool && m.ToolCallID == call.ID
+		})
+	})
 }
 
 // Call asks the model: it sends messages and returns the answer.
@@ -45,14 +61,29 @@ type Call func(ctx context.Context, messages []winnow.Message) (winnow.Message, 
 //
 // An answer that came is stored even if ctx has ended meanwhile. The session is not locked during the call.
 func (s *Session) Do(ctx context.Context, call Call) (Answer, error) {
+	return s.DoMessages(ctx, func(ctx context.Context, messages []winnow.Message) ([]winnow.Message, error) {
+		answer, err := call(ctx, messages)
+		return []winnow.Message{answer}, err
+	})
+}
+
+// CallMessages is a [Call] whose answer may be several messages: those of an API that runs tools of its own.
+type CallMessages func(ctx context.Context, messages []winnow.Message) ([]winnow.Message, error)
+
+// DoMessages is [Session.Do] for an API whose answer may be several messages, such as OpenAI's Responses. All of them
+// are stored, or none.
+func (s *Session) DoMessages(ctx context.Context, call CallMessages) (Answer, error) {
 	r, err := s.Prepare(ctx)
 	if err != nil {
 		return Answer{}, err
 	}
 	for {
 		answer, cause := call(ctx, r.Messages)
+		if cause == nil && len(answer) == 0 {
+			cause = errors.New("session: the call returned no message")
+		}
 		if cause == nil {
-			return Answer{answer, r}, s.Append(context.WithoutCancel(ctx), answer)
+			return Answer{answer[0], answer[1:], r}, s.Append(context.WithoutCancel(ctx), answer...)
 		}
 		next, err := s.recover(ctx, cause)
 		if err != nil {

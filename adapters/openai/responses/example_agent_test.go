@@ -13,6 +13,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	adapter "github.com/winnowgo/winnow/adapters/openai/responses"
+	"github.com/winnowgo/winnow/session"
 )
 
 func show(responses.ResponseStreamEventUnion) {}
@@ -28,7 +29,7 @@ func Example_agent() {
 	model, systemPrompt, maxTokens := "gpt-6-sol", "You are a careful engineer.", int64(8_000)
 	tools := []responses.ToolUnionParam{responses.ToolParamOfFunction("read", map[string]any{"type": "object"}, false)}
 	// README
-	ask := func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) {
+	ask := func(ctx context.Context, messages []winnow.Message) ([]winnow.Message, error) {
 		stream := client.Responses.NewStreaming(ctx, responses.ResponseNewParams{
 			Model: model, MaxOutputTokens: openai.Int(maxTokens), Tools: tools, Instructions: openai.String(systemPrompt),
 			Input: responses.ResponseNewParamsInputUnion{OfInputItemList: adapter.Export(messages)}, Store: openai.Bool(false),
@@ -36,12 +37,20 @@ func Example_agent() {
 		})
 		answer, err := adapter.Collect(stream, show)
 		if err != nil {
-			return winnow.Message{}, err
+			return nil, err
 		}
-		return adapter.Response(answer)[0], nil // more than one only with the API's own tools
+		return adapter.Response(answer), nil // more than one message only with the API's own tools
 	}
 	// END
-	answer, err := ask(context.Background(), []winnow.Message{{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "Look."}}}})
-	fmt.Println(answer.Parts[0].Name, answer.Usage.Prompt(), err)
+	s, err := session.NewMemory(&session.Options{Codec: adapter.Codec()}).Open(context.Background(), "key")
+	if err != nil {
+		panic(err)
+	}
+	defer s.Close()
+	if err := s.Append(context.Background(), session.User("Look.")); err != nil {
+		panic(err)
+	}
+	answer, err := s.DoMessages(context.Background(), ask)
+	fmt.Println(answer.Calls()[0].Name, answer.Usage.Prompt(), err)
 	// Output: read 42 <nil>
 }
