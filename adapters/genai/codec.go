@@ -14,7 +14,7 @@ import (
 // without ids, and images, for the option Codec of package session.
 func Codec() session.Codec {
 	return &adapter.Sources[*sdk.Content]{
-		ID: "genai", Import: Import, Export: Export,
+		ID: "genai", Import: Import, Export: Export, Made: isMade,
 		Values: func(messages []winnow.Message) ([]*sdk.Content, int) {
 			of, n := adapter.Whole[sdk.Content](messages)
 			return []*sdk.Content{of}, n

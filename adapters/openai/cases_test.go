@@ -28,6 +28,12 @@ const (
 	gotB   = `{"role":"tool","tool_call_id":"b","content":"rb"}`
 )
 
+// The form of calls before tools.
+const (
+	oldCall   = `{"role":"assistant","function_call":{"name":"read","arguments":"{}"}}`
+	oldResult = `{"role":"function","name":"read","content":"r"}`
+)
+
 const asJSON = "JSON"
 
 // turn is a question, an assistant message with a call and these members, its result and a question.
@@ -92,6 +98,7 @@ var cases = []adaptertest.Case{
 	{Name: "the same id in two turns", Imports: []string{ask, callA, gotA, callA, gotA, ask},
 		Want:   ask + callA + gotA + strings.ReplaceAll(callA, `"id":"a"`, `"id":"a_2"`) + strings.ReplaceAll(gotA, `"a"`, `"a_2"`) + ask,
 		Reason: "unique in the history"},
+	{Name: "answers to the same function", Imports: []string{ask, oldCall, oldResult, oldCall, oldResult, oldCall, oldResult, ask}, Reason: "the old form, which has no ids"},
 	{Name: "an answer to a function", Imports: []string{ask, `{"role":"assistant","function_call":{"name":"read","arguments":"{}"}}`, `{"role":"function","name":"read","content":"r"}`, ask}, Reason: "the old form"},
 
 	// Empty content in each spelling.

@@ -17,7 +17,7 @@ type union = sdk.ChatCompletionMessageParamUnion
 // and unknown members, for the option Codec of package session.
 func Codec() session.Codec {
 	return &adapter.Sources[union]{
-		ID: "openai", Import: Import, Export: Export,
+		ID: "openai", Import: Import, Export: Export, Made: isFunctionID,
 		Values: func(messages []winnow.Message) ([]union, int) {
 			if of, ok := messages[0].Source.(*union); ok && of != nil {
 				return []union{*of}, 1

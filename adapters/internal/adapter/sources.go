@@ -23,6 +23,8 @@ type Sources[T any] struct {
 	Place func(m *winnow.Message, index int, first bool)
 	// NamesOfCalls says that a result without a source is sent with the name of its call, whatever its own is.
 	NamesOfCalls bool
+	// Made says that an import made an id up for what has none, of what stands before it (nil: it makes none up).
+	Made func(id string) bool
 	// First says that the conversation begins with the value of m (nil: values need not know).
 	First func(m *winnow.Message) bool
 }
@@ -182,7 +184,7 @@ func (s *Sources[T]) restore(group []winnow.Message, of *source) error {
 	from := make([]int, len(group))
 	used := make([]bool, len(group))
 	for i := range group {
-		k := match(&group[i], imported, used, i)
+		k := s.match(&group[i], imported, used, i)
 		if k < 0 {
 			return nil
 		}
@@ -204,25 +206,44 @@ func (s *Sources[T]) restore(group []winnow.Message, of *source) error {
 }
 
 // match returns which of imported m is, or -1. Results stand in the order of their calls, which is not known here: the
-// one with the id of m is taken, or else the one in its place, where the value has no ids.
-func match(m *winnow.Message, imported []winnow.Message, used []bool, place int) int {
+// one with the id of m is taken. Where the value has no ids it is the one in the place of m, or else one that reads the
+// same.
+func (s *Sources[T]) match(m *winnow.Message, imported []winnow.Message, used []bool, place int) int {
 	for k := range imported {
-		if !used[k] && m.ToolCallID != "" && imported[k].ToolCallID == m.ToolCallID && readsAs(m, &imported[k]) {
+		if !used[k] && m.ToolCallID != "" && imported[k].ToolCallID == m.ToolCallID && s.readsAs(m, &imported[k]) {
 			return k
 		}
 	}
-	if !used[place] && readsAs(m, &imported[place]) {
+	is := func(k int) bool {
+		return !used[k] && s.sameID(m.ToolCallID, imported[k].ToolCallID) && s.readsAs(m, &imported[k])
+	}
+	if is(place) {
 		return place
+	}
+	for k := range imported {
+		if imported[k].ToolName == m.ToolName && is(k) {
+			return k
+		}
 	}
 	return -1
 }
 
-// readsAs says that m has the content of imported. Ids and names that an import finds in what stands before are not
-// compared.
-func readsAs(m, imported *winnow.Message) bool {
+// sameID says that a message or call with id stands for what imports as imported. Ids that an import makes up, of what
+// stands before, are as good as none.
+func (s *Sources[T]) sameID(id, imported string) bool {
+	if id == imported {
+		return true
+	}
+	isMade := func(id string) bool { return id == "" || s.Made != nil && s.Made(id) }
+	return isMade(id) && isMade(imported)
+}
+
+// readsAs says that m has the content of imported. Names that an import finds in what stands before are not compared.
+func (s *Sources[T]) readsAs(m, imported *winnow.Message) bool {
 	return m.Role == imported.Role && slices.EqualFunc(m.Parts, imported.Parts, func(a, b winnow.Part) bool {
-		return a.Kind == b.Kind && a.Text == b.Text && a.Signature == b.Signature && a.Name == b.Name &&
-			a.MediaType == b.MediaType && a.Bytes == b.Bytes && sameJSON(a.Arguments, b.Arguments)
+		sameText := a.Kind == b.Kind && a.Text == b.Text && a.Signature == b.Signature
+		sameData := a.MediaType == b.MediaType && a.Bytes == b.Bytes
+		return sameText && sameData && s.sameID(a.ID, b.ID) && a.Name == b.Name && sameJSON(a.Arguments, b.Arguments)
 	})
 }
 

@@ -25,6 +25,11 @@ func CheckCodec[T any](t *testing.T, a winnowtest.Adapter[T], codec session.Code
 			t.Run(c.Name+"/"+form.Name, func(t *testing.T) {
 				storedIsSame(t, a, codec, importsOf(t, a, form, c))
 			})
+			t.Run(c.Name+", in one import/"+form.Name, func(t *testing.T) {
+				together := c
+				together.Imports = []string{strings.Join(c.Imports, "")}
+				storedIsSame(t, a, codec, perAppend(importsOf(t, a, form, together)[0]))
+			})
 		}
 	}
 	t.Run("recorded", func(t *testing.T) { checkRecordedCodec(t, a, codec) })
