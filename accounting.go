@@ -1,6 +1,10 @@
 package winnow
 
-import "math"
+import (
+	"math"
+
+	"github.com/winnowgo/winnow/internal/count"
+)
 
 // What a request costs, as the provider will count it. The sum of the estimates is wrong by what no
 // message shows (system prompt, tool schemas) and by how well the estimator knows the model. The provider
@@ -52,10 +56,10 @@ func (a *accounting) ratio() float64 {
 }
 
 // billedAs is what n estimated tokens will be billed as.
-func (a *accounting) billedAs(n int) int { return shareOf(n, a.ratio()) }
+func (a *accounting) billedAs(n int) int { return count.Share(n, a.ratio()) }
 
 // estimatedAs is the estimate of what will be billed as n tokens.
-func (a *accounting) estimatedAs(n int) int { return shareOf(max(0, n), 1/a.ratio()) }
+func (a *accounting) estimatedAs(n int) int { return count.Share(max(0, n), 1/a.ratio()) }
 
 // hidden is what a request costs besides its messages; overhead is what the host says it is.
 func (a *accounting) hidden(overhead int) int {
@@ -149,9 +153,9 @@ func (d *draft) observeUsage() {
 				return
 			}
 		}
-		sum = addTokens(sum, v.tokens[i])
+		sum = count.Add(sum, v.tokens[i])
 		if !hasHiddenParts(m) {
-			shown = addTokens(shown, v.tokens[i])
+			shown = count.Add(shown, v.tokens[i])
 		}
 	}
 	d.intact = len(v.messages)
@@ -237,26 +241,26 @@ func (d *draft) isAnchored() bool {
 func (d *draft) tokens() int {
 	a := &d.accounting
 	if d.isAnchored() {
-		return addTokens(a.anchor.prompt, a.billedAs(max(0, d.view.total-a.anchor.estimate)))
+		return count.Add(a.anchor.prompt, a.billedAs(max(0, d.view.total-a.anchor.estimate)))
 	}
-	return addTokens(a.hidden(d.manager.opts.Overhead), a.billedAs(d.view.total))
+	return count.Add(a.hidden(d.manager.opts.Overhead), a.billedAs(d.view.total))
 }
 
 // fits says that the request fits its budget. Where the estimates may be too low, half of what is kept free
 // for the answer is their margin: a request that is refused costs more than one that is a little smaller.
 func (d *draft) fits() bool {
 	n := d.tokens()
-	return n <= d.budget && addTokens(n, d.margin()) <= d.ceiling()
+	return n <= d.budget && count.Add(n, d.margin()) <= d.ceiling()
 }
 
-func (d *draft) ceiling() int { return addTokens(d.budget, d.manager.opts.Reserve/2) }
+func (d *draft) ceiling() int { return count.Add(d.budget, d.manager.opts.Reserve/2) }
 
 func (d *draft) margin() int {
 	a := &d.accounting
 	if d.isAnchored() {
-		return shareOf(a.billedAs(max(0, d.view.total-a.anchor.estimate)), marginNew)
+		return count.Share(a.billedAs(max(0, d.view.total-a.anchor.estimate)), marginNew)
 	}
-	return shareOf(a.billedAs(d.view.total), d.marginShare())
+	return count.Share(a.billedAs(d.view.total), d.marginShare())
 }
 
 func (d *draft) marginShare() float64 {
@@ -270,7 +274,7 @@ func (d *draft) marginShare() float64 {
 func (d *draft) room() int {
 	a := &d.accounting
 	hidden := a.hidden(d.manager.opts.Overhead)
-	return a.estimatedAs(min(d.budget-hidden, shareOf(max(0, d.ceiling()-hidden), 1/(1+d.marginShare()))))
+	return a.estimatedAs(min(d.budget-hidden, count.Share(max(0, d.ceiling()-hidden), 1/(1+d.marginShare()))))
 }
 
 // wholeRoom is room without the margin of the estimates.
@@ -285,7 +289,7 @@ func (d *draft) windowEstimate() int {
 	a := &d.accounting
 	window := least(d.manager.window, a.window)
 	if a.guess.limit > 0 {
-		window = min(window, addTokens(a.guess.limit, d.manager.opts.Reserve))
+		window = min(window, count.Add(a.guess.limit, d.manager.opts.Reserve))
 	}
 	return max(1, a.estimatedAs(window-a.hidden(d.manager.opts.Overhead)))
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/winnowgo/winnow/internal/count"
 )
 
 // The size of a request's body in bytes, for providers that refuse what is too large however few tokens
@@ -21,8 +23,8 @@ func messageBytes(m *Message) int {
 	n := messageFrame + len(m.ToolCallID) + len(m.ToolName)
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		n = addTokens(n, partFrame+jsonBytes(p.Text)+len(p.Signature)+len(p.ID)+len(p.Name)+len(p.Arguments))
-		n = addTokens(n, max(0, p.Bytes))
+		n = count.Add(n, partFrame+jsonBytes(p.Text)+len(p.Signature)+len(p.ID)+len(p.Name)+len(p.Arguments))
+		n = count.Add(n, max(0, p.Bytes))
 	}
 	return n
 }
@@ -47,7 +49,7 @@ func (d *draft) bytes() int {
 			}
 			body = p.body
 		}
-		n = addTokens(n, int(body))
+		n = count.Add(n, int(body))
 	}
 	return n
 }
@@ -101,14 +103,14 @@ func (d *draft) fitBody() bool {
 	newest, all := d.newestStep(), len(d.view.messages)
 	request := d.newestRequest()
 	dropImages := func(i int) int { return d.dropImages(i, request) }
-	fewImages := min(shareOf(limit, imagesLowWater), max(0, size-d.bytesOfOldImages()))
+	fewImages := min(count.Share(limit, imagesLowWater), max(0, size-d.bytesOfOldImages()))
 	for _, step := range []struct {
 		drop func(i int) int
 		end  int // of the messages that it may take from
 		goal int // bytes
 	}{
 		{dropImages, newest, fewImages},
-		{d.clearResult, newest, shareOf(limit, resultsLowWater)},
+		{d.clearResult, newest, count.Share(limit, resultsLowWater)},
 		{dropImages, all, limit},
 		{d.clearResult, all, limit},
 	} {
@@ -133,7 +135,7 @@ func (d *draft) bytesOfOldImages() (bytes int) {
 			}
 		}
 	}
-	return sum(sizes[:min(leastImagesGone, max(0, len(sizes)-leastImagesLeft))])
+	return count.Sum(sizes[:min(leastImagesGone, max(0, len(sizes)-leastImagesLeft))])
 }
 
 // newestStep returns the position of the newest message of the model, or 0: what follows is what it works with.

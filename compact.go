@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/winnowgo/winnow/internal/count"
 )
 
 // Step 7 of Manager.draft's list, and the only one that waits: the manager's way through a compaction.
@@ -30,7 +32,7 @@ const (
 
 // isOpen says that a compaction of d is not worth trying.
 func (b breaker) isOpen(d *draft) bool {
-	return b.failures >= breakerLimit && d.plainTokens()-b.total < shareOf(d.budget, breakerGrowth)
+	return b.failures >= breakerLimit && d.plainTokens()-b.total < count.Share(d.budget, breakerGrowth)
 }
 
 // plainTokens is what the history costs without edits of its texts.
@@ -40,7 +42,7 @@ func (d *draft) plainTokens() int {
 
 func sumOf(facts []*fact) (n int) {
 	for _, f := range facts {
-		n = addTokens(n, f.tokens)
+		n = count.Add(n, f.tokens)
 	}
 	return n
 }
@@ -113,7 +115,7 @@ func (m *Manager) compactAndCommit(ctx context.Context, d *draft) (*Request, err
 		m.opts.Logger.Debug("winnow: the summarizer is not asked: the breaker is open", "failures", m.ledger.breaker.failures)
 		return m.withoutSummary(ctx, d)
 	}
-	if unread := d.unreadTokens(); unread < shareOf(d.budget, leastWorth) {
+	if unread := d.unreadTokens(); unread < count.Share(d.budget, leastWorth) {
 		m.opts.Logger.Debug("winnow: the summarizer is not asked: there is too little to summarize", "tokens", unread)
 		return m.withoutSummary(ctx, d)
 	}
@@ -178,7 +180,7 @@ func (d *draft) isDigestDue(c *checkpoint, plain int) bool {
 		return false
 	}
 	wasIdle := !o.Cache.None && !d.ledger.sentAt.IsZero() && d.isCold()
-	return wasIdle || plain-d.ledger.digestAt >= shareOf(d.budget, breakerGrowth)
+	return wasIdle || plain-d.ledger.digestAt >= count.Share(d.budget, breakerGrowth)
 }
 
 // replacesDigest says that a summary in the place of c is wanted.

@@ -3,6 +3,8 @@ package winnow
 import (
 	"slices"
 	"strings"
+
+	"github.com/winnowgo/winnow/internal/count"
 )
 
 // A compaction replaces the messages before a cut point by a summary. What must not be lost is not left to
@@ -100,23 +102,23 @@ func (d *draft) span() span {
 	fixed := 0
 	for i := range v.plain {
 		if !s.replaces(i) {
-			fixed = addTokens(fixed, v.tokens[i])
+			fixed = count.Add(fixed, v.tokens[i])
 		}
 	}
-	landing := max(0, shareOf(d.room(), landShare)-fixed-d.summaryCap())
+	landing := max(0, count.Share(d.room(), landShare)-fixed-d.summaryCap())
 	s.cut = d.cutPoint(&s, min(d.manager.opts.Compact.KeepRecent, landing))
 	for i := range v.plain {
 		switch {
 		case i < s.cut && s.replaces(i):
-			s.removed = addTokens(s.removed, v.tokens[i])
-			s.whole = addTokens(s.whole, v.facts[i].tokens)
+			s.removed = count.Add(s.removed, v.tokens[i])
+			s.whole = count.Add(s.whole, v.facts[i].tokens)
 			if v.plain[i].Summary {
-				s.summary = addTokens(s.summary, v.tokens[i])
+				s.summary = count.Add(s.summary, v.tokens[i])
 			}
 		case v.plain[i].Role == RoleTool && !v.plain[i].Pinned:
-			s.least = addTokens(s.least, min(v.tokens[i], squeezedChars/4))
+			s.least = count.Add(s.least, min(v.tokens[i], squeezedChars/4))
 		default:
-			s.least = addTokens(s.least, v.tokens[i])
+			s.least = count.Add(s.least, v.tokens[i])
 		}
 	}
 	return s
@@ -147,7 +149,7 @@ func (d *draft) cutPoint(s *span, keep int) int {
 	canStand := false // on a message that no compaction takes: no other one comes behind it
 	for i := len(v.plain) - 1; i >= first; i-- {
 		if s.replaces(i) {
-			sum = addTokens(sum, v.tokens[i])
+			sum = count.Add(sum, v.tokens[i])
 		}
 		if v.plain[i].Role == RoleTool {
 			continue
@@ -180,7 +182,7 @@ func (d *draft) firstUnsummarized() int {
 
 // summaryCap is the size in tokens that a summary may have with its sections.
 func (d *draft) summaryCap() int {
-	return max(minSummaryTokens, min(shareOf(d.budget, summaryShare), maxSummaryTokens))
+	return max(minSummaryTokens, min(count.Share(d.budget, summaryShare), maxSummaryTokens))
 }
 
 // summaryCapBeside is summaryCap where what stays leaves less: half of the rest is for the newest results. Where only
@@ -195,7 +197,7 @@ func (d *draft) summaryCapBeside(s *span) int {
 // cannot fit in any way is not worth a call; a margin alone is no reason to think so.
 func (d *draft) canCompact() bool {
 	s, frame := d.span(), d.summaryFrame()
-	return d.hasNews(&s, leastGain+frame) && addTokens(s.least, frame) <= d.wholeRoom()
+	return d.hasNews(&s, leastGain+frame) && count.Add(s.least, frame) <= d.wholeRoom()
 }
 
 // summaryFrame is what stands around a summary, in tokens.
@@ -233,7 +235,7 @@ func (d *draft) unreadTokens() int {
 	s := d.span()
 	n := s.removed - s.summary
 	for i := range d.behind {
-		n = addTokens(n, estimate(d.manager.opts.Estimator, d.behind[i]))
+		n = count.Add(n, estimate(d.manager.opts.Estimator, d.behind[i]))
 	}
 	return n
 }
@@ -254,7 +256,7 @@ func (d *draft) newCompaction(instructions string) (*compaction, error) {
 	}
 	// The reference's rule for new content that fills the window, with its margin.
 	if kept := c.before - c.removed; float64(kept) > float64(d.manager.window)*o.Compact.MaxHistoryShare*chunkMargin {
-		c.share = max(1, shareOf(d.manager.window, o.Compact.MaxHistoryShare))
+		c.share = max(1, count.Share(d.manager.window, o.Compact.MaxHistoryShare))
 	}
 	c.collect(d, s)
 	return c, nil
@@ -277,15 +279,15 @@ func (c *compaction) giveRules(rules string, asked bool) error {
 	c.rules = rules
 	c.filled = c.cap
 	frame := c.tokens(summaryBegin + summaryEnd)
-	removed := addTokens(c.removed, c.behind)
+	removed := count.Add(c.removed, c.behind)
 	if asked { // it stands for what is in the history, not for what was left of that
-		removed = addTokens(c.whole, c.behind)
+		removed = count.Add(c.whole, c.behind)
 	}
 	switch least := leastGain + frame + c.tokens(rules); {
 	case c.summary > 0:
-		c.filled = min(c.cap, addTokens(c.summary, shareOf(removed-c.summary, mostOfRemoved))-frame)
+		c.filled = min(c.cap, count.Add(c.summary, count.Share(removed-c.summary, mostOfRemoved))-frame)
 	case removed > least: // a summary that is longer than what it stands for is none
-		c.cap = min(c.cap, shareOf(removed, mostOfRemoved)-frame)
+		c.cap = min(c.cap, count.Share(removed, mostOfRemoved)-frame)
 		c.filled = c.cap
 	case !asked:
 		return ErrNothingToCompact
@@ -314,7 +316,7 @@ func (c *compaction) collect(d *draft, s span) {
 		for i := range d.behind {
 			n := estimate(c.opts.Estimator, d.behind[i])
 			c.older.add(d.behind[i], n)
-			c.behind = addTokens(c.behind, n)
+			c.behind = count.Add(c.behind, n)
 		}
 		if c.healthy = cp.healthy; c.healthy != nil {
 			c.previous, c.carried = c.healthy.body, c.healthy.carried
@@ -344,7 +346,7 @@ func (c *compaction) collect(d *draft, s span) {
 		}
 	}
 	c.carried = c.carried.add(c.opts.Compact.fileTools(), c.older.messages, c.prefix.messages)
-	if len(d.behind) > 0 || sum(c.prefix.tokens) < leastPrefix { // a digest does not say where turns began
+	if len(d.behind) > 0 || count.Sum(c.prefix.tokens) < leastPrefix { // a digest does not say where turns began
 		c.older, c.prefix = c.older.join(c.prefix), stretch{}
 	}
 	c.recent = append(c.recent, v.plain[cut:]...)

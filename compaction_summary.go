@@ -4,16 +4,18 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/winnowgo/winnow/internal/count"
 )
 
 // The text of a compaction: what the summarizer writes, within what the sections behind it leave.
 
 // run makes the summary. Nothing of the manager is touched; with an error nothing has happened.
 func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compaction, error) {
-	behind := c.carried.layOut(c.opts.Estimator, c.rules, c.cap-shareOf(c.cap, bodyShare))
-	least := shareOf(c.cap, bodyShare)
+	behind := c.carried.layOut(c.opts.Estimator, c.rules, c.cap-count.Share(c.cap, bodyShare))
+	least := count.Share(c.cap, bodyShare)
 	most := max(least, c.cap-c.tokens(behind.String()))
-	asked := max(shareOf(most, askedShare), min(least, shareOf(most, mostAskedShare)))
+	asked := max(count.Share(most, askedShare), min(least, count.Share(most, mostAskedShare)))
 	room := most // a digest counts cautiously and lists identifiers itself
 	if _, isDigest := s.(digester); !isDigest {
 		room = c.cache.sameRoom(asked, most)
@@ -126,16 +128,16 @@ func beyondShare(r stretch, share int) int {
 	sizes := make([]int, len(lengths))
 	first := 0
 	for i, n := range lengths {
-		sizes[i] = sum(r.tokens[first : first+n])
+		sizes[i] = count.Sum(r.tokens[first : first+n])
 		first += n
 	}
 	ahead := 0
-	for sum(sizes) > share {
-		runs := splitByShare(sizes, 2)
+	for count.Sum(sizes) > share {
+		runs := count.Runs(sizes, 2)
 		if len(runs) < 2 {
 			break
 		}
-		ahead += sum(lengths[:runs[0]])
+		ahead += count.Sum(lengths[:runs[0]])
 		sizes, lengths = sizes[runs[0]:], lengths[runs[0]:]
 	}
 	return ahead

@@ -1,5 +1,7 @@
 package winnow
 
+import "github.com/winnowgo/winnow/internal/count"
+
 // What a request costs, as far as that can be told before it is sent. All that it takes is remembered: no
 // text is read for it.
 
@@ -12,7 +14,7 @@ type prefix struct {
 // prefix finds out what is as it was sent: so many messages.
 func (d *draft) prefix(firstChanged int) (p prefix) {
 	for _, n := range d.view.tokens[:firstChanged] {
-		p.sent = addTokens(p.sent, n)
+		p.sent = count.Add(p.sent, n)
 	}
 	p.plain = d.ledger.index.estimate(d.knownHistory(firstChanged))
 	return p
@@ -64,7 +66,7 @@ func (d *draft) price(r *Request, plain int, p prefix) {
 	c, a := d.manager.opts.Cache, &d.accounting
 	r.Cached = d.cached(p.sent, r.Tokens)
 	r.Cost = c.cost(r.Tokens, r.Cached)
-	unedited := addTokens(r.Tokens, a.billedAs(max(0, plain-d.view.total)))
+	unedited := count.Add(r.Tokens, a.billedAs(max(0, plain-d.view.total)))
 	unedited -= min(unedited, a.billedAs(max(0, d.view.total-plain)))
 	r.CostUnedited = c.cost(unedited, d.cached(p.plain, unedited))
 }
@@ -73,7 +75,7 @@ func (d *draft) price(r *Request, plain int, p prefix) {
 // of the beginning, which are estimated as prefix. What no message shows stands in front of them.
 func (d *draft) cached(prefix, tokens int) int {
 	a := &d.accounting
-	n := min(tokens, addTokens(a.hidden(d.manager.opts.Overhead), a.billedAs(prefix)))
+	n := min(tokens, count.Add(a.hidden(d.manager.opts.Overhead), a.billedAs(prefix)))
 	if d.isCold() || n < d.manager.opts.Cache.MinTokens {
 		return 0
 	}
@@ -91,7 +93,7 @@ func (c *CacheOptions) cost(tokens, cached int) float64 {
 // estimate is that of the first n messages of the history passed in last, as they are.
 func (x *index) estimate(n int) (sum int) {
 	for _, f := range x.facts[:min(n, len(x.facts))] {
-		sum = addTokens(sum, f.tokens)
+		sum = count.Add(sum, f.tokens)
 	}
 	return sum
 }

@@ -2,6 +2,8 @@ package winnow
 
 import (
 	"strings"
+
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // notes is what a digest may say, oldest first: of messages, and before them what an earlier summary says.
@@ -105,7 +107,7 @@ func (n *notes) user(m *Message) {
 	if text == "" {
 		return
 	}
-	n.requests = append(n.requests, clipMiddle(text, requestBytes))
+	n.requests = append(n.requests, runes.Clip(text, requestBytes))
 	if !ruleWords.in(text) {
 		return
 	}
@@ -120,7 +122,7 @@ func (n *notes) assistant(m *Message) {
 	n.scan(m, fromAssistant)
 	if text := strings.TrimSpace(messageParts(m)); text != "" {
 		n.last = text
-		text = clipMiddle(text, requestBytes)
+		text = runes.Clip(text, requestBytes)
 		if noteWords.in(text) {
 			eachSentence(text, func(s string) {
 				switch {
@@ -166,7 +168,7 @@ func (n *notes) call(p *Part) {
 
 // commandLine is the note of a command and how it ended.
 func commandLine(command, outcome string) string {
-	s := "`" + clipMiddle(oneLine(clipMiddle(command, 4*commandBytes)), commandBytes) + "`"
+	s := "`" + runes.Clip(oneLine(runes.Clip(command, 4*commandBytes)), commandBytes) + "`"
 	if outcome != "" {
 		s += " → " + outcome
 	}
@@ -225,12 +227,12 @@ func (n *notes) setOutcome(command, outcome string) {
 
 // failureText is the part of a failed result that says why: lines with an error, or else the end.
 func failureText(s string) string {
-	s = clipMiddle(strings.TrimSpace(s), 8<<10)
+	s = runes.Clip(strings.TrimSpace(s), 8<<10)
 	var found []string
 	size := 0
 	for line := range strings.Lines(s) {
 		if line = strings.TrimSpace(line); errorWords.in(line) {
-			line = clipMiddle(line, 200)
+			line = runes.Clip(line, 200)
 			found = append(found, line)
 			if size += len(line); size > 300 {
 				break
@@ -238,7 +240,7 @@ func failureText(s string) string {
 		}
 	}
 	if found == nil {
-		return clipMiddle(oneLine(s), 240)
+		return runes.Clip(oneLine(s), 240)
 	}
 	return oneLine(strings.Join(found, " | "))
 }
@@ -302,14 +304,3 @@ func fileAction(tool string) string {
 
 // oneLine makes one line of s.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-// clipMiddle keeps the head and the tail of s in at most limit bytes, in whole characters.
-func clipMiddle(s string, limit int) string {
-	const mark = " … "
-	if len(s) <= limit {
-		return strings.ToValidUTF8(s, "\uFFFD")
-	}
-	keep := max(0, limit-len(mark)-2)
-	head, tail := s[:keep*2/3], s[len(s)-keep/3:]
-	return strings.ToValidUTF8(head, "") + mark + strings.ToValidUTF8(tail, "")
-}

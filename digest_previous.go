@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
@@ -112,7 +113,7 @@ func (o outline) fit(room int) outline {
 	for i := range o {
 		sizes[i] = o[i].tokens()
 	}
-	most := fairShare(slices.Clone(sizes), room)
+	most := count.Fair(sizes, room)
 	var out outline
 	for i := range o {
 		s := o[i]
@@ -146,7 +147,7 @@ func (s outlineSection) fit(room int) outlineSection {
 		kept = whole(rankRules(items), room)
 	} else {
 		rooms := []int{linesTokens(files), linesTokens(items)}
-		most := fairShare(slices.Clone(rooms), room)
+		most := count.Fair(rooms, room)
 		kept = append(newestFirst(files, min(most, rooms[0]), 8), newestFirst(items, min(most, rooms[1]), len(items))...)
 	}
 	s.lines, s.gap = nil, false

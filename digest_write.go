@@ -262,7 +262,7 @@ func newestFirst(items []string, room, full int) []string {
 		if age := len(items) - 1 - i; age < full {
 			most = max(line, room/(min(full, len(items))-age+1)*2)
 		}
-		s := clipTokens(items[i], min(most, room-2))
+		s := tokencount.Clip(items[i], min(most, room-2))
 		if s == "" {
 			continue
 		}
@@ -284,21 +284,6 @@ func whole(items []string, room int) []string {
 	}
 	slices.Reverse(out)
 	return out
-}
-
-// clipTokens clips s in its middle to limit tokens.
-func clipTokens(s string, limit int) string {
-	if len(s) > 16*limit { // no need to count a text that is certainly too long
-		s = clipMiddle(s, 16*limit)
-	}
-	for range 6 {
-		n := tokencount.Cautious(s)
-		if n <= limit {
-			return s
-		}
-		s = clipMiddle(s, len(s)*limit/n*9/10)
-	}
-	return ""
 }
 
 type digestWriter struct {
@@ -391,10 +376,10 @@ func (w *digestWriter) short(n *notes, previous outline) string {
 	}
 	room := w.limit - 4 - previous.tokens()
 	if len(n.requests) > 0 {
-		w.item(clipTokens(n.requests[len(n.requests)-1], room*2/3))
+		w.item(tokencount.Clip(n.requests[len(n.requests)-1], room*2/3))
 	}
 	if room = w.limit - w.used; n.last != "" && room > 16 {
-		w.item(lastSaid + clipTokens(n.last, room-6))
+		w.item(lastSaid + tokencount.Clip(n.last, room-6))
 	}
 	return w.cut()
 }

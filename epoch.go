@@ -1,6 +1,10 @@
 package winnow
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/winnowgo/winnow/internal/count"
+)
 
 // When what was sent is rewritten. A rewrite makes the provider write what lies behind it to its cache
 // again, so that all that is stale is dropped together: at an epoch.
@@ -44,14 +48,14 @@ func (d *draft) rewrite() {
 		d.makeRoom()
 	}
 	wasIdle := cold && !none && !d.ledger.sentAt.IsZero()
-	d.isCramped = (pressed || wasIdle) && d.view.total > shareOf(d.room(), crampedShare)
+	d.isCramped = (pressed || wasIdle) && d.view.total > count.Share(d.room(), crampedShare)
 }
 
 // makeRoom is the epoch of a request that does not fit. What is stale goes whatever it saves; of what is not,
 // the oldest, until there is room for the next requests too.
 func (d *draft) makeRoom() {
 	d.isPressed, d.cause = true, "the request did not fit"
-	goal := shareOf(d.room(), lowWater)
+	goal := count.Share(d.room(), lowWater)
 	d.drop(d.staleParts(false, 0))
 	if d.view.total > goal {
 		list, left := d.staleParts(true, 0), d.view.total
@@ -150,12 +154,12 @@ func (d *draft) whenItPays(list []stale, later int) int {
 		p := &list[k]
 		for next > p.index {
 			next--
-			behind = addTokens(behind, v.tokens[next])
+			behind = count.Add(behind, v.tokens[next])
 		}
 		if p.overdue+later < 0 {
 			continue
 		}
-		saving = addTokens(saving, p.saving)
+		saving = count.Add(saving, p.saving)
 		paid += read * float64(p.saving) * float64(p.overdue+later)
 		price := (write-read)*float64(behind-saving) - read*float64(saving)
 		if gain := paid - price; gain > best {

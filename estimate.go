@@ -3,6 +3,7 @@ package winnow
 import (
 	"math"
 
+	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -35,13 +36,13 @@ func (n charsPerToken) Estimate(m Message) int {
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		if known, ok := knownTokens(p); ok {
-			tokens = addTokens(tokens, known)
+			tokens = count.Add(tokens, known)
 			continue
 		}
-		tokens = addTokens(tokens, payloadTokens(p))
+		tokens = count.Add(tokens, payloadTokens(p))
 		chars += runes.Count(p.Text) + runes.Count(p.Name) + (len(p.Arguments) - continuationBytes(p.Arguments))
 	}
-	return addTokens(tokens, int(min(math.Ceil(float64(chars)/float64(n)), math.MaxInt32)))
+	return count.Add(tokens, int(min(math.Ceil(float64(chars)/float64(n)), math.MaxInt32)))
 }
 
 // atMost returns an upper bound of the estimate from lengths alone.
@@ -50,13 +51,13 @@ func (n charsPerToken) atMost(m *Message) int {
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		if known, ok := knownTokens(p); ok {
-			tokens = addTokens(tokens, known)
+			tokens = count.Add(tokens, known)
 			continue
 		}
-		tokens = addTokens(tokens, payloadTokens(p))
+		tokens = count.Add(tokens, payloadTokens(p))
 		bytes += len(p.Text) + len(p.Name) + len(p.Arguments)
 	}
-	return addTokens(tokens, int(min(math.Ceil(float64(bytes)/float64(n)), math.MaxInt32)))
+	return count.Add(tokens, int(min(math.Ceil(float64(bytes)/float64(n)), math.MaxInt32)))
 }
 
 // knownTokens returns the count of a part that is not read: the host's own, or a default for what has no text.

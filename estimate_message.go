@@ -1,6 +1,7 @@
 package winnow
 
 import (
+	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
@@ -70,7 +71,7 @@ func (b structure) bound(m *Message, perByte int32) int {
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		if known, ok := b.blockTokens(p); ok {
-			n = addTokens(n, known)
+			n = count.Add(n, known)
 			continue
 		}
 		bytes := int64(len(p.Text) + len(p.Name) + len(p.Arguments))
@@ -78,7 +79,7 @@ func (b structure) bound(m *Message, perByte int32) int {
 		if bytes > 0 {
 			text += 2 // each of the three is rounded up by itself
 		}
-		n = addTokens(n, addTokens(max(text, b.ofReasoning(p)), b.ofPart(p)))
+		n = count.Add(n, count.Add(max(text, b.ofReasoning(p)), b.ofPart(p)))
 	}
 	return n
 }
@@ -89,12 +90,12 @@ func (b structure) sum(m *Message, text func(string) int) int {
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		if known, ok := b.blockTokens(p); ok {
-			n = addTokens(n, known)
+			n = count.Add(n, known)
 			continue
 		}
-		k := addTokens(text(p.Text), text(p.Name))
-		k = addTokens(k, text(mem.String(p.Arguments))) // read only, and not kept
-		n = addTokens(n, addTokens(max(k, b.ofReasoning(p)), b.ofPart(p)))
+		k := count.Add(text(p.Text), text(p.Name))
+		k = count.Add(k, text(mem.String(p.Arguments))) // read only, and not kept
+		n = count.Add(n, count.Add(max(k, b.ofReasoning(p)), b.ofPart(p)))
 	}
 	return n
 }

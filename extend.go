@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"slices"
 
+	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/mem"
 )
 
@@ -147,7 +148,7 @@ func (d *draft) mayExtend(added []Message) bool {
 	if !waits && (d.isCold() || l.look.isDue(l.tail.answers+countAnswers(added))) || o.HistoryTurns > 0 && d.isCold() {
 		return false
 	}
-	if l.tail.hasBehind && d.isDigestDue(l.checkpoint, addTokens(l.tail.whole, sumOf(facts))) {
+	if l.tail.hasBehind && d.isDigestDue(l.checkpoint, count.Add(l.tail.whole, sumOf(facts))) {
 		return false
 	}
 	if o.Thinking == ThinkingBound && len(added) > 0 && !mayAnswer(&added[0]) && slices.ContainsFunc(added, hasThinking) {
@@ -178,9 +179,9 @@ func (d *draft) resultsFit(added []Message, facts []*fact) bool {
 		if !t.isWithin(&added[i], facts[i].tokens) {
 			return false
 		}
-		batch = addTokens(batch, facts[i].tokens)
+		batch = count.Add(batch, facts[i].tokens)
 	}
-	return batch <= shareOf(d.room(), maxBatchShare)
+	return batch <= count.Share(d.room(), maxBatchShare)
 }
 
 // addToTail adds the new messages to the sums and says that the request is in order and fits.
@@ -199,11 +200,11 @@ func (d *draft) addToTail(added []Message) bool {
 		if saysUsage(d.history, t.history+i) {
 			d.observeAnswer(m, len(l.sent)+i, d.view.total, shown)
 		}
-		d.view.total = addTokens(d.view.total, facts[i].tokens)
+		d.view.total = count.Add(d.view.total, facts[i].tokens)
 		if !hasHiddenParts(m) {
-			shown = addTokens(shown, facts[i].tokens)
+			shown = count.Add(shown, facts[i].tokens)
 		}
-		bytes = addTokens(bytes, int(facts[i].body))
+		bytes = count.Add(bytes, int(facts[i].body))
 	}
 	if !d.resultsFit(added, facts) {
 		return false
@@ -226,7 +227,7 @@ func (d *draft) commitTail(added []Message, r *Request) {
 	for _, f := range l.index.facts[t.history:] {
 		l.sent = append(l.sent, f.key)
 		l.counts = append(l.counts, f.tokens)
-		t.plain, t.whole = addTokens(t.plain, f.tokens), addTokens(t.whole, f.tokens)
+		t.plain, t.whole = count.Add(t.plain, f.tokens), count.Add(t.whole, f.tokens)
 	}
 	t.addIDs(added)
 	t.answers += countAnswers(added)
@@ -277,7 +278,7 @@ func (l *ledger) recordTail(d *draft, r *Request) {
 	t.whole, t.hasBehind = d.plainTokens(), len(d.behind) > 0
 	for i := range messages {
 		if !hasHiddenParts(&messages[i]) {
-			t.shown = addTokens(t.shown, d.view.tokens[i])
+			t.shown = count.Add(t.shown, d.view.tokens[i])
 		}
 	}
 }

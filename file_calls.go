@@ -8,6 +8,7 @@ import (
 
 	"github.com/winnowgo/winnow/internal/identifier"
 	"github.com/winnowgo/winnow/internal/jsontext"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // Which files a call works on.
@@ -94,7 +95,7 @@ func readArguments(raw json.RawMessage, paths []string) callArguments {
 	}
 	for _, key := range paths {
 		if a.file = jsonString(fields[key]); a.file != "" {
-			a.file = sectionLine(strings.TrimSpace(clipMiddle(a.file, identifier.MaxBytes)))
+			a.file = sectionLine(strings.TrimSpace(runes.Clip(a.file, identifier.MaxBytes)))
 			break
 		}
 	}
@@ -108,7 +109,7 @@ func readArguments(raw json.RawMessage, paths []string) callArguments {
 
 func (a *callArguments) patch(text string) {
 	for _, m := range patchFile.Get().FindAllStringSubmatch(text, 64) {
-		a.patched = append(a.patched, sectionLine(strings.TrimSpace(clipMiddle(m[1], identifier.MaxBytes))))
+		a.patched = append(a.patched, sectionLine(strings.TrimSpace(runes.Clip(m[1], identifier.MaxBytes))))
 	}
 }
 

@@ -1,5 +1,7 @@
 package winnow
 
+import "github.com/winnowgo/winnow/internal/count"
+
 // Step 8: what is left to shrink, and what fills the window where nothing is.
 
 // fit is step 8: it shrinks what is left to shrink, and says whether the request fits. A margin alone is no
@@ -36,7 +38,7 @@ func (d *draft) squeezeResults() {
 	results := 0
 	for i := range v.messages {
 		if m := &v.messages[i]; m.Role == RoleTool && !m.Pinned {
-			results = addTokens(results, v.tokens[i])
+			results = count.Add(results, v.tokens[i])
 		}
 	}
 	t := *d.manager.opts.Truncate
@@ -47,7 +49,7 @@ func (d *draft) squeezeResults() {
 			sizes = append(sizes, v.tokens[i])
 		}
 	}
-	cut := &truncation{TruncateOptions: t, again: true, bothEnds: true, limit: fairShare(sizes, max(0, d.room()-(v.total-results)))}
+	cut := &truncation{TruncateOptions: t, again: true, bothEnds: true, limit: count.Fair(sizes, max(0, d.room()-(v.total-results)))}
 	for i := range v.messages {
 		d.cut(i, cut, "the request does not fit otherwise")
 	}
@@ -65,11 +67,11 @@ func (d *draft) overflow() *OverflowError {
 		m := &v.messages[i]
 		switch {
 		case m.Summary:
-			e.Summary = addTokens(e.Summary, v.tokens[i])
+			e.Summary = count.Add(e.Summary, v.tokens[i])
 		case m.Pinned || m.Role == RoleSystem:
-			e.Pinned = addTokens(e.Pinned, v.tokens[i])
+			e.Pinned = count.Add(e.Pinned, v.tokens[i])
 		case i >= request:
-			e.Protected = addTokens(e.Protected, v.tokens[i])
+			e.Protected = count.Add(e.Protected, v.tokens[i])
 		}
 	}
 	// Tokens has the provider's own count of what it was sent, which may be less than its parts are estimated to.

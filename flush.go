@@ -3,6 +3,8 @@ package winnow
 import (
 	"context"
 	"fmt"
+
+	"github.com/winnowgo/winnow/internal/count"
 )
 
 // The memory flush: the host's chance to write down what a summary may lose, once in each compaction cycle.
@@ -18,19 +20,19 @@ func flushDue(tokens, threshold int, done bool) bool {
 // take does not count: they are cleared first, and then a compaction is far away.
 func (d *draft) isNearCompaction() bool {
 	o := d.manager.opts
-	if o.Compact.Off || !d.isWithin(o.Compact.SoftThreshold) || d.ledger.breaker.isOpen(d) || !d.canCompact() || d.unreadTokens() < shareOf(d.budget, leastWorth) {
+	if o.Compact.Off || !d.isWithin(o.Compact.SoftThreshold) || d.ledger.breaker.isOpen(d) || !d.canCompact() || d.unreadTokens() < count.Share(d.budget, leastWorth) {
 		return false
 	}
 	least := d.manager.draft(d.history, d.base)
 	least.prune(*o.Prune, least.windowEstimate())
-	least.clearTo(shareOf(least.room(), lowWater))
+	least.clearTo(count.Share(least.room(), lowWater))
 	return least.isWithin(o.Compact.SoftThreshold)
 }
 
 // isWithin says that the request is so near to what does not fit.
 func (d *draft) isWithin(soft int) bool {
 	threshold, n := d.budget-soft, d.tokens()
-	if over := addTokens(n, d.margin()) - (d.ceiling() - soft); over > 0 { // the margin is what does not fit
+	if over := count.Add(n, d.margin()) - (d.ceiling() - soft); over > 0 { // the margin is what does not fit
 		n = max(n, threshold)
 	}
 	return flushDue(n, threshold, false)

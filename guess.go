@@ -1,5 +1,7 @@
 package winnow
 
+import "github.com/winnowgo/winnow/internal/count"
+
 // A provider may refuse a request as too long without saying what it allows. Some say so of requests that have
 // another fault. So what follows from such a refusal is a hypothesis: it counts by its evidence, it is raised as
 // requests near it are taken, and it ages out.
@@ -45,7 +47,7 @@ func (g guess) settle(s refusedSizes, limit, taken, believed int) guess {
 		return g
 	}
 	doubts := 1
-	if g.doubtful > 0 && s.first >= shareOf(g.doubtful, countsFrom) {
+	if g.doubtful > 0 && s.first >= count.Share(g.doubtful, countsFrom) {
 		doubts += g.doubts
 	}
 	if doubts < g.needed(s.first, believed) {
@@ -58,9 +60,9 @@ func (g guess) settle(s refusedSizes, limit, taken, believed int) guess {
 // needed is how many runs with such a refusal it takes until it counts.
 func (g guess) needed(first, believed int) int {
 	switch {
-	case believed == 0 || first >= shareOf(believed, countsFrom):
+	case believed == 0 || first >= count.Share(believed, countsFrom):
 		return 1
-	case first < shareOf(believed, doubtShare):
+	case first < count.Share(believed, doubtShare):
 		return 3
 	case g.limit > 0: // and that limit was too high
 		return 1
@@ -80,7 +82,7 @@ func (g *guess) take(n, told int) {
 	if n >= g.doubtful {
 		g.doubtful, g.doubts = 0, 0
 	}
-	if g.limit > 0 && n >= shareOf(g.limit, nearShare) {
+	if g.limit > 0 && n >= count.Share(g.limit, nearShare) {
 		g.raise(n)
 	}
 	if g.limit > 0 && told > 0 && g.limit >= told || g.limit == 0 && g.doubtful == 0 {
@@ -92,9 +94,9 @@ func (g *guess) raise(n int) {
 	if n >= g.refused {
 		g.refused = 0
 	}
-	next := addTokens(g.limit, max(1, shareOf(g.limit, raiseShare)))
+	next := count.Add(g.limit, max(1, count.Share(g.limit, raiseShare)))
 	if g.refused > 0 {
-		next = min(next, max(g.limit, shareOf(g.refused, belowRefused)))
+		next = min(next, max(g.limit, count.Share(g.refused, belowRefused)))
 	}
 	g.limit = max(next, n)
 }

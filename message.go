@@ -6,11 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/winnowgo/winnow/internal/count"
 )
 
 // Role says who a message is from.
@@ -92,16 +93,7 @@ type Usage struct {
 // Prompt returns the tokens of the whole prompt: Input + CacheRead + CacheWrite. Negative counts are
 // taken as 0, and a sum above the largest int is the largest int.
 func (u Usage) Prompt() int {
-	return addTokens(addTokens(max(0, u.Input), max(0, u.CacheRead)), max(0, u.CacheWrite))
-}
-
-// addTokens adds two counts that are not negative and stays at the largest int instead of wrapping: a
-// host's own counts may be absurd.
-func addTokens(a, b int) int {
-	if a > math.MaxInt-b {
-		return math.MaxInt
-	}
-	return a + b
+	return count.Add(count.Add(max(0, u.Input), max(0, u.CacheRead)), max(0, u.CacheWrite))
 }
 
 // ReadMessages reads messages in JSON: one a line (JSON Lines), any number separated by white space, or

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/winnowgo/winnow/internal/count"
 )
 
 // Every Options type and its defaults. The zero value of each field is the default in parentheses; a
@@ -196,9 +198,9 @@ func (o *Options) withDefaults(window int) (Options, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	share := max(1, shareOf(window, maxDefaultShare))
+	share := max(1, count.Share(window, maxDefaultShare))
 	setInt(&c.Reserve, min(defaultReserve, share))
-	c.Reserve = min(c.Reserve, shareOf(window, maxReserveShare))
+	c.Reserve = min(c.Reserve, count.Share(window, maxReserveShare))
 	c.HistoryTurns, c.Overhead, c.MaxBytes = max(0, c.HistoryTurns), max(0, c.Overhead), max(0, c.MaxBytes)
 
 	prune := c.Prune.withDefaults()
@@ -220,7 +222,7 @@ func (o *CompactOptions) withDefaults(window int) *CompactOptions {
 	if o != nil {
 		c = *o
 	}
-	setInt(&c.KeepRecent, min(defaultKeepRecent, max(1, shareOf(window, maxDefaultShare))))
+	setInt(&c.KeepRecent, min(defaultKeepRecent, max(1, count.Share(window, maxDefaultShare))))
 	setFloat(&c.MaxHistoryShare, defaultMaxHistoryShare)
 	setDuration(&c.Timeout, defaultTimeout)
 	setInt(&c.Attempts, defaultAttempts)

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -151,7 +152,7 @@ func (p *pruning) mayBeAboveSoftTrim() bool {
 		if n < 0 {
 			return true
 		}
-		if most = addTokens(most, n); float64(most)/float64(p.window) >= p.SoftTrimRatio {
+		if most = count.Add(most, n); float64(most)/float64(p.window) >= p.SoftTrimRatio {
 			return true
 		}
 	}
@@ -173,7 +174,7 @@ func (p *pruning) aboveSoftTrim() bool {
 		}
 	}
 	for _, n := range p.tokens {
-		p.total = addTokens(p.total, n)
+		p.total = count.Add(p.total, n)
 	}
 	for k := range p.candidates {
 		p.candidates[k].tokens = p.tokens[p.candidates[k].index]

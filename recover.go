@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/overflow"
 )
 
@@ -117,7 +118,7 @@ func (m *Manager) startLadder(history []Message, said overflow.Diagnosis) *ladde
 	l := &ladder{manager: m, history: history, refused: g.tokens, estimate: g.estimate, answer: said.Output}
 	d := m.draft(history, g.checkpoint)
 	if len(g.sent) == 0 { // nothing was prepared: the history as it is was refused
-		l.refused, l.estimate = d.tokens(), addTokens(d.view.total, 1)
+		l.refused, l.estimate = d.tokens(), count.Add(d.view.total, 1)
 	} else {
 		g.run.remember(payloadOf(g.sent))
 	}
@@ -233,9 +234,9 @@ func (l *ladder) smallestThatIsLess(context.Context) *draft {
 		g.accounting.limit, d.accounting.limit, d.budget = l.allowed, l.allowed, l.allowed
 	case !l.guessed:
 		return nil
-	case l.bytes > 0 && n <= shareOf(l.bytes, leastShrink) && d.tokens() <= d.budget && n <= least(l.manager.toldBody(), n):
+	case l.bytes > 0 && n <= count.Share(l.bytes, leastShrink) && d.tokens() <= d.budget && n <= least(l.manager.toldBody(), n):
 		g.accounting.body.limit, d.accounting.body.limit = n, n
-	case l.bytes == 0 && n <= shareOf(l.refused, leastShrink) && d.fitsBody():
+	case l.bytes == 0 && n <= count.Share(l.refused, leastShrink) && d.fitsBody():
 		g.accounting.guess.limit, d.accounting.guess.limit, d.budget = n, n, n
 	default:
 		return nil

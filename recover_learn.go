@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/overflow"
 )
 
@@ -60,7 +61,7 @@ func (l *ladder) learnBody(said overflow.Diagnosis) {
 		limit = 0
 	}
 	if limit > 0 && said.Size > limit { // the provider counts in its own way: the same share of what is counted here
-		limit = shareOf(l.bytes, float64(limit)/float64(said.Size))
+		limit = count.Share(l.bytes, float64(limit)/float64(said.Size))
 	}
 	g := &l.manager.ledger
 	if limit > 0 && limit < l.bytes {
@@ -75,9 +76,9 @@ func (l *ladder) learnBody(said overflow.Diagnosis) {
 // shrunk is what is tried after a request of so many tokens or bytes was refused without numbers.
 func (l *ladder) shrunk(n int) int {
 	if l.manager.ledger.run.refusals >= maxRetries {
-		return shareOf(n, lastGuessShare)
+		return count.Share(n, lastGuessShare)
 	}
-	return shareOf(n, guessShare)
+	return count.Share(n, guessShare)
 }
 
 // learnLimit takes what was counted for a new anchor, and what is allowed for the budget from now on.
@@ -88,18 +89,18 @@ func (l *ladder) learnLimit(said overflow.Diagnosis) {
 	if said.Unit != overflow.UnitTokens {
 		counted, allowed = 0, 0
 		if said.Limit > 0 && said.Size > said.Limit { // characters: the same share of the tokens
-			allowed = shareOf(l.refused, float64(said.Limit)/float64(said.Size))
+			allowed = count.Share(l.refused, float64(said.Limit)/float64(said.Size))
 		}
 	}
-	if counted >= shareOf(g.estimate, minRatio) && counted <= addTokens(shareOf(g.estimate, maxRatio), shareOf(l.manager.window, mostHiddenShare)) && len(g.sent) > 0 {
+	if counted >= count.Share(g.estimate, minRatio) && counted <= count.Add(count.Share(g.estimate, maxRatio), count.Share(l.manager.window, mostHiddenShare)) && len(g.sent) > 0 {
 		a.observe(len(g.sent), g.estimate, counted, l.manager.opts.Overhead)
 		l.refused = counted
 	}
 	limit := allowed
 	if said.Unit == overflow.UnitTokens && said.Output == 0 { // the answer has to have room in it
-		limit = allowed - min(l.manager.opts.Reserve, shareOf(max(0, allowed), maxDefaultShare))
+		limit = allowed - min(l.manager.opts.Reserve, count.Share(max(0, allowed), maxDefaultShare))
 	}
-	isTold := allowed >= shareOf(l.manager.window, leastLimitShare)
+	isTold := allowed >= count.Share(l.manager.window, leastLimitShare)
 	if isTold {
 		a.limit, a.window = max(1, least(a.limit, limit)), least(a.window, allowed)
 	}

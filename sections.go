@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/identifier"
 	"github.com/winnowgo/winnow/internal/runes"
 )
@@ -240,7 +241,7 @@ func (l *layout) String() string { return l.userRules + l.failures + l.files + l
 // layOut returns the sections within room tokens. The host's rules stay whole, whatever the room; of the
 // others the longest lists give way first.
 func (c *carried) layOut(e Estimator, rules string, room int) layout {
-	l := layout{rules: rules, userRulesRoom: max(leastRulesTokens, shareOf(room, userRulesShare))}
+	l := layout{rules: rules, userRulesRoom: max(leastRulesTokens, count.Share(room, userRulesShare))}
 	l.userRules = c.userRulesSection(e, "", l.userRulesRoom)
 	for n := maxSectionFiles; ; n /= 2 {
 		l.failures, l.files = c.failuresSection(n), c.filesSection(n)

@@ -3,6 +3,8 @@ package winnow
 import (
 	"slices"
 	"strings"
+
+	"github.com/winnowgo/winnow/internal/count"
 )
 
 // What of a request is stale: results and arguments that the model has most likely done with.
@@ -155,19 +157,19 @@ func (d *draft) isBelowStale() bool {
 }
 
 // askedStaleFrom is PruneOptions.SoftTrimRatio in tokens, where the host has set it.
-func (d *draft) askedStaleFrom() int { return shareOf(d.windowEstimate(), d.manager.pruneFrom) }
+func (d *draft) askedStaleFrom() int { return count.Share(d.windowEstimate(), d.manager.pruneFrom) }
 
 // staleFrom is how many tokens the messages have when what is stale of them is dropped.
 func (d *draft) staleFrom() int {
 	switch from := d.manager.opts.DropFrom; {
 	case from > 0:
-		return shareOf(d.windowEstimate(), from)
+		return count.Share(d.windowEstimate(), from)
 	case d.manager.pruneFrom > 0:
 		return d.askedStaleFrom()
 	case d.manager.opts.Cache.None: // nothing is lost by a rewrite
 		return 0
 	}
-	return min(staleTokens, shareOf(d.windowEstimate(), staleShare))
+	return min(staleTokens, count.Share(d.windowEstimate(), staleShare))
 }
 
 // readSubjects finds out what each result is about. The n-th result behind an assistant message is that of

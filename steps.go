@@ -3,6 +3,8 @@ package winnow
 import (
 	"slices"
 	"time"
+
+	"github.com/winnowgo/winnow/internal/count"
 )
 
 // draft is a request in the making. Its methods are the steps of Manager.draft, in their order.
@@ -239,7 +241,7 @@ func (d *draft) cutUnsent() {
 	for i := len(v.messages) - 1; i >= 0 && v.messages[i].Role == RoleTool && !wasSent(i); i-- {
 		batch = i
 	}
-	d.capResults(batch, t.limit, shareOf(d.room(), maxBatchShare))
+	d.capResults(batch, t.limit, count.Share(d.room(), maxBatchShare))
 	for i := range v.messages {
 		if isRefused || !wasSent(i) {
 			d.cut(i, t, "the result is larger than one result may be")
@@ -284,26 +286,13 @@ func (d *draft) capResults(from, limit, budget int) {
 			sizes = append(sizes, min(v.tokens[i], limit))
 		}
 	}
-	if sum(sizes) <= budget {
+	if count.Sum(sizes) <= budget {
 		return
 	}
-	t := &truncation{TruncateOptions: *d.manager.opts.Truncate, limit: fairShare(sizes, budget), bothEnds: true}
+	t := &truncation{TruncateOptions: *d.manager.opts.Truncate, limit: count.Fair(sizes, budget), bothEnds: true}
 	for i := from; i < len(v.messages); i++ {
 		d.cut(i, t, "the results of one step are larger together than they may be")
 	}
-}
-
-// fairShare returns the largest share such that sizes, each cut to it, are no more than budget together.
-func fairShare(sizes []int, budget int) int {
-	slices.Sort(sizes)
-	for k, size := range sizes {
-		share := budget / (len(sizes) - k)
-		if size > share {
-			return share
-		}
-		budget -= size
-	}
-	return budget
 }
 
 // clearTo clears old results, the oldest first, until the messages take at most so many tokens.

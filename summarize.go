@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/winnowgo/winnow/internal/count"
 )
 
 // Summarizer writes a summary of req with an LLM. Implementations are safe for concurrent use, honour
@@ -100,9 +102,9 @@ func (c summarizeConfig) normal() summarizeConfig {
 		c.Window = defaultWindow
 	}
 	if c.MaxTokens <= 0 {
-		c.MaxTokens = min(shareOf(c.Window, defaultAnswerShare), defaultAnswerTokens)
+		c.MaxTokens = min(count.Share(c.Window, defaultAnswerShare), defaultAnswerTokens)
 	}
-	c.MaxTokens = max(1, min(c.MaxTokens, shareOf(c.Window, maxAnswerShare)))
+	c.MaxTokens = max(1, min(c.MaxTokens, count.Share(c.Window, maxAnswerShare)))
 	setInt(&c.Parts, 2)
 	setInt(&c.MinMessages, 4)
 	setInt(&c.attempts, defaultAttempts)
@@ -122,8 +124,8 @@ func (c summarizeConfig) normal() summarizeConfig {
 	if c.sleep == nil {
 		c.sleep = sleepFor
 	}
-	c.Previous = clipToTokens(c.Estimator, strings.TrimSpace(c.Previous), max(answerLimit(c.MaxTokens), shareOf(c.Window, maxPreviousShare)))
-	c.Instructions = clipToTokens(c.Estimator, strings.TrimSpace(c.Instructions), shareOf(c.Window, maxInstructShare))
+	c.Previous = clipToTokens(c.Estimator, strings.TrimSpace(c.Previous), max(answerLimit(c.MaxTokens), count.Share(c.Window, maxPreviousShare)))
+	c.Instructions = clipToTokens(c.Estimator, strings.TrimSpace(c.Instructions), count.Share(c.Window, maxInstructShare))
 	return c
 }
 
@@ -183,13 +185,13 @@ func (r *summaryRun) stages(messages []Message, sizes []int) (string, error) {
 	atoms := atomBatches(messages, sizes, largest)
 	p := r.plan(atoms, largest)
 	if len(p.runs) <= 1 || len(messages) < max(2, r.MinMessages) {
-		return r.rolling(batches(atoms, chunkBySize(batchSizes(atoms), p.limit)), r.Previous, r.Instructions)
+		return r.rolling(batches(atoms, count.Chunks(batchSizes(atoms), p.limit)), r.Previous, r.Instructions)
 	}
 	var partials []batch
 	for i, n := range p.runs {
 		part := atoms[:n]
 		atoms = atoms[n:]
-		text, err := r.rolling(batches(part, chunkBySize(batchSizes(part), p.limit)), "", r.Instructions)
+		text, err := r.rolling(batches(part, count.Chunks(batchSizes(part), p.limit)), "", r.Instructions)
 		if err != nil {
 			return "", err
 		}
@@ -225,8 +227,8 @@ func (r *summaryRun) plan(atoms []batch, largest int) stagePlan {
 	sizes := batchSizes(atoms)
 	p := stagePlan{limit: min(max(chunkLimit(sizes, r.Window), leastChunkTokens), largest), runs: []int{len(atoms)}}
 	// Parts smaller than a chunk would only add calls.
-	if total := sum(sizes); total > p.limit {
-		p.runs = splitByShare(sizes, min(r.Parts, total/p.limit+1))
+	if total := count.Sum(sizes); total > p.limit {
+		p.runs = count.Runs(sizes, min(r.Parts, total/p.limit+1))
 	}
 	r.cache.putPlan(begin, p)
 	return p
@@ -268,7 +270,7 @@ func (r *summaryRun) merge(partials []batch, limit int) (string, error) {
 	if r.Instructions != "" {
 		instructions += "\n\n" + r.Instructions
 	}
-	return r.rolling(batches(partials, chunkBySize(batchSizes(partials), limit)), r.Previous, instructions)
+	return r.rolling(batches(partials, count.Chunks(batchSizes(partials), limit)), r.Previous, instructions)
 }
 
 // maxFailures is how many chunks in a row may fail before the summarizer is taken to be down.
@@ -317,7 +319,7 @@ func (r *summaryRun) batch(b batch, previous, instructions string) (string, erro
 	if err == nil || r.ctx.Err() != nil || r.failures > 0 || restsAfter(err) {
 		return text, err
 	}
-	harder := shareOf(min(limit, b.tokens), harderShare(err))
+	harder := count.Share(min(limit, b.tokens), harderShare(err))
 	if text, again := r.try(b, previous, instructions, harder, 1); again == nil {
 		return text, nil
 	}
@@ -340,7 +342,7 @@ func atomBatches(messages []Message, sizes []int, limit int) []batch {
 	var out []batch
 	first := 0
 	for _, n := range atomsOf(messages) {
-		b := batch{messages: messages[first : first+n : first+n], tokens: sum(sizes[first : first+n]), first: first}
+		b := batch{messages: messages[first : first+n : first+n], tokens: count.Sum(sizes[first : first+n]), first: first}
 		frames := 0
 		for i := range b.messages {
 			frames += frame(&b.messages[i]) + minClipTokens

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+	"github.com/winnowgo/winnow/internal/count"
 )
 
 // The pauses between attempts are the reference's.
@@ -31,7 +32,7 @@ func (r *summaryRun) room(previous int, instructions string) int {
 }
 
 func (r *summaryRun) promptTokens(req *SummaryRequest) int {
-	return addTokens(textTokens(r.Estimator, req.System()), textTokens(r.Estimator, req.Prompt()))
+	return count.Add(textTokens(r.Estimator, req.System()), textTokens(r.Estimator, req.Prompt()))
 }
 
 // request renders b in at most limit tokens, and in fewer if the whole would exceed the window.
@@ -65,7 +66,7 @@ func (r *summaryRun) try(b batch, previous, instructions string, limit, attempts
 	if text, ok := r.cache.get(key); ok {
 		return text, nil
 	}
-	input := addTokens(b.tokens, textTokens(r.Estimator, previous))
+	input := count.Add(b.tokens, textTokens(r.Estimator, previous))
 	pause := &backoff.ExponentialBackOff{InitialInterval: firstPause, RandomizationFactor: pauseJitter, Multiplier: 2, MaxInterval: longestPause}
 	for n := 1; ; n++ {
 		a := r.call(&req)

@@ -1,5 +1,7 @@
 package winnow
 
+import "github.com/winnowgo/winnow/internal/count"
+
 // The numbers of the reference system's staged summaries.
 const (
 	baseChunkRatio  = 0.4   // share of the summarizer's window that one chunk may take
@@ -37,46 +39,6 @@ func hasCall(m *Message) bool {
 	return false
 }
 
-// splitByShare splits items of the given sizes into at most parts runs of about the same size and returns
-// the lengths of the runs.
-func splitByShare(sizes []int, parts int) []int {
-	if len(sizes) == 0 {
-		return nil
-	}
-	parts = min(max(1, parts), len(sizes))
-	target := float64(sum(sizes)) / float64(parts)
-	runs := []int{0}
-	size := 0
-	for _, n := range sizes {
-		last := len(runs) - 1
-		if len(runs) < parts && runs[last] > 0 && float64(addTokens(size, n)) > target {
-			runs = append(runs, 0)
-			last, size = last+1, 0
-		}
-		runs[last]++
-		size = addTokens(size, n)
-	}
-	return runs
-}
-
-// chunkBySize groups items of the given sizes, in order, into chunks of at most limit each. An item above
-// the limit ends its chunk. It returns the lengths of the chunks.
-func chunkBySize(sizes []int, limit int) []int {
-	limit = max(1, limit)
-	var chunks []int
-	size, open := 0, false
-	for _, n := range sizes {
-		if !open || addTokens(size, n) > limit {
-			chunks = append(chunks, 0)
-			size = 0
-		}
-		chunks[len(chunks)-1]++
-		size = addTokens(size, n)
-		open = n <= limit
-	}
-	return chunks
-}
-
 // withMargin is the limit that estimates have to keep so that the true count keeps limit.
 func withMargin(limit int) int { return max(1, int(float64(limit)/chunkMargin)) }
 
@@ -86,7 +48,7 @@ func adaptiveChunkRatio(sizes []int, window int) float64 {
 	if len(sizes) == 0 || window <= 0 {
 		return baseChunkRatio
 	}
-	average := float64(sum(sizes)) / float64(len(sizes)) * chunkMargin / float64(window)
+	average := float64(count.Sum(sizes)) / float64(len(sizes)) * chunkMargin / float64(window)
 	if average <= 0.1 {
 		return baseChunkRatio
 	}
@@ -96,16 +58,8 @@ func adaptiveChunkRatio(sizes []int, window int) float64 {
 // chunkLimit returns the estimated tokens that a chunk may have. The allowance for the prompt is at most
 // a quarter of the share, so that a small window is not left without room.
 func chunkLimit(sizes []int, window int) int {
-	share := shareOf(window, adaptiveChunkRatio(sizes, window))
+	share := count.Share(window, adaptiveChunkRatio(sizes, window))
 	return withMargin(share - min(promptAllowance, share/4))
-}
-
-func sum(sizes []int) int {
-	total := 0
-	for _, n := range sizes {
-		total = addTokens(total, max(0, n))
-	}
-	return total
 }
 
 // batch is a run of messages, in the form in which a summarizer gets them.
@@ -118,7 +72,7 @@ type batch struct {
 // join appends the next batch.
 func (b *batch) join(next batch) {
 	b.messages = append(b.messages, next.messages...)
-	b.tokens = addTokens(b.tokens, next.tokens)
+	b.tokens = count.Add(b.tokens, next.tokens)
 }
 
 // batches groups atoms by runs of the given lengths.

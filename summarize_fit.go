@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/jsontext"
 	"github.com/winnowgo/winnow/internal/runes"
 )
@@ -52,9 +53,9 @@ func (r *summaryRun) renderedSizes(history, messages []Message, outcomes []strin
 		case r.sizes == nil || !isPlain(&history[i]):
 			sizes[i] = renderedTokens(r.Estimator, m)
 		case outcomes[i] != "":
-			sizes[i] = addTokens(addTokens(r.sizes[i], textTokens(r.Estimator, outcomes[i])), frame(m))
+			sizes[i] = count.Add(count.Add(r.sizes[i], textTokens(r.Estimator, outcomes[i])), frame(m))
 		default:
-			sizes[i] = addTokens(r.sizes[i], frame(m))
+			sizes[i] = count.Add(r.sizes[i], frame(m))
 		}
 	}
 	return sizes
@@ -115,7 +116,7 @@ func copyMessages(messages []Message) []Message {
 
 // renderedTokens estimates what m costs in a prompt.
 func renderedTokens(e Estimator, m *Message) int {
-	return addTokens(estimate(e, *m), frame(m))
+	return count.Add(estimate(e, *m), frame(m))
 }
 
 // frame is the part of renderedTokens that clipping texts does not change.
@@ -154,13 +155,17 @@ func fitMessages(e Estimator, messages []Message, limit int) []Message {
 		for k := range messages[i].Parts {
 			n := estimate(e, Message{Role: messages[i].Role, Parts: messages[i].Parts[k : k+1]})
 			texts = append(texts, clippable{i, k, n})
-			total = addTokens(total, n)
+			total = count.Add(total, n)
 		}
 	}
-	if addTokens(total, fixed) <= limit {
+	if count.Add(total, fixed) <= limit {
 		return messages
 	}
-	height := max(minClipTokens, clipHeight(texts, limit-fixed))
+	sizes := make([]int, len(texts))
+	for i, t := range texts {
+		sizes[i] = t.tokens
+	}
+	height := max(minClipTokens, count.Fair(sizes, max(0, limit-fixed)))
 	out := copyMessages(messages)
 	for _, t := range texts {
 		if t.tokens <= height {
@@ -174,19 +179,6 @@ func fitMessages(e Estimator, messages []Message, limit int) []Message {
 		}
 	}
 	return out
-}
-
-// clipHeight returns the height to which the texts have to be cut so that they hold at most room tokens.
-func clipHeight(texts []clippable, room int) int {
-	slices.SortStableFunc(texts, func(a, b clippable) int { return a.tokens - b.tokens })
-	room = max(0, room)
-	for i, t := range texts {
-		if even := room / (len(texts) - i); t.tokens > even {
-			return even
-		}
-		room -= t.tokens
-	}
-	return room
 }
 
 // thinMessages drops parts from the middle of messages that have more than limit of them: each has a

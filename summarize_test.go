@@ -18,6 +18,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"github.com/winnowgo/winnow/internal/count"
 )
 
 // readVectors calls f for each line of a group of conformance vectors.
@@ -58,11 +59,11 @@ func TestChunkConformance(t *testing.T) {
 		var got any
 		switch v.Op {
 		case "estimateMessagesTokens":
-			got = sum(sizes)
+			got = count.Sum(sizes)
 		case "splitMessagesByTokenShare":
-			got = splitByShare(sizes, v.Args.Parts)
+			got = count.Runs(sizes, v.Args.Parts)
 		case "chunkMessagesByMaxTokens":
-			got = chunkBySize(sizes, withMargin(v.Args.MaxTokens))
+			got = count.Chunks(sizes, withMargin(v.Args.MaxTokens))
 		case "computeAdaptiveChunkRatio":
 			var want float64
 			require.NoError(t, json.Unmarshal(v.Want, &want))

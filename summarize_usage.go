@@ -3,6 +3,8 @@ package winnow
 import (
 	"context"
 	"sync"
+
+	"github.com/winnowgo/winnow/internal/count"
 )
 
 // What summaries cost: a summarizer says what its answers were billed for, through its context, so that one that knows
@@ -40,9 +42,9 @@ func (m *usageMeter) total() Usage {
 // plus adds two usages. Negative counts are taken as 0.
 func (u Usage) plus(v Usage) Usage {
 	return Usage{
-		Input:      addTokens(max(0, u.Input), max(0, v.Input)),
-		CacheRead:  addTokens(max(0, u.CacheRead), max(0, v.CacheRead)),
-		CacheWrite: addTokens(max(0, u.CacheWrite), max(0, v.CacheWrite)),
-		Output:     addTokens(max(0, u.Output), max(0, v.Output)),
+		Input:      count.Add(max(0, u.Input), max(0, v.Input)),
+		CacheRead:  count.Add(max(0, u.CacheRead), max(0, v.CacheRead)),
+		CacheWrite: count.Add(max(0, u.CacheWrite), max(0, v.CacheWrite)),
+		Output:     count.Add(max(0, u.Output), max(0, v.Output)),
 	}
 }

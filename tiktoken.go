@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/winnowgo/winnow/internal/bpe"
+	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
@@ -42,7 +43,7 @@ type tiktokenEstimator struct {
 func (e tiktokenEstimator) Estimate(m Message) int {
 	bytes := 0
 	for i := range m.Parts {
-		bytes = addTokens(bytes, len(m.Parts[i].Text)+len(m.Parts[i].Arguments))
+		bytes = count.Add(bytes, len(m.Parts[i].Text)+len(m.Parts[i].Arguments))
 	}
 	if bytes > maxExactBytes {
 		return openAIStructure.sum(&m, e.estimate)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -64,7 +65,7 @@ type truncation struct {
 }
 
 func newTruncation(o TruncateOptions, window int) *truncation {
-	return &truncation{TruncateOptions: o, limit: shareOf(window, min(o.MaxShare, 1))}
+	return &truncation{TruncateOptions: o, limit: count.Share(window, min(o.MaxShare, 1))}
 }
 
 // mayBeOversized says, without reading a text, whether m can be above a limit.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"math"
 	"slices"
+
+	"github.com/winnowgo/winnow/internal/count"
 )
 
 // view is a request in the making: a list of messages and, for each, what the manager knows of it. The
@@ -123,7 +125,7 @@ func newView(history []Message, facts []*fact) *view {
 	v.tokens, v.index, v.at, v.edited = make([]int, len(history)), make([]int, len(history)), make([]int, len(history)), make([]*projection, len(history))
 	for i, f := range facts {
 		v.index[i], v.at[i], v.tokens[i] = i, i, f.tokens
-		v.total = addTokens(v.total, f.tokens)
+		v.total = count.Add(v.total, f.tokens)
 	}
 	return v
 }
@@ -158,7 +160,7 @@ func (v *view) setTokens(i, n int) {
 func (v *view) sum() {
 	v.total = 0
 	for _, n := range v.tokens {
-		v.total = addTokens(v.total, n)
+		v.total = count.Add(v.total, n)
 	}
 }
 

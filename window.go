@@ -1,7 +1,5 @@
 package winnow
 
-import "math"
-
 // defaultWindow is taken where nobody knows the model: the smallest window of today's large models.
 // Source: the reference system's DEFAULT_CONTEXT_TOKENS.
 const defaultWindow = 200_000
@@ -60,13 +58,4 @@ func CheckWindow(tokens int) WindowStatus {
 		return WindowWarn
 	}
 	return WindowBlock
-}
-
-// shareOf returns floor(n × share), for a share in 0..1, without leaving the range of int.
-func shareOf(n int, share float64) int {
-	f := math.Floor(float64(n) * share)
-	if f >= math.MaxInt {
-		return n
-	}
-	return int(f)
 }

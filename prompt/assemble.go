@@ -2,6 +2,8 @@ package prompt
 
 import (
 	"slices"
+
+	"github.com/winnowgo/winnow/internal/count"
 )
 
 // Assemble makes the system prompt: the sections in their order, the tools, the skills, and last the files, which
@@ -143,7 +145,7 @@ func (a *assembler) required() (sum int, err error) {
 		if !p.required || p.Volatile {
 			continue
 		}
-		if sum = add(sum, p.need.tokens+p.fixed); sum > a.MaxTokens {
+		if sum = count.Add(sum, p.need.tokens+p.fixed); sum > a.MaxTokens {
 			return 0, &TooLargeError{Section: p.Name, Unit: "tokens", Need: sum, Limit: a.MaxTokens}
 		}
 	}
@@ -186,7 +188,7 @@ func (a *assembler) shareChars() {
 func (a *assembler) divide(pieces []*piece, n int, need func(*piece) int, give func(*piece, int)) {
 	sum := 0
 	for _, p := range pieces {
-		sum = add(sum, need(p))
+		sum = count.Add(sum, need(p))
 	}
 	if sum <= n {
 		for _, p := range pieces {
@@ -219,7 +221,7 @@ func (a *assembler) shareTokens(room int) {
 		} else if p.need.chars > p.most {
 			n = int(float64(n) / float64(p.need.chars) * float64(p.most))
 		}
-		return add(n, p.fixed)
+		return count.Add(n, p.fixed)
 	}
 	a.divide(pieces, room, need, func(p *piece, n int) {
 		if n < need(p) {
@@ -285,13 +287,13 @@ func (a *assembler) measure(p *piece, known size) {
 		p.Chars, p.Tokens = 0, 0
 		p.out = true
 	case p.Text == p.raw:
-		p.Chars, p.Tokens = p.need.chars, add(p.need.tokens, p.fixed)
+		p.Chars, p.Tokens = p.need.chars, count.Add(p.need.tokens, p.fixed)
 	default:
 		n := known
 		if n == (size{}) {
 			n = a.count.size(p.Text)
 		}
-		p.Chars, p.Tokens = n.chars, add(n.tokens, p.fixed)
+		p.Chars, p.Tokens = n.chars, count.Add(n.tokens, p.fixed)
 	}
 	p.Fingerprint = fingerprint(p.Text)
 }

@@ -6,12 +6,15 @@ import (
 	"slices"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/count"
 )
 
 // size is what a text takes.
 type size struct{ chars, tokens int }
 
-func (s size) plus(t size) size  { return size{add(s.chars, t.chars), add(s.tokens, t.tokens)} }
+func (s size) plus(t size) size {
+	return size{count.Add(s.chars, t.chars), count.Add(s.tokens, t.tokens)}
+}
 func (s size) minus(t size) size { return size{max(0, s.chars-t.chars), max(0, s.tokens-t.tokens)} }
 func (s size) fits(limit size) bool {
 	return s.chars <= limit.chars && s.tokens <= limit.tokens
@@ -21,18 +24,12 @@ func (s size) least(t size) size { return size{min(s.chars, t.chars), min(s.toke
 // part returns a share of s, n of d.
 func (s size) part(n, d int) size { return size{scale(s.chars, n, d), scale(s.tokens, n, d)} }
 
+// scale returns about a × n / d without leaving the range of int.
 func scale(a, n, d int) int {
 	if a > math.MaxInt/n {
 		return a / d * n
 	}
 	return a * n / d
-}
-
-func add(a, b int) int {
-	if a > math.MaxInt-b {
-		return math.MaxInt
-	}
-	return a + b
 }
 
 // counter measures texts.

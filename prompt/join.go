@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/mem"
 )
 
@@ -45,7 +46,7 @@ func (a *assembler) join() {
 		b.WriteString(p.Text)
 		p.Heading = len(prefix)
 		p.End = b.Len()
-		out.TextTokens = add(out.TextTokens, p.Tokens)
+		out.TextTokens = count.Add(out.TextTokens, p.Tokens)
 		out.Parts = append(out.Parts, p.Part)
 	}
 	for _, p := range a.pieces {
@@ -83,7 +84,7 @@ func (a *assembler) warn() {
 		text := fmt.Sprintf("the schemas of %d tools take %d tokens, more than a fifth of the window", len(out.Tools), out.ToolTokens)
 		out.Warnings = append(out.Warnings, text)
 	}
-	out.Tokens = add(out.TextTokens, out.ToolTokens)
+	out.Tokens = count.Add(out.TextTokens, out.ToolTokens)
 	out.Fingerprint = out.fingerprint()
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/count"
 )
 
 // Report says what fills the context window. The first members are the reference's and have its names in JSON. Members
@@ -373,7 +374,7 @@ type sessionReport struct {
 }
 
 func (r *Report) session() sessionReport {
-	return sessionReport{add(r.usage.Prompt(), max(0, r.usage.Output)), r.usage.Input, r.usage.Output, r.Tokens.Window}
+	return sessionReport{count.Add(r.usage.Prompt(), max(0, r.usage.Output)), r.usage.Input, r.usage.Output, r.Tokens.Window}
 }
 
 // JSON returns the report in the reference's form, {"report": …, "session": …}, indented. It is "" where the host set a

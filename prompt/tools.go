@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/winnowgo/winnow/internal/count"
 )
 
 // Tool is a tool that the model may call.
@@ -174,12 +176,12 @@ func (a *assembler) measureTools() {
 		if t.isSent(a.OnDemand) {
 			s.Tokens = int(float64(a.Form.tokens(t, a.count))*a.ToolRatio + 0.5)
 			out.Tools = append(out.Tools, *t)
-			sum = add(sum, s.Tokens)
+			sum = count.Add(sum, s.Tokens)
 		}
 		out.ToolSizes = append(out.ToolSizes, s)
 	}
 	if len(out.Tools) > 0 {
-		sum = add(sum, int(float64(a.Form.once())*a.ToolRatio+0.5))
+		sum = count.Add(sum, int(float64(a.Form.once())*a.ToolRatio+0.5))
 	}
 	out.ToolTokens = sum
 	var b strings.Builder

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/count"
 )
 
 // Form is how a provider is sent the schemas of tools.
@@ -174,7 +175,7 @@ func openAIOne(name string, s schema, c *counter, depth int) int {
 func ToolRatio(a *Assembly, r *winnow.Request, u winnow.Usage) float64 {
 	messages := 0
 	for _, n := range r.Counts {
-		messages = add(messages, n)
+		messages = count.Add(messages, n)
 	}
 	billed := u.Prompt() - messages - a.TextTokens
 	if billed <= 0 || a.ToolTokens == 0 {

@@ -132,3 +132,15 @@ func (c Counter) LineStart(s string, keep int) int {
 	}
 	return start
 }
+
+// Clip keeps the head and the tail of s, two thirds and one third, in at most limit bytes and in whole characters. What is
+// not UTF-8 is replaced, or left out at the ends of the cut.
+func Clip(s string, limit int) string {
+	const mark = " … "
+	if len(s) <= limit {
+		return strings.ToValidUTF8(s, "\uFFFD")
+	}
+	keep := max(0, limit-len(mark)-2)
+	head, tail := s[:keep*2/3], s[len(s)-keep/3:]
+	return strings.ToValidUTF8(head, "") + mark + strings.ToValidUTF8(tail, "")
+}

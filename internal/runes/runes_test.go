@@ -63,3 +63,21 @@ func TestCharacters(t *testing.T) {
 	}
 	assert.True(t, AtLeast("", -1))
 }
+
+func TestClip(t *testing.T) {
+	for _, tc := range []struct {
+		in    string
+		limit int
+		want  string
+	}{
+		{"short", 5, "short"},
+		{"bad \xff byte", 20, "bad \uFFFD byte"},
+		{"one two three four five six", 21, "one two t …  six"},
+		{"日本語日本語日本語日本語", 22, "日本語 … 語"},
+		{"anything", 0, " … "},
+	} {
+		got := Clip(tc.in, tc.limit)
+		assert.Equal(t, tc.want, got, "%q in %d", tc.in, tc.limit)
+		assert.True(t, utf8.ValidString(got))
+	}
+}

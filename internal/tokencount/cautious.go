@@ -47,3 +47,18 @@ func CautiousUnits(s string) int {
 	}
 	return n * 23 // of 25: less 8 %
 }
+
+// Clip cuts s in its middle to at most limit tokens by [Cautious]. It returns "" if that is too few for any text.
+func Clip(s string, limit int) string {
+	if len(s) > 16*limit { // no need to count a text that is certainly too long
+		s = runes.Clip(s, 16*limit)
+	}
+	for range 6 {
+		n := Cautious(s)
+		if n <= limit {
+			return s
+		}
+		s = runes.Clip(s, len(s)*limit/n*9/10)
+	}
+	return ""
+}
