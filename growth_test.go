@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/winnowgo/winnow/internal/count"
 )
 
 // How the time of an operation grows with its input, on inputs that are made to be slow. It is measured and reported
@@ -195,7 +197,7 @@ func measureGrowth(input func(int) []Message, operation func([]Message)) (g grow
 func growthEstimate(h []Message) (n int) {
 	e := CharsPerToken(4)
 	for i := range h {
-		n = addTokens(n, e.Estimate(h[i]))
+		n = count.Add(n, e.Estimate(h[i]))
 	}
 	return n
 }
