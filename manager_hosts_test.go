@@ -1,6 +1,7 @@
 package winnow_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"runtime"
@@ -138,5 +139,48 @@ func TestFirstChangedOfAMessageThatIsWrittenAnew(t *testing.T) {
 		require.Equal(t, text, fullText(r.Messages[0]))
 		r, h = nil, nil
 		runtime.GC()
+	}
+}
+
+// A secret that a host overwrites in the arguments of a call is not sent again from an edit of that call: neither where
+// it writes over the bytes, nor where it passes other ones in a copy of the list.
+func TestARedactedArgumentOfAnEditedCall(t *testing.T) {
+	const secret, instead = "hunter2hunter2", "**************"
+	for _, inPlace := range []bool{false, true} {
+		m := newManager(t, 20_000, &winnow.Options{
+			Estimator: byChars, Now: newClock().Now, Cache: &winnow.CacheOptions{None: true}, Compact: &winnow.CompactOptions{Off: true},
+		})
+		h := list(userSays("Write them."))
+		for i := range 16 {
+			id := "call_" + itoa(i)
+			call := modelSends(callPart(id, "write"))
+			call.Parts[0].Arguments = json.RawMessage(`{"path":"a` + itoa(i) + `.go","token":"` + secret + `","content":"` + strings.Repeat("some text ", 300) + `"}`)
+			h = append(h, call, toolSays(id, "written"))
+		}
+		h = named(h)
+		r := prepare(t, m, h)
+		require.Less(t, len(r.Messages[1].Parts[0].Arguments), 2_000, "old arguments are shortened")
+		require.Contains(t, string(r.Messages[1].Parts[0].Arguments), secret, "the secret is in what is left of them")
+
+		h = slices.Clone(h)
+		for i := range h {
+			for k := range h[i].Parts {
+				p := &h[i].Parts[k]
+				redacted := bytes.ReplaceAll(p.Arguments, []byte(secret), []byte(instead))
+				if inPlace {
+					copy(p.Arguments, redacted)
+				} else if len(p.Arguments) > 0 {
+					h[i].Parts = slices.Clone(h[i].Parts)
+					h[i].Parts[k].Arguments = redacted
+				}
+			}
+		}
+		for _, messages := range [][]winnow.Message{m.Plan(h).Messages, prepare(t, m, h).Messages} {
+			for i := range messages {
+				for _, p := range messages[i].Parts {
+					require.NotContains(t, string(p.Arguments), secret, "message %d, in place %v", i, inPlace)
+				}
+			}
+		}
 	}
 }
