@@ -16,7 +16,7 @@ const (
 	// ThinkingBound is for models whose signatures are bound to all that stands in front of them (Claude 5.1
 	// and later): after any change of it the provider refuses the thinking behind it. So what was sent is
 	// rewritten only when a request does not fit otherwise, and the thinking behind the change is left out, that of
-	// pinned messages too.
+	// pinned messages too. A message that the host puts between a request and its answer is such a change.
 	ThinkingBound ThinkingPolicy = "bound"
 )
 
