@@ -1,7 +1,11 @@
 package eino
 
 import (
+	"encoding/json"
 	"testing"
+
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
 )
@@ -9,4 +13,13 @@ import (
 // TestCodec: what a session stores is exported with the same bytes.
 func TestCodec(t *testing.T) {
 	adaptertest.CheckCodec(t, underTest, Codec(), forms, cases)
+}
+
+// TestRestarts: what the SDK sends after each restart is what it sends without one.
+func TestRestarts(t *testing.T) {
+	url, got := adaptertest.Sent(t, `{}`)
+	adaptertest.CheckRestarts(t, underTest, Codec(), func(t *testing.T, values []*schema.Message) []json.RawMessage {
+		require.NoError(t, post(t.Context(), url, values))
+		return got(t, "messages")
+	})
 }

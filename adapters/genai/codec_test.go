@@ -1,7 +1,11 @@
 package genai
 
 import (
+	"encoding/json"
 	"testing"
+
+	"github.com/stretchr/testify/require"
+	sdk "google.golang.org/genai"
 
 	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
 )
@@ -9,4 +13,15 @@ import (
 // TestCodec: what a session stores is exported with the same bytes.
 func TestCodec(t *testing.T) {
 	adaptertest.CheckCodec(t, underTest, Codec(), forms, cases)
+}
+
+// TestRestarts: what the SDK sends after each restart is what it sends without one.
+func TestRestarts(t *testing.T) {
+	url, got := adaptertest.Sent(t, `{"candidates":[{"content":{"role":"model","parts":[{"text":"a"}]},"finishReason":"STOP"}]}`)
+	client := clientOf(t, url)
+	adaptertest.CheckRestarts(t, underTest, Codec(), func(t *testing.T, values []*sdk.Content) []json.RawMessage {
+		_, err := client.Models.GenerateContent(t.Context(), "m", values, nil)
+		require.NoError(t, err)
+		return got(t, "contents")
+	})
 }

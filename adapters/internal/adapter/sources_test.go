@@ -3,7 +3,6 @@ package adapter
 import (
 	"encoding/json"
 	"strings"
-
 	"testing"
 
 	"github.com/winnowgo/winnow"

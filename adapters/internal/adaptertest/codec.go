@@ -3,7 +3,6 @@ package adaptertest
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -36,16 +35,8 @@ func CheckCodec[T any](t *testing.T, a winnowtest.Adapter[T], codec session.Code
 }
 
 func checkRecordedCodec[T any](t *testing.T, a winnowtest.Adapter[T], codec session.Codec) {
-	dir := os.Getenv("WINNOW_SHARED")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared")
-	}
-	files, err := filepath.Glob(filepath.Join(dir, "corpus", "*.jsonl.gz"))
-	if err != nil || len(files) == 0 {
-		t.Skipf("no recorded sessions in %s (set WINNOW_SHARED)", dir)
-	}
 	stored, messages := 0, 0
-	for i, file := range files {
+	for i, file := range sessions(t) {
 		if i%sample != 0 && !*recorded {
 			continue
 		}

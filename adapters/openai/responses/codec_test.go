@@ -1,7 +1,13 @@
 package responses
 
 import (
+	"encoding/json"
 	"testing"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+	sdk "github.com/openai/openai-go/v3/responses"
+	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
 )
@@ -9,4 +15,15 @@ import (
 // TestCodec: what a session stores is exported with the same bytes.
 func TestCodec(t *testing.T) {
 	adaptertest.CheckCodec(t, underTest, Codec(), forms, cases)
+}
+
+// TestRestarts: what the SDK sends after each restart is what it sends without one.
+func TestRestarts(t *testing.T) {
+	url, got := adaptertest.Sent(t, `{"id":"r","status":"completed","output":[]}`)
+	client := openai.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithMaxRetries(0))
+	adaptertest.CheckRestarts(t, underTest, Codec(), func(t *testing.T, values []Item) []json.RawMessage {
+		_, err := client.Responses.New(t.Context(), sdk.ResponseNewParams{Model: "m", Input: sdk.ResponseNewParamsInputUnion{OfInputItemList: values}})
+		require.NoError(t, err)
+		return got(t, "input")
+	})
 }

@@ -1,0 +1,126 @@
+package adaptertest
+
+import (
+	"context"
+	"encoding/json"
+	"hash/maphash"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/winnowtest"
+)
+
+// restartSample: of the sessions of the sample, each of which is replayed four times, one of so many is.
+const restartSample = 4
+
+// CheckRestarts replays recorded sessions, as a host of the SDK has them, twice: in a session that stays open, and in
+// one that is closed and opened again before each request. What the SDK sends is the same, byte for byte. send sends
+// values with the SDK's client and returns what the server got of them.
+func CheckRestarts[T any](t *testing.T, a winnowtest.Adapter[T], codec session.Codec, send func(t *testing.T, values []T) []json.RawMessage) {
+	t.Helper()
+	windows := []int{16_000, 200_000}
+	every := sample * restartSample
+	if testing.Short() {
+		windows, every = windows[:1], 3*every
+	}
+	requests, compactions := 0, 0
+	for i, file := range sessions(t) {
+		if i%every != 0 && !*recorded {
+			continue
+		}
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".jsonl.gz"), func(t *testing.T) {
+			history := answered(read(t, file))
+			steps := perAppend(a.Import(a.Export(history)))
+			for _, window := range windows {
+				r := replay[T]{adapter: a, codec: codec, send: send, window: window}
+				whole, compacted := r.run(t, steps, false)
+				restarted, _ := r.run(t, steps, true)
+				if len(whole) != len(restarted) {
+					t.Fatalf("window %d: %d requests instead of %d", window, len(restarted), len(whole))
+				}
+				for k := range whole {
+					if whole[k] != restarted[k] {
+						t.Fatalf("window %d: request %d of %d differs after a restart", window, k, len(whole))
+					}
+				}
+				requests, compactions = requests+len(whole), compactions+compacted
+			}
+		})
+	}
+	if requests == 0 || compactions == 0 {
+		t.Fatalf("%d requests and %d compactions show nothing", requests, compactions)
+	}
+	t.Logf("%d requests, %d compactions: 0 differ after a restart", requests, compactions)
+}
+
+// replay makes the requests of a recorded session.
+type replay[T any] struct {
+	adapter winnowtest.Adapter[T]
+	codec   session.Codec
+	send    func(t *testing.T, values []T) []json.RawMessage
+	window  int
+}
+
+// seed is the same for all requests.
+var seed = maphash.MakeSeed()
+
+// run returns the hashes of what was sent.
+func (r *replay[T]) run(t *testing.T, steps [][]winnow.Message, restarts bool) (sent []uint64, compactions int) {
+	ctx := t.Context()
+	now := time.Unix(1_700_000_000, 0)
+	clock := func() time.Time { return now }
+	store := session.NewMemory(&session.Options{
+		Codec: r.codec, Now: clock,
+		Manager: func(string) (int, *winnow.Options) { return r.window, &winnow.Options{Now: clock} },
+	})
+	open := func() *session.Session {
+		s, err := store.Open(ctx, "k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	s := open()
+	defer func() { s.Close() }()
+	for i, step := range steps {
+		now = now.Add(time.Minute)
+		if step[0].Role != winnow.RoleAssistant || i == 0 {
+			if err := s.Append(ctx, step...); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if restarts {
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			s = open()
+		}
+		answer, err := s.DoMessages(ctx, func(_ context.Context, request []winnow.Message) ([]winnow.Message, error) {
+			sent = append(sent, r.hash(t, request))
+			return step, nil
+		})
+		if err != nil { // what cannot fit into so small a window
+			if err := s.Append(ctx, step...); err != nil {
+				t.Fatal(err)
+			}
+		} else if answer.Request.Compaction != nil {
+			compactions++
+		}
+	}
+	return sent, compactions
+}
+
+func (r *replay[T]) hash(t *testing.T, request []winnow.Message) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	for _, raw := range r.send(t, r.adapter.Export(request)) {
+		h.Write(raw)
+		h.WriteByte('\n')
+	}
+	return h.Sum64()
+}
