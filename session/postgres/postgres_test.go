@@ -54,12 +54,21 @@ func serverURL(t testing.TB) string {
 		if shared.url = os.Getenv(serverVariable); shared.url != "" {
 			return
 		}
-		if shared.cluster, shared.err = pgtest.Start(); shared.err == nil {
+		if shared.cluster, shared.err = pgtest.Start("fsync=off"); shared.err == nil {
 			shared.url = shared.cluster.URL()
 		}
 	})
 	skipWithout(t, shared.err)
 	return shared.url
+}
+
+// ownCluster starts a server for a test that kills it.
+func ownCluster(t testing.TB, settings ...string) *pgtest.Cluster {
+	t.Helper()
+	c, err := pgtest.Start(settings...)
+	skipWithout(t, err)
+	t.Cleanup(c.Stop)
+	return c
 }
 
 func skipWithout(t testing.TB, err error) {

@@ -32,6 +32,7 @@ type Cluster struct {
 	user     *syscall.Credential // nil: as this process
 	guard    *exec.Cmd           // the shell that has the server as its child
 	stdin    io.Closer           // of guard, which kills the server when it is closed: when this process ends, too
+	ended    chan struct{}       // closed when guard has ended
 }
 
 // Start makes a cluster and waits until it answers. It listens on a loopback port and on a socket in its directory;
@@ -72,10 +73,10 @@ func programs() (string, error) {
 }
 
 func (c *Cluster) start() (err error) {
-	if os.Getuid() == 0 { // which PostgreSQL refuses to run as
-		if c.user, err = unprivileged(); err != nil {
-			return err
-		}
+	if c.user, err = Unprivileged(); err != nil {
+		return err
+	}
+	if c.user != nil {
 		if err := os.Chown(c.dir, int(c.user.Uid), int(c.user.Gid)); err != nil {
 			return err
 		}
@@ -84,12 +85,10 @@ func (c *Cluster) start() (err error) {
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return fmt.Errorf("pgtest: initdb: %w: %s", err, out)
 	}
-	for range 5 { // somebody else may get the port first
-		if err = c.Restart(); err == nil {
-			return nil
-		}
+	if c.Port, err = FreePort(); err != nil {
+		return err
 	}
-	return err
+	return c.Restart()
 }
 
 func (c *Cluster) data() string { return filepath.Join(c.dir, "data") }
@@ -107,19 +106,41 @@ func (c *Cluster) runAs(cmd *exec.Cmd) {
 }
 
 // guard is a shell that ends its child when its input ends, so that no server is left behind by a test that is killed.
-const guard = `"$@" >>server.log 2>&1 & server=$!; cat >/dev/null; kill -QUIT $server 2>/dev/null; wait $server`
+const guard = `exec 3<&0
+"$@" 3<&- >>server.log 2>&1 & server=$!
+(cat <&3 >/dev/null; kill -QUIT $server 2>/dev/null) & 
+wait $server; kill $! 2>/dev/null`
 
-// Restart starts the server after [Cluster.Kill] or [Cluster.Stop], on the same port, and waits until it answers.
-func (c *Cluster) Restart() error {
-	if c.Port == 0 {
-		port, err := freePort()
-		if err != nil {
-			return err
+// longestStart is how long a server may take until it answers.
+const longestStart = 60 * time.Second
+
+// Restart starts the server after [Cluster.Kill], and waits until it answers. Where processes of the killed one are
+// still about to end, the new one refuses to start, and is started again.
+func (c *Cluster) Restart() (err error) {
+	for end := time.Now().Add(longestStart); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if c.guard == nil {
+			if err := c.launch(); err != nil {
+				return err
+			}
 		}
-		c.Port = port
+		if err = c.answers(); err == nil {
+			return nil
+		}
+		select {
+		case <-c.ended:
+			c.guard = nil
+		default:
+		}
 	}
-	args := []string{"-c", guard, "sh", filepath.Join(c.bin, "postgres"), "-D", c.data(), "-k", c.dir, "-p", strconv.Itoa(c.Port),
-		"-c", "listen_addresses=127.0.0.1", "-c", "max_connections=200"}
+	c.halt()
+	text, _ := os.ReadFile(filepath.Join(c.dir, "server.log"))
+	return fmt.Errorf("pgtest: the server does not answer: %w: %s", err, text[max(0, len(text)-2000):])
+}
+
+// launch starts the server's process.
+func (c *Cluster) launch() error {
+	args := []string{"-c", guard, "sh", filepath.Join(c.bin, "postgres"), "-D", c.data(), "-k", c.dir,
+		"-p", strconv.Itoa(c.Port), "-c", "listen_addresses=127.0.0.1", "-c", "max_connections=200"}
 	for _, s := range c.settings {
 		args = append(args, "-c", s)
 	}
@@ -132,33 +153,27 @@ func (c *Cluster) Restart() error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	c.guard, c.stdin = cmd, stdin
-	if err := c.awaitAnswer(); err != nil {
-		c.halt()
-		text, _ := os.ReadFile(filepath.Join(c.dir, "server.log"))
-		c.Port = 0
-		return fmt.Errorf("pgtest: the server does not answer: %w: %s", err, text)
-	}
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // how it ended does not matter
+		close(ended)
+	}()
+	c.guard, c.stdin, c.ended = cmd, stdin, ended
 	return nil
 }
 
-func (c *Cluster) awaitAnswer() (err error) {
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		var conn *pgx.Conn
-		conn, err = pgx.Connect(ctx, c.URL())
-		if err == nil {
-			err = conn.Close(ctx)
-		}
-		cancel()
-		if err == nil {
-			return nil
-		}
+func (c *Cluster) answers() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, c.URL())
+	if err != nil {
+		return err
 	}
-	return err
+	return conn.Close(ctx)
 }
 
-func freePort() (int, error) {
+// FreePort returns a loopback port that nobody listens on. Somebody else may get it first.
+func FreePort() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return 0, err
@@ -192,11 +207,14 @@ func (c *Cluster) Kill() error {
 	if err != nil {
 		return err
 	}
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil { // it has no more children from now on
+		return err
+	}
 	children, err := childrenOf(pid)
 	if err != nil {
 		return err
 	}
-	for _, p := range append([]int{pid}, children...) {
+	for _, p := range append(children, pid) {
 		if err := syscall.Kill(p, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 			return err
 		}
@@ -226,7 +244,7 @@ func (c *Cluster) halt() {
 		return
 	}
 	c.stdin.Close()
-	_ = c.guard.Wait() // how it ended does not matter
+	<-c.ended
 	c.guard = nil
 }
 
