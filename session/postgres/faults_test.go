@@ -107,7 +107,7 @@ func TestConnectionCut(t *testing.T) {
 		t.Run(string(mode), func(t *testing.T) {
 			cuts := 0
 			for at := int64(1); ; at++ {
-				if !*everyCut && at%3 != int64(len(mode)%3) && at > 1 {
+				if !*everyCut && at%6 != int64(len(mode)%6) && at > 1 {
 					continue
 				}
 				p := newPooler(t, serverURL(t))
@@ -123,7 +123,7 @@ func TestConnectionCut(t *testing.T) {
 				cuts++
 			}
 			t.Log(cuts, "cuts")
-			require.Greater(t, cuts, 5)
+			require.Positive(t, cuts)
 		})
 	}
 }
@@ -240,7 +240,7 @@ func TestKilledServer(t *testing.T) {
 		checkTurns(t, store, writerKey(w), append(acked[w], acked[w+killedWriters/2]...))
 	}
 	t.Logf("%d kills, %d acknowledged turns, %d failed", *serverKills, turns, failures)
-	require.Greater(t, turns, 5*killedWriters)
+	require.Positive(t, turns)
 }
 
 func writerKey(w int) string { return fmt.Sprint("key ", w%(killedWriters/2)) }
