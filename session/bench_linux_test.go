@@ -9,6 +9,7 @@ import (
 	"hash/crc32"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -51,42 +52,52 @@ func benchStore(b testing.TB, d session.Durability) *session.Store {
 }
 
 func BenchmarkAppend(b *testing.B) {
-	ctx := context.Background()
-	for name, d := range map[string]session.Durability{"OS": session.OS, "Sync": session.Sync} {
-		b.Run(name, func(b *testing.B) {
-			s, err := benchStore(b, d).Open(ctx, "k")
-			require.NoError(b, err)
-			m := twoKB(1)
-			require.NoError(b, s.Append(ctx, m))
-			b.ReportAllocs()
-			defer measureCPU(b)()
-			for b.Loop() {
-				if err := s.Append(ctx, m); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-	b.Run("limit/marshal", func(b *testing.B) {
+	b.Run("OS", appendTo(session.OS))
+	b.Run("Sync", appendTo(session.Sync))
+	b.Run("limit/marshal", marshalLimit)
+	b.Run("limit/write", writeLimit(false))
+	b.Run("limit/write and fdatasync", writeLimit(true))
+}
+
+func appendTo(d session.Durability) func(b *testing.B) {
+	return func(b *testing.B) {
+		ctx := context.Background()
+		s, err := benchStore(b, d).Open(ctx, "k")
+		require.NoError(b, err)
+		defer s.Close()
 		m := twoKB(1)
+		require.NoError(b, s.Append(ctx, m))
 		b.ReportAllocs()
 		defer measureCPU(b)()
 		for b.Loop() {
-			if _, err := json.Marshal(&m); err != nil {
+			if err := s.Append(ctx, m); err != nil {
 				b.Fatal(err)
 			}
 		}
-	})
-	for name, sync := range map[string]bool{"write": false, "write and fdatasync": true} {
-		b.Run("limit/"+name, func(b *testing.B) {
-			f, err := os.OpenFile(filepath.Join(b.TempDir(), "f"), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
-			require.NoError(b, err)
-			line := make([]byte, 2200)
-			defer measureCPU(b)()
-			for b.Loop() {
-				writeLine(b, f, line, sync)
-			}
-		})
+	}
+}
+
+func marshalLimit(b *testing.B) {
+	m := twoKB(1)
+	b.ReportAllocs()
+	defer measureCPU(b)()
+	for b.Loop() {
+		if _, err := json.Marshal(&m); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func writeLimit(sync bool) func(b *testing.B) {
+	return func(b *testing.B) {
+		f, err := os.OpenFile(filepath.Join(b.TempDir(), "f"), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+		require.NoError(b, err)
+		defer f.Close()
+		line := make([]byte, 2200)
+		defer measureCPU(b)()
+		for b.Loop() {
+			writeLine(b, f, line, sync)
+		}
 	}
 }
 
@@ -101,57 +112,69 @@ func writeLine(b *testing.B, f *os.File, line []byte, sync bool) {
 	}
 }
 
-// BenchmarkParallel appends to 64 sessions at the same time.
+// parallelSessions is how many sessions are appended to at the same time.
+const parallelSessions = 64
+
 func BenchmarkParallel(b *testing.B) {
+	b.Run("Sync", parallelSync)
+	b.Run("limit/write and fdatasync", parallelLimit)
+}
+
+func parallelSync(b *testing.B) {
 	ctx := context.Background()
-	const sessions = 64
-	b.Run("Sync", func(b *testing.B) {
-		store := benchStore(b, session.Sync)
-		open := make([]*session.Session, sessions)
-		for i := range open {
-			var err error
-			open[i], err = store.Open(ctx, fmt.Sprint("k", i))
-			require.NoError(b, err)
-			require.NoError(b, open[i].Append(ctx, twoKB(1)))
-			defer open[i].Close()
-		}
-		var n atomic.Int64
-		b.SetParallelism(sessions / 4)
-		b.ResetTimer()
-		defer measureCPU(b)()
-		b.RunParallel(func(pb *testing.PB) {
-			s := open[n.Add(1)%sessions]
-			for m := twoKB(1); pb.Next(); {
-				if err := s.Append(ctx, m); err != nil {
-					b.Error(err)
-					return
-				}
-			}
-		})
-	})
-	b.Run("limit/write and fdatasync", func(b *testing.B) {
-		dir := b.TempDir()
-		var n atomic.Int64
-		b.SetParallelism(sessions / 4)
-		defer measureCPU(b)()
-		b.RunParallel(func(pb *testing.PB) {
-			f, err := os.OpenFile(filepath.Join(dir, fmt.Sprint(n.Add(1))), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
-			if err != nil {
+	store := benchStore(b, session.Sync)
+	open := make([]*session.Session, parallelSessions)
+	for i := range open {
+		var err error
+		open[i], err = store.Open(ctx, fmt.Sprint("k", i))
+		require.NoError(b, err)
+		require.NoError(b, open[i].Append(ctx, twoKB(1)))
+		defer open[i].Close()
+	}
+	var n atomic.Int64
+	b.SetParallelism(parallelSessions / runtime.GOMAXPROCS(0))
+	b.ResetTimer()
+	defer measureCPU(b)()
+	b.RunParallel(func(pb *testing.PB) {
+		s := open[n.Add(1)%parallelSessions]
+		for m := twoKB(1); pb.Next(); {
+			if err := s.Append(ctx, m); err != nil {
 				b.Error(err)
 				return
 			}
-			defer f.Close()
-			for line := make([]byte, 2200); pb.Next(); {
-				writeLine(b, f, line, true)
-			}
-		})
+		}
+	})
+}
+
+func parallelLimit(b *testing.B) {
+	dir := b.TempDir()
+	var n atomic.Int64
+	b.SetParallelism(parallelSessions / runtime.GOMAXPROCS(0))
+	defer measureCPU(b)()
+	b.RunParallel(func(pb *testing.PB) {
+		f, err := os.OpenFile(filepath.Join(dir, fmt.Sprint(n.Add(1))), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+		if err != nil {
+			b.Error(err)
+			return
+		}
+		defer f.Close()
+		for line := make([]byte, 2200); pb.Next(); {
+			writeLine(b, f, line, true)
+		}
 	})
 }
 
 // largeLog returns a store with a session whose log has so many bytes, of which active are in use.
 func largeLog(b testing.TB, size, active int) *session.Store {
+	store, _ := largeLogIn(b, b.TempDir(), size, active)
+	return store
+}
+
+// largeLogIn returns the name of the log too.
+func largeLogIn(b testing.TB, dir string, size, active int) (store *session.Store, log string) {
 	ctx := context.Background()
-	store := benchStore(b, session.OS)
+	store, err := session.OpenDirectory(dir, &session.Options{Durability: session.OS})
+	require.NoError(b, err)
 	s, err := store.Open(ctx, "k")
 	require.NoError(b, err)
 	batch := make([]winnow.Message, 100)
@@ -166,11 +189,13 @@ func largeLog(b testing.TB, size, active int) *session.Store {
 		}
 	}
 	require.NoError(b, s.Close())
-	return store
+	logs, err := filepath.Glob(filepath.Join(dir, "s", "*", "k-k", "*.jsonl"))
+	require.NoError(b, err)
+	require.Len(b, logs, 1)
+	return store, logs[0]
 }
 
 func BenchmarkOpen(b *testing.B) {
-	ctx := context.Background()
 	sizes := []struct {
 		name         string
 		size, active int
@@ -182,22 +207,31 @@ func BenchmarkOpen(b *testing.B) {
 		}{"1MB of 1GB", 1 << 30, 1 << 20})
 	}
 	for _, n := range sizes {
-		b.Run(n.name, func(b *testing.B) {
-			store := largeLog(b, n.size, n.active)
-			b.ReportAllocs()
-			defer measureCPU(b)()
-			for b.Loop() {
-				s, err := store.Open(ctx, "k")
-				if err != nil {
-					b.Fatal(err)
-				}
-				s.Close()
-			}
-		})
+		b.Run(n.name, openOf(largeLog(b, n.size, n.active)))
 	}
-	b.Run("limit/decode 1MB", func(b *testing.B) {
+	b.Run("limit/decode 1MB", decodeLimit(1<<20))
+}
+
+func openOf(store *session.Store) func(b *testing.B) {
+	return func(b *testing.B) {
+		ctx := context.Background()
+		b.ReportAllocs()
+		defer measureCPU(b)()
+		for b.Loop() {
+			s, err := store.Open(ctx, "k")
+			if err != nil {
+				b.Fatal(err)
+			}
+			s.Close()
+		}
+	}
+}
+
+// decodeLimit decodes messages of so many bytes.
+func decodeLimit(size int) func(b *testing.B) {
+	return func(b *testing.B) {
 		var text bytes.Buffer
-		for i := range (1 << 20) / 2200 {
+		for i := range size / 2200 {
 			m := twoKB(i)
 			require.NoError(b, winnow.WriteMessages(&text, []winnow.Message{m}))
 		}
@@ -212,42 +246,51 @@ func BenchmarkOpen(b *testing.B) {
 				}
 			}
 		}
-	})
+	}
 }
 
 func BenchmarkVerify(b *testing.B) {
-	ctx := context.Background()
 	size := 100 << 20
 	if *benchLarge {
 		size = 1 << 30
 	}
 	store := largeLog(b, size, 1<<20)
-	b.Run("verify", func(b *testing.B) {
+	b.Run("verify", verifyOf(store))
+	b.Run("scan with decode", scanOf(store, size))
+	b.Run("limit/crc", crcLimit)
+}
+
+func verifyOf(store *session.Store) func(b *testing.B) {
+	return func(b *testing.B) {
 		defer measureCPU(b)()
 		for b.Loop() {
-			r, err := store.Verify(ctx, "k")
+			r, err := store.Verify(context.Background(), "k")
 			if err != nil || len(r.Damage) > 0 {
 				b.Fatal(err, r.Damage)
 			}
 			b.SetBytes(r.Bytes)
 		}
-	})
-	b.Run("scan with decode", func(b *testing.B) {
+	}
+}
+
+func scanOf(store *session.Store, size int) func(b *testing.B) {
+	return func(b *testing.B) {
 		b.SetBytes(int64(size))
 		defer measureCPU(b)()
 		for b.Loop() {
-			if err := store.Entries(ctx, "k", func(*session.Entry) error { return nil }); err != nil {
+			if err := store.Entries(context.Background(), "k", func(*session.Entry) error { return nil }); err != nil {
 				b.Fatal(err)
 			}
 		}
-	})
-	b.Run("limit/crc", func(b *testing.B) {
-		data := make([]byte, 1<<20)
-		table := crc32.MakeTable(crc32.Castagnoli)
-		b.SetBytes(int64(len(data)))
-		defer measureCPU(b)()
-		for b.Loop() {
-			crc32.Checksum(data, table)
-		}
-	})
+	}
+}
+
+func crcLimit(b *testing.B) {
+	data := make([]byte, 1<<20)
+	table := crc32.MakeTable(crc32.Castagnoli)
+	b.SetBytes(int64(len(data)))
+	defer measureCPU(b)()
+	for b.Loop() {
+		crc32.Checksum(data, table)
+	}
 }

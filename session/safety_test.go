@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -237,37 +236,6 @@ func TestDeleteAgainstAppendAgainstOpen(t *testing.T) {
 	_, err = store.Read(ctx, "k")
 	require.ErrorIs(t, err, session.ErrNotFound)
 	t.Log(appended.Load(), "appends,", deleted.Load(), "told that the session is gone")
-}
-
-func TestClosedSessionsTakeNothing(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("descriptors are counted in /proc")
-	}
-	ctx := context.Background()
-	store, err := session.OpenDirectory(t.TempDir(), &session.Options{Durability: session.OS})
-	require.NoError(t, err)
-	count := func() (descriptors int, heap uint64) {
-		fds, err := os.ReadDir("/proc/self/fd")
-		require.NoError(t, err)
-		runtime.GC()
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return len(fds), m.HeapAlloc
-	}
-	use := func(n int) {
-		for i := range n {
-			s := open(t, store, fmt.Sprint("k", i))
-			require.NoError(t, s.Append(ctx, session.User("x")))
-			require.NoError(t, s.Close())
-		}
-	}
-	use(10)
-	descriptors, heap := count()
-	use(500)
-	after, heapAfter := count()
-	assert.InDelta(t, descriptors, after, 3) // other tests may have some
-	t.Logf("500 closed sessions: %d descriptors, %d bytes each", after-descriptors, (int64(heapAfter)-int64(heap))/500)
 }
 
 // FuzzLines reads any bytes as a log: nothing panics, lines are in order, and what counts is in the text.
