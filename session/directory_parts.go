@@ -140,8 +140,8 @@ func isPartName(name string) bool {
 }
 
 // change runs f on the directory of a session whose turn the caller has, while nobody can append to its logs, and if
-// part is as it was listed.
-func (d *directory) change(ctx context.Context, turn Turn, part Part, f func(l *directoryLog) error) error {
+// the parts are as they were listed.
+func (d *directory) change(ctx context.Context, turn Turn, listed []Part, f func(l *directoryLog) error) error {
 	t, ok := turn.(*directoryTurn)
 	if !ok || t.directory != d {
 		return errors.New("session: the turn is of another store")
@@ -159,7 +159,9 @@ func (d *directory) change(ctx context.Context, turn Turn, part Part, f func(l *
 		return err
 	}
 	l := &directoryLog{directory: d, dir: dir, lock: lock}
-	err = d.checkPart(dir, part)
+	for _, part := range listed {
+		err = errors.Join(err, d.checkPart(dir, part))
+	}
 	if err == nil {
 		err = f(l)
 	}
@@ -184,11 +186,13 @@ func (d *directory) checkPart(dir string, part Part) error {
 }
 
 // Archive implements [Maintainer].
-func (d *directory) Archive(ctx context.Context, turn Turn, log Part, now time.Time) (archive Part, err error) {
+func (d *directory) Archive(ctx context.Context, turn Turn, log Part, now time.Time, while ...Part) (
+	archive Part, err error,
+) {
 	if log.Kind != PartLog {
 		return Part{}, fmt.Errorf("session: %s is no log", log.Name)
 	}
-	err = d.change(ctx, turn, log, func(l *directoryLog) error {
+	err = d.change(ctx, turn, append(while, log), func(l *directoryLog) error {
 		name := l.dir + "/" + log.Name
 		f, err := d.fs.Open(name, os.O_RDONLY, 0)
 		if err != nil {
@@ -220,11 +224,11 @@ func (d *directory) Archive(ctx context.Context, turn Turn, log Part, now time.T
 }
 
 // Remove implements [Maintainer].
-func (d *directory) Remove(ctx context.Context, turn Turn, part Part) error {
+func (d *directory) Remove(ctx context.Context, turn Turn, part Part, while ...Part) error {
 	if part.Kind == PartLog {
 		return fmt.Errorf("session: the log %s is archived before it is deleted", part.Name)
 	}
-	return d.change(ctx, turn, part, func(l *directoryLog) error {
+	return d.change(ctx, turn, append(while, part), func(l *directoryLog) error {
 		left, err := d.parts(l.dir)
 		if err != nil {
 			return err
@@ -244,7 +248,7 @@ func (d *directory) Rewrite(ctx context.Context, turn Turn, part Part, patches [
 	if part.Kind == PartSide {
 		return fmt.Errorf("session: %s is no log", part.Name)
 	}
-	return d.change(ctx, turn, part, func(l *directoryLog) error {
+	return d.change(ctx, turn, []Part{part}, func(l *directoryLog) error {
 		log := l.dir + "/" + strings.TrimSuffix(part.Name, archiveSuffix)
 		f, err := d.openToRead(log, maxArchived)
 		if err != nil {

@@ -91,8 +91,9 @@ func (m *memory) OpenPart(_ context.Context, key string, part Part) (Log, error)
 	return nil, ErrNotFound
 }
 
-// change runs f on the logs of a session whose turn the caller has, if a part is as it was listed.
-func (m *memory) change(turn Turn, part Part, f func(l *memoryLogs, i int) error) error {
+// change runs f on the logs of a session whose turn the caller has, and the place of part among them, if that and all
+// the others are as they were listed.
+func (m *memory) change(turn Turn, part Part, while []Part, f func(l *memoryLogs, i int) error) error {
 	t, ok := turn.(*memoryTurn)
 	if !ok || t.memory != m {
 		return errors.New("session: the turn is of another store")
@@ -106,6 +107,11 @@ func (m *memory) change(turn Turn, part Part, f func(l *memoryLogs, i int) error
 	if l.deleted {
 		return ErrDeleted
 	}
+	for _, other := range while {
+		if _, err := l.find(other); err != nil {
+			return err
+		}
+	}
 	i, err := l.find(part)
 	if err != nil {
 		return err
@@ -114,11 +120,13 @@ func (m *memory) change(turn Turn, part Part, f func(l *memoryLogs, i int) error
 }
 
 // Archive implements [Maintainer].
-func (m *memory) Archive(_ context.Context, turn Turn, log Part, now time.Time) (archive Part, err error) {
+func (m *memory) Archive(_ context.Context, turn Turn, log Part, now time.Time, while ...Part) (
+	archive Part, err error,
+) {
 	if log.Kind != PartLog {
 		return Part{}, fmt.Errorf("session: %s is no log", log.Name)
 	}
-	err = m.change(turn, log, func(l *memoryLogs, i int) error {
+	err = m.change(turn, log, while, func(l *memoryLogs, i int) error {
 		t, err := l.logs[i].archived(now)
 		if err != nil {
 			return err
@@ -131,12 +139,12 @@ func (m *memory) Archive(_ context.Context, turn Turn, log Part, now time.Time) 
 }
 
 // Remove implements [Maintainer].
-func (m *memory) Remove(ctx context.Context, turn Turn, part Part) error {
+func (m *memory) Remove(ctx context.Context, turn Turn, part Part, while ...Part) error {
 	if part.Kind == PartLog {
 		return fmt.Errorf("session: the log %s is archived before it is deleted", part.Name)
 	}
 	isLast := false
-	err := m.change(turn, part, func(l *memoryLogs, i int) error {
+	err := m.change(turn, part, while, func(l *memoryLogs, i int) error {
 		l.logs = append(l.logs[:i:i], l.logs[i+1:]...)
 		isLast = len(l.logs) == 0
 		return nil
@@ -149,7 +157,7 @@ func (m *memory) Remove(ctx context.Context, turn Turn, part Part) error {
 
 // Rewrite implements [Maintainer].
 func (m *memory) Rewrite(_ context.Context, turn Turn, part Part, patches []Patch, lines []byte) error {
-	return m.change(turn, part, func(l *memoryLogs, i int) error {
+	return m.change(turn, part, nil, func(l *memoryLogs, i int) error {
 		t, err := l.logs[i].unpacked()
 		if err != nil {
 			return err

@@ -11,8 +11,8 @@ import (
 // has, and what asks for more returns [errors.ErrUnsupported].
 //
 // What changes something takes the turn of the session, and the part as [Maintainer.Parts] listed it: the error is
-// [ErrChanged], and nothing happened, if that part is gone or has another size by now. So what was decided from a list
-// is done only while the list is true. After any error, and after the end of the process at any moment, the session is
+// [ErrChanged], and nothing happened, if that part, or one of those in while, is gone or has another size by now. So
+// what was decided from a list is done only as long as the list is true, whoever writes beside the branch meanwhile. After any error, and after the end of the process at any moment, the session is
 // as it was before the call or as it is after it.
 type Maintainer interface {
 	Backend
@@ -31,11 +31,11 @@ type Maintainer interface {
 	// Archive puts an archive in the place of a log, and returns it: a compressed copy that was read back and compared.
 	// now is the time that the archive has. The session is there as before: [Backend.Log] reads the archive where it
 	// is of the newest log, and opening that for writing puts the log back.
-	Archive(ctx context.Context, turn Turn, log Part, now time.Time) (Part, error)
+	Archive(ctx context.Context, turn Turn, log Part, now time.Time, while ...Part) (Part, error)
 
 	// Remove deletes an archive, or something that lies beside a log. Logs it refuses: they are archived first. The
 	// session is gone with its last part.
-	Remove(ctx context.Context, turn Turn, part Part) error
+	Remove(ctx context.Context, turn Turn, part Part, while ...Part) error
 
 	// Rewrite replaces bytes of a log or of an archived log, and appends lines, which end in a newline, all at once. The
 	// bytes that were replaced are in no part afterwards that was made from this one. Those who have the log open have

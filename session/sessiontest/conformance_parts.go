@@ -216,13 +216,30 @@ func testChanged(t *testing.T, open Open) {
 		return c.backend.Rewrite(t.Context(), turn, log, nil, nil)
 	}), session.ErrChanged)
 	c.holds("k", "one", "two")
+	now := c.list("k", 1)[0]
+	c.want(c.withTurn("k", func(turn session.Turn) error {
+		_, err := c.backend.Archive(t.Context(), turn, now, archivedAt, log)
+		return err
+	}), session.ErrChanged)
 
-	archive := c.archive("k", c.list("k", 1)[0])
+	archive := c.archive("k", now)
 	c.say("k", "three") // the archive is gone
 	c.want(c.withTurn("k", func(turn session.Turn) error {
 		return c.backend.Remove(t.Context(), turn, archive)
 	}), session.ErrChanged)
 	c.holds("k", "one", "two", "three")
+
+	s := c.open("k")
+	c.must(s.Reset(t.Context(), "test", nil))
+	c.must(s.Close())
+	old := c.archive("k", c.list("k", 2)[0])
+	newest := c.list("k", 2)[1]
+	yes := true
+	c.must(c.store.SetInfo(t.Context(), "k", session.Info{Pinned: &yes}))
+	c.want(c.withTurn("k", func(turn session.Turn) error {
+		return c.backend.Remove(t.Context(), turn, old, newest)
+	}), session.ErrChanged)
+	c.list("k", 2)
 }
 
 func testHeld(t *testing.T, open Open) {
