@@ -44,7 +44,7 @@ func (c *Counts) add(e *Entry) {
 		return
 	}
 	c.Entries++
-	switch e.Type {
+	switch e.counted() {
 	case TypeMessage:
 		m := e.Message
 		if m == nil {

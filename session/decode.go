@@ -30,6 +30,7 @@ func (l *line) decode() (*Entry, error) {
 		return nil, fmt.Errorf("session: entry %s: %w", l.id, err)
 	}
 	l.giveHead(e)
+	e.showErased()
 	return e, e.restoreExact()
 }
 

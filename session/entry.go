@@ -25,7 +25,7 @@ const (
 	TypeLabel         Type = "label"          // a name for an entry
 	TypeInfo          Type = "info"           // title, pinned, archived
 	TypeUsage         Type = "usage"          // what a call that left no message was billed
-	TypeErased        Type = "erased"         // entries whose content was removed on request
+	TypeErased        Type = "erased"         // an entry whose content was erased; beside the branch: which those are
 	TypeFlush         Type = "flush"          // the host wrote down what a summary may lose
 	TypeStatus        Type = "status"         // what the entries before it add up to
 )
@@ -98,7 +98,8 @@ type Entry struct {
 	Delta json.RawMessage `json:"delta,omitempty"` // state: of the manager; base64 in a string if it is no JSON
 	Full  *FullState      `json:"full,omitempty"`  // state; status: without the manager's state
 
-	Erased []string `json:"erased,omitempty"` // erased
+	Erased []string `json:"erased,omitempty"` // erased, beside the branch: whose content was erased
+	Was    Type     `json:"was,omitempty"`    // erased, in the place of an entry: what it counts as
 
 	Source  *Source         `json:"source,omitempty"`  // message: what the codec keeps
 	Exact   []exactBytes    `json:"exact,omitempty"`   // message: bytes that JSON cannot hold

@@ -87,7 +87,7 @@ func (w *walker) take(at line) error {
 		if !wanted {
 			return nil
 		}
-	case TypeEdit, TypeCompaction:
+	case TypeEdit, TypeCompaction, TypeErased:
 	case TypeState:
 		if w.full {
 			return nil
@@ -103,7 +103,11 @@ func (w *walker) take(at line) error {
 		}
 		return nil
 	}
-	switch at.kind {
+	kind := at.kind
+	if kind == TypeErased && e.Target != "" {
+		kind = TypeEdit
+	}
+	switch kind {
 	case TypeState:
 		return w.takeState(e)
 	case TypeEdit:
@@ -116,6 +120,9 @@ func (w *walker) take(at line) error {
 			w.reached = e.FirstKept == nil
 		}
 	default:
+		if !wanted {
+			return nil
+		}
 		w.add(e, Ref{ID: at.id, At: at.offset}, w.edits[at.id])
 		if w.summary != nil && w.summary.FirstKept.ID == at.id {
 			w.reached = true

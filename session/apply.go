@@ -1,0 +1,134 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+)
+
+// Applied is what [Store.Apply] did.
+type Applied struct {
+	Done  []Action `json:"done"`
+	Kept  []Kept   `json:"kept,omitempty"` // what the plan names, and was left alone
+	Freed int64    `json:"freed"`          // bytes
+}
+
+// turnWait is how long Apply waits for a turn that nobody has. It is for backends that have to ask for it.
+const turnWait = 100 * time.Millisecond
+
+// Apply does what a plan names, and nothing else. Each part is looked at again: what was written to, opened, pinned or
+// archived by a person since the plan was made is left alone. When the error is not nil, what Applied says was done
+// nevertheless; the rest can be planned again.
+func (s *Store) Apply(ctx context.Context, plan *Plan) (*Applied, error) {
+	done := &Applied{}
+	m, err := s.maintainer()
+	if err != nil {
+		return done, err
+	}
+	for rest := plan.Actions; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].Key == rest[0].Key {
+			n++
+		}
+		a := applier{Maintainer: m, store: s, done: done}
+		if err := a.session(ctx, rest[0].Key, rest[:n]); err != nil {
+			return done, err
+		}
+		rest = rest[n:]
+	}
+	return done, nil
+}
+
+// applier does the actions of one session.
+type applier struct {
+	Maintainer
+	store *Store
+	done  *Applied
+}
+
+func (a *applier) session(ctx context.Context, key string, actions []Action) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	parts, err := a.Parts(ctx, key)
+	if err != nil {
+		return err
+	}
+	if len(parts) == 0 { // to ask for its turn would make it anew
+		a.keep(actions, KeptChanged, nil)
+		return nil
+	}
+	if held, err := a.IsHeld(ctx, key); err != nil || held {
+		a.keep(actions, KeptOpen, nil)
+		return err
+	}
+	short, cancel := context.WithTimeout(ctx, turnWait)
+	turn, err := a.Turn(short, key)
+	cancel()
+	if errors.Is(err, ErrBusy) && ctx.Err() == nil {
+		a.keep(actions, KeptOpen, err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, action := range actions {
+		if err = a.action(ctx, turn, action); err != nil {
+			break
+		}
+	}
+	return errors.Join(err, turn.Release())
+}
+
+// keep notes that actions were not done.
+func (a *applier) keep(actions []Action, why string, err error) {
+	for _, action := range actions {
+		k := Kept{Key: action.Key, Part: action.Part.Name, Reason: action.Reason, Why: why, Err: err}
+		a.done.Kept = append(a.done.Kept, k)
+	}
+}
+
+// action does one action of a session whose turn is taken.
+func (a *applier) action(ctx context.Context, turn Turn, action Action) error {
+	this := []Action{action}
+	parts, err := a.Parts(ctx, action.Key)
+	if err != nil {
+		return err
+	}
+	why, err := protection(ctx, a.Maintainer, action.Key, parts)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		a.keep(this, KeptDamaged, err)
+		return nil
+	case why != "":
+		a.keep(this, why, nil)
+		return nil
+	}
+	// Who pins the session from here on changes its newest log, or puts it back from its archive.
+	while := slices.DeleteFunc(parts, func(p Part) bool { return !p.Open })
+	freed := action.Part.Bytes
+	switch {
+	case action.Op == OpArchive && action.Part.Kind == PartLog:
+		var archive Part
+		archive, err = a.Archive(ctx, turn, action.Part, a.store.opts.Now(), while...)
+		freed -= archive.Bytes
+	case action.Op == OpDelete && action.Part.Kind != PartLog:
+		err = a.Remove(ctx, turn, action.Part, while...)
+	default:
+		a.keep(this, KeptRefused, nil)
+		return nil
+	}
+	if errors.Is(err, ErrChanged) || errors.Is(err, ErrDeleted) {
+		a.keep(this, KeptChanged, err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	a.done.Done = append(a.done.Done, action)
+	a.done.Freed += freed
+	return nil
+}

@@ -1,0 +1,213 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Receipt says what was erased. It holds nothing of the content. The store keeps none: where a law wants a proof, the
+// host stores it.
+type Receipt struct {
+	Key  string    `json:"key"`
+	Log  string    `json:"log,omitempty"` // of the entries; "": the whole session was erased
+	Time time.Time `json:"time"`
+
+	Parts   []Part   `json:"parts,omitempty"`   // that were removed
+	Entries []string `json:"entries,omitempty"` // that were asked for: their content is gone
+	With    []string `json:"with,omitempty"`    // whose content went with theirs: edits, summaries, states of the manager
+	Bytes   int64    `json:"bytes"`             // that were removed or overwritten
+
+	// Quoted are entries of the log that still hold a text of the erased ones word for word, of 16 bytes or more: an
+	// answer that repeats it, a title. They can be erased as well.
+	Quoted []string `json:"quoted,omitempty"`
+	// Copies are what was erased in sessions that began as forks of this one, or that this one is a fork of.
+	Copies []*Receipt `json:"copies,omitempty"`
+	// Forks are sessions that began as copies of a part of one that was erased whole. They are as they were.
+	Forks []string `json:"forks,omitempty"`
+}
+
+// Erase removes a session: logs, archives, and what lies beside them. Whoever has it open gets [ErrDeleted]. That there
+// is none is no error. It differs from [Store.Delete] in what it returns.
+func (s *Store) Erase(ctx context.Context, key string) (*Receipt, error) {
+	if err := CheckKey(key); err != nil {
+		return nil, err
+	}
+	r := &Receipt{Key: key, Time: s.opts.Now()}
+	if m, err := s.maintainer(); err == nil {
+		if r.Parts, err = m.Parts(ctx, key); err != nil {
+			return nil, err
+		}
+		relatives, err := s.relatives(ctx, m)
+		if err != nil {
+			return nil, err
+		}
+		r.Forks = relatives.forksOf(key)
+	}
+	for _, part := range r.Parts {
+		r.Bytes += part.Bytes
+	}
+	return r, s.Delete(ctx, key)
+}
+
+// EraseEntries overwrites the content of entries of a session, in its newest log or, with log not "", in another one
+// that [Store.Parts] lists, archived or not. The entries stay in their places in the tree, so that the conversation
+// goes on; the model sees "[erased]" for a message. With them goes what was made of them: edits, summaries of
+// compactions and branches, states of the manager, labels, and copies in forks. The next request may have to compact
+// anew. Side files of the session, as torn tails, are removed.
+//
+// It waits for the turn as [Store.Open] does. Entries that were erased before are no error; the error is [ErrNotFound],
+// and nothing was changed, if the log has no such entry. After the end of the process at any moment it can be called
+// again. What a host or a provider keeps elsewhere is not reached.
+func (s *Store) EraseEntries(ctx context.Context, key, log string, ids ...string) (*Receipt, error) {
+	if err := CheckKey(key); err != nil {
+		return nil, err
+	}
+	m, err := s.maintainer()
+	if err != nil {
+		return nil, err
+	}
+	relatives, err := s.relatives(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	e := &eraser{Maintainer: m, store: s, now: s.opts.Now()}
+	log, found, err := e.find(ctx, key, log, ids)
+	if err != nil {
+		return nil, err
+	}
+	// The copies first: what they are copies of is told by the entries themselves, while they are there.
+	var copies []*Receipt
+	for _, place := range relatives.of(key) {
+		if place.key == key && place.log == log {
+			continue
+		}
+		copied, err := e.erase(ctx, place.key, place.log, func(v *erasure) error { return v.byContent(found) })
+		if errors.Is(err, ErrNotFound) { // deleted meanwhile
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(copied.Entries) > 0 {
+			copies = append(copies, copied)
+		}
+	}
+	r, err := e.erase(ctx, key, log, func(v *erasure) error { return v.byID(ids) })
+	if err != nil {
+		return nil, err
+	}
+	r.Copies = copies
+	return r, nil
+}
+
+// eraser erases entries in one log after the other.
+type eraser struct {
+	Maintainer
+	store *Store
+	now   time.Time
+}
+
+// find returns the log that is meant and, by id, what the entries are that copies are known by.
+func (e *eraser) find(ctx context.Context, key, log string, ids []string) (string, map[string]string, error) {
+	_, part, err := e.part(ctx, key, log)
+	if err != nil {
+		return "", nil, err
+	}
+	text, err := e.OpenPart(ctx, key, part)
+	if err != nil {
+		return "", nil, err
+	}
+	defer text.Close()
+	v, err := newErasure(ctx, text)
+	if err == nil {
+		err = v.byID(ids)
+	}
+	if err != nil {
+		return "", nil, fmt.Errorf("session: %q: %w", key, err)
+	}
+	return part.Log, v.fingerprints(), nil
+}
+
+// part returns the parts of a session and the one that a log is, or the newest one.
+func (e *eraser) part(ctx context.Context, key, log string) ([]Part, Part, error) {
+	parts, err := e.Parts(ctx, key)
+	if err != nil {
+		return nil, Part{}, err
+	}
+	at := slices.IndexFunc(parts, func(p Part) bool {
+		return p.Kind != PartSide && (p.Log == log || log == "" && p.Open)
+	})
+	if at < 0 {
+		return nil, Part{}, fmt.Errorf("%w: log %q of %q", ErrNotFound, log, key)
+	}
+	return parts, parts[at], nil
+}
+
+// erase erases in one log what choose chooses.
+func (e *eraser) erase(ctx context.Context, key, log string, choose func(*erasure) error) (*Receipt, error) {
+	if _, _, err := e.part(ctx, key, log); err != nil { // to ask for the turn of no session would make it
+		return nil, err
+	}
+	turn, err := e.Turn(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	var r *Receipt
+	for {
+		r, err = e.once(ctx, turn, key, log, choose)
+		if !errors.Is(err, ErrChanged) || ctx.Err() != nil { // somebody wrote beside the branch
+			break
+		}
+	}
+	return r, errors.Join(err, turn.Release())
+}
+
+func (e *eraser) once(
+	ctx context.Context, turn Turn, key, log string, choose func(*erasure) error,
+) (*Receipt, error) {
+	parts, part, err := e.part(ctx, key, log)
+	if err != nil {
+		return nil, err
+	}
+	text, err := e.OpenPart(ctx, key, part)
+	if err != nil {
+		return nil, err
+	}
+	defer text.Close()
+	v, err := newErasure(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	if err := choose(v); err != nil {
+		return nil, fmt.Errorf("session: %q: %w", key, err)
+	}
+	r := &Receipt{Key: key, Log: part.Log, Time: e.now}
+	if len(v.chosen)+len(v.done) == 0 {
+		return r, nil
+	}
+	if err := v.make(ctx, e.now); err != nil {
+		return nil, err
+	}
+	for _, side := range parts {
+		if side.Kind != PartSide {
+			continue
+		}
+		if err := e.Remove(ctx, turn, side); err != nil {
+			return nil, err
+		}
+		r.Parts, r.Bytes = append(r.Parts, side), r.Bytes+side.Bytes
+	}
+	if len(v.patches) > 0 {
+		if err := e.Rewrite(ctx, turn, part, v.patches, v.lines); err != nil {
+			return nil, err
+		}
+	}
+	r.Entries, r.With, r.Quoted = append(v.done, v.ids(v.chosen)...), v.ids(v.with), v.quoted
+	for _, p := range v.patches {
+		r.Bytes += int64(len(p.Text))
+	}
+	return r, nil
+}

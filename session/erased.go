@@ -1,0 +1,174 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/winnowgo/winnow"
+)
+
+// What is left of an entry whose content was erased is what the conversation needs to go on: its place in the tree,
+// who a message is from, and which call a result answers.
+
+// erasedText is what the model sees of a message whose content was erased.
+const erasedText = "[erased]"
+
+// leastQuote is how long a text is, in bytes, that is looked for in other entries. Shorter ones are found anywhere.
+const leastQuote = 16
+
+// leftOf returns what stays of an entry, nil if all of it does.
+func (v *erasure) leftOf(e *Entry) *Entry {
+	left := &Entry{Type: TypeErased}
+	switch e.Type {
+	case TypeMessage:
+		left.Model, left.Message = e.Model, emptied(e.Message)
+	case TypeCustomMessage:
+		left.Name, left.Message = e.Name, emptied(e.Message)
+	case TypeEdit:
+		left.Target, left.Omit, left.Message = e.Target, e.Omit, emptied(e.Message)
+	case TypeCompaction:
+		left.Was, left.Degraded = e.Type, e.Degraded
+	case TypeReset: // a log ends in it
+		left.Type = e.Type
+	case TypeState, TypeStatus:
+		if e.Full != nil {
+			left.Type, left.Full = e.Type, v.withoutErased(e.Full)
+		}
+	case TypeLeaf, TypeUsage, TypeFlush, TypeErased:
+		return nil // there is no text in it
+	}
+	return left
+}
+
+// emptied returns a message without its content.
+func emptied(m *winnow.Message) *winnow.Message {
+	if m == nil {
+		return nil
+	}
+	out := &winnow.Message{
+		Role: m.Role, Parts: []winnow.Part{}, ToolCallID: m.ToolCallID, ToolName: m.ToolName, IsError: m.IsError,
+		StopReason: m.StopReason, Usage: m.Usage, Pinned: m.Pinned, Injected: m.Injected, Summary: m.Summary,
+	}
+	for _, p := range m.Parts {
+		if p.Kind == winnow.KindToolCall {
+			call := winnow.Part{Kind: p.Kind, ID: p.ID, Name: p.Name}
+			if len(p.Arguments) > 0 {
+				call.Arguments = json.RawMessage("{}")
+			}
+			out.Parts = append(out.Parts, call)
+		}
+	}
+	return out
+}
+
+// showErased puts the text that the model sees into a message whose content was erased.
+func (e *Entry) showErased() {
+	if e.Type != TypeErased || e.Message == nil {
+		return
+	}
+	for i := range e.Message.Parts {
+		if e.Message.Parts[i].Kind == winnow.KindText {
+			return
+		}
+	}
+	e.Message.Parts = append([]winnow.Part{{Text: erasedText}}, e.Message.Parts...)
+}
+
+// counted returns what an entry counts as.
+func (e *Entry) counted() Type {
+	switch {
+	case e.Type != TypeErased:
+		return e.Type
+	case e.Was != "":
+		return e.Was
+	case e.Target != "":
+		return TypeEdit
+	case e.Message != nil && e.Name == "":
+		return TypeMessage
+	}
+	return TypeErased
+}
+
+// overwritten returns a line of the same length as l with what is left of its entry.
+func overwritten(l *line, left *Entry) ([]byte, error) {
+	var x encoder
+	if err := x.appendBody(left); err != nil {
+		return nil, err
+	}
+	body := x.lines
+	if l.body == nil {
+		return overwrittenAny(l, left.Type, body)
+	}
+	// The head stays byte for byte, but for its type. No id has a quote in it there.
+	head := l.data[:len(l.data)-crcTail-len(l.body)]
+	head = bytes.TrimSuffix(head, []byte(","))
+	member := func(t Type) []byte { return appendString([]byte(`,"type":`), string(t)) }
+	text := bytes.Replace(head, member(l.kind), member(left.Type), 1)
+	text = append(bytes.Clone(text), body...)
+	room := len(l.data) - crcTail - len(text)
+	if room < 0 {
+		return nil, fmt.Errorf("%w: entry %s has no room for what is left of it", ErrTooLarge, l.id)
+	}
+	text = append(text, bytes.Repeat([]byte(" "), room)...)
+	text = appendSum(text, 0)
+	return text[:len(text)-1], nil // without the newline
+}
+
+// overwrittenAny is overwritten for a line that somebody else wrote, in a form of their own. It gets no checksum.
+func overwrittenAny(l *line, kind Type, body []byte) ([]byte, error) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(l.data, &members); err != nil {
+		return nil, err
+	}
+	text := []byte("{")
+	for _, name := range []string{"seq", "id", "parentId", "type", "time", "at", "batch"} {
+		value, ok := members[name]
+		if name == "type" {
+			value = appendString(nil, string(kind))
+		} else if !ok {
+			continue
+		}
+		if len(text) > 1 {
+			text = append(text, ',')
+		}
+		text = append(append(append(append(text, '"'), name...), `":`...), value...)
+	}
+	text = append(append(text, body...), '}')
+	room := len(l.data) - len(text)
+	if room < 0 {
+		return nil, errors.Join(ErrTooLarge, fmt.Errorf("session: entry %s has no room for what is left of it", l.id))
+	}
+	return append(text, bytes.Repeat([]byte(" "), room)...), nil
+}
+
+// textsOf returns the texts of an entry as they stand in a line.
+func textsOf(e *Entry) (texts [][]byte) {
+	var x encoder
+	add := func(text string) {
+		if len(text) < leastQuote {
+			return
+		}
+		if quoted, err := x.marshal(text); err == nil {
+			texts = append(texts, bytes.Clone(quoted[1:len(quoted)-1]))
+		}
+	}
+	if e.Message != nil {
+		for _, p := range e.Message.Parts {
+			add(p.Text)
+			if len(p.Arguments) >= leastQuote {
+				texts = append(texts, p.Arguments)
+			}
+		}
+	}
+	add(e.Summary)
+	add(e.Label)
+	if e.Info != nil && e.Info.Title != nil {
+		add(*e.Info.Title)
+	}
+	if len(e.Data) >= leastQuote {
+		texts = append(texts, e.Data)
+	}
+	return texts
+}

@@ -1,0 +1,317 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// erasure is what is to be overwritten in one log, and with what. Each line is overwritten by one of the same length: so
+// all offsets stay, and what is not erased keeps its bytes.
+type erasure struct {
+	*tree
+	size    int64
+	done    []string       // what is asked for and was erased before
+	chosen  map[int]*Entry // by index: what else is asked for
+	with    map[int]*Entry // what goes with it
+	patches []Patch
+	lines   []byte // behind the log
+	quoted  []string
+}
+
+func newErasure(ctx context.Context, log Log) (*erasure, error) {
+	size, err := log.Size()
+	if err != nil {
+		return nil, err
+	}
+	t, err := newTree(ctx, log, size, nil)
+	return &erasure{tree: t, size: size, chosen: map[int]*Entry{}, with: map[int]*Entry{}}, err
+}
+
+// byID chooses entries.
+func (v *erasure) byID(ids []string) error {
+	for _, id := range ids {
+		i, ok := v.index[id]
+		if !ok || v.tree.lines[i].kind == TypeSession {
+			return fmt.Errorf("%w: entry %q", ErrNotFound, id)
+		}
+		if err := v.choose(i, func(*Entry) bool { return true }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// choose chooses an entry that is right.
+func (v *erasure) choose(i int, isRight func(*Entry) bool) error {
+	e, err := v.decode(i)
+	switch {
+	case err != nil || !isRight(e):
+	case e.Type == TypeErased:
+		v.done = append(v.done, e.ID)
+	default:
+		v.chosen[i] = e
+	}
+	return err
+}
+
+// byContent chooses the entries that are copies of others, whose fingerprints they have.
+func (v *erasure) byContent(found map[string]string) error {
+	for id, sum := range found {
+		i, ok := v.index[id]
+		if !ok || v.tree.lines[i].kind == TypeSession {
+			continue
+		}
+		if err := v.choose(i, func(e *Entry) bool { return fingerprint(e) == sum }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decode returns an entry; one that cannot be read has a head alone.
+func (v *erasure) decode(i int) (*Entry, error) {
+	l, err := v.line(i)
+	if err != nil {
+		return nil, err
+	}
+	e, err := l.decode()
+	if err != nil {
+		e = &Entry{}
+		l.giveHead(e)
+	}
+	return e, nil
+}
+
+func (v *erasure) fingerprints() map[string]string {
+	sums := map[string]string{}
+	for _, e := range v.chosen {
+		sums[e.ID] = fingerprint(e)
+	}
+	return sums
+}
+
+// fingerprint tells whether an entry is a copy of another: forks keep ids, times and content, and not the places.
+func fingerprint(e *Entry) string {
+	c := *e
+	c.Seq, c.ParentID, c.At, c.Batch = 0, "", nil, [2]int64{}
+	c.FirstKept, c.Keep, c.Full = nil, nil, nil
+	text, err := json.Marshal((*entryBody)(&c))
+	if err != nil {
+		return "" // no JSON: it was not written by a store
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// ids returns the ids of entries in the order of the log.
+func (v *erasure) ids(of map[int]*Entry) (ids []string) {
+	for _, i := range slices.Sorted(maps.Keys(of)) {
+		ids = append(ids, of[i].ID)
+	}
+	return ids
+}
+
+// make decides what goes with the chosen entries, and makes the patches.
+func (v *erasure) make(ctx context.Context, now time.Time) error {
+	if len(v.chosen) == 0 {
+		return nil
+	}
+	if err := v.follow(ctx); err != nil {
+		return err
+	}
+	for _, entries := range []map[int]*Entry{v.chosen, v.with} {
+		for i, e := range entries {
+			if err := v.overwrite(i, e); err != nil {
+				return err
+			}
+		}
+	}
+	if len(v.patches) == 0 {
+		return nil
+	}
+	if err := v.quotes(ctx); err != nil {
+		return err
+	}
+	if err := v.gaps(); err != nil {
+		return err
+	}
+	slices.SortFunc(v.patches, func(a, b Patch) int { return int(a.Offset - b.Offset) })
+	return v.note(now)
+}
+
+// follow finds what was made of the chosen entries.
+func (v *erasure) follow(ctx context.Context) error {
+	first := slices.Min(slices.Collect(maps.Keys(v.chosen)))
+	behind := make([]bool, len(v.tree.lines)) // on a branch behind a chosen entry
+	for i := first; i < len(v.tree.lines); i++ {
+		if i&1023 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		n := &v.tree.lines[i]
+		if _, isChosen := v.chosen[i]; isChosen {
+			behind[i] = true
+			continue
+		}
+		if n.isPath() {
+			parent, _ := v.parentOf(i)
+			behind[i] = parent >= 0 && behind[parent]
+		}
+		switch n.kind {
+		case TypeCompaction, TypeBranchSummary, TypeEdit, TypeLabel, TypeState, TypeStatus:
+		default:
+			continue
+		}
+		e, err := v.decode(i)
+		if err != nil {
+			return err
+		}
+		if v.goesWith(i, e, behind) {
+			v.with[i] = e
+		}
+	}
+	return nil
+}
+
+// goesWith says that an entry, which is not chosen, was made of one that is. Its text may say what that said.
+func (v *erasure) goesWith(i int, e *Entry, behind []bool) bool {
+	switch e.Type {
+	case TypeCompaction:
+		return behind[i]
+	case TypeBranchSummary: // of a branch that was left
+		of, ok := v.index[e.Target]
+		return behind[i] || ok && behind[of]
+	case TypeEdit, TypeLabel:
+		_, ok := v.chosen[v.at(e.Target)]
+		return ok && (e.Type == TypeLabel || !e.Omit)
+	case TypeState:
+		return e.Full == nil || len(e.Full.State) > 0 || v.isTold(e.Full)
+	case TypeStatus:
+		return e.Full != nil && v.isTold(e.Full)
+	}
+	return false
+}
+
+// at returns the index of an entry, -1 if there is none.
+func (v *erasure) at(id string) int {
+	if i, ok := v.index[id]; ok {
+		return i
+	}
+	return -1
+}
+
+// isTold says that a full state repeats the label or the title of something that is erased.
+func (v *erasure) isTold(full *FullState) bool {
+	kept := v.withoutErased(full)
+	return len(kept.Labels) != len(full.Labels) || kept.Info != full.Info
+}
+
+// withoutErased returns what stays of a full state: the counts, and the title and labels that are not erased.
+func (v *erasure) withoutErased(full *FullState) *FullState {
+	out := &FullState{Counts: full.Counts, Info: full.Info, Labels: maps.Clone(full.Labels)}
+	for _, e := range v.chosen {
+		delete(out.Labels, e.ID)
+		if e.Type == TypeLabel && out.Labels[e.Target] == e.Label {
+			delete(out.Labels, e.Target)
+		}
+		isTitle := e.Type == TypeInfo && e.Info != nil && e.Info.Title != nil && out.Info.Title != nil
+		if isTitle && *e.Info.Title == *out.Info.Title {
+			out.Info.Title = nil
+		}
+	}
+	return out
+}
+
+// overwrite makes the patch for an entry.
+func (v *erasure) overwrite(i int, e *Entry) error {
+	l, err := v.line(i)
+	if err != nil {
+		return err
+	}
+	left := v.leftOf(e)
+	if left == nil {
+		return nil
+	}
+	text, err := overwritten(&l, left)
+	if err != nil {
+		return err
+	}
+	v.patches = append(v.patches, Patch{Offset: l.offset, Text: text})
+	return nil
+}
+
+// gaps makes patches for what lies between the entries and does not count: damage may be the remains of one. What is
+// left is blank lines.
+func (v *erasure) gaps() error {
+	at := int64(0)
+	ends := append(slices.Clone(v.tree.lines), node{offset: v.size})
+	slices.SortFunc(ends, func(a, b node) int { return int(a.offset - b.offset) })
+	for _, n := range ends {
+		for at < n.offset {
+			to := min(n.offset, at+windowSize)
+			text, err := v.read.bytes(at, to)
+			if err != nil {
+				return err
+			}
+			if len(bytes.Trim(text, "\x00\ufeff\r\n ")) > 0 {
+				v.patches = append(v.patches, Patch{Offset: at, Text: bytes.Repeat([]byte("\n"), len(text))})
+			}
+			at = to
+		}
+		at = n.offset + int64(n.length)
+	}
+	return nil
+}
+
+// note makes the entry that says what was erased.
+func (v *erasure) note(now time.Time) error {
+	last, err := v.read.bytes(v.size-1, v.size)
+	if err != nil {
+		return err
+	}
+	var x encoder
+	if last[0] != '\n' {
+		x.lines = append(x.lines, '\n')
+	}
+	seq := max(v.scan.highest, v.scan.seq) + 1
+	if seq > maxSeq {
+		return fmt.Errorf("%w: there is no number left for an entry", ErrFormat)
+	}
+	e := &Entry{Seq: seq, ID: fmt.Sprint("e", seq), Type: TypeErased, Time: now, Erased: v.ids(v.chosen)}
+	err = x.append(e)
+	v.lines = x.lines
+	return err
+}
+
+// quotes looks for the texts of the chosen entries in those that stay.
+func (v *erasure) quotes(ctx context.Context) error {
+	var needles [][]byte
+	for _, e := range v.chosen {
+		needles = append(needles, textsOf(e)...)
+	}
+	if len(needles) == 0 {
+		return nil
+	}
+	for i := range v.tree.lines {
+		if i&1023 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if v.chosen[i] != nil || v.with[i] != nil {
+			continue
+		}
+		l, err := v.line(i)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(needles, func(text []byte) bool { return bytes.Contains(l.data, text) }) {
+			v.quoted = append(v.quoted, l.id)
+		}
+	}
+	return nil
+}

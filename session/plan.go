@@ -1,0 +1,364 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+)
+
+// Plan says what a policy would do to the store now. It changes nothing and waits for nobody: [Store.Apply] carries it
+// out. The error is [errors.ErrUnsupported] if the backend is no [Maintainer].
+func (s *Store) Plan(ctx context.Context, policy Maintenance) (*Plan, error) {
+	m, err := s.maintainer()
+	if err != nil {
+		return nil, err
+	}
+	p := &planner{
+		Maintainer: m, policy: policy, now: s.opts.Now(), named: map[[2]string]bool{}, kept: map[string]string{},
+	}
+	p.plan.Made = p.now
+	if policy == (Maintenance{}) {
+		return &p.plan, nil
+	}
+	if err := p.list(ctx); err != nil {
+		return nil, err
+	}
+	// In the order of the reference: age, number, what is left of sessions, old archives, bytes.
+	for _, step := range []func(context.Context) error{p.age, p.count, p.resets, p.retention, p.bytes} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return &p.plan, nil
+}
+
+// planner makes a plan.
+type planner struct {
+	Maintainer
+	policy   Maintenance
+	now      time.Time
+	sessions []*lying // those first that were written to longest ago
+	plan     Plan
+	named    map[[2]string]bool // key and part of the actions
+	kept     map[string]string  // by key: why a session is left alone, "" if it is not
+}
+
+// lying is a session as it lies in the store.
+type lying struct {
+	key     string
+	parts   []Part
+	updated time.Time // of a session that is not archived: when it was last written to; zero: not known
+}
+
+// open returns the part that the next opening goes on with.
+func (l *lying) open() *Part {
+	if i := slices.IndexFunc(l.parts, func(p Part) bool { return p.Open }); i >= 0 {
+		return &l.parts[i]
+	}
+	return nil
+}
+
+func (l *lying) isArchived() bool {
+	open := l.open()
+	return open == nil || open.Kind == PartArchive
+}
+
+// list reads which sessions there are.
+func (p *planner) list(ctx context.Context) error {
+	keys, err := p.Keys(ctx)
+	if err != nil {
+		return err
+	}
+	for _, key := range keys {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		l := &lying{key: key}
+		if l.parts, err = p.Parts(ctx, key); err != nil {
+			return err
+		}
+		for _, part := range l.parts {
+			p.plan.Bytes += part.Bytes
+		}
+		if !l.isArchived() {
+			l.updated = p.updated(ctx, key, *l.open())
+		}
+		p.sessions = append(p.sessions, l)
+	}
+	p.plan.Sessions = len(p.sessions)
+	slices.SortFunc(p.sessions, func(a, b *lying) int {
+		return cmp.Or(a.updated.Compare(b.updated), cmp.Compare(a.key, b.key))
+	})
+	return nil
+}
+
+// updated returns when a log was last written to: the time of its newest entry, or when it was begun if that cannot be
+// read.
+func (p *planner) updated(ctx context.Context, key string, part Part) time.Time {
+	log, err := p.OpenPart(ctx, key, part)
+	if err != nil {
+		return part.Time
+	}
+	defer log.Close()
+	size, err := log.Size()
+	if err != nil || size == 0 {
+		return part.Time
+	}
+	newest, err := newTail(log, size).before(size)
+	if err != nil {
+		return part.Time
+	}
+	if at := newest.time(); !at.IsZero() {
+		return at
+	}
+	return part.Time
+}
+
+// age names the sessions that nobody wrote to for long. One of which it is not known when is not old.
+func (p *planner) age(ctx context.Context) error {
+	for _, l := range p.sessions {
+		after, reason := p.policy.archiveAfter(l.key)
+		if l.isArchived() || after <= 0 || l.updated.IsZero() || p.now.Sub(l.updated) <= after {
+			continue
+		}
+		if err := p.archive(ctx, l, reason); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// count names the sessions beyond the number that may be there.
+func (p *planner) count(ctx context.Context) error {
+	if p.policy.MaxSessions <= 0 {
+		return nil
+	}
+	left := 0
+	for _, l := range p.sessions {
+		if !l.isArchived() && !p.isNamed(l.key, *l.open()) {
+			left++
+		}
+	}
+	for _, l := range p.sessions {
+		if left <= p.policy.MaxSessions {
+			return nil
+		}
+		if l.isArchived() || p.isNamed(l.key, *l.open()) {
+			continue
+		}
+		if err := p.archive(ctx, l, ReasonCount); err != nil {
+			return err
+		}
+		if p.isNamed(l.key, *l.open()) {
+			left--
+		}
+	}
+	return nil
+}
+
+// resets names the logs that ended in a reset: all but the newest.
+func (p *planner) resets(ctx context.Context) error {
+	if !p.policy.ResetLogs {
+		return nil
+	}
+	for _, l := range p.sessions {
+		for _, part := range l.parts {
+			if part.Kind != PartLog || part.Open {
+				continue
+			}
+			if err := p.name(ctx, l, OpArchive, part, ReasonReset, l.updated); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// retention names the archives that are old enough to be deleted.
+func (p *planner) retention(ctx context.Context) error {
+	if p.policy.KeepArchives <= 0 {
+		return nil
+	}
+	for _, l := range p.sessions {
+		for _, part := range l.deletable() {
+			if part.Time.IsZero() || p.now.Sub(part.Time) <= p.policy.KeepArchives {
+				continue
+			}
+			if err := p.name(ctx, l, OpDelete, part, ReasonRetention, part.Time); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// deletable returns the archives of a session and what lies beside them, in the order in which they go: the newest
+// archive last, with which the session ends. What lies beside a log that is no archive stays as long as the log does.
+func (l *lying) deletable() []Part {
+	var parts []Part
+	made := map[string]time.Time{} // of the archives
+	for _, part := range l.parts {
+		if part.Kind == PartArchive {
+			made[part.Log] = part.Time
+		}
+	}
+	isLog := func(log string) bool {
+		return slices.ContainsFunc(l.parts, func(p Part) bool { return p.Kind == PartLog && p.Log == log })
+	}
+	for _, part := range l.parts {
+		switch {
+		case part.Kind == PartArchive:
+			parts = append(parts, part)
+		case part.Kind == PartSide && !isLog(part.Log):
+			parts = append(parts, part)
+		}
+	}
+	slices.SortStableFunc(parts, func(a, b Part) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.Time.Compare(b.Time))
+	})
+	return parts
+}
+
+func rank(p Part) int {
+	switch {
+	case p.Kind == PartSide:
+		return 0
+	case !p.Open:
+		return 1
+	}
+	return 2
+}
+
+// bytes names what goes so that the store takes no more than it may.
+func (p *planner) bytes(ctx context.Context) error {
+	if p.policy.MaxBytes <= 0 || p.plan.Bytes-p.plan.Frees <= p.policy.MaxBytes {
+		return nil
+	}
+	isEnough := func() bool { return p.plan.Bytes-p.plan.Frees <= p.policy.lowWater() }
+	for _, c := range p.oldestFirst() {
+		if isEnough() {
+			return nil
+		}
+		if err := p.name(ctx, c.lying, OpDelete, c.part, ReasonBytes, c.part.Time); err != nil {
+			return err
+		}
+	}
+	for _, l := range p.sessions {
+		if isEnough() {
+			return nil
+		}
+		if l.isArchived() {
+			continue
+		}
+		if err := p.archive(ctx, l, ReasonBytes); err != nil {
+			return err
+		}
+	}
+	p.plan.Over = max(0, p.plan.Bytes-p.plan.Frees-p.policy.lowWater())
+	return nil
+}
+
+// candidate is a part of a session that may be deleted.
+type candidate struct {
+	*lying
+	part Part
+}
+
+// oldestFirst returns what may be deleted of all sessions.
+func (p *planner) oldestFirst() []candidate {
+	var all []candidate
+	for _, l := range p.sessions {
+		for _, part := range l.deletable() {
+			all = append(all, candidate{l, part})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b candidate) int { return a.part.Time.Compare(b.part.Time) })
+	return all
+}
+
+// archive names all logs of a session.
+func (p *planner) archive(ctx context.Context, l *lying, reason Reason) error {
+	for _, part := range l.parts {
+		if part.Kind != PartLog {
+			continue
+		}
+		if err := p.name(ctx, l, OpArchive, part, reason, l.updated); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *planner) isNamed(key string, part Part) bool { return p.named[[2]string{key, part.Name}] }
+
+// name adds an action for a part that none names yet, unless the session is protected.
+func (p *planner) name(ctx context.Context, l *lying, op Op, part Part, reason Reason, at time.Time) error {
+	if p.isNamed(l.key, part) {
+		return nil
+	}
+	why, known := p.kept[l.key]
+	if !known {
+		var err error
+		if why, err = protection(ctx, p.Maintainer, l.key, l.parts); err != nil {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			why = KeptDamaged
+		}
+		if held, err := p.IsHeld(ctx, l.key); err != nil {
+			return err
+		} else if held && why == "" {
+			why = KeptOpen
+		}
+		if p.kept[l.key] = why; why != "" {
+			p.plan.Kept = append(p.plan.Kept, Kept{Key: l.key, Reason: reason, Why: why})
+		}
+	}
+	if why != "" {
+		return nil
+	}
+	a := Action{Op: op, Key: l.key, Part: part, Reason: reason, At: at}
+	p.named[[2]string{l.key, part.Name}] = true
+	p.plan.Actions = append(p.plan.Actions, a)
+	p.plan.Frees += a.frees()
+	return nil
+}
+
+// protection says why a session with these parts is left alone by what it says of itself, "" if it is not.
+func protection(ctx context.Context, m Maintainer, key string, parts []Part) (why string, err error) {
+	i := slices.IndexFunc(parts, func(p Part) bool { return p.Open })
+	if i < 0 {
+		return "", nil
+	}
+	log, err := m.OpenPart(ctx, key, parts[i])
+	if err != nil {
+		return "", err
+	}
+	info, err := readInfo(ctx, log)
+	switch err = errors.Join(err, log.Close()); {
+	case err != nil:
+		return "", err
+	case info.Pinned != nil && *info.Pinned:
+		return KeptPinned, nil
+	case info.Archived != nil && *info.Archived:
+		return KeptByHand, nil
+	}
+	return "", nil
+}
+
+// readInfo reads what people know a session by, from the end of its log if that is in order.
+func readInfo(ctx context.Context, log Log) (Info, error) {
+	size, err := log.Size()
+	if err != nil || size == 0 {
+		return Info{}, err
+	}
+	var s sides
+	err = newTail(log, size).sides(&s)
+	if errors.Is(err, errSlow) || errors.Is(err, ErrTooLarge) {
+		s = sides{}
+		_, err = newTree(ctx, log, size, &s)
+	}
+	return s.info, err
+}
