@@ -49,14 +49,17 @@ func Example_agent() {
 		}
 		return adapter.Response(answer), nil
 	}
-	store, err := session.OpenDirectory(dir, &session.Options{Manager: func(key string) (int, *winnow.Options) {
-		return 0, &winnow.Options{ // 0: the window of the model
-			Model:      string(model), // also says how it counts, what its cache costs, how its thinking is treated
-			Reserve:    maxTokens,     // kept free for the answer
-			Overhead:   2_000,         // system prompt and tools, in tokens, about: the answers tell exactly
-			Summarizer: adapter.NewSummarizer(client, sdk.ModelClaudeHaiku4_5, 0),
-		}
-	}})
+	store, err := session.OpenDirectory(dir, &session.Options{
+		Codec: adapter.Codec(), // keeps what your SDK's messages hold besides Winnow's form: images, signatures, …
+		Manager: func(key string) (int, *winnow.Options) {
+			return 0, &winnow.Options{ // 0: the window of the model
+				Model:      model,     // also tells how it counts tokens, and what its prompt cache costs
+				Reserve:    maxTokens, // kept free for the answer
+				Overhead:   2_000,     // the system prompt and the tools, in tokens; a rough figure will do
+				Summarizer: adapter.NewSummarizer(client, sdk.ModelClaudeHaiku4_5, 0),
+			}
+		},
+	})
 	// END
 	if err != nil {
 		panic(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
 	"github.com/winnowgo/winnow/internal/provider"
+	"github.com/winnowgo/winnow/session"
 )
 
 // tools has the one tool that requests with calls must define.
@@ -64,4 +65,21 @@ func TestConversations(t *testing.T) {
 			return Response(&answer), stream.Err()
 		}, summarizer)
 	})
+}
+
+// TestAgent: the loop of the README, streaming, over restarts.
+func TestAgent(t *testing.T) {
+	adaptertest.CheckAgent(t, adaptertest.Agent{Codec: Codec(), List: "messages", Keeps: `"signature":`, Ask: func(url string) session.Call {
+		client := sdk.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithMaxRetries(0))
+		return func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) {
+			answer, err := Collect(client.Messages.NewStreaming(ctx, sdk.MessageNewParams{
+				Model: "claude", MaxTokens: 4_000, Tools: tools, Thinking: sdk.ThinkingConfigParamOfEnabled(1_024),
+				Messages: MarkCache(Export(messages), ""),
+			}), nil)
+			if err != nil {
+				return winnow.Message{}, err
+			}
+			return Response(answer), nil
+		}
+	}})
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
+	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/winnowtest"
 )
 
@@ -283,11 +284,12 @@ func writeRefusal(_ int, text string) []byte {
 	return b
 }
 
+var tools = &types.ToolConfiguration{Tools: []types.Tool{&types.ToolMemberToolSpec{Value: types.ToolSpecification{
+	Name: aws.String("read"), InputSchema: &types.ToolInputSchemaMemberJson{Value: document.NewLazyDocument(map[string]any{"type": "object"})},
+}}}}
+
 func TestConversations(t *testing.T) {
 	front := adaptertest.Front{Wording: "bedrock", Read: readRequest, Answer: writeAnswer, Refuse: writeRefusal}
-	tools := &types.ToolConfiguration{Tools: []types.Tool{&types.ToolMemberToolSpec{Value: types.ToolSpecification{
-		Name: aws.String("read"), InputSchema: &types.ToolInputSchemaMemberJson{Value: document.NewLazyDocument(map[string]any{"type": "object"})},
-	}}}}
 	adaptertest.CheckConversations(t, func(ctx context.Context, url string, messages []winnow.Message) (winnow.Message, error) {
 		answer, err := clientOf(url).Converse(ctx, &bedrockruntime.ConverseInput{ModelId: aws.String("claude"), Messages: Export(messages), ToolConfig: tools})
 		if err != nil {
@@ -356,4 +358,20 @@ func TestErrors(t *testing.T) {
 		require.Error(t, err)
 		assert.Equal(t, tt.want, winnow.ClassifyError(err).Class, tt.body)
 	}
+}
+
+// TestAgent: the loop of the README over restarts.
+func TestAgent(t *testing.T) {
+	front := adaptertest.Front{Wording: "bedrock", Read: readRequest, Answer: writeAnswer, Refuse: writeRefusal}
+	adaptertest.CheckAgent(t, adaptertest.Agent{Codec: Codec(), List: "messages", Keeps: `"signature":"c2ln"`, Ask: func(url string) session.Call {
+		return func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) {
+			answer, err := clientOf(url).Converse(ctx, &bedrockruntime.ConverseInput{
+				ModelId: aws.String("claude"), Messages: Export(messages), ToolConfig: tools,
+			})
+			if err != nil {
+				return winnow.Message{}, err
+			}
+			return Response(answer), nil
+		}
+	}}, front)
 }

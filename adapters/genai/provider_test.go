@@ -13,6 +13,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
+	"github.com/winnowgo/winnow/session"
 )
 
 // signed is the thought signature of the first call of each step.
@@ -125,4 +126,21 @@ func TestConversations(t *testing.T) {
 			return Response(last), nil
 		}, summarizer, front)
 	})
+}
+
+// TestAgent: the loop of the README, streaming, over restarts.
+func TestAgent(t *testing.T) {
+	front := adaptertest.Front{Wording: "gemini", Read: readRequest, Answer: writeAnswer, Refuse: writeRefusal}
+	adaptertest.CheckAgent(t, adaptertest.Agent{Codec: Codec(), List: "contents", Keeps: `"thoughtSignature":`, Ask: func(url string) session.Call {
+		client, err := sdk.NewClient(t.Context(), &sdk.ClientConfig{APIKey: "none", Backend: sdk.BackendGeminiAPI, HTTPOptions: sdk.HTTPOptions{BaseURL: url}})
+		require.NoError(t, err)
+		config := &sdk.GenerateContentConfig{Tools: []*sdk.Tool{{FunctionDeclarations: []*sdk.FunctionDeclaration{{Name: "read"}}}}}
+		return func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) {
+			answer, err := Collect(client.Models.GenerateContentStream(ctx, "gemini-3.8-flash", Export(messages), config), nil)
+			if err != nil {
+				return winnow.Message{}, err
+			}
+			return Response(answer), nil
+		}
+	}}, front)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
 	"github.com/winnowgo/winnow/internal/provider"
+	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/winnowtest"
 )
 
@@ -102,4 +103,21 @@ func TestConversations(t *testing.T) {
 			return Response(&answer.ChatCompletion), stream.Err()
 		}, summarizer)
 	})
+}
+
+// TestAgent: the loop of the README, streaming, over restarts.
+func TestAgent(t *testing.T) {
+	adaptertest.CheckAgent(t, adaptertest.Agent{Codec: Codec(), List: "messages", Ask: func(url string) session.Call {
+		client := sdk.NewClient(option.WithBaseURL(url+"/v1"), option.WithAPIKey("none"), option.WithMaxRetries(0))
+		return func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) {
+			answer, err := Collect(client.Chat.Completions.NewStreaming(ctx, sdk.ChatCompletionNewParams{
+				Model: "gpt", Messages: Export(messages), StreamOptions: sdk.ChatCompletionStreamOptionsParam{IncludeUsage: sdk.Bool(true)},
+				Tools: []sdk.ChatCompletionToolUnionParam{sdk.ChatCompletionFunctionTool(sdk.FunctionDefinitionParam{Name: "read"})},
+			}), nil)
+			if err != nil {
+				return winnow.Message{}, err
+			}
+			return Response(answer), nil
+		}
+	}})
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
@@ -16,18 +17,29 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
+const (
+	model        = "gpt-6-sol"
+	maxTokens    = 8_000
+	systemPrompt = "You are a careful engineer."
+)
+
+var tools = []responses.ToolUnionParam{responses.ToolParamOfFunction("read", map[string]any{"type": "object"}, false)}
+
 func show(responses.ResponseStreamEventUnion) {}
 
-// The call of the model for the loop of the README, streaming and with tools.
+// An agent's call of its model, streaming and with tools, and the store that keeps its conversations.
 func Example_agent() {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = io.WriteString(w, `data: {"type":"response.completed","response":{"status":"completed","output":[{"type":"function_call","id":"fc_1","call_id":"call_1","name":"read","arguments":"{}"}],"usage":{"input_tokens":42,"output_tokens":5}}}`+"\n\n")
 	}))
 	defer server.Close()
+	dir, err := os.MkdirTemp("", "winnow")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
 	client := openai.NewClient(option.WithBaseURL(server.URL), option.WithAPIKey("none"))
-	model, systemPrompt, maxTokens := "gpt-6-sol", "You are a careful engineer.", int64(8_000)
-	tools := []responses.ToolUnionParam{responses.ToolParamOfFunction("read", map[string]any{"type": "object"}, false)}
 	// README
 	ask := func(ctx context.Context, messages []winnow.Message) ([]winnow.Message, error) {
 		stream := client.Responses.NewStreaming(ctx, responses.ResponseNewParams{
@@ -41,8 +53,20 @@ func Example_agent() {
 		}
 		return adapter.Response(answer), nil // more than one message only with the API's own tools
 	}
+	store, err := session.OpenDirectory(dir, &session.Options{
+		Codec: adapter.Codec(), // keeps the encrypted reasoning, which the next request sends back
+		Manager: func(key string) (int, *winnow.Options) {
+			return 0, &winnow.Options{
+				Model: model, Reserve: maxTokens, Overhead: 2_000, Summarizer: adapter.NewSummarizer(client, "gpt-6-luna", 0),
+			}
+		},
+	})
 	// END
-	s, err := session.NewMemory(&session.Options{Codec: adapter.Codec()}).Open(context.Background(), "key")
+	if err != nil {
+		panic(err)
+	}
+	defer store.Close()
+	s, err := store.Open(context.Background(), "user:42")
 	if err != nil {
 		panic(err)
 	}

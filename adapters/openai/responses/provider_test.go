@@ -15,6 +15,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
+	"github.com/winnowgo/winnow/session"
 )
 
 // readRequest checks a request by the rules of the API.
@@ -128,4 +129,23 @@ func TestConversations(t *testing.T) {
 			return only(Response(answer))
 		}, summarizer, front)
 	})
+}
+
+// TestAgent: the loop of the README, streaming, over restarts.
+func TestAgent(t *testing.T) {
+	var items made
+	front := adaptertest.Front{Wording: "openai-input", Read: readRequest, Answer: items.answer, Refuse: refusal}
+	adaptertest.CheckAgent(t, adaptertest.Agent{Codec: Codec(), List: "input", Keeps: `"encrypted_content":"abc"`, Ask: func(url string) session.Call {
+		client := openai.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithMaxRetries(0))
+		return func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) {
+			answer, err := Collect(client.Responses.NewStreaming(ctx, sdk.ResponseNewParams{
+				Model: "gpt", Store: openai.Bool(false), Input: sdk.ResponseNewParamsInputUnion{OfInputItemList: Export(messages)},
+				Tools: []sdk.ToolUnionParam{{OfFunction: &sdk.FunctionToolParam{Name: "read"}}},
+			}), nil)
+			if err != nil {
+				return winnow.Message{}, err
+			}
+			return Response(answer)[0], nil
+		}
+	}}, front)
 }

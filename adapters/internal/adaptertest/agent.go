@@ -1,0 +1,127 @@
+package adaptertest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/provider"
+	"github.com/winnowgo/winnow/session"
+)
+
+// Agent is what the loop of the README needs to have an SDK's model answer.
+type Agent struct {
+	Codec session.Codec
+	Ask   func(url string) session.Call
+	List  string // the member of a request that has the messages
+	Keeps string // what the model signed or encrypted, and each request but the first brings back
+}
+
+// CheckAgent runs the loop of the README in three processes, one behind the other, on one directory. The second is
+// killed with calls open. The strict provider refuses nothing, and each request begins with the values of the one
+// before: what a restart brings back is what was sent.
+func CheckAgent(t *testing.T, a Agent, front ...Front) {
+	t.Helper()
+	options := provider.Options{Window: 200_000, Model: reader}
+	p := provider.New(options)
+	handler := http.Handler(p)
+	for _, f := range front {
+		handler = f.handler(t, handler)
+	}
+	var requests [][]string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		assert.NoError(t, err)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		requests = append(requests, valuesOf(t, body, a.List))
+		handler.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	dir := t.TempDir()
+	for _, steps := range []int{100, 3, 100} {
+		runAgent(t, dir, a, server.URL, steps)
+	}
+	for i, x := range p.Exchanges() {
+		assert.Nil(t, x.Error, "request %d", i)
+	}
+	require.Greater(t, len(requests), 12)
+	for i := 1; i < len(requests); i++ {
+		require.Contains(t, strings.Join(requests[i], ""), a.Keeps, "request %d", i)
+		same(t, fmt.Sprintf("request %d", i), requests[i-1], requests[i][:min(len(requests[i]), len(requests[i-1]))])
+	}
+}
+
+// runAgent is a process that answers one question and is killed behind as many answers of the model, with a result
+// of two on disk.
+func runAgent(t *testing.T, dir string, a Agent, url string, steps int) {
+	t.Helper()
+	store, err := session.OpenDirectory(dir, &session.Options{Codec: a.Codec, Manager: func(string) (int, *winnow.Options) {
+		return 200_000, &winnow.Options{DropFrom: 1}
+	}})
+	require.NoError(t, err)
+	defer store.Close()
+	s, err := store.Open(t.Context(), "chat")
+	require.NoError(t, err)
+	defer s.Close()
+	require.NoError(t, s.Abandon(t.Context()))
+	require.NoError(t, s.Append(t.Context(), session.User("Read the notes and tell me what they say.")))
+	ask := a.Ask(url)
+	for step := range steps {
+		answer, err := s.Do(t.Context(), ask)
+		require.NoError(t, err)
+		calls := answer.Calls()
+		if len(calls) == 0 {
+			return
+		}
+		for i, call := range calls {
+			if i > 0 && step == steps-1 {
+				return
+			}
+			require.NoError(t, s.Append(t.Context(), session.Result(call.ID, call.Name, page(step))))
+		}
+	}
+}
+
+// valuesOf returns the values of a list in a request, without the markers of the prompt cache, which move.
+func valuesOf(t *testing.T, body []byte, member string) []string {
+	t.Helper()
+	var request map[string]json.RawMessage
+	require.NoError(t, json.Unmarshal(body, &request))
+	var values []any
+	require.NoError(t, json.Unmarshal(request[member], &values))
+	texts := make([]string, len(values))
+	for i, v := range values {
+		text, err := json.Marshal(withoutMarkers(v))
+		require.NoError(t, err)
+		texts[i] = string(text)
+	}
+	return texts
+}
+
+func withoutMarkers(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		delete(v, "cache_control")
+		for key := range v {
+			v[key] = withoutMarkers(v[key])
+		}
+	case []any:
+		kept := []any{}
+		for _, e := range v {
+			if m, ok := e.(map[string]any); !ok || m["cachePoint"] == nil {
+				kept = append(kept, withoutMarkers(e))
+			}
+		}
+		return kept
+	}
+	return v
+}
