@@ -126,7 +126,10 @@ func (m *Manager) startLadder(history []Message, said overflow.Diagnosis) *ladde
 	g.refusals++
 	g.tail = tail{} // what is known of the limits has changed
 	if said.Class == overflow.ClassBytes || said.Unit == overflow.UnitBytes {
-		l.bytes = max(1, d.bytes())
+		l.bytes = max(1, g.bytes)
+		if len(g.sent) == 0 {
+			l.bytes = max(1, d.bytes())
+		}
 		l.learnBody(said)
 	} else {
 		l.learnLimit(said)
