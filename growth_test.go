@@ -30,10 +30,11 @@ var growth = flag.Bool("growth", false, "measure how time grows with hostile inp
 const (
 	growthFactor = 8
 	growthMost   = 1.3
-	// An input has at least so many tokens: enough that a window of 8 000 or 16 000 is compacted at n already.
-	growthTokens = 32_000
+	// A small window, and the tokens that an input has at least: enough that it is compacted at n already.
+	growthWindow = 2_000
+	growthTokens = 4 * growthWindow
 	// What takes less cannot be measured.
-	growthLeast = 2 * time.Millisecond
+	growthLeast = time.Millisecond
 )
 
 // growthOperations are what is measured. Each is made for one input and run on it once.
@@ -50,9 +51,9 @@ var growthOperations = map[string]func(h []Message){
 	},
 	"Prepare":           func(h []Message) { _, _ = growthManager(1<<30).Prepare(context.Background(), h) },
 	"Prepare, limited":  func(h []Message) { _, _ = growthManager(1<<30, limitedTurns).Prepare(context.Background(), h) },
-	"Prepare, small":    func(h []Message) { _, _ = growthManager(8_000).Prepare(context.Background(), h) },
+	"Prepare, small":    func(h []Message) { _, _ = growthManager(growthWindow).Prepare(context.Background(), h) },
 	"Prepare, again":    prepareAgain,
-	"Plan":              func(h []Message) { growthManager(8_000).Plan(h) },
+	"Plan":              func(h []Message) { growthManager(growthWindow).Plan(h) },
 	"Compact":           func(h []Message) { _, _ = growthManager(1<<30).Compact(context.Background(), h, "") },
 	"Recover":           recoverGrown,
 	"Snapshot, Restore": snapshotGrown,
@@ -72,7 +73,7 @@ var growthOperations = map[string]func(h []Message){
 func limitedTurns(o *Options) { o.HistoryTurns = 2 }
 
 func growthManager(window int, set ...func(*Options)) *Manager {
-	o := Options{Estimator: CharsPerToken(4)}
+	o := Options{Estimator: CharsPerToken(4), Compact: &CompactOptions{KeepRecent: growthWindow / 4}}
 	for _, f := range set {
 		f(&o)
 	}
@@ -84,23 +85,23 @@ func growthManager(window int, set ...func(*Options)) *Manager {
 }
 
 func prepareAgain(h []Message) {
-	m := growthManager(16_000)
+	m := growthManager(2 * growthWindow)
 	for _, n := range []int{len(h) / 2, len(h) * 3 / 4, len(h)} {
 		_, _ = m.Prepare(context.Background(), h[:n])
 	}
 }
 
 func recoverGrown(h []Message) {
-	m := growthManager(32_000)
+	m := growthManager(2 * growthWindow)
 	_, _ = m.Prepare(context.Background(), h)
-	_, _ = m.Recover(context.Background(), h, errors.New("prompt is too long: 30000 tokens > 20000 maximum"))
+	_, _ = m.Recover(context.Background(), h, errors.New("prompt is too long: 3500 tokens > 3000 maximum"))
 }
 
 func snapshotGrown(h []Message) {
-	m := growthManager(16_000)
+	m := growthManager(2 * growthWindow)
 	_, _ = m.Prepare(context.Background(), h)
 	if state, err := m.Snapshot(); err == nil {
-		_ = growthManager(16_000).Restore(state)
+		_ = growthManager(2 * growthWindow).Restore(state)
 	}
 }
 
@@ -164,7 +165,7 @@ func (g grown) String() string {
 // measureGrowth begins at an n that gives the operation its work. What is above the limit is measured again, with its
 // doublings: the least of several is what the machine can do.
 func measureGrowth(input func(int) []Message, operation func([]Message)) (g grown) {
-	const largest, tries = 8_000, 3
+	const smallest, largest, tries = 250, 4_000, 4
 	run := func(h []Message) time.Duration {
 		runtime.GC()
 		defer debug.SetGCPercent(debug.SetGCPercent(-1)) // its share depends on the heap, and the heap on the input
@@ -172,7 +173,7 @@ func measureGrowth(input func(int) []Message, operation func([]Message)) (g grow
 		operation(h)
 		return processorTime() - start
 	}
-	for g.n = 500; g.n < largest && growthEstimate(input(g.n)) < growthTokens; {
+	for g.n = smallest; g.n < largest && growthEstimate(input(g.n)) < growthTokens; {
 		g.n *= 2
 	}
 	for try := range tries {
