@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/identifier"
+	"github.com/winnowgo/winnow/internal/markup"
 )
 
 // What a summary must carry is looked for in the text as it will be stored, and what is missing is put in
@@ -145,7 +146,7 @@ func (c *compaction) missingIdentifiers(text string, room int) (section string, 
 		for kind, list := range t.pick(room, maps.Clone(covered), text) {
 			if len(list) > 0 {
 				ids = append(ids, list...)
-				b.WriteString("\n- " + kindLabels[kind] + ": " + escapeMarkup(strings.Join(list, " ")))
+				b.WriteString("\n- " + kindLabels[kind] + ": " + markup.Escape(strings.Join(list, " ")))
 			}
 		}
 		if b.Len() == 0 {

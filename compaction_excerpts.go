@@ -2,8 +2,8 @@ package winnow
 
 import (
 	"slices"
-	"strings"
 
+	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -12,8 +12,6 @@ import (
 // identifiers in the rest are collected by code. To read all of it would cost as much as all the requests
 // of the conversation once more, at the price of input that is not cached.
 const excerptTokens = 500
-
-const excerptNotice = "\n[… cut …]"
 
 // stretch is a part of a history: messages with what they are estimated to, which is not found out again.
 type stretch struct {
@@ -89,37 +87,11 @@ func excerptResult(m *Message, tokens int) (out Message, ok bool) {
 			continue
 		}
 		chars := runes.Count(p.Text)
-		if cut := excerptForSummary(p.Text, chars, int(share*float64(chars))); len(cut) < len(p.Text) {
+		if cut := excerpt.ForSummary(p.Text, chars, int(share*float64(chars))); len(cut) < len(p.Text) {
 			*p, ok = Part{Text: cut}, true
 		}
 	}
 	return out, ok
-}
-
-// searchedBytes is how much is searched for errors at each end of what an excerpt leaves out. A log of
-// megabytes says at its ends what went wrong.
-const searchedBytes = 16 << 10
-
-// excerptForSummary keeps about keep characters of s, which has so many: the head, the end, which says how it
-// went, and lines between them that report an error.
-func excerptForSummary(s string, chars, keep int) string {
-	e := excerpt{counter: runes.CounterOf(s, chars)}
-	e.tail = s[e.counter.LineStart(s, int(float64(keep)*maxTailShare)):]
-	room := int(float64(keep) * maxErrorShare)
-	e.head = s[:e.counter.LineEnd(s, keep-room-e.counter.Count(e.tail))]
-	if len(e.head)+len(e.tail) >= len(s) {
-		return s
-	}
-	middle := s[len(e.head) : len(s)-len(e.tail)]
-	if over := len(middle) - 2*searchedBytes; over > 0 {
-		middle = middle[:searchedBytes] + "\n" + middle[len(middle)-searchedBytes:]
-	}
-	e.errors = errorLines(middle, room)
-	var b strings.Builder
-	b.Grow(e.size() + len(excerptNotice))
-	e.write(&b)
-	b.WriteString(excerptNotice)
-	return b.String()
 }
 
 // excerptArguments returns m with the long arguments of its calls cut. ok is false if it has none.

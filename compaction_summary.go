@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // The text of a compaction: what the summarizer writes, within what the sections behind it leave.
@@ -25,7 +26,7 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 		return nil, nil, err
 	}
 	body, _ := splitSummary(sum.Text) // what a model says of failures and files, code knows
-	if isBlank(body) {
+	if runes.IsBlank(body) {
 		return nil, nil, fmt.Errorf("%w: %w", ErrCompaction, &badAnswer{reason: "it holds no summary"})
 	}
 	cp := &checkpoint{firstKept: c.firstKept, limited: c.limited, request: c.request, carried: c.carried, degraded: sum.Degraded}

@@ -3,7 +3,9 @@ package winnow
 import (
 	"strings"
 
+	"github.com/winnowgo/winnow/internal/markup"
 	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
 // notes is what a digest may say, oldest first: of messages, and before them what an earlier summary says.
@@ -143,10 +145,10 @@ func (n *notes) assistant(m *Message) {
 
 func (n *notes) call(p *Part) {
 	n.ids.scan(string(p.Arguments), fromArguments)
-	args := readArguments(p.Arguments, commonFileTools.paths)
-	c := pendingCall{tool: attribute(p.Name), command: args.command, file: args.file, action: fileAction(p.Name)}
-	if c.action != "" && c.file != "" && args.command != "" { // an editor's command: view, create, str_replace
-		if c.command = ""; args.command == "view" {
+	args := toolcall.Common.Arguments(p.Arguments)
+	c := pendingCall{tool: markup.Attribute(p.Name), command: args.Command, file: args.File, action: toolcall.Action(p.Name)}
+	if c.action != "" && c.file != "" && args.Command != "" { // an editor's command: view, create, str_replace
+		if c.command = ""; args.Command == "view" {
 			c.action = ""
 		}
 	}
@@ -154,7 +156,7 @@ func (n *notes) call(p *Part) {
 		n.files.add(c.file, c.action)
 		n.ids.mark(c.file)
 	}
-	for _, f := range args.patched {
+	for _, f := range args.Patched {
 		n.files.add(f, "edited")
 		n.ids.mark(f)
 	}
@@ -180,13 +182,13 @@ func (n *notes) result(m *Message) {
 	c, known := n.pending[m.ToolCallID]
 	delete(n.pending, m.ToolCallID)
 	text := messageParts(m)
-	exit, status := toolOutcome(m.Details)
+	exit, status := toolcall.Outcome(m.Details)
 	if exit == "" {
 		exit = exitCode(text)
 	}
 	failed := m.IsError || exit != "" && exit != "0"
 	if known && c.command != "" {
-		outcome := status
+		outcome := markup.Attribute(status)
 		if exit != "" {
 			outcome = "exit " + exit
 		} else if failed {
@@ -201,7 +203,7 @@ func (n *notes) result(m *Message) {
 	}
 	tool := c.tool
 	if tool == "" {
-		tool = attribute(m.ToolName)
+		tool = markup.Attribute(m.ToolName)
 	}
 	if tool == "" {
 		tool = "tool"
@@ -286,20 +288,6 @@ func sentenceEnd(s string) int {
 		}
 	}
 	return len(s)
-}
-
-// fileAction says what a tool does to the file that it names; "" for reading and for what is not known.
-func fileAction(tool string) string {
-	tool = strings.ToLower(tool)
-	for _, a := range [...]struct{ word, action string }{
-		{"delete", "deleted"}, {"remove", "deleted"}, {"write", "wrote"}, {"create", "wrote"}, {"save", "wrote"},
-		{"edit", "edited"}, {"replace", "edited"}, {"patch", "edited"}, {"insert", "edited"}, {"update", "edited"}, {"append", "edited"},
-	} {
-		if strings.Contains(tool, a.word) {
-			return a.action
-		}
-	}
-	return ""
 }
 
 // oneLine makes one line of s.

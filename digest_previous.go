@@ -25,7 +25,7 @@ const previousShare = 0.5
 
 // read adds a summary. Sections under the same heading become one.
 func (o *outline) read(s string) {
-	if isBlank(s) {
+	if runes.IsBlank(s) {
 		return
 	}
 	at := o.section("")

@@ -134,5 +134,4 @@ var exitHints = newWordList([]string{"exit", "exited", "exit_code", "exit_status
 
 var (
 	exitWords = lazyregexp.New(`(?i)(?:exit(?:ed with)?[ _]?(?:code|status)|returncode)[^0-9\n-]{0,4}(-?[0-9]{1,4})\b`)
-	patchFile = lazyregexp.New(`(?m)^\*\*\* (?:Update|Add|Delete) File: (.+)$`)
 )

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
 // Every Options type and its defaults. The zero value of each field is the default in parentheses; a
@@ -305,4 +306,9 @@ func setFloat(p *float64, value float64) {
 		*p = value
 	}
 	*p = max(0, *p)
+}
+
+// fileTools returns the common tools and the host's own.
+func (o *CompactOptions) fileTools() *toolcall.Files {
+	return toolcall.Common.With(o.ReadTools, o.ModifyTools, o.PathArguments)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
 // PruneContext trims and then clears old tool results, from a share of the window on. Above
@@ -67,8 +68,8 @@ func (p *pruning) findCandidates() bool {
 	for start < end && p.history[start].Role != RoleUser {
 		start++
 	}
-	match := newToolMatcher(p.AllowTools, p.DenyTools)
-	tools := match.namesIn(p.history)
+	match := toolcall.NewMatcher(p.AllowTools, p.DenyTools)
+	tools := toolNamesFor(match, p.history)
 	results := 0
 	for i := start; i < end; i++ {
 		if p.history[i].Role == RoleTool {
@@ -83,7 +84,7 @@ func (p *pruning) findCandidates() bool {
 			continue
 		}
 		n, ok := textBytes(m)
-		if !ok || !match.prunable(tools.of(i, m)) {
+		if !ok || !match.Matches(tools.of(i, m)) {
 			continue
 		}
 		long = long || n > p.SoftTrimMaxChars

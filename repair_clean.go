@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/winnowgo/winnow/internal/jsontext"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // What a message must not hold, and the message without it.
@@ -103,7 +104,7 @@ func (r *repair) isEmptyPart(p *Part) bool {
 	if p.Signature != "" || p.Kind != KindText && p.Kind != KindThinking {
 		return false
 	}
-	return p.Text == "" || r.forRequest && isBlank(p.Text)
+	return p.Text == "" || r.forRequest && runes.IsBlank(p.Text)
 }
 
 // endsInThinking says that m is an assistant message without calls whose last part is thinking. Providers

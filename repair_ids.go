@@ -84,7 +84,7 @@ func cleanID(id string) string {
 		return "call"
 	}
 	return strings.Map(func(c rune) rune {
-		if c < 128 && (ascii.IsLetter(byte(c)) || isName(byte(c)) || c == '-') {
+		if c < 128 && ascii.Class[c]&(ascii.Alpha|ascii.Digit|ascii.Underscore|ascii.Dash) != 0 {
 			return c
 		}
 		return '_'

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/identifier"
+	"github.com/winnowgo/winnow/internal/markup"
 	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
 // Sections of a summary that code owns and no model can lose. Formats and numbers of the failures, the
@@ -20,7 +20,7 @@ const (
 	maxListedFailures = 8
 	maxFailureChars   = 240
 	// What is written may be longer than what was collected, by what was escaped in it.
-	maxFailureLineChars = 2 * (maxFailureChars + 2*attributeChars)
+	maxFailureLineChars = 2 * (maxFailureChars + 2*markup.AttributeChars)
 	maxPathChars        = 2 * identifier.MaxBytes
 	maxRulesChars       = 2_000
 	maxCountedFailures  = 1_000_000
@@ -46,7 +46,7 @@ type failure struct {
 
 // add returns c with what more lists of messages hold, in order. Of the failures the first of the new ones
 // are kept, and the newest of the old ones as far as there is room.
-func (c carried) add(tools *fileTools, lists ...[]Message) carried {
+func (c carried) add(tools *toolcall.Files, lists ...[]Message) carried {
 	old := c.Failures
 	c.Failures, c.Read, c.Modified, c.Rules = nil, slices.Clone(c.Read), slices.Clone(c.Modified), slices.Clone(c.Rules)
 	called, n := toolNamesOf(lists...), 0
@@ -62,7 +62,7 @@ func (c carried) add(tools *fileTools, lists ...[]Message) carried {
 			case RoleAssistant:
 				for k := range m.Parts {
 					if m.Parts[k].Kind == KindToolCall {
-						c.addFiles(tools, &m.Parts[k])
+						c.addFiles(tools.Of(m.Parts[k].Name, m.Parts[k].Arguments))
 					}
 				}
 			}
@@ -73,6 +73,24 @@ func (c carried) add(tools *fileTools, lists ...[]Message) carried {
 	c.Failures = append(slices.Clip(kept), c.Failures...)
 	c.Read, c.Modified, c.Rules = newest(c.Read, maxSectionFiles), newest(c.Modified, maxSectionFiles), newest(c.Rules, maxCarriedRules)
 	return c
+}
+
+// addFiles takes in the files that a call works on.
+func (c *carried) addFiles(use toolcall.Use) {
+	for _, path := range use.Modified {
+		c.Modified = appendNewest(c.Modified, path)
+	}
+	for _, path := range use.Read {
+		c.Read = appendNewest(c.Read, path)
+	}
+}
+
+// appendNewest puts s at the end of list, once.
+func appendNewest(list []string, s string) []string {
+	if list = appendOnce(list, s); len(list) > 2*maxSectionFiles {
+		list = slices.Clone(newest(list, maxSectionFiles))
+	}
+	return list
 }
 
 func newest[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }
@@ -91,7 +109,7 @@ func (c *carried) addFailure(m *Message, tool string) {
 
 // failureLine is one line on the result of a tool that is an error: NAME (META): TEXT.
 func failureLine(m *Message, tool string) string {
-	name := strings.TrimSpace(attribute(tool))
+	name := strings.TrimSpace(markup.Attribute(tool))
 	if name == "" {
 		name = "tool"
 	}
@@ -101,7 +119,7 @@ func failureLine(m *Message, tool string) string {
 			texts = append(texts, m.Parts[i].Text)
 		}
 	}
-	text := sectionLine(strings.Join(strings.Fields(strings.Join(texts, "\n")), " "))
+	text := markup.Line(strings.Join(strings.Fields(strings.Join(texts, "\n")), " "))
 	meta := failureMeta(m.Details)
 	switch {
 	case text == "" && meta != "":
@@ -119,9 +137,9 @@ func failureLine(m *Message, tool string) string {
 
 // failureMeta names the two fields of Details that a summary may name.
 func failureMeta(details json.RawMessage) string {
-	exit, status := toolOutcome(details)
+	exit, status := toolcall.Outcome(details)
 	var out []string
-	if status != "" {
+	if status = markup.Attribute(status); status != "" {
 		out = append(out, "status="+status)
 	}
 	if exit != "" {
@@ -139,7 +157,7 @@ func (c *carried) failuresSection(n int) string {
 	b.WriteString("\n\n" + failuresHeading)
 	listed := newest(c.Failures, n)
 	for _, f := range listed {
-		b.WriteString("\n- " + sectionValue(f.Line, maxFailureLineChars))
+		b.WriteString("\n- " + markup.Value(f.Line, maxFailureLineChars))
 	}
 	if more := c.More + len(c.Failures) - len(listed); more > 0 {
 		fmt.Fprintf(&b, "\n"+moreFailures, more)
@@ -174,7 +192,7 @@ func fileList(tag string, files []string) string {
 
 // fileLine is the line of a file. A name that begins like a heading or a quote is written as what it is: a path.
 func fileLine(path string) string {
-	path = sectionValue(path, maxPathChars)
+	path = markup.Value(path, maxPathChars)
 	if strings.HasPrefix(path, "#") || strings.HasPrefix(path, ">") {
 		return "./" + path
 	}
@@ -200,34 +218,6 @@ const (
 
 // sectionTags are the tags that only code may write into a summary.
 var sectionTags = [...]string{"summary", "read-files", "modified-files", "workspace-critical-rules"}
-
-// sectionLine makes one line of s, with nothing in it that could divide a line.
-func sectionLine(s string) string {
-	if !strings.ContainsFunc(s, breaksLine) && utf8.ValidString(s) {
-		return s
-	}
-	return strings.TrimSpace(strings.Map(func(r rune) rune {
-		if breaksLine(r) {
-			return ' '
-		}
-		return r
-	}, s))
-}
-
-// breaksLine says that r ends a line, for some reader, or controls a terminal.
-func breaksLine(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
-
-// sectionValue is s as code writes it into a section: in one line, escaped, and cut to so many characters. Whatever
-// s holds, it begins no line, no section and no tag. A value that was read back stays as it is.
-func sectionValue(s string, most int) string {
-	s = escapeMarkup(sectionLine(s))
-	if end := runes.Head(s, most); end < len(s) {
-		s = s[:runes.Head(s, most-len(valueCut))] + valueCut
-	}
-	return s
-}
-
-const valueCut = "..."
 
 // layout is the sections behind the text of a summary, in their order. What the text says already of the
 // user's rules is left out of them when the text is there.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/winnowgo/winnow/internal/markup"
 )
 
 // Reading a summary back: a host may keep it in its history and hand it to another manager, and a model
@@ -83,18 +85,18 @@ func ownHeading(line string) string {
 	case userRulesHeading, failuresHeading, identifiersHeading:
 		return line
 	}
-	start := strings.TrimLeftFunc(line, isIgnored)
+	start := strings.TrimLeftFunc(line, markup.IsIgnored)
 	if !strings.HasPrefix(start, "#") && !strings.HasPrefix(start, "\uFF03") { // the full-width form
 		return ""
 	}
 	const look = 4 * len(userRulesHeading)
-	if name := readName(strings.TrimLeftFunc(start[:min(len(start), look)], isHeadingMark)); strings.HasPrefix(string(name.name()), "userrules") {
+	if strings.HasPrefix(markup.Name(strings.TrimLeftFunc(start[:min(len(start), look)], isHeadingMark)), "userrules") {
 		return copiedRulesHeading
 	}
 	return ""
 }
 
-// escapeText is escapeMarkup for a text of several lines: none of them is taken for the heading of the user's rules
+// escapeText is markup.Escape for a text of several lines: none of them is taken for the heading of the user's rules
 // either.
 func escapeText(s string) string {
 	s = lineEnds.Replace(s)
@@ -111,14 +113,14 @@ func escapeText(s string) string {
 		at += len(line)
 	}
 	b.WriteString(s[done:])
-	return escapeMarkup(b.String())
+	return markup.Escape(b.String())
 }
 
 // copiedRulesHeading stands for a heading that is nearly that of the user's rules. What is below it is nobody's.
 const copiedRulesHeading = "#"
 
 func isHeadingMark(r rune) bool {
-	return r == '#' || r == '\uFF03' || r == '*' || r == '_' || isIgnored(r)
+	return r == '#' || r == '\uFF03' || r == '*' || r == '_' || markup.IsIgnored(r)
 }
 
 // forget drops what an earlier section of the same name said.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnowgo/winnow/internal/jsontext"
 	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
 func userMessage(text string) Message {
@@ -45,10 +46,10 @@ func TestUserRules(t *testing.T) {
 		{"a summary quotes", Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: "Never push."}}}, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			assert.Equal(t, tc.want, carried{}.add(&commonFileTools, []Message{tc.m}).Rules)
+			assert.Equal(t, tc.want, carried{}.add(&toolcall.Common, []Message{tc.m}).Rules)
 		})
 	}
-	c := carried{}.add(&commonFileTools, []Message{userMessage("Never push."), userMessage("You must test."), userMessage("Never push.")})
+	c := carried{}.add(&toolcall.Common, []Message{userMessage("Never push."), userMessage("You must test."), userMessage("Never push.")})
 	assert.Equal(t, []string{"You must test.", "Never push."}, c.Rules, "what is said again is said once, and newly")
 }
 
@@ -101,7 +102,7 @@ func TestFailuresOverCompactions(t *testing.T) {
 		for i := range 3 {
 			m = append(m, failedResult(fmt.Sprintf("%d-%d", round, i), fmt.Sprintf("failure %d of round %d", i, round)))
 		}
-		c = c.add(&commonFileTools, m)
+		c = c.add(&toolcall.Common, m)
 	}
 	section := c.failuresSection(maxSectionFiles)
 	assert.Equal(t, 8, strings.Count(section, "- exec: "))

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/mem"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // SilentReply is the token with which a model says that it has nothing to tell the user: after a memory flush,
@@ -38,9 +39,9 @@ func IsSilent(text string, token SilentToken) bool {
 		return false
 	}
 	if token.Loose {
-		return isBlank(text[:tail.start])
+		return runes.IsBlank(text[:tail.start])
 	}
-	return isBlank(text[:tail.token])
+	return runes.IsBlank(text[:tail.token])
 }
 
 // StripSilent returns text without a trailing token, trimmed, and "" where nothing is left. Text that does not end
@@ -219,7 +220,7 @@ func (t SilentToken) tailOf(s string, prev rune) silentTail {
 		return silentTail{start: t.before(s, at, prev)}
 	}
 	start := t.before(s, len(s), prev)
-	return silentTail{start: start, blank: start < len(s) && isBlank(s[start:])}
+	return silentTail{start: start, blank: start < len(s) && runes.IsBlank(s[start:])}
 }
 
 // lastTokens returns where the tokens at the end of s begin: one in the exact form, any number in the loose one.

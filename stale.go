@@ -2,9 +2,10 @@ package winnow
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/excerpt"
+	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
 // What of a request is stale: results and arguments that the model has most likely done with.
@@ -42,13 +43,13 @@ type subject struct {
 }
 
 // subjectsOf returns what the calls of m are about, in their order.
-func subjectsOf(m *Message, tools *fileTools) *[]subject {
+func subjectsOf(m *Message, tools *toolcall.Files) *[]subject {
 	subjects := make([]subject, 0, 1)
 	for i := range m.Parts {
 		if p := &m.Parts[i]; p.Kind == KindToolCall {
-			s := subject{call: callHash(p), isRead: tools.onlyReads(p.Name)}
+			s := subject{call: toolcall.Hash(p.Name, p.Arguments), isRead: tools.Reads(p.Name)}
 			if p.Signature == "" { // a signed call is sent as it came
-				s.saving = shorteningSaves(p.Arguments)
+				s.saving = excerpt.ArgumentSavings(p.Arguments)
 			}
 			subjects = append(subjects, s)
 		}
@@ -56,42 +57,11 @@ func subjectsOf(m *Message, tools *fileTools) *[]subject {
 	return &subjects
 }
 
-// onlyReads says that a tool shows a file.
-func (t *fileTools) onlyReads(tool string) bool {
-	name := fold(tool)
-	if i := strings.LastIndex(name, "__"); i >= 0 { // mcp__server__tool
-		name = name[i+2:]
-	}
-	return slices.Contains(t.read, name)
-}
-
-// callHash is FNV-1a of a call's tool and arguments, of long ones of both ends: the same in every process. Should
-// two calls collide, the result of one is dropped some requests early.
-func callHash(call *Part) uint32 {
-	const ends = 2_048
-	h := uint64(14695981039346656037)
-	add := func(s string) {
-		for i := range len(s) {
-			h = (h ^ uint64(s[i])) * 1099511628211
-		}
-		h = (h ^ uint64(len(s))) * 1099511628211
-	}
-	add(call.Name)
-	args := call.Arguments
-	if len(args) > 2*ends {
-		h = (h ^ uint64(len(args))) * 1099511628211
-		add(string(args[:ends]))
-		args = args[len(args)-ends:]
-	}
-	add(string(args))
-	return uint32(h ^ h>>32)
-}
-
 // staleness finds the stale parts of a view.
 type staleness struct {
 	view    *view
 	options PruneOptions
-	match   toolMatcher
+	match   toolcall.Matcher
 	tools   toolNames      // of the results of view
 	subject []*subject     // of each result; nil: not known
 	asked   map[uint32]int // how often each call was made
@@ -108,8 +78,8 @@ func (d *draft) staleParts(early bool, ahead int) []stale {
 	if d.isBelowStale() {
 		return nil
 	}
-	s := staleness{view: v, options: o, match: newToolMatcher(o.AllowTools, o.DenyTools), early: early}
-	s.tools = s.match.namesIn(v.messages)
+	s := staleness{view: v, options: o, match: toolcall.NewMatcher(o.AllowTools, o.DenyTools), early: early}
+	s.tools = toolNamesFor(s.match, v.messages)
 	s.readSubjects(d.manager.opts.Compact.fileTools())
 	first := slices.IndexFunc(v.messages, func(m Message) bool { return m.Role == RoleUser })
 	if first < 0 {
@@ -174,7 +144,7 @@ func (d *draft) staleFrom() int {
 
 // readSubjects finds out what each result is about. The n-th result behind an assistant message is that of
 // its n-th call: the view is repaired.
-func (s *staleness) readSubjects(tools *fileTools) {
+func (s *staleness) readSubjects(tools *toolcall.Files) {
 	v := s.view
 	s.subject = make([]*subject, len(v.messages))
 	s.asked, s.last = map[uint32]int{}, map[uint32]int{}
@@ -206,13 +176,13 @@ func (s *staleness) readSubjects(tools *fileTools) {
 func (s *staleness) result(i, carried int) (stale, bool) {
 	v := s.view
 	m := &v.messages[i]
-	if s.options.NoHardClear || v.tokens[i] < leastStale || v.edited[i] != nil && v.edited[i].op == OpClear || !s.match.prunable(s.tools.of(i, m)) {
+	if s.options.NoHardClear || v.tokens[i] < leastStale || v.edited[i] != nil && v.edited[i].op == OpClear || !s.match.Matches(s.tools.of(i, m)) {
 		return stale{}, false
 	}
 	if _, isText := textBytes(m); !isText {
 		return stale{}, false
 	}
-	p := stale{index: i, saving: v.tokens[i] - remainderRoom(v.tokens[i]), reason: "an old result: its names and what it reports are kept"}
+	p := stale{index: i, saving: v.tokens[i] - excerpt.Room(v.tokens[i]), reason: "an old result: its names and what it reports are kept"}
 	due := s.options.KeepLastAssistants
 	if c := s.subject[i]; c != nil {
 		p.isRead = c.isRead
@@ -242,7 +212,7 @@ func (s *staleness) arguments(i, carried int) (stale, bool) {
 	calls := *v.facts[i].subjects
 	for k := range m.Parts {
 		if c := &m.Parts[k]; c.Kind == KindToolCall {
-			if calls[0].saving > 0 && s.match.prunable(c.Name) {
+			if calls[0].saving > 0 && s.match.Matches(c.Name) {
 				p.saving += calls[0].saving
 			}
 			calls = calls[1:]

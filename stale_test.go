@@ -318,21 +318,3 @@ func TestStalePartsProperties(t *testing.T) {
 	}
 	require.Greater(t, found, 1_000, "hardly anything was stale")
 }
-
-// A call is told from another by its tool and its arguments; of long ones both ends and the length count.
-func TestCallHash(t *testing.T) {
-	long := strings.Repeat("x", 10_000)
-	call := func(name, arguments string) uint32 {
-		return callHash(&Part{Name: name, Arguments: []byte(arguments), ID: "not part of it"})
-	}
-	seen := map[uint32]string{}
-	for _, c := range [][2]string{
-		{"a", ""}, {"a", "{}"}, {"a{", "}"}, {"a{}", ""}, {"b", "{}"}, {"", "a{}"}, {"a", `{"x":1}`}, {"a", `{"x":2}`},
-		{"a", long}, {"a", long + "x"}, {"a", "y" + long[1:]}, {"a", long[1:] + "y"},
-	} {
-		h := call(c[0], c[1])
-		require.NotContains(t, seen, h, "%.40q and %q", c, seen[h])
-		seen[h] = c[0] + " " + c[1][:min(40, len(c[1]))]
-		require.Equal(t, h, call(c[0], c[1]))
-	}
-}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/lazyregexp"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // An answer may be this much longer than MaxTokens: the summarizer's tokenizer and the estimator differ
@@ -48,7 +49,7 @@ func acceptSummary(answer string, e Estimator, input, maxTokens int) (string, er
 		return "", err
 	}
 	switch {
-	case isBlank(text):
+	case runes.IsBlank(text):
 		return "", &badAnswer{reason: "it is empty"}
 	case protocolText(text):
 		return "", &badAnswer{reason: "it is a tool call"}

@@ -8,7 +8,9 @@ import (
 
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/jsontext"
+	"github.com/winnowgo/winnow/internal/markup"
 	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
 // What the prompt puts around a message and around a call, in estimated tokens: the longest label with
@@ -74,13 +76,13 @@ func isPlain(m *Message) bool {
 
 // outcomeText carries the two fields of Details that a summary may name into the text.
 func outcomeText(m *Message) string {
-	exit, status := toolOutcome(m.Details)
+	exit, status := toolcall.Outcome(m.Details)
 	var fields []string
 	if exit != "" {
 		fields = append(fields, "exit code "+exit)
 	}
 	if status != "" {
-		fields = append(fields, "status "+attribute(status))
+		fields = append(fields, "status "+markup.Attribute(status))
 	}
 	if fields == nil {
 		return ""

@@ -1,14 +1,13 @@
 package winnow
 
 import (
-	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/winnowgo/winnow/internal/jsontext"
+	"github.com/winnowgo/winnow/internal/markup"
 	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
 // summarySystem is the system prompt of every summary request. The agent's own system prompt never
@@ -68,9 +67,9 @@ func (r SummaryRequest) Prompt() string {
 	}
 	b.WriteString("</conversation>\n\n")
 	instruct := instructInitial
-	if !isBlank(r.Previous) {
+	if !runes.IsBlank(r.Previous) {
 		b.WriteString("<previous-summary>\n")
-		writeData(&b, r.Previous)
+		markup.Write(&b, r.Previous)
 		b.WriteString("\n</previous-summary>\n\n")
 		instruct = instructUpdate
 	}
@@ -82,7 +81,7 @@ func (r SummaryRequest) Prompt() string {
 	}
 	if extra := strings.TrimSpace(r.Instructions); extra != "" {
 		b.WriteString("\n\nAdditional focus:\n")
-		writeData(&b, extra)
+		markup.Write(&b, extra)
 	}
 	return b.String()
 }
@@ -115,7 +114,7 @@ func writeMessage(b *strings.Builder, m *Message) {
 		if m.IsError {
 			b.WriteString(`" failed="true`)
 		}
-		exit, status := toolOutcome(m.Details)
+		exit, status := toolcall.Outcome(m.Details)
 		writeAttribute(b, "exit-code", exit)
 		writeAttribute(b, "status", status)
 	}
@@ -131,16 +130,16 @@ func writePart(b *strings.Builder, p *Part) {
 	case KindText:
 		writeLine(b, p.Text)
 	case KindThinking:
-		if !isBlank(p.Text) {
+		if !runes.IsBlank(p.Text) {
 			b.WriteString("<thinking>\n")
 			writeLine(b, p.Text)
 			b.WriteString("</thinking>\n")
 		}
 	case KindToolCall:
 		b.WriteString("<tool-call name=\"")
-		writeData(b, attribute(p.Name))
+		markup.Write(b, markup.Attribute(p.Name))
 		b.WriteString("\">")
-		writeData(b, jsontext.Unquote(p.Arguments))
+		markup.Write(b, jsontext.Unquote(p.Arguments))
 		b.WriteString("</tool-call>\n")
 	default:
 		writeLine(b, placeholder(p))
@@ -151,7 +150,7 @@ func writeLine(b *strings.Builder, s string) {
 	if s == "" {
 		return
 	}
-	writeData(b, s)
+	markup.Write(b, s)
 	if !strings.HasSuffix(s, "\n") {
 		b.WriteByte('\n')
 	}
@@ -163,55 +162,18 @@ func placeholder(p *Part) string {
 		return "[image]"
 	}
 	if p.MediaType != "" {
-		return "[attachment: " + attribute(p.MediaType) + "]"
+		return "[attachment: " + markup.Attribute(p.MediaType) + "]"
 	}
 	return "[attachment]"
 }
 
 // writeAttribute continues an open attribute list with name="value, the closing quote left out.
 func writeAttribute(b *strings.Builder, name, value string) {
-	if value = attribute(value); value == "" {
+	if value = markup.Attribute(value); value == "" {
 		return
 	}
 	b.WriteString("\" ")
 	b.WriteString(name)
 	b.WriteString("=\"")
-	writeData(b, value)
-}
-
-// attributeChars is the longest tool name that providers allow.
-const attributeChars = 64
-
-// attribute makes s fit between quotes: short, in one line, without characters that end it.
-func attribute(s string) string {
-	s = s[:runes.Head(s, attributeChars)]
-	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune("\"&>", r) || isAngle(r) || breaksLine(r) || unicode.Is(unicode.Cf, r) {
-			return '_'
-		}
-		return r
-	}, s)
-}
-
-// toolOutcome reads what may be told of a result's Details: the exit code and the status, which may be
-// anything that a tool wrote there.
-func toolOutcome(details json.RawMessage) (exit, status string) {
-	// Hosts keep whole outputs here. A large one is not worth decoding for two fields.
-	if len(details) == 0 || len(details) > 1<<20 {
-		return "", ""
-	}
-	var d struct {
-		ExitCode any `json:"exitCode"`
-		Status   any `json:"status"`
-	}
-	if json.Unmarshal(details, &d) != nil {
-		return "", ""
-	}
-	if n, ok := d.ExitCode.(float64); ok {
-		exit = strconv.FormatFloat(n, 'f', -1, 64)
-	}
-	if s, ok := d.Status.(string); ok {
-		status = attribute(strings.TrimSpace(s))
-	}
-	return exit, status
+	markup.Write(b, value)
 }

@@ -1,5 +1,7 @@
 package winnow
 
+import "github.com/winnowgo/winnow/internal/toolcall"
+
 // Which tool a result is of. A host that imports the results of a step on their own, apart from the calls, gives
 // them the ids of their calls and no name. What asks for the tool takes it from the call then. The messages stay
 // as they are: the tool's name is part of how a message is recognised.
@@ -14,6 +16,14 @@ func (n toolNames) of(i int, m *Message) string {
 		return m.ToolName
 	}
 	return n[i]
+}
+
+// toolNamesFor returns the tools of the results of messages, if match asks for them.
+func toolNamesFor(match toolcall.Matcher, messages []Message) toolNames {
+	if match.MatchesAll() {
+		return nil
+	}
+	return toolNamesOf(messages)
 }
 
 // toolNamesOf reads lists of messages that follow each other. Where ids repeat, a result belongs to the newest

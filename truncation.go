@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -265,21 +266,20 @@ func (t *truncation) cutJoined(m *Message, tokens int) (Message, int, bool) {
 // cutText returns s, which has so many characters, cut to budget characters with the notice, and how many are left.
 func (t *truncation) cutText(s string, chars, budget int) (cut string, left int) {
 	keep := max(t.MinKeepChars, budget-noticeChars(t.Notice, chars))
-	var e excerpt
+	var e excerpt.Excerpt
 	if t.HeadOnly {
-		c := runes.CounterOf(s, chars)
-		e = excerpt{counter: c, head: s[:c.LineEnd(s, keep)]}
+		e = excerpt.Head(s, chars, keep)
 	} else {
-		e = newExcerpt(s, chars, keep, t.bothEnds)
+		e = excerpt.New(s, chars, keep, t.bothEnds)
 	}
-	kept := e.kept()
+	kept := e.Kept()
 	var room [noticeRoom]byte
 	end := appendNotice(room[:0], t.Notice, chars-kept, chars)
 	var b strings.Builder
-	b.Grow(e.size() + len(end))
-	e.write(&b)
+	b.Grow(e.Size() + len(end))
+	e.Write(&b)
 	b.Write(end)
-	return b.String(), kept + e.marks() + utf8.RuneCount(end)
+	return b.String(), kept + e.Marks() + utf8.RuneCount(end)
 }
 
 const (

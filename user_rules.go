@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnowgo/winnow/internal/markup"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -37,7 +38,7 @@ func (c *carried) addRules(m *Message) {
 	for line := range strings.Lines(text) {
 		for line != "" {
 			end := sentenceEnd(line)
-			if s := sectionLine(strings.TrimSpace(line[:end])); !runes.AtLeast(s, maxRuleChars+1) && strongRules.in(s) {
+			if s := markup.Line(strings.TrimSpace(line[:end])); !runes.AtLeast(s, maxRuleChars+1) && strongRules.in(s) {
 				c.Rules = appendOnce(c.Rules, s)
 			}
 			line = line[end:]
@@ -63,7 +64,7 @@ func (c *carried) userRulesSection(e Estimator, text string, room int) string {
 	var ranks [2][]int
 	rules := make([]string, len(c.Rules))
 	for i, s := range slices.Backward(c.Rules) {
-		rules[i] = sectionValue(s, maxWrittenRuleChars)
+		rules[i] = markup.Value(s, maxWrittenRuleChars)
 		switch {
 		case strings.Contains(text, rules[i]):
 		case prohibitions.in(s):

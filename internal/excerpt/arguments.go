@@ -1,10 +1,9 @@
-package winnow
+package excerpt
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/winnowgo/winnow/internal/jsontext"
 	"github.com/winnowgo/winnow/internal/mem"
@@ -12,51 +11,29 @@ import (
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
-// Arguments of old calls: files that were written, patches, scripts. Long texts in them are shortened; all
-// else, keys and structure included, stays.
-
-// keptArgumentChars is how much stays of a long text, two thirds of it of the beginning. Texts of twice that are
-// not long.
+// keptArgumentChars is how much stays of a long text in the arguments of a call, two thirds of it from the beginning.
 const keptArgumentChars = 200
 
-// shortens says that the arguments of a call may be shortened. A signed call is sent as it came.
-func shortens(c *Part, match *toolMatcher) bool {
-	return c.Kind == KindToolCall && c.Signature == "" && len(c.Arguments) >= 2*keptArgumentChars && match.prunable(c.Name)
-}
+// LongArgument is the least length, in characters, at which a text in the arguments of a call is shortened.
+const LongArgument = 2 * keptArgumentChars
 
-// shorteningSaves is how many tokens shortening of the long texts in raw saves, about.
-func shorteningSaves(raw json.RawMessage) (saving int) {
-	if len(raw) < 2*keptArgumentChars {
+// ArgumentSavings estimates how many tokens [Arguments] saves.
+func ArgumentSavings(raw json.RawMessage) (saving int) {
+	if len(raw) < LongArgument {
 		return 0
 	}
 	for from, to := range jsontext.Strings(raw) {
 		if chars, long := isLong(raw[from:to], raw[to:]); long {
 			n := (to - from) / tokencount.CharsPerToken
-			saving += max(0, n-remainderRoom(n)-n*keptArgumentChars/chars)
+			saving += max(0, n-Room(n)-n*keptArgumentChars/chars)
 		}
 	}
 	return saving
 }
 
-// shortenArguments shortens the arguments of the calls of a message. It is false if none has a long text.
-func shortenArguments(m *Message, match *toolMatcher, names nameSet) (out Message, changed bool) {
-	out = *m
-	out.Parts, out.Source = slices.Clone(out.Parts), nil
-	for k := range out.Parts {
-		p := &out.Parts[k]
-		if !shortens(p, match) {
-			continue
-		}
-		if short, ok := shortenJSON(p.Arguments, names); ok {
-			p.Arguments, p.Source, p.Tokens = short, nil, 0
-			changed = true
-		}
-	}
-	return out, changed
-}
-
-// shortenJSON shortens the long texts among the values of a JSON text. ok is false if there is none.
-func shortenJSON(raw json.RawMessage, names nameSet) (short json.RawMessage, ok bool) {
+// Arguments shortens the long texts among the values of a JSON text, such as files that were written, patches and
+// scripts. All else stays, keys and structure included. ok is false if there is no long text.
+func Arguments(raw json.RawMessage, names Names) (short json.RawMessage, ok bool) {
 	var out bytes.Buffer
 	done := 0
 	for from, to := range jsontext.Strings(raw) {
@@ -69,7 +46,7 @@ func shortenJSON(raw json.RawMessage, names nameSet) (short json.RawMessage, ok 
 				continue
 			}
 		}
-		names.add(mem.String(literal))
+		names.Add(mem.String(literal))
 	}
 	if !ok {
 		return raw, false
@@ -78,9 +55,9 @@ func shortenJSON(raw json.RawMessage, names nameSet) (short json.RawMessage, ok 
 	return out.Bytes(), json.Valid(out.Bytes())
 }
 
-// isLong says that a JSON string is long and, by what follows it, no key; chars is how long.
+// isLong reports whether a JSON string is long and, judged by what follows it, not a key. chars is its length.
 func isLong(literal, rest []byte) (chars int, long bool) {
-	if len(literal) < 2*keptArgumentChars {
+	if len(literal) < LongArgument {
 		return 0, false
 	}
 	if rest = bytes.TrimLeft(rest, " \t\r\n"); len(rest) > 0 && rest[0] == ':' {
@@ -100,10 +77,10 @@ func isLong(literal, rest []byte) (chars int, long bool) {
 		}
 		i += next
 	}
-	return chars, chars >= 2*keptArgumentChars
+	return chars, chars >= LongArgument
 }
 
-// longText returns the text of a JSON string that is long and no key.
+// longText returns the text of a JSON string that is long and not a key.
 func longText(literal, rest []byte) (string, bool) {
 	if _, long := isLong(literal, rest); !long {
 		return "", false
@@ -114,16 +91,16 @@ func longText(literal, rest []byte) (string, bool) {
 }
 
 // shortenText keeps both ends of s, and the names in between.
-func shortenText(s string, names nameSet) string {
+func shortenText(s string, names Names) string {
 	c := runes.Counter{}
 	head := s[:c.LineEnd(s, keptArgumentChars*2/3)]
 	tail := s[max(len(head), c.LineStart(s, keptArgumentChars/3)):]
-	names.add(head)
-	names.add(tail)
+	names.Add(head)
+	names.Add(tail)
 	middle := s[len(head) : len(s)-len(tail)]
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\n[%d characters left out.", head, runes.Count(middle))
-	names.write(&b, middle, remainderRoom(len(middle)/tokencount.CharsPerToken))
+	names.write(&b, middle, Room(len(middle)/tokencount.CharsPerToken))
 	fmt.Fprintf(&b, "]\n%s", tail)
 	return b.String()
 }

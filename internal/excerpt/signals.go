@@ -1,4 +1,4 @@
-package winnow
+package excerpt
 
 import (
 	"iter"
@@ -9,8 +9,6 @@ import (
 	"github.com/winnowgo/winnow/internal/ascii"
 )
 
-// Signs in the output of a tool that its reader must not miss.
-
 // word is a run of ASCII letters in a text, with what is around it.
 type word struct {
 	text   string // as written
@@ -19,8 +17,8 @@ type word struct {
 	rest   string // all that comes behind
 }
 
-// words yields the runs of letters of s. An underscore or a digit beside letters makes them a name, which
-// says nothing.
+// words yields the runs of letters of s. Letters beside an underscore or a digit are part of a name, which reports nothing,
+// and are left out.
 func words(s string) iter.Seq[word] {
 	return func(yield func(word) bool) {
 		for i := 0; i < len(s); {
@@ -53,6 +51,7 @@ func lettersAt(s string, start int) word {
 	return w
 }
 
+// isName reports whether c, beside letters, makes them part of a name.
 func isName(c byte) bool { return c == '_' || '0' <= c && c <= '9' }
 
 // letterWords is a list of words in lower case, of two letters or more, found by the first.
@@ -86,7 +85,7 @@ func (l *letterWords) index() {
 	}
 }
 
-// in says that s holds a word of the list.
+// in reports whether s holds a word of the list.
 func (l *letterWords) in(s string) bool {
 	l.once.Do(l.index)
 	for i := l.next(s, 0); i >= 0; i = l.next(s, i+1) {
@@ -97,12 +96,12 @@ func (l *letterWords) in(s string) bool {
 	return false
 }
 
-// next returns where, from index i of s on, a word begins that may be one of the list, or -1. It leaves none out:
-// the list is split into eight groups by the first letter, and what begins says of three bytes in a row has the
-// bit of a group if the first is no letter, the second one that begins a word of the group, and the third one that
-// follows in a word of the group. That reads most texts without looking at a word.
+// next returns where, from index i of s on, a word begins that may be one of the list, or -1. It leaves none out. The list
+// is split into eight groups by the first letter. For three bytes in a row, the tables in begins have the bit of a group
+// in common if the first byte is no letter, the second begins a word of the group, and the third follows it in a word of
+// the group. Most texts are read that way without looking at a word.
 func (l *letterWords) next(s string, i int) int {
-	const before = 0xFF << 16 // what is in front of a text is no letter
+	const before = 0xFF << 16 // the beginning of a text counts as no letter
 	last, this := uint32(before), uint32(before)
 	if i > 0 {
 		last = l.begins[s[i-1]]
@@ -131,7 +130,7 @@ func (l *letterWords) next(s string, i int) int {
 	return -1
 }
 
-// means says that w is one of the list, in any case.
+// means reports whether w is in the list, in any case.
 func (w word) means(list *letterWords) bool {
 	for _, x := range list.of(w.text[0] | 0x20) {
 		if len(x) == len(w.text) && strings.EqualFold(x, w.text) {
@@ -141,21 +140,26 @@ func (w word) means(list *letterWords) bool {
 	return false
 }
 
-// isException says that w is the name of an exception: ValueError, NullPointerException.
+// isException reports whether w is the name of an exception: ValueError, NullPointerException.
 func (w word) isException() bool {
-	return len(w.text) > len("Exception") && strings.HasSuffix(w.text, "Exception") || len(w.text) > len("Error") && strings.HasSuffix(w.text, "Error")
+	for _, suffix := range [...]string{"Exception", "Error"} {
+		if len(w.text) > len(suffix) && strings.HasSuffix(w.text, suffix) {
+			return true
+		}
+	}
+	return false
 }
 
-// beginsReport says that w, with a colon behind it, begins a report: "error:", "ValueError:".
+// beginsReport reports whether w, with a colon behind it, begins a report: "error:", "ValueError:".
 func (w word) beginsReport() bool {
 	return w.before != '"' && (w.before != '.' && w.means(&reportWords) || w.isException())
 }
 
 var (
-	// endWords say that an end reports something: an error, or how it went.
+	// endWords show that the end of a text reports something: an error, or how it went.
 	endWords = letterWords{words: []string{"error", "errors", "exception", "failed", "fail", "fails", "failure", "failures", "fatal", "panic", "traceback", "denied", "refused", "aborted", "killed", "timeout", "invalid", "undefined",
 		"exit", "exited", "passed", "pass", "ok", "skipped", "total", "summary", "result", "results", "done", "finished", "completed", "complete", "elapsed", "success", "succeeded", "successful", "warning", "warnings"}}
-	// reportWords begin a report when a colon, a bracket or a space and nothing of a program's text follows.
+	// reportWords begin a report when a colon follows.
 	reportWords = letterWords{words: []string{"error", "exception", "fatal", "panic", "failed", "fail", "failure"}}
 )
 
@@ -166,7 +170,7 @@ var (
 	reportSigns = []string{"错误：", "错误:", "失败：", "失败:", "异常：", "异常:", "錯誤：", "錯誤:", "異常：", "異常:", "エラー：", "エラー:", "失敗：", "失敗:", "오류:", "실패:"}
 )
 
-// reportsError says that a line reports an error: "error: …", "FAIL …", "panic: …", "ValueError: …",
+// reportsError reports whether a line tells of an error: "error: …", "FAIL …", "panic: …", "ValueError: …",
 // "Traceback (…", "exit status 1", "错误：…". A line of a program that only handles errors does not count.
 func reportsError(line string) bool {
 	for w := range words(line) {
@@ -186,12 +190,12 @@ func reportsError(line string) bool {
 	return hasSign(line, reportSigns)
 }
 
-// hasSign says that one of the signs, none of which is ASCII, stands in a text.
+// hasSign reports whether one of the signs, none of which is ASCII, stands in a text.
 func hasSign(text string, signs []string) bool {
 	return !ascii.Only(text) && slices.ContainsFunc(signs, func(sign string) bool { return strings.Contains(text, sign) })
 }
 
-// reportsExit says that what follows "exit" names a code other than 0: " code 1", "ed with status: 2".
+// reportsExit reports whether what follows "exit" names a code other than 0: " code 1", "ed with status: 2".
 func reportsExit(rest string) bool {
 	rest = rest[:min(len(rest), 40)]
 	at := strings.IndexAny(rest, "0123456789")

@@ -1,4 +1,4 @@
-package winnow
+package excerpt
 
 import (
 	"math/rand/v2"

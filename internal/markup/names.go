@@ -1,8 +1,7 @@
-package winnow
+package markup
 
 import (
 	"bytes"
-	"math/bits"
 	"slices"
 	"strings"
 	"unicode"
@@ -10,66 +9,6 @@ import (
 
 	"github.com/winnowgo/winnow/internal/ascii"
 )
-
-// Text that a model could take for markup: a tag of the frame that it stands in, a role, a control token of
-// a chat template. Models are lenient readers. Case, blanks, invisible characters, slashes and characters
-// that look like others do not hide a tag from them, so they do not hide one here. Other markup, such as HTML
-// and the type parameters of code, stays as it is.
-
-// writeData writes text so that it stays data: the bracket that opens markup becomes an entity, control
-// characters are left out, and invalid UTF-8 becomes U+FFFD.
-func writeData(b *strings.Builder, s string) {
-	done := 0
-	replace := func(from, to int, text string) {
-		b.WriteString(s[done:from])
-		b.WriteString(text)
-		done = to
-	}
-	for i := nextOdd(s, 0); i < len(s); i = nextOdd(s, i) {
-		r, size := rune(s[i]), 1
-		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeRuneInString(s[i:])
-		}
-		switch {
-		case r == utf8.RuneError && size == 1:
-			replace(i, i+size, "\uFFFD")
-		case r < ' ' && r != '\n' && r != '\t': // NUL and terminal codes: providers refuse some of them
-			replace(i, i+size, "")
-		case isAngle(r) && opensTag(s[i+size:]):
-			replace(i, i+size, "&lt;")
-		case isSquare(r) && opensInstruction(s[i+size:]):
-			replace(i, i+size, "&#91;")
-		}
-		i += size
-	}
-	b.WriteString(s[done:])
-}
-
-// escapeMarkup returns s as writeData writes it. What is escaped stays as it is when it is escaped again.
-func escapeMarkup(s string) string {
-	if nextOdd(s, 0) == len(s) {
-		return s
-	}
-	var b strings.Builder
-	b.Grow(len(s) + len(s)/16)
-	writeData(&b, s)
-	return b.String()
-}
-
-// nextOdd returns the index of the next byte of s, from i on, that writeData has to look at: most text has
-// nothing but printable ASCII and white space.
-func nextOdd(s string, i int) int {
-	const ones = 0x0101010101010101
-	for ; i+8 <= len(s); i += 8 {
-		w := ascii.LoadWord(s, i)
-		angle, square := w^'<'*ones, w^'['*ones
-		// The tests may also mark a byte above one that they are right about, and no other.
-		if odd := (w | (w-' '*ones)&^w | (angle-ones)&^angle | (square-ones)&^square) & ascii.NonASCII; odd != 0 {
-			return i + bits.TrailingZeros64(odd)/8
-		}
-	}
-	return i
-}
 
 // Brackets, slashes and bars, and the characters that look like them.
 const (
@@ -150,11 +89,11 @@ func isHidden(r rune) bool {
 	if r > ' ' && r < 0x7F {
 		return r == '/' || r == '\\'
 	}
-	return isIgnored(r) || strings.ContainsRune(slashes, r)
+	return IsIgnored(r) || strings.ContainsRune(slashes, r)
 }
 
-// isIgnored says that r is white space, or a character that is not seen.
-func isIgnored(r rune) bool {
+// IsIgnored says that r is white space, or a character that is not seen.
+func IsIgnored(r rune) bool {
 	if r < 0x7F {
 		return r <= ' '
 	}
@@ -216,6 +155,12 @@ func readName(s string) (n tagName) {
 	r, _ := utf8.DecodeRuneInString(s)
 	n.closed = s != "" && strings.ContainsRune(closeAngles, r)
 	return n
+}
+
+// Name returns what a reader makes of the name that s begins with: lower case, ASCII letters and digits only.
+func Name(s string) string {
+	n := readName(s)
+	return string(n.name())
 }
 
 // isJoint says that r stands between the words of a name.

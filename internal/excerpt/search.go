@@ -1,4 +1,4 @@
-package winnow
+package excerpt
 
 import (
 	"strings"
@@ -6,16 +6,14 @@ import (
 	"github.com/winnowgo/winnow/internal/ascii"
 )
 
-// The quick look for lines that report an error. It asks the standard library for the next place of each byte that
-// such a line has, which is many times as fast as reading a text letter by letter.
-
-// reportMarks are bytes, one of which is in every line that reports an error: see marksReport.
+// reportMarks are bytes, at least one of which is in every line that reports an error: see marksReport. The standard
+// library finds the next place of each, which is many times as fast as reading a text letter by letter.
 var reportMarks = [...]byte{':', '\x9a', '[', 'x', 'k', 'R', 'F'}
 
 // reportSearch finds, front to back, the places of a text that may report an error.
 type reportSearch struct {
 	text string
-	next [len(reportMarks)]int // where each mark is next, len(text) if nowhere; -1: not looked yet
+	next [len(reportMarks)]int // where each mark is next; len(text) if nowhere, and -1 before the first look
 }
 
 func searchReports(text string) *reportSearch {
@@ -26,8 +24,8 @@ func searchReports(text string) *reportSearch {
 	return r
 }
 
-// from returns the first place at index at or behind it, or -1. From call to call, at does not get less. It may be
-// wrong about a line, but it leaves none out for which reportsError is true.
+// from returns the first place at index at or behind it, or -1. From call to call, at must not get less. It may find lines
+// that report nothing, but it leaves none out for which reportsError is true.
 func (r *reportSearch) from(at int) int {
 	nearest := len(r.text)
 	for k, mark := range reportMarks {
@@ -42,7 +40,7 @@ func (r *reportSearch) from(at int) int {
 	return nearest
 }
 
-// nextMark returns where, from index i of s on, mark is a sign of a report, or len(s).
+// nextMark returns where, from index i of s on, mark is the sign of a report, or len(s).
 func nextMark(s string, i int, mark byte) int {
 	for ; i < len(s); i++ {
 		if s[i] != mark { // in a row of them a look ahead costs more than the step
@@ -59,7 +57,7 @@ func nextMark(s string, i int, mark byte) int {
 	return len(s)
 }
 
-// marksReport says that the byte of s at index i is part of what reportsError looks for.
+// marksReport reports whether the byte of s at index i is part of what reportsError looks for.
 func marksReport(s string, i int) bool {
 	switch s[i] {
 	case ':': // behind one of reportWords, the name of an exception, or one of reportSigns

@@ -1,12 +1,14 @@
-package winnow
+package toolcall
 
 import "strings"
 
-// toolMatcher says which tools' results may be pruned.
-type toolMatcher struct{ allow, deny []string }
+// Matcher holds patterns for the names of tools. The zero value matches every tool.
+type Matcher struct{ allow, deny []string }
 
-func newToolMatcher(allow, deny []string) toolMatcher {
-	return toolMatcher{foldPatterns(allow), foldPatterns(deny)}
+// NewMatcher returns the matcher of the tools that allow names, or of all if it is empty, without those that deny names.
+// In a pattern * stands for any text. Case and blank patterns do not count.
+func NewMatcher(allow, deny []string) Matcher {
+	return Matcher{foldPatterns(allow), foldPatterns(deny)}
 }
 
 // foldPatterns returns the patterns in lower case, without the blank ones.
@@ -22,19 +24,12 @@ func foldPatterns(patterns []string) []string {
 
 func fold(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
 
-// matchesAll says that no pattern excludes a tool.
-func (t toolMatcher) matchesAll() bool { return len(t.allow) == 0 && len(t.deny) == 0 }
+// MatchesAll reports whether no pattern excludes a tool.
+func (t Matcher) MatchesAll() bool { return len(t.allow) == 0 && len(t.deny) == 0 }
 
-// namesIn returns the tools of the results of messages, if a pattern asks for them.
-func (t toolMatcher) namesIn(messages []Message) toolNames {
-	if t.matchesAll() {
-		return nil
-	}
-	return toolNamesOf(messages)
-}
-
-func (t toolMatcher) prunable(name string) bool {
-	if t.matchesAll() {
+// Matches reports whether a tool is allowed and not denied.
+func (t Matcher) Matches(name string) bool {
+	if t.MatchesAll() {
 		return true
 	}
 	name = fold(name)
@@ -51,8 +46,8 @@ func (t toolMatcher) prunable(name string) bool {
 	return len(t.allow) == 0
 }
 
-// matchStar says whether name matches pattern, in which * stands for any text and nothing else is
-// special. On a mismatch it goes back to the last star only, so that it costs at most len(pattern) × len(name).
+// matchStar reports whether name matches pattern, in which * stands for any text and nothing else is special. After a
+// mismatch it goes back to the last star only, so that it takes at most len(pattern) × len(name) steps.
 func matchStar(pattern, name string) bool {
 	p, n := 0, 0
 	star, mark := -1, 0 // the last star, and where the text that it stands for ends

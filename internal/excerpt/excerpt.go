@@ -1,4 +1,5 @@
-package winnow
+// Package excerpt decides what is kept of a long text: its ends, the lines that report an error, and the names in it.
+package excerpt
 
 import (
 	"strings"
@@ -6,28 +7,26 @@ import (
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
-// An excerpt keeps of a long tool output what its reader most likely needs: the head; the tail, where
-// results stand; and from between, lines that carry an error.
-
 const (
-	tailSearchChars = 2_000 // of the end that is looked at for something that matters
-	// A tail takes at most this share of the room, and at most so many characters. Source: later versions
-	// of the reference.
+	tailSearchChars = 2_000 // how much of the end is looked at for something that matters
+	// A tail takes at most this share of the room, and at most this many characters. Source: later versions of the
+	// reference.
 	maxTailShare = 0.3
 	maxTailChars = 4_000
-	// Lines with errors take at most a fifth of the room: they are worth more than as much of the head,
-	// but the head says what they are about.
+	// Lines with errors take at most a fifth of the room. They are worth more than as much of the head, but the head says
+	// what they are about.
 	maxErrorShare     = 0.2
 	maxErrorLines     = 20
 	maxErrorLineChars = 300
 
-	excerptGap   = "\n\n[...]\n\n"
+	gap          = "\n\n[...]\n\n"
 	errorsBefore = "\n\n[... lines with errors from the part that is left out:]\n"
 	errorsAfter  = "[...]\n\n"
 )
 
-// excerpt is a text without its middle.
-type excerpt struct {
+// An Excerpt keeps of a long tool output what its reader most likely needs: the head; the tail, where results stand; and
+// from between, lines that report an error.
+type Excerpt struct {
 	counter    runes.Counter // of the text
 	head, tail string
 	errors     errorReport // lines of the middle
@@ -40,33 +39,33 @@ type errorReport struct {
 	chars int      // of the text that the lines are from
 }
 
-// newExcerpt keeps at most keep characters of s, which has so many, the marks of what is missing included. With
-// bothEnds it keeps the tail whether or not that reports something.
-func newExcerpt(s string, chars, keep int, bothEnds bool) excerpt {
+// New keeps at most keep characters of s, including the marks of what is missing. s has chars characters. With bothEnds
+// the tail is kept whether or not it reports something.
+func New(s string, chars, keep int, bothEnds bool) Excerpt {
 	c := runes.CounterOf(s, chars)
 	tail := ""
-	if bothEnds || tailMatters(s[c.Tail(s, tailSearchChars):]) {
+	if bothEnds || TailMatters(s[c.Tail(s, tailSearchChars):]) {
 		room := min(int(float64(keep)*maxTailShare), maxTailChars)
 		tail = s[c.LineStart(s, room):]
 	}
 	room := keep
 	if tail != "" {
-		room -= c.Count(tail) + len(excerptGap)
+		room -= c.Count(tail) + len(gap)
 	}
 	errorRoom := int(float64(keep)*maxErrorShare) - len(errorsBefore) - len(errorsAfter)
 	if errorRoom > maxErrorLineChars/3 {
 		head := c.LineEnd(s, max(0, room-errorRoom-len(errorsBefore)-len(errorsAfter)))
 		if middle := s[head:max(head, len(s)-len(tail))]; middle != "" {
 			if found := errorLines(middle, errorRoom); len(found.lines) > 0 {
-				return excerpt{counter: c, head: s[:head], tail: tail, errors: found}
+				return Excerpt{counter: c, head: s[:head], tail: tail, errors: found}
 			}
 		}
 	}
-	return excerpt{counter: c, head: s[:c.LineEnd(s, max(0, room))], tail: tail}
+	return Excerpt{counter: c, head: s[:c.LineEnd(s, max(0, room))], tail: tail}
 }
 
-// size returns the bytes that write appends.
-func (e *excerpt) size() int {
+// Size returns how many bytes [Excerpt.Write] appends.
+func (e *Excerpt) Size() int {
 	n := len(e.head) + len(e.tail)
 	switch {
 	case len(e.errors.lines) > 0:
@@ -75,13 +74,13 @@ func (e *excerpt) size() int {
 			n += len(line) + 1
 		}
 	case e.tail != "":
-		n += len(excerptGap)
+		n += len(gap)
 	}
 	return n
 }
 
-// write appends the excerpt to b.
-func (e *excerpt) write(b *strings.Builder) {
+// Write appends the excerpt to b, with a mark where something is missing.
+func (e *Excerpt) Write(b *strings.Builder) {
 	b.WriteString(e.head)
 	switch {
 	case len(e.errors.lines) > 0:
@@ -92,23 +91,23 @@ func (e *excerpt) write(b *strings.Builder) {
 		}
 		b.WriteString(errorsAfter)
 	case e.tail != "":
-		b.WriteString(excerptGap)
+		b.WriteString(gap)
 	}
 	b.WriteString(e.tail)
 }
 
-// kept returns the characters of the original text that the excerpt holds.
-func (e *excerpt) kept() int {
+// Kept returns the characters of the original text that the excerpt holds.
+func (e *Excerpt) Kept() int {
 	return e.counter.Count(e.head) + e.counter.Count(e.tail) + e.errors.chars
 }
 
-// marks returns the characters that the excerpt has beside kept ones.
-func (e *excerpt) marks() int {
+// Marks returns how many characters the excerpt has beside those of the original text.
+func (e *Excerpt) Marks() int {
 	if len(e.errors.lines) == 0 {
 		if e.tail == "" {
 			return 0
 		}
-		return len(excerptGap)
+		return len(gap)
 	}
 	n := len(errorsBefore) + len(errorsAfter) - e.errors.chars
 	for _, line := range e.errors.lines {
@@ -117,16 +116,16 @@ func (e *excerpt) marks() int {
 	return n
 }
 
-// tailMatters says that the end of a text reports something: an error, an exit code, a test verdict, a summary.
-func tailMatters(end string) bool {
+// TailMatters reports whether the end of a text says something: an error, an exit code, a test verdict, a summary.
+func TailMatters(end string) bool {
 	if t := strings.TrimRight(end, " \t\r\n"); strings.HasSuffix(t, "}") || strings.HasSuffix(t, "]") {
 		return true // the end of a structure often holds counts, cursors, a status
 	}
 	return endWords.in(end) || hasSign(end, endSigns)
 }
 
-// errorLines returns lines of s that carry an error, at most room characters of them: the first ones,
-// which tend to be the cause, and the last ones, which tend to be the outcome.
+// errorLines returns lines of s that report an error, at most room characters of them: the first ones, which tend to be
+// the cause, and the last ones, which tend to be the outcome.
 func errorLines(s string, room int) errorReport {
 	var first, last errorReport
 	search := searchReports(s)
@@ -160,8 +159,8 @@ func (r *errorReport) ends(line string) bool {
 	return len(r.lines) > 0 && r.lines[len(r.lines)-1] == line
 }
 
-// add appends a line with so many characters of the text if it fits into room and into half of the lines
-// that a report may have.
+// add appends a line that has chars characters of the text, if it fits into room and into half of the lines that a report
+// may have.
 func (r *errorReport) add(line string, chars, room int) bool {
 	if len(r.lines) == maxErrorLines/2 || r.chars+len(r.lines)*2+chars+2 > room { // a newline and an ellipsis each
 		return false
@@ -176,8 +175,8 @@ func (r *errorReport) dropFirst() {
 	r.lines, r.sizes = r.lines[1:], r.sizes[1:]
 }
 
-// clipLine returns line with an ellipsis in place of what is longer than keep characters, and how many of its
-// characters that leaves.
+// clipLine cuts line to keep characters, with an ellipsis where it is longer, and returns how many of its characters are
+// left.
 func clipLine(line string, keep int) (clipped string, chars int) {
 	end := runes.Head(line, keep)
 	chars = runes.Count(line[:end])
@@ -185,4 +184,39 @@ func clipLine(line string, keep int) (clipped string, chars int) {
 		return line[:end] + "…", chars
 	}
 	return line, chars
+}
+
+// notice ends an excerpt for a summary.
+const notice = "\n[… cut …]"
+
+// searchedBytes is how much is searched for errors at each end of what an excerpt for a summary leaves out. A log of
+// megabytes says at its ends what went wrong.
+const searchedBytes = 16 << 10
+
+// ForSummary keeps about keep of the chars characters of s: the head; the end, which says how it went; and lines between
+// them that report an error.
+func ForSummary(s string, chars, keep int) string {
+	e := Excerpt{counter: runes.CounterOf(s, chars)}
+	e.tail = s[e.counter.LineStart(s, int(float64(keep)*maxTailShare)):]
+	room := int(float64(keep) * maxErrorShare)
+	e.head = s[:e.counter.LineEnd(s, keep-room-e.counter.Count(e.tail))]
+	if len(e.head)+len(e.tail) >= len(s) {
+		return s
+	}
+	middle := s[len(e.head) : len(s)-len(e.tail)]
+	if over := len(middle) - 2*searchedBytes; over > 0 {
+		middle = middle[:searchedBytes] + "\n" + middle[len(middle)-searchedBytes:]
+	}
+	e.errors = errorLines(middle, room)
+	var b strings.Builder
+	b.Grow(e.Size() + len(notice))
+	e.Write(&b)
+	b.WriteString(notice)
+	return b.String()
+}
+
+// Head keeps at most keep of the chars characters of s: those at its beginning.
+func Head(s string, chars, keep int) Excerpt {
+	c := runes.CounterOf(s, chars)
+	return Excerpt{counter: c, head: s[:c.LineEnd(s, keep)]}
 }

@@ -1,0 +1,104 @@
+package excerpt
+
+import (
+	"io"
+	"math"
+	"slices"
+
+	"github.com/winnowgo/winnow/internal/identifier"
+	"github.com/winnowgo/winnow/internal/tokencount"
+)
+
+// Names holds the identifiers that a request mentions somewhere.
+type Names map[string]bool
+
+// Add adds the names in s.
+func (n Names) Add(s string) { identifier.Cover(n, s) }
+
+// A name is worth how often the model used names of its kind again after ten messages in the recorded sessions, counted
+// for each mention in a result and divided by its tokens. A result that is full of names is a listing, and each of its
+// names is used less often.
+const (
+	leastNameWorth = 0.0007 // with less, the tokens cost more than asking again now and then
+	namePower      = 0.35   // n mentions count as n to this power
+	listingNames   = 160    // a result with more names is a listing
+)
+
+var nameWorth = [identifier.Kinds]float64{
+	identifier.Path:   0.027,
+	identifier.URL:    0.015,
+	identifier.Hash:   0.017,
+	identifier.Number: 0.012,
+	identifier.Error:  0.04,
+	identifier.Symbol: 0.05,
+	identifier.Name:   0.05,
+}
+
+// foundName is a name in a text.
+type foundName struct {
+	id       string
+	kind     identifier.Kind
+	mentions int
+	order    int // of the first mention
+	tokens   int
+	worth    float64
+}
+
+// write appends those names of s that are new and worth the most, in their order, in at most room tokens. They are known
+// from then on.
+func (n Names) write(b io.StringWriter, s string, room int) {
+	var chosen []foundName
+	for _, f := range n.find(s) {
+		if f.worth < leastNameWorth {
+			break
+		}
+		if f.tokens > room || n[f.id] {
+			continue
+		}
+		room -= f.tokens
+		chosen = append(chosen, f)
+		identifier.CoverID(n, f.id)
+	}
+	if len(chosen) == 0 {
+		return
+	}
+	slices.SortFunc(chosen, func(a, b foundName) int { return a.order - b.order })
+	b.WriteString(" Names in it:")
+	for _, f := range chosen {
+		b.WriteString(" " + f.id)
+	}
+}
+
+// find returns the new names of s, the one worth most first.
+func (n Names) find(s string) []foundName {
+	at := map[string]int{}
+	var found []foundName
+	identifier.Scan(s, func(id string, kind identifier.Kind) {
+		if n[id] {
+			return
+		}
+		k, ok := at[id]
+		if !ok {
+			k = len(found)
+			at[id] = k
+			found = append(found, foundName{id: id, kind: kind, order: k})
+		}
+		found[k].mentions++
+	})
+	crowd := min(1, listingNames/float64(max(1, len(found))))
+	for k := range found {
+		f := &found[k]
+		f.tokens = tokencount.Cautious(f.id) + 1
+		f.worth = nameWorth[f.kind] * math.Pow(float64(f.mentions), namePower) * crowd / float64(f.tokens)
+	}
+	slices.SortStableFunc(found, func(a, b foundName) int {
+		switch {
+		case a.worth > b.worth:
+			return -1
+		case a.worth < b.worth:
+			return 1
+		}
+		return 0
+	})
+	return found
+}

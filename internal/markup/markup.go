@@ -1,0 +1,112 @@
+// Package markup keeps the text of a conversation from passing as markup: as a tag of the frame that it stands in, as a
+// role, or as a control token of a chat template. Models are lenient readers. Case, blanks, invisible characters, slashes
+// and characters that look like others do not hide a tag from them, so they do not hide one here. Other markup, such as
+// HTML and the type parameters of code, stays as it is.
+package markup
+
+import (
+	"math/bits"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/runes"
+)
+
+// Write writes s so that it stays data: the bracket that opens markup becomes an entity, control characters are left out,
+// and invalid UTF-8 becomes U+FFFD.
+func Write(b *strings.Builder, s string) {
+	done := 0
+	replace := func(from, to int, text string) {
+		b.WriteString(s[done:from])
+		b.WriteString(text)
+		done = to
+	}
+	for i := nextOdd(s, 0); i < len(s); i = nextOdd(s, i) {
+		r, size := rune(s[i]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(s[i:])
+		}
+		switch {
+		case r == utf8.RuneError && size == 1:
+			replace(i, i+size, "\uFFFD")
+		case r < ' ' && r != '\n' && r != '\t': // NUL and terminal codes: providers refuse some of them
+			replace(i, i+size, "")
+		case isAngle(r) && opensTag(s[i+size:]):
+			replace(i, i+size, "&lt;")
+		case isSquare(r) && opensInstruction(s[i+size:]):
+			replace(i, i+size, "&#91;")
+		}
+		i += size
+	}
+	b.WriteString(s[done:])
+}
+
+// Escape returns s as [Write] writes it. Escaping it again changes nothing.
+func Escape(s string) string {
+	if nextOdd(s, 0) == len(s) {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s) + len(s)/16)
+	Write(&b, s)
+	return b.String()
+}
+
+// nextOdd returns the index of the next byte of s, from i on, that Write has to look at. Most text has only printable
+// ASCII and white space.
+func nextOdd(s string, i int) int {
+	const ones = 0x0101010101010101
+	for ; i+8 <= len(s); i += 8 {
+		w := ascii.LoadWord(s, i)
+		angle, square := w^'<'*ones, w^'['*ones
+		// The tests find the lowest such byte. They may also mark a byte above it, which does not matter.
+		if odd := (w | (w-' '*ones)&^w | (angle-ones)&^angle | (square-ones)&^square) & ascii.NonASCII; odd != 0 {
+			return i + bits.TrailingZeros64(odd)/8
+		}
+	}
+	return i
+}
+
+// Attribute makes s fit between quotes: it is short, in one line, and has no character that ends it.
+func Attribute(s string) string {
+	s = s[:runes.Head(s, AttributeChars)]
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("\"&>", r) || isAngle(r) || breaksLine(r) || unicode.Is(unicode.Cf, r) {
+			return '_'
+		}
+		return r
+	}, s)
+}
+
+// AttributeChars is the longest tool name that providers allow.
+const AttributeChars = 64
+
+// Line makes one line of s: characters that divide a line become spaces.
+func Line(s string) string {
+	if !strings.ContainsFunc(s, breaksLine) && utf8.ValidString(s) {
+		return s
+	}
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if breaksLine(r) {
+			return ' '
+		}
+		return r
+	}, s))
+}
+
+// breaksLine reports whether some reader takes r for the end of a line, or a terminal obeys it.
+func breaksLine(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
+
+// Value is s as code writes it into a section of a summary: in one line, escaped, and cut to most characters. Whatever s
+// holds, it begins no line, no section and no tag. A value that was read back stays as it is.
+func Value(s string, most int) string {
+	s = Escape(Line(s))
+	if end := runes.Head(s, most); end < len(s) {
+		s = s[:runes.Head(s, most-len(valueCut))] + valueCut
+	}
+	return s
+}
+
+const valueCut = "..."

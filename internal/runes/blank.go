@@ -1,0 +1,27 @@
+package runes
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// IsBlank reports whether s has no visible character. Providers refuse such a text.
+func IsBlank(s string) bool {
+	for _, r := range s {
+		if IsVisible(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// IsVisible reports whether r is neither white space nor a character that Unicode draws nothing for: control and format
+// characters, such as a zero width space, a byte order mark or a soft hyphen, and fillers.
+func IsVisible(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r > ' ' && r != 0x7F
+	}
+	const brailleBlank = 0x2800
+	return r != brailleBlank && !unicode.IsSpace(r) &&
+		!unicode.In(r, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}

@@ -1,0 +1,91 @@
+// Package toolcall reads what a tool call is about: the tool, the file, the command, and how it ended.
+package toolcall
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// Files knows the tools that work on a file, and the arguments that name it.
+type Files struct{ read, modify, paths []string }
+
+// Common has the tools of common agents. Sources: the reference (read, write, edit with path) and the recorded sessions of
+// Claude Code, Codex, opencode, Gemini CLI and OpenHands.
+var Common = Files{
+	read:   []string{"read", "read_file", "readfile", "view", "cat", "open_file", "fs_read", "notebookread", "get_file"},
+	modify: []string{"write", "write_file", "writefile", "edit", "edit_file", "multiedit", "create_file", "create", "str_replace", "str_replace_editor", "str_replace_based_edit_tool", "replace", "insert", "patch", "apply_patch", "notebookedit", "fs_write", "append_file", "delete_file"},
+	paths:  []string{"file_path", "path", "filePath", "filename", "file", "notebook_path", "target_file", "absolute_path", "filepath", "uri"},
+}
+
+// isPath reports whether s may be the name of a file. A text with … in it was too long to be one.
+func isPath(s string) bool { return s != "" && !strings.ContainsAny(s, "\n<>…") }
+
+// baseName returns the name of a tool in lower case, without the server in front of it: mcp__server__tool.
+func baseName(tool string) string {
+	name := fold(tool)
+	if i := strings.LastIndex(name, "__"); i >= 0 {
+		name = name[i+2:]
+	}
+	return name
+}
+
+// Reads reports whether a tool shows a file.
+func (t *Files) Reads(tool string) bool { return slices.Contains(t.read, baseName(tool)) }
+
+// modifies reports whether a tool changes a file.
+func (t *Files) modifies(tool string) bool { return slices.Contains(t.modify, baseName(tool)) }
+
+// With returns t with more tools and more arguments. Names of tools are compared without case.
+func (t *Files) With(read, modify, paths []string) *Files {
+	out := Files{read: slices.Clip(t.read), modify: slices.Clip(t.modify)}
+	for _, name := range read {
+		out.read = append(out.read, fold(name))
+	}
+	for _, name := range modify {
+		out.modify = append(out.modify, fold(name))
+	}
+	out.paths = append(slices.Clip(t.paths), paths...)
+	return &out
+}
+
+// Use is what a call does to files.
+type Use struct{ Read, Modified []string }
+
+// Of returns the files that a call works on.
+func (t *Files) Of(tool string, arguments json.RawMessage) (use Use) {
+	reads, modifies := t.Reads(tool), t.modifies(tool)
+	if !reads && !modifies && !bytes.Contains(arguments, []byte("*** ")) { // a patch that a shell applies
+		return use
+	}
+	args := t.Arguments(arguments)
+	for _, path := range args.Patched {
+		if isPath(path) {
+			use.Modified = append(use.Modified, path)
+		}
+	}
+	switch {
+	case !isPath(args.File) || !reads && !modifies:
+	case modifies && args.Command != "view": // an editor's command that only looks
+		use.Modified = append(use.Modified, args.File)
+	default:
+		use.Read = append(use.Read, args.File)
+	}
+	return use
+}
+
+// Action says what a tool does to the file that it names, judged by its own name. It is "" for reading, and for a tool that
+// is not known.
+func Action(tool string) string {
+	tool = strings.ToLower(tool)
+	for _, a := range [...]struct{ word, action string }{
+		{"delete", "deleted"}, {"remove", "deleted"}, {"write", "wrote"}, {"create", "wrote"}, {"save", "wrote"},
+		{"edit", "edited"}, {"replace", "edited"}, {"patch", "edited"}, {"insert", "edited"}, {"update", "edited"}, {"append", "edited"},
+	} {
+		if strings.Contains(tool, a.word) {
+			return a.action
+		}
+	}
+	return ""
+}
