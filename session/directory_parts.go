@@ -260,7 +260,7 @@ func (d *directory) Rewrite(ctx context.Context, turn Turn, part Part, patches [
 			return err
 		}
 		text := func() io.Reader { return patched(f, size, patches, lines) }
-		if err := checkPatches(size, patches); err != nil {
+		if err := CheckPatches(size, patches); err != nil {
 			return err
 		}
 		if err := l.replaces(); err != nil {

@@ -201,7 +201,7 @@ func (q *Query) page(sessions iter.Seq[*Status]) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	limit := cmp.Or(q.Limit, defaultPage)
+	limit := q.Size()
 	p := &Page{}
 	for st := range sessions {
 		if !q.isBehind(st, at) || !q.finds(st) {

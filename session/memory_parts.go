@@ -163,7 +163,7 @@ func (m *memory) Rewrite(_ context.Context, turn Turn, part Part, patches []Patc
 			return err
 		}
 		size := int64(len(t.text))
-		if err := checkPatches(size, patches); err != nil {
+		if err := CheckPatches(size, patches); err != nil {
 			return err
 		}
 		text, err := io.ReadAll(patched(bytes.NewReader(t.text), size, patches, lines))

@@ -6,8 +6,9 @@ import (
 	"io"
 )
 
-// checkPatches returns an error if patches of a log of so many bytes are not in order, or reach beyond it.
-func checkPatches(size int64, patches []Patch) error {
+// CheckPatches returns an error if patches of a log of so many bytes are not in order, or reach beyond it. It is for
+// backends.
+func CheckPatches(size int64, patches []Patch) error {
 	at := int64(0)
 	for _, p := range patches {
 		if p.Offset < at || p.Offset+int64(len(p.Text)) > size {

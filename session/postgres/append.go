@@ -21,24 +21,57 @@ func (l *log) Append(ctx context.Context, end int64, lines []byte, durable bool)
 	if l.dead != nil {
 		return l.dead
 	}
-	if !l.writable {
+	if !l.isWritable {
 		return errors.New("postgres: the log was opened for reading")
 	}
-	a := newAppend(l, end, lines, durable)
-	if a.next == 0 { // the first of a session
-		a.next = 1
+	if err := l.readStatus(ctx, end); err != nil {
+		return l.failed(err)
 	}
-	err := a.run(ctx)
-	switch {
-	case err == nil && l.number == 0:
+	a, err := newAppend(l, end, lines, durable)
+	if err == nil {
+		err = a.run(ctx)
+	}
+	if err != nil {
+		return l.failed(err)
+	}
+	l.statusEnd = end + int64(len(lines))
+	if l.number == 0 {
 		l.number = a.next
 		if l.turn != nil {
-			l.turn.log = a.next
+			l.turn.begun(a.next)
 		}
-	case errors.Is(err, session.ErrDeleted), errors.Is(err, session.ErrConflict), errors.Is(err, session.ErrSync):
-		l.dead = err
+	}
+	return nil
+}
+
+// failed takes note of an append that was not done, as far as is known.
+func (l *log) failed(err error) error {
+	l.statusEnd = -1
+	for _, final := range []error{session.ErrDeleted, session.ErrConflict, session.ErrSync} {
+		if errors.Is(err, final) {
+			l.dead = err
+		}
 	}
 	return err
+}
+
+// readStatus reads what the log adds up to, if that is not known for its end.
+func (l *log) readStatus(ctx context.Context, end int64) error {
+	if l.statusEnd == end {
+		return nil
+	}
+	var now head
+	if err := l.backend.readHead(ctx, &now, l.backend.sql.current, l.session); err != nil {
+		return err
+	}
+	if now.log != l.number {
+		return &session.MovedError{Next: true}
+	}
+	if now.size != end {
+		return &session.MovedError{Size: now.size}
+	}
+	l.status, l.statusEnd = now.statusOf(l.key), end
+	return nil
 }
 
 // appending is one append, which may take several tries.
@@ -53,17 +86,26 @@ type appending struct {
 	at      int64 // of the lines in their log
 	lines   []byte
 	durable bool
+	listing
 }
 
-func newAppend(l *log, end int64, lines []byte, durable bool) *appending {
+// newAppend returns the append of lines at the end of a log. The status of the log has them from then on.
+func newAppend(l *log, end int64, lines []byte, durable bool) (*appending, error) {
 	a := &appending{
 		backend: l.backend, session: l.session, log: l.number, end: end, next: l.number,
 		number: rand.Int64(), at: end, lines: lines, durable: durable,
 	}
 	if l.turn != nil {
-		a.fence = l.turn.fence
+		a.fence = l.turn.head.fence
 	}
-	return a
+	if a.next == 0 { // the first of a session
+		a.next = 1
+		l.status.Log = logID(a.next)
+	}
+	l.status.Add(lines)
+	var err error
+	a.listing, err = newListing(l.status)
+	return a, err
 }
 
 // longestAnswer is how long the outcome of an append is asked for whose caller has given up.
@@ -113,14 +155,17 @@ func (a *appending) try(conn, sent context.Context) (done bool, err error) {
 	}
 	defer c.Release()
 	sql := b.sql.appendSoon
-	if a.durable {
+	switch {
+	case a.log != a.next:
+		sql = b.sql.begin
+	case a.durable:
 		sql = b.sql.appendDurable
 	}
 	sent, cancel := context.WithTimeout(sent, longestTry)
 	defer cancel()
 	offsets, texts := a.chunks()
 	tag, err := c.Exec(sent, sql, b.mode, a.session, a.log, a.end, a.fence, a.next, a.at+int64(len(a.lines)),
-		a.number, b.opts.Lease.Microseconds(), offsets, texts)
+		a.number, b.opts.Lease.Microseconds(), offsets, texts, a.status, a.updated, a.isPinned, a.isArchived)
 	if err != nil {
 		return false, err
 	}
@@ -142,11 +187,9 @@ func (a *appending) chunks() (offsets []int64, texts [][]byte) {
 // look finds out why nothing was appended: an earlier try did it, or somebody else was faster.
 func (a *appending) look(ctx context.Context, q querier) (done bool, err error) {
 	b := a.backend
-	var log int32
-	var size, fence int64
+	var now head
 	var deleted, stands bool
-	err = q.QueryRow(ctx, b.sql.standsNow, b.mode, a.session, a.next, a.at, a.number).
-		Scan(&log, &size, &fence, &deleted, &stands)
+	err = now.scan(q.QueryRow(ctx, b.sql.stands, b.mode, a.session, a.next, a.at, a.number), &deleted, &stands)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return true, session.ErrDeleted
@@ -156,12 +199,12 @@ func (a *appending) look(ctx context.Context, q querier) (done bool, err error) 
 		return true, nil
 	case deleted:
 		return true, session.ErrDeleted
-	case a.fence != 0 && fence != a.fence:
+	case a.fence != 0 && now.fence != a.fence:
 		return true, fmt.Errorf("%w: the lease of its turn ran out, and another one began", session.ErrConflict)
-	case log != a.log:
+	case now.log != a.log || now.compressed && a.end != anyEnd:
 		return true, &session.MovedError{Next: true}
-	case size != a.end && a.end != anyEnd:
-		return true, &session.MovedError{Size: size}
+	case now.size != a.end && a.end != anyEnd:
+		return true, &session.MovedError{Size: now.size}
 	}
 	return false, errAgain // it is as it should be now
 }

@@ -24,7 +24,7 @@ func (l *leases) add(t *turn) {
 	if l.held == nil {
 		l.held = map[int64]*turn{}
 	}
-	l.held[t.id] = t
+	l.held[t.head.id] = t
 	if l.wake == nil {
 		l.wake = make(chan struct{})
 		go l.renewAll(l.wake)
@@ -34,8 +34,8 @@ func (l *leases) add(t *turn) {
 func (l *leases) remove(t *turn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.held[t.id] == t {
-		delete(l.held, t.id)
+	if l.held[t.head.id] == t {
+		delete(l.held, t.head.id)
 	}
 	if len(l.held) == 0 {
 		l.end()
@@ -78,13 +78,16 @@ func (l *leases) renew() {
 	l.mu.Lock()
 	ids, fences := make([]int64, 0, len(l.held)), make([]int64, 0, len(l.held))
 	for id, t := range l.held {
-		ids, fences = append(ids, id), append(fences, t.fence)
+		ids, fences = append(ids, id), append(fences, t.head.fence)
 	}
 	l.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), b.opts.Lease/leaseShare)
 	defer cancel()
 	_ = b.retry(ctx, func(ctx context.Context) error {
 		_, err := b.pool.Exec(ctx, b.sql.renew, b.mode, ids, fences, b.opts.Lease.Microseconds())
+		if err == nil {
+			_, err = b.pool.Exec(ctx, b.sql.leave, b.mode)
+		}
 		return err
 	})
 }

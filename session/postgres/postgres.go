@@ -39,6 +39,7 @@ const (
 	defaultSchema   = "winnow"
 	defaultLease    = 15 * time.Second
 	defaultPatience = 30 * time.Second
+	defaultPoll     = time.Second
 )
 
 var readCommitted = pgx.TxOptions{IsoLevel: pgx.ReadCommitted}
@@ -58,6 +59,14 @@ type Options struct {
 	// Prepare keeps statements prepared in the connections, which spares the database their planning. Not for
 	// PgBouncer in transaction mode before 1.21, nor where its max_prepared_statements is 0.
 	Prepare bool
+
+	// Poll is how often the feed is asked for changes while one waits for some (1 s).
+	Poll time.Duration
+
+	// Notify has each append tell those who wait for changes, so that they hear of it at once. Appends of all sessions
+	// then commit one after the other, which was measured to make them 6 to 11 times fewer; and who waits keeps a
+	// connection, which PgBouncer in transaction mode does not allow.
+	Notify bool
 }
 
 // Backend is a [session.Backend] in PostgreSQL. It is safe for concurrent use.
@@ -70,7 +79,11 @@ type Backend struct {
 	leases leases
 }
 
-var _ session.Backend = (*Backend)(nil)
+var (
+	_ session.Lister     = (*Backend)(nil)
+	_ session.Feeder     = (*Backend)(nil)
+	_ session.Maintainer = (*Backend)(nil)
+)
 
 // New returns a backend on the tables that [Migrate] makes. The error is [ErrVersion] if they are not there. The pool
 // stays the caller's: it is closed after the backend. As many appends run at the same time as it has connections.
@@ -86,13 +99,16 @@ func New(ctx context.Context, pool *pgxpool.Pool, opts *Options) (*Backend, erro
 	if b.opts.Patience <= 0 {
 		b.opts.Patience = defaultPatience
 	}
+	if b.opts.Poll <= 0 {
+		b.opts.Poll = defaultPoll
+	}
 	switch conn := pool.Config().ConnConfig; {
 	case b.opts.Prepare:
 		b.mode = pgx.QueryExecModeCacheStatement
 	case conn.DescriptionCacheCapacity == 0: // the host wants none
 		b.mode = pgx.QueryExecModeExec
 	}
-	b.sql = newStatements(b.opts.Schema)
+	b.sql = newStatements(b.opts.Schema, b.opts.Notify)
 	b.leases.backend = b
 	if err := checkVersion(ctx, pool, b.opts.Schema); err != nil {
 		return nil, err
@@ -132,8 +148,11 @@ func (b *Backend) Delete(ctx context.Context, key string) error {
 			if err != nil {
 				return err
 			}
-			// A statement of its own: it sees what was appended while the first one waited for the row.
-			_, err = tx.Exec(ctx, b.sql.deleteChunks, b.mode, id)
+			// Statements of their own: they see what was appended while the first one waited for the row.
+			if _, err = tx.Exec(ctx, b.sql.deleteChunks, b.mode, id); err != nil {
+				return err
+			}
+			_, err = tx.Exec(ctx, b.sql.deleteLogs, b.mode, id)
 			return err
 		})
 	})

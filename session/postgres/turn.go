@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/keys"
 )
 
 // How often a turn is tried that somebody else has.
@@ -24,10 +25,9 @@ const (
 type turn struct {
 	backend *Backend
 	key     string
-	id      int64 // of the session
-	fence   int64 // its turns, with this one
-	log     int32 // the newest; only the holder of the turn makes another
-	size    int64 // of log, when the turn was taken; -1: it was told already
+	mu      sync.Mutex // protects what follows
+	head    head       // as it was when the turn was taken; log and made as the turn left them
+	isFresh bool       // head may be used: nothing was done with it yet
 	once    sync.Once
 }
 
@@ -54,17 +54,13 @@ func (b *Backend) takeTurn(ctx context.Context, key string) (*turn, error) {
 	asker := make([]byte, 16)
 	rand.Read(asker) // never fails
 	for pause := firstTry; ; pause = min(2*pause, lastTry) {
-		taken := false
-		err := b.retry(ctx, func(ctx context.Context) (err error) {
-			taken, err = t.take(ctx, asker)
-			return err
-		})
+		err := b.retry(ctx, func(ctx context.Context) error { return t.take(ctx, asker) })
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return nil, b.busy(ctx, key)
 		case err != nil:
 			return nil, err
-		case taken:
+		case t.isFresh:
 			return t, nil
 		}
 		if wait(ctx, pause) != nil {
@@ -74,17 +70,19 @@ func (b *Backend) takeTurn(ctx context.Context, key string) (*turn, error) {
 }
 
 // take takes the turn if nobody has it.
-func (t *turn) take(ctx context.Context, asker []byte) (taken bool, err error) {
+func (t *turn) take(ctx context.Context, asker []byte) error {
 	b := t.backend
 	host, _ := os.Hostname() // it only informs
-	args := []any{b.mode, []byte(t.key), b.opts.Lease.Microseconds(), asker, os.Getpid(), host}
+	kind := string(keys.TypeOf(t.key))
+	args := []any{b.mode, []byte(t.key), b.opts.Lease.Microseconds(), asker, os.Getpid(), host, kind}
 	for _, sql := range []string{b.sql.takeTurn, b.sql.makeSession} {
-		err = b.pool.QueryRow(ctx, sql, args...).Scan(&t.id, &t.fence, &t.log, &t.size)
+		err := t.head.scan(b.pool.QueryRow(ctx, sql, args...))
 		if !errors.Is(err, pgx.ErrNoRows) {
-			return err == nil, err
+			t.isFresh = err == nil
+			return err
 		}
 	}
-	return false, nil
+	return nil
 }
 
 // busy says who has the turn, if that can be had at once: ctx has ended.
@@ -99,35 +97,67 @@ func (b *Backend) busy(ctx context.Context, key string) error {
 	return busy
 }
 
+// IsHeld implements [session.Maintainer].
+func (b *Backend) IsHeld(ctx context.Context, key string) (held bool, err error) {
+	err = b.retry(ctx, func(ctx context.Context) error {
+		return b.pool.QueryRow(ctx, b.sql.isHeld, b.mode, []byte(key)).Scan(&held)
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	return held, err
+}
+
 // Log implements [session.Turn].
-func (t *turn) Log(context.Context) (session.Log, error) {
-	l := &log{backend: t.backend, turn: t, session: t.id, number: t.log, known: t.size, writable: true}
-	t.size = -1
+func (t *turn) Log(ctx context.Context) (session.Log, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	fence := t.head.fence
+	if !t.isFresh {
+		if err := t.backend.readHead(ctx, &t.head, t.backend.sql.current, t.head.id); err != nil {
+			return nil, err
+		}
+	}
+	t.isFresh = false
+	l, err := t.backend.openHead(ctx, t.key, t.head)
+	t.head.fence = fence // that of this turn, if it is another one's by now
+	if err != nil {
+		return nil, err
+	}
+	l.turn = t
 	return l, nil
 }
 
 // Next implements [session.Turn].
 func (t *turn) Next(ctx context.Context, lines []byte) (session.Log, error) {
-	next := &log{backend: t.backend, turn: t, session: t.id, number: t.log + 1, known: int64(len(lines)), writable: true}
-	a := newAppend(next, 0, lines, true)
-	a.log, a.end = t.log, anyEnd
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	next := &log{backend: t.backend, turn: t, key: t.key, session: t.head.id, number: t.head.made + 1, isWritable: true}
+	next.status = &session.Status{Key: t.key, Log: logID(next.number)}
+	a, err := newAppend(next, 0, lines, true)
+	if err != nil {
+		return nil, err
+	}
+	a.log, a.end, a.fence = t.head.log, anyEnd, t.head.fence
 	if err := a.run(ctx); err != nil {
 		return nil, err
 	}
-	t.log++
+	t.head.log, t.head.made = next.number, next.number
+	next.known, next.statusEnd = int64(len(lines)), int64(len(lines))
 	return next, nil
+}
+
+// begun takes note of a log that an append made.
+func (t *turn) begun(number int32) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.head.log, t.head.made = number, number
 }
 
 // Check implements [session.Turn].
 func (t *turn) Check() error {
-	deleted := false
-	err := t.backend.retry(context.Background(), func(ctx context.Context) error {
-		return t.backend.pool.QueryRow(ctx, t.backend.sql.check, t.backend.mode, t.id).Scan(&deleted)
-	})
-	if deleted || errors.Is(err, pgx.ErrNoRows) {
-		return session.ErrDeleted
-	}
-	return err
+	var now head
+	return t.backend.readHead(context.Background(), &now, t.backend.sql.current, t.head.id)
 }
 
 // Release implements [session.Turn]. A session that has no log goes, so that nothing is left of one that was only
@@ -146,13 +176,15 @@ func (t *turn) Release() (err error) {
 }
 
 func (t *turn) release(ctx context.Context) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	b := t.backend
-	if t.log == 0 {
-		tag, err := b.pool.Exec(ctx, b.sql.forget, b.mode, t.id, t.fence)
+	if t.head.log == 0 {
+		tag, err := b.pool.Exec(ctx, b.sql.forget, b.mode, t.head.id, t.head.fence)
 		if err != nil || tag.RowsAffected() > 0 {
 			return err
 		}
 	}
-	_, err := b.pool.Exec(ctx, b.sql.release, b.mode, t.id, t.fence)
+	_, err := b.pool.Exec(ctx, b.sql.release, b.mode, t.head.id, t.head.fence)
 	return err
 }

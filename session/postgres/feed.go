@@ -1,0 +1,128 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/winnowgo/winnow/session"
+)
+
+// Changes implements [session.Feeder].
+func (b *Backend) Changes(ctx context.Context, cursor string) (*session.Changes, error) {
+	id, err := b.storeID(ctx)
+	if err != nil {
+		return nil, err
+	}
+	store, since, _ := strings.Cut(cursor, ".")
+	if store == id && isNumber(since) {
+		c, err := b.changes(ctx, id, b.sql.changes, since)
+		if err != nil || !isBefore(c.Cursor[len(id)+1:], since) { // else the database is a copy with numbers of its own
+			return c, err
+		}
+	}
+	c, err := b.changes(ctx, id, b.sql.everything)
+	if err == nil {
+		c.Resync = true
+	}
+	return c, err
+}
+
+// storeID returns what tells this store from others.
+func (b *Backend) storeID(ctx context.Context) (id string, err error) {
+	err = b.retry(ctx, func(ctx context.Context) error {
+		return b.pool.QueryRow(ctx, b.sql.storeID, b.mode).Scan(&id)
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = fmt.Errorf("%w: its table store is empty", ErrVersion)
+	}
+	return id, err
+}
+
+func isNumber(text string) bool {
+	return text != "" && len(text) <= 20 && strings.Trim(text, "0123456789") == ""
+}
+
+// isBefore compares numbers of transactions, which have no zeros in front.
+func isBefore(a, b string) bool { return len(a) < len(b) || len(a) == len(b) && a < b }
+
+// changes runs a query whose first row has the horizon.
+func (b *Backend) changes(ctx context.Context, id, sql string, args ...any) (c *session.Changes, err error) {
+	err = b.retry(ctx, func(ctx context.Context) error {
+		c = &session.Changes{}
+		rows, err := b.pool.Query(ctx, sql, append([]any{b.mode}, args...)...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			if err := addChange(c, rows, id); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	})
+	return c, err
+}
+
+// addChange takes a row.
+func addChange(c *session.Changes, rows pgx.Rows, id string) error {
+	var key []byte
+	var number int32
+	var change session.Change
+	var seen string
+	to := []any{&key, &number, &change.From, &change.To, &change.Deleted, &seen}
+	if len(rows.FieldDescriptions()) > len(to) {
+		to = append(to, nil) // what they are sorted by
+	}
+	if err := rows.Scan(to...); err != nil {
+		return err
+	}
+	if seen != "" {
+		c.Cursor = id + "." + seen
+		return nil
+	}
+	change.Key, change.Log = string(key), logID(number)
+	c.Changes = append(c.Changes, change)
+	return nil
+}
+
+// Wait implements [session.Feeder].
+func (b *Backend) Wait(ctx context.Context, cursor string) error {
+	if b.opts.Notify {
+		return b.listen(ctx, cursor)
+	}
+	select {
+	case <-time.After(b.opts.Poll):
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// listen waits on a connection of its own until somebody tells of a change.
+func (b *Backend) listen(ctx context.Context, cursor string) error {
+	short, cancel := context.WithTimeout(ctx, b.opts.Poll)
+	defer cancel()
+	conn, err := b.pool.Acquire(short)
+	if err != nil {
+		return nil // Changes says so
+	}
+	c := conn.Hijack() // what it listens to is not for others
+	defer c.Close(context.WithoutCancel(ctx))
+	if _, err := c.Exec(short, "LISTEN "+channel); err != nil {
+		return nil
+	}
+	_, since, _ := strings.Cut(cursor, ".")
+	hasNews := !isNumber(since)
+	if !hasNews {
+		err = c.QueryRow(short, b.sql.news, b.mode, since).Scan(&hasNews)
+	}
+	if err == nil && !hasNews {
+		_, _ = c.WaitForNotification(short) // or until Poll has passed
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+package postgres
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/winnowgo/winnow/session"
+)
+
+// head is what a session has in the database.
+type head struct {
+	id         int64
+	fence      int64 // how often its turn was taken
+	log        int32 // number of the newest
+	made       int32 // the highest number that a log had
+	compressed bool  // the newest log is an archive
+	size       int64 // of the newest log
+	status     []byte
+}
+
+// scan reads headColumns, and more columns behind them.
+func (h *head) scan(row pgx.Row, more ...any) error {
+	return row.Scan(append([]any{&h.id, &h.fence, &h.log, &h.made, &h.compressed, &h.size, &h.status}, more...)...)
+}
+
+// statusOf returns what a log adds up to as it is stored; one that cannot be read begins anew.
+func (h *head) statusOf(key string) *session.Status {
+	st := &session.Status{}
+	if json.Unmarshal(h.status, st) != nil {
+		*st = session.Status{}
+	}
+	st.Key, st.Log = key, logID(h.log)
+	return st
+}
+
+// logID returns the name of a log.
+func logID(number int32) string {
+	if number == 0 {
+		return ""
+	}
+	return strconv.Itoa(int(number))
+}
+
+// nanos returns a time as the database keeps it: it has to order times as Go does, to the nanosecond.
+func nanos(t time.Time) int64 {
+	switch year := t.Year(); {
+	case year < 1700:
+		return math.MinInt64
+	case year > 2200:
+		return math.MaxInt64
+	}
+	return t.UnixNano()
+}
+
+// listing is what is stored of a session for lists.
+type listing struct {
+	status               []byte
+	updated              int64
+	isPinned, isArchived bool
+}
+
+func newListing(st *session.Status) (listing, error) {
+	text, err := json.Marshal(st)
+	return listing{text, nanos(st.Updated), isSet(st.Info.Pinned), isSet(st.Info.Archived)}, err
+}
+
+func isSet(b *bool) bool { return b != nil && *b }
