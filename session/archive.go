@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
 	"errors"
 	"io"
 	"time"
@@ -22,18 +23,23 @@ func writeArchive(to io.Writer, log io.Reader, name string, made time.Time) erro
 	return errors.Join(err, z.Close())
 }
 
-// readArchive returns a reader of the lines of an archive, and when it was made.
-func readArchive(archive io.Reader) (lines io.Reader, made time.Time, err error) {
-	z, err := gzip.NewReader(bufio.NewReaderSize(archive, copySize))
-	if err != nil {
-		return nil, time.Time{}, err
+// readArchive returns a reader of the lines of an archive.
+func readArchive(archive io.Reader) (io.Reader, error) {
+	return gzip.NewReader(bufio.NewReaderSize(archive, copySize))
+}
+
+// archiveTime returns when an archive was made, from the first bytes of it; zero if it is none.
+func archiveTime(archive io.ReaderAt) time.Time {
+	var head [8]byte // of RFC 1952: two bytes of magic, method, flags, time
+	if _, err := archive.ReadAt(head[:], 0); err != nil || head[0] != 0x1f || head[1] != 0x8b {
+		return time.Time{}
 	}
-	return z, z.ModTime.UTC(), nil
+	return time.Unix(int64(binary.LittleEndian.Uint32(head[4:])), 0).UTC()
 }
 
 // checkArchive returns an error if an archive does not hold what the log does.
 func checkArchive(archive, log io.Reader) error {
-	lines, _, err := readArchive(archive)
+	lines, err := readArchive(archive)
 	if err != nil {
 		return err
 	}

@@ -55,8 +55,7 @@ func linesOf(archive files.File) (io.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	lines, _, err := readArchive(text)
-	return lines, err
+	return readArchive(text)
 }
 
 func readAllOf(archive files.File, limit int64) ([]byte, error) {

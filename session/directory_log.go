@@ -114,10 +114,14 @@ func (l *directoryLog) openFile(name string, flag int) (files.File, error) {
 // nobody is at one.
 func (l *directoryLog) sweep() error {
 	names, err := l.directory.fs.List(l.dir)
+	swept := false
 	for _, name := range names {
 		if strings.HasSuffix(name, tempSuffix) || isLeftArchive(name, names) {
-			_ = l.directory.fs.Remove(l.dir + "/" + name) // it harms nobody
+			swept = l.directory.fs.Remove(l.dir+"/"+name) == nil || swept // it harms nobody where it cannot
 		}
+	}
+	if swept {
+		err = errors.Join(err, l.directory.fs.SyncDir(l.dir))
 	}
 	return err
 }

@@ -75,14 +75,17 @@ func (d *directory) parts(dir string) ([]Part, error) {
 	return parts, nil
 }
 
-// kindOf returns what a file of a session is, one of names; ok is false for locks and marks, which hold nothing.
+// kindOf returns what a file of a session is, one of names. ok is false for locks and marks, which hold nothing, and
+// for what the next one sweeps away who takes the lock.
 func kindOf(name string, names []string) (kind PartKind, ok bool) {
 	switch {
 	case name == turnName || name == nextName || name == lockName || strings.HasSuffix(name, failedMark):
 		return "", false
+	case strings.HasSuffix(name, tempSuffix) || isLeftArchive(name, names):
+		return "", false
 	case strings.HasSuffix(name, logSuffix):
 		return PartLog, true
-	case strings.HasSuffix(name, logSuffix+archiveSuffix) && !isLeftArchive(name, names):
+	case strings.HasSuffix(name, logSuffix+archiveSuffix):
 		return PartArchive, true
 	}
 	return PartSide, true
@@ -109,7 +112,7 @@ func (d *directory) partOf(dir, name string, kind PartKind) (Part, error) {
 	if kind != PartArchive {
 		return part, nil
 	}
-	_, part.Time, _ = readArchive(io.NewSectionReader(f, 0, size)) // one that is damaged has no time
+	part.Time = archiveTime(f)
 	return part, nil
 }
 
@@ -159,6 +162,7 @@ func (d *directory) change(ctx context.Context, turn Turn, listed []Part, f func
 		return err
 	}
 	l := &directoryLog{directory: d, dir: dir, lock: lock}
+	err = l.sweep()
 	for _, part := range listed {
 		err = errors.Join(err, d.checkPart(dir, part))
 	}

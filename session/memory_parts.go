@@ -36,9 +36,10 @@ func (t *memoryText) part(isOpen bool) Part {
 	if t.archive == nil {
 		return Part{Name: t.id, Kind: PartLog, Log: t.id, Bytes: int64(len(t.text)), Open: isOpen}
 	}
-	_, made, _ := readArchive(bytes.NewReader(t.archive)) // it was read when it was made
-	name := t.id + archiveSuffix
-	return Part{Name: name, Kind: PartArchive, Log: t.id, Bytes: int64(len(t.archive)), Time: made, Open: isOpen}
+	return Part{
+		Name: t.id + archiveSuffix, Kind: PartArchive, Log: t.id, Bytes: int64(len(t.archive)),
+		Time: archiveTime(bytes.NewReader(t.archive)), Open: isOpen,
+	}
 }
 
 // unpacked returns the log of an archive.
@@ -46,7 +47,7 @@ func (t *memoryText) unpacked() (*memoryText, error) {
 	if t.archive == nil {
 		return t, nil
 	}
-	lines, _, err := readArchive(bytes.NewReader(t.archive))
+	lines, err := readArchive(bytes.NewReader(t.archive))
 	if err != nil {
 		return nil, err
 	}

@@ -34,6 +34,10 @@ func TestMain(m *testing.M) {
 		exitOn(manyChild(os.Getenv("SESSION_DIR")))
 	case "hog":
 		exitOn(hogChild(os.Getenv("SESSION_DIR")))
+	case "keeper":
+		exitOn(keeperChild(os.Getenv("SESSION_DIR")))
+	case "opener":
+		exitOn(openerChild(os.Getenv("SESSION_DIR")))
 	case "holder":
 		exitOn(holderChild(os.Getenv("SESSION_DIR")))
 	}
