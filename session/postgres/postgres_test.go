@@ -3,13 +3,13 @@ package postgres_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
@@ -27,6 +27,10 @@ const (
 )
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if childMain() {
+		return
+	}
 	code := m.Run()
 	if shared.cluster != nil {
 		shared.cluster.Stop()
@@ -85,10 +89,7 @@ func newSchema(t testing.TB, pool *pgxpool.Pool) string {
 	t.Helper()
 	schema := fmt.Sprintf(`Winnow "test" %d.%d`, os.Getpid(), shared.schemas.Add(1))
 	require.NoError(t, postgres.Migrate(context.Background(), pool, schema))
-	t.Cleanup(func() {
-		_, err := pool.Exec(context.Background(), "DROP SCHEMA "+pgx.Identifier{schema}.Sanitize()+" CASCADE")
-		require.NoError(t, err)
-	})
+	t.Cleanup(func() { dropSchema(t, pool, schema) })
 	return schema
 }
 
