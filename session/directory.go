@@ -51,15 +51,21 @@ const (
 
 // directory is the [Backend] on a file system.
 type directory struct {
-	fs     files.FS
-	queues queue.Queues
-	now    func() time.Time
+	fs      files.FS
+	queues  queue.Queues
+	now     func() time.Time
+	catalog catalog
 }
 
 // openDirectory opens or makes a store in fsys.
 func openDirectory(fsys files.FS) (*directory, error) {
 	d := &directory{fs: fsys, now: time.Now}
-	if err := d.checkFormat(); err != nil {
+	d.catalog.directory = d
+	_, err := d.readInfo()
+	if errors.Is(err, fs.ErrNotExist) {
+		err = d.create()
+	}
+	if err != nil {
 		return nil, err
 	}
 	return d, nil
@@ -70,19 +76,15 @@ type storeInfo struct {
 	ID     string `json:"id"`
 }
 
-func (d *directory) checkFormat() error {
+func (d *directory) readInfo() (info storeInfo, err error) {
 	text, err := d.readFile(storeFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return d.create()
-	}
 	if err != nil {
-		return err
+		return info, err
 	}
-	var info storeInfo
 	if err := json.Unmarshal(text, &info); err != nil || info.Format != formatVersion {
-		return fmt.Errorf("%w: %s is not of format %d", ErrFormat, storeFile, formatVersion)
+		return info, fmt.Errorf("%w: %s is not of format %d", ErrFormat, storeFile, formatVersion)
 	}
-	return nil
+	return info, nil
 }
 
 // create makes a store in a directory that has nothing of others.
@@ -294,16 +296,25 @@ func (d *directory) Delete(ctx context.Context, key string) error {
 		return err
 	}
 	defer lock.Close()
-	return d.removeSession(dir, lock)
+	return d.removeSession(key, dir, lock)
 }
 
 // removeSession removes the directory of a session. Its log.lock is held.
-func (d *directory) removeSession(dir string, lock files.File) error {
+func (d *directory) removeSession(key, dir string, lock files.File) error {
+	catalog, err := d.catalog.announce(key, nil)
+	if err != nil {
+		return err
+	}
 	if _, err := lock.Write([]byte{deletedByte}); err != nil {
 		return err
 	}
 	if err := lock.Sync(); err != nil {
 		return fmt.Errorf("%w: %w", ErrSync, err)
+	}
+	// Nobody can begin another session with the key yet.
+	d.catalog.note(&catalogLine{Deleted: key})
+	if _, err := d.catalog.announce(key, catalog); err != nil {
+		return err
 	}
 	return d.removeAll(dir)
 }
@@ -429,4 +440,4 @@ func unescapeKey(name string) (string, bool) {
 }
 
 // Close implements [Backend].
-func (d *directory) Close() error { return d.fs.Close() }
+func (d *directory) Close() error { return errors.Join(d.catalog.close(), d.fs.Close()) }

@@ -14,6 +14,7 @@ import (
 // directoryLog is a log in a file.
 type directoryLog struct {
 	directory *directory
+	key       string
 	dir       string
 	name      string     // "": not made yet
 	file      files.File // nil: likewise
@@ -21,6 +22,9 @@ type directoryLog struct {
 	lockSize  int64      // of the lock's file: another size says that the log was replaced or deleted
 	settled   bool       // the entry of the file in its directory is durable
 	dead      error
+
+	ofTurn    bool       // nobody else opens the log in between
+	announced files.File // the catalog that says that the log is written to
 }
 
 // Log implements [Backend].
@@ -47,7 +51,7 @@ func (d *directory) openLog(ctx context.Context, key string, write bool) (l *dir
 	case dir == "":
 		return nil, false, ErrNotFound
 	}
-	l = &directoryLog{directory: d, dir: dir}
+	l = &directoryLog{directory: d, key: key, dir: dir}
 	if !write {
 		return l, false, l.openNewest(os.O_RDONLY)
 	}
@@ -104,7 +108,7 @@ func (l *directoryLog) openFile(name string, flag int) (files.File, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return f, err
 	}
-	if err := l.directory.unpack(name); err != nil {
+	if err := l.announcing(func() error { return l.directory.unpack(name) }); err != nil {
 		return nil, err
 	}
 	return l.directory.fs.Open(name, flag, 0)
@@ -153,7 +157,8 @@ func (l *directoryLog) Append(ctx context.Context, end int64, lines []byte, dura
 	if err := waitLock(ctx, l.lock, lastTryOfAppend); err != nil {
 		return err
 	}
-	err := l.append(end, lines, durable)
+	err := l.announcing(func() error { return l.append(end, lines, durable) })
+	l.directory.catalog.wake()
 	return errors.Join(err, l.lock.Unlock())
 }
 
@@ -293,13 +298,14 @@ func (t *directoryTurn) Next(ctx context.Context, lines []byte) (Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &directoryLog{directory: d, dir: dir, lock: lock, settled: true}
+	l := &directoryLog{directory: d, key: t.key, dir: dir, lock: lock, settled: true, ofTurn: true}
 	// A deletion takes turn.lock away while it has log.lock, which is held here: a turn that is still in place is of
 	// a session that stays.
 	err = t.Check()
 	if err == nil {
-		err = l.begin(lines)
+		err = l.announcing(func() error { return l.begin(lines) })
 	}
+	d.catalog.wake()
 	if err != nil {
 		l.Close()
 		return nil, err

@@ -161,13 +161,13 @@ func (d *directory) change(ctx context.Context, turn Turn, listed []Part, f func
 	if err != nil {
 		return err
 	}
-	l := &directoryLog{directory: d, dir: dir, lock: lock}
+	l := &directoryLog{directory: d, key: t.key, dir: dir, lock: lock}
 	err = l.sweep()
 	for _, part := range listed {
 		err = errors.Join(err, d.checkPart(dir, part))
 	}
 	if err == nil {
-		err = f(l)
+		err = l.announcing(func() error { return f(l) })
 	}
 	return errors.Join(err, l.Close())
 }
@@ -238,7 +238,7 @@ func (d *directory) Remove(ctx context.Context, turn Turn, part Part, while ...P
 			return err
 		}
 		if len(left) == 1 { // the session goes with it
-			return d.removeSession(l.dir, l.lock)
+			return d.removeSession(l.key, l.dir, l.lock)
 		}
 		if err := d.fs.Remove(l.dir + "/" + part.Name); err != nil {
 			return err

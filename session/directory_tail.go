@@ -15,7 +15,7 @@ func (l *directoryLog) settle(key string) error {
 	mark := l.dir + "/" + l.name + failedMark
 	if f, err := l.directory.fs.Open(mark, os.O_RDONLY, 0); err == nil {
 		f.Close()
-		if err := l.copy(); err != nil {
+		if err := l.announcing(l.copy); err != nil {
 			return err
 		}
 		_ = l.directory.fs.Remove(mark) // of a log that is no more

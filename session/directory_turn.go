@@ -147,7 +147,11 @@ func (d *directory) busy(key string, cause error) error {
 }
 
 func (t *directoryTurn) Log(ctx context.Context) (Log, error) {
-	return t.directory.Log(ctx, t.key, true)
+	log, err := t.directory.Log(ctx, t.key, true)
+	if err == nil {
+		log.(*directoryLog).ofTurn = true
+	}
+	return log, err
 }
 
 func (t *directoryTurn) Check() error {

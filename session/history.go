@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/winnowgo/winnow"
 )
@@ -38,7 +39,8 @@ type loaded struct {
 	info    Info
 	labels  map[string]string
 	counts  Counts
-	summed  int64 // offset of the newest entry that says what is before it
+	updated time.Time // the newest entry
+	summed  int64     // offset of the newest entry that says what is before it
 	damage  []Damage
 	unended bool // the log does not end in a newline
 }
@@ -75,7 +77,7 @@ func loadTail(log Log, size int64, codec Codec) (*loaded, error) {
 	if err := t.sides(&s); err != nil {
 		return nil, err
 	}
-	l := &loaded{size: size, newest: withoutText(t.newest), seq: t.highest}
+	l := &loaded{size: size, newest: withoutText(t.newest), seq: t.highest, updated: t.newestAt}
 	l.take(&s)
 	header, err := t.lineAt(0)
 	if err == nil && header.kind == TypeSession {
@@ -103,6 +105,13 @@ func loadWhole(ctx context.Context, log Log, size int64, codec Codec) (*loaded, 
 	}
 	l := &loaded{size: size, newest: t.newest, seq: t.scan.highest, unended: t.scan.unended}
 	l.take(&s)
+	if n := len(t.lines); n > 0 {
+		newest, err := t.line(n - 1)
+		if err != nil {
+			return nil, err
+		}
+		l.updated = newest.time()
+	}
 	if t.header >= 0 {
 		header, err := t.line(t.header)
 		if err != nil {

@@ -54,12 +54,11 @@ func (s *Store) List(ctx context.Context, q Query) (*Page, error) {
 	if b, ok := s.backend.(Lister); ok {
 		return b.List(ctx, q)
 	}
-	all, err := s.readAll(ctx)
+	all, err := readAll(ctx, s.backend)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(all, q.compare)
-	return q.page(slices.Values(all))
+	return q.page(all)
 }
 
 // All goes through the sessions that a query finds, page by page. It ends with the first error.
@@ -104,14 +103,15 @@ func statusOf(ctx context.Context, b Backend, key string) (*Status, error) {
 	return readStatus(ctx, key, log)
 }
 
-func (s *Store) readAll(ctx context.Context) ([]*Status, error) {
-	names, err := s.backend.Keys(ctx)
+// readAll reads the status of all sessions from their logs.
+func readAll(ctx context.Context, b Backend) ([]*Status, error) {
+	names, err := b.Keys(ctx)
 	if err != nil {
 		return nil, err
 	}
 	all := make([]*Status, 0, len(names))
 	for _, key := range names {
-		st, err := statusOf(ctx, s.backend, key)
+		st, err := statusOf(ctx, b, key)
 		if errors.Is(err, ErrNotFound) { // deleted meanwhile
 			continue
 		}
@@ -131,94 +131,90 @@ func (q *Query) check() error {
 	return err
 }
 
-// place is what a list is ordered by.
-type listPlace struct {
-	updated time.Time // Newest
-	key     string
+// listed is what a list needs to know of a session.
+type listed struct {
+	key              string
+	updated          time.Time
+	pinned, archived bool
 }
 
-// after returns the place behind which the page begins; the zero place is before all others.
-func (q *Query) after() (listPlace, error) {
+func (s *Status) listed() listed {
+	return listed{s.Key, s.Updated, isSet(s.Info.Pinned), isSet(s.Info.Archived)}
+}
+
+// after returns the place behind which the page begins, where there is one.
+func (q *Query) after() (listed, error) {
 	if q.After == "" {
-		return listPlace{}, nil
+		return listed{}, nil
 	}
 	text, err := base64.RawURLEncoding.DecodeString(q.After)
 	order, rest, ok := strings.Cut(string(text), "\x00")
 	stamp, key, ok2 := strings.Cut(rest, "\x00")
 	if err != nil || !ok || !ok2 || Order(order) != q.Order {
-		return listPlace{}, fmt.Errorf("%w: %q is not Next of a page in this order", ErrQuery, q.After)
+		return listed{}, fmt.Errorf("%w: %q is not Next of a page in this order", ErrQuery, q.After)
 	}
-	at := listPlace{key: key}
+	at := listed{key: key}
 	if q.Order == Newest {
 		if at.updated, err = time.Parse(time.RFC3339Nano, stamp); err != nil {
-			return listPlace{}, fmt.Errorf("%w: %w", ErrQuery, err)
+			return listed{}, fmt.Errorf("%w: %w", ErrQuery, err)
 		}
 	}
 	return at, nil
 }
 
-// next returns Query.After for what lies behind st.
-func (q *Query) next(st *Status) string {
-	text := string(q.Order) + "\x00" + st.Updated.UTC().Format(time.RFC3339Nano) + "\x00" + st.Key
+// next returns Query.After for what lies behind a session.
+func (q *Query) next(l *listed) string {
+	text := string(q.Order) + "\x00" + l.updated.UTC().Format(time.RFC3339Nano) + "\x00" + l.key
 	return base64.RawURLEncoding.EncodeToString([]byte(text))
 }
 
 // compare orders sessions as the list has them.
-func (q *Query) compare(a, b *Status) int {
+func (q *Query) compare(a, b *listed) int {
 	if q.Order == Newest {
-		if c := b.Updated.Compare(a.Updated); c != 0 {
+		if c := b.updated.Compare(a.updated); c != 0 {
 			return c
 		}
 	}
-	return cmp.Compare(a.Key, b.Key)
+	return cmp.Compare(a.key, b.key)
 }
 
-// isBehind says that st lies behind a place.
-func (q *Query) isBehind(st *Status, at listPlace) bool {
-	if q.After == "" {
-		return true
-	}
-	return q.compare(st, &Status{Key: at.key, Updated: at.updated}) > 0
-}
-
-// finds says that the query is for st.
-func (q *Query) finds(st *Status) bool {
+// finds says that the query is for a session.
+func (q *Query) finds(l *listed) bool {
 	switch {
-	case !strings.HasPrefix(st.Key, q.Prefix),
-		len(q.Types) > 0 && !slices.Contains(q.Types, keys.TypeOf(st.Key)),
-		st.Updated.Before(q.Since),
-		!q.Until.IsZero() && !st.Updated.Before(q.Until):
+	case !strings.HasPrefix(l.key, q.Prefix),
+		len(q.Types) > 0 && !slices.Contains(q.Types, keys.TypeOf(l.key)),
+		l.updated.Before(q.Since),
+		!q.Until.IsZero() && !l.updated.Before(q.Until):
 		return false
 	}
-	return agrees(q.Pinned, st.Info.Pinned) && agrees(q.Archived, st.Info.Archived)
+	return (q.Pinned == nil || *q.Pinned == l.pinned) && (q.Archived == nil || *q.Archived == l.archived)
 }
 
-func agrees(want, has *bool) bool { return want == nil || *want == (has != nil && *has) }
-
-// page takes what the query finds among sessions, which come in its order.
-func (q *Query) page(sessions iter.Seq[*Status]) (*Page, error) {
+// page takes what the query finds among all sessions.
+func (q *Query) page(all []*Status) (*Page, error) {
 	at, err := q.after()
 	if err != nil {
 		return nil, err
 	}
+	compare := func(a, b *Status) int {
+		x, y := a.listed(), b.listed()
+		return q.compare(&x, &y)
+	}
+	slices.SortFunc(all, compare)
 	limit := q.Size()
 	p := &Page{}
-	for st := range sessions {
-		if !q.isBehind(st, at) || !q.finds(st) {
+	var last listed
+	for _, st := range all {
+		l := st.listed()
+		if q.After != "" && q.compare(&l, &at) <= 0 || !q.finds(&l) {
 			continue
 		}
 		if len(p.Sessions) == limit {
-			p.Next = q.next(&p.Sessions[limit-1])
+			p.Next = q.next(&last)
 			break
 		}
-		p.Sessions = append(p.Sessions, st.clone())
+		last = l
+		p.Sessions = append(p.Sessions, *st)
 	}
 	return p, nil
-}
-
-// clone returns a copy that shares nothing that its owner may change.
-func (s *Status) clone() Status {
-	out := *s
-	out.Counts = s.Counts.clone()
-	return out
 }

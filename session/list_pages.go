@@ -23,5 +23,6 @@ func (q *Query) Page(found []Status) *Page {
 	if len(found) <= size {
 		return &Page{Sessions: found}
 	}
-	return &Page{Sessions: found[:size], Next: q.next(&found[size-1])}
+	last := found[size-1].listed()
+	return &Page{Sessions: found[:size], Next: q.next(&last)}
 }

@@ -15,14 +15,18 @@ type memory struct {
 	queues queue.Queues
 	mu     sync.Mutex
 	logs   map[string]*memoryLogs
+	feed   memoryFeed
 }
 
 // memoryLogs are the logs of one key.
 type memoryLogs struct {
+	key     string
+	feed    *memoryFeed
 	mu      sync.Mutex
 	logs    []*memoryText // the oldest first
 	made    int           // how many logs there ever were
 	deleted bool
+	status  memoryStatus
 }
 
 // memoryText is a log, or its archive. One that was replaced stays as it was for those who read it.
@@ -37,7 +41,15 @@ func (l *memoryLogs) add(lines []byte) *memoryText {
 	text := &memoryText{id: strconv.Itoa(l.made), text: slices.Clone(lines)}
 	l.made++
 	l.logs = append(l.logs, text)
+	l.tell(text, 0)
 	return text
+}
+
+// tell tells those who follow of what a log has from an offset on. The lock is held, so that changes come in order.
+func (l *memoryLogs) tell(text *memoryText, from int) {
+	if to := len(text.text); to > from {
+		l.feed.tell(Change{Key: l.key, Log: text.id, From: int64(from), To: int64(to)})
+	}
 }
 
 // newest returns the newest log, nil if there is none. The lock is held.
@@ -48,14 +60,16 @@ func (l *memoryLogs) newest() *memoryText {
 	return l.logs[len(l.logs)-1]
 }
 
-func newMemory() *memory { return &memory{logs: map[string]*memoryLogs{}} }
+func newMemory() *memory {
+	return &memory{logs: map[string]*memoryLogs{}, feed: memoryFeed{id: randomHex(8)}}
+}
 
 func (m *memory) of(key string, create bool) *memoryLogs {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	l := m.logs[key]
 	if l == nil && create {
-		l = &memoryLogs{}
+		l = &memoryLogs{key: key, feed: &m.feed}
 		m.logs[key] = l
 	}
 	return l
@@ -167,14 +181,18 @@ func (m *memory) Keys(context.Context) ([]string, error) {
 }
 
 func (m *memory) Delete(_ context.Context, key string) error {
-	m.mu.Lock()
+	m.mu.Lock() // to the end: who follows hears of the deletion before another session begins with the key
+	defer m.mu.Unlock()
 	l := m.logs[key]
 	delete(m.logs, key)
-	m.mu.Unlock()
-	if l != nil {
-		l.mu.Lock()
-		l.deleted = true
-		l.mu.Unlock()
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.deleted = true
+	if l.made > 0 {
+		m.feed.tell(Change{Key: key, Deleted: true})
 	}
 	return nil
 }
@@ -240,6 +258,7 @@ func (l *memoryLog) Append(_ context.Context, end int64, lines []byte, _ bool) e
 		l.log = l.of.add(nil)
 	}
 	l.log.text = append(l.log.text, lines...)
+	l.of.tell(l.log, int(size))
 	return nil
 }
 

@@ -177,7 +177,9 @@ func (m *memory) Rewrite(_ context.Context, turn Turn, part Part, patches []Patc
 				return err
 			}
 		}
-		l.logs[i] = t
+		if l.logs[i] = t; i == len(l.logs)-1 {
+			l.feed.tell(Change{Key: l.key, Log: t.id, From: size, To: int64(len(text))})
+		}
 		return nil
 	})
 }

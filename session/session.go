@@ -68,6 +68,7 @@ func (s *Session) Close() error {
 		s.manager.Close()
 	}
 	s.sumUp()
+	s.tellStatus()
 	if s.log != nil {
 		errs = append(errs, s.log.Close())
 	}

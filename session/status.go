@@ -12,17 +12,14 @@ import (
 type Status struct {
 	Key             string    `json:"key"`
 	Log             string    `json:"log"`   // its newest log, as the backend names it
-	Bytes           int64     `json:"bytes"` // of that log
+	Bytes           int64     `json:"bytes"` // of that log, up to the last line that counts
 	Created         time.Time `json:"created,omitzero"`
 	Updated         time.Time `json:"updated,omitzero"`         // the newest entry
 	LastInteraction time.Time `json:"lastInteraction,omitzero"` // the newest message of a person
 	Info            Info      `json:"info,omitzero"`
 	Counts          Counts    `json:"counts"`
 	Damage          int       `json:"damage,omitempty"` // places that were met; Verify looks for all
-
-	// Open says that somebody may be at it: it had not been closed when the backend last heard of it. It informs;
-	// who has to know takes the turn.
-	Open bool `json:"open,omitempty"`
+	Open            bool      `json:"open,omitempty"`   // somebody has its turn: it informs; who has to know takes the turn
 }
 
 // Add makes lines part of the status, which were appended to the log that it is of. It is for a [Backend] that keeps
@@ -77,13 +74,18 @@ func readStatus(ctx context.Context, key string, log Log) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
+	return readStatusOf(ctx, key, log, size)
+}
+
+// readStatusOf is readStatus for the first size bytes of a log.
+func readStatusOf(ctx context.Context, key string, log Log, size int64) (*Status, error) {
 	if size == 0 {
 		return nil, ErrNotFound
 	}
 	st, err := tailStatus(log, size)
 	if errors.Is(err, errSlow) || errors.Is(err, ErrTooLarge) {
 		st = &Status{}
-		err = st.scan(ctx, log, 0, size)
+		err = st.scan(ctx, log, size)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("session: the status of %q: %w", key, err)
@@ -92,16 +94,15 @@ func readStatus(ctx context.Context, key string, log Log) (*Status, error) {
 	return st, nil
 }
 
-// scan makes what lies between from and size part of the status.
-func (s *Status) scan(ctx context.Context, log Log, from, size int64) error {
+// scan makes the first size bytes of a log the status.
+func (s *Status) scan(ctx context.Context, log Log, size int64) error {
 	scan := newScanner(log, size)
-	scan.from = from
 	err := scan.scan(ctx, func(l *line) error {
 		s.addLine(l)
 		return nil
 	})
 	s.Damage += len(scan.damage)
-	s.Bytes = size
+	s.Bytes = scan.valid
 	return err
 }
 
@@ -131,6 +132,29 @@ func (s *Session) sumUp() {
 	if len(entries) > 0 {
 		_ = s.write(context.Background(), false, entries...)
 	}
+}
+
+// statusKeeper is a [Log] that remembers the status of its session once nobody writes to it.
+type statusKeeper interface{ keep(*Status) }
+
+// tellStatus tells the backend what the session adds up to. The lock is held.
+func (s *Session) tellStatus() {
+	k, ok := s.log.(statusKeeper)
+	if !ok || s.dead != nil || s.beside || s.at.size == 0 {
+		return
+	}
+	size, err := s.log.Size()
+	if err == nil && size != s.at.size { // somebody wrote beside the branch
+		err = s.takeIn(context.Background(), size)
+	}
+	if err != nil || s.at.header == nil || len(s.at.damage) > 0 || s.at.unended {
+		return
+	}
+	st := &Status{
+		Key: s.key, Log: s.log.ID(), Bytes: s.at.size, Info: s.at.info, Counts: s.at.counts.clone(),
+		Created: s.at.header.Time.UTC().Round(0), Updated: s.at.updated.UTC().Round(0), LastInteraction: s.at.counts.LastTurn,
+	}
+	k.keep(st)
 }
 
 // statusStep is how much of a log is read at once for its status: what lies behind the newest [TypeStatus] entry.

@@ -169,6 +169,10 @@ func (s *Session) advance(entries []*Entry) {
 			s.at.leaf = line{head: head{id: e.Target}, offset: e.targetAt}
 		}
 		s.takeSide(e)
+		s.at.updated = e.Time
+		if e.Full != nil {
+			s.at.summed = e.offset
+		}
 	}
 	last := entries[len(entries)-1]
 	s.at.size += int64(len(s.encoder.lines))
@@ -220,7 +224,7 @@ func (s *Session) takeIn(ctx context.Context, size int64) error {
 		}
 		s.takeSide(e)
 		s.at.counts.add(e)
-		s.at.newest = withoutText(*l)
+		s.at.newest, s.at.updated = withoutText(*l), e.Time
 		return nil
 	})
 	s.at.damage = append(s.at.damage, scan.damage...)

@@ -1,6 +1,8 @@
 package sessiontest
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -190,6 +192,9 @@ func testStatus(t *testing.T, open Open) {
 	}
 	s = c.open("k")
 	log := c.status("k").Log
+	if !c.status("k").Open {
+		t.Fatal("a session whose turn is taken is not open")
+	}
 	c.must(s.Reset(t.Context(), "asked", nil))
 	c.must(s.Close())
 	if st := c.status("k"); st.Log == log || st.Counts.Turns != 0 || !st.Created.Equal(at) {
@@ -255,5 +260,218 @@ func testListed(t *testing.T, open Open) {
 				t.Fatalf("%q has %d turns in the list, %d were acknowledged", key, got[key], turns)
 			}
 		}
+	}
+}
+
+// follower keeps what a reader of the feed knows: how much of which log.
+type follower struct {
+	check
+	cursor string
+	known  map[string]session.Change // by key
+}
+
+// take reads what changed, without waiting.
+func (f *follower) take() *session.Changes {
+	f.Helper()
+	c, err := f.store.Changes(f.Context(), f.cursor)
+	f.must(err)
+	f.deal(c)
+	return c
+}
+
+// deal deals with changes: it reads the lines that are new.
+func (f *follower) deal(c *session.Changes) {
+	f.Helper()
+	if c.Resync {
+		f.known = map[string]session.Change{}
+	}
+	for _, change := range c.Changes {
+		was, ok := f.known[change.Key]
+		isSame := ok && was.Log == change.Log
+		switch {
+		case change.Deleted:
+			delete(f.known, change.Key)
+			continue
+		case isSame && change.From > was.To || !isSame && change.From > 0:
+			f.Fatalf("%+v comes behind %+v: what is between was never told", change, was)
+		case isSame && change.To < was.To: // told again
+			continue
+		}
+		f.known[change.Key] = change
+	}
+	f.cursor = c.Cursor
+}
+
+// isComplete wants the reader to know all that there is.
+func (f *follower) isComplete() {
+	f.Helper()
+	left := len(f.known)
+	for st, err := range f.store.All(f.Context(), session.Query{}) {
+		f.must(err)
+		if k := f.known[st.Key]; k.Log != st.Log || k.To != st.Bytes {
+			f.Fatalf("the reader of the feed knows %+v of %q, whose log %s has %d bytes", k, st.Key, st.Log, st.Bytes)
+		}
+		left--
+	}
+	if left != 0 {
+		f.Fatalf("the reader of the feed knows %d sessions that there are not", left)
+	}
+}
+
+func follow(c check) *follower {
+	c.Helper()
+	f := &follower{check: c, known: map[string]session.Change{}}
+	_, err := c.store.Changes(c.Context(), "")
+	if errors.Is(err, errors.ErrUnsupported) {
+		c.Skip("the backend has no feed")
+	}
+	c.must(err)
+	return f
+}
+
+func testFeed(t *testing.T, open Open) {
+	c := begin(t, open, nil)
+	f := follow(c)
+	if first := f.take(); !first.Resync || len(first.Changes) > 0 || first.Cursor == "" {
+		t.Fatalf("the feed of an empty store begins with %+v", first)
+	}
+	if again := f.take(); again.Resync || len(again.Changes) > 0 {
+		t.Fatalf("nothing happened, and the feed has %+v", again)
+	}
+	c.say("a", session.User("one"))
+	c.say("b", session.User("one"))
+	cursor := f.cursor
+	if got := f.take(); got.Resync || len(got.Changes) != 2 {
+		t.Fatalf("two sessions began, and the feed has %+v", got)
+	}
+	f.isComplete()
+	s := c.open("a")
+	for n := range 5 {
+		c.must(s.Append(t.Context(), session.User("more")))
+		from := f.known["a"].To
+		got := f.take()
+		if len(got.Changes) != 1 || got.Changes[0].From > from || got.Changes[0].Key != "a" {
+			t.Fatalf("append %d from %d is told as %+v", n, from, got)
+		}
+		f.isComplete()
+	}
+	texts := []string{}
+	c.must(c.store.ReadChange(t.Context(), f.known["a"], func(e *session.Entry) error {
+		if e.Message != nil {
+			texts = append(texts, e.Message.Parts[0].Text)
+		}
+		return nil
+	}))
+	if len(texts) == 0 || texts[len(texts)-1] != "more" {
+		t.Fatalf("the newest change has %q", texts)
+	}
+	title := "a title"
+	c.must(c.store.SetInfo(t.Context(), "a", session.Info{Title: &title}))
+	f.take()
+	f.isComplete()
+	old := f.known["a"]
+	c.must(s.Reset(t.Context(), "asked", nil))
+	c.must(s.Append(t.Context(), session.User("anew")))
+	c.must(s.Close())
+	f.take()
+	f.isComplete()
+	c.want(c.store.ReadChange(t.Context(), old, func(*session.Entry) error { return nil }), session.ErrNotFound)
+	c.must(c.store.Delete(t.Context(), "b"))
+	if got := f.take(); !slices.ContainsFunc(got.Changes, func(c session.Change) bool { return c.Key == "b" && c.Deleted }) {
+		t.Fatalf("a deletion is told as %+v", got)
+	}
+	f.isComplete()
+	c.say("b", session.User("again"))
+	f.take()
+	f.isComplete()
+
+	// One who was killed long ago.
+	f.cursor, f.known = cursor, map[string]session.Change{}
+	f.take()
+	f.isComplete()
+	// One who has nothing, and one whose cursor is of nobody.
+	for _, cursor := range []string{"", "nonsense", "a:b:c", "x" + cursor, "0000000000000000:12:00000000"} {
+		f.cursor = cursor
+		if got := f.take(); !got.Resync {
+			t.Fatalf("the cursor %q is taken", cursor)
+		}
+		f.isComplete()
+	}
+}
+
+// testFeedAtWork follows writers, and is begun again from its last cursor all the time.
+func testFeedAtWork(t *testing.T, open Open) {
+	c := begin(t, open, nil)
+	f := follow(c)
+	f.take()
+	var wg sync.WaitGroup
+	for n := range 4 {
+		wg.Go(func() {
+			for i := range 12 {
+				key := fmt.Sprint("k", (n+i)%6)
+				s, err := c.store.Open(t.Context(), key)
+				if err == nil {
+					err = s.Append(t.Context(), session.User("hello"), assistant("hello"))
+				}
+				if err == nil && i%5 == 4 {
+					err = s.Reset(t.Context(), "asked", nil)
+				}
+				if s != nil {
+					err = errors.Join(err, s.Close())
+				}
+				if err == nil && i%7 == 6 {
+					err = c.store.Delete(t.Context(), key)
+				}
+				if err != nil && !errors.Is(err, session.ErrDeleted) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() {
+		wg.Wait()
+		close(done)
+	}()
+	for isDone := false; !isDone; {
+		select {
+		case <-done:
+			isDone = true
+		default:
+		}
+		f.take()
+	}
+	f.take()
+	f.isComplete()
+}
+
+// testFeedWaits: who waits for a change gets it at once.
+func testFeedWaits(t *testing.T, open Open) {
+	c := begin(t, open, nil)
+	f := follow(c)
+	f.take()
+	s := c.open("k")
+	for range 3 {
+		got := make(chan *session.Changes)
+		go func() {
+			c, err := f.store.NextChanges(t.Context(), f.cursor)
+			if err != nil {
+				t.Error(err)
+			}
+			got <- c
+		}()
+		time.Sleep(10 * time.Millisecond)
+		c.must(s.Append(t.Context(), session.User("hello")))
+		f.deal(<-got)
+		f.isComplete()
+	}
+	c.must(s.Close())
+	for range 3 { // what the closing left
+		f.take()
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if got, err := f.store.NextChanges(ctx, f.cursor); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("nothing happened, and the feed has %+v, %v", got, err)
 	}
 }

@@ -59,6 +59,9 @@ func Run(t *testing.T, storage func(t *testing.T) Open) {
 		{"pages are complete while sessions change", testPages},
 		{"the status is what the log adds up to", testStatus},
 		{"what was acknowledged is listed", testListed},
+		{"every change is told", testFeed},
+		{"every change of writers at work is told", testFeedAtWork},
+		{"who waits for a change gets it", testFeedWaits},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t, storage(t)) })
 	}

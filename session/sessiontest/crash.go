@@ -52,6 +52,7 @@ type Fault struct {
 type CrashFS struct {
 	mu    sync.Mutex
 	root  *node
+	boot  int // how many power losses there were
 	count int
 	after func(Operation)
 	fault func(Operation) Fault
@@ -103,7 +104,7 @@ func (c *CrashFS) Operations() int {
 func (c *CrashFS) Crash(loss Loss, random *rand.Rand) *CrashFS {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	next := &CrashFS{}
+	next := &CrashFS{boot: c.boot + 1}
 	next.root = next.survive(c.root, loss, random, map[*node]*node{})
 	return next
 }

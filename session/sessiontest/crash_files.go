@@ -2,6 +2,7 @@ package sessiontest
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -129,6 +130,19 @@ func (c *CrashFS) IsDir(name string) (bool, error) {
 	}
 	return true, nil
 }
+
+func (c *CrashFS) SizeOf(name string) (int64, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n, err := c.find(name)
+	if err != nil {
+		return 0, failure("stat", name, err)
+	}
+	return int64(len(n.data)), nil
+}
+
+// Boot changes with each power loss.
+func (c *CrashFS) Boot() string { return fmt.Sprint("boot ", c.boot) }
 
 func (c *CrashFS) SyncDir(name string) error {
 	return c.change("syncdir", name, func(fault Fault) error {

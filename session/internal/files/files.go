@@ -17,9 +17,12 @@ type FS interface {
 	Remove(name string) error
 	List(dir string) ([]string, error) // sorted
 	IsDir(name string) (bool, error)   // a symbolic link is an error
+	SizeOf(name string) (int64, error) // of a file
 	SyncDir(dir string) error          // makes its entries durable
 	// IsLinked says that name is still the name of f.
 	IsLinked(f File, name string) bool
+	// Boot names the start of the system: what was written under another name and not synced may be lost. "": not known.
+	Boot() string
 	Close() error
 }
 

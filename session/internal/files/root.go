@@ -87,6 +87,16 @@ func (r root) IsDir(name string) (bool, error) {
 	return true, nil
 }
 
+func (r root) SizeOf(name string) (int64, error) {
+	info, err := r.dir.Lstat(filepath.FromSlash(name))
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+func (r root) Boot() string { return boot() }
+
 func (r root) SyncDir(dir string) error {
 	f, err := r.dir.Open(filepath.FromSlash(path.Clean(dir)))
 	if err != nil {

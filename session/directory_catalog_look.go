@@ -1,0 +1,226 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+)
+
+// settleAfter is how long a session is looked into that nobody has the turn of, before a line says that it is closed:
+// its process was killed, or an entry was written beside its branch.
+const settleAfter = time.Second
+
+// newestFile returns the file of the newest log in a directory, "" if there is none.
+func (d *directory) newestFile(dir string) (name string, size int64, err error) {
+	for {
+		logs, err := d.logs(dir)
+		if err != nil || len(logs) == 0 {
+			return "", 0, err
+		}
+		name = logs[len(logs)-1]
+		size, err = d.fs.SizeOf(dir + "/" + name)
+		if errors.Is(err, fs.ErrNotExist) {
+			name += archiveSuffix
+			size, err = d.fs.SizeOf(dir + "/" + name)
+		}
+		if !errors.Is(err, fs.ErrNotExist) { // else it was replaced in between
+			return name, size, err
+		}
+	}
+}
+
+// lookAround looks into the logs of the sessions that may be at work, and writes down what changed.
+func (c *catalog) lookAround(ctx context.Context) error {
+	looked := map[*catalogRow]int64{} // what was known of them then
+	for {
+		if err := c.read(); err != nil {
+			return err
+		}
+		var lines []byte
+		for _, r := range c.table.looks {
+			if at, ok := looked[r]; ok && at == r.at {
+				continue
+			}
+			looked[r] = r.at
+			l, err := c.look(ctx, r)
+			if err != nil {
+				return err
+			}
+			if l == nil {
+				continue
+			}
+			if lines, err = l.append(lines); err != nil {
+				return err
+			}
+		}
+		if len(lines) == 0 {
+			return nil
+		}
+		if err := c.write(lines); err != nil {
+			return err
+		}
+	}
+}
+
+// look looks into the log of a session. It returns the line that says what changed, nil if nothing did.
+func (c *catalog) look(ctx context.Context, r *catalogRow) (*catalogLine, error) {
+	d := c.directory
+	parent, name := keyDirectory(r.key)
+	dir := parent + "/" + name
+	file, size, err := d.newestFile(dir)
+	if err != nil {
+		return nil, err
+	}
+	if file != "" {
+		deleted, err := d.isBeingDeleted(dir)
+		if err != nil {
+			return nil, err
+		}
+		if deleted {
+			file = ""
+		}
+	}
+	switch {
+	case file == "" && r.gone:
+		return nil, nil
+	case file == "":
+		return &catalogLine{Deleted: r.key, Open: true}, nil
+	case !r.gone && r.file == file && r.disk == size:
+		return c.settle(ctx, r, dir)
+	}
+	r.changed = time.Now()
+	st, read, err := c.statusOf(ctx, r)
+	if errors.Is(err, ErrNotFound) { // deleted in between, or not written whole: the next look tells
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	again, size, err := d.newestFile(dir)
+	if err != nil || again != file || logOf(file) != st.Log {
+		return nil, err // it changes while it is looked at
+	}
+	if isArchive := strings.HasSuffix(file, archiveSuffix); !isArchive {
+		size = read // what came since was not counted
+	}
+	return statusLine(st, file, size, true)
+}
+
+// logOf returns the log that a file is of.
+func logOf(file string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(file, archiveSuffix), logSuffix)
+}
+
+func (d *directory) isBeingDeleted(dir string) (bool, error) {
+	f, err := d.fs.Open(dir+"/"+lockName, os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	return isDeleted(f)
+}
+
+// statusOf returns the status of a session, that of the row with what was written since where that is in order, and
+// how long the log was.
+func (c *catalog) statusOf(ctx context.Context, r *catalogRow) (st *Status, size int64, err error) {
+	log, err := c.directory.Log(ctx, r.key, false)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer log.Close()
+	if size, err = log.Size(); err != nil {
+		return nil, 0, err
+	}
+	if !r.gone && log.ID() == r.log && r.bytes < size {
+		st, err := r.decode()
+		if err == nil && st.goOn(ctx, log, size) {
+			return &st, size, nil
+		}
+	}
+	st, err = readStatusOf(ctx, r.key, log, size)
+	return st, size, err
+}
+
+// goOn adds what lies behind the part of the log that the status is of. It returns false where that is not all in
+// order; what is not whole yet is left for later.
+func (s *Status) goOn(ctx context.Context, log Log, size int64) bool {
+	scan := newScanner(log, size)
+	scan.from, scan.valid = s.Bytes, s.Bytes
+	err := scan.scan(ctx, func(l *line) error {
+		s.addLine(l)
+		return nil
+	})
+	for _, d := range scan.damage {
+		if d.Offset < scan.valid {
+			return false
+		}
+	}
+	s.Bytes = scan.valid
+	return err == nil
+}
+
+// settle says that a session is closed, if nobody is at it for a while and it is as the row says.
+func (c *catalog) settle(ctx context.Context, r *catalogRow, dir string) (*catalogLine, error) {
+	if r.changed.IsZero() {
+		r.changed = time.Now()
+	}
+	if time.Since(r.changed) < settleAfter {
+		return nil, nil
+	}
+	r.changed = time.Now() // and not each time
+	d := c.directory
+	held, err := d.IsHeld(ctx, r.key)
+	if err != nil || held {
+		return nil, err
+	}
+	lock, err := d.fs.Open(dir+"/"+lockName, os.O_RDWR, 0)
+	if err != nil {
+		return nil, nil
+	}
+	defer lock.Close()
+	free, err := lock.TryLock()
+	if err != nil || !free || !d.fs.IsLinked(lock, dir+"/"+lockName) {
+		return nil, err
+	}
+	// Who takes the turn now says so in the catalog before an append, and appends under this lock.
+	deleted, err := isDeleted(lock)
+	if held, err2 := d.IsHeld(ctx, r.key); err != nil || err2 != nil || deleted || held {
+		return nil, errors.Join(err, err2)
+	}
+	file, size, err := d.newestFile(dir)
+	if err != nil || file != r.file || size != r.disk {
+		return nil, err
+	}
+	l := r.line()
+	l.Open, l.At = false, 0
+	text, err := l.append(nil)
+	if err != nil {
+		return nil, err
+	}
+	return nil, c.write(text)
+}
+
+// keep says that a session is closed, and what it adds up to. Who has the turn calls it behind the last append.
+func (l *directoryLog) keep(st *Status) {
+	if l.announced == nil || !l.ofTurn || l.dead != nil || l.file == nil {
+		return
+	}
+	free, err := l.lock.TryLock()
+	if err != nil || !free { // somebody writes beside the branch
+		return
+	}
+	defer l.lock.Unlock()
+	size, err := l.file.Size()
+	if err != nil || size != st.Bytes || l.checkCurrent() != nil {
+		return
+	}
+	if line, err := statusLine(st, l.name, size, false); err == nil {
+		l.directory.catalog.note(line)
+	}
+}
