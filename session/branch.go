@@ -71,7 +71,7 @@ func (s *Session) Edit(ctx context.Context, entry string, m *winnow.Message, rea
 		}
 		e := &Entry{Type: TypeEdit, Target: entry, Omit: m == nil, Reason: reason}
 		if m != nil {
-			c, err := canonical(*m)
+			c, err := s.stored(*m)
 			if err != nil {
 				return err
 			}
@@ -84,7 +84,7 @@ func (s *Session) Edit(ctx context.Context, entry string, m *winnow.Message, rea
 
 // Inject appends a message of the host's under a name: the model sees it, and people do not if it is hidden.
 func (s *Session) Inject(ctx context.Context, name string, hidden bool, m winnow.Message) error {
-	m, err := canonical(m)
+	m, err := s.stored(m)
 	if err != nil {
 		return err
 	}

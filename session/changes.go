@@ -74,7 +74,7 @@ func (s *Store) NextChanges(ctx context.Context, cursor string) (*Changes, error
 // ReadChange calls yield with the entries that a change tells of, in the order of the log. The error is [ErrNotFound]
 // if the log is not the newest any more: a later change tells of that.
 func (s *Store) ReadChange(ctx context.Context, c Change, yield func(*Entry) error) error {
-	log, err := s.backend.Log(ctx, c.Key, false)
+	log, err := s.opened(s.backend.Log(ctx, c.Key, false))
 	if err != nil {
 		return err
 	}
@@ -90,6 +90,9 @@ func (s *Store) ReadChange(ctx context.Context, c Change, yield func(*Entry) err
 	scan.from = c.From
 	return scan.scan(ctx, func(l *line) error {
 		e, err := l.decode()
+		if errors.Is(err, ErrSealed) {
+			return err
+		}
 		if err != nil {
 			return nil // Verify reports it
 		}

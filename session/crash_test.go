@@ -31,6 +31,7 @@ type program struct {
 	key    string
 	n      int      // messages so far
 	leaves []string // entries that were the newest once
+	seal   session.Sealer
 	now    time.Time
 }
 
@@ -43,7 +44,7 @@ func (p *program) clock() time.Time {
 const window = 4_000
 
 func (p *program) options() *session.Options {
-	return &session.Options{Now: p.clock, Manager: func(string) (int, *winnow.Options) {
+	return &session.Options{Now: p.clock, Seal: p.seal, Manager: func(string) (int, *winnow.Options) {
 		return window, &winnow.Options{Now: p.clock}
 	}}
 }
@@ -159,25 +160,43 @@ func TestCrash(t *testing.T) {
 			t.Parallel()
 			crashes := 0
 			for seed := shard; seed < programs; seed += shards {
-				crashes += crashProgram(t, uint64(seed))
+				crashes += crashProgram(t, uint64(seed), nil)
 			}
 			t.Log("crashes:", crashes)
 		})
 	}
 }
 
-func crashProgram(t *testing.T, seed uint64) (crashes int) {
+// TestCrashSealed is the same with entries that are sealed, with a key that changes.
+func TestCrashSealed(t *testing.T) {
+	programs := *crashPrograms / 8
+	if testing.Short() {
+		programs = min(programs, 2)
+	}
+	for shard := range 4 {
+		t.Run(fmt.Sprint("shard", shard), func(t *testing.T) {
+			t.Parallel()
+			crashes := 0
+			for seed := shard; seed < programs; seed += 4 {
+				crashes += crashProgram(t, uint64(1000+seed), changingKeys())
+			}
+			t.Log("crashes:", crashes)
+		})
+	}
+}
+
+func crashProgram(t *testing.T, seed uint64, seal session.Sealer) (crashes int) {
 	ctx := context.Background()
 	fsys := sessiontest.NewCrashFS()
 	random := rand.New(rand.NewPCG(seed, 1))
-	p := &program{t: t, random: random, key: "k", now: time.Unix(1_700_000_000, 0)}
+	p := &program{t: t, random: random, key: "k", seal: seal, now: time.Unix(1_700_000_000, 0)}
 	var ack stored
 	losses := rand.New(rand.NewPCG(seed, 2))
 	fsys.After(func(op sessiontest.Operation) {
 		attempted := stored{}
 		for i, loss := range append([]sessiontest.Loss{sessiontest.LossNone}, sessiontest.Losses()...) {
 			crashed := fsys.Crash(loss, losses)
-			store, err := session.OpenFiles(crashed, nil)
+			store, err := session.OpenFiles(crashed, &session.Options{Seal: seal})
 			name := fmt.Sprintf("program %d, after operation %d (%s %s), loss %s", seed, op.Index, op.Name, op.Path, loss)
 			require.NoError(t, err, name)
 			if i == 0 {

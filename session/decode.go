@@ -16,6 +16,9 @@ const messageMember = `"message":`
 
 // decode returns the entry of a line.
 func (l *line) decode() (*Entry, error) {
+	if l.sealed != "" {
+		return l.decodeSealed()
+	}
 	e := &Entry{}
 	if model, message, ok := l.bareMessage(); ok {
 		m := &winnow.Message{}

@@ -18,13 +18,20 @@ type encoder struct {
 	buf   bytes.Buffer
 	json  *json.Encoder
 	lines []byte
+	seal  Sealer // nil: entries are not sealed
 }
 
 // append adds e to the lines. The head of e is complete.
 func (x *encoder) append(e *Entry) error {
 	start := len(x.lines)
 	x.lines = appendHead(x.lines, e)
-	err := x.appendBody(e)
+	key, err := x.key(e)
+	if key != "" {
+		x.lines = appendKey(x.lines, key)
+		err = x.appendSealed(e, key)
+	} else if err == nil {
+		err = x.appendBody(e)
+	}
 	if err == nil {
 		x.lines = appendSum(x.lines, start)
 		if len(x.lines)-start > maxLine {

@@ -116,7 +116,7 @@ func (e *eraser) find(ctx context.Context, key, log string, ids []string) (strin
 	if err != nil {
 		return "", nil, err
 	}
-	text, err := e.OpenPart(ctx, key, part)
+	text, err := e.store.opened(e.OpenPart(ctx, key, part))
 	if err != nil {
 		return "", nil, err
 	}
@@ -172,7 +172,7 @@ func (e *eraser) once(
 	if err != nil {
 		return nil, err
 	}
-	text, err := e.OpenPart(ctx, key, part)
+	text, err := e.store.opened(e.OpenPart(ctx, key, part))
 	if err != nil {
 		return nil, err
 	}

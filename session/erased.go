@@ -93,8 +93,14 @@ func (e *Entry) counted() Type {
 
 // overwritten returns a line of the same length as l with what is left of its entry.
 func overwritten(l *line, left *Entry) ([]byte, error) {
-	var x encoder
-	if err := x.appendBody(left); err != nil {
+	x := encoder{seal: l.seal}
+	isSealed := l.sealed != "" && left.Type.isSealed()
+	if isSealed { // with the key that it had: there is room
+		left.Seq, left.ID, left.ParentID = l.seq, l.id, l.parent
+		if err := x.appendSealed(left, l.sealed); err != nil {
+			return nil, err
+		}
+	} else if err := x.appendBody(left); err != nil {
 		return nil, err
 	}
 	body := x.lines
@@ -106,6 +112,9 @@ func overwritten(l *line, left *Entry) ([]byte, error) {
 	head = bytes.TrimSuffix(head, []byte(","))
 	member := func(t Type) []byte { return appendString([]byte(`,"type":`), string(t)) }
 	text := bytes.Replace(head, member(l.kind), member(left.Type), 1)
+	if l.sealed != "" && !isSealed {
+		text = bytes.TrimSuffix(text, appendKey(nil, l.sealed))
+	}
 	text = append(bytes.Clone(text), body...)
 	room := len(l.data) - crcTail - len(text)
 	if room < 0 {

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -82,6 +83,9 @@ func (v *erasure) decode(i int) (*Entry, error) {
 		return nil, err
 	}
 	e, err := l.decode()
+	if errors.Is(err, ErrSealed) {
+		return nil, err
+	}
 	if err != nil {
 		e = &Entry{}
 		l.giveHead(e)
@@ -309,7 +313,13 @@ func (v *erasure) quotes(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if slices.ContainsFunc(needles, func(text []byte) bool { return bytes.Contains(l.data, text) }) {
+		said := l.data
+		if l.sealed != "" {
+			if said, err = l.text(); err != nil {
+				return err
+			}
+		}
+		if slices.ContainsFunc(needles, func(text []byte) bool { return bytes.Contains(said, text) }) {
 			v.quoted = append(v.quoted, l.id)
 		}
 	}

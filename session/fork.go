@@ -13,7 +13,7 @@ import (
 // entry of its branch. The entries keep their ids and labels. The title and what else people know the other by stay
 // with that, and the counts begin with what was copied. The error is [ErrConflict] if the new session has entries already.
 func (s *Store) Fork(ctx context.Context, key, entry, newKey string) error {
-	source, err := s.backend.Log(ctx, key, false)
+	source, err := s.opened(s.backend.Log(ctx, key, false))
 	if err != nil {
 		return err
 	}

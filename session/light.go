@@ -13,6 +13,9 @@ import (
 
 // decodeCounted returns of an entry what [Counts] and [sides] ask for.
 func (l *line) decodeCounted() (*Entry, error) {
+	if l.sealed != "" {
+		return l.decodeClear()
+	}
 	if l.body == nil {
 		return l.decode()
 	}

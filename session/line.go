@@ -33,6 +33,7 @@ type line struct {
 	next   int64  // offset behind its newline
 	data   []byte // without line end and what is skipped around it; valid until the next one is read
 	body   []byte // of data, the members behind the head and before the checksum; nil: the line is not in our form
+	seal   Sealer // nil: what is sealed cannot be read
 }
 
 // head is what all entries have.
@@ -43,6 +44,7 @@ type head struct {
 	kind   Type
 	at     int64    // offset of the parent; -1: it is the line before
 	batch  [2]int64 // position in the batch and its length; 0, 0: the line stands alone
+	sealed string   // id of the key that the rest is sealed with; "": it is not
 }
 
 func (h *head) isPath() bool { return h.parent != "" }
@@ -122,6 +124,9 @@ func (h *head) parse(l *line, text []byte) bool {
 		h.batch[1] = p.number()
 		p.literal(`]`)
 	}
+	if p.has(`,"sealed":`) {
+		h.sealed = string(p.quoted())
+	}
 	if p.bad || h.seq <= 0 || h.seq > maxSeq || h.id == "" || h.kind == "" || !h.batchIsValid() {
 		*h = head{}
 		return false
@@ -196,6 +201,7 @@ func (l *line) parseAny() (reason string) {
 		Type     Type    `json:"type"`
 		At       *int64  `json:"at"`
 		Batch    []int64 `json:"batch"`
+		Sealed   string  `json:"sealed"`
 		CRC      *string `json:"crc"`
 	}
 	if err := json.Unmarshal(l.data, &h); err != nil {
@@ -207,7 +213,7 @@ func (l *line) parseAny() (reason string) {
 	if h.CRC != nil && !l.hasSum(*h.CRC) {
 		return "wrong checksum"
 	}
-	l.head = head{seq: h.Seq, id: h.ID, parent: h.ParentID, kind: h.Type, at: -1}
+	l.head = head{seq: h.Seq, id: h.ID, parent: h.ParentID, kind: h.Type, at: -1, sealed: h.Sealed}
 	if h.At != nil {
 		l.at = *h.At
 	}
@@ -249,6 +255,9 @@ func appendHead(b []byte, e *Entry) []byte {
 	}
 	return b
 }
+
+// appendKey ends the head of an entry that is sealed.
+func appendKey(b []byte, key string) []byte { return appendString(append(b, `,"sealed":`...), key) }
 
 // appendString appends s as JSON. Most strings of heads need no escape.
 func appendString(b []byte, s string) []byte {

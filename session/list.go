@@ -51,6 +51,19 @@ func (s *Store) List(ctx context.Context, q Query) (*Page, error) {
 	if err := q.check(); err != nil {
 		return nil, err
 	}
+	p, err := s.list(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	for i := range p.Sessions {
+		if err := s.openTitle(ctx, &p.Sessions[i]); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+func (s *Store) list(ctx context.Context, q Query) (*Page, error) {
 	if b, ok := s.backend.(Lister); ok {
 		return b.List(ctx, q)
 	}
@@ -87,6 +100,17 @@ func (s *Store) Status(ctx context.Context, key string) (*Status, error) {
 	if err := CheckKey(key); err != nil {
 		return nil, err
 	}
+	st, err := s.status(ctx, key)
+	if err == nil {
+		err = s.openTitle(ctx, st)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return st, nil
+}
+
+func (s *Store) status(ctx context.Context, key string) (*Status, error) {
 	if b, ok := s.backend.(Lister); ok {
 		return b.Status(ctx, key)
 	}

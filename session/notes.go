@@ -58,11 +58,11 @@ func (s *Store) besideSession(ctx context.Context, key string) (*Session, error)
 	} else if err := view.Close(); err != nil {
 		return nil, err
 	}
-	log, err := s.backend.Log(ctx, key, true)
+	log, err := s.opened(s.backend.Log(ctx, key, true))
 	if err != nil {
 		return nil, err
 	}
-	o := &Session{store: s, key: key, log: log, beside: true}
+	o := &Session{store: s, encoder: encoder{seal: s.opts.Seal}, key: key, log: log, beside: true}
 	if err = o.reloadEnd(ctx); err == nil && o.at.size == 0 {
 		err = ErrNotFound
 	}

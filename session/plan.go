@@ -355,7 +355,9 @@ func readInfo(ctx context.Context, log Log) (Info, error) {
 		return Info{}, err
 	}
 	var s sides
-	err = newTail(log, size).sides(&s)
+	t := newTail(log, size)
+	t.counted = t.seal == nil // whoever has no key reads what is not sealed
+	err = t.sides(&s)
 	if errors.Is(err, errSlow) || errors.Is(err, ErrTooLarge) {
 		s = sides{}
 		_, err = newTree(ctx, log, size, &s)

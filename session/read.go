@@ -41,6 +41,7 @@ var errSlow = errors.New("session: the log has to be read whole")
 type tail struct {
 	w       window
 	ahead   window // for what lies elsewhere
+	seal    Sealer
 	decoded map[int64]*Entry
 	newest  line     // the last line of the log
 	highest int64    // number of the lines that were read
@@ -52,7 +53,8 @@ type tail struct {
 }
 
 func newTail(log Log, size int64) *tail {
-	return &tail{w: window{log: log, size: size}, ahead: window{log: log, size: size}, decoded: map[int64]*Entry{}}
+	w := window{log: log, size: size}
+	return &tail{w: w, ahead: w, seal: sealerOf(log), decoded: map[int64]*Entry{}}
 }
 
 // before returns the line before the one at offset.
@@ -186,6 +188,9 @@ func (t *tail) addTo(s *sides, l line) (complete bool, err error) {
 	} else if e, err = t.entry(l); err == nil && (l.kind == TypeMessage || l.kind == TypeState) {
 		t.decoded[l.offset] = e
 	}
+	if errors.Is(err, ErrSealed) {
+		return false, err
+	}
 	if err != nil {
 		return false, errSlow
 	}
@@ -251,5 +256,6 @@ func (t *tail) entry(l line) (*Entry, error) {
 	if e := t.decoded[l.offset]; e != nil {
 		return e, nil
 	}
+	l.seal = t.seal
 	return l.decode()
 }

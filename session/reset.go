@@ -66,14 +66,15 @@ func (s *Session) reset(ctx context.Context, reason string, keep json.RawMessage
 
 // resetEntry returns the entry that the log ends in.
 func (s *Session) resetEntry() (*Entry, error) {
-	l, err := newTail(s.log, s.at.size).lineAt(s.at.leaf.offset)
+	t := newTail(s.log, s.at.size)
+	l, err := t.lineAt(s.at.leaf.offset)
 	if errors.Is(err, errSlow) { // damaged around it
 		return &Entry{Type: TypeReset}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return l.decode()
+	return t.entry(l)
 }
 
 // nextLog begins the log behind one that ends in last, which is a reset.
@@ -85,7 +86,7 @@ func (s *Session) nextLog(ctx context.Context, last *Entry) error {
 	if err != nil {
 		return err
 	}
-	log, err := s.turn.Next(ctx, lines)
+	log, err := s.store.opened(s.turn.Next(ctx, lines))
 	if err != nil {
 		s.at = old
 		return err
@@ -118,7 +119,7 @@ func (s *Session) writtenLate(ctx context.Context, old loaded) (*Info, error) {
 	if err != nil || size == old.size {
 		return nil, err
 	}
-	o := &Session{store: s.store, key: s.key, log: s.log, at: old}
+	o := &Session{store: s.store, encoder: encoder{seal: s.encoder.seal}, key: s.key, log: s.log, at: old}
 	switch err := o.takeIn(ctx, size); {
 	case errors.Is(err, ErrConflict): // somebody wrote to the branch, without the turn and behind its end
 		return nil, nil

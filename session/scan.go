@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"hash/crc32"
 )
 
@@ -12,6 +13,7 @@ import (
 type scanner struct {
 	w       window
 	ahead   window // for the lines of a batch, once it is known to be whole
+	seal    Sealer
 	from    int64  // where it begins
 	seq     int64  // of the last line that counted
 	highest int64  // number of all lines
@@ -22,7 +24,8 @@ type scanner struct {
 }
 
 func newScanner(log Log, size int64) *scanner {
-	return &scanner{w: window{log: log, size: size}, ahead: window{log: log, size: size}}
+	w := window{log: log, size: size}
+	return &scanner{w: w, ahead: w, seal: sealerOf(log)}
 }
 
 // maxDamage is how many places are told apart; what is beyond is in the last of them.
@@ -108,6 +111,7 @@ func (s *scanner) pieces(text []byte, at int64, pieces [][2]int, yield func(*lin
 
 // take yields l, or holds it back until its batch is complete.
 func (s *scanner) take(l *line, yield func(*line) error) error {
+	l.seal = s.seal
 	s.highest = max(s.highest, l.number())
 	if l.seq <= s.seq {
 		s.breakBatch("the batch is not complete")
@@ -237,7 +241,7 @@ func newTree(ctx context.Context, log Log, size int64, s *sides) (*tree, error) 
 		var e *Entry
 		if l.body == nil || l.kind != TypeMessage && l.kind != TypeState {
 			var err error
-			if e, err = l.decode(); err != nil {
+			if e, err = l.decodeShown(); err != nil {
 				t.scan.report(l.offset, int64(len(l.data)), l.id, "the entry cannot be read")
 				return nil
 			}
@@ -260,6 +264,12 @@ func newTree(ctx context.Context, log Log, size int64, s *sides) (*tree, error) 
 			return nil, err
 		}
 		e, err := l.decode()
+		if errors.Is(err, ErrSealed) && l.seal == nil {
+			e, err = l.decodeClear() // it counts, at least
+		}
+		if errors.Is(err, ErrSealed) {
+			return nil, err
+		}
 		if err != nil {
 			t.scan.report(l.offset, int64(len(l.data)), l.id, "the entry cannot be read")
 			continue
@@ -306,7 +316,7 @@ func (t *tree) line(i int) (line, error) {
 		return line{}, err
 	}
 	l, _ := parseLine(text)
-	l.offset, l.next = n.offset, n.next
+	l.offset, l.next, l.seal = n.offset, n.next, t.scan.seal
 	return l, nil
 }
 
@@ -348,4 +358,7 @@ func (t *tree) find(r Ref) (line, error) {
 	return t.line(i)
 }
 
-func (t *tree) entry(l line) (*Entry, error) { return l.decode() }
+func (t *tree) entry(l line) (*Entry, error) {
+	l.seal = t.scan.seal
+	return l.decode()
+}

@@ -142,9 +142,12 @@ func (s *Session) lockBranch() (unlock func()) {
 
 // messageEntries returns the entries of messages, as they are stored and as they go on in this session.
 func (s *Session) messageEntries(messages []winnow.Message) ([]*Entry, error) {
+	messages, err := s.redactAll(messages)
+	if err != nil {
+		return nil, err
+	}
 	bare := make([]winnow.Message, len(messages))
 	for i := range messages {
-		var err error
 		if bare[i], err = canonical(messages[i]); err != nil {
 			return nil, err
 		}

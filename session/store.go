@@ -31,6 +31,12 @@ type Options struct {
 	// option Journal itself.
 	Manager func(key string) (window int, opts *winnow.Options)
 
+	// Redact returns what is stored of a message, and therefore sent: it runs before a message is appended or injected,
+	// or takes the place of another one. A message that it changes loses its Source, which has the old text. Its
+	// error is that of the call (nil: messages are stored as they are).
+	Redact func(m winnow.Message) (winnow.Message, error)
+
+	Seal       Sealer     // encrypts what entries say (nil: nothing is encrypted)
 	Codec      Codec      // keeps what a provider's messages hold besides winnow's form (nil: nothing is kept)
 	Durability Durability // of messages and all that changes the branch (Sync)
 	// ResetRule returns when the conversation of a session is stale. [Store.Open] then begins it anew, as [Session.Reset]
@@ -134,8 +140,8 @@ func (s *Store) open(ctx context.Context, key string, byRule bool) (*Session, er
 	if err != nil {
 		return nil, err
 	}
-	o := &Session{store: s, key: key, turn: turn}
-	if o.log, err = turn.Log(ctx); err == nil {
+	o := &Session{store: s, encoder: encoder{seal: s.opts.Seal}, key: key, turn: turn}
+	if o.log, err = s.opened(turn.Log(ctx)); err == nil {
 		err = turn.Check()
 	}
 	if err == nil {
@@ -158,7 +164,7 @@ func (s *Store) open(ctx context.Context, key string, byRule bool) (*Session, er
 // Read returns what a session holds now. It waits for nobody and changes nothing. The error is [ErrNotFound] if there
 // is no such session.
 func (s *Store) Read(ctx context.Context, key string) (*View, error) {
-	log, err := s.backend.Log(ctx, key, false)
+	log, err := s.opened(s.backend.Log(ctx, key, false))
 	if err != nil {
 		return nil, err
 	}

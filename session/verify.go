@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 )
 
@@ -16,7 +17,7 @@ type Report struct {
 // Verify reads the whole log of a session and lists all that is damaged: lines that do not count, batches that are
 // not whole, entries whose parent is missing. It changes nothing and waits for nobody.
 func (s *Store) Verify(ctx context.Context, key string) (*Report, error) {
-	log, err := s.backend.Log(ctx, key, false)
+	log, err := s.opened(s.backend.Log(ctx, key, false))
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +49,7 @@ func (s *Store) Verify(ctx context.Context, key string) (*Report, error) {
 
 // Entries calls yield with every entry of a session that counts, on all branches, in the order of the log.
 func (s *Store) Entries(ctx context.Context, key string, yield func(*Entry) error) error {
-	log, err := s.backend.Log(ctx, key, false)
+	log, err := s.opened(s.backend.Log(ctx, key, false))
 	if err != nil {
 		return err
 	}
@@ -59,6 +60,9 @@ func (s *Store) Entries(ctx context.Context, key string, yield func(*Entry) erro
 	}
 	return newScanner(log, size).scan(ctx, func(l *line) error {
 		e, err := l.decode()
+		if errors.Is(err, ErrSealed) {
+			return err
+		}
 		if err != nil {
 			return nil // Verify reports it
 		}

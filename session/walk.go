@@ -96,6 +96,9 @@ func (w *walker) take(at line) error {
 		return nil
 	}
 	e, err := w.entry(at)
+	if errors.Is(err, ErrSealed) {
+		return err
+	}
 	if err != nil {
 		w.report(at.offset, at.id, "the entry cannot be read")
 		if at.kind == TypeState {
@@ -205,6 +208,9 @@ func (w *walker) kept() ([]found, error) {
 		var e *Entry
 		if err == nil {
 			e, err = w.entry(at)
+		}
+		if errors.Is(err, ErrSealed) {
+			return nil, err
 		}
 		if err != nil {
 			w.report(ref.At, ref.ID, "a message that a compaction keeps is missing")

@@ -180,7 +180,7 @@ func (s *Session) advance(entries []*Entry) {
 	s.at.seq = last.Seq
 	s.at.unended = false
 	if cap(s.encoder.lines) > maxSpare {
-		s.encoder = encoder{}
+		s.encoder = encoder{seal: s.encoder.seal}
 	}
 }
 
@@ -219,6 +219,9 @@ func (s *Session) takeIn(ctx context.Context, size int64) error {
 			return ErrConflict
 		}
 		e, err := l.decode()
+		if errors.Is(err, ErrSealed) {
+			return err
+		}
 		if err != nil {
 			return nil // it counts for nothing, here and for others
 		}
