@@ -286,7 +286,7 @@ func (c *compaction) giveRules(rules string, asked bool) error {
 	switch least := leastGain + frame + c.tokens(rules); {
 	case c.summary > 0:
 		c.filled = min(c.cap, count.Add(c.summary, count.Share(removed-c.summary, mostOfRemoved))-frame)
-	case removed > least: // a summary that is longer than what it stands for is none
+	case removed > least: // a summary longer than what it replaces is of no use
 		c.cap = min(c.cap, count.Share(removed, mostOfRemoved)-frame)
 		c.filled = c.cap
 	case !asked:

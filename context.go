@@ -17,11 +17,11 @@ import (
 // ID, a Source) goes with it from then on; in a list of more than 48 messages that was not copied, some calls later.
 //
 // While a call runs nobody writes to the history that it was given, to its parts or to their arguments, not even
-// another goroutine that receives an answer: append the message when it is complete, or pass a copy without it.
-// Between calls all may be written to. Work in the background reads copies of its own.
+// another goroutine that receives an answer: append the message when it is complete, or pass a copy without it. Between
+// calls it may be written to. Work in the background reads copies of its own.
 //
-// A [Request] is the caller's: later calls do not change it. Its lists may share memory with the history and
-// with those of later requests, so nobody writes to their elements; appending to them writes to none.
+// A [Request] is the caller's: later calls do not change it. Its lists may share memory with the history and with those
+// of later requests, so do not write to their elements; appending to them is safe.
 type Manager struct {
 	window int
 	opts   Options // complete; never written after New
@@ -42,8 +42,8 @@ type Manager struct {
 // ("openrouter/anthropic/claude-opus-4.6", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "models/gemini-2.5-pro"),
 // with dates and in any case. Whatever is set in opts wins over the table, and a name that is not in it changes nothing.
 //
-// The error names the option that is bad: a window that is not positive, a value that is not a number, a share outside
-// 0..1. Any positive window works; see [CheckWindow] for advice.
+// The error names the bad option: a window that is not positive, a value that is not a number, a share outside 0..1.
+// Any positive window works; see [CheckWindow] for advice.
 func New(window int, opts *Options) (*Manager, error) {
 	window = opts.windowFor(window)
 	o, err := opts.withDefaults(window)
@@ -133,11 +133,10 @@ func (m *Manager) plan(history []Message) (d *draft, needs, fits bool) {
 	return d, needs, fits
 }
 
-// Compact summarizes now, whatever the size, even where CompactOptions.Off is set or compactions failed
-// before; instructions are for this summary alone. The error is [ErrNothingToCompact] if nothing has come to lie
-// before the newest messages since the last summary, and wraps [ErrCompaction] if no summary is to be had; the
-// manager is then as it was before. The summary of a short history may be longer than what it stands for: it was
-// asked for.
+// Compact summarizes now, whatever the size, even where CompactOptions.Off is set or compactions failed before;
+// instructions are for this summary alone. The error is [ErrNothingToCompact] if no message has become old enough to be
+// summarized since the last summary, and wraps [ErrCompaction] if no summary could be made; in both cases the manager
+// is as it was before. The summary of a short history may be longer than what it replaces.
 func (m *Manager) Compact(ctx context.Context, history []Message, instructions string) (*Request, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -164,8 +163,9 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 	return r, err
 }
 
-// Cold says that the provider's cache is expected to hold nothing of the last request: none was made yet, the last
-// one is CacheOptions.TTL ago, or nothing is cached. A host then changes its system prompt and its tools at no cost.
+// Cold reports whether the provider's cache is expected to hold nothing of the last request: there was none yet, it was
+// longer ago than CacheOptions.TTL, or nothing is cached. A host can then change its system prompt and its tools at no
+// cost.
 func (m *Manager) Cold() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -3,9 +3,9 @@ package winnow
 import "github.com/winnowgo/winnow/internal/count"
 
 // Counted says what the provider counts for the request that this manager returned last, its system prompt and tools
-// included, as an endpoint for that tells (count_tokens; see the adapters for Anthropic and Gemini). The next requests
-// are estimated from there, as they are from the Usage of an answer: that is worth a call where a manager takes over a
-// long history without any. A count that cannot be of that request is not taken; neither is one before the first
+// included, as its endpoint for that says (count_tokens; see the adapters for Anthropic and Gemini). The next requests
+// are estimated from there, as they are from the Usage of an answer. That is worth a call when a manager takes over a
+// long history without any Usage. A count that cannot be that of the request is ignored, and so is one before the first
 // request.
 func (m *Manager) Counted(tokens int) {
 	m.mu.Lock()

@@ -1,13 +1,13 @@
 // Package winnow keeps an LLM agent's conversation inside its model's context window.
 //
-// Make a [Manager] for each conversation with [New] and call [Manager.Prepare] before every request: it
-// returns the messages to send. [Do] wraps that and the answer to a provider's "prompt is too long" into
-// one loop.
+// Make a [Manager] for each conversation with [New] and call [Manager.Prepare] before every request: it returns the
+// messages to send. [Do] is a loop around it: it calls the model and, when the provider says "prompt is too long",
+// shrinks the request and calls again.
 //
-// It works in three lines of defence, each used only when the one before it was not enough. Prevention
-// limits turns, trims and clears old tool results, and cuts oversized ones. Compaction replaces old history
-// by a summary that a [Summarizer] writes, or [Digest] without an LLM. Overflow recovery reads the
-// provider's error, shrinks the request and tries again.
+// It works in three lines of defence, each used only when the one before it was not enough. Prevention limits turns,
+// trims and clears old tool results, and cuts oversized ones. Compaction replaces old history with a summary, which a
+// [Summarizer] writes with an LLM, or [Digest] without one. Overflow recovery reads the provider's error, shrinks the
+// request and tries again.
 //
 // # Stages
 //
@@ -22,15 +22,15 @@
 // stage verbatim. An edit that was sent is sent again with the same bytes, so that the provider's prompt
 // cache is read and not written.
 //
-// To trim a tool result is to keep its beginning and its end; to clear it is to leave a line in its place. Both are
-// pruning, which is about old results. To cut or truncate a result is to shorten one that is larger than one may be,
-// however new it is. To drop is the manager's word for clearing what is old, with the names that stood in it kept. To
-// compact is to replace old history by a summary. A summarizer, an LLM, writes the summary; a digest is one that was made
-// without an LLM.
+// Pruning makes old tool results smaller. To trim a result is to keep its beginning and its end; to clear it is to put
+// one line in its place. The manager also drops results: it clears what is old, but keeps the names that stood in it.
+// To truncate, or cut, a result is to shorten one that is larger than a single result may be, however new it is. To
+// compact is to replace old history with a summary. A summarizer is what writes it, with an LLM; a digest is a summary
+// that was made without one.
 //
-// An epoch is a request in which the manager rewrites what was sent before, everything that is due at once, because each
-// rewrite makes the provider write its cache again. The ladder is the list of steps that [Manager.Recover] tries, from
-// the mildest to the last, and a rung is one of them.
+// An epoch is a request in which the manager rewrites what was sent before. It makes all the changes that are due at
+// once, because after each rewrite the provider has to write its cache again. The steps that [Manager.Recover] tries,
+// the mildest first, are a ladder, and each step is a rung.
 //
-// The reference, where a comment names one, is OpenClaw: the agent whose rules and numbers Winnow began with.
+// The reference, or the reference system, is OpenClaw: the agent whose rules and numbers Winnow began with.
 package winnow

@@ -1,8 +1,8 @@
 package winnow
 
-// Edit says one thing that a stage did. Index is the position in the stage's input (of the manager's
-// edits: in the history passed in); Before and After are estimated tokens of that message. After is 0
-// where the message was removed and Before is 0 where one was inserted, and only there.
+// Edit describes one change that a stage made. Index is the position in the stage's input (of the manager's edits: in
+// the history passed in); Before and After are estimated tokens of that message. After is 0 where the message was
+// removed and Before is 0 where one was inserted, and only there.
 type Edit struct {
 	Op     Op     `json:"op"`
 	Index  int    `json:"index"`

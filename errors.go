@@ -10,15 +10,15 @@ var (
 	// ErrOverflow: the request cannot be made to fit. The error is an [*OverflowError].
 	ErrOverflow = errors.New("winnow: the request does not fit into the context window")
 
-	// ErrIncomplete: a summarizer's answer was cut off or is no summary. A [Summarizer] wraps it unless
-	// the model ended by itself.
+	// ErrIncomplete: a summarizer's answer was cut off or is not a summary. A [Summarizer] wraps it unless the model
+	// ended its answer by itself.
 	ErrIncomplete = errors.New("winnow: the summary is incomplete")
 
 	// ErrCompaction: compaction failed; the history and the manager's state are as they were.
 	ErrCompaction = errors.New("winnow: compaction failed")
 
-	// ErrNothingToCompact: nothing has come to lie before the newest messages since the last summary, so that
-	// [Manager.Compact] would only rewrite that. It is not a failure: no summarizer was asked. It wraps
+	// ErrNothingToCompact: since the last summary no message has become old enough to be summarized, so that
+	// [Manager.Compact] would only rewrite that summary. It is not a failure: no summarizer was asked. It wraps
 	// [ErrCompaction].
 	ErrNothingToCompact = fmt.Errorf("%w: there is nothing before the newest messages to summarize", ErrCompaction)
 )

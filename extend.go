@@ -78,11 +78,11 @@ func (t *tail) request() *Request {
 // idSeed is of this process: no id of a transcript can be made to collide.
 var idSeed = maphash.MakeSeed()
 
-// PrepareInto is Prepare with a request of the caller's to write into: the zero Request, or the one that
-// this manager returned last. A call that only goes on from there reuses its memory: it costs what the new
-// messages cost, whatever the length of the history, and allocates nothing where there is none. The slices
-// of r are then written behind their ends, so they must have one owner: whoever keeps a request for later
-// uses [Manager.Prepare]. After an error r is as it was.
+// PrepareInto is Prepare with a request of the caller's to write into: the zero Request, or the one that this manager
+// returned last. Where the history has only grown since, the call reuses the memory of r: it costs what the new
+// messages cost, whatever the length of the history, and allocates nothing if there are no new messages. It writes
+// behind the ends of r's slices, so they must have one owner: to keep a request for later, use [Manager.Prepare]. After
+// an error r is as it was.
 func (m *Manager) PrepareInto(ctx context.Context, history []Message, r *Request) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -56,8 +56,8 @@ func NewEstimator(family string) (Estimator, error) {
 	return nil, fmt.Errorf("winnow: unknown tokenizer family %q; known are %s", family, strings.Join(names, ", "))
 }
 
-// FamilyForModel returns the family of tokenizers for a model name as providers, gateways and clouds
-// spell it: "claude-opus-4-6", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "openrouter/openai/gpt-4o".
-// It goes by rules and so knows names to come; "" stands for a model whose tokenizer is not known, and
-// [NewEstimator] takes it.
+// FamilyForModel returns the family of tokenizers for a model name as providers, gateways and clouds spell it:
+// "claude-opus-4-6", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "openrouter/openai/gpt-4o". It applies rules
+// instead of a list, so that it also reads the names of models to come. "" stands for a model whose tokenizer is not
+// known; [NewEstimator] accepts it.
 func FamilyForModel(model string) string { return tokencount.ForModel(model) }

@@ -4,13 +4,13 @@ import (
 	"strings"
 )
 
-// LimitHistoryTurns keeps the newest limit turns. A turn begins at a user message that a person wrote
-// (not Injected, no Summary) and goes on to the next one. System messages, pinned messages and summaries
-// of older history are never dropped; a pinned message keeps the call, the results and the question that
-// it belongs to. A limit of 0 or less means no limit.
+// LimitHistoryTurns keeps the newest limit turns. A turn begins at a user message that a person wrote (neither Injected
+// nor a Summary) and goes on to the next one. System messages, pinned messages and summaries of older history are never
+// dropped; a pinned message keeps the call, the results and the question that it belongs to. A limit of 0 or less means
+// no limit.
 //
-// Where nothing is dropped the result is history itself and nothing is allocated. Counts in the edits are
-// by CharsPerToken(4).
+// Where nothing is dropped it returns history itself and allocates nothing. The edits count tokens with
+// CharsPerToken(4).
 func LimitHistoryTurns(history []Message, limit int) ([]Message, []Edit) {
 	from := turnLimitStart(history, limit)
 	if from == 0 {

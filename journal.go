@@ -12,11 +12,11 @@ import (
 // Journal is called before [Manager.Prepare], [Manager.PrepareInto], [Manager.Compact], [Manager.Recover] or [Do]
 // returns a request. It gets what changed in the manager's state since the call before it: a delta, for
 // [Manager.Restore]. A host that writes it to disk and is killed afterwards goes on with the same bytes, so that the
-// provider's prompt cache is read. The size of a delta is in what is new, not in the length of the history; it is JSON
-// in one line.
+// provider's prompt cache is read. The size of a delta depends on what is new, not on the length of the history; it is
+// JSON in one line.
 //
-// The manager is locked meanwhile, so a Journal does not call it. The delta is the Journal's to keep. An error is
-// returned by the call, wrapped, and no request with it; the manager is as it was before that request.
+// The manager is locked meanwhile, so a Journal does not call it. The Journal may keep the delta. An error is returned
+// by the call, wrapped, and no request with it; the manager is as it was before that request.
 type Journal func(delta []byte) error
 
 // journal is what Options.Journal was given so far. It stays empty where that is not set.

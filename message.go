@@ -68,14 +68,14 @@ type Message struct {
 	Role       Role            `json:"role"`                 // who it is from
 	Parts      []Part          `json:"parts"`                // the content, in order
 	ToolCallID string          `json:"toolCallId,omitempty"` // RoleTool: the ID of the call that this answers
-	ToolName   string          `json:"toolName,omitempty"`   // RoleTool: the tool that was called; "": the tool of the call, which is asked for it
+	ToolName   string          `json:"toolName,omitempty"`   // RoleTool: the tool that was called; "": that of the call
 	IsError    bool            `json:"isError,omitempty"`    // RoleTool: the call failed
 	Details    json.RawMessage `json:"details,omitempty"`    // host-only: never counted or sent; of it only exitCode and status may be named in a summary
 	StopReason string          `json:"stopReason,omitempty"` // RoleAssistant: "error" and "aborted" mark a failed turn
 	Usage      *Usage          `json:"usage,omitempty"`      // RoleAssistant: what the provider billed for the request it answered
 	Time       time.Time       `json:"time,omitzero"`        // when it was written; zero if unknown
 	Pinned     bool            `json:"pinned,omitempty"`     // survives every stage verbatim
-	Injected   bool            `json:"injected,omitempty"`   // RoleUser: put there by the host, not by a person: begins no turn, is no request, and nothing in it becomes a rule of the user
+	Injected   bool            `json:"injected,omitempty"`   // RoleUser: put there by the host, not by a person: does not begin a turn, is not a request, and nothing in it becomes a rule of the user
 	Summary    bool            `json:"summary,omitempty"`    // stands for compacted history; written by the library
 	Source     any             `json:"-"`                    // the caller's own value; nil once the library changed or made the message
 }

@@ -19,15 +19,15 @@ import (
 // are Unicode code points, as everywhere in the package. The defaults are the reference system's.
 //
 // A [Manager] does what PruneContext does when the prompt cache is cold or a request does not fit. Besides, it drops
-// what is stale when that pays, in windows of any size: KeepLastAssistants, AllowTools and DenyTools hold for that
-// too (a pattern stands for the results of a tool and for the arguments of its calls), and so does SoftTrimRatio
-// where it is set; NoHardClear keeps the results and has only arguments shortened. Where SoftTrimRatio is not set,
-// messages of less than 5 % of the window together, and of less than 8 000 tokens, lose nothing that is stale: as
-// long as it fits, a conversation below that stays append-only, unless CacheOptions.None says that this gains nothing.
+// what is stale when that pays, in windows of any size: KeepLastAssistants, AllowTools and DenyTools hold for that too
+// (a pattern stands for the results of a tool and for the arguments of its calls), and so does SoftTrimRatio where it
+// is set; NoHardClear keeps the results and has only arguments shortened. Where SoftTrimRatio is not set, a
+// conversation that takes less than 5 % of the window, and less than 8 000 tokens, loses nothing that is stale: as long
+// as it fits it stays append-only, unless CacheOptions.None says that this gains nothing.
 type PruneOptions struct {
 	KeepLastAssistants   int       // newest assistant messages that protect the results behind them (3)
-	SoftTrimRatio        float64   // share of the window from which on results are trimmed (0.3)
-	HardClearRatio       float64   // share of the window from which on results are cleared (0.5)
+	SoftTrimRatio        float64   // share of the window above which results are trimmed (0.3)
+	HardClearRatio       float64   // share of the window above which results are cleared (0.5)
 	MinPrunableToolChars int       // clear only if the results that may be cleared hold at least this many characters (50 000)
 	SoftTrimMaxChars     int       // only longer results are trimmed, in characters (4 000)
 	SoftTrimHeadChars    int       // characters kept of the beginning (1 500)
@@ -56,7 +56,7 @@ type Options struct {
 	Summarizer   Summarizer       // writes the summary of a compaction (nil: [Digest])
 	Estimator    Estimator        // counts tokens (nil: that of the Model's family)
 	HistoryTurns int              // turns kept; 0: no limit. The list grows to 1.5 × this before it is cut, to spare the prompt cache
-	DropFrom     float64          // share of the window from which on old tool results are dropped to save money, though the request fits (0.05, at most 8 000 tokens); 1: only what does not fit is dropped
+	DropFrom     float64          // share of the window above which old tool results are dropped to save money, though the request fits (0.05, at most 8 000 tokens); 1: only what does not fit is dropped
 	Prune        *PruneOptions    // what may be dropped, see there; its Estimator defaults to this Options' Estimator
 	Truncate     *TruncateOptions // its Estimator defaults to this Options' Estimator
 	Compact      *CompactOptions  // when and how history is summarized
@@ -90,8 +90,8 @@ type CompactOptions struct {
 	PathArguments    []string                                           // names of such arguments, likewise
 }
 
-// CacheOptions describes the provider's prompt cache; prices are relative to uncached input. What is not set is as it is
-// known of Options.Model, and otherwise has the default: a cache is assumed.
+// CacheOptions describes the provider's prompt cache; prices are relative to uncached input. What is not set is what
+// the table of models says of Options.Model, or else the default: a cache is assumed.
 type CacheOptions struct {
 	None        bool          // the provider caches nothing: every token is paid each time, so shrink eagerly
 	TTL         time.Duration // how long the provider keeps what nobody reads (5 min)

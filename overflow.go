@@ -20,10 +20,10 @@ const (
 	ErrorTimeout    ErrorClass = "timeout"    // no answer in time
 )
 
-// ErrorInfo is what an error says. Tokens and Limit are only set for [ErrorOverflow], and only from
-// numbers that count tokens: a limit in bytes or characters is no context window, and neither is one of
-// a rate. Tokens is the total that the provider compared with the limit (with the room for the answer
-// where it counts that); a provider's lower bound ("at least") is left out.
+// ErrorInfo is what an error says. Tokens and Limit are only set for [ErrorOverflow], and only from numbers that count
+// tokens: a limit in bytes or characters is not a context window, and neither is a rate limit. Tokens is the total that
+// the provider compared with the limit (with the room for the answer where it counts that); a provider's lower bound
+// ("at least") is left out.
 type ErrorInfo struct {
 	Class  ErrorClass
 	Tokens int // what the provider counted, 0 if it did not say
@@ -48,8 +48,8 @@ type ErrorMatcher func(err error) (ErrorInfo, bool)
 // 413 is [ErrorBytes] with a proxy's page, an empty body or none, unless the words count tokens or it refuses the upload
 // of a file.
 //
-// An answer cap that is too high is ErrorOther: no shorter history helps. The text is read by rules for
-// families of wordings, in time linear in its length; it never panics.
+// A limit for the answer (max_tokens) that the model does not allow is ErrorOther: a shorter history would not help.
+// The text is read by rules for families of wordings, in time linear in its length; it never panics.
 func ClassifyError(err error) ErrorInfo {
 	return infoOf(overflow.Diagnose(err, isOwn))
 }
@@ -90,16 +90,15 @@ func ask(matcher ErrorMatcher, err error) (info ErrorInfo, matched bool) {
 	return matcher(err)
 }
 
-// ResponseOverflow tells an overflow from an answer, for providers that do not refuse. stopReason is the
-// provider's own word for why the answer ended, u what it billed, window the model's context window in
-// tokens (0: unknown). It reports true for a stop reason that names the context window, for a prompt that
-// was billed above the window, and for an answer without a single token that ended by length at a window
-// that is full to 99 %.
+// ResponseOverflow recognizes an overflow by its answer, for providers that do not refuse. stopReason is the provider's
+// own word for why the answer ended, u what it billed, window the model's context window in tokens (0: unknown). It
+// reports true for a stop reason that names the context window, for a prompt that was billed above the window, and for
+// an answer without a single token that ended because of its length while the window was 99 % full.
 //
 // A provider that drops the front of the prompt in silence and bills what is left (Ollama above num_ctx, OpenAI
-// Responses with truncation "auto") cannot be told by its answer alone, which is that of a shorter conversation.
-// What was sent tells: u.Prompt() below half of [Request.Tokens] is no estimator's error. Better is to give New
-// the window that the server was started with.
+// Responses with truncation "auto") cannot be recognized by its answer alone, which looks like that of a shorter
+// conversation. Compare it with what was sent: a u.Prompt() below half of [Request.Tokens] is more than an estimator's
+// error. It is better to give New the window that the server was started with.
 func ResponseOverflow(stopReason string, u Usage, window int) bool {
 	reason := strings.ToLower(stopReason[:min(len(stopReason), 128)])
 	if strings.Contains(reason, "context") && (strings.Contains(reason, "exceed") ||

@@ -31,9 +31,9 @@ const (
 // Recover takes the error of a request that Prepare (or Recover) made and returns the next, smaller one: large results
 // are cut and old ones cleared, then history is compacted, then all results are cut hard, then a digest stands in for a
 // summary. At most 3 requests are made in the place of one that Prepare made, and the summarizer is asked at most twice
-// for them, besides the calls that a history takes which is larger than its window. No request is returned twice, and
-// each is estimated smaller than the one that was refused. A body that is too large in bytes loses its oldest images
-// first, then results. CompactOptions.Off does not keep Recover from compacting.
+// for them, besides the calls that it takes to summarize a history larger than its window. No request is returned
+// twice, and each is estimated smaller than the one that was refused. A body that is too large in bytes loses its
+// oldest images first, then results. CompactOptions.Off does not keep Recover from compacting.
 //
 // What the provider said of its limit and of the tokens that it counted is used for the rest of the conversation. A
 // refusal without numbers proves little. What was guessed from it holds for the requests of this run. It holds for later

@@ -14,7 +14,7 @@ package winnow
 //   - arguments that are not JSON are wrapped in an object; empty texts go, and with them messages that
 //     would be empty.
 //
-// A history that is valid already is returned as it is. Counts in the edits are by CharsPerToken(4).
+// A valid history is returned as it is. The edits count tokens with CharsPerToken(4).
 func RepairToolPairing(history []Message) ([]Message, []Edit) {
 	r := repair{history: history}
 	if r.isClean() {

@@ -25,7 +25,7 @@ type Request struct {
 	CostUnedited    float64     // the same for the history as it was passed in
 }
 
-// Compaction is what a call did that replaced old history by a summary.
+// Compaction describes what a call did that replaced old history with a summary.
 type Compaction struct {
 	Summary      string   // the text, as it stands in the request
 	FirstKept    int      // index in the history passed in of the first message that was not summarized
@@ -34,5 +34,5 @@ type Compaction struct {
 	Degraded     bool     // some of it was made without the LLM
 	Repaired     []string // what was missing in the summary and appended by the library
 	Calls        int      // calls to the Summarizer
-	Usage        Usage    // what they were billed for, as far as the Summarizer says so with ReportUsage; of no request's Cost
+	Usage        Usage    // what they were billed for, as far as the Summarizer says so with ReportUsage; not part of any request's Cost
 }

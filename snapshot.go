@@ -162,9 +162,9 @@ func (l *ledger) head() snapshot {
 
 // Restore takes the state of a manager with the same options: what Snapshot returned, and the deltas that
 // Options.Journal has been given since, in their order. Deltas that the state holds already are skipped; an empty state
-// stands for a new manager. The next request then has the bytes that it would have had there. Data that is no snapshot,
-// or of a version that is not known, is an error, and so is a delta that does not follow the one before it. The manager
-// is then as it was before.
+// stands for a new manager. The next request then has the bytes that it would have had there. It is an error if the
+// data is not a snapshot, if its version is not known, or if a delta does not follow the one before it. The manager is
+// then as it was before.
 //
 // The state of a manager for another Options.Model is taken too, where both name theirs: a conversation goes on with
 // another model. What the old one's provider taught is then forgotten (its limits, its counts, its cache); the summary and

@@ -10,8 +10,8 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 )
 
-// Summarizer writes a summary of req with an LLM. Implementations are safe for concurrent use, honour
-// ctx, and return an error that wraps [ErrIncomplete] unless the model ended by itself.
+// Summarizer writes a summary of req with an LLM. Implementations are safe for concurrent use, honour ctx, and return
+// an error that wraps [ErrIncomplete] unless the model ended its answer by itself.
 type Summarizer interface {
 	Summarize(ctx context.Context, req SummaryRequest) (string, error)
 }

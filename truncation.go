@@ -12,11 +12,11 @@ import (
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
-// TruncateToolResults cuts tool results that are larger than MaxShare of the window in estimated tokens,
-// or than MaxChars characters. What is left ends at a line end where one lies in the last fifth, keeps at
-// least MinKeepChars characters of each text, and says how much was left out. Unless HeadOnly is set it
-// also keeps the end of the text where that matters (an error, an exit code, a test verdict, a closing
-// summary) and lines of the dropped middle that carry an error.
+// TruncateToolResults cuts tool results that are larger than MaxShare of the window in estimated tokens, or than
+// MaxChars characters. What is left ends at the end of a line, where there is one in its last fifth, keeps at least
+// MinKeepChars characters of each text, and says how much was left out. Unless HeadOnly is set it also keeps the end of
+// the text where that matters (an error, an exit code, a test verdict, a closing summary) and lines of the dropped
+// middle that carry an error.
 //
 // Texts of one result share its room by length. Parts that are not text stay; arguments of calls are never
 // touched; pinned results stay whole. No result gets longer. The window is in tokens; with a window of 0

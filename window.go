@@ -11,8 +11,7 @@ const (
 	blockWindow = 16_000
 )
 
-// WindowConfig holds what is known of a model's context window, in tokens. 0 and negative numbers mean
-// not set.
+// WindowConfig holds what is known about a model's context window, in tokens. 0 and negative numbers mean not set.
 type WindowConfig struct {
 	Configured int // what the host's configuration says of the model; wins over Model
 	Model      int // what the model's metadata says
@@ -48,8 +47,8 @@ const (
 	WindowBlock WindowStatus = "block" // below 16 000 tokens: a host may refuse such a model
 )
 
-// CheckWindow says whether a window of that many tokens is large enough for an agent. It is advice for the
-// host: [New] takes any positive window. A window of 0 or less stands for one that is not known, and is not warned of.
+// CheckWindow says whether a window of that many tokens is large enough for an agent. It is advice for the host: [New]
+// takes any positive window. A window of 0 or less stands for one that is not known, and gets no warning.
 func CheckWindow(tokens int) WindowStatus {
 	switch {
 	case tokens <= 0 || tokens >= warnWindow:

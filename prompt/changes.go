@@ -213,8 +213,9 @@ func (c *Conversation) Next(a *Assembly, cold bool) *winnow.Message {
 	return updateMessage(text)
 }
 
-// Sending takes the request that is about to be sent, and returns the system prompt for it. A compaction takes the newest
-// one over: behind a new summary all is written again, and what was told may stand in no message any more.
+// Sending takes the request that is about to be sent, and returns the system prompt for it. After a compaction that is
+// the newest one: behind a new summary everything is written to the cache again, and the messages that told of changes
+// may be gone.
 func (c *Conversation) Sending(r *winnow.Request) *Assembly {
 	if r.Compaction != nil && c.Told != nil {
 		c.Sent, c.Told = c.Told, c.Told.stableOnly()

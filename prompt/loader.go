@@ -47,8 +47,8 @@ const (
 	loadedTool  = "[Tool loaded: "
 )
 
-// Load returns a skill, or a tool, of a name. The error wraps [ErrUnknown] if there is none, or says why the file cannot
-// be read any more.
+// Load returns the skill or the tool with that name. The error wraps [ErrUnknown] if there is none, or says why the
+// file cannot be read any more.
 func (l *Loader) Load(name string) (Loaded, error) {
 	begin, body := loadedSkill, ""
 	if s := l.skills[name]; s != nil {

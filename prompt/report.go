@@ -145,7 +145,7 @@ type EditReport struct {
 	Saved int       `json:"saved"` // tokens
 }
 
-// CacheReport is what of the request the provider's cache has.
+// CacheReport says how much of the request is in the provider's cache.
 type CacheReport struct {
 	Expected float64 `json:"expected"` // share of the request, before it was sent
 	Billed   float64 `json:"billed"`   // share that was billed as read from the cache; 0 without usage

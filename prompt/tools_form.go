@@ -170,8 +170,8 @@ func openAIOne(name string, s schema, c *counter, depth int) int {
 }
 
 // ToolRatio is what an estimated token of a's schemas was billed as, for Options.ToolRatio: from the first request, r,
-// and its usage. It is between 0.5 and 2.5; what is further off is no tokenizer's error, and 1 means that nothing can
-// be told.
+// and its usage. It is between 0.5 and 2.5; a larger difference is not the tokenizer's, and 1 means that it cannot be
+// told.
 func ToolRatio(a *Assembly, r *winnow.Request, u winnow.Usage) float64 {
 	messages := 0
 	for _, n := range r.Counts {

@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// Backend is where logs are kept: a directory, memory, a database. A log is a sequence of bytes that grows; what the
-// bytes mean is no concern of the backend. It is safe for concurrent use.
+// Backend is where logs are kept: a directory, memory, a database. A log is a sequence of bytes that grows; the backend
+// does not look at what the bytes mean. It is safe for concurrent use.
 //
 // Package sessiontest has the tests that a backend must pass.
 type Backend interface {
@@ -22,7 +22,7 @@ type Backend interface {
 	// Keys returns the keys that have a log, in any order.
 	Keys(ctx context.Context) ([]string, error)
 
-	// Delete removes all logs of key. Those who have one open get [ErrDeleted]. That there is none is no error.
+	// Delete removes all logs of key. Those who have one open get [ErrDeleted]. It is not an error if there is none.
 	Delete(ctx context.Context, key string) error
 
 	Close() error
@@ -61,7 +61,7 @@ type Log interface {
 	// was, or [ErrClosed] from then on.
 	Append(ctx context.Context, end int64, lines []byte, durable bool) error
 
-	// Close gives up what the log holds. It does not sync.
+	// Close releases what the log holds. It does not sync.
 	Close() error
 }
 

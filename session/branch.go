@@ -59,7 +59,7 @@ func (s *Session) SummarizeBranch(ctx context.Context, from, summary string) err
 }
 
 // Edit gives a message another content, or leaves it out where m is nil. The original stays in the log. The error is
-// [ErrNotFound] if the entry is no message of the history.
+// [ErrNotFound] if the entry is not a message of the history.
 func (s *Session) Edit(ctx context.Context, entry string, m *winnow.Message, reason string) error {
 	defer s.lockBranch()()
 	if s.dead != nil {

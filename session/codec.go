@@ -6,9 +6,9 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// Codec stores what a provider's message holds besides winnow's form: the values in [winnow.Message.Source] and
-// [winnow.Part.Source]. Each adapter has one. A store without a codec keeps no Source, neither in
-// the log nor in the running session, so that what is sent does not depend on a restart.
+// Codec stores what a provider's message holds and winnow's form does not: the values in [winnow.Message.Source] and
+// [winnow.Part.Source]. Each adapter has one. A store without a codec keeps no Source, neither in the log nor in the
+// running session, so that what is sent does not depend on a restart.
 //
 // Encode and Decode are safe for concurrent use.
 type Codec interface {

@@ -348,7 +348,7 @@ func (d *directory) removeAll(dir string) error {
 	return d.fs.SyncDir(directoryOf(dir))
 }
 
-// remove removes a file. That there is none is no error.
+// remove removes a file. It is not an error if there is none.
 func (d *directory) remove(name string) error {
 	if err := d.fs.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

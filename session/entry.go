@@ -95,7 +95,7 @@ type Entry struct {
 	Usage *winnow.Usage `json:"usage,omitempty"` // usage
 	Model string        `json:"model,omitempty"` // usage, message: who answered
 
-	Delta json.RawMessage `json:"delta,omitempty"` // state: of the manager; base64 in a string if it is no JSON
+	Delta json.RawMessage `json:"delta,omitempty"` // state: of the manager; base64 in a string if it is not JSON
 	Full  *FullState      `json:"full,omitempty"`  // state; status: without the manager's state
 
 	Erased []string `json:"erased,omitempty"` // erased, beside the branch: whose content was erased
@@ -116,14 +116,14 @@ type From struct {
 	Entry   string `json:"entry"`
 }
 
-// Ref is an entry and where it lies.
+// Ref is an entry and its place in the log.
 type Ref struct {
 	ID string `json:"id"`
 	At int64  `json:"at"`             // offset in the log
 	By *Ref   `json:"edit,omitempty"` // the edit that gives its content
 }
 
-// Info is what people know a session by. In an entry, nil and false say what is not changed.
+// Info is what people know a session by. In an entry, a nil field is one that does not change.
 type Info struct {
 	Title    *string `json:"title,omitempty"`
 	Pinned   *bool   `json:"pinned,omitempty"`

@@ -29,8 +29,8 @@ type Receipt struct {
 	Forks []string `json:"forks,omitempty"`
 }
 
-// Erase removes a session: logs, archives, and what lies beside them. Whoever has it open gets [ErrDeleted]. That there
-// is none is no error. It differs from [Store.Delete] in what it returns.
+// Erase removes a session: logs, archives, and what lies beside them. Whoever has it open gets [ErrDeleted]. It is not
+// an error if there is none. It differs from [Store.Delete] in what it returns.
 func (s *Store) Erase(ctx context.Context, key string) (*Receipt, error) {
 	if err := CheckKey(key); err != nil {
 		return nil, err

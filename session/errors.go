@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// What a caller branches on with errors.Is.
+// Errors to branch on with [errors.Is].
 var (
 	// ErrBusy: somebody else has the turn of the session, and the context ended while it was waited for. The error is
 	// a [*BusyError].
@@ -27,7 +27,7 @@ var (
 	// ErrTooLarge: an entry would be longer than a line may be (64 MiB).
 	ErrTooLarge = errors.New("session: an entry is larger than 64 MiB")
 
-	// ErrKey: the key is empty, longer than 1 024 bytes, or no UTF-8.
+	// ErrKey: the key is empty, longer than 1 024 bytes, or not UTF-8.
 	ErrKey = errors.New("session: a key is 1 to 1 024 bytes of UTF-8")
 
 	// ErrFormat: the directory or log is of another format.

@@ -7,7 +7,7 @@ import (
 )
 
 // Interruption is work that was not finished when a session was left, because its process ended or its host gave up.
-// Nothing of it is done again by itself.
+// None of it is done again on its own.
 type Interruption struct {
 	// Unanswered says that the model has not answered the end of the conversation: the message of a person, or the
 	// results of its calls.
@@ -24,7 +24,7 @@ func (s *Session) Interrupted() *Interruption {
 	return interrupted(s.at.history)
 }
 
-// Interrupted returns what was not finished, nil if everything is. Somebody may be at it.
+// Interrupted returns what was not finished, nil if everything is. Another process may be working on it.
 func (v *View) Interrupted() *Interruption { return interrupted(v.History) }
 
 func interrupted(history []winnow.Message) *Interruption {

@@ -17,7 +17,7 @@ const (
 	keyNameHashHex = 32
 )
 
-// CheckKey returns [ErrKey] for what is no key. It is for backends.
+// CheckKey returns [ErrKey] for what is not a key. It is for backends.
 func CheckKey(key string) error {
 	if key == "" || len(key) > maxKey || !utf8.ValidString(key) {
 		return ErrKey

@@ -9,7 +9,7 @@ import (
 )
 
 // Plan says what a policy would do to the store now. It changes nothing and waits for nobody: [Store.Apply] carries it
-// out. The error is [errors.ErrUnsupported] if the backend is no [Maintainer].
+// out. The error is [errors.ErrUnsupported] if the backend is not a [Maintainer].
 func (s *Store) Plan(ctx context.Context, policy Maintenance) (*Plan, error) {
 	m, err := s.maintainer()
 	if err != nil {

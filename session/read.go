@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Damage is a place of a log that does not count.
+// Damage is a part of a log that is ignored.
 type Damage struct {
 	Offset int64  `json:"offset"`
 	Length int64  `json:"length"` // 0: of a line that counts, but not as it says

@@ -18,8 +18,8 @@ import (
 // Code of the host that runs within a request (a Summarizer, BeforeCompact, Rules) may call Append, Inject, Note and View.
 // What rewrites the branch or makes another request (Edit, Rewind, Reset, Truncate, Prepare) waits until it has ended.
 //
-// After [ErrConflict], [ErrDeleted], [ErrSync] and [ErrClosed] it is good for nothing but Close. After any other
-// error it is as it was.
+// After [ErrConflict], [ErrDeleted], [ErrSync] and [ErrClosed] it is good for nothing but Close. After any other error
+// it is as it was before.
 type Session struct {
 	store *Store
 	key   string

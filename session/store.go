@@ -195,8 +195,8 @@ func (l *loaded) checkHeader(key string) error {
 // Keys returns the keys of all sessions, in any order.
 func (s *Store) Keys(ctx context.Context) ([]string, error) { return s.backend.Keys(ctx) }
 
-// Delete removes a session: all that is stored of it. Whoever has it open gets [ErrDeleted]. That there is none is no
-// error.
+// Delete removes a session: all that is stored of it. Whoever has it open gets [ErrDeleted]. It is not an error if
+// there is none.
 func (s *Store) Delete(ctx context.Context, key string) error {
 	if err := CheckKey(key); err != nil {
 		return err
@@ -204,7 +204,7 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	return s.backend.Delete(ctx, key)
 }
 
-// Close gives up what the store holds. Sessions are closed before.
+// Close releases what the store holds. Close its sessions first.
 func (s *Store) Close() error { return s.backend.Close() }
 
 // View is what a session holds at one moment.

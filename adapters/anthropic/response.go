@@ -9,9 +9,9 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// Response returns the answer of the API as the next message of the history, with its id, its stop reason
-// and what was billed. Members of its blocks that the SDK does not know are carried. A streamed answer is collected
-// by [Collect] first; [Check] tells an error in the place of an answer.
+// Response returns the answer of the API as the next message of the history, with its id, its stop reason and what was
+// billed. Members of its blocks that the SDK does not know are carried. A streamed answer is collected by [Collect]
+// first; [Check] recognizes an error in the place of an answer.
 func Response(answer *sdk.Message) winnow.Message {
 	own := answer.ToParam()
 	for i := range own.Content {

@@ -11,7 +11,8 @@ import (
 )
 
 // Counter counts the tokens of requests with the API's own endpoint, for [winnow.Manager.Counted]. It is safe for
-// concurrent use and asks about the same content once. It is no [winnow.Estimator]: one is asked for every message.
+// concurrent use and asks about the same content once. It is not a [winnow.Estimator], which is asked about every
+// message.
 type Counter struct {
 	client *sdk.Client
 	model  string

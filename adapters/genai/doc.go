@@ -18,6 +18,6 @@
 // System text has a field of its own in the API: [ImportSystem] and [ExportSystem].
 //
 // [Response] makes winnow's message of an answer, with what was billed, [Collect] puts the pieces of a streamed one
-// together, [Check] tells what is no answer, and [NewSummarizer] writes summaries
-// with a Gemini model. [winnow.ClassifyError] reads the SDK's errors as they are.
+// together, [Check] recognizes what is not an answer, and [NewSummarizer] writes summaries with a Gemini model.
+// [winnow.ClassifyError] reads the SDK's errors as they are.
 package genai
