@@ -116,6 +116,14 @@ var cases = []adaptertest.Case{
 	{Name: "thinking with an unknown member", Imports: turn(`{"type":"thinking","thinking":"Hm.","signature":"c2ln","later":1},`, ``), Forms: asJSON, Reason: "byte for byte"},
 	{Name: "thinking and an id that is replaced", Imports: []string{ask, `{"role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":"c2ln"},{"type":"tool_use","id":"read:0","name":"read","input":{}}]}`, `{"role":"user","content":[{"type":"tool_result","tool_use_id":"read:0"}]}`, ask},
 		Want: ask + `{"role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":"c2ln"},{"type":"tool_use","id":"call_2dddf05adcfc0532d64a31fd","name":"read","input":{}}]}{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_2dddf05adcfc0532d64a31fd"}]}` + ask, Reason: "the signature stays"},
+
+	// Several of these together.
+	{Name: "unknown block between two calls", Imports: []string{`{"role":"user","content":[{"type":"text","text":"q"}]}`, `{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"read","input":{}},{"type":"future","x":1},{"type":"tool_use","id":"b","name":"ls","input":{}}]}`,
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"b","content":[{"type":"text","text":"rb"}]}]}`, `{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"ra"}]}]}`},
+		Want:  `{"role":"user","content":[{"type":"text","text":"q"}]}{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"read","input":{}},{"type":"future","x":1},{"type":"tool_use","id":"b","name":"ls","input":{}}]}{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"ra"}]},{"type":"tool_result","tool_use_id":"b","content":[{"type":"text","text":"rb"}]}]}`,
+		Forms: asJSON, Reason: "in its place, results in two imports, out of order"},
+	{Name: "unknown member of an image's source", Imports: []string{`{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk=","later":1}}]}`}, Forms: asJSON, Reason: "at every level"},
+	{Name: "unknown member of a result's block", Imports: []string{`{"role":"user","content":[{"type":"text","text":"q"}]}`, `{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"read","input":{}}]}`, `{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"ra","later":1}]}]}`}, Forms: asJSON, Reason: "at every level"},
 }
 
 var forms = []adaptertest.Form[sdk.MessageParam]{

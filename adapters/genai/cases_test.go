@@ -125,6 +125,14 @@ var cases = []adaptertest.Case{
 	{Name: "signature alone", Imports: answerOf(`{"text":"a"},{"thoughtSignature":"c2ln"}`), Reason: "it is data"},
 	{Name: "signature of an empty text", Imports: answerOf(`{"text":"a"},{"text":"","thoughtSignature":"c2ln"}`), Want: ask + `{"role":"model","parts":[{"text":"a"},{"thoughtSignature":"c2ln"}]}` + ask, Reason: "the SDK leaves out an empty text"},
 	{Name: "thought beside a call", Imports: turn(`{"text":"Hm.","thought":true},`, ``), Reason: "as it is"},
+
+	// Several of these together.
+	{Name: "responses out of order, in two imports, of calls with signatures", Imports: []string{`{"role":"user","parts":[{"text":"q"}]}`, `{"role":"model","parts":[{"functionCall":{"name":"read"},"thoughtSignature":"c2ln"},{"functionCall":{"name":"ls"},"thoughtSignature":"c2ln"}]}`,
+		`{"role":"user","parts":[{"functionResponse":{"name":"ls","response":{"output":"l"}}}]}`, `{"role":"user","parts":[{"functionResponse":{"name":"read","response":{"output":"r"}}}]}`},
+		Want:   `{"role":"user","parts":[{"text":"q"}]}{"role":"model","parts":[{"functionCall":{"name":"read"},"thoughtSignature":"c2ln"},{"functionCall":{"name":"ls"},"thoughtSignature":"c2ln"}]}{"role":"user","parts":[{"functionResponse":{"name":"read","response":{"output":"r"}}},{"functionResponse":{"name":"ls","response":{"output":"l"}}}]}`,
+		Reason: "in the order of the calls"},
+	{Name: "signature of code", Imports: []string{`{"role":"user","parts":[{"text":"q"}]}`, `{"role":"model","parts":[{"executableCode":{"language":"PYTHON","code":"1"},"thoughtSignature":"c2ln"},{"codeExecutionResult":{"outcome":"OUTCOME_OK","output":"1"},"thoughtSignature":"c2ln"},{"text":"a"}]}`, `{"role":"user","parts":[{"text":"q"}]}`}, Reason: "as it is"},
+	{Name: "blank question", Imports: []string{`{"role":"user","parts":[{"text":"q"}]}`, `{"role":"model","parts":[{"text":"a"}]}`, `{"role":"user","parts":[{"text":" "}]}`}, Want: `{"role":"user","parts":[{"text":"q"}]}{"role":"model","parts":[{"text":"a"}]}`, Reason: "it says nothing"},
 }
 
 var forms = []adaptertest.Form[*sdk.Content]{{Name: "typed", Read: func(raw json.RawMessage) (c *sdk.Content, err error) { return c, json.Unmarshal(raw, &c) }}}

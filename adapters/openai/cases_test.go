@@ -127,6 +127,14 @@ var cases = []adaptertest.Case{
 	{Name: "reasoning details and a blank text", Imports: turn(`"content":[{"type":"text","text":" "},{"type":"text","text":"t"}],"reasoning_details":[{"type":"reasoning.text","text":"Hm.","signature":"c2ln"}],`),
 		Want: strings.Join(turn(`"content":[{"type":"text","text":"t"}],"reasoning_details":[{"type":"reasoning.text","text":"Hm.","signature":"c2ln"}],`), ""), Forms: asJSON, Reason: "of a message that is mended as well"},
 	{Name: "no reasoning details", Imports: turn(`"reasoning_details":[],"reasoning":null,`), Forms: asJSON, Reason: "as it is"},
+
+	// Several of these together.
+	{Name: "unknown member of an image", Imports: userOf(`{"type":"image_url","image_url":{"url":"data:image/png;base64,aGk=","later":1}}`), Forms: asJSON, Reason: "at every level"},
+	{Name: "unknown member of a list's part in an answer", Imports: []string{ask, `{"role":"assistant","content":[{"type":"text","text":"a","later":1}]}`, ask}, Forms: asJSON, Reason: "at every level"},
+	{Name: "empty list as question", Imports: []string{ask, said, `{"role":"user","content":[]}`, ask}, Want: ask + said + ask, Reason: "refused"},
+	{Name: "blank part beside a text", Imports: userOf(`{"type":"text","text":" "},{"type":"text","text":"q"}`), Want: strings.Join(userOf(`{"type":"text","text":"q"}`), ""), Reason: "it says nothing"},
+	{Name: "thought signature of the second call", Imports: []string{ask, `{"role":"assistant","tool_calls":[` + toolA + `,{"id":"b","type":"function","function":{"name":"ls","arguments":"{}"},"extra_content":{"google":{"thought_signature":"c2ln"}}}]}`, gotB, gotA, said}, Want: ask + `{"role":"assistant","tool_calls":[` + toolA + `,{"id":"b","type":"function","function":{"name":"ls","arguments":"{}"},"extra_content":{"google":{"thought_signature":"c2ln"}}}]}` + gotA + gotB + said, Forms: asJSON, Reason: "with its call, results out of order"},
+	{Name: "thought signature, and an id that is replaced", Imports: []string{ask, `{"role":"assistant","tool_calls":[{"id":"` + long + `","type":"function","function":{"name":"read","arguments":"{}"},"extra_content":{"google":{"thought_signature":"c2ln"}}}]}`, `{"role":"tool","tool_call_id":"` + long + `","content":"r"}`, said}, Want: ask + `{"role":"assistant","tool_calls":[{"id":"` + hashed + `","type":"function","function":{"name":"read","arguments":"{}"},"extra_content":{"google":{"thought_signature":"c2ln"}}}]}{"role":"tool","tool_call_id":"` + hashed + `","content":"r"}` + said, Forms: asJSON, Reason: "with its call"},
 }
 
 var forms = []adaptertest.Form[message]{

@@ -115,6 +115,13 @@ var cases = []adaptertest.Case{
 	{Name: "reasoning and an id that is replaced", Imports: []string{ask, think + `{"type":"function_call","call_id":"` + long + `","name":"read","arguments":"{}"}`, `{"type":"function_call_output","call_id":"` + long + `","output":"r"}`, ask},
 		Want:   ask + think + `{"type":"function_call","call_id":"` + hashed + `","name":"read","arguments":"{}"}{"type":"function_call_output","call_id":"` + hashed + `","output":"r"}` + ask,
 		Reason: "it stays with its call"},
+
+	// Several of these together.
+	{Name: "unknown member of an image", Imports: userOf(`{"type":"input_image","image_url":"data:image/png;base64,aGk=","detail":"auto","later":1}`), Forms: asJSON, Reason: "at every level"},
+	{Name: "unknown item between calls", Imports: []string{ask, callA + `{"type":"future","x":1}` + callB, gotA + gotB, ask}, Forms: asJSON, Reason: "in its place"},
+	{Name: "unknown item between outputs", Imports: []string{ask, callA + callB, gotA + `{"type":"future","x":1}` + gotB, ask}, Want: ask + callA + callB + gotA + gotB + `{"type":"future","x":1}` + ask, Forms: asJSON, Reason: "outputs follow their calls"},
+	{Name: "outputs in two imports, out of order", Imports: []string{ask, callA + callB, gotB, gotA, said}, Want: ask + callA + callB + gotA + gotB + said, Reason: "in the order of the calls"},
+	{Name: "encrypted reasoning and two calls, outputs out of order", Imports: []string{ask, think + callA + callB, gotB, gotA, ask}, Want: ask + think + callA + callB + gotA + gotB + ask, Reason: "the reasoning stays in front"},
 }
 
 var forms = []adaptertest.Form[Item]{
