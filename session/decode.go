@@ -99,3 +99,12 @@ func (e *Entry) restoreExact() error {
 	e.Exact = nil
 	return nil
 }
+
+// UnmarshalJSON reads what MarshalJSON writes, or a line of a log, whose checksum it does not check.
+func (e *Entry) UnmarshalJSON(data []byte) error {
+	*e = Entry{}
+	if err := json.Unmarshal(data, (*entryBody)(e)); err != nil {
+		return err
+	}
+	return e.restoreExact()
+}

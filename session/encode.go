@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
 // encoder writes entries as lines. It keeps its memory from one append to the next.
@@ -207,7 +208,7 @@ func isOneLineJSON(b []byte) bool {
 			return false
 		}
 	}
-	return json.Valid(b) && utf8.Valid(b)
+	return jsontext.Valid(b) && utf8.Valid(b)
 }
 
 // compactJSON returns b without white space, and with valid UTF-8.
@@ -235,4 +236,14 @@ func bytesOfJSON(raw json.RawMessage) ([]byte, error) {
 	var b []byte
 	err := json.Unmarshal(raw, &b)
 	return b, err
+}
+
+// MarshalJSON writes e in the form of a log, but for its checksum.
+func (e *Entry) MarshalJSON() ([]byte, error) {
+	body := entryBody(*e)
+	if e.Message != nil {
+		body.Message, body.Exact = exactly(e.Message)
+	}
+	var x encoder
+	return x.marshal(&body)
 }

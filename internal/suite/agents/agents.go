@@ -1,0 +1,204 @@
+// Package agents writes session files as other agents leave them: with the branches, copies, notes and damage that
+// files of real sessions have. It is written from the documentation of the forms and shares no code with the readers.
+package agents
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/winnowgo/winnow"
+)
+
+// Form is one of the forms of files.
+type Form string
+
+const (
+	Pi1    Form = "pi-1" // without ids
+	Pi2    Form = "pi-2" // the tree
+	Pi3    Form = "pi-3" // as OpenClaw writes it
+	Claude Form = "claude-code"
+	Codex  Form = "codex"
+)
+
+// Forms are all of them.
+var Forms = []Form{Pi1, Pi2, Pi3, Claude, Codex}
+
+// File is a session as a program recorded it.
+type File struct {
+	Data    []byte
+	Want    []winnow.Message // the conversation that is on its branch
+	Unknown int              // lines that no reader can know
+	Damaged int              // lines that are no JSON
+	Billed  winnow.Usage     // of all answers on the branch
+	Summary string           // of the newest compaction, "" if there was none
+}
+
+// Options say what a file has besides the conversation.
+type Options struct {
+	Noise    bool // other kinds of lines, unknown ones and damage
+	Branches bool // turns that were taken back, sub-agents
+	Compact  bool // a compaction near the middle
+}
+
+// Write returns a session in which history was said.
+func Write(form Form, history []winnow.Message, o Options, r *rand.Rand) File {
+	w := &writer{Options: o, r: r, at: time.Date(2026, 6, 1, 9, 0, 0, 0, time.UTC)}
+	var p program
+	switch form {
+	case Claude:
+		p = &claude{writer: w}
+	case Codex:
+		p = &codex{writer: w}
+	default:
+		p = &pi{writer: w, version: int(form[len(form)-1] - '0')}
+	}
+	p.begin()
+	middle := len(history) / 2
+	for i, m := range history {
+		m = plain(m)
+		isTurn := m.Role == winnow.RoleUser && !m.Injected
+		if isTurn && o.Compact && i >= middle && w.file.Summary == "" && len(w.file.Want) > 0 {
+			w.file.Summary = fmt.Sprintf("## Goal\nPart %d of the work is done.", r.IntN(100))
+			p.compact(w.file.Summary)
+		}
+		if isTurn && o.Branches && r.IntN(6) == 0 && len(w.file.Want) > 0 {
+			p.detour()
+		}
+		w.at = w.at.Add(time.Duration(1+r.IntN(40_000)) * time.Millisecond)
+		m.Time = w.at
+		p.message(m)
+		if o.Noise && r.IntN(12) == 0 {
+			w.noise(p)
+		}
+	}
+	w.file.Data = w.out.Bytes()
+	return w.file
+}
+
+// program writes the lines of one program.
+type program interface {
+	begin()
+	message(m winnow.Message)
+	compact(summary string)
+	detour()            // a turn that is not on the branch
+	other(unknown bool) // a line that is no part of the conversation
+}
+
+type writer struct {
+	Options
+	r    *rand.Rand
+	at   time.Time
+	out  bytes.Buffer
+	file File
+	ids  int
+}
+
+// object is a JSON object.
+type object = map[string]any
+
+func (w *writer) line(v object) {
+	e := json.NewEncoder(&w.out)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err) // the test is wrong
+	}
+}
+
+// id returns an id that was not there yet, of n hexadecimal digits.
+func (w *writer) id(n int) string {
+	w.ids++
+	return fmt.Sprintf("%0*x", n, uint32(w.ids)*2654435761)[:n]
+}
+
+func (w *writer) now() string { return w.at.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
+
+// noise writes what stands in files besides the conversation.
+func (w *writer) noise(p program) {
+	switch w.r.IntN(6) {
+	case 0:
+		w.file.Damaged++
+		w.out.WriteString(`{"type":"user","message":{"role":"us` + "\n")
+	case 1:
+		w.file.Unknown++
+		p.other(true)
+	case 2:
+		w.out.WriteString("\n\x00\x00\n")
+	default:
+		p.other(false)
+	}
+}
+
+// want notes a message that is on the branch.
+func (w *writer) want(m winnow.Message) {
+	if m.Usage != nil {
+		w.file.Billed.Input += m.Usage.Input
+		w.file.Billed.CacheRead += m.Usage.CacheRead
+		w.file.Billed.CacheWrite += m.Usage.CacheWrite
+		w.file.Billed.Output += m.Usage.Output
+	}
+	w.file.Want = append(w.file.Want, m)
+}
+
+// plain returns m as any program could have recorded it: valid text, arguments that are objects, no content that a
+// program would not have.
+func plain(m winnow.Message) winnow.Message {
+	m.Source, m.Pinned, m.ID, m.Summary = nil, false, "", false
+	if m.Role != winnow.RoleAssistant {
+		m.Usage, m.StopReason = nil, ""
+	}
+	for _, beginning := range machines {
+		m.Injected = m.Injected || m.Role == winnow.RoleUser && strings.HasPrefix(text(&m), beginning)
+	}
+	parts := m.Parts
+	m.Parts = nil
+	for _, p := range parts {
+		p.Source, p.Tokens = nil, 0
+		p.Text = strings.ToValidUTF8(p.Text, "?")
+		switch p.Kind {
+		case winnow.KindToolCall:
+			var v object
+			if json.Unmarshal(p.Arguments, &v) != nil || v == nil {
+				v = object{"input": string(p.Arguments)}
+			}
+			p.Arguments, _ = json.Marshal(v)
+		case winnow.KindImage:
+			p = winnow.Part{Kind: winnow.KindImage, MediaType: "image/png", Bytes: len(pixel)}
+		case winnow.KindThinking:
+			p.MediaType = ""
+			if m.Role != winnow.RoleAssistant {
+				continue
+			}
+		case winnow.KindOpaque:
+			continue
+		default:
+			if p.Text == "" {
+				continue
+			}
+		}
+		m.Parts = append(m.Parts, p)
+	}
+	return m
+}
+
+// machines begin what a harness writes in the place of a person.
+var machines = []string{
+	"<local-command-stdout>", "[Request interrupted by user", "<environment_context>", "# AGENTS.md instructions for",
+	"<turn_aborted>", "<permissions instructions>", "<skill>", "<task-notification>",
+}
+
+// pixel is a picture in base64.
+const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+func text(m *winnow.Message) string {
+	var b strings.Builder
+	for _, p := range m.Parts {
+		if p.Kind == winnow.KindText {
+			b.WriteString(p.Text)
+		}
+	}
+	return b.String()
+}

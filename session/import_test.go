@@ -1,0 +1,118 @@
+package session_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/session"
+)
+
+func entries(t *testing.T, store *session.Store, key string) (out []*session.Entry) {
+	require.NoError(t, store.Entries(context.Background(), key, func(e *session.Entry) error {
+		c := *e
+		out = append(out, &c)
+		return nil
+	}))
+	return out
+}
+
+// TestImport: the entries of a session make another one that holds the same, on all branches.
+func TestImport(t *testing.T) {
+	ctx := context.Background()
+	store := session.NewMemory(nil)
+	s, err := store.Open(ctx, "from")
+	require.NoError(t, err)
+	require.NoError(t, s.Append(ctx, session.User("one"), session.User("bad \xff bytes"), session.User("three")))
+	second := s.View().IDs[1]
+	require.NoError(t, s.Note(ctx, "todo", json.RawMessage(`{"a": 1}`)))
+	changed := session.User("shorter")
+	require.NoError(t, s.Edit(ctx, second, &changed, "too long"))
+	require.NoError(t, session.CompactTo(ctx, s, 2))
+	require.NoError(t, s.Inject(ctx, "reminder", true, session.User("It is late.")))
+	leaf := s.Leaf()
+	require.NoError(t, s.Append(ctx, session.User("another way")))
+	require.NoError(t, s.Rewind(ctx, leaf))
+	require.NoError(t, s.SummarizeBranch(ctx, leaf, "It led nowhere."))
+	require.NoError(t, s.Close())
+	title, pinned := "Title", true
+	require.NoError(t, store.SetInfo(ctx, "from", session.Info{Title: &title, Pinned: &pinned}))
+	require.NoError(t, store.SetLabel(ctx, "from", second, "here"))
+	require.NoError(t, store.AddUsage(ctx, "from", "m", winnow.Usage{Input: 5}))
+	require.NoError(t, store.Note(ctx, "from", "beside", []byte(`"x"`)))
+
+	require.NoError(t, store.Import(ctx, "to", entries(t, store, "from")))
+	want, err := store.Read(ctx, "from")
+	require.NoError(t, err)
+	got, err := store.Read(ctx, "to")
+	require.NoError(t, err)
+	assert.Equal(t, want.History, got.History)
+	assert.Equal(t, want.IDs, got.IDs)
+	assert.Equal(t, want.Labels, got.Labels)
+	assert.Equal(t, want.Info, got.Info)
+	want.Counts.Entries, got.Counts.Entries = 0, 0 // states are not imported
+	assert.Equal(t, want.Counts, got.Counts)
+	report, err := store.Verify(ctx, "to")
+	require.NoError(t, err)
+	assert.Empty(t, report.Damage)
+
+	o, err := store.Open(ctx, "to")
+	require.NoError(t, err)
+	require.NoError(t, o.Append(ctx, session.User("and on")))
+	require.NoError(t, o.Close())
+	again := entries(t, store, "to")
+	assert.Equal(t, "and on", again[len(again)-1].Message.Parts[0].Text)
+	assert.ErrorIs(t, store.Import(ctx, "to", again), session.ErrConflict, "it has entries")
+}
+
+func TestImportOfWhatIsNoSession(t *testing.T) {
+	ctx := context.Background()
+	message := func(id, parent string) *session.Entry {
+		m := session.User(id)
+		return &session.Entry{ID: id, ParentID: parent, Type: session.TypeMessage, Message: &m}
+	}
+	header := &session.Entry{ID: "h", Type: session.TypeSession}
+	for _, tt := range []struct {
+		why     string
+		entries []*session.Entry
+		problem string
+	}{
+		{"no header", []*session.Entry{message("a", ""), message("b", "a")}, ""},
+		{"nothing but a header", []*session.Entry{header}, ""},
+		{"nothing", nil, ""},
+		{"ids are given", []*session.Entry{header, message("", "h"), message("e2", "h"), message("", "e2")}, ""},
+		{"an id twice", []*session.Entry{header, message("a", "h"), message("a", "h")}, "twice"},
+		{"the header's id", []*session.Entry{header, message("h", "h")}, "twice"},
+		{"a parent that comes later", []*session.Entry{header, message("a", "b"), message("b", "h")}, "does not stand before it"},
+		{"a header in the middle", []*session.Entry{header, {ID: "x", Type: session.TypeSession}}, "a second header"},
+		{"no room for numbers", []*session.Entry{header, message("e9007199254740991", "h")}, "no number"},
+		{"data that is no JSON", []*session.Entry{header, {ID: "x", Type: session.TypeCustom, Data: []byte("{")}}, "JSON"},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			store := session.NewMemory(nil)
+			err := store.Import(ctx, "k", tt.entries)
+			if tt.problem != "" {
+				require.ErrorContains(t, err, tt.problem)
+				_, err = store.Read(ctx, "k")
+				assert.ErrorIs(t, err, session.ErrNotFound, "nothing of it is stored")
+				return
+			}
+			require.NoError(t, err)
+			v, err := store.Read(ctx, "k")
+			require.NoError(t, err)
+			assert.Empty(t, v.Damage)
+			o, err := store.Open(ctx, "k")
+			require.NoError(t, err)
+			require.NoError(t, o.Append(ctx, session.User("on")))
+			require.NoError(t, o.Close())
+			v, err = store.Read(ctx, "k")
+			require.NoError(t, err)
+			assert.Empty(t, v.Damage)
+			assert.Equal(t, "on", v.History[len(v.History)-1].Parts[0].Text)
+		})
+	}
+}

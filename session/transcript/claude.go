@@ -1,0 +1,364 @@
+package transcript
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/jsontext"
+	"github.com/winnowgo/winnow/session"
+)
+
+// A file of Claude Code is a tree of lines:
+//
+//	{"type":"user","uuid":"…","parentUuid":null,"isSidechain":false,"timestamp":"…","message":{"role":"user","content":…}}
+//
+// One answer of the model is a line a block, all with one message.id and the same usage. The results of calls that were
+// made at once follow the lines of their calls, so that the tree forks there although the conversation does not: here
+// they follow one another. A compaction is a line of type system and, behind it, the summary as a user's.
+
+// claudeKnown are the kinds of lines that are no part of the conversation.
+var claudeKnown = []string{
+	"agent-color", "agent-name", "agent-setting", "ai-title", "attachment", "custom-title", "file-history-snapshot",
+	"last-prompt", "mode", "permission-mode", "pr-link", "progress", "queue-operation", "saved_hook_context", "summary",
+	"system", "tag", "task-summary", "worktree-state",
+}
+
+type claudeReader struct {
+	*builder
+	line     members
+	message  members
+	answers  map[string]*answer // by message.id
+	calls    map[string]*answer // by the id of a call that has no result yet
+	tools    map[string]string  // by the id of a call
+	of       map[string]*answer // by path entry: the answer, and the results of its calls
+	main     string             // the newest entry of the conversation, which is no sub-agent's
+	side     string             // the newest one of a sub-agent's
+	titled   bool               // by a person: other titles do not count
+	boundary struct {
+		line   string // the newest compaction whose summary is still to come
+		parent string // what it follows
+		tokens int
+		kept   string // the first line that it kept
+	}
+}
+
+// answer is what the model said in one go.
+type answer struct {
+	entry  *session.Entry
+	extras extras
+	tail   string // the newest result of its calls, or the answer
+}
+
+func readClaude(b *builder, data []byte) {
+	r := &claudeReader{
+		builder: b, answers: map[string]*answer{}, calls: map[string]*answer{}, tools: map[string]string{},
+		of: map[string]*answer{},
+	}
+	b.lines(data, r.read)
+	for _, a := range r.answers {
+		a.entry.Source = a.extras.source()
+	}
+	switch {
+	case r.main != "":
+		b.leaf = r.tail(r.main)
+	case r.side != "":
+		b.leaf = r.tail(r.side)
+	}
+}
+
+func (r *claudeReader) read(raw []byte) {
+	r.line.read(raw)
+	r.origin()
+	typ, id := r.line.text("type"), r.line.text("uuid")
+	if id != "" && r.resolve(id) != "" {
+		r.t.Report.Double++
+		return
+	}
+	at := r.line.text("timestamp")
+	switch {
+	case typ == "user" && r.line.isTrue("isCompactSummary"):
+		r.compaction(id)
+	case typ == "user" && !r.line.isTrue("isVisibleInTranscriptOnly"):
+		r.message = r.line.object("message")
+		r.user(id)
+	case typ == "assistant":
+		r.message = r.line.object("message")
+		r.assistant(id)
+	case typ == "summary":
+		if r.resolve(r.line.text("leafUuid")) != "" && !r.titled { // others are of the sessions that this one goes on from
+			r.name(r.line.text("summary"), at)
+		}
+		r.beyond(typ, id, raw)
+	case typ == "ai-title" && !r.titled:
+		r.name(r.line.text("aiTitle"), at)
+		r.beyond(typ, id, raw)
+	case typ == "custom-title":
+		r.titled = true
+		r.name(r.line.text("customTitle"), at)
+		r.beyond(typ, id, raw)
+	case typ == "system" && r.line.text("subtype") == "compact_boundary":
+		r.compactBoundary(id)
+		r.beyond(typ, id, raw)
+	default:
+		r.beyond(typ, id, raw)
+	}
+}
+
+// beyond carries a line that is no part of the conversation. What follows it follows what it follows.
+func (r *claudeReader) beyond(typ, id string, raw []byte) {
+	r.standIn(id, r.line.text("parentUuid"))
+	at := r.line.text("timestamp")
+	if typ == "user" || slices.Contains(claudeKnown, typ) {
+		r.known(typ, at, raw)
+	} else {
+		r.unknown(typ, at, raw)
+	}
+}
+
+// origin takes what a line says of the session.
+func (r *claudeReader) origin() {
+	o := &r.t.Session
+	if o.ID != "" {
+		return
+	}
+	if o.ID = r.line.text("sessionId"); o.ID == "" || !r.line.has("cwd") && !r.line.has("version") {
+		o.ID = ""
+		return
+	}
+	o.CWD, o.Version = r.line.text("cwd"), r.line.text("version")
+	more := members{}
+	if branch := r.line.get("gitBranch"); branch != nil {
+		more = append(more, member{"gitBranch", branch})
+	}
+	r.note(r.line.text("timestamp"), more)
+}
+
+// add adds an entry where its line belongs.
+func (r *claudeReader) add(e *session.Entry, id, parent string) {
+	e.ID, e.Time = id, parseTime(r.line.text("timestamp"))
+	r.path(e, parent)
+	if r.line.isTrue("isSidechain") {
+		r.side = e.ID
+	} else {
+		r.main = e.ID
+	}
+	r.leaf = e.ID
+}
+
+// before returns the path entry that the line follows: behind all results of an answer.
+func (r *claudeReader) before() string {
+	if r.line.isTrue("isSidechain") {
+		r.leaf = r.newest(r.side)
+	} else {
+		r.leaf = r.newest(r.main)
+	}
+	return r.tail(r.parent(r.line.text("parentUuid")))
+}
+
+func (r *claudeReader) newest(id string) string {
+	if id == "" {
+		return rootID
+	}
+	return id
+}
+
+// tail returns the newest result of the answer that entry id belongs to, or id.
+func (r *claudeReader) tail(id string) string {
+	if a := r.of[id]; a != nil {
+		return a.tail
+	}
+	return id
+}
+
+// compactBoundary remembers where the next summary belongs.
+func (r *claudeReader) compactBoundary(id string) {
+	c := &r.boundary
+	meta := r.line.object("compactMetadata")
+	preserved := meta.object("preservedSegment")
+	c.line, c.tokens, c.kept = id, meta.number("preTokens"), preserved.text("headUuid")
+	if c.parent = r.resolve(r.line.text("logicalParentUuid")); c.parent == "" || c.parent == rootID {
+		c.parent = r.newest(r.main)
+	}
+	c.parent = r.tail(c.parent)
+	if id != "" {
+		r.alias[id] = c.parent
+	}
+}
+
+// compaction takes the summary of a compaction.
+func (r *claudeReader) compaction(id string) {
+	c := r.boundary
+	r.boundary.line = ""
+	e := &session.Entry{Type: session.TypeCompaction, Summary: r.summary()}
+	parent := r.newest(r.main)
+	if c.line != "" {
+		parent, e.TokensBefore = c.parent, c.tokens
+		if c.kept != "" {
+			e.FirstKept = r.firstKept(c.kept)
+		}
+	} else if p := r.resolve(r.line.text("parentUuid")); p != "" && p != rootID {
+		parent = r.tail(p)
+	}
+	r.add(e, id, parent)
+}
+
+// summary returns the text of a user's line.
+func (r *claudeReader) summary() string {
+	var x extras
+	parts := readClaudeContent(r.line.object("message").get("content"), &x)
+	return textOf(parts)
+}
+
+// user adds the results in a user's line, and its other content as a message.
+func (r *claudeReader) user(id string) {
+	content := r.message.get("content")
+	at := parseTime(r.line.text("timestamp"))
+	var results []*session.Entry
+	var rest []byte
+	if len(content) > 0 && content[0] == '[' {
+		results, rest = r.results(content)
+	} else {
+		rest = content
+	}
+	if len(results) == 1 {
+		if details := r.line.get("toolUseResult"); details != nil {
+			results[0].Message.Details = json.RawMessage(details)
+		}
+	}
+	before := r.before()
+	for i, e := range results {
+		last := i == len(results)-1 && rest == nil
+		e.Message.Time = at
+		r.result(e, partID(id, i, last), before)
+		before = e.ID
+	}
+	if rest == nil && len(results) > 0 {
+		return
+	}
+	var x extras
+	m := &winnow.Message{Role: winnow.RoleUser, Time: at, Parts: readClaudeContent(rest, &x)}
+	m.Injected = r.line.isTrue("isMeta") || isHarness(m.Parts)
+	r.add(&session.Entry{Type: session.TypeMessage, Message: m, Source: x.source()}, id, before)
+}
+
+// partID returns the id of one of several entries that one line becomes: the last one has the line's.
+func partID(id string, i int, last bool) string {
+	if last || id == "" {
+		return id
+	}
+	return id + "#" + strconv.Itoa(i+1)
+}
+
+// results returns the results in a content, and the other blocks as a list, nil if there are none.
+func (r *claudeReader) results(content []byte) (results []*session.Entry, rest []byte) {
+	var block members
+	jsontext.Elements(content, func(value []byte) {
+		block.read(value)
+		if block.text("type") != "tool_result" {
+			if rest == nil {
+				rest = []byte{'['}
+			} else {
+				rest = append(rest, ',')
+			}
+			rest = append(rest, value...)
+			return
+		}
+		var x extras
+		m := &winnow.Message{Role: winnow.RoleTool, ToolCallID: block.text("tool_use_id"), IsError: block.isTrue("is_error")}
+		m.ToolName = r.tools[m.ToolCallID]
+		m.Parts = readClaudeContent(block.get("content"), &x)
+		results = append(results, &session.Entry{Type: session.TypeMessage, Message: m, Source: x.source()})
+	})
+	if rest != nil {
+		rest = append(rest, ']')
+	}
+	return results, rest
+}
+
+// result adds a result behind the others of its answer.
+func (r *claudeReader) result(e *session.Entry, id, before string) {
+	a := r.calls[e.Message.ToolCallID]
+	if a == nil { // the call is not in the file, or answered
+		r.add(e, id, before)
+		return
+	}
+	delete(r.calls, e.Message.ToolCallID)
+	before = a.tail
+	if !r.line.isTrue("isSidechain") && r.of[r.main] != a { // the conversation went on without it
+		before = r.newest(r.main)
+	}
+	r.add(e, id, before)
+	a.tail = e.ID
+	r.of[e.ID] = a
+}
+
+// harnessTexts begin messages that stand in a person's place without a person having written them.
+var harnessTexts = []string{
+	"[Request interrupted by user", "<local-command-stdout>", "<local-command-stderr>", "<local-command-caveat>",
+	"<bash-stdout>", "<bash-stderr>", "<task-notification>", "<system-reminder>",
+	"Caveat: The messages below were generated by the user",
+}
+
+func isHarness(parts []winnow.Part) bool {
+	return len(parts) > 0 && parts[0].Kind == winnow.KindText && startsWithAny(parts[0].Text, harnessTexts)
+}
+
+func startsWithAny(text string, beginnings []string) bool {
+	return slices.ContainsFunc(beginnings, func(b string) bool { return strings.HasPrefix(text, b) })
+}
+
+// assistant adds a line of an answer: to the answer, if other lines of it were there before.
+func (r *claudeReader) assistant(id string) {
+	key := r.message.text("id")
+	a := r.answers[key]
+	if a == nil || key == "" {
+		a = r.newAnswer(id, key)
+	} else if id != "" {
+		r.alias[id] = a.entry.ID
+		if r.line.isTrue("isSidechain") {
+			r.side = a.entry.ID
+		} else {
+			r.main = a.entry.ID
+		}
+	}
+	m := a.entry.Message
+	first := len(m.Parts)
+	var x extras
+	m.Parts = append(m.Parts, readClaudeContent(r.message.get("content"), &x)...)
+	for i, rest := range x.parts {
+		a.extras.part(first+i, rest...)
+	}
+	for _, p := range m.Parts[first:] {
+		if p.Kind == winnow.KindToolCall {
+			r.calls[p.ID], r.tools[p.ID] = a, p.Name
+		}
+	}
+	if usage := r.message.object("usage"); len(usage) > 0 {
+		m.Usage = readClaudeUsage(usage)
+	}
+	if reason := r.message.text("stop_reason"); reason != "" {
+		m.StopReason = reason
+	}
+	if r.line.isTrue("isApiErrorMessage") {
+		m.StopReason = "error"
+	}
+}
+
+func (r *claudeReader) newAnswer(id, key string) *answer {
+	m := &winnow.Message{Role: winnow.RoleAssistant, Time: parseTime(r.line.text("timestamp"))}
+	a := &answer{entry: &session.Entry{Type: session.TypeMessage, Message: m}}
+	r.add(a.entry, id, r.before())
+	a.tail = a.entry.ID
+	r.of[a.entry.ID] = a
+	if key == "" {
+		key = a.entry.ID
+	}
+	r.answers[key] = a
+	if model := r.message.get("model"); model != nil {
+		a.extras.message = members{{"model", model}}
+	}
+	return a
+}

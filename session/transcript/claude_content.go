@@ -1,0 +1,61 @@
+package transcript
+
+import (
+	"encoding/json"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/jsontext"
+)
+
+func readClaudeUsage(u members) *winnow.Usage {
+	return &winnow.Usage{
+		Input: u.number("input_tokens"), Output: u.number("output_tokens"),
+		CacheRead: u.number("cache_read_input_tokens"), CacheWrite: u.number("cache_creation_input_tokens"),
+	}
+}
+
+// readClaudeContent reads a content: a text, or a list of blocks.
+func readClaudeContent(raw []byte, x *extras) []winnow.Part {
+	if len(raw) > 0 && raw[0] == '"' {
+		if text := jsontext.Text(raw); text != "" {
+			return []winnow.Part{{Text: text}}
+		}
+		return nil
+	}
+	var parts []winnow.Part
+	var block members
+	jsontext.Elements(raw, func(value []byte) {
+		block.read(value)
+		p, rest := readClaudeBlock(block, value)
+		x.part(len(parts), rest...)
+		parts = append(parts, p)
+	})
+	return parts
+}
+
+// readClaudeBlock reads a block, and returns what is left of it.
+func readClaudeBlock(block members, raw []byte) (p winnow.Part, rest members) {
+	switch typ := block.text("type"); typ {
+	case "text":
+		p.Text = block.text("text")
+	case "thinking":
+		p.Kind, p.Text, p.Signature = winnow.KindThinking, block.text("thinking"), block.text("signature")
+	case redacted:
+		p.Kind, p.Signature, p.MediaType = winnow.KindThinking, block.text("data"), redacted
+	case "tool_use":
+		p.Kind, p.ID, p.Name = winnow.KindToolCall, block.text("id"), block.text("name")
+		p.Arguments = json.RawMessage(block.get("input"))
+	case "image":
+		source := block.object("source")
+		if data := source.get("data"); data != nil {
+			p = imagePart(source.text("media_type"), jsontext.Text(data))
+			return p, members{{"data", data}}
+		}
+		p = winnow.Part{Kind: winnow.KindImage, MediaType: source.text("media_type")}
+		return p, members{{string(ClaudeCode), raw}}
+	default:
+		p = winnow.Part{Kind: winnow.KindOpaque, MediaType: kindName(typ), Bytes: len(raw)}
+		return p, members{{string(ClaudeCode), raw}}
+	}
+	return p, nil
+}

@@ -1,0 +1,225 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/jsontext"
+	"github.com/winnowgo/winnow/session"
+)
+
+// event takes what an event says of the conversation.
+func (r *codexReader) event(raw []byte) {
+	kind := r.item.text("type")
+	switch kind {
+	case "token_count":
+		r.endAnswer()
+		r.usage()
+	case "thread_rolled_back":
+		r.endAnswer()
+		r.rollBack(r.item.number("num_turns"))
+	case "thread_name_updated":
+		r.name(r.item.text("thread_name"), r.at)
+	}
+	r.carryKnown(kind, raw)
+}
+
+// usage gives the newest answer what was billed for it. Counts come again with each change of a rate limit: only one
+// whose total is another one is of another call. Cached input is part of the input there.
+func (r *codexReader) usage() {
+	info := r.item.object("info")
+	last := info.object("last_token_usage")
+	total := string(info.get("total_token_usage"))
+	if len(last) == 0 || total != "" && total == r.billed {
+		return
+	}
+	r.billed = total
+	cached := last.number("cached_input_tokens")
+	u := &winnow.Usage{
+		Input: max(0, last.number("input_tokens")-cached), CacheRead: cached, Output: last.number("output_tokens"),
+	}
+	if r.newest != nil && r.newest.Message.Usage == nil {
+		r.newest.Message.Usage = u
+		return
+	}
+	r.beside(&session.Entry{Type: session.TypeUsage, Time: parseTime(r.at), Usage: u, Model: r.model})
+}
+
+// rollBack takes back the newest turns.
+func (r *codexReader) rollBack(turns int) {
+	for e := r.paths[r.leaf]; e != nil && turns > 0; e = r.paths[e.ParentID] {
+		if m := e.Message; m != nil && m.Role == winnow.RoleUser && !m.Injected {
+			turns--
+		}
+		r.leaf = e.ParentID
+	}
+	r.beside(r.leafEntry())
+	r.newest = nil
+}
+
+// keptBytes is how much of what people wrote a compaction keeps where it does not say what: the newest 20 000 tokens.
+const keptBytes = 80_000
+
+// compacted takes a compaction. What follows it goes on from its replacement of the history: what of that is in the
+// file is referred to, and the rest is added. Where there is no summary that can be read, the messages stay.
+func (r *codexReader) compacted(raw []byte) {
+	summary := r.item.text("message")
+	var replaced []*winnow.Message
+	var rest []*extras
+	jsontext.Elements(r.item.get("replacement_history"), func(value []byte) {
+		var item members
+		item.read(value)
+		if item.text("type") == "message" {
+			m, x := r.readMessage(item)
+			replaced, rest = append(replaced, m), append(rest, x)
+		}
+	})
+	e := &session.Entry{Type: session.TypeCompaction, Time: parseTime(r.at)}
+	before := r.history()
+	matched := make([]bool, len(replaced))
+	if replaced == nil {
+		e.Keep = keptByDefault(before)
+	} else {
+		e.Keep = matches(before, replaced, matched)
+	}
+	if summary == "" {
+		summary = takeSummary(replaced, matched)
+	}
+	if summary == "" {
+		r.carryKnown("compacted", raw)
+		return
+	}
+	r.t.Report.Carried["compacted"]++
+	e.Summary = summary
+	r.path(e, r.leaf)
+	for i, m := range replaced {
+		if !matched[i] && !isSummaryText(m, summary) {
+			m.Injected = m.Role == winnow.RoleUser
+			r.add(m, rest[i])
+		}
+	}
+	r.newest = nil
+}
+
+// history returns the messages on the branch back to the newest compaction, the oldest first.
+func (r *codexReader) history() []*session.Entry {
+	var out []*session.Entry
+	for e := r.paths[r.leaf]; e != nil; e = r.paths[e.ParentID] {
+		if e.Type == session.TypeCompaction {
+			for _, ref := range slices.Backward(e.Keep) {
+				out = append(out, r.paths[ref.ID])
+			}
+			break
+		}
+		if e.Message != nil {
+			out = append(out, e)
+		}
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// keptByDefault returns what a compaction keeps that does not say what: the system prompt, and what people wrote last.
+func keptByDefault(history []*session.Entry) (keep []session.Ref) {
+	room := keptBytes
+	for _, e := range slices.Backward(history) {
+		m := e.Message
+		if m.Role == winnow.RoleUser && !m.Injected {
+			for i := range m.Parts {
+				room -= len(m.Parts[i].Text)
+			}
+		}
+		if m.Role == winnow.RoleSystem || m.Role == winnow.RoleUser && !m.Injected && room >= 0 {
+			keep = append(keep, session.Ref{ID: e.ID})
+		}
+	}
+	slices.Reverse(keep)
+	return keep
+}
+
+// matches returns the messages of a history that a replacement has, too, in order, and marks them there. The system
+// prompt is part of each request and never of the replacement.
+func matches(history []*session.Entry, replaced []*winnow.Message, matched []bool) (keep []session.Ref) {
+	next := 0
+	for _, e := range history {
+		m := e.Message
+		found := false
+		for i := next; i < len(replaced) && m.Role != winnow.RoleAssistant && !found; i++ {
+			if found = !matched[i] && sameText(m, replaced[i]); found {
+				matched[i], next = true, i+1
+			}
+		}
+		if found || m.Role == winnow.RoleSystem {
+			keep = append(keep, session.Ref{ID: e.ID})
+		}
+	}
+	return keep
+}
+
+// sameText says that two messages have the same text.
+func sameText(a, b *winnow.Message) bool {
+	return slices.EqualFunc(a.Parts, b.Parts, func(p, q winnow.Part) bool { return p.Kind == q.Kind && p.Text == q.Text })
+}
+
+// takeSummary returns the summary in a replacement: its last message, if that was not there before.
+func takeSummary(replaced []*winnow.Message, matched []bool) string {
+	last := len(replaced) - 1
+	if last < 0 || matched[last] {
+		return ""
+	}
+	matched[last] = true
+	return textOf(replaced[last].Parts)
+}
+
+// isSummaryText says that m holds the summary, behind an introduction.
+func isSummaryText(m *winnow.Message, summary string) bool {
+	return strings.HasSuffix(strings.TrimSpace(textOf(m.Parts)), strings.TrimSpace(summary))
+}
+
+func textOf(parts []winnow.Part) string {
+	var b strings.Builder
+	for i := range parts {
+		if parts[i].Kind == winnow.KindText {
+			b.WriteString(parts[i].Text)
+		}
+	}
+	return b.String()
+}
+
+// exitTexts stand before the exit code in the output of a command.
+var exitTexts = []string{"Process exited with code ", "Exit code: "}
+
+// headOfOutput is where the exit code stands, in bytes.
+const headOfOutput = 400
+
+// failed says that the output of a command tells of an exit code other than 0.
+func failed(output string) bool {
+	if strings.HasPrefix(output, `{"output":`) {
+		var o struct {
+			Metadata struct {
+				ExitCode int `json:"exit_code"`
+			} `json:"metadata"`
+		}
+		return json.Unmarshal([]byte(output), &o) == nil && o.Metadata.ExitCode != 0
+	}
+	head := output[:min(len(output), headOfOutput)]
+	for _, text := range exitTexts {
+		if _, code, found := strings.Cut(head, text); found {
+			return code != "" && code[0] != '0'
+		}
+	}
+	return false
+}
+
+// urlPart returns the part that an image at a URL is, and its data.
+func urlPart(url string) (p winnow.Part, rest members) {
+	head, data, ok := strings.Cut(url, ";base64,")
+	if mediaType, isData := strings.CutPrefix(head, "data:"); ok && isData {
+		return imagePart(mediaType, data), members{quoted("data", data)}
+	}
+	raw := bytes.TrimSpace(jsontext.Quote(url))
+	return winnow.Part{Kind: winnow.KindImage}, members{{"url", raw}}
+}

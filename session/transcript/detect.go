@@ -1,0 +1,68 @@
+package transcript
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/winnowgo/winnow/internal/jsontext"
+)
+
+// detectLines is how many lines are looked at. A file of Claude Code may begin with hundreds of titles and queue
+// operations before its first message.
+const detectLines = 1_000
+
+// Detect returns the form of a file, which is not gzipped, or "". It looks at the beginning only.
+func Detect(data []byte) Format {
+	var line members
+	n := 0
+	for text := range bytes.Lines(bytes.TrimPrefix(data, []byte("\ufeff"))) {
+		if text = trimLine(text); len(text) == 0 {
+			continue
+		}
+		if n++; n > detectLines {
+			break
+		}
+		if text[0] != '{' || !jsontext.Valid(text) {
+			continue
+		}
+		line.read(text)
+		if f := formatOf(&line); f != "" {
+			return f
+		}
+	}
+	return ""
+}
+
+// trimLine removes white space and NULs around a line.
+func trimLine(text []byte) []byte { return bytes.Trim(text, " \t\r\n\x00") }
+
+// codexItems are the types of items that stood alone in the first rollout files.
+var codexItems = []string{
+	"message", "reasoning", "function_call", "function_call_output", "local_shell_call", "custom_tool_call",
+	"custom_tool_call_output",
+}
+
+// formatOf returns the form of a file in which a line stands, or "" where the line does not tell.
+func formatOf(line *members) Format {
+	typ := line.text("type")
+	isObject := func(key string) bool { v := line.get(key); return len(v) > 0 && v[0] == '{' }
+	switch {
+	case typ == "session" && line.has("seq") && line.has("format"):
+		return Winnow
+	case typ == "session" && line.has("id") && line.has("timestamp"):
+		return Pi
+	case isObject("payload") && line.has("timestamp"):
+		return Codex
+	case typ == "" && line.has("id") && line.has("timestamp") && line.has("instructions"):
+		return Codex
+	case (typ == "user" || typ == "assistant") && isObject("message") && (line.has("uuid") || line.has("sessionId")):
+		return ClaudeCode
+	case typ == "summary" && line.has("leafUuid"), typ == "system" && line.has("uuid") && line.has("subtype"):
+		return ClaudeCode
+	case typ == "message" && isObject("message") && line.has("timestamp"): // its header is missing
+		return Pi
+	case slices.Contains(codexItems, typ) && (line.has("role") || line.has("call_id") || line.has("summary")):
+		return Codex
+	}
+	return ""
+}

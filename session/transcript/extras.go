@@ -1,0 +1,94 @@
+package transcript
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/winnowgo/winnow/internal/jsontext"
+	"github.com/winnowgo/winnow/session"
+)
+
+// codecName is that of the sources of imported entries. No adapter reads them: a host sends winnow's form.
+const codecName = "transcript"
+
+// extras are what a line holds besides winnow's form: the model, prices, pixels, members that nobody knows. They are
+// kept as an entry's source, and written again to a file of pi:
+//
+//	{"line":{…},"message":{"model":"…"},"parts":{"0":{"data":"…"}}}
+type extras struct {
+	line    members
+	message members
+	parts   map[int]members
+}
+
+func (x *extras) part(i int, m ...member) {
+	if len(m) == 0 {
+		return
+	}
+	if x.parts == nil {
+		x.parts = map[int]members{}
+	}
+	x.parts[i] = append(x.parts[i], m...)
+}
+
+// source returns the extras as the source of an entry, nil if there are none.
+func (x *extras) source() *session.Source {
+	if len(x.line) == 0 && len(x.message) == 0 && len(x.parts) == 0 {
+		return nil
+	}
+	b := []byte{'{'}
+	open := func(key string) {
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, '"'), key...), `":`...)
+	}
+	if len(x.line) > 0 {
+		open("line")
+		b = x.line.append(b)
+	}
+	if len(x.message) > 0 {
+		open("message")
+		b = x.message.append(b)
+	}
+	if len(x.parts) > 0 {
+		open("parts")
+		b = append(b, '{')
+		last := 0
+		for i := range x.parts {
+			last = max(last, i)
+		}
+		for i, n := 0, 0; i <= last; i++ {
+			if m, ok := x.parts[i]; ok {
+				if n++; n > 1 {
+					b = append(b, ',')
+				}
+				b = append(strconv.AppendInt(append(b, '"'), int64(i), 10), `":`...)
+				b = m.append(b)
+			}
+		}
+		b = append(b, '}')
+	}
+	return &session.Source{Codec: codecName, Data: json.RawMessage(append(b, '}'))}
+}
+
+// extrasOf reads the source of an entry.
+func extrasOf(s *session.Source) (x extras) {
+	if s == nil || s.Codec != codecName {
+		return x
+	}
+	var top members
+	top.read(s.Data)
+	x.line, x.message = top.object("line"), top.object("message")
+	jsontext.Members(top.get("parts"), func(key string, value []byte) {
+		if i, err := strconv.Atoi(key); err == nil {
+			var m members
+			m.read(value)
+			x.part(i, m...)
+		}
+	})
+	return x
+}
+
+// quoted returns a member whose value is a text.
+func quoted(key, text string) member { return member{key, jsontext.Quote(text)} }

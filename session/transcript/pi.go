@@ -1,0 +1,279 @@
+package transcript
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/winnowgo/winnow/session"
+)
+
+// A file of pi is a tree, as a log of package session is:
+//
+//	{"type":"session","version":3,"id":"…","timestamp":"…","cwd":"…"}
+//	{"type":"message","id":"1a2b3c4d","parentId":null,"timestamp":"…","message":{"role":"user","content":…}}
+//
+// Version 2 names the role of a host's messages otherwise; version 1 has no ids: its lines follow one another, and a
+// compaction counts lines. Labels and names are part of the tree there, and beside it here.
+
+const (
+	piMessage       = "message"
+	piCustom        = "custom"
+	piCustomMessage = "custom_message"
+	piCompaction    = "compaction"
+	piBranchSummary = "branch_summary"
+	piLabel         = "label"
+	piInfo          = "session_info"
+	piEdit          = "context_edit"
+	piUsage         = "usage"
+
+	// winnowPrefix begins the names of custom entries that hold an entry for which pi has no form.
+	winnowPrefix = "winnow."
+	// winnowMember holds what a line of pi cannot say of an entry.
+	winnowMember = "winnow"
+)
+
+// piHead are the members that all lines have.
+var piHead = []string{"type", "id", "parentId", "timestamp", winnowMember}
+
+type piReader struct {
+	*builder
+	line  members
+	first bool     // the header is still to come
+	v1    bool     // lines have no ids
+	ids   []string // version 1: of all lines
+}
+
+func readPi(b *builder, data []byte) {
+	r := &piReader{builder: b, first: true}
+	b.lines(data, r.read)
+}
+
+func (r *piReader) read(raw []byte) {
+	r.line.read(raw)
+	typ := r.line.text("type")
+	if typ == "session" && r.first {
+		r.header()
+		r.ids = append(r.ids, "")
+		return
+	}
+	r.first = false
+	x := readPiLine(r.line)
+	switch {
+	case !x.known:
+		r.t.Report.Unknown[kindName(typ)]++
+	case x.entry.Type == session.TypeCustom:
+		r.t.Report.Carried[kindName(typ)]++
+	}
+	parent := r.line.text("parentId")
+	if r.v1 || x.entry.ID == "" && !r.line.has("parentId") {
+		if parent = r.leaf; parent == rootID {
+			parent = ""
+		}
+		r.firstKeptIndex(x.entry)
+	}
+	if x.entry.ID != "" && r.taken[x.entry.ID] && r.resolve(x.entry.ID) != "" {
+		r.t.Report.Double++
+	}
+	before := len(r.t.Entries)
+	r.add(x, r.parent(parent))
+	id := ""
+	if e := r.t.Entries[len(r.t.Entries)-1]; len(r.t.Entries) > before && e.ParentID != "" {
+		id = e.ID
+	}
+	r.ids = append(r.ids, id)
+}
+
+// header takes what the file says of itself. Old headers name a model, too.
+func (r *piReader) header() {
+	r.first = false
+	o := &r.t.Session
+	o.ID, o.CWD, o.Version = r.line.text("id"), r.line.text("cwd"), string(r.line.get("version"))
+	r.v1 = o.Version == "" || o.Version == "1"
+	at := r.line.text("timestamp")
+	h := r.t.Entries[0]
+	h.Time = parseTime(at)
+	own := r.line.object(winnowMember)
+	if t := parseTime(own.text("time")); !t.IsZero() {
+		h.Time = t
+	}
+	if own.has("key") { // a session of winnow that was exported has its note as an entry, if it has one
+		o.Program = string(Winnow)
+		if raw := own.get("from"); raw != nil {
+			_ = json.Unmarshal(raw, &h.From) // what cannot be read is left out
+		}
+		return
+	}
+	r.note(at, r.line.without("type", "version", "id", "timestamp", "cwd", "program"))
+}
+
+// add adds what a line holds where it belongs. What is beside the branch here may be on it there.
+func (r *piReader) add(x piLine, parent string) {
+	e := x.entry
+	switch {
+	case e.Type == session.TypeLeaf:
+		r.standIn(e.ID, parent)
+		e.Target, r.leaf = parent, parent
+		r.beside(e)
+	case x.beside:
+		r.standIn(e.ID, parent)
+		r.beside(e)
+	default:
+		r.refer(e)
+		r.path(e, parent)
+	}
+}
+
+// refer lets references name entries.
+func (r *piReader) refer(e *session.Entry) {
+	if e.FirstKept != nil {
+		e.FirstKept = r.firstKept(e.FirstKept.ID)
+	}
+	keep := e.Keep
+	e.Keep = nil
+	for _, ref := range keep {
+		if id := r.resolve(ref.ID); id != "" && id != rootID {
+			ref.ID = id
+			e.Keep = append(e.Keep, ref)
+		}
+	}
+}
+
+// firstKeptIndex reads which line is the first that a compaction of version 1 keeps: all lines count, with the header.
+func (r *piReader) firstKeptIndex(e *session.Entry) {
+	raw := r.line.get("firstKeptEntryIndex")
+	n, err := strconv.Atoi(string(raw))
+	if e.Type != session.TypeCompaction || err != nil || n < 0 {
+		return
+	}
+	for _, id := range r.ids[min(n, len(r.ids)):] {
+		if id != "" {
+			e.FirstKept = &session.Ref{ID: id}
+			return
+		}
+	}
+}
+
+// piLine is what a line holds.
+type piLine struct {
+	entry  *session.Entry // its references are as they stand in the line
+	beside bool           // it is not on the branch
+	known  bool
+}
+
+// readPiLine reads any line but the header. Of what is not known it makes a custom entry.
+func readPiLine(line members) piLine {
+	x := piLine{entry: &session.Entry{ID: line.text("id"), Time: parseTime(line.text("timestamp"))}, known: true}
+	own := line.object(winnowMember)
+	x.read(line)
+	x.beside = x.beside || own.isTrue("beside")
+	patch(x.entry, own)
+	return x
+}
+
+func (x *piLine) read(line members) {
+	e := x.entry
+	switch typ := line.text("type"); typ {
+	case piMessage:
+		x.message(line)
+	case piCustomMessage:
+		e.Type = session.TypeCustomMessage
+		customMessage(e, line, line.without(slices.Concat(piHead, []string{"customType", "content", "display"})...))
+	case piCustom:
+		x.custom(line)
+	case piCompaction:
+		e.Type, e.Summary, e.TokensBefore = session.TypeCompaction, line.text("summary"), line.number("tokensBefore")
+		if id := line.text("firstKeptEntryId"); id != "" && id != e.ID {
+			e.FirstKept = &session.Ref{ID: id}
+		}
+		keepLine(e, line, "summary", "tokensBefore", "firstKeptEntryId", "firstKeptEntryIndex")
+	case piBranchSummary:
+		e.Type, e.Summary, e.Target = session.TypeBranchSummary, line.text("summary"), line.text("fromId")
+		keepLine(e, line, "summary", "fromId")
+	case piLabel:
+		e.Type, e.Target, e.Label, x.beside = session.TypeLabel, line.text("targetId"), line.text("label"), true
+		keepLine(e, line, "targetId", "label")
+	case piInfo:
+		title := line.text("name")
+		e.Type, e.Info, x.beside = session.TypeInfo, &session.Info{Title: &title}, true
+		keepLine(e, line, "name")
+	case piEdit:
+		e.Type, e.Target = session.TypeEdit, line.text("targetId")
+		if replacement := line.object("replacement"); len(replacement) > 0 {
+			var extra extras
+			m := readPiMessage(replacement, &extra)
+			e.Message = &m
+		}
+		e.Omit = e.Message == nil
+		keepLine(e, line, "targetId", "replacement")
+	case piUsage:
+		e.Type, e.Usage, x.beside = session.TypeUsage, readPiUsage(line.object("usage")), true
+		keepLine(e, line)
+	default:
+		x.known = typ == "model_change" || typ == "thinking_level_change"
+		e.Type, e.Name = session.TypeCustom, "pi."+kindName(typ)
+		if e.Data = line.without(piHead...).append(nil); kindName(typ) != typ {
+			e.Data = line.without("id", "parentId", "timestamp", winnowMember).append(nil)
+		}
+	}
+}
+
+// keepLine keeps the members that are not known.
+func keepLine(e *session.Entry, line members, known ...string) {
+	x := extras{line: line.without(slices.Concat(piHead, known)...)}
+	e.Source = x.source()
+}
+
+// custom reads data of a host's, or an entry for which pi has no form.
+func (x *piLine) custom(line members) {
+	e := x.entry
+	name := line.text("customType")
+	if typ, ok := strings.CutPrefix(name, winnowPrefix); ok && isWritten(session.Type(typ)) {
+		var own session.Entry
+		if json.Unmarshal(line.get("data"), &own) == nil && string(own.Type) == typ {
+			own.ID, own.Time = e.ID, e.Time
+			*e = own
+			x.beside = isBeside(e.Type)
+			return
+		}
+	}
+	e.Type, e.Name, e.Data = session.TypeCustom, name, slices.Clone(line.get("data"))
+	keepLine(e, line, "customType", "data")
+}
+
+// isWritten says that a [PiWriter] writes entries of a type as such.
+func isWritten(t session.Type) bool {
+	return t != "" && t != session.TypeSession && t != session.TypeState
+}
+
+// isBeside says that entries of a type are never on a branch.
+func isBeside(t session.Type) bool {
+	switch t {
+	case session.TypeLabel, session.TypeInfo, session.TypeUsage, session.TypeErased:
+		return true
+	}
+	return false
+}
+
+// patch changes the members of e that a line cannot say. The member message of own has members of a message.
+func patch(e *session.Entry, own members) {
+	own = own.withoutKeys("beside", "seq", "id", "parentId", "type", "at", "batch")
+	if len(own) == 0 {
+		return
+	}
+	text, err := json.Marshal(e)
+	if err != nil {
+		return
+	}
+	var now members
+	now.read(text)
+	if m := own.get("message"); m != nil && now.has("message") {
+		message, change := now.object("message"), own.object("message")
+		own = append(own.withoutKeys("message"), member{"message", message.with(change).append(nil)})
+	}
+	var changed session.Entry
+	if json.Unmarshal(now.with(own).append(nil), &changed) == nil {
+		*e = changed
+	}
+}

@@ -1,0 +1,54 @@
+package transcript
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Report says what was made of the lines of a file.
+type Report struct {
+	Bytes   int64          `json:"bytes"`
+	Lines   int            `json:"lines"`             // that are not blank
+	Carried map[string]int `json:"carried,omitempty"` // lines of a known kind that are no part of the conversation
+	Unknown map[string]int `json:"unknown,omitempty"` // lines of another kind; they are carried, too
+	Damaged int            `json:"damaged,omitempty"` // lines that are no JSON
+	Orphans int            `json:"orphans,omitempty"` // lines whose parent is missing: they follow what is before them
+	Double  int            `json:"double,omitempty"`  // lines that are there twice
+}
+
+// String says it in one line.
+func (r Report) String() string {
+	parts := []string{fmt.Sprintf("%d lines", r.Lines)}
+	for _, c := range []struct {
+		n    int
+		what string
+	}{
+		{total(r.Carried), "beside the conversation"}, {total(r.Unknown), "of unknown kinds (" + names(r.Unknown) + ")"},
+		{r.Damaged, "damaged"}, {r.Orphans, "without their parent"}, {r.Double, "twice"},
+	} {
+		if c.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.what))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func total(counts map[string]int) (sum int) {
+	for _, n := range counts {
+		sum += n
+	}
+	return sum
+}
+
+// mostNames is how many kinds are named.
+const mostNames = 5
+
+func names(counts map[string]int) string {
+	list := slices.Sorted(maps.Keys(counts))
+	if len(list) > mostNames {
+		list = append(list[:mostNames], "…")
+	}
+	return strings.Join(list, ", ")
+}

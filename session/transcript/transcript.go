@@ -1,0 +1,157 @@
+// Package transcript reads the session files that other agents leave on a disk, and writes those of one of them.
+//
+//	data, err := os.ReadFile("~/.claude/projects/…/….jsonl")
+//	t, err := transcript.Parse(data)
+//	err = store.Import(ctx, key, t.Entries)  // goes on where the other agent stopped
+//	history := t.Messages()                  // or only look at it
+//
+// The forms are those of pi and OpenClaw (versions 1 to 3), Claude Code and Codex, and the logs of package session
+// itself. They are not specified by who writes them and change without notice. So nothing in a file is an error: what
+// is not understood is counted and carried along as an entry of [session.TypeCustom], which no model sees.
+package transcript
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/session"
+)
+
+// Format names the form of a file.
+type Format string
+
+const (
+	Pi         Format = "pi"          // pi and OpenClaw
+	ClaudeCode Format = "claude-code" // one file a session, and one a sub-agent
+	Codex      Format = "codex"       // rollout files
+	Winnow     Format = "winnow"      // a log of package session
+)
+
+// ErrFormat: the file has none of the forms that this package knows.
+var ErrFormat = errors.New("transcript: no session of pi, OpenClaw, Claude Code, Codex or winnow")
+
+// Transcript is a session as another program left it.
+type Transcript struct {
+	Format  Format
+	Session Origin
+	Entries []*session.Entry // for [session.Store.Import]; the first is the header
+	Report  Report
+}
+
+// Origin says which session of its program a transcript is. What is not recorded is "".
+type Origin struct {
+	Program string `json:"program,omitempty"` // a [Format]
+	ID      string `json:"id,omitempty"`
+	CWD     string `json:"cwd,omitempty"`     // working directory
+	Version string `json:"version,omitempty"` // of the program, for pi of the form
+}
+
+// Parse reads a file, plain or gzipped. The only errors are [ErrFormat] and those of gzip: lines that cannot be read
+// are in the report. data is not to be changed afterwards.
+func Parse(data []byte) (*Transcript, error) {
+	data, err := unzip(data)
+	if err != nil {
+		return nil, err
+	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	f := Detect(data)
+	b := newBuilder(f)
+	switch f {
+	case Pi:
+		readPi(b, data)
+	case ClaudeCode:
+		readClaude(b, data)
+	case Codex:
+		readCodex(b, data)
+	case Winnow:
+		readWinnow(b, data)
+	default:
+		return nil, ErrFormat
+	}
+	return b.finish(), nil
+}
+
+// unzip returns data, unpacked if it is gzipped.
+func unzip(data []byte) ([]byte, error) {
+	if !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
+		return data, nil
+	}
+	r, err := gzip.NewReader(bytes.NewReader(data))
+	if err == nil {
+		data, err = io.ReadAll(r)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("transcript: reading gzip: %w", err)
+	}
+	return data, nil
+}
+
+// Messages returns the whole branch on which the session goes on: what the program sent and what it had summarized by
+// then, as if it had never compacted. A summary is left out unless nothing of what it stands for is in the file. What a
+// model sees next is in [session.View.History] of the imported session.
+func (t *Transcript) Messages() []winnow.Message {
+	byID := make(map[string]*session.Entry, len(t.Entries))
+	leaf := ""
+	for _, e := range t.Entries {
+		if e.ID != "" {
+			byID[e.ID] = e
+		}
+		switch {
+		case e.Type == session.TypeLeaf:
+			leaf = e.Target
+		case e.ParentID != "":
+			leaf = e.ID
+		}
+	}
+	var out []winnow.Message
+	edits := map[string]*session.Entry{}
+	for e := byID[leaf]; e != nil; e = byID[e.ParentID] {
+		if e.Type == session.TypeEdit && edits[e.Target] == nil {
+			edits[e.Target] = e
+		}
+		if m, ok := messageOf(e, edits[e.ID]); ok {
+			out = append(out, m)
+		}
+	}
+	slices.Reverse(out)
+	return withoutSummaries(out)
+}
+
+// messageOf returns the message that an entry adds to the conversation, with the content that an edit gives it.
+func messageOf(e, edit *session.Entry) (m winnow.Message, ok bool) {
+	switch {
+	case edit != nil && edit.Omit:
+		return m, false
+	case edit != nil && edit.Message != nil:
+		return *edit.Message, true
+	case e.Type == session.TypeMessage || e.Type == session.TypeCustomMessage:
+		if e.Message == nil {
+			return m, false
+		}
+		return *e.Message, true
+	case e.Type == session.TypeCompaction && !e.Degraded:
+		parts := []winnow.Part{{Text: e.Summary}}
+		return winnow.Message{Role: winnow.RoleUser, Parts: parts, Summary: true, Time: e.Time}, true
+	case e.Type == session.TypeBranchSummary:
+		parts := []winnow.Part{{Text: e.Summary}}
+		return winnow.Message{Role: winnow.RoleUser, Parts: parts, Injected: true, Time: e.Time}, true
+	}
+	return m, false
+}
+
+// withoutSummaries leaves out the summaries that are not the first message.
+func withoutSummaries(history []winnow.Message) []winnow.Message {
+	first := slices.IndexFunc(history, func(m winnow.Message) bool { return m.Role != winnow.RoleSystem })
+	out := history[:0]
+	for i := range history {
+		if !history[i].Summary || i == first {
+			out = append(out, history[i])
+		}
+	}
+	return out
+}
