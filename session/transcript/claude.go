@@ -349,7 +349,7 @@ func (r *claudeReader) assistant(id string) {
 
 func (r *claudeReader) newAnswer(id, key string) *answer {
 	m := &winnow.Message{Role: winnow.RoleAssistant, Time: parseTime(r.line.text("timestamp"))}
-	a := &answer{entry: &session.Entry{Type: session.TypeMessage, Message: m}}
+	a := &answer{entry: &session.Entry{Type: session.TypeMessage, Message: m, Model: r.message.text("model")}}
 	r.add(a.entry, id, r.before())
 	a.tail = a.entry.ID
 	r.of[a.entry.ID] = a
@@ -357,8 +357,5 @@ func (r *claudeReader) newAnswer(id, key string) *answer {
 		key = a.entry.ID
 	}
 	r.answers[key] = a
-	if model := r.message.get("model"); model != nil {
-		a.extras.message = members{{"model", model}}
-	}
 	return a
 }

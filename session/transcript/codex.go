@@ -185,10 +185,8 @@ func (r *codexReader) say(parts []winnow.Part, rest map[int]members) {
 	r.started = true
 	if r.answer == nil {
 		r.extras = extras{}
-		if r.model != "" {
-			r.extras.message = members{quoted("model", r.model)}
-		}
 		r.answer = r.add(&winnow.Message{Role: winnow.RoleAssistant}, nil)
+		r.answer.Model = r.model
 		r.newest = r.answer
 	}
 	m := r.answer.Message

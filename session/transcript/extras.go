@@ -11,10 +11,10 @@ import (
 // codecName is that of the sources of imported entries. No adapter reads them: a host sends winnow's form.
 const codecName = "transcript"
 
-// extras are what a line holds besides winnow's form: the model, prices, pixels, members that nobody knows. They are
+// extras are what a line holds besides winnow's form: prices, pixels, members that nobody knows. They are
 // kept as an entry's source, and written again to a file of pi:
 //
-//	{"line":{…},"message":{"model":"…"},"parts":{"0":{"data":"…"}}}
+//	{"line":{…},"message":{"provider":"…"},"parts":{"0":{"data":"…"}}}
 type extras struct {
 	line    members
 	message members
@@ -29,6 +29,15 @@ func (x *extras) part(i int, m ...member) {
 		x.parts = map[int]members{}
 	}
 	x.parts[i] = append(x.parts[i], m...)
+}
+
+// takeModel takes the model out of the members of a message: an entry has a place for it.
+func (x *extras) takeModel() string {
+	model := x.message.text("model")
+	if model != "" {
+		x.message = x.message.withoutKeys("model")
+	}
+	return model
 }
 
 // source returns the extras as the source of an entry, nil if there are none.

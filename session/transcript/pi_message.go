@@ -46,6 +46,9 @@ func (x *piLine) message(line members) {
 		if message.Time.IsZero() {
 			message.Time = e.Time
 		}
+		if role == "assistant" {
+			e.Model = extra.takeModel()
+		}
 		e.Message, e.Source = &message, extra.source()
 		return
 	default:

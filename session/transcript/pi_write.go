@@ -206,6 +206,9 @@ func piBody(e *session.Entry, typ string) (members, error) {
 	var body members
 	switch {
 	case typ == piMessage && e.Type == session.TypeMessage:
+		if e.Model != "" {
+			x.message = append(x.message, quoted("model", e.Model))
+		}
 		m, err := piMessageOf(e.Message, &x)
 		body = members{{"message", m.append(nil)}}
 		if err != nil {
