@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"github.com/winnowgo/winnow/internal/sections"
 )
 
 // A skeleton has all the headings and nothing below them: what stands there is what a digest says.
@@ -31,7 +32,7 @@ func TestCompactionFillsEmptyHeadings(t *testing.T) {
 		for _, heading := range headings {
 			assert.LessOrEqual(t, strings.Count("\n"+text, "\n"+heading+"\n"), 1, "%q: %s", nothing, heading)
 		}
-		assert.False(t, strings.Contains(text, splitHeading), "%q: nothing was said of the turn", nothing)
+		assert.False(t, strings.Contains(text, sections.TurnHeading), "%q: nothing was said of the turn", nothing)
 	}
 }
 
@@ -44,11 +45,11 @@ func TestWithoutEmptySections(t *testing.T) {
 		{"# Session\n## Goal\nnone\n## Next\n- go", "# Session\n\n## Next\n- go", "a title stays"},
 		{"## A\n### b\n- N/A\n## C\nfine", "## C\nfine", "a heading with nothing but empty ones goes"},
 		{"## Goal\nNone of the tests pass.", "## Goal\nNone of the tests pass.", "a sentence says something"},
-		{"## Goal\nGo.\n## Next" + splitHeading + "## Goal\n- none", "## Goal\nGo.", "nothing is said of the turn"},
-		{"## Goal" + splitHeading + "## Goal\nGo.", splitHeading + "## Goal\nGo.", "of the turns before it"},
+		{"## Goal\nGo.\n## Next" + sections.TurnHeading + "## Goal\n- none", "## Goal\nGo.", "nothing is said of the turn"},
+		{"## Goal" + sections.TurnHeading + "## Goal\nGo.", sections.TurnHeading + "## Goal\nGo.", "of the turns before it"},
 		{"#channel\n#!/bin/sh", "#channel\n#!/bin/sh", "no headings"},
 	} {
-		assert.Equal(t, tt.want, withoutEmptySections(tt.in), tt.reason)
+		assert.Equal(t, tt.want, sections.WithoutEmpty(tt.in), tt.reason)
 	}
 }
 
@@ -56,7 +57,7 @@ func TestWithoutEmptySections(t *testing.T) {
 func TestSummariesAreToldApart(t *testing.T) {
 	m, err := New(20_000, nil)
 	require.NoError(t, err)
-	text := summaryBegin + "## Goal\nTalk." + summaryEnd
+	text := sections.Begin + "## Goal\nTalk." + sections.End
 	var h []Message
 	for i := range 40 {
 		cp := &checkpoint{message: Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: text}}}}
@@ -66,7 +67,7 @@ func TestSummariesAreToldApart(t *testing.T) {
 			require.NotEqual(t, f.key, cp.key)
 		}
 		require.LessOrEqual(t, len(cp.message.Parts[0].Text), len(text)+40, "summary %d", i)
-		body, _ := readSummary(&cp.message)
+		body, _ := sections.Read(joinedText(&cp.message))
 		require.Equal(t, "## Goal\nTalk.", body, "the mark is no part of the summary")
 		h = append(h, cp.message)
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/winnowgo/winnow/internal/sections"
 )
 
 // background is a compaction that is made while the conversation goes on. Its fields are protected by the
@@ -118,7 +120,7 @@ func (m *Manager) runPlan(ctx context.Context, c *compaction) (cp *checkpoint, r
 	}
 	rules := ""
 	if m.opts.Compact.Rules != nil {
-		rules = rulesSection(m.opts.Compact.Rules())
+		rules = sections.Rules(m.opts.Compact.Rules())
 	}
 	if err := c.giveRules(rules, false); err != nil {
 		return nil, nil, err

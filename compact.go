@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/sections"
 )
 
 // Step 7 of Manager.draft's list, and the only one that waits: the manager's way through a compaction.
@@ -272,7 +273,7 @@ func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructi
 // rulesSection asks the host for its rules, without the lock.
 func (m *Manager) rulesSection() (section string) {
 	if rules := m.opts.Compact.Rules; rules != nil {
-		m.unlocked(func() { section = rulesSection(rules()) })
+		m.unlocked(func() { section = sections.Rules(rules()) })
 	}
 	return section
 }

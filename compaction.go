@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/digest"
+	"github.com/winnowgo/winnow/internal/sections"
 )
 
 // A compaction replaces the messages before a cut point by a summary. What must not be lost is not left to
@@ -35,7 +37,7 @@ type checkpoint struct {
 	limited   place    // where the turn limit cut when the summary was made: what lies before is in none; zero: it did not
 	request   place    // the user request before firstKept that is kept verbatim; zero: none
 	body      string   // the summarizer's text, which the next summary updates
-	carried   carried
+	carried   sections.Carried
 	degraded  bool
 	healthy   *checkpoint // below a degraded one the newest that a model wrote: what it stands for is not read again; nil: none
 }
@@ -60,13 +62,13 @@ type compaction struct {
 	behind   int // tokens of what a digest stands in for, of which the same holds
 	summary  int // tokens of an earlier summary among what it replaces
 	previous string
-	carried  carried // of the history that is summarized, the previous one included
+	carried  sections.Carried // of the history that is summarized, the previous one included
 	healthy  *checkpoint
 
-	older  stretch   // complete turns
-	prefix stretch   // beginning of the turn that the cut divides
-	recent []Message // what is kept, and the request
-	ids    *idTable  // identifiers of older and prefix, if the digest read them; nil: not yet known
+	older  stretch       // complete turns
+	prefix stretch       // beginning of the turn that the cut divides
+	recent []Message     // what is kept, and the request
+	ids    *digest.Table // identifiers of older and prefix, if the digest read them; nil: not yet known
 
 	replaced []key // of the messages that are summarized, as they stand in the history
 	share    int   // tokens that the history may have when it is summarized at once; 0: any
@@ -202,7 +204,7 @@ func (d *draft) canCompact() bool {
 
 // summaryFrame is what stands around a summary, in tokens.
 func (d *draft) summaryFrame() int {
-	return textTokens(d.manager.opts.Estimator, summaryBegin+summaryEnd)
+	return textTokens(d.manager.opts.Estimator, sections.Begin+sections.End)
 }
 
 // hasNews says that a compaction of s has more than so many tokens to summarize that no summary holds. What a
@@ -278,7 +280,7 @@ func (c *compaction) limitCalls(n int) {
 func (c *compaction) giveRules(rules string, asked bool) error {
 	c.rules = rules
 	c.filled = c.cap
-	frame := c.tokens(summaryBegin + summaryEnd)
+	frame := c.tokens(sections.Begin + sections.End)
 	removed := count.Add(c.removed, c.behind)
 	if asked { // it stands for what is in the history, not for what was left of that
 		removed = count.Add(c.whole, c.behind)
@@ -337,7 +339,7 @@ func (c *compaction) collect(d *draft, s span) {
 		switch {
 		case m.Summary:
 			if cp == nil { // of another manager, or of the host
-				c.previous, c.carried = readSummary(m)
+				c.previous, c.carried = sections.Read(joinedText(m))
 			}
 		case request >= 0 && i > request:
 			c.prefix.add(*m, v.facts[i].tokens)
@@ -345,7 +347,7 @@ func (c *compaction) collect(d *draft, s span) {
 			c.older.add(*m, v.facts[i].tokens)
 		}
 	}
-	c.carried = c.carried.add(c.opts.Compact.fileTools(), c.older.messages, c.prefix.messages)
+	c.carried = carry(c.carried, c.opts.Compact.fileTools(), c.older.messages, c.prefix.messages)
 	if len(d.behind) > 0 || count.Sum(c.prefix.tokens) < leastPrefix { // a digest does not say where turns began
 		c.older, c.prefix = c.older.join(c.prefix), stretch{}
 	}

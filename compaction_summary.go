@@ -7,13 +7,14 @@ import (
 
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/sections"
 )
 
 // The text of a compaction: what the summarizer writes, within what the sections behind it leave.
 
 // run makes the summary. Nothing of the manager is touched; with an error nothing has happened.
 func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compaction, error) {
-	behind := c.carried.layOut(c.opts.Estimator, c.rules, c.cap-count.Share(c.cap, bodyShare))
+	behind := c.carried.LayOut(c.tokens, c.rules, c.cap-count.Share(c.cap, bodyShare))
 	least := count.Share(c.cap, bodyShare)
 	most := max(least, c.cap-c.tokens(behind.String()))
 	asked := max(count.Share(most, askedShare), min(least, count.Share(most, mostAskedShare)))
@@ -25,7 +26,7 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 	if err != nil {
 		return nil, nil, err
 	}
-	body, _ := splitSummary(sum.Text) // what a model says of failures and files, code knows
+	body, _ := sections.Split(sum.Text) // what a model says of failures and files, code knows
 	if runes.IsBlank(body) {
 		return nil, nil, fmt.Errorf("%w: %w", ErrCompaction, &badAnswer{reason: "it holds no summary"})
 	}
@@ -39,13 +40,11 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 	if filled {
 		repaired = append(repaired, "sections")
 	}
-	cp.message = Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: summaryBegin + text + summaryEnd}}}
+	cp.message = Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: sections.Begin + text + sections.End}}}
 	return cp, &Compaction{
 		Summary: text, FirstKept: c.index, TokensBefore: c.before, Degraded: sum.Degraded, Repaired: repaired, Calls: sum.Calls, Usage: sum.Usage,
 	}, nil
 }
-
-const splitHeading = "\n\n---\n\n**Turn Context (split turn):**\n\n"
 
 // prefixInstructions are the reference's.
 const prefixInstructions = "This summary covers the prefix of a split turn. Focus on the original request, early progress, and any details needed to understand the retained suffix."
@@ -96,7 +95,7 @@ func (c *compaction) summarize(ctx context.Context, s Summarizer, room int) (*Su
 	if err != nil {
 		return nil, err
 	}
-	return &Summary{Text: sum.Text + splitHeading + turn.Text, Degraded: sum.Degraded || turn.Degraded, Calls: sum.Calls + turn.Calls, Usage: sum.Usage.plus(turn.Usage)}, nil
+	return &Summary{Text: sum.Text + sections.TurnHeading + turn.Text, Degraded: sum.Degraded || turn.Degraded, Calls: sum.Calls + turn.Calls, Usage: sum.Usage.plus(turn.Usage)}, nil
 }
 
 // summarizeTurns summarizes complete turns. Where new content fills the window, what is too old for the share

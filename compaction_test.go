@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"github.com/winnowgo/winnow/internal/sections"
 )
 
 // work is a history of one request and n steps of a tool, of some 300 tokens each.
@@ -79,7 +80,7 @@ func TestCompactionDoesNotGrow(t *testing.T) {
 				assert.LessOrEqual(t, float64(r.Tokens), 0.65*15_000, "it lands well below the line")
 			}
 			for i, r := range asked {
-				for _, sign := range []string{"## Tool Failures", "<modified-files>", identifiersHeading, "Run the tests first."} {
+				for _, sign := range []string{"## Tool Failures", "<modified-files>", sections.IdentifiersHeading, "Run the tests first."} {
 					assert.NotContains(t, r.Previous, sign, "request %d: what code owns is not summarized", i)
 				}
 				assert.LessOrEqual(t, strings.Count(r.Previous, "Turn Context"), 1)

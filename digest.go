@@ -2,7 +2,9 @@ package winnow
 
 import (
 	"context"
-	"math"
+
+	"github.com/winnowgo/winnow/internal/digest"
+	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
 // Digest returns the summarizer that needs no LLM. It quotes: the user's requests and rules, decisions,
@@ -23,33 +25,64 @@ func (d digester) summarize(_ context.Context, req SummaryRequest) (text string,
 	return d.digest(req), true, nil
 }
 
-const (
-	defaultDigestTokens = 4_000
-	leastDigestTokens   = 24 // room for one line; less says nothing
-	bytesPerDigestToken = 4  // 16 000 tokens are 64 KB
-)
-
 func (d digester) digest(req SummaryRequest) string {
 	text, _ := d.write(req)
 	return text
 }
 
 // write returns the digest, and the identifiers that it knows of.
-func (digester) write(req SummaryRequest) (string, *idTable) {
-	limit := req.MaxTokens
-	if limit <= 0 {
-		limit = defaultDigestTokens
-	}
-	limit = max(leastDigestTokens, limit)
-	var n notes
-	n.collect(&req)
-	return n.write(limit), &n.ids
+func (digester) write(req SummaryRequest) (string, *digest.Table) {
+	n := notesOf(&req)
+	return n.Write(req.MaxTokens), n.IDs
 }
 
-// byteLimit is the longest digest in bytes.
-func byteLimit(tokens int) int {
-	if tokens > math.MaxInt/bytesPerDigestToken {
-		return math.MaxInt
+// notesOf returns what a digest may say of a request.
+func notesOf(req *SummaryRequest) *digest.Notes {
+	n := digest.New()
+	n.Earlier(req.Previous)
+	for i := range req.Messages {
+		n.Next()
+		note(n, &req.Messages[i])
 	}
-	return max(1_024, tokens*bytesPerDigestToken)
+	n.End()
+	return n
+}
+
+// note takes one message into the notes.
+func note(n *digest.Notes, m *Message) {
+	switch {
+	case m.Summary:
+		n.Earlier(messageParts(m))
+	case m.Role == RoleUser && !m.Injected:
+		scanTexts(n, m, digest.FromUser)
+		n.Asked(messageParts(m))
+	case m.Role == RoleAssistant:
+		scanTexts(n, m, digest.FromAssistant)
+		n.Said(messageParts(m))
+		for i := range m.Parts {
+			if p := &m.Parts[i]; p.Kind == KindToolCall {
+				n.Called(p.ID, p.Name, p.Arguments)
+			}
+		}
+	case m.Role == RoleTool:
+		scanTexts(n, m, digest.FromResult)
+		exit, status := toolcall.Outcome(m.Details)
+		n.Returned(digest.Result{
+			CallID: m.ToolCallID, Tool: m.ToolName, Text: messageParts(m), Exit: exit, Status: status, IsError: m.IsError,
+		})
+	default: // what the host injected, and system messages
+		scanTexts(n, m, digest.FromHost)
+	}
+}
+
+// scanTexts takes the identifiers out of the texts of m.
+func scanTexts(n *digest.Notes, m *Message, from digest.Source) {
+	for i := range m.Parts {
+		switch p := &m.Parts[i]; p.Kind {
+		case KindText:
+			n.Scan(p.Text, from)
+		case KindThinking:
+			n.Scan(p.Text, digest.FromThinking)
+		}
+	}
 }

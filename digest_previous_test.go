@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/winnowgo/winnow/internal/digest"
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
@@ -74,9 +75,9 @@ func TestDigestGoesOnUnderTheHeadingsOfThePreviousSummary(t *testing.T) {
 	assert.Contains(t, got, "## Progress\n### Done\n- wrote main.go\n- edited internal/parse/lexer.go\n")
 	assert.Contains(t, got, "### In Progress\n- Last said: All tests pass.")
 	assert.Contains(t, got, "## 备注\n- 保留\n```\n# no heading\n```\n")
-	for _, heading := range []string{headProgress, headDone, headInProgress, headBlocked, headDecisions, headContext} {
+	for _, heading := range []string{digest.HeadProgress, digest.HeadDone, digest.HeadInProgress, digest.HeadBlocked, digest.HeadDecisions, digest.HeadContext} {
 		assert.Equal(t, 1, strings.Count(got, heading+"\n"), heading)
 	}
-	previous += "\n" + headContext + "\n- all is said"
+	previous += "\n" + digest.HeadContext + "\n- all is said"
 	assert.Equal(t, previous, digestOf(t, SummaryRequest{Previous: previous, MaxTokens: 2_000}), "with nothing new it is as it was")
 }

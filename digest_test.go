@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/winnowgo/winnow/internal/digest"
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
@@ -79,7 +80,7 @@ func TestDigestReadsOnlyRulesOfTheUser(t *testing.T) {
 		assistantSays("I must never stop."),
 	}
 	got := digestOf(t, SummaryRequest{Messages: h})
-	_, rules, _ := strings.Cut(got, headConstraints+"\n")
+	_, rules, _ := strings.Cut(got, digest.HeadConstraints+"\n")
 	rules, _, _ = strings.Cut(rules, "\n#")
 	assert.Equal(t, "- 不要删除任何邮件。", rules)
 }
@@ -91,13 +92,13 @@ func TestDigestIsBounded(t *testing.T) {
 	}
 	for _, limit := range []int{-1, 0, 1, 24, 50, 199, 200, 500, 4_000, 16_000, 100_000} {
 		got := digestOf(t, SummaryRequest{Messages: large, MaxTokens: limit, Previous: strings.Repeat("- earlier fact_number_one\n", 10_000)})
-		most := max(leastDigestTokens, limit)
+		most := max(digest.LeastTokens, limit)
 		if limit <= 0 {
-			most = defaultDigestTokens
+			most = digest.DefaultTokens
 		}
 		assert.LessOrEqual(t, tokencount.Cautious(got), most, "limit %d", limit)
 		assert.LessOrEqual(t, textTokens(CharsPerToken(4), got), most, "limit %d", limit)
-		assert.LessOrEqual(t, len(got), byteLimit(most), "limit %d", limit)
+		assert.LessOrEqual(t, len(got), digest.ByteLimit(most), "limit %d", limit)
 		assert.NotEmpty(t, got)
 		if most >= 500 && most < 20_000 {
 			assert.Greater(t, tokencount.Cautious(got), most/2, "limit %d: the room is used", limit)
@@ -122,7 +123,7 @@ func TestDigestMergesPrevious(t *testing.T) {
 	assert.Contains(t, text, "edited internal/parse/lexer.go", "so does what was done")
 	assert.Contains(t, text, "`make step24` → exit 0")
 	assert.Contains(t, text, "Now look at step24/file.go, please.")
-	assert.Equal(t, 1, strings.Count(text, headGoal+"\n"))
+	assert.Equal(t, 1, strings.Count(text, digest.HeadGoal+"\n"))
 	assert.Equal(t, 1, strings.Count(text, "Last said: "))
 
 	again := digestOf(t, SummaryRequest{MaxTokens: 1_500, Previous: first})
@@ -178,7 +179,7 @@ func FuzzDigest(f *testing.F) {
 		require.True(t, utf8.ValidString(got))
 		require.NotEmpty(t, got)
 		if limit > 0 {
-			require.LessOrEqual(t, tokencount.Cautious(got), max(leastDigestTokens, limit))
+			require.LessOrEqual(t, tokencount.Cautious(got), max(digest.LeastTokens, limit))
 			require.LessOrEqual(t, len(got), 64<<10+4*limit)
 		}
 		require.Equal(t, got, digestOf(t, r))
@@ -217,22 +218,4 @@ func ExampleDigest() {
 	// ### Blocked
 	// - bash: --- FAIL: TestLexer | lexer_test.go:41: unexpected token
 	// ## Critical Context
-}
-
-// A text in which thousands of others are looked for is not read for each of them.
-func TestSearched(t *testing.T) {
-	var b strings.Builder
-	for i := range 40_000 {
-		fmt.Fprintf(&b, "src/file_%d.go ", i)
-	}
-	s := searched{text: b.String()}
-	for i := range 2_000 {
-		require.True(t, s.contains(fmt.Sprintf("file_%d.go", i*20)))
-		require.False(t, s.contains(fmt.Sprintf("file_%d.c", i)))
-	}
-	assert.NotNil(t, s.index)
-	assert.LessOrEqual(t, s.read, searchedWithoutIndex+len(s.text))
-	short := searched{text: "src/a.go"}
-	assert.True(t, short.contains("a.go"))
-	assert.Nil(t, short.index, "for a few there is none")
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/jsontext"
+	"github.com/winnowgo/winnow/internal/sections"
 )
 
 // growthInputs are inputs of about n units each, by what is many or long in them: lists of messages, and each text at
@@ -95,7 +96,7 @@ var growthTexts = map[string]func(n int) string{
 	"tags":                 again("</summary>", 2),
 	"control tokens":       again("<|im_start|>", 2),
 	"ampersands":           again("&lt;", 5),
-	"headings":             again(userRulesHeading+"\n> x\n", 1),
+	"headings":             again(sections.UserRulesHeading+"\n> x\n", 1),
 	"number signs":         again("#", 20),
 	"rules":                again("Never do it. ", 2),
 	"invalid bytes":        again("\xff", 20),

@@ -8,9 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
 	"github.com/winnowgo/winnow/internal/jsontext"
-	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/sections"
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
@@ -46,23 +45,11 @@ func TestUserRules(t *testing.T) {
 		{"a summary quotes", Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: "Never push."}}}, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			assert.Equal(t, tc.want, carried{}.add(&toolcall.Common, []Message{tc.m}).Rules)
+			assert.Equal(t, tc.want, carry(sections.Carried{}, &toolcall.Common, []Message{tc.m}).Rules)
 		})
 	}
-	c := carried{}.add(&toolcall.Common, []Message{userMessage("Never push."), userMessage("You must test."), userMessage("Never push.")})
+	c := carry(sections.Carried{}, &toolcall.Common, []Message{userMessage("Never push."), userMessage("You must test."), userMessage("Never push.")})
 	assert.Equal(t, []string{"You must test.", "Never push."}, c.Rules, "what is said again is said once, and newly")
-}
-
-func TestUserRulesSection(t *testing.T) {
-	e := CharsPerToken(4)
-	c := carried{Rules: []string{"Never push to main.", "You must write tests.", "Do not touch </summary> the vendor folder."}}
-	assert.Equal(t, "\n\n"+userRulesHeading+"\n> Never push to main.\n> You must write tests.\n> Do not touch &lt;/summary> the vendor folder.", c.userRulesSection(e, "", 1_000))
-	assert.NotContains(t, c.userRulesSection(e, "The user said: Never push to main.", 1_000), "push", "the text says it")
-	few := c.userRulesSection(e, "", 40)
-	assert.Contains(t, few, "vendor")
-	assert.Contains(t, few, "push")
-	assert.NotContains(t, few, "must", "what forbids comes first")
-	assert.Empty(t, c.userRulesSection(e, "", 5))
 }
 
 func TestFilesOfCalls(t *testing.T) {
@@ -87,7 +74,7 @@ func TestFilesOfCalls(t *testing.T) {
 		{"edit", `{"path":"` + strings.Repeat("long/", 100) + `a.go"}`, "", ""},
 	} {
 		t.Run(tc.tool+tc.arguments[:min(30, len(tc.arguments))], func(t *testing.T) {
-			c := carried{}.add(tools, []Message{callMessage(tc.tool, tc.arguments)})
+			c := carry(sections.Carried{}, tools, []Message{callMessage(tc.tool, tc.arguments)})
 			assert.Equal(t, tc.read, strings.Join(c.Read, " "))
 			assert.Equal(t, tc.modified, strings.Join(c.Modified, " "))
 		})
@@ -96,46 +83,20 @@ func TestFilesOfCalls(t *testing.T) {
 
 // Of the failures of one compaction the first are listed, as the reference does; over compactions the newest stay.
 func TestFailuresOverCompactions(t *testing.T) {
-	var c carried
+	var c sections.Carried
 	for round := range 4 {
 		var m []Message
 		for i := range 3 {
 			m = append(m, failedResult(fmt.Sprintf("%d-%d", round, i), fmt.Sprintf("failure %d of round %d", i, round)))
 		}
-		c = c.add(&toolcall.Common, m)
+		c = carry(c, &toolcall.Common, m)
 	}
-	section := c.failuresSection(maxSectionFiles)
+	layout := c.LayOut(func(string) int { return 0 }, "", 1)
+	section := layout.String()
 	assert.Equal(t, 8, strings.Count(section, "- exec: "))
 	assert.Contains(t, section, "failure 0 of round 3")
 	assert.NotContains(t, section, "round 0")
 	assert.True(t, strings.HasSuffix(section, "\n- ...and 4 more"), section)
-}
-
-func TestSplitSummary(t *testing.T) {
-	whole := carried{
-		Rules: []string{"Never push."}, Failures: []failure{{Line: "exec (exitCode=1): no such file"}}, More: 3,
-		Read: []string{"a.go", "b.go"}, Modified: []string{"c.go"},
-	}
-	e := CharsPerToken(4)
-	behind := whole.layOut(e, rulesSection("Be kind."), 1_000)
-	text := "## Goal\nShip it.\n\n## Critical Context\n- x\n- y" + behind.String() + "\n\n" + identifiersHeading + "\n- Paths: d.go /e/f.go\n- Numbers: 8080"
-	body, c := splitSummary(text)
-	assert.Equal(t, "## Goal\nShip it.\n\n## Critical Context\n- x\n- y", body)
-	whole.Identifiers = []string{"d.go", "/e/f.go", "8080"}
-	assert.Equal(t, whole, c, "what code wrote is read back")
-
-	for _, tc := range []struct{ name, text, want string }{
-		{"nothing of code", "## Goal\n- a\n\ntext\n", "## Goal\n- a\n\ntext"},
-		{"a section in the middle", "## Goal\nx\n## Tool Failures\n- a: b\n## Next Steps\ny", "## Goal\nx\n## Next Steps\ny"},
-		{"a paragraph ends a section", "## Identifiers\n- Paths: a.go\nThe end.", "The end."},
-		{"a tag that is not closed is text", "<read-files>\na.go\n## Goal\nx", "<read-files>\na.go\n## Goal\nx"},
-		{"a tag in a line is text", "see <read-files> and </read-files>", "see <read-files> and </read-files>"},
-		{"nothing but sections", "<read-files>\na.go\n</read-files>\n## Tool Failures\n- a: b", ""},
-		{"carriage returns", "## Goal\r\nx\r\n<read-files>\r\na\r\n</read-files>\r\n", "## Goal\nx"},
-	} {
-		body, _ := splitSummary(tc.text)
-		assert.Equal(t, tc.want, body, tc.name)
-	}
 }
 
 // A host that keeps Request.History may hand it to a manager that knows nothing of it.
@@ -150,7 +111,7 @@ func TestCompactionGoesOnFromASummaryInTheHistory(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, s.asked, 2)
 	assert.True(t, strings.HasPrefix(s.asked[1].Previous, "## Goal\nby the model, 1\n"), s.asked[1].Previous)
-	for _, sign := range []string{failuresHeading, "<modified-files>", userRulesHeading, identifiersHeading} {
+	for _, sign := range []string{sections.FailuresHeading, "<modified-files>", sections.UserRulesHeading, sections.IdentifiersHeading} {
 		assert.NotContains(t, s.asked[1].Previous, sign, "without the sections of code")
 	}
 	text := r.Compaction.Summary
@@ -159,30 +120,6 @@ func TestCompactionGoesOnFromASummaryInTheHistory(t *testing.T) {
 	assert.Contains(t, text, "src/file_1.go", "of the first")
 	assert.Contains(t, text, "src/file_61.go", "and of the second")
 	assert.Equal(t, 1, countSummaries(r.Messages))
-}
-
-func TestLayOut(t *testing.T) {
-	var c carried
-	for i := range 150 {
-		c.Read = append(c.Read, fmt.Sprintf("a/rather/long/path/to/a/file_%d.go", i))
-		c.Modified = append(c.Modified, fmt.Sprintf("another/rather/long/path/to/a/file_%d.go", i))
-	}
-	c.Failures = []failure{{Line: "exec: " + strings.Repeat("x", 200)}}
-	c.Rules = []string{"Never push."}
-	rules := rulesSection(strings.Repeat("Be careful. ", 300))
-	e := CharsPerToken(4)
-	for _, room := range []int{100, 600, 800, 1_000, 2_000, 100_000} {
-		l := c.layOut(e, rules, room)
-		text := l.String()
-		assert.Contains(t, text, rules, "the host's rules are whole, whatever the room")
-		assert.Contains(t, text, "Never push.")
-		if room >= 800 {
-			assert.LessOrEqual(t, textTokens(e, text), room)
-			assert.Contains(t, text, "file_149.go", "the newest stay")
-			assert.Equal(t, strings.Count(text, "<"), 2*strings.Count(text, "</"), "every tag is closed")
-		}
-	}
-	assert.Less(t, runes.Count(rules), maxRulesChars+100)
 }
 
 func TestExcerpts(t *testing.T) {

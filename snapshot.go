@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/winnowgo/winnow/internal/sections"
 )
 
 // snapshotVersion is that of the form below. A reader takes its own version and ignores fields that it
@@ -130,7 +132,7 @@ type savedCheckpoint struct {
 	Limited   savedPlace       `json:"limited,omitzero"`
 	Request   savedPlace       `json:"request,omitzero"`
 	Body      []byte           `json:"body"`
-	Carried   carried          `json:"carried"`
+	Carried   sections.Carried `json:"carried"`
 	Degraded  bool             `json:"degraded,omitempty"`
 	Healthy   *savedCheckpoint `json:"healthy,omitempty"`
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/winnowgo/winnow/internal/sections"
 )
 
 // A snapshot turned into a ledger. What cannot be is an error, and nothing in it is trusted: it comes from a disk.
@@ -47,7 +49,7 @@ func (r *reader) checkpoint(c *savedCheckpoint) *checkpoint {
 	}
 	cp := &checkpoint{
 		message:   Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: string(c.Text)}}},
-		firstKept: r.landmark(c.FirstKept), limited: r.place(c.Limited), request: r.place(c.Request), body: string(c.Body), carried: c.Carried.within(), degraded: c.Degraded,
+		firstKept: r.landmark(c.FirstKept), limited: r.place(c.Limited), request: r.place(c.Request), body: string(c.Body), carried: c.Carried.Within(), degraded: c.Degraded,
 		healthy: r.checkpoint(c.Healthy),
 	}
 	var h hasher
@@ -58,8 +60,8 @@ func (r *reader) checkpoint(c *savedCheckpoint) *checkpoint {
 // check says what would make a request with c one that providers refuse.
 func (c *savedCheckpoint) check() error {
 	text := string(c.Text)
-	inner, framed := strings.CutPrefix(text, summaryBegin)
-	closed := strings.Contains(inner, summaryEnd)
+	inner, framed := strings.CutPrefix(text, sections.Begin)
+	closed := strings.Contains(inner, sections.End)
 	switch {
 	case !framed || !closed || !utf8.ValidString(text):
 		return errors.New("the summary is damaged")
@@ -84,17 +86,6 @@ func (e *savedEdit) check() error {
 	}
 	return nil
 }
-
-// within returns c within the bounds that it grows to: who writes snapshots may have other ideas.
-func (c carried) within() carried {
-	c.Failures, c.More = newest(c.Failures, maxListedFailures), min(max(0, c.More), maxCountedFailures)
-	c.Rules, c.Identifiers = newest(c.Rules, 2*maxCarriedRules), newest(c.Identifiers, maxCarriedIdentifiers)
-	c.Read, c.Modified = newest(c.Read, maxSectionFiles), newest(c.Modified, maxSectionFiles)
-	return c
-}
-
-// maxCarriedIdentifiers is more than the largest summary has room for.
-const maxCarriedIdentifiers = maxSummaryTokens
 
 func (r *reader) state(s *savedState) undo {
 	u := undo{

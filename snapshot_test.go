@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"github.com/winnowgo/winnow/internal/sections"
 )
 
 // stateWithSummary returns the snapshot of a manager that has compacted, and the history.
@@ -39,9 +40,9 @@ func TestRestoreRefusesWhatIsDamaged(t *testing.T) {
 	}{
 		{"no text", func(_, c map[string]any) { delete(c, "text") }},
 		{"a blank text", func(_, c map[string]any) { c["text"] = []byte(" ") }},
-		{"half a text", func(_, c map[string]any) { c["text"] = []byte(summaryBegin + "## Go") }},
+		{"half a text", func(_, c map[string]any) { c["text"] = []byte(sections.Begin + "## Go") }},
 		{"another text", func(_, c map[string]any) { c["text"] = []byte("obey") }},
-		{"bytes that are no text", func(_, c map[string]any) { c["text"] = []byte(summaryBegin + "\xff" + summaryEnd) }},
+		{"bytes that are no text", func(_, c map[string]any) { c["text"] = []byte(sections.Begin + "\xff" + sections.End) }},
 		{"no place", func(_, c map[string]any) { delete(c, "firstKept") }},
 		{"the summary below a digest", func(_, c map[string]any) { c["healthy"] = map[string]any{"text": []byte("x")} }},
 		{"an edit without parts", func(s, _ map[string]any) { s["edits"] = edit(`[]`) }},

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/suite/wire"
 )

@@ -1,36 +1,36 @@
-package winnow
+package prose
 
 import (
 	"slices"
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/ascii"
-	"github.com/winnowgo/winnow/internal/lazyregexp"
 )
 
-// wordList says what a sentence is about. It is a list and not a pattern because it looks at all text of a
-// conversation: searching for fixed words is twenty times as fast as a pattern that ignores case.
-type wordList struct {
+// A List of words says what a sentence is about. It is not a pattern, because it looks at all text of a conversation:
+// searching for fixed words is twenty times as fast as a pattern that ignores case.
+type List struct {
 	words []string // in lower case, found only as whole words
 	parts []string // found anywhere: stems, and languages that put no space between words
-	// For each letter that words begin with the letters that stand next in them, a bit each; otherBit for what
-	// is none.
+	// For each letter that begins a word, the letters that stand next in such words, a bit each. otherBit stands for what
+	// is no letter.
 	begin [26]uint32
 }
 
 const otherBit = 1 << 26
 
-func newWordList(words, parts []string) wordList {
-	l := wordList{words: words, parts: parts}
+// NewList returns the list of whole words, and of parts that are found anywhere. All are in lower case.
+func NewList(words, parts []string) List {
+	l := List{words: words, parts: parts}
 	for _, w := range words {
 		l.begin[w[0]-'a'] |= letterBit(w[1])
 	}
 	return l
 }
 
-// either is the list of the words of both.
-func either(a, b wordList) wordList {
-	return newWordList(slices.Concat(a.words, b.words), slices.Concat(a.parts, b.parts))
+// Either returns the list of the words of both.
+func Either(a, b List) List {
+	return NewList(slices.Concat(a.words, b.words), slices.Concat(a.parts, b.parts))
 }
 
 func letterBit(c byte) uint32 {
@@ -40,8 +40,8 @@ func letterBit(c byte) uint32 {
 	return otherBit
 }
 
-// in says whether s holds one of the words, in any case.
-func (l *wordList) in(s string) bool {
+// In says whether s holds one of the words, In any case.
+func (l *List) In(s string) bool {
 	wide, inWord := false, false
 	for i := 0; i+1 < len(s); i++ {
 		c := s[i]
@@ -49,7 +49,7 @@ func (l *wordList) in(s string) bool {
 			wide, inWord = true, false
 			continue
 		}
-		if c == '\\' { // the letter of an escape in JSON is none of the word behind it
+		if c == '\\' { // the letter of an escape in JSON is not part of the word behind it
 			i++
 			inWord = false
 			continue
@@ -79,7 +79,7 @@ func (l *wordList) in(s string) bool {
 	return false
 }
 
-// beginsWithWord says that s begins with the word w, in any case. The apostrophe may be the curly one.
+// beginsWithWord reports whether s begins with the word w, in any case. The apostrophe may be the curly one.
 func beginsWithWord(s, w string) bool {
 	for k := range len(w) {
 		if s == "" {
@@ -100,38 +100,38 @@ func beginsWithWord(s, w string) bool {
 
 func wordByte(c byte) bool { return ascii.Class[c]&(ascii.Alpha|ascii.Digit|ascii.Underscore) != 0 }
 
+// What sentences are about.
 var (
-	ruleWords = newWordList(
+	// Rules demand or forbid something.
+	Rules = NewList(
 		[]string{"must", "mustn't", "never", "don't", "dont", "do not", "always", "only", "should not", "shouldn't", "cannot", "avoid", "make sure", "ensure", "require", "required", "forbidden", "not allowed", "prefer"},
 		[]string{"必须", "必須", "不要", "禁止", "务必", "请勿", "不得", "不能", "一定要", "始终", "总是", "只能", "しないで", "必ず", "絶対", "해야", "하지 마"},
 	)
-	strongRules = newWordList(
+	// StrongRules are those that leave no choice.
+	StrongRules = NewList(
 		[]string{"must", "mustn't", "never", "don't", "dont", "do not", "forbidden", "not allowed"},
 		[]string{"必须", "必須", "不要", "禁止", "务必", "请勿", "不得", "しないで", "必ず", "絶対"},
 	)
-	// prohibitions are those of them that a user relies on most.
-	prohibitions = newWordList(
+	// Prohibitions are the rules that a user relies on most.
+	Prohibitions = NewList(
 		[]string{"mustn't", "must not", "never", "don't", "dont", "do not", "forbidden", "not allowed"},
 		[]string{"不要", "禁止", "请勿", "不得", "しないで", "하지 마"},
 	)
-	decisionWords = newWordList(
+	// Decisions say what was chosen, and why.
+	Decisions = NewList(
 		[]string{"decided", "decision", "instead of", "rather than", "because", "root cause", "turns out", "the issue is", "the issue was", "the problem is", "the problem was", "the bug is", "the bug was", "the fix is", "the cause is", "chose", "opted", "we'll use", "i'll use"},
 		[]string{"决定", "因为", "改用", "原因是", "根本原因", "にしました", "ため、"},
 	)
-	noteWords = either(decisionWords, planWords)
-	planWords = newWordList(
+	// Notes are decisions and plans.
+	Notes = Either(Decisions, Plans)
+	// Plans say what remains to be done.
+	Plans = NewList(
 		[]string{"next step", "next steps", "next,", "next:", "todo", "remaining", "still need", "left to do", "follow-up", "follow up"},
 		[]string{"下一步", "接下来", "待办", "剩下", "次に"},
 	)
-	errorWords = newWordList(
+	// Errors say that something went wrong.
+	Errors = NewList(
 		nil,
 		[]string{"error", "fail", "exception", "panic", "fatal", "not found", "denied", "cannot", "refused", "timed out", "timeout", "invalid", "unexpected", "错误", "失败", "エラー"},
 	)
-)
-
-// exitHints says where exitWords may match.
-var exitHints = newWordList([]string{"exit", "exited", "exit_code", "exit_status", "exitcode", "exitstatus", "returncode"}, nil)
-
-var (
-	exitWords = lazyregexp.New(`(?i)(?:exit(?:ed with)?[ _]?(?:code|status)|returncode)[^0-9\n-]{0,4}(-?[0-9]{1,4})\b`)
 )

@@ -1,4 +1,4 @@
-package winnow
+package sections
 
 import (
 	"fmt"
@@ -12,28 +12,27 @@ import (
 // may copy what it saw of one. The sections of code are taken out either way, so that they are never
 // written twice.
 
-// readSummary takes a summary message apart: the summarizer's text, and what code had put behind it. Rules of the
+// Read takes a summary message apart: the summarizer's text, and what code had put behind it. Rules of the
 // user are taken from a summary of this library alone, in its frame. What another program or a model calls the
 // user's rules is text: nobody knows who said it.
-func readSummary(m *Message) (body string, c carried) {
-	text := joinedText(m)
-	inner, framed := strings.CutPrefix(text, summaryBegin)
-	end := strings.LastIndex(inner, summaryEnd)
+func Read(text string) (body string, c Carried) {
+	inner, framed := strings.CutPrefix(text, Begin)
+	end := strings.LastIndex(inner, End)
 	if end >= 0 {
 		inner = inner[:end]
 	}
 	if !framed || end < 0 {
-		inner = strings.ReplaceAll(inner, userRulesHeading, otherRulesHeading)
+		inner = strings.ReplaceAll(inner, UserRulesHeading, otherRulesHeading)
 	}
-	return splitSummary(inner)
+	return Split(inner)
 }
 
 // otherRulesHeading is that of rules in a summary that is not of this library.
 const otherRulesHeading = "## Rules, by an earlier summary"
 
-// splitSummary takes the text of a summary apart. A section that stands there twice is what code wrote only where it
+// Split takes the text of a summary apart. A section that stands there twice is what code wrote only where it
 // stands last: its sections are behind the text.
-func splitSummary(text string) (body string, c carried) {
+func Split(text string) (body string, c Carried) {
 	var b strings.Builder
 	in := "" // the line that opened the section; "": the summarizer's text
 	at := 0
@@ -82,28 +81,28 @@ var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "
 // user's rules is worth forging.
 func ownHeading(line string) string {
 	switch line := strings.TrimRight(line, "\n"); line {
-	case userRulesHeading, failuresHeading, identifiersHeading:
+	case UserRulesHeading, FailuresHeading, IdentifiersHeading:
 		return line
 	}
 	start := strings.TrimLeftFunc(line, markup.IsIgnored)
 	if !strings.HasPrefix(start, "#") && !strings.HasPrefix(start, "\uFF03") { // the full-width form
 		return ""
 	}
-	const look = 4 * len(userRulesHeading)
+	const look = 4 * len(UserRulesHeading)
 	if strings.HasPrefix(markup.Name(strings.TrimLeftFunc(start[:min(len(start), look)], isHeadingMark)), "userrules") {
 		return copiedRulesHeading
 	}
 	return ""
 }
 
-// escapeText is markup.Escape for a text of several lines: none of them is taken for the heading of the user's rules
+// Escape is markup.Escape for a text of several lines: none of them is taken for the heading of the user's rules
 // either.
-func escapeText(s string) string {
+func Escape(s string) string {
 	s = lineEnds.Replace(s)
 	var b strings.Builder
 	done, at := 0, 0
 	for line := range strings.Lines(s) {
-		if heading := ownHeading(line); heading == copiedRulesHeading || heading == userRulesHeading {
+		if heading := ownHeading(line); heading == copiedRulesHeading || heading == UserRulesHeading {
 			mark := at + strings.IndexAny(line, "#\uFF03")
 			_, size := utf8.DecodeRuneInString(s[mark:])
 			b.WriteString(s[done:mark])
@@ -124,13 +123,13 @@ func isHeadingMark(r rune) bool {
 }
 
 // forget drops what an earlier section of the same name said.
-func (c *carried) forget(section string) {
+func (c *Carried) forget(section string) {
 	switch section {
-	case userRulesHeading:
+	case UserRulesHeading:
 		c.Rules = nil
-	case failuresHeading:
+	case FailuresHeading:
 		c.Failures, c.More = nil, 0
-	case identifiersHeading:
+	case IdentifiersHeading:
 		c.Identifiers = nil
 	case "<read-files>":
 		c.Read = nil
@@ -140,21 +139,21 @@ func (c *carried) forget(section string) {
 }
 
 // read takes one line of a section.
-func (c *carried) read(section, line string) {
+func (c *Carried) read(section, line string) {
 	item := strings.TrimPrefix(line, "- ")
 	switch section {
-	case userRulesHeading:
+	case UserRulesHeading:
 		if rule, ok := strings.CutPrefix(line, "> "); ok {
 			c.Rules = append(c.Rules, rule)
 		}
-	case failuresHeading:
+	case FailuresHeading:
 		more := 0
 		if n, _ := fmt.Sscanf(line, moreFailures, &more); n == 1 {
 			c.More = min(max(0, more), maxCountedFailures)
 		} else if item != line {
-			c.Failures = append(c.Failures, failure{Line: item})
+			c.Failures = append(c.Failures, Failure{Line: item})
 		}
-	case identifiersHeading:
+	case IdentifiersHeading:
 		_, ids, _ := strings.Cut(item, ": ")
 		c.Identifiers = append(c.Identifiers, strings.Fields(ids)...)
 	case "<read-files>":

@@ -1,10 +1,11 @@
-package winnow
+package digest
 
 import (
 	"slices"
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/prose"
 	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
@@ -143,7 +144,7 @@ func (s outlineSection) fit(room int) outlineSection {
 		}
 	}
 	var kept []string
-	if sectionOf(s.heading) == headConstraints {
+	if sectionOf(s.heading) == HeadConstraints {
 		kept = whole(rankRules(items), room)
 	} else {
 		rooms := []int{linesTokens(files), linesTokens(items)}
@@ -168,7 +169,7 @@ func (s *outlineSection) items(most int) []string {
 			items[len(items)-1] += "\n" + line
 		case tokencount.Cautious(line) > most:
 			for line != "" {
-				end := sentenceEnd(line)
+				end := prose.SentenceEnd(line)
 				if sentence := strings.TrimSpace(line[:end]); sentence != "" {
 					items = append(items, sentence)
 				}
@@ -210,45 +211,5 @@ func (o outline) withoutLast() outline {
 
 // isIdentifierList says that a note of a digest lists identifiers.
 func isIdentifierList(text string) bool {
-	return slices.ContainsFunc(kindLabels[:], func(label string) bool { return strings.HasPrefix(text, label+": ") })
-}
-
-// isFileNote says that a note is of what was done to a file, as fileNotes writes it.
-func isFileNote(text string) bool {
-	action, path, _ := strings.Cut(text, " ")
-	if action != "wrote" && action != "edited" && action != "deleted" {
-		return false
-	}
-	path, times, _ := strings.Cut(path, " ")
-	return path != "" && (times == "" || strings.HasPrefix(times, "(") && strings.HasSuffix(times, "×)"))
-}
-
-// sectionOf returns the heading of a digest under which notes like those of a section belong, or "".
-func sectionOf(heading string) string {
-	switch strings.ToLower(strings.Trim(heading, "#* \t:")) {
-	case "goal":
-		return headGoal
-	case "constraints & preferences", "constraints and preferences", "constraints":
-		return headConstraints
-	case "progress":
-		return headProgress
-	case "done":
-		return headDone
-	case "in progress":
-		return headInProgress
-	case "blocked":
-		return headBlocked
-	case "key decisions", "decisions":
-		return headDecisions
-	case "next steps":
-		return headNext
-	case "critical context":
-		return headContext
-	}
-	return ""
-}
-
-// isOfProgress says that a section stands under the heading of progress.
-func isOfProgress(kind string) bool {
-	return kind == headProgress || strings.HasPrefix(kind, "### ")
+	return slices.ContainsFunc(Labels[:], func(label string) bool { return strings.HasPrefix(text, label+": ") })
 }

@@ -1,45 +1,43 @@
-package winnow
+package digest
 
 import (
 	"cmp"
-	"index/suffixarray"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/winnowgo/winnow/internal/identifier"
 	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
-// idSource says where an identifier was mentioned.
-type idSource uint8
+// Source says where an identifier was mentioned.
+type Source uint8
 
 const (
-	fromUser idSource = iota
-	fromAssistant
-	fromThinking
-	fromArguments
-	fromResult
-	fromHost     // injected and system messages
-	fromPrevious // the summary so far
-	idSources
+	FromUser Source = iota
+	FromAssistant
+	FromThinking
+	FromArguments
+	FromResult
+	FromHost     // injected and system messages
+	FromPrevious // the summary so far
+	sources
 )
 
-// idNote is what is known of one identifier.
-type idNote struct {
+// note is what is known of one identifier.
+type note struct {
 	id       string
 	kind     identifier.Kind
-	marked   bool             // a file that was changed
-	messages [idSources]int32 // messages that mention it
-	newest   [idSources]int32 // the newest of them, from 1
-	focus    float32          // sum over the results that mention it: less where a result mentions many
+	marked   bool           // a file that was changed
+	messages [sources]int32 // messages that mention it
+	newest   [sources]int32 // the newest of them, from 1
+	focus    float32        // sum over the results that mention it: less where a result mentions many
 }
 
-// idTable collects the identifiers of a history.
-type idTable struct {
+// Table collects the identifiers of a history.
+type Table struct {
 	at    map[string]int
-	notes []idNote
+	notes []note
 	now   int32 // messages so far
 	fresh []int // identifiers that the current result mentions
 }
@@ -47,8 +45,10 @@ type idTable struct {
 // maxIDs bounds the table: what bulk output mentions once is then not added.
 const maxIDs = 200_000
 
-// next begins a message.
-func (t *idTable) next() {
+func NewTable() *Table { return &Table{at: make(map[string]int)} }
+
+// Next begins a message.
+func (t *Table) Next() {
 	if len(t.fresh) > 0 {
 		share := float32(math.Pow(1+float64(len(t.fresh))/focusIDs, -focusPower))
 		for _, i := range t.fresh {
@@ -59,36 +59,36 @@ func (t *idTable) next() {
 	t.now++
 }
 
-func (t *idTable) scan(s string, from idSource) {
+func (t *Table) Scan(s string, from Source) {
 	if len(s) > 2*scanBytes {
-		t.scan(s[len(s)-scanBytes:], from)
+		t.Scan(s[len(s)-scanBytes:], from)
 		s = s[:scanBytes]
 	}
 	identifier.Scan(s, func(id string, kind identifier.Kind) { t.add(id, kind, from) })
 }
 
-func (t *idTable) add(id string, kind identifier.Kind, from idSource) {
+func (t *Table) add(id string, kind identifier.Kind, from Source) {
 	i, ok := t.at[id]
 	if !ok {
-		if len(t.notes) >= maxIDs && from == fromResult {
+		if len(t.notes) >= maxIDs && from == FromResult {
 			return
 		}
 		i = len(t.notes)
 		t.at[id] = i
-		t.notes = append(t.notes, idNote{id: id, kind: kind})
+		t.notes = append(t.notes, note{id: id, kind: kind})
 	}
 	n := &t.notes[i]
 	if n.newest[from] != t.now || n.messages[from] == 0 {
 		n.messages[from]++
 		n.newest[from] = t.now
-		if from == fromResult {
+		if from == FromResult {
 			t.fresh = append(t.fresh, i)
 		}
 	}
 }
 
-// mark says that id is a file that was changed.
-func (t *idTable) mark(id string) {
+// Mark says that id is a file that was changed.
+func (t *Table) Mark(id string) {
 	if i, ok := t.at[id]; ok {
 		t.notes[i].marked = true
 	}
@@ -109,22 +109,22 @@ const (
 
 // sourceWeight is what a mention counts by its source, kindWeight an identifier by its kind.
 var (
-	sourceWeight = [idSources]float64{fromUser: 0.8, fromAssistant: 1.2, fromThinking: 0.15, fromArguments: 1.75, fromResult: 1.2, fromHost: 0.2, fromPrevious: 1}
+	sourceWeight = [sources]float64{FromUser: 0.8, FromAssistant: 1.2, FromThinking: 0.15, FromArguments: 1.75, FromResult: 1.2, FromHost: 0.2, FromPrevious: 1}
 	kindWeight   = [identifier.Kinds]float64{identifier.Path: 1.1, identifier.URL: 0.8, identifier.Hash: 0.8, identifier.Number: 0.25, identifier.Error: 0.7, identifier.Symbol: 0.85, identifier.Name: 2}
 )
 
 // score ranks an identifier by how likely it is to be used again: mentions by people and the model count
 // more than those in bulk output, and new ones more than old ones.
-func (t *idTable) score(n *idNote) float64 {
+func (t *Table) score(n *note) float64 {
 	s := 0.0
-	for from := range idSources {
+	for from := range sources {
 		if n.messages[from] == 0 {
 			continue
 		}
 		age := float64(t.now - n.newest[from])
 		fresh := freshFloor + (1-freshFloor)*freshAge/(freshAge+age)
 		mentions := float64(n.messages[from])
-		if from == fromResult {
+		if from == FromResult {
 			mentions = float64(n.focus)
 		}
 		s += sourceWeight[from] * math.Pow(mentions, repeatPower) * fresh
@@ -135,9 +135,9 @@ func (t *idTable) score(n *idNote) float64 {
 	return s * kindWeight[n.kind]
 }
 
-// pick returns the identifiers that are most worth keeping in room tokens, by kind and by first mention,
-// for lines that begin with kindLabels. What covered or said holds is in the summary already.
-func (t *idTable) pick(room int, covered map[string]bool, said string) [identifier.Kinds][]string {
+// Pick returns the identifiers that are most worth keeping in room tokens, by kind and by first mention,
+// for lines that begin with Labels. What covered or said holds is in the summary already.
+func (t *Table) Pick(room int, covered map[string]bool, said string) [identifier.Kinds][]string {
 	units, chars := room*tokencount.UnitsPerToken, room*tokencount.CharsPerToken
 	var begun [identifier.Kinds]bool
 	chosen := make(map[string]rankedID)
@@ -154,7 +154,7 @@ func (t *idTable) pick(room int, covered map[string]bool, said string) [identifi
 		}
 		cost, length := r.units, r.chars
 		if !begun[n.kind] {
-			label := "\n- " + kindLabels[n.kind] + ": "
+			label := "\n- " + Labels[n.kind] + ": "
 			cost, length = cost+tokencount.CautiousUnits(label), length+len(label)
 		}
 		if cost > units || length > chars {
@@ -184,28 +184,6 @@ func (t *idTable) pick(room int, covered map[string]bool, said string) [identifi
 	return out
 }
 
-// searched is a text in which others are looked for. To read it for each of thousands would take the square of its
-// length, so that from some reading on it gets an index, which costs about as much as reading it a hundred times.
-type searched struct {
-	text  string
-	read  int // bytes
-	index *suffixarray.Index
-}
-
-const searchedWithoutIndex = 8 << 20 // bytes
-
-// contains says that s, which is not empty, stands in the text.
-func (t *searched) contains(s string) bool {
-	if t.index == nil && t.read < searchedWithoutIndex {
-		t.read += len(t.text)
-		return strings.Contains(t.text, s)
-	}
-	if t.index == nil {
-		t.index = suffixarray.New([]byte(t.text))
-	}
-	return len(t.index.Lookup([]byte(s), 1)) > 0
-}
-
 // rankedID is an identifier with what it costs and what it is worth for that.
 type rankedID struct {
 	index, units, chars int
@@ -213,7 +191,7 @@ type rankedID struct {
 }
 
 // ranked returns all identifiers, the one that is worth most first.
-func (t *idTable) ranked() []rankedID {
+func (t *Table) ranked() []rankedID {
 	list := make([]rankedID, len(t.notes))
 	for i := range t.notes {
 		n := &t.notes[i]
@@ -224,4 +202,23 @@ func (t *idTable) ranked() []rankedID {
 	}
 	slices.SortStableFunc(list, func(a, b rankedID) int { return cmp.Compare(b.worth, a.worth) })
 	return list
+}
+
+// Recall adds identifiers that an earlier summary listed, as older than all messages.
+func (t *Table) Recall(ids []string) {
+	now := t.now
+	t.now = 0
+	for _, id := range ids {
+		t.Scan(id, FromPrevious)
+	}
+	t.now = now
+}
+
+// Again counts the mentions of known identifiers in a text that stays in the request: what it uses is in use.
+func (t *Table) Again(s string, from Source) {
+	identifier.Scan(s[:min(len(s), scanBytes)], func(id string, kind identifier.Kind) {
+		if _, known := t.at[id]; known {
+			t.add(id, kind, from)
+		}
+	})
 }

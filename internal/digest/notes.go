@@ -1,0 +1,238 @@
+// Package digest notes what a conversation says, and writes these notes in place of a summary: without an LLM, in the words
+// of the conversation, and within a number of tokens.
+package digest
+
+import (
+	"strings"
+
+	"github.com/winnowgo/winnow/internal/lazyregexp"
+	"github.com/winnowgo/winnow/internal/markup"
+	"github.com/winnowgo/winnow/internal/prose"
+	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/toolcall"
+)
+
+// Notes is what a digest may say, oldest first: of messages, and before them what an earlier summary says.
+type Notes struct {
+	requests  []string // of the user, verbatim
+	rules     []string // sentences of the user that forbid or demand something
+	decisions []string
+	commands  []string
+	failures  []string
+	plans     []string
+	last      string    // the assistant's last words
+	files     fileNotes // what was changed
+	previous  outline   // what an earlier summary says
+
+	IDs     *Table                 // what the conversation mentions
+	pending map[string]pendingCall // calls without a result so far
+}
+
+// New returns notes of nothing.
+func New() *Notes {
+	return &Notes{pending: make(map[string]pendingCall), IDs: NewTable()}
+}
+
+// pendingCall is a call whose result has not been seen.
+type pendingCall struct {
+	tool    string
+	command string
+	file    string
+	action  string
+}
+
+// Bounds of what is read of one text. Identifiers that are used again stand near the ends of a large result; its middle is
+// data.
+const (
+	scanBytes    = 16 << 10
+	requestBytes = 16 << 10
+	commandBytes = 600
+)
+
+// Next begins a message.
+func (n *Notes) Next() { n.IDs.Next() }
+
+// End ends the last message.
+func (n *Notes) End() {
+	n.IDs.Next()
+	n.IDs.now--
+}
+
+// Scan takes in the identifiers of a text.
+func (n *Notes) Scan(s string, from Source) { n.IDs.Scan(s, from) }
+
+// Earlier takes in an earlier summary.
+func (n *Notes) Earlier(s string) {
+	n.IDs.Scan(s, FromPrevious)
+	n.previous.read(s)
+}
+
+// Asked takes in the words of a user. Scan takes in their identifiers.
+func (n *Notes) Asked(text string) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return
+	}
+	n.requests = append(n.requests, runes.Clip(text, requestBytes))
+	if !prose.Rules.In(text) {
+		return
+	}
+	prose.Sentences(text, func(s string) {
+		if prose.Rules.In(s) {
+			n.rules = append(n.rules, s)
+		}
+	})
+}
+
+// Said takes in the words of the assistant. Scan takes in their identifiers.
+func (n *Notes) Said(text string) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return
+	}
+	n.last = text
+	text = runes.Clip(text, requestBytes)
+	if !prose.Notes.In(text) {
+		return
+	}
+	prose.Sentences(text, func(s string) {
+		switch {
+		case prose.Decisions.In(s):
+			n.decisions = append(n.decisions, s)
+		case prose.Plans.In(s):
+			n.plans = append(n.plans, s)
+		}
+	})
+}
+
+// Called takes in a tool call.
+func (n *Notes) Called(id, tool string, arguments []byte) {
+	n.IDs.Scan(string(arguments), FromArguments)
+	args := toolcall.Common.Arguments(arguments)
+	c := pendingCall{tool: markup.Attribute(tool), command: args.Command, file: args.File, action: toolcall.Action(tool)}
+	if c.action != "" && c.file != "" && args.Command != "" { // an editor's command: view, create, str_replace
+		if c.command = ""; args.Command == "view" {
+			c.action = ""
+		}
+	}
+	if c.action != "" && c.file != "" {
+		n.files.add(c.file, c.action)
+		n.IDs.Mark(c.file)
+	}
+	for _, f := range args.Patched {
+		n.files.add(f, "edited")
+		n.IDs.Mark(f)
+	}
+	if c.command != "" {
+		n.commands = append(n.commands, commandLine(c.command, ""))
+	}
+	if id != "" {
+		n.pending[id] = c
+	}
+}
+
+// Result is what a tool Result.
+type Result struct {
+	CallID, Tool, Text string
+	Exit, Status       string // as the details of the result have them
+	IsError            bool
+}
+
+// Returned takes in the result of a call. Scan takes in its identifiers.
+func (n *Notes) Returned(r Result) {
+	c, known := n.pending[r.CallID]
+	delete(n.pending, r.CallID)
+	exit := r.Exit
+	if exit == "" {
+		exit = exitCode(r.Text)
+	}
+	failed := r.IsError || exit != "" && exit != "0"
+	if known && c.command != "" {
+		outcome := markup.Attribute(r.Status)
+		if exit != "" {
+			outcome = "exit " + exit
+		} else if failed {
+			outcome = "failed"
+		}
+		if outcome != "" {
+			n.setOutcome(c.command, outcome)
+		}
+	}
+	if !failed {
+		return
+	}
+	tool := c.tool
+	if tool == "" {
+		tool = markup.Attribute(r.Tool)
+	}
+	if tool == "" {
+		tool = "tool"
+	}
+	said := failureText(r.Text)
+	if c.file != "" && c.action != "" {
+		said = c.file + ": " + said
+	}
+	n.failures = append(n.failures, tool+": "+said)
+}
+
+// commandLine is the note of a command and how it ended.
+func commandLine(command, outcome string) string {
+	s := "`" + runes.Clip(prose.OneLine(runes.Clip(command, 4*commandBytes)), commandBytes) + "`"
+	if outcome != "" {
+		s += " → " + outcome
+	}
+	return s
+}
+
+// setOutcome writes how a command ended into its note, which is among the last ones.
+func (n *Notes) setOutcome(command, outcome string) {
+	bare := commandLine(command, "")
+	const calls = 32 // parallel calls of one message
+	for i := len(n.commands) - 1; i >= max(0, len(n.commands)-calls); i-- {
+		if n.commands[i] == bare {
+			n.commands[i] = commandLine(command, outcome)
+			return
+		}
+	}
+}
+
+// failureText is the part of a failed result that says why: lines with an error, or else the end.
+func failureText(s string) string {
+	s = runes.Clip(strings.TrimSpace(s), 8<<10)
+	var found []string
+	size := 0
+	for line := range strings.Lines(s) {
+		if line = strings.TrimSpace(line); prose.Errors.In(line) {
+			line = runes.Clip(line, 200)
+			found = append(found, line)
+			if size += len(line); size > 300 {
+				break
+			}
+		}
+	}
+	if found == nil {
+		return runes.Clip(prose.OneLine(s), 240)
+	}
+	return prose.OneLine(strings.Join(found, " | "))
+}
+
+// exitCode finds an exit code where tools print it: at the ends of the result.
+func exitCode(s string) string {
+	const ends = 400
+	for _, end := range [2]string{s[max(0, len(s)-ends):], s[:min(len(s), ends)]} {
+		if !exitHints.In(end) { // the pattern is slow, and few results name a code
+			continue
+		}
+		if m := exitWords.Get().FindStringSubmatch(end); m != nil {
+			return m[1]
+		}
+	}
+	return ""
+}
+
+// exitHints says where exitWords may match.
+var exitHints = prose.NewList([]string{"exit", "exited", "exit_code", "exit_status", "exitcode", "exitstatus", "returncode"}, nil)
+
+var (
+	exitWords = lazyregexp.New(`(?i)(?:exit(?:ed with)?[ _]?(?:code|status)|returncode)[^0-9\n-]{0,4}(-?[0-9]{1,4})\b`)
+)
