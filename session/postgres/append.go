@@ -34,7 +34,7 @@ func (l *log) Append(ctx context.Context, end int64, lines []byte, durable bool)
 	if err != nil {
 		return l.failed(err)
 	}
-	l.statusEnd = end + int64(len(lines))
+	l.statusEnd, l.ahead = end+int64(len(lines)), extent{}
 	if l.number == 0 {
 		l.number = a.next
 		if l.turn != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -84,44 +85,61 @@ func (b *Backend) listSQL(q *session.Query) (sql string, args []any, err error) 
 	}
 	var c conditions
 	c.filter(q)
-	filter := c.text.String()
-	if q.Order == session.ByKey {
-		c.add("key > ?", []byte(key))
-		return fmt.Sprintf("%s%s ORDER BY key LIMIT %d", b.sql.list, c.text.String(), q.Size()+1), c.args, nil
-	}
-	at := nanos(updated)
-	if q.After == "" {
-		at = math.MaxInt64
-	}
-	c.args = append(c.args, at, []byte(key))
-	n := len(c.args)
-	// Those that nobody writes to are in the order of an index; the others are sorted.
-	page := func(more, column string) string {
-		return fmt.Sprintf("(%s%s%s AND %[4]s <= $%[5]d AND (%[4]s < $%[5]d OR key > $%[6]d) ORDER BY %[4]s DESC, key LIMIT %[7]d)",
-			b.sql.list, filter, more, column, n-1, n, q.Size()+1)
-	}
-	return fmt.Sprintf("SELECT * FROM (%s UNION ALL %s) AS found ORDER BY updated DESC, key LIMIT %d",
-		page(" AND listed IS NOT NULL", "listed"), page(" AND listed IS NULL", "updated"), q.Size()+1), c.args, nil
-}
-
-// filter adds what the query asks for.
-func (c *conditions) filter(q *session.Query) {
-	if q.Prefix != "" {
-		c.add("key >= ?", []byte(q.Prefix))
-		c.add("key < ?", behindPrefix(q.Prefix))
-	}
-	if len(q.Types) > 0 {
-		types := make([]string, len(q.Types))
-		for i, t := range q.Types {
-			types[i] = string(t)
-		}
-		c.add("type = ANY(?)", types)
+	if q.Order == session.Newest {
+		return b.newestSQL(q, &c, updated, key)
 	}
 	if !q.Since.IsZero() {
 		c.add("updated >= ? AND (listed >= ? OR listed IS NULL)", nanos(q.Since))
 	}
 	if !q.Until.IsZero() {
 		c.add("updated < ? AND (listed < ? OR listed IS NULL)", nanos(q.Until))
+	}
+	c.add("key > ?", []byte(key))
+	return fmt.Sprintf("%s%s ORDER BY key LIMIT %d", b.sql.list, c.text.String(), q.Size()+1), c.args, nil
+}
+
+// newestSQL lists the newest first. Sessions that nobody writes to are in the order of an index; the others are sorted.
+func (b *Backend) newestSQL(q *session.Query, c *conditions, updated time.Time, key string) (string, []any, error) {
+	filter := c.text.String()
+	c.text.Reset()
+	if !q.Since.IsZero() {
+		c.add("{time} >= ?", nanos(q.Since))
+	}
+	if !q.Until.IsZero() {
+		c.add("{time} < ?", nanos(q.Until))
+	}
+	at := nanos(updated)
+	if q.After == "" {
+		at = math.MaxInt64
+	}
+	c.add("{time} <= ?", at)
+	n := len(c.args)
+	c.add(fmt.Sprintf("({time} < $%d OR key > ?)", n), []byte(key))
+	half := func(which, column string) string {
+		times := strings.ReplaceAll(c.text.String(), "{time}", column)
+		return fmt.Sprintf("(%s%s AND %s%s ORDER BY %s DESC, key LIMIT %d)", b.sql.list, filter, which, times, column, q.Size()+1)
+	}
+	left, inUse := half("listed IS NOT NULL", "listed"), half("listed IS NULL", "updated")
+	sql := fmt.Sprintf("SELECT * FROM (%s UNION ALL %s) AS found ORDER BY updated DESC, key LIMIT %d", left, inUse, q.Size()+1)
+	return sql, c.args, nil
+}
+
+// filter adds what the query asks for, but for times.
+func (c *conditions) filter(q *session.Query) {
+	if q.Prefix != "" {
+		c.add("key >= ?", []byte(q.Prefix))
+		c.add("key < ?", behindPrefix(q.Prefix))
+	}
+	switch types := q.Types; len(types) {
+	case 0:
+	case 1: // the index on it has the order of keys
+		c.add("type = ?", string(types[0]))
+	default:
+		names := make([]string, len(types))
+		for i, t := range types {
+			names[i] = string(t)
+		}
+		c.add("type = ANY(?)", names)
 	}
 	c.flag("is_pinned", q.Pinned)
 	c.flag("is_archived", q.Archived)

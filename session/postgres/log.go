@@ -16,8 +16,12 @@ import (
 // maxChunk is how many bytes a row of a log has at most, so that one who wants a part of a long line reads little more.
 const maxChunk = 256 << 10
 
-// readAhead is how much of a log is read at least.
-const readAhead = 256 << 10
+// Logs are read from their end, a piece at a time, and the part in use twice. The pieces get longer as one goes on, and
+// stay until something is appended.
+const (
+	readAhead = 256 << 10 // of the first piece
+	maxAhead  = 4 << 20   // of all of them
+)
 
 // log is an open log.
 type log struct {
@@ -27,6 +31,7 @@ type log struct {
 	session    int64
 	number     int32
 	known      int64 // size that the next Size may tell; -1: it has to ask
+	size       int64 // that Size told
 	isWritable bool
 	dead       error
 	ahead      extent
@@ -99,6 +104,7 @@ func (l *log) ID() string { return logID(l.number) }
 func (l *log) Size() (size int64, err error) {
 	if l.known >= 0 {
 		size, l.known = l.known, -1
+		l.size = size
 		return size, nil
 	}
 	b := l.backend
@@ -108,6 +114,7 @@ func (l *log) Size() (size int64, err error) {
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = session.ErrDeleted
 	}
+	l.size = size
 	return size, err
 }
 
@@ -116,33 +123,67 @@ func (l *log) ReadAt(p []byte, off int64) (n int, err error) {
 	if n = l.ahead.copy(p, off); n == len(p) {
 		return n, nil
 	}
-	piece := extent{from: off, data: p}
-	if len(p) < readAhead { // what lies before it is wanted next: logs are read from their end
-		piece.from = max(0, off+int64(len(p))-readAhead)
-		piece.data = make([]byte, off+int64(len(p))-piece.from)
+	end := off + int64(len(p))
+	switch from := l.ahead.from; {
+	case off < from && end >= from && from-off <= maxAhead-int64(len(l.ahead.data)):
+		more := max(from-off, min(int64(len(l.ahead.data)), maxAhead-int64(len(l.ahead.data)))) // as much again, at least
+		err = l.readInto(max(0, from-more), from, l.ahead.data)
+	case len(p) < readAhead:
+		err = l.readInto(max(0, end-readAhead), end, nil)
+	default:
+		n, err = l.readPiece(p, off)
+		return l.ended(n, len(p), off, err)
 	}
+	if err != nil {
+		return 0, err
+	}
+	return l.ended(l.ahead.copyFrom(p, off), len(p), off, nil)
+}
+
+// readInto reads what lies between two offsets, and keeps it in front of what was read behind it.
+func (l *log) readInto(from, to int64, behind []byte) error {
+	data := make([]byte, to-from, to-from+int64(len(behind)))
+	n, err := l.readPiece(data, from)
+	if err == nil && n < len(data) && len(behind) > 0 {
+		err = session.ErrDeleted
+	}
+	if err == nil {
+		l.ahead = extent{from, append(data[:n], behind...)}
+	}
+	return err
+}
+
+func (l *log) readPiece(p []byte, off int64) (n int, err error) {
 	b := l.backend
 	err = b.retry(context.Background(), func(ctx context.Context) error {
-		n, err = b.readChunks(ctx, b.pool, l.session, l.number, piece.data, piece.from)
+		n, err = b.readChunks(ctx, b.pool, l.session, l.number, p, off)
 		return err
 	})
-	if len(p) < readAhead {
-		l.ahead = extent{piece.from, piece.data[:n]}
-		n = max(0, n-int(off-piece.from))
-		copy(p[:n], piece.data[off-piece.from:])
-	}
-	if err == nil && n < len(p) {
-		err = io.EOF
-		if n == 0 && off == 0 {
-			err = session.ErrDeleted // no log is empty
-		}
-	}
 	return n, err
+}
+
+// ended returns what an [io.ReaderAt] returns that read n of so many bytes.
+func (l *log) ended(n, of int, off int64, err error) (int, error) {
+	switch {
+	case err != nil || n == of:
+		return n, err
+	case off+int64(n) < min(l.size, off+int64(of)):
+		return 0, session.ErrDeleted // there was more
+	}
+	return n, io.EOF
 }
 
 // copy copies what lies at off if all of p is there.
 func (x *extent) copy(p []byte, off int64) int {
 	if off < x.from || off+int64(len(p)) > x.from+int64(len(x.data)) {
+		return 0
+	}
+	return copy(p, x.data[off-x.from:])
+}
+
+// copyFrom copies what there is of p.
+func (x *extent) copyFrom(p []byte, off int64) int {
+	if off < x.from || off >= x.from+int64(len(x.data)) {
 		return 0
 	}
 	return copy(p, x.data[off-x.from:])

@@ -67,6 +67,9 @@ func leftIn(f *pgproto3.Frontend) (left string, err error) {
 
 // TestPgBouncer is the same with PgBouncer itself, where it is installed.
 func TestPgBouncer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("TestEachTransactionOnAnotherConnection shows the same")
+	}
 	program, err := exec.LookPath("pgbouncer")
 	if err != nil {
 		program = "/usr/sbin/pgbouncer"

@@ -117,6 +117,9 @@ func TestConformance(t *testing.T) {
 	pool := newPool(t, serverURL(t))
 	for name, opts := range map[string]postgres.Options{"default": {}, "prepared": {Prepare: true}} {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && opts.Prepare {
+				t.Skip("the default is tested")
+			}
 			sessiontest.Run(t, func(t *testing.T) sessiontest.Open {
 				backend := newBackend(t, pool, opts)
 				return func(opts *session.Options) (*session.Store, error) { return session.New(backend, opts), nil }

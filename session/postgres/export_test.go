@@ -1,0 +1,51 @@
+package postgres
+
+import (
+	"context"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/winnowgo/winnow/session"
+)
+
+// ExplainList returns the plan of a list, with what it cost.
+func ExplainList(ctx context.Context, b *Backend, q session.Query) (string, error) {
+	sql, args, err := b.listSQL(&q)
+	if err != nil {
+		return "", err
+	}
+	rows, err := b.pool.Query(ctx, "EXPLAIN ANALYZE "+sql, append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
+	if err != nil {
+		return "", err
+	}
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	return strings.Join(lines, "\n"), err
+}
+
+// BareAppend returns a function that runs the statement of an append to a session that is open, and nothing else.
+func BareAppend(ctx context.Context, of session.Turn, lines []byte) (func() error, error) {
+	t := of.(*turn)
+	l, err := t.Log(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a, err := newAppend(l.(*log), l.(*log).known, lines, true)
+	if err != nil {
+		return nil, err
+	}
+	if a.log != a.next {
+		if _, err := a.try(ctx, ctx); err != nil {
+			return nil, err
+		}
+		a.log, a.end, a.at = a.next, int64(len(lines)), int64(len(lines))
+	}
+	b := t.backend
+	return func() error {
+		_, err := b.pool.Exec(ctx, b.sql.appendDurable, b.mode, a.session, a.log, a.end, a.fence, a.next,
+			a.end+int64(len(lines)), a.number, b.opts.Lease.Microseconds(), []int64{a.end}, [][]byte{lines},
+			a.status, a.updated, a.isPinned, a.isArchived)
+		a.end += int64(len(lines))
+		return err
+	}, nil
+}
