@@ -14,7 +14,8 @@ import (
 // Entries keep their ids, parents, times and labels; one without an id gets one. The first may be a header, whose key
 // does not count. An entry on a branch has a parent that stands before it; without a ParentID it follows the header,
 // except for an entry of [TypeCustom], which then stands beside the branch. References to messages need no offsets.
-// Entries of [TypeState] are left out: a manager's state belongs to the store that wrote it.
+// Entries of [TypeState] are left out: a manager's state belongs to the store that wrote it. Options.Redact is asked
+// about every message, and about summaries and data as if each was the text of an injected message.
 //
 // The error is [ErrConflict] if the session has entries already, and [ErrFormat] if an id is there twice or a parent is
 // missing. The entries and what they point to are not to be changed afterwards.
@@ -148,6 +149,9 @@ func (im *importer) entry(e Entry) error {
 	if e.Type == TypeLeaf {
 		e.Target = im.parentOf(e.Target)
 		e.targetAt = im.offsets[e.Target]
+	}
+	if err := im.session.redactEntry(&e); err != nil {
+		return err
 	}
 	if err := e.clean(); err != nil {
 		return err

@@ -3,6 +3,10 @@ package session_test
 import (
 	"context"
 	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -115,4 +119,39 @@ func TestImportOfWhatIsNoSession(t *testing.T) {
 			assert.Equal(t, "on", v.History[len(v.History)-1].Parts[0].Text)
 		})
 	}
+}
+
+// TestImportRedacts: nothing that may not be stored is stored, whatever the entry that holds it.
+func TestImportRedacts(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	store, err := session.OpenDirectory(dir, &session.Options{AllowNetwork: true, Redact: func(m winnow.Message) (winnow.Message, error) {
+		for i := range m.Parts {
+			m.Parts[i].Text = strings.ReplaceAll(m.Parts[i].Text, "hunter2", "***")
+		}
+		return m, nil
+	}})
+	require.NoError(t, err)
+	defer store.Close()
+	m := session.User("the password is hunter2")
+	raw := json.RawMessage(`{"text":"hunter2"}`)
+	require.NoError(t, store.Import(ctx, "k", []*session.Entry{
+		{ID: "h", Type: session.TypeSession},
+		{ID: "a", ParentID: "h", Type: session.TypeMessage, Message: &m, Source: &session.Source{Codec: "c", Data: raw}},
+		{ID: "b", Type: session.TypeCustom, Name: "line", Data: raw},
+		{ID: "c", ParentID: "a", Type: session.TypeCompaction, Summary: "it was hunter2"},
+		{ID: "d", ParentID: "c", Type: session.TypeBranchSummary, Summary: "hunter2 again"},
+	}))
+	assert.Equal(t, "the password is hunter2", m.Parts[0].Text, "what was passed in stays")
+	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		assert.NotContains(t, string(text), "hunter2", path)
+		return err
+	}))
+	v, err := store.Read(ctx, "k")
+	require.NoError(t, err)
+	assert.Equal(t, "it was ***", v.History[0].Parts[0].Text)
 }

@@ -2,11 +2,14 @@ package session
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
 // stored returns m as it is stored: redacted, and in the form in which it comes back from a log.
@@ -50,6 +53,46 @@ func (s *Session) redact(m winnow.Message) (winnow.Message, error) {
 		out.Source = nil // the provider's value has the old text
 	}
 	return out, nil
+}
+
+// redactEntry redacts an entry that comes from elsewhere. It is a copy, and what it points to is not.
+func (s *Session) redactEntry(e *Entry) error {
+	if s.store.opts.Redact == nil {
+		return nil
+	}
+	if e.Message != nil {
+		m, err := s.redact(*e.Message)
+		if err != nil {
+			return err
+		}
+		if !isSame(e.Message, &m) {
+			e.Source = nil // it has the old text
+		}
+		e.Message = &m
+	}
+	var err error
+	if e.Summary, err = s.redactText(e.Summary); err != nil || e.Data == nil {
+		return err
+	}
+	text, err := s.redactText(string(e.Data))
+	if e.Data = json.RawMessage(text); !jsontext.Valid(e.Data) {
+		e.Data = jsontext.Quote(text)
+	}
+	return err
+}
+
+// redactText redacts a text that is of no message.
+func (s *Session) redactText(text string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	parts := []winnow.Part{{Text: text}}
+	m, err := s.redact(winnow.Message{Role: winnow.RoleUser, Injected: true, Parts: parts})
+	var b strings.Builder
+	for i := range m.Parts {
+		b.WriteString(m.Parts[i].Text)
+	}
+	return b.String(), err
 }
 
 // isSame says that nothing was redacted.
