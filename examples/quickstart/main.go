@@ -75,7 +75,9 @@ and repaired, and that every request fits into the context window and is valid.
 Usage: go run ./examples/quickstart [flags]
 
   -session NAME  a session that is built in: %s (default %q)
-  -session FILE  your own: winnow messages in JSON Lines or one JSON array, plain or gzipped
+  -session FILE  your own: of Claude Code (~/.claude/projects/*/*.jsonl), Codex
+                 (~/.codex/sessions/*/*/*/*.jsonl), OpenClaw or pi, a log of winnow's,
+                 or winnow messages in JSON Lines or one JSON array; plain or gzipped
   -window N      context window of the model, in tokens (default %d)
   -all           a line for every request, instead of one for several in which little happened
   -summary       print the whole summary that the last compaction made

@@ -13,15 +13,61 @@ import (
 	"time"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/session/transcript"
 )
 
-// Read reads a session: winnow messages in JSON Lines or one JSON array, plain or gzipped. A session without a
-// message is an error, and so is one whose messages are all empty: it is in another form.
-func Read(data []byte) ([]winnow.Message, error) {
+// Session is a recorded session.
+type Session struct {
+	Messages []winnow.Message
+	Billed   winnow.Usage           // what providers billed for the answers in Messages
+	Answers  int                    // that were billed
+	From     *transcript.Transcript // nil: it was recorded as winnow's messages
+}
+
+// Open reads a session in any form: as another agent left it on the disk, as a log of package session, or as winnow's
+// messages in JSON Lines or one JSON array; plain or gzipped. A session without a message is an error.
+func Open(data []byte) (*Session, error) {
 	data, err := unzip(data)
 	if err != nil {
 		return nil, err
 	}
+	t, err := transcript.Parse(data)
+	if err != nil { // it has none of those forms
+		messages, err := readMessages(data)
+		return newSession(messages, nil), err
+	}
+	s := newSession(t.Messages(), t)
+	if len(s.Messages) == 0 {
+		return nil, fmt.Errorf("there is no message in this session of %s", t.Format)
+	}
+	return s, nil
+}
+
+func newSession(messages []winnow.Message, from *transcript.Transcript) *Session {
+	s := &Session{Messages: messages, From: from}
+	for i := range messages {
+		if u := messages[i].Usage; u != nil && *u != (winnow.Usage{}) {
+			s.Answers++
+			s.Billed.Input += u.Input
+			s.Billed.CacheRead += u.CacheRead
+			s.Billed.CacheWrite += u.CacheWrite
+			s.Billed.Output += u.Output
+		}
+	}
+	return s
+}
+
+// Read returns the messages of a session that Open reads.
+func Read(data []byte) ([]winnow.Message, error) {
+	s, err := Open(data)
+	if err != nil {
+		return nil, err
+	}
+	return s.Messages, nil
+}
+
+// readMessages reads winnow's messages. Some that are all empty are an error: they are in another form.
+func readMessages(data []byte) ([]winnow.Message, error) {
 	history, err := winnow.ReadMessages(bytes.NewReader(data))
 	switch {
 	case err != nil:
@@ -29,7 +75,8 @@ func Read(data []byte) ([]winnow.Message, error) {
 	case len(history) == 0:
 		return nil, errors.New("there is no message in it")
 	case !slices.ContainsFunc(history, func(m winnow.Message) bool { return len(m.Parts) > 0 }):
-		return nil, errors.New(`no message has "parts": winnow's form is {"role":"user","parts":[{"text":"…"}]}, one a line`)
+		return nil, errors.New(`no message has "parts": it is no session of Claude Code, Codex, OpenClaw or pi, ` +
+			`and winnow's form is {"role":"user","parts":[{"text":"…"}]}, one a line`)
 	}
 	return history, nil
 }

@@ -12,10 +12,7 @@ package transcript
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
-	"fmt"
-	"io"
 	"slices"
 
 	"github.com/winnowgo/winnow"
@@ -51,13 +48,9 @@ type Origin struct {
 	Version string `json:"version,omitempty"` // of the program, for pi of the form
 }
 
-// Parse reads a file, plain or gzipped. The only errors are [ErrFormat] and those of gzip: lines that cannot be read
-// are in the report. data is not to be changed afterwards.
+// Parse reads a file. The only error is [ErrFormat]: lines that cannot be read are in the report. data is not to be
+// changed afterwards.
 func Parse(data []byte) (*Transcript, error) {
-	data, err := unzip(data)
-	if err != nil {
-		return nil, err
-	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	f := Detect(data)
 	b := newBuilder(f)
@@ -74,21 +67,6 @@ func Parse(data []byte) (*Transcript, error) {
 		return nil, ErrFormat
 	}
 	return b.finish(), nil
-}
-
-// unzip returns data, unpacked if it is gzipped.
-func unzip(data []byte) ([]byte, error) {
-	if !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
-		return data, nil
-	}
-	r, err := gzip.NewReader(bytes.NewReader(data))
-	if err == nil {
-		data, err = io.ReadAll(r)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("transcript: reading gzip: %w", err)
-	}
-	return data, nil
 }
 
 // Messages returns the whole branch on which the session goes on: what the program sent and what it had summarized by

@@ -1,4 +1,4 @@
-package main
+package inspect
 
 import (
 	"encoding/xml"
@@ -6,6 +6,7 @@ import (
 	"flag"
 	"html"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/recording"
+	"github.com/winnowgo/winnow/internal/suite/agents"
 )
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
@@ -35,19 +37,19 @@ func golden(t *testing.T, name, got string) {
 	want, err := os.ReadFile(path)
 	require.NoError(t, err)
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs (-want +got); is it better? then: go test ./examples/inspect -update\n%s", path, diff)
+		t.Errorf("%s differs (-want +got); is it better? then: go test ./internal/inspect -update\n%s", path, diff)
 	}
 }
 
 // invoke runs the program.
 func invoke(args ...string) (code int, stdout, stderr string) {
 	var out, errs strings.Builder
-	code = run(args, time.Date(2026, 11, 22, 9, 30, 0, 0, time.UTC), &out, &errs)
+	code = Run(args, time.Date(2026, 11, 22, 9, 30, 0, 0, time.UTC), &out, &errs)
 	return code, out.String(), errs.String()
 }
 
 func recorded(name string) string {
-	return filepath.Join("..", "quickstart", "sessions", name+".jsonl.gz")
+	return filepath.Join("..", "..", "examples", "quickstart", "sessions", name+".jsonl.gz")
 }
 
 // What somebody may have put into a transcript, or into a file's name.
@@ -92,6 +94,20 @@ func writeSession(t *testing.T, name string, h []winnow.Message) string {
 	return path
 }
 
+// writeAs writes the beginning of a recorded session as another agent would have, with all that its files have besides.
+func writeAs(t *testing.T, form agents.Form) string {
+	t.Helper()
+	data, err := os.ReadFile(recorded("english"))
+	require.NoError(t, err)
+	history, err := recording.Read(data)
+	require.NoError(t, err)
+	o := agents.Options{Noise: true, Branches: true, Compact: true}
+	path := filepath.Join(t.TempDir(), string(form)+".jsonl")
+	file := agents.Write(form, history[:50], o, rand.New(rand.NewPCG(3, 3)))
+	require.NoError(t, os.WriteFile(path, file.Data, 0o600))
+	return path
+}
+
 func TestGolden(t *testing.T) {
 	for _, tt := range []struct {
 		file string
@@ -104,6 +120,10 @@ func TestGolden(t *testing.T) {
 		{"chinese.txt", []string{"-text", "-window", "8000", recorded("chinese")}, exitOK, "Chinese text is twice as wide"},
 		{"tiny.txt", []string{"-text", "-window", "600", recorded("chinese")}, exitRefused, "what does not fit is said, and the exit status says it too"},
 		{"hostile.txt", []string{"-text", "-window", "2000", writeSession(t, "hostile.jsonl", hostile())}, exitOK, "a terminal is told nothing by a transcript"},
+		{"claude.txt", []string{"-text", writeAs(t, agents.Claude)}, exitOK, "a session of Claude Code as it is on a disk"},
+		{"openclaw.txt", []string{"-text", writeAs(t, agents.Pi3)}, exitOK, "of OpenClaw"},
+		{"codex.txt", []string{"-text", writeAs(t, agents.Codex)}, exitOK, "of Codex"},
+		{"codex.html", []string{writeAs(t, agents.Codex)}, exitOK, "the same as a page"},
 		{"hostile.html", []string{"-window", "2000", writeSession(t, "hostile.jsonl", hostile())}, exitOK, "nor is a browser"},
 	} {
 		t.Run(tt.file, func(t *testing.T) {

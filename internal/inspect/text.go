@@ -1,4 +1,4 @@
-package main
+package inspect
 
 import (
 	"bufio"
@@ -43,6 +43,7 @@ func (p *printer) line(format string, args ...any) {
 func (p *printer) head() {
 	r := p.report
 	p.line("%s: %s in %s, %s to the model", plain(r.Name), recording.Count(r.Messages, "message"), recording.Count(len(r.Turns), "turn"), recording.Count(len(r.Requests), "request"))
+	p.paragraph(r.Origin())
 	p.line("A window of %s tokens, of which a request may have %s; costs are in uncached tokens.", recording.Comma(r.Window), recording.Comma(r.Budget))
 	p.line("In the bars:  y system   S summary   u user   a assistant   t thinking   r tool results   · free")
 	p.line("")
@@ -111,26 +112,57 @@ func (p *printer) row(run []request) {
 func (p *printer) totals() {
 	r := p.report
 	p.line("")
+	p.filled()
 	p.line("%-12s%s tokens, of which the cache is expected to have %s (%s %%)", "sent", recording.Comma(r.Tokens), recording.Comma(r.Cached), recording.Percent(r.Cached, r.Tokens))
 	p.line("%-12s%-34s%14s%14s", "", "", "winnow", "at the limit")
 	for _, row := range r.table() {
 		p.line("%-12s%-34s%14s%14s", "", row.Name, row.Winnow, row.Limit)
 	}
-	for i, text := range []string{r.headline(), r.losses(), r.assumptions()} {
-		for j, l := range recording.Wrap(text, columns-14) {
-			name := ""
-			if j == 0 {
-				name = []string{"cost", "lost", "assumed"}[i]
-			}
-			p.line("%-12s%s", name, l)
-		}
-	}
+	p.named("billed", r.Billed())
+	p.named("cost", r.headline())
+	p.named("lost", r.losses())
+	p.named("assumed", r.assumptions())
 	p.line("%-12s%d requests rewrote what was sent before; %s", "epochs", r.Epochs, recording.Count(r.Compactions, "compaction"))
 	if r.FirstHopeless > 0 {
 		p.line("%-12sfrom request %d on the whole history would not fit", "unmanaged", r.FirstHopeless)
 	}
 	if r.Overflows > 0 {
 		p.line("%-12s%s DO NOT FIT", "requests", recording.Comma(r.Overflows))
+	}
+}
+
+// filled prints what the history consists of.
+func (p *printer) filled() {
+	f := &p.report.Filled
+	p.named("filled by", f.Summary())
+	p.named("tools", f.ToolNames())
+	for i, m := range f.Largest {
+		name := ""
+		if i == 0 {
+			name = "largest"
+		}
+		p.line("%-12s%8s  %s", name, recording.Comma(m.Tokens), m.Name)
+	}
+}
+
+// named prints a text behind a name, in several lines if it is long. Nothing is printed of an empty one.
+func (p *printer) named(name, text string) {
+	if text == "" {
+		return
+	}
+	for _, l := range recording.Wrap(text, columns-14) {
+		p.line("%-12s%s", name, l)
+		name = ""
+	}
+}
+
+// paragraph prints a text in several lines if it is long.
+func (p *printer) paragraph(text string) {
+	if text == "" {
+		return
+	}
+	for _, l := range recording.Wrap(text, columns-2) {
+		p.line("%s", l)
 	}
 }
 

@@ -1,4 +1,4 @@
-package main
+package inspect
 
 import (
 	"context"
@@ -16,7 +16,8 @@ import (
 // report is what a replay found out. Sizes are in estimated tokens, and costs in what an uncached token costs.
 type report struct {
 	Name     string
-	First    time.Time // of the session's messages; zero if none has a time
+	Source   *recording.Session // nil in tests
+	First    time.Time          // of the session's messages; zero if none has a time
 	Last     time.Time
 	Made     time.Time // the report
 	Price    float64   // of a million uncached tokens, dollars
@@ -38,6 +39,7 @@ type report struct {
 	Needed        int     // names that answers used again
 	History       int     // tokens of the whole history at the last request
 	Verbatim      int     // of these, what the last request holds word for word
+	Filled        filled  // what the whole history consists of
 }
 
 // turn is what a person asked.
@@ -145,6 +147,7 @@ func replay(recorded []winnow.Message, window int) (*report, error) {
 		r.next(q, answer)
 	}
 	r.Limit = r.limit.out
+	r.Filled = filledBy(history, estimator)
 	r.First, r.Last = period(history)
 	return r.report, nil
 }

@@ -1,0 +1,126 @@
+package inspect
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/recording"
+	"github.com/winnowgo/winnow/session/transcript"
+)
+
+// filled is what a history consists of, the largest first.
+type filled struct {
+	Tokens  int
+	Kinds   []share
+	Tools   []share // results
+	Largest []share // messages
+}
+
+// share is a part of a history.
+type share struct {
+	Name   string
+	Tokens int
+	Count  int // messages
+}
+
+// mostShares is how many tools and messages are named.
+const mostShares = 5
+
+// filledBy says what fills a history.
+func filledBy(history []winnow.Message, e winnow.Estimator) filled {
+	var f filled
+	var sums [kinds]int
+	tools := map[string]*share{}
+	for i := range history {
+		m := &history[i]
+		addKinds(&sums, m, e)
+		n := e.Estimate(*m)
+		f.Tokens += n
+		f.Largest = append(f.Largest, share{Name: words(history, i), Tokens: n, Count: 1})
+		if m.Role != winnow.RoleTool {
+			continue
+		}
+		name := plain(m.ToolName)
+		if tools[name] == nil {
+			tools[name] = &share{Name: name}
+		}
+		tools[name].Tokens += n
+		tools[name].Count++
+	}
+	for kind, n := range sums {
+		if n > 0 {
+			f.Kinds = append(f.Kinds, share{Name: kindNames[kind], Tokens: n})
+		}
+	}
+	for _, t := range tools {
+		f.Tools = append(f.Tools, *t)
+	}
+	sortShares(f.Kinds)
+	sortShares(f.Tools)
+	slices.SortStableFunc(f.Largest, func(a, b share) int { return cmp.Compare(b.Tokens, a.Tokens) })
+	f.Tools = f.Tools[:min(len(f.Tools), mostShares)]
+	f.Largest = f.Largest[:min(len(f.Largest), mostShares)]
+	return f
+}
+
+func sortShares(list []share) {
+	slices.SortFunc(list, func(a, b share) int {
+		return cmp.Or(cmp.Compare(b.Tokens, a.Tokens), strings.Compare(a.Name, b.Name))
+	})
+}
+
+// Summary says in one sentence what fills the history.
+func (f *filled) Summary() string {
+	var parts []string
+	for _, k := range f.Kinds {
+		percent := recording.Percent(k.Tokens, f.Tokens)
+		if percent == "0" {
+			percent = "less than 1"
+		}
+		parts = append(parts, fmt.Sprintf("%s %s %%", k.Name, percent))
+	}
+	return fmt.Sprintf("The whole history has %s tokens: %s.", recording.Comma(f.Tokens), strings.Join(parts, ", "))
+}
+
+// ToolNames says how much of it tools returned.
+func (f *filled) ToolNames() string {
+	var parts []string
+	for _, t := range f.Tools {
+		parts = append(parts, fmt.Sprintf("%s %s in %s", t.Name, recording.Comma(t.Tokens), recording.Count(t.Count, "result")))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// programs are the names that people know.
+var programs = map[transcript.Format]string{
+	transcript.Pi: "pi or OpenClaw", transcript.ClaudeCode: "Claude Code", transcript.Codex: "Codex", transcript.Winnow: "winnow",
+}
+
+// Origin says where the session comes from, "" if that is not recorded.
+func (r *report) Origin() string {
+	if r.Source == nil || r.Source.From == nil {
+		return ""
+	}
+	t := r.Source.From
+	text := "A session of " + programs[t.Format]
+	if t.Session.CWD != "" {
+		text += " in " + plain(t.Session.CWD)
+	}
+	return text + ": " + plain(t.Report.String()) + "."
+}
+
+// Billed says what the session cost when it was recorded, "" if that is not recorded.
+func (r *report) Billed() string {
+	if r.Source == nil || r.Source.From == nil || r.Source.Answers == 0 {
+		return ""
+	}
+	u := r.Source.Billed
+	cost := float64(u.Input) + prices.ReadPrice*float64(u.CacheRead) + prices.WritePrice*float64(u.CacheWrite) +
+		prices.OutputPrice*float64(u.Output)
+	return fmt.Sprintf("When it was recorded, %s were billed for %s tokens of input, %s read from the cache, %s written to it "+
+		"and %s of output: %s at these prices.", recording.Count(r.Source.Answers, "answer"), recording.Comma(u.Input),
+		recording.Comma(u.CacheRead), recording.Comma(u.CacheWrite), recording.Comma(u.Output), money(dollars(cost, r.Price)))
+}

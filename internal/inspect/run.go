@@ -1,0 +1,207 @@
+// Package inspect replays a recorded agent session through a [winnow.Manager] and shows how the context grew and was
+// cut, what the prompt cache had of it and what it cost, as one HTML page that needs no network, or as text.
+package inspect
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/winnowgo/winnow/internal/recording"
+)
+
+// Exit codes.
+const (
+	exitOK      = 0
+	exitRefused = 1 // a request does not fit
+	exitUsage   = 2 // bad flags, or a file that cannot be read or written
+)
+
+// config is what the flags say.
+type config struct {
+	file   string
+	window int
+	output string
+	text   bool
+	price  float64
+	now    time.Time
+}
+
+// builtin is the session that is shown where none is named. In its window all happens that can happen.
+const (
+	builtin       = "examples/quickstart/sessions/english.jsonl.gz"
+	builtinWindow = 32_000
+	defaultWindow = 200_000
+)
+
+// DefaultPrice is what a million uncached tokens cost, in dollars: that of a model of the middle class.
+const DefaultPrice = 3.0
+
+const usage = `Replays a recorded agent session through winnow, with no network, and shows the context
+over time, what the prompt cache is expected to have of it, what it costs beside a host
+that compacts at the limit, and what was edited for each request and why.
+
+Usage: go run ./examples/inspect [flags] [FILE]
+
+  FILE       a session of Claude Code (~/.claude/projects/*/*.jsonl), of Codex
+             (~/.codex/sessions/*/*/*/*.jsonl), of OpenClaw or pi
+             (~/.openclaw/agents/*/sessions/*.jsonl), a log of winnow's, or winnow
+             messages in JSON Lines or one JSON array; plain or gzipped;
+             without one the recorded session of this repository is shown, as text
+             unless -o is given, in a window of %d
+  -o FILE    write there, instead of to standard output
+  -text      a table for a terminal, instead of an HTML page
+  -window N  context window of the model, in tokens (default %d)
+  -price P   dollars for a million uncached tokens of input (default %g)
+
+Exit status: 0 if every request fits, 1 if one does not, 2 if a flag or a file is wrong.
+`
+
+// Run is the program examples/inspect. It returns its exit status.
+func Run(args []string, now time.Time, stdout, stderr io.Writer) int {
+	c, err := parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintf(stdout, usage, builtinWindow, defaultWindow, DefaultPrice)
+		return exitOK
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "inspect: %v\nRun with -h for help.\n", err)
+		return exitUsage
+	}
+	c.now = now
+	code, err := inspect(c, stdout)
+	if err != nil {
+		fmt.Fprintln(stderr, "inspect:", err)
+		return exitUsage
+	}
+	return code
+}
+
+// parse reads the flags. The error is [flag.ErrHelp] if they ask for help.
+func parse(args []string) (config, error) {
+	var c config
+	f := flag.NewFlagSet("inspect", flag.ContinueOnError)
+	f.SetOutput(io.Discard) // errors are printed by run, once
+	f.StringVar(&c.output, "o", "", "")
+	f.BoolVar(&c.text, "text", false, "")
+	f.IntVar(&c.window, "window", 0, "")
+	f.Float64Var(&c.price, "price", DefaultPrice, "")
+	err := f.Parse(args)
+	switch {
+	case err != nil:
+	case f.NArg() > 1:
+		err = fmt.Errorf("want one session file behind the flags, got %d", f.NArg())
+	case c.window <= 0 && isSet(f, "window"):
+		err = fmt.Errorf("-window %d: want a positive number of tokens", c.window)
+	case !(c.price > 0 && c.price < 1e6):
+		err = fmt.Errorf("-price %g: want a positive number of dollars", c.price)
+	}
+	c.file = f.Arg(0)
+	if c.window == 0 {
+		c.window = defaultWindow
+	}
+	if c.file == "" {
+		c.file = findBuiltin()
+		c.text = c.text || c.output == "" // a page is for a browser
+		if !isSet(f, "window") {
+			c.window = builtinWindow
+		}
+	}
+	return c, err
+}
+
+func isSet(f *flag.FlagSet, name string) (set bool) {
+	f.Visit(func(given *flag.Flag) { set = set || given.Name == name })
+	return set
+}
+
+// findBuiltin looks for the built-in session in the working directory and those above it: in a clone of the
+// repository it is found from everywhere.
+func findBuiltin() string {
+	path := filepath.FromSlash(builtin)
+	for above := "."; ; above = filepath.Join(above, "..") {
+		candidate := filepath.Join(above, path)
+		if _, err := os.Stat(candidate); err == nil {
+			return candidate
+		}
+		if root, err := filepath.Abs(above); err != nil || root == filepath.Dir(root) {
+			return path // opening it says what is wrong
+		}
+	}
+}
+
+// inspect reads, replays and writes.
+func inspect(c config, stdout io.Writer) (code int, err error) {
+	data, err := os.ReadFile(c.file)
+	if err != nil {
+		return 0, err
+	}
+	recorded, err := recording.Open(data)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", c.file, err)
+	}
+	in := Input{
+		Name: filepath.Base(c.file), Session: recorded, Window: c.window, Price: c.price, Text: c.text, Now: c.now,
+	}
+	report, err := newReport(in)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", c.file, err)
+	}
+	if c.output != "" {
+		file, err := os.Create(c.output)
+		if err != nil {
+			return 0, err
+		}
+		defer func() { err = errors.Join(err, file.Close()) }()
+		stdout = file
+	}
+	if err := report.write(stdout, c.text); err != nil {
+		return 0, err
+	}
+	if report.Overflows > 0 {
+		code = exitRefused
+	}
+	return code, nil
+}
+
+// Input is a session to be shown.
+type Input struct {
+	Name    string
+	Session *recording.Session
+	Window  int       // of the model, in tokens
+	Price   float64   // dollars for a million uncached tokens of input; 0: [DefaultPrice]
+	Text    bool      // a table for a terminal, instead of an HTML page
+	Now     time.Time // of the report
+}
+
+// Write replays a session and writes what it found. It returns how many requests do not fit.
+func Write(w io.Writer, in Input) (overflows int, err error) {
+	r, err := newReport(in)
+	if err != nil {
+		return 0, err
+	}
+	return r.Overflows, r.write(w, in.Text)
+}
+
+func newReport(in Input) (*report, error) {
+	r, err := replay(in.Session.Messages, in.Window)
+	if err != nil {
+		return nil, err
+	}
+	r.Name, r.Price, r.Made, r.Source = in.Name, in.Price, in.Now, in.Session
+	if r.Price == 0 {
+		r.Price = DefaultPrice
+	}
+	return r, nil
+}
+
+func (r *report) write(w io.Writer, text bool) error {
+	if text {
+		return writeText(w, r)
+	}
+	return writePage(w, r)
+}
