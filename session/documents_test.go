@@ -67,6 +67,7 @@ func TestReaderInAnotherLanguage(t *testing.T) {
 		}
 	}
 	require.NoError(t, s.Close())
+	require.LessOrEqual(t, strings.Count(block(t, "on-disk.md", "python"), "\n"), 30)
 	script := filepath.Join(t.TempDir(), "read.py")
 	require.NoError(t, os.WriteFile(script, []byte(block(t, "on-disk.md", "python")), 0o600))
 	logs, err := filepath.Glob(filepath.Join(root, "s", "*", "*", "*.jsonl"))

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
 )
 
@@ -62,6 +65,7 @@ func TestNumbers(t *testing.T) {
 	n.opens()
 	n.scans()
 	n.closed()
+	n.growths()
 	fmt.Printf("| what | measured | goal | limit, in the same run |\n|---|---|---|---|\n%s", n.rows.String())
 }
 
@@ -70,12 +74,36 @@ func (n *numbersTable) appends() {
 	os := measure(appendTo(session.OS))
 	n.row("append 2 KB, OS", fmt.Sprintf("%v, %d allocations", perOp(os), os.AllocsPerOp()), "≤ 25 µs, ≤ 8 allocations",
 		fmt.Sprintf("marshal %v + write %v", perOp(marshal), perOp(write)))
+	n.row("bytes of a message of 2 KB", fmt.Sprint(n.bytesOfMessage()), "–", fmt.Sprintf("its JSON %d", len(jsonOf(n, twoKB(1)))))
 	durable := measure(appendTo(session.Sync))
 	n.row("append 2 KB, Sync", fmt.Sprintf("%v, %v above the limit", perOp(durable), perOp(durable)-perOp(sync)),
 		"≤ fdatasync + 30 µs", fmt.Sprintf("write and fdatasync %v", perOp(sync)))
 	parallel, limit := measure(parallelSync), measure(parallelLimit)
 	n.row("64 sessions in parallel, Sync", fmt.Sprintf("%.0f/s, %.2f of the limit", rate(parallel), rate(parallel)/rate(limit)),
 		"≥ 0.8 of the limit", fmt.Sprintf("write and fdatasync %.0f/s", rate(limit)))
+}
+
+// bytesOfMessage returns how much longer a log is with a message.
+func (n *numbersTable) bytesOfMessage() int64 {
+	store := benchStore(n, session.OS)
+	s, err := store.Open(context.Background(), "k")
+	require.NoError(n, err)
+	defer s.Close()
+	size := func() int64 {
+		report, err := store.Verify(context.Background(), "k")
+		require.NoError(n, err)
+		return report.Bytes
+	}
+	require.NoError(n, s.Append(context.Background(), twoKB(1)))
+	before := size()
+	require.NoError(n, s.Append(context.Background(), twoKB(1)))
+	return size() - before
+}
+
+func jsonOf(t testing.TB, m winnow.Message) []byte {
+	text, err := json.Marshal(&m)
+	require.NoError(t, err)
+	return text
 }
 
 func (n *numbersTable) opens() {
@@ -225,4 +253,48 @@ func TestClosedSessionsTakeNothing(t *testing.T) {
 	after, heapAfter := usedByProcess(t)
 	assert.InDelta(t, descriptors, after, 3) // other tests may have some
 	t.Logf("500 closed sessions: %d descriptors, %d bytes each", after-descriptors, (int64(heapAfter)-int64(heap))/500)
+}
+
+// hostile are lines that a reader could be slow on, as often as n says.
+var hostile = map[string]func(n int) []byte{
+	"beginnings of lines": func(n int) []byte { return bytes.Repeat([]byte(`{"seq":`), n) },
+	"ends of lines":       func(n int) []byte { return bytes.Repeat([]byte(`{"seq":1,"crc":"00000000"}`), n) },
+	"one beginning, many ends": func(n int) []byte {
+		return append([]byte(`{"seq":1`), bytes.Repeat([]byte(`,"crc":"00000000"}`), n)...)
+	},
+	"NULs":     func(n int) []byte { return make([]byte, 8*n) },
+	"newlines": func(n int) []byte { return bytes.Repeat([]byte("\n"), 8*n) },
+	"parents that are missing": func(n int) []byte {
+		var b bytes.Buffer
+		for i := range n / 8 {
+			fmt.Fprintf(&b, `{"seq":%d,"id":"e%[1]d","parentId":"x","type":"custom"}`+"\n", i+1)
+		}
+		return b.Bytes()
+	},
+	"batches without an end": func(n int) []byte {
+		var b bytes.Buffer
+		for i := range n / 8 {
+			fmt.Fprintf(&b, `{"seq":%d,"id":"e%[1]d","parentId":"x","type":"custom","batch":[%[1]d,1000000]}`+"\n", i+1)
+		}
+		return b.Bytes()
+	},
+}
+
+// growths measures how the time of a reader grows with hostile logs: 8 times as long, and about 8 times as slow.
+func (n *numbersTable) growths() {
+	const small, factor = 200_000, 8
+	for _, name := range slices.Sorted(maps.Keys(hostile)) {
+		var took [2]time.Duration
+		for i, count := range []int{small, factor * small} {
+			text := hostile[name](count)
+			took[i] = perOp(measure(func(b *testing.B) {
+				for b.Loop() {
+					_, _, err := session.CountedLines(text)
+					require.NoError(b, err)
+				}
+			}))
+		}
+		n.row("a log of "+name+", 8 × as long", fmt.Sprintf("%v → %v, %.1f ×", took[0], took[1], float64(took[1])/float64(took[0])),
+			"about 8 ×; a square is 64 ×", "–")
+	}
 }

@@ -1,0 +1,131 @@
+package session
+
+import (
+	"bytes"
+	"io"
+)
+
+// window reads a log in pieces.
+type window struct {
+	log  io.ReaderAt
+	size int64  // of the log: what lies behind it is not looked at
+	from int64  // offset of buf
+	buf  []byte //
+	step int64  // how much is read at once (windowSize)
+}
+
+const (
+	windowSize    = 256 << 10
+	longestWindow = maxLine + windowSize // what is longer is no line
+)
+
+func (w *window) firstStep() int64 {
+	if w.step > 0 {
+		return w.step
+	}
+	return windowSize
+}
+
+// bytes returns the bytes from from to to, which lie within the log. They are valid until the next call.
+func (w *window) bytes(from, to int64) ([]byte, error) {
+	if from >= w.from && to <= w.from+int64(len(w.buf)) {
+		return w.buf[from-w.from : to-w.from], nil
+	}
+	return w.load(from, to, from, to)
+}
+
+// bytesAhead is bytes for one who goes on behind to.
+func (w *window) bytesAhead(from, to int64) ([]byte, error) {
+	if from >= w.from && to <= w.from+int64(len(w.buf)) {
+		return w.buf[from-w.from : to-w.from], nil
+	}
+	return w.load(from, to, from, max(to, from+windowSize))
+}
+
+// load reads from low to high, which include from to to.
+func (w *window) load(from, to, low, high int64) ([]byte, error) {
+	low, high = max(0, low), min(w.size, high)
+	n := int(high - low)
+	if cap(w.buf) < n {
+		w.buf = nil // before the larger one is made: lines are long
+		w.buf = make([]byte, n)
+	}
+	w.buf = w.buf[:n]
+	w.from = low
+	if read, err := w.log.ReadAt(w.buf, low); err != nil && (err != io.EOF || read < n) {
+		w.buf = w.buf[:0]
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, err
+	}
+	return w.buf[from-low : to-low], nil
+}
+
+// lineAt returns the text that begins at offset, without its newline, and the offset behind it. ended is false if it
+// has no newline. tooLong text is cut at maxLine.
+func (w *window) lineAt(offset int64) (text []byte, next int64, ended bool, err error) {
+	for n := w.firstStep(); ; n = min(2*n, longestWindow) {
+		to := min(w.size, offset+n)
+		if end := w.from + int64(len(w.buf)); offset >= w.from && offset < end {
+			to = max(to, end)
+			if i := bytes.IndexByte(w.buf[offset-w.from:], '\n'); i >= 0 {
+				return w.buf[offset-w.from:][:i], offset + int64(i) + 1, true, nil
+			}
+		}
+		text, err := w.load(offset, to, offset, to)
+		if err != nil {
+			return nil, 0, false, err
+		}
+		if i := bytes.IndexByte(text, '\n'); i >= 0 {
+			return text[:i], offset + int64(i) + 1, true, nil
+		}
+		if to == w.size {
+			return text, to, false, nil
+		}
+		if n > maxLine {
+			return text, to, false, nil
+		}
+	}
+}
+
+// lineBefore returns the text of the line that ends at offset end, which lies behind its newline, without that, and
+// where it begins.
+func (w *window) lineBefore(end int64) (text []byte, start int64, err error) {
+	stop := end - 1                                                        // the newline itself
+	for n := int64(0); ; n = min(max(w.firstStep(), 2*n), longestWindow) { // first in what was read already
+		low := max(0, end-n)
+		isHere := w.from <= stop && stop <= w.from+int64(len(w.buf))
+		if n == 0 && !isHere {
+			continue
+		}
+		if n > 0 && (!isHere || w.from > low) {
+			if _, err := w.load(low, low, low, end); err != nil {
+				return nil, 0, err
+			}
+		}
+		if i := bytes.LastIndexByte(w.buf[:stop-w.from], '\n'); i >= 0 || w.from == 0 {
+			return w.buf[i+1 : stop-w.from], w.from + int64(i) + 1, nil
+		}
+		if n == longestWindow {
+			return nil, low, ErrTooLarge
+		}
+	}
+}
+
+// startBefore returns where the line begins that ends at offset end, however long it is.
+func (w *window) startBefore(end int64) (int64, error) {
+	w.buf = nil // the window of a long line
+	for end > 0 {
+		low := max(0, end-windowSize)
+		text, err := w.bytes(low, end)
+		if err != nil {
+			return 0, err
+		}
+		if i := bytes.LastIndexByte(text, '\n'); i >= 0 {
+			return low + int64(i) + 1, nil
+		}
+		end = low
+	}
+	return 0, nil
+}
