@@ -1,0 +1,35 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/session/postgres/internal/pgtest"
+)
+
+// TestMain lets the test binary be the processes that are killed.
+func TestMain(m *testing.M) {
+	if url := os.Getenv(workerVariable); url != "" {
+		exitOn(work(context.Background(), url))
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func TestFleet(t *testing.T) {
+	var out strings.Builder
+	err := run(t.Context(), &out, os.Getenv("WINNOW_POSTGRES"), 8, 2500*time.Millisecond)
+	if errors.Is(err, pgtest.ErrNoServer) && os.Getenv("WINNOW_POSTGRES_REQUIRED") == "" {
+		t.Skip("SKIPPED, nothing was tested:", err)
+	}
+	require.NoError(t, err, out.String())
+	t.Log(out.String())
+	require.Contains(t, out.String(), "each once and in order")
+	require.NotContains(t, out.String(), "of which 0 were killed")
+}
