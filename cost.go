@@ -66,8 +66,8 @@ func (d *draft) price(r *Request, plain int, p prefix) {
 	c, a := d.manager.opts.Cache, &d.accounting
 	r.Cached = d.cached(p.sent, r.Tokens)
 	r.Cost = c.cost(r.Tokens, r.Cached)
-	unedited := count.Add(r.Tokens, a.billedAs(max(0, plain-d.view.total)))
-	unedited -= min(unedited, a.billedAs(max(0, d.view.total-plain)))
+	unedited := count.Add(r.Tokens, a.BilledAs(max(0, plain-d.view.total)))
+	unedited -= min(unedited, a.BilledAs(max(0, d.view.total-plain)))
 	r.CostUnedited = c.cost(unedited, d.cached(p.plain, unedited))
 }
 
@@ -75,7 +75,7 @@ func (d *draft) price(r *Request, plain int, p prefix) {
 // of the beginning, which are estimated as prefix. What no message shows stands in front of them.
 func (d *draft) cached(prefix, tokens int) int {
 	a := &d.accounting
-	n := min(tokens, count.Add(a.hidden(d.manager.opts.Overhead), a.billedAs(prefix)))
+	n := min(tokens, count.Add(a.Hidden(d.manager.opts.Overhead), a.BilledAs(prefix)))
 	if d.isCold() || n < d.manager.opts.Cache.MinTokens {
 		return 0
 	}

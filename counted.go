@@ -15,6 +15,6 @@ func (m *Manager) Counted(tokens int) {
 	if len(l.sent) == 0 || tokens <= 0 || tokens > count.Share(m.window, maxUsageWindows) || tokens < count.Share(known, minUsageShare) {
 		return
 	}
-	l.accounting.observe(len(l.sent), l.estimate, tokens, m.opts.Overhead)
+	l.accounting.Observe(len(l.sent), l.estimate, tokens, m.opts.Overhead)
 	l.tail = tail{} // what is known of the next request was estimated without it
 }

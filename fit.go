@@ -58,7 +58,7 @@ func (d *draft) squeezeResults() {
 // overflow says what fills the window.
 func (d *draft) overflow() *OverflowError {
 	v := d.view
-	e := &OverflowError{Tokens: d.tokens(), Budget: d.budget, Overhead: d.accounting.hidden(d.manager.opts.Overhead)}
+	e := &OverflowError{Tokens: d.tokens(), Budget: d.budget, Overhead: d.accounting.Hidden(d.manager.opts.Overhead)}
 	if limit := d.bodyLimit(); limit > 0 {
 		e.Bytes, e.MaxBytes = d.bytes(), limit
 	}
@@ -78,7 +78,7 @@ func (d *draft) overflow() *OverflowError {
 	e.Overhead = min(e.Overhead, e.Tokens)
 	rest := e.Tokens - e.Overhead
 	for _, n := range []*int{&e.Pinned, &e.Summary, &e.Protected} {
-		*n = min(d.accounting.billedAs(*n), rest)
+		*n = min(d.accounting.BilledAs(*n), rest)
 		rest -= *n
 	}
 	return e

@@ -3,6 +3,8 @@ package winnow
 import (
 	"maps"
 	"time"
+
+	"github.com/winnowgo/winnow/internal/meter"
 )
 
 // ledger is the manager's memory of one conversation: what was sent stays as it was sent.
@@ -152,7 +154,7 @@ func (l *ledger) record(d *draft) {
 	l.turnStart, l.checkpoint, l.standIn = d.turnStart, d.checkpoint, d.standIn
 	l.sentAt, l.tokens, l.estimate, l.otherModel = d.now, d.tokens(), d.view.total, false
 	l.accounting = d.accounting
-	if d.intact < l.accounting.anchor.messages {
-		l.accounting.anchor.messages = lost
+	if d.intact < l.accounting.Anchor.Messages {
+		l.accounting.Anchor.Messages = meter.Lost
 	}
 }

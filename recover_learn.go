@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/meter"
 	"github.com/winnowgo/winnow/internal/overflow"
 )
 
@@ -92,8 +93,8 @@ func (l *ladder) learnLimit(said overflow.Diagnosis) {
 			allowed = count.Share(l.refused, float64(said.Limit)/float64(said.Size))
 		}
 	}
-	if counted >= count.Share(g.estimate, minRatio) && counted <= count.Add(count.Share(g.estimate, maxRatio), count.Share(l.manager.window, mostHiddenShare)) && len(g.sent) > 0 {
-		a.observe(len(g.sent), g.estimate, counted, l.manager.opts.Overhead)
+	if counted >= count.Share(g.estimate, meter.MinRatio) && counted <= count.Add(count.Share(g.estimate, meter.MaxRatio), count.Share(l.manager.window, mostHiddenShare)) && len(g.sent) > 0 {
+		a.Observe(len(g.sent), g.estimate, counted, l.manager.opts.Overhead)
 		l.refused = counted
 	}
 	limit := allowed
@@ -120,8 +121,8 @@ func (l *ladder) learnLimit(said overflow.Diagnosis) {
 // nothing could be done about the one, and something can be about the other.
 func (a *accounting) doubtHidden(estimate, counted int, m *Manager) {
 	most := max(m.opts.Overhead, m.budget()/2)
-	if estimate > 0 && a.hidden(m.opts.Overhead) > most {
-		a.billed, a.estimated = float64(counted-most), float64(estimate)
+	if estimate > 0 && a.Hidden(m.opts.Overhead) > most {
+		a.Billed, a.Estimated = float64(counted-most), float64(estimate)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"encoding/hex"
 	"math"
 	"unicode/utf8"
+
+	"github.com/winnowgo/winnow/internal/meter"
 )
 
 // A ledger turned into a snapshot, and the small parts of both back again.
@@ -84,20 +86,20 @@ func (c *checkpoint) saved() *savedCheckpoint {
 }
 
 func (a *accounting) saved() savedAccounting {
-	s := savedAccounting{a.anchor.messages, a.anchor.estimate, a.anchor.prompt, a.billed, a.estimated, a.limit, a.window}
-	if s.Messages == lost {
+	s := savedAccounting{a.Anchor.Messages, a.Anchor.Estimate, a.Anchor.Prompt, a.Billed, a.Estimated, a.limit, a.window}
+	if s.Messages == meter.Lost {
 		s.Messages = -1
 	}
 	return s
 }
 
 func (s savedAccounting) accounting() accounting {
-	a := accounting{anchor: anchor{s.Messages, max(0, s.Estimate), max(0, s.Prompt)}, limit: max(0, s.Limit), window: max(0, s.Window)}
+	a := accounting{Meter: meter.Meter{Anchor: meter.Anchor{Messages: s.Messages, Estimate: max(0, s.Estimate), Prompt: max(0, s.Prompt)}}, limit: max(0, s.Limit), window: max(0, s.Window)}
 	if s.Messages < 0 {
-		a.anchor.messages = lost
+		a.Anchor.Messages = meter.Lost
 	}
 	if s.Billed >= 0 && s.Estimated >= 0 { // JSON has no other numbers that are none
-		a.billed, a.estimated = s.Billed, s.Estimated
+		a.Billed, a.Estimated = s.Billed, s.Estimated
 	}
 	return a
 }

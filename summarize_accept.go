@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/winnowgo/winnow/internal/lazyregexp"
-	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/summarytext"
 )
 
 // An answer may be this much longer than MaxTokens: the summarizer's tokenizer and the estimator differ
@@ -44,19 +43,9 @@ func acceptSummary(answer string, e Estimator, input, maxTokens int) (string, er
 		return "", &badAnswer{reason: "it is longer than MaxTokens allows", onlyOnce: true}
 	}
 	text := strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(answer, "\uFFFD"), "\x00", ""))
-	text, err := withoutReasoning(text)
-	if err != nil {
-		return "", err
-	}
-	switch {
-	case runes.IsBlank(text):
-		return "", &badAnswer{reason: "it is empty"}
-	case protocolText(text):
-		return "", &badAnswer{reason: "it is a tool call"}
-	case echoesPrompt(text):
-		return "", &badAnswer{reason: "it repeats the prompt"}
-	case isRefusal(text):
-		return "", &badAnswer{reason: "the model refused"}
+	text, reason := summarytext.Answer(text)
+	if reason != "" {
+		return "", &badAnswer{reason: reason}
 	}
 	n := textTokens(e, text)
 	if n > answerLimit(maxTokens) {
@@ -66,65 +55,6 @@ func acceptSummary(answer string, e Estimator, input, maxTokens int) (string, er
 		return "", &badAnswer{reason: fmt.Sprintf("it has about %d tokens and its input %d", n, input), onlyOnce: true}
 	}
 	return text, nil
-}
-
-// withoutReasoning removes the reasoning that some servers put before the answer.
-func withoutReasoning(s string) (string, error) {
-	for _, tag := range []string{"think", "thinking", "reasoning"} {
-		if rest, ok := strings.CutPrefix(s, "<"+tag+">"); ok {
-			_, answer, ok := strings.Cut(rest, "</"+tag+">")
-			if !ok {
-				return "", &badAnswer{reason: "it ends within the reasoning"}
-			}
-			return strings.TrimSpace(answer), nil
-		}
-	}
-	return s, nil
-}
-
-// A tool call as models write it into their text when they forget that they were given no tools. Only the
-// beginning of a line counts, and not within a code block: a summary may be about such text.
-var protocolLine = lazyregexp.New(`^\s*(<(antml:)?(function_calls|invoke name=|tool_calls?>|tool_use>|function=)|<\|?(tool|python)_|<｜tool|\[TOOL_CALLS\]|\[TOOL_REQUEST\])`)
-
-var protocolJSON = lazyregexp.New(`^\s*\[?\s*\{\s*"(tool_calls?|function_call|tool_use|name|type|function|id|recipient_name)"\s*:`)
-
-func protocolText(s string) bool {
-	inner := strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(strings.Trim(s, "`"), "json"), "tool_call"))
-	if protocolJSON.Get().MatchString(inner) && strings.ContainsAny(inner[len(inner)-1:], "]}") {
-		return true
-	}
-	return anyLine(s, func(line string) bool { return protocolLine.Get().MatchString(line) })
-}
-
-// echoesPrompt says that s holds the frame of the prompt or its instructions.
-func echoesPrompt(s string) bool {
-	if strings.Contains(s, summarySections[:200]) || strings.Contains(s, summarySystem[:100]) {
-		return true
-	}
-	return anyLine(s, func(line string) bool {
-		line = strings.TrimSpace(line)
-		return line == "<conversation>" || line == "</conversation>" || strings.HasPrefix(line, `<message from="`)
-	})
-}
-
-// anyLine says whether a line of s outside code blocks is as f wants it.
-func anyLine(s string, f func(line string) bool) bool {
-	fenced := false
-	for line := range strings.Lines(s) {
-		if strings.HasPrefix(strings.TrimSpace(line), "```") {
-			fenced = !fenced
-		} else if !fenced && f(line[:min(len(line), 200)]) {
-			return true
-		}
-	}
-	return false
-}
-
-// A refusal is short and has no structure. The curly apostrophe is what models write.
-var refusal = lazyregexp.New(`(?i)^(i['’]?m sorry|i am sorry|sorry, (but )?i|i can(not|['’]t) |i['’]m (unable|not able)|i am unable|as an ai\b|抱歉|对不起|我无法)`)
-
-func isRefusal(s string) bool {
-	return len(s) < 500 && !strings.Contains(s, "\n#") && !strings.HasPrefix(s, "#") && refusal.Get().MatchString(s)
 }
 
 // errNoRoom: the window cannot hold the prompt, its answer and anything to summarize.

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/internal/summarytext"
 )
 
 // A small window is filled: its shares left room for one message in each call, of which most was empty.
@@ -23,6 +25,6 @@ func TestSummarizeInStagesFillsSmallWindows(t *testing.T) {
 	t.Logf("%d calls", sum.Calls)
 	assert.LessOrEqual(t, sum.Calls, 30)
 	for i, prompt := range s.prompts {
-		assert.LessOrEqual(t, textTokens(CharsPerToken(4), summarySystem)+textTokens(CharsPerToken(4), prompt)+s.reqs[i].MaxTokens, window, "call %d", i)
+		assert.LessOrEqual(t, textTokens(CharsPerToken(4), summarytext.System)+textTokens(CharsPerToken(4), prompt)+s.reqs[i].MaxTokens, window, "call %d", i)
 	}
 }

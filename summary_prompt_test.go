@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/internal/summarytext"
 )
 
 func toolResult(text string) []Message {
@@ -93,11 +95,11 @@ earlier
 	assert.True(t, strings.HasPrefix(got, want), got)
 	assert.NotContains(t, got, "SIGNATURE")
 	assert.NotContains(t, got, "DETAILS")
-	assert.Contains(t, got, instructUpdate)
+	assert.Contains(t, got, summarytext.Update)
 	assert.Contains(t, got, "shorter than 700 tokens")
 	assert.True(t, strings.HasSuffix(got, "Additional focus:\nlook at the tests"))
 	r.Previous = " \n"
-	assert.Contains(t, r.Prompt(), instructInitial)
+	assert.Contains(t, r.Prompt(), summarytext.Initial)
 	for _, heading := range []string{"## Goal", "## Constraints & Preferences", "## Progress", "### Done", "### In Progress", "### Blocked", "## Key Decisions", "## Next Steps", "## Critical Context"} {
 		assert.Contains(t, got, heading+"\n")
 	}

@@ -1,0 +1,121 @@
+// Package meter works out how many tokens a provider will count for a request, from its counts of earlier ones.
+//
+// The sum of the estimates is wrong by what no message shows, such as the system prompt and the schemas of tools, and by
+// how well the estimator knows the model. The provider tells the truth with every answer. So the newest request whose size
+// it told is the anchor, what came behind it is estimated, and estimates are corrected by how right they were so far.
+package meter
+
+import (
+	"math"
+
+	"github.com/winnowgo/winnow/internal/count"
+)
+
+// A Meter is what the provider's counts have taught. The zero value has seen none.
+type Meter struct {
+	Anchor            Anchor
+	Billed, Estimated float64 // tokens of what was added between anchors; older ones weigh less
+}
+
+// An Anchor is a request whose size the provider told.
+type Anchor struct {
+	Messages int // how many the request had, or Lost
+	Estimate int // the estimate of these messages
+	Prompt   int // what the provider counted, including system prompt and tools; 0 without an anchor
+}
+
+// Lost stands in [Anchor.Messages] for a request with which what is sent now does not begin.
+const Lost = math.MaxInt
+
+const (
+	// A wrong family of tokenizers is off by no more than this, either way: measured over seven tokenizers and 36 kinds of
+	// text.
+	MinRatio, MaxRatio = 0.5, 2.5
+	// The ratio starts at 1 with this weight, in tokens, so that a few short messages do not move it.
+	ratioPrior = 2_000
+	// What was learned loses this share of its weight at each anchor, because the kind of text changes.
+	ratioDecay = 0.1
+
+	// The margins on estimates: the first covers 95 of 100 prompts that were never counted, the second does once the ratio
+	// is known, and the third covers nearly all messages that came behind an anchor.
+	marginUnknown, marginKnown, marginNew = 0.15, 0.05, 0.20
+)
+
+// ratio is what one estimated token is billed as.
+func (m *Meter) ratio() float64 {
+	return min(max((m.Billed+ratioPrior)/(m.Estimated+ratioPrior), MinRatio), MaxRatio)
+}
+
+// BilledAs returns what n estimated tokens will be billed as.
+func (m *Meter) BilledAs(n int) int { return count.Share(n, m.ratio()) }
+
+// EstimatedAs returns the estimate of what will be billed as n tokens.
+func (m *Meter) EstimatedAs(n int) int { return count.Share(max(0, n), 1/m.ratio()) }
+
+// Hidden returns what a request costs besides its messages. overhead is what the host says it is.
+func (m *Meter) Hidden(overhead int) int {
+	if m.Anchor.Prompt == 0 {
+		return overhead
+	}
+	return max(0, m.Anchor.Prompt-m.BilledAs(m.Anchor.Estimate))
+}
+
+// Observe learns that a request of that many messages, with that estimate, was counted as prompt.
+func (m *Meter) Observe(messages, estimate, prompt, overhead int) {
+	old := m.Anchor
+	var billed, estimated int
+	switch {
+	case old.Prompt > 0 && old.Messages < messages:
+		billed, estimated = prompt-old.Prompt, estimate-old.Estimate
+	case old.Prompt == 0 && overhead > 0: // the host told what no message shows
+		billed, estimated = prompt-overhead, estimate
+	}
+	if billed > 0 && estimated > 0 {
+		// A tokenizer is not further off than this: a host added tools, or a provider dropped old thinking.
+		told := min(max(float64(billed), MinRatio*float64(estimated)), MaxRatio*float64(estimated))
+		m.Billed = m.Billed*(1-ratioDecay) + told
+		m.Estimated = m.Estimated*(1-ratioDecay) + float64(estimated)
+	}
+	m.Anchor = Anchor{messages, estimate, prompt}
+}
+
+// IsAnchored reports whether a request whose first messages, unchanged of them, are those of the last one goes on from the
+// anchor.
+func (m *Meter) IsAnchored(unchanged int) bool {
+	return m.Anchor.Prompt > 0 && m.Anchor.Messages <= unchanged
+}
+
+// Tokens returns what a request will be counted as whose messages are estimated as total.
+func (m *Meter) Tokens(total, unchanged, overhead int) int {
+	if m.IsAnchored(unchanged) {
+		return count.Add(m.Anchor.Prompt, m.BilledAs(max(0, total-m.Anchor.Estimate)))
+	}
+	return count.Add(m.Hidden(overhead), m.BilledAs(total))
+}
+
+// Margin returns by how much Tokens may be too low.
+func (m *Meter) Margin(total, unchanged int) int {
+	if m.IsAnchored(unchanged) {
+		return count.Share(m.BilledAs(max(0, total-m.Anchor.Estimate)), marginNew)
+	}
+	return count.Share(m.BilledAs(total), m.marginShare())
+}
+
+func (m *Meter) marginShare() float64 {
+	if m.Anchor.Prompt > 0 {
+		return marginKnown
+	}
+	return marginUnknown
+}
+
+// Room returns what the messages of a request that does not go on from the anchor may take, in estimated tokens. They keep
+// within budget, and with their margin within ceiling.
+func (m *Meter) Room(budget, ceiling, overhead int) int {
+	hidden := m.Hidden(overhead)
+	return m.EstimatedAs(min(budget-hidden, count.Share(max(0, ceiling-hidden), 1/(1+m.marginShare()))))
+}
+
+// RoomWithoutMargin is [Meter.Room] for estimates that are taken as right.
+func (m *Meter) RoomWithoutMargin(budget, overhead int) int {
+	return m.EstimatedAs(budget - m.Hidden(overhead))
+}
