@@ -221,12 +221,19 @@ func crashProgram(t *testing.T, seed uint64, seal session.Sealer) (crashes int) 
 	return crashes
 }
 
-// dropVolatileEnd removes states at the end: they are durable with the next message.
+// dropVolatileEnd removes what is at the end and durable with the next message alone: states, and what the closing of a
+// session leaves.
 func (s *stored) dropVolatileEnd() {
-	for n := len(s.entries); n > 0 && strings.Contains(s.entries[n-1], `"type":"state"`) && !strings.Contains(s.entries[n-1], `"batch"`); n-- {
+	for n := len(s.entries); n > 0 && isVolatile(s.entries[n-1]); n-- {
 		s.entries = s.entries[:n-1]
 		s.raw = s.raw[:bytes.LastIndexByte(s.raw[:len(s.raw)-1], '\n')+1]
 	}
+}
+
+func isVolatile(line string) bool {
+	isOf := func(t session.Type) bool { return strings.Contains(line, `"type":"`+string(t)+`"`) }
+	isSingleState := isOf(session.TypeState) && !strings.Contains(line, `"batch"`)
+	return isSingleState || isOf(session.TypeStatus) || isOf(session.TypeFlush)
 }
 
 func checkRecovered(t *testing.T, name string, fsys *sessiontest.CrashFS, store *session.Store,

@@ -1,8 +1,11 @@
 package session_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/winnowgo/winnow"
@@ -107,4 +110,44 @@ func ExampleResetPolicy() {
 	// agent:a:slack:group:7 false
 	// agent:a:slack:group:7:thread:9 false
 	// what is the weather? true
+}
+
+// Entries are encrypted with the newest key. Old ones are read as long as their keys are there.
+func ExampleAESGCM() {
+	keys := map[string][]byte{"2026-10": make([]byte, 32), "2026-11": bytes.Repeat([]byte{7}, 32)} // from a key store
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	for _, newest := range []string{"2026-10", "2026-11"} {
+		store, err := session.OpenDirectory(dir, &session.Options{Seal: &session.AESGCM{
+			ID: func() string { return newest },
+			Key: func(id string) ([]byte, error) {
+				if key, ok := keys[id]; ok {
+					return key, nil
+				}
+				return nil, errors.New("no such key")
+			},
+		}})
+		if err != nil {
+			panic(err)
+		}
+		s, err := store.Open(context.Background(), "agent:main:main")
+		if err != nil {
+			panic(err)
+		}
+		if err := s.Append(context.Background(), session.User("sealed with "+newest)); err != nil {
+			panic(err)
+		}
+		for _, m := range s.View().History {
+			fmt.Println(m.Parts[0].Text)
+		}
+		s.Close()
+		store.Close()
+	}
+	// Output:
+	// sealed with 2026-10
+	// sealed with 2026-10
+	// sealed with 2026-11
 }

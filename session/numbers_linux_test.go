@@ -72,7 +72,8 @@ func TestNumbers(t *testing.T) {
 func (n *numbersTable) appends() {
 	marshal, write, sync := measure(marshalLimit), measure(writeLimit(false)), measure(writeLimit(true))
 	os := measure(appendTo(session.OS))
-	n.row("append 2 KB, OS", fmt.Sprintf("%v, %d allocations", perOp(os), os.AllocsPerOp()), "≤ 25 µs, ≤ 8 allocations",
+	n.row("append 2 KB, OS", fmt.Sprintf("%v, %d allocations", perOp(os), os.AllocsPerOp()),
+		"≤ 25 µs, ≤ 8 allocations",
 		fmt.Sprintf("marshal %v + write %v", perOp(marshal), perOp(write)))
 	n.row("bytes of a message of 2 KB", fmt.Sprint(n.bytesOfMessage()), "–", fmt.Sprintf("its JSON %d", len(jsonOf(n, twoKB(1)))))
 	durable := measure(appendTo(session.Sync))

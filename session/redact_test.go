@@ -24,8 +24,8 @@ func redacting(m winnow.Message) (winnow.Message, error) {
 	return m, nil
 }
 
-// TestRedactedIsStoredAndSent: what the host takes out is nowhere, neither in the log nor in a request, before and after
-// a restart; what it leaves keeps its source.
+// TestRedactedIsStoredAndSent: what the host takes out is nowhere, neither in the log nor in a request, before and
+// after a restart; what it leaves keeps its source.
 func TestRedactedIsStoredAndSent(t *testing.T) {
 	ctx := context.Background()
 	store := session.NewMemory(&session.Options{Redact: redacting, Codec: textCodec{}})
@@ -76,7 +76,8 @@ func TestRedactedIsStoredAndSent(t *testing.T) {
 func TestRedactFails(t *testing.T) {
 	ctx := context.Background()
 	refused := errors.New("a private key")
-	store := session.NewMemory(&session.Options{Redact: func(m winnow.Message) (winnow.Message, error) { return m, refused }})
+	redact := func(m winnow.Message) (winnow.Message, error) { return m, refused }
+	store := session.NewMemory(&session.Options{Redact: redact})
 	s := open(t, store, "k")
 	defer s.Close()
 	require.ErrorIs(t, s.Append(ctx, session.User("x")), refused)

@@ -99,6 +99,12 @@ func sealedStore(t *testing.T, dir string, seal session.Sealer) *session.Store {
 	require.NoError(t, s.Append(ctx, session.User(quicksilver)))
 	require.NoError(t, s.Close())
 	require.NoError(t, store.Fork(ctx, "k", "", "fork"))
+	var entries []*session.Entry
+	require.NoError(t, store.Entries(ctx, "k", func(e *session.Entry) error {
+		entries = append(entries, e)
+		return nil
+	}))
+	require.NoError(t, store.Import(ctx, "imported", entries))
 	s = open(t, store, "reset")
 	require.NoError(t, s.Append(ctx, session.User(quicksilver)))
 	require.NoError(t, s.Reset(ctx, "reason "+quicksilver, []byte(`"`+quicksilver+`"`)))
@@ -138,7 +144,7 @@ func TestSealedFilesSayNothing(t *testing.T) {
 func TestSealedIsReadAsItWasWritten(t *testing.T) {
 	ctx := context.Background()
 	plain, sealed := sealedStore(t, t.TempDir(), nil), sealedStore(t, t.TempDir(), changingKeys())
-	for _, key := range []string{"k", "fork", "reset"} {
+	for _, key := range []string{"k", "fork", "imported", "reset"} {
 		want, err := plain.Read(ctx, key)
 		require.NoError(t, err)
 		got, err := sealed.Read(ctx, key)
@@ -159,9 +165,13 @@ func TestWithoutTheKey(t *testing.T) {
 	sealedStore(t, dir, sealedWith("a"))
 	missing := errors.New("no such key")
 	for name, seal := range map[string]session.Sealer{
-		"none":    nil,
-		"another": &session.AESGCM{ID: func() string { return "a" }, Key: func(string) ([]byte, error) { return keyOf("b") }},
-		"missing": &session.AESGCM{ID: func() string { return "b" }, Key: func(string) ([]byte, error) { return nil, missing }},
+		"none": nil,
+		"another": &session.AESGCM{
+			ID: func() string { return "a" }, Key: func(string) ([]byte, error) { return keyOf("b") },
+		},
+		"missing": &session.AESGCM{
+			ID: func() string { return "b" }, Key: func(string) ([]byte, error) { return nil, missing },
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, err := session.OpenDirectory(dir, &session.Options{Seal: seal})
