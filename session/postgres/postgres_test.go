@@ -127,3 +127,17 @@ func TestConformance(t *testing.T) {
 		})
 	}
 }
+
+// TestCopy copies sessions from a directory into the database and back.
+func TestCopy(t *testing.T) {
+	pool := newPool(t, serverURL(t))
+	database := func() *session.Store { return session.New(newBackend(t, pool, postgres.Options{}), nil) }
+	directory := func() *session.Store {
+		store, err := session.OpenDirectory(t.TempDir(), nil)
+		require.NoError(t, err)
+		return store
+	}
+	sessiontest.RunCopy(t, directory(), database())
+	sessiontest.RunCopy(t, database(), directory())
+	sessiontest.RunCopy(t, database(), database())
+}

@@ -1,0 +1,235 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Copy copies a session into another store, byte for byte: the request after the last one is the same there. Where
+// both stores keep older logs and archives (see [Maintainer]), these are copied too, as logs. Nothing of the original
+// changes, and nobody else has its turn meanwhile.
+//
+// A session that the other store has already is gone on with if it is the beginning of the original: a copy that was
+// interrupted is finished by the next one, and one that is out of date is brought up to date. Until Copy has returned
+// the copy may end anywhere. The error is [ErrConflict] if the other store has something else under the key, and
+// [ErrNotFound] if there is no such session.
+//
+// Entries that are sealed (Options.Seal) are copied as they are: the other store needs the same keys.
+func Copy(ctx context.Context, from, to *Store, key string) error {
+	if from.backend == to.backend {
+		return fmt.Errorf("%w: %q would be copied to itself", ErrConflict, key)
+	}
+	source, err := from.backend.Log(ctx, key, false) // to ask for the turn of no session would make it
+	if err != nil {
+		return err
+	}
+	if err := source.Close(); err != nil {
+		return err
+	}
+	c := copier{from: from.backend, to: to.backend, key: key, durable: to.opts.Durability == Sync}
+	if c.fromTurn, err = c.from.Turn(ctx, key); err != nil {
+		return err
+	}
+	if c.turn, err = c.to.Turn(ctx, key); err == nil {
+		err = errors.Join(c.copy(ctx), c.turn.Release())
+	}
+	if err = errors.Join(err, c.fromTurn.Release()); err != nil {
+		return fmt.Errorf("session: copying %q: %w", key, err)
+	}
+	return nil
+}
+
+// copyPiece is how much is copied at once, if no line is longer.
+const copyPiece = 1 << 20
+
+// copier copies one session.
+type copier struct {
+	from, to Backend
+	fromTurn Turn
+	turn     Turn // of the copy
+	key      string
+	durable  bool
+}
+
+// copy copies log after log, from the one that the copy ends with.
+func (c *copier) copy(ctx context.Context) error {
+	original, err := c.logs(ctx, c.from, c.fromTurn)
+	defer closeAll(original)
+	if err != nil {
+		return err
+	}
+	there, err := c.logs(ctx, c.to, nil)
+	defer closeAll(there)
+	if err != nil {
+		return err
+	}
+	if len(there) > len(original) {
+		return fmt.Errorf("%w: the copy has more logs", ErrConflict)
+	}
+	for i, log := range original {
+		size, err := wholeSize(log)
+		if err != nil {
+			return err
+		}
+		if i >= len(there) {
+			err = c.begin(ctx, log, size, i > 0)
+		} else {
+			err = c.goOn(ctx, log, size, there[i], i == len(there)-1)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// logs opens the logs of the session that a backend has, the oldest first: all of them where both stores can tell. Of a
+// turn that is given the newest one is first left in order, as an opening for writing leaves it.
+func (c *copier) logs(ctx context.Context, b Backend, turn Turn) (logs []Log, err error) {
+	m, ok := b.(Maintainer)
+	_, fromAll := c.from.(Maintainer)
+	_, toAll := c.to.(Maintainer)
+	if !ok || !fromAll || !toAll {
+		if err := settle(ctx, turn); err != nil {
+			return nil, err
+		}
+		log, err := b.Log(ctx, c.key, false)
+		if errors.Is(err, ErrNotFound) {
+			return nil, nil
+		}
+		return []Log{log}, err
+	}
+	parts, err := m.Parts(ctx, c.key)
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range parts {
+		if part.Kind == PartSide {
+			continue
+		}
+		if part.Open && part.Kind == PartLog {
+			if err := settle(ctx, turn); err != nil {
+				return logs, err
+			}
+		}
+		log, err := m.OpenPart(ctx, c.key, part)
+		if err != nil {
+			return logs, err
+		}
+		logs = append(logs, log)
+	}
+	return logs, nil
+}
+
+func settle(ctx context.Context, turn Turn) error {
+	if turn == nil {
+		return nil
+	}
+	log, err := turn.Log(ctx)
+	if err != nil {
+		return err
+	}
+	return log.Close()
+}
+
+func closeAll(logs []Log) {
+	for _, log := range logs {
+		log.Close() // they were only read
+	}
+}
+
+// wholeSize returns where the last whole line of a log ends.
+func wholeSize(log Log) (int64, error) {
+	size, err := log.Size()
+	if err != nil || size == 0 {
+		return size, err
+	}
+	last := []byte{0}
+	if n, err := log.ReadAt(last, size-1); n == 0 {
+		return 0, err
+	}
+	if last[0] == '\n' {
+		return size, nil
+	}
+	w := window{log: log, size: size}
+	return w.startBefore(size)
+}
+
+// begin begins a log of the copy.
+func (c *copier) begin(ctx context.Context, log Log, size int64, isNext bool) error {
+	if !isNext {
+		target, err := c.turn.Log(ctx)
+		if err != nil {
+			return err
+		}
+		return c.append(ctx, target, log, 0, size)
+	}
+	first, err := linesAt(log, 0, size)
+	if err != nil {
+		return err
+	}
+	target, err := c.turn.Next(ctx, first)
+	if err != nil {
+		return err
+	}
+	return c.append(ctx, target, log, int64(len(first)), size)
+}
+
+// goOn finishes a log of the copy. Only its last log may be shorter than the original.
+func (c *copier) goOn(ctx context.Context, log Log, size int64, there Log, isLast bool) error {
+	done, err := there.Size()
+	if err != nil {
+		return err
+	}
+	if done > size || done < size && !isLast {
+		return fmt.Errorf("%w: a log of the copy has %d bytes, and the original %d", ErrConflict, done, size)
+	}
+	same, err := readSame(io.NewSectionReader(log, 0, done), io.NewSectionReader(there, 0, done))
+	if err != nil {
+		return err
+	}
+	if !same {
+		return fmt.Errorf("%w: the copy has something else", ErrConflict)
+	}
+	if done == size {
+		return nil
+	}
+	target, err := c.turn.Log(ctx)
+	if err != nil {
+		return err
+	}
+	return c.append(ctx, target, log, done, size)
+}
+
+// append copies what lies between two offsets to the end of a log, which it closes.
+func (c *copier) append(ctx context.Context, target, log Log, at, size int64) (err error) {
+	for at < size && err == nil {
+		var lines []byte
+		if lines, err = linesAt(log, at, size); err == nil {
+			end := at + int64(len(lines))
+			err = target.Append(ctx, at, lines, c.durable && end == size)
+			at = end
+		}
+	}
+	var moved *MovedError
+	if errors.As(err, &moved) {
+		err = ErrConflict
+	}
+	return errors.Join(err, target.Close())
+}
+
+// linesAt reads whole lines from an offset on.
+func linesAt(log Log, at, size int64) ([]byte, error) {
+	for n := int64(copyPiece); ; n *= 2 {
+		text := make([]byte, min(n, size-at))
+		if read, err := log.ReadAt(text, at); read < len(text) {
+			return nil, err
+		}
+		if whole := bytes.LastIndexByte(text, '\n') + 1; whole > 0 {
+			return text[:whole], nil
+		}
+	}
+}

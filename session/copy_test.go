@@ -1,0 +1,122 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/sessiontest"
+)
+
+func TestCopy(t *testing.T) {
+	stores := map[string]func(*testing.T) *session.Store{
+		"memory":    func(*testing.T) *session.Store { return session.NewMemory(nil) },
+		"directory": func(t *testing.T) *session.Store { return directory(t) },
+	}
+	for from, source := range stores {
+		for to, target := range stores {
+			t.Run(from+" to "+to, func(t *testing.T) { sessiontest.RunCopy(t, source(t), target(t)) })
+		}
+	}
+}
+
+func directory(t *testing.T) *session.Store {
+	t.Helper()
+	store, err := session.OpenDirectory(t.TempDir(), nil)
+	require.NoError(t, err)
+	return store
+}
+
+// failingBackend fails after some appends, as a process that is killed.
+type failingBackend struct {
+	session.Backend
+	left *int
+}
+
+type failingTurn struct {
+	session.Turn
+	left *int
+}
+
+type failingLog struct {
+	session.Log
+	left *int
+}
+
+var errKilled = errors.New("killed")
+
+func (b failingBackend) Turn(ctx context.Context, key string) (session.Turn, error) {
+	turn, err := b.Backend.Turn(ctx, key)
+	return failingTurn{turn, b.left}, err
+}
+
+func (t failingTurn) Log(ctx context.Context) (session.Log, error) {
+	log, err := t.Turn.Log(ctx)
+	return failingLog{log, t.left}, err
+}
+
+func (l failingLog) Append(ctx context.Context, end int64, lines []byte, durable bool) error {
+	if *l.left--; *l.left < 0 {
+		return errKilled
+	}
+	return l.Log.Append(ctx, end, lines, durable)
+}
+
+// TestCopyGoesOn interrupts a copy again and again, and finishes it.
+func TestCopyGoesOn(t *testing.T) {
+	ctx := context.Background()
+	source := directory(t)
+	s := open(t, source, "k")
+	for range 12 {
+		require.NoError(t, s.Append(ctx, session.User(strings.Repeat("x", 900_000))))
+	}
+	require.NoError(t, s.Close())
+	target := directory(t)
+	left, interrupted := 0, 0
+	for {
+		left = 2
+		err := session.Copy(ctx, source, session.New(failingBackend{target.Backend(), &left}, nil), "k")
+		if err == nil {
+			break
+		}
+		require.ErrorIs(t, err, errKilled)
+		interrupted++
+	}
+	require.Greater(t, interrupted, 2)
+	require.Equal(t, logText(t, source, "k"), logText(t, target, "k"))
+	s = open(t, source, "k")
+	require.NoError(t, s.Append(ctx, session.User("more")))
+	require.NoError(t, s.Close())
+	require.NoError(t, session.Copy(ctx, source, target, "k"))
+	require.Equal(t, logText(t, source, "k"), logText(t, target, "k"))
+
+	s = open(t, target, "k")
+	require.NoError(t, s.Append(ctx, session.User("only there")))
+	require.NoError(t, s.Close())
+	require.ErrorIs(t, session.Copy(ctx, source, target, "k"), session.ErrConflict)
+	require.ErrorIs(t, session.Copy(ctx, source, source, "k"), session.ErrConflict)
+	require.ErrorIs(t, session.Copy(ctx, source, target, "nobody"), session.ErrNotFound)
+	short, cancel := context.WithTimeout(ctx, 10*time.Millisecond)
+	defer cancel()
+	s = open(t, source, "k")
+	require.ErrorIs(t, session.Copy(short, source, target, "k"), session.ErrBusy)
+	require.NoError(t, s.Close())
+}
+
+func logText(t *testing.T, store *session.Store, key string) string {
+	t.Helper()
+	log, err := store.Backend().Log(context.Background(), key, false)
+	require.NoError(t, err)
+	defer log.Close()
+	size, err := log.Size()
+	require.NoError(t, err)
+	text, err := io.ReadAll(io.NewSectionReader(log, 0, size))
+	require.NoError(t, err)
+	return string(text)
+}
