@@ -6,15 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 )
 
 // Import makes a new session of entries that came from elsewhere: those that [Store.Entries] yields, or those that
 // package transcript reads from the files of other programs. All of them are stored or none.
 //
 // Entries keep their ids, parents, times and labels; one without an id gets one. The first may be a header, whose key
-// does not count. An entry on a branch has a parent that stands before it; without a ParentID it follows the header,
+// does not count. An entry without a time is as old as the one before it. An entry on a branch has a parent that stands before it; without a ParentID it follows the header,
 // except for an entry of [TypeCustom], which then stands beside the branch. References to messages need no offsets.
-// Entries of [TypeState] are left out: a manager's state belongs to the store that wrote it. Options.Redact is asked
+// Entries of [TypeState] and [TypeStatus] are left out: they belong to the store that wrote them. Options.Redact is asked
 // about every message, and about summaries and data as if each was the text of an injected message.
 //
 // The error is [ErrConflict] if the session has entries already, and [ErrFormat] if an id is there twice or a parent is
@@ -60,7 +61,8 @@ type importer struct {
 	leaf    string // the newest entry of the branch
 	ended   bool   // by a reset
 	seq     int64
-	newest  int64 // offset of the last line
+	newest  int64     // offset of the last line
+	time    time.Time // of the last line
 }
 
 func (im *importer) write(ctx context.Context, entries []*Entry) error {
@@ -134,7 +136,7 @@ func (im *importer) entry(e Entry) error {
 	switch {
 	case e.Type == TypeSession:
 		return fmt.Errorf("%w: a second header", ErrFormat)
-	case e.Type == TypeState:
+	case e.Type == TypeState, e.Type == TypeStatus:
 		im.parents[e.ID] = im.parentOf(e.ParentID)
 		return nil
 	case !e.Type.isPath():
@@ -249,9 +251,13 @@ func (im *importer) add(e *Entry) error {
 		}
 		im.seq++
 	}
+	if e.Time.IsZero() { // it is as old as what is before it
+		e.Time = im.time
+	}
 	if e.Time.IsZero() {
 		e.Time = im.session.store.opts.Now()
 	}
+	im.time = e.Time
 	at := int64(len(x.lines))
 	if err := x.append(e); err != nil {
 		return err

@@ -117,10 +117,15 @@ func (r *report) Billed() string {
 	if r.Source == nil || r.Source.From == nil || r.Source.Answers == 0 {
 		return ""
 	}
-	u := r.Source.Billed
-	cost := float64(u.Input) + prices.ReadPrice*float64(u.CacheRead) + prices.WritePrice*float64(u.CacheWrite) +
-		prices.OutputPrice*float64(u.Output)
+	u, cost := r.Source.Billed, r.billedCost()
 	return fmt.Sprintf("When it was recorded, %s were billed for %s tokens of input, %s read from the cache, %s written to it "+
 		"and %s of output: %s at these prices.", recording.Count(r.Source.Answers, "answer"), recording.Comma(u.Input),
 		recording.Comma(u.CacheRead), recording.Comma(u.CacheWrite), recording.Comma(u.Output), money(dollars(cost, r.Price)))
+}
+
+// billedCost is what the session cost when it was recorded, in uncached tokens.
+func (r *report) billedCost() float64 {
+	u := r.Source.Billed
+	return float64(u.Input) + prices.ReadPrice*float64(u.CacheRead) + prices.WritePrice*float64(u.CacheWrite) +
+		prices.OutputPrice*float64(u.Output)
 }

@@ -36,12 +36,15 @@ func Open(data []byte) (*Session, error) {
 		messages, err := readMessages(data)
 		return newSession(messages, nil), err
 	}
-	s := newSession(t.Messages(), t)
+	s := Of(t)
 	if len(s.Messages) == 0 {
 		return nil, fmt.Errorf("there is no message in this session of %s", t.Format)
 	}
 	return s, nil
 }
+
+// Of returns the session that a transcript is.
+func Of(t *transcript.Transcript) *Session { return newSession(t.Messages(), t) }
 
 func newSession(messages []winnow.Message, from *transcript.Transcript) *Session {
 	s := &Session{Messages: messages, From: from}

@@ -244,13 +244,17 @@ func (x *piLine) custom(line members) {
 
 // isWritten says that a [PiWriter] writes entries of a type as such.
 func isWritten(t session.Type) bool {
-	return t != "" && t != session.TypeSession && t != session.TypeState
+	switch t {
+	case "", session.TypeSession, session.TypeState, session.TypeStatus:
+		return false
+	}
+	return true
 }
 
 // isBeside says that entries of a type are never on a branch.
 func isBeside(t session.Type) bool {
 	switch t {
-	case session.TypeLabel, session.TypeInfo, session.TypeUsage, session.TypeErased:
+	case session.TypeLabel, session.TypeInfo, session.TypeUsage, session.TypeErased, session.TypeFlush:
 		return true
 	}
 	return false

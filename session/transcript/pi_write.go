@@ -17,7 +17,7 @@ import (
 
 // PiWriter writes a session as a file of pi, version 3, which OpenClaw reads, too. Whatever pi has no form for is in
 // members and entries that it does not look at: a session that is written and read again is the same, but for the
-// manager's state, which is not written.
+// manager's state and the store's counts, which are not written.
 type PiWriter struct {
 	w       *bufio.Writer
 	err     error
@@ -38,7 +38,7 @@ func (p *PiWriter) Write(e *session.Entry) error {
 	case e.Type == session.TypeSession:
 		p.header, p.root = e, e.ID
 		p.leaf = e.ID
-	case e.Type == session.TypeState:
+	case e.Type == session.TypeState, e.Type == session.TypeStatus:
 		p.parents[e.ID] = p.written(e.ParentID)
 	default:
 		p.writeHeader(e)

@@ -212,7 +212,7 @@ func entriesOf(t testing.TB, store *session.Store, key string) (out []string) {
 		case session.TypeSession:
 			root = e.ID
 			return nil
-		case session.TypeState:
+		case session.TypeState, session.TypeStatus:
 			parents[e.ID] = parent
 			return nil
 		case session.TypeLeaf:

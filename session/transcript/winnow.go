@@ -24,7 +24,7 @@ func readWinnow(b *builder, data []byte) {
 			b.alias[e.ID] = rootID
 		case e.Type == session.TypeSession:
 			b.unknown(string(e.Type), "", raw)
-		case e.Type == session.TypeState:
+		case e.Type == session.TypeState, e.Type == session.TypeStatus:
 			b.standIn(e.ID, parent)
 		case e.Type == session.TypeLeaf:
 			b.leaf = b.parent(e.Target)

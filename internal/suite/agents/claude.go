@@ -9,11 +9,8 @@ import (
 
 type claude struct {
 	*writer
-	leaf  any               // uuid of the newest line
-	call  map[string]string // line of each call that has no result yet
-	queue []winnow.Part     // parts of an answer whose lines are still to be written, behind a result
-	last  object            // message of the newest answer
-	turn  any
+	leaf any               // uuid of the newest line
+	call map[string]string // line of each call that has no result yet
 }
 
 func (c *claude) uuid() string {

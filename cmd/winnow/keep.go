@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/winnowgo/winnow/session"
+)
+
+// days is a duration that may be given in days: 30d.
+type days time.Duration
+
+func (d *days) String() string { return time.Duration(*d).String() }
+
+func (d *days) Set(text string) error {
+	if n, ok := strings.CutSuffix(text, "d"); ok {
+		f, err := strconv.ParseFloat(n, 64)
+		if err != nil || !(f >= 0 && f < 100_000) {
+			return fmt.Errorf("want days as in 30d")
+		}
+		*d = days(f * 24 * float64(time.Hour))
+		return nil
+	}
+	v, err := time.ParseDuration(text)
+	if err != nil || v < 0 {
+		return fmt.Errorf("want a duration as in 30d or 12h")
+	}
+	*d = days(v)
+	return nil
+}
+
+func (p *program) maintain(ctx context.Context, args []string) (int, error) {
+	var policy session.Maintenance
+	dry := p.flags.Bool("dry-run", false, "")
+	reference := p.flags.Bool("reference", false, "")
+	p.flags.Var((*days)(&policy.ArchiveAfter), "archive-after", "")
+	p.flags.IntVar(&policy.MaxSessions, "max-sessions", 0, "")
+	p.flags.Var((*days)(&policy.CronRuns), "cron-runs", "")
+	p.flags.BoolVar(&policy.ResetLogs, "reset-logs", false, "")
+	p.flags.Var((*days)(&policy.KeepArchives), "keep-archives", "")
+	p.flags.Int64Var(&policy.MaxBytes, "max-bytes", 0, "")
+	if _, err := p.parse(args, 0, 0); err != nil {
+		return 0, err
+	}
+	if *reference && policy != (session.Maintenance{}) {
+		return 0, problemf("sessions maintain: -reference is a policy of its own; leave out the others")
+	}
+	if *reference {
+		policy = *session.ReferenceMaintenance()
+	}
+	if policy == (session.Maintenance{}) {
+		return 0, problemf("sessions maintain: no rule is given: -reference, -archive-after D, -max-sessions N, " +
+			"-cron-runs D, -reset-logs, -keep-archives D, -max-bytes N")
+	}
+	store, err := p.open(false)
+	if err != nil {
+		return 0, err
+	}
+	defer store.Close()
+	plan, err := store.Plan(ctx, policy)
+	if err != nil {
+		return 0, err
+	}
+	if *dry {
+		return exitOK, p.planned(plan)
+	}
+	applied, err := store.Apply(ctx, plan)
+	if err != nil {
+		return 0, err
+	}
+	if p.json {
+		return exitOK, p.print(applied)
+	}
+	if err := p.actions(applied.Done, applied.Kept); err != nil {
+		return 0, err
+	}
+	_, err = fmt.Fprintf(p.stdout, "%s done, %s freed\n", count(len(applied.Done), "action"), size(applied.Freed))
+	return exitOK, err
+}
+
+// planned prints what would be done.
+func (p *program) planned(plan *session.Plan) error {
+	if p.json {
+		return p.print(plan)
+	}
+	if err := p.actions(plan.Actions, plan.Kept); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(p.stdout, "%s of %s would be done, which frees about %s of %s; nothing was changed\n",
+		count(len(plan.Actions), "action"), count(plan.Sessions, "session"), size(plan.Frees), size(plan.Bytes))
+	return err
+}
+
+func (p *program) actions(done []session.Action, kept []session.Kept) error {
+	var rows [][]string
+	for _, a := range done {
+		rows = append(rows, []string{string(a.Op), plain(a.Key), plain(a.Part.Name), size(a.Part.Bytes), string(a.Reason)})
+	}
+	for _, k := range kept {
+		rows = append(rows, []string{"keep", plain(k.Key), plain(k.Part), "", string(k.Reason) + ": " + plain(k.Why)})
+	}
+	return p.table(rows)
+}
+
+func (p *program) erase(ctx context.Context, args []string) (int, error) {
+	yes := p.flags.Bool("yes", false, "")
+	rest, err := p.parse(args, 1, -1)
+	if err != nil {
+		return 0, err
+	}
+	store, err := p.open(false)
+	if err != nil {
+		return 0, err
+	}
+	defer store.Close()
+	key, entries := rest[0], rest[1:]
+	parts, err := store.Parts(ctx, key)
+	if err != nil {
+		return 0, unknown(err, key)
+	}
+	if len(parts) == 0 {
+		return 0, unknown(session.ErrNotFound, key)
+	}
+	if !*yes {
+		return 0, problemf("sessions erase: nothing was changed; %s would be erased for good: -yes does it", what(parts, entries))
+	}
+	var receipt *session.Receipt
+	if len(entries) == 0 {
+		receipt, err = store.Erase(ctx, key)
+	} else {
+		receipt, err = store.EraseEntries(ctx, key, "", entries...)
+	}
+	if err != nil {
+		return 0, err
+	}
+	if p.json {
+		return exitOK, p.print(receipt)
+	}
+	fmt.Fprintf(p.stdout, "%s: %s erased\n", plain(key), what(receipt.Parts, receipt.Entries))
+	if len(receipt.With) > 0 {
+		fmt.Fprintf(p.stdout, "with them: %s\n", plain(strings.Join(receipt.With, ", ")))
+	}
+	if len(receipt.Quoted) > 0 {
+		fmt.Fprintf(p.stdout, "still quoted by: %s\n", plain(strings.Join(receipt.Quoted, ", ")))
+	}
+	if len(receipt.Forks) > 0 {
+		fmt.Fprintf(p.stdout, "copies in forks remain: %s\n", plain(strings.Join(receipt.Forks, ", ")))
+	}
+	return exitOK, nil
+}
+
+// what names what is erased.
+func what(parts []session.Part, entries []string) string {
+	if len(entries) > 0 {
+		return "the content of " + plain(strings.Join(entries, ", "))
+	}
+	bytes := int64(0)
+	for _, p := range parts {
+		bytes += p.Bytes
+	}
+	return count(len(parts), "file") + " with " + size(bytes)
+}

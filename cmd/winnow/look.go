@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/inspect"
+	"github.com/winnowgo/winnow/internal/recording"
+	"github.com/winnowgo/winnow/prompt"
+	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/transcript"
+)
+
+// defaultWindow is the context window that is assumed, in tokens.
+const defaultWindow = 200_000
+
+// opened returns a session by the name of a file, or by its key in the store, and what the model sees of it now.
+func (p *program) opened(ctx context.Context, name string) (*recording.Session, []winnow.Message, error) {
+	data, err := os.ReadFile(name)
+	if err == nil {
+		s, err := recording.Open(data)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", name, err)
+		}
+		return s, sees(ctx, s), nil
+	}
+	if !p.isStore() {
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, nil, err
+		}
+		return nil, nil, problemf("there is no file %s, and no store in %s", name, p.dir)
+	}
+	store, err := p.open(false)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer store.Close()
+	t := &transcript.Transcript{Format: transcript.Winnow}
+	err = store.Entries(ctx, name, func(e *session.Entry) error {
+		t.Entries = append(t.Entries, e)
+		return nil
+	})
+	if err != nil {
+		return nil, nil, unknown(err, name)
+	}
+	view, err := store.Read(ctx, name)
+	if err != nil {
+		return nil, nil, unknown(err, name)
+	}
+	t.Report.Lines = len(t.Entries)
+	return recording.Of(t), view.History, nil
+}
+
+// sees returns what the model sees of a session in a file: behind a compaction, not all of it.
+func sees(ctx context.Context, s *recording.Session) []winnow.Message {
+	if s.From == nil {
+		return s.Messages
+	}
+	store := session.NewMemory(nil)
+	defer store.Close()
+	const key = "k"
+	if store.Import(ctx, key, s.From.Entries) != nil {
+		return s.Messages
+	}
+	view, err := store.Read(ctx, key)
+	if err != nil {
+		return s.Messages
+	}
+	return view.History
+}
+
+func (p *program) inspect(ctx context.Context, args []string) (code int, err error) {
+	in := inspect.Input{Now: p.now()}
+	output := p.flags.String("o", "", "")
+	p.flags.BoolVar(&in.Text, "text", false, "")
+	p.flags.IntVar(&in.Window, "window", defaultWindow, "")
+	p.flags.Float64Var(&in.Price, "price", inspect.DefaultPrice, "")
+	rest, err := p.parse(args, 1, 1)
+	switch {
+	case err != nil:
+		return 0, err
+	case in.Window <= 0:
+		return 0, problemf("inspect: -window %d: want a positive number of tokens", in.Window)
+	case !(in.Price > 0 && in.Price < 1e6):
+		return 0, problemf("inspect: -price %g: want a positive number of dollars", in.Price)
+	}
+	in.Name = filepath.Base(rest[0])
+	if in.Session, _, err = p.opened(ctx, rest[0]); err != nil {
+		return 0, err
+	}
+	in.Text = in.Text || *output == "" // a page is for a browser
+	var to io.Writer = p.stdout
+	if *output != "" {
+		file, err := os.Create(*output)
+		if err != nil {
+			return 0, err
+		}
+		defer func() { err = errors.Join(err, file.Close()) }()
+		to = file
+	}
+	if p.json {
+		s, err := inspect.Summarize(in)
+		if err != nil {
+			return 0, err
+		}
+		return refused(s.Refused), p.print(s)
+	}
+	overflows, err := inspect.Write(to, in)
+	return refused(overflows), err
+}
+
+func refused(requests int) int {
+	if requests > 0 {
+		return exitFound
+	}
+	return exitOK
+}
+
+func (p *program) report(ctx context.Context, args []string) (int, error) {
+	window := p.flags.Int("window", defaultWindow, "")
+	rest, err := p.parse(args, 1, 1)
+	if err != nil {
+		return 0, err
+	}
+	if *window <= 0 {
+		return 0, problemf("report: -window %d: want a positive number of tokens", *window)
+	}
+	_, history, err := p.opened(ctx, rest[0])
+	if err != nil {
+		return 0, err
+	}
+	manager, err := winnow.New(*window, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer manager.Close()
+	request, err := manager.Prepare(ctx, history)
+	if err != nil {
+		return 0, err
+	}
+	r := prompt.NewReport(&prompt.Assembly{Limits: prompt.Limits{Window: *window}}, request, winnow.Usage{})
+	r.SessionKey = rest[0]
+	if p.json {
+		_, err = fmt.Fprintln(p.stdout, r.JSON())
+		return exitOK, err
+	}
+	return exitOK, p.windowTable(r)
+}
+
+// mostLargest is how many messages are named.
+const mostLargest = 5
+
+// windowTable prints what fills the window.
+func (p *program) windowTable(r *prompt.Report) error {
+	t := r.Tokens
+	fmt.Fprintf(p.stdout, "%s: %s of %s tokens are used, %s are kept for the answer, %s are free\n\n", plain(r.SessionKey),
+		number(t.Used), number(t.Window), number(t.Reserve), number(t.Free))
+	rows := [][]string{{"FILLED BY", "PARTS", "TOKENS", "SHARE"}}
+	for _, k := range r.History {
+		rows = append(rows, []string{plain(k.Kind), number(k.Count), number(k.Tokens), percent(k.Tokens, t.Used)})
+	}
+	if t.Correction > 0 { // the prompt and the tools, of which a file has nothing
+		rows = append(rows, []string{"what is not recorded", "", number(t.Correction), percent(t.Correction, t.Used)})
+	}
+	if err := p.table(rows); err != nil {
+		return err
+	}
+	fmt.Fprintln(p.stdout)
+	rows = [][]string{{"LARGEST", "MESSAGE", "TOKENS"}}
+	for _, m := range r.Largest[:min(len(r.Largest), mostLargest)] {
+		name := string(m.Role)
+		if m.Tool != "" {
+			name = "result of " + plain(m.Tool)
+		}
+		rows = append(rows, []string{name, number(m.Index), number(m.Tokens)})
+	}
+	if err := p.table(rows); err != nil || len(r.Edits) == 0 {
+		return err
+	}
+	fmt.Fprintln(p.stdout)
+	rows = [][]string{{"EDITED", "MESSAGES", "SAVES"}}
+	for _, e := range r.Edits {
+		rows = append(rows, []string{recording.Past(e.Op), number(e.Count), number(e.Saved)})
+	}
+	return p.table(rows)
+}
+
+func percent(part, whole int) string { return fmt.Sprintf("%d %%", (100*part+whole/2)/max(1, whole)) }

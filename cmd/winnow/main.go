@@ -1,0 +1,182 @@
+// Command winnow looks after the sessions of a store on a disk, and looks at those of other agents.
+//
+//	winnow sessions ls
+//	winnow sessions import ~/.claude/projects
+//	winnow inspect -text ~/.codex/sessions/2026/06/01/rollout-….jsonl
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"time"
+
+	"github.com/winnowgo/winnow/session"
+)
+
+// Exit codes.
+const (
+	exitOK      = 0
+	exitFound   = 1 // what was asked about is not in order: damage, a request that does not fit
+	exitProblem = 2 // bad flags, or something that cannot be read or written
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	p := &program{stdout: os.Stdout, stderr: os.Stderr, now: time.Now, isTerminal: isTerminal(os.Stderr)}
+	code := p.run(ctx, os.Args[1:])
+	stop()
+	os.Exit(code)
+}
+
+// program is one run.
+type program struct {
+	stdout, stderr io.Writer
+	now            func() time.Time
+	isTerminal     bool // stderr: progress is shown
+	flags          *flag.FlagSet
+	dir            string
+	json           bool
+}
+
+// command is what the program can do.
+type command struct {
+	name string
+	args string // as the usage shows them
+	what string
+	run  func(p *program, ctx context.Context, args []string) (code int, err error)
+}
+
+// commands are those behind `winnow`, in the order of the usage.
+func commands() []command {
+	return []command{
+		{"sessions ls", "[-prefix P] [-newest]", "the sessions of a store", (*program).list},
+		{"sessions show", "KEY", "what a session holds", (*program).show},
+		{"sessions verify", "[KEY…]", "looks for damage in the logs", (*program).verify},
+		{"sessions export", "KEY [-o FILE]", "writes a session as a file of pi and OpenClaw", (*program).export},
+		{"sessions import", "FILE|DIR… [-key KEY]", "reads sessions of Claude Code, Codex, OpenClaw and pi", (*program).importFiles},
+		{"sessions maintain", "[-dry-run] [-reference] [-archive-after D] …", "archives and deletes by rule", (*program).maintain},
+		{"sessions erase", "-yes KEY [ENTRY…]", "erases a session, or the content of entries", (*program).erase},
+		{"inspect", "FILE|KEY [-text] [-o FILE] [-window N] [-price P]", "how a session filled the window, and what it cost", (*program).inspect},
+		{"report", "FILE|KEY [-window N]", "what fills the window now", (*program).report},
+	}
+}
+
+const usageEnd = `
+Flags of all commands:
+  -dir DIR   the store (WINNOW_DIR, or the working directory)
+  -json      JSON instead of text: one object, or one a line
+
+Exit status: 0 if all is well, 1 if something is not in order, 2 if a flag or a file is wrong.
+`
+
+func usage() string {
+	var b strings.Builder
+	b.WriteString("Looks after sessions of agents.\n\nUsage: winnow COMMAND [flags] [arguments]\n\n")
+	for _, c := range commands() {
+		fmt.Fprintf(&b, "  %s %s\n      %s\n", c.name, c.args, c.what)
+	}
+	return b.String() + usageEnd
+}
+
+// problem is an error of whoever calls the program.
+type problem struct{ text string }
+
+func (e *problem) Error() string { return e.text }
+
+func problemf(format string, args ...any) error { return &problem{fmt.Sprintf(format, args...)} }
+
+// run runs the command that the arguments name.
+func (p *program) run(ctx context.Context, args []string) int {
+	c, rest, err := find(args)
+	code := exitOK
+	if err == nil {
+		p.flags = flag.NewFlagSet(c.name, flag.ContinueOnError)
+		p.flags.SetOutput(io.Discard)
+		p.flags.StringVar(&p.dir, "dir", "", "")
+		p.flags.BoolVar(&p.json, "json", false, "")
+		code, err = c.run(p, ctx, rest)
+	}
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprint(p.stdout, usage())
+		return exitOK
+	case err != nil:
+		fmt.Fprintln(p.stderr, "winnow: "+oneLine(err.Error()))
+		return exitProblem
+	}
+	return code
+}
+
+// oneLine joins the lines of an error.
+func oneLine(s string) string { return strings.Join(strings.Fields(plain(s)), " ") }
+
+// find returns the command that the first arguments name.
+func find(args []string) (*command, []string, error) {
+	if len(args) == 0 || args[0] == "help" || args[0] == "-h" || args[0] == "--help" || args[0] == "-help" {
+		return nil, nil, flag.ErrHelp
+	}
+	for _, c := range commands() {
+		words := strings.Fields(c.name)
+		if len(args) >= len(words) && strings.Join(args[:len(words)], " ") == c.name {
+			return &c, args[len(words):], nil
+		}
+	}
+	if args[0] == "sessions" {
+		if len(args) == 1 {
+			return nil, nil, problemf("sessions: want ls, show, verify, export, import, maintain or erase behind it")
+		}
+		return nil, nil, problemf("sessions %s: want ls, show, verify, export, import, maintain or erase", args[1])
+	}
+	return nil, nil, problemf("%s: unknown command; winnow help lists them", args[0])
+}
+
+// parse reads flags, which may stand before and behind the arguments, and returns these.
+func (p *program) parse(args []string, least, most int) ([]string, error) {
+	var rest []string
+	for {
+		if err := p.flags.Parse(args); err != nil {
+			if errors.Is(err, flag.ErrHelp) {
+				return nil, err
+			}
+			return nil, problemf("%s: %v", p.flags.Name(), err)
+		}
+		args = p.flags.Args()
+		if len(args) == 0 {
+			break
+		}
+		rest, args = append(rest, args[0]), args[1:]
+	}
+	switch {
+	case len(rest) < least:
+		return nil, problemf("%s: an argument is missing; winnow help shows which", p.flags.Name())
+	case most >= 0 && len(rest) > most:
+		return nil, problemf("%s: unexpected argument %q", p.flags.Name(), rest[most])
+	}
+	if p.dir == "" {
+		p.dir = os.Getenv("WINNOW_DIR")
+	}
+	if p.dir == "" {
+		p.dir = "."
+	}
+	return rest, nil
+}
+
+// isStore says that there is a store in the directory.
+func (p *program) isStore() bool {
+	_, err := os.Stat(p.dir + string(os.PathSeparator) + "winnow.json")
+	return err == nil
+}
+
+// open opens the store. Without create there has to be one.
+func (p *program) open(create bool) (*session.Store, error) {
+	if !create && !p.isStore() {
+		return nil, problemf("there is no store in %s; -dir or WINNOW_DIR says where one is", p.dir)
+	}
+	return session.OpenDirectory(p.dir, &session.Options{Now: p.now})
+}

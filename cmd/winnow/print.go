@@ -1,0 +1,127 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode"
+)
+
+// print writes a value as one line of JSON.
+func (p *program) print(v any) error {
+	e := json.NewEncoder(p.stdout)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// table writes rows whose columns are aligned. The first is the heading.
+func (p *program) table(rows [][]string) error {
+	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	for _, r := range rows {
+		line := strings.Join(r, "\t")
+		if _, err := fmt.Fprintln(w, strings.TrimRight(line, "\t ")); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}
+
+// plain leaves out what would do something in a terminal: keys and titles are anybody's text.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsPrint(r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, ""))
+}
+
+// clip cuts a text to so many characters.
+func clip(s string, most int) string {
+	r := []rune(plain(s))
+	if len(r) <= most {
+		return string(r)
+	}
+	return string(r[:most-1]) + "…"
+}
+
+func number(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// count is "1 session" or "2 sessions".
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return number(n) + " " + noun + "s"
+}
+
+func size(n int64) string {
+	switch {
+	case n < 10_000:
+		return number(int(n)) + " B"
+	case n < 10_000_000:
+		return number(int(n/1000)) + " kB"
+	}
+	return number(int(n/1_000_000)) + " MB"
+}
+
+func date(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.UTC().Format("2006-01-02 15:04")
+}
+
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// progress is a bar in a terminal, for what takes longer than a second. Elsewhere there is nothing to see of it.
+type progress struct {
+	w     io.Writer // nil: nobody looks
+	what  string
+	total int64
+	begun time.Time
+	drawn time.Time
+}
+
+func (p *program) progress(what string, total int64) *progress {
+	b := &progress{what: what, total: max(total, 1), begun: p.now()}
+	if p.isTerminal {
+		b.w = p.stderr
+	}
+	return b
+}
+
+func (b *progress) at(done int64, now time.Time) {
+	if b.w == nil || now.Sub(b.begun) < time.Second || now.Sub(b.drawn) < 100*time.Millisecond {
+		return
+	}
+	const cells = 30
+	b.drawn = now
+	full := int(min(done, b.total) * cells / b.total)
+	bar := strings.Repeat("#", full) + strings.Repeat(".", cells-full)
+	fmt.Fprintf(b.w, "\r%s [%s] %d %%", b.what, bar, min(done, b.total)*100/b.total)
+}
+
+// end clears the line.
+func (b *progress) end() {
+	if b.w != nil && !b.drawn.IsZero() {
+		fmt.Fprint(b.w, "\r\x1b[K")
+	}
+}

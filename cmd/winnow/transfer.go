@@ -1,0 +1,269 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/winnowgo/winnow/internal/recording"
+	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/transcript"
+)
+
+func (p *program) export(ctx context.Context, args []string) (code int, err error) {
+	output := p.flags.String("o", "", "")
+	rest, err := p.parse(args, 1, 1)
+	if err != nil {
+		return 0, err
+	}
+	store, err := p.open(false)
+	if err != nil {
+		return 0, err
+	}
+	defer store.Close()
+	status, err := store.Status(ctx, rest[0])
+	if err != nil {
+		return 0, unknown(err, rest[0])
+	}
+	to := p.stdout
+	if *output != "" {
+		file, err := os.OpenFile(*output, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+		if err != nil {
+			return 0, err
+		}
+		defer func() { err = errors.Join(err, file.Close()) }()
+		to = file
+	}
+	bar := p.progress("exporting", int64(status.Counts.Entries))
+	n := 0
+	w := transcript.NewPiWriter(to)
+	err = store.Entries(ctx, rest[0], func(e *session.Entry) error {
+		n++
+		bar.at(int64(n), p.now())
+		return w.Write(e)
+	})
+	bar.end()
+	if err = errors.Join(err, w.Close()); err != nil {
+		return 0, unknown(err, rest[0])
+	}
+	switch {
+	case *output == "": // what was written is the file
+		return exitOK, nil
+	case p.json:
+		return exitOK, p.print(exported{rest[0], *output, n})
+	}
+	_, err = fmt.Fprintf(p.stdout, "%s: written to %s, %s\n", plain(rest[0]), plain(*output), count(n, "line"))
+	return exitOK, err
+}
+
+type exported struct {
+	Key     string `json:"key"`
+	File    string `json:"file"`
+	Entries int    `json:"entries"`
+}
+
+// imported is what became of one file.
+type imported struct {
+	File     string             `json:"file"`
+	Key      string             `json:"key,omitempty"`
+	Format   transcript.Format  `json:"format,omitempty"`
+	Messages int                `json:"messages,omitempty"` // on the branch
+	Report   *transcript.Report `json:"report,omitempty"`
+	Skipped  string             `json:"skipped,omitempty"` // why
+}
+
+func (p *program) importFiles(ctx context.Context, args []string) (int, error) {
+	key := p.flags.String("key", "", "")
+	rest, err := p.parse(args, 1, -1)
+	if err != nil {
+		return 0, err
+	}
+	sources, total, err := sourcesOf(rest)
+	switch {
+	case err != nil:
+		return 0, err
+	case *key != "" && len(sources) != 1:
+		return 0, problemf("sessions import: -key is for one file, and there are %d", len(sources))
+	case *key != "":
+		sources[0].key = *key
+	case len(sources) == 0:
+		return 0, problemf("sessions import: no file ends in .jsonl there")
+	}
+	store, err := p.open(true)
+	if err != nil {
+		return 0, err
+	}
+	defer store.Close()
+	bar := p.progress("importing", total)
+	defer bar.end()
+	done, n := int64(0), 0
+	for _, s := range sources {
+		bar.at(done, p.now())
+		got, err := importFile(ctx, store, s)
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", s.path, err)
+		}
+		done += s.bytes
+		if got.Skipped == "" {
+			n++
+		}
+		if err := p.imported(got); err != nil {
+			return 0, err
+		}
+	}
+	bar.end()
+	if !p.json {
+		fmt.Fprintf(p.stdout, "%s of %s imported\n", count(n, "session"), count(len(sources), "file"))
+	}
+	if n == 0 {
+		return exitFound, nil
+	}
+	return exitOK, nil
+}
+
+func (p *program) imported(got *imported) error {
+	if p.json {
+		return p.print(got)
+	}
+	text := fmt.Sprintf("%s: %s, %s\n    %s\n", plain(got.Key), got.Format, count(got.Messages, "message"), plain(got.File))
+	if got.Skipped != "" {
+		text = fmt.Sprintf("skipped: %s\n    %s\n", plain(got.Skipped), plain(got.File))
+	} else {
+		text += "    " + plain(got.Report.String()) + "\n"
+	}
+	_, err := fmt.Fprint(p.stdout, text)
+	return err
+}
+
+// source is a file that is to be imported.
+type source struct {
+	path  string
+	bytes int64
+	key   string             // "": it is made of the program and the session
+	index *transcript.Listed // what a sessions.json says of it
+}
+
+// indexName is the file in which OpenClaw lists its sessions.
+const indexName = "sessions.json"
+
+// sourcesOf returns the files that are named, and those in directories. Where there is a sessions.json beside them, it
+// says their keys.
+func sourcesOf(paths []string) (sources []source, total int64, err error) {
+	for _, path := range paths {
+		err := filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			if name != path && !strings.HasSuffix(name, ".jsonl") {
+				return nil
+			}
+			info, err := d.Info()
+			if err != nil || !info.Mode().IsRegular() {
+				return err
+			}
+			sources = append(sources, source{path: name, bytes: info.Size()})
+			total += info.Size()
+			return nil
+		})
+		if err != nil {
+			return nil, 0, err
+		}
+	}
+	return sources, total, listed(sources)
+}
+
+// listed takes what indexes beside the files say of them.
+func listed(sources []source) error {
+	known := map[string]map[string]transcript.Listed{}
+	for i := range sources {
+		s := &sources[i]
+		dir := filepath.Dir(s.path)
+		if known[dir] == nil {
+			list, err := readIndex(filepath.Join(dir, indexName))
+			if err != nil {
+				return err
+			}
+			known[dir] = map[string]transcript.Listed{}
+			for _, l := range list {
+				known[dir][l.Path(dir)] = l
+			}
+		}
+		if l, ok := known[dir][s.path]; ok {
+			s.index, s.key = &l, l.Key
+		}
+	}
+	return nil
+}
+
+// readIndex reads a sessions.json. That there is none, or that it is another program's, is no error.
+func readIndex(path string) ([]transcript.Listed, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	list, err := transcript.ParseIndex(data)
+	if errors.Is(err, transcript.ErrIndex) {
+		return nil, nil
+	}
+	return list, err
+}
+
+// importFile imports one file. What is no session, or was imported before, is skipped.
+func importFile(ctx context.Context, store *session.Store, s source) (*imported, error) {
+	out := &imported{File: s.path, Key: s.key}
+	data, err := os.ReadFile(s.path)
+	if err != nil {
+		return nil, err
+	}
+	recorded, err := recording.Open(data)
+	if err != nil || recorded.From == nil {
+		out.Skipped = "no session of Claude Code, Codex, OpenClaw or pi"
+		return out, nil
+	}
+	t := recorded.From
+	out.Format, out.Messages, out.Report = t.Format, len(recorded.Messages), &t.Report
+	if out.Key == "" {
+		out.Key = keyOf(t, s.path)
+	}
+	err = store.Import(ctx, out.Key, entriesOf(t, s.index))
+	if errors.Is(err, session.ErrConflict) {
+		out.Skipped = fmt.Sprintf("there is a session %q", out.Key)
+		return out, nil
+	}
+	return out, err
+}
+
+// keyOf returns the key of a session that nobody gave one: the program, and what it calls the session. Files of
+// sub-agents have the session's name inside, and their own outside.
+func keyOf(t *transcript.Transcript, path string) string {
+	id := t.Session.ID
+	if name := strings.TrimSuffix(filepath.Base(path), ".jsonl"); id == "" || strings.HasPrefix(name, "agent-") {
+		id = strings.TrimPrefix(id+":"+name, ":")
+	}
+	if t.Format == transcript.Winnow {
+		return id
+	}
+	return string(t.Format) + ":" + id
+}
+
+// entriesOf returns the entries of a transcript, with what an index says of the session.
+func entriesOf(t *transcript.Transcript, l *transcript.Listed) []*session.Entry {
+	if l == nil {
+		return t.Entries
+	}
+	note := &session.Entry{Type: session.TypeCustom, Name: "openclaw.entry", Time: l.Updated, Data: json.RawMessage(l.Entry)}
+	out := append(slices.Clip(t.Entries), note)
+	if l.Label != "" {
+		out = append(out, &session.Entry{Type: session.TypeInfo, Time: l.Updated, Info: &session.Info{Title: &l.Label}})
+	}
+	return out
+}

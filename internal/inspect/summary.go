@@ -1,0 +1,47 @@
+package inspect
+
+import "github.com/winnowgo/winnow"
+
+// Summary is what a replay found, in figures. Tokens are estimates; costs are in dollars.
+type Summary struct {
+	Name     string         `json:"name"`
+	Messages int            `json:"messages"`
+	Turns    int            `json:"turns"`
+	Requests int            `json:"requests"`
+	Window   int            `json:"window"`
+	History  int            `json:"history"`  // tokens of the whole history
+	Filled   map[string]int `json:"filledBy"` // History by kind
+	Tools    map[string]int `json:"tools"`    // of which results, by tool: the five with the most
+	Sent     int            `json:"sent"`     // tokens of all requests
+	Cached   int            `json:"cached"`   // of these, expected to be read from the cache
+	Refused  int            `json:"refused"`  // requests that do not fit
+
+	Cost       float64       `json:"cost"`             // with winnow
+	CostLimit  float64       `json:"costAtTheLimit"`   // of a host that compacts at the limit
+	Billed     *winnow.Usage `json:"billed,omitempty"` // when it was recorded; nil: that is not known
+	CostBilled float64       `json:"costBilled,omitempty"`
+}
+
+// Summarize replays a session.
+func Summarize(in Input) (*Summary, error) {
+	r, err := newReport(in)
+	if err != nil {
+		return nil, err
+	}
+	s := &Summary{
+		Name: r.Name, Messages: r.Messages, Turns: len(r.Turns), Requests: len(r.Requests), Window: r.Window,
+		History: r.Filled.Tokens, Filled: map[string]int{}, Tools: map[string]int{},
+		Sent: r.Tokens, Cached: r.Cached, Refused: r.Overflows,
+		Cost: dollars(r.Winnow.Total(), r.Price), CostLimit: dollars(r.Limit.Total(), r.Price),
+	}
+	for _, k := range r.Filled.Kinds {
+		s.Filled[k.Name] = k.Tokens
+	}
+	for _, t := range r.Filled.Tools {
+		s.Tools[t.Name] = t.Tokens
+	}
+	if in.Session.Answers > 0 {
+		s.Billed, s.CostBilled = &in.Session.Billed, dollars(r.billedCost(), r.Price)
+	}
+	return s, nil
+}
