@@ -7,8 +7,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -199,4 +202,371 @@ func TestEraseEntries(t *testing.T) {
 	keys, err := store.Keys(ctx)
 	require.NoError(t, err)
 	assert.ElementsMatch(t, []string{"k", "fork"}, keys, "to look for a session made none")
+}
+
+const word = "4711-0815"
+
+// newest returns the id of the newest entry of a type in the newest log.
+func newest(t testing.TB, store *session.Store, kind session.Type) (id string) {
+	t.Helper()
+	require.NoError(t, store.Entries(context.Background(), "k", func(e *session.Entry) error {
+		if e.Type == kind {
+			id = e.ID
+		}
+		return nil
+	}))
+	require.NotEmpty(t, id)
+	return id
+}
+
+// plainCodec keeps what a host has in Source, as text.
+type plainCodec struct{}
+
+func (plainCodec) Name() string { return "plain" }
+
+func (plainCodec) Encode(messages []winnow.Message) ([]json.RawMessage, error) {
+	out := make([]json.RawMessage, len(messages))
+	for i, m := range messages {
+		if text, ok := m.Source.(string); ok {
+			out[i], _ = json.Marshal(text)
+		}
+	}
+	return out, nil
+}
+
+func (plainCodec) Decode(messages []winnow.Message, sources []json.RawMessage) error {
+	for i := range messages {
+		var text string
+		if sources[i] != nil && json.Unmarshal(sources[i], &text) == nil {
+			messages[i].Source = text
+		}
+	}
+	return nil
+}
+
+// TestEraseForms: whatever kind of entry has the text, and wherever in it, no byte of it is left, and the conversation
+// goes on.
+func TestEraseForms(t *testing.T) {
+	ctx := context.Background()
+	message := func(m winnow.Message) func(*testing.T, *session.Store, *session.Session) string {
+		return func(t *testing.T, store *session.Store, s *session.Session) string {
+			require.NoError(t, s.Append(ctx, m))
+			return newest(t, store, session.TypeMessage)
+		}
+	}
+	for _, tt := range []struct {
+		why   string
+		write func(*testing.T, *session.Store, *session.Session) (id string)
+		shown string // what the model sees of it
+	}{
+		{"a message of a person", message(session.User(secret)), "[erased]"},
+		{"a text that is shorter than what stands for it", message(session.User("#")), "[erased]"},
+		{"an answer", message(answer(secret)), "[erased]"},
+		{"thinking, and its signature", message(winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{
+			{Kind: winnow.KindThinking, Text: secret, Signature: word}, {Text: "so"},
+		}}), "[erased]"},
+		{"what the host keeps beside a message", message(winnow.Message{
+			ID: word, Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "text"}}, Details: json.RawMessage(`{"a":"` + word + `"}`),
+		}), "[erased]"},
+		{"what a codec keeps", message(winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "text"}}, Source: secret}), "[erased]"},
+		{"text that is no UTF-8", message(session.User("\xff" + word)), "[erased]"},
+		{"arguments of a call", func(t *testing.T, store *session.Store, s *session.Session) string {
+			m := call("c1", "exec")
+			m.Parts[0].Arguments = json.RawMessage(`{"number":"` + word + `"}`)
+			require.NoError(t, s.Append(ctx, m))
+			id := newest(t, store, session.TypeMessage)
+			require.NoError(t, s.Append(ctx, session.Result("c1", "exec", "done")))
+			return id
+		}, "[erased]"},
+		{"arguments that are no JSON", func(t *testing.T, store *session.Store, s *session.Session) string {
+			m := call("c1", "exec")
+			m.Parts[0].Arguments = json.RawMessage(`{"number":"` + word)
+			require.NoError(t, s.Append(ctx, m))
+			id := newest(t, store, session.TypeMessage)
+			require.NoError(t, s.Append(ctx, session.Result("c1", "exec", "done")))
+			return id
+		}, "[erased]"},
+		{"the result of a call", func(t *testing.T, store *session.Store, s *session.Session) string {
+			require.NoError(t, s.Append(ctx, call("c1", "exec"), session.Result("c1", "exec", secret)))
+			return newest(t, store, session.TypeMessage)
+		}, "[erased]"},
+		{"a message of the host", func(t *testing.T, store *session.Store, s *session.Session) string {
+			require.NoError(t, s.Inject(ctx, "memory", true, session.User(secret)))
+			return newest(t, store, session.TypeCustomMessage)
+		}, "[erased]"},
+		{"a note", func(t *testing.T, store *session.Store, s *session.Session) string {
+			require.NoError(t, s.Note(ctx, "note", json.RawMessage(`"`+word+`"`)))
+			return newest(t, store, session.TypeCustom)
+		}, ""},
+		{"an edit: the original is not shown again", func(t *testing.T, store *session.Store, s *session.Session) string {
+			require.NoError(t, s.Append(ctx, session.User("original")))
+			m := session.User(secret)
+			require.NoError(t, s.Edit(ctx, newest(t, store, session.TypeMessage), &m, "test"))
+			return newest(t, store, session.TypeEdit)
+		}, "[erased]"},
+		{"the reason of an edit that leaves a message out", func(t *testing.T, store *session.Store, s *session.Session) string {
+			require.NoError(t, s.Append(ctx, session.User("original")))
+			require.NoError(t, s.Edit(ctx, newest(t, store, session.TypeMessage), nil, word))
+			return newest(t, store, session.TypeEdit)
+		}, ""},
+		{"a message that was left out", func(t *testing.T, store *session.Store, s *session.Session) string {
+			require.NoError(t, s.Append(ctx, session.User(secret)))
+			id := newest(t, store, session.TypeMessage)
+			require.NoError(t, s.Edit(ctx, id, nil, "test"))
+			return id
+		}, ""},
+		{"the summary of a branch", func(t *testing.T, store *session.Store, s *session.Session) string {
+			leaf := s.Leaf()
+			require.NoError(t, s.SummarizeBranch(ctx, leaf, secret))
+			return newest(t, store, session.TypeBranchSummary)
+		}, ""},
+		{"a title", func(t *testing.T, store *session.Store, s *session.Session) string {
+			title := secret
+			require.NoError(t, store.SetInfo(ctx, "k", session.Info{Title: &title}))
+			return newest(t, store, session.TypeInfo)
+		}, ""},
+		{"a label", func(t *testing.T, store *session.Store, s *session.Session) string {
+			require.NoError(t, store.SetLabel(ctx, "k", s.Leaf(), secret))
+			return newest(t, store, session.TypeLabel)
+		}, ""},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			fsys := sessiontest.NewCrashFS()
+			opts := quotingOptions()
+			opts.Codec = plainCodec{}
+			store, err := session.OpenFiles(fsys, opts)
+			require.NoError(t, err)
+			s := open(t, store, "k")
+			require.NoError(t, s.Append(ctx, session.User("begin"), answer("yes")))
+			id := tt.write(t, store, s)
+			require.NoError(t, s.Append(ctx, session.User("and then"), answer("so")))
+			require.NoError(t, s.Close())
+			r, err := store.EraseEntries(ctx, "k", "", id)
+			require.NoError(t, err)
+			assert.Equal(t, []string{id}, r.Entries)
+			requireNowhere(t, fsys, tt.why, secret, word, "the number of the account", `"#"`)
+			report, err := store.Verify(ctx, "k")
+			require.NoError(t, err)
+			require.Empty(t, report.Damage)
+
+			s = open(t, store, "k")
+			shown := texts(s.View())
+			assert.Equal(t, tt.shown != "", slices.Contains(shown, "[erased]"), shown)
+			assert.NotContains(t, shown, "original")
+			require.NoError(t, s.Append(ctx, session.User("go on")))
+			request, err := s.Prepare(ctx)
+			require.NoError(t, err)
+			requireAccepted(t, request.Messages, tt.why)
+			require.NoError(t, s.Close())
+		})
+	}
+}
+
+// TestEraseWhatLiesBeside: torn tails, copies of a log whose sync failed, damage within the log, and files that were
+// never finished.
+func TestEraseWhatLiesBeside(t *testing.T) {
+	ctx := context.Background()
+	fsys := sessiontest.NewCrashFS()
+	store, err := session.OpenFiles(fsys, nil)
+	require.NoError(t, err)
+	say(t, store, "k", "begin")
+	log := func() string {
+		report, err := store.Verify(ctx, "k")
+		require.NoError(t, err)
+		return logName(t, fsys, "k", report.Log)
+	}
+	say(t, store, "k", secret)
+	id := entryWith(t, store, "k", word)
+
+	text, err := fsys.ReadFile(log())
+	require.NoError(t, err)
+	at := bytes.LastIndex(text[:len(text)-1], []byte("\n")) + 1
+	line := bytes.Clone(text[at:])
+	damaged := bytes.Replace(line, []byte("4711"), []byte("4712"), 1) // a bit that flipped: its checksum is wrong
+	text = append(text, damaged...)
+	text = append(text, "no line 4712-0815 \x00\x00\r\n"...)
+	text = append(text, line[:len(line)-30]...) // it was written twice, and the second time the process ended
+	require.NoError(t, fsys.WriteFile(log(), text))
+	say(t, store, "k", "after the tear") // cuts the tail off
+
+	s := open(t, store, "k")
+	fsys.Fail(func(op sessiontest.Operation) sessiontest.Fault {
+		if op.Name == "sync" {
+			return sessiontest.Fault{Err: assert.AnError}
+		}
+		return sessiontest.Fault{}
+	})
+	require.ErrorIs(t, s.Append(ctx, session.User("not synced")), session.ErrSync)
+	fsys.Fail(nil)
+	require.NoError(t, s.Close())
+	say(t, store, "k", "after the failed sync") // copies the log
+
+	temp, err := fsys.Open(strings.TrimSuffix(log(), ".jsonl")+".jsonl.gz.0123abcd.tmp", os.O_RDWR|os.O_CREATE, 0o600)
+	require.NoError(t, err)
+	_, err = temp.Write([]byte(secret))
+	require.NoError(t, err)
+	require.NoError(t, temp.Close())
+
+	files := filesOf(t, fsys)
+	for _, suffix := range []string{".torn-", ".replaced", ".tmp"} {
+		found := false
+		for name, text := range files {
+			found = found || strings.Contains(name, suffix) && bytes.Contains(text, []byte(word))
+		}
+		require.True(t, found, "the text is in a file *%s", suffix)
+	}
+	r, err := store.EraseEntries(ctx, "k", "", id)
+	require.NoError(t, err)
+	requireNowhere(t, fsys, "after the erasure", word, "4712-0815", "the number of the account")
+	assert.Len(t, r.Parts, 2, "the torn tail and the copy")
+	v, err := store.Read(ctx, "k")
+	require.NoError(t, err)
+	assert.Equal(t, []string{"begin", "[erased]", "after the tear", "not synced", "after the failed sync"}, texts(v))
+	report, err := store.Verify(ctx, "k")
+	require.NoError(t, err)
+	assert.Empty(t, report.Damage, "where the damage was there are blank lines")
+}
+
+// TestEraseInOlderLogs: in the log of before a reset, and in its archive.
+func TestEraseInOlderLogs(t *testing.T) {
+	y := newYard(t)
+	ctx := context.Background()
+	y.lies("k", 90*oneDay, secret)
+	y.resets("k", 80*oneDay)
+	y.lies("k", 80*oneDay, "secret of the second log")
+	parts, err := y.store.Parts(ctx, "k")
+	require.NoError(t, err)
+	old := parts[0].Log
+	_, err = y.store.EraseEntries(ctx, "k", "", "e2", "e99")
+	require.ErrorIs(t, err, session.ErrNotFound)
+
+	y.apply(y.plan(session.Maintenance{ResetLogs: true}))
+	requireSomewhere(t, y.fs, word)
+	r, err := y.store.EraseEntries(ctx, "k", old, "e2")
+	require.NoError(t, err)
+	assert.Equal(t, old, r.Log)
+	requireNowhere(t, y.fs, "in the archive", word)
+	requireSomewhere(t, y.fs, "secret of the second log")
+	parts, err = y.store.Parts(ctx, "k")
+	require.NoError(t, err)
+	assert.Equal(t, session.PartArchive, parts[0].Kind, "the archive stays one")
+
+	y.apply(y.plan(session.Maintenance{ArchiveAfter: oneDay}))
+	_, err = y.store.EraseEntries(ctx, "k", "", "e2")
+	require.NoError(t, err)
+	requireNowhere(t, y.fs, "in the archive of the newest log", "secret of the second log")
+	assert.Equal(t, []string{"[erased]", "last"}, heard(t, y.store, "k"))
+	_, err = y.store.EraseEntries(ctx, "k", "no such log", "e2")
+	require.ErrorIs(t, err, session.ErrNotFound)
+}
+
+// TestEraseOfLinesOfOthers: lines that a person wrote, without times and checksums, and an import with ids of its own.
+func TestEraseOfLinesOfOthers(t *testing.T) {
+	ctx := context.Background()
+	for why, line := range map[string]string{
+		"short":              `{"seq":2,"id":"x","parentId":"e1","type":"message","message":{"role":"user","parts":[{"text":"4711-0815"}]}}`,
+		"with spaces":        `{ "type": "message", "seq": 2, "id": "x", "parentId": "e1", "message": {"role":"user","parts":[{"text":"4711-0815"}]} }`,
+		"with other members": `{"seq":2,"id":"x","parentId":"e1","type":"message","extra":"4711-0815","message":{"role":"user","parts":[{"text":"a"}]}}`,
+		"an unknown type":    `{"seq":2,"id":"x","parentId":"e1","type":"thought","text":"4711-0815"}`,
+	} {
+		backend := session.NewMemory(nil).Backend()
+		begin(t, backend, `{"seq":1,"id":"e1","type":"session","format":1,"key":"k"}`+"\n"+line+"\r\n"+
+			`{"seq":3,"id":"y","parentId":"x","type":"message","message":{"role":"user","parts":[{"text":"next"}]}}`)
+		store := session.New(backend, nil)
+		_, err := store.EraseEntries(ctx, "k", "", "x")
+		require.NoError(t, err, why)
+		for log, text := range logsOf(t, store, why) {
+			require.NotContains(t, text, word, "%s: %s", why, log)
+		}
+		s := open(t, store, "k")
+		require.NoError(t, s.Append(ctx, session.User("go on")), why)
+		require.Equal(t, []string{"next", "go on"}, texts(s.View())[len(s.View().History)-2:], why)
+		require.NoError(t, s.Close())
+		report, err := store.Verify(ctx, "k")
+		require.NoError(t, err)
+		require.Empty(t, report.Damage, why)
+	}
+}
+
+// TestEraseQuotes: who repeats an erased text word for word is named, and can be erased as well.
+func TestEraseQuotes(t *testing.T) {
+	ctx := context.Background()
+	store := session.NewMemory(nil)
+	s := open(t, store, "k")
+	require.NoError(t, s.Append(ctx, session.User(secret), answer("You said: "+secret), session.User("4711")))
+	require.NoError(t, s.Close())
+	r, err := store.EraseEntries(ctx, "k", "", "e2")
+	require.NoError(t, err)
+	require.Equal(t, []string{"e3"}, r.Quoted)
+	r, err = store.EraseEntries(ctx, "k", "", r.Quoted...)
+	require.NoError(t, err)
+	assert.Empty(t, r.Quoted)
+	assert.Equal(t, []string{"[erased]", "[erased]", "4711"}, heard(t, store, "k"))
+}
+
+// TestEraseWaitsForItsTurn: nobody has the session open while it is rewritten, and who wrote beside the branch
+// meanwhile is not lost.
+func TestEraseWaitsForItsTurn(t *testing.T) {
+	ctx := context.Background()
+	store := session.NewMemory(nil)
+	s := open(t, store, "k")
+	require.NoError(t, s.Append(ctx, session.User(secret)))
+	done := make(chan error)
+	go func() {
+		_, err := store.EraseEntries(ctx, "k", "", "e2")
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		t.Fatal("it did not wait: ", err)
+	case <-time.After(20 * time.Millisecond):
+	}
+	title := "title"
+	require.NoError(t, store.SetInfo(ctx, "k", session.Info{Title: &title}))
+	require.NoError(t, s.Append(ctx, answer("yes")))
+	require.NoError(t, s.Close())
+	require.NoError(t, <-done)
+	v, err := store.Read(ctx, "k")
+	require.NoError(t, err)
+	assert.Equal(t, []string{"[erased]", "yes"}, texts(v))
+	assert.Equal(t, &title, v.Info.Title)
+
+	s = open(t, store, "k")
+	defer s.Close()
+	short, cancel := context.WithTimeout(ctx, time.Millisecond)
+	defer cancel()
+	_, err = store.EraseEntries(short, "k", "", "e2")
+	require.ErrorIs(t, err, session.ErrBusy)
+}
+
+// TestEraseOfASession: logs, archives and what lies beside them, whoever has it open; forks are named.
+func TestEraseOfASession(t *testing.T) {
+	y := newYard(t)
+	ctx := context.Background()
+	y.lies("k", 90*oneDay, secret)
+	require.NoError(t, y.store.Fork(ctx, "k", "", "fork"))
+	y.resets("k", 80*oneDay)
+	y.apply(y.plan(session.Maintenance{ResetLogs: true}))
+	y.lies("k", 0, "more of "+secret)
+	s := open(t, y.store, "k")
+	defer s.Close()
+	parts, err := y.store.Parts(ctx, "k")
+	require.NoError(t, err)
+	r, err := y.store.Erase(ctx, "k")
+	require.NoError(t, err)
+	assert.Equal(t, parts, r.Parts)
+	assert.Equal(t, parts[0].Bytes+parts[1].Bytes, r.Bytes)
+	assert.Equal(t, []string{"fork"}, r.Forks)
+	require.ErrorIs(t, s.Append(ctx, session.User("late")), session.ErrDeleted)
+	for name := range filesOf(t, y.fs) {
+		require.NotContains(t, name, "k-k/")
+	}
+	_, err = y.store.Erase(ctx, "fork")
+	require.NoError(t, err)
+	requireNowhere(t, y.fs, "after both are erased", word)
+	r, err = y.store.Erase(ctx, "k")
+	require.NoError(t, err, "there is none")
+	assert.Zero(t, r.Bytes)
+	_, err = y.store.Erase(ctx, "")
+	require.ErrorIs(t, err, session.ErrKey)
 }
