@@ -91,8 +91,21 @@ func crashDuring(t *testing.T, fsys *sessiontest.CrashFS, p *program, name strin
 	return crashes
 }
 
-// goesOn appends to every session, and wants what it held to be there still.
+// goesOn appends to every session, and wants what it held to be there still, and no damage.
 func goesOn(t *testing.T, store *session.Store, name string) {
+	t.Helper()
+	goesOnDamaged(t, store, name)
+	keys, err := store.Keys(context.Background())
+	require.NoError(t, err, name)
+	for _, key := range keys {
+		report, err := store.Verify(context.Background(), key)
+		require.NoError(t, err, name)
+		require.Empty(t, report.Damage, name)
+	}
+}
+
+// goesOnDamaged is goesOn for logs in which a power loss during an append left holes.
+func goesOnDamaged(t *testing.T, store *session.Store, name string) {
 	t.Helper()
 	ctx := context.Background()
 	keys, err := store.Keys(ctx)
@@ -110,9 +123,6 @@ func goesOn(t *testing.T, store *session.Store, name string) {
 		if got := texts(v); len(got) > 1 || len(want) == 0 { // an old log ends in a reset: its successor is empty
 			require.Equal(t, append(want, "after the crash"), got, name)
 		}
-		report, err := store.Verify(ctx, key)
-		require.NoError(t, err, name)
-		require.Empty(t, report.Damage, name)
 	}
 }
 
@@ -352,5 +362,53 @@ func requireOnlyChanged(t *testing.T, before, after string, ids []string, name s
 		isChanged := slices.ContainsFunc(ids, func(id string) bool { return strings.Contains(line, `"id":"`+id+`"`) })
 		require.Len(t, now[i], len(line), name)
 		require.Equal(t, isChanged, line != now[i], "%s: %s", name, line)
+	}
+}
+
+// TestCrashDuringUnpack: who writes to an archived session loses nothing of it, whatever is lost of what they do.
+func TestCrashDuringUnpack(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	for seed := range maintenancePrograms(t) {
+		fsys, p := randomStore(t, 3000+uint64(seed), 10)
+		name := fmt.Sprint("program ", seed)
+		store, err := session.OpenFiles(fsys, p.options())
+		require.NoError(t, err)
+		p.now = p.now.Add(10 * oneDay)
+		plan, err := store.Plan(ctx, session.Maintenance{ArchiveAfter: oneDay})
+		require.NoError(t, err)
+		_, err = store.Apply(ctx, plan)
+		require.NoError(t, err)
+		before := logsOf(t, store, name)
+		keys, err := store.Keys(ctx)
+		require.NoError(t, err)
+		acknowledged := 0
+		crashDuring(t, fsys, p, name, func(store *session.Store) error {
+			for _, key := range keys {
+				s, err := store.Open(ctx, key)
+				if err != nil {
+					return err
+				}
+				if err := s.Append(ctx, session.User("acknowledged "+key)); err != nil {
+					return err
+				}
+				acknowledged++
+				if err := s.Close(); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, func(name string, fsys *sessiontest.CrashFS, store *session.Store) {
+			found := logsOf(t, store, name)
+			for log, text := range before {
+				require.True(t, strings.HasPrefix(found[log], text), "%s: %s", name, log)
+			}
+			for _, key := range keys[:acknowledged] {
+				v, err := store.Read(ctx, key)
+				require.NoError(t, err, name)
+				require.Contains(t, texts(v), "acknowledged "+key, name)
+			}
+			goesOnDamaged(t, store, name)
+		})
 	}
 }

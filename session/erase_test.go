@@ -504,6 +504,30 @@ func TestEraseQuotes(t *testing.T) {
 	assert.Equal(t, []string{"[erased]", "[erased]", "4711"}, heard(t, store, "k"))
 }
 
+// TestEraseOfWhatIsSaidAgain: a status repeats the title and the labels of the entries before it.
+func TestEraseOfWhatIsSaidAgain(t *testing.T) {
+	ctx := context.Background()
+	fsys := sessiontest.NewCrashFS()
+	store, err := session.OpenFiles(fsys, nil)
+	require.NoError(t, err)
+	title := secret
+	say(t, store, "k", strings.Repeat("long ", 2_000))
+	require.NoError(t, store.SetInfo(ctx, "k", session.Info{Title: &title}))
+	require.NoError(t, store.SetLabel(ctx, "k", "e2", "label "+word))
+	say(t, store, "k", strings.Repeat("long ", 2_000)) // leaves a status when it is closed
+	status := newest(t, store, session.TypeStatus)
+	ids := []string{newest(t, store, session.TypeInfo), newest(t, store, session.TypeLabel)}
+	r, err := store.EraseEntries(ctx, "k", "", ids...)
+	require.NoError(t, err)
+	assert.Contains(t, r.With, status)
+	requireNowhere(t, fsys, "after the erasure", word)
+	v, err := store.Read(ctx, "k")
+	require.NoError(t, err)
+	assert.Nil(t, v.Info.Title)
+	assert.Empty(t, v.Labels)
+	assert.Len(t, v.History, 2)
+}
+
 // TestEraseWaitsForItsTurn: nobody has the session open while it is rewritten, and who wrote beside the branch
 // meanwhile is not lost.
 func TestEraseWaitsForItsTurn(t *testing.T) {
