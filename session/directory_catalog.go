@@ -201,6 +201,14 @@ func (c *catalog) open() (*catalogTable, error) {
 	return t, nil
 }
 
+// forgetDerived removes the catalog for good: it has titles of sessions that were erased.
+func (d *directory) forgetDerived() error {
+	if _, err := d.fs.SizeOf(catalogFile); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return errors.Join(d.remove(catalogFile), d.fs.SyncDir("."))
+}
+
 func (c *catalog) forget() {
 	if c.table != nil {
 		c.table.file.Close()

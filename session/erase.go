@@ -49,7 +49,15 @@ func (s *Store) Erase(ctx context.Context, key string) (*Receipt, error) {
 	for _, part := range r.Parts {
 		r.Bytes += part.Bytes
 	}
-	return r, s.Delete(ctx, key)
+	return r, errors.Join(s.Delete(ctx, key), s.forgetDerived())
+}
+
+// forgetDerived removes what the backend keeps besides the logs, and makes again from them: titles stand there too.
+func (s *Store) forgetDerived() error {
+	if b, ok := s.backend.(interface{ forgetDerived() error }); ok {
+		return b.forgetDerived()
+	}
+	return nil
 }
 
 // EraseEntries overwrites the content of entries of a session, in its newest log or, with log not "", in another one
@@ -202,6 +210,11 @@ func (e *eraser) once(
 	}
 	if len(v.patches) > 0 {
 		if err := e.Rewrite(ctx, turn, part, v.patches, v.lines); err != nil {
+			return nil, err
+		}
+	}
+	if v.mayBeListed() {
+		if err := e.store.forgetDerived(); err != nil {
 			return nil, err
 		}
 	}

@@ -517,6 +517,11 @@ func TestEraseOfWhatIsSaidAgain(t *testing.T) {
 	say(t, store, "k", strings.Repeat("long ", 2_000)) // leaves a status when it is closed
 	status := newest(t, store, session.TypeStatus)
 	ids := []string{newest(t, store, session.TypeInfo), newest(t, store, session.TypeLabel)}
+	_, err = store.List(ctx, session.Query{}) // makes the catalog
+	require.NoError(t, err)
+	catalog, err := fsys.ReadFile("catalog.jsonl")
+	require.NoError(t, err)
+	require.Contains(t, string(catalog), word)
 	r, err := store.EraseEntries(ctx, "k", "", ids...)
 	require.NoError(t, err)
 	assert.Contains(t, r.With, status)
@@ -526,6 +531,16 @@ func TestEraseOfWhatIsSaidAgain(t *testing.T) {
 	assert.Nil(t, v.Info.Title)
 	assert.Empty(t, v.Labels)
 	assert.Len(t, v.History, 2)
+
+	require.NoError(t, store.SetInfo(ctx, "k", session.Info{Title: &title}))
+	_, err = store.List(ctx, session.Query{})
+	require.NoError(t, err)
+	_, err = store.Erase(ctx, "k")
+	require.NoError(t, err)
+	requireNowhere(t, fsys, "after the erasure of the session", word)
+	page, err := store.List(ctx, session.Query{})
+	require.NoError(t, err)
+	assert.Empty(t, page.Sessions)
 }
 
 // TestEraseWaitsForItsTurn: nobody has the session open while it is rewritten, and who wrote beside the branch

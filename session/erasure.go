@@ -93,6 +93,16 @@ func (v *erasure) decode(i int) (*Entry, error) {
 	return e, nil
 }
 
+// mayBeListed says that an entry may have been a title, which lists repeat.
+func (v *erasure) mayBeListed() bool {
+	for _, e := range v.chosen {
+		if e.Type == TypeInfo {
+			return true
+		}
+	}
+	return len(v.done) > 0 // perhaps the process ended before it could remove that
+}
+
 func (v *erasure) fingerprints() map[string]string {
 	sums := map[string]string{}
 	for _, e := range v.chosen {
