@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -411,4 +412,81 @@ func TestCrashDuringUnpack(t *testing.T) {
 			goesOnDamaged(t, store, name)
 		})
 	}
+}
+
+// failing runs do on copies of a file system, in each of which another operation fails, and then check.
+func failing(t *testing.T, fsys *sessiontest.CrashFS, p *program, name string,
+	do func(*session.Store) error, check func(name string, fsys *sessiontest.CrashFS, store *session.Store)) (faults int) {
+	at := p.now
+	for k, ops := 1, 1; k <= ops; k++ {
+		faults++
+		copied := fsys.Crash(sessiontest.LossNone, p.random)
+		p.now = at
+		store, err := session.OpenFiles(copied, p.options())
+		require.NoError(t, err)
+		before := copied.Operations()
+		copied.Fail(func(op sessiontest.Operation) sessiontest.Fault {
+			if op.Index == before+k {
+				return sessiontest.Fault{Err: errBroken, Short: -1}
+			}
+			return sessiontest.Fault{}
+		})
+		failed := do(store)
+		ops = copied.Operations() - before
+		copied.Fail(nil)
+		check(fmt.Sprintf("%s, operation %d of %d failed (%v)", name, k, ops, failed), copied, store)
+	}
+	return faults
+}
+
+var errBroken = errors.New("broken")
+
+// TestFaultsDuringMaintenance lets each file operation fail once, while the process goes on: what is not named is
+// there, and once the fault is gone all is done.
+func TestFaultsDuringMaintenance(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	faults := 0
+	for seed := range maintenancePrograms(t) {
+		fsys, p := randomStore(t, 4000+uint64(seed), 14)
+		name := fmt.Sprint("program ", seed)
+		p.now = p.now.Add(10 * oneDay)
+		store, err := session.OpenFiles(fsys, p.options())
+		require.NoError(t, err)
+		before := logsOf(t, store, name)
+		policy := session.Maintenance{ArchiveAfter: oneDay}
+		plan, err := store.Plan(ctx, policy)
+		require.NoError(t, err)
+		faults += failing(t, fsys, p, name, func(store *session.Store) error {
+			_, err := store.Apply(ctx, plan)
+			return err
+		}, func(name string, fsys *sessiontest.CrashFS, store *session.Store) {
+			require.Equal(t, before, logsOf(t, store, name), name)
+			again, err := store.Plan(ctx, policy)
+			require.NoError(t, err, name)
+			_, err = store.Apply(ctx, again)
+			require.NoError(t, err, name)
+			require.Equal(t, before, logsOf(t, store, name), name)
+			goesOn(t, store, name)
+		})
+
+		found := tokens(t, store, "k")
+		ids := someOf(p.random, found, 2)
+		if len(ids) == 0 {
+			continue
+		}
+		faults += failing(t, fsys, p, name, func(store *session.Store) error {
+			_, err := store.EraseEntries(ctx, "k", "", ids...)
+			return err
+		}, func(name string, fsys *sessiontest.CrashFS, store *session.Store) {
+			require.Len(t, logsOf(t, store, name), len(before), name)
+			_, err := store.EraseEntries(ctx, "k", "", ids...)
+			require.NoError(t, err, name)
+			for _, id := range ids {
+				requireNowhere(t, fsys, name, found[id])
+			}
+			goesOn(t, store, name)
+		})
+	}
+	t.Log("faults:", faults)
 }

@@ -5,36 +5,26 @@ import (
 	"encoding/hex"
 	"errors"
 	"strings"
+	"sync"
 
 	"github.com/winnowgo/winnow/session/internal/files"
 )
 
 // Keys implements [Backend].
 func (d *directory) Keys(ctx context.Context) ([]string, error) {
-	parents, err := d.fs.List("s")
-	if err != nil {
-		return nil, err
-	}
+	var mu sync.Mutex
 	var keys []string
-	for _, parent := range parents {
-		if err := ctx.Err(); err != nil {
-			return nil, context.Cause(ctx)
+	err := d.eachStored(ctx, func(s storedFile) error {
+		parent := directoryOf(s.dir)
+		key, ok, err := d.keyOf(parent, s.dir[len(parent)+1:])
+		if ok {
+			mu.Lock()
+			defer mu.Unlock()
+			keys = append(keys, key)
 		}
-		names, err := d.fs.List("s/" + parent)
-		if err != nil {
-			continue // no directory
-		}
-		for _, name := range names {
-			key, ok, err := d.keyOf("s/"+parent, name)
-			if err != nil {
-				return nil, err
-			}
-			if ok {
-				keys = append(keys, key)
-			}
-		}
-	}
-	return keys, nil
+		return err
+	})
+	return keys, err
 }
 
 // keyOf reads the key of a directory from the header of its newest log.

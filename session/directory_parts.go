@@ -95,24 +95,23 @@ func kindOf(name string, names []string) (kind PartKind, ok bool) {
 const stampLayout = "20060102-150405.000"
 
 func (d *directory) partOf(dir, name string, kind PartKind) (Part, error) {
-	f, err := d.fs.Open(dir+"/"+name, os.O_RDONLY, 0)
-	if err != nil {
-		return Part{}, err
-	}
-	defer f.Close()
-	size, err := f.Size()
+	size, err := d.fs.SizeOf(dir + "/" + name)
 	if err != nil {
 		return Part{}, err
 	}
 	log, _, _ := strings.Cut(name, logSuffix)
 	part := Part{Name: name, Kind: kind, Log: log, Bytes: size}
+	if kind == PartArchive {
+		f, err := d.fs.Open(dir+"/"+name, os.O_RDONLY, 0)
+		if err != nil {
+			return Part{}, err
+		}
+		part.Time = archiveTime(f)
+		return part, f.Close()
+	}
 	if n := len(stampLayout); len(log) >= n {
 		part.Time, _ = time.Parse(stampLayout, log[:n-4]+"."+log[n-3:n])
 	}
-	if kind != PartArchive {
-		return part, nil
-	}
-	part.Time = archiveTime(f)
 	return part, nil
 }
 

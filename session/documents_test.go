@@ -33,6 +33,13 @@ func TestReadmeShowsTheExample(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, string(example), code)
 	assert.LessOrEqual(t, strings.Count(code, "\n"), 15)
+
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	for _, rest := range strings.Split(string(readme), "```go\n")[1:] {
+		code, _, _ := strings.Cut(rest, "```")
+		assert.Contains(t, string(example), code)
+	}
 }
 
 // TestReaderInAnotherLanguage reads a log with the reader that the documentation shows.

@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -50,6 +53,8 @@ type lying struct {
 	key     string
 	parts   []Part
 	updated time.Time // of a session that is not archived: when it was last written to; zero: not known
+	looked  bool      // at what follows
+	why     string    // it is left alone, by what it says of itself; "": it is not
 }
 
 // open returns the part that the next opening goes on with.
@@ -71,21 +76,34 @@ func (p *planner) list(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, key := range keys {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		l := &lying{key: key}
-		if l.parts, err = p.Parts(ctx, key); err != nil {
-			return err
-		}
+	p.sessions = make([]*lying, len(keys))
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range 2 * runtime.GOMAXPROCS(0) { // some of them wait for the storage
+		wg.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(keys) || ctx.Err() != nil {
+					return
+				}
+				l, err := p.lying(ctx, keys[i])
+				if err != nil {
+					stop(err)
+				}
+				p.sessions[i] = l
+			}
+		})
+	}
+	wg.Wait()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	for _, l := range p.sessions {
 		for _, part := range l.parts {
 			p.plan.Bytes += part.Bytes
 		}
-		if !l.isArchived() {
-			l.updated = p.updated(ctx, key, *l.open())
-		}
-		p.sessions = append(p.sessions, l)
 	}
 	p.plan.Sessions = len(p.sessions)
 	slices.SortFunc(p.sessions, func(a, b *lying) int {
@@ -94,26 +112,26 @@ func (p *planner) list(ctx context.Context) error {
 	return nil
 }
 
-// updated returns when a log was last written to: the time of its newest entry, or when it was begun if that cannot be
-// read.
-func (p *planner) updated(ctx context.Context, key string, part Part) time.Time {
-	log, err := p.OpenPart(ctx, key, part)
+// lying returns a session as it lies in the store.
+func (p *planner) lying(ctx context.Context, key string) (*lying, error) {
+	l := &lying{key: key}
+	var err error
+	if l.parts, err = p.Parts(ctx, key); err != nil || l.isArchived() {
+		return l, err
+	}
+	open := *l.open()
+	info, updated, err := look(ctx, p.Maintainer, key, open)
+	if err != nil && ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if l.updated = updated; updated.IsZero() {
+		l.updated = open.Time
+	}
+	l.looked, l.why = true, info.protects()
 	if err != nil {
-		return part.Time
+		l.why = KeptDamaged
 	}
-	defer log.Close()
-	size, err := log.Size()
-	if err != nil || size == 0 {
-		return part.Time
-	}
-	newest, err := newTail(log, size).before(size)
-	if err != nil {
-		return part.Time
-	}
-	if at := newest.time(); !at.IsZero() {
-		return at
-	}
-	return part.Time
+	return l, nil
 }
 
 // age names the sessions that nobody wrote to for long. One of which it is not known when is not old.
@@ -301,16 +319,8 @@ func (p *planner) name(ctx context.Context, l *lying, op Op, part Part, reason R
 	why, known := p.kept[l.key]
 	if !known {
 		var err error
-		if why, err = protection(ctx, p.Maintainer, l.key, l.parts); err != nil {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			why = KeptDamaged
-		}
-		if held, err := p.IsHeld(ctx, l.key); err != nil {
+		if why, err = p.protection(ctx, l); err != nil {
 			return err
-		} else if held && why == "" {
-			why = KeptOpen
 		}
 		if p.kept[l.key] = why; why != "" {
 			p.plan.Kept = append(p.plan.Kept, Kept{Key: l.key, Reason: reason, Why: why})
@@ -326,41 +336,72 @@ func (p *planner) name(ctx context.Context, l *lying, op Op, part Part, reason R
 	return nil
 }
 
+// protection says why a session is left alone, "" if it is not.
+func (p *planner) protection(ctx context.Context, l *lying) (why string, err error) {
+	if !l.looked {
+		if l.why, err = protection(ctx, p.Maintainer, l.key, l.parts); err != nil {
+			if ctx.Err() != nil {
+				return "", context.Cause(ctx)
+			}
+			l.why = KeptDamaged
+		}
+		l.looked = true
+	}
+	if l.why != "" {
+		return l.why, nil
+	}
+	held, err := p.IsHeld(ctx, l.key)
+	if err != nil || !held {
+		return "", err
+	}
+	return KeptOpen, nil
+}
+
 // protection says why a session with these parts is left alone by what it says of itself, "" if it is not.
 func protection(ctx context.Context, m Maintainer, key string, parts []Part) (why string, err error) {
 	i := slices.IndexFunc(parts, func(p Part) bool { return p.Open })
 	if i < 0 {
 		return "", nil
 	}
-	log, err := m.OpenPart(ctx, key, parts[i])
-	if err != nil {
-		return "", err
-	}
-	info, err := readInfo(ctx, log)
-	switch err = errors.Join(err, log.Close()); {
-	case err != nil:
-		return "", err
-	case info.Pinned != nil && *info.Pinned:
-		return KeptPinned, nil
-	case info.Archived != nil && *info.Archived:
-		return KeptByHand, nil
-	}
-	return "", nil
+	info, _, err := look(ctx, m, key, parts[i])
+	return info.protects(), err
 }
 
-// readInfo reads what people know a session by, from the end of its log if that is in order.
-func readInfo(ctx context.Context, log Log) (Info, error) {
+// protects says why what people know a session by keeps it from maintenance, "" if it does not.
+func (i *Info) protects() string {
+	switch {
+	case i.Pinned != nil && *i.Pinned:
+		return KeptPinned
+	case i.Archived != nil && *i.Archived:
+		return KeptByHand
+	}
+	return ""
+}
+
+// look reads what people know a session by, and the time of its newest entry.
+func look(ctx context.Context, m Maintainer, key string, part Part) (info Info, updated time.Time, err error) {
+	log, err := m.OpenPart(ctx, key, part)
+	if err != nil {
+		return Info{}, time.Time{}, err
+	}
+	defer log.Close()
+	return readInfo(ctx, log)
+}
+
+// readInfo is look for a log that is open. It reads from the end where that is in order.
+func readInfo(ctx context.Context, log Log) (info Info, updated time.Time, err error) {
 	size, err := log.Size()
 	if err != nil || size == 0 {
-		return Info{}, err
+		return Info{}, time.Time{}, err
 	}
 	var s sides
 	t := newTail(log, size)
+	t.w.step, t.ahead.step = statusStep, headStep
 	t.counted = t.seal == nil // whoever has no key reads what is not sealed
 	err = t.sides(&s)
 	if errors.Is(err, errSlow) || errors.Is(err, ErrTooLarge) {
 		s = sides{}
 		_, err = newTree(ctx, log, size, &s)
 	}
-	return s.info, err
+	return s.info, t.newestAt, err
 }

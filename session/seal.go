@@ -277,7 +277,7 @@ func (s *Store) openTitle(ctx context.Context, st *Status) error {
 		return err
 	}
 	defer log.Close()
-	info, err := readInfo(ctx, log)
+	info, _, err := readInfo(ctx, log)
 	if errors.Is(err, ErrSealed) {
 		return nil
 	}

@@ -135,6 +135,9 @@ func (c *CrashFS) SizeOf(name string) (int64, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n, err := c.find(name)
+	if err == nil && n.isDir {
+		err = files.ErrLink
+	}
 	if err != nil {
 		return 0, failure("stat", name, err)
 	}

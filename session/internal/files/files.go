@@ -17,7 +17,7 @@ type FS interface {
 	Remove(name string) error
 	List(dir string) ([]string, error) // sorted
 	IsDir(name string) (bool, error)   // a symbolic link is an error
-	SizeOf(name string) (int64, error) // of a file
+	SizeOf(name string) (int64, error) // of a regular file
 	SyncDir(dir string) error          // makes its entries durable
 	// IsLinked says that name is still the name of f.
 	IsLinked(f File, name string) bool

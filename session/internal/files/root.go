@@ -89,6 +89,9 @@ func (r root) IsDir(name string) (bool, error) {
 
 func (r root) SizeOf(name string) (int64, error) {
 	info, err := r.dir.Lstat(filepath.FromSlash(name))
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "stat", Path: name, Err: ErrLink}
+	}
 	if err != nil {
 		return 0, err
 	}
