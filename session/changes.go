@@ -74,6 +74,19 @@ func (s *Store) NextChanges(ctx context.Context, cursor string) (*Changes, error
 // ReadChange calls yield with the entries that a change tells of, in the order of the log. The error is [ErrNotFound]
 // if the log is not the newest any more: a later change tells of that.
 func (s *Store) ReadChange(ctx context.Context, c Change, yield func(*Entry) error) error {
+	return s.readChange(ctx, c, func(l *line) error {
+		e, err := l.decode()
+		if errors.Is(err, ErrSealed) {
+			return err
+		}
+		if err != nil {
+			return nil // Verify reports it
+		}
+		return yield(e)
+	})
+}
+
+func (s *Store) readChange(ctx context.Context, c Change, yield func(*line) error) error {
 	log, err := s.opened(s.backend.Log(ctx, c.Key, false))
 	if err != nil {
 		return err
@@ -88,14 +101,5 @@ func (s *Store) ReadChange(ctx context.Context, c Change, yield func(*Entry) err
 	}
 	scan := newScanner(log, c.To)
 	scan.from = c.From
-	return scan.scan(ctx, func(l *line) error {
-		e, err := l.decode()
-		if errors.Is(err, ErrSealed) {
-			return err
-		}
-		if err != nil {
-			return nil // Verify reports it
-		}
-		return yield(e)
-	})
+	return scan.scan(ctx, yield)
 }

@@ -33,11 +33,15 @@ func isLeftArchive(name string, names []string) bool {
 
 // openToRead opens a log, or its archive, of which it reads at most limit bytes.
 func (d *directory) openToRead(log string, limit int64) (files.File, error) {
-	f, err := d.fs.Open(log, os.O_RDONLY, 0)
+	return openToRead(d.fs, log, limit)
+}
+
+func openToRead(fsys files.FS, log string, limit int64) (files.File, error) {
+	f, err := fsys.Open(log, os.O_RDONLY, 0)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return f, err
 	}
-	archive, err := d.fs.Open(log+archiveSuffix, os.O_RDONLY, 0)
+	archive, err := fsys.Open(log+archiveSuffix, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -39,23 +39,10 @@ func (d *directory) List(ctx context.Context, q Query) (*Page, error) {
 	c := &d.catalog
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var page *Page
-	err := c.refresh(ctx)
-	if err == nil {
-		page, err = c.list(q)
-	} else {
-		page, err = c.listWithout(ctx, q, err)
+	if err := c.refresh(ctx); err != nil {
+		return c.listWithout(ctx, q, err)
 	}
-	if err != nil {
-		return nil, err
-	}
-	for i := range page.Sessions {
-		st := &page.Sessions[i]
-		if st.Open, err = d.IsHeld(ctx, st.Key); err != nil {
-			return nil, err
-		}
-	}
-	return page, nil
+	return c.list(ctx, q)
 }
 
 // Status implements [Lister]. One session is read faster than the others are asked for.
@@ -79,7 +66,7 @@ func (c *catalog) listWithout(ctx context.Context, q Query, cause error) (*Page,
 	return q.page(all)
 }
 
-func (c *catalog) list(q Query) (*Page, error) {
+func (c *catalog) list(ctx context.Context, q Query) (*Page, error) {
 	at, err := q.after()
 	if err != nil {
 		return nil, err
@@ -100,6 +87,9 @@ func (c *catalog) list(q Query) (*Page, error) {
 			break
 		}
 		st, err := r.decode()
+		if err == nil && r.look { // the others are closed, or nothing was written to them
+			st.Open, err = c.directory.IsHeld(ctx, r.key)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -21,6 +21,9 @@ type storedFile struct {
 	dir  string // from the root of the store
 	file string
 	disk int64
+
+	in   files.FS // the directory that it is in, and its name there, while it is asked for
+	name string
 }
 
 // eachStored calls f for every session in the directory, from several goroutines.
@@ -54,13 +57,15 @@ func (d *directory) eachStored(ctx context.Context, f func(storedFile) error) er
 }
 
 func (d *directory) eachIn(ctx context.Context, parent string, f func(storedFile) error) error {
-	if ok, err := d.fs.IsDir(parent); !ok {
-		if errors.Is(err, files.ErrLink) {
-			err = nil
-		}
+	within, err := d.fs.Sub(parent)
+	if errors.Is(err, files.ErrLink) || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
 		return err
 	}
-	names, err := d.fs.List(parent)
+	defer within.Close()
+	names, err := within.List(".")
 	if err != nil {
 		return err
 	}
@@ -71,9 +76,9 @@ func (d *directory) eachIn(ctx context.Context, parent string, f func(storedFile
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		s := storedFile{dir: parent + "/" + name}
-		if s.file, s.disk, err = d.newestFile(s.dir); err != nil {
-			if ok, err2 := d.fs.IsDir(s.dir); !ok && (err2 == nil || errors.Is(err2, files.ErrLink)) {
+		s := storedFile{dir: parent + "/" + name, in: within, name: name}
+		if s.file, s.disk, err = newestFile(within, name); err != nil {
+			if ok, err2 := within.IsDir(name); !ok && (err2 == nil || errors.Is(err2, files.ErrLink)) {
 				continue
 			}
 			return err
@@ -153,7 +158,7 @@ func (c *catalog) verify(ctx context.Context) (bool, error) {
 			continue
 		}
 		deleted, err := c.directory.isBeingDeleted(s.dir)
-		if _, size, err2 := c.directory.newestFile(s.dir); err != nil || err2 != nil || !deleted && size > 0 {
+		if _, size, err2 := newestFile(c.directory.fs, s.dir); err != nil || err2 != nil || !deleted && size > 0 {
 			return false, errors.Join(err, err2)
 		}
 	}
@@ -252,37 +257,34 @@ func (c *catalog) readLogs(ctx context.Context, old *catalogTable) ([]*catalogLi
 
 // readLog returns the line of a session; nil: it is none, or being deleted.
 func (c *catalog) readLog(ctx context.Context, s storedFile) (*catalogLine, error) {
-	d := c.directory
-	f, err := d.openToRead(s.dir+"/"+logOf(s.file)+logSuffix, maxArchived)
+	name := logOf(s.file) + logSuffix
+	f, err := openToRead(s.in, s.name+"/"+name, maxArchived)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // it changes now, and who changes it says so
 	}
 	if err != nil {
 		return nil, err
 	}
-	log := &directoryLog{directory: d, dir: s.dir, name: logOf(s.file) + logSuffix, file: f}
+	log := &directoryLog{directory: c.directory, dir: s.dir, name: name, file: f}
 	defer log.Close()
-	size, err := log.Size()
-	if err != nil {
-		return nil, err
+	isArchive := strings.HasSuffix(s.file, archiveSuffix)
+	size := s.disk
+	if isArchive {
+		if size, err = log.Size(); err != nil {
+			return nil, err
+		}
 	}
 	st, err := readStatusOf(ctx, "", log, size)
 	if errors.Is(err, ErrNotFound) {
 		return nil, nil
 	}
-	if err != nil {
+	if err == nil && st.Key == "" { // the header is damaged
+		st.Key, _, err = c.directory.keyOf(directoryOf(s.dir), s.name)
+	}
+	if err != nil || st.Key == "" {
 		return nil, err
 	}
-	key, ok, err := d.keyOf(directoryOf(s.dir), s.dir[len(directoryOf(s.dir))+1:])
-	if !ok || err != nil {
-		return nil, err
-	}
-	st.Key = key
-	if !strings.HasSuffix(s.file, archiveSuffix) {
-		s.disk = size
-	}
-	isWhole := st.Bytes == size || strings.HasSuffix(s.file, archiveSuffix)
-	return statusLine(st, s.file, s.disk, !isWhole)
+	return statusLine(st, s.file, s.disk, !isArchive && st.Bytes < size)
 }
 
 // replace puts a catalog in place with a header, lines and what has to follow them, and reads it. What others say

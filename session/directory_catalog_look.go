@@ -7,29 +7,45 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/winnowgo/winnow/session/internal/files"
 )
 
 // settleAfter is how long a session is looked into that nobody has the turn of, before a line says that it is closed:
 // its process was killed, or an entry was written beside its branch.
 const settleAfter = time.Second
 
-// newestFile returns the file of the newest log in a directory, "" if there is none.
-func (d *directory) newestFile(dir string) (name string, size int64, err error) {
+// newestFile returns the file of the newest log in a directory of fsys, "" if there is none.
+func newestFile(fsys files.FS, dir string) (name string, size int64, err error) {
 	for {
-		logs, err := d.logs(dir)
-		if err != nil || len(logs) == 0 {
+		names, err := fsys.List(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			return "", 0, nil
+		}
+		if err != nil {
 			return "", 0, err
 		}
-		name = logs[len(logs)-1]
-		size, err = d.fs.SizeOf(dir + "/" + name)
-		if errors.Is(err, fs.ErrNotExist) {
-			name += archiveSuffix
-			size, err = d.fs.SizeOf(dir + "/" + name)
+		if name = newestOf(names); name == "" {
+			return "", 0, nil
 		}
+		size, err = fsys.SizeOf(dir + "/" + name)
 		if !errors.Is(err, fs.ErrNotExist) { // else it was replaced in between
 			return name, size, err
 		}
 	}
+}
+
+// newestOf returns which of the names is the newest log's, or its archive's where that is all.
+func newestOf(names []string) string {
+	newest := ""
+	for _, name := range names {
+		if log := strings.TrimSuffix(name, archiveSuffix); strings.HasSuffix(log, logSuffix) && logOf(name) >= logOf(newest) {
+			if newest == "" || logOf(name) != logOf(newest) || name == log {
+				newest = name
+			}
+		}
+	}
+	return newest
 }
 
 // lookAround looks into the logs of the sessions that may be at work, and writes down what changed.
@@ -70,7 +86,7 @@ func (c *catalog) look(ctx context.Context, r *catalogRow) (*catalogLine, error)
 	d := c.directory
 	parent, name := keyDirectory(r.key)
 	dir := parent + "/" + name
-	file, size, err := d.newestFile(dir)
+	file, size, err := newestFile(d.fs, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +115,7 @@ func (c *catalog) look(ctx context.Context, r *catalogRow) (*catalogLine, error)
 	if err != nil {
 		return nil, err
 	}
-	again, size, err := d.newestFile(dir)
+	again, size, err := newestFile(d.fs, dir)
 	if err != nil || again != file || logOf(file) != st.Log {
 		return nil, err // it changes while it is looked at
 	}
@@ -193,7 +209,7 @@ func (c *catalog) settle(ctx context.Context, r *catalogRow, dir string) (*catal
 	if held, err2 := d.IsHeld(ctx, r.key); err != nil || err2 != nil || deleted || held {
 		return nil, errors.Join(err, err2)
 	}
-	file, size, err := d.newestFile(dir)
+	file, size, err := newestFile(d.fs, dir)
 	if err != nil || file != r.file || size != r.disk {
 		return nil, err
 	}

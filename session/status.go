@@ -19,7 +19,9 @@ type Status struct {
 	Info            Info      `json:"info,omitzero"`
 	Counts          Counts    `json:"counts"`
 	Damage          int       `json:"damage,omitempty"` // places that were met; Verify looks for all
-	Open            bool      `json:"open,omitempty"`   // somebody has its turn: it informs; who has to know takes the turn
+
+	// Open says that somebody has the turn. It informs, and may leave out one who has written nothing yet.
+	Open bool `json:"open,omitempty"`
 }
 
 // Add makes lines part of the status, which were appended to the log that it is of. It is for a [Backend] that keeps
@@ -61,7 +63,7 @@ func (s *Status) addLine(l *line) {
 		s.Info.merge(e.Info)
 	}
 	if l.kind == TypeSession && s.Created.IsZero() {
-		s.Created = e.Time
+		s.Created, s.Key = e.Time, e.Key
 	}
 	if !e.Time.IsZero() {
 		s.Updated = e.Time
@@ -77,7 +79,7 @@ func readStatus(ctx context.Context, key string, log Log) (*Status, error) {
 	return readStatusOf(ctx, key, log, size)
 }
 
-// readStatusOf is readStatus for the first size bytes of a log.
+// readStatusOf is readStatus for the first size bytes of a log. Where the key is not known, it is what the log says.
 func readStatusOf(ctx context.Context, key string, log Log, size int64) (*Status, error) {
 	if size == 0 {
 		return nil, ErrNotFound
@@ -90,7 +92,10 @@ func readStatusOf(ctx context.Context, key string, log Log, size int64) (*Status
 	if err != nil {
 		return nil, fmt.Errorf("session: the status of %q: %w", key, err)
 	}
-	st.Key, st.Log = key, log.ID()
+	st.Log = log.ID()
+	if key != "" {
+		st.Key = key
+	}
 	return st, nil
 }
 
@@ -162,15 +167,15 @@ const statusStep = 2 * statusEvery
 
 // tailStatus reads back to the newest entry that says what is before it.
 func tailStatus(log Log, size int64) (*Status, error) {
-	last := make([]byte, 1)
-	if _, err := log.ReadAt(last, size-1); err != nil {
+	t := newTail(log, size)
+	t.w.step, t.ahead.step, t.counted = statusStep, headStep, true
+	last, err := t.w.load(size-1, size, size-statusStep, size)
+	if err != nil {
 		return nil, err
 	}
 	if last[0] != '\n' {
 		return nil, errSlow
 	}
-	t := newTail(log, size)
-	t.w.step, t.ahead.step, t.counted = statusStep, headStep, true
 	var s sides
 	if err := t.sides(&s); err != nil {
 		return nil, err
@@ -181,6 +186,10 @@ func tailStatus(log Log, size int64) (*Status, error) {
 	if err != nil || header.kind != TypeSession {
 		return nil, errors.Join(err, errSlow)
 	}
-	st.Created = header.time()
+	e, err := header.decode()
+	if err != nil {
+		return nil, errSlow
+	}
+	st.Created, st.Key = e.Time, e.Key
 	return st, nil
 }

@@ -1,6 +1,7 @@
 package sessiontest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -143,6 +144,34 @@ func (c *CrashFS) SizeOf(name string) (int64, error) {
 	}
 	return int64(len(n.data)), nil
 }
+
+// Sub returns c itself with other names: it is for reading.
+func (c *CrashFS) Sub(dir string) (files.FS, error) {
+	if ok, err := c.IsDir(dir); !ok || err != nil {
+		return nil, failure("open", dir, cmp.Or(err, fs.ErrNotExist))
+	}
+	return crashSub{c, dir}, nil
+}
+
+// crashSub is a directory of a [CrashFS].
+type crashSub struct {
+	*CrashFS
+	dir string
+}
+
+func (s crashSub) Open(name string, flag int, perm fs.FileMode) (files.File, error) {
+	return s.CrashFS.Open(path.Join(s.dir, name), flag, perm)
+}
+func (s crashSub) List(dir string) ([]string, error) { return s.CrashFS.List(path.Join(s.dir, dir)) }
+func (s crashSub) IsDir(name string) (bool, error)   { return s.CrashFS.IsDir(path.Join(s.dir, name)) }
+func (s crashSub) SizeOf(name string) (int64, error) { return s.CrashFS.SizeOf(path.Join(s.dir, name)) }
+func (s crashSub) Sub(dir string) (files.FS, error)  { return s.CrashFS.Sub(path.Join(s.dir, dir)) }
+func (s crashSub) Mkdir(string, fs.FileMode) error   { return errors.ErrUnsupported }
+func (s crashSub) Rename(string, string) error       { return errors.ErrUnsupported }
+func (s crashSub) Remove(string) error               { return errors.ErrUnsupported }
+func (s crashSub) SyncDir(string) error              { return errors.ErrUnsupported }
+func (s crashSub) IsLinked(files.File, string) bool  { return false }
+func (s crashSub) Close() error                      { return nil }
 
 // Boot changes with each power loss.
 func (c *CrashFS) Boot() string { return fmt.Sprint("boot ", c.boot) }

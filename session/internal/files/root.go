@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -96,6 +97,17 @@ func (r root) SizeOf(name string) (int64, error) {
 		return 0, err
 	}
 	return info.Size(), nil
+}
+
+func (r root) Sub(dir string) (FS, error) {
+	if ok, err := r.IsDir(dir); !ok || err != nil { // OpenRoot follows links within
+		return nil, cmp.Or(err, error(&fs.PathError{Op: "open", Path: dir, Err: fs.ErrNotExist}))
+	}
+	sub, err := r.dir.OpenRoot(filepath.FromSlash(dir))
+	if err != nil {
+		return nil, err
+	}
+	return root{sub}, nil
 }
 
 func (r root) Boot() string { return boot() }

@@ -1,0 +1,204 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// FollowOptions say when a change is worth the work of an index. nil and the zero value are the numbers of the
+// reference system. Negative numbers mean that every change is.
+type FollowOptions struct {
+	Bytes    int64         // of a session that are new (100 000)
+	Messages int           // of a session that are new (50): either is enough
+	Debounce time.Duration // how long changes are collected before they are looked at (5 s)
+}
+
+const (
+	followBytes    = 100_000
+	followMessages = 50
+	followDebounce = 5 * time.Second
+)
+
+// Follower tells an index of what changed, and not of each message alone. It is for one goroutine.
+type Follower struct {
+	store   *Store
+	opts    FollowOptions
+	cursor  string
+	pending map[string]pendingChange // by key
+}
+
+// pendingChange is a change that is not worth the work yet.
+type pendingChange struct {
+	Change
+	Messages int `json:"messages,omitempty"`
+}
+
+// followed is what [Follower] makes a cursor of.
+type followed struct {
+	Cursor  string          `json:"cursor"`
+	Pending []pendingChange `json:"pending,omitempty"`
+}
+
+// Follow returns a follower that goes on behind the cursor of the [Changes] that the index dealt with last, "" for an
+// index that has nothing. The cursor must be of a follower.
+func (s *Store) Follow(cursor string, opts *FollowOptions) *Follower {
+	f := &Follower{store: s, pending: map[string]pendingChange{}}
+	if opts != nil {
+		f.opts = *opts
+	}
+	f.opts.Bytes = cmp.Or(f.opts.Bytes, followBytes)
+	f.opts.Messages = cmp.Or(f.opts.Messages, followMessages)
+	f.opts.Debounce = max(0, cmp.Or(f.opts.Debounce, followDebounce))
+	var was followed
+	text, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err == nil && json.Unmarshal(text, &was) == nil { // else it begins anew, as with any cursor that does not fit
+		f.cursor = was.Cursor
+		for _, p := range was.Pending {
+			f.pending[p.Key] = p
+		}
+	}
+	return f
+}
+
+// Next waits until something is worth the work, and returns it: sessions with so many new bytes or messages, sessions
+// that were deleted or begun anew, and all there are where Resync says so. What is not worth it yet stays pending; the
+// cursor knows of it.
+func (f *Follower) Next(ctx context.Context) (*Changes, error) {
+	for {
+		c, err := f.store.NextChanges(ctx, f.cursor)
+		if err != nil {
+			return nil, err
+		}
+		if c.Resync {
+			return f.resync(c), nil
+		}
+		if err := f.take(ctx, c); err != nil {
+			return nil, err
+		}
+		if c, err = f.collect(ctx); c != nil || err != nil {
+			return c, err
+		}
+		if due := f.due(f.isDue); len(due.Changes) > 0 {
+			return due, nil
+		}
+	}
+}
+
+// Flush returns all that is new, worth the work or not, without waiting: before a search that has to find it.
+func (f *Follower) Flush(ctx context.Context) (*Changes, error) {
+	c, err := f.store.Changes(ctx, f.cursor)
+	if err != nil {
+		return nil, err
+	}
+	if c.Resync {
+		return f.resync(c), nil
+	}
+	if err := f.take(ctx, c); err != nil {
+		return nil, err
+	}
+	return f.due(func(pendingChange) bool { return true }), nil
+}
+
+// collect takes what comes until the debounce is over. It returns changes only for a resync.
+func (f *Follower) collect(ctx context.Context) (*Changes, error) {
+	if f.opts.Debounce == 0 {
+		return nil, nil
+	}
+	debounce, cancel := context.WithTimeout(ctx, f.opts.Debounce)
+	defer cancel()
+	for {
+		c, err := f.store.NextChanges(debounce, f.cursor)
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case debounce.Err() != nil && err != nil:
+			return nil, nil
+		case err != nil:
+			return nil, err
+		case c.Resync:
+			return f.resync(c), nil
+		}
+		if err := f.take(ctx, c); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (f *Follower) resync(c *Changes) *Changes {
+	f.cursor = c.Cursor
+	clear(f.pending)
+	return &Changes{Changes: c.Changes, Resync: true, Cursor: f.savedCursor()}
+}
+
+// take adds changes to those that are pending.
+func (f *Follower) take(ctx context.Context, c *Changes) error {
+	for _, change := range c.Changes {
+		p, ok := f.pending[change.Key]
+		if !ok || change.Deleted || p.Deleted || p.Log != change.Log {
+			p = pendingChange{Change: change}
+			p.To = change.From
+		}
+		added := change
+		if added.From = max(added.From, p.To); added.To > added.From {
+			n, err := f.count(ctx, p, added)
+			if err != nil {
+				return err
+			}
+			p.Messages += n
+			p.To = added.To
+		}
+		f.pending[change.Key] = p
+	}
+	f.cursor = c.Cursor
+	return nil
+}
+
+// count returns how many messages a change brings. Where the bytes are enough, nobody asks.
+func (f *Follower) count(ctx context.Context, p pendingChange, c Change) (n int, err error) {
+	if c.To-p.From >= f.opts.Bytes {
+		return 0, nil
+	}
+	err = f.store.readChange(ctx, c, func(l *line) error {
+		if l.kind == TypeMessage {
+			n++
+		}
+		return nil
+	})
+	if errors.Is(err, ErrNotFound) { // the next change tells why
+		return n, nil
+	}
+	return n, err
+}
+
+func (f *Follower) isDue(p pendingChange) bool {
+	isAnother := p.From == 0 // begun, begun anew, or told again
+	return p.Deleted || isAnother || p.To-p.From >= f.opts.Bytes || p.Messages >= f.opts.Messages
+}
+
+// due takes those of the pending changes that are to be told.
+func (f *Follower) due(isDue func(pendingChange) bool) *Changes {
+	c := &Changes{}
+	for _, key := range slices.Sorted(maps.Keys(f.pending)) {
+		if p := f.pending[key]; isDue(p) {
+			c.Changes = append(c.Changes, p.Change)
+			delete(f.pending, key)
+		}
+	}
+	c.Cursor = f.savedCursor()
+	return c
+}
+
+func (f *Follower) savedCursor() string {
+	at := followed{Cursor: f.cursor, Pending: slices.SortedFunc(maps.Values(f.pending), func(a, b pendingChange) int {
+		return strings.Compare(a.Key, b.Key)
+	})}
+	text, _ := json.Marshal(at) // strings and numbers never fail
+	return base64.RawURLEncoding.EncodeToString(text)
+}
