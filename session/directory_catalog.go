@@ -22,6 +22,7 @@ type catalog struct {
 	directory *directory
 	mu        sync.Mutex
 	table     *catalogTable // nil: not read yet
+	least     int64         // how many bytes are written at least before it is written anew (leastCatalog)
 
 	writing   sync.RWMutex
 	file      files.File    // that lines are appended to; nil: there is none, or it was not opened yet

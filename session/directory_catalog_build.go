@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -359,7 +360,7 @@ func (c *catalog) tidy() error {
 	t := c.table
 	written := t.end() - t.begin
 	first := t.size - written
-	if written < max(leastCatalog, mostStale*first) {
+	if written < max(cmp.Or(c.least, leastCatalog), mostStale*first) {
 		return nil
 	}
 	lock, err := c.directory.fs.Open(catalogLock, os.O_RDWR|os.O_CREATE, 0o600)

@@ -38,3 +38,6 @@ func CompactTo(ctx context.Context, s *Session, keep int) error {
 	}
 	return s.rewrite(ctx, e, state)
 }
+
+// TidyAt has the catalog of a directory written anew when so many bytes were written to it, and most are out of date.
+func TidyAt(store *Store, bytes int64) { store.backend.(*directory).catalog.least = bytes }

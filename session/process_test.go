@@ -38,6 +38,10 @@ func TestMain(m *testing.M) {
 		exitOn(keeperChild(os.Getenv("SESSION_DIR")))
 	case "opener":
 		exitOn(openerChild(os.Getenv("SESSION_DIR")))
+	case "catalog":
+		exitOn(catalogChild(os.Getenv("SESSION_DIR")))
+	case "feed":
+		exitOn(feedChild(os.Getenv("SESSION_DIR")))
 	case "holder":
 		exitOn(holderChild(os.Getenv("SESSION_DIR")))
 	}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/winnowgo/winnow"
 )
 
 // Status is what a session adds up to: a row of [Store.List]. It is derived from the newest log of the session.
@@ -93,6 +95,9 @@ func readStatusOf(ctx context.Context, key string, log Log, size int64) (*Status
 		return nil, fmt.Errorf("session: the status of %q: %w", key, err)
 	}
 	st.Log = log.ID()
+	if st.Counts.Messages == nil {
+		st.Counts.Messages = map[winnow.Role]int{}
+	}
 	if key != "" {
 		st.Key = key
 	}

@@ -269,64 +269,29 @@ func testListed(t *testing.T, open Open) {
 	}
 }
 
-// follower keeps what a reader of the feed knows: how much of which log.
+// follower is a reader of the feed in a test.
 type follower struct {
 	check
-	cursor string
-	known  map[string]session.Change // by key
+	FeedReader
 }
 
 // take reads what changed, without waiting.
 func (f *follower) take() *session.Changes {
 	f.Helper()
-	c, err := f.store.Changes(f.Context(), f.cursor)
+	c, err := f.store.Changes(f.Context(), f.Cursor)
 	f.must(err)
-	f.deal(c)
+	f.must(f.Take(c))
 	return c
 }
 
-// deal deals with changes: it reads the lines that are new.
-func (f *follower) deal(c *session.Changes) {
-	f.Helper()
-	if c.Resync {
-		f.known = map[string]session.Change{}
-	}
-	for _, change := range c.Changes {
-		was, ok := f.known[change.Key]
-		isSame := ok && was.Log == change.Log
-		switch {
-		case change.Deleted:
-			delete(f.known, change.Key)
-			continue
-		case isSame && change.From > was.To || !isSame && change.From > 0:
-			f.Fatalf("%+v comes behind %+v: what is between was never told", change, was)
-		case isSame && change.To < was.To: // told again
-			continue
-		}
-		f.known[change.Key] = change
-	}
-	f.cursor = c.Cursor
-}
-
-// isComplete wants the reader to know all that there is.
 func (f *follower) isComplete() {
 	f.Helper()
-	left := len(f.known)
-	for st, err := range f.store.All(f.Context(), session.Query{}) {
-		f.must(err)
-		if k := f.known[st.Key]; k.Log != st.Log || k.To != st.Bytes {
-			f.Fatalf("the reader of the feed knows %+v of %q, whose log %s has %d bytes", k, st.Key, st.Log, st.Bytes)
-		}
-		left--
-	}
-	if left != 0 {
-		f.Fatalf("the reader of the feed knows %d sessions that there are not", left)
-	}
+	f.must(f.Check(f.Context(), f.store))
 }
 
 func follow(c check) *follower {
 	c.Helper()
-	f := &follower{check: c, known: map[string]session.Change{}}
+	f := &follower{check: c}
 	_, err := c.store.Changes(c.Context(), "")
 	if errors.Is(err, errors.ErrUnsupported) {
 		c.Skip("the backend has no feed")
@@ -346,7 +311,7 @@ func testFeed(t *testing.T, open Open) {
 	}
 	c.say("a", session.User("one"))
 	c.say("b", session.User("one"))
-	cursor := f.cursor
+	cursor := f.Cursor
 	if got := f.take(); got.Resync || len(got.Changes) != 2 {
 		t.Fatalf("two sessions began, and the feed has %+v", got)
 	}
@@ -354,7 +319,7 @@ func testFeed(t *testing.T, open Open) {
 	s := c.open("a")
 	for n := range 5 {
 		c.must(s.Append(t.Context(), session.User("more")))
-		from := f.known["a"].To
+		from := f.Known["a"].To
 		got := f.take()
 		if len(got.Changes) != 1 || got.Changes[0].From > from || got.Changes[0].Key != "a" {
 			t.Fatalf("append %d from %d is told as %+v", n, from, got)
@@ -362,7 +327,7 @@ func testFeed(t *testing.T, open Open) {
 		f.isComplete()
 	}
 	texts := []string{}
-	c.must(c.store.ReadChange(t.Context(), f.known["a"], func(e *session.Entry) error {
+	c.must(c.store.ReadChange(t.Context(), f.Known["a"], func(e *session.Entry) error {
 		if e.Message != nil {
 			texts = append(texts, e.Message.Parts[0].Text)
 		}
@@ -375,7 +340,7 @@ func testFeed(t *testing.T, open Open) {
 	c.must(c.store.SetInfo(t.Context(), "a", session.Info{Title: &title}))
 	f.take()
 	f.isComplete()
-	old := f.known["a"]
+	old := f.Known["a"]
 	c.must(s.Reset(t.Context(), "asked", nil))
 	c.must(s.Append(t.Context(), session.User("anew")))
 	c.must(s.Close())
@@ -392,12 +357,12 @@ func testFeed(t *testing.T, open Open) {
 	f.isComplete()
 
 	// One who was killed long ago.
-	f.cursor, f.known = cursor, map[string]session.Change{}
+	f.Cursor, f.Known = cursor, map[string]session.Change{}
 	f.take()
 	f.isComplete()
 	// One who has nothing, and one whose cursor is of nobody.
 	for _, cursor := range []string{"", "nonsense", "a:b:c", "x" + cursor, "0000000000000000:12:00000000"} {
-		f.cursor = cursor
+		f.Cursor = cursor
 		if got := f.take(); !got.Resync {
 			t.Fatalf("the cursor %q is taken", cursor)
 		}
@@ -460,7 +425,7 @@ func testFeedWaits(t *testing.T, open Open) {
 	for range 3 {
 		got := make(chan *session.Changes)
 		go func() {
-			c, err := f.store.NextChanges(t.Context(), f.cursor)
+			c, err := f.store.NextChanges(t.Context(), f.Cursor)
 			if err != nil {
 				t.Error(err)
 			}
@@ -468,7 +433,7 @@ func testFeedWaits(t *testing.T, open Open) {
 		}()
 		time.Sleep(10 * time.Millisecond)
 		c.must(s.Append(t.Context(), session.User("hello")))
-		f.deal(<-got)
+		f.must(f.Take(<-got))
 		f.isComplete()
 	}
 	c.must(s.Close())
@@ -477,7 +442,7 @@ func testFeedWaits(t *testing.T, open Open) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if got, err := f.store.NextChanges(ctx, f.cursor); !errors.Is(err, context.DeadlineExceeded) {
+	if got, err := f.store.NextChanges(ctx, f.Cursor); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("nothing happened, and the feed has %+v, %v", got, err)
 	}
 }
