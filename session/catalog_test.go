@@ -403,3 +403,26 @@ func TestSettling(t *testing.T) {
 		return bytes.Contains(last, []byte(`"key":"k"`)) && !bytes.Contains(last, []byte(`"open":true`))
 	}, 10*time.Second, 100*time.Millisecond)
 }
+
+// TestCatalogOfSealedSessions: what is sealed in the log is not in the catalog.
+func TestCatalogOfSealedSessions(t *testing.T) {
+	dir := t.TempDir()
+	key := bytes.Repeat([]byte("k"), 32)
+	seal := &session.AESGCM{ID: func() string { return "1" }, Key: func(string) ([]byte, error) { return key, nil }}
+	store, err := session.OpenDirectory(dir, &session.Options{Seal: seal})
+	require.NoError(t, err)
+	requireListed(t, store, nil, "empty")
+	title := "a secret title"
+	s := open(t, store, "k")
+	require.NoError(t, s.Append(t.Context(), session.User("a secret question")))
+	require.NoError(t, store.SetInfo(t.Context(), "k", session.Info{Title: &title}))
+	requireListed(t, store, map[string]int{"k": 1}, "open")
+	require.NoError(t, s.Close())
+	requireListed(t, store, map[string]int{"k": 1}, "closed")
+	text, err := os.ReadFile(filepath.Join(dir, "catalog.jsonl"))
+	require.NoError(t, err)
+	lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
+	assert.Contains(t, string(lines[len(lines)-1]), `"turns":1`)
+	assert.NotContains(t, string(lines[len(lines)-1]), `"open":true`, "it was said that it is closed")
+	assert.NotContains(t, string(text), "secret")
+}

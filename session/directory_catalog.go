@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"sync"
 
 	"github.com/winnowgo/winnow/session/internal/files"
@@ -175,11 +173,8 @@ func (c *catalog) load(ctx context.Context) error {
 
 // open reads the catalog, nil if there is none or it is damaged.
 func (c *catalog) open() (*catalogTable, error) {
-	f, err := c.directory.fs.Open(catalogFile, os.O_RDWR, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
+	f, err := c.openFile()
+	if f == nil || err != nil {
 		return nil, err
 	}
 	t := newCatalogTable(f)

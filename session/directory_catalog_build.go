@@ -311,7 +311,10 @@ func (c *catalog) replace(header, begin *catalogLine, rows []*catalogLine) error
 	if err := d.writeFile(catalogFile, text, false); err != nil {
 		return err
 	}
-	f, err := d.fs.Open(catalogFile, os.O_RDWR, 0)
+	f, err := c.openFile()
+	if err == nil && f == nil {
+		err = errCatalog // somebody removed it
+	}
 	if err != nil {
 		return err
 	}

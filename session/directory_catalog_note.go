@@ -41,15 +41,23 @@ func (c *catalog) reopen() (files.File, error) {
 		c.file.Close()
 		c.file = nil
 	}
-	f, err := fsys.Open(catalogFile, os.O_RDWR, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
+	f, err := c.openFile()
 	c.file = f
-	return f, nil
+	return f, err
+}
+
+// openFile opens the catalog, nil if there is none.
+func (c *catalog) openFile() (files.File, error) {
+	for {
+		f, err := c.directory.fs.Open(catalogFile, os.O_RDWR, 0)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return f, err
+		}
+		// A catalog that is replaced while it is opened is not there either.
+		if _, err := c.directory.fs.SizeOf(catalogFile); errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+	}
 }
 
 // announce says in the catalog that a session is written to, unless that was said already in the one that is seen. It

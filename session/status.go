@@ -149,7 +149,11 @@ type statusKeeper interface{ keep(*Status) }
 
 // tellStatus tells the backend what the session adds up to. The lock is held.
 func (s *Session) tellStatus() {
-	k, ok := s.log.(statusKeeper)
+	log := s.log
+	if sealed, ok := log.(keyedLog); ok {
+		log = sealed.Log
+	}
+	k, ok := log.(statusKeeper)
 	if !ok || s.dead != nil || s.beside || s.at.size == 0 {
 		return
 	}
@@ -163,6 +167,9 @@ func (s *Session) tellStatus() {
 	st := &Status{
 		Key: s.key, Log: s.log.ID(), Bytes: s.at.size, Info: s.at.info, Counts: s.at.counts.clone(),
 		Created: s.at.header.Time.UTC().Round(0), Updated: s.at.updated.UTC().Round(0), LastInteraction: s.at.counts.LastTurn,
+	}
+	if s.store.opts.Seal != nil {
+		st.Info.Title = nil // the backend has no keys, and what it keeps is for everybody
 	}
 	k.keep(st)
 }
