@@ -241,7 +241,20 @@ func (r *claudeReader) user(id string) {
 	var x extras
 	m := &winnow.Message{Role: winnow.RoleUser, Time: at, Parts: readClaudeContent(rest, &x)}
 	m.Injected = r.line.isTrue("isMeta") || isHarness(m.Parts)
+	x.line = r.line.without(claudeMembers...)
 	r.add(&session.Entry{Type: session.TypeMessage, Message: m, Source: x.source()}, id, before)
+}
+
+// claudeMembers are those of a line that are read, or say of every line what the session's note says once.
+var claudeMembers = []string{
+	"type", "uuid", "parentUuid", "isSidechain", "timestamp", "message", "requestId", "toolUseResult", "isMeta",
+	"isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage", "sourceToolAssistantUUID",
+	"cwd", "sessionId", "version", "gitBranch", "userType", "slug", "entrypoint", "promptId",
+}
+
+// claudeMessageMembers are those of a message that are read, and those that say nothing.
+var claudeMessageMembers = []string{
+	"id", "type", "role", "model", "content", "usage", "stop_reason", "stop_sequence",
 }
 
 // partID returns the id of one of several entries that one line becomes: the last one has the line's.
@@ -336,6 +349,8 @@ func (r *claudeReader) assistant(id string) {
 			r.calls[p.ID], r.tools[p.ID] = a, p.Name
 		}
 	}
+	a.extras.line = a.extras.line.and(r.line.without(claudeMembers...))
+	a.extras.message = a.extras.message.and(r.message.without(claudeMessageMembers...))
 	if usage := r.message.object("usage"); len(usage) > 0 {
 		m.Usage = readClaudeUsage(usage)
 	}

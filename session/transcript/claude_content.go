@@ -38,18 +38,22 @@ func readClaudeBlock(block members, raw []byte) (p winnow.Part, rest members) {
 	switch typ := block.text("type"); typ {
 	case "text":
 		p.Text = block.text("text")
+		return p, block.without("type", "text")
 	case "thinking":
 		p.Kind, p.Text, p.Signature = winnow.KindThinking, block.text("thinking"), block.text("signature")
+		return p, block.without("type", "thinking", "signature")
 	case redacted:
 		p.Kind, p.Signature, p.MediaType = winnow.KindThinking, block.text("data"), redacted
+		return p, block.without("type", "data")
 	case "tool_use":
 		p.Kind, p.ID, p.Name = winnow.KindToolCall, block.text("id"), block.text("name")
 		p.Arguments = json.RawMessage(block.get("input"))
+		return p, block.without("type", "id", "name", "input")
 	case "image":
 		source := block.object("source")
 		if data := source.get("data"); data != nil {
 			p = imagePart(source.text("media_type"), jsontext.Text(data))
-			return p, members{{"data", data}}
+			return p, members{{"data", data}}.and(block.without("type", "source"))
 		}
 		p = winnow.Part{Kind: winnow.KindImage, MediaType: source.text("media_type")}
 		return p, members{{string(ClaudeCode), raw}}
@@ -57,5 +61,4 @@ func readClaudeBlock(block members, raw []byte) (p winnow.Part, rest members) {
 		p = winnow.Part{Kind: winnow.KindOpaque, MediaType: kindName(typ), Bytes: len(raw)}
 		return p, members{{string(ClaudeCode), raw}}
 	}
-	return p, nil
 }

@@ -129,17 +129,18 @@ func (r *codexReader) response(payload, raw []byte) {
 	case "message":
 		if r.item.text("role") == "assistant" {
 			parts, rest := readCodexContent(r.item.get("content"))
-			r.say(parts, rest)
+			r.say(parts, r.withItem(rest, "type", "role", "content"))
 			return
 		}
 		r.endAnswer()
 		r.add(r.readMessage(r.item))
 	case "reasoning":
 		if p, ok := readReasoning(r.item); ok {
-			r.say([]winnow.Part{p}, nil)
+			r.say([]winnow.Part{p}, r.withItem(nil, "type", "id", "summary", "content", "encrypted_content"))
 		}
 	case "function_call", "custom_tool_call", "local_shell_call":
-		r.say([]winnow.Part{r.call(typ)}, nil)
+		known := []string{"type", "call_id", "name", "arguments", "input", "action"}
+		r.say([]winnow.Part{r.call(typ)}, r.withItem(nil, known...))
 	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
 		r.endAnswer()
 		r.result()
@@ -151,11 +152,19 @@ func (r *codexReader) response(payload, raw []byte) {
 	}
 }
 
+// withItem returns the extras of parts with the members of their item that are not known, at the first part.
+func (r *codexReader) withItem(parts map[int]members, known ...string) map[int]members {
+	x := extras{parts: parts}
+	x.part(0, r.item.without(known...)...)
+	return x.parts
+}
+
 // readMessage reads a message that is not the model's.
 func (r *codexReader) readMessage(item members) (*winnow.Message, *extras) {
 	m := &winnow.Message{Role: winnow.RoleUser}
 	x := &extras{}
 	m.Parts, x.parts = readCodexContent(item.get("content"))
+	x.message = item.without("type", "role", "content")
 	switch role := item.text("role"); {
 	case role == "assistant":
 		m.Role = winnow.RoleAssistant
@@ -263,6 +272,7 @@ func (r *codexReader) result() {
 		}
 	}
 	m.Parts, x.parts = readCodexContent(output)
+	x.message = r.item.without("type", "call_id", "output")
 	if len(m.Parts) > 0 {
 		m.IsError = m.IsError || failed(m.Parts[0].Text)
 	}

@@ -2,7 +2,9 @@ package transcript
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/winnowgo/winnow/internal/jsontext"
 	"github.com/winnowgo/winnow/session"
@@ -45,6 +47,7 @@ func (x *extras) source() *session.Source {
 	if len(x.line) == 0 && len(x.message) == 0 && len(x.parts) == 0 {
 		return nil
 	}
+	x.sort()
 	b := []byte{'{'}
 	open := func(key string) {
 		if len(b) > 1 {
@@ -79,6 +82,16 @@ func (x *extras) source() *session.Source {
 		b = append(b, '}')
 	}
 	return &session.Source{Codec: codecName, Data: json.RawMessage(append(b, '}'))}
+}
+
+// sort brings members in one order, so that extras that are the same have the same bytes.
+func (x *extras) sort() {
+	byKey := func(a, b member) int { return strings.Compare(a.key, b.key) }
+	slices.SortStableFunc(x.line, byKey)
+	slices.SortStableFunc(x.message, byKey)
+	for _, m := range x.parts {
+		slices.SortStableFunc(m, byKey)
+	}
 }
 
 // extrasOf reads the source of an entry.

@@ -100,6 +100,16 @@ func (m members) with(change members) members {
 	return out
 }
 
+// and returns m with the members of rest whose keys it does not have.
+func (m members) and(rest members) members {
+	for _, x := range rest {
+		if !slices.ContainsFunc(m, func(y member) bool { return y.key == x.key }) {
+			m = append(m, x)
+		}
+	}
+	return m
+}
+
 // append writes the members as an object.
 func (m members) append(b []byte) []byte {
 	b = append(b, '{')

@@ -151,7 +151,7 @@ func (p *PiWriter) lineOf(e *session.Entry, parent string) (line, own members, e
 		if err != nil {
 			return nil, nil, err
 		}
-		line = append(line, body...)
+		line = line.and(body)
 		if back := readPiLine(line); back.entry.Type == e.Type {
 			own, err = difference(back, e)
 			return line, own, err
@@ -247,7 +247,7 @@ func piBody(e *session.Entry, typ string) (members, error) {
 		body.read(e.Data)
 		return body.without(piHead...), nil
 	}
-	return append(body, x.line...), nil
+	return body.and(x.line), nil
 }
 
 func piEditBody(e *session.Entry) (members, error) {
@@ -269,7 +269,7 @@ func piCustomBody(e *session.Entry) (members, error) {
 			body = append(body, member{"data", e.Data})
 		}
 		x := extrasOf(e.Source)
-		return append(body, x.line...), nil
+		return body.and(x.line), nil
 	}
 	rest := *e
 	rest.Seq, rest.ID, rest.ParentID, rest.Time, rest.At, rest.Batch = 0, "", "", time.Time{}, nil, [2]int64{}

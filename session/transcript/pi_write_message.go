@@ -30,15 +30,17 @@ func piMessageOf(m *winnow.Message, x *extras) (members, error) {
 		}
 	case winnow.RoleAssistant:
 		for _, key := range []string{"api", "provider", "model"} {
-			if !x.message.has(key) {
-				out = append(out, quoted(key, notKnown))
+			value := x.message.get(key)
+			if value == nil {
+				value = jsontext.Quote(notKnown)
 			}
+			out = append(out, member{key, value})
 		}
 		out = append(out, member{"usage", piUsageOf(m.Usage, x.message.object("usage"))})
 		out = append(out, quoted("stopReason", piStopReason(m)))
 	}
-	out = append(out, x.message.withoutKeys("usage", "bash")...)
-	return append(out, member{"timestamp", millis(m.Time)}), nil
+	out = append(out, member{"timestamp", millis(m.Time)})
+	return out.and(x.message.withoutKeys("usage", "bash")), nil
 }
 
 func millis(t time.Time) []byte {
@@ -85,7 +87,7 @@ func piUsageOf(u *winnow.Usage, rest members) []byte {
 	if !rest.has("cost") {
 		out = append(out, member{"cost", noCost})
 	}
-	return append(out, rest...).append(nil)
+	return out.and(rest).append(nil)
 }
 
 func totalTokens(u *winnow.Usage) int { return u.Input + u.Output + u.CacheRead + u.CacheWrite }
@@ -136,5 +138,5 @@ func piBlock(p *winnow.Part, rest members) ([]byte, error) {
 		text := fmt.Sprintf("[%s: %s, %d bytes]", p.Kind, p.MediaType, p.Bytes)
 		return members{quoted("type", "text"), quoted("text", text)}.append(nil), nil
 	}
-	return append(out, rest...).append(nil), nil
+	return out.and(rest).append(nil), nil
 }

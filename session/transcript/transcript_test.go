@@ -36,9 +36,13 @@ func conversations(t testing.TB) [][]winnow.Message {
 		t.Log("the recorded sessions are not here: random ones alone")
 	}
 	var all [][]winnow.Message
-	for i := range perForm {
+	n := perForm
+	if testing.Short() {
+		n = perForm / 5
+	}
+	for i := range n {
 		if i%2 == 0 && len(names) > 0 {
-			h := readRecorded(t, names[i*len(names)/perForm])
+			h := readRecorded(t, names[i*len(names)/n])
 			all = append(all, h[:min(len(h), 400)])
 			continue
 		}
@@ -313,58 +317,6 @@ func TestDetect(t *testing.T) {
 	}
 	_, err := transcript.Parse([]byte("<html>"))
 	assert.ErrorIs(t, err, transcript.ErrFormat)
-}
-
-// FuzzParse: no file makes it fail, and what it returns can be imported and exported, and is the same then.
-func FuzzParse(f *testing.F) {
-	for i, form := range agents.Forms {
-		h := histories.Random(uint64(i))
-		o := agents.Options{Noise: true, Branches: true, Compact: true}
-		f.Add(agents.Write(form, h[:min(len(h), 12)], o, rand.New(rand.NewPCG(1, uint64(i)))).Data)
-	}
-	for _, text := range hostile {
-		f.Add([]byte(text))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		got, err := transcript.Parse(data)
-		if err != nil {
-			return
-		}
-		ctx := context.Background()
-		store := session.NewMemory(nil)
-		require.NoError(t, store.Import(ctx, "k", got.Entries))
-		got.Messages()
-		back, err := transcript.Parse(export(t, store, "k"))
-		require.NoError(t, err)
-		require.NoError(t, store.Import(ctx, "again", back.Entries))
-		assert.Equal(t, entriesOf(t, store, "k"), entriesOf(t, store, "again"))
-		s, err := store.Open(ctx, "k")
-		require.NoError(t, err)
-		defer s.Close()
-		require.NoError(t, s.Append(ctx, session.User("Go on.")))
-		view := s.View()
-		r, err := s.Prepare(ctx)
-		if err != nil {
-			return // it may be larger than the window
-		}
-		assert.NoError(t, wire.Rules{Bytes: true, Lead: histories.Leads(view.History)}.Check(r.Messages))
-	})
-}
-
-// hostile are files as no program should write them.
-var hostile = []string{
-	`{"type":"session","id":"x","timestamp":"t"}` + "\n" + `{"type":"message","id":"a","parentId":"a","message":{"role":"user","content":"me before me"}}`,
-	`{"type":"session","version":3,"id":"x","timestamp":"t"}` + "\n" + `{"type":"compaction","id":"a","firstKeptEntryId":"nobody","summary":"s"}`,
-	`{"type":"session","version":3,"id":"x","timestamp":"t"}` + "\n" + `{"type":"message","id":"e9007199254740991","message":{"role":"user","content":"the last number"}}`,
-	`{"type":"session","version":3,"id":"x","timestamp":"t"}` + "\n" + `{"type":"custom","id":"a","customType":"winnow.session","data":{"type":"session","key":"k"}}`,
-	`{"type":"session","version":3,"id":"x","timestamp":"t"}` + "\n" + `{"type":"message","id":"a","message":{"role":"user","content":[{"type":"text","text":"x"}]},"winnow":{"type":"leaf","message":null,"id":""}}`,
-	`{"type":"session","id":"","timestamp":""}` + "\n" + `{"type":"compa` + "\xda" + `ction"}` + "\n" + `{"type":"custom","customType":"pi.label","data":{}}`,
-	`{"type":"user","uuid":"a","parentUuid":"b","message":{"content":[{"type":"tool_result","tool_use_id":"1"},{"type":"tool_result","tool_use_id":"1"},{"type":"text"}]}}`,
-	`{"type":"system","uuid":"a","subtype":"compact_boundary"}` + "\n" + `{"type":"user","uuid":"b","parentUuid":"a","isCompactSummary":true,"message":{"content":"s"}}`,
-	`{"timestamp":"t","type":"compacted","payload":{"message":"","replacement_history":[{"type":"message","role":"user","content":[]}]}}`,
-	`{"timestamp":"t","type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":99}}`,
-	`{"timestamp":"t","type":"response_item","payload":{"type":"function_call","arguments":"{","call_id":"\ud800"}}`,
-	`{"seq":1,"id":"e1","type":"session","format":1,"key":"k"}` + "\n" + `{"seq":2,"id":"e2","type":"message","parentId":"e1","message":{"role":"user","parts":null},"exact":[{"part":3,"text":"eA=="}]}`,
 }
 
 // BenchmarkImport reads files and stores them.
