@@ -52,15 +52,21 @@ func (a *applier) session(ctx context.Context, key string, actions []Action) err
 		return context.Cause(ctx)
 	}
 	parts, err := a.Parts(ctx, key)
+	if err != nil && ctx.Err() == nil { // a damaged session concerns no other
+		a.keep(actions, KeptDamaged, err)
+		return nil
+	}
 	if err != nil {
-		return err
+		return context.Cause(ctx)
 	}
 	if len(parts) == 0 { // to ask for its turn would make it anew
 		a.keep(actions, KeptChanged, nil)
 		return nil
 	}
-	if held, err := a.IsHeld(ctx, key); err != nil || held {
-		a.keep(actions, KeptOpen, nil)
+	if held, err := a.IsHeld(ctx, key); held || err != nil {
+		if err == nil {
+			a.keep(actions, KeptOpen, nil)
+		}
 		return err
 	}
 	short, cancel := context.WithTimeout(ctx, turnWait)

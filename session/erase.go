@@ -27,6 +27,8 @@ type Receipt struct {
 	Copies []*Receipt `json:"copies,omitempty"`
 	// Forks are sessions that began as copies of a part of one that was erased whole. They are as they were.
 	Forks []string `json:"forks,omitempty"`
+	// Unread are sessions of which something could not be read, so that it is not known whether they have copies.
+	Unread []string `json:"unread,omitempty"`
 }
 
 // Erase removes a session: logs, archives, and what lies beside them. Whoever has it open gets [ErrDeleted]. It is not
@@ -44,7 +46,7 @@ func (s *Store) Erase(ctx context.Context, key string) (*Receipt, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.Forks = relatives.forksOf(key)
+		r.Forks, r.Unread = relatives.forksOf(key), relatives.lost
 	}
 	for _, part := range r.Parts {
 		r.Bytes += part.Bytes
@@ -107,7 +109,7 @@ func (s *Store) EraseEntries(ctx context.Context, key, log string, ids ...string
 	if err != nil {
 		return nil, err
 	}
-	r.Copies = copies
+	r.Copies, r.Unread = copies, relatives.lost
 	return r, nil
 }
 

@@ -120,9 +120,9 @@ const (
 type Kept struct {
 	Key    string `json:"key"`
 	Part   string `json:"part,omitempty"` // "": the whole session
-	Reason Reason `json:"reason"`
+	Reason Reason `json:"reason,omitempty"`
 	Why    string `json:"why"`
-	Err    error  `json:"-"`
+	Err    error  `json:"-"` // why it cannot be read or done
 }
 
 // Plan is what [Store.Apply] would do: each part that would be archived or deleted, and why. It can be stored as JSON

@@ -474,6 +474,36 @@ func TestApplyOfAPlanThatNobodyMade(t *testing.T) {
 	assert.Equal(t, []string{"a"}, keys)
 }
 
+// TestMaintenanceOfADamagedArchive: it concerns no other session, and nothing of it is deleted.
+func TestMaintenanceOfADamagedArchive(t *testing.T) {
+	y := newYard(t)
+	ctx := context.Background()
+	for _, key := range []string{"a", "b"} {
+		y.lies(key, 90*oneDay, secret)
+		y.archives(key, 60*oneDay)
+	}
+	for name, text := range filesOf(t, y.fs) {
+		if strings.Contains(name, "k-a/") && strings.HasSuffix(name, ".gz") {
+			text[len(text)/2] ^= 0xff
+			require.NoError(t, y.fs.WriteFile(name, text))
+		}
+	}
+	_, err := y.store.Read(ctx, "a")
+	require.Error(t, err)
+	_, err = y.store.Open(ctx, "a")
+	require.Error(t, err, "it is not begun anew over what can be repaired")
+	p := y.plan(session.Maintenance{KeepArchives: oneDay})
+	assert.Equal(t, []string{"delete b archive: retention"}, says(p))
+	assert.Equal(t, []string{"a: retention: it cannot be read"}, saysKept(p.Kept))
+	y.lies("c", 0, secret)
+	r, err := y.store.EraseEntries(ctx, "c", "", "e2")
+	require.NoError(t, err)
+	assert.Equal(t, []string{"a"}, r.Unread)
+	r, err = y.store.Erase(ctx, "a")
+	require.NoError(t, err)
+	assert.NotEmpty(t, r.Parts, "a damaged session can be erased")
+}
+
 // TestMaintenanceDayByDay lets a store live for a hundred days with the reference's policies.
 func TestMaintenanceDayByDay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -55,6 +55,7 @@ type lying struct {
 	updated time.Time // of a session that is not archived: when it was last written to; zero: not known
 	looked  bool      // at what follows
 	why     string    // it is left alone, by what it says of itself; "": it is not
+	lost    error     // why it cannot be read what there is of it
 }
 
 // open returns the part that the next opening goes on with.
@@ -77,30 +78,17 @@ func (p *planner) list(ctx context.Context) error {
 		return err
 	}
 	p.sessions = make([]*lying, len(keys))
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range 2 * runtime.GOMAXPROCS(0) { // some of them wait for the storage
-		wg.Go(func() {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= len(keys) || ctx.Err() != nil {
-					return
-				}
-				l, err := p.lying(ctx, keys[i])
-				if err != nil {
-					stop(err)
-				}
-				p.sessions[i] = l
-			}
-		})
-	}
-	wg.Wait()
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+	err = eachKey(ctx, keys, func(i int) (err error) {
+		p.sessions[i], err = p.lying(ctx, keys[i])
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	for _, l := range p.sessions {
+		if l.lost != nil {
+			p.plan.Kept = append(p.plan.Kept, Kept{Key: l.key, Why: KeptDamaged, Err: l.lost})
+		}
 		for _, part := range l.parts {
 			p.plan.Bytes += part.Bytes
 		}
@@ -112,11 +100,37 @@ func (p *planner) list(ctx context.Context) error {
 	return nil
 }
 
+// eachKey calls f for the index of each key, from several goroutines, until one fails.
+func eachKey(ctx context.Context, keys []string, f func(i int) error) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range 2 * runtime.GOMAXPROCS(0) { // some of them wait for the storage
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(keys) {
+					return
+				}
+				if err := f(i); err != nil {
+					stop(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return context.Cause(ctx)
+}
+
 // lying returns a session as it lies in the store.
 func (p *planner) lying(ctx context.Context, key string) (*lying, error) {
 	l := &lying{key: key}
 	var err error
-	if l.parts, err = p.Parts(ctx, key); err != nil || l.isArchived() {
+	if l.parts, err = p.Parts(ctx, key); err != nil && ctx.Err() == nil { // a damaged session concerns no other
+		return &lying{key: key, lost: err}, nil
+	}
+	if err != nil || l.isArchived() {
 		return l, err
 	}
 	open := *l.open()

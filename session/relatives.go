@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 )
 
 // relatives says which sessions began as a fork of which.
@@ -11,6 +12,7 @@ type relatives struct {
 	logs  map[string][]string // of a session, archived ones too
 	forks map[string][]string // by the session that they were forked from
 	from  map[string][]string // by fork
+	lost  []string            // sessions of which not every header could be read
 }
 
 // logPlace is a log of a session.
@@ -23,30 +25,39 @@ func (s *Store) relatives(ctx context.Context, m Maintainer) (*relatives, error)
 	if err != nil {
 		return nil, err
 	}
-	for _, key := range keys {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		parts, err := m.Parts(ctx, key)
-		if err != nil {
-			return nil, err
-		}
+	var mu sync.Mutex
+	err = eachKey(ctx, keys, func(i int) error {
+		parts, err := m.Parts(ctx, keys[i])
 		for _, part := range parts {
 			if part.Kind == PartSide {
 				continue
 			}
-			r.logs[key] = append(r.logs[key], part.Log)
-			from, err := originOf(ctx, m, key, part)
-			if err != nil && !errors.Is(err, ErrNotFound) {
-				return nil, err
+			from, err2 := originOf(ctx, m, keys[i], part)
+			if !errors.Is(err2, ErrNotFound) {
+				err = errors.Join(err, err2)
 			}
-			if from != "" && from != key {
-				r.forks[from] = append(r.forks[from], key)
-				r.from[key] = append(r.from[key], from)
-			}
+			mu.Lock()
+			r.add(keys[i], part.Log, from)
+			mu.Unlock()
 		}
+		if err != nil && ctx.Err() == nil { // a damaged session concerns no other
+			mu.Lock()
+			defer mu.Unlock()
+			r.lost = append(r.lost, keys[i])
+		}
+		return nil
+	})
+	slices.Sort(r.lost)
+	return r, err
+}
+
+// add takes a log of a session, and the session that it was forked from.
+func (r *relatives) add(key, log, from string) {
+	r.logs[key] = append(r.logs[key], log)
+	if from != "" && from != key {
+		r.forks[from] = append(r.forks[from], key)
+		r.from[key] = append(r.from[key], from)
 	}
-	return r, nil
 }
 
 // originOf returns the session that a log began as a fork of, "" if it did not.
@@ -61,7 +72,7 @@ func originOf(ctx context.Context, m Maintainer, key string, part Part) (string,
 		return "", err
 	}
 	t := newTail(log, size)
-	t.ahead.step = headStep
+	t.w.step, t.ahead.step = headStep, headStep
 	header, err := t.lineAt(0)
 	if err != nil {
 		return "", nil // damaged, or empty
