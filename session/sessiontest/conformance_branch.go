@@ -46,6 +46,20 @@ func testBranches(t *testing.T, open Open) {
 	c.must(s.Edit(t.Context(), one, &m, "shorter"))
 	c.must(s.Close())
 	c.holds("k", "1", "two")
+
+	var entries []*session.Entry
+	c.must(c.store.Entries(t.Context(), "k", func(e *session.Entry) error {
+		own := *e
+		entries = append(entries, &own)
+		return nil
+	}))
+	c.must(c.store.Import(t.Context(), "copy", entries))
+	c.holds("copy", "1", "two")
+	c.want(c.store.Import(t.Context(), "copy", entries), session.ErrConflict)
+	s = c.open("copy")
+	c.must(s.Append(t.Context(), session.User("three")))
+	c.must(s.Close())
+	c.holds("copy", "1", "two", "three")
 }
 
 func testCompaction(t *testing.T, open Open) {
