@@ -94,11 +94,13 @@ func BenchmarkCatalog(b *testing.B) {
 	dir := manySessions(b, *benchSessions, *benchEntries)
 	newest := session.Query{Order: session.Newest}
 	b.Run("limit/open and read 4 KB of each", func(b *testing.B) {
+		defer measureCPU(b)()
 		for b.Loop() {
 			readHeads(b, dir)
 		}
 	})
 	b.Run("rebuild", func(b *testing.B) {
+		defer measureCPU(b)()
 		for b.Loop() {
 			b.StopTimer()
 			require.NoError(b, os.RemoveAll(filepath.Join(dir, "catalog.jsonl")))
@@ -111,6 +113,7 @@ func BenchmarkCatalog(b *testing.B) {
 		}
 	})
 	b.Run("first", func(b *testing.B) {
+		defer measureCPU(b)()
 		for b.Loop() {
 			store := benchOpen(b, dir)
 			listOnce(b, store, newest)

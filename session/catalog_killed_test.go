@@ -21,8 +21,8 @@ import (
 	"github.com/winnowgo/winnow/session/sessiontest"
 )
 
-// catalogChild writes to sessions until it is killed. It tells how many turns each has: behind what was acknowledged, and
-// before it deletes or resets one.
+// catalogChild writes to sessions until it is killed. It tells how many turns each has: behind what was acknowledged,
+// and before it deletes or resets one.
 func catalogChild(dir string) error {
 	ctx := context.Background()
 	store, err := session.OpenDirectory(dir, &session.Options{Durability: session.OS})

@@ -9,7 +9,7 @@ import (
 
 // Counts counts what a log holds, on all branches.
 type Counts struct {
-	Entries     int                   `json:"entries,omitempty"` // but those that the store leaves for itself (TypeStatus)
+	Entries     int                   `json:"entries,omitempty"` // without those of TypeStatus
 	Messages    map[winnow.Role]int   `json:"messages,omitempty"`
 	Turns       int                   `json:"turns,omitempty"` // user messages that a person wrote
 	Compactions int                   `json:"compactions,omitempty"`

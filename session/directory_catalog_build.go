@@ -1,98 +1,17 @@
 package session
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/winnowgo/winnow/session/internal/files"
 )
 
 // The catalog is made from the logs, and compared with them by whoever opens the store: by the names and lengths of
 // their files, and after a start of the system, which may have lost what was not synced, by what they hold.
-
-// storedFile is what a directory says of a session: the file of its newest log.
-type storedFile struct {
-	dir  string // from the root of the store
-	file string
-	disk int64
-
-	in   files.FS // the directory that it is in, and its name there, while it is asked for
-	name string
-}
-
-// eachStored calls f for every session in the directory, from several goroutines.
-func (d *directory) eachStored(ctx context.Context, f func(storedFile) error) error {
-	parents, err := d.fs.List("s")
-	if err != nil {
-		return err
-	}
-	next := make(chan string)
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	var wg sync.WaitGroup
-	for range 2 * runtime.GOMAXPROCS(0) { // some of them wait for the disk
-		wg.Go(func() {
-			for parent := range next {
-				if err := d.eachIn(ctx, "s/"+parent, f); err != nil {
-					stop(err)
-				}
-			}
-		})
-	}
-	for _, parent := range parents {
-		select {
-		case next <- parent:
-		case <-ctx.Done():
-		}
-	}
-	close(next)
-	wg.Wait()
-	return context.Cause(ctx)
-}
-
-func (d *directory) eachIn(ctx context.Context, parent string, f func(storedFile) error) error {
-	within, err := d.fs.Sub(parent)
-	if errors.Is(err, files.ErrLink) || errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer within.Close()
-	names, err := within.List(".")
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		if !strings.HasPrefix(name, "k-") {
-			continue
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		s := storedFile{dir: parent + "/" + name, in: within, name: name}
-		if s.file, s.disk, err = newestFile(within, name); err != nil {
-			if ok, err2 := within.IsDir(name); !ok && (err2 == nil || errors.Is(err2, files.ErrLink)) {
-				continue
-			}
-			return err
-		}
-		if s.file == "" {
-			continue
-		}
-		if err := f(s); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // byDirectory finds rows by the directories of their sessions.
 type byDirectory struct {
@@ -187,7 +106,7 @@ func (c *catalog) build(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if t != nil && t.isComplete(info.ID) && t.boot == fsys.Boot() { // another one made it while the lock was waited for
+		if t != nil && t.isComplete(info.ID) && t.boot == fsys.Boot() { // another one made it meanwhile
 			c.forget()
 			c.table = t
 			return nil
@@ -286,121 +205,4 @@ func (c *catalog) readLog(ctx context.Context, s storedFile) (*catalogLine, erro
 		return nil, err
 	}
 	return statusLine(st, s.file, s.disk, !isArchive && st.Bytes < size)
-}
-
-// replace puts a catalog in place with a header, lines and what has to follow them, and reads it. What others say
-// meanwhile in the one that is there goes into the new one too, if that is the same catalog.
-func (c *catalog) replace(header, begin *catalogLine, rows []*catalogLine) error {
-	d := c.directory
-	var text []byte
-	var err error
-	for _, l := range slices.Concat([]*catalogLine{header}, rows, []*catalogLine{begin}) {
-		if text, err = l.append(text); err != nil {
-			return err
-		}
-	}
-	old := c.table
-	goesOn := old != nil && old.id == header.Catalog
-	if goesOn {
-		since, err := old.linesSince(old.begin)
-		if err != nil {
-			return err
-		}
-		text = append(text, since...)
-	}
-	if err := d.writeFile(catalogFile, text, false); err != nil {
-		return err
-	}
-	f, err := c.openFile()
-	if err == nil && f == nil {
-		err = errCatalog // somebody removed it
-	}
-	if err != nil {
-		return err
-	}
-	if goesOn {
-		late, err := old.linesSince(old.end())
-		if err == nil && len(late) > 0 {
-			_, err = f.Write(late)
-		}
-		old.file.Close()
-		if err != nil {
-			f.Close()
-			return err
-		}
-	}
-	c.table = newCatalogTable(f)
-	if err := c.read(); err != nil {
-		return err
-	}
-	c.table.order()
-	return nil
-}
-
-// linesSince returns the whole lines behind a position, and takes them for read.
-func (t *catalogTable) linesSince(at int64) ([]byte, error) {
-	size, err := t.file.Size()
-	if err != nil {
-		return nil, err
-	}
-	text := make([]byte, size-(at-t.shift))
-	if n, err := t.file.ReadAt(text, at-t.shift); n < len(text) {
-		return nil, err
-	}
-	text = text[:strings.LastIndexByte(string(text), '\n')+1]
-	t.size = at - t.shift + int64(len(text))
-	return text, nil
-}
-
-// When the lines that do not count any more are most of the catalog, it is written anew.
-const (
-	leastCatalog = 4 << 20
-	mostStale    = 4 // times what counts
-)
-
-// tidy writes the catalog anew, if most of it is out of date. Positions stay.
-func (c *catalog) tidy() error {
-	t := c.table
-	written := t.end() - t.begin
-	first := t.size - written
-	if written < max(cmp.Or(c.least, leastCatalog), mostStale*first) {
-		return nil
-	}
-	lock, err := c.directory.fs.Open(catalogLock, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
-	defer lock.Close()
-	if free, err := lock.TryLock(); err != nil || !free {
-		return err
-	}
-	if !c.directory.fs.IsLinked(t.file, catalogFile) {
-		return nil
-	}
-	return c.writeAnew()
-}
-
-func (c *catalog) writeAnew() error {
-	t := c.table
-	rows := make([]*catalogLine, len(t.byKey.rows))
-	for i, r := range t.byKey.rows {
-		rows[i] = r.line()
-	}
-	dropped := t.dropped
-	for _, change := range t.changes {
-		if change.Deleted {
-			dropped = change.at
-		}
-	}
-	end := t.end()
-	begin := &catalogLine{Begin: &end, Dropped: dropped}
-	header := &catalogLine{Catalog: t.id, Store: t.store, Boot: t.boot}
-	looks := []*catalogLine{}
-	for _, r := range t.looks {
-		if r.gone {
-			looks = append(looks, &catalogLine{Look: r.key})
-		}
-	}
-	t.begin = end // what was read is in the rows
-	return c.replace(header, begin, slices.Concat(rows, looks))
 }

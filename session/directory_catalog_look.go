@@ -7,46 +7,11 @@ import (
 	"os"
 	"strings"
 	"time"
-
-	"github.com/winnowgo/winnow/session/internal/files"
 )
 
 // settleAfter is how long a session is looked into that nobody has the turn of, before a line says that it is closed:
 // its process was killed, or an entry was written beside its branch.
 const settleAfter = time.Second
-
-// newestFile returns the file of the newest log in a directory of fsys, "" if there is none.
-func newestFile(fsys files.FS, dir string) (name string, size int64, err error) {
-	for {
-		names, err := fsys.List(dir)
-		if errors.Is(err, fs.ErrNotExist) {
-			return "", 0, nil
-		}
-		if err != nil {
-			return "", 0, err
-		}
-		if name = newestOf(names); name == "" {
-			return "", 0, nil
-		}
-		size, err = fsys.SizeOf(dir + "/" + name)
-		if !errors.Is(err, fs.ErrNotExist) { // else it was replaced in between
-			return name, size, err
-		}
-	}
-}
-
-// newestOf returns which of the names is the newest log's, or its archive's where that is all.
-func newestOf(names []string) string {
-	newest := ""
-	for _, name := range names {
-		if log := strings.TrimSuffix(name, archiveSuffix); strings.HasSuffix(log, logSuffix) && logOf(name) >= logOf(newest) {
-			if newest == "" || logOf(name) != logOf(newest) || name == log {
-				newest = name
-			}
-		}
-	}
-	return newest
-}
 
 // lookAround looks into the logs of the sessions that may be at work, and writes down what changed.
 func (c *catalog) lookAround(ctx context.Context) error {

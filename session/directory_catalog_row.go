@@ -26,7 +26,7 @@ type catalogLine struct {
 	// The header.
 	Catalog  string `json:"catalog,omitempty"`  // this catalog: another one knows nothing of its positions
 	Store    string `json:"store,omitempty"`    // the id of the store
-	Boot     string `json:"boot,omitempty"`     // of the system: alone in a line, the catalog was compared after this start
+	Boot     string `json:"boot,omitempty"`     // the start of the system since which it is kept
 	Building bool   `json:"building,omitempty"` // the logs are not all in it yet
 
 	Begin   *int64 `json:"begin,omitempty"`   // position of what follows
@@ -190,7 +190,9 @@ func (l *rowList) remove(r *catalogRow) {
 // from returns the rows behind a place, but for those that prefix excludes.
 func (l *rowList) from(q *Query, at listed) []*catalogRow {
 	rows := l.rows
-	i, found := slices.BinarySearchFunc(rows, at, func(r *catalogRow, at listed) int { return q.compare(&r.listed, &at) })
+	i, found := slices.BinarySearchFunc(rows, at, func(r *catalogRow, at listed) int {
+		return q.compare(&r.listed, &at)
+	})
 	if q.After == "" {
 		i = 0
 	} else if found {

@@ -128,8 +128,6 @@ func (t *catalogTable) take(l *catalogLine, offset int64) bool {
 		return isFirst
 	case isFirst:
 		return false
-	case l.Boot != "":
-		t.boot = l.Boot
 	case l.Begin != nil:
 		t.begun, t.begin, t.dropped = true, *l.Begin, l.Dropped
 		t.shift = t.begin - offset

@@ -216,3 +216,49 @@ func ExampleStore_EraseEntries() {
 	// Output:
 	// [e2] [erased] <nil>
 }
+
+// memoryIndex stands for what a host finds old messages with.
+type memoryIndex struct{ Cursor string }
+
+func (*memoryIndex) Add(e *session.Entry) error {
+	if e.Message != nil {
+		fmt.Println(e.Message.Role, e.Message.Parts[0].Text)
+	}
+	return nil
+}
+
+func (i *memoryIndex) Save(cursor string) error {
+	i.Cursor = cursor
+	return errors.New("that is enough for an example")
+}
+
+func follow(ctx context.Context, store *session.Store, index *memoryIndex) error {
+	follower := store.Follow(index.Cursor, nil)
+	for {
+		changes, err := follower.Next(ctx) // 100 000 bytes or 50 messages of a session that are new
+		if err != nil {
+			return err
+		}
+		for _, change := range changes.Changes {
+			err := store.ReadChange(ctx, change, index.Add)
+			if err != nil && !errors.Is(err, session.ErrNotFound) { // deleted, or another change tells of it
+				return err
+			}
+		}
+		if err := index.Save(changes.Cursor); err != nil {
+			return err
+		}
+	}
+}
+
+func ExampleStore_Follow() {
+	store := session.NewMemory(nil)
+	if _, err := reply(context.Background(), store, "agent:main:main", "Where is the key?"); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(follow(context.Background(), store, &memoryIndex{}))
+	// Output:
+	// user Where is the key?
+	// assistant That was message 1.
+	// that is enough for an example
+}

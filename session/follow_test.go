@@ -2,7 +2,6 @@ package session_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -136,35 +135,4 @@ func TestFollowerIsKilled(t *testing.T) {
 		assert.True(t, c4.Resync)
 		assert.Len(t, c4.Changes, 2)
 	})
-}
-
-func ExampleStore_Follow() {
-	ctx := context.Background()
-	store := session.NewMemory(nil)
-	s, err := store.Open(ctx, "agent:main:main")
-	if err != nil {
-		panic(err)
-	}
-	err = errors.Join(s.Append(ctx, session.User("Where is the key?")), s.Close())
-	if err != nil {
-		panic(err)
-	}
-	follower := store.Follow("", nil)  // the cursor that the index was saved with
-	changes, err := follower.Next(ctx) // waits until there is enough
-	if err != nil {
-		panic(err)
-	}
-	for _, change := range changes.Changes {
-		err := store.ReadChange(ctx, change, func(e *session.Entry) error {
-			if e.Message != nil {
-				fmt.Println(change.Key, e.Message.Parts[0].Text)
-			}
-			return nil
-		})
-		if err != nil {
-			panic(err)
-		}
-	}
-	// and keep changes.Cursor with the index
-	// Output: agent:main:main Where is the key?
 }

@@ -166,7 +166,8 @@ func (s *Session) tellStatus() {
 	}
 	st := &Status{
 		Key: s.key, Log: s.log.ID(), Bytes: s.at.size, Info: s.at.info, Counts: s.at.counts.clone(),
-		Created: s.at.header.Time.UTC().Round(0), Updated: s.at.updated.UTC().Round(0), LastInteraction: s.at.counts.LastTurn,
+		Created: s.at.header.Time.UTC().Round(0), Updated: s.at.updated.UTC().Round(0),
+		LastInteraction: s.at.counts.LastTurn,
 	}
 	if s.store.opts.Seal != nil {
 		st.Info.Title = nil // the backend has no keys, and what it keeps is for everybody

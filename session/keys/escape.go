@@ -6,7 +6,9 @@ import (
 )
 
 // words have a meaning between colons. An id that is one of them is escaped, so that nothing takes it for that.
-var words = []string{"agent", "channel", "cron", "direct", "dm", "group", "hook", "room", "run", "subagent", "thread", "topic"}
+var words = []string{
+	"agent", "channel", "cron", "direct", "dm", "group", "hook", "room", "run", "subagent", "thread", "topic",
+}
 
 // escape returns an id as it stands between colons: ":" and "%" become %3A and %25, and so does the first letter of a
 // word that has a meaning there. An id that is empty becomes a lone "%".

@@ -88,5 +88,6 @@ func isCased(r rune) bool {
 }
 
 func isCaseIgnorable(r rune) bool {
-	return unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Lm, unicode.Sk) || strings.ContainsRune("'.:·’․‘", r)
+	isMark := unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Lm, unicode.Sk)
+	return isMark || strings.ContainsRune("'.:·’․‘", r)
 }

@@ -23,7 +23,7 @@ type FS interface {
 	Sub(dir string) (FS, error)
 	// IsLinked says that name is still the name of f.
 	IsLinked(f File, name string) bool
-	// Boot names the start of the system: what was written under another name and not synced may be lost. "": not known.
+	// Boot names the start of the system: what was not synced since another one may be lost. "": not known.
 	Boot() string
 	Close() error
 }
