@@ -14,7 +14,7 @@ import (
 	"github.com/winnowgo/winnow/session/postgres"
 )
 
-// reader is one who follows the feed.
+// follower is one who follows the feed.
 type follower struct {
 	t      *testing.T
 	store  *session.Store
@@ -132,6 +132,7 @@ func TestFeedWaitsForOlderTransactions(t *testing.T) {
 	f.changes()
 	older, err := pool.Begin(t.Context())
 	require.NoError(t, err)
+	defer older.Rollback(context.Background()) // where the test ends early
 	_, err = older.Exec(t.Context(), "SELECT pg_current_xact_id()")
 	require.NoError(t, err)
 	require.NoError(t, writeOne(t.Context(), store, "k"))
