@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -192,180 +190,13 @@ func TestCrashDuringApply(t *testing.T) {
 
 // tokens returns by id what is found in the message of an entry and in nothing else that a program wrote, but for what
 // was made of the message.
-func tokens(t testing.TB, store *session.Store, key string) map[string]string {
-	found := map[string]string{}
-	require.NoError(t, store.Entries(context.Background(), key, func(e *session.Entry) error {
-		if e.Type != session.TypeMessage || e.Message == nil {
-			return nil
-		}
-		for _, p := range e.Message.Parts {
-			if token, _, ok := strings.Cut(p.Text, ": "); ok && strings.HasPrefix(token, "message ") {
-				found[e.ID] = token + ": "
-			}
-		}
-		return nil
-	}))
-	return found
-}
-
 // someOf returns up to n ids.
-func someOf(random *rand.Rand, found map[string]string, n int) []string {
-	ids := slices.Sorted(maps.Keys(found))
-	random.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
-	return ids[:min(n, len(ids))]
-}
-
 // TestCrashDuringErase: whatever is lost, each log is as it was or as it is to be; after the call is repeated no byte
 // of the text is left.
-func TestCrashDuringErase(t *testing.T) {
-	t.Parallel()
-	ctx := context.Background()
-	crashes := 0
-	for seed := range maintenancePrograms(t) {
-		fsys, p := randomStore(t, 1000+uint64(seed), 14)
-		store, err := session.OpenFiles(fsys, p.options())
-		require.NoError(t, err)
-		if _, err := store.Read(ctx, "k"); err != nil {
-			continue
-		}
-		found := tokens(t, store, "k")
-		ids := someOf(p.random, found, 2)
-		if len(ids) == 0 {
-			continue
-		}
-		name := fmt.Sprintf("program %d, entries %v", seed, ids)
-		before := logsOf(t, store, name)
-		p.now = p.now.Add(time.Hour)
-		at := p.now
-		done := fsys.Crash(sessiontest.LossNone, p.random)
-		ended, err := session.OpenFiles(done, p.options())
-		require.NoError(t, err)
-		_, err = ended.EraseEntries(ctx, "k", "", ids...)
-		require.NoError(t, err, name)
-		after := logsOf(t, ended, name)
-		p.now = at
-		crashes += crashDuring(t, fsys, p, name, func(store *session.Store) error {
-			_, err := store.EraseEntries(ctx, "k", "", ids...)
-			return err
-		}, func(name string, fsys *sessiontest.CrashFS, store *session.Store) {
-			for log, text := range logsOf(t, store, name) {
-				require.True(t, text == before[log] || text == after[log], "%s: %s is neither as before nor as after", name, log)
-			}
-			require.Len(t, logsOf(t, store, name), len(before), name)
-			_, err := store.EraseEntries(ctx, "k", "", ids...)
-			require.NoError(t, err, name)
-			for _, id := range ids {
-				requireNowhere(t, fsys, name, found[id])
-			}
-			goesOn(t, store, name)
-		})
-	}
-	t.Log("crashes:", crashes)
-}
-
 // TestCrashDuringEraseOfASession: it is there as it was, or it is gone; after the call is repeated nothing of it is left.
-func TestCrashDuringEraseOfASession(t *testing.T) {
-	t.Parallel()
-	ctx := context.Background()
-	for seed := range maintenancePrograms(t) {
-		fsys, p := randomStore(t, 2000+uint64(seed), 14)
-		name := fmt.Sprint("program ", seed)
-		store, err := session.OpenFiles(fsys, p.options())
-		require.NoError(t, err)
-		p.now = p.now.Add(10 * oneDay)
-		plan, err := store.Plan(ctx, session.Maintenance{ArchiveAfter: oneDay})
-		require.NoError(t, err)
-		plan.Actions = plan.Actions[:len(plan.Actions)/2]
-		_, err = store.Apply(ctx, plan)
-		require.NoError(t, err)
-		before := logsOf(t, store, name)
-		crashDuring(t, fsys, p, name, func(store *session.Store) error {
-			_, err := store.Erase(ctx, "k")
-			return err
-		}, func(name string, fsys *sessiontest.CrashFS, store *session.Store) {
-			// A deletion that is under way may have removed some logs; none of the others has changed.
-			for log, text := range logsOf(t, store, name) {
-				require.Equal(t, before[log], text, name)
-			}
-			_, err := store.Erase(ctx, "k")
-			require.NoError(t, err, name)
-			for file := range filesOf(t, fsys) {
-				require.NotContains(t, file, "/k-k/", name)
-			}
-			for log := range logsOf(t, store, name) {
-				require.False(t, strings.HasPrefix(log, "k "), name)
-			}
-			goesOn(t, store, name)
-		})
-	}
-}
-
 // TestEraseProperties: after a random program, entries that are erased are in no file, all other lines have their
 // bytes, and the conversation goes on.
-func TestEraseProperties(t *testing.T) {
-	t.Parallel()
-	ctx := context.Background()
-	programs := max(20, *crashPrograms/2)
-	if testing.Short() {
-		programs = 20
-	}
-	erased, with, copies := 0, 0, 0
-	for seed := range programs {
-		fsys, p := randomStore(t, 5000+uint64(seed), 40)
-		store, err := session.OpenFiles(fsys, p.options())
-		require.NoError(t, err)
-		if _, err := store.Read(ctx, "k"); err != nil {
-			continue
-		}
-		found := tokens(t, store, "k")
-		ids := someOf(p.random, found, 1+p.random.IntN(3))
-		if len(ids) == 0 {
-			continue
-		}
-		name := fmt.Sprintf("program %d, entries %v", seed, ids)
-		before := logsOf(t, store, name)
-		r, err := store.EraseEntries(ctx, "k", "", ids...)
-		require.NoError(t, err, name)
-		require.ElementsMatch(t, ids, r.Entries, name)
-		require.Empty(t, r.Quoted, name)
-		erased, with, copies = erased+len(r.Entries), with+len(r.With), copies+len(r.Copies)
-		for _, id := range ids {
-			requireNowhere(t, fsys, name, found[id])
-		}
-		changed := map[string][]string{"k " + r.Log: append(r.Entries, r.With...)}
-		for _, c := range r.Copies {
-			changed[c.Key+" "+c.Log] = append(c.Entries, c.With...)
-		}
-		for log, text := range logsOf(t, store, name) {
-			requireOnlyChanged(t, before[log], text, changed[log], name+", "+log)
-		}
-		s, err := store.Open(ctx, "k")
-		require.NoError(t, err, name)
-		require.NoError(t, s.Append(ctx, session.User("go on")), name)
-		running, err := s.Prepare(ctx)
-		require.NoError(t, err, name)
-		requireAccepted(t, running.Messages, name)
-		require.NoError(t, s.Close(), name)
-		goesOn(t, store, name)
-	}
-	t.Logf("%d entries, %d that went with them, %d copies", erased, with, copies)
-	require.Positive(t, copies)
-	require.Positive(t, with)
-}
-
 // requireOnlyChanged wants the lines of a log to be those of before, but for those of some entries.
-func requireOnlyChanged(t *testing.T, before, after string, ids []string, name string) {
-	t.Helper()
-	require.True(t, len(after) == len(before) || len(ids) > 0, name)
-	old, now := strings.Split(before, "\n"), strings.Split(after, "\n")
-	require.GreaterOrEqual(t, len(now), len(old), name)
-	for i, line := range old[:len(old)-1] {
-		isChanged := slices.ContainsFunc(ids, func(id string) bool { return strings.Contains(line, `"id":"`+id+`"`) })
-		require.Len(t, now[i], len(line), name)
-		require.Equal(t, isChanged, line != now[i], "%s: %s", name, line)
-	}
-}
-
 // TestCrashDuringUnpack: who writes to an archived session loses nothing of it, whatever is lost of what they do.
 func TestCrashDuringUnpack(t *testing.T) {
 	t.Parallel()

@@ -41,7 +41,8 @@ const (
 )
 
 // ReferenceMaintenance returns the numbers of OpenClaw 2026.3: 30 days, 500 sessions, a day for runs of cron jobs,
-// archives for 30 days, and no limit of bytes.
+// archives for 30 days, and no limit of bytes. Its modes "warn" and "enforce" are [Store.Plan] and [Store.Apply]; the
+// index that it rotates does not exist here.
 func ReferenceMaintenance() *Maintenance {
 	return &Maintenance{
 		ArchiveAfter: 30 * day, MaxSessions: 500, CronRuns: day, ResetLogs: true, KeepArchives: 30 * day,

@@ -3,7 +3,6 @@ package session
 import (
 	"cmp"
 	"context"
-	"errors"
 	"runtime"
 	"slices"
 	"sync"
@@ -348,74 +347,4 @@ func (p *planner) name(ctx context.Context, l *lying, op Op, part Part, reason R
 	p.plan.Actions = append(p.plan.Actions, a)
 	p.plan.Frees += a.frees()
 	return nil
-}
-
-// protection says why a session is left alone, "" if it is not.
-func (p *planner) protection(ctx context.Context, l *lying) (why string, err error) {
-	if !l.looked {
-		if l.why, err = protection(ctx, p.Maintainer, l.key, l.parts); err != nil {
-			if ctx.Err() != nil {
-				return "", context.Cause(ctx)
-			}
-			l.why = KeptDamaged
-		}
-		l.looked = true
-	}
-	if l.why != "" {
-		return l.why, nil
-	}
-	held, err := p.IsHeld(ctx, l.key)
-	if err != nil || !held {
-		return "", err
-	}
-	return KeptOpen, nil
-}
-
-// protection says why a session with these parts is left alone by what it says of itself, "" if it is not.
-func protection(ctx context.Context, m Maintainer, key string, parts []Part) (why string, err error) {
-	i := slices.IndexFunc(parts, func(p Part) bool { return p.Open })
-	if i < 0 {
-		return "", nil
-	}
-	info, _, err := look(ctx, m, key, parts[i])
-	return info.protects(), err
-}
-
-// protects says why what people know a session by keeps it from maintenance, "" if it does not.
-func (i *Info) protects() string {
-	switch {
-	case i.Pinned != nil && *i.Pinned:
-		return KeptPinned
-	case i.Archived != nil && *i.Archived:
-		return KeptByHand
-	}
-	return ""
-}
-
-// look reads what people know a session by, and the time of its newest entry.
-func look(ctx context.Context, m Maintainer, key string, part Part) (info Info, updated time.Time, err error) {
-	log, err := m.OpenPart(ctx, key, part)
-	if err != nil {
-		return Info{}, time.Time{}, err
-	}
-	defer log.Close()
-	return readInfo(ctx, log)
-}
-
-// readInfo is look for a log that is open. It reads from the end where that is in order.
-func readInfo(ctx context.Context, log Log) (info Info, updated time.Time, err error) {
-	size, err := log.Size()
-	if err != nil || size == 0 {
-		return Info{}, time.Time{}, err
-	}
-	var s sides
-	t := newTail(log, size)
-	t.w.step, t.ahead.step = statusStep, headStep
-	t.counted = t.seal == nil // whoever has no key reads what is not sealed
-	err = t.sides(&s)
-	if errors.Is(err, errSlow) || errors.Is(err, ErrTooLarge) {
-		s = sides{}
-		_, err = newTree(ctx, log, size, &s)
-	}
-	return s.info, t.newestAt, err
 }

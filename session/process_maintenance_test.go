@@ -107,7 +107,7 @@ func rawFiles(t testing.TB, dir string) []byte {
 // unless it was erased; what was erased is in no file; and all sessions go on.
 func TestKilledKeeper(t *testing.T) {
 	t.Parallel()
-	runs := *kills
+	runs := *kills / 2
 	if testing.Short() {
 		runs = min(runs, 5)
 	}
@@ -179,7 +179,7 @@ func openerChild(dir string) error {
 	random := rand.New(rand.NewPCG(uint64(os.Getpid()), 2))
 	yes := true
 	for n := 0; ctx.Err() == nil; n++ {
-		key := fmt.Sprint("key ", random.IntN(6))
+		key := fmt.Sprint("key ", random.IntN(60))
 		if err := openerTurn(store, random, key); err != nil {
 			return fmt.Errorf("%s: %w", key, err)
 		}
