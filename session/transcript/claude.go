@@ -100,8 +100,8 @@ func (r *claudeReader) read(raw []byte) {
 		r.name(r.line.text("customTitle"), at)
 		r.beyond(typ, id, raw)
 	case typ == "system" && r.line.text("subtype") == "compact_boundary":
-		r.compactBoundary(id)
 		r.beyond(typ, id, raw)
+		r.compactBoundary(id)
 	default:
 		r.beyond(typ, id, raw)
 	}

@@ -69,6 +69,7 @@ func (r *codexReader) compacted(raw []byte) {
 	summary := r.item.text("message")
 	var replaced []*winnow.Message
 	var rest []*extras
+	sealed := false // the provider keeps the summary to itself
 	jsontext.Elements(r.item.get("replacement_history"), func(value []byte) {
 		var item members
 		item.read(value)
@@ -76,6 +77,7 @@ func (r *codexReader) compacted(raw []byte) {
 			m, x := r.readMessage(item)
 			replaced, rest = append(replaced, m), append(rest, x)
 		}
+		sealed = sealed || item.has("encrypted_content")
 	})
 	e := &session.Entry{Type: session.TypeCompaction, Time: parseTime(r.at)}
 	before := r.history()
@@ -85,7 +87,7 @@ func (r *codexReader) compacted(raw []byte) {
 	} else {
 		e.Keep = matches(before, replaced, matched)
 	}
-	if summary == "" {
+	if summary == "" && !sealed {
 		summary = takeSummary(replaced, matched)
 	}
 	if summary == "" {
@@ -167,7 +169,7 @@ func sameText(a, b *winnow.Message) bool {
 // takeSummary returns the summary in a replacement: its last message, if that was not there before.
 func takeSummary(replaced []*winnow.Message, matched []bool) string {
 	last := len(replaced) - 1
-	if last < 0 || matched[last] {
+	if last < 0 || matched[last] || replaced[last].Role != winnow.RoleUser || isContext(replaced[last].Parts) {
 		return ""
 	}
 	matched[last] = true
