@@ -70,7 +70,7 @@ type Message struct {
 	ToolCallID string          `json:"toolCallId,omitempty"` // RoleTool: the ID of the call that this answers
 	ToolName   string          `json:"toolName,omitempty"`   // RoleTool: the tool that was called; "": that of the call
 	IsError    bool            `json:"isError,omitempty"`    // RoleTool: the call failed
-	Details    json.RawMessage `json:"details,omitempty"`    // host-only: never counted or sent; of it only digest.exitCode and status may be named in a summary
+	Details    json.RawMessage `json:"details,omitempty"`    // host-only: never counted or sent; of it only exitCode and status may be named in a summary
 	StopReason string          `json:"stopReason,omitempty"` // RoleAssistant: "error" and "aborted" mark a failed turn
 	Usage      *Usage          `json:"usage,omitempty"`      // RoleAssistant: what the provider billed for the request it answered
 	Time       time.Time       `json:"time,omitzero"`        // when it was written; zero if unknown

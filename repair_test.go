@@ -13,7 +13,7 @@ import (
 	"github.com/winnowgo/winnow/internal/suite/wire"
 )
 
-// digest.outline is a history in one line: u user, s system, a assistant with its calls, t a result with the call
+// outline is a history in one line: u user, s system, a assistant with its calls, t a result with the call
 // that it answers and its text; E marks an error result.
 func outline(h []winnow.Message) string {
 	var out []string

@@ -14,7 +14,6 @@ var (
 	seeded        = histories.Seeded
 	randomHistory = histories.Random
 	historyFrom   = histories.From
-	mixedText     = histories.MixedText
 	toolNames     = histories.ToolNames
 
 	isSound    = histories.IsSound
