@@ -54,29 +54,29 @@ type Limits struct {
 	Window     int `json:"window,omitempty"`
 }
 
-// PartKind says what a part of the prompt is.
+// PartKind says what a part of the prompt was made from.
 type PartKind string
 
 const (
-	PartSection PartKind = "section" // the host's
+	PartSection PartKind = "section" // a section of the host
 	PartTools   PartKind = "tools"   // the list of tools
 	PartSkills  PartKind = "skills"  // the list of skills
 	PartContext PartKind = "context" // the line above the files
 	PartFile    PartKind = "file"    // a file of the workspace
 )
 
-// Part is one part of a prompt.
+// Part is one part of a prompt: a section, a file or a list.
 type Part struct {
 	Name        string   `json:"name"`
 	Kind        PartKind `json:"kind"`
 	Path        string   `json:"path,omitempty"` // of a file
-	Text        string   `json:"text,omitempty"` // as it stands in the prompt, without heading; of a volatile one as it is told
-	Start       int      `json:"start"`          // in Assembly.Text, bytes, with its heading and the blank lines before it
-	End         int      `json:"end"`
-	Heading     int      `json:"heading"`  // bytes from Start to Text
-	RawChars    int      `json:"rawChars"` // of the text before it was cut
-	Chars       int      `json:"chars"`    // of Text
-	Tokens      int      `json:"tokens"`   // from Start to End
+	Text        string   `json:"text,omitempty"` // as the prompt has it, without its heading; of a volatile part, as the message has it
+	Start       int      `json:"start"`          // where it begins in Assembly.Text, in bytes, with its heading and the blank lines before it
+	End         int      `json:"end"`            // where it ends there, in bytes
+	Heading     int      `json:"heading"`        // bytes from Start to Text
+	RawChars    int      `json:"rawChars"`       // of the text before it was cut
+	Chars       int      `json:"chars"`          // of Text
+	Tokens      int      `json:"tokens"`         // from Start to End
 	Fingerprint string   `json:"fingerprint"`
 	Volatile    bool     `json:"volatile,omitempty"`
 	Missing     bool     `json:"missing,omitempty"` // there is no such file

@@ -12,5 +12,6 @@
 // A section is a text that the host wrote. A file is read from the workspace with [ReadFiles] and is cut between its
 // Markdown sections. A skill is a text that the model knows by name and description until it needs it. A part is a
 // section, a file or a list as it stands in the prompt. A required section stands whole in the prompt, or Assemble
-// fails. A volatile section is sent in messages, never in the prompt.
+// fails. A volatile section is sent in messages, never in the prompt. The reference is OpenClaw, the agent whose rules
+// and numbers Winnow began with. The host is the program that imports Winnow.
 package prompt

@@ -7,26 +7,27 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// Options are the options of [Assemble]; nil and the zero value mean the defaults in parentheses; a negative number
-// means 0. Characters are Unicode code points. The numbers are the reference's, unless another source is named.
+// Options are the options of [Assemble]; nil and the zero value mean the defaults in parentheses. A negative limit of
+// characters or skills means 0; a negative MaxTokens or ToolRatio means the default. Characters are Unicode code points.
+// The default limits of files and skills are the reference's.
 type Options struct {
-	Window        int              // of the model, tokens; 0: not known, and the budget is in characters alone
-	MaxTokens     int              // of the text of the system prompt (a quarter of Window)
-	MaxFileChars  int              // of one file (20 000)
-	MaxTotalChars int              // of all files together (150 000)
+	Window        int              // of the model, in tokens; 0: unknown, and only the limits in characters hold
+	MaxTokens     int              // tokens that the text of the system prompt may have (a quarter of Window)
+	MaxFileChars  int              // characters that one file may have (20 000)
+	MaxTotalChars int              // characters that all files may have together (150 000)
 	MinFileChars  int              // a file that would get less is left out (64)
-	MaxSkills     int              // that are listed (150)
-	MaxSkillChars int              // of their list (30 000)
+	MaxSkills     int              // skills that are listed (150)
+	MaxSkillChars int              // characters that their list may have (30 000)
 	HeadTail      bool             // the reference's limits byte for byte: files in their order, each cut in its middle; the first skills that fit
 	RuleHeadings  []string         // sections of files that are kept before others (those of [winnow.ExtractRules])
-	Home          string           // a directory that locations of skills show as ~ ("")
-	MinimalSkills bool             // Minimal lists skills too, as later versions of the reference do
-	Tools         map[Mode]Allowed // tools of a mode (all)
+	Home          string           // a directory that is written as ~ in the locations of skills ("")
+	MinimalSkills bool             // list skills in the mode Minimal too, as later versions of the reference do
+	Tools         map[Mode]Allowed // the tools that a mode may use (all)
 	OnDemand      bool             // tools are listed by name, and their schemas loaded like skills; see [Tool.Always]
 	Form          Form             // how the provider is sent the schemas of tools (FormJSON)
-	ToolRatio     float64          // what an estimated token of a schema is billed as, from [ToolRatio] (1)
+	ToolRatio     float64          // billed tokens for each estimated token of a schema, as the function [ToolRatio] returns (1)
 	Estimator     winnow.Estimator // counts tokens (winnow.NewEstimator(""))
-	Previous      *Assembly        // the last result: what did not change is taken from there
+	Previous      *Assembly        // the last result, from which what did not change is taken; this only saves time
 }
 
 // Allowed lists tools by name, or by a pattern with *.

@@ -12,16 +12,16 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 )
 
-// Report says what fills the context window. The first members are the reference's and have its names in JSON. Members
-// marked "the host's" are not filled in by NewReport; the host may set them.
+// Report says what fills the context window. The fields up to Tools are those of the reference's report, and have its
+// names in JSON. NewReport leaves the fields marked "the host's" empty; the host may set them.
 type Report struct {
 	Source        Source       `json:"source"`
-	GeneratedAt   time.Time    `json:"generatedAt,omitzero"` // the host's
-	SessionID     string       `json:"sessionId,omitempty"`  // the host's
-	SessionKey    string       `json:"sessionKey,omitempty"` // the host's
-	Provider      string       `json:"provider,omitempty"`   // the host's
-	Model         string       `json:"model,omitempty"`      // the host's
-	WorkspaceDir  string       `json:"workspaceDir,omitempty"`
+	GeneratedAt   time.Time    `json:"generatedAt,omitzero"`   // the host's
+	SessionID     string       `json:"sessionId,omitempty"`    // the host's
+	SessionKey    string       `json:"sessionKey,omitempty"`   // the host's
+	Provider      string       `json:"provider,omitempty"`     // the host's
+	Model         string       `json:"model,omitempty"`        // the host's
+	WorkspaceDir  string       `json:"workspaceDir,omitempty"` // the host's
 	MaxFileChars  int          `json:"bootstrapMaxChars"`
 	MaxTotalChars int          `json:"bootstrapTotalMaxChars"`
 	Sandbox       *Sandbox     `json:"sandbox,omitempty"` // the host's
@@ -42,12 +42,12 @@ type Report struct {
 	usage winnow.Usage
 }
 
-// Source says where the numbers of a report are from.
+// Source says what the numbers of a report were taken from.
 type Source string
 
 const (
-	FromRun      Source = "run"      // of a request that was sent: its usage is known
-	FromEstimate Source = "estimate" // of one that would be sent
+	FromRun      Source = "run"      // a request that was sent: the provider has billed it
+	FromEstimate Source = "estimate" // a request that has not been sent
 )
 
 // Sandbox describes the sandbox that the host runs tools in.
@@ -56,14 +56,14 @@ type Sandbox struct {
 	Sandboxed bool   `json:"sandboxed"`
 }
 
-// PromptChars is the system prompt in characters.
+// PromptChars is the length of the system prompt in characters. Context and NonContext add up to Chars.
 type PromptChars struct {
 	Chars      int `json:"chars"`
-	Context    int `json:"projectContextChars"` // files and what stands around them
+	Context    int `json:"projectContextChars"` // the files and the text around them
 	NonContext int `json:"nonProjectContextChars"`
 }
 
-// FileReport is a file as it was injected.
+// FileReport says how much of a file is in the prompt.
 type FileReport struct {
 	Name      string `json:"name"`
 	Path      string `json:"path"`
@@ -74,26 +74,26 @@ type FileReport struct {
 	Tokens    int    `json:"tokens"`
 }
 
-// SkillsReport is the list of skills.
+// SkillsReport is the size of the list of skills.
 type SkillsReport struct {
 	Chars   int          `json:"promptChars"`
 	Entries []SkillEntry `json:"entries"`
 }
 
-// SkillEntry is one of them.
+// SkillEntry is the size of one skill in the list.
 type SkillEntry struct {
 	Name  string `json:"name"`
 	Chars int    `json:"blockChars"`
 }
 
-// ToolsReport is the list of tools and their schemas.
+// ToolsReport is the size of the list of tools and of their schemas.
 type ToolsReport struct {
 	ListChars   int         `json:"listChars"`
 	SchemaChars int         `json:"schemaChars"`
 	Entries     []ToolEntry `json:"entries"`
 }
 
-// ToolEntry is one of them.
+// ToolEntry is the size of one tool.
 type ToolEntry struct {
 	Name         string `json:"name"`
 	SummaryChars int    `json:"summaryChars"`
@@ -102,7 +102,7 @@ type ToolEntry struct {
 	Tokens       int    `json:"tokens"`
 }
 
-// TokenReport is what fills the window, in tokens. Prompt, Schemas, History and Correction add up to Used.
+// TokenReport says what fills the window, in tokens. Prompt, Schemas, History and Correction add up to Used.
 type TokenReport struct {
 	Window     int `json:"window"`
 	Reserve    int `json:"reserve"` // kept free for the answer
@@ -111,10 +111,10 @@ type TokenReport struct {
 	Prompt     int `json:"prompt"`
 	Schemas    int `json:"schemas"`
 	History    int `json:"history"`
-	Correction int `json:"correction"` // by which the provider's counts were above, or below, the estimates
+	Correction int `json:"correction"` // how far the provider's counts were above the estimates; below 0: below them
 }
 
-// SectionReport is a part of the prompt.
+// SectionReport is the size of one part of the prompt.
 type SectionReport struct {
 	Name   string   `json:"name"`
 	Kind   PartKind `json:"kind"`
@@ -122,7 +122,7 @@ type SectionReport struct {
 	Tokens int      `json:"tokens"`
 }
 
-// KindReport is what messages of a kind take: "user", "injected", "assistant", "thinking", "image", "summary", "system",
+// KindReport is the size of all messages of one kind: "user", "injected", "assistant", "thinking", "image", "summary", "system",
 // "opaque", and for each tool "call NAME" and "result NAME".
 type KindReport struct {
 	Kind   string `json:"kind"`
@@ -130,7 +130,7 @@ type KindReport struct {
 	Tokens int    `json:"tokens"`
 }
 
-// MessageReport is one message.
+// MessageReport is the size of one message.
 type MessageReport struct {
 	Index  int         `json:"index"` // in Request.Messages
 	Role   winnow.Role `json:"role"`
@@ -138,7 +138,7 @@ type MessageReport struct {
 	Tokens int         `json:"tokens"`
 }
 
-// EditReport is what one operation did.
+// EditReport says how often one kind of edit was made, and what it saved.
 type EditReport struct {
 	Op    winnow.Op `json:"op"`
 	Count int       `json:"count"`

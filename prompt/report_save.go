@@ -14,7 +14,7 @@ type Notebook interface {
 	Note(ctx context.Context, key, name string, data []byte) error
 }
 
-// Save stores the report beside the conversation of a key, as one line of JSON. The error is that of the notebook.
+// Save stores the report beside the conversation that key names, as one line of JSON. It returns the notebook's error.
 func (r *Report) Save(ctx context.Context, n Notebook, key string) error {
 	data, err := json.Marshal(r)
 	if err != nil {

@@ -15,14 +15,14 @@ const (
 	detailLines  = 30 // of each list of sizes
 )
 
-// ReportUsage says which words [Report.Text] takes.
+// ReportUsage lists the words that [Report.Text] takes, as the reference's command /context does.
 const ReportUsage = `/context: what fills the context window
 /context list: a short breakdown
 /context detail: sizes by file, skill and tool
 /context json: for machines`
 
-// Text returns the report in the form of a word: "list", "detail" (or "deep"), "json"; any other, "help" too, gives
-// [ReportUsage].
+// Text returns the report in the form that word names: "list" (or "show"), "detail" (or "deep") or "json". Any other word,
+// such as "help", returns [ReportUsage].
 func (r *Report) Text(word string) string {
 	switch strings.ToLower(strings.TrimSpace(word)) {
 	case "list", "show":
@@ -35,7 +35,7 @@ func (r *Report) Text(word string) string {
 	return ReportUsage
 }
 
-// List returns the report in short.
+// List returns a short form of the report.
 func (r *Report) List() string {
 	lines := r.begin("🧠 Context breakdown")
 	lines = append(lines, r.skillLines()...)

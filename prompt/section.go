@@ -16,12 +16,12 @@ const (
 
 // Section is a text that the host adds to the system prompt.
 type Section struct {
-	Name     string // unique; for limits, changes and the report. It is not printed: Text has its own heading, if any
-	Text     string // as it stands in the prompt
-	Modes    []Mode // in which it stands (those of the reference for this name; of any other name Full and Minimal)
-	Max      int    // characters; what is longer is cut (0: no limit)
+	Name     string // unique; names the section in cuts, changes and the report. The prompt does not show it: a heading belongs in Text
+	Text     string // as the prompt shows it
+	Modes    []Mode // the modes that show it (the reference's for a section of this name; for any other name Full and Minimal)
+	Max      int    // characters; a longer text is cut (0: no limit)
 	Priority int    // its weight where the budget is shared (1)
-	Required bool   // whole, or Assemble fails
+	Required bool   // never cut: if it does not fit, Assemble fails
 	Volatile bool   // changes often (a date, what memory found): sent in a message, never in the system prompt
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // SilentReplies returns the section that tells the model how to say nothing, for [winnow.StripSilent] and
-// [winnow.SilentFilter]. It stands in the full mode alone.
+// [winnow.SilentFilter]. Only the mode Full shows it.
 func SilentReplies(token winnow.SilentToken) Section {
 	t := silentText(token)
 	return Section{Name: "Silent Replies", Text: `## Silent Replies

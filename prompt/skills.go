@@ -16,29 +16,29 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Skill is a text that the model is shown when it needs it. Until then it knows name and description.
+// Skill is a text that the model is shown when it needs it. Until then the model knows its name and description.
 type Skill struct {
 	Name          string // 1 to 64 of a–z, 0–9 and single hyphens, like its folder
 	Description   string // what it does and when to use it
-	Location      string // of its file, as the prompt shows it
+	Location      string // the path of its file, as the prompt shows it
 	License       string
 	Compatibility string
 	Metadata      map[string]string
 	AllowedTools  string
-	Hidden        bool   // disable-model-invocation: not listed, and loaded by the host alone
-	Body          string // the text, of a skill without a file ("": read from its file when it is loaded)
+	Hidden        bool   // disable-model-invocation: it is not listed, and only the host loads it
+	Body          string // the text of a skill that has no file ("": it is read from its file when the skill is loaded)
 
 	root *os.Root
 	file string // in root
 }
 
-// Problem is a file that was left out, and why. It holds no text of the file.
+// Problem names a skill's file that was left out, and says why. It holds no text of the file.
 type Problem struct {
 	Path   string
 	Reason string
 }
 
-// String is the path with the reason.
+// String returns the path and the reason.
 func (p Problem) String() string { return p.Path + ": " + p.Reason }
 
 const (

@@ -29,10 +29,10 @@ type skillList struct {
 	count  *counter
 }
 
-// SkillSize is what the entry of a skill takes.
+// SkillSize is the size of a skill's entry in the list.
 type SkillSize struct {
 	Name  string `json:"name"`
-	Chars int    `json:"chars"` // of its entry with the whole description
+	Chars int    `json:"chars"` // of the entry with its whole description
 }
 
 func newSkillList(skills []Skill, o *Options, c *counter) *skillList {

@@ -14,19 +14,19 @@ import (
 // Tool is a tool that the model may call.
 type Tool struct {
 	Name        string          `json:"name"`
-	Summary     string          `json:"-"`           // its line in the prompt (the first line of Description)
+	Summary     string          `json:"-"`           // shown beside its name in the prompt (the first line of Description)
 	Description string          `json:"description"` // sent with its schema
 	Schema      json.RawMessage `json:"parameters"`  // JSON schema of its arguments
-	Always      bool            `json:"-"`           // with Options.OnDemand: its schema is sent in any case
+	Always      bool            `json:"-"`           // with Options.OnDemand: its schema is still sent with every request
 }
 
-// ToolSize is what a tool takes.
+// ToolSize is the size of a tool.
 type ToolSize struct {
 	Name         string `json:"name"`
-	SummaryChars int    `json:"summaryChars"` // of its line's text
-	SchemaChars  int    `json:"schemaChars"`  // of its schema as compact JSON
-	Properties   int    `json:"properties"`   // at the top of the schema
-	Tokens       int    `json:"tokens"`       // of what the provider is sent; 0 for one on demand
+	SummaryChars int    `json:"summaryChars"` // of its summary
+	SchemaChars  int    `json:"schemaChars"`  // of its schema, as compact JSON
+	Properties   int    `json:"properties"`   // properties at the top level of the schema
+	Tokens       int    `json:"tokens"`       // of what the provider is sent; 0 for a tool that is loaded on demand
 }
 
 func (t *Tool) summary() string {

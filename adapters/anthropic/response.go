@@ -10,7 +10,7 @@ import (
 )
 
 // Response returns the answer of the API as the next message of the history, with its id, its stop reason and what was
-// billed. Members of its blocks that the SDK does not know are carried. A streamed answer is collected by [Collect]
+// billed. Members of its blocks that the SDK does not know are carried. [Collect] reads a streamed answer
 // first; [Check] recognizes an error in the place of an answer.
 func Response(answer *sdk.Message) winnow.Message {
 	own := answer.ToParam()

@@ -11,7 +11,7 @@ import (
 )
 
 // Collect reads a stream (ConverseStreamOutput.GetStream) to its end and returns the answer, for [Response]. It returns
-// the stream's error, as which Bedrock also sends overflows, and io.ErrUnexpectedEOF for a stream that ends before the
+// the stream's error, in which Bedrock also reports overflows, and io.ErrUnexpectedEOF for a stream that ends before the
 // answer does. Each event is passed to seen first, which may be nil.
 func Collect(stream *bedrockruntime.ConverseStreamEventStream, seen func(types.ConverseStreamOutput)) (*bedrockruntime.ConverseOutput, error) {
 	defer stream.Close()

@@ -6,17 +6,17 @@
 // rules that all models of Bedrock accept:
 //
 //   - user and assistant take turns, and the user begins: neighbours of one role become one message;
-//   - the results of one assistant message are in the message behind it, before anything else in it;
+//   - the results of one assistant message are at the beginning of the next message;
 //   - no text is blank, no message empty, and no result without content;
-//   - ids of calls match ^[a-zA-Z0-9_-]{1,64}$ and are unique in their message; others are replaced by a hash, call and
-//     result alike;
-//   - reasoning is sent back as the caller has it, and nowhere else.
+//   - ids of calls match ^[a-zA-Z0-9_-]{1,64}$ and are unique in their message. Other ids are replaced by a hash,
+//     in the call and in its result;
+//   - the reasoning of the caller's own messages is sent back. Other reasoning is not sent.
 //
 // The SDK neither reads nor sends blocks that it does not know. The text "[attachment]" stands in their
 // place.
 //
-// System text has a field of its own in the API: [ImportSystem] and [ExportSystem]. [Response] makes winnow's message
-// of an answer, with what was billed, [Collect] puts a streamed one together, [Codec] stores messages in a session, and [NewSummarizer] writes
-// summaries.
-// [winnow.ClassifyError] reads the SDK's errors as they are.
+// The API has a field of its own for the system prompt, which [ImportSystem] reads and [ExportSystem] fills. [Response]
+// turns an answer into winnow's message, with what was billed for it. [Collect] reads a streamed answer. [MarkCache] sets
+// cache points, [Codec] stores messages in a session, and [NewSummarizer] writes summaries. [winnow.ClassifyError] reads
+// the SDK's errors as they are.
 package bedrock

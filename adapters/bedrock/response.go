@@ -11,7 +11,7 @@ import (
 )
 
 // Response returns an answer as the next message of the history, with the id of its request, its stop reason and what
-// was billed. A streamed answer is collected by [Collect] first.
+// was billed. [Collect] reads a streamed answer first.
 func Response(answer *bedrockruntime.ConverseOutput) winnow.Message {
 	m := winnow.Message{Role: winnow.RoleAssistant}
 	if out, ok := answer.Output.(*types.ConverseOutputMemberMessage); ok {

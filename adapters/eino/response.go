@@ -7,7 +7,7 @@ import (
 )
 
 // Response returns the answer of a chat model as the next message of the history, with why it ended and what
-// was billed. It is what [Import] makes of it. A streamed answer is collected by [schema.ConcatMessages]
+// was billed. It returns what [Import] does. A streamed answer is collected by [schema.ConcatMessages]
 // first.
 func Response(answer *schema.Message) winnow.Message {
 	m := Import([]*schema.Message{answer})

@@ -23,8 +23,8 @@ func Check(answer *sdk.GenerateContentResponse, err error) (*sdk.GenerateContent
 	return nil, errors.New("genai: no answer with status 200")
 }
 
-// Collect reads a stream to its end and returns the answer, for [Response]: the first candidate, with texts that
-// follow each other joined and all that has a signature apart. It returns the stream's error, and io.ErrUnexpectedEOF
+// Collect reads a stream to its end and returns the answer, for [Response]: the first candidate. Neighbouring texts are
+// joined, unless one has a signature. It returns the stream's error, and io.ErrUnexpectedEOF
 // for a stream that ends before the answer does. Each piece is passed to seen first, which may be nil.
 func Collect(stream iter.Seq2[*sdk.GenerateContentResponse, error], seen func(*sdk.GenerateContentResponse)) (*sdk.GenerateContentResponse, error) {
 	answer := &sdk.GenerateContentResponse{}

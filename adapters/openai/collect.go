@@ -29,8 +29,8 @@ func Check(answer *sdk.ChatCompletion, err error) (*sdk.ChatCompletion, error) {
 	return answer, nil
 }
 
-// Collect reads a stream to its end and returns the answer, for [Response]: the SDK's accumulator, but for that it keeps
-// what the SDK does not know, such as reasoning and thought signatures. It returns the stream's error, an error that a
+// Collect reads a stream to its end and returns the answer, for [Response]. Unlike the SDK's accumulator it keeps what
+// the SDK does not know, such as reasoning and thought signatures. It returns the stream's error, an error that a
 // server sends in the place of a chunk, and io.ErrUnexpectedEOF for a stream that ends before the answer does.
 // Each chunk is passed to seen first, which may be nil.
 func Collect(stream *ssestream.Stream[sdk.ChatCompletionChunk], seen func(sdk.ChatCompletionChunk)) (*sdk.ChatCompletion, error) {

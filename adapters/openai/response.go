@@ -12,12 +12,12 @@ import (
 )
 
 // Response returns the first choice of an answer as the next message of the history, with the answer's id,
-// its finish reason and what was billed. A streamed answer is collected by [Collect], which keeps what the SDK's own
-// accumulator does not know, and usage is only there if it was asked for (StreamOptions.IncludeUsage).
+// its finish reason and what was billed. [Collect] reads a streamed answer first, and keeps what the SDK's own
+// accumulator loses. A stream only reports usage if the request asks for it (StreamOptions.IncludeUsage).
 //
 // What the SDK does not know is carried and sent back: the thought signatures of Gemini, reasoning_details of
-// OpenRouter. Reasoning in the field reasoning_content or reasoning is sent back with calls alone: servers that give
-// any there (DeepSeek, Kimi) want it, and some refuse it elsewhere. An answer without choices gives an empty message;
+// OpenRouter. Reasoning in the field reasoning_content or reasoning is only sent back in messages with calls: DeepSeek
+// and Kimi want it there, and some servers refuse it elsewhere. An answer without choices gives an empty message;
 // see [Check].
 func Response(answer *sdk.ChatCompletion) winnow.Message {
 	if len(answer.Choices) == 0 {

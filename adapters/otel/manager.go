@@ -16,8 +16,8 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// Manager is a [winnow.Manager] whose calls are traced and measured. What it does not name is the manager's
-// own. It is safe for concurrent use; events of calls at the same time may be on the span of another.
+// Manager is a [winnow.Manager] whose calls are traced and measured. Methods that are not listed here are those of
+// the winnow.Manager. It is safe for concurrent use; events of concurrent calls may be on each other's spans.
 type Manager struct {
 	*winnow.Manager
 	tracer       trace.Tracer

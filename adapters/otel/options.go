@@ -11,7 +11,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Options say where telemetry goes and what it is of. nil and the zero value mean the defaults.
+// Options say where telemetry goes, and name the provider, the model and the conversation. Nil and the zero value mean
+// the defaults in parentheses.
 type Options struct {
 	TracerProvider trace.TracerProvider // (the global one)
 	MeterProvider  metric.MeterProvider // (the global one)

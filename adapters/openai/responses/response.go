@@ -10,9 +10,9 @@ import (
 )
 
 // Response returns the items of an answer as the next messages of the history: one, unless the API ran tools of its own
-// that give an output. The first has the answer's id and what was billed, the last the reason why it ended:
-// "completed", what is in incomplete_details, "error" for a failed answer, "aborted" for a cancelled one. A streamed
-// answer is collected by [Collect] first; [Check] recognizes a failed one.
+// that give an output. The first has the answer's id and what was billed. The last has the reason why it ended:
+// "completed", the reason in incomplete_details, "error" for a failed answer, "aborted" for a cancelled one. [Collect]
+// reads a streamed answer first; [Check] recognizes a failed one.
 func Response(answer *sdk.Response) []winnow.Message {
 	items := make([]Item, len(answer.Output))
 	for i := range answer.Output {
