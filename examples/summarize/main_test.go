@@ -154,8 +154,6 @@ func TestRunFallsBack(t *testing.T) {
 }
 
 func TestRunFlags(t *testing.T) {
-	err := run(context.Background(), nil, strings.NewReader(""), io.Discard, io.Discard)
-	require.ErrorContains(t, err, "-model")
 	require.Error(t, run(context.Background(), []string{"-model", "x", "-window", "-1"}, strings.NewReader(""), io.Discard, io.Discard))
 	require.Error(t, run(context.Background(), []string{"-model", "x"}, strings.NewReader("{"), io.Discard, io.Discard))
 }
@@ -167,4 +165,17 @@ func TestGzippedAndHelp(t *testing.T) {
 	require.NoError(t, run(t.Context(), args, nil, &out, &errs))
 	assert.Contains(t, errs.String(), "174 messages")
 	assert.ErrorIs(t, run(t.Context(), []string{"-h"}, nil, &out, &errs), flag.ErrHelp)
+}
+
+// Without arguments there is something to see: a summary of the built-in session, by no model. What is piped in is read.
+func TestWithoutModel(t *testing.T) {
+	var out, errs bytes.Buffer
+	require.NoError(t, run(t.Context(), nil, nil, &out, &errs))
+	assert.Contains(t, out.String(), "## Goal")
+	assert.Contains(t, errs.String(), "174 messages")
+	assert.Contains(t, errs.String(), "by the digest")
+	assert.NotContains(t, errs.String(), "calls")
+	errs.Reset()
+	require.NoError(t, run(t.Context(), []string{"-keep", "10"}, strings.NewReader(session(t)), io.Discard, &errs))
+	assert.NotContains(t, errs.String(), "174 messages")
 }

@@ -31,10 +31,8 @@ type config struct {
 	now    time.Time
 }
 
-// builtin is the session that is shown where none is named. In its window all happens that can happen.
 const (
-	builtin       = "examples/quickstart/sessions/english.jsonl.gz"
-	builtinWindow = 32_000
+	builtinWindow = 32_000 // of the session that is shown where none is named: in it all happens that can happen
 	defaultWindow = 200_000
 )
 
@@ -105,7 +103,7 @@ func parse(args []string) (config, error) {
 		c.window = defaultWindow
 	}
 	if c.file == "" {
-		c.file = findBuiltin()
+		c.file = recording.Builtin()
 		c.text = c.text || c.output == "" // a page is for a browser
 		if !isSet(f, "window") {
 			c.window = builtinWindow
@@ -117,21 +115,6 @@ func parse(args []string) (config, error) {
 func isSet(f *flag.FlagSet, name string) (set bool) {
 	f.Visit(func(given *flag.Flag) { set = set || given.Name == name })
 	return set
-}
-
-// findBuiltin looks for the built-in session in the working directory and those above it: in a clone of the
-// repository it is found from everywhere.
-func findBuiltin() string {
-	path := filepath.FromSlash(builtin)
-	for above := "."; ; above = filepath.Join(above, "..") {
-		candidate := filepath.Join(above, path)
-		if _, err := os.Stat(candidate); err == nil {
-			return candidate
-		}
-		if root, err := filepath.Abs(above); err != nil || root == filepath.Dir(root) {
-			return path // opening it says what is wrong
-		}
-	}
 }
 
 // inspect reads, replays and writes.
