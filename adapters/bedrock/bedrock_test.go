@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -236,7 +237,7 @@ func TestSystem(t *testing.T) {
 }
 
 // readRequest checks a request by the rules of the API.
-func readRequest(_ *http.Request, body []byte) (adaptertest.FrontRequest, error) {
+func readRequest(r *http.Request, body []byte) (adaptertest.FrontRequest, error) {
 	var wire struct {
 		Messages  []json.RawMessage       `json:"messages"`
 		System    []struct{ Text string } `json:"system"`
@@ -246,7 +247,7 @@ func readRequest(_ *http.Request, body []byte) (adaptertest.FrontRequest, error)
 	if err := json.Unmarshal(body, &wire); err != nil {
 		return adaptertest.FrontRequest{}, err
 	}
-	q := adaptertest.FrontRequest{MaxTokens: wire.Inference.MaxTokens, Tools: wire.Tools != nil}
+	q := adaptertest.FrontRequest{MaxTokens: wire.Inference.MaxTokens, Tools: wire.Tools != nil, Stream: strings.HasSuffix(r.URL.Path, "/converse-stream")}
 	if len(wire.System) > 0 {
 		q.System = wire.System[0].Text
 	}
@@ -257,26 +258,77 @@ func readRequest(_ *http.Request, body []byte) (adaptertest.FrontRequest, error)
 			return q, err
 		}
 	}
+	if err := valid(messages); err != nil {
+		return q, err
+	}
+	for i := range messages { // the provider behind has no cache points
+		messages[i].Content = slices.DeleteFunc(messages[i].Content, func(b types.ContentBlock) bool {
+			_, ok := b.(*types.ContentBlockMemberCachePoint)
+			return ok
+		})
+	}
 	q.Messages = Import(messages)
-	return q, valid(messages)
+	return q, nil
 }
 
-func writeAnswer(m *winnow.Message, _ bool) []byte {
-	content := []any{map[string]any{"reasoningContent": map[string]any{"reasoningText": map[string]any{"text": "Hm.", "signature": "c2ln"}}}}
-	for _, p := range m.Parts {
-		if p.Kind == winnow.KindText {
-			content = append(content, map[string]any{"text": p.Text})
-		} else {
-			content = append(content, map[string]any{"toolUse": map[string]any{"toolUseId": p.ID, "name": p.Name, "input": p.Arguments}})
-		}
-	}
+// fields are the members of a value in JSON.
+type fields = map[string]any
+
+func writeAnswer(m *winnow.Message, stream bool) []byte {
 	stop := "end_turn"
 	if m.StopReason == "tool_calls" {
 		stop = "tool_use"
 	}
-	b, _ := json.Marshal(map[string]any{"output": map[string]any{"message": map[string]any{"role": "assistant", "content": content}}, "stopReason": stop,
-		"usage": map[string]any{"inputTokens": m.Usage.Input, "outputTokens": m.Usage.Output, "totalTokens": m.Usage.Input + m.Usage.Output}})
+	usage := fields{"inputTokens": m.Usage.Input, "outputTokens": m.Usage.Output, "totalTokens": m.Usage.Input + m.Usage.Output}
+	if stream {
+		return streamedAnswer(m, stop, usage)
+	}
+	content := []any{fields{"reasoningContent": fields{"reasoningText": fields{"text": "Hm.", "signature": "c2ln"}}}}
+	for _, p := range m.Parts {
+		if p.Kind == winnow.KindText {
+			content = append(content, fields{"text": p.Text})
+		} else {
+			content = append(content, fields{"toolUse": fields{"toolUseId": p.ID, "name": p.Name, "input": p.Arguments}})
+		}
+	}
+	b, _ := json.Marshal(fields{"output": fields{"message": fields{"role": "assistant", "content": content}}, "stopReason": stop, "usage": usage})
 	return b
+}
+
+// streamedAnswer is an answer as events. Texts and arguments come in two pieces.
+func streamedAnswer(m *winnow.Message, stop string, usage fields) []byte {
+	var out []byte
+	send := func(name string, data fields) {
+		b, err := json.Marshal(data)
+		if err == nil {
+			b, err = encodeEvent(name, b)
+		}
+		if err != nil {
+			panic(err) // what tests write can be written
+		}
+		out = append(out, b...)
+	}
+	index := 0
+	delta := func(d fields) { send("contentBlockDelta", fields{"contentBlockIndex": index, "delta": d}) }
+	end := func() { send("contentBlockStop", fields{"contentBlockIndex": index}); index++ }
+	send("messageStart", fields{"role": "assistant"})
+	delta(fields{"reasoningContent": fields{"text": "Hm."}})
+	delta(fields{"reasoningContent": fields{"signature": "c2ln"}})
+	end()
+	for _, p := range m.Parts {
+		whole, piece := p.Text, func(s string) fields { return fields{"text": s} }
+		if p.Kind == winnow.KindToolCall {
+			send("contentBlockStart", fields{"contentBlockIndex": index, "start": fields{"toolUse": fields{"toolUseId": p.ID, "name": p.Name}}})
+			whole, piece = string(p.Arguments), func(s string) fields { return fields{"toolUse": fields{"input": s}} }
+		}
+		runes := []rune(whole)
+		delta(piece(string(runes[:len(runes)/2])))
+		delta(piece(string(runes[len(runes)/2:])))
+		end()
+	}
+	send("messageStop", fields{"stopReason": stop})
+	send("metadata", fields{"usage": usage, "metrics": fields{"latencyMs": 1}})
+	return out
 }
 
 func writeRefusal(_ int, text string) []byte {
@@ -360,14 +412,18 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestAgent: the loop of the README over restarts.
+// TestAgent: the loop of the README over restarts, streaming and with cache points.
 func TestAgent(t *testing.T) {
 	front := adaptertest.Front{Wording: "bedrock", Read: readRequest, Answer: writeAnswer, Refuse: writeRefusal}
 	adaptertest.CheckAgent(t, adaptertest.Agent{Codec: Codec(), List: "messages", Keeps: `"signature":"c2ln"`, Ask: func(url string) session.Call {
 		return func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) {
-			answer, err := clientOf(url).Converse(ctx, &bedrockruntime.ConverseInput{
-				ModelId: aws.String("claude"), Messages: Export(messages), ToolConfig: tools,
+			stream, err := clientOf(url).ConverseStream(ctx, &bedrockruntime.ConverseStreamInput{
+				ModelId: aws.String("claude"), Messages: MarkCache(Export(messages), ""), ToolConfig: tools,
 			})
+			if err != nil {
+				return winnow.Message{}, err
+			}
+			answer, err := Collect(stream.GetStream(), nil)
 			if err != nil {
 				return winnow.Message{}, err
 			}

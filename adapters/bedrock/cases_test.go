@@ -157,20 +157,27 @@ func TestCases(t *testing.T) {
 	}, cases)
 }
 
-// event is an event of a stream, in the SDK's encoding; one whose type ends in Exception is an error.
+// event is an event of a stream, in the SDK's encoding.
 func event(t *testing.T, name, data string) string {
 	t.Helper()
+	b, err := encodeEvent(name, []byte(data))
+	require.NoError(t, err)
+	return string(b)
+}
+
+// encodeEvent encodes an event of a stream; one whose type ends in Exception is an error.
+func encodeEvent(name string, data []byte) ([]byte, error) {
 	kind, header := "event", ":event-type"
 	if strings.HasSuffix(name, "Exception") {
 		kind, header = "exception", ":exception-type"
 	}
 	var b bytes.Buffer
-	m := eventstream.Message{Payload: []byte(data)}
+	m := eventstream.Message{Payload: data}
 	m.Headers.Set(":message-type", eventstream.StringValue(kind))
 	m.Headers.Set(header, eventstream.StringValue(name))
 	m.Headers.Set(":content-type", eventstream.StringValue("application/json"))
-	require.NoError(t, eventstream.NewEncoder().Encode(&b, m))
-	return b.String()
+	err := eventstream.NewEncoder().Encode(&b, m)
+	return b.Bytes(), err
 }
 
 // streaming starts a server that writes events and ends the stream, or breaks the connection.

@@ -1,12 +1,15 @@
 package eino
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/cloudwego/eino/components/model"
@@ -15,6 +18,7 @@ import (
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
 	"github.com/winnowgo/winnow/internal/provider"
+	"github.com/winnowgo/winnow/session"
 )
 
 // remote is a chat model that speaks Chat Completions, as most of Eino's components do.
@@ -32,9 +36,36 @@ type wireMessage struct {
 }
 
 func (r *remote) Generate(ctx context.Context, in []*schema.Message, options ...model.Option) (*schema.Message, error) {
+	reply, err := r.post(ctx, in, false, options)
+	if err != nil {
+		return nil, err
+	}
+	defer reply.Close()
+	body, err := io.ReadAll(reply)
+	if err != nil {
+		return nil, err
+	}
+	var answer wireAnswer
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return nil, err
+	}
+	m := &answer.Choices[0].Message
+	m.ResponseMeta = &schema.ResponseMeta{FinishReason: answer.Choices[0].FinishReason, Usage: answer.Usage}
+	return m, nil
+}
+
+// post sends a request and returns the body of the reply.
+func (r *remote) post(ctx context.Context, in []*schema.Message, stream bool, options []model.Option) (io.ReadCloser, error) {
 	request := map[string]any{"model": "gpt", "messages": wire(in)}
-	if n := model.GetCommonOptions(nil, options...).MaxTokens; n != nil {
-		request["max_completion_tokens"] = *n
+	if stream {
+		request["stream"], request["stream_options"] = true, map[string]any{"include_usage": true}
+	}
+	common := model.GetCommonOptions(nil, options...)
+	if common.MaxTokens != nil {
+		request["max_completion_tokens"] = *common.MaxTokens
+	}
+	if len(common.Tools) > 0 {
+		request["tools"] = []any{map[string]any{"type": "function", "function": map[string]any{"name": common.Tools[0].Name}}}
 	}
 	body, err := json.Marshal(request)
 	if err != nil {
@@ -49,27 +80,22 @@ func (r *remote) Generate(ctx context.Context, in []*schema.Message, options ...
 	if err != nil {
 		return nil, err
 	}
-	defer response.Body.Close()
-	body, err = io.ReadAll(response.Body)
-	if err != nil {
-		return nil, err
-	}
 	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("error, status code: %d, message: %s", response.StatusCode, body)
+		defer response.Body.Close()
+		body, err := io.ReadAll(response.Body)
+		return nil, errors.Join(fmt.Errorf("error, status code: %d, message: %s", response.StatusCode, body), err)
 	}
-	var answer struct {
-		Choices []struct {
-			FinishReason string         `json:"finish_reason"`
-			Message      schema.Message `json:"message"`
-		} `json:"choices"`
-		Usage schema.TokenUsage `json:"usage"`
-	}
-	if err := json.Unmarshal(body, &answer); err != nil {
-		return nil, err
-	}
-	m := &answer.Choices[0].Message
-	m.ResponseMeta = &schema.ResponseMeta{FinishReason: answer.Choices[0].FinishReason, Usage: &answer.Usage}
-	return m, nil
+	return response.Body, nil
+}
+
+// wireAnswer is an answer, or a chunk of one.
+type wireAnswer struct {
+	Choices []struct {
+		FinishReason string         `json:"finish_reason"`
+		Message      schema.Message `json:"message"`
+		Delta        schema.Message `json:"delta"`
+	} `json:"choices"`
+	Usage *schema.TokenUsage `json:"usage"`
 }
 
 // wire returns messages as Chat Completions has them. Images are in messages of the user only.
@@ -92,9 +118,32 @@ func wire(messages []*schema.Message) []wireMessage {
 	return out
 }
 
+// Stream sends a message for each chunk, as Eino's components do.
 func (r *remote) Stream(ctx context.Context, in []*schema.Message, options ...model.Option) (*schema.StreamReader[*schema.Message], error) {
-	m, err := r.Generate(ctx, in, options...)
-	return schema.StreamReaderFromArray([]*schema.Message{m}), err
+	reply, err := r.post(ctx, in, true, options)
+	if err != nil {
+		return nil, err
+	}
+	defer reply.Close()
+	var chunks []*schema.Message
+	lines := bufio.NewScanner(reply)
+	for lines.Scan() {
+		data, ok := strings.CutPrefix(lines.Text(), "data: ")
+		if !ok || data == "[DONE]" {
+			continue
+		}
+		var chunk wireAnswer
+		if err := json.Unmarshal([]byte(data), &chunk); err != nil {
+			return nil, err
+		}
+		m := &schema.Message{ResponseMeta: &schema.ResponseMeta{Usage: chunk.Usage}}
+		for i := range chunk.Choices {
+			m = &chunk.Choices[i].Delta
+			m.ResponseMeta = &schema.ResponseMeta{FinishReason: chunk.Choices[i].FinishReason, Usage: chunk.Usage}
+		}
+		chunks = append(chunks, m)
+	}
+	return schema.StreamReaderFromArray(chunks), lines.Err()
 }
 
 // validAtProvider sends messages to the strict provider.
@@ -117,4 +166,22 @@ func TestConversations(t *testing.T) {
 		}
 		return Response(answer), nil
 	}, summarizer)
+}
+
+// TestAgent: the loop of the README over restarts, streaming.
+func TestAgent(t *testing.T) {
+	adaptertest.CheckAgent(t, adaptertest.Agent{Codec: Codec(), List: "messages", Ask: func(url string) session.Call {
+		chat := &remote{client: http.DefaultClient, url: url}
+		return func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) {
+			stream, err := chat.Stream(ctx, Export(messages), model.WithTools([]*schema.ToolInfo{{Name: "read"}}))
+			if err != nil {
+				return winnow.Message{}, err
+			}
+			answer, err := schema.ConcatMessageStream(stream)
+			if err != nil {
+				return winnow.Message{}, err
+			}
+			return Response(answer), nil
+		}
+	}})
 }
