@@ -321,3 +321,56 @@ func TestFaultsDuringMaintenance(t *testing.T) {
 	}
 	t.Log("faults:", faults)
 }
+
+// TestCrashDuringResetByRule: the conversation is as it was, or it has begun anew; the log of before is whole either
+// way, and the next one who opens the session ends what was begun.
+func TestCrashDuringResetByRule(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	crashes := 0
+	for seed := range 4 * maintenancePrograms(t) {
+		fsys, p := randomStore(t, 6000+uint64(seed), 14)
+		name := fmt.Sprint("program ", seed)
+		store, err := session.OpenFiles(fsys, p.options())
+		require.NoError(t, err)
+		v, err := store.Read(ctx, "k")
+		if err != nil || v.Counts.Turns == 0 {
+			continue
+		}
+		before, history := logsOf(t, store, name), texts(v)
+		p.now = p.now.Add(oneDay)
+		byRule := func(store *session.Store) *session.Store {
+			opts := p.options()
+			opts.ResetRule = func(string) session.ResetRule { return session.ResetRule{Mode: session.ResetIdle} }
+			return session.New(store.Backend(), opts)
+		}
+		crashes += crashDuring(t, fsys, p, name, func(store *session.Store) error {
+			s, err := byRule(store).Open(ctx, "k")
+			if err != nil {
+				return err
+			}
+			require.True(t, s.FreshStart().Due, name)
+			return s.Close()
+		}, func(name string, fsys *sessiontest.CrashFS, store *session.Store) {
+			found := logsOf(t, store, name)
+			for log, text := range before {
+				require.True(t, strings.HasPrefix(found[log], text), "%s: %s", name, log)
+			}
+			v, err := store.Read(ctx, "k")
+			require.NoError(t, err, name)
+			if len(v.History) > 0 {
+				require.Equal(t, history, texts(v), name)
+			}
+			s, err := byRule(store).Open(ctx, "k")
+			require.NoError(t, err, name)
+			require.Empty(t, s.View().History, name)
+			require.NoError(t, s.Append(ctx, session.User("anew")), name)
+			require.NoError(t, s.Close(), name)
+			for log, text := range logsOf(t, store, name) {
+				require.True(t, strings.HasPrefix(text, before[log]), "%s: %s", name, log)
+			}
+		})
+	}
+	t.Log("crashes:", crashes)
+	require.Positive(t, crashes)
+}

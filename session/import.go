@@ -21,7 +21,7 @@ import (
 // The error is [ErrConflict] if the session has entries already, and [ErrFormat] if an id is there twice or a parent is
 // missing. The entries and what they point to are not to be changed afterwards.
 func (s *Store) Import(ctx context.Context, key string, entries []*Entry) error {
-	target, err := s.Open(ctx, key)
+	target, err := s.Resume(ctx, key)
 	if err != nil {
 		return err
 	}

@@ -233,3 +233,20 @@ func TestResetThatWasInterrupted(t *testing.T) {
 	require.NotNil(t, s.View().Info.Title)
 	require.NoError(t, s.Close())
 }
+
+// TestNoResetByWhatIsNoMessage: an import and a fork that are refused do not begin the conversation anew that is there.
+func TestNoResetByWhatIsNoMessage(t *testing.T) {
+	ctx := context.Background()
+	now := time.Unix(1_700_000_000, 0)
+	store := session.NewMemory(&session.Options{
+		Now:       func() time.Time { return now },
+		ResetRule: func(string) session.ResetRule { return session.ResetRule{Mode: session.ResetIdle} },
+	})
+	say(t, store, "k", "one")
+	say(t, store, "other", "two")
+	now = now.Add(2 * time.Hour)
+	m := session.User("three")
+	require.ErrorIs(t, store.Import(ctx, "k", []*session.Entry{{Type: session.TypeMessage, Message: &m}}), session.ErrConflict)
+	require.ErrorIs(t, store.Fork(ctx, "other", "", "k"), session.ErrConflict)
+	assert.Equal(t, []string{"one"}, heard(t, store, "k"))
+}
