@@ -1,6 +1,23 @@
 "use strict";
-// Measures the page in frames of two widths, clicks in it as a reader does, and writes what it found into the document.
+// Measures the page in frames of two widths, light and dark, clicks in it as a reader does, and writes what it found into the document.
 (function () {
+  function channels(colour) { return (colour.match(/[\d.]+/g) || []).map(Number); }
+  // The relative luminance and the contrast of WCAG 2.2.
+  function luminance(c) {
+    var l = c.slice(0, 3).map(function (v) { v /= 255; return v <= 0.04045 ? v / 12.92 : Math.pow((v + 0.055) / 1.055, 2.4); });
+    return 0.2126 * l[0] + 0.7152 * l[1] + 0.0722 * l[2];
+  }
+  function contrast(a, b) {
+    var x = luminance(channels(a)), y = luminance(channels(b));
+    return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
+  }
+  function behind(win, e) { // the colour that is painted behind an element
+    for (; e; e = e.parentElement) {
+      var c = win.getComputedStyle(e).backgroundColor, parts = channels(c);
+      if (parts.length === 3 || parts[3] > 0) { return c; }
+    }
+    return "rgb(255, 255, 255)";
+  }
   function measure(frame) {
     var doc = frame.contentDocument, win = frame.contentWindow, out = { width: win.innerWidth };
     function left(e) { return Math.round(10 * e.getBoundingClientRect().left) / 10; }
@@ -8,13 +25,25 @@
     out.clientWidth = doc.documentElement.clientWidth; // without the scroll bar
     out.scrollWidth = doc.documentElement.scrollWidth;
     out.leastFont = 99;
+    out.paper = behind(win, doc.body);
+    out.textContrast = out.markContrast = 21;
+    out.faintText = out.faintMark = "";
     var walker = doc.createTreeWalker(doc.body, NodeFilter.SHOW_TEXT);
     while (walker.nextNode()) {
       var e = walker.currentNode.parentElement;
       if (walker.currentNode.data.trim() && e.tagName !== "SCRIPT") {
-        out.leastFont = Math.min(out.leastFont, parseFloat(win.getComputedStyle(e).fontSize));
+        var style = win.getComputedStyle(e), ratio = contrast(style.color, behind(win, e));
+        out.leastFont = Math.min(out.leastFont, parseFloat(style.fontSize));
+        if (ratio < out.textContrast) { out.textContrast = ratio; out.faintText = walker.currentNode.data.trim().slice(0, 60); }
       }
     }
+    doc.querySelectorAll(".plot path, .legend i").forEach(function (mark) {
+      var style = win.getComputedStyle(mark), paint = mark.tagName !== "path" ? style.borderTopColor : style.fill;
+      if (mark.tagName !== "path" && mark.offsetHeight > 4) { paint = style.backgroundColor; }
+      if (paint === "none") { paint = style.stroke; }
+      var ratio = contrast(paint, out.paper);
+      if (ratio < out.markContrast) { out.markContrast = ratio; out.faintMark = mark.outerHTML.slice(0, 60) + " " + paint; }
+    });
     doc.getElementById("all").click();
     out.columns = {};
     out.rows = 0;
