@@ -67,8 +67,8 @@ func (d *draft) observeUsage() {
 		return
 	}
 	if sent > 0 && sent < len(v.messages) {
-		d.accounting.take(d.manager, &v.messages[sent])
-		d.budget = d.manager.budgetBy(&d.accounting)
+		d.accounting.take(d.ledger, d.settings, &v.messages[sent])
+		d.budget = d.ledger.budgetBy(d.settings, &d.accounting)
 	}
 	sum, shown := 0, 0
 	for i := range v.messages {
@@ -118,7 +118,7 @@ func (d *draft) observeAnswer(m *Message, i, estimate, shown int) {
 		reason = "of a failed turn"
 	case prompt == 0:
 		reason = "zero"
-	case float64(prompt) > maxUsageWindows*float64(d.manager.window):
+	case float64(prompt) > maxUsageWindows*float64(d.window):
 		reason = "above the window"
 	case float64(prompt) < minUsageShare*float64(d.accounting.BilledAs(shown)):
 		reason = "below half of the estimate"
@@ -127,7 +127,7 @@ func (d *draft) observeAnswer(m *Message, i, estimate, shown int) {
 		d.rejected = append(d.rejected, rejection{reason, prompt, estimate})
 		return
 	}
-	d.accounting.Observe(i, estimate, prompt, d.manager.opts.Overhead)
+	d.accounting.Observe(i, estimate, prompt, d.opts.Overhead)
 }
 
 // A rejection is a count of the provider that is not used.
@@ -148,7 +148,7 @@ func (d *draft) rejectFrom(i int) {
 
 func (d *draft) logRejected() {
 	for _, r := range d.rejected {
-		d.manager.opts.Logger.Debug("winnow: usage not used", "reason", r.reason, "prompt", r.prompt, "estimate", r.estimate)
+		d.opts.Logger.Debug("winnow: usage not used", "reason", r.reason, "prompt", r.prompt, "estimate", r.estimate)
 	}
 }
 
@@ -166,7 +166,7 @@ func hasHiddenParts(m *Message) bool {
 
 // tokens is what the request will be counted as.
 func (d *draft) tokens() int {
-	return d.accounting.Tokens(d.view.total, d.intact, d.manager.opts.Overhead)
+	return d.accounting.Tokens(d.view.total, d.intact, d.opts.Overhead)
 }
 
 // fits reports whether the request fits its budget. Where the estimates may be too low, half of what is kept free for the
@@ -179,25 +179,25 @@ func (d *draft) fits() bool {
 // margin is by how much tokens may be too low.
 func (d *draft) margin() int { return d.accounting.Margin(d.view.total, d.intact) }
 
-func (d *draft) ceiling() int { return count.Add(d.budget, d.manager.opts.Reserve/2) }
+func (d *draft) ceiling() int { return count.Add(d.budget, d.opts.Reserve/2) }
 
 // room is what the messages may take, in estimated tokens, once something that was sent is changed.
 func (d *draft) room() int {
-	return d.accounting.Room(d.budget, d.ceiling(), d.manager.opts.Overhead)
+	return d.accounting.Room(d.budget, d.ceiling(), d.opts.Overhead)
 }
 
 // wholeRoom is room without the margin of the estimates.
 func (d *draft) wholeRoom() int {
-	return d.accounting.RoomWithoutMargin(d.budget, d.manager.opts.Overhead)
+	return d.accounting.RoomWithoutMargin(d.budget, d.opts.Overhead)
 }
 
 // windowEstimate is the model's window in estimated tokens, without what no message shows. It is what is known of the
 // window: the provider may have told of a smaller one, or refused what should fit.
 func (d *draft) windowEstimate() int {
 	a := &d.accounting
-	window := least(d.manager.window, a.window)
+	window := least(d.window, a.window)
 	if a.guess.limit > 0 {
-		window = min(window, count.Add(a.guess.limit, d.manager.opts.Reserve))
+		window = min(window, count.Add(a.guess.limit, d.opts.Reserve))
 	}
-	return max(1, a.EstimatedAs(window-a.Hidden(d.manager.opts.Overhead)))
+	return max(1, a.EstimatedAs(window-a.Hidden(d.opts.Overhead)))
 }

@@ -124,7 +124,7 @@ func (m *Manager) taken() {
 		a.guess = x.before.guess.settle(x.tokens, a.guess.limit, l.tokens, believed)
 	}
 	if x.bytes.first > 0 {
-		a.body = x.before.body.settle(x.bytes, a.body.limit, l.bytes, m.toldBody())
+		a.body = x.before.body.settle(x.bytes, a.body.limit, l.bytes, l.toldBody(&m.settings))
 	}
 	l.attempt, l.refusals = nil, 0
 	l.tail = tail{}
@@ -140,12 +140,12 @@ func (l *ledger) keep() func() {
 }
 
 // toldBody is the limit of bodies in bytes, without what is only guessed; 0: none is known.
-func (m *Manager) toldBody() int { return least(m.opts.MaxBytes, m.ledger.body) }
+func (l *ledger) toldBody(s *settings) int { return least(s.opts.MaxBytes, l.body) }
 
 // take learns that the last request was accepted, if next, the first message behind it, is its answer.
-func (a *accounting) take(m *Manager, next *Message) {
+func (a *accounting) take(l *ledger, s *settings, next *Message) {
 	if next.Role == RoleAssistant && !isFailed(next) {
-		a.guess.take(m.ledger.tokens, a.told(m.window-m.opts.Reserve))
-		a.body.take(m.ledger.bytes, m.toldBody())
+		a.guess.take(l.tokens, a.told(s.window-s.opts.Reserve))
+		a.body.take(l.bytes, l.toldBody(s))
 	}
 }

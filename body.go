@@ -56,7 +56,7 @@ func (d *draft) bytes() int {
 
 // bodyLimit is the host's limit, the provider's or what is guessed, in bytes; 0: none is known.
 func (d *draft) bodyLimit() int {
-	return least(d.manager.toldBody(), d.accounting.body.limit)
+	return least(d.ledger.toldBody(d.settings), d.accounting.body.limit)
 }
 
 func (d *draft) fitsBody() bool {
@@ -188,7 +188,7 @@ func (d *draft) clearResult(i int) int {
 	if m := &d.view.messages[i]; m.Role != RoleTool || m.Pinned {
 		return 0
 	}
-	return d.replaceForBody(i, []Part{{Text: d.manager.opts.Prune.Placeholder}}, "cleared: the request body is too large")
+	return d.replaceForBody(i, []Part{{Text: d.opts.Prune.Placeholder}}, "cleared: the request body is too large")
 }
 
 func hasImage(m *Message) bool {
@@ -200,7 +200,7 @@ func (d *draft) replaceForBody(i int, parts []Part, reason string) int {
 	before := messageBytes(&m)
 	m.Parts, m.Source = parts, nil
 	saved := before - messageBytes(&m)
-	tokens := max(0, d.manager.opts.Estimator.Estimate(m))
+	tokens := max(0, d.opts.Estimator.Estimate(m))
 	if saved <= 0 || tokens > d.view.tokens[i] && !hasImage(&d.view.messages[i]) {
 		return 0
 	}

@@ -50,7 +50,7 @@ func sumOf(facts []*fact) (n int) {
 
 // needsCompaction says that the request does not fit, or will soon not, and that a summary can help.
 func (d *draft) needsCompaction() bool {
-	return (d.isCramped || !d.fits()) && !d.manager.opts.Compact.Off && d.canCompact()
+	return (d.isCramped || !d.fits()) && !d.opts.Compact.Off && d.canCompact()
 }
 
 // unlocked runs f, which calls code of the host, without the manager's lock.
@@ -176,7 +176,7 @@ func (m *Manager) mayReplaceDigest(d *draft) bool {
 
 // isDigestDue says so of checkpoint c, where the request has so many tokens without edits.
 func (d *draft) isDigestDue(c *checkpoint, plain int) bool {
-	o := &d.manager.opts
+	o := &d.opts
 	if !o.replacesDigest(c) {
 		return false
 	}

@@ -108,7 +108,7 @@ func (d *draft) span() span {
 		}
 	}
 	landing := max(0, count.Share(d.room(), landShare)-fixed-d.summaryCap())
-	s.cut = d.cutPoint(&s, min(d.manager.opts.Compact.KeepRecent, landing))
+	s.cut = d.cutPoint(&s, min(d.opts.Compact.KeepRecent, landing))
 	for i := range v.plain {
 		switch {
 		case i < s.cut && s.replaces(i):
@@ -204,7 +204,7 @@ func (d *draft) canCompact() bool {
 
 // summaryFrame is what stands around a summary, in tokens.
 func (d *draft) summaryFrame() int {
-	return textTokens(d.manager.opts.Estimator, sections.Begin+sections.End)
+	return textTokens(d.opts.Estimator, sections.Begin+sections.End)
 }
 
 // hasNews says that a compaction of s has more than so many tokens to summarize that no summary holds. What a
@@ -214,7 +214,7 @@ func (d *draft) hasNews(s *span, least int) bool {
 	if s.cut == len(d.view.plain) {
 		return false
 	}
-	_, isDigest := d.manager.opts.Summarizer.(digester) // which would write the same again
+	_, isDigest := d.opts.Summarizer.(digester) // which would write the same again
 	return s.removed-s.summary > least || s.summary > 0 && (len(d.behind) > 0 && !isDigest || d.summaryIsTooLong(s))
 }
 
@@ -223,7 +223,7 @@ func (d *draft) summaryIsTooLong(s *span) bool {
 	if d.checkpoint == nil { // of the host, or of another manager
 		return s.summary > limit+d.summaryFrame()+leastGain
 	}
-	return textTokens(d.manager.opts.Estimator, d.checkpoint.body) > limit
+	return textTokens(d.opts.Estimator, d.checkpoint.body) > limit
 }
 
 // isWorthCompacting says that a compaction has anything to summarize.
@@ -237,14 +237,14 @@ func (d *draft) unreadTokens() int {
 	s := d.span()
 	n := s.removed - s.summary
 	for i := range d.behind {
-		n = count.Add(n, estimate(d.manager.opts.Estimator, d.behind[i]))
+		n = count.Add(n, estimate(d.opts.Estimator, d.behind[i]))
 	}
 	return n
 }
 
 // newCompaction collects what is to be summarized.
 func (d *draft) newCompaction(instructions string) (*compaction, error) {
-	o, s := d.manager.opts, d.span()
+	o, s := d.opts, d.span()
 	if !d.hasNews(&s, 0) {
 		return nil, ErrNothingToCompact
 	}
@@ -257,8 +257,8 @@ func (d *draft) newCompaction(instructions string) (*compaction, error) {
 		instructions: strings.TrimSpace(o.Compact.Instructions + "\n\n" + instructions), isDown: d.ledger.breaker.failures >= breakerLimit,
 	}
 	// The reference's rule for new content that fills the window, with its margin.
-	if kept := c.before - c.removed; float64(kept) > float64(d.manager.window)*o.Compact.MaxHistoryShare*chunkMargin {
-		c.share = max(1, count.Share(d.manager.window, o.Compact.MaxHistoryShare))
+	if kept := c.before - c.removed; float64(kept) > float64(d.window)*o.Compact.MaxHistoryShare*chunkMargin {
+		c.share = max(1, count.Share(d.window, o.Compact.MaxHistoryShare))
 	}
 	c.collect(d, s)
 	return c, nil

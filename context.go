@@ -23,10 +23,7 @@ import (
 // A [Request] is the caller's: later calls do not change it. Its lists may share memory with the history and with those
 // of later requests, so do not write to their elements; appending to them is safe.
 type Manager struct {
-	window int
-	opts   Options // complete; never written after New
-
-	pruneFrom float64 // share of the window from which on what is stale is dropped
+	settings
 
 	mu         sync.Mutex // protects what follows
 	ledger     ledger
@@ -50,7 +47,7 @@ func New(window int, opts *Options) (*Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Manager{window: window, opts: o, ledger: ledger{model: o.Model}}
+	m := &Manager{settings: settings{window: window, opts: o}, ledger: ledger{model: o.Model}}
 	if opts != nil && opts.Prune != nil && opts.Prune.SoftTrimRatio > 0 {
 		m.pruneFrom = opts.Prune.SoftTrimRatio
 	}
@@ -169,7 +166,7 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 func (m *Manager) Cold() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return (&draft{manager: m, ledger: &m.ledger, now: m.opts.Now()}).isCold()
+	return (&draft{settings: &m.settings, ledger: &m.ledger, now: m.opts.Now()}).isCold()
 }
 
 // Window returns the context window that the manager keeps the conversation in, in tokens: the one that [New] was given,
@@ -187,22 +184,26 @@ func (m *Manager) Window() int { return m.window }
 //
 // It changes nothing in the manager but what is known of the messages. c is the checkpoint to replay.
 func (m *Manager) draft(history []Message, c *checkpoint) *draft {
-	return m.newDraft(history, c, map[key]*projection{}).steps()
+	return newDraft(&m.settings, &m.ledger, history, c, map[key]*projection{}).steps()
 }
 
 // redraft is draft for the history of from with checkpoint c, and with edits that are made already. What from has
 // learned of the provider's counts holds for it too.
 func (m *Manager) redraft(from *draft, c *checkpoint, made map[key]*projection) *draft {
-	d := m.newDraft(from.history, c, made)
+	d := newDraft(&m.settings, &m.ledger, from.history, c, made)
 	d.learned, d.rejected = true, from.rejected
 	d.accounting.learnFrom(from)
-	d.budget = m.budgetBy(&d.accounting)
+	d.budget = m.ledger.budgetBy(&m.settings, &d.accounting)
 	return d.steps()
 }
 
-func (m *Manager) newDraft(history []Message, c *checkpoint, made map[key]*projection) *draft {
-	a := m.ledger.accounting
-	return &draft{budget: m.budget(), manager: m, ledger: &m.ledger, history: history, now: m.opts.Now(), base: c, checkpoint: c, made: made, look: m.ledger.look, accounting: a, known: a}
+// newDraft begins the draft of a request for history.
+func newDraft(s *settings, l *ledger, history []Message, c *checkpoint, made map[key]*projection) *draft {
+	a := l.accounting
+	return &draft{
+		settings: s, ledger: l, history: history, now: s.opts.Now(), budget: l.budgetBy(s, &a),
+		base: c, checkpoint: c, made: made, look: l.look, accounting: a, known: a,
+	}
 }
 
 func (d *draft) steps() *draft {
@@ -215,11 +216,12 @@ func (d *draft) steps() *draft {
 
 // budget is what a request may have, in tokens: the window without the reserve, or less if the provider
 // refused that.
-func (m *Manager) budget() int { return m.budgetBy(&m.ledger.accounting) }
+func (m *Manager) budget() int { return m.ledger.budgetBy(&m.settings, &m.ledger.accounting) }
 
-func (m *Manager) budgetBy(a *accounting) int {
-	budget := a.budget(m.window - m.opts.Reserve)
-	if most := m.ledger.bodyTokens; most > 0 {
+// budgetBy is budget with what a draft has learned.
+func (l *ledger) budgetBy(s *settings, a *accounting) int {
+	budget := a.budget(s.window - s.opts.Reserve)
+	if most := l.bodyTokens; most > 0 {
 		budget = min(budget, most)
 	}
 	return budget

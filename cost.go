@@ -63,7 +63,7 @@ func (d *draft) lastSent() int {
 
 // price says what r will cost, and what the history would, which is estimated as plain.
 func (d *draft) price(r *Request, plain int, p prefix) {
-	c, a := d.manager.opts.Cache, &d.accounting
+	c, a := d.opts.Cache, &d.accounting
 	r.Cached = d.cached(p.sent, r.Tokens)
 	r.Cost = c.cost(r.Tokens, r.Cached)
 	unedited := count.Add(r.Tokens, a.BilledAs(max(0, plain-d.view.total)))
@@ -75,8 +75,8 @@ func (d *draft) price(r *Request, plain int, p prefix) {
 // of the beginning, which are estimated as prefix. What no message shows stands in front of them.
 func (d *draft) cached(prefix, tokens int) int {
 	a := &d.accounting
-	n := min(tokens, count.Add(a.Hidden(d.manager.opts.Overhead), a.BilledAs(prefix)))
-	if d.isCold() || n < d.manager.opts.Cache.MinTokens {
+	n := min(tokens, count.Add(a.Hidden(d.opts.Overhead), a.BilledAs(prefix)))
+	if d.isCold() || n < d.opts.Cache.MinTokens {
 		return 0
 	}
 	return n

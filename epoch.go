@@ -22,8 +22,8 @@ const (
 // rewrite is step 6. The reasons for an epoch are: the provider's cache is cold, so that all is written again
 // anyway; the request does not fit; it pays.
 func (d *draft) rewrite() {
-	cold, none := d.isCold(), d.manager.opts.Cache.None
-	if d.manager.opts.Thinking == ThinkingBound && d.fits() && slices.ContainsFunc(d.view.messages, hasThinking) {
+	cold, none := d.isCold(), d.opts.Cache.None
+	if d.opts.Thinking == ThinkingBound && d.fits() && slices.ContainsFunc(d.view.messages, hasThinking) {
 		return // the price of an epoch is what the model thought
 	}
 	switch {
@@ -76,7 +76,7 @@ func (d *draft) makeRoom() {
 
 // pruneAndCut does what the options of the pure stages say.
 func (d *draft) pruneAndCut() {
-	o := d.manager.opts
+	o := d.opts
 	if isSpared := o.DropFrom > 0 && d.isBelowStale(); !isSpared {
 		d.prune(*o.Prune, d.windowEstimate())
 	}
@@ -171,7 +171,7 @@ func (d *draft) whenItPays(list []stale, later int) int {
 
 // prices are those of a token that was sent before, and of one that was not.
 func (d *draft) prices() (read, write float64) {
-	c := d.manager.opts.Cache
+	c := d.opts.Cache
 	if c.None {
 		return 1, 1
 	}

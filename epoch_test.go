@@ -98,7 +98,7 @@ func newSimulation(t testing.TB, window int, o Options) *simulation {
 	o.Estimator, o.Now = CharsPerToken(4), func() time.Time { return s.now }
 	m := newOfAnySize(t, window, &o)
 	s.m = m
-	s.read, s.write = (&draft{manager: m}).prices()
+	s.read, s.write = (&draft{settings: &m.settings}).prices()
 	return s
 }
 

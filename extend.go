@@ -123,10 +123,10 @@ func (m *Manager) extend(history []Message, r *Request) (done bool, err error) {
 	added := history[t.history:]
 	d := &t.draft
 	t.view = view{total: l.estimate}
-	*d = draft{manager: m, ledger: l, view: &t.view, history: history, budget: m.budget(), now: m.opts.Now(), accounting: l.accounting, intact: len(l.sent) + len(added), rejected: d.rejected[:0]}
+	*d = draft{settings: &m.settings, ledger: l, view: &t.view, history: history, budget: m.budget(), now: m.opts.Now(), accounting: l.accounting, intact: len(l.sent) + len(added), rejected: d.rejected[:0]}
 	if len(added) > 0 {
-		d.accounting.take(m, &added[0])
-		d.budget = m.budgetBy(&d.accounting)
+		d.accounting.take(l, &m.settings, &added[0])
+		d.budget = m.ledger.budgetBy(&m.settings, &d.accounting)
 	}
 	if !d.mayExtend(added) || !d.addToTail(added) {
 		return false, nil
@@ -142,7 +142,7 @@ func (m *Manager) extend(history []Message, r *Request) (done bool, err error) {
 
 // mayExtend says that nothing is due that needs a look at the whole list.
 func (d *draft) mayExtend(added []Message) bool {
-	l, o := d.ledger, &d.manager.opts
+	l, o := d.ledger, &d.opts
 	facts := l.index.facts[l.tail.history:]
 	waits := o.Thinking == ThinkingBound && l.tail.thinks
 	if !waits && (d.isCold() || l.look.isDue(l.tail.answers+countAnswers(added))) || o.HistoryTurns > 0 && d.isCold() {
@@ -169,7 +169,7 @@ func (d *draft) mayExtend(added []Message) bool {
 // resultsFit says that no new result is larger than one may be, nor those of the newest step together: by what is known
 // of the provider's counts once those of the new answers are read, as on the long way.
 func (d *draft) resultsFit(added []Message, facts []*fact) bool {
-	t := newTruncation(*d.manager.opts.Truncate, d.windowEstimate())
+	t := newTruncation(*d.opts.Truncate, d.windowEstimate())
 	batch := 0
 	for i := range added {
 		if added[i].Role != RoleTool {
@@ -209,7 +209,7 @@ func (d *draft) addToTail(added []Message) bool {
 	if !d.resultsFit(added, facts) {
 		return false
 	}
-	c := d.manager.opts.Compact
+	c := d.opts.Compact
 	isAwaited := c.Background || c.BeforeCompact != nil && !l.flushed
 	if !d.fits() || limit > 0 && bytes > limit || isAwaited && d.isWithin(c.SoftThreshold) {
 		return false

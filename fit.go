@@ -20,7 +20,7 @@ func (d *draft) fit() bool {
 
 // shrink clears all results but the newest step's, and then cuts what is left of them.
 func (d *draft) shrink() {
-	o := *d.manager.opts.Prune
+	o := *d.opts.Prune
 	o.KeepLastAssistants = min(o.KeepLastAssistants, 1)
 	o.SoftTrimRatio, o.HardClearRatio, o.MinPrunableToolChars = 0, 0, 0
 	d.prune(o, d.room())
@@ -41,7 +41,7 @@ func (d *draft) squeezeResults() {
 			results = count.Add(results, v.tokens[i])
 		}
 	}
-	t := *d.manager.opts.Truncate
+	t := *d.opts.Truncate
 	t.MinKeepChars = min(t.MinKeepChars, squeezedChars)
 	var sizes []int
 	for i := range v.messages {
@@ -58,7 +58,7 @@ func (d *draft) squeezeResults() {
 // overflow says what fills the window.
 func (d *draft) overflow() *OverflowError {
 	v := d.view
-	e := &OverflowError{Tokens: d.tokens(), Budget: d.budget, Overhead: d.accounting.Hidden(d.manager.opts.Overhead)}
+	e := &OverflowError{Tokens: d.tokens(), Budget: d.budget, Overhead: d.accounting.Hidden(d.opts.Overhead)}
 	if limit := d.bodyLimit(); limit > 0 {
 		e.Bytes, e.MaxBytes = d.bytes(), limit
 	}

@@ -19,11 +19,11 @@ func flushDue(tokens, threshold int, done bool) bool {
 // isNearCompaction says that a compaction is at most CompactOptions.SoftThreshold tokens away. What old results
 // take does not count: they are cleared first, and then a compaction is far away.
 func (d *draft) isNearCompaction() bool {
-	o := d.manager.opts
+	o := d.opts
 	if o.Compact.Off || !d.isWithin(o.Compact.SoftThreshold) || d.ledger.breaker.isOpen(d) || !d.canCompact() || d.unreadTokens() < count.Share(d.budget, leastWorth) {
 		return false
 	}
-	least := d.manager.draft(d.history, d.base)
+	least := newDraft(d.settings, d.ledger, d.history, d.base, map[key]*projection{}).steps()
 	least.prune(*o.Prune, least.windowEstimate())
 	least.clearTo(count.Share(least.room(), lowWater))
 	return least.isWithin(o.Compact.SoftThreshold)

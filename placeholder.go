@@ -40,7 +40,7 @@ func (d *draft) remainders(list []stale) []dropped {
 	if len(list) == 0 {
 		return nil
 	}
-	o, v := d.manager.opts, d.view
+	o, v := d.opts, d.view
 	match := toolcall.NewMatcher(o.Prune.AllowTools, o.Prune.DenyTools)
 	names := d.namesKept(list, &match)
 	parts := make([]dropped, 0, len(list))
@@ -72,7 +72,7 @@ func isWorthIt(after, before int) bool { return float64(after) <= mostRemainder*
 // namesKept returns the names in what is not dropped. Thinking does not count where an epoch leaves it out.
 func (d *draft) namesKept(list []stale, match *toolcall.Matcher) excerpt.Names {
 	names := excerpt.Names{}
-	thinks := d.manager.opts.Thinking == ThinkingKept
+	thinks := d.opts.Thinking == ThinkingKept
 	next := 0
 	for i := range d.view.messages {
 		var dropped *stale

@@ -74,13 +74,13 @@ type staleness struct {
 // early drops the longer protections.
 func (d *draft) staleParts(early bool, ahead int) []stale {
 	v := d.view
-	o := *d.manager.opts.Prune
+	o := *d.opts.Prune
 	if d.isBelowStale() {
 		return nil
 	}
 	s := staleness{view: v, options: o, match: toolcall.NewMatcher(o.AllowTools, o.DenyTools), early: early}
 	s.tools = toolNamesFor(s.match, v.messages)
-	s.readSubjects(d.manager.opts.Compact.fileTools())
+	s.readSubjects(d.opts.Compact.fileTools())
 	first := slices.IndexFunc(v.messages, func(m Message) bool { return m.Role == RoleUser })
 	if first < 0 {
 		return nil
@@ -127,16 +127,16 @@ func (d *draft) isBelowStale() bool {
 }
 
 // askedStaleFrom is PruneOptions.SoftTrimRatio in tokens, where the host has set it.
-func (d *draft) askedStaleFrom() int { return count.Share(d.windowEstimate(), d.manager.pruneFrom) }
+func (d *draft) askedStaleFrom() int { return count.Share(d.windowEstimate(), d.pruneFrom) }
 
 // staleFrom is how many tokens the messages have when what is stale of them is dropped.
 func (d *draft) staleFrom() int {
-	switch from := d.manager.opts.DropFrom; {
+	switch from := d.opts.DropFrom; {
 	case from > 0:
 		return count.Share(d.windowEstimate(), from)
-	case d.manager.pruneFrom > 0:
+	case d.pruneFrom > 0:
 		return d.askedStaleFrom()
-	case d.manager.opts.Cache.None: // nothing is lost by a rewrite
+	case d.opts.Cache.None: // nothing is lost by a rewrite
 		return 0
 	}
 	return min(staleTokens, count.Share(d.windowEstimate(), staleShare))

@@ -311,7 +311,7 @@ func TestStalePartsProperties(t *testing.T) {
 				if !early {
 					require.NotEqual(t, protected, overdueOf(d.staleParts(true, 0), p.index), "seed %d: cold, less is protected", seed)
 				}
-				kept := max(1, d.manager.opts.Prune.KeepLastAssistants)
+				kept := max(1, d.opts.Prune.KeepLastAssistants)
 				require.GreaterOrEqual(t, countAnswers(v.messages[p.index+1:]), kept, "seed %d: message %d is one of the newest", seed, p.index)
 			}
 		}

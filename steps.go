@@ -9,7 +9,7 @@ import (
 
 // draft is a request in the making. Its methods are the steps of Manager.draft, in their order.
 type draft struct {
-	manager *Manager
+	*settings
 	ledger  *ledger // read, and written by record alone
 	history []Message
 	now     time.Time
@@ -41,7 +41,7 @@ type draft struct {
 
 // indexAndRepair is steps 1 and 2.
 func (d *draft) indexAndRepair() {
-	x, e := &d.ledger.index, d.manager.opts.Estimator
+	x, e := &d.ledger.index, d.opts.Estimator
 	facts := x.update(d.history, e)
 	r := repair{history: d.history, facts: facts, forRequest: true}
 	if r.isClean() {
@@ -89,7 +89,7 @@ func (d *draft) limitAndReplay() {
 		d.checkpoint = nil // a history that was rewound to before it, or another one
 	}
 	d.kept = v.share()
-	if limit := d.manager.opts.HistoryTurns; limit > 0 {
+	if limit := d.opts.HistoryTurns; limit > 0 {
 		d.limitTurns(limit)
 	}
 	v.plain = v.share()
@@ -101,7 +101,7 @@ func (d *draft) limitAndReplay() {
 		}
 		if p != nil && i != request && d.mayReplay(i, p, request) {
 			if p.unread {
-				p.read(&v.messages[i], d.manager.opts.Estimator, &d.ledger.index.hasher)
+				p.read(&v.messages[i], d.opts.Estimator, &d.ledger.index.hasher)
 			}
 			d.ledger.index.watch(d.history, v.index[i])
 			v.project(i, p)
@@ -121,7 +121,7 @@ func (d *draft) mayReplay(i int, p *projection, request int) bool {
 		return true
 	case !p.leavesOutThinking(m):
 		return !m.Pinned
-	case d.manager.opts.Thinking == ThinkingBound:
+	case d.opts.Thinking == ThinkingBound:
 		return true
 	}
 	return !m.Pinned && !d.needsThinking(i, request)
@@ -168,7 +168,7 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 		}
 	}
 	v.keepOnly(keep)
-	v.insert(at, c.message, d.ledger.index.fact(&c.message, d.manager.opts.Estimator))
+	v.insert(at, c.message, d.ledger.index.fact(&c.message, d.opts.Estimator))
 	return true
 }
 
@@ -222,7 +222,7 @@ func (d *draft) limitTurns(limit int) {
 
 // isCold says that rewriting what was sent costs nothing: the provider's cache has it no more.
 func (d *draft) isCold() bool {
-	c := d.manager.opts.Cache
+	c := d.opts.Cache
 	return c.None || d.ledger.sentAt.IsZero() || d.now.Sub(d.ledger.sentAt) >= c.TTL
 }
 
@@ -234,7 +234,7 @@ const maxBatchShare = 0.5
 func (d *draft) cutUnsent() {
 	d.cause = "a new result is larger than one may be"
 	v := d.view
-	t := newTruncation(*d.manager.opts.Truncate, d.windowEstimate())
+	t := newTruncation(*d.opts.Truncate, d.windowEstimate())
 	wasSent := d.sentBefore()
 	isRefused := d.ledger.run.refusals > 0 // the provider has it in no cache
 	batch := len(v.messages)
@@ -289,7 +289,7 @@ func (d *draft) capResults(from, limit, budget int) {
 	if count.Sum(sizes) <= budget {
 		return
 	}
-	t := &truncation{TruncateOptions: *d.manager.opts.Truncate, limit: count.Fair(sizes, budget), bothEnds: true}
+	t := &truncation{TruncateOptions: *d.opts.Truncate, limit: count.Fair(sizes, budget), bothEnds: true}
 	for i := from; i < len(v.messages); i++ {
 		d.cut(i, t, "the results of one step are larger together than they may be")
 	}
@@ -297,7 +297,7 @@ func (d *draft) capResults(from, limit, budget int) {
 
 // clearTo clears old results, the oldest first, until the messages take at most so many tokens.
 func (d *draft) clearTo(tokens int) {
-	o := *d.manager.opts.Prune
+	o := *d.opts.Prune
 	o.SoftTrimRatio, o.MinPrunableToolChars = 0, 0
 	o.HardClearRatio = float64(tokens) / float64(max(1, d.room()))
 	d.prune(o, d.room())

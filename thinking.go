@@ -36,7 +36,7 @@ func (d *draft) leaveOutThinking() {
 	}
 	from, end := d.firstChanged(), len(v.messages)
 	newest := map[key]bool{} // messages of the newest turn; an older one that is the same shares their fate
-	switch d.manager.opts.Thinking {
+	switch d.opts.Thinking {
 	case ThinkingBound:
 		from = d.brokenFrom(from)
 	case ThinkingDropped:
@@ -52,7 +52,7 @@ func (d *draft) leaveOutThinking() {
 	}
 	for i := from; i < end; i++ {
 		m := &v.messages[i]
-		if newest[v.facts[i].key] || m.Pinned && d.manager.opts.Thinking != ThinkingBound {
+		if newest[v.facts[i].key] || m.Pinned && d.opts.Thinking != ThinkingBound {
 			continue
 		}
 		d.dropThinking(i, isThinking, "thinking from before what is rewritten")
@@ -72,7 +72,7 @@ func (d *draft) dropThinking(i int, which func(Part) bool, reason string) {
 	if len(m.Parts) == 0 {
 		m.Parts = []Part{{Text: thinkingLeftOut}}
 	}
-	d.project(i, m, max(0, d.manager.opts.Estimator.Estimate(m)), OpTrim, reason)
+	d.project(i, m, max(0, d.opts.Estimator.Estimate(m)), OpTrim, reason)
 }
 
 // brokenFrom returns the first message that thinking cannot stand behind: the first that differs from what was

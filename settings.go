@@ -1,0 +1,8 @@
+package winnow
+
+// settings are what [New] made of its arguments. Nothing writes to them afterwards, so that they are read without the lock.
+type settings struct {
+	window    int
+	opts      Options // complete
+	pruneFrom float64 // share of the window from which on what is stale is dropped; 0 if the host did not set it
+}
