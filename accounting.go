@@ -152,18 +152,6 @@ func (d *draft) logRejected() {
 	}
 }
 
-// hasHiddenParts says that providers may count less of m than it shows: old thinking is dropped, images
-// are counted by their size, opaque parts in ways of their own.
-func hasHiddenParts(m *Message) bool {
-	for i := range m.Parts {
-		switch m.Parts[i].Kind {
-		case KindThinking, KindImage, KindOpaque:
-			return true
-		}
-	}
-	return false
-}
-
 // tokens is what the request will be counted as.
 func (d *draft) tokens() int {
 	return d.accounting.Tokens(d.view.total, d.intact, d.opts.Overhead)

@@ -5,15 +5,6 @@ import (
 	"slices"
 )
 
-// attempt is a run of Recover whose end is not known yet: a smaller request was made, and nobody has said that it was
-// taken. Until then all that was done for it can be undone.
-type attempt struct {
-	before undo
-	tokens refusedSizes
-	bytes  refusedSizes
-	end    place // the newest message of the history that it is about
-}
-
 // undo is what a run of Recover changes of a ledger besides what the provider told.
 type undo struct {
 	projections map[key]*projection

@@ -101,7 +101,7 @@ func (d *draft) fitBody() bool {
 		return true
 	}
 	newest, all := d.newestStep(), len(d.view.messages)
-	request := d.newestRequest()
+	request := newestRequest(d.view.messages)
 	dropImages := func(i int) int { return d.dropImages(i, request) }
 	fewImages := min(count.Share(limit, imagesLowWater), max(0, size-d.bytesOfOldImages()))
 	for _, step := range []struct {
@@ -147,17 +147,6 @@ func (d *draft) newestStep() int {
 		}
 	}
 	return 0
-}
-
-// newestRequest returns the position of the newest user request, or len.
-func (d *draft) newestRequest() int {
-	v := d.view
-	for i := len(v.messages) - 1; i >= 0; i-- {
-		if beginsTurn(&v.messages[i]) {
-			return i
-		}
-	}
-	return len(v.messages)
 }
 
 // dropImages puts a marker in the place of each image of message i, and returns the bytes that it saved. Pins and

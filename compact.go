@@ -11,15 +11,6 @@ import (
 
 // Step 7 of Manager.draft's list, and the only one that waits: the manager's way through a compaction.
 
-// breaker counts compactions that came to nothing, so that a summarizer that does not work is not paid
-// for at every request. A manual Compact that works closes it, and so does a manager for another model or
-// with another window.
-type breaker struct {
-	failures int
-	total    int // tokens of the history at the last failure, or as it was once a digest stood in
-	window   int // of the manager whose compactions failed
-}
-
 const (
 	// A summary that stands for less than this share of the budget costs more than it gains: a model is asked
 	// when there is more, and the digest stands in until then.

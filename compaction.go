@@ -29,19 +29,6 @@ const (
 	bodyShare = 0.5
 )
 
-// checkpoint stands for the history before its first kept message.
-type checkpoint struct {
-	message   Message  // the summary, as it is sent
-	key       key      // of message
-	firstKept landmark // in the repaired history
-	limited   place    // where the turn limit cut when the summary was made: what lies before is in none; zero: it did not
-	request   place    // the user request before firstKept that is kept verbatim; zero: none
-	body      string   // the summarizer's text, which the next summary updates
-	carried   sections.Carried
-	degraded  bool
-	healthy   *checkpoint // below a degraded one the newest that a model wrote: what it stands for is not read again; nil: none
-}
-
 // unread returns from where on the messages of v are in no model's summary, and the message before that
 // which is not either, or -1.
 func (c *checkpoint) unread(v *view) (from, request int) {
@@ -128,16 +115,6 @@ func (d *draft) span() span {
 
 // replaces says that message i is summarized if it lies before the cut.
 func (s *span) replaces(i int) bool { return !s.stays[i] && i != s.request }
-
-// newestRequest returns the index of the newest message in which a person asks for something, or -1.
-func newestRequest(messages []Message) int {
-	for i := len(messages) - 1; i >= 0; i-- {
-		if beginsTurn(&messages[i]) {
-			return i
-		}
-	}
-	return -1
-}
 
 // cutPoint returns the first message that is kept, such that the newest `keep` tokens are, besides what is
 // not replaced anyway. The cut never divides a call from its results, and the newest atom stays, whatever

@@ -74,7 +74,7 @@ func (c *compaction) textTokensOf(m *Message, tokens int) int {
 // excerptResult returns m, the texts of which have so many tokens, with these cut to about excerptTokens
 // together: a summarizer need not be told to the token.
 func excerptResult(m *Message, tokens int) (out Message, ok bool) {
-	tokens = min(tokens, bytesOfTexts(m)) // a host's own count may be absurd
+	tokens = min(tokens, textBytes(m)) // a host's own count may be absurd
 	if tokens <= excerptTokens {
 		return Message{}, false
 	}

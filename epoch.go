@@ -86,13 +86,6 @@ func (d *draft) pruneAndCut() {
 	}
 }
 
-// look is what the last search for an epoch that pays found. The clock is the answers of the model in the
-// view: it is the same in each process, and stands still while nothing happens.
-type look struct {
-	at   int // when it was; 0: never, or before an epoch
-	next int // no epoch pays before that
-}
-
 // isDue says that a search is due when there are so many answers.
 func (l look) isDue(answers int) bool { return l.at == 0 || answers < l.at || answers >= l.next }
 
@@ -125,15 +118,6 @@ func (d *draft) dropWhatPays(list []stale) (tried map[int]int) {
 	}
 	d.replace(parts[d.whenItPays(exact, 0):])
 	return tried
-}
-
-func countAnswers(messages []Message) (n int) {
-	for i := range messages {
-		if messages[i].Role == RoleAssistant {
-			n++
-		}
-	}
-	return n
 }
 
 // whenItPays returns the first of the list with which an epoch pays after so many more requests, or len(list).

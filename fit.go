@@ -62,7 +62,10 @@ func (d *draft) overflow() *OverflowError {
 	if limit := d.bodyLimit(); limit > 0 {
 		e.Bytes, e.MaxBytes = d.bytes(), limit
 	}
-	request := d.newestRequest()
+	request := newestRequest(v.messages)
+	if request < 0 {
+		request = len(v.messages)
+	}
 	for i := range v.messages {
 		m := &v.messages[i]
 		switch {

@@ -9,11 +9,11 @@ import (
 
 // The memory flush: the host's chance to write down what a summary may lose, once in each compaction cycle.
 
-// flushDue says that a flush is to run for a request of so many tokens; threshold is the soft one, and done
-// says that it ran since the last compaction. The rule is the reference's: a threshold that is not positive
-// leaves it to the compaction itself.
-func flushDue(tokens, threshold int, done bool) bool {
-	return threshold > 0 && tokens >= threshold && !done
+// flushDue reports whether a flush is to run before a request of that many tokens, unless one ran since the last compaction.
+// threshold is the soft one. The rule is the reference's: a threshold that is not positive leaves it to the compaction
+// itself.
+func flushDue(tokens, threshold int) bool {
+	return threshold > 0 && tokens >= threshold
 }
 
 // isNearCompaction says that a compaction is at most CompactOptions.SoftThreshold tokens away. What old results
@@ -35,7 +35,7 @@ func (d *draft) isWithin(soft int) bool {
 	if over := count.Add(n, d.margin()) - (d.ceiling() - soft); over > 0 { // the margin is what does not fit
 		n = max(n, threshold)
 	}
-	return flushDue(n, threshold, false)
+	return flushDue(n, threshold)
 }
 
 // flush runs BeforeCompact, unless that was done since the last compaction. The lock is not held meanwhile,

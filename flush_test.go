@@ -35,7 +35,11 @@ func TestFlushConformance(t *testing.T) {
 			return
 		}
 		done := strings.Contains(string(line), "memoryFlushCompactionCount") && a.Entry.MemoryFlushCompactionCount == a.Entry.CompactionCount
-		assert.Equal(t, v.Want, flushDue(a.TokenCount, a.ContextWindowTokens-a.ReserveTokensFloor-a.SoftThresholdTokens, done), v.Name)
+		if done {
+			assert.False(t, v.Want, "%s: once in each cycle, which the ledger sees to", v.Name)
+			return
+		}
+		assert.Equal(t, v.Want, flushDue(a.TokenCount, a.ContextWindowTokens-a.ReserveTokensFloor-a.SoftThresholdTokens), v.Name)
 	})
 	assert.Equal(t, 48, n)
 }

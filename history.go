@@ -1,8 +1,6 @@
 package winnow
 
-import (
-	"strings"
-)
+import "strings"
 
 // LimitHistoryTurns keeps the newest limit turns. A turn begins at a user message that a person wrote (neither Injected
 // nor a Summary) and goes on to the next one. System messages, pinned messages and summaries of older history are never
@@ -42,11 +40,6 @@ func LimitHistoryTurns(history []Message, limit int) ([]Message, []Edit) {
 		}
 	}
 	return append(out, history[from:]...), edits
-}
-
-// beginsTurn says that m is a user message that a person wrote.
-func beginsTurn(m *Message) bool {
-	return m.Role == RoleUser && !m.Injected && !m.Summary
 }
 
 // turnLimitStart returns the index at which the newest limit turns begin, or 0 if there are no more than

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/winnowgo/winnow/internal/meter"
+	"github.com/winnowgo/winnow/internal/sections"
 )
 
 // ledger is the manager's memory of one conversation: what was sent stays as it was sent.
@@ -36,87 +37,6 @@ type ledger struct {
 	attempt     *attempt // a run of Recover whose end is not known; nil: none
 	journal     journal
 }
-
-// place is a message of the history: which one, and its index in the history when that was found out.
-type place struct {
-	key   key
-	index int
-}
-
-// find returns the position of p in v, or -1. Of several messages that are the same it takes the one that
-// is nearest to where p was.
-func (p place) find(v *view) int {
-	return p.nearest(v, func(i int) int { return v.index[i] }, func(int) bool { return true })
-}
-
-// findPosition is find for a place whose index is a position in a view.
-func (p place) findPosition(v *view) int {
-	return p.nearest(v, func(i int) int { return i }, func(int) bool { return true })
-}
-
-func (p place) nearest(v *view, index func(i int) int, fits func(i int) bool) int {
-	found := -1
-	if p.key == (key{}) {
-		return found
-	}
-	for i, f := range v.facts {
-		if f.key == p.key && (found < 0 || distance(index(i), p.index) < distance(index(found), p.index)) && fits(i) {
-			found = i
-		}
-	}
-	return found
-}
-
-// landmark is a place with what stood around it: a message that reads like the one that is looked for may
-// stand in another conversation.
-type landmark struct {
-	place
-	before key // of the messages before it, together
-	count  int // of these
-	after  key // of the next message; zero: there was none
-}
-
-// landmarkContext is how many messages before a landmark belong to it.
-const landmarkContext = 3
-
-// landmarkAt returns the landmark of message i.
-func landmarkAt(v *view, i int) landmark {
-	m := landmark{place: place{v.facts[i].key, v.index[i]}}
-	from := i // what stands before it in the repaired history as well
-	for from > 0 && i-from < landmarkContext && v.at[from]-v.at[from-1] == 1 {
-		from--
-	}
-	m.before, m.count = keyOf(v.facts[from:i]), i-from
-	if i+1 < len(v.facts) {
-		m.after = v.facts[i+1].key
-	}
-	return m
-}
-
-// find returns the position of the landmark in v, or -1.
-func (m landmark) find(v *view) int {
-	return m.nearest(v, func(i int) int { return v.index[i] }, func(i int) bool {
-		if i >= m.count && m.count > 0 {
-			return keyOf(v.facts[i-m.count:i]) == m.before
-		}
-		if m.count == 0 && m.after == (key{}) {
-			return true // nothing is known of its surroundings
-		}
-		// A host may have dropped what a summary stands for.
-		return m.after != key{} && i+1 < len(v.facts) && v.facts[i+1].key == m.after
-	})
-}
-
-// keyOf is the identity of messages together.
-func keyOf(facts []*fact) key {
-	keys := make([]key, len(facts))
-	for i, f := range facts {
-		keys[i] = f.key
-	}
-	return payloadOf(keys)
-}
-
-func distance(a, b int) int { return max(a-b, b-a) }
 
 // forgetEdits drops edits of messages that are gone from the history, when there are more than can be in use. A host
 // that keeps the shorter history of a request leaves some behind at each compaction.
@@ -157,4 +77,52 @@ func (l *ledger) record(d *draft) {
 	if d.intact < l.accounting.Anchor.Messages {
 		l.accounting.Anchor.Messages = meter.Lost
 	}
+}
+
+// checkpoint stands for the history before its first kept message.
+type checkpoint struct {
+	message   Message  // the summary, as it is sent
+	key       key      // of message
+	firstKept landmark // in the repaired history
+	limited   place    // where the turn limit cut when the summary was made: what lies before is in none; zero: it did not
+	request   place    // the user request before firstKept that is kept verbatim; zero: none
+	body      string   // the summarizer's text, which the next summary updates
+	carried   sections.Carried
+	degraded  bool
+	healthy   *checkpoint // below a degraded one the newest that a model wrote: what it stands for is not read again; nil: none
+}
+
+// breaker counts compactions that came to nothing, so that a summarizer that does not work is not paid
+// for at every request. A manual Compact that works closes it, and so does a manager for another model or
+// with another window.
+type breaker struct {
+	failures int
+	total    int // tokens of the history at the last failure, or as it was once a digest stood in
+	window   int // of the manager whose compactions failed
+}
+
+// recovery is what was tried since the last Prepare, and what is known to be refused.
+type recovery struct {
+	refused     []key // the newest payloads that were, of the whole conversation
+	refusals    int
+	compactions int  // a summarizer was asked for
+	calls       int  // of the summarizer for them
+	asksOnce    bool // … and it is not asked twice for the same
+	truncated   bool
+}
+
+// look is what the last search for an epoch that pays found. The clock is the answers of the model in the
+// view: it is the same in each process, and stands still while nothing happens.
+type look struct {
+	at   int // when it was; 0: never, or before an epoch
+	next int // no epoch pays before that
+}
+
+// attempt is a run of Recover whose end is not known yet: a smaller request was made, and nobody has said that it was
+// taken. Until then all that was done for it can be undone.
+type attempt struct {
+	before undo
+	tokens refusedSizes
+	bytes  refusedSizes
+	end    place // the newest message of the history that it is about
 }

@@ -13,7 +13,6 @@ import (
 	"unicode"
 
 	"github.com/stretchr/testify/require"
-
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/suite/wire"
 )

@@ -312,3 +312,13 @@ func setFloat(p *float64, value float64) {
 func (o *CompactOptions) fileTools() *toolcall.Files {
 	return toolcall.Common.With(o.ReadTools, o.ModifyTools, o.PathArguments)
 }
+
+// ThinkingPolicy says what becomes of the thinking that a model wrote, when the bytes in front of it change.
+// Whatever the policy, no thinking is edited: it is sent as it came, or not at all. "" is the default: that of the
+// model that Options.Model names, or [ThinkingKept].
+type ThinkingPolicy string
+
+const (
+	// ThinkingKept sends all thinking as it came.
+	ThinkingKept ThinkingPolicy = "kept"
+)

@@ -83,10 +83,10 @@ func (p *pruning) findCandidates() bool {
 		if m.Role != RoleTool || m.Pinned {
 			continue
 		}
-		n, ok := textBytes(m)
-		if !ok || !match.Matches(tools.of(i, m)) {
+		if !holdsOnlyText(m) || !match.Matches(tools.of(i, m)) {
 			continue
 		}
+		n := textBytes(m)
 		long = long || n > p.SoftTrimMaxChars
 		bytes += n
 		p.candidates = append(p.candidates, candidate{index: i, chars: -1})
@@ -109,17 +109,6 @@ func (p *pruning) protectedFrom() int {
 		}
 	}
 	return 0
-}
-
-// textBytes returns the length of the text of m in bytes. ok is false if m holds anything but text.
-func textBytes(m *Message) (n int, ok bool) {
-	for i := range m.Parts {
-		if m.Parts[i].Kind != KindText {
-			return 0, false
-		}
-		n += len(m.Parts[i].Text)
-	}
-	return n, true
 }
 
 // estimateResult estimates a result that holds nothing but text. known is the characters of its texts, or -1;
@@ -200,8 +189,7 @@ func (p *pruning) trimAll() {
 // if it is not to be trimmed.
 func (p *pruning) trimmedChars(c *candidate) (left int, ok bool) {
 	m := &p.history[c.index]
-	bytes, _ := textBytes(m)
-	if bytes+len(m.Parts) <= p.SoftTrimMaxChars {
+	if textBytes(m)+len(m.Parts) <= p.SoftTrimMaxChars {
 		return 0, false
 	}
 	if c.whole = c.chars + len(m.Parts) - 1; c.chars < 0 {
@@ -266,21 +254,6 @@ func (p *pruning) wasTrimmed(m *Message, chars int) bool {
 	}
 	note := string(p.appendTrimNote(nil, n))
 	return strings.HasSuffix(joinedText(m), note) && chars == p.SoftTrimHeadChars+p.SoftTrimTailChars+len(trimGap)+len(note)
-}
-
-// joinedText returns the texts of m with a newline between them.
-func joinedText(m *Message) string {
-	switch len(m.Parts) {
-	case 0:
-		return ""
-	case 1:
-		return m.Parts[0].Text
-	}
-	texts := make([]string, len(m.Parts))
-	for i := range m.Parts {
-		texts[i] = m.Parts[i].Text
-	}
-	return strings.Join(texts, "\n")
 }
 
 // enoughToClear says that the results that may be cleared are worth it. It reads no further than it must.

@@ -2,7 +2,6 @@ package winnow
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"slices"
 
@@ -21,16 +20,6 @@ const (
 	// How many refused payloads are told apart.
 	maxRemembered = 32
 )
-
-// recovery is what was tried since the last Prepare, and what is known to be refused.
-type recovery struct {
-	refused     []key // the newest payloads that were, of the whole conversation
-	refusals    int
-	compactions int  // a summarizer was asked for
-	calls       int  // of the summarizer for them
-	asksOnce    bool // … and it is not asked twice for the same
-	truncated   bool
-}
 
 // begin is for a new run.
 func (r *recovery) begin() { *r = recovery{refused: r.refused} }
@@ -124,15 +113,6 @@ func (a *accounting) doubtHidden(estimate, counted int, m *Manager) {
 	if estimate > 0 && a.Hidden(m.opts.Overhead) > most {
 		a.Billed, a.Estimated = float64(counted-most), float64(estimate)
 	}
-}
-
-// payloadOf is the identity of a request by its messages.
-func payloadOf(sent []key) key {
-	h := sha256.New()
-	for _, k := range sent {
-		h.Write(k[:])
-	}
-	return key(h.Sum(nil)[:len(key{})])
 }
 
 func (d *draft) payload() key {

@@ -9,11 +9,6 @@ import (
 
 // What a message must not hold, and the message without it.
 
-// isFailed says that m is an assistant message of a turn that ended in an error.
-func isFailed(m *Message) bool {
-	return m.Role == RoleAssistant && (m.StopReason == "error" || m.StopReason == "aborted")
-}
-
 // isClean is a quick look at a history that needs nothing, as most do.
 func (r *repair) isClean() bool {
 	h := r.history
@@ -105,24 +100,6 @@ func (r *repair) isEmptyPart(p *Part) bool {
 		return false
 	}
 	return p.Text == "" || r.forRequest && runes.IsBlank(p.Text)
-}
-
-// endsInThinking says that m is an assistant message without calls whose last part is thinking. Providers
-// want what the thinking led to behind it. (With calls its thinking is not touched, wherever it stands.)
-func endsInThinking(m *Message) bool {
-	if m.Role != RoleAssistant || len(m.Parts) == 0 || m.Parts[len(m.Parts)-1].Kind != KindThinking {
-		return false
-	}
-	return isFailed(m) || !hasCalls(m)
-}
-
-func hasCalls(m *Message) bool {
-	for i := range m.Parts {
-		if m.Parts[i].Kind == KindToolCall {
-			return m.Role == RoleAssistant
-		}
-	}
-	return false
 }
 
 // validArguments says that raw is JSON, or nothing. Most arguments are of a form that is quick to read.

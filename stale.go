@@ -179,7 +179,7 @@ func (s *staleness) result(i, carried int) (stale, bool) {
 	if s.options.NoHardClear || v.tokens[i] < leastStale || v.edited[i] != nil && v.edited[i].op == OpClear || !s.match.Matches(s.tools.of(i, m)) {
 		return stale{}, false
 	}
-	if _, isText := textBytes(m); !isText {
+	if !holdsOnlyText(m) {
 		return stale{}, false
 	}
 	p := stale{index: i, saving: v.tokens[i] - excerpt.Room(v.tokens[i]), reason: "an old result: its names and what it reports are kept"}
@@ -224,18 +224,4 @@ func (s *staleness) arguments(i, carried int) (stale, bool) {
 	}
 	p.overdue = carried - max(1, due)
 	return p, p.saving > 0 && isWorthIt(v.tokens[i]-p.saving, v.tokens[i])
-}
-
-// argumentBytes is the length of the arguments of the calls of m.
-func argumentBytes(m *Message) (n int) {
-	for k := range m.Parts {
-		if p := &m.Parts[k]; p.Kind == KindToolCall {
-			n += len(p.Arguments)
-		}
-	}
-	return n
-}
-
-func hasSignature(m *Message) bool {
-	return slices.ContainsFunc(m.Parts, func(p Part) bool { return p.Signature != "" })
 }

@@ -24,19 +24,10 @@ func atomsOf(messages []Message) []int {
 			lengths[len(lengths)-1]++
 			continue
 		}
-		open = m.Role == RoleAssistant && hasCall(m)
+		open = hasCalls(m)
 		lengths = append(lengths, 1)
 	}
 	return lengths
-}
-
-func hasCall(m *Message) bool {
-	for i := range m.Parts {
-		if m.Parts[i].Kind == KindToolCall {
-			return true
-		}
-	}
-	return false
 }
 
 // withMargin is the limit that estimates have to keep so that the true count keeps limit.

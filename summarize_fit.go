@@ -52,7 +52,7 @@ func (r *summaryRun) renderedSizes(history, messages []Message, outcomes []strin
 	for i := range messages {
 		m := &messages[i]
 		switch {
-		case r.sizes == nil || !isPlain(&history[i]):
+		case r.sizes == nil || !isTextOnly(&history[i]):
 			sizes[i] = renderedTokens(r.Estimator, m)
 		case outcomes[i] != "":
 			sizes[i] = count.Add(count.Add(r.sizes[i], textTokens(r.Estimator, outcomes[i])), frame(m))
@@ -61,17 +61,6 @@ func (r *summaryRun) renderedSizes(history, messages []Message, outcomes []strin
 		}
 	}
 	return sizes
-}
-
-// isPlain says that what m is estimated to is for texts and calls alone.
-func isPlain(m *Message) bool {
-	for i := range m.Parts {
-		p := &m.Parts[i]
-		if p.Kind != KindText && p.Kind != KindThinking && p.Kind != KindToolCall || p.Signature != "" || p.Tokens != 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // outcomeText carries the two fields of Details that a summary may name into the text.
@@ -102,18 +91,6 @@ func summaryPart(p *Part) Part {
 		return Part{Kind: KindToolCall, ID: p.ID, Name: p.Name, Arguments: args}
 	}
 	return Part{Text: placeholder(p)}
-}
-
-// copyMessages returns messages that a summarizer may write to.
-func copyMessages(messages []Message) []Message {
-	out := slices.Clone(messages)
-	for i := range out {
-		out[i].Parts = slices.Clone(out[i].Parts)
-		for k := range out[i].Parts {
-			out[i].Parts[k].Arguments = slices.Clone(out[i].Parts[k].Arguments)
-		}
-	}
-	return out
 }
 
 // renderedTokens estimates what m costs in a prompt.

@@ -2,14 +2,7 @@ package winnow
 
 import "slices"
 
-// ThinkingPolicy says what becomes of the thinking that a model wrote, when the bytes in front of it change.
-// Whatever the policy, no thinking is edited: it is sent as it came, or not at all. "" is the default: that of the
-// model that Options.Model names, or [ThinkingKept].
-type ThinkingPolicy string
-
 const (
-	// ThinkingKept sends all thinking as it came.
-	ThinkingKept ThinkingPolicy = "kept"
 	// ThinkingDropped leaves out the thinking of older turns whenever what was sent is rewritten: most providers do not
 	// read it, and some bill it. That of the newest turn is sent as it came.
 	ThinkingDropped ThinkingPolicy = "dropped"
@@ -96,9 +89,6 @@ func (d *draft) brokenFrom(changed int) int {
 	return len(v.messages)
 }
 
-// mayAnswer says that m, directly behind what was sent, is the answer to it, or the result of a call that was open.
-func mayAnswer(m *Message) bool { return m.Role == RoleAssistant || m.Role == RoleTool }
-
 // needsThinking says that the thinking of message i may not stay out any more, under ThinkingDropped: the message is of
 // the newest turn, because the history was rewound into it or because it reads like an older one. Providers refuse the
 // results of a tool loop without the thinking that led to it. What was sent whole since then stays so.
@@ -111,15 +101,3 @@ func (d *draft) needsThinking(i, request int) bool {
 func (p *projection) leavesOutThinking(m *Message) bool {
 	return thinks(m) && !slices.ContainsFunc(p.sent(), isThinking)
 }
-
-// thinks says that m is of the model, and has thinking in it.
-func thinks(m *Message) bool {
-	return m.Role == RoleAssistant && slices.ContainsFunc(m.Parts, isThinking)
-}
-
-func isThinking(p Part) bool { return p.Kind == KindThinking }
-
-func hasThinking(m Message) bool { return slices.ContainsFunc(m.Parts, isThinking) }
-
-// isSigned says that p is thinking that only the model that wrote it can read.
-func isSigned(p Part) bool { return isThinking(p) && p.Signature != "" }

@@ -71,7 +71,7 @@ func newTruncation(o TruncateOptions, window int) *truncation {
 
 // mayBeOversized says, without reading a text, whether m can be above a limit.
 func (t *truncation) mayBeOversized(m *Message) bool {
-	bytes := bytesOfTexts(m)
+	bytes := textBytes(m)
 	if bytes == 0 {
 		return false // nothing that could be cut
 	}
@@ -81,16 +81,7 @@ func (t *truncation) mayBeOversized(m *Message) bool {
 
 // isWithin says, of a result that is estimated as so many tokens, that nothing of it has to be cut.
 func (t *truncation) isWithin(m *Message, tokens int) bool {
-	return tokens <= t.limit && bytesOfTexts(m) <= t.MaxChars
-}
-
-func bytesOfTexts(m *Message) (n int) {
-	for i := range m.Parts {
-		if m.Parts[i].Kind == KindText {
-			n += len(m.Parts[i].Text)
-		}
-	}
-	return n
+	return tokens <= t.limit && textBytes(m) <= t.MaxChars
 }
 
 // textPart is one text of a result that is being cut.
