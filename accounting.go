@@ -5,15 +5,6 @@ import (
 	"github.com/winnowgo/winnow/internal/meter"
 )
 
-// accounting is what the provider has told: by its counts, and of its limits.
-type accounting struct {
-	meter.Meter
-	limit  int   // tokens that a request may have, as the provider said; 0 if it did not
-	window int   // the same with the room for the answer; 0 if it did not say
-	guess  guess // the same where it only said that a request was too long
-	body   guess // the same of the bytes of a body
-}
-
 const (
 	// A count above this multiple of the window is absurd: it is the sum of several calls.
 	maxUsageWindows = 1.5
@@ -188,4 +179,30 @@ func (d *draft) windowEstimate() int {
 		window = min(window, count.Add(a.guess.limit, d.opts.Reserve))
 	}
 	return max(1, a.EstimatedAs(window-a.Hidden(d.opts.Overhead)))
+}
+
+// accounting is what the provider has told: by its counts, and of its limits.
+type accounting struct {
+	meter.Meter
+	limit  int   // tokens that a request may have, as the provider said; 0 if it did not
+	window int   // the same with the room for the answer; 0 if it did not say
+	guess  guess // the same where it only said that a request was too long
+	body   guess // the same of the bytes of a body
+}
+
+// budgetBy is budget with what a draft has learned.
+func (l *ledger) budgetBy(s *settings, a *accounting) int {
+	budget := a.budget(s.window - s.opts.Reserve)
+	if most := l.bodyTokens; most > 0 {
+		budget = min(budget, most)
+	}
+	return budget
+}
+
+// take learns that the last request was accepted, if next, the first message behind it, is its answer.
+func (a *accounting) take(l *ledger, s *settings, next *Message) {
+	if next.Role == RoleAssistant && !isFailed(next) {
+		a.guess.take(l.tokens, a.told(s.window-s.opts.Reserve))
+		a.body.take(l.bytes, l.toldBody(s))
+	}
 }

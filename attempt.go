@@ -5,18 +5,6 @@ import (
 	"slices"
 )
 
-// undo is what a run of Recover changes of a ledger besides what the provider told.
-type undo struct {
-	projections map[key]*projection
-	checkpoint  *checkpoint
-	standIn     place
-	turnStart   place
-	look        look
-	flushed     bool
-	guess, body guess
-	refused     []key
-}
-
 // state returns what revert takes. It shares the map of the edits with the ledger.
 func (l *ledger) state() undo {
 	return undo{
@@ -127,16 +115,5 @@ func (l *ledger) keep() func() {
 	return func() {
 		l.revert(u)
 		l.attempt, l.tail, l.refusals, l.run = attempt, tail, refusals, run
-	}
-}
-
-// toldBody is the limit of bodies in bytes, without what is only guessed; 0: none is known.
-func (l *ledger) toldBody(s *settings) int { return least(s.opts.MaxBytes, l.body) }
-
-// take learns that the last request was accepted, if next, the first message behind it, is its answer.
-func (a *accounting) take(l *ledger, s *settings, next *Message) {
-	if next.Role == RoleAssistant && !isFailed(next) {
-		a.guess.take(l.tokens, a.told(s.window-s.opts.Reserve))
-		a.body.take(l.bytes, l.toldBody(s))
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
 	"github.com/winnowgo/winnow/internal/sections"
 )
 
@@ -63,7 +62,7 @@ func TestSummariesAreToldApart(t *testing.T) {
 	for i := range 40 {
 		cp := &checkpoint{message: Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: text}}}}
 		d := m.draft(h, nil)
-		m.tellApart(cp, d.view)
+		m.makeUnique(cp, d.view)
 		for _, f := range d.view.facts {
 			require.NotEqual(t, f.key, cp.key)
 		}

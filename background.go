@@ -164,7 +164,7 @@ func (m *Manager) splice(d *draft) (*draft, *Compaction, error) {
 	case !b.covers(d):
 		return d, nil, errDropped
 	}
-	m.tellApart(b.cp, d.view)
+	m.makeUnique(b.cp, d.view)
 	next := m.redraft(d, b.cp, map[key]*projection{})
 	if next.checkpoint == nil || next.tokens() >= d.tokens() {
 		return d, nil, fmt.Errorf("%w: %w", ErrCompaction, errNoGain)

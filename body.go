@@ -1,41 +1,13 @@
 package winnow
 
 import (
-	"math"
 	"slices"
-	"strings"
 
 	"github.com/winnowgo/winnow/internal/count"
 )
 
 // The size of a request's body in bytes, for providers that refuse what is too large however few tokens
 // it has: images are cheap in tokens and large in bytes.
-
-// What JSON puts around a part and around a message, in bytes, roughly: the field names of the common
-// providers with their quotes.
-const (
-	partFrame    = 40
-	messageFrame = 60
-)
-
-// messageBytes is about what m takes in a request's body.
-func messageBytes(m *Message) int {
-	n := messageFrame + len(m.ToolCallID) + len(m.ToolName)
-	for i := range m.Parts {
-		p := &m.Parts[i]
-		n = count.Add(n, partFrame+jsonBytes(p.Text)+len(p.Signature)+len(p.ID)+len(p.Name)+len(p.Arguments))
-		n = count.Add(n, max(0, p.Bytes))
-	}
-	return n
-}
-
-// bodySize is messageBytes as it is remembered: no text is read twice for it.
-func bodySize(m *Message) uint32 { return uint32(min(messageBytes(m), math.MaxUint32)) }
-
-// jsonBytes is the size of s with what JSON escapes with one byte each.
-func jsonBytes(s string) int {
-	return len(s) + strings.Count(s, "\n") + strings.Count(s, `"`) + strings.Count(s, `\`)
-}
 
 // bytes is about the size of the request's body, without what is not in the history.
 func (d *draft) bytes() int {
@@ -52,11 +24,6 @@ func (d *draft) bytes() int {
 		n = count.Add(n, int(body))
 	}
 	return n
-}
-
-// bodyLimit is the host's limit, the provider's or what is guessed, in bytes; 0: none is known.
-func (d *draft) bodyLimit() int {
-	return least(d.ledger.toldBody(d.settings), d.accounting.body.limit)
 }
 
 func (d *draft) fitsBody() bool {
@@ -93,9 +60,9 @@ const (
 // example of a computer-use agent sends the newest 3. 15 at a time are 8 rewrites in 120 requests.
 const leastImagesGone, leastImagesLeft = 15, 3
 
-// fitBody shrinks a body that is too large: the oldest images become markers, then the oldest results are cleared,
+// shrinkBody shrinks a body that is too large: the oldest images become markers, then the oldest results are cleared,
 // both down to a low-water mark. What the newest step brought goes only where the limit cannot be met otherwise.
-func (d *draft) fitBody() bool {
+func (d *draft) shrinkBody() bool {
 	limit, size := d.bodyLimit(), d.bytes()
 	if limit == 0 || size <= limit {
 		return true
@@ -196,3 +163,11 @@ func (d *draft) replaceForBody(i int, parts []Part, reason string) int {
 	d.project(i, m, tokens, OpClear, reason)
 	return saved
 }
+
+// bodyLimit is the host's limit, the provider's or what is guessed, in bytes; 0: none is known.
+func (d *draft) bodyLimit() int {
+	return least(d.ledger.toldBody(d.settings), d.accounting.body.limit)
+}
+
+// toldBody is the limit of bodies in bytes, without what is only guessed; 0: none is known.
+func (l *ledger) toldBody(s *settings) int { return least(s.opts.MaxBytes, l.body) }

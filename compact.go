@@ -11,83 +11,17 @@ import (
 
 // Step 7 of Manager.draft's list, and the only one that waits: the manager's way through a compaction.
 
-const (
-	// A summary that stands for less than this share of the budget costs more than it gains: a model is asked
-	// when there is more, and the digest stands in until then.
-	leastWorth = 0.05
-
-	breakerLimit = 2
-	// New content half-opens the breaker: the history has grown by this share of the budget. The summarizer is
-	// then asked once, without the attempts that would hold up a request for nothing.
-	breakerGrowth = 0.1
-)
-
-// isOpen says that a compaction of d is not worth trying.
-func (b breaker) isOpen(d *draft) bool {
-	return b.failures >= breakerLimit && d.plainTokens()-b.total < count.Share(d.budget, breakerGrowth)
-}
-
-// plainTokens is what the history costs without edits of its texts.
-func (d *draft) plainTokens() int {
-	return sumOf(d.view.facts)
-}
-
-func sumOf(facts []*fact) (n int) {
-	for _, f := range facts {
-		n = count.Add(n, f.tokens)
-	}
-	return n
-}
+// What one run may do: compactions between two calls of Prepare, and calls of the summarizer for those of Recover. A history
+// that is larger than the summarizer's window takes a call for each part of it nevertheless.
+const maxCompactionsPerRun, maxSummaryCalls = 2, 2
 
 // needsCompaction says that the request does not fit, or will soon not, and that a summary can help.
 func (d *draft) needsCompaction() bool {
 	return (d.isCramped || !d.fits()) && !d.opts.Compact.Off && d.canCompact()
 }
 
-// unlocked runs f, which calls code of the host, without the manager's lock.
-func (m *Manager) unlocked(f func()) {
-	m.mu.Unlock()
-	defer m.mu.Lock()
-	f()
-}
-
-// prepareWithin is Prepare with the lock held, but not while code of the host runs.
-func (m *Manager) prepareWithin(ctx context.Context, history []Message) (*Request, error) {
-	m.ledger.run.begin()
-	d, report, failed := m.collect(m.draft(history, m.ledger.checkpoint))
-	if d.needsCompaction() {
-		if waited, err := m.await(ctx, d); err != nil {
-			return nil, err
-		} else if waited || m.flush(ctx, history) {
-			return m.prepareWithin(ctx, history)
-		}
-		if failed { // asking once more, at once, is for a summarizer that was not asked just now
-			return m.withoutSummary(ctx, d)
-		}
-		return m.compactAndCommit(ctx, d)
-	}
-	if report == nil && d.fits() && m.begins(ctx, d) {
-		return m.prepareWithin(ctx, history)
-	}
-	if report == nil && !failed && m.mayReplaceDigest(d) {
-		return m.replaceDigest(ctx, d)
-	}
-	if !d.fit() {
-		if tokens := d.bodyTokens(); tokens > 0 && m.ledger.bodyTokens == 0 {
-			m.ledger.bodyTokens = tokens
-			defer func() { m.ledger.bodyTokens = 0 }()
-			return m.prepareWithin(ctx, history)
-		}
-		return nil, d.overflow()
-	}
-	if report != nil {
-		return m.commitCompaction(d, report, closeBreaker)
-	}
-	return m.commit(d)
-}
-
-// begins does what is to be done ahead of a compaction. It says whether the manager may have moved on.
-func (m *Manager) begins(ctx context.Context, d *draft) bool {
+// prepareCompaction does what is to be done ahead of a compaction. It says whether the manager may have moved on.
+func (m *Manager) prepareCompaction(ctx context.Context, d *draft) bool {
 	o := m.opts.Compact
 	inBackground := o.Background && !m.closed
 	if inBackground && m.background != nil || !inBackground && (o.BeforeCompact == nil || m.ledger.flushed) || !d.isNearCompaction() {
@@ -113,7 +47,7 @@ func (m *Manager) compactAndCommit(ctx context.Context, d *draft) (*Request, err
 	}
 	compacted, report, err := m.compact(ctx, d, m.opts.Summarizer, "", false)
 	switch {
-	case err == nil && compacted.fit():
+	case err == nil && compacted.shrinkToFit():
 		return m.commitCompaction(compacted, report, closeBreaker)
 	case err == nil:
 		return nil, compacted.overflow()
@@ -135,7 +69,7 @@ func (m *Manager) noteFailure(err error, d *draft) {
 // withoutSummary is what becomes of a draft whose summary is not to be had: it is sent as it is, if it fits. That the
 // estimates may be too low is no reason to lose what a digest does not hold.
 func (m *Manager) withoutSummary(ctx context.Context, d *draft) (*Request, error) {
-	if next := m.draft(d.history, m.ledger.checkpoint); next.tokens() <= next.budget && next.fit() {
+	if next := m.draft(d.history, m.ledger.checkpoint); next.tokens() <= next.budget && next.shrinkToFit() {
 		return m.commit(next)
 	}
 	return m.digestAndCommit(ctx, d)
@@ -147,13 +81,13 @@ func (m *Manager) withoutSummary(ctx context.Context, d *draft) (*Request, error
 func (m *Manager) digestAndCommit(ctx context.Context, failed *draft) (*Request, error) {
 	grown := failed.plainTokens() - m.ledger.breaker.total
 	d, report, err := m.compact(ctx, m.draft(failed.history, failed.base), Digest(), "", false)
-	if err == nil && d.fit() {
+	if err == nil && d.shrinkToFit() {
 		return m.commitCompaction(d, report, func(l *ledger) { l.breaker.total = d.plainTokens() - grown })
 	}
 	if err != nil {
 		d = m.draft(failed.history, m.ledger.checkpoint)
 	}
-	if !d.fit() {
+	if !d.shrinkToFit() {
 		return nil, d.overflow()
 	}
 	return m.commit(d)
@@ -183,12 +117,9 @@ func (o *Options) replacesDigest(c *checkpoint) bool {
 
 // replaceDigest asks the summarizer once. Where it fails the digest goes on to stand in.
 func (m *Manager) replaceDigest(ctx context.Context, d *draft) (*Request, error) {
-	if m.flush(ctx, d.history) {
-		return m.prepareWithin(ctx, d.history)
-	}
 	m.ledger.run.asksOnce = true
 	compacted, report, err := m.compact(ctx, d, m.opts.Summarizer, "", false)
-	if err == nil && compacted.fit() {
+	if err == nil && compacted.shrinkToFit() {
 		return m.commitCompaction(compacted, report, closeBreaker)
 	}
 	if ctx.Err() != nil {
@@ -199,7 +130,7 @@ func (m *Manager) replaceDigest(ctx context.Context, d *draft) (*Request, error)
 	}
 	m.ledger.digestAt = d.plainTokens()
 	next := m.draft(d.history, m.ledger.checkpoint)
-	if !next.fit() {
+	if !next.shrinkToFit() {
 		return nil, next.overflow()
 	}
 	return m.commit(next)
@@ -249,13 +180,13 @@ func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructi
 	if err != nil {
 		return nil, nil, err
 	}
-	m.tellApart(cp, d.view)
+	m.makeUnique(cp, d.view)
 	next := m.redraft(d, cp, map[key]*projection{})
-	if next.checkpoint != nil && !next.fit() {
+	if next.checkpoint != nil && !next.shrinkToFit() {
 		// Results that were old are among the newest once what stood between is gone. They are wanted whole, if that fits.
 		next = m.redraft(d, cp, d.made)
 	}
-	if next.checkpoint == nil || !asked && !next.fit() && next.tokens() >= before {
+	if next.checkpoint == nil || !asked && !next.shrinkToFit() && next.tokens() >= before {
 		return nil, nil, fmt.Errorf("%w: %w", ErrCompaction, errNoGain)
 	}
 	return next, report, nil
@@ -269,9 +200,9 @@ func (m *Manager) rulesSection() (section string) {
 	return section
 }
 
-// tellApart gives the summary of cp its key. A summarizer may answer the same twice; the new summary must
+// makeUnique gives the summary of cp its key. A summarizer may answer the same twice; the new summary must
 // still not be taken for the one that the history has already.
-func (m *Manager) tellApart(cp *checkpoint, v *view) {
+func (m *Manager) makeUnique(cp *checkpoint, v *view) {
 	summaries := make(map[key]bool)
 	for i := range v.messages {
 		if v.messages[i].Summary {
@@ -286,9 +217,6 @@ func (m *Manager) tellApart(cp *checkpoint, v *view) {
 		cp.message.Parts[0].Text = fmt.Sprintf("%s\n(no. %d of the same text)", text, n)
 	}
 }
-
-// closeBreaker is for a summarizer that works.
-func closeBreaker(l *ledger) { l.breaker = breaker{} }
 
 // commitCompaction is commit for a draft that has a new checkpoint.
 func (m *Manager) commitCompaction(d *draft, report *Compaction, also ...func(l *ledger)) (*Request, error) {
@@ -307,4 +235,21 @@ func (m *Manager) commitCompaction(d *draft, report *Compaction, also ...func(l 
 	m.opts.Logger.Info("winnow: compacted", "tokens_before", report.TokensBefore, "tokens_after", report.TokensAfter,
 		"first_kept", report.FirstKept, "calls", report.Calls, "degraded", report.Degraded)
 	return r, nil
+}
+
+// failureReason says why there is no summary, without a word of what a summarizer said.
+func failureReason(err error) string {
+	switch {
+	case errors.Is(err, ErrNothingToCompact):
+		return "nothing to summarize"
+	case errors.Is(err, errNoGain):
+		return "no gain"
+	case errors.Is(err, errDropped):
+		return "the history changed"
+	case errors.Is(err, ErrIncomplete):
+		return "incomplete"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "timeout"
+	}
+	return "summarizer"
 }

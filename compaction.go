@@ -274,17 +274,6 @@ func (c *compaction) giveRules(rules string, asked bool) error {
 	return nil
 }
 
-// outlives marks what of messages[:n] no compaction takes: system messages, and pins with their calls and
-// results. The question of a pin is not needed: the summary stands in front of it.
-func outlives(messages []Message, n int) []bool {
-	keep := keptBefore(messages, n)
-	for i := range keep {
-		m := &messages[i]
-		keep[i] = keep[i] && (m.Pinned || !m.Summary && m.Role != RoleUser)
-	}
-	return keep
-}
-
 // collect sorts the messages into those that are summarized and those that are not.
 func (c *compaction) collect(d *draft, s span) {
 	v, cp := d.view, d.checkpoint

@@ -13,30 +13,6 @@ import (
 // of the conversation once more, at the price of input that is not cached.
 const excerptTokens = 500
 
-// stretch is a part of a history: messages with what they are estimated to, which is not found out again.
-type stretch struct {
-	messages []Message
-	tokens   []int
-}
-
-func (r *stretch) add(m Message, tokens int) {
-	r.messages, r.tokens = append(r.messages, m), append(r.tokens, tokens)
-}
-
-func (r *stretch) grow(n int) {
-	r.messages, r.tokens = slices.Grow(r.messages, n), slices.Grow(r.tokens, n)
-}
-
-// join returns r and more, in memory of their own.
-func (r stretch) join(more stretch) stretch {
-	return stretch{slices.Concat(r.messages, more.messages), slices.Concat(r.tokens, more.tokens)}
-}
-
-// cut returns the first n messages, and the others.
-func (r stretch) cut(n int) (first, rest stretch) {
-	return stretch{r.messages[:n], r.tokens[:n]}, stretch{r.messages[n:], r.tokens[n:]}
-}
-
 // excerpts returns r with long results and arguments cut to what a summary needs of them: head, end, and
 // lines with errors. What it does not cut is shared.
 func (c *compaction) excerpts(r stretch) stretch {

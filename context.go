@@ -2,57 +2,9 @@ package winnow
 
 import (
 	"context"
+	"errors"
 	"slices"
-	"sync"
 )
-
-// Manager keeps one conversation inside its window. It is safe for concurrent use. It starts no goroutine
-// that outlives a call, unless CompactOptions.Background is set; but each call of a [Summarizer] runs in a
-// goroutine of its own, so that one that does not honour its context cannot hold Prepare.
-//
-// The history passed in is either the whole log, append-only, or the last Request.History and what came
-// after it; the manager recognises both, and a log that was rewound, forked or replaced. A host that changes
-// an old message, to redact it for example, passes a copy of the list ([slices.Clone]): of a list that only
-// grew not every message is looked at in every call. What a host sets on a message that was sent (a pin, Usage, an
-// ID, a Source) goes with it from then on; in a list of more than 48 messages that was not copied, some calls later.
-//
-// While a call runs nobody writes to the history that it was given, to its parts or to their arguments, not even
-// another goroutine that receives an answer: append the message when it is complete, or pass a copy without it. Between
-// calls it may be written to. Work in the background reads copies of its own.
-//
-// A [Request] is the caller's: later calls do not change it. Its lists may share memory with the history and with those
-// of later requests, so do not write to their elements; appending to them is safe.
-type Manager struct {
-	settings
-
-	mu         sync.Mutex // protects what follows
-	ledger     ledger
-	background *background // nil: none
-	closed     bool        // no more of that
-}
-
-// New returns a manager for a model with a context window of that many tokens. opts is copied; nil means the defaults.
-//
-// Options.Model names the model once. From a table of the providers' models New then takes the window where window is 0,
-// and the rules and prices of the prompt cache; from the name, the family of the estimator ([FamilyForModel]) and whether
-// thinking is bound to what stands before it. Names may be spelled as gateways and clouds do
-// ("openrouter/anthropic/claude-opus-4.6", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "models/gemini-2.5-pro"),
-// with dates and in any case. Whatever is set in opts wins over the table, and a name that is not in it changes nothing.
-//
-// The error names the bad option: a window that is not positive, a value that is not a number, a share outside 0..1.
-// Any positive window works; see [CheckWindow] for advice.
-func New(window int, opts *Options) (*Manager, error) {
-	window = opts.windowFor(window)
-	o, err := opts.withDefaults(window)
-	if err != nil {
-		return nil, err
-	}
-	m := &Manager{settings: settings{window: window, opts: o}, ledger: ledger{model: o.Model}}
-	if opts != nil && opts.Prune != nil && opts.Prune.SoftTrimRatio > 0 {
-		m.pruneFrom = opts.Prune.SoftTrimRatio
-	}
-	return m, nil
-}
 
 // Prepare returns what to send for history now. It may call the Summarizer.
 //
@@ -87,7 +39,7 @@ func (m *Manager) Prepare(ctx context.Context, history []Message) (*Request, err
 // prepare is the long way of Prepare. The lock is held. A limit that was only guessed is no reason to fail.
 func (m *Manager) prepare(ctx context.Context, history []Message) (*Request, error) {
 	undo := m.settleFor(history)
-	r, err := m.prepareWithin(ctx, history)
+	r, err := m.prepareLocked(ctx, history)
 	if err != nil {
 		r, err = m.withoutGuess(ctx, history, err)
 	}
@@ -124,7 +76,7 @@ func (m *Manager) plan(history []Message) (d *draft, needs, fits bool) {
 	if d.needsCompaction() || m.mayReplaceDigest(d) {
 		return d, true, false
 	}
-	if fits = d.fit(); !fits {
+	if fits = d.shrinkToFit(); !fits {
 		needs = d.bodyTokens() > 0 && !m.opts.Compact.Off
 	}
 	return d, needs, fits
@@ -146,7 +98,7 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 	m.flush(ctx, history)
 	d := m.draft(history, m.ledger.checkpoint)
 	d, report, err := m.compact(ctx, d, m.opts.Summarizer, instructions, true)
-	if err == nil && !d.fit() {
+	if err == nil && !d.shrinkToFit() {
 		err = d.overflow()
 	}
 	if err != nil {
@@ -159,19 +111,6 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 	}
 	return r, err
 }
-
-// Cold reports whether the provider's cache is expected to hold nothing of the last request: there was none yet, it was
-// longer ago than CacheOptions.TTL, or nothing is cached. A host can then change its system prompt and its tools at no
-// cost.
-func (m *Manager) Cold() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return (&draft{settings: &m.settings, ledger: &m.ledger, now: m.opts.Now()}).isCold()
-}
-
-// Window returns the context window that the manager keeps the conversation in, in tokens: the one that [New] was given,
-// or that of Options.Model. A provider that told of a smaller one does not change it.
-func (m *Manager) Window() int { return m.window }
 
 // draft takes history through the steps that need no LLM:
 //
@@ -195,36 +134,6 @@ func (m *Manager) redraft(from *draft, c *checkpoint, made map[key]*projection) 
 	d.accounting.learnFrom(from)
 	d.budget = m.ledger.budgetBy(&m.settings, &d.accounting)
 	return d.steps()
-}
-
-// newDraft begins the draft of a request for history.
-func newDraft(s *settings, l *ledger, history []Message, c *checkpoint, made map[key]*projection) *draft {
-	a := l.accounting
-	return &draft{
-		settings: s, ledger: l, history: history, now: s.opts.Now(), budget: l.budgetBy(s, &a),
-		base: c, checkpoint: c, made: made, look: l.look, accounting: a, known: a,
-	}
-}
-
-func (d *draft) steps() *draft {
-	d.indexAndRepair()
-	d.limitAndReplay()
-	d.cutUnsent()
-	d.rewrite()
-	return d
-}
-
-// budget is what a request may have, in tokens: the window without the reserve, or less if the provider
-// refused that.
-func (m *Manager) budget() int { return m.ledger.budgetBy(&m.settings, &m.ledger.accounting) }
-
-// budgetBy is budget with what a draft has learned.
-func (l *ledger) budgetBy(s *settings, a *accounting) int {
-	budget := a.budget(s.window - s.opts.Reserve)
-	if most := l.bodyTokens; most > 0 {
-		budget = min(budget, most)
-	}
-	return budget
 }
 
 // commit makes d what was sent last, and returns the request. also changes the ledger with it. The error is that of
@@ -253,4 +162,78 @@ func (m *Manager) commit(d *draft, also ...func(l *ledger)) (*Request, error) {
 	}
 	d.logRejected()
 	return r, nil
+}
+
+// prepareLocked makes a draft and decides what becomes of it: it is sent as it is or smaller, it is compacted, or nothing
+// can be made of it. The lock is held, but not while code of the host runs. Where that ran, or the room for a body is
+// known, it begins again: the host may have used the manager meanwhile.
+func (m *Manager) prepareLocked(ctx context.Context, history []Message) (*Request, error) {
+	limitsBody := false
+	defer func() {
+		if limitsBody {
+			m.ledger.bodyTokens = 0
+		}
+	}()
+	for {
+		m.ledger.run.begin()
+		d, report, failed := m.collect(m.draft(history, m.ledger.checkpoint))
+		switch {
+		case d.needsCompaction():
+			if waited, err := m.await(ctx, d); err != nil {
+				return nil, err
+			} else if waited {
+				continue // the work in the background has ended, and is collected now
+			}
+			if m.flush(ctx, history) {
+				continue // a flush runs once before each compaction
+			}
+			if failed { // asking once more, at once, is for a summarizer that was not asked just now
+				return m.withoutSummary(ctx, d)
+			}
+			return m.compactAndCommit(ctx, d)
+		case report == nil && d.fits() && m.prepareCompaction(ctx, d):
+			continue // as above: the flush ran
+		case report == nil && !failed && m.mayReplaceDigest(d):
+			if m.flush(ctx, history) {
+				continue // as above
+			}
+			return m.replaceDigest(ctx, d)
+		}
+		if d.shrinkToFit() {
+			if report != nil {
+				return m.commitCompaction(d, report, closeBreaker)
+			}
+			return m.commit(d)
+		}
+		tokens := d.bodyTokens()
+		if tokens <= 0 || m.ledger.bodyTokens != 0 {
+			return nil, d.overflow()
+		}
+		m.ledger.bodyTokens, limitsBody = tokens, true // this is tried once
+	}
+}
+
+// withoutGuess is prepareWithin once more where err is an overflow of a limit that was only guessed: that is no
+// reason to fail. What was refused already is not tried again. The lock is held.
+func (m *Manager) withoutGuess(ctx context.Context, history []Message, err error) (*Request, error) {
+	g := &m.ledger
+	if !errors.Is(err, ErrOverflow) || !g.accounting.isGuessed() {
+		return nil, err
+	}
+	guess, body := g.accounting.guess, g.accounting.body
+	g.accounting.forgetGuesses()
+	d := m.draft(history, g.checkpoint)
+	if d.shrinkToFit() && slices.Contains(g.run.refused, d.payload()) {
+		if guess.limit > 0 {
+			err = d.overflow()
+		}
+	} else {
+		r, again := m.prepareLocked(ctx, history)
+		if again == nil {
+			return r, nil
+		}
+		err = again
+	}
+	g.accounting.guess, g.accounting.body = guess, body
+	return nil, err
 }

@@ -13,40 +13,6 @@ import (
 // but to send that too. They take this short way: what it costs is in the new messages, not in the length
 // of the history. Whatever is not plain goes the long way through a draft.
 
-// tail is what the short way has to know of the last request.
-type tail struct {
-	known     bool
-	changes   int                 // index.changes at that time
-	history   int                 // messages of the history that was passed in
-	isPlain   bool                // the request was the history itself
-	complete  bool                // no call waited for its result at the end
-	answers   int                 // of the model, in the request
-	thinks    bool                // the request holds thinking
-	shown     int                 // estimate of the messages without hidden parts
-	bytes     int                 // of the body
-	plain     int                 // estimate of the history that was passed in, as it is
-	whole     int                 // estimate of the request's messages without edits of their texts: draft.plainTokens
-	hasBehind bool                // the history holds what a digest stands in for
-	messages  uintptr             // where Request.Messages lies
-	kept      uintptr             // where Request.History lies
-	keptLen   int                 //
-	keepsAll  bool                // Request.History was the history itself
-	ofHost    bool                // Request.Messages lies in the host's memory
-	shared    requestRef          // the lists of the last request, where the next one may share them
-	ids       map[uint64]struct{} // hashes of the call ids in use
-	view      view                // for the sums of the new request
-	draft     draft               // the same
-}
-
-// requestRef finds the lists of a request again. Requests share them: each is longer than the one before it, and
-// what is written lies behind the end of all earlier ones.
-type requestRef struct {
-	known    bool
-	messages mem.Ref[Message]
-	history  mem.Ref[Message]
-	edits    mem.Ref[Edit]
-}
-
 // share has the next request share the lists of r, unless they are the host's.
 func (t *tail) share(r *Request) {
 	if t.isPlain || t.ofHost {
@@ -74,9 +40,6 @@ func (t *tail) request() *Request {
 	}
 	return &Request{Messages: messages, History: history, Edits: edits}
 }
-
-// idSeed is of this process: no id of a transcript can be made to collide.
-var idSeed = maphash.MakeSeed()
 
 // PrepareInto is Prepare with a request of the caller's to write into: the zero Request, or the one that this manager
 // returned last. Where the history has only grown since, the call reuses the memory of r: it costs what the new

@@ -4,15 +4,15 @@ import "github.com/winnowgo/winnow/internal/count"
 
 // Step 8: what is left to shrink, and what fills the window where nothing is.
 
-// fit is step 8: it shrinks what is left to shrink, and says whether the request fits. A margin alone is no
+// shrinkToFit is step 8: it shrinks what is left to shrink, and says whether the request fits. A margin alone is no
 // reason to cut the newest results, or to fail.
-func (d *draft) fit() bool {
+func (d *draft) shrinkToFit() bool {
 	if d.tokens() > d.budget {
 		d.shrink()
 	}
 	d.leaveOutThinking()
 	if !d.fitsBody() {
-		d.fitBody()
+		d.shrinkBody()
 		d.leaveOutThinking() // behind what the body had no room for: Recover may send what is still too large
 	}
 	return d.fitsBody() && d.tokens() <= d.budget

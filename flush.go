@@ -16,6 +16,10 @@ func flushDue(tokens, threshold int) bool {
 	return threshold > 0 && tokens >= threshold
 }
 
+// leastWorth is the share of the budget that a summary must stand for. One that stands for less costs more than it gains: a
+// model is asked when there is more, and the digest stands in until then.
+const leastWorth = 0.05
+
 // isNearCompaction says that a compaction is at most CompactOptions.SoftThreshold tokens away. What old results
 // take does not count: they are cleared first, and then a compaction is far away.
 func (d *draft) isNearCompaction() bool {

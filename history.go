@@ -228,3 +228,14 @@ func withoutThread(id string) string {
 	}
 	return id
 }
+
+// outlives marks what of messages[:n] no compaction takes: system messages, and pins with their calls and
+// results. The question of a pin is not needed: the summary stands in front of it.
+func outlives(messages []Message, n int) []bool {
+	keep := keptBefore(messages, n)
+	for i := range keep {
+		m := &messages[i]
+		keep[i] = keep[i] && (m.Pinned || !m.Summary && m.Role != RoleUser)
+	}
+	return keep
+}

@@ -205,3 +205,6 @@ func head(m *Message) uint64 {
 	h ^= bits.RotateLeft64((a^bits.RotateLeft64(b, 32))*0xa0761d6478bd642f, 47)
 	return h ^ bits.RotateLeft64(uint64(uintptr(unsafe.Pointer(unsafe.StringData(m.ToolCallID))))*0xc2b2ae3d27d4eb4f, 31)
 }
+
+// idSeed is of this process: no id of a transcript can be made to collide.
+var idSeed = maphash.MakeSeed()

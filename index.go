@@ -253,3 +253,10 @@ func (x *index) forget() {
 		x.made, x.aliases = nil, nil
 	}
 }
+
+// subject is what a call is about.
+type subject struct {
+	call   uint32 // hash of tool and arguments: the same call has the same
+	isRead bool   // of a file
+	saving int    // tokens that shortening its arguments saves, about
+}

@@ -9,24 +9,6 @@ import (
 	"slices"
 )
 
-// Journal is called before [Manager.Prepare], [Manager.PrepareInto], [Manager.Compact], [Manager.Recover] or [Do]
-// returns a request. It gets what changed in the manager's state since the call before it: a delta, for
-// [Manager.Restore]. A host that writes it to disk and is killed afterwards goes on with the same bytes, so that the
-// provider's prompt cache is read. The size of a delta depends on what is new, not on the length of the history; it is
-// JSON in one line.
-//
-// The manager is locked meanwhile, so a Journal does not call it. The Journal may keep the delta. An error is returned
-// by the call, wrapped, and no request with it; the manager is as it was before that request.
-type Journal func(delta []byte) error
-
-// journal is what Options.Journal was given so far. It stays empty where that is not set.
-type journal struct {
-	deltas     int                 // how many, in the life of the conversation
-	sent       int                 // leading keys of ledger.sent that were written as they stand there
-	edits      map[key]*projection // that were written; nobody writes to it
-	checkpoint *checkpoint         // that was written
-}
-
 // journalFrom is the journal of a ledger that was restored from a state with so many deltas.
 func (l *ledger) journalFrom(deltas int) journal {
 	return journal{deltas: deltas, sent: len(l.sent), edits: maps.Clone(l.projections), checkpoint: l.checkpoint}

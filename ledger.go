@@ -1,10 +1,9 @@
 package winnow
 
 import (
-	"maps"
 	"time"
 
-	"github.com/winnowgo/winnow/internal/meter"
+	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/sections"
 )
 
@@ -55,30 +54,6 @@ func (l *ledger) forgetEdits(v *view) {
 	l.projections = used
 }
 
-// record remembers that d was sent.
-func (l *ledger) record(d *draft) {
-	if len(d.made) > 0 && l.projections == nil {
-		l.projections = make(map[key]*projection, len(d.made))
-	}
-	maps.Copy(l.projections, d.made)
-	l.forgetEdits(d.view)
-	from := d.firstChanged()
-	l.sent, l.journal.sent = l.sent[:from], min(l.journal.sent, from)
-	for i := from; i < len(d.view.messages); i++ {
-		l.sent = append(l.sent, d.view.sentKey(i))
-	}
-	l.counts = d.view.tokens
-	if l.look = d.look; l.checkpoint != d.checkpoint {
-		l.look = look{}
-	}
-	l.turnStart, l.checkpoint, l.standIn = d.turnStart, d.checkpoint, d.standIn
-	l.sentAt, l.tokens, l.estimate, l.otherModel = d.now, d.tokens(), d.view.total, false
-	l.accounting = d.accounting
-	if d.intact < l.accounting.Anchor.Messages {
-		l.accounting.Anchor.Messages = meter.Lost
-	}
-}
-
 // checkpoint stands for the history before its first kept message.
 type checkpoint struct {
 	message   Message  // the summary, as it is sent
@@ -90,15 +65,6 @@ type checkpoint struct {
 	carried   sections.Carried
 	degraded  bool
 	healthy   *checkpoint // below a degraded one the newest that a model wrote: what it stands for is not read again; nil: none
-}
-
-// breaker counts compactions that came to nothing, so that a summarizer that does not work is not paid
-// for at every request. A manual Compact that works closes it, and so does a manager for another model or
-// with another window.
-type breaker struct {
-	failures int
-	total    int // tokens of the history at the last failure, or as it was once a digest stood in
-	window   int // of the manager whose compactions failed
 }
 
 // recovery is what was tried since the last Prepare, and what is known to be refused.
@@ -125,4 +91,58 @@ type attempt struct {
 	tokens refusedSizes
 	bytes  refusedSizes
 	end    place // the newest message of the history that it is about
+}
+
+// undo is what a run of Recover changes of a ledger besides what the provider told.
+type undo struct {
+	projections map[key]*projection
+	checkpoint  *checkpoint
+	standIn     place
+	turnStart   place
+	look        look
+	flushed     bool
+	guess, body guess
+	refused     []key
+}
+
+// tail is what the short way has to know of the last request.
+type tail struct {
+	known     bool
+	changes   int                 // index.changes at that time
+	history   int                 // messages of the history that was passed in
+	isPlain   bool                // the request was the history itself
+	complete  bool                // no call waited for its result at the end
+	answers   int                 // of the model, in the request
+	thinks    bool                // the request holds thinking
+	shown     int                 // estimate of the messages without hidden parts
+	bytes     int                 // of the body
+	plain     int                 // estimate of the history that was passed in, as it is
+	whole     int                 // estimate of the request's messages without edits of their texts: draft.plainTokens
+	hasBehind bool                // the history holds what a digest stands in for
+	messages  uintptr             // where Request.Messages lies
+	kept      uintptr             // where Request.History lies
+	keptLen   int                 //
+	keepsAll  bool                // Request.History was the history itself
+	ofHost    bool                // Request.Messages lies in the host's memory
+	shared    requestRef          // the lists of the last request, where the next one may share them
+	ids       map[uint64]struct{} // hashes of the call ids in use
+	view      view                // for the sums of the new request
+	draft     draft               // the same
+}
+
+// requestRef finds the lists of a request again. Requests share them: each is longer than the one before it, and
+// what is written lies behind the end of all earlier ones.
+type requestRef struct {
+	known    bool
+	messages mem.Ref[Message]
+	history  mem.Ref[Message]
+	edits    mem.Ref[Edit]
+}
+
+// journal is what Options.Journal was given so far. It stays empty where that is not set.
+type journal struct {
+	deltas     int                 // how many, in the life of the conversation
+	sent       int                 // leading keys of ledger.sent that were written as they stand there
+	edits      map[key]*projection // that were written; nobody writes to it
+	checkpoint *checkpoint         // that was written
 }

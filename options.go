@@ -321,4 +321,22 @@ type ThinkingPolicy string
 const (
 	// ThinkingKept sends all thinking as it came.
 	ThinkingKept ThinkingPolicy = "kept"
+	// ThinkingDropped leaves out the thinking of older turns whenever what was sent is rewritten: most providers do not
+	// read it, and some bill it. That of the newest turn is sent as it came.
+	ThinkingDropped ThinkingPolicy = "dropped"
+	// ThinkingBound is for models whose signatures are bound to all that stands in front of them (Claude 5.1
+	// and later): after any change of it the provider refuses the thinking behind it. So what was sent is
+	// rewritten only when a request does not fit otherwise, and the thinking behind the change is left out, that of
+	// pinned messages too. A message that the host puts between a request and its answer is such a change.
+	ThinkingBound ThinkingPolicy = "bound"
 )
+
+// Journal is called before [Manager.Prepare], [Manager.PrepareInto], [Manager.Compact], [Manager.Recover] or [Do]
+// returns a request. It gets what changed in the manager's state since the call before it: a delta, for
+// [Manager.Restore]. A host that writes it to disk and is killed afterwards goes on with the same bytes, so that the
+// provider's prompt cache is read. The size of a delta depends on what is new, not on the length of the history; it is
+// JSON in one line.
+//
+// The manager is locked meanwhile, so a Journal does not call it. The Journal may keep the delta. An error is returned
+// by the call, wrapped, and no request with it; the manager is as it was before that request.
+type Journal func(delta []byte) error

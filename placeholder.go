@@ -11,10 +11,6 @@ import (
 // What stays of a stale part: what it reports, in a line or two, and the names in it that stand nowhere
 // else, so that the model still knows them and what to ask for again.
 
-// mostRemainder is the share of its tokens that an edit may leave. One that leaves more is not worth what the model no
-// longer sees.
-const mostRemainder = 0.75
-
 // dropped is a stale part with the message that is sent instead of its own.
 type dropped struct {
 	stale   // its saving is exact
@@ -65,9 +61,6 @@ func (d *draft) remainders(list []stale) []dropped {
 	slices.Reverse(parts)
 	return parts
 }
-
-// isWorthIt says that an edit leaves little enough of so many tokens.
-func isWorthIt(after, before int) bool { return float64(after) <= mostRemainder*float64(before) }
 
 // namesKept returns the names in what is not dropped. Thinking does not count where an epoch leaves it out.
 func (d *draft) namesKept(list []stale, match *toolcall.Matcher) excerpt.Names {

@@ -13,19 +13,8 @@ import (
 // The ladder: what is tried after a provider refused a request, until nothing is left to try.
 
 const (
-	// What a request is shrunk to, as a share of the one that was refused, when the provider did not say what it
-	// allows. Two refusals reach half: a model behind a proxy often has half of the window it is sold with. The
-	// last retry is the last chance.
-	guessShare, lastGuessShare = 0.7, 0.5
 	// A guess that cannot be reached is given up for the smallest request, if that is so much smaller.
 	leastShrink = 0.95
-
-	// Requests that are made in the place of one. Limits that are there were always found in three.
-	maxRetries = 3
-	// Compactions between two calls of Prepare, and calls of the summarizer for those of Recover. A history that is
-	// larger than the summarizer's window takes a call for each part of it nevertheless.
-	maxCompactionsPerRun, maxSummaryCalls = 2, 2
-	maxRefusals                           = 200 // of one conversation without an answer: a host that asks for ever is told so
 )
 
 // Recover takes the error of a request that Prepare (or Recover) made and returns the next, smaller one: large results
@@ -91,26 +80,6 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 	return nil, l.giveUp(cause)
 }
 
-// ladder is one call of Recover. The manager's lock is held, except while a summarizer is called.
-type ladder struct {
-	manager  *Manager
-	history  []Message
-	refused  int         // tokens of the request that was refused, as far as is known
-	estimate int         // of its messages
-	bytes    int         // of its body; 0: its size in bytes was not the matter
-	guessed  bool        // the limit is a guess
-	allowed  int         // tokens that the provider allows, with none kept free for the answer; 0: it did not say
-	answer   int         // tokens of it that are reserved for the answer, where the provider said so
-	report   *Compaction // of the compaction that was tried last
-	smallest proposal    // of what was tried
-}
-
-// proposal is a draft with the compaction that it comes from.
-type proposal struct {
-	draft  *draft
-	report *Compaction
-}
-
 // startLadder learns what the provider said.
 func (m *Manager) startLadder(history []Message, said overflow.Diagnosis) *ladder {
 	g := &m.ledger
@@ -174,7 +143,7 @@ func (l *ladder) draft() *draft { return l.manager.draft(l.history, l.manager.le
 func (l *ladder) clear(context.Context) *draft {
 	d := l.draft()
 	if l.bytes > 0 {
-		return l.take(d, d.fit())
+		return l.take(d, d.shrinkToFit())
 	}
 	d.leaveOutThinking()
 	return l.take(d, d.fits() && d.fitsBody())
@@ -193,7 +162,7 @@ func (l *ladder) compact(ctx context.Context) *draft {
 	}
 	if d, report, failed := m.collect(l.draft()); report != nil {
 		l.report = report
-		if next := l.take(d, d.fit()); next != nil {
+		if next := l.take(d, d.shrinkToFit()); next != nil {
 			return next
 		}
 	} else if failed {
@@ -209,7 +178,7 @@ func (l *ladder) compactWith(ctx context.Context, s Summarizer) *draft {
 		return nil
 	}
 	l.report = report
-	return l.take(d, d.fit())
+	return l.take(d, d.shrinkToFit())
 }
 
 // truncate cuts all results to what the other messages leave, once in a run.
@@ -220,7 +189,7 @@ func (l *ladder) truncate(context.Context) *draft {
 	}
 	run.truncated = true
 	d := l.draft()
-	return l.take(d, d.fit())
+	return l.take(d, d.shrinkToFit())
 }
 
 func (l *ladder) digest(ctx context.Context) *draft { return l.compactWith(ctx, Digest()) }
@@ -248,23 +217,6 @@ func (l *ladder) smallestThatIsLess(context.Context) *draft {
 	return d
 }
 
-// failureReason says why there is no summary, without a word of what a summarizer said.
-func failureReason(err error) string {
-	switch {
-	case errors.Is(err, ErrNothingToCompact):
-		return "nothing to summarize"
-	case errors.Is(err, errNoGain):
-		return "no gain"
-	case errors.Is(err, errDropped):
-		return "the history changed"
-	case errors.Is(err, ErrIncomplete):
-		return "incomplete"
-	case errors.Is(err, context.DeadlineExceeded):
-		return "timeout"
-	}
-	return "summarizer"
-}
-
 func (l *ladder) commit(d *draft) (*Request, error) {
 	if d.checkpoint != l.manager.ledger.checkpoint && l.report != nil {
 		return l.manager.commitCompaction(d, l.report)
@@ -276,7 +228,7 @@ func (l *ladder) giveUp(cause error) error {
 	d := l.smallest.draft
 	if d == nil {
 		d = l.draft()
-		d.fit()
+		d.shrinkToFit()
 	}
 	if l.guessed && l.bytes == 0 { // what was guessed fills no window
 		d.budget = d.accounting.told(l.manager.window - l.manager.opts.Reserve)

@@ -1,8 +1,6 @@
 package winnow
 
 import (
-	"context"
-	"errors"
 	"slices"
 
 	"github.com/winnowgo/winnow/internal/count"
@@ -113,39 +111,6 @@ func (a *accounting) doubtHidden(estimate, counted int, m *Manager) {
 	if estimate > 0 && a.Hidden(m.opts.Overhead) > most {
 		a.Billed, a.Estimated = float64(counted-most), float64(estimate)
 	}
-}
-
-func (d *draft) payload() key {
-	keys := make([]key, len(d.view.messages))
-	for i := range keys {
-		keys[i] = d.view.sentKey(i)
-	}
-	return payloadOf(keys)
-}
-
-// withoutGuess is prepareWithin once more where err is an overflow of a limit that was only guessed: that is no
-// reason to fail. What was refused already is not tried again. The lock is held.
-func (m *Manager) withoutGuess(ctx context.Context, history []Message, err error) (*Request, error) {
-	g := &m.ledger
-	if !errors.Is(err, ErrOverflow) || !g.accounting.isGuessed() {
-		return nil, err
-	}
-	guess, body := g.accounting.guess, g.accounting.body
-	g.accounting.forgetGuesses()
-	d := m.draft(history, g.checkpoint)
-	if d.fit() && slices.Contains(g.run.refused, d.payload()) {
-		if guess.limit > 0 {
-			err = d.overflow()
-		}
-	} else {
-		r, again := m.prepareWithin(ctx, history)
-		if again == nil {
-			return r, nil
-		}
-		err = again
-	}
-	g.accounting.guess, g.accounting.body = guess, body
-	return nil, err
 }
 
 func (a *accounting) isGuessed() bool { return a.guess.limit > 0 || a.body.limit > 0 }

@@ -1,5 +1,11 @@
 package winnow
 
+import (
+	"maps"
+
+	"github.com/winnowgo/winnow/internal/meter"
+)
+
 // Request is what a manager returns. It is the caller's: later calls do not change it.
 //
 // Bytes, Cached and the costs are expectations, of this request alone: without the answer to it, and without the
@@ -35,4 +41,28 @@ type Compaction struct {
 	Repaired     []string // what was missing in the summary and appended by the library
 	Calls        int      // calls to the Summarizer
 	Usage        Usage    // what they were billed for, as far as the Summarizer says so with ReportUsage; not part of any request's Cost
+}
+
+// record remembers that d was sent.
+func (l *ledger) record(d *draft) {
+	if len(d.made) > 0 && l.projections == nil {
+		l.projections = make(map[key]*projection, len(d.made))
+	}
+	maps.Copy(l.projections, d.made)
+	l.forgetEdits(d.view)
+	from := d.firstChanged()
+	l.sent, l.journal.sent = l.sent[:from], min(l.journal.sent, from)
+	for i := from; i < len(d.view.messages); i++ {
+		l.sent = append(l.sent, d.view.sentKey(i))
+	}
+	l.counts = d.view.tokens
+	if l.look = d.look; l.checkpoint != d.checkpoint {
+		l.look = look{}
+	}
+	l.turnStart, l.checkpoint, l.standIn = d.turnStart, d.checkpoint, d.standIn
+	l.sentAt, l.tokens, l.estimate, l.otherModel = d.now, d.tokens(), d.view.total, false
+	l.accounting = d.accounting
+	if d.intact < l.accounting.Anchor.Messages {
+		l.accounting.Anchor.Messages = meter.Lost
+	}
 }

@@ -35,13 +35,6 @@ type stale struct {
 	reason    string
 }
 
-// subject is what a call is about.
-type subject struct {
-	call   uint32 // hash of tool and arguments: the same call has the same
-	isRead bool   // of a file
-	saving int    // tokens that shortening its arguments saves, about
-}
-
 // subjectsOf returns what the calls of m are about, in their order.
 func subjectsOf(m *Message, tools *toolcall.Files) *[]subject {
 	subjects := make([]subject, 0, 1)
@@ -225,3 +218,10 @@ func (s *staleness) arguments(i, carried int) (stale, bool) {
 	p.overdue = carried - max(1, due)
 	return p, p.saving > 0 && isWorthIt(v.tokens[i]-p.saving, v.tokens[i])
 }
+
+// isWorthIt says that an edit leaves little enough of so many tokens.
+func isWorthIt(after, before int) bool { return float64(after) <= mostRemainder*float64(before) }
+
+// mostRemainder is the share of its tokens that an edit may leave. One that leaves more is not worth what the model no
+// longer sees.
+const mostRemainder = 0.75

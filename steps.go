@@ -2,42 +2,9 @@ package winnow
 
 import (
 	"slices"
-	"time"
 
 	"github.com/winnowgo/winnow/internal/count"
 )
-
-// draft is a request in the making. Its methods are the steps of Manager.draft, in their order.
-type draft struct {
-	*settings
-	ledger  *ledger // read, and written by record alone
-	history []Message
-	now     time.Time
-	budget  int // tokens that the request may have, Overhead included
-
-	view       *view
-	base       *checkpoint         // that was to be replayed, nil: none
-	checkpoint *checkpoint         // that the view has, nil: none
-	behind     []Message           // what a digest stands for, and no model's summary, if the history still has it
-	kept       []Message           // Request.History
-	edits      []Edit              // repair, compact, limit
-	ids        []string            // of calls, as the repair changed them
-	standIn    place               // see ledger
-	turnStart  place               // by its position in the view
-	limitedAt  place               // the same message by its index in the history
-	made       map[key]*projection // new ones
-
-	accounting accounting // the ledger's, and what this history adds to it
-	known      accounting // the ledger's when the draft was begun
-	learned    bool       // the counts of this history are in accounting already
-	rejected   []rejection
-	look       look   // for an epoch that pays
-	isPressed  bool   // does not fit as it is
-	cause      string // why what is changed now is changed, for the log
-	why        string // the cause of the first change
-	isCramped  bool   // fits, but a summary is due: see crampedShare
-	intact     int    // so many messages are as they were sent, or will be sent as they are
-}
 
 // indexAndRepair is steps 1 and 2.
 func (d *draft) indexAndRepair() {
@@ -220,12 +187,6 @@ func (d *draft) limitTurns(limit int) {
 	}
 }
 
-// isCold says that rewriting what was sent costs nothing: the provider's cache has it no more.
-func (d *draft) isCold() bool {
-	c := d.opts.Cache
-	return c.None || d.ledger.sentAt.IsZero() || d.now.Sub(d.ledger.sentAt) >= c.TTL
-}
-
 // maxBatchShare is how much of the room the newest batch of results may take. Several results that are
 // each within their limit must leave something for the conversation that they belong to.
 const maxBatchShare = 0.5
@@ -318,29 +279,6 @@ func (d *draft) prune(o PruneOptions, window int) {
 	}
 }
 
-// project replaces message i for this request and, once it is sent, for all that follow.
-func (d *draft) project(i int, m Message, tokens int, op Op, reason string) {
-	p := newProjection(m.Parts)
-	p.tokens, p.op, p.reason, p.key = tokens, op, reason, d.ledger.index.hasher.key(&m)
-	if d.made[d.view.facts[i].key] = p; d.why == "" {
-		d.why = d.cause
-	}
-	d.ledger.index.watch(d.history, d.view.index[i])
-	d.view.project(i, p)
-	d.intact = min(d.intact, i)
-}
-
-// firstChanged returns the index of the first message that differs from the last request's.
-func (d *draft) firstChanged() int {
-	n := min(len(d.ledger.sent), len(d.view.messages))
-	for i := range n {
-		if d.ledger.sent[i] != d.view.sentKey(i) {
-			return i
-		}
-	}
-	return n
-}
-
 // request returns the request as it stands.
 func (d *draft) request() *Request {
 	v := d.view
@@ -356,4 +294,12 @@ func (d *draft) request() *Request {
 	}
 	d.price(r, d.ledger.index.estimate(len(d.history)), d.prefix(r.FirstChanged))
 	return r
+}
+
+func (d *draft) steps() *draft {
+	d.indexAndRepair()
+	d.limitAndReplay()
+	d.cutUnsent()
+	d.rewrite()
+	return d
 }

@@ -10,26 +10,6 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 )
 
-// SummarizeOptions are the options of [SummarizeInStages].
-type SummarizeOptions struct {
-	Summarizer   Summarizer // nil: Digest()
-	Window       int        // the summarizer's own context window, tokens (200 000)
-	MaxTokens    int        // room for each answer, tokens (an eighth of Window, at most 16 000); at most a fifth of Window
-	Previous     string     // the summary so far; "" for none
-	Instructions string     // added to every request
-	Parts        int        // parts that are summarized on their own and then merged (2)
-	MinMessages  int        // fewer messages are not split (4)
-	Estimator    Estimator  // nil: CharsPerToken(4)
-}
-
-// Summary is what [SummarizeInStages] made.
-type Summary struct {
-	Text     string // never blank, unless there was nothing to summarize
-	Degraded bool   // some of it was made without the LLM
-	Calls    int    // calls to the Summarizer, retries included
-	Usage    Usage  // what they were billed for, as far as the Summarizer says so with ReportUsage
-}
-
 // The answer's share of the window. The reference allows 0.8 × its reserve of 20 000 tokens, whatever the
 // window; what is kept has to grow with the window, and the prompt also holds the previous summary.
 const (
@@ -59,19 +39,6 @@ func SummarizeInStages(ctx context.Context, history []Message, opts *SummarizeOp
 		c.SummarizeOptions = *opts
 	}
 	return summarizeInStages(ctx, history, c)
-}
-
-// summarizeConfig is SummarizeOptions with what the manager decides besides.
-type summarizeConfig struct {
-	SummarizeOptions
-	sizes    []int                                            // estimated tokens of the messages of the history; nil: not known
-	isDown   bool                                             // the summarizer failed each time before: it is asked once, until it answers
-	attempts int                                              // of one call (3)
-	timeout  time.Duration                                    // of one attempt (180 s)
-	fewest   bool                                             // as few calls as the window allows, whatever is paid again after a failure
-	noDigest bool                                             // fail with ErrCompaction instead of letting the digest stand in
-	cache    *summaryCache                                    // answers of earlier runs; nil: none
-	sleep    func(ctx context.Context, d time.Duration) error // nil: a timer
 }
 
 // normal returns c with every field set.
@@ -127,17 +94,6 @@ func summarizeInStages(ctx context.Context, history []Message, c summarizeConfig
 	return &Summary{Text: text, Degraded: r.degraded, Calls: r.calls, Usage: r.meter.total()}, nil
 }
 
-// summaryRun is one run of summarizeInStages.
-type summaryRun struct {
-	summarizeConfig
-	ctx      context.Context
-	calls    int
-	meter    usageMeter
-	failures int  // batches that failed in a row
-	answered bool // the summarizer made some of the text
-	degraded bool // the digest made some of the text
-}
-
 func (r *summaryRun) summarize(history []Message) (string, error) {
 	if len(history) == 0 {
 		return r.Previous, nil
@@ -176,12 +132,6 @@ func (r *summaryRun) stages(messages []Message, sizes []int) (string, error) {
 		partials = append(partials, r.partial(text, i, len(p.runs), messages[part[0].first:end(part)], part[0].first))
 	}
 	return r.merge(partials, largest)
-}
-
-// stagePlan says how a history is divided.
-type stagePlan struct {
-	limit int   // tokens of a chunk
-	runs  []int // atoms of each part
 }
 
 // plan divides atoms. A history that begins as one whose summary failed is divided as that was, so that what

@@ -3,6 +3,7 @@ package winnow
 import (
 	"context"
 	"slices"
+	"time"
 )
 
 // Summarizer writes a summary of req with an LLM. Implementations are safe for concurrent use, honour ctx, and return
@@ -37,4 +38,78 @@ func copyMessages(messages []Message) []Message {
 		}
 	}
 	return out
+}
+
+// SummarizeOptions are the options of [SummarizeInStages].
+type SummarizeOptions struct {
+	Summarizer   Summarizer // nil: Digest()
+	Window       int        // the summarizer's own context window, tokens (200 000)
+	MaxTokens    int        // room for each answer, tokens (an eighth of Window, at most 16 000); at most a fifth of Window
+	Previous     string     // the summary so far; "" for none
+	Instructions string     // added to every request
+	Parts        int        // parts that are summarized on their own and then merged (2)
+	MinMessages  int        // fewer messages are not split (4)
+	Estimator    Estimator  // nil: CharsPerToken(4)
+}
+
+// Summary is what [SummarizeInStages] made.
+type Summary struct {
+	Text     string // never blank, unless there was nothing to summarize
+	Degraded bool   // some of it was made without the LLM
+	Calls    int    // calls to the Summarizer, retries included
+	Usage    Usage  // what they were billed for, as far as the Summarizer says so with ReportUsage
+}
+
+// summarizeConfig is SummarizeOptions with what the manager decides besides.
+type summarizeConfig struct {
+	SummarizeOptions
+	sizes    []int                                            // estimated tokens of the messages of the history; nil: not known
+	isDown   bool                                             // the summarizer failed each time before: it is asked once, until it answers
+	attempts int                                              // of one call (3)
+	timeout  time.Duration                                    // of one attempt (180 s)
+	fewest   bool                                             // as few calls as the window allows, whatever is paid again after a failure
+	noDigest bool                                             // fail with ErrCompaction instead of letting the digest stand in
+	cache    *summaryCache                                    // answers of earlier runs; nil: none
+	sleep    func(ctx context.Context, d time.Duration) error // nil: a timer
+}
+
+// summaryRun is one run of summarizeInStages.
+type summaryRun struct {
+	summarizeConfig
+	ctx      context.Context
+	calls    int
+	meter    usageMeter
+	failures int  // batches that failed in a row
+	answered bool // the summarizer made some of the text
+	degraded bool // the digest made some of the text
+}
+
+// stagePlan says how a history is divided.
+type stagePlan struct {
+	limit int   // tokens of a chunk
+	runs  []int // atoms of each part
+}
+
+// stretch is a part of a history: messages with what they are estimated to, which is not found out again.
+type stretch struct {
+	messages []Message
+	tokens   []int
+}
+
+func (r *stretch) add(m Message, tokens int) {
+	r.messages, r.tokens = append(r.messages, m), append(r.tokens, tokens)
+}
+
+func (r *stretch) grow(n int) {
+	r.messages, r.tokens = slices.Grow(r.messages, n), slices.Grow(r.tokens, n)
+}
+
+// join returns r and more, in memory of their own.
+func (r stretch) join(more stretch) stretch {
+	return stretch{slices.Concat(r.messages, more.messages), slices.Concat(r.tokens, more.tokens)}
+}
+
+// cut returns the first n messages, and the others.
+func (r stretch) cut(n int) (first, rest stretch) {
+	return stretch{r.messages[:n], r.tokens[:n]}, stretch{r.messages[n:], r.tokens[n:]}
 }

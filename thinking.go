@@ -2,17 +2,6 @@ package winnow
 
 import "slices"
 
-const (
-	// ThinkingDropped leaves out the thinking of older turns whenever what was sent is rewritten: most providers do not
-	// read it, and some bill it. That of the newest turn is sent as it came.
-	ThinkingDropped ThinkingPolicy = "dropped"
-	// ThinkingBound is for models whose signatures are bound to all that stands in front of them (Claude 5.1
-	// and later): after any change of it the provider refuses the thinking behind it. So what was sent is
-	// rewritten only when a request does not fit otherwise, and the thinking behind the change is left out, that of
-	// pinned messages too. A message that the host puts between a request and its answer is such a change.
-	ThinkingBound ThinkingPolicy = "bound"
-)
-
 // thinkingLeftOut stands in a message that was nothing but thinking: an empty one would be refused.
 const thinkingLeftOut = "[thinking left out]"
 

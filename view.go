@@ -203,3 +203,12 @@ func (v *view) share() []Message {
 	v.shared = true
 	return clip(v.messages)
 }
+
+const ()
+
+func sumOf(facts []*fact) (n int) {
+	for _, f := range facts {
+		n = count.Add(n, f.tokens)
+	}
+	return n
+}

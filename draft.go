@@ -1,0 +1,87 @@
+package winnow
+
+import "time"
+
+// draft is a request in the making. Its methods are the steps of Manager.draft, in their order.
+type draft struct {
+	*settings
+	ledger  *ledger // read, and written by record alone
+	history []Message
+	now     time.Time
+	budget  int // tokens that the request may have, Overhead included
+
+	view       *view
+	base       *checkpoint         // that was to be replayed, nil: none
+	checkpoint *checkpoint         // that the view has, nil: none
+	behind     []Message           // what a digest stands for, and no model's summary, if the history still has it
+	kept       []Message           // Request.History
+	edits      []Edit              // repair, compact, limit
+	ids        []string            // of calls, as the repair changed them
+	standIn    place               // see ledger
+	turnStart  place               // by its position in the view
+	limitedAt  place               // the same message by its index in the history
+	made       map[key]*projection // new ones
+
+	accounting accounting // the ledger's, and what this history adds to it
+	known      accounting // the ledger's when the draft was begun
+	learned    bool       // the counts of this history are in accounting already
+	rejected   []rejection
+	look       look   // for an epoch that pays
+	isPressed  bool   // does not fit as it is
+	cause      string // why what is changed now is changed, for the log
+	why        string // the cause of the first change
+	isCramped  bool   // fits, but a summary is due: see crampedShare
+	intact     int    // so many messages are as they were sent, or will be sent as they are
+}
+
+// newDraft begins the draft of a request for history.
+func newDraft(s *settings, l *ledger, history []Message, c *checkpoint, made map[key]*projection) *draft {
+	a := l.accounting
+	return &draft{
+		settings: s, ledger: l, history: history, now: s.opts.Now(), budget: l.budgetBy(s, &a),
+		base: c, checkpoint: c, made: made, look: l.look, accounting: a, known: a,
+	}
+}
+
+// payload is the identity of the request.
+func (d *draft) payload() key {
+	keys := make([]key, len(d.view.messages))
+	for i := range keys {
+		keys[i] = d.view.sentKey(i)
+	}
+	return payloadOf(keys)
+}
+
+// isCold reports whether rewriting what was sent costs nothing, because the provider's cache no longer has it.
+func (d *draft) isCold() bool {
+	c := d.opts.Cache
+	return c.None || d.ledger.sentAt.IsZero() || d.now.Sub(d.ledger.sentAt) >= c.TTL
+}
+
+// project replaces message i for this request and, once it is sent, for all that follow.
+func (d *draft) project(i int, m Message, tokens int, op Op, reason string) {
+	p := newProjection(m.Parts)
+	p.tokens, p.op, p.reason, p.key = tokens, op, reason, d.ledger.index.hasher.key(&m)
+	if d.made[d.view.facts[i].key] = p; d.why == "" {
+		d.why = d.cause
+	}
+	d.ledger.index.watch(d.history, d.view.index[i])
+	d.view.project(i, p)
+	d.intact = min(d.intact, i)
+}
+
+// firstChanged returns the index of the first message that differs from the last request's.
+func (d *draft) firstChanged() int {
+	n := min(len(d.ledger.sent), len(d.view.messages))
+	for i := range n {
+		if d.ledger.sent[i] != d.view.sentKey(i) {
+			return i
+		}
+	}
+	return n
+}
+
+// plainTokens is what the history costs without edits of its texts.
+func (d *draft) plainTokens() int {
+	return sumOf(d.view.facts)
+}

@@ -1,0 +1,75 @@
+package winnow
+
+import "sync"
+
+// Manager keeps one conversation inside its window. It is safe for concurrent use. It starts no goroutine
+// that outlives a call, unless CompactOptions.Background is set; but each call of a [Summarizer] runs in a
+// goroutine of its own, so that one that does not honour its context cannot hold Prepare.
+//
+// The history passed in is either the whole log, append-only, or the last Request.History and what came
+// after it; the manager recognises both, and a log that was rewound, forked or replaced. A host that changes
+// an old message, to redact it for example, passes a copy of the list ([slices.Clone]): of a list that only
+// grew not every message is looked at in every call. What a host sets on a message that was sent (a pin, Usage, an
+// ID, a Source) goes with it from then on; in a list of more than 48 messages that was not copied, some calls later.
+//
+// While a call runs nobody writes to the history that it was given, to its parts or to their arguments, not even
+// another goroutine that receives an answer: append the message when it is complete, or pass a copy without it. Between
+// calls it may be written to. Work in the background reads copies of its own.
+//
+// A [Request] is the caller's: later calls do not change it. Its lists may share memory with the history and with those
+// of later requests, so do not write to their elements; appending to them is safe.
+type Manager struct {
+	settings
+
+	mu         sync.Mutex // protects what follows
+	ledger     ledger
+	background *background // nil: none
+	closed     bool        // no more of that
+}
+
+// New returns a manager for a model with a context window of that many tokens. opts is copied; nil means the defaults.
+//
+// Options.Model names the model once. From a table of the providers' models New then takes the window where window is 0,
+// and the rules and prices of the prompt cache; from the name, the family of the estimator ([FamilyForModel]) and whether
+// thinking is bound to what stands before it. Names may be spelled as gateways and clouds do
+// ("openrouter/anthropic/claude-opus-4.6", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "models/gemini-2.5-pro"),
+// with dates and in any case. Whatever is set in opts wins over the table, and a name that is not in it changes nothing.
+//
+// The error names the bad option: a window that is not positive, a value that is not a number, a share outside 0..1.
+// Any positive window works; see [CheckWindow] for advice.
+func New(window int, opts *Options) (*Manager, error) {
+	window = opts.windowFor(window)
+	o, err := opts.withDefaults(window)
+	if err != nil {
+		return nil, err
+	}
+	m := &Manager{settings: settings{window: window, opts: o}, ledger: ledger{model: o.Model}}
+	if opts != nil && opts.Prune != nil && opts.Prune.SoftTrimRatio > 0 {
+		m.pruneFrom = opts.Prune.SoftTrimRatio
+	}
+	return m, nil
+}
+
+// Window returns the context window that the manager keeps the conversation in, in tokens: the one that [New] was given,
+// or that of Options.Model. A provider that told of a smaller one does not change it.
+func (m *Manager) Window() int { return m.window }
+
+// Cold reports whether the provider's cache is expected to hold nothing of the last request: there was none yet, it was
+// longer ago than CacheOptions.TTL, or nothing is cached. A host can then change its system prompt and its tools at no
+// cost.
+func (m *Manager) Cold() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return (&draft{settings: &m.settings, ledger: &m.ledger, now: m.opts.Now()}).isCold()
+}
+
+// budget is what a request may have, in tokens: the window without the reserve, or less if the provider
+// refused that.
+func (m *Manager) budget() int { return m.ledger.budgetBy(&m.settings, &m.ledger.accounting) }
+
+// unlocked runs f, which calls code of the host, without the manager's lock.
+func (m *Manager) unlocked(f func()) {
+	m.mu.Unlock()
+	defer m.mu.Lock()
+	f()
+}

@@ -1,0 +1,34 @@
+package winnow
+
+import (
+	"math"
+	"strings"
+
+	"github.com/winnowgo/winnow/internal/count"
+)
+
+// What JSON puts around a part and around a message, in bytes, roughly: the field names of the common providers with their
+// quotes.
+const (
+	messageFrame = 60
+	partFrame    = 40
+)
+
+// messageBytes is about what m takes in a request's body.
+func messageBytes(m *Message) int {
+	n := messageFrame + len(m.ToolCallID) + len(m.ToolName)
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		n = count.Add(n, partFrame+jsonBytes(p.Text)+len(p.Signature)+len(p.ID)+len(p.Name)+len(p.Arguments))
+		n = count.Add(n, max(0, p.Bytes))
+	}
+	return n
+}
+
+// bodySize is messageBytes as it is remembered: no text is read twice for it.
+func bodySize(m *Message) uint32 { return uint32(min(messageBytes(m), math.MaxUint32)) }
+
+// jsonBytes is the size of s with what JSON escapes with one byte each.
+func jsonBytes(s string) int {
+	return len(s) + strings.Count(s, "\n") + strings.Count(s, `"`) + strings.Count(s, `\`)
+}
