@@ -168,6 +168,3 @@ func (d *draft) replaceForBody(i int, parts []Part, reason string) int {
 func (d *draft) bodyLimit() int {
 	return least(d.ledger.toldBody(d.settings), d.accounting.body.limit)
 }
-
-// toldBody is the limit of bodies in bytes, without what is only guessed; 0: none is known.
-func (l *ledger) toldBody(s *settings) int { return least(s.opts.MaxBytes, l.body) }

@@ -11,13 +11,11 @@ type breaker struct {
 	window   int // of the manager whose compactions failed
 }
 
-// isOpen says that a compaction of d is not worth trying.
-func (b breaker) isOpen(d *draft) bool {
-	return b.failures >= breakerLimit && d.plainTokens()-b.total < count.Share(d.budget, breakerGrowth)
+// isOpen reports whether a compaction is not worth trying: summarizers failed, and a history of that many tokens has hardly
+// grown since.
+func (b breaker) isOpen(tokens, budget int) bool {
+	return b.failures >= breakerLimit && tokens-b.total < count.Share(budget, breakerGrowth)
 }
-
-// closeBreaker is for a summarizer that works.
-func closeBreaker(l *ledger) { l.breaker = breaker{} }
 
 const (
 	breakerLimit = 2 // failures that open the breaker

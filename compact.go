@@ -20,24 +20,10 @@ func (d *draft) needsCompaction() bool {
 	return (d.isCramped || !d.fits()) && !d.opts.Compact.Off && d.canCompact()
 }
 
-// prepareCompaction does what is to be done ahead of a compaction. It says whether the manager may have moved on.
-func (m *Manager) prepareCompaction(ctx context.Context, d *draft) bool {
-	o := m.opts.Compact
-	inBackground := o.Background && !m.closed
-	if inBackground && m.background != nil || !inBackground && (o.BeforeCompact == nil || m.ledger.flushed) || !d.isNearCompaction() {
-		return false
-	}
-	if !inBackground {
-		return m.flush(ctx, d.history)
-	}
-	m.startBackground(ctx, d)
-	return false
-}
-
 // compactAndCommit is what Prepare does with a draft that needs a compaction. The lock is held, but not
 // while a summarizer is called.
 func (m *Manager) compactAndCommit(ctx context.Context, d *draft) (*Request, error) {
-	if m.ledger.breaker.isOpen(d) {
+	if m.ledger.breaker.isOpen(d.plainTokens(), d.budget) {
 		m.opts.Logger.Debug("winnow: the summarizer is not asked: the breaker is open", "failures", m.ledger.breaker.failures)
 		return m.withoutSummary(ctx, d)
 	}
@@ -91,28 +77,6 @@ func (m *Manager) digestAndCommit(ctx context.Context, failed *draft) (*Request,
 		return nil, d.overflow()
 	}
 	return m.commit(d)
-}
-
-// mayReplaceDigest says that it is time to ask for the summary that a digest stands in for, though the request fits: the
-// cache is cold, or the history has grown by a share of the budget.
-func (m *Manager) mayReplaceDigest(d *draft) bool {
-	return len(d.behind) > 0 && m.background == nil && d.fits() && d.isDigestDue(d.checkpoint, d.plainTokens())
-}
-
-// isDigestDue says so of checkpoint c, where the request has so many tokens without edits.
-func (d *draft) isDigestDue(c *checkpoint, plain int) bool {
-	o := &d.opts
-	if !o.replacesDigest(c) {
-		return false
-	}
-	wasIdle := !o.Cache.None && !d.ledger.sentAt.IsZero() && d.isCold()
-	return wasIdle || plain-d.ledger.digestAt >= count.Share(d.budget, breakerGrowth)
-}
-
-// replacesDigest says that a summary in the place of c is wanted.
-func (o *Options) replacesDigest(c *checkpoint) bool {
-	_, isDigest := o.Summarizer.(digester)
-	return c != nil && c.degraded && !isDigest && !o.Compact.Off
 }
 
 // replaceDigest asks the summarizer once. Where it fails the digest goes on to stand in.
@@ -216,25 +180,6 @@ func (m *Manager) makeUnique(cp *checkpoint, v *view) {
 		}
 		cp.message.Parts[0].Text = fmt.Sprintf("%s\n(no. %d of the same text)", text, n)
 	}
-}
-
-// commitCompaction is commit for a draft that has a new checkpoint.
-func (m *Manager) commitCompaction(d *draft, report *Compaction, also ...func(l *ledger)) (*Request, error) {
-	r, err := m.commit(d, append(also, func(l *ledger) {
-		l.cache, l.flushed = nil, false
-		if report.Degraded {
-			l.digestAt = d.plainTokens()
-		}
-	})...)
-	if err != nil {
-		return nil, err
-	}
-	m.forgetBackground()
-	report.TokensAfter = r.Tokens
-	r.Compaction = report
-	m.opts.Logger.Info("winnow: compacted", "tokens_before", report.TokensBefore, "tokens_after", report.TokensAfter,
-		"first_kept", report.FirstKept, "calls", report.Calls, "degraded", report.Degraded)
-	return r, nil
 }
 
 // failureReason says why there is no summary, without a word of what a summarizer said.

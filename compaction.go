@@ -337,3 +337,19 @@ func (c *compaction) tokens(text string) int {
 	}
 	return textTokens(c.opts.Estimator, text)
 }
+
+// isDigestDue says so of checkpoint c, where the request has so many tokens without edits.
+func (d *draft) isDigestDue(c *checkpoint, plain int) bool {
+	o := &d.opts
+	if !o.replacesDigest(c) {
+		return false
+	}
+	wasIdle := !o.Cache.None && !d.ledger.sentAt.IsZero() && d.isCold()
+	return wasIdle || plain-d.ledger.digestAt >= count.Share(d.budget, breakerGrowth)
+}
+
+// replacesDigest says that a summary in the place of c is wanted.
+func (o *Options) replacesDigest(c *checkpoint) bool {
+	_, isDigest := o.Summarizer.(digester)
+	return c != nil && c.degraded && !isDigest && !o.Compact.Off
+}

@@ -112,58 +112,6 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 	return r, err
 }
 
-// draft takes history through the steps that need no LLM:
-//
-//  1. index what is new
-//  2. repair the pairing of calls and results
-//  3. limit turns
-//  4. replay what was sent before: checkpoint and edits, byte for byte
-//  5. cut results that were not sent yet
-//  6. rewrite what was sent, if that costs nothing or the request does not fit
-//
-// It changes nothing in the manager but what is known of the messages. c is the checkpoint to replay.
-func (m *Manager) draft(history []Message, c *checkpoint) *draft {
-	return newDraft(&m.settings, &m.ledger, history, c, map[key]*projection{}).steps()
-}
-
-// redraft is draft for the history of from with checkpoint c, and with edits that are made already. What from has
-// learned of the provider's counts holds for it too.
-func (m *Manager) redraft(from *draft, c *checkpoint, made map[key]*projection) *draft {
-	d := newDraft(&m.settings, &m.ledger, from.history, c, made)
-	d.learned, d.rejected = true, from.rejected
-	d.accounting.learnFrom(from)
-	d.budget = m.ledger.budgetBy(&m.settings, &d.accounting)
-	return d.steps()
-}
-
-// commit makes d what was sent last, and returns the request. also changes the ledger with it. The error is that of
-// Options.Journal; nothing has changed then.
-func (m *Manager) commit(d *draft, also ...func(l *ledger)) (*Request, error) {
-	r, sent := d.request(), m.ledger.sent
-	tokens, cold := m.ledger.tokens, d.isCold()
-	err := m.journaled(true, func() {
-		m.ledger.record(d)
-		m.ledger.bytes = r.Bytes
-		m.ledger.recordTail(d, r)
-		for _, change := range also {
-			change(&m.ledger)
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case r.FirstChanged < len(sent):
-		m.opts.Logger.Info("winnow: what was sent is rewritten", "first_changed", r.FirstChanged, "messages_before", len(sent),
-			"messages", len(r.Messages), "tokens_before", tokens, "tokens", r.Tokens, "edits", len(d.made), "cold", cold, "reason", d.why)
-	case len(d.made) > 0: // else a user would see an unknown part of the history missing, and nothing that says why
-		m.opts.Logger.Info("winnow: the history is sent shortened", "reason", d.why, "edits", len(d.made),
-			"tokens_whole", m.ledger.tail.plain, "tokens", r.Tokens, "options", "DropFrom, Prune, Truncate")
-	}
-	d.logRejected()
-	return r, nil
-}
-
 // prepareLocked makes a draft and decides what becomes of it: it is sent as it is or smaller, it is compacted, or nothing
 // can be made of it. The lock is held, but not while code of the host runs. Where that ran, or the room for a body is
 // known, it begins again: the host may have used the manager meanwhile.
@@ -236,4 +184,47 @@ func (m *Manager) withoutGuess(ctx context.Context, history []Message, err error
 	}
 	g.accounting.guess, g.accounting.body = guess, body
 	return nil, err
+}
+
+// prepareCompaction does what is to be done ahead of a compaction. It says whether the manager may have moved on.
+func (m *Manager) prepareCompaction(ctx context.Context, d *draft) bool {
+	o := m.opts.Compact
+	inBackground := o.Background && !m.closed
+	if inBackground && m.background != nil || !inBackground && (o.BeforeCompact == nil || m.ledger.flushed) || !d.isNearCompaction() {
+		return false
+	}
+	if !inBackground {
+		return m.flush(ctx, d.history)
+	}
+	m.startBackground(ctx, d)
+	return false
+}
+
+// mayReplaceDigest says that it is time to ask for the summary that a digest stands in for, though the request fits: the
+// cache is cold, or the history has grown by a share of the budget.
+func (m *Manager) mayReplaceDigest(d *draft) bool {
+	return len(d.behind) > 0 && m.background == nil && d.fits() && d.isDigestDue(d.checkpoint, d.plainTokens())
+}
+
+// PrepareInto is Prepare with a request of the caller's to write into: the zero Request, or the one that this manager
+// returned last. Where the history has only grown since, the call reuses the memory of r: it costs what the new
+// messages cost, whatever the length of the history, and allocates nothing if there are no new messages. It writes
+// behind the ends of r's slices, so they must have one owner: to keep a request for later, use [Manager.Prepare]. After
+// an error r is as it was.
+func (m *Manager) PrepareInto(ctx context.Context, history []Message, r *Request) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	done, err := m.extend(history, r)
+	if err != nil {
+		return err
+	}
+	if !done {
+		next, err := m.prepare(ctx, history)
+		if err != nil {
+			return err
+		}
+		*r = *next
+	}
+	m.ledger.tail.shared = requestRef{} // r has one owner
+	return nil
 }

@@ -85,3 +85,9 @@ func (d *draft) firstChanged() int {
 func (d *draft) plainTokens() int {
 	return sumOf(d.view.facts)
 }
+
+// A rejection is a count of the provider that is not used.
+type rejection struct {
+	reason           string
+	prompt, estimate int // tokens; estimate of the messages before the answer, 0: not known
+}

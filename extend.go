@@ -1,7 +1,6 @@
 package winnow
 
 import (
-	"context"
 	"hash/maphash"
 	"slices"
 
@@ -39,29 +38,6 @@ func (t *tail) request() *Request {
 		return nil
 	}
 	return &Request{Messages: messages, History: history, Edits: edits}
-}
-
-// PrepareInto is Prepare with a request of the caller's to write into: the zero Request, or the one that this manager
-// returned last. Where the history has only grown since, the call reuses the memory of r: it costs what the new
-// messages cost, whatever the length of the history, and allocates nothing if there are no new messages. It writes
-// behind the ends of r's slices, so they must have one owner: to keep a request for later, use [Manager.Prepare]. After
-// an error r is as it was.
-func (m *Manager) PrepareInto(ctx context.Context, history []Message, r *Request) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	done, err := m.extend(history, r)
-	if err != nil {
-		return err
-	}
-	if !done {
-		next, err := m.prepare(ctx, history)
-		if err != nil {
-			return err
-		}
-		*r = *next
-	}
-	m.ledger.tail.shared = requestRef{} // r has one owner
-	return nil
 }
 
 // extend is the short way. It is false, and nothing has happened, if the long one has to be taken. The error is that of

@@ -29,9 +29,6 @@ func (d *draft) shrink() {
 	}
 }
 
-// squeezedChars is what each result keeps when nothing else helps.
-const squeezedChars = 400
-
 // squeezeResults cuts all results to what the other messages leave, and keeps both ends of each.
 func (d *draft) squeezeResults() {
 	v := d.view

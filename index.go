@@ -213,8 +213,7 @@ func (x *index) factOf(m *Message, known map[key]*fact, e Estimator) *fact {
 	if f := known[k]; f != nil && f.counts == counts {
 		return f
 	}
-	r := repair{forRequest: true}
-	return &fact{key: k, tokens: max(0, e.Estimate(*m)), counts: counts, sound: r.partsAreClean(m), body: bodySize(m)}
+	return &fact{key: k, tokens: max(0, e.Estimate(*m)), counts: counts, sound: partsAreClean(m, true), body: bodySize(m)}
 }
 
 // hostCounts tells the host's own counts of parts from others: they are no part of what is sent, and the

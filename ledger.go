@@ -146,3 +146,15 @@ type journal struct {
 	edits      map[key]*projection // that were written; nobody writes to it
 	checkpoint *checkpoint         // that was written
 }
+
+// budgetBy is budget with what a draft has learned.
+func (l *ledger) budgetBy(s *settings, a *accounting) int {
+	budget := a.budget(s.window - s.opts.Reserve)
+	if most := l.bodyTokens; most > 0 {
+		budget = min(budget, most)
+	}
+	return budget
+}
+
+// toldBody is the limit of bodies in bytes, without what is only guessed; 0: none is known.
+func (l *ledger) toldBody(s *settings) int { return least(s.opts.MaxBytes, l.body) }

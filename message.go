@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/jsontext"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // Role says who a message is from.
@@ -240,4 +242,36 @@ func endsInThinking(m *Message) bool {
 		return false
 	}
 	return isFailed(m) || !hasCalls(m)
+}
+
+// partsAreClean reports whether nothing has to be changed in m but, perhaps, the ids of its calls. For a request, texts
+// without a visible character go as well.
+func partsAreClean(m *Message, forRequest bool) bool {
+	substance := m.Role == RoleTool
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		switch {
+		case isEmptyPart(p, forRequest):
+			return false
+		case p.Kind == KindToolCall && !validArguments(p.Arguments):
+			return false
+		case p.Kind != KindThinking:
+			substance = true
+		}
+	}
+	return substance && !endsInThinking(m)
+}
+
+// isEmptyPart reports whether providers refuse p because there is nothing in it. A signed part is never empty: thinking
+// without a text is encrypted, and Gemini may sign a text part that holds nothing but the signature of a stream.
+func isEmptyPart(p *Part, forRequest bool) bool {
+	if p.Signature != "" || p.Kind != KindText && p.Kind != KindThinking {
+		return false
+	}
+	return p.Text == "" || forRequest && runes.IsBlank(p.Text)
+}
+
+// validArguments reports whether raw is JSON, or nothing. Most arguments are of a form that is quick to read.
+func validArguments(raw json.RawMessage) bool {
+	return len(raw) == 0 || jsontext.Valid(raw)
 }

@@ -23,34 +23,6 @@ func RepairToolPairing(history []Message) ([]Message, []Edit) {
 	return r.run()
 }
 
-// missingResult is the text of a result that stands in for one that the history does not have. It says
-// what is known and no more: the call may or may not have run.
-const missingResult = "[No result: the conversation has no result for this call. Whether it ran is not known.]"
-
-// repair is one run of RepairToolPairing.
-type repair struct {
-	history    []Message
-	forRequest bool    // texts without a visible character go as well, and see waits
-	facts      []*fact // what is known of each message; nil: nothing
-
-	calls  []callSlot
-	first  []int32          // index into calls of each message's first call, -1 for none
-	answer []int32          // for a result: index into calls of what it answers, -1 for nothing
-	ids    map[string]int32 // call id -> calls of that id in the newest message that has it
-	since  map[string]int32 // call id -> the first message that has it; nil: not asked for yet
-
-	repeated bool     // an id is used twice, or is empty
-	sent     []string // then: the id that each call is sent with, "" for one that is not
-
-	out     []Message
-	from    int     // history[from:to] is to be written next, as it is
-	to      int     //
-	origin  []int32 // for each message of out, and those to be written: its index in history, or -1
-	changed []bool  // for each as in origin: it differs from that of its origin
-	edits   []Edit
-	standIn []Part // of every result that is made; nil until there is one
-}
-
 func (r *repair) run() ([]Message, []Edit) {
 	r.collectCalls()
 	r.pair()

@@ -1,11 +1,6 @@
 package winnow
 
-import (
-	"encoding/json"
-
-	"github.com/winnowgo/winnow/internal/jsontext"
-	"github.com/winnowgo/winnow/internal/runes"
-)
+import "encoding/json"
 
 // What a message must not hold, and the message without it.
 
@@ -73,38 +68,7 @@ func (r *repair) isSound(i int) bool {
 	if r.facts != nil {
 		return r.facts[i].sound
 	}
-	return r.partsAreClean(&r.history[i])
-}
-
-// partsAreClean says that nothing is to be changed in m but, perhaps, its calls' ids.
-func (r *repair) partsAreClean(m *Message) bool {
-	substance := m.Role == RoleTool
-	for i := range m.Parts {
-		p := &m.Parts[i]
-		switch {
-		case r.isEmptyPart(p):
-			return false
-		case p.Kind == KindToolCall && !validArguments(p.Arguments):
-			return false
-		case p.Kind != KindThinking:
-			substance = true
-		}
-	}
-	return substance && !endsInThinking(m)
-}
-
-// isEmptyPart says that providers refuse p because there is nothing in it. A signed part is never empty: thinking
-// without a text is encrypted, and Gemini may sign a text part that holds nothing but the signature of a stream.
-func (r *repair) isEmptyPart(p *Part) bool {
-	if p.Signature != "" || p.Kind != KindText && p.Kind != KindThinking {
-		return false
-	}
-	return p.Text == "" || r.forRequest && runes.IsBlank(p.Text)
-}
-
-// validArguments says that raw is JSON, or nothing. Most arguments are of a form that is quick to read.
-func validArguments(raw json.RawMessage) bool {
-	return len(raw) == 0 || jsontext.Valid(raw)
+	return partsAreClean(&r.history[i], r.forRequest)
 }
 
 // wrapArguments makes JSON of what a model wrote in its place, without losing it.
@@ -151,7 +115,7 @@ func (r *repair) cleaned(i int) (m Message, changed bool) {
 	for k := range m.Parts {
 		p := m.Parts[k]
 		isCall := p.Kind == KindToolCall && m.Role == RoleAssistant
-		if r.isEmptyPart(&p) || isCall && failed {
+		if isEmptyPart(&p, r.forRequest) || isCall && failed {
 			edit(k)
 			if isCall {
 				s++

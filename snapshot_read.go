@@ -78,9 +78,8 @@ func (e *savedEdit) check() error {
 	if e.Op != OpTrim && e.Op != OpClear && e.Op != OpTruncate || e.Reason == "" {
 		return errors.New("an edit does not say what it did")
 	}
-	rules := repair{forRequest: true}
 	for _, p := range partsOf(e.Parts) {
-		if rules.isEmptyPart(&p) || p.Kind == KindToolCall && (p.ID == "" || !validArguments(p.Arguments)) {
+		if isEmptyPart(&p, true) || p.Kind == KindToolCall && (p.ID == "" || !validArguments(p.Arguments)) {
 			return errors.New("an edit is damaged")
 		}
 	}

@@ -155,3 +155,14 @@ func partsOf(saved []savedPart) []Part {
 	}
 	return parts
 }
+
+// head is the snapshot without the keys of what was sent and without edits: what does not grow with the history.
+func (l *ledger) head() snapshot {
+	u := l.state()
+	u.projections = nil
+	return snapshot{
+		Winnow: snapshotVersion, SentAt: l.sentAt, Tokens: l.tokens, Estimate: l.estimate, Accounting: l.accounting.saved(),
+		Bytes: l.bytes, Body: l.body, Refusals: l.refusals, DigestAt: l.digestAt, Breaker: l.breaker.saved(), Attempt: l.attempt.saved(), Run: l.run.saved(),
+		Deltas: l.journal.deltas, Model: l.model, OtherModel: l.otherModel, savedState: u.saved(),
+	}
+}

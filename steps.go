@@ -295,11 +295,3 @@ func (d *draft) request() *Request {
 	d.price(r, d.ledger.index.estimate(len(d.history)), d.prefix(r.FirstChanged))
 	return r
 }
-
-func (d *draft) steps() *draft {
-	d.indexAndRepair()
-	d.limitAndReplay()
-	d.cutUnsent()
-	d.rewrite()
-	return d
-}

@@ -1,28 +1,12 @@
 package winnow
 
-import (
-	"hash/maphash"
-	"sync"
-)
+import "hash/maphash"
 
 // cacheBytes bounds the memory of a summaryCache: a few hundred answers.
 const cacheBytes = 8 << 20
 
 // maxPlans is more than one compaction has: of its turns, what is ahead of them, and the divided turn.
 const maxPlans = 16
-
-// summaryCache holds accepted answers by the prompt that they answered, so that a run that is repeated
-// after a failure asks only for what is missing, and how histories were divided. It is safe for concurrent
-// use; the oldest answers go first.
-type summaryCache struct {
-	seed    maphash.Seed
-	mu      sync.Mutex
-	answers map[requestKey]string
-	plans   map[requestKey]stagePlan // by the first messages of the history
-	order   []requestKey
-	bytes   int
-	room    int // tokens that the first try asked for
-}
 
 func newSummaryCache() *summaryCache {
 	return &summaryCache{
@@ -88,10 +72,6 @@ func (c *summaryCache) putPlan(key requestKey, p stagePlan) {
 		c.plans[key] = p
 	}
 }
-
-// requestKey identifies a request by what a model would see of it. It is hashed with a seed of the cache's own:
-// no history can be made to collide with another.
-type requestKey uint64
 
 func (c *summaryCache) key(req *SummaryRequest) requestKey {
 	var h maphash.Hash

@@ -2,7 +2,9 @@ package winnow
 
 import (
 	"context"
+	"hash/maphash"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -113,3 +115,20 @@ func (r stretch) join(more stretch) stretch {
 func (r stretch) cut(n int) (first, rest stretch) {
 	return stretch{r.messages[:n], r.tokens[:n]}, stretch{r.messages[n:], r.tokens[n:]}
 }
+
+// summaryCache holds accepted answers by the prompt that they answered, so that a run that is repeated
+// after a failure asks only for what is missing, and how histories were divided. It is safe for concurrent
+// use; the oldest answers go first.
+type summaryCache struct {
+	seed    maphash.Seed
+	mu      sync.Mutex
+	answers map[requestKey]string
+	plans   map[requestKey]stagePlan // by the first messages of the history
+	order   []requestKey
+	bytes   int
+	room    int // tokens that the first try asked for
+}
+
+// requestKey identifies a request by what a model would see of it. It is hashed with a seed of the cache's own:
+// no history can be made to collide with another.
+type requestKey uint64

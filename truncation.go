@@ -323,3 +323,6 @@ func wholeChars(s, own string) (chars int, ok bool) {
 	chars, err := strconv.Atoi(whole)
 	return chars, ok && err == nil && chars >= 0
 }
+
+// squeezedChars is what each result keeps when nothing else helps.
+const squeezedChars = 400

@@ -1,0 +1,51 @@
+package winnow
+
+// commit makes d what was sent last, and returns the request. also changes the ledger with it. The error is that of
+// Options.Journal; nothing has changed then.
+func (m *Manager) commit(d *draft, also ...func(l *ledger)) (*Request, error) {
+	r, sent := d.request(), m.ledger.sent
+	tokens, cold := m.ledger.tokens, d.isCold()
+	err := m.journaled(true, func() {
+		m.ledger.record(d)
+		m.ledger.bytes = r.Bytes
+		m.ledger.recordTail(d, r)
+		for _, change := range also {
+			change(&m.ledger)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case r.FirstChanged < len(sent):
+		m.opts.Logger.Info("winnow: what was sent is rewritten", "first_changed", r.FirstChanged, "messages_before", len(sent),
+			"messages", len(r.Messages), "tokens_before", tokens, "tokens", r.Tokens, "edits", len(d.made), "cold", cold, "reason", d.why)
+	case len(d.made) > 0: // else a user would see an unknown part of the history missing, and nothing that says why
+		m.opts.Logger.Info("winnow: the history is sent shortened", "reason", d.why, "edits", len(d.made),
+			"tokens_whole", m.ledger.tail.plain, "tokens", r.Tokens, "options", "DropFrom, Prune, Truncate")
+	}
+	d.logRejected()
+	return r, nil
+}
+
+// commitCompaction is commit for a draft that has a new checkpoint.
+func (m *Manager) commitCompaction(d *draft, report *Compaction, also ...func(l *ledger)) (*Request, error) {
+	r, err := m.commit(d, append(also, func(l *ledger) {
+		l.cache, l.flushed = nil, false
+		if report.Degraded {
+			l.digestAt = d.plainTokens()
+		}
+	})...)
+	if err != nil {
+		return nil, err
+	}
+	m.forgetBackground()
+	report.TokensAfter = r.Tokens
+	r.Compaction = report
+	m.opts.Logger.Info("winnow: compacted", "tokens_before", report.TokensBefore, "tokens_after", report.TokensAfter,
+		"first_kept", report.FirstKept, "calls", report.Calls, "degraded", report.Degraded)
+	return r, nil
+}
+
+// closeBreaker is for a summarizer that works.
+func closeBreaker(l *ledger) { l.breaker = breaker{} }

@@ -1,0 +1,169 @@
+package winnow
+
+import (
+	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/meter"
+)
+
+// observeUsage looks for counts in what was not there at the last request. The view is as it was replayed:
+// without new edits.
+func (d *draft) observeUsage() {
+	v, sent := d.view, len(d.ledger.sent)
+	if d.intact = d.firstChanged(); d.learned { // what there is to learn is learned
+		return
+	}
+	if d.ledger.otherModel { // another model's tokenizer counted, with other tools and limits
+		d.rejectFrom(sent)
+		d.intact = len(v.messages)
+		return
+	}
+	if d.intact < sent {
+		d.rejectFrom(d.intact)
+		return
+	}
+	if sent > 0 && sent < len(v.messages) {
+		d.accounting.take(d.ledger, d.settings, &v.messages[sent])
+		d.budget = d.ledger.budgetBy(d.settings, &d.accounting)
+	}
+	sum, shown := 0, 0
+	for i := range v.messages {
+		m := &v.messages[i]
+		if i >= sent {
+			if d.intact = i; m.Summary || sent == 0 && v.index[i] != i { // what was sent before this manager took over is not known
+				d.rejectFrom(i)
+				return
+			}
+			if saysUsage(v.messages, i) {
+				d.observeAnswer(m, i, sum, shown)
+			}
+			if v.edited[i] != nil {
+				d.rejectFrom(i + 1)
+				return
+			}
+		}
+		sum = count.Add(sum, v.tokens[i])
+		if !hasHiddenParts(m) {
+			shown = count.Add(shown, v.tokens[i])
+		}
+	}
+	d.intact = len(v.messages)
+}
+
+// saysUsage says that message i has the usage of the request that it answers. Hosts that write an answer as several
+// messages give each the same one: it is the first that answers.
+func saysUsage(messages []Message, i int) bool {
+	m := &messages[i]
+	if m.Role != RoleAssistant || m.Usage == nil {
+		return false
+	}
+	if i == 0 {
+		return true
+	}
+	before := &messages[i-1]
+	return before.Role != RoleAssistant || before.Usage == nil || *before.Usage != *m.Usage
+}
+
+// observeAnswer learns from the usage of m, which is message i: what stands before it is so many tokens, and
+// so many without the messages that have hidden parts.
+func (d *draft) observeAnswer(m *Message, i, estimate, shown int) {
+	prompt := m.Usage.Prompt()
+	reason := ""
+	switch {
+	case isFailed(m):
+		reason = "of a failed turn"
+	case prompt == 0:
+		reason = "zero"
+	case float64(prompt) > maxUsageWindows*float64(d.window):
+		reason = "above the window"
+	case float64(prompt) < minUsageShare*float64(d.accounting.BilledAs(shown)):
+		reason = "below half of the estimate"
+	}
+	if reason != "" {
+		d.rejected = append(d.rejected, rejection{reason, prompt, estimate})
+		return
+	}
+	d.accounting.Observe(i, estimate, prompt, d.opts.Overhead)
+}
+
+// rejectFrom is for what message i and those behind it say: they answered other requests. The newest is named.
+func (d *draft) rejectFrom(i int) {
+	for k := len(d.view.messages) - 1; k >= i; k-- {
+		if m := &d.view.messages[k]; m.Usage != nil && m.Role == RoleAssistant {
+			d.rejected = append(d.rejected, rejection{"from before a compaction or another change: the request does not go on from that", m.Usage.Prompt(), 0})
+			return
+		}
+	}
+}
+
+func (d *draft) logRejected() {
+	for _, r := range d.rejected {
+		d.opts.Logger.Debug("winnow: usage not used", "reason", r.reason, "prompt", r.prompt, "estimate", r.estimate)
+	}
+}
+
+// tokens is what the request will be counted as.
+func (d *draft) tokens() int {
+	return d.accounting.Tokens(d.view.total, d.intact, d.opts.Overhead)
+}
+
+// fits reports whether the request fits its budget. Where the estimates may be too low, half of what is kept free for the
+// answer is their margin: a request that is refused costs more than one that is a little smaller.
+func (d *draft) fits() bool {
+	n := d.tokens()
+	return n <= d.budget && count.Add(n, d.margin()) <= d.ceiling()
+}
+
+// margin is by how much tokens may be too low.
+func (d *draft) margin() int { return d.accounting.Margin(d.view.total, d.intact) }
+
+func (d *draft) ceiling() int { return count.Add(d.budget, d.opts.Reserve/2) }
+
+// room is what the messages may take, in estimated tokens, once something that was sent is changed.
+func (d *draft) room() int {
+	return d.accounting.Room(d.budget, d.ceiling(), d.opts.Overhead)
+}
+
+// wholeRoom is room without the margin of the estimates.
+func (d *draft) wholeRoom() int {
+	return d.accounting.RoomWithoutMargin(d.budget, d.opts.Overhead)
+}
+
+// windowEstimate is the model's window in estimated tokens, without what no message shows. It is what is known of the
+// window: the provider may have told of a smaller one, or refused what should fit.
+func (d *draft) windowEstimate() int {
+	a := &d.accounting
+	window := least(d.window, a.window)
+	if a.guess.limit > 0 {
+		window = min(window, count.Add(a.guess.limit, d.opts.Reserve))
+	}
+	return max(1, a.EstimatedAs(window-a.Hidden(d.opts.Overhead)))
+}
+
+// learnFrom takes what a draft of the same history has learned, unless more was learned meanwhile. Its anchor is
+// no beginning of a request with another checkpoint.
+func (a *accounting) learnFrom(d *draft) {
+	limit, window, guess, body := a.limit, a.window, a.guess, a.body
+	if d.known.guess == guess {
+		guess = d.accounting.guess
+	}
+	if d.known.body == body {
+		body = d.accounting.body
+	}
+	if a.Meter == d.known.Meter {
+		*a = d.accounting
+	}
+	a.limit, a.window, a.guess, a.body, a.Anchor.Messages = limit, window, guess, body, meter.Lost
+}
+
+// take learns that the last request was accepted, if next, the first message behind it, is its answer.
+func (a *accounting) take(l *ledger, s *settings, next *Message) {
+	if next.Role == RoleAssistant && !isFailed(next) {
+		a.guess.take(l.tokens, a.told(s.window-s.opts.Reserve))
+		a.body.take(l.bytes, l.toldBody(s))
+	}
+}
+
+const (
+	// A count above this multiple of the window is absurd: it is the sum of several calls.
+	maxUsageWindows = 1.5
+)
