@@ -9,21 +9,6 @@ import (
 	"github.com/winnowgo/winnow/internal/sections"
 )
 
-// background is a compaction that is made while the conversation goes on. Its fields are protected by the
-// manager's lock; the summarizer is called without it.
-type background struct {
-	cancel  context.CancelFunc
-	ended   chan struct{} // closed when its goroutine has nothing more to do
-	base    *checkpoint   // the summary that the history had when it began
-	plan    *compaction
-	flushes bool // BeforeCompact runs: nobody waits for that, and it is not cancelled for a summary's sake
-	dropped bool // nobody wants it any more
-
-	cp     *checkpoint // once it has ended
-	report *Compaction
-	err    error
-}
-
 var errDropped = errors.New("the history changed meanwhile")
 
 func (b *background) hasEnded() bool {

@@ -1,5 +1,10 @@
 package winnow
 
+import (
+	"context"
+	"errors"
+)
+
 // commit makes d what was sent last, and returns the request. also changes the ledger with it. The error is that of
 // Options.Journal; nothing has changed then.
 func (m *Manager) commit(d *draft, also ...func(l *ledger)) (*Request, error) {
@@ -49,3 +54,28 @@ func (m *Manager) commitCompaction(d *draft, report *Compaction, also ...func(l 
 
 // closeBreaker is for a summarizer that works.
 func closeBreaker(l *ledger) { l.breaker = breaker{} }
+
+// noteFailure counts a compaction of d that came to nothing.
+func (m *Manager) noteFailure(err error, d *draft) {
+	b := &m.ledger.breaker
+	b.failures++
+	b.total, b.window = d.plainTokens(), m.window
+	m.opts.Logger.Warn("winnow: compaction failed", "reason", failureReason(err), "error_class", string(ClassifyError(err).Class), "failures", b.failures, "breaker_opened", b.failures == breakerLimit)
+}
+
+// failureReason says why there is no summary, without a word of what a summarizer said.
+func failureReason(err error) string {
+	switch {
+	case errors.Is(err, ErrNothingToCompact):
+		return "nothing to summarize"
+	case errors.Is(err, errNoGain):
+		return "no gain"
+	case errors.Is(err, errDropped):
+		return "the history changed"
+	case errors.Is(err, ErrIncomplete):
+		return "incomplete"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "timeout"
+	}
+	return "summarizer"
+}

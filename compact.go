@@ -44,14 +44,6 @@ func (m *Manager) compactAndCommit(ctx context.Context, d *draft) (*Request, err
 	return m.withoutSummary(ctx, d)
 }
 
-// noteFailure counts a compaction of d that came to nothing.
-func (m *Manager) noteFailure(err error, d *draft) {
-	b := &m.ledger.breaker
-	b.failures++
-	b.total, b.window = d.plainTokens(), m.window
-	m.opts.Logger.Warn("winnow: compaction failed", "reason", failureReason(err), "error_class", string(ClassifyError(err).Class), "failures", b.failures, "breaker_opened", b.failures == breakerLimit)
-}
-
 // withoutSummary is what becomes of a draft whose summary is not to be had: it is sent as it is, if it fits. That the
 // estimates may be too low is no reason to lose what a digest does not hold.
 func (m *Manager) withoutSummary(ctx context.Context, d *draft) (*Request, error) {
@@ -99,9 +91,6 @@ func (m *Manager) replaceDigest(ctx context.Context, d *draft) (*Request, error)
 	}
 	return m.commit(next)
 }
-
-// errNoGain: the summary is not smaller than what it stands for.
-var errNoGain = errors.New("the summary does not make the request smaller")
 
 // compact makes a summary of d's older messages and returns the draft that has it in their place. The
 // lock is held before and after, and not while the summarizer is called. Nothing is committed. A host that
@@ -162,39 +151,4 @@ func (m *Manager) rulesSection() (section string) {
 		m.unlocked(func() { section = sections.Rules(rules()) })
 	}
 	return section
-}
-
-// makeUnique gives the summary of cp its key. A summarizer may answer the same twice; the new summary must
-// still not be taken for the one that the history has already.
-func (m *Manager) makeUnique(cp *checkpoint, v *view) {
-	summaries := make(map[key]bool)
-	for i := range v.messages {
-		if v.messages[i].Summary {
-			summaries[v.facts[i].key] = true
-		}
-	}
-	text := cp.message.Parts[0].Text
-	for n := 2; ; n++ {
-		if cp.key = m.ledger.index.hasher.key(&cp.message); !summaries[cp.key] {
-			return
-		}
-		cp.message.Parts[0].Text = fmt.Sprintf("%s\n(no. %d of the same text)", text, n)
-	}
-}
-
-// failureReason says why there is no summary, without a word of what a summarizer said.
-func failureReason(err error) string {
-	switch {
-	case errors.Is(err, ErrNothingToCompact):
-		return "nothing to summarize"
-	case errors.Is(err, errNoGain):
-		return "no gain"
-	case errors.Is(err, errDropped):
-		return "the history changed"
-	case errors.Is(err, ErrIncomplete):
-		return "incomplete"
-	case errors.Is(err, context.DeadlineExceeded):
-		return "timeout"
-	}
-	return "summarizer"
 }

@@ -2,6 +2,7 @@ package winnow
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -142,3 +143,24 @@ func beyondShare(r stretch, share int) int {
 	}
 	return ahead
 }
+
+// makeUnique gives the summary of cp its key. A summarizer may answer the same twice; the new summary must
+// still not be taken for the one that the history has already.
+func (m *Manager) makeUnique(cp *checkpoint, v *view) {
+	summaries := make(map[key]bool)
+	for i := range v.messages {
+		if v.messages[i].Summary {
+			summaries[v.facts[i].key] = true
+		}
+	}
+	text := cp.message.Parts[0].Text
+	for n := 2; ; n++ {
+		if cp.key = m.ledger.index.hasher.key(&cp.message); !summaries[cp.key] {
+			return
+		}
+		cp.message.Parts[0].Text = fmt.Sprintf("%s\n(no. %d of the same text)", text, n)
+	}
+}
+
+// errNoGain: the summary is not smaller than what it stands for.
+var errNoGain = errors.New("the summary does not make the request smaller")

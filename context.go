@@ -38,6 +38,7 @@ func (m *Manager) Prepare(ctx context.Context, history []Message) (*Request, err
 
 // prepare is the long way of Prepare. The lock is held. A limit that was only guessed is no reason to fail.
 func (m *Manager) prepare(ctx context.Context, history []Message) (*Request, error) {
+	m.short = shortWay{} // it holds a history
 	undo := m.settleFor(history)
 	r, err := m.prepareLocked(ctx, history)
 	if err != nil {

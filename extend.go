@@ -60,9 +60,12 @@ func (m *Manager) extend(history []Message, r *Request) (done bool, err error) {
 	}
 	x.learn(history, m.opts.Estimator)
 	added := history[t.history:]
-	d := &t.draft
-	t.view = view{total: l.estimate}
-	*d = draft{settings: &m.settings, ledger: l, view: &t.view, history: history, budget: m.budget(), now: m.opts.Now(), accounting: l.accounting, intact: len(l.sent) + len(added), rejected: d.rejected[:0]}
+	d := &m.short.draft
+	m.short.view = view{total: l.estimate}
+	*d = draft{
+		settings: &m.settings, ledger: l, view: &m.short.view, history: history, budget: m.budget(), now: m.opts.Now(),
+		accounting: l.accounting, intact: len(l.sent) + len(added), rejected: d.rejected[:0],
+	}
 	if len(added) > 0 {
 		d.accounting.take(l, &m.settings, &added[0])
 		d.budget = m.ledger.budgetBy(&m.settings, &d.accounting)

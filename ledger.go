@@ -126,8 +126,6 @@ type tail struct {
 	ofHost    bool                // Request.Messages lies in the host's memory
 	shared    requestRef          // the lists of the last request, where the next one may share them
 	ids       map[uint64]struct{} // hashes of the call ids in use
-	view      view                // for the sums of the new request
-	draft     draft               // the same
 }
 
 // requestRef finds the lists of a request again. Requests share them: each is longer than the one before it, and

@@ -1,6 +1,9 @@
 package winnow
 
-import "sync"
+import (
+	"context"
+	"sync"
+)
 
 // Manager keeps one conversation inside its window. It is safe for concurrent use. It starts no goroutine
 // that outlives a call, unless CompactOptions.Background is set; but each call of a [Summarizer] runs in a
@@ -23,8 +26,16 @@ type Manager struct {
 
 	mu         sync.Mutex // protects what follows
 	ledger     ledger
+	short      shortWay
 	background *background // nil: none
 	closed     bool        // no more of that
+}
+
+// shortWay is the memory of the draft that a call makes which only goes on. It is used again, so that such a call
+// allocates nothing.
+type shortWay struct {
+	view  view
+	draft draft
 }
 
 // New returns a manager for a model with a context window of that many tokens. opts is copied; nil means the defaults.
@@ -72,4 +83,19 @@ func (m *Manager) unlocked(f func()) {
 	m.mu.Unlock()
 	defer m.mu.Lock()
 	f()
+}
+
+// background is a compaction that is made while the conversation goes on. Its fields are protected by the
+// manager's lock; the summarizer is called without it.
+type background struct {
+	cancel  context.CancelFunc
+	ended   chan struct{} // closed when its goroutine has nothing more to do
+	base    *checkpoint   // the summary that the history had when it began
+	plan    *compaction
+	flushes bool // BeforeCompact runs: nobody waits for that, and it is not cancelled for a summary's sake
+	dropped bool // nobody wants it any more
+
+	cp     *checkpoint // once it has ended
+	report *Compaction
+	err    error
 }

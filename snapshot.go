@@ -3,6 +3,7 @@ package winnow
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 )
 
 // Snapshot returns the manager's state, for [Manager.Restore] in this process or another: the checkpoint,
@@ -65,4 +66,27 @@ func restored(state []byte, deltas [][]byte) (ledger, error) {
 		l.journal = l.journalFrom(s.Deltas)
 	}
 	return l, err
+}
+
+// goOnWith makes the ledger that of a conversation with the manager's model. Where that is another one than before, what
+// the provider of the old one taught is forgotten: its limits, how it counts, and that it has the conversation in its
+// cache. A run of Recover that is still open is undone, because it was for the old limits. What was sent before stays as
+// it was sent, except for signed thinking, which no other model takes.
+func (l *ledger) goOnWith(m *Manager) {
+	model := m.opts.Model
+	if l.breaker.window != m.window { // a summary may be had for it
+		l.breaker = breaker{}
+	}
+	if model == "" { // not known
+		return
+	}
+	was := l.model
+	if l.model = model; was == "" || isSameModel(was, model) {
+		return
+	}
+	l.undoAttempt()
+	l.accounting, l.body, l.refusals, l.run, l.breaker = accounting{}, 0, 0, recovery{}, breaker{}
+	l.sentAt, l.look, l.tokens, l.estimate = time.Time{}, look{}, 0, 0
+	l.otherModel = true
+	m.opts.Logger.Info("winnow: the conversation goes on with another model", "before", was, "model", model, "edits_kept", len(l.projections))
 }
