@@ -9,35 +9,6 @@ import (
 	"github.com/winnowgo/winnow/internal/sections"
 )
 
-var errDropped = errors.New("the history changed meanwhile")
-
-func (b *background) hasEnded() bool {
-	select {
-	case <-b.ended:
-		return true
-	default:
-		return false
-	}
-}
-
-// drop ends b as soon as it may be ended.
-func (b *background) drop() {
-	if b.dropped = true; !b.flushes {
-		b.cancel()
-	}
-}
-
-// forgetBackground ends work that cannot be used any more. It stays known until it has ended: one at a time.
-func (m *Manager) forgetBackground() {
-	switch b := m.background; {
-	case b == nil:
-	case b.hasEnded():
-		m.background = nil
-	default:
-		b.drop()
-	}
-}
-
 // startBackground begins to summarize what d would be compacted to. ctx lends its values and not its end: the
 // work is not that of one request.
 func (m *Manager) startBackground(ctx context.Context, d *draft) {

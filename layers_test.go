@@ -2,8 +2,12 @@ package winnow_test
 
 import (
 	"go/ast"
+	"go/importer"
 	"go/parser"
 	"go/token"
+	"go/types"
+	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -85,7 +89,7 @@ const mostNames = 15
 // TestFaces: the root uses few names of each package, and unsafe only in identity.go.
 func TestFaces(t *testing.T) {
 	used := map[string]map[string]bool{}
-	for _, file := range parsedFiles(t, ".") {
+	for _, file := range parsedFiles(t, token.NewFileSet(), ".") {
 		names := map[string]bool{} // of imported packages of the module
 		for _, spec := range file.tree.Imports {
 			path, err := strconv.Unquote(spec.Path.Value)
@@ -115,24 +119,177 @@ func TestFaces(t *testing.T) {
 	}
 }
 
+// upwards are the references between files of the root that run against the order of ARCHITECTURE.md, with a reason each.
+// At most mostUpwards of them may stand here: with more, the order is none.
+var upwards = map[string]string{
+	"options → model": "Options.Model fills what the host left open, in New as in every reading of the options",
+}
+
+const mostUpwards = 12
+
+// mostCycle is how many files of the root may know each other in a circle.
+const mostCycle = 20
+
+// TestFileOrder: a file of the root uses only files that stand before it in ARCHITECTURE.md. It logs the figures of that.
+func TestFileOrder(t *testing.T) {
+	order := map[string]int{}
+	for i, name := range rootFiles(t) {
+		order[name] = i
+	}
+	references, lines := fileReferences(t)
+	against := map[string]bool{}
+	count := 0
+	for from, list := range references {
+		if from == "doc" {
+			continue
+		}
+		count += len(list)
+		for to, names := range list {
+			if order[to] < order[from] {
+				continue
+			}
+			reference := from + " → " + to
+			against[reference] = true
+			assert.Contains(t, upwards, reference, "%s uses %v, and stands before it", from, slices.Sorted(maps.Keys(names)))
+		}
+	}
+	for reference := range upwards {
+		assert.Contains(t, against, reference, "this is no longer so")
+	}
+	assert.LessOrEqual(t, len(upwards), mostUpwards)
+	cycle := largestCycle(references)
+	assert.LessOrEqual(t, len(cycle), mostCycle, "%v", cycle)
+	t.Logf("%d files, %d lines, %d references, %d against the order, largest cycle %d files", len(order), lines, count, len(against), len(cycle))
+}
+
+// rootFiles returns the files of the root in the order of ARCHITECTURE.md.
+func rootFiles(t *testing.T) (names []string) {
+	text, err := os.ReadFile("ARCHITECTURE.md")
+	require.NoError(t, err)
+	_, table, found := strings.Cut(string(text), "## The root, from the ground up")
+	require.True(t, found)
+	table, _, _ = strings.Cut(table, "\n## ")
+	word := regexp.MustCompile("`([a-z_]+)`")
+	for row := range strings.Lines(table) {
+		if cells := strings.Split(row, "|"); len(cells) == 4 {
+			for _, m := range word.FindAllStringSubmatch(cells[1], -1) {
+				names = append(names, m[1])
+			}
+		}
+	}
+	return names
+}
+
+// fileReferences type-checks the root and returns, for each file, the names that it uses of each other file; and how many
+// lines the files have.
+func fileReferences(t *testing.T) (references map[string]map[string]map[string]bool, lines int) {
+	out, err := exec.Command("go", "list", "-export", "-deps", "-f", "{{if .Export}}{{.ImportPath}} {{.Export}}{{end}}", ".").Output()
+	require.NoError(t, err)
+	exports := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		path, file, _ := strings.Cut(strings.TrimSpace(line), " ")
+		exports[path] = file
+	}
+	set := token.NewFileSet()
+	var files []*ast.File
+	for _, file := range parsedFiles(t, set, ".") {
+		files = append(files, file.tree)
+		lines += set.File(file.tree.Pos()).LineCount() - 1
+	}
+	config := types.Config{Importer: importer.ForCompiler(set, "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(exports[path])
+	})}
+	info := types.Info{Uses: map[*ast.Ident]types.Object{}}
+	root, err := config.Check(modulePath, set, files, &info)
+	require.NoError(t, err)
+	nameOf := func(pos token.Pos) string {
+		return strings.TrimSuffix(filepath.Base(set.Position(pos).Filename), ".go")
+	}
+	references = map[string]map[string]map[string]bool{}
+	for use, object := range info.Uses {
+		if object.Pkg() != root || !isShared(object, root) {
+			continue
+		}
+		from, to := nameOf(use.Pos()), nameOf(object.Pos())
+		if from == to {
+			continue
+		}
+		if references[from] == nil {
+			references[from] = map[string]map[string]bool{}
+		}
+		if references[from][to] == nil {
+			references[from][to] = map[string]bool{}
+		}
+		references[from][to][object.Name()] = true
+	}
+	return references, lines
+}
+
+// isShared reports whether other files can name an object: a declaration of the package, a method or a field.
+func isShared(object types.Object, root *types.Package) bool {
+	if v, ok := object.(*types.Var); ok && v.IsField() {
+		return true
+	}
+	if f, ok := object.(*types.Func); ok && f.Signature().Recv() != nil {
+		return true
+	}
+	return object.Parent() == root.Scope()
+}
+
+// largestCycle returns the most files each of which uses, directly or through others, each other one.
+func largestCycle(references map[string]map[string]map[string]bool) (largest []string) {
+	reaches := func(from string) map[string]bool {
+		seen, open := map[string]bool{}, []string{from}
+		for len(open) > 0 {
+			next := open[0]
+			open = open[1:]
+			for to := range references[next] {
+				if !seen[to] {
+					seen[to] = true
+					open = append(open, to)
+				}
+			}
+		}
+		return seen
+	}
+	all := map[string]map[string]bool{}
+	for name := range references {
+		all[name] = reaches(name)
+	}
+	for name, seen := range all {
+		if !seen[name] {
+			continue
+		}
+		var cycle []string
+		for other := range seen {
+			if all[other][name] {
+				cycle = append(cycle, other)
+			}
+		}
+		if len(cycle) > len(largest) {
+			largest = cycle
+		}
+	}
+	slices.Sort(largest)
+	return largest
+}
+
 type parsedFile struct {
 	name string
 	tree *ast.File
-	set  *token.FileSet
 }
 
 // parsedFiles returns the files of a directory that are no tests.
-func parsedFiles(t *testing.T, dir string) (files []parsedFile) {
+func parsedFiles(t *testing.T, set *token.FileSet, dir string) (files []parsedFile) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	require.NoError(t, err)
 	for _, path := range paths {
 		if strings.HasSuffix(path, "_test.go") {
 			continue
 		}
-		set := token.NewFileSet()
 		tree, err := parser.ParseFile(set, path, nil, parser.ParseComments)
 		require.NoError(t, err)
-		files = append(files, parsedFile{filepath.Base(path), tree, set})
+		files = append(files, parsedFile{filepath.Base(path), tree})
 	}
 	return files
 }

@@ -1,6 +1,7 @@
 package winnow
 
 import (
+	"slices"
 	"time"
 
 	"github.com/winnowgo/winnow/internal/mem"
@@ -156,3 +157,17 @@ func (l *ledger) budgetBy(s *settings, a *accounting) int {
 
 // toldBody is the limit of bodies in bytes, without what is only guessed; 0: none is known.
 func (l *ledger) toldBody(s *settings) int { return least(s.opts.MaxBytes, l.body) }
+
+// maxRemembered is how many refused payloads are told apart.
+const maxRemembered = 32
+
+// begin is for a new run. What was refused stays known.
+func (r *recovery) begin() { *r = recovery{refused: r.refused} }
+
+// remember adds a payload that the provider refused.
+func (r *recovery) remember(payload key) {
+	if len(r.refused) == maxRemembered {
+		r.refused = slices.Delete(r.refused, 0, 1)
+	}
+	r.refused = append(r.refused, payload)
+}

@@ -2,6 +2,7 @@ package winnow
 
 import (
 	"context"
+	"errors"
 	"sync"
 )
 
@@ -98,4 +99,33 @@ type background struct {
 	cp     *checkpoint // once it has ended
 	report *Compaction
 	err    error
+}
+
+var errDropped = errors.New("the history changed meanwhile")
+
+// forgetBackground ends work that cannot be used any more. It stays known until it has ended: one at a time.
+func (m *Manager) forgetBackground() {
+	switch b := m.background; {
+	case b == nil:
+	case b.hasEnded():
+		m.background = nil
+	default:
+		b.drop()
+	}
+}
+
+// drop ends b as soon as it may be ended.
+func (b *background) drop() {
+	if b.dropped = true; !b.flushes {
+		b.cancel()
+	}
+}
+
+func (b *background) hasEnded() bool {
+	select {
+	case <-b.ended:
+		return true
+	default:
+		return false
+	}
 }

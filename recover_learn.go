@@ -1,8 +1,6 @@
 package winnow
 
 import (
-	"slices"
-
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/meter"
 	"github.com/winnowgo/winnow/internal/overflow"
@@ -15,19 +13,7 @@ const (
 	mostHiddenShare = 0.25
 	// A limit below this share of the window is taken for a misread number.
 	leastLimitShare = 0.02
-	// How many refused payloads are told apart.
-	maxRemembered = 32
 )
-
-// begin is for a new run.
-func (r *recovery) begin() { *r = recovery{refused: r.refused} }
-
-func (r *recovery) remember(payload key) {
-	if len(r.refused) == maxRemembered {
-		r.refused = slices.Delete(r.refused, 0, 1)
-	}
-	r.refused = append(r.refused, payload)
-}
 
 // weigh holds what was said against the last request. A rate that this request alone exceeds is a limit of its
 // size: waiting never helps. A provider need not say how large it was, the manager knows. The lock is held.
