@@ -182,3 +182,66 @@ func TestKilledWithCatalog(t *testing.T) {
 	require.Positive(t, told, "the reader was never told anything: the test shows nothing")
 	require.NoError(t, store.Close())
 }
+
+// tickingChild appends to a session now and then, and tells when it did.
+func tickingChild(dir string) error {
+	ctx := context.Background()
+	store, err := session.OpenDirectory(dir, &session.Options{Durability: session.OS})
+	if err != nil {
+		return err
+	}
+	s, err := store.Open(ctx, "ticking")
+	if err != nil {
+		return err
+	}
+	for {
+		if err := s.Append(ctx, session.User("tick")); err != nil {
+			return err
+		}
+		fmt.Println(s.View().Counts.Turns, time.Now().UnixNano())
+		time.Sleep(230 * time.Millisecond) // in no step with who polls
+	}
+}
+
+// TestFeedOfAnotherProcess waits for what another process writes. How long that takes is printed with -v.
+func TestFeedOfAnotherProcess(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	dir := t.TempDir()
+	store, err := session.OpenDirectory(dir, nil)
+	require.NoError(t, err)
+	c, err := store.Changes(ctx, "")
+	require.NoError(t, err)
+	cursor := c.Cursor
+	ticking, lines := child(t, "ticking", dir)
+	defer func() {
+		_ = ticking.Process.Kill()
+		_, _ = ticking.Process.Wait()
+	}()
+	var told []time.Time
+	seen := map[string]bool{}
+	for len(told) < 8 {
+		c, err := store.NextChanges(ctx, cursor)
+		require.NoError(t, err)
+		now := time.Now()
+		for _, change := range c.Changes {
+			require.NoError(t, store.ReadChange(ctx, change, func(e *session.Entry) error {
+				if e.Type == session.TypeMessage && !seen[e.ID] { // a change may be told twice
+					seen[e.ID] = true
+					told = append(told, now)
+				}
+				return nil
+			}))
+		}
+		cursor = c.Cursor
+	}
+	for range 8 {
+		require.True(t, lines.Scan())
+		var turn int
+		var at int64
+		_, err := fmt.Sscan(lines.Text(), &turn, &at)
+		require.NoError(t, err)
+		t.Log("told after", told[turn-1].Sub(time.Unix(0, at)).Round(time.Millisecond))
+	}
+	require.NoError(t, store.Close())
+}

@@ -40,6 +40,8 @@ func TestMain(m *testing.M) {
 		exitOn(openerChild(os.Getenv("SESSION_DIR")))
 	case "catalog":
 		exitOn(catalogChild(os.Getenv("SESSION_DIR")))
+	case "ticking":
+		exitOn(tickingChild(os.Getenv("SESSION_DIR")))
 	case "feed":
 		exitOn(feedChild(os.Getenv("SESSION_DIR")))
 	case "holder":
