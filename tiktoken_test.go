@@ -26,9 +26,9 @@ func TestTiktokenSizeCap(t *testing.T) {
 		estimated bool
 	}{
 		{"at the cap", message(half, half), false},
-		{"one text above it", message(Part{Text: half.Text + half.Text + "words"}), true},
-		{"several above it together", message(half, half, Part{Text: "words"}), true},
-		{"arguments count", message(half, half, Part{Kind: KindToolCall, Arguments: []byte(`{"a":1}`)}), true},
+		{"one text above it", message(Part{Text: half.Text + half.Text + "several words"}), true},
+		{"several above it together", message(half, half, Part{Text: "several words"}), true},
+		{"arguments count", message(half, half, Part{Kind: KindToolCall, Arguments: []byte(`{"a":"several"}`)}), true},
 	} {
 		got, estimated := exact.Estimate(tt.message), estimate.Estimate(tt.message)
 		assert.Equal(t, tt.estimated, got == estimated, "%s: %d, estimated %d", tt.name, got, estimated)

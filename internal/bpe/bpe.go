@@ -3,16 +3,10 @@
 package bpe
 
 import (
-	"bytes"
-	"compress/gzip"
 	_ "embed"
-	"encoding/binary"
-	"errors"
-	"io"
+	"strings"
 	"sync"
 	"unicode/utf8"
-
-	"github.com/pkoukk/tiktoken-go"
 )
 
 // The vocabularies that OpenAI publishes with tiktoken (MIT): each token in order of its rank, as a uvarint length and its
@@ -24,89 +18,72 @@ var (
 	cl100kVocabulary string
 )
 
-// The patterns that cut a text into pieces, each of which is encoded by itself. They are those of OpenAI's tiktoken (MIT).
-const (
-	o200kPattern = `[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|` +
-		`[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|` +
-		`\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`
-	cl100kPattern = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
-)
-
 // An Encoding is a loaded vocabulary. It is safe for concurrent use.
 type Encoding struct {
-	once  sync.Once
-	core  *tiktoken.Tiktoken // nil if the vocabulary cannot be loaded
-	ranks map[string]int     // the rank of each token
+	once       sync.Once
+	vocabulary *vocabulary // nil if it cannot be loaded
+	classes    *classTable
+	piece      func(*classTable, string) int // the length of the first piece of a text
 }
 
 var o200k, cl100k Encoding
 
 // O200k returns the encoding of GPT-4o and later. The first call loads the vocabulary, which then stays.
-func O200k() *Encoding {
-	return o200k.load("o200k_base", o200kVocabulary, o200kPattern)
-}
+func O200k() *Encoding { return o200k.load(o200kVocabulary, (*classTable).o200kPiece) }
 
 // CL100k returns the encoding of GPT-4 and GPT-3.5. The first call loads the vocabulary, which then stays.
-func CL100k() *Encoding {
-	return cl100k.load("cl100k_base", cl100kVocabulary, cl100kPattern)
-}
+func CL100k() *Encoding { return cl100k.load(cl100kVocabulary, (*classTable).cl100kPiece) }
 
-func (e *Encoding) load(name, vocabulary, pattern string) *Encoding {
+func (e *Encoding) load(packed string, piece func(*classTable, string) int) *Encoding {
 	e.once.Do(func() {
-		ranks, err := readVocabulary(vocabulary)
+		v, err := readVocabulary(packed)
 		if err != nil {
 			return // the file is part of the program, and the tests read it
 		}
-		// The library makes a pattern of the special tokens and needs one; EncodeOrdinary uses none.
-		special := map[string]int{"<|endoftext|>": len(ranks) + 1}
-		core, err := tiktoken.NewCoreBPE(ranks, special, pattern)
-		if err != nil {
-			return
-		}
-		e.ranks = ranks
-		e.core = tiktoken.NewTiktoken(core, &tiktoken.Encoding{Name: name, PatStr: pattern, MergeableRanks: ranks, SpecialTokens: special}, nil)
+		e.vocabulary, e.classes, e.piece = v, classes(), piece
 	})
 	return e
 }
 
-// readVocabulary unpacks a vocabulary into token -> rank.
-func readVocabulary(packed string) (map[string]int, error) {
-	z, err := gzip.NewReader(bytes.NewReader([]byte(packed)))
-	if err != nil {
-		return nil, err
-	}
-	data, err := io.ReadAll(z)
-	if err != nil {
-		return nil, err
-	}
-	text := string(data) // all tokens share its memory
-	ranks := make(map[string]int, len(text)/8)
-	for at := 0; at < len(text); {
-		n, size := binary.Uvarint(data[at:min(len(data), at+binary.MaxVarintLen64)])
-		if size <= 0 || n == 0 || n > uint64(len(text)-at-size) {
-			return nil, errors.New("bpe: damaged vocabulary")
-		}
-		at += size
-		ranks[text[at:at+int(n)]] = len(ranks)
-		at += int(n)
-	}
-	return ranks, nil
-}
+// maxPieceBytes is the longest piece that is encoded at once: merging needs 30 bytes of memory for each of its bytes. A
+// longer one, which nobody writes, is cut, and may count a token more at each cut. Tokens of one repeated character hold
+// 1, 2, 4 … 128 of it, of one to four bytes each, so a multiple of 3 × 512 cuts none of them.
+const maxPieceBytes = 42 * 3 * 512
 
-// Count returns the tokens of s. Special tokens such as <|endoftext|> count as the text they are. It reports false if the
-// vocabulary cannot be loaded.
+// Count returns the tokens of s. Special tokens such as <|endoftext|> count as the text they are, and a byte that is not
+// UTF-8 counts as U+FFFD. It reports false if the vocabulary cannot be loaded.
 func (e *Encoding) Count(s string) (int, bool) {
-	if e.core == nil {
+	if e.vocabulary == nil {
 		return 0, false
 	}
-	n, maxRun := 0, maxRunBytes
-	if len(s) <= shortText && utf8.ValidString(s) {
-		maxRun = maxRunBytesShort
+	if !utf8.ValidString(s) {
+		s = replaceInvalid(s)
 	}
+	m := merger{vocabulary: e.vocabulary}
+	n := 0
 	for len(s) > 0 {
-		end := e.segmentEnd(s, maxRun)
-		n += len(e.core.EncodeOrdinary(s[:end]))
+		end := e.piece(e.classes, s)
+		piece := s[:end]
+		for len(piece) > maxPieceBytes {
+			cut := maxPieceBytes
+			for !utf8.RuneStart(piece[cut]) {
+				cut--
+			}
+			n += m.tokens(piece[:cut])
+			piece = piece[cut:]
+		}
+		n += m.tokens(piece)
 		s = s[end:]
 	}
 	return n, true
+}
+
+// replaceInvalid returns s with U+FFFD for each byte that is not UTF-8.
+func replaceInvalid(s string) string {
+	var b strings.Builder
+	b.Grow(len(s) + len(s)/2)
+	for _, r := range s {
+		b.WriteRune(r)
+	}
+	return b.String()
 }

@@ -1,0 +1,235 @@
+package bpe
+
+import (
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The patterns by which OpenAI's tiktoken (MIT) cuts a text into pieces, each of which is encoded by itself. They are a
+// fixed grammar of a few classes of characters, so functions read it: no engine for patterns is as fast. The tests
+// compare the functions with the patterns.
+const (
+	o200kPattern = `[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|` +
+		`[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|` +
+		`\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+	cl100kPattern = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+)
+
+// class is what the patterns distinguish. Each character has one; sets of them are sums.
+type class uint8
+
+const (
+	upper    class = 1 << iota // Lu, Lt
+	lower                      // Ll
+	caseless                   // Lm, Lo
+	mark                       // M
+	number                     // N
+	space                      // white space in a line
+	lineEnd                    // \r, \n
+	sign                       // everything else, and a byte that is not UTF-8
+
+	letter     = upper | lower | caseless
+	wordHead   = upper | caseless | mark
+	wordTail   = lower | caseless | mark
+	wordPrefix = mark | space | sign // [^\r\n\p{L}\p{N}]
+	signs      = mark | sign         // [^\s\p{L}\p{N}]
+	white      = space | lineEnd
+)
+
+// classTable has the classes of the characters below U+10000, which are nearly all that texts have.
+type classTable [1 << 16]class
+
+// classes makes the table when it is first asked for.
+var classes = sync.OnceValue(func() *classTable {
+	t := new(classTable)
+	for i := range t {
+		t[i] = sign
+	}
+	for _, c := range classRanges {
+		for _, table := range c.tables {
+			for _, r := range table.R16 {
+				for k := uint32(r.Lo); k <= uint32(r.Hi); k += uint32(r.Stride) {
+					t[k] = c.class
+				}
+			}
+		}
+	}
+	t['\r'], t['\n'] = lineEnd, lineEnd
+	return t
+})
+
+var classRanges = [...]struct {
+	class  class
+	tables []*unicode.RangeTable
+}{
+	{upper, []*unicode.RangeTable{unicode.Lu, unicode.Lt}},
+	{lower, []*unicode.RangeTable{unicode.Ll}},
+	{caseless, []*unicode.RangeTable{unicode.Lm, unicode.Lo}},
+	{mark, []*unicode.RangeTable{unicode.M}},
+	{number, []*unicode.RangeTable{unicode.N}},
+	{space, []*unicode.RangeTable{unicode.White_Space}},
+}
+
+// at returns the class of the character at s[i] and its length, or 0 at the end of s.
+func (t *classTable) at(s string, i int) (class, int) {
+	if i < len(s) && s[i] < utf8.RuneSelf {
+		return t[s[i]], 1
+	}
+	return t.wide(s, i)
+}
+
+func (t *classTable) wide(s string, i int) (class, int) {
+	if i >= len(s) {
+		return 0, 0
+	}
+	r, size := utf8.DecodeRuneInString(s[i:])
+	if int(r) < len(t) {
+		return t[r], size
+	}
+	for _, c := range classRanges {
+		if unicode.In(r, c.tables...) {
+			return c.class, size
+		}
+	}
+	return sign, size
+}
+
+// skip returns the end of the row of characters of a set that begins at s[i].
+func (t *classTable) skip(s string, i int, set class) int {
+	for {
+		c, n := t.at(s, i)
+		if c&set == 0 {
+			return i
+		}
+		i += n
+	}
+}
+
+// o200kPiece returns the length of the first piece of s, which is not empty.
+func (t *classTable) o200kPiece(s string) int {
+	c, n := t.at(s, 0)
+	switch {
+	case c&letter != 0:
+		head, whole := t.word(s, 0)
+		if whole == 0 {
+			whole = head
+		}
+		return contraction(s, whole)
+	case c == mark: // a prefix, or else a letter by itself
+		_, whole := t.word(s, n)
+		if whole == 0 {
+			_, whole = t.word(s, 0)
+		}
+		return contraction(s, whole)
+	case c&wordPrefix != 0:
+		head, whole := t.word(s, n)
+		if whole == 0 && head > n {
+			whole = head
+		}
+		if whole > 0 {
+			return contraction(s, whole)
+		}
+	}
+	return t.otherPiece(s, c, n, "/")
+}
+
+// word reads [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]* at s[i], to head, and [\p{Ll}\p{Lm}\p{Lo}\p{M}]+ behind it, to whole. Where
+// nothing is left for the second it gets the last character that fits both; whole is 0 where there is none.
+func (t *classTable) word(s string, i int) (head, whole int) {
+	for head = i; ; {
+		c, n := t.at(s, head)
+		if c&wordHead == 0 {
+			if c == lower {
+				whole = t.skip(s, head+n, wordTail)
+			}
+			return head, whole
+		}
+		head += n
+		if c != upper {
+			whole = head
+		}
+	}
+}
+
+// cl100kPiece returns the length of the first piece of s, which is not empty.
+func (t *classTable) cl100kPiece(s string) int {
+	if end := contraction(s, 0); end > 0 {
+		return end
+	}
+	c, n := t.at(s, 0)
+	if c&(letter|wordPrefix) != 0 {
+		if end := t.skip(s, n, letter); end > n || c&letter != 0 {
+			return end
+		}
+	}
+	return t.otherPiece(s, c, n, "")
+}
+
+// otherPiece returns the length of the piece of s that is no word: digits, signs or white space. s begins with a
+// character of class c and n bytes. Behind signs, line ends belong to the piece, and what more has.
+func (t *classTable) otherPiece(s string, c class, n int, more string) int {
+	if c == number {
+		for range 2 {
+			next, size := t.at(s, n)
+			if next != number {
+				break
+			}
+			n += size
+		}
+		return n
+	}
+	if c&signs == 0 && s[0] != ' ' {
+		return t.whitePiece(s)
+	}
+	end := t.skip(s, n, signs)
+	if c == space && end == n {
+		return t.whitePiece(s)
+	}
+	for end < len(s) && (s[end] == '\n' || s[end] == '\r' || more != "" && s[end] == more[0]) {
+		end++
+	}
+	return end
+}
+
+// whitePiece returns the length of the piece of white space that s begins with: up to its last line end, or else all of it
+// but for the last character, which belongs to what follows.
+func (t *classTable) whitePiece(s string) int {
+	lines, last := 0, 0
+	for i := 0; ; {
+		c, n := t.at(s, i)
+		switch {
+		case c&white == 0 && lines > 0:
+			return lines
+		case c == 0 || c&white == 0 && last == 0:
+			return i
+		case c&white == 0:
+			return last
+		}
+		last = i
+		i += n
+		if c == lineEnd {
+			lines = i
+		}
+	}
+}
+
+// contraction returns the end of one of 's, 't, 're, 've, 'm, 'll, 'd at s[i], in any case, or i.
+func contraction(s string, i int) int {
+	if i+1 >= len(s) || s[i] != '\'' {
+		return i
+	}
+	switch s[i+1] | 0x20 {
+	case 's', 't', 'm', 'd':
+		return i + 2
+	case 'r', 'v':
+		if i+2 < len(s) && s[i+2]|0x20 == 'e' {
+			return i + 3
+		}
+	case 'l':
+		if i+2 < len(s) && s[i+2]|0x20 == 'l' {
+			return i + 3
+		}
+	}
+	return i
+}
