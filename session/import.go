@@ -12,11 +12,12 @@ import (
 // Import makes a new session of entries that came from elsewhere: those that [Store.Entries] yields, or those that
 // package transcript reads from the files of other programs. All of them are stored or none.
 //
-// Entries keep their ids, parents, times and labels; one without an id gets one. The first may be a header, whose key
-// does not count. An entry without a time is as old as the one before it. An entry on a branch has a parent that stands before it; without a ParentID it follows the header,
-// except for an entry of [TypeCustom], which then stands beside the branch. References to messages need no offsets.
-// Entries of [TypeState] and [TypeStatus] are left out: they belong to the store that wrote them. Options.Redact is asked
-// about every message, and about summaries and data as if each was the text of an injected message.
+// Entries keep their ids, parents, times and labels; one without an id gets one, and one without a time is as old as the
+// one before it. The first may be a header, whose key does not count. An entry on a branch has a parent that stands
+// before it; without a ParentID it follows the header, except for an entry of [TypeCustom], which then stands beside the
+// branch. References to messages need no offsets. Entries of [TypeState] and [TypeStatus] are left out: they belong to
+// the store that wrote them. Options.Redact is asked about every message, and about summaries and data as if each was
+// the text of an injected message.
 //
 // The error is [ErrConflict] if the session has entries already, and [ErrFormat] if an id is there twice or a parent is
 // missing. The entries and what they point to are not to be changed afterwards.

@@ -125,7 +125,8 @@ func (p *program) erase(ctx context.Context, args []string) (int, error) {
 		return 0, unknown(session.ErrNotFound, key)
 	}
 	if !*yes {
-		return 0, problemf("sessions erase: nothing was changed; %s would be erased for good: -yes does it", what(parts, entries))
+		return 0, problemf("sessions erase: nothing was changed; %s would be erased for good: -yes does it",
+			what(parts, entries))
 	}
 	var receipt *session.Receipt
 	if len(entries) == 0 {

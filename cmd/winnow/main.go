@@ -59,10 +59,13 @@ func commands() []command {
 		{"sessions show", "KEY", "what a session holds", (*program).show},
 		{"sessions verify", "[KEY…]", "looks for damage in the logs", (*program).verify},
 		{"sessions export", "KEY [-o FILE]", "writes a session as a file of pi and OpenClaw", (*program).export},
-		{"sessions import", "FILE|DIR… [-key KEY]", "reads sessions of Claude Code, Codex, OpenClaw and pi", (*program).importFiles},
-		{"sessions maintain", "[-dry-run] [-reference] [-archive-after D] …", "archives and deletes by rule", (*program).maintain},
+		{"sessions import", "FILE|DIR… [-key KEY]", "reads sessions of Claude Code, Codex, OpenClaw and pi",
+			(*program).importFiles},
+		{"sessions maintain", "[-dry-run] [-reference] [-archive-after D] …", "archives and deletes by rule",
+			(*program).maintain},
 		{"sessions erase", "-yes KEY [ENTRY…]", "erases a session, or the content of entries", (*program).erase},
-		{"inspect", "FILE|KEY [-text] [-o FILE] [-window N] [-price P]", "how a session filled the window, and what it cost", (*program).inspect},
+		{"inspect", "FILE|KEY [-text] [-o FILE] [-window N] [-price P]",
+			"how a session filled the window, and what it cost", (*program).inspect},
 		{"report", "FILE|KEY [-window N]", "what fills the window now", (*program).report},
 	}
 }

@@ -212,7 +212,8 @@ func (p *program) verify(ctx context.Context, args []string) (int, error) {
 	}
 	bar.end()
 	if !p.json {
-		fmt.Fprintf(p.stdout, "%s, %s, %s\n", count(len(all), "session"), count(entries, "line"), count(places, "damaged place"))
+		fmt.Fprintf(p.stdout, "%s, %s, %s\n", count(len(all), "session"), count(entries, "line"),
+			count(places, "damaged place"))
 	}
 	return code, nil
 }

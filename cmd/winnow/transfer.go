@@ -260,7 +260,8 @@ func entriesOf(t *transcript.Transcript, l *transcript.Listed) []*session.Entry 
 	if l == nil {
 		return t.Entries
 	}
-	note := &session.Entry{Type: session.TypeCustom, Name: "openclaw.entry", Time: l.Updated, Data: json.RawMessage(l.Entry)}
+	note := &session.Entry{Type: session.TypeCustom, Name: "openclaw.entry", Time: l.Updated}
+	note.Data = json.RawMessage(l.Entry)
 	out := append(slices.Clip(t.Entries), note)
 	if l.Label != "" {
 		out = append(out, &session.Entry{Type: session.TypeInfo, Time: l.Updated, Info: &session.Info{Title: &l.Label}})

@@ -96,7 +96,8 @@ func (f *filled) ToolNames() string {
 
 // programs are the names that people know.
 var programs = map[transcript.Format]string{
-	transcript.Pi: "pi or OpenClaw", transcript.ClaudeCode: "Claude Code", transcript.Codex: "Codex", transcript.Winnow: "winnow",
+	transcript.Pi: "pi or OpenClaw", transcript.ClaudeCode: "Claude Code", transcript.Codex: "Codex",
+	transcript.Winnow: "winnow",
 }
 
 // Origin says where the session comes from, "" if that is not recorded.
@@ -118,9 +119,10 @@ func (r *report) Billed() string {
 		return ""
 	}
 	u, cost := r.Source.Billed, r.billedCost()
-	return fmt.Sprintf("When it was recorded, %s were billed for %s tokens of input, %s read from the cache, %s written to it "+
-		"and %s of output: %s at these prices.", recording.Count(r.Source.Answers, "answer"), recording.Comma(u.Input),
-		recording.Comma(u.CacheRead), recording.Comma(u.CacheWrite), recording.Comma(u.Output), money(dollars(cost, r.Price)))
+	return fmt.Sprintf("When it was recorded, %s were billed for %s tokens of input, %s read from the cache, "+
+		"%s written to it and %s of output: %s at these prices.",
+		recording.Count(r.Source.Answers, "answer"), recording.Comma(u.Input), recording.Comma(u.CacheRead),
+		recording.Comma(u.CacheWrite), recording.Comma(u.Output), money(dollars(cost, r.Price)))
 }
 
 // billedCost is what the session cost when it was recorded, in uncached tokens.

@@ -13,7 +13,7 @@ import (
 
 // A file of Claude Code is a tree of lines:
 //
-//	{"type":"user","uuid":"…","parentUuid":null,"isSidechain":false,"timestamp":"…","message":{"role":"user","content":…}}
+//	{"type":"user","uuid":"…","parentUuid":null,"timestamp":"…","message":{"role":"user","content":…}}
 //
 // One answer of the model is a line a block, all with one message.id and the same usage. The results of calls that were
 // made at once follow the lines of their calls, so that the tree forks there although the conversation does not: here

@@ -10,7 +10,7 @@ import (
 
 // A rollout file of Codex is a list:
 //
-//	{"timestamp":"…","type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{…}","call_id":"…"}}
+//	{"timestamp":"…","type":"response_item","payload":{"type":"message","role":"user","content":[…]}}
 //
 // Items of the Responses API are the conversation; events are for the screen, and some of them say what happened to it.
 // Items that stand in a row and are the model's are one answer. In the oldest files the items stand alone.

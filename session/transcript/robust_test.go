@@ -19,7 +19,8 @@ import (
 	"github.com/winnowgo/winnow/session/transcript"
 )
 
-// FuzzParse: no file makes it fail, and what it returns can be imported and exported, and is the same then.
+// FuzzParse: no file makes it fail, and what it returns can be imported and exported, and is the same then. The seeds
+// are long: run it with -fuzzminimizetime 10x.
 func FuzzParse(f *testing.F) {
 	for i, form := range agents.Forms {
 		h := histories.Random(uint64(i))
