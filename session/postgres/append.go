@@ -154,18 +154,11 @@ func (a *appending) try(conn, sent context.Context) (done bool, err error) {
 		return false, notSent{err}
 	}
 	defer c.Release()
-	sql := b.sql.appendSoon
-	switch {
-	case a.log != a.next:
-		sql = b.sql.begin
-	case a.durable:
-		sql = b.sql.appendDurable
-	}
 	sent, cancel := context.WithTimeout(sent, longestTry)
 	defer cancel()
-	offsets, texts := a.chunks()
+	sql, offset, text := a.statement()
 	tag, err := c.Exec(sent, sql, b.mode, a.session, a.log, a.end, a.fence, a.next, a.at+int64(len(a.lines)),
-		a.number, b.opts.Lease.Microseconds(), offsets, texts, a.status, a.updated, a.isPinned, a.isArchived)
+		a.number, b.opts.Lease.Microseconds(), offset, text, a.status, a.updated, a.isPinned, a.isArchived)
 	if err != nil {
 		return false, err
 	}
@@ -173,6 +166,23 @@ func (a *appending) try(conn, sent context.Context) (done bool, err error) {
 		return true, nil
 	}
 	return a.look(sent, c)
+}
+
+// statement returns the statement of the append, and its chunk or chunks.
+func (a *appending) statement() (sql string, offset, text any) {
+	of := &a.backend.sql.one
+	offset, text = a.at, a.lines
+	if len(a.lines) > maxChunk {
+		of = &a.backend.sql.many
+		offset, text = a.chunks()
+	}
+	switch {
+	case a.log != a.next:
+		return of.begin, offset, text
+	case a.durable:
+		return of.durable, offset, text
+	}
+	return of.soon, offset, text
 }
 
 // chunks returns the lines in pieces that are not too long.

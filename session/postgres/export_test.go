@@ -42,8 +42,8 @@ func BareAppend(ctx context.Context, of session.Turn, lines []byte) (func() erro
 	}
 	b := t.backend
 	return func() error {
-		_, err := b.pool.Exec(ctx, b.sql.appendDurable, b.mode, a.session, a.log, a.end, a.fence, a.next,
-			a.end+int64(len(lines)), a.number, b.opts.Lease.Microseconds(), []int64{a.end}, [][]byte{lines},
+		_, err := b.pool.Exec(ctx, b.sql.one.durable, b.mode, a.session, a.log, a.end, a.fence, a.next,
+			a.end+int64(len(lines)), a.number, b.opts.Lease.Microseconds(), a.end, lines,
 			a.status, a.updated, a.isPinned, a.isArchived)
 		a.end += int64(len(lines))
 		return err

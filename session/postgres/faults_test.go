@@ -98,6 +98,7 @@ func logsOf(t *testing.T, b session.Backend) map[string]string {
 // TestConnectionCut breaks the connection at each statement of a script. The script ends as if nothing had happened:
 // the logs have the same bytes.
 func TestConnectionCut(t *testing.T) {
+	t.Parallel()
 	direct := newPool(t, serverURL(t))
 	want := newBackend(t, direct, postgres.Options{})
 	require.NoError(t, script(t.Context(), session.New(want, fixedClock())))
@@ -190,6 +191,7 @@ const killedWriters = 64
 // TestKilledServer kills all processes of the server, again and again, while 64 clients write. Nothing that was
 // acknowledged is missing, nothing is there twice, and no turn lies within another.
 func TestKilledServer(t *testing.T) {
+	t.Parallel() // with others that do not follow the feed: a transaction of anybody holds that back
 	cluster := ownCluster(t)
 	config, err := pgxpool.ParseConfig(cluster.URL())
 	require.NoError(t, err)

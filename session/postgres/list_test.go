@@ -18,7 +18,7 @@ import (
 	"github.com/winnowgo/winnow/session/postgres"
 )
 
-var listSessions = flag.Int("list-sessions", 20_000, "how many sessions a page is taken from")
+var listSessions = flag.Int("list-sessions", 100_000, "how many sessions a page is taken from")
 
 // fillSQL makes sessions as they are after one message each: some of them in use, some pinned, some of groups.
 const fillSQL = `
@@ -46,7 +46,11 @@ func fill(t testing.TB, pool *pgxpool.Pool, schema string, sessions int) {
 
 // TestListUsesIndexes: a page of many sessions is found by an index, whatever is asked for and wherever it begins.
 func TestListUsesIndexes(t *testing.T) {
+	t.Parallel()
 	sessions := *listSessions
+	if testing.Short() {
+		sessions = min(sessions, 20_000)
+	}
 	pool := newPool(t, serverURL(t))
 	schema := newSchema(t, pool)
 	b := newBackend(t, pool, postgres.Options{Schema: schema})

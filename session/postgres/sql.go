@@ -10,7 +10,7 @@ type statements struct {
 	renew, leave, release, forget, current string
 
 	newest, size, read, putBack        string
-	appendDurable, appendSoon, begin   string
+	one, many                          appends // of one chunk, and of several
 	stands                             string
 	status, list                       string
 	storeID, changes, everything, news string
@@ -19,14 +19,24 @@ type statements struct {
 	archived, headArchived, deleteLog, renumber, setHead string
 }
 
+// appends are the statements of an append.
+type appends struct {
+	durable, soon string
+	begin         string // of a new log
+}
+
 func newStatements(schema string, notify bool) statements {
 	in := func(sql string) string { return inSchema(sql, schema) }
 	tell := ""
 	if notify {
 		tell = ", pg_notify('" + channel + "', '')"
 	}
-	write := func(begun, commit string) string {
-		return in(strings.NewReplacer("{begun}", begun, "{commit}", commit, "{tell}", tell).Replace(appendSQL))
+	write := func(chunks string) appends {
+		fill := func(begun, commit string) string {
+			r := strings.NewReplacer("{begun}", begun, "{commit}", commit, "{tell}", tell, "{chunks}", chunks)
+			return in(r.Replace(appendSQL))
+		}
+		return appends{durable: fill("", commitDurable), soon: fill("", commitSoon), begin: fill(begunSQL, commitDurable)}
 	}
 	return statements{
 		keys:         in(`SELECT key FROM {schema}.sessions WHERE deleted IS NULL AND log > 0`),
@@ -49,10 +59,9 @@ func newStatements(schema string, notify bool) statements {
 		read:    in(readSQL),
 		putBack: in(putBackSQL),
 
-		appendDurable: write("", commitDurable),
-		appendSoon:    write("", commitSoon),
-		begin:         write(begunSQL, commitDurable),
-		stands:        in(standsSQL),
+		one:    write(`(VALUES ($9::bigint, $10::bytea))`),
+		many:   write(`unnest($9::bigint[], $10::bytea[])`),
+		stands: in(standsSQL),
 
 		status: in(`SELECT ` + statusColumns + ` FROM {schema}.sessions WHERE key = $1 AND deleted IS NULL AND log > 0`),
 		list:   in(`SELECT ` + statusColumns + ` FROM {schema}.sessions WHERE deleted IS NULL AND log > 0`),
@@ -154,7 +163,7 @@ UPDATE {schema}.logs SET compressed = NULL FROM head WHERE logs.session = head.i
 // An append is one statement. It compares the head of the session and moves it, and puts the chunks in.
 //
 // $1 session, $2 log, $3 end, or -1 for any, $4 fence, or 0 for none, $5 log afterwards, $6 size afterwards, $7 number
-// of the append, $8 lease in microseconds, $9 offsets and $10 texts of the chunks, $11 status, $12 updated, $13 whether
+// of the append, $8 lease in microseconds, $9 offset and $10 text of the chunk, or of all chunks, $11 status, $12 updated, $13 whether
 // it is pinned and $14 archived.
 const appendSQL = `
 WITH head AS (
@@ -170,7 +179,7 @@ WITH head AS (
 ){begun}
 INSERT INTO {schema}.chunks (session, log, at, append, tx, data)
 SELECT head.id, $5, chunk.at, $7, pg_current_xact_id(), chunk.data
-FROM head, unnest($9::bigint[], $10::bytea[]) AS chunk (at, data)`
+FROM head, {chunks} AS chunk (at, data)`
 
 const begunSQL = `, begun AS (
 	INSERT INTO {schema}.logs (session, log, ordinal)
