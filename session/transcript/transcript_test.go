@@ -159,6 +159,10 @@ func TestImport(t *testing.T) {
 		assert.Equal(t, file.Summary != "", summaries == 1, "the newest summary is in the history")
 		assert.Equal(t, file.Summary != "", len(view.History) < len(got.Messages()) || summaries > 0)
 
+		if file.Detours == 0 {
+			assert.Equal(t, file.Billed, view.Counts.Usage, "every answer is counted once")
+		}
+
 		require.NoError(t, s.Append(ctx, session.User("Go on.")))
 		r, err := s.Prepare(ctx)
 		require.NoError(t, err)

@@ -34,6 +34,7 @@ type File struct {
 	Unknown int              // lines that no reader can know
 	Damaged int              // lines that are no JSON
 	Billed  winnow.Usage     // of all answers on the branch
+	Detours int              // turns that are not on the branch
 	Summary string           // of the newest compaction, "" if there was none
 }
 
@@ -57,7 +58,7 @@ func Write(form Form, history []winnow.Message, o Options, r *rand.Rand) File {
 		p = &pi{writer: w, version: int(form[len(form)-1] - '0')}
 	}
 	p.begin()
-	middle := len(history) / 2
+	middle, detours := len(history)/2, 0
 	for i, m := range history {
 		m = plain(m)
 		isTurn := m.Role == winnow.RoleUser && !m.Injected
@@ -67,6 +68,7 @@ func Write(form Form, history []winnow.Message, o Options, r *rand.Rand) File {
 		}
 		if isTurn && o.Branches && r.IntN(6) == 0 && len(w.file.Want) > 0 {
 			p.detour()
+			detours++
 		}
 		w.at = w.at.Add(time.Duration(1+r.IntN(40_000)) * time.Millisecond)
 		m.Time = w.at
@@ -75,7 +77,7 @@ func Write(form Form, history []winnow.Message, o Options, r *rand.Rand) File {
 			w.noise(p)
 		}
 	}
-	w.file.Data = w.out.Bytes()
+	w.file.Data, w.file.Detours = w.out.Bytes(), detours
 	return w.file
 }
 
