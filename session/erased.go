@@ -3,8 +3,8 @@ package session
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/winnowgo/winnow"
 )
@@ -131,23 +131,31 @@ func overwrittenAny(l *line, kind Type, body []byte) ([]byte, error) {
 	if err := json.Unmarshal(l.data, &members); err != nil {
 		return nil, err
 	}
-	text := []byte("{")
-	for _, name := range []string{"seq", "id", "parentId", "type", "time", "at", "batch"} {
-		value, ok := members[name]
-		if name == "type" {
-			value = appendString(nil, string(kind))
-		} else if !ok {
-			continue
-		}
-		if len(text) > 1 {
-			text = append(text, ',')
-		}
-		text = append(append(append(append(text, '"'), name...), `":`...), value...)
+	var x encoder
+	quoted := func(s string) []byte {
+		text, _ := x.marshal(s) // a string never fails
+		return text
+	}
+	text := strconv.AppendInt([]byte(`{"seq":`), l.seq, 10)
+	text = append(append(text, `,"id":`...), quoted(l.id)...)
+	if l.parent != "" {
+		text = append(append(text, `,"parentId":`...), quoted(l.parent)...)
+	}
+	text = append(append(text, `,"type":`...), quoted(string(kind))...)
+	if at, ok := members["time"]; ok {
+		text = append(append(text, `,"time":`...), at...)
+	}
+	if l.at >= 0 {
+		text = strconv.AppendInt(append(text, `,"at":`...), l.at, 10)
+	}
+	if l.batch != [2]int64{} {
+		text = strconv.AppendInt(append(text, `,"batch":[`...), l.batch[0], 10)
+		text = append(strconv.AppendInt(append(text, ','), l.batch[1], 10), ']')
 	}
 	text = append(append(text, body...), '}')
 	room := len(l.data) - len(text)
 	if room < 0 {
-		return nil, errors.Join(ErrTooLarge, fmt.Errorf("session: entry %s has no room for what is left of it", l.id))
+		return nil, fmt.Errorf("%w: entry %s has no room for what is left of it", ErrTooLarge, l.id)
 	}
 	return append(text, bytes.Repeat([]byte(" "), room)...), nil
 }
