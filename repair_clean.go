@@ -54,10 +54,10 @@ func (r *repair) idsAreUnique(calls int) bool {
 			if p.Kind != KindToolCall {
 				continue
 			}
-			if _, ok := seen[p.ID]; ok {
+			known := len(seen)
+			if seen[p.ID] = struct{}{}; len(seen) == known {
 				return false
 			}
-			seen[p.ID] = struct{}{}
 		}
 	}
 	return true

@@ -8,25 +8,6 @@ import (
 	"github.com/winnowgo/winnow/internal/ascii"
 )
 
-// Count returns what utf8.RuneCountInString does, many times as fast on the runs of ASCII that tools print.
-func Count(s string) int {
-	const step, stretch = 32, 64 // bytes looked at together, and those read one by one where some are not ASCII
-	n := 0
-	for len(s) >= step {
-		w := s[:step]
-		if (ascii.LoadWord(w, 0)|ascii.LoadWord(w, 8)|ascii.LoadWord(w, 16)|ascii.LoadWord(w, 24))&ascii.NonASCII == 0 {
-			n, s = n+step, s[step:]
-			continue
-		}
-		end := min(stretch, len(s))
-		for end < len(s) && !utf8.RuneStart(s[end]) {
-			end++ // no character begins in one stretch and ends in the next
-		}
-		n, s = n+utf8.RuneCountInString(s[:end]), s[end:]
-	}
-	return n + utf8.RuneCountInString(s)
-}
-
 // AtLeast says whether s has n characters or more. It reads no further than it must.
 func AtLeast(s string, n int) bool {
 	if n <= 0 {

@@ -81,3 +81,46 @@ func TestClip(t *testing.T) {
 		assert.True(t, utf8.ValidString(got))
 	}
 }
+
+// Count says what package utf8 says of every kind of first byte with every kind of byte behind it, wherever in a word it
+// stands, and of mixtures.
+func TestCount(t *testing.T) {
+	around := []byte{'a', 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xFF}
+	rest := strings.Repeat("é天", 8) + strings.Repeat("plain ", 8) + "😀ไทย한글"
+	for first := range 256 {
+		for _, second := range around {
+			for _, third := range around {
+				s := "á" + string([]byte{byte(first), second, third, 0x80}) + rest
+				for shift := range 8 {
+					shifted := "12345678"[:shift] + s
+					if want := utf8.RuneCountInString(shifted); want != Count(shifted) {
+						t.Fatalf("%q has %d characters, not %d", shifted, want, Count(shifted))
+					}
+				}
+			}
+		}
+	}
+}
+
+func FuzzCount(f *testing.F) {
+	f.Add("one line of ASCII\nи строка кириллицы\n一行汉字和 words 👍\n", 3)
+	f.Fuzz(func(t *testing.T, s string, times int) {
+		s = strings.Repeat(s, 1+(times&7))
+		assert.Equal(t, utf8.RuneCountInString(s), Count(s), "%q", s)
+	})
+}
+
+func BenchmarkCount(b *testing.B) {
+	for name, unit := range map[string]string{
+		"ascii": "one line of plain text, and another\n", "dashes": "one line of text — and, behind it, another “quoted” one\n",
+		"russian": "и строка кириллицы, и ещё одна\n", "chinese": "一行汉字，和另外一行。\n", "thai": "เมื่อวานนี้ฉันไปตลาดน้ำ\n", "emoji": "ok 👍👍 done ✅\n", "invalid": "\xff\xfe",
+	} {
+		text := strings.Repeat(unit, 10_000/len(unit))
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				Count(text)
+			}
+		})
+	}
+}
