@@ -40,7 +40,8 @@ func answer(text string) winnow.Message {
 // fixedClock makes the lines of two runs the same.
 func fixedClock() *session.Options {
 	now := func() time.Time { return time.Unix(1_700_000_000, 0) }
-	return &session.Options{Now: now, Manager: func(string) (int, *winnow.Options) { return 8_000, &winnow.Options{Now: now} }}
+	manager := func(string) (int, *winnow.Options) { return 8_000, &winnow.Options{Now: now} }
+	return &session.Options{Now: now, Manager: manager}
 }
 
 // script does one of each thing that writes.

@@ -117,11 +117,12 @@ func (b *Backend) newestSQL(q *session.Query, c *conditions, updated time.Time, 
 	c.add(fmt.Sprintf("({time} < $%d OR key > ?)", n), []byte(key))
 	half := func(which, column string) string {
 		times := strings.ReplaceAll(c.text.String(), "{time}", column)
-		return fmt.Sprintf("(%s%s AND %s%s ORDER BY %s DESC, key LIMIT %d)", b.sql.list, filter, which, times, column, q.Size()+1)
+		return fmt.Sprintf("(%s%s AND %s%s ORDER BY %s DESC, key LIMIT %d)",
+			b.sql.list, filter, which, times, column, q.Size()+1)
 	}
 	left, inUse := half("listed IS NOT NULL", "listed"), half("listed IS NULL", "updated")
-	sql := fmt.Sprintf("SELECT * FROM (%s UNION ALL %s) AS found ORDER BY updated DESC, key LIMIT %d", left, inUse, q.Size()+1)
-	return sql, c.args, nil
+	const both = "SELECT * FROM (%s UNION ALL %s) AS found ORDER BY updated DESC, key LIMIT %d"
+	return fmt.Sprintf(both, left, inUse, q.Size()+1), c.args, nil
 }
 
 // filter adds what the query asks for, but for times.

@@ -22,15 +22,18 @@ var listSessions = flag.Int("list-sessions", 100_000, "how many sessions a page 
 
 // fillSQL makes sessions as they are after one message each: some of them in use, some pinned, some of groups.
 const fillSQL = `
-INSERT INTO {schema}.sessions (key, type, log, made, size, fence, status, updated, listed, is_pinned, is_archived, lease_until)
+INSERT INTO {schema}.sessions
+	(key, type, log, made, size, fence, status, updated, listed, is_pinned, is_archived, lease_until)
 SELECT convert_to(s.key, 'UTF8'), CASE WHEN n % 50 = 7 THEN 'group' ELSE 'direct' END, 1, 1, 4000, 1,
 	convert_to(json_build_object('key', s.key, 'log', '1', 'bytes', 4000, 'updated', to_char(
 		to_timestamp(1700000000 + n) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), 'counts', json_build_object(
 		'entries', 12, 'turns', 4, 'messages', json_build_object('user', 4, 'assistant', 7)))::text, 'UTF8'),
-	(1700000000 + n) * 1000000000, CASE WHEN n % 100 <> 5 THEN (1700000000 + n) * 1000000000 END, n % 1000 = 3, n % 500 = 9,
+	(1700000000 + n) * 1000000000, CASE WHEN n % 100 <> 5 THEN (1700000000 + n) * 1000000000 END,
+	n % 1000 = 3, n % 500 = 9,
 	CASE WHEN n % 100 = 5 THEN now() + interval '1 hour' END
 FROM generate_series(1::bigint, $1) AS n,
-LATERAL (SELECT 'agent:a' || n % 10 || ':' || md5(n::text) || CASE WHEN n % 50 = 7 THEN ':group:g' ELSE ':direct:d' END AS key) AS s`
+LATERAL (SELECT 'agent:a' || n % 10 || ':' || md5(n::text) ||
+	CASE WHEN n % 50 = 7 THEN ':group:g' ELSE ':direct:d' END AS key) AS s`
 
 func fill(t testing.TB, pool *pgxpool.Pool, schema string, sessions int) {
 	t.Helper()
@@ -39,7 +42,8 @@ func fill(t testing.TB, pool *pgxpool.Pool, schema string, sessions int) {
 		if strings.Contains(sql, "$1") {
 			args = append(args, sessions)
 		}
-		_, err := pool.Exec(context.Background(), strings.ReplaceAll(sql, "{schema}", pgx.Identifier{schema}.Sanitize()), args...)
+		sql = strings.ReplaceAll(sql, "{schema}", pgx.Identifier{schema}.Sanitize())
+		_, err := pool.Exec(context.Background(), sql, args...)
 		require.NoError(t, err)
 	}
 }

@@ -195,7 +195,9 @@ type reader interface {
 }
 
 // readChunks reads what p reaches over of a log, and returns how much of it there is.
-func (b *Backend) readChunks(ctx context.Context, q reader, id int64, number int32, p []byte, off int64) (n int, err error) {
+func (b *Backend) readChunks(ctx context.Context, q reader, id int64, number int32, p []byte, off int64) (
+	n int, err error,
+) {
 	rows, err := q.Query(ctx, b.sql.read, b.mode, id, number, off, off+int64(len(p)))
 	if err != nil {
 		return 0, err

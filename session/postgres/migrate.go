@@ -24,8 +24,8 @@ type Migration struct {
 	SQL    string // statements, for the schema that was asked for
 }
 
-// Migrations returns all steps in order, for hosts that apply them with a tool of their own. schema "" is "winnow". Such
-// a host makes the schema, and a table in it that says which steps were applied:
+// Migrations returns all steps in order, for hosts that apply them with a tool of their own. schema "" is "winnow".
+// Such a host makes the schema, and a table in it that says which steps were applied:
 //
 //	CREATE TABLE migrations (number integer PRIMARY KEY, applied timestamptz NOT NULL DEFAULT now())
 func Migrations(schema string) []Migration {

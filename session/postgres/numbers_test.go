@@ -126,8 +126,8 @@ func measureRates(t *testing.T, pool *pgxpool.Pool, b *postgres.Backend, name st
 		}
 		ofStatement, ofLeast = append(ofStatement, now[0]/now[1]), append(ofLeast, now[0]/now[2])
 	}
-	t.Logf("%s, %2d clients: Append %6.0f/s, its statement %6.0f/s (%.2f), the least statement, prepared, %6.0f/s (%.2f)", name, clients,
-		median(rates[0]), median(rates[1]), median(ofStatement), median(rates[2]), median(ofLeast))
+	t.Logf("%s, %2d clients: Append %6.0f/s, its statement %6.0f/s (%.2f), the least statement, prepared, %6.0f/s (%.2f)",
+		name, clients, median(rates[0]), median(rates[1]), median(ofStatement), median(rates[2]), median(ofLeast))
 }
 
 func median(numbers []float64) float64 {
@@ -174,7 +174,8 @@ func measureOpen(t *testing.T, pool *pgxpool.Pool, b *postgres.Backend) {
 		require.NoError(t, s.Close())
 	}
 	slices.Sort(took)
-	t.Logf("opening a log of %d MB with %d messages in use: median %s, shortest %s", w.at>>20, messages, took[len(took)/2], took[0])
+	t.Logf("opening a log of %d MB with %d messages in use: median %s, shortest %s",
+		w.at>>20, messages, took[len(took)/2], took[0])
 }
 
 // logWriter writes the lines of a long log.

@@ -320,7 +320,9 @@ func (c *change) setHead(ctx context.Context, number int32, size int64, compress
 }
 
 // Rewrite implements [session.Maintainer].
-func (b *Backend) Rewrite(ctx context.Context, t session.Turn, wanted session.Part, patches []session.Patch, lines []byte) error {
+func (b *Backend) Rewrite(
+	ctx context.Context, t session.Turn, wanted session.Part, patches []session.Patch, lines []byte,
+) error {
 	return b.change(ctx, t, wanted, nil, func(ctx context.Context, c *change) error {
 		if err := session.CheckPatches(c.part.size, patches); err != nil {
 			return err

@@ -130,7 +130,8 @@ func TestStoppedHolder(t *testing.T) {
 			mu.Unlock()
 		}
 	}()
-	require.Eventually(t, func() bool { _, err := store.Read(t.Context(), "k"); return err == nil }, 20*time.Second, time.Millisecond)
+	begun := func() bool { _, err := store.Read(t.Context(), "k"); return err == nil }
+	require.Eventually(t, begun, 20*time.Second, time.Millisecond)
 	taken := 0
 	for n := range 4 {
 		time.Sleep(rand.N(50 * time.Millisecond))
@@ -184,7 +185,9 @@ func messagesOf(s *session.Session) (n int) {
 }
 
 // agentTurn does what the log says is next, and calls sent with each request.
-func agentTurn(ctx context.Context, store *session.Store, key string, sent func(n int, request []winnow.Message)) error {
+func agentTurn(
+	ctx context.Context, store *session.Store, key string, sent func(n int, request []winnow.Message),
+) error {
 	s, err := store.Open(ctx, key)
 	if err != nil {
 		return err
@@ -202,7 +205,8 @@ func agentTurn(ctx context.Context, store *session.Store, key string, sent func(
 				sent(n, request)
 				m := answer("answer " + wordsOf(n))
 				if n%3 != 0 {
-					m.Parts = append(m.Parts, winnow.Part{Kind: winnow.KindToolCall, ID: fmt.Sprint("call_", n%40), Name: "exec"})
+					call := winnow.Part{Kind: winnow.KindToolCall, ID: fmt.Sprint("call_", n%40), Name: "exec"}
+					m.Parts = append(m.Parts, call)
 				}
 				return m, nil
 			})
@@ -257,75 +261,96 @@ func fleet(ctx context.Context, store *session.Store) error {
 	return <-failed
 }
 
-// TestThreeProcesses has three processes work on the same sessions, one of which is killed every now and then. Each
-// request that any of them sends has the bytes that it has in a single process.
-func TestThreeProcesses(t *testing.T) {
-	t.Parallel()
-	url := serverURL(t)
-	pool := newPool(t, url)
-	schema := newSchema(t, pool)
-	type request struct {
-		n    int
-		hash string
-	}
-	var mu sync.Mutex
-	var sent []request
-	kills := 0
-	end := time.Now().Add(*fleetTime)
-	var wg sync.WaitGroup
-	for process := range 3 {
-		wg.Go(func() {
-			for time.Now().Before(end) {
-				cmd, in, out := child(t, "fleet", url, schema)
-				life := time.Until(end)
-				kill := process == 0 && life > 2*time.Second
-				if kill {
-					life = time.Second
-				}
-				time.AfterFunc(life, func() {
-					if kill {
-						cmd.Process.Kill()
-					}
-					in.Close()
-				})
-				for out.Scan() {
-					f := strings.Split(out.Text(), "|")
-					if len(f) != 3 || len(f[2]) != 16 { // it was killed while it wrote the line
-						continue
-					}
-					n, err := strconv.Atoi(f[1])
-					assert.NoError(t, err)
-					mu.Lock()
-					sent = append(sent, request{n, f[2]})
-					mu.Unlock()
-				}
-				if err := cmd.Wait(); !kill {
-					assert.NoError(t, err)
-				} else {
-					mu.Lock()
-					kills++
-					mu.Unlock()
-				}
+// fleetRun is what the processes of a fleet did.
+type fleetRun struct {
+	*testing.T
+	url, schema string
+	end         time.Time
+	mu          sync.Mutex
+	sent        []sentRequest
+	kills       int
+}
+
+// sentRequest is the hash of a request, and how many messages the conversation had.
+type sentRequest struct {
+	n    int
+	hash string
+}
+
+// process starts a process until the end, again and again if each one is killed after a second.
+func (f *fleetRun) process(isKilled bool) {
+	for time.Now().Before(f.end) {
+		cmd, in, out := child(f.T, "fleet", f.url, f.schema)
+		life := time.Until(f.end)
+		kill := isKilled && life > 2*time.Second
+		if kill {
+			life = time.Second
+		}
+		time.AfterFunc(life, func() {
+			if kill {
+				cmd.Process.Kill()
 			}
+			in.Close()
 		})
+		f.listen(out)
+		if err := cmd.Wait(); !kill {
+			assert.NoError(f, err)
+			continue
+		}
+		f.mu.Lock()
+		f.kills++
+		f.mu.Unlock()
 	}
-	wg.Wait()
-	last := 0
-	for _, r := range sent {
+}
+
+// listen takes note of the requests that a process says it sent.
+func (f *fleetRun) listen(out *bufio.Scanner) {
+	for out.Scan() {
+		fields := strings.Split(out.Text(), "|")
+		if len(fields) != 3 || len(fields[2]) != 16 { // it was killed while it wrote the line
+			continue
+		}
+		n, err := strconv.Atoi(fields[1])
+		assert.NoError(f, err)
+		f.mu.Lock()
+		f.sent = append(f.sent, sentRequest{n, fields[2]})
+		f.mu.Unlock()
+	}
+}
+
+// differing returns how many requests differ from those of a single process, and how long the longest session was.
+func (f *fleetRun) differing() (differ, last int) {
+	for _, r := range f.sent {
 		last = max(last, r.n)
 	}
 	single := session.NewMemory(agentOptions())
 	want := map[int]string{}
-	for len(want) == 0 || want[last] == "" {
-		require.NoError(t, agentTurn(t.Context(), single, "k", func(n int, request []winnow.Message) { want[n] = hashOf(request) }))
+	take := func(n int, request []winnow.Message) { want[n] = hashOf(request) }
+	for want[last] == "" {
+		require.NoError(f, agentTurn(f.Context(), single, "k", take))
 	}
-	differ := 0
-	for _, r := range sent {
+	for _, r := range f.sent {
 		if want[r.n] != r.hash {
 			differ++
 		}
 	}
-	store := session.New(newBackend(t, pool, postgres.Options{Schema: schema}), agentOptions())
+	return differ, last
+}
+
+// TestThreeProcesses has three processes work on the same sessions, one of which is killed every now and then. Each
+// request that any of them sends has the bytes that it has in a single process.
+func TestThreeProcesses(t *testing.T) {
+	t.Parallel()
+	pool := newPool(t, serverURL(t))
+	f := &fleetRun{T: t, url: serverURL(t), schema: newSchema(t, pool), end: time.Now().Add(*fleetTime)}
+	var wg sync.WaitGroup
+	for process := range 3 {
+		wg.Go(func() { f.process(process == 0) })
+	}
+	wg.Wait()
+	require.NotEmpty(t, f.sent)
+	differ, last := f.differing()
+	store := session.New(newBackend(t, pool, postgres.Options{Schema: f.schema}), agentOptions())
 	compactions, sessions := 0, 0
 	for st, err := range store.All(t.Context(), session.Query{}) {
 		require.NoError(t, err)
@@ -338,7 +363,6 @@ func TestThreeProcesses(t *testing.T) {
 		require.Zero(t, st.Damage)
 	}
 	t.Logf("%d requests on %d sessions, up to %d messages, %d compactions, %d kills: %d differ",
-		len(sent), sessions, last, compactions, kills, differ)
-	require.NotEmpty(t, sent)
+		len(f.sent), sessions, last, compactions, f.kills, differ)
 	require.Zero(t, differ)
 }

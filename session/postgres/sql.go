@@ -118,7 +118,8 @@ SELECT coalesce(holder_pid, 0), coalesce(holder_host, ''), coalesce(since, 'epoc
 FROM {schema}.sessions WHERE key = $1 AND deleted IS NULL`
 
 const isHeldSQL = `
-SELECT coalesce(lease_until > clock_timestamp(), false) FROM {schema}.sessions WHERE key = $1 AND deleted IS NULL`
+SELECT coalesce(lease_until > clock_timestamp(), false)
+FROM {schema}.sessions WHERE key = $1 AND deleted IS NULL`
 
 // $1 ids, $2 fences, $3 lease in microseconds.
 const renewSQL = `
@@ -163,13 +164,14 @@ UPDATE {schema}.logs SET compressed = NULL FROM head WHERE logs.session = head.i
 // An append is one statement. It compares the head of the session and moves it, and puts the chunks in.
 //
 // $1 session, $2 log, $3 end, or -1 for any, $4 fence, or 0 for none, $5 log afterwards, $6 size afterwards, $7 number
-// of the append, $8 lease in microseconds, $9 offset and $10 text of the chunk, or of all chunks, $11 status, $12 updated, $13 whether
-// it is pinned and $14 archived.
+// of the append, $8 lease in microseconds, $9 offset and $10 text of the chunk, or of all chunks, $11 status, $12
+// updated, $13 whether it is pinned and $14 archived.
 const appendSQL = `
 WITH head AS (
 	UPDATE {schema}.sessions
 	SET log = $5, made = greatest(made, $5), compressed = false, size = $6, status = $11, updated = $12,
-		listed = CASE WHEN $4::bigint = 0 AND (lease_until IS NULL OR lease_until <= clock_timestamp()) THEN $12::bigint END,
+		listed = CASE WHEN $4::bigint = 0 AND (lease_until IS NULL OR lease_until <= clock_timestamp())
+			THEN $12::bigint END,
 		is_pinned = $13, is_archived = $14,
 		lease_until = CASE WHEN $4::bigint = 0 THEN lease_until
 			ELSE clock_timestamp() + $8::bigint * interval '1 microsecond' END

@@ -36,7 +36,9 @@ func TestBytesPerTurn(t *testing.T) {
 		write(session.User("a question about the results of the last call, and what to do next"))
 		step()
 		for _, m := range []winnow.Message{
-			{Role: winnow.RoleAssistant, Parts: []winnow.Part{{Kind: winnow.KindToolCall, ID: twoKB(n).ToolCallID, Name: "grep"}}},
+			{Role: winnow.RoleAssistant, Parts: []winnow.Part{
+				{Kind: winnow.KindToolCall, ID: twoKB(n).ToolCallID, Name: "grep"},
+			}},
 			answer("an answer of some length: " + textOf(twoKB(n))[:500]),
 		} {
 			_, err := s.Do(ctx, func(context.Context, []winnow.Message) (winnow.Message, error) { return m, nil })
@@ -59,7 +61,7 @@ func TestBytesPerTurn(t *testing.T) {
 	}
 	st, err := backend.Status(ctx, "k")
 	require.NoError(t, err)
-	t.Logf("a turn of %d bytes in 4 messages: the log has %d, with the manager's state; %d of the server's own log (WAL); "+
+	t.Logf("a turn of %d bytes in 4 messages: the log has %d, with the manager's state; %d of the server's log (WAL); "+
 		"snapshots of all messages at each of 4 steps %d", rows/turns, st.Bytes/turns, log/turns, snapshots/turns)
 	require.Less(t, st.Bytes, int64(3*rows))
 	require.Greater(t, int64(snapshots), 10*st.Bytes)

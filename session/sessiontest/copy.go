@@ -18,7 +18,9 @@ func RunCopy(t *testing.T, from, to *session.Store) {
 	c := check{t, from}
 	s := c.open("k")
 	c.must(s.Append(t.Context(), session.User("one"), assistant("two")))
-	_, err := s.Do(t.Context(), func(context.Context, []winnow.Message) (winnow.Message, error) { return assistant("three"), nil })
+	_, err := s.Do(t.Context(), func(context.Context, []winnow.Message) (winnow.Message, error) {
+		return assistant("three"), nil
+	})
 	c.must(err)
 	c.must(s.Close())
 	c.isCopied(to, "k")

@@ -34,7 +34,7 @@ func main() {
 		exitOn(work(context.Background(), url))
 		return
 	}
-	url := flag.String("url", os.Getenv("WINNOW_POSTGRES"), "connection string (default: a server that is started and removed)")
+	url := flag.String("url", os.Getenv("WINNOW_POSTGRES"), "connection string (default: a server of its own)")
 	sessions := flag.Int("sessions", 20, "how many conversations there are")
 	duration := flag.Duration("for", 10*time.Second, "how long questions are asked")
 	flag.Parse()

@@ -57,7 +57,10 @@ func Start(settings ...string) (*Cluster, error) {
 // programs returns the directory of initdb and postgres. Packages put them beside PATH.
 func programs() (string, error) {
 	dirs := filepath.SplitList(os.Getenv("PATH"))
-	for _, pattern := range []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/local/opt/postgresql*/bin", "/opt/homebrew/opt/postgresql*/bin"} {
+	for _, pattern := range []string{
+		"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin",
+		"/usr/local/opt/postgresql*/bin", "/opt/homebrew/opt/postgresql*/bin",
+	} {
 		found, _ := filepath.Glob(pattern) // the patterns are good
 		slices.Reverse(found)              // the newest version first
 		dirs = append(dirs, found...)
