@@ -9,14 +9,14 @@ import (
 func (l *ledger) state() undo {
 	return undo{
 		projections: l.projections, checkpoint: l.checkpoint, standIn: l.standIn, turnStart: l.turnStart,
-		look: l.look, flushed: l.flushed, guess: l.accounting.guess, body: l.accounting.body, refused: slices.Clone(l.run.refused),
+		epochSearch: l.epochSearch, flushed: l.flushed, guess: l.accounting.guess, body: l.accounting.body, refused: slices.Clone(l.run.refused),
 	}
 }
 
 // revert makes the ledger what it was. What was sent last stays known: the next request is compared with it.
 func (l *ledger) revert(u undo) {
 	l.projections, l.checkpoint, l.standIn, l.turnStart = u.projections, u.checkpoint, u.standIn, u.turnStart
-	l.look, l.flushed = u.look, u.flushed
+	l.epochSearch, l.flushed = u.epochSearch, u.flushed
 	l.accounting.guess, l.accounting.body, l.run.refused = u.guess, u.body, u.refused
 	l.tail = tail{}
 }
@@ -30,7 +30,7 @@ func (m *Manager) beginAttempt(history []Message) *attempt {
 	}
 	if n := len(history); n > 0 {
 		facts := l.index.update(history, m.opts.Estimator)
-		l.attempt.end = place{facts[n-1].key, n - 1}
+		l.attempt.end = position{facts[n-1].key, n - 1}
 	}
 	return l.attempt
 }

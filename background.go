@@ -96,9 +96,9 @@ func (b *background) covers(d *draft) bool {
 }
 
 // replacedBefore returns the keys of the messages that a checkpoint with these places replaces, or nil.
-func (d *draft) replacedBefore(firstKept landmark, request place) []key {
+func (d *draft) replacedBefore(firstKept bookmark, request position) []key {
 	v := d.view
-	s := span{stays: outlives(v.plain, len(v.plain)), cut: firstKept.find(v), request: request.find(v)}
+	s := span{stays: outlives(v.unedited, len(v.unedited)), cut: firstKept.find(v), request: request.find(v)}
 	var keys []key
 	for i := range max(0, s.cut) {
 		if s.replaces(i) {

@@ -24,10 +24,10 @@ func (m *Manager) commit(d *draft, also ...func(l *ledger)) (*Request, error) {
 	switch {
 	case r.FirstChanged < len(sent):
 		m.opts.Logger.Info("winnow: what was sent is rewritten", "first_changed", r.FirstChanged, "messages_before", len(sent),
-			"messages", len(r.Messages), "tokens_before", tokens, "tokens", r.Tokens, "edits", len(d.made), "cold", cold, "reason", d.why)
-	case len(d.made) > 0: // else a user would see an unknown part of the history missing, and nothing that says why
-		m.opts.Logger.Info("winnow: the history is sent shortened", "reason", d.why, "edits", len(d.made),
-			"tokens_whole", m.ledger.tail.plain, "tokens", r.Tokens, "options", "DropFrom, Prune, Truncate")
+			"messages", len(r.Messages), "tokens_before", tokens, "tokens", r.Tokens, "edits", len(d.newEdits), "cold", cold, "reason", d.why)
+	case len(d.newEdits) > 0: // else a user would see an unknown part of the history missing, and nothing that says why
+		m.opts.Logger.Info("winnow: the history is sent shortened", "reason", d.why, "edits", len(d.newEdits),
+			"tokens_whole", m.ledger.tail.uneditedTokens, "tokens", r.Tokens, "options", "DropFrom, Prune, Truncate")
 	}
 	d.logRejected()
 	return r, nil
@@ -38,7 +38,7 @@ func (m *Manager) commitCompaction(d *draft, report *Compaction, also ...func(l 
 	r, err := m.commit(d, append(also, func(l *ledger) {
 		l.cache, l.flushed = nil, false
 		if report.Degraded {
-			l.digestAt = d.plainTokens()
+			l.digestAt = d.uneditedTokens()
 		}
 	})...)
 	if err != nil {
@@ -59,7 +59,7 @@ func closeBreaker(l *ledger) { l.breaker = breaker{} }
 func (m *Manager) noteFailure(err error, d *draft) {
 	b := &m.ledger.breaker
 	b.failures++
-	b.total, b.window = d.plainTokens(), m.window
+	b.total, b.window = d.uneditedTokens(), m.window
 	m.opts.Logger.Warn("winnow: compaction failed", "reason", failureReason(err), "error_class", string(ClassifyError(err).Class), "failures", b.failures, "breaker_opened", b.failures == breakerLimit)
 }
 

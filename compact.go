@@ -23,7 +23,7 @@ func (d *draft) needsCompaction() bool {
 // compactAndCommit is what Prepare does with a draft that needs a compaction. The lock is held, but not
 // while a summarizer is called.
 func (m *Manager) compactAndCommit(ctx context.Context, d *draft) (*Request, error) {
-	if m.ledger.breaker.isOpen(d.plainTokens(), d.budget) {
+	if m.ledger.breaker.isOpen(d.uneditedTokens(), d.budget) {
 		m.opts.Logger.Debug("winnow: the summarizer is not asked: the breaker is open", "failures", m.ledger.breaker.failures)
 		return m.withoutSummary(ctx, d)
 	}
@@ -57,10 +57,10 @@ func (m *Manager) withoutSummary(ctx context.Context, d *draft) (*Request, error
 // cleared by then; what is left to cut are the newest results, and those are what the model works with. They
 // are cut when the digest is not enough.
 func (m *Manager) digestAndCommit(ctx context.Context, failed *draft) (*Request, error) {
-	grown := failed.plainTokens() - m.ledger.breaker.total
+	grown := failed.uneditedTokens() - m.ledger.breaker.total
 	d, report, err := m.compact(ctx, m.draft(failed.history, failed.base), Digest(), "", false)
 	if err == nil && d.shrinkToFit() {
-		return m.commitCompaction(d, report, func(l *ledger) { l.breaker.total = d.plainTokens() - grown })
+		return m.commitCompaction(d, report, func(l *ledger) { l.breaker.total = d.uneditedTokens() - grown })
 	}
 	if err != nil {
 		d = m.draft(failed.history, m.ledger.checkpoint)
@@ -84,7 +84,7 @@ func (m *Manager) replaceDigest(ctx context.Context, d *draft) (*Request, error)
 	if err != nil && !errors.Is(err, ErrNothingToCompact) {
 		m.noteFailure(err, d)
 	}
-	m.ledger.digestAt = d.plainTokens()
+	m.ledger.digestAt = d.uneditedTokens()
 	next := m.draft(d.history, m.ledger.checkpoint)
 	if !next.shrinkToFit() {
 		return nil, next.overflow()
@@ -137,7 +137,7 @@ func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructi
 	next := m.redraft(d, cp, map[key]*projection{})
 	if next.checkpoint != nil && !next.shrinkToFit() {
 		// Results that were old are among the newest once what stood between is gone. They are wanted whole, if that fits.
-		next = m.redraft(d, cp, d.made)
+		next = m.redraft(d, cp, d.newEdits)
 	}
 	if next.checkpoint == nil || !asked && !next.shrinkToFit() && next.tokens() >= before {
 		return nil, nil, fmt.Errorf("%w: %w", ErrCompaction, errNoGain)

@@ -52,8 +52,8 @@ type compaction struct {
 	carried  sections.Carried // of the history that is summarized, the previous one included
 	healthy  *checkpoint
 
-	older  stretch       // complete turns
-	prefix stretch       // beginning of the turn that the cut divides
+	older  run           // complete turns
+	prefix run           // beginning of the turn that the cut divides
 	recent []Message     // what is kept, and the request
 	ids    *digest.Table // identifiers of older and prefix, if the digest read them; nil: not yet known
 
@@ -61,10 +61,10 @@ type compaction struct {
 	share    int   // tokens that the history may have when it is summarized at once; 0: any
 
 	rules        string // the section of the host's rules
-	firstKept    landmark
-	limited      place
+	firstKept    bookmark
+	limited      position
 	index        int // of firstKept in the history passed in
-	request      place
+	request      position
 	before       int // tokens of the request
 	instructions string
 	attempts     int  // of one call
@@ -87,24 +87,24 @@ type span struct {
 // span chooses the cut: the newest tokens stay, and what is left lands well below the budget.
 func (d *draft) span() span {
 	v := d.view
-	s := span{stays: outlives(v.plain, len(v.plain)), request: newestRequest(v.plain)}
+	s := span{stays: outlives(v.unedited, len(v.unedited)), request: newestRequest(v.unedited)}
 	fixed := 0
-	for i := range v.plain {
+	for i := range v.unedited {
 		if !s.replaces(i) {
 			fixed = count.Add(fixed, v.tokens[i])
 		}
 	}
 	landing := max(0, count.Share(d.room(), landShare)-fixed-d.summaryCap())
 	s.cut = d.cutPoint(&s, min(d.opts.Compact.KeepRecent, landing))
-	for i := range v.plain {
+	for i := range v.unedited {
 		switch {
 		case i < s.cut && s.replaces(i):
 			s.removed = count.Add(s.removed, v.tokens[i])
 			s.whole = count.Add(s.whole, v.facts[i].tokens)
-			if v.plain[i].Summary {
+			if v.unedited[i].Summary {
 				s.summary = count.Add(s.summary, v.tokens[i])
 			}
-		case v.plain[i].Role == RoleTool && !v.plain[i].Pinned:
+		case v.unedited[i].Role == RoleTool && !v.unedited[i].Pinned:
 			s.least = count.Add(s.least, min(v.tokens[i], squeezedChars/4))
 		default:
 			s.least = count.Add(s.least, v.tokens[i])
@@ -124,16 +124,16 @@ func (s *span) replaces(i int) bool { return !s.stays[i] && i != s.request }
 func (d *draft) cutPoint(s *span, keep int) int {
 	v := d.view
 	first := d.firstUnsummarized()
-	cut, sum := len(v.plain), 0
+	cut, sum := len(v.unedited), 0
 	canStand := false // on a message that no compaction takes: no other one comes behind it
-	for i := len(v.plain) - 1; i >= first; i-- {
+	for i := len(v.unedited) - 1; i >= first; i-- {
 		if s.replaces(i) {
 			sum = count.Add(sum, v.tokens[i])
 		}
-		if v.plain[i].Role == RoleTool {
+		if v.unedited[i].Role == RoleTool {
 			continue
 		}
-		switch newest := cut == len(v.plain); {
+		switch newest := cut == len(v.unedited); {
 		case newest:
 			cut, canStand = i, s.stays[i]
 		case sum > keep:
@@ -188,7 +188,7 @@ func (d *draft) summaryFrame() int {
 // digest stands for is news to a model, and so is a summary that is longer than one may be, as behind a change to
 // a smaller window. Where nothing stands behind a summary, as after an undo, there is no place that it could end at.
 func (d *draft) hasNews(s *span, least int) bool {
-	if s.cut == len(d.view.plain) {
+	if s.cut == len(d.view.unedited) {
 		return false
 	}
 	_, isDigest := d.opts.Summarizer.(digester) // which would write the same again
@@ -246,7 +246,7 @@ func (d *draft) newCompaction(instructions string) (*compaction, error) {
 func (c *compaction) limitCalls(n int) {
 	c.fewest, c.attempts = true, 1 // and where it fails one more, of less
 	if len(c.prefix.messages) > 0 {
-		c.older, c.prefix = c.older.join(c.prefix), stretch{}
+		c.older, c.prefix = c.older.join(c.prefix), run{}
 	}
 	c.isDown = c.isDown || n < 2
 }
@@ -297,7 +297,7 @@ func (c *compaction) collect(d *draft, s span) {
 	}
 	c.older.grow(cut)
 	for i := range cut {
-		m := &v.plain[i]
+		m := &v.unedited[i]
 		if !s.replaces(i) {
 			continue
 		}
@@ -315,16 +315,16 @@ func (c *compaction) collect(d *draft, s span) {
 	}
 	c.carried = carry(c.carried, c.opts.Compact.fileTools(), c.older.messages, c.prefix.messages)
 	if len(d.behind) > 0 || count.Sum(c.prefix.tokens) < leastPrefix { // a digest does not say where turns began
-		c.older, c.prefix = c.older.join(c.prefix), stretch{}
+		c.older, c.prefix = c.older.join(c.prefix), run{}
 	}
-	c.recent = append(c.recent, v.plain[cut:]...)
-	c.firstKept, c.index = landmarkAt(v, cut), max(0, v.index[cut])
-	if c.limited = d.limitedAt; c.limited == (place{}) && cp != nil {
+	c.recent = append(c.recent, v.unedited[cut:]...)
+	c.firstKept, c.index = bookmarkAt(v, cut), max(0, v.index[cut])
+	if c.limited = d.limitedAt; c.limited == (position{}) && cp != nil {
 		c.limited = cp.limited
 	}
 	if request >= 0 && request < cut {
-		c.request = place{v.facts[request].key, v.index[request]}
-		c.recent = append(c.recent, v.plain[request])
+		c.request = position{v.facts[request].key, v.index[request]}
+		c.recent = append(c.recent, v.unedited[request])
 	}
 }
 

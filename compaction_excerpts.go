@@ -15,8 +15,8 @@ const excerptTokens = 500
 
 // excerpts returns r with long results and arguments cut to what a summary needs of them: head, end, and
 // lines with errors. What it does not cut is shared.
-func (c *compaction) excerpts(r stretch) stretch {
-	out := stretch{slices.Clone(r.messages), slices.Clone(r.tokens)}
+func (c *compaction) excerpts(r run) run {
+	out := run{slices.Clone(r.messages), slices.Clone(r.tokens)}
 	for i := range out.messages {
 		if r.tokens[i] <= excerptTokens {
 			continue

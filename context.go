@@ -204,7 +204,7 @@ func (m *Manager) prepareCompaction(ctx context.Context, d *draft) bool {
 // mayReplaceDigest says that it is time to ask for the summary that a digest stands in for, though the request fits: the
 // cache is cold, or the history has grown by a share of the budget.
 func (m *Manager) mayReplaceDigest(d *draft) bool {
-	return len(d.behind) > 0 && m.background == nil && d.fits() && d.isDigestDue(d.checkpoint, d.plainTokens())
+	return len(d.behind) > 0 && m.background == nil && d.fits() && d.isDigestDue(d.checkpoint, d.uneditedTokens())
 }
 
 // PrepareInto is Prepare with a request of the caller's to write into: the zero Request, or the one that this manager

@@ -17,21 +17,21 @@ type draft struct {
 	kept       []Message           // Request.History
 	edits      []Edit              // repair, compact, limit
 	ids        []string            // of calls, as the repair changed them
-	standIn    place               // see ledger
-	turnStart  place               // by its position in the view
-	limitedAt  place               // the same message by its index in the history
-	made       map[key]*projection // new ones
+	standIn    position            // see ledger
+	turnStart  position            // by its position in the view
+	limitedAt  position            // the same message by its index in the history
+	newEdits   map[key]*projection // that were not sent before
 
-	accounting accounting // the ledger's, and what this history adds to it
-	known      accounting // the ledger's when the draft was begun
-	learned    bool       // the counts of this history are in accounting already
-	rejected   []rejection
-	look       look   // for an epoch that pays
-	isPressed  bool   // does not fit as it is
-	cause      string // why what is changed now is changed, for the log
-	why        string // the cause of the first change
-	isCramped  bool   // fits, but a summary is due: see crampedShare
-	intact     int    // so many messages are as they were sent, or will be sent as they are
+	accounting      accounting // the ledger's, and what this history adds to it
+	known           accounting // the ledger's when the draft was begun
+	learned         bool       // the counts of this history are in accounting already
+	rejected        []rejection
+	epochSearch     epochSearch // for an epoch that pays
+	isPressed       bool        // does not fit as it is
+	cause           string      // why what is changed now is changed, for the log
+	why             string      // the cause of the first change
+	isCramped       bool        // fits, but a summary is due: see crampedShare
+	unchangedPrefix int         // how many messages are as they were sent, or will be sent as they are
 }
 
 // newDraft begins the draft of a request for history.
@@ -39,7 +39,7 @@ func newDraft(s *settings, l *ledger, history []Message, c *checkpoint, made map
 	a := l.accounting
 	return &draft{
 		settings: s, ledger: l, history: history, now: s.opts.Now(), budget: l.budgetBy(s, &a),
-		base: c, checkpoint: c, made: made, look: l.look, accounting: a, known: a,
+		base: c, checkpoint: c, newEdits: made, epochSearch: l.epochSearch, accounting: a, known: a,
 	}
 }
 
@@ -62,12 +62,12 @@ func (d *draft) isCold() bool {
 func (d *draft) project(i int, m Message, tokens int, op Op, reason string) {
 	p := newProjection(m.Parts)
 	p.tokens, p.op, p.reason, p.key = tokens, op, reason, d.ledger.index.hasher.key(&m)
-	if d.made[d.view.facts[i].key] = p; d.why == "" {
+	if d.newEdits[d.view.facts[i].key] = p; d.why == "" {
 		d.why = d.cause
 	}
 	d.ledger.index.watch(d.history, d.view.index[i])
 	d.view.project(i, p)
-	d.intact = min(d.intact, i)
+	d.unchangedPrefix = min(d.unchangedPrefix, i)
 }
 
 // firstChanged returns the index of the first message that differs from the last request's.
@@ -81,8 +81,8 @@ func (d *draft) firstChanged() int {
 	return n
 }
 
-// plainTokens is what the history costs without edits of its texts.
-func (d *draft) plainTokens() int {
+// uneditedTokens is what the history costs without edits of its texts.
+func (d *draft) uneditedTokens() int {
 	return sumOf(d.view.facts)
 }
 

@@ -9,16 +9,16 @@ import (
 // without new edits.
 func (d *draft) observeUsage() {
 	v, sent := d.view, len(d.ledger.sent)
-	if d.intact = d.firstChanged(); d.learned { // what there is to learn is learned
+	if d.unchangedPrefix = d.firstChanged(); d.learned { // what there is to learn is learned
 		return
 	}
 	if d.ledger.otherModel { // another model's tokenizer counted, with other tools and limits
 		d.rejectFrom(sent)
-		d.intact = len(v.messages)
+		d.unchangedPrefix = len(v.messages)
 		return
 	}
-	if d.intact < sent {
-		d.rejectFrom(d.intact)
+	if d.unchangedPrefix < sent {
+		d.rejectFrom(d.unchangedPrefix)
 		return
 	}
 	if sent > 0 && sent < len(v.messages) {
@@ -29,7 +29,7 @@ func (d *draft) observeUsage() {
 	for i := range v.messages {
 		m := &v.messages[i]
 		if i >= sent {
-			if d.intact = i; m.Summary || sent == 0 && v.index[i] != i { // what was sent before this manager took over is not known
+			if d.unchangedPrefix = i; m.Summary || sent == 0 && v.index[i] != i { // what was sent before this manager took over is not known
 				d.rejectFrom(i)
 				return
 			}
@@ -46,7 +46,7 @@ func (d *draft) observeUsage() {
 			shown = count.Add(shown, v.tokens[i])
 		}
 	}
-	d.intact = len(v.messages)
+	d.unchangedPrefix = len(v.messages)
 }
 
 // saysUsage says that message i has the usage of the request that it answers. Hosts that write an answer as several
@@ -103,7 +103,7 @@ func (d *draft) logRejected() {
 
 // tokens is what the request will be counted as.
 func (d *draft) tokens() int {
-	return d.accounting.Tokens(d.view.total, d.intact, d.opts.Overhead)
+	return d.accounting.Tokens(d.view.total, d.unchangedPrefix, d.opts.Overhead)
 }
 
 // fits reports whether the request fits its budget. Where the estimates may be too low, half of what is kept free for the
@@ -114,7 +114,7 @@ func (d *draft) fits() bool {
 }
 
 // margin is by how much tokens may be too low.
-func (d *draft) margin() int { return d.accounting.Margin(d.view.total, d.intact) }
+func (d *draft) margin() int { return d.accounting.Margin(d.view.total, d.unchangedPrefix) }
 
 func (d *draft) ceiling() int { return count.Add(d.budget, d.opts.Reserve/2) }
 

@@ -29,7 +29,7 @@ func (d *draft) rewrite() {
 	switch {
 	case cold || !d.fits():
 	case d.base != d.ledger.checkpoint: // behind a new summary all is written again
-		d.look, d.cause = look{}, "behind a new summary everything is written to the cache again"
+		d.epochSearch, d.cause = epochSearch{}, "behind a new summary everything is written to the cache again"
 		d.drop(d.staleParts(false, 0))
 		return
 	default:
@@ -37,7 +37,7 @@ func (d *draft) rewrite() {
 		d.rewriteIfItPays()
 		return
 	}
-	d.look = look{}
+	d.epochSearch = epochSearch{}
 	if cold {
 		d.cause = "nothing is in the prompt cache"
 		d.drop(d.staleParts(!none, 0))
@@ -87,16 +87,16 @@ func (d *draft) pruneAndCut() {
 }
 
 // isDue says that a search is due when there are so many answers.
-func (l look) isDue(answers int) bool { return l.at == 0 || answers < l.at || answers >= l.next }
+func (l epochSearch) isDue(answers int) bool { return l.at == 0 || answers < l.at || answers >= l.next }
 
 // rewriteIfItPays is the epoch of a request that fits while the cache is warm.
 func (d *draft) rewriteIfItPays() {
 	now := countAnswers(d.view.messages)
-	if !d.look.isDue(now) {
+	if !d.epochSearch.isDue(now) {
 		return
 	}
 	tried := d.dropWhatPays(d.staleParts(false, 0))
-	d.look = look{at: now, next: now + d.nextEpoch(tried)}
+	d.epochSearch = epochSearch{at: now, next: now + d.nextEpoch(tried)}
 }
 
 // dropWhatPays drops of the list what pays now. What a part saves is not known before its remainder is made:

@@ -113,10 +113,10 @@ func charTokens(messages []Message) (n float64) {
 func (s *simulation) send(t testing.TB, in []Message) (before *draft, epoch bool) {
 	t.Helper()
 	before = replay(s.m, in)
-	look := s.m.ledger.look
+	look := s.m.ledger.epochSearch
 	r, err := s.m.Prepare(t.Context(), in)
 	require.NoError(t, err)
-	if s.m.ledger.look != look {
+	if s.m.ledger.epochSearch != look {
 		s.looks++
 		s.lookedAt = len(r.Messages)
 	}
@@ -148,7 +148,7 @@ func TestEpochsPay(t *testing.T) {
 				r := rand.New(rand.NewPCG(seed, 6))
 				s := newSimulation(t, 100_000_000, Options{Cache: prices.options})
 				eachRequest(longWork(r, 10+r.IntN(150)), func(in []Message) {
-					due := s.m.ledger.look.isDue(countAnswers(in))
+					due := s.m.ledger.epochSearch.isDue(countAnswers(in))
 					known := s.lookedAt
 					before, epoch := s.send(t, in)
 					list := before.staleParts(false, 0)
@@ -223,7 +223,7 @@ func TestEpochsSaveWhatTheyClaim(t *testing.T) {
 			require.NoError(t, err)
 			looks, requests := 0, 0
 			eachRequest(longWork(rand.New(rand.NewPCG(7, 7)), 150), func(in []Message) {
-				look := m.ledger.look
+				look := m.ledger.epochSearch
 				before := len(m.ledger.sent)
 				tokens := replay(m, in).view.total
 				r, err := m.Prepare(t.Context(), in)
@@ -231,7 +231,7 @@ func TestEpochsSaveWhatTheyClaim(t *testing.T) {
 				if r.FirstChanged < before {
 					require.Less(t, r.Tokens, tokens, "it was rewritten and is not smaller")
 				}
-				if requests++; m.ledger.look != look {
+				if requests++; m.ledger.epochSearch != look {
 					looks++
 				}
 			})
@@ -284,18 +284,18 @@ func TestEpochMakesRoom(t *testing.T) {
 
 func TestLook(t *testing.T) {
 	for _, tt := range []struct {
-		look    look
+		look    epochSearch
 		answers int
 		want    bool
 		reason  string
 	}{
-		{look{}, 0, true, "never before"},
-		{look{}, 9, true, "never before"},
-		{look{at: 5, next: 9}, 5, false, "nothing happened"},
-		{look{at: 5, next: 9}, 8, false, "not yet"},
-		{look{at: 5, next: 9}, 9, true, "due"},
-		{look{at: 5, next: 9}, 20, true, "overdue"},
-		{look{at: 5, next: 9}, 4, true, "the history was rewound"},
+		{epochSearch{}, 0, true, "never before"},
+		{epochSearch{}, 9, true, "never before"},
+		{epochSearch{at: 5, next: 9}, 5, false, "nothing happened"},
+		{epochSearch{at: 5, next: 9}, 8, false, "not yet"},
+		{epochSearch{at: 5, next: 9}, 9, true, "due"},
+		{epochSearch{at: 5, next: 9}, 20, true, "overdue"},
+		{epochSearch{at: 5, next: 9}, 4, true, "the history was rewound"},
 	} {
 		assert.Equal(t, tt.want, tt.look.isDue(tt.answers), "%+v at %d: %s", tt.look, tt.answers, tt.reason)
 	}

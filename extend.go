@@ -14,7 +14,7 @@ import (
 
 // share has the next request share the lists of r, unless they are the host's.
 func (t *tail) share(r *Request) {
-	if t.isPlain || t.ofHost {
+	if t.isHistory || t.ofHost {
 		return
 	}
 	s := &t.shared
@@ -28,7 +28,7 @@ func (t *tail) share(r *Request) {
 
 // request returns a request with the lists of the last one, or nil if they are gone.
 func (t *tail) request() *Request {
-	if t.isPlain {
+	if t.isHistory {
 		return new(Request)
 	}
 	messages, ok := t.shared.messages.Get()
@@ -52,10 +52,10 @@ func (m *Manager) extend(history []Message, r *Request) (done bool, err error) {
 	if t.changes != x.changes || len(history) < t.history || len(history) == 0 {
 		return false, nil
 	}
-	if !t.isPlain && (len(r.Messages) != len(l.sent) || mem.Base(r.Messages) != t.messages || !t.keepsAll && (len(r.History) != t.keptLen || mem.Base(r.History) != t.kept)) {
+	if !t.isHistory && (len(r.Messages) != len(l.sent) || mem.Base(r.Messages) != t.messages || !t.keepsAll && (len(r.History) != t.keptLen || mem.Base(r.History) != t.kept)) {
 		return false, nil
 	}
-	if !x.goesOn(history, t.isPlain) {
+	if !x.goesOn(history, t.isHistory) {
 		return false, nil
 	}
 	x.learn(history, m.opts.Estimator)
@@ -64,7 +64,7 @@ func (m *Manager) extend(history []Message, r *Request) (done bool, err error) {
 	m.short.view = view{total: l.estimate}
 	*d = draft{
 		settings: &m.settings, ledger: l, view: &m.short.view, history: history, budget: m.budget(), now: m.opts.Now(),
-		accounting: l.accounting, intact: len(l.sent) + len(added), rejected: d.rejected[:0],
+		accounting: l.accounting, unchangedPrefix: len(l.sent) + len(added), rejected: d.rejected[:0],
 	}
 	if len(added) > 0 {
 		d.accounting.take(l, &m.settings, &added[0])
@@ -87,7 +87,7 @@ func (d *draft) mayExtend(added []Message) bool {
 	l, o := d.ledger, &d.opts
 	facts := l.index.facts[l.tail.history:]
 	waits := o.Thinking == ThinkingBound && l.tail.thinks
-	if !waits && (d.isCold() || l.look.isDue(l.tail.answers+countAnswers(added))) || o.HistoryTurns > 0 && d.isCold() {
+	if !waits && (d.isCold() || l.epochSearch.isDue(l.tail.answers+countAnswers(added))) || o.HistoryTurns > 0 && d.isCold() {
 		return false
 	}
 	if l.tail.hasBehind && d.isDigestDue(l.checkpoint, count.Add(l.tail.whole, sumOf(facts))) {
@@ -165,17 +165,17 @@ func (d *draft) commitTail(added []Message, r *Request) {
 	l := d.ledger
 	t := &l.tail
 	before, history := len(l.sent), r.History
-	p := prefix{sent: l.estimate, plain: t.plain}
+	p := prefix{sent: l.estimate, plain: t.uneditedTokens}
 	for _, f := range l.index.facts[t.history:] {
 		l.sent = append(l.sent, f.key)
 		l.counts = append(l.counts, f.tokens)
-		t.plain, t.whole = count.Add(t.plain, f.tokens), count.Add(t.whole, f.tokens)
+		t.uneditedTokens, t.whole = count.Add(t.uneditedTokens, f.tokens), count.Add(t.whole, f.tokens)
 	}
 	t.addIDs(added)
 	t.answers += countAnswers(added)
 	t.thinks = t.thinks || slices.ContainsFunc(added, hasThinking)
 	t.history = len(d.history)
-	if t.isPlain {
+	if t.isHistory {
 		r.Messages, r.History, r.Edits = clip(d.history), clip(d.history), nil
 	} else {
 		r.Messages = append(r.Messages, added...)
@@ -186,7 +186,7 @@ func (d *draft) commitTail(added []Message, r *Request) {
 	t.remember(r)
 	r.Tokens, r.Budget, r.FirstChanged, r.Bytes = d.tokens(), d.budget, before, t.bytes
 	r.Counts = slices.Clip(l.counts)
-	d.price(r, t.plain, p)
+	d.price(r, t.uneditedTokens, p)
 	r.NeedsCompaction, r.Compaction, r.Rung = false, nil, ""
 	r.Degraded = l.checkpoint != nil && l.checkpoint.degraded
 	l.sentAt, l.tokens, l.estimate, l.bytes, l.accounting = d.now, r.Tokens, d.view.total, r.Bytes, d.accounting
@@ -202,7 +202,7 @@ func (l *ledger) recordTail(d *draft, r *Request) {
 	t := &l.tail
 	messages := d.view.messages
 	*t = tail{known: true, changes: l.index.changes, history: len(d.history), ids: t.ids, complete: !waitsForResults(d.history) && !waitsForResults(messages)}
-	t.isPlain = len(r.Edits) == 0 && mem.Base(messages) == mem.Base(d.history) && len(messages) == len(d.history)
+	t.isHistory = len(r.Edits) == 0 && mem.Base(messages) == mem.Base(d.history) && len(messages) == len(d.history)
 	t.keepsAll = mem.Base(r.History) == mem.Base(d.history) && len(r.History) == len(d.history)
 	t.answers, t.thinks = countAnswers(messages), slices.ContainsFunc(messages, hasThinking)
 	t.remember(r)
@@ -210,14 +210,14 @@ func (l *ledger) recordTail(d *draft, r *Request) {
 	t.share(r)
 	clear(t.ids)
 	t.addIDs(messages)
-	if !t.isPlain {
+	if !t.isHistory {
 		t.addIDs(d.history)
 		for _, id := range d.ids { // also of calls that a summary stands for, or that the turn limit dropped
 			t.addID(id)
 		}
 	}
-	t.bytes, t.plain = r.Bytes, l.index.estimate(len(d.history))
-	t.whole, t.hasBehind = d.plainTokens(), len(d.behind) > 0
+	t.bytes, t.uneditedTokens = r.Bytes, l.index.estimate(len(d.history))
+	t.whole, t.hasBehind = d.uneditedTokens(), len(d.behind) > 0
 	for i := range messages {
 		if !hasHiddenParts(&messages[i]) {
 			t.shown = count.Add(t.shown, d.view.tokens[i])

@@ -24,7 +24,7 @@ const leastWorth = 0.05
 // take does not count: they are cleared first, and then a compaction is far away.
 func (d *draft) isNearCompaction() bool {
 	o := d.opts
-	if o.Compact.Off || !d.isWithin(o.Compact.SoftThreshold) || d.ledger.breaker.isOpen(d.plainTokens(), d.budget) || !d.canCompact() || d.unreadTokens() < count.Share(d.budget, leastWorth) {
+	if o.Compact.Off || !d.isWithin(o.Compact.SoftThreshold) || d.ledger.breaker.isOpen(d.uneditedTokens(), d.budget) || !d.canCompact() || d.unreadTokens() < count.Share(d.budget, leastWorth) {
 		return false
 	}
 	least := newDraft(d.settings, d.ledger, d.history, d.base, map[key]*projection{}).steps()

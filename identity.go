@@ -94,12 +94,12 @@ func mixed(h, x uint64) uint64 {
 	return hi ^ lo + 0x632be59bd9b4e019
 }
 
-// glance identifies a message by its short texts, and of its long ones by where they lie in memory, their lengths and a
+// sampleHash identifies a message by its short texts, and of its long ones by where they lie in memory, their lengths and a
 // few of their bytes. It costs some nanoseconds where a key costs a pass over the text. Strings do not change, so
 // equal glances mean an equal message as long as the host goes on using the values that it passed before. What a
 // host may write anew for each call, with a clock in it, can come to lie where the one before it lay: messages of
 // the system and of users are read whole. So are arguments, which are bytes, and may be overwritten.
-func glance(m *Message) uint64 {
+func sampleHash(m *Message) uint64 {
 	h := uint64(len(m.Parts))
 	mix := func(x uint64) { h = mixed(h, x) }
 	isAnew := m.Role != RoleAssistant && m.Role != RoleTool
@@ -107,7 +107,7 @@ func glance(m *Message) uint64 {
 		if mix(uint64(len(s))); len(s) == 0 {
 			return
 		}
-		if isAnew || len(s) <= glanceBytes {
+		if isAnew || len(s) <= sampleBytes {
 			mix(maphash.String(idSeed, s))
 			return
 		}
@@ -139,9 +139,9 @@ func glance(m *Message) uint64 {
 	return h
 }
 
-// glanceBytes is the length up to which a glance reads all of a text: to hash so many bytes takes about as long as
+// sampleBytes is the length up to which sampleHash reads all of a text: to hash so many bytes takes about as long as
 // to wait for one line of memory.
-const glanceBytes = 256
+const sampleBytes = 256
 
 // marks tells what a host may set on a message that was sent, and that decides what becomes of it.
 func marks(m *Message) (h uint64) {
@@ -191,9 +191,9 @@ func wordsOf(v *any) (a, b uint64) {
 	return uint64(w[0]), uint64(w[1])
 }
 
-// head identifies a message by what lies in it itself, without a look at its parts: it costs a nanosecond
+// headerHash identifies a message by what lies in it itself, without a look at its parts: it costs a nanosecond
 // or two, and tells when another message was put in its place, or something was set on it.
-func head(m *Message) uint64 {
+func headerHash(m *Message) uint64 {
 	h := uint64(len(m.Parts))<<32 | uint64(len(m.ToolCallID))<<16 | uint64(len(m.Role))<<8
 	h |= marks(m) << 1
 	if m.IsError {

@@ -17,23 +17,23 @@ import (
 func TestGlanceReadsArguments(t *testing.T) {
 	raw := json.RawMessage(`{"cmd":"` + strings.Repeat("x", 2_000) + `"}`)
 	m := Message{Role: RoleAssistant, Parts: []Part{{Kind: KindToolCall, ID: "c", Name: "exec", Arguments: raw}}}
-	before := glance(&m)
+	before := sampleHash(&m)
 	for at := 8; at < 2_000; at += 97 {
 		raw[at] = 'y'
-		assert.NotEqual(t, before, glance(&m), "at %d", at)
+		assert.NotEqual(t, before, sampleHash(&m), "at %d", at)
 		raw[at] = 'x'
 	}
-	assert.Equal(t, before, glance(&m))
+	assert.Equal(t, before, sampleHash(&m))
 }
 
 func TestGlanceReadsShortTexts(t *testing.T) {
-	for _, size := range []int{1, 2, 7, 8, 20, 60, glanceBytes} {
+	for _, size := range []int{1, 2, 7, 8, 20, 60, sampleBytes} {
 		text := strings.Repeat("x", size)
 		m := Message{Role: RoleTool, Parts: []Part{{Text: text}}}
-		before := glance(&m)
+		before := sampleHash(&m)
 		for at := range size {
 			m.Parts[0].Text = text[:at] + "y" + text[at+1:]
-			require.NotEqual(t, before, glance(&m), "byte %d of %d", at, size)
+			require.NotEqual(t, before, sampleHash(&m), "byte %d of %d", at, size)
 		}
 	}
 }

@@ -16,29 +16,29 @@ type fact struct {
 	counts uint32 // see hostCounts
 	sound  bool   // its parts need no repair
 
-	body      uint32 // bytes of a request's body
-	closeLook uint32 // of a message that is sent edited; 0: a glance will do
+	body     uint32 // bytes of a request's body
+	deepHash uint32 // of a message that is sent edited; 0 if the sampleHash will do
 
 	subjects *[]subject // of its calls; nil: not asked for yet
 }
 
-// isOf says that m, which is at a glance the message of f, is it at a closer look.
-func (f *fact) isOf(m *Message) bool { return f.closeLook == 0 || f.closeLook == closeLook(m) }
+// isOf reports whether m, whose sampleHash is that of f, is its message by the deepHash as well.
+func (f *fact) isOf(m *Message) bool { return f.deepHash == 0 || f.deepHash == deepHash(m) }
 
-// closeLookWords is how many words of each text a close look takes. A text that another one is put in the
+// deepHashWords is how many words of each text a deepHash takes. A text that another one is put in the
 // place of, of the same length, at the same address, with the same beginning, middle and end, is one that
 // somebody redacted.
-const closeLookWords = 64
+const deepHashWords = 64
 
-// closeLook identifies the texts of m by words that are spread over them.
-func closeLook(m *Message) uint32 {
+// deepHash identifies the texts of m by words that are spread over them.
+func deepHash(m *Message) uint32 {
 	h := uint64(len(m.Parts)) + 1
 	look := func(s string) {
 		if len(s) < 8 {
 			return
 		}
 		at := uint64(len(s)) * 0x9e3779b97f4a7c15
-		for range closeLookWords {
+		for range deepHashWords {
 			at ^= at >> 29
 			at *= 0xbf58476d1ce4e5b9
 			position, _ := bits.Mul64(at, uint64(len(s)-7))
@@ -56,25 +56,25 @@ func closeLook(m *Message) uint32 {
 // watch has message i of history looked at closely from now on, because it is sent edited: nobody wants the
 // excerpt of a text that is not there any more.
 func (x *index) watch(history []Message, i int) {
-	if i < 0 || i >= len(x.facts) || x.facts[i].closeLook != 0 {
+	if i < 0 || i >= len(x.facts) || x.facts[i].deepHash != 0 {
 		return
 	}
-	x.facts[i].closeLook = closeLook(&history[i])
+	x.facts[i].deepHash = deepHash(&history[i])
 }
 
 // index remembers facts of messages, so that no text is read twice.
 type index struct {
-	base    uintptr       // where the history passed in last lies in memory; it is compared, and keeps nothing alive
-	cursor  int           // where the next look at old messages begins
-	closer  int           // where the next closer look does
-	heads   []uint64      // of the history passed in last, by position
-	changes int           // how often a message was found changed, or gone
-	glances []uint64      // of the history passed in last, by position
-	seen    []setByHost   // of the same
-	facts   []*fact       // of the same
-	made    map[key]*fact // of messages that the library made: summaries, results that stand in, what was mended
-	aliases map[key]*fact // of repaired messages, by the key of what they were and what was changed
-	hasher  hasher
+	base         uintptr       // where the history passed in last lies in memory; it is compared, and keeps nothing alive
+	cursor       int           // where the next look at old messages begins
+	closer       int           // where the next closer look does
+	headerHashes []uint64      // of the history passed in last, by position
+	changes      int           // how often a message was found changed, or gone
+	sampleHashes []uint64      // of the history passed in last, by position
+	seen         []setByHost   // of the same
+	facts        []*fact       // of the same
+	made         map[key]*fact // of messages that the library made: summaries, results that stand in, what was mended
+	aliases      map[key]*fact // of repaired messages, by the key of what they were and what was changed
+	hasher       hasher
 }
 
 // setByHost is what a host may set on a message that is known.
@@ -85,8 +85,8 @@ func setOn(m *Message) setByHost { return setByHost{marks(m), trimmings(m)} }
 // update learns what is new in history and returns the facts of its messages. The slice is the index's.
 func (x *index) update(history []Message, e Estimator) []*fact {
 	var before map[key]*fact // of the history passed in last, where a message of it may have moved
-	for i := range min(len(history), len(x.glances)) {
-		if g := glance(&history[i]); x.glances[i] != g || !x.facts[i].isOf(&history[i]) {
+	for i := range min(len(history), len(x.sampleHashes)) {
+		if g := sampleHash(&history[i]); x.sampleHashes[i] != g || !x.facts[i].isOf(&history[i]) {
 			if before == nil {
 				before = byKey(x.facts)
 			}
@@ -94,18 +94,18 @@ func (x *index) update(history []Message, e Estimator) []*fact {
 			if old := x.facts[i]; f.key != old.key || f.tokens != old.tokens {
 				x.changes++
 			}
-			x.glances[i], x.facts[i] = g, f
+			x.sampleHashes[i], x.facts[i] = g, f
 		}
 		if set := setOn(&history[i]); set != x.seen[i] {
 			x.seen[i] = set
 			x.changes++
 		}
-		x.heads[i] = head(&history[i])
+		x.headerHashes[i] = headerHash(&history[i])
 	}
-	if len(history) < len(x.glances) {
+	if len(history) < len(x.sampleHashes) {
 		x.changes++
 		clear(x.facts[len(history):])
-		x.heads, x.glances, x.facts = x.heads[:len(history)], x.glances[:len(history)], x.facts[:len(history)]
+		x.headerHashes, x.sampleHashes, x.facts = x.headerHashes[:len(history)], x.sampleHashes[:len(history)], x.facts[:len(history)]
 		x.seen = x.seen[:len(history)]
 	}
 	x.learnFrom(history, before, e)
@@ -117,8 +117,8 @@ func (x *index) update(history []Message, e Estimator) []*fact {
 func (x *index) learn(history []Message, e Estimator) { x.learnFrom(history, nil, e) }
 
 func (x *index) learnFrom(history []Message, before map[key]*fact, e Estimator) {
-	for i := len(x.glances); i < len(history); i++ {
-		x.heads, x.glances = append(x.heads, head(&history[i])), append(x.glances, glance(&history[i]))
+	for i := len(x.sampleHashes); i < len(history); i++ {
+		x.headerHashes, x.sampleHashes = append(x.headerHashes, headerHash(&history[i])), append(x.sampleHashes, sampleHash(&history[i]))
 		x.facts = append(x.facts, x.factOf(&history[i], before, e))
 		x.seen = append(x.seen, setOn(&history[i]))
 	}
@@ -149,7 +149,7 @@ const (
 //
 // What goes along with a message is of no matter where the request is the history itself.
 func (x *index) goesOn(history []Message, isPlain bool) bool {
-	n := len(x.glances)
+	n := len(x.sampleHashes)
 	if len(history) < n {
 		return false
 	}
@@ -161,7 +161,7 @@ func (x *index) goesOn(history []Message, isPlain bool) bool {
 	closelyFrom, closelyTo := inTurn(&x.closer, newest, lookedAtClosely/2)
 	// A list that was freed may lie where this one lies, with a first message that is written anew for each call.
 	first := min(n, lookedAtFirst)
-	return x.isSame(history, 0, first, isPlain) && x.hasSameHeads(history, from, to) && x.hasSameHeads(history, newest, n) &&
+	return x.isSame(history, 0, first, isPlain) && x.hasSameHeaders(history, from, to) && x.hasSameHeaders(history, newest, n) &&
 		x.isSame(history, closelyFrom, closelyTo, isPlain) && x.isSame(history, max(0, n-lookedAtClosely/2), n, isPlain)
 }
 
@@ -175,9 +175,9 @@ func inTurn(cursor *int, n, many int) (from, to int) {
 	return from, to
 }
 
-func (x *index) hasSameHeads(history []Message, from, to int) bool {
+func (x *index) hasSameHeaders(history []Message, from, to int) bool {
 	for i := from; i < to; i++ {
-		if x.heads[i] != head(&history[i]) {
+		if x.headerHashes[i] != headerHash(&history[i]) {
 			return false
 		}
 	}
@@ -187,7 +187,7 @@ func (x *index) hasSameHeads(history []Message, from, to int) bool {
 func (x *index) isSame(history []Message, from, to int, isPlain bool) bool {
 	for i := from; i < to; i++ {
 		m, seen := &history[i], &x.seen[i]
-		if x.glances[i] != glance(m) || !x.facts[i].isOf(m) {
+		if x.sampleHashes[i] != sampleHash(m) || !x.facts[i].isOf(m) {
 			return false
 		}
 		if seen.marks != marks(m) || !isPlain && seen.trimmings != trimmings(m) {

@@ -17,16 +17,16 @@ type ledger struct {
 	checkpoint  *checkpoint         // the summary that stands for the oldest part of the history; nil: none
 	cache       *summaryCache       // parts of a compaction that failed later, for the next try
 	breaker     breaker
-	digestAt    int       // tokens of the history when a digest began to stand in, or a summary in its place was last tried
-	flushed     bool      // BeforeCompact ran since the last compaction
-	standIn     place     // the user request before the checkpoint's cut that is sent besides the one it knows; zero: none
-	turnStart   place     // the user message that begins the oldest turn that is kept; zero: no turn was dropped
-	sent        []key     // the last request, message by message
-	counts      []int     // of the same, estimated tokens; requests share it, so that it is only appended to
-	look        look      // for an epoch that pays
-	sentAt      time.Time // zero: nothing was sent
-	tokens      int       // of the last request
-	estimate    int       // of its messages
+	digestAt    int         // tokens of the history when a digest began to stand in, or a summary in its place was last tried
+	flushed     bool        // BeforeCompact ran since the last compaction
+	standIn     position    // the user request before the checkpoint's cut that is sent besides the one it knows; zero: none
+	turnStart   position    // the user message that begins the oldest turn that is kept; zero: no turn was dropped
+	sent        []key       // the last request, message by message
+	counts      []int       // of the same, estimated tokens; requests share it, so that it is only appended to
+	epochSearch epochSearch // for an epoch that pays
+	sentAt      time.Time   // zero: nothing was sent
+	tokens      int         // of the last request
+	estimate    int         // of its messages
 	accounting  accounting
 	tail        tail
 	bytes       int      // of its body
@@ -59,9 +59,9 @@ func (l *ledger) forgetEdits(v *view) {
 type checkpoint struct {
 	message   Message  // the summary, as it is sent
 	key       key      // of message
-	firstKept landmark // in the repaired history
-	limited   place    // where the turn limit cut when the summary was made: what lies before is in none; zero: it did not
-	request   place    // the user request before firstKept that is kept verbatim; zero: none
+	firstKept bookmark // in the repaired history
+	limited   position // where the turn limit cut when the summary was made: what lies before is in none; zero: it did not
+	request   position // the user request before firstKept that is kept verbatim; zero: none
 	body      string   // the summarizer's text, which the next summary updates
 	carried   sections.Carried
 	degraded  bool
@@ -78,9 +78,9 @@ type recovery struct {
 	truncated   bool
 }
 
-// look is what the last search for an epoch that pays found. The clock is the answers of the model in the
+// epochSearch is what the last search for an epoch that pays found. The clock is the answers of the model in the
 // view: it is the same in each process, and stands still while nothing happens.
-type look struct {
+type epochSearch struct {
 	at   int // when it was; 0: never, or before an epoch
 	next int // no epoch pays before that
 }
@@ -91,16 +91,16 @@ type attempt struct {
 	before undo
 	tokens refusedSizes
 	bytes  refusedSizes
-	end    place // the newest message of the history that it is about
+	end    position // the newest message of the history that it is about
 }
 
 // undo is what a run of Recover changes of a ledger besides what the provider told.
 type undo struct {
 	projections map[key]*projection
 	checkpoint  *checkpoint
-	standIn     place
-	turnStart   place
-	look        look
+	standIn     position
+	turnStart   position
+	epochSearch epochSearch
 	flushed     bool
 	guess, body guess
 	refused     []key
@@ -108,25 +108,25 @@ type undo struct {
 
 // tail is what the short way has to know of the last request.
 type tail struct {
-	known     bool
-	changes   int                 // index.changes at that time
-	history   int                 // messages of the history that was passed in
-	isPlain   bool                // the request was the history itself
-	complete  bool                // no call waited for its result at the end
-	answers   int                 // of the model, in the request
-	thinks    bool                // the request holds thinking
-	shown     int                 // estimate of the messages without hidden parts
-	bytes     int                 // of the body
-	plain     int                 // estimate of the history that was passed in, as it is
-	whole     int                 // estimate of the request's messages without edits of their texts: draft.plainTokens
-	hasBehind bool                // the history holds what a digest stands in for
-	messages  uintptr             // where Request.Messages lies
-	kept      uintptr             // where Request.History lies
-	keptLen   int                 //
-	keepsAll  bool                // Request.History was the history itself
-	ofHost    bool                // Request.Messages lies in the host's memory
-	shared    requestRef          // the lists of the last request, where the next one may share them
-	ids       map[uint64]struct{} // hashes of the call ids in use
+	known          bool
+	changes        int                 // index.changes at that time
+	history        int                 // messages of the history that was passed in
+	isHistory      bool                // the request was the history itself
+	complete       bool                // no call waited for its result at the end
+	answers        int                 // of the model, in the request
+	thinks         bool                // the request holds thinking
+	shown          int                 // estimate of the messages without hidden parts
+	bytes          int                 // of the body
+	uneditedTokens int                 // estimate of the history that was passed in, as it is
+	whole          int                 // estimate of the request's messages without edits of their texts: uneditedTokens
+	hasBehind      bool                // the history holds what a digest stands in for
+	messages       uintptr             // where Request.Messages lies
+	kept           uintptr             // where Request.History lies
+	keptLen        int                 //
+	keepsAll       bool                // Request.History was the history itself
+	ofHost         bool                // Request.Messages lies in the host's memory
+	shared         requestRef          // the lists of the last request, where the next one may share them
+	ids            map[uint64]struct{} // hashes of the call ids in use
 }
 
 // requestRef finds the lists of a request again. Requests share them: each is longer than the one before it, and

@@ -45,10 +45,10 @@ type Compaction struct {
 
 // record remembers that d was sent.
 func (l *ledger) record(d *draft) {
-	if len(d.made) > 0 && l.projections == nil {
-		l.projections = make(map[key]*projection, len(d.made))
+	if len(d.newEdits) > 0 && l.projections == nil {
+		l.projections = make(map[key]*projection, len(d.newEdits))
 	}
-	maps.Copy(l.projections, d.made)
+	maps.Copy(l.projections, d.newEdits)
 	l.forgetEdits(d.view)
 	from := d.firstChanged()
 	l.sent, l.journal.sent = l.sent[:from], min(l.journal.sent, from)
@@ -56,13 +56,13 @@ func (l *ledger) record(d *draft) {
 		l.sent = append(l.sent, d.view.sentKey(i))
 	}
 	l.counts = d.view.tokens
-	if l.look = d.look; l.checkpoint != d.checkpoint {
-		l.look = look{}
+	if l.epochSearch = d.epochSearch; l.checkpoint != d.checkpoint {
+		l.epochSearch = epochSearch{}
 	}
 	l.turnStart, l.checkpoint, l.standIn = d.turnStart, d.checkpoint, d.standIn
 	l.sentAt, l.tokens, l.estimate, l.otherModel = d.now, d.tokens(), d.view.total, false
 	l.accounting = d.accounting
-	if d.intact < l.accounting.Anchor.Messages {
+	if d.unchangedPrefix < l.accounting.Anchor.Messages {
 		l.accounting.Anchor.Messages = meter.Lost
 	}
 }

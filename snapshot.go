@@ -86,7 +86,7 @@ func (l *ledger) goOnWith(m *Manager) {
 	}
 	l.undoAttempt()
 	l.accounting, l.body, l.refusals, l.run, l.breaker = accounting{}, 0, 0, recovery{}, breaker{}
-	l.sentAt, l.look, l.tokens, l.estimate = time.Time{}, look{}, 0, 0
+	l.sentAt, l.epochSearch, l.tokens, l.estimate = time.Time{}, epochSearch{}, 0, 0
 	l.otherModel = true
 	m.opts.Logger.Info("winnow: the conversation goes on with another model", "before", was, "model", model, "edits_kept", len(l.projections))
 }

@@ -37,9 +37,9 @@ type savedState struct {
 	Guess      *savedGuess          `json:"guess,omitempty"`
 	BodyGuess  *savedGuess          `json:"bodyGuess,omitempty"`
 	Refused    []string             `json:"refused,omitempty"`
-	StandIn    savedPlace           `json:"standIn,omitzero"`
-	TurnStart  savedPlace           `json:"turnStart,omitzero"`
-	Look       savedLook            `json:"look,omitzero"`
+	StandIn    savedPosition        `json:"standIn,omitzero"`
+	TurnStart  savedPosition        `json:"turnStart,omitzero"`
+	Look       savedEpochSearch     `json:"look,omitzero"`
 	Flushed    bool                 `json:"flushed,omitempty"`
 	Edits      map[string]savedEdit `json:"edits,omitempty"`
 	Checkpoint *savedCheckpoint     `json:"checkpoint,omitempty"`
@@ -52,10 +52,10 @@ type savedBreaker struct {
 }
 
 type savedAttempt struct {
-	Before savedState   `json:"before"`
-	Tokens savedRefusal `json:"tokens,omitzero"`
-	Bytes  savedRefusal `json:"bytes,omitzero"`
-	End    savedPlace   `json:"end"`
+	Before savedState    `json:"before"`
+	Tokens savedRefusal  `json:"tokens,omitzero"`
+	Bytes  savedRefusal  `json:"bytes,omitzero"`
+	End    savedPosition `json:"end"`
 }
 
 // savedRun is what a run of Recover has used up of what it may try. A restart in its middle does not begin it anew.
@@ -90,18 +90,18 @@ type savedAccounting struct {
 	Window    int     `json:"window,omitempty"`
 }
 
-type savedPlace struct {
+type savedPosition struct {
 	Key   string `json:"key"`
 	Index int    `json:"index"`
 }
 
-type savedLook struct {
+type savedEpochSearch struct {
 	At   int `json:"at"`
 	Next int `json:"next"`
 }
 
-type savedLandmark struct {
-	savedPlace
+type savedBookmark struct {
+	savedPosition
 	Before string `json:"before,omitempty"`
 	Count  int    `json:"count,omitempty"`
 	After  string `json:"after,omitempty"`
@@ -126,9 +126,9 @@ type rawPart struct{ Kind, Signature, ID, Name, MediaType []byte }
 
 type savedCheckpoint struct {
 	Text      []byte           `json:"text"`
-	FirstKept savedLandmark    `json:"firstKept"`
-	Limited   savedPlace       `json:"limited,omitzero"`
-	Request   savedPlace       `json:"request,omitzero"`
+	FirstKept savedBookmark    `json:"firstKept"`
+	Limited   savedPosition    `json:"limited,omitzero"`
+	Request   savedPosition    `json:"request,omitzero"`
 	Body      []byte           `json:"body"`
 	Carried   sections.Carried `json:"carried"`
 	Degraded  bool             `json:"degraded,omitempty"`

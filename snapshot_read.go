@@ -21,15 +21,15 @@ func (r *reader) key(text string) (k key) {
 	return k
 }
 
-func (r *reader) place(p savedPlace) (q place) {
+func (r *reader) place(p savedPosition) (q position) {
 	if p.Key != "" {
 		q.key, q.index = r.key(p.Key), max(0, p.Index)
 	}
 	return q
 }
 
-func (r *reader) landmark(p savedLandmark) landmark {
-	m := landmark{place: r.place(p.savedPlace), count: min(max(0, p.Count), landmarkContext)}
+func (r *reader) landmark(p savedBookmark) bookmark {
+	m := bookmark{position: r.place(p.savedPosition), count: min(max(0, p.Count), bookmarkContext)}
 	if p.Before != "" {
 		m.before = r.key(p.Before)
 	}
@@ -89,7 +89,7 @@ func (e *savedEdit) check() error {
 func (r *reader) state(s *savedState) undo {
 	u := undo{
 		projections: map[key]*projection{}, checkpoint: r.checkpoint(s.Checkpoint), standIn: r.place(s.StandIn), turnStart: r.place(s.TurnStart),
-		look: look{max(0, s.Look.At), s.Look.Next}, flushed: s.Flushed, guess: s.Guess.guess(), body: s.BodyGuess.guess(),
+		epochSearch: epochSearch{max(0, s.Look.At), s.Look.Next}, flushed: s.Flushed, guess: s.Guess.guess(), body: s.BodyGuess.guess(),
 	}
 	for _, text := range s.Refused[max(0, len(s.Refused)-maxRemembered):] {
 		u.refused = append(u.refused, r.key(text))

@@ -12,7 +12,7 @@ import (
 
 func (u undo) saved() savedState {
 	s := savedState{
-		StandIn: u.standIn.saved(), TurnStart: u.turnStart.saved(), Look: savedLook{u.look.at, u.look.next}, Flushed: u.flushed, Checkpoint: u.checkpoint.saved(),
+		StandIn: u.standIn.saved(), TurnStart: u.turnStart.saved(), Look: savedEpochSearch{u.epochSearch.at, u.epochSearch.next}, Flushed: u.flushed, Checkpoint: u.checkpoint.saved(),
 		Guess: u.guess.saved(), BodyGuess: u.body.saved(),
 	}
 	s.Refused, s.Edits = hexKeys(u.refused), savedEdits(u.projections)
@@ -115,15 +115,15 @@ func (s savedBreaker) breaker() breaker {
 	return breaker{failures: max(0, s.Failures), total: max(math.MinInt32, s.Total), window: s.Window} // so that no sum runs over
 }
 
-func (p place) saved() savedPlace {
+func (p position) saved() savedPosition {
 	if p.key == (key{}) {
-		return savedPlace{}
+		return savedPosition{}
 	}
-	return savedPlace{hex.EncodeToString(p.key[:]), p.index}
+	return savedPosition{hex.EncodeToString(p.key[:]), p.index}
 }
 
-func (m *landmark) saved() savedLandmark {
-	s := savedLandmark{savedPlace: m.place.saved(), Count: m.count}
+func (m *bookmark) saved() savedBookmark {
+	s := savedBookmark{savedPosition: m.position.saved(), Count: m.count}
 	if m.count > 0 {
 		s.Before = hex.EncodeToString(m.before[:])
 	}

@@ -148,7 +148,7 @@ func (s *staleness) readSubjects(tools *toolcall.Files) {
 		case m.Role == RoleAssistant:
 			f := v.facts[i]
 			if f.subjects == nil {
-				f.subjects = subjectsOf(&v.plain[i], tools) // what is known of it, sent shortened or not
+				f.subjects = subjectsOf(&v.unedited[i], tools) // what is known of it, sent shortened or not
 			}
 			calls = *f.subjects
 		case m.Role == RoleTool && len(calls) > 0:
@@ -198,7 +198,7 @@ func (s *staleness) result(i, carried int) (stale, bool) {
 func (s *staleness) arguments(i, carried int) (stale, bool) {
 	v := s.view
 	m := &v.messages[i]
-	if v.tokens[i] < leastStale || i >= s.newest && hasSignature(m) || argumentBytes(m) < argumentBytes(&v.plain[i]) {
+	if v.tokens[i] < leastStale || i >= s.newest && hasSignature(m) || argumentBytes(m) < argumentBytes(&v.unedited[i]) {
 		return stale{}, false // what is signed in the newest turn stays as it is; what was shortened too
 	}
 	p := stale{index: i, arguments: true, reason: "arguments of an old call: long texts are shortened"}

@@ -59,10 +59,10 @@ func (d *draft) limitAndReplay() {
 	if limit := d.opts.HistoryTurns; limit > 0 {
 		d.limitTurns(limit)
 	}
-	v.plain = v.share()
+	v.unedited = v.share()
 	request := newestRequest(v.messages) // an older message that reads the same may be sent edited
 	for i, f := range v.facts {
-		p := d.made[f.key]
+		p := d.newEdits[f.key]
 		if p == nil {
 			p = d.ledger.projections[f.key]
 		}
@@ -152,7 +152,7 @@ func (d *draft) findStandIn(request, first int) int {
 		standIn = newest
 	}
 	if standIn >= 0 {
-		d.standIn = place{v.facts[standIn].key, v.index[standIn]}
+		d.standIn = position{v.facts[standIn].key, v.index[standIn]}
 	}
 	return standIn
 }
@@ -172,8 +172,8 @@ func (d *draft) limitTurns(limit int) {
 	if start == 0 {
 		return
 	}
-	d.turnStart = place{v.facts[start].key, start}
-	d.limitedAt = place{v.facts[start].key, v.index[start]}
+	d.turnStart = position{v.facts[start].key, start}
+	d.limitedAt = position{v.facts[start].key, v.index[start]}
 	keep := append(keptBefore(v.messages, start), slices.Repeat([]bool{true}, len(v.messages)-start)...)
 	dropped := false
 	for i := range start {
@@ -229,7 +229,7 @@ func (d *draft) cut(i int, t *truncation, reason string) {
 		return
 	}
 	if p := v.edited[i]; t.again && p != nil && (p.op == OpTruncate || p.op == OpTrim) {
-		m, tokens = &v.plain[i], v.facts[i].tokens
+		m, tokens = &v.unedited[i], v.facts[i].tokens
 	}
 	if out, after, ok := t.cut(m, tokens, -1); ok && (after < v.tokens[i] || !t.again) {
 		d.project(i, out, after, OpTruncate, reason)

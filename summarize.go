@@ -129,7 +129,7 @@ func (r *summaryRun) stages(messages []Message, sizes []int) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		partials = append(partials, r.partial(text, i, len(p.runs), messages[part[0].first:end(part)], part[0].first))
+		partials = append(partials, r.partial(text, i, len(p.runs), messages[part[0].first:endOf(part)], part[0].first))
 	}
 	return r.merge(partials, largest)
 }
@@ -162,8 +162,8 @@ func (r *summaryRun) plan(atoms []batch, largest int) stagePlan {
 	return p
 }
 
-// end is the index in the history behind the last of atoms.
-func end(atoms []batch) int {
+// endOf is the index in the history behind the last of atoms.
+func endOf(atoms []batch) int {
 	last := atoms[len(atoms)-1]
 	return last.first + len(last.messages)
 }

@@ -92,28 +92,28 @@ type stagePlan struct {
 	runs  []int // atoms of each part
 }
 
-// stretch is a part of a history: messages with what they are estimated to, which is not found out again.
-type stretch struct {
+// run is a part of a history: messages with what they are estimated to, which is not found out again.
+type run struct {
 	messages []Message
 	tokens   []int
 }
 
-func (r *stretch) add(m Message, tokens int) {
+func (r *run) add(m Message, tokens int) {
 	r.messages, r.tokens = append(r.messages, m), append(r.tokens, tokens)
 }
 
-func (r *stretch) grow(n int) {
+func (r *run) grow(n int) {
 	r.messages, r.tokens = slices.Grow(r.messages, n), slices.Grow(r.tokens, n)
 }
 
 // join returns r and more, in memory of their own.
-func (r stretch) join(more stretch) stretch {
-	return stretch{slices.Concat(r.messages, more.messages), slices.Concat(r.tokens, more.tokens)}
+func (r run) join(more run) run {
+	return run{slices.Concat(r.messages, more.messages), slices.Concat(r.tokens, more.tokens)}
 }
 
 // cut returns the first n messages, and the others.
-func (r stretch) cut(n int) (first, rest stretch) {
-	return stretch{r.messages[:n], r.tokens[:n]}, stretch{r.messages[n:], r.tokens[n:]}
+func (r run) cut(n int) (first, rest run) {
+	return run{r.messages[:n], r.tokens[:n]}, run{r.messages[n:], r.tokens[n:]}
 }
 
 // summaryCache holds accepted answers by the prompt that they answered, so that a run that is repeated

@@ -18,9 +18,9 @@ type view struct {
 	at       []int         // in the repaired history; -1: not from there
 	edited   []*projection // how it is sent instead of as it is; nil: as it is
 
-	plain  []Message // messages before edits of their texts; set when those begin
-	shared bool      // somebody else holds messages: copy before writing
-	total  int       // sum of tokens
+	unedited []Message // messages before edits of their texts; set when those begin
+	shared   bool      // somebody else holds messages: copy before writing
+	total    int       // sum of tokens
 }
 
 // projection is a message as it is sent in place of one of the history, and why.
@@ -142,7 +142,7 @@ func (v *view) project(i int, p *projection) {
 	v.own()
 	m := v.messages[i] // an edit is of the parts; what a host set besides stays
 	// What was edited before in this draft is no measure: a replay knows the message as it is in the history alone.
-	m.Parts, m.Source = p.partsFor(&v.plain[i]), nil
+	m.Parts, m.Source = p.partsFor(&v.unedited[i]), nil
 	v.messages[i], v.edited[i] = m, p
 	v.setTokens(i, p.tokens)
 }

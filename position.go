@@ -2,24 +2,24 @@ package winnow
 
 import "crypto/sha256"
 
-// place is a message of the history: which one, and its index in the history when that was found out.
-type place struct {
+// position is a message of the history: which one, and its index in the history when that was found out.
+type position struct {
 	key   key
 	index int
 }
 
-// find returns the position of p in v, or -1. Of several messages that are the same it takes the one that
+// find returns the index of p's message in v, or -1. Of several messages that are the same it takes the one that
 // is nearest to where p was.
-func (p place) find(v *view) int {
+func (p position) find(v *view) int {
 	return p.nearest(v, func(i int) int { return v.index[i] }, func(int) bool { return true })
 }
 
-// findPosition is find for a place whose index is a position in a view.
-func (p place) findPosition(v *view) int {
+// findPosition is find for one whose index is a position in a view.
+func (p position) findPosition(v *view) int {
 	return p.nearest(v, func(i int) int { return i }, func(int) bool { return true })
 }
 
-func (p place) nearest(v *view, index func(i int) int, fits func(i int) bool) int {
+func (p position) nearest(v *view, index func(i int) int, fits func(i int) bool) int {
 	found := -1
 	if p.key == (key{}) {
 		return found
@@ -32,17 +32,17 @@ func (p place) nearest(v *view, index func(i int) int, fits func(i int) bool) in
 	return found
 }
 
-// landmark is a place with what stood around it: a message that reads like the one that is looked for may
-// stand in another conversation.
-type landmark struct {
-	place
+// bookmark is a position with what stood around it, because a message that reads like the one that is looked for may stand
+// in another conversation.
+type bookmark struct {
+	position
 	before key // of the messages before it, together
 	count  int // of these
 	after  key // of the next message; zero: there was none
 }
 
-// find returns the position of the landmark in v, or -1.
-func (m landmark) find(v *view) int {
+// find returns the index of the bookmarked message in v, or -1.
+func (m bookmark) find(v *view) int {
 	return m.nearest(v, func(i int) int { return v.index[i] }, func(i int) bool {
 		if i >= m.count && m.count > 0 {
 			return keyOf(v.facts[i-m.count:i]) == m.before
@@ -55,14 +55,14 @@ func (m landmark) find(v *view) int {
 	})
 }
 
-// landmarkContext is how many messages before a landmark belong to it.
-const landmarkContext = 3
+// bookmarkContext is how many messages before a bookmark belong to it.
+const bookmarkContext = 3
 
-// landmarkAt returns the landmark of message i.
-func landmarkAt(v *view, i int) landmark {
-	m := landmark{place: place{v.facts[i].key, v.index[i]}}
+// bookmarkAt returns the bookmark of message i.
+func bookmarkAt(v *view, i int) bookmark {
+	m := bookmark{position: position{v.facts[i].key, v.index[i]}}
 	from := i // what stands before it in the repaired history as well
-	for from > 0 && i-from < landmarkContext && v.at[from]-v.at[from-1] == 1 {
+	for from > 0 && i-from < bookmarkContext && v.at[from]-v.at[from-1] == 1 {
 		from--
 	}
 	m.before, m.count = keyOf(v.facts[from:i]), i-from
