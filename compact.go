@@ -11,8 +11,8 @@ import (
 
 // Step 7 of Manager.draft's list, and the only one that waits: the manager's way through a compaction.
 
-// What one run may do: compactions between two calls of Prepare, and calls of the summarizer for those of Recover. A history
-// that is larger than the summarizer's window takes a call for each part of it nevertheless.
+// What one run may do: compactions between two calls of Prepare, and calls of the summarizer for those of Recover. A
+// history that is larger than the summarizer's window takes a call for each part of it nevertheless.
 const maxCompactionsPerRun, maxSummaryCalls = 2, 2
 
 // needsCompaction says that the request does not fit, or will soon not, and that a summary can help.

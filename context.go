@@ -8,15 +8,16 @@ import (
 
 // Prepare returns what to send for history now. It may call the Summarizer.
 //
-// Calls that nothing has answered yet, at the end of the history, stay open; a request with open calls must not be sent.
-// Where some of the newest calls have their results, the others get one that says that it is missing, which
-// makes room for the real one when it comes.
+// Calls that nothing has answered yet, at the end of the history, stay open; a request with open calls must not be
+// sent. Where some of the newest calls have their results, the others get one that says that it is missing, which makes
+// room for the real one when it comes.
 //
-// The error is an [*OverflowError] if the request cannot be made to fit, and ctx's if it ended while
-// Prepare waited for a summary; a ctx that has ended already only matters if there is something to wait for.
-// After an error the manager is as it was before, but for what it remembers of a summarizer that failed. A compaction
-// that fails is not an error as long as the request can be made to fit without it. A digest may stand in for its summary ([Request].Degraded). The summarizer is
-// then asked once more when the prompt cache is cold, and whenever the history has grown by a tenth of the budget.
+// The error is an [*OverflowError] if the request cannot be made to fit, and ctx's if it ended while Prepare waited for
+// a summary; a ctx that has ended already only matters if there is something to wait for. After an error the manager is
+// as it was before, but for what it remembers of a summarizer that failed. A compaction that fails is not an error as
+// long as the request can be made to fit without it. A digest may stand in for its summary ([Request].Degraded). The
+// summarizer is then asked once more when the prompt cache is cold, and whenever the history has grown by a tenth of
+// the budget.
 func (m *Manager) Prepare(ctx context.Context, history []Message) (*Request, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -113,9 +114,9 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 	return r, err
 }
 
-// prepareLocked makes a draft and decides what becomes of it: it is sent as it is or smaller, it is compacted, or nothing
-// can be made of it. The lock is held, but not while code of the host runs. Where that ran, or the room for a body is
-// known, it begins again: the host may have used the manager meanwhile.
+// prepareLocked makes a draft and decides what becomes of it: it is sent as it is or smaller, it is compacted, or
+// nothing can be made of it. The lock is held, but not while code of the host runs. Where that ran, or the room for a
+// body is known, it begins again: the host may have used the manager meanwhile.
 func (m *Manager) prepareLocked(ctx context.Context, history []Message) (*Request, error) {
 	limitsBody := false
 	defer func() {
@@ -201,8 +202,8 @@ func (m *Manager) prepareCompaction(ctx context.Context, d *draft) bool {
 	return false
 }
 
-// mayReplaceDigest says that it is time to ask for the summary that a digest stands in for, though the request fits: the
-// cache is cold, or the history has grown by a share of the budget.
+// mayReplaceDigest says that it is time to ask for the summary that a digest stands in for, though the request fits:
+// the cache is cold, or the history has grown by a share of the budget.
 func (m *Manager) mayReplaceDigest(d *draft) bool {
 	return len(d.behind) > 0 && m.background == nil && d.fits() && d.isDigestDue(d.checkpoint, d.uneditedTokens())
 }

@@ -106,8 +106,8 @@ func (d *draft) tokens() int {
 	return d.accounting.Tokens(d.view.total, d.unchangedPrefix, d.opts.Overhead)
 }
 
-// fits reports whether the request fits its budget. Where the estimates may be too low, half of what is kept free for the
-// answer is their margin: a request that is refused costs more than one that is a little smaller.
+// fits reports whether the request fits its budget. Where the estimates may be too low, half of what is kept free for
+// the answer is their margin: a request that is refused costs more than one that is a little smaller.
 func (d *draft) fits() bool {
 	n := d.tokens()
 	return n <= d.budget && count.Add(n, d.margin()) <= d.ceiling()

@@ -9,15 +9,15 @@ import (
 
 // The memory flush: the host's chance to write down what a summary may lose, once in each compaction cycle.
 
-// flushDue reports whether a flush is to run before a request of that many tokens, unless one ran since the last compaction.
-// threshold is the soft one. The rule is the reference's: a threshold that is not positive leaves it to the compaction
-// itself.
+// flushDue reports whether a flush is to run before a request of that many tokens, unless one ran since the last
+// compaction. threshold is the soft one. The rule is the reference's: a threshold that is not positive leaves it to the
+// compaction itself.
 func flushDue(tokens, threshold int) bool {
 	return threshold > 0 && tokens >= threshold
 }
 
-// leastWorth is the share of the budget that a summary must stand for. One that stands for less costs more than it gains: a
-// model is asked when there is more, and the digest stands in until then.
+// leastWorth is the share of the budget that a summary must stand for. One that stands for less costs more than it
+// gains: a model is asked when there is more, and the digest stands in until then.
 const leastWorth = 0.05
 
 // isNearCompaction says that a compaction is at most CompactOptions.SoftThreshold tokens away. What old results

@@ -94,11 +94,11 @@ func mixed(h, x uint64) uint64 {
 	return hi ^ lo + 0x632be59bd9b4e019
 }
 
-// sampleHash identifies a message by its short texts, and of its long ones by where they lie in memory, their lengths and a
-// few of their bytes. It costs some nanoseconds where a key costs a pass over the text. Strings do not change, so
-// equal glances mean an equal message as long as the host goes on using the values that it passed before. What a
-// host may write anew for each call, with a clock in it, can come to lie where the one before it lay: messages of
-// the system and of users are read whole. So are arguments, which are bytes, and may be overwritten.
+// sampleHash identifies a message by its short texts, and of its long ones by where they lie in memory, their lengths
+// and a few of their bytes. It costs some nanoseconds where a key costs a pass over the text. Strings do not change, so
+// equal glances mean an equal message as long as the host goes on using the values that it passed before. What a host
+// may write anew for each call, with a clock in it, can come to lie where the one before it lay: messages of the system
+// and of users are read whole. So are arguments, which are bytes, and may be overwritten.
 func sampleHash(m *Message) uint64 {
 	h := uint64(len(m.Parts))
 	mix := func(x uint64) { h = mixed(h, x) }

@@ -14,8 +14,8 @@ func (l *ledger) journalFrom(deltas int) journal {
 	return journal{deltas: deltas, sent: len(l.sent), edits: maps.Clone(l.projections), checkpoint: l.checkpoint}
 }
 
-// delta is what a snapshot holds now and did not at the delta before it. Sent has the keys from From on, and Edits those
-// that are new. All else stands in full, because it is small.
+// delta is what a snapshot holds now and did not at the delta before it. Sent has the keys from From on, and Edits
+// those that are new. All else stands in full, because it is small.
 type delta struct {
 	snapshot                // Deltas is the number of this one, from 1
 	From           int      `json:"from"`

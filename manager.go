@@ -41,11 +41,12 @@ type shortWay struct {
 
 // New returns a manager for a model with a context window of that many tokens. opts is copied; nil means the defaults.
 //
-// Options.Model names the model once. From a table of the providers' models New then takes the window where window is 0,
-// and the rules and prices of the prompt cache; from the name, the family of the estimator ([FamilyForModel]) and whether
-// thinking is bound to what stands before it. Names may be spelled as gateways and clouds do
+// Options.Model names the model once. From a table of the providers' models New then takes the window where window is
+// 0, and the rules and prices of the prompt cache; from the name, the family of the estimator ([FamilyForModel]) and
+// whether thinking is bound to what stands before it. Names may be spelled as gateways and clouds do
 // ("openrouter/anthropic/claude-opus-4.6", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "models/gemini-2.5-pro"),
-// with dates and in any case. Whatever is set in opts wins over the table, and a name that is not in it changes nothing.
+// with dates and in any case. Whatever is set in opts wins over the table, and a name that is not in it changes
+// nothing.
 //
 // The error names the bad option: a window that is not positive, a value that is not a number, a share outside 0..1.
 // Any positive window works; see [CheckWindow] for advice.
@@ -62,8 +63,8 @@ func New(window int, opts *Options) (*Manager, error) {
 	return m, nil
 }
 
-// Window returns the context window that the manager keeps the conversation in, in tokens: the one that [New] was given,
-// or that of Options.Model. A provider that told of a smaller one does not change it.
+// Window returns the context window that the manager keeps the conversation in, in tokens: the one that [New] was
+// given, or that of Options.Model. A provider that told of a smaller one does not change it.
 func (m *Manager) Window() int { return m.window }
 
 // Cold reports whether the provider's cache is expected to hold nothing of the last request: there was none yet, it was

@@ -7,8 +7,8 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 )
 
-// What JSON puts around a part and around a message, in bytes, roughly: the field names of the common providers with their
-// quotes.
+// What JSON puts around a part and around a message, in bytes, roughly: the field names of the common providers with
+// their quotes.
 const (
 	messageFrame = 60
 	partFrame    = 40

@@ -45,8 +45,8 @@ type ErrorMatcher func(err error) (ErrorInfo, bool)
 // if the one request is larger than the limit, because waiting can never help then.
 //
 // The words win over a gateway's status: a 502 or 503 that passes on another server's overflow is an overflow. Status
-// 413 is [ErrorBytes] with a proxy's page, an empty body or none, unless the words count tokens or it refuses the upload
-// of a file.
+// 413 is [ErrorBytes] with a proxy's page, an empty body or none, unless the words count tokens or it refuses the
+// upload of a file.
 //
 // A limit for the answer (max_tokens) that the model does not allow is ErrorOther: a shorter history would not help.
 // The text is read by rules for families of wordings, in time linear in its length; it never panics.

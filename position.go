@@ -32,8 +32,8 @@ func (p position) nearest(v *view, index func(i int) int, fits func(i int) bool)
 	return found
 }
 
-// bookmark is a position with what stood around it, because a message that reads like the one that is looked for may stand
-// in another conversation.
+// bookmark is a position with what stood around it, because a message that reads like the one that is looked for may
+// stand in another conversation.
 type bookmark struct {
 	position
 	before key // of the messages before it, together

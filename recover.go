@@ -25,8 +25,8 @@ const (
 // oldest images first, then results. CompactOptions.Off does not keep Recover from compacting.
 //
 // What the provider said of its limit and of the tokens that it counted is used for the rest of the conversation. A
-// refusal without numbers proves little. What was guessed from it holds for the requests of this run. It holds for later
-// ones if the smaller request was taken and the refused one was about as large as what was believed to fit, or if
+// refusal without numbers proves little. What was guessed from it holds for the requests of this run. It holds for
+// later ones if the smaller request was taken and the refused one was about as large as what was believed to fit, or if
 // refusals repeat at about the same size. It is then raised as requests near it are taken, and forgotten in time.
 //
 // An answer behind the history says that a request of Recover was taken, and so does a call of [Do] that succeeds.

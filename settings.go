@@ -1,6 +1,7 @@
 package winnow
 
-// settings are what [New] made of its arguments. Nothing writes to them afterwards, so that they are read without the lock.
+// settings are what [New] made of its arguments. Nothing writes to them afterwards, so that they are read without the
+// lock.
 type settings struct {
 	window    int
 	opts      Options // complete

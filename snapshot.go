@@ -27,9 +27,9 @@ func (m *Manager) Snapshot() ([]byte, error) {
 // then as it was before.
 //
 // The state of a manager for another Options.Model is taken too, where both name theirs: a conversation goes on with
-// another model. What the old one's provider taught is then forgotten (its limits, its counts, its cache); the summary and
-// the edits stay. Signed thinking that the old model wrote is left out of what the new one is sent. What else the new
-// provider does not take, an adapter's Export converts or leaves out.
+// another model. What the old one's provider taught is then forgotten (its limits, its counts, its cache); the summary
+// and the edits stay. Signed thinking that the old model wrote is left out of what the new one is sent. What else the
+// new provider does not take, an adapter's Export converts or leaves out.
 func (m *Manager) Restore(state []byte, deltas ...[]byte) error {
 	l, err := restored(state, deltas)
 	if err != nil {
@@ -68,10 +68,10 @@ func restored(state []byte, deltas [][]byte) (ledger, error) {
 	return l, err
 }
 
-// goOnWith makes the ledger that of a conversation with the manager's model. Where that is another one than before, what
-// the provider of the old one taught is forgotten: its limits, how it counts, and that it has the conversation in its
-// cache. A run of Recover that is still open is undone, because it was for the old limits. What was sent before stays as
-// it was sent, except for signed thinking, which no other model takes.
+// goOnWith makes the ledger that of a conversation with the manager's model. Where that is another one than before,
+// what the provider of the old one taught is forgotten: its limits, how it counts, and that it has the conversation in
+// its cache. A run of Recover that is still open is undone, because it was for the old limits. What was sent before
+// stays as it was sent, except for signed thinking, which no other model takes.
 func (l *ledger) goOnWith(m *Manager) {
 	model := m.opts.Model
 	if l.breaker.window != m.window { // a summary may be had for it

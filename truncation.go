@@ -92,7 +92,8 @@ type textPart struct {
 	budget int // characters it may have, notice included
 }
 
-// cut returns m cut to the limits and its tokens. known is the characters of its texts, or -1. ok is false if m is within them or cannot be made smaller.
+// cut returns m cut to the limits and its tokens. known is the characters of its texts, or -1. ok is false if m is
+// within them or cannot be made smaller.
 func (t *truncation) cut(m *Message, tokens, known int) (out Message, after int, ok bool) {
 	var scratch [8]textPart
 	parts, chars := t.textParts(scratch[:0], m, known)

@@ -29,8 +29,8 @@ var Class = [256]uint8{
 	':': Joint, '=': Joint, '?': Joint, '&': Joint, '#': Joint, '%': Joint, '+': Joint, '$': Joint, '@': Joint,
 }
 
-// IsLower reports whether c is a lower-case letter. This and the functions below are for single bytes, where a load from
-// the table above would cost more than the comparison.
+// IsLower reports whether c is a lower-case letter. This and the functions below are for single bytes, where a load
+// from the table above would cost more than the comparison.
 func IsLower(c byte) bool { return c >= 'a' && c <= 'z' }
 
 // IsUpper reports whether c is an upper-case letter.

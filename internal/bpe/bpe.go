@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// The vocabularies that OpenAI publishes with tiktoken (MIT): each token in order of its rank, as a uvarint length and its
-// bytes, gzipped. Only O200k and CL100k name them, so the linker leaves them out of a program that calls neither.
+// The vocabularies that OpenAI publishes with tiktoken (MIT): each token in order of its rank, as a uvarint length and
+// its bytes, gzipped. Only O200k and CL100k name them, so the linker leaves them out of a program that calls neither.
 var (
 	//go:embed vocab/o200k_base.gz
 	o200kVocabulary string
@@ -46,12 +46,12 @@ func (e *Encoding) load(packed string, piece func(*classTable, string) int) *Enc
 }
 
 // maxPieceBytes is the longest piece that is encoded at once: merging needs 30 bytes of memory for each of its bytes. A
-// longer one, which nobody writes, is cut, and may count a token more at each cut. Tokens of one repeated character hold
-// 1, 2, 4 … 128 of it, of one to four bytes each, so a multiple of 3 × 512 cuts none of them.
+// longer one, which nobody writes, is cut, and may count a token more at each cut. Tokens of one repeated character
+// hold 1, 2, 4 … 128 of it, of one to four bytes each, so a multiple of 3 × 512 cuts none of them.
 const maxPieceBytes = 42 * 3 * 512
 
-// Count returns the tokens of s. Special tokens such as <|endoftext|> count as the text they are, and a byte that is not
-// UTF-8 counts as U+FFFD. It reports false if the vocabulary cannot be loaded.
+// Count returns the tokens of s. Special tokens such as <|endoftext|> count as the text they are, and a byte that is
+// not UTF-8 counts as U+FFFD. It reports false if the vocabulary cannot be loaded.
 func (e *Encoding) Count(s string) (int, bool) {
 	if e.vocabulary == nil {
 		return 0, false

@@ -134,8 +134,8 @@ func (t *classTable) o200kPiece(s string) int {
 	return t.otherPiece(s, c, n, "/")
 }
 
-// word reads [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]* at s[i], to head, and [\p{Ll}\p{Lm}\p{Lo}\p{M}]+ behind it, to whole. Where
-// nothing is left for the second it gets the last character that fits both; whole is 0 where there is none.
+// word reads [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]* at s[i], to head, and [\p{Ll}\p{Lm}\p{Lo}\p{M}]+ behind it, to whole.
+// Where nothing is left for the second it gets the last character that fits both; whole is 0 where there is none.
 func (t *classTable) word(s string, i int) (head, whole int) {
 	for head = i; ; {
 		c, n := t.at(s, head)
@@ -192,8 +192,8 @@ func (t *classTable) otherPiece(s string, c class, n int, more string) int {
 	return end
 }
 
-// whitePiece returns the length of the piece of white space that s begins with: up to its last line end, or else all of it
-// but for the last character, which belongs to what follows.
+// whitePiece returns the length of the piece of white space that s begins with: up to its last line end, or else all of
+// it but for the last character, which belongs to what follows.
 func (t *classTable) whitePiece(s string) int {
 	lines, last := 0, 0
 	for i := 0; ; {

@@ -14,9 +14,9 @@ import (
 // none is the rank of what is no token. It is higher than any.
 const none = 1<<32 - 1
 
-// A vocabulary is a set of tokens with their ranks. Looking a string up in it is most of what counting costs, so it has a
-// table of its own, which is three times as fast as a map and needs a third of its memory: two bytes are an index, up to
-// eight are compared as a number, and only longer ones are compared with the text of the token.
+// A vocabulary is a set of tokens with their ranks. Looking a string up in it is most of what counting costs, so it has
+// a table of its own, which is three times as fast as a map and needs a third of its memory: two bytes are an index, up
+// to eight are compared as a number, and only longer ones are compared with the text of the token.
 type vocabulary struct {
 	pairs   *[1 << 16]uint32 // rank of each two bytes
 	keys    []uint64         // open addressing: up to 8 bytes as a number, or the hash of more

@@ -33,8 +33,8 @@ func Sum(sizes []int) int {
 	return total
 }
 
-// Fair returns the largest share such that sizes, each cut to it, are no more than budget together. Small sizes keep all
-// that they have, and what they leave goes to the large ones.
+// Fair returns the largest share such that sizes, each cut to it, are no more than budget together. Small sizes keep
+// all that they have, and what they leave goes to the large ones.
 func Fair(sizes []int, budget int) int {
 	sizes = slices.Sorted(slices.Values(sizes))
 	for k, size := range sizes {
@@ -47,8 +47,8 @@ func Fair(sizes []int, budget int) int {
 	return budget
 }
 
-// Runs splits items of the given sizes, in order, into at most parts runs of about the same size. It returns the lengths
-// of the runs.
+// Runs splits items of the given sizes, in order, into at most parts runs of about the same size. It returns the
+// lengths of the runs.
 func Runs(sizes []int, parts int) []int {
 	if len(sizes) == 0 {
 		return nil

@@ -15,8 +15,8 @@ const (
 	HeadContext     = "## Critical Context"
 )
 
-// headings are the sections of a digest, in order. Those of progress stand under a heading of their own, and identifiers
-// follow the last one.
+// headings are the sections of a digest, in order. Those of progress stand under a heading of their own, and
+// identifiers follow the last one.
 var headings = [...]string{
 	HeadGoal, HeadConstraints, HeadProgress, HeadDone, HeadInProgress, HeadBlocked, HeadDecisions, HeadNext, HeadContext,
 }

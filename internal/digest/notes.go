@@ -1,5 +1,5 @@
-// Package digest notes what a conversation says, and writes these notes in place of a summary: without an LLM, in the words
-// of the conversation, and within a number of tokens.
+// Package digest notes what a conversation says, and writes these notes in place of a summary: without an LLM, in the
+// words of the conversation, and within a number of tokens.
 package digest
 
 import (
@@ -41,8 +41,8 @@ type pendingCall struct {
 	action  string
 }
 
-// Bounds of what is read of one text. Identifiers that are used again stand near the ends of a large result; its middle is
-// data.
+// Bounds of what is read of one text. Identifiers that are used again stand near the ends of a large result; its middle
+// is data.
 const (
 	scanBytes    = 16 << 10
 	requestBytes = 16 << 10

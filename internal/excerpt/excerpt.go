@@ -24,8 +24,8 @@ const (
 	errorsAfter  = "[...]\n\n"
 )
 
-// An Excerpt keeps of a long tool output what its reader most likely needs: the head; the tail, where results stand; and
-// from between, lines that report an error.
+// An Excerpt keeps of a long tool output what its reader most likely needs: the head; the tail, where results stand;
+// and from between, lines that report an error.
 type Excerpt struct {
 	counter    runes.Counter // of the text
 	head, tail string
@@ -159,8 +159,8 @@ func (r *errorReport) ends(line string) bool {
 	return len(r.lines) > 0 && r.lines[len(r.lines)-1] == line
 }
 
-// add appends a line that has chars characters of the text, if it fits into room and into half of the lines that a report
-// may have.
+// add appends a line that has chars characters of the text, if it fits into room and into half of the lines that a
+// report may have.
 func (r *errorReport) add(line string, chars, room int) bool {
 	if len(r.lines) == maxErrorLines/2 || r.chars+len(r.lines)*2+chars+2 > room { // a newline and an ellipsis each
 		return false
@@ -175,8 +175,8 @@ func (r *errorReport) dropFirst() {
 	r.lines, r.sizes = r.lines[1:], r.sizes[1:]
 }
 
-// clipLine cuts line to keep characters, with an ellipsis where it is longer, and returns how many of its characters are
-// left.
+// clipLine cuts line to keep characters, with an ellipsis where it is longer, and returns how many of its characters
+// are left.
 func clipLine(line string, keep int) (clipped string, chars int) {
 	end := runes.Head(line, keep)
 	chars = runes.Count(line[:end])
@@ -193,8 +193,8 @@ const notice = "\n[… cut …]"
 // megabytes says at its ends what went wrong.
 const searchedBytes = 16 << 10
 
-// ForSummary keeps about keep of the chars characters of s: the head; the end, which says how it went; and lines between
-// them that report an error.
+// ForSummary keeps about keep of the chars characters of s: the head; the end, which says how it went; and lines
+// between them that report an error.
 func ForSummary(s string, chars, keep int) string {
 	e := Excerpt{counter: runes.CounterOf(s, chars)}
 	e.tail = s[e.counter.LineStart(s, int(float64(keep)*maxTailShare)):]

@@ -44,8 +44,8 @@ type foundName struct {
 	worth    float64
 }
 
-// write appends those names of s that are new and worth the most, in their order, in at most room tokens. They are known
-// from then on.
+// write appends those names of s that are new and worth the most, in their order, in at most room tokens. They are
+// known from then on.
 func (n Names) write(b io.StringWriter, s string, room int) {
 	var chosen []foundName
 	for _, f := range n.find(s) {

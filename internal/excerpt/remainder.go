@@ -24,8 +24,8 @@ const (
 // Room returns how many tokens may stay of a part that has the given tokens.
 func Room(tokens int) int { return remainderTokens + int(remainderShare*float64(tokens)) }
 
-// Remainder returns what stays of an old result in about room tokens: its names, and with reports also the first and the
-// last line. What it names is added to names; a name that stands there already is left out.
+// Remainder returns what stays of an old result in about room tokens: its names, and with reports also the first and
+// the last line. What it names is added to names; a name that stands there already is left out.
 func Remainder(text string, room int, reports bool, names Names) string {
 	head, tail := "", ""
 	if reports {
@@ -59,8 +59,8 @@ func firstLine(s string) string {
 	return s
 }
 
-// lastLine returns the last line of s, or as much of it as may stay, if it reports something. It begins behind the first
-// line.
+// lastLine returns the last line of s, or as much of it as may stay, if it reports something. It begins behind the
+// first line.
 func lastLine(s string) string {
 	if !TailMatters(s[runes.Tail(s, remainderTailChars):]) {
 		return ""

@@ -24,8 +24,8 @@ func searchReports(text string) *reportSearch {
 	return r
 }
 
-// from returns the first place at index at or behind it, or -1. From call to call, at must not get less. It may find lines
-// that report nothing, but it leaves none out for which reportsError is true.
+// from returns the first place at index at or behind it, or -1. From call to call, at must not get less. It may find
+// lines that report nothing, but it leaves none out for which reportsError is true.
 func (r *reportSearch) from(at int) int {
 	nearest := len(r.text)
 	for k, mark := range reportMarks {

@@ -17,8 +17,8 @@ type word struct {
 	rest   string // all that comes behind
 }
 
-// words yields the runs of letters of s. Letters beside an underscore or a digit are part of a name, which reports nothing,
-// and are left out.
+// words yields the runs of letters of s. Letters beside an underscore or a digit are part of a name, which reports
+// nothing, and are left out.
 func words(s string) iter.Seq[word] {
 	return func(yield func(word) bool) {
 		for i := 0; i < len(s); {
@@ -96,10 +96,10 @@ func (l *letterWords) in(s string) bool {
 	return false
 }
 
-// next returns where, from index i of s on, a word begins that may be one of the list, or -1. It leaves none out. The list
-// is split into eight groups by the first letter. For three bytes in a row, the tables in begins have the bit of a group
-// in common if the first byte is no letter, the second begins a word of the group, and the third follows it in a word of
-// the group. Most texts are read that way without looking at a word.
+// next returns where, from index i of s on, a word begins that may be one of the list, or -1. It leaves none out. The
+// list is split into eight groups by the first letter. For three bytes in a row, the tables in begins have the bit of a
+// group in common if the first byte is no letter, the second begins a word of the group, and the third follows it in a
+// word of the group. Most texts are read that way without looking at a word.
 func (l *letterWords) next(s string, i int) int {
 	const before = 0xFF << 16 // the beginning of a text counts as no letter
 	last, this := uint32(before), uint32(before)

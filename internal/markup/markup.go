@@ -1,7 +1,7 @@
 // Package markup keeps the text of a conversation from passing as markup: as a tag of the frame that it stands in, as a
-// role, or as a control token of a chat template. Models are lenient readers. Case, blanks, invisible characters, slashes
-// and characters that look like others do not hide a tag from them, so they do not hide one here. Other markup, such as
-// HTML and the type parameters of code, stays as it is.
+// role, or as a control token of a chat template. Models are lenient readers. Case, blanks, invisible characters,
+// slashes and characters that look like others do not hide a tag from them, so they do not hide one here. Other markup,
+// such as HTML and the type parameters of code, stays as it is.
 package markup
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
-// Write writes s so that it stays data: the bracket that opens markup becomes an entity, control characters are left out,
-// and invalid UTF-8 becomes U+FFFD.
+// Write writes s so that it stays data: the bracket that opens markup becomes an entity, control characters are left
+// out, and invalid UTF-8 becomes U+FFFD.
 func Write(b *strings.Builder, s string) {
 	done := 0
 	replace := func(from, to int, text string) {
@@ -99,8 +99,8 @@ func Line(s string) string {
 // breaksLine reports whether some reader takes r for the end of a line, or a terminal obeys it.
 func breaksLine(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
 
-// Value is s as code writes it into a section of a summary: in one line, escaped, and cut to most characters. Whatever s
-// holds, it begins no line, no section and no tag. A value that was read back stays as it is.
+// Value is s as code writes it into a section of a summary: in one line, escaped, and cut to most characters. Whatever
+// s holds, it begins no line, no section and no tag. A value that was read back stays as it is.
 func Value(s string, most int) string {
 	s = Escape(Line(s))
 	if end := runes.Head(s, most); end < len(s) {

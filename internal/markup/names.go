@@ -27,8 +27,8 @@ func isSquare(r rune) bool {
 	return r == '[' || r >= utf8.RuneSelf && strings.ContainsRune(squares, r)
 }
 
-// opensTag says whether s, which follows an angle bracket, makes a tag of the frames that the library writes, a role, or
-// a control token. A text that ends before there is a name may go on in the next one.
+// opensTag says whether s, which follows an angle bracket, makes a tag of the frames that the library writes, a role,
+// or a control token. A text that ends before there is a name may go on in the next one.
 func opensTag(s string) bool {
 	first, _ := utf8.DecodeRuneInString(s)
 	s = skipHidden(s)

@@ -1,8 +1,9 @@
 // Package meter works out how many tokens a provider will count for a request, from its counts of earlier ones.
 //
-// The sum of the estimates is wrong by what no message shows, such as the system prompt and the schemas of tools, and by
-// how well the estimator knows the model. The provider tells the truth with every answer. So the newest request whose size
-// it told is the anchor, what came behind it is estimated, and estimates are corrected by how right they were so far.
+// The sum of the estimates is wrong by what no message shows, such as the system prompt and the schemas of tools, and
+// by how well the estimator knows the model. The provider tells the truth with every answer. So the newest request
+// whose size it told is the anchor, what came behind it is estimated, and estimates are corrected by how right they
+// were so far.
 package meter
 
 import (
@@ -79,8 +80,8 @@ func (m *Meter) Observe(messages, estimate, prompt, overhead int) {
 	m.Anchor = Anchor{messages, estimate, prompt}
 }
 
-// IsAnchored reports whether a request whose first messages, unchanged of them, are those of the last one goes on from the
-// anchor.
+// IsAnchored reports whether a request whose first messages, unchanged of them, are those of the last one goes on from
+// the anchor.
 func (m *Meter) IsAnchored(unchanged int) bool {
 	return m.Anchor.Prompt > 0 && m.Anchor.Messages <= unchanged
 }
@@ -108,8 +109,8 @@ func (m *Meter) marginShare() float64 {
 	return marginUnknown
 }
 
-// Room returns what the messages of a request that does not go on from the anchor may take, in estimated tokens. They keep
-// within budget, and with their margin within ceiling.
+// Room returns what the messages of a request that does not go on from the anchor may take, in estimated tokens. They
+// keep within budget, and with their margin within ceiling.
 func (m *Meter) Room(budget, ceiling, overhead int) int {
 	hidden := m.Hidden(overhead)
 	return m.EstimatedAs(min(budget-hidden, count.Share(max(0, ceiling-hidden), 1/(1+m.marginShare()))))

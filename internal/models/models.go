@@ -90,8 +90,8 @@ func squeezed(name string) string {
 // versionWords are endings that name no other model.
 var versionWords = []string{"-latest", "-preview", "-thinking", "[1m]"}
 
-// withoutVersion removes one mark of a version from the end of a name: a word, a date, a number of three digits or more,
-// Bedrock's "-v1:0".
+// withoutVersion removes one mark of a version from the end of a name: a word, a date, a number of three digits or
+// more, Bedrock's "-v1:0".
 func withoutVersion(name string) string {
 	for _, word := range versionWords {
 		if rest, ok := strings.CutSuffix(name, word); ok {

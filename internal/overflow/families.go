@@ -170,7 +170,8 @@ func (s *sentence) contextBeside() bool {
 	return false
 }
 
-// onlyMessageFrame says that the subject is a "message" whose size is counted: gRPC's frames, Kimi's "total message size".
+// onlyMessageFrame says that the subject is a "message" whose size is counted: gRPC's frames, Kimi's "total message
+// size".
 func (s *sentence) onlyMessageFrame() bool {
 	if s.has(rToken | rContext | rLength) {
 		return false

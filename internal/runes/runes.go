@@ -114,8 +114,8 @@ func (c Counter) LineStart(s string, keep int) int {
 	return start
 }
 
-// Clip keeps the head and the tail of s, two thirds and one third, in at most limit bytes and in whole characters. What is
-// not UTF-8 is replaced, or left out at the ends of the cut.
+// Clip keeps the head and the tail of s, two thirds and one third, in at most limit bytes and in whole characters. What
+// is not UTF-8 is replaced, or left out at the ends of the cut.
 func Clip(s string, limit int) string {
 	const mark = " … "
 	if len(s) <= limit {

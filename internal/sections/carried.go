@@ -21,8 +21,8 @@ type Carried struct {
 	Identifiers []string  `json:"identifiers,omitempty"`
 }
 
-// A Collector adds what further messages hold to what is carried already. Of the failures the first of the new ones are kept,
-// and the newest of the old ones as far as there is room.
+// A Collector adds what further messages hold to what is carried already. Of the failures the first of the new ones are
+// kept, and the newest of the old ones as far as there is room.
 type Collector struct {
 	Carried
 	old []Failure
@@ -82,8 +82,8 @@ func (c *Collector) AddFiles(use toolcall.Use) {
 	}
 }
 
-// AddFailure takes in the result of a call that failed. A failure whose call is not known, or is listed already, is left
-// out.
+// AddFailure takes in the result of a call that failed. A failure whose call is not known, or is listed already, is
+// left out.
 func (c *Collector) AddFailure(callID, tool, text string, details json.RawMessage) {
 	call := strings.ToValidUTF8(callID, "\uFFFD") // as a snapshot keeps it
 	if call == "" || slices.ContainsFunc(c.Failures, func(f Failure) bool { return f.Call == call }) {

@@ -8,8 +8,8 @@ import (
 // TurnHeading stands between the summary of complete turns and that of the first part of the turn that goes on.
 const TurnHeading = "\n\n---\n\n**Turn Context (split turn):**\n\n"
 
-// WithoutEmpty returns s without the headings below which nothing is said, or only a word such as "none". A heading without
-// a text of its own stays where it has sections below it.
+// WithoutEmpty returns s without the headings below which nothing is said, or only a word such as "none". A heading
+// without a text of its own stays where it has sections below it.
 func WithoutEmpty(s string) string {
 	if turns, turn, isSplit := strings.Cut(s, TurnHeading); isSplit {
 		turns, turn = WithoutEmpty(turns), WithoutEmpty(turn)

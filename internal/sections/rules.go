@@ -8,8 +8,8 @@ import (
 	"github.com/winnowgo/winnow/internal/prose"
 )
 
-// What the user demanded or forbade, in the user's own words. "Do not act before I confirm" gets lost in a summary that says
-// it in other words or not at all, so these sentences are not left to a model.
+// What the user demanded or forbade, in the user's own words. "Do not act before I confirm" gets lost in a summary that
+// says it in other words or not at all, so these sentences are not left to a model.
 const (
 	UserRulesHeading = "## User Rules (verbatim, oldest first)"
 	// A longer message is a pasted document. What it demands is not what the user demands.

@@ -1,6 +1,6 @@
-// Package sections has the sections of a summary that code owns and no model can lose: rules of the user, failures, files,
-// identifiers, and the rules of the host. Formats and numbers of the failures, the files and the host's rules are the
-// reference's.
+// Package sections has the sections of a summary that code owns and no model can lose: rules of the user, failures,
+// files, identifiers, and the rules of the host. Formats and numbers of the failures, the files and the host's rules
+// are the reference's.
 package sections
 
 import (

@@ -39,8 +39,8 @@ func withoutReasoning(s string) (answer string, ok bool) {
 	return s, true
 }
 
-// protocolLine matches a tool call as models write it into their text when they forget that they were given no tools. Only
-// the beginning of a line counts, and not within a code block: a summary may be about such text.
+// protocolLine matches a tool call as models write it into their text when they forget that they were given no tools.
+// Only the beginning of a line counts, and not within a code block: a summary may be about such text.
 var protocolLine = lazyregexp.New(`^\s*(<(antml:)?(function_calls|invoke name=|tool_calls?>|tool_use>|function=)|<\|?(tool|python)_|<｜tool|\[TOOL_CALLS\]|\[TOOL_REQUEST\])`)
 
 var protocolJSON = lazyregexp.New(`^\s*\[?\s*\{\s*"(tool_calls?|function_call|tool_use|name|type|function|id|recipient_name)"\s*:`)

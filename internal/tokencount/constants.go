@@ -50,8 +50,8 @@ func letterIndex(c byte) int {
 	return outside
 }
 
-// scaled multiplies the constants of text in ASCII and in Latin script by latin, those of Chinese, Japanese and Korean by
-// cjk, and all others by other.
+// scaled multiplies the constants of text in ASCII and in Latin script by latin, those of Chinese, Japanese and Korean
+// by cjk, and all others by other.
 func (m constants) scaled(latin, cjk, other float64) constants {
 	by := map[string]float64{"cjkRare": cjk}
 	for s := range scriptCount {

@@ -31,8 +31,8 @@ func thirdName(c byte) string {
 }
 
 // pairCost is what byte c costs behind byte p. A token of text is a word with the space or the sign before it, so the
-// cost of a word lies on its first letter. A word that breaks into several tokens pays for that on its pairs of letters;
-// what stands before its first letter and behind its last one makes two more such pairs.
+// cost of a word lies on its first letter. A word that breaks into several tokens pays for that on its pairs of
+// letters; what stands before its first letter and behind its last one makes two more such pairs.
 func pairCost(m constants, t *sharedTables, p, c byte) float64 {
 	if ascii.IsLetter(c) {
 		return letterCost(m, p, c)

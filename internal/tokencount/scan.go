@@ -83,9 +83,9 @@ type scanState struct {
 	behind uint8  // 1: behind a letter of ASCII
 }
 
-// high returns the length of the characters beyond ASCII that s begins with, what they cost, and the byte that stands in
-// for them as the previous one. A byte that is not UTF-8 counts as one of scriptInvalid. Halves of surrogate pairs pass,
-// since nothing depends on them.
+// high returns the length of the characters beyond ASCII that s begins with, what they cost, and the byte that stands
+// in for them as the previous one. A byte that is not UTF-8 counts as one of scriptInvalid. Halves of surrogate pairs
+// pass, since nothing depends on them.
 func (t *Table) high(s string, prev uint64) (n int, cost int64, stand uint64) {
 	at := scanState{script: scriptCount}
 	if ascii.IsLetter(byte(prev)) {

@@ -11,8 +11,8 @@ import (
 // Files knows the tools that work on a file, and the arguments that name it.
 type Files struct{ read, modify, paths []string }
 
-// Common has the tools of common agents. Sources: the reference (read, write, edit with path) and the recorded sessions of
-// Claude Code, Codex, opencode, Gemini CLI and OpenHands.
+// Common has the tools of common agents. Sources: the reference (read, write, edit with path) and the recorded sessions
+// of Claude Code, Codex, opencode, Gemini CLI and OpenHands.
 var Common = Files{
 	read:   []string{"read", "read_file", "readfile", "view", "cat", "open_file", "fs_read", "notebookread", "get_file"},
 	modify: []string{"write", "write_file", "writefile", "edit", "edit_file", "multiedit", "create_file", "create", "str_replace", "str_replace_editor", "str_replace_based_edit_tool", "replace", "insert", "patch", "apply_patch", "notebookedit", "fs_write", "append_file", "delete_file"},
@@ -75,8 +75,8 @@ func (t *Files) Of(tool string, arguments json.RawMessage) (use Use) {
 	return use
 }
 
-// Action says what a tool does to the file that it names, judged by its own name. It is "" for reading, and for a tool that
-// is not known.
+// Action says what a tool does to the file that it names, judged by its own name. It is "" for reading, and for a tool
+// that is not known.
 func Action(tool string) string {
 	tool = strings.ToLower(tool)
 	for _, a := range [...]struct{ word, action string }{

@@ -1,7 +1,7 @@
 package toolcall
 
-// Hash is FNV-1a of a call's tool and arguments; of long arguments only both ends and the length count. It is the same in
-// every process. Should two calls collide, the result of one is dropped some requests early.
+// Hash is FNV-1a of a call's tool and arguments; of long arguments only both ends and the length count. It is the same
+// in every process. Should two calls collide, the result of one is dropped some requests early.
 func Hash(tool string, arguments []byte) uint32 {
 	const ends = 2_048
 	h := uint64(14695981039346656037)

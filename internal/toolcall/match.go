@@ -5,8 +5,8 @@ import "strings"
 // Matcher holds patterns for the names of tools. The zero value matches every tool.
 type Matcher struct{ allow, deny []string }
 
-// NewMatcher returns the matcher of the tools that allow names, or of all if it is empty, without those that deny names.
-// In a pattern * stands for any text. Case and blank patterns do not count.
+// NewMatcher returns the matcher of the tools that allow names, or of all if it is empty, without those that deny
+// names. In a pattern * stands for any text. Case and blank patterns do not count.
 func NewMatcher(allow, deny []string) Matcher {
 	return Matcher{foldPatterns(allow), foldPatterns(deny)}
 }

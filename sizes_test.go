@@ -1,0 +1,83 @@
+package winnow_test
+
+import (
+	"go/ast"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// What a reader takes in at once. A file, a function, a struct or a condition above these is asking to be named in parts.
+const (
+	mostFileLines     = 400
+	mostFunctionLines = 60
+	mostFields        = 15
+	mostOperators     = 3 // && and || of one condition
+)
+
+// tables are functions that are longer because they are tables.
+var tables = []string{"roleOf"}
+
+// How many are above a limit and wait to be divided. These numbers may only get smaller.
+const (
+	largeStructs   = 7
+	longConditions = 66
+)
+
+// TestSizes holds the root and the text machinery to what a reader takes in at once.
+func TestSizes(t *testing.T) {
+	directories := []string{"."}
+	for name := range internalPackages(t) {
+		directories = append(directories, filepath.Join("internal", name))
+	}
+	var structs, conditions []string
+	for _, directory := range directories {
+		set := token.NewFileSet()
+		for _, file := range parsedFiles(t, set, directory) {
+			path := filepath.Join(directory, file.name)
+			lines := func(n ast.Node) int { return set.Position(n.End()).Line - set.Position(n.Pos()).Line + 1 }
+			assert.LessOrEqual(t, set.File(file.tree.Pos()).LineCount()-1, mostFileLines, "lines of %s", path)
+			ast.Inspect(file.tree, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.FuncDecl:
+					if slices.Contains(tables, n.Name.Name) {
+						break
+					}
+					assert.LessOrEqual(t, lines(n), mostFunctionLines, "lines of %s in %s", n.Name.Name, path)
+				case *ast.TypeSpec:
+					if s, ok := n.Type.(*ast.StructType); ok && s.Fields.NumFields() > mostFields {
+						structs = append(structs, path+": "+n.Name.Name)
+					}
+				case *ast.BinaryExpr:
+					if operators(n) > mostOperators {
+						conditions = append(conditions, set.Position(n.Pos()).String())
+					}
+					return !isLogical(n) // its parts are counted with it
+				}
+				return true
+			})
+		}
+	}
+	assert.LessOrEqual(t, len(structs), largeStructs, "structs with more than %d fields: %v", mostFields, structs)
+	assert.LessOrEqual(t, len(conditions), longConditions, "conditions with more than %d operators: %v", mostOperators, conditions)
+}
+
+func isLogical(e *ast.BinaryExpr) bool { return e.Op == token.LAND || e.Op == token.LOR }
+
+// operators counts the && and || of a condition.
+func operators(e ast.Expr) int {
+	switch e := e.(type) {
+	case *ast.BinaryExpr:
+		if isLogical(e) {
+			return 1 + operators(e.X) + operators(e.Y)
+		}
+	case *ast.ParenExpr:
+		return operators(e.X)
+	case *ast.UnaryExpr:
+		return operators(e.X)
+	}
+	return 0
+}
