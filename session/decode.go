@@ -21,11 +21,19 @@ func (l *line) decode() (*Entry, error) {
 	}
 	e := &Entry{}
 	if model, message, ok := l.bareMessage(); ok {
-		m := &winnow.Message{}
-		if err := json.Unmarshal(message, m); err != nil {
-			return nil, fmt.Errorf("session: entry %s: %w", l.id, err)
+		m := readMessage(message)
+		if m == nil {
+			m = &winnow.Message{}
+			if err := json.Unmarshal(message, m); err != nil {
+				return nil, fmt.Errorf("session: entry %s: %w", l.id, err)
+			}
 		}
 		e.Message, e.Model = m, model
+		l.giveHead(e)
+		return e, nil
+	}
+	if delta := l.bareDelta(); delta != nil {
+		e.Delta = delta
 		l.giveHead(e)
 		return e, nil
 	}
@@ -49,6 +57,19 @@ func (l *line) bareMessage() (model string, message []byte, ok bool) {
 	}
 	p.literal(messageMember)
 	return model, p.text, !p.bad
+}
+
+// bareDelta returns the delta of a state that has nothing else, or nil.
+func (l *line) bareDelta() json.RawMessage {
+	p := messageParser{headParser: headParser{text: l.body}}
+	if l.kind != TypeState || !p.has(`"delta":`) {
+		return nil
+	}
+	delta := p.raw(depthOfDelta)
+	if p.bad || len(p.text) > 0 {
+		return nil
+	}
+	return delta
 }
 
 // giveHead fills what the head of l says.
