@@ -9,12 +9,12 @@ import (
 
 type piece = adapter.Piece[sdk.MessageParam]
 
-// Import returns messages in winnow's form. A user message with tool results becomes one message for each
-// result and one for the rest. The messages and parts hold pointers to the caller's values, which must not
-// be changed as long as they are in use; the same values imported again give equal messages.
+// Import returns messages in winnow's form. A user message with tool results becomes one message for each result, and
+// one for the rest. The messages and parts hold pointers to the caller's values, which must not be changed as long as
+// they are in use. Importing the same values again gives equal messages.
 //
-// What a person did not write can be marked afterwards (Injected), as can what must survive (Pinned).
-// System text of [sdk.MessageNewParams] is imported by [ImportSystem].
+// Afterwards the host may mark messages that no person wrote (Injected) and messages that must survive (Pinned).
+// [ImportSystem] imports the system prompt of [sdk.MessageNewParams].
 func Import(messages []sdk.MessageParam) []winnow.Message {
 	im := importer{first: len(messages) > 1}
 	im.reserve(messages)

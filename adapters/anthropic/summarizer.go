@@ -15,9 +15,9 @@ import (
 // more than ten minutes, at 128 000 tokens an hour.
 const maxAnswerTokens = 21_333
 
-// NewSummarizer returns a summarizer that asks model. maxTokens is the longest answer; with 0 it is what
-// each request asks for. No tools are sent. The error wraps [winnow.ErrIncomplete] unless the model ended
-// its turn by itself; an error of the SDK is wrapped.
+// NewSummarizer returns a summarizer that asks model. maxTokens limits the answer; 0 means the limit that each request
+// asks for. No tools are sent. For an answer that ended for another reason than the end of the turn, the error wraps
+// [winnow.ErrIncomplete]. Errors of the SDK are wrapped.
 func NewSummarizer(client sdk.Client, model sdk.Model, maxTokens int, options ...option.RequestOption) winnow.Summarizer {
 	return &summarizer{client, model, maxTokens, options}
 }

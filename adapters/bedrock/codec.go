@@ -20,8 +20,9 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// Codec returns what stores in a session what the SDK's messages hold besides winnow's form, such as images, cache
-// points and citations, for the option Codec of package session. It stores what the SDK would send.
+// Codec returns the codec with which a session stores what the SDK's messages hold besides winnow's form, such as
+// images, cache points and citations. Set it as Codec in the Options of package session. It stores what the SDK would
+// send.
 func Codec() session.Codec {
 	return &adapter.Sources[stored]{
 		ID: "bedrock",

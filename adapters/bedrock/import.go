@@ -14,11 +14,11 @@ import (
 	"github.com/winnowgo/winnow/internal/imagesize"
 )
 
-// Import returns messages in winnow's form. A user message with tool results becomes one message for each result and
+// Import returns messages in winnow's form. A user message with tool results becomes one message for each result, and
 // one for the rest. The messages and parts hold the caller's values, which must not be changed as long as they are in
-// use; the same values imported again give equal messages.
+// use. Importing the same values again gives equal messages.
 //
-// What a person did not write can be marked afterwards (Injected), as can what must survive (Pinned).
+// Afterwards the host may mark messages that no person wrote (Injected) and messages that must survive (Pinned).
 func Import(messages []types.Message) []winnow.Message {
 	im := importer{several: len(messages) > 1}
 	for i := range messages {

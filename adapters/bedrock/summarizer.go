@@ -12,9 +12,10 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// NewSummarizer returns a summarizer that asks a model, by its id or the ARN of its profile. maxTokens is the longest
-// answer; with 0 it is what each request asks for. No tools are sent. The error wraps [winnow.ErrIncomplete] unless the
-// model ended its turn by itself; an error of the SDK is wrapped.
+// NewSummarizer returns a summarizer that asks a model, which is named by its id or by the ARN of its profile.
+// maxTokens limits the answer; 0 means the limit that each request asks for. No tools are sent. For an answer that
+// ended for another reason than the end of the turn, the error wraps [winnow.ErrIncomplete]. Errors of the SDK are
+// wrapped.
 func NewSummarizer(client *bedrockruntime.Client, model string, maxTokens int, options ...func(*bedrockruntime.Options)) winnow.Summarizer {
 	return &summarizer{client, model, maxTokens, options}
 }

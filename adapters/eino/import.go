@@ -8,12 +8,12 @@ import (
 	"github.com/winnowgo/winnow/internal/imagesize"
 )
 
-// Import returns messages in winnow's form, one for each. The Source of a message is the caller's pointer,
-// whose value must not be changed as long as it is in use; the same values imported again give equal
-// messages. A nil message is left out.
+// Import returns messages in winnow's form, one for each. The Source of a message is the caller's pointer, whose value
+// must not be changed as long as it is in use. Importing the same values again gives equal messages. A nil message is
+// left out.
 //
-// What a person did not write can be marked afterwards (Injected), as can what must survive (Pinned) and
-// results that are errors (IsError), which Eino has no field for.
+// Afterwards the host may mark messages that no person wrote (Injected), messages that must survive (Pinned) and
+// results that are errors (IsError), for which Eino has no field.
 func Import(messages []*schema.Message) []winnow.Message {
 	parts := 0
 	for _, m := range messages {

@@ -11,9 +11,9 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// NewSummarizer returns a summarizer that asks a chat model, to which no tools are bound. maxTokens is the
-// longest answer; with 0 it is what each request asks for. The error wraps [winnow.ErrIncomplete] unless the
-// model says that it stopped by itself (ResponseMeta.FinishReason); an error of the model is wrapped.
+// NewSummarizer returns a summarizer that asks a chat model, to which no tools are bound. maxTokens limits the answer;
+// 0 means the limit that each request asks for. If the model does not say that it stopped by itself
+// (ResponseMeta.FinishReason), the error wraps [winnow.ErrIncomplete]. Errors of the model are wrapped.
 func NewSummarizer(chat model.BaseChatModel, maxTokens int, options ...model.Option) winnow.Summarizer {
 	return &summarizer{chat, maxTokens, options}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// Codec returns what stores in a session what the SDK's contents hold besides winnow's form, such as calls
-// without ids, and images, for the option Codec of package session.
+// Codec returns the codec with which a session stores what the SDK's contents hold besides winnow's form, such as
+// images, and calls without ids. Set it as Codec in the Options of package session.
 func Codec() session.Codec {
 	return &adapter.Sources[*sdk.Content]{
 		ID: "genai", Import: Import, Export: Export, Made: isMade,

@@ -11,12 +11,11 @@ import (
 	"github.com/winnowgo/winnow/internal/imagesize"
 )
 
-// Import returns contents in winnow's form. A content with function responses becomes one message for each
-// and one for the rest. The messages and parts hold the caller's pointers, whose values must not be changed
-// as long as they are in use; the same values imported again give equal messages. A nil content or part is
-// left out.
+// Import returns contents in winnow's form. A content with function responses becomes one message for each response,
+// and one for the rest. The messages and parts hold the caller's pointers, whose values must not be changed as long as
+// they are in use. Importing the same values again gives equal messages. A nil content or part is left out.
 //
-// What a person did not write can be marked afterwards (Injected), as can what must survive (Pinned).
+// Afterwards the host may mark messages that no person wrote (Injected) and messages that must survive (Pinned).
 func Import(contents []*sdk.Content) []winnow.Message {
 	im := importer{several: len(contents) > 1}
 	im.reserve(contents)

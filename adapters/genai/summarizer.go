@@ -10,12 +10,12 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// NewSummarizer returns a summarizer that asks model. maxTokens is the longest answer; with 0 it is what
-// each request asks for. config may be nil; of it nothing but the system instruction, the room for the
-// answer and the tools is replaced. The error wraps [winnow.ErrIncomplete] unless the model stopped by
-// itself; an error of the SDK is wrapped.
+// NewSummarizer returns a summarizer that asks model. maxTokens limits the answer; 0 means the limit that each request
+// asks for. config may be nil; only its system instruction, its limit of the answer and its tools are replaced. For an
+// answer that the model did not end by itself, the error wraps [winnow.ErrIncomplete]. Errors of the SDK are wrapped.
 //
-// Models that think use the room for the answer for that as well: give a ThinkingConfig that leaves some.
+// Thinking takes its tokens from the same limit: give models that think a ThinkingConfig that leaves room for the
+// answer.
 func NewSummarizer(client *sdk.Client, model string, maxTokens int, config *sdk.GenerateContentConfig) winnow.Summarizer {
 	if config == nil {
 		config = &sdk.GenerateContentConfig{}

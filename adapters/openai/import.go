@@ -9,12 +9,11 @@ import (
 	"github.com/winnowgo/winnow/internal/imagesize"
 )
 
-// Import returns messages in winnow's form, one for each. The Source of a message is the pointer to the
-// caller's value, which must not be changed as long as it is in use; the same values imported again give
-// equal messages.
+// Import returns messages in winnow's form, one for each. The Source of a message is the pointer to the caller's
+// value, which must not be changed as long as it is in use. Importing the same values again gives equal messages.
 //
-// What a person did not write can be marked afterwards (Injected), as can what must survive (Pinned) and
-// results that are errors (IsError), which the API has no field for.
+// Afterwards the host may mark messages that no person wrote (Injected), messages that must survive (Pinned) and
+// results that are errors (IsError), for which the API has no field.
 func Import(messages []sdk.ChatCompletionMessageParamUnion) []winnow.Message {
 	var im importer
 	im.reserve(messages)

@@ -10,11 +10,11 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// NewSummarizer returns a summarizer that asks model. maxTokens is the longest answer; with 0 it is what
-// each request asks for. No tools are sent. The error wraps [winnow.ErrIncomplete] unless the model stopped
-// by itself; an error of the SDK is wrapped.
+// NewSummarizer returns a summarizer that asks model. maxTokens limits the answer; 0 means the limit that each request
+// asks for. No tools are sent. For an answer that the model did not end by itself, the error wraps
+// [winnow.ErrIncomplete]. Errors of the SDK are wrapped.
 //
-// The room for the answer is sent as max_completion_tokens. For a server that only knows max_tokens give
+// The limit is sent as max_completion_tokens. For a server that only knows max_tokens give
 // option.WithJSONDel("max_completion_tokens") and option.WithJSONSet("max_tokens", n).
 func NewSummarizer(client sdk.Client, model sdk.ChatModel, maxTokens int, options ...option.RequestOption) winnow.Summarizer {
 	return &summarizer{client, model, maxTokens, options}

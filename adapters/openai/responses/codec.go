@@ -10,8 +10,8 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// Codec returns what stores in a session what the SDK's items hold besides winnow's form, such as the ids and
-// the encrypted content of reasoning, for the option Codec of package session.
+// Codec returns the codec with which a session stores what the SDK's items hold besides winnow's form, such as the ids
+// and the encrypted content of reasoning. Set it as Codec in the Options of package session.
 func Codec() session.Codec {
 	return &adapter.Sources[Item]{
 		ID: "openai-responses", Import: Import, Export: Export,

@@ -22,11 +22,11 @@ const (
 	reasoning      = "reasoning"
 )
 
-// Import returns items in winnow's form. The messages and parts hold pointers to the caller's items, which
-// must not be changed as long as they are in use; the same items imported again give equal messages.
+// Import returns items in winnow's form. The messages and parts hold pointers to the caller's items, which must not be
+// changed as long as they are in use. Importing the same items again gives equal messages.
 //
-// What a person did not write can be marked afterwards (Injected), as can what must survive (Pinned) and
-// outputs that are errors (IsError), which the API has no field for.
+// Afterwards the host may mark messages that no person wrote (Injected), messages that must survive (Pinned) and
+// outputs that are errors (IsError), for which the API has no field.
 func Import(items []Item) []winnow.Message {
 	im := importer{
 		out:   make([]winnow.Message, 0, len(items)),
