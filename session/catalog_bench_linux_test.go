@@ -128,7 +128,8 @@ func BenchmarkCatalog(b *testing.B) {
 		require.NoError(b, s.Append(ctx, session.User("more")))
 		require.NoError(b, s.Close())
 	}
-	for name, q := range map[string]session.Query{"by key": {}, "newest": newest, "prefix": {Prefix: benchKey(7)[:30]}} {
+	queries := map[string]session.Query{"by key": {}, "newest": newest, "prefix": {Prefix: benchKey(7)[:30]}}
+	for name, q := range queries {
 		b.Run("after a change/"+name, func(b *testing.B) {
 			n := 0
 			for b.Loop() {
@@ -140,6 +141,25 @@ func BenchmarkCatalog(b *testing.B) {
 			}
 		})
 	}
+	b.Run("after a change/1000 are open", func(b *testing.B) {
+		opened := make([]*session.Session, min(1_000, *benchSessions))
+		for i := range opened {
+			var err error
+			opened[i], err = store.Open(ctx, benchKey(i))
+			require.NoError(b, err)
+			require.NoError(b, opened[i].Append(ctx, session.User("more")))
+		}
+		listOnce(b, store, newest)
+		for b.Loop() {
+			b.StopTimer()
+			require.NoError(b, opened[0].Append(ctx, session.User("more")))
+			b.StartTimer()
+			listOnce(b, store, newest)
+		}
+		for _, s := range opened {
+			require.NoError(b, s.Close())
+		}
+	})
 	b.Run("status", func(b *testing.B) {
 		for b.Loop() {
 			_, err := store.Status(ctx, benchKey(1))

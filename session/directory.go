@@ -60,7 +60,7 @@ type directory struct {
 // openDirectory opens or makes a store in fsys.
 func openDirectory(fsys files.FS) (*directory, error) {
 	d := &directory{fs: fsys, now: time.Now}
-	d.catalog.directory = d
+	d.catalog.directory, d.catalog.by = d, randomHex(8)
 	_, err := d.readInfo()
 	if errors.Is(err, fs.ErrNotExist) {
 		err = d.create()

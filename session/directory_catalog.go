@@ -24,9 +24,11 @@ type catalog struct {
 	least     int64         // how many bytes are written at least before it is written anew (leastCatalog)
 
 	writing   sync.RWMutex
-	file      files.File    // that lines are appended to; nil: there is none, or it was not opened yet
-	listening sync.Mutex    // protects changed
-	changed   chan struct{} // closed when something was appended by this process; nil: nobody waits
+	file      files.File      // that lines are appended to; nil: there is none, or it was not opened yet
+	by        string          // what this store signs with
+	listening sync.Mutex      // protects what follows
+	written   map[string]bool // by the key of a session whose turn is taken here: whether something came since the last look
+	changed   chan struct{}   // closed when something was appended by this process; nil: nobody waits
 }
 
 var (
@@ -88,7 +90,10 @@ func (c *catalog) list(ctx context.Context, q Query) (*Page, error) {
 		}
 		st, err := r.decode()
 		if err == nil && r.look { // the others are closed, or nothing was written to them
-			st.Open, err = c.directory.IsHeld(ctx, r.key)
+			st.Open = c.isOurs(r.key)
+			if !st.Open {
+				st.Open, err = c.directory.IsHeld(ctx, r.key)
+			}
 		}
 		if err != nil {
 			return nil, err
@@ -178,7 +183,7 @@ func (c *catalog) open() (*catalogTable, error) {
 	if f == nil || err != nil {
 		return nil, err
 	}
-	t := newCatalogTable(f)
+	t := newCatalogTable(f, c.by)
 	ok, err := t.read()
 	if err != nil || !ok || t.id == "" {
 		f.Close()

@@ -26,6 +26,9 @@ func (c *catalog) lookAround(ctx context.Context) error {
 				continue
 			}
 			looked[r] = r.at
+			if !c.takeWritten(r) {
+				continue
+			}
 			l, err := c.look(ctx, r)
 			if err != nil {
 				return err
@@ -44,6 +47,26 @@ func (c *catalog) lookAround(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// takeWritten says that something may have been written to a session since the last look. Of those whose turn is taken
+// here that is known, as long as nobody else said that he writes.
+func (c *catalog) takeWritten(r *catalogRow) bool {
+	c.listening.Lock()
+	defer c.listening.Unlock()
+	written, isOurs := c.written[r.key]
+	if !isOurs || r.others {
+		return true
+	}
+	c.written[r.key] = false
+	return written
+}
+
+func (c *catalog) isOurs(key string) bool {
+	c.listening.Lock()
+	defer c.listening.Unlock()
+	_, ok := c.written[key]
+	return ok
 }
 
 // look looks into the log of a session. It returns the line that says what changed, nil if nothing did.

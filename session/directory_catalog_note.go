@@ -69,7 +69,7 @@ func (c *catalog) announce(key string, seen files.File) (files.File, error) {
 	}
 	var text []byte
 	if err == nil {
-		text, err = (&catalogLine{Look: key}).append(nil)
+		text, err = (&catalogLine{Look: key, By: c.by}).append(nil)
 	}
 	if err == nil {
 		f, err = c.append(text)
@@ -93,6 +93,7 @@ func (l *directoryLog) announcing(f func() error) (err error) {
 		}
 	}
 	err = f()
+	c.tell(l.key, l.ofTurn)
 	var err2 error
 	l.announced, err2 = c.announce(l.key, l.announced)
 	if err == nil {

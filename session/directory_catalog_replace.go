@@ -50,7 +50,7 @@ func (c *catalog) replace(header, begin *catalogLine, rows []*catalogLine) error
 			return err
 		}
 	}
-	c.table = newCatalogTable(f)
+	c.table = newCatalogTable(f, c.by)
 	if err := c.read(); err != nil {
 		return err
 	}

@@ -33,6 +33,7 @@ type catalogLine struct {
 	Dropped int64  `json:"dropped,omitempty"` // with begin: deletions before this position are not in it any more
 
 	Look    string `json:"look,omitempty"`
+	By      string `json:"by,omitempty"` // with look: the store, opened once, that writes
 	Deleted string `json:"deleted,omitempty"`
 
 	// A session as it is. The order is that in which parseRow reads.
@@ -129,6 +130,7 @@ type catalogRow struct {
 	at      int64  // position behind the newest line of it
 	status  []byte // as JSON: most are never asked for
 	look    bool   // the log has to be looked into
+	others  bool   // because of somebody who does not tell this store when
 	gone    bool   // there is no such session, or not yet
 	changed time.Time
 }
@@ -137,6 +139,7 @@ type catalogRow struct {
 func (r *catalogRow) take(l *catalogLine, at int64) {
 	r.log, r.file, r.bytes, r.disk, r.status = l.Log, l.File, l.Bytes, l.Disk, l.Status
 	r.at, r.look, r.gone = at, l.Open, false
+	r.others = r.others && l.Open
 	r.updated = time.Time{}
 	if l.Updated != nil {
 		r.updated = *l.Updated

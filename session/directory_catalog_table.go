@@ -16,6 +16,7 @@ import (
 // catalogTable is what was read of a catalog. A position counts the bytes of its lines, also where the file was
 // written anew meanwhile.
 type catalogTable struct {
+	by   string // the store that reads
 	file files.File
 	size int64 // of the file that was read
 
@@ -42,8 +43,8 @@ type catalogChange struct {
 	at int64
 }
 
-func newCatalogTable(file files.File) *catalogTable {
-	t := &catalogTable{file: file, rows: map[string]*catalogRow{}, looks: map[string]*catalogRow{}}
+func newCatalogTable(file files.File, by string) *catalogTable {
+	t := &catalogTable{by: by, file: file, rows: map[string]*catalogRow{}, looks: map[string]*catalogRow{}}
 	t.newest.order.Order = Newest
 	return t
 }
@@ -132,7 +133,9 @@ func (t *catalogTable) take(l *catalogLine, offset int64) bool {
 		t.begun, t.begin, t.dropped = true, *l.Begin, l.Dropped
 		t.shift = t.begin - offset
 	case l.Look != "":
-		t.lookAt(t.row(l.Look))
+		r := t.row(l.Look)
+		r.others = r.others || l.By != t.by || !t.begun
+		t.lookAt(r)
 	case l.Deleted != "":
 		t.delete(l, offset+t.shift)
 	case l.Key != "":
@@ -176,6 +179,7 @@ func (t *catalogTable) update(l *catalogLine, at int64) {
 		}
 	} else {
 		r.take(l, l.At)
+		r.others = r.look // it is not known who said so
 	}
 	t.list(r)
 	if delete(t.looks, r.key); r.look {

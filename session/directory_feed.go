@@ -38,6 +38,25 @@ func (c *catalog) listen() <-chan struct{} {
 	return c.changed
 }
 
+// tell notes that a session may have been written to: by who has its turn, or beside the branch.
+func (c *catalog) tell(key string, ofTurn bool) {
+	c.listening.Lock()
+	defer c.listening.Unlock()
+	if _, ok := c.written[key]; ok || ofTurn {
+		if c.written == nil {
+			c.written = map[string]bool{}
+		}
+		c.written[key] = true
+	}
+}
+
+// leave forgets a session whose turn is over.
+func (c *catalog) leave(key string) {
+	c.listening.Lock()
+	defer c.listening.Unlock()
+	delete(c.written, key)
+}
+
 // wake tells those who listen that something was written.
 func (c *catalog) wake() {
 	c.listening.Lock()

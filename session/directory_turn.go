@@ -163,6 +163,7 @@ func (t *directoryTurn) Check() error {
 
 func (t *directoryTurn) Release() (err error) {
 	t.once.Do(func() {
+		t.directory.catalog.leave(t.key)
 		err = t.file.Close()
 		t.directory.queues.Leave(t.key)
 	})
