@@ -172,7 +172,10 @@ func maintain(ctx context.Context, store *session.Store, dryRun bool) error {
 func ExampleStore_Plan() {
 	ctx := context.Background()
 	now := time.Date(2026, 5, 2, 12, 0, 0, 0, time.UTC)
-	store := session.NewMemory(&session.Options{Now: func() time.Time { return now }})
+	clock := func() time.Time { return now }
+	store := session.NewMemory(&session.Options{Now: clock, Manager: func(string) (int, *winnow.Options) {
+		return 200_000, &winnow.Options{Now: clock}
+	}})
 	if _, err := reply(ctx, store, "agent:a:main", "Hello."); err != nil {
 		fmt.Println(err)
 	}
@@ -185,8 +188,8 @@ func ExampleStore_Plan() {
 	v, err := store.Read(ctx, "agent:a:main")
 	fmt.Println(len(v.History), "messages", err)
 	// Output:
-	// archive agent:a:main 0 725 age
-	// archive agent:a:main 0 725 age
+	// archive agent:a:main 0 715 age
+	// archive agent:a:main 0 715 age
 	// 1 done, 0 left alone
 	// 2 messages <nil>
 }
