@@ -91,7 +91,8 @@ func (l *directoryLog) tornName(seq int64) string {
 // findTail returns where the last whole line or batch ends, and the seq that would come next. newline says that only
 // the newline of the last line is missing.
 func findTail(log files.File, size int64) (cut, seq int64, newline bool, err error) {
-	t := &tail{w: window{log: log, size: size}, ahead: window{log: log, size: size}}
+	w := window{log: log, size: size, step: smallStep}
+	t := &tail{w: w, ahead: w}
 	cut = size
 	last := []byte{0}
 	if _, err := log.ReadAt(last, size-1); err != nil {

@@ -53,8 +53,8 @@ type tail struct {
 }
 
 func newTail(log Log, size int64) *tail {
-	w := window{log: log, size: size}
-	return &tail{w: w, ahead: w, seal: sealerOf(log), decoded: map[int64]*Entry{}}
+	return &tail{w: window{log: log, size: size}, ahead: window{log: log, size: size, step: smallStep},
+		seal: sealerOf(log), decoded: map[int64]*Entry{}}
 }
 
 // before returns the line before the one at offset.

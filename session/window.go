@@ -16,6 +16,7 @@ type window struct {
 
 const (
 	windowSize    = 256 << 10
+	smallStep     = 16 << 10             // for who wants single lines: a few usual ones
 	longestWindow = maxLine + windowSize // what is longer is no line
 )
 
