@@ -43,7 +43,7 @@ func (s *Session) find(ctx context.Context, entry string) (line, error) {
 	if err != nil {
 		return line{}, err
 	}
-	i, ok := t.index[entry]
+	i, ok := t.indexOf(entry)
 	if entry == "" {
 		i, ok = t.header, t.header >= 0
 	}

@@ -38,7 +38,7 @@ func newErasure(ctx context.Context, log Log) (*erasure, error) {
 // byID chooses entries.
 func (v *erasure) byID(ids []string) error {
 	for _, id := range ids {
-		i, ok := v.index[id]
+		i, ok := v.indexOf(id)
 		if !ok || v.tree.lines[i].kind == TypeSession {
 			return fmt.Errorf("%w: entry %q", ErrNotFound, id)
 		}
@@ -65,7 +65,7 @@ func (v *erasure) choose(i int, isRight func(*Entry) bool) error {
 // byContent chooses the entries that are copies of others, whose fingerprints they have.
 func (v *erasure) byContent(found map[string]string) error {
 	for id, sum := range found {
-		i, ok := v.index[id]
+		i, ok := v.indexOf(id)
 		if !ok || v.tree.lines[i].kind == TypeSession {
 			continue
 		}
@@ -199,7 +199,7 @@ func (v *erasure) goesWith(i int, e *Entry, behind []bool) bool {
 	case TypeCompaction:
 		return behind[i]
 	case TypeBranchSummary: // of a branch that was left
-		of, ok := v.index[e.Target]
+		of, ok := v.indexOf(e.Target)
 		return behind[i] || ok && behind[of]
 	case TypeEdit, TypeLabel:
 		_, ok := v.chosen[v.at(e.Target)]
@@ -214,7 +214,7 @@ func (v *erasure) goesWith(i int, e *Entry, behind []bool) bool {
 
 // at returns the index of an entry, -1 if there is none.
 func (v *erasure) at(id string) int {
-	if i, ok := v.index[id]; ok {
+	if i, ok := v.indexOf(id); ok {
 		return i
 	}
 	return -1

@@ -28,7 +28,7 @@ func (s *Store) Fork(ctx context.Context, key, entry, newKey string) error {
 		return err
 	}
 	if entry != "" {
-		i, ok := t.index[entry]
+		i, ok := t.indexOf(entry)
 		if !ok || !t.lines[i].isPath() {
 			return fmt.Errorf("%w: entry %q of %q", ErrNotFound, entry, key)
 		}
@@ -87,7 +87,7 @@ func (s *Session) become(ctx context.Context, t *tree, key string, labels map[st
 // firstCopied returns what stands for the first message that a compaction kept, where only the entries with indexes are
 // copied: the first of them that does not lie before it. A message that was left out is not copied.
 func (t *tree) firstCopied(kept *Ref, indexes []int) *Ref {
-	at, ok := t.index[kept.ID]
+	at, ok := t.indexOf(kept.ID)
 	if !ok {
 		return kept
 	}
@@ -103,14 +103,15 @@ func (t *tree) inUse(active *loaded) ([]int, error) {
 	needed := map[int]bool{}
 	low := t.current
 	for _, p := range active.places {
-		i := t.index[p.ref.ID]
+		i, _ := t.indexOf(p.ref.ID)
 		needed[i] = true
 		if p.ref.By != nil {
-			needed[t.index[p.ref.By.ID]] = true
+			edit, _ := t.indexOf(p.ref.By.ID)
+			needed[edit] = true
 		}
 	}
 	if len(active.places) > active.prefix {
-		low = t.index[active.places[active.prefix].ref.ID]
+		low, _ = t.indexOf(active.places[active.prefix].ref.ID)
 	}
 	hasState := false
 	for i := t.current; i >= 0 && t.lines[i].kind != TypeSession; {

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"hash/crc32"
+	"slices"
+	"sort"
 )
 
 // scanner reads a log from its beginning: all lines that count, and where there are others. It takes time linear in
@@ -19,8 +21,9 @@ type scanner struct {
 	highest int64  // number of all lines
 	pending []line // of a batch that goes on, without their texts
 	damage  []Damage
-	unended bool  // the log does not end in a newline
-	valid   int64 // offset behind the last line that counts
+	unended bool             // the log does not end in a newline
+	valid   int64            // offset behind the last line that counts
+	skips   func(*line) bool // yield does not read the text of such a line; nil: of none
 }
 
 func newScanner(log Log, size int64) *scanner {
@@ -135,10 +138,15 @@ func (s *scanner) take(l *line, yield func(*line) error) error {
 	if l.batch[0] < l.batch[1] {
 		return nil
 	}
-	batch := s.pending
-	s.pending = nil
-	for i := range batch {
-		b := &batch[i]
+	defer s.dropPending()
+	for i := range s.pending {
+		b := &s.pending[i]
+		if s.skips != nil && s.skips(b) { // it is read once instead of twice
+			if err := yield(b); err != nil {
+				return err
+			}
+			continue
+		}
 		text, err := s.ahead.bytesAhead(b.offset, b.offset+int64(len(b.data)))
 		if err != nil {
 			return err
@@ -156,7 +164,18 @@ func (s *scanner) breakBatch(reason string) {
 	for _, l := range s.pending {
 		s.report(l.offset, int64(len(l.data)), l.id, reason)
 	}
-	s.pending = nil
+	s.dropPending()
+}
+
+// maxSparePending is how many lines of a batch the next one finds room for.
+const maxSparePending = 1 << 10
+
+// dropPending forgets the lines that were held back, and the texts that they point to.
+func (s *scanner) dropPending() {
+	clear(s.pending)
+	if s.pending = s.pending[:0]; cap(s.pending) > maxSparePending {
+		s.pending = nil
+	}
 }
 
 // maxPieces is how many beginnings of lines are looked at within a damaged one, so that a text full of them costs
@@ -216,8 +235,8 @@ func lineLength(text []byte) int {
 // tree is all path entries of a log. It reads any log, from its beginning.
 type tree struct {
 	lines   []node
-	index   map[string]int
-	header  int // -1: none
+	foreign map[string]int // lines whose id is not that of their number
+	header  int            // -1: none
 	newest  line
 	current int // leaf; -1: none
 	read    window
@@ -234,8 +253,9 @@ type node struct {
 
 // newTree scans a log. Messages in our form are not decoded, but for those that s has to count.
 func newTree(ctx context.Context, log Log, size int64, s *sides) (*tree, error) {
-	t := &tree{index: map[string]int{}, header: -1, current: -1}
+	t := &tree{header: -1, current: -1}
 	t.read, t.scan = window{log: log, size: size}, newScanner(log, size)
+	t.scan.skips = func(l *line) bool { return l.body != nil && l.kind == TypeMessage }
 	since := 0 // the newest entry that says what is before it
 	err := t.scan.scan(ctx, func(l *line) error {
 		var e *Entry
@@ -283,21 +303,29 @@ func newTree(ctx context.Context, log Log, size int64, s *sides) (*tree, error) 
 
 // add takes an entry, or says why not. e is decoded where its type is neither message nor state.
 func (t *tree) add(l *line, e *Entry) (reason string) {
-	if _, twice := t.index[l.id]; twice {
+	if _, twice := t.indexOf(l.id); twice {
 		return "another entry has this id"
 	}
 	if l.kind == TypeSession && t.header >= 0 {
 		return "a second header"
 	}
 	i := len(t.lines)
+	if i == cap(t.lines) {
+		t.grow(l.offset)
+	}
 	t.lines = append(t.lines, node{head: l.head, offset: l.offset, next: l.next, length: len(l.data)})
-	t.index[l.id] = i
+	if ownNumber(l.id) != l.seq {
+		if t.foreign == nil {
+			t.foreign = map[string]int{}
+		}
+		t.foreign[l.id] = i
+	}
 	t.newest = line{head: l.head, offset: l.offset, next: l.next}
 	switch {
 	case l.kind == TypeSession:
 		t.header, t.current = i, i
 	case l.kind == TypeLeaf:
-		if target, ok := t.index[e.Target]; ok {
+		if target, ok := t.indexOf(e.Target); ok {
 			t.current = target
 		} else {
 			lost := Damage{Offset: l.offset, ID: l.id, Reason: "the target " + e.Target + " is missing"}
@@ -307,6 +335,42 @@ func (t *tree) add(l *line, e *Entry) (reason string) {
 		t.current = i
 	}
 	return ""
+}
+
+// grow makes room for more lines than those that lie before offset: for all, if the others are as long as they, but for
+// no more than thrice as many as there are, because they may be longer.
+func (t *tree) grow(offset int64) {
+	n := int64(len(t.lines))
+	ahead := (t.read.size - offset) / (offset/max(n, 1) + 1)
+	t.lines = slices.Grow(t.lines, int(min(max(ahead, n/4, 16), max(3*n, 16))))
+}
+
+// indexOf returns which line the entry is. Lines are in the order of their numbers, and most have the id of theirs.
+func (t *tree) indexOf(id string) (int, bool) {
+	n := ownNumber(id)
+	if last := len(t.lines) - 1; n > 0 && last >= 0 && n <= t.lines[last].seq {
+		i := sort.Search(last, func(i int) bool { return t.lines[i].seq >= n })
+		if t.lines[i].id == id {
+			return i, true
+		}
+	}
+	i, ok := t.foreign[id]
+	return i, ok
+}
+
+// ownNumber returns the number that an id is made of, or 0 if it is made otherwise.
+func ownNumber(id string) int64 {
+	if len(id) < 2 || len(id) > 17 || id[0] != 'e' || id[1] == '0' {
+		return 0
+	}
+	n := int64(0)
+	for _, c := range []byte(id[1:]) {
+		if c < '0' || c > '9' {
+			return 0
+		}
+		n = n*10 + int64(c-'0')
+	}
+	return n
 }
 
 func (t *tree) line(i int) (line, error) {
@@ -329,7 +393,8 @@ func (t *tree) leaf() (line, error) {
 
 // parent of an entry whose parent is missing is the nearest path entry before it.
 func (t *tree) parent(l line) (line, bool, error) {
-	i, whole := t.parentOf(t.index[l.id])
+	at, _ := t.indexOf(l.id)
+	i, whole := t.parentOf(at)
 	if i < 0 {
 		return line{}, false, ErrNotFound
 	}
@@ -339,7 +404,7 @@ func (t *tree) parent(l line) (line, bool, error) {
 
 // parentOf returns the index of the parent of entry i, or -1.
 func (t *tree) parentOf(i int) (parent int, whole bool) {
-	if p, ok := t.index[t.lines[i].parent]; ok && p < i {
+	if p, ok := t.indexOf(t.lines[i].parent); ok && p < i {
 		return p, true
 	}
 	for p := i - 1; p >= 0; p-- {
@@ -351,7 +416,7 @@ func (t *tree) parentOf(i int) (parent int, whole bool) {
 }
 
 func (t *tree) find(r Ref) (line, error) {
-	i, ok := t.index[r.ID]
+	i, ok := t.indexOf(r.ID)
 	if !ok {
 		return line{}, ErrNotFound
 	}
