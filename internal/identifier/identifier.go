@@ -44,30 +44,39 @@ func Scan(s string, emit func(id string, kind Kind)) {
 					emit(word, Symbol)
 				}
 				i++
-			case 0xE2, 0xE3:
-				i += cjkQuoted(s[i:], emit)
+			case 0xE2, 0xE3: // many are no quotes, but lines of tables
+				if i+1 < len(s) && s[i+1] != 0x80 {
+					i++
+				} else {
+					i += cjkQuoted(s[i:], emit)
+				}
 			default:
 				i++
 			}
 			continue
 		}
-		start, all := wordStart(s, read, i), class
+		start, first, odd := wordStart(s, read, i), class, i
 		if start < i {
-			all |= ascii.Lower
+			first = ascii.Lower
+		} else {
+			class = 0
 		}
+		rest := class // classes of what is behind the first byte
 		for i++; i < len(s); i++ {
 			if class = ascii.Class[s[i]]; class == 0 {
 				break
 			}
-			all |= class
+			rest |= class
 		}
 		read = i
-		token := s[start:i]
+		token, all := s[start:i], first|rest
 		if all == ascii.Digit {
 			scanNumber(token, len(token), emit)
 			continue
 		}
-		if !scanToken(token, all, emit) {
+		if plain := first == ascii.Upper && rest == ascii.Lower || // the first word of a sentence
+			all == ascii.Lower|ascii.Dot && odd == i-1 || // its last one
+			all == ascii.Lower|ascii.Dash; plain || !scanToken(token, all, emit) {
 			if quote := quoteAround(s, start, i); quote != 0 && quotedSymbol(token, all, quote) {
 				emit(token, Symbol)
 			}
@@ -75,19 +84,20 @@ func Scan(s string, emit func(id string, kind Kind)) {
 	}
 }
 
-// skipWords returns the index of the next byte of s, from i on, that is neither a lower-case letter nor a space.
+// skipWords returns the index of the next byte of s, from i on, that is neither a lower-case letter nor a comma, a space or
+// another of the bytes up to the double quote, which are of no class.
 func skipWords(s string, i int) int {
 	const ones = 0x0101010101010101
 	for ; i+8 <= len(s); i += 8 {
 		w := ascii.LoadWord(s, i)
 		low := w &^ ascii.NonASCII
 		letter := (low + (0x80-'a')*ones) &^ (low + (0x7F-'z')*ones) // the high bit of each byte
-		space := ^((low ^ ' '*ones) + 0x7F*ones)
-		if odd := (^(letter | space) | w) & ascii.NonASCII; odd != 0 {
+		visible := (low + (0x7F-'"')*ones) & ((low ^ ','*ones) + 0x7F*ones)
+		if odd := (visible&^letter | w) & ascii.NonASCII; odd != 0 {
 			return i + bits.TrailingZeros64(odd)/8
 		}
 	}
-	for i < len(s) && (s[i] == ' ' || ascii.Class[s[i]] == ascii.Lower) {
+	for i < len(s) && (s[i] <= '"' || s[i] == ',' || ascii.Class[s[i]] == ascii.Lower) {
 		i++
 	}
 	return i

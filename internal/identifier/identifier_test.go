@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/internal/ascii"
 )
 
 func TestScan(t *testing.T) {
@@ -90,4 +92,21 @@ func BenchmarkScan(b *testing.B) {
 			}
 		})
 	}
+}
+
+// TestPlainTokens: Scan passes words of these forms without a look into them; there is nothing in one.
+func TestPlainTokens(t *testing.T) {
+	emit := func(id string, _ Kind) { t.Errorf("found %q", id) }
+	for _, w := range []string{"a", "go", "true", "error", "example", "localhost", "dev", "null", "exists", "abcdefabcdef"} {
+		for _, token := range []string{strings.ToUpper(w[:1]) + w[1:], w + ".", w + "-" + w, "--" + w, w + "-", "-" + w + "--" + w} {
+			var all uint8
+			for i := range len(token) {
+				all |= ascii.Class[token[i]]
+			}
+			assert.False(t, scanToken(token, all, emit), token)
+		}
+	}
+	var got []string
+	Scan("`The` \"dry-run\" 'Plain' x", func(id string, _ Kind) { got = append(got, id) })
+	assert.Equal(t, []string{"The", "dry-run", "Plain"}, got, "but quotes make a symbol of some")
 }
