@@ -100,6 +100,7 @@ func BenchmarkRepairToolPairing(b *testing.B) {
 	run := func(h []winnow.Message) { winnow.RepairToolPairing(h) }
 	b.Run("clean", func(b *testing.B) { bench(b, clean, runePass, run) })
 	b.Run("dirty", func(b *testing.B) { bench(b, dirty, runePass, run) })
+	b.Run("dirty mixed scripts", func(b *testing.B) { bench(b, dirtyMixedScripts, runePass, run) })
 }
 
 func BenchmarkLimitHistoryTurns(b *testing.B) {
@@ -121,6 +122,11 @@ func BenchmarkPruneContext(b *testing.B) {
 		}
 	}
 	b.Run("clearing", func(b *testing.B) { estimators(b, prune(100)) }) // trims what is long and clears most
+	b.Run("mixed scripts", func(b *testing.B) {                         // the same where a fifth is not ASCII
+		chars := winnow.CharsPerToken(4)
+		o := &winnow.PruneOptions{Estimator: chars}
+		bench(b, mixedScripts, estimatorPass(chars), func(h []winnow.Message) { winnow.PruneContext(h, len(h)*100, o) })
+	})
 	b.Run("trimming", func(b *testing.B) { estimators(b, prune(1_200)) })
 	b.Run("idle", func(b *testing.B) { estimators(b, prune(3_000)) }) // all has to be read to know that nothing is to be done
 	b.Run("small", func(b *testing.B) { estimators(b, prune(100_000)) })

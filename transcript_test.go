@@ -17,8 +17,10 @@ import (
 type transcriptKind int
 
 const (
-	clean transcriptKind = iota
-	dirty                // of 600 results 30 missing, 20 twice, 20 late, 20 orphans
+	clean             transcriptKind = iota
+	dirty                            // of 600 results 30 missing, 20 twice, 20 late, 20 orphans
+	mixedScripts                     // a fifth of the results is not ASCII
+	dirtyMixedScripts                // both
 )
 
 // transcript returns the transcript of an agent of about n messages: for each 2 000 of them 600 calls and
@@ -37,10 +39,28 @@ func transcript(n int, kind transcriptKind) []winnow.Message {
 		}
 		h = append(h, modelSays(prose(r, 600)), userSays(prose(r, 100)), modelSays(prose(r, 300)))
 	}
-	if kind == dirty {
+	if kind == dirty || kind == dirtyMixedScripts {
 		h = spoil(r, h)
 	}
+	if kind == mixedScripts || kind == dirtyMixedScripts {
+		mixScripts(h)
+	}
 	return h
+}
+
+// mixScripts writes each fifth result, in as many bytes, in English with dashes, Russian and Chinese.
+func mixScripts(h []winnow.Message) {
+	const unit = "— ошибка в строке, 一行汉字，和另外一行 “quoted” and plain words in a row of them; "
+	results := 0
+	for i := range h {
+		if h[i].Role != winnow.RoleTool {
+			continue
+		}
+		if results++; results%5 == 0 {
+			text := strings.Repeat(unit, 1+len(h[i].Parts[0].Text)/len(unit))
+			h[i].Parts = []winnow.Part{textPart(text)}
+		}
+	}
 }
 
 // resultBytes is 200 to 40 000, and 7 800 on average: many short ones and few long ones.

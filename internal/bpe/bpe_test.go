@@ -1,10 +1,14 @@
 package bpe
 
 import (
+	"encoding/base64"
 	"maps"
+	"math/rand/v2"
+	"os"
 	"runtime"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -75,6 +79,31 @@ func BenchmarkTiktoken(b *testing.B) {
 				b.SetBytes(int64(len(text)))
 				for b.Loop() {
 					count(text)
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkCount counts what BENCHMARKS.md has rows for, and reads it once for comparison.
+func BenchmarkCount(b *testing.B) {
+	readme, err := os.ReadFile("../../README.md")
+	require.NoError(b, err)
+	raw := make([]byte, 225_000)
+	rand.NewChaCha8([32]byte{}).Read(raw)
+	count := exactTokens(b, "o200k_base")
+	count("warm up")
+	for _, row := range []struct{ name, text string }{
+		{"text", strings.Repeat(string(readme), 250_000/len(readme)+1)[:250_000]},
+		{"letter", strings.Repeat("a", 1<<20)},
+		{"base64", base64.StdEncoding.EncodeToString(raw)},
+	} {
+		for name, f := range map[string]func(string) int{"count": count, "floor": utf8.RuneCountInString} {
+			b.Run(row.name+"/"+name, func(b *testing.B) {
+				b.SetBytes(int64(len(row.text)))
+				b.ReportAllocs()
+				for b.Loop() {
+					f(row.text)
 				}
 			})
 		}

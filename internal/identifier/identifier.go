@@ -74,14 +74,26 @@ func Scan(s string, emit func(id string, kind Kind)) {
 			scanNumber(token, len(token), emit)
 			continue
 		}
-		if plain := first == ascii.Upper && rest == ascii.Lower || // the first word of a sentence
-			all == ascii.Lower|ascii.Dot && odd == i-1 || // its last one
-			all == ascii.Lower|ascii.Dash; plain || !scanToken(token, all, emit) {
+		if isPlain(first, rest, odd == i-1) || !scanToken(token, all, emit) {
 			if quote := quoteAround(s, start, i); quote != 0 && quotedSymbol(token, all, quote) {
 				emit(token, Symbol)
 			}
 		}
 	}
+}
+
+// isPlain reports whether a token is a word that names nothing, by the class of its first byte and those of the rest, and
+// whether only its last byte is no lower-case letter.
+func isPlain(first, rest uint8, oddAtEnd bool) bool {
+	switch first | rest {
+	case ascii.Lower | ascii.Upper:
+		return first == ascii.Upper && rest == ascii.Lower // the first word of a sentence
+	case ascii.Lower | ascii.Dot:
+		return oddAtEnd // the last word of a sentence
+	case ascii.Lower | ascii.Dash:
+		return true
+	}
+	return false
 }
 
 // skipWords returns the index of the next byte of s, from i on, that is neither a lower-case letter nor a comma, a space or
