@@ -77,7 +77,7 @@ func (c *catalog) verify(ctx context.Context) (bool, error) {
 		if r := c.table.byDirectory().find(s.dir); r != nil && (r.look || r.fits(&s)) {
 			continue
 		}
-		deleted, err := c.directory.isBeingDeleted(s.dir)
+		deleted, err := c.directory.isGone(s.dir)
 		if _, size, err2 := newestFile(c.directory.fs, s.dir); err != nil || err2 != nil || !deleted && size > 0 {
 			return false, errors.Join(err, err2)
 		}

@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"strings"
 	"time"
@@ -79,7 +78,7 @@ func (c *catalog) look(ctx context.Context, r *catalogRow) (*catalogLine, error)
 		return nil, err
 	}
 	if file != "" {
-		deleted, err := d.isBeingDeleted(dir)
+		deleted, err := d.isGone(dir)
 		if err != nil {
 			return nil, err
 		}
@@ -116,18 +115,6 @@ func (c *catalog) look(ctx context.Context, r *catalogRow) (*catalogLine, error)
 // logOf returns the log that a file is of.
 func logOf(file string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(file, archiveSuffix), logSuffix)
-}
-
-func (d *directory) isBeingDeleted(dir string) (bool, error) {
-	f, err := d.fs.Open(dir+"/"+lockName, os.O_RDONLY, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	return isDeleted(f)
 }
 
 // statusOf returns the status of a session, that of the row with what was written since where that is in order, and

@@ -53,6 +53,11 @@ func (d *directory) openLog(ctx context.Context, key string, write bool) (l *dir
 	}
 	l = &directoryLog{directory: d, key: key, dir: dir}
 	if !write {
+		if gone, err := d.isGone(dir); err != nil {
+			return nil, false, err
+		} else if gone {
+			return nil, false, ErrNotFound
+		}
 		return l, false, l.openNewest(os.O_RDONLY)
 	}
 	lock, gone, err := d.lockLog(ctx, dir)

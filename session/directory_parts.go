@@ -40,6 +40,9 @@ func (d *directory) Parts(_ context.Context, key string) ([]Part, error) {
 	if err != nil || dir == "" {
 		return nil, err
 	}
+	if gone, err := d.isGone(dir); gone || err != nil {
+		return nil, err
+	}
 	return d.parts(dir)
 }
 
@@ -122,6 +125,11 @@ func (d *directory) OpenPart(_ context.Context, key string, part Part) (Log, err
 		return nil, err
 	}
 	if dir == "" || part.Kind == PartSide || !isPartName(part.Name) {
+		return nil, ErrNotFound
+	}
+	if gone, err := d.isGone(dir); err != nil {
+		return nil, err
+	} else if gone {
 		return nil, ErrNotFound
 	}
 	name := strings.TrimSuffix(part.Name, archiveSuffix)

@@ -81,6 +81,11 @@ func (d *directory) eachIn(ctx context.Context, parent string, f func(storedFile
 		if s.file == "" {
 			continue
 		}
+		if gone, err := d.isGone(s.dir); err != nil {
+			return err
+		} else if gone {
+			continue
+		}
 		if err := f(s); err != nil {
 			return err
 		}

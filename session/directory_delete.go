@@ -1,0 +1,138 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/winnowgo/winnow/session/internal/files"
+)
+
+// A session is deleted when its log.lock says so on the disk. From then on nobody sees it, whatever files are left of
+// it; who finds some of a deletion that was interrupted removes them.
+
+func isDeleted(lock files.File) (bool, error) {
+	size, err := lock.Size()
+	if err != nil || size == 0 {
+		return false, err
+	}
+	text := make([]byte, size)
+	n, err := lock.ReadAt(text, 0)
+	if n == len(text) {
+		err = nil
+	}
+	return slices.Contains(text[:n], deletedByte), err
+}
+
+// Delete implements [Backend]. What says that the session is deleted is on the disk before the first file goes.
+func (d *directory) Delete(ctx context.Context, key string) error {
+	dir, err := d.sessionDir(key, false)
+	if err != nil || dir == "" {
+		return err
+	}
+	lock, gone, err := d.lockLog(ctx, dir)
+	if err != nil || gone {
+		return err
+	}
+	defer lock.Close()
+	return d.removeSession(key, dir, lock)
+}
+
+// removeSession removes the directory of a session. Its log.lock is held.
+func (d *directory) removeSession(key, dir string, lock files.File) error {
+	catalog, err := d.catalog.announce(key, nil)
+	if err != nil {
+		return err
+	}
+	if _, err := lock.Write([]byte{deletedByte}); err != nil {
+		return err
+	}
+	if err := lock.Sync(); err != nil {
+		return fmt.Errorf("%w: %w", ErrSync, err)
+	}
+	// Nobody can begin another session with the key yet.
+	d.catalog.note(&catalogLine{Deleted: key})
+	if _, err := d.catalog.announce(key, catalog); err != nil {
+		return err
+	}
+	return d.removeAll(dir)
+}
+
+// removeAll removes the directory of a session, whose log.lock says that it is deleted.
+func (d *directory) removeAll(dir string) error {
+	names, err := d.fs.List(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if name == lockName {
+			continue
+		}
+		if err := d.remove(dir + "/" + name); err != nil {
+			return err
+		}
+	}
+	// The mark of the deletion goes when nothing else can come back: file systems may bring the removals of one
+	// directory to the disk in any order.
+	if err := d.fs.SyncDir(dir); err != nil {
+		return err
+	}
+	if err := d.remove(dir + "/" + lockName); err != nil {
+		return err
+	}
+	_ = d.fs.Remove(dir) // somebody may have begun a new session in it
+	return d.fs.SyncDir(directoryOf(dir))
+}
+
+// isGone says that the session in dir is deleted. What an interrupted deletion left of it is removed, if that can be
+// done now: else the next one who asks does it.
+func (d *directory) isGone(dir string) (bool, error) {
+	deleted, err := d.isMarked(dir)
+	if deleted {
+		_ = d.finishDeletion(dir) // the deletion counts without it
+	}
+	return deleted, err
+}
+
+// isMarked says that the log.lock in dir marks a deletion. It is empty in nearly all sessions: to ask for its length is
+// cheaper than to open it.
+func (d *directory) isMarked(dir string) (bool, error) {
+	size, err := d.fs.SizeOf(dir + "/" + lockName)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, files.ErrLink) {
+		return false, nil
+	}
+	if size == 0 || err != nil {
+		return false, err
+	}
+	f, err := d.fs.Open(dir+"/"+lockName, os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	return isDeleted(f)
+}
+
+// finishDeletion removes what is left in dir, unless somebody else is at it.
+func (d *directory) finishDeletion(dir string) error {
+	f, err := d.fs.Open(dir+"/"+lockName, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if free, err := f.TryLock(); !free || err != nil || !d.fs.IsLinked(f, dir+"/"+lockName) {
+		return err
+	}
+	if deleted, err := isDeleted(f); !deleted || err != nil {
+		return err
+	}
+	return d.removeAll(dir)
+}
