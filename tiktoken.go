@@ -8,7 +8,7 @@ import (
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
-// maxExactBytes is the most text of a message that is counted. At the 4 MB/s of the worst text an exact count of more
+// maxExactBytes is the most text of a message that is counted. At the 3 MB/s of the worst text an exact count of more
 // would stop an agent for seconds, so more is estimated.
 const maxExactBytes = 8 << 20
 
@@ -23,8 +23,8 @@ const maxExactBytes = 8 << 20
 // not has no vocabulary in it.
 //
 // The first count loads the vocabulary, which takes a tenth of a second and, for o200k_base, 9 MB that stay. Ordinary
-// text is counted at 50 MB/s or more, random letters at 4: [NewEstimator] is many times as fast and for most uses exact
-// enough.
+// text is counted at 50 MB/s or more, the worst (a letter or a byte over and over) at 3: [NewEstimator] is many times as
+// fast and for most uses exact enough.
 func TiktokenEstimator(encoding string) (Estimator, error) {
 	switch encoding {
 	case "o200k_base":
