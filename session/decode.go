@@ -20,15 +20,13 @@ func (l *line) decode() (*Entry, error) {
 		return l.decodeSealed()
 	}
 	e := &Entry{}
-	if model, message, ok := l.bareMessage(); ok {
-		m := readMessage(message)
-		if m == nil {
-			m = &winnow.Message{}
-			if err := json.Unmarshal(message, m); err != nil {
+	if message := l.bareMessage(e); message != nil {
+		if e.Message = readMessage(message); e.Message == nil {
+			e.Message = &winnow.Message{}
+			if err := json.Unmarshal(message, e.Message); err != nil {
 				return nil, fmt.Errorf("session: entry %s: %w", l.id, err)
 			}
 		}
-		e.Message, e.Model = m, model
 		l.giveHead(e)
 		return e, nil
 	}
@@ -45,18 +43,30 @@ func (l *line) decode() (*Entry, error) {
 	return e, e.restoreExact()
 }
 
-// bareMessage returns the JSON of a message that has nothing but its model before it.
-func (l *line) bareMessage() (model string, message []byte, ok bool) {
+// bareMessage returns the JSON of a message that has nothing but its model and its source before it, and gives e those.
+// It returns nil, and leaves e as it is, if there is something else.
+func (l *line) bareMessage(e *Entry) []byte {
 	if l.body == nil || l.kind != TypeMessage {
-		return "", nil, false
+		return nil
 	}
-	p := headParser{text: l.body}
+	p := messageParser{headParser: headParser{text: l.body}}
+	model, source := "", (*Source)(nil)
 	if p.has(`"model":`) {
 		model = string(p.quoted())
 		p.literal(`,`)
 	}
+	if p.has(`"source":{"codec":`) {
+		source = &Source{Codec: p.string()}
+		p.literal(`,"data":`)
+		source.Data = p.raw(depthOfSource)
+		p.literal(`},`)
+	}
 	p.literal(messageMember)
-	return model, p.text, !p.bad
+	if p.bad {
+		return nil
+	}
+	e.Model, e.Source = model, source
+	return p.text
 }
 
 // bareDelta returns the delta of a state that has nothing else, or nil.

@@ -14,6 +14,7 @@ import (
 // How many objects and lists a value of any form lies in: package json reads to a certain depth.
 const (
 	depthOfDelta     = 1 // the entry
+	depthOfSource    = 2 // the entry, its source
 	depthOfDetails   = 1 // the message
 	depthOfArguments = 3 // the message, the list of its parts, the part
 )

@@ -139,22 +139,33 @@ func FuzzReadMessage(f *testing.F) {
 	f.Fuzz(isReadAsJSON)
 }
 
-// TestDecodeDelta: a state that has nothing but its delta is read without package json, and says the same.
-func TestDecodeDelta(t *testing.T) {
-	for _, c := range []struct{ body, why string }{
-		{`"delta":{"a":[1,2]}`, "as it is written"},
-		{`"delta":"AAEC"`, "bytes that are no JSON"},
-		{`"delta":null`, "null"},
-		{`"delta":{"a":1},"model":"m"`, "something else too"},
-		{`"delta":{"a":1} `, "white space"},
+// TestDecodeBare: entries that are read without package json say what it says of them.
+func TestDecodeBare(t *testing.T) {
+	const message = `"message":{"role":"user","parts":[{"text":"née"}]}`
+	for _, c := range []struct{ kind, body, why string }{
+		{"state", `"delta":{"a":[1,2]}`, "as it is written"},
+		{"state", `"delta":"AAEC"`, "bytes that are no JSON"},
+		{"state", `"delta":null`, "null"},
+		{"state", `"delta":{"a":1},"model":"m"`, "something else too"},
+		{"state", `"delta":{"a":1} `, "white space"},
+		{"message", message, "nothing but the message"},
+		{"message", `"model":"m",` + message, "who answered"},
+		{"message", `"source":{"codec":"c\n","data":{"a":"}"}},` + message, "what a codec keeps"},
+		{"message", `"model":"m","source":{"codec":"c","data":null},` + message, "both"},
+		{"message", `"source":{"codec":"c"},` + message, "a source without data"},
+		{"message", `"source":{"data":1,"codec":"c"},` + message, "another order"},
+		{"message", `"source":{"codec":"c","data":1,"data":2},` + message, "data twice"},
+		{"message", `"source":null,` + message, "no source"},
+		{"message", `"source":{"codec":"c","data":1},"exact":[{"part":0,"text":"/w=="}],` + message, "exact bytes"},
 	} {
-		text := []byte(`{"seq":7,"id":"e7","parentId":"e6","type":"state","time":"2026-02-03T04:05:06Z",` + c.body)
-		line, reason := parseLine([]byte(strings.TrimSuffix(string(appendSum(text, 0)), "\n")))
+		head := `{"seq":7,"id":"e7","parentId":"e6","type":"` + c.kind + `","time":"2026-02-03T04:05:06Z",`
+		line, reason := parseLine(bytes.TrimSuffix(appendSum([]byte(head+c.body), 0), []byte("\n")))
 		require.Empty(t, reason, c.why)
-		got, err := line.decode()
-		require.NoError(t, err, c.why)
 		want := &Entry{}
 		require.NoError(t, json.Unmarshal(line.data, (*entryBody)(want)), c.why)
+		require.NoError(t, want.restoreExact(), c.why)
+		got, err := line.decode()
+		require.NoError(t, err, c.why)
 		assert.Equal(t, want, got, c.why)
 	}
 }
