@@ -180,3 +180,21 @@ func TestNotify(t *testing.T) {
 	}
 	f.agrees()
 }
+
+// TestFeedTellsOfArchived: what was archived before one who follows the feed heard of it is told of, and once.
+func TestFeedTellsOfArchived(t *testing.T) {
+	b := newBackend(t, newPool(t, serverURL(t)), postgres.Options{})
+	f := &follower{t: t, store: session.New(b, nil)}
+	f.changes()
+	say(t, f.store, "k")
+	turn, err := b.Turn(t.Context(), "k")
+	require.NoError(t, err)
+	parts, err := b.Parts(t.Context(), "k")
+	require.NoError(t, err)
+	_, err = b.Archive(t.Context(), turn, parts[0], time.Now())
+	require.NoError(t, err)
+	require.NoError(t, turn.Release())
+	require.Eventually(t, func() bool { return len(f.changes().Changes) > 0 }, 10*time.Second, 20*time.Millisecond)
+	f.agrees()
+	require.Empty(t, f.changes().Changes)
+}

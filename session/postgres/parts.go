@@ -121,6 +121,11 @@ func (b *Backend) change(ctx context.Context, of session.Turn, wanted session.Pa
 		if err := f(ctx, c); err != nil {
 			return err
 		}
+		// Nobody else could renew the lease since the session is locked.
+		_, err = tx.Exec(ctx, b.sql.renew, b.mode, []int64{t.head.id}, []int64{t.head.fence}, b.opts.Lease.Microseconds())
+		if err != nil {
+			return err
+		}
 		err = c.head.scan(tx.QueryRow(ctx, b.sql.current, b.mode, t.head.id))
 		if errors.Is(err, pgx.ErrNoRows) { // it went with its last part
 			return nil
@@ -229,10 +234,11 @@ func (c *change) packRows(ctx context.Context, number int32, from, to int64) err
 	if err != nil {
 		return err
 	}
-	if err := c.deleteRows(ctx, number, from, to); err != nil {
+	tx, err := c.deleteRows(ctx, number, from, to)
+	if err != nil {
 		return err
 	}
-	if err := c.insert(ctx, number, from, text, true, false); err != nil {
+	if err := c.insert(ctx, number, from, text, true, tx); err != nil {
 		return err
 	}
 	again, err := c.read(ctx, number, from, to)
@@ -252,13 +258,16 @@ func (c *change) read(ctx context.Context, number int32, from, to int64) ([]byte
 	return text, err
 }
 
-func (c *change) deleteRows(ctx context.Context, number int32, from, to int64) error {
-	_, err := c.Exec(ctx, c.backend.sql.deleteRows, c.backend.mode, c.head.id, number, from, to)
-	return err
+// deleteRows deletes the rows between two offsets of a log. It returns the newest transaction of theirs that the feed
+// tells of, nil if there is none: those who follow the feed may not have heard of it yet.
+func (c *change) deleteRows(ctx context.Context, number int32, from, to int64) (tx *string, err error) {
+	row := c.QueryRow(ctx, c.backend.sql.deleteRows, c.backend.mode, c.head.id, number, from, to)
+	return tx, row.Scan(&tx)
 }
 
-// insert adds a row to a log. The feed tells of it, or not.
-func (c *change) insert(ctx context.Context, number int32, at int64, text []byte, packed, told bool) (err error) {
+// insert adds a row to a log, which the feed tells of as a change of the transaction tx, or not at all if that is nil. "" is
+// the transaction that inserts it.
+func (c *change) insert(ctx context.Context, number int32, at int64, text []byte, packed bool, tx *string) (err error) {
 	var raw *int
 	if packed {
 		n := len(text)
@@ -267,7 +276,7 @@ func (c *change) insert(ctx context.Context, number int32, at int64, text []byte
 			return err
 		}
 	}
-	_, err = c.Exec(ctx, c.backend.sql.insertRow, c.backend.mode, c.head.id, number, at, raw, text, told)
+	_, err = c.Exec(ctx, c.backend.sql.insertRow, c.backend.mode, c.head.id, number, at, raw, text, tx)
 	return err
 }
 
@@ -277,7 +286,7 @@ func (b *Backend) Remove(ctx context.Context, t session.Turn, wanted session.Par
 		return fmt.Errorf("postgres: the log %s is archived before it is deleted", wanted.Name)
 	}
 	return b.change(ctx, t, wanted, while, func(ctx context.Context, c *change) error {
-		if err := c.deleteRows(ctx, c.part.number, 0, c.part.size); err != nil {
+		if _, err := c.deleteRows(ctx, c.part.number, 0, c.part.size); err != nil {
 			return err
 		}
 		if _, err := c.Exec(ctx, b.sql.deleteLog, b.mode, c.head.id, c.part.number); err != nil {
@@ -328,22 +337,27 @@ func (b *Backend) Rewrite(
 			return err
 		}
 		old, next, packed := c.part.number, c.head.made+1, c.part.Kind == session.PartArchive
+		var tx *string
+		if c.part.Open {
+			this := "" // the database puts in the number of this transaction
+			tx = &this
+		}
 		for at := int64(0); at < c.part.size; at += maxChunk {
 			text, err := c.read(ctx, old, at, min(c.part.size, at+maxChunk))
 			if err != nil {
 				return err
 			}
 			patch(text, at, patches)
-			if err := c.insert(ctx, next, at, text, packed, c.part.Open); err != nil {
+			if err := c.insert(ctx, next, at, text, packed, tx); err != nil {
 				return err
 			}
 		}
 		if len(lines) > 0 {
-			if err := c.insert(ctx, next, c.part.size, lines, packed, c.part.Open); err != nil {
+			if err := c.insert(ctx, next, c.part.size, lines, packed, tx); err != nil {
 				return err
 			}
 		}
-		if err := c.deleteRows(ctx, old, 0, c.part.size); err != nil {
+		if _, err := c.deleteRows(ctx, old, 0, c.part.size); err != nil {
 			return err
 		}
 		if _, err := c.Exec(ctx, b.sql.renumber, b.mode, c.head.id, old, next); err != nil {

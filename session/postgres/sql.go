@@ -74,7 +74,7 @@ func newStatements(schema string, notify bool) statements {
 		parts:        in(partsSQL),
 		hold:         in(`SELECT ` + headColumns + ` FROM {schema}.sessions WHERE id = $1 AND deleted IS NULL FOR UPDATE`),
 		rows:         in(rowsSQL),
-		deleteRows:   in(`DELETE FROM {schema}.chunks WHERE session = $1 AND log = $2 AND at >= $3 AND at < $4`),
+		deleteRows:   in(deleteRowsSQL),
 		insertRow:    in(insertRowSQL),
 		archived:     in(`UPDATE {schema}.logs SET compressed = $3 WHERE session = $1 AND log = $2`),
 		headArchived: in(`UPDATE {schema}.sessions SET compressed = true WHERE id = $1`),
@@ -121,12 +121,20 @@ const isHeldSQL = `
 SELECT coalesce(lease_until > clock_timestamp(), false)
 FROM {schema}.sessions WHERE key = $1 AND deleted IS NULL`
 
+// One session that a long transaction has locked must not keep the leases of all others from being renewed. Who locks
+// it renews its lease: an append, and a change of what is stored.
+//
 // $1 ids, $2 fences, $3 lease in microseconds.
 const renewSQL = `
+WITH free AS (
+	SELECT s.id FROM {schema}.sessions AS s
+	JOIN unnest($1::bigint[], $2::bigint[]) AS held (id, fence) ON s.id = held.id AND s.fence = held.fence
+	WHERE s.deleted IS NULL
+	FOR NO KEY UPDATE OF s SKIP LOCKED
+)
 UPDATE {schema}.sessions AS s
 SET lease_until = clock_timestamp() + $3::bigint * interval '1 microsecond'
-FROM unnest($1::bigint[], $2::bigint[]) AS held (id, fence)
-WHERE s.id = held.id AND s.fence = held.fence AND s.deleted IS NULL`
+FROM free WHERE s.id = free.id`
 
 // Sessions whose process died are put back among those that nobody writes to.
 const leaveSQL = `
@@ -242,12 +250,19 @@ FROM {schema}.logs AS l JOIN {schema}.sessions AS s ON s.id = l.session
 WHERE s.key = $1 AND s.deleted IS NULL
 ORDER BY l.ordinal`
 
+const deleteRowsSQL = `
+WITH gone AS (
+	DELETE FROM {schema}.chunks WHERE session = $1 AND log = $2 AND at >= $3 AND at < $4 RETURNING tx
+)
+SELECT max(tx)::text FROM gone`
+
 const rowsSQL = `
 SELECT at, ` + chunkEnd + `, raw IS NOT NULL FROM {schema}.chunks WHERE session = $1 AND log = $2 ORDER BY at`
 
+// $6 is the transaction of the row, ” for this one.
 const insertRowSQL = `
 INSERT INTO {schema}.chunks (session, log, at, append, tx, raw, data)
-VALUES ($1, $2, $3, 0, CASE WHEN $6 THEN pg_current_xact_id() END, $4, $5)`
+VALUES ($1, $2, $3, 0, CASE $6::text WHEN '' THEN pg_current_xact_id() ELSE $6::text::xid8 END, $4, $5)`
 
 // $1 session, $2 the number of a log, $3 its number afterwards.
 const renumberSQL = `

@@ -25,7 +25,7 @@ const (
 type turn struct {
 	backend *Backend
 	key     string
-	mu      sync.Mutex // protects what follows
+	mu      sync.Mutex // protects what follows, but for the id and the fence of head, which stay
 	head    head       // as it was when the turn was taken; log and made as the turn left them
 	isFresh bool       // head may be used: nothing was done with it yet
 	once    sync.Once
@@ -112,18 +112,18 @@ func (b *Backend) IsHeld(ctx context.Context, key string) (held bool, err error)
 func (t *turn) Log(ctx context.Context) (session.Log, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	fence := t.head.fence
+	now := t.head
 	if !t.isFresh {
-		if err := t.backend.readHead(ctx, &t.head, t.backend.sql.current, t.head.id); err != nil {
+		if err := t.backend.readHead(ctx, &now, t.backend.sql.current, t.head.id); err != nil {
 			return nil, err
 		}
 	}
 	t.isFresh = false
-	l, err := t.backend.openHead(ctx, t.key, t.head)
-	t.head.fence = fence // that of this turn, if it is another one's by now
+	l, err := t.backend.openHead(ctx, t.key, now)
 	if err != nil {
 		return nil, err
 	}
+	t.head.log, t.head.made = now.log, now.made
 	l.turn = t
 	return l, nil
 }
