@@ -101,9 +101,13 @@ func apply(ctx context.Context, tx pgx.Tx, schema string, m Migration) error {
 	} else if applied, err := version(ctx, tx, schema); err != nil || applied >= m.Number {
 		return err
 	}
-	statements = append(statements, m.SQL, fmt.Sprintf("INSERT INTO {schema}.migrations VALUES (%d)", m.Number))
-	for _, sql := range statements {
-		if _, err := tx.Exec(ctx, inSchema(sql, schema), pgx.QueryExecModeSimpleProtocol); err != nil {
+	statements = append(statements, fmt.Sprintf("INSERT INTO {schema}.migrations VALUES (%d)", m.Number))
+	for i, sql := range statements {
+		statements[i] = inSchema(sql, schema)
+	}
+	// The step has the name of the schema in it. It is not replaced again: a name may have "{schema}" in it.
+	for _, sql := range append(statements, m.SQL) {
+		if _, err := tx.Exec(ctx, sql, pgx.QueryExecModeSimpleProtocol); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -67,13 +68,14 @@ func isPassing(err error) bool {
 	if !errors.As(err, &refused) {
 		return isOfConnection(err)
 	}
-	switch class := refused.Code[:2]; class {
-	case "08", "40": // the connection; rolled back because of others
+	is := func(class string) bool { return strings.HasPrefix(refused.Code, class) } // a proxy may send no code
+	switch {
+	case is("08"), is("40"): // the connection; rolled back because of others
 		return true
-	case "53": // too little of something
+	case is("53"): // too little of something
 		return refused.Code != diskFull
-	case "57": // an operator
-		return refused.Code[2] == 'P' // it stops, starts or crashed
+	case is("57P"): // an operator stops or starts it, or it crashed
+		return true
 	}
 	return refused.Code == readOnly // a standby: the primary is elsewhere soon
 }
@@ -100,5 +102,10 @@ func isUnknown(err error) bool {
 	if !errors.As(err, &refused) {
 		return true
 	}
-	return refused.Code == completionUnknown || refused.Code[:2] == "08" || refused.Code[:3] == "57P"
+	switch code := refused.Code; {
+	case code == "", code == completionUnknown: // "" is of a proxy, and says nothing
+		return true
+	default:
+		return strings.HasPrefix(code, "08") || strings.HasPrefix(code, "57P")
+	}
 }

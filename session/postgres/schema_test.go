@@ -34,6 +34,21 @@ func TestMigrateAtOnce(t *testing.T) {
 	newBackend(t, pool, postgres.Options{Schema: schema})
 }
 
+// TestSchemaNames: the name of a schema is a name, whatever is in it.
+func TestSchemaNames(t *testing.T) {
+	pool := newPool(t, serverURL(t))
+	for _, name := range []string{"{schema}", "{time} {tell}", `"; DROP TABLE x; --`, "%s $1 ?"} {
+		schema := fmt.Sprint(name, " ", os.Getpid())
+		require.NoError(t, postgres.Migrate(t.Context(), pool, schema), name)
+		t.Cleanup(func() { dropSchema(t, pool, schema) })
+		store := session.New(newBackend(t, pool, postgres.Options{Schema: schema}), nil)
+		say(t, store, "k")
+		page, err := store.List(t.Context(), session.Query{Order: session.Newest})
+		require.NoError(t, err, name)
+		require.Len(t, page.Sessions, 1, name)
+	}
+}
+
 func dropSchema(t testing.TB, pool *pgxpool.Pool, schema string) {
 	_, err := pool.Exec(context.Background(), "DROP SCHEMA "+pgx.Identifier{schema}.Sanitize()+" CASCADE")
 	require.NoError(t, err)
