@@ -81,7 +81,7 @@ func run(ctx context.Context, out io.Writer, url string, sessions int, duration 
 	if err := b.err(); err != nil {
 		return err
 	}
-	return check(ctx, out, store, prefix)
+	return check(ctx, out, store, prefix, b.answered.Load())
 }
 
 func open(ctx context.Context, pool *pgxpool.Pool) (*session.Store, error) {
@@ -92,8 +92,8 @@ func open(ctx context.Context, pool *pgxpool.Pool) (*session.Store, error) {
 	return session.New(b, nil), nil
 }
 
-// check wants each question once, and its answer behind it.
-func check(ctx context.Context, out io.Writer, store *session.Store, prefix string) error {
+// check wants each question once, and its answer behind it, and all that were answered.
+func check(ctx context.Context, out io.Writer, store *session.Store, prefix string, answered int64) error {
 	turns := 0
 	for st, err := range store.All(ctx, session.Query{Prefix: prefix}) {
 		if err != nil {
@@ -116,6 +116,9 @@ func check(ctx context.Context, out io.Writer, store *session.Store, prefix stri
 			return errors.New(st.Key + " ends with a question")
 		}
 		turns += len(view.History) / 2
+	}
+	if int64(turns) < answered {
+		return fmt.Errorf("%d questions were answered, and the database has %d", answered, turns)
 	}
 	fmt.Fprintf(out, "The database has %d questions, each once and in order, and each with its answer.\n", turns)
 	return nil

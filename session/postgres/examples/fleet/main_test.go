@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/postgres/internal/pgtest"
 )
 
@@ -32,4 +34,17 @@ func TestFleet(t *testing.T) {
 	t.Log(out.String())
 	require.Contains(t, out.String(), "each once and in order")
 	require.NotContains(t, out.String(), "of which 0 were killed")
+}
+
+// TestCheck: an answer that was given and is not in the database is an error, whatever else is in order.
+func TestCheck(t *testing.T) {
+	store := session.NewMemory(nil)
+	s, err := store.Open(t.Context(), "fleet:0")
+	require.NoError(t, err)
+	require.NoError(t, s.Append(t.Context(), session.User(question(0))))
+	_, err = s.Do(t.Context(), model)
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	require.NoError(t, check(t.Context(), io.Discard, store, "fleet:", 1))
+	require.Error(t, check(t.Context(), io.Discard, store, "fleet:", 2))
 }
