@@ -1,4 +1,5 @@
-// Package postgres keeps sessions in PostgreSQL, for agent servers on many machines that share a database.
+// Package postgres keeps sessions in PostgreSQL, for agent servers on many machines that share a database:
+// PostgreSQL 15 or newer, for the feed compares numbers of transactions with min and max.
 //
 //	pool, err := pgxpool.New(ctx, os.Getenv("DATABASE_URL"))
 //	…
