@@ -81,9 +81,10 @@ func (d *directory) eachIn(ctx context.Context, parent string, f func(storedFile
 		if s.file == "" {
 			continue
 		}
-		if gone, err := d.isGone(s.dir); err != nil {
+		if gone, err := isMarked(within, name); err != nil {
 			return err
 		} else if gone {
+			_ = d.finishDeletion(s.dir)
 			continue
 		}
 		if err := f(s); err != nil {

@@ -140,17 +140,31 @@ func (p *program) erase(ctx context.Context, args []string) (int, error) {
 	if p.json {
 		return exitOK, p.print(receipt)
 	}
-	fmt.Fprintf(p.stdout, "%s: %s erased\n", plain(key), what(receipt.Parts, receipt.Entries))
+	p.erased(receipt)
+	return exitOK, nil
+}
+
+// erased prints what was erased, and where it may be still.
+func (p *program) erased(receipt *session.Receipt) {
+	fmt.Fprintf(p.stdout, "%s: %s erased\n", plain(receipt.Key), what(receipt.Parts, receipt.Entries))
 	if len(receipt.With) > 0 {
 		fmt.Fprintf(p.stdout, "with them: %s\n", plain(strings.Join(receipt.With, ", ")))
 	}
 	if len(receipt.Quoted) > 0 {
 		fmt.Fprintf(p.stdout, "still quoted by: %s\n", plain(strings.Join(receipt.Quoted, ", ")))
 	}
+	for _, c := range receipt.Copies {
+		fmt.Fprintf(p.stdout, "copies erased in %s: %s\n", plain(c.Key), plain(strings.Join(c.Entries, ", ")))
+		if len(c.Quoted) > 0 {
+			fmt.Fprintf(p.stdout, "still quoted in %s by: %s\n", plain(c.Key), plain(strings.Join(c.Quoted, ", ")))
+		}
+	}
 	if len(receipt.Forks) > 0 {
 		fmt.Fprintf(p.stdout, "copies in forks remain: %s\n", plain(strings.Join(receipt.Forks, ", ")))
 	}
-	return exitOK, nil
+	if len(receipt.Unread) > 0 {
+		fmt.Fprintf(p.stdout, "may have copies, and cannot be read: %s\n", plain(strings.Join(receipt.Unread, ", ")))
+	}
 }
 
 // what names what is erased.

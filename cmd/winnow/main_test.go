@@ -20,6 +20,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/suite/agents"
+	"github.com/winnowgo/winnow/session"
 )
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
@@ -244,4 +245,19 @@ func TestProgress(t *testing.T) {
 		bar.end()
 		assert.Equal(t, tt.want, errs.String(), tt.why)
 	}
+}
+
+// TestErased: who erases is told of every copy, and of those that could not be looked for.
+func TestErased(t *testing.T) {
+	var out strings.Builder
+	p := &program{stdout: &out}
+	p.erased(&session.Receipt{
+		Key: "a", Entries: []string{"e2"}, Forks: []string{"f"}, Unread: []string{"damaged"},
+		Copies: []*session.Receipt{{Key: "b", Entries: []string{"e2"}, Quoted: []string{"e9"}}},
+	})
+	require.Equal(t, "a: the content of e2 erased\n"+
+		"copies erased in b: e2\n"+
+		"still quoted in b by: e9\n"+
+		"copies in forks remain: f\n"+
+		"may have copies, and cannot be read: damaged\n", out.String())
 }
