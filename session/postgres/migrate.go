@@ -54,6 +54,17 @@ func inSchema(sql, schema string) string {
 	return strings.ReplaceAll(sql, "{schema}", pgx.Identifier{orDefault(schema)}.Sanitize())
 }
 
+// longestName is how many bytes PostgreSQL keeps of a name, NAMEDATALEN - 1. It cuts longer ones: two schemas might be
+// the same one, and a schema is not found under the name that was asked for.
+const longestName = 63
+
+func checkSchema(schema string) error {
+	if len(schema) > longestName {
+		return fmt.Errorf("postgres: the name of schema %q has %d bytes, more than %d", schema, len(schema), longestName)
+	}
+	return nil
+}
+
 func orDefault(schema string) string {
 	if schema == "" {
 		return defaultSchema
@@ -65,6 +76,9 @@ func orDefault(schema string) string {
 // transaction of its own. Processes that call it at the same time wait for one another. It needs a role that may create
 // tables in the schema; what [New] returns does not.
 func Migrate(ctx context.Context, pool *pgxpool.Pool, schema string) error {
+	if err := checkSchema(schema); err != nil {
+		return err
+	}
 	for _, m := range Migrations(schema) {
 		err := pgx.BeginTxFunc(ctx, pool, readCommitted, func(tx pgx.Tx) error {
 			return apply(ctx, tx, orDefault(schema), m)

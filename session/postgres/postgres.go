@@ -47,7 +47,7 @@ var readCommitted = pgx.TxOptions{IsoLevel: pgx.ReadCommitted}
 
 // Options are the options of a [Backend]; nil and the zero value mean the defaults.
 type Options struct {
-	// Schema has the tables ("winnow").
+	// Schema has the tables ("winnow"). Its name has at most 63 bytes, as PostgreSQL keeps no more.
 	Schema string
 
 	// Lease is how long a turn lasts that is not renewed (15 s). It is renewed each third of that. So long the session
@@ -108,6 +108,9 @@ func New(ctx context.Context, pool *pgxpool.Pool, opts *Options) (*Backend, erro
 		b.mode = pgx.QueryExecModeCacheStatement
 	case conn.DescriptionCacheCapacity == 0: // the host wants none
 		b.mode = pgx.QueryExecModeExec
+	}
+	if err := checkSchema(b.opts.Schema); err != nil {
+		return nil, err
 	}
 	b.sql = newStatements(b.opts.Schema, b.opts.Notify)
 	b.leases.backend = b

@@ -49,6 +49,20 @@ func TestSchemaNames(t *testing.T) {
 	}
 }
 
+// TestSchemaNameTooLong: PostgreSQL would cut the name.
+func TestSchemaNameTooLong(t *testing.T) {
+	pool := newPool(t, serverURL(t))
+	for _, name := range []string{strings.Repeat("x", 64), strings.Repeat("ä", 32)} {
+		require.ErrorContains(t, postgres.Migrate(t.Context(), pool, name), "64 bytes, more than 63")
+		_, err := postgres.New(t.Context(), pool, &postgres.Options{Schema: name})
+		require.ErrorContains(t, err, "64 bytes, more than 63")
+	}
+	longest := strings.Repeat("x", 63)
+	require.NoError(t, postgres.Migrate(t.Context(), pool, longest))
+	t.Cleanup(func() { dropSchema(t, pool, longest) })
+	newBackend(t, pool, postgres.Options{Schema: longest})
+}
+
 func dropSchema(t testing.TB, pool *pgxpool.Pool, schema string) {
 	_, err := pool.Exec(context.Background(), "DROP SCHEMA "+pgx.Identifier{schema}.Sanitize()+" CASCADE")
 	require.NoError(t, err)
