@@ -114,7 +114,7 @@ const longestAnswer = 5 * time.Second
 // run appends once. A try whose answer was lost may have done it, or may do it yet: the next one does the same, and
 // what the first one moved it finds moved.
 func (a *appending) run(ctx context.Context) error {
-	sent, cancel := a.backend.patience(ctx)
+	sent, cancel := outlast(ctx, a.backend.opts.Patience, longestAnswer)
 	defer cancel()
 	unknown := false
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
@@ -137,13 +137,6 @@ func (a *appending) run(ctx context.Context) error {
 		}
 		return fmt.Errorf("postgres: %w: %w", context.Cause(sent), err)
 	}
-}
-
-// patience returns a context that ends with the backend's patience, and some time after ctx.
-func (b *Backend) patience(ctx context.Context) (context.Context, context.CancelFunc) {
-	sent, cancel := context.WithTimeout(context.WithoutCancel(ctx), b.opts.Patience)
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(longestAnswer, cancel) })
-	return sent, func() { stop(); cancel() }
 }
 
 // try is one try, on a connection that is waited for as long as conn allows. done says that err, or nil, is the answer.
@@ -210,7 +203,7 @@ func (a *appending) look(ctx context.Context, q querier) (done bool, err error) 
 	case deleted:
 		return true, session.ErrDeleted
 	case a.fence != 0 && now.fence != a.fence:
-		return true, fmt.Errorf("%w: the lease of its turn ran out, and another one began", session.ErrConflict)
+		return true, errTurnEnded
 	case now.log != a.log || now.compressed && a.end != anyEnd:
 		return true, &session.MovedError{Next: true}
 	case now.size != a.end && a.end != anyEnd:
@@ -218,6 +211,10 @@ func (a *appending) look(ctx context.Context, q querier) (done bool, err error) 
 	}
 	return false, errAgain // it is as it should be now
 }
+
+// errTurnEnded: the session has another fence than the turn.
+var errTurnEnded = fmt.Errorf("%w: its turn was released, or its lease ran out and another one began",
+	session.ErrConflict)
 
 // errAgain: nothing is in the way any more.
 var errAgain = notSent{errors.New("postgres: the session moved")}

@@ -49,3 +49,14 @@ func BareAppend(ctx context.Context, of session.Turn, lines []byte) (func() erro
 		return err
 	}, nil
 }
+
+// BareRenewal returns a function that runs the statement which renews a turn.
+func BareRenewal(of session.Turn) (func() error, error) {
+	t := of.(*turn)
+	b := t.backend
+	return func() error {
+		ids, fences := []int64{t.head.id}, []int64{t.head.fence}
+		_, err := b.pool.Exec(context.Background(), b.sql.renew, b.mode, ids, fences, b.opts.Lease.Microseconds())
+		return err
+	}, nil
+}

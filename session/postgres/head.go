@@ -14,7 +14,7 @@ import (
 // head is what a session has in the database.
 type head struct {
 	id         int64
-	fence      int64 // how often its turn was taken
+	fence      int64 // raised when its turn is taken, and when it is released
 	log        int32 // number of the newest
 	made       int32 // the highest number that a log had
 	compressed bool  // the newest log is an archive

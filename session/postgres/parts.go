@@ -148,7 +148,7 @@ func (c *change) hold(ctx context.Context, t *turn) (err error) {
 	case err != nil:
 		return err
 	case c.head.fence != t.head.fence:
-		return fmt.Errorf("%w: the lease of its turn ran out, and another one began", session.ErrConflict)
+		return errTurnEnded
 	}
 	c.parts, err = c.backend.parts(ctx, c, c.key)
 	return err

@@ -52,6 +52,13 @@ func try(ctx context.Context, f func(context.Context) error) error {
 	return f(ctx)
 }
 
+// outlast returns a context that ends after most, or when ctx has ended and grace has passed since.
+func outlast(ctx context.Context, most, grace time.Duration) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithTimeout(context.WithoutCancel(ctx), most)
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
+	return longer, func() { stop(); cancel() }
+}
+
 // wait waits between half of d and d.
 func wait(ctx context.Context, d time.Duration) error {
 	select {

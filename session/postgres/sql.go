@@ -6,7 +6,8 @@ import "strings"
 type statements struct {
 	keys, markDeleted, deleteLogs, deleteChunks string
 
-	takeTurn, makeSession, holder, isHeld  string
+	takeTurn, makeSession, asked           string
+	holder, isHeld                         string
 	renew, leave, release, forget, current string
 
 	newest, size, read, putBack        string
@@ -46,6 +47,7 @@ func newStatements(schema string, notify bool) statements {
 
 		takeTurn:    in(takeTurnSQL),
 		makeSession: in(makeSessionSQL),
+		asked:       in(askedSQL),
 		holder:      in(holderSQL),
 		isHeld:      in(isHeldSQL),
 		renew:       in(renewSQL),
@@ -113,6 +115,14 @@ VALUES ($1, 1, clock_timestamp() + $2::bigint * interval '1 microsecond', $3, $4
 ON CONFLICT (key) WHERE deleted IS NULL DO NOTHING
 RETURNING ` + headColumns
 
+// Says whether an asker has the turn. It waits for a statement that is about to give it.
+//
+// $1 key, $2 turn.
+const askedSQL = `
+SELECT ` + headColumns + `, coalesce(turn = $2, false) FROM {schema}.sessions
+WHERE key = $1 AND deleted IS NULL
+FOR NO KEY UPDATE`
+
 const holderSQL = `
 SELECT coalesce(holder_pid, 0), coalesce(holder_host, ''), coalesce(since, 'epoch')
 FROM {schema}.sessions WHERE key = $1 AND deleted IS NULL`
@@ -141,9 +151,11 @@ const leaveSQL = `
 UPDATE {schema}.sessions SET listed = updated
 WHERE listed IS NULL AND deleted IS NULL AND log > 0 AND (lease_until IS NULL OR lease_until <= clock_timestamp())`
 
+// The fence is raised: an append or a renewal of the turn that arrives late must not match any more, for it would begin
+// a lease that nobody holds.
 const releaseSQL = `
 UPDATE {schema}.sessions
-SET lease_until = NULL, turn = NULL, holder_pid = NULL, holder_host = NULL, since = NULL, listed = updated
+SET fence = fence + 1, lease_until = NULL, turn = NULL, holder_pid = NULL, holder_host = NULL, since = NULL, listed = updated
 WHERE id = $1 AND fence = $2`
 
 // chunkEnd is where a chunk ends in its log.

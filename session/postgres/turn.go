@@ -21,6 +21,10 @@ const (
 	lastTry  = 200 * time.Millisecond
 )
 
+// longestFarewell is how long the answer to a statement that takes a turn is waited for after its caller gave up, and
+// then again how long it may take to give back a turn whose answer did not come.
+const longestFarewell = 2 * time.Second
+
 // turn is a lease on a session.
 type turn struct {
 	backend *Backend
@@ -31,7 +35,8 @@ type turn struct {
 	once    sync.Once
 }
 
-// Turn implements [session.Backend].
+// Turn implements [session.Backend]. When ctx ends while the database is asked for the turn, the call may last some
+// seconds longer: what it was given nevertheless it gives back.
 func (b *Backend) Turn(ctx context.Context, key string) (session.Turn, error) {
 	if err := session.CheckKey(key); err != nil {
 		return nil, err
@@ -54,7 +59,18 @@ func (b *Backend) takeTurn(ctx context.Context, key string) (*turn, error) {
 	asker := make([]byte, 16)
 	rand.Read(asker) // never fails
 	for pause := firstTry; ; pause = min(2*pause, lastTry) {
-		err := b.retry(ctx, func(ctx context.Context) error { return t.take(ctx, asker) })
+		mayHaveIt := false
+		err := b.retry(ctx, func(ctx context.Context) error {
+			sent, err := t.take(ctx, asker)
+			mayHaveIt = mayHaveIt || t.isFresh || sent && err != nil && isUnknown(err)
+			return err
+		})
+		if err == nil && t.isFresh {
+			err = context.Cause(ctx)
+		}
+		if err != nil && mayHaveIt {
+			t.giveBack(ctx, asker)
+		}
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return nil, b.busy(ctx, key)
@@ -69,20 +85,52 @@ func (b *Backend) takeTurn(ctx context.Context, key string) (*turn, error) {
 	}
 }
 
-// take takes the turn if nobody has it.
-func (t *turn) take(ctx context.Context, asker []byte) error {
+// take takes the turn if nobody has it. Once the statement was sent, its answer is waited for some time after ctx ended:
+// the turn may be taken by then. sent is false if the database was not asked.
+func (t *turn) take(ctx context.Context, asker []byte) (sent bool, err error) {
 	b := t.backend
+	c, err := b.pool.Acquire(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer c.Release()
+	answered, cancel := outlast(ctx, longestTry, longestFarewell)
+	defer cancel()
 	host, _ := os.Hostname() // it only informs
 	kind := string(keys.TypeOf(t.key))
 	args := []any{b.mode, []byte(t.key), b.opts.Lease.Microseconds(), asker, os.Getpid(), host, kind}
 	for _, sql := range []string{b.sql.takeTurn, b.sql.makeSession} {
-		err := t.head.scan(b.pool.QueryRow(ctx, sql, args...))
+		err := t.head.scan(c.QueryRow(answered, sql, args...))
 		if !errors.Is(err, pgx.ErrNoRows) {
 			t.isFresh = err == nil
-			return err
+			return true, err
 		}
 	}
-	return nil
+	return true, nil
+}
+
+// giveBack releases the turn if the asker, who gives up, has it: the session would be closed to all for a whole lease.
+// That it fails is no error of its own, for the lease then runs out.
+func (t *turn) giveBack(ctx context.Context, asker []byte) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestFarewell)
+	defer cancel()
+	b := t.backend
+	_ = b.retry(ctx, func(ctx context.Context) error {
+		hasIt := t.isFresh
+		if !hasIt {
+			err := t.head.scan(b.pool.QueryRow(ctx, b.sql.asked, b.mode, []byte(t.key), asker), &hasIt)
+			if errors.Is(err, pgx.ErrNoRows) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if !hasIt {
+			return nil
+		}
+		return t.release(ctx)
+	})
 }
 
 // busy says who has the turn, if that can be had at once: ctx has ended.

@@ -15,7 +15,7 @@ CREATE TABLE {schema}.sessions (
 	made        integer NOT NULL DEFAULT 0,  -- the highest number that a log had
 	compressed  boolean NOT NULL DEFAULT false, -- the newest log is an archive
 	size        bigint NOT NULL DEFAULT 0,   -- of the newest log, in bytes: its head
-	fence       bigint NOT NULL DEFAULT 0,   -- how often the turn was taken; an append of an earlier turn is refused
+	fence       bigint NOT NULL DEFAULT 0,   -- raised when the turn is taken or released; an append of an earlier turn is refused
 	lease_until timestamptz,                 -- NULL: nobody has the turn
 	turn        bytea,                       -- random: who took the turn, for one who has to ask again
 	holder_pid  integer,
