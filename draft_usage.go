@@ -33,7 +33,8 @@ func (d *draft) observeUsage() {
 				d.rejectFrom(i)
 				return
 			}
-			if saysUsage(v.messages, i) {
+			// Asked of the history, as on the short way: the repair may have dropped what stood between two answers.
+			if k := v.index[i]; m.Role == RoleAssistant && k >= 0 && saysUsage(d.history, k) {
 				d.observeAnswer(m, i, sum, shown)
 			}
 			if v.edited[i] != nil {
