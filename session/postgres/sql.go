@@ -155,7 +155,8 @@ WHERE listed IS NULL AND deleted IS NULL AND log > 0 AND (lease_until IS NULL OR
 // a lease that nobody holds.
 const releaseSQL = `
 UPDATE {schema}.sessions
-SET fence = fence + 1, lease_until = NULL, turn = NULL, holder_pid = NULL, holder_host = NULL, since = NULL, listed = updated
+SET fence = fence + 1, lease_until = NULL, turn = NULL, holder_pid = NULL, holder_host = NULL, since = NULL,
+	listed = updated
 WHERE id = $1 AND fence = $2`
 
 // chunkEnd is where a chunk ends in its log.

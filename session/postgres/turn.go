@@ -85,8 +85,8 @@ func (b *Backend) takeTurn(ctx context.Context, key string) (*turn, error) {
 	}
 }
 
-// take takes the turn if nobody has it. Once the statement was sent, its answer is waited for some time after ctx ended:
-// the turn may be taken by then. sent is false if the database was not asked.
+// take takes the turn if nobody has it. Once the statement was sent, its answer is waited for some time after ctx
+// ended: the turn may be taken by then. sent is false if the database was not asked.
 func (t *turn) take(ctx context.Context, asker []byte) (sent bool, err error) {
 	b := t.backend
 	c, err := b.pool.Acquire(ctx)
