@@ -90,7 +90,7 @@ func tokensOf(e winnow.Estimator, s string) int {
 // The invariants of an assembly, whatever goes in.
 func TestAssembleProperties(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 4))
-	for range scaled(100_000, 3_000) {
+	for range scaled(40_000, 3_000) {
 		checkAssembly(t, r, randomInput(r), randomOptions(r))
 	}
 }

@@ -209,7 +209,7 @@ func requireVisible(t *testing.T, store *session.Store, key, name string) bool {
 func TestEraseProperties(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	programs := max(20, *crashPrograms/2)
+	programs := max(20, *crashPrograms/4)
 	if testing.Short() {
 		programs = 20
 	}

@@ -130,7 +130,7 @@ func maintenancePrograms(t *testing.T) int {
 	if testing.Short() {
 		return 1
 	}
-	return max(1, *crashPrograms/25)
+	return max(1, *crashPrograms/50)
 }
 
 // TestCrashDuringApply: whatever is lost, each log is there with all its bytes, as a log or as an archive, unless the
