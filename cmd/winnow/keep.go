@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/winnowgo/winnow/internal/inspect"
 	"github.com/winnowgo/winnow/session"
 )
 
@@ -97,10 +98,10 @@ func (p *program) planned(plan *session.Plan) error {
 func (p *program) actions(done []session.Action, kept []session.Kept) error {
 	var rows [][]string
 	for _, a := range done {
-		rows = append(rows, []string{string(a.Op), plain(a.Key), plain(a.Part.Name), size(a.Part.Bytes), string(a.Reason)})
+		rows = append(rows, []string{string(a.Op), inspect.Plain(a.Key), inspect.Plain(a.Part.Name), size(a.Part.Bytes), string(a.Reason)})
 	}
 	for _, k := range kept {
-		rows = append(rows, []string{"keep", plain(k.Key), plain(k.Part), "", string(k.Reason) + ": " + plain(k.Why)})
+		rows = append(rows, []string{"keep", inspect.Plain(k.Key), inspect.Plain(k.Part), "", string(k.Reason) + ": " + inspect.Plain(k.Why)})
 	}
 	return p.table(rows)
 }
@@ -146,31 +147,31 @@ func (p *program) erase(ctx context.Context, args []string) (int, error) {
 
 // erased prints what was erased, and where it may be still.
 func (p *program) erased(receipt *session.Receipt) {
-	fmt.Fprintf(p.stdout, "%s: %s erased\n", plain(receipt.Key), what(receipt.Parts, receipt.Entries))
+	fmt.Fprintf(p.stdout, "%s: %s erased\n", inspect.Plain(receipt.Key), what(receipt.Parts, receipt.Entries))
 	if len(receipt.With) > 0 {
-		fmt.Fprintf(p.stdout, "with them: %s\n", plain(strings.Join(receipt.With, ", ")))
+		fmt.Fprintf(p.stdout, "with them: %s\n", inspect.Plain(strings.Join(receipt.With, ", ")))
 	}
 	if len(receipt.Quoted) > 0 {
-		fmt.Fprintf(p.stdout, "still quoted by: %s\n", plain(strings.Join(receipt.Quoted, ", ")))
+		fmt.Fprintf(p.stdout, "still quoted by: %s\n", inspect.Plain(strings.Join(receipt.Quoted, ", ")))
 	}
 	for _, c := range receipt.Copies {
-		fmt.Fprintf(p.stdout, "copies erased in %s: %s\n", plain(c.Key), plain(strings.Join(c.Entries, ", ")))
+		fmt.Fprintf(p.stdout, "copies erased in %s: %s\n", inspect.Plain(c.Key), inspect.Plain(strings.Join(c.Entries, ", ")))
 		if len(c.Quoted) > 0 {
-			fmt.Fprintf(p.stdout, "still quoted in %s by: %s\n", plain(c.Key), plain(strings.Join(c.Quoted, ", ")))
+			fmt.Fprintf(p.stdout, "still quoted in %s by: %s\n", inspect.Plain(c.Key), inspect.Plain(strings.Join(c.Quoted, ", ")))
 		}
 	}
 	if len(receipt.Forks) > 0 {
-		fmt.Fprintf(p.stdout, "copies in forks remain: %s\n", plain(strings.Join(receipt.Forks, ", ")))
+		fmt.Fprintf(p.stdout, "copies in forks remain: %s\n", inspect.Plain(strings.Join(receipt.Forks, ", ")))
 	}
 	if len(receipt.Unread) > 0 {
-		fmt.Fprintf(p.stdout, "may have copies, and cannot be read: %s\n", plain(strings.Join(receipt.Unread, ", ")))
+		fmt.Fprintf(p.stdout, "may have copies, and cannot be read: %s\n", inspect.Plain(strings.Join(receipt.Unread, ", ")))
 	}
 }
 
 // what names what is erased.
 func what(parts []session.Part, entries []string) string {
 	if len(entries) > 0 {
-		return "the content of " + plain(strings.Join(entries, ", "))
+		return "the content of " + inspect.Plain(strings.Join(entries, ", "))
 	}
 	bytes := int64(0)
 	for _, p := range parts {

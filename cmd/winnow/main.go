@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/winnowgo/winnow/internal/inspect"
 	"github.com/winnowgo/winnow/session"
 )
 
@@ -117,7 +118,7 @@ func (p *program) run(ctx context.Context, args []string) int {
 }
 
 // oneLine joins the lines of an error.
-func oneLine(s string) string { return strings.Join(strings.Fields(plain(s)), " ") }
+func oneLine(s string) string { return strings.Join(strings.Fields(inspect.Plain(s)), " ") }
 
 // find returns the command that the first arguments name.
 func find(args []string) (*command, []string, error) {

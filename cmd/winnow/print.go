@@ -9,7 +9,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
-	"unicode"
+
+	"github.com/winnowgo/winnow/internal/inspect"
 )
 
 // print writes a value as one line of JSON.
@@ -31,22 +32,9 @@ func (p *program) table(rows [][]string) error {
 	return w.Flush()
 }
 
-// plain leaves out what would do something in a terminal: keys and titles are anybody's text.
-func plain(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case !unicode.IsPrint(r):
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, ""))
-}
-
 // clip cuts a text to so many characters.
 func clip(s string, most int) string {
-	r := []rune(plain(s))
+	r := []rune(inspect.Plain(s))
 	if len(r) <= most {
 		return string(r)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/inspect"
 	"github.com/winnowgo/winnow/session"
 )
 
@@ -59,7 +60,7 @@ func statusRow(s *session.Status) []string {
 		title = *s.Info.Title
 	}
 	return []string{
-		plain(s.Key), date(s.Updated), number(s.Counts.Turns), number(messages(&s.Counts)), number(s.Counts.Compactions),
+		inspect.Plain(s.Key), date(s.Updated), number(s.Counts.Turns), number(messages(&s.Counts)), number(s.Counts.Compactions),
 		number(s.Counts.Usage.Prompt()), number(s.Counts.Usage.Output), size(s.Bytes), clip(title, 40),
 	}
 }
@@ -90,13 +91,13 @@ func (p *program) show(ctx context.Context, args []string) (int, error) {
 			view.Key, view.Leaf, view.Info, view.Labels, view.Counts, view.IDs, view.History, view.Damage,
 		})
 	}
-	fmt.Fprintf(p.stdout, "%s\n%s\n\n", plain(view.Key), summary(view))
+	fmt.Fprintf(p.stdout, "%s\n%s\n\n", inspect.Plain(view.Key), summary(view))
 	for i := range view.History {
 		m := &view.History[i]
 		fmt.Fprintf(p.stdout, "%-10s %s\n", view.IDs[i][:min(len(view.IDs[i]), 10)], line(m, view.Labels[view.IDs[i]]))
 	}
 	for _, d := range view.Damage {
-		fmt.Fprintf(p.stdout, "damage: %s\n", plain(d.String()))
+		fmt.Fprintf(p.stdout, "damage: %s\n", inspect.Plain(d.String()))
 	}
 	return damaged(view.Damage), nil
 }
@@ -133,13 +134,13 @@ func summary(v *session.View) string {
 	c := &v.Counts
 	var b strings.Builder
 	if v.Info.Title != nil && *v.Info.Title != "" {
-		fmt.Fprintf(&b, "%s\n", plain(*v.Info.Title))
+		fmt.Fprintf(&b, "%s\n", inspect.Plain(*v.Info.Title))
 	}
 	fmt.Fprintf(&b, "%s, %s on all branches, %s; %s are sent", count(c.Turns, "turn"), count(messages(c), "message"),
 		count(c.Compactions, "compaction"), count(len(v.History), "message"))
 	for _, model := range slices.Sorted(maps.Keys(c.Models)) {
 		of := c.Models[model]
-		name := plain(model)
+		name := inspect.Plain(model)
 		if name == "" {
 			name = "unknown model"
 		}
@@ -230,7 +231,7 @@ func (p *program) verified(key string, r *session.Report) error {
 		}{key, r.Log, r.Bytes, r.Entries, append([]session.Damage{}, r.Damage...)})
 	}
 	for _, d := range r.Damage {
-		if _, err := fmt.Fprintf(p.stdout, "%s: %s\n", plain(key), plain(d.String())); err != nil {
+		if _, err := fmt.Fprintf(p.stdout, "%s: %s\n", inspect.Plain(key), inspect.Plain(d.String())); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnowgo/winnow/internal/inspect"
 	"github.com/winnowgo/winnow/internal/recording"
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/transcript"
@@ -58,7 +59,7 @@ func (p *program) export(ctx context.Context, args []string) (code int, err erro
 	case p.json:
 		return exitOK, p.print(exported{rest[0], *output, n})
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s: written to %s, %s\n", plain(rest[0]), plain(*output), count(n, "line"))
+	_, err = fmt.Fprintf(p.stdout, "%s: written to %s, %s\n", inspect.Plain(rest[0]), inspect.Plain(*output), count(n, "line"))
 	return exitOK, err
 }
 
@@ -131,11 +132,11 @@ func (p *program) imported(got *imported) error {
 	if p.json {
 		return p.print(got)
 	}
-	text := fmt.Sprintf("%s: %s, %s\n    %s\n", plain(got.Key), got.Format, count(got.Messages, "message"), plain(got.File))
+	text := fmt.Sprintf("%s: %s, %s\n    %s\n", inspect.Plain(got.Key), got.Format, count(got.Messages, "message"), inspect.Plain(got.File))
 	if got.Skipped != "" {
-		text = fmt.Sprintf("skipped: %s\n    %s\n", plain(got.Skipped), plain(got.File))
+		text = fmt.Sprintf("skipped: %s\n    %s\n", inspect.Plain(got.Skipped), inspect.Plain(got.File))
 	} else {
-		text += "    " + plain(got.Report.String()) + "\n"
+		text += "    " + inspect.Plain(got.Report.String()) + "\n"
 	}
 	_, err := fmt.Fprint(p.stdout, text)
 	return err

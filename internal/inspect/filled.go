@@ -43,7 +43,7 @@ func filledBy(history []winnow.Message, e winnow.Estimator) filled {
 		if m.Role != winnow.RoleTool {
 			continue
 		}
-		name := plain(m.ToolName)
+		name := Plain(m.ToolName)
 		if tools[name] == nil {
 			tools[name] = &share{Name: name}
 		}
@@ -108,9 +108,9 @@ func (r *report) Origin() string {
 	t := r.Source.From
 	text := "A session of " + programs[t.Format]
 	if t.Session.CWD != "" {
-		text += " in " + plain(t.Session.CWD)
+		text += " in " + Plain(t.Session.CWD)
 	}
-	return text + ": " + plain(t.Report.String()) + "."
+	return text + ": " + Plain(t.Report.String()) + "."
 }
 
 // Billed says what the session cost when it was recorded, "" if that is not recorded.

@@ -361,25 +361,25 @@ func words(history []winnow.Message, i int) string {
 	if text := excerpt(allText(m)); text != "" {
 		who += ": " + text
 	}
-	return plain(who)
+	return Plain(who)
 }
 
 // excerpt is the beginning of a text, in one line.
 func excerpt(text string) string {
-	return recording.Clip(recording.OneLine(plain(text[:min(len(text), 8*excerptColumns)])), excerptColumns)
+	return recording.Clip(recording.OneLine(Plain(text[:min(len(text), 8*excerptColumns)])), excerptColumns)
 }
 
 // printable is plain for a text of several lines.
 func printable(s string) string {
 	lines := strings.Split(s, "\n")
 	for i := range lines {
-		lines[i] = plain(lines[i])
+		lines[i] = Plain(lines[i])
 	}
 	return strings.Join(lines, "\n")
 }
 
-// plain leaves out what would do something in a terminal, and the halves of characters.
-func plain(s string) string {
+// Plain leaves out what would do something in a terminal, and the halves of characters.
+func Plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):

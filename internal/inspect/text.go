@@ -42,7 +42,7 @@ func (p *printer) line(format string, args ...any) {
 
 func (p *printer) head() {
 	r := p.report
-	p.line("%s: %s in %s, %s to the model", plain(r.Name), recording.Count(r.Messages, "message"), recording.Count(len(r.Turns), "turn"), recording.Count(len(r.Requests), "request"))
+	p.line("%s: %s in %s, %s to the model", Plain(r.Name), recording.Count(r.Messages, "message"), recording.Count(len(r.Turns), "turn"), recording.Count(len(r.Requests), "request"))
 	p.paragraph(r.Origin())
 	p.line("A window of %s tokens, of which a request may have %s; costs are in uncached tokens.", recording.Comma(r.Window), recording.Comma(r.Budget))
 	p.line("In the bars:  y system   S summary   u user   a assistant   t thinking   r tool results   · free")
@@ -85,7 +85,7 @@ func (p *printer) row(run []request) {
 		p.line("%8s %8s  DOES NOT FIT", numbers, recording.Comma(q.Tokens))
 		if !p.explained {
 			p.explained = true
-			for _, l := range recording.Wrap(plain(q.Error), columns-10) {
+			for _, l := range recording.Wrap(Plain(q.Error), columns-10) {
 				p.line("%10s%s", "", l)
 			}
 		}
@@ -105,7 +105,7 @@ func (p *printer) row(run []request) {
 		p.line("%10scompacted: a summary of %s tokens stands for %s", "", recording.Comma(s.Tokens), recording.Count(s.Messages, "message"))
 	}
 	for _, g := range q.Edits {
-		p.line("%10s%s %d, saves %s: %s", "", recording.Past(g.Op), len(g.Messages), recording.Comma(g.Saved), plain(g.Reason))
+		p.line("%10s%s %d, saves %s: %s", "", recording.Past(g.Op), len(g.Messages), recording.Comma(g.Saved), Plain(g.Reason))
 	}
 }
 
