@@ -38,21 +38,46 @@ type ledger struct {
 	journal     journal
 }
 
-// forgetEdits drops edits of messages that are gone from the history, when there are more than can be in use. A host
-// that keeps the shorter history of a request leaves some behind at each compaction.
+// mostGoneEdits bounds the edits of messages that are gone from the history, in bytes of a snapshot's text. A host that
+// goes back to a branch of the conversation finds them again: this is room for some fifty placeholders or for five
+// trimmed results.
+const mostGoneEdits = 16 << 10
+
+// forgetEdits drops the edits of messages that are gone from the history when they are larger together than
+// mostGoneEdits. A host that keeps the shorter history of a request leaves some behind at each compaction. What was
+// edited before an open run of Recover is kept for its end, within the same bound.
 func (l *ledger) forgetEdits(v *view) {
-	if len(l.projections) <= len(l.index.facts)+len(v.facts) {
+	l.projections = withoutGone(l.projections, l.index.facts, v.facts)
+	if l.attempt == nil {
 		return
 	}
-	used := make(map[key]*projection, len(v.facts))
-	for _, facts := range [][]*fact{l.index.facts, v.facts} {
+	open := *l.attempt
+	open.before.projections = withoutGone(open.before.projections, l.index.facts, v.facts)
+	l.attempt = &open
+}
+
+// withoutGone returns edits, without those of messages that are in none of the lists if these take too much.
+func withoutGone(edits map[key]*projection, lists ...[]*fact) map[key]*projection {
+	all := 0
+	for _, p := range edits {
+		all += p.size()
+	}
+	if all <= mostGoneEdits {
+		return edits
+	}
+	used, size := make(map[key]*projection, len(edits)), 0
+	for _, facts := range lists {
 		for _, f := range facts {
-			if p := l.projections[f.key]; p != nil {
+			if p := edits[f.key]; p != nil && used[f.key] == nil {
 				used[f.key] = p
+				size += p.size()
 			}
 		}
 	}
-	l.projections = used
+	if all-size <= mostGoneEdits {
+		return edits
+	}
+	return used
 }
 
 // checkpoint stands for the history before its first kept message.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -131,4 +132,59 @@ func TestSnapshotDoesNotGrow(t *testing.T) {
 	}
 	t.Logf("%d edits, %d messages", len(m.ledger.projections), len(h))
 	assert.LessOrEqual(t, len(m.ledger.projections), 2*len(h))
+}
+
+// editedWork is a conversation whose old results are sent edited, and a manager that has sent it.
+func editedWork(t *testing.T) (*Manager, []Message) {
+	t.Helper()
+	m, err := New(30_000, &Options{Estimator: CharsPerToken(4), Cache: &CacheOptions{None: true}, Summarizer: SummarizerFunc(
+		func(context.Context, SummaryRequest) (string, error) { return "## Goal\nGo on.", nil })})
+	require.NoError(t, err)
+	h := []Message{userMessage("Begin.")}
+	for i := range 60 {
+		id := fmt.Sprint("call_", i)
+		text := strings.Repeat(fmt.Sprintf("line of /srv/app/file_%d.go\n", i), 200)
+		h = append(h, Message{Role: RoleAssistant, Parts: []Part{{Kind: KindToolCall, ID: id, Name: "exec", Arguments: json.RawMessage(`{"cmd":"ls"}`)}}},
+			Message{Role: RoleTool, ToolCallID: id, ToolName: "exec", Parts: []Part{{Text: text}}})
+	}
+	_, err = m.Prepare(t.Context(), h)
+	require.NoError(t, err)
+	size := 0
+	for _, p := range m.ledger.projections {
+		size += p.size()
+	}
+	require.Greater(t, size, mostGoneEdits, "there is something to forget")
+	return m, h
+}
+
+// A host that begins anew leaves the edits of all its messages behind. They are counted in bytes: many short messages
+// are no reason to keep large edits of others.
+func TestSnapshotForgetsLargeEdits(t *testing.T) {
+	m, _ := editedWork(t)
+	var other []Message
+	for i := range 100 {
+		other = append(other, userMessage(fmt.Sprint("Question ", i)), Message{Role: RoleAssistant, Parts: []Part{{Text: "Yes."}}})
+	}
+	_, err := m.Prepare(t.Context(), append(other, userMessage("And now?")))
+	require.NoError(t, err)
+	assert.Zero(t, len(m.ledger.projections), "edits")
+}
+
+// A run of Recover that is still open remembers the edits that were there before it. A host that goes on from the
+// history of its request has those messages no more.
+func TestSnapshotForgetsEditsBehindRecover(t *testing.T) {
+	m, h := editedWork(t)
+	for range 2 {
+		r, err := m.Recover(t.Context(), h, fmt.Errorf("prompt is too long: %d tokens > %d maximum", m.ledger.tokens, m.ledger.tokens/3))
+		require.NoError(t, err)
+		h = r.History
+	}
+	require.NotNil(t, m.ledger.attempt)
+	gone := 0
+	for k, p := range m.ledger.attempt.before.projections {
+		if !slices.ContainsFunc(m.ledger.index.facts, func(f *fact) bool { return f.key == k }) {
+			gone += p.size()
+		}
+	}
+	assert.LessOrEqual(t, gone, mostGoneEdits)
 }

@@ -2,6 +2,7 @@ package winnow
 
 import (
 	"bytes"
+	"encoding/base64"
 	"math"
 	"slices"
 
@@ -58,6 +59,23 @@ func (p *projection) sent() []Part {
 		return []Part{{Text: p.text}}
 	}
 	return p.parts
+}
+
+// What an edit, and each part of it, takes in a snapshot besides its texts: keys, the reason and the names of the fields.
+const savedEditBytes, savedPartBytes = 200, 60
+
+// size is about what p takes in a snapshot, in bytes. It is the same for an edit that was restored.
+func (p *projection) size() int {
+	if p.parts == nil {
+		return savedEditBytes + savedPartBytes + base64.StdEncoding.EncodedLen(len(p.text))
+	}
+	n := savedEditBytes
+	for i := range p.parts {
+		part := &p.parts[i]
+		n += savedPartBytes + base64.StdEncoding.EncodedLen(len(part.Text)+len(part.Arguments))
+		n += len(part.Signature) + len(part.ID) + len(part.Name)
+	}
+	return n
 }
 
 // partsLook is how far the part that one of a projection was is looked for.

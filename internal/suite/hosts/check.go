@@ -247,10 +247,9 @@ func (w *world) checkError(q *question, err error) {
 }
 
 // checkSnapshot: the state does not grow for ever. It holds at most two summaries, and while a run of Recover is open
-// those before it as well. Of messages that are gone it may hold as many edits as there are messages, each of a result that
-// was large: twice 60 KB of these are the most that a hundred thousand conversations had.
+// those before it as well. Of messages that are gone it may hold 16 KB of edits, and twice as much in such a run.
 func (w *world) checkSnapshot(in []winnow.Message, r *winnow.Request) {
-	most := 120_000 + 4*body(in) + 4*body(r.Messages) + 400*(len(in)+len(r.Messages))
+	most := 40_000 + 4*body(in) + 4*body(r.Messages) + 400*(len(in)+len(r.Messages))
 	if n := len(w.snapshot()); n > most {
 		w.fail("a snapshot is bounded", "%d bytes for a history of %d messages", n, len(in))
 	}
