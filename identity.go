@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 	"math/bits"
 	"unsafe"
+	"weak"
 
 	"github.com/winnowgo/winnow/internal/ascii"
 	"github.com/winnowgo/winnow/internal/mem"
@@ -102,7 +103,7 @@ func mixed(h, x uint64) uint64 {
 func sampleHash(m *Message) uint64 {
 	h := uint64(len(m.Parts))
 	mix := func(x uint64) { h = mixed(h, x) }
-	isAnew := m.Role != RoleAssistant && m.Role != RoleTool
+	isAnew := isReadWhole(m)
 	text := func(s string) {
 		if mix(uint64(len(s))); len(s) == 0 {
 			return
@@ -139,9 +140,61 @@ func sampleHash(m *Message) uint64 {
 	return h
 }
 
+// isReadWhole says that all of m is in its sampleHash.
+func isReadWhole(m *Message) bool { return m.Role != RoleAssistant && m.Role != RoleTool }
+
 // sampleBytes is the length up to which sampleHash reads all of a text: to hash so many bytes takes about as long as
 // to wait for one line of memory.
 const sampleBytes = 256
+
+// An anchor is the first text of a history that sampleHash knows by where it lies. As long as the host holds it, and
+// passes it again, the host holds its other texts too. Where it was freed, a host reads its log anew for each call: any
+// text of it may have come to lie where another one of the same length lay, and has to be read.
+type anchor struct {
+	index, part int
+	isSignature bool // of the part, not its text
+	text        weak.Pointer[byte]
+}
+
+// isSet says that there is such a text.
+func (a *anchor) isSet() bool { return a.text != weak.Pointer[byte]{} }
+
+// isHeld says that the texts of history that lie where they lay are what they were.
+func (a *anchor) isHeld(history []Message) bool {
+	if !a.isSet() {
+		return true
+	}
+	if a.index >= len(history) || a.part >= len(history[a.index].Parts) {
+		return false
+	}
+	p := &history[a.index].Parts[a.part]
+	s := p.Text
+	if a.isSignature {
+		s = p.Signature
+	}
+	return unsafe.StringData(s) == a.text.Value()
+}
+
+// set makes the first such text from message `from` on the anchor.
+func (a *anchor) set(history []Message, from int) {
+	*a = anchor{}
+	for i := from; i < len(history); i++ {
+		if isReadWhole(&history[i]) {
+			continue
+		}
+		for k := range history[i].Parts {
+			p := &history[i].Parts[k]
+			if s := p.Text; len(s) > sampleBytes {
+				*a = anchor{i, k, false, weak.Make(unsafe.StringData(s))}
+				return
+			}
+			if s := p.Signature; len(s) > sampleBytes {
+				*a = anchor{i, k, true, weak.Make(unsafe.StringData(s))}
+				return
+			}
+		}
+	}
+}
 
 // marks tells what a host may set on a message that was sent, and that decides what becomes of it.
 func marks(m *Message) (h uint64) {

@@ -65,6 +65,7 @@ func (x *index) watch(history []Message, i int) {
 // index remembers facts of messages, so that no text is read twice.
 type index struct {
 	base         uintptr       // where the history passed in last lies in memory; it is compared, and keeps nothing alive
+	anchor       anchor        // says whether the texts of that history may still lie where they lay
 	cursor       int           // where the next look at old messages begins
 	closer       int           // where the next closer look does
 	headerHashes []uint64      // of the history passed in last, by position
@@ -85,8 +86,9 @@ func setOn(m *Message) setByHost { return setByHost{marks(m), trimmings(m)} }
 // update learns what is new in history and returns the facts of its messages. The slice is the index's.
 func (x *index) update(history []Message, e Estimator) []*fact {
 	var before map[key]*fact // of the history passed in last, where a message of it may have moved
+	isHeld := x.anchor.isHeld(history)
 	for i := range min(len(history), len(x.sampleHashes)) {
-		if g := sampleHash(&history[i]); x.sampleHashes[i] != g || !x.facts[i].isOf(&history[i]) {
+		if g := sampleHash(&history[i]); !isHeld || x.sampleHashes[i] != g || !x.facts[i].isOf(&history[i]) {
 			if before == nil {
 				before = byKey(x.facts)
 			}
@@ -108,6 +110,9 @@ func (x *index) update(history []Message, e Estimator) []*fact {
 		x.headerHashes, x.sampleHashes, x.facts = x.headerHashes[:len(history)], x.sampleHashes[:len(history)], x.facts[:len(history)]
 		x.seen = x.seen[:len(history)]
 	}
+	if !isHeld {
+		x.anchor.set(history, 0)
+	}
 	x.learnFrom(history, before, e)
 	x.forget()
 	return x.facts
@@ -117,6 +122,9 @@ func (x *index) update(history []Message, e Estimator) []*fact {
 func (x *index) learn(history []Message, e Estimator) { x.learnFrom(history, nil, e) }
 
 func (x *index) learnFrom(history []Message, before map[key]*fact, e Estimator) {
+	if !x.anchor.isSet() {
+		x.anchor.set(history, len(x.sampleHashes))
+	}
 	for i := len(x.sampleHashes); i < len(history); i++ {
 		x.headerHashes, x.sampleHashes = append(x.headerHashes, headerHash(&history[i])), append(x.sampleHashes, sampleHash(&history[i]))
 		x.facts = append(x.facts, x.factOf(&history[i], before, e))
@@ -150,7 +158,7 @@ const (
 // What goes along with a message is of no matter where the request is the history itself.
 func (x *index) goesOn(history []Message, isPlain bool) bool {
 	n := len(x.sampleHashes)
-	if len(history) < n {
+	if len(history) < n || !x.anchor.isHeld(history) {
 		return false
 	}
 	if x.base != mem.Base(history) {

@@ -142,6 +142,29 @@ func TestFirstChangedOfAMessageThatIsWrittenAnew(t *testing.T) {
 	}
 }
 
+// A host that decodes its log anew for each call drops all that it passed before. What it has changed in the middle of a
+// long result is noticed, also where the new text came to lie where the old one lay.
+func TestFirstChangedOfALogThatIsReadAnew(t *testing.T) {
+	m := newManager(t, 100_000, nil)
+	decode := func(i int) []winnow.Message {
+		var h []winnow.Message
+		for _, seen := range agentSession(2, 200) {
+			h = append(h, deepCopy(list(seen))...)
+		}
+		result := strings.Repeat("a line of the log\n", 100) + fmt.Sprintf("%03d errors\n", i) + strings.Repeat("a line of the log\n", 99)
+		return append(h, modelCalls("a"), toolSays("a", result))
+	}
+	for i := range 99 {
+		h := decode(i)
+		r := prepare(t, m, h)
+		if i > 0 {
+			require.Equal(t, len(h)-1, r.FirstChanged, "request %d", i)
+		}
+		r, h = nil, nil
+		runtime.GC()
+	}
+}
+
 // A secret that a host overwrites in the arguments of a call is not sent again from an edit of that call: neither where
 // it writes over the bytes, nor where it passes other ones in a copy of the list.
 func TestARedactedArgumentOfAnEditedCall(t *testing.T) {
