@@ -21,6 +21,7 @@ import (
 func (m *Manager) Prepare(ctx context.Context, history []Message) (*Request, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.ledger.index.isReread = !m.ledger.index.anchor.isHeld(history)
 	if t := &m.ledger.tail; t.known {
 		if r := t.request(); r != nil {
 			done, err := m.extend(history, r)
@@ -28,7 +29,7 @@ func (m *Manager) Prepare(ctx context.Context, history []Message) (*Request, err
 				return nil, err
 			}
 			if done {
-				t.share(r)
+				m.ledger.share(r)
 				r.Messages, r.History, r.Edits = clip(r.Messages), clip(r.History), slices.Clip(r.Edits)
 				return r, nil
 			}
@@ -227,6 +228,6 @@ func (m *Manager) PrepareInto(ctx context.Context, history []Message, r *Request
 		}
 		*r = *next
 	}
-	m.ledger.tail.shared = requestRef{} // r has one owner
+	m.ledger.tail.shared = sharedLists{} // r has one owner
 	return nil
 }

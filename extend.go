@@ -13,31 +13,27 @@ import (
 // of the history. Whatever is not plain goes the long way through a draft.
 
 // share has the next request share the lists of r, unless they are the host's.
-func (t *tail) share(r *Request) {
-	if t.isHistory || t.ofHost {
+func (l *ledger) share(r *Request) {
+	t := &l.tail
+	if t.isHistory || t.ofHost || l.index.isReread {
+		t.shared = sharedLists{}
 		return
 	}
-	s := &t.shared
-	s.known = true
-	s.messages.Set(r.Messages)
+	t.shared = sharedLists{known: true, messages: r.Messages, edits: r.Edits}
 	if !t.keepsAll {
-		s.history.Set(r.History)
+		t.shared.history = r.History
 	}
-	s.edits.Set(r.Edits)
 }
 
-// request returns a request with the lists of the last one, or nil if they are gone.
+// request returns a request with the lists of the last one, or nil if they are not held.
 func (t *tail) request() *Request {
 	if t.isHistory {
 		return new(Request)
 	}
-	messages, ok := t.shared.messages.Get()
-	history, hasHistory := t.shared.history.Get()
-	edits, hasEdits := t.shared.edits.Get()
-	if !t.shared.known || !ok || !hasHistory || !hasEdits {
+	if !t.shared.known {
 		return nil
 	}
-	return &Request{Messages: messages, History: history, Edits: edits}
+	return &Request{Messages: t.shared.messages, History: t.shared.history, Edits: t.shared.edits}
 }
 
 // extend is the short way. It is false, and nothing has happened, if the long one has to be taken. The error is that of
@@ -79,6 +75,7 @@ func (m *Manager) extend(history []Message, r *Request) (done bool, err error) {
 		return false, err
 	}
 	d.logRejected()
+	d.history = nil // it is the host's
 	return true, nil
 }
 
@@ -207,7 +204,7 @@ func (l *ledger) recordTail(d *draft, r *Request) {
 	t.answers, t.thinks = countAnswers(messages), slices.ContainsFunc(messages, hasThinking)
 	t.remember(r)
 	t.ofHost = mem.Base(r.Messages) == mem.Base(d.history)
-	t.share(r)
+	l.share(r)
 	clear(t.ids)
 	t.addIDs(messages)
 	if !t.isHistory {

@@ -40,7 +40,7 @@ func TestShortWayWhileADigestStandsIn(t *testing.T) {
 			require.NoError(t, err)
 			r = *next
 		} else {
-			m.ledger.tail.share(&r)
+			m.ledger.share(&r)
 		}
 		m.mu.Unlock()
 		if degraded && r.Degraded && len(s.prompts) == calls {

@@ -66,6 +66,7 @@ func (x *index) watch(history []Message, i int) {
 type index struct {
 	base         uintptr       // where the history passed in last lies in memory; it is compared, and keeps nothing alive
 	anchor       anchor        // says whether the texts of that history may still lie where they lay
+	isReread     bool          // the last call of Prepare found the anchor freed
 	cursor       int           // where the next look at old messages begins
 	closer       int           // where the next closer look does
 	headerHashes []uint64      // of the history passed in last, by position

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/sections"
 )
 
@@ -150,17 +149,21 @@ type tail struct {
 	keptLen        int                 //
 	keepsAll       bool                // Request.History was the history itself
 	ofHost         bool                // Request.Messages lies in the host's memory
-	shared         requestRef          // the lists of the last request, where the next one may share them
+	shared         sharedLists         // of the last request, where the next one may share them
 	ids            map[uint64]struct{} // hashes of the call ids in use
 }
 
-// requestRef finds the lists of a request again. Requests share them: each is longer than the one before it, and
-// what is written lies behind the end of all earlier ones.
-type requestRef struct {
+// sharedLists are the lists of a request. Requests share them: each is longer than the one before it, and what is
+// written lies behind the end of all earlier ones.
+//
+// Without them a request is made again as a whole, in time that grows with the history. So they are held, at 192 bytes
+// a message, where the host holds the messages as well. Of a host that reads its log anew for each request they would
+// be all that keeps the texts in memory, and be of no use: its messages are compared one by one anyway.
+type sharedLists struct {
 	known    bool
-	messages mem.Ref[Message]
-	history  mem.Ref[Message]
-	edits    mem.Ref[Edit]
+	messages []Message
+	history  []Message
+	edits    []Edit
 }
 
 // journal is what Options.Journal was given so far. It stays empty where that is not set.

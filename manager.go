@@ -20,6 +20,12 @@ import (
 // another goroutine that receives an answer: append the message when it is complete, or pass a copy without it. Between
 // calls it may be written to. Work in the background reads copies of its own.
 //
+// Between calls a manager holds 140 to 190 bytes a message. Where the last request was not the history itself it also
+// holds the lists of that request, at 192 bytes a message and up to a quarter more for those to come: the next request
+// is these lists with the new messages behind them, so that it costs what is new, whether the host keeps the request or
+// drops it. The lists keep the texts of their messages in memory. For a host that reads its log anew for each request
+// they would be of no use, and are not held.
+//
 // A [Request] is the caller's: later calls do not change it. Its lists may share memory with the history and with those
 // of later requests, so do not write to their elements; appending to them is safe.
 type Manager struct {

@@ -163,9 +163,10 @@ func BenchmarkManagerSnapshot(b *testing.B) {
 // BenchmarkManagerIdle is the memory that a manager holds between requests, beyond the host's own history.
 func BenchmarkManagerIdle(b *testing.B) {
 	for _, tt := range []struct {
-		name   string
-		window int
-	}{{"fits", roomy(2_000)}, {"pruned", 200_000}} {
+		name     string
+		window   int
+		dropFrom float64
+	}{{"unedited", roomy(2_000), 1}, {"edited", roomy(2_000), 0}, {"full", 200_000, 0}} {
 		b.Run(tt.name, func(b *testing.B) {
 			const managers = 10
 			h := transcript(2_000, clean)
@@ -174,7 +175,7 @@ func BenchmarkManagerIdle(b *testing.B) {
 				before := heapBytes()
 				for k := range held {
 					c := newClock()
-					held[k] = newManager(b, tt.window, &winnow.Options{Now: c.Now})
+					held[k] = newManager(b, tt.window, &winnow.Options{Now: c.Now, DropFrom: tt.dropFrom})
 					for n := 200; n <= len(h); n += 200 {
 						_, err := held[k].Prepare(b.Context(), h[:n])
 						require.NoError(b, err)
@@ -199,8 +200,8 @@ func heapBytes() int64 {
 }
 
 // BenchmarkManagers is a process with 10 000 conversations, each some way in, of which one after the other asks for
-// its request: what a manager takes and how many requests a second there are. A host that keeps nothing of a
-// conversation between two requests has the lists made anew.
+// its request: what a manager takes and how many requests a second there are. Hosts give the request back, or drop it;
+// where they drop it the garbage collector may run between all requests, which is not timed.
 func BenchmarkManagers(b *testing.B) {
 	const managers = 10_000
 	histories := make([][]winnow.Message, 64) // of few texts, so that the managers are what memory is for
@@ -208,42 +209,59 @@ func BenchmarkManagers(b *testing.B) {
 		histories[k] = transcript(200, clean)
 	}
 	each := 0.0 // bytes
-	prepared := func(b *testing.B) ([]*winnow.Manager, []winnow.Request) {
-		held, requests := make([]*winnow.Manager, managers), make([]winnow.Request, managers)
+	prepared := func(b *testing.B, request func(k int, h []winnow.Message, m *winnow.Manager) error) []*winnow.Manager {
+		held := make([]*winnow.Manager, managers)
 		before := heapBytes()
 		for k := range held {
 			held[k] = newManager(b, roomy(200), &winnow.Options{Now: newClock().Now})
-			_, err := held[k].Prepare(b.Context(), histories[k%len(histories)])
-			require.NoError(b, err)
+			for range 2 {
+				require.NoError(b, request(k, histories[k%len(histories)], held[k]))
+			}
 		}
 		each = float64(heapBytes()-before) / managers
-		for k := range held {
-			require.NoError(b, held[k].PrepareInto(b.Context(), histories[k%len(histories)], &requests[k]))
-		}
-		return held, requests
+		return held
 	}
-	run := func(b *testing.B, f func(k int, h []winnow.Message) error) {
-		var next atomic.Int64
-		b.ReportAllocs()
-		b.ResetTimer()
-		b.RunParallel(func(p *testing.PB) {
-			for p.Next() {
-				k := int(next.Add(1)) % managers
-				if err := f(k, histories[k%len(histories)]); err != nil {
-					b.Error(err)
-					return
-				}
-			}
-		})
+	report := func(b *testing.B) {
 		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "requests/s")
 		b.ReportMetric(each, "bytes/manager")
 	}
-	b.Run("reused", func(b *testing.B) {
-		held, requests := prepared(b)
-		run(b, func(k int, h []winnow.Message) error { return held[k].PrepareInto(b.Context(), h, &requests[k]) })
-	})
-	b.Run("dropped", func(b *testing.B) {
-		held, _ := prepared(b)
-		run(b, func(k int, h []winnow.Message) error { _, err := held[k].Prepare(b.Context(), h); return err })
+	drop := func(_ int, h []winnow.Message, m *winnow.Manager) error {
+		_, err := m.Prepare(b.Context(), h)
+		return err
+	}
+	requests := make([]winnow.Request, managers)
+	reuse := func(k int, h []winnow.Message, m *winnow.Manager) error {
+		return m.PrepareInto(b.Context(), h, &requests[k])
+	}
+	for name, request := range map[string]func(k int, h []winnow.Message, m *winnow.Manager) error{"reused": reuse, "dropped": drop} {
+		b.Run(name, func(b *testing.B) {
+			clear(requests)
+			held := prepared(b, request)
+			var next atomic.Int64
+			b.ReportAllocs()
+			b.ResetTimer()
+			b.RunParallel(func(p *testing.PB) {
+				for p.Next() {
+					k := int(next.Add(1)) % managers
+					if err := request(k, histories[k%len(histories)], held[k]); err != nil {
+						b.Error(err)
+						return
+					}
+				}
+			})
+			report(b)
+		})
+	}
+	b.Run("dropped and collected", func(b *testing.B) {
+		held := prepared(b, drop)
+		b.ReportAllocs()
+		b.ResetTimer()
+		for k := range b.N {
+			b.StopTimer()
+			runtime.GC()
+			b.StartTimer()
+			require.NoError(b, drop(0, histories[k%managers%len(histories)], held[k%managers]))
+		}
+		report(b)
 	})
 }

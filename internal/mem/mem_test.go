@@ -1,9 +1,6 @@
 package mem
 
-import (
-	"runtime"
-	"testing"
-)
+import "testing"
 
 func TestViews(t *testing.T) {
 	for _, s := range []string{"", "a", "a longer text with 汉字"} {
@@ -29,34 +26,5 @@ func TestBase(t *testing.T) {
 	}
 	if Base(list) == Base(list[1:]) || Base([]int(nil)) != 0 {
 		t.Error("another list lies at the same place")
-	}
-}
-
-func TestRef(t *testing.T) {
-	var r Ref[[64]int]
-	if list, ok := r.Get(); !ok || list != nil {
-		t.Errorf("the zero value refers to %v, %v", list, ok)
-	}
-	list := make([][64]int, 3, 5)
-	r.Set(list[:2])
-	list[1][0] = 7
-	if got, ok := r.Get(); !ok || len(got) != 2 || cap(got) != 5 || got[1][0] != 7 {
-		t.Errorf("%d of %d, %v", len(got), cap(got), ok)
-	}
-	r.Set(list) // longer, at the same place
-	if got, ok := r.Get(); !ok || len(got) != 3 {
-		t.Errorf("%d, %v", len(got), ok)
-	}
-	runtime.KeepAlive(list)
-	list = nil
-	for range 5 {
-		runtime.GC()
-	}
-	if got, ok := r.Get(); ok {
-		t.Errorf("it kept a list of %d", len(got))
-	}
-	r.Set(nil)
-	if got, ok := r.Get(); !ok || got != nil {
-		t.Errorf("nil became %v, %v", got, ok)
 	}
 }

@@ -1,0 +1,58 @@
+package winnow_test
+
+import (
+	"runtime"
+	"testing"
+	"weak"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+)
+
+// droppedRequest prepares a request that is edited and drops it. It returns where its list lies.
+func droppedRequest(t *testing.T, m *winnow.Manager, h []winnow.Message) weak.Pointer[winnow.Message] {
+	t.Helper()
+	r := prepare(t, m, h)
+	require.NotEmpty(t, r.Edits)
+	return weak.Make(&r.Messages[0])
+}
+
+// A host that keeps its messages and drops each request has the next one made of the last one's lists.
+func TestListsOfADroppedRequestAreHeld(t *testing.T) {
+	m := newManager(t, 64_000, &winnow.Options{Now: newClock().Now})
+	h := agentSession(40, 2_400)
+	for n := len(h) - 6; n <= len(h); n += 2 {
+		list := droppedRequest(t, m, h[:n])
+		runtime.GC()
+		require.NotNil(t, list.Value(), "with %d messages", n)
+	}
+	runtime.KeepAlive(m)
+}
+
+// A host that reads its log anew for each request, and keeps nothing of it, has none of its texts kept in memory.
+func TestTextsOfALogThatIsReadAnewAreNotHeld(t *testing.T) {
+	m := newManager(t, 64_000, &winnow.Options{Now: newClock().Now})
+	size := len(agentSession(40, 2_400))
+	var texts []weak.Pointer[winnow.Part]
+	for n := size - 6; n <= size; n += 2 {
+		func() {
+			h := agentSession(40, 2_400)[:n]
+			droppedRequest(t, m, h)
+			for i := range h {
+				texts = append(texts, weak.Make(&h[i].Parts[0]))
+			}
+		}()
+	}
+	runtime.GC()
+	runtime.GC()
+	held := 0
+	for _, text := range texts {
+		if text.Value() != nil {
+			held++
+		}
+	}
+	assert.Zero(t, held, "of %d messages", len(texts))
+	runtime.KeepAlive(m)
+}
