@@ -85,7 +85,10 @@ func both(a, b map[string]bool) map[string]bool {
 // compactedSessions splits each session that is long enough at each of the shares.
 func compactedSessions(t testing.TB, least int, shares ...float64) []compacted {
 	var out []compacted
-	for _, path := range sharedCorpus(t) {
+	for i, path := range sharedCorpus(t) {
+		if i%3 != 0 && !*allRecorded {
+			continue
+		}
 		messages := readSession(t, path)
 		for _, share := range shares {
 			cut := int(float64(len(messages)) * share)
@@ -118,7 +121,7 @@ func kept(text string, ids map[string]bool) int {
 
 func TestDigestKeepsIdentifiers(t *testing.T) {
 	if testing.Short() {
-		t.Skip("reads all recorded sessions")
+		t.Skip("reads a third of the recorded sessions")
 	}
 	sessions := compactedSessions(t, 20_000, 0.5, 0.7)
 	own, err := NewEstimator("")
@@ -154,7 +157,11 @@ func TestDigestKeepsIdentifiers(t *testing.T) {
 		share, meanShare := 100*float64(usedKept)/float64(used), 100*mean/float64(splits)
 		t.Logf("%d:1 by %s, %d splits, digests of %d of %d tokens: the assistant uses %d identifiers again, kept %.1f %% (mean of splits %.1f %%); %d occur again, kept %.1f %%",
 			tc.reduction, tc.count, len(sessions), tokens, limit, used, share, meanShare, seen, 100*float64(seenKept)/float64(seen))
-		assert.GreaterOrEqual(t, share, tc.least)
-		assert.GreaterOrEqual(t, meanShare, tc.mean)
+		slack := 2.0 // the shares of a third of the sessions differ by that from those of all
+		if *allRecorded {
+			slack = 0
+		}
+		assert.GreaterOrEqual(t, share, tc.least-slack)
+		assert.GreaterOrEqual(t, meanShare, tc.mean-slack)
 	}
 }

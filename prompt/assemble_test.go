@@ -2,6 +2,7 @@ package prompt_test
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -17,10 +18,16 @@ import (
 	"github.com/winnowgo/winnow/prompt"
 )
 
-// scaled is n, or the smaller number in short runs.
-func scaled(n, short int) int {
-	if testing.Short() {
-		return short
+// long is for the figures that are written down; a sample finds what breaks.
+var long = flag.Bool("long", false, "use all recorded sessions, and ten times as many random inputs")
+
+// scaled is a number of random inputs: n, ten times as many in long runs, a quarter of it in short ones.
+func scaled(n int) int {
+	switch {
+	case *long:
+		return 10 * n
+	case testing.Short():
+		return n / 4
 	}
 	return n
 }
@@ -90,7 +97,7 @@ func tokensOf(e winnow.Estimator, s string) int {
 // The invariants of an assembly, whatever goes in.
 func TestAssembleProperties(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 4))
-	for range scaled(40_000, 3_000) {
+	for range scaled(6_000) {
 		checkAssembly(t, r, randomInput(r), randomOptions(r))
 	}
 }

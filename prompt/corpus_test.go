@@ -113,14 +113,17 @@ var pieceSeed = maphash.MakeSeed()
 
 func pieceOf(s string, tokens int) piece { return piece{maphash.String(pieceSeed, s), tokens} }
 
-// corpus returns the recorded sessions.
-func corpus(t *testing.T) (sessions [][]winnow.Message) {
+// corpus returns each nth of the recorded sessions, in long runs all.
+func corpus(t *testing.T, every int) (sessions [][]winnow.Message) {
 	paths, err := filepath.Glob("../../shared/corpus/*.jsonl.gz")
 	require.NoError(t, err)
 	if len(paths) == 0 {
 		t.Skip("there are no recorded sessions here")
 	}
-	for _, path := range paths {
+	for i, path := range paths {
+		if i%every != 0 && !*long {
+			continue
+		}
 		data, err := os.ReadFile(path)
 		require.NoError(t, err)
 		h, err := recording.Read(data)
@@ -148,7 +151,7 @@ func TestPromptCostsInRecordedSessions(t *testing.T) {
 	for _, b := range []*billing{&s.top, &s.end, &s.told, &s.edited} {
 		b.cache = cachePrices
 	}
-	sessions := corpus(t)
+	sessions := corpus(t, 5)
 	for _, h := range sessions {
 		s.replay(t, h)
 	}

@@ -18,7 +18,7 @@ import (
 // What a report says of files is what a search in the text finds; its parts are the whole.
 func TestReportIsWhatIsInTheText(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 7))
-	for range scaled(20_000, 1_500) {
+	for range scaled(5_000) {
 		in, o := randomInput(r), randomOptions(r)
 		a, err := prompt.Assemble(in, o)
 		if err != nil {

@@ -3,6 +3,7 @@ package transcript_test
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"regexp"
@@ -61,11 +62,13 @@ func checkFile(t *testing.T, data []byte) {
 	assert.NoError(t, wire.Rules{Bytes: true, Lead: histories.Leads(view.History)}.Check(r.Messages))
 }
 
+var long = flag.Bool("long", false, "many more files that are out of order")
+
 // TestDisorder: lines that are lost, doubled, moved or take each other's ids lose nothing else and break nothing.
 func TestDisorder(t *testing.T) {
-	most := uint64(200)
-	if testing.Short() {
-		most = 40
+	most := uint64(40)
+	if *long {
+		most = 1_000
 	}
 	for _, form := range agents.Forms {
 		t.Run(string(form), func(t *testing.T) {
