@@ -9,11 +9,15 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 )
 
 // root is a directory of the operating system. No name leads out of it.
-type root struct{ dir *os.Root }
+type root struct {
+	dir  *os.Root
+	self *os.File // the directory itself, for statAt; nil: names are looked up by dir
+}
 
 // OpenRoot opens a directory, which it makes if there is none.
 func OpenRoot(name string) (FS, error) {
@@ -24,7 +28,12 @@ func OpenRoot(name string) (FS, error) {
 	if err != nil {
 		return nil, err
 	}
-	return root{dir}, nil
+	self, err := dir.Open(".")
+	if err != nil {
+		dir.Close()
+		return nil, err
+	}
+	return root{dir, self}, nil
 }
 
 // ErrLink is the error of a name that is a symbolic link, or no regular file.
@@ -35,22 +44,51 @@ func (r root) Open(name string, flag int, perm fs.FileMode) (File, error) {
 	if flag&os.O_RDWR != 0 {
 		flag |= os.O_APPEND
 	}
-	before, err := r.dir.Lstat(name)
-	if err == nil && !before.Mode().IsRegular() {
+	before, err := r.stat(name)
+	exists := err == nil
+	if exists && !before.isRegular {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: ErrLink}
 	}
 	f, err := r.dir.OpenFile(name, flag, perm)
 	if err != nil {
 		return nil, err
 	}
-	if before != nil { // a link that was put there in between
-		after, err := f.Stat()
-		if err != nil || !os.SameFile(before, after) {
-			f.Close()
-			return nil, errors.Join(err, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist})
+	id, err := identityOf(f)
+	if err != nil || exists && !id.isSame(before.id) { // a link that was put there in between
+		f.Close()
+		return nil, errors.Join(err, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist})
+	}
+	return &file{f, id}, nil
+}
+
+// found is what a name was found to be. Links are not followed.
+type found struct {
+	id        identity
+	size      int64
+	isRegular bool
+}
+
+// stat looks a name up. Each append looks up the catalog twice. A name in the directory itself takes one system call.
+func (r root) stat(name string) (found, error) {
+	if r.self != nil && isPlain(name) {
+		if f, err := statAt(r.self, name); !errors.Is(err, errors.ErrUnsupported) {
+			return f, err
 		}
 	}
-	return &file{f}, nil
+	info, err := r.dir.Lstat(name)
+	if err != nil {
+		return found{}, err
+	}
+	return found{identify(info), info.Size(), info.Mode().IsRegular()}, nil
+}
+
+// isPlain says that name leads neither out of a directory nor into one within.
+func isPlain(name string) bool {
+	switch name {
+	case "", ".", "..":
+		return false
+	}
+	return !strings.ContainsAny(name, `/\`+"\x00")
 }
 
 func (r root) Mkdir(name string, perm fs.FileMode) error {
@@ -62,7 +100,14 @@ func (r root) Rename(from, to string) error {
 }
 
 func (r root) Remove(name string) error { return r.dir.Remove(filepath.FromSlash(name)) }
-func (r root) Close() error             { return r.dir.Close() }
+
+func (r root) Close() error {
+	err := r.dir.Close()
+	if r.self != nil {
+		err = errors.Join(err, r.self.Close())
+	}
+	return err
+}
 
 func (r root) List(dir string) ([]string, error) {
 	f, err := r.dir.Open(filepath.FromSlash(dir))
@@ -89,14 +134,14 @@ func (r root) IsDir(name string) (bool, error) {
 }
 
 func (r root) SizeOf(name string) (int64, error) {
-	info, err := r.dir.Lstat(filepath.FromSlash(name))
-	if err == nil && !info.Mode().IsRegular() {
+	f, err := r.stat(filepath.FromSlash(name))
+	if err == nil && !f.isRegular {
 		err = &fs.PathError{Op: "stat", Path: name, Err: ErrLink}
 	}
 	if err != nil {
 		return 0, err
 	}
-	return info.Size(), nil
+	return f.size, nil
 }
 
 func (r root) Sub(dir string) (FS, error) {
@@ -107,7 +152,7 @@ func (r root) Sub(dir string) (FS, error) {
 	if err != nil {
 		return nil, err
 	}
-	return root{sub}, nil
+	return root{dir: sub}, nil
 }
 
 func (r root) Boot() string { return boot() }
@@ -128,15 +173,14 @@ func (r root) SyncDir(dir string) error {
 }
 
 func (r root) IsLinked(f File, name string) bool {
-	own, err := f.(*file).Stat()
-	if err != nil {
-		return false
-	}
-	there, err := r.dir.Lstat(filepath.FromSlash(name))
-	return err == nil && os.SameFile(own, there)
+	there, err := r.stat(filepath.FromSlash(name))
+	return err == nil && there.id.isSame(f.(*file).id)
 }
 
-type file struct{ *os.File }
+type file struct {
+	*os.File
+	id identity
+}
 
 func (f *file) Size() (int64, error)   { return sizeOf(f.File) }
 func (f *file) Sync() error            { return syncData(f.File) }
