@@ -185,12 +185,14 @@ func (l *directoryLog) append(end int64, lines []byte, durable bool) error {
 	if err != nil || n < len(lines) {
 		return l.undo(end, n, err)
 	}
+	// What somebody without the lock writes from here on lies behind these lines, and the next append meets it.
+	size, err = l.file.Size()
 	if durable {
 		if err := l.sync(); err != nil {
 			return err
 		}
 	}
-	if size, err = l.file.Size(); err == nil && size != end+int64(len(lines)) {
+	if err == nil && size != end+int64(len(lines)) {
 		return &MovedError{Size: size, Written: true}
 	}
 	return err

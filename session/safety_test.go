@@ -198,6 +198,47 @@ func TestWriterWithoutLocks(t *testing.T) {
 	}
 }
 
+// TestWriterWithoutLocksWithinAnAppend has somebody without locks write while an append is under way. What comes after
+// the lines of the append, while they are brought to the disk, does them no harm: the next append takes it in.
+func TestWriterWithoutLocksWithinAnAppend(t *testing.T) {
+	ctx := context.Background()
+	for _, c := range []struct {
+		why, operation string
+		want           error
+	}{
+		{"it may lie before the lines, or within", "write", session.ErrConflict},
+		{"it lies behind the lines", "sync", nil},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			fsys := sessiontest.NewCrashFS()
+			store, err := session.OpenFiles(fsys, nil)
+			require.NoError(t, err)
+			s := open(t, store, "k")
+			require.NoError(t, s.Append(ctx, session.User("one")))
+			log := logName(t, fsys, "k", readStored(t, fsys, store, "k").log)
+			fsys.After(func(op sessiontest.Operation) {
+				if op.Name != c.operation || op.Path != log {
+					return
+				}
+				fsys.After(nil)
+				f, err := fsys.Open(log, os.O_RDWR, 0)
+				require.NoError(t, err)
+				_, err = f.Write([]byte("by hand\n"))
+				require.NoError(t, err)
+				require.NoError(t, f.Close())
+			})
+			require.ErrorIs(t, s.Append(ctx, session.User("two")), c.want)
+			if c.want == nil {
+				require.NoError(t, s.Append(ctx, session.User("three")))
+				v, err := store.Read(ctx, "k")
+				require.NoError(t, err)
+				require.Equal(t, []string{"one", "two", "three"}, texts(v))
+			}
+			require.NoError(t, s.Close())
+		})
+	}
+}
+
 // TestDeleteAgainstAppendAgainstOpen has many delete, open and append to one session. Whoever is told that an entry
 // is stored finds it, unless there was a deletion; nobody writes to what is gone.
 func TestDeleteAgainstAppendAgainstOpen(t *testing.T) {
