@@ -91,11 +91,16 @@ func (x *encoder) appendMessage(e *Entry) error {
 		}
 		x.lines = append(append(x.lines, `,"exact":`...), text...)
 	}
+	x.lines = append(x.lines, `,"message":`...)
+	if lines, ok := writeMessage(x.lines, m); ok {
+		x.lines = lines
+		return nil
+	}
 	text, err := x.marshal(m)
 	if err != nil {
 		return fmt.Errorf("session: a message: %w", err)
 	}
-	x.lines = append(append(x.lines, `,"message":`...), text...)
+	x.lines = append(x.lines, text...)
 	return nil
 }
 

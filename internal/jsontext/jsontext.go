@@ -5,8 +5,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"iter"
-	"strings"
-	"unicode/utf8"
 )
 
 // Strings yields where the strings in a JSON text, keys included, begin and end.
@@ -36,20 +34,6 @@ func stringEnd(raw []byte, start int) int {
 		}
 	}
 	return len(raw)
-}
-
-// Quote writes s as a JSON string, without the escapes for HTML that would make it longer and cost tokens.
-func Quote(s string) json.RawMessage {
-	if !utf8.ValidString(s) {
-		s = strings.ToValidUTF8(s, "\uFFFD")
-	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(s) != nil {
-		return json.RawMessage(`""`) // no string of valid UTF-8 fails
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
 // Unquote returns the text of a JSON string. Any other JSON is returned as it is.
