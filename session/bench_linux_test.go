@@ -25,6 +25,9 @@ import (
 
 var benchLarge = flag.Bool("bench.large", false, "benchmarks with logs of 1 GB")
 
+// lineOfTwoKB is about how long the line of twoKB in a log is, in bytes.
+const lineOfTwoKB = 2124
+
 // twoKB is a result of 2 KB, as tools give them.
 func twoKB(n int) winnow.Message {
 	text := strings.Repeat("internal/store/append.go:118: the batch is written in one call\n", 30)
@@ -93,7 +96,7 @@ func writeLimit(sync bool) func(b *testing.B) {
 		f, err := os.OpenFile(filepath.Join(b.TempDir(), "f"), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
 		require.NoError(b, err)
 		defer f.Close()
-		line := make([]byte, 2200)
+		line := make([]byte, lineOfTwoKB)
 		defer measureCPU(b)()
 		for b.Loop() {
 			writeLine(b, f, line, sync)
@@ -101,14 +104,13 @@ func writeLimit(sync bool) func(b *testing.B) {
 	}
 }
 
-func writeLine(b *testing.B, f *os.File, line []byte, sync bool) {
-	if _, err := f.Write(line); err != nil {
-		b.Fatal(err)
+func writeLine(b testing.TB, f *os.File, line []byte, sync bool) {
+	_, err := f.Write(line)
+	if err == nil && sync {
+		err = syscall.Fdatasync(int(f.Fd()))
 	}
-	if sync {
-		if err := syscall.Fdatasync(int(f.Fd())); err != nil {
-			b.Fatal(err)
-		}
+	if err != nil {
+		b.Error(err)
 	}
 }
 
@@ -121,47 +123,74 @@ func BenchmarkParallel(b *testing.B) {
 }
 
 func parallelSync(b *testing.B) {
-	ctx := context.Background()
-	store := benchStore(b, session.Sync)
-	open := make([]*session.Session, parallelSessions)
-	for i := range open {
-		var err error
-		open[i], err = store.Open(ctx, fmt.Sprint("k", i))
-		require.NoError(b, err)
-		require.NoError(b, open[i].Append(ctx, twoKB(1)))
-		defer open[i].Close()
-	}
+	appends, closeStore := durableAppends(b, parallelSessions)
+	defer closeStore()
+	inParallel(b, appends)
+}
+
+func parallelLimit(b *testing.B) {
+	writes, closeFiles := durableWrites(b, parallelSessions)
+	defer closeFiles()
+	inParallel(b, writes)
+}
+
+// inParallel calls each f from a goroutine of its own.
+func inParallel(b *testing.B, fs []func()) {
 	var n atomic.Int64
-	b.SetParallelism(parallelSessions / runtime.GOMAXPROCS(0))
+	b.SetParallelism(len(fs) / runtime.GOMAXPROCS(0))
 	b.ResetTimer()
 	defer measureCPU(b)()
 	b.RunParallel(func(pb *testing.PB) {
-		s := open[n.Add(1)%parallelSessions]
-		for m := twoKB(1); pb.Next(); {
-			if err := s.Append(ctx, m); err != nil {
-				b.Error(err)
-				return
-			}
+		for f := fs[n.Add(1)%int64(len(fs))]; pb.Next(); {
+			f()
 		}
 	})
 }
 
-func parallelLimit(b *testing.B) {
+// durableAppends returns functions that append to a session each, with a sync.
+func durableAppends(b testing.TB, sessions int) (appends []func(), closeAll func()) {
+	ctx := context.Background()
+	store := benchStore(b, session.Sync)
+	m := twoKB(1)
+	var opened []*session.Session
+	for i := range sessions {
+		s, err := store.Open(ctx, fmt.Sprint("k", i))
+		require.NoError(b, err)
+		opened = append(opened, s)
+		appends = append(appends, func() {
+			if err := s.Append(ctx, m); err != nil {
+				b.Error(err)
+			}
+		})
+		appends[i]()
+	}
+	return appends, func() {
+		for _, s := range opened {
+			require.NoError(b, s.Close())
+		}
+	}
+}
+
+// durableWrites returns functions that each let a file grow by as much as an append does, with a sync. Like the logs of
+// sessions the files lie in directories of their own.
+func durableWrites(b testing.TB, logs int) (writes []func(), closeAll func()) {
 	dir := b.TempDir()
-	var n atomic.Int64
-	b.SetParallelism(parallelSessions / runtime.GOMAXPROCS(0))
-	defer measureCPU(b)()
-	b.RunParallel(func(pb *testing.PB) {
-		f, err := os.OpenFile(filepath.Join(dir, fmt.Sprint(n.Add(1))), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
-		if err != nil {
-			b.Error(err)
-			return
+	var opened []*os.File
+	for i := range logs {
+		in := filepath.Join(dir, fmt.Sprintf("%02x", i), "k")
+		require.NoError(b, os.MkdirAll(in, 0o700))
+		f, err := os.OpenFile(filepath.Join(in, "log"), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+		require.NoError(b, err)
+		opened = append(opened, f)
+		line := make([]byte, lineOfTwoKB)
+		writes = append(writes, func() { writeLine(b, f, line, true) })
+		writes[i]()
+	}
+	return writes, func() {
+		for _, f := range opened {
+			require.NoError(b, f.Close())
 		}
-		defer f.Close()
-		for line := make([]byte, 2200); pb.Next(); {
-			writeLine(b, f, line, true)
-		}
-	})
+	}
 }
 
 // largeLog returns a store with a session whose log has so many bytes, of which active are in use.
