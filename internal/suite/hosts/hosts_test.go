@@ -18,8 +18,8 @@ import (
 )
 
 var (
-	playFor  = flag.Duration("hosts.time", 0, "how long conversations are played (20 s; with -short 300 conversations)")
-	playMany = flag.Int("hosts.n", 0, "how many conversations are played, however long it takes")
+	playFor  = flag.Duration("hosts.time", 0, "how long conversations are played, however many these are")
+	playMany = flag.Int("hosts.n", 0, "how many conversations are played, however long it takes (300)")
 	playSave = flag.String("hosts.save", "", "a directory for the scripts of what is found")
 	playFrom = flag.Uint64("hosts.seed", 0, "the first of them")
 )
@@ -42,13 +42,8 @@ func promise(t *testing.T, s Script) string {
 // testdata, where it stays as a test.
 func TestHosts(t *testing.T) {
 	t.Parallel()
-	limit := *playFor
-	if limit == 0 {
-		limit = 20 * time.Second
-	}
-	end := time.Now().Add(limit)
-	many := uint64(max(0, *playMany))
-	if testing.Short() && many == 0 && *playFor == 0 {
+	end, many := time.Now().Add(*playFor), uint64(max(0, *playMany))
+	if many == 0 && *playFor == 0 {
 		many = 300
 	}
 	if many > 0 {
