@@ -145,7 +145,7 @@ func (d *draft) clearResult(i int) int {
 	if m := &d.view.messages[i]; m.Role != RoleTool || m.Pinned {
 		return 0
 	}
-	return d.replaceForBody(i, []Part{{Text: d.opts.Prune.Placeholder}}, "cleared: the request body is too large")
+	return d.replaceForBody(i, []Part{{Text: withNote(d.opts.Prune.Placeholder, d.recallNote(i))}}, "cleared: the request body is too large")
 }
 
 func hasImage(m *Message) bool {

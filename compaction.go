@@ -61,6 +61,7 @@ type compaction struct {
 	share    int   // tokens that the history may have when it is summarized at once; 0: any
 
 	rules        string // the section of the host's rules
+	recall       string // behind the summary, how to get at what it stands for; empty: nothing is said of that
 	firstKept    bookmark
 	limited      position
 	index        int // of firstKept in the history passed in
@@ -181,7 +182,11 @@ func (d *draft) canCompact() bool {
 
 // summaryFrame is what stands around a summary, in tokens.
 func (d *draft) summaryFrame() int {
-	return textTokens(d.opts.Estimator, sections.Begin+sections.End)
+	frame := sections.Begin + sections.End
+	if d.opts.Recall {
+		frame += spanNoteOf(spanHandle(key{}))
+	}
+	return textTokens(d.opts.Estimator, frame)
 }
 
 // hasNews says that a compaction of s has more than so many tokens to summarize that no summary holds. What a
@@ -257,7 +262,7 @@ func (c *compaction) limitCalls(n int) {
 func (c *compaction) giveRules(rules string, asked bool) error {
 	c.rules = rules
 	c.filled = c.cap
-	frame := c.tokens(sections.Begin + sections.End)
+	frame := c.tokens(sections.Begin + sections.End + c.recall)
 	removed := count.Add(c.removed, c.behind)
 	if asked { // it stands for what is in the history, not for what was left of that
 		removed = count.Add(c.whole, c.behind)
@@ -319,6 +324,7 @@ func (c *compaction) collect(d *draft, s span) {
 	}
 	c.recent = append(c.recent, v.unedited[cut:]...)
 	c.firstKept, c.index = bookmarkAt(v, cut), max(0, v.index[cut])
+	c.recall = d.spanNote(cut)
 	if c.limited = d.limitedAt; c.limited == (position{}) && cp != nil {
 		c.limited = cp.limited
 	}

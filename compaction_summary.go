@@ -41,7 +41,7 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 	if filled {
 		repaired = append(repaired, "sections")
 	}
-	cp.message = Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: sections.Begin + text + sections.End}}}
+	cp.message = Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: sections.Begin + text + sections.End + c.recall}}}
 	return cp, &Compaction{
 		Summary: text, FirstKept: c.index, TokensBefore: c.before, Degraded: sum.Degraded, Repaired: repaired, Calls: sum.Calls, Usage: sum.Usage,
 	}, nil

@@ -21,6 +21,7 @@ type draft struct {
 	turnStart  position            // by its position in the view
 	limitedAt  position            // the same message by its index in the history
 	newEdits   map[key]*projection // that were not sent before
+	handles    *handles            // of the history; nil: not asked for yet
 
 	accounting      accounting // the ledger's, and what this history adds to it
 	known           accounting // the ledger's when the draft was begun

@@ -264,7 +264,8 @@ func (x *index) forget() {
 
 // subject is what a call is about.
 type subject struct {
-	call   uint32 // hash of tool and arguments: the same call has the same
-	isRead bool   // of a file
-	saving int    // tokens that shortening its arguments saves, about
+	call    uint32 // hash of tool and arguments: the same call has the same
+	isRead  bool   // of a file
+	recalls string // handle of what a call of the recall tool asks for; empty: no such call
+	saving  int    // tokens that shortening its arguments saves, about
 }

@@ -69,6 +69,10 @@ type Options struct {
 	Journal      Journal          // writes down what changes, before a request is returned (nil: none)
 	Now          func() time.Time // the clock (nil: [time.Now])
 	Logger       *slog.Logger     // decisions, never text of the conversation (nil: none)
+
+	Recall      bool               // what is left out can be asked for: placeholders name a handle, see [RecallTool] and [Manager.Recall]
+	RecallShare float64            // share of the window that one answer of Manager.Recall may take (0.05; at least 1 000 tokens)
+	RecallHides func(Message) bool // messages of the history that Manager.Recall does not show; it must not use the manager (nil: none)
 }
 
 // CompactOptions says when and how old history is replaced by a summary; nil and the zero value mean
@@ -116,6 +120,8 @@ const (
 	defaultMaxShare     = 0.3
 	defaultMaxChars     = 400_000
 	defaultMinKeepChars = 2_000
+
+	defaultRecallShare = 0.05
 
 	defaultReserve         = 20_000 // the reference's reserve floor
 	defaultKeepRecent      = 20_000
@@ -203,6 +209,10 @@ func (o *Options) withDefaults(window int) (Options, error) {
 	setInt(&c.Reserve, min(defaultReserve, share))
 	c.Reserve = min(c.Reserve, count.Share(window, maxReserveShare))
 	c.HistoryTurns, c.Overhead, c.MaxBytes = max(0, c.HistoryTurns), max(0, c.Overhead), max(0, c.MaxBytes)
+	if c.Recall {
+		c.Overhead = count.Add(c.Overhead, recallOverhead(c.Estimator))
+	}
+	setFloat(&c.RecallShare, defaultRecallShare)
 
 	prune := c.Prune.withDefaults()
 	if c.Prune == nil || c.Prune.Estimator == nil {
@@ -262,7 +272,7 @@ func (o *Options) check(window int) error {
 		value float64
 		share bool // at most 1
 	}
-	fields := []field{{"DropFrom", o.DropFrom, true}}
+	fields := []field{{"DropFrom", o.DropFrom, true}, {"RecallShare", o.RecallShare, true}}
 	if p := o.Prune; p != nil {
 		fields = append(fields, field{"Prune.SoftTrimRatio", p.SoftTrimRatio, true}, field{"Prune.HardClearRatio", p.HardClearRatio, true})
 	}

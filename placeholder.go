@@ -44,10 +44,10 @@ func (d *draft) remainders(list []stale) []dropped {
 		var out Message
 		ok := true
 		if m := &v.messages[s.index]; s.arguments {
-			out, ok = shortenArguments(m, &match, names)
+			out, ok = shortenArguments(m, &match, names, d.recallNote(s.index))
 		} else {
 			out = *m
-			text := excerpt.Remainder(joinedText(m), excerpt.Room(v.tokens[s.index]), !s.isRead, names)
+			text := excerpt.Remainder(joinedText(m), excerpt.Room(v.tokens[s.index]), !s.isRead, names, d.recallNote(s.index))
 			out.Parts, out.Source = []Part{{Text: text}}, nil
 		}
 		if !ok {
@@ -94,8 +94,9 @@ func shortens(c *Part, match *toolcall.Matcher) bool {
 	return c.Kind == KindToolCall && c.Signature == "" && len(c.Arguments) >= excerpt.LongArgument && match.Matches(c.Name)
 }
 
-// shortenArguments shortens the arguments of the calls of a message. It is false if none has a long text.
-func shortenArguments(m *Message, match *toolcall.Matcher, names excerpt.Names) (out Message, changed bool) {
+// shortenArguments shortens the arguments of the calls of a message; note says how to get at the rest. It is false if
+// none has a long text.
+func shortenArguments(m *Message, match *toolcall.Matcher, names excerpt.Names, note string) (out Message, changed bool) {
 	out = *m
 	out.Parts, out.Source = slices.Clone(out.Parts), nil
 	for k := range out.Parts {
@@ -103,7 +104,7 @@ func shortenArguments(m *Message, match *toolcall.Matcher, names excerpt.Names) 
 		if !shortens(p, match) {
 			continue
 		}
-		if short, ok := excerpt.Arguments(p.Arguments, names); ok {
+		if short, ok := excerpt.Arguments(p.Arguments, names, note); ok {
 			p.Arguments, p.Source, p.Tokens = short, nil, 0
 			changed = true
 		}

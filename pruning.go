@@ -27,8 +27,9 @@ func PruneContext(history []Message, window int, opts *PruneOptions) ([]Message,
 type pruning struct {
 	PruneOptions
 	history []Message
-	window  int   // tokens
-	tokens  []int // estimate of each message; nil: not known yet
+	window  int                    // tokens
+	tokens  []int                  // estimate of each message; nil: not known yet
+	note    func(index int) string // how to get at what is left out of a message, see withNote; nil: nothing is said of that
 
 	total      int // tokens of the whole history, as pruned so far
 	candidates []candidate
@@ -44,6 +45,7 @@ type candidate struct {
 	chars  int    // of its text, as pruned so far; -1: not counted
 	whole  int    // of its text before it was trimmed, texts joined
 	op     Op     // "" if it was not changed
+	note   string // see pruning
 	parts  []Part // what stands for it then; nil: not made yet
 	reason string
 }
@@ -89,7 +91,11 @@ func (p *pruning) findCandidates() bool {
 		n := textBytes(m)
 		long = long || n > p.SoftTrimMaxChars
 		bytes += n
-		p.candidates = append(p.candidates, candidate{index: i, chars: -1})
+		c := candidate{index: i, chars: -1}
+		if p.note != nil {
+			c.note = p.note(i)
+		}
+		p.candidates = append(p.candidates, c)
 	}
 	return long || len(p.candidates) > 0 && !p.NoHardClear && bytes >= p.MinPrunableToolChars
 }
@@ -196,20 +202,20 @@ func (p *pruning) trimmedChars(c *candidate) (left int, ok bool) {
 		c.whole = runes.Count(joinedText(m))
 	}
 	head, tail := p.SoftTrimHeadChars, p.SoftTrimTailChars
-	if c.whole <= p.SoftTrimMaxChars || head >= c.whole-tail || p.wasTrimmed(m, c.whole) {
+	if c.whole <= p.SoftTrimMaxChars || head >= c.whole-tail || p.wasTrimmed(m, c.whole, c.note) {
 		return 0, false
 	}
-	left = head + len(trimGap) + tail + p.trimNoteChars(c.whole)
+	left = head + len(trimGap) + tail + p.trimNoteChars(c.whole, c.note)
 	return left, left < c.whole
 }
 
 // trimmedText returns the head and the tail of m's text, which has so many characters, with a note.
-func (p *pruning) trimmedText(m *Message, chars int) string {
+func (p *pruning) trimmedText(m *Message, chars int, how string) string {
 	joined := joinedText(m)
 	c := runes.CounterOf(joined, chars)
 	head, tail := c.Head(joined, p.SoftTrimHeadChars), c.Tail(joined, p.SoftTrimTailChars)
 	var room [trimNoteRoom]byte
-	note := p.appendTrimNote(room[:0], chars)
+	note := p.appendTrimNote(room[:0], chars, how)
 	var b strings.Builder
 	b.Grow(head + len(trimGap) + len(joined) - tail + len(note))
 	b.WriteString(joined[:head])
@@ -225,8 +231,10 @@ const (
 	trimNoteRoom = 160 // bytes that a note is not longer than
 )
 
-func (p *pruning) appendTrimNote(b []byte, chars int) []byte {
-	b = append(b, "\n\n[Tool result trimmed: kept first "...)
+func (p *pruning) appendTrimNote(b []byte, chars int, how string) []byte {
+	b = append(b, "\n\n[Tool result trimmed"...)
+	b = append(b, how...)
+	b = append(b, ": kept first "...)
 	b = strconv.AppendInt(b, int64(p.SoftTrimHeadChars), 10)
 	b = append(b, " chars and last "...)
 	b = strconv.AppendInt(b, int64(p.SoftTrimTailChars), 10)
@@ -235,14 +243,14 @@ func (p *pruning) appendTrimNote(b []byte, chars int) []byte {
 	return append(b, trimNoteEnd...)
 }
 
-func (p *pruning) trimNoteChars(chars int) int {
+func (p *pruning) trimNoteChars(chars int, how string) int {
 	var room [trimNoteRoom]byte
-	return len(p.appendTrimNote(room[:0], chars))
+	return len(p.appendTrimNote(room[:0], chars, how))
 }
 
 // wasTrimmed says that the text of m is what trimmedText made of a longer one: with unusual options that may
 // be long enough to be trimmed again.
-func (p *pruning) wasTrimmed(m *Message, chars int) bool {
+func (p *pruning) wasTrimmed(m *Message, chars int, how string) bool {
 	body, ok := strings.CutSuffix(m.Parts[len(m.Parts)-1].Text, trimNoteEnd)
 	if !ok {
 		return false
@@ -252,7 +260,7 @@ func (p *pruning) wasTrimmed(m *Message, chars int) bool {
 	if err != nil {
 		return false
 	}
-	note := string(p.appendTrimNote(nil, n))
+	note := string(p.appendTrimNote(nil, n, how))
 	return strings.HasSuffix(joinedText(m), note) && chars == p.SoftTrimHeadChars+p.SoftTrimTailChars+len(trimGap)+len(note)
 }
 
@@ -282,7 +290,8 @@ func (p *pruning) clearOldest() {
 		if p.ratio() < p.HardClearRatio {
 			return
 		}
-		p.replace(&p.candidates[k], chars, OpClear)
+		c := &p.candidates[k]
+		p.replace(c, chars+len(withNote(p.Placeholder, c.note))-len(p.Placeholder), OpClear)
 	}
 }
 
@@ -307,13 +316,17 @@ func (p *pruning) replace(c *candidate, chars int, op Op) {
 }
 
 func (p *pruning) newParts(c *candidate, op Op) []Part {
-	if op == OpClear {
+	if op == OpClear && c.note == "" {
 		return p.cleared
 	}
 	if len(p.made) == cap(p.made) {
 		p.made = make([]Part, 0, partsAtOnce)
 	}
-	p.made = append(p.made, Part{Text: p.trimmedText(&p.history[c.index], c.whole)})
+	text := withNote(p.Placeholder, c.note)
+	if op == OpTrim {
+		text = p.trimmedText(&p.history[c.index], c.whole, c.note)
+	}
+	p.made = append(p.made, Part{Text: text})
 	n := len(p.made)
 	return p.made[n-1 : n : n]
 }

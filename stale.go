@@ -40,7 +40,7 @@ func subjectsOf(m *Message, tools *toolcall.Files) *[]subject {
 	subjects := make([]subject, 0, 1)
 	for i := range m.Parts {
 		if p := &m.Parts[i]; p.Kind == KindToolCall {
-			s := subject{call: toolcall.Hash(p.Name, p.Arguments), isRead: tools.Reads(p.Name)}
+			s := subject{call: toolcall.Hash(p.Name, p.Arguments), isRead: tools.Reads(p.Name), recalls: recalledBy(p)}
 			if p.Signature == "" { // a signed call is sent as it came
 				s.saving = excerpt.ArgumentSavings(p.Arguments)
 			}
@@ -57,6 +57,7 @@ type staleness struct {
 	match   toolcall.Matcher
 	tools   toolNames      // of the results of view
 	subject []*subject     // of each result; nil: not known
+	recalls *recalls       // nil: without Options.Recall
 	asked   map[uint32]int // how often each call was made
 	last    map[uint32]int // the newest result of each call that is no failure
 	newest  int            // the newest turn of a person begins here
@@ -73,6 +74,9 @@ func (d *draft) staleParts(early bool, ahead int) []stale {
 	}
 	s := staleness{view: v, options: o, match: toolcall.NewMatcher(o.AllowTools, o.DenyTools), early: early}
 	s.tools = toolNamesFor(s.match, v.messages)
+	if d.opts.Recall {
+		s.recalls = &recalls{draft: d}
+	}
 	s.readSubjects(d.opts.Compact.fileTools())
 	first := slices.IndexFunc(v.messages, func(m Message) bool { return m.Role == RoleUser })
 	if first < 0 {
@@ -154,9 +158,13 @@ func (s *staleness) readSubjects(tools *toolcall.Files) {
 		case m.Role == RoleTool && len(calls) > 0:
 			c := &calls[0]
 			calls = calls[1:]
+			isCopy := s.recalls != nil && c.recalls != ""
+			if isCopy {
+				c = s.recalls.subject(s.subject, i, c.recalls)
+			}
 			s.subject[i] = c
 			s.asked[c.call]++
-			if !m.IsError {
+			if !m.IsError && !isCopy {
 				s.last[c.call] = i
 			}
 		case beginsTurn(m):

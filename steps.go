@@ -204,7 +204,7 @@ func (d *draft) cutUnsent() {
 	}
 	d.capResults(batch, t.limit, count.Share(d.room(), maxBatchShare))
 	for i := range v.messages {
-		if isRefused || !wasSent(i) {
+		if isRefused || !wasSent(i) && !d.isRecalled(i) {
 			d.cut(i, t, "the result is larger than one result may be")
 		}
 	}
@@ -231,6 +231,7 @@ func (d *draft) cut(i int, t *truncation, reason string) {
 	if p := v.edited[i]; t.again && p != nil && (p.op == OpTruncate || p.op == OpTrim) {
 		m, tokens = &v.unedited[i], v.facts[i].tokens
 	}
+	t.note = d.recallNote(i)
 	if out, after, ok := t.cut(m, tokens, -1); ok && (after < v.tokens[i] || !t.again) {
 		d.project(i, out, after, OpTruncate, reason)
 	}
@@ -243,7 +244,7 @@ func (d *draft) capResults(from, limit, budget int) {
 	v := d.view
 	var sizes []int
 	for i := from; i < len(v.messages); i++ {
-		if m := &v.messages[i]; m.Role == RoleTool && !m.Pinned {
+		if m := &v.messages[i]; m.Role == RoleTool && !m.Pinned && !d.isRecalled(i) {
 			sizes = append(sizes, min(v.tokens[i], limit))
 		}
 	}
@@ -252,7 +253,9 @@ func (d *draft) capResults(from, limit, budget int) {
 	}
 	t := &truncation{TruncateOptions: *d.opts.Truncate, limit: count.Fair(sizes, budget), bothEnds: true}
 	for i := from; i < len(v.messages); i++ {
-		d.cut(i, t, "the results of one step are larger together than they may be")
+		if !d.isRecalled(i) {
+			d.cut(i, t, "the results of one step are larger together than they may be")
+		}
 	}
 }
 
@@ -268,6 +271,9 @@ func (d *draft) clearTo(tokens int) {
 func (d *draft) prune(o PruneOptions, window int) {
 	v := d.view
 	p := pruning{PruneOptions: o, history: v.messages, window: max(1, window), tokens: v.tokens}
+	if d.opts.Recall {
+		p.note = d.recallNote
+	}
 	out, edits := p.run()
 	if len(edits) == 0 {
 		return

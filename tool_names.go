@@ -79,3 +79,19 @@ func readCalls(m *Message, byID map[string]string) (unnamed []string) {
 	}
 	return unnamed
 }
+
+// toolNameIn returns the tool that result i of messages is of. A result without a name is of the newest call with its id.
+func toolNameIn(messages []Message, i int) string {
+	m := &messages[i]
+	if m.ToolName != "" || m.Role != RoleTool {
+		return m.ToolName
+	}
+	for k := i - 1; k >= 0; k-- {
+		for p := range messages[k].Parts {
+			if c := &messages[k].Parts[p]; c.Kind == KindToolCall && c.ID == m.ToolCallID {
+				return c.Name
+			}
+		}
+	}
+	return ""
+}

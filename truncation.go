@@ -63,6 +63,8 @@ type truncation struct {
 	limit    int  // tokens of one result
 	again    bool // what was cut before is cut again: the request does not fit otherwise
 	bothEnds bool // the end is kept whatever it says, unless HeadOnly is set
+
+	note string // how to get at what is left out of the result that is cut, see withNote; empty: nothing is said of that
 }
 
 func newTruncation(o TruncateOptions, window int) *truncation {
@@ -139,7 +141,7 @@ func (t *truncation) textParts(parts []textPart, m *Message, known int) (_ []tex
 		parts = append(parts, textPart{index: i, chars: n})
 	}
 	for i := range parts {
-		parts[i].floor = t.MinKeepChars + noticeChars(t.Notice, parts[i].chars)
+		parts[i].floor = t.MinKeepChars + t.noticeChars(parts[i].chars)
 	}
 	return parts, chars
 }
@@ -159,9 +161,9 @@ func (t *truncation) fixedTokens(m *Message, texts int) int {
 func (t *truncation) settled(m *Message, parts []textPart, tokens, chars int) bool {
 	cut, floors := false, 0.0
 	for _, p := range parts {
-		whole, ok := wholeChars(m.Parts[p.index].Text, t.Notice)
+		whole, ok := wholeChars(m.Parts[p.index].Text, t.Notice, t.note)
 		if ok { // the notice counts the characters of what there was
-			p.floor = t.MinKeepChars + noticeChars(t.Notice, whole)
+			p.floor = t.MinKeepChars + t.noticeChars(whole)
 		}
 		cut = cut || ok
 		floors += float64(p.floor)
@@ -257,7 +259,7 @@ func (t *truncation) cutJoined(m *Message, tokens int) (Message, int, bool) {
 
 // cutText returns s, which has so many characters, cut to budget characters with the notice, and how many are left.
 func (t *truncation) cutText(s string, chars, budget int) (cut string, left int) {
-	keep := max(t.MinKeepChars, budget-noticeChars(t.Notice, chars))
+	keep := max(t.MinKeepChars, budget-t.noticeChars(chars))
 	var e excerpt.Excerpt
 	if t.HeadOnly {
 		e = excerpt.Head(s, chars, keep)
@@ -266,7 +268,7 @@ func (t *truncation) cutText(s string, chars, budget int) (cut string, left int)
 	}
 	kept := e.Kept()
 	var room [noticeRoom]byte
-	end := appendNotice(room[:0], t.Notice, chars-kept, chars)
+	end := appendNotice(room[:0], t.Notice, chars-kept, chars, t.note)
 	var b strings.Builder
 	b.Grow(e.Size() + len(end))
 	e.Write(&b)
@@ -281,32 +283,34 @@ const (
 )
 
 // appendNotice appends the text behind what was cut: the host's own, or how many characters are missing.
-func appendNotice(b []byte, own string, missing, chars int) []byte {
+func appendNotice(b []byte, own string, missing, chars int, note string) []byte {
 	if own != "" {
-		return append(b, own...)
+		return append(b, withNote(own, note)...)
 	}
 	b = append(b, noticeBegin...)
 	b = strconv.AppendInt(b, int64(missing), 10)
 	b = append(b, " of "...)
 	b = strconv.AppendInt(b, int64(chars), 10)
-	b = append(b, " characters left out."...)
+	b = append(b, " characters left out"...)
+	b = append(b, note...)
+	b = append(b, '.')
 	return append(b, noticeEnd...)
 }
 
 // noticeChars returns the length of the longest notice for a text of so many characters.
-func noticeChars(own string, chars int) int {
-	if own != "" {
-		return runes.Count(own)
+func (t *truncation) noticeChars(chars int) int {
+	if t.Notice != "" {
+		return runes.Count(withNote(t.Notice, t.note))
 	}
 	var room [noticeRoom]byte
-	return len(appendNotice(room[:0], "", chars, chars))
+	return len(appendNotice(room[:0], "", chars, chars, t.note))
 }
 
 // wholeChars returns how many characters there were in the text that s was cut from. ok is false if s does
 // not end in the notice.
-func wholeChars(s, own string) (chars int, ok bool) {
+func wholeChars(s, own, note string) (chars int, ok bool) {
 	if own != "" {
-		return 0, strings.HasSuffix(s, own)
+		return 0, strings.HasSuffix(s, withNote(own, note))
 	}
 	body, ok := strings.CutSuffix(s, noticeEnd)
 	if !ok {

@@ -32,14 +32,15 @@ func ArgumentSavings(raw json.RawMessage) (saving int) {
 }
 
 // Arguments shortens the long texts among the values of a JSON text, such as files that were written, patches and
-// scripts. All else stays, keys and structure included. ok is false if there is no long text.
-func Arguments(raw json.RawMessage, names Names) (short json.RawMessage, ok bool) {
+// scripts. All else stays, keys and structure included. The note stands behind the words that say what is missing. ok is
+// false if there is no long text.
+func Arguments(raw json.RawMessage, names Names, note string) (short json.RawMessage, ok bool) {
 	var out bytes.Buffer
 	done := 0
 	for from, to := range jsontext.Strings(raw) {
 		literal := raw[from:to]
 		if text, long := longText(literal, raw[to:]); long {
-			if b := jsontext.Quote(shortenText(text, names)); len(b) < len(literal) {
+			if b := jsontext.Quote(shortenText(text, names, note)); len(b) < len(literal) {
 				out.Write(raw[done:from])
 				out.Write(b)
 				done, ok = to, true
@@ -91,7 +92,7 @@ func longText(literal, rest []byte) (string, bool) {
 }
 
 // shortenText keeps both ends of s, and the names in between.
-func shortenText(s string, names Names) string {
+func shortenText(s string, names Names, note string) string {
 	c := runes.Counter{}
 	head := s[:c.LineEnd(s, keptArgumentChars*2/3)]
 	tail := s[max(len(head), c.LineStart(s, keptArgumentChars/3)):]
@@ -99,7 +100,7 @@ func shortenText(s string, names Names) string {
 	names.Add(tail)
 	middle := s[len(head) : len(s)-len(tail)]
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s\n[%d characters left out.", head, runes.Count(middle))
+	fmt.Fprintf(&b, "%s\n[%d characters left out%s.", head, runes.Count(middle), note)
 	names.write(&b, middle, Room(len(middle)/tokencount.CharsPerToken))
 	fmt.Fprintf(&b, "]\n%s", tail)
 	return b.String()

@@ -79,12 +79,12 @@ func checkShorten(t testing.TB, raw []byte) bool {
 	t.Helper()
 	in := bytes.Clone(raw)
 	names := Names{}
-	short, ok := Arguments(raw, names)
+	short, ok := Arguments(raw, names, "")
 	require.Equal(t, in, raw, "the input was written to")
 	if !ok {
 		return false
 	}
-	again, _ := Arguments(raw, Names{})
+	again, _ := Arguments(raw, Names{}, "")
 	require.Equal(t, string(again), string(short), "the same each time")
 	require.Less(t, len(short), len(raw))
 	require.True(t, json.Valid(raw), "what is no JSON is left alone")
@@ -151,7 +151,7 @@ func TestArgumentsKeepEnds(t *testing.T) {
 	text := "package winnow\n\nfunc begin() {}\n" + strings.Repeat("words\n", 60) + "known_name scanNumber lexer.go <b>&</b>\n" + strings.Repeat("words\n", 60) + "func end() {}\n"
 	raw, err := json.Marshal(map[string]string{"content": text, "path": "parse/lexer.go"})
 	require.NoError(t, err)
-	short, ok := Arguments(raw, names)
+	short, ok := Arguments(raw, names, "")
 	require.True(t, ok)
 	var got map[string]string
 	require.NoError(t, json.Unmarshal(short, &got))
@@ -162,7 +162,7 @@ func TestArgumentsKeepEnds(t *testing.T) {
 	assert.Contains(t, content, " Names in it: scanNumber lexer.go]", "and names that stand nowhere else")
 	assert.True(t, names["lexer.go"] && names["scanNumber"], "which are known then")
 
-	html, ok := Arguments([]byte(`{"a":"`+strings.Repeat("<p>&nbsp;</p>", 60)+`"}`), Names{})
+	html, ok := Arguments([]byte(`{"a":"`+strings.Repeat("<p>&nbsp;</p>", 60)+`"}`), Names{}, "")
 	require.True(t, ok)
 	assert.Contains(t, string(html), `"<p>&nbsp;</p>`, "what JSON need not escape costs more tokens escaped")
 }
@@ -220,7 +220,7 @@ func FuzzArguments(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		checkShorten(t, raw)
 		if saves := ArgumentSavings(raw); saves > 0 && json.Valid(raw) && ascii.Only(string(raw)) {
-			_, ok := Arguments(raw, Names{})
+			_, ok := Arguments(raw, Names{}, "")
 			require.True(t, ok, "it was to save %d tokens", saves)
 		}
 	})

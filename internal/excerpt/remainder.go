@@ -25,8 +25,9 @@ const (
 func Room(tokens int) int { return remainderTokens + int(remainderShare*float64(tokens)) }
 
 // Remainder returns what stays of an old result in about room tokens: its names, and with reports also the first and
-// the last line. What it names is added to names; a name that stands there already is left out.
-func Remainder(text string, room int, reports bool, names Names) string {
+// the last line. What it names is added to names; a name that stands there already is left out. The note stands behind
+// the words that say what is missing.
+func Remainder(text string, room int, reports bool, names Names, note string) string {
 	head, tail := "", ""
 	if reports {
 		head, tail = firstLine(text), lastLine(text)
@@ -41,7 +42,7 @@ func Remainder(text string, room int, reports bool, names Names) string {
 		b.WriteString(head + "\n")
 	}
 	left := text[len(head) : len(text)-len(tail)]
-	fmt.Fprintf(&b, "[%d characters of an old result left out.", runes.Count(left))
+	fmt.Fprintf(&b, "[%d characters of an old result left out%s.", runes.Count(left), note)
 	names.write(&b, left, room-remainderFrame-tokencount.Cautious(head)-tokencount.Cautious(tail))
 	b.WriteByte(']')
 	if tail != "" {

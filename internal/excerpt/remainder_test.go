@@ -83,7 +83,7 @@ func TestRemainder(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			names := Names{}
 			names.Add(tt.known)
-			got := Remainder(tt.text, tt.room, !tt.isFile, names)
+			got := Remainder(tt.text, tt.room, !tt.isFile, names, "")
 			assert.Equal(t, tt.want, got, tt.because)
 		})
 	}
@@ -158,10 +158,10 @@ func TestRemainderHostile(t *testing.T) {
 	for name, text := range hostileTexts() {
 		t.Run(name, func(t *testing.T) {
 			for _, room := range []int{55, 200, 2_000} {
-				got := Remainder(text, room, true, Names{})
+				got := Remainder(text, room, true, Names{}, "")
 				checkRemainder(t, text, got, Names{}, room)
-				require.Equal(t, got, Remainder(text, room, true, Names{}), "the same each time")
-				checkRemainder(t, text, Remainder(text, room, false, Names{}), Names{}, room)
+				require.Equal(t, got, Remainder(text, room, true, Names{}, ""), "the same each time")
+				checkRemainder(t, text, Remainder(text, room, false, Names{}, ""), Names{}, room)
 			}
 		})
 	}
@@ -193,7 +193,7 @@ func TestRemainderProperties(t *testing.T) {
 			before[name] = true
 		}
 		room := 30 + r.IntN(300)
-		got := Remainder(text, room, r.IntN(2) == 0, known)
+		got := Remainder(text, room, r.IntN(2) == 0, known, "")
 		checkRemainder(t, text, got, before, room)
 		listed := Names{}
 		listed.Add(leftOutCount.ReplaceAllString(got, ""))
@@ -211,7 +211,7 @@ func BenchmarkRemainder(b *testing.B) {
 			b.Run(name+"/"+strconv.Itoa(n), func(b *testing.B) {
 				b.SetBytes(int64(len(text)))
 				for b.Loop() {
-					Remainder(text, Room(len(text)/4), true, Names{})
+					Remainder(text, Room(len(text)/4), true, Names{}, "")
 				}
 			})
 		}

@@ -179,10 +179,10 @@ func isRole(name []byte) bool { return isOneOf(roleNames[:], name) }
 
 var (
 	// frameNames are the tags of the library's own frames, as readName writes them: of the summarizer's prompt,
-	// and of the sections of a summary.
+	// of the sections of a summary, and of what is recalled.
 	frameNames = [...]string{
 		"conversation", "message", "previoussummary", "thinking", "toolcall",
-		"summary", "readfiles", "modifiedfiles", "workspacecriticalrules",
+		"summary", "readfiles", "modifiedfiles", "workspacecriticalrules", "recalled",
 	}
 	roleNames = [...]string{"system", "sys", "user", "assistant", "human", "developer", "tool", "tools", "function", "functions", "inst", "instruction", "instructions", "prompt"}
 	// tokenNames are control tokens, tokenParts what a control token of several words has among them. Sources: the

@@ -1,0 +1,254 @@
+package search
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// words returns all words of a text.
+func words(s string) (list []string) {
+	for at := 0; ; {
+		from, to, _ := nextWord(s, at)
+		if from == to {
+			return list
+		}
+		list, at = append(list, s[from:to]), to
+	}
+}
+
+func TestWords(t *testing.T) {
+	for _, tt := range []struct {
+		text, reason string
+		want         []string
+	}{
+		{"", "nothing", nil},
+		{" ,.;\n", "no word", nil},
+		{"the retry limit", "blanks", []string{"the", "retry", "limit"}},
+		{"retry_limit/x-1.go", "names in code and paths", []string{"retry", "limit", "x", "1", "go"}},
+		{"newManager HTTPServer a1B", "capitals behind small letters", []string{"new", "Manager", "HTTPServer", "a1B"}},
+		{"naïveTest Привет", "letters beyond ASCII", []string{"naïve", "Test", "Привет"}},
+		{"上下文x", "no blanks between words", []string{"上", "下", "文", "x"}},
+		{"a\xffb\xe4\xb8c", "bytes that are no characters", []string{"a", "b", "c"}},
+		{"e\u0301a", "an accent of its own", []string{"e\u0301a"}},
+	} {
+		assert.Equal(t, tt.want, words(tt.text), tt.reason)
+	}
+}
+
+// found returns the words of q in s: where each stands, and which one it is.
+func (q *Query) found(s string) (list [][2]int) {
+	q.each(s, func(at, word int) { list = append(list, [2]int{at, word}) })
+	return list
+}
+
+// foundSlowly is found by a look at each word.
+func (q *Query) foundSlowly(s string) (list [][2]int) {
+	for at := 0; ; {
+		from, to, h := nextWord(s, at)
+		if from == to {
+			return list
+		}
+		if k := q.find(h); k >= 0 {
+			list = append(list, [2]int{from, k})
+		}
+		at = to
+	}
+}
+
+func TestFoundEitherWay(t *testing.T) {
+	dice := rand.New(rand.NewPCG(1, 1))
+	pieces := []string{"retry", "Limit", "RETRY", "newRetry", "ï", "上", "\xff", " ", "_", "9", "x", "É", "\u0301", "\n"}
+	for _, query := range []string{"retry limit new", "retry limit new 上 é9 x", "x", "É retry"} {
+		q := NewQuery(query)
+		for range 10_000 {
+			var b strings.Builder
+			for range dice.IntN(16) {
+				b.WriteString(pieces[dice.IntN(len(pieces))])
+			}
+			require.Equal(t, q.foundSlowly(b.String()), q.found(b.String()), "%q in %q", query, b.String())
+		}
+	}
+}
+
+func TestLines(t *testing.T) {
+	long := strings.Repeat("word ", 1_000)
+	for _, tt := range []struct {
+		text   string
+		want   int
+		reason string
+	}{
+		{"", 0, "nothing"},
+		{"a", 1, "no line end"},
+		{"a\n", 1, "a line end"},
+		{"a\n\nb", 3, "an empty line"},
+		{long, 3, "a long line is wrapped"},
+		{strings.Repeat("上", 2_000), 4, "between characters"},
+		{strings.Repeat("\x80", 5_000), 3, "bytes that begin no character"},
+	} {
+		assert.Equal(t, tt.want, Lines(tt.text), tt.reason)
+		line := 0
+		for at := 0; at < len(tt.text); {
+			line++
+			assert.Equal(t, at, LineStart(tt.text, line), tt.reason)
+			end, next := LineEnd(tt.text, at)
+			assert.LessOrEqual(t, end-at, MaxLine)
+			assert.Equal(t, utf8.ValidString(tt.text), utf8.ValidString(tt.text[at:end]), tt.reason)
+			assert.Equal(t, line, LineAt(tt.text, at), tt.reason)
+			assert.Equal(t, line, LineAt(tt.text, next-1), tt.reason)
+			at = next
+		}
+		assert.Equal(t, len(tt.text), LineStart(tt.text, line+1), tt.reason)
+	}
+	end, _ := LineEnd(long, 0)
+	assert.True(t, strings.HasSuffix(long[:end], " "), "a line is wrapped between words")
+}
+
+func rank(query string, texts ...string) []Place {
+	r := NewRanking(NewQuery(query))
+	for _, s := range texts {
+		r.Add(s)
+	}
+	return r.Best(5)
+}
+
+func TestRanking(t *testing.T) {
+	filler := strings.Repeat("the build goes on and on\n", 40)
+	texts := []string{
+		filler + "the retry limit is 17\n" + filler,
+		filler + "retry the build\n",
+		filler,
+	}
+	best := rank("Retry LIMIT", texts...)
+	require.Len(t, best, 2)
+	assert.Equal(t, 0, best[0].Text, "both words are better than one")
+	assert.Contains(t, texts[0][best[0].From:best[0].To], "retry limit is 17")
+	assert.Equal(t, 2, best[0].Words)
+	assert.Equal(t, 1, best[1].Text)
+	assert.Equal(t, 0, rank("the seventeen 17", texts...)[0].Text, "a rare word counts more than a common one")
+	assert.Empty(t, rank("absent", texts...))
+	assert.Empty(t, rank("", texts...))
+	assert.Empty(t, rank("x"))
+	equal := rank("limit", "limit", "limit")
+	assert.Equal(t, 1, equal[0].Text, "of equal places the newer one comes first")
+}
+
+func TestStopWords(t *testing.T) {
+	assert.Equal(t, []string{"limit", "retry"}, NewQuery("the limit of the retry").Words())
+	assert.Equal(t, []string{"to", "be"}, NewQuery("to be").Words(), "where there is nothing else")
+	assert.Len(t, NewQuery("a1 a2 a3 a4 a5 a6 a7 a8 a9 b1 b2 b3 b4 b5 b6 b7 b8 b9").Words(), maxTerms)
+}
+
+// Each byte of a text is in one passage.
+func TestPassages(t *testing.T) {
+	for _, s := range []string{strings.Repeat("x", 10_000), strings.Repeat("line\n", 1_000), strings.Repeat("上", 3_000), "\n\n"} {
+		at := 0
+		for at < len(s) {
+			to := passageEnd(s, at)
+			require.Greater(t, to, at)
+			assert.LessOrEqual(t, to-at, MaxLine+1)
+			at = to
+		}
+		assert.Equal(t, len(s), at)
+	}
+}
+
+func TestMatches(t *testing.T) {
+	text := "alpha 1\nbeta 2\n\nalpha 3\n" + strings.Repeat("x", 3_000) + " alpha 4"
+	for _, tt := range []struct {
+		pattern, reason string
+		want            []int
+	}{
+		{"alpha", "a literal", []int{1, 4, 6}},
+		{"^alpha [0-9]$", "the ends of a line", []int{1, 4}},
+		{"(?i)BETA", "flags", []int{2}},
+		{"^$", "an empty line", []int{3}},
+		{"gamma", "nothing", nil},
+		{"[0-9]\nbeta", "never more than a line", nil},
+	} {
+		var got []int
+		Matches(text, regexp.MustCompile(tt.pattern), func(m Match) bool {
+			got = append(got, m.Line)
+			return true
+		})
+		assert.Equal(t, tt.want, got, tt.reason)
+	}
+	calls := 0
+	Matches(text, regexp.MustCompile("alpha"), func(Match) bool { calls++; return false })
+	assert.Equal(t, 1, calls, "it ends where f says so")
+}
+
+func FuzzSearch(f *testing.F) {
+	f.Add("retry limit", "the retry limit\nis 17", "[0-9]+")
+	f.Add("上\xff", strings.Repeat("\xe4\xb8", 2_000), "(a*)*b")
+	f.Fuzz(func(t *testing.T, query, text, pattern string) {
+		q := NewQuery(query)
+		assert.Equal(t, q.foundSlowly(text), q.found(text))
+		r := NewRanking(q)
+		r.Add(text)
+		for _, p := range r.Best(3) {
+			assert.True(t, 0 <= p.From && p.From < p.To && p.To <= len(text))
+			assert.Positive(t, p.Words)
+		}
+		if re, err := regexp.Compile(pattern); err == nil {
+			Matches(text, re, func(m Match) bool {
+				assert.True(t, re.MatchString(text[m.From:m.To]))
+				assert.Equal(t, m.Line, LineAt(text, m.From))
+				return true
+			})
+		}
+	})
+}
+
+// sourceText is Go code of this repository, again and again.
+func sourceText(tb testing.TB, size int) string {
+	files, err := filepath.Glob("../../*.go")
+	require.NoError(tb, err)
+	var b strings.Builder
+	for b.Len() < size {
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			require.NoError(tb, err)
+			b.Write(data)
+		}
+	}
+	return b.String()[:size]
+}
+
+func BenchmarkRanking(b *testing.B) {
+	for _, size := range []int{5_000_000, 100_000_000} {
+		text := sourceText(b, size)
+		for _, query := range []string{"retry limit seventeen", "the request of a message is in the history and not the summary"} {
+			b.Run(fmt.Sprintf("%dMB/%d", size/1_000_000, len(query)), func(b *testing.B) {
+				b.SetBytes(int64(size))
+				b.ReportAllocs()
+				for b.Loop() {
+					r := NewRanking(NewQuery(query))
+					r.Add(text)
+					r.Best(8)
+				}
+			})
+		}
+	}
+}
+
+func BenchmarkMatches(b *testing.B) {
+	text := sourceText(b, 5_000_000)
+	for _, pattern := range []string{"ReadMessages", "(?i)read.*messages", "(a|aa)+$"} {
+		re := regexp.MustCompile(pattern)
+		b.Run(pattern, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				Matches(text, re, func(Match) bool { return true })
+			}
+		})
+	}
+}

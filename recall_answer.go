@@ -1,0 +1,158 @@
+package winnow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/winnowgo/winnow/internal/markup"
+	"github.com/winnowgo/winnow/internal/search"
+)
+
+// The text of an answer: what is quoted, in a frame that says what it is, and how to go on.
+
+// answer returns the text of the answer. ok is false where what was asked for is not there.
+func (r *recall) answer(ctx context.Context) (text string, ok bool, err error) {
+	var pattern *regexp.Regexp
+	if r.pattern != "" {
+		if pattern, err = compileRecallPattern(r.pattern); err != nil {
+			return r.refuse("the pattern is not valid RE2: " + markup.Value(err.Error(), maxQuotedError)), false, nil
+		}
+	}
+	switch {
+	case r.given != "" && r.target < 0:
+		return r.refuse("nothing of this conversation has the handle " + markup.Value(r.given, maxQuotedHandle)), false, nil
+	case r.isWhole:
+		return r.pointer(), true, nil
+	case r.target < 0 && r.words == "" && pattern == nil && len(r.out.list) > 0:
+		return r.refuse("give a handle, words or a pattern"), false, nil
+	case r.target >= 0 && !r.isSpan:
+		return r.message(pattern)
+	}
+	list := r.out.list
+	if r.isSpan {
+		list = list[:r.out.before(r.target)]
+	}
+	switch {
+	case len(list) == 0:
+		return "[" + recallName + ": nothing is left out; all of it is whole in this conversation]", true, nil
+	case pattern != nil:
+		return r.grepAll(ctx, list, pattern)
+	case r.words != "":
+		return r.searchAll(ctx, list)
+	}
+	return r.contents(list)
+}
+
+const (
+	maxPatternBytes = 1_000
+	maxQuotedError  = 200 // characters
+	maxQuotedHandle = 40
+)
+
+func compileRecallPattern(text string) (*regexp.Regexp, error) {
+	if len(text) > maxPatternBytes {
+		return nil, errors.New("it is longer than 1000 bytes")
+	}
+	return regexp.Compile(text)
+}
+
+// pointer says where a message stands that is whole in the request.
+func (r *recall) pointer() string {
+	m := &r.history[r.target]
+	return fmt.Sprintf("[%s %s: it is whole in this conversation, and is not sent again. It is %s, %d messages back, and begins: %s]",
+		recallName, r.original, withArticle(originOf(m, toolNameIn(r.history, r.target))), len(r.history)-1-r.target, firstWords(shownText(m)))
+}
+
+// withArticle makes "result of x" a phrase.
+func withArticle(origin string) string {
+	if strings.HasPrefix(origin, "result") {
+		return "the " + origin
+	}
+	return "a message of " + strings.TrimPrefix(origin, "a ")
+}
+
+// message shows a message, or what is asked for of it.
+func (r *recall) message(pattern *regexp.Regexp) (text string, ok bool, err error) {
+	m := &r.history[r.target]
+	shown := shownText(m)
+	from := fmt.Sprintf(` handle="%s" from="%s"`, r.original, originOf(m, toolNameIn(r.history, r.target)))
+	switch {
+	case pattern != nil:
+		var g grep
+		g.search(r, shown, pattern)
+		if g.matches == 0 {
+			return fmt.Sprintf("[%s %s: no line of its %d matches the pattern]", recallName, r.original, search.Lines(shown)), true, nil
+		}
+		return r.frame(fmt.Sprintf(`%s lines="%d" matches="%d of %d"`, from, search.Lines(shown), g.shown, g.matches), g.text.String(), ""), true, nil
+	case r.words != "":
+		q := search.NewQuery(r.words)
+		ranking := search.NewRanking(q)
+		ranking.Add(shown)
+		if ranking.Found() == 0 {
+			return fmt.Sprintf("[%s %s: none of the words stands in its %d lines]", recallName, r.original, search.Lines(shown)), true, nil
+		}
+		var b strings.Builder
+		places := r.places(&b, ranking.Best(mostPlaces), func(int) (string, string) { return "", shown })
+		return r.frame(fmt.Sprintf(`%s places="%d of %d"`, from, places, ranking.Found()), strings.TrimRight(b.String(), "\n"), ""), true, nil
+	}
+	return r.lines(from, shown, r.tokens <= r.room)
+}
+
+// lines shows the lines that are asked for, as many as there is room for.
+func (r *recall) lines(attributes, text string, fits bool) (string, bool, error) {
+	total := search.Lines(text)
+	first, last := max(1, r.from), total
+	if r.to > 0 {
+		last = min(total, max(first, r.to))
+	}
+	if first > total {
+		return fmt.Sprintf("[%s %s: it has %d lines, and no line %d]", recallName, r.original, total, first), false, nil
+	}
+	text = text[search.LineStart(text, first):]
+	if last < total {
+		text = text[:search.LineStart(text, last-first+2)]
+	}
+	how := ""
+	if !fits {
+		if n := r.fitting(text, r.room); n < len(text) {
+			text = text[:n]
+			next := first + search.Lines(text)
+			how = fmt.Sprintf(" Lines %d to %d: give from %d.", next, last, next)
+			last = next - 1
+		}
+	}
+	return r.frame(fmt.Sprintf(`%s lines="%d-%d of %d"`, attributes, first, last, total), markup.Escape(text), how), true, nil
+}
+
+// contents lists messages.
+func (r *recall) contents(list []int) (string, bool, error) {
+	var b strings.Builder
+	for _, i := range list {
+		b.WriteString(r.out.entry(i) + "\n")
+	}
+	return r.lines(fmt.Sprintf(` handle="%s" messages="%d"`, r.original, len(list)), b.String(), false)
+}
+
+// refuse says what is wrong, and what there is.
+func (r *recall) refuse(what string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "[%s: %s.", recallName, what)
+	if r.out == nil || len(r.out.list) == 0 {
+		b.WriteString(" Nothing is left out: all of it is whole in this conversation]")
+		return b.String()
+	}
+	list := r.out.nearest(r.handle)
+	fmt.Fprintf(&b, " %d messages are left out; words alone search them all. Some of them:]\n", len(r.out.list))
+	room := r.room
+	for _, i := range list {
+		line := r.out.entry(i) + "\n"
+		if room -= r.textTokens(line); room < 0 {
+			break
+		}
+		b.WriteString(line)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

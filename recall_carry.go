@@ -1,0 +1,53 @@
+package winnow
+
+import (
+	"encoding/json"
+
+	"github.com/winnowgo/winnow/internal/toolcall"
+)
+
+// What a model asks for by its handle it asks for again, as if it had made the call again: the answer is about what the
+// original is about, and both are carried longer from then on.
+
+// recalledBy returns the handle that a call of the recall tool asks for, or "".
+func recalledBy(call *Part) string {
+	if call.Name != recallName {
+		return ""
+	}
+	return readRecallArguments(call.Arguments).handle
+}
+
+// recalls finds what the calls of the recall tool in a view are about.
+type recalls struct {
+	draft   *draft
+	read    int                 // so many messages of the view are in subjects
+	handles map[string]int      // position in the view of each result, by its handle
+	absent  map[string]*subject // of messages that are not in the view
+}
+
+// subject returns the subject of the message with a handle, which the result at position end of the view shows. Those of
+// the results before it are known.
+func (r *recalls) subject(subjects []*subject, end int, handle string) *subject {
+	v := r.draft.view
+	if r.handles == nil {
+		r.handles, r.absent = map[string]int{}, map[string]*subject{}
+		if r.draft.handles == nil {
+			r.draft.handles = handlesOf(r.draft.ledger.index.facts)
+		}
+	}
+	for ; r.read < end; r.read++ {
+		if subjects[r.read] != nil && v.index[r.read] >= 0 && !r.draft.isRecalled(r.read) {
+			r.handles[r.draft.handles.of(v.index[r.read])] = r.read
+		}
+	}
+	if i, ok := r.handles[handle]; ok {
+		return subjects[i]
+	}
+	c := r.absent[handle]
+	if c == nil {
+		quoted, _ := json.Marshal(handle) // of digits
+		c = &subject{call: toolcall.Hash(recallName, quoted)}
+		r.absent[handle] = c
+	}
+	return c
+}

@@ -1,0 +1,135 @@
+package winnow
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/winnowgo/winnow/internal/search"
+)
+
+// What of a history is not whole in the request. It is found out from the request itself, whatever left it out.
+
+// leftOut tells what of a history a model does not see whole.
+type leftOut struct {
+	history []Message
+	facts   []*fact
+	tools   toolNames
+	list    []int // indexes of the messages that are not whole and may be shown, oldest first
+	handles *handles
+}
+
+// leftOut compares the request for history as it was sent, with what is new behind it, to the history. The lock is held.
+// Nothing changes but what is known of the messages.
+func (m *Manager) leftOut(history []Message) *leftOut {
+	defer m.ledger.keep()()
+	m.settle(history)
+	d := newDraft(&m.settings, &m.ledger, history, m.ledger.checkpoint, map[key]*projection{})
+	d.indexAndRepair()
+	d.limitAndReplay()
+
+	facts := m.ledger.index.facts
+	v := d.view
+	isWhole := make([]bool, len(history))
+	whole := make(map[key]bool, len(v.messages))
+	for p, i := range v.index {
+		if i < 0 || v.messages[p].Role != history[i].Role { // the library's
+			continue
+		}
+		isUntouched := v.edited[p] == nil && v.facts[p] == facts[i]
+		if isUntouched || showsAll(&v.messages[p], &history[i]) {
+			isWhole[i], whole[facts[i].key] = true, true
+		}
+	}
+	l := &leftOut{history: history, facts: slices.Clone(facts), tools: toolNamesOf(history), handles: handlesOf(facts)}
+	l.handles.facts = l.facts
+	for i := range history {
+		if !isWhole[i] && !whole[facts[i].key] && m.mayRecall(history, i) {
+			l.list = append(l.list, i)
+		}
+	}
+	return l
+}
+
+// mayRecall says that message i of a history may be shown: it is no copy that recall made, shows something, and the
+// host does not hide it.
+func (m *Manager) mayRecall(history []Message, i int) bool {
+	isBlank := func(p Part) bool { return isThinking(p) || isEmptyPart(&p, true) }
+	return !isRecallAnswer(history, i) && slices.ContainsFunc(history[i].Parts, func(p Part) bool { return !isBlank(p) }) &&
+		!m.opts.hidesFromRecall(&history[i])
+}
+
+// isWholeNow says that message i of the history is whole in the last request. known is false where only a comparison
+// with the whole request tells. It is the quick way of a recall by handle.
+func (m *Manager) isWholeNow(history []Message, i int) (whole, known bool) {
+	l := &m.ledger
+	k := l.index.facts[i].key
+	switch p := l.projections[k]; {
+	case l.attempt != nil || l.index.aliases != nil:
+		return false, false
+	case slices.Contains(l.sent, k):
+		return true, true
+	case p != nil:
+		sent := history[i]
+		sent.Parts = p.sent()
+		return showsAll(&sent, &history[i]), true
+	}
+	return false, len(l.sent) > 0
+}
+
+// know finds out which messages history has. The slice is the index's.
+func (m *Manager) know(history []Message) []*fact {
+	if x := &m.ledger.index; len(x.facts) > 0 && len(history) > 0 && x.goesOn(history, true) {
+		x.learn(history, m.opts.Estimator)
+		return x.facts
+	}
+	return m.ledger.index.update(history, m.opts.Estimator)
+}
+
+// entry is what a list says of a message.
+func (l *leftOut) entry(i int) string {
+	m := &l.history[i]
+	text := shownText(m)
+	return fmt.Sprintf("%s %s, %d lines: %s", l.handles.of(i), originOf(m, l.tools.of(i, m)), search.Lines(text), firstWords(text))
+}
+
+// has says that message i is left out.
+func (l *leftOut) has(i int) bool {
+	_, ok := slices.BinarySearch(l.list, i)
+	return ok
+}
+
+// before returns how many of the list stand before message i.
+func (l *leftOut) before(i int) int {
+	n, _ := slices.BinarySearch(l.list, i)
+	return n
+}
+
+// mostListed is how many messages an answer lists that says that something is not there.
+const mostListed = 10
+
+// nearest returns the newest messages that are left out, and in front of them those whose handles are nearly the given one.
+func (l *leftOut) nearest(handle string) []int {
+	var near []int
+	for _, i := range l.list {
+		own := l.handles.of(i)
+		wrong := len(handle) - len(own)
+		for k := range min(len(own), len(handle)) {
+			if own[k] != handle[k] {
+				wrong++
+			}
+		}
+		if len(own) == len(handle) && wrong <= 2 {
+			near = append(near, i)
+		}
+	}
+	near = near[:min(len(near), mostListed)]
+	for _, i := range slices.Backward(l.list) {
+		if len(near) == mostListed {
+			break
+		}
+		if !slices.Contains(near, i) {
+			near = append(near, i)
+		}
+	}
+	return near
+}

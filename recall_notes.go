@@ -1,0 +1,93 @@
+package winnow
+
+import "strings"
+
+// What the placeholders of a request say of the way back, and how an answer that went that way is known.
+
+// recallNote says how to get at what is left out of message i of the view. It is empty where nothing can be got at.
+func (d *draft) recallNote(i int) string {
+	if !d.opts.Recall {
+		return ""
+	}
+	k := d.recallable(i)
+	if k < 0 {
+		return ""
+	}
+	if handle, ok := recalledHandle(&d.history[k]); ok && d.isRecalled(i) {
+		return noteOf(handle) // the original, and not this copy of it
+	}
+	if d.handles == nil {
+		d.handles = handlesOf(d.ledger.index.facts)
+	}
+	return noteOf(d.handles.of(k))
+}
+
+// recallable returns which message of the history message i of the view is, or -1 if it is none that can be shown.
+func (d *draft) recallable(i int) int {
+	k := d.view.index[i]
+	if k < 0 || d.history[k].Role != d.view.messages[i].Role || d.opts.hidesFromRecall(&d.history[k]) {
+		return -1 // made by the library: what stands in for a result goes by the index of its call
+	}
+	return k
+}
+
+// hidesFromRecall says that the host wants nobody to see m again.
+func (o *Options) hidesFromRecall(m *Message) bool { return o.RecallHides != nil && o.RecallHides(*m) }
+
+// spanNote says, behind a summary, how to get at what it stands for: all before message i of the view.
+func (d *draft) spanNote(i int) string {
+	if !d.opts.Recall {
+		return ""
+	}
+	k := d.view.index[i]
+	if k < 0 {
+		return ""
+	}
+	return spanNoteOf(spanHandle(d.ledger.index.facts[k].key))
+}
+
+func spanNoteOf(handle string) string {
+	return "\n[" + recallName + " " + handle + " lists what this stands for]"
+}
+
+// What [Manager.Recall] answers begins with one of these.
+const (
+	recalledBegin = "<recalled"
+	recalledNote  = "[recall"
+)
+
+// isRecalled says that message i of the view is an answer of [Manager.Recall]: a copy of what the history has.
+func (d *draft) isRecalled(i int) bool {
+	v := d.view
+	return d.opts.Recall && v.messages[i].Role == RoleTool && isRecallAnswer(v.unedited, i)
+}
+
+// isRecallAnswer says that messages[i] is an answer of [Manager.Recall]. A result without a name is of the tool of its call.
+func isRecallAnswer(messages []Message, i int) bool {
+	m := &messages[i]
+	if m.Role != RoleTool || len(m.Parts) != 1 {
+		return false
+	}
+	text := m.Parts[0].Text
+	if !strings.HasPrefix(text, recalledBegin) && !strings.HasPrefix(text, recalledNote) {
+		return false
+	}
+	return toolNameIn(messages, i) == recallName
+}
+
+// recalledHandle returns the handle that an answer of [Manager.Recall] shows, "" if it shows several messages. ok is
+// false if m is no such answer.
+func recalledHandle(m *Message) (handle string, ok bool) {
+	if m.Role != RoleTool || len(m.Parts) == 0 {
+		return "", false
+	}
+	rest, ok := strings.CutPrefix(m.Parts[0].Text, recalledBegin)
+	if !ok {
+		return "", strings.HasPrefix(m.Parts[0].Text, recalledNote)
+	}
+	rest, named := strings.CutPrefix(rest, ` handle="`)
+	if end := strings.IndexByte(rest, '"'); named && end > 0 && end <= longHandleDigits {
+		handle = rest[:end]
+	}
+	return handle, true
+}

@@ -1,0 +1,125 @@
+package winnow
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/winnowgo/winnow/internal/excerpt"
+	"github.com/winnowgo/winnow/internal/jsontext"
+	"github.com/winnowgo/winnow/internal/markup"
+	"github.com/winnowgo/winnow/internal/runes"
+)
+
+// What a message shows when it is recalled: its texts and its calls, in lines. Thinking is the model's own, Details are
+// the host's, and what is no text is named.
+
+// shownText returns what m shows. Most results are one text, which is not copied.
+func shownText(m *Message) string {
+	if len(m.Parts) == 1 && m.Parts[0].Kind == KindText {
+		return m.Parts[0].Text
+	}
+	var b strings.Builder
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		if isThinking(*p) {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		writeShown(&b, p)
+	}
+	return b.String()
+}
+
+func writeShown(b *strings.Builder, p *Part) {
+	switch p.Kind {
+	case KindText:
+		b.WriteString(p.Text)
+	case KindToolCall:
+		b.WriteString("call of " + markup.Attribute(p.Name) + ": ")
+		writeArguments(b, p.Arguments)
+	case KindImage:
+		fmt.Fprintf(b, "[an image, %d×%d pixels: it is no text, and is not shown]", p.Width, p.Height)
+	default:
+		fmt.Fprintf(b, "[%s, %d bytes: it is no text, and is not shown]", markup.Attribute(p.MediaType), p.Bytes)
+	}
+}
+
+// writeArguments writes the arguments of a call. Long texts among them, such as files that were written, stand there
+// with their line ends, so that they can be read and searched by lines.
+func writeArguments(b *strings.Builder, raw json.RawMessage) {
+	done := 0
+	if len(raw) >= excerpt.LongArgument && jsontext.Valid(raw) {
+		for from, to := range jsontext.Strings(raw) {
+			var text string
+			if to-from < excerpt.LongArgument || !bytes.Contains(raw[from:to], []byte(`\n`)) || json.Unmarshal(raw[from:to], &text) != nil {
+				continue
+			}
+			b.Write(raw[done:from])
+			b.WriteString("\n" + text + "\n")
+			done = to
+		}
+	}
+	b.Write(raw[done:])
+}
+
+// showsAll says that sent shows all that m does, for a message m that is sent as sent.
+func showsAll(sent, m *Message) bool {
+	k := 0
+	next := func() *Part { // the next part of sent that is shown
+		for ; k < len(sent.Parts); k++ {
+			if p := &sent.Parts[k]; !isThinking(*p) && !isEmptyPart(p, true) {
+				k++
+				return p
+			}
+		}
+		return nil
+	}
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		if isThinking(*p) || isEmptyPart(p, true) {
+			continue
+		}
+		if s := next(); s == nil || !showsSame(s, p) {
+			return false
+		}
+	}
+	return true
+}
+
+func showsSame(a, b *Part) bool {
+	return a.Kind == b.Kind && a.Text == b.Text && a.Name == b.Name && bytes.Equal(a.Arguments, b.Arguments)
+}
+
+// originOf says what a message is: whose, and of which tool.
+func originOf(m *Message, tool string) string {
+	switch {
+	case m.Role == RoleTool && tool != "":
+		return "result of " + markup.Attribute(tool)
+	case m.Role == RoleTool:
+		return "a result"
+	case m.Summary:
+		return "an earlier summary"
+	case m.Role == RoleUser && m.Injected:
+		return "the host"
+	case m.Role == RoleAssistant:
+		return "you"
+	}
+	return string(m.Role)
+}
+
+// listedChars is how much of a message stands in a list: a line of a terminal with what stands in front of it.
+const listedChars = 80
+
+// firstWords returns the beginning of a text for a list.
+func firstWords(text string) string {
+	text = strings.TrimSpace(text[:min(len(text), 4*listedChars)])
+	line, _, _ := strings.Cut(text, "\n")
+	if end := runes.Head(line, listedChars); end < len(line) {
+		line = line[:end] + "…"
+	}
+	return markup.Escape(markup.Line(strings.ToValidUTF8(line, "\uFFFD")))
+}
