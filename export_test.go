@@ -7,3 +7,10 @@ var AllRecorded = allRecorded
 
 // Settings are the options that m goes by, all of them set, and its window.
 func (m *Manager) Settings() (Options, int) { return m.opts, m.window }
+
+// HandleOf returns the handle of message i of a history.
+func HandleOf(m *Manager, history []Message, i int) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return handlesOf(m.know(history)).of(i)
+}

@@ -103,7 +103,10 @@ func (r *recall) message(pattern *regexp.Regexp) (text string, ok bool, err erro
 
 // lines shows the lines that are asked for, as many as there is room for.
 func (r *recall) lines(attributes, text string, fits bool) (string, bool, error) {
-	total := search.Lines(text)
+	total, guess := search.Lines(text), len(text)
+	if r.tokens > 0 {
+		guess = int(float64(len(text)) * float64(r.room) / float64(r.tokens))
+	}
 	first, last := max(1, r.from), total
 	if r.to > 0 {
 		last = min(total, max(first, r.to))
@@ -117,7 +120,7 @@ func (r *recall) lines(attributes, text string, fits bool) (string, bool, error)
 	}
 	how := ""
 	if !fits {
-		if n := r.fitting(text, r.room); n < len(text) {
+		if n := r.fitting(text, r.room, guess); n < len(text) {
 			text = text[:n]
 			next := first + search.Lines(text)
 			how = fmt.Sprintf(" Lines %d to %d: give from %d.", next, last, next)

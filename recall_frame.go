@@ -37,12 +37,13 @@ func (r *recall) textTokens(text string) int { return textTokens(r.opts.Estimato
 // mostBytesOfToken is more than the bytes that a token has on average in any text but blanks.
 const mostBytesOfToken = 16
 
-// fitting returns how many bytes of text, whole lines, have at most so many tokens. There is room for one line.
-func (r *recall) fitting(text string, room int) int {
+// fitting returns how many bytes of text, whole lines, have at most so many tokens. There is room for one line. guess is
+// about how many it will be.
+func (r *recall) fitting(text string, room, guess int) int {
 	if len(text) <= room {
 		return len(text) // a token has a byte or more
 	}
-	end := min(len(text), min(room, len(text))*mostBytesOfToken)
+	end := min(len(text), guess, min(room, len(text))*mostBytesOfToken)
 	for {
 		n := r.textTokens(text[:end])
 		if n <= room {

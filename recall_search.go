@@ -101,11 +101,7 @@ func (g *grep) search(r *recall, text string, pattern *regexp.Regexp) {
 		if g.isFull {
 			return true
 		}
-		if m.Line <= shownTo {
-			g.shown++ // as the context of the one before it
-			return true
-		}
-		var b strings.Builder
+		var b strings.Builder // of one that is within the context of another, what stands behind that
 		b.WriteString(head)
 		if shownTo > 0 && m.Line-r.context > shownTo+1 {
 			b.WriteString("--\n")
@@ -124,7 +120,7 @@ func (g *grep) search(r *recall, text string, pattern *regexp.Regexp) {
 		g.tokens += n
 		g.shown++
 		g.text.WriteString(b.String())
-		head, shownTo = "", last
+		head, shownTo = "", max(shownTo, last)
 		return true
 	})
 }

@@ -46,10 +46,29 @@ func wrapped(s string) int {
 
 // Lines returns the number of lines of s.
 func Lines(s string) (n int) {
+	if n, ok := shortLines(s); ok {
+		return n
+	}
 	for at := 0; at < len(s); n++ {
 		_, at = LineEnd(s, at)
 	}
 	return n
+}
+
+// shortLines returns the number of lines of s. ok is false if one may be so long that it is wrapped.
+func shortLines(s string) (n int, ok bool) {
+	const piece = MaxLine / 2 // between the line ends of two pieces that follow each other there is less than a long line
+	for at := 0; at < len(s); at += piece {
+		ends := strings.Count(s[at:min(len(s), at+piece)], "\n")
+		if ends == 0 && len(s)-at > piece {
+			return 0, false
+		}
+		n += ends
+	}
+	if s != "" && s[len(s)-1] != '\n' {
+		n++
+	}
+	return n, true
 }
 
 // LineStart returns where a line, counted from 1, begins: len(s) if there are fewer.
