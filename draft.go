@@ -26,6 +26,7 @@ type draft struct {
 	accounting      accounting // the ledger's, and what this history adds to it
 	known           accounting // the ledger's when the draft was begun
 	learned         bool       // the counts of this history are in accounting already
+	isIndexed       bool       // the history was indexed in this call, for another draft
 	rejected        []rejection
 	epochSearch     epochSearch // for an epoch that pays
 	isPressed       bool        // does not fit as it is
@@ -66,7 +67,6 @@ func (d *draft) project(i int, m Message, tokens int, op Op, reason string) {
 	if d.newEdits[d.view.facts[i].key] = p; d.why == "" {
 		d.why = d.cause
 	}
-	d.ledger.index.watch(d.history, d.view.index[i])
 	d.view.project(i, p)
 	d.unchangedPrefix = min(d.unchangedPrefix, i)
 }
