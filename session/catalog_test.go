@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -25,35 +26,49 @@ var catalogPrograms = flag.Int("catalog.programs", 12, "random programs that the
 // requireListed wants the list to say of every session what its log says, and of those that were acknowledged at least
 // as much.
 func requireListed(t testing.TB, store *session.Store, acked map[string]int, name string) {
-	ctx := context.Background()
+	require.NoError(t, checkListed(context.Background(), store, acked), name)
+}
+
+func checkListed(ctx context.Context, store *session.Store, acked map[string]int) error {
 	got := map[string]session.Status{}
 	for st, err := range store.All(ctx, session.Query{Limit: 7}) {
-		require.NoError(t, err, name)
+		if err != nil {
+			return err
+		}
 		got[st.Key] = st
 	}
 	keys, err := store.Keys(ctx)
-	require.NoError(t, err, name)
+	if err != nil {
+		return err
+	}
+	there := map[string]bool{}
 	for _, key := range keys {
-		if _, ok := got[key]; !ok { // a deletion that was interrupted: who opens the session finishes it
-			s, err := store.Open(ctx, key)
-			require.NoError(t, err, name)
-			require.Empty(t, s.View().History, "%s: %q is not listed", name, key)
-			require.NoError(t, s.Close())
-			continue
-		}
+		there[key] = true
 		v, err := store.Read(ctx, key)
-		require.NoError(t, err, name)
-		st := got[key]
-		require.Equal(t, v.Counts, st.Counts, "%s: %q", name, key)
-		require.Equal(t, v.Info, st.Info, "%s: %q", name, key)
-		require.GreaterOrEqual(t, st.Counts.Turns, acked[key], "%s: %q", name, key)
+		if err != nil {
+			return err
+		}
+		st, ok := got[key]
+		switch {
+		case !ok:
+			return fmt.Errorf("%q is not listed: it has %d turns", key, v.Counts.Turns)
+		case !reflect.DeepEqual(v.Counts, st.Counts) || !reflect.DeepEqual(v.Info, st.Info):
+			return fmt.Errorf("of %q is listed %+v %+v, its log says %+v %+v", key, st.Counts, st.Info, v.Counts, v.Info)
+		case st.Counts.Turns < acked[key]:
+			return fmt.Errorf("%q has %d turns, acknowledged were %d", key, st.Counts.Turns, acked[key])
+		}
 	}
 	for key := range got {
-		require.Contains(t, keys, key, name)
+		if !there[key] {
+			return fmt.Errorf("%q is listed, and there is no such session", key)
+		}
 	}
 	for key, turns := range acked {
-		require.True(t, turns == 0 || got[key].Key != "", "%s: %q is not listed", name, key)
+		if turns > 0 && !there[key] {
+			return fmt.Errorf("%q is not there, acknowledged were %d turns", key, turns)
+		}
 	}
+	return nil
 }
 
 // TestCatalogIsDerived puts all that may go wrong in the place of the catalog, of a store that is open and of one that

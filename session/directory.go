@@ -54,6 +54,7 @@ type directory struct {
 	fs      files.FS
 	queues  queue.Queues
 	now     func() time.Time
+	readers int // of many logs at once (twice the processors)
 	catalog catalog
 }
 

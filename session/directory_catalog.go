@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"strings"
 	"sync"
 
 	"github.com/winnowgo/winnow/session/internal/files"
@@ -21,6 +23,7 @@ type catalog struct {
 	directory *directory
 	mu        sync.Mutex
 	table     *catalogTable // nil: not read yet
+	known     string        // the file that was read last and fitted the logs
 	least     int64         // how many bytes are written at least before it is written anew (leastCatalog)
 
 	writing   sync.RWMutex
@@ -169,8 +172,10 @@ func (c *catalog) load(ctx context.Context) error {
 	}
 	c.table = t
 	if t != nil && t.isComplete(info.ID) && t.boot == fsys.Boot() && t.boot != "" {
-		ok, err := c.verify(ctx)
-		if err != nil || ok {
+		if t.verified = t.after != "" && t.after == c.known; t.verified { // somebody wrote it anew meanwhile
+			return nil
+		}
+		if t.verified, err = c.verify(ctx); err != nil || t.verified {
 			return err
 		}
 	}
@@ -194,18 +199,55 @@ func (c *catalog) open() (*catalogTable, error) {
 }
 
 // forgetDerived removes the catalog for good: it has titles of sessions that were erased.
-func (d *directory) forgetDerived() error {
-	if _, err := d.fs.SizeOf(catalogFile); errors.Is(err, fs.ErrNotExist) {
+// Nobody makes one meanwhile, and what those left who were killed at it goes as well.
+func (d *directory) forgetDerived(ctx context.Context) error {
+	if _, err := d.fs.SizeOf(catalogLock); errors.Is(err, fs.ErrNotExist) {
+		return nil // nobody has made one yet
+	}
+	lock, err := d.catalog.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	names, err := d.fs.List(".")
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, name := range names {
+		if strings.HasPrefix(name, catalogFile) {
+			errs = append(errs, d.remove(name))
+		}
+	}
+	if len(errs) == 0 {
 		return nil
 	}
-	return errors.Join(d.remove(catalogFile), d.fs.SyncDir("."))
+	return errors.Join(append(errs, d.fs.SyncDir("."))...)
 }
 
+// lock waits until nobody else makes a catalog, or writes it anew.
+func (c *catalog) lock(ctx context.Context) (files.File, error) {
+	lock, err := c.directory.fs.Open(catalogLock, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := waitLock(ctx, lock, lastTryOfTurn); err != nil {
+		lock.Close()
+		return nil, err
+	}
+	return lock, nil
+}
+
+// forget gives up what was read. It is read again.
 func (c *catalog) forget() {
 	if c.table != nil {
+		if c.table.verified {
+			c.known = c.table.written
+		}
 		c.table.file.Close()
 	}
 	c.table = nil
+	c.untake()
 }
 
 // close gives up what the catalog holds.

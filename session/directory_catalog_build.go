@@ -3,8 +3,8 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -89,14 +89,11 @@ func (c *catalog) verify(ctx context.Context) (bool, error) {
 // since.
 func (c *catalog) build(ctx context.Context) error {
 	fsys := c.directory.fs
-	lock, err := fsys.Open(catalogLock, os.O_RDWR|os.O_CREATE, 0o600)
+	lock, err := c.lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer lock.Close()
-	if err := waitLock(ctx, lock, lastTryOfTurn); err != nil {
-		return err
-	}
 	info, err := c.directory.readInfo()
 	if err != nil {
 		return err
@@ -106,13 +103,11 @@ func (c *catalog) build(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if t != nil && t.isComplete(info.ID) && t.boot == fsys.Boot() { // another one made it meanwhile
-			c.forget()
-			c.table = t
-			return nil
-		}
 		if t != nil {
 			t.file.Close()
+		}
+		if t != nil && t.isComplete(info.ID) && t.boot == fsys.Boot() && t.boot != "" {
+			return fmt.Errorf("%w: by another one who made it", errCatalog)
 		}
 	}
 	old := c.table
@@ -125,7 +120,6 @@ func (c *catalog) build(ctx context.Context) error {
 		return err
 	}
 	if old != nil {
-		_, _ = old.read() // what was said in the old one until then
 		defer old.file.Close()
 	}
 	if !trusted {
@@ -141,7 +135,7 @@ func (c *catalog) build(ctx context.Context) error {
 
 // isComplete says that the table is of a whole catalog of the store.
 func (t *catalogTable) isComplete(store string) bool {
-	return t.begun && !t.building && t.store == store
+	return t.begun && t.whole && !t.building && t.store == store
 }
 
 // readLogs returns the lines of all sessions, by key. Those of old that fit the files are taken as they are.
@@ -152,27 +146,45 @@ func (c *catalog) readLogs(ctx context.Context, old *catalogTable) ([]*catalogLi
 	}
 	var mu sync.Mutex
 	var lines []*catalogLine
-	err := c.directory.eachStored(ctx, func(s storedFile) error {
-		var l *catalogLine
-		if rows != nil {
-			if r := rows.find(s.dir); r != nil && !r.look && r.fits(&s) {
-				l = r.line()
-				l.At = 0
-			}
-		}
-		if l == nil {
-			var err error
-			if l, err = c.readLog(ctx, s); l == nil || err != nil {
-				return err
-			}
+	err := c.directory.visit(ctx, true, func(s storedFile) error {
+		l, err := c.lineOf(ctx, rows, s)
+		if l == nil || err != nil {
+			return err
 		}
 		mu.Lock()
 		defer mu.Unlock()
 		lines = append(lines, l)
 		return nil
 	})
-	slices.SortFunc(lines, func(a, b *catalogLine) int { return strings.Compare(a.Key, b.Key) })
+	slices.SortFunc(lines, func(a, b *catalogLine) int {
+		return strings.Compare(a.Key+a.Look, b.Key+b.Look) // one of them is ""
+	})
 	return lines, err
+}
+
+// lineOf returns the line of a session, taken from rows where it fits; nil: it is none, or being deleted. One that
+// somebody may be changing has to be looked into.
+func (c *catalog) lineOf(ctx context.Context, rows *byDirectory, s storedFile) (l *catalogLine, err error) {
+	if rows != nil {
+		if r := rows.find(s.dir); r != nil && !r.look && r.fits(&s) {
+			l = r.line()
+			l.At = 0
+		}
+	}
+	if l == nil && s.file != "" {
+		if l, err = c.readLog(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case l != nil:
+		l.Open = l.Open || s.busy
+	case s.busy:
+		if key, ok := unescapeKey(strings.TrimPrefix(s.name, "k-")); ok {
+			l = &catalogLine{Look: key}
+		}
+	}
+	return l, nil
 }
 
 // readLog returns the line of a session; nil: it is none, or being deleted.

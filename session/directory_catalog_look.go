@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"strings"
 	"time"
@@ -12,40 +13,47 @@ import (
 // its process was killed, or an entry was written beside its branch.
 const settleAfter = time.Second
 
-// lookAround looks into the logs of the sessions that may be at work, and writes down what changed.
+// lookAround looks into the logs of the sessions that may be at work, and writes down what changed. Each is looked
+// into once: what is written from here on is for the next call.
 func (c *catalog) lookAround(ctx context.Context) error {
-	looked := map[*catalogRow]int64{} // what was known of them then
-	for {
-		if err := c.read(); err != nil {
-			return err
-		}
-		var lines []byte
-		for _, r := range c.table.looks {
-			if at, ok := looked[r]; ok && at == r.at {
-				continue
-			}
-			looked[r] = r.at
-			if !c.takeWritten(r) {
-				continue
-			}
-			l, err := c.look(ctx, r)
-			if err != nil {
-				return err
-			}
-			if l == nil {
-				continue
-			}
-			if lines, err = l.append(lines); err != nil {
-				return err
-			}
-		}
-		if len(lines) == 0 {
-			return nil
-		}
-		if err := c.write(lines); err != nil {
+	const tries = 10 // others may look at the same time, and write that down later than others that looked later
+	if err := c.read(); err != nil {
+		return err
+	}
+	for range tries {
+		c.table.outdated = false
+		if err := c.lookOnce(ctx); err != nil || !c.table.outdated {
 			return err
 		}
 	}
+	return nil
+}
+
+func (c *catalog) lookOnce(ctx context.Context) error {
+	var lines []byte
+	for _, r := range c.table.looks {
+		if !c.takeWritten(r) {
+			continue
+		}
+		l, err := c.look(ctx, r)
+		if err != nil {
+			return err
+		}
+		if l == nil {
+			continue
+		}
+		l.Seen = c.table.end()
+		if lines, err = l.append(lines); err != nil {
+			return err
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	if err := c.write(lines); err != nil {
+		return err
+	}
+	return c.read()
 }
 
 // takeWritten says that something may have been written to a session since the last look. Of those whose turn is taken
@@ -59,6 +67,15 @@ func (c *catalog) takeWritten(r *catalogRow) bool {
 	}
 	c.written[r.key] = false
 	return written
+}
+
+// untake has all sessions whose turn is taken here looked into again: what was found in them is not known any more.
+func (c *catalog) untake() {
+	c.listening.Lock()
+	defer c.listening.Unlock()
+	for key := range c.written {
+		c.written[key] = true
+	}
 }
 
 func (c *catalog) isOurs(key string) bool {
@@ -88,7 +105,7 @@ func (c *catalog) look(ctx context.Context, r *catalogRow) (*catalogLine, error)
 	}
 	switch {
 	case file == "" && r.gone:
-		return nil, nil
+		return c.settleGone(r, dir)
 	case file == "":
 		return &catalogLine{Deleted: r.key, Open: true}, nil
 	case !r.gone && r.file == file && r.disk == size:
@@ -97,14 +114,16 @@ func (c *catalog) look(ctx context.Context, r *catalogRow) (*catalogLine, error)
 	r.changed = time.Now()
 	st, read, err := c.statusOf(ctx, r)
 	if errors.Is(err, ErrNotFound) { // deleted in between, or not written whole: the next look tells
+		c.lookAgain(r.key)
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	again, size, err := newestFile(d.fs, dir)
-	if err != nil || again != file || logOf(file) != st.Log {
-		return nil, err // it changes while it is looked at
+	if err != nil || again != file || logOf(file) != st.Log { // it changes while it is looked at
+		c.lookAgain(r.key)
+		return nil, err
 	}
 	if isArchive := strings.HasSuffix(file, archiveSuffix); !isArchive {
 		size = read // what came since was not counted
@@ -156,15 +175,47 @@ func (s *Status) goOn(ctx context.Context, log Log, size int64) bool {
 	return err == nil
 }
 
-// settle says that a session is closed, if nobody is at it for a while and it is as the row says.
-func (c *catalog) settle(ctx context.Context, r *catalogRow, dir string) (*catalogLine, error) {
-	if r.changed.IsZero() {
+// isDue says that nothing happened for a while since something changed, or since it was due the last time.
+func (r *catalogRow) isDue() bool {
+	due := !r.changed.IsZero() && time.Since(r.changed) >= settleAfter
+	if due || r.changed.IsZero() {
 		r.changed = time.Now()
 	}
-	if time.Since(r.changed) < settleAfter {
+	return due
+}
+
+// settleGone says that there is no session, if nobody is at making one.
+func (c *catalog) settleGone(r *catalogRow, dir string) (*catalogLine, error) {
+	if !r.isDue() {
 		return nil, nil
 	}
-	r.changed = time.Now() // and not each time
+	d := c.directory
+	lock, err := d.fs.Open(dir+"/"+lockName, os.O_RDWR, 0)
+	if err == nil {
+		defer lock.Close()
+		free, err := lock.TryLock()
+		if err != nil || !free || !d.fs.IsLinked(lock, dir+"/"+lockName) {
+			return nil, err
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if file, _, err := newestFile(d.fs, dir); err != nil || file != "" {
+		return nil, err
+	}
+	// Who makes the lock from here on, or takes it, says so behind what was read.
+	text, err := (&catalogLine{Deleted: r.key, Seen: c.table.end()}).append(nil)
+	if err != nil {
+		return nil, err
+	}
+	return nil, c.write(text)
+}
+
+// settle says that a session is closed, if nobody is at it for a while and it is as the row says.
+func (c *catalog) settle(ctx context.Context, r *catalogRow, dir string) (*catalogLine, error) {
+	if !r.isDue() {
+		return nil, nil
+	}
 	d := c.directory
 	held, err := d.IsHeld(ctx, r.key)
 	if err != nil || held {

@@ -1,18 +1,23 @@
 package session
 
 import (
+	"bytes"
 	"cmp"
+	"fmt"
 	"os"
 	"slices"
-	"strings"
+
+	"github.com/winnowgo/winnow/session/internal/files"
 )
 
 // The catalog is replaced whole: when it is made, and when most of it is out of date.
 
 // replace puts a catalog in place with a header, lines and what has to follow them, and reads it. What others say
-// meanwhile in the one that is there goes into the new one too, if that is the same catalog.
+// meanwhile in the one that is there goes into the new one too, if that is the same catalog. The lock of the catalog is
+// held.
 func (c *catalog) replace(header, begin *catalogLine, rows []*catalogLine) error {
 	d := c.directory
+	header.Written = randomHex(8)
 	var text []byte
 	var err error
 	for _, l := range slices.Concat([]*catalogLine{header}, rows, []*catalogLine{begin}) {
@@ -40,10 +45,7 @@ func (c *catalog) replace(header, begin *catalogLine, rows []*catalogLine) error
 		return err
 	}
 	if goesOn {
-		late, err := old.linesSince(old.end())
-		if err == nil && len(late) > 0 {
-			_, err = f.Write(late)
-		}
+		err := c.takeOver(old, f)
 		old.file.Close()
 		if err != nil {
 			f.Close()
@@ -51,11 +53,38 @@ func (c *catalog) replace(header, begin *catalogLine, rows []*catalogLine) error
 		}
 	}
 	c.table = newCatalogTable(f, c.by)
+	c.table.verified = true
 	if err := c.read(); err != nil {
 		return err
 	}
 	c.table.order()
 	return nil
+}
+
+// takeOver repeats what others said in the catalog before while it was replaced.
+func (c *catalog) takeOver(old *catalogTable, f files.File) error {
+	late, err := old.linesSince(old.end())
+	if err != nil {
+		return err
+	}
+	var text []byte
+	for _, piece := range parseCatalog(late) {
+		for i := range piece {
+			l := &piece[i].line
+			if !piece[i].ok {
+				return fmt.Errorf("%w: a line is damaged", errCatalog)
+			}
+			if key := cmp.Or(l.Look, l.Key, l.Deleted); key != "" {
+				if text, err = (&catalogLine{Look: key}).append(text); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if text, err = (&catalogLine{Whole: true}).append(text); err == nil {
+		err = writeWhole(f, text)
+	}
+	return err
 }
 
 // linesSince returns the whole lines behind a position, and takes them for read.
@@ -64,11 +93,14 @@ func (t *catalogTable) linesSince(at int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if size < t.size {
+		return nil, fmt.Errorf("%w: it could not be written to", errCatalog)
+	}
 	text := make([]byte, size-(at-t.shift))
 	if n, err := t.file.ReadAt(text, at-t.shift); n < len(text) {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", errCatalog, err)
 	}
-	text = text[:strings.LastIndexByte(string(text), '\n')+1]
+	text = text[:bytes.LastIndexByte(text, '\n')+1]
 	t.size = at - t.shift + int64(len(text))
 	return text, nil
 }
@@ -115,7 +147,7 @@ func (c *catalog) writeAnew() error {
 	}
 	end := t.end()
 	begin := &catalogLine{Begin: &end, Dropped: dropped}
-	header := &catalogLine{Catalog: t.id, Store: t.store, Boot: t.boot}
+	header := &catalogLine{Catalog: t.id, Store: t.store, Boot: t.boot, After: t.written}
 	looks := []*catalogLine{}
 	for _, r := range t.looks {
 		if r.gone {

@@ -14,6 +14,7 @@ import (
 //	{"catalog":"<random>","store":"<id>","boot":"<id>","crc":"…"}
 //	{"key":"a","log":"…","file":"…","bytes":1,"disk":1,…,"status":{…},"crc":"…"}   as it is
 //	{"begin":0,"crc":"…"}                                                         what follows happened since
+//	{"whole":true,"crc":"…"}                                                      nothing of the one before is missing
 //	{"look":"b","crc":"…"}                                                        is about to be written to
 //	{"key":"b",…,"open":true,"status":{…},"crc":"…"}                              was looked into meanwhile
 //	{"key":"b",…,"status":{…},"crc":"…"}                                          was closed
@@ -27,10 +28,13 @@ type catalogLine struct {
 	Catalog  string `json:"catalog,omitempty"`  // this catalog: another one knows nothing of its positions
 	Store    string `json:"store,omitempty"`    // the id of the store
 	Boot     string `json:"boot,omitempty"`     // the start of the system since which it is kept
+	Written  string `json:"written,omitempty"`  // this file: when it is written anew the catalog stays the same
+	After    string `json:"after,omitempty"`    // the file that was written anew
 	Building bool   `json:"building,omitempty"` // the logs are not all in it yet
 
 	Begin   *int64 `json:"begin,omitempty"`   // position of what follows
 	Dropped int64  `json:"dropped,omitempty"` // with begin: deletions before this position are not in it any more
+	Whole   bool   `json:"whole,omitempty"`   // all that was said in the catalog before is in this one
 
 	Look    string `json:"look,omitempty"`
 	By      string `json:"by,omitempty"` // with look: the store, opened once, that writes
@@ -47,6 +51,7 @@ type catalogLine struct {
 	Archived bool            `json:"archived,omitempty"`
 	Open     bool            `json:"open,omitempty"` // deleted: the deletion may not have ended
 	At       int64           `json:"at,omitempty"`   // position of the line that this one stands for
+	Seen     int64           `json:"seen,omitempty"` // position up to which who says this knew the catalog when he looked
 	Status   json.RawMessage `json:"status,omitempty"`
 }
 
@@ -115,6 +120,9 @@ func (l *catalogLine) parseRow(text []byte) bool {
 	if p.has(`,"at":`) {
 		l.At = p.number()
 	}
+	if p.has(`,"seen":`) {
+		l.Seen = p.number()
+	}
 	p.literal(`,"status":`)
 	l.Status = p.text
 	return !p.bad
@@ -127,9 +135,10 @@ type catalogRow struct {
 	file    string
 	bytes   int64
 	disk    int64
-	at      int64  // position behind the newest line of it
+	at      int64  // position behind the newest line that says how it is
 	status  []byte // as JSON: most are never asked for
 	look    bool   // the log has to be looked into
+	said    int64  // position behind the newest line that says so for somebody who writes
 	others  bool   // because of somebody who does not tell this store when
 	gone    bool   // there is no such session, or not yet
 	changed time.Time

@@ -2,7 +2,6 @@ package session
 
 import (
 	"bytes"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"runtime"
@@ -21,12 +20,17 @@ type catalogTable struct {
 	size int64 // of the file that was read
 
 	id       string // of the catalog
+	written  string // of the file
+	after    string // of the file before, if that was of the same catalog
 	store    string
 	boot     string
 	building bool
-	begun    bool  // the line was read that ends what was there at first
-	begin    int64 // position behind that line
-	shift    int64 // from an offset in the file to a position
+	whole    bool   // all that was said in the catalog before is in it
+	verified bool   // it was compared with the files, or made from them
+	last     string // the checksum of the last line that was read
+	begun    bool   // the line was read that ends what was there at first
+	begin    int64  // position behind that line
+	shift    int64  // from an offset in the file to a position
 	dropped  int64
 
 	rows    map[string]*catalogRow
@@ -35,6 +39,8 @@ type catalogTable struct {
 	newest  rowList
 	ordered bool // byKey and newest are
 	changes []catalogChange
+
+	outdated bool // a line was read that somebody else's was before: what is true has to be looked for
 }
 
 // catalogChange is a change, and the position behind the line that tells of it.
@@ -61,14 +67,22 @@ func (t *catalogTable) read() (ok bool, err error) {
 	if size < t.size {
 		return false, nil
 	}
-	text := make([]byte, size-t.size)
-	if n, err := t.file.ReadAt(text, t.size); n < len(text) {
+	before := int64(len(t.last)) // the line that was the last one has to be there still
+	text := make([]byte, before+size-t.size)
+	if n, err := t.file.ReadAt(text, t.size-before); n < len(text) {
 		if err == io.EOF {
 			return false, nil
 		}
 		return false, err
 	}
+	if string(text[:before]) != t.last {
+		return false, nil
+	}
+	text = text[before:]
 	whole := bytes.LastIndexByte(text, '\n') + 1 // behind it somebody is writing
+	if whole == 0 {
+		return true, nil
+	}
 	offset := t.size
 	for _, piece := range parseCatalog(text[:whole]) {
 		for i := range piece {
@@ -79,7 +93,7 @@ func (t *catalogTable) read() (ok bool, err error) {
 			}
 		}
 	}
-	t.size = offset
+	t.size, t.last = offset, string(text[whole-min(whole, sumLength):whole])
 	return true, nil
 }
 
@@ -126,15 +140,19 @@ func (t *catalogTable) take(l *catalogLine, offset int64) bool {
 	switch {
 	case l.Catalog != "":
 		t.id, t.store, t.boot, t.building = l.Catalog, l.Store, l.Boot, l.Building
+		t.written, t.after = l.Written, l.After
 		return isFirst
 	case isFirst:
 		return false
 	case l.Begin != nil:
 		t.begun, t.begin, t.dropped = true, *l.Begin, l.Dropped
 		t.shift = t.begin - offset
+	case l.Whole:
+		t.whole = true
 	case l.Look != "":
 		r := t.row(l.Look)
 		r.others = r.others || l.By != t.by || !t.begun
+		r.said = offset + t.shift
 		t.lookAt(r)
 	case l.Deleted != "":
 		t.delete(l, offset+t.shift)
@@ -161,8 +179,9 @@ func (t *catalogTable) lookAt(r *catalogRow) {
 // update takes what a line says of a session.
 func (t *catalogTable) update(l *catalogLine, at int64) {
 	r := t.row(l.Key)
-	isOld := l.Log < r.log || l.Log == r.log && l.Bytes < r.bytes
-	if isOld && !r.gone { // somebody looked before others went on
+	isOlder := r.gone || l.Log < r.log || l.Log == r.log && l.Bytes < r.bytes
+	if isOlder && t.isOutdated(r, l) {
+		t.outdated = true
 		t.lookAt(r)
 		return
 	}
@@ -187,9 +206,16 @@ func (t *catalogTable) update(l *catalogLine, at int64) {
 	}
 }
 
+// isOutdated says that somebody else said something of a session between the look that a line is of and the line.
+func (t *catalogTable) isOutdated(r *catalogRow, l *catalogLine) bool {
+	return t.begun && l.Open && r.at > l.Seen
+}
+
 func (t *catalogTable) delete(l *catalogLine, at int64) {
-	r := t.rows[l.Deleted]
-	if r == nil {
+	r := t.row(l.Deleted)
+	if t.isOutdated(r, l) {
+		t.outdated = true
+		t.lookAt(r)
 		return
 	}
 	if !r.gone {
@@ -197,10 +223,13 @@ func (t *catalogTable) delete(l *catalogLine, at int64) {
 		r.gone = true
 		t.changes = append(t.changes, catalogChange{Change{Key: r.key, Deleted: true}, at})
 	}
-	if !l.Open {
-		delete(t.rows, r.key)
-		delete(t.looks, r.key)
+	r.at = at
+	if l.Open || l.Seen > 0 && r.said > l.Seen { // there may be another one by now
+		t.lookAt(r)
+		return
 	}
+	r.look, r.others = false, false
+	delete(t.looks, r.key)
 }
 
 func (t *catalogTable) unlist(r *catalogRow) {
@@ -237,22 +266,17 @@ func (t *catalogTable) order() {
 
 // cursor returns what names the position behind all that was read.
 func (t *catalogTable) cursor() string {
-	sum, _ := t.sumBefore(t.end())
-	return fmt.Sprintf("%s:%d:%08x", t.id, t.end(), sum)
+	return fmt.Sprintf("%s:%d:%.8s", t.id, t.end(), t.last)
 }
 
-// sumBefore returns the checksum of the line that ends at a position.
-func (t *catalogTable) sumBefore(at int64) (uint32, bool) {
-	const tail = 8 + len("\"}\n")
-	var text [tail]byte
-	if _, err := t.file.ReadAt(text[:], at-t.shift-int64(tail)); err != nil || text[tail-1] != '\n' {
-		return 0, false
-	}
-	b, err := hex.DecodeString(string(text[:8]))
-	if err != nil {
-		return 0, false
-	}
-	return uint32(b[0])<<24 | uint32(b[1])<<16 | uint32(b[2])<<8 | uint32(b[3]), true
+// sumLength is the length of what a line ends in: its checksum, `"}` and a newline.
+const sumLength = 8 + len("\"}\n")
+
+// hasSum says that the line that ends at a position has a checksum.
+func (t *catalogTable) hasSum(at int64, sum string) bool {
+	var text [sumLength]byte
+	_, err := t.file.ReadAt(text[:], at-t.shift-int64(sumLength))
+	return err == nil && text[sumLength-1] == '\n' && string(text[:8]) == sum
 }
 
 // positionOf returns the position that a cursor names. ok is false if the catalog cannot go on there.
@@ -266,9 +290,7 @@ func (t *catalogTable) positionOf(cursor string) (at int64, ok bool) {
 	if at <= t.begin { // what stood there is not in the file any more
 		return at, true
 	}
-	want, err := strconv.ParseUint(sum, 16, 32)
-	has, whole := t.sumBefore(at)
-	return at, err == nil && whole && uint32(want) == has
+	return at, t.hasSum(at, sum)
 }
 
 // since returns what changed behind a position, each session's changes in order and those that follow one another as

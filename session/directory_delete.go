@@ -43,10 +43,11 @@ func (d *directory) Delete(ctx context.Context, key string) error {
 
 // removeSession removes the directory of a session. Its log.lock is held.
 func (d *directory) removeSession(key, dir string, lock files.File) error {
-	catalog, err := d.catalog.announce(key, nil)
-	if err != nil {
-		return err
-	}
+	_, err := d.catalog.announcing(key, nil, func() error { return d.removeAnnounced(key, dir, lock) })
+	return err
+}
+
+func (d *directory) removeAnnounced(key, dir string, lock files.File) error {
 	if _, err := lock.Write([]byte{deletedByte}); err != nil {
 		return err
 	}
@@ -55,9 +56,6 @@ func (d *directory) removeSession(key, dir string, lock files.File) error {
 	}
 	// Nobody can begin another session with the key yet.
 	d.catalog.note(&catalogLine{Deleted: key})
-	if _, err := d.catalog.announce(key, catalog); err != nil {
-		return err
-	}
 	return d.removeAll(dir)
 }
 

@@ -50,6 +50,9 @@ func (c *catalog) tell(key string, ofTurn bool) {
 	}
 }
 
+// lookAgain notes that a look into a session found nothing out.
+func (c *catalog) lookAgain(key string) { c.tell(key, false) }
+
 // leave forgets a session whose turn is over.
 func (c *catalog) leave(key string) {
 	c.listening.Lock()

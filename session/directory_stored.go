@@ -1,9 +1,11 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -17,12 +19,18 @@ type storedFile struct {
 	file string
 	disk int64
 
+	busy bool     // somebody may be changing it; the file is then "" if there is none yet
 	in   files.FS // the directory that it is in, and its name there, while it is asked for
 	name string
 }
 
 // eachStored calls f for every session in the directory, from several goroutines.
 func (d *directory) eachStored(ctx context.Context, f func(storedFile) error) error {
+	return d.visit(ctx, false, f)
+}
+
+// visit is eachStored; with tryLocks it says of each whether it was being changed before its files were listed.
+func (d *directory) visit(ctx context.Context, tryLocks bool, f func(storedFile) error) error {
 	parents, err := d.fs.List("s")
 	if err != nil {
 		return err
@@ -31,10 +39,10 @@ func (d *directory) eachStored(ctx context.Context, f func(storedFile) error) er
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var wg sync.WaitGroup
-	for range 2 * runtime.GOMAXPROCS(0) { // some of them wait for the disk
+	for range cmp.Or(d.readers, 2*runtime.GOMAXPROCS(0)) { // some of them wait for the disk
 		wg.Go(func() {
 			for parent := range next {
-				if err := d.eachIn(ctx, "s/"+parent, f); err != nil {
+				if err := d.visitIn(ctx, "s/"+parent, tryLocks, f); err != nil {
 					stop(err)
 				}
 			}
@@ -51,7 +59,7 @@ func (d *directory) eachStored(ctx context.Context, f func(storedFile) error) er
 	return context.Cause(ctx)
 }
 
-func (d *directory) eachIn(ctx context.Context, parent string, f func(storedFile) error) error {
+func (d *directory) visitIn(ctx context.Context, parent string, tryLocks bool, f func(storedFile) error) error {
 	within, err := d.fs.Sub(parent)
 	if errors.Is(err, files.ErrLink) || errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -72,13 +80,18 @@ func (d *directory) eachIn(ctx context.Context, parent string, f func(storedFile
 			return context.Cause(ctx)
 		}
 		s := storedFile{dir: parent + "/" + name, in: within, name: name}
+		if tryLocks {
+			if s.busy, err = isBusy(ctx, within, name); err != nil {
+				return err
+			}
+		}
 		if s.file, s.disk, err = newestFile(within, name); err != nil {
 			if ok, err2 := within.IsDir(name); !ok && (err2 == nil || errors.Is(err2, files.ErrLink)) {
 				continue
 			}
 			return err
 		}
-		if s.file == "" {
+		if s.file == "" && !s.busy {
 			continue
 		}
 		if gone, err := isMarked(within, name); err != nil {
@@ -92,6 +105,24 @@ func (d *directory) eachIn(ctx context.Context, parent string, f func(storedFile
 		}
 	}
 	return nil
+}
+
+// isBusy says that somebody may be changing the session in a directory of fsys. One whose key the name does not say is
+// waited for.
+func isBusy(ctx context.Context, fsys files.FS, name string) (bool, error) {
+	lock, err := fsys.Open(name+"/"+lockName, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, files.ErrLink) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer lock.Close()
+	if strings.Contains(name, "~") {
+		return false, waitLock(ctx, lock, lastTryOfAppend)
+	}
+	free, err := lock.TryLock()
+	return !free, err
 }
 
 // newestFile returns the file of the newest log in a directory of fsys, "" if there is none.

@@ -58,13 +58,20 @@ func (l *directoryLog) cutTail() error {
 	if err != nil {
 		return err
 	}
-	if newline {
-		_, err := l.file.Write([]byte{'\n'})
-		return err
-	}
-	if cut == size {
+	if !newline && cut == size {
 		return nil
 	}
+	return l.announcing(func() error {
+		if newline {
+			_, err := l.file.Write([]byte{'\n'})
+			return err
+		}
+		return l.cutFrom(cut, size, seq)
+	})
+}
+
+// cutFrom moves what lies behind cut into a file of its own.
+func (l *directoryLog) cutFrom(cut, size, seq int64) error {
 	torn := io.NewSectionReader(l.file, cut, size-cut)
 	if err := l.directory.writeFrom(l.tornName(seq), torn, true); err != nil {
 		return err

@@ -51,13 +51,13 @@ func (s *Store) Erase(ctx context.Context, key string) (*Receipt, error) {
 	for _, part := range r.Parts {
 		r.Bytes += part.Bytes
 	}
-	return r, errors.Join(s.Delete(ctx, key), s.forgetDerived())
+	return r, errors.Join(s.Delete(ctx, key), s.forgetDerived(ctx))
 }
 
 // forgetDerived removes what the backend keeps besides the logs, and makes again from them: titles stand there too.
-func (s *Store) forgetDerived() error {
-	if b, ok := s.backend.(interface{ forgetDerived() error }); ok {
-		return b.forgetDerived()
+func (s *Store) forgetDerived(ctx context.Context) error {
+	if b, ok := s.backend.(interface{ forgetDerived(context.Context) error }); ok {
+		return b.forgetDerived(ctx)
 	}
 	return nil
 }
@@ -216,7 +216,7 @@ func (e *eraser) once(
 		}
 	}
 	if v.mayBeListed() {
-		if err := e.store.forgetDerived(); err != nil {
+		if err := e.store.forgetDerived(ctx); err != nil {
 			return nil, err
 		}
 	}

@@ -109,6 +109,13 @@ func (c *CrashFS) Crash(loss Loss, random *rand.Rand) *CrashFS {
 	return next
 }
 
+// Clone returns a copy of the file system as processes see it. Locks are gone.
+func (c *CrashFS) Clone() *CrashFS {
+	next := c.Crash(LossNone, nil)
+	next.boot = c.boot
+	return next
+}
+
 // survive returns what is left of n.
 func (c *CrashFS) survive(n *node, loss Loss, random *rand.Rand, done map[*node]*node) *node {
 	if s := done[n]; s != nil {

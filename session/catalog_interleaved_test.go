@@ -1,0 +1,364 @@
+package session_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/sessiontest"
+)
+
+var (
+	pairSchedules   = flag.Int("catalog.pairs", 6, "interleaved processes: schedules of each two scripts; 0: all")
+	randomSchedules = flag.Int("catalog.schedules", 300, "interleaved processes: random scripts with random schedules")
+)
+
+// The steps of programs.
+
+func (p *process) say(ctx context.Context, key string) error {
+	err := p.session.Append(ctx, session.User("hello"), answer("hello"))
+	if err == nil {
+		p.acked[key]++
+	}
+	return err
+}
+
+func (p *process) openTo(ctx context.Context, key string) (err error) {
+	p.session, err = p.store.Open(ctx, key)
+	return err
+}
+
+func (p *process) close() error {
+	s := p.session
+	p.session = nil
+	return s.Close()
+}
+
+// dropping runs f, after which nothing has to be left of what was acknowledged before it ended.
+func (p *process) dropping(key string, f func() error) error {
+	p.acked[key] = 0
+	err := f()
+	p.acked[key] = 0
+	return err
+}
+
+func (p *process) delete(ctx context.Context, key string) error {
+	return p.dropping(key, func() error { return p.store.Delete(ctx, key) })
+}
+
+func (p *process) title(ctx context.Context, key, title string) error {
+	err := p.store.SetInfo(ctx, key, session.Info{Title: &title})
+	if errors.Is(err, session.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+func (p *process) list(ctx context.Context) error {
+	_, err := p.store.List(ctx, session.Query{})
+	return err
+}
+
+func (p *process) follow(ctx context.Context) error {
+	c, err := p.store.Changes(ctx, p.reader.Cursor)
+	if err != nil {
+		return err
+	}
+	return p.reader.Take(c)
+}
+
+// steps runs one step after the other.
+func steps(all ...func(context.Context, *process) error) func(context.Context, *process) error {
+	return func(ctx context.Context, p *process) error {
+		for _, step := range all {
+			if err := step(ctx, p); err != nil && !errors.Is(err, session.ErrDeleted) {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+type step = func(context.Context, *process) error
+
+func onKey(f func(*process, context.Context, string) error) step {
+	return func(ctx context.Context, p *process) error { return f(p, ctx, "k") }
+}
+
+var (
+	opening   = onKey((*process).openTo)
+	saying    = onKey((*process).say)
+	deleting  = onKey((*process).delete)
+	closing   = func(_ context.Context, p *process) error { return p.close() }
+	titling   = func(ctx context.Context, p *process) error { return p.title(ctx, "k", "a title") }
+	listing   = func(ctx context.Context, p *process) error { return p.list(ctx) }
+	following = func(ctx context.Context, p *process) error { return p.follow(ctx) }
+	waiting   = func(context.Context, *process) error { time.Sleep(2 * time.Second); return nil }
+	resetting = func(ctx context.Context, p *process) error {
+		return p.dropping("k", func() error { return p.session.Reset(ctx, "test", nil) })
+	}
+	tidyingNow = func(_ context.Context, p *process) error { session.TidyAt(p.store, 1); return nil }
+	tidying    = steps(tidyingNow, listing)
+	// A catalog that is lost is made again.
+	forgetting = func(_ context.Context, p *process) error { return p.store.ForgetDerived() }
+	making     = steps(forgetting, listing)
+	erasing    = func(ctx context.Context, p *process) error {
+		return p.dropping("k", func() error {
+			_, err := p.store.Erase(ctx, "k")
+			return err
+		})
+	}
+	archiving = func(ctx context.Context, p *process) error {
+		plan, err := p.store.Plan(ctx, session.Maintenance{ArchiveAfter: 1})
+		if err == nil {
+			_, err = p.store.Apply(ctx, plan)
+		}
+		return err
+	}
+)
+
+// storeWithCatalog returns a file system with a few sessions and a catalog.
+func storeWithCatalog(t *testing.T) *sessiontest.CrashFS {
+	fsys := sessiontest.NewCrashFS()
+	store, err := session.OpenFiles(fsys, nil)
+	require.NoError(t, err)
+	for n := range 3 {
+		sayTo(t, store, fmt.Sprint("other", n), 1, "hello")
+	}
+	sayTo(t, store, "k", 2, "hello")
+	requireListed(t, store, nil, "at first")
+	sayTo(t, store, "other1", 1, "hello")
+	require.NoError(t, store.Close())
+	return fsys
+}
+
+// checkProcesses wants those that are alive, and one that begins now, to list what there is and to follow the feed to
+// it.
+func checkProcesses(t *testing.T, shared *sessiontest.CrashFS, processes []*process) error {
+	fresh, err := session.OpenFiles(shared, nil)
+	if err != nil {
+		return err
+	}
+	alive := append(processes, &process{store: fresh, acked: processes[0].acked})
+	for i, p := range alive {
+		if p.killed {
+			continue
+		}
+		if p.err != nil {
+			return fmt.Errorf("process %d: %w", i, p.err)
+		}
+		if err := checkListed(t.Context(), p.store, p.acked); err != nil {
+			return fmt.Errorf("process %d: %w", i, err)
+		}
+		if err := p.follow(t.Context()); err != nil {
+			return fmt.Errorf("process %d follows: %w", i, err)
+		}
+		if err := p.reader.Check(t.Context(), p.store); err != nil {
+			return fmt.Errorf("process %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// Scripts that write to a session, and that look at the catalog.
+var (
+	writers = []script{
+		{"goes on", steps(listing, opening, saying), steps(saying, saying)},
+		{"opens", following, steps(opening, saying, closing)},
+		{"deletes and begins anew", nil, steps(deleting, opening, saying, saying)},
+		{"deletes, begins anew and closes", nil, steps(deleting, opening, saying, closing)},
+		{"begins anew", deleting, steps(opening, saying, saying)},
+		{"resets", steps(opening, saying), steps(resetting, saying)},
+		{"sets a title", nil, titling},
+		{"sets a title meanwhile", steps(opening, saying), steps(titling, saying)},
+		{"erases", nil, erasing},
+	}
+	readers = []script{
+		{"lists", listing, listing},
+		{"lists for the first time", nil, listing},
+		{"follows", following, following},
+		{"writes the catalog anew", steps(listing, tidyingNow), listing},
+		{"makes the catalog", listing, making},
+		{"settles", listing, steps(waiting, listing, waiting, listing)},
+		{"settles and writes anew", listing, steps(waiting, tidying, waiting, tidying)},
+	}
+)
+
+// TestCatalogInterleaved has two processes at work on a session and the catalog at the same time. The second one runs
+// in between any two operations of the first one, to any operation of its own; either of them ends there, is killed, or
+// goes on later.
+func TestCatalogInterleaved(t *testing.T) {
+	for _, w := range writers {
+		for _, r := range readers {
+			t.Run(w.name+", "+r.name, func(t *testing.T) {
+				t.Parallel()
+				interleave(t, []script{w, r})
+				interleave(t, []script{r, w})
+			})
+		}
+	}
+	for i, a := range readers {
+		for _, b := range readers[i:] {
+			t.Run(a.name+", "+b.name, func(t *testing.T) {
+				t.Parallel()
+				interleave(t, []script{a, b})
+			})
+		}
+	}
+}
+
+func interleave(t *testing.T, scripts []script) {
+	base := storeWithCatalog(t)
+	alone := trySchedule(t, base, scripts)
+	const more = 40 // what the first one did may give the second one more to do
+	var places [][2]int
+	for i := range alone[0] + 1 {
+		for j := range alone[1] + more {
+			places = append(places, [2]int{i, j})
+		}
+	}
+	if *pairSchedules > 0 {
+		random := rand.New(rand.NewPCG(1, 1))
+		random.Shuffle(len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })
+		places = places[:min(len(places), *pairSchedules)]
+	}
+	for _, at := range places {
+		first, second := segment{process: 0, steps: at[0]}, segment{process: 1, steps: at[1]}
+		killed, killedToo := first, second
+		killed.kill, killedToo.kill = true, true
+		trySchedule(t, base, scripts, first, second)
+		trySchedule(t, base, scripts, first, killedToo)
+		trySchedule(t, base, scripts, first, second, segment{process: 0, kill: true})
+		trySchedule(t, base, scripts, killed, killedToo)
+	}
+}
+
+// trySchedule returns how many operations each process began.
+func trySchedule(t *testing.T, base *sessiontest.CrashFS, scripts []script, schedule ...segment) (steps []int) {
+	synctest.Test(t, func(t *testing.T) {
+		shared := base.Clone()
+		processes := runSchedule(t, shared, scripts, schedule)
+		for _, p := range processes {
+			steps = append(steps, p.count)
+		}
+		if err := checkProcesses(t, shared, processes); err != nil {
+			text, _ := shared.ReadFile("catalog.jsonl")
+			t.Logf("%s", text)
+			t.Fatalf("%s, schedule %+v: %v", names(scripts), schedule, err)
+		}
+	})
+	return steps
+}
+
+func names(scripts []script) (all []string) {
+	for _, s := range scripts {
+		all = append(all, s.name)
+	}
+	return all
+}
+
+// TestCatalogIsReplacedMeanwhile has a process stop around the moment in which it puts another catalog in place, again
+// and again, while others write.
+func TestCatalogIsReplacedMeanwhile(t *testing.T) {
+	replacers := []script{
+		{"writes the catalog anew", steps(listing, tidyingNow), listing},
+		{"makes the catalog", listing, making},
+		{"makes the first catalog", forgetting, listing},
+	}
+	for _, r := range replacers {
+		for _, w := range writers {
+			t.Run(r.name+", "+w.name, func(t *testing.T) {
+				t.Parallel()
+				base := storeWithCatalog(t)
+				count := trySchedule(t, base, []script{r, w})[1]
+				random := rand.New(rand.NewPCG(1, 2))
+				for range cmp.Or(*pairSchedules, 1000) {
+					var schedule []segment
+					left := count
+					for range 1 + random.IntN(2) { // times that the file is renamed
+						schedule = append(schedule, segment{process: 0, until: "rename catalog.jsonl"})
+						for range 1 + random.IntN(3) {
+							n := random.IntN(left + 1)
+							left -= n
+							schedule = append(schedule, segment{process: 1, steps: n})
+							schedule = append(schedule, segment{process: 0, steps: 1 + random.IntN(3)})
+						}
+					}
+					schedule = append(schedule, segment{process: 1, steps: random.IntN(left + 1), kill: random.IntN(2) == 0})
+					if random.IntN(4) == 0 {
+						schedule = append(schedule, segment{process: 0, steps: random.IntN(4), kill: true})
+					}
+					trySchedule(t, base, []script{r, w}, schedule...)
+				}
+			})
+		}
+	}
+}
+
+// TestCatalogRandomSchedules has three processes run random scripts by random schedules.
+func TestCatalogRandomSchedules(t *testing.T) {
+	rounds := *randomSchedules
+	base := storeWithCatalog(t)
+	for seed := range uint64(rounds) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		scripts := []script{randomScript(random), randomScript(random), randomScript(random)}
+		var schedule []segment
+		for range random.IntN(12) {
+			s := segment{process: random.IntN(3), steps: random.IntN(1 + random.IntN(120)), kill: random.IntN(8) == 0}
+			schedule = append(schedule, s)
+		}
+		trySchedule(t, base, scripts, schedule...)
+	}
+}
+
+// randomScript returns a script of a few steps. It leaves no session open while it opens another one.
+func randomScript(random *rand.Rand) script {
+	var all []step
+	var names []string
+	isOpen := false
+	add := func(name string, s step) { all, names = append(all, s), append(names, name) }
+	for range 2 + random.IntN(5) {
+		switch n := random.IntN(14); {
+		case n < 2:
+			add("lists", listing)
+		case n == 2:
+			add("writes anew", tidying)
+		case n == 3 && random.IntN(3) == 0:
+			add("makes", making)
+		case n == 4:
+			add("follows", following)
+		case n == 5:
+			add("waits", waiting)
+		case n == 6:
+			add("titles", titling)
+		case isOpen && n < 9:
+			add("closes", closing)
+			isOpen = false
+		case isOpen && n == 9:
+			add("resets", resetting)
+		case isOpen:
+			add("says", saying)
+		case n == 7:
+			add("deletes", deleting)
+		case n == 8:
+			add("archives", archiving)
+		default:
+			add("opens", opening)
+			isOpen = true
+		}
+	}
+	if isOpen { // others may wait for the turn
+		add("closes", closing)
+	}
+	return script{name: strings.Join(names, ", "), then: steps(all...)}
+}
