@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -107,7 +108,7 @@ var (
 	resetting = func(ctx context.Context, p *process) error {
 		return p.dropping("k", func() error { return p.session.Reset(ctx, "test", nil) })
 	}
-	tidyingNow = func(_ context.Context, p *process) error { session.TidyAt(p.store, 1); return nil }
+	tidyingNow = func(_ context.Context, p *process) error { session.TidyAt(p.store, -1); return nil }
 	tidying    = steps(tidyingNow, listing)
 	// A catalog that is lost is made again.
 	forgetting = func(_ context.Context, p *process) error { return p.store.ForgetDerived() }
@@ -151,7 +152,7 @@ func checkProcesses(t *testing.T, shared *sessiontest.CrashFS, processes []*proc
 	}
 	alive := append(processes, &process{store: fresh, acked: processes[0].acked})
 	for i, p := range alive {
-		if p.killed {
+		if p.killed && (p.err == nil || errors.Is(p.err, errEnded) || errors.Is(p.err, errDiskFull)) {
 			continue
 		}
 		if p.err != nil {
@@ -244,13 +245,14 @@ func interleave(t *testing.T, scripts []script) {
 }
 
 // trySchedule returns how many operations each process began.
-func trySchedule(t *testing.T, base *sessiontest.CrashFS, scripts []script, schedule ...segment) (steps []int) {
+func trySchedule(t *testing.T, base interface{ Clone() *sessiontest.CrashFS }, scripts []script, schedule ...segment) (steps []int) {
 	synctest.Test(t, func(t *testing.T) {
 		shared := base.Clone()
 		processes := runSchedule(t, shared, scripts, schedule)
 		for _, p := range processes {
 			steps = append(steps, p.count)
 		}
+		shared.Fail(nil)
 		if err := checkProcesses(t, shared, processes); err != nil {
 			text, _ := shared.ReadFile("catalog.jsonl")
 			t.Logf("%s", text)
@@ -282,7 +284,7 @@ func TestCatalogIsReplacedMeanwhile(t *testing.T) {
 				base := storeWithCatalog(t)
 				count := trySchedule(t, base, []script{r, w})[1]
 				random := rand.New(rand.NewPCG(1, 2))
-				for range cmp.Or(*pairSchedules, 1000) {
+				for range cmp.Or(10**pairSchedules, 10_000) {
 					var schedule []segment
 					left := count
 					for range 1 + random.IntN(2) { // times that the file is renamed
@@ -318,6 +320,60 @@ func TestCatalogRandomSchedules(t *testing.T) {
 			schedule = append(schedule, s)
 		}
 		trySchedule(t, base, scripts, schedule...)
+		trySchedule(t, withFaults{base, seed}, scripts, schedule...)
+	}
+}
+
+var errDiskFull = errors.New("the disk is full")
+
+// withFaults is a file system on which what is done to the catalog fails now and then.
+type withFaults struct {
+	*sessiontest.CrashFS
+	seed uint64
+}
+
+func (w withFaults) Clone() *sessiontest.CrashFS {
+	shared := w.CrashFS.Clone()
+	random := rand.New(rand.NewPCG(w.seed, 2))
+	shared.Fail(func(op sessiontest.Operation) sessiontest.Fault {
+		if !strings.HasPrefix(op.Path, "catalog") || random.IntN(6) > 0 {
+			return sessiontest.Fault{}
+		}
+		return sessiontest.Fault{Err: errDiskFull, Short: -random.IntN(2)}
+	})
+	return shared
+}
+
+// TestErasedTitleIsInNoCatalog erases a session while another process makes a catalog, or is killed at it.
+func TestErasedTitleIsInNoCatalog(t *testing.T) {
+	const secret = "a title that is erased"
+	entitled := func(ctx context.Context, p *process) error { return p.title(ctx, "k", secret) }
+	makers := []script{
+		{"writes the catalog anew", steps(entitled, listing, tidyingNow), listing},
+		{"makes the catalog", steps(entitled, listing), making},
+	}
+	eraser := script{"erases", nil, func(ctx context.Context, p *process) error {
+		if err := erasing(ctx, p); err != nil {
+			return err
+		}
+		names, err := p.fs.List(".")
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			text, _ := p.fs.ReadFile(name)
+			if bytes.Contains(text, []byte(secret)) {
+				return fmt.Errorf("%s has it", name)
+			}
+		}
+		return nil
+	}}
+	base := storeWithCatalog(t)
+	for _, m := range makers {
+		for steps := range trySchedule(t, base, []script{m, eraser})[0] + 1 {
+			trySchedule(t, base, []script{m, eraser}, segment{process: 0, steps: steps})
+			trySchedule(t, base, []script{m, eraser}, segment{process: 0, steps: steps, kill: true})
+		}
 	}
 }
 

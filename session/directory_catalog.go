@@ -24,7 +24,7 @@ type catalog struct {
 	mu        sync.Mutex
 	table     *catalogTable // nil: not read yet
 	known     string        // the file that was read last and fitted the logs
-	least     int64         // how many bytes are written at least before it is written anew (leastCatalog)
+	least     int64         // bytes that are written before it is written anew (leastCatalog); -1: it is at each look
 
 	writing   sync.RWMutex
 	file      files.File      // that lines are appended to; nil: there is none, or it was not opened yet

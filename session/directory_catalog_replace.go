@@ -116,7 +116,7 @@ func (c *catalog) tidy() error {
 	t := c.table
 	written := t.end() - t.begin
 	first := t.size - written
-	if written < max(cmp.Or(c.least, leastCatalog), mostStale*first) {
+	if c.least >= 0 && written < max(cmp.Or(c.least, leastCatalog), mostStale*first) {
 		return nil
 	}
 	lock, err := c.directory.fs.Open(catalogLock, os.O_RDWR|os.O_CREATE, 0o600)

@@ -65,12 +65,17 @@ func (p *process) step(next ...string) error {
 	return nil
 }
 
-// kill ends the process between two operations: the kernel closes its files.
-func (p *process) kill() {
+// end closes the files of the process, as the kernel does.
+func (p *process) end() {
 	p.killed = true
 	for _, f := range p.handles {
 		_ = f.Close()
 	}
+}
+
+// kill ends the process between two operations.
+func (p *process) kill() {
+	p.end()
 	for !p.ended {
 		p.resume()
 	}
@@ -220,11 +225,11 @@ type script struct {
 
 // runSchedule runs programs by a schedule, and then those that are left to their ends. It returns the processes, and
 // how many operations each began.
-func runSchedule(t *testing.T, shared *sessiontest.CrashFS, programs []script, schedule []segment) []*process {
+func runSchedule(t *testing.T, shared *sessiontest.CrashFS, scripts []script, schedule []segment) []*process {
 	ctx := t.Context()
 	acked := map[string]int{}
-	processes := make([]*process, len(programs))
-	for i := range programs {
+	processes := make([]*process, len(scripts))
+	for i := range scripts {
 		p := &process{fs: shared, acked: acked, free: true, steps: make(chan struct{}), grant: make(chan struct{})}
 		var err error
 		p.store, err = session.OpenFiles(steppedFS{shared, p}, nil)
@@ -233,15 +238,17 @@ func runSchedule(t *testing.T, shared *sessiontest.CrashFS, programs []script, s
 		processes[i] = p
 	}
 	for i, p := range processes {
-		if programs[i].before != nil {
-			require.NoError(t, programs[i].before(ctx, p), programs[i].name)
+		if scripts[i].before != nil {
+			require.NoError(t, scripts[i].before(ctx, p), scripts[i].name)
 		}
 	}
 	for i, p := range processes {
 		p.free = false
 		go func() {
-			p.err = programs[i].then(ctx, p)
-			p.free = true
+			p.err = scripts[i].then(ctx, p)
+			if p.free = true; p.err != nil {
+				p.end()
+			}
 			close(p.steps)
 		}()
 		_, more := <-p.steps
