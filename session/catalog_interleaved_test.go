@@ -20,8 +20,8 @@ import (
 )
 
 var (
-	pairSchedules   = flag.Int("catalog.pairs", 6, "interleaved processes: schedules of each two scripts; 0: all")
-	randomSchedules = flag.Int("catalog.schedules", 300, "interleaved processes: random scripts with random schedules")
+	pairSchedules   = flag.Int("catalog.pairs", 3, "interleaved processes: schedules of each two scripts; 0: all")
+	randomSchedules = flag.Int("catalog.schedules", 150, "interleaved processes: random scripts with random schedules")
 )
 
 // The steps of programs.
@@ -218,6 +218,14 @@ func TestCatalogInterleaved(t *testing.T) {
 	}
 }
 
+// schedulesOf returns how many schedules are tried.
+func schedulesOf(n int) int {
+	if testing.Short() {
+		return (n + 2) / 3
+	}
+	return n
+}
+
 func interleave(t *testing.T, scripts []script) {
 	base := storeWithCatalog(t)
 	alone := trySchedule(t, base, scripts)
@@ -228,10 +236,10 @@ func interleave(t *testing.T, scripts []script) {
 			places = append(places, [2]int{i, j})
 		}
 	}
-	if *pairSchedules > 0 {
+	if pairs := schedulesOf(*pairSchedules); pairs > 0 {
 		random := rand.New(rand.NewPCG(1, 1))
 		random.Shuffle(len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })
-		places = places[:min(len(places), *pairSchedules)]
+		places = places[:min(len(places), pairs)]
 	}
 	for _, at := range places {
 		first, second := segment{process: 0, steps: at[0]}, segment{process: 1, steps: at[1]}
@@ -284,7 +292,7 @@ func TestCatalogIsReplacedMeanwhile(t *testing.T) {
 				base := storeWithCatalog(t)
 				count := trySchedule(t, base, []script{r, w})[1]
 				random := rand.New(rand.NewPCG(1, 2))
-				for range cmp.Or(10**pairSchedules, 10_000) {
+				for range cmp.Or(10*schedulesOf(*pairSchedules), 10_000) {
 					var schedule []segment
 					left := count
 					for range 1 + random.IntN(2) { // times that the file is renamed
@@ -309,9 +317,8 @@ func TestCatalogIsReplacedMeanwhile(t *testing.T) {
 
 // TestCatalogRandomSchedules has three processes run random scripts by random schedules.
 func TestCatalogRandomSchedules(t *testing.T) {
-	rounds := *randomSchedules
 	base := storeWithCatalog(t)
-	for seed := range uint64(rounds) {
+	for seed := range uint64(schedulesOf(*randomSchedules)) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		scripts := []script{randomScript(random), randomScript(random), randomScript(random)}
 		var schedule []segment

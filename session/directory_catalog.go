@@ -47,6 +47,7 @@ func (d *directory) List(ctx context.Context, q Query) (*Page, error) {
 	if err := c.refresh(ctx); err != nil {
 		return c.listWithout(ctx, q, err)
 	}
+	defer c.tidy()
 	return c.list(ctx, q)
 }
 
@@ -115,6 +116,7 @@ func (d *directory) Changes(ctx context.Context, cursor string) (*Changes, error
 	if err := c.refresh(ctx); err != nil {
 		return nil, err
 	}
+	defer c.tidy() // behind the answer: what it drops, those who ask here have heard of
 	changes := &Changes{Cursor: c.table.cursor()}
 	at, ok := c.table.positionOf(cursor)
 	if !ok {
@@ -135,9 +137,6 @@ func (c *catalog) refresh(ctx context.Context) error {
 		}
 		if err = c.load(ctx); err == nil {
 			err = c.lookAround(ctx)
-		}
-		if err == nil {
-			err = c.tidy()
 		}
 		if err == nil {
 			return nil

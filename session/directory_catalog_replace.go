@@ -111,8 +111,14 @@ const (
 	mostStale    = 4 // times what counts
 )
 
-// tidy writes the catalog anew, if most of it is out of date. Positions stay.
-func (c *catalog) tidy() error {
+// tidy writes the catalog anew, if most of it is out of date. Positions stay. Where that fails the next one tries.
+func (c *catalog) tidy() {
+	if err := c.tidyUp(); err != nil {
+		c.forget()
+	}
+}
+
+func (c *catalog) tidyUp() error {
 	t := c.table
 	written := t.end() - t.begin
 	first := t.size - written
