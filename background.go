@@ -97,7 +97,7 @@ func (b *background) covers(d *draft) bool {
 
 // replacedBefore returns the keys of the messages that a checkpoint with these places replaces, or nil.
 func (d *draft) replacedBefore(firstKept bookmark, request position) []key {
-	v := d.view
+	v := d.whole()
 	s := span{stays: outlives(v.unedited, len(v.unedited)), cut: firstKept.find(v), request: request.find(v)}
 	var keys []key
 	for i := range max(0, s.cut) {
@@ -121,13 +121,14 @@ func (m *Manager) splice(d *draft) (*draft, *Compaction, error) {
 		return d, nil, errDropped
 	}
 	m.makeUnique(b.cp, d.view)
-	next := m.redraft(d, b.cp, map[key]*projection{})
+	next := m.redraft(d, b.cp, m.ledger.records, map[key]*projection{})
 	if next.checkpoint == nil || next.tokens() >= d.tokens() {
 		return d, nil, fmt.Errorf("%w: %w", ErrCompaction, errNoGain)
 	}
 	report := *b.report
 	report.TokensBefore = d.tokens()
-	report.FirstKept = max(0, d.view.index[b.cp.firstKept.find(d.view)])
+	whole := d.whole()
+	report.FirstKept = max(0, whole.index[b.cp.firstKept.find(whole)])
 	return next, &report, nil
 }
 

@@ -134,10 +134,10 @@ func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructi
 		return nil, nil, err
 	}
 	m.makeUnique(cp, d.view)
-	next := m.redraft(d, cp, map[key]*projection{})
+	next := m.redraft(d, cp, m.ledger.records, map[key]*projection{})
 	if next.checkpoint != nil && !next.shrinkToFit() {
 		// Results that were old are among the newest once what stood between is gone. They are wanted whole, if that fits.
-		next = m.redraft(d, cp, d.newEdits)
+		next = m.redraft(d, cp, m.ledger.recordsBehind(d), d.newEdits)
 	}
 	if next.checkpoint == nil || !asked && !next.shrinkToFit() && next.tokens() >= before {
 		return nil, nil, fmt.Errorf("%w: %w", ErrCompaction, errNoGain)

@@ -101,7 +101,7 @@ func (d *draft) span() span {
 		switch {
 		case i < s.cut && s.replaces(i):
 			s.removed = count.Add(s.removed, v.tokens[i])
-			s.whole = count.Add(s.whole, v.facts[i].tokens)
+			s.whole = count.Add(s.whole, d.wholeTokens(i))
 			if v.unedited[i].Summary {
 				s.summary = count.Add(s.summary, v.tokens[i])
 			}
@@ -152,10 +152,12 @@ func (d *draft) firstUnsummarized() int {
 	if c == nil {
 		return 0
 	}
-	first := c.firstKept.find(v)
+	whole := d.whole()
+	first := c.firstKept.find(whole)
 	if first < 0 { // the turn limit has dropped it, and more
-		first = d.limitedAt.find(v)
+		first = d.limitedAt.find(whole)
 	}
+	first = d.foldedAt(first)
 	summary := slices.IndexFunc(v.facts, func(f *fact) bool { return f.key == c.key })
 	return max(0, first, summary+1)
 }
@@ -281,8 +283,7 @@ func (c *compaction) giveRules(rules string, asked bool) error {
 
 // collect sorts the messages into those that are summarized and those that are not.
 func (c *compaction) collect(d *draft, s span) {
-	v, cp := d.view, d.checkpoint
-	cut, request := s.cut, s.request
+	cp := d.checkpoint
 	switch {
 	case cp == nil:
 	case cp.degraded && len(d.behind) > 0: // the history is still there: do better than the digest
@@ -300,10 +301,12 @@ func (c *compaction) collect(d *draft, s span) {
 			c.healthy = cp
 		}
 	}
+	v := d.whole() // what a record stands for is summarized, and not the record
+	cut, request := d.wholeAt(s.cut), d.wholeAt(s.request)
 	c.older.grow(cut)
 	for i := range cut {
 		m := &v.unedited[i]
-		if !s.replaces(i) {
+		if !s.replaces(d.foldedAt(i)) {
 			continue
 		}
 		c.replaced = append(c.replaced, v.facts[i].key)
@@ -322,7 +325,7 @@ func (c *compaction) collect(d *draft, s span) {
 	if len(d.behind) > 0 || count.Sum(c.prefix.tokens) < leastPrefix { // a digest does not say where turns began
 		c.older, c.prefix = c.older.join(c.prefix), run{}
 	}
-	c.recent = append(c.recent, v.unedited[cut:]...)
+	c.recent = append(c.recent, d.view.unedited[s.cut:]...)
 	c.firstKept, c.index = bookmarkAt(v, cut), max(0, v.index[cut])
 	c.recall = d.spanNote(cut)
 	if c.limited = d.limitedAt; c.limited == (position{}) && cp != nil {

@@ -79,10 +79,28 @@ func (m *Manager) plan(history []Message) (d *draft, needs, fits bool) {
 	if d.needsCompaction() || m.mayReplaceDigest(d) {
 		return d, true, false
 	}
-	if fits = d.shrinkToFit(); !fits {
-		needs = d.bodyTokens() > 0 && !m.opts.Compact.Off
+	if d.shrinkToFit() {
+		return d, false, true
 	}
-	return d, needs, fits
+	if next := m.planWithinBody(history, d); next != nil {
+		return next, false, true
+	}
+	return d, d.bodyTokens() > 0 && !m.opts.Compact.Off, false
+}
+
+// planWithinBody returns what Prepare makes of a draft whose body is too large, if that fits without a compaction, or nil.
+func (m *Manager) planWithinBody(history []Message, tooLarge *draft) *draft {
+	tokens := tooLarge.bodyTokens()
+	if tokens <= 0 {
+		return nil
+	}
+	m.ledger.bodyTokens = tokens
+	defer func() { m.ledger.bodyTokens = 0 }()
+	d, _, _ := m.splice(m.draft(history, m.ledger.checkpoint))
+	if d.needsCompaction() || !d.shrinkToFit() {
+		return nil
+	}
+	return d
 }
 
 // Compact summarizes now, whatever the size, even where CompactOptions.Off is set or compactions failed before;

@@ -22,11 +22,11 @@ type draft struct {
 	limitedAt  position            // the same message by its index in the history
 	newEdits   map[key]*projection // that were not sent before
 	handles    *handles            // of the history; nil: not asked for yet
+	folds
 
 	accounting      accounting // the ledger's, and what this history adds to it
 	known           accounting // the ledger's when the draft was begun
 	learned         bool       // the counts of this history are in accounting already
-	isIndexed       bool       // the history was indexed in this call, for another draft
 	rejected        []rejection
 	epochSearch     epochSearch // for an epoch that pays
 	isPressed       bool        // does not fit as it is
@@ -37,11 +37,11 @@ type draft struct {
 }
 
 // newDraft begins the draft of a request for history.
-func newDraft(s *settings, l *ledger, history []Message, c *checkpoint, made map[key]*projection) *draft {
+func newDraft(s *settings, l *ledger, history []Message, c *checkpoint, records []*runRecord, made map[key]*projection) *draft {
 	a := l.accounting
 	return &draft{
 		settings: s, ledger: l, history: history, now: s.opts.Now(), budget: l.budgetBy(s, &a),
-		base: c, checkpoint: c, newEdits: made, epochSearch: l.epochSearch, accounting: a, known: a,
+		base: c, checkpoint: c, newEdits: made, folds: folds{records: records}, epochSearch: l.epochSearch, accounting: a, known: a,
 	}
 }
 
@@ -67,6 +67,7 @@ func (d *draft) project(i int, m Message, tokens int, op Op, reason string) {
 	if d.newEdits[d.view.facts[i].key] = p; d.why == "" {
 		d.why = d.cause
 	}
+	d.ledger.index.watch(d.history, d.view.index[i])
 	d.view.project(i, p)
 	d.unchangedPrefix = min(d.unchangedPrefix, i)
 }
@@ -80,11 +81,6 @@ func (d *draft) firstChanged() int {
 		}
 	}
 	return n
-}
-
-// uneditedTokens is what the history costs without edits of its texts.
-func (d *draft) uneditedTokens() int {
-	return sumOf(d.view.facts)
 }
 
 // A rejection is a count of the provider that is not used.

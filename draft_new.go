@@ -5,20 +5,20 @@ package winnow
 //  1. index what is new
 //  2. repair the pairing of calls and results
 //  3. limit turns
-//  4. replay what was sent before: checkpoint and edits, byte for byte
+//  4. replay what was sent before: checkpoint, records and edits, byte for byte
 //  5. cut results that were not sent yet
 //  6. rewrite what was sent, if that costs nothing or the request does not fit
 //
 // It changes nothing in the manager but what is known of the messages. c is the checkpoint to replay.
 func (m *Manager) draft(history []Message, c *checkpoint) *draft {
-	return newDraft(&m.settings, &m.ledger, history, c, map[key]*projection{}).steps()
+	return newDraft(&m.settings, &m.ledger, history, c, m.ledger.records, map[key]*projection{}).steps()
 }
 
-// redraft is draft for the history of from with checkpoint c, and with edits that are made already. What from has
+// redraft is draft for the history of from with checkpoint c, and with records and edits that are made already. What from has
 // learned of the provider's counts holds for it too.
-func (m *Manager) redraft(from *draft, c *checkpoint, made map[key]*projection) *draft {
-	d := newDraft(&m.settings, &m.ledger, from.history, c, made)
-	d.learned, d.rejected, d.isIndexed = true, from.rejected, true
+func (m *Manager) redraft(from *draft, c *checkpoint, records []*runRecord, made map[key]*projection) *draft {
+	d := newDraft(&m.settings, &m.ledger, from.history, c, records, made)
+	d.learned, d.rejected = true, from.rejected
 	d.accounting.learnFrom(from)
 	d.budget = m.ledger.budgetBy(&m.settings, &d.accounting)
 	return d.steps()

@@ -56,22 +56,28 @@ func (d *draft) rewrite() {
 func (d *draft) makeRoom() {
 	d.isPressed, d.cause = true, "the request did not fit"
 	goal := count.Share(d.room(), lowWater)
-	d.drop(d.staleParts(false, 0))
-	if d.view.total > goal {
-		list, left := d.staleParts(true, 0), d.view.total
-		n := 0
-		for n < len(list) && left > goal {
-			left -= list[n].saving
-			n++
-		}
-		d.drop(list[:n])
-	}
+	d.dropTo(goal)
 	if !d.fits() {
 		d.pruneAndCut()
 	}
 	if !d.fits() {
 		d.clearTo(goal)
 	}
+}
+
+// dropTo drops what is stale, and of what is not the oldest, until the messages take at most so many tokens.
+func (d *draft) dropTo(goal int) {
+	d.drop(d.staleParts(false, 0))
+	if d.view.total <= goal {
+		return
+	}
+	list, left := d.staleParts(true, 0), d.view.total
+	n := 0
+	for n < len(list) && left > goal {
+		left -= list[n].saving
+		n++
+	}
+	d.drop(list[:n])
 }
 
 // pruneAndCut does what the options of the pure stages say.
@@ -91,7 +97,7 @@ func (l epochSearch) isDue(answers int) bool { return l.at == 0 || answers < l.a
 
 // rewriteIfItPays is the epoch of a request that fits while the cache is warm.
 func (d *draft) rewriteIfItPays() {
-	now := countAnswers(d.view.messages)
+	now := countAnswers(d.whole().messages)
 	if !d.epochSearch.isDue(now) {
 		return
 	}
@@ -112,12 +118,34 @@ func (d *draft) dropWhatPays(list []stale) (tried map[int]int) {
 	for _, s := range list[from:] {
 		tried[s.index] = 0
 	}
+	next := from
 	for k := range parts {
 		exact[k] = parts[k].stale
-		tried[exact[k].index] = exact[k].saving
+		next = noteTried(tried, list, next, &exact[k])
 	}
 	d.replace(parts[d.whenItPays(exact, 0):])
 	return tried
+}
+
+// noteTried notes what a part saves, which was made of those of the list from some one after next on, and returns the
+// first that it was not made of. What a run saves is shared out as it was estimated of its atoms.
+func noteTried(tried map[int]int, list []stale, next int, part *stale) (behind int) {
+	for list[next].index < part.index {
+		next++
+	}
+	if part.end == 0 {
+		tried[part.index] = part.saving
+		return next + 1
+	}
+	behind, estimated := next, 0
+	for behind < len(list) && list[behind].index < part.end {
+		estimated += list[behind].saving
+		behind++
+	}
+	for _, s := range list[next:behind] {
+		tried[s.index] = part.saving * s.saving / max(1, estimated)
+	}
+	return behind
 }
 
 // whenItPays returns the first of the list with which an epoch pays after so many more requests, or len(list).

@@ -98,7 +98,7 @@ func (d *draft) mayExtend(added []Message) bool {
 		if m.Pinned || m.Summary || m.Role == RoleUser && o.HistoryTurns > 0 {
 			return false
 		}
-		if len(l.projections) > 0 && l.projections[facts[i].key] != nil {
+		if len(l.projections) > 0 && l.projections[facts[i].key] != nil || l.endsRecord(facts[i].key) {
 			return false
 		}
 	}
@@ -201,7 +201,7 @@ func (l *ledger) recordTail(d *draft, r *Request) {
 	*t = tail{known: true, changes: l.index.changes, history: len(d.history), ids: t.ids, complete: !waitsForResults(d.history) && !waitsForResults(messages)}
 	t.isHistory = len(r.Edits) == 0 && mem.Base(messages) == mem.Base(d.history) && len(messages) == len(d.history)
 	t.keepsAll = mem.Base(r.History) == mem.Base(d.history) && len(r.History) == len(d.history)
-	t.answers, t.thinks = countAnswers(messages), slices.ContainsFunc(messages, hasThinking)
+	t.answers, t.thinks = countAnswers(d.whole().messages), slices.ContainsFunc(messages, hasThinking)
 	t.remember(r)
 	t.ofHost = mem.Base(r.Messages) == mem.Base(d.history)
 	l.share(r)

@@ -27,7 +27,9 @@ func (d *draft) isNearCompaction() bool {
 	if o.Compact.Off || !d.isWithin(o.Compact.SoftThreshold) || d.ledger.breaker.isOpen(d.uneditedTokens(), d.budget) || !d.canCompact() || d.unreadTokens() < count.Share(d.budget, leastWorth) {
 		return false
 	}
-	least := newDraft(d.settings, d.ledger, d.history, d.base, map[key]*projection{}).steps()
+	least := newDraft(d.settings, d.ledger, d.history, d.base, d.ledger.records, map[key]*projection{}).steps()
+	least.isPressed = true
+	least.dropTo(count.Share(least.room(), lowWater))
 	least.prune(*o.Prune, least.windowEstimate())
 	least.clearTo(count.Share(least.room(), lowWater))
 	return least.isWithin(o.Compact.SoftThreshold)

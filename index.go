@@ -119,12 +119,6 @@ func (x *index) update(history []Message, e Estimator) []*fact {
 	return x.facts
 }
 
-// isOf says that history is the list passed in last, as far as can be told without a look at the messages: within one
-// call nobody writes to them.
-func (x *index) isOf(history []Message) bool {
-	return x.base == mem.Base(history) && len(x.facts) == len(history)
-}
-
 // learn adds the facts of what history has behind the messages that are known.
 func (x *index) learn(history []Message, e Estimator) { x.learnFrom(history, nil, e) }
 
@@ -268,10 +262,17 @@ func (x *index) forget() {
 	}
 }
 
+// fileUse is a file that a call works on.
+type fileUse struct {
+	name     uint32 // hash of the last element of its path: agents name a file by its whole path and by the end of it
+	modifies bool
+}
+
 // subject is what a call is about.
 type subject struct {
 	call    uint32 // hash of tool and arguments: the same call has the same
 	isRead  bool   // of a file
 	recalls string // handle of what a call of the recall tool asks for; empty: no such call
 	saving  int    // tokens that shortening its arguments saves, about
+	files   []fileUse
 }

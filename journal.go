@@ -11,15 +11,16 @@ import (
 
 // journalFrom is the journal of a ledger that was restored from a state with so many deltas.
 func (l *ledger) journalFrom(deltas int) journal {
-	return journal{deltas: deltas, sent: len(l.sent), edits: maps.Clone(l.projections), checkpoint: l.checkpoint}
+	return journal{deltas: deltas, sent: len(l.sent), edits: maps.Clone(l.projections), records: l.records, checkpoint: l.checkpoint}
 }
 
-// delta is what a snapshot holds now and did not at the delta before it. Sent has the keys from From on, and Edits
-// those that are new. All else stands in full, because it is small.
+// delta is what a snapshot holds now and did not at the delta before it. Sent has the keys from From on, and Edits and
+// Records those that are new. All else stands in full, because it is small.
 type delta struct {
 	snapshot                // Deltas is the number of this one, from 1
 	From           int      `json:"from"`
-	Gone           []string `json:"gone,omitempty"` // edits that are of no use any more
+	Gone           []string `json:"gone,omitempty"`        // edits that are of no use any more
+	GoneRecords    []string `json:"goneRecords,omitempty"` // likewise, by their runs
 	SameCheckpoint bool     `json:"sameCheckpoint,omitempty"`
 }
 
@@ -61,7 +62,8 @@ func (l *ledger) delta(edits bool) ([]byte, journal, error) {
 	}
 	if edits {
 		d.compareEdits(j.edits, l.projections)
-		j.edits = maps.Clone(l.projections)
+		d.compareRecords(j.records, l.records)
+		j.edits, j.records = maps.Clone(l.projections), l.records
 	}
 	j.sent, j.checkpoint = len(l.sent), l.checkpoint
 	text, err := json.Marshal(d)
@@ -82,6 +84,21 @@ func (d *delta) compareEdits(written, now map[key]*projection) {
 		}
 	}
 	slices.Sort(d.Gone)
+}
+
+func (d *delta) compareRecords(written, now []*runRecord) {
+	var added []*runRecord
+	for _, r := range now {
+		if !slices.Contains(written, r) {
+			added = append(added, r)
+		}
+	}
+	d.Records = savedRecords(added)
+	for _, r := range written {
+		if !slices.Contains(now, r) {
+			d.GoneRecords = append(d.GoneRecords, hex.EncodeToString(r.run[:]))
+		}
+	}
 }
 
 var errNoSuccessor = errors.New("it does not follow what is before it")
@@ -108,8 +125,10 @@ func (s *snapshot) add(text []byte) error {
 		delete(edits, k)
 	}
 	maps.Copy(edits, d.Edits)
+	records := slices.DeleteFunc(s.Records, func(r savedRecord) bool { return slices.Contains(d.GoneRecords, r.Run) })
+	records = append(records, d.Records...)
 	*s = d.snapshot
-	s.Sent, s.Edits = sent, edits
+	s.Sent, s.Edits, s.Records = sent, edits, records
 	if d.SameCheckpoint {
 		s.Checkpoint = checkpoint
 	}

@@ -13,6 +13,7 @@ type ledger struct {
 	otherModel  bool   // … and nothing was sent to it yet, only to another one
 	index       index
 	projections map[key]*projection // how messages are sent instead of as they are, by what they are
+	records     []*runRecord        // that stand for runs of messages; nobody writes to the list
 	checkpoint  *checkpoint         // the summary that stands for the oldest part of the history; nil: none
 	cache       *summaryCache       // parts of a compaction that failed later, for the next try
 	breaker     breaker
@@ -121,6 +122,7 @@ type attempt struct {
 // undo is what a run of Recover changes of a ledger besides what the provider told.
 type undo struct {
 	projections map[key]*projection
+	records     []*runRecord
 	checkpoint  *checkpoint
 	standIn     position
 	turnStart   position
@@ -171,6 +173,7 @@ type journal struct {
 	deltas     int                 // how many, in the life of the conversation
 	sent       int                 // leading keys of ledger.sent that were written as they stand there
 	edits      map[key]*projection // that were written; nobody writes to it
+	records    []*runRecord        // likewise
 	checkpoint *checkpoint         // that was written
 }
 

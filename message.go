@@ -211,6 +211,8 @@ func hasHiddenParts(m *Message) bool {
 	return false
 }
 
+func isText(p *Part) bool { return p.Kind == KindText || p.Kind == "" }
+
 func hasThinking(m Message) bool { return slices.ContainsFunc(m.Parts, isThinking) }
 
 func isThinking(p Part) bool { return p.Kind == KindThinking }

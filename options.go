@@ -56,6 +56,7 @@ type Options struct {
 	Summarizer   Summarizer       // writes the summary of a compaction (nil: [Digest])
 	Estimator    Estimator        // counts tokens (nil: that of the Model's family)
 	HistoryTurns int              // turns kept; 0: no limit. The list grows to 1.5 × this before it is cut, to spare the prompt cache
+	Keep         KeepPolicy       // how much of old calls and results is sent, though less would be cheaper (KeepCalls)
 	DropFrom     float64          // share of the window above which old tool results are dropped to save money, though the request fits (0.05, at most 8 000 tokens); 1: only what does not fit is dropped
 	Prune        *PruneOptions    // what may be dropped, see there; its Estimator defaults to this Options' Estimator
 	Truncate     *TruncateOptions // its Estimator defaults to this Options' Estimator
@@ -196,6 +197,12 @@ func (o *Options) withDefaults(window int) (Options, error) {
 	if c.Thinking == "" {
 		c.Thinking = ThinkingKept
 	}
+	if c.Keep == "" {
+		c.Keep = KeepCalls
+	}
+	if c.Keep == KeepAll {
+		c.DropFrom = 1
+	}
 	if c.Summarizer == nil {
 		c.Summarizer = Digest()
 	}
@@ -266,6 +273,11 @@ func (o *Options) check(window int) error {
 			return fmt.Errorf("winnow: New: window is 0, and that of the model %q is not known: want a number of tokens", o.Model)
 		}
 		return fmt.Errorf("winnow: New: window is %d, want a positive number of tokens", window)
+	}
+	switch o.Keep {
+	case "", KeepAll, KeepCalls, KeepWork, KeepLittle:
+	default:
+		return fmt.Errorf("winnow: New: Keep is %q, want one of the policies", o.Keep)
 	}
 	type field struct {
 		name  string

@@ -3,6 +3,7 @@ package winnow
 import (
 	"slices"
 
+	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/toolcall"
@@ -16,6 +17,7 @@ type dropped struct {
 	stale   // its saving is exact
 	message Message
 	tokens  int
+	record  *runRecord // that is sent instead of the run; nil: message is
 }
 
 // drop puts remainders in the place of stale parts.
@@ -24,11 +26,34 @@ func (d *draft) drop(list []stale) { d.replace(d.remainders(list)) }
 func (d *draft) replace(parts []dropped) {
 	for k := range parts {
 		p, op := &parts[k], OpClear
-		if p.arguments {
+		switch {
+		case p.record != nil:
+			continue
+		case p.arguments:
 			op = OpTrim
 		}
 		d.project(p.index, p.message, p.tokens, op, p.reason)
 	}
+	d.putNewRecords(parts) // behind the edits: the positions of messages change
+}
+
+// putNewRecords puts the records among parts in the view.
+func (d *draft) putNewRecords(parts []dropped) {
+	var runs []recordedRun
+	for k := range parts {
+		if p := &parts[k]; p.record != nil {
+			runs = append(runs, recordedRun{p.index, p.end, p.record})
+		}
+	}
+	if len(runs) == 0 {
+		return
+	}
+	if d.why == "" {
+		d.why = d.cause
+	}
+	d.unchangedPrefix = min(d.unchangedPrefix, runs[0].from)
+	d.newRecords += len(runs)
+	d.putRecords(runs)
 }
 
 // remainders returns what stays of stale parts, in their order, without those that are not worth an edit.
@@ -38,9 +63,17 @@ func (d *draft) remainders(list []stale) []dropped {
 	}
 	o, v := d.opts, d.view
 	match := toolcall.NewMatcher(o.Prune.AllowTools, o.Prune.DenyTools)
+	list = runsOf(list)
 	names := d.namesKept(list, &match)
 	parts := make([]dropped, 0, len(list))
 	for _, s := range slices.Backward(list) { // a name that several hold stays in the newest
+		if s.end > 0 {
+			if r, ok := d.writeRecord(s, names); ok {
+				s.saving = count.Sum(v.tokens[s.index:s.end]) - r.fact.tokens
+				parts = append(parts, dropped{stale: s, record: r})
+			}
+			continue
+		}
 		var out Message
 		ok := true
 		if m := &v.messages[s.index]; s.arguments {
@@ -55,7 +88,7 @@ func (d *draft) remainders(list []stale) []dropped {
 		}
 		if after := max(0, o.Estimator.Estimate(out)); isWorthIt(after, v.tokens[s.index]) {
 			s.saving = v.tokens[s.index] - after
-			parts = append(parts, dropped{s, out, after})
+			parts = append(parts, dropped{stale: s, message: out, tokens: after})
 		}
 	}
 	slices.Reverse(parts)
@@ -68,6 +101,12 @@ func (d *draft) namesKept(list []stale, match *toolcall.Matcher) excerpt.Names {
 	thinks := d.opts.Thinking == ThinkingKept
 	next := 0
 	for i := range d.view.messages {
+		for next < len(list) && list[next].end > 0 && list[next].end <= i {
+			next++
+		}
+		if next < len(list) && list[next].end > 0 && list[next].index <= i {
+			continue // of a run
+		}
 		var dropped *stale
 		if next < len(list) && list[next].index == i {
 			dropped = &list[next]

@@ -23,7 +23,7 @@ type leftOut struct {
 func (m *Manager) leftOut(history []Message) *leftOut {
 	defer m.ledger.keep()()
 	m.settle(history)
-	d := newDraft(&m.settings, &m.ledger, history, m.ledger.checkpoint, map[key]*projection{})
+	d := newDraft(&m.settings, &m.ledger, history, m.ledger.checkpoint, m.ledger.records, map[key]*projection{})
 	d.indexAndRepair()
 	d.limitAndReplay()
 
@@ -68,7 +68,7 @@ func (m *Manager) isWholeNow(history []Message, i int) (whole, known bool) {
 		return false, false
 	case slices.Contains(l.sent, k):
 		return true, true
-	case p != nil:
+	case p != nil && slices.Contains(l.sent, p.key): // else a record or a summary stands for it
 		sent := history[i]
 		sent.Parts = p.sent()
 		return showsAll(&sent, &history[i]), true

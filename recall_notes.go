@@ -5,15 +5,18 @@ import "strings"
 // What the placeholders of a request say of the way back, and how an answer that went that way is known.
 
 // recallNote says how to get at what is left out of message i of the view. It is empty where nothing can be got at.
-func (d *draft) recallNote(i int) string {
+func (d *draft) recallNote(i int) string { return d.recallNoteIn(d.view, i) }
+
+// recallNoteIn is recallNote for a message of another view of the history.
+func (d *draft) recallNoteIn(v *view, i int) string {
 	if !d.opts.Recall {
 		return ""
 	}
-	k := d.recallable(i)
+	k := d.recallable(v, i)
 	if k < 0 {
 		return ""
 	}
-	if handle, ok := recalledHandle(&d.history[k]); ok && d.isRecalled(i) {
+	if handle, ok := recalledHandle(&d.history[k]); ok && isRecallAnswer(v.unedited, i) {
 		return noteOf(handle) // the original, and not this copy of it
 	}
 	if d.handles == nil {
@@ -22,10 +25,10 @@ func (d *draft) recallNote(i int) string {
 	return noteOf(d.handles.of(k))
 }
 
-// recallable returns which message of the history message i of the view is, or -1 if it is none that can be shown.
-func (d *draft) recallable(i int) int {
-	k := d.view.index[i]
-	if k < 0 || d.history[k].Role != d.view.messages[i].Role || d.opts.hidesFromRecall(&d.history[k]) {
+// recallable returns which message of the history message i of v is, or -1 if it is none that can be shown.
+func (d *draft) recallable(v *view, i int) int {
+	k := v.index[i]
+	if k < 0 || d.history[k].Role != v.messages[i].Role || d.opts.hidesFromRecall(&d.history[k]) {
 		return -1 // made by the library: what stands in for a result goes by the index of its call
 	}
 	return k

@@ -55,16 +55,11 @@ func (l *ledger) record(d *draft) {
 	for i := from; i < len(d.view.messages); i++ {
 		l.sent = append(l.sent, d.view.sentKey(i))
 	}
-	for i, p := range d.view.edited {
-		if p != nil {
-			l.index.watch(d.history, d.view.index[i])
-		}
-	}
 	l.counts = d.view.tokens
 	if l.epochSearch = d.epochSearch; l.checkpoint != d.checkpoint {
 		l.epochSearch = epochSearch{}
 	}
-	l.turnStart, l.checkpoint, l.standIn = d.turnStart, d.checkpoint, d.standIn
+	l.turnStart, l.checkpoint, l.records, l.standIn = d.turnStart, d.checkpoint, l.recordsBehind(d), d.standIn
 	l.sentAt, l.tokens, l.estimate, l.otherModel = d.now, d.tokens(), d.view.total, false
 	l.accounting = d.accounting
 	if d.unchangedPrefix < l.accounting.Anchor.Messages {

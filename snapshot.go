@@ -12,7 +12,7 @@ func (m *Manager) Snapshot() ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.ledger.head()
-	s.Sent, s.Edits = hexKeys(m.ledger.sent), savedEdits(m.ledger.projections)
+	s.Sent, s.Edits, s.Records = hexKeys(m.ledger.sent), savedEdits(m.ledger.projections), savedRecords(m.ledger.records)
 	b, err := json.Marshal(s)
 	if err != nil {
 		return nil, fmt.Errorf("winnow: Snapshot: %w", err)

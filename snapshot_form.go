@@ -42,6 +42,7 @@ type savedState struct {
 	Look       savedEpochSearch     `json:"look,omitzero"`
 	Flushed    bool                 `json:"flushed,omitempty"`
 	Edits      map[string]savedEdit `json:"edits,omitempty"`
+	Records    []savedRecord        `json:"records,omitempty"`
 	Checkpoint *savedCheckpoint     `json:"checkpoint,omitempty"`
 }
 
@@ -113,6 +114,14 @@ type savedEdit struct {
 	Tokens int         `json:"tokens"`
 	Op     Op          `json:"op"`
 	Reason string      `json:"reason"`
+}
+
+type savedRecord struct {
+	First savedPosition `json:"first"`
+	Count int           `json:"count"`
+	Last  string        `json:"last"` // the last message of the run
+	Run   string        `json:"run"`  // its messages together
+	Text  []byte        `json:"text"`
 }
 
 type savedPart struct {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/winnowgo/winnow/internal/record"
 	"github.com/winnowgo/winnow/internal/sections"
 )
 
@@ -86,6 +87,15 @@ func (e *savedEdit) check() error {
 	return nil
 }
 
+func (r *reader) record(s savedRecord) *runRecord {
+	text := string(s.Text)
+	if s.Count <= 0 || s.First.Key == "" || !record.Is(text) || !utf8.ValidString(text) {
+		r.errs = append(r.errs, errors.New("a record is damaged"))
+		return nil
+	}
+	return newRecord(r.place(s.First), s.Count, r.key(s.Last), r.key(s.Run), text)
+}
+
 func (r *reader) state(s *savedState) undo {
 	u := undo{
 		projections: map[key]*projection{}, checkpoint: r.checkpoint(s.Checkpoint), standIn: r.place(s.StandIn), turnStart: r.place(s.TurnStart),
@@ -93,6 +103,11 @@ func (r *reader) state(s *savedState) undo {
 	}
 	for _, text := range s.Refused[max(0, len(s.Refused)-maxRemembered):] {
 		u.refused = append(u.refused, r.key(text))
+	}
+	for _, saved := range s.Records {
+		if n := r.record(saved); n != nil {
+			u.records = append(u.records, n)
+		}
 	}
 	for text, e := range s.Edits {
 		if err := e.check(); err != nil {

@@ -15,7 +15,7 @@ func (u undo) saved() savedState {
 		StandIn: u.standIn.saved(), TurnStart: u.turnStart.saved(), Look: savedEpochSearch{u.epochSearch.at, u.epochSearch.next}, Flushed: u.flushed, Checkpoint: u.checkpoint.saved(),
 		Guess: u.guess.saved(), BodyGuess: u.body.saved(),
 	}
-	s.Refused, s.Edits = hexKeys(u.refused), savedEdits(u.projections)
+	s.Refused, s.Edits, s.Records = hexKeys(u.refused), savedEdits(u.projections), savedRecords(u.records)
 	return s
 }
 
@@ -28,6 +28,14 @@ func savedEdits(projections map[key]*projection) map[string]savedEdit {
 		edits[hex.EncodeToString(k[:])] = p.saved()
 	}
 	return edits
+}
+
+func savedRecords(records []*runRecord) []savedRecord {
+	var saved []savedRecord
+	for _, r := range records {
+		saved = append(saved, savedRecord{r.first.saved(), r.count, hex.EncodeToString(r.last[:]), hex.EncodeToString(r.run[:]), []byte(r.message.Parts[0].Text)})
+	}
+	return saved
 }
 
 func (p *projection) saved() savedEdit {
@@ -156,10 +164,10 @@ func partsOf(saved []savedPart) []Part {
 	return parts
 }
 
-// head is the snapshot without the keys of what was sent and without edits: what does not grow with the history.
+// head is the snapshot without the keys of what was sent, without edits and records: what does not grow with the history.
 func (l *ledger) head() snapshot {
 	u := l.state()
-	u.projections = nil
+	u.projections, u.records = nil, nil
 	return snapshot{
 		Winnow: snapshotVersion, SentAt: l.sentAt, Tokens: l.tokens, Estimate: l.estimate, Accounting: l.accounting.saved(),
 		Bytes: l.bytes, Body: l.body, Refusals: l.refusals, DigestAt: l.digestAt, Breaker: l.breaker.saved(), Attempt: l.attempt.saved(), Run: l.run.saved(),

@@ -1,7 +1,8 @@
 package winnow
 
 import (
-	"slices"
+	"hash/fnv"
+	"strings"
 
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/excerpt"
@@ -32,6 +33,7 @@ type stale struct {
 	overdue   int  // requests that carried it since it became stale; negative: it will be in so many
 	arguments bool // of the calls of a message; false: a result
 	isRead    bool // shows a file, which says nothing of itself
+	end       int  // of the run from index on that a record may stand for; 0: it is edited in place
 	reason    string
 }
 
@@ -40,7 +42,9 @@ func subjectsOf(m *Message, tools *toolcall.Files) *[]subject {
 	subjects := make([]subject, 0, 1)
 	for i := range m.Parts {
 		if p := &m.Parts[i]; p.Kind == KindToolCall {
-			s := subject{call: toolcall.Hash(p.Name, p.Arguments), isRead: tools.Reads(p.Name), recalls: recalledBy(p)}
+			s := subject{
+				call: toolcall.Hash(p.Name, p.Arguments), isRead: tools.Reads(p.Name), recalls: recalledBy(p), files: filesOf(p, tools),
+			}
 			if p.Signature == "" { // a signed call is sent as it came
 				s.saving = excerpt.ArgumentSavings(p.Arguments)
 			}
@@ -48,6 +52,28 @@ func subjectsOf(m *Message, tools *toolcall.Files) *[]subject {
 		}
 	}
 	return &subjects
+}
+
+// filesOf returns the files that a call works on.
+func filesOf(p *Part, tools *toolcall.Files) (files []fileUse) {
+	use := tools.Of(p.Name, p.Arguments)
+	for _, path := range use.Modified {
+		files = append(files, fileUse{hashPath(path), true})
+	}
+	read := use.Read
+	if len(files) == 0 {
+		read = append(read, tools.ShownByShell(p.Arguments)...)
+	}
+	for _, path := range read {
+		files = append(files, fileUse{hashPath(path), false})
+	}
+	return files
+}
+
+func hashPath(path string) uint32 {
+	h := fnv.New32a()
+	h.Write([]byte(path[strings.LastIndexAny(path, `/\`)+1:]))
+	return h.Sum32()
 }
 
 // staleness finds the stale parts of a view.
@@ -62,50 +88,6 @@ type staleness struct {
 	last    map[uint32]int // the newest result of each call that is no failure
 	newest  int            // the newest turn of a person begins here
 	early   bool           // what is carried longer than the least is not: nothing is lost by dropping it now, or all is if it stays
-}
-
-// staleParts lists what may be dropped, oldest first, including what will be in the next `ahead` requests.
-// early drops the longer protections.
-func (d *draft) staleParts(early bool, ahead int) []stale {
-	v := d.view
-	o := *d.opts.Prune
-	if d.isBelowStale() {
-		return nil
-	}
-	s := staleness{view: v, options: o, match: toolcall.NewMatcher(o.AllowTools, o.DenyTools), early: early}
-	s.tools = toolNamesFor(s.match, v.messages)
-	if d.opts.Recall {
-		s.recalls = &recalls{draft: d}
-	}
-	s.readSubjects(d.opts.Compact.fileTools())
-	first := slices.IndexFunc(v.messages, func(m Message) bool { return m.Role == RoleUser })
-	if first < 0 {
-		return nil
-	}
-	var list []stale
-	carried := 0 // by so many requests was message i
-	for i := len(v.messages) - 1; i >= first; i-- {
-		m := &v.messages[i]
-		if m.Role == RoleAssistant {
-			carried++
-		}
-		if m.Pinned {
-			continue
-		}
-		var p stale
-		ok := false
-		switch m.Role {
-		case RoleTool:
-			p, ok = s.result(i, carried)
-		case RoleAssistant:
-			p, ok = s.arguments(i, carried-1) // by the requests behind it
-		}
-		if ok && p.overdue+ahead >= 0 {
-			list = append(list, p)
-		}
-	}
-	slices.Reverse(list)
-	return list
 }
 
 // Below this share of the window, and below so many tokens, a conversation stays append-only: what could be dropped

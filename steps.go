@@ -9,10 +9,7 @@ import (
 // indexAndRepair is steps 1 and 2.
 func (d *draft) indexAndRepair() {
 	x, e := &d.ledger.index, d.opts.Estimator
-	facts := x.facts
-	if !d.isIndexed || !x.isOf(d.history) {
-		facts = x.update(d.history, e)
-	}
+	facts := x.update(d.history, e)
 	r := repair{history: d.history, facts: facts, forRequest: true}
 	if r.isClean() {
 		d.view = newView(d.history, facts)
@@ -63,6 +60,7 @@ func (d *draft) limitAndReplay() {
 		d.limitTurns(limit)
 	}
 	v.unedited = v.share()
+	d.replayRecords()
 	request := newestRequest(v.messages) // an older message that reads the same may be sent edited
 	for i, f := range v.facts {
 		p := d.newEdits[f.key]
@@ -73,6 +71,7 @@ func (d *draft) limitAndReplay() {
 			if p.unread {
 				p.read(&v.messages[i], d.opts.Estimator, &d.ledger.index.hasher)
 			}
+			d.ledger.index.watch(d.history, v.index[i])
 			v.project(i, p)
 		}
 	}
@@ -119,10 +118,6 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 	standIn := d.findStandIn(request, first)
 	inSummary := keptBefore(v.messages, max(0, limited)) // of what lies before the turn limit: an earlier summary, for one
 	unread, pending := c.unread(v)
-	d.edits = slices.Grow(d.edits, first)
-	if c.degraded {
-		d.behind = slices.Grow(d.behind, max(0, first-unread)+1)
-	}
 	at := 0 // the summary stands behind leading system messages
 	for at < first && v.messages[at].Role == RoleSystem {
 		at++
@@ -294,7 +289,7 @@ func (d *draft) prune(o PruneOptions, window int) {
 // request returns the request as it stands.
 func (d *draft) request() *Request {
 	v := d.view
-	edits := slices.Clip(d.edits)
+	edits := append(slices.Clip(d.edits), d.foldEdits()...)
 	for i, p := range v.edited {
 		if p != nil {
 			edits = append(edits, Edit{Op: p.op, Index: max(0, v.index[i]), ID: v.messages[i].ID, Before: max(1, v.facts[i].tokens), After: max(1, v.tokens[i]), Reason: p.reason})

@@ -1,6 +1,7 @@
 package excerpt
 
 import (
+	"cmp"
 	"io"
 	"math"
 	"slices"
@@ -42,6 +43,7 @@ type foundName struct {
 	order    int // of the first mention
 	tokens   int
 	worth    float64
+	crowd    float64 // below 1 in a listing
 }
 
 // write appends those names of s that are new and worth the most, in their order, in at most room tokens. They are
@@ -88,7 +90,7 @@ func (n Names) find(s string) []foundName {
 	crowd := min(1, listingNames/float64(max(1, len(found))))
 	for k := range found {
 		f := &found[k]
-		f.tokens = tokencount.Cautious(f.id) + 1
+		f.tokens, f.crowd = tokencount.Cautious(f.id)+1, crowd
 		f.worth = nameWorth[f.kind] * math.Pow(float64(f.mentions), namePower) * crowd / float64(f.tokens)
 	}
 	slices.SortStableFunc(found, func(a, b foundName) int {
@@ -100,5 +102,69 @@ func (n Names) find(s string) []foundName {
 		}
 		return 0
 	})
+	return found
+}
+
+// Source is a text in which names are looked for.
+type Source struct {
+	Text  string
+	IsOwn bool // the model wrote it
+}
+
+// What is chosen for a record, which stands for many texts, is chosen more strictly than what stays of one.
+const (
+	// Names that the model wrote itself were used again 5 to 10 times as often as those that it only read, in the
+	// recorded sessions; what it wrote often tells it anyway.
+	ownWorth = 4
+	// A name must be worth twice what it must be in a remainder.
+	leastChosenWorth = 2 * leastNameWorth
+)
+
+// Choose returns those names of texts that are new and worth the most, in their order, in at most room tokens. They are
+// known from then on.
+func (n Names) Choose(texts []Source, room int) []string {
+	found := n.findAll(texts)
+	slices.SortStableFunc(found, func(a, b foundName) int { return cmp.Compare(b.worth, a.worth) })
+	var chosen []foundName
+	for _, f := range found {
+		if f.worth < leastChosenWorth {
+			break
+		}
+		if f.tokens > room || n[f.id] {
+			continue
+		}
+		room -= f.tokens
+		chosen = append(chosen, f)
+		identifier.CoverID(n, f.id)
+	}
+	slices.SortFunc(chosen, func(a, b foundName) int { return a.order - b.order })
+	ids := make([]string, len(chosen))
+	for k, f := range chosen {
+		ids[k] = f.id
+	}
+	return ids
+}
+
+// findAll finds the new names of texts. One that several hold is worth what it is in the best of them, and half of what it
+// is in the others.
+func (n Names) findAll(texts []Source) (found []foundName) {
+	at := map[string]int{}
+	for _, t := range texts {
+		for _, f := range n.find(t.Text) {
+			f.worth *= f.crowd // once more: a record has no room for listings
+			if t.IsOwn {
+				f.worth *= ownWorth
+			}
+			k, ok := at[f.id]
+			if !ok {
+				f.order = len(found)
+				at[f.id] = f.order
+				found = append(found, f)
+				continue
+			}
+			old := &found[k]
+			old.worth = max(old.worth, f.worth) + min(old.worth, f.worth)/2
+		}
+	}
 	return found
 }

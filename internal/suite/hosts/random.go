@@ -26,6 +26,7 @@ func one[T any](g *writer, of ...T) T { return of[g.IntN(len(of))] }
 func (g *writer) setting() Setting {
 	s := Setting{Window: one(g, 1_000, 1_500, 2_500, 2_500, 4_000, 4_000, 8_000)}
 	s.Host = one(g, "", "", "copies", "drops", "rebuilds", "keeps", "reuses")
+	s.Keep = one(g, "", "all", "calls", "work", "work", "little")
 	if g.chance(33) {
 		return s
 	}

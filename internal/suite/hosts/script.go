@@ -31,6 +31,7 @@ type Setting struct {
 	Overhead   int    `json:"overhead,omitempty"`
 	MaxBytes   int    `json:"maxBytes,omitempty"`
 	Thinking   string `json:"thinking,omitempty"`
+	Keep       string `json:"keep,omitempty"`
 	KeepRecent int    `json:"keepRecent,omitempty"`
 	Summarizer int    `json:"summarizer,omitempty"` // its window, tokens
 	NoCache    bool   `json:"noCache,omitempty"`

@@ -150,7 +150,7 @@ func (w *world) managerOptions(s *summarizer) *winnow.Options {
 	}
 	out := &winnow.Options{
 		HistoryTurns: o.Turns, Reserve: o.Reserve, Overhead: o.Overhead, MaxBytes: o.MaxBytes,
-		Thinking: winnow.ThinkingPolicy(o.Thinking), Compact: c, Cache: &winnow.CacheOptions{None: o.NoCache},
+		Thinking: winnow.ThinkingPolicy(o.Thinking), Keep: winnow.KeepPolicy(o.Keep), Compact: c, Cache: &winnow.CacheOptions{None: o.NoCache},
 		Prune: pruneOptions[o.Prune%len(pruneOptions)], Truncate: truncateOptions[o.Truncate%len(truncateOptions)],
 		Now: func() time.Time { return w.now }, Estimator: w.estimator(), Summarizer: s,
 	}

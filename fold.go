@@ -1,0 +1,130 @@
+package winnow
+
+import (
+	"slices"
+
+	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/record"
+)
+
+// What of a request a record may stand for, and from when on. A run is folded by steps: an answer of the model with the results
+// of its calls.
+
+// carriedSteps is how many requests carry a step whole before a record may stand for it; where it costs nothing it is
+// PruneOptions.KeepLastAssistants.
+const carriedSteps = 4
+
+// folding finds the steps of a view that records may stand for.
+type folding struct {
+	draft    *draft
+	stale    *staleness
+	foldable []bool // by message
+	held     []bool // likewise, of steps that show a file in work; nil: none are
+}
+
+func (d *draft) newFolding(s *staleness) *folding {
+	v := d.view
+	f := &folding{draft: d, stale: s, foldable: make([]bool, len(v.messages))}
+	if s.options.NoHardClear || !d.opts.Keep.folds() {
+		return f
+	}
+	for i := 0; i < len(v.messages); {
+		end := i + 1
+		for end < len(v.messages) && v.messages[end].Role == RoleTool {
+			end++
+		}
+		if f.mayFold(i, end) {
+			for k := i; k < end; k++ {
+				f.foldable[k] = true
+			}
+		}
+		i = end
+	}
+	if d.opts.Keep.holds() && !s.early {
+		f.held = s.filesInWork()
+	}
+	return f
+}
+
+// isHeld says that the step that begins at message i shows a file in work, which an epoch leaves whole.
+func (f *folding) isHeld(i int) bool { return f.held != nil && f.held[i] }
+
+// isFoldable says that message i is of a step that a record may stand for: nothing of it is edited in place.
+func (f *folding) isFoldable(i int) bool { return f.foldable[i] }
+
+// mayFold says that a record may stand for the messages from i to end: an answer with all results of its calls, and more
+// behind it.
+func (f *folding) mayFold(i, end int) bool {
+	v, s := f.draft.view, f.stale
+	m := &v.messages[i]
+	if m.Role != RoleAssistant || end == len(v.messages) || i >= s.newest && hasSignature(m) {
+		return false
+	}
+	calls := 0
+	for k := range m.Parts {
+		switch p := &m.Parts[k]; {
+		case p.Kind == KindToolCall:
+			if calls++; !s.match.Matches(p.Name) {
+				return false
+			}
+		case !isText(p) && !isThinking(*p):
+			return false
+		}
+	}
+	if m.Pinned || m.Summary || calls != end-i-1 {
+		return false
+	}
+	for k := i + 1; k < end; k++ {
+		r := &v.messages[k]
+		if r.Pinned || !s.match.Matches(s.tools.of(k, r)) || !holdsOnlyText(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// step says when the step from i to end is stale. The model has seen all of it in `carried` requests.
+func (f *folding) step(i, end, carried int) (stale, bool) {
+	s := f.stale
+	due := s.options.KeepLastAssistants
+	if !s.early {
+		due = max(due, carriedSteps)
+	}
+	p := stale{index: i, end: end, saving: f.saving(i, end), overdue: carried - max(1, due), reason: foldReason}
+	return p, p.saving > 0
+}
+
+// saving is about what a record saves of the tokens of the step from i to end.
+func (f *folding) saving(i, end int) int {
+	v := f.draft.view
+	m := &v.unedited[i]
+	left := 0
+	for k := range m.Parts {
+		switch p := &m.Parts[k]; {
+		case p.Kind == KindToolCall:
+			left += record.EstimateCall()
+		case isText(p):
+			left += record.EstimateSaid(len(p.Text))
+		}
+	}
+	sum := count.Sum(v.tokens[i:end])
+	return sum - left - count.Share(sum, record.NamesShare/2)
+}
+
+// runsOf joins the neighbours among steps of a list, and leaves out runs that are not worth a record.
+func runsOf(list []stale) []stale {
+	var out []stale
+	for _, s := range list {
+		n := len(out) - 1
+		if s.end == 0 || n < 0 || out[n].end != s.index {
+			out = append(out, s)
+			continue
+		}
+		last := &out[n]
+		if sum := last.saving + s.saving; sum > 0 { // what was paid for both stays what it was
+			last.overdue = int((float64(last.overdue)*float64(last.saving) + float64(s.overdue)*float64(s.saving)) / float64(sum))
+		}
+		last.saving, last.end = last.saving+s.saving, s.end
+	}
+	return slices.DeleteFunc(out, func(s stale) bool { return s.end > 0 && s.saving < leastStale })
+}

@@ -1,0 +1,35 @@
+package toolcall
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// shellReaders are the commands with which agents look at files.
+var shellReaders = []string{"cat", "sed", "nl", "head", "tail", "less", "bat", "awk"}
+
+// shellLook is how far a script is looked through: agents read a file with a short command.
+const shellLook = 1_000
+
+// ShownByShell returns the files that a call has a shell show, as far as that can be told.
+func (t *Files) ShownByShell(arguments json.RawMessage) (paths []string) {
+	command := t.Arguments(arguments).Command
+	command = command[:min(len(command), shellLook)]
+	for _, segment := range strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune("|;&\n()", r) }) {
+		words := strings.Fields(segment)
+		if len(words) < 2 || !slices.Contains(shellReaders, words[0]) {
+			continue
+		}
+		for _, word := range words[1:] {
+			if word = strings.Trim(word, `'"`); looksLikeFile(word) {
+				paths = append(paths, word)
+			}
+		}
+	}
+	return paths
+}
+
+func looksLikeFile(word string) bool {
+	return isPath(word) && !strings.HasPrefix(word, "-") && strings.ContainsAny(word, "./") && !strings.ContainsAny(word, ",*$<>")
+}

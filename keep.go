@@ -1,0 +1,28 @@
+package winnow
+
+// KeepPolicy says how much of what is old is still sent, where a smaller request is cheaper. Whatever the policy, the
+// messages of people, system messages, pins and summaries stay as they are, and what does not fit is made to fit. "" is
+// the default, [KeepCalls].
+type KeepPolicy string
+
+// The policies, the dearest first.
+const (
+	// KeepAll sends all that fits.
+	KeepAll KeepPolicy = "all"
+	// KeepCalls leaves every answer of the model and every call where it is. Old results are replaced by a line or two:
+	// how they began and ended, and the names in them that stand nowhere else. Long arguments are shortened.
+	KeepCalls KeepPolicy = "calls"
+	// KeepWork replaces runs of old answers with their calls and results by a record: what the model said, each call in a
+	// line with how it ended, and the names that stand nowhere else. The newest steps stay whole, and so does what the
+	// model has read and written of the files that it works on.
+	KeepWork KeepPolicy = "work"
+	// KeepLittle is KeepWork for hosts to whom cost matters more than that a file is read again now and then: of files
+	// that are worked on too, only the newest steps stay whole.
+	KeepLittle KeepPolicy = "little"
+)
+
+// folds says that runs become records.
+func (p KeepPolicy) folds() bool { return p != KeepCalls }
+
+// holds says that files in work stay whole.
+func (p KeepPolicy) holds() bool { return p != KeepLittle }

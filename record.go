@@ -1,0 +1,90 @@
+package winnow
+
+import (
+	"bytes"
+	"cmp"
+)
+
+// A record stands for a run of old messages: answers of the model, its calls and their results. Code writes it once, and
+// it is sent with the same bytes from then on. Later records stand behind it, so that the prompt cache is read.
+
+// runRecord is a record and what it stands for. The record itself never changes; keys and fact are found out later where
+// it comes from a snapshot.
+type runRecord struct {
+	first   position // of the run, in the repaired history
+	count   int      // messages of the run
+	last    key      // the last of them
+	run     key      // of these messages together
+	message Message  // that is sent in their place
+	key     key      // of message
+	keys    []key    // of the run; nil: not known yet
+	fact    *fact    // of message; nil: not known yet
+}
+
+// The reasons of edits: of messages that are gone, and of the record in their place.
+const (
+	foldReason   = "an old step: a record stands for it"
+	recordReason = "the record of old steps"
+)
+
+// newRecord returns the record with this text of a run.
+func newRecord(first position, count int, last, run key, text string) *runRecord {
+	r := &runRecord{first: first, count: count, last: last, run: run}
+	r.message = Message{Role: RoleUser, Injected: true, Parts: []Part{{Text: text}}}
+	var h hasher
+	r.key = h.key(&r.message)
+	return r
+}
+
+// standsAt says that the messages of v from i on are the run of r.
+func (r *runRecord) standsAt(v *view, i int) bool {
+	if i+r.count > len(v.facts) || v.facts[i+r.count-1].key != r.last {
+		return false
+	}
+	facts := v.facts[i : i+r.count]
+	if r.keys != nil {
+		for k := range facts {
+			if facts[k].key != r.keys[k] {
+				return false
+			}
+		}
+		return true
+	}
+	if keyOf(facts) != r.run {
+		return false
+	}
+	for _, f := range facts {
+		r.keys = append(r.keys, f.key)
+	}
+	return true
+}
+
+// maySend says that the run of r, which stands at i, may be left out still. What is newest is sent whole, and so is a pin,
+// and the signed thinking of the newest turn, which begins at request: a history that was rewound ends elsewhere.
+func (r *runRecord) maySend(v *view, i, request int) bool {
+	if i+r.count == len(v.facts) {
+		return false
+	}
+	for k := i; k < i+r.count; k++ {
+		m := &v.messages[k]
+		if m.Pinned || k >= request && hasSignature(m) {
+			return false
+		}
+	}
+	return true
+}
+
+// folds are the records of a draft.
+type folds struct {
+	records  []*runRecord // that the view has, in their order; before the replay, those that are known
+	idle     []*runRecord // that found no place in this history
+	unfolded *view        // the view without records; nil: it has none
+	origin   []int        // of each message of the view, its position in unfolded
+
+	newRecords int // that were not sent before
+}
+
+// compareRecords is an order of records that is the same in each process.
+func compareRecords(a, b *runRecord) int {
+	return cmp.Or(cmp.Compare(a.first.index, b.first.index), cmp.Compare(a.count, b.count), bytes.Compare(a.run[:], b.run[:]), bytes.Compare(a.key[:], b.key[:]))
+}

@@ -1,0 +1,221 @@
+package winnow
+
+import "slices"
+
+// Records in the place of what they stand for.
+
+// recordedRun is a run of messages of a view, and its record.
+type recordedRun struct {
+	from, to int
+	record   *runRecord
+}
+
+// replayRecords puts the records that were sent in the place of what they stand for. The texts of the view are not
+// edited yet.
+func (d *draft) replayRecords() {
+	known := d.records
+	d.records = nil
+	if len(known) == 0 {
+		return
+	}
+	v := d.view
+	byFirst := make(map[key][]*runRecord, len(known))
+	for _, r := range known {
+		byFirst[r.first.key] = append(byFirst[r.first.key], r)
+	}
+	request := newestRequest(v.messages)
+	used, lost := map[*runRecord]bool{}, map[*runRecord]bool{}
+	var runs []recordedRun
+	for i := 0; i < len(v.facts); i++ {
+		var found *runRecord
+		for _, r := range byFirst[v.facts[i].key] {
+			isLonger := found == nil || r.count > found.count // of several the one that was written last
+			if isLonger && !used[r] && r.standsAt(v, i) {
+				found = r
+			}
+		}
+		switch {
+		case found == nil:
+		case !found.maySend(v, i, request):
+			lost[found] = true
+		default:
+			used[found] = true
+			runs = append(runs, recordedRun{i, i + found.count, found})
+			i += found.count - 1
+		}
+	}
+	for _, r := range known {
+		if !used[r] && !lost[r] {
+			d.idle = append(d.idle, r)
+		}
+	}
+	d.putRecords(runs)
+}
+
+// putRecords puts records in the place of runs of the view, which are in their order and apart from each other.
+func (d *draft) putRecords(runs []recordedRun) {
+	if len(runs) == 0 {
+		return
+	}
+	v := d.view
+	if d.unfolded == nil {
+		d.unfolded = &view{messages: v.unedited, unedited: v.unedited, facts: v.facts, index: v.index, at: v.at}
+		d.origin = make([]int, len(v.facts))
+		for i := range d.origin {
+			d.origin[i] = i
+		}
+	}
+	next := newFoldedView(len(v.facts))
+	origin := make([]int, 0, len(v.facts))
+	replaced := map[key]bool{} // records, by longer ones
+	done := 0
+	for _, run := range runs {
+		next.add(v, done, run.from)
+		origin = append(origin, d.origin[done:run.from]...)
+		done = run.to
+		for i := run.from; i < run.to; i++ {
+			// Nobody wants the record of a text that is not there any more.
+			d.ledger.index.watch(d.history, v.index[i])
+			if d.isRecord(i) {
+				replaced[v.facts[i].key] = true
+			}
+		}
+		r := run.record
+		if r.fact == nil {
+			r.fact = d.ledger.index.fact(&r.message, d.opts.Estimator)
+		}
+		next.addMade(r.message, r.fact)
+		origin = append(origin, d.origin[run.from])
+	}
+	d.records = slices.DeleteFunc(d.records, func(r *runRecord) bool { return replaced[r.key] })
+	for _, run := range runs {
+		d.records = append(d.records, run.record)
+	}
+	slices.SortStableFunc(d.records, func(a, b *runRecord) int { return a.first.index - b.first.index })
+	next.add(v, done, len(v.facts))
+	d.origin = append(origin, d.origin[done:]...)
+	next.sum()
+	*v = *next
+}
+
+// foldEdits are the edits that say which messages are gone, and which records stand for them.
+func (d *draft) foldEdits() (edits []Edit) {
+	v, u := d.view, d.unfolded
+	for i := range v.facts {
+		if !d.isRecord(i) {
+			continue
+		}
+		from, to := d.wholeAt(i), d.wholeAt(i+1)
+		for k := from; k < to; k++ {
+			edits = append(edits, Edit{
+				Op: OpFold, Index: max(0, u.index[k]), ID: u.messages[k].ID, Before: max(1, u.facts[k].tokens), Reason: foldReason,
+			})
+		}
+		edits = append(edits, Edit{Op: OpFold, Index: max(0, u.index[from]), After: max(1, v.tokens[i]), Reason: recordReason})
+	}
+	return edits
+}
+
+// isRecord says that message i of the view is a record.
+func (d *draft) isRecord(i int) bool {
+	return d.unfolded != nil && d.view.facts[i] != d.unfolded.facts[d.origin[i]]
+}
+
+// newFoldedView returns an empty view with room for n messages.
+func newFoldedView(n int) *view {
+	return &view{
+		messages: make([]Message, 0, n), unedited: make([]Message, 0, n), facts: make([]*fact, 0, n), tokens: make([]int, 0, n),
+		index: make([]int, 0, n), at: make([]int, 0, n), edited: make([]*projection, 0, n),
+	}
+}
+
+// add appends the messages of another view from one position to another.
+func (v *view) add(of *view, from, to int) {
+	v.messages, v.unedited = append(v.messages, of.messages[from:to]...), append(v.unedited, of.unedited[from:to]...)
+	v.facts, v.tokens = append(v.facts, of.facts[from:to]...), append(v.tokens, of.tokens[from:to]...)
+	v.index, v.at = append(v.index, of.index[from:to]...), append(v.at, of.at[from:to]...)
+	v.edited = append(v.edited, of.edited[from:to]...)
+}
+
+// addMade appends a message that the library made.
+func (v *view) addMade(m Message, f *fact) {
+	v.messages, v.unedited = append(v.messages, m), append(v.unedited, m)
+	v.facts, v.tokens = append(v.facts, f), append(v.tokens, f.tokens)
+	v.index, v.at, v.edited = append(v.index, -1), append(v.at, -1), append(v.edited, nil)
+}
+
+// whole returns the view without records, and with the texts of messages as they are in the history.
+func (d *draft) whole() *view {
+	if d.unfolded != nil {
+		return d.unfolded
+	}
+	v := d.view
+	return &view{messages: v.unedited, unedited: v.unedited, facts: v.facts, index: v.index, at: v.at}
+}
+
+// wholeAt is the position in whole of message i of the view, or of the first message that it is the record of; -1 for -1.
+func (d *draft) wholeAt(i int) int {
+	switch {
+	case d.unfolded == nil || i < 0:
+		return i
+	case i >= len(d.origin):
+		return len(d.unfolded.facts)
+	}
+	return d.origin[i]
+}
+
+// foldedAt is the position in the view of message i of whole, or of its record; -1 for -1.
+func (d *draft) foldedAt(i int) int {
+	if d.unfolded == nil || i < 0 {
+		return i
+	}
+	k, found := slices.BinarySearch(d.origin, i)
+	if !found {
+		k--
+	}
+	return k
+}
+
+// wholeTokens is what message i of the view, or what it is the record of, takes in the history.
+func (d *draft) wholeTokens(i int) int {
+	if d.unfolded == nil {
+		return d.view.facts[i].tokens
+	}
+	return sumOf(d.unfolded.facts[d.wholeAt(i):d.wholeAt(i+1)])
+}
+
+// uneditedTokens is what the history costs without edits of its texts.
+func (d *draft) uneditedTokens() int {
+	return sumOf(d.whole().facts)
+}
+
+// answersIn is how many answers of the model message i of the view is, or is the record of.
+func (d *draft) answersIn(i int) int {
+	from, to := i, i+1
+	u := d.view
+	if d.unfolded != nil {
+		u, from, to = d.unfolded, d.wholeAt(i), d.wholeAt(i+1)
+	}
+	return countAnswers(u.messages[from:to])
+}
+
+// recordsBehind returns the records that are remembered when a request with those of d was sent: these, and of those that
+// found no place as many as mostGoneEdits has room for. The history was rewound, or is that of another branch, and may
+// come back. One whose run is there and may not be left out is gone for good: what was sent whole since stays so.
+func (l *ledger) recordsBehind(d *draft) []*runRecord {
+	all, room := slices.Clone(d.records), mostGoneEdits
+	slices.SortFunc(d.idle, compareRecords)
+	for _, r := range d.idle {
+		if room -= len(r.message.Parts[0].Text); room < 0 {
+			break
+		}
+		all = append(all, r)
+	}
+	slices.SortFunc(all, compareRecords)
+	return all
+}
+
+// endsRecord says that a message is the last of what a record stands for: a history that was rewound has come back to it.
+func (l *ledger) endsRecord(k key) bool {
+	return slices.ContainsFunc(l.records, func(r *runRecord) bool { return r.last == k })
+}

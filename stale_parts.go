@@ -1,0 +1,56 @@
+package winnow
+
+import (
+	"slices"
+
+	"github.com/winnowgo/winnow/internal/toolcall"
+)
+
+// staleParts lists what may be dropped, oldest first, including what will be in the next `ahead` requests.
+// early drops the longer protections.
+func (d *draft) staleParts(early bool, ahead int) []stale {
+	v := d.view
+	o := *d.opts.Prune
+	if d.isBelowStale() {
+		return nil
+	}
+	s := staleness{view: v, options: o, match: toolcall.NewMatcher(o.AllowTools, o.DenyTools), early: early}
+	s.tools = toolNamesFor(s.match, v.messages)
+	if d.opts.Recall {
+		s.recalls = &recalls{draft: d}
+	}
+	s.readSubjects(d.opts.Compact.fileTools())
+	first := slices.IndexFunc(v.messages, func(m Message) bool { return m.Role == RoleUser })
+	if first < 0 {
+		return nil
+	}
+	f := d.newFolding(&s)
+	var list []stale
+	carried, end := 0, len(v.messages) // by so many requests was message i; the step before this one ends there
+	for i := len(v.messages) - 1; i >= first; i-- {
+		m := &v.messages[i]
+		carried += d.answersIn(i)
+		var p stale
+		ok := false
+		switch {
+		case f.isHeld(i):
+		case f.isFoldable(i):
+			if m.Role == RoleAssistant {
+				p, ok = f.step(i, end, carried-1)
+			}
+		case m.Pinned:
+		case m.Role == RoleTool:
+			p, ok = s.result(i, carried)
+		case m.Role == RoleAssistant:
+			p, ok = s.arguments(i, carried-1) // by the requests behind it
+		}
+		if m.Role != RoleTool {
+			end = i
+		}
+		if ok && p.overdue+ahead >= 0 {
+			list = append(list, p)
+		}
+	}
+	slices.Reverse(list)
+	return list
+}
