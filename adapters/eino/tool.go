@@ -1,0 +1,21 @@
+package eino
+
+import (
+	"encoding/json"
+
+	"github.com/cloudwego/eino/schema"
+	"github.com/eino-contrib/jsonschema"
+
+	"github.com/winnowgo/winnow"
+)
+
+// Tool turns a tool, such as [winnow.RecallTool], into one that a chat model is bound to. A tool whose schema is no JSON
+// object takes no arguments.
+func Tool(t winnow.Tool) *schema.ToolInfo {
+	info := &schema.ToolInfo{Name: t.Name, Desc: t.Description}
+	var s jsonschema.Schema
+	if json.Unmarshal(t.Schema, &s) == nil {
+		info.ParamsOneOf = schema.NewParamsOneOfByJSONSchema(&s)
+	}
+	return info
+}
