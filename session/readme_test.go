@@ -45,7 +45,12 @@ func readmeAgent(ctx context.Context, store *session.Store, key, text string, as
 			return answer.Text(), nil
 		}
 		for _, call := range answer.Calls() {
-			result := session.Result(call.ID, call.Name, runTool(ctx, call.Name, call.Arguments))
+			var result winnow.Message
+			if call.Name != winnow.RecallTool().Name {
+				result = session.Result(call.ID, call.Name, runTool(ctx, call.Name, call.Arguments))
+			} else if result, err = s.Recall(ctx, call); err != nil { // the model asks for what was left out
+				return "", err
+			}
 			if err := s.Append(ctx, result); err != nil {
 				return "", err
 			}
