@@ -1,4 +1,4 @@
-// Package jsontext reads JSON without decoding it: whether it is valid, where its strings are.
+// Package jsontext looks at JSON as text: whether it is valid, where its strings are, in which line an error is.
 package jsontext
 
 import (
