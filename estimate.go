@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/nontext"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -35,7 +36,7 @@ func (n charsPerToken) Estimate(m Message) int {
 	tokens, chars := 0, 0
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		if known, ok := knownTokens(p); ok {
+		if known, ok := tokensWithoutText(p, nontext.ByArea, nontext.Quarter); ok {
 			tokens = count.Add(tokens, known)
 			continue
 		}
@@ -50,7 +51,7 @@ func (n charsPerToken) atMost(m *Message) int {
 	tokens, bytes := 0, 0
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		if known, ok := knownTokens(p); ok {
+		if known, ok := tokensWithoutText(p, nontext.ByArea, nontext.Quarter); ok {
 			tokens = count.Add(tokens, known)
 			continue
 		}
@@ -60,15 +61,16 @@ func (n charsPerToken) atMost(m *Message) int {
 	return count.Add(tokens, int(min(math.Ceil(float64(bytes)/float64(n)), math.MaxInt32)))
 }
 
-// knownTokens returns the count of a part that is not read: the host's own, or a default for what has no text.
-func knownTokens(p *Part) (int, bool) {
+// tokensWithoutText returns the count of a part that is not read: the host's own, or an estimate of what has no text.
+// The payload of an image says nothing about its tokens, which depend on its pixels.
+func tokensWithoutText(p *Part, images nontext.Images, payload func(bytes int) int) (int, bool) {
 	switch {
 	case p.Tokens > 0:
 		return p.Tokens, true
 	case p.Kind == KindImage:
-		return imagesByArea.tokensOf(p), true
+		return images.Tokens(p.Width, p.Height), true
 	case p.Kind == KindOpaque:
-		return payloadTokens(p), true
+		return payload(p.Bytes), true
 	}
 	return 0, false
 }
@@ -79,7 +81,7 @@ func payloadTokens(p *Part) int {
 	case KindText, KindThinking, KindToolCall:
 		return 0
 	}
-	return max(1, p.Bytes/4)
+	return nontext.Quarter(p.Bytes)
 }
 
 // continuationBytes counts the bytes of b that do not begin a character.

@@ -9,16 +9,17 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/winnowgo/winnow/internal/nontext"
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
 func estimators(t testing.TB) map[string]Estimator {
 	t.Helper()
 	all := map[string]Estimator{"chars/4": CharsPerToken(4)}
-	for _, f := range families {
-		e, err := NewEstimator(f.name)
+	for _, name := range nontext.Families() {
+		e, err := NewEstimator(name)
 		require.NoError(t, err)
-		all["family "+f.name] = e
+		all["family "+name] = e
 	}
 	return all
 }
@@ -27,31 +28,31 @@ func TestEstimateParts(t *testing.T) {
 	e, err := NewEstimator("claude")
 	require.NoError(t, err)
 	text := tokencount.Of("claude").Tokens
-	s := claudeStructure
+	s, _ := nontext.Of("claude4")
 	arguments := `{"path":"main.go","limit":20}`
 	for _, tt := range []struct {
 		name string
 		m    Message
 		want int
 	}{
-		{"nothing", Message{Role: RoleUser}, s.message},
-		{"text", Message{Role: RoleUser, Parts: []Part{{Text: "hello there"}}}, s.message + text("hello there")},
-		{"result", Message{Role: RoleTool, ToolCallID: "x", Parts: []Part{{Text: "ok"}}}, s.message + s.result + text("ok")},
+		{"nothing", Message{Role: RoleUser}, s.Message},
+		{"text", Message{Role: RoleUser, Parts: []Part{{Text: "hello there"}}}, s.Message + text("hello there")},
+		{"result", Message{Role: RoleTool, ToolCallID: "x", Parts: []Part{{Text: "ok"}}}, s.Message + s.Result + text("ok")},
 		{"call", Message{Role: RoleAssistant, Parts: []Part{{Kind: KindToolCall, ID: "call_1", Name: "read", Arguments: []byte(arguments)}}},
-			s.message + s.call + text("read") + text(arguments)},
-		{"call without arguments", Message{Parts: []Part{{Kind: KindToolCall}}}, s.message + s.call},
+			s.Message + s.Call + text("read") + text(arguments)},
+		{"call without arguments", Message{Parts: []Part{{Kind: KindToolCall}}}, s.Message + s.Call},
 		{"host's count", Message{Parts: []Part{{Text: strings.Repeat("long ", 99), Tokens: 7}, {Kind: KindImage, Tokens: 85}, {Kind: KindOpaque, Tokens: 9, Bytes: 1 << 20}}},
-			s.message + 7 + 85 + 9},
-		{"image", Message{Parts: []Part{{Kind: KindImage, Bytes: 5 << 20}}}, s.message + imageTokens},
-		{"opaque", Message{Parts: []Part{{Kind: KindOpaque, Bytes: 4_000}}}, s.message + 1_000},
-		{"opaque of one byte", Message{Parts: []Part{{Kind: KindOpaque, Bytes: 1}}}, s.message + 1},
-		{"opaque of no size", Message{Parts: []Part{{Kind: KindOpaque, Bytes: -1}}}, s.message + unsizedTokens},
-		{"huge opaque", Message{Parts: []Part{{Kind: KindOpaque, Bytes: math.MaxInt}}}, s.message + maxOpaqueTokens},
-		{"unknown kind", Message{Parts: []Part{{Kind: "video"}}}, s.message + unsizedTokens},
-		{"unknown kind with text", Message{Parts: []Part{{Kind: "note", Text: "hello there", Bytes: 40}}}, s.message + text("hello there") + 10},
-		{"thinking", Message{Parts: []Part{{Kind: KindThinking, Text: "hello there", Signature: "short"}}}, s.message + text("hello there")},
-		{"signed thinking", Message{Parts: []Part{{Kind: KindThinking, Text: "hm", Signature: strings.Repeat("x", 1_200)}}}, s.message + 200},
-		{"hidden thinking", Message{Parts: []Part{{Kind: KindThinking, Signature: "rs_1"}}}, s.message + hiddenThinkingTokens},
+			s.Message + 7 + 85 + 9},
+		{"image", Message{Parts: []Part{{Kind: KindImage, Bytes: 5 << 20}}}, s.Message + 1_200},
+		{"opaque", Message{Parts: []Part{{Kind: KindOpaque, Bytes: 4_000}}}, s.Message + 1_000},
+		{"opaque of one byte", Message{Parts: []Part{{Kind: KindOpaque, Bytes: 1}}}, s.Message + 1},
+		{"opaque of no size", Message{Parts: []Part{{Kind: KindOpaque, Bytes: -1}}}, s.Message + 100},
+		{"huge opaque", Message{Parts: []Part{{Kind: KindOpaque, Bytes: math.MaxInt}}}, s.Message + 25_000},
+		{"unknown kind", Message{Parts: []Part{{Kind: "video"}}}, s.Message + 100},
+		{"unknown kind with text", Message{Parts: []Part{{Kind: "note", Text: "hello there", Bytes: 40}}}, s.Message + text("hello there") + 10},
+		{"thinking", Message{Parts: []Part{{Kind: KindThinking, Text: "hello there", Signature: "short"}}}, s.Message + text("hello there")},
+		{"signed thinking", Message{Parts: []Part{{Kind: KindThinking, Text: "hm", Signature: strings.Repeat("x", 1_200)}}}, s.Message + 200},
+		{"hidden thinking", Message{Parts: []Part{{Kind: KindThinking, Signature: "rs_1"}}}, s.Message + 30},
 		{"absurd counts", Message{Parts: []Part{{Tokens: math.MaxInt}, {Tokens: math.MaxInt}}}, math.MaxInt},
 	} {
 		assert.Equal(t, tt.want, e.Estimate(tt.m), tt.name)
@@ -156,4 +157,16 @@ func FuzzEstimate(f *testing.F) {
 			assert.LessOrEqual(t, x, mostTokens(e, &m), name)
 		}
 	})
+}
+
+func TestImagesAreEstimatedByFamily(t *testing.T) {
+	m := Message{Role: RoleUser, Parts: []Part{{Kind: KindImage, Width: 960, Height: 540}}}
+	assert.Equal(t, 692, CharsPerToken(4).Estimate(m))
+	for family, want := range map[string]int{"claude": 692, "o200k": 765, "gemini": 1_548, "qwen": 700} {
+		e, err := NewEstimator(family)
+		assert.NoError(t, err)
+		assert.Equal(t, want, e.Estimate(m)-e.Estimate(Message{Role: RoleUser}), family)
+	}
+	m.Parts[0].Tokens = 7
+	assert.Equal(t, 7, CharsPerToken(4).Estimate(m), "the host's own count wins")
 }

@@ -2,28 +2,12 @@ package winnow
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
+	"github.com/winnowgo/winnow/internal/nontext"
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
-
-// families are the names that [NewEstimator] knows, each with what its messages cost beside their text.
-var families = []struct {
-	name      string
-	structure structure
-}{
-	{"", safeStructure},
-	{"o200k", openAIStructure},
-	{"cl100k", openAIStructure},
-	{"claude", claudeStructure},
-	{"claude4", claudeStructure},
-	{"claude-next", nextStructure},
-	{"gemini", geminiStructure},
-	{"gemma", geminiStructure},
-	{"qwen", templated},
-	{"deepseek", templated},
-	{"llama3", templated},
-}
 
 // NewEstimator returns the estimator of a family of tokenizers; [FamilyForModel] names it for a model.
 //
@@ -44,14 +28,12 @@ var families = []struct {
 // The tables of a family, 130 KB, are made when it is first asked for and then shared. An unknown name is an
 // error that lists the known ones.
 func NewEstimator(family string) (Estimator, error) {
-	for _, f := range families {
-		if f.name == family {
-			return familyEstimator{tokencount.Of(family), f.structure}, nil
-		}
+	if s, ok := nontext.Of(family); ok {
+		return familyEstimator{tokencount.Of(family), structure{s}}, nil
 	}
-	names := make([]string, len(families))
-	for i, f := range families {
-		names[i] = fmt.Sprintf("%q", f.name)
+	names := nontext.Families()
+	for i := range names {
+		names[i] = strconv.Quote(names[i])
 	}
 	return nil, fmt.Errorf("winnow: unknown tokenizer family %q; known are %s", family, strings.Join(names, ", "))
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/internal/nontext"
 )
 
 // Every model of the catalogue has the family of its provider, or none.
@@ -42,8 +44,8 @@ func TestFamilyForCatalogue(t *testing.T) {
 func TestNewEstimatorUnknown(t *testing.T) {
 	_, err := NewEstimator("no such family \xff")
 	require.Error(t, err)
-	for _, f := range families {
-		assert.Contains(t, err.Error(), `"`+f.name+`"`)
+	for _, name := range nontext.Families() {
+		assert.Contains(t, err.Error(), `"`+name+`"`)
 	}
 }
 

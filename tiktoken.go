@@ -5,6 +5,7 @@ import (
 
 	"github.com/winnowgo/winnow/internal/bpe"
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/nontext"
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
@@ -26,11 +27,12 @@ const maxExactBytes = 8 << 20
 // text is counted at 50 MB/s or more, the worst (a letter or a byte over and over) at 3: [NewEstimator] is many times as
 // fast and for most uses exact enough.
 func TiktokenEstimator(encoding string) (Estimator, error) {
+	s, _ := nontext.Of("o200k") // the same for both
 	switch encoding {
 	case "o200k_base":
-		return tiktokenEstimator{bpe.O200k, "o200k"}, nil
+		return tiktokenEstimator{bpe.O200k, "o200k", structure{s}}, nil
 	case "cl100k_base":
-		return tiktokenEstimator{bpe.CL100k, "cl100k"}, nil
+		return tiktokenEstimator{bpe.CL100k, "cl100k", structure{s}}, nil
 	}
 	return nil, fmt.Errorf("winnow: unknown encoding %q; known are %q, %q", encoding, "o200k_base", "cl100k_base")
 }
@@ -38,6 +40,7 @@ func TiktokenEstimator(encoding string) (Estimator, error) {
 type tiktokenEstimator struct {
 	load   func() *bpe.Encoding
 	family string // estimates what is too long
+	structure
 }
 
 // Estimate implements [Estimator].
@@ -47,14 +50,14 @@ func (e tiktokenEstimator) Estimate(m Message) int {
 		bytes = count.Add(bytes, len(m.Parts[i].Text)+len(m.Parts[i].Arguments))
 	}
 	if bytes > maxExactBytes {
-		return openAIStructure.sum(&m, e.estimate)
+		return e.sum(&m, e.estimate)
 	}
-	return openAIStructure.sum(&m, e.textTokens)
+	return e.sum(&m, e.textTokens)
 }
 
 // atMost implements bounded: a token has at least one byte, and a byte that is not UTF-8 is at most one token.
 func (e tiktokenEstimator) atMost(m *Message) int {
-	return openAIStructure.bound(m, tokencount.Scale)
+	return e.bound(m, tokencount.Scale)
 }
 
 func (e tiktokenEstimator) textTokens(s string) int {

@@ -1,4 +1,4 @@
-package winnow
+package nontext
 
 import (
 	"math"
@@ -25,18 +25,8 @@ func TestImageTokens(t *testing.T) {
 		{"a row of pixels", 1 << 24, 1, [5]int{1, 1, 765, 258 * 16, 1_280}, "nothing overflows"},
 		{"too large for any number", math.MaxInt, math.MaxInt, [5]int{1_600, 4_784, 765, 258 * 16, 1_280}, "nothing overflows"},
 	} {
-		p := Part{Kind: KindImage, Width: tt.width, Height: tt.height}
 		for rule, want := range tt.want {
-			assert.Equal(t, want, imageRule(rule).tokensOf(&p), "%s, rule %d: %s", tt.name, rule, tt.source)
+			assert.Equal(t, want, Images(rule).Tokens(tt.width, tt.height), "%s, rule %d: %s", tt.name, rule, tt.source)
 		}
 	}
-	m := Message{Role: RoleUser, Parts: []Part{{Kind: KindImage, Width: 960, Height: 540}}}
-	assert.Equal(t, 692, CharsPerToken(4).Estimate(m))
-	for family, want := range map[string]int{"claude": 692, "o200k": 765, "gemini": 1_548, "qwen": 700} {
-		e, err := NewEstimator(family)
-		assert.NoError(t, err)
-		assert.Equal(t, want, e.Estimate(m)-e.Estimate(Message{Role: RoleUser}), family)
-	}
-	m.Parts[0].Tokens = 7
-	assert.Equal(t, 7, CharsPerToken(4).Estimate(m), "the host's own count wins")
 }

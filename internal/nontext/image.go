@@ -1,21 +1,21 @@
-package winnow
+package nontext
 
 import "math"
 
 // What an image costs by its size in pixels. Each provider scales it down first; the formulas are theirs.
 
-// Estimate of an image whose size is not known. The reference counts 1 200.
+// imageTokens is the estimate of an image whose size is not known. It is the reference's.
 const imageTokens = 1_200
 
-// imageRule is how a provider counts an image.
-type imageRule uint8
+// Images is how a provider counts an image.
+type Images uint8
 
 const (
-	imagesByArea     imageRule = iota // Anthropic, and where nothing is known
-	imagesByAreaTo5k                  // Claude 5
-	imagesByTiles                     // OpenAI
-	imagesByCrops                     // Gemini
-	imagesByPatches                   // Qwen and other open models
+	ByArea     Images = iota // Anthropic, and where nothing is known
+	ByAreaTo5k               // Claude 5
+	ByTiles                  // OpenAI
+	ByCrops                  // Gemini
+	ByPatches                // Qwen and other open models
 )
 
 const (
@@ -35,26 +35,26 @@ const (
 	patchSide, leastPatches, mostPatches = 28, 4, 1_280
 )
 
-// tokensOf returns what an image part costs.
-func (r imageRule) tokensOf(p *Part) int {
-	if p.Width <= 0 || p.Height <= 0 {
+// Tokens returns what an image of so many pixels costs. A width or a height of 0 is not known.
+func (r Images) Tokens(width, height int) int {
+	if width <= 0 || height <= 0 {
 		return imageTokens
 	}
-	w, h := float64(p.Width), float64(p.Height)
+	w, h := float64(width), float64(height)
 	switch r {
-	case imagesByAreaTo5k:
+	case ByAreaTo5k:
 		return byArea(w, h, longSideNext, mostByAreaNext)
-	case imagesByTiles:
+	case ByTiles:
 		scale := min(1, tileBox/max(w, h))
 		scale = min(scale, tileShort/min(w, h))
 		return tileBase + tileTokens*tiles(w*scale, tileSide)*tiles(h*scale, tileSide)
-	case imagesByCrops:
+	case ByCrops:
 		if max(w, h) <= smallImage {
 			return cropTokens
 		}
 		crop := max(leastCrop, min(mostCrop, math.Floor(min(w, h)/1.5)))
 		return cropTokens * min(mostCrops, tiles(w, crop)*tiles(h, crop))
-	case imagesByPatches:
+	case ByPatches:
 		return max(leastPatches, min(mostPatches, tiles(w, patchSide)*tiles(h, patchSide)))
 	}
 	return byArea(w, h, longSide, mostByArea)
