@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -364,36 +365,37 @@ func TestEraseOfWhatIsSaidAgain(t *testing.T) {
 // TestEraseWaitsForItsTurn: nobody has the session open while it is rewritten, and who wrote beside the branch
 // meanwhile is not lost.
 func TestEraseWaitsForItsTurn(t *testing.T) {
-	ctx := context.Background()
-	store := session.NewMemory(nil)
-	s := open(t, store, "k")
-	require.NoError(t, s.Append(ctx, session.User(secret)))
-	done := make(chan error)
-	go func() {
-		_, err := store.EraseEntries(ctx, "k", "", "e2")
-		done <- err
-	}()
-	select {
-	case err := <-done:
-		t.Fatal("it did not wait: ", err)
-	case <-time.After(20 * time.Millisecond):
-	}
-	title := "title"
-	require.NoError(t, store.SetInfo(ctx, "k", session.Info{Title: &title}))
-	require.NoError(t, s.Append(ctx, answer("yes")))
-	require.NoError(t, s.Close())
-	require.NoError(t, <-done)
-	v, err := store.Read(ctx, "k")
-	require.NoError(t, err)
-	assert.Equal(t, []string{"[erased]", "yes"}, texts(v))
-	assert.Equal(t, &title, v.Info.Title)
+	synctest.Test(t, func(t *testing.T) {
+		ctx := context.Background()
+		store := session.NewMemory(nil)
+		s := open(t, store, "k")
+		require.NoError(t, s.Append(ctx, session.User(secret)))
+		done := make(chan error, 1)
+		go func() {
+			_, err := store.EraseEntries(ctx, "k", "", "e2")
+			done <- err
+		}()
+		synctest.Wait()
+		require.Empty(t, done, "it did not wait")
+		title := "title"
+		require.NoError(t, store.SetInfo(ctx, "k", session.Info{Title: &title}))
+		require.NoError(t, s.Append(ctx, answer("yes")))
+		synctest.Wait()
+		require.Empty(t, done, "it did not wait")
+		require.NoError(t, s.Close())
+		require.NoError(t, <-done)
+		v, err := store.Read(ctx, "k")
+		require.NoError(t, err)
+		assert.Equal(t, []string{"[erased]", "yes"}, texts(v))
+		assert.Equal(t, &title, v.Info.Title)
 
-	s = open(t, store, "k")
-	defer s.Close()
-	short, cancel := context.WithTimeout(ctx, time.Millisecond)
-	defer cancel()
-	_, err = store.EraseEntries(short, "k", "", "e2")
-	require.ErrorIs(t, err, session.ErrBusy)
+		s = open(t, store, "k")
+		defer s.Close()
+		short, cancel := context.WithTimeout(ctx, time.Millisecond)
+		defer cancel()
+		_, err = store.EraseEntries(short, "k", "", "e2")
+		require.ErrorIs(t, err, session.ErrBusy)
+	})
 }
 
 // TestEraseOfASession: logs, archives and what lies beside them, whoever has it open; forks are named.

@@ -32,8 +32,6 @@ func TestMain(m *testing.M) {
 		exitOn(writerChild(os.Getenv("SESSION_DIR")))
 	case "many":
 		exitOn(manyChild(os.Getenv("SESSION_DIR")))
-	case "hog":
-		exitOn(hogChild(os.Getenv("SESSION_DIR")))
 	case "keeper":
 		exitOn(keeperChild(os.Getenv("SESSION_DIR")))
 	case "opener":

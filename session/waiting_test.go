@@ -1,18 +1,16 @@
 package session_test
 
 import (
-	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -161,95 +159,82 @@ func TestLineOfAnyLength(t *testing.T) {
 	assert.NotEmpty(t, v.Damage)
 }
 
-// hogChild hands the turn from one goroutine to the next, without a pause.
-func hogChild(dir string) error {
-	store, err := session.OpenDirectory(dir, &session.Options{Durability: session.OS})
-	if err != nil {
-		return err
-	}
-	return takeTurns(context.Background(), store, "hog", 8, func(int) bool { return true })
+// alternation has two stores in one directory, which exclude each other as two processes do: each has goroutines in a
+// queue of its own, and the lock of the kernel between them is of the open file.
+type alternation struct {
+	*testing.T
+	dir    string
+	stores [2]*session.Store
+	opened [2]chan *session.Session
 }
 
-// takeTurns has many goroutines take turns as long as goOn says so, which is told how many there were.
-func takeTurns(ctx context.Context, store *session.Store, who string, goroutines int, goOn func(n int) bool) error {
-	var mu sync.Mutex
-	turns := 0
-	one := func() (again bool, err error) {
-		s, err := store.Open(ctx, "k")
-		if err != nil {
-			return false, err
-		}
-		defer s.Close()
-		mu.Lock()
-		defer mu.Unlock()
-		if !goOn(turns) {
-			return false, nil
-		}
-		if turns++; turns == 1 {
-			fmt.Println("has had a turn")
-		}
-		time.Sleep(20 * time.Millisecond)
-		return true, s.Append(ctx, session.User(who))
+func newAlternation(t *testing.T) *alternation {
+	a := &alternation{T: t, dir: t.TempDir()}
+	for i := range a.stores {
+		var err error
+		a.stores[i], err = session.OpenDirectory(a.dir, &session.Options{Durability: session.OS})
+		require.NoError(t, err)
+		a.opened[i] = make(chan *session.Session)
 	}
-	errs := make(chan error, goroutines)
-	for range goroutines {
-		go func() {
-			for {
-				again, err := one()
-				if !again || err != nil {
-					errs <- err
-					return
-				}
-			}
-		}()
-	}
-	var first error
-	for range goroutines {
-		if err := <-errs; first == nil {
-			first = err
+	return a
+}
+
+// wants has a goroutine of a store ask for the turn.
+func (a *alternation) wants(store int) {
+	go func() {
+		s, err := a.stores[store].Open(context.Background(), "k")
+		assert.NoError(a, err)
+		a.opened[store] <- s
+	}()
+}
+
+// awaitsNext waits until somebody has found the turn taken by another store, and stands in line for it.
+func (a *alternation) awaitsNext() {
+	for {
+		if dirs, err := filepath.Glob(filepath.Join(a.dir, "s", "*", "k-k")); err == nil && isLockedIn(a, dirs[0], "turn.next") {
+			return
 		}
+		time.Sleep(time.Millisecond)
 	}
-	return first
+}
+
+// isLockedIn says that somebody has the lock on a file. It is not an error if there is none.
+func isLockedIn(t testing.TB, dir, name string) bool {
+	root, err := files.OpenRoot(dir)
+	require.NoError(t, err)
+	defer root.Close()
+	f, err := root.Open(name, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	require.NoError(t, err)
+	defer f.Close()
+	free, err := f.TryLock()
+	require.NoError(t, err)
+	return !free
 }
 
 // TestProcessesAlternate has two processes that each hand the turn from goroutine to goroutine. Neither keeps the other
-// out.
+// out: the one that stands in line gets the next turn, whoever of the first one was waiting before.
 func TestProcessesAlternate(t *testing.T) {
-	dir := t.TempDir()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "SESSION_CHILD=hog", "SESSION_DIR="+dir)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	defer func() {
-		require.NoError(t, cmd.Process.Kill())
-		require.Error(t, cmd.Wait())
-	}()
-	require.True(t, bufio.NewScanner(out).Scan())
-	store, err := session.OpenDirectory(dir, &session.Options{Durability: session.OS})
-	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	const turns = 30
-	require.NoError(t, takeTurns(ctx, store, "me", 2, func(n int) bool { return n < turns }))
-	v, err := store.Read(ctx, "k")
-	require.NoError(t, err)
-	list := texts(v)
-	list = list[slices.Index(list, "me"):]
-	longest, run, mine := 0, 0, 0
-	for i, who := range list {
-		if run++; i > 0 && who != list[i-1] {
-			run = 1
+	t.Parallel()
+	a := newAlternation(t)
+	a.wants(0)
+	s := <-a.opened[0]
+	a.wants(1)
+	holder := 0
+	for range 20 {
+		a.wants(holder) // it is there at once, where the other one tries the lock only so often
+		a.awaitsNext()
+		require.NoError(t, s.Close())
+		select {
+		case s = <-a.opened[1-holder]:
+		case s = <-a.opened[holder]:
+			require.NoError(t, s.Close())
+			t.Fatal("a process had two turns, while another one stood in line")
 		}
-		if longest = max(longest, run); who == "me" {
-			mine++
-		}
-		if mine == turns {
-			break
-		}
+		holder = 1 - holder
 	}
-	require.Equal(t, turns, mine)
-	t.Logf("at most %d turns of one process behind one another", longest)
-	assert.Less(t, longest, turns/3)
+	require.NoError(t, s.Close())
+	require.NoError(t, (<-a.opened[1-holder]).Close())
 }
