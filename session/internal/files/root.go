@@ -58,7 +58,7 @@ func (r root) Open(name string, flag int, perm fs.FileMode) (File, error) {
 		f.Close()
 		return nil, errors.Join(err, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist})
 	}
-	return &file{f, id}, nil
+	return &file{File: f, id: id}, nil
 }
 
 // found is what a name was found to be. Links are not followed.
@@ -179,10 +179,30 @@ func (r root) IsLinked(f File, name string) bool {
 
 type file struct {
 	*os.File
-	id identity
+	id       identity
+	isLocked bool
 }
 
-func (f *file) Size() (int64, error)   { return sizeOf(f.File) }
-func (f *file) Sync() error            { return syncData(f.File) }
-func (f *file) TryLock() (bool, error) { return tryLock(f.File) }
-func (f *file) Unlock() error          { return unlock(f.File) }
+func (f *file) Size() (int64, error) { return sizeOf(f.File) }
+func (f *file) Sync() error          { return syncData(f.File) }
+
+func (f *file) TryLock() (bool, error) {
+	ok, err := tryLock(f.File)
+	f.isLocked = f.isLocked || ok
+	return ok, err
+}
+
+func (f *file) Unlock() error {
+	f.isLocked = false
+	return unlock(f.File)
+}
+
+// Close releases the lock itself. That the kernel does it with the last descriptor is not enough: a child process that
+// is being started has a copy of each, until it runs its program.
+func (f *file) Close() error {
+	var err error
+	if f.isLocked {
+		err = f.Unlock()
+	}
+	return errors.Join(err, f.File.Close())
+}
