@@ -131,6 +131,7 @@ func (a *ackedBy) now() map[string]int {
 // TestKilledWithCatalog kills a writer and a reader of the feed again and again. A store that was open all the time
 // lists all that the logs hold, and so does the reader once it goes on.
 func TestKilledWithCatalog(t *testing.T) {
+	t.Parallel()
 	rounds := *kills
 	if testing.Short() {
 		rounds = min(rounds, 12)
@@ -205,6 +206,7 @@ func tickingChild(dir string) error {
 
 // TestFeedOfAnotherProcess waits for what another process writes. How long that takes is printed with -v.
 func TestFeedOfAnotherProcess(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	dir := t.TempDir()

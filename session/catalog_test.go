@@ -74,6 +74,7 @@ func checkListed(ctx context.Context, store *session.Store, acked map[string]int
 // TestCatalogIsDerived puts all that may go wrong in the place of the catalog, of a store that is open and of one that
 // is opened later. What was acknowledged is in the list, and in the feed.
 func TestCatalogIsDerived(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	name := filepath.Join(dir, "catalog.jsonl")
 	store, err := session.OpenDirectory(dir, nil)
@@ -188,6 +189,7 @@ func TestCatalogIsDerived(t *testing.T) {
 
 // TestCatalogIsWrittenAnew follows a catalog that is written anew all the time: positions stay.
 func TestCatalogIsWrittenAnew(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	dir := t.TempDir()
 	store, err := session.OpenDirectory(dir, nil)
@@ -300,6 +302,7 @@ func (p *catalogProgram) step(ctx context.Context) error {
 // TestCatalogSurvivesPowerLoss runs random programs that lose power after each of their file operations. What was
 // acknowledged is listed, and a reader of the feed that goes on from its cursor knows all there is.
 func TestCatalogSurvivesPowerLoss(t *testing.T) {
+	t.Parallel()
 	programs := *catalogPrograms
 	if testing.Short() {
 		programs = 3
@@ -351,6 +354,7 @@ func checkAfterPowerLoss(t *testing.T, fsys *sessiontest.CrashFS, p *catalogProg
 
 // TestCatalogCannotBeWritten has each file operation fail once. What was acknowledged is listed nevertheless.
 func TestCatalogCannotBeWritten(t *testing.T) {
+	t.Parallel()
 	failure := errors.New("the disk is full")
 	steps := 60
 	for k := 1; ; k++ {

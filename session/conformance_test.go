@@ -8,6 +8,7 @@ import (
 )
 
 func TestDirectory(t *testing.T) {
+	t.Parallel()
 	sessiontest.Run(t, func(t *testing.T) sessiontest.Open {
 		dir := t.TempDir()
 		return func(opts *session.Options) (*session.Store, error) { return session.OpenDirectory(dir, opts) }

@@ -138,6 +138,7 @@ func (x *shortLog) wholeBatch(i int, ok func(i int) bool) bool {
 const goesOnEvery = 37
 
 func TestLogCutAtEveryByte(t *testing.T) {
+	t.Parallel()
 	x := newShortLog(t)
 	t.Log(len(x.entries), "entries,", len(x.data), "bytes")
 	step := 1
@@ -156,6 +157,7 @@ func TestLogCutAtEveryByte(t *testing.T) {
 }
 
 func TestLogWithAFlippedBit(t *testing.T) {
+	t.Parallel()
 	x := newShortLog(t)
 	step := 1
 	if testing.Short() {

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"testing"
@@ -44,6 +45,11 @@ func TestMain(m *testing.M) {
 		exitOn(feedChild(os.Getenv("SESSION_DIR")))
 	case "holder":
 		exitOn(holderChild(os.Getenv("SESSION_DIR")))
+	}
+	// What the tests keep is small, and what they throw away is not: with the default the collector takes most of the
+	// time of the tests that crash after every operation.
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
 	}
 	os.Exit(m.Run())
 }

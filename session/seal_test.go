@@ -49,6 +49,7 @@ func sealing(open sessiontest.Open) sessiontest.Open {
 }
 
 func TestDirectorySealed(t *testing.T) {
+	t.Parallel()
 	sessiontest.Run(t, func(t *testing.T) sessiontest.Open {
 		dir := t.TempDir()
 		return sealing(func(opts *session.Options) (*session.Store, error) { return session.OpenDirectory(dir, opts) })

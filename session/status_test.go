@@ -19,6 +19,7 @@ import (
 // TestStatusIsWhatTheLinesAddUpTo runs random programs. Whether the status is read from the end of the log, from the
 // catalog, or added up line by line makes no difference.
 func TestStatusIsWhatTheLinesAddUpTo(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	compactions, sums := 0, 0
 	for seed := range uint64(30) {
