@@ -25,7 +25,7 @@ func (m *Manager) commit(d *draft, also ...func(l *ledger)) (*Request, error) {
 	case r.FirstChanged < len(sent):
 		m.opts.Logger.Info("winnow: what was sent is rewritten", "first_changed", r.FirstChanged, "messages_before", len(sent),
 			"messages", len(r.Messages), "tokens_before", tokens, "tokens", r.Tokens, "edits", len(d.newEdits), "records", d.newRecords, "cold", cold, "reason", d.why)
-	case len(d.newEdits)+d.newRecords > 0: // else a user would see an unknown part of the history missing, and nothing that says why
+	case d.why != "" || d.newRecords > 0: // else a user would see an unknown part of the history missing, and nothing that says why
 		m.opts.Logger.Info("winnow: the history is sent shortened", "reason", d.why, "edits", len(d.newEdits), "records", d.newRecords,
 			"tokens_whole", m.ledger.tail.uneditedTokens, "tokens", r.Tokens, "options", "DropFrom, Prune, Truncate")
 	}

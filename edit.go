@@ -21,6 +21,7 @@ const (
 	OpTrim     Op = "trim"     // soft trim: head and tail kept
 	OpClear    Op = "clear"    // hard clear: placeholder
 	OpTruncate Op = "truncate" // oversized result cut
+	OpMinify   Op = "minify"   // new result written shorter: see MinifyOptions
 	OpFold     Op = "fold"     // removed, together with its neighbours, or the record in their place: inserted
 	OpCompact  Op = "compact"  // replaced by a summary
 )

@@ -145,7 +145,7 @@ func (d *draft) addToTail(added []Message) bool {
 		}
 		bytes = count.Add(bytes, int(facts[i].body))
 	}
-	if !d.resultsFit(added, facts) {
+	if !d.resultsFit(added, facts) || d.minifies(len(added)) {
 		return false
 	}
 	c := d.opts.Compact

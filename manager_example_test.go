@@ -10,7 +10,7 @@ import (
 )
 
 // A log as a tool prints it, much longer than anybody needs it.
-var longLog = strings.Repeat("2026-03-01T10:00:00Z INFO request served in 12 ms\n", 2_000) + "2026-03-01T10:00:01Z ERROR connection refused: db:5432\n"
+var longLog = strings.Repeat("2026-03-01T10:00:00Z INFO request served\n2026-03-01T10:00:00Z INFO query answered\n", 1_000) + "2026-03-01T10:00:01Z ERROR connection refused: db:5432\n"
 
 // A talk of many turns.
 func longTalk() []winnow.Message {

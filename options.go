@@ -60,6 +60,7 @@ type Options struct {
 	DropFrom     float64          // share of the window above which old tool results are dropped to save money, though the request fits (0.05, at most 8 000 tokens); 1: only what does not fit is dropped
 	Prune        *PruneOptions    // what may be dropped, see there; its Estimator defaults to this Options' Estimator
 	Truncate     *TruncateOptions // its Estimator defaults to this Options' Estimator
+	Minify       *MinifyOptions   // what new tool results are sent without (all that MinifyOptions names; nothing with KeepAll)
 	Compact      *CompactOptions  // when and how history is summarized
 	Cache        *CacheOptions    // the provider's prompt cache
 	Reserve      int              // tokens kept free for the answer (20 000, at most a quarter of the window); more than three quarters of the window is taken as that
@@ -202,6 +203,9 @@ func (o *Options) withDefaults(window int) (Options, error) {
 	}
 	if c.Keep == KeepAll {
 		c.DropFrom = 1
+		if c.Minify == nil {
+			c.Minify = &MinifyOptions{Off: true}
+		}
 	}
 	if c.Summarizer == nil {
 		c.Summarizer = Digest()
@@ -230,7 +234,7 @@ func (o *Options) withDefaults(window int) (Options, error) {
 	if c.Truncate == nil || c.Truncate.Estimator == nil {
 		truncate.Estimator = c.Estimator
 	}
-	c.Prune, c.Truncate = &prune, &truncate
+	c.Prune, c.Truncate, c.Minify = &prune, &truncate, c.Minify.withDefaults()
 	c.Compact, c.Cache = c.Compact.withDefaults(window), c.Cache.withDefaults()
 	return c, nil
 }

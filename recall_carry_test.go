@@ -37,7 +37,7 @@ func carried(t *testing.T, m *winnow.Manager, history []winnow.Message) (request
 // An answer is carried as what was asked for again, and longer the more often that was; then its placeholder names the
 // original, and not the answer.
 func TestRecalledIsCarried(t *testing.T) {
-	eager := func(o *winnow.Options) { o.Cache = &winnow.CacheOptions{None: true} }
+	eager := func(o *winnow.Options) { o.Cache, o.Minify = &winnow.CacheOptions{None: true}, asTheyCame }
 	var requests [3]int
 	for times := range requests {
 		m, history, handle := leftOutHistory(t, eager)

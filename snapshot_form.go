@@ -3,6 +3,7 @@ package winnow
 import (
 	"time"
 
+	"github.com/winnowgo/winnow/internal/minify"
 	"github.com/winnowgo/winnow/internal/sections"
 )
 
@@ -109,11 +110,12 @@ type savedBookmark struct {
 }
 
 type savedEdit struct {
-	Key    string      `json:"key"` // of the message as it is sent
-	Parts  []savedPart `json:"parts"`
-	Tokens int         `json:"tokens"`
-	Op     Op          `json:"op"`
-	Reason string      `json:"reason"`
+	Key    string       `json:"key"`             // of the message as it is sent
+	Parts  []savedPart  `json:"parts,omitempty"` // empty where Forms says how they are made of the message's own
+	Forms  minify.Forms `json:"forms,omitempty"`
+	Tokens int          `json:"tokens"`
+	Op     Op           `json:"op"`
+	Reason string       `json:"reason"`
 }
 
 type savedRecord struct {

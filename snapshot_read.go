@@ -73,10 +73,10 @@ func (c *savedCheckpoint) check() error {
 }
 
 func (e *savedEdit) check() error {
-	if len(e.Parts) == 0 {
+	if len(e.Parts) == 0 && e.Forms == 0 {
 		return errors.New("an edit is empty")
 	}
-	if e.Op != OpTrim && e.Op != OpClear && e.Op != OpTruncate || e.Reason == "" {
+	if !e.saysWhat() || e.Reason == "" {
 		return errors.New("an edit does not say what it did")
 	}
 	for _, p := range partsOf(e.Parts) {
@@ -94,6 +94,16 @@ func (r *reader) record(s savedRecord) *runRecord {
 		return nil
 	}
 	return newRecord(r.place(s.First), s.Count, r.key(s.Last), r.key(s.Run), text)
+}
+
+func (e *savedEdit) saysWhat() bool {
+	switch e.Op {
+	case OpTrim, OpClear, OpTruncate:
+		return e.Forms == 0
+	case OpMinify:
+		return e.Forms != 0 && len(e.Parts) == 0
+	}
+	return false
 }
 
 func (r *reader) state(s *savedState) undo {
@@ -116,6 +126,7 @@ func (r *reader) state(s *savedState) undo {
 		}
 		p := &projection{parts: partsOf(e.Parts)} // as parts, so that even a lone text finds the host's value again
 		p.key, p.tokens, p.op, p.reason, p.unread = r.key(e.Key), max(0, e.Tokens), e.Op, e.Reason, true
+		p.forms = e.Forms
 		u.projections[r.key(text)] = p
 	}
 	return u

@@ -39,7 +39,11 @@ func savedRecords(records []*runRecord) []savedRecord {
 }
 
 func (p *projection) saved() savedEdit {
-	return savedEdit{hex.EncodeToString(p.key[:]), saveParts(p.sent()), p.tokens, p.op, p.reason}
+	e := savedEdit{Key: hex.EncodeToString(p.key[:]), Tokens: p.tokens, Op: p.op, Reason: p.reason}
+	if e.Forms = p.forms; e.Forms == 0 {
+		e.Parts = saveParts(p.sent())
+	}
+	return e
 }
 
 func hexKeys(keys []key) []string {

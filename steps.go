@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/minify"
 )
 
 // indexAndRepair is steps 1 and 2.
@@ -188,6 +189,56 @@ func (d *draft) limitTurns(limit int) {
 	}
 }
 
+// minified is minifier.parts, but for what the model asked to see as it was.
+func (d *draft) minified(messages []Message, i int) (parts []Part, had minify.Forms, ok bool) {
+	if d.opts.Recall && isRecallAnswer(messages, i) {
+		return nil, 0, false
+	}
+	return d.minifier.parts(messages, i)
+}
+
+// minifyUnsent is the first half of step 5.
+func (d *draft) minifyUnsent(wasSent func(int) bool) {
+	v := d.view
+	for i := range v.messages {
+		if v.messages[i].Role != RoleTool || v.edited[i] != nil || wasSent(i) {
+			continue
+		}
+		parts, forms, ok := d.minified(v.messages, i)
+		if !ok {
+			continue
+		}
+		m := v.messages[i]
+		m.Parts, m.Source = parts, nil
+		if tokens := max(0, d.opts.Estimator.Estimate(m)); tokens < v.tokens[i] {
+			why := d.why
+			d.project(i, m, tokens, OpMinify, minifyReason(forms))
+			d.newEdits[v.facts[i].key].forms, d.why = forms, why
+		}
+	}
+}
+
+// minifies says that one of so many messages at the end of the history is a result that is to be written shorter.
+func (d *draft) minifies(added int) bool {
+	for i := len(d.history) - added; i < len(d.history); i++ {
+		if _, _, ok := d.minified(d.history, i); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// beforeCut returns message i without edits that cut it, and its tokens.
+func (d *draft) beforeCut(i int) (*Message, int) {
+	m := d.view.unedited[i]
+	parts, _, ok := d.minified(d.view.unedited, i)
+	if !ok {
+		return &m, d.view.facts[i].tokens
+	}
+	m.Parts, m.Source = parts, nil
+	return &m, max(0, d.opts.Estimator.Estimate(m))
+}
+
 // maxBatchShare is how much of the room the newest batch of results may take. Several results that are
 // each within their limit must leave something for the conversation that they belong to.
 const maxBatchShare = 0.5
@@ -198,6 +249,7 @@ func (d *draft) cutUnsent() {
 	v := d.view
 	t := newTruncation(*d.opts.Truncate, d.windowEstimate())
 	wasSent := d.sentBefore()
+	d.minifyUnsent(wasSent)
 	isRefused := d.ledger.run.refusals > 0 // the provider has it in no cache
 	batch := len(v.messages)
 	for i := len(v.messages) - 1; i >= 0 && v.messages[i].Role == RoleTool && !wasSent(i); i-- {
@@ -230,7 +282,7 @@ func (d *draft) cut(i int, t *truncation, reason string) {
 		return
 	}
 	if p := v.edited[i]; t.again && p != nil && (p.op == OpTruncate || p.op == OpTrim) {
-		m, tokens = &v.unedited[i], v.facts[i].tokens
+		m, tokens = d.beforeCut(i)
 	}
 	t.note = d.recallNote(i)
 	if out, after, ok := t.cut(m, tokens, -1); ok && (after < v.tokens[i] || !t.again) {

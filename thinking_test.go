@@ -14,6 +14,9 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
+// asTheyCame is for tests of other edits: the texts of their results repeat.
+var asTheyCame = &winnow.MinifyOptions{Off: true}
+
 // thinkingSession is the history of an agent that thinks before each call; a person speaks every so many calls.
 func thinkingSession(calls, every, size int) []winnow.Message {
 	var h []winnow.Message
@@ -54,7 +57,7 @@ func TestThinkingIsNeverEdited(t *testing.T) {
 		for _, window := range []int{6_000, 12_000, 1_000_000} {
 			left := 0
 			c := newClock()
-			m := newManager(t, window, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Thinking: policy})
+			m := newManager(t, window, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Minify: asTheyCame, Thinking: policy})
 			var last *winnow.Request
 			steps(h, func(in []winnow.Message) {
 				plan := m.Plan(in)
@@ -105,7 +108,7 @@ func TestThinkingIsNeverEdited(t *testing.T) {
 func TestThinkingDropped(t *testing.T) {
 	h := thinkingSession(24, 6, 4_000)
 	c := newClock()
-	m := newManager(t, 200_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Thinking: winnow.ThinkingDropped, Prune: &winnow.PruneOptions{DenyTools: []string{"*"}}})
+	m := newManager(t, 200_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Minify: asTheyCame, Thinking: winnow.ThinkingDropped, Prune: &winnow.PruneOptions{DenyTools: []string{"*"}}})
 	steps(h[:40], func(in []winnow.Message) {
 		r := prepare(t, m, in)
 		for i := range r.Messages {
@@ -114,7 +117,7 @@ func TestThinkingDropped(t *testing.T) {
 		c.pass(10 * time.Second)
 	})
 
-	m = newManager(t, 60_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Thinking: winnow.ThinkingDropped})
+	m = newManager(t, 60_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Minify: asTheyCame, Thinking: winnow.ThinkingDropped})
 	var last *winnow.Request
 	steps(h[:40], func(in []winnow.Message) { last = prepare(t, m, in); c.pass(10 * time.Second) })
 	c.pass(time.Hour)
@@ -142,7 +145,7 @@ func TestThinkingDroppedTwins(t *testing.T) {
 	twin := modelSends(thinkPart("hm", ""), textPart("well"))
 	h := append(thinkingSession(12, 12, 4_000), userSays("a"), twin, userSays("b"), twin, hostSays("go on"))
 	c := newClock()
-	m := newManager(t, 200_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Thinking: winnow.ThinkingDropped})
+	m := newManager(t, 200_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Minify: asTheyCame, Thinking: winnow.ThinkingDropped})
 	prepare(t, m, h[:len(h)-3])
 	c.pass(time.Hour)
 	r := prepare(t, m, h)
@@ -155,8 +158,8 @@ func TestThinkingDroppedTwins(t *testing.T) {
 func TestThinkingBoundWaits(t *testing.T) {
 	h := thinkingSession(60, 10, 4_000)
 	c := newClock()
-	bound := newManager(t, 400_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Thinking: winnow.ThinkingBound})
-	other := newManager(t, 400_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now})
+	bound := newManager(t, 400_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Minify: asTheyCame, Thinking: winnow.ThinkingBound})
+	other := newManager(t, 400_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Minify: asTheyCame})
 	rewritten := false
 	steps(h, func(in []winnow.Message) {
 		r := prepare(t, bound, in)
@@ -227,6 +230,7 @@ func TestThinkingBound(t *testing.T) {
 			}
 			c := newClock()
 			tt.options.Estimator, tt.options.Now, tt.options.Thinking = winnow.CharsPerToken(4), c.Now, winnow.ThinkingBound
+			tt.options.Minify = asTheyCame
 			m := newManager(t, tt.window, &tt.options)
 			b := &boundCheck{t, map[string][]winnow.Message{}}
 			sent, epochs, before := 0, 0, 0
@@ -258,7 +262,7 @@ func TestThinkingBound(t *testing.T) {
 func TestThinkingBoundRecover(t *testing.T) {
 	h := thinkingSession(40, 10, 2_000)
 	c := newClock()
-	m := newManager(t, 100_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Thinking: winnow.ThinkingBound})
+	m := newManager(t, 100_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Minify: asTheyCame, Thinking: winnow.ThinkingBound})
 	b := &boundCheck{t, map[string][]winnow.Message{}}
 	steps(h, func(in []winnow.Message) {
 		r := prepare(t, m, in)
@@ -298,7 +302,7 @@ func TestThinkingBoundBodyStaysTooLarge(t *testing.T) {
 func TestThinkingDroppedRewound(t *testing.T) {
 	h := thinkingSession(24, 6, 4_000)
 	c := newClock()
-	o := &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Thinking: winnow.ThinkingDropped}
+	o := &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Minify: asTheyCame, Thinking: winnow.ThinkingDropped}
 	m := newManager(t, 60_000, o)
 	steps(h[:40], func(in []winnow.Message) { prepare(t, m, in); c.pass(10 * time.Second) })
 	c.pass(time.Hour)
@@ -337,7 +341,7 @@ func TestThinkingDroppedRewound(t *testing.T) {
 // A manager that takes over a history sends it as it is, or leaves out the thinking behind what it changes.
 func TestThinkingBoundTakesOver(t *testing.T) {
 	h := thinkingSession(60, 10, 2_000)
-	o := winnow.Options{Estimator: winnow.CharsPerToken(4), Thinking: winnow.ThinkingBound}
+	o := winnow.Options{Estimator: winnow.CharsPerToken(4), Minify: asTheyCame, Thinking: winnow.ThinkingBound}
 	r := prepare(t, newManager(t, 100_000, &o), h)
 	require.True(t, sharesMemory(h, r.Messages))
 
@@ -395,7 +399,7 @@ func ExampleThinkingPolicy() {
 	history := []winnow.Message{user("Why does the test fail?")}
 	for i := range 6 {
 		id := fmt.Sprint("call_", i)
-		history = append(history, thinking("Once more.", "signed", id), result(id, "exec", strings.Repeat("one more line of a log\n", 300)))
+		history = append(history, thinking("Once more.", "signed", id), result(id, "exec", strings.Repeat("one more word of a log, ", 300)))
 	}
 	for _, policy := range []winnow.ThinkingPolicy{winnow.ThinkingKept, winnow.ThinkingBound} {
 		m, err := winnow.New(12_000, &winnow.Options{Thinking: policy})

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/minify"
 )
 
 // view is a request in the making: a list of messages and, for each, what the manager knows of it. The
@@ -32,6 +33,7 @@ type projection struct {
 	tokens int
 	op     Op
 	reason string
+	forms  minify.Forms // that went, of OpMinify
 
 	body   uint32 // bytes of a request's body; 0: not asked for yet
 	unread bool   // from a snapshot, whose maker may have had another estimator, and which may be damaged
@@ -39,6 +41,13 @@ type projection struct {
 
 // read finds out what message p makes of m, and what that takes: a snapshot may say otherwise.
 func (p *projection) read(m *Message, e Estimator, h *hasher) {
+	if p.forms != 0 {
+		parts, _, _ := minifiedParts(m.Parts, p.forms)
+		if parts == nil {
+			parts = slices.Clone(m.Parts)
+		}
+		p.setParts(parts)
+	}
 	sent := *m
 	sent.Parts, sent.Source = p.sent(), nil
 	p.key, p.tokens, p.unread = h.key(&sent), max(0, e.Estimate(sent)), false
@@ -47,10 +56,17 @@ func (p *projection) read(m *Message, e Estimator, h *hasher) {
 // newProjection returns the projection that puts parts in the place of a message's own. Most are one text, and
 // of a part that is nothing but a text the rest need not be kept.
 func newProjection(parts []Part) *projection {
+	p := &projection{}
+	p.setParts(parts)
+	return p
+}
+
+func (p *projection) setParts(parts []Part) {
 	if len(parts) == 1 && sameParts(&parts[0], &Part{Text: parts[0].Text}) && parts[0].Source == nil {
-		return &projection{text: parts[0].Text}
+		p.parts, p.text = nil, parts[0].Text
+		return
 	}
-	return &projection{parts: parts}
+	p.parts, p.text = parts, ""
 }
 
 // sent returns the parts that are sent.
@@ -66,7 +82,10 @@ const savedEditBytes, savedPartBytes = 200, 60
 
 // size is about what p takes in a snapshot, in bytes. It is the same for an edit that was restored.
 func (p *projection) size() int {
-	if p.parts == nil {
+	switch {
+	case p.forms != 0: // its text is made of the message's own
+		return savedEditBytes
+	case p.parts == nil:
 		return savedEditBytes + savedPartBytes + base64.StdEncoding.EncodedLen(len(p.text))
 	}
 	n := savedEditBytes

@@ -208,3 +208,6 @@ func reportsExit(rest string) bool {
 	}
 	return false
 }
+
+// ReportsError reports whether a line tells of an error, as far as its words say.
+func ReportsError(line string) bool { return reportsError(line) }

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/recording"
 )
 
@@ -69,9 +71,28 @@ func (p *printer) requests() {
 	}
 }
 
-// isCalm says that messages were only appended.
+// isCalm says that messages were only appended, new results in fewer characters perhaps.
 func (q *request) isCalm() bool {
-	return len(q.Edits) == 0 && !q.Epoch && q.Summary == nil && q.Error == ""
+	return !slices.ContainsFunc(q.Edits, isLoss) && !q.Epoch && q.Summary == nil && q.Error == ""
+}
+
+// isLoss says that an edit is more than another way to write the same. The others are summed up at the end.
+func isLoss(g group) bool { return g.Op != winnow.OpMinify }
+
+// minified says how many results were written in fewer characters, and what that saved; "" if none was.
+func (r *report) minified() string {
+	results, saved := 0, 0
+	for i := range r.Requests {
+		for _, g := range r.Requests[i].Edits {
+			if !isLoss(g) {
+				results, saved = results+len(g.Messages), saved+g.Saved
+			}
+		}
+	}
+	if results == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s in fewer characters, saves %s tokens", recording.Count(results, "result"), recording.Comma(saved))
 }
 
 // row prints neighbours in one line, and below it what was edited and why.
@@ -105,6 +126,9 @@ func (p *printer) row(run []request) {
 		p.line("%10scompacted: a summary of %s tokens stands for %s", "", recording.Comma(s.Tokens), recording.Count(s.Messages, "message"))
 	}
 	for _, g := range q.Edits {
+		if !isLoss(g) {
+			continue
+		}
 		p.line("%10s%s %d, saves %s: %s", "", recording.Past(g.Op), len(g.Messages), recording.Comma(g.Saved), Plain(g.Reason))
 	}
 }
@@ -122,6 +146,7 @@ func (p *printer) totals() {
 	p.named("cost", r.headline())
 	p.named("lost", r.losses())
 	p.named("assumed", r.assumptions())
+	p.named("minified", r.minified())
 	p.line("%-12s%d requests rewrote what was sent before; %s", "epochs", r.Epochs, recording.Count(r.Compactions, "compaction"))
 	if r.FirstHopeless > 0 {
 		p.line("%-12sfrom request %d on the whole history would not fit", "unmanaged", r.FirstHopeless)

@@ -67,6 +67,8 @@ func Past(op winnow.Op) string {
 		return "cleared"
 	case winnow.OpTruncate:
 		return "cut"
+	case winnow.OpMinify:
+		return "minified"
 	case winnow.OpCompact:
 		return "summarized"
 	}

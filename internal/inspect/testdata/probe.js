@@ -67,7 +67,7 @@
     plots[1].dispatchEvent(new win.MouseEvent("click", { bubbles: true, detail: 1, clientX: box.left + box.width * 0.6, clientY: box.top + 9 }));
     out.cursors = plots.map(function (p) { return p.querySelector(".cursor").offsetHeight > 0 ? left(p.querySelector(".cursor")) : -1; });
     out.readout = doc.querySelector(".readout").textContent;
-    var mark = doc.querySelectorAll(".events a")[3], at = mark.getBoundingClientRect();
+    var mark = doc.querySelectorAll(".events a")[2], at = mark.getBoundingClientRect();
     out.tapHeight = at.height;
     mark.parentElement.dispatchEvent(new win.MouseEvent("click", {
       bubbles: true, cancelable: true, detail: 1, clientX: at.left + 14, clientY: at.top + 5

@@ -3,6 +3,7 @@ package histories
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -296,7 +297,7 @@ var MixedText = sync.OnceValues(func() (string, []int) {
 	odd := []string{"👩🏽‍💻", "🇺🇳", "é", "e\u0301", "\u2028", "\t", "\"quoted\"", "</conversation>", "{\"a\":[1,2]}", "𝔘𝔫𝔦", "\nValueError: no such key\n", "\nexit status 2\n"}
 	var b strings.Builder
 	for b.Len() < 200_000 {
-		switch r.IntN(10) {
+		switch r.IntN(11) {
 		case 0, 1, 2, 3, 4:
 			for range 1 + r.IntN(12) {
 				b.WriteString(english[r.IntN(len(english))] + " ")
@@ -313,6 +314,8 @@ var MixedText = sync.OnceValues(func() (string, []int) {
 			}
 		case 8:
 			b.WriteString(" \n\n\t")
+		case 9:
+			writeOutput(&b, r)
 		default:
 			b.WriteString(odd[r.IntN(len(odd))] + " ")
 		}
@@ -324,6 +327,30 @@ var MixedText = sync.OnceValues(func() (string, []int) {
 	}
 	return s, starts
 })
+
+// writeOutput writes what a tool prints for people and for terminals: a progress bar, a colour, a viewed file, lines that
+// a search found, a log that counts, a certificate.
+func writeOutput(b *strings.Builder, r *rand.Rand) {
+	first, lines := r.IntN(90), 10+r.IntN(30)
+	form := r.IntN(6)
+	for k := range lines {
+		switch n := first + k; form {
+		case 0:
+			fmt.Fprintf(b, "loading %d of %d\r", k, lines)
+		case 1:
+			fmt.Fprintf(b, "\x1b[3%dmtest_%c passed\x1b[0m\n", k%8, 'a'+k%26)
+		case 2:
+			fmt.Fprintf(b, "%6d\tif value_%c {\n", n, 'a'+k%26)
+		case 3:
+			fmt.Fprintf(b, "src/parse.go:%d:\treturn err\n", n)
+		case 4:
+			fmt.Fprintf(b, "attempt %d of the branch\n", n)
+		default:
+			b.WriteString("MIIDazCCAlOgAwIBAgIUf9Wq3b+Zk1tJx0yQe2mHh4aLrV8wDQYJKoZIhvcNAQEL\n")
+		}
+	}
+	b.WriteString("done\n")
+}
 
 // pin pins some messages that are sound: with a content, and of calls whose ids are used once.
 func (g *historyGen) pin(h []winnow.Message) {

@@ -1,0 +1,172 @@
+package minify
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/winnowgo/winnow/internal/ascii"
+)
+
+const (
+	// What is known to be data goes from this length on.
+	knownData = 200
+	// A token of an API is as random as data, and a model may have to pass it on. Few have so many characters.
+	unknownData = 2_000
+	// So much of a line tells what it was.
+	dataHead = 64
+	// Data is wrapped at 64 characters (PEM) or at 76 (MIME).
+	shortestWrapped = 60
+)
+
+// withoutData keeps of base64 and hexadecimal data the beginning: of data URLs, certificates and keys, of files that
+// are known by their first bytes, and of what is longer than any token. It looks at every 200th byte: a run that is
+// long enough lies over one of these.
+func withoutData(s string) string {
+	r := rewriter{text: s}
+	done := 0
+	for place := knownData - 1; place < len(s); place += knownData {
+		i := place
+		if s[i] == '\n' {
+			i--
+		}
+		if i < done || !isEncoded(s[i]) {
+			continue
+		}
+		start, end := i, i+1
+		for start > done && isEncoded(s[start-1]) {
+			start--
+		}
+		for end < len(s) && isEncoded(s[end]) {
+			end++
+		}
+		if end-start >= knownData {
+			if isData(s, start, end) {
+				r.shorten(start+dataHead, end)
+			}
+			done = end
+			continue
+		}
+		if end-start >= shortestWrapped {
+			done = r.unwrap(start, end, done)
+		}
+	}
+	return r.result()
+}
+
+// shorten leaves out text[from:to] and says so, unless that would make it longer.
+func (r *rewriter) shorten(from, to int) {
+	if note := "[... " + strconv.Itoa(to-from) + " characters left out]"; len(note) < to-from {
+		r.replace(from, to, note)
+	}
+}
+
+// isEncoded reports whether c may stand in base64 or in hexadecimal data.
+func isEncoded(c byte) bool {
+	return ascii.Class[c]&(ascii.Alpha|ascii.Digit) != 0 || c == '+' || c == '/' || c == '='
+}
+
+// beginnings are the first bytes of common files in base64: PNG, JPEG, GIF, WebP and WAV, PDF, ZIP, GZIP, WOFF, WOFF2, OGG.
+var beginnings = []string{"iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR", "JVBERi0", "UEsDB", "H4sI", "d09GR", "d09GMg", "T2dnUw"}
+
+// hasKnownBeginning reports whether the data in s from index start on is that of a data URL or of a known file.
+func hasKnownBeginning(s string, start int) bool {
+	if strings.HasSuffix(s[:start], "base64,") {
+		return true
+	}
+	for _, b := range beginnings {
+		if strings.HasPrefix(s[start:], b) {
+			return true
+		}
+	}
+	return false
+}
+
+// isData reports whether s[start:end], a run in one line, is data and no token.
+func isData(s string, start, end int) bool {
+	if hasKnownBeginning(s, start) {
+		return true
+	}
+	isPart := start > 0 && isJoint(s[start-1]) || end < len(s) && isJoint(s[end]) // of a JSON web token or a URL
+	return end-start >= unknownData && !isPart && looksRandom(s[start:end])
+}
+
+func isJoint(c byte) bool { return strings.IndexByte(".-_%&?~", c) >= 0 }
+
+// looksRandom reports whether a run has the letters and digits of base64 or of hexadecimal data. A ruler has not, nor
+// a number.
+func looksRandom(run string) bool {
+	run = strings.TrimPrefix(run, "0x")
+	lower, upper, digit, other := 0, 0, 0, 0
+	for i := range len(run) {
+		switch c := run[i]; {
+		case ascii.IsDigit(c):
+			digit++
+		case c >= 'a' && c <= 'f':
+			lower++
+		case c >= 'A' && c <= 'F':
+			upper++
+		default:
+			other++
+		}
+	}
+	least := len(run) / 64 // of each, far below what is to be expected
+	switch {
+	case digit < least:
+		return false
+	case other == 0:
+		return lower >= least || upper >= least
+	}
+	return min(lower, upper, other) >= least
+}
+
+// unwrap keeps the first line of wrapped data, one line of which is text[start:end], and returns where it ends. All of
+// its lines but the last are of one length. Lists of hashes look the same: only what is known to be data goes.
+func (r *rewriter) unwrap(start, end, done int) int {
+	s, width := r.text, end-start
+	if !beginsLine(s, start) || !endsLine(s, end) {
+		return end
+	}
+	first := start
+	for first-width-1 >= done && isEncodedLine(s, first-width-1, width) {
+		first -= width + 1
+	}
+	last := end // of the lines that are whole
+	for isEncodedLine(s, last+1, width) {
+		last += width + 1
+	}
+	if n := encodedLength(s, last+1); n > 0 && n < width && endsLine(s, last+1+n) {
+		last += 1 + n
+	}
+	if last-first >= knownData && (isPEM(s, first) || isData(s, first, last) && strings.IndexByte(s[first:last], '+') >= 0) {
+		r.shorten(first+width+1, last)
+	}
+	return last
+}
+
+// isPEM reports whether the line in front of index i of s begins a certificate or a key.
+func isPEM(s string, i int) bool {
+	before := s[:max(0, i-1)]
+	line := before[strings.LastIndexByte(before, '\n')+1:]
+	return strings.HasPrefix(line, "-----BEGIN ") && strings.HasSuffix(line, "-----")
+}
+
+// isEncodedLine reports whether a line of so many encoded bytes begins at index i of s.
+func isEncodedLine(s string, i, width int) bool {
+	if i < 0 || i+width > len(s) || !beginsLine(s, i) || !endsLine(s, i+width) {
+		return false
+	}
+	return encodedLength(s[:i+width], i) == width
+}
+
+func beginsLine(s string, i int) bool { return i == 0 || s[i-1] == '\n' }
+
+func endsLine(s string, i int) bool { return i == len(s) || i < len(s) && s[i] == '\n' }
+
+// encodedLength returns how many encoded bytes stand in s from index i on.
+func encodedLength(s string, i int) int {
+	n := 0
+	for i+n < len(s) && isEncoded(s[i+n]) {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,293 @@
+package minify
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// What the root leaves out of a report, of lines that a search found, and of a file.
+const (
+	ofReport  = Escapes | Overwritten | Repeats | JSON | Encoded
+	ofMatches = Escapes | Paths
+	ofContent = LineNumbers
+)
+
+// What tools print, and what is left of it. A file.in has the output as it came, file.out what a model is sent.
+var samples = []struct {
+	name   string
+	forms  Forms
+	want   Forms
+	reason string
+}{
+	{"cargo", ofReport, Escapes | Overwritten, "colours, and a bar that is drawn again and again; warnings and errors stay"},
+	{"npm", ofReport, Escapes | Overwritten, "a spinner, which goes back to the first column, and a title"},
+	{"pip", ofReport, Overwritten, "how much of a file has come"},
+	{"git", ofReport, Overwritten, "an error stays, even where a terminal shows something else"},
+	{"testify", ofReport, Overwritten, "blanks are overwritten; the name of a file is not known from elsewhere, and stays"},
+	{"cat-n", ofContent, LineNumbers, "cat -n"},
+	{"view", ofContent, LineNumbers, "a viewer's arrow, from the middle of a file, with something behind it"},
+	{"opencode", ofContent, LineNumbers, "numbers with a colon, some lines of which are blank"},
+	{"two-views", ofContent, LineNumbers, "each file by itself"},
+	{"tsv", ofContent, 0, "a table with a column of numbers"},
+	{"numbered-list", ofContent, 0, "a list that somebody numbered has no blank lines"},
+	{"numbered-view", ofContent, 0, "lines that are numbered themselves"},
+	{"grep-rn", ofMatches, Paths, "lines of files, one of which has a single one"},
+	{"grep-C", ofMatches, Paths, "with lines around them"},
+	{"grep-windows", ofMatches, Paths, "a drive has a colon too"},
+	{"ls-R", ofReport, 0, "each directory is there once already"},
+	{"pytest", ofReport, Repeats, "twenty cases that are counted; five that are not"},
+	{"docker", ofReport, Repeats, "a layer that comes, and a log that waits"},
+	{"latencies", ofReport, 0, "a table of numbers"},
+	{"measurements", ofReport, 0, "the numbers are what was asked for"},
+	{"errors", ofReport, 0, "errors stay"},
+	{"payload", ofReport, JSON, "indented for people; text in quotes stays"},
+	{"broken-json", ofReport, 0, "no JSON"},
+	{"certificate", ofReport, Encoded, "wrapped base64 in a frame"},
+	{"data-url", ofReport, Encoded, "a picture in a page"},
+	{"screenshot", ofReport, Encoded, "a picture without a frame is known by its first bytes"},
+	{"tokens", ofReport, 0, "tokens are passed on"},
+	{"hashes", ofReport, 0, "a list of hashes is as wide as wrapped data"},
+	{"bytecode", ofReport, Encoded, "longer than any token"},
+	{"mac", ofReport, 0, "carriage returns that end lines"},
+}
+
+func TestSamples(t *testing.T) {
+	for _, tt := range samples {
+		t.Run(tt.name, func(t *testing.T) {
+			in := sample(t, tt.name)
+			out, had := Text(in, tt.forms)
+			assert.Equal(t, tt.want, had, tt.reason)
+			requireMinified(t, in, out, tt.forms)
+			if had == 0 {
+				assert.Equal(t, in, out)
+				return
+			}
+			path := filepath.Join("testdata", tt.name+".out")
+			if *update {
+				require.NoError(t, os.WriteFile(path, []byte(out), 0o644))
+			}
+			want, err := os.ReadFile(path)
+			require.NoError(t, err, "run go test -update to make it")
+			assert.Empty(t, cmp.Diff(string(want), out), tt.reason)
+		})
+	}
+	files, err := filepath.Glob("testdata/*.in")
+	require.NoError(t, err)
+	assert.Len(t, files, len(samples), "every sample is in the table")
+}
+
+func sample(t testing.TB, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name+".in"))
+	require.NoError(t, err)
+	return string(text)
+}
+
+// requireMinified checks what holds for every text.
+func requireMinified(t testing.TB, in, out string, forms Forms) {
+	t.Helper()
+	require.LessOrEqual(t, len(out), len(in), "a text is never longer")
+	require.Equal(t, utf8.ValidString(in), utf8.ValidString(in) && utf8.ValidString(out), "valid UTF-8 stays valid")
+	again, had := Text(out, forms)
+	if had != 0 {
+		require.Equal(t, out, again, "minified again, a text stays as it is")
+	}
+	if json.Valid([]byte(in)) {
+		require.True(t, json.Valid([]byte(out)), "JSON stays JSON")
+	}
+}
+
+// A form that is switched off changes nothing.
+func TestSwitches(t *testing.T) {
+	for _, tt := range samples {
+		in := sample(t, tt.name)
+		for form := Escapes; form <= Encoded; form <<= 1 {
+			out, had := Text(in, tt.forms&^form)
+			assert.Zero(t, had&form, tt.name)
+			requireMinified(t, in, out, tt.forms&^form)
+		}
+		out, had := Text(in, 0)
+		assert.Zero(t, had)
+		assert.Equal(t, in, out)
+	}
+}
+
+// TestReversible: numbers of lines and paths can be put back, to the byte: nothing is missing.
+func TestReversible(t *testing.T) {
+	for _, tt := range samples {
+		in := sample(t, tt.name)
+		switch out, had := Text(in, tt.forms); had {
+		case LineNumbers:
+			assert.Equal(t, in, withNumbers(out), tt.name)
+		case Paths:
+			assert.Equal(t, in, withPaths(out), tt.name)
+		case JSON:
+			assert.JSONEq(t, in, out, tt.name)
+		}
+	}
+}
+
+// withNumbers puts back the numbers that withoutNumbers took: to the lines in front of each note.
+func withNumbers(s string) string {
+	note := strings.TrimSuffix(numbersNote, "\n")
+	lines := strings.SplitAfter(s, "\n")
+	var out []string
+	for _, line := range lines {
+		if strings.TrimSuffix(line, "\n") != note {
+			out = append(out, line)
+			continue
+		}
+		if line == note { // the text ended without a line feed
+			out[len(out)-1] = strings.TrimSuffix(out[len(out)-1], "\n")
+		}
+		last := numberOf(strings.TrimSuffix(out[len(out)-1], "\n"))
+		for k, value := len(out)-2, last.value-1; ; k, value = k-1, value-1 {
+			n := numberOf(strings.TrimSuffix(out[k], "\n"))
+			if n.width > 0 && n.value == value && n.separator == last.separator {
+				if next := k - 1; value%numberEvery != 0 || next < 0 || !continues(out, k, value) {
+					break
+				}
+				continue
+			}
+			digits := strconv.Itoa(value)
+			if last.aligned {
+				digits = strings.Repeat(" ", max(0, catWidth-len(digits))) + digits
+			}
+			out[k] = digits + last.separator + out[k]
+		}
+	}
+	return strings.Join(out, "")
+}
+
+// continues reports whether the view goes on above line k, which has a tenth number.
+func continues(lines []string, k, value int) bool {
+	for above := 1; above <= numberEvery && k-above >= 0; above++ {
+		n := numberOf(lines[k-above])
+		if n.width > 0 {
+			return n.value == value-above
+		}
+	}
+	return false
+}
+
+// withPaths puts back the paths that underPaths took.
+func withPaths(s string) string {
+	var b strings.Builder
+	path := ""
+	for line := range strings.SplitAfterSeq(s, "\n") {
+		text := strings.TrimSuffix(line, "\n")
+		switch {
+		case text == "--" && path != "":
+		case path != "" && (numberedBy(":"+text) != 0 || numberedBy("-"+text) != 0):
+			b.WriteString(path)
+			b.WriteByte(text[numberEnd(text, 0)])
+		case strings.ContainsAny(text, "/\\") && !strings.ContainsAny(text, " \t"):
+			path = text
+			continue
+		default:
+			path = ""
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// TestHostile: texts that look like much and are nothing take no longer than others.
+func TestHostile(t *testing.T) {
+	const size = 1 << 20
+	for _, unit := range []string{
+		"\x1b", "\x1b[", "\x1b]", "\x1b]8;;", "\x1b[1;", "\r", "a\r", "\r\n", "1", "1\n", "1 ", "12%\n", "a/b:1:\n", "--\n", "a.b:1:x\n--\n",
+		"A", "A1b+", strings.Repeat("A1b+", 16) + "\n", strings.Repeat("A1b+", 16) + "\n\n", "-----BEGIN ", "-----BEGIN X-----\n" + strings.Repeat("A1b+", 16) + "\n",
+		"[", "{\"a\":", "[\n", "     1\t\n", "1→", "→", " ", "\n", "\x00", "é", "\xff", "12:34:56 ", "1.1.1.1/", "1/1/",
+	} {
+		in := strings.Repeat(unit, size/len(unit))
+		for _, forms := range []Forms{ofReport, ofMatches, ofContent} {
+			out, _ := Text(in, forms)
+			requireMinified(t, in, out, forms)
+		}
+	}
+}
+
+func TestNothingIsAllocated(t *testing.T) {
+	in := ordinaryText(t)
+	for _, forms := range []Forms{ofReport, ofMatches, ofContent} {
+		assert.Zero(t, testing.AllocsPerRun(10, func() {
+			if _, had := Text(in, forms); had != 0 {
+				t.Fatal(had)
+			}
+		}))
+	}
+}
+
+// ordinaryText is source code without any of the forms.
+func ordinaryText(t testing.TB) string {
+	t.Helper()
+	files, err := filepath.Glob("../*/*.go")
+	require.NoError(t, err)
+	var b strings.Builder
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") || strings.Contains(file, "table") {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		b.Write(text)
+	}
+	return b.String()
+}
+
+func FuzzText(f *testing.F) {
+	for _, tt := range samples {
+		f.Add(sample(f, tt.name))
+	}
+	f.Fuzz(func(t *testing.T, in string) {
+		for _, forms := range []Forms{ofReport, ofMatches, ofContent, Escapes, Overwritten, LineNumbers, Paths, Repeats, JSON, Encoded} {
+			out, had := Text(in, forms)
+			requireMinified(t, in, out, forms)
+			if had == 0 && out != in {
+				t.Fatal("a text was changed, and nothing says so")
+			}
+		}
+	})
+}
+
+func BenchmarkText(b *testing.B) {
+	in := ordinaryText(b)
+	for _, bb := range []struct {
+		name  string
+		forms Forms
+	}{{"report", ofReport}, {"matches", ofMatches}, {"content", ofContent}} {
+		b.Run(bb.name, func(b *testing.B) {
+			b.SetBytes(int64(len(in)))
+			b.ReportAllocs()
+			for b.Loop() {
+				Text(in, bb.forms)
+			}
+		})
+	}
+	for _, tt := range samples {
+		if tt.want == 0 {
+			continue
+		}
+		in := sample(b, tt.name)
+		b.Run(tt.name, func(b *testing.B) {
+			b.SetBytes(int64(len(in)))
+			b.ReportAllocs()
+			for b.Loop() {
+				Text(in, tt.forms)
+			}
+		})
+	}
+}

@@ -1,0 +1,146 @@
+package minify
+
+import (
+	"strings"
+
+	"github.com/winnowgo/winnow/internal/ascii"
+)
+
+const (
+	// Fewer lines are no view of a file, but perhaps a list that somebody numbered.
+	fewestNumbered = 16
+	// Every so many lines one keeps its number.
+	numberEvery = 10
+	// catWidth is what cat -n and nl pad numbers to.
+	catWidth = 6
+
+	numbersNote = "[line numbers: only every 10th is shown]\n"
+)
+
+// withoutNumbers takes the numbers away that a viewer put in front of the lines of a file, but for the first, every
+// tenth and the last. What is left of a line is the line of the file, byte for byte. The forms are those of cat -n, of
+// nl -ba and of the tools of common agents.
+func withoutNumbers(s string) string {
+	r := rewriter{text: s}
+	for i := 0; i < len(s); {
+		if !mayBeNumbered(s, i) {
+			i = lineEnd(s, i) + 1
+			continue
+		}
+		v := viewAt(s, i)
+		if v.isCertain() && v.saving > len(numbersNote) {
+			r.thin(&v)
+		}
+		i = v.end
+	}
+	return r.result()
+}
+
+// mayBeNumbered reports whether the line at index i of s begins with a digit, perhaps behind spaces. Most do not.
+func mayBeNumbered(s string, i int) bool {
+	for i < len(s) && s[i] == ' ' {
+		i++
+	}
+	return i < len(s) && ascii.IsDigit(s[i])
+}
+
+// lineNumber is the number in front of a line.
+type lineNumber struct {
+	value     int
+	width     int    // bytes, with the separator; 0: the line has no number
+	aligned   bool   // right-aligned as cat -n does it
+	separator string // behind the digits
+}
+
+// numberOf reads the number of a line.
+func numberOf(line string) (n lineNumber) {
+	i := 0
+	for i < len(line) && line[i] == ' ' {
+		i++
+	}
+	first := i
+	for i < len(line) && i-first < 9 && ascii.IsDigit(line[i]) {
+		n.value = 10*n.value + int(line[i]-'0')
+		i++
+	}
+	if i == first {
+		return lineNumber{}
+	}
+	n.aligned = i == catWidth || i > catWidth && first == 0
+	for _, separator := range [...]string{"→", "\t", ": ", "| "} {
+		if strings.HasPrefix(line[i:], separator) {
+			n.separator, n.width = separator, i+len(separator)
+			return n
+		}
+	}
+	return lineNumber{}
+}
+
+// keeps reports whether a line in the middle of a view keeps its number.
+func (n *lineNumber) keeps() bool { return n.value%numberEvery == 0 }
+
+// view is a run of lines with consecutive numbers.
+type view struct {
+	start, end int // end: behind the line feed of the last line
+	lines      int
+	last       lineNumber
+	aligned    bool // all numbers are
+	blank      bool // a line has nothing but its number
+	nested     bool // what a line has behind its number looks numbered too
+	saving     int  // bytes
+}
+
+// viewAt reads the view that begins with the line at index i of s. Where that has no number it is the line alone.
+func viewAt(s string, i int) view {
+	v := view{start: i, end: i, aligned: true}
+	for v.end < len(s) {
+		end := lineEnd(s, v.end)
+		line := s[v.end:end]
+		n := numberOf(line)
+		if v.lines > 0 && (n.value != v.last.value+1 || n.separator != v.last.separator) {
+			break
+		}
+		v.end = min(end+1, len(s))
+		if n.width == 0 { // a line without a number, at the beginning
+			return v
+		}
+		rest := line[n.width:]
+		v.aligned = v.aligned && n.aligned
+		v.blank = v.blank || rest == "" || rest == "\r"
+		v.nested = v.nested || numberOf(rest).width > 0
+		if v.lines > 0 && !n.keeps() {
+			v.saving += n.width
+		}
+		v.last = n
+		v.lines++
+	}
+	if !v.last.keeps() {
+		v.saving -= v.last.width
+	}
+	return v
+}
+
+// isCertain reports whether the numbers are a viewer's. No other text has an arrow there, or pads as cat does. A table
+// may have a column of numbers, but not a row without anything else.
+func (v *view) isCertain() bool {
+	if v.lines < fewestNumbered || v.nested {
+		return false
+	}
+	return v.last.separator == "→" || v.last.separator == "\t" && v.aligned || v.blank
+}
+
+// thin leaves out the numbers of v.
+func (r *rewriter) thin(v *view) {
+	for i, k := v.start, 0; k < v.lines; k++ {
+		end := lineEnd(r.text, i)
+		if n := numberOf(r.text[i:end]); k > 0 && k < v.lines-1 && !n.keeps() {
+			r.replace(i, i+n.width)
+		}
+		i = end + 1
+	}
+	if strings.HasSuffix(r.text[:v.end], "\n") {
+		r.replace(v.end, v.end, numbersNote)
+	} else {
+		r.replace(v.end, v.end, "\n", strings.TrimSuffix(numbersNote, "\n"))
+	}
+}

@@ -1,0 +1,120 @@
+package minify
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/excerpt"
+)
+
+// fewestRepeats is how many lines in a row are worth it.
+const fewestRepeats = 6
+
+// withoutRepeats keeps of lines in a row that differ in numbers only the first, how many follow, and the last. It does
+// so where nothing is lost by it: where the numbers count on evenly, tell the time, or say how far something has come.
+// Lines that report an error stay.
+func withoutRepeats(s string) string {
+	r := rewriter{text: s}
+	start, lines := 0, 0 // of the run
+	previous := ""
+	for i := 0; i < len(s); {
+		end := lineEnd(s, i)
+		line := s[i:end]
+		if lines > 0 && differInNumbers(previous, line) {
+			lines++
+		} else {
+			if lines >= fewestRepeats {
+				r.count(start, i, lines)
+			}
+			start, lines = i, 1
+		}
+		previous, i = line, end+1
+	}
+	if lines >= fewestRepeats {
+		r.count(start, len(s), lines)
+	}
+	return r.result()
+}
+
+// differInNumbers reports whether two lines are the same but for the values of their numbers.
+func differInNumbers(a, b string) bool {
+	if a == "" || b == "" || !sameOrDigits(a[len(a)-1], b[len(b)-1]) {
+		return false
+	}
+	i, k := 0, 0
+	for i < len(a) && k < len(b) {
+		switch {
+		case ascii.IsDigit(a[i]) && ascii.IsDigit(b[k]):
+			i, k = numberEnd(a, i), numberEnd(b, k)
+		case a[i] != b[k]:
+			return false
+		default:
+			i++
+			k++
+		}
+	}
+	return i == len(a) && k == len(b)
+}
+
+func sameOrDigits(a, b byte) bool { return a == b || ascii.IsDigit(a) && ascii.IsDigit(b) }
+
+// numberEnd returns where the digits end that begin at index i of s.
+func numberEnd(s string, i int) int {
+	for i < len(s) && ascii.IsDigit(s[i]) {
+		i++
+	}
+	return i
+}
+
+// count puts how many there are in the place of all but the first and the last of so many lines, text[start:end].
+func (r *rewriter) count(start, end, lines int) {
+	text := strings.TrimSuffix(r.text[start:end], "\n")
+	from, to := strings.IndexByte(text, '\n')+1, strings.LastIndexByte(text, '\n')+1
+	note := "[... " + strconv.Itoa(lines-2) + " lines that differ from these in numbers only]\n"
+	first := text[:from-1]
+	if to-from <= len(note) || excerpt.ReportsError(first) || strings.TrimSpace(first) == "" || !countsOn(text) {
+		return
+	}
+	r.replace(start+from, start+to, note)
+}
+
+// countsOn reports whether lines that differ in numbers only can be told from the first and the last of them.
+func countsOn(lines string) bool {
+	var room [mostColumns]column
+	columns := columnsOf(lines[:strings.IndexByte(lines, '\n')], room[:0])
+	if len(columns) > mostColumns {
+		return false
+	}
+	row := 0
+	for line := range strings.SplitSeq(lines, "\n") {
+		at := 0
+		for k := range columns {
+			for !ascii.IsDigit(line[at]) {
+				at++
+			}
+			end := numberEnd(line, at)
+			columns[k].read(line[at:end], row)
+			at = end
+		}
+		row++
+	}
+	return areEven(columns) || hasLabel(lines) && areProgress(columns)
+}
+
+// hasLabel reports whether a line names what it counts. A table of numbers does not.
+func hasLabel(line string) bool {
+	letters := 0
+	for i := range len(line) {
+		if line[i] == '\n' {
+			return false
+		}
+		if letters++; !ascii.IsLetter(line[i]) && line[i] < 0x80 {
+			letters = 0
+		}
+		if letters == 3 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,111 @@
+package toolcall
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/winnowgo/winnow/internal/ascii"
+)
+
+// Output says what the result of a call is made of.
+type Output uint8
+
+const (
+	// Report is what a program or a service says: a build, a test, an API.
+	Report Output = iota
+	// Content is text of a file, which an edit may quote byte for byte.
+	Content
+	// Matches are lines of files, each behind its path.
+	Matches
+)
+
+// searches are the tools that show lines of files, besides those that have grep in their name.
+var searches = []string{"rg", "ripgrep", "search_files", "search_file_content", "search_dir", "find_in_files"}
+
+// Output judges the result of a call by its tool and its arguments. What may be a file is taken for one: a call that
+// names a file, and a command in which a program occurs that shows files.
+func (t *Files) Output(tool string, arguments json.RawMessage) Output {
+	name := baseName(tool)
+	switch {
+	case name == "":
+		return Content
+	case strings.Contains(name, "grep") || slices.Contains(searches, name):
+		return Matches
+	case t.Reads(tool) || t.modifies(tool):
+		return Content
+	}
+	args := t.Arguments(arguments)
+	if args.File != "" || len(args.Patched) > 0 {
+		return Content
+	}
+	return commandOutput(args.Command)
+}
+
+// Programs that show files. A filter does that only where it does not read what another program wrote.
+var (
+	showers = []string{"cat", "bat", "batcat", "tac", "nl", "less", "more", "type", "gc", "get-content", "jq", "yq", "diff", "colordiff", "delta", "xmllint", "strings", "od", "xxd", "hexdump", "view", "show", "blame", "cat-file"}
+	filters = []string{"head", "tail", "sed", "awk", "gawk", "mawk", "cut", "perl", "sort", "fold", "tr"}
+	greps   = []string{"grep", "egrep", "fgrep", "rg", "ag", "ack", "zgrep", "findstr", "select-string"}
+	// Scripts read files with these.
+	readers = []string{"open(", "read_text", "readFile", "ReadAll", "ReadFile"}
+)
+
+// commandOutput judges what a shell command prints. It reads no quotes, so that it sees the command in sh -c '…' and in
+// ssh host '…' too, and the worst that a word in a text does is that its output is taken for a file.
+func commandOutput(command string) Output {
+	for _, reader := range readers {
+		if strings.Contains(command, reader) {
+			return Content
+		}
+	}
+	output := Report
+	isFirst, isPiped := true, false // the next word is the first of a command; the command reads another one's output
+	for i := 0; i < len(command); {
+		n := strings.IndexFunc(command[i:], endsWord)
+		if n < 0 {
+			n = len(command) - i
+		}
+		word := strings.ToLower(command[i : i+n])
+		word = word[strings.LastIndexAny(word, `/\`)+1:]
+		switch {
+		case word == "":
+		case slices.Contains(showers, word), isFirst && !isPiped && slices.Contains(filters, word):
+			return Content
+		case !isPiped && slices.Contains(greps, word):
+			output = Matches
+		}
+		if word == "xargs" { // it runs the program that is named behind it
+			isFirst, isPiped = true, false
+		} else if word != "" {
+			isFirst = isFirst && isPrefix(word)
+		}
+		if i += n; i == len(command) {
+			break
+		}
+		switch c := command[i]; c {
+		case '|':
+			isPiped = !strings.HasPrefix(command[i:], "||") && !strings.HasSuffix(command[:i], "|")
+			isFirst = true
+		case '\n', ';', '&', '(', '{', '`', '\'', '"':
+			isFirst, isPiped = true, false
+		}
+		i++
+	}
+	return output
+}
+
+// endsWord reports whether r stands between words of a command.
+func endsWord(r rune) bool { return strings.ContainsRune(" \t\n;|&(){}`'\"<>$,[]", r) }
+
+// wrappers stand in front of the program that they run.
+var wrappers = []string{"sudo", "time", "timeout", "env", "nohup", "command", "exec", "nice", "stdbuf", "xargs", "then", "do", "else", "!"}
+
+// isPrefix reports whether a word may stand in front of a program: a wrapper with its flags and numbers, or CI=1.
+func isPrefix(word string) bool {
+	switch {
+	case word[0] == '-', ascii.IsDigit(word[0]), strings.Contains(word, "="):
+		return true
+	}
+	return slices.Contains(wrappers, word)
+}
