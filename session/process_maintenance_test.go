@@ -165,7 +165,8 @@ func TestKilledKeeper(t *testing.T) {
 
 // openerChild opens sessions, writes, pauses and writes again, and pins some of them, until its input ends. While it
 // has a session open, and once it has pinned one, nothing of it may go. It says "P key n" for a session of n messages
-// that is pinned.
+// that is pinned. The sessions that it opens change as it goes on: those that it leaves behind can be deleted, however
+// slow the other process is.
 func openerChild(dir string) error {
 	store, err := session.OpenDirectory(dir, &session.Options{Durability: session.OS})
 	if err != nil {
@@ -179,7 +180,7 @@ func openerChild(dir string) error {
 	random := rand.New(rand.NewPCG(uint64(os.Getpid()), 2))
 	yes := true
 	for n := 0; ctx.Err() == nil; n++ {
-		key := fmt.Sprint("key ", random.IntN(60))
+		key := fmt.Sprint("key ", n/10+random.IntN(20))
 		if err := openerTurn(store, random, key); err != nil {
 			return fmt.Errorf("%s: %w", key, err)
 		}
@@ -284,7 +285,7 @@ func TestApplyWhileAnotherProcessOpens(t *testing.T) {
 	policy := session.Maintenance{ArchiveAfter: time.Nanosecond, KeepArchives: time.Nanosecond, ResetLogs: true}
 	archived, deleted, kept := 0, 0, 0
 	begin := time.Now()
-	for deleted == 0 && time.Since(begin) < 20*duration || time.Since(begin) < duration {
+	for deleted == 0 || time.Since(begin) < duration {
 		plan, err := store.Plan(ctx, policy)
 		require.NoError(t, err)
 		a, err := store.Apply(ctx, plan)
@@ -306,7 +307,6 @@ func TestApplyWhileAnotherProcessOpens(t *testing.T) {
 		require.NoError(t, err, key)
 		require.GreaterOrEqual(t, len(v.History), n, key)
 	}
-	require.Positive(t, deleted)
 	require.NotEmpty(t, pinned)
 	t.Logf("%d archived, %d deleted, %d left alone, %d pinned", archived, deleted, kept, len(pinned))
 }
