@@ -18,8 +18,10 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// With -bench.sessions 100000 the benchmarks of the catalog have 10 million entries, in 4 GB under $TMPDIR.
+// With -bench.sessions 100000 the benchmarks of the catalog have 10 million entries, in 4 GB under $TMPDIR, or under
+// -bench.dir, where the next run finds them.
 var (
+	benchDir      = flag.String("bench.dir", "", "benchmarks of the catalog: where the stores stay (removed at the end)")
 	benchSessions = flag.Int("bench.sessions", 1_000, "benchmarks of the catalog: sessions in the store")
 	benchEntries  = flag.Int("bench.entries", 100, "benchmarks of the catalog: entries of each session")
 )
@@ -27,8 +29,15 @@ var (
 // manySessions fills a store.
 func manySessions(b testing.TB, sessions, entries int) string {
 	dir := b.TempDir()
+	if *benchDir != "" {
+		dir = filepath.Join(*benchDir, fmt.Sprintf("%d-%d", sessions, entries))
+		if _, err := os.Stat(filepath.Join(dir, "full")); err == nil {
+			return dir
+		}
+	}
 	store, err := session.OpenDirectory(dir, &session.Options{Durability: session.OS})
 	require.NoError(b, err)
+	defer func() { require.NoError(b, os.WriteFile(filepath.Join(dir, "full"), nil, 0o600)) }()
 	var wg sync.WaitGroup
 	next := make(chan int)
 	for range runtime.GOMAXPROCS(0) {
