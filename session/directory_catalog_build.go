@@ -190,7 +190,7 @@ func (c *catalog) lineOf(ctx context.Context, rows *byDirectory, s storedFile) (
 // readLog returns the line of a session; nil: it is none, or being deleted.
 func (c *catalog) readLog(ctx context.Context, s storedFile) (*catalogLine, error) {
 	name := logOf(s.file) + logSuffix
-	f, err := openToRead(s.in, s.name+"/"+name, maxArchived)
+	f, err := openToRead(s.in, name, maxArchived)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // it changes now, and who changes it says so
 	}

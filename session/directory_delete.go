@@ -91,24 +91,24 @@ func (d *directory) removeAll(dir string) error {
 // isGone says that the session in dir is deleted. What an interrupted deletion left of it is removed, if that can be
 // done now: else the next one who asks does it.
 func (d *directory) isGone(dir string) (bool, error) {
-	deleted, err := isMarked(d.fs, dir)
+	deleted, err := isMarked(d.fs, dir+"/"+lockName)
 	if deleted {
 		_ = d.finishDeletion(dir) // the deletion counts without it
 	}
 	return deleted, err
 }
 
-// isMarked says that the log.lock in a directory of fsys marks a deletion. It is empty in nearly all sessions: to ask for its length is
-// cheaper than to open it.
-func isMarked(fsys files.FS, dir string) (bool, error) {
-	size, err := fsys.SizeOf(dir + "/" + lockName)
+// isMarked says that a log.lock marks a deletion. It is empty in nearly all sessions: to ask for its length is cheaper
+// than to open it.
+func isMarked(fsys files.FS, lock string) (bool, error) {
+	size, err := fsys.SizeOf(lock)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, files.ErrLink) {
 		return false, nil
 	}
 	if size == 0 || err != nil {
 		return false, err
 	}
-	f, err := fsys.Open(dir+"/"+lockName, os.O_RDONLY, 0)
+	f, err := fsys.Open(lock, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

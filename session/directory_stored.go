@@ -20,8 +20,8 @@ type storedFile struct {
 	disk int64
 
 	busy bool     // somebody may be changing it; the file is then "" if there is none yet
-	in   files.FS // the directory that it is in, and its name there, while it is asked for
-	name string
+	name string   // of its directory
+	in   files.FS // it, while it is asked for
 }
 
 // eachStored calls f for every session in the directory, from several goroutines.
@@ -79,38 +79,52 @@ func (d *directory) visitIn(ctx context.Context, parent string, tryLocks bool, f
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		s := storedFile{dir: parent + "/" + name, in: within, name: name}
-		if tryLocks {
-			if s.busy, err = isBusy(ctx, within, name); err != nil {
-				return err
-			}
-		}
-		if s.file, s.disk, err = newestFile(within, name); err != nil {
-			if ok, err2 := within.IsDir(name); !ok && (err2 == nil || errors.Is(err2, files.ErrLink)) {
-				continue
-			}
-			return err
-		}
-		if s.file == "" && !s.busy {
-			continue
-		}
-		if gone, err := isMarked(within, name); err != nil {
-			return err
-		} else if gone {
-			_ = d.finishDeletion(s.dir)
-			continue
-		}
-		if err := f(s); err != nil {
+		err := d.visitOne(ctx, within, storedFile{dir: parent + "/" + name, name: name}, tryLocks, f)
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// isBusy says that somebody may be changing the session in a directory of fsys. One whose key the name does not say is
-// waited for.
-func isBusy(ctx context.Context, fsys files.FS, name string) (bool, error) {
-	lock, err := fsys.Open(name+"/"+lockName, os.O_RDWR, 0)
+func (d *directory) visitOne(
+	ctx context.Context, parent files.FS, s storedFile, tryLocks bool, f func(storedFile) error,
+) error {
+	in, err := parent.Sub(s.name)
+	if errors.Is(err, files.ErrLink) || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	s.in = in
+	if tryLocks {
+		if s.busy, err = isBusy(ctx, in, s.name); err != nil {
+			return err
+		}
+	}
+	if s.file, s.disk, err = newestFile(in, "."); err != nil {
+		return err
+	}
+	if s.file == "" && !s.busy {
+		return nil
+	}
+	gone, err := isMarked(in, lockName)
+	if err != nil {
+		return err
+	}
+	if gone {
+		_ = d.finishDeletion(s.dir)
+		return nil
+	}
+	return f(s)
+}
+
+// isBusy says that somebody may be changing the session in a directory. One whose key the name does not say is waited
+// for.
+func isBusy(ctx context.Context, in files.FS, name string) (bool, error) {
+	lock, err := in.Open(lockName, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, files.ErrLink) {
 		return false, nil
 	}
@@ -138,7 +152,11 @@ func newestFile(fsys files.FS, dir string) (name string, size int64, err error) 
 		if name = newestOf(names); name == "" {
 			return "", 0, nil
 		}
-		size, err = fsys.SizeOf(dir + "/" + name)
+		path := name
+		if dir != "." {
+			path = dir + "/" + name
+		}
+		size, err = fsys.SizeOf(path)
 		if !errors.Is(err, fs.ErrNotExist) { // else it was replaced in between
 			return name, size, err
 		}

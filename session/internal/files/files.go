@@ -19,7 +19,8 @@ type FS interface {
 	IsDir(name string) (bool, error)   // a symbolic link is an error
 	SizeOf(name string) (int64, error) // of a regular file
 	SyncDir(dir string) error          // makes its entries durable
-	// Sub opens a directory within: names in it are shorter to resolve. It is closed before what it is in.
+	// Sub opens a directory within, for reading: the names in it have no slash, and List has no name but its own. It is
+	// closed before what it is in.
 	Sub(dir string) (FS, error)
 	// IsLinked says that name is still the name of f.
 	IsLinked(f File, name string) bool

@@ -71,7 +71,7 @@ type found struct {
 // stat looks a name up. Each append looks up the catalog twice. A name in the directory itself takes one system call.
 func (r root) stat(name string) (found, error) {
 	if r.self != nil && isPlain(name) {
-		if f, err := statAt(r.self, name); !errors.Is(err, errors.ErrUnsupported) {
+		if f, err := statAt(r.self.Fd(), name); !errors.Is(err, errors.ErrUnsupported) {
 			return f, err
 		}
 	}
@@ -144,7 +144,8 @@ func (r root) SizeOf(name string) (int64, error) {
 	return f.size, nil
 }
 
-func (r root) Sub(dir string) (FS, error) {
+// slowSub is Sub wherever os.Root runs.
+func (r root) slowSub(dir string) (FS, error) {
 	if ok, err := r.IsDir(dir); !ok || err != nil { // OpenRoot follows links within
 		return nil, cmp.Or(err, error(&fs.PathError{Op: "open", Path: dir, Err: fs.ErrNotExist}))
 	}

@@ -2,6 +2,7 @@ package files
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -59,4 +60,69 @@ func TestIsLinked(t *testing.T) {
 	assert.True(t, fsys.IsLinked(second, "a"))
 	require.NoError(t, fsys.Remove("a"))
 	assert.False(t, fsys.IsLinked(second, "a"))
+}
+
+// TestSub: a directory that is opened by its descriptor is what os.Root says that it is.
+func TestSub(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, "store", name) }
+	require.NoError(t, os.MkdirAll(in("s/aa/k"), 0o700))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "outside"), 0o700))
+	require.NoError(t, os.WriteFile(in("s/aa/k/file"), []byte("five5"), 0o600))
+	require.NoError(t, os.WriteFile(in("s/aa/k/empty"), nil, 0o600))
+	require.NoError(t, os.Mkdir(in("s/aa/k/directory"), 0o700))
+	require.NoError(t, os.Symlink(in("s/aa/k/file"), in("s/aa/k/link")))
+	require.NoError(t, os.Symlink(filepath.Join(dir, "outside"), in("s/aa/out")))
+	opened, err := OpenRoot(filepath.Join(dir, "store"))
+	require.NoError(t, err)
+	defer opened.Close()
+	sub := func(open func(string) (FS, error)) FS {
+		parent, err := open("s/aa")
+		require.NoError(t, err)
+		k, err := parent.Sub("k")
+		require.NoError(t, err)
+		_, err = parent.Sub("out")
+		assert.ErrorIs(t, err, ErrLink)
+		_, err = parent.Sub("missing")
+		assert.ErrorIs(t, err, fs.ErrNotExist)
+		t.Cleanup(func() { assert.NoError(t, errors.Join(k.Close(), parent.Close())) })
+		return k
+	}
+	fast, slow := sub(opened.Sub), sub(opened.(root).slowSub)
+	for range 2 { // a directory is listed from its beginning each time
+		want, err := slow.List(".")
+		require.NoError(t, err)
+		got, err := fast.List(".")
+		require.NoError(t, err)
+		assert.Equal(t, want, got)
+	}
+	for _, name := range []string{"file", "empty", "directory", "link", "missing", "file/x", "../k/file", "..", "."} {
+		want, wantErr := slow.SizeOf(name)
+		got, err := fast.SizeOf(name)
+		if strings.Contains(name, "/") {
+			assert.Error(t, err, "%q", name)
+			continue
+		}
+		assert.Equal(t, want, got, "%q", name)
+		assert.Equal(t, wantErr == nil, err == nil, "%q: %v, want %v", name, err, wantErr)
+		assert.Equal(t, errors.Is(wantErr, fs.ErrNotExist), errors.Is(err, fs.ErrNotExist), "%q: %v", name, err)
+		f, wantErr := slow.Open(name, os.O_RDWR, 0)
+		g, err := fast.Open(name, os.O_RDWR, 0)
+		assert.Equal(t, wantErr == nil, err == nil, "%q: %v, want %v", name, err, wantErr)
+		if err != nil || wantErr != nil {
+			continue
+		}
+		text := make([]byte, 8)
+		n, err := g.ReadAt(text, 1)
+		assert.ErrorIs(t, err, io.EOF)
+		assert.Equal(t, max(int(want)-1, 0), n)
+		free, err := f.TryLock()
+		assert.True(t, free && err == nil, "%v", err)
+		free, err = g.TryLock()
+		assert.False(t, free, "another one has it")
+		assert.NoError(t, errors.Join(err, f.Close()))
+		free, err = g.TryLock()
+		assert.True(t, free && err == nil, "%v", err)
+		assert.NoError(t, g.Close())
+	}
 }

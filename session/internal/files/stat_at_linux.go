@@ -4,7 +4,6 @@ package files
 
 import (
 	"io/fs"
-	"os"
 	"runtime"
 	"syscall"
 	"unsafe"
@@ -13,7 +12,7 @@ import (
 // statAt looks up a name in a directory with one system call. [os.Root.Lstat] allocates four times beside it, and two
 // of those would be half of the allocations of an append. For the same reason the error for a name that is missing is
 // [fs.ErrNotExist] itself.
-func statAt(dir *os.File, name string) (found, error) {
+func statAt(dir uintptr, name string) (found, error) {
 	const (
 		longest     = 255   // bytes of a name on Linux
 		noFollow    = 0x100 // AT_SYMLINK_NOFOLLOW of fcntl.h
@@ -31,7 +30,7 @@ func statAt(dir *os.File, name string) (found, error) {
 	}
 	var s syscall.Stat_t
 	for {
-		_, _, errno := syscall.Syscall6(call, dir.Fd(), uintptr(unsafe.Pointer(&text)), uintptr(unsafe.Pointer(&s)),
+		_, _, errno := syscall.Syscall6(call, dir, uintptr(unsafe.Pointer(&text)), uintptr(unsafe.Pointer(&s)),
 			noFollow, 0, 0)
 		switch errno {
 		case 0:

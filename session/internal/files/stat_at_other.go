@@ -2,9 +2,6 @@
 
 package files
 
-import (
-	"errors"
-	"os"
-)
+import "errors"
 
-func statAt(*os.File, string) (found, error) { return found{}, errors.ErrUnsupported }
+func statAt(uintptr, string) (found, error) { return found{}, errors.ErrUnsupported }
