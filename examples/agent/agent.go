@@ -46,13 +46,34 @@ func newAgent(c config, m model, t *tools, s *screen) (*agent, error) {
 	manager, err := winnow.New(c.window, &winnow.Options{
 		Summarizer: &summarizer{m, s},
 		Overhead:   overhead,
+		Recall:     true, // its tool is part of the overhead
 		Reserve:    c.maxTokens,
 	})
 	if err != nil {
 		return nil, err
 	}
 	s.window = c.window
+	recall, err := recallTool()
+	if err != nil {
+		return nil, err
+	}
+	t.list = append(t.list, recall)
 	return &agent{model: m, maxTokens: c.maxTokens, tools: t, screen: s, manager: manager}, nil
+}
+
+// recallTool is the tool with which the model asks for what was left out of a request.
+func recallTool() (tool, error) {
+	recall := winnow.RecallTool()
+	t := tool{Name: recall.Name, Description: recall.Description}
+	return t, json.Unmarshal(recall.Schema, &t.Parameters)
+}
+
+// call does what the model wants.
+func (a *agent) call(ctx context.Context, p winnow.Part) (winnow.Message, error) {
+	if p.Name == winnow.RecallTool().Name {
+		return a.manager.Recall(ctx, a.history, p.Arguments)
+	}
+	return a.tools.call(ctx, p), nil
 }
 
 // turn answers what the user says.
@@ -72,7 +93,10 @@ func (a *agent) turn(ctx context.Context, text string) error {
 				a.screen.says("agent", p.Text)
 			case winnow.KindToolCall:
 				calls++
-				result := a.tools.call(ctx, p)
+				result, err := a.call(ctx, p)
+				if err != nil {
+					return err
+				}
 				a.screen.called(p, &result)
 				a.history = append(a.history, result)
 			}

@@ -63,19 +63,24 @@ func TestScript(t *testing.T) {
 				"you    "+scenes[0].user, "   1   █", "of 18 000, billed", `list {"path":"."}`, scenes[0].answer(nil),
 				"you    "+scenes[1].user, "summarizing", "summarized:", "tokens became", scenes[1].answer(nil),
 				"[The provider now switches", ", refused", "12000", "billed",
-				"you    "+scenes[3].user, "It is INC-4711, and config/billing.yaml stays as it is.")
+				"you    "+scenes[3].user, "It is INC-4711, and config/billing.yaml stays as it is.",
+				"you    "+scenes[4].user, `recall {`, "It weighed 716 kg.")
 			assert.Contains(t, out.String(), `run {"command":"sh check.sh"}: failed: exit status 1`)
 			assert.NotContains(t, out.String(), "\r", "it is no terminal")
 			assert.NotContains(t, out.String(), "\x1b")
 
-			refusals := 0
+			refusals, known := 0, 0
 			for i, x := range local.Exchanges() {
+				if text := requestText(x.Request); len(x.Request.Tools) > 0 && strings.Contains(text, scenes[4].user) && weight.MatchString(text) {
+					known++
+				}
 				if x.Error != nil {
 					refusals++
 					assert.Equal(t, provider.RuleWindow, x.Error.Rule, "request %d: %v", i, x.Error)
 				}
 			}
 			assert.Positive(t, refusals)
+			assert.Equal(t, 1, known, "the weight was cleared, and is known again once it was recalled")
 			assert.Empty(t, local.Repeats(), "what was refused comes again")
 		})
 	}
@@ -83,7 +88,8 @@ func TestScript(t *testing.T) {
 
 // TestForgetting: the scripted model knows only what it is sent.
 func TestForgetting(t *testing.T) {
-	assert.Equal(t, "I do not know any more.", recall(&provider.Request{}))
+	assert.Equal(t, "I do not know any more.", remember(&provider.Request{}))
+	assert.Equal(t, "I do not know any more.", tellWeight(&provider.Request{}))
 }
 
 // TestStop: Ctrl-C while a summary is made, and while a command runs.
@@ -139,7 +145,7 @@ func TestEndpoint(t *testing.T) {
 			ordered(t, out.String(), "you    One?", "There is one file.", "you    Two?", "There is one file.")
 			for _, x := range p.Exchanges() {
 				assert.Nil(t, x.Error)
-				assert.Equal(t, []string{"list", "read", "search"}, x.Request.Tools, "commands are asked for")
+				assert.Equal(t, []string{"list", "read", "search", "recall"}, x.Request.Tools, "commands are asked for")
 			}
 
 			server.Close()

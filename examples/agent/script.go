@@ -21,6 +21,7 @@ import (
 type scene struct {
 	user   string
 	steps  [][]provider.ToolCall
+	find   func(r *provider.Request) []provider.ToolCall // behind the steps: what it looks for, if it is not in the request
 	answer func(r *provider.Request) string
 }
 
@@ -61,8 +62,41 @@ var scenes = []scene{
 	},
 	{
 		user:   "Which ticket was this, and which file must stay as it is?",
-		answer: recall,
+		answer: remember,
 	},
+	{
+		user:   "And how heavy was H-3042, which got lost on Wednesday?",
+		find:   findWeight,
+		answer: tellWeight,
+	},
+}
+
+var (
+	weight  = regexp.MustCompile(`id=H-3042 port=LIS weight=(\d+)`)
+	cleared = regexp.MustCompile(`wednesday 06:00:00 [^\n]*\n\[[^\]]*, recall (\d+)`)
+)
+
+// findWeight asks for the line that the request does not hold any more: of the log, where a placeholder stands for that,
+// or else of all that was left out.
+func findWeight(r *provider.Request) []provider.ToolCall {
+	text := requestText(r)
+	if weight.MatchString(text) {
+		return nil
+	}
+	arguments := map[string]string{"pattern": "accepted id=H-3042 "}
+	if log := cleared.FindStringSubmatch(text); log != nil {
+		arguments["handle"] = log[1]
+	}
+	raw, _ := json.Marshal(arguments) // strings can always be written
+	return []provider.ToolCall{{Name: "recall", Arguments: raw}}
+}
+
+func tellWeight(r *provider.Request) string {
+	found := weight.FindStringSubmatch(requestText(r))
+	if found == nil {
+		return "I do not know any more."
+	}
+	return "It weighed " + found[1] + " kg."
 }
 
 var (
@@ -70,8 +104,8 @@ var (
 	taboo  = regexp.MustCompile(`never touch (\S+\.yaml)`)
 )
 
-// recall answers from what the request holds, as a model has to.
-func recall(r *provider.Request) string {
+// remember answers from what the request holds, as a model has to.
+func remember(r *provider.Request) string {
 	text := requestText(r)
 	id, file := ticket.FindString(text), taboo.FindStringSubmatch(text)
 	if id == "" || file == nil {
@@ -95,6 +129,7 @@ func requestText(r *provider.Request) string {
 type player struct {
 	mu          sync.Mutex
 	scene, step int
+	looked      bool          // for what the scene is about
 	pause       time.Duration // before a summary
 }
 
@@ -109,7 +144,13 @@ func (p *player) answer(r *provider.Request) provider.Answer {
 		p.step++
 		return provider.Answer{Calls: slices.Clone(s.steps[p.step-1])}
 	}
-	p.scene, p.step = p.scene+1, 0
+	if s.find != nil && !p.looked {
+		p.looked = true
+		if calls := s.find(r); calls != nil {
+			return provider.Answer{Calls: calls}
+		}
+	}
+	p.scene, p.step, p.looked = p.scene+1, 0, false
 	return provider.Answer{Text: s.answer(r)}
 }
 
