@@ -61,11 +61,12 @@ type request struct {
 	Unedited   float64
 	Epoch      bool // what was sent before was rewritten
 	Edits      []group
-	Summary    *summary // this request compacted
-	Error      string   // why there is nothing to send
-	SoFar      float64  // Cost of all requests up to this one, with the calls that wrote summaries
-	SoFarElse  float64  // Unedited, likewise
-	SoFarLimit float64  // of the host that compacts at the limit, likewise
+	Recalls    []recalled // what was asked for again since the request before
+	Summary    *summary   // this request compacted
+	Error      string     // why there is nothing to send
+	SoFar      float64    // Cost of all requests up to this one, with the calls that wrote summaries
+	SoFarElse  float64    // Unedited, likewise
+	SoFarLimit float64    // of the host that compacts at the limit, likewise
 }
 
 // Written is what the provider has not in its cache.
@@ -186,6 +187,7 @@ type replayer struct {
 
 // next prepares one request, which answer was given to, and describes it.
 func (r *replayer) next(asked recording.Request, answer *winnow.Message) {
+	recalls := recallsIn(asked.History, r.known, r.estimator)
 	for i := range asked.History[r.known:] {
 		m := &asked.History[r.known+i]
 		r.tokens += r.estimator.Estimate(*m)
@@ -197,7 +199,7 @@ func (r *replayer) next(asked recording.Request, answer *winnow.Message) {
 		}
 	}
 	r.known = len(asked.History)
-	q := request{Number: len(r.Requests) + 1, Turn: len(r.Turns), History: r.tokens}
+	q := request{Number: len(r.Requests) + 1, Turn: len(r.Turns), History: r.tokens, Recalls: recalls}
 	if r.clock.Unix() > 0 {
 		q.Pause = asked.At.Sub(r.clock)
 	}

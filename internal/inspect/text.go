@@ -73,7 +73,8 @@ func (p *printer) requests() {
 
 // isCalm says that messages were only appended, new results in fewer characters perhaps.
 func (q *request) isCalm() bool {
-	return !slices.ContainsFunc(q.Edits, isLoss) && !q.Epoch && q.Summary == nil && q.Error == ""
+	hasNews := len(q.Recalls) > 0 || slices.ContainsFunc(q.Edits, isLoss)
+	return !hasNews && !q.Epoch && q.Summary == nil && q.Error == ""
 }
 
 // isLoss says that an edit is more than another way to write the same. The others are summed up at the end.
@@ -125,6 +126,9 @@ func (p *printer) row(run []request) {
 	if s := q.Summary; s != nil {
 		p.line("%10scompacted: a summary of %s tokens stands for %s", "", recording.Comma(s.Tokens), recording.Count(s.Messages, "message"))
 	}
+	for _, c := range q.Recalls {
+		p.line("%10srecalled %s: %s", "", Plain(c.Asked), c.Outcome())
+	}
 	for _, g := range q.Edits {
 		if !isLoss(g) {
 			continue
@@ -148,6 +152,9 @@ func (p *printer) totals() {
 	p.named("assumed", r.assumptions())
 	p.named("minified", r.minified())
 	p.line("%-12s%d requests rewrote what was sent before; %s", "epochs", r.Epochs, recording.Count(r.Compactions, "compaction"))
+	if calls, failed, tokens := r.recallTotals(); calls > 0 {
+		p.line("%-12s%s of %s tokens, of which %d found nothing", "recalls", recording.Count(calls, "answer"), recording.Comma(tokens), failed)
+	}
 	if r.FirstHopeless > 0 {
 		p.line("%-12sfrom request %d on the whole history would not fit", "unmanaged", r.FirstHopeless)
 	}
