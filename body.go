@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/cut"
 )
 
 // The size of a request's body in bytes, for providers that refuse what is too large however few tokens
@@ -145,7 +146,7 @@ func (d *draft) clearResult(i int) int {
 	if m := &d.view.messages[i]; m.Role != RoleTool || m.Pinned {
 		return 0
 	}
-	return d.replaceForBody(i, []Part{{Text: withNote(d.opts.Prune.Placeholder, d.recallNote(i))}}, "cleared: the request body is too large")
+	return d.replaceForBody(i, []Part{{Text: cut.WithNote(d.opts.Prune.Placeholder, d.recallNote(i))}}, "cleared: the request body is too large")
 }
 
 func hasImage(m *Message) bool {

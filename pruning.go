@@ -3,9 +3,9 @@ package winnow
 import (
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/cut"
 	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
@@ -29,7 +29,7 @@ type pruning struct {
 	history []Message
 	window  int                    // tokens
 	tokens  []int                  // estimate of each message; nil: not known yet
-	note    func(index int) string // how to get at what is left out of a message, see withNote; nil: nothing is said of that
+	note    func(index int) string // how to get at what is left out of a message, see cut.WithNote; nil: nothing is said of that
 
 	total      int // tokens of the whole history, as pruned so far
 	candidates []candidate
@@ -202,66 +202,22 @@ func (p *pruning) trimmedChars(c *candidate) (left int, ok bool) {
 		c.whole = runes.Count(joinedText(m))
 	}
 	head, tail := p.SoftTrimHeadChars, p.SoftTrimTailChars
-	if c.whole <= p.SoftTrimMaxChars || head >= c.whole-tail || p.wasTrimmed(m, c.whole, c.note) {
+	if c.whole <= p.SoftTrimMaxChars || head >= c.whole-tail || p.wasTrimmed(c) {
 		return 0, false
 	}
-	left = head + len(trimGap) + tail + p.trimNoteChars(c.whole, c.note)
+	left = p.ends(c).Chars(c.whole)
 	return left, left < c.whole
 }
 
-// trimmedText returns the head and the tail of m's text, which has so many characters, with a note.
-func (p *pruning) trimmedText(m *Message, chars int, how string) string {
-	joined := joinedText(m)
-	c := runes.CounterOf(joined, chars)
-	head, tail := c.Head(joined, p.SoftTrimHeadChars), c.Tail(joined, p.SoftTrimTailChars)
-	var room [trimNoteRoom]byte
-	note := p.appendTrimNote(room[:0], chars, how)
-	var b strings.Builder
-	b.Grow(head + len(trimGap) + len(joined) - tail + len(note))
-	b.WriteString(joined[:head])
-	b.WriteString(trimGap)
-	b.WriteString(joined[tail:])
-	b.Write(note)
-	return b.String()
+// ends are what trimming keeps of a candidate.
+func (p *pruning) ends(c *candidate) cut.Trim {
+	return cut.Trim{Head: p.SoftTrimHeadChars, Tail: p.SoftTrimTailChars, Note: c.note}
 }
 
-const (
-	trimGap      = "\n...\n"
-	trimNoteEnd  = " chars.]"
-	trimNoteRoom = 160 // bytes that a note is not longer than
-)
-
-func (p *pruning) appendTrimNote(b []byte, chars int, how string) []byte {
-	b = append(b, "\n\n[Tool result trimmed"...)
-	b = append(b, how...)
-	b = append(b, ": kept first "...)
-	b = strconv.AppendInt(b, int64(p.SoftTrimHeadChars), 10)
-	b = append(b, " chars and last "...)
-	b = strconv.AppendInt(b, int64(p.SoftTrimTailChars), 10)
-	b = append(b, " chars of "...)
-	b = strconv.AppendInt(b, int64(chars), 10)
-	return append(b, trimNoteEnd...)
-}
-
-func (p *pruning) trimNoteChars(chars int, how string) int {
-	var room [trimNoteRoom]byte
-	return len(p.appendTrimNote(room[:0], chars, how))
-}
-
-// wasTrimmed says that the text of m is what trimmedText made of a longer one: with unusual options that may
-// be long enough to be trimmed again.
-func (p *pruning) wasTrimmed(m *Message, chars int, how string) bool {
-	body, ok := strings.CutSuffix(m.Parts[len(m.Parts)-1].Text, trimNoteEnd)
-	if !ok {
-		return false
-	}
-	digits := body[strings.LastIndexByte(body, ' ')+1:]
-	n, err := strconv.Atoi(digits)
-	if err != nil {
-		return false
-	}
-	note := string(p.appendTrimNote(nil, n, how))
-	return strings.HasSuffix(joinedText(m), note) && chars == p.SoftTrimHeadChars+p.SoftTrimTailChars+len(trimGap)+len(note)
+// wasTrimmed says that trimming made the text of a candidate out of a longer one.
+func (p *pruning) wasTrimmed(c *candidate) bool {
+	m := &p.history[c.index]
+	return cut.EndsInNote(m.Parts[len(m.Parts)-1].Text) && p.ends(c).Made(joinedText(m), c.whole)
 }
 
 // enoughToClear says that the results that may be cleared are worth it. It reads no further than it must.
@@ -291,7 +247,7 @@ func (p *pruning) clearOldest() {
 			return
 		}
 		c := &p.candidates[k]
-		p.replace(c, chars+len(withNote(p.Placeholder, c.note))-len(p.Placeholder), OpClear)
+		p.replace(c, chars+len(cut.WithNote(p.Placeholder, c.note))-len(p.Placeholder), OpClear)
 	}
 }
 
@@ -322,9 +278,9 @@ func (p *pruning) newParts(c *candidate, op Op) []Part {
 	if len(p.made) == cap(p.made) {
 		p.made = make([]Part, 0, partsAtOnce)
 	}
-	text := withNote(p.Placeholder, c.note)
+	text := cut.WithNote(p.Placeholder, c.note)
 	if op == OpTrim {
-		text = p.trimmedText(&p.history[c.index], c.whole, c.note)
+		text = p.ends(c).Text(joinedText(&p.history[c.index]), c.whole)
 	}
 	p.made = append(p.made, Part{Text: text})
 	n := len(p.made)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow/internal/bpe"
+	"github.com/winnowgo/winnow/internal/cut"
 )
 
 // What Recall costs in each request: some tokens a placeholder, and the tool.
@@ -28,7 +29,7 @@ func TestRecallTokens(t *testing.T) {
 			var h hasher
 			note := noteOf(handlesOf([]*fact{{key: h.key(&Message{ID: "x", Role: RoleUser, Parts: []Part{{Text: fmt.Sprint(i)}}})}}).of(0))
 			for _, placeholder := range []string{defaultPlaceholder, "[1234 characters left out. Names in it: x]"} {
-				with := withNote(defaultPlaceholder, note)
+				with := cut.WithNote(defaultPlaceholder, note)
 				if placeholder != defaultPlaceholder {
 					with = "[1234 characters left out" + note + ". Names in it: x]"
 				}

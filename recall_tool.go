@@ -3,7 +3,6 @@ package winnow
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
 )
 
 // Tool is a tool that a model may call, in no provider's form. Each adapter turns it into that of its SDK.
@@ -53,15 +52,4 @@ func noteOf(handle string) string {
 		return ""
 	}
 	return ", " + recallName + " " + handle
-}
-
-// withNote puts a note into a placeholder: in front of the bracket that closes it, or in brackets of its own.
-func withNote(placeholder, note string) string {
-	if note == "" {
-		return placeholder
-	}
-	if text, ok := strings.CutSuffix(placeholder, "]"); ok {
-		return text + note + "]"
-	}
-	return placeholder + " [" + strings.TrimPrefix(note, ", ") + "]"
 }

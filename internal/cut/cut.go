@@ -1,0 +1,138 @@
+// Package cut shortens long texts to their ends, with a note that says how much is missing.
+package cut
+
+import (
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/winnowgo/winnow/internal/excerpt"
+	"github.com/winnowgo/winnow/internal/runes"
+)
+
+// Limits say how texts are cut.
+type Limits struct {
+	MinKeep  int    // characters that are kept of each text in any case
+	Notice   string // stands behind what is cut; "": a text that says how much is missing
+	Note     string // says in the notice how to get at what is missing; "": nothing is said of that
+	HeadOnly bool   // only the beginning is kept
+	BothEnds bool   // unless HeadOnly is set, the end is kept whether or not it reports something
+}
+
+// Text is one of the texts that share a room.
+type Text struct {
+	Text   string
+	Index  int // where the caller has it
+	Chars  int
+	floor  int // characters below which it is not cut, the notice included
+	budget int // characters that it may have, the notice included
+}
+
+// SetFloors finds out below which length each of the texts is not cut.
+func (l *Limits) SetFloors(texts []Text) {
+	for i := range texts {
+		texts[i].floor = l.floor(texts[i].Chars)
+	}
+}
+
+func (l *Limits) floor(chars int) int { return l.MinKeep + l.noticeChars(chars) }
+
+// Share gives each text its part of a room in characters by its length, and at least its floor. The texts have so many
+// characters together. It reports whether no text can get shorter than it is now.
+func (l *Limits) Share(texts []Text, chars int, room float64) (atFloor bool) {
+	for i := range texts {
+		texts[i].budget = 0
+	}
+	left, open := room, float64(chars)
+	rounds := 8 // every round fixes at least one text; the few that a last round would fix matter little
+	if l.HeadOnly {
+		rounds = 0 // the reference lets texts at their floor add to the others
+	}
+	for range rounds {
+		more := false
+		for i := range texts {
+			t := &texts[i]
+			need := float64(min(t.Chars, t.floor))
+			if t.budget == 0 && t.Chars > 0 && left*float64(t.Chars)/open < need {
+				t.budget = int(need)
+				left, open, more = left-need, open-float64(t.Chars), true
+			}
+		}
+		if !more || left <= 0 {
+			break
+		}
+	}
+	atFloor = true
+	for i := range texts {
+		t := &texts[i]
+		if t.budget == 0 {
+			t.budget = max(t.floor, int(math.Floor(max(0, left)*(float64(t.Chars)/max(1, open)))))
+		}
+		atFloor = atFloor && (t.budget <= t.floor || t.Chars <= t.floor)
+	}
+	return atFloor
+}
+
+// Cut returns t within the room that [Limits.Share] gave it, and how many characters are left. It is false if t does not
+// get shorter.
+func (l *Limits) Cut(t *Text) (text string, left int, ok bool) {
+	if t.Chars <= t.budget {
+		return "", 0, false
+	}
+	keep := max(l.MinKeep, t.budget-l.noticeChars(t.Chars))
+	var e excerpt.Excerpt
+	if l.HeadOnly {
+		e = excerpt.Head(t.Text, t.Chars, keep)
+	} else {
+		e = excerpt.New(t.Text, t.Chars, keep, l.BothEnds)
+	}
+	kept := e.Kept()
+	var room [noticeRoom]byte
+	end := l.appendNotice(room[:0], t.Chars-kept, t.Chars)
+	var b strings.Builder
+	b.Grow(e.Size() + len(end))
+	e.Write(&b)
+	b.Write(end)
+	return b.String(), kept + e.Marks() + utf8.RuneCount(end), b.Len() < len(t.Text)
+}
+
+// WereCut reports whether any of the texts was cut before, and how many characters are kept of all of them in any case.
+// A notice says how long the text was that stood there.
+func (l *Limits) WereCut(texts []Text) (cut bool, floors float64) {
+	for i := range texts {
+		floor := texts[i].floor
+		if whole, ok := l.wholeChars(texts[i].Text); ok {
+			cut, floor = true, l.floor(whole)
+		}
+		floors += float64(floor)
+	}
+	return cut, floors
+}
+
+// Trim says how many characters of a text are kept at its beginning and at its end. Source of the form: the reference
+// system.
+type Trim struct {
+	Head, Tail int
+	Note       string // see Limits
+}
+
+// Text returns the ends of s, which has so many characters, with a note.
+func (t Trim) Text(s string, chars int) string {
+	c := runes.CounterOf(s, chars)
+	head, tail := c.Head(s, t.Head), c.Tail(s, t.Tail)
+	var room [noteRoom]byte
+	note := t.appendNote(room[:0], chars)
+	var b strings.Builder
+	b.Grow(head + len(trimGap) + len(s) - tail + len(note))
+	b.WriteString(s[:head])
+	b.WriteString(trimGap)
+	b.WriteString(s[tail:])
+	b.Write(note)
+	return b.String()
+}
+
+// Chars returns how many characters [Trim.Text] has of a text with so many.
+func (t Trim) Chars(chars int) int {
+	var room [noteRoom]byte
+	return t.Head + len(trimGap) + t.Tail + len(t.appendNote(room[:0], chars))
+}
