@@ -1,6 +1,7 @@
 package minify
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -147,10 +148,17 @@ func (c *column) read(digits string, row int) {
 	c.digits, c.value = digits, value
 }
 
+// vary reports whether a number is not the same in all lines.
+func vary(columns []column) bool {
+	return slices.ContainsFunc(columns, func(c column) bool { return c.varies })
+}
+
 // areEven reports whether each number is the same in all lines, counts on evenly, or tells the time.
 func areEven(columns []column) bool {
 	for k := range columns {
-		if c := &columns[k]; c.varies && c.isUneven && c.kind != partOfTime {
+		switch c := &columns[k]; {
+		case !c.varies || c.kind == partOfTime:
+		case c.isUneven || c.kind == partOfName:
 			return false
 		}
 	}

@@ -24,7 +24,7 @@ const (
 	ofContent = LineNumbers
 )
 
-// What tools print, and what is left of it. A file.in has the output as it came, file.out what a model is sent.
+// What tools print, and what is left of it. A file.in has the output as it came, file.golden what a model is sent.
 var samples = []struct {
 	name   string
 	forms  Forms
@@ -49,6 +49,8 @@ var samples = []struct {
 	{"ls-R", ofReport, 0, "each directory is there once already"},
 	{"pytest", ofReport, Repeats, "twenty cases that are counted; five that are not"},
 	{"docker", ofReport, Repeats, "a layer that comes, and a log that waits"},
+	{"repeated", ofReport, Repeats, "one line again and again; blank ones do no harm"},
+	{"listing", ofReport, 0, "numbers in the names of files"},
 	{"latencies", ofReport, 0, "a table of numbers"},
 	{"measurements", ofReport, 0, "the numbers are what was asked for"},
 	{"errors", ofReport, 0, "errors stay"},
@@ -74,7 +76,7 @@ func TestSamples(t *testing.T) {
 				assert.Equal(t, in, out)
 				return
 			}
-			path := filepath.Join("testdata", tt.name+".out")
+			path := filepath.Join("testdata", tt.name+".golden")
 			if *update {
 				require.NoError(t, os.WriteFile(path, []byte(out), 0o644))
 			}

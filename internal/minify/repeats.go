@@ -12,8 +12,8 @@ import (
 const fewestRepeats = 6
 
 // withoutRepeats keeps of lines in a row that differ in numbers only the first, how many follow, and the last. It does
-// so where nothing is lost by it: where the numbers count on evenly, tell the time, or say how far something has come.
-// Lines that report an error stay.
+// so where nothing is lost by it: where the numbers count on evenly, tell the time, or say how far something has come,
+// and none that varies is part of a name. Lines that report an error stay.
 func withoutRepeats(s string) string {
 	r := rewriter{text: s}
 	start, lines := 0, 0 // of the run
@@ -67,25 +67,38 @@ func numberEnd(s string, i int) int {
 	return i
 }
 
-// count puts how many there are in the place of all but the first and the last of so many lines, text[start:end].
+// count puts how many there are in the place of all but the first and the last of so many lines, text[start:end]. Of
+// lines that are the same the first is enough.
 func (r *rewriter) count(start, end, lines int) {
 	text := strings.TrimSuffix(r.text[start:end], "\n")
 	from, to := strings.IndexByte(text, '\n')+1, strings.LastIndexByte(text, '\n')+1
-	note := "[... " + strconv.Itoa(lines-2) + " lines that differ from these in numbers only]\n"
 	first := text[:from-1]
-	if to-from <= len(note) || excerpt.ReportsError(first) || strings.TrimSpace(first) == "" || !countsOn(text) {
+	if strings.TrimSpace(first) == "" || excerpt.ReportsError(first) {
 		return
 	}
-	r.replace(start+from, start+to, note)
+	var room [mostColumns]column
+	columns := columnsOf(first, room[:0])
+	if len(columns) > mostColumns {
+		return
+	}
+	readColumns(columns, text)
+	var note string
+	switch {
+	case !vary(columns):
+		to = len(text)
+		note = "[... the same line " + strconv.Itoa(lines-1) + " times more]"
+	case areEven(columns) || hasLabel(first) && areProgress(columns):
+		note = "[... " + strconv.Itoa(lines-2) + " lines that differ from these in numbers only]\n"
+	default:
+		return
+	}
+	if len(note) < to-from {
+		r.replace(start+from, start+to, note)
+	}
 }
 
-// countsOn reports whether lines that differ in numbers only can be told from the first and the last of them.
-func countsOn(lines string) bool {
-	var room [mostColumns]column
-	columns := columnsOf(lines[:strings.IndexByte(lines, '\n')], room[:0])
-	if len(columns) > mostColumns {
-		return false
-	}
+// readColumns takes in the numbers of lines that differ in numbers only.
+func readColumns(columns []column, lines string) {
 	row := 0
 	for line := range strings.SplitSeq(lines, "\n") {
 		at := 0
@@ -99,16 +112,12 @@ func countsOn(lines string) bool {
 		}
 		row++
 	}
-	return areEven(columns) || hasLabel(lines) && areProgress(columns)
 }
 
 // hasLabel reports whether a line names what it counts. A table of numbers does not.
 func hasLabel(line string) bool {
 	letters := 0
 	for i := range len(line) {
-		if line[i] == '\n' {
-			return false
-		}
 		if letters++; !ascii.IsLetter(line[i]) && line[i] < 0x80 {
 			letters = 0
 		}
