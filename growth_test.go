@@ -29,7 +29,7 @@ import (
 // the processor. A row above 1.3 is one of three kinds:
 //
 //   - memory: a bare pass over the same input grows about as much, because it outgrows the processor's caches;
-//   - a step: something sets in between n and 8n, and from 8n to 64n the time grows as the input does;
+//   - a step: something sets in between n and 8n, and from 8n to 64n the time grows as the input does, or as a bare pass;
 //   - superlinear: neither. This is a fault.
 var growth = flag.Bool("growth", false, "measure how time grows with hostile inputs")
 
@@ -37,10 +37,12 @@ const (
 	growthDoublings = 3 // from n to 8n
 	growthFactor    = 1 << growthDoublings
 	growthMost      = 1.3
-	growthRounds    = 4
+	growthRounds    = 3
 	// A small window, and the tokens that an input has at least: enough that it is compacted at n already.
 	growthWindow = 2_000
 	growthTokens = 4 * growthWindow
+	// From here on the garbage collector may disturb a measurement.
+	growthMemory = 3 << 30
 	// What takes less cannot be measured.
 	growthLeast = time.Millisecond
 )
@@ -118,6 +120,7 @@ func TestGrowth(t *testing.T) {
 		t.Skip("measures on request: -growth")
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // its share depends on the heap, and the heap on the input
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(growthMemory))
 	fillHeap()
 	inputs, rows := growthInputs(), 0
 	kinds := map[string]int{}
@@ -149,7 +152,8 @@ type grown struct {
 	n           int
 	kind        string // "": by what its input grew
 	took        rounds // from n to 8n
-	bare, later rounds // a bare pass from n to 8n, and the operation from 8n to 64n, where they were measured
+	bare        rounds // a bare pass, where it was measured
+	later, afar rounds // both from 8n to 64n, where they were measured
 }
 
 func (g grown) String() string {
@@ -159,6 +163,9 @@ func (g grown) String() string {
 	}
 	if g.later[0] > 0 {
 		text += fmt.Sprintf("; on to %d: %.2f (%v)", growthFactor*growthFactor*g.n, g.later.ratio(), g.later)
+	}
+	if g.afar[0] > 0 {
+		text += fmt.Sprintf(", a bare pass %.2f", g.afar.ratio())
 	}
 	return text
 }
@@ -234,40 +241,35 @@ func measureGrowth(input func(int) []Message, operation func([]Message)) (g grow
 		return g
 	}
 	g.bare.measure(input, g.n, barePass)
-	if g.took.ratio() <= growthMost*max(1, g.bare.ratio()) {
-		g.kind = "memory"
+	if g.kind = "memory"; g.took.ratio() <= growthMost*max(1, g.bare.ratio()) {
 		return g
 	}
 	g.later.measure(input, growthFactor*g.n, operation)
-	if g.kind = "superlinear"; !g.later.isAbove() {
-		g.kind = "a step"
+	if g.kind = "a step"; !g.later.isAbove() {
+		return g
+	}
+	if g.afar.measure(input, growthFactor*g.n, barePass); g.later.ratio() > growthMost*max(1, g.afar.ratio()) {
+		g.kind = "superlinear"
 	}
 	return g
 }
 
 // barePass is the least that an operation does that reads a history, pairs its calls, and returns another one or writes
-// it: it copies the texts, finds each result by its id, and joins all texts in memory that grows.
+// it: it copies the texts, finds calls and results by their ids, and joins all texts in memory that grows.
 func barePass(h []Message) {
-	out, results, joined := slices.Clone(h), map[string]int{}, []byte(nil)
+	out, ids, joined := slices.Clone(h), map[string]int{}, []byte(nil)
 	for i := range out {
 		m := &out[i]
-		if m.Role == RoleTool {
-			results[m.ToolCallID] = i
-		}
+		ids[m.ToolCallID]++
 		m.Parts, m.Details = slices.Clone(m.Parts), slices.Clone(m.Details)
 		for k := range m.Parts {
 			p := &m.Parts[k]
+			ids[p.ID]++
 			p.Text, p.Signature, p.Arguments = strings.Clone(p.Text), strings.Clone(p.Signature), slices.Clone(p.Arguments)
-		}
-	}
-	for i := range out {
-		for k := range out[i].Parts {
-			p := &out[i].Parts[k]
 			joined = append(append(joined, p.Text...), p.Arguments...)
-			sink += results[p.ID]
 		}
 	}
-	sink += len(joined)
+	sink += len(joined) + len(ids)
 }
 
 func growthEstimate(h []Message) (n int) {

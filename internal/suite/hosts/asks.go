@@ -80,6 +80,7 @@ func (w *world) prepare(s *Step) {
 		return
 	}
 	w.checkPlan(plan, got)
+	w.checkJournal()
 	w.checkRequest(q, got)
 	w.accept(got)
 }
@@ -126,6 +127,7 @@ func (w *world) compact(s *Step) {
 		return
 	}
 	w.unsettled = false
+	w.checkJournal()
 	w.checkRequest(q, r)
 	w.accept(r)
 }
@@ -154,6 +156,7 @@ func (w *world) recover(s *Step) {
 		}
 		return
 	}
+	w.checkJournal()
 	if r.Rung == "" {
 		w.fail("Recover names its rung", "it is empty")
 	}
@@ -255,13 +258,13 @@ func (w *world) restart(s *Step) {
 	}
 	_ = w.manager.Close()
 	w.manager, w.request = m, winnow.Request{}
-	w.unsettled = false
+	w.unsettled, w.base, w.deltas = false, state, nil
 }
 
 // lose is a new process without the state.
 func (w *world) lose(*Step) {
 	_ = w.manager.Close()
 	w.manager, w.request = w.newManager(w.summarizer), winnow.Request{}
-	w.sent, w.sentAt, w.unsettled = nil, -1, false
+	w.sent, w.sentAt, w.unsettled, w.base, w.deltas = nil, -1, false, nil, nil
 	clear(w.bound)
 }

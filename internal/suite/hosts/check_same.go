@@ -1,6 +1,7 @@
 package hosts
 
 import (
+	"bytes"
 	"fmt"
 	"hash/maphash"
 	"reflect"
@@ -61,6 +62,22 @@ func (w *world) checkSame(promise string, want, got *winnow.Request, wantErr, go
 	}
 	if !reflect.DeepEqual(x, y) {
 		w.fail(promise, "requests differ\nwant %+v\ngot  %+v", x, y)
+	}
+}
+
+// checkJournal: behind a request a state and what was written down since is the state.
+func (w *world) checkJournal() {
+	if !w.options.Journal || w.damaged || w.recount {
+		return
+	}
+	m := w.newManager(nil)
+	if err := m.Restore(w.base, w.deltas...); err != nil {
+		w.fail("a journal is the state", "%v", err)
+		return
+	}
+	state, again := w.snapshot(), mustSnapshot(m)
+	if !bytes.Equal(state, again) {
+		w.fail("a journal is the state", "%d deltas\nwant %s\ngot  %s", len(w.deltas), clip(string(state)), clip(string(again)))
 	}
 }
 

@@ -30,7 +30,7 @@ func (g *writer) setting() Setting {
 	if g.chance(33) {
 		return s
 	}
-	s.NoIDs = g.chance(6)
+	s.NoIDs, s.Journal = g.chance(6), g.chance(15)
 	s.Thinking = one(g, "", "", "dropped", "bound", "bound")
 	s.Off, s.NoCache, s.Background, s.Digest, s.Rules = g.chance(15), g.chance(20), g.chance(10), g.chance(15), g.chance(20)
 	odd := func(percent int, of ...int) int {

@@ -43,6 +43,7 @@ type Setting struct {
 	Prune      int    `json:"prune,omitempty"`      // one of a few [winnow.PruneOptions]
 	Truncate   int    `json:"truncate,omitempty"`   // one of a few [winnow.TruncateOptions]
 	Estimator  int    `json:"estimator,omitempty"`  // 0: a quarter of the characters, 1: the standard one
+	Journal    bool   `json:"journal,omitempty"`    // what changes is written down
 }
 
 // Step is one thing that happens.

@@ -54,6 +54,9 @@ type world struct {
 	earlier  []kept
 	bound    map[string]uint64 // signatures of thinking, and what stood before it
 
+	base   []byte   // a state …
+	deltas [][]byte // … and what the journal was given since
+
 	unknown   bool // what was sent before is not known to the manager: its state was lost or damaged
 	recount   bool // edits are counted by another estimator now, when they are next sent
 	damaged   bool // texts of the state are not what the library wrote
@@ -156,6 +159,9 @@ func (w *world) managerOptions(s *summarizer) *winnow.Options {
 	}
 	if o.Digest {
 		out.Summarizer = nil
+	}
+	if o.Journal && s == w.summarizer {
+		out.Journal = func(delta []byte) error { w.deltas = append(w.deltas, delta); return nil }
 	}
 	return out
 }
