@@ -2,6 +2,7 @@ package hosts
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"reflect"
 	"regexp"
@@ -24,8 +25,8 @@ func (w *world) checkRequestBut(q *question, r *winnow.Request, but string) {
 	if n := w.options.MaxBytes; n > 0 && r.Bytes > n {
 		w.fail("it fits, or there is an error", "%d bytes, and %d are allowed", r.Bytes, n)
 	}
-	if sum := w.estimate(r.Messages); !w.usage && r.Tokens != sum+w.options.Overhead {
-		w.fail("Tokens is what the messages are estimated to", "%d, and it should be %d", r.Tokens, sum+w.options.Overhead)
+	if sum := w.estimate(r.Messages) + w.overhead(); !w.usage && r.Tokens != sum {
+		w.fail("Tokens is what the messages are estimated to", "%d, and it should be %d", r.Tokens, sum)
 	}
 	if r.Cached < 0 || r.Cached > r.Tokens || r.Cost < 0 {
 		w.fail("costs are sane", "%d cached of %d, cost %g", r.Cached, r.Tokens, r.Cost)
@@ -61,6 +62,18 @@ func (w *world) see(r *winnow.Request) {
 	for _, e := range r.Edits {
 		w.seen[string(e.Op)]++
 	}
+}
+
+// overhead is what a request has besides its messages.
+func (w *world) overhead() int {
+	if !w.options.Recall {
+		return w.options.Overhead
+	}
+	schema, err := json.Marshal(winnow.RecallTool())
+	if err != nil {
+		panic(err) // constants
+	}
+	return w.options.Overhead + w.estimate([]winnow.Message{histories.User(string(schema))})
 }
 
 func (w *world) estimate(messages []winnow.Message) int {

@@ -27,6 +27,8 @@ func (g *writer) setting() Setting {
 	s := Setting{Window: one(g, 1_000, 1_500, 2_500, 2_500, 4_000, 4_000, 8_000)}
 	s.Host = one(g, "", "", "copies", "drops", "rebuilds", "keeps", "reuses")
 	s.Keep = one(g, "", "all", "calls", "work", "work", "little")
+	s.Recall = g.chance(40)
+	s.Hides = s.Recall && g.chance(20)
 	if g.chance(33) {
 		return s
 	}
@@ -115,6 +117,9 @@ func (g *writer) turn(window int, add func(Step)) {
 	}
 	if g.chance(15) {
 		add(Step{Do: "late"})
+	}
+	if g.chance(20) {
+		add(Step{Do: "recall", At: g.IntN(20), N: g.IntN(200), As: one(g, "", "", "", "", "find", "find", "lines", "words", "pattern", "forged", "raw")})
 	}
 	if g.chance(55) {
 		g.question(window, add)

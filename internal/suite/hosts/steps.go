@@ -26,7 +26,7 @@ func init() {
 		// what is asked of the manager
 		"prepare": (*world).prepare, "plan": (*world).plan, "compact": (*world).compact, "recover": (*world).recover, "do": (*world).do,
 		"restart": (*world).restart, "damage": (*world).damage, "lose": (*world).lose,
-		"stages": (*world).stages,
+		"stages": (*world).stages, "recall": (*world).recall,
 	}
 }
 

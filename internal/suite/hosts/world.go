@@ -54,6 +54,8 @@ type world struct {
 	earlier  []kept
 	bound    map[string]uint64 // signatures of thinking, and what stood before it
 
+	recalled recalled
+
 	base   []byte   // a state …
 	deltas [][]byte // … and what the journal was given since
 
@@ -159,6 +161,9 @@ func (w *world) managerOptions(s *summarizer) *winnow.Options {
 	}
 	if o.Digest {
 		out.Summarizer = nil
+	}
+	if out.Recall = o.Recall; o.Hides {
+		out.RecallHides = hides
 	}
 	if o.Journal && s == w.summarizer {
 		out.Journal = func(delta []byte) error { w.deltas = append(w.deltas, delta); return nil }
@@ -294,6 +299,7 @@ func (w *world) cut(n int) {
 // accept takes a request that was sent. A host that keeps what the manager says has its history from it.
 func (w *world) accept(r *winnow.Request) {
 	w.sent = wireForms(r.Messages)
+	w.noteHandles(r.Messages)
 	w.provider.tokens, w.provider.body = w.provider.count(r.Messages), body(r.Messages)
 	if w.setting.Host == "keeps" {
 		w.history = slices.Clone(r.History)
