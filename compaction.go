@@ -327,7 +327,7 @@ func (c *compaction) collect(d *draft, s span) {
 	}
 	c.recent = append(c.recent, d.view.unedited[s.cut:]...)
 	c.firstKept, c.index = bookmarkAt(v, cut), max(0, v.index[cut])
-	c.recall = d.spanNote(cut)
+	c.recall = d.spanNote(v, cut)
 	if c.limited = d.limitedAt; c.limited == (position{}) && cp != nil {
 		c.limited = cp.limited
 	}

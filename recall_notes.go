@@ -37,12 +37,12 @@ func (d *draft) recallable(v *view, i int) int {
 // hidesFromRecall says that the host wants nobody to see m again.
 func (o *Options) hidesFromRecall(m *Message) bool { return o.RecallHides != nil && o.RecallHides(*m) }
 
-// spanNote says, behind a summary, how to get at what it stands for: all before message i of the view.
-func (d *draft) spanNote(i int) string {
+// spanNote says, behind a summary, how to get at what it stands for: all before message i of v.
+func (d *draft) spanNote(v *view, i int) string {
 	if !d.opts.Recall {
 		return ""
 	}
-	k := d.view.index[i]
+	k := v.index[i]
 	if k < 0 {
 		return ""
 	}

@@ -31,7 +31,7 @@ type Setting struct {
 	Overhead   int    `json:"overhead,omitempty"`
 	MaxBytes   int    `json:"maxBytes,omitempty"`
 	Thinking   string `json:"thinking,omitempty"`
-	Keep       string `json:"keep,omitempty"`
+	Keep       string `json:"keep,omitempty"` // a [winnow.KeepPolicy]
 	KeepRecent int    `json:"keepRecent,omitempty"`
 	Summarizer int    `json:"summarizer,omitempty"` // its window, tokens
 	NoCache    bool   `json:"noCache,omitempty"`

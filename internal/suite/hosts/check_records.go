@@ -1,0 +1,96 @@
+package hosts
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/winnowgo/winnow"
+)
+
+// Records: what stands for runs of old messages.
+
+const recordBegin = "[Record of "
+
+// isRecord says that the library made m to stand for a run. The host's own messages have an ID or a Source.
+func isRecord(m *winnow.Message) bool {
+	return m.ID == "" && m.Source == nil && m.Injected && m.Role == winnow.RoleUser && len(m.Parts) == 1 && strings.HasPrefix(m.Parts[0].Text, recordBegin)
+}
+
+var (
+	anyHeading = regexp.MustCompile(`(^|[\n\r\x{2028}\x{2029}\x{85}\v\f])[\s\pZ]*(#|>|<|＜)`)
+	anyTag     = regexp.MustCompile(`[<＜﹤][\s\pZ\p{Cf}\x00]*[/∕⁄／|｜]?[\s\pZ\p{Cf}\x00]*[\pL|｜]`)
+)
+
+// checkRecords: a record is data in lines, and stands for old answers with their results alone.
+func (w *world) checkRecords(in []winnow.Message, r *winnow.Request) {
+	records := 0
+	for k := range r.Messages {
+		m := &r.Messages[k]
+		if !isRecord(m) {
+			continue
+		}
+		records++
+		text := m.Parts[0].Text
+		if w.damaged {
+			continue
+		}
+		if at := anyHeading.FindString(text); at != "" {
+			w.fail("a record is data", "%q in %s", at, clip(text))
+		}
+		for _, tag := range tags {
+			if strings.Contains(text, tag) {
+				w.fail("a record is data", "%q in %s", tag, clip(text))
+			}
+		}
+		if n := strings.Count(text, "\n"+recordBegin); n > 0 {
+			w.fail("a record is data", "%d more begin in it: %s", n, clip(text))
+		}
+	}
+	folded := map[int]bool{}
+	for _, e := range r.Edits {
+		if e.Op != winnow.OpFold || e.Before == 0 { // … or of the record itself
+			continue
+		}
+		w.seen["fold"]++
+		folded[e.Index] = true
+		m := &in[e.Index]
+		switch {
+		case m.Role != winnow.RoleAssistant && m.Role != winnow.RoleTool:
+			w.fail("only answers and results are folded", "message %d: %s", e.Index, show(m))
+		case m.Pinned, m.Summary:
+			w.fail("only answers and results are folded", "message %d: %s", e.Index, show(m))
+		}
+	}
+	if len(folded) > 0 && records == 0 {
+		w.fail("a record stands for what is folded", "%d messages are folded, and there is no record", len(folded))
+	}
+	if records > len(folded) {
+		w.fail("a record stands for what is folded", "%d records, %d messages are folded", records, len(folded))
+	}
+	w.checkPairs(in, folded)
+	for k := 1; k < len(r.Messages); k++ {
+		if isRecord(&r.Messages[k-1]) && isRecord(&r.Messages[k]) && slices.Equal(wireForms(r.Messages[k-1:k]), wireForms(r.Messages[k:k+1])) {
+			w.fail("a record stands for what is folded", "the same one stands twice: %s", show(&r.Messages[k]))
+		}
+	}
+}
+
+// checkPairs: a call is folded with its results.
+func (w *world) checkPairs(in []winnow.Message, folded map[int]bool) {
+	for i := range in {
+		if in[i].Role != winnow.RoleTool || i == 0 {
+			continue
+		}
+		k := i - 1
+		for k > 0 && in[k].Role == winnow.RoleTool {
+			k--
+		}
+		isOfIt := slices.ContainsFunc(in[k].Parts, func(p winnow.Part) bool {
+			return p.Kind == winnow.KindToolCall && p.ID != "" && p.ID == in[i].ToolCallID
+		})
+		if isOfIt && folded[i] && !folded[k] {
+			w.fail("a call is folded with its results", "result %d without its call %d", i, k)
+		}
+	}
+}
