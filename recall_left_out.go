@@ -59,21 +59,23 @@ func (m *Manager) mayRecall(history []Message, i int) bool {
 }
 
 // isWholeNow says that message i of the history is whole in the last request. known is false where only a comparison
-// with the whole request tells. It is the quick way of a recall by handle.
+// with the whole request tells: it is the quick way of a recall by handle, and says what that would say.
 func (m *Manager) isWholeNow(history []Message, i int) (whole, known bool) {
 	l := &m.ledger
 	k := l.index.facts[i].key
-	switch p := l.projections[k]; {
-	case l.attempt != nil || l.index.aliases != nil:
+	p := l.projections[k]
+	switch {
+	case l.attempt != nil || m.opts.HistoryTurns > 0 || history[i].Pinned: // what comes next may differ from what was sent
 		return false, false
-	case slices.Contains(l.sent, k):
-		return true, true
-	case p != nil && slices.Contains(l.sent, p.key): // else a record or a summary stands for it
+	case p == nil:
+		isSent := slices.Contains(l.sent, k)
+		return isSent, isSent
+	case slices.Contains(l.sent, p.key): // else it was pinned, or a record or a summary stands for it
 		sent := history[i]
 		sent.Parts = p.sent()
 		return showsAll(&sent, &history[i]), true
 	}
-	return false, len(l.sent) > 0
+	return false, false
 }
 
 // know finds out which messages history has. The slice is the index's.
