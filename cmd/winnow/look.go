@@ -20,25 +20,28 @@ import (
 // defaultWindow is the context window that is assumed, in tokens.
 const defaultWindow = 200_000
 
-// opened returns a session by the name of a file, or by its key in the store, and what the model sees of it now.
-func (p *program) opened(ctx context.Context, name string) (*recording.Session, []winnow.Message, error) {
-	data, err := os.ReadFile(name)
-	if err == nil {
-		s, err := recording.Open(data)
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", name, err)
-		}
-		return s, sees(ctx, s), nil
-	}
-	if !p.isStore() {
-		if !errors.Is(err, fs.ErrNotExist) {
-			return nil, nil, err
-		}
-		return nil, nil, problemf("there is no file %s, and no store in %s", name, p.dir)
+// opened is a session that was read.
+type opened struct {
+	name    string
+	from    string // the file, or the key
+	session *recording.Session
+	sees    []winnow.Message // what the model sees of it now
+}
+
+// read returns a session by the name of a file, of a directory with sessions, or by its key in the store.
+func (p *program) read(ctx context.Context, name string) (*opened, error) {
+	s, file, err := recording.OpenFile(name)
+	switch {
+	case err == nil:
+		return &opened{filepath.Base(file), file, s, sees(ctx, s)}, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	case !p.isStore():
+		return nil, problemf("there is no file %s, and no store in %s", name, p.dir)
 	}
 	store, err := p.open(false)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer store.Close()
 	t := &transcript.Transcript{Format: transcript.Winnow}
@@ -47,14 +50,14 @@ func (p *program) opened(ctx context.Context, name string) (*recording.Session, 
 		return nil
 	})
 	if err != nil {
-		return nil, nil, unknown(err, name)
+		return nil, unknown(err, name)
 	}
 	view, err := store.Read(ctx, name)
 	if err != nil {
-		return nil, nil, unknown(err, name)
+		return nil, unknown(err, name)
 	}
 	t.Report.Lines = len(t.Entries)
-	return recording.Of(t), view.History, nil
+	return &opened{filepath.Base(name), name, recording.Of(t), view.History}, nil
 }
 
 // sees returns what the model sees of a session in a file: behind a compaction, not all of it.
@@ -90,10 +93,11 @@ func (p *program) inspect(ctx context.Context, args []string) (code int, err err
 	case !(in.Price > 0 && in.Price < 1e6):
 		return 0, problemf("inspect: -price %g: want a positive number of dollars", in.Price)
 	}
-	in.Name = filepath.Base(rest[0])
-	if in.Session, _, err = p.opened(ctx, rest[0]); err != nil {
+	o, err := p.read(ctx, rest[0])
+	if err != nil {
 		return 0, err
 	}
+	in.Name, in.Session = o.name, o.session
 	in.Text = in.Text || *output == "" // a page is for a browser
 	var to io.Writer = p.stdout
 	if *output != "" {
@@ -131,7 +135,7 @@ func (p *program) report(ctx context.Context, args []string) (int, error) {
 	if *window <= 0 {
 		return 0, problemf("report: -window %d: want a positive number of tokens", *window)
 	}
-	_, history, err := p.opened(ctx, rest[0])
+	o, err := p.read(ctx, rest[0])
 	if err != nil {
 		return 0, err
 	}
@@ -140,12 +144,12 @@ func (p *program) report(ctx context.Context, args []string) (int, error) {
 		return 0, err
 	}
 	defer manager.Close()
-	request, err := manager.Prepare(ctx, history)
+	request, err := manager.Prepare(ctx, o.sees)
 	if err != nil {
 		return 0, err
 	}
 	r := prompt.NewReport(&prompt.Assembly{Limits: prompt.Limits{Window: *window}}, request, winnow.Usage{})
-	r.SessionKey = rest[0]
+	r.SessionKey = o.from
 	if p.json {
 		_, err = fmt.Fprintln(p.stdout, r.JSON())
 		return exitOK, err

@@ -65,9 +65,9 @@ func commands() []command {
 		{"sessions maintain", "[-dry-run] [-reference] [-archive-after D] …", "archives and deletes by rule",
 			(*program).maintain},
 		{"sessions erase", "-yes KEY [ENTRY…]", "erases a session, or the content of entries", (*program).erase},
-		{"inspect", "FILE|KEY [-text] [-o FILE] [-window N] [-price P]",
+		{"inspect", "FILE|DIR|KEY [-text] [-o FILE] [-window N] [-price P]",
 			"how a session filled the window, and what it cost", (*program).inspect},
-		{"report", "FILE|KEY [-window N]", "what fills the window now", (*program).report},
+		{"report", "FILE|DIR|KEY [-window N]", "what fills the window now", (*program).report},
 	}
 }
 
@@ -182,5 +182,9 @@ func (p *program) open(create bool) (*session.Store, error) {
 	if !create && !p.isStore() {
 		return nil, problemf("there is no store in %s; -dir or WINNOW_DIR says where one is", p.dir)
 	}
-	return session.OpenDirectory(p.dir, &session.Options{Now: p.now})
+	store, err := session.OpenDirectory(p.dir, &session.Options{Now: p.now})
+	if errors.Is(err, session.ErrFormat) {
+		return nil, problemf("%v; -dir or WINNOW_DIR says where a store is, or is to be made", err)
+	}
+	return store, err
 }

@@ -2,8 +2,9 @@
 // sent instead, and what either costs. It reads the sessions of Claude Code, Codex, OpenClaw and pi as they are on your
 // disk. It needs no network and no key.
 //
-//	go run ./examples/inspect                  # the built-in session, as text
-//	go run ./examples/inspect -text ~/.claude/projects/…/….jsonl
+//	go run ./examples/inspect                       # the built-in session, as text
+//	go run ./examples/inspect ~/.claude/projects    # the session there that was written to last
+//	go run ./examples/inspect -text ~/.codex/sessions/2026/06/01/rollout-….jsonl | less
 //	go run ./examples/inspect -o page.html session.jsonl
 package main
 

@@ -3,6 +3,7 @@
 package inspect
 
 import (
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -27,6 +28,7 @@ type config struct {
 	window int
 	output string
 	text   bool
+	json   bool
 	price  float64
 	now    time.Time
 }
@@ -48,11 +50,13 @@ Usage: go run ./examples/inspect [flags] [FILE]
   FILE       a session of Claude Code (~/.claude/projects/*/*.jsonl), of Codex
              (~/.codex/sessions/*/*/*/*.jsonl), of OpenClaw or pi
              (~/.openclaw/agents/*/sessions/*.jsonl), a log of winnow's, or winnow
-             messages in JSON Lines or one JSON array; plain or gzipped;
+             messages in JSON Lines or one JSON array; plain or gzipped.
+             Of a directory, the session in it that was written to last;
              without one the recorded session of this repository is shown, as text
              unless -o is given, in a window of %d
   -o FILE    write there, instead of to standard output
-  -text      a table for a terminal, instead of an HTML page
+  -text      a table, as on a terminal, instead of an HTML page
+  -json      the figures as one JSON object, instead of a page
   -window N  context window of the model, in tokens (default %d)
   -price P   dollars for a million uncached tokens of input (default %g)
 
@@ -71,12 +75,22 @@ func Run(args []string, now time.Time, stdout, stderr io.Writer) int {
 		return exitUsage
 	}
 	c.now = now
+	c.text = c.text || c.output == "" && isTerminal(stdout) // a page is for a browser
 	code, err := inspect(c, stdout)
 	if err != nil {
 		fmt.Fprintln(stderr, "inspect:", err)
 		return exitUsage
 	}
 	return code
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // parse reads the flags. The error is [flag.ErrHelp] if they ask for help.
@@ -86,6 +100,7 @@ func parse(args []string) (config, error) {
 	f.SetOutput(io.Discard) // errors are printed by run, once
 	f.StringVar(&c.output, "o", "", "")
 	f.BoolVar(&c.text, "text", false, "")
+	f.BoolVar(&c.json, "json", false, "")
 	f.IntVar(&c.window, "window", 0, "")
 	f.Float64Var(&c.price, "price", DefaultPrice, "")
 	err := f.Parse(args)
@@ -119,20 +134,26 @@ func isSet(f *flag.FlagSet, name string) (set bool) {
 
 // inspect reads, replays and writes.
 func inspect(c config, stdout io.Writer) (code int, err error) {
-	data, err := os.ReadFile(c.file)
+	recorded, file, err := recording.OpenFile(c.file)
 	if err != nil {
 		return 0, err
 	}
-	recorded, err := recording.Open(data)
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", c.file, err)
-	}
 	in := Input{
-		Name: filepath.Base(c.file), Session: recorded, Window: c.window, Price: c.price, Text: c.text, Now: c.now,
+		Name: filepath.Base(file), Session: recorded, Window: c.window, Price: c.price, Text: c.text, Now: c.now,
+	}
+	if c.json {
+		s, err := Summarize(in)
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", file, err)
+		}
+		if s.Refused > 0 {
+			code = exitRefused
+		}
+		return code, json.NewEncoder(stdout).Encode(s)
 	}
 	report, err := newReport(in)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %w", c.file, err)
+		return 0, fmt.Errorf("%s: %w", file, err)
 	}
 	if c.output != "" {
 		file, err := os.Create(c.output)

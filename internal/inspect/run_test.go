@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"flag"
@@ -344,4 +345,20 @@ func TestErrors(t *testing.T) {
 		assert.Contains(t, errs, tt.want, tt.why)
 		assert.True(t, strings.HasPrefix(errs, "inspect: "), tt.why)
 	}
+}
+
+// TestRunInJSON prints the figures of the newest session in a directory.
+func TestRunInJSON(t *testing.T) {
+	name := writeAs(t, agents.Claude)
+	code, stdout, stderr := invoke("-json", filepath.Dir(name))
+	require.Equal(t, exitOK, code, stderr)
+	var s struct {
+		Name                      string
+		Messages, Requests, Turns int
+	}
+	require.NoError(t, json.Unmarshal([]byte(stdout), &s))
+	assert.Equal(t, filepath.Base(name), s.Name)
+	assert.Positive(t, s.Messages)
+	assert.Positive(t, s.Requests)
+	assert.Equal(t, 1, strings.Count(stdout, "\n"))
 }
