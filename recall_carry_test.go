@@ -2,6 +2,7 @@ package winnow_test
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -104,6 +105,31 @@ func TestRecalledIsNotCutAtBirth(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, isRecall, r.Messages[len(r.Messages)-1].Parts[0].Text == lastText(history))
 	}
+}
+
+// What a new result is sent without has a handle, where it is more than another way to write the same.
+func TestMinifiedHasAHandle(t *testing.T) {
+	m, _ := recallManager(t, 200_000, nil)
+	data := strings.Repeat("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ0xq9", 40)
+	var lines strings.Builder
+	for i := range 200 {
+		lines.WriteString("step " + itoa(i) + " of 200 is done\n")
+	}
+	history := []winnow.Message{userSays("Look.")}
+	for i, text := range []string{"image: data:image/png;base64," + data + "\n", lines.String(), strings.Repeat("\x1b[32mok\x1b[0m ", 20) + "the end\n"} {
+		history = goOn(history, i)
+		history[len(history)-1].Parts[0].Text = text
+	}
+	r, err := m.Prepare(t.Context(), history)
+	require.NoError(t, err)
+	for i, lost := range map[int]string{2: "iVBORw0KGgo", 4: "step 93 of 200"} {
+		sent := r.Messages[i].Parts[0].Text
+		require.Less(t, len(sent), len(history[i].Parts[0].Text)/2)
+		found := regexp.MustCompile(`\n\[recall (\d+) for all of it\]$`).FindStringSubmatch(sent)
+		require.NotNil(t, found, sent)
+		assert.Contains(t, lastText(callRecall(t, m, history, `{"handle":"`+found[1]+`"}`)), lost)
+	}
+	assert.NotContains(t, r.Messages[6].Parts[0].Text, "recall", "nothing is missing")
 }
 
 // With Recall off the tool's name means nothing.

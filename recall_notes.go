@@ -37,6 +37,17 @@ func (d *draft) recallable(v *view, i int) int {
 // hidesFromRecall says that the host wants nobody to see m again.
 func (o *Options) hidesFromRecall(m *Message) bool { return o.RecallHides != nil && o.RecallHides(*m) }
 
+// withNoteBehind puts a note behind the last text of parts, which are the caller's.
+func withNoteBehind(parts []Part, note string) []Part {
+	for k := len(parts) - 1; k >= 0 && note != ""; k-- {
+		if p := &parts[k]; p.Kind == KindText {
+			p.Text, p.Source, p.Tokens = strings.TrimSuffix(p.Text, "\n")+"\n["+strings.TrimPrefix(note, ", ")+" for all of it]", nil, 0
+			break
+		}
+	}
+	return parts
+}
+
 // spanNote says, behind a summary, how to get at what it stands for: all before message i of v.
 func (d *draft) spanNote(v *view, i int) string {
 	if !d.opts.Recall {

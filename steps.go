@@ -208,6 +208,9 @@ func (d *draft) minifyUnsent(wasSent func(int) bool) {
 		if !ok {
 			continue
 		}
+		if forms&(minify.Encoded|minify.Repeats) != 0 { // what the others leave out nobody misses
+			parts = withNoteBehind(parts, d.recallNote(i))
+		}
 		m := v.messages[i]
 		m.Parts, m.Source = parts, nil
 		if tokens := max(0, d.opts.Estimator.Estimate(m)); tokens < v.tokens[i] {
