@@ -310,15 +310,3 @@ func TestHugeInputsEnd(t *testing.T) {
 		})
 	}
 }
-
-// The numbers of ids that share what is left of them are found without trying each again.
-func TestNextIDTriesNoNumberTwice(t *testing.T) {
-	const n = 3_000
-	tries := 0
-	used, serial := map[string]bool{}, map[string]int{}
-	for i := range n {
-		used[nextID(longID(i), serial, func(id string) bool { tries++; return !used[id] })] = true
-	}
-	assert.Len(t, used, n)
-	assert.LessOrEqual(t, tries, n+n/10)
-}

@@ -24,11 +24,9 @@ func RepairToolPairing(history []Message) ([]Message, []Edit) {
 }
 
 func (r *repair) run() ([]Message, []Edit) {
-	r.collectCalls()
-	r.pair()
-	r.pairWithoutIDs()
-	r.pairLate()
-	r.nameCalls()
+	r.collect()
+	r.pairs.Match()
+	r.pairs.Name()
 	r.build()
 	if len(r.edits) == 0 {
 		return clip(r.history), nil

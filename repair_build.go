@@ -3,6 +3,8 @@ package winnow
 import (
 	"math"
 	"slices"
+
+	"github.com/winnowgo/winnow/internal/pairing"
 )
 
 // The repaired history: every message that stays, and an edit for each that does not stay as it was.
@@ -12,8 +14,8 @@ func (r *repair) build() {
 	h := r.history
 	last := r.lastKept()
 	missing := 0
-	for s := range r.calls {
-		if r.calls[s].result < 0 {
+	for s := range r.pairs.Calls {
+		if r.pairs.Calls[s].Result < 0 {
 			missing++
 		}
 	}
@@ -48,8 +50,8 @@ func (r *repair) waits(i int) bool {
 	if !r.forRequest {
 		return true
 	}
-	for s := r.first[i]; int(s) < len(r.calls) && r.calls[s].message == int32(i); s++ {
-		if r.calls[s].result >= 0 {
+	for s := r.first[i]; r.isCallOf(i, s); s++ {
+		if r.pairs.Calls[s].Result >= 0 {
 			return false
 		}
 	}
@@ -71,46 +73,33 @@ func (r *repair) lastKept() int {
 
 // dropResult drops result i if it answers no call that stays. The others are written behind their calls.
 func (r *repair) dropResult(i int) {
-	s := r.answer[i]
+	s := r.pairs.Results[r.result[i]].Call
 	switch {
 	case s < 0:
 		reason := "answers no call"
-		if r.wasCalled(r.history[i].ToolCallID, i) {
+		if r.pairs.WasCalled(r.history[i].ToolCallID, int32(i)) {
 			reason = "the call has its result already"
 		}
 		r.drop(i, reason)
-	case r.calls[s].failed:
+	case r.pairs.Calls[s].Failed:
 		r.drop(i, "its call is of a failed turn")
-	case r.calls[s].result != int32(i): // a made one, and the real one came later
+	case r.pairs.Calls[s].Result != r.result[i]: // a made one, and the real one came later
 		r.drop(i, "stood in for a result that came late")
 	}
 }
 
-// wasCalled says that a call before message i has the id. Later ones do not count, so that what is said of a message
-// stays true when the history grows.
-func (r *repair) wasCalled(id string, i int) bool {
-	if r.since == nil {
-		r.since = make(map[string]int32, len(r.ids))
-		for s := len(r.calls) - 1; s >= 0; s-- {
-			r.since[r.callPart(int32(s)).ID] = r.calls[s].message
-		}
-	}
-	first, ok := r.since[id]
-	return ok && int(first) < i
-}
-
 // appendResults writes the results of message i's calls in call order.
 func (r *repair) appendResults(i int, pending bool) {
-	for s := r.first[i]; int(s) < len(r.calls) && r.calls[s].message == int32(i); s++ {
-		c := &r.calls[s]
-		if c.result < 0 {
+	for s := r.first[i]; r.isCallOf(i, s); s++ {
+		c := &r.pairs.Calls[s]
+		if c.Result < 0 {
 			if !pending {
 				r.insertMissing(i, s)
 			}
 			continue
 		}
-		k := int(c.result)
-		id := r.sentID(s)
+		k := int(r.pairs.Results[c.Result].Message)
+		id := r.pairs.SentID(s)
 		if r.history[k].ToolCallID == id && !r.needsCleaning(k) {
 			r.keepAsIs(k)
 			continue
@@ -128,13 +117,16 @@ func (r *repair) insertMissing(i int, s int32) {
 	if r.standIn == nil {
 		r.standIn = []Part{{Text: missingResult}}
 	}
-	id := r.sentID(s)
-	m := Message{Role: RoleTool, ToolCallID: id, ToolName: r.callPart(s).Name, IsError: true, Parts: r.standIn}
+	id := r.pairs.SentID(s)
+	m := Message{Role: RoleTool, ToolCallID: id, ToolName: r.pairs.Calls[s].Name, IsError: true, Parts: r.standIn}
 	if m.ToolName == "" {
 		m.ToolName = "unknown"
 	}
 	r.emit(-1, m, true)
-	r.edits = append(r.edits, Edit{Op: OpRepair, Index: i, After: max(1, CharsPerToken(4).Estimate(m)), Reason: "no result for call " + shortID(id) + ": an error result stands in"})
+	r.edits = append(r.edits, Edit{
+		Op: OpRepair, Index: i, After: max(1, CharsPerToken(4).Estimate(m)),
+		Reason: "no result for call " + pairing.ShortID(id) + ": an error result stands in",
+	})
 }
 
 // keepAsIs writes message i, together with its neighbours.

@@ -86,11 +86,11 @@ func (r *repair) needsCleaning(i int) bool {
 		return true
 	}
 	if s := r.first[i]; s >= 0 {
-		if r.calls[s].failed {
+		if r.pairs.Calls[s].Failed {
 			return true
 		}
-		for ; r.sent != nil && int(s) < len(r.calls) && r.calls[s].message == int32(i); s++ {
-			if r.callPart(s).ID != r.sent[s] {
+		for ; r.isCallOf(i, s); s++ {
+			if r.pairs.IsRenamed(s) {
 				return true
 			}
 		}
@@ -123,7 +123,7 @@ func (r *repair) cleaned(i int) (m Message, changed bool) {
 			continue
 		}
 		if isCall {
-			id := r.sentID(s)
+			id := r.pairs.SentID(s)
 			s++
 			if p.ID != id && id != "" || !validArguments(p.Arguments) {
 				edit(k)

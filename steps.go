@@ -34,7 +34,7 @@ func (d *draft) indexAndRepair() {
 		}
 	}
 	d.view = newView(out, own)
-	d.ids = r.madeIDs()
+	d.ids = r.pairs.NewIDs()
 	call := 0
 	for k, i := range r.origin {
 		if i < 0 { // a result that stands in belongs to its call
