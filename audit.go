@@ -4,6 +4,7 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/winnowgo/winnow/internal/cut"
 	"github.com/winnowgo/winnow/internal/digest"
 	"github.com/winnowgo/winnow/internal/identifier"
 	"github.com/winnowgo/winnow/internal/markup"
@@ -56,7 +57,7 @@ func (c *compaction) fill(cp *checkpoint, room int) bool {
 	has := func(heading string) bool {
 		return strings.Contains("\n"+body+"\n", "\n"+heading+"\n")
 	}
-	missing := clipToTokens(c.opts.Estimator, n.WriteMissing(has, room), room)
+	missing := cut.ToTokens(c.tokens, n.WriteMissing(has, room), room)
 	if missing == "" {
 		return false
 	}

@@ -117,7 +117,7 @@ func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructi
 	var cp *checkpoint
 	var report *Compaction
 	m.unlocked(func() { cp, report, err = c.run(ctx, s) })
-	if m.ledger.cache.isEmpty() { // how much room a try had that brought nothing says nothing of the next one
+	if m.ledger.cache.IsEmpty() { // how much room a try had that brought nothing says nothing of the next one
 		m.ledger.cache = nil
 	}
 	switch {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnowgo/winnow/internal/answers"
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/digest"
 	"github.com/winnowgo/winnow/internal/sections"
@@ -71,7 +72,7 @@ type compaction struct {
 	attempts     int  // of one call
 	isDown       bool // the breaker is half open
 	fewest       bool // it may take as few calls as can be
-	cache        *summaryCache
+	cache        *answers.Cache
 }
 
 // span is the part of a draft that a compaction replaces.
@@ -233,7 +234,7 @@ func (d *draft) newCompaction(instructions string) (*compaction, error) {
 		return nil, ErrNothingToCompact
 	}
 	if d.ledger.cache == nil {
-		d.ledger.cache = newSummaryCache()
+		d.ledger.cache = answers.New()
 	}
 	c := &compaction{
 		opts: o, attempts: o.Compact.Attempts, before: d.tokens(), removed: s.removed, whole: s.whole, summary: s.summary,
@@ -241,7 +242,7 @@ func (d *draft) newCompaction(instructions string) (*compaction, error) {
 		instructions: strings.TrimSpace(o.Compact.Instructions + "\n\n" + instructions), isDown: d.ledger.breaker.failures >= breakerLimit,
 	}
 	// The reference's rule for new content that fills the window, with its margin.
-	if kept := c.before - c.removed; float64(kept) > float64(d.window)*o.Compact.MaxHistoryShare*chunkMargin {
+	if kept := c.before - c.removed; float64(kept) > float64(d.window)*o.Compact.MaxHistoryShare*count.ChunkMargin {
 		c.share = max(1, count.Share(d.window, o.Compact.MaxHistoryShare))
 	}
 	c.collect(d, s)

@@ -3,6 +3,7 @@ package winnow
 import (
 	"slices"
 
+	"github.com/winnowgo/winnow/internal/cut"
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/runes"
 )
@@ -85,7 +86,7 @@ func excerptArguments(e Estimator, m *Message) (out Message, ok bool) {
 			out, ok = *m, true
 			out.Parts = slices.Clone(m.Parts)
 		}
-		out.Parts[k].Arguments = clipArguments(p.Arguments, n, excerptTokens)
+		out.Parts[k].Arguments = cut.MiddleOfJSON(p.Arguments, n, excerptTokens)
 	}
 	return out, ok
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/cut"
 	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/sections"
 )
@@ -21,7 +22,7 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 	asked := max(count.Share(most, askedShare), min(least, count.Share(most, mostAskedShare)))
 	room := most // a digest counts cautiously and lists identifiers itself
 	if _, isDigest := s.(digester); !isDigest {
-		room = c.cache.sameRoom(asked, most)
+		room = c.cache.SameRoom(asked, most)
 	}
 	sum, err := c.summarize(ctx, s, room)
 	if err != nil {
@@ -35,7 +36,7 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 	if sum.Degraded {
 		cp.healthy = c.healthy
 	}
-	cp.body = clipToTokens(c.opts.Estimator, body, most)
+	cp.body = cut.ToTokens(c.tokens, body, most)
 	filled := !sum.Degraded && c.tokens(cp.body) < asked/skeletonShare && c.fill(cp, most)
 	text, repaired := c.audit(cp, behind)
 	if filled {
@@ -122,8 +123,8 @@ func (c *compaction) summarizeTurns(older run, config summarizeConfig, inStages 
 	return &Summary{Text: sum.Text, Degraded: first.Degraded || sum.Degraded, Calls: first.Calls + sum.Calls, Usage: first.Usage.plus(sum.Usage)}, nil
 }
 
-// beyondShare returns how many messages of r come before the newest ones that have at most share tokens, in
-// halves by tokens as the reference drops them, at atom boundaries.
+// beyondShare returns how many messages of r come before the newest ones that have at most share tokens, at atom
+// boundaries.
 func beyondShare(r run, share int) int {
 	lengths := atomsOf(r.messages)
 	sizes := make([]int, len(lengths))
@@ -132,16 +133,7 @@ func beyondShare(r run, share int) int {
 		sizes[i] = count.Sum(r.tokens[first : first+n])
 		first += n
 	}
-	ahead := 0
-	for count.Sum(sizes) > share {
-		runs := count.Runs(sizes, 2)
-		if len(runs) < 2 {
-			break
-		}
-		ahead += count.Sum(lengths[:runs[0]])
-		sizes, lengths = sizes[runs[0]:], lengths[runs[0]:]
-	}
-	return ahead
+	return count.Sum(lengths[:count.Beyond(sizes, share)])
 }
 
 // makeUnique gives the summary of cp its key. A summarizer may answer the same twice; the new summary must

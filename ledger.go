@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/winnowgo/winnow/internal/answers"
 	"github.com/winnowgo/winnow/internal/sections"
 )
 
@@ -15,7 +16,7 @@ type ledger struct {
 	projections map[key]*projection // how messages are sent instead of as they are, by what they are
 	records     []*runRecord        // that stand for runs of messages; nobody writes to the list
 	checkpoint  *checkpoint         // the summary that stands for the oldest part of the history; nil: none
-	cache       *summaryCache       // parts of a compaction that failed later, for the next try
+	cache       *answers.Cache      // parts of a compaction that failed later, for the next try
 	breaker     breaker
 	digestAt    int         // tokens of the history when a digest began to stand in, or a summary in its place was last tried
 	flushed     bool        // BeforeCompact ran since the last compaction

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/winnowgo/winnow/internal/answers"
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/cut"
 )
 
 // The answer's share of the window. The reference allows 0.8 × its reserve of 20 000 tokens, whatever the
@@ -64,13 +66,14 @@ func (c summarizeConfig) normal() summarizeConfig {
 		c.Summarizer = Digest()
 	}
 	if c.cache == nil {
-		c.cache = newSummaryCache()
+		c.cache = answers.New()
 	}
 	if c.sleep == nil {
 		c.sleep = sleepFor
 	}
-	c.Previous = clipToTokens(c.Estimator, strings.TrimSpace(c.Previous), max(answerLimit(c.MaxTokens), count.Share(c.Window, maxPreviousShare)))
-	c.Instructions = clipToTokens(c.Estimator, strings.TrimSpace(c.Instructions), count.Share(c.Window, maxInstructShare))
+	tokens := func(s string) int { return textTokens(c.Estimator, s) }
+	c.Previous = cut.ToTokens(tokens, strings.TrimSpace(c.Previous), max(answerLimit(c.MaxTokens), count.Share(c.Window, maxPreviousShare)))
+	c.Instructions = cut.ToTokens(tokens, strings.TrimSpace(c.Instructions), count.Share(c.Window, maxInstructShare))
 	return c
 }
 
@@ -115,50 +118,50 @@ func (r *summaryRun) summarize(history []Message) (string, error) {
 
 // stages summarizes messages of these sizes in one call, in a row of calls, or in parts that are merged.
 func (r *summaryRun) stages(messages []Message, sizes []int) (string, error) {
-	largest := withMargin(r.room(r.previousAllowance(), r.Instructions))
+	largest := count.WithMargin(r.room(r.previousAllowance(), r.Instructions))
 	atoms := atomBatches(messages, sizes, largest)
 	p := r.plan(atoms, largest)
-	if len(p.runs) <= 1 || len(messages) < max(2, r.MinMessages) {
-		return r.rolling(batches(atoms, count.Chunks(batchSizes(atoms), p.limit)), r.Previous, r.Instructions)
+	if len(p.Runs) <= 1 || len(messages) < max(2, r.MinMessages) {
+		return r.rolling(batches(atoms, count.Chunks(batchSizes(atoms), p.Limit)), r.Previous, r.Instructions)
 	}
 	var partials []batch
-	for i, n := range p.runs {
+	for i, n := range p.Runs {
 		part := atoms[:n]
 		atoms = atoms[n:]
-		text, err := r.rolling(batches(part, count.Chunks(batchSizes(part), p.limit)), "", r.Instructions)
+		text, err := r.rolling(batches(part, count.Chunks(batchSizes(part), p.Limit)), "", r.Instructions)
 		if err != nil {
 			return "", err
 		}
-		partials = append(partials, r.partial(text, i, len(p.runs), messages[part[0].first:endOf(part)], part[0].first))
+		partials = append(partials, r.partial(text, i, len(p.Runs), messages[part[0].first:endOf(part)], part[0].first))
 	}
 	return r.merge(partials, largest)
 }
 
 // plan divides atoms. A history that begins as one whose summary failed is divided as that was, so that what
 // was summarized of it then need not be summarized again; what came after it goes to the last part.
-func (r *summaryRun) plan(atoms []batch, largest int) stagePlan {
+func (r *summaryRun) plan(atoms []batch, largest int) answers.Plan {
 	if r.fewest {
-		return stagePlan{largest, []int{len(atoms)}}
+		return answers.Plan{Limit: largest, Runs: []int{len(atoms)}}
 	}
-	begin := r.cache.key(&SummaryRequest{Messages: atoms[0].messages, MaxTokens: r.MaxTokens})
-	if p, ok := r.cache.plan(begin); ok {
+	begin := requestKey(r.cache, &SummaryRequest{Messages: atoms[0].messages, MaxTokens: r.MaxTokens})
+	if p, ok := r.cache.Plan(begin); ok {
 		rest := len(atoms)
-		for _, n := range p.runs[:len(p.runs)-1] {
+		for _, n := range p.Runs[:len(p.Runs)-1] {
 			rest -= n
 		}
 		if rest > 0 {
-			runs := slices.Clone(p.runs)
+			runs := slices.Clone(p.Runs)
 			runs[len(runs)-1] = rest
-			return stagePlan{min(p.limit, largest), runs}
+			return answers.Plan{Limit: min(p.Limit, largest), Runs: runs}
 		}
 	}
 	sizes := batchSizes(atoms)
-	p := stagePlan{limit: min(max(chunkLimit(sizes, r.Window), leastChunkTokens), largest), runs: []int{len(atoms)}}
+	p := answers.Plan{Limit: min(max(count.ChunkLimit(sizes, r.Window), leastChunkTokens), largest), Runs: []int{len(atoms)}}
 	// Parts smaller than a chunk would only add calls.
-	if total := count.Sum(sizes); total > p.limit {
-		p.runs = count.Runs(sizes, min(r.Parts, total/p.limit+1))
+	if total := count.Sum(sizes); total > p.Limit {
+		p.Runs = count.Runs(sizes, min(r.Parts, total/p.Limit+1))
 	}
-	r.cache.putPlan(begin, p)
+	r.cache.PutPlan(begin, p)
 	return p
 }
 
@@ -242,7 +245,7 @@ func (r *summaryRun) batch(b batch, previous, instructions string) (string, erro
 	if r.failures > 0 { // the summarizer is down: it is only asked whether it is back
 		attempts = 1
 	}
-	limit := withMargin(r.room(textTokens(r.Estimator, previous), instructions))
+	limit := count.WithMargin(r.room(textTokens(r.Estimator, previous), instructions))
 	text, err := r.try(b, previous, instructions, limit, attempts)
 	if err == nil || r.ctx.Err() != nil || r.failures > 0 || restsAfter(err) {
 		return text, err

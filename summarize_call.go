@@ -63,8 +63,8 @@ func (r *summaryRun) try(b batch, previous, instructions string, limit, attempts
 	if err != nil {
 		return "", err
 	}
-	key := r.cache.key(&req)
-	if text, ok := r.cache.get(key); ok {
+	key := requestKey(r.cache, &req)
+	if text, ok := r.cache.Get(key); ok {
 		return text, nil
 	}
 	input := count.Add(b.tokens, textTokens(r.Estimator, previous))
@@ -77,7 +77,7 @@ func (r *summaryRun) try(b batch, previous, instructions string, limit, attempts
 		}
 		if err == nil {
 			if r.degraded = r.degraded || a.degraded; !a.degraded {
-				r.cache.put(key, text)
+				r.cache.Put(key, text)
 			}
 			return text, nil
 		}
@@ -196,16 +196,4 @@ func sleepFor(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// clipToTokens clips s in its middle to about limit tokens.
-func clipToTokens(e Estimator, s string, limit int) string {
-	for range 4 { // text is not uniform: the first cut may miss
-		n := textTokens(e, s)
-		if n <= limit {
-			return s
-		}
-		s = clipText(s, n, limit*19/20)
-	}
-	return s
 }

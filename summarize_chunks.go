@@ -2,14 +2,6 @@ package winnow
 
 import "github.com/winnowgo/winnow/internal/count"
 
-// The numbers of the reference system's staged summaries.
-const (
-	baseChunkRatio  = 0.4   // share of the summarizer's window that one chunk may take
-	minChunkRatio   = 0.15  // the same where the messages are large
-	chunkMargin     = 1.2   // estimates may be that much too low
-	promptAllowance = 4_096 // tokens of each chunk set aside for the prompt around it
-)
-
 // leastChunkTokens is what a chunk may have in any case, if it fits: shares of a small window leave calls almost empty.
 const leastChunkTokens = 8_000
 
@@ -28,29 +20,6 @@ func atomsOf(messages []Message) []int {
 		lengths = append(lengths, 1)
 	}
 	return lengths
-}
-
-// withMargin is the limit that estimates have to keep so that the true count keeps limit.
-func withMargin(limit int) int { return max(1, int(float64(limit)/chunkMargin)) }
-
-// adaptiveChunkRatio returns the share of the window that a chunk may take: less where the average item
-// is large, so that a chunk is not far above it.
-func adaptiveChunkRatio(sizes []int, window int) float64 {
-	if len(sizes) == 0 || window <= 0 {
-		return baseChunkRatio
-	}
-	average := float64(count.Sum(sizes)) / float64(len(sizes)) * chunkMargin / float64(window)
-	if average <= 0.1 {
-		return baseChunkRatio
-	}
-	return max(minChunkRatio, baseChunkRatio-min(average*2, baseChunkRatio-minChunkRatio))
-}
-
-// chunkLimit returns the estimated tokens that a chunk may have. The allowance for the prompt is at most
-// a quarter of the share, so that a small window is not left without room.
-func chunkLimit(sizes []int, window int) int {
-	share := count.Share(window, adaptiveChunkRatio(sizes, window))
-	return withMargin(share - min(promptAllowance, share/4))
 }
 
 // batch is a run of messages, in the form in which a summarizer gets them.

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/winnowgo/winnow/internal/answers"
 	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
@@ -29,7 +30,7 @@ func TestSummarizeInStagesCache(t *testing.T) {
 			}
 			return fmt.Sprintf("## Goal\nsummary %d", n), nil
 		}
-		c := summarizeConfig{SummarizeOptions: SummarizeOptions{Summarizer: s, Window: 16_000}, noDigest: true, cache: newSummaryCache()}
+		c := summarizeConfig{SummarizeOptions: SummarizeOptions{Summarizer: s, Window: 16_000}, noDigest: true, cache: answers.New()}
 		_, err := summarizeInStages(t.Context(), numbered(30, 2_000), c)
 		require.ErrorIs(t, err, ErrCompaction)
 		require.ErrorContains(t, err, "boom")

@@ -4,12 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/cut"
 	"github.com/winnowgo/winnow/internal/jsontext"
-	"github.com/winnowgo/winnow/internal/markup"
-	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/summarytext"
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
@@ -32,7 +31,7 @@ func forSummary(history []Message) (out []Message, outcomes []string) {
 		out[i] = Message{ID: m.ID, Role: m.Role, ToolCallID: m.ToolCallID, ToolName: tools.of(i, m), IsError: m.IsError,
 			StopReason: m.StopReason, Time: m.Time, Pinned: m.Pinned, Injected: m.Injected, Summary: m.Summary}
 		parts := make([]Part, 0, len(m.Parts)+1)
-		if outcomes[i] = outcomeText(m); outcomes[i] != "" {
+		if outcomes[i] = summarytext.Outcome(toolcall.Outcome(m.Details)); outcomes[i] != "" {
 			parts = append(parts, Part{Text: outcomes[i]})
 		}
 		for k := range m.Parts {
@@ -61,22 +60,6 @@ func (r *summaryRun) renderedSizes(history, messages []Message, outcomes []strin
 		}
 	}
 	return sizes
-}
-
-// outcomeText carries the two fields of Details that a summary may name into the text.
-func outcomeText(m *Message) string {
-	exit, status := toolcall.Outcome(m.Details)
-	var fields []string
-	if exit != "" {
-		fields = append(fields, "exit code "+exit)
-	}
-	if status != "" {
-		fields = append(fields, "status "+markup.Attribute(status))
-	}
-	if fields == nil {
-		return ""
-	}
-	return "[" + strings.Join(fields, ", ") + "]"
 }
 
 func summaryPart(p *Part) Part {
@@ -152,9 +135,9 @@ func fitMessages(e Estimator, messages []Message, limit int) []Message {
 		}
 		p := &out[t.message].Parts[t.part]
 		if p.Kind == KindToolCall {
-			p.Arguments = clipArguments(p.Arguments, t.tokens, height)
+			p.Arguments = cut.MiddleOfJSON(p.Arguments, t.tokens, height)
 		} else {
-			p.Text = clipText(p.Text, t.tokens, height)
+			p.Text = cut.Middle(p.Text, t.tokens, height)
 		}
 	}
 	return out
@@ -182,27 +165,4 @@ func thinMessages(messages []Message, limit int) []Message {
 		return messages
 	}
 	return out
-}
-
-// clipText keeps the head and the tail of s, which has the given tokens, in about limit tokens. The tail
-// gets 40 %: results of tools say at their end how they ended.
-func clipText(s string, tokens, limit int) string {
-	const marker = 8 // tokens of the text that stands for what is left out
-	chars := runes.Count(s)
-	keep := int(float64(chars) * float64(max(1, limit-marker)) / float64(max(1, tokens)))
-	if keep >= chars {
-		return s
-	}
-	head := s[:runes.Head(s, keep*3/5)]
-	tail := s[runes.Tail(s, keep-keep*3/5):]
-	clipped := fmt.Sprintf("%s[… %d characters left out …]%s", head, chars-keep, tail)
-	if len(clipped) >= len(s) { // the marker is longer than what it stands for
-		return head
-	}
-	return clipped
-}
-
-// clipArguments clips the text of args, which becomes a JSON string: half an object would not be JSON.
-func clipArguments(args json.RawMessage, tokens, limit int) json.RawMessage {
-	return jsontext.Quote(clipText(jsontext.Unquote(args), tokens, limit))
 }

@@ -64,11 +64,11 @@ func TestChunkConformance(t *testing.T) {
 		case "splitMessagesByTokenShare":
 			got = count.Runs(sizes, v.Args.Parts)
 		case "chunkMessagesByMaxTokens":
-			got = count.Chunks(sizes, withMargin(v.Args.MaxTokens))
+			got = count.Chunks(sizes, count.WithMargin(v.Args.MaxTokens))
 		case "computeAdaptiveChunkRatio":
 			var want float64
 			require.NoError(t, json.Unmarshal(v.Want, &want))
-			assert.InDelta(t, want, adaptiveChunkRatio(sizes, v.Args.ContextWindow), 1e-9, v.Name)
+			assert.InDelta(t, want, count.ChunkRatio(sizes, v.Args.ContextWindow), 1e-9, v.Name)
 			return
 		default:
 			t.Fatalf("%s: unknown op %q", v.Name, v.Op)

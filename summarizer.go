@@ -2,10 +2,10 @@ package winnow
 
 import (
 	"context"
-	"hash/maphash"
 	"slices"
-	"sync"
 	"time"
+
+	"github.com/winnowgo/winnow/internal/answers"
 )
 
 // Summarizer writes a summary of req with an LLM. Implementations are safe for concurrent use, honour ctx, and return
@@ -71,7 +71,7 @@ type summarizeConfig struct {
 	timeout  time.Duration                                    // of one attempt (180 s)
 	fewest   bool                                             // as few calls as the window allows, whatever is paid again after a failure
 	noDigest bool                                             // fail with ErrCompaction instead of letting the digest stand in
-	cache    *summaryCache                                    // answers of earlier runs; nil: none
+	cache    *answers.Cache                                   // answers of earlier runs; nil: none
 	sleep    func(ctx context.Context, d time.Duration) error // nil: a timer
 }
 
@@ -84,12 +84,6 @@ type summaryRun struct {
 	failures int  // batches that failed in a row
 	answered bool // the summarizer made some of the text
 	degraded bool // the digest made some of the text
-}
-
-// stagePlan says how a history is divided.
-type stagePlan struct {
-	limit int   // tokens of a chunk
-	runs  []int // atoms of each part
 }
 
 // run is a part of a history: messages with what they are estimated to, which is not found out again.
@@ -115,20 +109,3 @@ func (r run) join(more run) run {
 func (r run) cut(n int) (first, rest run) {
 	return run{r.messages[:n], r.tokens[:n]}, run{r.messages[n:], r.tokens[n:]}
 }
-
-// summaryCache holds accepted answers by the prompt that they answered, so that a run that is repeated
-// after a failure asks only for what is missing, and how histories were divided. It is safe for concurrent
-// use; the oldest answers go first.
-type summaryCache struct {
-	seed    maphash.Seed
-	mu      sync.Mutex
-	answers map[requestKey]string
-	plans   map[requestKey]stagePlan // by the first messages of the history
-	order   []requestKey
-	bytes   int
-	room    int // tokens that the first try asked for
-}
-
-// requestKey identifies a request by what a model would see of it. It is hashed with a seed of the cache's own:
-// no history can be made to collide with another.
-type requestKey uint64

@@ -21,7 +21,7 @@ func (r SummaryRequest) System() string { return summarytext.System }
 // images and opaque parts are named and not shown; signatures are left out. Invalid UTF-8 becomes U+FFFD. It takes time
 // linear in the text.
 func (r SummaryRequest) Prompt() string {
-	var b strings.Builder
+	var b summarytext.Prompt
 	b.Grow(r.promptSize())
 	b.WriteString("<conversation>\n")
 	for i := range r.Messages {
@@ -31,7 +31,7 @@ func (r SummaryRequest) Prompt() string {
 	instruct := summarytext.Initial
 	if !runes.IsBlank(r.Previous) {
 		b.WriteString("<previous-summary>\n")
-		markup.Write(&b, r.Previous)
+		markup.Write(&b.Builder, r.Previous)
 		b.WriteString("\n</previous-summary>\n\n")
 		instruct = summarytext.Update
 	}
@@ -43,7 +43,7 @@ func (r SummaryRequest) Prompt() string {
 	}
 	if extra := strings.TrimSpace(r.Instructions); extra != "" {
 		b.WriteString("\n\nAdditional focus:\n")
-		markup.Write(&b, extra)
+		markup.Write(&b.Builder, extra)
 	}
 	return b.String()
 }
@@ -61,81 +61,37 @@ func (r *SummaryRequest) promptSize() int {
 	return n + n/16
 }
 
-func writeMessage(b *strings.Builder, m *Message) {
-	b.WriteString("<message from=\"")
+func writeMessage(b *summarytext.Prompt, m *Message) {
 	switch {
 	case m.Summary:
-		b.WriteString("summary")
+		b.From("summary")
 	case m.Role == RoleUser && m.Injected:
-		b.WriteString("host\" untrusted=\"true")
+		b.FromHost()
 	case m.Role == RoleUser, m.Role == RoleAssistant, m.Role == RoleSystem:
-		b.WriteString(string(m.Role))
+		b.From(string(m.Role))
 	default:
-		b.WriteString("tool\" untrusted=\"true")
-		writeAttribute(b, "tool", m.ToolName)
-		if m.IsError {
-			b.WriteString(`" failed="true`)
-		}
 		exit, status := toolcall.Outcome(m.Details)
-		writeAttribute(b, "exit-code", exit)
-		writeAttribute(b, "status", status)
+		b.FromTool(m.ToolName, m.IsError, exit, status)
 	}
-	b.WriteString("\">\n")
 	for i := range m.Parts {
-		writePart(b, &m.Parts[i])
-	}
-	b.WriteString("</message>\n")
-}
-
-func writePart(b *strings.Builder, p *Part) {
-	switch p.Kind {
-	case KindText:
-		writeLine(b, p.Text)
-	case KindThinking:
-		if !runes.IsBlank(p.Text) {
-			b.WriteString("<thinking>\n")
-			writeLine(b, p.Text)
-			b.WriteString("</thinking>\n")
+		switch p := &m.Parts[i]; p.Kind {
+		case KindText:
+			b.Text(p.Text)
+		case KindThinking:
+			b.Thinking(p.Text)
+		case KindToolCall:
+			b.Call(p.Name, jsontext.Unquote(p.Arguments))
+		default:
+			b.Text(placeholder(p))
 		}
-	case KindToolCall:
-		b.WriteString("<tool-call name=\"")
-		markup.Write(b, markup.Attribute(p.Name))
-		b.WriteString("\">")
-		markup.Write(b, jsontext.Unquote(p.Arguments))
-		b.WriteString("</tool-call>\n")
-	default:
-		writeLine(b, placeholder(p))
 	}
-}
-
-func writeLine(b *strings.Builder, s string) {
-	if s == "" {
-		return
-	}
-	markup.Write(b, s)
-	if !strings.HasSuffix(s, "\n") {
-		b.WriteByte('\n')
-	}
+	b.End()
 }
 
 // placeholder stands for a part that has no text.
 func placeholder(p *Part) string {
 	if p.Kind == KindImage {
-		return "[image]"
+		return summarytext.Image
 	}
-	if p.MediaType != "" {
-		return "[attachment: " + markup.Attribute(p.MediaType) + "]"
-	}
-	return "[attachment]"
-}
-
-// writeAttribute continues an open attribute list with name="value, the closing quote left out.
-func writeAttribute(b *strings.Builder, name, value string) {
-	if value = markup.Attribute(value); value == "" {
-		return
-	}
-	b.WriteString("\" ")
-	b.WriteString(name)
-	b.WriteString("=\"")
-	markup.Write(b, value)
+	return summarytext.Attachment(p.MediaType)
 }

@@ -1,0 +1,103 @@
+// Package answers keeps what a summarizer answered, so that a run that is repeated after a failure asks only for the
+// rest.
+package answers
+
+import (
+	"hash/maphash"
+	"sync"
+)
+
+const (
+	mostBytes = 8 << 20 // of a cache: a few hundred answers
+	mostPlans = 16      // more than one compaction has: of its turns, what is ahead of them, and the divided turn
+)
+
+// Key identifies a request by what a model would see of it. It is hashed with a seed of the cache's own: no history can
+// be made to collide with another.
+type Key uint64
+
+// Plan says how a history was divided.
+type Plan struct {
+	Limit int   // tokens of a chunk
+	Runs  []int // lengths of the parts
+}
+
+// Cache holds accepted answers by the prompts that they answered, and how histories were divided. It is safe for
+// concurrent use. The oldest answers go first.
+type Cache struct {
+	Seed    maphash.Seed // of keys
+	mu      sync.Mutex
+	answers map[Key]string
+	plans   map[Key]Plan // by the first messages of the history
+	order   []Key
+	bytes   int
+	room    int // tokens that the first try asked for
+}
+
+// New returns an empty cache.
+func New() *Cache {
+	return &Cache{Seed: maphash.MakeSeed(), answers: make(map[Key]string), plans: make(map[Key]Plan)}
+}
+
+// IsEmpty reports whether c holds no answer. A nil cache is empty.
+func (c *Cache) IsEmpty() bool {
+	if c == nil {
+		return true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.order) == 0
+}
+
+// Get returns the answer to a request.
+func (c *Cache) Get(key Key) (string, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	text, ok := c.answers[key]
+	return text, ok
+}
+
+// Put keeps the answer to a request.
+func (c *Cache) Put(key Key, text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, ok := c.answers[key]; ok {
+		return
+	}
+	c.answers[key] = text
+	c.order = append(c.order, key)
+	c.bytes += len(text)
+	for c.bytes > mostBytes && len(c.order) > 1 {
+		c.bytes -= len(c.answers[c.order[0]])
+		delete(c.answers, c.order[0])
+		c.order = c.order[1:]
+	}
+}
+
+// SameRoom returns the room that the first try asked for, if it is within most, and else room: an answer that was asked
+// for with another room is another one.
+func (c *Cache) SameRoom(room, most int) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.room <= 0 || c.room > most {
+		c.room = room
+	}
+	return c.room
+}
+
+// Plan returns how a history that begins so was divided.
+func (c *Cache) Plan(begin Key) (Plan, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p, ok := c.plans[begin]
+	return p, ok
+}
+
+// PutPlan keeps how a history that begins so is divided.
+func (c *Cache) PutPlan(begin Key, p Plan) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.plans) < mostPlans {
+		c.plans[begin] = p
+	}
+}

@@ -1,0 +1,47 @@
+package answers
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestTheOldestAnswersGo(t *testing.T) {
+	c := New()
+	assert.True(t, c.IsEmpty())
+	assert.True(t, (*Cache)(nil).IsEmpty())
+	text := strings.Repeat("x", mostBytes/4)
+	for key := range Key(6) {
+		c.Put(key, text)
+	}
+	c.Put(5, "another one") // the first stays
+	for key := range Key(6) {
+		got, ok := c.Get(key)
+		assert.Equal(t, key >= 2, ok, "answer %d", key)
+		assert.True(t, !ok || got == text)
+	}
+	c.Put(7, strings.Repeat("y", 2*mostBytes))
+	_, ok := c.Get(7)
+	assert.True(t, ok, "the newest stays, whatever its size")
+	assert.False(t, c.IsEmpty())
+}
+
+func TestSameRoom(t *testing.T) {
+	c := New()
+	assert.Equal(t, 500, c.SameRoom(500, 1_000))
+	assert.Equal(t, 500, c.SameRoom(700, 1_000), "the first")
+	assert.Equal(t, 300, c.SameRoom(300, 400), "there is no longer so much")
+}
+
+func TestPlans(t *testing.T) {
+	c := New()
+	for key := range Key(mostPlans + 1) {
+		c.PutPlan(key, Plan{Limit: int(key)})
+	}
+	p, ok := c.Plan(mostPlans - 1)
+	assert.True(t, ok)
+	assert.Equal(t, mostPlans-1, p.Limit)
+	_, ok = c.Plan(mostPlans)
+	assert.False(t, ok, "there are enough")
+}
