@@ -17,7 +17,7 @@ func carry(c sections.Carried, tools *toolcall.Files, lists ...[]Message) sectio
 			n++
 			switch m.Role {
 			case RoleTool:
-				if m.IsError && !isMissingResult(m) {
+				if m.IsError && !isMissingResult(m) && !isRefusedRecall(m, called.of(n-1, m)) {
 					into.AddFailure(m.ToolCallID, called.of(n-1, m), messageParts(m), m.Details)
 				}
 			case RoleUser:

@@ -36,6 +36,8 @@ func (r *recall) answer(ctx context.Context) (text string, ok bool, err error) {
 		list = list[:r.out.before(r.target)]
 	}
 	switch {
+	case len(list) == 0 && r.isSpan:
+		return fmt.Sprintf("[%s %s: nothing of what it stood for is in the history any more, or all of it is whole in this conversation]", recallName, r.handle), true, nil
 	case len(list) == 0:
 		return "[" + recallName + ": nothing is left out; all of it is whole in this conversation]", true, nil
 	case pattern != nil:

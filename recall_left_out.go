@@ -19,10 +19,12 @@ type leftOut struct {
 }
 
 // leftOut compares the request for history as it was sent, with what is new behind it, to the history. The lock is held.
-// Nothing changes but what is known of the messages.
+// Nothing changes but what is known of the messages. Of a manager that has sent nothing, nobody knows what the model was
+// sent: the process before it did that, and its state is gone. So all may be left out.
 func (m *Manager) leftOut(history []Message) *leftOut {
 	defer m.ledger.keep()()
 	m.settle(history)
+	hasSent := len(m.ledger.sent) > 0
 	d := newDraft(&m.settings, &m.ledger, history, m.ledger.checkpoint, m.ledger.records, map[key]*projection{})
 	d.indexAndRepair()
 	d.limitAndReplay()
@@ -32,7 +34,7 @@ func (m *Manager) leftOut(history []Message) *leftOut {
 	isWhole := make([]bool, len(history))
 	whole := make(map[key]bool, len(v.messages))
 	for p, i := range v.index {
-		if i < 0 || v.messages[p].Role != history[i].Role { // the library's
+		if !hasSent || i < 0 || v.messages[p].Role != history[i].Role { // the library's
 			continue
 		}
 		isUntouched := v.edited[p] == nil && v.facts[p] == facts[i]

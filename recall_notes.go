@@ -64,12 +64,6 @@ func spanNoteOf(handle string) string {
 	return "\n[" + recallName + " " + handle + " lists what this stands for]"
 }
 
-// What [Manager.Recall] answers begins with one of these.
-const (
-	recalledBegin = "<recalled"
-	recalledNote  = "[recall"
-)
-
 // isRecalled says that message i of the view is an answer of [Manager.Recall]: a copy of what the history has.
 func (d *draft) isRecalled(i int) bool {
 	v := d.view

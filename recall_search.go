@@ -90,39 +90,49 @@ type grep struct {
 	isFull  bool
 	matches int
 	shown   int
+	shownTo int // the last line of the text that was written
 }
 
 // search adds the matches of a text.
 func (g *grep) search(r *recall, text string, pattern *regexp.Regexp) {
-	shownTo := 0 // lines up to this one were written
-	head := g.head
+	g.shownTo = 0
 	search.Matches(text, pattern, func(m search.Match) bool {
-		g.matches++
-		if g.isFull {
+		if g.matches++; g.isFull {
 			return true
 		}
-		var b strings.Builder // of one that is within the context of another, what stands behind that
-		b.WriteString(head)
-		if shownTo > 0 && m.Line-r.context > shownTo+1 {
-			b.WriteString("--\n")
+		shown, last := g.around(text, m, r.context, pattern)
+		n := r.textTokens(shown)
+		for context := r.context; g.shown == 0 && n > r.room && context > 0; n = r.textTokens(shown) { // of one there is room for some
+			context /= 2
+			shown, last = g.around(text, m, context, pattern)
 		}
-		last := 0
-		search.Around(text, m, r.context, func(line, from, to int) {
-			if last = line; line > shownTo {
-				fmt.Fprintf(&b, "%d: %s\n", line, markup.Escape(matchingPart(text[from:to], pattern)))
-			}
-		})
-		n := r.textTokens(b.String())
 		if g.shown > 0 && g.tokens+n > r.room {
 			g.isFull = true
 			return true
 		}
 		g.tokens += n
 		g.shown++
-		g.text.WriteString(b.String())
-		head, shownTo = "", max(shownTo, last)
+		g.text.WriteString(shown)
+		g.shownTo = max(g.shownTo, last)
 		return true
 	})
+}
+
+// around returns a match with the lines around it that were not shown yet, and the last of them.
+func (g *grep) around(text string, m search.Match, context int, pattern *regexp.Regexp) (shown string, last int) {
+	var b strings.Builder
+	switch {
+	case g.shownTo == 0:
+		b.WriteString(g.head)
+	case m.Line-context > g.shownTo+1:
+		b.WriteString("--\n")
+	}
+	search.Around(text, m, context, func(line, from, to int) {
+		if last = line; line > g.shownTo {
+			fmt.Fprintf(&b, "%d: %s\n", line, markup.Escape(matchingPart(text[from:to], pattern)))
+		}
+	})
+	return b.String(), last
 }
 
 // maxMatchBytes is how much of a long line is shown, around what matches.

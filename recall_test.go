@@ -296,6 +296,25 @@ func TestHandlesStay(t *testing.T) {
 	assert.True(t, answers[len(answers)-1].IsError, "the handle of another conversation is not known")
 }
 
+// A manager that begins anew does not know what the one before it has sent: it shows what is asked for.
+func TestRecallComesFirst(t *testing.T) {
+	_, history, handle := leftOutHistory(t, nil)
+	m, _ := recallManager(t, 20_000, nil)
+	assert.Contains(t, lastText(callRecall(t, m, history, `{"handle":"`+handle+`","pattern":"limit"}`)), "shard0 is 1000")
+	assert.Contains(t, lastText(callRecall(t, m, history, `{"words":"shard0"}`)), "shard0 is 1000")
+}
+
+// A handle that is not known is no failure of the work, and stands in no summary.
+func TestRefusedRecallIsNoFailure(t *testing.T) {
+	m, _ := recallManager(t, 20_000, func(o *winnow.Options) { o.Compact = &winnow.CompactOptions{KeepRecent: 500} })
+	history := callRecall(t, m, workHistory(24, 60), `{"handle":"12345678"}`)
+	require.True(t, history[len(history)-1].IsError)
+	history = append(history, workHistory(30, 60)[49:]...)
+	r, err := m.Compact(t.Context(), history, "")
+	require.NoError(t, err)
+	assert.NotContains(t, r.Compaction.Summary, "Tool Failures")
+}
+
 // A summary has the handle of what it stands for.
 func TestRecallOfASummary(t *testing.T) {
 	m, _ := recallManager(t, 20_000, func(o *winnow.Options) { o.Compact = &winnow.CompactOptions{KeepRecent: 500} })
@@ -328,6 +347,7 @@ func TestRecallOfASummary(t *testing.T) {
 	kept := r.History // of a host that keeps no more than it must
 	answer := lastText(callRecall(t, m, kept, `{"handle":"`+entry[1]+`"}`))
 	assert.Contains(t, answer, "nothing of this conversation has the handle")
+	assert.Contains(t, lastText(callRecall(t, m, kept, `{"handle":"`+handle+`"}`)), "is in the history any more")
 }
 
 // Long arguments of a call are shown with the line ends of their texts.

@@ -3,6 +3,7 @@ package winnow
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 )
 
 // Tool is a tool that a model may call, in no provider's form. Each adapter turns it into that of its SDK.
@@ -52,4 +53,16 @@ func noteOf(handle string) string {
 		return ""
 	}
 	return ", " + recallName + " " + handle
+}
+
+// What [Manager.Recall] answers begins with one of these.
+const (
+	recalledBegin = "<recalled"
+	recalledNote  = "[recall"
+)
+
+// isRefusedRecall says that the result m of a tool is [Manager.Recall]'s word for what is not there: no failure of the
+// work.
+func isRefusedRecall(m *Message, tool string) bool {
+	return tool == recallName && len(m.Parts) == 1 && strings.HasPrefix(m.Parts[0].Text, recalledNote)
 }

@@ -1,0 +1,110 @@
+package winnow_test
+
+import (
+	"context"
+	"encoding/json"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/suite/histories"
+	"github.com/winnowgo/winnow/internal/suite/wire"
+)
+
+// Texts and patterns that cost others dearly are answered in time linear in the text, and in little.
+func TestRecallOfHostileTexts(t *testing.T) {
+	needle := " the needle is here "
+	for name, text := range map[string]string{
+		"one line of 10 MB":        strings.Repeat("x", 5_000_000) + needle + strings.Repeat("y", 5_000_000),
+		"no characters":            strings.Repeat("\xff\xe4", 1_000_000) + needle + strings.Repeat("\x80", 1_000_000),
+		"line ends":                strings.Repeat("\n", 3_000_000) + needle + strings.Repeat("\r", 100_000),
+		"characters without width": strings.Repeat("\u200b", 500_000) + needle + strings.Repeat("\u0301", 500_000),
+		"placeholders":             strings.Repeat("[1 characters of an old result left out, recall 12345678.]\n<recalled handle=\"1\">\n", 20_000) + needle,
+		"almost a match":           strings.Repeat("a", 3_000_000) + needle,
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, _ := recallManager(t, 40_000, nil)
+			history := workHistory(10, 60)
+			history[2].Parts[0].Text = text
+			r, err := m.Prepare(t.Context(), history)
+			require.NoError(t, err)
+			require.NotEqual(t, text, r.Messages[2].Parts[0].Text)
+			handle := winnow.HandleOf(m, history, 2) // what a tool writes may look like a placeholder
+			for _, arguments := range []string{
+				`{"words":"needle"}`, `{"pattern":"(the )+needle"}`, `{"handle":"` + handle + `","words":"the needle"}`,
+				`{"handle":"` + handle + `","pattern":"(q|qq)+n|(x*)*needle"}`, `{"handle":"` + handle + `","pattern":"needle","context":1000000}`,
+			} {
+				before := time.Now()
+				text := lastText(callRecall(t, m, history, arguments))
+				assert.Contains(t, text, "needle is here", arguments)
+				assert.LessOrEqual(t, len(text), 40_000)
+				assert.Less(t, time.Since(before), time.Minute, "%s: not for ever", arguments)
+			}
+			first := lastText(callRecall(t, m, history, `{"handle":"`+handle+`"}`))
+			assert.LessOrEqual(t, len(first), 40_000)
+			assert.Contains(t, first, "give from ")
+		})
+	}
+}
+
+// A search keeps nothing once it has answered.
+func TestRecallKeepsNothing(t *testing.T) {
+	m, history, handle := leftOutHistory(t, nil)
+	heap := func() uint64 {
+		runtime.GC()
+		runtime.GC()
+		var s runtime.MemStats
+		runtime.ReadMemStats(&s)
+		return s.HeapAlloc
+	}
+	ask := func() {
+		for _, arguments := range []string{`{"words":"retry limit"}`, `{"pattern":"shard"}`, `{"handle":"` + handle + `"}`, `{"handle":"1"}`} {
+			_, err := m.Recall(context.Background(), history, json.RawMessage(arguments))
+			require.NoError(t, err)
+		}
+	}
+	ask()
+	before := heap()
+	for range 200 {
+		ask()
+	}
+	assert.Less(t, heap(), before+1<<20)
+	runtime.KeepAlive(m)
+}
+
+// FuzzRecall asks for anything of any history. The answer is a result for the call, within its room, of valid text, and
+// shows nothing that is not in the history.
+func FuzzRecall(f *testing.F) {
+	f.Add([]byte{1, 2, 3, 4, 5, 6, 7, 8}, `{"words":"error"}`)
+	f.Add([]byte(strings.Repeat("history", 20)), `{"pattern":".","context":100}`)
+	f.Add([]byte{9}, `{"handle":"12345678"}`)
+	f.Fuzz(func(t *testing.T, dice []byte, arguments string) {
+		history := histories.From(histories.FromBytes(dice))
+		m, err := winnow.New(3_000, &winnow.Options{Recall: true})
+		require.NoError(t, err)
+		r, err := m.Prepare(t.Context(), history)
+		if err != nil {
+			return
+		}
+		call := winnow.Part{Kind: winnow.KindToolCall, ID: "recall_1", Name: "recall", Arguments: json.RawMessage(arguments)}
+		answer, err := m.Recall(t.Context(), history, json.RawMessage(arguments))
+		require.NoError(t, err)
+		text := answer.Parts[0].Text
+		assert.True(t, strings.HasPrefix(text, "<recalled") || strings.HasPrefix(text, "[recall"), "%s", text)
+		assert.LessOrEqual(t, strings.Count(text, "</recalled"), 1)
+		assert.LessOrEqual(t, len(text), 40_000)
+		if !json.Valid(call.Arguments) || !validText(history) {
+			return
+		}
+		again, err := m.Prepare(t.Context(), append(history[:len(history):len(history)], userSays("And?"), modelSends(call), answer))
+		if err == nil {
+			assert.NoError(t, wire.Rules{Lead: leads(history)}.Check(again.Messages))
+			assert.Equal(t, len(r.Messages) == 0, len(again.Messages) == 0)
+		}
+	})
+}
