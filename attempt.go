@@ -3,6 +3,8 @@ package winnow
 import (
 	"maps"
 	"slices"
+
+	"github.com/winnowgo/winnow/internal/count"
 )
 
 // state returns what revert takes. It shares the map of the edits with the ledger.
@@ -99,12 +101,12 @@ func (m *Manager) taken() {
 	if x == nil {
 		return
 	}
-	if x.tokens.first > 0 {
-		believed := least(a.told(m.window-m.opts.Reserve), x.before.guess.limit)
-		a.guess = x.before.guess.settle(x.tokens, a.guess.limit, l.tokens, believed)
+	if x.tokens.First > 0 {
+		believed := count.Least(a.told(m.window-m.opts.Reserve), x.before.guess.Most)
+		a.guess = x.before.guess.Settle(x.tokens, a.guess.Most, l.tokens, believed)
 	}
-	if x.bytes.first > 0 {
-		a.body = x.before.body.settle(x.bytes, a.body.limit, l.bytes, l.toldBody(&m.settings))
+	if x.bytes.First > 0 {
+		a.body = x.before.body.Settle(x.bytes, a.body.Most, l.bytes, l.toldBody(&m.settings))
 	}
 	l.attempt, l.refusals = nil, 0
 	l.tail = tail{}

@@ -168,5 +168,5 @@ func (d *draft) replaceForBody(i int, parts []Part, reason string) int {
 
 // bodyLimit is the host's limit, the provider's or what is guessed, in bytes; 0: none is known.
 func (d *draft) bodyLimit() int {
-	return least(d.ledger.toldBody(d.settings), d.accounting.body.limit)
+	return count.Least(d.ledger.toldBody(d.settings), d.accounting.body.Most)
 }

@@ -193,7 +193,7 @@ func (m *Manager) withoutGuess(ctx context.Context, history []Message, err error
 	g.accounting.forgetGuesses()
 	d := m.draft(history, g.checkpoint)
 	if d.shrinkToFit() && slices.Contains(g.run.refused, d.payload()) {
-		if guess.limit > 0 {
+		if guess.Most > 0 {
 			err = d.overflow()
 		}
 	} else {

@@ -133,9 +133,9 @@ func (d *draft) wholeRoom() int {
 // window: the provider may have told of a smaller one, or refused what should fit.
 func (d *draft) windowEstimate() int {
 	a := &d.accounting
-	window := least(d.window, a.window)
-	if a.guess.limit > 0 {
-		window = min(window, count.Add(a.guess.limit, d.opts.Reserve))
+	window := count.Least(d.window, a.window)
+	if a.guess.Most > 0 {
+		window = min(window, count.Add(a.guess.Most, d.opts.Reserve))
 	}
 	return max(1, a.EstimatedAs(window-a.Hidden(d.opts.Overhead)))
 }
@@ -159,8 +159,8 @@ func (a *accounting) learnFrom(d *draft) {
 // take learns that the last request was accepted, if next, the first message behind it, is its answer.
 func (a *accounting) take(l *ledger, s *settings, next *Message) {
 	if next.Role == RoleAssistant && !isFailed(next) {
-		a.guess.take(l.tokens, a.told(s.window-s.opts.Reserve))
-		a.body.take(l.bytes, l.toldBody(s))
+		a.guess.Take(l.tokens, a.told(s.window-s.opts.Reserve))
+		a.body.Take(l.bytes, l.toldBody(s))
 	}
 }
 

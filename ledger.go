@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/winnowgo/winnow/internal/answers"
+	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/guess"
 	"github.com/winnowgo/winnow/internal/sections"
 )
 
@@ -115,8 +117,8 @@ type epochSearch struct {
 // taken. Until then all that was done for it can be undone.
 type attempt struct {
 	before undo
-	tokens refusedSizes
-	bytes  refusedSizes
+	tokens guess.Refused
+	bytes  guess.Refused
 	end    position // the newest message of the history that it is about
 }
 
@@ -129,7 +131,7 @@ type undo struct {
 	turnStart   position
 	epochSearch epochSearch
 	flushed     bool
-	guess, body guess
+	guess, body guess.Limit
 	refused     []key
 }
 
@@ -188,7 +190,7 @@ func (l *ledger) budgetBy(s *settings, a *accounting) int {
 }
 
 // toldBody is the limit of bodies in bytes, without what is only guessed; 0: none is known.
-func (l *ledger) toldBody(s *settings) int { return least(s.opts.MaxBytes, l.body) }
+func (l *ledger) toldBody(s *settings) int { return count.Least(s.opts.MaxBytes, l.body) }
 
 // maxRemembered is how many refused payloads are told apart.
 const maxRemembered = 32

@@ -45,7 +45,7 @@ const leastRecallTokens = 1_000
 func (m *Manager) newRecall(history []Message, a recallArguments) *recall {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	window := least(m.window, m.ledger.accounting.window)
+	window := count.Least(m.window, m.ledger.accounting.window)
 	room := max(leastRecallTokens, count.Share(window, m.opts.RecallShare))
 	r := &recall{
 		recallArguments: a, history: history, opts: &m.opts, target: -1, original: a.handle,

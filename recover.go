@@ -51,7 +51,7 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 	l := m.startLadder(history, said)
 	a := &m.ledger.accounting
 	m.opts.Logger.Warn("winnow: the provider refused a request", "class", string(said.Class), "tokens", l.refused, "answer_reserve", said.Output,
-		"limit", a.limit, "guessed_limit", a.guess.limit, "body_limit", least(m.ledger.toldBody(&m.settings), a.body.limit), "refusals", m.ledger.refusals)
+		"limit", a.limit, "guessed_limit", a.guess.Most, "body_limit", count.Least(m.ledger.toldBody(&m.settings), a.body.Most), "refusals", m.ledger.refusals)
 	if ctx.Err() != nil { // what was said is true nevertheless
 		return nil, fmt.Errorf("winnow: %w: %w", context.Cause(ctx), cause)
 	}
@@ -206,10 +206,10 @@ func (l *ladder) smallestThatIsLess(context.Context) *draft {
 		g.accounting.limit, d.accounting.limit, d.budget = l.allowed, l.allowed, l.allowed
 	case !l.guessed:
 		return nil
-	case l.bytes > 0 && n <= count.Share(l.bytes, leastShrink) && d.tokens() <= d.budget && n <= least(l.manager.ledger.toldBody(&l.manager.settings), n):
-		g.accounting.body.limit, d.accounting.body.limit = n, n
+	case l.bytes > 0 && n <= count.Share(l.bytes, leastShrink) && d.tokens() <= d.budget && n <= count.Least(l.manager.ledger.toldBody(&l.manager.settings), n):
+		g.accounting.body.Most, d.accounting.body.Most = n, n
 	case l.bytes == 0 && n <= count.Share(l.refused, leastShrink) && d.fitsBody():
-		g.accounting.guess.limit, d.accounting.guess.limit, d.budget = n, n, n
+		g.accounting.guess.Most, d.accounting.guess.Most, d.budget = n, n, n
 	default:
 		return nil
 	}

@@ -2,6 +2,7 @@ package winnow
 
 import (
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/guess"
 	"github.com/winnowgo/winnow/internal/meter"
 	"github.com/winnowgo/winnow/internal/overflow"
 )
@@ -39,12 +40,12 @@ func (l *ladder) learnBody(said overflow.Diagnosis) {
 	}
 	g := &l.manager.ledger
 	if limit > 0 && limit < l.bytes {
-		g.body = least(g.body, limit)
+		g.body = count.Least(g.body, limit)
 		return
 	}
 	l.guessed = true
-	g.attempt.bytes.add(l.bytes)
-	g.accounting.body.limit = max(1, least(g.accounting.body.limit, l.shrunk(l.bytes)))
+	g.attempt.bytes.Add(l.bytes)
+	g.accounting.body.Most = max(1, count.Least(g.accounting.body.Most, l.shrunk(l.bytes)))
 }
 
 // shrunk is what is tried after a request of so many tokens or bytes was refused without numbers.
@@ -76,14 +77,14 @@ func (l *ladder) learnLimit(said overflow.Diagnosis) {
 	}
 	isTold := allowed >= count.Share(l.manager.window, leastLimitShare)
 	if isTold {
-		a.limit, a.window = max(1, least(a.limit, limit)), least(a.window, allowed)
+		a.limit, a.window = max(1, count.Least(a.limit, limit)), count.Least(a.window, allowed)
 	}
 	if isTold && limit < l.refused {
 		l.allowed = allowed
 	} else {
 		l.guessed = true
-		g.attempt.tokens.add(l.refused)
-		a.guess.limit = max(1, least(a.guess.limit, l.shrunk(l.refused)))
+		g.attempt.tokens.Add(l.refused)
+		a.guess.Most = max(1, count.Least(a.guess.Most, l.shrunk(l.refused)))
 	}
 	if l.refused == counted {
 		a.doubtHidden(g.estimate, counted, l.manager)
@@ -99,6 +100,6 @@ func (a *accounting) doubtHidden(estimate, counted int, m *Manager) {
 	}
 }
 
-func (a *accounting) isGuessed() bool { return a.guess.limit > 0 || a.body.limit > 0 }
+func (a *accounting) isGuessed() bool { return a.guess.Most > 0 || a.body.Most > 0 }
 
-func (a *accounting) forgetGuesses() { a.guess, a.body = guess{}, guess{} }
+func (a *accounting) forgetGuesses() { a.guess, a.body = guess.Limit{}, guess.Limit{} }

@@ -3,6 +3,7 @@ package winnow
 import (
 	"time"
 
+	"github.com/winnowgo/winnow/internal/guess"
 	"github.com/winnowgo/winnow/internal/minify"
 	"github.com/winnowgo/winnow/internal/sections"
 )
@@ -35,8 +36,8 @@ const snapshotVersion = 1
 
 // savedState is what a run of Recover can undo.
 type savedState struct {
-	Guess      *savedGuess          `json:"guess,omitempty"`
-	BodyGuess  *savedGuess          `json:"bodyGuess,omitempty"`
+	Guess      guess.Limit          `json:"guess,omitzero"`
+	BodyGuess  guess.Limit          `json:"bodyGuess,omitzero"`
 	Refused    []string             `json:"refused,omitempty"`
 	StandIn    savedPosition        `json:"standIn,omitzero"`
 	TurnStart  savedPosition        `json:"turnStart,omitzero"`
@@ -55,8 +56,8 @@ type savedBreaker struct {
 
 type savedAttempt struct {
 	Before savedState    `json:"before"`
-	Tokens savedRefusal  `json:"tokens,omitzero"`
-	Bytes  savedRefusal  `json:"bytes,omitzero"`
+	Tokens guess.Refused `json:"tokens,omitzero"`
+	Bytes  guess.Refused `json:"bytes,omitzero"`
 	End    savedPosition `json:"end"`
 }
 
@@ -66,20 +67,6 @@ type savedRun struct {
 	Compactions int  `json:"compactions,omitempty"`
 	Calls       int  `json:"calls,omitempty"`
 	Truncated   bool `json:"truncated,omitempty"`
-}
-
-type savedRefusal struct {
-	First    int `json:"first"`
-	Smallest int `json:"smallest"`
-}
-
-type savedGuess struct {
-	Limit    int `json:"limit,omitempty"`
-	Refused  int `json:"refused,omitempty"`
-	Refusals int `json:"refusals,omitempty"`
-	Doubtful int `json:"doubtful,omitempty"`
-	Doubts   int `json:"doubts,omitempty"`
-	Age      int `json:"age,omitempty"`
 }
 
 type savedAccounting struct {

@@ -109,7 +109,7 @@ func (e *savedEdit) saysWhat() bool {
 func (r *reader) state(s *savedState) undo {
 	u := undo{
 		projections: map[key]*projection{}, checkpoint: r.checkpoint(s.Checkpoint), standIn: r.place(s.StandIn), turnStart: r.place(s.TurnStart),
-		epochSearch: epochSearch{max(0, s.Look.At), s.Look.Next}, flushed: s.Flushed, guess: s.Guess.guess(), body: s.BodyGuess.guess(),
+		epochSearch: epochSearch{max(0, s.Look.At), s.Look.Next}, flushed: s.Flushed, guess: s.Guess.Within(), body: s.BodyGuess.Within(),
 	}
 	for _, text := range s.Refused[max(0, len(s.Refused)-maxRemembered):] {
 		u.refused = append(u.refused, r.key(text))
@@ -145,7 +145,7 @@ func (s *snapshot) ledger() (ledger, error) {
 	l.run = s.Run.recovery()
 	l.revert(r.state(&s.savedState))
 	if a := s.Attempt; a != nil {
-		l.attempt = &attempt{before: r.state(&a.Before), tokens: a.Tokens.sizes(), bytes: a.Bytes.sizes(), end: r.place(a.End)}
+		l.attempt = &attempt{before: r.state(&a.Before), tokens: a.Tokens.Within(), bytes: a.Bytes.Within(), end: r.place(a.End)}
 	}
 	return l, errors.Join(r.errs...)
 }

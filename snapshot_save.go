@@ -13,7 +13,7 @@ import (
 func (u undo) saved() savedState {
 	s := savedState{
 		StandIn: u.standIn.saved(), TurnStart: u.turnStart.saved(), Look: savedEpochSearch{u.epochSearch.at, u.epochSearch.next}, Flushed: u.flushed, Checkpoint: u.checkpoint.saved(),
-		Guess: u.guess.saved(), BodyGuess: u.body.saved(),
+		Guess: u.guess, BodyGuess: u.body,
 	}
 	s.Refused, s.Edits, s.Records = hexKeys(u.refused), savedEdits(u.projections), savedRecords(u.records)
 	return s
@@ -58,7 +58,7 @@ func (a *attempt) saved() *savedAttempt {
 	if a == nil {
 		return nil
 	}
-	return &savedAttempt{a.before.saved(), savedRefusal{a.tokens.first, a.tokens.smallest}, savedRefusal{a.bytes.first, a.bytes.smallest}, a.end.saved()}
+	return &savedAttempt{a.before.saved(), a.tokens, a.bytes, a.end.saved()}
 }
 
 func (r *recovery) saved() savedRun {
@@ -69,22 +69,6 @@ func (s savedRun) recovery() recovery {
 	return recovery{
 		refusals: max(0, s.Refusals), compactions: max(0, s.Compactions), calls: max(0, s.Calls), truncated: s.Truncated,
 	}
-}
-
-func (s savedRefusal) sizes() refusedSizes { return refusedSizes{max(0, s.First), max(0, s.Smallest)} }
-
-func (g guess) saved() *savedGuess {
-	if g == (guess{}) {
-		return nil
-	}
-	return &savedGuess{g.limit, g.refused, g.refusals, g.doubtful, g.doubts, g.age}
-}
-
-func (s *savedGuess) guess() guess {
-	if s == nil {
-		return guess{}
-	}
-	return guess{max(0, s.Limit), max(0, s.Refused), max(0, s.Refusals), max(0, s.Doubtful), max(0, s.Doubts), max(0, s.Age)}
 }
 
 func (c *checkpoint) saved() *savedCheckpoint {

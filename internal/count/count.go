@@ -15,6 +15,14 @@ func Add(a, b int) int {
 	return a + b
 }
 
+// Least is the smaller of two limits of which 0 means none.
+func Least(a, b int) int {
+	if a == 0 || b > 0 && b < a {
+		return b
+	}
+	return a
+}
+
 // Share returns floor(n × share) for a share from 0 to 1, without leaving the range of int.
 func Share(n int, share float64) int {
 	f := math.Floor(float64(n) * share)
