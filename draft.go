@@ -21,6 +21,7 @@ type draft struct {
 	turnStart  position            // by its position in the view
 	limitedAt  position            // the same message by its index in the history
 	newEdits   map[key]*projection // that were not sent before
+	added      newMessages         // on the short way
 	handles    *handles            // of the history; nil: not asked for yet
 	folds
 
@@ -64,9 +65,14 @@ func (d *draft) isCold() bool {
 func (d *draft) project(i int, m Message, tokens int, op Op, reason string) {
 	p := newProjection(m.Parts)
 	p.tokens, p.op, p.reason, p.key = tokens, op, reason, d.ledger.index.hasher.key(&m)
-	if d.newEdits[d.view.facts[i].key] = p; d.why == "" {
+	if d.put(i, p); d.why == "" {
 		d.why = d.cause
 	}
+}
+
+// put is project for a projection that is made.
+func (d *draft) put(i int, p *projection) {
+	d.newEdits[d.view.facts[i].key] = p
 	d.ledger.index.watch(d.history, d.view.index[i])
 	d.view.project(i, p)
 	d.unchangedPrefix = min(d.unchangedPrefix, i)

@@ -70,12 +70,12 @@ func (m *Manager) extend(history []Message, r *Request) (done bool, err error) {
 		return false, nil
 	}
 	kept := *r
-	if err := m.journaled(false, func() { d.commitTail(added, r) }); err != nil {
+	if err := m.journaled(d.added.edits != nil, func() { d.commitTail(added, r) }); err != nil {
 		*r = kept
 		return false, err
 	}
 	d.logRejected()
-	d.history = nil // it is the host's
+	d.history, d.added = nil, newMessages{} // they are the host's
 	return true, nil
 }
 
@@ -105,20 +105,53 @@ func (d *draft) mayExtend(added []Message) bool {
 	return true
 }
 
+// minifyAdded writes the new results shorter. It is false where that takes a look at the whole history: for a handle, or
+// because from now on the request is a list of its own.
+func (d *draft) minifyAdded() bool {
+	n := &d.added
+	needsHandle := false
+	note := func() string {
+		needsHandle = needsHandle || d.opts.Recall
+		return ""
+	}
+	first := len(d.history) - len(n.sent)
+	for i := range n.sent {
+		if n.sent[i].Role != RoleTool {
+			continue
+		}
+		p := d.minified(d.history, first+i, n.facts[i].tokens, note)
+		if needsHandle || p != nil && d.ledger.tail.isHistory {
+			return false
+		}
+		if p == nil {
+			continue
+		}
+		if n.edits == nil {
+			n.edits, n.sent = make([]*projection, len(n.sent)), slices.Clone(n.sent)
+		}
+		m := &n.sent[i]
+		m.Parts, m.Source = p.partsFor(m), nil
+		n.edits[i], p.body = p, bodySize(m)
+	}
+	return true
+}
+
 // resultsFit says that no new result is larger than one may be, nor those of the newest step together: by what is known
 // of the provider's counts once those of the new answers are read, as on the long way.
-func (d *draft) resultsFit(added []Message, facts []*fact) bool {
+func (d *draft) resultsFit() bool {
+	n := &d.added
 	t := newTruncation(*d.opts.Truncate, d.windowEstimate())
 	batch := 0
-	for i := range added {
-		if added[i].Role != RoleTool {
+	for i := range n.sent {
+		if n.sent[i].Role != RoleTool {
 			batch = 0
 			continue
 		}
-		if !t.isWithin(&added[i], facts[i].tokens) {
+		tokens := n.tokens(i)
+		if !t.isWithin(&n.sent[i], tokens) {
 			return false
 		}
-		batch = count.Add(batch, facts[i].tokens)
+		batch = count.Add(batch, tokens)
 	}
 	return batch <= count.Share(d.room(), maxBatchShare)
 }
@@ -132,22 +165,13 @@ func (d *draft) addToTail(added []Message) bool {
 	if !r.isClean() || len(added) > 0 && waitsForResults(added) || !t.idsAreNew(added) {
 		return false
 	}
-	shown, limit := t.shown, d.bodyLimit()
-	bytes := t.bytes
-	for i := range added {
-		m := &added[i]
-		if saysUsage(d.history, t.history+i) {
-			d.observeAnswer(m, len(l.sent)+i, d.view.total, shown)
-		}
-		d.view.total = count.Add(d.view.total, facts[i].tokens)
-		if !hasHiddenParts(m) {
-			shown = count.Add(shown, facts[i].tokens)
-		}
-		bytes = count.Add(bytes, int(facts[i].body))
-	}
-	if !d.resultsFit(added, facts) || d.minifies(len(added)) {
+	d.observeAdded(added, facts)
+	d.added = newMessages{sent: added, facts: facts}
+	if !d.minifyAdded() || !d.resultsFit() {
 		return false
 	}
+	shown, bytes := d.sumAdded()
+	limit := d.bodyLimit()
 	c := d.opts.Compact
 	isAwaited := c.Background || c.BeforeCompact != nil && !l.flushed
 	if !d.fits() || limit > 0 && bytes > limit || isAwaited && d.isWithin(c.SoftThreshold) {
@@ -157,17 +181,48 @@ func (d *draft) addToTail(added []Message) bool {
 	return true
 }
 
+// observeAdded reads what the new answers were billed for. What lies between two of them was sent by nobody that is
+// known: as on the long way, it counts as it is.
+func (d *draft) observeAdded(added []Message, facts []*fact) {
+	t := &d.ledger.tail
+	total, shown := d.view.total, t.shown
+	for i := range added {
+		m := &added[i]
+		if saysUsage(d.history, t.history+i) {
+			d.observeAnswer(m, len(d.ledger.sent)+i, total, shown)
+		}
+		total = count.Add(total, facts[i].tokens)
+		if !hasHiddenParts(m) {
+			shown = count.Add(shown, facts[i].tokens)
+		}
+	}
+}
+
+// sumAdded adds the new messages, as they are sent, to the total of the view. It returns the new sums of the tail.
+func (d *draft) sumAdded() (shown, bytes int) {
+	n, t := &d.added, &d.ledger.tail
+	shown, bytes = t.shown, t.bytes
+	for i := range n.sent {
+		d.view.total = count.Add(d.view.total, n.tokens(i))
+		if !hasHiddenParts(&n.sent[i]) {
+			shown = count.Add(shown, n.tokens(i))
+		}
+		body := n.facts[i].body
+		if p := n.edit(i); p != nil {
+			body = p.body
+		}
+		bytes = count.Add(bytes, int(body))
+	}
+	return shown, bytes
+}
+
 // commitTail makes the request what was sent last.
 func (d *draft) commitTail(added []Message, r *Request) {
 	l := d.ledger
 	t := &l.tail
 	before, history := len(l.sent), r.History
 	p := prefix{sent: l.estimate, plain: t.uneditedTokens}
-	for _, f := range l.index.facts[t.history:] {
-		l.sent = append(l.sent, f.key)
-		l.counts = append(l.counts, f.tokens)
-		t.uneditedTokens, t.whole = count.Add(t.uneditedTokens, f.tokens), count.Add(t.whole, f.tokens)
-	}
+	d.commitAdded(r)
 	t.addIDs(added)
 	t.answers += countAnswers(added)
 	t.thinks = t.thinks || slices.ContainsFunc(added, hasThinking)
@@ -175,7 +230,7 @@ func (d *draft) commitTail(added []Message, r *Request) {
 	if t.isHistory {
 		r.Messages, r.History, r.Edits = clip(d.history), clip(d.history), nil
 	} else {
-		r.Messages = append(r.Messages, added...)
+		r.Messages = append(r.Messages, d.added.sent...)
 		if r.History = clip(d.history); !t.keepsAll {
 			r.History = append(history, added...)
 		}
@@ -188,6 +243,26 @@ func (d *draft) commitTail(added []Message, r *Request) {
 	r.Degraded = l.checkpoint != nil && l.checkpoint.degraded
 	l.sentAt, l.tokens, l.estimate, l.bytes, l.accounting = d.now, r.Tokens, d.view.total, r.Bytes, d.accounting
 	l.run.begin()
+}
+
+// commitAdded makes the new messages the end of what was sent last, with their edits.
+func (d *draft) commitAdded(r *Request) {
+	l, t := d.ledger, &d.ledger.tail
+	for i, f := range d.added.facts {
+		k := f.key
+		if p := d.added.edit(i); p != nil {
+			k = p.key
+			if l.projections == nil {
+				l.projections = map[key]*projection{}
+			}
+			l.projections[f.key] = p
+			l.index.watch(d.history, t.history+i)
+			r.Edits = append(r.Edits, p.edit(t.history+i, &d.added.sent[i], f))
+		}
+		l.sent = append(l.sent, k)
+		l.counts = append(l.counts, d.added.tokens(i))
+		t.uneditedTokens, t.whole = count.Add(t.uneditedTokens, f.tokens), count.Add(t.whole, f.tokens)
+	}
 }
 
 func (t *tail) remember(r *Request) {

@@ -105,6 +105,9 @@ func callOf(messages []Message, i int) (tool string, arguments []byte) {
 	return tool, nil
 }
 
+// isLossy says that what went cannot be told from what is left.
+func isLossy(forms minify.Forms) bool { return forms&(minify.Encoded|minify.Repeats) != 0 }
+
 // minifyReason says what went.
 func minifyReason(forms minify.Forms) string {
 	var names []string

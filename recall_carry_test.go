@@ -130,6 +130,14 @@ func TestMinifiedHasAHandle(t *testing.T) {
 		assert.Contains(t, lastText(callRecall(t, m, history, `{"handle":"`+found[1]+`"}`)), lost)
 	}
 	assert.NotContains(t, r.Messages[6].Parts[0].Text, "recall", "nothing is missing")
+
+	state, err := m.Snapshot()
+	require.NoError(t, err)
+	again, _ := recallManager(t, 200_000, nil)
+	require.NoError(t, again.Restore(state))
+	next, err := again.Prepare(t.Context(), history)
+	require.NoError(t, err)
+	assert.Equal(t, r.Messages, next.Messages, "a note is sent again with the same bytes")
 }
 
 // With Recall off the tool's name means nothing.

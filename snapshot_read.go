@@ -101,7 +101,7 @@ func (e *savedEdit) saysWhat() bool {
 	case OpTrim, OpClear, OpTruncate:
 		return e.Forms == 0
 	case OpMinify:
-		return e.Forms != 0 && len(e.Parts) == 0
+		return (e.Forms != 0) == (len(e.Parts) == 0)
 	}
 	return false
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/winnowgo/winnow/internal/count"
-	"github.com/winnowgo/winnow/internal/minify"
 )
 
 // indexAndRepair is steps 1 and 2.
@@ -189,57 +188,55 @@ func (d *draft) limitTurns(limit int) {
 	}
 }
 
-// minified is minifier.parts, but for what the model asked to see as it was.
-func (d *draft) minified(messages []Message, i int) (parts []Part, had minify.Forms, ok bool) {
+// minified returns how result i of messages, which has so many tokens, is sent in fewer, or nil. What the model asked to
+// see as it was is not. Where something is missing that somebody may want, note says how to get at it.
+func (d *draft) minified(messages []Message, i, tokens int, note func() string) *projection {
 	if d.opts.Recall && isRecallAnswer(messages, i) {
-		return nil, 0, false
+		return nil
 	}
-	return d.minifier.parts(messages, i)
+	parts, forms, ok := d.minifier.parts(messages, i)
+	if !ok {
+		return nil
+	}
+	reason := minifyReason(forms)
+	if isLossy(forms) {
+		if behind := note(); behind != "" {
+			parts, forms = withNoteBehind(parts, behind), 0 // it is not made of the result alone
+		}
+	}
+	m := messages[i]
+	m.Parts, m.Source = parts, nil
+	p := newProjection(parts)
+	if p.tokens = max(0, d.opts.Estimator.Estimate(m)); p.tokens >= tokens {
+		return nil
+	}
+	p.op, p.reason, p.forms, p.key = OpMinify, reason, forms, d.ledger.index.hasher.key(&m)
+	return p
 }
 
-// minifyUnsent is the first half of step 5.
+// minifyUnsent is the first half of step 5. Nothing that was sent is in the way, and nothing is missing: the log need
+// not say why.
 func (d *draft) minifyUnsent(wasSent func(int) bool) {
 	v := d.view
 	for i := range v.messages {
 		if v.messages[i].Role != RoleTool || v.edited[i] != nil || wasSent(i) {
 			continue
 		}
-		parts, forms, ok := d.minified(v.messages, i)
-		if !ok {
-			continue
-		}
-		if forms&(minify.Encoded|minify.Repeats) != 0 { // what the others leave out nobody misses
-			parts = withNoteBehind(parts, d.recallNote(i))
-		}
-		m := v.messages[i]
-		m.Parts, m.Source = parts, nil
-		if tokens := max(0, d.opts.Estimator.Estimate(m)); tokens < v.tokens[i] {
-			why := d.why
-			d.project(i, m, tokens, OpMinify, minifyReason(forms))
-			d.newEdits[v.facts[i].key].forms, d.why = forms, why
+		note := func() string { return d.recallNote(i) }
+		if p := d.minified(v.messages, i, v.tokens[i], note); p != nil {
+			d.put(i, p)
 		}
 	}
-}
-
-// minifies says that one of so many messages at the end of the history is a result that is to be written shorter.
-func (d *draft) minifies(added int) bool {
-	for i := len(d.history) - added; i < len(d.history); i++ {
-		if _, _, ok := d.minified(d.history, i); ok {
-			return true
-		}
-	}
-	return false
 }
 
 // beforeCut returns message i without edits that cut it, and its tokens.
 func (d *draft) beforeCut(i int) (*Message, int) {
-	m := d.view.unedited[i]
-	parts, _, ok := d.minified(d.view.unedited, i)
-	if !ok {
-		return &m, d.view.facts[i].tokens
+	m, tokens := d.view.unedited[i], d.view.facts[i].tokens
+	none := func() string { return "" } // the cut has one
+	if p := d.minified(d.view.unedited, i, tokens, none); p != nil {
+		m.Parts, m.Source, tokens = p.sent(), nil, p.tokens
 	}
-	m.Parts, m.Source = parts, nil
-	return &m, max(0, d.opts.Estimator.Estimate(m))
+	return &m, tokens
 }
 
 // maxBatchShare is how much of the room the newest batch of results may take. Several results that are
@@ -347,7 +344,7 @@ func (d *draft) request() *Request {
 	edits := append(slices.Clip(d.edits), d.foldEdits()...)
 	for i, p := range v.edited {
 		if p != nil {
-			edits = append(edits, Edit{Op: p.op, Index: max(0, v.index[i]), ID: v.messages[i].ID, Before: max(1, v.facts[i].tokens), After: max(1, v.tokens[i]), Reason: p.reason})
+			edits = append(edits, p.edit(max(0, v.index[i]), &v.messages[i], v.facts[i]))
 		}
 	}
 	r := &Request{

@@ -53,6 +53,11 @@ func (p *projection) read(m *Message, e Estimator, h *hasher) {
 	p.key, p.tokens, p.unread = h.key(&sent), max(0, e.Estimate(sent)), false
 }
 
+// edit is what a request says of p: it is of message m, which was at index i of the history.
+func (p *projection) edit(i int, m *Message, f *fact) Edit {
+	return Edit{Op: p.op, Index: i, ID: m.ID, Before: max(1, f.tokens), After: max(1, p.tokens), Reason: p.reason}
+}
+
 // newProjection returns the projection that puts parts in the place of a message's own. Most are one text, and
 // of a part that is nothing but a text the rest need not be kept.
 func newProjection(parts []Part) *projection {

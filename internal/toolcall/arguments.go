@@ -33,7 +33,7 @@ func (t *Files) Arguments(raw json.RawMessage) Arguments {
 		a.patch(jsontext.Unquote(raw))
 		return a
 	}
-	for _, key := range []string{"command", "cmd", "script", "chars"} {
+	for _, key := range commandKeys {
 		if a.Command = commandText(fields[key]); a.Command != "" {
 			break
 		}
@@ -51,6 +51,9 @@ func (t *Files) Arguments(raw json.RawMessage) Arguments {
 	}
 	return a
 }
+
+// commandKeys are the arguments that hold what a shell runs.
+var commandKeys = []string{"command", "cmd", "script", "chars"}
 
 var patchFile = lazyregexp.New(`(?m)^\*\*\* (?:Update|Add|Delete) File: (.+)$`)
 

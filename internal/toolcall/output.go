@@ -1,11 +1,14 @@
 package toolcall
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/jsontext"
+	"github.com/winnowgo/winnow/internal/mem"
 )
 
 // Output says what the result of a call is made of.
@@ -35,11 +38,24 @@ func (t *Files) Output(tool string, arguments json.RawMessage) Output {
 	case t.Reads(tool) || t.modifies(tool):
 		return Content
 	}
-	args := t.Arguments(arguments)
-	if args.File != "" || len(args.Patched) > 0 {
+	if bytes.Contains(arguments, []byte("*** ")) { // a patch
 		return Content
 	}
-	return commandOutput(args.Command)
+	var command []byte
+	namesFile := false
+	jsontext.Members(arguments, func(key string, value []byte) {
+		namesFile = namesFile || slices.Contains(t.paths, key) && len(value) > len(`""`)
+		if slices.Contains(commandKeys, key) && len(value) > len(command) {
+			command = value
+		}
+	})
+	if namesFile {
+		return Content
+	}
+	if bytes.IndexByte(command, '\\') >= 0 { // else the text between the quotes is what the shell is given
+		return commandOutput(commandText(command))
+	}
+	return commandOutput(mem.String(command))
 }
 
 // Programs that show files. A filter does that only where it does not read what another program wrote.
