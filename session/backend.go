@@ -48,7 +48,7 @@ type Turn interface {
 type Log interface {
 	io.ReaderAt
 
-	// ID names the log among those of its key. "" if it was not made yet.
+	// ID names the log among those of its key. "" if it was not made yet. One that is rewritten gets another ID.
 	ID() string
 
 	// Size returns the length in bytes, 0 if the log was not made yet.

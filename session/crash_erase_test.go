@@ -236,9 +236,9 @@ func TestEraseProperties(t *testing.T) {
 		for _, id := range ids {
 			requireNowhere(t, fsys, name, found[id])
 		}
-		changed := map[string][]string{"k " + r.Log: append(r.Entries, r.With...)}
+		changed := map[string][]string{"k " + logNamed(r.Log): append(r.Entries, r.With...)}
 		for _, c := range r.Copies {
-			changed[c.Key+" "+c.Log] = append(c.Entries, c.With...)
+			changed[c.Key+" "+logNamed(c.Log)] = append(c.Entries, c.With...)
 		}
 		for log, text := range logsOf(t, store, name) {
 			requireOnlyChanged(t, before[log], text, changed[log], name+", "+log)

@@ -15,7 +15,13 @@ import (
 	"github.com/winnowgo/winnow/session/sessiontest"
 )
 
-// logsOf returns the text of every log of a store by key and log, archived or not.
+// logNamed returns the name of a log, which stays when it is rewritten, by its ID.
+func logNamed(id string) string {
+	name, _, _ := strings.Cut(id, "-r")
+	return name
+}
+
+// logsOf returns the text of every log of a store by key and name, archived or not.
 func logsOf(t testing.TB, store *session.Store, name string) map[string]string {
 	t.Helper()
 	ctx := context.Background()
@@ -28,7 +34,7 @@ func logsOf(t testing.TB, store *session.Store, name string) map[string]string {
 		require.NoError(t, err, name)
 		for _, part := range parts {
 			if part.Kind != session.PartSide {
-				found[key+" "+part.Log] = partText(t, m, key, part, name)
+				found[key+" "+logNamed(part.Log)] = partText(t, m, key, part, name)
 			}
 		}
 	}

@@ -42,9 +42,6 @@ const (
 	oldSuffix  = ".replaced" // a log that was copied after a failed sync
 	tempSuffix = ".tmp"      // a file that is not finished
 
-	deletedByte = 'd'
-	nextByte    = '.'
-
 	// A byte of a key becomes up to 6 of JSON, and the header of a fork has two keys.
 	longestHeader = 2*6*maxKey + 1024
 )

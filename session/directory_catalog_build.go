@@ -42,7 +42,9 @@ func (b *byDirectory) find(dir string) *catalogRow {
 }
 
 // fits says that a row is of the file that is stored.
-func (r *catalogRow) fits(s *storedFile) bool { return !r.gone && r.file == s.file && r.disk == s.disk }
+func (r *catalogRow) fits(s *storedFile) bool {
+	return !r.gone && r.file == s.file && r.disk == s.disk && r.log == s.marks.idOf(s.file)
+}
 
 // verify compares the table with the files. It returns false if they do not fit, although nobody said so in between.
 func (c *catalog) verify(ctx context.Context) (bool, error) {
@@ -77,8 +79,8 @@ func (c *catalog) verify(ctx context.Context) (bool, error) {
 		if r := c.table.byDirectory().find(s.dir); r != nil && (r.look || r.fits(&s)) {
 			continue
 		}
-		deleted, err := c.directory.isGone(s.dir)
-		if _, size, err2 := newestFile(c.directory.fs, s.dir); err != nil || err2 != nil || !deleted && size > 0 {
+		marks, err := c.directory.marks(s.dir)
+		if _, size, err2 := newestFile(c.directory.fs, s.dir); err != nil || err2 != nil || !marks.isDeleted() && size > 0 {
 			return false, errors.Join(err, err2)
 		}
 	}
@@ -197,7 +199,7 @@ func (c *catalog) readLog(ctx context.Context, s storedFile) (*catalogLine, erro
 	if err != nil {
 		return nil, err
 	}
-	log := &directoryLog{directory: c.directory, dir: s.dir, name: name, file: f}
+	log := &directoryLog{directory: c.directory, dir: s.dir, name: name, file: f, marks: s.marks}
 	defer log.Close()
 	isArchive := strings.HasSuffix(s.file, archiveSuffix)
 	size := s.disk

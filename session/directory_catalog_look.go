@@ -94,12 +94,12 @@ func (c *catalog) look(ctx context.Context, r *catalogRow) (*catalogLine, error)
 	if err != nil {
 		return nil, err
 	}
+	var marks lockMarks
 	if file != "" {
-		deleted, err := d.isGone(dir)
-		if err != nil {
+		if marks, err = d.marks(dir); err != nil {
 			return nil, err
 		}
-		if deleted {
+		if marks.isDeleted() {
 			file = ""
 		}
 	}
@@ -108,7 +108,7 @@ func (c *catalog) look(ctx context.Context, r *catalogRow) (*catalogLine, error)
 		return c.settleGone(r, dir)
 	case file == "":
 		return &catalogLine{Deleted: r.key, Open: true}, nil
-	case !r.gone && r.file == file && r.disk == size:
+	case r.fits(&storedFile{file: file, disk: size, marks: marks}):
 		return c.settle(ctx, r, dir)
 	}
 	r.changed = time.Now()
@@ -121,7 +121,7 @@ func (c *catalog) look(ctx context.Context, r *catalogRow) (*catalogLine, error)
 		return nil, err
 	}
 	again, size, err := newestFile(d.fs, dir)
-	if err != nil || again != file || logOf(file) != st.Log { // it changes while it is looked at
+	if err != nil || again != file || marks.idOf(file) != st.Log { // it changes while it is looked at
 		c.lookAgain(r.key)
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 
 	"github.com/winnowgo/winnow/session/internal/files"
 )
@@ -15,16 +14,8 @@ import (
 // it; who finds some of a deletion that was interrupted removes them.
 
 func isDeleted(lock files.File) (bool, error) {
-	size, err := lock.Size()
-	if err != nil || size == 0 {
-		return false, err
-	}
-	text := make([]byte, size)
-	n, err := lock.ReadAt(text, 0)
-	if n == len(text) {
-		err = nil
-	}
-	return slices.Contains(text[:n], deletedByte), err
+	marks, err := readMarks(lock)
+	return marks.isDeleted(), err
 }
 
 // Delete implements [Backend]. What says that the session is deleted is on the disk before the first file goes.
@@ -88,35 +79,14 @@ func (d *directory) removeAll(dir string) error {
 	return d.fs.SyncDir(directoryOf(dir))
 }
 
-// isGone says that the session in dir is deleted. What an interrupted deletion left of it is removed, if that can be
-// done now: else the next one who asks does it.
-func (d *directory) isGone(dir string) (bool, error) {
-	deleted, err := isMarked(d.fs, dir+"/"+lockName)
-	if deleted {
+// marks reads the log.lock in dir. What an interrupted deletion left of the session is removed, if that can be done
+// now: else the next one who asks does it.
+func (d *directory) marks(dir string) (lockMarks, error) {
+	marks, err := marksAt(d.fs, dir+"/"+lockName)
+	if marks.isDeleted() {
 		_ = d.finishDeletion(dir) // the deletion counts without it
 	}
-	return deleted, err
-}
-
-// isMarked says that a log.lock marks a deletion. It is empty in nearly all sessions: to ask for its length is cheaper
-// than to open it.
-func isMarked(fsys files.FS, lock string) (bool, error) {
-	size, err := fsys.SizeOf(lock)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, files.ErrLink) {
-		return false, nil
-	}
-	if size == 0 || err != nil {
-		return false, err
-	}
-	f, err := fsys.Open(lock, os.O_RDONLY, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	return isDeleted(f)
+	return marks, err
 }
 
 // finishDeletion removes what is left in dir, unless somebody else is at it.

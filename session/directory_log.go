@@ -20,7 +20,8 @@ type directoryLog struct {
 	file      files.File // nil: likewise
 	lock      files.File // nil: for reading
 	lockSize  int64      // of the lock's file: another size says that the log was replaced or deleted
-	settled   bool       // the entry of the file in its directory is durable
+	marks     lockMarks
+	settled   bool // the entry of the file in its directory is durable
 	dead      error
 
 	ofTurn    bool       // nobody else opens the log in between
@@ -53,9 +54,9 @@ func (d *directory) openLog(ctx context.Context, key string, write bool) (l *dir
 	}
 	l = &directoryLog{directory: d, key: key, dir: dir}
 	if !write {
-		if gone, err := d.isGone(dir); err != nil {
+		if l.marks, err = d.marks(dir); err != nil {
 			return nil, false, err
-		} else if gone {
+		} else if l.marks.isDeleted() {
 			return nil, false, ErrNotFound
 		}
 		return l, false, l.openNewest(os.O_RDONLY)
@@ -65,7 +66,8 @@ func (d *directory) openLog(ctx context.Context, key string, write bool) (l *dir
 		return nil, gone, err
 	}
 	l.lock = lock
-	if l.lockSize, err = lock.Size(); err == nil {
+	if l.marks, err = readMarks(lock); err == nil {
+		l.lockSize = int64(len(l.marks))
 		err = errors.Join(l.sweep(), l.openNewest(os.O_RDWR))
 	}
 	if errors.Is(err, ErrNotFound) {
@@ -135,7 +137,7 @@ func (l *directoryLog) sweep() error {
 	return err
 }
 
-func (l *directoryLog) ID() string { return strings.TrimSuffix(l.name, logSuffix) }
+func (l *directoryLog) ID() string { return l.marks.idOf(l.name) }
 
 func (l *directoryLog) Size() (int64, error) {
 	if l.file == nil {
@@ -343,6 +345,14 @@ func (l *directoryLog) replaces() (err error) {
 	}
 	l.lockSize, err = l.lock.Size()
 	return err
+}
+
+// rewrites gives a log another ID, for good, before it is rewritten, and tells those who have one open. The lock is held.
+func (l *directoryLog) rewrites(name string) error {
+	if _, err := l.lock.Write(rewriteMark(name)); err != nil {
+		return err
+	}
+	return l.lock.Sync()
 }
 
 // Close implements [Log].

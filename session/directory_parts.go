@@ -40,13 +40,14 @@ func (d *directory) Parts(_ context.Context, key string) ([]Part, error) {
 	if err != nil || dir == "" {
 		return nil, err
 	}
-	if gone, err := d.isGone(dir); gone || err != nil {
+	marks, err := d.marks(dir)
+	if marks.isDeleted() || err != nil {
 		return nil, err
 	}
-	return d.parts(dir)
+	return d.parts(dir, marks)
 }
 
-func (d *directory) parts(dir string) ([]Part, error) {
+func (d *directory) parts(dir string, marks lockMarks) ([]Part, error) {
 	names, err := d.fs.List(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -61,7 +62,7 @@ func (d *directory) parts(dir string) ([]Part, error) {
 		if !ok {
 			continue
 		}
-		part, err := d.partOf(dir, name, kind)
+		part, err := d.partOf(dir, name, kind, marks)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, files.ErrLink) { // gone meanwhile, or not ours
 			continue
 		}
@@ -97,13 +98,13 @@ func kindOf(name string, names []string) (kind PartKind, ok bool) {
 // stampLayout is how the name of a log says when it was begun.
 const stampLayout = "20060102-150405.000"
 
-func (d *directory) partOf(dir, name string, kind PartKind) (Part, error) {
+func (d *directory) partOf(dir, name string, kind PartKind, marks lockMarks) (Part, error) {
 	size, err := d.fs.SizeOf(dir + "/" + name)
 	if err != nil {
 		return Part{}, err
 	}
 	log, _, _ := strings.Cut(name, logSuffix)
-	part := Part{Name: name, Kind: kind, Log: log, Bytes: size}
+	part := Part{Name: name, Kind: kind, Log: marks.idOf(name), Bytes: size}
 	if kind == PartArchive {
 		f, err := d.fs.Open(dir+"/"+name, os.O_RDONLY, 0)
 		if err != nil {
@@ -127,9 +128,11 @@ func (d *directory) OpenPart(_ context.Context, key string, part Part) (Log, err
 	if dir == "" || part.Kind == PartSide || !isPartName(part.Name) {
 		return nil, ErrNotFound
 	}
-	if gone, err := d.isGone(dir); err != nil {
+	marks, err := d.marks(dir)
+	if err != nil {
 		return nil, err
-	} else if gone {
+	}
+	if marks.isDeleted() {
 		return nil, ErrNotFound
 	}
 	name := strings.TrimSuffix(part.Name, archiveSuffix)
@@ -140,7 +143,7 @@ func (d *directory) OpenPart(_ context.Context, key string, part Part) (Log, err
 	if err != nil {
 		return nil, err
 	}
-	return &directoryLog{directory: d, dir: dir, name: name, file: f}, nil
+	return &directoryLog{directory: d, dir: dir, name: name, file: f, marks: marks}, nil
 }
 
 // isPartName says that a name stays within the directory of its session, and is that of a part.
@@ -189,7 +192,7 @@ func (d *directory) checkPart(dir string, part Part) error {
 	if !ok || kind != part.Kind || !slices.Contains(names, part.Name) {
 		return fmt.Errorf("%w: %s", ErrChanged, part.Name)
 	}
-	now, err := d.partOf(dir, part.Name, kind)
+	now, err := d.partOf(dir, part.Name, kind, nil)
 	if err == nil && (now.Bytes != part.Bytes || !now.Time.Equal(part.Time)) {
 		err = fmt.Errorf("%w: %s", ErrChanged, part.Name)
 	}
@@ -227,7 +230,8 @@ func (d *directory) Archive(ctx context.Context, turn Turn, log Part, now time.T
 		if err := d.fs.SyncDir(l.dir); err != nil {
 			return err
 		}
-		archive, err = d.partOf(l.dir, log.Name+archiveSuffix, PartArchive)
+		archive, err = d.partOf(l.dir, log.Name+archiveSuffix, PartArchive, nil)
+		archive.Log = log.Log
 		archive.Open = log.Open
 		return err
 	})
@@ -240,7 +244,7 @@ func (d *directory) Remove(ctx context.Context, turn Turn, part Part, while ...P
 		return fmt.Errorf("session: the log %s is archived before it is deleted", part.Name)
 	}
 	return d.change(ctx, turn, append(while, part), func(l *directoryLog) error {
-		left, err := d.parts(l.dir)
+		left, err := d.parts(l.dir, nil)
 		if err != nil {
 			return err
 		}
@@ -274,12 +278,13 @@ func (d *directory) Rewrite(ctx context.Context, turn Turn, part Part, patches [
 		if err := CheckPatches(size, patches); err != nil {
 			return err
 		}
-		if err := l.replaces(); err != nil {
+		name := strings.TrimSuffix(part.Name, archiveSuffix)
+		if err := l.rewrites(strings.TrimSuffix(name, logSuffix)); err != nil {
 			return err
 		}
 		if part.Kind == PartArchive {
 			err = d.writeFileBy(l.dir+"/"+part.Name, true, func(to files.File) error {
-				return packTo(to, text, part.Log+logSuffix, part.Time)
+				return packTo(to, text, name, part.Time)
 			})
 		} else {
 			err = d.writeFrom(l.dir+"/"+part.Name, text(), true)

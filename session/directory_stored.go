@@ -19,6 +19,8 @@ type storedFile struct {
 	file string
 	disk int64
 
+	marks lockMarks
+
 	busy bool     // somebody may be changing it; the file is then "" if there is none yet
 	name string   // of its directory
 	in   files.FS // it, while it is asked for
@@ -110,11 +112,10 @@ func (d *directory) visitOne(
 	if s.file == "" && !s.busy {
 		return nil
 	}
-	gone, err := isMarked(in, lockName)
-	if err != nil {
+	if s.marks, err = marksAt(in, lockName); err != nil {
 		return err
 	}
-	if gone {
+	if s.marks.isDeleted() {
 		_ = d.finishDeletion(s.dir)
 		return nil
 	}

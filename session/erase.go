@@ -12,7 +12,7 @@ import (
 // host stores it.
 type Receipt struct {
 	Key  string    `json:"key"`
-	Log  string    `json:"log,omitempty"` // of the entries; "": the whole session was erased
+	Log  string    `json:"log,omitempty"` // of the entries: the ID that it has since; "": the whole session was erased
 	Time time.Time `json:"time"`
 
 	Parts   []Part   `json:"parts,omitempty"`   // that were removed
@@ -66,7 +66,8 @@ func (s *Store) forgetDerived(ctx context.Context) error {
 // that [Store.Parts] lists, archived or not. The entries stay in their places in the tree, so that the conversation
 // goes on; the model sees "[erased]" for a message. With them goes what was made of them: edits, summaries of
 // compactions and branches, states of the manager, labels, and copies in forks. The next request may have to compact
-// anew. Side files of the session, as torn tails, are removed.
+// anew. Side files of the session, as torn tails, are removed. The log gets another ID, which the receipt has: who
+// follows the feed forgets what it knew of the old one.
 //
 // It waits for the turn as [Store.Open] does. Entries that were erased before are no error; the error is [ErrNotFound],
 // and nothing was changed, if the log has no such entry. After the end of the process at any moment it can be called
@@ -84,33 +85,65 @@ func (s *Store) EraseEntries(ctx context.Context, key, log string, ids ...string
 		return nil, err
 	}
 	e := &eraser{Maintainer: m, store: s, now: s.opts.Now()}
+	wanted := log
 	log, found, err := e.find(ctx, key, log, ids)
 	if err != nil {
 		return nil, err
 	}
 	// The copies first: what they are copies of is told by the entries themselves, while they are there.
 	var copies []*Receipt
-	for _, place := range relatives.of(key) {
-		if place.key == key && place.log == log {
-			continue
+	for _, related := range relatives.of(key) {
+		but := ""
+		if related == key {
+			but = log
 		}
-		copied, err := e.erase(ctx, place.key, place.log, func(v *erasure) error { return v.byContent(found) })
-		if errors.Is(err, ErrNotFound) { // deleted meanwhile
-			continue
-		}
+		copied, err := e.copies(ctx, related, but, found)
 		if err != nil {
 			return nil, err
 		}
-		if len(copied.Entries) > 0 {
-			copies = append(copies, copied)
-		}
+		copies = append(copies, copied...)
 	}
-	r, err := e.erase(ctx, key, log, func(v *erasure) error { return v.byID(ids) })
+	byID := func(v *erasure) error { return v.byID(ids) }
+	r, err := e.erase(ctx, key, log, byID)
+	for wanted == "" && errors.Is(err, ErrNotFound) { // others who erase may have given it another ID
+		if log, _, err = e.find(ctx, key, "", ids); err != nil {
+			return nil, err
+		}
+		r, err = e.erase(ctx, key, log, byID)
+	}
 	if err != nil {
 		return nil, err
 	}
 	r.Copies, r.Unread = copies, relatives.lost
 	return r, nil
+}
+
+// copies erases copies in all logs of a session but one. Others may erase there at the same time, which gives the logs
+// other IDs.
+func (e *eraser) copies(ctx context.Context, key, but string, found map[string]string) (all []*Receipt, err error) {
+	done := map[string]bool{but: true}
+	for {
+		parts, err := e.Parts(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(parts, func(p Part) bool { return p.Kind != PartSide && !done[p.Log] })
+		if i < 0 {
+			return all, nil
+		}
+		log := parts[i].Log
+		r, err := e.erase(ctx, key, log, func(v *erasure) error { return v.byContent(found) })
+		if errors.Is(err, ErrNotFound) && ctx.Err() == nil { // it is gone, or has another ID
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if done[log] = true; len(r.Entries) > 0 {
+			all = append(all, r)
+			done[r.Log] = true
+		}
+	}
 }
 
 // eraser erases entries in one log after the other.
@@ -175,6 +208,21 @@ func (e *eraser) erase(ctx context.Context, key, log string, choose func(*erasur
 	return r, errors.Join(err, turn.Release())
 }
 
+// newID returns the ID that a log of a session has since it was rewritten: the one that none had before.
+func (e *eraser) newID(ctx context.Context, key string, before []Part) (string, error) {
+	now, err := e.Parts(ctx, key)
+	if err != nil {
+		return "", err
+	}
+	for _, p := range now {
+		hadID := func(old Part) bool { return old.Log == p.Log }
+		if p.Kind != PartSide && !slices.ContainsFunc(before, hadID) {
+			return p.Log, nil
+		}
+	}
+	return "", nil // somebody deleted it meanwhile
+}
+
 func (e *eraser) once(
 	ctx context.Context, turn Turn, key, log string, choose func(*erasure) error,
 ) (*Receipt, error) {
@@ -212,6 +260,9 @@ func (e *eraser) once(
 	}
 	if len(v.patches) > 0 {
 		if err := e.Rewrite(ctx, turn, part, v.patches, v.lines); err != nil {
+			return nil, err
+		}
+		if r.Log, err = e.newID(ctx, key, parts); err != nil {
 			return nil, err
 		}
 	}

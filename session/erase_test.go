@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -290,12 +291,16 @@ func TestEraseInOlderLogs(t *testing.T) {
 	requireSomewhere(t, y.fs, word)
 	r, err := y.store.EraseEntries(ctx, "k", old, "e2")
 	require.NoError(t, err)
-	assert.Equal(t, old, r.Log)
 	requireNowhere(t, y.fs, "in the archive", word)
 	requireSomewhere(t, y.fs, "secret of the second log")
 	parts, err = y.store.Parts(ctx, "k")
 	require.NoError(t, err)
 	assert.Equal(t, session.PartArchive, parts[0].Kind, "the archive stays one")
+	assert.NotEqual(t, old, r.Log)
+	assert.Equal(t, parts[0].Log, r.Log, "the ID that it has since")
+	again, err := y.store.EraseEntries(ctx, "k", r.Log, "e2")
+	require.NoError(t, err)
+	assert.Equal(t, r.Log, again.Log, "it was not rewritten again")
 
 	y.apply(y.plan(session.Maintenance{ArchiveAfter: oneDay}))
 	_, err = y.store.EraseEntries(ctx, "k", "", "e2")
@@ -304,6 +309,43 @@ func TestEraseInOlderLogs(t *testing.T) {
 	assert.Equal(t, []string{"[erased]", "last"}, heard(t, y.store, "k"))
 	_, err = y.store.EraseEntries(ctx, "k", "no such log", "e2")
 	require.ErrorIs(t, err, session.ErrNotFound)
+}
+
+// TestErasersAtTheSameTime: each erases in all forks, and gives their logs other IDs while the others look for them.
+func TestErasersAtTheSameTime(t *testing.T) {
+	ctx := t.Context()
+	directory, err := session.OpenFiles(sessiontest.NewCrashFS(), nil)
+	require.NoError(t, err)
+	for name, store := range map[string]*session.Store{"directory": directory, "memory": session.NewMemory(nil)} {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, store, "k")
+			const secrets, forks = 4, 3
+			for n := range secrets {
+				require.NoError(t, s.Append(ctx, session.User(fmt.Sprintf("secret <%d>", n)), answer("yes")))
+			}
+			ids := s.View().IDs
+			require.NoError(t, s.Close())
+			for n := range forks {
+				require.NoError(t, store.Fork(ctx, "k", ids[len(ids)-1], fmt.Sprint("fork ", n)))
+			}
+			var wg sync.WaitGroup
+			for n := range secrets {
+				wg.Go(func() {
+					_, err := store.EraseEntries(ctx, "k", "", ids[2*n])
+					assert.NoError(t, err)
+				})
+			}
+			wg.Wait()
+			for key, err := range store.All(ctx, session.Query{}) {
+				require.NoError(t, err)
+				v, err := store.Read(ctx, key.Key)
+				require.NoError(t, err)
+				for _, text := range texts(v) {
+					assert.NotContains(t, text, "secret", key.Key)
+				}
+			}
+		})
+	}
 }
 
 // TestEraseOfLinesOfOthers: lines that a person wrote, without times and checksums, and an import with ids of its own.

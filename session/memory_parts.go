@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -171,14 +172,15 @@ func (m *memory) Rewrite(_ context.Context, turn Turn, part Part, patches []Patc
 		if err != nil {
 			return err
 		}
-		t = &memoryText{id: t.id, text: text}
+		t = &memoryText{id: strconv.Itoa(l.made), text: text}
+		l.made++
 		if part.Kind == PartArchive {
 			if t, err = t.archived(part.Time); err != nil {
 				return err
 			}
 		}
 		if l.logs[i] = t; i == len(l.logs)-1 {
-			l.feed.tell(Change{Key: l.key, Log: t.id, From: size, To: int64(len(text))})
+			l.feed.tell(Change{Key: l.key, Log: t.id, To: int64(len(text))})
 		}
 		return nil
 	})

@@ -39,7 +39,8 @@ type Maintainer interface {
 
 	// Rewrite replaces bytes of a log or of an archived log, and appends lines, which end in a newline, all at once. The
 	// bytes that were replaced are in no part afterwards that was made from this one. Those who have the log open have
-	// to open it again: they get a [*MovedError] with Next.
+	// to open it again: they get a [*MovedError] with Next. The log gets another [Log.ID]: what
+	// somebody knows of it by the old one is out of date.
 	Rewrite(ctx context.Context, turn Turn, part Part, patches []Patch, lines []byte) error
 }
 

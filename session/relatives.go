@@ -9,18 +9,14 @@ import (
 
 // relatives says which sessions began as a fork of which.
 type relatives struct {
-	logs  map[string][]string // of a session, archived ones too
 	forks map[string][]string // by the session that they were forked from
 	from  map[string][]string // by fork
 	lost  []string            // sessions of which not every header could be read
 }
 
-// logPlace is a log of a session.
-type logPlace struct{ key, log string }
-
 // relatives reads the headers of all logs.
 func (s *Store) relatives(ctx context.Context, m Maintainer) (*relatives, error) {
-	r := &relatives{logs: map[string][]string{}, forks: map[string][]string{}, from: map[string][]string{}}
+	r := &relatives{forks: map[string][]string{}, from: map[string][]string{}}
 	keys, err := m.Keys(ctx)
 	if err != nil {
 		return nil, err
@@ -37,7 +33,7 @@ func (s *Store) relatives(ctx context.Context, m Maintainer) (*relatives, error)
 				err = errors.Join(err, err2)
 			}
 			mu.Lock()
-			r.add(keys[i], part.Log, from)
+			r.add(keys[i], from)
 			mu.Unlock()
 		}
 		if err != nil && ctx.Err() == nil { // a damaged session concerns no other
@@ -51,9 +47,8 @@ func (s *Store) relatives(ctx context.Context, m Maintainer) (*relatives, error)
 	return r, err
 }
 
-// add takes a log of a session, and the session that it was forked from.
-func (r *relatives) add(key, log, from string) {
-	r.logs[key] = append(r.logs[key], log)
+// add takes a session, and one that it was forked from.
+func (r *relatives) add(key, from string) {
 	if from != "" && from != key {
 		r.forks[from] = append(r.forks[from], key)
 		r.from[key] = append(r.from[key], from)
@@ -84,24 +79,22 @@ func originOf(ctx context.Context, m Maintainer, key string, part Part) (string,
 	return e.From.Session, nil
 }
 
-// of returns the logs of a session, and of all that it shares entries with.
-func (r *relatives) of(key string) (places []logPlace) {
+// of returns the sessions that share entries with a session, and that itself; none, if nobody does.
+func (r *relatives) of(key string) []string {
+	all := []string{key}
 	seen := map[string]bool{key: true}
-	for next := []string{key}; len(next) > 0; next = next[1:] {
-		for _, other := range slices.Concat(r.forks[next[0]], r.from[next[0]]) {
+	for i := 0; i < len(all); i++ {
+		for _, other := range slices.Concat(r.forks[all[i]], r.from[all[i]]) {
 			if !seen[other] {
 				seen[other] = true
-				next = append(next, other)
+				all = append(all, other)
 			}
 		}
-		for _, log := range r.logs[next[0]] {
-			places = append(places, logPlace{next[0], log})
-		}
 	}
-	if len(seen) == 1 {
+	if len(all) == 1 {
 		return nil // its other logs have other entries
 	}
-	return places
+	return all
 }
 
 // forksOf returns the sessions that began as forks of key.

@@ -272,6 +272,9 @@ func testHeld(t *testing.T, open Open) {
 func testRewrite(t *testing.T, open Open) {
 	c := beginParts(t, open)
 	c.say("k", "one", "two", "three")
+	_, err := c.store.Changes(t.Context(), "")
+	f := &follower{check: c.check}
+	hasFeed := !errors.Is(err, errors.ErrUnsupported)
 	c.must(c.store.AddUsage(t.Context(), "k", "a secret", winnow.Usage{Input: 1})) // not sealed in any store
 	patch := func(part session.Part, from, to, line string) {
 		t.Helper()
@@ -280,7 +283,21 @@ func testRewrite(t *testing.T, open Open) {
 			p := []session.Patch{{Offset: int64(at), Text: []byte(to)}}
 			return c.backend.Rewrite(t.Context(), turn, part, p, []byte(line))
 		}))
-		text := c.text("k", c.list("k", 1)[0])
+		now := c.list("k", 1)[0]
+		text := c.text("k", now)
+		if now.Log == part.Log || now.Log == "" {
+			t.Fatalf("the rewritten log %q has the ID %q", part.Log, now.Log)
+		}
+		if st := c.status("k"); st.Log != now.Log {
+			t.Fatalf("the status is of the log %q, which is %q", st.Log, now.Log)
+		}
+		if hasFeed { // who follows forgets what was known of the old one
+			changes := f.take().Changes
+			if i := len(changes) - 1; i < 0 || changes[i].Log != now.Log || changes[i].From != 0 {
+				t.Fatalf("the log %q was rewritten, and the feed has %+v", now.Log, changes)
+			}
+			f.isComplete()
+		}
 		if bytes.Contains(text, []byte(from)) || !bytes.Contains(text, []byte(to)) || !bytes.HasSuffix(text, []byte(line)) {
 			t.Fatalf("the rewritten log is %s", text)
 		}
@@ -291,9 +308,19 @@ func testRewrite(t *testing.T, open Open) {
 	if now := c.list("k", 1)[0]; now.Kind != session.PartArchive || !now.Time.Equal(archive.Time) {
 		t.Fatalf("the rewritten archive is %+v, it was %+v", now, archive)
 	}
+	before := c.list("k", 1)[0]
 	c.say("k", "four")
-
 	log := c.list("k", 1)[0]
+	if log.Log != before.Log {
+		t.Fatalf("the archive of %q is put back as %q", before.Log, log.Log)
+	}
+	again, err := c.backend.Log(t.Context(), "k", false)
+	c.must(err)
+	if id := again.ID(); id != log.Log {
+		t.Fatalf("the log is %q, and its part says %q", id, log.Log)
+	}
+	c.must(again.Close())
+
 	for _, bad := range [][]session.Patch{
 		{{Offset: -1, Text: []byte("x")}}, {{Offset: log.Bytes, Text: []byte("x")}},
 		{{Offset: 5, Text: []byte("xx")}, {Offset: 6, Text: []byte("x")}},
