@@ -175,6 +175,31 @@ func BenchmarkCatalog(b *testing.B) {
 			require.NoError(b, err)
 		}
 	})
+	b.Run("plan", func(b *testing.B) {
+		defer measureCPU(b)()
+		for b.Loop() {
+			_, err := store.Plan(ctx, session.Maintenance{ArchiveAfter: 365 * 24 * time.Hour})
+			require.NoError(b, err)
+		}
+	})
+	b.Run("erase an entry", func(b *testing.B) {
+		defer measureCPU(b)()
+		for n := 0; b.Loop(); n++ {
+			b.StopTimer()
+			key := fmt.Sprint("erased", n)
+			s, err := store.Open(ctx, key)
+			require.NoError(b, err)
+			require.NoError(b, s.Append(ctx, session.User("secret")))
+			id := s.View().IDs[0]
+			require.NoError(b, s.Close())
+			b.StartTimer()
+			_, err = store.EraseEntries(ctx, key, "", id)
+			require.NoError(b, err)
+			b.StopTimer()
+			require.NoError(b, store.Delete(ctx, key))
+			b.StartTimer()
+		}
+	})
 	b.Run("feed", func(b *testing.B) {
 		c, err := store.Changes(ctx, "")
 		require.NoError(b, err)

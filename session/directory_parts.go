@@ -44,11 +44,12 @@ func (d *directory) Parts(_ context.Context, key string) ([]Part, error) {
 	if marks.isDeleted() || err != nil {
 		return nil, err
 	}
-	return d.parts(dir, marks)
+	return partsIn(d.fs, dir, marks)
 }
 
-func (d *directory) parts(dir string, marks lockMarks) ([]Part, error) {
-	names, err := d.fs.List(dir)
+// partsIn lists what is stored of the session in a directory of fsys.
+func partsIn(fsys files.FS, dir string, marks lockMarks) ([]Part, error) {
+	names, err := fsys.List(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -62,7 +63,7 @@ func (d *directory) parts(dir string, marks lockMarks) ([]Part, error) {
 		if !ok {
 			continue
 		}
-		part, err := d.partOf(dir, name, kind, marks)
+		part, err := partOf(fsys, dir, name, kind, marks)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, files.ErrLink) { // gone meanwhile, or not ours
 			continue
 		}
@@ -98,15 +99,15 @@ func kindOf(name string, names []string) (kind PartKind, ok bool) {
 // stampLayout is how the name of a log says when it was begun.
 const stampLayout = "20060102-150405.000"
 
-func (d *directory) partOf(dir, name string, kind PartKind, marks lockMarks) (Part, error) {
-	size, err := d.fs.SizeOf(dir + "/" + name)
+func partOf(fsys files.FS, dir, name string, kind PartKind, marks lockMarks) (Part, error) {
+	size, err := fsys.SizeOf(within(dir, name))
 	if err != nil {
 		return Part{}, err
 	}
 	log, _, _ := strings.Cut(name, logSuffix)
 	part := Part{Name: name, Kind: kind, Log: marks.idOf(name), Bytes: size}
 	if kind == PartArchive {
-		f, err := d.fs.Open(dir+"/"+name, os.O_RDONLY, 0)
+		f, err := fsys.Open(within(dir, name), os.O_RDONLY, 0)
 		if err != nil {
 			return Part{}, err
 		}
@@ -192,7 +193,7 @@ func (d *directory) checkPart(dir string, part Part) error {
 	if !ok || kind != part.Kind || !slices.Contains(names, part.Name) {
 		return fmt.Errorf("%w: %s", ErrChanged, part.Name)
 	}
-	now, err := d.partOf(dir, part.Name, kind, nil)
+	now, err := partOf(d.fs, dir, part.Name, kind, nil)
 	if err == nil && (now.Bytes != part.Bytes || !now.Time.Equal(part.Time)) {
 		err = fmt.Errorf("%w: %s", ErrChanged, part.Name)
 	}
@@ -230,7 +231,7 @@ func (d *directory) Archive(ctx context.Context, turn Turn, log Part, now time.T
 		if err := d.fs.SyncDir(l.dir); err != nil {
 			return err
 		}
-		archive, err = d.partOf(l.dir, log.Name+archiveSuffix, PartArchive, nil)
+		archive, err = partOf(d.fs, l.dir, log.Name+archiveSuffix, PartArchive, nil)
 		archive.Log = log.Log
 		archive.Open = log.Open
 		return err
@@ -244,7 +245,7 @@ func (d *directory) Remove(ctx context.Context, turn Turn, part Part, while ...P
 		return fmt.Errorf("session: the log %s is archived before it is deleted", part.Name)
 	}
 	return d.change(ctx, turn, append(while, part), func(l *directoryLog) error {
-		left, err := d.parts(l.dir, nil)
+		left, err := partsIn(d.fs, l.dir, nil)
 		if err != nil {
 			return err
 		}

@@ -62,15 +62,15 @@ func (d *directory) visit(ctx context.Context, tryLocks bool, f func(storedFile)
 }
 
 func (d *directory) visitIn(ctx context.Context, parent string, tryLocks bool, f func(storedFile) error) error {
-	within, err := d.fs.Sub(parent)
+	in, err := d.fs.Sub(parent)
 	if errors.Is(err, files.ErrLink) || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	defer within.Close()
-	names, err := within.List(".")
+	defer in.Close()
+	names, err := in.List(".")
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (d *directory) visitIn(ctx context.Context, parent string, tryLocks bool, f
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		err := d.visitOne(ctx, within, storedFile{dir: parent + "/" + name, name: name}, tryLocks, f)
+		err := d.visitOne(ctx, in, storedFile{dir: parent + "/" + name, name: name}, tryLocks, f)
 		if err != nil {
 			return err
 		}
@@ -140,6 +140,14 @@ func isBusy(ctx context.Context, in files.FS, name string) (bool, error) {
 	return !free, err
 }
 
+// within returns the path of a name in a directory.
+func within(dir, name string) string {
+	if dir == "." {
+		return name
+	}
+	return dir + "/" + name
+}
+
 // newestFile returns the file of the newest log in a directory of fsys, "" if there is none.
 func newestFile(fsys files.FS, dir string) (name string, size int64, err error) {
 	for {
@@ -153,11 +161,7 @@ func newestFile(fsys files.FS, dir string) (name string, size int64, err error) 
 		if name = newestOf(names); name == "" {
 			return "", 0, nil
 		}
-		path := name
-		if dir != "." {
-			path = dir + "/" + name
-		}
-		size, err = fsys.SizeOf(path)
+		size, err = fsys.SizeOf(within(dir, name))
 		if !errors.Is(err, fs.ErrNotExist) { // else it was replaced in between
 			return name, size, err
 		}

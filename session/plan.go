@@ -3,10 +3,8 @@ package session
 import (
 	"cmp"
 	"context"
-	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -72,18 +70,24 @@ func (l *lying) isArchived() bool {
 
 // list reads which sessions there are.
 func (p *planner) list(ctx context.Context) error {
-	keys, err := p.Keys(ctx)
-	if err != nil {
-		return err
-	}
-	p.sessions = make([]*lying, len(keys))
-	err = eachKey(ctx, keys, func(i int) (err error) {
-		p.sessions[i], err = p.lying(ctx, keys[i])
-		return err
+	var mu sync.Mutex
+	err := survey(ctx, p.Maintainer, func(s *surveyed) error {
+		l, err := newLying(ctx, s)
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		p.sessions = append(p.sessions, l)
+		return nil
 	})
 	if err != nil {
 		return err
 	}
+	p.plan.Sessions = len(p.sessions)
+	slices.SortFunc(p.sessions, func(a, b *lying) int {
+		return cmp.Or(a.updated.Compare(b.updated), cmp.Compare(a.key, b.key))
+	})
 	for _, l := range p.sessions {
 		if l.lost != nil {
 			p.plan.Kept = append(p.plan.Kept, Kept{Key: l.key, Why: KeptDamaged, Err: l.lost})
@@ -92,48 +96,20 @@ func (p *planner) list(ctx context.Context) error {
 			p.plan.Bytes += part.Bytes
 		}
 	}
-	p.plan.Sessions = len(p.sessions)
-	slices.SortFunc(p.sessions, func(a, b *lying) int {
-		return cmp.Or(a.updated.Compare(b.updated), cmp.Compare(a.key, b.key))
-	})
 	return nil
 }
 
-// eachKey calls f for the index of each key, from several goroutines, until one fails.
-func eachKey(ctx context.Context, keys []string, f func(i int) error) error {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range 2 * runtime.GOMAXPROCS(0) { // some of them wait for the storage
-		wg.Go(func() {
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(keys) {
-					return
-				}
-				if err := f(i); err != nil {
-					stop(err)
-				}
-			}
-		})
+// newLying returns a session as it lies in the store.
+func newLying(ctx context.Context, s *surveyed) (*lying, error) {
+	if s.lost != nil { // a damaged session concerns no other
+		return &lying{key: s.key, lost: s.lost}, nil
 	}
-	wg.Wait()
-	return context.Cause(ctx)
-}
-
-// lying returns a session as it lies in the store.
-func (p *planner) lying(ctx context.Context, key string) (*lying, error) {
-	l := &lying{key: key}
-	var err error
-	if l.parts, err = p.Parts(ctx, key); err != nil && ctx.Err() == nil { // a damaged session concerns no other
-		return &lying{key: key, lost: err}, nil
-	}
-	if err != nil || l.isArchived() {
-		return l, err
+	l := &lying{key: s.key, parts: s.parts}
+	if l.isArchived() {
+		return l, nil
 	}
 	open := *l.open()
-	info, updated, err := look(ctx, p.Maintainer, key, open)
+	info, updated, err := look(ctx, open, func(part Part) (Log, error) { return s.open(part, maxArchived) })
 	if err != nil && ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}

@@ -34,7 +34,7 @@ func protection(ctx context.Context, m Maintainer, key string, parts []Part) (wh
 	if i < 0 {
 		return "", nil
 	}
-	info, _, err := look(ctx, m, key, parts[i])
+	info, _, err := look(ctx, parts[i], func(part Part) (Log, error) { return m.OpenPart(ctx, key, part) })
 	return info.protects(), err
 }
 
@@ -50,8 +50,8 @@ func (i *Info) protects() string {
 }
 
 // look reads what people know a session by, and the time of its newest entry.
-func look(ctx context.Context, m Maintainer, key string, part Part) (info Info, updated time.Time, err error) {
-	log, err := m.OpenPart(ctx, key, part)
+func look(ctx context.Context, part Part, open func(Part) (Log, error)) (info Info, updated time.Time, err error) {
+	log, err := open(part)
 	if err != nil {
 		return Info{}, time.Time{}, err
 	}

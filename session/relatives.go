@@ -17,30 +17,30 @@ type relatives struct {
 // relatives reads the headers of all logs.
 func (s *Store) relatives(ctx context.Context, m Maintainer) (*relatives, error) {
 	r := &relatives{forks: map[string][]string{}, from: map[string][]string{}}
-	keys, err := m.Keys(ctx)
-	if err != nil {
-		return nil, err
-	}
 	var mu sync.Mutex
-	err = eachKey(ctx, keys, func(i int) error {
-		parts, err := m.Parts(ctx, keys[i])
-		for _, part := range parts {
+	err := survey(ctx, m, func(s *surveyed) error {
+		lost := s.lost
+		for _, part := range s.parts {
 			if part.Kind == PartSide {
 				continue
 			}
-			from, err2 := originOf(ctx, m, keys[i], part)
-			if !errors.Is(err2, ErrNotFound) {
-				err = errors.Join(err, err2)
+			from, err := originOf(s, part)
+			if !errors.Is(err, ErrNotFound) {
+				lost = errors.Join(lost, err)
 			}
 			mu.Lock()
-			r.add(keys[i], from)
+			r.add(s.key, from)
 			mu.Unlock()
 		}
-		if err != nil && ctx.Err() == nil { // a damaged session concerns no other
-			mu.Lock()
-			defer mu.Unlock()
-			r.lost = append(r.lost, keys[i])
+		if lost == nil {
+			return nil
 		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		r.lost = append(r.lost, s.key) // a damaged session concerns no other
 		return nil
 	})
 	slices.Sort(r.lost)
@@ -56,8 +56,8 @@ func (r *relatives) add(key, from string) {
 }
 
 // originOf returns the session that a log began as a fork of, "" if it did not.
-func originOf(ctx context.Context, m Maintainer, key string, part Part) (string, error) {
-	log, err := m.OpenPart(ctx, key, part)
+func originOf(s *surveyed, part Part) (string, error) {
+	log, err := s.open(part, longestHeader)
 	if err != nil {
 		return "", err
 	}

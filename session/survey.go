@@ -1,0 +1,69 @@
+package session
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// Plans and erasures look at what is stored of every session. One session at a time that is most of their time in a
+// large store.
+
+// surveyed is a session, and what is stored of it.
+type surveyed struct {
+	key   string
+	parts []Part
+	lost  error // why not all of that can be said
+
+	// open opens a log or an archive, of which it may read no more than the first limit bytes. It is good while the
+	// session is looked at.
+	open func(part Part, limit int64) (Log, error)
+}
+
+// surveyor is a [Maintainer] that goes through its sessions in one go.
+type surveyor interface {
+	// survey calls f for every session, from several goroutines, until one returns an error.
+	survey(ctx context.Context, f func(*surveyed) error) error
+}
+
+// survey goes through the sessions of a backend.
+func survey(ctx context.Context, m Maintainer, f func(*surveyed) error) error {
+	if s, ok := m.(surveyor); ok {
+		return s.survey(ctx, f)
+	}
+	keys, err := m.Keys(ctx)
+	if err != nil {
+		return err
+	}
+	return eachKey(ctx, keys, func(key string) error {
+		s := &surveyed{key: key, open: func(part Part, _ int64) (Log, error) { return m.OpenPart(ctx, key, part) }}
+		if s.parts, s.lost = m.Parts(ctx, key); s.lost != nil && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return f(s)
+	})
+}
+
+// eachKey calls f for each key, from several goroutines, until one fails.
+func eachKey(ctx context.Context, keys []string, f func(key string) error) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range 2 * runtime.GOMAXPROCS(0) { // some of them wait for the storage
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(keys) {
+					return
+				}
+				if err := f(keys[i]); err != nil {
+					stop(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return context.Cause(ctx)
+}
