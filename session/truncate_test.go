@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -87,7 +88,12 @@ func TestRecoveryCutsForGood(t *testing.T) {
 	ctx := context.Background()
 	store := smallStore()
 	s := open(t, store, "k")
-	require.NoError(t, s.Append(ctx, session.User("look"), call("1", "exec"), longResult("1", 1000)))
+	var lines strings.Builder // no two of them alike: those that repeat are sent as one
+	for n := range 500 {
+		sum := sha256.Sum256([]byte{byte(n), byte(n >> 8)})
+		fmt.Fprintf(&lines, "%s is served from %x\n", wordsOf(n)[:20], sum[:8])
+	}
+	require.NoError(t, s.Append(ctx, session.User("look"), call("1", "exec"), session.Result("1", "exec", lines.String())))
 	var sent [][]winnow.Message
 	_, err := s.Do(ctx, func(_ context.Context, request []winnow.Message) (winnow.Message, error) {
 		sent = append(sent, request)
