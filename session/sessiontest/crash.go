@@ -62,6 +62,7 @@ type CrashFS struct {
 type node struct {
 	isDir bool
 
+	// Neither is changed in place: a change gives the file another slice, so that what is copied shares them.
 	data   []byte // as a process sees it
 	disk   []byte // as it is after a power loss
 	failed bool   // a sync failed: what was not on the disk then never gets there
@@ -125,7 +126,7 @@ func (c *CrashFS) survive(n *node, loss Loss, random *rand.Rand, done map[*node]
 	done[n] = s
 	if !n.isDir {
 		s.data = n.after(loss, random)
-		s.disk = slices.Clone(s.data)
+		s.disk = s.data
 		return s
 	}
 	entries := n.entries
@@ -162,16 +163,16 @@ func (n *node) someEntries(random *rand.Rand) map[string]*node {
 // after returns the data of a file after a power loss.
 func (n *node) after(loss Loss, random *rand.Rand) []byte {
 	if n.failed && loss != LossNone { // the kernel believes that it is on the disk
-		return slices.Clone(n.disk)
+		return n.disk
 	}
 	switch loss {
 	case LossAll:
-		return slices.Clone(n.disk)
+		return n.disk
 	case LossPrefix:
 		if len(n.data) <= len(n.disk) {
-			return slices.Clone(n.data)
+			return n.data
 		}
-		return slices.Clone(n.data[:len(n.disk)+random.IntN(len(n.data)-len(n.disk)+1)])
+		return n.data[:len(n.disk)+random.IntN(len(n.data)-len(n.disk)+1)]
 	case LossHoles:
 		out := make([]byte, len(n.data))
 		copy(out, n.disk)
@@ -186,7 +187,7 @@ func (n *node) after(loss Loss, random *rand.Rand) []byte {
 		}
 		return out
 	}
-	return slices.Clone(n.data)
+	return n.data
 }
 
 func sortedNames(m map[string]*node) []string {

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"slices"
 
 	"github.com/winnowgo/winnow/session/internal/files"
 )
@@ -270,7 +269,7 @@ func (h *handle) Sync() error {
 			return failure("sync", h.name, fault.Err)
 		}
 		if !h.node.failed {
-			h.node.disk = slices.Clone(h.node.data)
+			h.node.disk = h.node.data
 		}
 		return nil
 	})
