@@ -83,6 +83,7 @@ var errReadOnly = errors.New("session: an archive was opened for reading")
 
 func (u *unpacked) Size() (int64, error)      { return u.Reader.Size(), nil }
 func (u *unpacked) Write([]byte) (int, error) { return 0, errReadOnly }
+func (u *unpacked) Written() (int64, error)   { return 0, errReadOnly }
 func (u *unpacked) Truncate(int64) error      { return errReadOnly }
 func (u *unpacked) Sync() error               { return errReadOnly }
 func (u *unpacked) Lock() error               { return errReadOnly }

@@ -128,7 +128,7 @@ func (l *directoryLog) announcing(f func() error) (err error) {
 		seen = nil
 	}
 	l.announced, err = c.announcing(l.key, seen, f)
-	c.tell(l.key, l.ofTurn)
+	c.wake(l.key, l.ofTurn)
 	return err
 }
 

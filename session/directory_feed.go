@@ -38,10 +38,8 @@ func (c *catalog) listen() <-chan struct{} {
 	return c.changed
 }
 
-// tell notes that a session may have been written to: by who has its turn, or beside the branch.
+// tell notes that a session may have been written to: by who has its turn, or beside the branch. The lock is held.
 func (c *catalog) tell(key string, ofTurn bool) {
-	c.listening.Lock()
-	defer c.listening.Unlock()
 	if _, ok := c.written[key]; ok || ofTurn {
 		if c.written == nil {
 			c.written = map[string]bool{}
@@ -51,7 +49,11 @@ func (c *catalog) tell(key string, ofTurn bool) {
 }
 
 // lookAgain notes that a look into a session found nothing out.
-func (c *catalog) lookAgain(key string) { c.tell(key, false) }
+func (c *catalog) lookAgain(key string) {
+	c.listening.Lock()
+	defer c.listening.Unlock()
+	c.tell(key, false)
+}
 
 // leave forgets a session whose turn is over.
 func (c *catalog) leave(key string) {
@@ -60,10 +62,11 @@ func (c *catalog) leave(key string) {
 	delete(c.written, key)
 }
 
-// wake tells those who listen that something was written.
-func (c *catalog) wake() {
+// wake tells those who listen that a session was written to: by who has its turn, or beside the branch.
+func (c *catalog) wake(key string, ofTurn bool) {
 	c.listening.Lock()
 	defer c.listening.Unlock()
+	c.tell(key, ofTurn)
 	if c.changed != nil {
 		close(c.changed)
 		c.changed = nil

@@ -165,7 +165,6 @@ func (l *directoryLog) Append(ctx context.Context, end int64, lines []byte, dura
 		return err
 	}
 	err := l.announcing(func() error { return l.append(end, lines, durable) })
-	l.directory.catalog.wake()
 	return errors.Join(err, l.lock.Unlock())
 }
 
@@ -187,15 +186,15 @@ func (l *directoryLog) append(end int64, lines []byte, durable bool) error {
 	if err != nil || n < len(lines) {
 		return l.undo(end, n, err)
 	}
-	// What somebody without the lock writes from here on lies behind these lines, and the next append meets it.
-	size, err = l.file.Size()
+	// What somebody without the lock wrote behind these lines does them no harm, and the next append meets it.
+	at, err := l.file.Written()
 	if durable {
 		if err := l.sync(); err != nil {
 			return err
 		}
 	}
-	if err == nil && size != end+int64(len(lines)) {
-		return &MovedError{Size: size, Written: true}
+	if err == nil && at != end+int64(len(lines)) {
+		return &MovedError{Size: at, Written: true}
 	}
 	return err
 }
@@ -314,7 +313,6 @@ func (t *directoryTurn) Next(ctx context.Context, lines []byte) (Log, error) {
 	if err == nil {
 		err = l.announcing(func() error { return l.begin(lines) })
 	}
-	d.catalog.wake()
 	if err != nil {
 		l.Close()
 		return nil, err

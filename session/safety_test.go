@@ -19,6 +19,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/internal/files"
 	"github.com/winnowgo/winnow/session/sessiontest"
 )
 
@@ -198,36 +199,69 @@ func TestWriterWithoutLocks(t *testing.T) {
 	}
 }
 
-// TestWriterWithoutLocksWithinAnAppend has somebody without locks write while an append is under way. What comes after
-// the lines of the append, while they are brought to the disk, does them no harm: the next append takes it in.
+// meddledFS calls meddle before something is written to a file.
+type meddledFS struct {
+	files.FS
+	meddle func(name string)
+}
+
+type meddledFile struct {
+	files.File
+	name   string
+	meddle func(name string)
+}
+
+func (m meddledFS) Open(name string, flag int, perm fs.FileMode) (files.File, error) {
+	f, err := m.FS.Open(name, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	return meddledFile{f, name, m.meddle}, nil
+}
+
+func (m meddledFS) IsLinked(f files.File, name string) bool {
+	return m.FS.IsLinked(f.(meddledFile).File, name)
+}
+
+func (f meddledFile) Write(p []byte) (int, error) {
+	f.meddle(f.name)
+	return f.File.Write(p)
+}
+
+// TestWriterWithoutLocksWithinAnAppend has somebody without locks write while an append is under way. What lies behind
+// the lines of the append does them no harm: the next append takes it in.
 func TestWriterWithoutLocksWithinAnAppend(t *testing.T) {
 	ctx := context.Background()
 	for _, c := range []struct {
-		why, operation string
-		want           error
+		why, at string
+		want    error
 	}{
-		{"it may lie before the lines, or within", "write", session.ErrConflict},
-		{"it lies behind the lines", "sync", nil},
+		{"it lies before the lines", "before the write", session.ErrConflict},
+		{"it lies behind the lines", "write", nil},
+		{"it comes while they are brought to the disk", "sync", nil},
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			fsys := sessiontest.NewCrashFS()
-			store, err := session.OpenFiles(fsys, nil)
-			require.NoError(t, err)
-			s := open(t, store, "k")
-			require.NoError(t, s.Append(ctx, session.User("one")))
-			log := logName(t, fsys, "k", readStored(t, fsys, store, "k").log)
-			fsys.After(func(op sessiontest.Operation) {
-				if op.Name != c.operation || op.Path != log {
+			log := ""
+			meddle := func(at, name string) {
+				if at != c.at || name != log {
 					return
 				}
-				fsys.After(nil)
-				f, err := fsys.Open(log, os.O_RDWR, 0)
+				log = "" // once
+				f, err := fsys.Open(name, os.O_RDWR, 0)
 				require.NoError(t, err)
 				_, err = f.Write([]byte("by hand\n"))
 				require.NoError(t, err)
 				require.NoError(t, f.Close())
-			})
+			}
+			fsys.After(func(op sessiontest.Operation) { meddle(op.Name, op.Path) })
+			store, err := session.OpenFiles(meddledFS{fsys, func(name string) { meddle("before the write", name) }}, nil)
+			require.NoError(t, err)
+			s := open(t, store, "k")
+			require.NoError(t, s.Append(ctx, session.User("one")))
+			log = logName(t, fsys, "k", readStored(t, fsys, store, "k").log)
 			require.ErrorIs(t, s.Append(ctx, session.User("two")), c.want)
+			require.Empty(t, log, "nobody wrote")
 			if c.want == nil {
 				require.NoError(t, s.Append(ctx, session.User("three")))
 				v, err := store.Read(ctx, "k")

@@ -203,6 +203,7 @@ type handle struct {
 	fs     *CrashFS
 	node   *node
 	name   string
+	end    int64 // of what was written last
 	closed bool
 }
 
@@ -234,9 +235,16 @@ func (h *handle) Write(p []byte) (n int, err error) {
 			n = min(n, len(p))
 		}
 		h.node.data = append(h.node.data[:len(h.node.data):len(h.node.data)], p[:n]...)
+		h.end = int64(len(h.node.data))
 		return failure("write", h.name, fault.Err)
 	})
 	return n, err
+}
+
+func (h *handle) Written() (int64, error) {
+	h.fs.mu.Lock()
+	defer h.fs.mu.Unlock()
+	return h.end, nil
 }
 
 func (h *handle) Size() (int64, error) {

@@ -33,6 +33,8 @@ type FS interface {
 type File interface {
 	io.ReaderAt
 	io.Writer // appends, in one write(2)
+	// Written returns where the last Write ended. Others may have written behind it since.
+	Written() (int64, error)
 	Size() (int64, error)
 	Truncate(size int64) error
 	Sync() error            // makes the data durable

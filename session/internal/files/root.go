@@ -184,8 +184,9 @@ type file struct {
 	isLocked bool
 }
 
-func (f *file) Size() (int64, error) { return sizeOf(f.File) }
-func (f *file) Sync() error          { return syncData(f.File) }
+func (f *file) Size() (int64, error)    { return sizeOf(f.File) }
+func (f *file) Written() (int64, error) { return writtenTo(f.File) }
+func (f *file) Sync() error             { return syncData(f.File) }
 
 func (f *file) TryLock() (bool, error) {
 	ok, err := tryLock(f.File)

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -124,5 +125,33 @@ func TestSub(t *testing.T) {
 		free, err = g.TryLock()
 		assert.True(t, free && err == nil, "%v", err)
 		assert.NoError(t, g.Close())
+	}
+}
+
+// TestWritten: where a write ended is known, whatever others wrote behind it.
+func TestWritten(t *testing.T) {
+	fsys, err := OpenRoot(t.TempDir())
+	require.NoError(t, err)
+	defer fsys.Close()
+	var opened [2]File
+	for i := range opened {
+		opened[i], err = fsys.Open("log", os.O_RDWR|os.O_CREATE, 0o600)
+		require.NoError(t, err)
+		defer opened[i].Close()
+	}
+	for i, c := range []struct {
+		by   int
+		want int64
+	}{{0, 4}, {0, 8}, {1, 12}, {0, 16}} {
+		_, err = opened[c.by].Write([]byte("four"))
+		require.NoError(t, err)
+		at, err := opened[c.by].Written()
+		require.NoError(t, err)
+		assert.Equal(t, c.want, at, i)
+	}
+	if runtime.GOOS != "windows" {
+		at, err := opened[1].Written()
+		require.NoError(t, err)
+		assert.EqualValues(t, 12, at)
 	}
 }

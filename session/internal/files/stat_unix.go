@@ -3,6 +3,7 @@
 package files
 
 import (
+	"io"
 	"io/fs"
 	"os"
 	"syscall"
@@ -32,7 +33,16 @@ func sizeOf(f *os.File) (int64, error) {
 	return s.Size, err
 }
 
-// fstat is [os.File.Stat] without its garbage: it is called three times in each append.
+// writtenTo returns the offset of f: a write moves it behind what it appended.
+func writtenTo(f *os.File) (int64, error) {
+	at, err := syscall.Seek(int(f.Fd()), 0, io.SeekCurrent)
+	if err != nil {
+		return 0, &os.PathError{Op: "seek", Path: f.Name(), Err: err}
+	}
+	return at, nil
+}
+
+// fstat is [os.File.Stat] without its garbage: it is called twice in each append.
 func fstat(f *os.File, s *syscall.Stat_t) error {
 	for {
 		err := syscall.Fstat(int(f.Fd()), s)

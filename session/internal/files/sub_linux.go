@@ -193,5 +193,6 @@ func unlessBusy(err error) error {
 func (f bareFile) Unlock() error             { return syscall.Flock(int(f), syscall.LOCK_UN) }
 func (f bareFile) Close() error              { return syscall.Close(int(f)) }
 func (f bareFile) Write([]byte) (int, error) { return 0, errors.ErrUnsupported }
+func (f bareFile) Written() (int64, error)   { return 0, errors.ErrUnsupported }
 func (f bareFile) Truncate(int64) error      { return errors.ErrUnsupported }
 func (f bareFile) Sync() error               { return errors.ErrUnsupported }
