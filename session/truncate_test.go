@@ -17,8 +17,13 @@ import (
 )
 
 // longResult is a result of so many lines.
+// longResult is a result of lines that are all different: of the same line again no more than a count would be sent.
 func longResult(id string, lines int) winnow.Message {
-	return session.Result(id, "exec", strings.Repeat("2026-03-01T10:00:00Z INFO request served in 12 ms\n", lines)+"exit status 1")
+	var b strings.Builder
+	for n := range lines {
+		fmt.Fprintf(&b, "2026-03-01T10:%02d:%02dZ INFO request %d served in %d ms\n", n/60%60, n%60, 7_919*n%10_007, 12+31*n%89)
+	}
+	return session.Result(id, "exec", b.String()+"exit status 1")
 }
 
 func smallStore() *session.Store {
