@@ -3,6 +3,7 @@ package winnow
 import (
 	"encoding/hex"
 	"errors"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -119,6 +120,7 @@ func (r *reader) state(s *savedState) undo {
 			u.records = append(u.records, n)
 		}
 	}
+	slices.SortFunc(u.records, compareRecords) // those of a delta may belong in front of others
 	for text, e := range s.Edits {
 		if err := e.check(); err != nil {
 			r.errs = append(r.errs, err)

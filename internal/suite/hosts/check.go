@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/suite/histories"
@@ -118,7 +119,7 @@ func newestRequest(h []winnow.Message) int {
 func isBlankPart(p winnow.Part) bool {
 	switch p.Kind {
 	case winnow.KindText:
-		return strings.TrimSpace(p.Text) == ""
+		return !strings.ContainsFunc(p.Text, func(r rune) bool { return unicode.IsPrint(r) && !unicode.IsSpace(r) })
 	case winnow.KindThinking:
 		return p.Text == "" && p.Signature == ""
 	}

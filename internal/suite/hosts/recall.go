@@ -20,6 +20,7 @@ const recallTool = "recall"
 // recalled are the handles that a model can know, and what was shown for them.
 type recalled struct {
 	handles []string          // that the last request names
+	seen    string            // all texts of it
 	shown   map[string]string // letters of what a handle showed, by handle and by what it is of
 }
 
@@ -27,8 +28,9 @@ var namedHandle = regexp.MustCompile(`recall (\d{8,11})\b`)
 
 // noteHandles reads the handles in a request.
 func (w *world) noteHandles(messages []winnow.Message) {
-	w.recalled.handles = nil
+	w.recalled.handles, w.recalled.seen = nil, ""
 	for i := range messages {
+		w.recalled.seen += joined(&messages[i]) + "\n"
 		for _, p := range messages[i].Parts {
 			for _, found := range namedHandle.FindAllStringSubmatch(p.Text+" "+string(p.Arguments), -1) {
 				w.recalled.handles = append(w.recalled.handles, found[1])
@@ -166,7 +168,7 @@ func (w *world) checkRecalled(s *Step, in []winnow.Message, target int, wasSent 
 	if line := ""; target >= 0 && s.is("find") {
 		m := &in[target]
 		line = searchable(m)
-		isGone := wasSent && !slices.Contains(w.sent, wireForm(m))
+		isGone := wasSent && !strings.Contains(w.recalled.seen, line)
 		if line != "" && isGone && !hides(*m) && m.ToolName != recallTool && (got.IsError || noMatch.MatchString(text)) {
 			w.fail("nothing is out of reach", "message %d has %q and is not in the request: %s\n%s", target, line, clip(text), show(m))
 		}
