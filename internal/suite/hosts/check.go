@@ -41,6 +41,7 @@ func (w *world) checkRequestBut(q *question, r *winnow.Request, but string) {
 	w.checkEdits(q.in, r)
 	w.checkSum(q.in, r)
 	w.checkRecords(q.in, r)
+	w.checkMinified(q.in, r)
 	w.checkThinking(q.in, r.Messages)
 	w.checkSummaries(r.Messages)
 	w.checkSnapshot(q.in, r)

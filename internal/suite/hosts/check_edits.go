@@ -25,6 +25,19 @@ func (w *world) checkSum(in []winnow.Message, r *winnow.Request) {
 	}
 }
 
+// checkMinified: what is written shorter is a new result that nobody wants as it came.
+func (w *world) checkMinified(in []winnow.Message, r *winnow.Request) {
+	for _, e := range r.Edits {
+		if e.Op != winnow.OpMinify {
+			continue
+		}
+		m := &in[e.Index]
+		if m.Role != winnow.RoleTool || m.Pinned || m.IsError || m.ToolName == recallTool || e.After >= e.Before && e.Before > 1 {
+			w.fail("only plain results are written shorter", "%+v: %s", e, show(m))
+		}
+	}
+}
+
 // checkEdits: kept + edited + dropped = input, and the edits say which is which.
 func (w *world) checkEdits(in []winnow.Message, r *winnow.Request) {
 	if w.setting.NoIDs {

@@ -28,6 +28,7 @@ func (g *writer) setting() Setting {
 	s.Host = one(g, "", "", "copies", "drops", "rebuilds", "keeps", "reuses")
 	s.Keep = one(g, "", "all", "calls", "work", "work", "little")
 	s.Recall = g.chance(40)
+	s.Minify = one(g, 0, 0, 0, 1, 2, 3)
 	s.Hides = s.Recall && g.chance(20)
 	if g.chance(33) {
 		return s
@@ -113,7 +114,7 @@ func (g *writer) turn(window int, add func(Step)) {
 			g.question(window, add)
 		}
 		add(Step{Do: "call", N: g.size(window), Many: one(g, 0, 0, 0, 2, 3, 6), As: strings.TrimSpace(g.words(35, "thinks", "speaks") + " " +
-			g.words(4, "reused", "noid", "hostile", "broken", "fails", "aborted", "reversed", "pending", "some", "missing", "twice", "orphan", "image", "unsigned", "blank", "bytes"))})
+			g.words(12, "terminal") + " " + g.words(4, "reused", "noid", "hostile", "broken", "fails", "aborted", "reversed", "pending", "some", "missing", "twice", "orphan", "image", "unsigned", "blank", "bytes"))})
 	}
 	if g.chance(15) {
 		add(Step{Do: "late"})

@@ -44,6 +44,7 @@ type Setting struct {
 	Truncate   int    `json:"truncate,omitempty"`   // one of a few [winnow.TruncateOptions]
 	Estimator  int    `json:"estimator,omitempty"`  // 0: a quarter of the characters, 1: the standard one
 	Journal    bool   `json:"journal,omitempty"`    // what changes is written down
+	Minify     int    `json:"minify,omitempty"`     // one of a few [winnow.MinifyOptions]
 	Recall     bool   `json:"recall,omitempty"`     // the model may ask for what was left out
 	Hides      bool   `json:"hides,omitempty"`      // … but for what the host hides, see [hides]
 }

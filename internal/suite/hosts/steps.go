@@ -131,6 +131,9 @@ func (w *world) call(s *Step) {
 		if s.is("broken") {
 			p.Arguments = json.RawMessage(`{"path": "sr`)
 		}
+		if s.is("terminal") {
+			r.Parts = []winnow.Part{histories.Text(terminalText(s.N, s.Seed+k))}
+		}
 		r.IsError = s.is("fails")
 		m.Parts = append(m.Parts, p)
 		w.vary(&r, s)

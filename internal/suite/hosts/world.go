@@ -157,7 +157,8 @@ func (w *world) managerOptions(s *summarizer) *winnow.Options {
 		HistoryTurns: o.Turns, Reserve: o.Reserve, Overhead: o.Overhead, MaxBytes: o.MaxBytes,
 		Thinking: winnow.ThinkingPolicy(o.Thinking), Keep: winnow.KeepPolicy(o.Keep), Compact: c, Cache: &winnow.CacheOptions{None: o.NoCache},
 		Prune: pruneOptions[o.Prune%len(pruneOptions)], Truncate: truncateOptions[o.Truncate%len(truncateOptions)],
-		Now: func() time.Time { return w.now }, Estimator: w.estimator(), Summarizer: s,
+		Minify: minifyOptions[o.Minify%len(minifyOptions)],
+		Now:    func() time.Time { return w.now }, Estimator: w.estimator(), Summarizer: s,
 	}
 	if o.Digest {
 		out.Summarizer = nil
@@ -204,6 +205,8 @@ var pruneOptions = []*winnow.PruneOptions{
 	{NoHardClear: true, SoftTrimRatio: 0.05, SoftTrimMaxChars: 300, SoftTrimHeadChars: 100, SoftTrimTailChars: 100},
 	{DenyTools: []string{"read"}, MinPrunableToolChars: -1, Placeholder: "[gone]"},
 }
+
+var minifyOptions = []*winnow.MinifyOptions{nil, {Off: true}, {KeepSpace: true, KeepRepeats: true}, {KeepEscapes: true, KeepLineNumbers: true, KeepPaths: true}}
 
 var truncateOptions = []*winnow.TruncateOptions{
 	nil,
