@@ -1,6 +1,6 @@
 package winnow
 
-import "strings"
+import "github.com/winnowgo/winnow/internal/sessionkey"
 
 // LimitHistoryTurns keeps the newest limit turns. A turn begins at a user message that a person wrote (neither Injected
 // nor a Summary) and goes on to the next one. System messages, pinned messages and summaries of older history are never
@@ -183,7 +183,7 @@ type DMLimits struct {
 // kind is dm, direct, group or channel and the id may end in :thread:N or :topic:N. ok is false where no
 // limit is set; a limit of 0 with ok means no limit by choice. The rules are the reference system's.
 func (l HistoryLimits) ForSession(sessionKey string) (limit int, ok bool) {
-	provider, kind, id := splitSessionKey(sessionKey)
+	provider, kind, id := sessionkey.Split(sessionKey)
 	channel, ok := l[provider]
 	if !ok {
 		return 0, false
@@ -202,31 +202,6 @@ func (l HistoryLimits) ForSession(sessionKey string) (limit int, ok bool) {
 		return 0, false
 	}
 	return *found, true
-}
-
-func splitSessionKey(key string) (provider, kind, id string) {
-	segments := strings.FieldsFunc(key, func(c rune) bool { return c == ':' }) // empty ones do not count
-	if len(segments) > 2 && segments[0] == "agent" {
-		segments = segments[2:]
-	}
-	if len(segments) > 2 {
-		id = withoutThread(strings.Join(segments[2:], ":"))
-	}
-	segments = append(segments, "", "")
-	return strings.ToLower(segments[0]), strings.ToLower(segments[1]), id
-}
-
-// withoutThread removes one trailing :thread:N or :topic:N.
-func withoutThread(id string) string {
-	head, digits, ok := cutAtLast(id, ":")
-	if !ok || digits == "" || strings.Trim(digits, "0123456789") != "" {
-		return id
-	}
-	user, word, ok := cutAtLast(head, ":")
-	if ok && (strings.EqualFold(word, "thread") || strings.EqualFold(word, "topic")) {
-		return user
-	}
-	return id
 }
 
 // outlives marks what of messages[:n] no compaction takes: system messages, and pins with their calls and
