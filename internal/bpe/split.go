@@ -186,10 +186,15 @@ func (t *classTable) otherPiece(s string, c class, n int, more string) int {
 	if c == space && end == n {
 		return t.whitePiece(s)
 	}
-	for end < len(s) && (s[end] == '\n' || s[end] == '\r' || more != "" && s[end] == more[0]) {
+	for end < len(s) && endsLine(s[end], more) {
 		end++
 	}
 	return end
+}
+
+// endsLine reports whether c is a line end, or the one byte that more has.
+func endsLine(c byte, more string) bool {
+	return c == '\n' || c == '\r' || more != "" && c == more[0]
 }
 
 // whitePiece returns the length of the piece of white space that s begins with: up to its last line end, or else all of

@@ -77,7 +77,8 @@ func isHeading(line string) bool {
 		return false
 	}
 	isBold := len(line) > 4 && strings.HasPrefix(line, "**") && strings.HasSuffix(line, "**")
-	return isBold || strings.HasSuffix(line, ":") || strings.HasSuffix(line, ":**") || strings.HasSuffix(line, "：") || strings.HasSuffix(line, "：**")
+	unmarked := strings.TrimSuffix(line, "**")
+	return isBold || strings.HasSuffix(unmarked, ":") || strings.HasSuffix(unmarked, "：")
 }
 
 // tokens is what o takes in a digest.

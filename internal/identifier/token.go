@@ -81,9 +81,12 @@ func scanWord(w string, all uint8, emit func(string, Kind)) bool {
 	return true
 }
 
+// beginsPath reports whether w begins with "./" or "..".
+func beginsPath(w string) bool { return strings.HasPrefix(w, "./") || strings.HasPrefix(w, "..") }
+
 // trimToken removes the punctuation at the ends of a token.
 func trimToken(w string) string {
-	for len(w) > 0 && (w[0] == '-' || w[0] == '.' && (len(w) < 2 || w[1] != '/' && w[1] != '.')) {
+	for strings.HasPrefix(w, "-") || strings.HasPrefix(w, ".") && !beginsPath(w) {
 		w = w[1:]
 	}
 	w = strings.TrimPrefix(w, "./")

@@ -97,7 +97,7 @@ func jpegSize(at func(from, n int) []byte) (width, height int) {
 		case marker == 0xff: // padding
 			from++
 			continue
-		case marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc:
+		case beginsFrame(marker):
 			return int(binary.BigEndian.Uint16(s[7:])), int(binary.BigEndian.Uint16(s[5:]))
 		case marker == 0xd9, marker == 0xda: // the end, or the picture itself
 			return 0, 0
@@ -105,4 +105,13 @@ func jpegSize(at func(from, n int) []byte) (width, height int) {
 		from += 2 + int(binary.BigEndian.Uint16(s[2:]))
 	}
 	return 0, 0
+}
+
+// beginsFrame reports whether a marker of a JPEG begins a frame: SOF0 to SOF15, among which DHT, JPG and DAC stand.
+func beginsFrame(marker byte) bool {
+	switch marker {
+	case 0xc4, 0xc8, 0xcc:
+		return false
+	}
+	return marker >= 0xc0 && marker <= 0xcf
 }

@@ -98,10 +98,12 @@ var unescaped = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 
 type scan struct{ in []byte }
 
 func (s *scan) space() {
-	for len(s.in) > 0 && (s.in[0] == ' ' || s.in[0] == '\n' || s.in[0] == '\t' || s.in[0] == '\r') {
+	for len(s.in) > 0 && isSpace(s.in[0]) {
 		s.in = s.in[1:]
 	}
 }
+
+func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
 // opens says that c comes next, and passes it.
 func (s *scan) opens(c byte) bool {

@@ -97,7 +97,11 @@ func IsIgnored(r rune) bool {
 	if r < 0x7F {
 		return r <= ' '
 	}
-	return unicode.IsSpace(r) || unicode.IsControl(r) || r == utf8.RuneError || r == '\u2800' ||
+	const blankBraille = '\u2800' // a symbol that shows nothing
+	if r == utf8.RuneError || r == blankBraille {
+		return true
+	}
+	return unicode.IsSpace(r) || unicode.IsControl(r) ||
 		unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me, unicode.Other_Default_Ignorable_Code_Point)
 }
 
@@ -164,7 +168,13 @@ func Name(s string) string {
 }
 
 // isJoint says that r stands between the words of a name.
-func isJoint(r rune) bool { return r == '_' || r == '-' || r == '.' || r == ':' || r == '▁' }
+func isJoint(r rune) bool {
+	switch r {
+	case '_', '-', '.', ':', '▁':
+		return true
+	}
+	return false
+}
 
 func isOneOf(list []string, name []byte) bool {
 	for _, s := range list {

@@ -82,9 +82,8 @@ func looksLikeJSON(s string) int {
 	if i >= len(s) {
 		return notJSON
 	}
-	yes := s[i] == '"' || s[i] == '\'' && open == '{' || s[i] == '{' && open == '['
 	switch {
-	case !yes:
+	case !mayFollow(s[i], open):
 		return notJSON
 	case escaped:
 		return jsonEscaped
@@ -92,12 +91,19 @@ func looksLikeJSON(s string) int {
 	return jsonPlain
 }
 
+// mayFollow reports whether c may stand behind an opening bracket. Python writes its keys in single quotes.
+func mayFollow(c, open byte) bool {
+	return c == '"' || c == '\'' && open == '{' || c == '{' && open == '['
+}
+
 func skipSpace(s string, i int) int {
-	for i < len(s) && i < 256 && (s[i] == ' ' || s[i] == '\n' || s[i] == '\r' || s[i] == '\t') {
+	for i < len(s) && i < 256 && isJSONSpace(s[i]) {
 		i++
 	}
 	return i
 }
+
+func isJSONSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
 
 // addCode adds a code as a text of its own words.
 func (r *reading) addCode(code string) {

@@ -99,7 +99,10 @@ func (s *sentence) isOfPart() bool {
 	if s.window || s.bodyBesideRelation() {
 		return s.has(rMedia) && s.word("encoder")
 	}
-	return s.has(rField) && !s.plainSubject() || s.has(rMedia) && (!s.has(rToken) || s.word("encoder"))
+	if s.has(rField) && !s.plainSubject() {
+		return true
+	}
+	return s.has(rMedia) && (!s.has(rToken) || s.word("encoder"))
 }
 
 // isTokens runs the families that mean the prompt.
@@ -115,13 +118,13 @@ func (s *sentence) isTokens() bool {
 		return true
 	case s.tooBig >= 0 && s.subjectTooBig(): // "prompt is too long", "too many tokens"
 		return true
-	case subject && s.over && !s.countsMessages() && s.tooBig < 0 && (s.has(rMax|rCapacity) || s.number || s.holds()): // "Prompt exceeds max length"
+	case subject && s.over && s.tooBig < 0 && !s.countsMessages() && s.isBounded(): // "Prompt exceeds max length"
 		return true
 	case subject && (s.word("oversize") || s.word("oversized")):
 		return true
-	case s.countsTokens() && s.over && (s.has(rMax|rCapacity|rInput) || s.number || s.code): // "token limit exceeded"
+	case s.over && s.countsTokens() && (s.has(rMax|rCapacity|rInput) || s.number || s.code): // "token limit exceeded"
 		return true
-	case (s.has(rRequest) || s.code && s.word("content")) && s.over && s.word("length"): // "Request exceeds maximum length"
+	case s.over && s.word("length") && (s.has(rRequest) || s.code && s.word("content")): // "Request exceeds maximum length"
 		return true
 	case s.declares(): // "This model's maximum context length is 4096 tokens"
 		return true
@@ -182,7 +185,8 @@ func (s *sentence) onlyMessageFrame() bool {
 // countsTokens says that tokens are counted: one "token" alone is a credential.
 func (s *sentence) countsTokens() bool {
 	for i, t := range s.ts {
-		if t.role&rToken != 0 && (t.s != "token" || s.code || s.at(i+1).role&(rLength|rCapacity|rMax) != 0 || s.countedAt(i)) {
+		isMeasured := s.code || roleAt(s.ts, i+1, rLength|rCapacity|rMax)
+		if t.role&rToken != 0 && (t.s != "token" || isMeasured || s.countedAt(i)) {
 			return true
 		}
 	}
@@ -223,7 +227,22 @@ func (s *sentence) countsOther() bool {
 
 // countable says that so many of something are counted, however long each of them is.
 func countable(w string) bool {
-	return w == "messages" || w == "inputs" || w == "prompts" || w == "blocks" || w == "texts"
+	switch w {
+	case "messages", "inputs", "prompts", "blocks", "texts":
+		return true
+	}
+	return false
+}
+
+// isBounded says that a limit is told, or that something takes no more.
+func (s *sentence) isBounded() bool { return s.has(rMax|rCapacity) || s.number || s.holds() }
+
+func isMany(word string) bool {
+	switch word {
+	case "many", "viele", "veel", "de":
+		return true
+	}
+	return false
 }
 
 // subjectTooBig looks for what is "too long".
@@ -232,15 +251,14 @@ func (s *sentence) subjectTooBig() bool {
 	if big.sign {
 		big = s.at(s.tooBig + 1)
 	}
-	many := big.s == "many" || big.s == "viele" || big.s == "veel" || big.role&rToken != 0 || big.s == "de"
 	switch {
-	case many:
+	case big.role&rToken != 0 || isMany(big.s):
 		return s.has(rToken|rChars|rBytes) && !s.has(rOutParam)
 	case s.has(rContext):
 		return true
 	case s.has(rInput) && !(s.has(rRequest) && s.has(rBytes)):
 		return true
-	case s.text&rToken != 0 && (s.word("text") || s.word("content") || s.word("document") || s.word("question")):
+	case s.text&rToken != 0 && s.anyWord("text", "content", "document", "question"):
 		return true
 	case s.has(rToken):
 		return !(s.at(s.tooBig-2).s == "token" && len(s.ts) < 5) // bufio's "token too long"
@@ -252,7 +270,8 @@ func (s *sentence) subjectTooBig() bool {
 
 // declares finds a limit that is only stated: nobody states it unless it was broken.
 func (s *sentence) declares() bool {
-	if !s.number || !s.has(rContext|rInput) && !s.window || s.word("minimum") || s.word("least") && !s.window {
+	isLeast := s.word("minimum") || s.word("least") && !s.window
+	if !s.number || isLeast || !s.window && !s.has(rContext|rInput) {
 		return false
 	}
 	if s.several && s.word("window") && s.has(rInput) && s.has(rToken) { // "needs 131900 tokens, model window 131072"
@@ -261,7 +280,7 @@ func (s *sentence) declares() bool {
 	if s.several && s.has(rContext) && s.has(rToken) && s.has(rMax) { // "150000 tokens sent, the context allows 128000 tokens"
 		return true
 	}
-	if s.window && (s.has(rMax|rInput) || s.word("only") || s.word("got") || s.word("but") || s.word("<")) {
+	if s.window && (s.has(rMax|rInput) || s.anyWord("only", "got", "but", "<")) {
 		return true
 	}
 	if !s.has(rInput) || s.countsMessages() {
@@ -279,7 +298,8 @@ func (s *sentence) demands() bool {
 	if !bounded || !s.has(rMust|rHolds) || s.word("least") || s.countsMessages() {
 		return false
 	}
-	return s.sizesInput() && (s.has(rLess) || s.word("<") || s.word("to") && s.word("up") || s.supportsOnly())
+	isUpTo := s.word("to") && s.word("up")
+	return s.sizesInput() && (isUpTo || s.has(rLess) || s.word("<") || s.supportsOnly())
 }
 
 // sizesInput says that the length of what is sent is the matter.
@@ -333,8 +353,10 @@ func (s *sentence) fills() bool {
 			return true // "there are 0 tokens left in the context window"
 		}
 	}
-	return s.has(rFull) || s.word("ran") && s.word("out") || s.word("insufficient") || s.word("exhaustion") ||
-		s.word("not") && s.word("enough")
+	if s.has(rFull) || s.anyWord("insufficient", "exhaustion") {
+		return true
+	}
+	return s.word("ran") && s.word("out") || s.word("not") && s.word("enough")
 }
 
 // isBytes runs the families that mean the body.
@@ -350,7 +372,10 @@ func (s *sentence) isBytes() bool {
 		return false
 	}
 	sized := s.has(rBytes|rMore) || s.word("size") || s.word("body") || s.word("payload")
-	return s.tooBig >= 0 || s.has(rMax|rCapacity) && sized || s.has(rRequest) && s.has(rMore) && s.has(rBytes)
+	if s.tooBig >= 0 || sized && s.has(rMax|rCapacity) {
+		return true
+	}
+	return s.has(rRequest) && s.has(rMore) && s.has(rBytes)
 }
 
 // isOfAnswer says that it is not the request that is too large.
@@ -376,5 +401,8 @@ func (s *sentence) declaresBytes() bool {
 
 // isChars is Bedrock Titan's "expected maxLength: 42000, actual: 150180".
 func (s *sentence) isChars() bool {
-	return s.has(rMax) && s.number && s.has(rActual) && !s.has(rToken|rContext) && s.word("expected") && s.word("actual")
+	if !s.number || !s.has(rMax) || !s.has(rActual) || s.has(rToken|rContext) {
+		return false
+	}
+	return s.word("expected") && s.word("actual")
 }

@@ -173,10 +173,19 @@ func (r *reading) jsonNumber(key, digits string) {
 		}
 	case isLimitKey(key):
 		r.jsonLimit = n
-	case strings.HasSuffix(key, "prompttokens") || strings.HasSuffix(key, "inputtokens") ||
-		strings.HasSuffix(key, "tokencount") || strings.HasSuffix(key, "requestedtokens") || key == "actualtokens":
+	case isCountKey(key):
 		r.jsonTokens = n
 	}
+}
+
+// isCountKey says that the field counts the tokens of a request.
+func isCountKey(key string) bool {
+	for _, end := range [...]string{"prompttokens", "inputtokens", "tokencount", "requestedtokens"} {
+		if strings.HasSuffix(key, end) {
+			return true
+		}
+	}
+	return key == "actualtokens"
 }
 
 // isLimitKey says that the field counts the tokens of a context window: "n_ctx", "max_context_tokens", "token_limit".

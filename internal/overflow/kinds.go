@@ -47,7 +47,7 @@ func (c *counts) kind(ts []token, i int) (kind count, over bool) {
 	}
 	back = c.before(ts, i)
 	if back == countLimit || back == countDelta {
-		return back, i > 1 && (ts[i-1].s == ":" || ts[i-1].s == "(") && (ts[i-2].role&rOver != 0 || i > 2 && ts[i-3].role&rOver != 0)
+		return back, i > 1 && (ts[i-1].s == ":" || ts[i-1].s == "(") && (roleAt(ts, i-2, rOver) || roleAt(ts, i-3, rOver))
 	}
 	switch ahead := ahead(ts, i); {
 	case ahead == countOutput && promised(ts, i):
@@ -87,11 +87,21 @@ func promised(ts []token, i int) bool {
 	return false
 }
 
+// leadsOn says that a word stands between a number and what is said of it.
+func leadsOn(word string) bool {
+	switch word {
+	case ")", "is", "are", "cannot", "which":
+		return true
+	}
+	return false
+}
+
+func isAbove(word string) bool { return word == "over" || word == "above" || word == "beyond" }
+
 // behind reads the words directly behind a number.
 func (c *counts) behind(ts []token, i int) count {
 	k := skipUnit(ts, i+1)
-	for k < len(ts) && (ts[k].s == ")" || ts[k].s == "is" || ts[k].s == "are" || ts[k].s == "cannot" || ts[k].s == "which" ||
-		ts[k].s == "," && k+1 < len(ts) && ts[k+1].role&rToo != 0) {
+	for k < len(ts) && (leadsOn(ts[k].s) || ts[k].s == "," && roleAt(ts, k+1, rToo)) {
 		k++
 	}
 	if k >= len(ts) {
@@ -103,17 +113,17 @@ func (c *counts) behind(ts []token, i int) count {
 		return countIgnored // "312 tokens left"
 	case k == i+1 && t.s == "more" && tokenAt(ts, skipUnit(ts, k+1)).role&rThan != 0:
 		return countDelta // "20000 more tokens than the window"
-	case t.s == "," && isSign(ts, i-1, "(") && k+1 < len(ts) && ts[k+1].role&rMax != 0 && numberFrom(ts, k+2, 3) > 0:
+	case t.s == "," && isSign(ts, i-1, "(") && roleAt(ts, k+1, rMax) && numberFrom(ts, k+2, 3) > 0:
 		return countTotal // "the context window (9000 tokens, maximum 8192)"
 	case t.role&(rContext|rMax) != 0 && (isSign(ts, k+1, "=") || isSign(ts, k+1, ":")):
 		return countNone // "n_prompt=9000 n_ctx=8192"
 	case t.role&rContext != 0 && i > 0 && isTotal(ts[i-1].s),
-		t.s == "of" && k+1 < len(ts) && ts[k+1].role&rContext != 0 && i > 0 && isTotal(ts[i-1].s):
+		t.s == "of" && roleAt(ts, k+1, rContext) && i > 0 && isTotal(ts[i-1].s):
 		return countTotal // "would need 132096 tokens of context"
 	case t.role&rOver != 0 && k+1 < len(ts) && ts[k+1].s == "by", t.role&rContext != 0:
 		return countLimit // "a limit of 8192 exceeded by …", "an 8192 token context"
-	case (t.s == "over" || t.s == "above" || t.s == "beyond") && numberFrom(ts, k+1, 6) == 0,
-		(t.s == "over" || t.s == "above" || t.s == "beyond") && numberFrom(ts, k+1, 6) > ts[i].n && k == skipUnit(ts, i+1):
+	case isAbove(t.s) && numberFrom(ts, k+1, 6) == 0,
+		isAbove(t.s) && numberFrom(ts, k+1, 6) > ts[i].n && k == skipUnit(ts, i+1):
 		return countDelta // "3200 tokens over the limit", "512 tokens beyond the limit of 8192"
 	case t.role&rOver != 0, t.role&rMore != 0, t.role&rToo != 0, t.s == "over", t.s == "above", t.s == ">":
 		return countTotal
@@ -320,6 +330,11 @@ func beforeLimit(ts []token, k, i int) bool {
 	return t.role&rLess != 0 || t.s == "window" || t.s == "room" || t.s == "range"
 }
 
+// endsAddend says that a number, or what stands behind one, ends at k.
+func endsAddend(ts []token, k int) bool {
+	return isNum(ts, k) || isSign(ts, k, ")") || skipsToNumber(ts, k)
+}
+
 // beforeAnswer reads the answer's words before the number at i: its own room, or the last part of a sum's name.
 func beforeAnswer(ts []token, k, i int) count {
 	t := ts[k]
@@ -331,9 +346,10 @@ func beforeAnswer(ts []token, k, i int) count {
 		first--
 	}
 	joined := isPlus(ts, first-1) || first > 0 && ts[first-1].s == "and"
-	part := joined && first > 1 && (isNum(ts, first-2) || isSign(ts, first-2, ")") || skipsToNumber(ts, first-2))
+	part := joined && first > 1 && endsAddend(ts, first-2)
+	inWords := k < i-1 && !ts[i-1].sign
 	switch {
-	case joined && !part && k < i-1 && !ts[i-1].sign && isPlus(ts, first-1):
+	case joined && !part && inWords && isPlus(ts, first-1):
 		return countTotal // "prompt + max_tokens would be 41200"
 	case t.role&rOutParam != 0, k == i-1, k == i-2 && (!joined || !isSign(ts, i-1, "(")):
 		return countOutput

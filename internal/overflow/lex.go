@@ -46,7 +46,7 @@ func (r *reading) lex(text string, code bool) segment {
 		case role&rField != 0 && s.tokens[i].s == "cache" && i > 0 && s.tokens[i-1].s == "kv":
 			role = rCapacity // where a server keeps the tokens of a conversation
 			s.tokens[i].role = role
-		case role&rField != 0 && s.tokens[i].s == "description" && i > 0 && (s.tokens[i-1].s == "debug" || s.tokens[i-1].s == "error"):
+		case role&rField != 0 && s.tokens[i].s == "description" && i > 0 && isFault(s.tokens[i-1].s):
 			role = 0 // of the error, not of a tool
 			s.tokens[i].role = role
 		}
@@ -110,3 +110,5 @@ func (s *segment) word(i int) int {
 	}
 	return i
 }
+
+func isFault(word string) bool { return word == "debug" || word == "error" }

@@ -85,7 +85,7 @@ func appendASCII(b []byte, c byte, last rune, rest string) []byte {
 			return b // model's, doesn't
 		}
 		return append(b, ' ')
-	case upper && last >= 'a' && last <= 'z' && !(c == 'B' && endsInBinaryPrefix(b)): // camelCase
+	case upper && isLower(last) && !(c == 'B' && endsInBinaryPrefix(b)): // camelCase
 		b = append(b, ' ')
 	case isWide(last) && c > ' ':
 		b = append(b, ' ')
@@ -96,10 +96,12 @@ func appendASCII(b []byte, c byte, last rune, rest string) []byte {
 	return append(b, c)
 }
 
+func isLower(r rune) bool { return 'a' <= r && r <= 'z' }
+
 // endsInBinaryPrefix says that the text ends in the "Mi" of "20 MiB".
 func endsInBinaryPrefix(b []byte) bool {
 	n := len(b)
-	if n < 2 || b[n-1] != 'i' || b[n-2] != 'k' && b[n-2] != 'm' && b[n-2] != 'g' {
+	if n < 2 || b[n-1] != 'i' || !strings.ContainsRune("kmg", rune(b[n-2])) {
 		return false
 	}
 	return n == 2 || b[n-3] == ' ' || b[n-3] >= '0' && b[n-3] <= '9'

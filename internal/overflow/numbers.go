@@ -226,10 +226,11 @@ func skipNote(ts []token, i int) int {
 	return i
 }
 
+func isName(t token) bool { return !t.sign && !t.isNum && t.role&(rToken|rInput|rOutput|rMax) != 0 }
+
 // skipNames skips the name of what a number counts.
 func skipNames(ts []token, i int) int {
-	for k := 0; k < 3 && i < len(ts) && !ts[i].sign && !ts[i].isNum && ts[i].role&(rToken|rInput|rOutput|rMax) != 0; k++ {
-		i++
+	for end := min(i+3, len(ts)); i < end && isName(ts[i]); i++ {
 	}
 	return i
 }
@@ -294,5 +295,8 @@ func numberBehind(ts []token, word string) int {
 
 // isCode says that the number at k is a code: "[1261]", or "invalid params, … (2013)" of MiniMax.
 func isCode(ts []token, k int) bool {
-	return isSign(ts, k-1, "[") && isSign(ts, k+1, "]") || ts[k].n == 2013 && isSign(ts, k-1, "(") && hasWord(ts, "params")
+	if isSign(ts, k-1, "[") && isSign(ts, k+1, "]") {
+		return true
+	}
+	return ts[k].n == 2013 && isSign(ts, k-1, "(") && hasWord(ts, "params")
 }

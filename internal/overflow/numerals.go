@@ -56,7 +56,7 @@ func (s *segment) digits(i int) (n int, whole bool, end int) {
 			n = min(n*10+int(c-'0'), math.MaxInt32)
 			i++
 			continue
-		case (c == ',' || c == '_' || c == '.') && !inBrackets && group(t[i+1:]),
+		case groups(c) && !inBrackets && group(t[i+1:]),
 			c == ' ' && i-start <= 3 && whole && spacedGroups(t[start:i], t[i:]) > 0:
 			i++
 			continue
@@ -148,3 +148,6 @@ func scale(digits string, n, unit int) int {
 	}
 	return min(n*unit, math.MaxInt32)
 }
+
+// groups says that c stands between groups of digits.
+func groups(c byte) bool { return c == ',' || c == '_' || c == '.' }

@@ -99,7 +99,7 @@ func doorPhraseAt(ts []token, i int) phrase {
 	case "capacity":
 		return when(before("over") || before("at"), pBusy)
 	case "busy":
-		return when(before("is") || before("are") || before("server") || before("currently") || before("too"), pBusy)
+		return when(i > 0 && saysBusy(ts[i-1].s), pBusy)
 	case "demand":
 		return when(before("high"), pBusy)
 	}
@@ -153,4 +153,13 @@ func when(yes bool, p phrase) phrase {
 		return p
 	}
 	return 0
+}
+
+// saysBusy says that a word in front of "busy" makes it what a server is.
+func saysBusy(word string) bool {
+	switch word {
+	case "is", "are", "server", "currently", "too":
+		return true
+	}
+	return false
 }

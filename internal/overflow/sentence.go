@@ -1,5 +1,7 @@
 package overflow
 
+import "slices"
+
 // hit is what a sentence says.
 type hit uint8
 
@@ -28,11 +30,39 @@ func (s *sentence) has(r role) bool { return s.roles&r != 0 }
 
 func (s *sentence) word(w string) bool { return hasWord(s.ts, w) }
 
+// anyWord says that one of the words is in the sentence.
+func (s *sentence) anyWord(words ...string) bool {
+	return slices.ContainsFunc(words, s.word)
+}
+
 func (s *sentence) at(i int) token {
 	if i < 0 || i >= len(s.ts) {
 		return token{}
 	}
 	return s.ts[i]
+}
+
+func isModel(word string) bool { return word == "model" || word == "models" }
+
+func isOutside(word string) bool {
+	switch word {
+	case "over", "above", "past", "outside", "sobre":
+		return true
+	}
+	return false
+}
+
+func negates(word string) bool {
+	switch word {
+	case "not", "cannot", "doesnt", "wont", "cant":
+		return true
+	}
+	return false
+}
+
+// isOfTokens says that tokens come next, perhaps behind an article.
+func isOfTokens(next, second token) bool {
+	return next.role&rToken != 0 || next.s == "de" && second.role&rToken != 0
 }
 
 // compare finds the context window and the relation.
@@ -45,14 +75,14 @@ func (s *sentence) compare() {
 			t.role&rMax != 0 && next.role&rContext != 0,
 			t.isNum && next.role&rToken != 0 && second.role&rContext != 0,                                           // "a 4096 token context"
 			t.role&rCapacity != 0 && (next.role&rContext != 0 || next.role&rSkip != 0 && second.role&rContext != 0), // tamaño del contexto
-			(t.s == "model" || t.s == "models") && (next.s == "window" || next.s == "len" || s.lengthBehind(i)):
+			isModel(t.s) && (next.s == "window" || next.s == "len" || s.lengthBehind(i)):
 			s.window = true
 		}
 		switch {
 		case t.role&rOver != 0,
 			t.role&rMore != 0 && s.thanWithin(i+1, 5) && !s.isMinimum(i),
-			(t.s == "over" || t.s == "above" || t.s == "past" || t.s == "outside" || t.s == "sobre") && (s.limitWithin(i+1, 5) || next.isNum),
-			(t.s == "not" || t.s == "cannot" || t.s == "doesnt" || t.s == "wont" || t.s == "cant") && (next.s == "fit" || second.s == "fit"),
+			isOutside(t.s) && (s.limitWithin(i+1, 5) || next.isNum),
+			negates(t.s) && (next.s == "fit" || second.s == "fit"),
 			t.s == "no" && next.s == "longer" && (second.s == "fit" || second.s == "fits"),
 			t.isNum && next.s == ">" && second.isNum:
 			s.over = true
@@ -61,7 +91,7 @@ func (s *sentence) compare() {
 			s.tooBig = i + 1
 			s.over = true
 		}
-		if t.role&rToo != 0 && s.tooBig < 0 && (next.role&rToken != 0 || next.s == "de" && second.role&rToken != 0) {
+		if t.role&rToo != 0 && s.tooBig < 0 && isOfTokens(next, second) {
 			s.tooBig = i + 1 // demasiados tokens, trop de jetons
 			s.over = true
 		}

@@ -107,6 +107,11 @@ func isSign(ts []token, i int, sign string) bool {
 	return i >= 0 && i < len(ts) && ts[i].sign && ts[i].s == sign
 }
 
+// roleAt says that there is a token k, and that it has one of the roles.
+func roleAt(ts []token, k int, roles role) bool {
+	return k >= 0 && k < len(ts) && ts[k].role&roles != 0
+}
+
 func isNum(ts []token, i int) bool { return i < len(ts) && ts[i].isNum }
 
 // isPlus says that a sum goes on at i.

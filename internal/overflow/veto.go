@@ -112,7 +112,9 @@ func vetoText(s *segment, status int) verdict {
 // answered finds tokens that were billed for an answer: what was answered was not refused.
 func answered(ts []token) bool {
 	for i := range ts {
-		if (ts[i].s == "completion" || ts[i].s == "output") && wordAt(ts, i+1) == "tokens" && (isSign(ts, i+2, "=") || isSign(ts, i+2, ":")) && isNum(ts, i+3) && ts[i+3].n > 0 {
+		isAnswer := (ts[i].s == "completion" || ts[i].s == "output") && wordAt(ts, i+1) == "tokens"
+		isField := isSign(ts, i+2, "=") || isSign(ts, i+2, ":")
+		if isAnswer && isField && isNum(ts, i+3) && ts[i+3].n > 0 {
 			return true
 		}
 	}
@@ -182,7 +184,11 @@ func outputCap(r *reading) bool {
 // answerCap says that "max tokens" is what a request asks for, by the word before it and the one behind:
 // "max tokens must be", "the maximum tokens you requested", "a maximum tokens value".
 func answerCap(most, behind token) bool {
-	return most.s == "max" && behind.role&rMust != 0 || behind.s == "value" || behind.s == "you" || behind.s == "requested"
+	switch behind.s {
+	case "value", "you", "requested":
+		return true
+	}
+	return most.s == "max" && behind.role&rMust != 0
 }
 
 // nearToken says that tokens, or a length, stand beside the k-th token: "output tokens", "maximum output length".

@@ -119,7 +119,11 @@ func Escape(s string) string {
 const copiedRulesHeading = "#"
 
 func isHeadingMark(r rune) bool {
-	return r == '#' || r == '\uFF03' || r == '*' || r == '_' || markup.IsIgnored(r)
+	switch r {
+	case '#', '\uFF03', '*', '_':
+		return true
+	}
+	return markup.IsIgnored(r)
 }
 
 // forget drops what an earlier section of the same name said.

@@ -119,7 +119,10 @@ func (t Token) isBoundary(s string, i int, prev rune) bool {
 	if i > 0 {
 		r, _ = utf8.DecodeLastRuneInString(s[:i])
 	}
-	return r == textStart || r == '*' || unicode.IsSpace(r) || t.Loose && isMark(r)
+	if r == textStart || r == '*' {
+		return true
+	}
+	return unicode.IsSpace(r) || t.Loose && isMark(r)
 }
 
 // maxMarks is how many marks go with a token. A longer run of them is a line in the text.

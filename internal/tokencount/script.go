@@ -96,5 +96,9 @@ func longScript(r uint32) script {
 
 func (s script) isLatin() bool { return s >= scriptLatin && s <= scriptLatinVietnamese }
 func (s script) isCJK() bool {
-	return s == scriptHan || s == scriptKana || s == scriptHangul || s == scriptCJKPunct || s == scriptFullWidth || s == scriptHanRare
+	switch s {
+	case scriptHan, scriptKana, scriptHangul, scriptCJKPunct, scriptFullWidth, scriptHanRare:
+		return true
+	}
+	return false
 }
