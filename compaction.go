@@ -200,7 +200,13 @@ func (d *draft) hasNews(s *span, least int) bool {
 		return false
 	}
 	_, isDigest := d.opts.Summarizer.(digester) // which would write the same again
-	return s.removed-s.summary > least || s.summary > 0 && (len(d.behind) > 0 && !isDigest || d.summaryIsTooLong(s))
+	switch {
+	case s.removed-s.summary > least:
+		return true
+	case s.summary == 0:
+		return false
+	}
+	return len(d.behind) > 0 && !isDigest || d.summaryIsTooLong(s)
 }
 
 func (d *draft) summaryIsTooLong(s *span) bool {

@@ -211,7 +211,11 @@ func (m *Manager) withoutGuess(ctx context.Context, history []Message, err error
 func (m *Manager) prepareCompaction(ctx context.Context, d *draft) bool {
 	o := m.opts.Compact
 	inBackground := o.Background && !m.closed
-	if inBackground && m.background != nil || !inBackground && (o.BeforeCompact == nil || m.ledger.flushed) || !d.isNearCompaction() {
+	isDone := o.BeforeCompact == nil || m.ledger.flushed
+	if inBackground {
+		isDone = m.background != nil
+	}
+	if isDone || !m.isNearCompaction(d) {
 		return false
 	}
 	if !inBackground {

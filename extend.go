@@ -36,19 +36,27 @@ func (t *tail) request() *Request {
 	return &Request{Messages: t.shared.messages, History: t.shared.history, Edits: t.shared.edits}
 }
 
+// isLast says that the lists of r are those of the last request.
+func (t *tail) isLast(r *Request) bool {
+	if mem.Base(r.Messages) != t.messages {
+		return false
+	}
+	return t.keepsAll || len(r.History) == t.keptLen && mem.Base(r.History) == t.kept
+}
+
 // extend is the short way. It is false, and nothing has happened, if the long one has to be taken. The error is that of
 // Options.Journal.
 func (m *Manager) extend(history []Message, r *Request) (done bool, err error) {
 	l := &m.ledger
 	t := &l.tail
 	x := &l.index
-	if m.background != nil || l.attempt != nil || !t.known || !t.complete || len(l.sent) == 0 {
+	if isBusy := m.background != nil || l.attempt != nil; isBusy || !t.known || !t.complete || len(l.sent) == 0 {
 		return false, nil
 	}
 	if t.changes != x.changes || len(history) < t.history || len(history) == 0 {
 		return false, nil
 	}
-	if !t.isHistory && (len(r.Messages) != len(l.sent) || mem.Base(r.Messages) != t.messages || !t.keepsAll && (len(r.History) != t.keptLen || mem.Base(r.History) != t.kept)) {
+	if !t.isHistory && (len(r.Messages) != len(l.sent) || !t.isLast(r)) {
 		return false, nil
 	}
 	if !x.goesOn(history, t.isHistory) {
@@ -84,7 +92,10 @@ func (d *draft) mayExtend(added []Message) bool {
 	l, o := d.ledger, &d.opts
 	facts := l.index.facts[l.tail.history:]
 	waits := o.Thinking == ThinkingBound && l.tail.thinks
-	if !waits && (d.isCold() || l.epochSearch.isDue(l.tail.answers+countAnswers(added))) || o.HistoryTurns > 0 && d.isCold() {
+	if d.isCold() && (!waits || o.HistoryTurns > 0) {
+		return false
+	}
+	if !waits && l.epochSearch.isDue(l.tail.answers+countAnswers(added)) {
 		return false
 	}
 	if l.tail.hasBehind && d.isDigestDue(l.checkpoint, count.Add(l.tail.whole, sumOf(facts))) {
@@ -174,7 +185,10 @@ func (d *draft) addToTail(added []Message) bool {
 	limit := d.bodyLimit()
 	c := d.opts.Compact
 	isAwaited := c.Background || c.BeforeCompact != nil && !l.flushed
-	if !d.fits() || limit > 0 && bytes > limit || isAwaited && d.isWithin(c.SoftThreshold) {
+	if !d.fits() || limit > 0 && bytes > limit {
+		return false
+	}
+	if isAwaited && d.isWithin(c.SoftThreshold) {
 		return false
 	}
 	t.shown, t.bytes = shown, bytes

@@ -22,12 +22,15 @@ const leastWorth = 0.05
 
 // isNearCompaction says that a compaction is at most CompactOptions.SoftThreshold tokens away. What old results
 // take does not count: they are cleared first, and then a compaction is far away.
-func (d *draft) isNearCompaction() bool {
-	o := d.opts
-	if o.Compact.Off || !d.isWithin(o.Compact.SoftThreshold) || d.ledger.breaker.isOpen(d.uneditedTokens(), d.budget) || !d.canCompact() || d.unreadTokens() < count.Share(d.budget, leastWorth) {
+func (m *Manager) isNearCompaction(d *draft) bool {
+	o := &m.opts
+	if o.Compact.Off || !d.isWithin(o.Compact.SoftThreshold) || m.ledger.breaker.isOpen(d.uneditedTokens(), d.budget) {
 		return false
 	}
-	least := newDraft(d.settings, d.ledger, d.history, d.base, d.ledger.records, map[key]*projection{}).steps()
+	if !d.canCompact() || d.unreadTokens() < count.Share(d.budget, leastWorth) {
+		return false
+	}
+	least := newDraft(&m.settings, &m.ledger, d.history, d.base, m.ledger.records, map[key]*projection{}).steps()
 	least.isPressed = true
 	least.dropTo(count.Share(least.room(), lowWater))
 	least.prune(*o.Prune, least.windowEstimate())
@@ -47,8 +50,8 @@ func (d *draft) isWithin(soft int) bool {
 // flush runs BeforeCompact, unless that was done since the last compaction. The lock is not held meanwhile,
 // so that the host may use the manager; it says whether it ran: the manager may have moved on.
 func (m *Manager) flush(ctx context.Context, history []Message) bool {
-	b := m.background
-	if m.opts.Compact.BeforeCompact == nil || m.ledger.flushed || ctx.Err() != nil || b != nil && b.flushes {
+	isFlushing := m.background != nil && m.background.flushes
+	if m.opts.Compact.BeforeCompact == nil || m.ledger.flushed || isFlushing || ctx.Err() != nil {
 		return false
 	}
 	m.ledger.flushed = true

@@ -157,21 +157,26 @@ const (
 // not grow with its length: what a host changes in old messages in place is noticed some calls later.
 //
 // What goes along with a message is of no matter where the request is the history itself.
-func (x *index) goesOn(history []Message, isPlain bool) bool {
+func (x *index) goesOn(history []Message, isHistory bool) bool {
 	n := len(x.sampleHashes)
 	if len(history) < n || !x.anchor.isHeld(history) {
 		return false
 	}
 	if x.base != mem.Base(history) {
-		return x.isSame(history, 0, n, isPlain)
+		return x.isSame(history, 0, n, isHistory)
 	}
 	newest := max(0, n-lookedAtNewest)
 	from, to := inTurn(&x.cursor, newest, lookedAt-lookedAtNewest)
 	closelyFrom, closelyTo := inTurn(&x.closer, newest, lookedAtClosely/2)
 	// A list that was freed may lie where this one lies, with a first message that is written anew for each call.
 	first := min(n, lookedAtFirst)
-	return x.isSame(history, 0, first, isPlain) && x.hasSameHeaders(history, from, to) && x.hasSameHeaders(history, newest, n) &&
-		x.isSame(history, closelyFrom, closelyTo, isPlain) && x.isSame(history, max(0, n-lookedAtClosely/2), n, isPlain)
+	if !x.isSame(history, 0, first, isHistory) {
+		return false
+	}
+	if !x.hasSameHeaders(history, from, to) || !x.hasSameHeaders(history, newest, n) {
+		return false
+	}
+	return x.isSame(history, closelyFrom, closelyTo, isHistory) && x.isSame(history, max(0, n-lookedAtClosely/2), n, isHistory)
 }
 
 // inTurn returns the next so many of n, and moves the cursor behind them.
@@ -193,13 +198,13 @@ func (x *index) hasSameHeaders(history []Message, from, to int) bool {
 	return true
 }
 
-func (x *index) isSame(history []Message, from, to int, isPlain bool) bool {
+func (x *index) isSame(history []Message, from, to int, isHistory bool) bool {
 	for i := from; i < to; i++ {
 		m, seen := &history[i], &x.seen[i]
 		if x.sampleHashes[i] != sampleHash(m) || !x.facts[i].isOf(m) {
 			return false
 		}
-		if seen.marks != marks(m) || !isPlain && seen.trimmings != trimmings(m) {
+		if seen.marks != marks(m) || !isHistory && seen.trimmings != trimmings(m) {
 			return false
 		}
 	}

@@ -1,6 +1,7 @@
 package winnow
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/overflow"
@@ -101,8 +102,8 @@ func ask(matcher ErrorMatcher, err error) (info ErrorInfo, matched bool) {
 // error. It is better to give New the window that the server was started with.
 func ResponseOverflow(stopReason string, u Usage, window int) bool {
 	reason := strings.ToLower(stopReason[:min(len(stopReason), 128)])
-	if strings.Contains(reason, "context") && (strings.Contains(reason, "exceed") ||
-		strings.Contains(reason, "overflow") || strings.Contains(reason, "length") || strings.Contains(reason, "window")) {
+	isContext := func(word string) bool { return strings.Contains(reason, "context") && strings.Contains(reason, word) }
+	if slices.ContainsFunc([]string{"exceed", "overflow", "length", "window"}, isContext) {
 		return true // Anthropic, Bedrock and Z.ai: model_context_window_exceeded
 	}
 	if window <= 0 {

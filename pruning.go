@@ -123,7 +123,8 @@ func estimateResult(e Estimator, m *Message, known int) (tokens, chars int) {
 	n, ok := e.(charsPerToken)
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		ok = ok && p.Kind == KindText && p.Tokens <= 0 && p.Name == "" && len(p.Arguments) == 0
+		isText := p.Kind == KindText && p.Name == "" && len(p.Arguments) == 0
+		ok = ok && isText && p.Tokens <= 0
 	}
 	if !ok {
 		return max(0, e.Estimate(*m)), known

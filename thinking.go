@@ -70,8 +70,8 @@ func (d *draft) brokenFrom(changed int) int {
 		return changed
 	}
 	for i := changed; i < len(v.messages); i++ {
-		isNext := i == 0 && v.index[i] == 0 || i > 0 && (i == changed || v.index[i] == v.index[i-1]+1)
-		if !isNext || v.edited[i] != nil {
+		isBehindSent := i == changed && i > 0
+		if !isBehindSent && !v.follows(i) || v.edited[i] != nil {
 			return i
 		}
 	}

@@ -92,7 +92,10 @@ func (t *truncation) limits() cut.Limits {
 func (t *truncation) cut(m *Message, tokens, known int) (out Message, after int, ok bool) {
 	var scratch [8]cut.Text
 	texts, chars := t.texts(scratch[:0], m, known)
-	if tokens <= t.limit && chars <= t.MaxChars || chars == 0 || !t.again && t.settled(texts, tokens, chars) {
+	if tokens <= t.limit && chars <= t.MaxChars || chars == 0 {
+		return Message{}, 0, false
+	}
+	if !t.again && t.settled(texts, tokens, chars) {
 		return Message{}, 0, false
 	}
 	// Characters that fit, if a token has as many characters in what is kept as in the whole. Where it has

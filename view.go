@@ -157,9 +157,24 @@ func isSameValue(a, b *any) bool {
 	return a1 == b1 && a2 == b2
 }
 
+// follows says that message i stands directly behind the one before it in the history passed in too.
+func (v *view) follows(i int) bool {
+	if i == 0 {
+		return v.index[i] == 0
+	}
+	return v.index[i] == v.index[i-1]+1
+}
+
 func sameParts(a, b *Part) bool {
-	return a.Kind == b.Kind && a.Text == b.Text && a.Signature == b.Signature && a.ID == b.ID && a.Name == b.Name &&
-		bytes.Equal(a.Arguments, b.Arguments) && a.MediaType == b.MediaType && a.Bytes == b.Bytes && a.Width == b.Width && a.Height == b.Height && a.Tokens == b.Tokens
+	switch {
+	case a.Kind != b.Kind || a.Text != b.Text || a.Signature != b.Signature:
+		return false
+	case a.ID != b.ID || a.Name != b.Name || !bytes.Equal(a.Arguments, b.Arguments):
+		return false
+	case a.MediaType != b.MediaType || a.Bytes != b.Bytes:
+		return false
+	}
+	return a.Width == b.Width && a.Height == b.Height && a.Tokens == b.Tokens
 }
 
 func newView(history []Message, facts []*fact) *view {

@@ -93,7 +93,13 @@ func looksLikeJSON(s string) int {
 
 // mayFollow reports whether c may stand behind an opening bracket. Python writes its keys in single quotes.
 func mayFollow(c, open byte) bool {
-	return c == '"' || c == '\'' && open == '{' || c == '{' && open == '['
+	switch c {
+	case '"':
+		return true
+	case '\'':
+		return open == '{'
+	}
+	return c == '{' && open == '['
 }
 
 func skipSpace(s string, i int) int {

@@ -110,6 +110,8 @@ func (s *sentence) isTokens() bool {
 	if s.countsOther() {
 		return false
 	}
+	isBounded := s.has(rMax|rCapacity) || s.number
+	isOfTokens := isBounded || s.has(rInput) || s.code
 	subject := s.has(rInput) && !s.onlyMessageFrame() || s.word("sequence") && s.word("length")
 	switch {
 	case s.window && s.over, s.has(rToo|rContext) && s.tooSmall(): // "exceeds the context window", "context length exceeded"
@@ -118,13 +120,13 @@ func (s *sentence) isTokens() bool {
 		return true
 	case s.tooBig >= 0 && s.subjectTooBig(): // "prompt is too long", "too many tokens"
 		return true
-	case subject && s.over && s.tooBig < 0 && !s.countsMessages() && s.isBounded(): // "Prompt exceeds max length"
+	case subject && s.exceeds() && (isBounded || s.holds()): // "Prompt exceeds max length"
 		return true
 	case subject && (s.word("oversize") || s.word("oversized")):
 		return true
-	case s.over && s.countsTokens() && (s.has(rMax|rCapacity|rInput) || s.number || s.code): // "token limit exceeded"
+	case s.over && isOfTokens && s.countsTokens(): // "token limit exceeded"
 		return true
-	case s.over && s.word("length") && (s.has(rRequest) || s.code && s.word("content")): // "Request exceeds maximum length"
+	case s.over && s.word("length") && s.isOfRequest(): // "Request exceeds maximum length"
 		return true
 	case s.declares(): // "This model's maximum context length is 4096 tokens"
 		return true
@@ -234,8 +236,10 @@ func countable(w string) bool {
 	return false
 }
 
-// isBounded says that a limit is told, or that something takes no more.
-func (s *sentence) isBounded() bool { return s.has(rMax|rCapacity) || s.number || s.holds() }
+// exceeds says that the sentence is about more than is taken, of something else than messages.
+func (s *sentence) exceeds() bool { return s.over && s.tooBig < 0 && !s.countsMessages() }
+
+func (s *sentence) isOfRequest() bool { return s.has(rRequest) || s.code && s.word("content") }
 
 func isMany(word string) bool {
 	switch word {
@@ -299,7 +303,8 @@ func (s *sentence) demands() bool {
 		return false
 	}
 	isUpTo := s.word("to") && s.word("up")
-	return s.sizesInput() && (isUpTo || s.has(rLess) || s.word("<") || s.supportsOnly())
+	isLess := isUpTo || s.has(rLess) || s.word("<")
+	return s.sizesInput() && (isLess || s.supportsOnly())
 }
 
 // sizesInput says that the length of what is sent is the matter.
@@ -357,52 +362,4 @@ func (s *sentence) fills() bool {
 		return true
 	}
 	return s.word("ran") && s.word("out") || s.word("not") && s.word("enough")
-}
-
-// isBytes runs the families that mean the body.
-func (s *sentence) isBytes() bool {
-	if s.text&(rToken|rContext) != 0 || s.countsMessages() || s.isOfAnswer() {
-		return false
-	}
-	if !s.over {
-		return s.declaresBytes()
-	}
-	body := s.has(rRequest) || s.has(rMessage) || s.has(rBytes) && !s.has(rMedia)
-	if !body {
-		return false
-	}
-	sized := s.has(rBytes|rMore) || s.word("size") || s.word("body") || s.word("payload")
-	if s.tooBig >= 0 || sized && s.has(rMax|rCapacity) {
-		return true
-	}
-	return s.has(rRequest) && s.has(rMore) && s.has(rBytes)
-}
-
-// isOfAnswer says that it is not the request that is too large.
-func (s *sentence) isOfAnswer() bool {
-	return s.word("response") || s.word("received") || s.word("download")
-}
-
-// declaresBytes says that the size of the request stands beside what is taken: "the body is 12 MB, the gateway accepts
-// 10 MB".
-func (s *sentence) declaresBytes() bool {
-	if !s.has(rRequest) || !s.has(rBytes) {
-		return false
-	}
-	sizes, taken := 0, s.has(rMax)
-	for i, t := range s.ts {
-		if t.isNum && s.at(i+1).role&rBytes != 0 {
-			sizes++
-		}
-		taken = taken || t.role&rHolds != 0
-	}
-	return sizes > 1 && taken
-}
-
-// isChars is Bedrock Titan's "expected maxLength: 42000, actual: 150180".
-func (s *sentence) isChars() bool {
-	if !s.number || !s.has(rMax) || !s.has(rActual) || s.has(rToken|rContext) {
-		return false
-	}
-	return s.word("expected") && s.word("actual")
 }

@@ -47,7 +47,8 @@ func (c *counts) kind(ts []token, i int) (kind count, over bool) {
 	}
 	back = c.before(ts, i)
 	if back == countLimit || back == countDelta {
-		return back, i > 1 && (ts[i-1].s == ":" || ts[i-1].s == "(") && (roleAt(ts, i-2, rOver) || roleAt(ts, i-3, rOver))
+		isApart := i > 1 && (ts[i-1].s == ":" || ts[i-1].s == "(")
+		return back, isApart && (roleAt(ts, i-2, rOver) || roleAt(ts, i-3, rOver))
 	}
 	switch ahead := ahead(ts, i); {
 	case ahead == countOutput && promised(ts, i):
@@ -86,17 +87,6 @@ func promised(ts []token, i int) bool {
 	}
 	return false
 }
-
-// leadsOn says that a word stands between a number and what is said of it.
-func leadsOn(word string) bool {
-	switch word {
-	case ")", "is", "are", "cannot", "which":
-		return true
-	}
-	return false
-}
-
-func isAbove(word string) bool { return word == "over" || word == "above" || word == "beyond" }
 
 // behind reads the words directly behind a number.
 func (c *counts) behind(ts []token, i int) count {
@@ -328,11 +318,6 @@ func beforeLimit(ts []token, k, i int) bool {
 		return k >= i-4
 	}
 	return t.role&rLess != 0 || t.s == "window" || t.s == "room" || t.s == "range"
-}
-
-// endsAddend says that a number, or what stands behind one, ends at k.
-func endsAddend(ts []token, k int) bool {
-	return isNum(ts, k) || isSign(ts, k, ")") || skipsToNumber(ts, k)
 }
 
 // beforeAnswer reads the answer's words before the number at i: its own room, or the last part of a sum's name.

@@ -197,3 +197,19 @@ func containsAny(s string, parts ...string) bool {
 	}
 	return false
 }
+
+// leadsOn says that a word stands between a number and what is said of it.
+func leadsOn(word string) bool {
+	switch word {
+	case ")", "is", "are", "cannot", "which":
+		return true
+	}
+	return false
+}
+
+func isAbove(word string) bool { return word == "over" || word == "above" || word == "beyond" }
+
+// endsAddend says that a number, or what stands behind one, ends at k.
+func endsAddend(ts []token, k int) bool {
+	return isNum(ts, k) || isSign(ts, k, ")") || skipsToNumber(ts, k)
+}
