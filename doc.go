@@ -24,6 +24,7 @@
 //
 // Pruning makes old tool results smaller. To trim a result is to keep its beginning and its end; to clear it is to put
 // one line in its place. The manager also drops results: it clears what is old, but keeps the names that stood in it.
+// To minify a result is to send it, from the first request on, without what was written for a terminal or repeats.
 // To truncate, or cut, a result is to shorten one that is larger than a single result may be, however new it is. To
 // compact is to replace old history with a summary. A summarizer is what writes it, with an LLM; a digest is a summary
 // that was made without one.

@@ -2,20 +2,25 @@ package winnow
 
 import "github.com/winnowgo/winnow/internal/minify"
 
-// MinifyOptions says what is left out of a tool result before it is sent for the first time, because it is written for
-// a terminal or written again and again; nil and the zero value mean that all of it is. A reader who sees both texts
-// misses nothing. What a file holds stays byte for byte, except that lines lose their numbers; an error stays as it
-// came, and so do pins and the results of tools that PruneOptions protects. A [Request] says of each result what went
-// ([OpMinify]). The text is the same in all later requests.
+// MinifyOptions says what is left out of a tool result before it is sent for the first time, because it was written for
+// a terminal or because it repeats. Nothing of a new result is in the prompt cache yet, so this costs nothing, and the
+// text is the same in all later requests. nil and the zero value mean that all of the forms below are left out; with
+// [KeepAll], nil means that none is.
+//
+// A form is left out only where it is certain, and a result never gets longer. Text of a file stays byte for byte, but
+// for the numbers of its lines, so that a model can quote it in an edit: that is the result of a tool that reads or
+// edits a file, of any call that names one (CompactOptions.ReadTools, ModifyTools, PathArguments), and of a shell command
+// that shows one. Errors, pins, parts that are not text, and results of tools that PruneOptions protects stay as they
+// came. [Request.Edits] says what was left out of each result ([OpMinify]).
 type MinifyOptions struct {
-	Off             bool // new results are sent as they came
-	KeepEscapes     bool // ANSI escape sequences
-	KeepOverwritten bool // what a carriage return had a terminal write over, if no name and no error stands in it
-	KeepLineNumbers bool // the numbers of a viewed file that are not the first, the last, or one in ten
-	KeepPaths       bool // the path of each line of a search, where the line before it has the same; it goes above them
-	KeepRepeats     bool // of lines in a row that differ in numbers only, all but the first and the last: numbers that count on, the time, progress
+	Off             bool // send new results as they came
+	KeepEscapes     bool // ANSI escape sequences: colours, movements of the cursor, titles
+	KeepOverwritten bool // what a carriage return made a terminal overwrite, unless it names something or is an error
+	KeepLineNumbers bool // the numbers that a viewer puts before lines, but for the first, every tenth and the last
+	KeepPaths       bool // the path before each line that a search found: it is written once, above the lines of a file
+	KeepRepeats     bool // lines in a row that differ in a counter, a time or a percentage, but for the first and last
 	KeepSpace       bool // the white space of a result that is JSON
-	KeepData        bool // base64 and hexadecimal data but for its beginning: above 200 characters where it is known to be data, else above 2 000
+	KeepData        bool // base64 and hexadecimal data, but for 64 characters: above 2 000 of them, or 200 of a known kind
 }
 
 func (o *MinifyOptions) withDefaults() *MinifyOptions {
@@ -29,12 +34,16 @@ func (o *MinifyOptions) withDefaults() *MinifyOptions {
 // forms returns what is left out.
 func (o *MinifyOptions) forms() minify.Forms {
 	forms := minify.All
-	for form, kept := range map[minify.Forms]bool{
-		minify.All: o.Off, minify.Escapes: o.KeepEscapes, minify.Overwritten: o.KeepOverwritten, minify.LineNumbers: o.KeepLineNumbers,
-		minify.Paths: o.KeepPaths, minify.Repeats: o.KeepRepeats, minify.JSON: o.KeepSpace, minify.Encoded: o.KeepData,
+	for _, f := range [...]struct {
+		isKept bool
+		forms  minify.Forms
+	}{
+		{o.Off, minify.All}, {o.KeepEscapes, minify.Escapes}, {o.KeepOverwritten, minify.Overwritten},
+		{o.KeepLineNumbers, minify.LineNumbers}, {o.KeepPaths, minify.Paths}, {o.KeepRepeats, minify.Repeats},
+		{o.KeepSpace, minify.JSON}, {o.KeepData, minify.Encoded},
 	} {
-		if kept {
-			forms &^= form
+		if f.isKept {
+			forms &^= f.forms
 		}
 	}
 	return forms

@@ -60,7 +60,7 @@ type Options struct {
 	DropFrom     float64          // share of the window above which old tool results are dropped to save money, though the request fits (0.05, at most 8 000 tokens); 1: only what does not fit is dropped
 	Prune        *PruneOptions    // what may be dropped, see there; its Estimator defaults to this Options' Estimator
 	Truncate     *TruncateOptions // its Estimator defaults to this Options' Estimator
-	Minify       *MinifyOptions   // what new tool results are sent without (all that MinifyOptions names; nothing with KeepAll)
+	Minify       *MinifyOptions   // what of a new tool result is left out, see there
 	Compact      *CompactOptions  // when and how history is summarized
 	Cache        *CacheOptions    // the provider's prompt cache
 	Reserve      int              // tokens kept free for the answer (20 000, at most a quarter of the window); more than three quarters of the window is taken as that
