@@ -1,36 +1,82 @@
 package excerpt
 
 import (
+	"math/bits"
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/ascii"
 )
 
+// A reportMark is a byte that may be part of what reportsError looks for, if the byte beside it is one of some.
+type reportMark struct {
+	mark    byte
+	beside  int    // -1: the byte in front of it; 1: the one behind
+	letters uint32 // that may stand there, in any case: a bit each
+	wide    bool   // or a part of a character that is not ASCII
+}
+
+// endsOfReports are the letters that reportWords and the names of exceptions end with.
+const endsOfReports = 1<<('c'-'a') | 1<<('d'-'a') | 1<<('e'-'a') | 1<<('l'-'a') | 1<<('n'-'a') | 1<<('r'-'a')
+
 // reportMarks are bytes, at least one of which is in every line that reports an error: see marksReport. The standard
-// library finds the next place of each, which is many times as fast as reading a text letter by letter.
-var reportMarks = [...]byte{':', '\x9a', '[', 'x', 'k', 'R', 'F'}
+// library finds the next place of each, which is many times as fast as reading a text letter by letter. Where one of two
+// bytes will do, the one that is rarer in the text is looked for.
+var reportMarks = [...][]reportMark{
+	{{':', -1, endsOfReports, true}},
+	{{'\x9a', -1, 0, true}},
+	{{'[', -1, 1 << ('r' - 'a'), false}},
+	{{'x', 1, 1 << ('i' - 'a'), false}},
+	{{'k', -1, 1 << ('c' - 'a'), false}, {'b', -1, 1 << ('e' - 'a'), false}},
+	{{'R', -1, 1 << ('r' - 'a'), false}, {'O', -1, 1 << ('r' - 'a'), false}},
+	{{'F', 1, 1 << ('a' - 'a'), false}, {'A', -1, 1 << ('f' - 'a'), false}},
+}
+
+// mayBeBeside says that c may stand beside m.
+func (m *reportMark) mayBeBeside(c byte) bool {
+	if c >= 0x80 {
+		return m.wide
+	}
+	letter := c | 0x20 - 'a'
+	return letter < 26 && m.letters>>letter&1 != 0
+}
 
 // reportSearch finds, front to back, the places of a text that may report an error.
 type reportSearch struct {
-	text string
-	next [len(reportMarks)]int // where each mark is next; len(text) if nowhere, and -1 before the first look
+	text  string
+	marks [len(reportMarks)]*reportMark
+	next  [len(reportMarks)]int // where each mark is next; len(text) if nowhere, and -1 before the first look
 }
 
 func searchReports(text string) *reportSearch {
 	r := &reportSearch{text: text}
 	for k := range r.next {
-		r.next[k] = -1
+		r.next[k], r.marks[k] = -1, rarest(reportMarks[k], text)
 	}
 	return r
+}
+
+// rarest returns the mark that is the rarest where a text begins.
+func rarest(marks []reportMark, text string) *reportMark {
+	const sample = 8 << 10
+	if len(marks) == 1 || len(text) < sample {
+		return &marks[0]
+	}
+	best, least := 0, sample
+	for k := range marks {
+		if n := strings.Count(text[:sample], string(marks[k].mark)); n < least {
+			best, least = k, n
+		}
+	}
+	return &marks[best]
 }
 
 // from returns the first place at index at or behind it, or -1. From call to call, at must not get less. It may find
 // lines that report nothing, but it leaves none out for which reportsError is true.
 func (r *reportSearch) from(at int) int {
 	nearest := len(r.text)
-	for k, mark := range reportMarks {
+	for k := range r.marks {
 		if r.next[k] < at {
-			r.next[k] = nextMark(r.text, at, mark)
+			r.next[k] = r.marks[k].next(r.text, at)
 		}
 		nearest = min(nearest, r.next[k])
 	}
@@ -40,24 +86,48 @@ func (r *reportSearch) from(at int) int {
 	return nearest
 }
 
-// nextMark returns where, from index i of s on, mark is the sign of a report, or len(s).
-func nextMark(s string, i int, mark byte) int {
-	for ; i < len(s); i++ {
-		if s[i] != mark { // in a row of them a look ahead costs more than the step
-			n := strings.IndexByte(s[i:], mark)
-			if n < 0 {
-				break
-			}
-			i += n
+// sparse is how many bytes without a mark make the search of the standard library worth its call.
+const sparse = 16
+
+// next returns where, from index i of s on, m is the sign of a report, or len(s). Where marks are far apart the standard
+// library finds the next one. Logs have one in each word or two: there it costs less to go on by eight bytes.
+func (m *reportMark) next(s string, i int) int {
+	const ones = 0x0101010101010101
+	for i < len(s) {
+		n := strings.IndexByte(s[i:], m.mark)
+		if n < 0 {
+			break
 		}
-		if marksReport(s, i) {
-			return i
+		i += n
+		for last := i; i+8 <= len(s) && i-last < sparse; i += 8 {
+			w := ascii.LoadWord(s, i) ^ uint64(m.mark)*ones
+			for found := (w - ones) &^ w & ascii.NonASCII; found != 0; found &= found - 1 {
+				if last = i + bits.TrailingZeros64(found)/8; m.isAt(s, last) {
+					return last
+				}
+			}
+		}
+		if i+8 > len(s) { // the end, byte by byte
+			for ; i < len(s); i++ {
+				if m.isAt(s, i) {
+					return i
+				}
+			}
 		}
 	}
 	return len(s)
 }
 
-// marksReport reports whether the byte of s at index i is part of what reportsError looks for.
+// isAt reports whether the byte of s at index i is m, as the sign of a report.
+func (m *reportMark) isAt(s string, i int) bool {
+	k := i + m.beside
+	if k < 0 || k >= len(s) || !m.mayBeBeside(s[k]) {
+		return false
+	}
+	return s[i] == m.mark && marksReport(s, i)
+}
+
+// marksReport reports whether the byte of s at index i, which is a mark, is part of what reportsError looks for.
 func marksReport(s string, i int) bool {
 	switch s[i] {
 	case ':': // behind one of reportWords, the name of an exception, or one of reportSigns
@@ -78,10 +148,16 @@ func marksReport(s string, i int) bool {
 		return i > 0 && strings.HasPrefix(s[i-1:], "exit")
 	case 'k':
 		return strings.HasSuffix(s[:i], "racebac")
+	case 'b':
+		return strings.HasSuffix(s[:i], "race") && strings.HasPrefix(s[i:], "back")
 	case 'R':
 		return i > 1 && strings.HasPrefix(s[i-2:], "ERROR")
+	case 'O':
+		return i > 2 && strings.HasPrefix(s[i-3:], "ERROR")
 	case 'F':
 		return strings.HasPrefix(s[i:], "FA")
+	case 'A':
+		return i > 0 && s[i-1] == 'F'
 	}
 	return false
 }
