@@ -51,8 +51,7 @@ func (c *compaction) fill(cp *checkpoint, room int) bool {
 	if room < least {
 		return false
 	}
-	messages, _ := forSummary(c.older.join(c.prefix).messages)
-	n := notesOf(&SummaryRequest{Messages: messages, Previous: c.previous})
+	n := c.notes(c.previous)
 	c.ids = n.IDs
 	has := func(heading string) bool {
 		return strings.Contains("\n"+body+"\n", "\n"+heading+"\n")

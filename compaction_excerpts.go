@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/winnowgo/winnow/internal/cut"
+	"github.com/winnowgo/winnow/internal/digest"
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/runes"
 )
@@ -89,4 +90,23 @@ func excerptArguments(e Estimator, m *Message) (out Message, ok bool) {
 		out.Parts[k].Arguments = cut.MiddleOfJSON(p.Arguments, n, excerptTokens)
 	}
 	return out, ok
+}
+
+// notes returns what a digest may say of an earlier summary and of what is summarized, which is read where it lies.
+func (c *compaction) notes(previous string) *digest.Notes {
+	n := digest.New()
+	n.Earlier(previous)
+	var shown Message
+	i, tools := 0, toolNamesOf(c.older.messages, c.prefix.messages)
+	for _, messages := range [...][]Message{c.older.messages, c.prefix.messages} {
+		for k := range messages {
+			m := &messages[k]
+			shown, _ = summaryMessage(m, tools.of(i, m), shown.Parts[:0])
+			n.Next()
+			note(n, &shown)
+			i++
+		}
+	}
+	n.End()
+	return n
 }

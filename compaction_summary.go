@@ -72,12 +72,11 @@ func (c *compaction) summarize(ctx context.Context, s Summarizer, room int) (*Su
 		config.sizes = r.tokens
 		return summarizeInStages(ctx, r.messages, config)
 	}
-	if d, free := s.(digester); free { // reads all of it at once, and at no cost
+	if _, free := s.(digester); free { // reads all of it at once, and at no cost
 		config = config.normal()
-		messages, _ := forSummary(c.older.join(c.prefix).messages)
-		text, ids := d.write(SummaryRequest{Messages: messages, Previous: config.Previous, Instructions: config.Instructions, MaxTokens: config.MaxTokens})
-		c.ids = ids
-		return &Summary{Text: text, Degraded: true, Calls: 1}, nil
+		n := c.notes(config.Previous)
+		c.ids = n.IDs
+		return &Summary{Text: n.Write(config.MaxTokens), Degraded: true, Calls: 1}, nil
 	}
 	older, prefix := c.excerpts(c.older), c.excerpts(c.prefix)
 	ofPrefix := config

@@ -25,16 +25,7 @@ func (d digester) summarize(_ context.Context, req SummaryRequest) (text string,
 	return d.digest(req), true, nil
 }
 
-func (d digester) digest(req SummaryRequest) string {
-	text, _ := d.write(req)
-	return text
-}
-
-// write returns the digest, and the identifiers that it knows of.
-func (digester) write(req SummaryRequest) (string, *digest.Table) {
-	n := notesOf(&req)
-	return n.Write(req.MaxTokens), n.IDs
-}
+func (digester) digest(req SummaryRequest) string { return notesOf(&req).Write(req.MaxTokens) }
 
 // notesOf returns what a digest may say of a request.
 func notesOf(req *SummaryRequest) *digest.Notes {

@@ -28,6 +28,7 @@ type draft struct {
 	accounting      accounting // the ledger's, and what this history adds to it
 	known           accounting // the ledger's when the draft was begun
 	learned         bool       // the counts of this history are in accounting already
+	isIndexed       bool       // the history was indexed in this call, for another draft
 	rejected        []rejection
 	epochSearch     epochSearch // for an epoch that pays
 	isPressed       bool        // does not fit as it is
@@ -73,7 +74,6 @@ func (d *draft) project(i int, m Message, tokens int, op Op, reason string) {
 // put is project for a projection that is made.
 func (d *draft) put(i int, p *projection) {
 	d.newEdits[d.view.facts[i].key] = p
-	d.ledger.index.watch(d.history, d.view.index[i])
 	d.view.project(i, p)
 	d.unchangedPrefix = min(d.unchangedPrefix, i)
 }

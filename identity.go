@@ -63,6 +63,11 @@ func (h *hasher) key(m *Message) key {
 // string adds s with its length in front, so that neighbours cannot run into each other.
 func (h *hasher) string(s string) {
 	h.int(len(s))
+	if len(s) >= cap(h.buffer) { // not worth a copy
+		h.flush()
+		h.sha.Write(mem.Bytes(s))
+		return
+	}
 	for len(s) > 0 {
 		n := min(len(s), cap(h.buffer)-len(h.buffer))
 		h.buffer = append(h.buffer, s[:n]...)

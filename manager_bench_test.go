@@ -67,19 +67,21 @@ func BenchmarkManagerPrepare(b *testing.B) {
 			})
 		}
 	})
-	b.Run("first", func(b *testing.B) {
-		for _, n := range managerSizes {
-			h := transcript(n, clean)
-			b.Run(itoa(n), func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					m := newManager(b, roomy(n), &winnow.Options{Now: newClock().Now})
-					_, err := m.Prepare(b.Context(), h)
-					require.NoError(b, err)
-				}
-			})
-		}
-	})
+	for name, window := range map[string]func(n int) int{"first": roomy, "first full": func(int) int { return 200_000 }} {
+		b.Run(name, func(b *testing.B) {
+			for _, n := range managerSizes {
+				h := transcript(n, clean)
+				b.Run(itoa(n), func(b *testing.B) {
+					b.ReportAllocs()
+					for b.Loop() {
+						m := newManager(b, window(n), &winnow.Options{Now: newClock().Now})
+						_, err := m.Prepare(b.Context(), h)
+						require.NoError(b, err)
+					}
+				})
+			}
+		})
+	}
 }
 
 // BenchmarkEstimator is one pass of the default estimator over the text: what a first Prepare cannot avoid.

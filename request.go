@@ -55,6 +55,11 @@ func (l *ledger) record(d *draft) {
 	for i := from; i < len(d.view.messages); i++ {
 		l.sent = append(l.sent, d.view.sentKey(i))
 	}
+	for i, p := range d.view.edited {
+		if p != nil {
+			l.index.watch(d.history, d.view.index[i])
+		}
+	}
 	l.counts = d.view.tokens
 	if l.epochSearch = d.epochSearch; l.checkpoint != d.checkpoint {
 		l.epochSearch = epochSearch{}

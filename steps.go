@@ -9,7 +9,10 @@ import (
 // indexAndRepair is steps 1 and 2.
 func (d *draft) indexAndRepair() {
 	x, e := &d.ledger.index, d.opts.Estimator
-	facts := x.update(d.history, e)
+	facts := x.facts
+	if !d.isIndexed || !x.isOf(d.history) {
+		facts = x.update(d.history, e)
+	}
 	r := repair{history: d.history, facts: facts, forRequest: true}
 	if r.isClean() {
 		d.view = newView(d.history, facts)
@@ -71,7 +74,6 @@ func (d *draft) limitAndReplay() {
 			if p.unread {
 				p.read(&v.messages[i], d.opts.Estimator, &d.ledger.index.hasher)
 			}
-			d.ledger.index.watch(d.history, v.index[i])
 			v.project(i, p)
 		}
 	}
@@ -118,6 +120,10 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 	standIn := d.findStandIn(request, first)
 	inSummary := keptBefore(v.messages, max(0, limited)) // of what lies before the turn limit: an earlier summary, for one
 	unread, pending := c.unread(v)
+	d.edits = slices.Grow(d.edits, first)
+	if c.degraded {
+		d.behind = slices.Grow(d.behind, max(0, first-unread)+1)
+	}
 	at := 0 // the summary stands behind leading system messages
 	for at < first && v.messages[at].Role == RoleSystem {
 		at++

@@ -1,7 +1,6 @@
 package winnow
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -28,20 +27,30 @@ func forSummary(history []Message) (out []Message, outcomes []string) {
 	tools := toolNamesOf(history)
 	for i := range history {
 		m := &history[i]
-		out[i] = Message{ID: m.ID, Role: m.Role, ToolCallID: m.ToolCallID, ToolName: tools.of(i, m), IsError: m.IsError,
-			StopReason: m.StopReason, Time: m.Time, Pinned: m.Pinned, Injected: m.Injected, Summary: m.Summary}
-		parts := make([]Part, 0, len(m.Parts)+1)
-		if outcomes[i] = summarytext.Outcome(toolcall.Outcome(m.Details)); outcomes[i] != "" {
-			parts = append(parts, Part{Text: outcomes[i]})
+		out[i], outcomes[i] = summaryMessage(m, tools.of(i, m), make([]Part, 0, len(m.Parts)+1))
+		for k := range out[i].Parts {
+			p := &out[i].Parts[k]
+			p.Arguments = slices.Clone(p.Arguments)
 		}
-		for k := range m.Parts {
-			if p := summaryPart(&m.Parts[k]); p.Kind == KindToolCall || p.Text != "" {
-				parts = append(parts, p)
-			}
-		}
-		out[i].Parts = parts
 	}
 	return out, outcomes
+}
+
+// summaryMessage returns m, a result of that tool, as a summarizer is shown it, with its parts behind those given; and
+// the text that it put in front of a result. Arguments share m's memory.
+func summaryMessage(m *Message, tool string, parts []Part) (out Message, outcome string) {
+	out = Message{ID: m.ID, Role: m.Role, ToolCallID: m.ToolCallID, ToolName: tool, IsError: m.IsError,
+		StopReason: m.StopReason, Time: m.Time, Pinned: m.Pinned, Injected: m.Injected, Summary: m.Summary}
+	if outcome = summarytext.Outcome(toolcall.Outcome(m.Details)); outcome != "" {
+		parts = append(parts, Part{Text: outcome})
+	}
+	for k := range m.Parts {
+		if p := summaryPart(&m.Parts[k]); p.Kind == KindToolCall || p.Text != "" {
+			parts = append(parts, p)
+		}
+	}
+	out.Parts = parts
+	return out, outcome
 }
 
 // renderedSizes returns what messages, which forSummary made of history, cost in a prompt. What is known of
@@ -67,8 +76,8 @@ func summaryPart(p *Part) Part {
 	case KindText, KindThinking:
 		return Part{Kind: p.Kind, Text: p.Text}
 	case KindToolCall:
-		args := slices.Clone(p.Arguments)
-		if len(args) > 0 && !json.Valid(args) { // a summarizer may marshal what it gets
+		args := p.Arguments
+		if !validArguments(args) { // a summarizer may marshal what it gets
 			args = jsontext.Quote(string(args))
 		}
 		return Part{Kind: KindToolCall, ID: p.ID, Name: p.Name, Arguments: args}

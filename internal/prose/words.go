@@ -10,8 +10,8 @@ import (
 // A List of words says what a sentence is about. It is not a pattern, because it looks at all text of a conversation:
 // searching for fixed words is twenty times as fast as a pattern that ignores case.
 type List struct {
-	words []string // in lower case, found only as whole words
-	parts []string // found anywhere: stems, and languages that put no space between words
+	words [26][]string // by their first letters, in lower case; found only as whole words
+	parts []string     // found anywhere: stems, and languages that put no space between words
 	// For each letter that begins a word, the letters that stand next in such words, a bit each. otherBit stands for what
 	// is no letter.
 	begin [26]uint32
@@ -21,16 +21,18 @@ const otherBit = 1 << 26
 
 // NewList returns the list of whole words, and of parts that are found anywhere. All are in lower case.
 func NewList(words, parts []string) List {
-	l := List{words: words, parts: parts}
+	l := List{parts: parts}
 	for _, w := range words {
-		l.begin[w[0]-'a'] |= letterBit(w[1])
+		k := w[0] - 'a'
+		l.words[k] = append(l.words[k], w)
+		l.begin[k] |= letterBit(w[1])
 	}
 	return l
 }
 
 // Either returns the list of the words of both.
 func Either(a, b List) List {
-	return NewList(slices.Concat(a.words, b.words), slices.Concat(a.parts, b.parts))
+	return NewList(slices.Concat(slices.Concat(a.words[:]...), slices.Concat(b.words[:]...)), slices.Concat(a.parts, b.parts))
 }
 
 func letterBit(c byte) uint32 {
@@ -42,25 +44,20 @@ func letterBit(c byte) uint32 {
 
 // In says whether s holds one of the words, In any case.
 func (l *List) In(s string) bool {
-	wide, inWord := false, false
+	wide := false
 	for i := 0; i+1 < len(s); i++ {
 		c := s[i]
-		if c >= 0x80 {
-			wide, inWord = true, false
-			continue
-		}
-		if c == '\\' { // the letter of an escape in JSON is not part of the word behind it
+		switch {
+		case c >= 0x80:
+			wide = true
+		case c == '\\': // the letter of an escape in JSON is not part of the word behind it
 			i++
-			inWord = false
-			continue
-		}
-		before := inWord
-		if inWord = wordByte(c); before || !ascii.IsLetter(c) || l.begin[c|0x20-'a']&letterBit(s[i+1]) == 0 {
-			continue
-		}
-		for _, w := range l.words {
-			if w[0] == c|0x20 && beginsWithWord(s[i:], w) {
+		case wordByte(c):
+			if l.beginsWord(s[i:]) {
 				return true
+			}
+			for i+1 < len(s) && wordByte(s[i+1]) { // the rest of the word
+				i++
 			}
 		}
 	}
@@ -79,23 +76,37 @@ func (l *List) In(s string) bool {
 	return false
 }
 
+// beginsWord reports whether s, of two bytes or more, begins with a word of the list.
+func (l *List) beginsWord(s string) bool {
+	c := s[0]
+	if !ascii.IsLetter(c) || l.begin[c|0x20-'a']&letterBit(s[1]) == 0 {
+		return false
+	}
+	for _, w := range l.words[c|0x20-'a'] {
+		if beginsWithWord(s, w) {
+			return true
+		}
+	}
+	return false
+}
+
 // beginsWithWord reports whether s begins with the word w, in any case. The apostrophe may be the curly one.
 func beginsWithWord(s, w string) bool {
+	i := 0
 	for k := range len(w) {
-		if s == "" {
+		if i == len(s) {
 			return false
 		}
-		c := s[0]
-		if rest, ok := strings.CutPrefix(s, "’"); ok && w[k] == '\'' {
-			s = rest
-			continue
-		}
-		if c != w[k] && (!ascii.IsLetter(c) || c|0x20 != w[k]) {
+		switch c := s[i]; {
+		case c == w[k], ascii.IsLetter(c) && c|0x20 == w[k]:
+			i++
+		case w[k] == '\'' && strings.HasPrefix(s[i:], "’"):
+			i += len("’")
+		default:
 			return false
 		}
-		s = s[1:]
 	}
-	return s == "" || !wordByte(s[0])
+	return i == len(s) || !wordByte(s[i])
 }
 
 func wordByte(c byte) bool { return ascii.Class[c]&(ascii.Alpha|ascii.Digit|ascii.Underscore) != 0 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/identifier"
 	"github.com/winnowgo/winnow/internal/jsontext"
@@ -28,25 +29,26 @@ func (a *Arguments) patch(text string) {
 // Arguments reads the keys of the common agents, and those by which t names a file.
 func (t *Files) Arguments(raw json.RawMessage) Arguments {
 	var a Arguments
-	var fields map[string]json.RawMessage
-	if object := bytes.TrimSpace(raw); len(object) == 0 || object[0] != '{' || json.Unmarshal(object, &fields) != nil {
+	object := bytes.TrimSpace(raw)
+	if len(object) == 0 || object[0] != '{' || !jsontext.Valid(object) {
 		a.patch(jsontext.Unquote(raw))
 		return a
 	}
+	fields := membersOf(object)
 	for _, key := range commandKeys {
-		if a.Command = commandText(fields[key]); a.Command != "" {
+		if a.Command = commandText(fields.value(key)); a.Command != "" {
 			break
 		}
 	}
 	for _, key := range t.paths {
-		if a.File = jsonString(fields[key]); a.File != "" {
+		if a.File = jsonString(fields.value(key)); a.File != "" {
 			a.File = markup.Line(strings.TrimSpace(runes.Clip(a.File, identifier.MaxBytes)))
 			break
 		}
 	}
 	for _, key := range []string{"input", "patch", "command", "cmd"} {
-		if bytes.Contains(fields[key], []byte("*** ")) {
-			a.patch(commandText(fields[key]))
+		if value := fields.value(key); bytes.Contains(value, []byte("*** ")) {
+			a.patch(commandText(value))
 		}
 	}
 	return a
@@ -55,11 +57,45 @@ func (t *Files) Arguments(raw json.RawMessage) Arguments {
 // commandKeys are the arguments that hold what a shell runs.
 var commandKeys = []string{"command", "cmd", "script", "chars"}
 
+// members are those of a JSON object, in their order. Calls have few, and they are read where they lie: package json
+// copies each of them, to a map.
+type members []struct {
+	key   string
+	value json.RawMessage
+}
+
+func membersOf(object []byte) members {
+	list := make(members, 0, 8)
+	jsontext.Members(object, func(key string, value []byte) {
+		if strings.IndexByte(key, '\\') >= 0 || !utf8.ValidString(key) {
+			key = jsonString([]byte(`"` + key + `"`))
+		}
+		list = append(list, struct {
+			key   string
+			value json.RawMessage
+		}{key, value})
+	})
+	return list
+}
+
+// value returns that of the last member with the key: nil if there is none.
+func (m members) value(key string) json.RawMessage {
+	for i := len(m) - 1; i >= 0; i-- {
+		if m[i].key == key {
+			return m[i].value
+		}
+	}
+	return nil
+}
+
 var patchFile = lazyregexp.New(`(?m)^\*\*\* (?:Update|Add|Delete) File: (.+)$`)
 
 func jsonString(raw json.RawMessage) string {
-	var s string
-	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
+	if len(raw) == 0 || raw[0] != '"' {
+		return ""
+	}
+	s, n := jsontext.String(raw)
+	if n == 0 && json.Unmarshal(raw, &s) != nil {
 		return ""
 	}
 	return s
