@@ -243,6 +243,12 @@ func (w *world) restart(s *Step) {
 		w.options.Truncate, w.options.Prune = old.Truncate+1, old.Prune+1
 	case s.is("off"):
 		w.options.Off = !old.Off
+	case s.is("keep"):
+		w.options.Keep = []string{"all", "calls", "work", "little"}[abs(s.Seed)%4]
+	case s.is("minify"):
+		w.options.Minify = old.Minify + 1
+	case s.is("recall"):
+		w.options.Recall = !old.Recall
 	}
 	m := w.newManager(w.summarizer)
 	if err := m.Restore(state); err != nil {

@@ -10,7 +10,11 @@ func Random(seed uint64) Script {
 	g := &writer{rand.New(rand.NewPCG(seed, 0x686f737473))}
 	s := Script{Setting: g.setting()}
 	window := s.Setting.Window
-	for range 3 + g.IntN(16) {
+	scenes := 3 + g.IntN(16)
+	if g.chance(3) {
+		scenes *= 5
+	}
+	for range scenes {
 		s.Steps = append(s.Steps, g.scene(window)...)
 	}
 	return s
@@ -119,7 +123,7 @@ func (g *writer) turn(window int, add func(Step)) {
 	if g.chance(15) {
 		add(Step{Do: "late"})
 	}
-	if g.chance(20) {
+	if g.chance(25) {
 		add(Step{Do: "recall", At: g.IntN(20), N: g.IntN(200), As: one(g, "", "", "", "", "find", "find", "lines", "words", "pattern", "forged", "raw")})
 	}
 	if g.chance(55) {
@@ -203,7 +207,7 @@ func (g *writer) question(window int, add func(Step)) {
 	case n < 92:
 		add(Step{Do: "do", As: g.words(2, "ended", "short")})
 	case n < 97:
-		add(Step{Do: "restart", As: one(g, "", "", "", "wider", "narrower", "turns", "cache", "estimator", "cuts", "off")})
+		add(Step{Do: "restart", As: one(g, "", "", "", "wider", "narrower", "turns", "cache", "estimator", "cuts", "off", "keep", "minify", "recall")})
 	case n < 99:
 		add(Step{Do: "damage", As: one(g, "", "", "", "cut")})
 	default:

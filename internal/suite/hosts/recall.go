@@ -2,6 +2,7 @@ package hosts
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -182,6 +183,11 @@ func (w *world) checkRecalled(s *Step, in []winnow.Message, target int, wasSent 
 		return
 	}
 	w.seen["recall whole"]++
+	fork := w.newManager(&summarizer{world: w})
+	if again, err := fork.Recall(context.Background(), in[:len(in)-1:len(in)-1], arguments); err != nil || again.IsError {
+		w.fail("a handle stays that of its message", "%s, of a fork that has lost its state: %v, %s", f[1], err, show(&again))
+	}
+	_ = fork.Close()
 	quoted := letters(unescaped(f[5]))
 	isOf := func(m winnow.Message) bool {
 		return strings.Contains(quoted, letters(joined(&m))) && len(letters(joined(&m))) > 0
