@@ -15,9 +15,9 @@ import (
 // The answer quotes the history, which is the only store: a message, some lines of it, the lines that match a pattern, or
 // the best places for some words in all that is not whole in the request. It takes at most Options.RecallShare of the
 // window, says how much there is and how to go on, and is escaped as the data in summaries is. What is whole in the
-// request is not sent again. A handle that is not known, and a pattern that is none, is answered with IsError and with
-// what there is. Nothing but this history is ever shown, and of it neither thinking nor Details nor what
-// Options.RecallHides names.
+// request is not sent again; that the thinking of a message is left out makes no difference there. A handle that is not
+// known, and a pattern that is none, is answered with IsError and with what there is. Nothing but this history is ever
+// shown, and of it neither Details nor what is no text nor what Options.RecallHides names.
 //
 // It calls no model and changes no request: what was sent stays as it was sent. The error is ctx's, or says that
 // Options.Recall is not set.

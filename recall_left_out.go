@@ -55,7 +55,7 @@ func (m *Manager) leftOut(history []Message) *leftOut {
 // mayRecall says that message i of a history may be shown: it is no copy that recall made, shows something, and the
 // host does not hide it.
 func (m *Manager) mayRecall(history []Message, i int) bool {
-	isBlank := func(p Part) bool { return isThinking(p) || isEmptyPart(&p, true) }
+	isBlank := func(p Part) bool { return isThinking(p) && p.Text == "" || isEmptyPart(&p, true) }
 	return !isRecallAnswer(history, i) && slices.ContainsFunc(history[i].Parts, func(p Part) bool { return !isBlank(p) }) &&
 		!m.opts.hidesFromRecall(&history[i])
 }

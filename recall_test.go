@@ -200,6 +200,24 @@ func TestRecallInPages(t *testing.T) {
 	assert.Greater(t, e.Estimate(answers[len(answers)-1]), 3_000, "the share is an option")
 }
 
+// A message shows its texts, its calls without the escapes of JSON, and what was thought; and says what it does not show.
+func TestRecallShowsAll(t *testing.T) {
+	m, _ := recallManager(t, 20_000, func(o *winnow.Options) { o.Compact = &winnow.CompactOptions{KeepRecent: 500} })
+	history := workHistory(24, 60)
+	history[1].Parts = append([]winnow.Part{
+		{Kind: winnow.KindThinking, Text: "I think of zebras.", Signature: "c2ln"}, {Kind: winnow.KindThinking, Signature: "encrypted"}, {Text: "I look."},
+	}, history[1].Parts...)
+	history[1].Parts[3].Arguments = json.RawMessage(`{"cmd":"grep \"title: \\\"\\\"\" a.md","script":"one\ntwo","path":"C:\\x"}`)
+	history[2].Parts = append(history[2].Parts, winnow.Part{Kind: winnow.KindImage, MediaType: "image/png", Width: 20, Height: 10, Bytes: 9}, winnow.Part{Kind: winnow.KindOpaque, MediaType: "application/pdf", Bytes: 7})
+	_, err := m.Compact(t.Context(), history, "")
+	require.NoError(t, err)
+	got := lastText(callRecall(t, m, history, `{"handle":"`+winnow.HandleOf(m, history, 1)+`"}`))
+	assert.Contains(t, got, "\nI look.\ncall of exec: {\"cmd\":\"grep \"title: \\\"\\\"\" a.md\",\"script\":\none\ntwo\n,\"path\":\"C:\\x\"}\nthinking: I think of zebras.\n</recalled>")
+	assert.Contains(t, lastText(callRecall(t, m, history, `{"words":"zebras"}`)), "I think of zebras")
+	got = lastText(callRecall(t, m, history, `{"handle":"`+winnow.HandleOf(m, history, 2)+`"}`))
+	assert.Contains(t, got, "[an image, 20×10 pixels: it is no text, and is not shown]\n[application/pdf, 7 bytes: it is no text, and is not shown]")
+}
+
 // Whatever a message holds, it stays data within the frame.
 func TestRecallQuotes(t *testing.T) {
 	m, _ := recallManager(t, 20_000, nil)

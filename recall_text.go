@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/jsontext"
 	"github.com/winnowgo/winnow/internal/markup"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
-// What a message shows when it is recalled: its texts and its calls, in lines. Thinking is the model's own, Details are
-// the host's, and what is no text is named.
+// What a message shows when it is recalled: its texts and its calls, in lines, and behind them what the model thought,
+// where that is a text. Details are the host's, and what is no text is named.
 
 // shownText returns what m shows. Most results are one text, which is not copied.
 func shownText(m *Message) string {
@@ -21,15 +20,17 @@ func shownText(m *Message) string {
 		return m.Parts[0].Text
 	}
 	var b strings.Builder
-	for i := range m.Parts {
-		p := &m.Parts[i]
-		if isThinking(*p) {
-			continue
+	for _, isThought := range [2]bool{false, true} {
+		for i := range m.Parts {
+			p := &m.Parts[i]
+			if isThinking(*p) != isThought || isThought && p.Text == "" {
+				continue
+			}
+			if b.Len() > 0 {
+				b.WriteByte('\n')
+			}
+			writeShown(&b, p)
 		}
-		if b.Len() > 0 {
-			b.WriteByte('\n')
-		}
-		writeShown(&b, p)
 	}
 	return b.String()
 }
@@ -38,6 +39,8 @@ func writeShown(b *strings.Builder, p *Part) {
 	switch p.Kind {
 	case KindText:
 		b.WriteString(p.Text)
+	case KindThinking:
+		b.WriteString("thinking: " + p.Text)
 	case KindToolCall:
 		b.WriteString("call of " + markup.Attribute(p.Name) + ": ")
 		writeArguments(b, p.Arguments)
@@ -48,18 +51,22 @@ func writeShown(b *strings.Builder, p *Part) {
 	}
 }
 
-// writeArguments writes the arguments of a call. Long texts among them, such as files that were written, stand there
-// with their line ends, so that they can be read and searched by lines.
+// writeArguments writes the arguments of a call. Texts among them stand there as they are, without the escapes of JSON, so
+// that they can be read and searched by lines: files that were written, patches, scripts.
 func writeArguments(b *strings.Builder, raw json.RawMessage) {
 	done := 0
-	if len(raw) >= excerpt.LongArgument && jsontext.Valid(raw) {
+	if bytes.IndexByte(raw, '\\') >= 0 && jsontext.Valid(raw) {
 		for from, to := range jsontext.Strings(raw) {
 			var text string
-			if to-from < excerpt.LongArgument || !bytes.Contains(raw[from:to], []byte(`\n`)) || json.Unmarshal(raw[from:to], &text) != nil {
+			if bytes.IndexByte(raw[from:to], '\\') < 0 || json.Unmarshal(raw[from:to], &text) != nil {
 				continue
 			}
 			b.Write(raw[done:from])
-			b.WriteString("\n" + text + "\n")
+			if strings.Contains(text, "\n") {
+				b.WriteString("\n" + text + "\n")
+			} else {
+				b.WriteString(`"` + text + `"`)
+			}
 			done = to
 		}
 	}
