@@ -7,7 +7,9 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -65,9 +67,21 @@ func (p *process) title(ctx context.Context, key, title string) error {
 	return err
 }
 
+// list wants the list to have what was acknowledged before it was asked for.
 func (p *process) list(ctx context.Context) error {
-	_, err := p.store.List(ctx, session.Query{})
-	return err
+	before := maps.Clone(p.acked)
+	page, err := p.store.List(ctx, session.Query{})
+	if err != nil {
+		return err
+	}
+	for key, turns := range before {
+		turns = min(turns, p.acked[key]) // dropped meanwhile
+		i := slices.IndexFunc(page.Sessions, func(st session.Status) bool { return st.Key == key })
+		if turns > 0 && (i < 0 || page.Sessions[i].Counts.Turns < turns) {
+			return fmt.Errorf("%d turns of %q were acknowledged, listed is %+v", turns, key, page.Sessions)
+		}
+	}
+	return nil
 }
 
 func (p *process) follow(ctx context.Context) error {
@@ -183,6 +197,7 @@ var (
 		{"sets a title", nil, titling},
 		{"sets a title meanwhile", steps(opening, saying), steps(titling, saying)},
 		{"erases", nil, erasing},
+		{"lists what it says", steps(opening, saying, listing), steps(saying, listing, saying, listing, closing)},
 	}
 	readers = []script{
 		{"lists", listing, listing},
@@ -249,6 +264,50 @@ func interleave(t *testing.T, scripts []script) {
 		trySchedule(t, base, scripts, first, killedToo)
 		trySchedule(t, base, scripts, first, second, segment{process: 0, kill: true})
 		trySchedule(t, base, scripts, killed, killedToo)
+	}
+}
+
+// TestCatalogOfASessionThatBeginsAgain has a deletion end early, and the session begin again, while another process
+// looks whether it is gone.
+func TestCatalogOfASessionThatBeginsAgain(t *testing.T) {
+	base := storeWithCatalog(t)
+	deleter, beginner := script{"deletes", nil, deleting}, script{"begins anew", nil, steps(opening, saying, saying)}
+	for _, looker := range []script{
+		{"lists", listing, steps(listing, listing)},
+		{"settles", listing, steps(waiting, listing, waiting, listing, waiting, listing, waiting, listing)},
+	} {
+		scripts := []script{deleter, looker, beginner}
+		count := trySchedule(t, base, scripts)
+		random := rand.New(rand.NewPCG(1, 3))
+		for range cmp.Or(100*schedulesOf(*pairSchedules), 10_000) {
+			at := func(i int) int { return random.IntN(count[i] + 40) }
+			trySchedule(t, base, scripts,
+				segment{process: 0, steps: at(0), kill: true},
+				segment{process: 1, steps: at(1)},
+				segment{process: 2, steps: at(2), kill: random.IntN(2) == 0})
+		}
+	}
+}
+
+// TestCatalogWithTwoReaders has two processes look at the same time into a session that goes on: what the one writes down
+// late takes nothing from what the other one found.
+func TestCatalogWithTwoReaders(t *testing.T) {
+	base := storeWithCatalog(t)
+	writer := script{"goes on", steps(opening, saying), steps(saying, saying, closing)}
+	again := script{"begins anew", nil, steps(deleting, opening, saying, closing)}
+	reader := script{"lists", listing, steps(listing, listing)}
+	for _, w := range []script{writer, again} {
+		scripts := []script{w, reader, reader}
+		count := trySchedule(t, base, scripts)
+		random := rand.New(rand.NewPCG(1, 4))
+		for range cmp.Or(100*schedulesOf(*pairSchedules), 10_000) {
+			var schedule []segment
+			for range 6 {
+				i := random.IntN(3)
+				schedule = append(schedule, segment{process: i, steps: random.IntN(count[i]/2 + 2)})
+			}
+			trySchedule(t, base, scripts, schedule...)
+		}
 	}
 }
 
