@@ -308,6 +308,15 @@ func TestCatalogWithTwoReaders(t *testing.T) {
 			}
 			trySchedule(t, base, scripts, schedule...)
 		}
+		for steps := range count[2] + 20 { // the first reader writes down what was, while the second one says what is
+			trySchedule(t, base, scripts,
+				segment{process: 0, steps: count[0] / 2},
+				segment{process: 1, until: "write catalog.jsonl"},
+				segment{process: 0, steps: 10 * count[0]},
+				segment{process: 2, steps: steps},
+				segment{process: 1, steps: 1},
+				segment{process: 2, steps: 10 * count[2]})
+		}
 	}
 }
 

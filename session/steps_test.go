@@ -38,7 +38,7 @@ type process struct {
 	free    bool // it runs without a schedule
 	ended   bool
 	killed  bool
-	next    string // the rename that comes next
+	next    string // what comes next, if it is a rename or a write
 	blocked bool   // the last operation asked for a lock that another one has
 	count   int
 	handles []files.File
@@ -104,7 +104,7 @@ func (s steppedFS) Open(name string, flag int, perm fs.FileMode) (files.File, er
 		return nil, err
 	}
 	s.process.handles = append(s.process.handles, f)
-	return &steppedFile{File: f, process: s.process}, nil
+	return &steppedFile{f, s.process, name}, nil
 }
 
 func (s steppedFS) Mkdir(name string, perm fs.FileMode) error {
@@ -161,6 +161,7 @@ func (s steppedFS) IsLinked(f files.File, name string) bool {
 type steppedFile struct {
 	files.File
 	process *process
+	name    string
 }
 
 func (f *steppedFile) ReadAt(b []byte, off int64) (int, error) {
@@ -171,7 +172,7 @@ func (f *steppedFile) ReadAt(b []byte, off int64) (int, error) {
 }
 
 func (f *steppedFile) Write(b []byte) (int, error) {
-	if err := f.process.step(); err != nil {
+	if err := f.process.step("write", f.name); err != nil {
 		return 0, err
 	}
 	return f.File.Write(b)
