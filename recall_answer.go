@@ -49,9 +49,9 @@ func (r *recall) answer(ctx context.Context) (text string, ok bool, err error) {
 }
 
 const (
-	maxPatternBytes = 1_000
-	maxQuotedError  = 200 // characters
-	maxQuotedHandle = 40
+	maxPatternBytes = 1_000 // a model writes no longer one by intention
+	maxQuotedError  = 200   // characters
+	maxQuotedHandle = 40    // characters: about twice what a handle has
 )
 
 func compileRecallPattern(text string) (*regexp.Regexp, error) {

@@ -65,6 +65,54 @@ func TestSizes(t *testing.T) {
 	assert.LessOrEqual(t, len(conditions), longConditions, "conditions with more than %d operators: %v", mostOperators, conditions)
 }
 
+// TestNumbersHaveReasons: a constant of a package that is written as a number has a comment that says where the number
+// comes from or what it is for: on its line, above it, or above its block. A comment holds up to the next blank line.
+func TestNumbersHaveReasons(t *testing.T) {
+	directories := []string{"."}
+	for name := range internalPackages(t) {
+		directories = append(directories, filepath.Join("internal", name))
+	}
+	for _, directory := range directories {
+		set := token.NewFileSet()
+		for _, file := range parsedFiles(t, set, directory) {
+			for _, d := range file.tree.Decls {
+				if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.CONST && g.Doc == nil {
+					for _, c := range numbersWithoutReason(set, g) {
+						assert.Fail(t, "a number without a reason", "%s in %s", c, filepath.Join(directory, file.name))
+					}
+				}
+			}
+		}
+	}
+}
+
+// numbersWithoutReason returns the names of a block without a comment above it.
+func numbersWithoutReason(set *token.FileSet, block *ast.GenDecl) (names []string) {
+	isExplained, last := false, 0
+	for _, s := range block.Specs {
+		c := s.(*ast.ValueSpec)
+		from := set.Position(c.Pos()).Line
+		isExplained = c.Doc != nil || isExplained && from == last+1
+		last = set.Position(c.End()).Line
+		if isNumber(c) && !isExplained && c.Comment == nil {
+			names = append(names, c.Names[0].Name)
+		}
+	}
+	return names
+}
+
+// isNumber reports whether the value of a constant is written with a number.
+func isNumber(c *ast.ValueSpec) (found bool) {
+	for _, value := range c.Values {
+		ast.Inspect(value, func(n ast.Node) bool {
+			literal, ok := n.(*ast.BasicLit)
+			found = found || ok && (literal.Kind == token.INT || literal.Kind == token.FLOAT)
+			return true
+		})
+	}
+	return found
+}
+
 func isLogical(e *ast.BinaryExpr) bool { return e.Op == token.LAND || e.Op == token.LOR }
 
 // operators counts the && and || of a condition.

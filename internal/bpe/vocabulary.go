@@ -27,6 +27,7 @@ type vocabulary struct {
 	longest int              // bytes of the longest token
 }
 
+// lengthBits are enough for the longest token, of 128 bytes.
 const lengthBits = 8
 
 // readVocabulary unpacks a vocabulary: each token in order of its rank, as a uvarint length and its bytes, gzipped.

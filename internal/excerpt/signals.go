@@ -52,7 +52,7 @@ func lettersAt(s string, start int) word {
 }
 
 // isName reports whether c, beside letters, makes them part of a name.
-func isName(c byte) bool { return c == '_' || '0' <= c && c <= '9' }
+func isName(c byte) bool { return c == '_' || ascii.IsDigit(c) }
 
 // letterWords is a list of words in lower case, of two letters or more, found by the first.
 type letterWords struct {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/winnowgo/winnow/internal/ascii"
 )
 
 // normalise lowers the case, sets the words of camelCase and of scripts without spaces apart from
@@ -173,4 +175,4 @@ func group(s string) bool {
 	return len(s) == 3 || s[3] < '0' || s[3] > '9'
 }
 
-func isAlnum(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }
+func isAlnum(c byte) bool { return ascii.IsLower(c) || ascii.IsDigit(c) }

@@ -35,6 +35,5 @@ func SentenceEnd(s string) int {
 // OneLine makes one line of s.
 func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-const (
-	sentenceBytes = 500
-)
+// sentenceBytes is the longest that is taken for a sentence: what is longer is a list, a table or code.
+const sentenceBytes = 500

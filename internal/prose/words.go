@@ -17,6 +17,7 @@ type List struct {
 	begin [26]uint32
 }
 
+// otherBit is the bit behind those of the 26 letters.
 const otherBit = 1 << 26
 
 // NewList returns the list of whole words, and of parts that are found anywhere. All are in lower case.

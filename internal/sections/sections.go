@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	maxListedFailures = 8
-	maxFailureChars   = 240
+	maxListedFailures = 8   // the reference's
+	maxFailureChars   = 240 // the reference's
 	// A written line may be longer than the collected one, because some of it is escaped.
 	maxFailureLineChars = 2 * (maxFailureChars + 2*markup.AttributeChars)
-	maxPathChars        = 2 * identifier.MaxBytes
-	maxRulesChars       = 2_000
-	maxCountedFailures  = 1_000_000
-	maxSectionFiles     = 200 // of each list; the newest stay
+	maxPathChars        = 2 * identifier.MaxBytes // escaped, likewise
+	maxRulesChars       = 2_000                   // the reference's
+	maxCountedFailures  = 1_000_000               // of an earlier summary, which may say anything
+	maxSectionFiles     = 200                     // of each list; the newest stay
 	rulesCut            = "\n...[truncated]..."
 )
 

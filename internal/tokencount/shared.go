@@ -56,6 +56,7 @@ type sharedTables struct {
 // Each is a block of 128 characters. Slot 0 is punctuation.
 var pairScripts = [...]script{scriptCyrillic, scriptArabic, scriptDevanagari, scriptThai}
 
+// pairsPunct is the slot of punctuation.
 const pairsPunct = 0
 
 var (
