@@ -10,8 +10,9 @@ import (
 // state returns what revert takes. It shares the map of the edits with the ledger.
 func (l *ledger) state() undo {
 	return undo{
-		projections: l.projections, records: l.records, checkpoint: l.checkpoint, standIn: l.standIn, turnStart: l.turnStart,
-		epochSearch: l.epochSearch, flushed: l.flushed, guess: l.accounting.guess, body: l.accounting.body, refused: slices.Clone(l.run.refused),
+		projections: l.projections, records: l.records, checkpoint: l.checkpoint, standIn: l.standIn,
+		turnStart: l.turnStart, epochSearch: l.epochSearch, flushed: l.flushed,
+		guess: l.accounting.guess, body: l.accounting.body, refused: slices.Clone(l.run.refused),
 	}
 }
 

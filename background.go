@@ -35,7 +35,9 @@ func (m *Manager) startBackground(ctx context.Context, d *draft) {
 
 // own gives c messages of its own: the host may write to its messages while c runs.
 func (c *compaction) own() {
-	c.older.messages, c.prefix.messages, c.recent = ownMessages(c.older.messages), ownMessages(c.prefix.messages), ownMessages(c.recent)
+	for _, list := range []*[]Message{&c.older.messages, &c.prefix.messages, &c.recent} {
+		*list = ownMessages(*list)
+	}
 }
 
 func ownMessages(messages []Message) []Message {

@@ -21,9 +21,9 @@ func carry(c sections.Carried, tools *toolcall.Files, lists ...[]Message) sectio
 					into.AddFailure(m.ToolCallID, called.of(n-1, m), messageParts(m), m.Details)
 				}
 			case RoleUser:
-				// What the host put in a person's place may come from anywhere: a page, a file, a tool. It is not a rule of
-				// the user, and nothing else is kept for ever because it says "never". A host has CompactOptions.Rules and
-				// pins for what it wants to survive.
+				// What the host put in a person's place may come from anywhere: a page, a file, a tool. It is not a
+				// rule of the user, and nothing else is kept for ever because it says "never". A host has
+				// CompactOptions.Rules and pins for what it wants to survive.
 				if beginsTurn(m) && !m.Pinned {
 					into.AddRules(messageParts(m))
 				}

@@ -24,7 +24,8 @@ func (d *draft) needsCompaction() bool {
 // while a summarizer is called.
 func (m *Manager) compactAndCommit(ctx context.Context, d *draft) (*Request, error) {
 	if m.ledger.breaker.isOpen(d.uneditedTokens(), d.budget) {
-		m.opts.Logger.Debug("winnow: the summarizer is not asked: the breaker is open", "failures", m.ledger.breaker.failures)
+		m.opts.Logger.Debug("winnow: the summarizer is not asked: the breaker is open",
+			"failures", m.ledger.breaker.failures)
 		return m.withoutSummary(ctx, d)
 	}
 	if unread := d.unreadTokens(); unread < count.Share(d.budget, leastWorth) {
@@ -95,7 +96,9 @@ func (m *Manager) replaceDigest(ctx context.Context, d *draft) (*Request, error)
 // compact makes a summary of d's older messages and returns the draft that has it in their place. The
 // lock is held before and after, and not while the summarizer is called. Nothing is committed. A host that
 // asked for it gets a summary of a short history too, which may be longer than that.
-func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructions string, asked bool) (*draft, *Compaction, error) {
+func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructions string, asked bool) (
+	*draft, *Compaction, error,
+) {
 	before := d.tokens()
 	c, err := d.newCompaction(instructions)
 	if err == nil {
@@ -136,7 +139,8 @@ func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructi
 	m.makeUnique(cp, d.view)
 	next := m.redraft(d, cp, m.ledger.records, map[key]*projection{})
 	if next.checkpoint != nil && !next.shrinkToFit() {
-		// Results that were old are among the newest once what stood between is gone. They are wanted whole, if that fits.
+		// Results that were old are among the newest once what stood between is gone. They are wanted whole, if that
+		// fits.
 		next = m.redraft(d, cp, m.ledger.recordsBehind(d), d.newEdits)
 	}
 	if next.checkpoint == nil || !asked && !next.shrinkToFit() && next.tokens() >= before {

@@ -243,9 +243,10 @@ func (d *draft) newCompaction(instructions string) (*compaction, error) {
 		d.ledger.cache = answers.New()
 	}
 	c := &compaction{
-		opts: o, attempts: o.Compact.Attempts, before: d.tokens(), removed: s.removed, whole: s.whole, summary: s.summary,
-		cache: d.ledger.cache, cap: d.summaryCapBeside(&s),
-		instructions: strings.TrimSpace(o.Compact.Instructions + "\n\n" + instructions), isDown: d.ledger.breaker.failures >= breakerLimit,
+		opts: o, attempts: o.Compact.Attempts, cap: d.summaryCapBeside(&s), cache: d.ledger.cache,
+		before: d.tokens(), removed: s.removed, whole: s.whole, summary: s.summary,
+		instructions: strings.TrimSpace(o.Compact.Instructions + "\n\n" + instructions),
+		isDown:       d.ledger.breaker.failures >= breakerLimit,
 	}
 	// The reference's rule for new content that fills the window, with its margin.
 	if kept := c.before - c.removed; float64(kept) > float64(d.window)*o.Compact.MaxHistoryShare*count.ChunkMargin {

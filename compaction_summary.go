@@ -32,7 +32,9 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 	if runes.IsBlank(body) {
 		return nil, nil, fmt.Errorf("%w: %w", ErrCompaction, &badAnswer{reason: "it holds no summary"})
 	}
-	cp := &checkpoint{firstKept: c.firstKept, limited: c.limited, request: c.request, carried: c.carried, degraded: sum.Degraded}
+	cp := &checkpoint{
+		firstKept: c.firstKept, limited: c.limited, request: c.request, carried: c.carried, degraded: sum.Degraded,
+	}
 	if sum.Degraded {
 		cp.healthy = c.healthy
 	}
@@ -42,9 +44,11 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 	if filled {
 		repaired = append(repaired, "sections")
 	}
-	cp.message = Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: sections.Begin + text + sections.End + c.recall}}}
+	framed := sections.Begin + text + sections.End + c.recall
+	cp.message = Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: framed}}}
 	return cp, &Compaction{
-		Summary: text, FirstKept: c.index, TokensBefore: c.before, Degraded: sum.Degraded, Repaired: repaired, Calls: sum.Calls, Usage: sum.Usage,
+		Summary: text, FirstKept: c.index, TokensBefore: c.before, Degraded: sum.Degraded, Repaired: repaired,
+		Calls: sum.Calls, Usage: sum.Usage,
 	}, nil
 }
 
@@ -66,7 +70,8 @@ func (c *compaction) summarize(ctx context.Context, s Summarizer, room int) (*Su
 			Summarizer: s, Window: c.opts.Compact.SummarizerWindow, MaxTokens: room,
 			Previous: c.previous, Instructions: c.instructions, Estimator: c.opts.Estimator,
 		},
-		attempts: c.attempts, timeout: c.opts.Compact.Timeout, isDown: c.isDown, fewest: c.fewest, noDigest: true, cache: c.cache,
+		attempts: c.attempts, timeout: c.opts.Compact.Timeout, isDown: c.isDown, fewest: c.fewest, noDigest: true,
+		cache: c.cache,
 	}
 	inStages := func(r run, config summarizeConfig) (*Summary, error) {
 		config.sizes = r.tokens
@@ -96,12 +101,17 @@ func (c *compaction) summarize(ctx context.Context, s Summarizer, room int) (*Su
 	if err != nil {
 		return nil, err
 	}
-	return &Summary{Text: sum.Text + sections.TurnHeading + turn.Text, Degraded: sum.Degraded || turn.Degraded, Calls: sum.Calls + turn.Calls, Usage: sum.Usage.plus(turn.Usage)}, nil
+	return &Summary{
+		Text: sum.Text + sections.TurnHeading + turn.Text, Degraded: sum.Degraded || turn.Degraded,
+		Calls: sum.Calls + turn.Calls, Usage: sum.Usage.plus(turn.Usage),
+	}, nil
 }
 
 // summarizeTurns summarizes complete turns. Where new content fills the window, what is too old for the share
 // of the history comes first, and the summary of the rest continues its.
-func (c *compaction) summarizeTurns(older run, config summarizeConfig, inStages func(run, summarizeConfig) (*Summary, error)) (*Summary, error) {
+func (c *compaction) summarizeTurns(
+	older run, config summarizeConfig, inStages func(run, summarizeConfig) (*Summary, error),
+) (*Summary, error) {
 	ahead := 0
 	if c.share > 0 {
 		ahead = beyondShare(older, c.share)
@@ -119,7 +129,10 @@ func (c *compaction) summarizeTurns(older run, config summarizeConfig, inStages 
 	if err != nil {
 		return nil, err
 	}
-	return &Summary{Text: sum.Text, Degraded: first.Degraded || sum.Degraded, Calls: first.Calls + sum.Calls, Usage: first.Usage.plus(sum.Usage)}, nil
+	return &Summary{
+		Text: sum.Text, Degraded: first.Degraded || sum.Degraded,
+		Calls: first.Calls + sum.Calls, Usage: first.Usage.plus(sum.Usage),
+	}, nil
 }
 
 // beyondShare returns how many messages of r come before the newest ones that have at most share tokens, at atom

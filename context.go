@@ -88,7 +88,8 @@ func (m *Manager) plan(history []Message) (d *draft, needs, fits bool) {
 	return d, d.bodyTokens() > 0 && !m.opts.Compact.Off, false
 }
 
-// planWithinBody returns what Prepare makes of a draft whose body is too large, if that fits without a compaction, or nil.
+// planWithinBody returns what Prepare makes of a draft whose body is too large, if that fits without a compaction, or
+// nil.
 func (m *Manager) planWithinBody(history []Message, tooLarge *draft) *draft {
 	tokens := tooLarge.bodyTokens()
 	if tokens <= 0 {

@@ -12,7 +12,10 @@ func (m *Manager) Counted(tokens int) {
 	defer m.mu.Unlock()
 	l := &m.ledger
 	known := count.Add(l.estimate, m.opts.Overhead)
-	if len(l.sent) == 0 || tokens <= 0 || tokens > count.Share(m.window, maxUsageWindows) || tokens < count.Share(known, minUsageShare) {
+	if tokens < count.Share(known, minUsageShare) || tokens > count.Share(m.window, maxUsageWindows) {
+		return // it is not that of the request
+	}
+	if len(l.sent) == 0 || tokens <= 0 {
 		return
 	}
 	l.accounting.Observe(len(l.sent), l.estimate, tokens, m.opts.Overhead)

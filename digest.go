@@ -59,7 +59,8 @@ func note(n *digest.Notes, m *Message) {
 		scanTexts(n, m, digest.FromResult)
 		exit, status := toolcall.Outcome(m.Details)
 		n.Returned(digest.Result{
-			CallID: m.ToolCallID, Tool: m.ToolName, Text: messageParts(m), Exit: exit, Status: status, IsError: m.IsError,
+			CallID: m.ToolCallID, Tool: m.ToolName, Text: messageParts(m), Exit: exit, Status: status,
+			IsError: m.IsError,
 		})
 	default: // what the host injected, and system messages
 		scanTexts(n, m, digest.FromHost)

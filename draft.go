@@ -39,11 +39,14 @@ type draft struct {
 }
 
 // newDraft begins the draft of a request for history.
-func newDraft(s *settings, l *ledger, history []Message, c *checkpoint, records []*runRecord, made map[key]*projection) *draft {
+func newDraft(
+	s *settings, l *ledger, history []Message, c *checkpoint, records []*runRecord, made map[key]*projection,
+) *draft {
 	a := l.accounting
 	return &draft{
 		settings: s, ledger: l, history: history, now: s.opts.Now(), budget: l.budgetBy(s, &a),
-		base: c, checkpoint: c, newEdits: made, folds: folds{records: records}, epochSearch: l.epochSearch, accounting: a, known: a,
+		base: c, checkpoint: c, newEdits: made, folds: folds{records: records}, epochSearch: l.epochSearch,
+		accounting: a, known: a,
 	}
 }
 

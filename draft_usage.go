@@ -90,7 +90,8 @@ func (d *draft) observeAnswer(m *Message, i, estimate, shown int) {
 func (d *draft) rejectFrom(i int) {
 	for k := len(d.view.messages) - 1; k >= i; k-- {
 		if m := &d.view.messages[k]; m.Usage != nil && m.Role == RoleAssistant {
-			d.rejected = append(d.rejected, rejection{"from before a compaction or another change: the request does not go on from that", m.Usage.Prompt(), 0})
+			const reason = "from before a compaction or another change: the request does not go on from that"
+			d.rejected = append(d.rejected, rejection{reason, m.Usage.Prompt(), 0})
 			return
 		}
 	}

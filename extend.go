@@ -101,7 +101,8 @@ func (d *draft) mayExtend(added []Message) bool {
 	if l.tail.hasBehind && d.isDigestDue(l.checkpoint, count.Add(l.tail.whole, sumOf(facts))) {
 		return false
 	}
-	if o.Thinking == ThinkingBound && len(added) > 0 && !mayAnswer(&added[0]) && slices.ContainsFunc(added, hasThinking) {
+	if o.Thinking == ThinkingBound && len(added) > 0 && !mayAnswer(&added[0]) &&
+		slices.ContainsFunc(added, hasThinking) {
 		return false // see brokenFrom
 	}
 	for i := range added {
@@ -116,8 +117,8 @@ func (d *draft) mayExtend(added []Message) bool {
 	return true
 }
 
-// minifyAdded writes the new results shorter. It is false where that takes a look at the whole history: for a handle, or
-// because from now on the request is a list of its own.
+// minifyAdded writes the new results shorter. It is false where that takes a look at the whole history: for a handle,
+// or because from now on the request is a list of its own.
 func (d *draft) minifyAdded() bool {
 	n := &d.added
 	needsHandle := false
@@ -287,7 +288,10 @@ func (t *tail) remember(r *Request) {
 func (l *ledger) recordTail(d *draft, r *Request) {
 	t := &l.tail
 	messages := d.view.messages
-	*t = tail{known: true, changes: l.index.changes, history: len(d.history), ids: t.ids, complete: !waitsForResults(d.history) && !waitsForResults(messages)}
+	*t = tail{
+		known: true, changes: l.index.changes, history: len(d.history), ids: t.ids,
+		complete: !waitsForResults(d.history) && !waitsForResults(messages),
+	}
 	t.isHistory = len(r.Edits) == 0 && mem.Base(messages) == mem.Base(d.history) && len(messages) == len(d.history)
 	t.keepsAll = mem.Base(r.History) == mem.Base(d.history) && len(r.History) == len(d.history)
 	t.answers, t.thinks = countAnswers(d.whole().messages), slices.ContainsFunc(messages, hasThinking)

@@ -27,7 +27,8 @@ func LimitHistoryTurns(history []Message, limit int) ([]Message, []Edit) {
 	edits := make([]Edit, 0, dropped)
 	for i := range from {
 		if !keep[i] {
-			edits = append(edits, dropEdit(OpLimit, history, i, CharsPerToken(4), "older than the newest turns that are kept"))
+			edits = append(edits, dropEdit(OpLimit, history, i, CharsPerToken(4),
+				"older than the newest turns that are kept"))
 		}
 	}
 	if dropped == from { // nothing to carry over: a part of the input, not a copy

@@ -261,7 +261,8 @@ func headerHash(m *Message) uint64 {
 	h ^= uint64(uintptr(unsafe.Pointer(unsafe.SliceData(m.Parts)))) * 0x9e3779b97f4a7c15
 	h ^= bits.RotateLeft64((placeOf(m.ID)^uint64(uintptr(unsafe.Pointer(m.Usage))))*0xd6e8feb86659fd93, 17)
 	h ^= bits.RotateLeft64((a^bits.RotateLeft64(b, 32))*0xa0761d6478bd642f, 47)
-	return h ^ bits.RotateLeft64(uint64(uintptr(unsafe.Pointer(unsafe.StringData(m.ToolCallID))))*0xc2b2ae3d27d4eb4f, 31)
+	callID := uint64(uintptr(unsafe.Pointer(unsafe.StringData(m.ToolCallID))))
+	return h ^ bits.RotateLeft64(callID*0xc2b2ae3d27d4eb4f, 31)
 }
 
 // idSeed is of this process: no id of a transcript can be made to collide.

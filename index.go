@@ -108,7 +108,8 @@ func (x *index) update(history []Message, e Estimator) []*fact {
 	if len(history) < len(x.sampleHashes) {
 		x.changes++
 		clear(x.facts[len(history):])
-		x.headerHashes, x.sampleHashes, x.facts = x.headerHashes[:len(history)], x.sampleHashes[:len(history)], x.facts[:len(history)]
+		x.headerHashes, x.sampleHashes, x.facts = x.headerHashes[:len(history)], x.sampleHashes[:len(history)],
+			x.facts[:len(history)]
 		x.seen = x.seen[:len(history)]
 	}
 	if !isHeld {
@@ -133,7 +134,8 @@ func (x *index) learnFrom(history []Message, before map[key]*fact, e Estimator) 
 		x.anchor.set(history, len(x.sampleHashes))
 	}
 	for i := len(x.sampleHashes); i < len(history); i++ {
-		x.headerHashes, x.sampleHashes = append(x.headerHashes, headerHash(&history[i])), append(x.sampleHashes, sampleHash(&history[i]))
+		x.headerHashes = append(x.headerHashes, headerHash(&history[i]))
+		x.sampleHashes = append(x.sampleHashes, sampleHash(&history[i]))
 		x.facts = append(x.facts, x.factOf(&history[i], before, e))
 		x.seen = append(x.seen, setOn(&history[i]))
 	}
@@ -182,7 +184,8 @@ func (x *index) goesOn(history []Message, isHistory bool) bool {
 	if !x.hasSameHeaders(history, from, to) || !x.hasSameHeaders(history, newest, n) {
 		return false
 	}
-	return x.isSame(history, closelyFrom, closelyTo, isHistory) && x.isSame(history, max(0, n-lookedAtClosely/2), n, isHistory)
+	return x.isSame(history, closelyFrom, closelyTo, isHistory) &&
+		x.isSame(history, max(0, n-lookedAtClosely/2), n, isHistory)
 }
 
 // inTurn returns the next so many of n, and moves the cursor behind them.
@@ -233,7 +236,9 @@ func (x *index) factOf(m *Message, known map[key]*fact, e Estimator) *fact {
 	if f := known[k]; f != nil && f.counts == counts {
 		return f
 	}
-	return &fact{key: k, tokens: max(0, e.Estimate(*m)), counts: counts, sound: partsAreClean(m, true), body: bodySize(m)}
+	return &fact{
+		key: k, tokens: max(0, e.Estimate(*m)), counts: counts, sound: partsAreClean(m, true), body: bodySize(m),
+	}
 }
 
 // hostCounts tells the host's own counts of parts from others: they are no part of what is sent, and the
@@ -252,7 +257,9 @@ func (x *index) repaired(f *fact, m *Message, e Estimator) *fact {
 	short.Parts = append(short.Parts, Part{Signature: string(f.key[:])})
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		short.Parts = append(short.Parts, Part{Kind: p.Kind, ID: p.ID, Name: p.Name, Bytes: len(p.Text), Tokens: len(p.Arguments)})
+		short.Parts = append(short.Parts, Part{
+			Kind: p.Kind, ID: p.ID, Name: p.Name, Bytes: len(p.Text), Tokens: len(p.Arguments),
+		})
 	}
 	alias := x.hasher.key(&short)
 	found := x.aliases[alias]

@@ -11,7 +11,9 @@ import (
 
 // journalFrom is the journal of a ledger that was restored from a state with so many deltas.
 func (l *ledger) journalFrom(deltas int) journal {
-	return journal{deltas: deltas, sent: len(l.sent), edits: maps.Clone(l.projections), records: l.records, checkpoint: l.checkpoint}
+	return journal{
+		deltas: deltas, sent: len(l.sent), edits: maps.Clone(l.projections), records: l.records, checkpoint: l.checkpoint,
+	}
 }
 
 // delta is what a snapshot holds now and did not at the delta before it. Sent has the keys from From on, and Edits and

@@ -62,7 +62,10 @@ func New(window int, opts *Options) (*Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Manager{settings: settings{window: window, opts: o, minifier: newMinifier(&o)}, ledger: ledger{model: o.Model}}
+	m := &Manager{
+		settings: settings{window: window, opts: o, minifier: newMinifier(&o)},
+		ledger:   ledger{model: o.Model},
+	}
 	if opts != nil && opts.Prune != nil && opts.Prune.SoftTrimRatio > 0 {
 		m.pruneFrom = opts.Prune.SoftTrimRatio
 	}

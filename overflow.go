@@ -75,7 +75,8 @@ func diagnose(err error, matcher ErrorMatcher) overflow.Diagnosis {
 	}
 	if matcher != nil {
 		if info, matched := ask(matcher, err); matched {
-			return overflow.Diagnosis{Class: overflow.Class(info.Class), Size: max(0, info.Tokens), Limit: max(0, info.Limit)}
+			size, limit := max(0, info.Tokens), max(0, info.Limit)
+			return overflow.Diagnosis{Class: overflow.Class(info.Class), Size: size, Limit: limit}
 		}
 	}
 	return overflow.Diagnose(err, isOwn)

@@ -302,7 +302,8 @@ func (p *pruning) build() ([]Message, []Edit) {
 		c := &p.candidates[k]
 		switch c.op {
 		case OpTrim:
-			reason = append(strconv.AppendInt(append(reason[:0], "old result of "...), int64(c.whole), 10), " characters: head and tail kept"...)
+			reason = strconv.AppendInt(append(reason[:0], "old result of "...), int64(c.whole), 10)
+			reason = append(reason, " characters: head and tail kept"...)
 			c.reason = string(reason)
 		case OpClear:
 			c.reason = "old result cleared: the history is above the share of the window from which results are cleared"

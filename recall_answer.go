@@ -23,7 +23,8 @@ func (r *recall) answer(ctx context.Context) (text string, ok bool, err error) {
 	}
 	switch {
 	case r.given != "" && r.target < 0:
-		return r.refuse("nothing of this conversation has the handle " + markup.Value(r.given, maxQuotedHandle)), false, nil
+		given := markup.Value(r.given, maxQuotedHandle)
+		return r.refuse("nothing of this conversation has the handle " + given), false, nil
 	case r.isWhole:
 		return r.pointer(), true, nil
 	case r.target < 0 && r.words == "" && pattern == nil && len(r.out.list) > 0:
@@ -65,7 +66,8 @@ func compileRecallPattern(text string) (*regexp.Regexp, error) {
 func (r *recall) pointer() string {
 	m := &r.history[r.target]
 	return fmt.Sprintf("[%s %s: it is whole in this conversation, and is not sent again. It is %s, %d messages back, and begins: %s]",
-		recallName, r.original, withArticle(originOf(m, toolNameIn(r.history, r.target))), len(r.history)-1-r.target, firstWords(shownText(m)))
+		recallName, r.original, withArticle(originOf(m, toolNameIn(r.history, r.target))),
+		len(r.history)-1-r.target, firstWords(shownText(m)))
 }
 
 // withArticle makes "result of x" a phrase.
@@ -86,19 +88,23 @@ func (r *recall) message(pattern *regexp.Regexp) (text string, ok bool, err erro
 		var g grep
 		g.search(r, shown, pattern)
 		if g.matches == 0 {
-			return fmt.Sprintf("[%s %s: no line of its %d matches the pattern]", recallName, r.original, search.Lines(shown)), true, nil
+			return fmt.Sprintf("[%s %s: no line of its %d matches the pattern]", recallName, r.original,
+				search.Lines(shown)), true, nil
 		}
-		return r.frame(fmt.Sprintf(`%s lines="%d" matches="%d of %d"`, from, search.Lines(shown), g.shown, g.matches), g.text.String(), ""), true, nil
+		return r.frame(fmt.Sprintf(`%s lines="%d" matches="%d of %d"`, from, search.Lines(shown), g.shown, g.matches),
+			g.text.String(), ""), true, nil
 	case r.words != "":
 		q := search.NewQuery(r.words)
 		ranking := search.NewRanking(q)
 		ranking.Add(shown)
 		if ranking.Found() == 0 {
-			return fmt.Sprintf("[%s %s: none of the words stands in its %d lines]", recallName, r.original, search.Lines(shown)), true, nil
+			return fmt.Sprintf("[%s %s: none of the words stands in its %d lines]", recallName, r.original,
+				search.Lines(shown)), true, nil
 		}
 		var b strings.Builder
 		places := r.places(&b, ranking.Best(mostPlaces), func(int) (string, string) { return "", shown })
-		return r.frame(fmt.Sprintf(`%s places="%d of %d"`, from, places, ranking.Found()), strings.TrimRight(b.String(), "\n"), ""), true, nil
+		return r.frame(fmt.Sprintf(`%s places="%d of %d"`, from, places, ranking.Found()),
+			strings.TrimRight(b.String(), "\n"), ""), true, nil
 	}
 	return r.lines(from, shown, r.tokens <= r.room)
 }
@@ -129,7 +135,8 @@ func (r *recall) lines(attributes, text string, fits bool) (string, bool, error)
 			last = next - 1
 		}
 	}
-	return r.frame(fmt.Sprintf(`%s lines="%d-%d of %d"`, attributes, first, last, total), markup.Escape(text), how), true, nil
+	return r.frame(fmt.Sprintf(`%s lines="%d-%d of %d"`, attributes, first, last, total), markup.Escape(text), how),
+		true, nil
 }
 
 // contents lists messages.

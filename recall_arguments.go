@@ -22,7 +22,8 @@ type recallArguments struct {
 	context  int // lines
 }
 
-// defaultRecallContext is how many lines stand around a match: less than that, and what a line is about is not to be seen.
+// defaultRecallContext is how many lines stand around a match: less than that, and what a line is about is not to be
+// seen.
 const defaultRecallContext = 2
 
 func readRecallArguments(raw json.RawMessage) recallArguments {

@@ -25,8 +25,8 @@ type recalls struct {
 	absent  map[string]*subject // of messages that are not in the view
 }
 
-// subject returns the subject of the message with a handle, which the result at position end of the view shows. Those of
-// the results before it are known.
+// subject returns the subject of the message with a handle, which the result at position end of the view shows. Those
+// of the results before it are known.
 func (r *recalls) subject(subjects []*subject, end int, handle string) *subject {
 	v := r.draft.view
 	if r.handles == nil {

@@ -29,7 +29,8 @@ const (
 
 // frame puts a quotation into the frame that says what it is. how says how to go on.
 func (r *recall) frame(attributes, quoted, how string) string {
-	return recalledBegin + attributes + ">\n" + strings.TrimSuffix(quoted, "\n") + recalledEnd + "[" + recalledLabel + how + "]"
+	return recalledBegin + attributes + ">\n" + strings.TrimSuffix(quoted, "\n") + recalledEnd + "[" + recalledLabel +
+		how + "]"
 }
 
 func (r *recall) textTokens(text string) int { return textTokens(r.opts.Estimator, text) }
@@ -37,8 +38,8 @@ func (r *recall) textTokens(text string) int { return textTokens(r.opts.Estimato
 // mostBytesOfToken is more than the bytes that a token has on average in any text but blanks.
 const mostBytesOfToken = 16
 
-// fitting returns how many bytes of text, whole lines, have at most so many tokens. There is room for one line. guess is
-// about how many it will be.
+// fitting returns how many bytes of text, whole lines, have at most so many tokens. There is room for one line. guess
+// is about how many it will be.
 func (r *recall) fitting(text string, room, guess int) int {
 	if len(text) <= room {
 		return len(text) // a token has a byte or more

@@ -7,9 +7,9 @@ import (
 
 // A handle names a message to the model, for as long as the message is in the history. It is a number, because models
 // copy numbers of this length without error and write nothing else in their place. It is made of the message itself, by
-// what a provider is sent of it: so it is the same in every request, after a restart and after a fork, nothing has to be
-// remembered for it, and that of another conversation is not known in this one. Eight digits are three tokens of most
-// vocabularies, and eight of those that spell numbers out.
+// what a provider is sent of it: so it is the same in every request, after a restart and after a fork, nothing has to
+// be remembered for it, and that of another conversation is not known in this one. Eight digits are three tokens of
+// most vocabularies, and eight of those that spell numbers out.
 
 // shortHandle is the handle of a message, unless an earlier one has the same.
 func shortHandle(k key) uint64 {
@@ -17,8 +17,8 @@ func shortHandle(k key) uint64 {
 	return least + binary.LittleEndian.Uint64(k[:8])%(9*least)
 }
 
-// longHandle is three digits longer. Of a thousand messages, with one chance in two hundred some two have the same short
-// one; that they have the same long one does not happen.
+// longHandle is three digits longer. Of a thousand messages, with one chance in two hundred some two have the same
+// short one; that they have the same long one does not happen.
 func longHandle(k key) uint64 {
 	return shortHandle(k)*1_000 + uint64(binary.LittleEndian.Uint32(k[8:]))%1_000
 }

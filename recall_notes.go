@@ -41,7 +41,8 @@ func (o *Options) hidesFromRecall(m *Message) bool { return o.RecallHides != nil
 func withNoteBehind(parts []Part, note string) []Part {
 	for k := len(parts) - 1; k >= 0 && note != ""; k-- {
 		if p := &parts[k]; p.Kind == KindText {
-			p.Text, p.Source, p.Tokens = strings.TrimSuffix(p.Text, "\n")+"\n["+strings.TrimPrefix(note, ", ")+" for all of it]", nil, 0
+			p.Text = strings.TrimSuffix(p.Text, "\n") + "\n[" + strings.TrimPrefix(note, ", ") + " for all of it]"
+			p.Source, p.Tokens = nil, 0
 			break
 		}
 	}
@@ -70,7 +71,8 @@ func (d *draft) isRecalled(i int) bool {
 	return d.opts.Recall && v.messages[i].Role == RoleTool && isRecallAnswer(v.unedited, i)
 }
 
-// isRecallAnswer says that messages[i] is an answer of [Manager.Recall]. A result without a name is of the tool of its call.
+// isRecallAnswer says that messages[i] is an answer of [Manager.Recall]. A result without a name is of the tool of its
+// call.
 func isRecallAnswer(messages []Message, i int) bool {
 	m := &messages[i]
 	if m.Role != RoleTool || len(m.Parts) != 1 {

@@ -27,23 +27,29 @@ func (r *recall) searchAll(ctx context.Context, list []int) (string, bool, error
 		ranking.Add(shownText(&r.history[i]))
 	}
 	if ranking.Found() == 0 {
-		return fmt.Sprintf("[%s: none of the words stands in the %d messages that are left out]", recallName, len(list)), true, nil
+		return fmt.Sprintf("[%s: none of the words stands in the %d messages that are left out]", recallName,
+			len(list)), true, nil
 	}
 	var b strings.Builder
 	places := r.places(&b, ranking.Best(mostPlaces), func(k int) (handle, text string) {
 		return r.out.handles.of(list[k]), shownText(&r.history[list[k]])
 	}, list...)
-	attributes := fmt.Sprintf(` words="%s" places="%d of %d" messages="%d"`, markup.Attribute(r.words), places, ranking.Found(), len(list))
-	return r.frame(attributes, strings.TrimRight(b.String(), "\n"), " For more of a message give its handle with from and to."), true, nil
+	attributes := fmt.Sprintf(` words="%s" places="%d of %d" messages="%d"`, markup.Attribute(r.words), places,
+		ranking.Found(), len(list))
+	return r.frame(attributes, strings.TrimRight(b.String(), "\n"),
+		" For more of a message give its handle with from and to."), true, nil
 }
 
-// places writes places, the best one first, as many as there is room for, and returns how many. of returns the handle and
-// the text of what a place is in.
-func (r *recall) places(b *strings.Builder, best []search.Place, of func(k int) (handle, text string), list ...int) (shown int) {
+// places writes places, the best one first, as many as there is room for, and returns how many. of returns the handle
+// and the text of what a place is in.
+func (r *recall) places(
+	b *strings.Builder, best []search.Place, of func(k int) (handle, text string), list ...int,
+) (shown int) {
 	room := r.room
 	for _, p := range best {
 		handle, text := of(p.Text)
-		head := fmt.Sprintf("lines %d-%d of %d:\n", search.LineAt(text, p.From), search.LineAt(text, p.To-1), search.Lines(text))
+		head := fmt.Sprintf("lines %d-%d of %d:\n", search.LineAt(text, p.From), search.LineAt(text, p.To-1),
+			search.Lines(text))
 		if handle != "" {
 			m := &r.history[list[p.Text]]
 			head = handle + " " + originOf(m, r.out.tools.of(list[p.Text], m)) + ", " + head
@@ -76,9 +82,11 @@ func (r *recall) grepAll(ctx context.Context, list []int, pattern *regexp.Regexp
 		}
 	}
 	if g.matches == 0 {
-		return fmt.Sprintf("[%s: no line of the %d messages that are left out matches the pattern]", recallName, len(list)), true, nil
+		return fmt.Sprintf("[%s: no line of the %d messages that are left out matches the pattern]", recallName,
+			len(list)), true, nil
 	}
-	attributes := fmt.Sprintf(` pattern="%s" matches="%d of %d" messages="%d of %d"`, markup.Attribute(r.pattern), g.shown, g.matches, messages, len(list))
+	attributes := fmt.Sprintf(` pattern="%s" matches="%d of %d" messages="%d of %d"`, markup.Attribute(r.pattern),
+		g.shown, g.matches, messages, len(list))
 	return r.frame(attributes, g.text.String(), " For more of a message give its handle with from and to."), true, nil
 }
 

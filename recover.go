@@ -50,8 +50,9 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 	}
 	l := m.startLadder(history, said)
 	a := &m.ledger.accounting
-	m.opts.Logger.Warn("winnow: the provider refused a request", "class", string(said.Class), "tokens", l.refused, "answer_reserve", said.Output,
-		"limit", a.limit, "guessed_limit", a.guess.Most, "body_limit", count.Least(m.ledger.toldBody(&m.settings), a.body.Most), "refusals", m.ledger.refusals)
+	m.opts.Logger.Warn("winnow: the provider refused a request", "class", string(said.Class), "tokens", l.refused,
+		"answer_reserve", said.Output, "limit", a.limit, "guessed_limit", a.guess.Most,
+		"body_limit", count.Least(m.ledger.toldBody(&m.settings), a.body.Most), "refusals", m.ledger.refusals)
 	if ctx.Err() != nil { // what was said is true nevertheless
 		return nil, fmt.Errorf("winnow: %w: %w", context.Cause(ctx), cause)
 	}
@@ -62,14 +63,16 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 		name  string
 		climb func(context.Context) *draft
 	}{
-		{"clear", l.clear}, {"compact", l.compact}, {"truncate", l.truncate}, {"digest", l.digest}, {"smallest", l.smallestThatIsLess},
+		{"clear", l.clear}, {"compact", l.compact}, {"truncate", l.truncate}, {"digest", l.digest},
+		{"smallest", l.smallestThatIsLess},
 	} {
 		next := rung.climb(ctx)
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("winnow: %w: %w", context.Cause(ctx), cause)
 		}
 		if next != nil {
-			m.opts.Logger.Info("winnow: recovering from an overflow", "rung", rung.name, "refused_tokens", l.refused, "tokens", next.tokens())
+			m.opts.Logger.Info("winnow: recovering from an overflow", "rung", rung.name, "refused_tokens", l.refused,
+				"tokens", next.tokens())
 			r, err := l.commit(next)
 			if err == nil {
 				r.Rung = rung.name
@@ -152,7 +155,8 @@ func (l *ladder) clear(context.Context) *draft {
 func (l *ladder) compact(ctx context.Context) *draft {
 	run := &l.manager.ledger.run
 	if run.compactions >= maxCompactionsPerRun || run.calls >= maxSummaryCalls {
-		l.manager.opts.Logger.Debug("winnow: compaction skipped", "reason", "often enough in this run", "compactions", run.compactions)
+		l.manager.opts.Logger.Debug("winnow: compaction skipped", "reason", "often enough in this run",
+			"compactions", run.compactions)
 		return nil
 	}
 	m := l.manager
@@ -174,7 +178,8 @@ func (l *ladder) compact(ctx context.Context) *draft {
 func (l *ladder) compactWith(ctx context.Context, s Summarizer) *draft {
 	d, report, err := l.manager.compact(ctx, l.draft(), s, "", false)
 	if err != nil {
-		l.manager.opts.Logger.Warn("winnow: compaction failed", "reason", failureReason(err), "error_class", string(ClassifyError(err).Class), "after", "overflow")
+		l.manager.opts.Logger.Warn("winnow: compaction failed", "reason", failureReason(err),
+			"error_class", string(ClassifyError(err).Class), "after", "overflow")
 		return nil
 	}
 	l.report = report
@@ -206,7 +211,8 @@ func (l *ladder) smallestThatIsLess(context.Context) *draft {
 		g.accounting.limit, d.accounting.limit, d.budget = l.allowed, l.allowed, l.allowed
 	case !l.guessed:
 		return nil
-	case l.bytes > 0 && n <= count.Share(l.bytes, leastShrink) && d.tokens() <= d.budget && n <= count.Least(l.manager.ledger.toldBody(&l.manager.settings), n):
+	case l.bytes > 0 && n <= count.Share(l.bytes, leastShrink) && d.tokens() <= d.budget &&
+		n <= count.Least(l.manager.ledger.toldBody(&l.manager.settings), n):
 		g.accounting.body.Most, d.accounting.body.Most = n, n
 	case l.bytes == 0 && n <= count.Share(l.refused, leastShrink) && d.fitsBody():
 		g.accounting.guess.Most, d.accounting.guess.Most, d.budget = n, n, n
@@ -236,7 +242,8 @@ func (l *ladder) giveUp(cause error) error {
 	e := d.overflow()
 	e.Answer, e.Err = l.answer, cause
 	l.manager.ledger.undoAttempt()
-	l.manager.opts.Logger.Warn("winnow: nothing is left to try against an overflow", "tokens", e.Tokens, "budget", e.Budget, "overhead", e.Overhead,
+	l.manager.opts.Logger.Warn("winnow: nothing is left to try against an overflow", "tokens", e.Tokens,
+		"budget", e.Budget, "overhead", e.Overhead,
 		"pinned", e.Pinned, "summary", e.Summary, "protected", e.Protected, "answer_reserve", e.Answer, "refusals", l.manager.ledger.refusals)
 	return e
 }

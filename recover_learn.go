@@ -67,7 +67,9 @@ func (l *ladder) learnLimit(said overflow.Diagnosis) {
 			allowed = count.Share(l.refused, float64(said.Limit)/float64(said.Size))
 		}
 	}
-	if counted >= count.Share(g.estimate, meter.MinRatio) && counted <= count.Add(count.Share(g.estimate, meter.MaxRatio), count.Share(l.manager.window, mostHiddenShare)) && len(g.sent) > 0 {
+	least, hidden := count.Share(g.estimate, meter.MinRatio), count.Share(l.manager.window, mostHiddenShare)
+	most := count.Add(count.Share(g.estimate, meter.MaxRatio), hidden)
+	if counted >= least && counted <= most && len(g.sent) > 0 {
 		a.Observe(len(g.sent), g.estimate, counted, l.manager.opts.Overhead)
 		l.refused = counted
 	}

@@ -38,7 +38,8 @@ func (r *repair) collect() {
 		case RoleTool:
 			r.result[i] = int32(len(r.pairs.Results))
 			r.pairs.AddResult(pairing.Result{
-				CallID: m.ToolCallID, Tool: m.ToolName, Message: int32(i), Answers: answers, StandIn: isMissingResult(m),
+				CallID: m.ToolCallID, Tool: m.ToolName, Message: int32(i), Answers: answers,
+				StandIn: isMissingResult(m),
 			})
 		case RoleAssistant:
 			answers = int32(i)

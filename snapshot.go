@@ -12,7 +12,8 @@ func (m *Manager) Snapshot() ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.ledger.head()
-	s.Sent, s.Edits, s.Records = hexKeys(m.ledger.sent), savedEdits(m.ledger.projections), savedRecords(m.ledger.records)
+	s.Sent, s.Edits, s.Records = hexKeys(m.ledger.sent), savedEdits(m.ledger.projections),
+		savedRecords(m.ledger.records)
 	b, err := json.Marshal(s)
 	if err != nil {
 		return nil, fmt.Errorf("winnow: Snapshot: %w", err)
@@ -88,5 +89,6 @@ func (l *ledger) goOnWith(m *Manager) {
 	l.accounting, l.body, l.refusals, l.run, l.breaker = accounting{}, 0, 0, recovery{}, breaker{}
 	l.sentAt, l.epochSearch, l.tokens, l.estimate = time.Time{}, epochSearch{}, 0, 0
 	l.otherModel = true
-	m.opts.Logger.Info("winnow: the conversation goes on with another model", "before", was, "model", model, "edits_kept", len(l.projections))
+	m.opts.Logger.Info("winnow: the conversation goes on with another model", "before", was, "model", model,
+		"edits_kept", len(l.projections))
 }

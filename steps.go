@@ -138,7 +138,9 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 			case c.degraded && (i >= unread || i == pending):
 				d.behind = append(d.behind, *m)
 			}
-			d.edits = append(d.edits, Edit{Op: op, Index: max(0, v.index[i]), ID: m.ID, Before: max(1, v.tokens[i]), Reason: reason})
+			d.edits = append(d.edits, Edit{
+				Op: op, Index: max(0, v.index[i]), ID: m.ID, Before: max(1, v.tokens[i]), Reason: reason,
+			})
 		}
 	}
 	v.keepOnly(keep)
@@ -186,7 +188,9 @@ func (d *draft) limitTurns(limit int) {
 	for i := range start {
 		if !keep[i] {
 			dropped = true
-			d.edits = append(d.edits, Edit{Op: OpLimit, Index: max(0, v.index[i]), ID: v.messages[i].ID, Before: max(1, v.tokens[i]), Reason: limitReason})
+			d.edits = append(d.edits, Edit{
+				Op: OpLimit, Index: max(0, v.index[i]), ID: v.messages[i].ID, Before: max(1, v.tokens[i]), Reason: limitReason,
+			})
 		}
 	}
 	if dropped {
@@ -194,8 +198,8 @@ func (d *draft) limitTurns(limit int) {
 	}
 }
 
-// minified returns how result i of messages, which has so many tokens, is sent in fewer, or nil. What the model asked to
-// see as it was is not. Where something is missing that somebody may want, note says how to get at it.
+// minified returns how result i of messages, which has so many tokens, is sent in fewer, or nil. What the model asked
+// to see as it was is not. Where something is missing that somebody may want, note says how to get at it.
 func (d *draft) minified(messages []Message, i, tokens int, note func() string) *projection {
 	if d.opts.Recall && isRecallAnswer(messages, i) {
 		return nil
@@ -354,7 +358,8 @@ func (d *draft) request() *Request {
 		}
 	}
 	r := &Request{
-		Messages: clip(v.messages), History: d.kept, Tokens: d.tokens(), Counts: slices.Clip(v.tokens), Budget: d.budget, Bytes: d.bytes(),
+		Messages: clip(v.messages), History: d.kept, Tokens: d.tokens(), Counts: slices.Clip(v.tokens),
+		Budget: d.budget, Bytes: d.bytes(),
 		Edits: edits, FirstChanged: d.firstChanged(), Degraded: d.checkpoint != nil && d.checkpoint.degraded,
 	}
 	d.price(r, d.ledger.index.estimate(len(d.history)), d.prefix(r.FirstChanged))

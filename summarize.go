@@ -72,7 +72,8 @@ func (c summarizeConfig) normal() summarizeConfig {
 		c.sleep = sleepFor
 	}
 	tokens := func(s string) int { return textTokens(c.Estimator, s) }
-	c.Previous = cut.ToTokens(tokens, strings.TrimSpace(c.Previous), max(answerLimit(c.MaxTokens), count.Share(c.Window, maxPreviousShare)))
+	c.Previous = cut.ToTokens(tokens, strings.TrimSpace(c.Previous),
+		max(answerLimit(c.MaxTokens), count.Share(c.Window, maxPreviousShare)))
 	c.Instructions = cut.ToTokens(tokens, strings.TrimSpace(c.Instructions), count.Share(c.Window, maxInstructShare))
 	return c
 }
@@ -104,7 +105,9 @@ func (r *summaryRun) summarize(history []Message) (string, error) {
 	messages, outcomes := forSummary(history)
 	if d, ok := r.Summarizer.(digester); ok { // reads a history of any size at once, and waits for nothing
 		r.calls, r.degraded = 1, true
-		return d.digest(SummaryRequest{Messages: messages, Previous: r.Previous, Instructions: r.Instructions, MaxTokens: r.MaxTokens}), nil
+		return d.digest(SummaryRequest{
+			Messages: messages, Previous: r.Previous, Instructions: r.Instructions, MaxTokens: r.MaxTokens,
+		}), nil
 	}
 	if err := r.ctx.Err(); err != nil {
 		return "", fmt.Errorf("winnow: summarizing: %w", err)
@@ -156,7 +159,8 @@ func (r *summaryRun) plan(atoms []batch, largest int) answers.Plan {
 		}
 	}
 	sizes := batchSizes(atoms)
-	p := answers.Plan{Limit: min(max(count.ChunkLimit(sizes, r.Window), leastChunkTokens), largest), Runs: []int{len(atoms)}}
+	limit := max(count.ChunkLimit(sizes, r.Window), leastChunkTokens)
+	p := answers.Plan{Limit: min(limit, largest), Runs: []int{len(atoms)}}
 	// Parts smaller than a chunk would only add calls.
 	if total := count.Sum(sizes); total > p.Limit {
 		p.Runs = count.Runs(sizes, min(r.Parts, total/p.Limit+1))
@@ -173,7 +177,8 @@ func endOf(atoms []batch) int {
 
 // partial makes a message of the summary of part i of n.
 func (r *summaryRun) partial(text string, i, n int, messages []Message, first int) batch {
-	head := fmt.Sprintf("Summary of part %d of %d: messages %d to %d%s.\n\n", i+1, n, first+1, first+len(messages), timeRange(messages))
+	head := fmt.Sprintf("Summary of part %d of %d: messages %d to %d%s.\n\n", i+1, n, first+1, first+len(messages),
+		timeRange(messages))
 	m := Message{Role: RoleUser, Injected: true, Summary: true, Parts: []Part{{Text: head + text}}}
 	return batch{messages: []Message{m}, tokens: renderedTokens(r.Estimator, &m), first: i}
 }
@@ -273,7 +278,8 @@ func atomBatches(messages []Message, sizes []int, limit int) []batch {
 	var out []batch
 	first := 0
 	for _, n := range atomsOf(messages) {
-		b := batch{messages: messages[first : first+n : first+n], tokens: count.Sum(sizes[first : first+n]), first: first}
+		b := batch{messages: messages[first : first+n : first+n], tokens: count.Sum(sizes[first : first+n]),
+			first: first}
 		frames := 0
 		for i := range b.messages {
 			frames += frame(&b.messages[i]) + minClipTokens

@@ -49,7 +49,8 @@ func acceptSummary(answer string, e Estimator, input, maxTokens int) (string, er
 	}
 	n := textTokens(e, text)
 	if n > answerLimit(maxTokens) {
-		return "", &badAnswer{reason: fmt.Sprintf("it has about %d tokens and %d are allowed", n, maxTokens), onlyOnce: true}
+		return "", &badAnswer{reason: fmt.Sprintf("it has about %d tokens and %d are allowed", n, maxTokens),
+			onlyOnce: true}
 	}
 	if n >= max(input, leastInput) {
 		return "", &badAnswer{reason: fmt.Sprintf("it has about %d tokens and its input %d", n, input), onlyOnce: true}

@@ -43,7 +43,9 @@ func (r *summaryRun) request(b batch, previous, instructions string, limit int) 
 		if limit < minClipTokens {
 			break
 		}
-		req := SummaryRequest{Messages: b.messages, Previous: previous, Instructions: instructions, MaxTokens: r.MaxTokens}
+		req := SummaryRequest{
+			Messages: b.messages, Previous: previous, Instructions: instructions, MaxTokens: r.MaxTokens,
+		}
 		// Labels are in the estimate and escapes add a third at most: half the room is enough without counting again.
 		if b.tokens <= limit/2 {
 			return req, nil
@@ -68,7 +70,9 @@ func (r *summaryRun) try(b batch, previous, instructions string, limit, attempts
 		return text, nil
 	}
 	input := count.Add(b.tokens, textTokens(r.Estimator, previous))
-	pause := &backoff.ExponentialBackOff{InitialInterval: firstPause, RandomizationFactor: pauseJitter, Multiplier: 2, MaxInterval: longestPause}
+	pause := &backoff.ExponentialBackOff{
+		InitialInterval: firstPause, RandomizationFactor: pauseJitter, Multiplier: 2, MaxInterval: longestPause,
+	}
 	for n := 1; ; n++ {
 		a := r.call(&req)
 		text, err := a.text, a.err

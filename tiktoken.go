@@ -24,8 +24,8 @@ const maxExactBytes = 8 << 20
 // not has no vocabulary in it.
 //
 // The first count loads the vocabulary, which takes a tenth of a second and, for o200k_base, 9 MB that stay. Ordinary
-// text is counted at 50 MB/s or more, the worst (a letter or a byte over and over) at 3: [NewEstimator] is many times as
-// fast and for most uses exact enough.
+// text is counted at 50 MB/s or more, the worst (a letter or a byte over and over) at 3: [NewEstimator] is many times
+// as fast and for most uses exact enough.
 func TiktokenEstimator(encoding string) (Estimator, error) {
 	s, _ := nontext.Of("o200k") // the same for both
 	switch encoding {

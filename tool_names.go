@@ -80,7 +80,8 @@ func readCalls(m *Message, byID map[string]string) (unnamed []string) {
 	return unnamed
 }
 
-// toolNameIn returns the tool that result i of messages is of. A result without a name is of the newest call with its id.
+// toolNameIn returns the tool that result i of messages is of. A result without a name is of the newest call with its
+// id.
 func toolNameIn(messages []Message, i int) string {
 	m := &messages[i]
 	if m.ToolName != "" || m.Role != RoleTool {

@@ -50,7 +50,10 @@ func TruncateToolResults(history []Message, window int, opts *TruncateOptions) (
 }
 
 func truncateEdit(i int, m *Message, before, after int) Edit {
-	return Edit{Op: OpTruncate, Index: i, ID: m.ID, Before: max(1, before), After: max(1, after), Reason: "the result is larger than one result may be"}
+	return Edit{
+		Op: OpTruncate, Index: i, ID: m.ID, Before: max(1, before), After: max(1, after),
+		Reason: "the result is larger than one result may be",
+	}
 }
 
 // truncation cuts results to one limit.
@@ -84,7 +87,9 @@ func (t *truncation) isWithin(m *Message, tokens int) bool {
 
 // limits are those of the texts of one result.
 func (t *truncation) limits() cut.Limits {
-	return cut.Limits{MinKeep: t.MinKeepChars, Notice: t.Notice, HeadOnly: t.HeadOnly, Note: t.note, BothEnds: t.bothEnds}
+	return cut.Limits{
+		MinKeep: t.MinKeepChars, Notice: t.Notice, Note: t.note, HeadOnly: t.HeadOnly, BothEnds: t.bothEnds,
+	}
 }
 
 // cut returns m cut to the limits and its tokens. known is the characters of its texts, or -1. ok is false if m is

@@ -82,7 +82,8 @@ func (p *projection) sent() []Part {
 	return p.parts
 }
 
-// What an edit, and each part of it, takes in a snapshot besides its texts: keys, the reason and the names of the fields.
+// What an edit, and each part of it, takes in a snapshot besides its texts: keys, the reason and the names of the
+// fields.
 const savedEditBytes, savedPartBytes = 200, 60
 
 // size is about what p takes in a snapshot, in bytes. It is the same for an edit that was restored.
@@ -179,7 +180,8 @@ func sameParts(a, b *Part) bool {
 
 func newView(history []Message, facts []*fact) *view {
 	v := &view{messages: clip(history), facts: slices.Clone(facts), shared: true}
-	v.tokens, v.index, v.at, v.edited = make([]int, len(history)), make([]int, len(history)), make([]int, len(history)), make([]*projection, len(history))
+	n := len(history)
+	v.tokens, v.index, v.at, v.edited = make([]int, n), make([]int, n), make([]int, n), make([]*projection, n)
 	for i, f := range facts {
 		v.index[i], v.at[i], v.tokens[i] = i, i, f.tokens
 		v.total = count.Add(v.total, f.tokens)
@@ -241,7 +243,8 @@ func (v *view) keepOnly(keep []bool) {
 		}
 	}
 	clear(v.messages[n:])
-	v.messages, v.facts, v.tokens, v.index, v.at, v.edited = v.messages[:n], v.facts[:n], v.tokens[:n], v.index[:n], v.at[:n], v.edited[:n]
+	v.messages, v.facts, v.tokens = v.messages[:n], v.facts[:n], v.tokens[:n]
+	v.index, v.at, v.edited = v.index[:n], v.at[:n], v.edited[:n]
 	v.sum()
 }
 
