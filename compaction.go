@@ -53,8 +53,8 @@ type compaction struct {
 	carried  sections.Carried // of the history that is summarized, the previous one included
 	healthy  *checkpoint
 
-	older  run           // complete turns
-	prefix run           // beginning of the turn that the cut divides
+	older  sizedMessages // complete turns
+	prefix sizedMessages // beginning of the turn that the cut divides
 	recent []Message     // what is kept, and the request
 	ids    *digest.Table // identifiers of older and prefix, if the digest read them; nil: not yet known
 
@@ -261,7 +261,7 @@ func (d *draft) newCompaction(instructions string) (*compaction, error) {
 func (c *compaction) limitCalls(n int) {
 	c.fewest, c.attempts = true, 1 // and where it fails one more, of less
 	if len(c.prefix.messages) > 0 {
-		c.older, c.prefix = c.older.join(c.prefix), run{}
+		c.older, c.prefix = c.older.join(c.prefix), sizedMessages{}
 	}
 	c.isDown = c.isDown || n < 2
 }
@@ -331,7 +331,7 @@ func (c *compaction) collect(d *draft, s span) {
 	}
 	c.carried = carry(c.carried, c.opts.Compact.fileTools(), c.older.messages, c.prefix.messages)
 	if len(d.behind) > 0 || count.Sum(c.prefix.tokens) < leastPrefix { // a digest does not say where turns began
-		c.older, c.prefix = c.older.join(c.prefix), run{}
+		c.older, c.prefix = c.older.join(c.prefix), sizedMessages{}
 	}
 	c.recent = append(c.recent, d.view.unedited[s.cut:]...)
 	c.firstKept, c.index = bookmarkAt(v, cut), max(0, v.index[cut])

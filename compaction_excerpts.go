@@ -17,8 +17,8 @@ const excerptTokens = 500
 
 // excerpts returns r with long results and arguments cut to what a summary needs of them: head, end, and
 // lines with errors. What it does not cut is shared.
-func (c *compaction) excerpts(r run) run {
-	out := run{slices.Clone(r.messages), slices.Clone(r.tokens)}
+func (c *compaction) excerpts(r sizedMessages) sizedMessages {
+	out := sizedMessages{slices.Clone(r.messages), slices.Clone(r.tokens)}
 	for i := range out.messages {
 		if r.tokens[i] <= excerptTokens {
 			continue
@@ -103,7 +103,7 @@ func (c *compaction) notes(previous string) *digest.Notes {
 			m := &messages[k]
 			shown, _ = summaryMessage(m, tools.of(i, m), shown.Parts[:0])
 			n.Next()
-			note(n, &shown)
+			noteMessage(n, &shown)
 			i++
 		}
 	}

@@ -73,7 +73,7 @@ func (c *compaction) summarize(ctx context.Context, s Summarizer, room int) (*Su
 		attempts: c.attempts, timeout: c.opts.Compact.Timeout, isDown: c.isDown, fewest: c.fewest, noDigest: true,
 		cache: c.cache,
 	}
-	inStages := func(r run, config summarizeConfig) (*Summary, error) {
+	inStages := func(r sizedMessages, config summarizeConfig) (*Summary, error) {
 		config.sizes = r.tokens
 		return summarizeInStages(ctx, r.messages, config)
 	}
@@ -110,7 +110,7 @@ func (c *compaction) summarize(ctx context.Context, s Summarizer, room int) (*Su
 // summarizeTurns summarizes complete turns. Where new content fills the window, what is too old for the share
 // of the history comes first, and the summary of the rest continues its.
 func (c *compaction) summarizeTurns(
-	older run, config summarizeConfig, inStages func(run, summarizeConfig) (*Summary, error),
+	older sizedMessages, config summarizeConfig, inStages func(sizedMessages, summarizeConfig) (*Summary, error),
 ) (*Summary, error) {
 	ahead := 0
 	if c.share > 0 {
@@ -137,7 +137,7 @@ func (c *compaction) summarizeTurns(
 
 // beyondShare returns how many messages of r come before the newest ones that have at most share tokens, at atom
 // boundaries.
-func beyondShare(r run, share int) int {
+func beyondShare(r sizedMessages, share int) int {
 	lengths := atomsOf(r.messages)
 	sizes := make([]int, len(lengths))
 	first := 0

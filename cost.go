@@ -5,14 +5,14 @@ import "github.com/winnowgo/winnow/internal/count"
 // What a request costs, as far as that can be told before it is sent. All that it takes is remembered: no
 // text is read for it.
 
-// prefix is what a request and the history begin with that was there at the last request, in estimated tokens.
-type prefix struct {
+// sentPrefix is what a request and the history begin with that was there at the last request, in estimated tokens.
+type sentPrefix struct {
 	sent  int // of the request, as it was sent
 	plain int // of the history, as it is
 }
 
 // prefix finds out what is as it was sent: so many messages.
-func (d *draft) prefix(firstChanged int) (p prefix) {
+func (d *draft) prefix(firstChanged int) (p sentPrefix) {
 	for _, n := range d.view.tokens[:firstChanged] {
 		p.sent = count.Add(p.sent, n)
 	}
@@ -62,7 +62,7 @@ func (d *draft) lastSent() int {
 }
 
 // price says what r will cost, and what the history would, which is estimated as plain.
-func (d *draft) price(r *Request, plain int, p prefix) {
+func (d *draft) price(r *Request, plain int, p sentPrefix) {
 	c, a := d.opts.Cache, &d.accounting
 	r.Cached = d.cached(p.sent, r.Tokens)
 	r.Cost = c.cost(r.Tokens, r.Cached)

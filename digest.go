@@ -33,14 +33,14 @@ func notesOf(req *SummaryRequest) *digest.Notes {
 	n.Earlier(req.Previous)
 	for i := range req.Messages {
 		n.Next()
-		note(n, &req.Messages[i])
+		noteMessage(n, &req.Messages[i])
 	}
 	n.End()
 	return n
 }
 
-// note takes one message into the notes.
-func note(n *digest.Notes, m *Message) {
+// noteMessage takes one message into the notes.
+func noteMessage(n *digest.Notes, m *Message) {
 	switch {
 	case m.Summary:
 		n.Earlier(messageParts(m))

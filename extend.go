@@ -236,7 +236,7 @@ func (d *draft) commitTail(added []Message, r *Request) {
 	l := d.ledger
 	t := &l.tail
 	before, history := len(l.sent), r.History
-	p := prefix{sent: l.estimate, plain: t.uneditedTokens}
+	p := sentPrefix{sent: l.estimate, plain: t.uneditedTokens}
 	d.commitAdded(r)
 	t.addIDs(added)
 	t.answers += countAnswers(added)

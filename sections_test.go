@@ -134,7 +134,7 @@ func TestExcerpts(t *testing.T) {
 		{Role: RoleTool, ToolCallID: "c", ToolName: "read", Parts: []Part{{Text: "short"}}},
 		{Role: RoleTool, ToolCallID: "d", ToolName: "look", Parts: []Part{{Text: "a short text beside an image"}, {Kind: KindImage, Bytes: 1 << 20}}},
 	}
-	var in run
+	var in sizedMessages
 	for _, m := range h {
 		in.add(m, max(CharsPerToken(4).Estimate(m), 5_000*(len(m.Parts)-1)))
 	}
@@ -156,5 +156,5 @@ func TestExcerpts(t *testing.T) {
 		}
 	}
 	assert.Len(t, h[2].Parts[0].Text, len(log), "the history is not written to")
-	assert.Empty(t, c.excerpts(run{}).messages)
+	assert.Empty(t, c.excerpts(sizedMessages{}).messages)
 }

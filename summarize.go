@@ -282,7 +282,7 @@ func atomBatches(messages []Message, sizes []int, limit int) []batch {
 			first: first}
 		frames := 0
 		for i := range b.messages {
-			frames += frame(&b.messages[i]) + minClipTokens
+			frames += frameTokens(&b.messages[i]) + minClipTokens
 		}
 		if n > 1 && frames > limit/2 {
 			for i := range b.messages {

@@ -63,9 +63,9 @@ func (r *summaryRun) renderedSizes(history, messages []Message, outcomes []strin
 		case r.sizes == nil || !isTextOnly(&history[i]):
 			sizes[i] = renderedTokens(r.Estimator, m)
 		case outcomes[i] != "":
-			sizes[i] = count.Add(count.Add(r.sizes[i], textTokens(r.Estimator, outcomes[i])), frame(m))
+			sizes[i] = count.Add(count.Add(r.sizes[i], textTokens(r.Estimator, outcomes[i])), frameTokens(m))
 		default:
-			sizes[i] = count.Add(r.sizes[i], frame(m))
+			sizes[i] = count.Add(r.sizes[i], frameTokens(m))
 		}
 	}
 	return sizes
@@ -82,16 +82,16 @@ func summaryPart(p *Part) Part {
 		}
 		return Part{Kind: KindToolCall, ID: p.ID, Name: p.Name, Arguments: args}
 	}
-	return Part{Text: placeholder(p)}
+	return Part{Text: partLabel(p)}
 }
 
 // renderedTokens estimates what m costs in a prompt.
 func renderedTokens(e Estimator, m *Message) int {
-	return count.Add(estimate(e, *m), frame(m))
+	return count.Add(estimate(e, *m), frameTokens(m))
 }
 
-// frame is the part of renderedTokens that clipping texts does not change.
-func frame(m *Message) int {
+// frameTokens is the part of renderedTokens that clipping texts does not change.
+func frameTokens(m *Message) int {
 	n := labelOverhead
 	for i := range m.Parts {
 		if m.Parts[i].Kind == KindToolCall {
@@ -122,7 +122,7 @@ func fitMessages(e Estimator, messages []Message, limit int) []Message {
 	fixed, total := 0, 0
 	var texts []clippable
 	for i := range messages {
-		fixed += frame(&messages[i])
+		fixed += frameTokens(&messages[i])
 		for k := range messages[i].Parts {
 			n := estimate(e, Message{Role: messages[i].Role, Parts: messages[i].Parts[k : k+1]})
 			texts = append(texts, clippable{i, k, n})

@@ -86,26 +86,26 @@ type summaryRun struct {
 	degraded bool // the digest made some of the text
 }
 
-// run is a part of a history: messages with what they are estimated to, which is not found out again.
-type run struct {
+// sizedMessages is a part of a history: messages with what they are estimated to, which is not found out again.
+type sizedMessages struct {
 	messages []Message
 	tokens   []int
 }
 
-func (r *run) add(m Message, tokens int) {
+func (r *sizedMessages) add(m Message, tokens int) {
 	r.messages, r.tokens = append(r.messages, m), append(r.tokens, tokens)
 }
 
-func (r *run) grow(n int) {
+func (r *sizedMessages) grow(n int) {
 	r.messages, r.tokens = slices.Grow(r.messages, n), slices.Grow(r.tokens, n)
 }
 
 // join returns r and more, in memory of their own.
-func (r run) join(more run) run {
-	return run{slices.Concat(r.messages, more.messages), slices.Concat(r.tokens, more.tokens)}
+func (r sizedMessages) join(more sizedMessages) sizedMessages {
+	return sizedMessages{slices.Concat(r.messages, more.messages), slices.Concat(r.tokens, more.tokens)}
 }
 
 // cut returns the first n messages, and the others.
-func (r run) cut(n int) (first, rest run) {
-	return run{r.messages[:n], r.tokens[:n]}, run{r.messages[n:], r.tokens[n:]}
+func (r sizedMessages) cut(n int) (first, rest sizedMessages) {
+	return sizedMessages{r.messages[:n], r.tokens[:n]}, sizedMessages{r.messages[n:], r.tokens[n:]}
 }

@@ -82,14 +82,14 @@ func writeMessage(b *summarytext.Prompt, m *Message) {
 		case KindToolCall:
 			b.Call(p.Name, jsontext.Unquote(p.Arguments))
 		default:
-			b.Text(placeholder(p))
+			b.Text(partLabel(p))
 		}
 	}
 	b.End()
 }
 
-// placeholder stands for a part that has no text.
-func placeholder(p *Part) string {
+// partLabel stands for a part that has no text.
+func partLabel(p *Part) string {
 	if p.Kind == KindImage {
 		return summarytext.Image
 	}
