@@ -115,9 +115,12 @@ func minifyReason(forms minify.Forms) string {
 		form minify.Forms
 		name string
 	}{
-		{minify.Escapes, "escape sequences"}, {minify.Overwritten, "overwritten text"},
-		{minify.LineNumbers, "line numbers"}, {minify.Paths, "paths of lines"},
-		{minify.Repeats, "lines that differ in numbers"}, {minify.JSON, "white space of JSON"},
+		{minify.Escapes, "escape sequences"},
+		{minify.Overwritten, "overwritten text"},
+		{minify.LineNumbers, "line numbers"},
+		{minify.Paths, "paths of lines"},
+		{minify.Repeats, "lines that differ in numbers"},
+		{minify.JSON, "white space of JSON"},
 		{minify.Encoded, "encoded data"},
 	} {
 		if forms&f.form != 0 {

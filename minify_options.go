@@ -16,7 +16,7 @@ type MinifyOptions struct {
 	Off             bool // send new results as they came
 	KeepEscapes     bool // ANSI escape sequences: colours, movements of the cursor, titles
 	KeepOverwritten bool // what a carriage return made a terminal overwrite, unless it names something or is an error
-	KeepLineNumbers bool // the numbers that a viewer puts before lines, but for the first, every tenth and the last
+	KeepLineNumbers bool // numbers of lines below 1 000 in a viewed file, but for the first, every tenth and the last
 	KeepPaths       bool // the path before each line that a search found: it is written once, above the lines of a file
 	KeepRepeats     bool // lines in a row that differ in a counter, a time or a percentage, but for the first and last
 	KeepSpace       bool // the white space of a result that is JSON

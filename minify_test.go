@@ -190,7 +190,7 @@ func requireSameLines(t *testing.T, before, after []winnow.Part, note string) {
 		lines := strings.Split(after[k].Text, "\n")
 		for want := range strings.SplitSeq(before[k].Text, "\n") {
 			at := slices.IndexFunc(lines, func(l string) bool {
-				return want == l || l != "[line numbers: only every 10th is shown]" && strings.HasSuffix(want, l)
+				return want == l || l != "[line numbers below 1000: only every 10th is shown]" && strings.HasSuffix(want, l)
 			})
 			require.GreaterOrEqual(t, at, 0, "%s: %q is gone", note, want)
 			require.LessOrEqual(t, at, 1, "%s: before %q", note, want) // 1: a note

@@ -38,6 +38,8 @@ var samples = []struct {
 	{"testify", ofReport, Overwritten, "blanks are overwritten; the name of a file is not known from elsewhere, and stays"},
 	{"cat-n", ofContent, LineNumbers, "cat -n"},
 	{"view", ofContent, LineNumbers, "a viewer's arrow, from the middle of a file, with something behind it"},
+	{"view-1000", ofContent, LineNumbers, "a number of four digits is a name"},
+	{"view-1200", ofContent, 0, "all of its numbers are"},
 	{"opencode", ofContent, LineNumbers, "numbers with a colon, some lines of which are blank"},
 	{"two-views", ofContent, LineNumbers, "each file by itself"},
 	{"tsv", ofContent, 0, "a table with a column of numbers"},
@@ -158,7 +160,7 @@ func withNumbers(s string) string {
 		for k, value := len(out)-2, last.value-1; ; k, value = k-1, value-1 {
 			n := numberOf(strings.TrimSuffix(out[k], "\n"))
 			if n.width > 0 && n.value == value && n.separator == last.separator {
-				if next := k - 1; value%numberEvery != 0 || next < 0 || !continues(out, k, value) {
+				if !n.keeps() || k == 0 || !continues(out, k, value) {
 					break
 				}
 				continue

@@ -9,16 +9,19 @@ import (
 const (
 	// Fewer lines are no view of a file, but perhaps a list that somebody numbered.
 	fewestNumbered = 16
-	// Every so many lines one keeps its number.
+	// Every so many lines one keeps its number. All of four digits do: they are what a model pages through a long file
+	// by, and package identifier takes them for names. In the recorded sessions it is cheaper to send them than to have
+	// them asked for again.
 	numberEvery = 10
+	allFrom     = 1_000
 	// catWidth is what cat -n and nl pad numbers to.
 	catWidth = 6
 
-	numbersNote = "[line numbers: only every 10th is shown]\n"
+	numbersNote = "[line numbers below 1000: only every 10th is shown]\n"
 )
 
-// withoutNumbers takes the numbers away that a viewer put in front of the lines of a file, but for the first, every
-// tenth and the last. What is left of a line is the line of the file, byte for byte. The forms are those of cat -n, of
+// withoutNumbers takes the numbers below 1 000 away that a viewer put in front of the lines of a file, but for the first,
+// every tenth and the last. What is left of a line is the line of the file, byte for byte. The forms are those of cat -n, of
 // nl -ba and of the tools of common agents.
 func withoutNumbers(s string) string {
 	r := rewriter{text: s}
@@ -77,7 +80,7 @@ func numberOf(line string) (n lineNumber) {
 }
 
 // keeps reports whether a line in the middle of a view keeps its number.
-func (n *lineNumber) keeps() bool { return n.value%numberEvery == 0 }
+func (n *lineNumber) keeps() bool { return n.value >= allFrom || n.value%numberEvery == 0 }
 
 // view is a run of lines with consecutive numbers.
 type view struct {
