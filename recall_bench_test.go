@@ -30,6 +30,19 @@ func BenchmarkRecall(b *testing.B) {
 			}
 		})
 	}
+	b.Run("handle/summarized", func(b *testing.B) {
+		m, _ := recallManager(b, 200_000, nil)
+		_, err := m.Compact(b.Context(), history, "")
+		require.NoError(b, err)
+		arguments := json.RawMessage(`{"handle":"` + clearedHandle(b, r, 4) + `"}`)
+		b.ReportAllocs()
+		for b.Loop() {
+			answer, err := m.Recall(b.Context(), history, arguments)
+			if err != nil || answer.IsError {
+				b.Fatal(err, answer)
+			}
+		}
+	})
 	for _, size := range []int{5_000_000, 100_000_000} {
 		history := workHistory(500, 60)
 		text := benchmarkText()

@@ -64,20 +64,39 @@ func (m *Manager) mayRecall(history []Message, i int) bool {
 // with the whole request tells: it is the quick way of a recall by handle, and says what that would say.
 func (m *Manager) isWholeNow(history []Message, i int) (whole, known bool) {
 	l := &m.ledger
-	k := l.index.facts[i].key
+	facts := l.index.facts
+	k := facts[i].key
 	p := l.projections[k]
-	switch {
+	switch isSent := slices.Contains(l.sent, k); {
 	case l.attempt != nil || m.opts.HistoryTurns > 0 || history[i].Pinned: // what comes next may differ from what was sent
 		return false, false
-	case p == nil:
-		isSent := slices.Contains(l.sent, k)
-		return isSent, isSent
-	case slices.Contains(l.sent, p.key): // else it was pinned, or a record or a summary stands for it
+	case p == nil && isSent:
+		return true, true
+	case p != nil && slices.Contains(l.sent, p.key): // else it was pinned, or a record or a summary stands for it
 		sent := history[i]
 		sent.Parts = p.sent()
 		return showsAll(&sent, &history[i]), true
+	case isSent || i > l.lastOf(facts):
+		return false, false
 	}
-	return false, false
+	// Where nothing has to be repaired, messages are sent under their own keys: this one was not.
+	r := repair{history: history, facts: facts, forRequest: true}
+	return false, r.isClean()
+}
+
+// lastOf returns the last message of the last request in a history of these facts, or -1.
+func (l *ledger) lastOf(facts []*fact) int {
+	if len(l.sent) == 0 {
+		return -1
+	}
+	last := l.sent[len(l.sent)-1]
+	for i := len(facts) - 1; i >= 0; i-- {
+		k := facts[i].key
+		if p := l.projections[k]; k == last || p != nil && p.key == last {
+			return i
+		}
+	}
+	return -1
 }
 
 // know finds out which messages history has. The slice is the index's.
