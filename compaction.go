@@ -42,33 +42,50 @@ func (c *checkpoint) unread(v *view) (from, request int) {
 // compaction is one compaction of a draft: what is summarized, and what is to become of it. It is run
 // without the manager's lock and holds no reference to the manager's state.
 type compaction struct {
-	opts     Options
-	cap      int // tokens of the whole summary
-	filled   int // tokens up to which code adds what the text left out
-	removed  int // tokens of what it replaces, as it stands in the request
-	whole    int // … and as it stands in the history
-	behind   int // tokens of what a digest stands in for, of which the same holds
-	summary  int // tokens of an earlier summary among what it replaces
+	opts Options
+	summarySizes
+	summarizedPart
+	keptPart
+	summaryCalls
+	rules  string // the section of the host's rules
+	recall string // behind the summary, how to get at what it stands for; empty: nothing is said of that
+}
+
+// summarySizes are what a summary may have, and what it has to be smaller than, in tokens.
+type summarySizes struct {
+	cap     int // of the whole summary
+	filled  int // up to which code adds what the text left out
+	removed int // of what it replaces, as it stands in the request
+	whole   int // … and as it stands in the history
+	behind  int // of what a digest stands in for, of which the same holds
+	summary int // of an earlier summary among what it replaces
+	before  int // of the request
+}
+
+// summarizedPart is what a compaction puts a summary in the place of.
+type summarizedPart struct {
+	older    sizedMessages // complete turns
+	prefix   sizedMessages // beginning of the turn that the cut divides
 	previous string
 	carried  sections.Carried // of the history that is summarized, the previous one included
 	healthy  *checkpoint
+	ids      *digest.Table // identifiers of older and prefix, if the digest read them; nil: not yet known
+	replaced []key         // of the messages that are summarized, as they stand in the history
+}
 
-	older  sizedMessages // complete turns
-	prefix sizedMessages // beginning of the turn that the cut divides
-	recent []Message     // what is kept, and the request
-	ids    *digest.Table // identifiers of older and prefix, if the digest read them; nil: not yet known
+// keptPart is what stays of a history behind a summary.
+type keptPart struct {
+	recent    []Message // what is kept, and the request
+	firstKept bookmark
+	index     int // of firstKept in the history passed in
+	limited   position
+	request   position
+}
 
-	replaced []key // of the messages that are summarized, as they stand in the history
-	share    int   // tokens that the history may have when it is summarized at once; 0: any
-
-	rules        string // the section of the host's rules
-	recall       string // behind the summary, how to get at what it stands for; empty: nothing is said of that
-	firstKept    bookmark
-	limited      position
-	index        int // of firstKept in the history passed in
-	request      position
-	before       int // tokens of the request
+// summaryCalls says how the summarizer is asked.
+type summaryCalls struct {
 	instructions string
+	share        int  // tokens that the history may have when it is summarized at once; 0: any
 	attempts     int  // of one call
 	isDown       bool // the breaker is half open
 	fewest       bool // it may take as few calls as can be
@@ -243,10 +260,14 @@ func (d *draft) newCompaction(instructions string) (*compaction, error) {
 		d.ledger.cache = answers.New()
 	}
 	c := &compaction{
-		opts: o, attempts: o.Compact.Attempts, cap: d.summaryCapBeside(&s), cache: d.ledger.cache,
-		before: d.tokens(), removed: s.removed, whole: s.whole, summary: s.summary,
-		instructions: strings.TrimSpace(o.Compact.Instructions + "\n\n" + instructions),
-		isDown:       d.ledger.breaker.failures >= breakerLimit,
+		opts: o,
+		summarySizes: summarySizes{
+			cap: d.summaryCapBeside(&s), before: d.tokens(), removed: s.removed, whole: s.whole, summary: s.summary,
+		},
+		summaryCalls: summaryCalls{
+			attempts: o.Compact.Attempts, isDown: d.ledger.breaker.failures >= breakerLimit, cache: d.ledger.cache,
+			instructions: strings.TrimSpace(o.Compact.Instructions + "\n\n" + instructions),
+		},
 	}
 	// The reference's rule for new content that fills the window, with its margin.
 	if kept := c.before - c.removed; float64(kept) > float64(d.window)*o.Compact.MaxHistoryShare*count.ChunkMargin {

@@ -8,33 +8,47 @@ type draft struct {
 	ledger  *ledger // read, and written by record alone
 	history []Message
 	now     time.Time
-	budget  int // tokens that the request may have, Overhead included
+	budget  int         // tokens that the request may have, Overhead included
+	handles *handles    // of the history; nil: not asked for yet
+	added   newMessages // on the short way
 
-	view       *view
-	base       *checkpoint         // that was to be replayed, nil: none
-	checkpoint *checkpoint         // that the view has, nil: none
-	behind     []Message           // what a digest stands for, and no model's summary, if the history still has it
-	kept       []Message           // Request.History
-	edits      []Edit              // repair, compact, limit
-	ids        []string            // of calls, as the repair changed them
-	standIn    position            // see ledger
-	turnStart  position            // by its position in the view
-	limitedAt  position            // the same message by its index in the history
-	newEdits   map[key]*projection // that were not sent before
-	added      newMessages         // on the short way
-	handles    *handles            // of the history; nil: not asked for yet
+	view     *view
+	edits    []Edit              // repair, compact, limit
+	newEdits map[key]*projection // that were not sent before
 	folds
+	takenOver
+	learned
+	progress
+}
 
-	accounting      accounting // the ledger's, and what this history adds to it
-	known           accounting // the ledger's when the draft was begun
-	learned         bool       // the counts of this history are in accounting already
-	isIndexed       bool       // the history was indexed in this call, for another draft
-	rejected        []rejection
+// takenOver is what a draft takes over from earlier requests.
+type takenOver struct {
+	base       *checkpoint // that was to be takenOver, nil: none
+	checkpoint *checkpoint // that the view has, nil: none
+	behind     []Message   // what a digest stands for, and no model's summary, if the history still has it
+	kept       []Message   // Request.History
+	ids        []string    // of calls, as the repair changed them
+	standIn    position    // see ledger
+	turnStart  position    // by its position in the view
+	limitedAt  position    // the same message by its index in the history
+}
+
+// learned is what the provider's counts in a history tell.
+type learned struct {
+	accounting accounting // the ledger's, and what this history adds to it
+	known      accounting // the ledger's when the draft was begun
+	isLearned  bool       // the counts of this history are in accounting already
+	rejected   []rejection
+}
+
+// progress is how far the steps of a draft have come, and why.
+type progress struct {
+	isIndexed       bool        // the history was indexed in this call, for another draft
 	epochSearch     epochSearch // for an epoch that pays
 	isPressed       bool        // does not fit as it is
+	isCramped       bool        // fits, but a summary is due: see crampedShare
 	cause           string      // why what is changed now is changed, for the log
 	why             string      // the cause of the first change
-	isCramped       bool        // fits, but a summary is due: see crampedShare
 	unchangedPrefix int         // how many messages are as they were sent, or will be sent as they are
 }
 
@@ -45,8 +59,10 @@ func newDraft(
 	a := l.accounting
 	return &draft{
 		settings: s, ledger: l, history: history, now: s.opts.Now(), budget: l.budgetBy(s, &a),
-		base: c, checkpoint: c, newEdits: made, folds: folds{records: records}, epochSearch: l.epochSearch,
-		accounting: a, known: a,
+		newEdits: made, folds: folds{records: records},
+		takenOver: takenOver{base: c, checkpoint: c},
+		learned:   learned{accounting: a, known: a},
+		progress:  progress{epochSearch: l.epochSearch},
 	}
 }
 

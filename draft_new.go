@@ -18,7 +18,7 @@ func (m *Manager) draft(history []Message, c *checkpoint) *draft {
 // made already. What from has learned of the provider's counts holds for it too.
 func (m *Manager) redraft(from *draft, c *checkpoint, records []*runRecord, made map[key]*projection) *draft {
 	d := newDraft(&m.settings, &m.ledger, from.history, c, records, made)
-	d.learned, d.rejected, d.isIndexed = true, from.rejected, true
+	d.isLearned, d.rejected, d.isIndexed = true, from.rejected, true
 	d.accounting.learnFrom(from)
 	d.budget = m.ledger.budgetBy(&m.settings, &d.accounting)
 	return d.steps()

@@ -9,7 +9,7 @@ import (
 // without new edits.
 func (d *draft) observeUsage() {
 	v, sent := d.view, len(d.ledger.sent)
-	if d.unchangedPrefix = d.firstChanged(); d.learned { // what there is to learn is learned
+	if d.unchangedPrefix = d.firstChanged(); d.isLearned { // what there is to learn is learned
 		return
 	}
 	if d.ledger.otherModel { // another model's tokenizer counted, with other tools and limits

@@ -65,7 +65,7 @@ func newOfAnySize(t testing.TB, window int, o *Options) *Manager {
 
 // replay is the draft of the manager's next request before anything is rewritten in it.
 func replay(m *Manager, history []Message) *draft {
-	d := &draft{budget: m.budget(), settings: &m.settings, ledger: &m.ledger, history: history, now: m.opts.Now(), base: m.ledger.checkpoint, checkpoint: m.ledger.checkpoint, newEdits: map[key]*projection{}, epochSearch: m.ledger.epochSearch, accounting: m.ledger.accounting}
+	d := newDraft(&m.settings, &m.ledger, history, m.ledger.checkpoint, nil, map[key]*projection{})
 	d.indexAndRepair()
 	d.limitAndReplay()
 	return d

@@ -68,7 +68,8 @@ func (m *Manager) extend(history []Message, r *Request) (done bool, err error) {
 	m.short.view = view{total: l.estimate}
 	*d = draft{
 		settings: &m.settings, ledger: l, view: &m.short.view, history: history, budget: m.budget(), now: m.opts.Now(),
-		accounting: l.accounting, unchangedPrefix: len(l.sent) + len(added), rejected: d.rejected[:0],
+		learned:  learned{accounting: l.accounting, rejected: d.rejected[:0]},
+		progress: progress{unchangedPrefix: len(l.sent) + len(added)},
 	}
 	if len(added) > 0 {
 		d.accounting.take(l, &m.settings, &added[0])

@@ -137,25 +137,35 @@ type undo struct {
 
 // tail is what the short way has to know of the last request.
 type tail struct {
-	known          bool
-	changes        int                 // index.changes at that time
-	history        int                 // messages of the history that was passed in
-	isHistory      bool                // the request was the history itself
-	complete       bool                // no call waited for its result at the end
-	answers        int                 // of the model, in the request
-	thinks         bool                // the request holds thinking
-	shown          int                 // estimate of the messages without hidden parts
-	bytes          int                 // of the body
-	uneditedTokens int                 // estimate of the history that was passed in, as it is
-	whole          int                 // estimate of the request's messages without edits of their texts: uneditedTokens
-	hasBehind      bool                // the history holds what a digest stands in for
-	messages       uintptr             // where Request.Messages lies
-	kept           uintptr             // where Request.History lies
-	keptLen        int                 //
-	keepsAll       bool                // Request.History was the history itself
-	ofHost         bool                // Request.Messages lies in the host's memory
-	shared         sharedLists         // of the last request, where the next one may share them
-	ids            map[uint64]struct{} // hashes of the call ids in use
+	known    bool
+	changes  int                 // index.changes at that time
+	history  int                 // messages of the history that was passed in
+	complete bool                // no call waited for its result at the end
+	ids      map[uint64]struct{} // hashes of the call ids in use
+	shared   sharedLists         // of the last request, where the next one may share them
+	listAddresses
+	tailSums
+}
+
+// listAddresses say where the lists of the last request lie.
+type listAddresses struct {
+	isHistory bool    // the request was the history itself
+	messages  uintptr // Request.Messages
+	ofHost    bool    // … in the host's memory
+	kept      uintptr // Request.History
+	keptLen   int     // its length
+	keepsAll  bool    // it was the history itself
+}
+
+// tailSums are what new messages are added to.
+type tailSums struct {
+	answers        int  // of the model, in the request
+	thinks         bool // the request holds thinking
+	shown          int  // estimate of the messages without hidden parts
+	bytes          int  // of the body
+	uneditedTokens int  // estimate of the history that was passed in, as it is
+	whole          int  // estimate of the request's messages without edits of their texts: uneditedTokens
+	hasBehind      bool // the history holds what a digest stands in for
 }
 
 // sharedLists are the lists of a request. Requests share them: each is longer than the one before it, and what is
