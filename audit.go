@@ -37,7 +37,7 @@ func (c *compaction) audit(cp *checkpoint, behind sections.Layout) (stored strin
 	return stored, repaired
 }
 
-// skeletonShare: a text with less than one part in so many of what was asked for says too little. Half of the
+// skeletonShare: a text with less than an eighth of the tokens that were asked for says too little. Half of the
 // compactions of one host were answered with empty headings.
 const skeletonShare = 8
 

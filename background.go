@@ -134,7 +134,7 @@ func (m *Manager) splice(d *draft) (*draft, *Compaction, error) {
 	return next, &report, nil
 }
 
-// collect is splice, and forgets what is of no use. failed says that there was to be a summary, and is none.
+// collect is splice, and forgets what is of no use. failed says that the work in the background made no summary.
 // What is used is forgotten when it is committed: until then the request may still come to nothing.
 func (m *Manager) collect(d *draft) (next *draft, report *Compaction, failed bool) {
 	b := m.background

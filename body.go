@@ -57,7 +57,7 @@ const (
 	resultsLowWater = 0.7
 )
 
-// Where few images fit, half of them are soon there again: so many go at least, as long as so many stay. Anthropic's
+// Where few images fit, half of them are soon there again. So at least 15 go, as long as 3 stay. Anthropic's
 // example of a computer-use agent sends the newest 3. 15 at a time are 8 rewrites in 120 requests.
 const leastImagesGone, leastImagesLeft = 15, 3
 

@@ -22,7 +22,7 @@ const (
 	summaryShare     = 1.0 / 8
 	minSummaryTokens = 300
 	maxSummaryTokens = 24_000
-	// A summary with its frame has at least about so many tokens: to put it in the place of less is no gain.
+	// A summary with its frame has about 200 tokens or more: where it stands for less, nothing is gained.
 	leastGain = 200
 	// The summary of a short history has at most this share of what it stands for.
 	mostOfRemoved = 0.9
@@ -209,7 +209,7 @@ func (d *draft) summaryFrame() int {
 	return textTokens(d.opts.Estimator, frame)
 }
 
-// hasNews says that a compaction of s has more than so many tokens to summarize that no summary holds. What a
+// hasNews says that a compaction of s has more than `least` tokens to summarize that no summary holds. What a
 // digest stands for is news to a model, and so is a summary that is longer than one may be, as behind a change to
 // a smaller window. Where nothing stands behind a summary, as after an undo, there is no place that it could end at.
 func (d *draft) hasNews(s *span, least int) bool {
@@ -376,7 +376,8 @@ func (c *compaction) tokens(text string) int {
 	return textTokens(c.opts.Estimator, text)
 }
 
-// isDigestDue says so of checkpoint c, where the request has so many tokens without edits.
+// isDigestDue says that it is time to replace checkpoint c, if a digest wrote it. Without edits the request would have
+// `plain` tokens.
 func (d *draft) isDigestDue(c *checkpoint, plain int) bool {
 	o := &d.opts
 	if !o.replacesDigest(c) {

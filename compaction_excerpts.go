@@ -49,7 +49,7 @@ func (c *compaction) textTokensOf(m *Message, tokens int) int {
 	return estimate(c.opts.Estimator, texts)
 }
 
-// excerptResult returns m, the texts of which have so many tokens, with these cut to about excerptTokens
+// excerptResult returns m, whose texts have `tokens` tokens, with these cut to about excerptTokens
 // together: a summarizer need not be told to the token.
 func excerptResult(m *Message, tokens int) (out Message, ok bool) {
 	tokens = min(tokens, textBytes(m)) // a host's own count may be absurd

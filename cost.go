@@ -11,7 +11,7 @@ type sentPrefix struct {
 	plain int // of the history, as it is
 }
 
-// prefix finds out what is as it was sent: so many messages.
+// prefix estimates what is as it was sent, up to message firstChanged.
 func (d *draft) prefix(firstChanged int) (p sentPrefix) {
 	for _, n := range d.view.tokens[:firstChanged] {
 		p.sent = count.Add(p.sent, n)
@@ -71,7 +71,7 @@ func (d *draft) price(r *Request, plain int, p sentPrefix) {
 	r.CostUnedited = c.cost(unedited, d.cached(p.plain, unedited))
 }
 
-// cached is what a provider reads from its cache of a request of so many tokens, if it has seen the messages
+// cached is what a provider reads from its cache of a request of that many tokens, if it has seen the messages
 // of the beginning, which are estimated as prefix. What no message shows stands in front of them.
 func (d *draft) cached(prefix, tokens int) int {
 	a := &d.accounting
@@ -82,7 +82,7 @@ func (d *draft) cached(prefix, tokens int) int {
 	return n
 }
 
-// cost is that of a prompt of so many tokens, in units of uncached input.
+// cost is the price of a prompt, in units of what an uncached token of input costs.
 func (c *CacheOptions) cost(tokens, cached int) float64 {
 	if c.None || tokens < c.MinTokens {
 		return float64(tokens)

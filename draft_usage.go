@@ -64,8 +64,8 @@ func saysUsage(messages []Message, i int) bool {
 	return before.Role != RoleAssistant || before.Usage == nil || *before.Usage != *m.Usage
 }
 
-// observeAnswer learns from the usage of m, which is message i: what stands before it is so many tokens, and
-// so many without the messages that have hidden parts.
+// observeAnswer learns from the usage of m, which is message i. What stands before it is estimated as `estimate` tokens,
+// of which the messages without hidden parts have `shown`.
 func (d *draft) observeAnswer(m *Message, i, estimate, shown int) {
 	prompt := m.Usage.Prompt()
 	reason := ""

@@ -122,7 +122,7 @@ func keepLateResults(history []Message, keep []bool, atoms map[int]bool) {
 // callOwners finds the messages that made calls. It reads the history once, as far as it is asked for.
 type callOwners struct {
 	history []Message
-	read    int            // so many messages are in newest
+	read    int            // how many messages are in newest
 	newest  map[string]int // by call id, the newest assistant message among them
 }
 

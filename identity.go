@@ -148,7 +148,7 @@ func sampleHash(m *Message) uint64 {
 // isReadWhole says that all of m is in its sampleHash.
 func isReadWhole(m *Message) bool { return m.Role != RoleAssistant && m.Role != RoleTool }
 
-// sampleBytes is the length up to which sampleHash reads all of a text: to hash so many bytes takes about as long as
+// sampleBytes is the length up to which sampleHash reads all of a text: to hash 256 bytes takes about as long as
 // to wait for one line of memory.
 const sampleBytes = 256
 

@@ -188,7 +188,7 @@ func (x *index) goesOn(history []Message, isHistory bool) bool {
 		x.isSame(history, max(0, n-lookedAtClosely/2), n, isHistory)
 }
 
-// inTurn returns the next so many of n, and moves the cursor behind them.
+// inTurn returns the range of the next `many` of n items, and moves the cursor behind it. It begins again at the end.
 func inTurn(cursor *int, n, many int) (from, to int) {
 	if from = *cursor; from >= n || many >= n {
 		from = 0

@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// journalFrom is the journal of a ledger that was restored from a state with so many deltas.
+// journalFrom is the journal of a ledger that was restored from a state to which that many deltas were added.
 func (l *ledger) journalFrom(deltas int) journal {
 	return journal{
 		deltas: deltas, sent: len(l.sent), edits: maps.Clone(l.projections), records: l.records, checkpoint: l.checkpoint,

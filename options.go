@@ -104,7 +104,7 @@ type CacheOptions struct {
 	MinTokens   int           // shorter prefixes are not cached, tokens (1 024)
 	ReadPrice   float64       // of a cached token (0.1)
 	WritePrice  float64       // of a token that is written to the cache (1.25)
-	OutputPrice float64       // of a token of the answer (5)
+	OutputPrice float64       // of a token of the answer (5): for sums of the host, no cost of a Request has the answer in it
 }
 
 // Defaults. The numbers of pruning and truncation are the reference system's; those of the cache are

@@ -252,7 +252,7 @@ func (p *pruning) clearOldest() {
 	}
 }
 
-// replace decides that op is done to a candidate, which leaves so many characters of it, unless that would
+// replace decides that op is done to a candidate, which leaves `chars` characters of it, unless that would
 // not make it smaller, in tokens and in characters.
 func (p *pruning) replace(c *candidate, chars int, op Op) {
 	if c.chars >= 0 && c.chars <= chars || c.chars < 0 && !charsAbove(p.history[c.index].Parts, chars) {

@@ -48,7 +48,7 @@ func (l *ladder) learnBody(said overflow.Diagnosis) {
 	g.accounting.body.Most = max(1, count.Least(g.accounting.body.Most, l.shrunk(l.bytes)))
 }
 
-// shrunk is what is tried after a request of so many tokens or bytes was refused without numbers.
+// shrunk is the size that is tried after a request of n tokens or bytes was refused without numbers.
 func (l *ladder) shrunk(n int) int {
 	if l.manager.ledger.run.refusals >= maxRetries {
 		return count.Share(n, lastGuessShare)

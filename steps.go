@@ -322,7 +322,7 @@ func (d *draft) capResults(from, limit, budget int) {
 	}
 }
 
-// clearTo clears old results, the oldest first, until the messages take at most so many tokens.
+// clearTo clears old results, the oldest first, until the messages take no more than that many tokens.
 func (d *draft) clearTo(tokens int) {
 	o := *d.opts.Prune
 	o.SoftTrimRatio, o.MinPrunableToolChars = 0, 0

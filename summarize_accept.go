@@ -21,7 +21,7 @@ func answerLimit(maxTokens int) int {
 	return int(float64(maxTokens)*answerSlack) + answerMargin
 }
 
-// badAnswer is the error of an answer that is no summary. It wraps ErrIncomplete.
+// badAnswer is the error of an answer that cannot be used as a summary. It wraps ErrIncomplete.
 type badAnswer struct {
 	reason string
 	// A model that made the history longer does so again; one more attempt is enough.
@@ -35,8 +35,8 @@ const leastInput = 400
 func (e *badAnswer) Error() string { return "the answer was refused: " + e.reason }
 func (e *badAnswer) Unwrap() error { return ErrIncomplete }
 
-// acceptSummary returns the summary in a summarizer's answer, or the reason why it is none. input is the
-// estimate of what was to be summarized.
+// acceptSummary returns the summary in a summarizer's answer, or an error that says why the answer is refused. input is
+// the estimate of what was to be summarized.
 func acceptSummary(answer string, e Estimator, input, maxTokens int) (string, error) {
 	// No tokenizer makes a token of more than a hundred bytes on average: such an answer need not be read.
 	if len(answer)/100 > answerLimit(maxTokens) {

@@ -80,7 +80,7 @@ func (t *truncation) mayBeOversized(m *Message) bool {
 	return bytes > t.MaxChars || most < 0 || most > t.limit
 }
 
-// isWithin says, of a result that is estimated as so many tokens, that nothing of it has to be cut.
+// isWithin says that nothing has to be cut of a result that is estimated as that many tokens.
 func (t *truncation) isWithin(m *Message, tokens int) bool {
 	return tokens <= t.limit && textBytes(m) <= t.MaxChars
 }
@@ -190,7 +190,7 @@ func (t *truncation) build(m *Message, texts []cut.Text) (out Message, chars int
 	return out, chars, ok
 }
 
-// cutJoined cuts a result of so many texts that their floors alone are above the limit, as one text.
+// cutJoined cuts a result as one text: it has more texts than the limit has room for, were each to keep its least.
 func (t *truncation) cutJoined(m *Message, tokens int) (Message, int, bool) {
 	joined := *m
 	joined.Source, joined.Parts = nil, nil
