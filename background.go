@@ -40,6 +40,7 @@ func (c *compaction) own() {
 	}
 }
 
+// ownMessages copies messages with all that a host could write to meanwhile.
 func ownMessages(messages []Message) []Message {
 	out := copyMessages(messages)
 	for i := range out {

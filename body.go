@@ -27,6 +27,7 @@ func (d *draft) bytes() int {
 	return n
 }
 
+// fitsBody reports whether the body is within its limit, as far as one is known.
 func (d *draft) fitsBody() bool {
 	limit := d.bodyLimit()
 	return limit == 0 || d.bytes() <= limit
@@ -150,10 +151,13 @@ func (d *draft) clearResult(i int) int {
 		"cleared: the request body is too large")
 }
 
+// hasImage reports whether m shows an image.
 func hasImage(m *Message) bool {
 	return slices.ContainsFunc(m.Parts, func(p Part) bool { return p.Kind == KindImage })
 }
 
+// replaceForBody puts parts in the place of those of message i, and returns the bytes that it saved. What would save
+// nothing, or cost more tokens, stays: an image is the exception, because its marker may be estimated higher.
 func (d *draft) replaceForBody(i int, parts []Part, reason string) int {
 	m := d.view.messages[i]
 	before := messageBytes(&m)

@@ -226,6 +226,8 @@ func (d *draft) hasNews(s *span, least int) bool {
 	return len(d.behind) > 0 && !isDigest || d.summaryIsTooLong(s)
 }
 
+// summaryIsTooLong says that the summary in the request is longer than a new one may be. The window may have become
+// smaller since it was written.
 func (d *draft) summaryIsTooLong(s *span) bool {
 	limit := d.summaryCapBeside(s)
 	if d.checkpoint == nil { // of the host, or of another manager
@@ -369,6 +371,7 @@ func (c *compaction) collect(d *draft, s span) {
 // leastPrefix is the size in tokens from which on the beginning of a divided turn is worth a summary of its own.
 const leastPrefix = 1_000
 
+// tokens estimates a text. Nothing costs nothing, though a message without a text has a frame.
 func (c *compaction) tokens(text string) int {
 	if text == "" {
 		return 0

@@ -21,6 +21,7 @@ func (d digester) Summarize(_ context.Context, req SummaryRequest) (string, erro
 	return d.digest(req), nil
 }
 
+// summarize also says that the text was made without an LLM.
 func (d digester) summarize(_ context.Context, req SummaryRequest) (text string, degraded bool, err error) {
 	return d.digest(req), true, nil
 }

@@ -24,6 +24,7 @@ func (m *Manager) redraft(from *draft, c *checkpoint, records []*runRecord, made
 	return d.steps()
 }
 
+// steps runs the numbered steps in their order: each relies on what the one before it left.
 func (d *draft) steps() *draft {
 	d.indexAndRepair()
 	d.limitAndReplay()

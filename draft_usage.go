@@ -97,6 +97,8 @@ func (d *draft) rejectFrom(i int) {
 	}
 }
 
+// logRejected logs the counts that are not used. It waits until the request is committed, so that a draft that is thrown
+// away logs nothing.
 func (d *draft) logRejected() {
 	for _, r := range d.rejected {
 		d.opts.Logger.Debug("winnow: usage not used", "reason", r.reason, "prompt", r.prompt, "estimate", r.estimate)

@@ -30,6 +30,7 @@ func CharsPerToken(n float64) Estimator {
 	return charsPerToken(n)
 }
 
+// charsPerToken is the number of characters that are taken for a token.
 type charsPerToken float64
 
 func (n charsPerToken) Estimate(m Message) int {

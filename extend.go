@@ -281,6 +281,7 @@ func (d *draft) commitAdded(r *Request) {
 	}
 }
 
+// remember keeps where the lists of r lie: the next call extends them only if it gets the same ones.
 func (t *tail) remember(r *Request) {
 	t.messages, t.kept, t.keptLen = mem.Base(r.Messages), mem.Base(r.History), len(r.History)
 }
@@ -345,6 +346,7 @@ func (t *tail) addIDs(messages []Message) {
 	}
 }
 
+// addID marks an id as used. A hash is enough: a collision only sends a call the long way.
 func (t *tail) addID(id string) {
 	if t.ids == nil {
 		t.ids = make(map[uint64]struct{})

@@ -24,6 +24,7 @@ func FirstOf(cooldown time.Duration, s ...Summarizer) Summarizer {
 	return f
 }
 
+// failover is the summarizer of [FirstOf].
 type failover struct {
 	cooldown time.Duration
 	list     []Summarizer
@@ -37,6 +38,7 @@ func (f *failover) Summarize(ctx context.Context, req SummaryRequest) (string, e
 	return text, err
 }
 
+// summarize also says whether the text was made without an LLM.
 func (f *failover) summarize(ctx context.Context, req SummaryRequest) (text string, degraded bool, err error) {
 	if len(f.list) == 0 {
 		return "", false, errors.New("winnow: FirstOf has no summarizer to ask")
@@ -88,6 +90,7 @@ func (f *failover) order() []int {
 	return []int{soonest}
 }
 
+// rest passes a summarizer over until that time.
 func (f *failover) rest(i int, until time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -26,6 +26,7 @@ type hasher struct {
 	sum    [sha256.Size]byte
 }
 
+// key reads all of m once. The lengths in front of the texts make the parts of two messages comparable one by one.
 func (h *hasher) key(m *Message) key {
 	if h.sha == nil {
 		h.sha = sha256.New()
@@ -78,6 +79,7 @@ func (h *hasher) string(s string) {
 	}
 }
 
+// int adds a number in eight bytes.
 func (h *hasher) int(n int) {
 	if cap(h.buffer)-len(h.buffer) < 8 {
 		h.flush()
@@ -88,6 +90,7 @@ func (h *hasher) int(n int) {
 	}
 }
 
+// flush hands the buffer to the hash, which has a price for each call.
 func (h *hasher) flush() {
 	h.sha.Write(h.buffer)
 	h.buffer = h.buffer[:0]

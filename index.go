@@ -129,6 +129,8 @@ func (x *index) isOf(history []Message) bool {
 // learn adds the facts of what history has behind the messages that are known.
 func (x *index) learn(history []Message, e Estimator) { x.learnFrom(history, nil, e) }
 
+// learnFrom is learn where messages may have moved: before has the facts of the history that was passed in last, so that
+// a message that stands elsewhere now is not estimated again. nil: none has moved.
 func (x *index) learnFrom(history []Message, before map[key]*fact, e Estimator) {
 	if !x.anchor.isSet() {
 		x.anchor.set(history, len(x.sampleHashes))
@@ -198,6 +200,7 @@ func inTurn(cursor *int, n, many int) (from, to int) {
 	return from, to
 }
 
+// hasSameHeaders compares messages by what lies in them itself: no line of memory is read for their texts.
 func (x *index) hasSameHeaders(history []Message, from, to int) bool {
 	for i := from; i < to; i++ {
 		if x.headerHashes[i] != headerHash(&history[i]) {
@@ -207,6 +210,7 @@ func (x *index) hasSameHeaders(history []Message, from, to int) bool {
 	return true
 }
 
+// isSame compares messages by samples of their texts too.
 func (x *index) isSame(history []Message, from, to int, isHistory bool) bool {
 	for i := from; i < to; i++ {
 		m, seen := &history[i], &x.seen[i]

@@ -72,6 +72,7 @@ func (l *ledger) delta(edits bool) ([]byte, journal, error) {
 	return text, j, err
 }
 
+// compareEdits tells the edits that are new, and those that are gone. Edits never change, so their addresses are compared.
 func (d *delta) compareEdits(written, now map[key]*projection) {
 	changed := make(map[key]*projection)
 	for k, p := range now {
@@ -88,6 +89,7 @@ func (d *delta) compareEdits(written, now map[key]*projection) {
 	slices.Sort(d.Gone)
 }
 
+// compareRecords tells the records that are new, and those that are gone.
 func (d *delta) compareRecords(written, now []*runRecord) {
 	var added []*runRecord
 	for _, r := range now {

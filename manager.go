@@ -131,6 +131,7 @@ func (b *background) drop() {
 	}
 }
 
+// hasEnded reports whether the goroutine has nothing more to do. It does not wait.
 func (b *background) hasEnded() bool {
 	select {
 	case <-b.ended:

@@ -61,6 +61,7 @@ func isOwn(err error) bool {
 	return ok || err == ErrOverflow
 }
 
+// infoOf tells of a diagnosis what a user can use: numbers of bytes or characters are no context window.
 func infoOf(d overflow.Diagnosis) ErrorInfo {
 	if d.Class != overflow.ClassOverflow || d.Unit != overflow.UnitTokens {
 		return ErrorInfo{Class: ErrorClass(d.Class)}

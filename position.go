@@ -19,6 +19,8 @@ func (p position) findPosition(v *view) int {
 	return p.nearest(v, func(i int) int { return i }, func(int) bool { return true })
 }
 
+// nearest returns the message that p is of and that fits, the one nearest to where it was by that index, or -1. A text
+// such as "go on" may stand in a history many times.
 func (p position) nearest(v *view, index func(i int) int, fits func(i int) bool) int {
 	found := -1
 	if p.key == (key{}) {

@@ -50,6 +50,7 @@ type candidate struct {
 	reason string
 }
 
+// run looks at lengths first: most histories are decided without reading a text.
 func (p *pruning) run() ([]Message, []Edit) {
 	if p.window <= 0 || !p.mayBeAboveSoftTrim() || !p.findCandidates() || !p.aboveSoftTrim() {
 		return clip(p.history), nil
@@ -240,6 +241,7 @@ func (p *pruning) enoughToClear() bool {
 	return chars >= p.MinPrunableToolChars
 }
 
+// clearOldest clears results, the oldest first, until the history is below the ratio again.
 func (p *pruning) clearOldest() {
 	p.cleared = []Part{{Text: p.Placeholder}}
 	chars := runes.Count(p.Placeholder)
@@ -272,6 +274,7 @@ func (p *pruning) replace(c *candidate, chars int, op Op) {
 	c.tokens, c.chars, c.op, c.parts = tokens, chars, op, m.Parts
 }
 
+// newParts makes what stands for a candidate. Parts share their memory in groups, because a history may have thousands.
 func (p *pruning) newParts(c *candidate, op Op) []Part {
 	if op == OpClear && c.note == "" {
 		return p.cleared

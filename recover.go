@@ -152,6 +152,7 @@ func (l *ladder) clear(context.Context) *draft {
 	return l.take(d, d.fits() && d.fitsBody())
 }
 
+// compact asks for a summary, or takes the one that was made in the background, unless this run has done so often enough.
 func (l *ladder) compact(ctx context.Context) *draft {
 	run := &l.manager.ledger.run
 	if run.compactions >= maxCompactionsPerRun || run.calls >= maxSummaryCalls {
@@ -175,6 +176,7 @@ func (l *ladder) compact(ctx context.Context) *draft {
 	return l.compactWith(ctx, m.opts.Summarizer)
 }
 
+// compactWith summarizes with s. That it fails is no error here: the next rung is tried.
 func (l *ladder) compactWith(ctx context.Context, s Summarizer) *draft {
 	d, report, err := l.manager.compact(ctx, l.draft(), s, "", false)
 	if err != nil {
@@ -223,6 +225,7 @@ func (l *ladder) smallestThatIsLess(context.Context) *draft {
 	return d
 }
 
+// commit makes d what was sent last, with the report of its compaction if it has a new one.
 func (l *ladder) commit(d *draft) (*Request, error) {
 	if d.checkpoint != l.manager.ledger.checkpoint && l.report != nil {
 		return l.manager.commitCompaction(d, l.report)
@@ -230,6 +233,7 @@ func (l *ladder) commit(d *draft) (*Request, error) {
 	return l.manager.commit(d)
 }
 
+// giveUp returns the error that tells what fills the window, and undoes what the run has changed.
 func (l *ladder) giveUp(cause error) error {
 	d := l.smallest.draft
 	if d == nil {

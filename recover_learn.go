@@ -25,6 +25,7 @@ func (m *Manager) weigh(said overflow.Diagnosis) overflow.Diagnosis {
 	return said
 }
 
+// isRecoverable says that a smaller request may be taken. A final error is of another manager that has given up.
 func isRecoverable(d overflow.Diagnosis) bool {
 	return (d.Class == overflow.ClassOverflow || d.Class == overflow.ClassBytes) && !d.Final
 }

@@ -140,11 +140,13 @@ func (r *repair) keepAsIs(i int) {
 	r.changed = append(r.changed, false)
 }
 
+// flush writes the messages that wait: copied together, they cost one append.
 func (r *repair) flush() {
 	r.out = append(r.out, r.history[r.from:r.to]...)
 	r.from, r.to = 0, 0
 }
 
+// keep writes message i as m, and tells of it if that is a change.
 func (r *repair) keep(i int, m Message, changed bool) {
 	r.emit(i, m, changed)
 	if changed {
@@ -162,6 +164,7 @@ func (r *repair) emit(i int, m Message, changed bool) {
 	r.changed = append(r.changed, changed)
 }
 
+// drop leaves message i out and tells why.
 func (r *repair) drop(i int, reason string) {
 	r.edits = append(r.edits, dropEdit(OpRepair, r.history, i, CharsPerToken(4), reason))
 }

@@ -153,6 +153,7 @@ func (r *repair) cleaned(i int) (m Message, changed bool) {
 	return m, changed
 }
 
+// hasSubstance reports whether m has more than thinking: providers refuse a message of thinking alone.
 func hasSubstance(m *Message) bool {
 	for i := range m.Parts {
 		if m.Parts[i].Kind != KindThinking {

@@ -166,6 +166,8 @@ func (d *draft) findStandIn(request, first int) int {
 	return standIn
 }
 
+// limitTurns drops the oldest turns. The place of the last cut is remembered, so that the beginning of the request stays
+// the same until the list has grown by half, or the cache is cold.
 func (d *draft) limitTurns(limit int) {
 	v := d.view
 	start := max(0, d.ledger.turnStart.findPosition(v)) // -1: a history that begins elsewhere

@@ -32,6 +32,7 @@ func (r *summaryRun) room(previous int, instructions string) int {
 	return r.Window - r.MaxTokens - noteTokens - r.promptTokens(&req) - previous
 }
 
+// promptTokens estimates a request as the model will see it.
 func (r *summaryRun) promptTokens(req *SummaryRequest) int {
 	return count.Add(textTokens(r.Estimator, req.System()), textTokens(r.Estimator, req.Prompt()))
 }

@@ -71,6 +71,7 @@ func (r *summaryRun) renderedSizes(history, messages []Message, outcomes []strin
 	return sizes
 }
 
+// summaryPart is what of a part a summarizer may see. An image and an opaque part become their names.
 func summaryPart(p *Part) Part {
 	switch p.Kind {
 	case KindText, KindThinking:
@@ -104,6 +105,7 @@ func frameTokens(m *Message) int {
 // estimate never returns a negative count, whatever the estimator says.
 func estimate(e Estimator, m Message) int { return max(0, e.Estimate(m)) }
 
+// textTokens estimates a text as a message of its own.
 func textTokens(e Estimator, s string) int {
 	return estimate(e, Message{Role: RoleUser, Parts: []Part{{Text: s}}})
 }

@@ -96,6 +96,7 @@ func (r *sizedMessages) add(m Message, tokens int) {
 	r.messages, r.tokens = append(r.messages, m), append(r.tokens, tokens)
 }
 
+// grow makes room for n more.
 func (r *sizedMessages) grow(n int) {
 	r.messages, r.tokens = slices.Grow(r.messages, n), slices.Grow(r.tokens, n)
 }

@@ -61,6 +61,7 @@ func (r *SummaryRequest) promptSize() int {
 	return n + n/16
 }
 
+// writeMessage writes m in tags that say whom it is from. What a tool or the host wrote is marked as untrusted.
 func writeMessage(b *summarytext.Prompt, m *Message) {
 	switch {
 	case m.Summary:

@@ -37,6 +37,7 @@ func TiktokenEstimator(encoding string) (Estimator, error) {
 	return nil, fmt.Errorf("winnow: unknown encoding %q; known are %q, %q", encoding, "o200k_base", "cl100k_base")
 }
 
+// tiktokenEstimator counts text with a vocabulary, and estimates what a vocabulary does not say.
 type tiktokenEstimator struct {
 	load   func() *bpe.Encoding
 	family string // estimates what is too long
@@ -60,6 +61,7 @@ func (e tiktokenEstimator) atMost(m *Message) int {
 	return e.bound(m, tokencount.Scale)
 }
 
+// textTokens counts a text. Where the counter gives up, because a text takes too long, the family estimates it.
 func (e tiktokenEstimator) textTokens(s string) int {
 	if s == "" {
 		return 0
@@ -70,6 +72,7 @@ func (e tiktokenEstimator) textTokens(s string) int {
 	return e.estimate(s)
 }
 
+// estimate is cheap at any length. No tokenizer has more tokens than a text has bytes.
 func (e tiktokenEstimator) estimate(s string) int {
 	return min(len(s), tokencount.Of(e.family).Tokens(s))
 }

@@ -66,6 +66,7 @@ type truncation struct {
 	note string // how to get at what is left out of the result that is cut, see cut.WithNote; empty: nothing is said of that
 }
 
+// newTruncation returns the truncation for a window of that many tokens.
 func newTruncation(o TruncateOptions, window int) *truncation {
 	return &truncation{TruncateOptions: o, limit: count.Share(window, min(o.MaxShare, 1))}
 }
@@ -166,6 +167,7 @@ func (t *truncation) settled(texts []cut.Text, tokens, chars int) bool {
 		float64(chars) <= float64(t.MaxChars)+floors
 }
 
+// isSettled is settled for a result that was cut just now: cutting it once more would change nothing.
 func (t *truncation) isSettled(m *Message, tokens int) bool {
 	texts, chars := t.texts(nil, m, -1)
 	return t.settled(texts, tokens, chars)

@@ -166,6 +166,7 @@ func (v *view) follows(i int) bool {
 	return v.index[i] == v.index[i-1]+1
 }
 
+// sameParts says that a provider is sent the same for both.
 func sameParts(a, b *Part) bool {
 	switch {
 	case a.Kind != b.Kind || a.Text != b.Text || a.Signature != b.Signature:
@@ -178,6 +179,7 @@ func sameParts(a, b *Part) bool {
 	return a.Width == b.Width && a.Height == b.Height && a.Tokens == b.Tokens
 }
 
+// newView returns a view of a history. It shares the list of messages until it has to change one.
 func newView(history []Message, facts []*fact) *view {
 	v := &view{messages: clip(history), facts: slices.Clone(facts), shared: true}
 	n := len(history)
@@ -206,6 +208,7 @@ func (v *view) project(i int, p *projection) {
 	v.setTokens(i, p.tokens)
 }
 
+// setTokens keeps the sum, without adding up all messages anew.
 func (v *view) setTokens(i, n int) {
 	saturated := v.total == math.MaxInt // a host's own counts may be absurd
 	v.total += n - v.tokens[i]
