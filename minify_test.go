@@ -64,6 +64,9 @@ func TestMinify(t *testing.T) {
 		{"a result without a name", "git pull", progress, func(m *winnow.Message) { m.ToolName = "" }, winnow.Options{}, "escape sequences, overwritten text", "done\n"},
 		{"too little", "git pull", "\x1b[32mok\x1b[0m\n", nil, winnow.Options{}, "", ""},
 		{"off", "git pull", progress, nil, winnow.Options{Minify: &winnow.MinifyOptions{Off: true}}, "", ""},
+		{"all is kept", "git pull", progress, nil, winnow.Options{Keep: winnow.KeepAll}, "", ""},
+		{"all is kept, in fewer characters", "git pull", progress, nil, winnow.Options{Keep: winnow.KeepAll, Minify: &winnow.MinifyOptions{}},
+			"escape sequences, overwritten text", "done\n"},
 		{"escapes kept", "git pull", progress, nil, winnow.Options{Minify: &winnow.MinifyOptions{KeepEscapes: true}}, "overwritten text", "done\n"},
 		{"with a picture", "git pull", progress, func(m *winnow.Message) {
 			m.Parts = append(m.Parts, winnow.Part{Kind: winnow.KindImage, MediaType: "image/png", Bytes: 900})
