@@ -27,7 +27,7 @@ func (m *Manager) commit(d *draft, also ...func(l *ledger)) (*Request, error) {
 			"messages", len(r.Messages), "tokens_before", tokens, "tokens", r.Tokens, "edits", len(d.newEdits), "records", d.newRecords, "cold", cold, "reason", d.why)
 	case d.why != "" || d.newRecords > 0: // else a user would see an unknown part of the history missing, and nothing that says why
 		m.opts.Logger.Info("winnow: the history is sent shortened", "reason", d.why, "edits", len(d.newEdits), "records", d.newRecords,
-			"tokens_whole", m.ledger.tail.uneditedTokens, "tokens", r.Tokens, "options", "DropFrom, Prune, Truncate")
+			"tokens_whole", m.ledger.tail.uneditedTokens, "tokens", r.Tokens, "options", "Keep, Prune, Truncate")
 	}
 	d.logRejected()
 	return r, nil

@@ -41,6 +41,7 @@ func (d *draft) rewrite() {
 	if cold {
 		d.cause = "nothing is in the prompt cache"
 		d.drop(d.staleParts(!none, 0))
+		d.leanRecords(recordsShare)
 		d.pruneAndCut()
 	}
 	pressed := !d.fits()
@@ -68,6 +69,8 @@ func (d *draft) makeRoom() {
 // dropTo drops what is stale, and of what is not the oldest, until the messages take at most so many tokens.
 func (d *draft) dropTo(goal int) {
 	d.drop(d.staleParts(false, 0))
+	for d.view.total > goal && d.leanRecords(recordsShare) {
+	}
 	if d.view.total <= goal {
 		return
 	}
@@ -83,7 +86,7 @@ func (d *draft) dropTo(goal int) {
 // pruneAndCut does what the options of the pure stages say.
 func (d *draft) pruneAndCut() {
 	o := d.opts
-	if isSpared := o.DropFrom > 0 && d.isBelowStale(); !isSpared {
+	if isSpared := o.Keep == KeepAll && d.isBelowStale(); !isSpared {
 		d.prune(*o.Prune, d.windowEstimate())
 	}
 	t := newTruncation(*o.Truncate, d.windowEstimate())

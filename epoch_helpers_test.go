@@ -52,10 +52,17 @@ func replayed(t testing.TB, o Options, history []Message) *draft {
 	return replay(newOfAnySize(t, 1_000_000, &o), history)
 }
 
-// newOfAnySize is New, for a manager that drops what is stale in short histories too.
+// newOfAnySize is New, for a manager that drops what is stale in short histories too, each part in its place.
 func newOfAnySize(t testing.TB, window int, o *Options) *Manager {
 	t.Helper()
-	m, err := New(window, o)
+	c := Options{}
+	if o != nil {
+		c = *o
+	}
+	if c.Keep == "" {
+		c.Keep = KeepCalls
+	}
+	m, err := New(window, &c)
 	require.NoError(t, err)
 	if m.pruneFrom == 0 {
 		m.pruneFrom = 1e-12

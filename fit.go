@@ -23,6 +23,8 @@ func (d *draft) shrink() {
 	o := *d.opts.Prune
 	o.KeepLastAssistants = min(o.KeepLastAssistants, 1)
 	o.SoftTrimRatio, o.HardClearRatio, o.MinPrunableToolChars = 0, 0, 0
+	for !d.fits() && d.leanRecords(0) {
+	}
 	d.prune(o, d.room())
 	if !d.fits() {
 		d.squeezeResults()

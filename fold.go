@@ -90,7 +90,11 @@ func (f *folding) step(i, end, carried int) (stale, bool) {
 	if !s.early {
 		due = max(due, carriedSteps)
 	}
-	p := stale{index: i, end: end, saving: f.saving(i, end), overdue: carried - max(1, due), reason: foldReason}
+	least := due
+	for k := i + 1; k < end; k++ {
+		due = max(due, s.dueAfter(k, least))
+	}
+	p := stale{index: i, end: end, calls: end > i+1, saving: f.saving(i, end), overdue: carried - max(1, due), reason: foldReason}
 	return p, p.saving > 0
 }
 
@@ -104,14 +108,15 @@ func (f *folding) saving(i, end int) int {
 		case p.Kind == KindToolCall:
 			left += record.EstimateCall()
 		case isText(p):
-			left += record.EstimateSaid(len(p.Text))
+			left += record.EstimateSaid(len(p.Text), !callsTools(m))
 		}
 	}
 	sum := count.Sum(v.tokens[i:end])
 	return sum - left - count.Share(sum, record.NamesShare/2)
 }
 
-// runsOf joins the neighbours among steps of a list, and leaves out runs that are not worth a record.
+// runsOf joins the neighbours among steps of a list, and leaves out runs that are not worth a record. Answers among which
+// nothing was called are a conversation: what people were told stays as they were told it.
 func runsOf(list []stale) []stale {
 	var out []stale
 	for _, s := range list {
@@ -124,7 +129,7 @@ func runsOf(list []stale) []stale {
 		if sum := last.saving + s.saving; sum > 0 { // what was paid for both stays what it was
 			last.overdue = int((float64(last.overdue)*float64(last.saving) + float64(s.overdue)*float64(s.saving)) / float64(sum))
 		}
-		last.saving, last.end = last.saving+s.saving, s.end
+		last.saving, last.end, last.calls = last.saving+s.saving, s.end, last.calls || s.calls
 	}
-	return slices.DeleteFunc(out, func(s stale) bool { return s.end > 0 && s.saving < leastStale })
+	return slices.DeleteFunc(out, func(s stale) bool { return s.end > 0 && (!s.calls || s.saving < leastStale) })
 }

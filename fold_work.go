@@ -2,57 +2,42 @@ package winnow
 
 // Files in work: an agent that edits a file quotes it, and needs its newest text as it stands.
 
-const (
-	workRequests = 15 // so many requests after it was touched last a file that was modified is worked on
-	turnRequests = 30 // … and one that was read in the newest turn
-	workReads    = 2  // so many of the newest calls that read a file are held
-)
+// A file is worked on for so many requests after it was read or written last, in the newest turn: an agent goes on with
+// the files of a turn until a person asks for something else. In the recorded sessions, the lines that an edit quotes were
+// seen last in the turn of the edit four times in five, and then within 20 requests nine times in ten.
+const workRequests = 20
+
+// workReads is how many of the newest calls that read a file are held: agents read long files in pieces.
+const workReads = 2
 
 // filesInWork marks the steps whose calls show files that are worked on: the newest reads of each, and what was written
 // to it since.
 func (s *staleness) filesInWork() (held []bool) {
 	v := s.view
 	held = make([]bool, len(v.messages))
-	type file struct {
-		last     int // request, counted from the end, in which it was touched last
-		modified bool
-		reads    int
-		steps    []int
-	}
-	files := map[uint32]*file{}
-	request := 0
-	for i := len(v.messages) - 1; i >= 0; i-- {
-		m := &v.messages[i]
-		if m.Role != RoleAssistant {
+	reads := map[uint32]int{} // of each file that is worked on, how many are held; 0: what was written is
+	requests := 0
+	for i := len(v.messages) - 1; i >= s.newest; i-- {
+		if v.messages[i].Role != RoleAssistant {
 			continue
 		}
-		request++
+		requests++
 		for _, c := range *v.facts[i].subjects {
 			for _, use := range c.files {
-				x := files[use.name]
-				if x == nil {
-					x = &file{last: request}
-					files[use.name] = x
+				n, isKnown := reads[use.name]
+				if !isKnown && requests > workRequests {
+					continue // the work has moved on
 				}
-				x.modified = x.modified || use.modifies
-				if x.reads < workReads || use.modifies && x.reads == 0 {
-					x.steps = append(x.steps, i)
-				}
+				held[i] = held[i] || n == 0 || !use.modifies && n < workReads
 				if !use.modifies {
-					x.reads++
+					n++
 				}
+				reads[use.name] = n
 			}
 		}
 	}
-	for _, x := range files {
-		for _, i := range x.steps {
-			isModified := x.modified && x.last <= workRequests
-			isOfTurn := i >= s.newest && x.last <= turnRequests
-			held[i] = held[i] || isModified || isOfTurn
-		}
-	}
-	for i := range held {
-		if i > 0 && v.messages[i].Role == RoleTool {
+	for i := 1; i < len(held); i++ {
+		if v.messages[i].Role == RoleTool {
 			held[i] = held[i-1]
 		}
 	}

@@ -2,7 +2,7 @@ package winnow
 
 // KeepPolicy says how much of what is old is still sent, where a smaller request is cheaper. Whatever the policy, the
 // messages of people, system messages, pins and summaries stay as they are, and what does not fit is made to fit. "" is
-// the default, [KeepCalls].
+// the default, [KeepWork].
 type KeepPolicy string
 
 // The policies, the dearest first.

@@ -82,27 +82,39 @@ func (s *session) compare(h []winnow.Message, r *winnow.Request) (epoch bool) {
 // read at a tenth.
 func (s *session) requirePaid(h []winnow.Message, r *winnow.Request, at int) {
 	s.t.Helper()
-	before := map[int]int{}
-	for _, e := range s.last.Edits {
-		before[e.Index] = e.After
-	}
-	paid, saved := 0.0, 0
-	for _, e := range r.Edits {
-		carried := 0
-		for _, m := range h[e.Index:] {
-			if m.Role == winnow.RoleAssistant {
-				carried++
-			}
+	before, now := s.sentOf(h, s.last), s.sentOf(h, r)
+	paid, saved, carried, added := 0.0, 0, 0, 0
+	for i := len(h) - 1; i >= 0; i-- {
+		if h[i].Role == winnow.RoleAssistant {
+			carried++
 		}
-		was, edited := before[e.Index]
-		if !edited {
-			was = e.Before
+		if i >= len(s.history) {
+			added += now[i]
+			continue
 		}
-		saved += was - e.After
-		paid += 0.1 * float64(was-e.After) * float64(carried)
+		saved += before[i] - now[i]
+		paid += 0.1 * float64(before[i]-now[i]) * float64(carried)
 	}
-	price := 1.15*float64(estimateAll(s.e, r.Messages[at:len(s.last.Messages)])) - 0.1*float64(saved)
+	price := 1.15*float64(estimateAll(s.e, r.Messages[at:])-added) - 0.1*float64(saved)
 	require.GreaterOrEqual(s.t, paid, price, "request %d: message %d was rewritten while the cache was warm: %d tokens saved, %d messages behind", s.requests, at, saved, len(r.Messages)-at)
+}
+
+// sentOf returns how many tokens each message of a history takes in a request; a record counts for the first message that it
+// stands for.
+func (s *session) sentOf(h []winnow.Message, r *winnow.Request) []int {
+	sent := make([]int, len(h))
+	for i := range h {
+		sent[i] = s.e.Estimate(h[i])
+	}
+	for _, e := range r.Edits {
+		if e.Before > 0 {
+			sent[e.Index] = 0
+		}
+	}
+	for _, e := range r.Edits {
+		sent[e.Index] += e.After
+	}
+	return sent
 }
 
 // dropped is how many messages fell to the turn limit.
@@ -191,7 +203,7 @@ func TestManagerCacheTTL(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := newClock()
-			m := newManager(t, 128_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Cache: tt.cache})
+			m := newManager(t, 128_000, &winnow.Options{Keep: winnow.KeepCalls, Estimator: winnow.CharsPerToken(4), Now: c.Now, Cache: tt.cache})
 			for _, n := range []int{2, 5} { // nothing is stale yet
 				require.Empty(t, prepare(t, m, h[:n]).Edits)
 			}

@@ -205,7 +205,7 @@ func TestManagerCompactionLosesNothing(t *testing.T) {
 				}
 				requireNothingLost(t, tt.h[:n], r, prompted, limited)
 			}
-			assert.GreaterOrEqual(t, compactions, 2)
+			assert.Positive(t, compactions)
 		})
 	}
 }
@@ -219,8 +219,11 @@ func requireNothingLost(t *testing.T, h []winnow.Message, r *winnow.Request, pro
 		sent[r.Messages[k].ID] = true
 	}
 	for _, e := range r.Edits {
-		if e.Op == winnow.OpLimit {
+		switch e.Op {
+		case winnow.OpLimit:
 			limited[e.ID] = true
+		case winnow.OpFold: // a record stands for it, until a summarizer reads it
+			sent[e.ID] = true
 		}
 	}
 	for i := range h {

@@ -85,14 +85,14 @@ func TestManagerNewAccepts(t *testing.T) {
 func TestManagerNegativeNumbers(t *testing.T) {
 	h := agentSession(12, 6_000)
 	budget := func(o winnow.Options) int { return prepare(t, newManager(t, 100_000, &o), h[:1]).Budget }
-	assert.Equal(t, 100_000, budget(winnow.Options{Reserve: -1}), "nothing is kept free")
-	assert.Equal(t, 80_000, budget(winnow.Options{}), "20 000 tokens are")
-	assert.Equal(t, 25_000, budget(winnow.Options{Reserve: 99_000}), "a quarter is always left")
-	assert.Equal(t, prepare(t, newManager(t, 100_000, nil), h).Tokens, prepare(t, newManager(t, 100_000, &winnow.Options{Overhead: -5_000}), h).Tokens, "no overhead makes a request smaller")
-	assert.Len(t, prepare(t, newManager(t, 100_000, &winnow.Options{HistoryTurns: -3}), h).Messages, len(h), "no limit")
+	assert.Equal(t, 100_000, budget(winnow.Options{Keep: winnow.KeepCalls, Reserve: -1}), "nothing is kept free")
+	assert.Equal(t, 80_000, budget(winnow.Options{Keep: winnow.KeepCalls}), "20 000 tokens are")
+	assert.Equal(t, 25_000, budget(winnow.Options{Keep: winnow.KeepCalls, Reserve: 99_000}), "a quarter is always left")
+	assert.Equal(t, prepare(t, newManager(t, 100_000, &winnow.Options{Keep: winnow.KeepCalls}), h).Tokens, prepare(t, newManager(t, 100_000, &winnow.Options{Keep: winnow.KeepCalls, Overhead: -5_000}), h).Tokens, "no overhead makes a request smaller")
+	assert.Len(t, prepare(t, newManager(t, 100_000, &winnow.Options{Keep: winnow.KeepCalls, HistoryTurns: -3}), h).Messages, len(h), "no limit")
 
 	c := newClock()
-	m := newManager(t, 128_000, &winnow.Options{Now: c.Now, Estimator: winnow.CharsPerToken(4), Cache: &winnow.CacheOptions{TTL: -1}})
+	m := newManager(t, 128_000, &winnow.Options{Keep: winnow.KeepCalls, Now: c.Now, Estimator: winnow.CharsPerToken(4), Cache: &winnow.CacheOptions{TTL: -1}})
 	prepare(t, m, h[:8])
 	assert.NotEmpty(t, prepare(t, m, h).Edits, "a cache that keeps nothing for no time is cold at once")
 }
@@ -172,7 +172,7 @@ func TestManagerEndedContext(t *testing.T) {
 		}
 	}
 	s := says("## Goal\nnothing")
-	m := newManager(t, 16_000, &winnow.Options{Summarizer: s, Now: newClock().Now})
+	m := newManager(t, 16_000, &winnow.Options{Keep: winnow.KeepCalls, Summarizer: s, Now: newClock().Now})
 	r, err := m.Prepare(ctx, h[:8])
 	require.NoError(t, err, "nothing had to be waited for")
 	assert.Len(t, r.Messages, 8)

@@ -21,7 +21,7 @@ import (
 func wornManager(t testing.TB) (*winnow.Manager, func() *winnow.Options, []winnow.Message) {
 	c := newClock()
 	options := func() *winnow.Options {
-		return &winnow.Options{Estimator: byChars, Summarizer: says("## Goal\nfine so far"), Now: c.Now, HistoryTurns: 12}
+		return &winnow.Options{Keep: winnow.KeepCalls, Estimator: byChars, Summarizer: says("## Goal\nfine so far"), Now: c.Now, HistoryTurns: 12}
 	}
 	m := newManager(t, 24_000, options())
 	h := append(agentSession(20, 3_000), chat(40, 1_000)...)

@@ -220,6 +220,11 @@ func isThinking(p Part) bool { return p.Kind == KindThinking }
 // isSigned says that p is thinking that only the model that wrote it can read.
 func isSigned(p Part) bool { return isThinking(p) && p.Signature != "" }
 
+// callsTools says that m asks for tools.
+func callsTools(m *Message) bool {
+	return slices.ContainsFunc(m.Parts, func(p Part) bool { return p.Kind == KindToolCall })
+}
+
 // thinks says that m is of the model, and has thinking in it.
 func thinks(m *Message) bool {
 	return m.Role == RoleAssistant && slices.ContainsFunc(m.Parts, isThinking)

@@ -175,7 +175,7 @@ func TestMinifyBeforeCutting(t *testing.T) {
 // Recorded sessions with all forms on: what is left of a result has the lines of a file byte for byte.
 func TestMinifyRecorded(t *testing.T) {
 	recordedSessions(t, func(t *testing.T, name string, h []winnow.Message) {
-		m := newManager(t, 100_000_000, &winnow.Options{DropFrom: 1, Compact: &winnow.CompactOptions{Off: true}, Truncate: &winnow.TruncateOptions{MaxShare: 1, MaxChars: 1 << 40}})
+		m := newManager(t, 100_000_000, &winnow.Options{Keep: winnow.KeepAll, Minify: &winnow.MinifyOptions{}, Compact: &winnow.CompactOptions{Off: true}, Truncate: &winnow.TruncateOptions{MaxShare: 1, MaxChars: 1 << 40}})
 		r := prepare(t, m, h)
 		for _, e := range r.Edits {
 			if e.Op == winnow.OpMinify && strings.HasSuffix(e.Reason, ": line numbers") {

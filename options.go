@@ -21,7 +21,7 @@ import (
 // A [Manager] does what PruneContext does when the prompt cache is cold or a request does not fit. Besides, it drops
 // what is stale when that pays, in windows of any size: KeepLastAssistants, AllowTools and DenyTools hold for that too
 // (a pattern stands for the results of a tool and for the arguments of its calls), and so does SoftTrimRatio where it
-// is set; NoHardClear keeps the results and has only arguments shortened. Where SoftTrimRatio is not set, a
+// is set; NoHardClear keeps the results and has only arguments shortened, and folds nothing. Where SoftTrimRatio is not set, a
 // conversation that takes less than 5 % of the window, and less than 8 000 tokens, loses nothing that is stale: as long
 // as it fits it stays append-only, unless CacheOptions.None says that this gains nothing.
 type PruneOptions struct {
@@ -56,8 +56,7 @@ type Options struct {
 	Summarizer   Summarizer       // writes the summary of a compaction (nil: [Digest])
 	Estimator    Estimator        // counts tokens (nil: that of the Model's family)
 	HistoryTurns int              // turns kept; 0: no limit. The list grows to 1.5 × this before it is cut, to spare the prompt cache
-	Keep         KeepPolicy       // how much of old calls and results is sent, though less would be cheaper (KeepCalls)
-	DropFrom     float64          // share of the window above which old tool results are dropped to save money, though the request fits (0.05, at most 8 000 tokens); 1: only what does not fit is dropped
+	Keep         KeepPolicy       // how much of old steps is sent, where less would be cheaper (KeepWork)
 	Prune        *PruneOptions    // what may be dropped, see there; its Estimator defaults to this Options' Estimator
 	Truncate     *TruncateOptions // its Estimator defaults to this Options' Estimator
 	Minify       *MinifyOptions   // what of a new tool result is left out, see there
@@ -199,13 +198,10 @@ func (o *Options) withDefaults(window int) (Options, error) {
 		c.Thinking = ThinkingKept
 	}
 	if c.Keep == "" {
-		c.Keep = KeepCalls
+		c.Keep = KeepWork
 	}
-	if c.Keep == KeepAll {
-		c.DropFrom = 1
-		if c.Minify == nil {
-			c.Minify = &MinifyOptions{Off: true}
-		}
+	if c.Keep == KeepAll && c.Minify == nil {
+		c.Minify = &MinifyOptions{Off: true}
 	}
 	if c.Summarizer == nil {
 		c.Summarizer = Digest()
@@ -288,7 +284,7 @@ func (o *Options) check(window int) error {
 		value float64
 		share bool // at most 1
 	}
-	fields := []field{{"DropFrom", o.DropFrom, true}, {"RecallShare", o.RecallShare, true}}
+	fields := []field{{"RecallShare", o.RecallShare, true}}
 	if p := o.Prune; p != nil {
 		fields = append(fields, field{"Prune.SoftTrimRatio", p.SoftTrimRatio, true}, field{"Prune.HardClearRatio", p.HardClearRatio, true})
 	}

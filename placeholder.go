@@ -45,6 +45,11 @@ func (d *draft) putNewRecords(parts []dropped) {
 			runs = append(runs, recordedRun{p.index, p.end, p.record})
 		}
 	}
+	d.putNew(runs)
+}
+
+// putNew puts records that were not sent before in the view.
+func (d *draft) putNew(runs []recordedRun) {
 	if len(runs) == 0 {
 		return
 	}

@@ -29,7 +29,7 @@ func TestDropShrinks(t *testing.T) {
 					m.Parts = []Part{{Text: strings.Repeat(randomText(r), r.IntN(40))}}
 				}
 			}
-			m, err := New(1_000_000, &Options{Estimator: e, Compact: &CompactOptions{Off: true}})
+			m, err := New(1_000_000, &Options{Keep: KeepCalls, Estimator: e, Compact: &CompactOptions{Off: true}})
 			require.NoError(t, err)
 			d := replay(m, s.history)
 			before := append([]int(nil), d.view.tokens...)

@@ -15,6 +15,7 @@ type runRecord struct {
 	count   int      // messages of the run
 	last    key      // the last of them
 	run     key      // of these messages together
+	lean    int      // how often it was made leaner
 	message Message  // that is sent in their place
 	key     key      // of message
 	keys    []key    // of the run; nil: not known yet
@@ -76,10 +77,11 @@ func (r *runRecord) maySend(v *view, i, request int) bool {
 
 // folds are the records of a draft.
 type folds struct {
-	records  []*runRecord // that the view has, in their order; before the replay, those that are known
-	idle     []*runRecord // that found no place in this history
-	unfolded *view        // the view without records; nil: it has none
-	origin   []int        // of each message of the view, its position in unfolded
+	records  []*runRecord       // that the view has, in a fixed order; before the replay, those that are known
+	standing map[int]*runRecord // the same, by the position in unfolded of the first message of each run
+	idle     []*runRecord       // that found no place in this history
+	unfolded *view              // the view without records; nil: it has none
+	origin   []int              // of each message of the view, its position in unfolded
 
 	newRecords int // that were not sent before
 }

@@ -1,6 +1,9 @@
 package winnow
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // Records in the place of what they stand for.
 
@@ -60,14 +63,13 @@ func (d *draft) putRecords(runs []recordedRun) {
 	v := d.view
 	if d.unfolded == nil {
 		d.unfolded = &view{messages: v.unedited, unedited: v.unedited, facts: v.facts, index: v.index, at: v.at}
-		d.origin = make([]int, len(v.facts))
+		d.origin, d.standing = make([]int, len(v.facts)), map[int]*runRecord{}
 		for i := range d.origin {
 			d.origin[i] = i
 		}
 	}
 	next := newFoldedView(len(v.facts))
 	origin := make([]int, 0, len(v.facts))
-	replaced := map[key]bool{} // records, by longer ones
 	done := 0
 	for _, run := range runs {
 		next.add(v, done, run.from)
@@ -76,9 +78,7 @@ func (d *draft) putRecords(runs []recordedRun) {
 		for i := run.from; i < run.to; i++ {
 			// Nobody wants the record of a text that is not there any more.
 			d.ledger.index.watch(d.history, v.index[i])
-			if d.isRecord(i) {
-				replaced[v.facts[i].key] = true
-			}
+			delete(d.standing, d.origin[i])
 		}
 		r := run.record
 		if r.fact == nil {
@@ -86,12 +86,9 @@ func (d *draft) putRecords(runs []recordedRun) {
 		}
 		next.addMade(r.message, r.fact)
 		origin = append(origin, d.origin[run.from])
+		d.standing[d.origin[run.from]] = r
 	}
-	d.records = slices.DeleteFunc(d.records, func(r *runRecord) bool { return replaced[r.key] })
-	for _, run := range runs {
-		d.records = append(d.records, run.record)
-	}
-	slices.SortStableFunc(d.records, func(a, b *runRecord) int { return a.first.index - b.first.index })
+	d.records = slices.SortedFunc(maps.Values(d.standing), compareRecords)
 	next.add(v, done, len(v.facts))
 	d.origin = append(origin, d.origin[done:]...)
 	next.sum()
@@ -117,8 +114,14 @@ func (d *draft) foldEdits() (edits []Edit) {
 }
 
 // isRecord says that message i of the view is a record.
-func (d *draft) isRecord(i int) bool {
-	return d.unfolded != nil && d.view.facts[i] != d.unfolded.facts[d.origin[i]]
+func (d *draft) isRecord(i int) bool { return d.recordAt(i) != nil }
+
+// recordAt returns the record that message i of the view is, or nil.
+func (d *draft) recordAt(i int) *runRecord {
+	if d.unfolded == nil {
+		return nil
+	}
+	return d.standing[d.origin[i]]
 }
 
 // newFoldedView returns an empty view with room for n messages.

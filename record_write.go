@@ -1,48 +1,53 @@
 package winnow
 
 import (
-	"slices"
-
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/record"
 )
 
-// writeRecord writes the record of a run. It is false if that is not worth it. names are those that the request has
-// besides; those of the record are added.
+// writeRecord writes the record of a run of steps. It is false if that is not worth it. names are those that the request
+// has besides; those of the record are added.
 func (d *draft) writeRecord(s stale, names excerpt.Names) (*runRecord, bool) {
-	v, whole := d.view, d.whole()
-	from, to := d.wholeAt(s.index), d.wholeAt(s.end)
+	r := d.newRecordOf(s.index, s.end, names, 0)
+	return r, isWorthIt(r.fact.tokens, count.Sum(d.view.tokens[s.index:s.end]))
+}
+
+// newRecordOf writes a record of what stands in the view from one position to another, a leaner one where lean is not 0.
+func (d *draft) newRecordOf(start, end int, names excerpt.Names, lean int) *runRecord {
+	whole := d.whole()
+	from, to := d.wholeAt(start), d.wholeAt(end)
 	facts := whole.facts[from:to]
-	run := keyOf(facts)
-	if slices.ContainsFunc(d.records, func(r *runRecord) bool { return r.run == run }) {
-		return nil, false // a second one would be taken for it
-	}
-	w := record.NewWriter(d.opts.Compact.fileTools(), names)
+	w := record.NewWriter(d.opts.Compact.fileTools(), names, lean)
 	for i := from; i < to; i++ {
-		m := &whole.unedited[i]
-		if m.Role == RoleTool {
-			note := ""
-			if facts[i-from].tokens >= leastStale { // what is shorter is mostly in its line
-				note = d.recallNoteIn(whole, i)
-			}
-			w.Returned(m.ToolCallID, joinedText(m), note, m.IsError)
-			continue
-		}
-		for k := range m.Parts {
-			switch p := &m.Parts[k]; {
-			case p.Kind == KindToolCall:
-				w.Called(p.ID, p.Name, p.Arguments)
-			case isText(p):
-				w.Said(p.Text)
-			}
-		}
+		d.writeStep(w, whole, i)
 	}
-	before := count.Sum(v.tokens[s.index:s.end])
-	r := newRecord(position{facts[0].key, whole.index[from]}, to-from, facts[len(facts)-1].key, run, w.Write(to-from, sumOf(facts)))
+	r := newRecord(position{facts[0].key, whole.index[from]}, to-from, facts[len(facts)-1].key, keyOf(facts), w.Write(to-from, sumOf(facts)))
+	r.lean = lean
 	for _, f := range facts {
 		r.keys = append(r.keys, f.key)
 	}
 	r.fact = d.ledger.index.fact(&r.message, d.opts.Estimator)
-	return r, isWorthIt(r.fact.tokens, before)
+	return r
+}
+
+// writeStep tells w of message i of the view without records.
+func (d *draft) writeStep(w *record.Writer, whole *view, i int) {
+	m := &whole.unedited[i]
+	if m.Role == RoleTool {
+		note := ""
+		if whole.facts[i].tokens >= leastStale { // what is shorter is mostly in its line
+			note = d.recallNoteIn(whole, i)
+		}
+		w.Returned(m.ToolCallID, joinedText(m), note, m.IsError)
+		return
+	}
+	for k := range m.Parts {
+		switch p := &m.Parts[k]; {
+		case p.Kind == KindToolCall:
+			w.Called(p.ID, p.Name, p.Arguments)
+		case isText(p):
+			w.Said(p.Text, !callsTools(m))
+		}
+	}
 }

@@ -110,6 +110,7 @@ type savedRecord struct {
 	Count int           `json:"count"`
 	Last  string        `json:"last"` // the last message of the run
 	Run   string        `json:"run"`  // its messages together
+	Lean  int           `json:"lean,omitempty"`
 	Text  []byte        `json:"text"`
 }
 

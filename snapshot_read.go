@@ -94,7 +94,9 @@ func (r *reader) record(s savedRecord) *runRecord {
 		r.errs = append(r.errs, errors.New("a record is damaged"))
 		return nil
 	}
-	return newRecord(r.place(s.First), s.Count, r.key(s.Last), r.key(s.Run), text)
+	n := newRecord(r.place(s.First), s.Count, r.key(s.Last), r.key(s.Run), text)
+	n.lean = max(0, s.Lean)
+	return n
 }
 
 func (e *savedEdit) saysWhat() bool {

@@ -33,7 +33,10 @@ func savedEdits(projections map[key]*projection) map[string]savedEdit {
 func savedRecords(records []*runRecord) []savedRecord {
 	var saved []savedRecord
 	for _, r := range records {
-		saved = append(saved, savedRecord{r.first.saved(), r.count, hex.EncodeToString(r.last[:]), hex.EncodeToString(r.run[:]), []byte(r.message.Parts[0].Text)})
+		saved = append(saved, savedRecord{
+			First: r.first.saved(), Count: r.count, Last: hex.EncodeToString(r.last[:]), Run: hex.EncodeToString(r.run[:]), Lean: r.lean,
+			Text: []byte(r.message.Parts[0].Text),
+		})
 	}
 	return saved
 }

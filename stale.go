@@ -34,6 +34,7 @@ type stale struct {
 	arguments bool // of the calls of a message; false: a result
 	isRead    bool // shows a file, which says nothing of itself
 	end       int  // of the run from index on that a record may stand for; 0: it is edited in place
+	calls     bool // of the run: something was called in it
 	reason    string
 }
 
@@ -110,9 +111,9 @@ func (d *draft) askedStaleFrom() int { return count.Share(d.windowEstimate(), d.
 
 // staleFrom is how many tokens the messages have when what is stale of them is dropped.
 func (d *draft) staleFrom() int {
-	switch from := d.opts.DropFrom; {
-	case from > 0:
-		return count.Share(d.windowEstimate(), from)
+	switch {
+	case d.opts.Keep == KeepAll:
+		return d.windowEstimate()
 	case d.pruneFrom > 0:
 		return d.askedStaleFrom()
 	case d.opts.Cache.None: // nothing is lost by a rewrite
@@ -132,11 +133,7 @@ func (s *staleness) readSubjects(tools *toolcall.Files) {
 		m := &v.messages[i]
 		switch {
 		case m.Role == RoleAssistant:
-			f := v.facts[i]
-			if f.subjects == nil {
-				f.subjects = subjectsOf(&v.unedited[i], tools) // what is known of it, sent shortened or not
-			}
-			calls = *f.subjects
+			calls = *v.facts[i].subjectsOf(&v.unedited[i], tools) // what is known of it, sent shortened or not
 		case m.Role == RoleTool && len(calls) > 0:
 			c := &calls[0]
 			calls = calls[1:]
@@ -153,6 +150,39 @@ func (s *staleness) readSubjects(tools *toolcall.Files) {
 			s.newest = i
 		}
 	}
+}
+
+// readFolded counts the calls that records of d stand for: who makes one of them again has missed what it said.
+func (s *staleness) readFolded(d *draft) {
+	for i := range s.view.facts {
+		if !d.isRecord(i) {
+			continue
+		}
+		for k := d.wholeAt(i); k < d.wholeAt(i+1); k++ {
+			if f := d.unfolded.facts[k]; d.unfolded.messages[k].Role == RoleAssistant {
+				for _, c := range *f.subjectsOf(&d.unfolded.messages[k], d.opts.Compact.fileTools()) {
+					s.asked[c.call]++
+				}
+			}
+		}
+	}
+}
+
+// subjectsOf returns what the calls of m are about, which f is of.
+func (f *fact) subjectsOf(m *Message, tools *toolcall.Files) *[]subject {
+	if f.subjects == nil {
+		f.subjects = subjectsOf(m, tools)
+	}
+	return f.subjects
+}
+
+// dueAfter returns how many requests carry result i whole that so many carry by default.
+func (s *staleness) dueAfter(i, due int) int {
+	c := s.subject[i]
+	if c == nil || s.early || s.last[c.call] > i || s.asked[c.call] < 2 {
+		return due
+	}
+	return min(due, len(s.view.messages)) << min(s.asked[c.call]-1, maxCarriedAgain) // it was missed once
 }
 
 // result says when result i, carried by so many requests, is stale.
@@ -176,9 +206,7 @@ func (s *staleness) result(i, carried int) (stale, bool) {
 		if c.isRead && !again && !s.early {
 			due = max(due, carriedReads)
 		}
-		if !again && s.asked[c.call] > 1 && !s.early { // it was missed once
-			due = min(due, len(v.messages)) << min(s.asked[c.call]-1, maxCarriedAgain)
-		}
+		due = s.dueAfter(i, due)
 	}
 	p.overdue = carried - max(1, due)
 	return p, p.saving > 0

@@ -20,6 +20,7 @@ func (d *draft) staleParts(early bool, ahead int) []stale {
 		s.recalls = &recalls{draft: d}
 	}
 	s.readSubjects(d.opts.Compact.fileTools())
+	s.readFolded(d)
 	first := slices.IndexFunc(v.messages, func(m Message) bool { return m.Role == RoleUser })
 	if first < 0 {
 		return nil

@@ -11,6 +11,7 @@ const barCells = 32
 // The parts of a bar. Each is a letter or a shape, so that it reads without colours.
 const (
 	cellSummary = "S"
+	cellFolded  = "f"
 	cellCleared = "c"
 	cellTrimmed = "t"
 	cellCut     = "/"
@@ -33,7 +34,7 @@ func bar(q *request, window int) string {
 	for _, p := range []struct {
 		glyph  string
 		tokens int
-	}{{cellSummary, s.Summarized}, {cellCleared, s.Cleared}, {cellTrimmed, s.Trimmed}, {cellCut, s.Cut}} {
+	}{{cellSummary, s.Summarized}, {cellFolded, s.Folded}, {cellCleared, s.Cleared}, {cellTrimmed, s.Trimmed}, {cellCut, s.Cut}} {
 		n := min(left, cells(p.tokens))
 		b.WriteString(strings.Repeat(p.glyph, n))
 		left -= n

@@ -38,7 +38,7 @@ func (g grouping) add(changes []recording.Change) {
 }
 
 // order is that of the stages.
-var order = []winnow.Op{winnow.OpRepair, winnow.OpLimit, winnow.OpMinify, winnow.OpTruncate, winnow.OpTrim, winnow.OpClear, winnow.OpCompact}
+var order = []winnow.Op{winnow.OpRepair, winnow.OpLimit, winnow.OpMinify, winnow.OpTruncate, winnow.OpTrim, winnow.OpClear, winnow.OpFold, winnow.OpCompact}
 
 func (g grouping) list() []group {
 	out := []group{}

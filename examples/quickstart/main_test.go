@@ -139,7 +139,7 @@ func TestReplayAddsUp(t *testing.T) {
 				require.Empty(t, q.Error, "%s, window %d, request %d", name, window, q.Request)
 				require.True(t, q.Fits && q.Valid, "%s, window %d, request %d", name, window, q.Request)
 				s := q.Shares
-				require.Equal(t, q.Tokens, s.Kept+s.Trimmed+s.Cleared+s.Cut+s.Summarized, "%s, window %d: the shares of request %d are the whole", name, window, q.Request)
+				require.Equal(t, q.Tokens, s.Kept+s.Trimmed+s.Cleared+s.Cut+s.Folded+s.Summarized, "%s, window %d: the shares of request %d are the whole", name, window, q.Request)
 				for _, c := range q.Changes {
 					saved += c.Saved
 					if c.Op == winnow.OpRepair {

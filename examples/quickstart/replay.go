@@ -44,6 +44,7 @@ type shares struct {
 	Trimmed    int `json:"trimmed"`    // what is left of old results of which head and tail are kept
 	Cleared    int `json:"cleared"`    // what is left of old results that a placeholder stands for
 	Cut        int `json:"cut"`        // what is left of oversized results
+	Folded     int `json:"folded"`     // the records that stand for old steps
 	Summarized int `json:"summarized"` // the summary that stands for old messages
 }
 
@@ -185,9 +186,11 @@ func divide(sent *winnow.Request, tokens, summary int) shares {
 			s.Cleared += e.After
 		case winnow.OpTruncate:
 			s.Cut += e.After
+		case winnow.OpFold:
+			s.Folded += e.After
 		}
 	}
-	s.Kept = max(0, s.Kept-s.Trimmed-s.Cleared-s.Cut)
+	s.Kept = max(0, s.Kept-s.Trimmed-s.Cleared-s.Cut-s.Folded)
 	return s
 }
 

@@ -49,7 +49,7 @@ func (p *printer) head(name string, o *outcome) {
 		recording.Comma(p.window), recording.Comma(p.window-budget), recording.Comma(budget))
 	p.line("")
 	p.line("In the bars, which are the window:  %s kept as it was   %s trimmed   %s cleared   %s cut", cellKept, cellTrimmed, cellCleared, cellCut)
-	p.line("                                    %s summary          %s free      %s end of the budget", cellSummary, cellFree, budgetMark)
+	p.line("                                    %s records          %s summary   %s free      %s end of the budget", cellFolded, cellSummary, cellFree, budgetMark)
 	p.line("Appended: nothing that was sent before has changed. Reused: the share of a request that is the")
 	p.line("same as in the one before, byte for byte, which a prompt cache serves.")
 	p.line("")

@@ -106,8 +106,11 @@ func figuresOf(q request, price float64) figures {
 
 // absent is what stands in the place of a text that is sent no longer.
 func absent(op winnow.Op) string {
-	if op == winnow.OpCompact {
+	switch op {
+	case winnow.OpCompact:
 		return "(not sent: the summary stands for it)"
+	case winnow.OpFold:
+		return "(not sent: a record stands for it)"
 	}
 	return "(not sent)"
 }

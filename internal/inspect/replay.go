@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/record"
 	"github.com/winnowgo/winnow/internal/recording"
 )
 
@@ -63,6 +64,7 @@ type request struct {
 	Edits      []group
 	Recalls    []recalled // what was asked for again since the request before
 	Summary    *summary   // this request compacted
+	Records    []string   // that the request before did not have
 	Error      string     // why there is nothing to send
 	SoFar      float64    // Cost of all requests up to this one, with the calls that wrote summaries
 	SoFarElse  float64    // Unedited, likewise
@@ -92,10 +94,11 @@ const (
 	kindAssistant
 	kindThinking
 	kindResult
+	kindRecord
 	kinds
 )
 
-var kindNames = [kinds]string{"system", "summary", "user", "assistant", "thinking", "tool results"}
+var kindNames = [kinds]string{"system", "summary", "user", "assistant", "thinking", "tool results", "records"}
 
 // group is the new edits of a request of one kind and for one reason.
 type group struct {
@@ -183,6 +186,7 @@ type replayer struct {
 	names     names
 	seen      map[string]bool   // names of the history
 	last      map[string]string // texts of the request before, by message
+	records   map[string]bool   // those of the request before
 }
 
 // next prepares one request, which answer was given to, and describes it.
@@ -250,6 +254,7 @@ func (r *replayer) describe(q *request, history []winnow.Message, sent *winnow.R
 	texts := textsOf(sent.Messages)
 	q.Edits = groups(history, r.ledger.Changes(sent.Edits, q.Kinds[kindSummary]), r.last, texts)
 	r.last = texts
+	q.Records, r.records = newRecords(sent.Messages, r.records)
 	r.History, r.Verbatim = r.tokens, r.tokens
 	edited := map[int]bool{}
 	for _, e := range sent.Edits {
@@ -268,6 +273,25 @@ func (r *replayer) describe(q *request, history []winnow.Message, sent *winnow.R
 	}
 }
 
+// isRecord says that m stands for old steps.
+func isRecord(m *winnow.Message) bool {
+	return m.Injected && len(m.Parts) == 1 && record.Is(m.Parts[0].Text)
+}
+
+// newRecords returns the texts of the records of a request that are not in was, and what the next was is.
+func newRecords(messages []winnow.Message, was map[string]bool) (texts []string, now map[string]bool) {
+	now = map[string]bool{}
+	for i := range messages {
+		if m := &messages[i]; isRecord(m) {
+			text := m.Parts[0].Text
+			if now[text] = true; !was[text] {
+				texts = append(texts, text)
+			}
+		}
+	}
+	return texts, now
+}
+
 // addKinds divides the tokens of m by what they are of.
 func addKinds(sums *[kinds]int, m *winnow.Message, e winnow.Estimator) {
 	n := e.Estimate(*m)
@@ -276,6 +300,8 @@ func addKinds(sums *[kinds]int, m *winnow.Message, e winnow.Estimator) {
 		sums[kindSummary] += n
 	case m.Role == winnow.RoleSystem:
 		sums[kindSystem] += n
+	case isRecord(m):
+		sums[kindRecord] += n
 	case m.Role == winnow.RoleUser:
 		sums[kindUser] += n
 	case m.Role == winnow.RoleTool:

@@ -20,7 +20,7 @@ const columns = 100
 const barCells = 24
 
 // The parts of a bar, kind by kind: letters, so that it reads without colours.
-const cells = "ySuatr"
+const cells = "ySuatrf"
 
 // writeText prints the report for a terminal.
 func writeText(w io.Writer, r *report) error {
@@ -47,7 +47,7 @@ func (p *printer) head() {
 	p.line("%s: %s in %s, %s to the model", Plain(r.Name), recording.Count(r.Messages, "message"), recording.Count(len(r.Turns), "turn"), recording.Count(len(r.Requests), "request"))
 	p.paragraph(r.Origin())
 	p.line("A window of %s tokens, of which a request may have %s; costs are in uncached tokens.", recording.Comma(r.Window), recording.Comma(r.Budget))
-	p.line("In the bars:  y system   S summary   u user   a assistant   t thinking   r tool results   · free")
+	p.line("In the bars:  y system   S summary   u user   a assistant   t thinking   r tool results   f records   · free")
 	p.line("")
 	p.line("requests     sent  %-*s    cached  written      cost  unmanaged", barCells, "window")
 }

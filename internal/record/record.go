@@ -27,7 +27,8 @@ const (
 // How much of a text stays, in characters. All of it is flat: in a replay of the recorded sessions twice or half of each
 // changes the cost by less than 0.3 %.
 const (
-	saidChars    = 120 // of what the model said, two thirds of them of its beginning
+	saidChars    = 120 // of what the model said to itself, between calls, two thirds of them of its beginning
+	answerChars  = 600 // of an answer to a person, likewise
 	callChars    = 120 // a call: the tool and what its arguments tell
 	failureChars = 160 // why a call failed
 	outcomeChars = 80  // the last line of a result that reports something
@@ -43,7 +44,6 @@ const (
 const (
 	FrameTokens = 30
 	lineTokens  = 20
-	saidTokens  = 40
 )
 
 // Is reports whether text has the form of a record.
@@ -57,12 +57,21 @@ func Is(text string) bool {
 func EstimateCall() int { return lineTokens }
 
 // EstimateSaid is about how many tokens a text of the model with so many characters leaves in a record.
-func EstimateSaid(chars int) int { return min(chars/4, saidTokens) }
+func EstimateSaid(chars int, isAnswer bool) int {
+	if isAnswer {
+		return min(chars, answerChars) / 4
+	}
+	return min(chars, saidChars) / 4
+}
+
+// leanest is how often a record can be made leaner: once it has short lines and no names, and then the frame alone.
+const leanest = 2
 
 // Writer collects what a run of messages holds.
 type Writer struct {
 	files *toolcall.Files
-	names excerpt.Names
+	names excerpt.Names // nil: the record names none
+	lean  int
 	lines []line
 	texts []excerpt.Source
 }
@@ -73,20 +82,34 @@ type line struct {
 }
 
 // NewWriter returns a writer for a run. names are those that stand in what is kept. What the record names is added to
-// them.
-func NewWriter(files *toolcall.Files, names excerpt.Names) *Writer {
-	return &Writer{files: files, names: names}
+// them. lean is how often the record was made leaner: lines are half as long and there are no names, or nothing stays but
+// how much there was.
+func NewWriter(files *toolcall.Files, names excerpt.Names, lean int) *Writer {
+	return &Writer{files: files, names: names, lean: lean}
 }
 
-// Said takes a text of the model.
-func (w *Writer) Said(text string) {
+// chars is how much of a text stays that has so much in a record that is not lean.
+func (w *Writer) chars(n int) int {
+	if w.lean > 0 {
+		return n / 2
+	}
+	return n
+}
+
+// Said takes a text of the model: an answer to a person, or what it said beside its calls.
+func (w *Writer) Said(text string, isAnswer bool) {
+	most := saidChars
+	if isAnswer {
+		most = answerChars
+	}
+	most = w.chars(most)
 	w.texts = append(w.texts, excerpt.Source{Text: text, IsOwn: true})
 	text = oneLine(text)
 	if text == "" {
 		return
 	}
-	if runes.AtLeast(text, saidChars*3/2) {
-		text = text[:runes.Head(text, saidChars*2/3)] + " … " + text[runes.Tail(text, saidChars/3):]
+	if runes.AtLeast(text, most*3/2) {
+		text = text[:runes.Head(text, most*2/3)] + " … " + text[runes.Tail(text, most/3):]
 	}
 	w.lines = append(w.lines, line{text: said + markup.Escape(markup.Line(text))})
 }
@@ -107,7 +130,7 @@ func (w *Writer) Called(id, tool string, arguments json.RawMessage) {
 		telling = mem.String(arguments)
 	}
 	telling = tool + " " + oneLine(telling[:runes.Head(telling, 4*callChars)])
-	w.lines = append(w.lines, line{markup.Value(telling, callChars), id})
+	w.lines = append(w.lines, line{markup.Value(telling, w.chars(callChars)), id})
 }
 
 // Returned takes the result of the oldest call with this id that has none. note says how to get at it again; "": in no
@@ -116,9 +139,9 @@ func (w *Writer) Returned(id, text, note string, failed bool) {
 	w.texts = append(w.texts, excerpt.Source{Text: text})
 	outcome := ""
 	if failed {
-		outcome = ended + "failed: " + markup.Value(oneLine(text[:runes.Head(text, 2*failureChars)]), failureChars)
+		outcome = ended + "failed: " + markup.Value(oneLine(text[:runes.Head(text, 2*failureChars)]), w.chars(failureChars))
 	} else if tail := oneLine(lastLine(text)); tail != "" {
-		outcome = ended + markup.Value(tail, outcomeChars)
+		outcome = ended + markup.Value(tail, w.chars(outcomeChars))
 	}
 	for k := range w.lines {
 		if id != "" && w.lines[k].call == id {
@@ -133,6 +156,12 @@ func (w *Writer) Returned(id, text, note string, failed bool) {
 func (w *Writer) Write(messages, tokens int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s%d%s", begin, messages, frame)
+	if w.lean >= leanest {
+		return b.String()
+	}
+	if w.names == nil {
+		w.names, w.texts = excerpt.Names{}, nil
+	}
 	for _, l := range w.lines {
 		w.names.Add(l.text)
 		b.WriteString("\n" + l.text)

@@ -30,7 +30,7 @@ func (l *Ledger) Changes(edits []winnow.Edit, summary int) []Change {
 	out := []Change{}
 	now := make(map[editKey]winnow.Edit, len(edits))
 	cost := summary - l.summary
-	for _, e := range edits {
+	for _, e := range withRecords(edits) {
 		k := editKey{index: e.Index}
 		if e.Op == winnow.OpRepair {
 			k.repair = e.Reason
@@ -54,6 +54,32 @@ func (l *Ledger) Changes(edits []winnow.Edit, summary int) []Change {
 	return out
 }
 
+// withRecords puts the tokens of each record on the edit of the first message that it stands for, in the place of an edit
+// of its own.
+func withRecords(edits []winnow.Edit) []winnow.Edit {
+	records := map[int]int{}
+	for _, e := range edits {
+		if e.Op == winnow.OpFold && e.Before == 0 {
+			records[e.Index] = e.After
+		}
+	}
+	if len(records) == 0 {
+		return edits
+	}
+	out := make([]winnow.Edit, 0, len(edits))
+	for _, e := range edits {
+		if e.Op == winnow.OpFold {
+			if e.Before == 0 {
+				continue
+			}
+			e.After = records[e.Index]
+			delete(records, e.Index)
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
 // Past says what an edit did.
 func Past(op winnow.Op) string {
 	switch op {
@@ -69,6 +95,8 @@ func Past(op winnow.Op) string {
 		return "cut"
 	case winnow.OpMinify:
 		return "minified"
+	case winnow.OpFold:
+		return "folded"
 	case winnow.OpCompact:
 		return "summarized"
 	}

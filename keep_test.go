@@ -1,0 +1,144 @@
+package winnow_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+)
+
+// shortened says that a result of r holds less than in h.
+func shortened(r *winnow.Request, h []winnow.Message) bool {
+	whole := 0
+	for _, m := range h {
+		whole += byChars.Estimate(m)
+	}
+	sent := 0
+	for _, m := range r.Messages {
+		sent += byChars.Estimate(m)
+	}
+	return sent < whole
+}
+
+// What each policy leaves out: nothing that fits, results, steps. What does not fit is made to fit by all of them.
+func TestKeep(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		keep    winnow.KeepPolicy
+		prune   *winnow.PruneOptions
+		turns   int
+		dropped []winnow.Op
+	}{
+		{"", nil, 30, []winnow.Op{winnow.OpFold}},
+		{winnow.KeepWork, nil, 30, []winnow.Op{winnow.OpFold}},
+		{winnow.KeepLittle, nil, 30, []winnow.Op{winnow.OpFold}},
+		{winnow.KeepCalls, nil, 30, []winnow.Op{winnow.OpClear}},
+		{winnow.KeepAll, nil, 30, nil},
+		{winnow.KeepAll, &winnow.PruneOptions{SoftTrimRatio: 0.01, HardClearRatio: 0.01, MinPrunableToolChars: 1}, 9, nil},
+		{winnow.KeepAll, nil, 70, []winnow.Op{winnow.OpFold}},
+		{winnow.KeepCalls, nil, 70, []winnow.Op{winnow.OpClear}},
+	} {
+		c := newClock()
+		m := newManager(t, 100_000, &winnow.Options{Estimator: byChars, Now: c.Now, Keep: tt.keep, Prune: tt.prune, Reserve: 1, Compact: &winnow.CompactOptions{Off: true}})
+		h := agentSession(tt.turns, 4_000)
+		var dropped []winnow.Op
+		steps(h, func(in []winnow.Message) {
+			for _, e := range prepare(t, m, in).Edits {
+				if !slices.Contains(dropped, e.Op) {
+					dropped = append(dropped, e.Op)
+				}
+			}
+			if c.pass(time.Second); len(in)%8 == 0 {
+				c.pass(time.Hour)
+			}
+		})
+		assert.Equal(t, tt.dropped, dropped, "%q, %d turns", tt.keep, tt.turns)
+	}
+	_, err := winnow.New(1_000, &winnow.Options{Keep: "some"})
+	assert.ErrorContains(t, err, "Keep")
+}
+
+// Files that are worked on stay whole in the turn of the work, and go in the next one.
+func TestFilesInWork(t *testing.T) {
+	t.Parallel()
+	h := runs(25)
+	call := func(step int, tool, arguments string) {
+		h[2*step+1].Parts[1].Name, h[2*step+2].ToolName = tool, tool
+		h[2*step+1].Parts[1].Arguments = json.RawMessage(arguments)
+	}
+	call(1, "read", `{"path":"src/old.go"}`)  // too long ago
+	call(8, "read", `{"path":"src/main.go"}`) // the third newest read of it
+	call(9, "read", `{"path":"/work/src/main.go"}`)
+	call(10, "edit", `{"path":"src/main.go","old":"a","new":"b"}`)
+	call(11, "exec", `{"command":"sed -n 1,20p src/main.go | head"}`)
+	call(12, "edit", `{"path":"src/main.go","old":"b","new":"c"}`)
+	for _, tt := range []struct {
+		name  string
+		keep  winnow.KeepPolicy
+		more  []winnow.Message
+		stays []int
+	}{
+		{"in the turn", winnow.KeepWork, nil, []int{9, 11, 12}},
+		{"in the next turn", winnow.KeepWork, []winnow.Message{modelSays("Done."), userSays("And now?")}, nil},
+		{"where little is kept", winnow.KeepLittle, nil, nil},
+	} {
+		in := named(append(slices.Clone(h), tt.more...))
+		m := newManager(t, 1_000_000, &winnow.Options{Keep: tt.keep, Estimator: byChars, Cache: &winnow.CacheOptions{None: true}})
+		r := prepare(t, m, in)
+		var stays []int
+		for step := range 21 {
+			if holds(r, &in[2*step+2]) {
+				stays = append(stays, step)
+			}
+		}
+		assert.Equal(t, tt.stays, stays, tt.name)
+		requestCheck{estimator: byChars}.check(t, in, r)
+	}
+}
+
+// A step whose call was made again is carried longer the next time: what it said was missed.
+func TestMissedOnce(t *testing.T) {
+	t.Parallel()
+	h := runs(32)
+	for _, step := range []int{2, 22} {
+		h[2*step+1].Parts[1].Arguments = json.RawMessage(`{"command":"git log"}`)
+	}
+	m := folding(t, winnow.Options{})
+	require.False(t, holds(prepare(t, m, h[:1+2*20]), &h[2*2+2]), "it is folded")
+	r := prepare(t, m, h[:1+2*28])
+	assert.True(t, holds(r, &h[2*22+2]), "it is carried by eight requests")
+	assert.False(t, holds(r, &h[2*23+2]), "as others are by four")
+	assert.False(t, holds(prepare(t, m, h), &h[2*22+2]), "and no longer")
+}
+
+// A user who finds that little of the history is sent finds the reason and the option in the log, in one line.
+func TestDropIsLogged(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelInfo}))
+	c := newClock()
+	h := agentSession(40, 6_000)
+	m := newManager(t, 200_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Logger: logger})
+	require.True(t, shortened(prepare(t, m, h), h))
+	assert.Equal(t, 1, bytes.Count(log.Bytes(), []byte("\n")), log.String())
+	assert.Contains(t, log.String(), `reason="nothing is in the prompt cache"`)
+	assert.Contains(t, log.String(), "Keep")
+	assert.Contains(t, log.String(), "tokens_whole=")
+
+	log.Reset()
+	h = append(h, agentSession(20, 6_000)...)
+	steps(h[160:], func(in []winnow.Message) { prepare(t, m, h[:160+len(in)]) })
+	assert.Contains(t, log.String(), `reason="carrying it further costs more than writing the cache again"`)
+
+	log.Reset()
+	whole := newManager(t, 1_000_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Logger: logger, Keep: winnow.KeepAll})
+	require.False(t, shortened(prepare(t, whole, h), h))
+	assert.Empty(t, log.String(), "nothing is dropped")
+}

@@ -1,0 +1,52 @@
+package winnow
+
+import "github.com/winnowgo/winnow/internal/count"
+
+// Records that became many: the older ones get leaner.
+
+// recordsShare is the share of the room above which records become leaner, the older half of them at a time. Of the
+// recorded sessions hardly any gets there; it is for conversations that go on for days.
+const recordsShare = 0.3
+
+// leanRecords makes the older half of the records leaner where records take more than a share of the room. It is false if
+// nothing became smaller.
+func (d *draft) leanRecords(share float64) bool {
+	v := d.view
+	all := 0
+	for i := range v.facts {
+		if d.isRecord(i) {
+			all = count.Add(all, v.tokens[i])
+		}
+	}
+	if all == 0 || all <= count.Share(d.room(), share) {
+		return false
+	}
+	var runs []recordedRun
+	half := 0
+	for i := 0; i < len(v.facts) && half <= all/2; i++ {
+		if !d.isRecord(i) {
+			continue
+		}
+		from := i
+		for i < len(v.facts) && d.isRecord(i) && half <= all/2 {
+			half = count.Add(half, v.tokens[i])
+			i++
+		}
+		if r, ok := d.leaner(from, i); ok {
+			runs = append(runs, recordedRun{from, i, r})
+		}
+	}
+	d.putNew(runs)
+	return len(runs) > 0
+}
+
+// leaner returns one record for what the records of the view from one position to another stand for. It is false if that
+// is not worth it.
+func (d *draft) leaner(from, to int) (*runRecord, bool) {
+	lean := 0
+	for i := from; i < to; i++ {
+		lean = max(lean, d.recordAt(i).lean)
+	}
+	r := d.newRecordOf(from, to, nil, lean+1)
+	return r, isWorthIt(r.fact.tokens, count.Sum(d.view.tokens[from:to]))
+}
