@@ -322,6 +322,15 @@ func TestRecallComesFirst(t *testing.T) {
 	assert.Contains(t, lastText(callRecall(t, m, history, `{"words":"shard0"}`)), "shard0 is 1000")
 }
 
+// What came behind the last request is whole in the next one.
+func TestRecallOfWhatIsNew(t *testing.T) {
+	m, history, _ := leftOutHistory(t, nil)
+	history = goOn(history, 0)
+	history[len(history)-1].Parts[0].Text = "a new result"
+	answers := callRecall(t, m, history, `{"handle":"`+winnow.HandleOf(m, history, len(history)-1)+`"}`)
+	assert.Contains(t, lastText(answers), "is not sent again")
+}
+
 // A handle that is not known is no failure of the work, and stands in no summary.
 func TestRefusedRecallIsNoFailure(t *testing.T) {
 	m, _ := recallManager(t, 20_000, func(o *winnow.Options) { o.Compact = &winnow.CompactOptions{KeepRecent: 500} })
