@@ -28,7 +28,7 @@ type Recall struct {
 // comes back with its handle, and the next request has the line.
 func CheckRecall(t *testing.T, r Recall) {
 	t.Helper()
-	m, err := winnow.New(8_000, &winnow.Options{Recall: true})
+	m, err := winnow.New(8_000, &winnow.Options{Recall: true, Keep: winnow.KeepCalls}) // results stay where they are
 	require.NoError(t, err)
 	const line = "the retry limit is seventeen"
 	history := []winnow.Message{{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "Look through the logs."}}}}
@@ -45,7 +45,7 @@ func CheckRecall(t *testing.T, r Recall) {
 	require.NoError(t, err)
 	require.NotContains(t, sent.Messages[2].Parts[0].Text, line)
 	handle := regexp.MustCompile(`recall (\d+)`).FindStringSubmatch(sent.Messages[2].Parts[0].Text)
-	require.NotNil(t, handle)
+	require.NotNil(t, handle, sent.Messages[2].Parts[0].Text)
 
 	url, body := Server(t, 200, strings.ReplaceAll(r.Answer, "HANDLE", handle[1]))
 	answer, err := r.Ask(t.Context(), url, sent.Messages, winnow.RecallTool())
