@@ -139,6 +139,9 @@ func (d *draft) minifyAdded() bool {
 		if p == nil {
 			continue
 		}
+		if d.opts.Thinking == ThinkingBound && slices.ContainsFunc(n.sent[i:], hasThinking) {
+			return false // see brokenFrom
+		}
 		if n.edits == nil {
 			n.edits, n.sent = make([]*projection, len(n.sent)), slices.Clone(n.sent)
 		}

@@ -76,8 +76,14 @@ func (w *world) checkRecords(in []winnow.Message, r *winnow.Request) {
 	}
 }
 
-// checkPairs: a call is folded with its results.
+// checkPairs: a call is folded with its results. Of calls that share an id the repair says which result is whose.
 func (w *world) checkPairs(in []winnow.Message, folded map[int]bool) {
+	calls := map[string]int{}
+	for i := range in {
+		for _, p := range in[i].Parts {
+			calls[p.ID]++
+		}
+	}
 	for i := range in {
 		if in[i].Role != winnow.RoleTool || i == 0 {
 			continue
@@ -87,7 +93,7 @@ func (w *world) checkPairs(in []winnow.Message, folded map[int]bool) {
 			k--
 		}
 		isOfIt := slices.ContainsFunc(in[k].Parts, func(p winnow.Part) bool {
-			return p.Kind == winnow.KindToolCall && p.ID != "" && p.ID == in[i].ToolCallID
+			return p.Kind == winnow.KindToolCall && p.ID != "" && p.ID == in[i].ToolCallID && calls[p.ID] == 1
 		})
 		if isOfIt && folded[i] && !folded[k] {
 			w.fail("a call is folded with its results", "result %d without its call %d", i, k)
