@@ -79,10 +79,14 @@ type index struct {
 	hasher       hasher
 }
 
-// setByHost is what a host may set on a message that is known.
-type setByHost struct{ marks, trimmings uint64 }
+// setByHost is what a host may set on a message that is known: its marks in the lowest bits, and its trimmings.
+type setByHost uint64
 
-func setOn(m *Message) setByHost { return setByHost{marks(m), trimmings(m)} }
+const markBits = 4
+
+func setOn(m *Message) setByHost { return setByHost(trimmings(m)<<markBits | marks(m)) }
+
+func (s setByHost) marks() uint64 { return uint64(s) % (1 << markBits) }
 
 // update learns what is new in history and returns the facts of its messages. The slice is the index's.
 func (x *index) update(history []Message, e Estimator) []*fact {
@@ -213,11 +217,11 @@ func (x *index) hasSameHeaders(history []Message, from, to int) bool {
 // isSame compares messages by samples of their texts too.
 func (x *index) isSame(history []Message, from, to int, isHistory bool) bool {
 	for i := from; i < to; i++ {
-		m, seen := &history[i], &x.seen[i]
+		m, seen := &history[i], x.seen[i]
 		if x.sampleHashes[i] != sampleHash(m) || !x.facts[i].isOf(m) {
 			return false
 		}
-		if seen.marks != marks(m) || !isHistory && seen.trimmings != trimmings(m) {
+		if isHistory && seen.marks() != marks(m) || !isHistory && seen != setOn(m) {
 			return false
 		}
 	}

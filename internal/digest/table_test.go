@@ -26,3 +26,24 @@ func TestSearched(t *testing.T) {
 	assert.True(t, short.contains("a.go"))
 	assert.Nil(t, short.index, "for a few there is none")
 }
+
+// What is known without reading the text is what a reader finds.
+func TestSearchedSaysWhatTheTextHolds(t *testing.T) {
+	texts := []string{"", "ab", "abcd", "src/pkg/a.go:12 says ENOENT, see src/pkg/b.go", strings.Repeat("日本語 x ", 40)}
+	found := 0
+	for _, text := range texts {
+		s := searched{text: text}
+		for _, other := range texts {
+			for from := range other {
+				for to := from + 1; to <= min(len(other), from+12); to++ {
+					want := strings.Contains(text, other[from:to])
+					require.Equal(t, want, s.contains(other[from:to]), "%q in %q", other[from:to], text)
+					if want {
+						found++
+					}
+				}
+			}
+		}
+	}
+	assert.Greater(t, found, 500)
+}
