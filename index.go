@@ -82,7 +82,7 @@ type index struct {
 // setByHost is what a host may set on a message that is known: its marks in the lowest bits, and its trimmings.
 type setByHost uint64
 
-const markBits = 4
+const markBits = 4 // as many as marks sets
 
 func setOn(m *Message) setByHost { return setByHost(trimmings(m)<<markBits | marks(m)) }
 

@@ -17,7 +17,7 @@ type searched struct {
 }
 
 const (
-	pieceBytes    = 4
+	pieceBytes    = 4  // shorter ones are in most texts, and longer ones than most names
 	pieceHashBits = 18 // 32 KB, of which a text of 64 KB sets a quarter at most
 )
 
