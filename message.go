@@ -153,7 +153,8 @@ func holdsOnlyText(m *Message) bool {
 func isTextOnly(m *Message) bool {
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		if p.Kind != KindText && p.Kind != KindThinking && p.Kind != KindToolCall || p.Signature != "" || p.Tokens != 0 {
+		isText := p.Kind == KindText || p.Kind == KindThinking || p.Kind == KindToolCall
+		if !isText || p.Signature != "" || p.Tokens != 0 {
 			return false
 		}
 	}

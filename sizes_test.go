@@ -24,7 +24,7 @@ var tables = []string{"roleOf"}
 // How many are above a limit and wait to be divided. These numbers may only get smaller.
 const (
 	largeStructs   = 3
-	longConditions = 2
+	longConditions = 0
 )
 
 // TestSizes holds the root and the text machinery to what a reader takes in at once.

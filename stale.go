@@ -189,10 +189,11 @@ func (s *staleness) dueAfter(i, due int) int {
 func (s *staleness) result(i, carried int) (stale, bool) {
 	v := s.view
 	m := &v.messages[i]
-	if s.options.NoHardClear || v.tokens[i] < leastStale || v.edited[i] != nil && v.edited[i].op == OpClear || !s.match.Matches(s.tools.of(i, m)) {
+	isCleared := v.edited[i] != nil && v.edited[i].op == OpClear
+	if s.options.NoHardClear || isCleared || v.tokens[i] < leastStale {
 		return stale{}, false
 	}
-	if !holdsOnlyText(m) {
+	if !holdsOnlyText(m) || !s.match.Matches(s.tools.of(i, m)) {
 		return stale{}, false
 	}
 	p := stale{index: i, saving: v.tokens[i] - excerpt.Room(v.tokens[i]), reason: "an old result: its names and what it reports are kept"}
