@@ -98,7 +98,7 @@ func (l *ladder) learnLimit(said overflow.Diagnosis) {
 // nothing could be done about the one, and something can be about the other.
 func (a *accounting) doubtHidden(estimate, counted int, m *Manager) {
 	most := max(m.opts.Overhead, m.budget()/2)
-	if estimate > 0 && a.Hidden(m.opts.Overhead) > most {
+	if estimate > 0 && counted > most && a.Hidden(m.opts.Overhead) > most {
 		a.Billed, a.Estimated = float64(counted-most), float64(estimate)
 	}
 }
