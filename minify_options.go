@@ -18,9 +18,9 @@ type MinifyOptions struct {
 	KeepOverwritten bool // what a carriage return made a terminal overwrite, unless it names something or is an error
 	KeepLineNumbers bool // numbers of lines below 1 000 in a viewed file, but for the first, every tenth and the last
 	KeepPaths       bool // the path before each line that a search found: it is written once, above the lines of a file
-	KeepRepeats     bool // lines in a row that differ in a counter, a time or a percentage, but for the first and last
+	KeepRepeats     bool // lines in a row that differ in a counter, the time in front or a percentage, but for the first and last
 	KeepSpace       bool // the white space of a result that is JSON
-	KeepData        bool // base64 and hexadecimal data, but for 64 characters: above 2 000 of them, or 200 of a known kind
+	KeepData        bool // base64 and hexadecimal data above 2 000 characters, but for the first 64; keys stay
 }
 
 func (o *MinifyOptions) withDefaults() *MinifyOptions {

@@ -110,7 +110,7 @@ func TestRecalledIsNotCutAtBirth(t *testing.T) {
 // What a new result is sent without has a handle, where it is more than another way to write the same.
 func TestMinifiedHasAHandle(t *testing.T) {
 	m, _ := recallManager(t, 200_000, nil)
-	data := strings.Repeat("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ0xq9", 40)
+	data := strings.Repeat("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ0xq9", 50)
 	var lines strings.Builder
 	for i := range 200 {
 		lines.WriteString("step " + itoa(i) + " of 200 is done\n")

@@ -26,40 +26,91 @@ type column struct {
 type columnKind uint8
 
 const (
-	plainNumber columnKind = iota
-	partOfName             // test_12, a1.go, #12
-	partOfTime             // of a clock or a date
-	percentage             // 12%
-	ofTotal                // the first of two: 12/34, 1 MB / 2 MB
+	plainNumber  columnKind = iota
+	partOfName              // test_12, a1.go, #12, the 34 of 12/34
+	partOfMoment            // of the time at which a line was logged
+	percentage              // 12%
+	ofTotal                 // the first of two: 12/34
+	transferred             // the same of bytes: 1 MB / 2 MB
+	measured                // with a unit: 0.3s, 345 KiB/s
 )
 
 // columnsOf returns the numbers of a line, at most one more than mostColumns.
 func columnsOf(line string, columns []column) []column {
-	timeEnd := 0
+	moment := momentLength(line)
 	for i := 0; i < len(line) && len(columns) <= mostColumns; {
 		if !ascii.IsDigit(line[i]) {
 			i++
 			continue
 		}
 		end := numberEnd(line, i)
-		if i >= timeEnd {
-			timeEnd = i + timeLength(line[i:])
-		}
-		c := column{}
-		switch {
-		case i < timeEnd:
-			c.kind = partOfTime
-		case isNamed(line[:i]):
-			c.kind = partOfName
-		case end < len(line) && line[end] == '%':
-			c.kind = percentage
-		case isOfTotal(line[end:]):
-			c.kind = ofTotal
-		}
-		columns = append(columns, c)
+		columns = append(columns, column{kind: kindOf(line, i, end, moment)})
 		i = end
 	}
 	return columns
+}
+
+// kindOf returns what line[i:end] is, the digits of a number. The time at which the line was logged ends at moment.
+func kindOf(line string, i, end, moment int) columnKind {
+	unit, rest := unitOf(line[end:])
+	switch {
+	case i < moment:
+		return partOfMoment
+	case isNamed(line[:i]) || strings.HasSuffix(strings.TrimRight(line[:i], " "), "/"):
+		return partOfName
+	case end < len(line) && line[end] == '%':
+		return percentage
+	case isOverTotal(rest) && strings.HasSuffix(unit, "B"):
+		return transferred
+	case isOverTotal(rest):
+		return ofTotal
+	case unit != "":
+		return measured
+	}
+	return plainNumber
+}
+
+// momentLength returns where the time ends at which a line was logged, or 0 if it does not begin with one. A cell of a
+// table has a comma, a tab or a bar beside it, and no word behind it.
+func momentLength(line string) int {
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case ascii.IsDigit(c):
+			n := timeLength(line[i:])
+			if n == 0 || isDate(line[i:i+n]) {
+				i = numberEnd(line, i) - 1
+				continue
+			}
+			rest := strings.TrimLeft(line[i+n:], " ")
+			if !hasLabel(rest) || strings.IndexByte(cellMarks, rest[0]) >= 0 {
+				return 0
+			}
+			return i + n
+		case ascii.IsLetter(c) || c >= 0x80 || strings.IndexByte(cellMarks, c) >= 0:
+			return 0
+		}
+	}
+	return 0
+}
+
+const cellMarks = ",;|\t"
+
+// isDate reports whether a time is a day.
+func isDate(time string) bool { return len(time) == len("0000-00-00") && time[4] == '-' }
+
+// areLogged reports whether lines tell when they were logged, one after the other. The times of a plan are whole minutes.
+func areLogged(lines string) bool {
+	before, isClock := "", false
+	for line := range strings.SplitSeq(lines, "\n") {
+		n := momentLength(line)
+		if n == 0 || line[:n] < before {
+			return false
+		}
+		before = line[:n]
+		clock := strings.IndexByte(before, ':')
+		isClock = isClock || before[clock+len(":00:"):][:len("00")] != "00"
+	}
+	return isClock
 }
 
 // timeLength returns how long the date or the time of day is that s begins with, or 0: 2026-01-02, 12:34:56.789.
@@ -79,7 +130,7 @@ func timeLength(s string) int {
 		return n
 	}
 	n += len("00:00:00")
-	if n+1 < len(s) && (s[n] == '.' || s[n] == ',') {
+	if n+1 < len(s) && (s[n] == '.' || s[n] == ',') && ascii.IsDigit(s[n+1]) {
 		n = numberEnd(s, n+1)
 	}
 	return n
@@ -112,16 +163,24 @@ func isNamed(before string) bool {
 	return strings.IndexByte("_-#@:", before[len(before)-1]) >= 0
 }
 
-// isOfTotal reports whether a number with rest behind it is one of so many: "/34", ".5 MB / 34".
-func isOfTotal(rest string) bool {
+// unitOf returns the unit of a number with rest behind its digits, and what comes behind that: ".5 MB / 34".
+func unitOf(rest string) (unit, behind string) {
 	if len(rest) > 1 && rest[0] == '.' {
 		rest = rest[numberEnd(rest, 1):]
 	}
 	rest = strings.TrimLeft(rest, " ")
-	for n := 0; n < 3 && rest != "" && ascii.IsLetter(rest[0]); n++ { // the unit
-		rest = rest[1:]
+	n := 0
+	for n < len(rest) && ascii.IsLetter(rest[n]) {
+		n++
 	}
-	rest = strings.TrimLeft(rest, " ")
+	if n > 3 { // a word
+		return "", rest
+	}
+	return rest[:n], strings.TrimLeft(rest[n:], " ")
+}
+
+// isOverTotal reports whether what stands behind an amount says of how much it is: "/ 34".
+func isOverTotal(rest string) bool {
 	if rest == "" || rest[0] != '/' {
 		return false
 	}
@@ -141,11 +200,17 @@ func (c *column) read(digits string, row int) {
 	default:
 		step := value - c.value
 		c.varies = c.varies || digits != c.digits
-		c.isUneven = c.isUneven || row > 1 && step != c.step
+		c.isUneven = c.isUneven || row > 1 && step != c.step || isPaddedAnew(c.digits, digits)
 		c.falls = c.falls || step < 0
 		c.step = step
 	}
 	c.digits, c.value = digits, value
+}
+
+// isPaddedAnew reports whether two numbers do not have the zeros in front of them in common: 9 and 010, 1 and 01.
+func isPaddedAnew(a, b string) bool {
+	isPadded := func(s string) bool { return len(s) > 1 && s[0] == '0' }
+	return len(a) != len(b) && (isPadded(a) || isPadded(b))
 }
 
 // vary reports whether a number is not the same in all lines.
@@ -153,11 +218,12 @@ func vary(columns []column) bool {
 	return slices.ContainsFunc(columns, func(c column) bool { return c.varies })
 }
 
-// areEven reports whether each number is the same in all lines, counts on evenly, or tells the time.
-func areEven(columns []column) bool {
+// areEven reports whether each number is the same in all lines or counts on evenly, so that those between the first and
+// the last can be told from them. The times at which lines were logged need not.
+func areEven(columns []column, areLogged bool) bool {
 	for k := range columns {
 		switch c := &columns[k]; {
-		case !c.varies || c.kind == partOfTime:
+		case !c.varies || areLogged && c.kind == partOfMoment:
 		case c.isUneven || c.kind == partOfName:
 			return false
 		}
@@ -165,17 +231,32 @@ func areEven(columns []column) bool {
 	return true
 }
 
-// areProgress reports whether one of the numbers says how far something has come, and no other one is part of a name.
-func areProgress(columns []column) bool {
-	found := false
+// areProgress reports whether the lines say how far one thing has come, and nothing else. That may be a share or a count,
+// alone. Beside the bytes of a transfer may stand its speed and how long it takes. Of any other number that varies, a
+// loss, a latency, a coverage, each value may be what was asked for.
+func areProgress(columns []column, areLogged bool) bool {
+	shares, others, bytes := 0, 0, false
 	for k := range columns {
 		c := &columns[k]
-		if c.varies && c.kind == partOfName {
+		if !c.varies || areLogged && c.kind == partOfMoment {
+			continue
+		}
+		switch c.kind {
+		case percentage, ofTotal:
+			if c.falls {
+				return false
+			}
+			shares++
+		case transferred:
+			bytes = bytes || !c.falls
+		case measured:
+			others++
+		default:
 			return false
 		}
-		if saysHowFar := c.kind == percentage || c.kind == ofTotal; saysHowFar && c.varies && !c.falls {
-			found = true
-		}
 	}
-	return found
+	if bytes {
+		return shares == 0
+	}
+	return shares == 1 && others == 0
 }

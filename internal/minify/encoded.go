@@ -8,23 +8,21 @@ import (
 )
 
 const (
-	// What is known to be data goes from this length on.
-	knownData = 200
-	// A token of an API is as random as data, and a model may have to pass it on. Few have so many characters.
-	unknownData = 2_000
+	// Data goes from this length on. A key, a token of an API or a small picture may have to be passed on, as it is: few
+	// have so many characters, and no model copies so many.
+	leastData = 2_000
 	// So much of a line tells what it was.
 	dataHead = 64
 	// Data is wrapped at 64 characters (PEM) or at 76 (MIME).
 	shortestWrapped = 60
 )
 
-// withoutData keeps of base64 and hexadecimal data the beginning: of data URLs, certificates and keys, of files that
-// are known by their first bytes, and of what is longer than any token. It looks at every 200th byte: a run that is
-// long enough lies over one of these.
+// withoutData keeps of base64 and hexadecimal data the beginning. It looks at every 2000th byte: a run that is long
+// enough lies over one of these.
 func withoutData(s string) string {
 	r := rewriter{text: s}
 	done := 0
-	for place := knownData - 1; place < len(s); place += knownData {
+	for place := leastData - 1; place < len(s); place += leastData {
 		i := place
 		if s[i] == '\n' {
 			i--
@@ -39,7 +37,7 @@ func withoutData(s string) string {
 		for end < len(s) && isEncoded(s[end]) {
 			end++
 		}
-		if end-start >= knownData {
+		if end-start >= leastData {
 			if isData(s, start, end) {
 				r.shorten(start+dataHead, end)
 			}
@@ -87,7 +85,7 @@ func isData(s string, start, end int) bool {
 		return true
 	}
 	isPart := start > 0 && isJoint(s[start-1]) || end < len(s) && isJoint(s[end]) // of a JSON web token or a URL
-	return end-start >= unknownData && !isPart && looksRandom(s[start:end])
+	return !isPart && looksRandom(s[start:end])
 }
 
 func isJoint(c byte) bool { return strings.IndexByte(".-_%&?~", c) >= 0 }
@@ -120,7 +118,7 @@ func looksRandom(run string) bool {
 }
 
 // unwrap keeps the first line of wrapped data, one line of which is text[start:end], and returns where it ends. All of
-// its lines but the last are of one length. Lists of hashes look the same: only what is known to be data goes.
+// its lines but the last are of one length. Lists of hashes look the same: only what is known to be data goes. Keys stay.
 func (r *rewriter) unwrap(start, end, done int) int {
 	s, width := r.text, end-start
 	if !beginsLine(s, start) || !endsLine(s, end) {
@@ -137,17 +135,25 @@ func (r *rewriter) unwrap(start, end, done int) int {
 	if n := encodedLength(s, last+1); n > 0 && n < width && endsLine(s, last+1+n) {
 		last += 1 + n
 	}
-	if last-first >= knownData && (isPEM(s, first) || isData(s, first, last) && strings.IndexByte(s[first:last], '+') >= 0) {
+	if last-first < leastData {
+		return last
+	}
+	switch frame := frameOf(s, first); {
+	case strings.Contains(frame, "KEY"): // somebody asked for it, to put it somewhere
+	case frame != "", isData(s, first, last) && strings.IndexByte(s[first:last], '+') >= 0:
 		r.shorten(first+width+1, last)
 	}
 	return last
 }
 
-// isPEM reports whether the line in front of index i of s begins a certificate or a key.
-func isPEM(s string, i int) bool {
+// frameOf returns the line in front of index i of s if it begins a certificate or a key (PEM), or "".
+func frameOf(s string, i int) string {
 	before := s[:max(0, i-1)]
 	line := before[strings.LastIndexByte(before, '\n')+1:]
-	return strings.HasPrefix(line, "-----BEGIN ") && strings.HasSuffix(line, "-----")
+	if strings.HasPrefix(line, "-----BEGIN ") && strings.HasSuffix(line, "-----") {
+		return line
+	}
+	return ""
 }
 
 // isEncodedLine reports whether a line of so many encoded bytes begins at index i of s.

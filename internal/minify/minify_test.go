@@ -3,6 +3,7 @@ package minify
 import (
 	"encoding/json"
 	"flag"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -111,6 +112,79 @@ func requireMinified(t testing.TB, in, out string, forms Forms) {
 	if json.Valid([]byte(in)) {
 		require.True(t, json.Valid([]byte(out)), "JSON stays JSON")
 	}
+}
+
+// TestDataStays: numbers that are what was asked for, and data that may have to be passed on, are never left out.
+func TestDataStays(t *testing.T) {
+	rows := func(format string, values ...string) string {
+		var b strings.Builder
+		for k, v := range values {
+			b.WriteString(strings.NewReplacer("{n}", strconv.Itoa(k+1), "{v}", v).Replace(format) + "\n")
+		}
+		return b.String()
+	}
+	rising := []string{"12", "14", "15", "19", "25", "31", "59", "80"}
+	days := []string{"2026-01-01", "2026-01-06", "2026-04-03", "2026-04-06", "2026-05-01", "2026-05-14", "2026-12-25"}
+	moments := []string{
+		"2026-05-01 12:30:17", "2026-05-03 08:11:02", "2026-05-03 09:41:55", "2026-05-09 10:01:12", "2026-05-11 17:45:00",
+		"2026-05-12 07:05:33", "2026-05-20 23:59:59",
+	}
+	plan := []string{"08:15:00", "09:20:00", "09:40:00", "11:05:00", "12:00:00", "13:35:00", "16:10:00"}
+	lengths := []string{"00:01:23", "00:00:41", "00:12:05", "00:03:30", "00:02:58", "00:01:01", "00:07:19"}
+	key := rows("{v}", randomLines(30)...)
+	for _, tt := range []struct{ name, in string }{
+		{"days of a calendar", rows("{v}", days...)},
+		{"free days", rows("{v} is free", days...)},
+		{"a table of times", rows(" {n} | {v}", moments...)},
+		{"a table of times that begins with them", rows("{v} | login", moments...)},
+		{"times in CSV", rows("{v},login", moments...)},
+		{"times in TSV", rows("{v}\tlogin", moments...)},
+		{"times behind words", rows("user 7 came at {v}", moments...)},
+		{"days in a log", rows("12:00:0{n} next run on {v}", days...)},
+		{"a timetable", rows("{v} train to Bern", plan...)},
+		{"durations", rows("shard done in {v}", lengths...)},
+		{"durations in front", rows("{v} for a shard", lengths...)},
+		{"latencies by percentile", rows("  {v}% in 0.01{v} secs", rising...)},
+		{"losses of epochs", rows("epoch {n}/20 loss: 2.{v}", rising...)},
+		{"durations of steps", rows("step {n}/20 took {v}ms", rising...)},
+		{"accuracy of epochs", rows("epoch {n}/20 right: {v}%", rising...)},
+		{"coverage of parts", rows("part {n} covered {v}%", rising...)},
+		{"sizes of many", rows("part {n}: {v} MB / 90 MB", rising...)},
+		{"free and all", rows("disk {v} MB / {v}9 MB", rising...)},
+		{"numbers padded anew", rows("case {v}", "1", "01", "1", "01", "1", "01", "1")},
+		{"CSV with a counter", rows("{n},{v}", rising...)},
+		{"ports", rows("open port {v}/tcp", "22", "80", "443", "3306", "5432", "8080", "9090")},
+		{"a hex dump", rows("000000{n}0: {v}{v} 0a{v} 1f00", rising...)},
+		{"test ids", rows("ok TestCase_{v}", rising...)},
+		{"git blame", rows("12345678 (Ann 2026-05-{v} {n}) }", rising...)},
+		{"line ends of Windows", rows("value {v}\r", rising...)},
+		{"a public key", "-----BEGIN PUBLIC KEY-----\n" + key[:65*6] + "-----END PUBLIC KEY-----\n"},
+		{"a private key of 4 096 bits", "-----BEGIN PRIVATE KEY-----\n" + key + key + "-----END PRIVATE KEY-----\n"},
+		{"a certificate", "-----BEGIN CERTIFICATE-----\n" + key[:65*24] + "-----END CERTIFICATE-----\n"},
+		{"a small picture", `{"qr":"iVBORw0KGgo` + strings.ReplaceAll(key[:65*24], "\n", "") + `"}`},
+		{"a text in base64", "data:text/plain;base64," + strings.ReplaceAll(key[:65*12], "\n", "")},
+		{"a packed secret", "H4sI" + strings.ReplaceAll(key[:65*12], "\n", "")},
+		{"a long hash", strings.Repeat("9f86d081884c7d65", 32)},
+		{"a JSON web token", "eyJhbGci." + strings.ReplaceAll(key+key, "\n", "") + ".c2ln"},
+	} {
+		out, had := Text(tt.in, ofReport)
+		assert.Zero(t, had, tt.name)
+		assert.Equal(t, tt.in, out, tt.name)
+	}
+}
+
+// randomLines returns lines of base64.
+func randomLines(n int) (lines []string) {
+	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+	dice := rand.New(rand.NewPCG(1, 2))
+	for range n {
+		line := make([]byte, 64)
+		for k := range line {
+			line[k] = digits[dice.IntN(len(digits))]
+		}
+		lines = append(lines, string(line))
+	}
+	return lines
 }
 
 // A form that is switched off changes nothing.

@@ -12,8 +12,8 @@ import (
 const fewestRepeats = 6
 
 // withoutRepeats keeps of lines in a row that differ in numbers only the first, how many follow, and the last. It does
-// so where nothing is lost by it: where the numbers count on evenly, tell the time, or say how far something has come,
-// and none that varies is part of a name. Lines that report an error stay.
+// so where nothing is lost by it: where the numbers count on evenly, tell when a line was logged, or say how far one thing
+// has come, and none that varies is part of a name. Rows of a table and lines that report an error stay.
 func withoutRepeats(s string) string {
 	r := rewriter{text: s}
 	start, lines := 0, 0 // of the run
@@ -82,12 +82,13 @@ func (r *rewriter) count(start, end, lines int) {
 		return
 	}
 	readColumns(columns, text)
+	logged := areLogged(text)
 	var note string
 	switch {
 	case !vary(columns):
 		to = len(text)
 		note = "[... the same line " + strconv.Itoa(lines-1) + " times more]"
-	case areEven(columns) || hasLabel(first) && areProgress(columns):
+	case areEven(columns, logged) || hasLabel(first) && areProgress(columns, logged):
 		note = "[... " + strconv.Itoa(lines-2) + " lines that differ from these in numbers only]\n"
 	default:
 		return

@@ -44,7 +44,8 @@ func (t *Files) Output(tool string, arguments json.RawMessage) Output {
 	var command []byte
 	namesFile := false
 	jsontext.Members(arguments, func(key string, value []byte) {
-		namesFile = namesFile || slices.Contains(t.paths, key) && len(value) > len(`""`)
+		namesFile = namesFile || slices.Contains(t.paths, key) && len(value) > len(`""`) ||
+			bytes.HasSuffix(value, []byte(`.json"`)) // whatever the argument is called: an edit quotes its white space
 		if slices.Contains(commandKeys, key) && len(value) > len(command) {
 			command = value
 		}
@@ -58,13 +59,14 @@ func (t *Files) Output(tool string, arguments json.RawMessage) Output {
 	return commandOutput(mem.String(command))
 }
 
-// Programs that show files. A filter does that only where it does not read what another program wrote.
+// Programs that show files, keys or rows of a database: somebody may need them byte for byte. A filter does that only where
+// it does not read what another program wrote.
 var (
-	showers = []string{"cat", "bat", "batcat", "tac", "nl", "less", "more", "type", "gc", "get-content", "jq", "yq", "diff", "colordiff", "delta", "xmllint", "strings", "od", "xxd", "hexdump", "view", "show", "blame", "cat-file"}
-	filters = []string{"head", "tail", "sed", "awk", "gawk", "mawk", "cut", "perl", "sort", "fold", "tr"}
+	showers = []string{"cat", "bat", "batcat", "tac", "nl", "less", "more", "type", "gc", "get-content", "jq", "yq", "diff", "colordiff", "delta", "xmllint", "strings", "od", "xxd", "hexdump", "view", "show", "blame", "cat-file", "zcat", "xzcat", "bzcat", "zless", "unzip", "base64", "openssl", "gpg", "sqlite3", "psql", "mysql"}
+	filters = []string{"head", "tail", "sed", "awk", "gawk", "mawk", "cut", "perl", "sort", "fold", "tr", "uniq", "paste", "join", "column", "comm", "rev", "expand", "fmt", "iconv"}
 	greps   = []string{"grep", "egrep", "fgrep", "rg", "ag", "ack", "zgrep", "findstr", "select-string"}
 	// Scripts read files with these.
-	readers = []string{"open(", "read_text", "readFile", "ReadAll", "ReadFile"}
+	readers = []string{"open(", "read_text", "readFile", "ReadAll", "ReadFile", "File.read", "file_get_contents", "read_bytes", "readlines"}
 )
 
 // commandOutput judges what a shell command prints. It reads no quotes, so that it sees the command in sh -c '…' and in
