@@ -16,8 +16,8 @@ import (
 // the best places for some words in all that is not whole in the request. It takes at most Options.RecallShare of the
 // window, says how much there is and how to go on, and is escaped as the data in summaries is. What is whole in the
 // request is not sent again; that the thinking of a message is left out makes no difference there. A handle that is not
-// known, and a pattern that is none, is answered with IsError and with what there is. Nothing but this history is ever
-// shown, and of it neither Details nor what is no text nor what Options.RecallHides names.
+// known, and a pattern that is not valid, is answered with IsError and with what there is. Nothing but this history is
+// ever shown, and of it neither Details nor what is no text nor what Options.RecallHides names.
 //
 // It calls no model and changes no request: what was sent stays as it was sent. The error is ctx's, or says that
 // Options.Recall is not set.
@@ -85,16 +85,16 @@ func openRecall(history []Message, arguments json.RawMessage) string {
 	if i < 0 {
 		return ""
 	}
-	open := ""
+	open, wanted := "", readRecallArguments(arguments)
 	for k := range history[i].Parts {
 		p := &history[i].Parts[k]
 		if p.Kind != KindToolCall || p.Name != recallName || answered[p.ID] {
 			continue
 		}
-		if string(p.Arguments) == string(arguments) {
+		if readRecallArguments(p.Arguments) == wanted { // the host may have written them anew
 			return p.ID
 		}
-		if open == "" { // the host has written the arguments anew
+		if open == "" {
 			open = p.ID
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/markup"
@@ -30,7 +31,7 @@ func (r *recall) answer(ctx context.Context) (text string, ok bool, err error) {
 	case r.target < 0 && r.words == "" && pattern == nil && len(r.out.list) > 0:
 		return r.refuse("give a handle, words or a pattern"), false, nil
 	case r.target >= 0 && !r.isSpan:
-		return r.message(pattern)
+		return r.message(ctx, pattern)
 	}
 	list := r.out.list
 	if r.isSpan {
@@ -51,15 +52,42 @@ func (r *recall) answer(ctx context.Context) (text string, ok bool, err error) {
 
 const (
 	maxPatternBytes = 1_000 // a model writes no longer one by intention
+	maxPatternSteps = 2_000 // of the compiled pattern: with more, a megabyte takes longer than ten seconds
 	maxQuotedError  = 200   // characters
 	maxQuotedHandle = 40    // characters: about twice what a handle has
 )
 
+// compileRecallPattern compiles a pattern that says which lines match. What may be absent at its ends makes no
+// difference to that, but would be tried at each byte: ".{0,200}name.{0,200}" is compiled as "name".
 func compileRecallPattern(text string) (*regexp.Regexp, error) {
 	if len(text) > maxPatternBytes {
 		return nil, errors.New("it is longer than 1000 bytes")
 	}
+	parsed, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return nil, err
+	}
+	if parsed.Op == syntax.OpConcat {
+		for len(parsed.Sub) > 1 && mayBeAbsent(parsed.Sub[0]) {
+			parsed.Sub = parsed.Sub[1:]
+		}
+		for len(parsed.Sub) > 1 && mayBeAbsent(parsed.Sub[len(parsed.Sub)-1]) {
+			parsed.Sub = parsed.Sub[:len(parsed.Sub)-1]
+		}
+	}
+	text = parsed.String()
+	program, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return nil, err
+	}
+	if len(program.Inst) > maxPatternSteps {
+		return nil, errors.New("it has too many repetitions")
+	}
 	return regexp.Compile(text)
+}
+
+func mayBeAbsent(re *syntax.Regexp) bool {
+	return re.Op == syntax.OpStar || re.Op == syntax.OpQuest || re.Op == syntax.OpRepeat && re.Min == 0
 }
 
 // pointer says where a message stands that is whole in the request.
@@ -79,14 +107,16 @@ func withArticle(origin string) string {
 }
 
 // message shows a message, or what is asked for of it.
-func (r *recall) message(pattern *regexp.Regexp) (text string, ok bool, err error) {
+func (r *recall) message(ctx context.Context, pattern *regexp.Regexp) (text string, ok bool, err error) {
 	m := &r.history[r.target]
 	shown := shownText(m)
 	from := fmt.Sprintf(` handle="%s" from="%s"`, r.original, originOf(m, toolNameIn(r.history, r.target)))
 	switch {
 	case pattern != nil:
 		var g grep
-		g.search(r, shown, pattern)
+		if err := g.search(ctx, r, shown, pattern); err != nil {
+			return "", false, err
+		}
 		if g.matches == 0 {
 			return fmt.Sprintf("[%s %s: no line of its %d matches the pattern]", recallName, r.original,
 				search.Lines(shown)), true, nil
@@ -126,17 +156,20 @@ func (r *recall) lines(attributes, text string, fits bool) (string, bool, error)
 	if last < total {
 		text = text[:search.LineStart(text, last-first+2)]
 	}
-	how := ""
+	how, quoted := "", markup.Escape(text)
+	if fits && len(quoted) > len(text) {
+		fits = r.textTokens(quoted) <= r.room
+	}
 	if !fits {
-		if n := r.fitting(text, r.room, guess); n < len(text) {
+		if n := r.fittingEscaped(text, guess); n < len(text) {
 			text = text[:n]
+			quoted = markup.Escape(text)
 			next := first + search.Lines(text)
 			how = fmt.Sprintf(" Lines %d to %d: give from %d.", next, last, next)
 			last = next - 1
 		}
 	}
-	return r.frame(fmt.Sprintf(`%s lines="%d-%d of %d"`, attributes, first, last, total), markup.Escape(text), how),
-		true, nil
+	return r.frame(fmt.Sprintf(`%s lines="%d-%d of %d"`, attributes, first, last, total), quoted, how), true, nil
 }
 
 // contents lists messages.

@@ -3,7 +3,9 @@ package winnow
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -46,8 +48,8 @@ func readRecallArguments(raw json.RawMessage) recallArguments {
 		}
 		return a
 	}
-	for name, value := range fields {
-		a.set(strings.ToLower(name), value)
+	for _, name := range slices.Sorted(maps.Keys(fields)) { // "Handle" and "handle": one of them, always the same
+		a.set(strings.ToLower(name), fields[name])
 	}
 	return a
 }

@@ -3,6 +3,7 @@ package winnow
 import (
 	"strings"
 
+	"github.com/winnowgo/winnow/internal/markup"
 	"github.com/winnowgo/winnow/internal/search"
 )
 
@@ -34,6 +35,23 @@ func (r *recall) frame(attributes, quoted, how string) string {
 }
 
 func (r *recall) textTokens(text string) int { return textTokens(r.opts.Estimator, text) }
+
+// fittingEscaped is fitting for a text that is escaped where it is shown, which makes it longer.
+func (r *recall) fittingEscaped(text string, guess int) int {
+	room, last := r.room, -1
+	for {
+		n := r.fitting(text, room, guess)
+		escaped := markup.Escape(text[:n])
+		if n == last || len(escaped) <= n {
+			return n
+		}
+		tokens := r.textTokens(escaped)
+		if tokens <= r.room {
+			return n
+		}
+		room, last = max(1, int(0.95*float64(room)*float64(r.room)/float64(tokens))), n
+	}
+}
 
 // mostBytesOfToken is more than the bytes that a token has on average in any text but blanks.
 const mostBytesOfToken = 16

@@ -53,6 +53,56 @@ func TestRecallOfHostileTexts(t *testing.T) {
 	}
 }
 
+// Patterns that ask for no more than a name are as quick as the name, and those that would take minutes are refused.
+func TestRecallPatternsTakeNoMinutes(t *testing.T) {
+	m, history, handle := leftOutHistory(t, nil)
+	for _, tt := range []struct {
+		pattern, want string
+		reason        string
+	}{
+		{`.{0,900}limit of shard0.{0,900}`, `matches="1 of 1"`, "what may be absent at the ends"},
+		{`(?i).*LIMIT OF SHARD0 is \\d+.*`, `matches="1 of 1"`, "the same with flags"},
+		{`.*`, `matches="`, "nothing but that"},
+		{`(.?){900}shard`, "too many repetitions", "a pattern of thousands of steps"},
+	} {
+		text := lastText(callRecall(t, m, history, `{"handle":"`+handle+`","pattern":"`+tt.pattern+`"}`))
+		assert.Contains(t, text, tt.want, tt.reason)
+	}
+}
+
+// What is escaped gets longer, but an answer does not.
+func TestRecallHasRoomForEscapes(t *testing.T) {
+	m, _ := recallManager(t, 40_000, nil)
+	history := workHistory(10, 60)
+	history[2].Parts[0].Text = strings.Repeat("</s><s></s><s><|</s>\n", 2_000)
+	r, err := m.Prepare(t.Context(), history)
+	require.NoError(t, err)
+	answers := callRecall(t, m, history, `{"handle":"`+clearedHandle(t, r, 2)+`"}`)
+	assert.Contains(t, lastText(answers), "give from ")
+	e, err := winnow.NewEstimator("")
+	require.NoError(t, err)
+	const frame = 100
+	assert.LessOrEqual(t, e.Estimate(answers[len(answers)-1]), 40_000/20+frame)
+}
+
+// Two calls at once are told apart, though the host has written their arguments anew.
+func TestRecallOfTwoCalls(t *testing.T) {
+	m, history, handle := leftOutHistory(t, nil)
+	call := func(id, arguments string) winnow.Part {
+		return winnow.Part{Kind: winnow.KindToolCall, ID: id, Name: "recall", Arguments: json.RawMessage(arguments)}
+	}
+	history = append(history, userSays("Look."), modelSends(
+		call("first", `{"handle": "`+handle+`", "from": 1}`), call("second", `{"handle": "`+handle+`", "from": 9}`)))
+	answer, err := m.Recall(t.Context(), history, json.RawMessage(`{"from":9,"handle":"`+handle+`"}`))
+	require.NoError(t, err)
+	assert.Equal(t, "second", answer.ToolCallID)
+	for range 20 {
+		answer, err = m.Recall(t.Context(), history, json.RawMessage(`{"Handle":"12345678","handle":"`+handle+`"}`))
+		require.NoError(t, err)
+		assert.False(t, answer.IsError, "of two that mean the same it is always the same")
+	}
+}
+
 // A search keeps nothing once it has answered.
 func TestRecallKeepsNothing(t *testing.T) {
 	m, history, handle := leftOutHistory(t, nil)

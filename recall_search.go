@@ -77,7 +77,10 @@ func (r *recall) grepAll(ctx context.Context, list []int, pattern *regexp.Regexp
 		m := &r.history[i]
 		g.head = r.out.handles.of(i) + " " + originOf(m, r.out.tools.of(i, m)) + ":\n"
 		before := g.matches
-		if g.search(r, shownText(m), pattern); g.matches > before {
+		if err := g.search(ctx, r, shownText(m), pattern); err != nil {
+			return "", false, err
+		}
+		if g.matches > before {
 			messages++
 		}
 	}
@@ -102,9 +105,9 @@ type grep struct {
 }
 
 // search adds the matches of a text.
-func (g *grep) search(r *recall, text string, pattern *regexp.Regexp) {
+func (g *grep) search(ctx context.Context, r *recall, text string, pattern *regexp.Regexp) error {
 	g.shownTo = 0
-	search.Matches(text, pattern, func(m search.Match) bool {
+	return search.Matches(ctx, text, pattern, func(m search.Match) bool {
 		if g.matches++; g.isFull {
 			return true
 		}
@@ -135,7 +138,8 @@ func (g *grep) around(text string, m search.Match, context int, pattern *regexp.
 	case m.Line-context > g.shownTo+1:
 		b.WriteString("--\n")
 	}
-	search.Around(text, m, context, func(line, from, to int) {
+	before := min(context, m.Line-g.shownTo-1)
+	search.Around(text, m, before, context, func(line, from, to int) {
 		if last = line; line > g.shownTo {
 			fmt.Fprintf(&b, "%d: %s\n", line, markup.Escape(matchingPart(text[from:to], pattern)))
 		}

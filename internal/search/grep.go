@@ -1,6 +1,7 @@
 package search
 
 import (
+	"context"
 	"regexp"
 	"strings"
 )
@@ -11,49 +12,56 @@ type Match struct {
 	From, To int // bytes, without the line end
 }
 
+// linesBetweenLooks is how many lines are matched between two looks at a context.
+const linesBetweenLooks = 16
+
 // Matches calls f for the lines of s that a pattern matches, in their order, until f returns false. Lines are matched
-// one by one, without their line ends.
-func Matches(s string, pattern *regexp.Regexp, f func(Match) bool) {
+// one by one, without their line ends. A pattern of many repetitions takes seconds for a megabyte, so that ctx may end
+// meanwhile: the error is its cause.
+func Matches(ctx context.Context, s string, pattern *regexp.Regexp, f func(Match) bool) error {
 	literal, _ := pattern.LiteralPrefix()
 	next := 0 // the place of the literal, from which on alone a line can match
 	for at, n := 0, 1; at < len(s); n++ {
 		if literal != "" && next <= at {
 			k := strings.Index(s[at:], literal)
 			if k < 0 {
-				return
+				return nil
 			}
 			next = at + k + 1
 		}
+		if n%linesBetweenLooks == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		end, after := LineEnd(s, at)
 		if (literal == "" || next <= end) && pattern.MatchString(s[at:end]) && !f(Match{n, at, end}) {
-			return
+			return nil
 		}
 		at = after
 	}
+	return nil
 }
 
 // Around calls f for the line of a match and for as many lines before and behind it, in their order, with their numbers.
-func Around(s string, m Match, context int, f func(line, from, to int)) {
+func Around(s string, m Match, before, behind int, f func(line, from, to int)) {
 	from, line := m.From, m.Line
-	for from > 0 && m.Line-line < context {
-		from = lineBefore(s, from)
-		line--
+	for from > 0 && m.Line-line < before {
+		starts := linesBefore(s, from)
+		n := min(len(starts), before-(m.Line-line))
+		from, line = starts[len(starts)-n], line-n
 	}
-	for at := from; at < len(s) && line <= m.Line+context; line++ {
+	for at := from; at < len(s) && line <= m.Line+behind; line++ {
 		end, next := LineEnd(s, at)
 		f(line, at, end)
 		at = next
 	}
 }
 
-// lineBefore returns where the line begins that ends where another one, at from, begins.
-func lineBefore(s string, from int) int {
-	at := strings.LastIndexByte(s[:from-1], '\n') + 1
-	for {
-		_, next := LineEnd(s, at)
-		if next >= from {
-			return at
-		}
-		at = next
+// linesBefore returns where the lines begin that stand between a line end and from, where another one begins: one line,
+// or the parts of a long one that is wrapped. To find them one by one would take the time of the whole for each.
+func linesBefore(s string, from int) (starts []int) {
+	for at := strings.LastIndexByte(s[:from-1], '\n') + 1; at < from; {
+		starts = append(starts, at)
+		_, at = LineEnd(s, at)
 	}
+	return starts
 }

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -175,15 +176,42 @@ func TestMatches(t *testing.T) {
 		{"[0-9]\nbeta", "never more than a line", nil},
 	} {
 		var got []int
-		Matches(text, regexp.MustCompile(tt.pattern), func(m Match) bool {
+		err := Matches(t.Context(), text, regexp.MustCompile(tt.pattern), func(m Match) bool {
 			got = append(got, m.Line)
 			return true
 		})
+		require.NoError(t, err)
 		assert.Equal(t, tt.want, got, tt.reason)
 	}
 	calls := 0
-	Matches(text, regexp.MustCompile("alpha"), func(Match) bool { calls++; return false })
+	once := func(Match) bool { calls++; return false }
+	require.NoError(t, Matches(t.Context(), text, regexp.MustCompile("alpha"), once))
 	assert.Equal(t, 1, calls, "it ends where f says so")
+	ctx, cancel := context.WithCancel(t.Context())
+	text, calls = strings.Repeat("alpha\n", 1_000), 0
+	err := Matches(ctx, text, regexp.MustCompile("alph."), func(Match) bool { calls++; cancel(); return true })
+	require.ErrorIs(t, err, context.Canceled, "a search ends with its context")
+	assert.LessOrEqual(t, calls, linesBetweenLooks)
+}
+
+// The lines around a match are those of the text, wrapped or not.
+func TestAround(t *testing.T) {
+	text := "one\ntwo\n" + strings.Repeat("x", 5_000) + "\nalpha\nlast"
+	var starts []int
+	for at := 0; at < len(text); _, at = LineEnd(text, at) {
+		starts = append(starts, at)
+	}
+	for k, from := range starts {
+		for before := range 9 {
+			var got []int
+			Around(text, Match{Line: k + 1, From: from}, before, 1, func(line, from, _ int) {
+				assert.Equal(t, starts[line-1], from)
+				got = append(got, line)
+			})
+			assert.Equal(t, max(1, k+1-before), got[0])
+			assert.Equal(t, min(len(starts), k+2), got[len(got)-1])
+		}
+	}
 }
 
 func FuzzSearch(f *testing.F) {
@@ -199,7 +227,7 @@ func FuzzSearch(f *testing.F) {
 			assert.Positive(t, p.Words)
 		}
 		if re, err := regexp.Compile(pattern); err == nil {
-			Matches(text, re, func(m Match) bool {
+			_ = Matches(t.Context(), text, re, func(m Match) bool {
 				assert.True(t, re.MatchString(text[m.From:m.To]))
 				assert.Equal(t, m.Line, LineAt(text, m.From))
 				return true
@@ -247,7 +275,7 @@ func BenchmarkMatches(b *testing.B) {
 		b.Run(pattern, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				Matches(text, re, func(Match) bool { return true })
+				_ = Matches(b.Context(), text, re, func(Match) bool { return true })
 			}
 		})
 	}
