@@ -38,9 +38,10 @@ func (m *Manager) Prepare(ctx context.Context, history []Message) (*Request, err
 	return m.prepare(ctx, history)
 }
 
-// prepare is the long way of Prepare. The lock is held. A limit that was only guessed is no reason to fail.
+// prepare is Prepare for a history that does more than grow behind the last one, see extend. The lock is held. A limit
+// that was only guessed is no reason to fail.
 func (m *Manager) prepare(ctx context.Context, history []Message) (*Request, error) {
-	m.short = shortWay{} // it holds a history
+	m.short = shortWay{} // else its slices would keep the last history in memory
 	undo := m.settleFor(history)
 	r, err := m.prepareLocked(ctx, history)
 	if err != nil {
@@ -73,7 +74,7 @@ func (m *Manager) Plan(history []Message) *Request {
 	return r
 }
 
-// plan returns the draft that Plan tells of: whether it needs a compaction, and whether it fits.
+// plan returns the draft that Plan reports, whether Prepare would compact it, and whether it fits as it is.
 func (m *Manager) plan(history []Message) (d *draft, needs, fits bool) {
 	d, _, _ = m.splice(m.draft(history, m.ledger.checkpoint))
 	if d.needsCompaction() || m.mayReplaceDigest(d) {
@@ -183,7 +184,7 @@ func (m *Manager) prepareLocked(ctx context.Context, history []Message) (*Reques
 	}
 }
 
-// withoutGuess is prepareWithin once more where err is an overflow of a limit that was only guessed: that is no
+// withoutGuess is prepareLocked once more where err is an overflow of a limit that was only guessed: that is no
 // reason to fail. What was refused already is not tried again. The lock is held.
 func (m *Manager) withoutGuess(ctx context.Context, history []Message, err error) (*Request, error) {
 	g := &m.ledger

@@ -226,8 +226,8 @@ func (d *draft) minified(messages []Message, i, tokens int, note func() string) 
 	return p
 }
 
-// minifyUnsent is the first half of step 5. Nothing that was sent is in the way, and nothing is missing: the log need
-// not say why.
+// minifyUnsent is the first half of step 5. It only touches results that were never sent, so that the prompt cache
+// stays valid.
 func (d *draft) minifyUnsent(wasSent func(int) bool) {
 	v := d.view
 	for i := range v.messages {

@@ -98,7 +98,8 @@ const cellMarks = ",;|\t"
 // isDate reports whether a time is a day.
 func isDate(time string) bool { return len(time) == len("0000-00-00") && time[4] == '-' }
 
-// areLogged reports whether lines tell when they were logged, one after the other. The times of a plan are whole minutes.
+// areLogged reports whether lines tell when they were logged, one after the other. The times of a plan are whole
+// minutes.
 func areLogged(lines string) bool {
 	before, isClock := "", false
 	for line := range strings.SplitSeq(lines, "\n") {
@@ -231,8 +232,8 @@ func areEven(columns []column, areLogged bool) bool {
 	return true
 }
 
-// areProgress reports whether the lines say how far one thing has come, and nothing else. That may be a share or a count,
-// alone. Beside the bytes of a transfer may stand its speed and how long it takes. Of any other number that varies, a
+// areProgress reports whether the lines say how far one thing has come, and nothing else. That may be a share or a
+// count, alone. Beside the bytes of a transfer may stand its speed and how long it takes. Of any other number that varies, a
 // loss, a latency, a coverage, each value may be what was asked for.
 func areProgress(columns []column, areLogged bool) bool {
 	shares, others, bytes := 0, 0, false
