@@ -2,6 +2,7 @@ package prompt_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -68,7 +69,7 @@ func checkFileReport(t *testing.T, in prompt.Input, a *prompt.Assembly, f prompt
 // reported is a request with messages of all kinds, after a few edits.
 func reported(t *testing.T) (*prompt.Assembly, *winnow.Request) {
 	p := assembled()
-	m, err := winnow.New(200_000, &winnow.Options{Overhead: p.Tokens})
+	m, err := winnow.New(200_000, &winnow.Options{Overhead: p.Tokens, Keep: winnow.KeepCalls}) // calls, thinking and results stay
 	require.NoError(t, err)
 	text := func(role winnow.Role, s string) winnow.Message {
 		return winnow.Message{Role: role, Parts: []winnow.Part{{Text: s}}}
@@ -77,10 +78,14 @@ func reported(t *testing.T) (*prompt.Assembly, *winnow.Request) {
 	injected.Injected = true
 	history := []winnow.Message{text(winnow.RoleSystem, "Be careful."), injected, text(winnow.RoleUser, "Look at this.")}
 	history[2].Parts = append(history[2].Parts, winnow.Part{Kind: winnow.KindImage, MediaType: "image/png", Bytes: 50_000})
+	var output strings.Builder
+	for i := range 4_000 { // no two lines are alike
+		fmt.Fprintf(&output, "a line of output %d\n", i*7_919%9_973)
+	}
 	for range 12 {
 		history = append(history, winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{
 			{Kind: winnow.KindThinking, Text: "I should look first."}, {Text: "I look."}, {Kind: winnow.KindToolCall, ID: "call", Name: "exec", Arguments: []byte(`{"command":"ls -l /"}`)},
-		}}, winnow.Message{Role: winnow.RoleTool, ToolCallID: "call", ToolName: "exec", Parts: []winnow.Part{{Text: strings.Repeat("a line of output\n", 4_000)}}})
+		}}, winnow.Message{Role: winnow.RoleTool, ToolCallID: "call", ToolName: "exec", Parts: []winnow.Part{{Text: output.String()}}})
 	}
 	history = append(history, text(winnow.RoleUser, "So?"))
 	r, err := m.Prepare(t.Context(), history)

@@ -32,7 +32,8 @@ func (w *world) checkMinified(in []winnow.Message, r *winnow.Request) {
 			continue
 		}
 		m := &in[e.Index]
-		if m.Role != winnow.RoleTool || m.Pinned || m.IsError || m.ToolName == recallTool || e.After >= e.Before && e.Before > 1 {
+		isRecalled := w.options.Recall && m.ToolName == recallTool
+		if m.Role != winnow.RoleTool || m.Pinned || m.IsError || isRecalled || e.After >= e.Before && e.Before > 1 {
 			w.fail("only plain results are written shorter", "%+v: %s", e, show(m))
 		}
 	}

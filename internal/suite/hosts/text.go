@@ -5,10 +5,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/suite/histories"
 )
 
-// text returns n characters that are not all white space. The same seed gives the same text.
+// text returns n characters that are not all blank. The same seed gives the same text.
 func text(n, seed int) string {
 	if n <= 0 {
 		return ""
@@ -17,7 +18,7 @@ func text(n, seed int) string {
 	n = min(n, len(starts)/2)
 	from := abs(seed) * 7_919 % (len(starts) - n - 1)
 	out := s[starts[from]:starts[from+n]]
-	if strings.TrimSpace(out) == "" {
+	if runes.IsBlank(out) {
 		out = "x" + out
 	}
 	return strings.Clone(out)
