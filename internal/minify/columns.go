@@ -108,8 +108,8 @@ func areLogged(lines string) bool {
 			return false
 		}
 		before = line[:n]
-		clock := strings.IndexByte(before, ':')
-		isClock = isClock || before[clock+len(":00:"):][:len("00")] != "00"
+		seconds := before[strings.LastIndexByte(before, ':')+1:]
+		isClock = isClock || seconds[:len("00")] != "00"
 	}
 	return isClock
 }

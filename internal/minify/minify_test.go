@@ -142,6 +142,7 @@ func TestDataStays(t *testing.T) {
 		{"times behind words", rows("user 7 came at {v}", moments...)},
 		{"days in a log", rows("12:00:0{n} next run on {v}", days...)},
 		{"a timetable", rows("{v} train to Bern", plan...)},
+		{"a timetable behind a sign", rows(": {v} train to Bern", plan...)},
 		{"durations", rows("shard done in {v}", lengths...)},
 		{"durations in front", rows("{v} for a shard", lengths...)},
 		{"latencies by percentile", rows("  {v}% in 0.01{v} secs", rising...)},
