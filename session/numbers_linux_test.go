@@ -48,8 +48,6 @@ func measure(f func(b *testing.B)) testing.BenchmarkResult {
 
 func perOp(r testing.BenchmarkResult) time.Duration { return time.Duration(r.NsPerOp()) }
 
-func rate(r testing.BenchmarkResult) float64 { return 1e9 / float64(max(r.NsPerOp(), 1)) }
-
 // megabytes returns how many are done in a second.
 func megabytes(r testing.BenchmarkResult) float64 {
 	return float64(r.Bytes) * float64(r.N) / 1e6 / r.T.Seconds()

@@ -28,7 +28,7 @@ var reportMarks = [...][]reportMark{
 	{{'x', 1, 1 << ('i' - 'a'), false}},
 	{{'k', -1, 1 << ('c' - 'a'), false}, {'b', -1, 1 << ('e' - 'a'), false}},
 	{{'R', -1, 1 << ('r' - 'a'), false}, {'O', -1, 1 << ('r' - 'a'), false}},
-	{{'F', 1, 1 << ('a' - 'a'), false}, {'A', -1, 1 << ('f' - 'a'), false}},
+	{{'F', 1, 1 /* a */, false}, {'A', -1, 1 << ('f' - 'a'), false}},
 }
 
 // mayBeBeside says that c may stand beside m.

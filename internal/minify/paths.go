@@ -46,7 +46,7 @@ func searchedPath(line string) int {
 		return 0
 	}
 	path := line[:from+end]
-	if strings.IndexAny(path, "/.\\") < 0 || strings.ContainsAny(path, " \t\"'") || numberedBy(line[len(path):]) == 0 {
+	if !strings.ContainsAny(path, "/.\\") || strings.ContainsAny(path, " \t\"'") || numberedBy(line[len(path):]) == 0 {
 		return 0
 	}
 	return len(path)

@@ -17,10 +17,7 @@ func isRecord(m *winnow.Message) bool {
 	return m.ID == "" && m.Source == nil && m.Injected && m.Role == winnow.RoleUser && len(m.Parts) == 1 && strings.HasPrefix(m.Parts[0].Text, recordBegin)
 }
 
-var (
-	anyHeading = regexp.MustCompile(`(^|[\n\r\x{2028}\x{2029}\x{85}\v\f])[\s\pZ]*(#|>|<|＜)`)
-	anyTag     = regexp.MustCompile(`[<＜﹤][\s\pZ\p{Cf}\x00]*[/∕⁄／|｜]?[\s\pZ\p{Cf}\x00]*[\pL|｜]`)
-)
+var anyHeading = regexp.MustCompile(`(^|[\n\r\x{2028}\x{2029}\x{85}\v\f])[\s\pZ]*(#|>|<|＜)`)
 
 // checkRecords: a record is data in lines, and stands for old answers with their results alone.
 func (w *world) checkRecords(in []winnow.Message, r *winnow.Request) {
