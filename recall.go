@@ -10,7 +10,8 @@ import (
 )
 
 // Recall answers a call of [RecallTool]: it returns the result to append to the history. arguments are those of the call,
-// which is the newest of the history that has no result yet; its id is set on the result.
+// which is the newest of the history that has no result yet; its id is set on the result. Of two such calls with the same
+// arguments append the answer to one before you ask for the other.
 //
 // The answer quotes the history, which is the only store: a message, some lines of it, the lines that match a pattern, or
 // the best places for some words in all that is not whole in the request. It takes at most Options.RecallShare of the
