@@ -109,7 +109,7 @@ func user(text string) winnow.Message {
 // summaries with summarize.
 func talk(t *testing.T, out *telemetry, o *Options, limit, steps int, summarize winnow.SummarizerFunc) (refusals int, edits map[winnow.Op]int) {
 	t.Helper()
-	m, err := New(24_000, &winnow.Options{Summarizer: summarize, Logger: out.logger()}, o)
+	m, err := New(24_000, &winnow.Options{Summarizer: summarize, Logger: out.logger(), Keep: winnow.KeepCalls}, o)
 	require.NoError(t, err)
 	history := []winnow.Message{user("Read it all.")}
 	seen := map[string]bool{}
@@ -138,9 +138,18 @@ func talk(t *testing.T, out *telemetry, o *Options, limit, steps int, summarize 
 			}
 		}
 		history = append(history, answer, winnow.Message{Role: winnow.RoleTool, ToolCallID: fmt.Sprint("call_", step), ToolName: "read",
-			Parts: []winnow.Part{{Text: strings.Repeat(fmt.Sprintf("line %d %s of what is read\n", step, secret), 300)}}})
+			Parts: []winnow.Part{{Text: whatIsRead(step)}}})
 	}
 	return refusals, edits
+}
+
+// whatIsRead has no two lines that are alike.
+func whatIsRead(step int) string {
+	var b strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&b, "line %d %s of what is read\n", (step*300+i)*7_919%99_991, secret)
+	}
+	return b.String()
 }
 
 func summarized(context.Context, winnow.SummaryRequest) (string, error) {
