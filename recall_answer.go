@@ -156,15 +156,16 @@ func (r *recall) lines(attributes, text string, fits bool) (string, bool, error)
 	if last < total {
 		text = text[:search.LineStart(text, last-first+2)]
 	}
-	how, quoted := "", markup.Escape(text)
-	if fits && len(quoted) > len(text) {
-		fits = r.textTokens(quoted) <= r.room
+	how, quoted := "", ""
+	if fits { // otherwise most of it may not be shown, and is not escaped for nothing
+		quoted = markup.Escape(text)
+		fits = len(quoted) <= len(text) || r.textTokens(quoted) <= r.room
 	}
 	if !fits {
-		if n := r.fittingEscaped(text, guess); n < len(text) {
-			text = text[:n]
-			quoted = markup.Escape(text)
-			next := first + search.Lines(text)
+		n := r.fittingEscaped(text, guess)
+		quoted = markup.Escape(text[:n])
+		if n < len(text) {
+			next := first + search.Lines(text[:n])
 			how = fmt.Sprintf(" Lines %d to %d: give from %d.", next, last, next)
 			last = next - 1
 		}
