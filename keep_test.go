@@ -75,7 +75,7 @@ func TestFilesInWork(t *testing.T) {
 	}
 	call(1, "read", `{"path":"src/old.go"}`)  // too long ago
 	call(8, "read", `{"path":"src/main.go"}`) // the third newest read of it
-	call(9, "read", `{"path":"/work/src/main.go"}`)
+	call(9, "read", `{"path":"/repo/src/main.go"}`)
 	call(10, "edit", `{"path":"src/main.go","old":"a","new":"b"}`)
 	call(11, "exec", `{"command":"sed -n 1,20p src/main.go | head"}`)
 	call(12, "edit", `{"path":"src/main.go","old":"b","new":"c"}`)

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/record"
@@ -370,51 +368,4 @@ func groups(history []winnow.Message, changes []recording.Change, before, now ma
 		out[i].Messages = append(out[i].Messages, e)
 	}
 	return out
-}
-
-// excerptColumns is how much of a message is shown.
-const excerptColumns = 70
-
-// words says which message i of history is, with the beginning of its text. An edit itself holds no text of
-// the conversation.
-func words(history []winnow.Message, i int) string {
-	if i < 0 || i >= len(history) {
-		return ""
-	}
-	m := &history[i]
-	who := string(m.Role)
-	if m.Role == winnow.RoleTool {
-		who = "result of " + m.ToolName
-	}
-	if text := excerpt(allText(m)); text != "" {
-		who += ": " + text
-	}
-	return Plain(who)
-}
-
-// excerpt is the beginning of a text, in one line.
-func excerpt(text string) string {
-	return recording.Clip(recording.OneLine(Plain(text[:min(len(text), 8*excerptColumns)])), excerptColumns)
-}
-
-// printable is plain for a text of several lines.
-func printable(s string) string {
-	lines := strings.Split(s, "\n")
-	for i := range lines {
-		lines[i] = Plain(lines[i])
-	}
-	return strings.Join(lines, "\n")
-}
-
-// Plain leaves out what would do something in a terminal, and the halves of characters.
-func Plain(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case !unicode.IsPrint(r):
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, ""))
 }
