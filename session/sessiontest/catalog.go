@@ -2,6 +2,7 @@ package sessiontest
 
 import (
 	"fmt"
+	"iter"
 	"reflect"
 	"slices"
 	"strings"
@@ -212,7 +213,6 @@ func testListed(t *testing.T, open Open) {
 	var mu sync.Mutex
 	acknowledged := map[string]int{}
 	var wg sync.WaitGroup
-	done := make(chan struct{})
 	for n := range 8 {
 		wg.Go(func() {
 			key := fmt.Sprint("k", n)
@@ -238,16 +238,7 @@ func testListed(t *testing.T, open Open) {
 			}
 		})
 	}
-	go func() {
-		wg.Wait()
-		close(done)
-	}()
-	for isDone := false; !isDone; {
-		select {
-		case <-done:
-			isDone = true
-		default:
-		}
+	for range untilDone(&wg) {
 		mu.Lock()
 		want := map[string]int{}
 		for key, turns := range acknowledged {
@@ -262,6 +253,27 @@ func testListed(t *testing.T, open Open) {
 		for key, turns := range want {
 			if got[key] < turns {
 				t.Fatalf("%q has %d turns in the list, %d were acknowledged", key, got[key], turns)
+			}
+		}
+	}
+}
+
+// untilDone goes on until all of wg have ended, and once more after that.
+func untilDone(wg *sync.WaitGroup) iter.Seq[struct{}] {
+	done := make(chan struct{})
+	go func() {
+		wg.Wait()
+		close(done)
+	}()
+	return func(yield func(struct{}) bool) {
+		for isDone := false; !isDone; {
+			select {
+			case <-done:
+				isDone = true
+			default:
+			}
+			if !yield(struct{}{}) {
+				return
 			}
 		}
 	}

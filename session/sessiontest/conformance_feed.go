@@ -142,20 +142,9 @@ func testFeedAtWork(t *testing.T, open Open) {
 			}
 		})
 	}
-	done := make(chan struct{})
-	go func() {
-		wg.Wait()
-		close(done)
-	}()
-	for isDone := false; !isDone; {
-		select {
-		case <-done:
-			isDone = true
-		default:
-		}
+	for range untilDone(&wg) {
 		f.take()
 	}
-	f.take()
 	f.isComplete()
 }
 
