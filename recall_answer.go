@@ -119,9 +119,9 @@ func (r *recall) message(ctx context.Context, pattern *regexp.Regexp) (text stri
 		}
 		if g.matches == 0 {
 			return fmt.Sprintf("[%s %s: no line of its %d matches the pattern]", recallName, r.original,
-				search.Lines(shown)), true, nil
+				r.wrap().Lines(shown)), true, nil
 		}
-		return r.frame(fmt.Sprintf(`%s lines="%d" matches="%d of %d"`, from, search.Lines(shown), g.shown, g.matches),
+		return r.frame(fmt.Sprintf(`%s lines="%d" matches="%d of %d"`, from, r.wrap().Lines(shown), g.shown, g.matches),
 			g.text.String(), ""), true, nil
 	case r.words != "":
 		q := search.NewQuery(r.words)
@@ -129,7 +129,7 @@ func (r *recall) message(ctx context.Context, pattern *regexp.Regexp) (text stri
 		ranking.Add(shown)
 		if ranking.Found() == 0 {
 			return fmt.Sprintf("[%s %s: none of the words stands in its %d lines]", recallName, r.original,
-				search.Lines(shown)), true, nil
+				r.wrap().Lines(shown)), true, nil
 		}
 		var b strings.Builder
 		places := r.places(&b, ranking.Best(mostPlaces), func(int) (string, string) { return "", shown })
@@ -141,7 +141,8 @@ func (r *recall) message(ctx context.Context, pattern *regexp.Regexp) (text stri
 
 // lines shows the lines that are asked for, as many as there is room for.
 func (r *recall) lines(attributes, text string, fits bool) (string, bool, error) {
-	total, guess := search.Lines(text), len(text)
+	wrap := r.wrap()
+	total, guess := wrap.Lines(text), len(text)
 	if r.tokens > 0 {
 		guess = int(float64(len(text)) * float64(r.room) / float64(r.tokens))
 	}
@@ -152,20 +153,21 @@ func (r *recall) lines(attributes, text string, fits bool) (string, bool, error)
 	if first > total {
 		return fmt.Sprintf("[%s %s: it has %d lines, and no line %d]", recallName, r.original, total, first), false, nil
 	}
-	text = text[search.LineStart(text, first):]
+	text = text[wrap.LineStart(text, first):]
+	to := len(text)
 	if last < total {
-		text = text[:search.LineStart(text, last-first+2)]
+		to = wrap.LineStart(text, last-first+2)
 	}
 	how, quoted := "", ""
 	if fits { // otherwise most of it may not be shown, and is not escaped for nothing
-		quoted = markup.Escape(text)
-		fits = len(quoted) <= len(text) || r.textTokens(quoted) <= r.room
+		quoted = markup.Escape(text[:to])
+		fits = len(quoted) <= to || r.textTokens(quoted) <= r.room
 	}
 	if !fits {
-		n := r.fittingEscaped(text, guess)
+		n, shown := r.fittingEscaped(text, to, guess)
 		quoted = markup.Escape(text[:n])
-		if n < len(text) {
-			next := first + search.Lines(text[:n])
+		if n < to {
+			next := first + shown
 			how = fmt.Sprintf(" Lines %d to %d: give from %d.", next, last, next)
 			last = next - 1
 		}
@@ -177,7 +179,7 @@ func (r *recall) lines(attributes, text string, fits bool) (string, bool, error)
 func (r *recall) contents(list []int) (string, bool, error) {
 	var b strings.Builder
 	for _, i := range list {
-		b.WriteString(r.out.entry(i) + "\n")
+		b.WriteString(r.out.entry(i, r.wrap()) + "\n")
 	}
 	return r.lines(fmt.Sprintf(` handle="%s" messages="%d"`, r.original, len(list)), b.String(), false)
 }
@@ -194,7 +196,7 @@ func (r *recall) refuse(what string) string {
 	fmt.Fprintf(&b, " %d messages are left out; words alone search them all. Some of them:]\n", len(r.out.list))
 	room := r.room
 	for _, i := range list {
-		line := r.out.entry(i) + "\n"
+		line := r.out.entry(i, r.wrap()) + "\n"
 		if room -= r.textTokens(line); room < 0 {
 			break
 		}

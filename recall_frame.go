@@ -34,52 +34,59 @@ func (r *recall) frame(attributes, quoted, how string) string {
 		how + "]"
 }
 
+// mostEscaped is more bytes than escaping makes of one: "&lt;" has 4, "&#91;" 5.
+const mostEscaped = 5
+
+// wrap makes lines so short that an answer has room for each of them.
+func (r *recall) wrap() search.Wrap {
+	sure := r.room / mostEscaped // a token has a byte or more
+	if sure >= search.MaxLine {
+		return search.Wrap{}
+	}
+	return search.Wrap{Sure: sure, Fits: func(line string) bool { return r.textTokens(markup.Escape(line)) <= r.room }}
+}
+
 func (r *recall) textTokens(text string) int { return textTokens(r.opts.Estimator, text) }
 
 // fittingEscaped is fitting for a text that is escaped where it is shown, which makes it longer.
-func (r *recall) fittingEscaped(text string, guess int) int {
-	room, last := r.room, -1
-	for {
-		n := r.fitting(text, room, guess)
-		escaped := markup.Escape(text[:n])
-		if n == last || len(escaped) <= n {
-			return n
+func (r *recall) fittingEscaped(text string, to, guess int) (bytes, lines int) {
+	for room := r.room; ; {
+		bytes, lines = r.fitting(text, to, room, guess)
+		escaped := markup.Escape(text[:bytes])
+		if lines <= 1 || len(escaped) <= bytes {
+			return bytes, lines
 		}
 		tokens := r.textTokens(escaped)
 		if tokens <= r.room {
-			return n
+			return bytes, lines
 		}
-		room, last = max(1, int(0.95*float64(room)*float64(r.room)/float64(tokens))), n
+		room = max(1, int(0.95*float64(room)*float64(r.room)/float64(tokens)))
 	}
 }
 
 // mostBytesOfToken is more than the bytes that a token has on average in any text but blanks.
 const mostBytesOfToken = 16
 
-// fitting returns how many bytes of text, whole lines, have at most so many tokens. There is room for one line. guess
-// is about how many it will be.
-func (r *recall) fitting(text string, room, guess int) int {
-	if len(text) <= room {
-		return len(text) // a token has a byte or more
+// fitting returns how many bytes and whole lines of text[:to] have at most so many tokens. It is at least one line, for
+// which an answer has room. guess is about how many bytes it will be.
+func (r *recall) fitting(text string, to, room, guess int) (bytes, lines int) {
+	end := min(to, guess, min(room, to)*mostBytesOfToken)
+	if to <= room { // a token has a byte or more
+		end = to
 	}
-	end := min(len(text), guess, min(room, len(text))*mostBytesOfToken)
-	for {
+	for end > room {
 		n := r.textTokens(text[:end])
 		if n <= room {
 			break
 		}
 		end = int(float64(end) * min(0.95, float64(room)/float64(n)))
 	}
-	if end == len(text) {
-		return end
-	}
-	at := 0
-	for at < len(text) {
-		_, next := search.LineEnd(text, at)
-		if next > end && at > 0 {
+	for wrap := r.wrap(); bytes < to; lines++ {
+		_, next := wrap.LineEnd(text, bytes)
+		if next > end && bytes > 0 {
 			break
 		}
-		at = next
+		bytes = next
 	}
-	return at
+	return bytes, lines
 }

@@ -109,10 +109,10 @@ func (m *Manager) know(history []Message) []*fact {
 }
 
 // entry is what a list says of a message.
-func (l *leftOut) entry(i int) string {
+func (l *leftOut) entry(i int, wrap search.Wrap) string {
 	m := &l.history[i]
 	text := shownText(m)
-	return fmt.Sprintf("%s %s, %d lines: %s", l.handles.of(i), originOf(m, l.tools.of(i, m)), search.Lines(text), firstWords(text))
+	return fmt.Sprintf("%s %s, %d lines: %s", l.handles.of(i), originOf(m, l.tools.of(i, m)), wrap.Lines(text), firstWords(text))
 }
 
 // has says that message i is left out.

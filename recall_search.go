@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/markup"
 	"github.com/winnowgo/winnow/internal/search"
@@ -48,14 +49,18 @@ func (r *recall) places(
 	room := r.room
 	for _, p := range best {
 		handle, text := of(p.Text)
-		head := fmt.Sprintf("lines %d-%d of %d:\n", search.LineAt(text, p.From), search.LineAt(text, p.To-1),
-			search.Lines(text))
+		head := ""
 		if handle != "" {
 			m := &r.history[list[p.Text]]
-			head = handle + " " + originOf(m, r.out.tools.of(list[p.Text], m)) + ", " + head
+			head = handle + " " + originOf(m, r.out.tools.of(list[p.Text], m)) + ", "
 		}
-		piece := head + markup.Escape(strings.TrimSuffix(text[p.From:p.To], "\n")) + "\n\n"
+		piece := head + r.place(text, p)
 		n := r.textTokens(piece)
+		for most := (p.To - p.From) / 2; shown == 0 && n > room && most > 0; most /= 2 {
+			p.From, p.To = partAround(text, p.From, p.To, p.At, most)
+			piece = head + r.place(text, p)
+			n = r.textTokens(piece)
+		}
 		if shown > 0 && (n > room || p.Score < leastOfBest*best[0].Score) {
 			continue
 		}
@@ -64,6 +69,30 @@ func (r *recall) places(
 		shown++
 	}
 	return shown
+}
+
+// place returns what stands at a place, and in which lines.
+func (r *recall) place(text string, p search.Place) string {
+	wrap := r.wrap()
+	return fmt.Sprintf("lines %d-%d of %d:\n%s\n\n", wrap.LineAt(text, p.From), wrap.LineAt(text, max(p.From, p.To-1)),
+		wrap.Lines(text), markup.Escape(strings.TrimSuffix(text[p.From:p.To], "\n")))
+}
+
+// partAround returns the part of text[from:to] that has at most so many bytes, whole characters, and holds what stands
+// at a place: most of it is what follows.
+func partAround(text string, from, to, at, most int) (partFrom, partTo int) {
+	if to-from <= most {
+		return from, to
+	}
+	partFrom = max(from, min(at-most/4, to-most))
+	partTo = partFrom + most
+	for k := 0; k < utf8.UTFMax-1 && partFrom < partTo && !utf8.RuneStart(text[partFrom]); k++ {
+		partFrom++
+	}
+	for k := 0; k < utf8.UTFMax-1 && partFrom < partTo && partTo < to && !utf8.RuneStart(text[partTo]); k++ {
+		partTo--
+	}
+	return partFrom, partTo
 }
 
 // grepAll shows the lines of a list of messages that match a pattern, those of the newest message first.
@@ -107,15 +136,19 @@ type grep struct {
 // search adds the matches of a text.
 func (g *grep) search(ctx context.Context, r *recall, text string, pattern *regexp.Regexp) error {
 	g.shownTo = 0
-	return search.Matches(ctx, text, pattern, func(m search.Match) bool {
+	return r.wrap().Matches(ctx, text, pattern, func(m search.Match) bool {
 		if g.matches++; g.isFull {
 			return true
 		}
-		shown, last := g.around(text, m, r.context, pattern)
+		context, most := r.context, maxMatchBytes
+		shown, last := g.around(r, text, m, context, most, pattern)
 		n := r.textTokens(shown)
-		for context := r.context; g.shown == 0 && n > r.room && context > 0; n = r.textTokens(shown) { // of one there is room for some
+		for ; g.shown == 0 && n > r.room && most > 1; n = r.textTokens(shown) { // of one there is room for some
+			if context == 0 {
+				most /= 2
+			}
 			context /= 2
-			shown, last = g.around(text, m, context, pattern)
+			shown, last = g.around(r, text, m, context, most, pattern)
 		}
 		if g.shown > 0 && g.tokens+n > r.room {
 			g.isFull = true
@@ -130,7 +163,10 @@ func (g *grep) search(ctx context.Context, r *recall, text string, pattern *rege
 }
 
 // around returns a match with the lines around it that were not shown yet, and the last of them.
-func (g *grep) around(text string, m search.Match, context int, pattern *regexp.Regexp) (shown string, last int) {
+// Of a long line only so many bytes are shown.
+func (g *grep) around(
+	r *recall, text string, m search.Match, context, most int, pattern *regexp.Regexp,
+) (shown string, last int) {
 	var b strings.Builder
 	switch {
 	case g.shownTo == 0:
@@ -139,9 +175,9 @@ func (g *grep) around(text string, m search.Match, context int, pattern *regexp.
 		b.WriteString("--\n")
 	}
 	before := min(context, m.Line-g.shownTo-1)
-	search.Around(text, m, before, context, func(line, from, to int) {
+	r.wrap().Around(text, m, before, context, func(line, from, to int) {
 		if last = line; line > g.shownTo {
-			fmt.Fprintf(&b, "%d: %s\n", line, markup.Escape(matchingPart(text[from:to], pattern)))
+			fmt.Fprintf(&b, "%d: %s\n", line, markup.Escape(matchingPart(text[from:to], most, pattern)))
 		}
 	})
 	return b.String(), last
@@ -151,13 +187,14 @@ func (g *grep) around(text string, m search.Match, context int, pattern *regexp.
 const maxMatchBytes = 600
 
 // matchingPart returns a line, or what stands around the match in one that is long.
-func matchingPart(line string, pattern *regexp.Regexp) string {
-	if len(line) <= maxMatchBytes {
+func matchingPart(line string, most int, pattern *regexp.Regexp) string {
+	if len(line) <= most {
 		return line
 	}
-	from := 0
+	from, to := 0, 0
 	if at := pattern.FindStringIndex(line); at != nil {
-		from = max(0, min(at[0]-maxMatchBytes/4, len(line)-maxMatchBytes))
+		from = at[0]
 	}
-	return strings.ToValidUTF8(line[from:from+maxMatchBytes], "") + " …"
+	from, to = partAround(line, 0, len(line), from, most)
+	return strings.ToValidUTF8(line[from:to], "") + " …"
 }

@@ -200,6 +200,44 @@ func TestRecallInPages(t *testing.T) {
 	assert.Greater(t, e.Estimate(answers[len(answers)-1]), 3_000, "the share is an option")
 }
 
+// The share holds for texts of which one line has more tokens than it: such a line is shown in pieces, and none is lost.
+func TestRecallHoldsItsShare(t *testing.T) {
+	e, err := winnow.NewEstimator("")
+	require.NoError(t, err)
+	for _, window := range []int{2_000, 5_000, 20_000, 60_000} {
+		most := min(max(1_000, window/20), window/4) + 150 // the frame
+		for name, text := range map[string]string{
+			"base64":        strings.Repeat("QUJD0aGVy", 1_000),
+			"tags":          strings.Repeat("<s>", 2_000),
+			"instructions":  strings.Repeat("[/INST]", 900),
+			"Han":           strings.Repeat("上下文", 700),
+			"emoji":         strings.Repeat("👩‍🚀", 500),
+			"no characters": strings.Repeat("\xff\x80", 2_000),
+			"mixed":         strings.Repeat(strings.Repeat("word ", 300)+strings.Repeat("9fA=", 700)+"\n", 8),
+		} {
+			m, _ := recallManager(t, window, func(o *winnow.Options) { o.Compact = &winnow.CompactOptions{KeepRecent: 100} })
+			history := workHistory(14, 2)
+			history[2].Parts[0].Text = text[:len(text)/2] + " the needle is here " + text[len(text)/2:]
+			_, err := m.Compact(t.Context(), history, "")
+			require.NoError(t, err)
+			handle := winnow.HandleOf(m, history, 2)
+			shown := recallAll(t, m, history, handle)
+			assert.Equal(t, plain(history[2].Parts[0].Text), plain(shown), "%s in %d", name, window)
+			for _, arguments := range []string{
+				`{"handle":"` + handle + `"}`, `{"handle":"` + handle + `","from":2}`, `{"handle":"` + handle + `","from":2,"to":9}`,
+				`{"words":"needle"}`, `{"handle":"` + handle + `","words":"needle"}`,
+				`{"pattern":"the needle"}`, `{"handle":"` + handle + `","pattern":"needle","context":50}`,
+			} {
+				answers := callRecall(t, m, history, arguments)
+				assert.LessOrEqual(t, e.Estimate(answers[len(answers)-1]), most, "%s in %d: %s", name, window, arguments)
+				if !strings.Contains(arguments, "from") && len(arguments) > 30 {
+					assert.Contains(t, lastText(answers), "needle", "%s in %d: %s", name, window, arguments)
+				}
+			}
+		}
+	}
+}
+
 // A message shows its texts, its calls without the escapes of JSON, and what was thought; and says what it does not show.
 func TestRecallShowsAll(t *testing.T) {
 	m, _ := recallManager(t, 20_000, func(o *winnow.Options) { o.Compact = &winnow.CompactOptions{KeepRecent: 500} })

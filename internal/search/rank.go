@@ -21,6 +21,7 @@ const (
 type Place struct {
 	Text     int // in the order in which the texts were added, from 0
 	From, To int // bytes
+	At       int // … of the first word of the query in it
 	Words    int // different words of the query that stand there
 	Score    float64
 }
@@ -67,7 +68,7 @@ func (r *Ranking) Add(text string) {
 			next()
 		}
 		if !open {
-			open, c = true, candidate{place: Place{Text: r.texts, From: from, To: to}}
+			open, c = true, candidate{place: Place{Text: r.texts, From: from, To: to, At: at}}
 		}
 		if c.counts[word] == 0 {
 			c.place.Words++

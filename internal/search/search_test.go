@@ -80,6 +80,8 @@ func TestFoundEitherWay(t *testing.T) {
 	}
 }
 
+var plain Wrap // lines of MaxLine bytes
+
 func TestLines(t *testing.T) {
 	long := strings.Repeat("word ", 1_000)
 	for _, tt := range []struct {
@@ -95,21 +97,21 @@ func TestLines(t *testing.T) {
 		{strings.Repeat("上", 2_000), 4, "between characters"},
 		{strings.Repeat("\x80", 5_000), 3, "bytes that begin no character"},
 	} {
-		assert.Equal(t, tt.want, Lines(tt.text), tt.reason)
+		assert.Equal(t, tt.want, plain.Lines(tt.text), tt.reason)
 		line := 0
 		for at := 0; at < len(tt.text); {
 			line++
-			assert.Equal(t, at, LineStart(tt.text, line), tt.reason)
-			end, next := LineEnd(tt.text, at)
+			assert.Equal(t, at, plain.LineStart(tt.text, line), tt.reason)
+			end, next := plain.LineEnd(tt.text, at)
 			assert.LessOrEqual(t, end-at, MaxLine)
 			assert.Equal(t, utf8.ValidString(tt.text), utf8.ValidString(tt.text[at:end]), tt.reason)
-			assert.Equal(t, line, LineAt(tt.text, at), tt.reason)
-			assert.Equal(t, line, LineAt(tt.text, next-1), tt.reason)
+			assert.Equal(t, line, plain.LineAt(tt.text, at), tt.reason)
+			assert.Equal(t, line, plain.LineAt(tt.text, next-1), tt.reason)
 			at = next
 		}
-		assert.Equal(t, len(tt.text), LineStart(tt.text, line+1), tt.reason)
+		assert.Equal(t, len(tt.text), plain.LineStart(tt.text, line+1), tt.reason)
 	}
-	end, _ := LineEnd(long, 0)
+	end, _ := plain.LineEnd(long, 0)
 	assert.True(t, strings.HasSuffix(long[:end], " "), "a line is wrapped between words")
 }
 
@@ -176,7 +178,7 @@ func TestMatches(t *testing.T) {
 		{"[0-9]\nbeta", "never more than a line", nil},
 	} {
 		var got []int
-		err := Matches(t.Context(), text, regexp.MustCompile(tt.pattern), func(m Match) bool {
+		err := plain.Matches(t.Context(), text, regexp.MustCompile(tt.pattern), func(m Match) bool {
 			got = append(got, m.Line)
 			return true
 		})
@@ -185,11 +187,11 @@ func TestMatches(t *testing.T) {
 	}
 	calls := 0
 	once := func(Match) bool { calls++; return false }
-	require.NoError(t, Matches(t.Context(), text, regexp.MustCompile("alpha"), once))
+	require.NoError(t, plain.Matches(t.Context(), text, regexp.MustCompile("alpha"), once))
 	assert.Equal(t, 1, calls, "it ends where f says so")
 	ctx, cancel := context.WithCancel(t.Context())
 	text, calls = strings.Repeat("alpha\n", 1_000), 0
-	err := Matches(ctx, text, regexp.MustCompile("alph."), func(Match) bool { calls++; cancel(); return true })
+	err := plain.Matches(ctx, text, regexp.MustCompile("alph."), func(Match) bool { calls++; cancel(); return true })
 	require.ErrorIs(t, err, context.Canceled, "a search ends with its context")
 	assert.LessOrEqual(t, calls, linesBetweenLooks)
 }
@@ -198,13 +200,13 @@ func TestMatches(t *testing.T) {
 func TestAround(t *testing.T) {
 	text := "one\ntwo\n" + strings.Repeat("x", 5_000) + "\nalpha\nlast"
 	var starts []int
-	for at := 0; at < len(text); _, at = LineEnd(text, at) {
+	for at := 0; at < len(text); _, at = plain.LineEnd(text, at) {
 		starts = append(starts, at)
 	}
 	for k, from := range starts {
 		for before := range 9 {
 			var got []int
-			Around(text, Match{Line: k + 1, From: from}, before, 1, func(line, from, _ int) {
+			plain.Around(text, Match{Line: k + 1, From: from}, before, 1, func(line, from, _ int) {
 				assert.Equal(t, starts[line-1], from)
 				got = append(got, line)
 			})
@@ -212,6 +214,53 @@ func TestAround(t *testing.T) {
 			assert.Equal(t, min(len(starts), k+2), got[len(got)-1])
 		}
 	}
+}
+
+// Lines that do not fit are made shorter, between characters. They are the whole text, and every function has the same.
+func TestWrap(t *testing.T) {
+	dice := rand.New(rand.NewPCG(2, 2))
+	pieces := []string{"a", "word ", "上", "\n", "\n\n", "\xff", "\x80\x80", "<", "é", strings.Repeat("x", 30)}
+	for range 3_000 {
+		most := 1 + dice.IntN(12)
+		fits := func(line string) bool { return len(line)+2*strings.Count(line, "<") <= most }
+		w := Wrap{Fits: fits, Sure: dice.IntN(most/3 + 1)}
+		var b strings.Builder
+		for range dice.IntN(20) {
+			b.WriteString(pieces[dice.IntN(len(pieces))])
+		}
+		text := b.String()
+		var starts []int
+		for at := 0; at < len(text); {
+			starts = append(starts, at)
+			end, next := w.LineEnd(text, at)
+			require.Greater(t, next, at, "%q", text)
+			line := text[at:end]
+			assert.True(t, fits(line) || utf8.RuneCountInString(line) == 1, "%q in %q", line, text)
+			if utf8.ValidString(text) {
+				assert.True(t, utf8.ValidString(line), "%q in %q", line, text)
+			}
+			assert.Equal(t, len(starts), w.LineAt(text, at))
+			assert.Equal(t, len(starts), w.LineAt(text, next-1))
+			assert.Equal(t, at, w.LineStart(text, len(starts)))
+			at = next
+		}
+		require.Equal(t, len(starts), w.Lines(text), "%q", text)
+		if len(starts) == 0 {
+			continue
+		}
+		k, before := dice.IntN(len(starts)), dice.IntN(6)
+		first := max(0, k-before)
+		w.Around(text, Match{Line: k + 1, From: starts[k]}, before, 0, func(line, from, _ int) {
+			assert.Equal(t, first+1, line)
+			assert.Equal(t, starts[first], from)
+			first++
+		})
+		assert.Equal(t, k+1, first)
+	}
+	narrow := Wrap{Fits: func(line string) bool { return len(line) <= 500 }}
+	assert.Equal(t, 8, narrow.Lines(strings.Repeat("x", 2*MaxLine)))
+	assert.Equal(t, 1, narrow.Lines(strings.Repeat("x", 500)))
+	assert.Equal(t, 1, Wrap{Fits: func(string) bool { return false }}.Lines("上"), "a character is not divided")
 }
 
 func FuzzSearch(f *testing.F) {
@@ -227,9 +276,9 @@ func FuzzSearch(f *testing.F) {
 			assert.Positive(t, p.Words)
 		}
 		if re, err := regexp.Compile(pattern); err == nil {
-			_ = Matches(t.Context(), text, re, func(m Match) bool {
+			_ = plain.Matches(t.Context(), text, re, func(m Match) bool {
 				assert.True(t, re.MatchString(text[m.From:m.To]))
-				assert.Equal(t, m.Line, LineAt(text, m.From))
+				assert.Equal(t, m.Line, plain.LineAt(text, m.From))
 				return true
 			})
 		}
@@ -275,7 +324,7 @@ func BenchmarkMatches(b *testing.B) {
 		b.Run(pattern, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				_ = Matches(b.Context(), text, re, func(Match) bool { return true })
+				_ = plain.Matches(b.Context(), text, re, func(Match) bool { return true })
 			}
 		})
 	}

@@ -157,7 +157,7 @@ var (
 // checkRecalled holds an answer to what is promised of it.
 func (w *world) checkRecalled(s *Step, in []winnow.Message, target int, wasSent bool, arguments json.RawMessage, got *winnow.Message) {
 	text := got.Parts[0].Text
-	if n, most := w.estimate([]winnow.Message{*got}), max(1_000, w.window()/20)+200; n > most {
+	if n, most := w.estimate([]winnow.Message{*got}), min(max(1_000, w.window()/20), w.window()/4)+200; n > most {
 		w.fail("an answer of Recall has its share", "%d tokens, and %d are the most: %s", n, most, clip(text))
 	}
 	for _, tag := range tags {
