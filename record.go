@@ -61,14 +61,13 @@ func (r *runRecord) standsAt(v *view, i int) bool {
 }
 
 // maySend says that the run of r, which stands at i, may be left out still. What is newest is sent whole, and so is a pin,
-// and the signed thinking of the newest turn, which begins at request: a history that was rewound ends elsewhere.
-func (r *runRecord) maySend(v *view, i, request int) bool {
+// and what staysSigned says so of: a history that was rewound ends elsewhere.
+func (r *runRecord) maySend(v *view, i int, staysSigned func(i int) bool) bool {
 	if i+r.count == len(v.facts) {
 		return false
 	}
 	for k := i; k < i+r.count; k++ {
-		m := &v.messages[k]
-		if m.Pinned || k >= request && hasSignature(m) {
+		if v.messages[k].Pinned || staysSigned(k) {
 			return false
 		}
 	}

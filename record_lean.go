@@ -1,6 +1,9 @@
 package winnow
 
-import "github.com/winnowgo/winnow/internal/count"
+import (
+	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/record"
+)
 
 // Records that became many: the older ones get leaner.
 
@@ -27,12 +30,12 @@ func (d *draft) leanRecords(share float64) bool {
 		if !d.isRecord(i) {
 			continue
 		}
-		from := i
-		for i < len(v.facts) && d.isRecord(i) && half <= all/2 {
-			half = count.Add(half, v.tokens[i])
+		from, lean := i, 0
+		for i < len(v.facts) && d.isRecord(i) && (half <= all/2 || d.isSameFrame(i, lean+1)) {
+			half, lean = count.Add(half, v.tokens[i]), max(lean, d.recordAt(i).lean)
 			i++
 		}
-		if r, ok := d.leaner(from, i); ok {
+		if r, ok := d.leaner(from, i, lean+1); ok {
 			runs = append(runs, recordedRun{from, i, r})
 		}
 	}
@@ -40,13 +43,15 @@ func (d *draft) leanRecords(share float64) bool {
 	return len(runs) > 0
 }
 
-// leaner returns one record for what the records of the view from one position to another stand for. It is false if that
-// is not worth it.
-func (d *draft) leaner(from, to int) (*runRecord, bool) {
-	lean := 0
-	for i := from; i < to; i++ {
-		lean = max(lean, d.recordAt(i).lean)
-	}
-	r := d.newRecordOf(from, to, nil, lean+1)
+// isSameFrame says that record i has nothing left but its frame, and so has one that is so lean: beside each other they
+// would say the same twice.
+func (d *draft) isSameFrame(i, lean int) bool {
+	return lean >= record.Leanest && d.recordAt(i).lean >= record.Leanest
+}
+
+// leaner returns one record, so lean, for what the records of the view from one position to another stand for. It is
+// false if that is not worth it.
+func (d *draft) leaner(from, to, lean int) (*runRecord, bool) {
+	r := d.newRecordOf(from, to, nil, lean)
 	return r, isWorthIt(r.fact.tokens, count.Sum(d.view.tokens[from:to]))
 }

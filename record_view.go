@@ -14,8 +14,8 @@ type recordedRun struct {
 }
 
 // replayRecords puts the records that were sent in the place of what they stand for. The texts of the view are not
-// edited yet.
-func (d *draft) replayRecords() {
+// edited yet. staysSigned says that message i of it is sent with a signature that the provider wants to see.
+func (d *draft) replayRecords(staysSigned func(i int) bool) {
 	known := d.records
 	d.records = nil
 	if len(known) == 0 {
@@ -26,7 +26,6 @@ func (d *draft) replayRecords() {
 	for _, r := range known {
 		byFirst[r.first.key] = append(byFirst[r.first.key], r)
 	}
-	request := newestRequest(v.messages)
 	used, lost := map[*runRecord]bool{}, map[*runRecord]bool{}
 	var runs []recordedRun
 	for i := 0; i < len(v.facts); i++ {
@@ -39,7 +38,7 @@ func (d *draft) replayRecords() {
 		}
 		switch {
 		case found == nil:
-		case !found.maySend(v, i, request):
+		case !found.maySend(v, i, staysSigned):
 			lost[found] = true
 		default:
 			used[found] = true

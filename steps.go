@@ -63,14 +63,11 @@ func (d *draft) limitAndReplay() {
 		d.limitTurns(limit)
 	}
 	v.unedited = v.share()
-	d.replayRecords()
-	request := newestRequest(v.messages) // an older message that reads the same may be sent edited
+	request := newestRequest(v.messages)
+	d.replayRecords(func(i int) bool { return i >= request && d.isSentSigned(i, request) })
+	request = newestRequest(v.messages) // an older message that reads the same may be sent edited
 	for i, f := range v.facts {
-		p := d.newEdits[f.key]
-		if p == nil {
-			p = d.ledger.projections[f.key]
-		}
-		if p != nil && i != request && d.mayReplay(i, p, request) {
+		if p := d.knownEdit(f); p != nil && i != request && d.mayReplay(i, p, request) {
 			if p.unread {
 				p.read(&v.messages[i], d.opts.Estimator, &d.ledger.index.hasher)
 			}
@@ -78,6 +75,25 @@ func (d *draft) limitAndReplay() {
 		}
 	}
 	d.observeUsage()
+}
+
+// knownEdit returns how the message of f was sent in its place, or nil.
+func (d *draft) knownEdit(f *fact) *projection {
+	if p := d.newEdits[f.key]; p != nil {
+		return p
+	}
+	return d.ledger.projections[f.key]
+}
+
+// isSentSigned says that message i of a view that is not edited yet has a signature, and no edit of it leaves that out;
+// request is the newest one.
+func (d *draft) isSentSigned(i, request int) bool {
+	m := &d.view.messages[i]
+	if !hasSignature(m) {
+		return false
+	}
+	p := d.knownEdit(d.view.facts[i])
+	return p == nil || !d.mayReplay(i, p, request) || hasSignature(&Message{Parts: p.sent()})
 }
 
 // mayReplay says that message i is sent as p has it; request is the newest one. A pin is sent whole, and so is thinking

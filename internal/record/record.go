@@ -64,8 +64,8 @@ func EstimateSaid(chars int, isAnswer bool) int {
 	return min(chars, saidChars) / 4
 }
 
-// leanest is how often a record can be made leaner: once it has short lines and no names, and then the frame alone.
-const leanest = 2
+// Leanest is how often a record can be made leaner: once it has short lines and no names, and then the frame alone.
+const Leanest = 2
 
 // Writer collects what a run of messages holds.
 type Writer struct {
@@ -156,7 +156,7 @@ func (w *Writer) Returned(id, text, note string, failed bool) {
 func (w *Writer) Write(messages, tokens int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s%d%s", begin, messages, frame)
-	if w.lean >= leanest {
+	if w.lean >= Leanest {
 		return b.String()
 	}
 	if w.names == nil {

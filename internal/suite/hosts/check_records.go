@@ -3,6 +3,7 @@ package hosts
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/winnowgo/winnow"
@@ -17,11 +18,13 @@ func isRecord(m *winnow.Message) bool {
 	return m.ID == "" && m.Source == nil && m.Injected && m.Role == winnow.RoleUser && len(m.Parts) == 1 && strings.HasPrefix(m.Parts[0].Text, recordBegin)
 }
 
+var countOfRecord = regexp.MustCompile(`\[Record of (\d+) `)
+
 var anyHeading = regexp.MustCompile(`(^|[\n\r\x{2028}\x{2029}\x{85}\v\f])[\s\pZ]*(#|>|<|＜)`)
 
 // checkRecords: a record is data in lines, and stands for old answers with their results alone.
 func (w *world) checkRecords(in []winnow.Message, r *winnow.Request) {
-	records := 0
+	records, told := 0, 0
 	for k := range r.Messages {
 		m := &r.Messages[k]
 		if !isRecord(m) {
@@ -29,6 +32,8 @@ func (w *world) checkRecords(in []winnow.Message, r *winnow.Request) {
 		}
 		records++
 		text := m.Parts[0].Text
+		n, _ := strconv.Atoi(countOfRecord.FindStringSubmatch(text + recordBegin + "0 ")[1])
+		told += n
 		if w.damaged {
 			continue
 		}
@@ -44,13 +49,14 @@ func (w *world) checkRecords(in []winnow.Message, r *winnow.Request) {
 			w.fail("a record is data", "%d more begin in it: %s", n, clip(text))
 		}
 	}
-	folded := map[int]bool{}
+	folded, gone := map[int]bool{}, 0
 	for _, e := range r.Edits {
 		if e.Op != winnow.OpFold || e.Before == 0 { // … or of the record itself
 			continue
 		}
 		w.seen["fold"]++
 		folded[e.Index] = true
+		gone++
 		m := &in[e.Index]
 		switch {
 		case m.Role != winnow.RoleAssistant && m.Role != winnow.RoleTool:
@@ -64,6 +70,9 @@ func (w *world) checkRecords(in []winnow.Message, r *winnow.Request) {
 	}
 	if records > len(folded) {
 		w.fail("a record stands for what is folded", "%d records, %d messages are folded", records, len(folded))
+	}
+	if told != gone && !w.damaged {
+		w.fail("a record stands for what is folded", "records say that they are of %d messages, and %d are folded", told, gone)
 	}
 	w.checkPairs(in, folded)
 	for k := 1; k < len(r.Messages); k++ {
