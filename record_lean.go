@@ -52,6 +52,9 @@ func (d *draft) isSameFrame(i, lean int) bool {
 // leaner returns one record, so lean, for what the records of the view from one position to another stand for. It is
 // false if that is not worth it.
 func (d *draft) leaner(from, to, lean int) (*runRecord, bool) {
+	if to-from == 1 && d.recordAt(from).lean >= record.Leanest {
+		return nil, false // it is nothing but its frame
+	}
 	r := d.newRecordOf(from, to, nil, lean)
 	return r, isWorthIt(r.fact.tokens, count.Sum(d.view.tokens[from:to]))
 }

@@ -19,7 +19,7 @@ func (d *draft) newRecordOf(start, end int, names excerpt.Names, lean int) *runR
 	from, to := d.wholeAt(start), d.wholeAt(end)
 	facts := whole.facts[from:to]
 	w := record.NewWriter(d.opts.Compact.fileTools(), names, lean)
-	for i := from; i < to; i++ {
+	for i := from; i < to && lean < record.Leanest; i++ {
 		d.writeStep(w, whole, i)
 	}
 	r := newRecord(position{facts[0].key, whole.index[from]}, to-from, facts[len(facts)-1].key, keyOf(facts), w.Write(to-from, sumOf(facts)))

@@ -73,6 +73,7 @@ type Writer struct {
 	names excerpt.Names // nil: the record names none
 	lean  int
 	lines []line
+	open  int // the first line that may wait for its result
 	texts []excerpt.Source
 }
 
@@ -104,7 +105,7 @@ func (w *Writer) Said(text string, isAnswer bool) {
 	}
 	most = w.chars(most)
 	w.texts = append(w.texts, excerpt.Source{Text: text, IsOwn: true})
-	text = oneLine(text)
+	text = runes.OneLine(text)
 	if text == "" {
 		return
 	}
@@ -129,7 +130,7 @@ func (w *Writer) Called(id, tool string, arguments json.RawMessage) {
 	case telling == "":
 		telling = mem.String(arguments)
 	}
-	telling = tool + " " + oneLine(telling[:runes.Head(telling, 4*callChars)])
+	telling = tool + " " + runes.OneLine(telling[:runes.Head(telling, 4*callChars)])
 	w.lines = append(w.lines, line{markup.Value(telling, w.chars(callChars)), id})
 }
 
@@ -139,11 +140,14 @@ func (w *Writer) Returned(id, text, note string, failed bool) {
 	w.texts = append(w.texts, excerpt.Source{Text: text})
 	outcome := ""
 	if failed {
-		outcome = ended + "failed: " + markup.Value(oneLine(text[:runes.Head(text, 2*failureChars)]), w.chars(failureChars))
-	} else if tail := oneLine(lastLine(text)); tail != "" {
+		outcome = ended + "failed: " + markup.Value(runes.OneLine(text[:runes.Head(text, 2*failureChars)]), w.chars(failureChars))
+	} else if tail := runes.OneLine(lastLine(text)); tail != "" {
 		outcome = ended + markup.Value(tail, w.chars(outcomeChars))
 	}
-	for k := range w.lines {
+	for w.open < len(w.lines) && w.lines[w.open].call == "" {
+		w.open++
+	}
+	for k := w.open; k < len(w.lines); k++ {
 		if id != "" && w.lines[k].call == id {
 			w.lines[k].text += outcome + note
 			w.lines[k].call = ""
@@ -159,12 +163,15 @@ func (w *Writer) Write(messages, tokens int) string {
 	if w.lean >= Leanest {
 		return b.String()
 	}
+	for _, l := range w.lines {
+		b.WriteByte('\n')
+		b.WriteString(l.text)
+	}
 	if w.names == nil {
-		w.names, w.texts = excerpt.Names{}, nil
+		return b.String()
 	}
 	for _, l := range w.lines {
 		w.names.Add(l.text)
-		b.WriteString("\n" + l.text)
 	}
 	room := namesTokens + int(NamesShare*float64(tokens))
 	if chosen := w.names.Choose(w.texts, room); len(chosen) > 0 {
@@ -182,5 +189,3 @@ func lastLine(text string) string {
 	}
 	return end[strings.LastIndexByte(end, '\n')+1:]
 }
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
