@@ -23,10 +23,13 @@ func (m *Manager) commit(d *draft, also ...func(l *ledger)) (*Request, error) {
 	}
 	switch {
 	case r.FirstChanged < len(sent):
-		m.opts.Logger.Info("winnow: what was sent is rewritten", "first_changed", r.FirstChanged, "messages_before", len(sent),
-			"messages", len(r.Messages), "tokens_before", tokens, "tokens", r.Tokens, "edits", len(d.newEdits), "records", d.newRecords, "cold", cold, "reason", d.why)
-	case d.why != "" || d.newRecords > 0: // else a user would see an unknown part of the history missing, and nothing that says why
-		m.opts.Logger.Info("winnow: the history is sent shortened", "reason", d.why, "edits", len(d.newEdits), "records", d.newRecords,
+		m.opts.Logger.Info("winnow: what was sent is rewritten", "first_changed", r.FirstChanged,
+			"messages_before", len(sent), "messages", len(r.Messages), "tokens_before", tokens, "tokens", r.Tokens,
+			"edits", len(d.newEdits), "records", d.newRecords, "cold", cold, "reason", d.why)
+	case d.why != "" || d.newRecords > 0:
+		// else a user would see an unknown part of the history missing, and nothing that says why
+		m.opts.Logger.Info("winnow: the history is sent shortened", "reason", d.why, "edits", len(d.newEdits),
+			"records", d.newRecords,
 			"tokens_whole", m.ledger.tail.uneditedTokens, "tokens", r.Tokens, "options", "Keep, Prune, Truncate")
 	}
 	d.logRejected()
@@ -60,7 +63,8 @@ func (m *Manager) noteFailure(err error, d *draft) {
 	b := &m.ledger.breaker
 	b.failures++
 	b.total, b.window = d.uneditedTokens(), m.window
-	m.opts.Logger.Warn("winnow: compaction failed", "reason", failureReason(err), "error_class", string(ClassifyError(err).Class), "failures", b.failures, "breaker_opened", b.failures == breakerLimit)
+	m.opts.Logger.Warn("winnow: compaction failed", "reason", failureReason(err), "error_class",
+		string(ClassifyError(err).Class), "failures", b.failures, "breaker_opened", b.failures == breakerLimit)
 }
 
 // failureReason says why there is no summary, without a word of what a summarizer said.

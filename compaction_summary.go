@@ -53,7 +53,8 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 }
 
 // prefixInstructions are the reference's.
-const prefixInstructions = "This summary covers the prefix of a split turn. Focus on the original request, early progress, and any details needed to understand the retained suffix."
+const prefixInstructions = "This summary covers the prefix of a split turn. Focus on the original request, early " +
+	"progress, and any details needed to understand the retained suffix."
 
 // askedShare is what the summarizer is asked for, of the room that it has. Models count tokens badly, and
 // what they leave is for the identifiers.

@@ -29,8 +29,8 @@
 // compact is to replace old history with a summary. A summarizer is what writes it, with an LLM; a digest is a summary
 // that was made without one.
 //
-// A handle is the number of eight digits that names a message to the model: in placeholders, with Options.Recall, and in
-// calls of [RecallTool]. To recall is to show what was left out again.
+// A handle is the number of eight digits that names a message to the model: in placeholders, with Options.Recall, and
+// in calls of [RecallTool]. To recall is to show what was left out again.
 //
 // An epoch is a request in which the manager rewrites what was sent before. It makes all the changes that are due at
 // once, because after each rewrite the provider has to write its cache again. The steps that [Manager.Recover] tries,

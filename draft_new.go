@@ -14,8 +14,8 @@ func (m *Manager) draft(history []Message, c *checkpoint) *draft {
 	return newDraft(&m.settings, &m.ledger, history, c, m.ledger.records, map[key]*projection{}).steps()
 }
 
-// redraft is draft for the history of from, within the same call, with checkpoint c, and with records and edits that are
-// made already. What from has learned of the provider's counts holds for it too.
+// redraft is draft for the history of from, within the same call, with checkpoint c, and with records and edits that
+// are made already. What from has learned of the provider's counts holds for it too.
 func (m *Manager) redraft(from *draft, c *checkpoint, records []*runRecord, made map[key]*projection) *draft {
 	d := newDraft(&m.settings, &m.ledger, from.history, c, records, made)
 	d.isLearned, d.rejected, d.isIndexed = true, from.rejected, true

@@ -29,7 +29,8 @@ func (d *draft) observeUsage() {
 	for i := range v.messages {
 		m := &v.messages[i]
 		if i >= sent {
-			if d.unchangedPrefix = i; m.Summary || sent == 0 && v.index[i] != i { // what was sent before this manager took over is not known
+			// what was sent before this manager took over is not known
+			if d.unchangedPrefix = i; m.Summary || sent == 0 && v.index[i] != i {
 				d.rejectFrom(i)
 				return
 			}
@@ -64,8 +65,8 @@ func saysUsage(messages []Message, i int) bool {
 	return before.Role != RoleAssistant || before.Usage == nil || *before.Usage != *m.Usage
 }
 
-// observeAnswer learns from the usage of m, which is message i. What stands before it is estimated as `estimate` tokens,
-// of which the messages without hidden parts have `shown`.
+// observeAnswer learns from the usage of m, which is message i. What stands before it is estimated as `estimate`
+// tokens, of which the messages without hidden parts have `shown`.
 func (d *draft) observeAnswer(m *Message, i, estimate, shown int) {
 	prompt := m.Usage.Prompt()
 	reason := ""
@@ -97,8 +98,8 @@ func (d *draft) rejectFrom(i int) {
 	}
 }
 
-// logRejected logs the counts that are not used. It waits until the request is committed, so that a draft that is thrown
-// away logs nothing.
+// logRejected logs the counts that are not used. It waits until the request is committed, so that a draft that is
+// thrown away logs nothing.
 func (d *draft) logRejected() {
 	for _, r := range d.rejected {
 		d.opts.Logger.Debug("winnow: usage not used", "reason", r.reason, "prompt", r.prompt, "estimate", r.estimate)

@@ -26,16 +26,19 @@ var (
 // OverflowError says what fills the window when a request cannot be made to fit. It wraps [ErrOverflow]
 // and, in Err, the provider's error if there was one. All counts are estimated tokens.
 type OverflowError struct {
-	Tokens    int   // the smallest request that could be made, Overhead included
-	Budget    int   // what it had to fit into: the window minus the reserve
-	Overhead  int   // system prompt and tool schemas that are not in the history (Options.Overhead)
-	Pinned    int   // pinned and system messages
-	Summary   int   // the summary of older history
-	Protected int   // the newest user request and what follows it
-	Bytes     int   // of the request's body, about; 0 if no limit for it is known
-	Answer    int   // what the provider counted for the answer, besides Tokens; 0 if it did not say. The call's own option (max_tokens) sets it
-	MaxBytes  int   // what the body may have, by Options.MaxBytes or the provider's refusal; 0: no limit is known
-	Err       error // the provider's error; nil if the request was never sent
+	Tokens    int // the smallest request that could be made, Overhead included
+	Budget    int // what it had to fit into: the window minus the reserve
+	Overhead  int // system prompt and tool schemas that are not in the history (Options.Overhead)
+	Pinned    int // pinned and system messages
+	Summary   int // the summary of older history
+	Protected int // the newest user request and what follows it
+	Bytes     int // of the request's body, about; 0 if no limit for it is known
+
+	// what the provider counted for the answer, besides Tokens; 0 if it did not say. The call's own option (max_tokens)
+	// sets it
+	Answer   int
+	MaxBytes int   // what the body may have, by Options.MaxBytes or the provider's refusal; 0: no limit is known
+	Err      error // the provider's error; nil if the request was never sent
 }
 
 // Error names what fills the window and what a user can do about it.
@@ -44,13 +47,15 @@ func (e *OverflowError) Error() string {
 	if e.Tokens <= e.Budget {
 		s = fmt.Sprintf("winnow: the smallest request that can be made, of about %d tokens, is refused", e.Tokens)
 	}
-	s += fmt.Sprintf(": system prompt and tools %d, pinned and system messages %d, summary %d, newest request and its results %d", e.Overhead, e.Pinned, e.Summary, e.Protected)
+	s += fmt.Sprintf(": system prompt and tools %d, pinned and system messages %d, summary %d, newest request and "+
+		"its results %d", e.Overhead, e.Pinned, e.Summary, e.Protected)
 	if e.Answer > 0 {
 		s += fmt.Sprintf(", besides %d reserved for the answer, which the call may lower", e.Answer)
 	}
 	s += "; start a new conversation, send less, or use a model with a larger context window"
 	if e.MaxBytes > 0 && e.Bytes > e.MaxBytes {
-		s = fmt.Sprintf("winnow: the request body has about %d bytes and may have %d; start a new conversation, or send fewer and smaller images", e.Bytes, e.MaxBytes)
+		s = fmt.Sprintf("winnow: the request body has about %d bytes and may have %d; start a new conversation, or "+
+			"send fewer and smaller images", e.Bytes, e.MaxBytes)
 	}
 	if e.Err != nil {
 		s += ": " + e.Err.Error()

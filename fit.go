@@ -48,7 +48,8 @@ func (d *draft) squeezeResults() {
 			sizes = append(sizes, v.tokens[i])
 		}
 	}
-	cut := &truncation{TruncateOptions: t, again: true, bothEnds: true, limit: count.Fair(sizes, max(0, d.room()-(v.total-results)))}
+	cut := &truncation{TruncateOptions: t, again: true, bothEnds: true,
+		limit: count.Fair(sizes, max(0, d.room()-(v.total-results)))}
 	for i := range v.messages {
 		d.cut(i, cut, "the request does not fit otherwise")
 	}

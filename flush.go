@@ -71,6 +71,7 @@ func (m *Manager) callBeforeCompact(ctx context.Context, history []Message) {
 		return m.opts.Compact.BeforeCompact(ctx, clip(history))
 	}()
 	if err != nil {
-		m.opts.Logger.Warn("winnow: BeforeCompact failed", "error_class", string(ClassifyError(err).Class)) // its text may be the conversation's
+		// its text may be the conversation's
+		m.opts.Logger.Warn("winnow: BeforeCompact failed", "error_class", string(ClassifyError(err).Class))
 	}
 }

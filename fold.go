@@ -7,8 +7,8 @@ import (
 	"github.com/winnowgo/winnow/internal/record"
 )
 
-// What of a request a record may stand for, and from when on. A run is folded by steps: an answer of the model with the results
-// of its calls.
+// What of a request a record may stand for, and from when on. A run is folded by steps: an answer of the model with the
+// results of its calls.
 
 // carriedSteps is how many requests carry a step whole before a record may stand for it; where it costs nothing it is
 // PruneOptions.KeepLastAssistants. In a replay of the recorded sessions 2 and 8 cost the same within 0.7 %: what lies
@@ -53,8 +53,8 @@ func (f *folding) isHeld(i int) bool { return f.held != nil && f.held[i] }
 // isFoldable says that message i is of a step that a record may stand for: nothing of it is edited in place.
 func (f *folding) isFoldable(i int) bool { return f.foldable[i] }
 
-// mayFold says that a record may stand for the messages from i to end: an answer with all results of its calls, and more
-// behind it.
+// mayFold says that a record may stand for the messages from i to end: an answer with all results of its calls, and
+// more behind it.
 func (f *folding) mayFold(i, end int) bool {
 	v, s := f.draft.view, f.stale
 	m := &v.messages[i]
@@ -95,7 +95,8 @@ func (f *folding) step(i, end, carried int) (stale, bool) {
 	for k := i + 1; k < end; k++ {
 		due = max(due, s.dueAfter(k, least))
 	}
-	p := stale{index: i, end: end, calls: end > i+1, saving: f.saving(i, end), overdue: carried - max(1, due), reason: foldReason}
+	p := stale{index: i, end: end, calls: end > i+1, saving: f.saving(i, end), overdue: carried - max(1, due),
+		reason: foldReason}
 	return p, p.saving > 0
 }
 
@@ -116,8 +117,8 @@ func (f *folding) saving(i, end int) int {
 	return sum - left - count.Share(sum, record.NamesShare/2)
 }
 
-// runsOf joins the neighbours among steps of a list, and leaves out runs that are not worth a record. Answers among which
-// nothing was called are a conversation: what people were told stays as they were told it.
+// runsOf joins the neighbours among steps of a list, and leaves out runs that are not worth a record. Answers among
+// which nothing was called are a conversation: what people were told stays as they were told it.
 func runsOf(list []stale) []stale {
 	var out []stale
 	for _, s := range list {
@@ -128,7 +129,8 @@ func runsOf(list []stale) []stale {
 		}
 		last := &out[n]
 		if sum := last.saving + s.saving; sum > 0 { // what was paid for both stays what it was
-			last.overdue = int((float64(last.overdue)*float64(last.saving) + float64(s.overdue)*float64(s.saving)) / float64(sum))
+			last.overdue = int((float64(last.overdue)*float64(last.saving) +
+				float64(s.overdue)*float64(s.saving)) / float64(sum))
 		}
 		last.saving, last.end, last.calls = last.saving+s.saving, s.end, last.calls || s.calls
 	}

@@ -3,8 +3,8 @@ package winnow
 // Files in work: an agent that edits a file quotes it, and needs its newest text as it stands.
 
 // A file is worked on for so many requests after it was read or written last, in the newest turn: an agent goes on with
-// the files of a turn until a person asks for something else. In the recorded sessions, the lines that an edit quotes were
-// seen last in the turn of the edit four times in five, and then within 20 requests nine times in ten.
+// the files of a turn until a person asks for something else. In the recorded sessions, the lines that an edit quotes
+// were seen last in the turn of the edit four times in five, and then within 20 requests nine times in ten.
 const workRequests = 20
 
 // workReads is how many of the newest calls that read a file are held: agents read long files in pieces.

@@ -65,7 +65,8 @@ func turnLimitStart(history []Message, limit int) int {
 // keptBefore marks what of history[:from] survives the turn limit.
 func keptBefore(history []Message, from int) []bool {
 	keep := make([]bool, from)
-	questions := make([]int, from) // of each message: the user message that began its turn, or what the host put first; -1: none
+	// of each message: the user message that began its turn, or what the host put first; -1: none
+	questions := make([]int, from)
 	question := -1
 	owners := callOwners{history: history}
 	atoms := map[int]bool{} // those that are kept already, by their calls

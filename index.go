@@ -64,7 +64,8 @@ func (x *index) watch(history []Message, i int) {
 
 // index remembers facts of messages, so that no text is read twice.
 type index struct {
-	base         uintptr       // where the history passed in last lies in memory; it is compared, and keeps nothing alive
+	// where the history passed in last lies in memory; it is compared, and keeps nothing alive
+	base         uintptr
 	anchor       anchor        // says whether the texts of that history may still lie where they lay
 	isReread     bool          // the last call of Prepare found the anchor freed
 	cursor       int           // where the next look at old messages begins
@@ -133,8 +134,8 @@ func (x *index) isOf(history []Message) bool {
 // learn adds the facts of what history has behind the messages that are known.
 func (x *index) learn(history []Message, e Estimator) { x.learnFrom(history, nil, e) }
 
-// learnFrom is learn where messages may have moved: before has the facts of the history that was passed in last, so that
-// a message that stands elsewhere now is not estimated again. nil: none has moved.
+// learnFrom is learn where messages may have moved: before has the facts of the history that was passed in last, so
+// that a message that stands elsewhere now is not estimated again. nil: none has moved.
 func (x *index) learnFrom(history []Message, before map[key]*fact, e Estimator) {
 	if !x.anchor.isSet() {
 		x.anchor.set(history, len(x.sampleHashes))

@@ -12,7 +12,8 @@ import (
 // journalFrom is the journal of a ledger that was restored from a state to which that many deltas were added.
 func (l *ledger) journalFrom(deltas int) journal {
 	return journal{
-		deltas: deltas, sent: len(l.sent), edits: maps.Clone(l.projections), records: l.records, checkpoint: l.checkpoint,
+		deltas: deltas, sent: len(l.sent), edits: maps.Clone(l.projections), records: l.records,
+		checkpoint: l.checkpoint,
 	}
 }
 
@@ -72,7 +73,8 @@ func (l *ledger) delta(edits bool) ([]byte, journal, error) {
 	return text, j, err
 }
 
-// compareEdits tells the edits that are new, and those that are gone. Edits never change, so their addresses are compared.
+// compareEdits tells the edits that are new, and those that are gone. Edits never change, so their addresses are
+// compared.
 func (d *delta) compareEdits(written, now map[key]*projection) {
 	changed := make(map[key]*projection)
 	for k, p := range now {

@@ -12,16 +12,16 @@ const (
 	// KeepCalls leaves every answer of the model and every call where it is. Old results are replaced by a line or two:
 	// how they began and ended, and the names in them that stand nowhere else. Long arguments are shortened.
 	KeepCalls KeepPolicy = "calls"
-	// KeepWork replaces runs of old answers with their calls and results by a record: what the model said, each call in a
-	// line with how it ended, and the names that stand nowhere else. The newest steps stay whole, and so does what the
-	// model has read and written of the files that it works on.
+	// KeepWork replaces runs of old answers with their calls and results by a record: what the model said, each call in
+	// a line with how it ended, and the names that stand nowhere else. The newest steps stay whole, and so does what
+	// the model has read and written of the files that it works on.
 	KeepWork KeepPolicy = "work"
 	// KeepLittle is KeepWork for hosts to whom cost matters more than that a file is read again now and then: of files
 	// that are worked on too, only the newest steps stay whole.
 	//
 	// It goes well with Options.Recall, where a mistake costs a call. In a replay of 457 recorded sessions in which all
-	// that was missed was recalled, it cost 8 % less than KeepCalls in a window of 64 000 tokens and 13 % less in one of
-	// 200 000.
+	// that was missed was recalled, it cost 8 % less than KeepCalls in a window of 64 000 tokens and 13 % less in one
+	// of 200 000.
 	KeepLittle KeepPolicy = "little"
 )
 

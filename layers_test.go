@@ -119,25 +119,14 @@ func TestFaces(t *testing.T) {
 	}
 }
 
-// upwards are the references between files of the root that run against the order of ARCHITECTURE.md, with a reason each.
-// At most mostUpwards of them may stand here: with more, the order is none.
-var upwards = map[string]string{
-	"options → model": "Options.Model fills what the host left open, in New as in every reading of the options",
-}
-
-const mostUpwards = 12
-
-// mostCycle is how many files of the root may know each other in a circle.
-const mostCycle = 20
-
-// TestFileOrder: a file of the root uses only files that stand before it in ARCHITECTURE.md. It logs the figures of that.
+// TestFileOrder: a file of the root uses only files that stand before it in ARCHITECTURE.md, so that no two know each
+// other. It logs the figures of that.
 func TestFileOrder(t *testing.T) {
 	order := map[string]int{}
 	for i, name := range rootFiles(t) {
 		order[name] = i
 	}
 	references, lines := fileReferences(t)
-	against := map[string]bool{}
 	count := 0
 	for from, list := range references {
 		if from == "doc" {
@@ -145,21 +134,11 @@ func TestFileOrder(t *testing.T) {
 		}
 		count += len(list)
 		for to, names := range list {
-			if order[to] < order[from] {
-				continue
-			}
-			reference := from + " → " + to
-			against[reference] = true
-			assert.Contains(t, upwards, reference, "%s uses %v, and stands before it", from, slices.Sorted(maps.Keys(names)))
+			assert.Less(t, order[to], order[from], "%s uses %v of %s, and stands before it",
+				from, slices.Sorted(maps.Keys(names)), to)
 		}
 	}
-	for reference := range upwards {
-		assert.Contains(t, against, reference, "this is no longer so")
-	}
-	assert.LessOrEqual(t, len(upwards), mostUpwards)
-	cycle := largestCycle(references)
-	assert.LessOrEqual(t, len(cycle), mostCycle, "%v", cycle)
-	t.Logf("%d files, %d lines, %d references, %d against the order, largest cycle %d files", len(order), lines, count, len(against), len(cycle))
+	t.Logf("%d files, %d lines, %d references", len(order), lines, count)
 }
 
 // rootFiles returns the files of the root in the order of ARCHITECTURE.md.
@@ -234,44 +213,6 @@ func isShared(object types.Object, root *types.Package) bool {
 		return true
 	}
 	return object.Parent() == root.Scope()
-}
-
-// largestCycle returns the most files each of which uses, directly or through others, each other one.
-func largestCycle(references map[string]map[string]map[string]bool) (largest []string) {
-	reaches := func(from string) map[string]bool {
-		seen, open := map[string]bool{}, []string{from}
-		for len(open) > 0 {
-			next := open[0]
-			open = open[1:]
-			for to := range references[next] {
-				if !seen[to] {
-					seen[to] = true
-					open = append(open, to)
-				}
-			}
-		}
-		return seen
-	}
-	all := map[string]map[string]bool{}
-	for name := range references {
-		all[name] = reaches(name)
-	}
-	for name, seen := range all {
-		if !seen[name] {
-			continue
-		}
-		var cycle []string
-		for other := range seen {
-			if all[other][name] {
-				cycle = append(cycle, other)
-			}
-		}
-		if len(cycle) > len(largest) {
-			largest = cycle
-		}
-	}
-	slices.Sort(largest)
-	return largest
 }
 
 type parsedFile struct {

@@ -20,9 +20,11 @@ type ledger struct {
 	checkpoint  *checkpoint         // the summary that stands for the oldest part of the history; nil: none
 	cache       *answers.Cache      // parts of a compaction that failed later, for the next try
 	breaker     breaker
-	digestAt    int         // tokens of the history when a digest began to stand in, or a summary in its place was last tried
-	flushed     bool        // BeforeCompact ran since the last compaction
-	standIn     position    // the user request before the checkpoint's cut that is sent besides the one it knows; zero: none
+	digestAt    int  // tokens of the history when a digest began to stand in, or a summary in its place was last tried
+	flushed     bool // BeforeCompact ran since the last compaction
+
+	// the user request before the checkpoint's cut that is sent besides the one it knows; zero: none
+	standIn     position
 	turnStart   position    // the user message that begins the oldest turn that is kept; zero: no turn was dropped
 	sent        []key       // the last request, message by message
 	counts      []int       // of the same, estimated tokens; requests share it, so that it is only appended to
@@ -88,12 +90,15 @@ type checkpoint struct {
 	message   Message  // the summary, as it is sent
 	key       key      // of message
 	firstKept bookmark // in the repaired history
-	limited   position // where the turn limit cut when the summary was made: what lies before is in none; zero: it did not
-	request   position // the user request before firstKept that is kept verbatim; zero: none
-	body      string   // the summarizer's text, which the next summary updates
-	carried   sections.Carried
-	degraded  bool
-	healthy   *checkpoint // below a degraded one the newest that a model wrote: what it stands for is not read again; nil: none
+
+	// where the turn limit cut when the summary was made: what lies before is in none; zero: it did not
+	limited  position
+	request  position // the user request before firstKept that is kept verbatim; zero: none
+	body     string   // the summarizer's text, which the next summary updates
+	carried  sections.Carried
+	degraded bool
+	// below a degraded one the newest that a model wrote: what it stands for is not read again; nil: none
+	healthy *checkpoint
 }
 
 // recovery is what was tried since the last Prepare, and what is known to be refused.

@@ -43,38 +43,49 @@ func (k *Kind) UnmarshalText(text []byte) error {
 
 // Part is one piece of a message. Which fields count depends on Kind; the others are carried.
 type Part struct {
-	Kind      Kind            `json:"kind,omitempty"`      // what the part is; "" is text
-	Text      string          `json:"text,omitempty"`      // text, thinking
-	Signature string          `json:"signature,omitempty"` // thinking: the provider's proof that it wrote it; a signed part is never edited
+	Kind Kind   `json:"kind,omitempty"` // what the part is; "" is text
+	Text string `json:"text,omitempty"` // text, thinking
+
+	// thinking: the provider's proof that it wrote it; a signed part is never edited
+	Signature string          `json:"signature,omitempty"`
 	ID        string          `json:"id,omitempty"`        // toolCall: what the result's ToolCallID repeats
 	Name      string          `json:"name,omitempty"`      // toolCall: the tool
 	Arguments json.RawMessage `json:"arguments,omitempty"` // toolCall: one JSON value; empty for none
 	MediaType string          `json:"mediaType,omitempty"` // image, opaque
 	Bytes     int             `json:"bytes,omitempty"`     // image, opaque: size as sent, in bytes
-	Width     int             `json:"width,omitempty"`     // image: pixels, of which providers make tokens; 0: not known
-	Height    int             `json:"height,omitempty"`    // image: pixels
-	Tokens    int             `json:"tokens,omitempty"`    // > 0: the host's own count, used instead of an estimate
-	Source    any             `json:"-"`                   // the caller's own value; nil once the library changed the part
+
+	// image: pixels, of which providers make tokens; 0: not known
+	Width  int `json:"width,omitempty"`
+	Height int `json:"height,omitempty"` // image: pixels
+	Tokens int `json:"tokens,omitempty"` // > 0: the host's own count, used instead of an estimate
+	Source any `json:"-"`                // the caller's own value; nil once the library changed the part
 }
 
 // Message is one message of a conversation, in a form that every provider's can be turned into and back.
 // Tool results are messages of their own, one for each call. Package encoding/json reads and writes it;
 // [ReadMessages] also says in which line an error is.
 type Message struct {
-	ID         string          `json:"id,omitempty"`         // stable identity, if the host has one
-	Role       Role            `json:"role"`                 // who it is from
-	Parts      []Part          `json:"parts"`                // the content, in order
-	ToolCallID string          `json:"toolCallId,omitempty"` // RoleTool: the ID of the call that this answers
-	ToolName   string          `json:"toolName,omitempty"`   // RoleTool: the tool that was called; "": that of the call
-	IsError    bool            `json:"isError,omitempty"`    // RoleTool: the call failed
-	Details    json.RawMessage `json:"details,omitempty"`    // host-only: never counted or sent; of it only exitCode and status may be named in a summary
+	ID         string `json:"id,omitempty"`         // stable identity, if the host has one
+	Role       Role   `json:"role"`                 // who it is from
+	Parts      []Part `json:"parts"`                // the content, in order
+	ToolCallID string `json:"toolCallId,omitempty"` // RoleTool: the ID of the call that this answers
+	ToolName   string `json:"toolName,omitempty"`   // RoleTool: the tool that was called; "": that of the call
+	IsError    bool   `json:"isError,omitempty"`    // RoleTool: the call failed
+
+	// host-only: never counted or sent; of it only exitCode and status may be named in a summary
+	Details    json.RawMessage `json:"details,omitempty"`
 	StopReason string          `json:"stopReason,omitempty"` // RoleAssistant: "error" and "aborted" mark a failed turn
-	Usage      *Usage          `json:"usage,omitempty"`      // RoleAssistant: what the provider billed for the request it answered
-	Time       time.Time       `json:"time,omitzero"`        // when it was written; zero if unknown
-	Pinned     bool            `json:"pinned,omitempty"`     // survives every stage verbatim
-	Injected   bool            `json:"injected,omitempty"`   // RoleUser: put there by the host, not by a person: does not begin a turn, is not a request, and nothing in it becomes a rule of the user
-	Summary    bool            `json:"summary,omitempty"`    // stands for compacted history; written by the library
-	Source     any             `json:"-"`                    // the caller's own value; nil once the library changed or made the message
+
+	// RoleAssistant: what the provider billed for the request it answered
+	Usage  *Usage    `json:"usage,omitempty"`
+	Time   time.Time `json:"time,omitzero"`    // when it was written; zero if unknown
+	Pinned bool      `json:"pinned,omitempty"` // survives every stage verbatim
+
+	// RoleUser: put there by the host, not by a person: does not begin a turn, is not a request, and nothing in it
+	// becomes a rule of the user
+	Injected bool `json:"injected,omitempty"`
+	Summary  bool `json:"summary,omitempty"` // stands for compacted history; written by the library
+	Source   any  `json:"-"`                 // the caller's own value; nil once the library changed or made the message
 }
 
 // Usage is what a provider billed for one request, in tokens. Input excludes what was read from or

@@ -9,18 +9,20 @@ import "github.com/winnowgo/winnow/internal/minify"
 //
 // A form is left out only where it is certain, and a result never gets longer. Text of a file stays byte for byte, but
 // for the numbers of its lines, so that a model can quote it in an edit: that is the result of a tool that reads or
-// edits a file, of any call that names one (CompactOptions.ReadTools, ModifyTools, PathArguments), and of a shell command
-// that shows one. Errors, pins, parts that are not text, and results of tools that PruneOptions protects stay as they
-// came. [Request.Edits] says what was left out of each result ([OpMinify]).
+// edits a file, of any call that names one (CompactOptions.ReadTools, ModifyTools, PathArguments), and of a shell
+// command that shows one. Errors, pins, parts that are not text, and results of tools that PruneOptions protects stay
+// as they came. [Request.Edits] says what was left out of each result ([OpMinify]).
 type MinifyOptions struct {
 	Off             bool // send new results as they came
 	KeepEscapes     bool // ANSI escape sequences: colours, movements of the cursor, titles
 	KeepOverwritten bool // what a carriage return made a terminal overwrite, unless it names something or is an error
 	KeepLineNumbers bool // numbers of lines below 1 000 in a viewed file, but for the first, every tenth and the last
 	KeepPaths       bool // the path before each line that a search found: it is written once, above the lines of a file
-	KeepRepeats     bool // lines in a row that differ in a counter, the time in front or a percentage, but for the first and last
-	KeepSpace       bool // the white space of a result that is JSON
-	KeepData        bool // base64 and hexadecimal data above 2 000 characters, but for the first 64; keys stay
+
+	// lines in a row that differ in a counter, the time in front or a percentage, but for the first and last
+	KeepRepeats bool
+	KeepSpace   bool // the white space of a result that is JSON
+	KeepData    bool // base64 and hexadecimal data above 2 000 characters, but for the first 64; keys stay
 }
 
 func (o *MinifyOptions) withDefaults() *MinifyOptions {

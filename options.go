@@ -5,11 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"slices"
 	"time"
-
-	"github.com/winnowgo/winnow/internal/count"
-	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
 // Every Options type and its defaults. The zero value of each field is the default in parentheses; a
@@ -21,318 +17,123 @@ import (
 // A [Manager] does what PruneContext does when the prompt cache is cold or a request does not fit. Besides, it drops
 // what is stale when that pays, in windows of any size: KeepLastAssistants, AllowTools and DenyTools hold for that too
 // (a pattern stands for the results of a tool and for the arguments of its calls), and so does SoftTrimRatio where it
-// is set; NoHardClear keeps the results and has only arguments shortened, and folds nothing. Where SoftTrimRatio is not set, a
-// conversation that takes less than 5 % of the window, and less than 8 000 tokens, loses nothing that is stale: as long
-// as it fits it stays append-only, unless CacheOptions.None says that this gains nothing.
+// is set; NoHardClear keeps the results and has only arguments shortened, and folds nothing. Where SoftTrimRatio is not
+// set, a conversation that takes less than 5 % of the window, and less than 8 000 tokens, loses nothing that is stale:
+// as long as it fits it stays append-only, unless CacheOptions.None says that this gains nothing.
 type PruneOptions struct {
-	KeepLastAssistants   int       // newest assistant messages that protect the results behind them (3)
-	SoftTrimRatio        float64   // share of the window above which results are trimmed (0.3)
-	HardClearRatio       float64   // share of the window above which results are cleared (0.5)
-	MinPrunableToolChars int       // clear only if the results that may be cleared hold at least this many characters (50 000)
-	SoftTrimMaxChars     int       // only longer results are trimmed, in characters (4 000)
-	SoftTrimHeadChars    int       // characters kept of the beginning (1 500)
-	SoftTrimTailChars    int       // characters kept of the end (1 500)
-	NoHardClear          bool      // trim, and never clear
-	Placeholder          string    // text of a cleared result ("[Old tool result content cleared]")
-	AllowTools           []string  // tools whose results may be pruned: names, or patterns with *, in any case; empty: all tools
-	DenyTools            []string  // tools whose results are never pruned; wins over AllowTools
-	Estimator            Estimator // nil: CharsPerToken(4)
+	KeepLastAssistants int     // newest assistant messages that protect the results behind them (3)
+	SoftTrimRatio      float64 // share of the window above which results are trimmed (0.3)
+	HardClearRatio     float64 // share of the window above which results are cleared (0.5)
+
+	// clear only if the results that may be cleared hold at least this many characters (50 000)
+	MinPrunableToolChars int
+	SoftTrimMaxChars     int    // only longer results are trimmed, in characters (4 000)
+	SoftTrimHeadChars    int    // characters kept of the beginning (1 500)
+	SoftTrimTailChars    int    // characters kept of the end (1 500)
+	NoHardClear          bool   // trim, and never clear
+	Placeholder          string // text of a cleared result ("[Old tool result content cleared]")
+
+	// tools whose results may be pruned: names, or patterns with *, in any case; empty: all tools
+	AllowTools []string
+	DenyTools  []string  // tools whose results are never pruned; wins over AllowTools
+	Estimator  Estimator // nil: CharsPerToken(4)
 }
 
 // TruncateOptions are the options of [TruncateToolResults]; nil and the zero value mean the defaults. A
 // result is oversized above MaxShare of the window in estimated tokens or above MaxChars characters.
 type TruncateOptions struct {
-	MaxShare     float64   // share of the window, or of what a provider said that it is, that one result may take (0.3)
-	MaxChars     int       // characters that one result may have (400 000)
-	MinKeepChars int       // characters kept of each text in any case, even above the limit (2 000)
-	Notice       string    // appended verbatim to what is cut; empty: a text that says how much was left out
-	HeadOnly     bool      // keep only the beginning, as the reference does; false: also the end and lines with errors, where they matter
-	Estimator    Estimator // nil: CharsPerToken(4)
+	MaxShare     float64 // share of the window, or of what a provider said that it is, that one result may take (0.3)
+	MaxChars     int     // characters that one result may have (400 000)
+	MinKeepChars int     // characters kept of each text in any case, even above the limit (2 000)
+	Notice       string  // appended verbatim to what is cut; empty: a text that says how much was left out
+
+	// keep only the beginning, as the reference does; false: also the end and lines with errors, where they matter
+	HeadOnly  bool
+	Estimator Estimator // nil: CharsPerToken(4)
 }
 
 // Options are the options of [New]; nil and the zero value mean the defaults.
 type Options struct {
-	Model        string           // the model's name as its provider or a gateway spells it, see [New] ("": not known)
-	Summarizer   Summarizer       // writes the summary of a compaction (nil: [Digest])
-	Estimator    Estimator        // counts tokens (nil: that of the Model's family)
-	HistoryTurns int              // turns kept; 0: no limit. The list grows to 1.5 × this before it is cut, to spare the prompt cache
+	Model      string     // the model's name as its provider or a gateway spells it, see [New] ("": not known)
+	Summarizer Summarizer // writes the summary of a compaction (nil: [Digest])
+	Estimator  Estimator  // counts tokens (nil: that of the Model's family)
+
+	// turns kept; 0: no limit. The list grows to 1.5 × this before it is cut, to spare the prompt cache
+	HistoryTurns int
 	Keep         KeepPolicy       // how much of old steps is sent, where less would be cheaper (KeepWork)
 	Prune        *PruneOptions    // what may be dropped, see there; its Estimator defaults to this Options' Estimator
 	Truncate     *TruncateOptions // its Estimator defaults to this Options' Estimator
 	Minify       *MinifyOptions   // what of a new tool result is left out, see there
 	Compact      *CompactOptions  // when and how history is summarized
 	Cache        *CacheOptions    // the provider's prompt cache
-	Reserve      int              // tokens kept free for the answer (20 000, at most a quarter of the window); more than three quarters of the window is taken as that
-	Overhead     int              // tokens of system prompt and tool schemas that are not in the history (what the first Usage tells)
-	Thinking     ThinkingPolicy   // what becomes of older thinking when what was sent is rewritten (ThinkingKept; ThinkingBound for a Model that needs it)
-	MaxBytes     int              // limit of the request body in bytes; 0: none. A larger body loses its oldest images down to half of it, then its oldest results down to 0.7, so that the next requests fit too
-	ErrorMatcher ErrorMatcher     // the host's own reading of the provider's errors, before [ClassifyError]'s (nil: none)
+
+	// tokens kept free for the answer (20 000, at most a quarter of the window); more than three quarters of the window
+	// is taken as that
+	Reserve  int
+	Overhead int // tokens of system prompt and tool schemas that are not in the history (what the first Usage tells)
+
+	// what becomes of older thinking when what was sent is rewritten (ThinkingKept; ThinkingBound for a Model that
+	// needs it)
+	Thinking ThinkingPolicy
+
+	// limit of the request body in bytes; 0: none. A larger body loses its oldest images down to half of it, then its
+	// oldest results down to 0.7, so that the next requests fit too
+	MaxBytes int
+
+	// the host's own reading of the provider's errors, before [ClassifyError]'s (nil: none)
+	ErrorMatcher ErrorMatcher
 	Journal      Journal          // writes down what changes, before a request is returned (nil: none)
 	Now          func() time.Time // the clock (nil: [time.Now])
 	Logger       *slog.Logger     // decisions, never text of the conversation (nil: none)
 
-	Recall      bool               // what is left out can be asked for: placeholders name a handle, see [RecallTool] and [Manager.Recall]
-	RecallShare float64            // share of the window that one answer of Manager.Recall may take (0.05; at least 1 000 tokens)
-	RecallHides func(Message) bool // messages of the history that Manager.Recall does not show; it must not use the manager (nil: none)
+	// what is left out can be asked for: placeholders name a handle, see [RecallTool] and [Manager.Recall]
+	Recall      bool
+	RecallShare float64 // share of the window that one answer of Manager.Recall may take (0.05; at least 1 000 tokens)
+
+	// messages of the history that Manager.Recall does not show; it must not use the manager (nil: none)
+	RecallHides func(Message) bool
 }
 
 // CompactOptions says when and how old history is replaced by a summary; nil and the zero value mean
 // the defaults.
 type CompactOptions struct {
-	Off              bool                                               // never compact in Prepare; Compact and Recover still do
-	KeepRecent       int                                                // newest tokens that are never summarized (20 000, at most a quarter of the window)
-	MaxHistoryShare  float64                                            // share of the window that is summarized at once where new content takes more than 1.2 times that; what is older is summarized ahead of it (0.5)
-	Timeout          time.Duration                                      // of one summarizer call (180 s)
-	Attempts         int                                                // of one summarizer call (3)
-	Instructions     string                                             // added to every summary request
-	SummarizerWindow int                                                // the summarizer's context window, tokens (the manager's window)
-	Rules            func() string                                      // text that must survive every compaction, e.g. from AGENTS.md (nil: none)
-	BeforeCompact    func(ctx context.Context, history []Message) error // memory flush: runs once per compaction cycle, before the compaction, and may use the manager; that it failed is logged, without its error's text (nil: none)
-	SoftThreshold    int                                                // tokens below the compaction threshold at which BeforeCompact runs and Background begins (4 000)
-	Background       bool                                               // summarize while the conversation goes on; [Manager.Close] ends it
-	ReadTools        []string                                           // names of tools that read the file that an argument names, in any case, besides those of the common agents
-	ModifyTools      []string                                           // names of tools that write, edit or delete it, likewise
-	PathArguments    []string                                           // names of such arguments, likewise
+	Off        bool // never compact in Prepare; Compact and Recover still do
+	KeepRecent int  // newest tokens that are never summarized (20 000, at most a quarter of the window)
+
+	// share of the window that is summarized at once where new content takes more than 1.2 times that; what is older is
+	// summarized ahead of it (0.5)
+	MaxHistoryShare  float64
+	Timeout          time.Duration // of one summarizer call (180 s)
+	Attempts         int           // of one summarizer call (3)
+	Instructions     string        // added to every summary request
+	SummarizerWindow int           // the summarizer's context window, tokens (the manager's window)
+	Rules            func() string // text that must survive every compaction, e.g. from AGENTS.md (nil: none)
+
+	// memory flush: runs once per compaction cycle, before the compaction, and may use the manager; that it failed is
+	// logged, without its error's text (nil: none)
+	BeforeCompact func(ctx context.Context, history []Message) error
+
+	// tokens below the compaction threshold at which BeforeCompact runs and Background begins (4 000)
+	SoftThreshold int
+	Background    bool // summarize while the conversation goes on; [Manager.Close] ends it
+
+	// names of tools that read the file that an argument names, in any case, besides those of the common agents
+	ReadTools     []string
+	ModifyTools   []string // names of tools that write, edit or delete it, likewise
+	PathArguments []string // names of such arguments, likewise
 }
 
 // CacheOptions describes the provider's prompt cache; prices are relative to uncached input. What is not set is what
 // the table of models says of Options.Model, or else the default: a cache is assumed.
 type CacheOptions struct {
-	None        bool          // the provider caches nothing: every token is paid each time, so shrink eagerly
-	TTL         time.Duration // how long the provider keeps what nobody reads (5 min)
-	MinTokens   int           // shorter prefixes are not cached, tokens (1 024)
-	ReadPrice   float64       // of a cached token (0.1)
-	WritePrice  float64       // of a token that is written to the cache (1.25)
-	OutputPrice float64       // of a token of the answer (5): for sums of the host, no cost of a Request has the answer in it
-}
+	None       bool          // the provider caches nothing: every token is paid each time, so shrink eagerly
+	TTL        time.Duration // how long the provider keeps what nobody reads (5 min)
+	MinTokens  int           // shorter prefixes are not cached, tokens (1 024)
+	ReadPrice  float64       // of a cached token (0.1)
+	WritePrice float64       // of a token that is written to the cache (1.25)
 
-// Defaults. The numbers of pruning and truncation are the reference system's; those of the cache are
-// Anthropic's prices for the five-minute cache, the strictest of the common ones.
-const (
-	defaultKeepLastAssistants   = 3
-	defaultSoftTrimRatio        = 0.3
-	defaultHardClearRatio       = 0.5
-	defaultMinPrunableToolChars = 50_000
-	defaultSoftTrimMaxChars     = 4_000
-	defaultSoftTrimHeadChars    = 1_500
-	defaultSoftTrimTailChars    = 1_500
-	defaultPlaceholder          = "[Old tool result content cleared]"
-
-	defaultMaxShare     = 0.3
-	defaultMaxChars     = 400_000
-	defaultMinKeepChars = 2_000
-
-	defaultRecallShare = 0.05
-
-	defaultReserve         = 20_000 // the reference's reserve floor
-	defaultKeepRecent      = 20_000
-	defaultMaxHistoryShare = 0.5
-	defaultTimeout         = 180 * time.Second
-	defaultAttempts        = 3
-	defaultSoftThreshold   = 4_000
-
-	defaultTTL         = 5 * time.Minute
-	defaultMinTokens   = 1_024
-	defaultReadPrice   = 0.1
-	defaultWritePrice  = 1.25
-	defaultOutputPrice = 5
-
-	// A default above this share of the window would leave a small window no room for the conversation.
-	maxDefaultShare = 0.25
-	// A host that passes the model's output limit as the reserve may pass the whole window; what is left
-	// for the prompt is never less than a quarter.
-	maxReserveShare = 0.75
-)
-
-// withDefaults returns a copy of o in which every field is set and no number is negative.
-func (o *PruneOptions) withDefaults() PruneOptions {
-	var p PruneOptions
-	if o != nil {
-		p = *o
-	}
-	setInt(&p.KeepLastAssistants, defaultKeepLastAssistants)
-	setFloat(&p.SoftTrimRatio, defaultSoftTrimRatio)
-	setFloat(&p.HardClearRatio, defaultHardClearRatio)
-	setInt(&p.MinPrunableToolChars, defaultMinPrunableToolChars)
-	setInt(&p.SoftTrimMaxChars, defaultSoftTrimMaxChars)
-	setInt(&p.SoftTrimHeadChars, defaultSoftTrimHeadChars)
-	setInt(&p.SoftTrimTailChars, defaultSoftTrimTailChars)
-	if p.Placeholder == "" {
-		p.Placeholder = defaultPlaceholder
-	}
-	if p.Estimator == nil {
-		p.Estimator = CharsPerToken(4)
-	}
-	return p
-}
-
-// withDefaults returns a copy of o in which every field but Notice is set and no number is negative.
-func (o *TruncateOptions) withDefaults() TruncateOptions {
-	var t TruncateOptions
-	if o != nil {
-		t = *o
-	}
-	setFloat(&t.MaxShare, defaultMaxShare)
-	setInt(&t.MaxChars, defaultMaxChars)
-	setInt(&t.MinKeepChars, defaultMinKeepChars)
-	if t.Estimator == nil {
-		t.Estimator = CharsPerToken(4)
-	}
-	return t
-}
-
-// withDefaults returns a deep copy of o for a window of so many tokens, or an error that names the field
-// that is bad. The caller may change what it passed afterwards.
-func (o *Options) withDefaults(window int) (Options, error) {
-	var c Options
-	if o != nil {
-		c = *o
-	}
-	if err := c.check(window); err != nil {
-		return Options{}, err
-	}
-	if err := c.describeModel(); err != nil {
-		return Options{}, fmt.Errorf("winnow: New: Estimator: %w", err)
-	}
-	if c.Thinking == "" {
-		c.Thinking = ThinkingKept
-	}
-	if c.Keep == "" {
-		c.Keep = KeepWork
-	}
-	if c.Keep == KeepAll && c.Minify == nil {
-		c.Minify = &MinifyOptions{Off: true}
-	}
-	if c.Summarizer == nil {
-		c.Summarizer = Digest()
-	}
-	if c.Now == nil {
-		c.Now = time.Now
-	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
-	share := max(1, count.Share(window, maxDefaultShare))
-	setInt(&c.Reserve, min(defaultReserve, share))
-	c.Reserve = min(c.Reserve, count.Share(window, maxReserveShare))
-	c.HistoryTurns, c.Overhead, c.MaxBytes = max(0, c.HistoryTurns), max(0, c.Overhead), max(0, c.MaxBytes)
-	if c.Recall {
-		c.Overhead = count.Add(c.Overhead, recallOverhead(c.Estimator))
-	}
-	setFloat(&c.RecallShare, defaultRecallShare)
-
-	prune := c.Prune.withDefaults()
-	if c.Prune == nil || c.Prune.Estimator == nil {
-		prune.Estimator = c.Estimator
-	}
-	prune.AllowTools, prune.DenyTools = append([]string(nil), prune.AllowTools...), append([]string(nil), prune.DenyTools...)
-	truncate := c.Truncate.withDefaults()
-	if c.Truncate == nil || c.Truncate.Estimator == nil {
-		truncate.Estimator = c.Estimator
-	}
-	c.Prune, c.Truncate, c.Minify = &prune, &truncate, c.Minify.withDefaults()
-	c.Compact, c.Cache = c.Compact.withDefaults(window), c.Cache.withDefaults()
-	return c, nil
-}
-
-func (o *CompactOptions) withDefaults(window int) *CompactOptions {
-	var c CompactOptions
-	if o != nil {
-		c = *o
-	}
-	setInt(&c.KeepRecent, min(defaultKeepRecent, max(1, count.Share(window, maxDefaultShare))))
-	setFloat(&c.MaxHistoryShare, defaultMaxHistoryShare)
-	setDuration(&c.Timeout, defaultTimeout)
-	setInt(&c.Attempts, defaultAttempts)
-	c.Attempts = max(1, c.Attempts)
-	if c.SummarizerWindow <= 0 {
-		c.SummarizerWindow = window
-	}
-	setInt(&c.SoftThreshold, defaultSoftThreshold)
-	c.ReadTools, c.ModifyTools, c.PathArguments = slices.Clone(c.ReadTools), slices.Clone(c.ModifyTools), slices.Clone(c.PathArguments)
-	return &c
-}
-
-func (o *CacheOptions) withDefaults() *CacheOptions {
-	var c CacheOptions
-	if o != nil {
-		c = *o
-	}
-	setDuration(&c.TTL, defaultTTL)
-	setInt(&c.MinTokens, defaultMinTokens)
-	setFloat(&c.ReadPrice, defaultReadPrice)
-	setFloat(&c.WritePrice, defaultWritePrice)
-	setFloat(&c.OutputPrice, defaultOutputPrice)
-	return &c
-}
-
-// check returns an error that names the first field that is bad.
-func (o *Options) check(window int) error {
-	if window <= 0 {
-		if window == 0 && o.Model != "" {
-			return fmt.Errorf("winnow: New: window is 0, and that of the model %q is not known: want a number of tokens", o.Model)
-		}
-		return fmt.Errorf("winnow: New: window is %d, want a positive number of tokens", window)
-	}
-	switch o.Keep {
-	case "", KeepAll, KeepCalls, KeepWork, KeepLittle:
-	default:
-		return fmt.Errorf("winnow: New: Keep is %q, want one of the policies", o.Keep)
-	}
-	type field struct {
-		name  string
-		value float64
-		share bool // at most 1
-	}
-	fields := []field{{"RecallShare", o.RecallShare, true}}
-	if p := o.Prune; p != nil {
-		fields = append(fields, field{"Prune.SoftTrimRatio", p.SoftTrimRatio, true}, field{"Prune.HardClearRatio", p.HardClearRatio, true})
-	}
-	if t := o.Truncate; t != nil {
-		fields = append(fields, field{"Truncate.MaxShare", t.MaxShare, true})
-	}
-	if c := o.Compact; c != nil {
-		fields = append(fields, field{"Compact.MaxHistoryShare", c.MaxHistoryShare, true})
-	}
-	if c := o.Cache; c != nil {
-		fields = append(fields, field{"Cache.ReadPrice", c.ReadPrice, false}, field{"Cache.WritePrice", c.WritePrice, false}, field{"Cache.OutputPrice", c.OutputPrice, false})
-	}
-	for _, f := range fields {
-		switch {
-		case math.IsNaN(f.value) || math.IsInf(f.value, 0):
-			return fmt.Errorf("winnow: New: %s is %v, want a number", f.name, f.value)
-		case f.share && (f.value > 1 || f.value < 0):
-			return fmt.Errorf("winnow: New: %s is %v, want a share in 0..1", f.name, f.value)
-		}
-	}
-	return nil
-}
-
-// setInt gives a field its default where it is 0, and makes a negative one 0.
-func setInt(p *int, value int) {
-	if *p == 0 {
-		*p = value
-	}
-	*p = max(0, *p)
-}
-
-func setDuration(p *time.Duration, value time.Duration) {
-	if *p == 0 {
-		*p = value
-	}
-	*p = max(0, *p)
-}
-
-func setFloat(p *float64, value float64) {
-	if *p == 0 || math.IsNaN(*p) || math.IsInf(*p, 0) {
-		*p = value
-	}
-	*p = max(0, *p)
-}
-
-// fileTools returns the common tools and the host's own.
-func (o *CompactOptions) fileTools() *toolcall.Files {
-	return toolcall.Common.With(o.ReadTools, o.ModifyTools, o.PathArguments)
+	// of a token of the answer (5): for sums of the host, no cost of a Request has the answer in it
+	OutputPrice float64
 }
 
 // ThinkingPolicy says what becomes of the thinking that a model wrote, when the bytes in front of it change.
@@ -362,3 +163,48 @@ const (
 // The manager is locked meanwhile, so a Journal does not call it. The Journal may keep the delta. An error is returned
 // by the call, wrapped, and no request with it; the manager is as it was before that request.
 type Journal func(delta []byte) error
+
+// check returns an error that names the first field that is bad.
+func (o *Options) check(window int) error {
+	if window <= 0 {
+		if window == 0 && o.Model != "" {
+			return fmt.Errorf("winnow: New: window is 0, and that of the model %q is not known: want a number of "+
+				"tokens", o.Model)
+		}
+		return fmt.Errorf("winnow: New: window is %d, want a positive number of tokens", window)
+	}
+	switch o.Keep {
+	case "", KeepAll, KeepCalls, KeepWork, KeepLittle:
+	default:
+		return fmt.Errorf("winnow: New: Keep is %q, want one of the policies", o.Keep)
+	}
+	type field struct {
+		name  string
+		value float64
+		share bool // at most 1
+	}
+	fields := []field{{"RecallShare", o.RecallShare, true}}
+	if p := o.Prune; p != nil {
+		fields = append(fields, field{"Prune.SoftTrimRatio", p.SoftTrimRatio, true},
+			field{"Prune.HardClearRatio", p.HardClearRatio, true})
+	}
+	if t := o.Truncate; t != nil {
+		fields = append(fields, field{"Truncate.MaxShare", t.MaxShare, true})
+	}
+	if c := o.Compact; c != nil {
+		fields = append(fields, field{"Compact.MaxHistoryShare", c.MaxHistoryShare, true})
+	}
+	if c := o.Cache; c != nil {
+		fields = append(fields, field{"Cache.ReadPrice", c.ReadPrice, false},
+			field{"Cache.WritePrice", c.WritePrice, false}, field{"Cache.OutputPrice", c.OutputPrice, false})
+	}
+	for _, f := range fields {
+		switch {
+		case math.IsNaN(f.value) || math.IsInf(f.value, 0):
+			return fmt.Errorf("winnow: New: %s is %v, want a number", f.name, f.value)
+		case f.share && (f.value > 1 || f.value < 0):
+			return fmt.Errorf("winnow: New: %s is %v, want a share in 0..1", f.name, f.value)
+		}
+	}
+	return nil
+}

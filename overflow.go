@@ -11,9 +11,13 @@ import (
 type ErrorClass string
 
 const (
-	ErrorOther      ErrorClass = ""           // none of the others: do not retry with a smaller request
-	ErrorOverflow   ErrorClass = "overflow"   // the prompt, or prompt and answer together, do not fit into the window: shrink
-	ErrorBytes      ErrorClass = "bytes"      // the request body is too large in bytes: drop images and large results, tokens do not matter
+	ErrorOther ErrorClass = "" // none of the others: do not retry with a smaller request
+
+	// the prompt, or prompt and answer together, do not fit into the window: shrink
+	ErrorOverflow ErrorClass = "overflow"
+
+	// the request body is too large in bytes: drop images and large results, tokens do not matter
+	ErrorBytes      ErrorClass = "bytes"
 	ErrorRateLimit  ErrorClass = "rate_limit" // too much in too short a time: wait
 	ErrorQuota      ErrorClass = "quota"      // a budget or a credit is used up: waiting a moment does not help
 	ErrorAuth       ErrorClass = "auth"       // the key or its permissions

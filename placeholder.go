@@ -85,7 +85,8 @@ func (d *draft) remainders(list []stale) []dropped {
 			out, ok = shortenArguments(m, &match, names, d.recallNote(s.index))
 		} else {
 			out = *m
-			text := excerpt.Remainder(joinedText(m), excerpt.Room(v.tokens[s.index]), !s.isRead, names, d.recallNote(s.index))
+			text := excerpt.Remainder(joinedText(m), excerpt.Room(v.tokens[s.index]), !s.isRead, names,
+				d.recallNote(s.index))
 			out.Parts, out.Source = []Part{{Text: text}}, nil
 		}
 		if !ok {
@@ -135,12 +136,14 @@ func (d *draft) namesKept(list []stale, match *toolcall.Matcher) excerpt.Names {
 
 // shortens says that the arguments of a call may be shortened. A signed call is sent as it came.
 func shortens(c *Part, match *toolcall.Matcher) bool {
-	return c.Kind == KindToolCall && c.Signature == "" && len(c.Arguments) >= excerpt.LongArgument && match.Matches(c.Name)
+	return c.Kind == KindToolCall && c.Signature == "" && len(c.Arguments) >= excerpt.LongArgument &&
+		match.Matches(c.Name)
 }
 
 // shortenArguments shortens the arguments of the calls of a message; note says how to get at the rest. It is false if
 // none has a long text.
-func shortenArguments(m *Message, match *toolcall.Matcher, names excerpt.Names, note string) (out Message, changed bool) {
+func shortenArguments(m *Message, match *toolcall.Matcher, names excerpt.Names, note string) (out Message,
+	changed bool) {
 	out = *m
 	out.Parts, out.Source = slices.Clone(out.Parts), nil
 	for k := range out.Parts {

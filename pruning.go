@@ -27,9 +27,11 @@ func PruneContext(history []Message, window int, opts *PruneOptions) ([]Message,
 type pruning struct {
 	PruneOptions
 	history []Message
-	window  int                    // tokens
-	tokens  []int                  // estimate of each message; nil: not known yet
-	note    func(index int) string // how to get at what is left out of a message, see cut.WithNote; nil: nothing is said of that
+	window  int   // tokens
+	tokens  []int // estimate of each message; nil: not known yet
+
+	// how to get at what is left out of a message, see cut.WithNote; nil: nothing is said of that
+	note func(index int) string
 
 	total      int // tokens of the whole history, as pruned so far
 	candidates []candidate

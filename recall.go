@@ -9,13 +9,13 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 )
 
-// Recall answers a call of [RecallTool]: it returns the result to append to the history. arguments are those of the call,
-// which is the newest of the history that has no result yet; its id is set on the result. Of two such calls with the same
-// arguments append the answer to one before you ask for the other.
+// Recall answers a call of [RecallTool]: it returns the result to append to the history. arguments are those of the
+// call, which is the newest of the history that has no result yet; its id is set on the result. Of two such calls with
+// the same arguments append the answer to one before you ask for the other.
 //
-// The answer quotes the history, which is the only store: a message, some lines of it, the lines that match a pattern, or
-// the best places for some words in all that is not whole in the request. It takes at most Options.RecallShare of the
-// window, says how much there is and how to go on, and is escaped as the data in summaries is. What is whole in the
+// The answer quotes the history, which is the only store: a message, some lines of it, the lines that match a pattern,
+// or the best places for some words in all that is not whole in the request. It takes at most Options.RecallShare of
+// the window, says how much there is and how to go on, and is escaped as the data in summaries is. What is whole in the
 // request is not sent again; that the thinking of a message is left out makes no difference there. A handle that is not
 // known, and a pattern that is not valid, is answered with IsError and with what there is. Nothing but this history is
 // ever shown, and of it neither Details nor what is no text nor what Options.RecallHides names.
@@ -35,7 +35,8 @@ func (m *Manager) Recall(ctx context.Context, history []Message, arguments json.
 		return Message{}, fmt.Errorf("winnow: Recall: %w", err)
 	}
 	return Message{
-		Role: RoleTool, ToolCallID: openRecall(history, arguments), ToolName: recallName, IsError: !ok, Parts: []Part{{Text: text}},
+		Role: RoleTool, ToolCallID: openRecall(history, arguments), ToolName: recallName, IsError: !ok,
+		Parts: []Part{{Text: text}},
 	}, nil
 }
 
@@ -75,8 +76,8 @@ func (m *Manager) newRecall(history []Message, a recallArguments) *recall {
 	return r
 }
 
-// openRecall returns the id of the call that arguments are of: the first of the newest calls that is of the recall tool,
-// has these arguments and no result yet. It is "" if there is none.
+// openRecall returns the id of the call that arguments are of: the first of the newest calls that is of the recall
+// tool, has these arguments and no result yet. It is "" if there is none.
 func openRecall(history []Message, arguments json.RawMessage) string {
 	answered := map[string]bool{}
 	i := len(history) - 1

@@ -39,7 +39,8 @@ func (r *recall) answer(ctx context.Context) (text string, ok bool, err error) {
 	}
 	switch {
 	case len(list) == 0 && r.isSpan:
-		return fmt.Sprintf("[%s %s: nothing of what it stood for is in the history any more, or all of it is whole in this conversation]", recallName, r.handle), true, nil
+		return fmt.Sprintf("[%s %s: nothing of what it stood for is in the history any more, or all of it is whole "+
+			"in this conversation]", recallName, r.handle), true, nil
 	case len(list) == 0:
 		return "[" + recallName + ": nothing is left out; all of it is whole in this conversation]", true, nil
 	case pattern != nil:
@@ -93,7 +94,8 @@ func mayBeAbsent(re *syntax.Regexp) bool {
 // pointer says where a message stands that is whole in the request.
 func (r *recall) pointer() string {
 	m := &r.history[r.target]
-	return fmt.Sprintf("[%s %s: it is whole in this conversation, and is not sent again. It is %s, %d messages back, and begins: %s]",
+	return fmt.Sprintf("[%s %s: it is whole in this conversation, and is not sent again. It is %s, %d messages back, "+
+		"and begins: %s]",
 		recallName, r.original, withArticle(originOf(m, toolNameIn(r.history, r.target))),
 		len(r.history)-1-r.target, firstWords(shownText(m)))
 }

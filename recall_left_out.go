@@ -18,9 +18,9 @@ type leftOut struct {
 	handles *handles
 }
 
-// leftOut compares the request for history as it was sent, with what is new behind it, to the history. The lock is held.
-// Nothing changes but what is known of the messages. Of a manager that has sent nothing, nobody knows what the model was
-// sent: the process before it did that, and its state is gone. So all may be left out.
+// leftOut compares the request for history as it was sent, with what is new behind it, to the history. The lock is
+// held. Nothing changes but what is known of the messages. Of a manager that has sent nothing, nobody knows what the
+// model was sent: the process before it did that, and its state is gone. So all may be left out.
 func (m *Manager) leftOut(history []Message) *leftOut {
 	defer m.ledger.keep()()
 	m.settle(history)
@@ -56,7 +56,8 @@ func (m *Manager) leftOut(history []Message) *leftOut {
 // host does not hide it.
 func (m *Manager) mayRecall(history []Message, i int) bool {
 	isBlank := func(p Part) bool { return isThinking(p) && p.Text == "" || isEmptyPart(&p, true) }
-	return !isRecallAnswer(history, i) && slices.ContainsFunc(history[i].Parts, func(p Part) bool { return !isBlank(p) }) &&
+	return !isRecallAnswer(history, i) &&
+		slices.ContainsFunc(history[i].Parts, func(p Part) bool { return !isBlank(p) }) &&
 		!m.opts.hidesFromRecall(&history[i])
 }
 
@@ -68,7 +69,8 @@ func (m *Manager) isWholeNow(history []Message, i int) (whole, known bool) {
 	k := facts[i].key
 	p := l.projections[k]
 	switch isSent := slices.Contains(l.sent, k); {
-	case l.attempt != nil || m.opts.HistoryTurns > 0 || history[i].Pinned: // what comes next may differ from what was sent
+	case l.attempt != nil || m.opts.HistoryTurns > 0 || history[i].Pinned:
+		// what comes next may differ from what was sent
 		return false, false
 	case p == nil && isSent:
 		return true, true
@@ -112,7 +114,8 @@ func (m *Manager) know(history []Message) []*fact {
 func (l *leftOut) entry(i int, wrap search.Wrap) string {
 	m := &l.history[i]
 	text := shownText(m)
-	return fmt.Sprintf("%s %s, %d lines: %s", l.handles.of(i), originOf(m, l.tools.of(i, m)), wrap.Lines(text), firstWords(text))
+	return fmt.Sprintf("%s %s, %d lines: %s", l.handles.of(i), originOf(m, l.tools.of(i, m)), wrap.Lines(text),
+		firstWords(text))
 }
 
 // has says that message i is left out.
@@ -130,7 +133,8 @@ func (l *leftOut) before(i int) int {
 // mostListed is how many messages an answer lists that says that something is not there.
 const mostListed = 10
 
-// nearest returns the newest messages that are left out, and in front of them those whose handles are nearly the given one.
+// nearest returns the newest messages that are left out, and in front of them those whose handles are nearly the given
+// one.
 func (l *leftOut) nearest(handle string) []int {
 	var near []int
 	for _, i := range l.list {

@@ -51,8 +51,8 @@ func writeShown(b *strings.Builder, p *Part) {
 	}
 }
 
-// writeArguments writes the arguments of a call. Texts among them stand there as they are, without the escapes of JSON, so
-// that they can be read and searched by lines: files that were written, patches, scripts.
+// writeArguments writes the arguments of a call. Texts among them stand there as they are, without the escapes of JSON,
+// so that they can be read and searched by lines: files that were written, patches, scripts.
 func writeArguments(b *strings.Builder, raw json.RawMessage) {
 	done := 0
 	if bytes.IndexByte(raw, '\\') >= 0 && jsontext.Valid(raw) {

@@ -5,11 +5,11 @@ import (
 	"cmp"
 )
 
-// A record stands for a run of old messages: answers of the model, its calls and their results. Code writes it once, and
-// it is sent with the same bytes from then on. Later records stand behind it, so that the prompt cache is read.
+// A record stands for a run of old messages: answers of the model, its calls and their results. Code writes it once,
+// and it is sent with the same bytes from then on. Later records stand behind it, so that the prompt cache is read.
 
-// runRecord is a record and what it stands for. The record itself never changes; keys and fact are found out later where
-// it comes from a snapshot.
+// runRecord is a record and what it stands for. The record itself never changes; keys and fact are found out later
+// where it comes from a snapshot.
 type runRecord struct {
 	first   position // of the run, in the repaired history
 	count   int      // messages of the run
@@ -60,8 +60,8 @@ func (r *runRecord) standsAt(v *view, i int) bool {
 	return true
 }
 
-// maySend says that the run of r, which stands at i, may be left out still. What is newest is sent whole, and so is a pin,
-// and what staysSigned says so of: a history that was rewound ends elsewhere.
+// maySend says that the run of r, which stands at i, may be left out still. What is newest is sent whole, and so is a
+// pin, and what staysSigned says so of: a history that was rewound ends elsewhere.
 func (r *runRecord) maySend(v *view, i int, staysSigned func(i int) bool) bool {
 	if i+r.count == len(v.facts) {
 		return false
@@ -87,5 +87,6 @@ type folds struct {
 
 // compareRecords is an order of records that is the same in each process.
 func compareRecords(a, b *runRecord) int {
-	return cmp.Or(cmp.Compare(a.first.index, b.first.index), cmp.Compare(a.count, b.count), bytes.Compare(a.run[:], b.run[:]), bytes.Compare(a.key[:], b.key[:]))
+	return cmp.Or(cmp.Compare(a.first.index, b.first.index), cmp.Compare(a.count, b.count),
+		bytes.Compare(a.run[:], b.run[:]), bytes.Compare(a.key[:], b.key[:]))
 }

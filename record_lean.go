@@ -11,8 +11,8 @@ import (
 // recorded sessions hardly any gets there; it is for conversations that go on for days.
 const recordsShare = 0.3
 
-// leanRecords makes the older half of the records leaner where records take more than a share of the room. It is false if
-// nothing became smaller.
+// leanRecords makes the older half of the records leaner where records take more than a share of the room. It is false
+// if nothing became smaller.
 func (d *draft) leanRecords(share float64) bool {
 	v := d.view
 	all := 0

@@ -104,10 +104,12 @@ func (d *draft) foldEdits() (edits []Edit) {
 		from, to := d.wholeAt(i), d.wholeAt(i+1)
 		for k := from; k < to; k++ {
 			edits = append(edits, Edit{
-				Op: OpFold, Index: max(0, u.index[k]), ID: u.messages[k].ID, Before: max(1, u.facts[k].tokens), Reason: foldReason,
+				Op: OpFold, Index: max(0, u.index[k]), ID: u.messages[k].ID, Before: max(1, u.facts[k].tokens),
+				Reason: foldReason,
 			})
 		}
-		edits = append(edits, Edit{Op: OpFold, Index: max(0, u.index[from]), After: max(1, v.tokens[i]), Reason: recordReason})
+		edits = append(edits, Edit{Op: OpFold, Index: max(0, u.index[from]), After: max(1, v.tokens[i]),
+			Reason: recordReason})
 	}
 	return edits
 }
@@ -126,8 +128,9 @@ func (d *draft) recordAt(i int) *runRecord {
 // newFoldedView returns an empty view with room for n messages.
 func newFoldedView(n int) *view {
 	return &view{
-		messages: make([]Message, 0, n), unedited: make([]Message, 0, n), facts: make([]*fact, 0, n), tokens: make([]int, 0, n),
-		index: make([]int, 0, n), at: make([]int, 0, n), edited: make([]*projection, 0, n),
+		messages: make([]Message, 0, n), unedited: make([]Message, 0, n), facts: make([]*fact, 0, n),
+		tokens: make([]int, 0, n),
+		index:  make([]int, 0, n), at: make([]int, 0, n), edited: make([]*projection, 0, n),
 	}
 }
 
@@ -155,7 +158,8 @@ func (d *draft) whole() *view {
 	return &view{messages: v.unedited, unedited: v.unedited, facts: v.facts, index: v.index, at: v.at}
 }
 
-// wholeAt is the position in whole of message i of the view, or of the first message that it is the record of; -1 for -1.
+// wholeAt is the position in whole of message i of the view, or of the first message that it is the record of; -1 for
+// -1.
 func (d *draft) wholeAt(i int) int {
 	switch {
 	case d.unfolded == nil || i < 0:
@@ -201,9 +205,9 @@ func (d *draft) answersIn(i int) int {
 	return countAnswers(u.messages[from:to])
 }
 
-// recordsBehind returns the records that are remembered when a request with those of d was sent: these, and of those that
-// found no place as many as mostGoneEdits has room for. The history was rewound, or is that of another branch, and may
-// come back. One whose run is there and may not be left out is gone for good: what was sent whole since stays so.
+// recordsBehind returns the records that are remembered when a request with those of d was sent: these, and of those
+// that found no place as many as mostGoneEdits has room for. The history was rewound, or is that of another branch, and
+// may come back. One whose run is there and may not be left out is gone for good: what was sent whole since stays so.
 func (l *ledger) recordsBehind(d *draft) []*runRecord {
 	all, room := slices.Clone(d.records), mostGoneEdits
 	slices.SortFunc(d.idle, compareRecords)
@@ -217,7 +221,8 @@ func (l *ledger) recordsBehind(d *draft) []*runRecord {
 	return all
 }
 
-// endsRecord says that a message is the last of what a record stands for: a history that was rewound has come back to it.
+// endsRecord says that a message is the last of what a record stands for: a history that was rewound has come back to
+// it.
 func (l *ledger) endsRecord(k key) bool {
 	return slices.ContainsFunc(l.records, func(r *runRecord) bool { return r.last == k })
 }

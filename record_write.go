@@ -6,14 +6,15 @@ import (
 	"github.com/winnowgo/winnow/internal/record"
 )
 
-// writeRecord writes the record of a run of steps. It is false if that is not worth it. names are those that the request
-// has besides; those of the record are added.
+// writeRecord writes the record of a run of steps. It is false if that is not worth it. names are those that the
+// request has besides; those of the record are added.
 func (d *draft) writeRecord(s stale, names excerpt.Names) (*runRecord, bool) {
 	r := d.newRecordOf(s.index, s.end, names, 0)
 	return r, isWorthIt(r.fact.tokens, count.Sum(d.view.tokens[s.index:s.end]))
 }
 
-// newRecordOf writes a record of what stands in the view from one position to another, a leaner one where lean is not 0.
+// newRecordOf writes a record of what stands in the view from one position to another, a leaner one where lean is not
+// 0.
 func (d *draft) newRecordOf(start, end int, names excerpt.Names, lean int) *runRecord {
 	whole := d.whole()
 	from, to := d.wholeAt(start), d.wholeAt(end)
@@ -22,7 +23,8 @@ func (d *draft) newRecordOf(start, end int, names excerpt.Names, lean int) *runR
 	for i := from; i < to && lean < record.Leanest; i++ {
 		d.writeStep(w, whole, i)
 	}
-	r := newRecord(position{facts[0].key, whole.index[from]}, to-from, facts[len(facts)-1].key, keyOf(facts), w.Write(to-from, sumOf(facts)))
+	r := newRecord(position{facts[0].key, whole.index[from]}, to-from, facts[len(facts)-1].key, keyOf(facts),
+		w.Write(to-from, sumOf(facts)))
 	r.lean = lean
 	for _, f := range facts {
 		r.keys = append(r.keys, f.key)

@@ -152,7 +152,8 @@ func (l *ladder) clear(context.Context) *draft {
 	return l.take(d, d.fits() && d.fitsBody())
 }
 
-// compact asks for a summary, or takes the one that was made in the background, unless this run has done so often enough.
+// compact asks for a summary, or takes the one that was made in the background, unless this run has done so often
+// enough.
 func (l *ladder) compact(ctx context.Context) *draft {
 	run := &l.manager.ledger.run
 	if run.compactions >= maxCompactionsPerRun || run.calls >= maxSummaryCalls {
@@ -248,14 +249,17 @@ func (l *ladder) giveUp(cause error) error {
 	l.manager.ledger.undoAttempt()
 	l.manager.opts.Logger.Warn("winnow: nothing is left to try against an overflow", "tokens", e.Tokens,
 		"budget", e.Budget, "overhead", e.Overhead,
-		"pinned", e.Pinned, "summary", e.Summary, "protected", e.Protected, "answer_reserve", e.Answer, "refusals", l.manager.ledger.refusals)
+		"pinned", e.Pinned, "summary", e.Summary, "protected", e.Protected, "answer_reserve", e.Answer, "refusals",
+		l.manager.ledger.refusals)
 	return e
 }
 
 // Do is Prepare, call and Recover in a loop: it calls the model with what Prepare returns, and with
 // smaller requests as long as the model's error is an overflow. Any other error of call is returned as it
 // is. The request returned is the last one that was sent, nil if none was.
-func Do[T any](ctx context.Context, m *Manager, history []Message, call func(context.Context, []Message) (T, error)) (T, *Request, error) {
+func Do[T any](
+	ctx context.Context, m *Manager, history []Message, call func(context.Context, []Message) (T, error),
+) (T, *Request, error) {
 	var zero T
 	r, err := m.Prepare(ctx, history)
 	if err != nil {

@@ -14,21 +14,36 @@ import (
 // been sent like that: what the last request was made for is read from the cache, if that is warm, and what came
 // after it is written.
 type Request struct {
-	Messages        []Message   // send these
-	History         []Message   // keep these, if the host wants a repaired and compacted history: never pruned
-	Tokens          int         // estimate of Messages plus Options.Overhead
-	Counts          []int       // estimate of each of Messages, before the provider's counts correct them: what a report of the window needs
-	Budget          int         // what Tokens fits into: the window minus the reserve
-	Edits           []Edit      // all that makes Messages differ from the history passed in, by index in it
-	FirstChanged    int         // index of the first message that differs from the previous request's in what a provider is sent: role, parts, call id, tool, error flag; len(previous) for a pure append. A Source, and what else a host sets on a message, makes no difference
+	Messages []Message // send these
+	History  []Message // keep these, if the host wants a repaired and compacted history: never pruned
+	Tokens   int       // estimate of Messages plus Options.Overhead
+
+	// estimate of each of Messages, before the provider's counts correct them: what a report of the window needs
+	Counts []int
+	Budget int    // what Tokens fits into: the window minus the reserve
+	Edits  []Edit // all that makes Messages differ from the history passed in, by index in it
+
+	// index of the first message that differs from the previous request's in what a provider is sent: role, parts, call
+	// id, tool, error flag; len(previous) for a pure append. A Source, and what else a host sets on a message, makes no
+	// difference
+	FirstChanged    int
 	NeedsCompaction bool        // of Plan: Prepare would compact
 	Compaction      *Compaction // this call compacted; nil if it did not
 	Degraded        bool        // fits only because a digest stands in for a summary
-	Rung            string      // the step of Recover that made it, from the mildest to the last: "clear", "compact", "truncate", "digest", "smallest"; "" if Prepare did
-	Bytes           int         // about the size of the body: Messages as JSON, without what is not in the history
-	Cached          int         // of Tokens, what the provider is expected to read from its cache: up to FirstChanged; 0 where nothing was sent within CacheOptions.TTL, or less than MinTokens
-	Cost            float64     // Cached at ReadPrice and the rest at WritePrice; where nothing is cached, with CacheOptions.None or below MinTokens, Tokens
-	CostUnedited    float64     // the same for the history as it was passed in
+
+	// the step of Recover that made it, from the mildest to the last: "clear", "compact", "truncate", "digest",
+	// "smallest"; "" if Prepare did
+	Rung  string
+	Bytes int // about the size of the body: Messages as JSON, without what is not in the history
+
+	// of Tokens, what the provider is expected to read from its cache: up to FirstChanged; 0 where nothing was sent
+	// within CacheOptions.TTL, or less than MinTokens
+	Cached int
+
+	// Cached at ReadPrice and the rest at WritePrice; where nothing is cached, with CacheOptions.None or below
+	// MinTokens, Tokens
+	Cost         float64
+	CostUnedited float64 // the same for the history as it was passed in
 }
 
 // Compaction describes what a call did that replaced old history with a summary.
@@ -40,7 +55,9 @@ type Compaction struct {
 	Degraded     bool     // some of it was made without the LLM
 	Repaired     []string // what was missing in the summary and appended by the library
 	Calls        int      // calls to the Summarizer
-	Usage        Usage    // what they were billed for, as far as the Summarizer says so with ReportUsage; not part of any request's Cost
+
+	// what they were billed for, as far as the Summarizer says so with ReportUsage; not part of any request's Cost
+	Usage Usage
 }
 
 // record remembers that d was sent.

@@ -2,12 +2,19 @@ package winnow_test
 
 import (
 	"go/ast"
+	"go/parser"
 	"go/token"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // What a reader takes in at once. A file, a function, a struct or a condition above these is asking to be named in parts.
@@ -16,7 +23,12 @@ const (
 	mostFunctionLines = 60
 	mostFields        = 15
 	mostOperators     = 3 // && and || of one condition
+	mostColumns       = 120
+	tabColumns        = 4
 )
+
+// wideFiles have longer lines: they are tables, whose rows are read one below the other.
+var wideFiles = []string{"internal/models/table.go", "winnowtest/histories.go", "session/fork.go", "session/import.go", "session/parts.go"}
 
 // tables are functions that are longer because they are tables.
 var tables = []string{"roleOf"}
@@ -63,6 +75,53 @@ func TestSizes(t *testing.T) {
 	}
 	assert.LessOrEqual(t, len(structs), largeStructs, "structs with more than %d fields: %v", mostFields, structs)
 	assert.LessOrEqual(t, len(conditions), longConditions, "conditions with more than %d operators: %v", mostOperators, conditions)
+}
+
+// TestLineLength: lines of code that others read have at most mostColumns columns. What stands between two backquotes on
+// lines of its own is a text that is sent as it stands, and is not measured; nor is a line that is one string, or a link.
+func TestLineLength(t *testing.T) {
+	skipped := regexp.MustCompile(`(^|/)testdata/|_test\.go$`)
+	files := 0
+	require.NoError(t, filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		path = filepath.ToSlash(path)
+		if err != nil || entry.IsDir() || filepath.Ext(path) != ".go" || skipped.MatchString(path) ||
+			slices.Contains(wideFiles, path) {
+			return err
+		}
+		files++
+		text, err := os.ReadFile(path)
+		for number, line := range longLines(t, text) {
+			assert.Fail(t, "a long line", "%s:%d: %s", path, number, line)
+		}
+		return err
+	}))
+	assert.Greater(t, files, 300, "files that were read")
+}
+
+// longLines returns the lines of a file that have too many columns, by their numbers.
+func longLines(t *testing.T, text []byte) map[int]string {
+	set := token.NewFileSet()
+	tree, err := parser.ParseFile(set, "", text, parser.SkipObjectResolution)
+	require.NoError(t, err)
+	inText := map[int]bool{} // lines of a text that goes over several
+	ast.Inspect(tree, func(n ast.Node) bool {
+		if s, ok := n.(*ast.BasicLit); ok && s.Kind == token.STRING {
+			from, to := set.Position(s.Pos()).Line, set.Position(s.End()).Line
+			for line := from; line <= to && from < to; line++ {
+				inText[line] = true
+			}
+		}
+		return true
+	})
+	isString := regexp.MustCompile("^\t*(\"[^\"]*\"|`[^`]*`|// \\S*)[,)]*$")
+	found := map[int]string{}
+	for i, line := range strings.Split(string(text), "\n") {
+		columns := utf8.RuneCountInString(line) + (tabColumns-1)*strings.Count(line, "\t")
+		if columns > mostColumns && !inText[i+1] && !isString.MatchString(line) {
+			found[i+1] = line
+		}
+	}
+	return found
 }
 
 // TestNumbersHaveReasons: a constant of a package that is written as a number has a comment that says where the number

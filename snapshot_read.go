@@ -17,7 +17,8 @@ import (
 type reader struct{ errs []error }
 
 func (r *reader) key(text string) (k key) {
-	if n, err := hex.Decode(k[:], []byte(text[:min(len(text), 2*len(k))])); err != nil || n != len(k) || len(text) != 2*len(k) {
+	if n, err := hex.Decode(k[:], []byte(text[:min(len(text), 2*len(k))])); err != nil || n != len(k) ||
+		len(text) != 2*len(k) {
 		r.errs = append(r.errs, errors.New("a key is not one"))
 	}
 	return k
@@ -51,7 +52,8 @@ func (r *reader) checkpoint(c *savedCheckpoint) *checkpoint {
 	}
 	cp := &checkpoint{
 		message:   Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: string(c.Text)}}},
-		firstKept: r.landmark(c.FirstKept), limited: r.place(c.Limited), request: r.place(c.Request), body: string(c.Body), carried: c.Carried.Within(), degraded: c.Degraded,
+		firstKept: r.landmark(c.FirstKept), limited: r.place(c.Limited), request: r.place(c.Request),
+		body: string(c.Body), carried: c.Carried.Within(), degraded: c.Degraded,
 		healthy: r.checkpoint(c.Healthy),
 	}
 	var h hasher
@@ -111,8 +113,10 @@ func (e *savedEdit) saysWhat() bool {
 
 func (r *reader) state(s *savedState) undo {
 	u := undo{
-		projections: map[key]*projection{}, checkpoint: r.checkpoint(s.Checkpoint), standIn: r.place(s.StandIn), turnStart: r.place(s.TurnStart),
-		epochSearch: epochSearch{max(0, s.Look.At), s.Look.Next}, flushed: s.Flushed, guess: s.Guess.Within(), body: s.BodyGuess.Within(),
+		projections: map[key]*projection{}, checkpoint: r.checkpoint(s.Checkpoint), standIn: r.place(s.StandIn),
+		turnStart:   r.place(s.TurnStart),
+		epochSearch: epochSearch{max(0, s.Look.At), s.Look.Next}, flushed: s.Flushed, guess: s.Guess.Within(),
+		body: s.BodyGuess.Within(),
 	}
 	for _, text := range s.Refused[max(0, len(s.Refused)-maxRemembered):] {
 		u.refused = append(u.refused, r.key(text))
@@ -139,7 +143,9 @@ func (r *reader) state(s *savedState) undo {
 func (s *snapshot) ledger() (ledger, error) {
 	var r reader
 	l := ledger{
-		model: s.Model, otherModel: s.OtherModel, sentAt: s.SentAt, tokens: max(0, s.Tokens), estimate: max(0, s.Estimate), accounting: s.Accounting.accounting(), bytes: max(0, s.Bytes), body: max(0, s.Body),
+		model: s.Model, otherModel: s.OtherModel, sentAt: s.SentAt, tokens: max(0, s.Tokens),
+		estimate: max(0, s.Estimate), accounting: s.Accounting.accounting(), bytes: max(0, s.Bytes),
+		body:     max(0, s.Body),
 		refusals: max(0, s.Refusals), digestAt: max(0, s.DigestAt),
 		breaker: s.Breaker.breaker(),
 	}
@@ -149,7 +155,8 @@ func (s *snapshot) ledger() (ledger, error) {
 	l.run = s.Run.recovery()
 	l.revert(r.state(&s.savedState))
 	if a := s.Attempt; a != nil {
-		l.attempt = &attempt{before: r.state(&a.Before), tokens: a.Tokens.Within(), bytes: a.Bytes.Within(), end: r.place(a.End)}
+		l.attempt = &attempt{before: r.state(&a.Before), tokens: a.Tokens.Within(), bytes: a.Bytes.Within(),
+			end: r.place(a.End)}
 	}
 	return l, errors.Join(r.errs...)
 }

@@ -12,8 +12,10 @@ import (
 
 func (u undo) saved() savedState {
 	s := savedState{
-		StandIn: u.standIn.saved(), TurnStart: u.turnStart.saved(), Look: savedEpochSearch{u.epochSearch.at, u.epochSearch.next}, Flushed: u.flushed, Checkpoint: u.checkpoint.saved(),
-		Guess: u.guess, BodyGuess: u.body,
+		StandIn: u.standIn.saved(), TurnStart: u.turnStart.saved(),
+		Look: savedEpochSearch{u.epochSearch.at, u.epochSearch.next}, Flushed: u.flushed,
+		Checkpoint: u.checkpoint.saved(),
+		Guess:      u.guess, BodyGuess: u.body,
 	}
 	s.Refused, s.Edits, s.Records = hexKeys(u.refused), savedEdits(u.projections), savedRecords(u.records)
 	return s
@@ -34,7 +36,8 @@ func savedRecords(records []*runRecord) []savedRecord {
 	var saved []savedRecord
 	for _, r := range records {
 		saved = append(saved, savedRecord{
-			First: r.first.saved(), Count: r.count, Last: hex.EncodeToString(r.last[:]), Run: hex.EncodeToString(r.run[:]), Lean: r.lean,
+			First: r.first.saved(), Count: r.count, Last: hex.EncodeToString(r.last[:]),
+			Run: hex.EncodeToString(r.run[:]), Lean: r.lean,
 			Text: []byte(r.message.Parts[0].Text),
 		})
 	}
@@ -70,7 +73,8 @@ func (r *recovery) saved() savedRun {
 
 func (s savedRun) recovery() recovery {
 	return recovery{
-		refusals: max(0, s.Refusals), compactions: max(0, s.Compactions), calls: max(0, s.Calls), truncated: s.Truncated,
+		refusals: max(0, s.Refusals), compactions: max(0, s.Compactions), calls: max(0, s.Calls),
+		truncated: s.Truncated,
 	}
 }
 
@@ -79,13 +83,15 @@ func (c *checkpoint) saved() *savedCheckpoint {
 		return nil
 	}
 	return &savedCheckpoint{
-		Text: []byte(joinedText(&c.message)), FirstKept: c.firstKept.saved(), Limited: c.limited.saved(), Request: c.request.saved(),
-		Body: []byte(c.body), Carried: c.carried, Degraded: c.degraded, Healthy: c.healthy.saved(),
+		Text: []byte(joinedText(&c.message)), FirstKept: c.firstKept.saved(), Limited: c.limited.saved(),
+		Request: c.request.saved(),
+		Body:    []byte(c.body), Carried: c.carried, Degraded: c.degraded, Healthy: c.healthy.saved(),
 	}
 }
 
 func (a *accounting) saved() savedAccounting {
-	s := savedAccounting{a.Anchor.Messages, a.Anchor.Estimate, a.Anchor.Prompt, a.Billed, a.Estimated, a.limit, a.window}
+	s := savedAccounting{a.Anchor.Messages, a.Anchor.Estimate, a.Anchor.Prompt, a.Billed, a.Estimated, a.limit,
+		a.window}
 	if s.Messages == meter.Lost {
 		s.Messages = -1
 	}
@@ -93,7 +99,8 @@ func (a *accounting) saved() savedAccounting {
 }
 
 func (s savedAccounting) accounting() accounting {
-	a := accounting{Meter: meter.Meter{Anchor: meter.Anchor{Messages: s.Messages, Estimate: max(0, s.Estimate), Prompt: max(0, s.Prompt)}}, limit: max(0, s.Limit), window: max(0, s.Window)}
+	a := accounting{Meter: meter.Meter{Anchor: meter.Anchor{Messages: s.Messages, Estimate: max(0, s.Estimate),
+		Prompt: max(0, s.Prompt)}}, limit: max(0, s.Limit), window: max(0, s.Window)}
 	if s.Messages < 0 {
 		a.Anchor.Messages = meter.Lost
 	}
@@ -111,7 +118,8 @@ func (b breaker) saved() savedBreaker {
 }
 
 func (s savedBreaker) breaker() breaker {
-	return breaker{failures: max(0, s.Failures), total: max(math.MinInt32, s.Total), window: s.Window} // so that no sum runs over
+	// so that no sum runs over
+	return breaker{failures: max(0, s.Failures), total: max(math.MinInt32, s.Total), window: s.Window}
 }
 
 func (p position) saved() savedPosition {
@@ -137,7 +145,8 @@ func saveParts(parts []Part) []savedPart {
 	for i, p := range parts {
 		saved[i] = savedPart{Part: p, Text: []byte(p.Text), Arguments: p.Arguments}
 		if !utf8.ValidString(string(p.Kind) + p.Signature + p.ID + p.Name + p.MediaType) {
-			saved[i].Raw = &rawPart{[]byte(p.Kind), []byte(p.Signature), []byte(p.ID), []byte(p.Name), []byte(p.MediaType)}
+			saved[i].Raw = &rawPart{[]byte(p.Kind), []byte(p.Signature), []byte(p.ID), []byte(p.Name),
+				[]byte(p.MediaType)}
 		}
 	}
 	return saved
@@ -148,20 +157,24 @@ func partsOf(saved []savedPart) []Part {
 	for i, p := range saved {
 		p.Part.Text, p.Part.Arguments = string(p.Text), p.Arguments
 		if raw := p.Raw; raw != nil {
-			p.Kind, p.Signature, p.ID, p.Name, p.MediaType = Kind(raw.Kind), string(raw.Signature), string(raw.ID), string(raw.Name), string(raw.MediaType)
+			p.Kind, p.Signature, p.ID, p.Name, p.MediaType = Kind(raw.Kind), string(raw.Signature), string(raw.ID),
+				string(raw.Name), string(raw.MediaType)
 		}
 		parts[i] = p.Part
 	}
 	return parts
 }
 
-// head is the snapshot without the keys of what was sent, without edits and records: what does not grow with the history.
+// head is the snapshot without the keys of what was sent, without edits and records: what does not grow with the
+// history.
 func (l *ledger) head() snapshot {
 	u := l.state()
 	u.projections, u.records = nil, nil
 	return snapshot{
-		Winnow: snapshotVersion, SentAt: l.sentAt, Tokens: l.tokens, Estimate: l.estimate, Accounting: l.accounting.saved(),
-		Bytes: l.bytes, Body: l.body, Refusals: l.refusals, DigestAt: l.digestAt, Breaker: l.breaker.saved(), Attempt: l.attempt.saved(), Run: l.run.saved(),
+		Winnow: snapshotVersion, SentAt: l.sentAt, Tokens: l.tokens, Estimate: l.estimate,
+		Accounting: l.accounting.saved(),
+		Bytes:      l.bytes, Body: l.body, Refusals: l.refusals, DigestAt: l.digestAt, Breaker: l.breaker.saved(),
+		Attempt: l.attempt.saved(), Run: l.run.saved(),
 		Deltas: l.journal.deltas, Model: l.model, OtherModel: l.otherModel, savedState: u.saved(),
 	}
 }

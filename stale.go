@@ -44,7 +44,8 @@ func subjectsOf(m *Message, tools *toolcall.Files) *[]subject {
 	for i := range m.Parts {
 		if p := &m.Parts[i]; p.Kind == KindToolCall {
 			s := subject{
-				call: toolcall.Hash(p.Name, p.Arguments), isRead: tools.Reads(p.Name), recalls: recalledBy(p), files: filesOf(p, tools),
+				call: toolcall.Hash(p.Name, p.Arguments), isRead: tools.Reads(p.Name), recalls: recalledBy(p),
+				files: filesOf(p, tools),
 			}
 			if p.Signature == "" { // a signed call is sent as it came
 				s.saving = excerpt.ArgumentSavings(p.Arguments)
@@ -88,7 +89,9 @@ type staleness struct {
 	asked   map[uint32]int // how often each call was made
 	last    map[uint32]int // the newest result of each call that is no failure
 	newest  int            // the newest turn of a person begins here
-	early   bool           // what is carried longer than the least is not: nothing is lost by dropping it now, or all is if it stays
+
+	// what is carried longer than the least is not: nothing is lost by dropping it now, or all is if it stays
+	early bool
 }
 
 // Below this share of the window, and below so many tokens, a conversation stays append-only: what could be dropped
@@ -196,7 +199,8 @@ func (s *staleness) result(i, carried int) (stale, bool) {
 	if !holdsOnlyText(m) || !s.match.Matches(s.tools.of(i, m)) {
 		return stale{}, false
 	}
-	p := stale{index: i, saving: v.tokens[i] - excerpt.Room(v.tokens[i]), reason: "an old result: its names and what it reports are kept"}
+	p := stale{index: i, saving: v.tokens[i] - excerpt.Room(v.tokens[i]),
+		reason: "an old result: its names and what it reports are kept"}
 	due := s.options.KeepLastAssistants
 	if c := s.subject[i]; c != nil {
 		p.isRead = c.isRead
@@ -217,7 +221,8 @@ func (s *staleness) result(i, carried int) (stale, bool) {
 func (s *staleness) arguments(i, carried int) (stale, bool) {
 	v := s.view
 	m := &v.messages[i]
-	if v.tokens[i] < leastStale || i >= s.newest && hasSignature(m) || argumentBytes(m) < argumentBytes(&v.unedited[i]) {
+	if v.tokens[i] < leastStale || i >= s.newest && hasSignature(m) ||
+		argumentBytes(m) < argumentBytes(&v.unedited[i]) {
 		return stale{}, false // what is signed in the newest turn stays as it is; what was shortened too
 	}
 	p := stale{index: i, arguments: true, reason: "arguments of an old call: long texts are shortened"}

@@ -26,7 +26,8 @@ func TestManagerSmallConversationsStayAsTheyAre(t *testing.T) {
 		{"a tenth of the window", 200_000, 40, 1_500, nil, true, "it has begun to cost"},
 		{"a small window", 8_000, 6, 1_100, nil, true, "the same messages are a good part of it"},
 		{"a huge window", 2_000_000, 60, 1_500, nil, true, "a share of it alone would never drop anything"},
-		{"the host's own share", 200_000, 6, 1_100, &winnow.PruneOptions{SoftTrimRatio: 0.01}, true, "it knows what it wants"},
+		{"the host's own share", 200_000, 6, 1_100, &winnow.PruneOptions{SoftTrimRatio: 0.01}, true,
+			"it knows what it wants"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := newClock()
@@ -39,7 +40,10 @@ func TestManagerSmallConversationsStayAsTheyAre(t *testing.T) {
 					continue
 				}
 				r := prepare(t, m, h[:n])
-				rewritten = rewritten || r.FirstChanged < sent || slices.ContainsFunc(r.Edits, func(e winnow.Edit) bool { return e.Op == winnow.OpClear || e.Op == winnow.OpTrim })
+				rewritten = rewritten || r.FirstChanged < sent ||
+					slices.ContainsFunc(r.Edits, func(e winnow.Edit) bool {
+						return e.Op == winnow.OpClear || e.Op == winnow.OpTrim
+					})
 				sent = len(r.Messages)
 				if c.pass(time.Second); n%7 == 0 {
 					c.pass(10 * time.Minute) // the cache is cold now and then

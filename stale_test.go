@@ -49,53 +49,93 @@ func TestStaleResults(t *testing.T) {
 		want    int // overdue
 		reason  string
 	}{
-		{"two answers behind it", plain, 2, PruneOptions{}, CompactOptions{}, false, protected, "the newest three assistant messages protect what is behind them"},
+		{"two answers behind it", plain, 2, PruneOptions{}, CompactOptions{}, false, protected,
+			"the newest three assistant messages protect what is behind them"},
 		{"three", plain, 3, PruneOptions{}, CompactOptions{}, false, 0, "it was carried by three requests"},
 		{"nine", plain, 9, PruneOptions{}, CompactOptions{}, false, 6, "each request more is one overdue"},
-		{"KeepLastAssistants 5 and four", plain, 4, PruneOptions{KeepLastAssistants: 5}, CompactOptions{}, false, protected, "the option says so"},
-		{"KeepLastAssistants 5 and five", plain, 5, PruneOptions{KeepLastAssistants: 5}, CompactOptions{}, false, 0, "the option says so"},
-		{"KeepLastAssistants 5, early", plain, 4, PruneOptions{KeepLastAssistants: 5}, CompactOptions{}, true, protected, "the option holds in a cold cache too"},
-		{"KeepLastAssistants none", plain, 1, PruneOptions{KeepLastAssistants: -1}, CompactOptions{}, false, 0, "one request carried it"},
-		{"KeepLastAssistants none, unread", plain, 0, PruneOptions{KeepLastAssistants: -1}, CompactOptions{}, false, protected, "the model has not seen it yet"},
-		{"KeepLastAssistants all", plain, 99, PruneOptions{KeepLastAssistants: math.MaxInt}, CompactOptions{}, false, protected, "nothing is older"},
-		{"KeepLastAssistants all, asked again", times(3, plain), 99, PruneOptions{KeepLastAssistants: math.MaxInt}, CompactOptions{}, false, protected, "twice as long as for ever is for ever"},
-		{"KeepLastAssistants half of all, asked again", times(3, plain), 99, PruneOptions{KeepLastAssistants: math.MaxInt / 2}, CompactOptions{}, false, protected, "likewise"},
+		{"KeepLastAssistants 5 and four", plain, 4, PruneOptions{KeepLastAssistants: 5}, CompactOptions{}, false,
+			protected, "the option says so"},
+		{"KeepLastAssistants 5 and five", plain, 5, PruneOptions{KeepLastAssistants: 5}, CompactOptions{}, false, 0,
+			"the option says so"},
+		{"KeepLastAssistants 5, early", plain, 4, PruneOptions{KeepLastAssistants: 5}, CompactOptions{}, true,
+			protected, "the option holds in a cold cache too"},
+		{"KeepLastAssistants none", plain, 1, PruneOptions{KeepLastAssistants: -1}, CompactOptions{}, false, 0,
+			"one request carried it"},
+		{"KeepLastAssistants none, unread", plain, 0, PruneOptions{KeepLastAssistants: -1}, CompactOptions{}, false,
+			protected, "the model has not seen it yet"},
+		{"KeepLastAssistants all", plain, 99, PruneOptions{KeepLastAssistants: math.MaxInt}, CompactOptions{}, false,
+			protected, "nothing is older"},
+		{"KeepLastAssistants all, asked again", times(3, plain), 99, PruneOptions{KeepLastAssistants: math.MaxInt},
+			CompactOptions{}, false, protected, "twice as long as for ever is for ever"},
+		{"KeepLastAssistants half of all, asked again", times(3, plain), 99,
+			PruneOptions{KeepLastAssistants: math.MaxInt / 2}, CompactOptions{}, false, protected, "likewise"},
 
-		{"pinned", with(func(m *Message) { m.Pinned = true }), 9, PruneOptions{}, CompactOptions{}, true, protected, "a pin survives every stage"},
-		{"image", with(func(m *Message) { m.Parts = append(m.Parts, Part{Kind: KindImage, Bytes: 900}) }), 9, PruneOptions{}, CompactOptions{}, true, protected, "an image has no names to keep"},
-		{"opaque", with(func(m *Message) { m.Parts = append(m.Parts, Part{Kind: KindOpaque, Bytes: 900}) }), 9, PruneOptions{}, CompactOptions{}, true, protected, "nobody knows what it holds"},
-		{"two texts", with(func(m *Message) { m.Parts = append(m.Parts, m.Parts[0]) }), 3, PruneOptions{}, CompactOptions{}, false, 0, "they are joined"},
-		{"99 tokens", with(func(m *Message) { m.Parts[0].Text = strings.Repeat("x", 4*99) }), 9, PruneOptions{}, CompactOptions{}, true, protected, "not worth an edit"},
-		{"100 tokens", with(func(m *Message) { m.Parts[0].Text = strings.Repeat("x", 4*100) }), 9, PruneOptions{}, CompactOptions{}, false, 6, "worth one"},
+		{"pinned", with(func(m *Message) { m.Pinned = true }), 9, PruneOptions{}, CompactOptions{}, true, protected,
+			"a pin survives every stage"},
+		{"image", with(func(m *Message) { m.Parts = append(m.Parts, Part{Kind: KindImage, Bytes: 900}) }), 9,
+			PruneOptions{}, CompactOptions{}, true, protected, "an image has no names to keep"},
+		{"opaque", with(func(m *Message) { m.Parts = append(m.Parts, Part{Kind: KindOpaque, Bytes: 900}) }), 9,
+			PruneOptions{}, CompactOptions{}, true, protected, "nobody knows what it holds"},
+		{"two texts", with(func(m *Message) { m.Parts = append(m.Parts, m.Parts[0]) }), 3, PruneOptions{},
+			CompactOptions{}, false, 0, "they are joined"},
+		{"99 tokens", with(func(m *Message) { m.Parts[0].Text = strings.Repeat("x", 4*99) }), 9, PruneOptions{},
+			CompactOptions{}, true, protected, "not worth an edit"},
+		{"100 tokens", with(func(m *Message) { m.Parts[0].Text = strings.Repeat("x", 4*100) }), 9, PruneOptions{},
+			CompactOptions{}, false, 6, "worth one"},
 		{"failure", failure, 3, PruneOptions{}, CompactOptions{}, false, 0, "an old error is as stale as any result"},
 
-		{"denied", plain, 9, PruneOptions{DenyTools: []string{"EX*"}}, CompactOptions{}, true, protected, "the host denies it"},
-		{"another is denied", plain, 3, PruneOptions{DenyTools: []string{"read"}}, CompactOptions{}, false, 0, "not this one"},
-		{"allowed", plain, 3, PruneOptions{AllowTools: []string{"exec"}}, CompactOptions{}, false, 0, "it is on the list"},
-		{"not allowed", plain, 9, PruneOptions{AllowTools: []string{"read"}}, CompactOptions{}, true, protected, "it is not on the list"},
-		{"allowed and denied", plain, 9, PruneOptions{AllowTools: []string{"*"}, DenyTools: []string{"exec"}}, CompactOptions{}, true, protected, "a denial wins"},
-		{"NoHardClear", plain, 9, PruneOptions{NoHardClear: true}, CompactOptions{}, true, protected, "the host wants results trimmed and never cleared"},
+		{"denied", plain, 9, PruneOptions{DenyTools: []string{"EX*"}}, CompactOptions{}, true, protected,
+			"the host denies it"},
+		{"another is denied", plain, 3, PruneOptions{DenyTools: []string{"read"}}, CompactOptions{}, false, 0,
+			"not this one"},
+		{"allowed", plain, 3, PruneOptions{AllowTools: []string{"exec"}}, CompactOptions{}, false, 0,
+			"it is on the list"},
+		{"not allowed", plain, 9, PruneOptions{AllowTools: []string{"read"}}, CompactOptions{}, true, protected,
+			"it is not on the list"},
+		{"allowed and denied", plain, 9, PruneOptions{AllowTools: []string{"*"}, DenyTools: []string{"exec"}},
+			CompactOptions{}, true, protected, "a denial wins"},
+		{"NoHardClear", plain, 9, PruneOptions{NoHardClear: true}, CompactOptions{}, true, protected,
+			"the host wants results trimmed and never cleared"},
 
-		{"file, six answers behind it", read, 6, PruneOptions{}, CompactOptions{}, false, protected, "a file is used for longer"},
+		{"file, six answers behind it", read, 6, PruneOptions{}, CompactOptions{}, false, protected,
+			"a file is used for longer"},
 		{"file, seven", read, carriedReads, PruneOptions{}, CompactOptions{}, false, 0, "seven requests carried it"},
-		{"file, cold", read, 3, PruneOptions{}, CompactOptions{}, true, 0, "when all is written again the longer protection is off"},
-		{"file by a server's tool", func(s *agentScript) int { return s.call("mcp__files__Read_File", `{}`, output(50)) }, 6, PruneOptions{}, CompactOptions{}, false, protected, "the name behind the server's counts"},
-		{"file by the host's tool", func(s *agentScript) int { return s.call("slurp", `{}`, output(50)) }, 6, PruneOptions{}, CompactOptions{ReadTools: []string{"Slurp"}}, false, protected, "the host names it"},
-		{"file, KeepLastAssistants 9", read, 8, PruneOptions{KeepLastAssistants: 9}, CompactOptions{}, false, protected, "the longer of the two counts"},
+		{"file, cold", read, 3, PruneOptions{}, CompactOptions{}, true, 0,
+			"when all is written again the longer protection is off"},
+		{"file by a server's tool", func(s *agentScript) int {
+			return s.call("mcp__files__Read_File", `{}`,
+				output(50))
+		}, 6, PruneOptions{}, CompactOptions{}, false, protected,
+			"the name behind the server's counts"},
+		{"file by the host's tool", func(s *agentScript) int { return s.call("slurp", `{}`, output(50)) }, 6,
+			PruneOptions{}, CompactOptions{ReadTools: []string{"Slurp"}}, false, protected, "the host names it"},
+		{"file, KeepLastAssistants 9", read, 8, PruneOptions{KeepLastAssistants: 9}, CompactOptions{}, false, protected,
+			"the longer of the two counts"},
 
-		{"file read again", first(read, read), 2, PruneOptions{}, CompactOptions{}, false, 0, "the same call was made again: the older one is worth nothing"},
-		{"file read again, one answer behind", first(read, read), 1, PruneOptions{}, CompactOptions{}, false, protected, "the newest three still protect"},
-		{"another file", first(read, func(s *agentScript) int { return s.call("read", `{"path":"b.go"}`, output(50)) }), 3, PruneOptions{}, CompactOptions{}, false, protected, "it is another call"},
-		{"same arguments, another tool", first(read, func(s *agentScript) int { return s.call("cat", `{"path":"a.go"}`, output(50)) }), 3, PruneOptions{}, CompactOptions{}, false, protected, "it is another call"},
-		{"again, and that failed", first(plain, failure), 4, PruneOptions{}, CompactOptions{}, false, protected, "a failure stands for nothing, and what is asked for again is carried twice as long"},
-		{"again, and that failed, later", first(plain, failure), 5, PruneOptions{}, CompactOptions{}, false, 0, "twice three requests carried it"},
-		{"failed, and again", first(failure, plain), 2, PruneOptions{}, CompactOptions{}, false, 0, "the newer result stands for it"},
-		{"twice", times(2, plain), 5, PruneOptions{}, CompactOptions{}, false, protected, "it was missed once: carried twice as long"},
+		{"file read again", first(read, read), 2, PruneOptions{}, CompactOptions{}, false, 0,
+			"the same call was made again: the older one is worth nothing"},
+		{"file read again, one answer behind", first(read, read), 1, PruneOptions{}, CompactOptions{}, false, protected,
+			"the newest three still protect"},
+		{"another file", first(read, func(s *agentScript) int { return s.call("read", `{"path":"b.go"}`, output(50)) }),
+			3, PruneOptions{}, CompactOptions{}, false, protected, "it is another call"},
+		{"same arguments, another tool", first(read,
+			func(s *agentScript) int { return s.call("cat", `{"path":"a.go"}`, output(50)) }), 3, PruneOptions{},
+			CompactOptions{}, false, protected, "it is another call"},
+		{"again, and that failed", first(plain, failure), 4, PruneOptions{}, CompactOptions{}, false, protected,
+			"a failure stands for nothing, and what is asked for again is carried twice as long"},
+		{"again, and that failed, later", first(plain, failure), 5, PruneOptions{}, CompactOptions{}, false, 0,
+			"twice three requests carried it"},
+		{"failed, and again", first(failure, plain), 2, PruneOptions{}, CompactOptions{}, false, 0,
+			"the newer result stands for it"},
+		{"twice", times(2, plain), 5, PruneOptions{}, CompactOptions{}, false, protected,
+			"it was missed once: carried twice as long"},
 		{"twice, six answers behind", times(2, plain), 6, PruneOptions{}, CompactOptions{}, false, 0, "twice three"},
-		{"twice, cold", times(2, plain), 3, PruneOptions{}, CompactOptions{}, true, 0, "when all is written again the longer protection is off"},
+		{"twice, cold", times(2, plain), 3, PruneOptions{}, CompactOptions{}, true, 0,
+			"when all is written again the longer protection is off"},
 		{"four times", times(4, plain), 24, PruneOptions{}, CompactOptions{}, false, 0, "2³ times as long"},
 		{"nine times", times(9, plain), 24, PruneOptions{}, CompactOptions{}, false, 0, "and no longer"},
-		{"file, twice", times(2, read), 2*carriedReads - 1, PruneOptions{}, CompactOptions{}, false, protected, "twice seven"},
+		{"file, twice", times(2, read), 2*carriedReads - 1, PruneOptions{}, CompactOptions{}, false, protected,
+			"twice seven"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newScript()
@@ -139,26 +179,39 @@ func TestStaleArguments(t *testing.T) {
 		want    int
 		reason  string
 	}{
-		{"nine answers behind it", write, 9, PruneOptions{}, false, false, protected, "what the model wrote is used for longer"},
+		{"nine answers behind it", write, 9, PruneOptions{}, false, false, protected,
+			"what the model wrote is used for longer"},
 		{"ten", write, carriedArguments, PruneOptions{}, false, false, 0, "ten requests carried it"},
-		{"cold, two", write, 2, PruneOptions{}, true, false, protected, "it is one of the newest three assistant messages"},
+		{"cold, two", write, 2, PruneOptions{}, true, false, protected,
+			"it is one of the newest three assistant messages"},
 		{"cold, three", write, 3, PruneOptions{}, true, false, 0, "it is not one of the newest three"},
-		{"KeepLastAssistants 12", write, 11, PruneOptions{KeepLastAssistants: 12}, false, false, protected, "the longer of the two counts"},
-		{"NoHardClear", write, 10, PruneOptions{NoHardClear: true}, false, false, 0, "arguments are shortened, not cleared"},
-		{"denied", write, 20, PruneOptions{DenyTools: []string{"write"}}, true, false, protected, "the pattern holds for the arguments of its calls too"},
+		{"KeepLastAssistants 12", write, 11, PruneOptions{KeepLastAssistants: 12}, false, false, protected,
+			"the longer of the two counts"},
+		{"NoHardClear", write, 10, PruneOptions{NoHardClear: true}, false, false, 0,
+			"arguments are shortened, not cleared"},
+		{"denied", write, 20, PruneOptions{DenyTools: []string{"write"}}, true, false, protected,
+			"the pattern holds for the arguments of its calls too"},
 		{"not allowed", write, 20, PruneOptions{AllowTools: []string{"exec"}}, true, false, protected, "likewise"},
-		{"pinned", with(func(m *Message) { m.Pinned = true }), 20, PruneOptions{}, true, false, protected, "a pin survives every stage"},
-		{"short", call(`{"path":"a.go","content":"` + strings.Repeat("x", 380) + `"}`), 20, PruneOptions{}, true, false, protected, "there is nothing to gain"},
-		{"many short texts", call(`{"edits":[` + strings.Repeat(`"a text of a line",`, 200) + `""]}`), 20, PruneOptions{}, true, false, protected, "none of them is long"},
-		{"long key", call(`{"` + strings.Repeat("k", 4_000) + `":1}`), 20, PruneOptions{}, true, false, protected, "keys stay"},
-		{"no string", call(`[` + strings.Repeat("1,", 2_000) + `1]`), 20, PruneOptions{}, true, false, protected, "only texts are shortened"},
-		{"mostly text", with(func(m *Message) { m.Parts = append(m.Parts, Part{Text: output(1_000)}) }), 20, PruneOptions{}, true, false, protected, "the edit would leave most of the message"},
+		{"pinned", with(func(m *Message) { m.Pinned = true }), 20, PruneOptions{}, true, false, protected,
+			"a pin survives every stage"},
+		{"short", call(`{"path":"a.go","content":"` + strings.Repeat("x", 380) + `"}`), 20, PruneOptions{}, true, false,
+			protected, "there is nothing to gain"},
+		{"many short texts", call(`{"edits":[` + strings.Repeat(`"a text of a line",`, 200) + `""]}`), 20,
+			PruneOptions{}, true, false, protected, "none of them is long"},
+		{"long key", call(`{"` + strings.Repeat("k", 4_000) + `":1}`), 20, PruneOptions{}, true, false, protected,
+			"keys stay"},
+		{"no string", call(`[` + strings.Repeat("1,", 2_000) + `1]`), 20, PruneOptions{}, true, false, protected,
+			"only texts are shortened"},
+		{"mostly text", with(func(m *Message) { m.Parts = append(m.Parts, Part{Text: output(1_000)}) }), 20,
+			PruneOptions{}, true, false, protected, "the edit would leave most of the message"},
 		{"two calls", with(func(m *Message) {
 			m.Parts = append([]Part{toolCall("first", "noop", `{}`)}, m.Parts...)
 		}), 10, PruneOptions{}, false, false, 0, "each call is looked at"},
 		{"signed call", signedCall, 20, PruneOptions{}, true, true, protected, "a signed call is sent as it came"},
-		{"signed thinking in the newest turn", signedThinking, 20, PruneOptions{}, true, false, protected, "what is signed in the newest turn stays as it is"},
-		{"signed thinking in an older turn", signedThinking, 20, PruneOptions{}, false, true, 10, "providers do not check older turns"},
+		{"signed thinking in the newest turn", signedThinking, 20, PruneOptions{}, true, false, protected,
+			"what is signed in the newest turn stays as it is"},
+		{"signed thinking in an older turn", signedThinking, 20, PruneOptions{}, false, true, 10,
+			"providers do not check older turns"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newScript()
@@ -171,7 +224,8 @@ func TestStaleArguments(t *testing.T) {
 			list := d.staleParts(tt.early, 0)
 			assert.Equal(t, tt.want, overdueOf(list, i), tt.reason)
 			d.drop(list)
-			assert.Equal(t, tt.want != protected, d.view.edited[i] != nil, "what is listed is worth its edit, and nothing else is edited")
+			assert.Equal(t, tt.want != protected, d.view.edited[i] != nil,
+				"what is listed is worth its edit, and nothing else is edited")
 		})
 	}
 }
@@ -191,7 +245,8 @@ func TestStaleOnce(t *testing.T) {
 	require.Equal(t, OpTrim, d.view.edited[arguments].op)
 
 	d = replayed(t, Options{}, s.history)
-	d.prune(PruneOptions{KeepLastAssistants: 3, SoftTrimMaxChars: 4_000, SoftTrimHeadChars: 1_500, SoftTrimTailChars: 1_500, NoHardClear: true, Estimator: CharsPerToken(4)}, 100)
+	d.prune(PruneOptions{KeepLastAssistants: 3, SoftTrimMaxChars: 4_000, SoftTrimHeadChars: 1_500,
+		SoftTrimTailChars: 1_500, NoHardClear: true, Estimator: CharsPerToken(4)}, 100)
 	require.Equal(t, OpTrim, d.view.edited[result].op)
 	assert.Equal(t, 10, overdueOf(d.staleParts(false, 0), result), "what was trimmed can be dropped")
 
@@ -202,7 +257,8 @@ func TestStaleOnce(t *testing.T) {
 	short := m
 	short.Parts = m.Parts[1:]
 	d.project(arguments, short, d.view.tokens[arguments]-1, OpTrim, "thinking")
-	assert.Equal(t, 2, overdueOf(d.staleParts(false, 0), arguments), "arguments are stale whether the thinking in front of them was left out or not")
+	assert.Equal(t, 2, overdueOf(d.staleParts(false, 0), arguments),
+		"arguments are stale whether the thinking in front of them was left out or not")
 }
 
 func TestStaleParts(t *testing.T) {
@@ -250,14 +306,17 @@ func TestStaleParts(t *testing.T) {
 		s := newScript()
 		old := s.call("exec", `{}`, output(100))
 		s.answers(5)
-		s.history = append(s.history, assistantSays("both", toolCall("x", "read", `{"path":"a"}`), toolCall("y", "read", `{"path":"b"}`)), resultOf("x", "read", output(100), false))
+		s.history = append(s.history, assistantSays("both", toolCall("x", "read", `{"path":"a"}`),
+			toolCall("y", "read", `{"path":"b"}`)), resultOf("x", "read", output(100), false))
 		list := replayed(t, Options{}, s.history).staleParts(true, 0)
 		require.Len(t, list, 1, "a call that waits for its result is no reason to stop, and its neighbour is unread")
 		assert.Equal(t, old, list[0].index)
 	})
 	t.Run("calls in one message", func(t *testing.T) {
 		s := newScript()
-		s.history = append(s.history, assistantSays("", toolCall("a", "read", `{"path":"a"}`), toolCall("b", "exec", `{}`)), resultOf("a", "read", output(100), false), resultOf("b", "exec", output(100), false))
+		s.history = append(s.history, assistantSays("", toolCall("a", "read", `{"path":"a"}`),
+			toolCall("b", "exec", `{}`)), resultOf("a", "read", output(100), false),
+			resultOf("b", "exec", output(100), false))
 		s.answers(3)
 		list := replayed(t, Options{}, s.history).staleParts(false, 0)
 		require.Len(t, list, 1, "the n-th result is that of the n-th call")
@@ -265,8 +324,10 @@ func TestStaleParts(t *testing.T) {
 	})
 	t.Run("results out of order and twice", func(t *testing.T) {
 		s := newScript()
-		s.history = append(s.history, assistantSays("", toolCall("a", "read", `{"path":"a"}`), toolCall("b", "exec", `{}`)),
-			resultOf("b", "exec", output(100), false), resultOf("a", "read", output(90), false), resultOf("a", "read", output(90), false))
+		s.history = append(s.history, assistantSays("", toolCall("a", "read", `{"path":"a"}`),
+			toolCall("b", "exec", `{}`)),
+			resultOf("b", "exec", output(100), false), resultOf("a", "read", output(90), false),
+			resultOf("a", "read", output(90), false))
 		s.answers(3)
 		d := replayed(t, Options{}, s.history)
 		list := d.staleParts(false, 0)
@@ -309,10 +370,12 @@ func TestStalePartsProperties(t *testing.T) {
 				require.Equal(t, p.arguments, m.Role == RoleAssistant)
 				require.Contains(t, ahead, p, "seed %d: a look ahead loses nothing", seed)
 				if !early {
-					require.NotEqual(t, protected, overdueOf(d.staleParts(true, 0), p.index), "seed %d: cold, less is protected", seed)
+					require.NotEqual(t, protected, overdueOf(d.staleParts(true, 0), p.index),
+						"seed %d: cold, less is protected", seed)
 				}
 				kept := max(1, d.opts.Prune.KeepLastAssistants)
-				require.GreaterOrEqual(t, countAnswers(v.messages[p.index+1:]), kept, "seed %d: message %d is one of the newest", seed, p.index)
+				require.GreaterOrEqual(t, countAnswers(v.messages[p.index+1:]), kept,
+					"seed %d: message %d is one of the newest", seed, p.index)
 			}
 		}
 	}

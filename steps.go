@@ -134,7 +134,8 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 	keep := append(outlives(v.messages, first), slices.Repeat([]bool{true}, len(v.messages)-first)...)
 	request, limited := c.request.find(v), c.limited.find(v)
 	standIn := d.findStandIn(request, first)
-	inSummary := keptBefore(v.messages, max(0, limited)) // of what lies before the turn limit: an earlier summary, for one
+	// of what lies before the turn limit: an earlier summary, for one
+	inSummary := keptBefore(v.messages, max(0, limited))
 	unread, pending := c.unread(v)
 	d.edits = slices.Grow(d.edits, first)
 	if c.degraded {
@@ -182,8 +183,8 @@ func (d *draft) findStandIn(request, first int) int {
 	return standIn
 }
 
-// limitTurns drops the oldest turns. The place of the last cut is remembered, so that the beginning of the request stays
-// the same until the list has grown by half, or the cache is cold.
+// limitTurns drops the oldest turns. The place of the last cut is remembered, so that the beginning of the request
+// stays the same until the list has grown by half, or the cache is cold.
 func (d *draft) limitTurns(limit int) {
 	v := d.view
 	start := max(0, d.ledger.turnStart.findPosition(v)) // -1: a history that begins elsewhere
@@ -207,7 +208,8 @@ func (d *draft) limitTurns(limit int) {
 		if !keep[i] {
 			dropped = true
 			d.edits = append(d.edits, Edit{
-				Op: OpLimit, Index: max(0, v.index[i]), ID: v.messages[i].ID, Before: max(1, v.tokens[i]), Reason: limitReason,
+				Op: OpLimit, Index: max(0, v.index[i]), ID: v.messages[i].ID, Before: max(1, v.tokens[i]),
+				Reason: limitReason,
 			})
 		}
 	}

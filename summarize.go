@@ -23,7 +23,9 @@ const (
 )
 
 // mergeInstructions are the reference's, with a word on the order.
-const mergeInstructions = "Merge these partial summaries, which stand in the order of the conversation, into a single cohesive summary; where they contradict each other the later one holds. Preserve decisions, TODOs, open questions, and any constraints."
+const mergeInstructions = "Merge these partial summaries, which stand in the order of the conversation, into a " +
+	"single cohesive summary; where they contradict each other the later one holds. Preserve decisions, TODOs, open " +
+	"questions, and any constraints."
 
 // SummarizeInStages summarizes history with opts.Summarizer, whatever the size of its window. History is
 // cut into chunks at atom boundaries; each call updates the summary of the chunks before it; the summaries

@@ -44,14 +44,16 @@ func copyMessages(messages []Message) []Message {
 
 // SummarizeOptions are the options of [SummarizeInStages].
 type SummarizeOptions struct {
-	Summarizer   Summarizer // nil: Digest()
-	Window       int        // the summarizer's own context window, tokens (200 000)
-	MaxTokens    int        // room for each answer, tokens (an eighth of Window, at most 16 000); at most a fifth of Window
-	Previous     string     // the summary so far; "" for none
-	Instructions string     // added to every request
-	Parts        int        // parts that are summarized on their own and then merged (2)
-	MinMessages  int        // fewer messages are not split (4)
-	Estimator    Estimator  // nil: CharsPerToken(4)
+	Summarizer Summarizer // nil: Digest()
+	Window     int        // the summarizer's own context window, tokens (200 000)
+
+	// room for each answer, tokens (an eighth of Window, at most 16 000); at most a fifth of Window
+	MaxTokens    int
+	Previous     string    // the summary so far; "" for none
+	Instructions string    // added to every request
+	Parts        int       // parts that are summarized on their own and then merged (2)
+	MinMessages  int       // fewer messages are not split (4)
+	Estimator    Estimator // nil: CharsPerToken(4)
 }
 
 // Summary is what [SummarizeInStages] made.
@@ -65,12 +67,18 @@ type Summary struct {
 // summarizeConfig is SummarizeOptions with what the manager decides besides.
 type summarizeConfig struct {
 	SummarizeOptions
-	sizes    []int                                            // estimated tokens of the messages of the history; nil: not known
-	isDown   bool                                             // the summarizer failed each time before: it is asked once, until it answers
-	attempts int                                              // of one call (3)
-	timeout  time.Duration                                    // of one attempt (180 s)
-	fewest   bool                                             // as few calls as the window allows, whatever is paid again after a failure
-	noDigest bool                                             // fail with ErrCompaction instead of letting the digest stand in
+	sizes []int // estimated tokens of the messages of the history; nil: not known
+
+	// the summarizer failed each time before: it is asked once, until it answers
+	isDown   bool
+	attempts int           // of one call (3)
+	timeout  time.Duration // of one attempt (180 s)
+
+	// as few calls as the window allows, whatever is paid again after a failure
+	fewest bool
+
+	// fail with ErrCompaction instead of letting the digest stand in
+	noDigest bool
 	cache    *answers.Cache                                   // answers of earlier runs; nil: none
 	sleep    func(ctx context.Context, d time.Duration) error // nil: a timer
 }

@@ -63,7 +63,8 @@ type truncation struct {
 	again    bool // what was cut before is cut again: the request does not fit otherwise
 	bothEnds bool // the end is kept whatever it says, unless HeadOnly is set
 
-	note string // how to get at what is left out of the result that is cut, see cut.WithNote; empty: nothing is said of that
+	// how to get at what is left out of the result that is cut, see cut.WithNote; empty: nothing is said of that
+	note string
 }
 
 // newTruncation returns the truncation for a window of that many tokens.

@@ -15,16 +15,20 @@ type Input struct {
 // Assembly is a system prompt with its tools, its sizes and a record of what was cut. Treat its lists as read-only:
 // later assemblies share them.
 type Assembly struct {
-	Mode        Mode        `json:"mode"`
-	Text        string      `json:"-"`                  // the system prompt
-	Blocks      []string    `json:"blocks"`             // the same in parts; a provider's cache marker belongs at the end of each (two at most)
-	Parts       []Part      `json:"parts"`              // what Text is made of, in its order, and behind that what is volatile
-	Tools       []Tool      `json:"tools,omitempty"`    // to send, by name
-	Tokens      int         `json:"tokens"`             // of Text and of the tools' schemas: for winnow.Options.Overhead
-	TextTokens  int         `json:"textTokens"`         // of Text: the sum of its parts
-	ToolTokens  int         `json:"toolTokens"`         // of the schemas, as the provider is sent them
-	MaxTokens   int         `json:"maxTokens"`          // what TextTokens fits into; the largest int where no window is known
-	Fingerprint string      `json:"fingerprint"`        // of Text and tools: the same for the same bytes, on every machine
+	Mode Mode   `json:"mode"`
+	Text string `json:"-"` // the system prompt
+
+	// the same in parts; a provider's cache marker belongs at the end of each (two at most)
+	Blocks     []string `json:"blocks"`
+	Parts      []Part   `json:"parts"`           // what Text is made of, in its order, and behind that what is volatile
+	Tools      []Tool   `json:"tools,omitempty"` // to send, by name
+	Tokens     int      `json:"tokens"`          // of Text and of the tools' schemas: for winnow.Options.Overhead
+	TextTokens int      `json:"textTokens"`      // of Text: the sum of its parts
+	ToolTokens int      `json:"toolTokens"`      // of the schemas, as the provider is sent them
+	MaxTokens  int      `json:"maxTokens"`       // what TextTokens fits into; the largest int where no window is known
+
+	// of Text and tools: the same for the same bytes, on every machine
+	Fingerprint string      `json:"fingerprint"`
 	Cuts        []Cut       `json:"cuts,omitempty"`     // what was cut or left out, and why
 	Warnings    []string    `json:"warnings,omitempty"` // for the host's log; without text of files
 	ToolSizes   []ToolSize  `json:"toolSizes,omitempty"`
@@ -67,20 +71,24 @@ const (
 
 // Part is one part of a prompt: a section, a file or a list.
 type Part struct {
-	Name        string   `json:"name"`
-	Kind        PartKind `json:"kind"`
-	Path        string   `json:"path,omitempty"` // of a file
-	Text        string   `json:"text,omitempty"` // as the prompt has it, without its heading; of a volatile part, as the message has it
-	Start       int      `json:"start"`          // where it begins in Assembly.Text, in bytes, with its heading and the blank lines before it
-	End         int      `json:"end"`            // where it ends there, in bytes
-	Heading     int      `json:"heading"`        // bytes from Start to Text
-	RawChars    int      `json:"rawChars"`       // of the text before it was cut
-	Chars       int      `json:"chars"`          // of Text
-	Tokens      int      `json:"tokens"`         // from Start to End
-	Fingerprint string   `json:"fingerprint"`
-	Volatile    bool     `json:"volatile,omitempty"`
-	Missing     bool     `json:"missing,omitempty"` // there is no such file
-	Cut         bool     `json:"cut,omitempty"`
+	Name string   `json:"name"`
+	Kind PartKind `json:"kind"`
+	Path string   `json:"path,omitempty"` // of a file
+
+	// as the prompt has it, without its heading; of a volatile part, as the message has it
+	Text string `json:"text,omitempty"`
+
+	// where it begins in Assembly.Text, in bytes, with its heading and the blank lines before it
+	Start       int    `json:"start"`
+	End         int    `json:"end"`      // where it ends there, in bytes
+	Heading     int    `json:"heading"`  // bytes from Start to Text
+	RawChars    int    `json:"rawChars"` // of the text before it was cut
+	Chars       int    `json:"chars"`    // of Text
+	Tokens      int    `json:"tokens"`   // from Start to End
+	Fingerprint string `json:"fingerprint"`
+	Volatile    bool   `json:"volatile,omitempty"`
+	Missing     bool   `json:"missing,omitempty"` // there is no such file
+	Cut         bool   `json:"cut,omitempty"`
 }
 
 // Cut says what was cut or left out of a prompt. A part of which nothing is shown has Kept 0.

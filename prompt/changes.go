@@ -14,10 +14,10 @@ import (
 const changesIntro = "[Context update from the host, not from the user. It replaces what was said of this before.]"
 
 // Changes compares a with previous, the last assembly that the model was told about. It returns one injected message
-// with the differences, to be appended before the newest user message, or nil if there are none. A volatile section that
-// changed is given whole. Of any other part, which the system prompt still shows in its old form, the message has the
-// Markdown sections that changed. A nil previous means that the model knows the stable parts from the system prompt and
-// none of the volatile sections.
+// with the differences, to be appended before the newest user message, or nil if there are none. A volatile section
+// that changed is given whole. Of any other part, which the system prompt still shows in its old form, the message has
+// the Markdown sections that changed. A nil previous means that the model knows the stable parts from the system prompt
+// and none of the volatile sections.
 func (a *Assembly) Changes(previous *Assembly) *winnow.Message {
 	return updateMessage(a.changes(previous))
 }
@@ -146,8 +146,8 @@ func firstLine(c chunk) string {
 	return clip(strings.TrimSpace(line), maxSummary)
 }
 
-// lineChanges tells the lines of a Markdown section that changed: those between the beginning and the end that it has in
-// common with what it was.
+// lineChanges tells the lines of a Markdown section that changed: those between the beginning and the end that it has
+// in common with what it was.
 func lineChanges(heading, before, after string) string {
 	x, y := linesOf(before), linesOf(after)
 	first := 0

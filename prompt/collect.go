@@ -82,7 +82,8 @@ func (a *assembler) addFiles() {
 			continue
 		}
 		if len(a.pieces) == first {
-			a.add(piece{Part: Part{Name: nameContext, Kind: PartContext}, raw: contextHeading, prefix: blank, most: unlimited})
+			a.add(piece{Part: Part{Name: nameContext, Kind: PartContext}, raw: contextHeading, prefix: blank,
+				most: unlimited})
 		}
 		most := a.MaxFileChars
 		if f.Max > 0 {
@@ -168,6 +169,7 @@ func (a *assembler) headTail(p *piece, limit, left, tokens int) (string, *Cut) {
 			return shown, nil
 		}
 		kept := min(p.need.chars, int(float64(limit)*headShare)+int(float64(limit)*tailShare))
-		return shown, &Cut{Chars: p.need.chars, Kept: min(kept, chars(shown)), Reason: p.reason, Left: []string{"its middle"}}
+		return shown, &Cut{Chars: p.need.chars, Kept: min(kept, chars(shown)), Reason: p.reason,
+			Left: []string{"its middle"}}
 	}
 }

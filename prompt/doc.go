@@ -4,8 +4,8 @@
 // [Assemble] is a pure function from the host's sections, the files of its workspace, its skills and its tools to an
 // [Assembly]: the text, its blocks for cache markers, what each part takes, and what was cut and why. Equal input gives
 // equal bytes. What changes often never stands in it: [Assembly.Changes] puts it into a message. A [Conversation]
-// decides when a changed text goes into the system prompt. A [Loader] loads skills and schemas of tools by name. [NewReport]
-// says what fills the tokens of a request.
+// decides when a changed text goes into the system prompt. A [Loader] loads skills and schemas of tools by name.
+// [NewReport] says what fills the tokens of a request.
 //
 // # Nouns
 //

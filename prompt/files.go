@@ -35,7 +35,8 @@ const (
 
 // fileOrder is the reference's order of files.
 var fileOrder = []string{
-	"AGENTS.md", "SOUL.md", "TOOLS.md", "IDENTITY.md", "USER.md", "HEARTBEAT.md", bootstrapFile, memoryFile, memoryFileLower,
+	"AGENTS.md", "SOUL.md", "TOOLS.md", "IDENTITY.md", "USER.md", "HEARTBEAT.md", bootstrapFile, memoryFile,
+	memoryFileLower,
 }
 
 const (
@@ -71,9 +72,9 @@ func fileRank(name string) int {
 // in a file of more than 2 MB (the reference's limit) was not written for a prompt.
 const maxFileBytes = 2 << 20
 
-// ReadFiles reads files of a workspace, those of [WorkspaceFiles] without names. Links out of the root are not followed. A
-// file that is not regular, is larger than 2 MiB or cannot be read has a Problem. A file that does not exist is Missing.
-// MEMORY.md falls back to memory.md, and is left out if neither exists.
+// ReadFiles reads files of a workspace, those of [WorkspaceFiles] without names. Links out of the root are not
+// followed. A file that is not regular, is larger than 2 MiB or cannot be read has a Problem. A file that does not
+// exist is Missing. MEMORY.md falls back to memory.md, and is left out if neither exists.
 func ReadFiles(root *os.Root, names ...string) []File {
 	if len(names) == 0 {
 		names = FileNames(WorkspaceFiles)

@@ -23,7 +23,8 @@ func headTail(name, text string, limit int) (string, bool) {
 		return text, false
 	}
 	first, last := int(float64(limit)*headShare), int(float64(limit)*tailShare)
-	notice := fmt.Sprintf("\n\n[...truncated, read %s for full content...]\n…(truncated %s: kept %d+%d chars of %d)…\n\n",
+	notice := fmt.Sprintf("\n\n[...truncated, read %s for full content...]\n…(truncated %s: kept %d+%d chars of "+
+		"%d)…\n\n",
 		name, name, first, last, n)
 	return head(text, first) + notice + tail(text, last), true
 }

@@ -81,7 +81,8 @@ func (a *assembler) warn() {
 		}
 	}
 	if a.Window > 0 && out.ToolTokens > a.Window/toolShare {
-		text := fmt.Sprintf("the schemas of %d tools take %d tokens, more than a fifth of the window", len(out.Tools), out.ToolTokens)
+		text := fmt.Sprintf("the schemas of %d tools take %d tokens, more than a fifth of the window", len(out.Tools),
+			out.ToolTokens)
 		out.Warnings = append(out.Warnings, text)
 	}
 	out.Tokens = count.Add(out.TextTokens, out.ToolTokens)

@@ -64,7 +64,8 @@ func (l *Loader) Load(name string) (Loaded, error) {
 	}
 	l.remember(name)
 	text := begin + name + "]\n\n" + body
-	return Loaded{name, body, winnow.Message{Role: winnow.RoleUser, Injected: true, Parts: []winnow.Part{{Text: text}}}}, nil
+	return Loaded{name, body, winnow.Message{Role: winnow.RoleUser, Injected: true,
+		Parts: []winnow.Part{{Text: text}}}}, nil
 }
 
 func (l *Loader) remember(name string) {
@@ -100,6 +101,7 @@ func (l *Loader) Rules() string {
 	if len(l.loaded) == 0 {
 		return ""
 	}
-	return "## Loaded skills and tools\n\nLoaded earlier in this conversation; load one again by its name before using it: " +
+	return "## Loaded skills and tools\n\nLoaded earlier in this conversation; load one again by its name before " +
+		"using it: " +
 		strings.Join(l.loaded, ", ") + "."
 }

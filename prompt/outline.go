@@ -82,8 +82,8 @@ func markRules(chunks []chunk, names []string) {
 	}
 }
 
-// fence follows the lines of a Markdown text and knows which stand in a fenced code block (CommonMark 4.5), in list items
-// and quotes too.
+// fence follows the lines of a Markdown text and knows which stand in a fenced code block (CommonMark 4.5), in list
+// items and quotes too.
 type fence struct {
 	mark   byte // of the open fence; 0: none is open
 	width  int

@@ -40,13 +40,15 @@ func (a *Assembly) sameTools(tools []Tool) bool {
 func (o *Options) isLike(p *Options, given given) bool {
 	return o.measuresLike(p, given) && o.Window == p.Window && o.MaxTokens == p.MaxTokens &&
 		o.MaxFileChars == p.MaxFileChars && o.MaxTotalChars == p.MaxTotalChars && o.MinFileChars == p.MinFileChars &&
-		o.OnDemand == p.OnDemand && o.Form == p.Form && o.ToolRatio == p.ToolRatio && o.MinimalSkills == p.MinimalSkills &&
+		o.OnDemand == p.OnDemand && o.Form == p.Form && o.ToolRatio == p.ToolRatio &&
+		o.MinimalSkills == p.MinimalSkills &&
 		maps.EqualFunc(o.Tools, p.Tools, sameAllowed)
 }
 
 // measuresLike says that p gives the same text for the same limit.
 func (o *Options) measuresLike(p *Options, given given) bool {
-	return o.HeadTail == p.HeadTail && o.MaxSkills == p.MaxSkills && o.MaxSkillChars == p.MaxSkillChars && o.Home == p.Home &&
+	return o.HeadTail == p.HeadTail && o.MaxSkills == p.MaxSkills && o.MaxSkillChars == p.MaxSkillChars &&
+		o.Home == p.Home &&
 		slices.Equal(o.RuleHeadings, p.RuleHeadings) && sameEstimator(given.estimator, p.Estimator)
 }
 

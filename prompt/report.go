@@ -122,8 +122,8 @@ type SectionReport struct {
 	Tokens int      `json:"tokens"`
 }
 
-// KindReport is the size of all messages of one kind: "user", "injected", "assistant", "thinking", "image", "summary", "system",
-// "opaque", and for each tool "call NAME" and "result NAME".
+// KindReport is the size of all messages of one kind: "user", "injected", "assistant", "thinking", "image", "summary",
+// "system", "opaque", and for each tool "call NAME" and "result NAME".
 type KindReport struct {
 	Kind   string `json:"kind"`
 	Count  int    `json:"count"` // parts
@@ -159,7 +159,8 @@ func NewReport(a *Assembly, r *winnow.Request, u winnow.Usage) *Report {
 	out := &Report{
 		Source: FromEstimate, MaxFileChars: a.Limits.FileChars, MaxTotalChars: a.Limits.TotalChars,
 		Cuts: a.Cuts, Warnings: a.Warnings, usage: u,
-		Files: []FileReport{}, History: []KindReport{}, Largest: []MessageReport{}, Edits: []EditReport{}, Sections: []SectionReport{},
+		Files: []FileReport{}, History: []KindReport{}, Largest: []MessageReport{}, Edits: []EditReport{},
+		Sections: []SectionReport{},
 	}
 	if u.Prompt() > 0 {
 		out.Source = FromRun
@@ -374,7 +375,8 @@ type sessionReport struct {
 }
 
 func (r *Report) session() sessionReport {
-	return sessionReport{count.Add(r.usage.Prompt(), max(0, r.usage.Output)), r.usage.Input, r.usage.Output, r.Tokens.Window}
+	return sessionReport{count.Add(r.usage.Prompt(), max(0, r.usage.Output)), r.usage.Input, r.usage.Output,
+		r.Tokens.Window}
 }
 
 // JSON returns the report in the reference's form, {"report": …, "session": …}, indented. It is "" where the host set a

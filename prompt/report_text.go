@@ -21,8 +21,8 @@ const ReportUsage = `/context: what fills the context window
 /context detail: sizes by file, skill and tool
 /context json: for machines`
 
-// Text returns the report in the form that word names: "list" (or "show"), "detail" (or "deep") or "json". Any other word,
-// such as "help", returns [ReportUsage].
+// Text returns the report in the form that word names: "list" (or "show"), "detail" (or "deep") or "json". Any other
+// word, such as "help", returns [ReportUsage].
 func (r *Report) Text(word string) string {
 	switch strings.ToLower(strings.TrimSpace(word)) {
 	case "list", "show":
@@ -60,7 +60,8 @@ func (r *Report) Detail() string {
 	lines = append(lines, r.end()...)
 	lines = append(lines, "", "Sections of the system prompt:")
 	for _, s := range r.Sections {
-		lines = append(lines, fmt.Sprintf("- %s (%s): %s chars, %s tokens", s.Name, s.Kind, comma(s.Chars), comma(s.Tokens)))
+		lines = append(lines, fmt.Sprintf("- %s (%s): %s chars, %s tokens", s.Name, s.Kind, comma(s.Chars),
+			comma(s.Tokens)))
 	}
 	lines = append(lines, "", "Largest messages:")
 	for _, m := range r.Largest {
@@ -128,7 +129,8 @@ func (r *Report) warning() string {
 	}
 	var causes []string
 	for _, c := range []struct{ reason, text string }{
-		{reasonFile, "exceeded max/file"}, {reasonTotal, "hit max/total"}, {reasonLast, "hit max/total"}, {reasonNoPath, "have no path"},
+		{reasonFile, "exceeded max/file"}, {reasonTotal, "hit max/total"}, {reasonLast, "hit max/total"},
+		{reasonNoPath, "have no path"},
 		{reasonOwn, "exceeded their own limit"}, {reasonToken, "hit the prompt's share of the window"},
 	} {
 		n := 0
@@ -142,7 +144,8 @@ func (r *Report) warning() string {
 		}
 	}
 	return fmt.Sprintf("⚠ Bootstrap context is over configured limits: "+
-		"%d file(s) truncated (%s raw chars -> %s injected chars). Causes: %s.", count, comma(raw), comma(injected), strings.Join(causes, "; "))
+		"%d file(s) truncated (%s raw chars -> %s injected chars). Causes: %s.", count, comma(raw), comma(injected),
+		strings.Join(causes, "; "))
 }
 
 func (r *Report) skillLines() []string {
@@ -230,7 +233,8 @@ func (r *Report) end() []string {
 			comma(t.Window), comma(t.Reserve), signed(t.Window-t.Used-t.Reserve)))
 	}
 	for _, k := range r.History {
-		lines = append(lines, fmt.Sprintf("- history, %s: %s tokens in %d", cleanName(k.Kind), comma(k.Tokens), k.Count))
+		lines = append(lines, fmt.Sprintf("- history, %s: %s tokens in %d", cleanName(k.Kind), comma(k.Tokens),
+			k.Count))
 	}
 	for _, e := range r.Edits {
 		lines = append(lines, fmt.Sprintf("- edits, %s: %d, %s tokens saved", e.Op, e.Count, signed(e.Saved)))

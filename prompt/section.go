@@ -16,13 +16,16 @@ const (
 
 // Section is a text that the host adds to the system prompt.
 type Section struct {
-	Name     string // unique; names the section in cuts, changes and the report. The prompt does not show it: a heading belongs in Text
-	Text     string // as the prompt shows it
-	Modes    []Mode // the modes that show it (the reference's for a section of this name; for any other name Full and Minimal)
-	Max      int    // characters; a longer text is cut (0: no limit)
-	Priority int    // its weight where the budget is shared (1)
-	Required bool   // never cut: if it does not fit, Assemble fails
-	Volatile bool   // changes often (a date, what memory found): sent in a message, never in the system prompt
+	// unique; names the section in cuts, changes and the report. The prompt does not show it: a heading belongs in Text
+	Name string
+	Text string // as the prompt shows it
+
+	// the modes that show it (the reference's for a section of this name; for any other name Full and Minimal)
+	Modes    []Mode
+	Max      int  // characters; a longer text is cut (0: no limit)
+	Priority int  // its weight where the budget is shared (1)
+	Required bool // never cut: if it does not fit, Assemble fails
+	Volatile bool // changes often (a date, what memory found): sent in a message, never in the system prompt
 }
 
 // Names of the parts that Assemble makes itself.

@@ -46,8 +46,8 @@ const (
 	maxSkillFolders = 300     // that are looked at in a root
 	maxSkillsLoaded = 200     // of these
 	maxSkillBytes   = 256_000 // of a file
-	// Front matter that uses all that the specification allows has about 7 000 bytes. The YAML package compares each key
-	// of a map with all others: in 64 KiB of keys this took 160 ms a file.
+	// Front matter that uses all that the specification allows has about 7 000 bytes. The YAML package compares each
+	// key of a map with all others: in 64 KiB of keys this took 160 ms a file.
 	maxFrontMatter    = 16 * 1024
 	usualFrontMatter  = 2 * 1024
 	maxSkillName      = 64
@@ -56,8 +56,8 @@ const (
 	frontMatterMarker = "---"
 )
 
-// ReadSkills reads the skills of folders: each in a folder of its own with a file SKILL.md, by the open specification of
-// agent skills. They are sorted by name; of two with one name that of the first root counts. A skill that breaks the
+// ReadSkills reads the skills of folders: each in a folder of its own with a file SKILL.md, by the open specification
+// of agent skills. They are sorted by name; of two with one name that of the first root counts. A skill that breaks the
 // specification is left out and named in the problems, and so is what is above the reference's limits (300 folders and
 // 200 skills a root, 256 000 bytes a file). The roots stay open as long as skills are loaded.
 func ReadSkills(roots ...*os.Root) ([]Skill, []Problem) {

@@ -55,7 +55,8 @@ func (l *skillList) entry(s *Skill, description int) string {
 	if description <= 0 {
 		return "  <skill><name>" + name + "</name></skill>\n"
 	}
-	return "  <skill>\n    <name>" + name + "</name>\n    <description>" + xmlEscaper.Replace(clip(s.Description, description)) +
+	return "  <skill>\n    <name>" + name + "</name>\n    <description>" +
+		xmlEscaper.Replace(clip(s.Description, description)) +
 		"</description>\n    <location>" + xmlEscaper.Replace(l.location(s.Location)) + "</location>\n  </skill>\n"
 }
 

@@ -13,11 +13,15 @@ import (
 
 // Tool is a tool that the model may call.
 type Tool struct {
-	Name        string          `json:"name"`
-	Summary     string          `json:"-"`           // shown beside its name in the prompt (the first line of Description)
+	Name string `json:"name"`
+
+	// shown beside its name in the prompt (the first line of Description)
+	Summary     string          `json:"-"`
 	Description string          `json:"description"` // sent with its schema
 	Schema      json.RawMessage `json:"parameters"`  // JSON schema of its arguments
-	Always      bool            `json:"-"`           // with Options.OnDemand: its schema is still sent with every request
+
+	// with Options.OnDemand: its schema is still sent with every request
+	Always bool `json:"-"`
 }
 
 // ToolSize is the size of a tool.

@@ -200,13 +200,15 @@ func OnDemandTools() []Tool {
 		{
 			Name: callToolName, Summary: "call a tool that was loaded",
 			Description: "Calls a tool whose parameters were loaded.",
-			Schema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"},"arguments":{"type":"object"}},` +
+			Schema: json.RawMessage(`{"type":"object",` +
+				`"properties":{"name":{"type":"string"},"arguments":{"type":"object"}},` +
 				`"required":["name","arguments"]}`),
 		},
 		{
 			Name: loadToolName, Summary: "read the parameters of a tool",
 			Description: "Returns description and parameters of a tool or the text of a skill, by its name.",
-			Schema:      json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`),
+			Schema: json.RawMessage(`{"type":"object",` +
+				`"properties":{"name":{"type":"string"}},"required":["name"]}`),
 		},
 	}
 }

@@ -26,7 +26,7 @@ import (
 //	s/<hh>/k-<key>/                 hh: first byte of SHA-256 of the key
 //	    turn.lock                   the turn; its text says who has it
 //	    turn.next                   who gets the next turn; there once somebody had to wait
-//	    log.lock                    held for each append; grows when the log is replaced, and by "d" when it is deleted
+//	    log.lock                    held for each append; grows when the log is replaced, by "d" when it is deleted
 //	    <time>-<random>.jsonl       a log; the newest is current
 //	    <time>-<random>.jsonl.torn-<seq>   a tail that was cut off
 //	    <time>-<random>.jsonl.failed       a sync of the log failed

@@ -27,11 +27,13 @@ type catalog struct {
 	least     int64         // bytes that are written before it is written anew (leastCatalog); -1: it is at each look
 
 	writing   sync.RWMutex
-	file      files.File      // that lines are appended to; nil: there is none, or it was not opened yet
-	by        string          // what this store signs with
-	listening sync.Mutex      // protects what follows
-	written   map[string]bool // by the key of a session whose turn is taken here: whether something came since the last look
-	changed   chan struct{}   // closed when something was appended by this process; nil: nobody waits
+	file      files.File // that lines are appended to; nil: there is none, or it was not opened yet
+	by        string     // what this store signs with
+	listening sync.Mutex // protects what follows
+
+	// by the key of a session whose turn is taken here: whether something came since the last look
+	written map[string]bool
+	changed chan struct{} // closed when something was appended by this process; nil: nobody waits
 }
 
 var (

@@ -80,7 +80,8 @@ func (c *catalog) verify(ctx context.Context) (bool, error) {
 			continue
 		}
 		marks, err := c.directory.marks(s.dir)
-		if _, size, err2 := newestFile(c.directory.fs, s.dir); err != nil || err2 != nil || !marks.isDeleted() && size > 0 {
+		if _, size, err2 := newestFile(c.directory.fs, s.dir); err != nil || err2 != nil ||
+			!marks.isDeleted() && size > 0 {
 			return false, errors.Join(err, err2)
 		}
 	}

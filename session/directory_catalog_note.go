@@ -108,7 +108,8 @@ func (c *catalog) announcing(key string, seen files.File, f func() error) (files
 	in, lost := c.announce(key, seen)
 	if lost != nil { // one that lacks a line is worse than none
 		if err := c.directory.remove(catalogFile); err != nil {
-			return nil, fmt.Errorf("session: the catalog can neither be written nor removed: %w", errors.Join(lost, err))
+			return nil, fmt.Errorf("session: the catalog can neither be written nor removed: %w",
+				errors.Join(lost, err))
 		}
 	}
 	err := f()

@@ -41,18 +41,20 @@ type catalogLine struct {
 	Deleted string `json:"deleted,omitempty"`
 
 	// A session as it is. The order is that in which parseRow reads.
-	Key      string          `json:"key,omitempty"`
-	Log      string          `json:"log,omitempty"`
-	File     string          `json:"file,omitempty"`  // of the log, or of its archive
-	Bytes    int64           `json:"bytes,omitempty"` // of the log that are counted
-	Disk     int64           `json:"disk,omitempty"`  // length of the file
-	Updated  *time.Time      `json:"updated,omitempty"`
-	Pinned   bool            `json:"pinned,omitempty"`
-	Archived bool            `json:"archived,omitempty"`
-	Open     bool            `json:"open,omitempty"` // deleted: the deletion may not have ended
-	At       int64           `json:"at,omitempty"`   // position of the line that this one stands for
-	Seen     int64           `json:"seen,omitempty"` // position up to which who says this knew the catalog when he looked
-	Status   json.RawMessage `json:"status,omitempty"`
+	Key      string     `json:"key,omitempty"`
+	Log      string     `json:"log,omitempty"`
+	File     string     `json:"file,omitempty"`  // of the log, or of its archive
+	Bytes    int64      `json:"bytes,omitempty"` // of the log that are counted
+	Disk     int64      `json:"disk,omitempty"`  // length of the file
+	Updated  *time.Time `json:"updated,omitempty"`
+	Pinned   bool       `json:"pinned,omitempty"`
+	Archived bool       `json:"archived,omitempty"`
+	Open     bool       `json:"open,omitempty"` // deleted: the deletion may not have ended
+	At       int64      `json:"at,omitempty"`   // position of the line that this one stands for
+
+	// position up to which who says this knew the catalog when he looked
+	Seen   int64           `json:"seen,omitempty"`
+	Status json.RawMessage `json:"status,omitempty"`
 }
 
 // statusLine returns the line for the status of a session.

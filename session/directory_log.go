@@ -345,7 +345,8 @@ func (l *directoryLog) replaces() (err error) {
 	return err
 }
 
-// rewrites gives a log another ID, for good, before it is rewritten, and tells those who have one open. The lock is held.
+// rewrites gives a log another ID, for good, before it is rewritten, and tells those who have one open. The lock is
+// held.
 func (l *directoryLog) rewrites(name string) error {
 	if _, err := l.lock.Write(rewriteMark(name)); err != nil {
 		return err

@@ -66,8 +66,10 @@ type Entry struct {
 	ParentID string    `json:"parentId,omitempty"` // path entries: the entry before it on the branch
 	Type     Type      `json:"type"`
 	Time     time.Time `json:"time,omitzero"`
-	At       *int64    `json:"at,omitempty"`   // offset of the parent or of a leaf's target, where it is not the line before
-	Batch    [2]int64  `json:"batch,omitzero"` // position, from 1, and length; a batch counts whole or not at all
+
+	// offset of the parent or of a leaf's target, where it is not the line before
+	At    *int64   `json:"at,omitempty"`
+	Batch [2]int64 `json:"batch,omitzero"` // position, from 1, and length; a batch counts whole or not at all
 
 	Format int    `json:"format,omitempty"` // session: of the log
 	Key    string `json:"key,omitempty"`    // session

@@ -17,8 +17,10 @@ type Receipt struct {
 
 	Parts   []Part   `json:"parts,omitempty"`   // that were removed
 	Entries []string `json:"entries,omitempty"` // that were asked for: their content is gone
-	With    []string `json:"with,omitempty"`    // whose content went with theirs: edits, summaries, states of the manager
-	Bytes   int64    `json:"bytes"`             // that were removed or overwritten
+
+	// whose content went with theirs: edits, summaries, states of the manager
+	With  []string `json:"with,omitempty"`
+	Bytes int64    `json:"bytes"` // that were removed or overwritten
 
 	// Quoted are entries of the log that still hold a text of the erased ones word for word, of 16 bytes or more: an
 	// answer that repeats it, a title. They can be erased as well.

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// erasure is what is to be overwritten in one log, and with what. Each line is overwritten by one of the same length: so
-// all offsets stay, and what is not erased keeps its bytes.
+// erasure is what is to be overwritten in one log, and with what. Each line is overwritten by one of the same length:
+// so all offsets stay, and what is not erased keeps its bytes.
 type erasure struct {
 	*tree
 	size    int64

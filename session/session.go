@@ -15,8 +15,9 @@ import (
 // Session is a session whose turn one has, from [Store.Open] to Close. It is safe for concurrent use; what is written
 // at the same time gets an order.
 //
-// Code of the host that runs within a request (a Summarizer, BeforeCompact, Rules) may call Append, Inject, Note and View.
-// What rewrites the branch or makes another request (Edit, Rewind, Reset, Truncate, Prepare) waits until it has ended.
+// Code of the host that runs within a request (a Summarizer, BeforeCompact, Rules) may call Append, Inject, Note and
+// View. What rewrites the branch or makes another request (Edit, Rewind, Reset, Truncate, Prepare) waits until it has
+// ended.
 //
 // After [ErrConflict], [ErrDeleted], [ErrSync] and [ErrClosed] it is good for nothing but Close. After any other error
 // it is as it was before.

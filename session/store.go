@@ -39,8 +39,8 @@ type Options struct {
 	Seal       Sealer     // encrypts what entries say (nil: nothing is encrypted)
 	Codec      Codec      // keeps what a provider's messages hold besides winnow's form (nil: nothing is kept)
 	Durability Durability // of messages and all that changes the branch (Sync)
-	// ResetRule returns when the conversation of a session is stale. [Store.Open] then begins it anew, as [Session.Reset]
-	// does, but without its title. nil: never. [ResetPolicy].For is one.
+	// ResetRule returns when the conversation of a session is stale. [Store.Open] then begins it anew, as
+	// [Session.Reset] does, but without its title. nil: never. [ResetPolicy].For is one.
 	ResetRule func(key string) ResetRule
 
 	AllowNetwork bool             // take a directory on a network file system, whose locks and syncs may not hold

@@ -89,7 +89,8 @@ func stages(history []winnow.Message) []stage {
 	}
 	return []stage{
 		{"repair", winnow.RepairToolPairing},
-		{"trimming", prune(winnow.PruneOptions{SoftTrimMaxChars: 200, SoftTrimHeadChars: 30, SoftTrimTailChars: 30, NoHardClear: true})},
+		{"trimming", prune(winnow.PruneOptions{SoftTrimMaxChars: 200, SoftTrimHeadChars: 30, SoftTrimTailChars: 30,
+			NoHardClear: true})},
 		{"clearing", prune(winnow.PruneOptions{Placeholder: "[cleared]"})},
 		{"truncation", func(h []winnow.Message) ([]winnow.Message, []winnow.Edit) {
 			return winnow.TruncateToolResults(h, 200, &winnow.TruncateOptions{MinKeepChars: 40})
@@ -99,10 +100,10 @@ func stages(history []winnow.Message) []stage {
 	}
 }
 
-// nothingLost says whether the text of every message, the arguments of every call, and all results with
-// their tools, in before are in after, in order. Only letters and digits are compared: a provider may want a tool's name
-// cleaned, or arguments in an object. System messages are left out, because many APIs have a field for
-// them that is no part of the list; thinking, because most do not take it back.
+// nothingLost says whether the text of every message, the arguments of every call, and all results with their tools, in
+// before are in after, in order. Only letters and digits are compared: a provider may want a tool's name cleaned, or
+// arguments in an object. System messages are left out, because many APIs have a field for them that is no part of the
+// list; thinking, because most do not take it back.
 func nothingLost(before, after []winnow.Message) error {
 	have := map[string]string{}
 	fragments(after, func(kind, text string) { have[kind] += text })

@@ -97,7 +97,8 @@ func (a Adapter[T]) CheckValues(values []T) error {
 	}
 	imported := a.Import(values)
 	if _, edits := winnow.RepairToolPairing(imported); len(edits) > 0 {
-		f.add("imported as it is sent", fmt.Errorf("the repair changes message %d: %s", edits[0].Index, edits[0].Reason))
+		f.add("imported as it is sent", fmt.Errorf("the repair changes message %d: %s", edits[0].Index,
+			edits[0].Reason))
 	}
 	f.add("round trip", a.same(before, a.Export(imported)))
 	f.add("recognised again", a.recognised(values, imported))
@@ -167,7 +168,8 @@ func (a Adapter[T]) recognised(values []T, imported []winnow.Message) error {
 	want, got := snapshots(imported), snapshots(a.Import(copies))
 	for i := range min(len(want), len(got)) {
 		if want[i] != got[i] {
-			return fmt.Errorf("message %d of equal values is another\nfirst %s\nthen  %s", i, clip(want[i]), clip(got[i]))
+			return fmt.Errorf("message %d of equal values is another\nfirst %s\nthen  %s", i, clip(want[i]),
+				clip(got[i]))
 		}
 	}
 	if len(want) != len(got) {

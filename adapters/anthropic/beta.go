@@ -123,7 +123,8 @@ func readBeta(b *sdk.BetaContentBlockParamUnion) fields {
 		return fields{typ: typeToolUse, id: c.ID, name: c.Name, input: c.Input, toolset: c.ToolsetName.Value}
 	case b.OfToolResult != nil:
 		r := b.OfToolResult
-		f := fields{typ: typeToolResult, id: r.ToolUseID, isError: r.IsError.Value, content: make([]inner, len(r.Content))}
+		f := fields{typ: typeToolResult, id: r.ToolUseID, isError: r.IsError.Value,
+			content: make([]inner, len(r.Content))}
 		for k := range r.Content {
 			f.content[k] = param.Override[inner](&r.Content[k])
 		}
@@ -151,7 +152,8 @@ func betaUserBlock(c *sdk.BetaToolResultBlockParamContentUnion) (b block, ok boo
 
 // betaInner returns a block of a user message as one of a result's content, or nil.
 func betaInner(b *sdk.BetaContentBlockParamUnion) *inner {
-	u := sdk.BetaToolResultBlockParamContentUnion{OfText: b.OfText, OfImage: b.OfImage, OfDocument: b.OfDocument, OfSearchResult: b.OfSearchResult}
+	u := sdk.BetaToolResultBlockParamContentUnion{OfText: b.OfText, OfImage: b.OfImage, OfDocument: b.OfDocument,
+		OfSearchResult: b.OfSearchResult}
 	if u.OfText == nil && u.OfImage == nil && u.OfDocument == nil && u.OfSearchResult == nil {
 		return nil
 	}
@@ -167,7 +169,8 @@ func betaMessage(m *message) sdk.BetaMessageParam {
 		}
 		return param.Override[sdk.BetaMessageParam](sentAs(override, m))
 	}
-	out := sdk.BetaMessageParam{Role: sdk.BetaMessageParamRole(m.Role), Content: make([]sdk.BetaContentBlockParamUnion, len(m.Content))}
+	out := sdk.BetaMessageParam{Role: sdk.BetaMessageParamRole(m.Role),
+		Content: make([]sdk.BetaContentBlockParamUnion, len(m.Content))}
 	for k := range m.Content {
 		out.Content[k] = betaBlock(&m.Content[k])
 	}
@@ -187,7 +190,8 @@ func betaBlock(b *block) sdk.BetaContentBlockParamUnion {
 		}
 	case b.OfText != nil && isPlain(b.OfText):
 		return sdk.BetaContentBlockParamUnion{OfText: &sdk.BetaTextBlockParam{Text: b.OfText.Text}}
-	case b.OfToolResult != nil && b.OfToolResult.CacheControl == (sdk.CacheControlEphemeralParam{}) && b.OfToolResult.ExtraFields() == nil:
+	case b.OfToolResult != nil && b.OfToolResult.CacheControl == (sdk.CacheControlEphemeralParam{}) &&
+		b.OfToolResult.ExtraFields() == nil:
 		r := b.OfToolResult
 		result := &sdk.BetaToolResultBlockParam{ToolUseID: r.ToolUseID, IsError: r.IsError, ToolsetName: r.ToolsetName}
 		for k := range r.Content {

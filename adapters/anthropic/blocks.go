@@ -137,7 +137,8 @@ func resultStays(m *winnow.Message, own *sdk.ContentBlockParamUnion) bool {
 }
 
 // result returns the block of a result, and the images that may not be in it.
-func (e *exporter) result(m *winnow.Message, id string) (block sdk.ContentBlockParamUnion, images []sdk.ContentBlockParamUnion) {
+func (e *exporter) result(m *winnow.Message, id string) (block sdk.ContentBlockParamUnion,
+	images []sdk.ContentBlockParamUnion) {
 	own := resultOf(m)
 	if id == m.ToolCallID && resultStays(m, own) {
 		return *own, nil
@@ -166,7 +167,8 @@ func (e *exporter) result(m *winnow.Message, id string) (block sdk.ContentBlockP
 }
 
 // resultContent returns the content of a result; in one that is an error only text is accepted.
-func resultContent(m *winnow.Message) (content []sdk.ToolResultBlockParamContentUnion, images []sdk.ContentBlockParamUnion) {
+func resultContent(m *winnow.Message) (content []sdk.ToolResultBlockParamContentUnion,
+	images []sdk.ContentBlockParamUnion) {
 	for k := range m.Parts {
 		p := &m.Parts[k]
 		own := resultSource(p)
@@ -221,7 +223,8 @@ func resultSource(p *winnow.Part) *inner {
 			return &c
 		}
 		if s.OfText != nil || s.OfImage != nil || s.OfDocument != nil || s.OfSearchResult != nil {
-			return &inner{OfText: s.OfText, OfImage: s.OfImage, OfDocument: s.OfDocument, OfSearchResult: s.OfSearchResult}
+			return &inner{OfText: s.OfText, OfImage: s.OfImage, OfDocument: s.OfDocument,
+				OfSearchResult: s.OfSearchResult}
 		}
 	}
 	return nil

@@ -41,7 +41,8 @@ func errorIn(body string, isAnswer bool) error {
 // Collect reads a stream to its end and returns the answer, for [Response], by [sdk.Message.Accumulate]. It returns
 // the stream's error, and io.ErrUnexpectedEOF for a stream that ends before the answer does. Each event is passed to
 // seen first, which may be nil.
-func Collect(stream *ssestream.Stream[sdk.MessageStreamEventUnion], seen func(sdk.MessageStreamEventUnion)) (*sdk.Message, error) {
+func Collect(stream *ssestream.Stream[sdk.MessageStreamEventUnion],
+	seen func(sdk.MessageStreamEventUnion)) (*sdk.Message, error) {
 	answer := new(sdk.Message)
 	err := collect(stream, seen, answer.Accumulate, func(e *sdk.MessageStreamEventUnion) string { return e.Type })
 	if err != nil {
@@ -51,9 +52,12 @@ func Collect(stream *ssestream.Stream[sdk.MessageStreamEventUnion], seen func(sd
 }
 
 // CollectBeta is [Collect] for a stream of the beta API.
-func CollectBeta(stream *ssestream.Stream[sdk.BetaRawMessageStreamEventUnion], seen func(sdk.BetaRawMessageStreamEventUnion)) (*sdk.BetaMessage, error) {
+func CollectBeta(stream *ssestream.Stream[sdk.BetaRawMessageStreamEventUnion],
+	seen func(sdk.BetaRawMessageStreamEventUnion)) (*sdk.BetaMessage, error) {
 	answer := new(sdk.BetaMessage)
-	err := collect(stream, seen, answer.Accumulate, func(e *sdk.BetaRawMessageStreamEventUnion) string { return e.Type })
+	err := collect(stream, seen, answer.Accumulate, func(e *sdk.BetaRawMessageStreamEventUnion) string {
+		return e.Type
+	})
 	if err != nil {
 		return nil, err
 	}

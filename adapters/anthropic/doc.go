@@ -19,7 +19,7 @@
 // place. The SDK's own decoder drops the content of a message with one: read a stored history as JSON.
 //
 // [Response] turns an answer into winnow's message, with what was billed for it. [Collect] reads a streamed answer.
-// [MarkCache] sets the markers of the prompt cache, [Codec] stores messages in a session, [NewCounter] counts tokens with
-// the API, and [NewSummarizer] writes summaries with a Claude model. [winnow.ClassifyError] reads the SDK's errors as they
-// are. The beta API, which has types of its own, has [ImportBeta], [ExportBeta] and [ResponseBeta].
+// [MarkCache] sets the markers of the prompt cache, [Codec] stores messages in a session, [NewCounter] counts tokens
+// with the API, and [NewSummarizer] writes summaries with a Claude model. [winnow.ClassifyError] reads the SDK's errors
+// as they are. The beta API, which has types of its own, has [ImportBeta], [ExportBeta] and [ResponseBeta].
 package anthropic

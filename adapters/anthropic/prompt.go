@@ -7,8 +7,8 @@ import (
 )
 
 // SystemBlocks returns texts as the field System of [sdk.MessageNewParams], each with a cache marker at its end: the
-// Blocks of a prompt.Assembly, for example, of which there are two at most. A request may have four markers. Blank texts
-// are left out, as the API refuses them.
+// Blocks of a prompt.Assembly, for example, of which there are two at most. A request may have four markers. Blank
+// texts are left out, as the API refuses them.
 func SystemBlocks(texts ...string) []sdk.TextBlockParam {
 	var blocks []sdk.TextBlockParam
 	for _, text := range texts {

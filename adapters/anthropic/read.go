@@ -107,7 +107,8 @@ func read(b *block) fields {
 		return fields{typ: typeToolUse, id: c.ID, name: c.Name, input: c.Input, toolset: c.ToolsetName.Value}
 	case b.OfToolResult != nil:
 		r := b.OfToolResult
-		return fields{typ: typeToolResult, id: r.ToolUseID, isError: r.IsError.Value, content: r.Content, emptyList: r.Content != nil && len(r.Content) == 0}
+		return fields{typ: typeToolResult, id: r.ToolUseID, isError: r.IsError.Value, content: r.Content,
+			emptyList: r.Content != nil && len(r.Content) == 0}
 	case b.OfImage != nil:
 		return imageFields(b.OfImage)
 	case b.OfDocument != nil:
@@ -268,7 +269,9 @@ func contentOfJSON(raw []byte) contents {
 		}
 	case content[0] == '[':
 		c.ok = true
-		jsontext.Elements(content, func(b []byte) { c.blocks = append(c.blocks, param.Override[block](json.RawMessage(b))) })
+		jsontext.Elements(content, func(b []byte) {
+			c.blocks = append(c.blocks, param.Override[block](json.RawMessage(b)))
+		})
 	}
 	c.ok = c.ok && c.role != ""
 	return c

@@ -18,7 +18,8 @@ const maxAnswerTokens = 21_333
 // NewSummarizer returns a summarizer that asks model. maxTokens limits the answer; 0 means the limit that each request
 // asks for. No tools are sent. For an answer that ended for another reason than the end of the turn, the error wraps
 // [winnow.ErrIncomplete]. Errors of the SDK are wrapped.
-func NewSummarizer(client sdk.Client, model sdk.Model, maxTokens int, options ...option.RequestOption) winnow.Summarizer {
+func NewSummarizer(client sdk.Client, model sdk.Model, maxTokens int,
+	options ...option.RequestOption) winnow.Summarizer {
 	return &summarizer{client, model, maxTokens, options}
 }
 

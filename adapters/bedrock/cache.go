@@ -6,7 +6,8 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// mostMarkers is how many cache points models take in a request, those of the system prompt and of the tools among them.
+// mostMarkers is how many cache points models take in a request, those of the system prompt and of the tools among
+// them.
 const mostMarkers = 4
 
 // MarkCache returns the messages of a request with cache points at the two places from which the next request goes on:

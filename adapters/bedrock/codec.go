@@ -113,12 +113,14 @@ func converse(answer func(body []byte) []byte, messages []types.Message) (*bedro
 	client := bedrockruntime.New(bedrockruntime.Options{
 		HTTPClient: exchange(answer), Retryer: aws.NopRetryer{},
 		APIOptions: []func(*middleware.Stack) error{func(stack *middleware.Stack) error {
-			stack.Finalize.Clear()                                        // there is neither an endpoint nor somebody to sign for
+			// there is neither an endpoint nor somebody to sign for
+			stack.Finalize.Clear()
 			_, err := stack.Initialize.Remove("OperationInputValidation") // a message is stored as it is
 			return err
 		}},
 	})
-	return client.Converse(context.Background(), &bedrockruntime.ConverseInput{ModelId: aws.String("none"), Messages: messages})
+	return client.Converse(context.Background(),
+		&bedrockruntime.ConverseInput{ModelId: aws.String("none"), Messages: messages})
 }
 
 // exchange is an HTTP client that answers requests itself.

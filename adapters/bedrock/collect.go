@@ -11,9 +11,10 @@ import (
 )
 
 // Collect reads a stream (ConverseStreamOutput.GetStream) to its end and returns the answer, for [Response]. It returns
-// the stream's error, in which Bedrock also reports overflows, and io.ErrUnexpectedEOF for a stream that ends before the
-// answer does. Each event is passed to seen first, which may be nil.
-func Collect(stream *bedrockruntime.ConverseStreamEventStream, seen func(types.ConverseStreamOutput)) (*bedrockruntime.ConverseOutput, error) {
+// the stream's error, in which Bedrock also reports overflows, and io.ErrUnexpectedEOF for a stream that ends before
+// the answer does. Each event is passed to seen first, which may be nil.
+func Collect(stream *bedrockruntime.ConverseStreamEventStream,
+	seen func(types.ConverseStreamOutput)) (*bedrockruntime.ConverseOutput, error) {
 	defer stream.Close()
 	c := collector{answer: &bedrockruntime.ConverseOutput{}}
 	for event := range stream.Events() {
@@ -28,7 +29,8 @@ func Collect(stream *bedrockruntime.ConverseStreamEventStream, seen func(types.C
 	if c.answer.StopReason == "" {
 		return nil, fmt.Errorf("bedrock: the stream ended before the answer: %w", io.ErrUnexpectedEOF)
 	}
-	c.answer.Output = &types.ConverseOutputMemberMessage{Value: types.Message{Role: types.ConversationRoleAssistant, Content: c.content()}}
+	c.answer.Output = &types.ConverseOutputMemberMessage{Value: types.Message{Role: types.ConversationRoleAssistant,
+		Content: c.content()}}
 	return c.answer, nil
 }
 

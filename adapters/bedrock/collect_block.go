@@ -127,13 +127,15 @@ func (b *collected) content() types.ContentBlock {
 	case b.image != nil:
 		return &types.ContentBlockMemberImage{Value: *b.image}
 	case b.redacted != nil:
-		return &types.ContentBlockMemberReasoningContent{Value: &types.ReasoningContentBlockMemberRedactedContent{Value: b.redacted}}
+		redacted := &types.ReasoningContentBlockMemberRedactedContent{Value: b.redacted}
+		return &types.ContentBlockMemberReasoningContent{Value: redacted}
 	case b.thinks:
 		thought := types.ReasoningTextBlock{Text: aws.String(b.thought)}
 		if b.signature != "" {
 			thought.Signature = aws.String(b.signature)
 		}
-		return &types.ContentBlockMemberReasoningContent{Value: &types.ReasoningContentBlockMemberReasoningText{Value: thought}}
+		text := &types.ReasoningContentBlockMemberReasoningText{Value: thought}
+		return &types.ContentBlockMemberReasoningContent{Value: text}
 	case b.citations != nil:
 		return &types.ContentBlockMemberCitationsContent{Value: types.CitationsContentBlock{
 			Content:   []types.CitationGeneratedContent{&types.CitationGeneratedContentMemberText{Value: b.text}},

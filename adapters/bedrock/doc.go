@@ -16,7 +16,7 @@
 // place.
 //
 // The API has a field of its own for the system prompt, which [ImportSystem] reads and [ExportSystem] fills. [Response]
-// turns an answer into winnow's message, with what was billed for it. [Collect] reads a streamed answer. [MarkCache] sets
-// cache points, [Codec] stores messages in a session, and [NewSummarizer] writes summaries. [winnow.ClassifyError] reads
-// the SDK's errors as they are.
+// turns an answer into winnow's message, with what was billed for it. [Collect] reads a streamed answer. [MarkCache]
+// sets cache points, [Codec] stores messages in a session, and [NewSummarizer] writes summaries. [winnow.ClassifyError]
+// reads the SDK's errors as they are.
 package bedrock

@@ -68,7 +68,8 @@ func (e *exporter) add(m types.Message) {
 func (e *exporter) assistant(m *winnow.Message) {
 	p := adapter.PieceOf[types.Message](m)
 	if len(e.out) == 0 && (p == nil || !p.First) {
-		e.add(types.Message{Role: types.ConversationRoleUser, Content: []types.ContentBlock{&types.ContentBlockMemberText{Value: opening}}})
+		e.add(types.Message{Role: types.ConversationRoleUser,
+			Content: []types.ContentBlock{&types.ContentBlockMemberText{Value: opening}}})
 	}
 	if e.nameCalls(m) && p != nil && isSendable(p.Of.Content) {
 		e.add(*p.Of)
@@ -179,7 +180,8 @@ func callBlock(p *winnow.Part, own types.ContentBlock, id string) types.ContentB
 		return &types.ContentBlockMemberToolUse{Value: call}
 	}
 	return &types.ContentBlockMemberToolUse{Value: types.ToolUseBlock{
-		ToolUseId: aws.String(id), Name: aws.String(adapter.Name(p.Name, 64, adapter.Letters)), Input: object(p.Arguments),
+		ToolUseId: aws.String(id), Name: aws.String(adapter.Name(p.Name, 64, adapter.Letters)),
+		Input: object(p.Arguments),
 	}}
 }
 
@@ -232,8 +234,8 @@ func (e *exporter) user(run []winnow.Message) {
 	e.add(out)
 }
 
-// staysWhole says that the caller's message, of which these are the pieces, is sent as it is. Where it does not, the ids
-// of its results are decided anew.
+// staysWhole says that the caller's message, of which these are the pieces, is sent as it is. Where it does not, the
+// ids of its results are decided anew.
 func (e *exporter) staysWhole(of *types.Message, pieces []winnow.Message) bool {
 	ids := e.ids.Clone()
 	for i := range pieces {

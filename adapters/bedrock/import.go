@@ -74,7 +74,8 @@ func (im *importer) add(of *types.Message) {
 	})
 	if results < count {
 		parts := im.blocks(of)
-		im.emit(winnow.Message{Role: winnow.RoleUser, Injected: results > 0 && onlyMarkers(of.Content), Parts: parts}, of, nil, results, count)
+		im.emit(winnow.Message{Role: winnow.RoleUser, Injected: results > 0 && onlyMarkers(of.Content), Parts: parts},
+			of, nil, results, count)
 	}
 }
 

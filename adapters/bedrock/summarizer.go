@@ -16,7 +16,8 @@ import (
 // maxTokens limits the answer; 0 means the limit that each request asks for. No tools are sent. For an answer that
 // ended for another reason than the end of the turn, the error wraps [winnow.ErrIncomplete]. Errors of the SDK are
 // wrapped.
-func NewSummarizer(client *bedrockruntime.Client, model string, maxTokens int, options ...func(*bedrockruntime.Options)) winnow.Summarizer {
+func NewSummarizer(client *bedrockruntime.Client, model string, maxTokens int,
+	options ...func(*bedrockruntime.Options)) winnow.Summarizer {
 	return &summarizer{client, model, maxTokens, options}
 }
 
@@ -30,11 +31,14 @@ type summarizer struct {
 // Summarize implements [winnow.Summarizer].
 func (s *summarizer) Summarize(ctx context.Context, req winnow.SummaryRequest) (string, error) {
 	answer, err := s.client.Converse(ctx, &bedrockruntime.ConverseInput{
-		ModelId:         aws.String(s.model),
-		InferenceConfig: &types.InferenceConfiguration{MaxTokens: aws.Int32(int32(min(adapter.AnswerTokens(&req, s.maxTokens), 1<<30)))},
-		System:          []types.SystemContentBlock{&types.SystemContentBlockMemberText{Value: req.System()}},
+		ModelId: aws.String(s.model),
+		InferenceConfig: &types.InferenceConfiguration{
+			MaxTokens: aws.Int32(int32(min(adapter.AnswerTokens(&req, s.maxTokens), 1<<30))),
+		},
+		System: []types.SystemContentBlock{&types.SystemContentBlockMemberText{Value: req.System()}},
 		Messages: []types.Message{{
-			Role: types.ConversationRoleUser, Content: []types.ContentBlock{&types.ContentBlockMemberText{Value: req.Prompt()}},
+			Role:    types.ConversationRoleUser,
+			Content: []types.ContentBlock{&types.ContentBlockMemberText{Value: req.Prompt()}},
 		}},
 	}, s.options...)
 	if err != nil {

@@ -12,6 +12,6 @@
 //   - no message is empty, and what is built holds no blank text;
 //   - the reasoning of the caller's own messages is sent back. Other reasoning is not sent.
 //
-// [Codec] stores messages in a session, and [NewSummarizer] writes summaries with any chat model. [winnow.ClassifyError] reads the errors of the
-// models, which wrap those of their SDKs.
+// [Codec] stores messages in a session, and [NewSummarizer] writes summaries with any chat model.
+// [winnow.ClassifyError] reads the errors of the models, which wrap those of their SDKs.
 package eino

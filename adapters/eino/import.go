@@ -163,7 +163,8 @@ func (im *importer) assistant(of *schema.Message) {
 	for k := range of.ToolCalls {
 		c := &of.ToolCalls[k]
 		p := adapter.Next(&im.parts)
-		p.Kind, p.ID, p.Name, p.Arguments, p.Source = winnow.KindToolCall, c.ID, c.Function.Name, []byte(c.Function.Arguments), c
+		p.Kind, p.ID, p.Name, p.Arguments, p.Source = winnow.KindToolCall, c.ID, c.Function.Name,
+			[]byte(c.Function.Arguments), c
 		p.Signature = signatureOf(c.Extra)
 	}
 }

@@ -27,7 +27,8 @@ type summarizer struct {
 // Summarize implements [winnow.Summarizer].
 func (s *summarizer) Summarize(ctx context.Context, req winnow.SummaryRequest) (string, error) {
 	options := append([]model.Option{model.WithMaxTokens(adapter.AnswerTokens(&req, s.maxTokens))}, s.options...)
-	answer, err := s.chat.Generate(ctx, []*schema.Message{schema.SystemMessage(req.System()), schema.UserMessage(req.Prompt())}, options...)
+	answer, err := s.chat.Generate(ctx,
+		[]*schema.Message{schema.SystemMessage(req.System()), schema.UserMessage(req.Prompt())}, options...)
 	if err != nil || answer == nil {
 		return "", adapter.Failed("eino", err)
 	}

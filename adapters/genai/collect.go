@@ -26,7 +26,8 @@ func Check(answer *sdk.GenerateContentResponse, err error) (*sdk.GenerateContent
 // Collect reads a stream to its end and returns the answer, for [Response]: the first candidate. Neighbouring texts are
 // joined, unless one has a signature. It returns the stream's error, and io.ErrUnexpectedEOF
 // for a stream that ends before the answer does. Each piece is passed to seen first, which may be nil.
-func Collect(stream iter.Seq2[*sdk.GenerateContentResponse, error], seen func(*sdk.GenerateContentResponse)) (*sdk.GenerateContentResponse, error) {
+func Collect(stream iter.Seq2[*sdk.GenerateContentResponse, error],
+	seen func(*sdk.GenerateContentResponse)) (*sdk.GenerateContentResponse, error) {
 	answer := &sdk.GenerateContentResponse{}
 	candidate := &sdk.Candidate{}
 	content := &sdk.Content{Role: sdk.RoleModel}

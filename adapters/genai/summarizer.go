@@ -16,7 +16,8 @@ import (
 //
 // Thinking takes its tokens from the same limit: give models that think a ThinkingConfig that leaves room for the
 // answer.
-func NewSummarizer(client *sdk.Client, model string, maxTokens int, config *sdk.GenerateContentConfig) winnow.Summarizer {
+func NewSummarizer(client *sdk.Client, model string, maxTokens int,
+	config *sdk.GenerateContentConfig) winnow.Summarizer {
 	if config == nil {
 		config = &sdk.GenerateContentConfig{}
 	}
@@ -36,7 +37,8 @@ func (s *summarizer) Summarize(ctx context.Context, req winnow.SummaryRequest) (
 	config.SystemInstruction = sdk.NewContentFromText(req.System(), sdk.RoleUser)
 	config.MaxOutputTokens = int32(min(adapter.AnswerTokens(&req, s.maxTokens), 1<<30))
 	config.Tools, config.ToolConfig = nil, nil
-	answer, err := s.client.Models.GenerateContent(ctx, s.model, []*sdk.Content{sdk.NewContentFromText(req.Prompt(), sdk.RoleUser)}, &config)
+	answer, err := s.client.Models.GenerateContent(ctx, s.model,
+		[]*sdk.Content{sdk.NewContentFromText(req.Prompt(), sdk.RoleUser)}, &config)
 	if err != nil {
 		return "", adapter.Failed("genai", err)
 	}

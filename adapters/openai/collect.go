@@ -33,7 +33,8 @@ func Check(answer *sdk.ChatCompletion, err error) (*sdk.ChatCompletion, error) {
 // the SDK does not know, such as reasoning and thought signatures. It returns the stream's error, an error that a
 // server sends in the place of a chunk, and io.ErrUnexpectedEOF for a stream that ends before the answer does.
 // Each chunk is passed to seen first, which may be nil.
-func Collect(stream *ssestream.Stream[sdk.ChatCompletionChunk], seen func(sdk.ChatCompletionChunk)) (*sdk.ChatCompletion, error) {
+func Collect(stream *ssestream.Stream[sdk.ChatCompletionChunk],
+	seen func(sdk.ChatCompletionChunk)) (*sdk.ChatCompletion, error) {
 	defer stream.Close()
 	var c collector
 	for stream.Next() {

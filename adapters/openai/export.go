@@ -88,7 +88,8 @@ func own(m *winnow.Message) *sdk.ChatCompletionMessageParamUnion {
 func (e *exporter) system(m *winnow.Message) {
 	if p := own(m); p != nil {
 		e.out = append(e.out, *p)
-	} else if parts := textParts(m); len(parts) == 1 && parts[0] == (sdk.ChatCompletionContentPartTextParam{Text: parts[0].Text}) {
+	} else if parts := textParts(m); len(parts) == 1 &&
+		parts[0] == (sdk.ChatCompletionContentPartTextParam{Text: parts[0].Text}) {
 		e.out = append(e.out, sdk.SystemMessage(parts[0].Text))
 	} else if len(parts) > 0 {
 		e.out = append(e.out, sdk.SystemMessage(parts))
@@ -222,7 +223,8 @@ func (e *exporter) assistant(m *winnow.Message) {
 		}
 	}
 	a := e.build(m)
-	if param.IsOmitted(a.Content) && param.IsOmitted(a.Refusal) && param.IsOmitted(a.Audio) && len(a.ToolCalls) == 0 && !hasFunction(&a) {
+	if param.IsOmitted(a.Content) && param.IsOmitted(a.Refusal) && param.IsOmitted(a.Audio) && len(a.ToolCalls) == 0 &&
+		!hasFunction(&a) {
 		return
 	}
 	e.out = append(e.out, sdk.ChatCompletionMessageParamUnion{OfAssistant: &a})
@@ -315,7 +317,9 @@ func (e *exporter) build(m *winnow.Message) sdk.ChatCompletionAssistantMessagePa
 }
 
 // content adds p to texts, or to a where it has a field of its own.
-func content(a *sdk.ChatCompletionAssistantMessageParam, texts []sdk.ChatCompletionAssistantMessageParamContentArrayOfContentPartUnion, p *winnow.Part) []sdk.ChatCompletionAssistantMessageParamContentArrayOfContentPartUnion {
+func content(a *sdk.ChatCompletionAssistantMessageParam,
+	texts []sdk.ChatCompletionAssistantMessageParamContentArrayOfContentPartUnion,
+	p *winnow.Part) []sdk.ChatCompletionAssistantMessageParamContentArrayOfContentPartUnion {
 	if p.Kind == winnow.KindThinking {
 		switch {
 		case slices.Contains(reasoningKeys[:], p.MediaType):

@@ -150,7 +150,8 @@ func (im *importer) assistant(a *sdk.ChatCompletionAssistantMessageParam) {
 		im.parts = append(im.parts, winnow.Part{Kind: winnow.KindThinking, Text: text, MediaType: key})
 	}
 	if raw := extraJSON(a.ExtraFields(), reasoningDetails); len(raw) > len("[]") {
-		im.parts = append(im.parts, winnow.Part{Kind: winnow.KindThinking, Signature: string(raw), MediaType: reasoningDetails})
+		im.parts = append(im.parts, winnow.Part{Kind: winnow.KindThinking, Signature: string(raw),
+			MediaType: reasoningDetails})
 	}
 	im.text(a.Content.OfString.Value, nil)
 	for k := range a.Content.OfArrayOfContentParts {

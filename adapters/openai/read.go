@@ -74,18 +74,22 @@ func readMessage(m *sdk.ChatCompletionMessageParamUnion) *sdk.ChatCompletionMess
 	switch jsontext.Text(members["role"]) {
 	case "system":
 		out.OfSystem = &sdk.ChatCompletionSystemMessageParam{}
-		out.OfSystem.Content.OfString, out.OfSystem.Content.OfArrayOfContentParts = optional(content), overrides[textParam](content)
+		out.OfSystem.Content.OfString, out.OfSystem.Content.OfArrayOfContentParts = optional(content),
+			overrides[textParam](content)
 	case "developer":
 		out.OfDeveloper = &sdk.ChatCompletionDeveloperMessageParam{}
-		out.OfDeveloper.Content.OfString, out.OfDeveloper.Content.OfArrayOfContentParts = optional(content), overrides[textParam](content)
+		out.OfDeveloper.Content.OfString, out.OfDeveloper.Content.OfArrayOfContentParts = optional(content),
+			overrides[textParam](content)
 	case "user":
 		out.OfUser = &sdk.ChatCompletionUserMessageParam{}
-		out.OfUser.Content.OfString, out.OfUser.Content.OfArrayOfContentParts = optional(content), overrides[userPart](content)
+		out.OfUser.Content.OfString, out.OfUser.Content.OfArrayOfContentParts = optional(content),
+			overrides[userPart](content)
 	case "assistant":
 		out.OfAssistant = readAssistant(members)
 	case "tool":
 		out.OfTool = &sdk.ChatCompletionToolMessageParam{ToolCallID: jsontext.Text(members["tool_call_id"])}
-		out.OfTool.Content.OfString, out.OfTool.Content.OfArrayOfContentParts = optional(content), overrides[textParam](content)
+		out.OfTool.Content.OfString, out.OfTool.Content.OfArrayOfContentParts = optional(content),
+			overrides[textParam](content)
 	case "function":
 		out = sdk.ChatCompletionMessageParamOfFunction(jsontext.Text(content), jsontext.Text(members["name"]))
 	default:
@@ -95,8 +99,10 @@ func readMessage(m *sdk.ChatCompletionMessageParamUnion) *sdk.ChatCompletionMess
 }
 
 func readAssistant(members map[string][]byte) *sdk.ChatCompletionAssistantMessageParam {
-	a := &sdk.ChatCompletionAssistantMessageParam{Refusal: optional(members["refusal"]), Name: optional(members["name"])}
-	a.Content.OfString, a.Content.OfArrayOfContentParts = optional(members["content"]), overrides[assistantPart](members["content"])
+	a := &sdk.ChatCompletionAssistantMessageParam{Refusal: optional(members["refusal"]),
+		Name: optional(members["name"])}
+	a.Content.OfString, a.Content.OfArrayOfContentParts = optional(members["content"]),
+		overrides[assistantPart](members["content"])
 	a.ToolCalls = overrides[toolCall](members["tool_calls"])
 	jsontext.Members(members["audio"], func(key string, value []byte) {
 		if key == "id" {

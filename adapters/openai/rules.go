@@ -108,7 +108,8 @@ func (a *alternation) add(m *winnow.Message) {
 	if role == winnow.RoleAssistant && a.last == "" {
 		a.say(winnow.RoleUser, opening)
 	}
-	if n := len(a.out); n > 0 && a.out[n-1].Role == winnow.RoleTool && role == winnow.RoleUser && a.last == winnow.RoleUser {
+	if n := len(a.out); n > 0 && a.out[n-1].Role == winnow.RoleTool && role == winnow.RoleUser &&
+		a.last == winnow.RoleUser {
 		a.say(winnow.RoleAssistant, interrupted)
 	}
 	a.join(m, role)

@@ -16,7 +16,8 @@ import (
 //
 // The limit is sent as max_completion_tokens. For a server that only knows max_tokens give
 // option.WithJSONDel("max_completion_tokens") and option.WithJSONSet("max_tokens", n).
-func NewSummarizer(client sdk.Client, model sdk.ChatModel, maxTokens int, options ...option.RequestOption) winnow.Summarizer {
+func NewSummarizer(client sdk.Client, model sdk.ChatModel, maxTokens int,
+	options ...option.RequestOption) winnow.Summarizer {
 	return &summarizer{client, model, maxTokens, options}
 }
 
@@ -32,7 +33,8 @@ func (s *summarizer) Summarize(ctx context.Context, req winnow.SummaryRequest) (
 	answer, err := s.client.Chat.Completions.New(ctx, sdk.ChatCompletionNewParams{
 		Model:               s.model,
 		MaxCompletionTokens: sdk.Int(int64(adapter.AnswerTokens(&req, s.maxTokens))),
-		Messages:            []sdk.ChatCompletionMessageParamUnion{sdk.SystemMessage(req.System()), sdk.UserMessage(req.Prompt())},
+		Messages: []sdk.ChatCompletionMessageParamUnion{sdk.SystemMessage(req.System()),
+			sdk.UserMessage(req.Prompt())},
 	}, s.options...)
 	if err != nil {
 		return "", adapter.Failed("openai", err)

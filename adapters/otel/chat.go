@@ -17,7 +17,8 @@ import (
 // T is a [winnow.Message], as the adapters' Response gives it, what was billed is recorded as well; for
 // other answers call [Manager.Answered] within call. Programs whose SDK has spans of its own use
 // [Manager.Prepare] and [Manager.Recover] instead.
-func Do[T any](ctx context.Context, m *Manager, history []winnow.Message, call func(context.Context, []winnow.Message) (T, error)) (T, *winnow.Request, error) {
+func Do[T any](ctx context.Context, m *Manager, history []winnow.Message,
+	call func(context.Context, []winnow.Message) (T, error)) (T, *winnow.Request, error) {
 	var zero T
 	r, err := m.Prepare(ctx, history)
 	if err != nil {
@@ -41,9 +42,11 @@ func Do[T any](ctx context.Context, m *Manager, history []winnow.Message, call f
 }
 
 // chat sends one request.
-func chat[T any](ctx context.Context, m *Manager, messages []winnow.Message, call func(context.Context, []winnow.Message) (T, error)) (T, error) {
+func chat[T any](ctx context.Context, m *Manager, messages []winnow.Message,
+	call func(context.Context, []winnow.Message) (T, error)) (T, error) {
 	ctx, span := m.tracer.Start(ctx, m.measure.chatSpanName, trace.WithSpanKind(trace.SpanKindClient),
-		trace.WithAttributes(m.measure.attributes...), trace.WithAttributes(m.conversation...), trace.WithAttributes(semconv.GenAIOperationNameChat))
+		trace.WithAttributes(m.measure.attributes...), trace.WithAttributes(m.conversation...),
+		trace.WithAttributes(semconv.GenAIOperationNameChat))
 	defer span.End()
 	began := time.Now()
 	answer, err := call(ctx, messages)
@@ -52,7 +55,8 @@ func chat[T any](ctx context.Context, m *Manager, messages []winnow.Message, cal
 		fail(span, err)
 		attributes = append(attributes, errorType(err))
 	}
-	m.measure.chat.Record(ctx, time.Since(began).Seconds(), genaiconv.OperationNameChat, m.measure.provider, attributes...)
+	m.measure.chat.Record(ctx, time.Since(began).Seconds(), genaiconv.OperationNameChat, m.measure.provider,
+		attributes...)
 	if message, ok := any(answer).(winnow.Message); ok && err == nil {
 		m.Answered(ctx, &message)
 	}
@@ -75,8 +79,10 @@ func (m *Manager) Answered(ctx context.Context, answer *winnow.Message) {
 	span.SetAttributes(semconv.GenAIUsageInputTokens(u.Prompt()), semconv.GenAIUsageOutputTokens(u.Output),
 		semconv.GenAIUsageCacheReadInputTokens(u.CacheRead), semconv.GenAIUsageCacheCreationInputTokens(u.CacheWrite))
 	more := m.measure.attributes[1:]
-	m.measure.usage.Record(ctx, int64(u.Prompt()), genaiconv.OperationNameChat, m.measure.provider, genaiconv.TokenTypeInput, more...)
-	m.measure.usage.Record(ctx, int64(u.Output), genaiconv.OperationNameChat, m.measure.provider, genaiconv.TokenTypeOutput, more...)
+	m.measure.usage.Record(ctx, int64(u.Prompt()), genaiconv.OperationNameChat, m.measure.provider,
+		genaiconv.TokenTypeInput, more...)
+	m.measure.usage.Record(ctx, int64(u.Output), genaiconv.OperationNameChat, m.measure.provider,
+		genaiconv.TokenTypeOutput, more...)
 	for _, io := range []struct {
 		name   string
 		tokens int
@@ -91,8 +97,11 @@ func (m *Manager) Answered(ctx context.Context, answer *winnow.Message) {
 // is for those that are made of several, as in [winnow.FirstOf].
 func (m *Manager) Summarizer(s winnow.Summarizer) winnow.Summarizer {
 	return winnow.SummarizerFunc(func(ctx context.Context, req winnow.SummaryRequest) (string, error) {
-		ctx, span := m.tracer.Start(ctx, "winnow.summarize", trace.WithAttributes(m.conversation...), trace.WithAttributes(
-			attribute.Int("winnow.summary.messages", len(req.Messages)), semconv.GenAIRequestMaxTokens(req.MaxTokens), attribute.Bool("winnow.summary.update", req.Previous != "")))
+		ctx, span := m.tracer.Start(ctx, "winnow.summarize", trace.WithAttributes(m.conversation...),
+			trace.WithAttributes(
+				attribute.Int("winnow.summary.messages", len(req.Messages)),
+				semconv.GenAIRequestMaxTokens(req.MaxTokens),
+				attribute.Bool("winnow.summary.update", req.Previous != "")))
 		defer span.End()
 		began := time.Now()
 		text, err := s.Summarize(ctx, req)

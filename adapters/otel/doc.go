@@ -20,7 +20,8 @@
 //   - winnow.edits {edit}, by winnow.edit.op: what was trimmed, cleared, cut, dropped or repaired. An edit is
 //     counted in the first request that has it, and not again
 //   - winnow.cache.tokens {token}, by winnow.cache.io: read from the prompt cache and written to it
-//   - winnow.rewrites {rewrite}: requests that changed what was sent before, so that the prompt cache was not read from there on
+//   - winnow.rewrites {rewrite}: requests that changed what was sent before, so that the prompt cache was not read
+//     from there on
 //   - winnow.compactions {compaction}, by winnow.degraded, or error.type where one failed;
 //     winnow.compaction.tokens {token}: what they took off the request
 //   - winnow.refusals {refusal}, by error.type: requests that the provider refused as too large

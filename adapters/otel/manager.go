@@ -84,8 +84,10 @@ func (m *Manager) Compact(ctx context.Context, history []winnow.Message, instruc
 }
 
 // call traces and measures one call of the manager.
-func (m *Manager) call(ctx context.Context, operation string, history int, f func(context.Context) (*winnow.Request, error)) (*winnow.Request, error) {
-	ctx, span := m.tracer.Start(ctx, "winnow."+operation, trace.WithAttributes(m.conversation...), trace.WithAttributes(attribute.Int("winnow.history.messages", history)))
+func (m *Manager) call(ctx context.Context, operation string, history int,
+	f func(context.Context) (*winnow.Request, error)) (*winnow.Request, error) {
+	ctx, span := m.tracer.Start(ctx, "winnow."+operation, trace.WithAttributes(m.conversation...),
+		trace.WithAttributes(attribute.Int("winnow.history.messages", history)))
 	before := m.enter(span)
 	began := time.Now()
 	r, err := f(ctx)

@@ -45,9 +45,11 @@ type instruments struct {
 
 // The boundaries of the histograms are those that the semantic conventions advise.
 var (
-	tokenBounds    = metric.WithExplicitBucketBoundaries(1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864)
-	durationBounds = metric.WithExplicitBucketBoundaries(0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
-	shareBounds    = metric.WithExplicitBucketBoundaries(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1)
+	tokenBounds = metric.WithExplicitBucketBoundaries(1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576,
+		4194304, 16777216, 67108864)
+	durationBounds = metric.WithExplicitBucketBoundaries(0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12,
+		10.24, 20.48, 40.96, 81.92)
+	shareBounds = metric.WithExplicitBucketBoundaries(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1)
 )
 
 func newInstruments(o *Options) (*instruments, error) {
@@ -68,16 +70,26 @@ func newInstruments(o *Options) (*instruments, error) {
 	var errs [12]error
 	i.usage, errs[0] = genaiconv.NewClientTokenUsage(meter, tokenBounds)
 	i.chat, errs[1] = genaiconv.NewClientOperationDuration(meter, durationBounds)
-	i.tokens, errs[2] = meter.Int64Histogram("winnow.request.tokens", metric.WithUnit("{token}"), tokenBounds, metric.WithDescription("Estimated tokens of a request."))
-	i.utilization, errs[3] = meter.Float64Histogram("winnow.request.utilization", metric.WithUnit("1"), shareBounds, metric.WithDescription("Share of the token budget that a request takes."))
-	i.edits, errs[4] = meter.Int64Counter("winnow.edits", metric.WithUnit("{edit}"), metric.WithDescription("Messages that are sent other than they stand in the history."))
-	i.cache, errs[5] = meter.Int64Counter("winnow.cache.tokens", metric.WithUnit("{token}"), metric.WithDescription("Prompt tokens read from the provider's cache and written to it."))
-	i.rewrites, errs[6] = meter.Int64Counter("winnow.rewrites", metric.WithUnit("{rewrite}"), metric.WithDescription("Requests that change what was sent before."))
-	i.compactions, errs[7] = meter.Int64Counter("winnow.compactions", metric.WithUnit("{compaction}"), metric.WithDescription("Compactions, also those that failed."))
-	i.saved, errs[8] = meter.Int64Counter("winnow.compaction.tokens", metric.WithUnit("{token}"), metric.WithDescription("Tokens that compactions took off a request."))
-	i.refusals, errs[9] = meter.Int64Counter("winnow.refusals", metric.WithUnit("{refusal}"), metric.WithDescription("Requests that the provider refused as too large."))
-	i.recoveries, errs[10] = meter.Int64Counter("winnow.recoveries", metric.WithUnit("{recovery}"), metric.WithDescription("Refused requests that were made smaller."))
-	i.duration, errs[11] = meter.Float64Histogram("winnow.operation.duration", metric.WithUnit("s"), durationBounds, metric.WithDescription("Time that an operation of winnow took, summaries included."))
+	i.tokens, errs[2] = meter.Int64Histogram("winnow.request.tokens", metric.WithUnit("{token}"), tokenBounds,
+		metric.WithDescription("Estimated tokens of a request."))
+	i.utilization, errs[3] = meter.Float64Histogram("winnow.request.utilization", metric.WithUnit("1"), shareBounds,
+		metric.WithDescription("Share of the token budget that a request takes."))
+	i.edits, errs[4] = meter.Int64Counter("winnow.edits", metric.WithUnit("{edit}"),
+		metric.WithDescription("Messages that are sent other than they stand in the history."))
+	i.cache, errs[5] = meter.Int64Counter("winnow.cache.tokens", metric.WithUnit("{token}"),
+		metric.WithDescription("Prompt tokens read from the provider's cache and written to it."))
+	i.rewrites, errs[6] = meter.Int64Counter("winnow.rewrites", metric.WithUnit("{rewrite}"),
+		metric.WithDescription("Requests that change what was sent before."))
+	i.compactions, errs[7] = meter.Int64Counter("winnow.compactions", metric.WithUnit("{compaction}"),
+		metric.WithDescription("Compactions, also those that failed."))
+	i.saved, errs[8] = meter.Int64Counter("winnow.compaction.tokens", metric.WithUnit("{token}"),
+		metric.WithDescription("Tokens that compactions took off a request."))
+	i.refusals, errs[9] = meter.Int64Counter("winnow.refusals", metric.WithUnit("{refusal}"),
+		metric.WithDescription("Requests that the provider refused as too large."))
+	i.recoveries, errs[10] = meter.Int64Counter("winnow.recoveries", metric.WithUnit("{recovery}"),
+		metric.WithDescription("Refused requests that were made smaller."))
+	i.duration, errs[11] = meter.Float64Histogram("winnow.operation.duration", metric.WithUnit("s"), durationBounds,
+		metric.WithDescription("Time that an operation of winnow took, summaries included."))
 	return i, errors.Join(errs[:]...)
 }
 

@@ -98,10 +98,12 @@ func (p *program) planned(plan *session.Plan) error {
 func (p *program) actions(done []session.Action, kept []session.Kept) error {
 	var rows [][]string
 	for _, a := range done {
-		rows = append(rows, []string{string(a.Op), inspect.Plain(a.Key), inspect.Plain(a.Part.Name), size(a.Part.Bytes), string(a.Reason)})
+		rows = append(rows, []string{string(a.Op), inspect.Plain(a.Key), inspect.Plain(a.Part.Name), size(a.Part.Bytes),
+			string(a.Reason)})
 	}
 	for _, k := range kept {
-		rows = append(rows, []string{"keep", inspect.Plain(k.Key), inspect.Plain(k.Part), "", string(k.Reason) + ": " + inspect.Plain(k.Why)})
+		rows = append(rows, []string{"keep", inspect.Plain(k.Key), inspect.Plain(k.Part), "",
+			string(k.Reason) + ": " + inspect.Plain(k.Why)})
 	}
 	return p.table(rows)
 }
@@ -155,16 +157,19 @@ func (p *program) erased(receipt *session.Receipt) {
 		fmt.Fprintf(p.stdout, "still quoted by: %s\n", inspect.Plain(strings.Join(receipt.Quoted, ", ")))
 	}
 	for _, c := range receipt.Copies {
-		fmt.Fprintf(p.stdout, "copies erased in %s: %s\n", inspect.Plain(c.Key), inspect.Plain(strings.Join(c.Entries, ", ")))
+		fmt.Fprintf(p.stdout, "copies erased in %s: %s\n", inspect.Plain(c.Key),
+			inspect.Plain(strings.Join(c.Entries, ", ")))
 		if len(c.Quoted) > 0 {
-			fmt.Fprintf(p.stdout, "still quoted in %s by: %s\n", inspect.Plain(c.Key), inspect.Plain(strings.Join(c.Quoted, ", ")))
+			fmt.Fprintf(p.stdout, "still quoted in %s by: %s\n", inspect.Plain(c.Key),
+				inspect.Plain(strings.Join(c.Quoted, ", ")))
 		}
 	}
 	if len(receipt.Forks) > 0 {
 		fmt.Fprintf(p.stdout, "copies in forks remain: %s\n", inspect.Plain(strings.Join(receipt.Forks, ", ")))
 	}
 	if len(receipt.Unread) > 0 {
-		fmt.Fprintf(p.stdout, "may have copies, and cannot be read: %s\n", inspect.Plain(strings.Join(receipt.Unread, ", ")))
+		fmt.Fprintf(p.stdout, "may have copies, and cannot be read: %s\n",
+			inspect.Plain(strings.Join(receipt.Unread, ", ")))
 	}
 }
 

@@ -163,11 +163,13 @@ const mostLargest = 5
 // windowTable prints what fills the window.
 func (p *program) windowTable(r *prompt.Report) error {
 	t := r.Tokens
-	fmt.Fprintf(p.stdout, "%s: %s of %s tokens are used, %s are kept for the answer, %s are free\n\n", inspect.Plain(r.SessionKey),
+	fmt.Fprintf(p.stdout, "%s: %s of %s tokens are used, %s are kept for the answer, %s are free\n\n",
+		inspect.Plain(r.SessionKey),
 		number(t.Used), number(t.Window), number(t.Reserve), number(t.Free))
 	rows := [][]string{{"FILLED BY", "PARTS", "TOKENS", "SHARE"}}
 	for _, k := range r.History {
-		rows = append(rows, []string{inspect.Plain(k.Kind), number(k.Count), number(k.Tokens), percent(k.Tokens, t.Used)})
+		rows = append(rows, []string{inspect.Plain(k.Kind), number(k.Count), number(k.Tokens),
+			percent(k.Tokens, t.Used)})
 	}
 	if t.Correction > 0 { // the prompt and the tools, of which a file has nothing
 		rows = append(rows, []string{"what is not recorded", "", number(t.Correction), percent(t.Correction, t.Used)})

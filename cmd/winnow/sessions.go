@@ -60,7 +60,8 @@ func statusRow(s *session.Status) []string {
 		title = *s.Info.Title
 	}
 	return []string{
-		inspect.Plain(s.Key), date(s.Updated), number(s.Counts.Turns), number(messages(&s.Counts)), number(s.Counts.Compactions),
+		inspect.Plain(s.Key), date(s.Updated), number(s.Counts.Turns), number(messages(&s.Counts)),
+		number(s.Counts.Compactions),
 		number(s.Counts.Usage.Prompt()), number(s.Counts.Usage.Output), size(s.Bytes), clip(title, 40),
 	}
 }

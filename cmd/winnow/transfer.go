@@ -59,7 +59,8 @@ func (p *program) export(ctx context.Context, args []string) (code int, err erro
 	case p.json:
 		return exitOK, p.print(exported{rest[0], *output, n})
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s: written to %s, %s\n", inspect.Plain(rest[0]), inspect.Plain(*output), count(n, "line"))
+	_, err = fmt.Fprintf(p.stdout, "%s: written to %s, %s\n", inspect.Plain(rest[0]), inspect.Plain(*output),
+		count(n, "line"))
 	return exitOK, err
 }
 
@@ -132,7 +133,8 @@ func (p *program) imported(got *imported) error {
 	if p.json {
 		return p.print(got)
 	}
-	text := fmt.Sprintf("%s: %s, %s\n    %s\n", inspect.Plain(got.Key), got.Format, count(got.Messages, "message"), inspect.Plain(got.File))
+	text := fmt.Sprintf("%s: %s, %s\n    %s\n", inspect.Plain(got.Key), got.Format, count(got.Messages, "message"),
+		inspect.Plain(got.File))
 	if got.Skipped != "" {
 		text = fmt.Sprintf("skipped: %s\n    %s\n", inspect.Plain(got.Skipped), inspect.Plain(got.File))
 	} else {

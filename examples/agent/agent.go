@@ -8,7 +8,8 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-const systemPrompt = `You are a careful agent that works in one directory with tools. Paths are relative to it. Look before you answer, and answer in a few sentences.`
+const systemPrompt = `You are a careful agent that works in one directory with tools. Paths are relative to it. Look ` +
+	`before you answer, and answer in a few sentences.`
 
 // maxSteps is of a turn. It ends a model that goes in circles.
 const maxSteps = 50
@@ -42,7 +43,8 @@ func newAgent(c config, m model, t *tools, s *screen) (*agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	overhead := winnow.CharsPerToken(4).Estimate(winnow.Message{Parts: []winnow.Part{{Text: systemPrompt + string(schemas)}}})
+	overhead := winnow.CharsPerToken(4).Estimate(winnow.Message{Parts: []winnow.Part{{Text: systemPrompt +
+		string(schemas)}}})
 	manager, err := winnow.New(c.window, &winnow.Options{
 		Summarizer: &summarizer{m, s},
 		Overhead:   overhead,
@@ -116,7 +118,8 @@ func (a *agent) step(ctx context.Context) (winnow.Message, error) {
 	request, err := a.manager.Prepare(ctx, a.history)
 	for err == nil {
 		a.screen.sends(request)
-		answer, refused := a.model.ask(ctx, question{system: systemPrompt, messages: request.Messages, tools: a.tools.list, maxTokens: a.maxTokens})
+		answer, refused := a.model.ask(ctx,
+			question{system: systemPrompt, messages: request.Messages, tools: a.tools.list, maxTokens: a.maxTokens})
 		if refused == nil {
 			a.screen.answered(&answer)
 			return answer, nil
@@ -137,7 +140,8 @@ type summarizer struct {
 func (s *summarizer) Summarize(ctx context.Context, req winnow.SummaryRequest) (string, error) {
 	defer s.screen.summarizing(len(req.Messages))()
 	prompt := winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: req.Prompt()}}}
-	answer, err := s.model.ask(ctx, question{system: req.System(), messages: []winnow.Message{prompt}, maxTokens: req.MaxTokens})
+	answer, err := s.model.ask(ctx, question{system: req.System(), messages: []winnow.Message{prompt},
+		maxTokens: req.MaxTokens})
 	if err != nil {
 		return "", err
 	}

@@ -13,9 +13,10 @@ import (
 type chatAPI struct{}
 
 type chatMessage struct {
-	Role       string     `json:"role"`
-	Content    *string    `json:"content"`
-	Reasoning  string     `json:"reasoning_content,omitempty"` // DeepSeek and Kimi want it back with the calls that it led to
+	Role    string  `json:"role"`
+	Content *string `json:"content"`
+	// DeepSeek and Kimi want it back with the calls that it led to
+	Reasoning  string     `json:"reasoning_content,omitempty"`
 	ToolCalls  []chatCall `json:"tool_calls,omitempty"`
 	ToolCallID string     `json:"tool_call_id,omitempty"`
 }
@@ -66,7 +67,8 @@ func chatMessageOf(m *winnow.Message) chatMessage {
 			case winnow.KindThinking:
 				out.Reasoning += p.Text
 			case winnow.KindToolCall:
-				out.ToolCalls = append(out.ToolCalls, chatCall{p.ID, "function", chatFunction{p.Name, string(p.Arguments)}})
+				out.ToolCalls = append(out.ToolCalls,
+					chatCall{p.ID, "function", chatFunction{p.Name, string(p.Arguments)}})
 			}
 		}
 		if len(out.ToolCalls) == 0 {
@@ -103,7 +105,8 @@ func (chatAPI) response(body []byte) (winnow.Message, error) {
 	u, c := answer.Usage, answer.Choices[0]
 	m := winnow.Message{
 		ID: answer.ID, Role: winnow.RoleAssistant, StopReason: c.FinishReason,
-		Usage: &winnow.Usage{Input: max(0, u.Prompt-u.Details.Cached), CacheRead: u.Details.Cached, Output: u.Completion},
+		Usage: &winnow.Usage{Input: max(0, u.Prompt-u.Details.Cached), CacheRead: u.Details.Cached,
+			Output: u.Completion},
 	}
 	if c.Message.Reasoning != "" {
 		m.Parts = append(m.Parts, winnow.Part{Kind: winnow.KindThinking, Text: c.Message.Reasoning})
@@ -112,7 +115,8 @@ func (chatAPI) response(body []byte) (winnow.Message, error) {
 		m.Parts = append(m.Parts, winnow.Part{Text: *c.Message.Content})
 	}
 	for _, call := range c.Message.ToolCalls {
-		m.Parts = append(m.Parts, winnow.Part{Kind: winnow.KindToolCall, ID: call.ID, Name: call.Function.Name, Arguments: json.RawMessage(call.Function.Arguments)})
+		m.Parts = append(m.Parts, winnow.Part{Kind: winnow.KindToolCall, ID: call.ID, Name: call.Function.Name,
+			Arguments: json.RawMessage(call.Function.Arguments)})
 	}
 	return m, nil
 }

@@ -37,7 +37,8 @@ type dialect interface {
 }
 
 func newEndpoint(c config) *endpoint {
-	e := &endpoint{api: messagesAPI{}, client: http.DefaultClient, url: "https://api.anthropic.com/v1", key: os.Getenv("ANTHROPIC_API_KEY"), model: c.model}
+	e := &endpoint{api: messagesAPI{}, client: http.DefaultClient, url: "https://api.anthropic.com/v1",
+		key: os.Getenv("ANTHROPIC_API_KEY"), model: c.model}
 	if c.api == apiOpenAI {
 		e.api, e.url, e.key = chatAPI{}, "https://api.openai.com/v1", os.Getenv("OPENAI_API_KEY")
 	}

@@ -87,7 +87,8 @@ func messagesTurns(messages []winnow.Message) []messagesTurn {
 				case winnow.KindText:
 					turn.Content = append(turn.Content, block{Type: "text", Text: p.Text})
 				case winnow.KindToolCall:
-					turn.Content = append(turn.Content, block{Type: "tool_use", ID: p.ID, Name: p.Name, Input: p.Arguments})
+					turn.Content = append(turn.Content,
+						block{Type: "tool_use", ID: p.ID, Name: p.Name, Input: p.Arguments})
 				}
 			}
 			out = append(out, turn)
@@ -124,7 +125,8 @@ func (messagesAPI) response(body []byte) (winnow.Message, error) {
 		case "text":
 			m.Parts = append(m.Parts, winnow.Part{Text: b.Text})
 		case "tool_use":
-			m.Parts = append(m.Parts, winnow.Part{Kind: winnow.KindToolCall, ID: b.ID, Name: b.Name, Arguments: b.Input})
+			m.Parts = append(m.Parts, winnow.Part{Kind: winnow.KindToolCall, ID: b.ID, Name: b.Name,
+				Arguments: b.Input})
 		}
 	}
 	return m, nil

@@ -39,9 +39,10 @@ exit 1
 func writeProject(dir string) error {
 	files := map[string]string{
 		"README.md": projectReadme, "check.sh": checkScript,
-		"config/gateway.yaml":  "listen: :8080\ntariff: http://tariff:8081\n",
-		"config/dispatch.yaml": "timeout: 800ms # was 8s before the release of monday\nretries: 0\nports: [OSL, LIS, GOA]\n",
-		"config/billing.yaml":  "currency: EUR\naccount: DE89 3704 0044 0532 0130 00\n",
+		"config/gateway.yaml": "listen: :8080\ntariff: http://tariff:8081\n",
+		"config/dispatch.yaml": "timeout: 800ms # was 8s before the release of monday\nretries: 0\nports: [OSL, LIS, " +
+			"GOA]\n",
+		"config/billing.yaml": "currency: EUR\naccount: DE89 3704 0044 0532 0130 00\n",
 	}
 	for i, day := range days {
 		files["logs/"+day+".log"] = logOf(i, day)
@@ -67,13 +68,17 @@ func logOf(n int, day string) string {
 		id := fmt.Sprintf("H-%d%03d", n+1, i)
 		at := fmt.Sprintf("%s %02d:%02d:%02d", day, 6+i/8, i*7%60, i*13%60)
 		port, weight := ports[i%len(ports)], 40+(i*37+n*11)%900
-		fmt.Fprintf(&b, "%s INFO  gateway order accepted id=%s port=%s weight=%d customer=c%04d\n", at, id, port, weight, (i*7919+n)%10_000)
-		fmt.Fprintf(&b, "%s INFO  tariff priced id=%s amount=%d.%02d rule=%s-%d\n", at, id, weight/3, i%100, strings.ToLower(port), weight/300)
+		fmt.Fprintf(&b, "%s INFO  gateway order accepted id=%s port=%s weight=%d customer=c%04d\n", at, id, port,
+			weight, (i*7919+n)%10_000)
+		fmt.Fprintf(&b, "%s INFO  tariff priced id=%s amount=%d.%02d rule=%s-%d\n", at, id, weight/3, i%100,
+			strings.ToLower(port), weight/300)
 		if port == "LIS" && weight > 500 {
-			fmt.Fprintf(&b, "%s ERROR dispatch timeout id=%s port=%s after=800ms: context deadline exceeded, not retried\n", at, id, port)
+			fmt.Fprintf(&b, "%s ERROR dispatch timeout id=%s port=%s after=800ms: context deadline exceeded, not "+
+				"retried\n", at, id, port)
 			continue
 		}
-		fmt.Fprintf(&b, "%s INFO  dispatch handed over id=%s port=%s berth=%d took=%dms\n", at, id, port, i%9+1, weight*3/2%790)
+		fmt.Fprintf(&b, "%s INFO  dispatch handed over id=%s port=%s berth=%d took=%dms\n", at, id, port, i%9+1,
+			weight*3/2%790)
 		fmt.Fprintf(&b, "%s INFO  port confirmed id=%s port=%s\n", at, id, port)
 	}
 	return b.String()

@@ -136,7 +136,8 @@ func (s *screen) sends(r *winnow.Request) {
 		s.print("       %s: %s tokens became %s\n", how, number(c.TokensBefore), number(c.TokensAfter))
 	}
 	s.requests++
-	line := fmt.Sprintf("%4d   %s %7s of %s", s.requests, bar(r.Tokens, r.Budget, s.window), number(r.Tokens), number(r.Budget))
+	line := fmt.Sprintf("%4d   %s %7s of %s", s.requests, bar(r.Tokens, r.Budget, s.window), number(r.Tokens),
+		number(r.Budget))
 	s.begin(line + edits(r.Edits))
 }
 

@@ -19,9 +19,10 @@ import (
 
 // scene is something that the user asks, and what the scripted model does about it.
 type scene struct {
-	user   string
-	steps  [][]provider.ToolCall
-	find   func(r *provider.Request) []provider.ToolCall // behind the steps: what it looks for, if it is not in the request
+	user  string
+	steps [][]provider.ToolCall
+	// behind the steps: what it looks for, if it is not in the request
+	find   func(r *provider.Request) []provider.ToolCall
 	answer func(r *provider.Request) string
 }
 
@@ -39,25 +40,29 @@ func says(text string) func(*provider.Request) string {
 // scenes are the conversation. The first two read more than the window holds.
 var scenes = []scene{
 	{
-		user: "Ticket INC-4711: orders for Lisbon get lost since Monday. Find out why. Whatever you do, never touch config/billing.yaml.",
+		user: "Ticket INC-4711: orders for Lisbon get lost since Monday. Find out why. Whatever you do, never touch " +
+			"config/billing.yaml.",
 		steps: [][]provider.ToolCall{
 			{call("list", "path", "."), call("read", "path", "README.md")},
 			{readLog("monday")},
 			{call("search", "pattern", "timeout")},
 			{readLog("tuesday")},
 		},
-		answer: says("Dispatch gives up on heavy orders for Lisbon after 800 ms and does not try again. config/dispatch.yaml says that the timeout was 8 s before Monday's release."),
+		answer: says("Dispatch gives up on heavy orders for Lisbon after 800 ms and does not try again. " +
+			"config/dispatch.yaml says that the timeout was 8 s before Monday's release."),
 	},
 	{
 		user: "Is it the same on all other days? Read each log, not just the errors.",
 		steps: [][]provider.ToolCall{
-			{readLog("wednesday")}, {readLog("thursday")}, {readLog("friday")}, {readLog("saturday"), readLog("sunday")},
+			{readLog("wednesday")}, {readLog("thursday")}, {readLog("friday")},
+			{readLog("saturday"), readLog("sunday")},
 		},
 		answer: says("Yes: every day loses the orders for Lisbon above 500 kg, and no others."),
 	},
 	{
-		user:   "How many are missing? Run the check.",
-		steps:  [][]provider.ToolCall{{call("run", "command", "sh check.sh")}, {readLog("monday")}, {call("read", "path", "config/dispatch.yaml")}},
+		user: "How many are missing? Run the check.",
+		steps: [][]provider.ToolCall{{call("run", "command", "sh check.sh")}, {readLog("monday")},
+			{call("read", "path", "config/dispatch.yaml")}},
 		answer: says("The check lists them by port: all are for LIS. With the timeout at 8 s again they would arrive."),
 	},
 	{
@@ -76,8 +81,8 @@ var (
 	cleared = regexp.MustCompile(`wednesday 06:00:00 [^\n]*\n\[[^\]]*, recall (\d+)`)
 )
 
-// findWeight asks for the line that the request does not hold any more: of the log, where a placeholder stands for that,
-// or else of all that was left out.
+// findWeight asks for the line that the request does not hold any more: of the log, where a placeholder stands for
+// that, or else of all that was left out.
 func findWeight(r *provider.Request) []provider.ToolCall {
 	text := requestText(r)
 	if weight.MatchString(text) {
@@ -162,13 +167,15 @@ func summaryOf(prompt string) string {
 	slices.Sort(files)
 	files = slices.Compact(files)
 	var b strings.Builder
-	fmt.Fprintf(&b, "## Goal\nFind out why orders for Lisbon get lost since Monday (%s).\n\n", ticket.FindString(prompt))
+	fmt.Fprintf(&b, "## Goal\nFind out why orders for Lisbon get lost since Monday (%s).\n\n",
+		ticket.FindString(prompt))
 	b.WriteString("## Constraints & Preferences\n")
 	if file := taboo.FindString(prompt); file != "" {
 		fmt.Fprintf(&b, "- \"%s\"\n", file)
 	}
 	fmt.Fprintf(&b, "\n## Progress\n### Done\nRead %s.\n", strings.Join(files, ", "))
-	b.WriteString("\n## Critical Context\nDispatch gives up on orders for LIS above 500 kg after 800 ms; config/dispatch.yaml had 8 s before.\n")
+	b.WriteString("\n## Critical Context\nDispatch gives up on orders for LIS above 500 kg after 800 ms; " +
+		"config/dispatch.yaml had 8 s before.\n")
 	return b.String()
 }
 
@@ -208,10 +215,11 @@ func play(ctx context.Context, c config, s *screen, p *player) (*provider.Provid
 	var window atomic.Int64 // what the provider takes
 	window.Store(int64(c.window))
 	refuse := provider.Wordings()[c.api]
-	local := provider.New(provider.Options{Model: p.answer, Window: c.window, Overflow: func(size provider.Size) *provider.Error {
-		size.Window = int(window.Load())
-		return refuse(size)
-	}})
+	local := provider.New(provider.Options{Model: p.answer, Window: c.window,
+		Overflow: func(size provider.Size) *provider.Error {
+			size.Window = int(window.Load())
+			return refuse(size)
+		}})
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -231,7 +239,8 @@ func play(ctx context.Context, c config, s *screen, p *player) (*provider.Provid
 	for i := range scenes {
 		if i == sceneOfSwitch {
 			window.Store(int64(float64(c.window) * smaller))
-			s.note("[The provider now switches to a model with a window of %s tokens, and tells nobody.]", number(int(window.Load())))
+			s.note("[The provider now switches to a model with a window of %s tokens, and tells nobody.]",
+				number(int(window.Load())))
 		}
 		if err := a.turn(ctx, scenes[i].user); err != nil {
 			return local, err

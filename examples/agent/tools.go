@@ -61,11 +61,14 @@ func openTools(dir string, commands bool) (*tools, error) {
 	text, whole := map[string]any{"type": "string"}, map[string]any{"type": "integer"}
 	t.list = []tool{
 		{"list", "Lists a directory.", schema(map[string]any{"path": text}, "path"), t.dir},
-		{"read", "Reads a text file, from line offset (1 is the first) on, limit lines.", schema(map[string]any{"path": text, "offset": whole, "limit": whole}, "path"), t.read},
-		{"search", "Finds the lines of all files below a directory that match a regular expression.", schema(map[string]any{"pattern": text, "path": text}, "pattern"), t.search},
+		{"read", "Reads a text file, from line offset (1 is the first) on, limit lines.",
+			schema(map[string]any{"path": text, "offset": whole, "limit": whole}, "path"), t.read},
+		{"search", "Finds the lines of all files below a directory that match a regular expression.",
+			schema(map[string]any{"pattern": text, "path": text}, "pattern"), t.search},
 	}
 	if commands {
-		t.list = append(t.list, tool{"run", "Runs a shell command in the directory.", schema(map[string]any{"command": text}, "command"), t.run})
+		t.list = append(t.list, tool{"run", "Runs a shell command in the directory.",
+			schema(map[string]any{"command": text}, "command"), t.run})
 	}
 	return t, nil
 }
@@ -82,7 +85,8 @@ func (t *tools) call(ctx context.Context, p winnow.Part) winnow.Message {
 	if err != nil {
 		text = strings.TrimLeft(strings.TrimRight(text, "\n")+"\n"+err.Error(), "\n")
 	}
-	return winnow.Message{Role: winnow.RoleTool, ToolCallID: p.ID, ToolName: p.Name, IsError: err != nil, Parts: []winnow.Part{{Text: text}}}
+	return winnow.Message{Role: winnow.RoleTool, ToolCallID: p.ID, ToolName: p.Name, IsError: err != nil,
+		Parts: []winnow.Part{{Text: text}}}
 }
 
 func (t *tools) do(ctx context.Context, p winnow.Part) (string, error) {

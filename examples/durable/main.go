@@ -71,7 +71,8 @@ func (a *agent) resume(ctx context.Context) error {
 		}
 		return a.session.Append(ctx, session.User(task))
 	case len(i.Calls) > 0:
-		fmt.Fprintf(a.out, "Going on after %d messages. A call of %s was interrupted; the model is told so.\n", n, i.Calls[0].Name)
+		fmt.Fprintf(a.out, "Going on after %d messages. A call of %s was interrupted; the model is told so.\n", n,
+			i.Calls[0].Name)
 		return a.session.Abandon(ctx)
 	}
 	fmt.Fprintf(a.out, "Going on after %d messages.\n", n)

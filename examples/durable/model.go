@@ -22,7 +22,8 @@ func (a *agent) model(_ context.Context, messages []winnow.Message) (winnow.Mess
 	for _, m := range messages {
 		var chapter, words int
 		if m.Role == winnow.RoleTool && !m.IsError {
-			if _, err := fmt.Sscanf(m.Parts[0].Text, "chapter %d has %d words", &chapter, &words); err == nil && !done[chapter] {
+			if _, err := fmt.Sscanf(m.Parts[0].Text, "chapter %d has %d words", &chapter, &words); err == nil &&
+				!done[chapter] {
 				done[chapter] = true
 				sum += words
 			}
@@ -33,12 +34,14 @@ func (a *agent) model(_ context.Context, messages []winnow.Message) (winnow.Mess
 			return countCall(chapter, len(messages)), nil
 		}
 	}
-	return winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{{Text: fmt.Sprintf("All together they have %d words.", sum)}}}, nil
+	return winnow.Message{Role: winnow.RoleAssistant,
+		Parts: []winnow.Part{{Text: fmt.Sprintf("All together they have %d words.", sum)}}}, nil
 }
 
 func countCall(chapter, id int) winnow.Message {
 	return winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{{
-		Kind: winnow.KindToolCall, ID: fmt.Sprintf("call_%d", id), Name: "count_words", Arguments: json.RawMessage(fmt.Sprintf(`{"chapter":%d}`, chapter)),
+		Kind: winnow.KindToolCall, ID: fmt.Sprintf("call_%d", id), Name: "count_words",
+		Arguments: json.RawMessage(fmt.Sprintf(`{"chapter":%d}`, chapter)),
 	}}}
 }
 

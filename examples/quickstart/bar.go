@@ -34,7 +34,8 @@ func bar(q *request, window int) string {
 	for _, p := range []struct {
 		glyph  string
 		tokens int
-	}{{cellSummary, s.Summarized}, {cellFolded, s.Folded}, {cellCleared, s.Cleared}, {cellTrimmed, s.Trimmed}, {cellCut, s.Cut}} {
+	}{{cellSummary, s.Summarized}, {cellFolded, s.Folded}, {cellCleared, s.Cleared}, {cellTrimmed, s.Trimmed},
+		{cellCut, s.Cut}} {
 		n := min(left, cells(p.tokens))
 		b.WriteString(strings.Repeat(p.glyph, n))
 		left -= n

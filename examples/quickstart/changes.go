@@ -38,7 +38,8 @@ func (g grouping) add(changes []recording.Change) {
 }
 
 // order is that of the stages.
-var order = []winnow.Op{winnow.OpRepair, winnow.OpLimit, winnow.OpMinify, winnow.OpTruncate, winnow.OpTrim, winnow.OpClear, winnow.OpFold, winnow.OpCompact}
+var order = []winnow.Op{winnow.OpRepair, winnow.OpLimit, winnow.OpMinify, winnow.OpTruncate, winnow.OpTrim,
+	winnow.OpClear, winnow.OpFold, winnow.OpCompact}
 
 func (g grouping) list() []group {
 	out := []group{}
@@ -46,7 +47,8 @@ func (g grouping) list() []group {
 		out = append(out, *v)
 	}
 	slices.SortFunc(out, func(a, b group) int {
-		return cmp.Or(slices.Index(order, a.Op)-slices.Index(order, b.Op), b.Messages-a.Messages, cmp.Compare(a.Reason, b.Reason))
+		return cmp.Or(slices.Index(order, a.Op)-slices.Index(order, b.Op), b.Messages-a.Messages,
+			cmp.Compare(a.Reason, b.Reason))
 	})
 	return out
 }

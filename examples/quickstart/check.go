@@ -15,7 +15,8 @@ func check(messages []winnow.Message) string {
 		m := &messages[i]
 		i++
 		if m.Role == winnow.RoleTool {
-			return fmt.Sprintf("message %d is a result of %q, which is no call of the message before it", i, m.ToolCallID)
+			return fmt.Sprintf("message %d is a result of %q, which is no call of the message before it", i,
+				m.ToolCallID)
 		}
 		open := map[string]bool{}
 		for _, p := range m.Parts {

@@ -38,6 +38,8 @@ func runs(requests []request, folds func(*request) bool) [][]request {
 
 // isCalm says that nothing happened but that messages were appended, some of them repaired or minified perhaps.
 func isCalm(q *request) bool {
-	other := slices.ContainsFunc(q.Changes, func(c recording.Change) bool { return c.Op != winnow.OpRepair && c.Op != winnow.OpMinify })
+	other := slices.ContainsFunc(q.Changes, func(c recording.Change) bool {
+		return c.Op != winnow.OpRepair && c.Op != winnow.OpMinify
+	})
 	return q.appendsOnly && !other && q.Compaction == nil && q.Fits && q.Valid
 }

@@ -20,22 +20,25 @@ type outcome struct {
 // request is one request to the model: what winnow made of the history at that point. All sizes are in
 // estimated tokens.
 type request struct {
-	Request     int                `json:"request"`       // from 1
-	Turn        int                `json:"turn"`          // from 1; 0: before the first user message
-	Messages    int                `json:"messages"`      // of the history
-	History     int                `json:"historyTokens"` // what the whole history would take
-	Tokens      int                `json:"tokens"`        // what is sent
-	Budget      int                `json:"budget"`        // what that has to fit into
-	Shares      shares             `json:"shares"`
-	Reused      int                `json:"reusedTokens"` // the same bytes as in the request before, from the beginning on
-	Changes     []recording.Change `json:"changes"`      // what was not done in the request before
-	Compaction  *compaction        `json:"compaction,omitempty"`
-	Pause       float64            `json:"pauseSeconds,omitempty"` // since the request before, where the session has times
-	Fits        bool               `json:"fits"`
-	Valid       bool               `json:"valid"`
-	Problem     string             `json:"problem,omitempty"` // why it is not valid
-	Error       string             `json:"error,omitempty"`   // why there was nothing to send
-	appendsOnly bool               // the request before, and more behind it
+	Request  int    `json:"request"`       // from 1
+	Turn     int    `json:"turn"`          // from 1; 0: before the first user message
+	Messages int    `json:"messages"`      // of the history
+	History  int    `json:"historyTokens"` // what the whole history would take
+	Tokens   int    `json:"tokens"`        // what is sent
+	Budget   int    `json:"budget"`        // what that has to fit into
+	Shares   shares `json:"shares"`
+
+	// the same bytes as in the request before, from the beginning on
+	Reused     int                `json:"reusedTokens"`
+	Changes    []recording.Change `json:"changes"` // what was not done in the request before
+	Compaction *compaction        `json:"compaction,omitempty"`
+	// since the request before, where the session has times
+	Pause       float64 `json:"pauseSeconds,omitempty"`
+	Fits        bool    `json:"fits"`
+	Valid       bool    `json:"valid"`
+	Problem     string  `json:"problem,omitempty"` // why it is not valid
+	Error       string  `json:"error,omitempty"`   // why there was nothing to send
+	appendsOnly bool    // the request before, and more behind it
 }
 
 // shares is what a request consists of, in tokens.
@@ -172,7 +175,8 @@ func describe(sent *winnow.Request, summary int) *compaction {
 			messages++
 		}
 	}
-	return &compaction{TokensBefore: c.TokensBefore, TokensAfter: c.TokensAfter, Messages: messages, SummaryTokens: summary, Summary: c.Summary}
+	return &compaction{TokensBefore: c.TokensBefore, TokensAfter: c.TokensAfter, Messages: messages,
+		SummaryTokens: summary, Summary: c.Summary}
 }
 
 // divide says what a request of so many tokens consists of.

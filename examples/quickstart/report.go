@@ -44,12 +44,15 @@ func (p *printer) head(name string, o *outcome) {
 	budget := o.requests[0].Budget
 	p.line("Session %s", name)
 	p.line("%s in %s, %s to the model; the whole history has %s tokens.",
-		recording.Count(o.messages, "message"), recording.Count(len(o.turns), "turn"), recording.Count(len(o.requests), "request"), recording.Comma(o.totals.History))
+		recording.Count(o.messages, "message"), recording.Count(len(o.turns), "turn"),
+		recording.Count(len(o.requests), "request"), recording.Comma(o.totals.History))
 	p.line("The window has %s; %s stay free for the answer, so that a request may have %s.",
 		recording.Comma(p.window), recording.Comma(p.window-budget), recording.Comma(budget))
 	p.line("")
-	p.line("In the bars, which are the window:  %s kept as it was   %s trimmed   %s cleared   %s cut", cellKept, cellTrimmed, cellCleared, cellCut)
-	p.line("                                    %s records          %s summary   %s free      %s end of the budget", cellFolded, cellSummary, cellFree, budgetMark)
+	p.line("In the bars, which are the window:  %s kept as it was   %s trimmed   %s cleared   %s cut", cellKept,
+		cellTrimmed, cellCleared, cellCut)
+	p.line("                                    %s records          %s summary   %s free      %s end of the budget",
+		cellFolded, cellSummary, cellFree, budgetMark)
 	p.line("Appended: nothing that was sent before has changed. Reused: the share of a request that is the")
 	p.line("same as in the one before, byte for byte, which a prompt cache serves.")
 	p.line("")
@@ -80,7 +83,8 @@ func (p *printer) row(run []request) {
 	if len(run) > 1 {
 		numbers = fmt.Sprintf("%d-%d", run[0].Request, q.Request)
 	}
-	p.line("%8s %8s %8s %5s %%  %s  %s", numbers, recording.Comma(q.History), recording.Comma(q.Tokens), recording.Percent(reused, sent), bar(q, p.window), note(run))
+	p.line("%8s %8s %8s %5s %%  %s  %s", numbers, recording.Comma(q.History), recording.Comma(q.Tokens),
+		recording.Percent(reused, sent), bar(q, p.window), note(run))
 	switch {
 	case q.Error != "":
 		if !p.explained {
@@ -93,7 +97,8 @@ func (p *printer) row(run []request) {
 		p.paragraph("the messages are more than the manager counted")
 	}
 	if c := q.Compaction; c != nil {
-		p.line("%9scompacted %s → %s tokens: %s became a summary of %s tokens", "", recording.Comma(c.TokensBefore), recording.Comma(c.TokensAfter), recording.Count(c.Messages, "message"), recording.Comma(c.SummaryTokens))
+		p.line("%9scompacted %s → %s tokens: %s became a summary of %s tokens", "", recording.Comma(c.TokensBefore),
+			recording.Comma(c.TokensAfter), recording.Count(c.Messages, "message"), recording.Comma(c.SummaryTokens))
 	}
 }
 
@@ -174,7 +179,8 @@ func (p *printer) changes(t *totals) {
 	p.line("%-12s%-*s%10s%14s", "", reason, "why", "messages", "tokens saved")
 	for _, g := range t.Changes {
 		lines := recording.Wrap(g.Reason, reason-2)
-		p.line("%-12s%-*s%10s%14s", recording.Past(g.Op), reason, lines[0], recording.Comma(g.Messages), recording.Comma(g.Saved))
+		p.line("%-12s%-*s%10s%14s", recording.Past(g.Op), reason, lines[0], recording.Comma(g.Messages),
+			recording.Comma(g.Saved))
 		for _, l := range lines[1:] {
 			p.line("%12s%s", "", l)
 		}
@@ -190,9 +196,12 @@ func (p *printer) totals(t *totals) {
 		valid = fmt.Sprintf("%d ARE NOT VALID", t.Invalid)
 	}
 	p.line("")
-	p.line("%-12s%s: %s, %s; with the whole history %s would not fit", "requests", recording.Comma(t.Requests), fit, valid, recording.Comma(t.Hopeless))
-	p.line("%-12s%s tokens in all, instead of %s (%s %%)", "sent", recording.Comma(t.Sent), recording.Comma(t.Full), recording.Percent(t.Sent, t.Full))
-	p.line("%-12s%s of these (%s %%): the same bytes as in the request before", "reused", recording.Comma(t.Reused), recording.Percent(t.Reused, t.Sent))
+	p.line("%-12s%s: %s, %s; with the whole history %s would not fit", "requests", recording.Comma(t.Requests), fit,
+		valid, recording.Comma(t.Hopeless))
+	p.line("%-12s%s tokens in all, instead of %s (%s %%)", "sent", recording.Comma(t.Sent), recording.Comma(t.Full),
+		recording.Percent(t.Sent, t.Full))
+	p.line("%-12s%s of these (%s %%): the same bytes as in the request before", "reused", recording.Comma(t.Reused),
+		recording.Percent(t.Reused, t.Sent))
 	p.line("%-12s%d", "compactions", t.Compactions)
 }
 

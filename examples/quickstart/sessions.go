@@ -42,7 +42,8 @@ func load(name string) ([]winnow.Message, error) {
 		data, err = os.ReadFile(name)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("no file %q, and no session of that name; built in are: %s", name, strings.Join(builtin(), ", "))
+		return nil, fmt.Errorf("no file %q, and no session of that name; built in are: %s", name,
+			strings.Join(builtin(), ", "))
 	}
 	if err != nil {
 		return nil, err

@@ -68,7 +68,8 @@ func (e *endpoint) Summarize(ctx context.Context, req winnow.SummaryRequest) (st
 	if err != nil {
 		return "", err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(e.url, "/")+"/chat/completions", bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(e.url, "/")+"/chat/completions",
+		bytes.NewReader(body))
 	if err != nil {
 		return "", err
 	}
@@ -100,7 +101,8 @@ func completeAnswer(answer []byte) (string, error) {
 	if len(c.Choices) == 0 {
 		return "", errors.New("the answer has no choices")
 	}
-	if reason := c.Choices[0].FinishReason; reason != "stop" { // a list of what is good: "length", "content_filter", "tool_calls" and "" are not
+	// a list of what is good: "length", "content_filter", "tool_calls" and "" are not
+	if reason := c.Choices[0].FinishReason; reason != "stop" {
 		return "", fmt.Errorf("finish reason %q: %w", reason, winnow.ErrIncomplete)
 	}
 	return c.Choices[0].Message.Content, nil

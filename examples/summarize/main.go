@@ -5,8 +5,9 @@
 //	go run ./examples/summarize -url http://localhost:11434/v1 -model qwen3 -in session.jsonl
 //	OPENAI_API_KEY=… go run ./examples/summarize -url https://api.openai.com/v1 -model gpt-4.1-mini <session.jsonl
 //
-// The session is messages in JSON Lines or one JSON array, as winnow.ReadMessages takes them, plain or gzipped. The digest,
-// which needs no model, writes the summary where none is named, and with -fallback where the endpoint does not answer.
+// The session is messages in JSON Lines or one JSON array, as winnow.ReadMessages takes them, plain or gzipped. The
+// digest, which needs no model, writes the summary where none is named, and with -fallback where the endpoint does not
+// answer.
 package main
 
 import (
@@ -98,7 +99,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return err
 	}
 	report := r.Compaction
-	fmt.Fprintf(stderr, "%d messages, %d tokens → %d messages, %d tokens", len(history), report.TokensBefore, len(r.Messages), report.TokensAfter)
+	fmt.Fprintf(stderr, "%d messages, %d tokens → %d messages, %d tokens", len(history), report.TokensBefore,
+		len(r.Messages), report.TokensAfter)
 	if c.model != "" {
 		fmt.Fprintf(stderr, "; %d calls", report.Calls)
 	}

@@ -1,16 +1,16 @@
 // Command tokencheck shows how far estimates of tokens are from exact counts on your own texts.
 //
-//	go run ./examples/tokencheck                                    # the texts of the current directory
-//	go run ./examples/tokencheck docs/                              # OpenAI's newest family, against OpenAI's tokenizer
-//	go run ./examples/tokencheck -model gpt-4-turbo src/            # the family of a model
+//	go run ./examples/tokencheck                            # the texts of the current directory
+//	go run ./examples/tokencheck docs/                      # OpenAI's newest family, against OpenAI's tokenizer
+//	go run ./examples/tokencheck -model gpt-4-turbo src/    # the family of a model
 //	go run ./examples/tokencheck -model claude-sonnet-4-5 -counts counts.tsv docs/
 //
 // It reads every text file of the directory, but for hidden ones, and prints, by kind of file and for all: the number
 // of texts, the median and the 95th percentile of the error and the worst underestimate, in percent, for the
 // estimator of the family and, beside it, for characters / 4; then the texts that are off most.
 //
-// OpenAI's tokenizer is part of Winnow. For other models the exact counts come from a file with a line for
-// each text: its path below the directory, a tab, its tokens, as the provider's endpoint for counting tokens gives them.
+// OpenAI's tokenizer is part of Winnow. For other models the exact counts come from a file with a line for each text:
+// its path below the directory, a tab, its tokens, as the provider's endpoint for counting tokens gives them.
 package main
 
 import (
@@ -44,14 +44,17 @@ type check struct {
 
 func main() {
 	var c check
-	flag.StringVar(&c.family, "family", "o200k", "tokenizer family to check: a name that NewEstimator knows, \"\" for unknown")
+	flag.StringVar(&c.family, "family", "o200k",
+		"tokenizer family to check: a name that NewEstimator knows, \"\" for unknown")
 	model := flag.String("model", "", "check the family of this model instead of -family")
 	flag.StringVar(&c.encoding, "encoding", "", "count exactly with o200k_base or cl100k_base (default: by the family)")
-	flag.StringVar(&c.counts, "counts", "", "file of exact counts of whole files, path<tab>tokens a line, instead of -encoding")
+	flag.StringVar(&c.counts, "counts", "",
+		"file of exact counts of whole files, path<tab>tokens a line, instead of -encoding")
 	flag.Int64Var(&c.limit, "max", 256<<10, "read this many bytes of each file at most; without -counts")
 	flag.IntVar(&c.worst, "worst", 5, "list this many texts that are off most")
 	flag.Usage = func() {
-		fmt.Fprintf(flag.CommandLine.Output(), "usage: tokencheck [flags] [directory]\n\nWithout a directory it checks the texts of the current one.\n\n")
+		fmt.Fprintf(flag.CommandLine.Output(),
+			"usage: tokencheck [flags] [directory]\n\nWithout a directory it checks the texts of the current one.\n\n")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -106,7 +109,8 @@ func (c check) run(w io.Writer, dir string) error {
 	}
 	fmt.Fprintf(w, "error in %% against %s\n", source)
 	fmt.Fprintf(w, "%17s %-28s characters / 4\n", "", fmt.Sprintf("family %q", c.family))
-	fmt.Fprintf(w, "%-10s %6s %8s %8s %8s %12s %8s %8s\n", "kind", "texts", "median", "p95", "under", "median", "p95", "under")
+	fmt.Fprintf(w, "%-10s %6s %8s %8s %8s %12s %8s %8s\n", "kind", "texts", "median", "p95", "under", "median", "p95",
+		"under")
 	for _, kind := range slices.Sorted(maps.Keys(estimated)) {
 		a, b := estimated[kind], quarter[kind]
 		fmt.Fprintf(w, "%-10s %6d %s     %s\n", kind, len(a), a, b)
@@ -180,7 +184,8 @@ func (c check) exactCounter() (count func(name, text string) (int, bool), source
 		encodings := map[string]string{"o200k": "o200k_base", "cl100k": "cl100k_base", "": "o200k_base"}
 		encoding := cmp.Or(c.encoding, encodings[c.family])
 		if encoding == "" {
-			return nil, "", fmt.Errorf("no exact tokenizer of family %q is at hand: give exact counts with -counts, or compare with another tokenizer by -encoding", c.family)
+			return nil, "", fmt.Errorf("no exact tokenizer of family %q is at hand: give exact counts with -counts, "+
+				"or compare with another tokenizer by -encoding", c.family)
 		}
 		e, err := winnow.TiktokenEstimator(encoding)
 		return func(_, text string) (int, bool) { n := textTokens(e, text); return n, n > 0 }, encoding, err

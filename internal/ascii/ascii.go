@@ -24,7 +24,8 @@ var Class = [256]uint8{
 	'A': Upper, 'B': Upper, 'C': Upper, 'D': Upper, 'E': Upper, 'F': Upper, 'G': Upper, 'H': Upper, 'I': Upper,
 	'J': Upper, 'K': Upper, 'L': Upper, 'M': Upper, 'N': Upper, 'O': Upper, 'P': Upper, 'Q': Upper, 'R': Upper,
 	'S': Upper, 'T': Upper, 'U': Upper, 'V': Upper, 'W': Upper, 'X': Upper, 'Y': Upper, 'Z': Upper,
-	'0': Digit, '1': Digit, '2': Digit, '3': Digit, '4': Digit, '5': Digit, '6': Digit, '7': Digit, '8': Digit, '9': Digit,
+	'0': Digit, '1': Digit, '2': Digit, '3': Digit, '4': Digit, '5': Digit, '6': Digit, '7': Digit, '8': Digit,
+	'9': Digit,
 	'_': Underscore, '/': Slash, '~': Slash, '.': Dot, '-': Dash,
 	':': Joint, '=': Joint, '?': Joint, '&': Joint, '#': Joint, '%': Joint, '+': Joint, '$': Joint, '@': Joint,
 }

@@ -73,8 +73,8 @@ func (l *Limits) Share(texts []Text, chars int, room float64) (atFloor bool) {
 	return atFloor
 }
 
-// Cut returns t within the room that [Limits.Share] gave it, and how many characters are left. It is false if t does not
-// get shorter.
+// Cut returns t within the room that [Limits.Share] gave it, and how many characters are left. It is false if t does
+// not get shorter.
 func (l *Limits) Cut(t *Text) (text string, left int, ok bool) {
 	if t.Chars <= t.budget {
 		return "", 0, false

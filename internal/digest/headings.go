@@ -18,7 +18,8 @@ const (
 // headings are the sections of a digest, in order. Those of progress stand under a heading of their own, and
 // identifiers follow the last one.
 var headings = [...]string{
-	HeadGoal, HeadConstraints, HeadProgress, HeadDone, HeadInProgress, HeadBlocked, HeadDecisions, HeadNext, HeadContext,
+	HeadGoal, HeadConstraints, HeadProgress, HeadDone, HeadInProgress, HeadBlocked, HeadDecisions, HeadNext,
+	HeadContext,
 }
 
 // sectionOf returns the heading of a digest under which notes like those of a section belong, or "".

@@ -109,7 +109,8 @@ func (n *Notes) Said(text string) {
 func (n *Notes) Called(id, tool string, arguments []byte) {
 	n.IDs.Scan(string(arguments), FromArguments)
 	args := toolcall.Common.Arguments(arguments)
-	c := pendingCall{tool: markup.Attribute(tool), command: args.Command, file: args.File, action: toolcall.Action(tool)}
+	c := pendingCall{tool: markup.Attribute(tool), command: args.Command, file: args.File,
+		action: toolcall.Action(tool)}
 	if c.action != "" && c.file != "" && args.Command != "" { // an editor's command: view, create, str_replace
 		if c.command = ""; args.Command == "view" {
 			c.action = ""
@@ -231,7 +232,8 @@ func exitCode(s string) string {
 }
 
 // exitHints says where exitWords may match.
-var exitHints = prose.NewList([]string{"exit", "exited", "exit_code", "exit_status", "exitcode", "exitstatus", "returncode"}, nil)
+var exitHints = prose.NewList([]string{"exit", "exited", "exit_code", "exit_status", "exitcode", "exitstatus",
+	"returncode"}, nil)
 
 var (
 	exitWords = lazyregexp.New(`(?i)(?:exit(?:ed with)?[ _]?(?:code|status)|returncode)[^0-9\n-]{0,4}(-?[0-9]{1,4})\b`)

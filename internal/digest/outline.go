@@ -150,7 +150,8 @@ func (s outlineSection) fit(room int) outlineSection {
 	} else {
 		rooms := []int{linesTokens(files), linesTokens(items)}
 		most := count.Fair(rooms, room)
-		kept = append(newestFirst(files, min(most, rooms[0]), 8), newestFirst(items, min(most, rooms[1]), len(items))...)
+		kept = append(newestFirst(files, min(most, rooms[0]), 8),
+			newestFirst(items, min(most, rooms[1]), len(items))...)
 	}
 	s.lines, s.gap = nil, false
 	for _, item := range kept {

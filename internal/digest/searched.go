@@ -11,8 +11,8 @@ type searched struct {
 	text  string
 	read  int // bytes
 	index *suffixarray.Index
-	// The pieces of four bytes that are in the text, by their hashes: a bit each. Most of what is looked for holds a piece
-	// that is not, and the text need not be read to know that it is not there.
+	// The pieces of four bytes that are in the text, by their hashes: a bit each. Most of what is looked for holds a
+	// piece that is not, and the text need not be read to know that it is not there.
 	pieces []uint64
 }
 

@@ -109,8 +109,10 @@ const (
 
 // sourceWeight is what a mention counts by its source, kindWeight an identifier by its kind.
 var (
-	sourceWeight = [sources]float64{FromUser: 0.8, FromAssistant: 1.2, FromThinking: 0.15, FromArguments: 1.75, FromResult: 1.2, FromHost: 0.2, FromPrevious: 1}
-	kindWeight   = [identifier.Kinds]float64{identifier.Path: 1.1, identifier.URL: 0.8, identifier.Hash: 0.8, identifier.Number: 0.25, identifier.Error: 0.7, identifier.Symbol: 0.85, identifier.Name: 2}
+	sourceWeight = [sources]float64{FromUser: 0.8, FromAssistant: 1.2, FromThinking: 0.15, FromArguments: 1.75,
+		FromResult: 1.2, FromHost: 0.2, FromPrevious: 1}
+	kindWeight = [identifier.Kinds]float64{identifier.Path: 1.1, identifier.URL: 0.8, identifier.Hash: 0.8,
+		identifier.Number: 0.25, identifier.Error: 0.7, identifier.Symbol: 0.85, identifier.Name: 2}
 )
 
 // score ranks an identifier by how likely it is to be used again: mentions by people and the model count

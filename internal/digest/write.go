@@ -119,7 +119,8 @@ func (n *Notes) section(heading string, share func(float64) int) []string {
 	case HeadConstraints:
 		return whole(rankRules(n.rules), share(shareRules))
 	case HeadDone:
-		return append(newestFirst(n.files.lines(), share(shareFiles), 8), newestFirst(n.commands, share(shareCommands), 6)...)
+		return append(newestFirst(n.files.lines(), share(shareFiles), 8),
+			newestFirst(n.commands, share(shareCommands), 6)...)
 	case HeadInProgress:
 		if n.last != "" {
 			return newestFirst([]string{lastSaid + n.last}, share(shareLast), 1)
@@ -135,7 +136,8 @@ func (n *Notes) section(heading string, share func(float64) int) []string {
 }
 
 // shareMissing is what the sections that writeMissing may write have of a digest together.
-const shareMissing = shareRequests + shareFiles + shareCommands + shareLast + shareFailures + shareDecisions + sharePlans
+const shareMissing = shareRequests + shareFiles + shareCommands + shareLast + shareFailures + shareDecisions +
+	sharePlans
 
 // WriteMissing writes the sections that has does not know, those of an earlier summary first, in at most limit
 // tokens. New rules and identifiers are not among them: a summary has sections of their own for these.
@@ -150,7 +152,9 @@ func (n *Notes) WriteMissing(has func(heading string) bool, limit int) string {
 	limit -= w.used
 	inText := has
 	has = func(heading string) bool {
-		return inText(heading) || slices.ContainsFunc(missing, func(s outlineSection) bool { return s.heading == heading })
+		return inText(heading) || slices.ContainsFunc(missing, func(s outlineSection) bool {
+			return s.heading == heading
+		})
 	}
 	share := func(s float64) int { return int(float64(limit) * s / shareMissing) }
 	inProgress := false // below its heading

@@ -32,8 +32,8 @@ func ArgumentSavings(raw json.RawMessage) (saving int) {
 }
 
 // Arguments shortens the long texts among the values of a JSON text, such as files that were written, patches and
-// scripts. All else stays, keys and structure included. The note stands behind the words that say what is missing. ok is
-// false if there is no long text.
+// scripts. All else stays, keys and structure included. The note stands behind the words that say what is missing. ok
+// is false if there is no long text.
 func Arguments(raw json.RawMessage, names Names, note string) (short json.RawMessage, ok bool) {
 	var out bytes.Buffer
 	done := 0

@@ -13,8 +13,8 @@ const (
 	// reference.
 	maxTailShare = 0.3
 	maxTailChars = 4_000
-	// Lines with errors take at most a fifth of the room. They are worth more than as much of the head, but the head says
-	// what they are about.
+	// Lines with errors take at most a fifth of the room. They are worth more than as much of the head, but the head
+	// says what they are about.
 	maxErrorShare     = 0.2
 	maxErrorLines     = 20
 	maxErrorLineChars = 300

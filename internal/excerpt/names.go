@@ -145,8 +145,8 @@ func (n Names) Choose(texts []Source, room int) []string {
 	return ids
 }
 
-// findAll finds the new names of texts. One that several hold is worth what it is in the best of them, and half of what it
-// is in the others.
+// findAll finds the new names of texts. One that several hold is worth what it is in the best of them, and half of what
+// it is in the others.
 func (n Names) findAll(texts []Source) (found []foundName) {
 	at := map[string]int{}
 	for _, t := range texts {

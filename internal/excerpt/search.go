@@ -19,8 +19,8 @@ type reportMark struct {
 const endsOfReports = 1<<('c'-'a') | 1<<('d'-'a') | 1<<('e'-'a') | 1<<('l'-'a') | 1<<('n'-'a') | 1<<('r'-'a')
 
 // reportMarks are bytes, at least one of which is in every line that reports an error: see marksReport. The standard
-// library finds the next place of each, which is many times as fast as reading a text letter by letter. Where one of two
-// bytes will do, the one that is rarer in the text is looked for.
+// library finds the next place of each, which is many times as fast as reading a text letter by letter. Where one of
+// two bytes will do, the one that is rarer in the text is looked for.
 var reportMarks = [...][]reportMark{
 	{{':', -1, endsOfReports, true}},
 	{{'\x9a', -1, 0, true}},
@@ -89,8 +89,8 @@ func (r *reportSearch) from(at int) int {
 // sparse is how many bytes without a mark make the search of the standard library worth its call.
 const sparse = 16
 
-// next returns where, from index i of s on, m is the sign of a report, or len(s). Where marks are far apart the standard
-// library finds the next one. Logs have one in each word or two: there it costs less to go on by eight bytes.
+// next returns where, from index i of s on, m is the sign of a report, or len(s). Where marks are far apart the
+// standard library finds the next one. Logs have one in each word or two: there it costs less to go on by eight bytes.
 func (m *reportMark) next(s string, i int) int {
 	const ones = 0x0101010101010101
 	for i < len(s) {

@@ -157,8 +157,11 @@ func (w word) beginsReport() bool {
 
 var (
 	// endWords show that the end of a text reports something: an error, or how it went.
-	endWords = letterWords{words: []string{"error", "errors", "exception", "failed", "fail", "fails", "failure", "failures", "fatal", "panic", "traceback", "denied", "refused", "aborted", "killed", "timeout", "invalid", "undefined",
-		"exit", "exited", "passed", "pass", "ok", "skipped", "total", "summary", "result", "results", "done", "finished", "completed", "complete", "elapsed", "success", "succeeded", "successful", "warning", "warnings"}}
+	endWords = letterWords{words: []string{"error", "errors", "exception", "failed", "fail", "fails", "failure",
+		"failures", "fatal", "panic", "traceback", "denied", "refused", "aborted", "killed", "timeout", "invalid",
+		"undefined", "exit", "exited", "passed", "pass", "ok", "skipped", "total", "summary", "result", "results",
+		"done", "finished", "completed", "complete", "elapsed", "success", "succeeded", "successful", "warning",
+		"warnings"}}
 	// reportWords begin a report when a colon follows.
 	reportWords = letterWords{words: []string{"error", "exception", "fatal", "panic", "failed", "fail", "failure"}}
 )
@@ -166,8 +169,10 @@ var (
 // What Chinese, Japanese and Korean tools print in their place. An end reports something with any of them, a line an
 // error where a colon follows.
 var (
-	endSigns    = []string{"错误", "失败", "异常", "成功", "完成", "通过", "退出", "錯誤", "異常", "エラー", "失敗", "完了", "오류", "실패", "성공", "완료"}
-	reportSigns = []string{"错误：", "错误:", "失败：", "失败:", "异常：", "异常:", "錯誤：", "錯誤:", "異常：", "異常:", "エラー：", "エラー:", "失敗：", "失敗:", "오류:", "실패:"}
+	endSigns = []string{"错误", "失败", "异常", "成功", "完成", "通过", "退出", "錯誤", "異常", "エラー", "失敗", "完了", "오류", "실패", "성공",
+		"완료"}
+	reportSigns = []string{"错误：", "错误:", "失败：", "失败:", "异常：", "异常:", "錯誤：", "錯誤:", "異常：", "異常:", "エラー：", "エラー:", "失敗：",
+		"失敗:", "오류:", "실패:"}
 )
 
 // reportsError reports whether a line tells of an error: "error: …", "FAIL …", "panic: …", "ValueError: …",
@@ -192,7 +197,9 @@ func reportsError(line string) bool {
 
 // hasSign reports whether one of the signs, none of which is ASCII, stands in a text.
 func hasSign(text string, signs []string) bool {
-	return !ascii.Only(text) && slices.ContainsFunc(signs, func(sign string) bool { return strings.Contains(text, sign) })
+	return !ascii.Only(text) && slices.ContainsFunc(signs, func(sign string) bool {
+		return strings.Contains(text, sign)
+	})
 }
 
 // reportsExit reports whether what follows "exit" names a code other than 0: " code 1", "ed with status: 2".

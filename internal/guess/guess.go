@@ -21,8 +21,10 @@ const (
 
 // Limit is such a hypothesis, with its evidence. Sizes are in tokens, or in bytes of a body.
 type Limit struct {
-	Most     int `json:"limit,omitempty"`    // what a request may have; 0: nothing is guessed
-	Refused  int `json:"refused,omitempty"`  // the smallest refused request that Most rests on; 0: that was too long ago
+	Most int `json:"limit,omitempty"` // what a request may have; 0: nothing is guessed
+
+	// the smallest refused request that Most rests on; 0: that was too long ago
+	Refused  int `json:"refused,omitempty"`
 	Refusals int `json:"refusals,omitempty"` // runs of Recover that say so
 	Doubtful int `json:"doubtful,omitempty"` // the newest refused request that did not count; 0: none
 	Doubts   int `json:"doubts,omitempty"`   // runs of Recover with such a request

@@ -82,8 +82,8 @@ func Scan(s string, emit func(id string, kind Kind)) {
 	}
 }
 
-// isPlain reports whether a token is a word that names nothing, by the class of its first byte and those of the rest, and
-// whether only its last byte is no lower-case letter.
+// isPlain reports whether a token is a word that names nothing, by the class of its first byte and those of the rest,
+// and whether only its last byte is no lower-case letter.
 func isPlain(first, rest uint8, oddAtEnd bool) bool {
 	switch first | rest {
 	case ascii.Lower | ascii.Upper:
@@ -96,8 +96,8 @@ func isPlain(first, rest uint8, oddAtEnd bool) bool {
 	return false
 }
 
-// skipWords returns the index of the next byte of s, from i on, that is neither a lower-case letter nor a comma, a space or
-// another of the bytes up to the double quote, which are of no class.
+// skipWords returns the index of the next byte of s, from i on, that is neither a lower-case letter nor a comma, a
+// space or another of the bytes up to the double quote, which are of no class.
 func skipWords(s string, i int) int {
 	const ones = 0x0101010101010101
 	for ; i+8 <= len(s); i += 8 {

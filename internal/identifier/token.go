@@ -188,7 +188,8 @@ func wordKind(w string, digits, upper, lower int) (Kind, bool) {
 		return Hash, true
 	case dashes > 0:
 		head, tail, _ := strings.Cut(w, "-")
-		if upperWord(head) && len(head) >= 2 && tail != "" && ascii.Class[tail[0]] == ascii.Digit { // CVE-2026-1, OPS-48
+		// CVE-2026-1, OPS-48
+		if upperWord(head) && len(head) >= 2 && tail != "" && ascii.Class[tail[0]] == ascii.Digit {
 			return Error, true
 		}
 		return Hash, digits >= 3 && len(w) >= 10 // web-7f9c4d

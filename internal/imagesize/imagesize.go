@@ -79,7 +79,8 @@ func webP(head []byte) (width, height int) {
 		bits := binary.LittleEndian.Uint32(head[21:])
 		return int(bits&0x3fff) + 1, int(bits>>14&0x3fff) + 1
 	case "VP8X":
-		return int(uint32(head[24])|uint32(head[25])<<8|uint32(head[26])<<16) + 1, int(uint32(head[27])|uint32(head[28])<<8|uint32(head[29])<<16) + 1
+		return int(uint32(head[24])|uint32(head[25])<<8|uint32(head[26])<<16) + 1,
+			int(uint32(head[27])|uint32(head[28])<<8|uint32(head[29])<<16) + 1
 	}
 	return 0, 0
 }

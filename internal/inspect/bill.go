@@ -47,7 +47,8 @@ type scribe struct {
 func (s scribe) Summarize(ctx context.Context, req winnow.SummaryRequest) (string, error) {
 	text, err := winnow.Digest().Summarize(ctx, req)
 	s.into.Calls++
-	s.into.Summaries += float64(s.tokens(req.System())+s.tokens(req.Prompt())) + prices.OutputPrice*float64(s.tokens(text))
+	s.into.Summaries += float64(s.tokens(req.System())+s.tokens(req.Prompt())) +
+		prices.OutputPrice*float64(s.tokens(text))
 	return text, err
 }
 
@@ -95,8 +96,10 @@ func (r *report) losses() string {
 	if r.Needed == 0 {
 		return lost
 	}
-	return fmt.Sprintf("%s Of %s names that answers used again, %s were not in the request; compacting at the limit, %s.",
-		lost, recording.Comma(r.Needed), recording.Comma(r.Needed-r.Winnow.Found), recording.Comma(r.Needed-r.Limit.Found))
+	return fmt.Sprintf("%s Of %s names that answers used again, %s were not in the request; compacting at the limit, "+
+		"%s.",
+		lost, recording.Comma(r.Needed), recording.Comma(r.Needed-r.Winnow.Found),
+		recording.Comma(r.Needed-r.Limit.Found))
 }
 
 // tableRow compares the hosts in one respect.
@@ -120,7 +123,9 @@ func (r *report) table() []tableRow {
 		count("tokens of the largest request", func(o *outcome) int { return o.Peak }),
 	}
 	if r.Needed > 0 {
-		rows = append(rows, count("names used again that were missing", func(o *outcome) int { return r.Needed - o.Found }))
+		rows = append(rows, count("names used again that were missing", func(o *outcome) int {
+			return r.Needed - o.Found
+		}))
 	}
 	return rows
 }

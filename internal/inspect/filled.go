@@ -89,7 +89,8 @@ func (f *filled) Summary() string {
 func (f *filled) ToolNames() string {
 	var parts []string
 	for _, t := range f.Tools {
-		parts = append(parts, fmt.Sprintf("%s %s in %s", t.Name, recording.Comma(t.Tokens), recording.Count(t.Count, "result")))
+		parts = append(parts, fmt.Sprintf("%s %s in %s", t.Name, recording.Comma(t.Tokens),
+			recording.Count(t.Count, "result")))
 	}
 	return strings.Join(parts, ", ")
 }

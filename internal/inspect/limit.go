@@ -135,7 +135,8 @@ func (h *limitHost) shrink(history []winnow.Message, budget int) {
 	for h.tokens() > budget {
 		largest := -1
 		for i := h.from; i < len(history); i++ {
-			if history[i].Role == winnow.RoleTool && h.sizes[i] > leastResult && (largest < 0 || h.sizes[i] > h.sizes[largest]) {
+			if history[i].Role == winnow.RoleTool && h.sizes[i] > leastResult &&
+				(largest < 0 || h.sizes[i] > h.sizes[largest]) {
 				largest = i
 			}
 		}

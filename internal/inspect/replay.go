@@ -130,7 +130,8 @@ func replay(recorded []winnow.Message, window int) (*report, error) {
 		return nil, err
 	}
 	r := &replayer{
-		report: &report{Window: window, Messages: len(history)}, estimator: estimator, limit: newLimitHost(window, estimator),
+		report: &report{Window: window, Messages: len(history)}, estimator: estimator,
+		limit: newLimitHost(window, estimator),
 		names: names{}, seen: map[string]bool{}, last: map[string]string{},
 	}
 	cache := prices
@@ -306,7 +307,9 @@ func addKinds(sums *[kinds]int, m *winnow.Message, e winnow.Estimator) {
 		sums[kindResult] += n
 	default:
 		spoken := *m
-		spoken.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p winnow.Part) bool { return p.Kind == winnow.KindThinking })
+		spoken.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p winnow.Part) bool {
+			return p.Kind == winnow.KindThinking
+		})
 		said := min(n, e.Estimate(spoken))
 		sums[kindAssistant] += said
 		sums[kindThinking] += n - said

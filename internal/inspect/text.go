@@ -44,10 +44,13 @@ func (p *printer) line(format string, args ...any) {
 
 func (p *printer) head() {
 	r := p.report
-	p.line("%s: %s in %s, %s to the model", Plain(r.Name), recording.Count(r.Messages, "message"), recording.Count(len(r.Turns), "turn"), recording.Count(len(r.Requests), "request"))
+	p.line("%s: %s in %s, %s to the model", Plain(r.Name), recording.Count(r.Messages, "message"),
+		recording.Count(len(r.Turns), "turn"), recording.Count(len(r.Requests), "request"))
 	p.paragraph(r.Origin())
-	p.line("A window of %s tokens, of which a request may have %s; costs are in uncached tokens.", recording.Comma(r.Window), recording.Comma(r.Budget))
-	p.line("In the bars:  y system   S summary   u user   a assistant   t thinking   r tool results   f records   · free")
+	p.line("A window of %s tokens, of which a request may have %s; costs are in uncached tokens.",
+		recording.Comma(r.Window), recording.Comma(r.Budget))
+	p.line("In the bars:  y system   S summary   u user   a assistant   t thinking   r tool results   f records   · " +
+		"free")
 	p.line("")
 	p.line("requests     sent  %-*s    cached  written      cost  unmanaged", barCells, "window")
 }
@@ -93,7 +96,8 @@ func (r *report) minified() string {
 	if results == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s in fewer characters, saves %s tokens", recording.Count(results, "result"), recording.Comma(saved))
+	return fmt.Sprintf("%s in fewer characters, saves %s tokens", recording.Count(results, "result"),
+		recording.Comma(saved))
 }
 
 // row prints neighbours in one line, and below it what was edited and why.
@@ -122,9 +126,11 @@ func (p *printer) row(run []request) {
 	if q.Epoch {
 		mark = "epoch"
 	}
-	p.line("%8s %8s  %s  %8s %8s %9s %10s  %s", numbers, recording.Comma(q.Tokens), bar(q, p.report.Window), recording.Comma(cached), recording.Comma(written), whole(cost), whole(unedited), mark)
+	p.line("%8s %8s  %s  %8s %8s %9s %10s  %s", numbers, recording.Comma(q.Tokens), bar(q, p.report.Window),
+		recording.Comma(cached), recording.Comma(written), whole(cost), whole(unedited), mark)
 	if s := q.Summary; s != nil {
-		p.line("%10scompacted: a summary of %s tokens stands for %s", "", recording.Comma(s.Tokens), recording.Count(s.Messages, "message"))
+		p.line("%10scompacted: a summary of %s tokens stands for %s", "", recording.Comma(s.Tokens),
+			recording.Count(s.Messages, "message"))
 	}
 	for _, c := range q.Recalls {
 		p.line("%10srecalled %s: %s", "", Plain(c.Asked), c.Outcome())
@@ -133,7 +139,8 @@ func (p *printer) row(run []request) {
 		if !isLoss(g) {
 			continue
 		}
-		p.line("%10s%s %d, saves %s: %s", "", recording.Past(g.Op), len(g.Messages), recording.Comma(g.Saved), Plain(g.Reason))
+		p.line("%10s%s %d, saves %s: %s", "", recording.Past(g.Op), len(g.Messages), recording.Comma(g.Saved),
+			Plain(g.Reason))
 	}
 }
 
@@ -141,7 +148,8 @@ func (p *printer) totals() {
 	r := p.report
 	p.line("")
 	p.filled()
-	p.line("%-12s%s tokens, of which the cache is expected to have %s (%s %%)", "sent", recording.Comma(r.Tokens), recording.Comma(r.Cached), recording.Percent(r.Cached, r.Tokens))
+	p.line("%-12s%s tokens, of which the cache is expected to have %s (%s %%)", "sent", recording.Comma(r.Tokens),
+		recording.Comma(r.Cached), recording.Percent(r.Cached, r.Tokens))
 	p.line("%-12s%-34s%14s%14s", "", "", "winnow", "at the limit")
 	for _, row := range r.table() {
 		p.line("%-12s%-34s%14s%14s", "", row.Name, row.Winnow, row.Limit)
@@ -151,9 +159,11 @@ func (p *printer) totals() {
 	p.named("lost", r.losses())
 	p.named("assumed", r.assumptions())
 	p.named("minified", r.minified())
-	p.line("%-12s%d requests rewrote what was sent before; %s", "epochs", r.Epochs, recording.Count(r.Compactions, "compaction"))
+	p.line("%-12s%d requests rewrote what was sent before; %s", "epochs", r.Epochs,
+		recording.Count(r.Compactions, "compaction"))
 	if calls, failed, tokens := r.recallTotals(); calls > 0 {
-		p.line("%-12s%s of %s tokens, of which %d found nothing", "recalls", recording.Count(calls, "answer"), recording.Comma(tokens), failed)
+		p.line("%-12s%s of %s tokens, of which %d found nothing", "recalls", recording.Count(calls, "answer"),
+			recording.Comma(tokens), failed)
 	}
 	if r.FirstHopeless > 0 {
 		p.line("%-12sfrom request %d on the whole history would not fit", "unmanaged", r.FirstHopeless)

@@ -194,12 +194,16 @@ var (
 		"conversation", "message", "previoussummary", "thinking", "toolcall",
 		"summary", "readfiles", "modifiedfiles", "workspacecriticalrules", "recalled",
 	}
-	roleNames = [...]string{"system", "sys", "user", "assistant", "human", "developer", "tool", "tools", "function", "functions", "inst", "instruction", "instructions", "prompt"}
+	roleNames = [...]string{"system", "sys", "user", "assistant", "human", "developer", "tool", "tools", "function",
+		"functions", "inst", "instruction", "instructions", "prompt"}
 	// tokenNames are control tokens, tokenParts what a control token of several words has among them. Sources: the
 	// tokenizers of Llama, Mistral, Gemma, Qwen, DeepSeek, T5, BERT and their descendants.
-	tokenNames  = [...]string{"s", "bos", "eos", "sos", "bot", "eot", "eom", "eod", "pad", "unk", "cls", "sep", "think", "thought", "reasoning", "turn", "unused", "extraid", "endoftext", "startofturn", "endofturn"}
-	tokenParts  = [...]string{"start", "begin", "end", "turn", "im", "bos", "eos", "eot", "eom", "fim", "think", "thought", "unused", "extra"}
-	squareNames = [...]string{"inst", "sys", "systemprompt", "availabletools", "toolcalls", "toolresults", "toolcontent", "toolrequest", "think", "callid", "gmask", "smask"}
+	tokenNames = [...]string{"s", "bos", "eos", "sos", "bot", "eot", "eom", "eod", "pad", "unk", "cls", "sep", "think",
+		"thought", "reasoning", "turn", "unused", "extraid", "endoftext", "startofturn", "endofturn"}
+	tokenParts = [...]string{"start", "begin", "end", "turn", "im", "bos", "eos", "eot", "eom", "fim", "think",
+		"thought", "unused", "extra"}
+	squareNames = [...]string{"inst", "sys", "systemprompt", "availabletools", "toolcalls", "toolresults",
+		"toolcontent", "toolrequest", "think", "callid", "gmask", "smask"}
 )
 
 // isASCIILetter says that s begins with one.

@@ -29,16 +29,16 @@ type Anchor struct {
 const Lost = math.MaxInt
 
 const (
-	// A wrong family of tokenizers is off by no more than this, either way: measured over seven tokenizers and 36 kinds of
-	// text.
+	// A wrong family of tokenizers is off by no more than this, either way: measured over seven tokenizers and 36 kinds
+	// of text.
 	MinRatio, MaxRatio = 0.5, 2.5
 	// The ratio starts at 1 with this weight, in tokens, so that a few short messages do not move it.
 	ratioPrior = 2_000
 	// What was learned loses this share of its weight at each anchor, because the kind of text changes.
 	ratioDecay = 0.1
 
-	// The margins on estimates: the first covers 95 of 100 prompts that were never counted, the second does once the ratio
-	// is known, and the third covers nearly all messages that came behind an anchor.
+	// The margins on estimates: the first covers 95 of 100 prompts that were never counted, the second does once the
+	// ratio is known, and the third covers nearly all messages that came behind an anchor.
 	marginUnknown, marginKnown, marginNew = 0.15, 0.05, 0.20
 )
 

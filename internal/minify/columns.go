@@ -8,8 +8,8 @@ import (
 	"github.com/winnowgo/winnow/internal/ascii"
 )
 
-// mostColumns is how many numbers a line has that counts something. One with more is a row of data. A hash is as many as
-// thirty of them.
+// mostColumns is how many numbers a line has that counts something. One with more is a row of data. A hash is as many
+// as thirty of them.
 const mostColumns = 64
 
 // column is one of the numbers of lines that differ in numbers only.
@@ -233,8 +233,8 @@ func areEven(columns []column, areLogged bool) bool {
 }
 
 // areProgress reports whether the lines say how far one thing has come, and nothing else. That may be a share or a
-// count, alone. Beside the bytes of a transfer may stand its speed and how long it takes. Of any other number that varies, a
-// loss, a latency, a coverage, each value may be what was asked for.
+// count, alone. Beside the bytes of a transfer may stand its speed and how long it takes. Of any other number that
+// varies, a loss, a latency, a coverage, each value may be what was asked for.
 func areProgress(columns []column, areLogged bool) bool {
 	shares, others, bytes := 0, 0, false
 	for k := range columns {

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// Data goes from this length on. A key, a token of an API or a small picture may have to be passed on, as it is: few
-	// have so many characters, and no model copies so many.
+	// Data goes from this length on. A key, a token of an API or a small picture may have to be passed on, as it is:
+	// few have so many characters, and no model copies so many.
 	leastData = 2_000
 	// So much of a line tells what it was.
 	dataHead = 64
@@ -63,8 +63,10 @@ func isEncoded(c byte) bool {
 	return ascii.Class[c]&(ascii.Alpha|ascii.Digit) != 0 || c == '+' || c == '/' || c == '='
 }
 
-// beginnings are the first bytes of common files in base64: PNG, JPEG, GIF, WebP and WAV, PDF, ZIP, GZIP, WOFF, WOFF2, OGG.
-var beginnings = []string{"iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR", "JVBERi0", "UEsDB", "H4sI", "d09GR", "d09GMg", "T2dnUw"}
+// beginnings are the first bytes of common files in base64: PNG, JPEG, GIF, WebP and WAV, PDF, ZIP, GZIP, WOFF, WOFF2,
+// OGG.
+var beginnings = []string{"iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR", "JVBERi0", "UEsDB", "H4sI", "d09GR", "d09GMg",
+	"T2dnUw"}
 
 // hasKnownBeginning reports whether the data in s from index start on is that of a data URL or of a known file.
 func hasKnownBeginning(s string, start int) bool {
@@ -118,7 +120,8 @@ func looksRandom(run string) bool {
 }
 
 // unwrap keeps the first line of wrapped data, one line of which is text[start:end], and returns where it ends. All of
-// its lines but the last are of one length. Lists of hashes look the same: only what is known to be data goes. Keys stay.
+// its lines but the last are of one length. Lists of hashes look the same: only what is known to be data goes. Keys
+// stay.
 func (r *rewriter) unwrap(start, end, done int) int {
 	s, width := r.text, end-start
 	if !beginsLine(s, start) || !endsLine(s, end) {

@@ -20,9 +20,9 @@ const (
 	numbersNote = "[line numbers below 1000: only every 10th is shown]\n"
 )
 
-// withoutNumbers takes the numbers below 1 000 away that a viewer put in front of the lines of a file, but for the first,
-// every tenth and the last. What is left of a line is the line of the file, byte for byte. The forms are those of cat -n, of
-// nl -ba and of the tools of common agents.
+// withoutNumbers takes the numbers below 1 000 away that a viewer put in front of the lines of a file, but for the
+// first, every tenth and the last. What is left of a line is the line of the file, byte for byte. The forms are those
+// of cat -n, of nl -ba and of the tools of common agents.
 func withoutNumbers(s string) string {
 	r := rewriter{text: s}
 	for i := 0; i < len(s); {

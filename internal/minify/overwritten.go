@@ -9,8 +9,8 @@ import (
 )
 
 // withoutOverwritten leaves out what a terminal no longer shows, because the program went back to the beginning of the
-// line: "12%\r13%\rdone". What reports an error stays, and so does what holds a name that the rest of the line does not.
-// A text without line feeds may have carriage returns in their place.
+// line: "12%\r13%\rdone". What reports an error stays, and so does what holds a name that the rest of the line does
+// not. A text without line feeds may have carriage returns in their place.
 func withoutOverwritten(s string) string {
 	if strings.IndexByte(s, '\r') < 0 || strings.IndexByte(s, '\n') < 0 {
 		return s

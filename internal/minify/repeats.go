@@ -12,8 +12,8 @@ import (
 const fewestRepeats = 6
 
 // withoutRepeats keeps of lines in a row that differ in numbers only the first, how many follow, and the last. It does
-// so where nothing is lost by it: where the numbers count on evenly, tell when a line was logged, or say how far one thing
-// has come, and none that varies is part of a name. Rows of a table and lines that report an error stay.
+// so where nothing is lost by it: where the numbers count on evenly, tell when a line was logged, or say how far one
+// thing has come, and none that varies is part of a name. Rows of a table and lines that report an error stay.
 func withoutRepeats(s string) string {
 	r := rewriter{text: s}
 	start, lines := 0, 0 // of the run

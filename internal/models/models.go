@@ -9,7 +9,8 @@ import (
 
 // Model is what is known of a model. 0 stands for what is not known.
 type Model struct {
-	Window      int           // tokens of a prompt and its answer; where the maker limits the prompt alone, of the prompt
+	// tokens of a prompt and its answer; where the maker limits the prompt alone, of the prompt
+	Window      int
 	CacheTTL    time.Duration // how long the prompt cache keeps what nobody reads
 	CacheTokens int           // shorter prefixes are not cached
 	CacheRead   float64       // price of a token that is read from the cache, relative to the input's
@@ -42,7 +43,8 @@ func forms(name string) []string {
 	var list []string
 	for {
 		list = append(list, versions(withoutOwner(name))...)
-		_, rest, ok := strings.Cut(name, ":") // who serves it stands in front ("openai:o3"), or what it costs behind ("o3:free")
+		// who serves it stands in front ("openai:o3"), or what it costs behind ("o3:free")
+		_, rest, ok := strings.Cut(name, ":")
 		if !ok {
 			return list
 		}
@@ -119,7 +121,8 @@ func withoutVersion(name string) string {
 		if before <= 0 || len(name[before+1:i]) != 2 || !areDigits(name[before+1:i]) {
 			return name
 		}
-		if year := strings.LastIndexByte(name[:before], '-'); year > 0 && before-year == 5 && areDigits(name[year+1:before]) {
+		if year := strings.LastIndexByte(name[:before], '-'); year > 0 && before-year == 5 &&
+			areDigits(name[year+1:before]) {
 			return name[:year]
 		}
 		return name[:before]

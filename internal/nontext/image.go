@@ -19,17 +19,17 @@ const (
 )
 
 const (
-	// Anthropic: width × height / 750, of an image whose longer side is scaled down to 1 568 pixels, 1 600 tokens at most
-	// (platform.claude.com, vision). The newest models take 2 576 pixels, 4 784 tokens at most.
+	// Anthropic: width × height / 750, of an image whose longer side is scaled down to 1 568 pixels, 1 600 tokens at
+	// most (platform.claude.com, vision). The newest models take 2 576 pixels, 4 784 tokens at most.
 	pixelsPerToken, longSide, mostByArea = 750, 1_568, 1_600
 	longSideNext, mostByAreaNext         = 2_576, 4_784
-	// OpenAI, GPT-4o and GPT-5 with high detail: within 2 048 × 2 048, then the shorter side to 768 pixels; 170 for each
-	// tile of 512 × 512 and 85 besides (platform.openai.com, images and vision).
+	// OpenAI, GPT-4o and GPT-5 with high detail: within 2 048 × 2 048, then the shorter side to 768 pixels; 170 for
+	// each tile of 512 × 512 and 85 besides (platform.openai.com, images and vision).
 	tileBox, tileShort, tileSide, tileTokens, tileBase = 2_048, 768, 512, 170, 85
-	// Gemini: 258 for an image of at most 384 pixels a side; of a larger one 258 for each crop, whose side is two thirds of
-	// the shorter side of the image, at least 256 and at most 768 pixels (ai.google.dev, understand images). Gemini 3
-	// counts 1 120 by default, about as much as four crops of a square. That there are 16 crops at most is assumed: larger
-	// images are scaled down.
+	// Gemini: 258 for an image of at most 384 pixels a side; of a larger one 258 for each crop, whose side is two
+	// thirds of the shorter side of the image, at least 256 and at most 768 pixels (ai.google.dev, understand images).
+	// Gemini 3 counts 1 120 by default, about as much as four crops of a square. That there are 16 crops at most is
+	// assumed: larger images are scaled down.
 	cropTokens, smallImage, leastCrop, mostCrop, mostCrops = 258, 384, 256, 768, 16
 	// Qwen2.5-VL and its successors: one for 28 × 28 pixels, 4 at least; servers limit them to 1 280 mostly.
 	patchSide, leastPatches, mostPatches = 28, 4, 1_280

@@ -64,7 +64,8 @@ var families = []struct {
 	{"llama3", templated},
 }
 
-// Of returns what the messages of a family of tokenizers cost beside their text. It is false if there is no such family.
+// Of returns what the messages of a family of tokenizers cost beside their text. It is false if there is no such
+// family.
 func Of(family string) (s Structure, ok bool) {
 	for _, f := range families {
 		if f.name == family {

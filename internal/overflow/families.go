@@ -114,9 +114,11 @@ func (s *sentence) isTokens() bool {
 	isOfTokens := isBounded || s.has(rInput) || s.code
 	subject := s.has(rInput) && !s.onlyMessageFrame() || s.word("sequence") && s.word("length")
 	switch {
-	case s.window && s.over, s.has(rToo|rContext) && s.tooSmall(): // "exceeds the context window", "context length exceeded"
+	case s.window && s.over, s.has(rToo|rContext) && s.tooSmall():
+		// "exceeds the context window", "context length exceeded"
 		return true
-	case s.over && s.has(rContext) && (s.has(rInput|rToken|rMax|rRequest) || s.contextBeside()): // "when context overflows", "context too large"
+	case s.over && s.has(rContext) && (s.has(rInput|rToken|rMax|rRequest) || s.contextBeside()):
+		// "when context overflows", "context too large"
 		return true
 	case s.tooBig >= 0 && s.subjectTooBig(): // "prompt is too long", "too many tokens"
 		return true
@@ -267,7 +269,8 @@ func (s *sentence) subjectTooBig() bool {
 	case s.has(rToken):
 		return !(s.at(s.tooBig-2).s == "token" && len(s.ts) < 5) // bufio's "token too long"
 	case s.has(rRequest):
-		return big.s == "long" || big.s == "lengthy" || s.text&(rToken|rContext) != 0 // GitHub Models: "body too large … Max size: 8000 tokens"
+		// GitHub Models: "body too large … Max size: 8000 tokens"
+		return big.s == "long" || big.s == "lengthy" || s.text&(rToken|rContext) != 0
 	}
 	return false
 }
@@ -281,7 +284,8 @@ func (s *sentence) declares() bool {
 	if s.several && s.word("window") && s.has(rInput) && s.has(rToken) { // "needs 131900 tokens, model window 131072"
 		return true
 	}
-	if s.several && s.has(rContext) && s.has(rToken) && s.has(rMax) { // "150000 tokens sent, the context allows 128000 tokens"
+	// "150000 tokens sent, the context allows 128000 tokens"
+	if s.several && s.has(rContext) && s.has(rToken) && s.has(rMax) {
 		return true
 	}
 	if s.window && (s.has(rMax|rInput) || s.anyWord("only", "got", "but", "<")) {

@@ -144,10 +144,12 @@ func (r *reading) jsonString(key, raw string, nesting int) {
 // "metadata.raw" of OpenRouter, "details" and whatever else gateways call it.
 func messageKey(key string) bool {
 	switch key {
-	case "message", "msg", "error", "detail", "details", "raw", "body", "response", "title", "cause", "value", "info", "":
+	case "message", "msg", "error", "detail", "details", "raw", "body", "response", "title", "cause", "value", "info",
+		"":
 		return true
 	}
-	for _, part := range [...]string{"mess", "msg", "err", "detail", "reason", "cause", "desc", "fault", "exception", "raw"} {
+	for _, part := range [...]string{"mess", "msg", "err", "detail", "reason", "cause", "desc", "fault", "exception",
+		"raw"} {
 		if strings.Contains(key, part) {
 			return true
 		}
@@ -203,7 +205,8 @@ func isLimitKey(key string) bool {
 	if strings.Contains(key, "limit") {
 		return strings.Contains(key, "token") || strings.Contains(key, "context")
 	}
-	return strings.HasPrefix(key, "max") && (strings.Contains(key, "context") || strings.Contains(key, "input") || strings.Contains(key, "prompt"))
+	return strings.HasPrefix(key, "max") &&
+		(strings.Contains(key, "context") || strings.Contains(key, "input") || strings.Contains(key, "prompt"))
 }
 
 // unescape undoes one level of JSON's or Python's escapes.

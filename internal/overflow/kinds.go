@@ -117,7 +117,8 @@ func (c *counts) behind(ts []token, i int) count {
 		return countDelta // "3200 tokens over the limit", "512 tokens beyond the limit of 8192"
 	case t.role&rOver != 0, t.role&rMore != 0, t.role&rToo != 0, t.s == "over", t.s == "above", t.s == ">":
 		return countTotal
-	case t.role&rMax != 0, t.role&rHolds != 0, t.s == "window", t.s == "of" && k+1 < len(ts) && ts[k+1].role&rContext != 0:
+	case t.role&rMax != 0, t.role&rHolds != 0, t.s == "window",
+		t.s == "of" && k+1 < len(ts) && ts[k+1].role&rContext != 0:
 		return countLimit
 	}
 	return countNone
@@ -191,7 +192,8 @@ func beforeSign(ts []token, k int, weak *count) (kind count, decided bool) {
 	case "=", "{", "]":
 		return *weak, *weak != countNone
 	case "(":
-		return *weak, *weak != countNone && k > 0 && ts[k-1].role&rOver != 0 // "contextOverflow(tokens: 9100, limit: 8192)"
+		// "contextOverflow(tokens: 9100, limit: 8192)"
+		return *weak, *weak != countNone && k > 0 && ts[k-1].role&rOver != 0
 	case "<":
 		return countLimit, true
 	case ">":

@@ -115,7 +115,8 @@ func multiple(suffix, rest string) int {
 	switch {
 	case suffix == "k":
 		return 1000
-	case suffix == "m" && (strings.HasPrefix(rest, " token") || strings.HasPrefix(rest, "-token") || strings.HasPrefix(rest, " context")):
+	case suffix == "m" && (strings.HasPrefix(rest, " token") || strings.HasPrefix(rest, "-token") ||
+		strings.HasPrefix(rest, " context")):
 		return 1_000_000
 	}
 	return 1

@@ -136,7 +136,8 @@ func invalidToken(ts []token, i int) bool {
 func refused(ts []token, i int) bool {
 	for k := max(0, i-3); k <= i+4 && k < len(ts); k++ {
 		switch ts[k].s {
-		case "invalid", "expired", "missing", "incorrect", "wrong", "revoked", "malformed", "not", "no", "bad", "disabled", "mismatch":
+		case "invalid", "expired", "missing", "incorrect", "wrong", "revoked", "malformed", "not", "no", "bad",
+			"disabled", "mismatch":
 			return true
 		}
 	}

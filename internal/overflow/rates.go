@@ -70,7 +70,8 @@ func vetoRates(s *segment) verdict {
 
 // mayTellPace says that a text has a word that a rate or a quota is told with: most have not.
 func (s *segment) mayTellPace() bool {
-	return s.wide || s.roles&(rRate|rPer|rQuota|rDay|rHint|rToken) != 0 || s.roles&rRequest != 0 && s.roles&(rBig|rToo) != 0
+	return s.wide || s.roles&(rRate|rPer|rQuota|rDay|rHint|rToken) != 0 ||
+		s.roles&rRequest != 0 && s.roles&(rBig|rToo) != 0
 }
 
 // isRate says that the word at i, with those beside it, tells of too much in too short a time.

@@ -73,8 +73,10 @@ func (s *sentence) compare() {
 		case t.role&rContext != 0 && (t.role&rCapacity != 0 || next.role&rCapacity != 0 || second.role&rCapacity != 0),
 			t.role&rContext != 0 && (next.isNum || next.role&rSkip != 0 && second.isNum), // "a context of 4096"
 			t.role&rMax != 0 && next.role&rContext != 0,
-			t.isNum && next.role&rToken != 0 && second.role&rContext != 0,                                           // "a 4096 token context"
-			t.role&rCapacity != 0 && (next.role&rContext != 0 || next.role&rSkip != 0 && second.role&rContext != 0), // tamaño del contexto
+			t.isNum && next.role&rToken != 0 && second.role&rContext != 0, // "a 4096 token context"
+
+			// tamaño del contexto
+			t.role&rCapacity != 0 && (next.role&rContext != 0 || next.role&rSkip != 0 && second.role&rContext != 0),
 			isModel(t.s) && (next.s == "window" || next.s == "len" || s.lengthBehind(i)):
 			s.window = true
 		}

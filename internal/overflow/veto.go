@@ -92,7 +92,8 @@ func vetoText(s *segment, status int) verdict {
 		return vetoRates(s)
 	}
 	switch {
-	case s.says&(pCancelled|pGo) != 0, s.says&(pRequestEnded|pTimeout) == pRequestEnded, s.says&pGoBody != 0 && status != 413:
+	case s.says&(pCancelled|pGo) != 0, s.says&(pRequestEnded|pTimeout) == pRequestEnded,
+		s.says&pGoBody != 0 && status != 413:
 		return vetoGo
 	case s.says&pTimedOut != 0:
 		return vetoTimeout
@@ -135,7 +136,8 @@ func talk(s *segment) bool {
 	case s.roles&rHint == 0:
 	case s.says&pFirstPerson != 0 && (strings.HasPrefix(raw, "I ") || strings.Contains(raw, " I ")):
 		return true
-	case s.says&pExplain != 0, s.says&pReturns != 0 && s.has(" when "), strings.HasPrefix(s.lower, "why "), strings.HasPrefix(s.lower, "how "), strings.HasPrefix(s.lower, "curl:"):
+	case s.says&pExplain != 0, s.says&pReturns != 0 && s.has(" when "), strings.HasPrefix(s.lower, "why "),
+		strings.HasPrefix(s.lower, "how "), strings.HasPrefix(s.lower, "curl:"):
 		return true
 	}
 	head := s.lower[:min(len(s.lower), 40)]
@@ -166,7 +168,8 @@ func outputCap(r *reading) bool {
 				named = true
 				lead = lead || t.role&rOutParam != 0 && first
 			}
-			if t.role&rMax != 0 && k+2 < len(s.tokens) && s.tokens[k+1].role&rToken != 0 && answerCap(*t, s.tokens[k+2]) {
+			if t.role&rMax != 0 && k+2 < len(s.tokens) && s.tokens[k+1].role&rToken != 0 &&
+				answerCap(*t, s.tokens[k+2]) {
 				named = true
 			}
 			input = input || t.role&rInput != 0 && t.role&rMessage == 0

@@ -5,7 +5,8 @@ import "strings"
 // hitWide runs the families over scripts without spaces between the words, and over Korean: what is
 // sent and how it is too much, as parts of the text.
 func hitWide(s string) hit {
-	if !containsAny(s, "过长", "過長", "太长", "太長", "超长", "超長", "超过", "超過", "超出", "超限", "过大", "過大", "大于", "大於", "溢出", "最大长度", "上限", "最多", "不能超", "过多", "已满", "耗尽", "用尽",
+	if !containsAny(s, "过长", "過長", "太长", "太長", "超长", "超長", "超过", "超過", "超出", "超限", "过大", "過大", "大于", "大於", "溢出", "最大长度",
+		"上限", "最多", "不能超", "过多", "已满", "耗尽", "用尽",
 		"超え", "長すぎ", "大きすぎ", "多すぎ", "オーバー", "초과", "너무 ", "넘었", "넘습", "넘는", "넘어", "넘을", "초과했") {
 		return hitNone
 	}
@@ -13,7 +14,8 @@ func hitWide(s string) hit {
 		return hitNone
 	}
 	context := containsAny(s, "上下文", "语境", "コンテキスト", "文脈", "컨텍스트", "문맥", "context")
-	sent := containsAny(s, "输入", "輸入", "提示词", "提示詞", "prompt", "消息", "訊息", "对话", "對話", "会话", "会話", "历史", "请求的 token", "token", "文本", "问题", "内容长度",
+	sent := containsAny(s, "输入", "輸入", "提示词", "提示詞", "prompt", "消息", "訊息", "对话", "對話", "会话", "会話", "历史", "请求的 token",
+		"token", "文本", "问题", "内容长度",
 		"入力", "プロンプト", "トークン", "メッセージ", "입력", "프롬프트", "토큰", "메시지", "대화")
 	if context || sent {
 		if containsAny(s, "字符", "文字", "글자") && !strings.Contains(s, "token") && !context {

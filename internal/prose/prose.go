@@ -25,7 +25,8 @@ func SentenceEnd(s string) int {
 			if i+1 == len(s) || s[i+1] == ' ' || s[i+1] == '\n' {
 				return i + 1
 			}
-		case c == 0xE3 && strings.HasPrefix(s[i:], "。"), c == 0xEF && (strings.HasPrefix(s[i:], "！") || strings.HasPrefix(s[i:], "？")):
+		case c == 0xE3 && strings.HasPrefix(s[i:], "。"), c == 0xEF &&
+			(strings.HasPrefix(s[i:], "！") || strings.HasPrefix(s[i:], "？")):
 			return i + 3
 		}
 	}

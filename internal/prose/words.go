@@ -12,8 +12,8 @@ import (
 type List struct {
 	words [26][]string // by their first letters, in lower case; found only as whole words
 	parts []string     // found anywhere: stems, and languages that put no space between words
-	// For each letter that begins a word, the letters that stand next in such words, a bit each. otherBit stands for what
-	// is no letter.
+	// For each letter that begins a word, the letters that stand next in such words, a bit each. otherBit stands for
+	// what is no letter.
 	begin [26]uint32
 }
 
@@ -33,7 +33,8 @@ func NewList(words, parts []string) List {
 
 // Either returns the list of the words of both.
 func Either(a, b List) List {
-	return NewList(slices.Concat(slices.Concat(a.words[:]...), slices.Concat(b.words[:]...)), slices.Concat(a.parts, b.parts))
+	return NewList(slices.Concat(slices.Concat(a.words[:]...), slices.Concat(b.words[:]...)),
+		slices.Concat(a.parts, b.parts))
 }
 
 func letterBit(c byte) uint32 {
@@ -116,8 +117,10 @@ func wordByte(c byte) bool { return ascii.Class[c]&(ascii.Alpha|ascii.Digit|asci
 var (
 	// Rules demand or forbid something.
 	Rules = NewList(
-		[]string{"must", "mustn't", "never", "don't", "dont", "do not", "always", "only", "should not", "shouldn't", "cannot", "avoid", "make sure", "ensure", "require", "required", "forbidden", "not allowed", "prefer"},
-		[]string{"必须", "必須", "不要", "禁止", "务必", "请勿", "不得", "不能", "一定要", "始终", "总是", "只能", "しないで", "必ず", "絶対", "해야", "하지 마"},
+		[]string{"must", "mustn't", "never", "don't", "dont", "do not", "always", "only", "should not", "shouldn't",
+			"cannot", "avoid", "make sure", "ensure", "require", "required", "forbidden", "not allowed", "prefer"},
+		[]string{"必须", "必須", "不要", "禁止", "务必", "请勿", "不得", "不能", "一定要", "始终", "总是", "只能", "しないで", "必ず", "絶対", "해야",
+			"하지 마"},
 	)
 	// StrongRules are those that leave no choice.
 	StrongRules = NewList(
@@ -131,19 +134,23 @@ var (
 	)
 	// Decisions say what was chosen, and why.
 	Decisions = NewList(
-		[]string{"decided", "decision", "instead of", "rather than", "because", "root cause", "turns out", "the issue is", "the issue was", "the problem is", "the problem was", "the bug is", "the bug was", "the fix is", "the cause is", "chose", "opted", "we'll use", "i'll use"},
+		[]string{"decided", "decision", "instead of", "rather than", "because", "root cause", "turns out",
+			"the issue is", "the issue was", "the problem is", "the problem was", "the bug is", "the bug was",
+			"the fix is", "the cause is", "chose", "opted", "we'll use", "i'll use"},
 		[]string{"决定", "因为", "改用", "原因是", "根本原因", "にしました", "ため、"},
 	)
 	// Notes are decisions and plans.
 	Notes = Either(Decisions, Plans)
 	// Plans say what remains to be done.
 	Plans = NewList(
-		[]string{"next step", "next steps", "next,", "next:", "todo", "remaining", "still need", "left to do", "follow-up", "follow up"},
+		[]string{"next step", "next steps", "next,", "next:", "todo", "remaining", "still need", "left to do",
+			"follow-up", "follow up"},
 		[]string{"下一步", "接下来", "待办", "剩下", "次に"},
 	)
 	// Errors say that something went wrong.
 	Errors = NewList(
 		nil,
-		[]string{"error", "fail", "exception", "panic", "fatal", "not found", "denied", "cannot", "refused", "timed out", "timeout", "invalid", "unexpected", "错误", "失败", "エラー"},
+		[]string{"error", "fail", "exception", "panic", "fatal", "not found", "denied", "cannot", "refused",
+			"timed out", "timeout", "invalid", "unexpected", "错误", "失败", "エラー"},
 	)
 )

@@ -186,7 +186,8 @@ func (anthropic) parse(p *Provider, body []byte) (*Request, *Error) {
 
 // request makes what the model sees, and the blocks that are counted and cached.
 func (m *messagesRequest) request(p *Provider) *Request {
-	r := &Request{Dialect: Anthropic, Model: m.Model, MaxTokens: m.MaxTokens, Stream: m.Stream, Thinking: m.Thinking.on()}
+	r := &Request{Dialect: Anthropic, Model: m.Model, MaxTokens: m.MaxTokens, Stream: m.Stream,
+		Thinking: m.Thinking.on()}
 	for _, t := range m.Tools {
 		r.Tools = append(r.Tools, t.Name)
 		r.block(p, "tool", string(t.raw), string(t.raw), 0, t.CacheControl)
@@ -265,7 +266,8 @@ func (anthropic) anonymous(h http.Header) *Error {
 }
 
 func (anthropic) rateLimited(_ string, limit, _, _ int, wait time.Duration) *Error {
-	return rateError(wait, fmt.Sprintf("This request would exceed your organization's rate limit of %d input tokens per minute. Please reduce the prompt length or the maximum tokens requested, or try again later.", limit))
+	return rateError(wait, fmt.Sprintf("This request would exceed your organization's rate limit of %d input tokens "+
+		"per minute. Please reduce the prompt length or the maximum tokens requested, or try again later.", limit))
 }
 
 func (anthropic) failure(e *Error) any {
@@ -273,7 +275,8 @@ func (anthropic) failure(e *Error) any {
 	if kind == "" {
 		kind = "invalid_request_error"
 	}
-	return map[string]any{"type": "error", "error": map[string]string{"type": kind, "message": e.Message}, "request_id": "req_test"}
+	return map[string]any{"type": "error", "error": map[string]string{"type": kind, "message": e.Message},
+		"request_id": "req_test"}
 }
 
 func (a anthropic) failureEvent(e *Error) event { return event{"error", a.failure(e)} }

@@ -22,7 +22,8 @@ func (u Usage) anthropic() object {
 	return object{
 		"input_tokens": u.Input, "output_tokens": u.Output,
 		"cache_read_input_tokens": u.CacheRead, "cache_creation_input_tokens": u.CacheWrite,
-		"cache_creation": object{"ephemeral_5m_input_tokens": u.CacheWrite - u.Write1h, "ephemeral_1h_input_tokens": u.Write1h},
+		"cache_creation": object{"ephemeral_5m_input_tokens": u.CacheWrite - u.Write1h,
+			"ephemeral_1h_input_tokens": u.Write1h},
 	}
 }
 
@@ -31,7 +32,8 @@ func (anthropic) content(x *Exchange, id string) []object {
 	blocks := []object{}
 	a := &x.Answer
 	for i, t := range a.Thinking {
-		blocks = append(blocks, object{"type": "thinking", "thinking": t, "signature": sign(x.Request, id, a.Thinking, i)})
+		blocks = append(blocks, object{"type": "thinking", "thinking": t,
+			"signature": sign(x.Request, id, a.Thinking, i)})
 	}
 	if a.Text != "" {
 		blocks = append(blocks, object{"type": "text", "text": a.Text})
@@ -60,7 +62,8 @@ func (p anthropic) events(x *Exchange, id string) []event {
 	before := x.Usage
 	before.Output = 1
 	start["usage"] = before.anthropic()
-	events := []event{{"message_start", object{"type": "message_start", "message": start}}, {"ping", object{"type": "ping"}}}
+	events := []event{{"message_start", object{"type": "message_start", "message": start}},
+		{"ping", object{"type": "ping"}}}
 	for i, b := range p.content(x, id) {
 		events = append(events, p.blockEvents(i, b)...)
 	}
@@ -90,9 +93,11 @@ func (anthropic) blockEvents(i int, b object) []event {
 			deltas = append(deltas, object{"type": "input_json_delta", "partial_json": t})
 		}
 	}
-	events := []event{{"content_block_start", object{"type": "content_block_start", "index": i, "content_block": frame}}}
+	events := []event{{"content_block_start",
+		object{"type": "content_block_start", "index": i, "content_block": frame}}}
 	for _, d := range deltas {
-		events = append(events, event{"content_block_delta", object{"type": "content_block_delta", "index": i, "delta": d}})
+		events = append(events, event{"content_block_delta",
+			object{"type": "content_block_delta", "index": i, "delta": d}})
 	}
 	return append(events, event{"content_block_stop", object{"type": "content_block_stop", "index": i}})
 }

@@ -31,7 +31,8 @@ func checkImages(p *Provider, m *messagesRequest, _ *Request) *Error {
 		if b.result() && b.IsError {
 			for _, inner := range b.Content.blocks {
 				if inner.Type != "text" {
-					return broken("ANT-IMG-ERROR-RESULT", "%s.tool_result: all content must be type `text` if `is_error` is true", at)
+					return broken("ANT-IMG-ERROR-RESULT",
+						"%s.tool_result: all content must be type `text` if `is_error` is true", at)
 				}
 			}
 		}
@@ -52,7 +53,8 @@ func checkImages(p *Provider, m *messagesRequest, _ *Request) *Error {
 			return err
 		}
 		for k := range b.Content.blocks {
-			if err := checkImage(fmt.Sprintf("%s.tool_result.content.%d", at, k), &b.Content.blocks[k], total > manyImages); err != nil {
+			if err := checkImage(fmt.Sprintf("%s.tool_result.content.%d", at, k), &b.Content.blocks[k],
+				total > manyImages); err != nil {
 				return err
 			}
 		}
@@ -65,7 +67,8 @@ func checkImage(at string, b *contentBlock, many bool) *Error {
 		return nil
 	}
 	if n := len(b.Source.Data); n > maxImageBytes {
-		return broken("ANT-IMG-BYTES", "%s.image.source.base64: image exceeds 5 MB maximum: %d bytes > %d bytes", at, n, maxImageBytes)
+		return broken("ANT-IMG-BYTES", "%s.image.source.base64: image exceeds 5 MB maximum: %d bytes > %d bytes", at, n,
+			maxImageBytes)
 	}
 	data, err := base64.StdEncoding.DecodeString(b.Source.Data)
 	if err != nil {
@@ -77,9 +80,11 @@ func checkImage(at string, b *contentBlock, many bool) *Error {
 	}
 	switch side := max(size.Width, size.Height); {
 	case many && side > maxManySide:
-		return broken("ANT-IMG-DIM-MANY", "%s.image.source.base64.data: At least one of the image dimensions exceed max allowed size for many-image requests: %d pixels", at, maxManySide)
+		return broken("ANT-IMG-DIM-MANY", "%s.image.source.base64.data: At least one of the image dimensions exceed "+
+			"max allowed size for many-image requests: %d pixels", at, maxManySide)
 	case side > maxImageSide:
-		return broken("ANT-IMG-DIM", "%s.image.source.base64.data: At least one of the image dimensions exceed max allowed size: %d pixels", at, maxImageSide)
+		return broken("ANT-IMG-DIM", "%s.image.source.base64.data: At least one of the image dimensions exceed max "+
+			"allowed size: %d pixels", at, maxImageSide)
 	}
 	return nil
 }

@@ -34,7 +34,8 @@ func checkShape(_ *Provider, m *messagesRequest, _ *Request) *Error {
 	case len(m.Messages) == 0:
 		return broken("SHAPE", "messages: at least one message is required")
 	case len(m.Messages) > maxTurns:
-		return broken("ANT-MAX-MSGS", "messages: List should have at most %d items after validation, not %d", maxTurns, len(m.Messages))
+		return broken("ANT-MAX-MSGS", "messages: List should have at most %d items after validation, not %d", maxTurns,
+			len(m.Messages))
 	}
 	for i, t := range m.Messages {
 		if !t.Content.set {
@@ -106,7 +107,8 @@ func checkEmpty(p *Provider, m *messagesRequest, _ *Request) *Error {
 	for i, t := range m.Messages {
 		last := i == len(m.Messages)-1 && t.Role == "assistant" && p.o.Prefill
 		if len(t.Content.blocks) == 0 && !last {
-			return broken("ANT-EMPTY-MSG", "messages.%d: all messages must have non-empty content except for the optional final assistant message", i)
+			return broken("ANT-EMPTY-MSG", "messages.%d: all messages must have non-empty content except for the "+
+				"optional final assistant message", i)
 		}
 		if err := checkTexts("messages", t.Content); err != nil {
 			return err
@@ -118,7 +120,8 @@ func checkEmpty(p *Provider, m *messagesRequest, _ *Request) *Error {
 		}
 		if b.Content.set && !b.Content.text {
 			if len(b.Content.blocks) == 0 {
-				return broken("ANT-EMPTY-RESULT", "%s.tool_result.content: List should have at least 1 item after validation, not 0", at)
+				return broken("ANT-EMPTY-RESULT", "%s.tool_result.content: List should have at least 1 item after "+
+					"validation, not 0", at)
 			}
 			return checkTexts("messages", b.Content)
 		}
@@ -151,12 +154,14 @@ func checkCacheMarks(_ *Provider, m *messagesRequest, r *Request) *Error {
 		}
 		n++
 		if b.mark > defaultMark && short {
-			return broken("ANT-CACHE-ORDER", "a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block")
+			return broken("ANT-CACHE-ORDER", "a ttl='1h' cache_control block must not come after a ttl='5m' "+
+				"cache_control block")
 		}
 		short = short || b.mark == defaultMark
 	}
 	if n > maxCacheMarks {
-		return broken("ANT-CACHE-4", "A maximum of %d blocks with cache_control may be provided. Found %d.", maxCacheMarks, n)
+		return broken("ANT-CACHE-4", "A maximum of %d blocks with cache_control may be provided. Found %d.",
+			maxCacheMarks, n)
 	}
 	return nil
 }
@@ -189,11 +194,18 @@ func checkPairs(_ *Provider, m *messagesRequest, _ *Request) *Error {
 				waits, known := open[b.ToolUseID]
 				switch {
 				case role == "assistant" || !known:
-					return broken("ANT-PAIR-ORPHAN", "%s: unexpected `tool_use_id` found in `tool_result` blocks: %s. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.", at, b.ToolUseID)
+					return broken("ANT-PAIR-ORPHAN", "%s: unexpected `tool_use_id` found in `tool_result` blocks: "+
+						"%s. Each `tool_result` block must have a corresponding `tool_use` block in the previous "+
+						"message.", at, b.ToolUseID)
 				case !waits:
-					return broken("ANT-PAIR-DUP-RESULT", "%s: each tool_use must have a single result. Found multiple `tool_result` blocks with id: %s", at, b.ToolUseID)
+					return broken("ANT-PAIR-DUP-RESULT",
+						"%s: each tool_use must have a single result. Found multiple `tool_result` blocks with id: %s",
+						at, b.ToolUseID)
 				case content:
-					return broken("ANT-PAIR-RESULTS-FIRST", "messages.%d: Did not find %d `tool_result` block(s) at the beginning of this message. Messages following `tool_use` blocks must begin with a matching number of `tool_result` blocks.", first, len(calls)-found)
+					return broken("ANT-PAIR-RESULTS-FIRST",
+						"messages.%d: Did not find %d `tool_result` block(s) at the beginning of this message. "+
+							"Messages following `tool_use` blocks must begin with a matching number of `tool_result` "+
+							"blocks.", first, len(calls)-found)
 				}
 				open[b.ToolUseID] = false
 				found++
@@ -212,7 +224,8 @@ func checkPairs(_ *Provider, m *messagesRequest, _ *Request) *Error {
 		}
 	}
 	if uses && len(m.Tools) == 0 {
-		return broken("ANT-TOOLS-REQUIRED", "Requests which include `tool_use` or `tool_result` blocks must define tools")
+		return broken("ANT-TOOLS-REQUIRED",
+			"Requests which include `tool_use` or `tool_result` blocks must define tools")
 	}
 	return nil
 }
@@ -228,7 +241,9 @@ func checkOpen(at int, calls []string, open map[string]bool) *Error {
 	if missing == nil {
 		return nil
 	}
-	return broken("ANT-PAIR-MISSING", "messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. Each `tool_use` block must have a corresponding `tool_result` block in the next message.", at, strings.Join(missing, ", "))
+	return broken("ANT-PAIR-MISSING", "messages.%d: `tool_use` ids were found without `tool_result` blocks "+
+		"immediately after: %s. Each `tool_use` block must have a corresponding `tool_result` block in the next "+
+		"message.", at, strings.Join(missing, ", "))
 }
 
 // checkServerTools holds the results of the provider's own tools to their call in the same turn.
@@ -243,7 +258,9 @@ func checkServerTools(_ *Provider, m *messagesRequest, _ *Request) *Error {
 			calls[b.ID] = true
 		}
 		if b.serverResult() && !calls[b.ToolUseID] {
-			return broken("ANT-PAIR-SERVERTOOL", "%s: unexpected `tool_use_id` found in `%s` blocks: %s. Each `%s` block must have a corresponding `server_tool_use` block before it.", at, b.Type, b.ToolUseID, b.Type)
+			return broken("ANT-PAIR-SERVERTOOL",
+				"%s: unexpected `tool_use_id` found in `%s` blocks: %s. Each `%s` block must have a corresponding "+
+					"`server_tool_use` block before it.", at, b.Type, b.ToolUseID, b.Type)
 		}
 		return nil
 	})
@@ -256,7 +273,8 @@ func checkEnd(p *Provider, m *messagesRequest, _ *Request) *Error {
 		return nil
 	}
 	if !p.o.Prefill || m.Thinking.on() {
-		return broken("ANT-PREFILL", "This model does not support assistant message prefill. The conversation must end with a user message.")
+		return broken("ANT-PREFILL", "This model does not support assistant message prefill. The conversation must "+
+			"end with a user message.")
 	}
 	if n := len(last.Content.blocks); n > 0 {
 		if b := last.Content.blocks[n-1]; b.Type == "text" && strings.TrimRight(b.Text, " \t\r\n") != b.Text {
@@ -269,14 +287,18 @@ func checkEnd(p *Provider, m *messagesRequest, _ *Request) *Error {
 // checkNumbers looks at max_tokens and the budget of thinking.
 func checkNumbers(p *Provider, m *messagesRequest, _ *Request) *Error {
 	if p.o.MaxOutput > 0 && m.MaxTokens > p.o.MaxOutput {
-		return broken("ANT-OUT-CAP", "max_tokens: %d > %d, which is the maximum allowed number of output tokens for %s", m.MaxTokens, p.o.MaxOutput, m.Model)
+		return broken("ANT-OUT-CAP", "max_tokens: %d > %d, which is the maximum allowed number of output tokens for %s",
+			m.MaxTokens, p.o.MaxOutput, m.Model)
 	}
 	if m.Thinking != nil && m.Thinking.Type == "enabled" {
 		if m.Thinking.BudgetTokens < minThought {
-			return broken("ANT-THINK-BUDGET", "thinking.enabled.budget_tokens: Input should be greater than or equal to %d", minThought)
+			return broken("ANT-THINK-BUDGET", "thinking.enabled.budget_tokens: Input should be greater than or equal "+
+				"to %d", minThought)
 		}
 		if m.MaxTokens <= m.Thinking.BudgetTokens {
-			return broken("ANT-THINK-BUDGET", "`max_tokens` must be greater than `thinking.budget_tokens`. Please consult our documentation at https://docs.claude.com/en/docs/build-with-claude/extended-thinking#max-tokens-and-context-window-size")
+			return broken("ANT-THINK-BUDGET", "`max_tokens` must be greater than `thinking.budget_tokens`. Please "+
+				"consult our documentation at "+
+				"https://docs.claude.com/en/docs/build-with-claude/extended-thinking#max-tokens-and-context-window-size")
 		}
 	}
 	return nil

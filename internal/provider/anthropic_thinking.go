@@ -22,7 +22,8 @@ type signature struct {
 // sign makes the signature of the i-th thinking block of an answer.
 func sign(r *Request, id string, thinking []string, i int) string {
 	prefix := r.prefixes[len(r.prefixes)-1]
-	plain := strings.Join([]string{id, strconv.Itoa(i), strconv.Itoa(len(thinking)), thoughtHash(r.Model, thinking[i]), hex.EncodeToString(prefix[:8])}, ".")
+	plain := strings.Join([]string{id, strconv.Itoa(i), strconv.Itoa(len(thinking)), thoughtHash(r.Model, thinking[i]),
+		hex.EncodeToString(prefix[:8])}, ".")
 	return base64.StdEncoding.EncodeToString([]byte(plain))
 }
 
@@ -53,7 +54,9 @@ func checkThinkingOrder(_ *Provider, m *messagesRequest, _ *Request) *Error {
 			continue
 		}
 		if slices.ContainsFunc(t.Content.blocks, func(b contentBlock) bool { return b.thinks() }) {
-			return broken("ANT-THINK-FIRST", "messages.%d.content.0.type: If an assistant message contains any thinking blocks, the first block must be `thinking` or `redacted_thinking`. Found `%s`.", i, t.Content.blocks[0].Type)
+			return broken("ANT-THINK-FIRST", "messages.%d.content.0.type: If an assistant message contains any "+
+				"thinking blocks, the first block must be `thinking` or `redacted_thinking`. Found `%s`.", i,
+				t.Content.blocks[0].Type)
 		}
 	}
 	return nil
@@ -85,7 +88,11 @@ func checkThinkingKept(p *Provider, m *messagesRequest, _ *Request) *Error {
 		}
 		calls := slices.ContainsFunc(t.Content.blocks, func(b contentBlock) bool { return b.Type == "tool_use" })
 		if b := t.Content.blocks[0]; must && calls && !b.thinks() {
-			return broken("ANT-THINK-MISSING", "messages.%d.content.0.type: Expected `thinking` or `redacted_thinking`, but found `%s`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks). We recommend you include thinking blocks from previous turns. To avoid this requirement, disable `thinking`.", i, b.Type)
+			return broken("ANT-THINK-MISSING", "messages.%d.content.0.type: Expected `thinking` or "+
+				"`redacted_thinking`, but found `%s`. When `thinking` is enabled, a final `assistant` message must "+
+				"start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks). "+
+				"We recommend you include thinking blocks from previous turns. To avoid this requirement, disable "+
+				"`thinking`.", i, b.Type)
 		}
 		first = false
 	}
@@ -116,10 +123,13 @@ func checkTurnSignatures(p *Provider, m *messagesRequest, r *Request, i int, lat
 			continue
 		}
 		at := fmt.Sprintf("messages.%d.content.%d", i, k)
-		modified := broken("ANT-THINK-MODIFIED", "%s: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.", at)
+		modified := broken("ANT-THINK-MODIFIED",
+			"%s: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These "+
+				"blocks must remain as they were in the original response.", at)
 		s, ok := readSignature(b.Signature)
 		switch {
-		case latest && (!ok && b.Signature == "" || ok && s.text != thoughtHash(m.Model, b.Thinking) || ok && s.index != next):
+		case latest && (!ok && b.Signature == "" || ok && s.text != thoughtHash(m.Model, b.Thinking) || ok &&
+			s.index != next):
 			return modified
 		case !ok || s.text != thoughtHash(m.Model, b.Thinking):
 			return broken("ANT-THINK-SIG", "%s: Invalid `signature` in `thinking` block", at)
@@ -129,7 +139,9 @@ func checkTurnSignatures(p *Provider, m *messagesRequest, r *Request, i int, lat
 		next, size = next+1, s.size
 	}
 	if latest && next != size {
-		return broken("ANT-THINK-MODIFIED", "messages.%d.content.%d: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.", i, next)
+		return broken("ANT-THINK-MODIFIED",
+			"messages.%d.content.%d: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot "+
+				"be modified. These blocks must remain as they were in the original response.", i, next)
 	}
 	return nil
 }

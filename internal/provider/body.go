@@ -18,7 +18,8 @@ func readBody(r *http.Request, limit int) ([]byte, *Error) {
 		return body, nil
 	}
 	_, _ = io.Copy(io.Discard, r.Body) // so that the client reads the answer
-	return body, &Error{Status: http.StatusRequestEntityTooLarge, Type: "request_too_large", Rule: RuleBytes, Message: "Request exceeds the maximum size"}
+	return body, &Error{Status: http.StatusRequestEntityTooLarge, Type: "request_too_large", Rule: RuleBytes,
+		Message: "Request exceeds the maximum size"}
 }
 
 // decode checks what every provider checks of a body and reads it into v. encoding/json is too kind for
@@ -30,7 +31,9 @@ func decode(body []byte, v any) *Error {
 	if at, ok := loneSurrogate(body); ok {
 		line := 1 + bytes.Count(body[:at], []byte("\n"))
 		column := at - bytes.LastIndexByte(body[:at], '\n')
-		return broken("ANT-JSON-SURROGATE", "The request body is not valid JSON: no low surrogate in string: line %d column %d (char %d)", line, column, at)
+		return broken("ANT-JSON-SURROGATE",
+			"The request body is not valid JSON: no low surrogate in string: line %d column %d (char %d)", line, column,
+			at)
 	}
 	if hasNUL(body) {
 		return broken("ALL-NUL", "The request body is not valid JSON: unsupported Unicode escape sequence \\u0000")

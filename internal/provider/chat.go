@@ -137,7 +137,8 @@ func (chat) parse(p *Provider, body []byte) (*Request, *Error) {
 
 // request makes what the model sees, and the blocks that are counted and cached.
 func (m *chatRequest) request(p *Provider) *Request {
-	r := &Request{Dialect: OpenAI, Model: m.Model, MaxTokens: max(m.MaxTokens, m.MaxCompletion), Stream: m.Stream, usageAsked: m.StreamOptions.IncludeUsage}
+	r := &Request{Dialect: OpenAI, Model: m.Model, MaxTokens: max(m.MaxTokens, m.MaxCompletion), Stream: m.Stream,
+		usageAsked: m.StreamOptions.IncludeUsage}
 	for _, t := range m.Tools {
 		r.Tools = append(r.Tools, t.Function.Name)
 		r.block(p, "tool", string(t.raw), string(t.raw), 0, nil)
@@ -149,7 +150,8 @@ func (m *chatRequest) request(p *Provider) *Request {
 		msg := Message{Role: c.Role, Text: c.Content.text(), Images: c.Content.images()}
 		for _, call := range c.ToolCalls {
 			shown += call.Function.Name + call.Function.Arguments
-			msg.Calls = append(msg.Calls, ToolCall{call.ID, call.Function.Name, json.RawMessage(call.Function.Arguments)})
+			msg.Calls = append(msg.Calls, ToolCall{call.ID, call.Function.Name,
+				json.RawMessage(call.Function.Arguments)})
 		}
 		r.block(p, c.Role, string(c.raw), shown, MessageTokens+msg.Images*ImageTokens, nil)
 		switch {
@@ -173,14 +175,20 @@ func (chat) anonymous(h http.Header) *Error {
 	if strings.HasPrefix(h.Get("Authorization"), "Bearer ") || h.Get("Api-Key") != "" { // Azure
 		return nil
 	}
-	return &Error{Status: 401, Rule: "KEY", Code: "invalid_api_key", Message: "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth (i.e. Authorization: Bearer YOUR_KEY)."}
+	return &Error{Status: 401, Rule: "KEY", Code: "invalid_api_key",
+		Message: "You didn't provide an API key. You need to provide your API key in an Authorization header using " +
+			"Bearer auth (i.e. Authorization: Bearer YOUR_KEY)."}
 }
 
 func (chat) rateLimited(model string, limit, used, n int, wait time.Duration) *Error {
 	if used < 0 {
-		return rateError(0, fmt.Sprintf("Request too large for %s in organization org-test on tokens per min (TPM): Limit %d, Requested %d. The input or output tokens must be reduced in order to run successfully. Visit https://platform.openai.com/account/rate-limits to learn more.", model, limit, n))
+		return rateError(0, fmt.Sprintf("Request too large for %s in organization org-test on tokens per min (TPM): "+
+			"Limit %d, Requested %d. The input or output tokens must be reduced in order to run successfully. Visit "+
+			"https://platform.openai.com/account/rate-limits to learn more.", model, limit, n))
 	}
-	return rateError(wait, fmt.Sprintf("Rate limit reached for %s in organization org-test on tokens per min (TPM): Limit %d, Used %d, Requested %d. Please try again in %.3fs. Visit https://platform.openai.com/account/rate-limits to learn more.", model, limit, used, n, wait.Seconds()))
+	return rateError(wait, fmt.Sprintf("Rate limit reached for %s in organization org-test on tokens per min (TPM): "+
+		"Limit %d, Used %d, Requested %d. Please try again in %.3fs. Visit "+
+		"https://platform.openai.com/account/rate-limits to learn more.", model, limit, used, n, wait.Seconds()))
 }
 
 func (chat) failure(e *Error) any {
@@ -220,7 +228,8 @@ func (u Usage) openAI() object {
 func (chat) calls(a *Answer) []object {
 	var out []object
 	for _, c := range a.Calls {
-		out = append(out, object{"id": c.ID, "type": "function", "function": object{"name": c.Name, "arguments": string(c.Arguments)}})
+		out = append(out, object{"id": c.ID, "type": "function",
+			"function": object{"name": c.Name, "arguments": string(c.Arguments)}})
 	}
 	return out
 }
@@ -241,7 +250,8 @@ func (c chat) answer(x *Exchange, id string) any {
 	if len(a.Thinking) > 0 {
 		message["reasoning_content"] = joinTexts(a.Thinking)
 	}
-	frame := c.frame(x, id, "chat.completion", []object{{"index": 0, "message": message, "finish_reason": a.StopReason, "logprobs": nil}})
+	frame := c.frame(x, id, "chat.completion",
+		[]object{{"index": 0, "message": message, "finish_reason": a.StopReason, "logprobs": nil}})
 	frame["usage"] = x.Usage.openAI()
 	return frame
 }
@@ -250,7 +260,8 @@ func (c chat) events(x *Exchange, id string) []event {
 	var events []event
 	a := &x.Answer
 	chunk := func(delta object, reason any) {
-		events = append(events, event{"", c.frame(x, id, "chat.completion.chunk", []object{{"index": 0, "delta": delta, "finish_reason": reason}})})
+		events = append(events, event{"", c.frame(x, id, "chat.completion.chunk",
+			[]object{{"index": 0, "delta": delta, "finish_reason": reason}})})
 	}
 	chunk(object{"role": "assistant", "content": ""}, nil)
 	for _, t := range pieces(joinTexts(a.Thinking)) {
@@ -260,7 +271,8 @@ func (c chat) events(x *Exchange, id string) []event {
 		chunk(object{"content": t}, nil)
 	}
 	for i, call := range a.Calls {
-		chunk(object{"tool_calls": []object{{"index": i, "id": call.ID, "type": "function", "function": object{"name": call.Name, "arguments": ""}}}}, nil)
+		chunk(object{"tool_calls": []object{{"index": i, "id": call.ID, "type": "function",
+			"function": object{"name": call.Name, "arguments": ""}}}}, nil)
 		for _, part := range halves(call.Arguments) {
 			chunk(object{"tool_calls": []object{{"index": i, "function": object{"arguments": part}}}}, nil)
 		}

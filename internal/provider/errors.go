@@ -55,5 +55,6 @@ func Page(status int) *Error {
 
 // broken is a request that breaks a rule.
 func broken(rule, format string, args ...any) *Error {
-	return &Error{Status: http.StatusBadRequest, Type: "invalid_request_error", Rule: rule, Message: fmt.Sprintf(format, args...)}
+	return &Error{Status: http.StatusBadRequest, Type: "invalid_request_error", Rule: rule,
+		Message: fmt.Sprintf(format, args...)}
 }

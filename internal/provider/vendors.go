@@ -12,7 +12,8 @@ func vendorChecks(v Vendor) []chatCheck {
 	common := []chatCheck{checkChatShape, checkChatTools, checkChatMessages, checkChatStrings, checkChatArguments}
 	switch v {
 	case VendorMistral:
-		return []chatCheck{checkMistralOrder, checkMistralIDs, checkMistralMessages, checkMistralEnd, checkChatShape, checkChatArguments}
+		return []chatCheck{checkMistralOrder, checkMistralIDs, checkMistralMessages, checkMistralEnd, checkChatShape,
+			checkChatArguments}
 	case VendorDeepSeek:
 		return append(common, deepSeekPairs.check, checkDeepSeekReasoning)
 	case VendorKimi:
@@ -28,12 +29,15 @@ func vendorChecks(v Vendor) []chatCheck {
 }
 
 var deepSeekPairs = pairWords{"DS-PAIR", "DS-PAIR",
-	"An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. (insufficient tool messages following tool_calls message)",
+	"An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. " +
+		"(insufficient tool messages following tool_calls message)",
 	"Messages with role 'tool' must be a response to a preceding message with 'tool_calls'"}
 
 var qwenPairs = pairWords{"QWN-PAIR", "QWN-ORPHAN",
-	`<400> InternalError.Algo.InvalidParameter: An assistant message with "tool_calls" must be followed by tool messages responding to each "tool_call_id". The following tool_call_ids did not have response messages: %s`,
-	`<400> InternalError.Algo.InvalidParameter: messages with role "tool" must be a response to a preceeding message with "tool_calls".`}
+	`<400> InternalError.Algo.InvalidParameter: An assistant message with "tool_calls" must be followed by tool ` +
+		`messages responding to each "tool_call_id". The following tool_call_ids did not have response messages: %s`,
+	`<400> InternalError.Algo.InvalidParameter: messages with role "tool" must be a response to a preceeding message ` +
+		`with "tool_calls".`}
 
 // The rules of Mistral are those of mistral-common's validator.
 
@@ -47,7 +51,8 @@ func checkMistralOrder(_ *Provider, m *chatRequest) *Error {
 	for i := 1; i < len(m.Messages); i++ {
 		last, role := m.Messages[i-1].Role, m.Messages[i].Role
 		switch {
-		case role == "tool" && last != "assistant" && last != "tool", role == "system" && last != "system" && last != "user":
+		case role == "tool" && last != "assistant" && last != "tool", role == "system" && last != "system" &&
+			last != "user":
 			return broken("MIS-ORDER", "Unexpected role '%s' after role '%s'", role, last)
 		}
 	}
@@ -71,7 +76,8 @@ func checkMistralIDs(_ *Provider, m *chatRequest) *Error {
 			case known[call.ID]:
 				return broken("MIS-ID-DUP-CALL", "Duplicate tool call id %s in assistant message", call.ID)
 			case !toolName.MatchString(call.Function.Name):
-				return broken("MIS-FNAME", "Function name was %s but must be a-z, A-Z, 0-9, or contain underscores and dashes, with a maximum length of 64.", call.Function.Name)
+				return broken("MIS-FNAME", "Function name was %s but must be a-z, A-Z, 0-9, or contain underscores "+
+					"and dashes, with a maximum length of 64.", call.Function.Name)
 			}
 			known[call.ID] = true
 		}
@@ -122,7 +128,8 @@ func checkMistralEnd(_ *Provider, m *chatRequest) *Error {
 		return broken("MIS-COUNT", "Not the same number of function calls and responses")
 	}
 	if last := m.Messages[len(m.Messages)-1]; last.Role == "assistant" && !last.Prefix {
-		return broken("MIS-LAST", "Expected last role User or Tool (or Assistant with prefix or continue_final_message set to True) for serving but got assistant")
+		return broken("MIS-LAST", "Expected last role User or Tool (or Assistant with prefix or "+
+			"continue_final_message set to True) for serving but got assistant")
 	}
 	return nil
 }
@@ -151,7 +158,8 @@ func checkDeepSeekReasoning(p *Provider, m *chatRequest) *Error {
 
 func checkKimiReasoning(p *Provider, m *chatRequest) *Error {
 	if i := withoutReasoning(p, m); i >= 0 {
-		return broken("KIM-REASONING", "thinking is enabled but reasoning_content is missing in assistant tool call message at index %d", i)
+		return broken("KIM-REASONING", "thinking is enabled but reasoning_content is missing in assistant tool call "+
+			"message at index %d", i)
 	}
 	return nil
 }
@@ -164,7 +172,8 @@ func checkKimiMessages(_ *Provider, m *chatRequest) *Error {
 	for i := range m.Messages {
 		c := &m.Messages[i]
 		total += len(c.raw)
-		if len(c.ToolCalls) == 0 && c.Role != "tool" && strings.TrimSpace(c.Content.text()) == "" && c.Content.images() == 0 {
+		if len(c.ToolCalls) == 0 && c.Role != "tool" && strings.TrimSpace(c.Content.text()) == "" &&
+			c.Content.images() == 0 {
 			return broken("KIM-EMPTY", "the message at position %d with role '%s' must not be empty", i, c.Role)
 		}
 	}
@@ -200,7 +209,8 @@ func checkMiniMaxPairs(_ *Provider, m *chatRequest) *Error {
 // on with, two are refused.
 func checkTail(p *Provider, m *chatRequest) *Error {
 	n := len(m.Messages)
-	if p.o.Vendor == VendorLlamaCpp && n > 1 && m.Messages[n-1].Role == "assistant" && m.Messages[n-2].Role == "assistant" {
+	if p.o.Vendor == VendorLlamaCpp && n > 1 && m.Messages[n-1].Role == "assistant" &&
+		m.Messages[n-2].Role == "assistant" {
 		return broken("LCP-ASSISTANT-TAIL", "Cannot have 2 or more assistant messages at the end of the list.")
 	}
 	return nil
@@ -239,7 +249,8 @@ func checkTemplate(p *Provider, m *chatRequest) *Error {
 }
 
 func templateError(v Vendor) *Error {
-	const text = "After the optional system message, conversation roles must alternate user and assistant roles except for tool calls and results"
+	const text = "After the optional system message, conversation roles must alternate user and assistant roles " +
+		"except for tool calls and results"
 	switch v {
 	case VendorLlamaCpp:
 		err := broken("LCP-JINJA", "Jinja Exception: %s", text)
@@ -259,7 +270,8 @@ func wrapped(w Wording, provider string) Wording {
 			return nil
 		}
 		raw := fmt.Sprintf(`{"type":"error","error":{"type":"invalid_request_error","message":%q}}`, err.Message)
-		err.Body = fmt.Sprintf(`{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":%q,"provider_name":%q}},"user_id":"user_test"}`, raw, provider)
+		err.Body = fmt.Sprintf(`{"error":{"message":"Provider returned `+
+			`error","code":400,"metadata":{"raw":%q,"provider_name":%q}},"user_id":"user_test"}`, raw, provider)
 		return err
 	}
 }

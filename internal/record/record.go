@@ -24,8 +24,8 @@ const (
 	ended = " → "
 )
 
-// How much of a text stays, in characters. In a replay of the recorded sessions half or twice of a line changes the cost
-// little, because most of a record is names; answers of 900 characters cost 0.7 % more than such of 120.
+// How much of a text stays, in characters. In a replay of the recorded sessions half or twice of a line changes the
+// cost little, because most of a record is names; answers of 900 characters cost 0.7 % more than such of 120.
 const (
 	saidChars    = 120 // of what the model said to itself, between calls, two thirds of them of its beginning
 	answerChars  = 600 // of an answer to a person, likewise
@@ -83,8 +83,8 @@ type line struct {
 }
 
 // NewWriter returns a writer for a run. names are those that stand in what is kept. What the record names is added to
-// them. lean is how often the record was made leaner: lines are half as long and there are no names, or nothing stays but
-// how much there was.
+// them. lean is how often the record was made leaner: lines are half as long and there are no names, or nothing stays
+// but how much there was.
 func NewWriter(files *toolcall.Files, names excerpt.Names, lean int) *Writer {
 	return &Writer{files: files, names: names, lean: lean}
 }
@@ -140,7 +140,8 @@ func (w *Writer) Returned(id, text, note string, failed bool) {
 	w.texts = append(w.texts, excerpt.Source{Text: text})
 	outcome := ""
 	if failed {
-		outcome = ended + "failed: " + markup.Value(runes.OneLine(text[:runes.Head(text, 2*failureChars)]), w.chars(failureChars))
+		outcome = ended + "failed: " + markup.Value(runes.OneLine(text[:runes.Head(text, 2*failureChars)]),
+			w.chars(failureChars))
 	} else if tail := runes.OneLine(lastLine(text)); tail != "" {
 		outcome = ended + markup.Value(tail, w.chars(outcomeChars))
 	}

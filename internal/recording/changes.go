@@ -40,7 +40,8 @@ func (l *Ledger) Changes(edits []winnow.Edit, summary int) []Change {
 		if known && old.Op == e.Op && old.After == e.After {
 			continue
 		}
-		c := Change{Op: e.Op, Index: e.Index, Before: e.Before, After: e.After, Saved: e.Before - e.After, Reason: e.Reason}
+		c := Change{Op: e.Op, Index: e.Index, Before: e.Before, After: e.After, Saved: e.Before - e.After,
+			Reason: e.Reason}
 		if known {
 			c.Before, c.Saved = old.After, old.After-e.After
 		}
@@ -54,8 +55,8 @@ func (l *Ledger) Changes(edits []winnow.Edit, summary int) []Change {
 	return out
 }
 
-// withRecords puts the tokens of each record on the edit of the first message that it stands for, in the place of an edit
-// of its own.
+// withRecords puts the tokens of each record on the edit of the first message that it stands for, in the place of an
+// edit of its own.
 func withRecords(edits []winnow.Edit) []winnow.Edit {
 	records := map[int]int{}
 	for _, e := range edits {

@@ -32,8 +32,8 @@ func Count(s string) int {
 	return n + utf8.RuneCountInString(s)
 }
 
-// countWords counts the characters at the beginning of s, and the bytes that they have. It stops where a word may not be
-// UTF-8, or a character that it does not know would begin, and behind 32 bytes of ASCII.
+// countWords counts the characters at the beginning of s, and the bytes that they have. It stops where a word may not
+// be UTF-8, or a character that it does not know would begin, and behind 32 bytes of ASCII.
 func countWords(s string) (chars, bytes int) {
 	var pending uint64 // bytes of the next word that must continue a character: the high bit of each
 	plain := 0         // words of ASCII in a row

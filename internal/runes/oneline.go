@@ -8,8 +8,8 @@ import (
 	"github.com/winnowgo/winnow/internal/ascii"
 )
 
-// OneLine returns s in one line: each run of white space in it is one space, and there is none at its ends. A text that is
-// in one line already is returned as it is.
+// OneLine returns s in one line: each run of white space in it is one space, and there is none at its ends. A text that
+// is in one line already is returned as it is.
 func OneLine(s string) string {
 	s = strings.TrimSpace(s)
 	if isOneLine(s) {

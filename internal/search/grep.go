@@ -41,7 +41,8 @@ func (w Wrap) Matches(ctx context.Context, s string, pattern *regexp.Regexp, f f
 	return nil
 }
 
-// Around calls f for the line of a match and for as many lines before and behind it, in their order, with their numbers.
+// Around calls f for the line of a match and for as many lines before and behind it, in their order, with their
+// numbers.
 func (w Wrap) Around(s string, m Match, before, behind int, f func(line, from, to int)) {
 	from, line := m.From, m.Line
 	for from > 0 && m.Line-line < before {

@@ -9,8 +9,8 @@ import (
 	"github.com/winnowgo/winnow/internal/ascii"
 )
 
-// Words are runs of letters and digits, in any case. A capital behind a small letter begins a new one, so that the parts
-// of a name in code are words too. Of scripts that put no blanks between words each character is a word.
+// Words are runs of letters and digits, in any case. A capital behind a small letter begins a new one, so that the
+// parts of a name in code are words too. Of scripts that put no blanks between words each character is a word.
 
 // maxTerms is how many different words of a query count.
 const maxTerms = 16
@@ -25,7 +25,8 @@ type Query struct {
 }
 
 // stopWords say nothing of what a text is about. The list is Lucene's for English.
-const stopWords = " a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was will with "
+const stopWords = " a an and are as at be but by for if in into is it no not of on or such that the their then there " +
+	"these they this to was will with "
 
 // NewQuery reads the words of a text. Those beyond the first 16 do not count, nor do stop words beside others.
 func NewQuery(text string) *Query {
@@ -96,8 +97,8 @@ func (q *Query) find(h uint64) int {
 	return -1
 }
 
-// each calls f for each word of q in s, in their order: where it stands, and which one it is. Of a word of three letters
-// or more one of the first two pairs of bytes lies at an even place, so half of the pairs need no look.
+// each calls f for each word of q in s, in their order: where it stands, and which one it is. Of a word of three
+// letters or more one of the first two pairs of bytes lies at an even place, so half of the pairs need no look.
 func (q *Query) each(s string, f func(at, word int)) {
 	check := func(at int) {
 		if at < 0 || !q.starts.has(uint64(s[at])|uint64(s[at+1])<<8) {
@@ -238,7 +239,8 @@ func isWordRune(r rune) bool {
 
 // standsAlone says that r is of a script that puts no blanks between words, or few.
 func standsAlone(r rune) bool {
-	return r >= firstUnspaced && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+	return r >= firstUnspaced && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
+		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
 const firstUnspaced = 0x0E00 // where Thai begins

@@ -13,7 +13,8 @@ import (
 
 // Carried is what code owns of the history that a summary stands for. It grows over compactions, within caps.
 type Carried struct {
-	Rules       []string  `json:"rules,omitempty"`    // sentences of the user that demand or forbid something, oldest first
+	// sentences of the user that demand or forbid something, oldest first
+	Rules       []string  `json:"rules,omitempty"`
 	Failures    []Failure `json:"failures,omitempty"` // in order
 	More        int       `json:"more,omitempty"`     // failures that are not listed
 	Read        []string  `json:"read,omitempty"`     // files that were read, oldest first
@@ -68,7 +69,8 @@ func (c *Collector) Done() Carried {
 	kept := newest(c.old, maxListedFailures-len(c.Failures))
 	c.More += len(c.old) - len(kept)
 	c.Failures = append(slices.Clip(kept), c.Failures...)
-	c.Read, c.Modified, c.Rules = newest(c.Read, maxSectionFiles), newest(c.Modified, maxSectionFiles), newest(c.Rules, maxCarriedRules)
+	c.Read, c.Modified, c.Rules = newest(c.Read, maxSectionFiles), newest(c.Modified, maxSectionFiles),
+		newest(c.Rules, maxCarriedRules)
 	return c.Carried
 }
 
@@ -104,7 +106,8 @@ func (c *Collector) AddRules(text string) {
 	for line := range strings.Lines(text) {
 		for line != "" {
 			end := prose.SentenceEnd(line)
-			if s := markup.Line(strings.TrimSpace(line[:end])); !runes.AtLeast(s, maxRuleChars+1) && prose.StrongRules.In(s) {
+			if s := markup.Line(strings.TrimSpace(line[:end])); !runes.AtLeast(s, maxRuleChars+1) &&
+				prose.StrongRules.In(s) {
 				c.Rules = appendOnce(c.Rules, s)
 			}
 			line = line[end:]

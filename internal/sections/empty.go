@@ -48,7 +48,8 @@ func headingLevel(line string) int {
 }
 
 // noContent is what models write below a heading for which they have nothing.
-var noContent = []string{"", "none", "n/a", "na", "nothing", "none yet", "unknown", "not specified", "not available", "tbd", "无"}
+var noContent = []string{"", "none", "n/a", "na", "nothing", "none yet", "unknown", "not specified", "not available",
+	"tbd", "无"}
 
 func saysNothing(text string) bool {
 	for line := range strings.Lines(text) {

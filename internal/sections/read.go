@@ -75,7 +75,8 @@ func Split(text string) (body string, c Carried) {
 }
 
 // lineEnds makes one kind of line end of all that readers know.
-var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n",
+	"\u2029", "\n")
 
 // ownHeading returns the heading of code that a lenient reader takes line for, or "". Only the section of the
 // user's rules is worth forging.

@@ -3,8 +3,8 @@ package sessionkey
 
 import "strings"
 
-// Split returns the channel that a key names, the kind of conversation, and with whom, without the thread. Source of the
-// form ([agent:NAME:]provider:kind:id): the reference system.
+// Split returns the channel that a key names, the kind of conversation, and with whom, without the thread. Source of
+// the form ([agent:NAME:]provider:kind:id): the reference system.
 func Split(key string) (provider, kind, id string) {
 	segments := strings.FieldsFunc(key, func(c rune) bool { return c == ':' }) // empty ones do not count
 	if len(segments) > 2 && segments[0] == "agent" {

@@ -38,5 +38,7 @@ Write paths, URLs, hashes, ids, hosts, ports, error codes, names of symbols and 
 // The instructions of a request without and with a previous summary.
 const (
 	Initial = "Summarize the conversation above."
-	Update  = "The previous summary covers what came before the conversation above. Write one summary of both: keep every fact of the previous summary that still holds, move what is finished to Done, drop what was superseded, and do not let it grow by repetition."
+	Update  = "The previous summary covers what came before the conversation above. Write one summary of both: keep " +
+		"every fact of the previous summary that still holds, move what is finished to Done, drop what was " +
+		"superseded, and do not let it grow by repetition."
 )

@@ -29,7 +29,8 @@ func readConstants(family string) constants {
 		cells := strings.Split(line, "\t")
 		v, err := strconv.ParseFloat(cells[column], 64)
 		if err != nil {
-			panic("tokencount: data/constants.tsv: " + err.Error()) // the file is part of the program, and the tests read it
+			// the file is part of the program, and the tests read it
+			panic("tokencount: data/constants.tsv: " + err.Error())
 		}
 		m.of[cells[0]] = v
 	}

@@ -48,8 +48,10 @@ func (t *Table) ascii(s string, last uint64) (n int, cost int64, _ uint64) {
 		if w&ascii.NonASCII != 0 {
 			break
 		}
-		v := w<<8 | prev                                         // the byte before each byte of w
-		same := ^((w ^ v) + 0x7f7f7f7f7f7f7f7f) & ascii.NonASCII // the high bit of each byte that equals the one before it
+		v := w<<8 | prev // the byte before each byte of w
+
+		// the high bit of each byte that equals the one before it
+		same := ^((w ^ v) + 0x7f7f7f7f7f7f7f7f) & ascii.NonASCII
 		prev = w >> 56
 		v |= same<<8 | doubled
 		w |= same

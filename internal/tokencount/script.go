@@ -57,9 +57,10 @@ const (
 
 // scriptNames are the names in data/constants.tsv.
 var scriptNames = [scriptCount]string{
-	"lat1p", "latin", "latinA", "latinV", "comb", "greek", "cyr", "cyrx", "arm", "heb", "arabic", "persian", "syr", "deva",
-	"beng", "guru", "gujr", "orya", "tamil", "telu", "knda", "mlym", "sinh", "thai", "lao", "tib", "mya", "khm", "geo", "eth", "misc", "gpunct", "sym",
-	"box", "braille", "cjkp", "kana", "cjk", "hangul", "full", "pua", "vs", "emoji", "math", "s4", "hanx", "invalid",
+	"lat1p", "latin", "latinA", "latinV", "comb", "greek", "cyr", "cyrx", "arm", "heb", "arabic", "persian", "syr",
+	"deva", "beng", "guru", "gujr", "orya", "tamil", "telu", "knda", "mlym", "sinh", "thai", "lao", "tib", "mya", "khm",
+	"geo", "eth", "misc", "gpunct", "sym", "box", "braille", "cjkp", "kana", "cjk", "hangul", "full", "pua", "vs",
+	"emoji", "math", "s4", "hanx", "invalid",
 }
 
 // scriptRanges says where in the first 65 536 code points a script begins; it ends where the next begins.
@@ -67,10 +68,13 @@ var scriptRanges = []struct {
 	first  uint16
 	script script
 }{
-	{0x0000, scriptInvalid}, {0x0080, scriptLatin1Sign}, {0x00C0, scriptLatin}, {0x0100, scriptLatinExtended}, {0x0250, scriptCombining},
-	{0x0370, scriptGreek}, {0x0400, scriptCyrillic}, {0x0480, scriptCyrillicExtended}, {0x0530, scriptArmenian}, {0x0590, scriptHebrew},
+	{0x0000, scriptInvalid}, {0x0080, scriptLatin1Sign}, {0x00C0, scriptLatin}, {0x0100, scriptLatinExtended},
+	{0x0250, scriptCombining},
+	{0x0370, scriptGreek}, {0x0400, scriptCyrillic}, {0x0480, scriptCyrillicExtended}, {0x0530, scriptArmenian},
+	{0x0590, scriptHebrew},
 	{0x0600, scriptArabic}, {0x0670, scriptPersian}, {0x0700, scriptSyriac}, {0x0900, scriptDevanagari},
-	{0x0980, scriptBengali}, {0x0A00, scriptGurmukhi}, {0x0A80, scriptGujarati}, {0x0B00, scriptOriya}, {0x0B80, scriptTamil}, {0x0C00, scriptTelugu}, {0x0C80, scriptKannada}, {0x0D00, scriptMalayalam},
+	{0x0980, scriptBengali}, {0x0A00, scriptGurmukhi}, {0x0A80, scriptGujarati}, {0x0B00, scriptOriya},
+	{0x0B80, scriptTamil}, {0x0C00, scriptTelugu}, {0x0C80, scriptKannada}, {0x0D00, scriptMalayalam},
 	{0x0D80, scriptSinhala}, {0x0E00, scriptThai}, {0x0E80, scriptLao}, {0x0F00, scriptTibetan},
 	{0x1000, scriptMyanmar}, {0x10A0, scriptGeorgian}, {0x1100, scriptHangul}, {0x1200, scriptEthiopic},
 	{0x1400, scriptOther}, {0x1780, scriptKhmer}, {0x1800, scriptOther}, {0x1E00, scriptLatinVietnamese},

@@ -18,14 +18,15 @@ var (
 	lettersFile string
 	// pairs.txt lists, by script, pairs that make tokens: punctuation that is a token of o200k, and pairs of letters
 	// that many tokens of o200k hold (in Cyrillic and Arabic 40, in Devanagari 12, in Thai 6). A pair that is not
-	// listed usually is a token border; without the list a word in Ukrainian or in capitals costs what a Russian one does.
+	// listed usually is a token border; without the list a word in Ukrainian or in capitals costs what a Russian one
+	// does.
 	//go:embed data/pairs.txt
 	pairsFile string
 	// han.b64 is a bitmap from U+4E00 on: bit set, the character is one token of o200k.
 	//go:embed data/han.b64
 	hanFile string
-	// constants.tsv has a row for each constant and a column for each family, in tokens: see pair.go. They
-	// and letters.txt were fitted by iteratively reweighted least squares, that is to the median of the relative error, to
+	// constants.tsv has a row for each constant and a column for each family, in tokens: see pair.go. They and
+	// letters.txt were fitted by iteratively reweighted least squares, that is to the median of the relative error, to
 	// 2 150 texts (781 of 36 kinds, the others of code, data and 90 languages) and 16 600 pieces of them of 500 bytes,
 	// each counted by the family's own tokenizer. "unknown" was fitted to the third most of the families.
 	//go:embed data/constants.tsv

@@ -14,9 +14,13 @@ type Files struct{ read, modify, paths []string }
 // Common has the tools of common agents. Sources: the reference (read, write, edit with path) and the recorded sessions
 // of Claude Code, Codex, opencode, Gemini CLI and OpenHands.
 var Common = Files{
-	read:   []string{"read", "read_file", "readfile", "view", "cat", "open_file", "fs_read", "notebookread", "get_file"},
-	modify: []string{"write", "write_file", "writefile", "edit", "edit_file", "multiedit", "create_file", "create", "str_replace", "str_replace_editor", "str_replace_based_edit_tool", "replace", "insert", "patch", "apply_patch", "notebookedit", "fs_write", "append_file", "delete_file"},
-	paths:  []string{"file_path", "path", "filePath", "filename", "file", "notebook_path", "target_file", "absolute_path", "filepath", "uri"},
+	read: []string{"read", "read_file", "readfile", "view", "cat", "open_file", "fs_read", "notebookread",
+		"get_file"},
+	modify: []string{"write", "write_file", "writefile", "edit", "edit_file", "multiedit", "create_file", "create",
+		"str_replace", "str_replace_editor", "str_replace_based_edit_tool", "replace", "insert", "patch", "apply_patch",
+		"notebookedit", "fs_write", "append_file", "delete_file"},
+	paths: []string{"file_path", "path", "filePath", "filename", "file", "notebook_path", "target_file",
+		"absolute_path", "filepath", "uri"},
 }
 
 // isPath reports whether s may be the name of a file. A text with … in it was too long to be one.
@@ -81,7 +85,8 @@ func Action(tool string) string {
 	tool = strings.ToLower(tool)
 	for _, a := range [...]struct{ word, action string }{
 		{"delete", "deleted"}, {"remove", "deleted"}, {"write", "wrote"}, {"create", "wrote"}, {"save", "wrote"},
-		{"edit", "edited"}, {"replace", "edited"}, {"patch", "edited"}, {"insert", "edited"}, {"update", "edited"}, {"append", "edited"},
+		{"edit", "edited"}, {"replace", "edited"}, {"patch", "edited"}, {"insert", "edited"}, {"update", "edited"},
+		{"append", "edited"},
 	} {
 		if strings.Contains(tool, a.word) {
 			return a.action

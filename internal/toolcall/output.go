@@ -59,14 +59,18 @@ func (t *Files) Output(tool string, arguments json.RawMessage) Output {
 	return commandOutput(mem.String(command))
 }
 
-// Programs that show files, keys or rows of a database: somebody may need them byte for byte. A filter does that only where
-// it does not read what another program wrote.
+// Programs that show files, keys or rows of a database: somebody may need them byte for byte. A filter does that only
+// where it does not read what another program wrote.
 var (
-	showers = []string{"cat", "bat", "batcat", "tac", "nl", "less", "more", "type", "gc", "get-content", "jq", "yq", "diff", "colordiff", "delta", "xmllint", "strings", "od", "xxd", "hexdump", "view", "show", "blame", "cat-file", "zcat", "xzcat", "bzcat", "zless", "unzip", "base64", "openssl", "gpg", "sqlite3", "psql", "mysql"}
-	filters = []string{"head", "tail", "sed", "awk", "gawk", "mawk", "cut", "perl", "sort", "fold", "tr", "uniq", "paste", "join", "column", "comm", "rev", "expand", "fmt", "iconv"}
-	greps   = []string{"grep", "egrep", "fgrep", "rg", "ag", "ack", "zgrep", "findstr", "select-string"}
+	showers = []string{"cat", "bat", "batcat", "tac", "nl", "less", "more", "type", "gc", "get-content", "jq", "yq",
+		"diff", "colordiff", "delta", "xmllint", "strings", "od", "xxd", "hexdump", "view", "show", "blame", "cat-file",
+		"zcat", "xzcat", "bzcat", "zless", "unzip", "base64", "openssl", "gpg", "sqlite3", "psql", "mysql"}
+	filters = []string{"head", "tail", "sed", "awk", "gawk", "mawk", "cut", "perl", "sort", "fold", "tr", "uniq",
+		"paste", "join", "column", "comm", "rev", "expand", "fmt", "iconv"}
+	greps = []string{"grep", "egrep", "fgrep", "rg", "ag", "ack", "zgrep", "findstr", "select-string"}
 	// Scripts read files with these.
-	readers = []string{"open(", "read_text", "readFile", "ReadAll", "ReadFile", "File.read", "file_get_contents", "read_bytes", "readlines"}
+	readers = []string{"open(", "read_text", "readFile", "ReadAll", "ReadFile", "File.read", "file_get_contents",
+		"read_bytes", "readlines"}
 )
 
 // commandOutput judges what a shell command prints. It reads no quotes, so that it sees the command in sh -c '…' and in
@@ -117,7 +121,8 @@ func commandOutput(command string) Output {
 func endsWord(r rune) bool { return strings.ContainsRune(" \t\n;|&(){}`'\"<>$,[]", r) }
 
 // wrappers stand in front of the program that they run.
-var wrappers = []string{"sudo", "time", "timeout", "env", "nohup", "command", "exec", "nice", "stdbuf", "xargs", "then", "do", "else", "!"}
+var wrappers = []string{"sudo", "time", "timeout", "env", "nohup", "command", "exec", "nice", "stdbuf", "xargs", "then",
+	"do", "else", "!"}
 
 // isPrefix reports whether a word may stand in front of a program: a wrapper with its flags and numbers, or CI=1.
 func isPrefix(word string) bool {

@@ -16,7 +16,8 @@ const shellLook = 1_000
 func (t *Files) ShownByShell(arguments json.RawMessage) (paths []string) {
 	command := t.Arguments(arguments).Command
 	command = command[:min(len(command), shellLook)]
-	for _, segment := range strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune("|;&\n()", r) }) {
+	for _, segment := range strings.FieldsFunc(command,
+		func(r rune) bool { return strings.ContainsRune("|;&\n()", r) }) {
 		words := strings.Fields(segment)
 		if len(words) < 2 || !slices.Contains(shellReaders, words[0]) {
 			continue
@@ -31,5 +32,6 @@ func (t *Files) ShownByShell(arguments json.RawMessage) (paths []string) {
 }
 
 func looksLikeFile(word string) bool {
-	return isPath(word) && !strings.HasPrefix(word, "-") && strings.ContainsAny(word, "./") && !strings.ContainsAny(word, ",*$<>")
+	return isPath(word) && !strings.HasPrefix(word, "-") && strings.ContainsAny(word, "./") &&
+		!strings.ContainsAny(word, ",*$<>")
 }

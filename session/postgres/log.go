@@ -126,7 +126,8 @@ func (l *log) ReadAt(p []byte, off int64) (n int, err error) {
 	end := off + int64(len(p))
 	switch from := l.ahead.from; {
 	case off < from && end >= from && from-off <= maxAhead-int64(len(l.ahead.data)):
-		more := max(from-off, min(int64(len(l.ahead.data)), maxAhead-int64(len(l.ahead.data)))) // as much again, at least
+		// as much again, at least
+		more := max(from-off, min(int64(len(l.ahead.data)), maxAhead-int64(len(l.ahead.data))))
 		err = l.readInto(max(0, from-more), from, l.ahead.data)
 	case len(p) < readAhead:
 		err = l.readInto(max(0, end-readAhead), end, nil)

@@ -60,7 +60,8 @@ const longestName = 63
 
 func checkSchema(schema string) error {
 	if len(schema) > longestName {
-		return fmt.Errorf("postgres: the name of schema %q has %d bytes, more than %d", schema, len(schema), longestName)
+		return fmt.Errorf("postgres: the name of schema %q has %d bytes, more than %d", schema, len(schema),
+			longestName)
 	}
 	return nil
 }

@@ -122,7 +122,8 @@ func (b *Backend) change(ctx context.Context, of session.Turn, wanted session.Pa
 			return err
 		}
 		// Nobody else could renew the lease since the session is locked.
-		_, err = tx.Exec(ctx, b.sql.renew, b.mode, []int64{t.head.id}, []int64{t.head.fence}, b.opts.Lease.Microseconds())
+		_, err = tx.Exec(ctx, b.sql.renew, b.mode, []int64{t.head.id}, []int64{t.head.fence},
+			b.opts.Lease.Microseconds())
 		if err != nil {
 			return err
 		}
@@ -265,8 +266,8 @@ func (c *change) deleteRows(ctx context.Context, number int32, from, to int64) (
 	return tx, row.Scan(&tx)
 }
 
-// insert adds a row to a log, which the feed tells of as a change of the transaction tx, or not at all if that is nil. "" is
-// the transaction that inserts it.
+// insert adds a row to a log, which the feed tells of as a change of the transaction tx, or not at all if that is nil.
+// "" is the transaction that inserts it.
 func (c *change) insert(ctx context.Context, number int32, at int64, text []byte, packed bool, tx *string) (err error) {
 	var raw *int
 	if packed {

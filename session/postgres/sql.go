@@ -37,7 +37,8 @@ func newStatements(schema string, notify bool) statements {
 			r := strings.NewReplacer("{begun}", begun, "{commit}", commit, "{tell}", tell, "{chunks}", chunks)
 			return in(r.Replace(appendSQL))
 		}
-		return appends{durable: fill("", commitDurable), soon: fill("", commitSoon), begin: fill(begunSQL, commitDurable)}
+		return appends{durable: fill("", commitDurable), soon: fill("", commitSoon),
+			begin: fill(begunSQL, commitDurable)}
 	}
 	return statements{
 		keys:         in(`SELECT key FROM {schema}.sessions WHERE deleted IS NULL AND log > 0`),
@@ -65,16 +66,18 @@ func newStatements(schema string, notify bool) statements {
 		many:   write(`unnest($9::bigint[], $10::bytea[])`),
 		stands: in(standsSQL),
 
-		status: in(`SELECT ` + statusColumns + ` FROM {schema}.sessions WHERE key = $1 AND deleted IS NULL AND log > 0`),
-		list:   in(`SELECT ` + statusColumns + ` FROM {schema}.sessions WHERE deleted IS NULL AND log > 0`),
+		status: in(`SELECT ` + statusColumns +
+			` FROM {schema}.sessions WHERE key = $1 AND deleted IS NULL AND log > 0`),
+		list: in(`SELECT ` + statusColumns + ` FROM {schema}.sessions WHERE deleted IS NULL AND log > 0`),
 
 		storeID:    in(`SELECT id::text FROM {schema}.store`),
 		changes:    in(changesSQL),
 		everything: in(everythingSQL),
 		news:       in(newsSQL),
 
-		parts:        in(partsSQL),
-		hold:         in(`SELECT ` + headColumns + ` FROM {schema}.sessions WHERE id = $1 AND deleted IS NULL FOR UPDATE`),
+		parts: in(partsSQL),
+		hold: in(`SELECT ` + headColumns +
+			` FROM {schema}.sessions WHERE id = $1 AND deleted IS NULL FOR UPDATE`),
 		rows:         in(rowsSQL),
 		deleteRows:   in(deleteRowsSQL),
 		insertRow:    in(insertRowSQL),

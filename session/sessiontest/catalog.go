@@ -51,12 +51,14 @@ func testList(t *testing.T, open Open) {
 	at := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	c := begin(t, open, &session.Options{Now: func() time.Time { return at }})
 	c.lists(session.Query{})
-	names := []string{"agent:b:main", "agent:a:irc:group:g", "agent:a:main", "agent:a:irc:group:g:thread:1", "Z", "\u00e9"}
+	names := []string{"agent:b:main", "agent:a:irc:group:g", "agent:a:main", "agent:a:irc:group:g:thread:1", "Z",
+		"\u00e9"}
 	for _, key := range names {
 		at = at.Add(time.Minute)
 		c.say(key, session.User("hello"))
 	}
-	all := []string{"Z", "agent:a:irc:group:g", "agent:a:irc:group:g:thread:1", "agent:a:main", "agent:b:main", "\u00e9"}
+	all := []string{"Z", "agent:a:irc:group:g", "agent:a:irc:group:g:thread:1", "agent:a:main", "agent:b:main",
+		"\u00e9"}
 	c.lists(session.Query{}, all...)
 	c.lists(session.Query{Limit: 1}, all...)
 	c.lists(session.Query{Limit: 4}, all...)

@@ -187,7 +187,8 @@ func Keys() []string {
 	return []string{
 		"a", "A", "../../etc/passwd", "..", ".", "CON", "nul.txt", "a/b", `a\b`, "a:b", "a b", "a%2fb", "a\x00b",
 		"\u00e9", "e\u0301", "*", "~", "k-a", "-", "' OR 1=1; --", "\n", "a.", "a ",
-		strings.Repeat("x", 1024), strings.Repeat("x", 1023) + "y", strings.Repeat("X", 1024), strings.Repeat("\u00e9", 512),
+		strings.Repeat("x", 1024), strings.Repeat("x", 1023) + "y", strings.Repeat("X", 1024),
+		strings.Repeat("\u00e9", 512),
 	}
 }
 

@@ -91,7 +91,8 @@ func testFeed(t *testing.T, open Open) {
 	f.isComplete()
 	c.want(c.store.ReadChange(t.Context(), old, func(*session.Entry) error { return nil }), session.ErrNotFound)
 	c.must(c.store.Delete(t.Context(), "b"))
-	if got := f.take(); !slices.ContainsFunc(got.Changes, func(c session.Change) bool { return c.Key == "b" && c.Deleted }) {
+	if got := f.take(); !slices.ContainsFunc(got.Changes,
+		func(c session.Change) bool { return c.Key == "b" && c.Deleted }) {
 		t.Fatalf("a deletion is told as %+v", got)
 	}
 	f.isComplete()

@@ -298,7 +298,8 @@ func testRewrite(t *testing.T, open Open) {
 			}
 			f.isComplete()
 		}
-		if bytes.Contains(text, []byte(from)) || !bytes.Contains(text, []byte(to)) || !bytes.HasSuffix(text, []byte(line)) {
+		if bytes.Contains(text, []byte(from)) || !bytes.Contains(text, []byte(to)) ||
+			!bytes.HasSuffix(text, []byte(line)) {
 			t.Fatalf("the rewritten log is %s", text)
 		}
 	}
@@ -348,14 +349,16 @@ func testRewriteOfAnOpenLog(t *testing.T, open Open) {
 		return c.backend.Rewrite(t.Context(), turn, part, nil, nil)
 	}))
 	var moved *session.MovedError
-	if err := log.Append(t.Context(), part.Bytes, []byte(sideLine(1000)), true); !errors.As(err, &moved) || !moved.Next {
+	if err := log.Append(t.Context(), part.Bytes, []byte(sideLine(1000)), true); !errors.As(err, &moved) ||
+		!moved.Next {
 		t.Fatalf("an append to a log that was rewritten returns %v", err)
 	}
 	c.must(log.Close())
 	log, err = c.backend.Log(t.Context(), "k", true)
 	c.must(err)
 	c.archive("k", c.list("k", 1)[0])
-	if err := log.Append(t.Context(), part.Bytes, []byte(sideLine(1000)), true); !errors.As(err, &moved) || !moved.Next {
+	if err := log.Append(t.Context(), part.Bytes, []byte(sideLine(1000)), true); !errors.As(err, &moved) ||
+		!moved.Next {
 		t.Fatalf("an append to a log that was archived returns %v", err)
 	}
 	c.must(log.Close())

@@ -44,7 +44,8 @@ func (r *FeedReader) Check(ctx context.Context, store *session.Store) error {
 			return err
 		}
 		if k := r.Known[st.Key]; k.Log != st.Log || k.To != st.Bytes {
-			return fmt.Errorf("the reader of the feed knows %+v of %q, whose log %s has %d bytes", k, st.Key, st.Log, st.Bytes)
+			return fmt.Errorf("the reader of the feed knows %+v of %q, whose log %s has %d bytes", k, st.Key, st.Log,
+				st.Bytes)
 		}
 		left--
 	}

@@ -88,7 +88,8 @@ func (r *claudeReader) read(raw []byte) {
 		r.message = r.line.object("message")
 		r.assistant(id)
 	case typ == "summary":
-		if r.resolve(r.line.text("leafUuid")) != "" && !r.titled { // others are of the sessions that this one goes on from
+		// others are of the sessions that this one goes on from
+		if r.resolve(r.line.text("leafUuid")) != "" && !r.titled {
 			r.name(r.line.text("summary"), at)
 		}
 		r.beyond(typ, id, raw)
@@ -280,7 +281,8 @@ func (r *claudeReader) results(content []byte) (results []*session.Entry, rest [
 			return
 		}
 		var x extras
-		m := &winnow.Message{Role: winnow.RoleTool, ToolCallID: block.text("tool_use_id"), IsError: block.isTrue("is_error")}
+		m := &winnow.Message{Role: winnow.RoleTool, ToolCallID: block.text("tool_use_id"),
+			IsError: block.isTrue("is_error")}
 		m.ToolName = r.tools[m.ToolCallID]
 		m.Parts = readClaudeContent(block.get("content"), &x)
 		results = append(results, &session.Entry{Type: session.TypeMessage, Message: m, Source: x.source()})

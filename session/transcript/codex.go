@@ -144,7 +144,8 @@ func (r *codexReader) response(payload, raw []byte) {
 	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
 		r.endAnswer()
 		r.result()
-	case "web_search_call", "image_generation_call", "tool_search_call", "file_search_call", "computer_call", "mcp_call":
+	case "web_search_call", "image_generation_call", "tool_search_call", "file_search_call", "computer_call",
+		"mcp_call":
 		p := winnow.Part{Kind: winnow.KindOpaque, MediaType: typ, Bytes: len(payload)}
 		r.say([]winnow.Part{p}, map[int]members{0: {{string(Codex), payload}}})
 	default:

@@ -163,7 +163,9 @@ func matches(history []*session.Entry, replaced []*winnow.Message, matched []boo
 
 // sameText says that two messages have the same text.
 func sameText(a, b *winnow.Message) bool {
-	return slices.EqualFunc(a.Parts, b.Parts, func(p, q winnow.Part) bool { return p.Kind == q.Kind && p.Text == q.Text })
+	return slices.EqualFunc(a.Parts, b.Parts, func(p, q winnow.Part) bool {
+		return p.Kind == q.Kind && p.Text == q.Text
+	})
 }
 
 // takeSummary returns the summary in a replacement: its last message, if that was not there before.

@@ -30,8 +30,8 @@ type Listed struct {
 // ErrIndex: a file is no sessions.json.
 var ErrIndex = errors.New("transcript: no sessions.json of OpenClaw: want an object of sessions by key")
 
-// ParseIndex reads a sessions.json: which sessions there are, and what is counted of them. An entry without a session is
-// left out. data is not to be changed afterwards.
+// ParseIndex reads a sessions.json: which sessions there are, and what is counted of them. An entry without a session
+// is left out. data is not to be changed afterwards.
 func ParseIndex(data []byte) ([]Listed, error) {
 	if data = trimLine(data); len(data) == 0 || data[0] != '{' || !jsontext.Valid(data) {
 		return nil, ErrIndex
@@ -59,8 +59,9 @@ func ParseIndex(data []byte) ([]Listed, error) {
 func listed(key string, m members) Listed {
 	l := Listed{
 		Key: key, ID: m.text("sessionId"), File: m.text("sessionFile"), Updated: readMillis(m.get("updatedAt")),
-		Total: m.number("totalTokens"), ContextTokens: m.number("contextTokens"), Compactions: m.number("compactionCount"),
-		FlushedAt: m.number("memoryFlushCompactionCount"),
+		Total: m.number("totalTokens"), ContextTokens: m.number("contextTokens"),
+		Compactions: m.number("compactionCount"),
+		FlushedAt:   m.number("memoryFlushCompactionCount"),
 	}
 	l.Usage = winnow.Usage{Input: m.number("inputTokens"), Output: m.number("outputTokens")}
 	origin := m.object("origin")

@@ -25,7 +25,8 @@ func (r Report) String() string {
 		n    int
 		what string
 	}{
-		{total(r.Carried), "beside the conversation"}, {total(r.Unknown), "of unknown kinds (" + names(r.Unknown) + ")"},
+		{total(r.Carried), "beside the conversation"},
+		{total(r.Unknown), "of unknown kinds (" + names(r.Unknown) + ")"},
 		{r.Damaged, "damaged"}, {r.Orphans, "without their parent"}, {r.Double, "twice"},
 	} {
 		if c.n > 0 {

@@ -47,7 +47,9 @@ type CallIDs struct {
 	used  map[string]struct{} // ids that were sent: of the request, or of a message with many calls
 	empty int                 // calls without an id so far
 	calls []sentCall          // of the newest assistant message
-	open  map[string]int      // the first of them with an id that waits for a result, if they are many; nil: not known yet
+
+	// the first of them with an id that waits for a result, if they are many; nil: not known yet
+	open map[string]int
 }
 
 type sentCall struct {

@@ -42,7 +42,8 @@ func PieceOf[T any](m *winnow.Message) *Piece[T] {
 // JoinResults puts together what stands between two assistant messages and goes into one message of an SDK's: all
 // results, and what else the caller had in a message with some of them. sent says of each message of run how it is
 // sent, of those of joined in joinedSent; the zero S is for what is no result. rest is the rest of the run.
-func JoinResults[T, S any](run []winnow.Message, sent []S) (joined []winnow.Message, joinedSent []S, rest []winnow.Message) {
+func JoinResults[T, S any](run []winnow.Message, sent []S) (joined []winnow.Message, joinedSent []S,
+	rest []winnow.Message) {
 	joined, joinedSent = make([]winnow.Message, 0, len(run)), make([]S, 0, len(run))
 	for i := range run {
 		if run[i].Role == winnow.RoleTool {

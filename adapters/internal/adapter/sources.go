@@ -93,7 +93,8 @@ func (s *Sources[T]) lead(group []winnow.Message) []winnow.Message {
 		if m.Role != winnow.RoleTool {
 			continue
 		}
-		call := winnow.Part{Kind: winnow.KindToolCall, ID: m.ToolCallID, Name: m.ToolName, Arguments: json.RawMessage("{}")}
+		call := winnow.Part{Kind: winnow.KindToolCall, ID: m.ToolCallID, Name: m.ToolName,
+			Arguments: json.RawMessage("{}")}
 		if call.Name == "" || s.NamesOfCalls { // nobody knows here what it is
 			call.Name = "another"
 		}

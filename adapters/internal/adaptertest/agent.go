@@ -64,9 +64,10 @@ func CheckAgent(t *testing.T, a Agent, front ...Front) {
 // of two on disk.
 func runAgent(t *testing.T, dir string, a Agent, url string, steps int) {
 	t.Helper()
-	store, err := session.OpenDirectory(dir, &session.Options{Codec: a.Codec, Manager: func(string) (int, *winnow.Options) {
-		return 200_000, &winnow.Options{Keep: winnow.KeepAll}
-	}})
+	store, err := session.OpenDirectory(dir,
+		&session.Options{Codec: a.Codec, Manager: func(string) (int, *winnow.Options) {
+			return 200_000, &winnow.Options{Keep: winnow.KeepAll}
+		}})
 	require.NoError(t, err)
 	defer store.Close()
 	s, err := store.Open(t.Context(), "chat")

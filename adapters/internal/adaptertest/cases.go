@@ -47,7 +47,8 @@ func importsOf[T any](t *testing.T, a winnowtest.Adapter[T], form Form[T], c Cas
 
 // CheckCases sends each case in each form through a manager, the adapter and the SDK to a local server. send sends
 // messages with the SDK's client and returns what the server got of them. A second request is the same.
-func CheckCases[T any](t *testing.T, a winnowtest.Adapter[T], forms []Form[T], send func(t *testing.T, values []T) []json.RawMessage, cases []Case) {
+func CheckCases[T any](t *testing.T, a winnowtest.Adapter[T], forms []Form[T],
+	send func(t *testing.T, values []T) []json.RawMessage, cases []Case) {
 	t.Helper()
 	for _, c := range cases {
 		for _, form := range forms {

@@ -63,7 +63,8 @@ func perAppend(history []winnow.Message) [][]winnow.Message {
 }
 
 // storedIsSame returns how many messages had to have their source stored.
-func storedIsSame[T any](t *testing.T, a winnowtest.Adapter[T], codec session.Codec, appends [][]winnow.Message) (stored, messages int) {
+func storedIsSame[T any](t *testing.T, a winnowtest.Adapter[T], codec session.Codec,
+	appends [][]winnow.Message) (stored, messages int) {
 	t.Helper()
 	store := session.NewMemory(&session.Options{Codec: codec})
 	s, err := store.Open(t.Context(), "key")

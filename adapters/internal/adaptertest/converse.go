@@ -24,7 +24,8 @@ type converseBlock struct {
 
 var converseName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-// ValidConverse refuses what Bedrock refuses in the messages of a request, by the rules that can be told without a model.
+// ValidConverse refuses what Bedrock refuses in the messages of a request, by the rules that can be told without a
+// model.
 func ValidConverse(b []byte) error {
 	var messages []struct {
 		Role    string          `json:"role"`
@@ -61,7 +62,8 @@ func converseContent(role string, content []converseBlock) (calls, results []str
 		case b.Text != nil && strings.TrimSpace(*b.Text) == "":
 			return nil, nil, fmt.Errorf("the text field in the ContentBlock object at content.%d is blank", k)
 		case b.ToolUse != nil && b.ToolUse.Type != "server_tool_use":
-			if !converseName.MatchString(b.ToolUse.ID) || !converseName.MatchString(b.ToolUse.Name) || b.ToolUse.Input == nil {
+			if !converseName.MatchString(b.ToolUse.ID) || !converseName.MatchString(b.ToolUse.Name) ||
+				b.ToolUse.Input == nil {
 				return nil, nil, fmt.Errorf("content.%d.toolUse", k)
 			}
 			calls = append(calls, b.ToolUse.ID)
@@ -86,7 +88,8 @@ func answersAll(calls, results []string) error {
 	}
 	for _, id := range results {
 		if !waiting[id] {
-			return fmt.Errorf("the number of toolResult blocks exceeds the number of toolUse blocks of previous turn: %s", id)
+			return fmt.Errorf("the number of toolResult blocks exceeds the number of toolUse blocks of previous "+
+				"turn: %s", id)
 		}
 		delete(waiting, id)
 	}

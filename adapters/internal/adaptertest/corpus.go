@@ -20,9 +20,9 @@ var recorded = flag.Bool("recorded", false, "check every recorded session, not a
 // sample is one session of so many.
 const sample = 20
 
-// CheckCorpus holds an adapter to the recorded sessions, in full: what is exported is valid, comes back as it is, and after each stage
-// what was not changed is the same and all is valid. It reads every twentieth session, and every one with
-// -recorded. It skips the test where there are no sessions.
+// CheckCorpus holds an adapter to the recorded sessions, in full: what is exported is valid, comes back as it is, and
+// after each stage what was not changed is the same and all is valid. It reads every twentieth session, and every one
+// with -recorded. It skips the test where there are no sessions.
 func CheckCorpus[T any](t *testing.T, a winnowtest.Adapter[T]) {
 	t.Helper()
 	for i, file := range sessions(t) {
@@ -89,7 +89,8 @@ func answered(history []winnow.Message) []winnow.Message {
 	}
 	for _, p := range history[last].Parts {
 		if p.Kind == winnow.KindToolCall && !answered[p.ID] { // ids are unique once they are repaired
-			history = append(history, winnow.Message{Role: winnow.RoleTool, ToolCallID: p.ID, ToolName: p.Name, Parts: []winnow.Part{{Text: "(to come)"}}})
+			history = append(history, winnow.Message{Role: winnow.RoleTool, ToolCallID: p.ID, ToolName: p.Name,
+				Parts: []winnow.Part{{Text: "(to come)"}}})
 		}
 	}
 	return history

@@ -114,12 +114,15 @@ func askChat(t *testing.T, provider http.Handler, q *FrontRequest) (answer winno
 		return answer, w.Code, reply.Error.Message
 	}
 	choice := &reply.Choices[0]
-	answer = winnow.Message{ID: reply.ID, Role: winnow.RoleAssistant, StopReason: choice.FinishReason, Usage: &winnow.Usage{Input: reply.Usage.Prompt, Output: reply.Usage.Completion}}
+	answer = winnow.Message{ID: reply.ID, Role: winnow.RoleAssistant, StopReason: choice.FinishReason,
+		Usage: &winnow.Usage{Input: reply.Usage.Prompt, Output: reply.Usage.Completion}}
 	if choice.Message.Content != "" {
 		answer.Parts = append(answer.Parts, winnow.Part{Text: choice.Message.Content})
 	}
 	for _, c := range choice.Message.ToolCalls {
-		answer.Parts = append(answer.Parts, winnow.Part{Kind: winnow.KindToolCall, ID: c.ID, Name: c.Function.Name, Arguments: json.RawMessage(c.Function.Arguments)})
+		answer.Parts = append(answer.Parts,
+			winnow.Part{Kind: winnow.KindToolCall, ID: c.ID, Name: c.Function.Name,
+				Arguments: json.RawMessage(c.Function.Arguments)})
 	}
 	return answer, http.StatusOK, ""
 }
@@ -133,7 +136,8 @@ func chatMessage(m *winnow.Message) map[string]any {
 		case winnow.KindText:
 			text += p.Text
 		case winnow.KindToolCall:
-			calls = append(calls, map[string]any{"id": p.ID, "type": "function", "function": map[string]any{"name": p.Name, "arguments": string(p.Arguments)}})
+			calls = append(calls, map[string]any{"id": p.ID, "type": "function",
+				"function": map[string]any{"name": p.Name, "arguments": string(p.Arguments)}})
 		}
 	}
 	out := map[string]any{"role": string(m.Role), "content": text}

@@ -23,7 +23,8 @@ func Fuzz[T any](f *testing.F, a winnowtest.Adapter[T]) {
 			f.Add(values)
 		}
 	}
-	f.Add([]byte(`{"role":"assistant","parts":[{"kind":"toolCall","id":"0"},{"kind":"toolCall"}]}{"role":"tool"}`)) // the first call waits
+	// the first call waits
+	f.Add([]byte(`{"role":"assistant","parts":[{"kind":"toolCall","id":"0"},{"kind":"toolCall"}]}{"role":"tool"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		history, _ := winnow.ReadMessages(bytes.NewReader(data)) // what there is before an error
 		a.Import(a.Export(history))

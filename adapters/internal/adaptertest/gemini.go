@@ -18,7 +18,8 @@ type geminiCall struct {
 	Response map[string]any `json:"response"`
 }
 
-// ValidContents refuses what Gemini refuses in the contents of a request, by the rules that can be told without a model.
+// ValidContents refuses what Gemini refuses in the contents of a request, by the rules that can be told without a
+// model.
 func ValidContents(b []byte) error {
 	var wire []struct {
 		Role  string                       `json:"role"`
@@ -68,7 +69,8 @@ func validContent(role string, behindModel bool, calls, before []geminiCall, res
 	case len(calls) > 0 && behindModel:
 		return fmt.Errorf("a function call turn comes immediately after a user turn or after a function response turn")
 	case len(responses) != len(before):
-		return fmt.Errorf("the number of function response parts is equal to the number of function call parts: %d, %d", len(responses), len(before))
+		return fmt.Errorf("the number of function response parts is equal to the number of function call parts: %d, %d",
+			len(responses), len(before))
 	}
 	waiting := map[string]int{}
 	for _, c := range before {

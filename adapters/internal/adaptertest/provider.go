@@ -79,7 +79,8 @@ func CheckConversations(t *testing.T, send Send, summarizer func(url string) win
 }
 
 // converse goes through so many steps and counts the compactions that the summarizer wrote.
-func converse(t *testing.T, m *winnow.Manager, send func(context.Context, []winnow.Message) (winnow.Message, error)) (compactions int) {
+func converse(t *testing.T, m *winnow.Manager,
+	send func(context.Context, []winnow.Message) (winnow.Message, error)) (compactions int) {
 	t.Helper()
 	const steps = 40
 	history := []winnow.Message{question("Read the notes and tell me what they say.")}
@@ -99,7 +100,8 @@ func converse(t *testing.T, m *winnow.Manager, send func(context.Context, []winn
 		for _, part := range answer.Parts {
 			if part.Kind == winnow.KindToolCall {
 				calls++
-				history = append(history, winnow.Message{Role: winnow.RoleTool, ToolCallID: part.ID, ToolName: part.Name, Parts: []winnow.Part{{Text: page(step)}}})
+				history = append(history, winnow.Message{Role: winnow.RoleTool, ToolCallID: part.ID,
+					ToolName: part.Name, Parts: []winnow.Part{{Text: page(step)}}})
 			}
 		}
 		if calls == 0 {
@@ -117,7 +119,8 @@ func question(s string) winnow.Message {
 // also writes summaries.
 func reader(r *provider.Request) provider.Answer {
 	if strings.Contains(r.System, "You write the summary") {
-		return provider.Answer{Text: "## Goal\nRead the notes and tell what they say.\n\n## Progress\n### Done\nRead chapters of notes/chapter.md: all is well."}
+		return provider.Answer{Text: "## Goal\nRead the notes and tell what they say.\n\n## Progress\n### Done\nRead " +
+			"chapters of notes/chapter.md: all is well."}
 	}
 	last := r.Last()
 	for _, result := range last.Results {
@@ -137,5 +140,6 @@ func reader(r *provider.Request) provider.Answer {
 
 // page is what the tool reads in a step: some 4 000 to 11 000 characters.
 func page(step int) string {
-	return fmt.Sprintf("chapter %d\n%send of part %d", step, strings.Repeat(fmt.Sprintf("line %d of the notes says that all is well.\n", step), 90+step%5*40), step%8)
+	return fmt.Sprintf("chapter %d\n%send of part %d", step,
+		strings.Repeat(fmt.Sprintf("line %d of the notes says that all is well.\n", step), 90+step%5*40), step%8)
 }

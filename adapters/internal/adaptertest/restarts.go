@@ -20,7 +20,8 @@ const restartSample = 4
 // CheckRestarts replays recorded sessions, as a host of the SDK has them, twice: in a session that stays open, and in
 // one that is closed and opened again before each request. What the SDK sends is the same, byte for byte. send sends
 // values with the SDK's client and returns what the server got of them.
-func CheckRestarts[T any](t *testing.T, a winnowtest.Adapter[T], codec session.Codec, send func(t *testing.T, values []T) []json.RawMessage) {
+func CheckRestarts[T any](t *testing.T, a winnowtest.Adapter[T], codec session.Codec,
+	send func(t *testing.T, values []T) []json.RawMessage) {
 	t.Helper()
 	windows := []int{16_000, 200_000}
 	every := sample * restartSample

@@ -56,7 +56,8 @@ func failure(answer *sdk.Response) error {
 // Collect reads a stream to the end of its answer and returns that, for [Response]. It returns the stream's error, an
 // [*Error] for the events "error" and "response.failed", and io.ErrUnexpectedEOF for a stream that ends before the
 // answer does. Each event is passed to seen first, which may be nil.
-func Collect(stream *ssestream.Stream[sdk.ResponseStreamEventUnion], seen func(sdk.ResponseStreamEventUnion)) (*sdk.Response, error) {
+func Collect(stream *ssestream.Stream[sdk.ResponseStreamEventUnion],
+	seen func(sdk.ResponseStreamEventUnion)) (*sdk.Response, error) {
 	defer stream.Close()
 	var items []json.RawMessage // that are done
 	for stream.Next() {

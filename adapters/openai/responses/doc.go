@@ -20,6 +20,6 @@
 // reports failures, overflows among them, in an answer or an event with status 200, and the SDK returns no error for
 // them: [Check] and [Collect] do.
 //
-// With Store: false, ask for the encrypted reasoning (Include: reasoning.encrypted_content). The server keeps no items then,
-// does not find an item of reasoning by its id, and answers the next request with a 404.
+// With Store: false, ask for the encrypted reasoning (Include: reasoning.encrypted_content). The server keeps no items
+// then, does not find an item of reasoning by its id, and answers the next request with a 404.
 package responses

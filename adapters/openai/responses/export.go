@@ -31,10 +31,12 @@ func Export(messages []winnow.Message) []Item {
 
 // exporter makes the items.
 type exporter struct {
-	out   []Item
-	ids   adapter.CallIDs
-	sent  []string          // the ids of the calls at hand, as they are sent; "" for one that is left out
-	kinds map[string]string // of the newest calls that are of no function: their types, by their ids; "" for one that was left out
+	out  []Item
+	ids  adapter.CallIDs
+	sent []string // the ids of the calls at hand, as they are sent; "" for one that is left out
+
+	// of the newest calls that are of no function: their types, by their ids; "" for one that was left out
+	kinds map[string]string
 }
 
 // message sends a message of the user or of the system.

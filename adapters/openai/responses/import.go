@@ -139,7 +139,8 @@ func (im *importer) assistant(items []Item, i, begin int, f fields) {
 	case f.typ == functionCall:
 		p.Kind, p.ID, p.Name, p.Arguments = winnow.KindToolCall, f.call, f.name, []byte(f.text)
 	case f.typ == customCall:
-		p.Kind, p.ID, p.Name, p.MediaType, p.Arguments = winnow.KindToolCall, f.call, f.name, customCall, adapter.JSONText(f.text)
+		p.Kind, p.ID, p.Name, p.MediaType, p.Arguments = winnow.KindToolCall, f.call, f.name, customCall,
+			adapter.JSONText(f.text)
 	case isCall(f.typ):
 		p.Kind, p.ID, p.MediaType = winnow.KindToolCall, f.call, f.typ
 		p.Name = strings.TrimSuffix(f.typ, "_call")

@@ -102,7 +102,8 @@ func read(of *Item, parts []winnow.Part) (fields, []winnow.Part) {
 	case of.OfFunctionCallOutput != nil:
 		o := of.OfFunctionCallOutput
 		parts = appendText(parts, o.Output.OfString.Value, nil)
-		return fields{typ: functionOutput, call: o.CallID.Value, name: o.Name.Value}, appendOutput(parts, o.Output.OfResponseFunctionCallOutputItemArray)
+		return fields{typ: functionOutput, call: o.CallID.Value, name: o.Name.Value},
+			appendOutput(parts, o.Output.OfResponseFunctionCallOutputItemArray)
 	}
 	r := of.OfReasoning
 	var text strings.Builder

@@ -22,7 +22,8 @@ func (c *claude) begin() {
 	if !c.Noise {
 		return
 	}
-	c.line(object{"type": "summary", "summary": "Of another session", "leafUuid": "00000000-dead-4000-8000-000000000000"})
+	c.line(object{"type": "summary", "summary": "Of another session",
+		"leafUuid": "00000000-dead-4000-8000-000000000000"})
 	c.line(object{"type": "queue-operation", "operation": "enqueue", "timestamp": c.now(), "sessionId": sessionID})
 }
 
@@ -73,7 +74,8 @@ func (c *claude) answer(m winnow.Message) {
 		return
 	}
 	if m.Usage == nil {
-		m.Usage = &winnow.Usage{Input: c.r.IntN(9), CacheRead: c.r.IntN(90_000), CacheWrite: c.r.IntN(3_000), Output: c.r.IntN(500)}
+		m.Usage = &winnow.Usage{Input: c.r.IntN(9), CacheRead: c.r.IntN(90_000), CacheWrite: c.r.IntN(3_000),
+			Output: c.r.IntN(500)}
 	}
 	m.StopReason = "end_turn"
 	usage := object{
@@ -99,7 +101,8 @@ func (c *claude) answer(m winnow.Message) {
 
 // result writes a result behind the line of its call, as for calls that run at once.
 func (c *claude) result(m winnow.Message) {
-	content := []object{{"type": "tool_result", "tool_use_id": m.ToolCallID, "content": c.resultContent(m), "is_error": m.IsError}}
+	content := []object{{"type": "tool_result", "tool_use_id": m.ToolCallID, "content": c.resultContent(m),
+		"is_error": m.IsError}}
 	v := object{"type": "user", "message": object{"role": "user", "content": content}}
 	v["toolUseResult"] = object{"stdout": text(&m), "stderr": "", "interrupted": false}
 	parent := c.leaf
@@ -117,7 +120,9 @@ func (c *claude) resultContent(m winnow.Message) any {
 	if len(m.Parts) == 1 && isText(m.Parts[0]) && c.r.IntN(2) == 0 {
 		return m.Parts[0].Text
 	}
-	return c.content(slices.DeleteFunc(slices.Clone(m.Parts), func(p winnow.Part) bool { return p.Kind == winnow.KindToolCall }))
+	return c.content(slices.DeleteFunc(slices.Clone(m.Parts), func(p winnow.Part) bool {
+		return p.Kind == winnow.KindToolCall
+	}))
 }
 
 func (c *claude) content(parts []winnow.Part) []object {
@@ -127,7 +132,8 @@ func (c *claude) content(parts []winnow.Part) []object {
 		case winnow.KindThinking:
 			out = append(out, object{"type": "thinking", "thinking": p.Text, "signature": p.Signature})
 		case winnow.KindToolCall:
-			out = append(out, object{"type": "tool_use", "id": p.ID, "name": p.Name, "input": json.RawMessage(p.Arguments)})
+			out = append(out, object{"type": "tool_use", "id": p.ID, "name": p.Name,
+				"input": json.RawMessage(p.Arguments)})
 		case winnow.KindImage:
 			source := object{"type": "base64", "media_type": "image/png", "data": pixel}
 			out = append(out, object{"type": "image", "source": source})
@@ -140,8 +146,9 @@ func (c *claude) content(parts []winnow.Part) []object {
 
 func (c *claude) compact(summary string) {
 	boundary := object{
-		"type": "system", "subtype": "compact_boundary", "content": "Conversation compacted", "logicalParentUuid": c.leaf,
-		"compactMetadata": object{"trigger": "auto", "preTokens": 155_000 + c.r.IntN(9_000)},
+		"type": "system", "subtype": "compact_boundary", "content": "Conversation compacted",
+		"logicalParentUuid": c.leaf,
+		"compactMetadata":   object{"trigger": "auto", "preTokens": 155_000 + c.r.IntN(9_000)},
 	}
 	line := c.entry(boundary, nil)
 	c.entry(object{
@@ -159,9 +166,11 @@ func (c *claude) detour() {
 	if !side {
 		parent = leaf
 	}
-	user := object{"type": "user", "isSidechain": side, "message": object{"role": "user", "content": "Look into the cache."}}
+	user := object{"type": "user", "isSidechain": side,
+		"message": object{"role": "user", "content": "Look into the cache."}}
 	id := c.entry(user, parent)
-	message := object{"id": "msg_" + c.id(8), "role": "assistant", "model": "claude-haiku-4-5", "content": "It is empty.", "usage": object{"input_tokens": 9, "output_tokens": 4}}
+	message := object{"id": "msg_" + c.id(8), "role": "assistant", "model": "claude-haiku-4-5",
+		"content": "It is empty.", "usage": object{"input_tokens": 9, "output_tokens": 4}}
 	c.entry(object{"type": "assistant", "isSidechain": side, "message": message}, id)
 	c.leaf, c.file = leaf, before
 }
@@ -171,7 +180,8 @@ func (c *claude) other(unknown bool) {
 	case unknown:
 		c.line(object{"type": "telepathy", "waves": []int{1, 2, 3}, "sessionId": sessionID})
 	case c.r.IntN(4) == 0:
-		c.line(object{"type": "file-history-snapshot", "messageId": c.leaf, "snapshot": object{"trackedFileBackups": object{}}})
+		c.line(object{"type": "file-history-snapshot", "messageId": c.leaf,
+			"snapshot": object{"trackedFileBackups": object{}}})
 	case c.r.IntN(3) == 0:
 		c.entry(object{"type": "attachment", "attachment": object{"type": "todo_reminder", "content": []int{}}}, c.leaf)
 	case c.r.IntN(2) == 0:

@@ -18,7 +18,8 @@ const instructions = "You are Codex, based on GPT-5. You are running as a coding
 
 func (c *codex) begin() {
 	c.write("session_meta", object{
-		"id": "019ed836-b1da-78f1-0000-000000000000", "timestamp": c.now(), "cwd": "/home/me/project", "originator": "codex_cli_rs",
+		"id": "019ed836-b1da-78f1-0000-000000000000", "timestamp": c.now(), "cwd": "/home/me/project",
+		"originator":  "codex_cli_rs",
 		"cli_version": "0.98.0", "source": "cli", "model_provider": "openai", "git": object{"branch": "main"},
 		"base_instructions": object{"text": instructions},
 	})
@@ -29,11 +30,13 @@ func (c *codex) begin() {
 	const environment = "<environment_context>\n  <cwd>/home/me/project</cwd>\n</environment_context>"
 	c.item("user", environment)
 	c.want(winnow.Message{Role: winnow.RoleUser, Injected: true, Parts: []winnow.Part{{Text: environment}}})
-	c.write("turn_context", object{"cwd": "/home/me/project", "approval_policy": "never", "model": "gpt-5.5", "effort": "high"})
+	c.write("turn_context", object{"cwd": "/home/me/project", "approval_policy": "never", "model": "gpt-5.5",
+		"effort": "high"})
 }
 
 func (c *codex) item(role, text string) {
-	c.write("response_item", object{"type": "message", "role": role, "content": []object{{"type": "input_text", "text": text}}})
+	c.write("response_item", object{"type": "message", "role": role,
+		"content": []object{{"type": "input_text", "text": text}}})
 }
 
 func (c *codex) message(m winnow.Message) {
@@ -93,13 +96,16 @@ func (c *codex) answer(m winnow.Message) {
 				summary = append(summary, object{"type": "summary_text", "text": p.Text})
 			}
 			p.Signature = "gAAAA" + c.id(8)
-			c.write("response_item", object{"type": "reasoning", "summary": summary, "content": nil, "encrypted_content": p.Signature})
+			c.write("response_item", object{"type": "reasoning", "summary": summary, "content": nil,
+				"encrypted_content": p.Signature})
 			c.write("event_msg", object{"type": "agent_reasoning", "text": p.Text})
 		case winnow.KindToolCall:
-			c.write("response_item", object{"type": "function_call", "name": p.Name, "arguments": string(p.Arguments), "call_id": p.ID})
+			c.write("response_item", object{"type": "function_call", "name": p.Name, "arguments": string(p.Arguments),
+				"call_id": p.ID})
 		case winnow.KindText:
 			c.write("event_msg", object{"type": "agent_message", "message": p.Text})
-			c.write("response_item", object{"type": "message", "role": "assistant", "content": []object{{"type": "output_text", "text": p.Text}}})
+			c.write("response_item", object{"type": "message", "role": "assistant",
+				"content": []object{{"type": "output_text", "text": p.Text}}})
 		default:
 			continue
 		}
@@ -115,7 +121,8 @@ func (c *codex) answer(m winnow.Message) {
 	u := *m.Usage
 	u.CacheWrite, u.Input = 0, u.Input+1 // each total is another one
 	m.Usage = &u
-	c.total.Input, c.total.CacheRead, c.total.Output = c.total.Input+u.Input, c.total.CacheRead+u.CacheRead, c.total.Output+u.Output
+	c.total.Input, c.total.CacheRead, c.total.Output = c.total.Input+u.Input, c.total.CacheRead+u.CacheRead,
+		c.total.Output+u.Output
 	for range 1 + c.r.IntN(2) { // again, when a rate limit changed
 		c.write("event_msg", object{"type": "token_count", "info": object{
 			"total_token_usage": counts(c.total), "last_token_usage": counts(u), "model_context_window": 258_400,
@@ -162,7 +169,8 @@ func (c *codex) compact(summary string) {
 				history = append(history, object{"type": "message", "role": "user", "content": c.content(m.Parts)})
 			}
 		}
-		history = append(history, object{"type": "message", "role": "user", "content": []object{{"type": "input_text", "text": summary}}})
+		history = append(history, object{"type": "message", "role": "user",
+			"content": []object{{"type": "input_text", "text": summary}}})
 		payload["replacement_history"] = history
 		if c.r.IntN(2) == 0 {
 			payload["message"] = ""

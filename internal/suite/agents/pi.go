@@ -15,7 +15,8 @@ type pi struct {
 }
 
 func (p *pi) begin() {
-	h := object{"type": "session", "id": "0d8e6e0c-1d0e-4c3e-9a64-7f1f3d2a9c11", "timestamp": p.now(), "cwd": "/home/me/project"}
+	h := object{"type": "session", "id": "0d8e6e0c-1d0e-4c3e-9a64-7f1f3d2a9c11", "timestamp": p.now(),
+		"cwd": "/home/me/project"}
 	if p.version > 1 {
 		h["version"] = p.version
 	} else {
@@ -54,7 +55,8 @@ func (p *pi) message(m winnow.Message) {
 	case m.Role == winnow.RoleUser && p.r.IntN(2) == 0 && len(m.Parts) == 1 && m.Parts[0].Kind == winnow.KindText:
 		out["content"] = m.Parts[0].Text
 	case m.Role == winnow.RoleTool:
-		out["role"], out["toolCallId"], out["toolName"], out["isError"] = "toolResult", m.ToolCallID, m.ToolName, m.IsError
+		out["role"], out["toolCallId"], out["toolName"], out["isError"] = "toolResult", m.ToolCallID, m.ToolName,
+			m.IsError
 		if m.Details != nil {
 			out["details"] = m.Details
 		}
@@ -123,7 +125,8 @@ func (p *pi) content(m winnow.Message) []object {
 			}
 			out = append(out, block)
 		case winnow.KindToolCall:
-			out = append(out, object{"type": "toolCall", "id": x.ID, "name": x.Name, "arguments": json.RawMessage(x.Arguments)})
+			out = append(out, object{"type": "toolCall", "id": x.ID, "name": x.Name,
+				"arguments": json.RawMessage(x.Arguments)})
 		case winnow.KindImage:
 			out = append(out, object{"type": "image", "data": pixel, "mimeType": "image/png"})
 		default:
@@ -134,7 +137,8 @@ func (p *pi) content(m winnow.Message) []object {
 }
 
 func (p *pi) compact(summary string) {
-	c := object{"type": "compaction", "summary": summary, "tokensBefore": 90_000 + p.r.IntN(9_000), "details": object{"readFiles": []string{"a.go"}}}
+	c := object{"type": "compaction", "summary": summary, "tokensBefore": 90_000 + p.r.IntN(9_000),
+		"details": object{"readFiles": []string{"a.go"}}}
 	n := len(p.lines) - 1 - p.r.IntN(min(4, len(p.lines)-1))
 	if p.version == 1 {
 		c["firstKeptEntryIndex"] = n

@@ -36,7 +36,8 @@ func IsSound(h []winnow.Message, i int) bool {
 		for k >= 0 && h[k].Role == winnow.RoleTool {
 			k--
 		}
-		if k < 0 || Failed(&h[k]) || !slices.ContainsFunc(h[k].Parts, func(p winnow.Part) bool { return p.Kind == winnow.KindToolCall && p.ID == m.ToolCallID }) {
+		if k < 0 || Failed(&h[k]) || !slices.ContainsFunc(h[k].Parts,
+			func(p winnow.Part) bool { return p.Kind == winnow.KindToolCall && p.ID == m.ToolCallID }) {
 			return false
 		}
 	}
@@ -73,7 +74,9 @@ func Leads(h []winnow.Message) bool {
 		case m.Role == winnow.RoleSystem || m.Role == winnow.RoleTool:
 			continue
 		case m.Role == winnow.RoleAssistant && Failed(&m):
-			m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p winnow.Part) bool { return p.Kind == winnow.KindToolCall })
+			m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p winnow.Part) bool {
+				return p.Kind == winnow.KindToolCall
+			})
 		}
 		if HasContent(&m) {
 			return m.Role == winnow.RoleAssistant && !m.Summary

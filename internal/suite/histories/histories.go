@@ -176,7 +176,8 @@ func (g *historyGen) decorate(m *winnow.Message) {
 		m.Parts = append(m.Parts, Image())
 	}
 	if m.Role != winnow.RoleTool && g.chance(g.images/2) {
-		m.Parts = append(m.Parts, winnow.Part{Kind: winnow.KindOpaque, MediaType: "application/pdf", Bytes: g.d.IntN(9000)})
+		m.Parts = append(m.Parts, winnow.Part{Kind: winnow.KindOpaque, MediaType: "application/pdf",
+			Bytes: g.d.IntN(9000)})
 	}
 	if g.chance(2) {
 		m.Usage = &winnow.Usage{Input: g.d.IntN(1000), CacheRead: g.d.IntN(1000)}
@@ -292,9 +293,11 @@ func (g *historyGen) text(n int) string {
 // MixedText is what texts are cut from, with the place of each character in it.
 var MixedText = sync.OnceValues(func() (string, []int) {
 	r := rand.New(rand.NewPCG(1, 2))
-	english := strings.Fields("build error parse token window branch commit test result server cache index edge retry limit summary panic: trace value func import exit status FAIL ok")
+	english := strings.Fields("build error parse token window branch commit test result server cache index edge " +
+		"retry limit summary panic: trace value func import exit status FAIL ok")
 	chinese := []rune("上下文窗口管理在长会话中无法回避工具结果裁剪摘要压缩历史消息轮次限制缓存失效成本估算恢复溢出错误")
-	odd := []string{"👩🏽‍💻", "🇺🇳", "é", "e\u0301", "\u2028", "\t", "\"quoted\"", "</conversation>", "{\"a\":[1,2]}", "𝔘𝔫𝔦", "\nValueError: no such key\n", "\nexit status 2\n"}
+	odd := []string{"👩🏽‍💻", "🇺🇳", "é", "e\u0301", "\u2028", "\t", "\"quoted\"", "</conversation>", "{\"a\":[1,2]}",
+		"𝔘𝔫𝔦", "\nValueError: no such key\n", "\nexit status 2\n"}
 	var b strings.Builder
 	for b.Len() < 200_000 {
 		switch r.IntN(11) {
@@ -328,8 +331,8 @@ var MixedText = sync.OnceValues(func() (string, []int) {
 	return s, starts
 })
 
-// writeOutput writes what a tool prints for people and for terminals: a progress bar, a colour, a viewed file, lines that
-// a search found, a log that counts, a certificate.
+// writeOutput writes what a tool prints for people and for terminals: a progress bar, a colour, a viewed file, lines
+// that a search found, a log that counts, a certificate.
 func writeOutput(b *strings.Builder, r *rand.Rand) {
 	first, lines := r.IntN(90), 10+r.IntN(30)
 	form := r.IntN(6)

@@ -23,7 +23,8 @@ type question struct {
 func (w *world) ask() *question {
 	in := w.list()
 	if w.setting.Host != "" { // the host's own list: a copy would be other memory each time
-		room := append(append(make([]winnow.Message, 0, len(in)+2), in...), histories.User("guard"), histories.User("guard"))
+		room := append(append(make([]winnow.Message, 0, len(in)+2), in...), histories.User("guard"),
+			histories.User("guard"))
 		in = room[:len(in)]
 	}
 	return &question{in: in, before: histories.Copy(in[:cap(in)]), state: w.snapshot()}
@@ -161,7 +162,8 @@ func (w *world) recover(s *Step) {
 		w.fail("Recover names its rung", "it is empty")
 	}
 	w.checkRequest(q, r)
-	if n := body(r.Messages); isLast && s.is("bytes") && s.N >= 200 && n > s.N+s.N/8 { // the manager counts in its own way
+	// the manager counts in its own way
+	if n := body(r.Messages); isLast && s.is("bytes") && s.N >= 200 && n > s.N+s.N/8 {
 		w.fail("what a provider said of its limit is held", "a body of %d bytes where %d are allowed", n, s.N)
 	}
 	if isLast && s.is("tokens") && s.N > 0 && r.Tokens > s.N {
@@ -174,7 +176,8 @@ func (w *world) recover(s *Step) {
 func (w *world) cause(s *Step) error {
 	switch {
 	case s.is("bytes") && s.N > 0:
-		return fmt.Errorf("413 request body too large: %d bytes, the limit is %d bytes", max(w.provider.body, s.N+1), s.N)
+		return fmt.Errorf("413 request body too large: %d bytes, the limit is %d bytes", max(w.provider.body, s.N+1),
+			s.N)
 	case s.is("bytes"):
 		return errors.New("413 Request Entity Too Large")
 	case s.is("tokens") && s.N > 0:

@@ -89,7 +89,8 @@ func (w *world) estimate(messages []winnow.Message) int {
 
 // checkWire: a provider accepts it.
 func (w *world) checkWire(in, out []winnow.Message, what string) {
-	rules := wire.Rules{Lead: histories.Leads(in), Blank: true, Bytes: !histories.ValidText(in) || w.damaged || w.summarizer.mood == "bytes"}
+	rules := wire.Rules{Lead: histories.Leads(in), Blank: true,
+		Bytes: !histories.ValidText(in) || w.damaged || w.summarizer.mood == "bytes"}
 	if err := rules.Check(out); err != nil {
 		w.fail("a provider accepts it", "%s: %v\n of %s\nfrom %s", what, err, sketch(out), sketch(in))
 	}
@@ -141,15 +142,18 @@ func (w *world) checkVerbatim(in, out []winnow.Message, what string) {
 		}
 		switch k := at[m.ID]; {
 		case len(k) != 1:
-			w.fail("pins, system messages and the newest request are there once", "%s: message %d (%s, pinned %v) is there %d times: %s\nfrom %s", what, i, m.Role, m.Pinned, len(k), sketch(out), sketch(in))
+			w.fail("pins, system messages and the newest request are there once",
+				"%s: message %d (%s, pinned %v) is there %d times: %s\nfrom %s", what, i, m.Role, m.Pinned, len(k),
+				sketch(out), sketch(in))
 		case !reflect.DeepEqual(*m, out[k[0]]) && !w.isWithoutThinking(m, &out[k[0]]):
-			w.fail("pins, system messages and the newest request are verbatim", "%s: message %d (%s, pinned %v)\nis  %s\nwas %s", what, i, m.Role, m.Pinned, show(&out[k[0]]), show(m))
+			w.fail("pins, system messages and the newest request are verbatim",
+				"%s: message %d (%s, pinned %v)\nis  %s\nwas %s", what, i, m.Role, m.Pinned, show(&out[k[0]]), show(m))
 		}
 	}
 }
 
-// isWithoutThinking says that out is the pinned message m but for its thinking, which a provider would refuse where it is
-// bound to what stood before it: a request that is taken comes before a pin.
+// isWithoutThinking says that out is the pinned message m but for its thinking, which a provider would refuse where it
+// is bound to what stood before it: a request that is taken comes before a pin.
 func (w *world) isWithoutThinking(m, out *winnow.Message) bool {
 	if w.options.Thinking != string(winnow.ThinkingBound) || m.Role != winnow.RoleAssistant {
 		return false
@@ -159,7 +163,9 @@ func (w *world) isWithoutThinking(m, out *winnow.Message) bool {
 	}
 	bare := *m
 	bare.Source = nil
-	bare.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p winnow.Part) bool { return p.Kind == winnow.KindThinking })
+	bare.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p winnow.Part) bool {
+		return p.Kind == winnow.KindThinking
+	})
 	if len(bare.Parts) == 0 { // a text stands in
 		bare.Parts = out.Parts
 	}
@@ -190,8 +196,10 @@ func (w *world) checkOwn(in, out []winnow.Message) {
 		if !same && m.Source != nil {
 			w.fail("what was changed has no Source", "message %d: %s\nfrom %s", k, show(m), show(old))
 		}
-		if !same && (m.Usage != nil != (old.Usage != nil) || m.Pinned != old.Pinned || !bytes.Equal(m.Details, old.Details)) {
-			w.fail("a message is as the host has it now", "message %d, which was changed,\nis  %s\nhas %s", k, show(m), show(old))
+		if !same && (m.Usage != nil != (old.Usage != nil) || m.Pinned != old.Pinned ||
+			!bytes.Equal(m.Details, old.Details)) {
+			w.fail("a message is as the host has it now", "message %d, which was changed,\nis  %s\nhas %s", k, show(m),
+				show(old))
 		}
 	}
 }
@@ -253,7 +261,8 @@ func (w *world) checkError(q *question, err error) {
 		if !w.usage && full.Tokens <= full.Budget && (full.MaxBytes == 0 || full.Bytes <= full.MaxBytes) {
 			w.fail("an overflow is one", "%+v", full)
 		}
-		if full.Overhead+full.Pinned+full.Summary+full.Protected > full.Tokens || min(full.Pinned, full.Summary, full.Protected) < 0 {
+		if full.Overhead+full.Pinned+full.Summary+full.Protected > full.Tokens ||
+			min(full.Pinned, full.Summary, full.Protected) < 0 {
 			w.fail("an overflow says what fills the window", "%+v", full)
 		}
 	case !isContextError(err):

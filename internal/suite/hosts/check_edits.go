@@ -10,7 +10,8 @@ import (
 
 // checkSum: the edits add up to what the request differs by.
 func (w *world) checkSum(in []winnow.Message, r *winnow.Request) {
-	if w.options.Estimator != 0 || w.damaged || slices.ContainsFunc(r.Messages, func(m winnow.Message) bool { return m.Summary }) {
+	if w.options.Estimator != 0 || w.damaged ||
+		slices.ContainsFunc(r.Messages, func(m winnow.Message) bool { return m.Summary }) {
 		return // repairs are counted by characters
 	}
 	n, nothing := w.estimate(in), 0
@@ -102,8 +103,10 @@ func (w *world) checkEdits(in []winnow.Message, r *winnow.Request) {
 		case len(k) == 1 && dropped[i]:
 			w.fail("an edit says what was done", "message %d is there, and an edit says that it is gone", i)
 		case len(k) == 1 && changed[i] == "" && (moved[i] || wireForm(&in[i]) != wireForm(&r.Messages[k[0]])):
-			w.fail("nothing is changed without an edit", "message %d\nis  %s\nwas %s", i, show(&r.Messages[k[0]]), show(&in[i]))
-		case len(k) == 1 && changed[i] != "" && changed[i] != winnow.OpRepair && !moved[i] && wireForm(&in[i]) == wireForm(&r.Messages[k[0]]):
+			w.fail("nothing is changed without an edit", "message %d\nis  %s\nwas %s", i, show(&r.Messages[k[0]]),
+				show(&in[i]))
+		case len(k) == 1 && changed[i] != "" && changed[i] != winnow.OpRepair && !moved[i] &&
+			wireForm(&in[i]) == wireForm(&r.Messages[k[0]]):
 			w.fail("an edit says what was done", "message %d is as it was, and an edit says %s", i, changed[i])
 		}
 	}

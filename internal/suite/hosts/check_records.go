@@ -15,7 +15,8 @@ const recordBegin = "[Record of "
 
 // isRecord says that the library made m to stand for a run. The host's own messages have an ID or a Source.
 func isRecord(m *winnow.Message) bool {
-	return m.ID == "" && m.Source == nil && m.Injected && m.Role == winnow.RoleUser && len(m.Parts) == 1 && strings.HasPrefix(m.Parts[0].Text, recordBegin)
+	return m.ID == "" && m.Source == nil && m.Injected && m.Role == winnow.RoleUser && len(m.Parts) == 1 &&
+		strings.HasPrefix(m.Parts[0].Text, recordBegin)
 }
 
 var countOfRecord = regexp.MustCompile(`\[Record of (\d+) `)
@@ -72,11 +73,13 @@ func (w *world) checkRecords(in []winnow.Message, r *winnow.Request) {
 		w.fail("a record stands for what is folded", "%d records, %d messages are folded", records, len(folded))
 	}
 	if told != gone && !w.damaged {
-		w.fail("a record stands for what is folded", "records say that they are of %d messages, and %d are folded", told, gone)
+		w.fail("a record stands for what is folded", "records say that they are of %d messages, and %d are folded",
+			told, gone)
 	}
 	w.checkPairs(in, folded)
 	for k := 1; k < len(r.Messages); k++ {
-		if isRecord(&r.Messages[k-1]) && isRecord(&r.Messages[k]) && slices.Equal(wireForms(r.Messages[k-1:k]), wireForms(r.Messages[k:k+1])) {
+		if isRecord(&r.Messages[k-1]) && isRecord(&r.Messages[k]) &&
+			slices.Equal(wireForms(r.Messages[k-1:k]), wireForms(r.Messages[k:k+1])) {
 			w.fail("a record stands for what is folded", "the same one stands twice: %s", show(&r.Messages[k]))
 		}
 	}

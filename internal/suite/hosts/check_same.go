@@ -49,7 +49,8 @@ func (w *world) checkSame(promise string, want, got *winnow.Request, wantErr, go
 			for at < min(len(a), len(b)) && a[at] == b[at] {
 				at++
 			}
-			w.fail(promise, "message %d differs\nwant %s\ngot  %s\nwant %s\ngot  %s", at, sketch(pair[0]), sketch(pair[1]), showAt(pair[0], at), showAt(pair[1], at))
+			w.fail(promise, "message %d differs\nwant %s\ngot  %s\nwant %s\ngot  %s", at, sketch(pair[0]),
+				sketch(pair[1]), showAt(pair[0], at), showAt(pair[1], at))
 			return
 		}
 	}
@@ -77,7 +78,8 @@ func (w *world) checkJournal() {
 	}
 	state, again := w.snapshot(), mustSnapshot(m)
 	if !bytes.Equal(state, again) {
-		w.fail("a journal is the state", "%d deltas\nwant %s\ngot  %s", len(w.deltas), clip(string(state)), clip(string(again)))
+		w.fail("a journal is the state", "%d deltas\nwant %s\ngot  %s", len(w.deltas), clip(string(state)),
+			clip(string(again)))
 	}
 }
 

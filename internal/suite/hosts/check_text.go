@@ -25,7 +25,8 @@ func (w *world) checkThinking(in, out []winnow.Message) {
 			for _, p := range out[k].Parts {
 				want, known := w.bound[p.Signature]
 				if p.Kind == winnow.KindThinking && known && want != together(forms[:k]) {
-					w.fail("thinking stands behind what it is bound to", "message %d, %s: what is in front of it was changed\nof %s", k, p.Signature, sketch(out))
+					w.fail("thinking stands behind what it is bound to",
+						"message %d, %s: what is in front of it was changed\nof %s", k, p.Signature, sketch(out))
 				}
 			}
 		}
@@ -38,14 +39,16 @@ func (w *world) checkThinking(in, out []winnow.Message) {
 			return
 		}
 		i := at[m.ID]
-		if m.Role != winnow.RoleAssistant || len(i) == 0 || histories.Failed(&in[i[0]]) || !histories.IsSound(in, i[0]) {
+		if m.Role != winnow.RoleAssistant || len(i) == 0 || histories.Failed(&in[i[0]]) ||
+			!histories.IsSound(in, i[0]) {
 			continue
 		}
 		if endsInThinking(&in[i[0]]) {
 			continue // no provider takes it behind everything else
 		}
 		if want, got := thoughts(&in[i[0]]), thoughts(m); !slices.Equal(want, got) {
-			w.fail("the thinking of the open tool loop is kept", "message %d has %q and had %q\nof %s", k, got, want, sketch(out))
+			w.fail("the thinking of the open tool loop is kept", "message %d has %q and had %q\nof %s", k, got, want,
+				sketch(out))
 		}
 	}
 }

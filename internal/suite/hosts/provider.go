@@ -94,7 +94,8 @@ func (p *provider) refusal(n int) error {
 	case 2:
 		return fmt.Errorf("429 request too large on tokens per min (TPM): Limit %d, Requested %d", p.limit, n)
 	case 3:
-		return fmt.Errorf("this model's maximum context length is %d tokens. However, your messages resulted in %d tokens", p.limit, n)
+		return fmt.Errorf("this model's maximum context length is %d tokens. However, your messages resulted in %d "+
+			"tokens", p.limit, n)
 	case 4:
 		return errors.New("model_context_window_exceeded")
 	}

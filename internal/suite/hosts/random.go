@@ -39,7 +39,8 @@ func (g *writer) setting() Setting {
 	}
 	s.NoIDs, s.Journal = g.chance(6), g.chance(15)
 	s.Thinking = one(g, "", "", "dropped", "bound", "bound")
-	s.Off, s.NoCache, s.Background, s.Digest, s.Rules = g.chance(15), g.chance(20), g.chance(10), g.chance(15), g.chance(20)
+	s.Off, s.NoCache, s.Background, s.Digest, s.Rules = g.chance(15), g.chance(20), g.chance(10), g.chance(15),
+		g.chance(20)
 	odd := func(percent int, of ...int) int {
 		if !g.chance(percent) {
 			return 0
@@ -108,7 +109,8 @@ func (g *writer) words(percent int, of ...string) string {
 
 func (g *writer) turn(window int, add func(Step)) {
 	if g.chance(70) {
-		add(Step{Do: "user", N: min(g.size(window), window), As: g.words(7, "injected", "pinned", "rule", "hostile", "blank", "empty", "image", "opaque")})
+		add(Step{Do: "user", N: min(g.size(window), window),
+			As: g.words(7, "injected", "pinned", "rule", "hostile", "blank", "empty", "image", "opaque")})
 		if g.chance(5) {
 			add(Step{Do: "user", N: g.size(window), As: g.words(15, "injected", "bytes")})
 		}
@@ -117,18 +119,22 @@ func (g *writer) turn(window int, add func(Step)) {
 		if g.chance(60) {
 			g.question(window, add)
 		}
-		add(Step{Do: "call", N: g.size(window), Many: one(g, 0, 0, 0, 2, 3, 6), As: strings.TrimSpace(g.words(35, "thinks", "speaks") + " " +
-			g.words(12, "terminal") + " " + g.words(4, "reused", "noid", "hostile", "broken", "fails", "aborted", "reversed", "pending", "some", "missing", "twice", "orphan", "image", "unsigned", "blank", "bytes"))})
+		add(Step{Do: "call", N: g.size(window), Many: one(g, 0, 0, 0, 2, 3, 6),
+			As: strings.TrimSpace(g.words(35, "thinks", "speaks") + " " +
+				g.words(12, "terminal") + " " + g.words(4, "reused", "noid", "hostile", "broken", "fails", "aborted",
+				"reversed", "pending", "some", "missing", "twice", "orphan", "image", "unsigned", "blank", "bytes"))})
 	}
 	if g.chance(15) {
 		add(Step{Do: "late"})
 	}
 	if g.chance(25) {
-		add(Step{Do: "recall", At: g.IntN(20), N: g.IntN(200), As: one(g, "", "", "", "", "find", "find", "lines", "words", "pattern", "forged", "raw")})
+		add(Step{Do: "recall", At: g.IntN(20), N: g.IntN(200),
+			As: one(g, "", "", "", "", "find", "find", "lines", "words", "pattern", "forged", "raw")})
 	}
 	if g.chance(55) {
 		g.question(window, add)
-		add(Step{Do: "answer", N: g.size(window), As: g.words(12, "thinks", "billed", "thinks", "last", "error", "hostile", "blank")})
+		add(Step{Do: "answer", N: g.size(window),
+			As: g.words(12, "thinks", "billed", "thinks", "last", "error", "hostile", "blank")})
 	}
 	if g.chance(8) {
 		for range 1 + g.IntN(3) {
@@ -187,7 +193,8 @@ func (g *writer) world(window int, add func(Step)) {
 	case n == 70 && g.chance(20):
 		add(Step{Do: "gc"})
 	default:
-		add(Step{Do: "mood", As: one(g, "", "", "", "fails", "fails first", "hangs", "hangs for ever", "cut", "blank", "huge", "short", "panics", "echoes", "forged", "forged", "bytes")})
+		add(Step{Do: "mood", As: one(g, "", "", "", "fails", "fails first", "hangs", "hangs for ever", "cut", "blank",
+			"huge", "short", "panics", "echoes", "forged", "forged", "bytes")})
 	}
 }
 
@@ -203,11 +210,13 @@ func (g *writer) question(window int, add func(Step)) {
 	case n < 76:
 		add(Step{Do: "compact", As: g.words(5, "hostile", "ended", "short")})
 	case n < 82:
-		add(Step{Do: "recover", As: one(g, "", "", "bytes", "bytes", "tokens", "outage"), N: one(g, 0, window/2+g.IntN(window), window/2+g.IntN(4*window), 300+g.IntN(window))})
+		add(Step{Do: "recover", As: one(g, "", "", "bytes", "bytes", "tokens", "outage"),
+			N: one(g, 0, window/2+g.IntN(window), window/2+g.IntN(4*window), 300+g.IntN(window))})
 	case n < 92:
 		add(Step{Do: "do", As: g.words(2, "ended", "short")})
 	case n < 97:
-		add(Step{Do: "restart", As: one(g, "", "", "", "wider", "narrower", "turns", "cache", "estimator", "cuts", "off", "keep", "minify", "recall")})
+		add(Step{Do: "restart", As: one(g, "", "", "", "wider", "narrower", "turns", "cache", "estimator", "cuts",
+			"off", "keep", "minify", "recall")})
 	case n < 99:
 		add(Step{Do: "damage", As: one(g, "", "", "", "cut")})
 	default:

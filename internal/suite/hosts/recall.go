@@ -77,7 +77,8 @@ func (w *world) recall(s *Step) {
 	if got.IsError {
 		w.seen["recall refused"]++
 	}
-	if got.Role != winnow.RoleTool || got.ToolCallID != id || len(got.Parts) != 1 || strings.TrimSpace(got.Parts[0].Text) == "" {
+	if got.Role != winnow.RoleTool || got.ToolCallID != id || len(got.Parts) != 1 ||
+		strings.TrimSpace(got.Parts[0].Text) == "" {
 		w.fail("Recall answers its call", "%s", show(&got))
 		return
 	}
@@ -108,16 +109,19 @@ func (w *world) recallArguments(s *Step, target int) json.RawMessage {
 	switch {
 	case s.is("forged"):
 		fields["handle"] = []any{
-			"12345678", handle + "0", strings.Repeat("9", 11), hostileText(s.Seed), -1, nil, "０" + handle, "recall " + handle, []string{handle}, 12345678901.5,
+			"12345678", handle + "0", strings.Repeat("9", 11), hostileText(s.Seed), -1, nil, "０" + handle,
+			"recall " + handle, []string{handle}, 12345678901.5,
 		}[abs(s.Seed)%10]
 	case s.is("raw"):
-		return json.RawMessage([]string{``, `null`, `[]`, `"` + handle + `"`, handle, `{"handle":`, `{"words":{"a":1}}`, "\xff", `{"from":1e99,"handle":"` + handle + `"}`}[abs(s.Seed)%9])
+		return json.RawMessage([]string{``, `null`, `[]`, `"` + handle + `"`, handle, `{"handle":`, `{"words":{"a":1}}`,
+			"\xff", `{"from":1e99,"handle":"` + handle + `"}`}[abs(s.Seed)%9])
 	case s.is("find"):
 		fields["pattern"] = regexp.QuoteMeta(line)
 	case s.is("words"):
 		fields["words"] = []string{line, hostileText(s.Seed), "file", strings.Repeat("x ", 500)}[abs(s.Seed)%4]
 	case s.is("pattern"):
-		fields["pattern"] = []string{"(", `(a+)+$`, ".*", `(?i)\bfile_\d`, `\xff`, "^$", hostileText(s.Seed), strings.Repeat("(a?){50}", 30)}[abs(s.Seed)%8]
+		fields["pattern"] = []string{"(", `(a+)+$`, ".*", `(?i)\bfile_\d`, `\xff`, "^$", hostileText(s.Seed),
+			strings.Repeat("(a?){50}", 30)}[abs(s.Seed)%8]
 	default:
 		fields["handle"] = handle
 	}
@@ -150,12 +154,14 @@ var plainWords = regexp.MustCompile(`[a-zA-Z][a-zA-Z ]{9,40}[a-zA-Z]`)
 
 // recalledFrame is an answer that quotes one message: its handle, what of it, and the quotation.
 var (
-	recalledFrame = regexp.MustCompile(`(?s)^<recalled handle="(\d+)" from="[^"]*" lines="(\d+)-(\d+) of (\d+)">\n(.*)\n</recalled>\n\[[^\n]*\]$`)
-	noMatch       = regexp.MustCompile(`^\[recall: no line of the \d+ messages`)
+	recalledFrame = regexp.MustCompile(`(?s)^<recalled handle="(\d+)" from="[^"]*" lines="(\d+)-(\d+) of ` +
+		`(\d+)">\n(.*)\n</recalled>\n\[[^\n]*\]$`)
+	noMatch = regexp.MustCompile(`^\[recall: no line of the \d+ messages`)
 )
 
 // checkRecalled holds an answer to what is promised of it.
-func (w *world) checkRecalled(s *Step, in []winnow.Message, target int, wasSent bool, arguments json.RawMessage, got *winnow.Message) {
+func (w *world) checkRecalled(s *Step, in []winnow.Message, target int, wasSent bool, arguments json.RawMessage,
+	got *winnow.Message) {
 	text := got.Parts[0].Text
 	if n, most := w.estimate([]winnow.Message{*got}), min(max(1_000, w.window()/20), w.window()/4)+200; n > most {
 		w.fail("an answer of Recall has its share", "%d tokens, and %d are the most: %s", n, most, clip(text))
@@ -170,8 +176,10 @@ func (w *world) checkRecalled(s *Step, in []winnow.Message, target int, wasSent 
 		m := &in[target]
 		line = searchable(m)
 		isGone := wasSent && !strings.Contains(w.recalled.seen, line)
-		if line != "" && isGone && !hides(*m) && m.ToolName != recallTool && (got.IsError || noMatch.MatchString(text)) {
-			w.fail("nothing is out of reach", "message %d has %q and is not in the request: %s\n%s", target, line, clip(text), show(m))
+		if line != "" && isGone && !hides(*m) && m.ToolName != recallTool &&
+			(got.IsError || noMatch.MatchString(text)) {
+			w.fail("nothing is out of reach", "message %d has %q and is not in the request: %s\n%s", target, line,
+				clip(text), show(m))
 		}
 	}
 	f := recalledFrame.FindStringSubmatch(text)
@@ -184,8 +192,10 @@ func (w *world) checkRecalled(s *Step, in []winnow.Message, target int, wasSent 
 	}
 	w.seen["recall whole"]++
 	fork := w.newManager(&summarizer{world: w})
-	if again, err := fork.Recall(context.Background(), in[:len(in)-1:len(in)-1], arguments); err != nil || again.IsError {
-		w.fail("a handle stays that of its message", "%s, of a fork that has lost its state: %v, %s", f[1], err, show(&again))
+	if again, err := fork.Recall(context.Background(), in[:len(in)-1:len(in)-1], arguments); err != nil ||
+		again.IsError {
+		w.fail("a handle stays that of its message", "%s, of a fork that has lost its state: %v, %s", f[1], err,
+			show(&again))
 	}
 	_ = fork.Close()
 	quoted := letters(unescaped(f[5]))

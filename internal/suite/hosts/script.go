@@ -14,7 +14,8 @@ import (
 	"strings"
 )
 
-// Script is one conversation. Steps that make no sense where they stand do nothing, so that any of them can be left out.
+// Script is one conversation. Steps that make no sense where they stand do nothing, so that any of them can be left
+// out.
 type Script struct {
 	Setting Setting
 	Steps   []Step
@@ -22,7 +23,8 @@ type Script struct {
 
 // Setting is what stays the same in a conversation. The zero value is a plain host with a window of 4 000 tokens.
 type Setting struct {
-	Host  string `json:"host,omitempty"`  // "": it keeps a log. copies, drops, rebuilds, keeps, reuses: see [world.list] and [world.accept]
+	// "": it keeps a log. copies, drops, rebuilds, keeps, reuses: see [world.list] and [world.accept]
+	Host  string `json:"host,omitempty"`
 	NoIDs bool   `json:"noIDs,omitempty"` // messages have no ID
 
 	Window     int    `json:"window,omitempty"` // tokens (4 000)

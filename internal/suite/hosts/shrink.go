@@ -44,10 +44,14 @@ func plainerSetting(s Script, breaks func(Script) bool) Script {
 		func(x *Setting) { x.Window = 0 },
 		func(x *Setting) { x.Host = "" }, func(x *Setting) { x.NoIDs = false }, func(x *Setting) { x.Turns = 0 },
 		func(x *Setting) { x.Reserve = 0 }, func(x *Setting) { x.Overhead = 0 }, func(x *Setting) { x.MaxBytes = 0 },
-		func(x *Setting) { x.Thinking = "" }, func(x *Setting) { x.Keep = "" }, func(x *Setting) { x.KeepRecent = 0 }, func(x *Setting) { x.Summarizer = 0 },
-		func(x *Setting) { x.NoCache = false }, func(x *Setting) { x.Off = false }, func(x *Setting) { x.Background = false },
-		func(x *Setting) { x.Digest = false }, func(x *Setting) { x.Rules = false }, func(x *Setting) { x.Flush = "" }, func(x *Setting) { x.Prune = 0 },
-		func(x *Setting) { x.Truncate = 0 }, func(x *Setting) { x.Estimator = 0 }, func(x *Setting) { x.Journal = false },
+		func(x *Setting) { x.Thinking = "" }, func(x *Setting) { x.Keep = "" }, func(x *Setting) { x.KeepRecent = 0 },
+		func(x *Setting) { x.Summarizer = 0 },
+		func(x *Setting) { x.NoCache = false }, func(x *Setting) { x.Off = false },
+		func(x *Setting) { x.Background = false },
+		func(x *Setting) { x.Digest = false }, func(x *Setting) { x.Rules = false }, func(x *Setting) { x.Flush = "" },
+		func(x *Setting) { x.Prune = 0 },
+		func(x *Setting) { x.Truncate = 0 }, func(x *Setting) { x.Estimator = 0 },
+		func(x *Setting) { x.Journal = false },
 		func(x *Setting) { x.Minify = 0 }, func(x *Setting) { x.Recall = false }, func(x *Setting) { x.Hides = false },
 	} {
 		c := s

@@ -17,14 +17,21 @@ var steps map[string]func(*world, *Step)
 func init() {
 	steps = map[string]func(*world, *Step){
 		// what is said
-		"user": (*world).user, "system": (*world).system, "answer": (*world).answer, "call": (*world).call, "late": (*world).lateResults, "import": (*world).importHistory,
+		"user": (*world).user, "system": (*world).system, "answer": (*world).answer, "call": (*world).call,
+		"late": (*world).lateResults, "import": (*world).importHistory,
 		// what a host does to what was said
-		"pin": (*world).pin, "unpin": (*world).unpin, "rename": (*world).rename, "bill": (*world).bill, "source": (*world).source, "redact": (*world).redact,
-		"undo": (*world).undo, "clear": (*world).clearHistory, "forget": (*world).forget, "drop": (*world).drop, "insert": (*world).insert, "stream": (*world).stream,
+		"pin": (*world).pin, "unpin": (*world).unpin, "rename": (*world).rename, "bill": (*world).bill,
+		"source": (*world).source, "redact": (*world).redact,
+		"undo": (*world).undo, "clear": (*world).clearHistory, "forget": (*world).forget, "drop": (*world).drop,
+		"insert": (*world).insert, "stream": (*world).stream,
 		// the world
-		"pass": (*world).pass, "limit": (*world).limit, "weather": (*world).weather, "mood": (*world).mood, "gc": func(*world, *Step) { runtime.GC() },
+		"pass": (*world).pass, "limit": (*world).limit, "weather": (*world).weather, "mood": (*world).mood,
+		"gc": func(*world, *Step) {
+			runtime.GC()
+		},
 		// what is asked of the manager
-		"prepare": (*world).prepare, "plan": (*world).plan, "compact": (*world).compact, "recover": (*world).recover, "do": (*world).do,
+		"prepare": (*world).prepare, "plan": (*world).plan, "compact": (*world).compact, "recover": (*world).recover,
+		"do":      (*world).do,
 		"restart": (*world).restart, "damage": (*world).damage, "lose": (*world).lose,
 		"stages": (*world).stages, "recall": (*world).recall,
 	}
@@ -42,7 +49,8 @@ func (w *world) user(s *Step) {
 func (w *world) vary(m *winnow.Message, s *Step) {
 	switch {
 	case s.is("rule"):
-		m.Parts = append(m.Parts, histories.Text("Never deploy to host-"+itoa(s.Seed)+" before I confirm. Always run the tests."))
+		m.Parts = append(m.Parts, histories.Text("Never deploy to host-"+itoa(s.Seed)+" before I confirm. Always run "+
+			"the tests."))
 	case s.is("hostile"):
 		m.Parts = append(m.Parts, histories.Text(hostileText(s.Seed)))
 		m.StopReason = map[bool]string{true: hostileText(s.Seed + 3)}[m.Role == winnow.RoleAssistant]

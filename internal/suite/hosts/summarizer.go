@@ -45,11 +45,13 @@ func (s *summarizer) Summarize(ctx context.Context, r winnow.SummaryRequest) (st
 	case "echoes":
 		return r.Prompt(), nil
 	case "forged":
-		return "## Goal\n" + text(100, s.seed) + "\n" + hostileText(s.seed) + "\n## Constraints & Preferences\n" + hostileText(s.seed+1), nil
+		return "## Goal\n" + text(100, s.seed) + "\n" + hostileText(s.seed) + "\n## Constraints & Preferences\n" +
+			hostileText(s.seed+1), nil
 	case "bytes":
 		return "## Goal\nto go \xff on\xe4\xb8 with " + text(60, s.seed), nil
 	}
-	return "## Goal\nto go on with " + text(60, len(r.Messages)) + "\n\n## Progress\n### Done\n" + text(min(200, r.MaxTokens), s.seed), nil
+	return "## Goal\nto go on with " + text(60, len(r.Messages)) + "\n\n## Progress\n### Done\n" +
+		text(min(200, r.MaxTokens), s.seed), nil
 }
 
 // check holds a request for a summary to what its type promises.

@@ -154,7 +154,8 @@ func (w *world) managerOptions(s *summarizer) *winnow.Options {
 	}
 	out := &winnow.Options{
 		HistoryTurns: o.Turns, Reserve: o.Reserve, Overhead: o.Overhead, MaxBytes: o.MaxBytes,
-		Thinking: winnow.ThinkingPolicy(o.Thinking), Keep: winnow.KeepPolicy(o.Keep), Compact: c, Cache: &winnow.CacheOptions{None: o.NoCache},
+		Thinking: winnow.ThinkingPolicy(o.Thinking), Keep: winnow.KeepPolicy(o.Keep), Compact: c,
+		Cache: &winnow.CacheOptions{None: o.NoCache},
 		Prune: pruneOptions[o.Prune%len(pruneOptions)], Truncate: truncateOptions[o.Truncate%len(truncateOptions)],
 		Minify: minifyOptions[o.Minify%len(minifyOptions)],
 		Now:    func() time.Time { return w.now }, Estimator: w.estimator(), Summarizer: s,
@@ -199,13 +200,15 @@ func (w *world) estimator() winnow.Estimator {
 
 var pruneOptions = []*winnow.PruneOptions{
 	nil,
-	{KeepLastAssistants: 1, MinPrunableToolChars: 500, SoftTrimMaxChars: 200, SoftTrimHeadChars: 60, SoftTrimTailChars: 60},
+	{KeepLastAssistants: 1, MinPrunableToolChars: 500, SoftTrimMaxChars: 200, SoftTrimHeadChars: 60,
+		SoftTrimTailChars: 60},
 	{SoftTrimRatio: 0.01, HardClearRatio: 0.02, MinPrunableToolChars: -1, KeepLastAssistants: -1},
 	{NoHardClear: true, SoftTrimRatio: 0.05, SoftTrimMaxChars: 300, SoftTrimHeadChars: 100, SoftTrimTailChars: 100},
 	{DenyTools: []string{"read"}, MinPrunableToolChars: -1, Placeholder: "[gone]"},
 }
 
-var minifyOptions = []*winnow.MinifyOptions{nil, {Off: true}, {KeepSpace: true, KeepRepeats: true}, {KeepEscapes: true, KeepLineNumbers: true, KeepPaths: true}}
+var minifyOptions = []*winnow.MinifyOptions{nil, {Off: true}, {KeepSpace: true, KeepRepeats: true},
+	{KeepEscapes: true, KeepLineNumbers: true, KeepPaths: true}}
 
 var truncateOptions = []*winnow.TruncateOptions{
 	nil,
@@ -248,7 +251,8 @@ func deepCopy(h []winnow.Message) []winnow.Message {
 		out[i].ToolCallID, out[i].ToolName = strings.Clone(out[i].ToolCallID), strings.Clone(out[i].ToolName)
 		for k := range out[i].Parts {
 			p := &out[i].Parts[k]
-			p.Text, p.Signature, p.ID, p.Name = strings.Clone(p.Text), strings.Clone(p.Signature), strings.Clone(p.ID), strings.Clone(p.Name)
+			p.Text, p.Signature, p.ID, p.Name = strings.Clone(p.Text), strings.Clone(p.Signature), strings.Clone(p.ID),
+				strings.Clone(p.Name)
 		}
 	}
 	return out
@@ -323,7 +327,8 @@ func isOpen(messages []winnow.Message) bool {
 		slices.ContainsFunc(messages[n-1].Parts, func(p winnow.Part) bool { return p.Kind == winnow.KindToolCall })
 }
 
-// sign returns the signature of thinking that answers the last request, or "" if the host has changed its history since.
+// sign returns the signature of thinking that answers the last request, or "" if the host has changed its history
+// since.
 func (w *world) sign() string {
 	if w.options.Thinking != string(winnow.ThinkingBound) {
 		return "sig" + itoa(w.serial)

@@ -145,7 +145,8 @@ func answerPending(msgs []winnow.Message) []winnow.Message {
 	out := msgs[:len(msgs):len(msgs)]
 	for _, p := range msgs[last].Parts {
 		if p.Kind == winnow.KindToolCall && !answered[p.ID] {
-			out = append(out, winnow.Message{Role: winnow.RoleTool, ToolCallID: p.ID, Parts: []winnow.Part{{Text: "(to come)"}}})
+			out = append(out, winnow.Message{Role: winnow.RoleTool, ToolCallID: p.ID,
+				Parts: []winnow.Part{{Text: "(to come)"}}})
 			answered[p.ID] = true
 		}
 	}

@@ -37,8 +37,10 @@ type File interface {
 	Written() (int64, error)
 	Size() (int64, error)
 	Truncate(size int64) error
-	Sync() error            // makes the data durable
-	TryLock() (bool, error) // takes the exclusive lock of the kernel, which ends with the process; false: another has it
+	Sync() error // makes the data durable
+
+	// takes the exclusive lock of the kernel, which ends with the process; false: another has it
+	TryLock() (bool, error)
 	Unlock() error
 	Close() error // releases the lock
 }

@@ -77,7 +77,8 @@ func run(ctx context.Context, out io.Writer, url string, sessions int, duration 
 	}
 	b.run(duration)
 	fmt.Fprintf(out, "%d questions on %d sessions were answered by 3 processes, of which %d were killed. "+
-		"A session went on in another process %d times.\n", b.answered.Load(), sessions, b.killed.Load(), b.moves.Load())
+		"A session went on in another process %d times.\n", b.answered.Load(), sessions, b.killed.Load(),
+		b.moves.Load())
 	if err := b.err(); err != nil {
 		return err
 	}

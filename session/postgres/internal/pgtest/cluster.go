@@ -84,7 +84,8 @@ func (c *Cluster) start() (err error) {
 			return err
 		}
 	}
-	initdb := c.command("initdb", "-D", c.data(), "-U", "winnow", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+	initdb := c.command("initdb", "-D", c.data(), "-U", "winnow", "-A", "trust", "-E", "UTF8", "--locale=C",
+		"--no-sync")
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return fmt.Errorf("pgtest: initdb: %w: %s", err, out)
 	}

@@ -1,0 +1,201 @@
+package winnow
+
+import (
+	"fmt"
+	"log/slog"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/toolcall"
+)
+
+// Defaults. The numbers of pruning and truncation are the reference system's; those of the cache are
+// Anthropic's prices for the five-minute cache, the strictest of the common ones.
+const (
+	defaultKeepLastAssistants   = 3
+	defaultSoftTrimRatio        = 0.3
+	defaultHardClearRatio       = 0.5
+	defaultMinPrunableToolChars = 50_000
+	defaultSoftTrimMaxChars     = 4_000
+	defaultSoftTrimHeadChars    = 1_500
+	defaultSoftTrimTailChars    = 1_500
+	defaultPlaceholder          = "[Old tool result content cleared]"
+
+	defaultMaxShare     = 0.3
+	defaultMaxChars     = 400_000
+	defaultMinKeepChars = 2_000
+
+	defaultRecallShare = 0.05
+
+	defaultReserve         = 20_000 // the reference's reserve floor
+	defaultKeepRecent      = 20_000
+	defaultMaxHistoryShare = 0.5
+	defaultTimeout         = 180 * time.Second
+	defaultAttempts        = 3
+	defaultSoftThreshold   = 4_000
+
+	defaultTTL         = 5 * time.Minute
+	defaultMinTokens   = 1_024
+	defaultReadPrice   = 0.1
+	defaultWritePrice  = 1.25
+	defaultOutputPrice = 5
+
+	// A default above this share of the window would leave a small window no room for the conversation.
+	maxDefaultShare = 0.25
+	// A host that passes the model's output limit as the reserve may pass the whole window; what is left
+	// for the prompt is never less than a quarter.
+	maxReserveShare = 0.75
+)
+
+// withDefaults returns a copy of o in which every field is set and no number is negative.
+func (o *PruneOptions) withDefaults() PruneOptions {
+	var p PruneOptions
+	if o != nil {
+		p = *o
+	}
+	setInt(&p.KeepLastAssistants, defaultKeepLastAssistants)
+	setFloat(&p.SoftTrimRatio, defaultSoftTrimRatio)
+	setFloat(&p.HardClearRatio, defaultHardClearRatio)
+	setInt(&p.MinPrunableToolChars, defaultMinPrunableToolChars)
+	setInt(&p.SoftTrimMaxChars, defaultSoftTrimMaxChars)
+	setInt(&p.SoftTrimHeadChars, defaultSoftTrimHeadChars)
+	setInt(&p.SoftTrimTailChars, defaultSoftTrimTailChars)
+	if p.Placeholder == "" {
+		p.Placeholder = defaultPlaceholder
+	}
+	if p.Estimator == nil {
+		p.Estimator = CharsPerToken(4)
+	}
+	return p
+}
+
+// withDefaults returns a copy of o in which every field but Notice is set and no number is negative.
+func (o *TruncateOptions) withDefaults() TruncateOptions {
+	var t TruncateOptions
+	if o != nil {
+		t = *o
+	}
+	setFloat(&t.MaxShare, defaultMaxShare)
+	setInt(&t.MaxChars, defaultMaxChars)
+	setInt(&t.MinKeepChars, defaultMinKeepChars)
+	if t.Estimator == nil {
+		t.Estimator = CharsPerToken(4)
+	}
+	return t
+}
+
+// withDefaults returns a deep copy of o for a window of so many tokens, or an error that names the field
+// that is bad. The caller may change what it passed afterwards.
+func (o *Options) withDefaults(window int) (Options, error) {
+	var c Options
+	if o != nil {
+		c = *o
+	}
+	if err := c.check(window); err != nil {
+		return Options{}, err
+	}
+	if err := c.describeModel(); err != nil {
+		return Options{}, fmt.Errorf("winnow: New: Estimator: %w", err)
+	}
+	if c.Thinking == "" {
+		c.Thinking = ThinkingKept
+	}
+	if c.Keep == "" {
+		c.Keep = KeepWork
+	}
+	if c.Keep == KeepAll && c.Minify == nil {
+		c.Minify = &MinifyOptions{Off: true}
+	}
+	if c.Summarizer == nil {
+		c.Summarizer = Digest()
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	share := max(1, count.Share(window, maxDefaultShare))
+	setInt(&c.Reserve, min(defaultReserve, share))
+	c.Reserve = min(c.Reserve, count.Share(window, maxReserveShare))
+	c.HistoryTurns, c.Overhead, c.MaxBytes = max(0, c.HistoryTurns), max(0, c.Overhead), max(0, c.MaxBytes)
+	if c.Recall {
+		c.Overhead = count.Add(c.Overhead, recallOverhead(c.Estimator))
+	}
+	setFloat(&c.RecallShare, defaultRecallShare)
+
+	prune := c.Prune.withDefaults()
+	if c.Prune == nil || c.Prune.Estimator == nil {
+		prune.Estimator = c.Estimator
+	}
+	prune.AllowTools, prune.DenyTools = append([]string(nil), prune.AllowTools...),
+		append([]string(nil), prune.DenyTools...)
+	truncate := c.Truncate.withDefaults()
+	if c.Truncate == nil || c.Truncate.Estimator == nil {
+		truncate.Estimator = c.Estimator
+	}
+	c.Prune, c.Truncate, c.Minify = &prune, &truncate, c.Minify.withDefaults()
+	c.Compact, c.Cache = c.Compact.withDefaults(window), c.Cache.withDefaults()
+	return c, nil
+}
+
+func (o *CompactOptions) withDefaults(window int) *CompactOptions {
+	var c CompactOptions
+	if o != nil {
+		c = *o
+	}
+	setInt(&c.KeepRecent, min(defaultKeepRecent, max(1, count.Share(window, maxDefaultShare))))
+	setFloat(&c.MaxHistoryShare, defaultMaxHistoryShare)
+	setDuration(&c.Timeout, defaultTimeout)
+	setInt(&c.Attempts, defaultAttempts)
+	c.Attempts = max(1, c.Attempts)
+	if c.SummarizerWindow <= 0 {
+		c.SummarizerWindow = window
+	}
+	setInt(&c.SoftThreshold, defaultSoftThreshold)
+	c.ReadTools, c.ModifyTools, c.PathArguments = slices.Clone(c.ReadTools), slices.Clone(c.ModifyTools),
+		slices.Clone(c.PathArguments)
+	return &c
+}
+
+func (o *CacheOptions) withDefaults() *CacheOptions {
+	var c CacheOptions
+	if o != nil {
+		c = *o
+	}
+	setDuration(&c.TTL, defaultTTL)
+	setInt(&c.MinTokens, defaultMinTokens)
+	setFloat(&c.ReadPrice, defaultReadPrice)
+	setFloat(&c.WritePrice, defaultWritePrice)
+	setFloat(&c.OutputPrice, defaultOutputPrice)
+	return &c
+}
+
+// setInt gives a field its default where it is 0, and makes a negative one 0.
+func setInt(p *int, value int) {
+	if *p == 0 {
+		*p = value
+	}
+	*p = max(0, *p)
+}
+
+func setDuration(p *time.Duration, value time.Duration) {
+	if *p == 0 {
+		*p = value
+	}
+	*p = max(0, *p)
+}
+
+func setFloat(p *float64, value float64) {
+	if *p == 0 || math.IsNaN(*p) || math.IsInf(*p, 0) {
+		*p = value
+	}
+	*p = max(0, *p)
+}
+
+// fileTools returns the common tools and the host's own.
+func (o *CompactOptions) fileTools() *toolcall.Files {
+	return toolcall.Common.With(o.ReadTools, o.ModifyTools, o.PathArguments)
+}
