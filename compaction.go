@@ -51,15 +51,15 @@ type compaction struct {
 	recall string // behind the summary, how to get at what it stands for; empty: nothing is said of that
 }
 
-// summarySizes are what a summary may have, and what it has to be smaller than, in tokens.
+// summarySizes are the limits of a summary, and what it is measured against, all in tokens.
 type summarySizes struct {
-	cap     int // of the whole summary
-	filled  int // up to which code adds what the text left out
-	removed int // of what it replaces, as it stands in the request
-	whole   int // … and as it stands in the history
-	behind  int // of what a digest stands in for, of which the same holds
-	summary int // of an earlier summary among what it replaces
-	before  int // of the request
+	cap            int // of the whole summary
+	filled         int // up to which code adds what the text left out
+	sentTokens     int // of what it replaces, as that is sent: shortened, or as a record
+	historyTokens  int // of the same messages as they are in the history
+	behindDigest   int // of what a digest stands in for: the summary replaces that too
+	earlierSummary int // of an earlier summary among what it replaces: not news, so a gain is counted without it
+	requestTokens  int // of the request before the compaction
 }
 
 // summarizedPart is what a compaction puts a summary in the place of.
@@ -92,15 +92,15 @@ type summaryCalls struct {
 	cache        *answers.Cache
 }
 
-// span is the part of a draft that a compaction replaces.
+// span is the part of a draft that a compaction replaces. Sizes are in tokens.
 type span struct {
-	stays   []bool // what no compaction takes
-	cut     int    // the first message that is kept
-	request int    // the newest user request; -1: none
-	removed int    // tokens of what is replaced, as it stands in the request
-	whole   int    // … and as it stands in the history
-	summary int    // tokens of an earlier summary among what it replaces
-	least   int    // tokens of the rest, were all results cut as far as they can be
+	stays          []bool // what no compaction takes
+	cut            int    // the first message that is kept
+	request        int    // the newest user request; -1: none
+	sentTokens     int    // of what is replaced, as that is sent: shortened, or as a record
+	historyTokens  int    // of the same messages as they are in the history
+	earlierSummary int    // of an earlier summary among them
+	restAtLeast    int    // of what is kept, were all its results cut as far as they can be
 }
 
 // span chooses the cut: the newest tokens stay, and what is left lands well below the budget.
@@ -118,15 +118,15 @@ func (d *draft) span() span {
 	for i := range v.unedited {
 		switch {
 		case i < s.cut && s.replaces(i):
-			s.removed = count.Add(s.removed, v.tokens[i])
-			s.whole = count.Add(s.whole, d.wholeTokens(i))
+			s.sentTokens = count.Add(s.sentTokens, v.tokens[i])
+			s.historyTokens = count.Add(s.historyTokens, d.wholeTokens(i))
 			if v.unedited[i].Summary {
-				s.summary = count.Add(s.summary, v.tokens[i])
+				s.earlierSummary = count.Add(s.earlierSummary, v.tokens[i])
 			}
 		case v.unedited[i].Role == RoleTool && !v.unedited[i].Pinned:
-			s.least = count.Add(s.least, min(v.tokens[i], squeezedChars/4))
+			s.restAtLeast = count.Add(s.restAtLeast, min(v.tokens[i], squeezedChars/4))
 		default:
-			s.least = count.Add(s.least, v.tokens[i])
+			s.restAtLeast = count.Add(s.restAtLeast, v.tokens[i])
 		}
 	}
 	return s
@@ -188,7 +188,7 @@ func (d *draft) summaryCap() int {
 // summaryCapBeside is summaryCap where what stays leaves less: half of the rest is for the newest results. Where only
 // the margin of the estimates has no room for a short summary, the budget has.
 func (d *draft) summaryCapBeside(s *span) int {
-	needed := s.least + d.summaryFrame()
+	needed := s.restAtLeast + d.summaryFrame()
 	free := max(d.room()-needed, min(minSummaryTokens, d.wholeRoom()-needed))
 	return min(d.summaryCap(), max(free/2, min(free, minSummaryTokens)))
 }
@@ -197,7 +197,7 @@ func (d *draft) summaryCapBeside(s *span) int {
 // cannot fit in any way is not worth a call; a margin alone is no reason to think so.
 func (d *draft) canCompact() bool {
 	s, frame := d.span(), d.summaryFrame()
-	return d.hasNews(&s, leastGain+frame) && count.Add(s.least, frame) <= d.wholeRoom()
+	return d.hasNews(&s, leastGain+frame) && count.Add(s.restAtLeast, frame) <= d.wholeRoom()
 }
 
 // summaryFrame is what stands around a summary, in tokens.
@@ -218,9 +218,9 @@ func (d *draft) hasNews(s *span, least int) bool {
 	}
 	_, isDigest := d.opts.Summarizer.(digester) // which would write the same again
 	switch {
-	case s.removed-s.summary > least:
+	case s.sentTokens-s.earlierSummary > least:
 		return true
-	case s.summary == 0:
+	case s.earlierSummary == 0:
 		return false
 	}
 	return len(d.behind) > 0 && !isDigest || d.summaryIsTooLong(s)
@@ -231,7 +231,7 @@ func (d *draft) hasNews(s *span, least int) bool {
 func (d *draft) summaryIsTooLong(s *span) bool {
 	limit := d.summaryCapBeside(s)
 	if d.checkpoint == nil { // of the host, or of another manager
-		return s.summary > limit+d.summaryFrame()+leastGain
+		return s.earlierSummary > limit+d.summaryFrame()+leastGain
 	}
 	return textTokens(d.opts.Estimator, d.checkpoint.body) > limit
 }
@@ -245,7 +245,7 @@ func (d *draft) isWorthCompacting() bool {
 // unreadTokens is about what a model would read in a compaction of d that no model has summarized.
 func (d *draft) unreadTokens() int {
 	s := d.span()
-	n := s.removed - s.summary
+	n := s.sentTokens - s.earlierSummary
 	for i := range d.behind {
 		n = count.Add(n, estimate(d.opts.Estimator, d.behind[i]))
 	}
@@ -264,7 +264,8 @@ func (d *draft) newCompaction(instructions string) (*compaction, error) {
 	c := &compaction{
 		opts: o,
 		summarySizes: summarySizes{
-			cap: d.summaryCapBeside(&s), before: d.tokens(), removed: s.removed, whole: s.whole, summary: s.summary,
+			cap: d.summaryCapBeside(&s), requestTokens: d.tokens(), sentTokens: s.sentTokens,
+			historyTokens: s.historyTokens, earlierSummary: s.earlierSummary,
 		},
 		summaryCalls: summaryCalls{
 			attempts: o.Compact.Attempts, isDown: d.ledger.breaker.failures >= breakerLimit, cache: d.ledger.cache,
@@ -272,7 +273,8 @@ func (d *draft) newCompaction(instructions string) (*compaction, error) {
 		},
 	}
 	// The reference's rule for new content that fills the window, with its margin.
-	if kept := c.before - c.removed; float64(kept) > float64(d.window)*o.Compact.MaxHistoryShare*count.ChunkMargin {
+	kept, share := c.requestTokens-c.sentTokens, o.Compact.MaxHistoryShare
+	if float64(kept) > float64(d.window)*share*count.ChunkMargin {
 		c.share = max(1, count.Share(d.window, o.Compact.MaxHistoryShare))
 	}
 	c.collect(d, s)
@@ -296,13 +298,13 @@ func (c *compaction) giveRules(rules string, asked bool) error {
 	c.rules = rules
 	c.filled = c.cap
 	frame := c.tokens(sections.Begin + sections.End + c.recall)
-	removed := count.Add(c.removed, c.behind)
+	removed := count.Add(c.sentTokens, c.behindDigest)
 	if asked { // it stands for what is in the history, not for what was left of that
-		removed = count.Add(c.whole, c.behind)
+		removed = count.Add(c.historyTokens, c.behindDigest)
 	}
 	switch least := leastGain + frame + c.tokens(rules); {
-	case c.summary > 0:
-		c.filled = min(c.cap, count.Add(c.summary, count.Share(removed-c.summary, mostOfRemoved))-frame)
+	case c.earlierSummary > 0:
+		c.filled = min(c.cap, count.Add(c.earlierSummary, count.Share(removed-c.earlierSummary, mostOfRemoved))-frame)
 	case removed > least: // a summary longer than what it replaces is of no use
 		c.cap = min(c.cap, count.Share(removed, mostOfRemoved)-frame)
 		c.filled = c.cap
@@ -321,7 +323,7 @@ func (c *compaction) collect(d *draft, s span) {
 		for i := range d.behind {
 			n := estimate(c.opts.Estimator, d.behind[i])
 			c.older.add(d.behind[i], n)
-			c.behind = count.Add(c.behind, n)
+			c.behindDigest = count.Add(c.behindDigest, n)
 		}
 		if c.healthy = cp.healthy; c.healthy != nil {
 			c.previous, c.carried = c.healthy.body, c.healthy.carried

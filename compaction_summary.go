@@ -47,7 +47,7 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 	framed := sections.Begin + text + sections.End + c.recall
 	cp.message = Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: framed}}}
 	return cp, &Compaction{
-		Summary: text, FirstKept: c.index, TokensBefore: c.before, Degraded: sum.Degraded, Repaired: repaired,
+		Summary: text, FirstKept: c.index, TokensBefore: c.requestTokens, Degraded: sum.Degraded, Repaired: repaired,
 		Calls: sum.Calls, Usage: sum.Usage,
 	}, nil
 }

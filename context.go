@@ -21,21 +21,33 @@ import (
 func (m *Manager) Prepare(ctx context.Context, history []Message) (*Request, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.ledger.index.isReread = !m.ledger.index.anchor.isHeld(history)
-	if t := &m.ledger.tail; t.known {
-		if r := t.request(); r != nil {
-			done, err := m.extend(history, r)
-			if err != nil {
-				return nil, err
-			}
-			if done {
-				m.ledger.share(r)
-				r.Messages, r.History, r.Edits = clip(r.Messages), clip(r.History), slices.Clip(r.Edits)
-				return r, nil
-			}
-		}
+	// A host that reads its history anew each time has other memory: the lists of the last request would keep it alive.
+	m.ledger.index.isReread = !m.ledger.index.anchor.stillHolds(history)
+	if request, err := m.extendLast(history); request != nil || err != nil {
+		return request, err
 	}
 	return m.prepare(ctx, history)
+}
+
+// extendLast returns the last request with what is new behind it. It is nil where there is more to do, see extend.
+func (m *Manager) extendLast(history []Message) (*Request, error) {
+	last := &m.ledger.tail
+	if !last.known {
+		return nil, nil
+	}
+	request := last.request()
+	if request == nil {
+		return nil, nil
+	}
+	if done, err := m.extend(history, request); err != nil || !done {
+		return nil, err
+	}
+	m.ledger.share(request)
+	// No spare room: what the host appends to this request must not be written into the next one, which shares its
+	// lists.
+	request.Messages, request.History = clip(request.Messages), clip(request.History)
+	request.Edits = slices.Clip(request.Edits)
+	return request, nil
 }
 
 // prepare is Prepare for a history that does more than grow behind the last one, see extend. The lock is held. A limit
@@ -136,8 +148,10 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 }
 
 // prepareLocked makes a draft and decides what becomes of it: it is sent as it is or smaller, it is compacted, or
-// nothing can be made of it. The lock is held, but not while code of the host runs. Where that ran, or the room for a
-// body is known, it begins again: the host may have used the manager meanwhile.
+// nothing can be made of it. The lock is held, but not while code of the host runs: a summarizer that is waited for, a
+// flush. The host may have used the manager meanwhile, so each `continue` makes the draft anew. The loop ends, because
+// each reason to go round is there once: work in the background that is over, a flush before a compaction, a limit of
+// tokens for a body that is too large.
 func (m *Manager) prepareLocked(ctx context.Context, history []Message) (*Request, error) {
 	limitsBody := false
 	defer func() {
@@ -150,23 +164,25 @@ func (m *Manager) prepareLocked(ctx context.Context, history []Message) (*Reques
 		d, report, failed := m.collect(m.draft(history, m.ledger.checkpoint))
 		switch {
 		case d.needsCompaction():
-			if waited, err := m.await(ctx, d); err != nil {
+			waited, err := m.await(ctx, d)
+			if err != nil {
 				return nil, err
-			} else if waited {
-				continue // the work in the background has ended, and is collected now
+			}
+			if waited {
+				continue // the summary that was made in the background is collected now
 			}
 			if m.flush(ctx, history) {
-				continue // a flush runs once before each compaction
+				continue // the host has saved what it wants to keep, and is not asked again before this compaction
 			}
-			if failed { // asking once more, at once, is for a summarizer that was not asked just now
+			if failed { // the summarizer, in the background: asking it again at once would fail again
 				return m.withoutSummary(ctx, d)
 			}
 			return m.compactAndCommit(ctx, d)
 		case report == nil && d.fits() && m.prepareCompaction(ctx, d):
-			continue // as above: the flush ran
+			continue // the host was asked to save what it wants to keep, ahead of a compaction that is near
 		case report == nil && !failed && m.mayReplaceDigest(d):
 			if m.flush(ctx, history) {
-				continue // as above
+				continue // now the digest can be replaced, if it still is there
 			}
 			return m.replaceDigest(ctx, d)
 		}

@@ -167,8 +167,8 @@ type anchor struct {
 // isSet says that there is such a text.
 func (a *anchor) isSet() bool { return a.text != weak.Pointer[byte]{} }
 
-// isHeld says that the texts of history that lie where they lay are what they were.
-func (a *anchor) isHeld(history []Message) bool {
+// stillHolds says that the texts of history that lie where they lay are what they were.
+func (a *anchor) stillHolds(history []Message) bool {
 	if !a.isSet() {
 		return true
 	}

@@ -92,7 +92,7 @@ func (s setByHost) marks() uint64 { return uint64(s) % (1 << markBits) }
 // update learns what is new in history and returns the facts of its messages. The slice is the index's.
 func (x *index) update(history []Message, e Estimator) []*fact {
 	var before map[key]*fact // of the history passed in last, where a message of it may have moved
-	isHeld := x.anchor.isHeld(history)
+	isHeld := x.anchor.stillHolds(history)
 	for i := range min(len(history), len(x.sampleHashes)) {
 		if g := sampleHash(&history[i]); !isHeld || x.sampleHashes[i] != g || !x.facts[i].isOf(&history[i]) {
 			if before == nil {
@@ -174,7 +174,7 @@ const (
 // What goes along with a message is of no matter where the request is the history itself.
 func (x *index) goesOn(history []Message, isHistory bool) bool {
 	n := len(x.sampleHashes)
-	if len(history) < n || !x.anchor.isHeld(history) {
+	if len(history) < n || !x.anchor.stillHolds(history) {
 		return false
 	}
 	if x.base != mem.Base(history) {
