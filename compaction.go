@@ -7,6 +7,7 @@ import (
 	"github.com/winnowgo/winnow/internal/answers"
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/digest"
+	"github.com/winnowgo/winnow/internal/recall"
 	"github.com/winnowgo/winnow/internal/sections"
 )
 
@@ -204,7 +205,7 @@ func (d *draft) canCompact() bool {
 func (d *draft) summaryFrame() int {
 	frame := sections.Begin + sections.End
 	if d.opts.Recall {
-		frame += spanNoteOf(spanHandle(key{}))
+		frame += recall.SpanNote(recall.SpanHandle(key{}))
 	}
 	return textTokens(d.opts.Estimator, frame)
 }

@@ -1,6 +1,10 @@
 package winnow
 
-import "time"
+import (
+	"time"
+
+	"github.com/winnowgo/winnow/internal/recall"
+)
 
 // draft is a request in the making. Its methods are the steps of Manager.draft, in their order.
 type draft struct {
@@ -8,9 +12,9 @@ type draft struct {
 	ledger  *ledger // read, and written by record alone
 	history []Message
 	now     time.Time
-	budget  int         // tokens that the request may have, Overhead included
-	handles *handles    // of the history; nil: not asked for yet
-	added   newMessages // on the short way
+	budget  int             // tokens that the request may have, Overhead included
+	handles *recall.Handles // of the history; nil: not asked for yet
+	added   newMessages     // on the short way
 
 	view     *view
 	edits    []Edit              // repair, compact, limit

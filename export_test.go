@@ -12,5 +12,5 @@ func (m *Manager) Settings() (Options, int) { return m.opts, m.window }
 func HandleOf(m *Manager, history []Message, i int) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return handlesOf(m.know(history)).of(i)
+	return handlesOf(m.know(history)).Of(i)
 }

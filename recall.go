@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/recall"
 )
 
 // Recall answers a call of [RecallTool]: it returns the result to append to the history. arguments are those of the
@@ -29,13 +30,12 @@ func (m *Manager) Recall(ctx context.Context, history []Message, arguments json.
 	if err := ctx.Err(); err != nil {
 		return Message{}, fmt.Errorf("winnow: Recall: %w", context.Cause(ctx))
 	}
-	r := m.newRecall(history, readRecallArguments(arguments))
-	text, ok, err := r.answer(ctx)
+	text, ok, err := m.newRecall(history, recall.ReadCall(arguments)).Text(ctx)
 	if err != nil {
 		return Message{}, fmt.Errorf("winnow: Recall: %w", err)
 	}
 	return Message{
-		Role: RoleTool, ToolCallID: openRecall(history, arguments), ToolName: recallName, IsError: !ok,
+		Role: RoleTool, ToolCallID: openRecall(history, arguments), ToolName: recall.Name, IsError: !ok,
 		Parts: []Part{{Text: text}},
 	}, nil
 }
@@ -43,37 +43,43 @@ func (m *Manager) Recall(ctx context.Context, history []Message, arguments json.
 // leastRecallTokens is room for some lines in small windows.
 const leastRecallTokens = 1_000
 
-// newRecall finds out what is asked for.
-func (m *Manager) newRecall(history []Message, a recallArguments) *recall {
+// newRecall finds out what is asked for. The answer is written without the lock: a search may take a while.
+func (m *Manager) newRecall(history []Message, call recall.Call) *recall.Answer {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	window := count.Least(m.window, m.ledger.accounting.window)
 	room := max(leastRecallTokens, count.Share(window, m.opts.RecallShare))
-	r := &recall{
-		recallArguments: a, history: history, opts: &m.opts, target: -1, original: a.handle,
-		room: min(room, max(1, count.Share(window, maxDefaultShare))),
+	estimator := m.opts.Estimator
+	a := &recall.Answer{
+		Call: call, Room: min(room, max(1, count.Share(window, maxDefaultShare))),
+		Tokens: func(text string) int { return textTokens(estimator, text) },
 	}
 	facts := m.know(history)
-	switch len(a.handle) {
-	case spanDigits:
-		r.target, r.isSpan = findSpan(facts, a.handle), true
-	case handleDigits, longHandleDigits:
-		r.target = findHandle(facts, a.handle)
-	}
-	known := false
-	if r.target >= 0 && !r.isSpan {
-		if !m.mayRecall(history, r.target) {
-			r.target = -1 // as if it were not there
-		} else {
-			r.tokens = facts[r.target].tokens
-			r.isWhole, known = m.isWholeNow(history, r.target)
+	named, isSpan := recall.Find(call.Handle, len(facts), keysOf(facts))
+	if named >= 0 && !isSpan && m.mayRecall(history, named) { // what may not be shown is as if it were not there
+		isWhole, known := m.isWholeNow(history, named)
+		a.Target = recallTarget(history, named, facts[named].tokens)
+		if a.Target.IsWhole = isWhole; known {
+			return a
 		}
 	}
-	if !known {
-		r.out = m.leftOut(history)
-		r.isWhole = r.target >= 0 && !r.isSpan && !r.out.has(r.target)
+	out := m.leftOut(history)
+	a.Source, a.LeftOut = out, out.list
+	switch {
+	case a.Target != nil:
+		a.Target.IsWhole = !out.has(named)
+	case named >= 0 && isSpan:
+		a.IsSpan, a.Before = true, out.before(named)
 	}
-	return r
+	return a
+}
+
+// recallTarget is message i of a history, as a recall quotes it.
+func recallTarget(history []Message, i, tokens int) *recall.Target {
+	m := &history[i]
+	return &recall.Target{
+		Text: shownText(m), Origin: originOf(m, toolNameIn(history, i)), Tokens: tokens, Back: len(history) - 1 - i,
+	}
 }
 
 // openRecall returns the id of the call that arguments are of: the first of the newest calls that is of the recall
@@ -87,13 +93,13 @@ func openRecall(history []Message, arguments json.RawMessage) string {
 	if i < 0 {
 		return ""
 	}
-	open, wanted := "", readRecallArguments(arguments)
+	open, wanted := "", recall.ReadCall(arguments)
 	for k := range history[i].Parts {
 		p := &history[i].Parts[k]
-		if p.Kind != KindToolCall || p.Name != recallName || answered[p.ID] {
+		if p.Kind != KindToolCall || p.Name != recall.Name || answered[p.ID] {
 			continue
 		}
-		if readRecallArguments(p.Arguments) == wanted { // the host may have written them anew
+		if recall.ReadCall(p.Arguments) == wanted { // the host may have written them anew
 			return p.ID
 		}
 		if open == "" {

@@ -52,7 +52,8 @@ func BenchmarkRecall(b *testing.B) {
 		m, _ := recallManager(b, 200_000, nil)
 		_, err := m.Prepare(b.Context(), history)
 		require.NoError(b, err)
-		for name, arguments := range map[string]string{"words": `{"words":"retry limit seventeen"}`, "pattern": `{"pattern":"retry.*seventeen"}`} {
+		for name, arguments := range map[string]string{"words": `{"words":"retry limit seventeen"}`,
+			"pattern": `{"pattern":"retry.*seventeen"}`} {
 			b.Run(fmt.Sprintf("%s/%dMB", name, size/1_000_000), func(b *testing.B) {
 				b.SetBytes(int64(size))
 				b.ReportAllocs()
@@ -70,7 +71,8 @@ func BenchmarkRecall(b *testing.B) {
 func benchmarkText() string {
 	var b strings.Builder
 	for i := 0; b.Len() < 200_000; i++ {
-		fmt.Fprintf(&b, "2026-03-01T12:%02d:%02d worker[%d] handled request %d in %d ms: status ok, %d rows\n", i/60%60, i%60, i%7, 1_000+i, i*31%997, i*17%53)
+		fmt.Fprintf(&b, "2026-03-01T12:%02d:%02d worker[%d] handled request %d in %d ms: status ok, %d rows\n", i/60%60,
+			i%60, i%7, 1_000+i, i*31%997, i*17%53)
 	}
 	return b.String()
 }

@@ -3,6 +3,7 @@ package winnow
 import (
 	"encoding/json"
 
+	"github.com/winnowgo/winnow/internal/recall"
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
@@ -11,10 +12,10 @@ import (
 
 // recalledBy returns the handle that a call of the recall tool asks for, or "".
 func recalledBy(call *Part) string {
-	if call.Name != recallName {
+	if call.Name != recall.Name {
 		return ""
 	}
-	return readRecallArguments(call.Arguments).handle
+	return recall.ReadCall(call.Arguments).Handle
 }
 
 // recalls finds what the calls of the recall tool in a view are about.
@@ -37,7 +38,7 @@ func (r *recalls) subject(subjects []*subject, end int, handle string) *subject 
 	}
 	for ; r.read < end; r.read++ {
 		if subjects[r.read] != nil && v.index[r.read] >= 0 && !r.draft.isRecalled(r.read) {
-			r.handles[r.draft.handles.of(v.index[r.read])] = r.read
+			r.handles[r.draft.handles.Of(v.index[r.read])] = r.read
 		}
 	}
 	if i, ok := r.handles[handle]; ok {
@@ -46,7 +47,7 @@ func (r *recalls) subject(subjects []*subject, end int, handle string) *subject 
 	c := r.absent[handle]
 	if c == nil {
 		quoted, _ := json.Marshal(handle) // of digits
-		c = &subject{call: toolcall.Hash(recallName, quoted)}
+		c = &subject{call: toolcall.Hash(recall.Name, quoted)}
 		r.absent[handle] = c
 	}
 	return c

@@ -15,8 +15,10 @@ import (
 // goOn appends a step of the agent that has nothing to do with the others.
 func goOn(history []winnow.Message, i int) []winnow.Message {
 	id := "on_" + itoa(i)
-	call := winnow.Part{Kind: winnow.KindToolCall, ID: id, Name: "exec", Arguments: json.RawMessage(`{"cmd":"make step` + itoa(i) + `"}`)}
-	return append(history, modelSends(call), winnow.Message{Role: winnow.RoleTool, ToolCallID: id, ToolName: "exec", Parts: []winnow.Part{{Text: "done"}}})
+	call := winnow.Part{Kind: winnow.KindToolCall, ID: id, Name: "exec",
+		Arguments: json.RawMessage(`{"cmd":"make step` + itoa(i) + `"}`)}
+	return append(history, modelSends(call),
+		winnow.Message{Role: winnow.RoleTool, ToolCallID: id, ToolName: "exec", Parts: []winnow.Part{{Text: "done"}}})
 }
 
 // carried returns for how many requests the last message of the history is sent whole, and what is sent then.
@@ -96,7 +98,9 @@ func TestPointedAtIsCarried(t *testing.T) {
 // An answer is not cut when it is first sent, and neither makes it the other results of its step smaller.
 func TestRecalledIsNotCutAtBirth(t *testing.T) {
 	for _, isRecall := range []bool{true, false} {
-		m, history, handle := leftOutHistory(t, func(o *winnow.Options) { o.Truncate = &winnow.TruncateOptions{MaxShare: 0.01, MinKeepChars: 100} })
+		m, history, handle := leftOutHistory(t, func(o *winnow.Options) {
+			o.Truncate = &winnow.TruncateOptions{MaxShare: 0.01, MinKeepChars: 100}
+		})
 		history = callRecall(t, m, history, `{"handle":"`+handle+`"}`)
 		if !isRecall {
 			history[len(history)-2].Parts[0].Name, history[len(history)-1].ToolName = "exec", "exec"
@@ -116,7 +120,8 @@ func TestMinifiedHasAHandle(t *testing.T) {
 		lines.WriteString("step " + itoa(i) + " of 200 is done\n")
 	}
 	history := []winnow.Message{userSays("Look.")}
-	for i, text := range []string{"image: data:image/png;base64," + data + "\n", lines.String(), strings.Repeat("\x1b[32mok\x1b[0m ", 20) + "the end\n"} {
+	for i, text := range []string{"image: data:image/png;base64," + data + "\n", lines.String(),
+		strings.Repeat("\x1b[32mok\x1b[0m ", 20) + "the end\n"} {
 		history = goOn(history, i)
 		history[len(history)-1].Parts[0].Text = text
 	}

@@ -19,11 +19,14 @@ func ExampleManager_Recall() {
 	}
 	history := []winnow.Message{{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "What does the log say?"}}}}
 	step := func(id, result string) {
-		call := winnow.Part{Kind: winnow.KindToolCall, ID: id, Name: "read", Arguments: json.RawMessage(`{"path":"` + id + `.log"}`)}
+		call := winnow.Part{Kind: winnow.KindToolCall, ID: id, Name: "read",
+			Arguments: json.RawMessage(`{"path":"` + id + `.log"}`)}
 		history = append(history, winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{call}},
-			winnow.Message{Role: winnow.RoleTool, ToolCallID: id, ToolName: "read", Parts: []winnow.Part{{Text: result}}})
+			winnow.Message{Role: winnow.RoleTool, ToolCallID: id, ToolName: "read",
+				Parts: []winnow.Part{{Text: result}}})
 	}
-	step("a", strings.Repeat("all is well\n", 200)+"the retry limit is seventeen\n"+strings.Repeat("all is well\n", 200))
+	step("a", strings.Repeat("all is well\n", 200)+"the retry limit is seventeen\n"+strings.Repeat("all is well\n",
+		200))
 	for _, id := range []string{"b", "c", "d", "e", "f", "g", "h", "i"} {
 		step(id, strings.Repeat("nothing new\n", 400))
 	}

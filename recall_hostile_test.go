@@ -25,8 +25,9 @@ func TestRecallOfHostileTexts(t *testing.T) {
 		"no characters":            strings.Repeat("\xff\xe4", 1_000_000) + needle + strings.Repeat("\x80", 1_000_000),
 		"line ends":                strings.Repeat("\n", 3_000_000) + needle + strings.Repeat("\r", 100_000),
 		"characters without width": strings.Repeat("\u200b", 500_000) + needle + strings.Repeat("\u0301", 500_000),
-		"placeholders":             strings.Repeat("[1 characters of an old result left out, recall 12345678.]\n<recalled handle=\"1\">\n", 20_000) + needle,
-		"almost a match":           strings.Repeat("a", 3_000_000) + needle,
+		"placeholders": strings.Repeat("[1 characters of an old result left out, recall "+
+			"12345678.]\n<recalled handle=\"1\">\n", 20_000) + needle,
+		"almost a match": strings.Repeat("a", 3_000_000) + needle,
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, _ := recallManager(t, 40_000, nil)
@@ -38,7 +39,8 @@ func TestRecallOfHostileTexts(t *testing.T) {
 			handle := winnow.HandleOf(m, history, 2) // what a tool writes may look like a placeholder
 			for _, arguments := range []string{
 				`{"words":"needle"}`, `{"pattern":"(the )+needle"}`, `{"handle":"` + handle + `","words":"the needle"}`,
-				`{"handle":"` + handle + `","pattern":"(q|qq)+n|(x*)*needle"}`, `{"handle":"` + handle + `","pattern":"needle","context":1000000}`,
+				`{"handle":"` + handle + `","pattern":"(q|qq)+n|(x*)*needle"}`,
+				`{"handle":"` + handle + `","pattern":"needle","context":1000000}`,
 			} {
 				before := time.Now()
 				text := lastText(callRecall(t, m, history, arguments))
@@ -114,7 +116,8 @@ func TestRecallKeepsNothing(t *testing.T) {
 		return s.HeapAlloc
 	}
 	ask := func() {
-		for _, arguments := range []string{`{"words":"retry limit"}`, `{"pattern":"shard"}`, `{"handle":"` + handle + `"}`, `{"handle":"1"}`} {
+		for _, arguments := range []string{`{"words":"retry limit"}`, `{"pattern":"shard"}`,
+			`{"handle":"` + handle + `"}`, `{"handle":"1"}`} {
 			_, err := m.Recall(context.Background(), history, json.RawMessage(arguments))
 			require.NoError(t, err)
 		}
@@ -142,10 +145,12 @@ func TestRecallIsConcurrent(t *testing.T) {
 					_, err := m.Prepare(context.Background(), h)
 					assert.NoError(t, err)
 				case 1:
-					_, err := m.Recall(context.Background(), history[:len(history)-i], json.RawMessage(`{"words":"retry limit"}`))
+					_, err := m.Recall(context.Background(), history[:len(history)-i],
+						json.RawMessage(`{"words":"retry limit"}`))
 					assert.NoError(t, err)
 				default:
-					answer, err := m.Recall(context.Background(), history, json.RawMessage(`{"handle":"`+handle+`","pattern":"limit"}`))
+					answer, err := m.Recall(context.Background(), history,
+						json.RawMessage(`{"handle":"`+handle+`","pattern":"limit"}`))
 					assert.NoError(t, err)
 					assert.Contains(t, answer.Parts[0].Text, "shard0 is 1000")
 				}
@@ -169,7 +174,8 @@ func FuzzRecall(f *testing.F) {
 		if err != nil {
 			return
 		}
-		call := winnow.Part{Kind: winnow.KindToolCall, ID: "recall_1", Name: "recall", Arguments: json.RawMessage(arguments)}
+		call := winnow.Part{Kind: winnow.KindToolCall, ID: "recall_1", Name: "recall",
+			Arguments: json.RawMessage(arguments)}
 		answer, err := m.Recall(t.Context(), history, json.RawMessage(arguments))
 		require.NoError(t, err)
 		text := answer.Parts[0].Text
@@ -179,7 +185,8 @@ func FuzzRecall(f *testing.F) {
 		if !json.Valid(call.Arguments) || !validText(history) {
 			return
 		}
-		again, err := m.Prepare(t.Context(), append(history[:len(history):len(history)], userSays("And?"), modelSends(call), answer))
+		again, err := m.Prepare(t.Context(),
+			append(history[:len(history):len(history)], userSays("And?"), modelSends(call), answer))
 		if err == nil {
 			assert.NoError(t, wire.Rules{Lead: leads(history)}.Check(again.Messages))
 			assert.Equal(t, len(r.Messages) == 0, len(again.Messages) == 0)

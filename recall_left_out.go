@@ -1,10 +1,9 @@
 package winnow
 
 import (
-	"fmt"
 	"slices"
 
-	"github.com/winnowgo/winnow/internal/search"
+	"github.com/winnowgo/winnow/internal/recall"
 )
 
 // What of a history is not whole in the request. It is found out from the request itself, whatever left it out.
@@ -15,7 +14,7 @@ type leftOut struct {
 	facts   []*fact
 	tools   toolNames
 	list    []int // indexes of the messages that are not whole and may be shown, oldest first
-	handles *handles
+	handles *recall.Handles
 }
 
 // leftOut compares the request for history as it was sent, with what is new behind it, to the history. The lock is
@@ -42,8 +41,8 @@ func (m *Manager) leftOut(history []Message) *leftOut {
 			isWhole[i], whole[facts[i].key] = true, true
 		}
 	}
-	l := &leftOut{history: history, facts: slices.Clone(facts), tools: toolNamesOf(history), handles: handlesOf(facts)}
-	l.handles.facts = l.facts
+	l := &leftOut{history: history, facts: slices.Clone(facts), tools: toolNamesOf(history)}
+	l.handles = handlesOf(l.facts)
 	for i := range history {
 		if !isWhole[i] && !whole[facts[i].key] && m.mayRecall(history, i) {
 			l.list = append(l.list, i)
@@ -110,13 +109,10 @@ func (m *Manager) know(history []Message) []*fact {
 	return m.ledger.index.update(history, m.opts.Estimator)
 }
 
-// entry is what a list says of a message.
-func (l *leftOut) entry(i int, wrap search.Wrap) string {
-	m := &l.history[i]
-	text := shownText(m)
-	return fmt.Sprintf("%s %s, %d lines: %s", l.handles.of(i), originOf(m, l.tools.of(i, m)), wrap.Lines(text),
-		firstWords(text))
-}
+// Text, Origin and Handle make it a [recall.Source].
+func (l *leftOut) Text(i int) string   { return shownText(&l.history[i]) }
+func (l *leftOut) Origin(i int) string { return originOf(&l.history[i], l.tools.of(i, &l.history[i])) }
+func (l *leftOut) Handle(i int) string { return l.handles.Of(i) }
 
 // has says that message i is left out.
 func (l *leftOut) has(i int) bool {
@@ -128,35 +124,4 @@ func (l *leftOut) has(i int) bool {
 func (l *leftOut) before(i int) int {
 	n, _ := slices.BinarySearch(l.list, i)
 	return n
-}
-
-// mostListed is how many messages an answer lists that says that something is not there.
-const mostListed = 10
-
-// nearest returns the newest messages that are left out, and in front of them those whose handles are nearly the given
-// one.
-func (l *leftOut) nearest(handle string) []int {
-	var near []int
-	for _, i := range l.list {
-		own := l.handles.of(i)
-		wrong := len(handle) - len(own)
-		for k := range min(len(own), len(handle)) {
-			if own[k] != handle[k] {
-				wrong++
-			}
-		}
-		if len(own) == len(handle) && wrong <= 2 {
-			near = append(near, i)
-		}
-	}
-	near = near[:min(len(near), mostListed)]
-	for _, i := range slices.Backward(l.list) {
-		if len(near) == mostListed {
-			break
-		}
-		if !slices.Contains(near, i) {
-			near = append(near, i)
-		}
-	}
-	return near
 }

@@ -1,8 +1,20 @@
 package winnow
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/winnowgo/winnow/internal/recall"
+)
 
 // What the placeholders of a request say of the way back, and how an answer that went that way is known.
+
+// handlesOf returns the handles of the messages of a history.
+func handlesOf(facts []*fact) *recall.Handles { return recall.NewHandles(len(facts), keysOf(facts)) }
+
+// keysOf returns what tells the key of each message.
+func keysOf(facts []*fact) func(i int) recall.Key {
+	return func(i int) recall.Key { return facts[i].key }
+}
 
 // recallNote says how to get at what is left out of message i of the view. It is empty where nothing can be got at.
 func (d *draft) recallNote(i int) string { return d.recallNoteIn(d.view, i) }
@@ -17,12 +29,12 @@ func (d *draft) recallNoteIn(v *view, i int) string {
 		return ""
 	}
 	if handle, ok := recalledHandle(&d.history[k]); ok && isRecallAnswer(v.unedited, i) {
-		return noteOf(handle) // the original, and not this copy of it
+		return recall.Note(handle) // the original, and not this copy of it
 	}
 	if d.handles == nil {
 		d.handles = handlesOf(d.ledger.index.facts)
 	}
-	return noteOf(d.handles.of(k))
+	return recall.Note(d.handles.Of(k))
 }
 
 // recallable returns which message of the history message i of v is, or -1 if it is none that can be shown.
@@ -58,11 +70,7 @@ func (d *draft) spanNote(v *view, i int) string {
 	if k < 0 {
 		return ""
 	}
-	return spanNoteOf(spanHandle(d.ledger.index.facts[k].key))
-}
-
-func spanNoteOf(handle string) string {
-	return "\n[" + recallName + " " + handle + " lists what this stands for]"
+	return recall.SpanNote(recall.SpanHandle(d.ledger.index.facts[k].key))
 }
 
 // isRecalled says that message i of the view is an answer of [Manager.Recall]: a copy of what the history has.
@@ -78,11 +86,8 @@ func isRecallAnswer(messages []Message, i int) bool {
 	if m.Role != RoleTool || len(m.Parts) != 1 {
 		return false
 	}
-	text := m.Parts[0].Text
-	if !strings.HasPrefix(text, recalledBegin) && !strings.HasPrefix(text, recalledNote) {
-		return false
-	}
-	return toolNameIn(messages, i) == recallName
+	_, ok := recall.ShownHandle(m.Parts[0].Text)
+	return ok && toolNameIn(messages, i) == recall.Name
 }
 
 // recalledHandle returns the handle that an answer of [Manager.Recall] shows, "" if it shows several messages. ok is
@@ -91,13 +96,5 @@ func recalledHandle(m *Message) (handle string, ok bool) {
 	if m.Role != RoleTool || len(m.Parts) == 0 {
 		return "", false
 	}
-	rest, ok := strings.CutPrefix(m.Parts[0].Text, recalledBegin)
-	if !ok {
-		return "", strings.HasPrefix(m.Parts[0].Text, recalledNote)
-	}
-	rest, named := strings.CutPrefix(rest, ` handle="`)
-	if end := strings.IndexByte(rest, '"'); named && end > 0 && end <= longHandleDigits {
-		handle = rest[:end]
-	}
-	return handle, true
+	return recall.ShownHandle(m.Parts[0].Text)
 }

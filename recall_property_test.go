@@ -53,7 +53,8 @@ func shows(r []winnow.Message, m *winnow.Message) bool {
 			for _, q := range r[k].Parts {
 				switch p.Kind {
 				case winnow.KindText:
-					found = found || strings.TrimSpace(p.Text) == "" || q.Kind == winnow.KindText && strings.Contains(q.Text, p.Text)
+					found = found || strings.TrimSpace(p.Text) == "" || q.Kind == winnow.KindText &&
+						strings.Contains(q.Text, p.Text)
 				case winnow.KindToolCall:
 					found = found || q.Name == p.Name && string(q.Arguments) == string(p.Arguments)
 				default:
@@ -154,7 +155,8 @@ func (w *recallWorld) check(m *winnow.Manager, history []winnow.Message, words [
 		for _, found := range handlePattern.FindAllStringSubmatch(messageText(&r.Messages[i]), -1) {
 			answer, err := m.Recall(t.Context(), history, json.RawMessage(`{"handle":"`+found[1]+`"}`))
 			require.NoError(t, err)
-			require.False(t, answer.IsError, "seed %d: %s of %s", w.seed, answer.Parts[0].Text, messageText(&r.Messages[i]))
+			require.False(t, answer.IsError, "seed %d: %s of %s", w.seed, answer.Parts[0].Text,
+				messageText(&r.Messages[i]))
 		}
 	}
 }
@@ -167,8 +169,8 @@ func messageText(m *winnow.Message) string {
 	return b.String()
 }
 
-// TestRecallGivesAllBack: for every message that is not whole in a request, search and handle give back its texts: in the
-// manager that left it out, in one that was restored, in one that begins anew, after a rewind and in a fork.
+// TestRecallGivesAllBack: for every message that is not whole in a request, search and handle give back its texts: in
+// the manager that left it out, in one that was restored, in one that begins anew, after a rewind and in a fork.
 func TestRecallGivesAllBack(t *testing.T) {
 	t.Parallel()
 	asked, summaries := 0, 0
@@ -176,8 +178,10 @@ func TestRecallGivesAllBack(t *testing.T) {
 	for seed := range uint64(n) {
 		dice := rand.New(rand.NewPCG(seed, 17))
 		history, words := markedHistory(seed)
-		w := &recallWorld{t: t, seed: seed, window: 2_000 + dice.IntN(10_000), handles: map[string]string{}, options: &winnow.Options{Recall: true}}
-		w.options.Keep = []winnow.KeepPolicy{winnow.KeepAll, winnow.KeepCalls, winnow.KeepWork, winnow.KeepLittle}[dice.IntN(4)]
+		w := &recallWorld{t: t, seed: seed, window: 2_000 + dice.IntN(10_000), handles: map[string]string{},
+			options: &winnow.Options{Recall: true}}
+		w.options.Keep = []winnow.KeepPolicy{winnow.KeepAll, winnow.KeepCalls, winnow.KeepWork,
+			winnow.KeepLittle}[dice.IntN(4)]
 		if dice.IntN(3) == 0 {
 			w.options.HistoryTurns = 1 + dice.IntN(3)
 		}

@@ -2,13 +2,11 @@ package winnow
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"strings"
 
-	"github.com/winnowgo/winnow/internal/jsontext"
 	"github.com/winnowgo/winnow/internal/markup"
-	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/recall"
 )
 
 // What a message shows when it is recalled: its texts and its calls, in lines, and behind them what the model thought,
@@ -43,34 +41,12 @@ func writeShown(b *strings.Builder, p *Part) {
 		b.WriteString("thinking: " + p.Text)
 	case KindToolCall:
 		b.WriteString("call of " + markup.Attribute(p.Name) + ": ")
-		writeArguments(b, p.Arguments)
+		recall.WriteArguments(b, p.Arguments)
 	case KindImage:
 		fmt.Fprintf(b, "[an image, %d×%d pixels: it is no text, and is not shown]", p.Width, p.Height)
 	default:
 		fmt.Fprintf(b, "[%s, %d bytes: it is no text, and is not shown]", markup.Attribute(p.MediaType), p.Bytes)
 	}
-}
-
-// writeArguments writes the arguments of a call. Texts among them stand there as they are, without the escapes of JSON,
-// so that they can be read and searched by lines: files that were written, patches, scripts.
-func writeArguments(b *strings.Builder, raw json.RawMessage) {
-	done := 0
-	if bytes.IndexByte(raw, '\\') >= 0 && jsontext.Valid(raw) {
-		for from, to := range jsontext.Strings(raw) {
-			var text string
-			if bytes.IndexByte(raw[from:to], '\\') < 0 || json.Unmarshal(raw[from:to], &text) != nil {
-				continue
-			}
-			b.Write(raw[done:from])
-			if strings.Contains(text, "\n") {
-				b.WriteString("\n" + text + "\n")
-			} else {
-				b.WriteString(`"` + text + `"`)
-			}
-			done = to
-		}
-	}
-	b.Write(raw[done:])
 }
 
 // showsAll says that sent shows all that m does, for a message m that is sent as sent.
@@ -116,17 +92,4 @@ func originOf(m *Message, tool string) string {
 		return "you"
 	}
 	return string(m.Role)
-}
-
-// listedChars is how much of a message stands in a list: a line of a terminal with what stands in front of it.
-const listedChars = 80
-
-// firstWords returns the beginning of a text for a list.
-func firstWords(text string) string {
-	text = strings.TrimSpace(text[:min(len(text), 4*listedChars)])
-	line, _, _ := strings.Cut(text, "\n")
-	if end := runes.Head(line, listedChars); end < len(line) {
-		line = line[:end] + "…"
-	}
-	return markup.Escape(markup.Line(strings.ToValidUTF8(line, "\uFFFD")))
 }

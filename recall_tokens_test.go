@@ -10,6 +10,7 @@ import (
 
 	"github.com/winnowgo/winnow/internal/bpe"
 	"github.com/winnowgo/winnow/internal/cut"
+	"github.com/winnowgo/winnow/internal/recall"
 )
 
 // What Recall costs in each request: some tokens a placeholder, and the tool.
@@ -27,7 +28,8 @@ func TestRecallTokens(t *testing.T) {
 		most := 0
 		for i := range 10_000 {
 			var h hasher
-			note := noteOf(handlesOf([]*fact{{key: h.key(&Message{ID: "x", Role: RoleUser, Parts: []Part{{Text: fmt.Sprint(i)}}})}}).of(0))
+			k := h.key(&Message{ID: "x", Role: RoleUser, Parts: []Part{{Text: fmt.Sprint(i)}}})
+			note := recall.Note(handlesOf([]*fact{{key: k}}).Of(0))
 			for _, placeholder := range []string{defaultPlaceholder, "[1234 characters left out. Names in it: x]"} {
 				with := cut.WithNote(defaultPlaceholder, note)
 				if placeholder != defaultPlaceholder {
@@ -53,34 +55,4 @@ func TestRecallIsOverhead(t *testing.T) {
 	assert.Equal(t, textTokens(with.opts.Estimator, string(tool)), more)
 	h := []Message{{Role: RoleUser, Parts: []Part{{Text: "Hello."}}}}
 	assert.Equal(t, more, with.Plan(h).Tokens-without.Plan(h).Tokens)
-}
-
-// Two messages whose short handles are the same have different ones, and each is found by its own.
-func TestHandlesDiffer(t *testing.T) {
-	a, b := key{1, 2, 3}, key{1, 2, 3}
-	b[8] = 7
-	require.Equal(t, shortHandle(a), shortHandle(b))
-	facts := []*fact{{key: key{9}}, {key: a}, {key: b}, {key: a}, {key: b}}
-	h := handlesOf(facts)
-	assert.Len(t, h.of(1), handleDigits)
-	assert.Len(t, h.of(2), longHandleDigits)
-	assert.Equal(t, h.of(1), h.of(3), "equal messages are one")
-	assert.Equal(t, h.of(2), h.of(4))
-	for i, want := range []int{0, 1, 2, 1, 2} {
-		assert.Equal(t, want, findHandle(facts, h.of(i)))
-	}
-	assert.Equal(t, -1, findHandle(facts, "10000000"))
-	assert.Equal(t, -1, findHandle(facts, "x"))
-	assert.Equal(t, 3, findSpan(facts[2:], spanHandle(b))+3)
-}
-
-func FuzzRecallArguments(f *testing.F) {
-	for _, s := range []string{`{"handle":"12345678","from":1,"to":"9","words":"x","pattern":"y","context":1e9}`, `"１２３４５６７８"`, `{"lines":"-"}`, `[`, ``} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, raw string) {
-		a := readRecallArguments(json.RawMessage(raw))
-		assert.True(t, a.handle == "" || isHandle(a.handle))
-		assert.True(t, a.from >= 0 && a.to >= 0 && a.context >= 0 && a.context <= maxRecallContext)
-	})
 }

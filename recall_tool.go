@@ -3,7 +3,8 @@ package winnow
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
+
+	"github.com/winnowgo/winnow/internal/recall"
 )
 
 // Tool is a tool that a model may call, in no provider's form. Each adapter turns it into that of its SDK.
@@ -16,10 +17,8 @@ type Tool struct {
 // RecallTool returns the tool with which a model asks for what was left out of a request. Offer it in every request of
 // a conversation with [Options].Recall, and answer its calls with [Manager.Recall]. It takes less than 250 tokens.
 func RecallTool() Tool {
-	return Tool{Name: recallName, Description: recallDescription, Schema: bytes.Clone(recallSchema)}
+	return Tool{Name: recall.Name, Description: recallDescription, Schema: bytes.Clone(recallSchema)}
 }
-
-const recallName = "recall"
 
 const recallDescription = `Shows again what was left out of this conversation to save room: tool results and ` +
 	`arguments of calls that were cleared or shortened, and messages that a summary stands for. Give the handle that ` +
@@ -44,29 +43,8 @@ func recallOverhead(e Estimator) int {
 	return max(0, e.Estimate(Message{Role: RoleUser, Parts: []Part{{Text: string(text)}}}))
 }
 
-// Lengths of handles, see [handles].
-const (
-	handleDigits     = 8  // of a message
-	longHandleDigits = 11 // of a message whose handle would be that of an earlier one
-	spanDigits       = 9  // of all that was left out before a message
-)
-
-// noteOf is what stands in a placeholder behind the words that say what is missing.
-func noteOf(handle string) string {
-	if handle == "" {
-		return ""
-	}
-	return ", " + recallName + " " + handle
-}
-
-// What [Manager.Recall] answers begins with one of these.
-const (
-	recalledBegin = "<recalled"
-	recalledNote  = "[recall"
-)
-
 // isRefusedRecall says that the result m of a tool is [Manager.Recall]'s word for what is not there: no failure of the
 // work.
 func isRefusedRecall(m *Message, tool string) bool {
-	return tool == recallName && len(m.Parts) == 1 && strings.HasPrefix(m.Parts[0].Text, recalledNote)
+	return tool == recall.Name && len(m.Parts) == 1 && recall.IsRefusal(m.Parts[0].Text)
 }

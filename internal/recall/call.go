@@ -1,4 +1,4 @@
-package winnow
+package recall
 
 import (
 	"bytes"
@@ -14,22 +14,23 @@ import (
 // The arguments of the recall tool. Models write numbers as texts and texts as numbers, with blanks, in digits of other
 // scripts: what can be meant is taken.
 
-// recallArguments are what a model asks for.
-type recallArguments struct {
-	handle   string // digits; empty: none
-	given    string // the handle as it was written, where it is none
-	from, to int    // lines, from 1; 0: not said
-	words    string
-	pattern  string
-	context  int // lines
+// Call is what a model asks for.
+type Call struct {
+	Handle   string // digits; empty: none
+	Given    string // what was written in its place
+	From, To int    // lines, from 1; 0: not said
+	Words    string
+	Pattern  string
+	Context  int // lines around a match
 }
 
-// defaultRecallContext is how many lines stand around a match: less than that, and what a line is about is not to be
+// defaultContext is how many lines stand around a match: less than that, and what a line is about is not to be
 // seen.
-const defaultRecallContext = 2
+const defaultContext = 2
 
-func readRecallArguments(raw json.RawMessage) recallArguments {
-	a := recallArguments{context: defaultRecallContext}
+// ReadCall reads the arguments of a call.
+func ReadCall(raw json.RawMessage) Call {
+	a := Call{Context: defaultContext}
 	var text string
 	if json.Unmarshal(raw, &text) == nil { // JSON within JSON, or the handle alone
 		if !strings.HasPrefix(strings.TrimSpace(text), "{") {
@@ -54,7 +55,7 @@ func readRecallArguments(raw json.RawMessage) recallArguments {
 	return a
 }
 
-func (a *recallArguments) set(name string, value any) {
+func (a *Call) set(name string, value any) {
 	text := ""
 	switch v := value.(type) {
 	case string:
@@ -68,24 +69,24 @@ func (a *recallArguments) set(name string, value any) {
 	case "handle":
 		a.setHandle(text)
 	case "from":
-		a.from = lineNumber(text)
+		a.From = lineNumber(text)
 	case "to":
-		a.to = lineNumber(text)
+		a.To = lineNumber(text)
 	case "lines":
 		if from, to, ok := strings.Cut(text, "-"); ok {
-			a.from, a.to = lineNumber(from), lineNumber(to)
+			a.From, a.To = lineNumber(from), lineNumber(to)
 		}
 	case "words":
-		a.words = strings.TrimSpace(text)
+		a.Words = strings.TrimSpace(text)
 	case "pattern":
-		a.pattern = text
+		a.Pattern = text
 	case "context":
-		a.context = min(lineNumber(text), maxRecallContext)
+		a.Context = min(lineNumber(text), maxContext)
 	}
 }
 
-// maxRecallContext is more lines than anybody wants around each match.
-const maxRecallContext = 100
+// maxContext is more lines than anybody wants around each match.
+const maxContext = 100
 
 // lineNumber reads a number that is not negative.
 func lineNumber(text string) int {
@@ -97,8 +98,8 @@ func lineNumber(text string) int {
 }
 
 // setHandle finds the handle in what a model wrote in its place.
-func (a *recallArguments) setHandle(text string) {
-	a.given = text
+func (a *Call) setHandle(text string) {
+	a.Given = text
 	digits := asciiDigits(text[:min(len(text), maxGivenHandle)])
 	joined := strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || unicode.In(r, unicode.Pd, unicode.Cf) || strings.ContainsRune("_.,'#\"", r) {
@@ -106,10 +107,10 @@ func (a *recallArguments) setHandle(text string) {
 		}
 		return r
 	}, digits)
-	joined = strings.TrimPrefix(strings.ToLower(joined), recallName)
+	joined = strings.TrimPrefix(strings.ToLower(joined), Name)
 	for _, run := range append([]string{joined}, strings.FieldsFunc(digits, isNoDigit)...) {
 		if isHandle(run) {
-			a.handle = run
+			a.Handle = run
 			return
 		}
 	}

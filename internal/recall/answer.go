@@ -1,4 +1,4 @@
-package winnow
+package recall
 
 import (
 	"context"
@@ -12,44 +12,73 @@ import (
 	"github.com/winnowgo/winnow/internal/search"
 )
 
-// The text of an answer: what is quoted, in a frame that says what it is, and how to go on.
+// Answer is the answer to one call.
+type Answer struct {
+	Call
+	Room    int                   // tokens that it may have
+	Tokens  func(text string) int // estimates a text
+	Target  *Target               // the message that the handle names; nil: it names none
+	IsSpan  bool                  // the handle names what was left out before a message: Before of LeftOut
+	LeftOut []int                 // the messages that are not whole in the request, oldest first
+	Before  int
+	Source  Source // of the messages of LeftOut; nil where there is none
+}
 
-// answer returns the text of the answer. ok is false where what was asked for is not there.
-func (r *recall) answer(ctx context.Context) (text string, ok bool, err error) {
+// Target is the message that a handle names.
+type Target struct {
+	Text    string
+	Origin  string // whose it is, see Source
+	Tokens  int    // of the message
+	Back    int    // how many messages stand behind it
+	IsWhole bool   // in the request, so that nothing has to be shown
+}
+
+// Source has the messages of a history, by their indexes.
+type Source interface {
+	Text(i int) string   // what the message shows
+	Origin(i int) string // whose it is, and of which tool
+	Handle(i int) string
+}
+
+// Text returns the text of the answer. ok is false where what was asked for is not there.
+func (r *Answer) Text(ctx context.Context) (text string, ok bool, err error) {
 	var pattern *regexp.Regexp
-	if r.pattern != "" {
-		if pattern, err = compileRecallPattern(r.pattern); err != nil {
+	if r.Pattern != "" {
+		if pattern, err = compilePattern(r.Pattern); err != nil {
 			return r.refuse("the pattern is not valid RE2: " + markup.Value(err.Error(), maxQuotedError)), false, nil
 		}
 	}
 	switch {
-	case r.given != "" && r.target < 0:
-		given := markup.Value(r.given, maxQuotedHandle)
+	case r.Given != "" && r.Target == nil && !r.IsSpan:
+		given := markup.Value(r.Given, maxQuotedHandle)
 		return r.refuse("nothing of this conversation has the handle " + given), false, nil
-	case r.isWhole:
+	case r.Target != nil && r.Target.IsWhole:
 		return r.pointer(), true, nil
-	case r.target < 0 && r.words == "" && pattern == nil && len(r.out.list) > 0:
-		return r.refuse("give a handle, words or a pattern"), false, nil
-	case r.target >= 0 && !r.isSpan:
+	case r.Target != nil:
 		return r.message(ctx, pattern)
+	case r.asksForNothing() && len(r.LeftOut) > 0:
+		return r.refuse("give a handle, words or a pattern"), false, nil
 	}
-	list := r.out.list
-	if r.isSpan {
-		list = list[:r.out.before(r.target)]
+	list := r.LeftOut
+	if r.IsSpan {
+		list = list[:r.Before]
 	}
 	switch {
-	case len(list) == 0 && r.isSpan:
+	case len(list) == 0 && r.IsSpan:
 		return fmt.Sprintf("[%s %s: nothing of what it stood for is in the history any more, or all of it is whole "+
-			"in this conversation]", recallName, r.handle), true, nil
+			"in this conversation]", Name, r.Handle), true, nil
 	case len(list) == 0:
-		return "[" + recallName + ": nothing is left out; all of it is whole in this conversation]", true, nil
+		return "[" + Name + ": nothing is left out; all of it is whole in this conversation]", true, nil
 	case pattern != nil:
 		return r.grepAll(ctx, list, pattern)
-	case r.words != "":
+	case r.Words != "":
 		return r.searchAll(ctx, list)
 	}
 	return r.contents(list)
 }
+
+// asksForNothing says that neither a handle nor what to look for is given.
+func (r *Answer) asksForNothing() bool { return !r.IsSpan && r.Words == "" && r.Pattern == "" }
 
 const (
 	maxPatternBytes = 1_000 // a model writes no longer one by intention
@@ -58,9 +87,9 @@ const (
 	maxQuotedHandle = 40    // characters: about twice what a handle has
 )
 
-// compileRecallPattern compiles a pattern that says which lines match. What may be absent at its ends makes no
+// compilePattern compiles a pattern that says which lines match. What may be absent at its ends makes no
 // difference to that, but would be tried at each byte: ".{0,200}name.{0,200}" is compiled as "name".
-func compileRecallPattern(text string) (*regexp.Regexp, error) {
+func compilePattern(text string) (*regexp.Regexp, error) {
 	if len(text) > maxPatternBytes {
 		return nil, errors.New("it is longer than 1000 bytes")
 	}
@@ -92,12 +121,10 @@ func mayBeAbsent(re *syntax.Regexp) bool {
 }
 
 // pointer says where a message stands that is whole in the request.
-func (r *recall) pointer() string {
-	m := &r.history[r.target]
+func (r *Answer) pointer() string {
+	m := r.Target
 	return fmt.Sprintf("[%s %s: it is whole in this conversation, and is not sent again. It is %s, %d messages back, "+
-		"and begins: %s]",
-		recallName, r.original, withArticle(originOf(m, toolNameIn(r.history, r.target))),
-		len(r.history)-1-r.target, firstWords(shownText(m)))
+		"and begins: %s]", Name, r.Handle, withArticle(m.Origin), m.Back, firstWords(m.Text))
 }
 
 // withArticle makes "result of x" a phrase.
@@ -109,10 +136,9 @@ func withArticle(origin string) string {
 }
 
 // message shows a message, or what is asked for of it.
-func (r *recall) message(ctx context.Context, pattern *regexp.Regexp) (text string, ok bool, err error) {
-	m := &r.history[r.target]
-	shown := shownText(m)
-	from := fmt.Sprintf(` handle="%s" from="%s"`, r.original, originOf(m, toolNameIn(r.history, r.target)))
+func (r *Answer) message(ctx context.Context, pattern *regexp.Regexp) (text string, ok bool, err error) {
+	shown := r.Target.Text
+	from := fmt.Sprintf(` handle="%s" from="%s"`, r.Handle, r.Target.Origin)
 	switch {
 	case pattern != nil:
 		var g grep
@@ -120,17 +146,17 @@ func (r *recall) message(ctx context.Context, pattern *regexp.Regexp) (text stri
 			return "", false, err
 		}
 		if g.matches == 0 {
-			return fmt.Sprintf("[%s %s: no line of its %d matches the pattern]", recallName, r.original,
+			return fmt.Sprintf("[%s %s: no line of its %d matches the pattern]", Name, r.Handle,
 				r.wrap().Lines(shown)), true, nil
 		}
 		return r.frame(fmt.Sprintf(`%s lines="%d" matches="%d of %d"`, from, r.wrap().Lines(shown), g.shown, g.matches),
 			g.text.String(), ""), true, nil
-	case r.words != "":
-		q := search.NewQuery(r.words)
+	case r.Words != "":
+		q := search.NewQuery(r.Words)
 		ranking := search.NewRanking(q)
 		ranking.Add(shown)
 		if ranking.Found() == 0 {
-			return fmt.Sprintf("[%s %s: none of the words stands in its %d lines]", recallName, r.original,
+			return fmt.Sprintf("[%s %s: none of the words stands in its %d lines]", Name, r.Handle,
 				r.wrap().Lines(shown)), true, nil
 		}
 		var b strings.Builder
@@ -138,22 +164,24 @@ func (r *recall) message(ctx context.Context, pattern *regexp.Regexp) (text stri
 		return r.frame(fmt.Sprintf(`%s places="%d of %d"`, from, places, ranking.Found()),
 			strings.TrimRight(b.String(), "\n"), ""), true, nil
 	}
-	return r.lines(from, shown, r.tokens <= r.room)
+	return r.lines(from, shown, r.Target.Tokens)
 }
 
-// lines shows the lines that are asked for, as many as there is room for.
-func (r *recall) lines(attributes, text string, fits bool) (string, bool, error) {
+// lines shows the lines that are asked for, as many as there is room for. The text is known to have so many tokens; -1:
+// that is not known.
+func (r *Answer) lines(attributes, text string, tokens int) (string, bool, error) {
 	wrap := r.wrap()
 	total, guess := wrap.Lines(text), len(text)
-	if r.tokens > 0 {
-		guess = int(float64(len(text)) * float64(r.room) / float64(r.tokens))
+	fits := tokens >= 0 && tokens <= r.Room
+	if tokens > 0 {
+		guess = int(float64(len(text)) * float64(r.Room) / float64(tokens))
 	}
-	first, last := max(1, r.from), total
-	if r.to > 0 {
-		last = min(total, max(first, r.to))
+	first, last := max(1, r.From), total
+	if r.To > 0 {
+		last = min(total, max(first, r.To))
 	}
 	if first > total {
-		return fmt.Sprintf("[%s %s: it has %d lines, and no line %d]", recallName, r.original, total, first), false, nil
+		return fmt.Sprintf("[%s %s: it has %d lines, and no line %d]", Name, r.Handle, total, first), false, nil
 	}
 	text = text[wrap.LineStart(text, first):]
 	to := len(text)
@@ -163,7 +191,7 @@ func (r *recall) lines(attributes, text string, fits bool) (string, bool, error)
 	how, quoted := "", ""
 	if fits { // otherwise most of it may not be shown, and is not escaped for nothing
 		quoted = markup.Escape(text[:to])
-		fits = len(quoted) <= to || r.textTokens(quoted) <= r.room
+		fits = len(quoted) <= to || r.Tokens(quoted) <= r.Room
 	}
 	if !fits {
 		n, shown := r.fittingEscaped(text, to, guess)
@@ -178,28 +206,28 @@ func (r *recall) lines(attributes, text string, fits bool) (string, bool, error)
 }
 
 // contents lists messages.
-func (r *recall) contents(list []int) (string, bool, error) {
+func (r *Answer) contents(list []int) (string, bool, error) {
 	var b strings.Builder
 	for _, i := range list {
-		b.WriteString(r.out.entry(i, r.wrap()) + "\n")
+		b.WriteString(r.entry(i))
 	}
-	return r.lines(fmt.Sprintf(` handle="%s" messages="%d"`, r.original, len(list)), b.String(), false)
+	return r.lines(fmt.Sprintf(` handle="%s" messages="%d"`, r.Handle, len(list)), b.String(), -1)
 }
 
 // refuse says what is wrong, and what there is.
-func (r *recall) refuse(what string) string {
+func (r *Answer) refuse(what string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "[%s: %s.", recallName, what)
-	if r.out == nil || len(r.out.list) == 0 {
+	fmt.Fprintf(&b, "[%s: %s.", Name, what)
+	if len(r.LeftOut) == 0 {
 		b.WriteString(" Nothing is left out: all of it is whole in this conversation]")
 		return b.String()
 	}
-	list := r.out.nearest(r.handle)
-	fmt.Fprintf(&b, " %d messages are left out; words alone search them all. Some of them:]\n", len(r.out.list))
-	room := r.room
+	list := r.nearest()
+	fmt.Fprintf(&b, " %d messages are left out; words alone search them all. Some of them:]\n", len(r.LeftOut))
+	room := r.Room
 	for _, i := range list {
-		line := r.out.entry(i, r.wrap()) + "\n"
-		if room -= r.textTokens(line); room < 0 {
+		line := r.entry(i)
+		if room -= r.Tokens(line); room < 0 {
 			break
 		}
 		b.WriteString(line)

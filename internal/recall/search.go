@@ -1,4 +1,4 @@
-package winnow
+package recall
 
 import (
 	"context"
@@ -19,47 +19,43 @@ const (
 )
 
 // searchAll shows the best places for some words in a list of messages.
-func (r *recall) searchAll(ctx context.Context, list []int) (string, bool, error) {
-	ranking := search.NewRanking(search.NewQuery(r.words))
+func (r *Answer) searchAll(ctx context.Context, list []int) (string, bool, error) {
+	ranking := search.NewRanking(search.NewQuery(r.Words))
 	for _, i := range list {
 		if ctx.Err() != nil {
 			return "", false, context.Cause(ctx)
 		}
-		ranking.Add(shownText(&r.history[i]))
+		ranking.Add(r.Source.Text(i))
 	}
 	if ranking.Found() == 0 {
-		return fmt.Sprintf("[%s: none of the words stands in the %d messages that are left out]", recallName,
+		return fmt.Sprintf("[%s: none of the words stands in the %d messages that are left out]", Name,
 			len(list)), true, nil
 	}
 	var b strings.Builder
-	places := r.places(&b, ranking.Best(mostPlaces), func(k int) (handle, text string) {
-		return r.out.handles.of(list[k]), shownText(&r.history[list[k]])
-	}, list...)
-	attributes := fmt.Sprintf(` words="%s" places="%d of %d" messages="%d"`, markup.Attribute(r.words), places,
+	places := r.places(&b, ranking.Best(mostPlaces), func(k int) (head, text string) {
+		i := list[k]
+		return r.Source.Handle(i) + " " + r.Source.Origin(i) + ", ", r.Source.Text(i)
+	})
+	attributes := fmt.Sprintf(` words="%s" places="%d of %d" messages="%d"`, markup.Attribute(r.Words), places,
 		ranking.Found(), len(list))
 	return r.frame(attributes, strings.TrimRight(b.String(), "\n"),
 		" For more of a message give its handle with from and to."), true, nil
 }
 
-// places writes places, the best one first, as many as there is room for, and returns how many. of returns the handle
-// and the text of what a place is in.
-func (r *recall) places(
-	b *strings.Builder, best []search.Place, of func(k int) (handle, text string), list ...int,
+// places writes places, the best one first, as many as there is room for, and returns how many. of returns the text
+// that a place is in, and what is said of it in front of the place.
+func (r *Answer) places(
+	b *strings.Builder, best []search.Place, of func(k int) (head, text string),
 ) (shown int) {
-	room := r.room
+	room := r.Room
 	for _, p := range best {
-		handle, text := of(p.Text)
-		head := ""
-		if handle != "" {
-			m := &r.history[list[p.Text]]
-			head = handle + " " + originOf(m, r.out.tools.of(list[p.Text], m)) + ", "
-		}
+		head, text := of(p.Text)
 		piece := head + r.place(text, p)
-		n := r.textTokens(piece)
+		n := r.Tokens(piece)
 		for most := (p.To - p.From) / 2; shown == 0 && n > room && most > 0; most /= 2 {
 			p.From, p.To = partAround(text, p.From, p.To, p.At, most)
 			piece = head + r.place(text, p)
-			n = r.textTokens(piece)
+			n = r.Tokens(piece)
 		}
 		if shown > 0 && (n > room || p.Score < leastOfBest*best[0].Score) {
 			continue
@@ -72,7 +68,7 @@ func (r *recall) places(
 }
 
 // place returns what stands at a place, and in which lines.
-func (r *recall) place(text string, p search.Place) string {
+func (r *Answer) place(text string, p search.Place) string {
 	wrap := r.wrap()
 	return fmt.Sprintf("lines %d-%d of %d:\n%s\n\n", wrap.LineAt(text, p.From), wrap.LineAt(text, max(p.From, p.To-1)),
 		wrap.Lines(text), markup.Escape(strings.TrimSuffix(text[p.From:p.To], "\n")))
@@ -96,17 +92,16 @@ func partAround(text string, from, to, at, most int) (partFrom, partTo int) {
 }
 
 // grepAll shows the lines of a list of messages that match a pattern, those of the newest message first.
-func (r *recall) grepAll(ctx context.Context, list []int, pattern *regexp.Regexp) (string, bool, error) {
+func (r *Answer) grepAll(ctx context.Context, list []int, pattern *regexp.Regexp) (string, bool, error) {
 	var g grep
 	messages := 0
 	for _, i := range slices.Backward(list) {
 		if ctx.Err() != nil {
 			return "", false, context.Cause(ctx)
 		}
-		m := &r.history[i]
-		g.head = r.out.handles.of(i) + " " + originOf(m, r.out.tools.of(i, m)) + ":\n"
+		g.head = r.Source.Handle(i) + " " + r.Source.Origin(i) + ":\n"
 		before := g.matches
-		if err := g.search(ctx, r, shownText(m), pattern); err != nil {
+		if err := g.search(ctx, r, r.Source.Text(i), pattern); err != nil {
 			return "", false, err
 		}
 		if g.matches > before {
@@ -114,10 +109,10 @@ func (r *recall) grepAll(ctx context.Context, list []int, pattern *regexp.Regexp
 		}
 	}
 	if g.matches == 0 {
-		return fmt.Sprintf("[%s: no line of the %d messages that are left out matches the pattern]", recallName,
+		return fmt.Sprintf("[%s: no line of the %d messages that are left out matches the pattern]", Name,
 			len(list)), true, nil
 	}
-	attributes := fmt.Sprintf(` pattern="%s" matches="%d of %d" messages="%d of %d"`, markup.Attribute(r.pattern),
+	attributes := fmt.Sprintf(` pattern="%s" matches="%d of %d" messages="%d of %d"`, markup.Attribute(r.Pattern),
 		g.shown, g.matches, messages, len(list))
 	return r.frame(attributes, g.text.String(), " For more of a message give its handle with from and to."), true, nil
 }
@@ -134,23 +129,23 @@ type grep struct {
 }
 
 // search adds the matches of a text.
-func (g *grep) search(ctx context.Context, r *recall, text string, pattern *regexp.Regexp) error {
+func (g *grep) search(ctx context.Context, r *Answer, text string, pattern *regexp.Regexp) error {
 	g.shownTo = 0
 	return r.wrap().Matches(ctx, text, pattern, func(m search.Match) bool {
 		if g.matches++; g.isFull {
 			return true
 		}
-		context, most := r.context, maxMatchBytes
+		context, most := r.Context, maxMatchBytes
 		shown, last := g.around(r, text, m, context, most, pattern)
-		n := r.textTokens(shown)
-		for ; g.shown == 0 && n > r.room && most > 1; n = r.textTokens(shown) { // of one there is room for some
+		n := r.Tokens(shown)
+		for ; g.shown == 0 && n > r.Room && most > 1; n = r.Tokens(shown) { // of one there is room for some
 			if context == 0 {
 				most /= 2
 			}
 			context /= 2
 			shown, last = g.around(r, text, m, context, most, pattern)
 		}
-		if g.shown > 0 && g.tokens+n > r.room {
+		if g.shown > 0 && g.tokens+n > r.Room {
 			g.isFull = true
 			return true
 		}
@@ -165,7 +160,7 @@ func (g *grep) search(ctx context.Context, r *recall, text string, pattern *rege
 // around returns a match with the lines around it that were not shown yet, and the last of them.
 // Of a long line only so many bytes are shown.
 func (g *grep) around(
-	r *recall, text string, m search.Match, context, most int, pattern *regexp.Regexp,
+	r *Answer, text string, m search.Match, context, most int, pattern *regexp.Regexp,
 ) (shown string, last int) {
 	var b strings.Builder
 	switch {

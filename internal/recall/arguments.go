@@ -1,0 +1,31 @@
+package recall
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/winnowgo/winnow/internal/jsontext"
+)
+
+// WriteArguments writes the arguments of a call of any tool. Texts among them stand there as they are, without the
+// escapes of JSON, so that they can be read and searched by lines: files that were written, patches, scripts.
+func WriteArguments(b *strings.Builder, raw json.RawMessage) {
+	done := 0
+	if bytes.IndexByte(raw, '\\') >= 0 && jsontext.Valid(raw) {
+		for from, to := range jsontext.Strings(raw) {
+			var text string
+			if bytes.IndexByte(raw[from:to], '\\') < 0 || json.Unmarshal(raw[from:to], &text) != nil {
+				continue
+			}
+			b.Write(raw[done:from])
+			if strings.Contains(text, "\n") {
+				b.WriteString("\n" + text + "\n")
+			} else {
+				b.WriteString(`"` + text + `"`)
+			}
+			done = to
+		}
+	}
+	b.Write(raw[done:])
+}

@@ -1,0 +1,93 @@
+package recall
+
+import (
+	"encoding/binary"
+	"strconv"
+)
+
+// A handle names a message to the model, for as long as the message is in the history. It is a number, because models
+// copy numbers of this length without error and write nothing else in their place. It is made of the message itself, by
+// what a provider is sent of it: so it is the same in every request, after a restart and after a fork, nothing has to
+// be remembered for it, and that of another conversation is not known in this one. Eight digits are three tokens of
+// most vocabularies, and eight of those that spell numbers out.
+
+// Key identifies a message by what a provider is sent of it.
+type Key = [16]byte
+
+// Lengths of handles.
+const (
+	handleDigits     = 8  // of a message
+	longHandleDigits = 11 // of a message whose handle would be that of an earlier one
+	spanDigits       = 9  // of all that was left out before a message
+)
+
+// shortHandle is the handle of a message, unless an earlier one has the same.
+func shortHandle(k Key) uint64 {
+	const least = 10_000_000
+	return least + binary.LittleEndian.Uint64(k[:8])%(9*least)
+}
+
+// longHandle is three digits longer. Of a thousand messages, with one chance in two hundred some two have the same
+// short one; that they have the same long one does not happen.
+func longHandle(k Key) uint64 {
+	return shortHandle(k)*1_000 + uint64(binary.LittleEndian.Uint32(k[8:]))%1_000
+}
+
+// SpanHandle is the handle of all that was left out before the message with a key.
+func SpanHandle(k Key) string { return strconv.FormatUint(spanHandle(k), 10) }
+
+func spanHandle(k Key) uint64 {
+	const least = 100_000_000
+	return least + binary.LittleEndian.Uint64(k[8:])%(9*least)
+}
+
+// Handles gives the messages of a history their handles.
+type Handles struct {
+	key   func(i int) Key
+	first map[uint64]Key // by short handle, the first message that has it
+}
+
+// NewHandles returns the handles of n messages, whose keys key tells.
+func NewHandles(n int, key func(i int) Key) *Handles {
+	h := &Handles{key: key, first: make(map[uint64]Key, n)}
+	for i := range n {
+		k := key(i)
+		short := shortHandle(k)
+		if _, taken := h.first[short]; !taken {
+			h.first[short] = k
+		}
+	}
+	return h
+}
+
+// Of returns the handle of message i.
+func (h *Handles) Of(i int) string {
+	k := h.key(i)
+	n := shortHandle(k)
+	if h.first[n] != k {
+		n = longHandle(k)
+	}
+	return strconv.FormatUint(n, 10)
+}
+
+// Find returns the first of n messages that has a handle, or -1; and whether the handle is for what was left out before
+// it. Where two have the same short handle, that is the first one's.
+func Find(handle string, n int, key func(i int) Key) (index int, isSpan bool) {
+	number, err := strconv.ParseUint(handle, 10, 64)
+	if err != nil {
+		return -1, false
+	}
+	of := shortHandle
+	switch len(handle) {
+	case spanDigits:
+		of, isSpan = spanHandle, true
+	case longHandleDigits:
+		of = longHandle
+	}
+	for i := range n {
+		if of(key(i)) == number {
+			return i, isSpan
+		}
+	}
+	return -1, isSpan
+}

@@ -1,0 +1,37 @@
+// Package recall writes the answer to a model that asks for what was left out of its conversation.
+package recall
+
+import "strings"
+
+// Name is the name of the tool.
+const Name = "recall"
+
+// Note is what stands in a placeholder behind the words that say what is missing.
+func Note(handle string) string {
+	if handle == "" {
+		return ""
+	}
+	return ", " + Name + " " + handle
+}
+
+// SpanNote is what stands behind a summary.
+func SpanNote(handle string) string {
+	return "\n[" + Name + " " + handle + " lists what this stands for]"
+}
+
+// IsRefusal says that an answer quotes nothing: what was asked for is not there, or need not be shown.
+func IsRefusal(text string) bool { return strings.HasPrefix(text, note) }
+
+// ShownHandle returns the handle of the message that an answer shows, "" if it shows several. ok is false if a text
+// does not begin as every answer does.
+func ShownHandle(text string) (handle string, ok bool) {
+	rest, ok := strings.CutPrefix(text, begin)
+	if !ok {
+		return "", IsRefusal(text)
+	}
+	rest, named := strings.CutPrefix(rest, ` handle="`)
+	if end := strings.IndexByte(rest, '"'); named && end > 0 && end <= longHandleDigits {
+		handle = rest[:end]
+	}
+	return handle, true
+}
