@@ -263,7 +263,7 @@ func (a *assembler) shape(p *piece) {
 	a.measure(p, known)
 }
 
-// isShapedAs says that p has the text of k.
+// isShapedAs reports whether p has the text of k.
 func (p *piece) isShapedAs(k *piece) bool {
 	return k.raw == p.raw && k.prefix == p.prefix && k.asked == p.limit && k.refused == p.out && k.reason == p.reason
 }

@@ -37,7 +37,7 @@ func withoutControls(s string) string {
 
 func isPlainName(s string) bool { return len(s) <= maxNameChars && isPlain(s) }
 
-// isPlain says that s is ASCII that can be seen.
+// isPlain reports whether s is ASCII that can be seen.
 func isPlain(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' {

@@ -9,7 +9,7 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// isOf says that a is what Assemble makes of in and o.
+// isOf reports whether a is what Assemble makes of in and o.
 func (a *Assembly) isOf(in *Input, o *Options) bool {
 	b := &a.input
 	return b.Mode == in.Mode && a.options.isLike(o, a.given) &&
@@ -36,7 +36,7 @@ func (a *Assembly) sameTools(tools []Tool) bool {
 	})
 }
 
-// isLike says that o gives the same result for the same input. The estimator is compared as it was given.
+// isLike reports whether o gives the same result for the same input. The estimator is compared as it was given.
 func (o *Options) isLike(p *Options, given given) bool {
 	return o.measuresLike(p, given) && o.Window == p.Window && o.MaxTokens == p.MaxTokens &&
 		o.MaxFileChars == p.MaxFileChars && o.MaxTotalChars == p.MaxTotalChars && o.MinFileChars == p.MinFileChars &&
@@ -45,7 +45,7 @@ func (o *Options) isLike(p *Options, given given) bool {
 		maps.EqualFunc(o.Tools, p.Tools, sameAllowed)
 }
 
-// measuresLike says that p gives the same text for the same limit.
+// measuresLike reports whether p gives the same text for the same limit.
 func (o *Options) measuresLike(p *Options, given given) bool {
 	return o.HeadTail == p.HeadTail && o.MaxSkills == p.MaxSkills && o.MaxSkillChars == p.MaxSkillChars &&
 		o.Home == p.Home &&
@@ -60,7 +60,7 @@ func sameEstimator(a, b winnow.Estimator) bool {
 	return reflect.TypeOf(a).Comparable() && reflect.TypeOf(b).Comparable() && a == b
 }
 
-// measuredTools says that p has the tools of a, measured as a measures them.
+// measuredTools reports whether p has the tools of a, measured as a measures them.
 func (p *Assembly) measuredTools(a *assembler) bool {
 	o := &p.options
 	return p.Mode == a.in.Mode && p.sameTools(a.out.given.tools) && o.OnDemand == a.OnDemand && o.Form == a.Form &&

@@ -44,7 +44,7 @@ var fullOnly = []string{
 // identityName is the section that stands in every mode.
 const identityName = "identity"
 
-// standsIn says whether a section is in the prompt of a mode.
+// standsIn reports whether a section is in the prompt of a mode.
 func (s *Section) standsIn(m Mode) bool {
 	if len(s.Modes) > 0 {
 		return slices.Contains(s.Modes, m)

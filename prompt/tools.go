@@ -54,7 +54,7 @@ func (a *assembler) allowed(tools []Tool) []Tool {
 	return slices.CompactFunc(tools, func(a, b Tool) bool { return a.Name == b.Name })
 }
 
-// hasTwins says that two tools of a sorted list have one name.
+// hasTwins reports whether two tools of a sorted list have one name.
 func hasTwins(tools []Tool) bool {
 	for i := 1; i < len(tools); i++ {
 		if tools[i].Name == tools[i-1].Name {
@@ -71,7 +71,7 @@ func compareTools(a, b Tool) int {
 	return cmp.Or(cmp.Compare(a.Description, b.Description), bytes.Compare(a.Schema, b.Schema))
 }
 
-// matches says that a name is that of a pattern, in which * stands for any characters.
+// matches reports whether a name is that of a pattern, in which * stands for any characters.
 func matches(pattern, name string) bool {
 	first, rest, star := strings.Cut(pattern, "*")
 	if !star {
@@ -91,7 +91,7 @@ func matches(pattern, name string) bool {
 	return strings.HasSuffix(name, parts[len(parts)-1])
 }
 
-// isSent says that the schema of a tool is sent with every request.
+// isSent reports whether the schema of a tool is sent with every request.
 func (t *Tool) isSent(onDemand bool) bool {
 	return !onDemand || t.Always || t.Name == loadToolName || t.Name == callToolName
 }

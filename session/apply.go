@@ -10,16 +10,16 @@ import (
 // Applied is what [Store.Apply] did.
 type Applied struct {
 	Done  []Action `json:"done"`
-	Kept  []Kept   `json:"kept,omitempty"` // what the plan names, and was left alone
+	Kept  []Kept   `json:"kept,omitempty"` // what the plan names but Apply left alone
 	Freed int64    `json:"freed"`          // bytes
 }
 
-// turnWait is how long Apply waits for a turn that nobody has. It is for backends that have to ask for it.
+// turnWait is how long Apply waits for a free turn. Some backends need a round trip to take one.
 const turnWait = 100 * time.Millisecond
 
-// Apply does what a plan names, and nothing else. Each part is looked at again: what was written to, opened, pinned or
-// archived by a person since the plan was made is left alone. When the error is not nil, what Applied says was done
-// nevertheless; the rest can be planned again.
+// Apply carries out a plan and does nothing else. It checks each part again: a session that was written to, opened,
+// pinned or archived by a person after the plan was made is left alone. If the error is not nil, what Applied lists was
+// done nevertheless; plan again for the rest.
 func (s *Store) Apply(ctx context.Context, plan *Plan) (*Applied, error) {
 	done := &Applied{}
 	m, err := s.maintainer()
@@ -52,14 +52,14 @@ func (a *applier) session(ctx context.Context, key string, actions []Action) err
 		return context.Cause(ctx)
 	}
 	parts, err := a.Parts(ctx, key)
-	if err != nil && ctx.Err() == nil { // a damaged session concerns no other
+	if err != nil && ctx.Err() == nil { // a damaged session does not stop the others
 		a.keep(actions, KeptDamaged, err)
 		return nil
 	}
 	if err != nil {
 		return context.Cause(ctx)
 	}
-	if len(parts) == 0 { // to ask for its turn would make it anew
+	if len(parts) == 0 { // taking its turn would create it again
 		a.keep(actions, KeptChanged, nil)
 		return nil
 	}
@@ -87,7 +87,7 @@ func (a *applier) session(ctx context.Context, key string, actions []Action) err
 	return errors.Join(err, turn.Release())
 }
 
-// keep notes that actions were not done.
+// keep records that actions were not done.
 func (a *applier) keep(actions []Action, why string, err error) {
 	for _, action := range actions {
 		k := Kept{Key: action.Key, Part: action.Part.Name, Reason: action.Reason, Why: why, Err: err}
@@ -113,7 +113,7 @@ func (a *applier) action(ctx context.Context, turn Turn, action Action) error {
 		a.keep(this, why, nil)
 		return nil
 	}
-	// Who pins the session from here on changes its newest log, or puts it back from its archive.
+	// From here on, pinning the session changes its newest log or restores that log from its archive.
 	while := slices.DeleteFunc(parts, func(p Part) bool { return !p.Open })
 	freed := action.Part.Bytes
 	switch {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// An archive is a log in the form of gzip. The time in its head is when it was made, the name there is the log's.
+// An archive is a log compressed with gzip. The time in its header is when the archive was made; the name is the log's.
 
 // copySize is how many bytes are read and written at once.
 const copySize = 64 << 10
@@ -28,16 +28,16 @@ func readArchive(archive io.Reader) (io.Reader, error) {
 	return gzip.NewReader(bufio.NewReaderSize(archive, copySize))
 }
 
-// archiveTime returns when an archive was made, from the first bytes of it; zero if it is none.
+// archiveTime reads from the first bytes of an archive when it was made. It returns zero if they are not an archive's.
 func archiveTime(archive io.ReaderAt) time.Time {
-	var head [8]byte // of RFC 1952: two bytes of magic, method, flags, time
+	var head [8]byte // RFC 1952: two bytes of magic, method, flags, time
 	if _, err := archive.ReadAt(head[:], 0); err != nil || head[0] != 0x1f || head[1] != 0x8b {
 		return time.Time{}
 	}
 	return time.Unix(int64(binary.LittleEndian.Uint32(head[4:])), 0).UTC()
 }
 
-// checkArchive returns an error if an archive does not hold what the log does.
+// checkArchive returns an error if the content of an archive differs from the log.
 func checkArchive(archive, log io.Reader) error {
 	lines, err := readArchive(archive)
 	if err != nil {

@@ -9,16 +9,16 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// Leaf returns the newest entry of the branch: where [Session.Rewind] comes back to. "" before the first entry.
+// Leaf returns the newest entry of the branch; [Session.Rewind] to it comes back here. It is "" before the first entry.
 func (s *Session) Leaf() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.at.leaf.id
 }
 
-// Rewind goes back to an entry: the conversation goes on behind it, on a branch of its own. What came after stays in
-// the log, and Rewind to its last entry returns to it. "" is the beginning. The error is [ErrNotFound] if there is no
-// such entry on any branch.
+// Rewind goes back to an entry: the conversation continues after it, on a new branch. Later entries stay in the log,
+// and Rewind to the last of them returns to their branch. The entry "" is the beginning. The error is [ErrNotFound] if
+// no branch has the entry.
 func (s *Session) Rewind(ctx context.Context, entry string) error {
 	defer s.lockBranch()()
 	target, err := s.find(ctx, entry)
@@ -34,7 +34,7 @@ func (s *Session) find(ctx context.Context, entry string) (line, error) {
 	if s.dead != nil {
 		return line{}, s.dead
 	}
-	for _, p := range s.at.places { // most go back a little
+	for _, p := range s.at.places { // most callers go back only a little
 		if p.ref.ID == entry {
 			return line{head: head{id: entry}, offset: p.ref.At}, nil
 		}
@@ -53,13 +53,13 @@ func (s *Session) find(ctx context.Context, entry string) (line, error) {
 	return t.line(i)
 }
 
-// SummarizeBranch leaves a summary of a branch that was left, which ended at entry from. The model sees it.
+// SummarizeBranch adds a summary of an abandoned branch, which ended at entry from. The model sees the summary.
 func (s *Session) SummarizeBranch(ctx context.Context, from, summary string) error {
 	return s.add(ctx, &Entry{Type: TypeBranchSummary, Target: from, Summary: strings.ToValidUTF8(summary, "\ufffd")})
 }
 
-// Edit gives a message another content, or leaves it out where m is nil. The original stays in the log. The error is
-// [ErrNotFound] if the entry is not a message of the history.
+// Edit replaces the content of a message, or leaves the message out if m is nil. The original stays in the log. The
+// error is [ErrNotFound] if the entry is not a message of the history.
 func (s *Session) Edit(ctx context.Context, entry string, m *winnow.Message, reason string) error {
 	defer s.lockBranch()()
 	if s.dead != nil {
@@ -82,7 +82,7 @@ func (s *Session) Edit(ctx context.Context, entry string, m *winnow.Message, rea
 	return fmt.Errorf("%w: entry %q in the history of %q", ErrNotFound, entry, s.key)
 }
 
-// Inject appends a message of the host's under a name: the model sees it, and people do not if it is hidden.
+// Inject appends a message of the host under a name. The model sees it; people do not if it is hidden.
 func (s *Session) Inject(ctx context.Context, name string, hidden bool, m winnow.Message) error {
 	m, err := s.stored(m)
 	if err != nil {
@@ -91,7 +91,7 @@ func (s *Session) Inject(ctx context.Context, name string, hidden bool, m winnow
 	return s.add(ctx, &Entry{Type: TypeCustomMessage, Name: name, Hidden: hidden, Message: &m})
 }
 
-// Note appends data of the host's, as JSON. The model does not see it. It belongs to the branch.
+// Note appends data of the host, as JSON. The model does not see it. It belongs to the branch.
 func (s *Session) Note(ctx context.Context, name string, data json.RawMessage) error {
 	data, err := oneLine(data)
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *Session) Note(ctx context.Context, name string, data json.RawMessage) e
 	return s.write(ctx, true, &Entry{Type: TypeCustom, Name: name, Data: data})
 }
 
-// add appends an entry that has a message.
+// add appends an entry that carries a message.
 func (s *Session) add(ctx context.Context, e *Entry) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

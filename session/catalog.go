@@ -2,20 +2,21 @@ package session
 
 import "context"
 
-// A [Backend] may answer for its sessions itself: a directory by a file that it keeps beside the logs, a database by
-// an index. [Store] asks one that has the methods below; of any other it reads the logs. What they answer is derived:
-// [Status.Add] says how from the lines of a log. Package sessiontest tests both.
+// A [Backend] may implement the interfaces below: a directory from a file beside the logs, a database from an index. If
+// it does, [Store] asks it; otherwise [Store] reads the logs. The answers are derived from the lines of the logs, as
+// [Status.Add] does it. Package sessiontest tests both interfaces.
 
-// Lister is a [Backend] that knows the status of its sessions.
+// Lister is a [Backend] that can list its sessions with their status.
 type Lister interface {
-	// List answers [Store.List]. The query was checked. Whatever was acknowledged before the call is in the answer.
+	// List answers [Store.List]. The query is valid. The answer includes everything that was acknowledged before the
+	// call.
 	List(ctx context.Context, q Query) (*Page, error)
 
 	// Status answers [Store.Status].
 	Status(ctx context.Context, key string) (*Status, error)
 }
 
-// Feeder is a [Backend] that knows what changed.
+// Feeder is a [Backend] that can say what changed.
 type Feeder interface {
 	// Changes answers [Store.Changes]. It does not wait.
 	Changes(ctx context.Context, cursor string) (*Changes, error)

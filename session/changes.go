@@ -10,30 +10,30 @@ import (
 type Change struct {
 	Key string `json:"key"`
 
-	// Log is what changed of it, as in [Status]. After a reset, and where a log was written anew, it is another one:
-	// what was known of the session by the old one is out of date.
+	// Log is the log that changed, as in [Status]. A reset or a rewrite of the log gives the session another one:
+	// whatever a reader derived from the old log is then out of date.
 	Log string `json:"log,omitempty"`
 
-	From    int64 `json:"from"`              // offset in Log; what is before it was told by earlier changes
-	To      int64 `json:"to"`                // offset behind what is new
+	From    int64 `json:"from"`              // offset in Log; earlier changes covered what lies before it
+	To      int64 `json:"to"`                // offset after the new bytes
 	Deleted bool  `json:"deleted,omitempty"` // the session is gone; Log, From and To are empty
 }
 
 // Changes is a piece of the feed.
 type Changes struct {
-	Changes []Change // in order for each session
-	Cursor  string   // for what comes next; to be kept once the changes were dealt with
+	Changes []Change // in order within each session
+	Cursor  string   // where to go on; keep it once the changes are processed
 
-	// Resync says that the feed cannot go on behind the cursor that was given: it is empty, of another store, or too
-	// old. Changes then has every session there is, from offset 0: what is known of others is to be forgotten.
+	// Resync says that the feed cannot continue from the given cursor, which is empty, too old, or from another store.
+	// Changes then lists every session there is, from offset 0; forget all others.
 	Resync bool
 }
 
-// Changes returns what changed since a cursor was given, without waiting: nothing, where nothing did. Every change is
-// told at least once, and may be told again with a smaller From: a change is dealt with by what it says, not by that it
-// came. "" is the beginning. The error is [errors.ErrUnsupported] if the backend has no feed.
+// Changes returns what changed since the cursor was returned. It does not wait: if nothing changed, it lists nothing.
+// Every change is delivered at least once. It may be delivered again with a smaller From, so processing a change must
+// be idempotent. The cursor "" is the beginning. The error is [errors.ErrUnsupported] if the backend has no feed.
 //
-// A reader that keeps the cursor after it has dealt with the changes may be killed at any point.
+// A reader that saves the cursor after it has processed the changes can be killed at any point.
 func (s *Store) Changes(ctx context.Context, cursor string) (*Changes, error) {
 	b, err := s.feeder()
 	if err != nil {
@@ -50,7 +50,7 @@ func (s *Store) feeder() (Feeder, error) {
 	return b, nil
 }
 
-// NextChanges is [Store.Changes] that waits until there are some.
+// NextChanges is like [Store.Changes], but waits until something has changed.
 func (s *Store) NextChanges(ctx context.Context, cursor string) (*Changes, error) {
 	b, err := s.feeder()
 	if err != nil {
@@ -71,8 +71,8 @@ func (s *Store) NextChanges(ctx context.Context, cursor string) (*Changes, error
 	}
 }
 
-// ReadChange calls yield with the entries that a change tells of, in the order of the log. The error is [ErrNotFound]
-// if the log is not the newest any more: a later change tells of that.
+// ReadChange calls yield with the entries of a change, in the order of the log. The error is [ErrNotFound] if the log
+// is no longer the newest; a later change says so.
 func (s *Store) ReadChange(ctx context.Context, c Change, yield func(*Entry) error) error {
 	return s.readChange(ctx, c, func(l *line) error {
 		e, err := l.decode()

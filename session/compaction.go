@@ -6,7 +6,8 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// compactionEntry returns the entry for a compaction that r made. It refers to the messages that stay and copies none.
+// compactionEntry returns the entry for a compaction that r made. It refers to the messages that stay instead of
+// copying them.
 func (s *Session) compactionEntry(r *winnow.Request) *Entry {
 	c := r.Compaction
 	e := &Entry{
@@ -23,8 +24,8 @@ func (s *Session) compactionEntry(r *winnow.Request) *Entry {
 			removed[edit.Index] = true
 		}
 	}
-	// What an earlier compaction kept lies far before the rest: a first kept message among it would bring back all
-	// that is between.
+	// The messages that an earlier compaction kept lie far before the rest. If one of them were the first kept message,
+	// everything in between would come back.
 	first := max(c.FirstKept, s.at.prefix)
 	for i := range min(first, len(s.at.places)) {
 		if p := s.at.places[i]; !p.isSummary && !removed[i] {

@@ -8,21 +8,20 @@ import (
 	"io"
 )
 
-// Copy copies a session into another store, byte for byte: the request after the last one is the same there. Where
-// both stores keep older logs and archives (see [Maintainer]), these are copied too, as logs. Nothing of the original
-// changes, and nobody else has its turn meanwhile.
+// Copy copies a session into another store, byte for byte, so that the next request is the same there. If both stores
+// keep older logs and archives (see [Maintainer]), these are copied too, as logs. Copy holds the turn of the original
+// while it runs, and does not change it.
 //
-// A session that the other store has already is gone on with if it is the beginning of the original: a copy that was
-// interrupted is finished by the next one, and one that is out of date is brought up to date. Until Copy has returned
-// the copy may end anywhere. The error is [ErrConflict] if the other store has something else under the key, and
-// [ErrNotFound] if there is no such session.
+// If the other store already holds the beginning of the original, Copy adds the rest: it finishes an interrupted copy
+// and updates an old one. Until Copy has returned, the copy may end anywhere. The error is [ErrConflict] if the other
+// store holds something else under the key, and [ErrNotFound] if the session does not exist.
 //
-// Entries that are sealed (Options.Seal) are copied as they are: the other store needs the same keys.
+// Sealed entries (Options.Seal) are copied as they are: the other store needs the same keys.
 func Copy(ctx context.Context, from, to *Store, key string) error {
 	if from.backend == to.backend {
 		return fmt.Errorf("%w: %q would be copied to itself", ErrConflict, key)
 	}
-	source, err := from.backend.Log(ctx, key, false) // to ask for the turn of no session would make it
+	source, err := from.backend.Log(ctx, key, false) // taking the turn of a missing session would create it
 	if err != nil {
 		return err
 	}
@@ -42,7 +41,7 @@ func Copy(ctx context.Context, from, to *Store, key string) error {
 	return nil
 }
 
-// copyPiece is how much is copied at once, if no line is longer.
+// copyPiece is how much is copied at once, in bytes. A longer line is copied whole.
 const copyPiece = 1 << 20
 
 // copier copies one session.
@@ -54,7 +53,7 @@ type copier struct {
 	durable  bool
 }
 
-// copy copies log after log, from the one that the copy ends with.
+// copy copies the logs in order, beginning with the one that the copy ends with.
 func (c *copier) copy(ctx context.Context) error {
 	original, err := c.logs(ctx, c.from, c.fromTurn)
 	defer closeAll(original)
@@ -86,8 +85,8 @@ func (c *copier) copy(ctx context.Context) error {
 	return nil
 }
 
-// logs opens the logs of the session that a backend has, the oldest first: all of them where both stores can tell. Of a
-// turn that is given the newest one is first left in order, as an opening for writing leaves it.
+// logs opens the session's logs in a backend, the oldest first: all of them if both backends can list them. If a turn
+// is given, it first opens the newest log for writing, which repairs a torn end.
 func (c *copier) logs(ctx context.Context, b Backend, turn Turn) (logs []Log, err error) {
 	m, ok := b.(Maintainer)
 	_, fromAll := c.from.(Maintainer)
@@ -158,7 +157,7 @@ func wholeSize(log Log) (int64, error) {
 	return w.startBefore(size)
 }
 
-// begin begins a log of the copy.
+// begin starts a new log in the copy.
 func (c *copier) begin(ctx context.Context, log Log, size int64, isNext bool) error {
 	if !isNext {
 		target, err := c.turn.Log(ctx)
@@ -178,7 +177,7 @@ func (c *copier) begin(ctx context.Context, log Log, size int64, isNext bool) er
 	return c.append(ctx, target, log, int64(len(first)), size)
 }
 
-// goOn finishes a log of the copy. Only its last log may be shorter than the original.
+// goOn completes a log of the copy. Only the copy's last log may be shorter than the original.
 func (c *copier) goOn(ctx context.Context, log Log, size int64, there Log, isLast bool) error {
 	done, err := there.Size()
 	if err != nil {
@@ -204,7 +203,7 @@ func (c *copier) goOn(ctx context.Context, log Log, size int64, there Log, isLas
 	return c.append(ctx, target, log, done, size)
 }
 
-// append copies what lies between two offsets to the end of a log, which it closes.
+// append copies the bytes between two offsets to the end of a log, and closes that log.
 func (c *copier) append(ctx context.Context, target, log Log, at, size int64) (err error) {
 	for at < size && err == nil {
 		var lines []byte
@@ -221,7 +220,7 @@ func (c *copier) append(ctx context.Context, target, log Log, at, size int64) (e
 	return errors.Join(err, target.Close())
 }
 
-// linesAt reads whole lines from an offset on.
+// linesAt reads whole lines, beginning at an offset.
 func linesAt(log Log, at, size int64) ([]byte, error) {
 	for n := int64(copyPiece); ; n *= 2 {
 		text := make([]byte, min(n, size-at))

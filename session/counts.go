@@ -13,7 +13,7 @@ type Counts struct {
 	Messages    map[winnow.Role]int   `json:"messages,omitempty"`
 	Turns       int                   `json:"turns,omitempty"` // user messages that a person wrote
 	Compactions int                   `json:"compactions,omitempty"`
-	Degraded    int                   `json:"degraded,omitempty"` // of Compactions: made without a model
+	Degraded    int                   `json:"degraded,omitempty"` // those of Compactions that were made without a model
 	Flushes     int                   `json:"flushes,omitempty"`  // runs of CompactOptions.BeforeCompact
 	Edits       int                   `json:"edits,omitempty"`
 	Usage       winnow.Usage          `json:"usage,omitzero"` // the sum of all calls
@@ -22,7 +22,7 @@ type Counts struct {
 	LastTurn    time.Time             `json:"lastTurn,omitzero"` // when a person wrote last
 }
 
-// ModelUsage is what calls of one model were billed.
+// ModelUsage is what the calls of one model were billed.
 type ModelUsage struct {
 	Calls int          `json:"calls"`
 	Sum   winnow.Usage `json:"sum"`
@@ -96,7 +96,7 @@ func addTo(sum, u *winnow.Usage) {
 	sum.Output += u.Output
 }
 
-// beginsTurn says that a person wrote m.
+// beginsTurn reports whether a person wrote m.
 func beginsTurn(m *winnow.Message) bool {
 	return m.Role == winnow.RoleUser && !m.Injected && !m.Summary
 }

@@ -124,7 +124,7 @@ func (x *shortLog) goesOn(t *testing.T, name string, data []byte) {
 	require.Equal(t, want.History, v.History, name)
 }
 
-// wholeBatch says that all lines of the batch of line i fulfil ok.
+// wholeBatch reports whether all lines of the batch of line i fulfil ok.
 func (x *shortLog) wholeBatch(i int, ok func(i int) bool) bool {
 	for k := range x.batch {
 		if x.batch[k] == x.batch[i] && !ok(k) {

@@ -10,7 +10,7 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// Lines have good checksums when they come here: what does not decode was written so.
+// Lines reach this code with a valid checksum: one that does not decode was written that way.
 
 const messageMember = `"message":`
 
@@ -43,8 +43,8 @@ func (l *line) decode() (*Entry, error) {
 	return e, e.restoreExact()
 }
 
-// bareMessage returns the JSON of a message that has nothing but its model and its source before it, and gives e those.
-// It returns nil, and leaves e as it is, if there is something else.
+// bareMessage returns the JSON of a message if only its model and its source stand before it, and sets these in e.
+// Otherwise it returns nil and leaves e unchanged.
 func (l *line) bareMessage(e *Entry) []byte {
 	if l.body == nil || l.kind != TypeMessage {
 		return nil
@@ -69,7 +69,7 @@ func (l *line) bareMessage(e *Entry) []byte {
 	return p.text
 }
 
-// bareDelta returns the delta of a state that has nothing else, or nil.
+// bareDelta returns the delta of a state entry that holds nothing else, or nil.
 func (l *line) bareDelta() json.RawMessage {
 	p := messageParser{headParser: headParser{text: l.body}}
 	if l.kind != TypeState || !p.has(`"delta":`) {
@@ -82,11 +82,11 @@ func (l *line) bareDelta() json.RawMessage {
 	return delta
 }
 
-// giveHead fills what the head of l says.
+// giveHead sets in e what the head of l says.
 func (l *line) giveHead(e *Entry) {
 	e.Seq, e.ID, e.ParentID, e.Type, e.Batch = l.seq, l.id, l.parent, l.kind, l.batch
 	if e.At = nil; l.at >= 0 {
-		at := l.at // not l's own, which holds the text
+		at := l.at // not l's own field, which would keep the text alive
 		e.At = &at
 	}
 	if e.Time.IsZero() {
@@ -113,7 +113,7 @@ func (l *line) time() time.Time {
 	return t
 }
 
-// restoreExact puts the bytes in their places that JSON could not hold.
+// restoreExact puts back the bytes that JSON could not hold.
 func (e *Entry) restoreExact() error {
 	for _, x := range e.Exact {
 		if e.Message == nil || x.Part < 0 || x.Part >= len(e.Message.Parts) {

@@ -8,10 +8,10 @@ import (
 	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
-// Messages are most of a log, and package json scans each of them twice. What this module wrote is read in one pass:
-// the members stand in the order of the fields. Any other form is left to package json, which reads the same from it.
+// Most of a log is messages, and package json scans each of them twice. What this module wrote is read in one pass: its
+// members stand in the order of the fields. Any other form is left to package json, with the same result.
 
-// How many objects and lists a value of any form lies in: package json reads to a certain depth.
+// The number of objects and lists that enclose a raw value: package json limits the depth.
 const (
 	depthOfDelta     = 1 // the entry
 	depthOfSource    = 2 // the entry, its source
@@ -19,7 +19,7 @@ const (
 	depthOfArguments = 3 // the message, the list of its parts, the part
 )
 
-// readMessage reads a message in the form in which it is written. It returns nil if text is in another form.
+// readMessage reads a message in the form that writeMessage writes. It returns nil if text has another form.
 func readMessage(text []byte) *winnow.Message {
 	p := messageParser{headParser: headParser{text: text}}
 	m := p.message()
@@ -29,7 +29,7 @@ func readMessage(text []byte) *winnow.Message {
 	return m
 }
 
-// messageParser takes the values of a message off a text.
+// messageParser consumes the values of a message from a text.
 type messageParser struct {
 	headParser
 	isFirst bool // no comma stands before the next member
@@ -110,19 +110,19 @@ func (p *messageParser) usage() *winnow.Usage {
 	return u
 }
 
-// opens takes the brace before the first member of an object.
+// opens consumes the brace before the first member of an object.
 func (p *messageParser) opens() {
 	p.literal(`{`)
 	p.isFirst = true
 }
 
-// closes takes the brace behind the last member. The object around it has a member then.
+// closes consumes the brace after the last member. The enclosing object now has a member.
 func (p *messageParser) closes() {
 	p.literal(`}`)
 	p.isFirst = false
 }
 
-// member passes the name of a member, and the comma before it, if they come next.
+// member skips the name of a member, and the comma before it, if they come next.
 func (p *messageParser) member(name string) bool {
 	before := p.text
 	if !p.isFirst && !p.has(`,`) {
@@ -148,7 +148,7 @@ func (p *messageParser) intOf(name string, to *int) {
 	}
 }
 
-// string takes a string into memory of its own.
+// string consumes a string and copies it.
 func (p *messageParser) string() string {
 	s, n := jsontext.String(p.text)
 	p.bad = p.bad || n == 0
@@ -176,7 +176,7 @@ func (p *messageParser) kind() winnow.Kind {
 	return kind
 }
 
-// hasQuoted passes the string s, which has no escapes, if it comes next.
+// hasQuoted skips the string s, which needs no escapes, if it comes next.
 func (p *messageParser) hasQuoted(s string) bool {
 	end := len(s) + 1
 	if p.bad || len(p.text) <= end || p.text[0] != '"' || string(p.text[1:end]) != s || p.text[end] != '"' {
@@ -186,7 +186,7 @@ func (p *messageParser) hasQuoted(s string) bool {
 	return true
 }
 
-// raw takes any value, which lies within depth lists and objects.
+// raw consumes any value. depth lists and objects enclose it.
 func (p *messageParser) raw(depth int) []byte {
 	n := jsontext.Value(p.text, depth)
 	p.bad = p.bad || n == 0

@@ -24,13 +24,13 @@ import (
 //
 //	winnow.json                     {"format":1,"id":"<random>"}
 //	s/<hh>/k-<key>/                 hh: first byte of SHA-256 of the key
-//	    turn.lock                   the turn; its text says who has it
-//	    turn.next                   who gets the next turn; there once somebody had to wait
+//	    turn.lock                   the turn; its text names the holder
+//	    turn.next                   who gets the next turn; exists once somebody had to wait
 //	    log.lock                    held for each append; grows when the log is replaced, by "d" when it is deleted
 //	    <time>-<random>.jsonl       a log; the newest is current
 //	    <time>-<random>.jsonl.torn-<seq>   a tail that was cut off
 //	    <time>-<random>.jsonl.failed       a sync of the log failed
-//	    <time>-<random>.jsonl.gz           an archive of a log, in its place
+//	    <time>-<random>.jsonl.gz           an archive, in the place of a log
 
 const (
 	storeFile  = "winnow.json"
@@ -40,9 +40,9 @@ const (
 	lockName   = "log.lock"
 	failedMark = ".failed"
 	oldSuffix  = ".replaced" // a log that was copied after a failed sync
-	tempSuffix = ".tmp"      // a file that is not finished
+	tempSuffix = ".tmp"      // an unfinished file
 
-	// A byte of a key becomes up to 6 of JSON, and the header of a fork has two keys.
+	// A byte of a key takes up to 6 bytes of JSON, and the header of a fork has two keys.
 	longestHeader = 2*6*maxKey + 1024
 )
 
@@ -51,11 +51,11 @@ type directory struct {
 	fs      files.FS
 	queues  queue.Queues
 	now     func() time.Time
-	readers int // of many logs at once (twice the processors)
+	readers int // number of logs read at once (twice the processors)
 	catalog catalog
 }
 
-// openDirectory opens or makes a store in fsys.
+// openDirectory opens or creates a store in fsys.
 func openDirectory(fsys files.FS) (*directory, error) {
 	d := &directory{fs: fsys, now: time.Now}
 	d.catalog.directory, d.catalog.by = d, randomHex(8)
@@ -85,7 +85,7 @@ func (d *directory) readInfo() (info storeInfo, err error) {
 	return info, nil
 }
 
-// create makes a store in a directory that has nothing of others.
+// create makes a store in a directory without foreign files.
 func (d *directory) create() error {
 	names, err := d.fs.List(".")
 	if err != nil {
@@ -130,12 +130,12 @@ func (d *directory) readFile(name string) ([]byte, error) {
 	return text[:n], err
 }
 
-// writeFile puts a file in place whole: all of it is there, or none. With durable it stays after a power loss.
+// writeFile writes a file atomically. With durable the file survives a power loss.
 func (d *directory) writeFile(name string, text []byte, durable bool) error {
 	return d.writeFrom(name, bytes.NewReader(text), durable)
 }
 
-// writeFrom is writeFile for what need not fit into memory.
+// writeFrom is writeFile for a text that need not fit into memory.
 func (d *directory) writeFrom(name string, from io.Reader, durable bool) error {
 	return d.writeFileBy(name, durable, func(f files.File) error {
 		out := bufio.NewWriterSize(f, copySize)
@@ -144,7 +144,7 @@ func (d *directory) writeFrom(name string, from io.Reader, durable bool) error {
 	})
 }
 
-// writeFileBy is writeFile for what write writes.
+// writeFileBy is writeFile for the text that write produces.
 func (d *directory) writeFileBy(name string, durable bool, write func(files.File) error) error {
 	temp := name + "." + randomHex(4) + tempSuffix
 	f, err := d.fs.Open(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
@@ -160,7 +160,7 @@ func (d *directory) writeFileBy(name string, durable bool, write func(files.File
 		err = d.fs.Rename(temp, name)
 	}
 	if err != nil {
-		_ = d.fs.Remove(temp) // the error says it already
+		_ = d.fs.Remove(temp) // err says it already
 		return err
 	}
 	if durable {
@@ -187,7 +187,7 @@ func (d *directory) mkdir(name string) error {
 	return err
 }
 
-// sessionDir returns the directory of a key, "" if there is none and it is not to be made.
+// sessionDir returns the directory of a key. If it does not exist it is created with create, else the result is "".
 func (d *directory) sessionDir(key string, create bool) (string, error) {
 	if err := CheckKey(key); err != nil {
 		return "", err
@@ -206,7 +206,7 @@ func (d *directory) sessionDir(key string, create bool) (string, error) {
 	return dir, nil
 }
 
-// logs returns the names of the logs of a directory, the newest last; those too that are archived.
+// logs returns the names of the logs in a directory, including archived ones, the newest last.
 func (d *directory) logs(dir string) ([]string, error) {
 	names, err := d.fs.List(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -221,7 +221,7 @@ func (d *directory) logs(dir string) ([]string, error) {
 	return slices.Compact(logs), err
 }
 
-// newLogName returns a name that sorts behind all others, even if the clock went back.
+// newLogName returns a name that sorts after all others, even if the clock was set back.
 func (d *directory) newLogName(dir string) (string, error) {
 	names, err := d.logs(dir)
 	if err != nil {
@@ -241,8 +241,8 @@ func (d *directory) newLogName(dir string) (string, error) {
 	return name + "-" + randomHex(4) + logSuffix, nil
 }
 
-// lockLog opens and takes the lock of the logs in dir. A deletion that was interrupted is finished; gone is then true.
-// It is true as well if the directory was deleted while the lock was waited for: what is there now is another session.
+// lockLog opens and takes the lock of the logs in dir. It finishes an interrupted deletion; gone is then true. gone is
+// also true if the directory was deleted while lockLog waited: what is there now is another session.
 func (d *directory) lockLog(ctx context.Context, dir string) (f files.File, gone bool, err error) {
 	f, err = d.fs.Open(dir+"/"+lockName, os.O_RDWR|os.O_CREATE, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -270,7 +270,7 @@ func (d *directory) lockLog(ctx context.Context, dir string) (f files.File, gone
 	return f, false, nil
 }
 
-// remove removes a file. It is not an error if there is none.
+// remove removes a file. A missing file is not an error.
 func (d *directory) remove(name string) error {
 	if err := d.fs.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

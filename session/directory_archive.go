@@ -16,22 +16,22 @@ import (
 	"github.com/winnowgo/winnow/session/internal/files"
 )
 
-// An archive is a gzip file in the place of a log. The time in its head is when it was made, the name there is the
-// log's. It counts only while the log itself is not there: of what was interrupted between the one and the other,
-// the log is the truth.
+// An archive is a gzip file in the place of a log. The time in its header is when it was made, the name there is the
+// log's. It counts only if the log itself does not exist: if archiving or restoring was interrupted, both exist, and
+// the log is right.
 
-const archiveSuffix = ".gz" // behind the name of the log
+const archiveSuffix = ".gz" // follows the name of the log
 
-// maxArchived is no limit: how much of an archive is read.
+// maxArchived means that all of an archive is read.
 const maxArchived = math.MaxInt64
 
-// isLeftArchive says that name, one of names, is an archive whose log is there.
+// isLeftArchive reports whether name, one of names, is an archive whose log still exists.
 func isLeftArchive(name string, names []string) bool {
 	log, ok := strings.CutSuffix(name, logSuffix+archiveSuffix)
 	return ok && slices.Contains(names, log+logSuffix)
 }
 
-// openToRead opens a log, or its archive, of which it reads at most limit bytes.
+// openToRead opens a log or its archive. Of an archive it reads at most limit bytes.
 func (d *directory) openToRead(log string, limit int64) (files.File, error) {
 	return openToRead(d.fs, log, limit)
 }
@@ -76,7 +76,7 @@ func fileReader(f files.File) (io.Reader, error) {
 	return io.NewSectionReader(f, 0, size), err
 }
 
-// unpacked is an archive that was read: a file that cannot be changed.
+// unpacked is the content of an archive as a read-only file.
 type unpacked struct{ *bytes.Reader }
 
 var errReadOnly = errors.New("session: an archive was opened for reading")
@@ -104,7 +104,7 @@ func packTo(to files.File, log func() io.Reader, name string, made time.Time) er
 	return checkArchive(again, log())
 }
 
-// unpack puts a log back in the place of its archive. The lock is held.
+// unpack replaces an archive by its log. The lock is held.
 func (d *directory) unpack(log string) error {
 	archive, err := d.fs.Open(log+archiveSuffix, os.O_RDONLY, 0)
 	if err != nil {

@@ -14,26 +14,26 @@ import (
 
 const (
 	catalogFile = "catalog.jsonl"
-	catalogLock = "catalog.lock" // held by who makes the catalog, or writes it anew
+	catalogLock = "catalog.lock" // held while the catalog is made or rewritten
 )
 
-// catalog answers for the sessions of a directory by the file that is described at [catalogLine]. Nothing is lost with
-// it: it is made from the logs by the first who asks for it, and whatever does not fit the logs is made again.
+// catalog answers queries about the sessions of a directory from a file, which [catalogLine] describes. Losing the file
+// loses nothing: the first query makes it from the logs, and a catalog that does not fit the logs is made again.
 type catalog struct {
 	directory *directory
 	mu        sync.Mutex
 	table     *catalogTable // nil: not read yet
-	known     string        // the file that was read last and fitted the logs
-	least     int64         // bytes that are written before it is written anew (leastCatalog); -1: it is at each look
+	known     string        // the last file that was read and fitted the logs
+	least     int64         // bytes to write before it is rewritten (leastCatalog); -1: rewrite at each look
 
 	writing   sync.RWMutex
-	file      files.File // that lines are appended to; nil: there is none, or it was not opened yet
-	by        string     // what this store signs with
-	listening sync.Mutex // protects what follows
+	file      files.File // to append lines to; nil: none, or not open yet
+	by        string     // this store's signature
+	listening sync.Mutex // protects the fields below
 
-	// by the key of a session whose turn is taken here: whether something came since the last look
+	// by key of a session whose turn this store has: whether it was written to since the last look
 	written map[string]bool
-	changed chan struct{} // closed when something was appended by this process; nil: nobody waits
+	changed chan struct{} // closed when this process appends something; nil: nobody waits
 }
 
 var (
@@ -53,7 +53,7 @@ func (d *directory) List(ctx context.Context, q Query) (*Page, error) {
 	return c.list(ctx, q)
 }
 
-// Status implements [Lister]. One session is read faster than the others are asked for.
+// Status implements [Lister]. Reading one session is faster than refreshing the catalog.
 func (d *directory) Status(ctx context.Context, key string) (*Status, error) {
 	st, err := statusOf(ctx, d, key)
 	if err == nil {
@@ -62,7 +62,7 @@ func (d *directory) Status(ctx context.Context, key string) (*Status, error) {
 	return st, err
 }
 
-// listWithout lists what the logs say, where there can be no catalog.
+// listWithout lists from the logs, if there can be no catalog.
 func (c *catalog) listWithout(ctx context.Context, q Query, cause error) (*Page, error) {
 	if ctx.Err() != nil {
 		return nil, cause
@@ -95,7 +95,7 @@ func (c *catalog) list(ctx context.Context, q Query) (*Page, error) {
 			break
 		}
 		st, err := r.decode()
-		if err == nil && r.look { // the others are closed, or nothing was written to them
+		if err == nil && r.look { // the others are closed, or unchanged
 			st.Open = c.isOurs(r.key)
 			if !st.Open {
 				st.Open, err = c.directory.IsHeld(ctx, r.key)
@@ -118,7 +118,7 @@ func (d *directory) Changes(ctx context.Context, cursor string) (*Changes, error
 	if err := c.refresh(ctx); err != nil {
 		return nil, err
 	}
-	defer c.tidy() // behind the answer: what it drops, those who ask here have heard of
+	defer c.tidy() // after the answer: its readers know the changes that tidy drops
 	changes := &Changes{Cursor: c.table.cursor()}
 	at, ok := c.table.positionOf(cursor)
 	if !ok {
@@ -129,9 +129,9 @@ func (d *directory) Changes(ctx context.Context, cursor string) (*Changes, error
 	return changes, nil
 }
 
-// refresh reads what happened since the last time. The lock is held.
+// refresh reads what changed since the last call. The lock is held.
 func (c *catalog) refresh(ctx context.Context) error {
-	const tries = 10 // others may make the catalog anew meanwhile
+	const tries = 10 // others may make the catalog anew in the meantime
 	var err error
 	for range tries {
 		if err = ctx.Err(); err != nil {
@@ -151,10 +151,10 @@ func (c *catalog) refresh(ctx context.Context) error {
 	return err
 }
 
-// errCatalog: the catalog is not what it was, or is damaged.
+// errCatalog: the catalog was replaced or is damaged.
 var errCatalog = errors.New("session: the catalog was replaced")
 
-// load makes sure that the table is of the catalog that there is. One that is not there, or does not fit, is made.
+// load makes sure that the table is that of the current catalog. It makes a catalog that is missing or does not fit.
 func (c *catalog) load(ctx context.Context) error {
 	fsys := c.directory.fs
 	if c.table != nil {
@@ -173,7 +173,7 @@ func (c *catalog) load(ctx context.Context) error {
 	}
 	c.table = t
 	if t != nil && t.isComplete(info.ID) && t.boot == fsys.Boot() && t.boot != "" {
-		if t.verified = t.after != "" && t.after == c.known; t.verified { // somebody wrote it anew meanwhile
+		if t.verified = t.after != "" && t.after == c.known; t.verified { // somebody rewrote it in the meantime
 			return nil
 		}
 		if t.verified, err = c.verify(ctx); err != nil || t.verified {
@@ -183,7 +183,7 @@ func (c *catalog) load(ctx context.Context) error {
 	return c.build(ctx)
 }
 
-// open reads the catalog, nil if there is none or it is damaged.
+// open reads the catalog. The table is nil if the catalog is missing or damaged.
 func (c *catalog) open() (*catalogTable, error) {
 	f, err := c.openFile()
 	if f == nil || err != nil {
@@ -199,8 +199,8 @@ func (c *catalog) open() (*catalogTable, error) {
 	return t, nil
 }
 
-// forgetDerived removes the catalog for good: it has titles of sessions that were erased.
-// Nobody makes one meanwhile, and what those left who were killed at it goes as well.
+// forgetDerived removes the catalog, which may hold titles of erased sessions, and the remains of interrupted attempts
+// to make one. Nobody can make one in the meantime.
 func (d *directory) forgetDerived(ctx context.Context) error {
 	if _, err := d.fs.SizeOf(catalogLock); errors.Is(err, fs.ErrNotExist) {
 		return nil // nobody has made one yet
@@ -226,7 +226,7 @@ func (d *directory) forgetDerived(ctx context.Context) error {
 	return errors.Join(append(errs, d.fs.SyncDir("."))...)
 }
 
-// lock waits until nobody else makes a catalog, or writes it anew.
+// lock waits until nobody else makes or rewrites a catalog.
 func (c *catalog) lock(ctx context.Context) (files.File, error) {
 	lock, err := c.directory.fs.Open(catalogLock, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -239,7 +239,7 @@ func (c *catalog) lock(ctx context.Context) (files.File, error) {
 	return lock, nil
 }
 
-// forget gives up what was read. It is read again.
+// forget drops the table. It is read again.
 func (c *catalog) forget() {
 	if c.table != nil {
 		if c.table.verified {
@@ -251,7 +251,7 @@ func (c *catalog) forget() {
 	c.untake()
 }
 
-// close gives up what the catalog holds.
+// close releases the catalog's resources.
 func (c *catalog) close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,19 +10,19 @@ import (
 	"sync"
 )
 
-// The catalog is made from the logs, and compared with them by whoever opens the store: by the names and lengths of
-// their files, and after a start of the system, which may have lost what was not synced, by what they hold.
+// The catalog is made from the logs. A store that is opened compares it with the names and lengths of their files.
+// After a reboot, which may have lost unsynced data, it compares it with their content.
 
 // byDirectory finds rows by the directories of their sessions.
 type byDirectory struct {
 	table *catalogTable
-	long  map[string]*catalogRow // whose names do not say their keys
+	long  map[string]*catalogRow // whose names do not hold the whole key
 }
 
 func (t *catalogTable) byDirectory() *byDirectory {
 	b := &byDirectory{table: t, long: map[string]*catalogRow{}}
 	for key, r := range t.rows {
-		if len(key) > maxKeyName/3 { // each byte has three at most
+		if len(key) > maxKeyName/3 { // a byte of the key takes at most three
 			parent, name := keyDirectory(key)
 			b.long[parent+"/"+name] = r
 		}
@@ -41,12 +41,12 @@ func (b *byDirectory) find(dir string) *catalogRow {
 	return b.table.rows[key]
 }
 
-// fits says that a row is of the file that is stored.
+// fits reports whether a row belongs to the stored file.
 func (r *catalogRow) fits(s *storedFile) bool {
 	return !r.gone && r.file == s.file && r.disk == s.disk && r.log == s.marks.idOf(s.file)
 }
 
-// verify compares the table with the files. It returns false if they do not fit, although nobody said so in between.
+// verify compares the table with the files. It returns false if they differ and no writer announced that.
 func (c *catalog) verify(ctx context.Context) (bool, error) {
 	rows := c.table.byDirectory()
 	var mu sync.Mutex
@@ -69,7 +69,7 @@ func (c *catalog) verify(ctx context.Context) (bool, error) {
 	if ok, err := c.table.read(); !ok || err != nil {
 		return false, err
 	}
-	// Who changed something meanwhile had said so before.
+	// Whoever changed something in the meantime has announced it before.
 	for _, r := range c.table.rows {
 		if !fitting[r] && !r.look && !r.gone {
 			return false, nil
@@ -88,8 +88,7 @@ func (c *catalog) verify(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// build makes the catalog anew. What of the table fits the files is taken from there, unless the system was started
-// since.
+// build makes the catalog anew. It reuses the rows that fit the files, unless the system was rebooted since.
 func (c *catalog) build(ctx context.Context) error {
 	fsys := c.directory.fs
 	lock, err := c.lock(ctx)
@@ -118,7 +117,7 @@ func (c *catalog) build(ctx context.Context) error {
 	id := randomHex(8)
 	zero := int64(0)
 	header := &catalogLine{Catalog: id, Store: info.ID, Boot: fsys.Boot(), Building: true}
-	// From here on those who write say so in the new catalog, and those who began before look there after it.
+	// From here on writers announce themselves in the new catalog, and those that began before check for it afterwards.
 	if err := c.replace(header, &catalogLine{Begin: &zero}, nil); err != nil {
 		return err
 	}
@@ -136,12 +135,12 @@ func (c *catalog) build(ctx context.Context) error {
 	return c.replace(header, &catalogLine{Begin: &zero}, rows)
 }
 
-// isComplete says that the table is of a whole catalog of the store.
+// isComplete reports whether the table is that of a whole catalog of the store.
 func (t *catalogTable) isComplete(store string) bool {
 	return t.begun && t.whole && !t.building && t.store == store
 }
 
-// readLogs returns the lines of all sessions, by key. Those of old that fit the files are taken as they are.
+// readLogs returns the lines of all sessions, by key. It reuses the lines of old that fit the files.
 func (c *catalog) readLogs(ctx context.Context, old *catalogTable) ([]*catalogLine, error) {
 	var rows *byDirectory
 	if old != nil {
@@ -165,8 +164,8 @@ func (c *catalog) readLogs(ctx context.Context, old *catalogTable) ([]*catalogLi
 	return lines, err
 }
 
-// lineOf returns the line of a session, taken from rows where it fits; nil: it is none, or being deleted. One that
-// somebody may be changing has to be looked into.
+// lineOf returns the line of a session, reusing its row if that fits. nil: there is no session, or it is being deleted.
+// If somebody may be changing the session, the line is a `look`.
 func (c *catalog) lineOf(ctx context.Context, rows *byDirectory, s storedFile) (l *catalogLine, err error) {
 	if rows != nil {
 		if r := rows.find(s.dir); r != nil && !r.look && r.fits(&s) {
@@ -190,12 +189,12 @@ func (c *catalog) lineOf(ctx context.Context, rows *byDirectory, s storedFile) (
 	return l, nil
 }
 
-// readLog returns the line of a session; nil: it is none, or being deleted.
+// readLog returns the line of a session. nil: there is no session, or it is being deleted.
 func (c *catalog) readLog(ctx context.Context, s storedFile) (*catalogLine, error) {
 	name := logOf(s.file) + logSuffix
 	f, err := openToRead(s.in, name, maxArchived)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // it changes now, and who changes it says so
+		return nil, nil // it is changing right now, and its writer has announced that
 	}
 	if err != nil {
 		return nil, err

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// settleAfter is how long a session is looked into that nobody has the turn of, before a line says that it is closed:
-// its process was killed, or an entry was written beside its branch.
+// settleAfter is how long a session without a holder of the turn is looked into before a line marks it as closed: its
+// process was killed, or an entry was written beside its branch.
 const settleAfter = time.Second
 
-// lookAround looks into the logs of the sessions that may be at work, and writes down what changed. Each is looked
-// into once: what is written from here on is for the next call.
+// lookAround looks into the logs of the sessions that may have changed, and records what did. It looks into each one
+// once: what is written from here on is for the next call.
 func (c *catalog) lookAround(ctx context.Context) error {
-	const tries = 10 // others may look at the same time, and write that down later than others that looked later
+	const tries = 10 // several may look at the same time, and an older look may be recorded after a newer one
 	if err := c.read(); err != nil {
 		return err
 	}
@@ -56,8 +56,8 @@ func (c *catalog) lookOnce(ctx context.Context) error {
 	return c.read()
 }
 
-// takeWritten says that something may have been written to a session since the last look. Of those whose turn is taken
-// here that is known, as long as nobody else said that he writes.
+// takeWritten reports whether something may have been written to a session since the last look. If this store has the
+// turn and no other writer has announced itself, it knows.
 func (c *catalog) takeWritten(r *catalogRow) bool {
 	c.listening.Lock()
 	defer c.listening.Unlock()
@@ -69,7 +69,7 @@ func (c *catalog) takeWritten(r *catalogRow) bool {
 	return written
 }
 
-// untake has all sessions whose turn is taken here looked into again: what was found in them is not known any more.
+// untake marks all sessions whose turn this store has as written to: the results of earlier looks are lost.
 func (c *catalog) untake() {
 	c.listening.Lock()
 	defer c.listening.Unlock()
@@ -85,7 +85,7 @@ func (c *catalog) isOurs(key string) bool {
 	return ok
 }
 
-// look looks into the log of a session. It returns the line that says what changed, nil if nothing did.
+// look looks into the log of a session. It returns a line with what changed, nil if nothing did.
 func (c *catalog) look(ctx context.Context, r *catalogRow) (*catalogLine, error) {
 	d := c.directory
 	parent, name := keyDirectory(r.key)
@@ -113,7 +113,7 @@ func (c *catalog) look(ctx context.Context, r *catalogRow) (*catalogLine, error)
 	}
 	r.changed = time.Now()
 	st, read, err := c.statusOf(ctx, r)
-	if errors.Is(err, ErrNotFound) { // deleted in between, or not written whole: the next look tells
+	if errors.Is(err, ErrNotFound) { // deleted in between, or half written: the next look will tell
 		c.lookAgain(r.key)
 		return nil, nil
 	}
@@ -121,23 +121,23 @@ func (c *catalog) look(ctx context.Context, r *catalogRow) (*catalogLine, error)
 		return nil, err
 	}
 	again, size, err := newestFile(d.fs, dir)
-	if err != nil || again != file || marks.idOf(file) != st.Log { // it changes while it is looked at
+	if err != nil || again != file || marks.idOf(file) != st.Log { // it is changing right now
 		c.lookAgain(r.key)
 		return nil, err
 	}
 	if isArchive := strings.HasSuffix(file, archiveSuffix); !isArchive {
-		size = read // what came since was not counted
+		size = read // the rest was not counted
 	}
 	return statusLine(st, file, size, true)
 }
 
-// logOf returns the log that a file is of.
+// logOf returns the log of a file.
 func logOf(file string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(file, archiveSuffix), logSuffix)
 }
 
-// statusOf returns the status of a session, that of the row with what was written since where that is in order, and
-// how long the log was.
+// statusOf returns the status of a session, and how long the log was. If possible it updates the row's status with what
+// was written since.
 func (c *catalog) statusOf(ctx context.Context, r *catalogRow) (st *Status, size int64, err error) {
 	log, err := c.directory.Log(ctx, r.key, false)
 	if err != nil {
@@ -157,8 +157,8 @@ func (c *catalog) statusOf(ctx context.Context, r *catalogRow) (st *Status, size
 	return st, size, err
 }
 
-// goOn adds what lies behind the part of the log that the status is of. It returns false where that is not all in
-// order; what is not whole yet is left for later.
+// goOn adds the part of the log after the one that the status covers. It returns false if that part is not all in
+// order. An unfinished line or batch is left for later.
 func (s *Status) goOn(ctx context.Context, log Log, size int64) bool {
 	scan := newScanner(log, size)
 	scan.from, scan.valid = s.Bytes, s.Bytes
@@ -175,7 +175,7 @@ func (s *Status) goOn(ctx context.Context, log Log, size int64) bool {
 	return err == nil
 }
 
-// isDue says that nothing happened for a while since something changed, or since it was due the last time.
+// isDue reports whether the session was quiet for a while since its last change, or since it was last due.
 func (r *catalogRow) isDue() bool {
 	due := !r.changed.IsZero() && time.Since(r.changed) >= settleAfter
 	if due || r.changed.IsZero() {
@@ -184,7 +184,7 @@ func (r *catalogRow) isDue() bool {
 	return due
 }
 
-// settleGone says that there is no session, if nobody is at making one.
+// settleGone records that a session does not exist, unless somebody is creating it.
 func (c *catalog) settleGone(r *catalogRow, dir string) (*catalogLine, error) {
 	if !r.isDue() {
 		return nil, nil
@@ -203,7 +203,7 @@ func (c *catalog) settleGone(r *catalogRow, dir string) (*catalogLine, error) {
 	if file, _, err := newestFile(d.fs, dir); err != nil || file != "" {
 		return nil, err
 	}
-	// Who makes the lock from here on, or takes it, says so behind what was read.
+	// Whoever creates or takes the lock from here on announces that after the part that was read.
 	text, err := (&catalogLine{Deleted: r.key, Seen: c.table.end()}).append(nil)
 	if err != nil {
 		return nil, err
@@ -211,7 +211,7 @@ func (c *catalog) settleGone(r *catalogRow, dir string) (*catalogLine, error) {
 	return nil, c.write(text)
 }
 
-// settle says that a session is closed, if nobody is at it for a while and it is as the row says.
+// settle records that a session is closed, if nobody has worked on it for a while and the row fits its files.
 func (c *catalog) settle(ctx context.Context, r *catalogRow, dir string) (*catalogLine, error) {
 	if !r.isDue() {
 		return nil, nil
@@ -230,7 +230,7 @@ func (c *catalog) settle(ctx context.Context, r *catalogRow, dir string) (*catal
 	if err != nil || !free || !d.fs.IsLinked(lock, dir+"/"+lockName) {
 		return nil, err
 	}
-	// Who takes the turn now says so in the catalog before an append, and appends under this lock.
+	// Whoever takes the turn now announces it in the catalog before an append, and appends under this lock.
 	deleted, err := isDeleted(lock)
 	if held, err2 := d.IsHeld(ctx, r.key); err != nil || err2 != nil || deleted || held {
 		return nil, errors.Join(err, err2)
@@ -248,13 +248,13 @@ func (c *catalog) settle(ctx context.Context, r *catalogRow, dir string) (*catal
 	return nil, c.write(text)
 }
 
-// keep says that a session is closed, and what it adds up to. Who has the turn calls it behind the last append.
+// keep records that a session is closed, with its status. The holder of the turn calls it after the last append.
 func (l *directoryLog) keep(st *Status) {
 	if l.announced == nil || !l.ofTurn || l.dead != nil || l.file == nil {
 		return
 	}
 	free, err := l.lock.TryLock()
-	if err != nil || !free { // somebody writes beside the branch
+	if err != nil || !free { // somebody is writing beside the branch
 		return
 	}
 	defer l.lock.Unlock()

@@ -9,32 +9,33 @@ import (
 	"github.com/winnowgo/winnow/session/internal/files"
 )
 
-// What is written to a session is in the list, whoever is killed when, and whoever replaces the catalog meanwhile. No
-// writer waits for a reader, and none for another writer but at the log itself. That rests on these rules:
+// The list is complete: it has everything that is written to a session, even if processes are killed or the catalog is
+// replaced at any moment. Writers never wait for readers, and wait for other writers only at the log itself. This rests
+// on six rules:
 //
-//  1. Look before write. Whoever changes the files of a session holds its log.lock from before he begins until after
-//     he ended. Under that lock he makes sure that the catalog which is in place has his `look` before he changes
-//     anything: he appends it, and then checks that the file he appended to still is the one in place; else he says it
-//     again in the next one. With the turn a `look` of an earlier append in the same file is enough.
-//  2. One at a time puts a catalog in place or takes it away for good: who has catalog.lock.
-//  3. A catalog that follows another with the same id has all its lines: those from before the rename as they were, in
-//     their order. Those that are found behind it only after the rename are repeated as `look`, because newer lines of
-//     the same sessions may stand in the new file already. A `look` is never wrong: it only costs a look. By the second
-//     half of rule 1 no `look` that counts can come later still. The line `whole` ends this, and a catalog that has
-//     none is made anew: its maker was killed.
-//  4. A catalog that is made anew has nothing of the one before. Its header is in place before the first session is
-//     read. Of each session the lock is tried before its files are listed: who held it then may have said what he does
-//     in the catalog before, so the session is looked into again; who takes it later finds the new catalog by rule 1.
-//  5. Only these lines end the looking into a session: that of who has the turn and the log.lock (keep, removeSession);
-//     that of who has the log.lock, found the turn free, and the files as the row says (settle); and that of who found
-//     no files and no log.lock to take, unless a `look` came since what he had read of the catalog (settleGone): who
-//     begins a session makes its lock before he says so.
-//     All others say that the session is `open`, and how far the catalog was `seen` before the look. They do not count
-//     where they are older than what was said since, and have to be looked into then.
-//  6. A catalog that could not be written to lacks a line. It is removed and emptied (spoil), so that neither those who
-//     look for it by name nor those who have it open, as the maker of the next one, go on with it.
+//  1. Look before write. A writer holds the session's log.lock during the whole change. Under that lock, and before it
+//     changes anything, it makes sure that the current catalog has its `look`: it appends the line, and then checks
+//     that the file is still the current one; otherwise it appends the line to the next one. With the turn, the `look`
+//     of an earlier append in the same file suffices.
+//  2. Only the holder of catalog.lock replaces or removes the catalog.
+//  3. A catalog that replaces another with the same id has all lines of that one. Lines from before the rename keep
+//     their form and order. Lines that appear in the old file only after the rename are repeated as `look`, because
+//     newer lines of the same sessions may already be in the new file. A `look` is never wrong: it only costs a look.
+//     By the second half of rule 1, no `look` that counts can come even later. The line `whole` ends this. A catalog
+//     without it is made anew: its maker was killed.
+//  4. A catalog that is made anew takes nothing over. Its header is in place before the first session is read. The lock
+//     of each session is tried before its files are listed. A writer that held it then may have announced itself in the
+//     old catalog, so the session is looked into again. A writer that takes it later finds the new catalog by rule 1.
+//  5. Readers stop looking into a session only after one of these lines: that of the holder of the turn and the
+//     log.lock (keep, removeSession); that of a process that has the log.lock and found the turn free and the files as
+//     in the row (settle); or that of a process that found no files and no log.lock, unless a `look` came after the
+//     part of the catalog that it had read (settleGone): creating a session begins with its lock, before the `look`.
+//     All other lines say that the session is `open`, and how far the catalog was `seen` before the look. If somebody
+//     else's line came after that point, they do not count, and the session has to be looked into again.
+//  6. A catalog whose write failed lacks a line. It is removed and emptied (spoil), so that nobody continues with it:
+//     neither those who open it by name, nor those who have it open, such as the maker of the next one.
 
-// current returns the catalog that is in place, nil if there is none. Nobody needs one before the first list.
+// current returns the current catalog, nil if there is none. Nobody needs one before the first list.
 func (c *catalog) current() (files.File, error) {
 	fsys := c.directory.fs
 	c.writing.RLock()
@@ -54,7 +55,7 @@ func (c *catalog) current() (files.File, error) {
 	return c.reopen()
 }
 
-// reopen opens the catalog that is in place, if it is not that which is open. The lock is held.
+// reopen opens the current catalog, unless it is open already. The lock is held.
 func (c *catalog) reopen() (files.File, error) {
 	if c.file != nil {
 		if c.directory.fs.IsLinked(c.file, catalogFile) {
@@ -75,15 +76,15 @@ func (c *catalog) openFile() (files.File, error) {
 		if !errors.Is(err, fs.ErrNotExist) {
 			return f, err
 		}
-		// A catalog that is replaced while it is opened is not there either.
+		// Open may also miss a catalog that is being replaced.
 		if _, err := c.directory.fs.SizeOf(catalogFile); errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}
 	}
 }
 
-// announce says in the catalog that a session is about to be written to, unless that was said already in the one that
-// is seen. It returns the catalog that has it, nil if there is none. The session's log.lock is held.
+// announce appends a `look` for a session to the catalog, unless the current one is seen, which already has it. It
+// returns the catalog with the `look`, nil if there is no catalog. The session's log.lock is held.
 func (c *catalog) announce(key string, seen files.File) (files.File, error) {
 	f, err := c.current()
 	if err != nil || f == nil || f == seen {
@@ -98,22 +99,22 @@ func (c *catalog) announce(key string, seen files.File) (files.File, error) {
 		if f == nil || err != nil || c.directory.fs.IsLinked(f, catalogFile) {
 			return f, err
 		}
-		// It was replaced: perhaps before the line was in it.
+		// It was replaced, perhaps before the line was in it.
 	}
 }
 
-// announcing runs f, which changes the files of a session, and has the catalog say so before, unless the one that is
-// seen has it. It returns the catalog that has it. The session's log.lock is held.
+// announcing runs f, which changes the files of a session, after announce. It returns the catalog with the `look`. The
+// session's log.lock is held.
 func (c *catalog) announcing(key string, seen files.File, f func() error) (files.File, error) {
 	in, lost := c.announce(key, seen)
-	if lost != nil { // one that lacks a line is worse than none
+	if lost != nil { // a catalog that lacks a line is worse than none
 		if err := c.directory.remove(catalogFile); err != nil {
 			return nil, fmt.Errorf("session: the catalog can neither be written nor removed: %w",
 				errors.Join(lost, err))
 		}
 	}
 	err := f()
-	if lost != nil { // somebody may have put another one in its place meanwhile
+	if lost != nil { // somebody may have replaced it in the meantime
 		if in, lost = c.announce(key, nil); lost != nil {
 			err = errors.Join(err, c.directory.remove(catalogFile))
 		}
@@ -121,11 +122,11 @@ func (c *catalog) announcing(key string, seen files.File, f func() error) (files
 	return in, err
 }
 
-// announcing runs f, which writes to the log, and has the catalog say so. The lock is held.
+// announcing runs f, which writes to the log, after announcing it in the catalog. The lock is held.
 func (l *directoryLog) announcing(f func() error) (err error) {
 	c := &l.directory.catalog
 	seen := l.announced
-	if !l.ofTurn { // without the turn others may have said since that the session is closed
+	if !l.ofTurn { // without the turn, others may have recorded since then that the session is closed
 		seen = nil
 	}
 	l.announced, err = c.announcing(l.key, seen, f)
@@ -133,9 +134,10 @@ func (l *directoryLog) announcing(f func() error) (err error) {
 	return err
 }
 
-// append appends whole lines to the catalog. It returns it; nil if there is none, or not any more.
+// append appends whole lines to the catalog, and returns it. The result is nil if there is no catalog, or no longer
+// one.
 func (c *catalog) append(text []byte) (files.File, error) {
-	c.writing.Lock() // so that nobody closes the file meanwhile
+	c.writing.Lock() // so that nobody closes the file in the meantime
 	defer c.writing.Unlock()
 	f, err := c.reopen()
 	if f == nil || err != nil {
@@ -155,7 +157,7 @@ func writeWhole(f files.File, text []byte) error {
 	return err
 }
 
-// spoil ends the use of a catalog that lacks a line, or has a part of one.
+// spoil ends the use of a catalog that lacks a line or has a torn one.
 func (c *catalog) spoil(f files.File, cause error) error {
 	if err := errors.Join(c.directory.remove(catalogFile), f.Truncate(0)); err != nil {
 		return fmt.Errorf("session: the catalog can neither be written nor removed: %w", errors.Join(cause, err))
@@ -163,14 +165,14 @@ func (c *catalog) spoil(f files.File, cause error) error {
 	return nil
 }
 
-// note appends a line that nothing depends on: without it, somebody looks into a log for longer.
+// note appends a line that nothing depends on: without it, readers only look into a log for longer.
 func (c *catalog) note(l *catalogLine) {
 	if text, err := l.append(nil); err == nil {
 		_, _ = c.append(text)
 	}
 }
 
-// write appends lines to the catalog that was read.
+// write appends lines to the catalog of the table.
 func (c *catalog) write(text []byte) error {
 	if err := writeWhole(c.table.file, text); err != nil {
 		return errors.Join(err, c.spoil(c.table.file, err))

@@ -12,9 +12,9 @@ import (
 
 // The catalog is replaced whole: when it is made, and when most of it is out of date.
 
-// replace puts a catalog in place with a header, lines and what has to follow them, and reads it. What others say
-// meanwhile in the one that is there goes into the new one too, if that is the same catalog. The lock of the catalog is
-// held.
+// replace puts a new file in the place of the catalog, with a header, lines and the line that ends them, and reads it.
+// If it has the same id, lines that others append to the old file in the meantime are taken over. The lock of the
+// catalog is held.
 func (c *catalog) replace(header, begin *catalogLine, rows []*catalogLine) error {
 	d := c.directory
 	header.Written = randomHex(8)
@@ -61,7 +61,7 @@ func (c *catalog) replace(header, begin *catalogLine, rows []*catalogLine) error
 	return nil
 }
 
-// takeOver repeats what others said in the catalog before while it was replaced.
+// takeOver repeats lines that others appended to the old catalog while it was replaced.
 func (c *catalog) takeOver(old *catalogTable, f files.File) error {
 	late, err := old.linesSince(old.end())
 	if err != nil {
@@ -87,7 +87,7 @@ func (c *catalog) takeOver(old *catalogTable, f files.File) error {
 	return err
 }
 
-// linesSince returns the whole lines behind a position, and takes them for read.
+// linesSince returns the whole lines after a position, and marks them as read.
 func (t *catalogTable) linesSince(at int64) ([]byte, error) {
 	size, err := t.file.Size()
 	if err != nil {
@@ -105,13 +105,14 @@ func (t *catalogTable) linesSince(at int64) ([]byte, error) {
 	return text, nil
 }
 
-// When the lines that do not count any more are most of the catalog, it is written anew.
+// When most of the catalog is lines that no longer count, it is rewritten.
 const (
 	leastCatalog = 4 << 20
-	mostStale    = 4 // times what counts
+	mostStale    = 4 // times the size of the lines that count
 )
 
-// tidy writes the catalog anew, if most of it is out of date. Positions stay. Where that fails the next one tries.
+// tidy rewrites the catalog if most of it is out of date. Positions stay valid. If that fails, a later call tries
+// again.
 func (c *catalog) tidy() {
 	if err := c.tidyUp(); err != nil {
 		c.forget()
@@ -160,6 +161,6 @@ func (c *catalog) writeAnew() error {
 			looks = append(looks, &catalogLine{Look: r.key})
 		}
 	}
-	t.begin = end // what was read is in the rows
+	t.begin = end // the rows hold what was read
 	return c.replace(header, begin, slices.Concat(rows, looks))
 }

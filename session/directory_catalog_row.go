@@ -12,47 +12,47 @@ import (
 // The catalog of a directory is a file beside the logs, derived from them:
 //
 //	{"catalog":"<random>","store":"<id>","boot":"<id>","crc":"…"}
-//	{"key":"a","log":"…","file":"…","bytes":1,"disk":1,…,"status":{…},"crc":"…"}   as it is
-//	{"begin":0,"crc":"…"}                                                         what follows happened since
-//	{"whole":true,"crc":"…"}                                                      nothing of the one before is missing
+//	{"key":"a","log":"…","file":"…","bytes":1,"disk":1,…,"status":{…},"crc":"…"}   its state
+//	{"begin":0,"crc":"…"}                                                         changes follow
+//	{"whole":true,"crc":"…"}                                                      nothing of the old one is missing
 //	{"look":"b","crc":"…"}                                                        is about to be written to
-//	{"key":"b",…,"open":true,"status":{…},"crc":"…"}                              was looked into meanwhile
+//	{"key":"b",…,"open":true,"status":{…},"crc":"…"}                              was looked into
 //	{"key":"b",…,"status":{…},"crc":"…"}                                          was closed
 //	{"deleted":"a","crc":"…"}
 //
-// The newest line of a session counts. While that says that the session is open, who wants to know looks into its log.
+// The newest line of a session counts. While it says that the session is open, readers look into the log.
 
 // catalogLine is one line of the catalog.
 type catalogLine struct {
 	// The header.
-	Catalog  string `json:"catalog,omitempty"`  // this catalog: another one knows nothing of its positions
+	Catalog  string `json:"catalog,omitempty"`  // id of this catalog; positions are valid only in it
 	Store    string `json:"store,omitempty"`    // the id of the store
-	Boot     string `json:"boot,omitempty"`     // the start of the system since which it is kept
-	Written  string `json:"written,omitempty"`  // this file: when it is written anew the catalog stays the same
-	After    string `json:"after,omitempty"`    // the file that was written anew
-	Building bool   `json:"building,omitempty"` // the logs are not all in it yet
+	Boot     string `json:"boot,omitempty"`     // the boot of the system under which it is kept
+	Written  string `json:"written,omitempty"`  // id of this file; a rewrite changes it, but not Catalog
+	After    string `json:"after,omitempty"`    // the file that this one replaced
+	Building bool   `json:"building,omitempty"` // some logs are still missing
 
-	Begin   *int64 `json:"begin,omitempty"`   // position of what follows
-	Dropped int64  `json:"dropped,omitempty"` // with begin: deletions before this position are not in it any more
-	Whole   bool   `json:"whole,omitempty"`   // all that was said in the catalog before is in this one
+	Begin   *int64 `json:"begin,omitempty"`   // position of the lines that follow
+	Dropped int64  `json:"dropped,omitempty"` // with begin: deletions before this position are no longer in it
+	Whole   bool   `json:"whole,omitempty"`   // everything from the previous file is in this one
 
 	Look    string `json:"look,omitempty"`
-	By      string `json:"by,omitempty"` // with look: the store, opened once, that writes
+	By      string `json:"by,omitempty"` // with look: signature of the writing store
 	Deleted string `json:"deleted,omitempty"`
 
-	// A session as it is. The order is that in which parseRow reads.
+	// A session how it is. The order is that in which parseRow reads.
 	Key      string     `json:"key,omitempty"`
 	Log      string     `json:"log,omitempty"`
 	File     string     `json:"file,omitempty"`  // of the log, or of its archive
-	Bytes    int64      `json:"bytes,omitempty"` // of the log that are counted
+	Bytes    int64      `json:"bytes,omitempty"` // counted bytes of the log
 	Disk     int64      `json:"disk,omitempty"`  // length of the file
 	Updated  *time.Time `json:"updated,omitempty"`
 	Pinned   bool       `json:"pinned,omitempty"`
 	Archived bool       `json:"archived,omitempty"`
-	Open     bool       `json:"open,omitempty"` // deleted: the deletion may not have ended
+	Open     bool       `json:"open,omitempty"` // with deleted: the deletion may be unfinished
 	At       int64      `json:"at,omitempty"`   // position of the line that this one stands for
 
-	// position up to which who says this knew the catalog when he looked
+	// position up to which the writer had read the catalog when it looked
 	Seen   int64           `json:"seen,omitempty"`
 	Status json.RawMessage `json:"status,omitempty"`
 }
@@ -83,7 +83,7 @@ func (l *catalogLine) append(text []byte) ([]byte, error) {
 	return appendSum(append(text, line[:len(line)-1]...), start), nil
 }
 
-// parseCatalogLine reads a line without its newline. What it returns shares memory with data.
+// parseCatalogLine reads a line without its newline. The result shares memory with data.
 func parseCatalogLine(data []byte) (l catalogLine, ok bool) {
 	n := len(data) - crcTail
 	if n <= 0 || !endsInSum(data) {
@@ -99,7 +99,7 @@ func parseCatalogLine(data []byte) (l catalogLine, ok bool) {
 	return l, json.Unmarshal(data, &l) == nil
 }
 
-// parseRow reads the line of a session in the form in which it is written. text has no checksum.
+// parseRow reads the line of a session in the form that append writes. text has no checksum.
 func (l *catalogLine) parseRow(text []byte) bool {
 	p := headParser{text: text}
 	p.literal(`{"key":`)
@@ -137,16 +137,16 @@ type catalogRow struct {
 	file    string
 	bytes   int64
 	disk    int64
-	at      int64  // position behind the newest line that says how it is
-	status  []byte // as JSON: most are never asked for
+	at      int64  // position after the newest line with its state
+	status  []byte // as JSON: most are never needed
 	look    bool   // the log has to be looked into
-	said    int64  // position behind the newest line that says so for somebody who writes
-	others  bool   // because of somebody who does not tell this store when
-	gone    bool   // there is no such session, or not yet
+	said    int64  // position after the newest line in which a writer announced itself
+	others  bool   // the writer is not this store
+	gone    bool   // the session does not exist, or not yet
 	changed time.Time
 }
 
-// take makes the row what a line says.
+// take updates the row with a line.
 func (r *catalogRow) take(l *catalogLine, at int64) {
 	r.log, r.file, r.bytes, r.disk, r.status = l.Log, l.File, l.Bytes, l.Disk, l.Status
 	r.at, r.look, r.gone = at, l.Open, false
@@ -158,7 +158,7 @@ func (r *catalogRow) take(l *catalogLine, at int64) {
 	r.pinned, r.archived = l.Pinned, l.Archived
 }
 
-// line returns the line that says what the row is, for another catalog.
+// line returns the row as a line, for another catalog.
 func (r *catalogRow) line() *catalogLine {
 	l := &catalogLine{Key: r.key, Log: r.log, File: r.file, Bytes: r.bytes, Disk: r.disk, Open: r.look, At: r.at}
 	l.Pinned, l.Archived, l.Status = r.pinned, r.archived, r.status
@@ -179,10 +179,10 @@ func (r *catalogRow) decode() (Status, error) {
 	return st, nil
 }
 
-// rowList is rows in an order.
+// rowList is a sorted list of rows.
 type rowList struct {
 	rows  []*catalogRow
-	order Query // of which only Order counts
+	order Query // only its Order counts
 }
 
 func (l *rowList) compare(a, b *catalogRow) int { return l.order.compare(&a.listed, &b.listed) }
@@ -194,14 +194,14 @@ func (l *rowList) add(r *catalogRow) {
 	l.rows = slices.Insert(l.rows, i, r)
 }
 
-// remove takes r out, which has not changed since it was added.
+// remove removes r, which has not changed since it was added.
 func (l *rowList) remove(r *catalogRow) {
 	if i, ok := slices.BinarySearchFunc(l.rows, r, l.compare); ok {
 		l.rows = slices.Delete(l.rows, i, i+1)
 	}
 }
 
-// from returns the rows behind a place, but for those that prefix excludes.
+// from returns the rows after a place, without those that the prefix excludes.
 func (l *rowList) from(q *Query, at listed) []*catalogRow {
 	rows := l.rows
 	i, found := slices.BinarySearchFunc(rows, at, func(r *catalogRow, at listed) int {
@@ -218,7 +218,7 @@ func (l *rowList) from(q *Query, at listed) []*catalogRow {
 	}
 	i, _ = slices.BinarySearchFunc(rows, q.Prefix, func(r *catalogRow, p string) int { return cmp.Compare(r.key, p) })
 	rows = rows[i:]
-	// Keys with the prefix stand together: the first that is behind all of them ends the list.
+	// Keys with the prefix stand together: the first key after all of them ends the list.
 	i, _ = slices.BinarySearchFunc(rows, q.Prefix, func(r *catalogRow, p string) int {
 		if cmp.Compare(r.key[:min(len(r.key), len(p))], p) > 0 {
 			return 1

@@ -12,38 +12,38 @@ import (
 	"github.com/winnowgo/winnow/session/internal/files"
 )
 
-// catalogTable is what was read of a catalog. A position counts the bytes of its lines, also where the file was
-// written anew meanwhile.
+// catalogTable is the part of a catalog that was read. A position counts the bytes of its lines, across all rewrites of
+// the file.
 type catalogTable struct {
-	by   string // the store that reads
+	by   string // signature of the reading store
 	file files.File
 	size int64 // of the file that was read
 
 	id       string // of the catalog
 	written  string // of the file
-	after    string // of the file before, if that was of the same catalog
+	after    string // of the previous file, if it has the same id
 	store    string
 	boot     string
 	building bool
-	whole    bool   // all that was said in the catalog before is in it
+	whole    bool   // it has everything from the previous file
 	verified bool   // it was compared with the files, or made from them
 	last     string // the checksum of the last line that was read
-	begun    bool   // the line was read that ends what was there at first
-	begin    int64  // position behind that line
-	shift    int64  // from an offset in the file to a position
+	begun    bool   // the line that ends the first part was read
+	begin    int64  // position after that line
+	shift    int64  // position minus offset in the file
 	dropped  int64
 
 	rows    map[string]*catalogRow
 	looks   map[string]*catalogRow
 	byKey   rowList
 	newest  rowList
-	ordered bool // byKey and newest are
+	ordered bool // byKey and newest are sorted
 	changes []catalogChange
 
-	outdated bool // a line was read that somebody else's was before: what is true has to be looked for
+	outdated bool // an outdated line was read: a look has to find the current state
 }
 
-// catalogChange is a change, and the position behind the line that tells of it.
+// catalogChange is a change, and the position after its line.
 type catalogChange struct {
 	Change
 	at int64
@@ -55,10 +55,10 @@ func newCatalogTable(file files.File, by string) *catalogTable {
 	return t
 }
 
-// end returns the position behind all that was read.
+// end returns the position after everything that was read.
 func (t *catalogTable) end() int64 { return t.size + t.shift }
 
-// read takes the lines that were written since the last time. It returns false if one is damaged.
+// read takes the lines that were written since the last call. It returns false if one is damaged.
 func (t *catalogTable) read() (ok bool, err error) {
 	size, err := t.file.Size()
 	if err != nil || size == t.size {
@@ -67,7 +67,7 @@ func (t *catalogTable) read() (ok bool, err error) {
 	if size < t.size {
 		return false, nil
 	}
-	before := int64(len(t.last)) // the line that was the last one has to be there still
+	before := int64(len(t.last)) // the former last line must still be there
 	text := make([]byte, before+size-t.size)
 	if n, err := t.file.ReadAt(text, t.size-before); n < len(text) {
 		if err == io.EOF {
@@ -79,7 +79,7 @@ func (t *catalogTable) read() (ok bool, err error) {
 		return false, nil
 	}
 	text = text[before:]
-	whole := bytes.LastIndexByte(text, '\n') + 1 // behind it somebody is writing
+	whole := bytes.LastIndexByte(text, '\n') + 1 // somebody is writing what follows
 	if whole == 0 {
 		return true, nil
 	}
@@ -134,7 +134,7 @@ func parseCatalog(text []byte) [][]parsedLine {
 	return pieces
 }
 
-// take takes a line that ends at offset. It returns false for one that has no place here.
+// take takes a line that ends at offset. It returns false for a line that does not belong here.
 func (t *catalogTable) take(l *catalogLine, offset int64) bool {
 	isFirst := t.id == ""
 	switch {
@@ -176,7 +176,7 @@ func (t *catalogTable) lookAt(r *catalogRow) {
 	t.looks[r.key] = r
 }
 
-// update takes what a line says of a session.
+// update updates the row of a session.
 func (t *catalogTable) update(l *catalogLine, at int64) {
 	r := t.row(l.Key)
 	isOlder := r.gone || l.Log < r.log || l.Log == r.log && l.Bytes < r.bytes
@@ -198,7 +198,7 @@ func (t *catalogTable) update(l *catalogLine, at int64) {
 		}
 	} else {
 		r.take(l, l.At)
-		r.others = r.look // it is not known who said so
+		r.others = r.look // the writer is unknown
 	}
 	t.list(r)
 	if delete(t.looks, r.key); r.look {
@@ -206,7 +206,7 @@ func (t *catalogTable) update(l *catalogLine, at int64) {
 	}
 }
 
-// isOutdated says that somebody else said something of a session between the look that a line is of and the line.
+// isOutdated reports whether somebody else wrote about the session between the look behind a line and the line itself.
 func (t *catalogTable) isOutdated(r *catalogRow, l *catalogLine) bool {
 	return t.begun && l.Open && r.at > l.Seen
 }
@@ -224,7 +224,7 @@ func (t *catalogTable) delete(l *catalogLine, at int64) {
 		t.changes = append(t.changes, catalogChange{Change{Key: r.key, Deleted: true}, at})
 	}
 	r.at = at
-	if l.Open || l.Seen > 0 && r.said > l.Seen { // there may be another one by now
+	if l.Open || l.Seen > 0 && r.said > l.Seen { // the session may exist again by now
 		t.lookAt(r)
 		return
 	}
@@ -246,7 +246,7 @@ func (t *catalogTable) list(r *catalogRow) {
 	}
 }
 
-// order puts the rows in order, once they were all read.
+// order sorts the rows once they have all been read.
 func (t *catalogTable) order() {
 	if t.ordered {
 		return
@@ -264,22 +264,22 @@ func (t *catalogTable) order() {
 	t.ordered = true
 }
 
-// cursor returns what names the position behind all that was read.
+// cursor returns the cursor for the position after everything that was read.
 func (t *catalogTable) cursor() string {
 	return fmt.Sprintf("%s:%d:%.8s", t.id, t.end(), t.last)
 }
 
-// sumLength is the length of what a line ends in: its checksum, `"}` and a newline.
+// sumLength is the length of the end of a line: its checksum, `"}` and a newline.
 const sumLength = 8 + len("\"}\n")
 
-// hasSum says that the line that ends at a position has a checksum.
+// hasSum reports whether the line that ends at a position has a checksum.
 func (t *catalogTable) hasSum(at int64, sum string) bool {
 	var text [sumLength]byte
 	_, err := t.file.ReadAt(text[:], at-t.shift-int64(sumLength))
 	return err == nil && text[sumLength-1] == '\n' && string(text[:8]) == sum
 }
 
-// positionOf returns the position that a cursor names. ok is false if the catalog cannot go on there.
+// positionOf returns the position of a cursor. ok is false if the catalog cannot continue there.
 func (t *catalogTable) positionOf(cursor string) (at int64, ok bool) {
 	id, rest, _ := strings.Cut(cursor, ":")
 	position, sum, _ := strings.Cut(rest, ":")
@@ -287,14 +287,13 @@ func (t *catalogTable) positionOf(cursor string) (at int64, ok bool) {
 	if err != nil || id != t.id || at < t.dropped || at > t.end() {
 		return 0, false
 	}
-	if at <= t.begin { // what stood there is not in the file any more
+	if at <= t.begin { // the line is no longer in the file
 		return at, true
 	}
 	return at, t.hasSum(at, sum)
 }
 
-// since returns what changed behind a position, each session's changes in order and those that follow one another as
-// one.
+// since returns the changes after a position, in order for each session. Adjoining changes are merged.
 func (t *catalogTable) since(at int64) []Change {
 	if at < t.begin {
 		return t.sinceBefore(at)
@@ -314,7 +313,7 @@ func (t *catalogTable) since(at int64) []Change {
 	return changes
 }
 
-// sinceBefore is since for a position whose lines are not in the file any more: what they led to is.
+// sinceBefore is since for a position whose lines are no longer in the file: only their result is.
 func (t *catalogTable) sinceBefore(at int64) []Change {
 	var changes []Change
 	for _, r := range t.byKey.rows {
@@ -342,7 +341,7 @@ func (t *catalogTable) firstBehind(at int64) int {
 	return low
 }
 
-// all returns every session as a change from nothing.
+// all returns every session as a change from offset 0.
 func (t *catalogTable) all() []Change {
 	changes := make([]Change, len(t.byKey.rows))
 	for i, r := range t.byKey.rows {

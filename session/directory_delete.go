@@ -10,15 +10,15 @@ import (
 	"github.com/winnowgo/winnow/session/internal/files"
 )
 
-// A session is deleted when its log.lock says so on the disk. From then on nobody sees it, whatever files are left of
-// it; who finds some of a deletion that was interrupted removes them.
+// A session is deleted once its log.lock says so on the disk. From then on nobody sees it, even if some of its files
+// are left. Whoever finds the remains of an interrupted deletion removes them.
 
 func isDeleted(lock files.File) (bool, error) {
 	marks, err := readMarks(lock)
 	return marks.isDeleted(), err
 }
 
-// Delete implements [Backend]. What says that the session is deleted is on the disk before the first file goes.
+// Delete implements [Backend]. The mark of the deletion is on the disk before the first file is removed.
 func (d *directory) Delete(ctx context.Context, key string) error {
 	dir, err := d.sessionDir(key, false)
 	if err != nil || dir == "" {
@@ -45,7 +45,7 @@ func (d *directory) removeAnnounced(key, dir string, lock files.File) error {
 	if err := lock.Sync(); err != nil {
 		return fmt.Errorf("%w: %w", ErrSync, err)
 	}
-	// Nobody can begin another session with the key yet.
+	// Nobody can begin a new session with the key yet.
 	d.catalog.note(&catalogLine{Deleted: key})
 	return d.removeAll(dir)
 }
@@ -67,8 +67,8 @@ func (d *directory) removeAll(dir string) error {
 			return err
 		}
 	}
-	// The mark of the deletion goes when nothing else can come back: file systems may bring the removals of one
-	// directory to the disk in any order.
+	// The mark of the deletion is removed only after everything else is gone for good: file systems may write the
+	// removals of one directory to the disk in any order.
 	if err := d.fs.SyncDir(dir); err != nil {
 		return err
 	}
@@ -79,8 +79,8 @@ func (d *directory) removeAll(dir string) error {
 	return d.fs.SyncDir(directoryOf(dir))
 }
 
-// marks reads the log.lock in dir. What an interrupted deletion left of the session is removed, if that can be done
-// now: else the next one who asks does it.
+// marks reads the log.lock in dir. If possible, it removes what an interrupted deletion left; otherwise a later call
+// does.
 func (d *directory) marks(dir string) (lockMarks, error) {
 	marks, err := marksAt(d.fs, dir+"/"+lockName)
 	if marks.isDeleted() {
@@ -89,7 +89,7 @@ func (d *directory) marks(dir string) (lockMarks, error) {
 	return marks, err
 }
 
-// finishDeletion removes what is left in dir, unless somebody else is at it.
+// finishDeletion removes what is left in dir, unless somebody else is doing so.
 func (d *directory) finishDeletion(dir string) error {
 	f, err := d.fs.Open(dir+"/"+lockName, os.O_RDWR, 0)
 	if err != nil {

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// pollEvery is how often the catalog is looked at for what other processes do. A change of another process is told
-// within twice that, one of this process at once.
+// pollEvery is how often the catalog is polled for changes of other processes. These are delivered within twice that
+// time, changes of this process at once.
 const pollEvery = 100 * time.Millisecond
 
 // Wait implements [Feeder].
 func (d *directory) Wait(ctx context.Context, cursor string) error {
 	changed := d.catalog.listen()
-	// What happened before somebody listened is found now.
+	// This finds what happened before listen was called.
 	c, err := d.Changes(ctx, cursor)
 	if err != nil || c.Resync || len(c.Changes) > 0 {
 		return err
@@ -38,7 +38,7 @@ func (c *catalog) listen() <-chan struct{} {
 	return c.changed
 }
 
-// tell notes that a session may have been written to: by who has its turn, or beside the branch. The lock is held.
+// tell notes that a session may have been written to: with the turn, or beside the branch. The lock is held.
 func (c *catalog) tell(key string, ofTurn bool) {
 	if _, ok := c.written[key]; ok || ofTurn {
 		if c.written == nil {
@@ -48,7 +48,7 @@ func (c *catalog) tell(key string, ofTurn bool) {
 	}
 }
 
-// lookAgain notes that a look into a session found nothing out.
+// lookAgain notes that a look into a session failed.
 func (c *catalog) lookAgain(key string) {
 	c.listening.Lock()
 	defer c.listening.Unlock()
@@ -62,7 +62,7 @@ func (c *catalog) leave(key string) {
 	delete(c.written, key)
 }
 
-// wake tells those who listen that a session was written to: by who has its turn, or beside the branch.
+// wake tells listeners that a session was written to: with the turn, or beside the branch.
 func (c *catalog) wake(key string, ofTurn bool) {
 	c.listening.Lock()
 	defer c.listening.Unlock()

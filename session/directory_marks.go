@@ -12,8 +12,8 @@ import (
 	"github.com/winnowgo/winnow/session/internal/files"
 )
 
-// lockMarks is the text of a log.lock. It is empty in nearly all sessions, and only grows: when a log is replaced
-// (nextByte), rewritten (a rewriteByte and the checksum of its name) or the session deleted (deletedByte).
+// lockMarks is the text of a log.lock. It is empty for nearly all sessions, and only grows: when a log is replaced
+// (nextByte) or rewritten (a rewriteByte and the checksum of its name), or the session is deleted (deletedByte).
 type lockMarks []byte
 
 const (
@@ -35,7 +35,7 @@ func readMarks(lock files.File) (lockMarks, error) {
 	return text[:n], err
 }
 
-// marksAt reads a log.lock by its name. To ask for its length is cheaper than to open it.
+// marksAt reads a log.lock by its name. It asks for the length first, because that is cheaper than opening the file.
 func marksAt(fsys files.FS, lock string) (lockMarks, error) {
 	size, err := fsys.SizeOf(lock)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, files.ErrLink) {
@@ -55,11 +55,11 @@ func marksAt(fsys files.FS, lock string) (lockMarks, error) {
 	return readMarks(f)
 }
 
-// isDeleted says that the session is.
+// isDeleted reports whether the session is deleted.
 func (m lockMarks) isDeleted() bool { return bytes.IndexByte(m, deletedByte) >= 0 }
 
-// idOf returns the [Log.ID] of a log, by the name of its file or its archive. The name stays when the log is rewritten;
-// the ID does not.
+// idOf returns the [Log.ID] of a log, by the name of its file or its archive. A rewrite changes the ID but not the
+// name.
 func (m lockMarks) idOf(file string) string {
 	name, _, _ := strings.Cut(file, logSuffix)
 	if n := bytes.Count(m, rewriteMark(name)); n > 0 {
@@ -68,7 +68,7 @@ func (m lockMarks) idOf(file string) string {
 	return name
 }
 
-// rewriteMark is what the lock gets when a log is rewritten. There is no deletedByte in it.
+// rewriteMark is what a rewrite of a log appends to the lock. It never holds a deletedByte.
 func rewriteMark(name string) []byte {
 	return fmt.Appendf(nil, "%c%08X", rewriteByte, crc32.Checksum([]byte(name), castagnoli))
 }

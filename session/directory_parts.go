@@ -47,7 +47,7 @@ func (d *directory) Parts(_ context.Context, key string) ([]Part, error) {
 	return partsIn(d.fs, dir, marks)
 }
 
-// partsIn lists what is stored of the session in a directory of fsys.
+// partsIn lists the parts of the session in a directory of fsys.
 func partsIn(fsys files.FS, dir string, marks lockMarks) ([]Part, error) {
 	names, err := fsys.List(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -64,7 +64,7 @@ func partsIn(fsys files.FS, dir string, marks lockMarks) ([]Part, error) {
 			continue
 		}
 		part, err := partOf(fsys, dir, name, kind, marks)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, files.ErrLink) { // gone meanwhile, or not ours
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, files.ErrLink) { // gone in the meantime, or not ours
 			continue
 		}
 		if err != nil {
@@ -80,8 +80,8 @@ func partsIn(fsys files.FS, dir string, marks lockMarks) ([]Part, error) {
 	return parts, nil
 }
 
-// kindOf returns what a file of a session is, one of names. ok is false for locks and marks, which hold nothing, and
-// for what the next one sweeps away who takes the lock.
+// kindOf returns the kind of a file, one of names. ok is false for locks and marks, which hold no content, and for
+// remains that the next holder of the lock removes.
 func kindOf(name string, names []string) (kind PartKind, ok bool) {
 	switch {
 	case name == turnName || name == nextName || name == lockName || strings.HasSuffix(name, failedMark):
@@ -96,7 +96,7 @@ func kindOf(name string, names []string) (kind PartKind, ok bool) {
 	return PartSide, true
 }
 
-// stampLayout is how the name of a log says when it was begun.
+// stampLayout is the layout of the time in the name of a log.
 const stampLayout = "20060102-150405.000"
 
 func partOf(fsys files.FS, dir, name string, kind PartKind, marks lockMarks) (Part, error) {
@@ -147,14 +147,14 @@ func (d *directory) OpenPart(_ context.Context, key string, part Part) (Log, err
 	return &directoryLog{directory: d, dir: dir, name: name, file: f, marks: marks}, nil
 }
 
-// isPartName says that a name stays within the directory of its session, and is that of a part.
+// isPartName reports whether a name stays within the directory of its session, and is that of a part.
 func isPartName(name string) bool {
 	_, ok := kindOf(name, nil)
 	return ok && name != "" && !strings.ContainsAny(name, `/\`) && name != "." && name != ".."
 }
 
-// change runs f on the directory of a session whose turn the caller has, while nobody can append to its logs, and if
-// the parts are as they were listed.
+// change runs f on the directory of a session, whose turn the caller has, if the parts are unchanged since they were
+// listed. Nobody can append to the logs while f runs.
 func (d *directory) change(ctx context.Context, turn Turn, listed []Part, f func(l *directoryLog) error) error {
 	t, ok := turn.(*directoryTurn)
 	if !ok || t.directory != d {
@@ -183,7 +183,7 @@ func (d *directory) change(ctx context.Context, turn Turn, listed []Part, f func
 	return errors.Join(err, l.Close())
 }
 
-// checkPart returns ErrChanged if a part is not as it was listed.
+// checkPart returns ErrChanged if a part has changed since it was listed.
 func (d *directory) checkPart(dir string, part Part) error {
 	names, err := d.fs.List(dir)
 	if err != nil {
@@ -227,7 +227,7 @@ func (d *directory) Archive(ctx context.Context, turn Turn, log Part, now time.T
 		if err != nil {
 			return err
 		}
-		_ = d.fs.Remove(name + failedMark) // the archive is on the disk, whatever became of the log
+		_ = d.fs.Remove(name + failedMark) // the mark is not needed: the archive is on the disk
 		if err := d.fs.SyncDir(l.dir); err != nil {
 			return err
 		}
@@ -249,7 +249,7 @@ func (d *directory) Remove(ctx context.Context, turn Turn, part Part, while ...P
 		if err != nil {
 			return err
 		}
-		if len(left) == 1 { // the session goes with it
+		if len(left) == 1 { // the session ends with its last part
 			return d.removeSession(l.key, l.dir, l.lock)
 		}
 		if err := d.fs.Remove(l.dir + "/" + part.Name); err != nil {
@@ -291,7 +291,7 @@ func (d *directory) Rewrite(ctx context.Context, turn Turn, part Part, patches [
 			err = d.writeFrom(l.dir+"/"+part.Name, text(), true)
 		}
 		if err == nil {
-			_ = d.fs.Remove(log + failedMark) // of a file that is no more
+			_ = d.fs.Remove(log + failedMark) // its file is gone
 		}
 		return err
 	})

@@ -13,17 +13,17 @@ import (
 	"github.com/winnowgo/winnow/session/internal/files"
 )
 
-// storedFile is what a directory says of a session: the file of its newest log.
+// storedFile is the file of a session's newest log, as its directory lists it.
 type storedFile struct {
-	dir  string // from the root of the store
+	dir  string // path from the root of the store
 	file string
 	disk int64
 
 	marks lockMarks
 
-	busy bool     // somebody may be changing it; the file is then "" if there is none yet
-	name string   // of its directory
-	in   files.FS // it, while it is asked for
+	busy bool     // somebody may be changing it; file is "" if it does not exist yet
+	name string   // name of its directory
+	in   files.FS // that directory, during the call of f
 }
 
 // eachStored calls f for every session in the directory, from several goroutines.
@@ -31,7 +31,7 @@ func (d *directory) eachStored(ctx context.Context, f func(storedFile) error) er
 	return d.visit(ctx, false, f)
 }
 
-// visit is eachStored; with tryLocks it says of each whether it was being changed before its files were listed.
+// visit is eachStored. With tryLocks it also sets busy, before it lists the files.
 func (d *directory) visit(ctx context.Context, tryLocks bool, f func(storedFile) error) error {
 	parents, err := d.fs.List("s")
 	if err != nil {
@@ -122,8 +122,8 @@ func (d *directory) visitOne(
 	return f(s)
 }
 
-// isBusy says that somebody may be changing the session in a directory. One whose key the name does not say is waited
-// for.
+// isBusy reports whether somebody may be changing the session in a directory. If the name does not hold the whole key,
+// isBusy waits for the lock instead.
 func isBusy(ctx context.Context, in files.FS, name string) (bool, error) {
 	lock, err := in.Open(lockName, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, files.ErrLink) {
@@ -162,13 +162,13 @@ func newestFile(fsys files.FS, dir string) (name string, size int64, err error) 
 			return "", 0, nil
 		}
 		size, err = fsys.SizeOf(within(dir, name))
-		if !errors.Is(err, fs.ErrNotExist) { // else it was replaced in between
+		if !errors.Is(err, fs.ErrNotExist) { // otherwise it was replaced in between
 			return name, size, err
 		}
 	}
 }
 
-// newestOf returns which of the names is the newest log's, or its archive's where that is all.
+// newestOf returns the name of the newest log, or of its archive if the log itself is not among the names.
 func newestOf(names []string) string {
 	newest := ""
 	for _, name := range names {

@@ -19,7 +19,7 @@ func (d *directory) survey(ctx context.Context, f func(*surveyed) error) error {
 			parent, name := keyDirectory(s.key)
 			ok = ok && parent+"/"+name == stored.dir
 		}
-		if !ok { // the name does not say it
+		if !ok { // the name does not hold the whole key
 			var err error
 			if s.key, ok, err = d.keyOf(directoryOf(stored.dir), stored.name); !ok || err != nil {
 				return err

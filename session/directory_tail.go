@@ -9,8 +9,7 @@ import (
 	"github.com/winnowgo/winnow/session/internal/files"
 )
 
-// settle makes a log ready to be appended to: one that a sync failed of is copied, and a torn end is cut off. The
-// lock is held.
+// settle prepares a log for appending: it copies a log whose sync failed, and cuts off a torn end. The lock is held.
 func (l *directoryLog) settle(key string) error {
 	mark := l.dir + "/" + l.name + failedMark
 	if f, err := l.directory.fs.Open(mark, os.O_RDONLY, 0); err == nil {
@@ -18,13 +17,13 @@ func (l *directoryLog) settle(key string) error {
 		if err := l.announcing(l.copy); err != nil {
 			return err
 		}
-		_ = l.directory.fs.Remove(mark) // of a log that is no more
+		_ = l.directory.fs.Remove(mark) // its log is gone
 	}
 	return l.cutTail()
 }
 
-// copy puts a copy in the place of a log whose sync failed: the kernel may believe that pages are on the disk that
-// are not. Offsets stay, so damage is copied too.
+// copy replaces a log whose sync failed by a copy: the kernel may wrongly believe that pages are on the disk. Offsets
+// must not change, so damage is copied too.
 func (l *directoryLog) copy() error {
 	size, err := l.file.Size()
 	if err != nil {
@@ -48,7 +47,7 @@ func (l *directoryLog) copy() error {
 	return l.openNewest(os.O_RDWR)
 }
 
-// cutTail removes an unfinished line or batch from the end. It is kept in a file beside the log.
+// cutTail moves an unfinished line or batch at the end to a file beside the log.
 func (l *directoryLog) cutTail() error {
 	size, err := l.file.Size()
 	if err != nil || size == 0 {
@@ -70,7 +69,7 @@ func (l *directoryLog) cutTail() error {
 	})
 }
 
-// cutFrom moves what lies behind cut into a file of its own.
+// cutFrom moves everything after cut to a separate file.
 func (l *directoryLog) cutFrom(cut, size, seq int64) error {
 	torn := io.NewSectionReader(l.file, cut, size-cut)
 	if err := l.directory.writeFrom(l.tornName(seq), torn, true); err != nil {
@@ -82,7 +81,7 @@ func (l *directoryLog) cutFrom(cut, size, seq int64) error {
 	return l.file.Sync()
 }
 
-// tornName returns a name for a tail that nothing has yet.
+// tornName returns an unused name for a tail.
 func (l *directoryLog) tornName(seq int64) string {
 	name := fmt.Sprintf("%s/%s.torn-%d", l.dir, l.name, seq)
 	for n := 2; ; n++ {
@@ -122,7 +121,7 @@ func findTail(log files.File, size int64) (cut, seq int64, newline bool, err err
 	}
 	for at := cut; at > 0; {
 		l, err := t.before(at)
-		if errors.Is(err, errSlow) || errors.Is(err, ErrTooLarge) { // damage that ends in a newline stays where it is
+		if errors.Is(err, errSlow) || errors.Is(err, ErrTooLarge) { // damage that ends in a newline stays in place
 			break
 		}
 		if err != nil {

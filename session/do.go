@@ -12,8 +12,8 @@ import (
 // Answer is what the model said, and the request that it answers.
 type Answer struct {
 	winnow.Message
-	More    []winnow.Message // what follows it in one answer, where the provider ran tools of its own
-	Request *winnow.Request  // nil: there was none
+	More    []winnow.Message // the rest of the answer, if the provider ran its own tools
+	Request *winnow.Request  // nil: no request was made
 }
 
 // messages returns all messages of the answer.
@@ -35,7 +35,7 @@ func (a Answer) Text() string {
 	return b.String()
 }
 
-// Calls returns the tool calls that the host has to answer: those that have no result in the answer itself.
+// Calls returns the tool calls that the host has to answer: those without a result in the answer itself.
 func (a Answer) Calls() []winnow.Part {
 	var calls []winnow.Part
 	for _, m := range a.messages() {
@@ -55,11 +55,11 @@ func (a Answer) Calls() []winnow.Part {
 // Call asks the model: it sends messages and returns the answer.
 type Call func(ctx context.Context, messages []winnow.Message) (winnow.Message, error)
 
-// Do sends the conversation to the model and appends what it answers: it prepares the request, writes down what the
-// manager has to know of it, calls, and shrinks the request and calls again as long as the model's error is an
-// overflow. Any other error of call is returned as it is, and nothing is appended.
+// Do sends the conversation to the model and appends the answer. It prepares the request, stores the manager's state,
+// and calls; as long as the error is an overflow, it shrinks the request and calls again. It returns any other error of
+// call as it is, and appends nothing.
 //
-// An answer that came is stored even if ctx has ended meanwhile. The session is not locked during the call.
+// An answer that arrived is stored even if ctx has ended in the meantime. The session is not locked during the call.
 func (s *Session) Do(ctx context.Context, call Call) (Answer, error) {
 	return s.DoMessages(ctx, func(ctx context.Context, messages []winnow.Message) ([]winnow.Message, error) {
 		answer, err := call(ctx, messages)
@@ -67,7 +67,7 @@ func (s *Session) Do(ctx context.Context, call Call) (Answer, error) {
 	})
 }
 
-// CallMessages is a [Call] whose answer may be several messages: those of an API that runs tools of its own.
+// CallMessages is a [Call] whose answer may be several messages, from an API that runs its own tools.
 type CallMessages func(ctx context.Context, messages []winnow.Message) ([]winnow.Message, error)
 
 // DoMessages is [Session.Do] for an API whose answer may be several messages, such as OpenAI's Responses. All of them
@@ -93,15 +93,15 @@ func (s *Session) DoMessages(ctx context.Context, call CallMessages) (Answer, er
 	}
 }
 
-// Prepare returns the next request and writes down what the manager has to know of it. It is for hosts that do more
-// around a call than [Session.Do]; they append the answer themselves.
+// Prepare returns the next request and stores the manager's state. It is for hosts that do more around a call than
+// [Session.Do] does; they append the answer themselves.
 func (s *Session) Prepare(ctx context.Context) (*winnow.Request, error) {
 	return s.prepare(ctx, func(m *winnow.Manager, history []winnow.Message) (*winnow.Request, error) {
 		return m.Prepare(ctx, history)
 	})
 }
 
-// Recover is winnow's [winnow.Manager.Recover] after a request of [Session.Prepare] was refused with cause.
+// Recover calls [winnow.Manager.Recover] after the provider refused a request of [Session.Prepare] with cause.
 func (s *Session) Recover(ctx context.Context, cause error) (*winnow.Request, error) {
 	return s.prepare(ctx, func(m *winnow.Manager, history []winnow.Message) (*winnow.Request, error) {
 		return m.Recover(ctx, history, cause)
@@ -115,7 +115,7 @@ func (s *Session) Compact(ctx context.Context, instructions string) (*winnow.Req
 	})
 }
 
-// recover returns cause as it is where no smaller request helps.
+// recover returns cause unchanged if no smaller request would help.
 func (s *Session) recover(ctx context.Context, cause error) (*winnow.Request, error) {
 	next, err := s.Recover(ctx, cause)
 	var overflow *winnow.OverflowError
@@ -139,7 +139,7 @@ func (s *Session) prepare(ctx context.Context, f maker) (*winnow.Request, error)
 	if err != nil {
 		return nil, err
 	}
-	r, err := f(m, history) // code of the host runs here, and may take long
+	r, err := f(m, history) // host code runs here, and may take long
 	if err != nil {
 		return nil, err
 	}

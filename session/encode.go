@@ -22,7 +22,7 @@ type encoder struct {
 	seal  Sealer // nil: entries are not sealed
 }
 
-// append adds e to the lines. The head of e is complete.
+// append adds e, whose head is complete, to the lines.
 func (x *encoder) append(e *Entry) error {
 	start := len(x.lines)
 	x.lines = appendHead(x.lines, e)
@@ -45,8 +45,8 @@ func (x *encoder) append(e *Entry) error {
 	return err
 }
 
-// appendBody adds the members behind the head. Where the message is the only long one it comes last, so that a reader
-// finds it without parsing what is before it.
+// appendBody adds the members after the head. If the message is the only long one, it comes last, so that a reader
+// finds it without parsing what precedes it.
 func (x *encoder) appendBody(e *Entry) error {
 	switch {
 	case e.Type == TypeState && e.Delta != nil:
@@ -104,7 +104,7 @@ func (x *encoder) appendMessage(e *Entry) error {
 	return nil
 }
 
-// marshal returns v as JSON, valid until the next call. Markup stays readable, and bytes as they are.
+// marshal returns v as JSON, valid until the next call. HTML is not escaped, and raw JSON keeps its bytes.
 func (x *encoder) marshal(v any) ([]byte, error) {
 	if x.json == nil {
 		x.json = json.NewEncoder(&x.buf)
@@ -117,9 +117,8 @@ func (x *encoder) marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(x.buf.Bytes(), []byte("\n")), nil
 }
 
-// canonical returns m as it comes back from a log, but for what [exactly] takes care of: what the host put into
-// Source is gone, and strings that are no UTF-8 have U+FFFD in those places. Time has the
-// wall clock alone.
+// canonical returns m as it would come back from a log, except for the bytes that [exactly] preserves: the host's
+// Source is gone, invalid UTF-8 in strings is U+FFFD, and Time has no monotonic clock.
 func canonical(m winnow.Message) (winnow.Message, error) {
 	m.Time = m.Time.Round(0)
 	for _, s := range []*string{&m.ID, (*string)(&m.Role), &m.ToolCallID, &m.ToolName, &m.StopReason} {
@@ -167,7 +166,7 @@ func toUTF8(s *string) {
 	}
 }
 
-// exactly returns m as JSON can hold it, and the bytes that it cannot.
+// exactly returns m in a form that JSON can hold, and the bytes that JSON cannot hold.
 func exactly(m *winnow.Message) (*winnow.Message, []exactBytes) {
 	var exact []exactBytes
 	for i := range m.Parts {
@@ -200,7 +199,7 @@ func exactly(m *winnow.Message) (*winnow.Message, []exactBytes) {
 	return &out, exact
 }
 
-// isOneLineJSON says that package json writes b as it is: valid, in valid UTF-8, and without white space.
+// isOneLineJSON reports whether package json writes b as it is: valid, in valid UTF-8, and without white space.
 func isOneLineJSON(b []byte) bool {
 	inString := false
 	for i := 0; i < len(b); i++ {

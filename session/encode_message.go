@@ -8,21 +8,21 @@ import (
 	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
-// Messages are most of what is written, and package json takes half of the time of an append for one. They are written
-// here in the same form, byte for byte, which [readMessage] reads.
+// Most of what is written is messages, and package json would take half of the time of an append. This code writes the
+// same bytes, and [readMessage] reads them.
 
-// writeMessage appends m as package json writes it, without escapes for HTML. ok is false where that is left to package
-// json: it compacts raw JSON, and refuses some.
+// writeMessage appends m as package json writes it, without escapes for HTML. ok is false if package json has to do it,
+// because it would compact raw JSON or refuse it.
 func writeMessage(b []byte, m *winnow.Message) (text []byte, ok bool) {
 	w := messageWriter{text: b}
 	w.message(m)
 	return w.text, !w.bad
 }
 
-// messageWriter puts the values of a message behind a text.
+// messageWriter appends the values of a message to a text.
 type messageWriter struct {
 	text []byte
-	bad  bool // package json may write it in another way
+	bad  bool // package json may write it differently
 }
 
 func (w *messageWriter) message(m *winnow.Message) {
@@ -97,7 +97,7 @@ func (w *messageWriter) usage(u *winnow.Usage) {
 func (w *messageWriter) opens()  { w.text = append(w.text, '{') }
 func (w *messageWriter) closes() { w.text = append(w.text, '}') }
 
-// member puts name behind the brace, or the comma, that stands before it.
+// member appends name, after a comma unless it follows a brace.
 func (w *messageWriter) member(name string) {
 	if w.text[len(w.text)-1] != '{' {
 		w.text = append(w.text, ',')

@@ -7,30 +7,30 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// Type says what an [Entry] is.
+// Type is the type of an [Entry].
 type Type string
 
 const (
 	TypeSession       Type = "session"        // the header: the first line of a log
 	TypeMessage       Type = "message"        // a message of the conversation
-	TypeCustomMessage Type = "custom_message" // a message of the host's, in the context
-	TypeCustom        Type = "custom"         // data of the host's, not in the context
+	TypeCustomMessage Type = "custom_message" // a message of the host, in the context
+	TypeCustom        Type = "custom"         // data of the host, not in the context
 	TypeCompaction    Type = "compaction"     // a summary stands for what lies before its first kept entry
-	TypeEdit          Type = "edit"           // another content for an earlier entry
-	TypeBranchSummary Type = "branch_summary" // what happened on a branch that was left
+	TypeEdit          Type = "edit"           // new content for an earlier entry
+	TypeBranchSummary Type = "branch_summary" // what happened on an abandoned branch
 	TypeReset         Type = "reset"          // the end of a log: the conversation begins anew in the next one
 	TypePrompt        Type = "prompt"         // sections of the system prompt that changed
-	TypeState         Type = "state"          // of the winnow.Manager
-	TypeLeaf          Type = "leaf"           // the branch goes on at another entry
+	TypeState         Type = "state"          // state state of the winnow.Manager
+	TypeLeaf          Type = "leaf"           // the branch continues at another entry
 	TypeLabel         Type = "label"          // a name for an entry
 	TypeInfo          Type = "info"           // title, pinned, archived
-	TypeUsage         Type = "usage"          // what a call that left no message was billed
-	TypeErased        Type = "erased"         // an entry whose content was erased; beside the branch: which those are
-	TypeFlush         Type = "flush"          // the host wrote down what a summary may lose
-	TypeStatus        Type = "status"         // what the entries before it add up to
+	TypeUsage         Type = "usage"          // what a call without a message was billed
+	TypeErased        Type = "erased"         // an erased entry; beside the branch: which entries were erased
+	TypeFlush         Type = "flush"          // the host saved what a summary may lose
+	TypeStatus        Type = "status"         // totals of the entries before it
 )
 
-// isPath says that entries of the type are on a branch.
+// isPath reports whether entries of the type are on a branch.
 func (t Type) isPath() bool {
 	switch t {
 	case TypeSession, TypeLeaf, TypeLabel, TypeInfo, TypeUsage, TypeErased, TypeFlush, TypeStatus:
@@ -63,51 +63,51 @@ const (
 type Entry struct {
 	Seq      int64     `json:"seq"`                // grows strictly
 	ID       string    `json:"id"`                 // "e" and Seq, or what an import brought
-	ParentID string    `json:"parentId,omitempty"` // path entries: the entry before it on the branch
+	ParentID string    `json:"parentId,omitempty"` // path entries: the previous entry on the branch
 	Type     Type      `json:"type"`
 	Time     time.Time `json:"time,omitzero"`
 
-	// offset of the parent or of a leaf's target, where it is not the line before
+	// offset of the parent or leaf target, if not the previous line
 	At    *int64   `json:"at,omitempty"`
 	Batch [2]int64 `json:"batch,omitzero"` // position, from 1, and length; a batch counts whole or not at all
 
-	Format int    `json:"format,omitempty"` // session: of the log
+	Format int    `json:"format,omitempty"` // session: format of the log
 	Key    string `json:"key,omitempty"`    // session
-	From   *From  `json:"from,omitempty"`   // session: of a fork
+	From   *From  `json:"from,omitempty"`   // session: origin of a fork
 
 	Name   string          `json:"name,omitempty"`   // custom, custom_message
 	Hidden bool            `json:"hidden,omitempty"` // custom_message: not shown to people
-	Data   json.RawMessage `json:"data,omitempty"`   // custom, prompt; reset: what the host keeps
+	Data   json.RawMessage `json:"data,omitempty"`   // custom, prompt; reset: data of the host
 
 	Summary      string   `json:"summary,omitempty"`      // compaction, branch_summary
 	FirstKept    *Ref     `json:"firstKept,omitempty"`    // compaction; nil: nothing before it
-	Keep         []Ref    `json:"keep,omitempty"`         // compaction: of the system, pins, the open request
+	Keep         []Ref    `json:"keep,omitempty"`         // compaction: system messages, pins, the open request
 	TokensBefore int      `json:"tokensBefore,omitempty"` // compaction
 	TokensAfter  int      `json:"tokensAfter,omitempty"`  // compaction
 	Degraded     bool     `json:"degraded,omitempty"`     // compaction: made without a model; messages stay
 	Repaired     []string `json:"repaired,omitempty"`     // compaction
-	Calls        int      `json:"calls,omitempty"`        // compaction: to the summarizer
+	Calls        int      `json:"calls,omitempty"`        // compaction: calls of the summarizer
 
 	Target string `json:"target,omitempty"` // edit, leaf, label
 	Omit   bool   `json:"omit,omitempty"`   // edit: the message is left out
 	Reason string `json:"reason,omitempty"` // edit, reset
 	Label  string `json:"label,omitempty"`  // label; "" removes it
-	Info   *Info  `json:"info,omitempty"`   // info; reset: the title that goes on
+	Info   *Info  `json:"info,omitempty"`   // info; reset: the title that is carried over
 
 	Usage *winnow.Usage `json:"usage,omitempty"` // usage
-	Model string        `json:"model,omitempty"` // usage, message: who answered
+	Model string        `json:"model,omitempty"` // usage, message: the model that answered
 
 	Delta json.RawMessage `json:"delta,omitempty"` // state: of the manager; base64 in a string if it is not JSON
 	Full  *FullState      `json:"full,omitempty"`  // state; status: without the manager's state
 
 	Erased []string `json:"erased,omitempty"` // erased, beside the branch: whose content was erased
-	Was    Type     `json:"was,omitempty"`    // erased, in the place of an entry: what it counts as
+	Was    Type     `json:"was,omitempty"`    // erased, in the place of an entry: its former type
 
 	Source  *Source         `json:"source,omitempty"`  // message: what the codec keeps
 	Exact   []exactBytes    `json:"exact,omitempty"`   // message: bytes that JSON cannot hold
 	Message *winnow.Message `json:"message,omitempty"` // message, custom_message, edit
 
-	offset   int64 // where it lies
+	offset   int64 // where the entry lies
 	targetAt int64 // leaf: where its target lies
 	beside   bool  // custom: not on the path
 }
@@ -122,10 +122,10 @@ type From struct {
 type Ref struct {
 	ID string `json:"id"`
 	At int64  `json:"at"`             // offset in the log
-	By *Ref   `json:"edit,omitempty"` // the edit that gives its content
+	By *Ref   `json:"edit,omitempty"` // the edit that replaced its content
 }
 
-// Info is what people know a session by. In an entry, a nil field is one that does not change.
+// Info is what people know a session by. In an entry, a nil field does not change.
 type Info struct {
 	Title    *string `json:"title,omitempty"`
 	Pinned   *bool   `json:"pinned,omitempty"`
@@ -147,7 +147,8 @@ func (i *Info) merge(next *Info) {
 	}
 }
 
-// FullState is all that a reader has to know of what lies before it: the manager's state, and what side entries said.
+// FullState is all that a reader needs to know about the entries before it: the manager's state, and what side entries
+// said.
 type FullState struct {
 	State  json.RawMessage   `json:"state,omitempty"`
 	Counts Counts            `json:"counters,omitzero"`
@@ -161,7 +162,7 @@ type Source struct {
 	Data  json.RawMessage `json:"data"`
 }
 
-// exactBytes are bytes of a message that JSON cannot hold: invalid UTF-8, arguments that are no JSON or have line
+// exactBytes are bytes of a message that JSON cannot hold: invalid UTF-8, and arguments that are not JSON or have line
 // breaks.
 type exactBytes struct {
 	Part      int    `json:"part"`

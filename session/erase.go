@@ -8,33 +8,33 @@ import (
 	"time"
 )
 
-// Receipt says what was erased. It holds nothing of the content. The store keeps none: where a law wants a proof, the
-// host stores it.
+// Receipt says what was erased, without the content. The store does not keep receipts: a host that needs proof stores
+// them.
 type Receipt struct {
 	Key  string    `json:"key"`
-	Log  string    `json:"log,omitempty"` // of the entries: the ID that it has since; "": the whole session was erased
+	Log  string    `json:"log,omitempty"` // the log's new ID; "": the whole session was erased
 	Time time.Time `json:"time"`
 
 	Parts   []Part   `json:"parts,omitempty"`   // that were removed
-	Entries []string `json:"entries,omitempty"` // that were asked for: their content is gone
+	Entries []string `json:"entries,omitempty"` // the requested entries; their content is gone
 
-	// whose content went with theirs: edits, summaries, states of the manager
+	// erased along with them: edits, summaries, manager states
 	With  []string `json:"with,omitempty"`
-	Bytes int64    `json:"bytes"` // that were removed or overwritten
+	Bytes int64    `json:"bytes"` // bytes that were removed or overwritten
 
 	// Quoted are entries of the log that still hold a text of the erased ones word for word, of 16 bytes or more: an
-	// answer that repeats it, a title. They can be erased as well.
+	// answer that repeats it, a title. You can erase them as well.
 	Quoted []string `json:"quoted,omitempty"`
-	// Copies are what was erased in sessions that began as forks of this one, or that this one is a fork of.
+	// Copies says what was erased in forks of this session and in the sessions that it was forked from.
 	Copies []*Receipt `json:"copies,omitempty"`
-	// Forks are sessions that began as copies of a part of one that was erased whole. They are as they were.
+	// Forks are the forks of a session that was erased whole. They were not changed.
 	Forks []string `json:"forks,omitempty"`
-	// Unread are sessions of which something could not be read, so that it is not known whether they have copies.
+	// Unread are sessions that could not be read completely: they may hold copies.
 	Unread []string `json:"unread,omitempty"`
 }
 
-// Erase removes a session: logs, archives, and what lies beside them. Whoever has it open gets [ErrDeleted]. It is not
-// an error if there is none. It differs from [Store.Delete] in what it returns.
+// Erase removes a session: logs, archives, and the files beside them. Whoever has it open gets [ErrDeleted]. Erasing a
+// session that does not exist is not an error. Unlike [Store.Delete], Erase returns a receipt.
 func (s *Store) Erase(ctx context.Context, key string) (*Receipt, error) {
 	if err := CheckKey(key); err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (s *Store) Erase(ctx context.Context, key string) (*Receipt, error) {
 	return r, errors.Join(s.Delete(ctx, key), s.forgetDerived(ctx))
 }
 
-// forgetDerived removes what the backend keeps besides the logs, and makes again from them: titles stand there too.
+// forgetDerived removes what the backend derived from the logs and can derive again: it repeats titles.
 func (s *Store) forgetDerived(ctx context.Context) error {
 	if b, ok := s.backend.(interface{ forgetDerived(context.Context) error }); ok {
 		return b.forgetDerived(ctx)
@@ -64,16 +64,16 @@ func (s *Store) forgetDerived(ctx context.Context) error {
 	return nil
 }
 
-// EraseEntries overwrites the content of entries of a session, in its newest log or, with log not "", in another one
-// that [Store.Parts] lists, archived or not. The entries stay in their places in the tree, so that the conversation
-// goes on; the model sees "[erased]" for a message. With them goes what was made of them: edits, summaries of
-// compactions and branches, states of the manager, labels, and copies in forks. The next request may have to compact
-// anew. Side files of the session, as torn tails, are removed. The log gets another ID, which the receipt has: who
-// follows the feed forgets what it knew of the old one.
+// EraseEntries overwrites the content of entries of a session: in its newest log if log is "", else in that log of
+// [Store.Parts], archived or not. The entries keep their places in the tree, so that the conversation can continue;
+// instead of an erased message the model sees "[erased]". Everything derived from the entries is erased too: edits,
+// summaries of compactions and branches, states of the manager, labels, and copies in forks. The next request may have
+// to compact again. Side files of the session, such as torn tails, are removed. The log gets another ID, which the
+// receipt names: followers of the feed then discard what they derived from the old log.
 //
-// It waits for the turn as [Store.Open] does. Entries that were erased before are no error; the error is [ErrNotFound],
-// and nothing was changed, if the log has no such entry. After the end of the process at any moment it can be called
-// again. What a host or a provider keeps elsewhere is not reached.
+// EraseEntries waits for the turn as [Store.Open] does. If an entry was erased before, that is not an error. If the log
+// has no such entry, the error is [ErrNotFound] and nothing has changed. If the process ends during the call, call it
+// again. It does not reach what the host or a provider keeps elsewhere.
 func (s *Store) EraseEntries(ctx context.Context, key, log string, ids ...string) (*Receipt, error) {
 	if err := CheckKey(key); err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (s *Store) EraseEntries(ctx context.Context, key, log string, ids ...string
 	if err != nil {
 		return nil, err
 	}
-	// The copies first: what they are copies of is told by the entries themselves, while they are there.
+	// Copies are erased first: they are recognized by the entries' content, which is still there now.
 	var copies []*Receipt
 	for _, related := range relatives.of(key) {
 		but := ""
@@ -107,7 +107,7 @@ func (s *Store) EraseEntries(ctx context.Context, key, log string, ids ...string
 	}
 	byID := func(v *erasure) error { return v.byID(ids) }
 	r, err := e.erase(ctx, key, log, byID)
-	for wanted == "" && errors.Is(err, ErrNotFound) { // others who erase may have given it another ID
+	for wanted == "" && errors.Is(err, ErrNotFound) { // another eraser may have given it another ID
 		if log, _, err = e.find(ctx, key, "", ids); err != nil {
 			return nil, err
 		}
@@ -120,8 +120,8 @@ func (s *Store) EraseEntries(ctx context.Context, key, log string, ids ...string
 	return r, nil
 }
 
-// copies erases copies in all logs of a session but one. Others may erase there at the same time, which gives the logs
-// other IDs.
+// copies erases copies in all logs of a session but one. Somebody else may erase there at the same time, which changes
+// the IDs of the logs.
 func (e *eraser) copies(ctx context.Context, key, but string, found map[string]string) (all []*Receipt, err error) {
 	done := map[string]bool{but: true}
 	for {
@@ -135,7 +135,7 @@ func (e *eraser) copies(ctx context.Context, key, but string, found map[string]s
 		}
 		log := parts[i].Log
 		r, err := e.erase(ctx, key, log, func(v *erasure) error { return v.byContent(found) })
-		if errors.Is(err, ErrNotFound) && ctx.Err() == nil { // it is gone, or has another ID
+		if errors.Is(err, ErrNotFound) && ctx.Err() == nil { // the log is gone, or has another ID
 			continue
 		}
 		if err != nil {
@@ -148,14 +148,14 @@ func (e *eraser) copies(ctx context.Context, key, but string, found map[string]s
 	}
 }
 
-// eraser erases entries in one log after the other.
+// eraser erases entries in one log after another.
 type eraser struct {
 	Maintainer
 	store *Store
 	now   time.Time
 }
 
-// find returns the log that is meant and, by id, what the entries are that copies are known by.
+// find returns the log to erase in and, by id, the fingerprints by which copies of the entries are recognized.
 func (e *eraser) find(ctx context.Context, key, log string, ids []string) (string, map[string]string, error) {
 	_, part, err := e.part(ctx, key, log)
 	if err != nil {
@@ -176,7 +176,7 @@ func (e *eraser) find(ctx context.Context, key, log string, ids []string) (strin
 	return part.Log, v.fingerprints(), nil
 }
 
-// part returns the parts of a session and the one that a log is, or the newest one.
+// part returns the parts of a session and, among them, the given log, or the newest log if log is "".
 func (e *eraser) part(ctx context.Context, key, log string) ([]Part, Part, error) {
 	parts, err := e.Parts(ctx, key)
 	if err != nil {
@@ -191,9 +191,9 @@ func (e *eraser) part(ctx context.Context, key, log string) ([]Part, Part, error
 	return parts, parts[at], nil
 }
 
-// erase erases in one log what choose chooses.
+// erase erases the entries of one log that choose selects.
 func (e *eraser) erase(ctx context.Context, key, log string, choose func(*erasure) error) (*Receipt, error) {
-	if _, _, err := e.part(ctx, key, log); err != nil { // to ask for the turn of no session would make it
+	if _, _, err := e.part(ctx, key, log); err != nil { // taking the turn of a missing session would create it
 		return nil, err
 	}
 	turn, err := e.Turn(ctx, key)
@@ -210,7 +210,7 @@ func (e *eraser) erase(ctx context.Context, key, log string, choose func(*erasur
 	return r, errors.Join(err, turn.Release())
 }
 
-// newID returns the ID that a log of a session has since it was rewritten: the one that none had before.
+// newID returns the ID of a log after it was rewritten: the one that no log of the session had before.
 func (e *eraser) newID(ctx context.Context, key string, before []Part) (string, error) {
 	now, err := e.Parts(ctx, key)
 	if err != nil {
@@ -222,7 +222,7 @@ func (e *eraser) newID(ctx context.Context, key string, before []Part) (string, 
 			return p.Log, nil
 		}
 	}
-	return "", nil // somebody deleted it meanwhile
+	return "", nil // somebody deleted it in the meantime
 }
 
 func (e *eraser) once(

@@ -9,16 +9,16 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// What is left of an entry whose content was erased is what the conversation needs to go on: its place in the tree,
-// who a message is from, and which call a result answers.
+// An entry whose content was erased keeps what the conversation needs to continue: its place in the tree, the role of a
+// message, and which call a result answers.
 
 // erasedText is what the model sees of a message whose content was erased.
 const erasedText = "[erased]"
 
-// leastQuote is how long a text is, in bytes, that is looked for in other entries. Shorter ones are found anywhere.
+// leastQuote is how long a text must be, in bytes, to be searched for in other entries. Shorter ones match by accident.
 const leastQuote = 16
 
-// leftOf returns what stays of an entry, nil if all of it does.
+// leftOf returns what stays of an entry. nil means that all of it stays.
 func (v *erasure) leftOf(e *Entry) *Entry {
 	left := &Entry{Type: TypeErased}
 	switch e.Type {
@@ -30,14 +30,14 @@ func (v *erasure) leftOf(e *Entry) *Entry {
 		left.Target, left.Omit, left.Message = e.Target, e.Omit, emptied(e.Message)
 	case TypeCompaction:
 		left.Was, left.Degraded = e.Type, e.Degraded
-	case TypeReset: // a log ends in it
+	case TypeReset: // it ends a log
 		left.Type = e.Type
 	case TypeState, TypeStatus:
 		if e.Full != nil {
 			left.Type, left.Full = e.Type, v.withoutErased(e.Full)
 		}
 	case TypeLeaf, TypeUsage, TypeFlush, TypeErased:
-		return nil // there is no text in it
+		return nil // it has no text
 	}
 	return left
 }
@@ -76,7 +76,7 @@ func (e *Entry) showErased() {
 	e.Message.Parts = append([]winnow.Part{{Text: erasedText}}, e.Message.Parts...)
 }
 
-// counted returns what an entry counts as.
+// counted returns the type that an entry counts as.
 func (e *Entry) counted() Type {
 	switch {
 	case e.Type != TypeErased:
@@ -91,11 +91,11 @@ func (e *Entry) counted() Type {
 	return TypeErased
 }
 
-// overwritten returns a line of the same length as l with what is left of its entry.
+// overwritten returns a line as long as l that holds what is left of its entry.
 func overwritten(l *line, left *Entry) ([]byte, error) {
 	x := encoder{seal: l.seal}
 	isSealed := l.sealed != "" && left.Type.isSealed()
-	if isSealed { // with the key that it had: there is room
+	if isSealed { // with its old key: the room suffices
 		left.Seq, left.ID, left.ParentID = l.seq, l.id, l.parent
 		if err := x.appendSealed(left, l.sealed); err != nil {
 			return nil, err
@@ -107,7 +107,7 @@ func overwritten(l *line, left *Entry) ([]byte, error) {
 	if l.body == nil {
 		return overwrittenAny(l, left.Type, body)
 	}
-	// The head stays byte for byte, but for its type. No id has a quote in it there.
+	// The head keeps its bytes, except for the type. No id in it has a quote.
 	head := l.data[:len(l.data)-crcTail-len(l.body)]
 	head = bytes.TrimSuffix(head, []byte(","))
 	member := func(t Type) []byte { return appendString([]byte(`,"type":`), string(t)) }
@@ -125,7 +125,7 @@ func overwritten(l *line, left *Entry) ([]byte, error) {
 	return text[:len(text)-1], nil // without the newline
 }
 
-// overwrittenAny is overwritten for a line that somebody else wrote, in a form of their own. It gets no checksum.
+// overwrittenAny is overwritten for a line that another program wrote in its own form. It gets no checksum.
 func overwrittenAny(l *line, kind Type, body []byte) ([]byte, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(l.data, &members); err != nil {
@@ -160,7 +160,7 @@ func overwrittenAny(l *line, kind Type, body []byte) ([]byte, error) {
 	return append(text, bytes.Repeat([]byte(" "), room)...), nil
 }
 
-// textsOf returns the texts of an entry as they stand in a line.
+// textsOf returns the texts of an entry, escaped as in a line.
 func textsOf(e *Entry) (texts [][]byte) {
 	var x encoder
 	add := func(text string) {

@@ -13,16 +13,16 @@ import (
 	"time"
 )
 
-// erasure is what is to be overwritten in one log, and with what. Each line is overwritten by one of the same length:
-// so all offsets stay, and what is not erased keeps its bytes.
+// erasure is what to overwrite in one log, and with what. Each line is overwritten by one of the same length: all
+// offsets stay valid, and what is not erased keeps its bytes.
 type erasure struct {
 	*tree
 	size    int64
-	done    []string       // what is asked for and was erased before
-	chosen  map[int]*Entry // by index: what else is asked for
-	with    map[int]*Entry // what goes with it
+	done    []string       // requested, but erased before
+	chosen  map[int]*Entry // by index: the other requested entries
+	with    map[int]*Entry // by index: what was derived from them
 	patches []Patch
-	lines   []byte // behind the log
+	lines   []byte // appended to the log
 	quoted  []string
 }
 
@@ -35,7 +35,7 @@ func newErasure(ctx context.Context, log Log) (*erasure, error) {
 	return &erasure{tree: t, size: size, chosen: map[int]*Entry{}, with: map[int]*Entry{}}, err
 }
 
-// byID chooses entries.
+// byID chooses entries by their ids.
 func (v *erasure) byID(ids []string) error {
 	for _, id := range ids {
 		i, ok := v.indexOf(id)
@@ -49,7 +49,7 @@ func (v *erasure) byID(ids []string) error {
 	return nil
 }
 
-// choose chooses an entry that is right.
+// choose chooses an entry if isRight accepts it.
 func (v *erasure) choose(i int, isRight func(*Entry) bool) error {
 	e, err := v.decode(i)
 	switch {
@@ -62,7 +62,7 @@ func (v *erasure) choose(i int, isRight func(*Entry) bool) error {
 	return err
 }
 
-// byContent chooses the entries that are copies of others, whose fingerprints they have.
+// byContent chooses the entries whose fingerprints are in found: copies of erased entries.
 func (v *erasure) byContent(found map[string]string) error {
 	for id, sum := range found {
 		i, ok := v.indexOf(id)
@@ -76,7 +76,7 @@ func (v *erasure) byContent(found map[string]string) error {
 	return nil
 }
 
-// decode returns an entry; one that cannot be read has a head alone.
+// decode returns an entry. If it cannot be read, it has only a head.
 func (v *erasure) decode(i int) (*Entry, error) {
 	l, err := v.line(i)
 	if err != nil {
@@ -93,14 +93,14 @@ func (v *erasure) decode(i int) (*Entry, error) {
 	return e, nil
 }
 
-// mayBeListed says that an entry may have been a title, which lists repeat.
+// mayBeListed reports whether an entry may have been a title, which lists repeat.
 func (v *erasure) mayBeListed() bool {
 	for _, e := range v.chosen {
 		if e.Type == TypeInfo {
 			return true
 		}
 	}
-	return len(v.done) > 0 // perhaps the process ended before it could remove that
+	return len(v.done) > 0 // an earlier process may have ended before it removed it
 }
 
 func (v *erasure) fingerprints() map[string]string {
@@ -111,14 +111,14 @@ func (v *erasure) fingerprints() map[string]string {
 	return sums
 }
 
-// fingerprint tells whether an entry is a copy of another: forks keep ids, times and content, and not the places.
+// fingerprint returns the same text for an entry and its copies: a fork keeps ids, times and content, but not offsets.
 func fingerprint(e *Entry) string {
 	c := *e
 	c.Seq, c.ParentID, c.At, c.Batch = 0, "", nil, [2]int64{}
 	c.FirstKept, c.Keep, c.Full = nil, nil, nil
 	text, err := json.Marshal((*entryBody)(&c))
 	if err != nil {
-		return "" // no JSON: it was not written by a store
+		return "" // not JSON: no store wrote it
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
@@ -132,7 +132,7 @@ func (v *erasure) ids(of map[int]*Entry) (ids []string) {
 	return ids
 }
 
-// make decides what goes with the chosen entries, and makes the patches.
+// make finds what is erased along with the chosen entries, and makes the patches.
 func (v *erasure) make(ctx context.Context, now time.Time) error {
 	if len(v.chosen) == 0 {
 		return nil
@@ -160,10 +160,10 @@ func (v *erasure) make(ctx context.Context, now time.Time) error {
 	return v.note(now)
 }
 
-// follow finds what was made of the chosen entries.
+// follow finds what was derived from the chosen entries.
 func (v *erasure) follow(ctx context.Context) error {
 	first := slices.Min(slices.Collect(maps.Keys(v.chosen)))
-	behind := make([]bool, len(v.tree.lines)) // on a branch behind a chosen entry
+	behind := make([]bool, len(v.tree.lines)) // on a branch, after a chosen entry
 	for i := first; i < len(v.tree.lines); i++ {
 		if i&1023 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -193,12 +193,13 @@ func (v *erasure) follow(ctx context.Context) error {
 	return nil
 }
 
-// goesWith says that an entry, which is not chosen, was made of one that is. Its text may say what that said.
+// goesWith reports whether an entry that is not chosen was derived from one that is. Its text may repeat the erased
+// one.
 func (v *erasure) goesWith(i int, e *Entry, behind []bool) bool {
 	switch e.Type {
 	case TypeCompaction:
 		return behind[i]
-	case TypeBranchSummary: // of a branch that was left
+	case TypeBranchSummary: // of an abandoned branch
 		of, ok := v.indexOf(e.Target)
 		return behind[i] || ok && behind[of]
 	case TypeEdit, TypeLabel:
@@ -212,7 +213,7 @@ func (v *erasure) goesWith(i int, e *Entry, behind []bool) bool {
 	return false
 }
 
-// at returns the index of an entry, -1 if there is none.
+// at returns the index of an entry, -1 if the log does not have it.
 func (v *erasure) at(id string) int {
 	if i, ok := v.indexOf(id); ok {
 		return i
@@ -220,7 +221,7 @@ func (v *erasure) at(id string) int {
 	return -1
 }
 
-// isTold says that a full state repeats the label or the title of something that is erased.
+// isTold reports whether a full state repeats an erased label or title.
 func (v *erasure) isTold(full *FullState) bool {
 	kept := v.withoutErased(full)
 	return len(kept.Labels) != len(full.Labels) || kept.Info != full.Info
@@ -260,8 +261,7 @@ func (v *erasure) overwrite(i int, e *Entry) error {
 	return nil
 }
 
-// gaps makes patches for what lies between the entries and does not count: damage may be the remains of one. What is
-// left is blank lines.
+// gaps makes patches for the damage between the entries, which may be the remains of an entry. Blank lines are left.
 func (v *erasure) gaps() error {
 	at := int64(0)
 	ends := append(slices.Clone(v.tree.lines), node{offset: v.size})
@@ -283,7 +283,7 @@ func (v *erasure) gaps() error {
 	return nil
 }
 
-// note makes the entry that says what was erased.
+// note makes the entry that lists what was erased.
 func (v *erasure) note(now time.Time) error {
 	last, err := v.read.bytes(v.size-1, v.size)
 	if err != nil {
@@ -303,7 +303,7 @@ func (v *erasure) note(now time.Time) error {
 	return err
 }
 
-// quotes looks for the texts of the chosen entries in those that stay.
+// quotes searches the entries that stay for the texts of the chosen ones.
 func (v *erasure) quotes(ctx context.Context) error {
 	var needles [][]byte
 	for _, e := range v.chosen {

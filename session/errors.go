@@ -8,20 +8,19 @@ import (
 
 // Errors to branch on with [errors.Is].
 var (
-	// ErrBusy: somebody else has the turn of the session, and the context ended while it was waited for. The error is
-	// a [*BusyError].
+	// ErrBusy: somebody else had the turn of the session until the context ended. The error is a [*BusyError].
 	ErrBusy = errors.New("session: another turn is under way")
 
-	// ErrConflict: somebody else wrote to the branch. The session has to be opened again.
+	// ErrConflict: somebody else wrote to the branch. Open the session again.
 	ErrConflict = errors.New("session: somebody else wrote to the session")
 
 	// ErrDeleted: the session was deleted while it was open.
 	ErrDeleted = errors.New("session: the session was deleted")
 
-	// ErrNotFound: there is no such session or entry.
+	// ErrNotFound: the session or entry does not exist.
 	ErrNotFound = errors.New("session: not found")
 
-	// ErrClosed: the session or store was closed, or an earlier error made its handle useless.
+	// ErrClosed: the session or store was closed, or an earlier error made it unusable.
 	ErrClosed = errors.New("session: closed")
 
 	// ErrTooLarge: an entry would be longer than a line may be (64 MiB).
@@ -30,24 +29,24 @@ var (
 	// ErrKey: the key is empty, longer than 1 024 bytes, or not UTF-8.
 	ErrKey = errors.New("session: a key is 1 to 1 024 bytes of UTF-8")
 
-	// ErrFormat: the directory or log is of another format.
+	// ErrFormat: the directory or log has an unknown format.
 	ErrFormat = errors.New("session: unknown format")
 
-	// ErrSync: the system reported that data may not have reached the disk. It is not known what did; the session has
-	// to be opened again, which copies what is there.
+	// ErrSync: the system reported that some data may not have reached the disk. Open the session again: opening copies
+	// what is there.
 	ErrSync = errors.New("session: the data could not be synced")
 
 	// ErrNetwork: the directory is on a network file system, whose locks and syncs may not hold.
 	ErrNetwork = errors.New("session: the directory is on a network file system")
 )
 
-// BusyError says who has the turn. What it knows is what the other left in the lock file: it informs, and decides
-// nothing.
+// BusyError says who has the turn, as the holder's note in the lock file tells it. The note only informs: the lock
+// itself decides.
 type BusyError struct {
-	PID   int // 0: not known, or this process
+	PID   int // 0: unknown, or this process
 	Host  string
 	Since time.Time
-	Cause error // of the context
+	Cause error // the context's error
 }
 
 func (e *BusyError) Error() string {

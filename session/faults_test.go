@@ -124,7 +124,7 @@ func failProgram(t *testing.T, seed uint64, k int, fault func(sessiontest.Operat
 	return count < k, lastFailed != ""
 }
 
-// isTyped says that a caller can branch on err.
+// isTyped reports whether a caller can branch on err.
 func isTyped(err error) bool {
 	for _, target := range []error{session.ErrSync, session.ErrClosed, syscall.ENOSPC, syscall.EIO} {
 		if errors.Is(err, target) {

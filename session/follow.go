@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// FollowOptions say when a change is worth the work of an index. nil and the zero value are the numbers of the
-// reference system. Negative numbers mean that every change is.
+// FollowOptions say when an index should process a change. nil and the zero value mean the numbers of the reference
+// system. With negative numbers every change is processed.
 type FollowOptions struct {
-	Bytes    int64         // of a session that are new (100 000)
-	Messages int           // of a session that are new (50): either is enough
+	Bytes    int64         // new bytes of a session (100 000)
+	Messages int           // new messages of a session (50); either limit suffices
 	Debounce time.Duration // how long changes are collected before they are looked at (5 s)
 }
 
@@ -26,7 +26,7 @@ const (
 	followDebounce = 5 * time.Second
 )
 
-// Follower tells an index of what changed, and not of each message alone. It is for one goroutine.
+// Follower tells an index what changed, in batches instead of message by message. It is for one goroutine.
 type Follower struct {
 	store   *Store
 	opts    FollowOptions
@@ -34,20 +34,20 @@ type Follower struct {
 	pending map[string]pendingChange // by key
 }
 
-// pendingChange is a change that is not worth the work yet.
+// pendingChange is a change that is not large enough yet.
 type pendingChange struct {
 	Change
 	Messages int `json:"messages,omitempty"`
 }
 
-// followed is what [Follower] makes a cursor of.
+// followed is the content of a Follower's cursor.
 type followed struct {
 	Cursor  string          `json:"cursor"`
 	Pending []pendingChange `json:"pending,omitempty"`
 }
 
-// Follow returns a follower that goes on behind the cursor of the [Changes] that the index dealt with last, "" for an
-// index that has nothing. The cursor must be of a follower.
+// Follow returns a follower that continues after a cursor: that of the last [Changes] that the index processed, or ""
+// for an empty index. The cursor must come from a follower.
 func (s *Store) Follow(cursor string, opts *FollowOptions) *Follower {
 	f := &Follower{store: s, pending: map[string]pendingChange{}}
 	if opts != nil {
@@ -58,7 +58,7 @@ func (s *Store) Follow(cursor string, opts *FollowOptions) *Follower {
 	f.opts.Debounce = max(0, cmp.Or(f.opts.Debounce, followDebounce))
 	var was followed
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
-	if err == nil && json.Unmarshal(text, &was) == nil { // else it begins anew, as with any cursor that does not fit
+	if err == nil && json.Unmarshal(text, &was) == nil { // any other cursor begins anew
 		f.cursor = was.Cursor
 		for _, p := range was.Pending {
 			f.pending[p.Key] = p
@@ -67,9 +67,9 @@ func (s *Store) Follow(cursor string, opts *FollowOptions) *Follower {
 	return f
 }
 
-// Next waits until something is worth the work, and returns it: sessions with so many new bytes or messages, sessions
-// that were deleted or begun anew, and all there are where Resync says so. What is not worth it yet stays pending; the
-// cursor knows of it.
+// Next waits until there is enough to process, and returns it: sessions with enough new bytes or messages, sessions
+// that were deleted or begun anew, and, with Resync, all sessions. Smaller changes stay pending; the cursor remembers
+// them.
 func (f *Follower) Next(ctx context.Context) (*Changes, error) {
 	for {
 		c, err := f.store.NextChanges(ctx, f.cursor)
@@ -91,7 +91,8 @@ func (f *Follower) Next(ctx context.Context) (*Changes, error) {
 	}
 }
 
-// Flush returns all that is new, worth the work or not, without waiting: before a search that has to find it.
+// Flush returns everything that is new, however small, without waiting. Call it before a search that has to find
+// everything.
 func (f *Follower) Flush(ctx context.Context) (*Changes, error) {
 	c, err := f.store.Changes(ctx, f.cursor)
 	if err != nil {
@@ -106,7 +107,7 @@ func (f *Follower) Flush(ctx context.Context) (*Changes, error) {
 	return f.due(func(pendingChange) bool { return true }), nil
 }
 
-// collect takes what comes until the debounce is over. It returns changes only for a resync.
+// collect takes changes until the debounce is over. It returns changes only for a resync.
 func (f *Follower) collect(ctx context.Context) (*Changes, error) {
 	if f.opts.Debounce == 0 {
 		return nil, nil
@@ -160,7 +161,7 @@ func (f *Follower) take(ctx context.Context, c *Changes) error {
 	return nil
 }
 
-// count returns how many messages a change brings. Where the bytes are enough, nobody asks.
+// count returns how many messages a change brings. It does not count if the bytes suffice.
 func (f *Follower) count(ctx context.Context, p pendingChange, c Change) (n int, err error) {
 	if c.To-p.From >= f.opts.Bytes {
 		return 0, nil
@@ -182,7 +183,7 @@ func (f *Follower) isDue(p pendingChange) bool {
 	return p.Deleted || isAnother || p.To-p.From >= f.opts.Bytes || p.Messages >= f.opts.Messages
 }
 
-// due takes those of the pending changes that are to be told.
+// due removes the pending changes that isDue selects and returns them.
 func (f *Follower) due(isDue func(pendingChange) bool) *Changes {
 	c := &Changes{}
 	for _, key := range slices.Sorted(maps.Keys(f.pending)) {
@@ -199,6 +200,6 @@ func (f *Follower) savedCursor() string {
 	at := followed{Cursor: f.cursor, Pending: slices.SortedFunc(maps.Values(f.pending), func(a, b pendingChange) int {
 		return strings.Compare(a.Key, b.Key)
 	})}
-	text, _ := json.Marshal(at) // strings and numbers never fail
+	text, _ := json.Marshal(at) // strings and numbers always encode
 	return base64.RawURLEncoding.EncodeToString(text)
 }

@@ -9,9 +9,10 @@ import (
 	"strconv"
 )
 
-// Fork makes a new session that begins as another is at an entry: with all that the model sees there. "" is the newest
-// entry of its branch. The entries keep their ids and labels. The title and what else people know the other by stay
-// with that, and the counts begin with what was copied. The error is [ErrConflict] if the new session has entries already.
+// Fork makes a new session that begins with everything that the model sees at an entry of another one. The entry "" is
+// the newest of its branch. The copied entries keep their ids and labels. The title and the rest of Info are not
+// copied, and the counts begin with the copied entries. The error is [ErrConflict] if the new session already has
+// entries.
 func (s *Store) Fork(ctx context.Context, key, entry, newKey string) error {
 	source, err := s.opened(s.backend.Log(ctx, key, false))
 	if err != nil {
@@ -42,7 +43,7 @@ func (s *Store) Fork(ctx context.Context, key, entry, newKey string) error {
 	return errors.Join(err, target.Close())
 }
 
-// become fills an empty session with the part of a branch that is in use.
+// become fills an empty session with the part of a branch that its history uses.
 func (s *Session) become(ctx context.Context, t *tree, key string, labels map[string]string) error {
 	if s.at.size > 0 {
 		return fmt.Errorf("%w: %q has entries already", ErrConflict, s.key)
@@ -84,8 +85,8 @@ func (s *Session) become(ctx context.Context, t *tree, key string, labels map[st
 	return s.reload(ctx)
 }
 
-// firstCopied returns what stands for the first message that a compaction kept, where only the entries with indexes are
-// copied: the first of them that does not lie before it. A message that was left out is not copied.
+// firstCopied returns the first copied entry that does not lie before the first message that a compaction kept: an edit
+// may have left out that message, which is then not copied.
 func (t *tree) firstCopied(kept *Ref, indexes []int) *Ref {
 	at, ok := t.indexOf(kept.ID)
 	if !ok {
@@ -98,7 +99,7 @@ func (t *tree) firstCopied(kept *Ref, indexes []int) *Ref {
 	return &Ref{ID: t.lines[indexes[n]].id}
 }
 
-// inUse returns the entries of a branch that its history is made of, and those that stand between them.
+// inUse returns the entries that make up the history of a branch, and those between them.
 func (t *tree) inUse(active *loaded) ([]int, error) {
 	needed := map[int]bool{}
 	low := t.current
@@ -141,7 +142,7 @@ func (t *tree) inUse(active *loaded) ([]int, error) {
 	return indexes, nil
 }
 
-// copyEntries returns the lines of a log that holds entries, one behind the other. They keep their ids and seqs.
+// copyEntries returns the lines of a log that holds entries in this order. They keep their ids and seqs.
 func (s *Session) copyEntries(entries []*Entry, labels map[string]string) ([]byte, error) {
 	x := &s.encoder
 	x.lines = x.lines[:0]
@@ -155,7 +156,7 @@ func (s *Session) copyEntries(entries []*Entry, labels map[string]string) ([]byt
 	counts.add(header)
 	previous, seq := header.ID, header.Seq
 	for _, e := range entries {
-		e.ParentID, e.At, e.Batch = previous, nil, [2]int64{} // the log is made whole or not at all
+		e.ParentID, e.At, e.Batch = previous, nil, [2]int64{} // the log is created whole or not at all
 		offsets[e.ID] = int64(len(x.lines))
 		if e.Type == TypeCompaction {
 			e.Keep = moved(e.Keep, offsets)
@@ -189,7 +190,7 @@ func (s *Session) copyEntries(entries []*Entry, labels map[string]string) ([]byt
 	return x.lines, nil
 }
 
-// moved returns refs with the offsets of the copy. What was not copied is not in use.
+// moved returns refs with the offsets of the copy. Entries that were not copied are not in use.
 func moved(refs []Ref, offsets map[string]int64) (out []Ref) {
 	for _, r := range refs {
 		at, ok := offsets[r.ID]

@@ -8,39 +8,40 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// What a manager gets is a function of the log alone: the same code makes it in a running session and in one that was
-// opened again. A host whose history has another form after a restart rewrites the provider's cache.
+// The history that a manager gets is a function of the log alone: the same code builds it in a running session and in
+// one that was opened again. If its form changed after a restart, the provider's prompt cache would be lost. It
+// consists of
 //
-//   - messages in Keep of the newest healthy compaction on the branch, those of the system that lead first,
+//   - the leading system messages in Keep of the newest healthy compaction on the branch,
 //   - the summary of that compaction,
 //   - the rest of Keep,
-//   - the messages from FirstKept on, each with the content of the newest edit of it on the branch.
+//   - the messages from FirstKept on, each with the content of its newest edit on the branch.
 
-// loaded is what a log says at its leaf.
+// loaded is the state of a session at the leaf of its log.
 type loaded struct {
 	header  *Entry
 	history []winnow.Message
 	places  []place // of the messages in history
-	prefix  int     // how many messages the newest compaction put before the first that it kept
+	prefix  int     // number of messages that the newest compaction put before the first one that it kept
 
-	from    *From // of a log that is not begun yet
+	from    *From // of a log that has not begun
 	leaf    line  // heads only, without texts
 	newest  line  // the last line that counts
-	seq     int64 // the highest one, of lines too that do not count
+	seq     int64 // the highest one, including lines that do not count
 	size    int64
 	isReset bool // the branch ends in a reset
 
 	state      []byte
 	deltas     [][]byte
 	stateSize  int  // of state
-	deltasSize int  // of deltas together
-	needsFull  bool // deltas are missing: later ones count for nothing before a full state
+	deltasSize int  // of all deltas
+	needsFull  bool // deltas are missing: later ones are useless before a full state
 
 	info    Info
 	labels  map[string]string
 	counts  Counts
 	updated time.Time // the newest entry
-	summed  int64     // offset of the newest entry that says what is before it
+	summed  int64     // offset of the newest entry with totals
 	damage  []Damage
 	unended bool // the log does not end in a newline
 }
@@ -48,10 +49,10 @@ type loaded struct {
 // place is where a message of a history comes from.
 type place struct {
 	ref       Ref
-	isSummary bool // ref is the compaction's
+	isSummary bool // ref is that of the compaction
 }
 
-// load reads a log: from its end where that is in order, else whole.
+// load reads a log: from its end if that is in order, else all of it.
 func load(ctx context.Context, log Log, codec Codec) (*loaded, error) {
 	size, err := log.Size()
 	if err != nil || size == 0 {
@@ -91,7 +92,7 @@ func loadTail(log Log, size int64, codec Codec) (*loaded, error) {
 	if err := l.walk(t, codec); err != nil {
 		return nil, err
 	}
-	if len(l.damage) > 0 { // the whole log knows more of it
+	if len(l.damage) > 0 { // the whole log says more about it
 		return nil, errSlow
 	}
 	return l, nil
@@ -137,12 +138,12 @@ func (l *loaded) take(s *sides) {
 	l.info, l.labels, l.counts, l.summed = s.info, s.labels, s.counts(), s.at
 }
 
-// report notes an entry that counts, but not as it says, or that cannot be had.
+// report notes an entry that cannot be read, or that cannot count the way it says.
 func (l *loaded) report(offset int64, id, reason string) {
 	l.damage = append(l.damage, Damage{Offset: offset, ID: id, Reason: reason})
 }
 
-// summaryMessage returns the message that a compaction leaves, as winnow.Manager made it.
+// summaryMessage returns the summary message of a compaction, as winnow.Manager made it.
 func summaryMessage(e *Entry) winnow.Message {
 	if e.Message != nil {
 		return *e.Message

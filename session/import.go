@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// Import makes a new session of entries that came from elsewhere: those that [Store.Entries] yields, or those that
-// package transcript reads from the files of other programs. All of them are stored or none.
+// Import makes a new session of existing entries: those that [Store.Entries] yields, or those that package transcript
+// reads from the files of other programs. It stores all of them or none.
 //
-// Entries keep their ids, parents, times and labels; one without an id gets one, and one without a time is as old as the
-// one before it. The first may be a header, whose key does not count. An entry on a branch has a parent that stands
-// before it; without a ParentID it follows the header, except for an entry of [TypeCustom], which then stands beside the
-// branch. References to messages need no offsets. Entries of [TypeState] and [TypeStatus] are left out: they belong to
-// the store that wrote them. Options.Redact is asked about every message, and about summaries and data as if each was
-// the text of an injected message.
+// Entries keep their ids, parents, times and labels. An entry without an id gets one, and an entry without a time gets
+// that of the entry before it. The first may be a header, whose key is ignored. The parent of an entry on a branch must
+// precede it; without a ParentID the entry follows the header, except for an entry of [TypeCustom], which then stands
+// beside the branch. References to messages need no offsets. Entries of [TypeState] and [TypeStatus] are left out: they
+// belong to the store that wrote them. Options.Redact is called for every message, and for each summary and data as if
+// it were the text of an injected message.
 //
-// The error is [ErrConflict] if the session has entries already, and [ErrFormat] if an id is there twice or a parent is
-// missing. The entries and what they point to are not to be changed afterwards.
+// The error is [ErrConflict] if the session already has entries, and [ErrFormat] if an id occurs twice or a parent is
+// missing. The entries and what they point to must not be changed afterwards.
 func (s *Store) Import(ctx context.Context, key string, entries []*Entry) error {
 	target, err := s.Resume(ctx, key)
 	if err != nil {
@@ -30,7 +30,7 @@ func (s *Store) Import(ctx context.Context, key string, entries []*Entry) error 
 	return errors.Join(err, target.Close())
 }
 
-// fill writes the first log of a session, which is of no other use.
+// fill writes the first log of a session, which must not be used afterwards.
 func (s *Session) fill(ctx context.Context, entries []*Entry) error {
 	if s.at.size > 0 {
 		return fmt.Errorf("%w: %q has entries already", ErrConflict, s.key)
@@ -53,14 +53,14 @@ func (s *Session) fill(ctx context.Context, entries []*Entry) error {
 type importer struct {
 	session *Session
 	taken   map[string]bool   // ids
-	offsets map[string]int64  // of the lines that are written
-	parents map[string]string // for what is left out: the entry that it followed
+	offsets map[string]int64  // by id, of the written lines
+	parents map[string]string // by id of an entry that is left out: the entry that it followed
 	labels  map[string]string
 	info    Info
 	counts  Counts
 	root    string // the header
 	leaf    string // the newest entry of the branch
-	ended   bool   // by a reset
+	ended   bool   // a reset ended the log
 	seq     int64
 	newest  int64     // offset of the last line
 	time    time.Time // of the last line
@@ -91,7 +91,7 @@ func (im *importer) write(ctx context.Context, entries []*Entry) error {
 	return im.full()
 }
 
-// roomFor returns about how long the log of entries is, in bytes.
+// roomFor estimates the length of the log of entries, in bytes.
 func roomFor(entries []*Entry) int {
 	const perLine = 200
 	n := 0
@@ -166,7 +166,7 @@ func (im *importer) entry(e Entry) error {
 	return im.add(&e)
 }
 
-// parentOf returns the entry that stands for id: itself, unless it was left out.
+// parentOf returns id itself, or the entry that stands in for it if it was left out.
 func (im *importer) parentOf(id string) string {
 	if parent, ok := im.parents[id]; ok {
 		return parent
@@ -174,7 +174,7 @@ func (im *importer) parentOf(id string) string {
 	return id
 }
 
-// clean makes what e holds such as this package writes it.
+// clean brings the content of e into the form that this package writes.
 func (e *Entry) clean() error {
 	for _, raw := range []*json.RawMessage{&e.Data, &e.Delta} {
 		if err := toOneLine(raw); err != nil {
@@ -208,7 +208,7 @@ func toOneLine(raw *json.RawMessage) (err error) {
 	return err
 }
 
-// refer gives references the offsets of this log. What is not there is not in use.
+// refer sets the offsets of references to those of this log. A reference to a missing entry is dropped.
 func (im *importer) refer(e *Entry) {
 	e.Keep = moved(e.Keep, im.offsets)
 	if e.FirstKept == nil {
@@ -220,7 +220,7 @@ func (im *importer) refer(e *Entry) {
 	}
 }
 
-// placeAt gives e the offset of its parent, or of a leaf's target, where that is not the line before.
+// placeAt sets the offset of e's parent, or of a leaf's target, if that is not the previous line.
 func (im *importer) placeAt(e *Entry) error {
 	e.At = nil
 	before := e.ParentID
@@ -252,7 +252,7 @@ func (im *importer) add(e *Entry) error {
 		}
 		im.seq++
 	}
-	if e.Time.IsZero() { // it is as old as what is before it
+	if e.Time.IsZero() { // it gets the time of the line before it
 		e.Time = im.time
 	}
 	if e.Time.IsZero() {
@@ -280,7 +280,7 @@ func (im *importer) add(e *Entry) error {
 	return nil
 }
 
-// full writes a full state without one of a manager, so that nobody has to read the log whole.
+// full writes a full state without a manager's, so that no reader has to read the whole log.
 func (im *importer) full() error {
 	if im.leaf == im.root || im.ended {
 		return nil

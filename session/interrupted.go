@@ -6,11 +6,11 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// Interruption is work that was not finished when a session was left, because its process ended or its host gave up.
-// None of it is done again on its own.
+// Interruption is work that was unfinished when the process of a session ended or its host gave up. Nothing is repeated
+// automatically.
 type Interruption struct {
-	// Unanswered says that the model has not answered the end of the conversation: the message of a person, or the
-	// results of its calls.
+	// Unanswered says that the model has not answered the end of the conversation: a message of a person, or the
+	// results of its own calls.
 	Unanswered bool
 
 	// Calls are tool calls of the newest answer that have no result. They may have run.
@@ -24,7 +24,7 @@ func (s *Session) Interrupted() *Interruption {
 	return interrupted(s.at.history)
 }
 
-// Interrupted returns what was not finished, nil if everything is. Another process may be working on it.
+// Interrupted returns the unfinished work, nil if there is none. Another process may be working on it.
 func (v *View) Interrupted() *Interruption { return interrupted(v.History) }
 
 func interrupted(history []winnow.Message) *Interruption {
@@ -36,7 +36,7 @@ func interrupted(history []winnow.Message) *Interruption {
 			answered[m.ToolCallID]++
 			continue
 		case m.Role == winnow.RoleSystem || m.Injected || m.Summary && i < len(history)-1:
-			continue // nobody asks with it
+			continue // it asks for no answer
 		case m.Role == winnow.RoleUser && i == len(history)-1 && m.Summary:
 			return nil
 		case m.Role == winnow.RoleUser:
@@ -54,7 +54,7 @@ func interrupted(history []winnow.Message) *Interruption {
 	return nil
 }
 
-// openCalls returns the calls of m that answered has no result for. Those of a turn that failed are never made.
+// openCalls returns the calls of m that have no result in answered. A failed turn's calls are never made.
 func openCalls(m *winnow.Message, answered map[string]int) (open []winnow.Part) {
 	if m.StopReason == "error" || m.StopReason == "aborted" {
 		return nil
@@ -75,8 +75,8 @@ func openCalls(m *winnow.Message, answered map[string]int) (open []winnow.Part) 
 const abandonedText = "This call was interrupted: the program ended before it had the result. " +
 	"The call may have run, in whole or in part. Look before you repeat it."
 
-// Abandon gives the calls that [Session.Interrupted] names a result that says that they were interrupted and may have
-// run, so that the conversation can go on.
+// Abandon gives each call that [Session.Interrupted] lists a result, so that the conversation can continue. The result
+// says that the call was interrupted and may have run.
 func (s *Session) Abandon(ctx context.Context) error {
 	i := s.Interrupted()
 	if i == nil || len(i.Calls) == 0 {

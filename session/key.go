@@ -10,14 +10,14 @@ import (
 const (
 	maxKey = 1024 // bytes
 
-	// Names of directories have at most 255 bytes on all common file systems, and paths 260 characters on Windows:
-	// longer keys are cut and told apart by a hash.
+	// Common file systems limit a name to 255 bytes, and Windows a path to 260 characters: longer keys are cut, and a
+	// hash tells them apart.
 	maxKeyName     = 120
 	keyNamePrefix  = 60
 	keyNameHashHex = 32
 )
 
-// CheckKey returns [ErrKey] for what is not a key. It is for backends.
+// CheckKey returns [ErrKey] if key is not a valid key. It is for backends.
 func CheckKey(key string) error {
 	if key == "" || len(key) > maxKey || !utf8.ValidString(key) {
 		return ErrKey
@@ -25,8 +25,8 @@ func CheckKey(key string) error {
 	return nil
 }
 
-// keyDirectory returns the directory of a key within the store. Keys that differ have names that differ, on file
-// systems too that ignore case or the form of Unicode: only [a-z0-9_-] stand for themselves.
+// keyDirectory returns the directory of a key within the store. Different keys have different names, even on file
+// systems that ignore case or normalize Unicode: only [a-z0-9_-] stand for themselves.
 func keyDirectory(key string) (parent, name string) {
 	sum := sha256.Sum256([]byte(key))
 	name = escapeKey(key)

@@ -8,10 +8,10 @@ import (
 	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
-// What counts of an entry is read without the rest of it: the texts of a message are most of a log, and parsing them
-// is most of reading one.
+// Counting needs only a few members of an entry. The texts of messages are most of a log, and parsing them takes most
+// of the time of reading one, so this code skips them.
 
-// decodeCounted returns of an entry what [Counts] and [sides] ask for.
+// decodeCounted returns the members of an entry that [Counts] and [sides] need.
 func (l *line) decodeCounted() (*Entry, error) {
 	if l.sealed != "" {
 		return l.decodeClear()
@@ -39,7 +39,7 @@ func (l *line) decodeCounted() (*Entry, error) {
 	return e, nil
 }
 
-// takeCounted takes what counts from the line of a message. It reports whether that was all there.
+// takeCounted reads the counted members from the line of a message. It reports whether it found all of them.
 func (e *Entry) takeCounted(line []byte) bool {
 	ok := true
 	take := func(value []byte, to any) { ok = ok && json.Unmarshal(value, to) == nil }
@@ -66,7 +66,7 @@ func (e *Entry) takeCounted(line []byte) bool {
 	return ok && m.Role != ""
 }
 
-// roleOf returns a role that does not share memory with s.
+// roleOf returns s as a role, without keeping its memory.
 func roleOf(s string) winnow.Role {
 	for _, role := range []winnow.Role{winnow.RoleUser, winnow.RoleAssistant, winnow.RoleTool, winnow.RoleSystem} {
 		if s == string(role) {

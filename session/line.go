@@ -13,11 +13,11 @@ import (
 //
 //	{"seq":17,"id":"e17","parentId":"e16","type":"message","time":"…",…,"crc":"1f2e3d4c"}
 //
-// Lines are written in one form and read in any: what a person edited by hand counts too.
+// Lines are written in one form and read in any: lines that a person edited by hand count too.
 
 const (
 	maxLine = 64 << 20 // bytes of a line
-	maxSeq  = 1 << 53  // what all readers of JSON can hold exactly
+	maxSeq  = 1 << 53  // the largest integer that every JSON reader holds exactly
 
 	crcMember = `,"crc":"`
 	crcTail   = len(crcMember) + 8 + len(`"}`)
@@ -29,27 +29,27 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 type line struct {
 	head
 	offset int64  // in the log
-	next   int64  // offset behind its newline
-	data   []byte // without line end and what is skipped around it; valid until the next one is read
-	body   []byte // of data, the members behind the head and before the checksum; nil: the line is not in our form
-	seal   Sealer // nil: what is sealed cannot be read
+	next   int64  // offset after its newline
+	data   []byte // trimmed, without line end; valid until the next line is read
+	body   []byte // the members in data between head and checksum; nil: the line is not in our form
+	seal   Sealer // nil: sealed content cannot be read
 }
 
-// head is what all entries have.
+// head is what all entries have in common.
 type head struct {
 	seq    int64
 	id     string
 	parent string // "" in side entries
 	kind   Type
-	at     int64    // offset of the parent; -1: it is the line before
-	batch  [2]int64 // position in the batch and its length; 0, 0: the line stands alone
-	sealed string   // id of the key that the rest is sealed with; "": it is not
+	at     int64    // offset of the parent; -1: the previous line
+	batch  [2]int64 // position in the batch and its length; 0, 0: no batch
+	sealed string   // id of the key that seals the rest; "": not sealed
 }
 
 func (h *head) isPath() bool { return h.parent != "" }
 
-// number returns the highest number that new entries may not have any more: ids are numbered as entries are, and an id
-// that somebody else gave may look like one of ours.
+// number returns the highest number that h uses up; new entries get higher ones. Ids contain the numbers of entries,
+// and an id from elsewhere may look like one of ours.
 func (h *head) number() int64 {
 	digits, ok := strings.CutPrefix(h.id, "e")
 	n, err := strconv.ParseInt(digits, 10, 64)
@@ -59,7 +59,7 @@ func (h *head) number() int64 {
 	return n
 }
 
-// parseLine reads the head of a line and checks its checksum. reason is not "" if the line does not count. data has no
+// parseLine reads the head of a line and checks its checksum. If the line does not count, reason says why. data has no
 // line end.
 func parseLine(data []byte) (l line, reason string) {
 	l.data = data
@@ -74,7 +74,7 @@ func parseLine(data []byte) (l line, reason string) {
 	return l, l.parseAny()
 }
 
-// endsInSum says that the last member of a line is a checksum.
+// endsInSum reports whether the last member of a line is a checksum.
 func endsInSum(data []byte) bool {
 	tail := data[len(data)-crcTail:]
 	return string(tail[:len(crcMember)]) == crcMember && string(tail[crcTail-2:]) == `"}`
@@ -86,7 +86,7 @@ func sumAt(text []byte) (sum uint32, ok bool) {
 	return uint32(n), err == nil
 }
 
-// withText returns l, which was parsed already, with its text, which was read again.
+// withText returns l, which is parsed already, with its text, which was read again.
 func (l *line) withText(text []byte) *line {
 	again := *l
 	again.data = text
@@ -97,7 +97,7 @@ func (l *line) withText(text []byte) *line {
 	return &again
 }
 
-// parse reads a head in the form in which it is written. text is the line before its checksum.
+// parse reads a head in the form that appendHead writes. text is the line up to its checksum.
 func (h *head) parse(l *line, text []byte) bool {
 	p := headParser{text: text}
 	h.at = -1
@@ -144,7 +144,7 @@ func (h *head) batchIsValid() bool {
 	return h.batch == [2]int64{} || h.batch[0] >= 1 && h.batch[0] <= h.batch[1] && h.batch[1] <= maxBatch
 }
 
-// headParser takes pieces off text. The first one that is missing makes it bad.
+// headParser consumes text piece by piece. The first piece that is missing makes it bad.
 type headParser struct {
 	text []byte
 	bad  bool
@@ -175,7 +175,7 @@ func (p *headParser) number() int64 {
 	return n
 }
 
-// quoted takes a string without escapes. It is a part of the text.
+// quoted consumes a string without escapes and returns it as a slice of the text.
 func (p *headParser) quoted() []byte {
 	if !p.has(`"`) {
 		p.bad = true
@@ -225,7 +225,7 @@ func (l *line) parseAny() (reason string) {
 	return ""
 }
 
-// hasSum says that sum is right for the text before the last checksum in the line.
+// hasSum reports whether sum is the checksum of the text before the last checksum in the line.
 func (l *line) hasSum(sum string) bool {
 	n := bytes.LastIndex(l.data, []byte(crcMember))
 	want, err := strconv.ParseUint(sum, 16, 32)
@@ -255,14 +255,14 @@ func appendHead(b []byte, e *Entry) []byte {
 	return b
 }
 
-// appendKey ends the head of an entry that is sealed.
+// appendKey completes the head of a sealed entry.
 func appendKey(b []byte, key string) []byte { return appendString(append(b, `,"sealed":`...), key) }
 
 // appendString appends s as JSON. Most strings of heads need no escape.
 func appendString(b []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
-			q, _ := json.Marshal(s) // a string never fails
+			q, _ := json.Marshal(s) // a string always encodes
 			return append(b, q...)
 		}
 	}
@@ -283,7 +283,7 @@ func appendSum(b []byte, start int) []byte {
 }
 
 // trimLine removes what readers skip around a line: NULs (a hole that a power loss left), a byte order mark, the CR of
-// CRLF. It returns how many bytes it removed in front.
+// CRLF. It returns how many bytes it removed at the front.
 func trimLine(data []byte) (trimmed []byte, front int, hasNUL bool) {
 	n := len(data)
 	for len(data) > 0 && data[0] == 0 {

@@ -18,35 +18,35 @@ import (
 type Order string
 
 const (
-	ByKey  Order = ""       // by the bytes of the key: whoever goes through the pages sees every session once
-	Newest Order = "newest" // the newest Updated first, then by key; one that is updated meanwhile may be missed
+	ByKey  Order = ""       // by the bytes of the key: paging visits every session once
+	Newest Order = "newest" // the newest Updated first, then by key; paging may miss a session updated meanwhile
 )
 
-// Query says which sessions a list has. The zero value is all of them, in pages of 100.
+// Query selects the sessions of a list. The zero value selects all of them, in pages of 100.
 type Query struct {
 	Prefix   string      // of the key
-	Types    []keys.Type // of the key (any)
+	Types    []keys.Type // of the key (any type)
 	Since    time.Time   // Updated is not before it
 	Until    time.Time   // Updated is before it; zero: no limit
-	Pinned   *bool       // whether Info says so (either)
+	Pinned   *bool       // what Info must say (either)
 	Archived *bool       // likewise
 	Order    Order
-	Limit    int    // sessions of a page (100)
-	After    string // Next of the page before
+	Limit    int    // maximum number of sessions on a page (100)
+	After    string // Next of the previous page
 }
 
-// Page is a part of a list.
+// Page is one page of a list.
 type Page struct {
 	Sessions []Status
-	Next     string // Query.After for the next page; "" behind the last one
+	Next     string // Query.After for the next page; "" after the last one
 }
 
 const defaultPage = 100
 
-// ErrQuery: the query cannot be answered. Its After is of no page, its order is unknown, or its limit is negative.
+// ErrQuery: the query is invalid. Its After does not come from a page, its order is unknown, or its limit is negative.
 var ErrQuery = errors.New("session: bad query")
 
-// List returns a page of the sessions that there are now. What was acknowledged before the call is in it.
+// List returns a page of the sessions that exist now. It includes everything that was acknowledged before the call.
 func (s *Store) List(ctx context.Context, q Query) (*Page, error) {
 	if err := q.check(); err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (s *Store) list(ctx context.Context, q Query) (*Page, error) {
 	return q.page(all)
 }
 
-// All goes through the sessions that a query finds, page by page. It ends with the first error.
+// All iterates over the sessions that a query selects, page by page. It ends with the first error.
 func (s *Store) All(ctx context.Context, q Query) iter.Seq2[Status, error] {
 	return func(yield func(Status, error) bool) {
 		for {
@@ -95,7 +95,7 @@ func (s *Store) All(ctx context.Context, q Query) iter.Seq2[Status, error] {
 	}
 }
 
-// Status returns what a session adds up to. The error is [ErrNotFound] if there is no such session.
+// Status returns the status of a session. The error is [ErrNotFound] if the session does not exist.
 func (s *Store) Status(ctx context.Context, key string) (*Status, error) {
 	if err := CheckKey(key); err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func readAll(ctx context.Context, b Backend) ([]*Status, error) {
 	all := make([]*Status, 0, len(names))
 	for _, key := range names {
 		st, err := statusOf(ctx, b, key)
-		if errors.Is(err, ErrNotFound) { // deleted meanwhile
+		if errors.Is(err, ErrNotFound) { // deleted in the meantime
 			continue
 		}
 		if err != nil {
@@ -155,7 +155,7 @@ func (q *Query) check() error {
 	return err
 }
 
-// listed is what a list needs to know of a session.
+// listed is what ordering and filtering need to know about a session.
 type listed struct {
 	key              string
 	updated          time.Time
@@ -166,7 +166,7 @@ func (s *Status) listed() listed {
 	return listed{s.Key, s.Updated, isSet(s.Info.Pinned), isSet(s.Info.Archived)}
 }
 
-// after returns the place behind which the page begins, where there is one.
+// after returns the session after which the page begins; its key is "" on the first page.
 func (q *Query) after() (listed, error) {
 	if q.After == "" {
 		return listed{}, nil
@@ -186,7 +186,7 @@ func (q *Query) after() (listed, error) {
 	return at, nil
 }
 
-// next returns Query.After for what lies behind a session.
+// next returns the Query.After of the page that begins after a session.
 func (q *Query) next(l *listed) string {
 	text := string(q.Order) + "\x00" + l.updated.UTC().Format(time.RFC3339Nano) + "\x00" + l.key
 	return base64.RawURLEncoding.EncodeToString([]byte(text))
@@ -202,7 +202,7 @@ func (q *Query) compare(a, b *listed) int {
 	return cmp.Compare(a.key, b.key)
 }
 
-// finds says that the query is for a session.
+// finds reports whether the query selects a session.
 func (q *Query) finds(l *listed) bool {
 	switch {
 	case !strings.HasPrefix(l.key, q.Prefix),
@@ -214,7 +214,7 @@ func (q *Query) finds(l *listed) bool {
 	return (q.Pinned == nil || *q.Pinned == l.pinned) && (q.Archived == nil || *q.Archived == l.archived)
 }
 
-// page takes what the query finds among all sessions.
+// page returns the page that the query selects from all sessions.
 func (q *Query) page(all []*Status) (*Page, error) {
 	at, err := q.after()
 	if err != nil {

@@ -5,19 +5,20 @@ import (
 	"time"
 )
 
-// What a [Lister] has to know of a query that came through [Store.List].
+// The methods of Query below are for a [Lister], which gets its queries from [Store.List].
 
-// Start returns the session that the page begins behind, by what it is ordered by: its key, and Updated in the order
-// [Newest]. Both are zero where After is "".
+// Start returns the session after which the page begins: its key and, in the order [Newest], its Updated. Both are zero
+// if After is "".
 func (q *Query) Start() (updated time.Time, key string, err error) {
 	at, err := q.after()
 	return at.updated, at.key, err
 }
 
-// Size returns how many sessions the page has at most.
+// Size returns the maximum number of sessions on the page.
 func (q *Query) Size() int { return cmp.Or(q.Limit, defaultPage) }
 
-// Page returns the page of sessions that were found, in order. There is a next page if they are more than Size.
+// Page returns the page that begins with found, which is in order. If found has more than Size sessions, there is a
+// next page.
 func (q *Query) Page(found []Status) *Page {
 	size := q.Size()
 	if len(found) <= size {

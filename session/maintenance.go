@@ -6,25 +6,25 @@ import (
 	"github.com/winnowgo/winnow/session/keys"
 )
 
-// Maintenance says what is to become of sessions that lie. The zero value: nothing. Nothing is done by it until a host
-// applies a [Plan].
+// Maintenance says when to archive and delete idle sessions. The zero value never does. It takes effect only when a
+// host applies a [Plan].
 //
-// Conversations are archived before anything of them is deleted, and only archives, and what lies beside logs, are
-// deleted. A session that is open, pinned, or archived by a person (see [Info]) is left alone.
+// Only archives and the files beside logs are deleted, so that a conversation is archived before any of it is deleted.
+// A session that is open, pinned, or archived by a person (see [Info]) is left alone.
 type Maintenance struct {
-	// ArchiveAfter archives sessions that nobody wrote to for longer. 0: none.
+	// ArchiveAfter archives sessions that nobody wrote to for longer than this. 0: none.
 	ArchiveAfter time.Duration `json:"archiveAfter,omitempty"`
-	// MaxSessions is how many sessions stay that are not archived: beyond, those are archived that were written to
-	// longest ago. 0: any number.
+	// MaxSessions is how many sessions may stay unarchived. The least recently written ones beyond it are archived. 0:
+	// any number.
 	MaxSessions int `json:"maxSessions,omitempty"`
-	// CronRuns archives sessions of single runs of cron jobs that nobody wrote to for longer. 0: as any other.
+	// CronRuns is ArchiveAfter for sessions of single runs of cron jobs. 0: ArchiveAfter.
 	CronRuns time.Duration `json:"cronRuns,omitempty"`
 	// ResetLogs archives the logs that ended in a reset.
 	ResetLogs bool `json:"resetLogs,omitempty"`
-	// KeepArchives deletes archives that were made longer ago, and what lies beside the logs that they are of. 0: none.
+	// KeepArchives deletes archives that are older than this, and the files beside their logs. 0: none.
 	KeepArchives time.Duration `json:"keepArchives,omitempty"`
-	// MaxBytes is what all sessions may take. Beyond, archives are deleted, the oldest first, and then sessions
-	// archived, those first that were written to longest ago, until LowWater of it is reached. 0: any size.
+	// MaxBytes is how much all sessions together may take. Above it, archives are deleted, the oldest first, and then
+	// sessions are archived, the least recently written first, until they take LowWater of it. 0: any size.
 	MaxBytes int64 `json:"maxBytes,omitempty"`
 	// LowWater is a share of MaxBytes. 0: 0.8.
 	LowWater float64 `json:"lowWater,omitempty"`
@@ -33,16 +33,15 @@ type Maintenance struct {
 const (
 	defaultLowWater = 0.8
 
-	// archivedShare says which part of the bytes of a log its archive is taken for, in estimates: a third. Of 458
-	// recorded sessions gzip leaves 28 %.
+	// archivedShare: an archive is estimated at a third of its log. gzip shrinks 458 recorded sessions to 28 %.
 	archivedShare = 3
 
 	day = 24 * time.Hour
 )
 
 // ReferenceMaintenance returns the numbers of OpenClaw 2026.3: 30 days, 500 sessions, a day for runs of cron jobs,
-// archives for 30 days, and no limit of bytes. Its modes "warn" and "enforce" are [Store.Plan] and [Store.Apply]; the
-// index that it rotates does not exist here.
+// archives for 30 days, and no limit of bytes. OpenClaw's modes "warn" and "enforce" are [Store.Plan] and
+// [Store.Apply]. It also rotates an index, which does not exist here.
 func ReferenceMaintenance() *Maintenance {
 	return &Maintenance{
 		ArchiveAfter: 30 * day, MaxSessions: 500, CronRuns: day, ResetLogs: true, KeepArchives: 30 * day,
@@ -50,7 +49,7 @@ func ReferenceMaintenance() *Maintenance {
 	}
 }
 
-// lowWater returns how many bytes are left where there were more than MaxBytes.
+// lowWater returns the size to shrink to once MaxBytes is exceeded.
 func (m *Maintenance) lowWater() int64 {
 	share := m.LowWater
 	if share <= 0 || share > 1 {
@@ -59,7 +58,7 @@ func (m *Maintenance) lowWater() int64 {
 	return int64(share * float64(m.MaxBytes))
 }
 
-// archiveAfter returns after which pause a session is archived, 0 for never, and why.
+// archiveAfter returns the pause after which a session is archived, 0 for never, and the rule that sets it.
 func (m *Maintenance) archiveAfter(key string) (time.Duration, Reason) {
 	if m.CronRuns > 0 {
 		if k, ok := keys.Parse(key); ok && k.Kind == keys.KindCron && k.Run != "" {
@@ -69,7 +68,7 @@ func (m *Maintenance) archiveAfter(key string) (time.Duration, Reason) {
 	return m.ArchiveAfter, ReasonAge
 }
 
-// Reason says which rule of [Maintenance] an [Action] comes from.
+// Reason names the rule of [Maintenance] behind an [Action].
 type Reason string
 
 const (
@@ -85,21 +84,21 @@ const (
 type Op string
 
 const (
-	OpArchive Op = "archive" // puts an archive in the place of a log
-	OpDelete  Op = "delete"  // deletes an archive, or what lies beside a log
+	OpArchive Op = "archive" // replaces a log by its archive
+	OpDelete  Op = "delete"  // deletes an archive or a file beside a log
 )
 
 // Action is one step of a [Plan].
 type Action struct {
 	Op     Op     `json:"op"`
 	Key    string `json:"key"`
-	Part   Part   `json:"part"` // as it was when the plan was made; Part.Bytes is what it takes
+	Part   Part   `json:"part"` // as it was when the plan was made
 	Reason Reason `json:"reason"`
-	// At is when the session was last written to, and of an archive when it was made.
+	// At is when the session was last written to or, for an archive, when it was made.
 	At time.Time `json:"at,omitzero"`
 }
 
-// frees estimates how many bytes the action gives back.
+// frees estimates how many bytes the action frees.
 func (a *Action) frees() int64 {
 	if a.Op == OpArchive {
 		return a.Part.Bytes - a.Part.Bytes/archivedShare
@@ -107,7 +106,7 @@ func (a *Action) frees() int64 {
 	return a.Part.Bytes
 }
 
-// Why an action of a plan was not done, or a session was not planned for.
+// The values of [Kept].Why: why an action was not done, or a session was left out of a plan.
 const (
 	KeptOpen    = "it is open"
 	KeptPinned  = "it is pinned"
@@ -117,25 +116,25 @@ const (
 	KeptRefused = "the plan does not name a log to archive, or an archive to delete"
 )
 
-// Kept is something that was left alone although a rule or a plan names it.
+// Kept is a session or part that was left alone although a rule or a plan names it.
 type Kept struct {
 	Key    string `json:"key"`
 	Part   string `json:"part,omitempty"` // "": the whole session
 	Reason Reason `json:"reason,omitempty"`
 	Why    string `json:"why"`
-	Err    error  `json:"-"` // why it cannot be read or done
+	Err    error  `json:"-"` // why it could not be read or done
 }
 
-// Plan is what [Store.Apply] would do: each part that would be archived or deleted, and why. It can be stored as JSON
-// and applied later: what has changed by then is left alone.
+// Plan is what [Store.Apply] would do: each part to archive or delete, and why. It can be stored as JSON and applied
+// later: sessions that have changed by then are left alone.
 type Plan struct {
 	Made     time.Time `json:"made"`
 	Actions  []Action  `json:"actions"`
-	Kept     []Kept    `json:"kept,omitempty"` // what rules name, and what protects it
-	Sessions int       `json:"sessions"`       // there are
-	Bytes    int64     `json:"bytes"`          // that all of them take
-	Frees    int64     `json:"frees"`          // an estimate: archives are taken for a third of their logs
-	// Over is how many bytes more than LowWater of MaxBytes there would still be, by the same estimate. The next plan
-	// goes on.
+	Kept     []Kept    `json:"kept,omitempty"` // what a rule names but something protects
+	Sessions int       `json:"sessions"`       // number of sessions
+	Bytes    int64     `json:"bytes"`          // size of all of them
+	Frees    int64     `json:"frees"`          // an estimate: an archive counts as a third of its log
+	// Over is by how many bytes the store would still exceed LowWater of MaxBytes, by the same estimate. The next plan
+	// continues.
 	Over int64 `json:"over,omitempty"`
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/winnowgo/winnow/session/internal/queue"
 )
 
-// memory is the [Backend] that keeps nothing: for private sessions and for tests.
+// memory is the [Backend] of [NewMemory].
 type memory struct {
 	queues queue.Queues
 	mu     sync.Mutex
@@ -24,19 +24,19 @@ type memoryLogs struct {
 	feed    *memoryFeed
 	mu      sync.Mutex
 	logs    []*memoryText // the oldest first
-	made    int           // how many logs there ever were
+	made    int           // number of logs ever made
 	deleted bool
 	status  memoryStatus
 }
 
-// memoryText is a log, or its archive. One that was replaced stays as it was for those who read it.
+// memoryText is a log, or its archive. When it is replaced it stays unchanged for its readers.
 type memoryText struct {
 	id      string
 	text    []byte
-	archive []byte // nil: it is not archived
+	archive []byte // nil: not archived
 }
 
-// add makes a log, which is newer than all others. The lock is held.
+// add makes a new log, the newest one. The lock is held.
 func (l *memoryLogs) add(lines []byte) *memoryText {
 	text := &memoryText{id: strconv.Itoa(l.made), text: slices.Clone(lines)}
 	l.made++
@@ -45,7 +45,7 @@ func (l *memoryLogs) add(lines []byte) *memoryText {
 	return text
 }
 
-// tell tells those who follow of what a log has from an offset on. The lock is held, so that changes come in order.
+// tell adds what a log has from an offset on to the feed. The lock is held, so that changes come in order.
 func (l *memoryLogs) tell(text *memoryText, from int) {
 	if to := len(text.text); to > from {
 		l.feed.tell(Change{Key: l.key, Log: text.id, From: int64(from), To: int64(to)})
@@ -81,7 +81,7 @@ type memoryTurn struct {
 	once   sync.Once
 
 	mu sync.Mutex
-	of *memoryLogs // that the turn is of, since its first Log; a deletion leaves it behind
+	of *memoryLogs // set by the turn's first Log; a deletion leaves it behind
 }
 
 func (m *memory) Turn(ctx context.Context, key string) (Turn, error) {
@@ -105,7 +105,7 @@ func (t *memoryTurn) Log(ctx context.Context) (Log, error) {
 	return log, nil
 }
 
-// logs returns the logs that the turn is of.
+// logs returns the logs of the turn.
 func (t *memoryTurn) logs() *memoryLogs {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -181,7 +181,7 @@ func (m *memory) Keys(context.Context) ([]string, error) {
 }
 
 func (m *memory) Delete(_ context.Context, key string) error {
-	m.mu.Lock() // to the end: who follows hears of the deletion before another session begins with the key
+	m.mu.Lock() // held to the end: followers hear of the deletion before a new session begins under the key
 	defer m.mu.Unlock()
 	l := m.logs[key]
 	delete(m.logs, key)

@@ -71,13 +71,13 @@ func (m *memory) statuses(ctx context.Context) ([]*Status, error) {
 	return all, nil
 }
 
-// memoryStatus is the status of a log when it was asked for last.
+// memoryStatus caches the status of a log.
 type memoryStatus struct {
 	of *memoryText
 	Status
 }
 
-// read returns the status of the newest log. Its counts are not to be changed.
+// read returns the status of the newest log. The caller must not change its counts.
 func (l *memoryLogs) read(ctx context.Context) (Status, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -88,7 +88,7 @@ func (l *memoryLogs) read(ctx context.Context) (Status, error) {
 	s := &l.status
 	if s.of == text && s.Bytes <= int64(len(text.text)) && text.archive == nil {
 		if more := text.text[s.Bytes:]; len(more) > 0 {
-			s.Counts = s.Counts.clone() // somebody may read the one that was given away
+			s.Counts = s.Counts.clone() // somebody may be reading the one that was returned
 			s.Add(more)
 		}
 		return s.Status, nil
@@ -105,7 +105,7 @@ func (l *memoryLogs) read(ctx context.Context) (Status, error) {
 	return *st, nil
 }
 
-// The text of a log can be read as a [Log] by who has the lock.
+// The holder of the lock can read the text of a log as a [Log].
 
 func (t *memoryText) ID() string                                        { return t.id }
 func (t *memoryText) Size() (int64, error)                              { return int64(len(t.text)), nil }
@@ -115,14 +115,14 @@ func (t *memoryText) ReadAt(p []byte, off int64) (int, error) {
 	return bytes.NewReader(t.text).ReadAt(p, off)
 }
 
-// keptChanges is how many changes are kept at least for those who follow; who is further behind begins anew.
+// keptChanges is how many changes are kept at least; followers that are further behind begin anew.
 const keptChanges = 1 << 16
 
 // memoryFeed is what changed in memory.
 type memoryFeed struct {
-	id      string // of the memory: another one knows nothing of its positions
+	id      string // names this memory: cursors of another one do not fit
 	mu      sync.Mutex
-	dropped int      // how many changes there were before those that are kept
+	dropped int      // number of older changes that were dropped
 	changes []Change // the newest last
 	changed chan struct{}
 }
@@ -165,7 +165,7 @@ func (m *memory) Changes(ctx context.Context, cursor string) (*Changes, error) {
 	if !c.Resync {
 		return c, nil
 	}
-	all, err := m.statuses(ctx) // what changes meanwhile is told again
+	all, err := m.statuses(ctx) // what changes in the meantime is delivered again
 	for _, st := range all {
 		c.Changes = append(c.Changes, Change{Key: st.Key, Log: st.Log, To: st.Bytes})
 	}

@@ -66,7 +66,7 @@ func (t *memoryText) archived(now time.Time) (*memoryText, error) {
 	return archive, checkArchive(bytes.NewReader(archive.archive), bytes.NewReader(t.text))
 }
 
-// find returns the place of a part among the logs, if it is as it was listed. The lock is held.
+// find returns the index of the part's log, if the part is unchanged since it was listed. The lock is held.
 func (l *memoryLogs) find(part Part) (int, error) {
 	for i, t := range l.logs {
 		if now := t.part(false); now.Name == part.Name && now.Bytes == part.Bytes && now.Time.Equal(part.Time) {
@@ -93,8 +93,8 @@ func (m *memory) OpenPart(_ context.Context, key string, part Part) (Log, error)
 	return nil, ErrNotFound
 }
 
-// change runs f on the logs of a session whose turn the caller has, and the place of part among them, if that and all
-// the others are as they were listed.
+// change runs f on the logs of a session, whose turn the caller holds, and the index of part among them. It does so
+// only if part and all of while are unchanged since they were listed.
 func (m *memory) change(turn Turn, part Part, while []Part, f func(l *memoryLogs, i int) error) error {
 	t, ok := turn.(*memoryTurn)
 	if !ok || t.memory != m {

@@ -7,9 +7,9 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// What is written beside the branch needs no turn: a title can be set while a model call runs.
+// Writing beside the branch needs no turn: a title can be set while a model call runs.
 
-// SetInfo changes what info says of a session: fields that are nil stay.
+// SetInfo changes the info of a session. Fields that are nil stay as they are.
 func (s *Store) SetInfo(ctx context.Context, key string, info Info) error {
 	return s.beside(ctx, key, func() *Entry { return &Entry{Type: TypeInfo, Info: &info} })
 }
@@ -19,12 +19,12 @@ func (s *Store) SetLabel(ctx context.Context, key, entry, label string) error {
 	return s.beside(ctx, key, func() *Entry { return &Entry{Type: TypeLabel, Target: entry, Label: label} })
 }
 
-// AddUsage counts what a call was billed that left no message: a title, a search. model may be "".
+// AddUsage counts the usage of a call that left no message: for a title, a search. model may be "".
 func (s *Store) AddUsage(ctx context.Context, key, model string, usage winnow.Usage) error {
 	return s.beside(ctx, key, func() *Entry { return &Entry{Type: TypeUsage, Model: model, Usage: &usage} })
 }
 
-// Note stores data of the host's beside the branch, as JSON.
+// Note stores data of the host beside the branch, as JSON.
 func (s *Store) Note(ctx context.Context, key, name string, data []byte) error {
 	line, err := oneLine(data)
 	if err != nil {
@@ -33,7 +33,7 @@ func (s *Store) Note(ctx context.Context, key, name string, data []byte) error {
 	return s.beside(ctx, key, func() *Entry { return &Entry{Type: TypeCustom, Name: name, Data: line, beside: true} })
 }
 
-// beside appends an entry to a session that there is, whoever has its turn.
+// beside appends an entry to an existing session, whoever has its turn.
 func (s *Store) beside(ctx context.Context, key string, entry func() *Entry) error {
 	for {
 		o, err := s.besideSession(ctx, key)
@@ -42,7 +42,7 @@ func (s *Store) beside(ctx context.Context, key string, entry func() *Entry) err
 		}
 		err = o.write(ctx, true, entry())
 		err = errors.Join(err, o.Close())
-		if !errors.Is(err, ErrConflict) { // the branch went on, or the log was replaced
+		if !errors.Is(err, ErrConflict) { // the branch moved on, or the log was replaced
 			return err
 		}
 		if ctx.Err() != nil {
@@ -51,7 +51,7 @@ func (s *Store) beside(ctx context.Context, key string, entry func() *Entry) err
 	}
 }
 
-// besideSession opens a session without its turn. Only the newest line of the log is read: side entries need no more.
+// besideSession opens a session without its turn. It reads only the newest line of the log: side entries need no more.
 func (s *Store) besideSession(ctx context.Context, key string) (*Session, error) {
 	if view, err := s.backend.Log(ctx, key, false); err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (s *Store) besideSession(ctx context.Context, key string) (*Session, error)
 	return o, nil
 }
 
-// reloadEnd reads only what an entry beside the branch has to know.
+// reloadEnd reads only what is needed to write an entry beside the branch.
 func (s *Session) reloadEnd(ctx context.Context) error {
 	size, err := s.log.Size()
 	if err != nil || size == 0 {

@@ -6,8 +6,7 @@ import (
 	"io"
 )
 
-// CheckPatches returns an error if patches of a log of so many bytes are not in order, or reach beyond it. It is for
-// backends.
+// CheckPatches returns an error if patches are out of order or reach beyond a log of size bytes. It is for backends.
 func CheckPatches(size int64, patches []Patch) error {
 	at := int64(0)
 	for _, p := range patches {
@@ -19,7 +18,7 @@ func CheckPatches(size int64, patches []Patch) error {
 	return nil
 }
 
-// patched returns what a log of so many bytes is with patches, and with lines behind it.
+// patched returns a reader of the first size bytes of a log with patches applied and lines appended.
 func patched(log io.ReaderAt, size int64, patches []Patch, lines []byte) io.Reader {
 	var pieces []io.Reader
 	at := int64(0)

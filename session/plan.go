@@ -25,7 +25,7 @@ func (s *Store) Plan(ctx context.Context, policy Maintenance) (*Plan, error) {
 	if err := p.list(ctx); err != nil {
 		return nil, err
 	}
-	// In the order of the reference: age, number, what is left of sessions, old archives, bytes.
+	// In the order of the reference: age, number, logs that ended in a reset, old archives, bytes.
 	for _, step := range []func(context.Context) error{p.age, p.count, p.resets, p.retention, p.bytes} {
 		if err := step(ctx); err != nil {
 			return nil, err
@@ -39,23 +39,23 @@ type planner struct {
 	Maintainer
 	policy   Maintenance
 	now      time.Time
-	sessions []*lying // those first that were written to longest ago
+	sessions []*lying // the least recently written first
 	plan     Plan
-	named    map[[2]string]bool // key and part of the actions
-	kept     map[string]string  // by key: why a session is left alone, "" if it is not
+	named    map[[2]string]bool // key and part of each action
+	kept     map[string]string  // by key: why a session is left alone; "": it is not
 }
 
-// lying is a session as it lies in the store.
+// lying is a stored session and what is known about it.
 type lying struct {
 	key     string
 	parts   []Part
-	updated time.Time // of a session that is not archived: when it was last written to; zero: not known
-	looked  bool      // at what follows
-	why     string    // it is left alone, by what it says of itself; "": it is not
-	lost    error     // why it cannot be read what there is of it
+	updated time.Time // when an unarchived session was last written to; zero: unknown
+	looked  bool      // the fields below are set
+	why     string    // why the session is protected; "": it is not
+	lost    error     // why its parts cannot be read
 }
 
-// open returns the part that the next opening goes on with.
+// open returns the part that the next opening uses.
 func (l *lying) open() *Part {
 	if i := slices.IndexFunc(l.parts, func(p Part) bool { return p.Open }); i >= 0 {
 		return &l.parts[i]
@@ -68,7 +68,7 @@ func (l *lying) isArchived() bool {
 	return open == nil || open.Kind == PartArchive
 }
 
-// list reads which sessions there are.
+// list reads which sessions exist.
 func (p *planner) list(ctx context.Context) error {
 	var mu sync.Mutex
 	err := survey(ctx, p.Maintainer, func(s *surveyed) error {
@@ -99,9 +99,9 @@ func (p *planner) list(ctx context.Context) error {
 	return nil
 }
 
-// newLying returns a session as it lies in the store.
+// newLying returns a session as it is stored.
 func newLying(ctx context.Context, s *surveyed) (*lying, error) {
-	if s.lost != nil { // a damaged session concerns no other
+	if s.lost != nil { // a damaged session does not stop the others
 		return &lying{key: s.key, lost: s.lost}, nil
 	}
 	l := &lying{key: s.key, parts: s.parts}
@@ -123,7 +123,7 @@ func newLying(ctx context.Context, s *surveyed) (*lying, error) {
 	return l, nil
 }
 
-// age names the sessions that nobody wrote to for long. One of which it is not known when is not old.
+// age plans to archive the sessions that nobody wrote to for long. A session whose last write is unknown is not old.
 func (p *planner) age(ctx context.Context) error {
 	for _, l := range p.sessions {
 		after, reason := p.policy.archiveAfter(l.key)
@@ -137,7 +137,7 @@ func (p *planner) age(ctx context.Context) error {
 	return nil
 }
 
-// count names the sessions beyond the number that may be there.
+// count plans to archive the sessions beyond MaxSessions.
 func (p *planner) count(ctx context.Context) error {
 	if p.policy.MaxSessions <= 0 {
 		return nil
@@ -165,7 +165,7 @@ func (p *planner) count(ctx context.Context) error {
 	return nil
 }
 
-// resets names the logs that ended in a reset: all but the newest.
+// resets plans to archive the logs that ended in a reset: all but the newest.
 func (p *planner) resets(ctx context.Context) error {
 	if !p.policy.ResetLogs {
 		return nil
@@ -183,7 +183,7 @@ func (p *planner) resets(ctx context.Context) error {
 	return nil
 }
 
-// retention names the archives that are old enough to be deleted.
+// retention plans to delete the archives that are old enough.
 func (p *planner) retention(ctx context.Context) error {
 	if p.policy.KeepArchives <= 0 {
 		return nil
@@ -201,11 +201,11 @@ func (p *planner) retention(ctx context.Context) error {
 	return nil
 }
 
-// deletable returns the archives of a session and what lies beside them, in the order in which they go: the newest
-// archive last, with which the session ends. What lies beside a log that is no archive stays as long as the log does.
+// deletable returns the archives of a session and the files beside them, in the order of deletion: the newest archive
+// is last, because the session ends with it. A file beside an unarchived log stays as long as the log does.
 func (l *lying) deletable() []Part {
 	var parts []Part
-	made := map[string]time.Time{} // of the archives
+	made := map[string]time.Time{} // when each archive was made
 	for _, part := range l.parts {
 		if part.Kind == PartArchive {
 			made[part.Log] = part.Time
@@ -238,7 +238,7 @@ func rank(p Part) int {
 	return 2
 }
 
-// bytes names what goes so that the store takes no more than it may.
+// bytes plans what has to go if the store exceeds MaxBytes.
 func (p *planner) bytes(ctx context.Context) error {
 	if p.policy.MaxBytes <= 0 || p.plan.Bytes-p.plan.Frees <= p.policy.MaxBytes {
 		return nil
@@ -273,7 +273,7 @@ type candidate struct {
 	part Part
 }
 
-// oldestFirst returns what may be deleted of all sessions.
+// oldestFirst returns the deletable parts of all sessions.
 func (p *planner) oldestFirst() []candidate {
 	var all []candidate
 	for _, l := range p.sessions {
@@ -285,7 +285,7 @@ func (p *planner) oldestFirst() []candidate {
 	return all
 }
 
-// archive names all logs of a session.
+// archive plans to archive all logs of a session.
 func (p *planner) archive(ctx context.Context, l *lying, reason Reason) error {
 	for _, part := range l.parts {
 		if part.Kind != PartLog {
@@ -300,7 +300,7 @@ func (p *planner) archive(ctx context.Context, l *lying, reason Reason) error {
 
 func (p *planner) isNamed(key string, part Part) bool { return p.named[[2]string{key, part.Name}] }
 
-// name adds an action for a part that none names yet, unless the session is protected.
+// name adds an action for a part that has none yet, unless the session is protected.
 func (p *planner) name(ctx context.Context, l *lying, op Op, part Part, reason Reason, at time.Time) error {
 	if p.isNamed(l.key, part) {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// protection says why a session is left alone, "" if it is not.
+// protection returns why a session is left alone, "" if it is not.
 func (p *planner) protection(ctx context.Context, l *lying) (why string, err error) {
 	if !l.looked {
 		if l.why, err = protection(ctx, p.Maintainer, l.key, l.parts); err != nil {
@@ -28,7 +28,7 @@ func (p *planner) protection(ctx context.Context, l *lying) (why string, err err
 	return KeptOpen, nil
 }
 
-// protection says why a session with these parts is left alone by what it says of itself, "" if it is not.
+// protection returns why the content of a session protects it, "" if it does not.
 func protection(ctx context.Context, m Maintainer, key string, parts []Part) (why string, err error) {
 	i := slices.IndexFunc(parts, func(p Part) bool { return p.Open })
 	if i < 0 {
@@ -38,7 +38,7 @@ func protection(ctx context.Context, m Maintainer, key string, parts []Part) (wh
 	return info.protects(), err
 }
 
-// protects says why what people know a session by keeps it from maintenance, "" if it does not.
+// protects returns why the info protects a session from maintenance, "" if it does not.
 func (i *Info) protects() string {
 	switch {
 	case i.Pinned != nil && *i.Pinned:
@@ -49,7 +49,7 @@ func (i *Info) protects() string {
 	return ""
 }
 
-// look reads what people know a session by, and the time of its newest entry.
+// look reads the info of a session and the time of its newest entry.
 func look(ctx context.Context, part Part, open func(Part) (Log, error)) (info Info, updated time.Time, err error) {
 	log, err := open(part)
 	if err != nil {
@@ -59,7 +59,7 @@ func look(ctx context.Context, part Part, open func(Part) (Log, error)) (info In
 	return readInfo(ctx, log)
 }
 
-// readInfo is look for a log that is open. It reads from the end where that is in order.
+// readInfo is look for an open log. It reads from the end if that is in order.
 func readInfo(ctx context.Context, log Log) (info Info, updated time.Time, err error) {
 	size, err := log.Size()
 	if err != nil || size == 0 {
@@ -68,7 +68,7 @@ func readInfo(ctx context.Context, log Log) (info Info, updated time.Time, err e
 	var s sides
 	t := newTail(log, size)
 	t.w.step, t.ahead.step = statusStep, headStep
-	t.counted = t.seal == nil // whoever has no key reads what is not sealed
+	t.counted = t.seal == nil // without a key only what is not sealed can be read
 	err = t.sides(&s)
 	if errors.Is(err, errSlow) || errors.Is(err, ErrTooLarge) {
 		s = sides{}

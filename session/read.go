@@ -9,7 +9,7 @@ import (
 // Damage is a part of a log that is ignored.
 type Damage struct {
 	Offset int64  `json:"offset"`
-	Length int64  `json:"length"` // 0: of a line that counts, but not as it says
+	Length int64  `json:"length"` // 0: the line counts, but not the way it says
 	ID     string `json:"id,omitempty"`
 	Reason string `json:"reason"`
 }
@@ -21,34 +21,35 @@ func (d Damage) String() string {
 	return fmt.Sprintf("offset %d, %d bytes: %s", d.Offset, d.Length, d.Reason)
 }
 
-// branch is how a history is read from a log: entries from a leaf towards the root.
+// branch reads a history from a log: entries from a leaf towards the root.
 type branch interface {
-	// leaf returns the newest entry of the branch. It is the header's where the branch is empty.
+	// leaf returns the newest entry of the branch: the header if the branch is empty.
 	leaf() (line, error)
-	// parent returns the path entry before l, which is no header. whole is false if an entry is missing between them.
+	// parent returns the path entry before l, which is not a header. whole is false if an entry between them is
+	// missing.
 	parent(l line) (p line, whole bool, err error)
 	// find returns the entry that r names.
 	find(r Ref) (line, error)
-	// entry returns a line decoded.
+	// entry decodes a line.
 	entry(l line) (*Entry, error)
 }
 
-// errSlow: the log is not as it was written. It has to be read from the beginning.
+// errSlow: the log is damaged. It has to be read from the beginning.
 var errSlow = errors.New("session: the log has to be read whole")
 
-// tail reads a log from its end: what it costs depends on the part that is in use, not on the length of the log. It
-// knows only what it has read, and gives up with errSlow where that is not in order.
+// tail reads a log from its end, so that the cost depends on the part in use and not on the length of the log. It knows
+// only what it has read, and gives up with errSlow if that is not in order.
 type tail struct {
 	w       window
-	ahead   window // for what lies elsewhere
+	ahead   window // for lines elsewhere
 	seal    Sealer
 	decoded map[int64]*Entry
 	newest  line     // the last line of the log
-	highest int64    // number of the lines that were read
+	highest int64    // highest number of the lines read
 	start   line     // leaf
-	checked [2]int64 // offsets between which batches are known to be whole
+	checked [2]int64 // batches between these offsets are known to be whole
 
-	counted  bool      // only what counts is wanted: entries are not decoded whole, and the leaf is not looked for
+	counted  bool      // read only what is counted: decode less, and ignore the leaf
 	newestAt time.Time // of newest
 }
 
@@ -73,7 +74,7 @@ func (t *tail) before(offset int64) (line, error) {
 	return line{}, errSlow
 }
 
-// parseAt parses the text of a line that has to be in order.
+// parseAt parses the text of a line. It gives up if the line is not in order.
 func parseAt(text []byte, start, next int64) (line, error) {
 	trimmed, front, hasNUL := trimLine(text)
 	if hasNUL {
@@ -87,7 +88,7 @@ func parseAt(text []byte, start, next int64) (line, error) {
 	return l, nil
 }
 
-// lineAt returns the line at offset, which is read beside the others.
+// lineAt returns the line at offset. It has its own window.
 func (t *tail) lineAt(offset int64) (line, error) {
 	if offset < 0 || offset >= t.w.size {
 		return line{}, errSlow
@@ -127,12 +128,12 @@ func (t *tail) checkBatch(l line) error {
 	return nil
 }
 
-// follows says that b is the line behind a in its batch.
+// follows reports whether b is the line behind a in its batch.
 func follows(a, b *line) bool {
 	return a.batch[1] == b.batch[1] && a.batch[0]+1 == b.batch[0] && a.seq+1 == b.seq
 }
 
-// sides reads back to the newest entry that says what is before it, for the leaf and what side entries say.
+// sides reads the leaf and the side entries, back to the newest entry with totals.
 func (t *tail) sides(s *sides) error {
 	found, complete := t.counted, false
 	newer := int64(-1)
@@ -172,7 +173,7 @@ func (t *tail) sides(s *sides) error {
 			return nil
 		}
 		if l.kind == TypeSession {
-			if l.offset > 3 || l.seq != 1 { // behind a byte order mark at most
+			if l.offset > 3 || l.seq != 1 { // at most a byte order mark precedes it
 				return errSlow
 			}
 			return nil
@@ -180,7 +181,7 @@ func (t *tail) sides(s *sides) error {
 	}
 }
 
-// addTo gives s an entry, and says whether nothing before it matters.
+// addTo adds an entry to s, and reports whether earlier entries no longer matter.
 func (t *tail) addTo(s *sides, l line) (complete bool, err error) {
 	var e *Entry
 	if t.counted {
@@ -200,7 +201,7 @@ func (t *tail) addTo(s *sides, l line) (complete bool, err error) {
 	return complete, nil
 }
 
-// wholeBatch checks the batch of l and returns l with its text, which that may have moved.
+// wholeBatch checks the batch of l. The check may move the window, so it returns l with its text read again.
 func (t *tail) wholeBatch(l line) (line, error) {
 	if l.batch[1] < 2 {
 		return l, nil

@@ -6,8 +6,8 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// Recall answers a call of [winnow.RecallTool] with what the session holds: append the message that it returns. The
-// manager's winnow.Options.Recall must be set. See [winnow.Manager.Recall] for what the answer shows.
+// Recall answers a call of [winnow.RecallTool] from the session's history. Append the message that it returns. The
+// manager's winnow.Options.Recall must be set. [winnow.Manager.Recall] describes the answer.
 func (s *Session) Recall(ctx context.Context, call winnow.Part) (winnow.Message, error) {
 	s.mu.Lock()
 	m, err := s.ready()

@@ -12,7 +12,7 @@ import (
 	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
-// stored returns m as it is stored: redacted, and in the form in which it comes back from a log.
+// stored returns m as it is stored: redacted, and in the form in which a log returns it.
 func (s *Session) stored(m winnow.Message) (winnow.Message, error) {
 	m, err := s.redact(m)
 	if err != nil {
@@ -21,7 +21,7 @@ func (s *Session) stored(m winnow.Message) (winnow.Message, error) {
 	return canonical(m)
 }
 
-// redactAll returns messages as the host lets them be stored.
+// redactAll returns messages after the host's Redact.
 func (s *Session) redactAll(messages []winnow.Message) ([]winnow.Message, error) {
 	if s.store.opts.Redact == nil {
 		return messages, nil
@@ -40,7 +40,7 @@ func (s *Session) redact(m winnow.Message) (winnow.Message, error) {
 	if s.store.opts.Redact == nil {
 		return m, nil
 	}
-	own := m // what the host changes in place is not what the caller and the provider's value have
+	own := m // Redact may change it in place without touching the caller's message
 	own.Parts, own.Details = slices.Clone(m.Parts), slices.Clone(m.Details)
 	for i := range own.Parts {
 		own.Parts[i].Arguments = slices.Clone(m.Parts[i].Arguments)
@@ -50,12 +50,12 @@ func (s *Session) redact(m winnow.Message) (winnow.Message, error) {
 		return m, fmt.Errorf("session: redacting a message: %w", err)
 	}
 	if !isSame(&m, &out) {
-		out.Source = nil // the provider's value has the old text
+		out.Source = nil // the source has the old text
 	}
 	return out, nil
 }
 
-// redactEntry redacts an entry that comes from elsewhere. It is a copy, and what it points to is not.
+// redactEntry redacts an imported entry. The entry is a copy, but what it points to is not.
 func (s *Session) redactEntry(e *Entry) error {
 	if s.store.opts.Redact == nil {
 		return nil
@@ -81,7 +81,7 @@ func (s *Session) redactEntry(e *Entry) error {
 	return err
 }
 
-// redactText redacts a text that is of no message.
+// redactText redacts a text outside of a message.
 func (s *Session) redactText(text string) (string, error) {
 	if text == "" {
 		return "", nil
@@ -95,7 +95,7 @@ func (s *Session) redactText(text string) (string, error) {
 	return b.String(), err
 }
 
-// isSame says that nothing was redacted.
+// isSame reports whether nothing was redacted.
 func isSame(a, b *winnow.Message) bool {
 	head, other := *a, *b
 	head.Parts, other.Parts = nil, nil

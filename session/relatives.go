@@ -7,11 +7,11 @@ import (
 	"sync"
 )
 
-// relatives says which sessions began as a fork of which.
+// relatives holds which sessions were forked from which.
 type relatives struct {
 	forks map[string][]string // by the session that they were forked from
 	from  map[string][]string // by fork
-	lost  []string            // sessions of which not every header could be read
+	lost  []string            // sessions with an unreadable header
 }
 
 // relatives reads the headers of all logs.
@@ -47,7 +47,7 @@ func (s *Store) relatives(ctx context.Context, m Maintainer) (*relatives, error)
 	return r, err
 }
 
-// add takes a session, and one that it was forked from.
+// add records that key was forked from another session.
 func (r *relatives) add(key, from string) {
 	if from != "" && from != key {
 		r.forks[from] = append(r.forks[from], key)
@@ -55,7 +55,7 @@ func (r *relatives) add(key, from string) {
 	}
 }
 
-// originOf returns the session that a log began as a fork of, "" if it did not.
+// originOf returns the session that a log was forked from, "" if it was not.
 func originOf(s *surveyed, part Part) (string, error) {
 	log, err := s.open(part, longestHeader)
 	if err != nil {
@@ -79,7 +79,7 @@ func originOf(s *surveyed, part Part) (string, error) {
 	return e.From.Session, nil
 }
 
-// of returns the sessions that share entries with a session, and that itself; none, if nobody does.
+// of returns the sessions that share entries with a session, and that session itself; nil if no other one does.
 func (r *relatives) of(key string) []string {
 	all := []string{key}
 	seen := map[string]bool{key: true}
@@ -97,7 +97,7 @@ func (r *relatives) of(key string) []string {
 	return all
 }
 
-// forksOf returns the sessions that began as forks of key.
+// forksOf returns the forks of key.
 func (r *relatives) forksOf(key string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(r.forks[key])))
 }

@@ -7,17 +7,17 @@ import (
 	"fmt"
 )
 
-// Reset begins the conversation anew: what there was stays in its log, and the session goes on with an empty one. Its
-// title and what else people know it by go on with it. keep is stored with the end of the old log, for the host; nil:
-// nothing.
+// Reset begins the conversation anew: the old log stays, and the session continues with an empty one. Its Info, such as
+// the title, is carried over. keep is data of the host to store at the end of the old log; it may be nil.
 func (s *Session) Reset(ctx context.Context, reason string, keep json.RawMessage) error {
 	return s.reset(ctx, reason, keep, true)
 }
 
-// FreshStart says why [Store.Open] began the conversation anew. It is not Due if it did not.
+// FreshStart says why [Store.Open] began the conversation anew. If it did not, Due is false.
 func (s *Session) FreshStart() ResetDecision { return s.fresh }
 
-// resetIfStale begins the conversation anew if the rule of its key says so, or if a process ended while it did that.
+// resetIfStale begins the conversation anew if the rule of its key says so, or if an earlier process ended in the
+// middle of a reset.
 func (s *Session) resetIfStale(ctx context.Context, byRule bool) error {
 	if s.at.isReset { // the process ended before it made the next log
 		last, err := s.resetEntry()
@@ -68,7 +68,7 @@ func (s *Session) reset(ctx context.Context, reason string, keep json.RawMessage
 func (s *Session) resetEntry() (*Entry, error) {
 	t := newTail(s.log, s.at.size)
 	l, err := t.lineAt(s.at.leaf.offset)
-	if errors.Is(err, errSlow) { // damaged around it
+	if errors.Is(err, errSlow) { // the log is damaged around it
 		return &Entry{Type: TypeReset}, nil
 	}
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *Session) resetEntry() (*Entry, error) {
 	return t.entry(l)
 }
 
-// nextLog begins the log behind one that ends in last, which is a reset.
+// nextLog begins the log that follows the one ending in last, which is a reset.
 func (s *Session) nextLog(ctx context.Context, last *Entry) error {
 	s.forget()
 	old, oldLog := s.at, s.log
@@ -100,8 +100,8 @@ func (s *Session) nextLog(ctx context.Context, last *Entry) error {
 	return s.write(ctx, true, carriedEntries(*late, last)...)
 }
 
-// carriedEntries returns what people know a session by, for its next log: whether it is pinned or archived, and its
-// title if the reset keeps it.
+// carriedEntries returns the entries that carry the Info of a session over to its next log: whether it is pinned or
+// archived, and the title if the reset keeps it.
 func carriedEntries(info Info, last *Entry) []*Entry {
 	if last.Info == nil {
 		info.Title = nil
@@ -112,8 +112,8 @@ func carriedEntries(info Info, last *Entry) []*Entry {
 	return []*Entry{{Type: TypeInfo, Info: &info}}
 }
 
-// writtenLate returns what others said of the session between the end of its old log and the beginning of the next
-// one; nil: nothing. From then on nobody can append to the old one.
+// writtenLate returns what others wrote beside the branch between the end of the old log and the beginning of the next
+// one, or nil. Once the next log exists, nobody can append to the old one.
 func (s *Session) writtenLate(ctx context.Context, old loaded) (*Info, error) {
 	size, err := s.log.Size()
 	if err != nil || size == old.size {
@@ -121,7 +121,7 @@ func (s *Session) writtenLate(ctx context.Context, old loaded) (*Info, error) {
 	}
 	o := &Session{store: s.store, encoder: encoder{seal: s.encoder.seal}, key: s.key, log: s.log, at: old}
 	switch err := o.takeIn(ctx, size); {
-	case errors.Is(err, ErrConflict): // somebody wrote to the branch, without the turn and behind its end
+	case errors.Is(err, ErrConflict): // somebody wrote to the branch after its end, without the turn
 		return nil, nil
 	case err != nil || o.at.info == old.info:
 		return nil, err

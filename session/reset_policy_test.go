@@ -141,8 +141,8 @@ func TestResetRuleProperties(t *testing.T) {
 	}
 }
 
-// beginsDay says that at m, a whole minute, the clock shows the hour for the first time on its day, or first shows a
-// later one because it was put forward over it.
+// beginsDay reports whether at m, a whole minute, the clock shows the hour for the first time on its day, or first
+// shows a later one because it was put forward over it.
 func beginsDay(m time.Time, in *time.Location, hour int) bool {
 	reached := func(m time.Time) bool { return m.In(in).Hour() >= hour }
 	day := func(m time.Time) string { return m.In(in).Format(time.DateOnly) }

@@ -7,20 +7,20 @@ import (
 	"hash/crc32"
 )
 
-// scanner reads a log from its beginning: all lines that count, and where there are others. It takes time linear in
-// the log and memory of the longest line.
+// scanner reads a log from its beginning: all lines that count, and where it is damaged. It takes time linear in the
+// log, and as much memory as the longest line.
 type scanner struct {
 	w       window
-	ahead   window // for the lines of a batch, once it is known to be whole
+	ahead   window // rereads the lines of a batch that is whole
 	seal    Sealer
-	from    int64  // where it begins
+	from    int64  // offset to begin at
 	seq     int64  // of the last line that counted
-	highest int64  // number of all lines
-	pending []line // of a batch that goes on, without their texts
+	highest int64  // highest number of all lines
+	pending []line // lines of an unfinished batch, without their texts
 	damage  []Damage
 	unended bool             // the log does not end in a newline
-	valid   int64            // offset behind the last line that counts
-	skips   func(*line) bool // yield does not read the text of such a line; nil: of none
+	valid   int64            // offset after the last line that counts
+	skips   func(*line) bool // yield does not need the text of such a line; nil: it needs all
 }
 
 func newScanner(log Log, size int64) *scanner {
@@ -28,7 +28,7 @@ func newScanner(log Log, size int64) *scanner {
 	return &scanner{w: w, ahead: w, seal: sealerOf(log)}
 }
 
-// maxDamage is how many places are told apart; what is beyond is in the last of them.
+// maxDamage is how many damaged places are reported separately; the last one includes the rest.
 const maxDamage = 10_000
 
 func (s *scanner) report(offset, length int64, id, reason string) {
@@ -138,7 +138,7 @@ func (s *scanner) take(l *line, yield func(*line) error) error {
 	defer s.dropPending()
 	for i := range s.pending {
 		b := &s.pending[i]
-		if s.skips != nil && s.skips(b) { // it is read once instead of twice
+		if s.skips != nil && s.skips(b) { // so it is not read twice
 			if err := yield(b); err != nil {
 				return err
 			}
@@ -156,7 +156,7 @@ func (s *scanner) take(l *line, yield func(*line) error) error {
 	return nil
 }
 
-// breakBatch gives up the batch that was not finished.
+// breakBatch gives up an unfinished batch.
 func (s *scanner) breakBatch(reason string) {
 	for _, l := range s.pending {
 		s.report(l.offset, int64(len(l.data)), l.id, reason)
@@ -164,10 +164,10 @@ func (s *scanner) breakBatch(reason string) {
 	s.dropPending()
 }
 
-// maxSparePending is how many lines of a batch the next one finds room for.
+// maxSparePending limits the memory that is kept for the next batch, in lines.
 const maxSparePending = 1 << 10
 
-// dropPending forgets the lines that were held back, and the texts that they point to.
+// dropPending forgets the lines held back, and the texts that they point to.
 func (s *scanner) dropPending() {
 	clear(s.pending)
 	if s.pending = s.pending[:0]; cap(s.pending) > maxSparePending {
@@ -175,14 +175,14 @@ func (s *scanner) dropPending() {
 	}
 }
 
-// maxPieces is how many beginnings of lines are looked at within a damaged one, so that a text full of them costs
-// no more than the others.
+// maxPieces is how many possible beginnings of lines are tried within a damaged line, so that a text full of them costs
+// no more than any other.
 const maxPieces = 16
 
 const lineStart = `{"seq":`
 
-// wholeLines returns where in text, which is no line, whole lines in our form are: after a newline was lost, or lines
-// were fused.
+// wholeLines returns where whole lines in our form lie in a text that is not one: a newline was lost, or lines were
+// fused.
 func wholeLines(text []byte) (pieces [][2]int) {
 	from := 0
 	for n := 0; n < maxPieces; n++ {
@@ -201,7 +201,7 @@ func wholeLines(text []byte) (pieces [][2]int) {
 	if n := len(pieces); n > 0 && pieces[n-1][1] == len(text) {
 		return pieces
 	}
-	// A line at the end, behind text with more beginnings than were looked at.
+	// A line at the end, after a text with more beginnings than were tried.
 	if i := bytes.LastIndex(text[from:], []byte(lineStart)); i >= 0 {
 		if last := from + i; lineLength(text[last:]) == len(text)-last {
 			pieces = append(pieces, [2]int{last, len(text)})

@@ -15,21 +15,22 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// Sealer encrypts what entries say before it is stored. Keys have ids, which stand in the log in the clear: so keys can
-// be changed at any time, and old entries are read with old keys. It is safe for concurrent use. [AESGCM] is one.
+// Sealer encrypts the content of entries before it is stored. Keys have ids, which the log holds in the clear, so that
+// keys can be changed at any time and old entries are read with old keys. A Sealer is safe for concurrent use. [AESGCM]
+// is one.
 //
-// What readers of a log without keys have to know stays readable: ids, times, types and the order of entries, who wrote
-// a message, what it was billed and which model answered, whether a session is pinned, and its key and that of the
-// session that it was forked from. Texts, arguments, titles, labels, names, data and the manager's state are sealed.
+// What readers without keys need stays readable: ids, times, types and the order of entries, the role, usage and model
+// of a message, whether a session is pinned, and its key and that of the session it was forked from. Texts, arguments,
+// titles, labels, names, data and the manager's state are sealed.
 type Sealer interface {
-	// Current returns the id of the key for what is written now: at most 64 bytes of ASCII, without quotes and
-	// backslashes.
+	// Current returns the id of the key for new entries: at most 64 bytes of ASCII, without quotes and backslashes.
 	Current() (id string, err error)
 
-	// Seal encrypts text. context is not stored: Open gets it again, and refuses another.
+	// Seal encrypts text and authenticates context, which is not stored: Open gets it again, and refuses a different
+	// one.
 	Seal(id string, text, context []byte) (sealed []byte, err error)
 
-	// Open undoes Seal. An error says that the key is missing or another one, or that sealed was changed.
+	// Open undoes Seal. An error says that the key is missing or wrong, or that sealed was changed.
 	Open(id string, sealed, context []byte) (text []byte, err error)
 }
 
@@ -40,7 +41,7 @@ var ErrSealed = errors.New("session: the entry is sealed")
 type SealedError struct {
 	Entry string // id
 	Key   string // id of the key
-	Cause error  // of the [Sealer]; nil: the store has none
+	Cause error  // error of the [Sealer]; nil: the store has none
 }
 
 func (e *SealedError) Error() string {
@@ -53,15 +54,15 @@ func (e *SealedError) Error() string {
 // Unwrap returns ErrSealed and the cause.
 func (e *SealedError) Unwrap() []error { return []error{ErrSealed, e.Cause} }
 
-// AESGCM is a [Sealer] with AES-GCM, whose nonces are random: a key is good for 2³² entries.
+// AESGCM is a [Sealer] with AES-GCM. Its nonces are random, so a key is good for 2³² entries.
 type AESGCM struct {
-	// ID returns the id of the key for what is written now.
+	// ID returns the id of the key for new entries.
 	ID func() string
-	// Key returns the key with an id: 16, 24 or 32 bytes. It is asked once for each id that is met, and the key is
-	// kept in memory. An error is that of whoever reads or writes.
+	// Key returns the key with an id: 16, 24 or 32 bytes. It is called once for each id, and the key is kept in memory.
+	// Its error fails the read or write.
 	Key func(id string) ([]byte, error)
 
-	ciphers sync.Map // of cipher.AEAD, by id
+	ciphers sync.Map // cipher.AEAD by id
 }
 
 // Current implements [Sealer].
@@ -108,7 +109,7 @@ func (a *AESGCM) cipher(id string) (cipher.AEAD, error) {
 // maxKeyID is how long the id of a key may be, in bytes.
 const maxKeyID = 64
 
-// keyedLog is a log and what its entries are opened with.
+// keyedLog is a log and the sealer that opens its entries.
 type keyedLog struct {
 	Log
 	seal Sealer
@@ -122,7 +123,7 @@ func (s *Store) opened(log Log, err error) (Log, error) {
 	return keyedLog{log, s.opts.Seal}, nil
 }
 
-// sealerOf returns what the entries of a log are opened with, or nil.
+// sealerOf returns the sealer that opens the entries of a log, or nil.
 func sealerOf(log Log) Sealer {
 	if k, ok := log.(keyedLog); ok {
 		return k.seal
@@ -130,7 +131,7 @@ func sealerOf(log Log) Sealer {
 	return nil
 }
 
-// isSealed says that entries of the type say something that is not for everybody.
+// isSealed reports whether entries of the type have content to seal.
 func (t Type) isSealed() bool {
 	switch t {
 	case TypeSession, TypeLeaf, TypeUsage, TypeErased:
@@ -139,7 +140,7 @@ func (t Type) isSealed() bool {
 	return true
 }
 
-// inTheClear returns what of e stays readable: what it counts for.
+// inTheClear returns the part of e that stays readable: what is counted.
 func (e *Entry) inTheClear() *Entry {
 	clear := &Entry{Type: e.Type, Degraded: e.Degraded}
 	if e.Type == TypeMessage && e.Message != nil {
@@ -158,7 +159,7 @@ func (e *Entry) inTheClear() *Entry {
 
 const payloadMember = `,"payload":"`
 
-// appendSealed adds the members behind the head of an entry that is sealed with key.
+// appendSealed adds the members after the head of an entry that is sealed with key.
 func (x *encoder) appendSealed(e *Entry, key string) error {
 	start := len(x.lines)
 	if err := x.appendBody(e); err != nil {
@@ -178,7 +179,7 @@ func (x *encoder) appendSealed(e *Entry, key string) error {
 	return nil
 }
 
-// key returns the id of the key that e is to be sealed with; "" if it is not.
+// key returns the id of the key to seal e with, "" if e is not sealed.
 func (x *encoder) key(e *Entry) (string, error) {
 	if x.seal == nil || !e.Type.isSealed() {
 		return "", nil
@@ -207,7 +208,7 @@ func sealContext(h *head, key string) []byte {
 	return b
 }
 
-// text returns the members behind the head of a sealed line, which begin with a comma where there are any.
+// text returns the members after the head of a sealed line. If there are any, they begin with a comma.
 func (l *line) text() ([]byte, error) {
 	if l.seal == nil {
 		return nil, &SealedError{Entry: l.id, Key: l.sealed}
@@ -245,7 +246,7 @@ func (l *line) decodeSealed() (*Entry, error) {
 	return e, nil
 }
 
-// decodeShown returns all of an entry that is not sealed, and of one that is what can be read without its key.
+// decodeShown returns an entry; if it is sealed, only what can be read without its key.
 func (l *line) decodeShown() (*Entry, error) {
 	if l.sealed != "" {
 		return l.decodeClear()
@@ -263,14 +264,14 @@ func (l *line) decodeClear() (*Entry, error) {
 	return e, nil
 }
 
-// openTitle reads the title of a session that is sealed: what is derived from logs without keys has none. Where the key
-// is missing it stays unknown.
+// openTitle reads a sealed title, which a backend without keys cannot list. If the key is missing, the title stays
+// unknown.
 func (s *Store) openTitle(ctx context.Context, st *Status) error {
 	if s.opts.Seal == nil {
 		return nil
 	}
 	log, err := s.opened(s.backend.Log(ctx, st.Key, false))
-	if errors.Is(err, ErrNotFound) { // deleted meanwhile
+	if errors.Is(err, ErrNotFound) { // deleted in the meantime
 		return nil
 	}
 	if err != nil {

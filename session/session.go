@@ -12,32 +12,32 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// Session is a session whose turn one has, from [Store.Open] to Close. It is safe for concurrent use; what is written
-// at the same time gets an order.
+// Session is an open session. Its holder has the turn from [Store.Open] to Close. It is safe for concurrent use;
+// concurrent writes are stored one after another.
 //
-// Code of the host that runs within a request (a Summarizer, BeforeCompact, Rules) may call Append, Inject, Note and
-// View. What rewrites the branch or makes another request (Edit, Rewind, Reset, Truncate, Prepare) waits until it has
-// ended.
+// Host code that runs within a request (a Summarizer, BeforeCompact, Rules) may call Append, Inject, Note and View.
+// Methods that rewrite the branch or make another request (Edit, Rewind, Reset, Truncate, Prepare) wait until the
+// request is made.
 //
-// After [ErrConflict], [ErrDeleted], [ErrSync] and [ErrClosed] it is good for nothing but Close. After any other error
-// it is as it was before.
+// After [ErrConflict], [ErrDeleted], [ErrSync] and [ErrClosed] only Close is useful. Any other error leaves the session
+// as it was.
 type Session struct {
 	store *Store
 	key   string
 	turn  Turn
 
-	branch  sync.Mutex // held while a request is made and while the branch is rewritten; taken before mu
-	mu      sync.Mutex // protects what follows, but for journal, which branch does
+	branch  sync.Mutex // held while a request is made or the branch rewritten; taken before mu
+	mu      sync.Mutex // protects the fields below, except journal, which branch protects
 	log     Log
 	at      loaded
 	encoder encoder
-	manager *winnow.Manager // nil: made when it is wanted
-	journal [][]byte        // deltas of the manager that are not written yet
-	flushes atomic.Int64    // of the manager that are not written yet; the manager may flush while mu is held
-	model   string          // who gives the answers
+	manager *winnow.Manager // nil: made on first use
+	journal [][]byte        // unwritten deltas of the manager
+	flushes atomic.Int64    // unwritten flushes of the manager, which may flush while mu is held
+	model   string          // the model that answers
 	dead    error
 	fresh   ResetDecision
-	beside  bool // without the turn: nothing but entries beside the branch
+	beside  bool // without the turn: may only write beside the branch
 }
 
 // User returns a message of a person.
@@ -53,14 +53,14 @@ func Result(callID, tool, text string) winnow.Message {
 // Key returns the key of the session.
 func (s *Session) Key() string { return s.key }
 
-// View returns what the session holds now. Nobody writes to the elements of its lists.
+// View returns what the session holds now. Do not modify the elements of its lists.
 func (s *Session) View() *View {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.at.view(s.key)
 }
 
-// Close ends the turn. What was acknowledged is stored already.
+// Close ends the turn. Everything acknowledged is stored already.
 func (s *Session) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,7 +83,7 @@ func (s *Session) Close() error {
 	return errors.Join(errs...)
 }
 
-// reload reads the log anew.
+// reload reads the log again.
 func (s *Session) reload(ctx context.Context) error {
 	l, err := load(ctx, s.log, s.store.opts.Codec)
 	if err == nil {
@@ -96,16 +96,15 @@ func (s *Session) reload(ctx context.Context) error {
 	return nil
 }
 
-// UseModel says which model gives the answers that are appended from now on, so that usage is counted by model. ""
-// means that it is not known.
+// UseModel names the model of the answers appended from now on, so that usage is counted by model. "" means unknown.
 func (s *Session) UseModel(model string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.model = strings.ToValidUTF8(model, "\ufffd")
 }
 
-// Append adds messages to the conversation: all of them or none. They are stored when it returns. The messages and
-// what they point to are not to be changed afterwards.
+// Append adds messages to the conversation: all of them or none. They are stored when it returns. The messages and what
+// they point to must not be changed afterwards.
 func (s *Session) Append(ctx context.Context, messages ...winnow.Message) error {
 	if len(messages) == 0 {
 		return nil
@@ -125,7 +124,7 @@ func (s *Session) Append(ctx context.Context, messages ...winnow.Message) error 
 	return nil
 }
 
-// extend adds the message of an entry that was written to the history.
+// extend adds the message of a written entry to the history.
 func (s *Session) extend(e *Entry, m winnow.Message) {
 	s.at.history = append(s.at.history, m)
 	s.at.places = append(s.at.places, place{ref: Ref{ID: e.ID, At: e.offset}})
@@ -141,7 +140,7 @@ func (s *Session) lockBranch() (unlock func()) {
 	}
 }
 
-// messageEntries returns the entries of messages, as they are stored and as they go on in this session.
+// messageEntries returns the entries of messages, and the messages as this session continues with them.
 func (s *Session) messageEntries(messages []winnow.Message) ([]*Entry, error) {
 	messages, err := s.redactAll(messages)
 	if err != nil {
@@ -170,8 +169,8 @@ func (s *Session) messageEntries(messages []winnow.Message) ([]*Entry, error) {
 	return entries, nil
 }
 
-// encodeSources returns what the codec stores of messages, and gives bare, which are the same without sources, those
-// that come back from the log: what is sent does not depend on a restart.
+// encodeSources returns the sources that the codec stores for messages. It sets in bare, the same messages without
+// sources, the sources as the log would return them, so that a restart never changes what is sent.
 func (s *Session) encodeSources(messages, bare []winnow.Message) ([]json.RawMessage, error) {
 	codec := s.store.opts.Codec
 	if codec == nil {

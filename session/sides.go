@@ -1,16 +1,16 @@
 package session
 
-// sides is what a log says besides the branch. It is read backwards: what came first is newest.
+// sides is what a log says beside the branch. It is read backwards: the first value found is the newest.
 type sides struct {
 	info   Info
 	labels map[string]string
 	known  map[string]bool // labels that were set or removed
-	newer  []*Entry        // to count, newest first
+	newer  []*Entry        // entries to count, the newest first
 	base   Counts
-	at     int64 // offset of the entry that says what is before it; 0: there is none
+	at     int64 // offset of the entry with totals; 0: none
 }
 
-// add takes what e says, and says that nothing before it matters.
+// add takes in e. complete says that entries before e do not matter.
 func (s *sides) add(e *Entry) (complete bool) {
 	if e.Full != nil {
 		older := e.Full.Info

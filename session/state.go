@@ -7,15 +7,15 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// The manager's state is in the log too: what was sent, so that it is sent again byte for byte.
+// The log also holds the manager's state: it knows what was sent, so that the same bytes are sent again.
 
-// fullEvery: a full state is written when the deltas since the last one are so many times as long as it was.
+// fullEvery: a full state is written when the deltas since the last one are fullEvery times as long as it was.
 const fullEvery = 2
 
-// leastDeltas is how long the deltas may get in any case, in bytes: a state of a short conversation is small.
+// leastDeltas is how long the deltas may always get, in bytes: the state of a short conversation is small.
 const leastDeltas = 16 << 10
 
-// ready returns the manager, in the state that the log says. The lock is held.
+// ready returns the manager in the state that the log holds. The lock is held.
 func (s *Session) ready() (*winnow.Manager, error) {
 	if s.dead != nil {
 		return nil, s.dead
@@ -28,7 +28,7 @@ func (s *Session) ready() (*winnow.Manager, error) {
 	if opts != nil {
 		own = *opts
 	}
-	own.Journal = func(delta []byte) error { // called by the manager, so the lock is held
+	own.Journal = func(delta []byte) error { // the manager calls it, so the lock is held
 		s.journal = append(s.journal, delta)
 		return nil
 	}
@@ -42,7 +42,7 @@ func (s *Session) ready() (*winnow.Manager, error) {
 	return m, nil
 }
 
-// countFlushes has the flushes of the manager counted.
+// countFlushes wraps BeforeCompact in opts to count flushes.
 func (s *Session) countFlushes(opts *winnow.Options) {
 	if opts.Compact == nil || opts.Compact.BeforeCompact == nil {
 		return
@@ -56,7 +56,7 @@ func (s *Session) countFlushes(opts *winnow.Options) {
 	opts.Compact = &compact
 }
 
-// flushEntries returns the entries for the flushes since the last ones.
+// flushEntries returns the entries for the uncounted flushes.
 func (s *Session) flushEntries() []*Entry {
 	entries := make([]*Entry, s.flushes.Swap(0))
 	for i := range entries {
@@ -65,7 +65,7 @@ func (s *Session) flushEntries() []*Entry {
 	return entries
 }
 
-// restore gives m the state that the log says. One that cannot be read costs cache, not content.
+// restore gives m the state that the log holds. An unreadable state costs prompt cache, not content.
 func (s *Session) restore(m *winnow.Manager) {
 	if len(s.at.state) == 0 && len(s.at.deltas) == 0 {
 		return
@@ -81,7 +81,7 @@ func (s *Session) restore(m *winnow.Manager) {
 	s.at.deltas, s.at.stateSize, s.at.deltasSize, s.at.needsFull = nil, len(s.at.state), 0, true
 }
 
-// forget drops the manager: it has moved on, and the log has not. The next one begins where the log is.
+// forget drops the manager, which is ahead of the log. The next one begins where the log is.
 func (s *Session) forget() {
 	if s.manager != nil {
 		s.manager.Close()
@@ -89,8 +89,8 @@ func (s *Session) forget() {
 	s.manager, s.journal = nil, nil
 }
 
-// record writes what a request did to the manager's state, before it is sent: the state, a compaction, results that
-// were cut for good. They are durable with the next message, but for compactions and edits, which are at once.
+// record stores the effects of a request before it is sent: the manager's state, a compaction, results that were cut
+// for good. Compactions and edits are durable at once, the rest with the next message.
 func (s *Session) record(ctx context.Context, r *winnow.Request) error {
 	entries := s.truncations(r)
 	if r.Compaction != nil {
@@ -125,13 +125,13 @@ func (s *Session) record(ctx context.Context, r *winnow.Request) error {
 	return nil
 }
 
-// stateEntries returns the entries for what the manager told since the last ones.
+// stateEntries returns the entries for the manager's unwritten deltas.
 func (s *Session) stateEntries(full bool) ([]*Entry, error) {
 	size := s.at.deltasSize
 	for _, delta := range s.journal {
 		size += len(delta)
 	}
-	// A state grows with the conversation. One with each compaction of a long one would outweigh the log.
+	// The state grows with the conversation. Writing all of it at each compaction of a long one would outweigh the log.
 	full = full && fullEvery*size >= s.at.stateSize
 	if full || s.at.needsFull || size > max(leastDeltas, fullEvery*s.at.stateSize) {
 		e, err := s.fullState()
@@ -144,8 +144,8 @@ func (s *Session) stateEntries(full bool) ([]*Entry, error) {
 	return entries, nil
 }
 
-// fullState returns a full state of the manager. What it says of side entries is filled in when it is encoded: others
-// may write some until then.
+// fullState returns a full state of the manager. What side entries say is added when it is encoded: others may write
+// some until then.
 func (s *Session) fullState() (*Entry, error) {
 	state, err := s.manager.Snapshot()
 	if err != nil {
@@ -154,7 +154,7 @@ func (s *Session) fullState() (*Entry, error) {
 	return &Entry{Type: TypeState, Full: &FullState{State: rawJSON(state)}}, nil
 }
 
-// takeState makes a state that was written the one that the next manager begins with.
+// takeState makes a written state the one that the next manager begins with.
 func (s *Session) takeState(e *Entry) {
 	if e.Full == nil {
 		delta, _ := bytesOfJSON(e.Delta) // rawJSON made it

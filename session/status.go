@@ -10,25 +10,25 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// Status is what a session adds up to: a row of [Store.List]. It is derived from the newest log of the session.
+// Status summarizes a session: a row of [Store.List]. It is derived from the session's newest log.
 type Status struct {
 	Key             string    `json:"key"`
-	Log             string    `json:"log"`   // its newest log, as the backend names it
-	Bytes           int64     `json:"bytes"` // of that log, up to the last line that counts
+	Log             string    `json:"log"`   // its newest log, by the backend's name
+	Bytes           int64     `json:"bytes"` // length of that log, up to the last line that counts
 	Created         time.Time `json:"created,omitzero"`
 	Updated         time.Time `json:"updated,omitzero"`         // the newest entry
 	LastInteraction time.Time `json:"lastInteraction,omitzero"` // the newest message of a person
 	Info            Info      `json:"info,omitzero"`
 	Counts          Counts    `json:"counts"`
-	Damage          int       `json:"damage,omitempty"` // places that were met; Verify looks for all
+	Damage          int       `json:"damage,omitempty"` // damaged places found so far; Verify finds all
 
-	// Open says that somebody has the turn. It informs, and may leave out one who has written nothing yet.
+	// Open says that somebody has the turn. It is a hint: it may be false for a holder that has written nothing yet.
 	Open bool `json:"open,omitempty"`
 }
 
-// Add makes lines part of the status, which were appended to the log that it is of. It is for a [Backend] that keeps
-// the status of its sessions: it calls Add with what its Append gets, and begins with an empty one that has the key
-// and the log where it makes a log.
+// Add updates the status with lines that were appended to its log. It is for a [Backend] that keeps the status of its
+// sessions. When the backend creates a log, it begins with a Status that has only Key and Log; then it calls Add with
+// the lines of each Append.
 func (s *Status) Add(lines []byte) {
 	for len(lines) > 0 {
 		text, rest, _ := bytes.Cut(lines, []byte("\n"))
@@ -52,7 +52,7 @@ func (s *Status) addText(text []byte) {
 	s.addLine(&l)
 }
 
-// addLine makes a line that counts part of the status.
+// addLine adds a line that counts to the status.
 func (s *Status) addLine(l *line) {
 	e, err := l.decodeCounted()
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *Status) addLine(l *line) {
 	}
 }
 
-// readStatus returns the status of a log: from its end where that is in order, else from the whole of it.
+// readStatus returns the status of a log: from its end if that is in order, else from all of it.
 func readStatus(ctx context.Context, key string, log Log) (*Status, error) {
 	size, err := log.Size()
 	if err != nil {
@@ -81,7 +81,7 @@ func readStatus(ctx context.Context, key string, log Log) (*Status, error) {
 	return readStatusOf(ctx, key, log, size)
 }
 
-// readStatusOf is readStatus for the first size bytes of a log. Where the key is not known, it is what the log says.
+// readStatusOf is readStatus for the first size bytes of a log. If key is "", the log's key is used.
 func readStatusOf(ctx context.Context, key string, log Log, size int64) (*Status, error) {
 	if size == 0 {
 		return nil, ErrNotFound
@@ -104,7 +104,7 @@ func readStatusOf(ctx context.Context, key string, log Log, size int64) (*Status
 	return st, nil
 }
 
-// scan makes the first size bytes of a log the status.
+// scan computes the status from the first size bytes of a log.
 func (s *Status) scan(ctx context.Context, log Log, size int64) error {
 	scan := newScanner(log, size)
 	err := scan.scan(ctx, func(l *line) error {
@@ -117,25 +117,24 @@ func (s *Status) scan(ctx context.Context, log Log, size int64) error {
 }
 
 const (
-	// statusEvery is after how many bytes a session that is closed leaves a [TypeStatus] entry: the status of any
-	// session is then found in the last few kilobytes of its log. Such an entry has about 300 bytes.
+	// statusEvery: Close adds a [TypeStatus] entry if the log has grown by this many bytes since the last one. The
+	// status of any session is then found in the last few kilobytes of its log. Such an entry has about 300 bytes.
 	statusEvery = 8 << 10
 
-	// One with many labels is longer; it may outweigh its log as little.
+	// An entry with many labels is longer: it is written only after this many bytes for each label.
 	statusEveryLabel = 512
 
-	headStep = 4 << 10 // what is read of the beginning of a log
+	headStep = 4 << 10 // how much is read of the beginning of a log
 )
 
-// sumUp leaves what nobody waits for when a session is closed: flushes that are not written yet, and an entry that
-// says what those before it add up to, if there is none for a while. Where it cannot be written, the next status takes
-// a little longer. The lock is held.
+// sumUp writes what nobody waits for when a session is closed: unwritten flushes and, if the last one is far back, an
+// entry with totals. If that fails, the next status only takes a little longer. The lock is held.
 func (s *Session) sumUp() {
 	if s.dead != nil || s.beside || s.log == nil || s.at.isReset || s.at.leaf.id == "" {
 		return
 	}
 	entries := s.flushEntries()
-	isWhole := len(s.at.damage) == 0 // a reader that begins here would not meet the damage
+	isWhole := len(s.at.damage) == 0 // a reader that begins here would miss the damage
 	if isWhole && s.at.size-s.at.summed >= int64(max(statusEvery, statusEveryLabel*len(s.at.labels))) {
 		entries = append(entries, &Entry{Type: TypeStatus, Full: &FullState{}})
 	}
@@ -144,10 +143,10 @@ func (s *Session) sumUp() {
 	}
 }
 
-// statusKeeper is a [Log] that remembers the status of its session once nobody writes to it.
+// statusKeeper is a [Log] that remembers the status of its session after it is closed.
 type statusKeeper interface{ keep(*Status) }
 
-// tellStatus tells the backend what the session adds up to. The lock is held.
+// tellStatus hands the session's status to the backend. The lock is held.
 func (s *Session) tellStatus() {
 	log := s.log
 	if sealed, ok := log.(keyedLog); ok {
@@ -170,15 +169,15 @@ func (s *Session) tellStatus() {
 		LastInteraction: s.at.counts.LastTurn,
 	}
 	if s.store.opts.Seal != nil {
-		st.Info.Title = nil // the backend has no keys, and what it keeps is for everybody
+		st.Info.Title = nil // sealed: the backend keeps the status in the clear
 	}
 	k.keep(st)
 }
 
-// statusStep is how much of a log is read at once for its status: what lies behind the newest [TypeStatus] entry.
+// statusStep is how much of a log is read at once for its status: about what follows the newest [TypeStatus] entry.
 const statusStep = 2 * statusEvery
 
-// tailStatus reads back to the newest entry that says what is before it.
+// tailStatus reads back to the newest entry with totals.
 func tailStatus(log Log, size int64) (*Status, error) {
 	t := newTail(log, size)
 	t.w.step, t.ahead.step, t.counted = statusStep, headStep, true

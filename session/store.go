@@ -17,45 +17,45 @@ import (
 type Durability string
 
 const (
-	Sync Durability = ""   // the end of the process, and a power loss on a disk that honours flushes
+	Sync Durability = ""   // the end of the process, and a power loss if the disk honours flushes
 	OS   Durability = "os" // the end of the process; after a power loss the newest entries may be missing
 )
 
-// defaultWindow is the context window of a manager that nothing is said of, in tokens.
+// defaultWindow is the context window of a manager without Options.Manager, in tokens.
 const defaultWindow = 200_000
 
-// Options are the options of a [Store]; nil and the zero value mean the defaults.
+// Options are the options of a [Store]. nil and the zero value mean the defaults.
 type Options struct {
-	// Manager returns the context window, in tokens, and the options of the manager of a session. It is a function of
-	// the key alone: the answer is the same after a restart. nil: 200 000 tokens and the defaults. The store sets the
+	// Manager returns the context window, in tokens, and the options of a session's manager. It must depend on the key
+	// alone, so that the answer is the same after a restart. nil: 200 000 tokens and the defaults. The store sets the
 	// option Journal itself.
 	Manager func(key string) (window int, opts *winnow.Options)
 
-	// Redact returns what is stored of a message, and therefore sent: it runs before a message is appended or injected,
-	// or takes the place of another one. A message that it changes loses its Source, which has the old text. Its
-	// error is that of the call (nil: messages are stored as they are).
+	// Redact returns the form in which a message is stored and therefore sent. It runs before a message is appended or
+	// injected, or replaces another one. A message that it changes loses its Source, which has the old text. Its error
+	// fails the call. nil: messages are stored as they are.
 	Redact func(m winnow.Message) (winnow.Message, error)
 
-	Seal       Sealer     // encrypts what entries say (nil: nothing is encrypted)
-	Codec      Codec      // keeps what a provider's messages hold besides winnow's form (nil: nothing is kept)
-	Durability Durability // of messages and all that changes the branch (Sync)
+	Seal       Sealer     // encrypts the content of entries (nil: no encryption)
+	Codec      Codec      // stores what a provider's messages hold beyond winnow's form (nil: nothing)
+	Durability Durability // of messages and everything that changes the branch (Sync)
 	// ResetRule returns when the conversation of a session is stale. [Store.Open] then begins it anew, as
-	// [Session.Reset] does, but without its title. nil: never. [ResetPolicy].For is one.
+	// [Session.Reset] does, but without the title. nil: never. [ResetPolicy.For] is one.
 	ResetRule func(key string) ResetRule
 
-	AllowNetwork bool             // take a directory on a network file system, whose locks and syncs may not hold
+	AllowNetwork bool             // accept a directory on a network file system, whose locks and syncs may not hold
 	Now          func() time.Time // the clock of the entries (nil: [time.Now])
-	Logger       *slog.Logger     // damage and repairs, never text of the conversation (nil: none)
+	Logger       *slog.Logger     // gets damage and repairs, never text of the conversation (nil: no log)
 }
 
-// Store keeps sessions. It is safe for concurrent use, by many processes where its backend is a directory.
+// Store stores sessions. It is safe for concurrent use. Several processes may use the same directory.
 type Store struct {
 	backend Backend
 	opts    Options
 }
 
-// OpenDirectory opens the store in a directory, which it makes if there is none. Directories and files are readable
-// by their owner alone.
+// OpenDirectory opens the store in a directory, and creates the directory if necessary. Only the owner can read its
+// directories and files.
 func OpenDirectory(dir string, opts *Options) (*Store, error) {
 	if opts == nil || !opts.AllowNetwork {
 		if files.IsNetwork(dir) {
@@ -74,7 +74,7 @@ func OpenDirectory(dir string, opts *Options) (*Store, error) {
 	return s, nil
 }
 
-// OpenFiles is OpenDirectory on another file system. It is for the tests of this module, which have one that crashes.
+// OpenFiles is OpenDirectory on another file system. It is for the tests of this module, which use one that crashes.
 func OpenFiles(fsys files.FS, opts *Options) (*Store, error) {
 	d, err := openDirectory(fsys)
 	if err != nil {
@@ -85,7 +85,7 @@ func OpenFiles(fsys files.FS, opts *Options) (*Store, error) {
 	return s, nil
 }
 
-// NewMemory returns a store that keeps nothing once the program ends: for private sessions and for tests.
+// NewMemory returns a store in memory, which is lost when the program ends. It is for private sessions and for tests.
 func NewMemory(opts *Options) *Store { return New(newMemory(), opts) }
 
 // New returns a store on a backend.
@@ -106,27 +106,27 @@ func New(backend Backend, opts *Options) *Store {
 	return s
 }
 
-// Backend returns what the store keeps its logs in.
+// Backend returns the backend of the store.
 func (s *Store) Backend() Backend { return s.backend }
 
-// Open takes the turn of a session, for which it waits, and returns it as it was left. There need not be one yet: it
-// is made by the first entry. When ctx ends first the error is a [*BusyError]. A conversation that is stale by
-// [Options].ResetRule begins anew; [Session.FreshStart] tells.
+// Open waits for the turn of a session, takes it, and returns the session as it was left. The session need not exist
+// yet: its first entry creates it. If ctx ends first, the error is a [*BusyError]. If the conversation is stale by
+// [Options].ResetRule, it begins anew, and [Session.FreshStart] says so.
 func (s *Store) Open(ctx context.Context, key string) (*Session, error) {
 	return s.openBy(ctx, key, true)
 }
 
-// Resume is Open without [Options].ResetRule: for what does not come from a person, as the end of a turn that was
-// interrupted, or a note.
+// Resume is Open without [Options].ResetRule. It is for work that does not come from a person, such as finishing an
+// interrupted turn, or a note.
 func (s *Store) Resume(ctx context.Context, key string) (*Session, error) {
 	return s.openBy(ctx, key, false)
 }
 
-// openBy opens a session, by the rule for resets or without it.
+// openBy opens a session, with or without the reset rule.
 func (s *Store) openBy(ctx context.Context, key string, byRule bool) (*Session, error) {
 	for {
 		o, err := s.open(ctx, key, byRule)
-		if !errors.Is(err, ErrDeleted) { // in between: the next one is new
+		if !errors.Is(err, ErrDeleted) { // deleted in between: the next try creates a new one
 			return o, err
 		}
 		if ctx.Err() != nil {
@@ -161,8 +161,8 @@ func (s *Store) open(ctx context.Context, key string, byRule bool) (*Session, er
 	return o, nil
 }
 
-// Read returns what a session holds now. It waits for nobody and changes nothing. The error is [ErrNotFound] if there
-// is no such session.
+// Read returns what a session holds now. It waits for nobody and changes nothing. The error is [ErrNotFound] if the
+// session does not exist.
 func (s *Store) Read(ctx context.Context, key string) (*View, error) {
 	log, err := s.opened(s.backend.Log(ctx, key, false))
 	if err != nil {
@@ -183,7 +183,7 @@ func (s *Store) Read(ctx context.Context, key string) (*View, error) {
 func (l *loaded) checkHeader(key string) error {
 	switch {
 	case l.header == nil:
-		return nil // damaged, or not there yet
+		return nil // damaged, or not written yet
 	case l.header.Format != formatVersion:
 		return fmt.Errorf("%w: the log of %q has format %d", ErrFormat, key, l.header.Format)
 	case l.header.Key != key:
@@ -195,8 +195,8 @@ func (l *loaded) checkHeader(key string) error {
 // Keys returns the keys of all sessions, in any order.
 func (s *Store) Keys(ctx context.Context) ([]string, error) { return s.backend.Keys(ctx) }
 
-// Delete removes a session: all that is stored of it. Whoever has it open gets [ErrDeleted]. It is not an error if
-// there is none.
+// Delete removes everything that is stored of a session. Whoever has it open gets [ErrDeleted]. Deleting a session that
+// does not exist is not an error.
 func (s *Store) Delete(ctx context.Context, key string) error {
 	if err := CheckKey(key); err != nil {
 		return err
@@ -204,19 +204,19 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	return s.backend.Delete(ctx, key)
 }
 
-// Close releases what the store holds. Close its sessions first.
+// Close releases the store's resources. Close its sessions first.
 func (s *Store) Close() error { return s.backend.Close() }
 
 // View is what a session holds at one moment.
 type View struct {
 	Key     string
-	History []winnow.Message // what a manager gets
-	IDs     []string         // of the entries that the messages come from
+	History []winnow.Message // what the manager gets
+	IDs     []string         // the entries of the messages
 	Leaf    string           // the newest entry of the branch
 	Info    Info
 	Labels  map[string]string // by entry
 	Counts  Counts
-	Damage  []Damage // that was met; Verify looks for all
+	Damage  []Damage // found so far; Verify finds all
 }
 
 func (l *loaded) view(key string) *View {

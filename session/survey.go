@@ -7,27 +7,26 @@ import (
 	"sync/atomic"
 )
 
-// Plans and erasures look at what is stored of every session. One session at a time that is most of their time in a
-// large store.
+// Plans and erasures look at every session of a store. In a large store this takes most of their time, so several
+// goroutines share the work.
 
 // surveyed is a session, and what is stored of it.
 type surveyed struct {
 	key   string
 	parts []Part
-	lost  error // why not all of that can be said
+	lost  error // why some of it could not be read
 
-	// open opens a log or an archive, of which it may read no more than the first limit bytes. It is good while the
-	// session is looked at.
+	// open opens a log or an archive. It may read only the first limit bytes. It is valid during the call of f.
 	open func(part Part, limit int64) (Log, error)
 }
 
-// surveyor is a [Maintainer] that goes through its sessions in one go.
+// surveyor is a [Maintainer] that visits all its sessions in one pass.
 type surveyor interface {
 	// survey calls f for every session, from several goroutines, until one returns an error.
 	survey(ctx context.Context, f func(*surveyed) error) error
 }
 
-// survey goes through the sessions of a backend.
+// survey visits the sessions of a backend.
 func survey(ctx context.Context, m Maintainer, f func(*surveyed) error) error {
 	if s, ok := m.(surveyor); ok {
 		return s.survey(ctx, f)

@@ -8,10 +8,10 @@ import (
 	"sort"
 )
 
-// tree is all path entries of a log. It reads any log, from its beginning.
+// tree holds all path entries of a log. It can read any log, from its beginning.
 type tree struct {
 	lines   []node
-	foreign map[string]int // lines whose id is not that of their number
+	foreign map[string]int // lines whose id does not match their number
 	header  int            // -1: none
 	newest  line
 	current int // leaf; -1: none
@@ -20,19 +20,19 @@ type tree struct {
 	lost    []Damage // parents that are missing
 }
 
-// node is where an entry lies.
+// node is the place of an entry.
 type node struct {
 	head
 	offset, next int64
 	length       int
 }
 
-// newTree scans a log. Messages in our form are not decoded, but for those that s has to count.
+// newTree scans a log. It decodes messages in our form only if s has to count them.
 func newTree(ctx context.Context, log Log, size int64, s *sides) (*tree, error) {
 	t := &tree{header: -1, current: -1}
 	t.read, t.scan = window{log: log, size: size}, newScanner(log, size)
 	t.scan.skips = func(l *line) bool { return l.body != nil && l.kind == TypeMessage }
-	since := 0 // the newest entry that says what is before it
+	since := 0 // index of the newest entry with totals
 	err := t.scan.scan(ctx, func(l *line) error {
 		var e *Entry
 		if l.body == nil || l.kind != TypeMessage && l.kind != TypeState {
@@ -61,7 +61,7 @@ func newTree(ctx context.Context, log Log, size int64, s *sides) (*tree, error) 
 		}
 		e, err := l.decode()
 		if errors.Is(err, ErrSealed) && l.seal == nil {
-			e, err = l.decodeClear() // it counts, at least
+			e, err = l.decodeClear() // count it, at least
 		}
 		if errors.Is(err, ErrSealed) {
 			return nil, err
@@ -77,7 +77,7 @@ func newTree(ctx context.Context, log Log, size int64, s *sides) (*tree, error) 
 	return t, nil
 }
 
-// add takes an entry, or says why not. e is decoded where its type is neither message nor state.
+// add takes an entry, or returns why it does not. e is decoded unless its type is message or state.
 func (t *tree) add(l *line, e *Entry) (reason string) {
 	if _, twice := t.indexOf(l.id); twice {
 		return "another entry has this id"
@@ -113,15 +113,15 @@ func (t *tree) add(l *line, e *Entry) (reason string) {
 	return ""
 }
 
-// grow makes room for more lines than those that lie before offset: for all, if the others are as long as they, but for
-// no more than thrice as many as there are, because they may be longer.
+// grow makes room for more lines than those before offset. It assumes that the remaining lines are as long, but at most
+// triples the room, because they may be longer.
 func (t *tree) grow(offset int64) {
 	n := int64(len(t.lines))
 	ahead := (t.read.size - offset) / (offset/max(n, 1) + 1)
 	t.lines = slices.Grow(t.lines, int(min(max(ahead, n/4, 16), max(3*n, 16))))
 }
 
-// indexOf returns which line the entry is. Lines are in the order of their numbers, and most have the id of theirs.
+// indexOf returns the index of an entry's line. Lines are in the order of their numbers, and most ids match the number.
 func (t *tree) indexOf(id string) (int, bool) {
 	n := ownNumber(id)
 	if last := len(t.lines) - 1; n > 0 && last >= 0 && n <= t.lines[last].seq {
@@ -134,7 +134,7 @@ func (t *tree) indexOf(id string) (int, bool) {
 	return i, ok
 }
 
-// ownNumber returns the number that an id is made of, or 0 if it is made otherwise.
+// ownNumber returns the number in an id of our form, 0 for other ids.
 func ownNumber(id string) int64 {
 	if len(id) < 2 || len(id) > 17 || id[0] != 'e' || id[1] == '0' {
 		return 0
@@ -167,7 +167,7 @@ func (t *tree) leaf() (line, error) {
 	return t.line(t.current)
 }
 
-// parent of an entry whose parent is missing is the nearest path entry before it.
+// parent returns the parent of an entry, or the nearest path entry before it if the parent is missing.
 func (t *tree) parent(l line) (line, bool, error) {
 	at, _ := t.indexOf(l.id)
 	i, whole := t.parentOf(at)

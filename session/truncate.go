@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// A result may have this share of the window, at 4 characters a token, and at most maxResultChars: the reference's
-	// numbers.
+	// A result may take this share of the window, at 4 characters per token, and at most maxResultChars: the numbers of
+	// the reference.
 	resultShare    = 0.3
 	charsPerToken  = 4
 	maxResultChars = 400_000
@@ -16,7 +16,7 @@ const (
 	truncatedReason = "the result is larger than one result may be"
 )
 
-// resultLimit returns how many characters a result may have for good, with a window of so many tokens.
+// resultLimit returns how many characters a stored result may have, for a window in tokens.
 func resultLimit(window int) int {
 	return min(int(resultShare*float64(window))*charsPerToken, maxResultChars)
 }
@@ -33,7 +33,7 @@ func resultChars(m *winnow.Message) (n int) {
 	return n
 }
 
-// isOversized says that m is a result that is larger than one may be for good.
+// isOversized reports whether m is a result with more characters than limit.
 func isOversized(m *winnow.Message, limit int) bool {
 	if m.Role != winnow.RoleTool || m.Pinned {
 		return false
@@ -45,9 +45,9 @@ func isOversized(m *winnow.Message, limit int) bool {
 	return bytes > limit && resultChars(m) > limit
 }
 
-// Truncate cuts the results for good that are larger than one result may be: 30 % of the window, at 4 characters a
-// token, and 400 000 characters. It returns how many it cut. Each is an edit beside the message, which stays as it
-// was: going back to before the edit shows the original.
+// Truncate permanently cuts tool results that are longer than 30 % of the window, at 4 characters per token, or than
+// 400 000 characters. It returns how many it cut. Each cut is an edit; the message stays in the log, and rewinding to
+// before the edit shows the original.
 func (s *Session) Truncate(ctx context.Context) (int, error) {
 	defer s.lockBranch()()
 	if s.dead != nil {
@@ -85,8 +85,7 @@ func (s *Session) Truncate(ctx context.Context) (int, error) {
 	return len(entries), s.rewrite(ctx, entries...)
 }
 
-// truncations returns the edits for what the recovery ladder cut: those results that are larger than one may be for
-// good, as they are sent.
+// truncations returns the edits for oversized results that overflow recovery cut: each gets the content that was sent.
 func (s *Session) truncations(r *winnow.Request) []*Entry {
 	if r.Rung == "" {
 		return nil
@@ -108,7 +107,7 @@ func (s *Session) truncations(r *winnow.Request) []*Entry {
 	return entries
 }
 
-// sentAs returns the result of a request that stands for m, nil where that is not certain.
+// sentAs returns the result in a request that stands for m, nil if that is uncertain.
 func sentAs(r *winnow.Request, m *winnow.Message) (found *winnow.Message) {
 	for i := range r.Messages {
 		if n := &r.Messages[i]; n.Role == winnow.RoleTool && n.ToolCallID == m.ToolCallID {
@@ -121,15 +120,15 @@ func sentAs(r *winnow.Request, m *winnow.Message) (found *winnow.Message) {
 	return found
 }
 
-// editEntry returns the entry that gives message i of the history another content.
+// editEntry returns the entry that replaces the content of message i of the history.
 func (s *Session) editEntry(i int, as *winnow.Message) *Entry {
 	m := s.at.history[i]
 	m.Parts, m.Source = as.Parts, nil
-	m, _ = canonical(m) // it comes from one that was
+	m, _ = canonical(m) // as it comes from a canonical message
 	return &Entry{Type: TypeEdit, Target: s.at.places[i].ref.ID, Message: &m, Reason: truncatedReason}
 }
 
-// rewrite writes entries that change the history, and reads it anew.
+// rewrite writes entries that change the history, and reads it again.
 func (s *Session) rewrite(ctx context.Context, entries ...*Entry) error {
 	if err := s.write(ctx, true, entries...); err != nil {
 		return err

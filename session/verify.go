@@ -8,14 +8,14 @@ import (
 
 // Report is what [Store.Verify] found.
 type Report struct {
-	Log     string // which one of the session, as its backend names it
+	Log     string // the log that was read, by the backend's name
 	Bytes   int64
 	Entries int
 	Damage  []Damage // in the order of the log
 }
 
-// Verify reads the whole log of a session and lists all that is damaged: lines that do not count, batches that are
-// not whole, entries whose parent is missing. It changes nothing and waits for nobody.
+// Verify reads the whole log of a session and lists all damage: lines that do not count, incomplete batches, entries
+// whose parent is missing. It changes nothing and waits for nobody.
 func (s *Store) Verify(ctx context.Context, key string) (*Report, error) {
 	log, err := s.opened(s.backend.Log(ctx, key, false))
 	if err != nil {

@@ -198,7 +198,7 @@ func (a *alternation) awaitsNext() {
 	}
 }
 
-// isLockedIn says that somebody has the lock on a file. It is not an error if there is none.
+// isLockedIn reports whether somebody has the lock on a file. It is not an error if there is none.
 func isLockedIn(t testing.TB, dir, name string) bool {
 	root, err := files.OpenRoot(dir)
 	require.NoError(t, err)

@@ -28,7 +28,7 @@ func (l *loaded) walk(b branch, codec Codec) error {
 		next, whole, err := b.parent(at)
 		if errors.Is(err, ErrNotFound) {
 			l.report(offset, id, "its parent is missing, and nothing is before it")
-			w.gap() // deltas without a full state count from the beginning alone
+			w.gap() // without a full state, deltas are valid only from the beginning
 			break
 		}
 		if err != nil {
@@ -43,7 +43,7 @@ func (l *loaded) walk(b branch, codec Codec) error {
 	return w.finish(codec)
 }
 
-// walker collects what a branch holds, the newest first.
+// walker collects what a branch holds, the newest entry first.
 type walker struct {
 	branch
 	*loaded
@@ -51,11 +51,11 @@ type walker struct {
 	messages  []found
 	summary   *Entry // the newest healthy compaction
 	summaryAt int64
-	reached   bool // the first message that it kept
+	reached   bool // the first kept message was reached
 	full      bool // a full state was found
 }
 
-// edit is an edit and where it lies. The zero edit is none.
+// edit is an edit and its place. The zero value means that there is no edit.
 type edit struct {
 	*Entry
 	at int64
@@ -70,7 +70,7 @@ type found struct {
 
 func (w *walker) isComplete() bool { return w.full && w.summary != nil && w.reached }
 
-// gap forgets deltas: the state that they are of is missing.
+// gap forgets deltas whose state is missing.
 func (w *walker) gap() {
 	if !w.full {
 		w.deltas, w.deltasSize, w.needsFull = nil, 0, true
@@ -79,7 +79,7 @@ func (w *walker) gap() {
 
 func (w *walker) take(at line) error {
 	if w.summary != nil && w.summary.FirstKept != nil && at.offset < w.summary.FirstKept.At {
-		w.reached = true // it is missing: what is before it is in the summary
+		w.reached = true // the first kept message is missing: the summary covers what lies before
 	}
 	wanted := !w.reached
 	switch at.kind {
@@ -155,7 +155,7 @@ func (w *walker) takeState(e *Entry) error {
 	return nil
 }
 
-// add appends the message of e, with the content that edit gives it.
+// add appends the message of e, with the content of its edit.
 func (w *walker) add(e *Entry, ref Ref, by edit) {
 	f := found{place: place{ref: Ref{ID: ref.ID, At: ref.At}}, source: e.Source}
 	if by.Entry != nil {
@@ -196,7 +196,7 @@ func (w *walker) finish(codec Codec) error {
 	return w.decodeSources(codec)
 }
 
-// kept returns what stands before the first kept message.
+// kept returns the messages before the first kept message.
 func (w *walker) kept() ([]found, error) {
 	newer := w.messages
 	w.messages = nil
@@ -249,7 +249,7 @@ func (w *walker) editOf(ref Ref) (edit, error) {
 	return edit{e, at.offset}, err
 }
 
-// decodeSources lets the codec restore what winnow's form does not hold.
+// decodeSources lets the codec restore the sources.
 func (w *walker) decodeSources(codec Codec) error {
 	if codec == nil {
 		return nil

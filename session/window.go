@@ -8,7 +8,7 @@ import (
 // window reads a log in pieces.
 type window struct {
 	log  io.ReaderAt
-	size int64  // of the log: what lies behind it is not looked at
+	size int64  // of the log; what lies beyond is ignored
 	from int64  // offset of buf
 	buf  []byte //
 	step int64  // how much is read at once (windowSize)
@@ -16,8 +16,8 @@ type window struct {
 
 const (
 	windowSize    = 256 << 10
-	smallStep     = 16 << 10             // for who wants single lines: a few usual ones
-	longestWindow = maxLine + windowSize // what is longer is no line
+	smallStep     = 16 << 10             // for reading single lines: a few lines of usual length
+	longestWindow = maxLine + windowSize // nothing longer is a line
 )
 
 func (w *window) firstStep() int64 {
@@ -27,7 +27,7 @@ func (w *window) firstStep() int64 {
 	return windowSize
 }
 
-// bytes returns the bytes from from to to, which lie within the log. They are valid until the next call.
+// bytes returns the bytes between two offsets, which lie within the log. They are valid until the next call.
 func (w *window) bytes(from, to int64) ([]byte, error) {
 	if from >= w.from && to <= w.from+int64(len(w.buf)) {
 		return w.buf[from-w.from : to-w.from], nil
@@ -35,7 +35,7 @@ func (w *window) bytes(from, to int64) ([]byte, error) {
 	return w.load(from, to, from, to)
 }
 
-// bytesAhead is bytes for one who goes on behind to.
+// bytesAhead is bytes for a caller that continues after to.
 func (w *window) bytesAhead(from, to int64) ([]byte, error) {
 	if from >= w.from && to <= w.from+int64(len(w.buf)) {
 		return w.buf[from-w.from : to-w.from], nil
@@ -43,12 +43,12 @@ func (w *window) bytesAhead(from, to int64) ([]byte, error) {
 	return w.load(from, to, from, max(to, from+windowSize))
 }
 
-// load reads from low to high, which include from to to.
+// load reads from low to high, which includes from to to.
 func (w *window) load(from, to, low, high int64) ([]byte, error) {
 	low, high = max(0, low), min(w.size, high)
 	n := int(high - low)
 	if cap(w.buf) < n {
-		w.buf = nil // before the larger one is made: lines are long
+		w.buf = nil // freed before the larger one is allocated: lines can be long
 		w.buf = make([]byte, n)
 	}
 	w.buf = w.buf[:n]
@@ -63,8 +63,8 @@ func (w *window) load(from, to, low, high int64) ([]byte, error) {
 	return w.buf[from-low : to-low], nil
 }
 
-// lineAt returns the text that begins at offset, without its newline, and the offset behind it. ended is false if it
-// has no newline. tooLong text is cut at maxLine.
+// lineAt returns the text that begins at offset, without its newline, and the offset after it. ended is false if it has
+// no newline. If tooLong, the text is cut at maxLine.
 func (w *window) lineAt(offset int64) (text []byte, next int64, ended bool, err error) {
 	for n := w.firstStep(); ; n = min(2*n, longestWindow) {
 		to := min(w.size, offset+n)
@@ -90,11 +90,11 @@ func (w *window) lineAt(offset int64) (text []byte, next int64, ended bool, err 
 	}
 }
 
-// lineBefore returns the text of the line that ends at offset end, which lies behind its newline, without that, and
-// where it begins.
+// lineBefore returns the text of the line whose newline ends at offset end, without the newline, and where the line
+// begins.
 func (w *window) lineBefore(end int64) (text []byte, start int64, err error) {
 	stop := end - 1                                                        // the newline itself
-	for n := int64(0); ; n = min(max(w.firstStep(), 2*n), longestWindow) { // first in what was read already
+	for n := int64(0); ; n = min(max(w.firstStep(), 2*n), longestWindow) { // first in the bytes read already
 		low := max(0, end-n)
 		isHere := w.from <= stop && stop <= w.from+int64(len(w.buf))
 		if n == 0 && !isHere {
@@ -114,9 +114,9 @@ func (w *window) lineBefore(end int64) (text []byte, start int64, err error) {
 	}
 }
 
-// startBefore returns where the line begins that ends at offset end, however long it is.
+// startBefore returns where the line that ends at offset end begins, however long it is.
 func (w *window) startBefore(end int64) (int64, error) {
-	w.buf = nil // the window of a long line
+	w.buf = nil // drop the window of a long line
 	for end > 0 {
 		low := max(0, end-windowSize)
 		text, err := w.bytes(low, end)

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// write appends entries behind the leaf, as one batch. The lock is held.
+// write appends entries after the leaf, as one batch. The lock is held.
 func (s *Session) write(ctx context.Context, durable bool, entries ...*Entry) error {
 	if s.dead != nil {
 		return s.dead
@@ -29,7 +29,7 @@ func (s *Session) write(ctx context.Context, durable bool, entries ...*Entry) er
 			}
 			continue
 		case errors.As(err, &moved) && moved.Written && s.beside:
-			return nil // where it lies does not matter
+			return nil // its place does not matter
 		case errors.As(err, &moved):
 			err = ErrConflict
 		}
@@ -40,7 +40,7 @@ func (s *Session) write(ctx context.Context, durable bool, entries ...*Entry) er
 	}
 }
 
-// isFinal says that a session is of no use after err.
+// isFinal reports whether a session is unusable after err.
 func isFinal(err error) bool {
 	for _, target := range []error{ErrConflict, ErrDeleted, ErrSync, ErrClosed} {
 		if errors.Is(err, target) {
@@ -56,7 +56,7 @@ func (s *Session) kill(err error) error {
 	return s.dead
 }
 
-// encode gives entries their heads and returns their lines.
+// encode completes the heads of entries and returns their lines.
 func (s *Session) encode(entries []*Entry) ([]byte, error) {
 	x := &s.encoder
 	x.lines = x.lines[:0]
@@ -100,7 +100,7 @@ func (s *Session) encode(entries []*Entry) ([]byte, error) {
 	return x.lines, nil
 }
 
-// countsWith returns the counts of the log and of entries that are written behind it.
+// countsWith returns the counts of the log including entries.
 func (s *Session) countsWith(entries []*Entry) Counts {
 	counts := s.at.counts.clone()
 	if s.hasNoEntry() {
@@ -112,14 +112,14 @@ func (s *Session) countsWith(entries []*Entry) Counts {
 	return counts
 }
 
-// hasNoEntry says that the log needs a header: it is new, or nothing of it can be read.
+// hasNoEntry reports whether the log needs a header: it is new, or completely unreadable.
 func (s *Session) hasNoEntry() bool { return s.at.leaf.id == "" && !s.beside }
 
 func (s *Session) newHeader() *Entry {
 	return &Entry{Type: TypeSession, Format: formatVersion, Key: s.key, From: s.at.from}
 }
 
-// cursor is where the next entry goes.
+// cursor is the place of the next entry.
 type cursor struct {
 	seq      int64
 	previous int64  // offset of the last line
@@ -128,7 +128,7 @@ type cursor struct {
 	isEmpty  bool // the log has no header
 }
 
-// place gives e, which will lie at offset, its place in the tree.
+// place sets the parent of e, which will lie at offset.
 func (c *cursor) place(e *Entry, offset int64) {
 	c.seq++
 	e.Seq, e.ID, e.offset = c.seq, "e"+strconv.FormatInt(c.seq, 10), offset
@@ -153,7 +153,7 @@ func (c *cursor) place(e *Entry, offset int64) {
 	}
 }
 
-// advance makes entries, which were written, part of what is known.
+// advance updates the session with entries that were written.
 func (s *Session) advance(entries []*Entry) {
 	if s.hasNoEntry() {
 		s.at.counts.add(s.at.header)
@@ -187,7 +187,7 @@ func (s *Session) advance(entries []*Entry) {
 // maxSpare is how much memory a session keeps for the next append.
 const maxSpare = 256 << 10
 
-// takeSide takes what a side entry says.
+// takeSide updates the session with a side entry.
 func (s *Session) takeSide(e *Entry) {
 	switch e.Type {
 	case TypeInfo:
@@ -202,8 +202,8 @@ func (s *Session) takeSide(e *Entry) {
 	}
 }
 
-// takeIn reads what others wrote behind the end that is known. Titles, labels and usage may be written by anybody at
-// any time; the branch belongs to who has the turn.
+// takeIn reads what others wrote after the known end. Anybody may write titles, labels and usage at any time; only the
+// holder of the turn writes to the branch.
 func (s *Session) takeIn(ctx context.Context, size int64) error {
 	if size < s.at.size {
 		return ErrConflict
@@ -223,7 +223,7 @@ func (s *Session) takeIn(ctx context.Context, size int64) error {
 			return err
 		}
 		if err != nil {
-			return nil // it counts for nothing, here and for others
+			return nil // it does not count, here or for other readers
 		}
 		s.takeSide(e)
 		s.at.counts.add(e)

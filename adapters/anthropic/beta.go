@@ -202,7 +202,7 @@ func betaBlock(b *block) sdk.BetaContentBlockParamUnion {
 	return param.Override[sdk.BetaContentBlockParamUnion](sentAs(override, b))
 }
 
-// isPlain says that a block holds nothing but a text.
+// isPlain reports whether a block holds nothing but a text.
 func isPlain(b *sdk.TextBlockParam) bool {
 	return b.Citations == nil && b.CacheControl == (sdk.CacheControlEphemeralParam{}) && b.ExtraFields() == nil
 }

@@ -119,7 +119,7 @@ func resultOf(m *winnow.Message) *sdk.ContentBlockParamUnion {
 	return nil
 }
 
-// resultStays says that the caller's block is sent as it is, but perhaps for its id.
+// resultStays reports whether the caller's block is sent as it is, but perhaps for its id.
 func resultStays(m *winnow.Message, own *sdk.ContentBlockParamUnion) bool {
 	if own == nil {
 		return false

@@ -56,7 +56,7 @@ func MarkCacheBeta(messages []sdk.BetaMessageParam, ttl sdk.CacheControlEphemera
 	return out
 }
 
-// hasMarker says that a block has a marker.
+// hasMarker reports whether a block has a marker.
 func hasMarker(b *block) (found bool) {
 	override, given := overrideOf(b)
 	if given {

@@ -107,7 +107,7 @@ func toolsetOf(b *block) string {
 	return b.OfToolUse.ToolsetName.Value
 }
 
-// isSendable says that m has content and no blank text.
+// isSendable reports whether m has content and no blank text.
 func isSendable(m *winnow.Message) bool {
 	for k := range m.Parts {
 		if p := &m.Parts[k]; p.Kind == winnow.KindText && adapter.IsBlank(p.Text) {
@@ -151,7 +151,7 @@ func (e *exporter) user(run []winnow.Message) {
 	}
 }
 
-// isScattered says that results are in more than one message, or not in the first, or that only some of the
+// isScattered reports whether results are in more than one message, or not in the first, or that only some of the
 // pieces of a caller's message are there.
 func isScattered(run []winnow.Message) bool {
 	for i := 0; i < len(run); {
@@ -177,7 +177,7 @@ func (e *exporter) joinResults(run []winnow.Message) []winnow.Message {
 	return rest
 }
 
-// staysWhole says that the caller's message, of which these are the pieces, is sent as it is.
+// staysWhole reports whether the caller's message, of which these are the pieces, is sent as it is.
 func (e *exporter) staysWhole(of *sdk.MessageParam, pieces []winnow.Message, sent []string) bool {
 	for i := range pieces {
 		m := &pieces[i]
@@ -192,7 +192,7 @@ func (e *exporter) staysWhole(of *sdk.MessageParam, pieces []winnow.Message, sen
 	return len(pieces) == 1 || resultsFirst(of)
 }
 
-// resultsFirst says that no other block stands before a result.
+// resultsFirst reports whether no other block stands before a result.
 func resultsFirst(of *sdk.MessageParam) bool {
 	c := contentOf(of)
 	if !c.ok {

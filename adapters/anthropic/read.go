@@ -118,7 +118,7 @@ func read(b *block) fields {
 	return fields{bytes: jsonSize(b)}
 }
 
-// isResult says that b is a result. It reads no more than it must.
+// isResult reports whether b is a result. It reads no more than it must.
 func isResult(b *block) bool {
 	override, ok := overrideOf(b)
 	if !ok {

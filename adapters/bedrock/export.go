@@ -112,7 +112,7 @@ func (e *exporter) nameCalls(m *winnow.Message) bool {
 	return stay
 }
 
-// onlyReasoning says that what reasoning led to is not there.
+// onlyReasoning reports whether what reasoning led to is not there.
 func onlyReasoning(content []types.ContentBlock) bool {
 	for _, b := range content {
 		if _, ok := b.(*types.ContentBlockMemberReasoningContent); !ok {
@@ -122,7 +122,7 @@ func onlyReasoning(content []types.ContentBlock) bool {
 	return true
 }
 
-// isSendable says that there is content, and that all of it is accepted.
+// isSendable reports whether there is content, and that all of it is accepted.
 func isSendable(content []types.ContentBlock) bool {
 	for _, b := range content {
 		if !isSendableBlock(b) {
@@ -132,7 +132,7 @@ func isSendable(content []types.ContentBlock) bool {
 	return len(content) > 0
 }
 
-// isSendableBlock says that b is neither blank nor of a kind that the SDK cannot send.
+// isSendableBlock reports whether b is neither blank nor of a kind that the SDK cannot send.
 func isSendableBlock(b types.ContentBlock) bool {
 	switch b := b.(type) {
 	case nil, *types.UnknownUnionMember:
@@ -234,8 +234,8 @@ func (e *exporter) user(run []winnow.Message) {
 	e.add(out)
 }
 
-// staysWhole says that the caller's message, of which these are the pieces, is sent as it is. Where it does not, the
-// ids of its results are decided anew.
+// staysWhole reports whether the caller's message, of which these are the pieces, is sent as it is. Where it does not,
+// the ids of its results are decided anew.
 func (e *exporter) staysWhole(of *types.Message, pieces []winnow.Message) bool {
 	ids := e.ids.Clone()
 	for i := range pieces {

@@ -79,7 +79,7 @@ func (im *importer) add(of *types.Message) {
 	}
 }
 
-// onlyMarkers says that nothing but cache points stands beside the results: nobody asks for anything.
+// onlyMarkers reports whether nothing but cache points stands beside the results: nobody asks for anything.
 func onlyMarkers(content []types.ContentBlock) bool {
 	for _, b := range content {
 		switch b.(type) {

@@ -76,7 +76,7 @@ func (e *exporter) between(run []winnow.Message) {
 	}
 }
 
-// isEmpty says that a message has no content and no calls.
+// isEmpty reports whether a message has no content and no calls.
 func isEmpty(m *schema.Message) bool {
 	return m.Content == "" && len(m.UserInputMultiContent) == 0 && len(m.AssistantGenMultiContent) == 0 &&
 		len(m.ToolCalls) == 0 && !hasOldParts(m)

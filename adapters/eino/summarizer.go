@@ -46,8 +46,8 @@ func (s *summarizer) Summarize(ctx context.Context, req winnow.SummaryRequest) (
 	return adapter.Text(textsOf(&m)), nil
 }
 
-// isNatural says that a model ended by itself, in the words of the models that Eino has: "stop" of most,
-// "STOP" of Gemini, "end_turn" of Claude.
+// isNatural reports whether a model ended by itself, in the words of the models that Eino has: "stop" of most, "STOP"
+// of Gemini, "end_turn" of Claude.
 func isNatural(stop string) bool {
 	return strings.EqualFold(stop, "stop") || strings.EqualFold(stop, "end_turn")
 }

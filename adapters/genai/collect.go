@@ -122,7 +122,7 @@ func appendParts(parts, more []*sdk.Part) []*sdk.Part {
 	return parts
 }
 
-// isText says that p holds nothing but a text or a thought.
+// isText reports whether p holds nothing but a text or a thought.
 func isText(p *sdk.Part) bool {
 	rest := *p
 	rest.Text, rest.Thought = "", false

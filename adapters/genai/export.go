@@ -115,7 +115,7 @@ func callName(p *winnow.Part) string {
 	return adapter.Name(p.Name, 64, func(c byte) bool { return adapter.Letters(c) || c == '.' || c == ':' })
 }
 
-// isSendable says that there are parts and none is empty.
+// isSendable reports whether there are parts and none is empty.
 func isSendable(parts []*sdk.Part) bool {
 	for _, p := range parts {
 		if p == nil || isEmpty(p) {
@@ -125,7 +125,7 @@ func isSendable(parts []*sdk.Part) bool {
 	return len(parts) > 0
 }
 
-// isEmpty says that p holds nothing that the API knows of.
+// isEmpty reports whether p holds nothing that the API knows of.
 func isEmpty(p *sdk.Part) bool {
 	return p.Text == "" && len(p.ThoughtSignature) == 0 && p.FunctionCall == nil && p.FunctionResponse == nil &&
 		p.InlineData == nil && p.FileData == nil && p.ExecutableCode == nil && p.CodeExecutionResult == nil &&

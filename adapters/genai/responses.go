@@ -41,8 +41,8 @@ func (e *exporter) user(run []winnow.Message) {
 	}
 }
 
-// isScattered says that responses are in more than one content, or not in the first, or that only some of
-// the pieces of a caller's content are there.
+// isScattered reports whether responses are in more than one content, or not in the first, or that only some of the
+// pieces of a caller's content are there.
 func isScattered(run []winnow.Message) bool {
 	begun := false
 	for i := 0; i < len(run); {
@@ -69,7 +69,7 @@ func (e *exporter) joinResponses(run []winnow.Message) []winnow.Message {
 	return rest
 }
 
-// staysWhole says that the caller's content, of which these are the pieces, is sent as it is.
+// staysWhole reports whether the caller's content, of which these are the pieces, is sent as it is.
 func (e *exporter) staysWhole(of *sdk.Content, pieces []winnow.Message, sent []sentCall) bool {
 	for i := range pieces {
 		m := &pieces[i]

@@ -293,7 +293,7 @@ func TestErrorForms(t *testing.T) {
 	}
 }
 
-// isTold says that a body with status 200 is told from an answer.
+// isTold reports whether a body with status 200 is told from an answer.
 func isTold(body string) bool {
 	return strings.HasPrefix(body, `{"error":{`) || strings.HasPrefix(body, `{"error":"`) || strings.HasPrefix(body, `{"object":"error"`)
 }

@@ -143,7 +143,7 @@ func join(to, piece map[string]any) {
 	}
 }
 
-// isLabel says that a text is given as a whole, not piece by piece.
+// isLabel reports whether a text is given as a whole, not piece by piece.
 func isLabel(key string) bool {
 	switch key {
 	case "id", "type", "role", "name", "format", "signature", "thought_signature":

@@ -175,7 +175,7 @@ func (e *exporter) result(m *winnow.Message) {
 	}
 }
 
-// hasOwnText says that a text of the caller's is among parts. Those of another adapter are not this SDK's.
+// hasOwnText reports whether a text of the caller's is among parts. Those of another adapter are not this SDK's.
 func hasOwnText(parts []winnow.Part) bool {
 	return slices.ContainsFunc(parts, func(p winnow.Part) bool {
 		_, ok := p.Source.(*sdk.ChatCompletionContentPartTextParam)
@@ -230,7 +230,8 @@ func (e *exporter) assistant(m *winnow.Message) {
 	e.out = append(e.out, sdk.ChatCompletionMessageParamUnion{OfAssistant: &a})
 }
 
-// hasEmptyContent says that a message of the model has content without a text: that is accepted, as models give it.
+// hasEmptyContent reports whether a message of the model has content without a text: that is accepted, as models give
+// it.
 func hasEmptyContent(p *sdk.ChatCompletionMessageParamUnion) bool {
 	read := readMessage(p)
 	if read == nil || read.OfAssistant == nil {

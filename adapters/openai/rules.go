@@ -141,7 +141,7 @@ func (a *alternation) join(m *winnow.Message, role winnow.Role) {
 	}
 }
 
-// hasContent says that something of m is sent.
+// hasContent reports whether something of m is sent.
 func hasContent(m *winnow.Message) bool {
 	for k := range m.Parts {
 		switch p := &m.Parts[k]; p.Kind {

@@ -122,7 +122,7 @@ func expected(history []winnow.Message) []string {
 	return texts
 }
 
-// isSilent says that p is a cache point, or a signature alone: nothing need be said in its place.
+// isSilent reports whether p is a cache point, or a signature alone: nothing need be said in its place.
 func isSilent(p *winnow.Part) bool { return p.Signature != "" || p.Tokens == 1 }
 
 // Each history has what the test is about.

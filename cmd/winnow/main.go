@@ -171,7 +171,7 @@ func (p *program) parse(args []string, least, most int) ([]string, error) {
 	return rest, nil
 }
 
-// isStore says that there is a store in the directory.
+// isStore reports whether there is a store in the directory.
 func (p *program) isStore() bool {
 	_, err := os.Stat(p.dir + string(os.PathSeparator) + "winnow.json")
 	return err == nil

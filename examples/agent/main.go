@@ -44,7 +44,7 @@ type config struct {
 	prompt          string
 }
 
-// isLocal says that no endpoint was named.
+// isLocal reports whether no endpoint was named.
 func (c *config) isLocal() bool { return c.model == "" && c.url == "" }
 
 const usage = `A small agent: it lists, reads and searches files in one directory and runs commands there,

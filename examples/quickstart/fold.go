@@ -36,7 +36,7 @@ func runs(requests []request, folds func(*request) bool) [][]request {
 	return append(out, requests[from:])
 }
 
-// isCalm says that nothing happened but that messages were appended, some of them repaired or minified perhaps.
+// isCalm reports whether nothing happened but that messages were appended, some of them repaired or minified perhaps.
 func isCalm(q *request) bool {
 	other := slices.ContainsFunc(q.Changes, func(c recording.Change) bool {
 		return c.Op != winnow.OpRepair && c.Op != winnow.OpMinify

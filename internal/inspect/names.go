@@ -33,7 +33,8 @@ func (n names) in(text string) []string {
 	return found
 }
 
-// isName says that no prose has such a word: it holds a digit, a mark between its parts or a capital letter inside.
+// isName reports whether no prose has such a word: it holds a digit, a mark between its parts or a capital letter
+// inside.
 func isName(word string) bool {
 	for i, r := range word {
 		if unicode.IsDigit(r) || strings.ContainsRune("_./", r) || isHump(word, i) {
@@ -43,7 +44,7 @@ func isName(word string) bool {
 	return false
 }
 
-// isHump says that a capital letter stands at i behind a small one.
+// isHump reports whether a capital letter stands at i behind a small one.
 func isHump(word string, i int) bool {
 	return i > 0 && unicode.IsUpper(rune(word[i])) && unicode.IsLower(rune(word[i-1]))
 }

@@ -153,5 +153,5 @@ func perTurn(r *report) (out []turnRequests) {
 	return out
 }
 
-// Calm says that messages were only appended.
+// Calm reports whether messages were only appended.
 func (q request) Calm() bool { return q.isCalm() }

@@ -272,7 +272,7 @@ func (r *replayer) describe(q *request, history []winnow.Message, sent *winnow.R
 	}
 }
 
-// isRecord says that m stands for old steps.
+// isRecord reports whether m stands for old steps.
 func isRecord(m *winnow.Message) bool {
 	return m.Injected && len(m.Parts) == 1 && record.Is(m.Parts[0].Text)
 }

@@ -74,13 +74,13 @@ func (p *printer) requests() {
 	}
 }
 
-// isCalm says that messages were only appended, new results in fewer characters perhaps.
+// isCalm reports whether messages were only appended, new results in fewer characters perhaps.
 func (q *request) isCalm() bool {
 	hasNews := len(q.Recalls) > 0 || slices.ContainsFunc(q.Edits, isLoss)
 	return !hasNews && !q.Epoch && q.Summary == nil && q.Error == ""
 }
 
-// isLoss says that an edit is more than another way to write the same. The others are summed up at the end.
+// isLoss reports whether an edit is more than another way to write the same. The others are summed up at the end.
 func isLoss(g group) bool { return g.Op != winnow.OpMinify }
 
 // minified says how many results were written in fewer characters, and what that saved; "" if none was.

@@ -130,7 +130,7 @@ func Requests(recorded []winnow.Message) ([]Request, error) {
 	return requests, nil
 }
 
-// BeginsTurn says that a person wrote m.
+// BeginsTurn reports whether a person wrote m.
 func BeginsTurn(m *winnow.Message) bool {
 	return m.Role == winnow.RoleUser && !m.Injected && !m.Summary
 }

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// words have a meaning between colons. An id that is one of them is escaped, so that nothing takes it for that.
+// words have a meaning between colons. An id that equals one is escaped, so that it cannot be mistaken for the word.
 var words = []string{
 	"agent", "channel", "cron", "direct", "dm", "group", "hook", "room", "run", "subagent", "thread", "topic",
 }
 
-// escape returns an id as it stands between colons: ":" and "%" become %3A and %25, and so does the first letter of a
-// word that has a meaning there. An id that is empty becomes a lone "%".
+// escape returns an id in the form that stands between colons: ":" and "%" become %3A and %25, and the first letter of
+// a reserved word is escaped likewise. An empty id becomes a lone "%".
 func escape(id string) string {
 	if id == "" {
 		return "%"
@@ -29,7 +29,7 @@ func escape(id string) string {
 
 func percent(c byte) string { return "%" + strings.ToUpper(hex.EncodeToString([]byte{c})) }
 
-// unescape undoes escape. What is no escape stays as it is.
+// unescape undoes escape. It leaves a "%" that does not begin an escape as it is.
 func unescape(segment string) string {
 	if segment == "%" {
 		return ""
@@ -51,7 +51,7 @@ func unescape(segment string) string {
 	return b.String()
 }
 
-// asciiLower lower-cases the letters that words are made of, and moves no byte.
+// asciiLower lower-cases ASCII letters and keeps all offsets.
 func asciiLower(s string) string {
 	b := []byte(s)
 	for i, c := range b {

@@ -1,16 +1,16 @@
-// Package keys builds and reads the keys of sessions: of an agent, of a person, of a group, of a thread, of a job.
+// Package keys builds and parses the keys of sessions: for an agent, a person, a group, a thread or a job.
 //
 //	scheme := keys.Scheme{DMScope: keys.PerChannelPeer}
 //	key := scheme.Direct("helper", keys.Peer{Channel: "telegram", ID: "Anna"}) // agent:helper:telegram:direct:Anna
 //
-// A store takes any text for a key; these are the forms that the policies and limits of this module know. Ids keep
-// their case, and what would break the form is escaped, so that two persons never share a conversation. With
-// [Scheme].Reference the keys are those of OpenClaw, bit by bit, which lower-cases them.
+// A store accepts any text as a key; the policies and limits of this module understand the forms here. Ids keep their
+// case, and characters that would break the form are escaped, so that two persons never share a conversation. With
+// [Scheme].Reference the keys are exactly those of OpenClaw, which lower-cases them.
 package keys
 
 import "strings"
 
-// Kind says what a key is of.
+// Kind says what a key stands for.
 type Kind string
 
 const (
@@ -22,33 +22,33 @@ const (
 	KindCron     Kind = "cron"     // a job: cron:ID; one run of it: agent:A:cron:ID:run:RUN
 	KindHook     Kind = "hook"     // hook:ID
 	KindNode     Kind = "node"     // node-ID
-	KindSubagent Kind = "subagent" // agent:A:subagent:ID, and behind the key of another agent or sub-agent
+	KindSubagent Kind = "subagent" // agent:A:subagent:ID, or appended to the key of another agent or sub-agent
 )
 
-// Key is a key in parts. Its ids are as people know them: not escaped.
+// Key is a parsed key. Its ids are not escaped.
 type Key struct {
 	Kind    Kind
-	Agent   string // "" where the form has none
-	Channel string // direct, group, channel: "telegram"; direct: "" where all channels share the conversation
-	Account string // direct: the account of the bot that was written to; "": all accounts share it
-	ID      string // of the person, group, channel, job, hook, node or sub-agent; main: the name of the main key
+	Agent   string // "" if the form has none
+	Channel string // direct, group, channel: "telegram"; direct: "" if all channels share the conversation
+	Account string // direct: the account of the addressed bot; "": all accounts share it
+	ID      string // id of the person, group, channel, job, hook, node or sub-agent; main: name of the main key
 	Run     string // cron: one run of the job; "": the job itself
-	Parent  string // sub-agent of a sub-agent: the key of that one
-	Thread  string // of a thread or topic; "": the conversation itself
+	Parent  string // sub-agent of a sub-agent: the parent's key
+	Thread  string // id of the thread or topic; "": the conversation itself
 	Topic   bool   // the thread is a topic of a forum
 }
 
-// Type is what policies distinguish.
+// Type is the kind of conversation that policies distinguish.
 type Type string
 
 const (
-	Direct Type = "direct" // one person, and all that is nothing else
+	Direct Type = "direct" // one person, and everything that is not one of the others
 	Group  Type = "group"  // groups and channels
-	Thread Type = "thread" // threads and topics, of groups and persons
+	Thread Type = "thread" // threads and topics, in groups or with persons
 )
 
-// TypeOf returns the type of any key: a thread if it has ":thread:" or ":topic:" in it, else a group if it has
-// ":group:" or ":channel:", else direct. Upper and lower case are the same here.
+// TypeOf returns the type of any key: a thread if it contains ":thread:" or ":topic:", else a group if it contains
+// ":group:" or ":channel:", else direct. It ignores case.
 func TypeOf(key string) Type {
 	key = asciiLower(key)
 	switch {
@@ -71,10 +71,10 @@ func (k Key) Type() Type {
 	return Direct
 }
 
-// String returns the key as text. That of a Key of [KindOther] is its ID as it is.
+// String returns the key as text. For [KindOther] that is the ID itself.
 func (k Key) String() string { return k.format(escape) }
 
-// format puts the parts together, each id as id gives it.
+// format joins the parts. id returns the form of each id.
 func (k Key) format(id func(string) string) string {
 	base := k.base(id)
 	switch {
@@ -124,8 +124,8 @@ func (k Key) base(id func(string) string) string {
 
 func join(segments ...string) string { return strings.Join(segments, ":") }
 
-// Parse reads a key. It takes dm for direct and room for channel, and words in any case. ok is false for a form that
-// it does not know; the key is then the ID.
+// Parse parses a key. It accepts dm for direct and room for channel, and words in any case. For an unknown form ok is
+// false, and ID is the whole key.
 func Parse(key string) (k Key, ok bool) {
 	base, thread, topic := cutThread(key)
 	k, ok = parseBase(base)
@@ -136,8 +136,8 @@ func Parse(key string) (k Key, ok bool) {
 	return k, true
 }
 
-// ParentOf returns the key that a thread, a topic or a sub-agent of a sub-agent belongs to: what stands before the
-// last marker. ok is false for all others.
+// ParentOf returns the key that a thread, a topic or a sub-agent of a sub-agent belongs to: the part before the last
+// marker. ok is false for all other keys.
 func ParentOf(key string) (parent string, ok bool) {
 	base, thread, _ := cutThread(key)
 	if thread != "" {
@@ -149,7 +149,7 @@ func ParentOf(key string) (parent string, ok bool) {
 	return "", false
 }
 
-// Depth returns how many sub-agents deep a key is; 0 for a key of none.
+// Depth returns how many sub-agents deep a key is, 0 if it is not a sub-agent's.
 func Depth(key string) int { return strings.Count(asciiLower(key), ":subagent:") }
 
 // cutThread cuts the last thread or topic off.
@@ -191,7 +191,7 @@ func parseBase(key string) (k Key, ok bool) {
 	return k, ok
 }
 
-// parseAgent reads what stands behind agent:A.
+// parseAgent parses what follows agent:A.
 func parseAgent(s []string) (k Key, ok bool) {
 	last := len(s) - 1
 	k.ID = unescape(s[last])
@@ -220,7 +220,7 @@ func parseAgent(s []string) (k Key, ok bool) {
 	return k, true
 }
 
-// isChain says that s is sub-agents of sub-agents.
+// isChain reports whether s is a chain of sub-agents.
 func isChain(s []string) bool {
 	for i := 0; i < len(s); i += 2 {
 		if !isWord(s[i], "subagent") {
@@ -241,9 +241,9 @@ func cutPrefix(key, prefix string) (string, bool) {
 	return key[len(prefix):], true
 }
 
-// ForHistory returns the key in the form that [winnow.HistoryLimits.ForSession] takes: channel:kind:id, with the id as
-// people know it, without the account and the thread: a thread has the limit of its person or group. Other keys are
-// returned as they are.
+// ForHistory returns the key in the form that [winnow.HistoryLimits.ForSession] takes: channel:kind:id, with the id
+// unescaped. It drops the account and the thread: a thread has the limit of its person or group. Other keys are
+// returned unchanged.
 //
 // [winnow.HistoryLimits.ForSession]: https://pkg.go.dev/github.com/winnowgo/winnow#HistoryLimits.ForSession
 func ForHistory(key string) string {

@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// What the reference does with ids is what JavaScript does with strings.
+// The reference treats ids as JavaScript treats strings.
 
-const longestID = 64 // of an agent or account
+const longestID = 64 // characters
 
-// referenceID returns the id of an agent or account as the reference has it: lower case, with a hyphen for each run of
-// what is not in [a-z0-9_-]. Names that objects of JavaScript have by themselves are refused.
+// referenceID returns the id of an agent or account in the reference's form: lower case, with a hyphen for each run of
+// characters outside [a-z0-9_-]. Names that every JavaScript object has are refused.
 func referenceID(id, otherwise string) string {
 	id = lower(trimSpace(id))
 	if !isReferenceID(id) {
@@ -25,7 +25,7 @@ func referenceID(id, otherwise string) string {
 	return id
 }
 
-// isReferenceID says that an id is [a-z0-9][a-z0-9_-]{0,63}: such a one may end in a hyphen.
+// isReferenceID reports whether an id matches [a-z0-9][a-z0-9_-]{0,63}. Such an id may end in a hyphen.
 func isReferenceID(id string) bool {
 	return id != "" && len(id) <= longestID && id[0] != '_' && id[0] != '-' && hyphenate(id) == id
 }
@@ -54,7 +54,7 @@ func trimSpace(s string) string {
 	})
 }
 
-// lower is String.prototype.toLowerCase: it differs from [strings.ToLower] in a capital I with a dot, and in a sigma
+// lower is String.prototype.toLowerCase. It differs from [strings.ToLower] for a capital I with a dot, and for a sigma
 // at the end of a word.
 func lower(s string) string {
 	if !strings.ContainsAny(s, "İΣ") {
@@ -74,7 +74,7 @@ func lower(s string) string {
 	return b.String()
 }
 
-// endsWord says that a cased letter stands before the sigma at s[at:], and none behind it.
+// endsWord reports whether a cased letter precedes the sigma at s[at:], and none follows it.
 func endsWord(s string, at int) bool {
 	before := strings.TrimRightFunc(s[:at], isCaseIgnorable)
 	behind := strings.TrimLeftFunc(s[at+len("Σ"):], isCaseIgnorable)

@@ -1,28 +1,28 @@
 package keys
 
-// Scope says which direct conversations share a key: the reference's dmScope.
+// Scope says which direct conversations share a key. It is the reference's dmScope.
 type Scope string
 
 const (
-	Shared                Scope = ""                         // all of them, with the agent's main conversation
+	Shared                Scope = ""                         // all of them share the agent's main conversation
 	PerPeer               Scope = "per-peer"                 // one for each person, on all channels
 	PerChannelPeer        Scope = "per-channel-peer"         // one for each person on each channel
-	PerAccountChannelPeer Scope = "per-account-channel-peer" // and for each account of the bot
+	PerAccountChannelPeer Scope = "per-account-channel-peer" // the same, for each account of the bot
 )
 
 // Scheme builds the keys of an installation. The zero value puts all direct conversations of an agent into its main
-// one, and keeps ids as they are.
+// one, and keeps ids unchanged.
 type Scheme struct {
 	DMScope Scope
 	MainKey string // name of an agent's main conversation ("main")
 
-	// Links gives persons who write from several accounts one name. An id is "ID" or "channel:ID"; the first link that
-	// has it counts. Links are not used where DMScope is Shared.
+	// Links gives one name to a person who writes from several accounts. An id is "ID" or "channel:ID"; the first link
+	// that has it counts. Links are ignored if DMScope is Shared.
 	Links []Link
 
 	// Reference builds the keys that OpenClaw builds: lower case, agents and accounts in [a-z0-9_-], nothing escaped.
-	// Ids that differ in case alone, and some that have a colon, get the same key then. It is for what was stored
-	// under those keys.
+	// Then ids that differ only in case, and some with a colon, get the same key. Use it for sessions that were stored
+	// under such keys.
 	Reference bool
 }
 
@@ -32,11 +32,11 @@ type Link struct {
 	IDs  []string
 }
 
-// Peer is who wrote, as the channel names them.
+// Peer is the sender of a message, as the channel names them.
 type Peer struct {
 	Channel string // "telegram" ("unknown")
-	Account string // of the bot that was written to ("default")
-	ID      string // ""; the message belongs to the main conversation
+	Account string // of the addressed bot ("default")
+	ID      string // "": the message belongs to the main conversation
 }
 
 // Main returns the key of an agent's main conversation. An empty agent is "main".
@@ -69,7 +69,7 @@ func (s *Scheme) Group(agent, channel, id string) string {
 	return s.room(KindGroup, agent, channel, id)
 }
 
-// Channel returns the key of a channel or room on a channel of messages ("unknown"). An empty id is "unknown".
+// Channel returns the key of a channel or room on a messaging channel ("unknown"). An empty id is "unknown".
 func (s *Scheme) Channel(agent, channel, id string) string {
 	return s.room(KindChannel, agent, channel, id)
 }
@@ -83,7 +83,7 @@ func (s *Scheme) room(kind Kind, agent, channel, id string) string {
 // Thread returns the key of a thread within the conversation that has the key parent; parent itself if id is empty.
 func (s *Scheme) Thread(parent, id string) string { return s.below(parent, ":thread:", id) }
 
-// Topic is Thread for the topics of a forum, as Telegram has them.
+// Topic is Thread for a topic in a forum, such as Telegram's.
 func (s *Scheme) Topic(parent, id string) string { return s.below(parent, ":topic:", id) }
 
 func (s *Scheme) below(parent, marker, id string) string {
@@ -104,7 +104,7 @@ func (s *Scheme) CronRun(agent, job, run string) string {
 	return s.text(Key{Kind: KindCron, Agent: s.agent(agent), ID: job, Run: run})
 }
 
-// Hook returns the key of what a hook began.
+// Hook returns the key of the conversation that a hook began.
 func (s *Scheme) Hook(id string) string { return s.text(Key{Kind: KindHook, ID: id}) }
 
 // Node returns the key of a device.
@@ -152,7 +152,7 @@ func (s *Scheme) linked(p Peer) string {
 	return ""
 }
 
-// trim removes white space where the reference does. Ids of ours are opaque.
+// trim removes white space if the reference does. Otherwise ids are opaque.
 func (s *Scheme) trim(id string) string {
 	if s.Reference {
 		return trimSpace(id)
@@ -160,7 +160,7 @@ func (s *Scheme) trim(id string) string {
 	return id
 }
 
-// fold returns what ids are compared by.
+// fold returns the form in which ids are compared.
 func (s *Scheme) fold(id string) string {
 	if s.Reference {
 		return lower(trimSpace(id))

@@ -12,11 +12,11 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// anyEnd is the end of an append that begins a new log: it does not care where the old one ends.
+// anyEnd is the expected end for an append that begins a new log: it does not matter where the old one ends.
 const anyEnd = -1
 
-// Append implements [session.Log]. Once it was sent it is not given up when ctx ends, before it is known what became
-// of it.
+// Append implements [session.Log]. Once the statement is sent, Append does not return when ctx ends: it first finds out
+// the outcome.
 func (l *log) Append(ctx context.Context, end int64, lines []byte, durable bool) error {
 	if l.dead != nil {
 		return l.dead
@@ -44,7 +44,7 @@ func (l *log) Append(ctx context.Context, end int64, lines []byte, durable bool)
 	return nil
 }
 
-// failed takes note of an append that was not done, as far as is known.
+// failed records that an append was not done, as far as is known.
 func (l *log) failed(err error) error {
 	l.statusEnd = -1
 	for _, final := range []error{session.ErrDeleted, session.ErrConflict, session.ErrSync} {
@@ -55,7 +55,7 @@ func (l *log) failed(err error) error {
 	return err
 }
 
-// readStatus reads what the log adds up to, if that is not known for its end.
+// readStatus reads the status of the log, unless it is known for its end.
 func (l *log) readStatus(ctx context.Context, end int64) error {
 	if l.statusEnd == end {
 		return nil
@@ -78,18 +78,18 @@ func (l *log) readStatus(ctx context.Context, end int64) error {
 type appending struct {
 	backend *Backend
 	session int64
-	log     int32 // that has to be the newest
+	log     int32 // number of the log, which has to be the newest
 	end     int64 // of it
-	next    int32 // the newest one afterwards, which has the lines
-	fence   int64 // of the turn; 0: none
-	number  int64 // of the append, random
-	at      int64 // of the lines in their log
+	next    int32 // number of the newest log afterwards, which has the lines
+	fence   int64 // fence of the turn; 0: no turn
+	number  int64 // random number of the append
+	at      int64 // offset of the lines in their log
 	lines   []byte
 	durable bool
 	listing
 }
 
-// newAppend returns the append of lines at the end of a log. The status of the log has them from then on.
+// newAppend returns the append of lines at the end of a log. The status of the log includes them from then on.
 func newAppend(l *log, end int64, lines []byte, durable bool) (*appending, error) {
 	a := &appending{
 		backend: l.backend, session: l.session, log: l.number, end: end, next: l.number,
@@ -98,7 +98,7 @@ func newAppend(l *log, end int64, lines []byte, durable bool) (*appending, error
 	if l.turn != nil {
 		a.fence = l.turn.head.fence
 	}
-	if a.next == 0 { // the first of a session
+	if a.next == 0 { // the first log of a session
 		a.next = 1
 		l.status.Log = logID(a.next)
 	}
@@ -108,11 +108,11 @@ func newAppend(l *log, end int64, lines []byte, durable bool) (*appending, error
 	return a, err
 }
 
-// longestAnswer is how long the outcome of an append is asked for whose caller has given up.
+// longestAnswer is how long to ask for the outcome of an append whose caller has given up.
 const longestAnswer = 5 * time.Second
 
-// run appends once. A try whose answer was lost may have done it, or may do it yet: the next one does the same, and
-// what the first one moved it finds moved.
+// run appends exactly once. A try whose answer was lost may have appended, or may still do so. The next try sends the
+// same statement, which does nothing if the first one has moved the end.
 func (a *appending) run(ctx context.Context) error {
 	sent, cancel := outlast(ctx, a.backend.opts.Patience, longestAnswer)
 	defer cancel()
@@ -139,7 +139,7 @@ func (a *appending) run(ctx context.Context) error {
 	}
 }
 
-// try is one try, on a connection that is waited for as long as conn allows. done says that err, or nil, is the answer.
+// try is one try. It waits for a connection for as long as conn allows. done says that err, or nil, is the answer.
 func (a *appending) try(conn, sent context.Context) (done bool, err error) {
 	b := a.backend
 	c, err := b.pool.Acquire(conn)
@@ -161,7 +161,7 @@ func (a *appending) try(conn, sent context.Context) (done bool, err error) {
 	return a.look(sent, c)
 }
 
-// statement returns the statement of the append, and its chunk or chunks.
+// statement returns the SQL of the append, and its chunk or chunks.
 func (a *appending) statement() (sql string, offset, text any) {
 	of := &a.backend.sql.one
 	offset, text = a.at, a.lines
@@ -178,7 +178,7 @@ func (a *appending) statement() (sql string, offset, text any) {
 	return of.soon, offset, text
 }
 
-// chunks returns the lines in pieces that are not too long.
+// chunks returns the lines in pieces of at most maxChunk bytes.
 func (a *appending) chunks() (offsets []int64, texts [][]byte) {
 	for from := 0; from < len(a.lines); from += maxChunk {
 		offsets = append(offsets, a.at+int64(from))
@@ -187,7 +187,7 @@ func (a *appending) chunks() (offsets []int64, texts [][]byte) {
 	return offsets, texts
 }
 
-// look finds out why nothing was appended: an earlier try did it, or somebody else was faster.
+// look finds out why a try appended nothing: an earlier try did it, or somebody else was faster.
 func (a *appending) look(ctx context.Context, q querier) (done bool, err error) {
 	b := a.backend
 	var now head
@@ -209,17 +209,17 @@ func (a *appending) look(ctx context.Context, q querier) (done bool, err error) 
 	case now.size != a.end && a.end != anyEnd:
 		return true, &session.MovedError{Size: now.size}
 	}
-	return false, errAgain // it is as it should be now
+	return false, errAgain // now everything is as expected
 }
 
-// errTurnEnded: the session has another fence than the turn.
+// errTurnEnded: the session's fence is not that of the turn.
 var errTurnEnded = fmt.Errorf("%w: its turn was released, or its lease ran out and another one began",
 	session.ErrConflict)
 
-// errAgain: nothing is in the way any more.
+// errAgain: nothing is in the way now; try again.
 var errAgain = notSent{errors.New("postgres: the session moved")}
 
-// notSent is an error of something that the database never got.
+// notSent is the error of a statement that the database never got.
 type notSent struct{ error }
 
 func (e notSent) Unwrap() error   { return e.error }

@@ -21,7 +21,7 @@ func (b *Backend) Changes(ctx context.Context, cursor string) (*session.Changes,
 	store, since, _ := strings.Cut(cursor, ".")
 	if store == id && isNumber(since) {
 		c, err := b.changes(ctx, id, b.sql.changes, since)
-		if err != nil || !isBefore(c.Cursor[len(id)+1:], since) { // else the database is a copy with numbers of its own
+		if err != nil || !isBefore(c.Cursor[len(id)+1:], since) { // a copy of the database has other numbers
 			return c, err
 		}
 	}
@@ -32,7 +32,7 @@ func (b *Backend) Changes(ctx context.Context, cursor string) (*session.Changes,
 	return c, err
 }
 
-// storeID returns what tells this store from others.
+// storeID returns the id of this store.
 func (b *Backend) storeID(ctx context.Context) (id string, err error) {
 	err = b.retry(ctx, func(ctx context.Context) error {
 		return b.pool.QueryRow(ctx, b.sql.storeID, b.mode).Scan(&id)
@@ -47,10 +47,10 @@ func isNumber(text string) bool {
 	return text != "" && len(text) <= 20 && strings.Trim(text, "0123456789") == ""
 }
 
-// isBefore compares numbers of transactions, which have no zeros in front.
+// isBefore compares numbers of transactions, which have no leading zeros.
 func isBefore(a, b string) bool { return len(a) < len(b) || len(a) == len(b) && a < b }
 
-// changes runs a query whose first row has the horizon.
+// changes runs a query whose first row holds the horizon.
 func (b *Backend) changes(ctx context.Context, id, sql string, args ...any) (c *session.Changes, err error) {
 	err = b.retry(ctx, func(ctx context.Context) error {
 		c = &session.Changes{}
@@ -77,7 +77,7 @@ func addChange(c *session.Changes, rows pgx.Rows, id string) error {
 	var seen string
 	to := []any{&key, &number, &change.From, &change.To, &change.Deleted, &seen}
 	if len(rows.FieldDescriptions()) > len(to) {
-		to = append(to, nil) // what they are sorted by
+		to = append(to, nil) // the sort columns
 	}
 	if err := rows.Scan(to...); err != nil {
 		return err
@@ -103,15 +103,15 @@ func (b *Backend) Wait(ctx context.Context, cursor string) error {
 	return nil
 }
 
-// listen waits on a connection of its own until somebody tells of a change.
+// listen waits on a separate connection until somebody notifies of a change.
 func (b *Backend) listen(ctx context.Context, cursor string) error {
 	short, cancel := context.WithTimeout(ctx, b.opts.Poll)
 	defer cancel()
 	conn, err := b.pool.Acquire(short)
 	if err != nil {
-		return nil // Changes says so
+		return nil // Changes will report it
 	}
-	c := conn.Hijack() // what it listens to is not for others
+	c := conn.Hijack() // it listens, so it must not return to the pool
 	defer c.Close(context.WithoutCancel(ctx))
 	if _, err := c.Exec(short, "LISTEN "+channel); err != nil {
 		return nil

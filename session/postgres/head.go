@@ -11,23 +11,23 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// head is what a session has in the database.
+// head is the row of a session in the database.
 type head struct {
 	id         int64
 	fence      int64 // raised when its turn is taken, and when it is released
-	log        int32 // number of the newest
-	made       int32 // the highest number that a log had
+	log        int32 // number of the newest log
+	made       int32 // the highest number of any log so far
 	compressed bool  // the newest log is an archive
 	size       int64 // of the newest log
 	status     []byte
 }
 
-// scan reads headColumns, and more columns behind them.
+// scan reads headColumns, and then more columns.
 func (h *head) scan(row pgx.Row, more ...any) error {
 	return row.Scan(append([]any{&h.id, &h.fence, &h.log, &h.made, &h.compressed, &h.size, &h.status}, more...)...)
 }
 
-// statusOf returns what a log adds up to as it is stored; one that cannot be read begins anew.
+// statusOf returns the stored status of a log, or an empty one if it cannot be read.
 func (h *head) statusOf(key string) *session.Status {
 	st := &session.Status{}
 	if json.Unmarshal(h.status, st) != nil {
@@ -45,7 +45,7 @@ func logID(number int32) string {
 	return strconv.Itoa(int(number))
 }
 
-// nanos returns a time as the database keeps it: it has to order times as Go does, to the nanosecond.
+// nanos returns a time as the database stores it: times have to sort as in Go, to the nanosecond.
 func nanos(t time.Time) int64 {
 	switch year := t.Year(); {
 	case year < 1700:

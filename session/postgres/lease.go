@@ -6,16 +6,15 @@ import (
 	"time"
 )
 
-// leases renews the turns that a process has: all of them with one statement, from one goroutine that ends with the
-// last of them.
+// leases renews the turns of a process: all with one statement, in one goroutine that ends with the last turn.
 type leases struct {
 	backend *Backend
 	mu      sync.Mutex
 	held    map[int64]*turn // by session
-	wake    chan struct{}   // closed when there is nothing to renew any more; nil: nobody renews
+	wake    chan struct{}   // closed when nothing is left to renew; nil: no goroutine runs
 }
 
-// leaseShare: a lease is renewed after this part of its length, so that two renewals may fail.
+// leaseShare: a lease is renewed after a third of its length, so that two renewals may fail.
 const leaseShare = 3
 
 func (l *leases) add(t *turn) {
@@ -42,7 +41,7 @@ func (l *leases) remove(t *turn) {
 	}
 }
 
-// stop gives up all turns, without a word to the database.
+// stop drops all turns without telling the database.
 func (l *leases) stop() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -71,8 +70,8 @@ func (l *leases) renewAll(done chan struct{}) {
 	}
 }
 
-// renew renews once. That it fails is no reason to stop: the database may be back before a lease runs out, and an
-// append finds out what became of its turn.
+// renew renews once. A failure does not end the turns: the database may be back before a lease runs out, and each
+// append checks its turn anyway.
 func (l *leases) renew() {
 	b := l.backend
 	l.mu.Lock()

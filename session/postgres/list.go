@@ -65,13 +65,13 @@ func scanStatus(row pgx.CollectableRow) (st session.Status, err error) {
 	return st, nil
 }
 
-// conditions collects what sessions have to be, with the arguments for it.
+// conditions collects conditions on sessions, with their arguments.
 type conditions struct {
 	text strings.Builder
 	args []any
 }
 
-// add adds a condition, in which ? stands for the argument.
+// add adds a condition. ? stands for the argument.
 func (c *conditions) add(condition string, arg any) {
 	c.args = append(c.args, arg)
 	c.text.WriteString(" AND " + strings.ReplaceAll(condition, "?", fmt.Sprintf("$%d", len(c.args))))
@@ -98,7 +98,8 @@ func (b *Backend) listSQL(q *session.Query) (sql string, args []any, err error) 
 	return fmt.Sprintf("%s%s ORDER BY key LIMIT %d", b.sql.list, c.text.String(), q.Size()+1), c.args, nil
 }
 
-// newestSQL lists the newest first. Sessions that nobody writes to are in the order of an index; the others are sorted.
+// newestSQL lists the newest first. Sessions that nobody writes to come in the order of an index; the others are
+// sorted.
 func (b *Backend) newestSQL(q *session.Query, c *conditions, updated time.Time, key string) (string, []any, error) {
 	filter := c.text.String()
 	c.text.Reset()
@@ -125,7 +126,7 @@ func (b *Backend) newestSQL(q *session.Query, c *conditions, updated time.Time, 
 	return fmt.Sprintf(both, left, inUse, q.Size()+1), c.args, nil
 }
 
-// filter adds what the query asks for, but for times.
+// filter adds the conditions of the query, except those on times.
 func (c *conditions) filter(q *session.Query) {
 	if q.Prefix != "" {
 		c.add("key >= ?", []byte(q.Prefix))
@@ -133,7 +134,7 @@ func (c *conditions) filter(q *session.Query) {
 	}
 	switch types := q.Types; len(types) {
 	case 0:
-	case 1: // the index on it has the order of keys
+	case 1: // the index on it is in the order of keys
 		c.add("type = ?", string(types[0]))
 	default:
 		names := make([]string, len(types))
@@ -146,7 +147,7 @@ func (c *conditions) filter(q *session.Query) {
 	c.flag("is_archived", q.Archived)
 }
 
-// flag adds what a column has to be, in the words of its index.
+// flag adds a condition on a boolean column, in the words of its index.
 func (c *conditions) flag(column string, want *bool) {
 	switch {
 	case want == nil:
@@ -157,7 +158,7 @@ func (c *conditions) flag(column string, want *bool) {
 	}
 }
 
-// behindPrefix returns the first key behind those that begin so. The last byte of UTF-8 is never 0xff.
+// behindPrefix returns the first key after all those with the prefix. The last byte of UTF-8 is never 0xff.
 func behindPrefix(prefix string) []byte {
 	b := []byte(prefix)
 	b[len(b)-1]++

@@ -13,31 +13,31 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// maxChunk is how many bytes a row of a log has at most, so that one who wants a part of a long line reads little more.
+// maxChunk is the largest row of a log, in bytes, so that reading a part of a long line reads little more.
 const maxChunk = 256 << 10
 
-// Logs are read from their end, a piece at a time, and the part in use twice. The pieces get longer as one goes on, and
-// stay until something is appended.
+// Logs are read from their end, piece by piece, and the part in use is read twice. The pieces grow as the reader goes
+// on, and are kept until the next append.
 const (
-	readAhead = 256 << 10 // of the first piece
-	maxAhead  = 4 << 20   // of all of them
+	readAhead = 256 << 10 // bytes bytes of the first piece
+	maxAhead  = 4 << 20   // bytes of all pieces
 )
 
 // log is an open log.
 type log struct {
 	backend    *Backend
-	turn       *turn // nil: entries beside the branch
+	turn       *turn // nil: for entries beside the branch
 	key        string
 	session    int64
 	number     int32
-	known      int64 // size that the next Size may tell; -1: it has to ask
+	known      int64 // size that the next Size may return; -1: it has to ask
 	size       int64 // that Size told
 	isWritable bool
 	dead       error
 	ahead      extent
 
-	status    *session.Status // what the log adds up to
-	statusEnd int64           // up to here; -1: it has to be asked for
+	status    *session.Status // status of the log
+	statusEnd int64           // offset that status covers; -1: it has to be read
 }
 
 // extent is a piece of a log that was read.
@@ -69,7 +69,7 @@ func (b *Backend) Log(ctx context.Context, key string, write bool) (session.Log,
 	return l, nil
 }
 
-// readHead reads a session with a statement that has one argument. The error is ErrDeleted if there is none.
+// readHead reads the head of a session with a statement of one argument. The error is ErrDeleted if there is no row.
 func (b *Backend) readHead(ctx context.Context, h *head, sql string, arg any) error {
 	err := b.retry(ctx, func(ctx context.Context) error {
 		return h.scan(b.pool.QueryRow(ctx, sql, b.mode, arg))
@@ -80,7 +80,7 @@ func (b *Backend) readHead(ctx context.Context, h *head, sql string, arg any) er
 	return err
 }
 
-// openHead opens the newest log of a session for writing. If it is an archive, it becomes a log again.
+// openHead opens the newest log of a session for writing. It turns an archive into a log again.
 func (b *Backend) openHead(ctx context.Context, key string, h head) (*log, error) {
 	if h.compressed {
 		err := b.retry(ctx, func(ctx context.Context) error {
@@ -126,7 +126,7 @@ func (l *log) ReadAt(p []byte, off int64) (n int, err error) {
 	end := off + int64(len(p))
 	switch from := l.ahead.from; {
 	case off < from && end >= from && from-off <= maxAhead-int64(len(l.ahead.data)):
-		// as much again, at least
+		// at least double
 		more := max(from-off, min(int64(len(l.ahead.data)), maxAhead-int64(len(l.ahead.data))))
 		err = l.readInto(max(0, from-more), from, l.ahead.data)
 	case len(p) < readAhead:
@@ -141,7 +141,7 @@ func (l *log) ReadAt(p []byte, off int64) (n int, err error) {
 	return l.ended(l.ahead.copyFrom(p, off), len(p), off, nil)
 }
 
-// readInto reads what lies between two offsets, and keeps it in front of what was read behind it.
+// readInto reads the bytes between two offsets, and keeps them in front of those that were read before.
 func (l *log) readInto(from, to int64, behind []byte) error {
 	data := make([]byte, to-from, to-from+int64(len(behind)))
 	n, err := l.readPiece(data, from)
@@ -163,18 +163,18 @@ func (l *log) readPiece(p []byte, off int64) (n int, err error) {
 	return n, err
 }
 
-// ended returns what an [io.ReaderAt] returns that read n of so many bytes.
+// ended returns the result of an [io.ReaderAt] that has read n bytes instead of of.
 func (l *log) ended(n, of int, off int64, err error) (int, error) {
 	switch {
 	case err != nil || n == of:
 		return n, err
 	case off+int64(n) < min(l.size, off+int64(of)):
-		return 0, session.ErrDeleted // there was more
+		return 0, session.ErrDeleted // the log was longer before
 	}
 	return n, io.EOF
 }
 
-// copy copies what lies at off if all of p is there.
+// copy copies the bytes at off if the extent has all of p.
 func (x *extent) copy(p []byte, off int64) int {
 	if off < x.from || off+int64(len(p)) > x.from+int64(len(x.data)) {
 		return 0
@@ -182,7 +182,7 @@ func (x *extent) copy(p []byte, off int64) int {
 	return copy(p, x.data[off-x.from:])
 }
 
-// copyFrom copies what there is of p.
+// copyFrom copies the part of p that the extent has.
 func (x *extent) copyFrom(p []byte, off int64) int {
 	if off < x.from || off >= x.from+int64(len(x.data)) {
 		return 0
@@ -195,7 +195,7 @@ type reader interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// readChunks reads what p reaches over of a log, and returns how much of it there is.
+// readChunks reads a part of a log into p, and returns how much of it exists.
 func (b *Backend) readChunks(ctx context.Context, q reader, id int64, number int32, p []byte, off int64) (
 	n int, err error,
 ) {
@@ -204,7 +204,7 @@ func (b *Backend) readChunks(ctx context.Context, q reader, id int64, number int
 		return 0, err
 	}
 	defer rows.Close()
-	var data pgtype.DriverBytes // of the connection's buffer: they are copied once
+	var data pgtype.DriverBytes // in the connection's buffer, so that they are copied once
 	for rows.Next() {
 		var at int64
 		var raw *int32
@@ -233,7 +233,7 @@ func pack(text []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// unpack undoes pack, for a text of so many bytes.
+// unpack undoes pack for a text of size bytes.
 func unpack(data []byte, size int) ([]byte, error) {
 	z, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {

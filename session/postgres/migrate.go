@@ -20,12 +20,12 @@ var migrationFiles embed.FS
 // Migration is one step from an empty schema to that of this version of the package.
 type Migration struct {
 	Number int    // from 1
-	Name   string // of its file, as "0001_sessions.sql"
-	SQL    string // statements, for the schema that was asked for
+	Name   string // its file name, such as "0001_sessions.sql"
+	SQL    string // statements, for the given schema
 }
 
-// Migrations returns all steps in order, for hosts that apply them with a tool of their own. schema "" is "winnow".
-// Such a host makes the schema, and a table in it that says which steps were applied:
+// Migrations returns all steps in order, for hosts that apply them with their own tool. The schema "" is "winnow". Such
+// a host creates the schema, and in it a table of the applied steps:
 //
 //	CREATE TABLE migrations (number integer PRIMARY KEY, applied timestamptz NOT NULL DEFAULT now())
 func Migrations(schema string) []Migration {
@@ -37,7 +37,7 @@ func Migrations(schema string) []Migration {
 	for i, name := range names { // sorted by Glob
 		text, err := migrationFiles.ReadFile(name)
 		if err != nil {
-			panic(err) // the file is in the program
+			panic(err) // the file is embedded
 		}
 		name = strings.TrimPrefix(name, "migrations/")
 		number, err := strconv.Atoi(name[:4])
@@ -49,13 +49,13 @@ func Migrations(schema string) []Migration {
 	return migrations
 }
 
-// inSchema puts the name of the schema into a statement.
+// inSchema inserts the name of the schema into a statement.
 func inSchema(sql, schema string) string {
 	return strings.ReplaceAll(sql, "{schema}", pgx.Identifier{orDefault(schema)}.Sanitize())
 }
 
-// longestName is how many bytes PostgreSQL keeps of a name, NAMEDATALEN - 1. It cuts longer ones: two schemas might be
-// the same one, and a schema is not found under the name that was asked for.
+// longestName is how many bytes of a name PostgreSQL keeps, NAMEDATALEN - 1. It cuts longer names, so that two schemas
+// might become one, and a schema is not found under its full name.
 const longestName = 63
 
 func checkSchema(schema string) error {
@@ -73,9 +73,9 @@ func orDefault(schema string) string {
 	return schema
 }
 
-// Migrate makes the schema, "" for "winnow", if there is none, and applies the steps that it lacks, each in a
-// transaction of its own. Processes that call it at the same time wait for one another. It needs a role that may create
-// tables in the schema; what [New] returns does not.
+// Migrate creates the schema ("" is "winnow") if necessary, and applies the missing steps, each in its own transaction.
+// Concurrent calls wait for one another. Migrate needs a role that may create tables in the schema; the [Backend] does
+// not.
 func Migrate(ctx context.Context, pool *pgxpool.Pool, schema string) error {
 	if err := checkSchema(schema); err != nil {
 		return err
@@ -91,7 +91,8 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool, schema string) error {
 	return nil
 }
 
-// apply applies one step, unless somebody did. The lock ends with the transaction: connections may be shared.
+// apply applies one step, unless somebody else did. Its lock ends with the transaction, because connections may be
+// shared.
 func apply(ctx context.Context, tx pgx.Tx, schema string, m Migration) error {
 	_, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended('winnow migrations ' || $1, 0))",
 		pgx.QueryExecModeExec, schema)
@@ -120,7 +121,8 @@ func apply(ctx context.Context, tx pgx.Tx, schema string, m Migration) error {
 	for i, sql := range statements {
 		statements[i] = inSchema(sql, schema)
 	}
-	// The step has the name of the schema in it. It is not replaced again: a name may have "{schema}" in it.
+	// The step already contains the name of the schema. It is not replaced again, because a name may contain
+	// "{schema}".
 	for _, sql := range append(statements, m.SQL) {
 		if _, err := tx.Exec(ctx, sql, pgx.QueryExecModeSimpleProtocol); err != nil {
 			return err
@@ -134,13 +136,13 @@ type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// version returns the number of the newest step that was applied to a schema, 0 if there is none.
+// version returns the number of the newest step that was applied to a schema, 0 if none was.
 func version(ctx context.Context, q querier, schema string) (number int, err error) {
 	sql := inSchema("SELECT coalesce(max(number), 0) FROM {schema}.migrations", schema)
 	return number, q.QueryRow(ctx, sql, pgx.QueryExecModeExec).Scan(&number)
 }
 
-// checkVersion returns an error that says what to do if the schema is not that of this package.
+// checkVersion returns an error that says what to do if the schema does not fit this package.
 func checkVersion(ctx context.Context, pool *pgxpool.Pool, schema string) error {
 	have, err := version(ctx, pool, schema)
 	var refused *pgconn.PgError

@@ -13,17 +13,18 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// archiveSuffix is behind the number of a log in the name of its archive.
+// archiveSuffix follows the number of a log in the name of its archive.
 const archiveSuffix = ".gz"
 
-// maxPacked is how many bytes of a log are compressed at once: who reads a part of an archive unpacks little more.
+// maxPacked is how many bytes of a log are compressed at once, so that reading a part of an archive unpacks little
+// more.
 const maxPacked = 1 << 20
 
-// part is a log as it is stored.
+// part is a stored log.
 type part struct {
 	session.Part
 	number int32
-	size   int64 // of the log, also where it is compressed
+	size   int64 // uncompressed size of the log
 }
 
 // Parts implements [session.Maintainer].
@@ -86,7 +87,7 @@ func (b *Backend) OpenPart(ctx context.Context, key string, wanted session.Part)
 	return nil, session.ErrNotFound
 }
 
-// change is a transaction that changes what is stored of a session.
+// change is a transaction that changes the stored parts of a session.
 type change struct {
 	pgx.Tx
 	backend *Backend
@@ -96,8 +97,8 @@ type change struct {
 	part    part // the one to change
 }
 
-// change runs f in a transaction that holds a session whose turn the caller has, if the part and all the others are as
-// they were listed.
+// change runs f in a transaction that locks a session, whose turn the caller has, if the part and all of while are
+// unchanged since they were listed.
 func (b *Backend) change(ctx context.Context, of session.Turn, wanted session.Part, while []session.Part,
 	f func(context.Context, *change) error,
 ) error {
@@ -113,7 +114,7 @@ func (b *Backend) change(ctx context.Context, of session.Turn, wanted session.Pa
 		if err := c.hold(ctx, t); err != nil {
 			return err
 		}
-		for _, other := range append(while, wanted) { // wanted comes last, and stays
+		for _, other := range append(while, wanted) { // wanted comes last, so that it stays found
 			if err := c.find(other); err != nil {
 				return err
 			}
@@ -121,14 +122,14 @@ func (b *Backend) change(ctx context.Context, of session.Turn, wanted session.Pa
 		if err := f(ctx, c); err != nil {
 			return err
 		}
-		// Nobody else could renew the lease since the session is locked.
+		// While the session was locked, nobody else could renew its lease.
 		_, err = tx.Exec(ctx, b.sql.renew, b.mode, []int64{t.head.id}, []int64{t.head.fence},
 			b.opts.Lease.Microseconds())
 		if err != nil {
 			return err
 		}
 		err = c.head.scan(tx.QueryRow(ctx, b.sql.current, b.mode, t.head.id))
-		if errors.Is(err, pgx.ErrNoRows) { // it went with its last part
+		if errors.Is(err, pgx.ErrNoRows) { // the session is gone with its last part
 			return nil
 		}
 		return err
@@ -140,7 +141,7 @@ func (b *Backend) change(ctx context.Context, of session.Turn, wanted session.Pa
 	return err
 }
 
-// hold locks the session, and reads what there is of it.
+// hold locks the session, and reads its parts.
 func (c *change) hold(ctx context.Context, t *turn) (err error) {
 	err = c.head.scan(c.QueryRow(ctx, c.backend.sql.hold, c.backend.mode, t.head.id))
 	switch {
@@ -155,7 +156,7 @@ func (c *change) hold(ctx context.Context, t *turn) (err error) {
 	return err
 }
 
-// find makes a part the one to change.
+// find selects the part to change.
 func (c *change) find(wanted session.Part) error {
 	for _, p := range c.parts {
 		if p.Name == wanted.Name && p.Bytes == wanted.Bytes && p.Time.Equal(wanted.Time) {
@@ -196,13 +197,13 @@ func (b *Backend) Archive(ctx context.Context, t session.Turn, log session.Part,
 	return archive, err
 }
 
-// row is where a chunk lies.
+// row is the place of a chunk.
 type row struct {
 	at, end int64
 	packed  bool
 }
 
-// pack compresses the rows of a log, several in one.
+// pack compresses the rows of a log, several into one.
 func (c *change) pack(ctx context.Context, number int32) error {
 	rows, err := c.Query(ctx, c.backend.sql.rows, c.backend.mode, c.head.id, number)
 	if err != nil {
@@ -229,7 +230,7 @@ func (c *change) pack(ctx context.Context, number int32) error {
 	return nil
 }
 
-// packRows puts one row in the place of those between two offsets. It is read back and compared.
+// packRows replaces the rows between two offsets by one, which it reads back and compares.
 func (c *change) packRows(ctx context.Context, number int32, from, to int64) error {
 	text, err := c.read(ctx, number, from, to)
 	if err != nil {
@@ -259,15 +260,15 @@ func (c *change) read(ctx context.Context, number int32, from, to int64) ([]byte
 	return text, err
 }
 
-// deleteRows deletes the rows between two offsets of a log. It returns the newest transaction of theirs that the feed
-// tells of, nil if there is none: those who follow the feed may not have heard of it yet.
+// deleteRows deletes the rows between two offsets of a log. It returns the newest of their transactions in the feed,
+// nil if there is none: followers may not have read it yet.
 func (c *change) deleteRows(ctx context.Context, number int32, from, to int64) (tx *string, err error) {
 	row := c.QueryRow(ctx, c.backend.sql.deleteRows, c.backend.mode, c.head.id, number, from, to)
 	return tx, row.Scan(&tx)
 }
 
-// insert adds a row to a log, which the feed tells of as a change of the transaction tx, or not at all if that is nil.
-// "" is the transaction that inserts it.
+// insert adds a row to a log. The feed reports it as a change of the transaction tx; "" is the inserting transaction,
+// and with nil the feed does not report it.
 func (c *change) insert(ctx context.Context, number int32, at int64, text []byte, packed bool, tx *string) (err error) {
 	var raw *int
 	if packed {
@@ -305,10 +306,10 @@ func (b *Backend) Remove(ctx context.Context, t session.Turn, wanted session.Par
 	})
 }
 
-// setHead makes a log the newest one, with the status that it adds up to.
+// setHead makes a log the newest one, and computes its status.
 func (c *change) setHead(ctx context.Context, number int32, size int64, compressed bool) error {
 	st := &session.Status{Key: c.key, Log: logID(number)}
-	var rest []byte // of a line that goes on
+	var rest []byte // the beginning of an unfinished line
 	for at := int64(0); at < size; at += maxChunk {
 		text, err := c.read(ctx, number, at, min(size, at+maxChunk))
 		if err != nil {
@@ -340,7 +341,7 @@ func (b *Backend) Rewrite(
 		old, next, packed := c.part.number, c.head.made+1, c.part.Kind == session.PartArchive
 		var tx *string
 		if c.part.Open {
-			this := "" // the database puts in the number of this transaction
+			this := "" // the database fills in the number of this transaction
 			tx = &this
 		}
 		for at := int64(0); at < c.part.size; at += maxChunk {
@@ -371,7 +372,7 @@ func (b *Backend) Rewrite(
 	})
 }
 
-// patch replaces bytes in a piece of a log that lies at an offset.
+// patch applies patches to a piece of a log at an offset.
 func patch(text []byte, at int64, patches []session.Patch) {
 	for _, p := range patches {
 		if skip := p.Offset - at; skip >= 0 && skip < int64(len(text)) {

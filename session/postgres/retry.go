@@ -26,12 +26,12 @@ const (
 	firstPause = 5 * time.Millisecond
 	lastPause  = 500 * time.Millisecond
 
-	// longestTry is how long one statement may take: a network that drops packets tells nobody.
+	// longestTry is how long one statement may take: a network that drops packets reports nothing.
 	longestTry = 10 * time.Second
 )
 
-// retry runs f until the database could be reached, for as long as ctx and the backend's patience allow. What f does
-// may be done twice.
+// retry runs f until it reaches the database, for as long as ctx and the backend's patience allow. f may take effect
+// twice.
 func (b *Backend) retry(ctx context.Context, f func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, b.opts.Patience)
 	defer cancel()
@@ -52,7 +52,7 @@ func try(ctx context.Context, f func(context.Context) error) error {
 	return f(ctx)
 }
 
-// outlast returns a context that ends after most, or when ctx has ended and grace has passed since.
+// outlast returns a context that ends after most, or grace after ctx has ended.
 func outlast(ctx context.Context, most, grace time.Duration) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithTimeout(context.WithoutCancel(ctx), most)
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
@@ -69,7 +69,7 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// isPassing says that err is of the connection, the server's state or a lock, and not of the statement.
+// isPassing reports whether err comes from the connection, the server's state or a lock, and not from the statement.
 func isPassing(err error) bool {
 	var refused *pgconn.PgError
 	if !errors.As(err, &refused) {
@@ -79,15 +79,15 @@ func isPassing(err error) bool {
 	switch {
 	case is("08"), is("40"): // the connection; rolled back because of others
 		return true
-	case is("53"): // too little of something
+	case is("53"): // insufficient resources
 		return refused.Code != diskFull
-	case is("57P"): // an operator stops or starts it, or it crashed
+	case is("57P"): // an operator stops or starts the server, or it crashed
 		return true
 	}
-	return refused.Code == readOnly // a standby: the primary is elsewhere soon
+	return refused.Code == readOnly // a standby: soon the primary will be reachable
 }
 
-// isOfConnection says that err, which is not the server's, came up on the way to it.
+// isOfConnection reports whether err, which the server did not send, occurred on the way to it.
 func isOfConnection(err error) bool {
 	var connect *pgconn.ConnectError
 	var network net.Error
@@ -99,7 +99,7 @@ func isEndOfInput(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// isUnknown says that a statement that ended with err may have been committed, or may still be.
+// isUnknown reports whether a statement that failed with err may have been committed, or may still be.
 func isUnknown(err error) bool {
 	var connect *pgconn.ConnectError
 	if errors.As(err, &connect) || pgconn.SafeToRetry(err) {
@@ -110,7 +110,7 @@ func isUnknown(err error) bool {
 		return true
 	}
 	switch code := refused.Code; {
-	case code == "", code == completionUnknown: // "" is of a proxy, and says nothing
+	case code == "", code == completionUnknown: // "" comes from a proxy, and says nothing
 		return true
 	default:
 		return strings.HasPrefix(code, "08") || strings.HasPrefix(code, "57P")

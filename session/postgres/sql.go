@@ -2,7 +2,7 @@ package postgres
 
 import "strings"
 
-// statements are those of a backend, with the name of its schema. None of them leaves anything in the connection.
+// statements are the SQL of a backend, with the name of its schema. None of them leaves any state in the connection.
 type statements struct {
 	keys, markDeleted, deleteLogs, deleteChunks string
 
@@ -11,7 +11,7 @@ type statements struct {
 	renew, leave, release, forget, current string
 
 	newest, size, read, putBack        string
-	one, many                          appends // of one chunk, and of several
+	one, many                          appends // for one chunk, and for several
 	stands                             string
 	status, list                       string
 	storeID, changes, everything, news string
@@ -23,7 +23,7 @@ type statements struct {
 // appends are the statements of an append.
 type appends struct {
 	durable, soon string
-	begin         string // of a new log
+	begin         string // for a new log
 }
 
 func newStatements(schema string, notify bool) statements {
@@ -89,10 +89,10 @@ func newStatements(schema string, notify bool) statements {
 	}
 }
 
-// headColumns are those of type head.
+// headColumns are the columns of type head.
 const headColumns = `id, fence, log, made, compressed, size, status`
 
-// statusColumns are what a list says of a session.
+// statusColumns are the columns of a session in a list.
 const statusColumns = `status, coalesce(lease_until > clock_timestamp(), false), updated, key`
 
 const markDeletedSQL = `
@@ -102,7 +102,7 @@ SET deleted = clock_timestamp(), deleted_tx = pg_current_xact_id(), size = 0, st
 WHERE key = $1 AND deleted IS NULL
 RETURNING id`
 
-// A turn that the same asker took is taken again: the answer to the first time may be lost.
+// A turn that the same asker has is taken again, because its first answer may have been lost.
 //
 // $1 key, $2 lease in microseconds, $3 turn, $4 pid, $5 host, $6 type of the key.
 const takeTurnSQL = `
@@ -118,7 +118,7 @@ VALUES ($1, 1, clock_timestamp() + $2::bigint * interval '1 microsecond', $3, $4
 ON CONFLICT (key) WHERE deleted IS NULL DO NOTHING
 RETURNING ` + headColumns
 
-// Says whether an asker has the turn. It waits for a statement that is about to give it.
+// Returns whether an asker has the turn. It waits for a statement that is about to grant it.
 //
 // $1 key, $2 turn.
 const askedSQL = `
@@ -134,8 +134,8 @@ const isHeldSQL = `
 SELECT coalesce(lease_until > clock_timestamp(), false)
 FROM {schema}.sessions WHERE key = $1 AND deleted IS NULL`
 
-// One session that a long transaction has locked must not keep the leases of all others from being renewed. Who locks
-// it renews its lease: an append, and a change of what is stored.
+// A session that a long transaction has locked must not block the renewal of all other leases. The transactions that
+// lock it renew its lease: an append, and a change of its parts.
 //
 // $1 ids, $2 fences, $3 lease in microseconds.
 const renewSQL = `
@@ -149,43 +149,43 @@ UPDATE {schema}.sessions AS s
 SET lease_until = clock_timestamp() + $3::bigint * interval '1 microsecond'
 FROM free WHERE s.id = free.id`
 
-// Sessions whose process died are put back among those that nobody writes to.
+// Sessions whose process died return to those that nobody writes to.
 const leaveSQL = `
 UPDATE {schema}.sessions SET listed = updated
 WHERE listed IS NULL AND deleted IS NULL AND log > 0 AND (lease_until IS NULL OR lease_until <= clock_timestamp())`
 
-// The fence is raised: an append or a renewal of the turn that arrives late must not match any more, for it would begin
-// a lease that nobody holds.
+// The fence is raised, so that a late append or renewal of the turn no longer matches: it would begin a lease that
+// nobody holds.
 const releaseSQL = `
 UPDATE {schema}.sessions
 SET fence = fence + 1, lease_until = NULL, turn = NULL, holder_pid = NULL, holder_host = NULL, since = NULL,
 	listed = updated
 WHERE id = $1 AND fence = $2`
 
-// chunkEnd is where a chunk ends in its log.
+// chunkEnd is the offset at which a chunk ends in its log.
 const chunkEnd = `at + coalesce(raw, octet_length(data))`
 
-// The size of a log that is not the newest any more ends with its last chunk.
+// The size of a log that is no longer the newest is the end of its last chunk.
 const sizeSQL = `
 SELECT CASE WHEN s.log = $2 THEN s.size ELSE coalesce((
 	SELECT ` + chunkEnd + ` FROM {schema}.chunks WHERE session = $1 AND log = $2 ORDER BY at DESC LIMIT 1), 0) END
 FROM {schema}.sessions AS s WHERE s.id = $1 AND s.deleted IS NULL`
 
-// What lies between the offsets $3 and $4 begins in the last chunk that does not begin behind $3.
+// The bytes between the offsets $3 and $4 begin in the last chunk that does not begin after $3.
 const readSQL = `
 SELECT at, raw, data FROM {schema}.chunks
 WHERE session = $1 AND log = $2 AND at < $4 AND at >= coalesce((
 	SELECT max(at) FROM {schema}.chunks WHERE session = $1 AND log = $2 AND at <= $3), 0)
 ORDER BY at`
 
-// An archive becomes a log again. What it holds compressed stays so.
+// An archive becomes a log again. Its rows stay compressed.
 const putBackSQL = `
 WITH head AS (
 	UPDATE {schema}.sessions SET compressed = false WHERE id = $1 AND compressed AND deleted IS NULL RETURNING id, log
 )
 UPDATE {schema}.logs SET compressed = NULL FROM head WHERE logs.session = head.id AND logs.log = head.log`
 
-// An append is one statement. It compares the head of the session and moves it, and puts the chunks in.
+// An append is one statement. It compares the head of the session, moves it, and inserts the chunks.
 //
 // $1 session, $2 log, $3 end, or -1 for any, $4 fence, or 0 for none, $5 log afterwards, $6 size afterwards, $7 number
 // of the append, $8 lease in microseconds, $9 offset and $10 text of the chunk, or of all chunks, $11 status, $12
@@ -212,8 +212,8 @@ const begunSQL = `, begun AS (
 	SELECT id, $5, 1 + coalesce((SELECT max(ordinal) FROM {schema}.logs WHERE session = $1), 0) FROM head
 )`
 
-// What is to survive a power loss is flushed before the answer, whatever the host has set; the rest need not be. Both
-// settings end with the transaction.
+// An append that has to survive a power loss is flushed before the answer, whatever the host has set; others need not
+// be. Both settings end with the transaction.
 const (
 	commitDurable = `CASE current_setting('synchronous_commit')
 		WHEN 'off' THEN set_config('synchronous_commit', 'on', true) END`
@@ -226,13 +226,13 @@ SELECT ` + headColumns + `, deleted IS NOT NULL, EXISTS (
 	SELECT FROM {schema}.chunks WHERE session = $1 AND log = $2 AND at = $3 AND append = $4)
 FROM {schema}.sessions WHERE id = $1`
 
-// channel is what a backend with Options.Notify tells of changes on.
+// channel is where a backend with Options.Notify announces changes.
 const channel = "winnow_sessions"
 
-// horizon is the first transaction that may be under way: all before it have ended, and what they wrote is seen.
+// horizon is the first transaction that may be under way: all earlier ones have ended, and their changes are visible.
 const horizon = `pg_snapshot_xmin(pg_current_snapshot())`
 
-// $1 the horizon of the call before. The oldest change comes first.
+// $1 the horizon of the previous call. The oldest change comes first.
 const changesSQL = `
 SELECT convert_to('', 'UTF8'), 0, 0::bigint, 0::bigint, false, ` + horizon + `::text, NULL::xid8 AS first
 UNION ALL

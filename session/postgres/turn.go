@@ -15,28 +15,28 @@ import (
 	"github.com/winnowgo/winnow/session/keys"
 )
 
-// How often a turn is tried that somebody else has.
+// How often to try a turn that somebody else has.
 const (
 	firstTry = 5 * time.Millisecond
 	lastTry  = 200 * time.Millisecond
 )
 
-// longestFarewell is how long the answer to a statement that takes a turn is waited for after its caller gave up, and
-// then again how long it may take to give back a turn whose answer did not come.
+// longestFarewell is how long to wait for the answer to a statement that takes a turn after its caller gave up. If the
+// answer does not come, it also limits giving the turn back.
 const longestFarewell = 2 * time.Second
 
 // turn is a lease on a session.
 type turn struct {
 	backend *Backend
 	key     string
-	mu      sync.Mutex // protects what follows, but for the id and the fence of head, which stay
-	head    head       // as it was when the turn was taken; log and made as the turn left them
-	isFresh bool       // head may be used: nothing was done with it yet
+	mu      sync.Mutex // protects the fields below, except the id and the fence of head, which never change
+	head    head       // as of taking the turn; log and made as the turn left them
+	isFresh bool       // head may be used: it is still up to date
 	once    sync.Once
 }
 
-// Turn implements [session.Backend]. When ctx ends while the database is asked for the turn, the call may last some
-// seconds longer: what it was given nevertheless it gives back.
+// Turn implements [session.Backend]. If ctx ends while the database is asked for the turn, the call may take some
+// seconds longer, to give back a turn that it got nevertheless.
 func (b *Backend) Turn(ctx context.Context, key string) (session.Turn, error) {
 	if err := session.CheckKey(key); err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (b *Backend) Turn(ctx context.Context, key string) (session.Turn, error) {
 	return t, nil
 }
 
-// takeTurn waits for the lease of somebody else to end.
+// takeTurn takes the turn. It waits while somebody else has the lease.
 func (b *Backend) takeTurn(ctx context.Context, key string) (*turn, error) {
 	t := &turn{backend: b, key: key}
 	asker := make([]byte, 16)
@@ -85,8 +85,8 @@ func (b *Backend) takeTurn(ctx context.Context, key string) (*turn, error) {
 	}
 }
 
-// take takes the turn if nobody has it. Once the statement was sent, its answer is waited for some time after ctx
-// ended: the turn may be taken by then. sent is false if the database was not asked.
+// take takes the turn if nobody has it. Once the statement is sent, take waits for the answer for some time after ctx
+// has ended, because the turn may already be taken. sent is false if the database was not asked.
 func (t *turn) take(ctx context.Context, asker []byte) (sent bool, err error) {
 	b := t.backend
 	c, err := b.pool.Acquire(ctx)
@@ -96,7 +96,7 @@ func (t *turn) take(ctx context.Context, asker []byte) (sent bool, err error) {
 	defer c.Release()
 	answered, cancel := outlast(ctx, longestTry, longestFarewell)
 	defer cancel()
-	host, _ := os.Hostname() // it only informs
+	host, _ := os.Hostname() // for information only
 	kind := string(keys.TypeOf(t.key))
 	args := []any{b.mode, []byte(t.key), b.opts.Lease.Microseconds(), asker, os.Getpid(), host, kind}
 	for _, sql := range []string{b.sql.takeTurn, b.sql.makeSession} {
@@ -109,8 +109,8 @@ func (t *turn) take(ctx context.Context, asker []byte) (sent bool, err error) {
 	return true, nil
 }
 
-// giveBack releases the turn if the asker, who gives up, has it: the session would be closed to all for a whole lease.
-// That it fails is no error of its own, for the lease then runs out.
+// giveBack releases the turn if the asker, who gives up, has it: otherwise the session would be blocked for a whole
+// lease. A failure is not reported, because the lease then runs out.
 func (t *turn) giveBack(ctx context.Context, asker []byte) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestFarewell)
 	defer cancel()
@@ -133,7 +133,7 @@ func (t *turn) giveBack(ctx context.Context, asker []byte) {
 	})
 }
 
-// busy says who has the turn, if that can be had at once: ctx has ended.
+// busy returns an error that says who has the turn, if the database answers at once: ctx has ended.
 func (b *Backend) busy(ctx context.Context, key string) error {
 	busy := &session.BusyError{Cause: context.Cause(ctx)}
 	short, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
@@ -195,7 +195,7 @@ func (t *turn) Next(ctx context.Context, lines []byte) (session.Log, error) {
 	return next, nil
 }
 
-// begun takes note of a log that an append made.
+// begun records a log that an append made.
 func (t *turn) begun(number int32) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -208,8 +208,8 @@ func (t *turn) Check() error {
 	return t.backend.readHead(context.Background(), &now, t.backend.sql.current, t.head.id)
 }
 
-// Release implements [session.Turn]. A session that has no log goes, so that nothing is left of one that was only
-// looked for.
+// Release implements [session.Turn]. It deletes a session without a log, so that looking for a session leaves nothing
+// behind.
 func (t *turn) Release() (err error) {
 	t.once.Do(func() {
 		b := t.backend

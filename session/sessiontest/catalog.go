@@ -15,7 +15,7 @@ import (
 	"github.com/winnowgo/winnow/session/keys"
 )
 
-// keysOf returns the keys that a query finds, over all pages.
+// keysOf returns the keys that a query selects, over all pages.
 func (c check) keysOf(q session.Query) []string {
 	c.Helper()
 	found := []string{}
@@ -93,7 +93,8 @@ func testList(t *testing.T, open Open) {
 	}
 }
 
-// testPages goes through pages while sessions change: by key, each that was there all the time comes once.
+// testPages reads pages while sessions change: in the order of keys, each session that existed all the time comes
+// exactly once.
 func testPages(t *testing.T, open Open) {
 	c := begin(t, open, nil)
 	var want []string
@@ -209,7 +210,7 @@ func testStatus(t *testing.T, open Open) {
 	}
 }
 
-// testListed writes to many sessions at once and asks all the time: what was acknowledged is in every list.
+// testListed writes to many sessions at once while it lists: every list has what was acknowledged before.
 func testListed(t *testing.T, open Open) {
 	c := begin(t, open, nil)
 	var mu sync.Mutex
@@ -260,7 +261,7 @@ func testListed(t *testing.T, open Open) {
 	}
 }
 
-// untilDone goes on until all of wg have ended, and once more after that.
+// untilDone iterates until wg is done, and once more after that.
 func untilDone(wg *sync.WaitGroup) iter.Seq[struct{}] {
 	done := make(chan struct{})
 	go func() {

@@ -1,5 +1,5 @@
-// Package sessiontest tests what keeps sessions: [Run] is what every backend of package session has to pass, and
-// [CrashFS] is a file system that loses power.
+// Package sessiontest tests backends of package session: every backend has to pass [Run], and [CrashFS] is a file
+// system that loses power.
 //
 //	func TestStore(t *testing.T) {
 //		sessiontest.Run(t, func(t *testing.T) sessiontest.Open {
@@ -23,10 +23,10 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// Open opens a store. Every call of one Open gives the same sessions.
+// Open opens a store. All calls of one Open see the same sessions.
 type Open func(opts *session.Options) (*session.Store, error)
 
-// Run checks a store in subtests. storage makes an empty one for each of them.
+// Run checks a backend in subtests. storage makes empty storage for each of them.
 func Run(t *testing.T, storage func(t *testing.T) Open) {
 	for _, c := range []struct {
 		name string
@@ -107,7 +107,7 @@ func (c check) open(key string) *session.Session {
 	return s
 }
 
-// holds wants a session to hold messages with these texts.
+// holds requires that a session holds messages with these texts.
 func (c check) holds(key string, texts ...string) {
 	c.Helper()
 	v, err := c.store.Read(c.Context(), key)

@@ -100,11 +100,11 @@ func testFeed(t *testing.T, open Open) {
 	f.take()
 	f.isComplete()
 
-	// One who was killed long ago.
+	// A follower that was killed long ago.
 	f.Cursor, f.Known = cursor, map[string]session.Change{}
 	f.take()
 	f.isComplete()
-	// One who has nothing, and one whose cursor is of nobody.
+	// A follower without a cursor, and one with an invalid cursor.
 	for _, cursor := range []string{"", "nonsense", "a:b:c", "x" + cursor, "0000000000000000:12:00000000"} {
 		f.Cursor = cursor
 		if got := f.take(); !got.Resync {
@@ -114,7 +114,7 @@ func testFeed(t *testing.T, open Open) {
 	}
 }
 
-// testFeedAtWork follows writers, and is begun again from its last cursor all the time.
+// testFeedAtWork follows writers, and restarts from its last cursor again and again.
 func testFeedAtWork(t *testing.T, open Open) {
 	c := begin(t, open, nil)
 	f := follow(c)
@@ -149,7 +149,7 @@ func testFeedAtWork(t *testing.T, open Open) {
 	f.isComplete()
 }
 
-// testFeedWaits: who waits for a change gets it at once.
+// testFeedWaits: a waiting follower gets a change at once.
 func testFeedWaits(t *testing.T, open Open) {
 	c := begin(t, open, nil)
 	f := follow(c)
@@ -170,7 +170,7 @@ func testFeedWaits(t *testing.T, open Open) {
 		f.isComplete()
 	}
 	c.must(s.Close())
-	for range 3 { // what the closing left
+	for range 3 { // changes from closing the session
 		f.take()
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)

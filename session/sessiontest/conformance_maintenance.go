@@ -8,7 +8,7 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// testMaintenance plans and applies, and wants what is pinned and open to be left alone.
+// testMaintenance plans and applies. Pinned and open sessions must be left alone.
 func testMaintenance(t *testing.T, open Open) {
 	c := beginParts(t, open)
 	policy := session.Maintenance{ArchiveAfter: time.Nanosecond, ResetLogs: true}
@@ -89,7 +89,7 @@ func testErase(t *testing.T, open Open) {
 	c.want(err, session.ErrNotFound)
 }
 
-// testResetRule has a conversation begin anew by a rule, and not without one.
+// testResetRule: a conversation begins anew by a rule, and not without one.
 func testResetRule(t *testing.T, open Open) {
 	now := time.Date(2026, 3, 29, 0, 30, 0, 0, time.UTC)
 	rule := session.ResetRule{Mode: session.ResetDaily, Hour: 4, Location: time.UTC}

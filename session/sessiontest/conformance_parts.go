@@ -12,9 +12,9 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// What a [session.Maintainer] does. A backend that is none skips these tests.
+// These tests are for a [session.Maintainer]. Other backends skip them.
 
-// parts is a check of a backend that can maintain sessions.
+// parts is a check of a Maintainer.
 type parts struct {
 	check
 	backend session.Maintainer
@@ -40,7 +40,7 @@ func (c parts) say(key string, texts ...string) {
 	c.must(s.Close())
 }
 
-// list returns the parts of a session; n is how many it wants.
+// list returns the parts of a session, and requires that there are n.
 func (c parts) list(key string, n int) []session.Part {
 	c.Helper()
 	p, err := c.backend.Parts(c.Context(), key)
@@ -115,7 +115,7 @@ func testArchive(t *testing.T, open Open) {
 	if !bytes.Equal(c.text("k", archive), text) {
 		t.Fatal("the archive does not hold what the log did")
 	}
-	c.holds("k", "one", "two") // to read it changes nothing
+	c.holds("k", "one", "two") // reading changes nothing
 	c.list("k", 1)
 	keys, err := c.store.Keys(t.Context())
 	c.must(err)
@@ -158,7 +158,7 @@ func testOldLogs(t *testing.T, open Open) {
 		t.Fatalf("the archive of the old log is %+v, it was %+v", now, archive)
 	}
 	newest := c.archive("k", c.list("k", 2)[1])
-	s = c.open("k") // the newest is put back, and the old one stays
+	s = c.open("k") // the newest log is restored, and the old archive stays
 	c.must(s.Reset(t.Context(), "test", nil))
 	c.must(s.Close())
 	c.holds("k")
@@ -275,7 +275,7 @@ func testRewrite(t *testing.T, open Open) {
 	_, err := c.store.Changes(t.Context(), "")
 	f := &follower{check: c.check}
 	hasFeed := !errors.Is(err, errors.ErrUnsupported)
-	c.must(c.store.AddUsage(t.Context(), "k", "a secret", winnow.Usage{Input: 1})) // not sealed in any store
+	c.must(c.store.AddUsage(t.Context(), "k", "a secret", winnow.Usage{Input: 1})) // never sealed
 	patch := func(part session.Part, from, to, line string) {
 		t.Helper()
 		at := bytes.Index(c.text("k", part), []byte(from))
@@ -291,7 +291,7 @@ func testRewrite(t *testing.T, open Open) {
 		if st := c.status("k"); st.Log != now.Log {
 			t.Fatalf("the status is of the log %q, which is %q", st.Log, now.Log)
 		}
-		if hasFeed { // who follows forgets what was known of the old one
+		if hasFeed { // followers forget the old log
 			changes := f.take().Changes
 			if i := len(changes) - 1; i < 0 || changes[i].Log != now.Log || changes[i].From != 0 {
 				t.Fatalf("the log %q was rewritten, and the feed has %+v", now.Log, changes)
@@ -338,7 +338,7 @@ func testRewrite(t *testing.T, open Open) {
 	}
 }
 
-// testRewriteOfAnOpenLog: who has a log open that is rewritten has to open it again.
+// testRewriteOfAnOpenLog: whoever has a rewritten log open has to open it again.
 func testRewriteOfAnOpenLog(t *testing.T, open Open) {
 	c := beginParts(t, open)
 	c.say("k", "one")

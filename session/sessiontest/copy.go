@@ -12,8 +12,8 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// RunCopy copies sessions from one store to another, both of which are empty, and back under other keys. The copies
-// have the bytes of the originals.
+// RunCopy copies sessions from one empty store to another, and back under other keys. The copies must have the bytes of
+// the originals.
 func RunCopy(t *testing.T, from, to *session.Store) {
 	c := check{t, from}
 	s := c.open("k")

@@ -9,17 +9,17 @@ import (
 	"sync"
 )
 
-// Loss is what a power loss does to what was not synced.
+// Loss is what a power loss does to unsynced changes.
 type Loss int
 
 const (
-	LossAll     Loss = iota // nothing of it is on the disk
-	LossNone                // all of it is, as after the end of a process
+	LossAll     Loss = iota // none of them is on the disk
+	LossNone                // all of them are, as after the end of a process
 	LossPrefix              // data: a prefix of what was written
-	LossBlocks              // data: any of its 512-byte blocks; the others are as they were, or NUL
-	LossHoles               // data: the new size, with NULs behind what was synced
-	LossEntries             // data: all of it; of directories the entries that were not synced are missing
-	LossOrder               // data: all of it; of directories any of the changes that were not synced
+	LossBlocks              // data: any of its 512-byte blocks; the others keep their old content, or are NULs
+	LossHoles               // data: the new size, with NULs after the synced part
+	LossEntries             // data: all of it; directories: unsynced entries are missing
+	LossOrder               // data: all of it; directories: any subset of the unsynced changes
 )
 
 // Losses lists every Loss.
@@ -31,7 +31,7 @@ func (l Loss) String() string {
 	return [...]string{"all", "none", "prefix", "blocks", "holes", "entries", "order"}[l]
 }
 
-// blockSize is the unit that a disk writes whole.
+// blockSize is the unit that a disk writes atomically.
 const blockSize = 512
 
 // Operation is one call that changes the file system.
@@ -41,18 +41,18 @@ type Operation struct {
 	Path  string
 }
 
-// Fault is what becomes of an operation instead of its effect.
+// Fault replaces the effect of an operation.
 type Fault struct {
-	Err   error // nil: none
-	Short int   // of a write: so many bytes are written nevertheless; -1: half of them
+	Err   error // nil: no fault
+	Short int   // of a write: number of bytes written nevertheless; -1: half of them
 }
 
-// CrashFS is a file system in memory that knows what is on the disk and what only in the cache of the kernel. It is
-// safe for concurrent use.
+// CrashFS is a file system in memory that tracks what is on the disk and what is only in the kernel's cache. It is safe
+// for concurrent use.
 type CrashFS struct {
 	mu    sync.Mutex
 	root  *node
-	boot  int // how many power losses there were
+	boot  int // number of power losses so far
 	count int
 	after func(Operation)
 	fault func(Operation) Fault
@@ -62,12 +62,12 @@ type CrashFS struct {
 type node struct {
 	isDir bool
 
-	// Neither is changed in place: a change gives the file another slice, so that what is copied shares them.
+	// Neither slice is changed in place: a change replaces it, so that copies of the file can share it.
 	data   []byte // as a process sees it
 	disk   []byte // as it is after a power loss
-	failed bool   // a sync failed: what was not on the disk then never gets there
+	failed bool   // a sync failed: data that was not on the disk then never gets there
 
-	entries map[string]*node // of a directory, as a process sees it
+	entries map[string]*node // entries of a directory, as a process sees it
 	durable map[string]*node
 
 	owner *handle // who holds the lock
@@ -88,20 +88,20 @@ func (c *CrashFS) newNode(isDir bool) *node {
 	return n
 }
 
-// After has f called after every operation that changed something, with no lock held.
+// After sets a function that is called after every operation that changed something, without locks held.
 func (c *CrashFS) After(f func(Operation)) { c.after = f }
 
-// Fail has f asked before every operation that would change something whether it fails.
+// Fail sets a function that decides, before every operation that would change something, whether it fails.
 func (c *CrashFS) Fail(f func(Operation) Fault) { c.fault = f }
 
-// Operations returns how many operations there were.
+// Operations returns the number of operations so far.
 func (c *CrashFS) Operations() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.count
 }
 
-// Crash returns the file system as it is after a power loss at this moment. c goes on as it was. Locks are gone.
+// Crash returns the file system after a power loss at this moment, without locks. c itself is not changed.
 func (c *CrashFS) Crash(loss Loss, random *rand.Rand) *CrashFS {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -110,7 +110,7 @@ func (c *CrashFS) Crash(loss Loss, random *rand.Rand) *CrashFS {
 	return next
 }
 
-// Clone returns a copy of the file system as processes see it. Locks are gone.
+// Clone returns a copy of the file system as processes see it, without locks.
 func (c *CrashFS) Clone() *CrashFS {
 	next := c.Crash(LossNone, nil)
 	next.boot = c.boot
@@ -136,14 +136,15 @@ func (c *CrashFS) survive(n *node, loss Loss, random *rand.Rand, done map[*node]
 	case LossOrder:
 		entries = n.someEntries(random)
 	}
-	for _, name := range sortedNames(entries) { // in order, so that random gives the same again
+	for _, name := range sortedNames(entries) { // sorted, so that random is reproducible
 		s.entries[name] = c.survive(entries[name], loss, random, done)
 		s.durable[name] = s.entries[name]
 	}
 	return s
 }
 
-// someEntries returns the entries of a directory of whose changes since the last sync each one got to the disk or not.
+// someEntries returns the entries of a directory after a power loss: each change since the last sync reached the disk
+// or not, at random.
 func (n *node) someEntries(random *rand.Rand) map[string]*node {
 	names := append(sortedNames(n.entries), sortedNames(n.durable)...)
 	slices.Sort(names)
@@ -162,7 +163,7 @@ func (n *node) someEntries(random *rand.Rand) map[string]*node {
 
 // after returns the data of a file after a power loss.
 func (n *node) after(loss Loss, random *rand.Rand) []byte {
-	if n.failed && loss != LossNone { // the kernel believes that it is on the disk
+	if n.failed && loss != LossNone { // the kernel wrongly believes that it is on the disk
 		return n.disk
 	}
 	switch loss {
@@ -199,7 +200,7 @@ func sortedNames(m map[string]*node) []string {
 	return names
 }
 
-// change runs f as an operation, unless it is to fail. The lock is not held before and after.
+// change runs f as an operation, unless it has to fail. The lock is not held before and after.
 func (c *CrashFS) change(name, at string, f func(Fault) error) error {
 	c.mu.Lock()
 	c.count++
@@ -264,7 +265,7 @@ func (c *CrashFS) ReadFile(name string) ([]byte, error) {
 	return slices.Clone(n.data), nil
 }
 
-// WriteFile gives a file that there is another content, as if it had been on the disk for long.
+// WriteFile replaces the content of an existing file, as if the new content had long been on the disk.
 func (c *CrashFS) WriteFile(name string, data []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

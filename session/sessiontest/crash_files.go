@@ -12,7 +12,7 @@ import (
 	"github.com/winnowgo/winnow/session/internal/files"
 )
 
-// Open opens a file, as files.FS wants it.
+// Open implements the Open of files.FS.
 func (c *CrashFS) Open(name string, flag int, _ fs.FileMode) (files.File, error) {
 	c.mu.Lock()
 	n, err := c.find(name)
@@ -144,7 +144,7 @@ func (c *CrashFS) SizeOf(name string) (int64, error) {
 	return int64(len(n.data)), nil
 }
 
-// Sub returns c itself with other names: it is for reading.
+// Sub returns c itself with other names, for reading.
 func (c *CrashFS) Sub(dir string) (files.FS, error) {
 	if ok, err := c.IsDir(dir); !ok || err != nil {
 		return nil, failure("open", dir, cmp.Or(err, fs.ErrNotExist))
@@ -203,7 +203,7 @@ type handle struct {
 	fs     *CrashFS
 	node   *node
 	name   string
-	end    int64 // of what was written last
+	end    int64 // end of the last write
 	closed bool
 }
 
@@ -268,8 +268,8 @@ func (h *handle) Truncate(size int64) error {
 	})
 }
 
-// Sync makes the data durable. After one that failed the kernel takes the pages for clean: later ones report no
-// error, and what was not on the disk never gets there.
+// Sync makes the data durable. After a failed Sync the kernel considers the pages clean: later calls report no error,
+// but data that was not on the disk never gets there.
 func (h *handle) Sync() error {
 	return h.fs.change("sync", h.name, func(fault Fault) error {
 		if fault.Err != nil {

@@ -7,13 +7,14 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// FeedReader is a reader of the feed that remembers how much of which log it was told of. It may be stored as JSON.
+// FeedReader is a reader of the feed that remembers how much of which log it has been told about. It can be stored as
+// JSON.
 type FeedReader struct {
 	Cursor string
 	Known  map[string]session.Change // by key
 }
 
-// Take deals with changes. The error says that some were never told.
+// Take processes changes. It returns an error if some were never delivered.
 func (r *FeedReader) Take(c *session.Changes) error {
 	if c.Resync || r.Known == nil {
 		r.Known = map[string]session.Change{}
@@ -27,7 +28,7 @@ func (r *FeedReader) Take(c *session.Changes) error {
 			continue
 		case isSame && change.From > was.To || !isSame && change.From > 0:
 			return fmt.Errorf("%+v comes behind %+v: what is between was never told", change, was)
-		case isSame && change.To < was.To: // told again
+		case isSame && change.To < was.To: // delivered again
 			continue
 		}
 		r.Known[change.Key] = change
@@ -36,7 +37,7 @@ func (r *FeedReader) Take(c *session.Changes) error {
 	return nil
 }
 
-// Check returns an error if the reader does not know all that there is, and nothing else.
+// Check returns an error unless the reader knows exactly the sessions that exist.
 func (r *FeedReader) Check(ctx context.Context, store *session.Store) error {
 	left := len(r.Known)
 	for st, err := range store.All(ctx, session.Query{}) {

@@ -17,22 +17,23 @@ import (
 const (
 	rootID = "root" // of the header
 
-	// originName is the entry beside the branch that keeps what a file says of itself, as [Origin] and other members.
+	// originName names the entry beside the branch that keeps what a file says about itself: an [Origin] and other
+	// members.
 	originName = "transcript.session"
 
-	maxID   = 128      // bytes; the ids of all programs are shorter
-	maxLine = 48 << 20 // bytes of a line that is carried: with its head it has to fit into a line of a log
+	maxID   = 128      // bytes; all programs use shorter ids
+	maxLine = 48 << 20 // bytes of a carried line; with its head it has to fit into a line of a log
 )
 
-// builder makes entries of lines.
+// builder makes entries from lines.
 type builder struct {
 	t     *Transcript
 	paths map[string]*session.Entry // entries on a branch
-	alias map[string]string         // ids of lines that are no path entries: the path entry that they stand for
-	after map[string]int            // of the same: how many entries there were
+	alias map[string]string         // by id of a line that is not a path entry: the path entry that stands in for it
+	after map[string]int            // by the same ids: number of entries at that point
 	taken map[string]bool
-	leaf  string // the path entry behind which the conversation goes on
-	made  int    // ids that were given
+	leaf  string // the path entry after which the conversation continues
+	made  int    // number of ids that were generated
 }
 
 func newBuilder(f Format) *builder {
@@ -46,7 +47,7 @@ func newBuilder(f Format) *builder {
 	return b
 }
 
-// lines calls f with each line that is JSON, as an object; the others are carried.
+// lines calls f with each line that is a JSON object; it carries the others.
 func (b *builder) lines(data []byte, f func(raw []byte)) {
 	r := &b.t.Report
 	r.Bytes = int64(len(data))
@@ -67,19 +68,19 @@ func (b *builder) lines(data []byte, f func(raw []byte)) {
 	}
 }
 
-// known carries a line that is no part of the conversation.
+// known carries a line of a known kind that is not part of the conversation.
 func (b *builder) known(kind, at string, raw []byte) {
 	b.t.Report.Carried[kind]++
 	b.carry(kind, at, raw)
 }
 
-// unknown carries a line of which nothing is known.
+// unknown carries a line of an unknown kind.
 func (b *builder) unknown(kind, at string, raw []byte) {
 	b.t.Report.Unknown[kindName(kind)]++
 	b.carry(kind, at, raw)
 }
 
-// kindName returns a kind such that it can be shown.
+// kindName returns a kind in a form that can be shown.
 func kindName(kind string) string {
 	const most = 40
 	kind = strings.Map(func(r rune) rune {
@@ -94,7 +95,7 @@ func kindName(kind string) string {
 	return kind[:min(len(kind), most)]
 }
 
-// carry keeps a line beside the branch. What is no JSON is kept as a string, in base64 if it is no text.
+// carry keeps a line beside the branch. A line that is not JSON is kept as a string, in base64 if it is not text.
 func (b *builder) carry(kind, at string, raw []byte) {
 	if len(raw) > maxLine {
 		return
@@ -111,7 +112,7 @@ func (b *builder) carry(kind, at string, raw []byte) {
 	b.beside(&session.Entry{Type: session.TypeCustom, Time: parseTime(at), Name: name, Data: data})
 }
 
-// beside adds an entry that is on no branch.
+// beside adds an entry beside the branch.
 func (b *builder) beside(e *session.Entry) {
 	e.ParentID = ""
 	if e.ID != "" && !b.claim(&e.ID) {
@@ -120,7 +121,7 @@ func (b *builder) beside(e *session.Entry) {
 	b.t.Entries = append(b.t.Entries, e)
 }
 
-// standIn lets the children of a line that is no path entry follow what it follows.
+// standIn lets the children of a line that is not a path entry follow that line's own parent.
 func (b *builder) standIn(id, parent string) {
 	if id == "" || b.paths[id] != nil {
 		return
@@ -136,7 +137,7 @@ func (b *builder) resolve(id string) string {
 	return b.alias[id]
 }
 
-// parent returns the path entry that a line follows. One whose parent is missing follows the newest one.
+// parent returns the path entry that a line follows. If its parent is missing, that is the newest one.
 func (b *builder) parent(id string) string {
 	if p := b.resolve(id); p != "" {
 		return p
@@ -145,7 +146,7 @@ func (b *builder) parent(id string) string {
 	return b.leaf
 }
 
-// path adds an entry behind parent, which is a path entry. It gets an id if it has none that can be used.
+// path adds an entry after parent, which is a path entry. If the entry has no usable id, it gets one.
 func (b *builder) path(e *session.Entry, parent string) {
 	id := e.ID
 	if !b.claim(&e.ID) {
@@ -160,7 +161,7 @@ func (b *builder) path(e *session.Entry, parent string) {
 	b.t.Entries = append(b.t.Entries, e)
 }
 
-// claim reserves an id. It is false if the id cannot be used.
+// claim reserves an id. It returns false if the id cannot be used.
 func (b *builder) claim(id *string) bool {
 	if b.taken[*id] || len(*id) > maxID || !utf8.ValidString(*id) || looksNumbered(*id) {
 		return false
@@ -169,7 +170,8 @@ func (b *builder) claim(id *string) bool {
 	return true
 }
 
-// looksNumbered says that a store could not number entries behind id: it is of the store's own form, and high.
+// looksNumbered reports whether id has the store's own form and is so high that the store could not number entries
+// after it.
 func looksNumbered(id string) bool {
 	digits, ok := strings.CutPrefix(id, "e")
 	n, err := strconv.ParseInt(digits, 10, 64)
@@ -186,8 +188,8 @@ func (b *builder) newID() string {
 	}
 }
 
-// firstKept returns the path entry from which on a compaction keeps messages, nil if the id names nothing. Where it
-// names a line that is no path entry, that is the next one.
+// firstKept returns the first path entry that a compaction keeps, nil if the id is unknown. If the id names a line that
+// is not a path entry, the result is the next one.
 func (b *builder) firstKept(id string) *session.Ref {
 	if b.paths[id] != nil {
 		return &session.Ref{ID: id}
@@ -238,7 +240,7 @@ func (b *builder) finish() *Transcript {
 	return b.t
 }
 
-// leafEntry says that the conversation goes on behind the leaf.
+// leafEntry returns an entry that makes the conversation continue after the leaf.
 func (b *builder) leafEntry() *session.Entry {
 	e := &session.Entry{Type: session.TypeLeaf, Target: b.leaf}
 	if at := b.paths[b.leaf]; at != nil {
@@ -247,17 +249,17 @@ func (b *builder) leafEntry() *session.Entry {
 	return e
 }
 
-// note keeps what a file says of itself.
+// note keeps what a file says about itself.
 func (b *builder) note(at string, more members) {
 	o := b.t.Session
-	data, _ := json.Marshal(o) // strings never fail
+	data, _ := json.Marshal(o) // strings always encode
 	var m members
 	m.read(data)
 	data = append(m, more...).append(nil)
 	b.beside(&session.Entry{Type: session.TypeCustom, Time: parseTime(at), Name: originName, Data: data})
 }
 
-// parseTime returns the time that a text says, zero if it says none.
+// parseTime parses a time. It returns zero if it cannot.
 func parseTime(text string) time.Time {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil || t.Year() < 1 || t.Year() > 9999 {

@@ -15,11 +15,11 @@ import (
 //
 //	{"type":"user","uuid":"…","parentUuid":null,"timestamp":"…","message":{"role":"user","content":…}}
 //
-// One answer of the model is a line a block, all with one message.id and the same usage. The results of calls that were
-// made at once follow the lines of their calls, so that the tree forks there although the conversation does not: here
-// they follow one another. A compaction is a line of type system and, behind it, the summary as a user's.
+// An answer of the model is one line per block, all with the same message.id and usage. The results of parallel calls
+// follow the lines of their calls, so the tree forks there although the conversation does not. Here they follow one
+// another. A compaction is a line of type system followed by the summary as a user's line.
 
-// claudeKnown are the kinds of lines that are no part of the conversation.
+// claudeKnown are the known kinds of lines that are not part of the conversation.
 var claudeKnown = []string{
 	"agent-color", "agent-name", "agent-setting", "ai-title", "attachment", "custom-title", "file-history-snapshot",
 	"last-prompt", "mode", "permission-mode", "pr-link", "progress", "queue-operation", "saved_hook_context", "summary",
@@ -31,21 +31,21 @@ type claudeReader struct {
 	line     members
 	message  members
 	answers  map[string]*answer // by message.id
-	calls    map[string]*answer // by the id of a call that has no result yet
+	calls    map[string]*answer // by the id of a call without a result so far
 	tools    map[string]string  // by the id of a call
-	of       map[string]*answer // by path entry: the answer, and the results of its calls
-	main     string             // the newest entry of the conversation, which is no sub-agent's
-	side     string             // the newest one of a sub-agent's
-	titled   bool               // by a person: other titles do not count
+	of       map[string]*answer // by path entry of an answer or of a result of its calls
+	main     string             // the newest entry of the main conversation
+	side     string             // the newest entry of a sub-agent
+	titled   bool               // a person set the title: other titles do not count
 	boundary struct {
-		line   string // the newest compaction whose summary is still to come
-		parent string // what it follows
+		line   string // the newest compaction, whose summary is still to come
+		parent string // the entry that it follows
 		tokens int
 		kept   string // the first line that it kept
 	}
 }
 
-// answer is what the model said in one go.
+// answer is one answer of the model.
 type answer struct {
 	entry  *session.Entry
 	extras extras
@@ -88,7 +88,7 @@ func (r *claudeReader) read(raw []byte) {
 		r.message = r.line.object("message")
 		r.assistant(id)
 	case typ == "summary":
-		// others are of the sessions that this one goes on from
+		// others belong to the sessions that this one continues
 		if r.resolve(r.line.text("leafUuid")) != "" && !r.titled {
 			r.name(r.line.text("summary"), at)
 		}
@@ -108,7 +108,7 @@ func (r *claudeReader) read(raw []byte) {
 	}
 }
 
-// beyond carries a line that is no part of the conversation. What follows it follows what it follows.
+// beyond carries a line that is not part of the conversation. Its children follow its own parent.
 func (r *claudeReader) beyond(typ, id string, raw []byte) {
 	r.standIn(id, r.line.text("parentUuid"))
 	at := r.line.text("timestamp")
@@ -119,7 +119,7 @@ func (r *claudeReader) beyond(typ, id string, raw []byte) {
 	}
 }
 
-// origin takes what a line says of the session.
+// origin reads what a line says about the session.
 func (r *claudeReader) origin() {
 	o := &r.t.Session
 	if o.ID != "" {
@@ -149,7 +149,7 @@ func (r *claudeReader) add(e *session.Entry, id, parent string) {
 	r.leaf = e.ID
 }
 
-// before returns the path entry that the line follows: behind all results of an answer.
+// before returns the path entry that the line follows: the last result of an answer.
 func (r *claudeReader) before() string {
 	if r.line.isTrue("isSidechain") {
 		r.leaf = r.newest(r.side)
@@ -213,7 +213,7 @@ func (r *claudeReader) summary() string {
 	return textOf(parts)
 }
 
-// user adds the results in a user's line, and its other content as a message.
+// user adds the results in a user's line, and the rest of its content as a message.
 func (r *claudeReader) user(id string) {
 	content := r.message.get("content")
 	at := parseTime(r.line.text("timestamp"))
@@ -246,19 +246,20 @@ func (r *claudeReader) user(id string) {
 	r.add(&session.Entry{Type: session.TypeMessage, Message: m, Source: x.source()}, id, before)
 }
 
-// claudeMembers are those of a line that are read, or say of every line what the session's note says once.
+// claudeMembers are the members of a line that are read, or that repeat in every line what the session's note says
+// once.
 var claudeMembers = []string{
 	"type", "uuid", "parentUuid", "isSidechain", "timestamp", "message", "requestId", "toolUseResult", "isMeta",
 	"isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage", "sourceToolAssistantUUID",
 	"cwd", "sessionId", "version", "gitBranch", "userType", "slug", "entrypoint", "promptId",
 }
 
-// claudeMessageMembers are those of a message that are read, and those that say nothing.
+// claudeMessageMembers are the members of a message that are read or carry no information.
 var claudeMessageMembers = []string{
 	"id", "type", "role", "model", "content", "usage", "stop_reason", "stop_sequence",
 }
 
-// partID returns the id of one of several entries that one line becomes: the last one has the line's.
+// partID returns the id of one of several entries made from one line. The last one gets the line's id.
 func partID(id string, i int, last bool) string {
 	if last || id == "" {
 		return id
@@ -266,7 +267,7 @@ func partID(id string, i int, last bool) string {
 	return id + "#" + strconv.Itoa(i+1)
 }
 
-// results returns the results in a content, and the other blocks as a list, nil if there are none.
+// results returns the results in a content, and its other blocks as a list, nil if it has none.
 func (r *claudeReader) results(content []byte) (results []*session.Entry, rest []byte) {
 	var block members
 	jsontext.Elements(content, func(value []byte) {
@@ -293,16 +294,16 @@ func (r *claudeReader) results(content []byte) (results []*session.Entry, rest [
 	return results, rest
 }
 
-// result adds a result behind the others of its answer.
+// result adds a result after the others of its answer.
 func (r *claudeReader) result(e *session.Entry, id, before string) {
 	a := r.calls[e.Message.ToolCallID]
-	if a == nil { // the call is not in the file, or answered
+	if a == nil { // the call is not in the file, or is answered already
 		r.add(e, id, before)
 		return
 	}
 	delete(r.calls, e.Message.ToolCallID)
 	before = a.tail
-	if !r.line.isTrue("isSidechain") && r.of[r.main] != a { // the conversation went on without it
+	if !r.line.isTrue("isSidechain") && r.of[r.main] != a { // the conversation continued without it
 		before = r.newest(r.main)
 	}
 	r.add(e, id, before)
@@ -310,7 +311,7 @@ func (r *claudeReader) result(e *session.Entry, id, before string) {
 	r.of[e.ID] = a
 }
 
-// harnessTexts begin messages that stand in a person's place without a person having written them.
+// harnessTexts begin messages in the role of a person that no person wrote.
 var harnessTexts = []string{
 	"[Request interrupted by user", "<local-command-stdout>", "<local-command-stderr>", "<local-command-caveat>",
 	"<bash-stdout>", "<bash-stderr>", "<task-notification>", "<system-reminder>",
@@ -325,7 +326,7 @@ func startsWithAny(text string, beginnings []string) bool {
 	return slices.ContainsFunc(beginnings, func(b string) bool { return strings.HasPrefix(text, b) })
 }
 
-// assistant adds a line of an answer: to the answer, if other lines of it were there before.
+// assistant adds a line of an answer. If the answer exists already, the line extends it.
 func (r *claudeReader) assistant(id string) {
 	key := r.message.text("id")
 	a := r.answers[key]

@@ -33,7 +33,7 @@ func readClaudeContent(raw []byte, x *extras) []winnow.Part {
 	return parts
 }
 
-// readClaudeBlock reads a block, and returns what is left of it.
+// readClaudeBlock reads a block, and returns the members that it did not use.
 func readClaudeBlock(block members, raw []byte) (p winnow.Part, rest members) {
 	switch typ := block.text("type"); typ {
 	case "text":

@@ -12,10 +12,10 @@ import (
 //
 //	{"timestamp":"…","type":"response_item","payload":{"type":"message","role":"user","content":[…]}}
 //
-// Items of the Responses API are the conversation; events are for the screen, and some of them say what happened to it.
-// Items that stand in a row and are the model's are one answer. In the oldest files the items stand alone.
+// Items of the Responses API make up the conversation. Events are for the screen, but some of them report changes of
+// the conversation. Consecutive items of the model are one answer. The oldest files have bare items.
 
-// codexKnown are the kinds of lines that are no part of the conversation.
+// codexKnown are the known kinds of lines that are not part of the conversation.
 var codexKnown = []string{
 	"session_meta", "turn_context", "world_state", "ghost_snapshot", "compacted", "state",
 	"agent_message", "user_message", "agent_reasoning", "agent_reasoning_raw_content", "agent_reasoning_section_break",
@@ -26,7 +26,7 @@ var codexKnown = []string{
 	"thread_rolled_back", "thread_name_updated", "plan_update", "thread_settings_applied", "sub_agent_activity",
 }
 
-// codexCopies are events that say again what an item says, or what is taken from them whole. They are not carried.
+// codexCopies are events that repeat an item, or whose whole content is used. They are not carried.
 var codexCopies = []string{"agent_message", "user_message", "agent_reasoning", "agent_reasoning_raw_content"}
 
 type codexReader struct {
@@ -35,7 +35,7 @@ type codexReader struct {
 	item    members
 	at      string
 	model   string
-	answer  *session.Entry    // what the model says; nil: the next item begins another answer
+	answer  *session.Entry    // the current answer; nil: the next item begins a new one
 	newest  *session.Entry    // the newest answer
 	billed  string            // the total usage of the newest count
 	extras  extras            // of answer
@@ -82,7 +82,7 @@ func (r *codexReader) read(raw []byte) {
 	}
 }
 
-// carryKnown carries a line that is no part of the conversation.
+// carryKnown carries a line of a known kind that is not part of the conversation.
 func (r *codexReader) carryKnown(kind string, raw []byte) {
 	switch {
 	case slices.Contains(codexCopies, kind):
@@ -94,7 +94,7 @@ func (r *codexReader) carryKnown(kind string, raw []byte) {
 	}
 }
 
-// meta takes what the file says of itself. A session that goes on from another one has that one's, too.
+// meta reads what the file says about itself. A session that continues another one also holds that one's metadata.
 func (r *codexReader) meta(raw []byte) {
 	o := &r.t.Session
 	if o.ID != "" {
@@ -112,7 +112,7 @@ func (r *codexReader) meta(raw []byte) {
 	}
 }
 
-// add adds a message behind the newest.
+// add adds a message after the newest one.
 func (r *codexReader) add(m *winnow.Message, x *extras) *session.Entry {
 	e := &session.Entry{Type: session.TypeMessage, Message: m, Time: parseTime(r.at)}
 	m.Time = e.Time
@@ -153,14 +153,14 @@ func (r *codexReader) response(payload, raw []byte) {
 	}
 }
 
-// withItem returns the extras of parts with the members of their item that are not known, at the first part.
+// withItem returns the extras of parts. The unknown members of their item go to the first part.
 func (r *codexReader) withItem(parts map[int]members, known ...string) map[int]members {
 	x := extras{parts: parts}
 	x.part(0, r.item.without(known...)...)
 	return x.parts
 }
 
-// readMessage reads a message that is not the model's.
+// readMessage reads a message of anybody but the model.
 func (r *codexReader) readMessage(item members) (*winnow.Message, *extras) {
 	m := &winnow.Message{Role: winnow.RoleUser}
 	x := &extras{}
@@ -169,7 +169,7 @@ func (r *codexReader) readMessage(item members) (*winnow.Message, *extras) {
 	switch role := item.text("role"); {
 	case role == "assistant":
 		m.Role = winnow.RoleAssistant
-	case role != "user" && !r.started: // of the request; later ones are notes
+	case role != "user" && !r.started: // part of the first request; later ones are notes
 		m.Role = winnow.RoleSystem
 	case role != "user" || isContext(m.Parts):
 		m.Injected = true
@@ -179,7 +179,7 @@ func (r *codexReader) readMessage(item members) (*winnow.Message, *extras) {
 	return m, x
 }
 
-// contextTexts begin the messages of the user that Codex writes itself.
+// contextTexts begin user messages that Codex itself writes.
 var contextTexts = []string{
 	"<environment_context>", "<user_instructions>", "# AGENTS.md instructions for", "<permissions instructions>",
 	"<turn_aborted>", "<skill>", "<user_shell_command>", "<subagent_notification>", "<collaboration_mode>",
@@ -190,7 +190,7 @@ func isContext(parts []winnow.Part) bool {
 	return len(parts) > 0 && parts[0].Kind == winnow.KindText && startsWithAny(parts[0].Text, contextTexts)
 }
 
-// say adds parts to the answer, and begins one where there is none.
+// say adds parts to the answer, and begins one if necessary.
 func (r *codexReader) say(parts []winnow.Part, rest map[int]members) {
 	r.started = true
 	if r.answer == nil {
@@ -236,11 +236,11 @@ func (r *codexReader) call(typ string) winnow.Part {
 	return p
 }
 
-// readReasoning reads an item of reasoning. ok is false if there is nothing in it.
+// readReasoning reads an item of reasoning. ok is false if it is empty.
 func readReasoning(item members) (p winnow.Part, ok bool) {
 	p = winnow.Part{Kind: winnow.KindThinking, ID: item.text("id"), Signature: item.text("encrypted_content")}
 	if p.Signature != "" {
-		p.MediaType = "reasoning" // no provider takes it for its own without the item
+		p.MediaType = "reasoning" // so that no provider takes it for its own without the item
 	}
 	for _, list := range []string{"summary", "content"} {
 		jsontext.Elements(item.get(list), func(value []byte) {

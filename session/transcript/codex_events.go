@@ -11,7 +11,7 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// event takes what an event says of the conversation.
+// event reads what an event says about the conversation.
 func (r *codexReader) event(raw []byte) {
 	kind := r.item.text("type")
 	switch kind {
@@ -27,8 +27,8 @@ func (r *codexReader) event(raw []byte) {
 	r.carryKnown(kind, raw)
 }
 
-// usage gives the newest answer what was billed for it. Counts come again with each change of a rate limit: only one
-// whose total is another one is of another call. Cached input is part of the input there.
+// usage sets the usage of the newest answer. Each change of a rate limit repeats the counts; only a different total
+// means another call. In Codex's counts, cached input is part of the input.
 func (r *codexReader) usage() {
 	info := r.item.object("info")
 	last := info.object("last_token_usage")
@@ -48,7 +48,7 @@ func (r *codexReader) usage() {
 	r.beside(&session.Entry{Type: session.TypeUsage, Time: parseTime(r.at), Usage: u, Model: r.model})
 }
 
-// rollBack takes back the newest turns.
+// rollBack removes the newest turns.
 func (r *codexReader) rollBack(turns int) {
 	for e := r.paths[r.leaf]; e != nil && turns > 0; e = r.paths[e.ParentID] {
 		if m := e.Message; m != nil && m.Role == winnow.RoleUser && !m.Injected {
@@ -60,11 +60,11 @@ func (r *codexReader) rollBack(turns int) {
 	r.newest = nil
 }
 
-// keptBytes is how much of what people wrote a compaction keeps where it does not say what: the newest 20 000 tokens.
+// keptBytes is how much of what people wrote a compaction keeps by default: the newest 20 000 tokens.
 const keptBytes = 80_000
 
-// compacted takes a compaction. What follows it goes on from its replacement of the history: what of that is in the
-// file is referred to, and the rest is added. Where there is no summary that can be read, the messages stay.
+// compacted reads a compaction. Later lines follow its replacement of the history: messages of the replacement that are
+// in the file are referred to, and the others are added. If the summary cannot be read, the messages stay.
 func (r *codexReader) compacted(raw []byte) {
 	summary := r.item.text("message")
 	var replaced []*winnow.Message
@@ -124,7 +124,7 @@ func (r *codexReader) history() []*session.Entry {
 	return out
 }
 
-// keptByDefault returns what a compaction keeps that does not say what: the system prompt, and what people wrote last.
+// keptByDefault returns what a compaction keeps by default: the system prompt, and what people wrote last.
 func keptByDefault(history []*session.Entry) (keep []session.Ref) {
 	room := keptBytes
 	for _, e := range slices.Backward(history) {
@@ -142,7 +142,7 @@ func keptByDefault(history []*session.Entry) (keep []session.Ref) {
 	return keep
 }
 
-// matches returns the messages of a history that a replacement has, too, in order, and marks them there. The system
+// matches returns the messages of a history that are also in a replacement, in order, and marks them there. The system
 // prompt is part of each request and never of the replacement.
 func matches(history []*session.Entry, replaced []*winnow.Message, matched []bool) (keep []session.Ref) {
 	next := 0
@@ -161,14 +161,14 @@ func matches(history []*session.Entry, replaced []*winnow.Message, matched []boo
 	return keep
 }
 
-// sameText says that two messages have the same text.
+// sameText reports whether two messages have the same text.
 func sameText(a, b *winnow.Message) bool {
 	return slices.EqualFunc(a.Parts, b.Parts, func(p, q winnow.Part) bool {
 		return p.Kind == q.Kind && p.Text == q.Text
 	})
 }
 
-// takeSummary returns the summary in a replacement: its last message, if that was not there before.
+// takeSummary returns the summary in a replacement: its last message, if that is new.
 func takeSummary(replaced []*winnow.Message, matched []bool) string {
 	last := len(replaced) - 1
 	if last < 0 || matched[last] || replaced[last].Role != winnow.RoleUser || isContext(replaced[last].Parts) {
@@ -178,7 +178,7 @@ func takeSummary(replaced []*winnow.Message, matched []bool) string {
 	return textOf(replaced[last].Parts)
 }
 
-// isSummaryText says that m holds the summary, behind an introduction.
+// isSummaryText reports whether m is an introduction followed by the summary.
 func isSummaryText(m *winnow.Message, summary string) bool {
 	return strings.HasSuffix(strings.TrimSpace(textOf(m.Parts)), strings.TrimSpace(summary))
 }
@@ -193,13 +193,13 @@ func textOf(parts []winnow.Part) string {
 	return b.String()
 }
 
-// exitTexts stand before the exit code in the output of a command.
+// exitTexts precede the exit code in the output of a command.
 var exitTexts = []string{"Process exited with code ", "Exit code: "}
 
-// headOfOutput is where the exit code stands, in bytes.
+// headOfOutput is how far into an output to look for the exit code, in bytes.
 const headOfOutput = 400
 
-// failed says that the output of a command tells of an exit code other than 0.
+// failed reports whether the output of a command names an exit code other than 0.
 func failed(output string) bool {
 	if strings.HasPrefix(output, `{"output":`) {
 		var o struct {
@@ -218,7 +218,7 @@ func failed(output string) bool {
 	return false
 }
 
-// urlPart returns the part that an image at a URL is, and its data.
+// urlPart returns the part for an image at a URL, and its data.
 func urlPart(url string) (p winnow.Part, rest members) {
 	head, data, ok := strings.Cut(url, ";base64,")
 	if mediaType, isData := strings.CutPrefix(head, "data:"); ok && isData {

@@ -7,11 +7,11 @@ import (
 	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
-// detectLines is how many lines are looked at. A file of Claude Code may begin with hundreds of titles and queue
-// operations before its first message.
+// detectLines is how many lines Detect reads. A file of Claude Code may have hundreds of titles and queue operations
+// before its first message.
 const detectLines = 1_000
 
-// Detect returns the form of a file, which is not gzipped, or "". It looks at the beginning only.
+// Detect returns the form of an uncompressed file, or "". It reads only the beginning.
 func Detect(data []byte) Format {
 	var line members
 	n := 0
@@ -42,7 +42,7 @@ var codexItems = []string{
 	"custom_tool_call_output",
 }
 
-// formatOf returns the form of a file in which a line stands, or "" where the line does not tell.
+// formatOf returns the form of the file that a line comes from, or "" if the line does not tell.
 func formatOf(line *members) Format {
 	typ := line.text("type")
 	isObject := func(key string) bool { v := line.get(key); return len(v) > 0 && v[0] == '{' }

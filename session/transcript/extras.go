@@ -10,11 +10,11 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// codecName is that of the sources of imported entries. No adapter reads them: a host sends winnow's form.
+// codecName is the codec of the sources of imported entries. No adapter reads them: a host sends winnow's form.
 const codecName = "transcript"
 
-// extras are what a line holds besides winnow's form: prices, pixels, members that nobody knows. They are
-// kept as an entry's source, and written again to a file of pi:
+// extras are what a line holds beyond winnow's form: prices, pixels, unknown members. They are kept as an entry's
+// source, and written back to a file of pi:
 //
 //	{"line":{…},"message":{"provider":"…"},"parts":{"0":{"data":"…"}}}
 type extras struct {
@@ -33,7 +33,7 @@ func (x *extras) part(i int, m ...member) {
 	x.parts[i] = append(x.parts[i], m...)
 }
 
-// takeModel takes the model out of the members of a message: an entry has a place for it.
+// takeModel removes the model from the members of a message: an entry has a field for it.
 func (x *extras) takeModel() string {
 	model := x.message.text("model")
 	if model != "" {
@@ -42,7 +42,7 @@ func (x *extras) takeModel() string {
 	return model
 }
 
-// source returns the extras as the source of an entry, nil if there are none.
+// source returns the extras as the source of an entry, nil if they are empty.
 func (x *extras) source() *session.Source {
 	if len(x.line) == 0 && len(x.message) == 0 && len(x.parts) == 0 {
 		return nil
@@ -84,7 +84,7 @@ func (x *extras) source() *session.Source {
 	return &session.Source{Codec: codecName, Data: json.RawMessage(append(b, '}'))}
 }
 
-// sort brings members in one order, so that extras that are the same have the same bytes.
+// sort sorts members, so that equal extras have the same bytes.
 func (x *extras) sort() {
 	byKey := func(a, b member) int { return strings.Compare(a.key, b.key) }
 	slices.SortStableFunc(x.line, byKey)

@@ -13,12 +13,12 @@ import (
 // Listed is a session in OpenClaw's sessions.json.
 type Listed struct {
 	Key     string    `json:"key"`
-	ID      string    `json:"id"`              // of the session: the file is named for it
-	File    string    `json:"file,omitempty"`  // of the transcript, if the entry names one
+	ID      string    `json:"id"`              // id of the session, after which its file is named
+	File    string    `json:"file,omitempty"`  // file file of the transcript, if the entry names one
 	Label   string    `json:"label,omitempty"` // what people know it by
 	Updated time.Time `json:"updated,omitzero"`
 
-	Usage         winnow.Usage `json:"usage,omitzero"`          // of the last run, without the cache's share
+	Usage         winnow.Usage `json:"usage,omitzero"`          // usage of the last run, without cached tokens
 	Total         int          `json:"total,omitempty"`         // tokens in the context, as far as known
 	ContextTokens int          `json:"contextTokens,omitempty"` // the window
 	Compactions   int          `json:"compactions,omitempty"`
@@ -27,11 +27,11 @@ type Listed struct {
 	Entry []byte `json:"-"` // the whole entry, as it stands there
 }
 
-// ErrIndex: a file is no sessions.json.
+// ErrIndex: a file is not a sessions.json.
 var ErrIndex = errors.New("transcript: no sessions.json of OpenClaw: want an object of sessions by key")
 
-// ParseIndex reads a sessions.json: which sessions there are, and what is counted of them. An entry without a session
-// is left out. data is not to be changed afterwards.
+// ParseIndex reads a sessions.json: a list of sessions with their counts. An entry without a session is left out. data
+// must not be changed afterwards.
 func ParseIndex(data []byte) ([]Listed, error) {
 	if data = trimLine(data); len(data) == 0 || data[0] != '{' || !jsontext.Valid(data) {
 		return nil, ErrIndex
@@ -73,8 +73,8 @@ func listed(key string, m members) Listed {
 	return l
 }
 
-// Path returns where the transcript is, beside the index in dir: a file that the index names elsewhere is not looked
-// for there.
+// Path returns the path of the transcript, beside the index in dir. It ignores other directories that the index may
+// name.
 func (l *Listed) Path(dir string) string {
 	name := l.File[strings.LastIndexAny(l.File, `/\`)+1:]
 	if name == "" || name == "." || name == ".." {

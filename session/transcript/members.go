@@ -7,22 +7,22 @@ import (
 	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
-// member is one of an object, as it stands there.
+// member is a raw member of an object.
 type member struct {
 	key   string
 	value []byte
 }
 
-// members are those of an object. They share its memory.
+// members are the members of an object. They share its memory.
 type members []member
 
-// read reads the members of an object, in the memory of those that were read before.
+// read reads the members of an object, reusing the slice.
 func (m *members) read(object []byte) {
 	*m = (*m)[:0]
 	jsontext.Members(object, func(key string, value []byte) { *m = append(*m, member{key, value}) })
 }
 
-// get returns a value, nil if there is none or it is null. The last of several counts, as for package json.
+// get returns a value, nil if it is missing or null. The last of several counts, as in package json.
 func (m members) get(key string) []byte {
 	for i := len(m) - 1; i >= 0; i-- {
 		if m[i].key == key {
@@ -37,12 +37,12 @@ func (m members) get(key string) []byte {
 
 func (m members) has(key string) bool { return m.get(key) != nil }
 
-// text returns the text of a string, "" if there is none.
+// text returns a string, "" if it is missing.
 func (m members) text(key string) string { return jsontext.Text(m.get(key)) }
 
 func (m members) isTrue(key string) bool { return string(m.get(key)) == "true" }
 
-// number returns a whole number, 0 if there is none or it is negative. A fraction is cut off.
+// number returns a whole number, 0 if it is missing or negative. A fraction is cut off.
 func (m members) number(key string) int {
 	raw := m.get(key)
 	if n, err := strconv.Atoi(string(raw)); err == nil {
@@ -62,7 +62,7 @@ func (m members) object(key string) members {
 	return out
 }
 
-// without returns the members whose keys are not known and whose values are not null.
+// without returns the members whose keys are not in known and whose values are not null.
 func (m members) without(known ...string) members {
 	var out members
 next:
@@ -80,12 +80,12 @@ next:
 	return out
 }
 
-// withoutKeys returns the members with other keys.
+// withoutKeys returns the members without these keys.
 func (m members) withoutKeys(keys ...string) members {
 	return slices.DeleteFunc(slices.Clone(m), func(x member) bool { return slices.Contains(keys, x.key) })
 }
 
-// with returns m changed by another object: what is null there goes.
+// with returns m updated by another object: a null there removes a member.
 func (m members) with(change members) members {
 	var keys []string
 	for _, x := range change {
@@ -100,7 +100,7 @@ func (m members) with(change members) members {
 	return out
 }
 
-// and returns m with the members of rest whose keys it does not have.
+// and returns m with the members of rest whose keys m lacks.
 func (m members) and(rest members) members {
 	for _, x := range rest {
 		if !slices.ContainsFunc(m, func(y member) bool { return y.key == x.key }) {

@@ -9,13 +9,13 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// A file of pi is a tree, as a log of package session is:
+// A file of pi is a tree, like a log of package session:
 //
 //	{"type":"session","version":3,"id":"…","timestamp":"…","cwd":"…"}
 //	{"type":"message","id":"1a2b3c4d","parentId":null,"timestamp":"…","message":{"role":"user","content":…}}
 //
-// Version 2 names the role of a host's messages otherwise; version 1 has no ids: its lines follow one another, and a
-// compaction counts lines. Labels and names are part of the tree there, and beside it here.
+// Version 2 has another name for the role of a host's messages. Version 1 has no ids: its lines follow one another, and
+// a compaction counts lines. Labels and names are part of the tree in pi, and beside it here.
 
 const (
 	piMessage       = "message"
@@ -28,9 +28,9 @@ const (
 	piEdit          = "context_edit"
 	piUsage         = "usage"
 
-	// winnowPrefix begins the names of custom entries that hold an entry for which pi has no form.
+	// winnowPrefix begins the names of custom entries that hold an entry which pi has no form for.
 	winnowPrefix = "winnow."
-	// winnowMember holds what a line of pi cannot say of an entry.
+	// winnowMember is the member for everything that a line of pi cannot say about an entry.
 	winnowMember = "winnow"
 )
 
@@ -85,7 +85,7 @@ func (r *piReader) read(raw []byte) {
 	r.ids = append(r.ids, id)
 }
 
-// header takes what the file says of itself. Old headers name a model, too.
+// header reads what the file says about itself. Old headers also name a model.
 func (r *piReader) header() {
 	r.first = false
 	o := &r.t.Session
@@ -98,17 +98,17 @@ func (r *piReader) header() {
 	if t := parseTime(own.text("time")); !t.IsZero() {
 		h.Time = t
 	}
-	if own.has("key") { // a session of winnow that was exported has its note as an entry, if it has one
+	if own.has("key") { // the note of an exported winnow session, if any, is an entry
 		o.Program = string(Winnow)
 		if raw := own.get("from"); raw != nil {
-			_ = json.Unmarshal(raw, &h.From) // what cannot be read is left out
+			_ = json.Unmarshal(raw, &h.From) // unreadable content is left out
 		}
 		return
 	}
 	r.note(at, r.line.without("type", "version", "id", "timestamp", "cwd", "program"))
 }
 
-// add adds what a line holds where it belongs. What is beside the branch here may be on it there.
+// add adds the content of a line in its place. Entries that stand beside the branch here may be on it in pi.
 func (r *piReader) add(x piLine, parent string) {
 	e := x.entry
 	switch {
@@ -125,7 +125,7 @@ func (r *piReader) add(x piLine, parent string) {
 	}
 }
 
-// refer lets references name entries.
+// refer resolves references to entries.
 func (r *piReader) refer(e *session.Entry) {
 	if e.FirstKept != nil {
 		e.FirstKept = r.firstKept(e.FirstKept.ID)
@@ -140,7 +140,8 @@ func (r *piReader) refer(e *session.Entry) {
 	}
 }
 
-// firstKeptIndex reads which line is the first that a compaction of version 1 keeps: all lines count, with the header.
+// firstKeptIndex reads the first line that a compaction of version 1 keeps: an index that counts all lines, including
+// the header.
 func (r *piReader) firstKeptIndex(e *session.Entry) {
 	raw := r.line.get("firstKeptEntryIndex")
 	n, err := strconv.Atoi(string(raw))
@@ -155,14 +156,14 @@ func (r *piReader) firstKeptIndex(e *session.Entry) {
 	}
 }
 
-// piLine is what a line holds.
+// piLine is the content of a line.
 type piLine struct {
-	entry  *session.Entry // its references are as they stand in the line
+	entry  *session.Entry // its references are not resolved
 	beside bool           // it is not on the branch
 	known  bool
 }
 
-// readPiLine reads any line but the header. Of what is not known it makes a custom entry.
+// readPiLine reads any line except the header. An unknown line becomes a custom entry.
 func readPiLine(line members) piLine {
 	x := piLine{entry: &session.Entry{ID: line.text("id"), Time: parseTime(line.text("timestamp"))}, known: true}
 	own := line.object(winnowMember)
@@ -219,13 +220,13 @@ func (x *piLine) read(line members) {
 	}
 }
 
-// keepLine keeps the members that are not known.
+// keepLine keeps the unknown members of a line.
 func keepLine(e *session.Entry, line members, known ...string) {
 	x := extras{line: line.without(slices.Concat(piHead, known)...)}
 	e.Source = x.source()
 }
 
-// custom reads data of a host's, or an entry for which pi has no form.
+// custom reads data of a host, or an entry that pi has no form for.
 func (x *piLine) custom(line members) {
 	e := x.entry
 	name := line.text("customType")
@@ -242,7 +243,7 @@ func (x *piLine) custom(line members) {
 	keepLine(e, line, "customType", "data")
 }
 
-// isWritten says that a [PiWriter] writes entries of a type as such.
+// isWritten reports whether a [PiWriter] writes entries of a type in pi's own form.
 func isWritten(t session.Type) bool {
 	switch t {
 	case "", session.TypeSession, session.TypeState, session.TypeStatus:
@@ -251,7 +252,7 @@ func isWritten(t session.Type) bool {
 	return true
 }
 
-// isBeside says that entries of a type are never on a branch.
+// isBeside reports whether entries of a type are never on a branch.
 func isBeside(t session.Type) bool {
 	switch t {
 	case session.TypeLabel, session.TypeInfo, session.TypeUsage, session.TypeErased, session.TypeFlush:
@@ -260,7 +261,7 @@ func isBeside(t session.Type) bool {
 	return false
 }
 
-// patch changes the members of e that a line cannot say. The member message of own has members of a message.
+// patch sets the members of e that a line of pi cannot hold. The member message of own has members of a message.
 func patch(e *session.Entry, own members) {
 	own = own.withoutKeys("beside", "seq", "id", "parentId", "type", "at", "batch")
 	if len(own) == 0 {

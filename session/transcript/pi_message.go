@@ -20,12 +20,12 @@ import (
 const (
 	roleResult = "toolResult"
 	roleBash   = "bashExecution" // a command that a person ran
-	roleCustom = "custom"        // of the host; in entries of its own since version 3
+	roleCustom = "custom"        // of the host; separate entries since version 3
 	roleHook   = "hookMessage"   // the same in version 2
 )
 
-// anthropicThinking are the APIs of pi whose signatures of thinking are Anthropic's. Those of the others are not sent
-// to it: see [winnow.Part.MediaType].
+// anthropicThinking are the APIs of pi whose thinking has Anthropic's signatures. Other signatures are not sent to
+// Anthropic: see [winnow.Part.MediaType].
 var anthropicThinking = []string{"", "anthropic-messages", "bedrock-converse-stream"}
 
 func (x *piLine) message(line members) {
@@ -57,7 +57,7 @@ func (x *piLine) message(line members) {
 	e.Type, e.Name, e.Data = session.TypeCustom, "pi.message", line.without(piHead...).append(nil)
 }
 
-// customMessage reads a message of a host's.
+// customMessage reads a message of a host.
 func customMessage(e *session.Entry, m members, rest members) {
 	e.Name, e.Hidden = m.text("customType"), string(m.get("display")) == "false"
 	extra := extras{line: rest}
@@ -69,7 +69,7 @@ func customMessage(e *session.Entry, m members, rest members) {
 	e.Message, e.Source = &message, extra.source()
 }
 
-// readPiMessage reads a message of the conversation. What winnow's form does not hold goes to x.
+// readPiMessage reads a message of the conversation. What winnow's form cannot hold goes to x.
 func readPiMessage(m members, x *extras) winnow.Message {
 	role := m.text("role")
 	out := winnow.Message{Role: winnow.Role(role), Time: readMillis(m.get("timestamp"))}
@@ -129,7 +129,7 @@ func bashText(m members) string {
 	return b.String()
 }
 
-// usageMembers are the counts of a usage.
+// usageMembers are the counts in a usage.
 var usageMembers = []string{"input", "output", "cacheRead", "cacheWrite"}
 
 func readPiUsage(u members) *winnow.Usage {
@@ -139,7 +139,7 @@ func readPiUsage(u members) *winnow.Usage {
 	}
 }
 
-// usageExtras returns the members of a usage that do not follow from its counts.
+// usageExtras returns the members of a usage that cannot be derived from its counts.
 func usageExtras(usage members, u *winnow.Usage) members {
 	rest := usage.without(usageMembers...)
 	return slices.DeleteFunc(rest, func(x member) bool {
@@ -180,7 +180,7 @@ func readPiContent(raw []byte, api string, x *extras) []winnow.Part {
 	return parts
 }
 
-// readPiBlock reads a block, and returns what is left of it.
+// readPiBlock reads a block, and returns the members that it did not use.
 func readPiBlock(block members, raw []byte, api string) (p winnow.Part, rest members) {
 	switch typ := block.text("type"); typ {
 	case "text":
@@ -209,10 +209,10 @@ func readPiBlock(block members, raw []byte, api string) (p winnow.Part, rest mem
 	}
 }
 
-// redacted marks thinking of which there is only the encrypted form, as the adapter for Anthropic does.
+// redacted marks thinking that exists only in encrypted form, as in the adapter for Anthropic.
 const redacted = "redacted_thinking"
 
-// imagePart returns the part that an image in base64 is.
+// imagePart returns the part for an image in base64.
 func imagePart(mediaType, data string) winnow.Part {
 	p := winnow.Part{Kind: winnow.KindImage, MediaType: mediaType, Bytes: base64.StdEncoding.DecodedLen(len(data))}
 	p.Width, p.Height = imagesize.Base64(data)

@@ -15,14 +15,14 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// PiWriter writes a session as a file of pi, version 3, which OpenClaw reads, too. Whatever pi has no form for is in
-// members and entries that it does not look at: a session that is written and read again is the same, but for the
+// PiWriter writes a session as a file of pi, version 3, which OpenClaw reads too. Content that pi has no form for goes
+// into members and entries that pi ignores, so that reading the file gives the same session again, except for the
 // manager's state and the store's counts, which are not written.
 type PiWriter struct {
 	w       *bufio.Writer
 	err     error
-	header  *session.Entry    // until it is written
-	parents map[string]string // of the entries that are not written, and of those beside the branch
+	header  *session.Entry    // nil once it is written
+	parents map[string]string // parents of entries that are not written, and of those beside the branch
 	root    string
 	leaf    string
 }
@@ -32,7 +32,7 @@ func NewPiWriter(w io.Writer) *PiWriter {
 	return &PiWriter{w: bufio.NewWriter(w), parents: map[string]string{}}
 }
 
-// Write writes an entry. They come as [session.Store.Entries] yields them, the header first.
+// Write writes an entry. Entries come in the order of [session.Store.Entries], the header first.
 func (p *PiWriter) Write(e *session.Entry) error {
 	switch {
 	case e.Type == session.TypeSession:
@@ -47,7 +47,7 @@ func (p *PiWriter) Write(e *session.Entry) error {
 	return p.err
 }
 
-// Close writes what is left. It does not close what it writes to.
+// Close writes the rest. It does not close the underlying writer.
 func (p *PiWriter) Close() error {
 	p.writeHeader(&session.Entry{})
 	if p.err == nil {
@@ -56,7 +56,7 @@ func (p *PiWriter) Close() error {
 	return p.err
 }
 
-// written returns the entry that stands for id in the file.
+// written returns the id that stands for id in the file.
 func (p *PiWriter) written(id string) string {
 	if parent, ok := p.parents[id]; ok {
 		return parent
@@ -74,14 +74,14 @@ type piHeader struct {
 	Winnow    piSession `json:"winnow"`
 }
 
-// piSession is what pi does not know of a session.
+// piSession is what pi does not know about a session.
 type piSession struct {
 	Key  string        `json:"key"`
 	Time time.Time     `json:"time,omitzero"`
 	From *session.From `json:"from,omitempty"`
 }
 
-// writeHeader writes the first line. What the session's own program said of itself is in the next entry, if it has it.
+// writeHeader writes the first line. What the session's original program said about itself may be in the next entry.
 func (p *PiWriter) writeHeader(next *session.Entry) {
 	if p.header == nil {
 		return
@@ -90,7 +90,7 @@ func (p *PiWriter) writeHeader(next *session.Entry) {
 	h.Winnow = piSession{Key: p.header.Key, Time: p.header.Time.UTC(), From: p.header.From}
 	var o Origin
 	if next.Type == session.TypeCustom && next.Name == originName {
-		_ = json.Unmarshal(next.Data, &o) // what cannot be read is not used
+		_ = json.Unmarshal(next.Data, &o) // unreadable content is not used
 	}
 	if h.ID, h.CWD = o.ID, o.CWD; h.ID == "" {
 		sum := sha256.Sum256([]byte(p.header.Key))
@@ -113,7 +113,7 @@ func (p *PiWriter) line(text []byte, err error) {
 	}
 }
 
-// entry writes a line. Where it says less than e, it says the rest in a member of its own.
+// entry writes a line. If the line says less than e, an extra member holds the rest.
 func (p *PiWriter) entry(e *session.Entry) {
 	parent := p.written(e.ParentID)
 	switch {
@@ -137,7 +137,7 @@ func (p *PiWriter) entry(e *session.Entry) {
 	p.line(line.append(nil), nil)
 }
 
-// lineOf returns the members of a line, and what they do not say of e.
+// lineOf returns the members of a line, and what they do not say about e.
 func (p *PiWriter) lineOf(e *session.Entry, parent string) (line, own members, err error) {
 	for _, typ := range []string{piTypeOf(e), piCustom} {
 		line = members{quoted("type", typ), quoted("id", e.ID)}
@@ -155,12 +155,12 @@ func (p *PiWriter) lineOf(e *session.Entry, parent string) (line, own members, e
 		if back := readPiLine(line); back.entry.Type == e.Type {
 			own, err = difference(back, e)
 			return line, own, err
-		} // it would be read as another entry: a host may call its data as it likes
+		} // it would be read as another entry: a host may choose any name for its data
 	}
 	return nil, nil, errors.New("it cannot be written")
 }
 
-// piTypeOf returns the type that an entry has there.
+// piTypeOf returns the type of an entry in pi.
 func piTypeOf(e *session.Entry) string {
 	switch e.Type {
 	case session.TypeMessage:
@@ -195,12 +195,12 @@ func piTypeOf(e *session.Entry) string {
 	return piCustom
 }
 
-// isPiObject says that e is a line of pi that was carried.
+// isPiObject reports whether e is a line of pi that was carried.
 func isPiObject(e *session.Entry) bool {
 	return e.ParentID != "" && len(e.Data) > 0 && e.Data[0] == '{'
 }
 
-// piBody returns the members of a line of a type behind its head.
+// piBody returns the members of a line after its head.
 func piBody(e *session.Entry, typ string) (members, error) {
 	x := extrasOf(e.Source)
 	var body members
@@ -261,7 +261,7 @@ func piEditBody(e *session.Entry) (members, error) {
 	return body, err
 }
 
-// piCustomBody returns data of a host's, or an entry for which pi has no form.
+// piCustomBody returns the members for data of a host, or for an entry that pi has no form for.
 func piCustomBody(e *session.Entry) (members, error) {
 	if e.Type == session.TypeCustom && !strings.HasPrefix(e.Name, winnowPrefix) {
 		body := members{quoted("customType", e.Name)}
@@ -277,7 +277,7 @@ func piCustomBody(e *session.Entry) (members, error) {
 	return members{quoted("customType", winnowPrefix+string(e.Type)), {"data", data}}, err
 }
 
-// difference returns what a line, which was read back, does not say of e.
+// difference returns what a line that was read back does not say about e.
 func difference(back piLine, e *session.Entry) (members, error) {
 	var own members
 	if beside := e.ParentID == ""; beside && !back.beside && e.Type != session.TypeLeaf {
@@ -304,7 +304,7 @@ func difference(back piLine, e *session.Entry) (members, error) {
 	return append(own, changes(got, want)...), nil
 }
 
-// brought returns the members of e that a file of pi has to bring back. Numbers and offsets are of one log.
+// brought returns the members of e that a file of pi has to preserve. Numbers and offsets belong to one log.
 func brought(e *session.Entry) (members, error) {
 	c := *e
 	c.Keep, c.FirstKept = nil, bare(e.FirstKept)
@@ -325,7 +325,7 @@ func bare(r *session.Ref) *session.Ref {
 	return &session.Ref{ID: r.ID, By: bare(r.By)}
 }
 
-// changes returns the members of want that got has otherwise, and a null for those that want does not have.
+// changes returns the members of want that differ in got, and a null for those that want lacks.
 func changes(got, want members) (out members) {
 	for _, x := range want {
 		if !bytes.Equal(got.get(x.key), want.get(x.key)) {
@@ -340,7 +340,7 @@ func changes(got, want members) (out members) {
 	return out
 }
 
-// marshal returns v as JSON in which markup stays readable.
+// marshal returns v as JSON without escapes for HTML.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -9,7 +9,7 @@ import (
 	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
-// piMessageOf returns a message as pi has it.
+// piMessageOf returns a message in pi's form.
 func piMessageOf(m *winnow.Message, x *extras) (members, error) {
 	if bash := x.message.object("bash"); len(bash) > 0 && m.Role == winnow.RoleUser {
 		out := append(members{quoted("role", roleBash)}, bash...)
@@ -50,7 +50,7 @@ func millis(t time.Time) []byte {
 	return strconv.AppendInt(nil, t.UnixMilli(), 10)
 }
 
-// piStopReason returns the reason that pi knows.
+// piStopReason returns the stop reason in pi's words.
 func piStopReason(m *winnow.Message) string {
 	switch m.StopReason {
 	case "stop", "length", "toolUse", "error", "aborted":
@@ -66,10 +66,10 @@ func piStopReason(m *winnow.Message) string {
 	return "stop"
 }
 
-// notKnown stands where pi wants a name that is not recorded.
+// notKnown stands for a name that pi requires but nobody recorded.
 const notKnown = "unknown"
 
-// noCost is what pi wants to know of a call whose price is not known.
+// noCost is the cost that pi requires for a call whose price is unknown.
 var noCost = []byte(`{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}`)
 
 func piUsageOf(u *winnow.Usage, rest members) []byte {

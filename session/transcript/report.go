@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// Report says what was made of the lines of a file.
+// Report counts what became of the lines of a file.
 type Report struct {
 	Bytes   int64          `json:"bytes"`
-	Lines   int            `json:"lines"`             // that are not blank
-	Carried map[string]int `json:"carried,omitempty"` // lines of a known kind that are no part of the conversation
-	Unknown map[string]int `json:"unknown,omitempty"` // lines of another kind; they are carried, too
-	Damaged int            `json:"damaged,omitempty"` // lines that are no JSON
-	Orphans int            `json:"orphans,omitempty"` // lines whose parent is missing: they follow what is before them
-	Double  int            `json:"double,omitempty"`  // lines that are there twice
+	Lines   int            `json:"lines"`             // lines that are not blank
+	Carried map[string]int `json:"carried,omitempty"` // lines of a known kind that are not part of the conversation
+	Unknown map[string]int `json:"unknown,omitempty"` // lines of other kinds, which are carried too
+	Damaged int            `json:"damaged,omitempty"` // lines that are not JSON
+	Orphans int            `json:"orphans,omitempty"` // lines whose parent is missing; they follow the previous entry
+	Double  int            `json:"double,omitempty"`  // repeated lines
 }
 
-// String says it in one line.
+// String returns the report in one line.
 func (r Report) String() string {
 	parts := []string{fmt.Sprintf("%d lines", r.Lines)}
 	for _, c := range []struct {

@@ -1,13 +1,13 @@
-// Package transcript reads the session files that other agents leave on a disk, and writes those of one of them.
+// Package transcript reads the session files of other agents, and writes files of one of them, pi.
 //
 //	data, err := os.ReadFile("~/.claude/projects/…/….jsonl")
 //	t, err := transcript.Parse(data)
-//	err = store.Import(ctx, key, t.Entries)  // goes on where the other agent stopped
+//	err = store.Import(ctx, key, t.Entries)  // continues where the other agent stopped
 //	history := t.Messages()                  // or only look at it
 //
-// The forms are those of pi and OpenClaw (versions 1 to 3), Claude Code and Codex, and the logs of package session
-// itself. They are not specified by who writes them and change without notice. So nothing in a file is an error: what
-// is not understood is counted and carried along as an entry of [session.TypeCustom], which no model sees.
+// It knows the files of pi and OpenClaw (versions 1 to 3), Claude Code and Codex, and the logs of package session
+// itself. The programs do not specify their forms and change them without notice. So nothing in a file is an error:
+// lines that are not understood are counted and kept as entries of [session.TypeCustom], which no model sees.
 package transcript
 
 import (
@@ -24,12 +24,12 @@ type Format string
 
 const (
 	Pi         Format = "pi"          // pi and OpenClaw
-	ClaudeCode Format = "claude-code" // one file a session, and one a sub-agent
+	ClaudeCode Format = "claude-code" // one file per session, and one per sub-agent
 	Codex      Format = "codex"       // rollout files
 	Winnow     Format = "winnow"      // a log of package session
 )
 
-// ErrFormat: the file has none of the forms that this package knows.
+// ErrFormat: this package does not know the form of the file.
 var ErrFormat = errors.New("transcript: no session of pi, OpenClaw, Claude Code, Codex or winnow")
 
 // Transcript is a session as another program left it.
@@ -40,15 +40,15 @@ type Transcript struct {
 	Report  Report
 }
 
-// Origin says which session of its program a transcript is. What is not recorded is "".
+// Origin identifies a session in the program that wrote it. Members that were not recorded are "".
 type Origin struct {
 	Program string `json:"program,omitempty"` // a [Format]
 	ID      string `json:"id,omitempty"`
 	CWD     string `json:"cwd,omitempty"`     // working directory
-	Version string `json:"version,omitempty"` // of the program, for pi of the form
+	Version string `json:"version,omitempty"` // of the program; for pi, of the form
 }
 
-// Parse reads a file. The only error is [ErrFormat]: lines that cannot be read are in the report. data is not to be
+// Parse reads a file. The only error is [ErrFormat]; the report counts lines that cannot be read. data must not be
 // changed afterwards.
 func Parse(data []byte) (*Transcript, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
@@ -69,9 +69,9 @@ func Parse(data []byte) (*Transcript, error) {
 	return b.finish(), nil
 }
 
-// Messages returns the whole branch on which the session goes on: what the program sent and what it had summarized by
-// then, as if it had never compacted. A summary is left out unless nothing of what it stands for is in the file. What a
-// model sees next is in [session.View.History] of the imported session.
+// Messages returns the whole current branch of the session, including messages that the program had summarized, as if
+// it had never compacted. A summary is left out unless the file lacks everything that it stands for.
+// [session.View.History] of the imported session holds what a model sees next.
 func (t *Transcript) Messages() []winnow.Message {
 	byID := make(map[string]*session.Entry, len(t.Entries))
 	leaf := ""

@@ -6,7 +6,7 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// readWinnow reads a log of package session. Checksums are not looked at: [session.Store.Verify] does that.
+// readWinnow reads a log of package session. It does not verify checksums: [session.Store.Verify] does that.
 func readWinnow(b *builder, data []byte) {
 	b.lines(data, func(raw []byte) {
 		e := &session.Entry{}

@@ -97,7 +97,7 @@ func (c *CallIDs) Clone() *CallIDs {
 	return &clone
 }
 
-// isUsed says that a call before it has the id.
+// isUsed reports whether a call before it has the id.
 func (c *CallIDs) isUsed(sent string) bool {
 	if !c.Rule.Request {
 		if len(c.calls) < fewCalls {

@@ -7,7 +7,7 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// IsBlank says that s holds nothing but white space.
+// IsBlank reports whether s holds nothing but white space.
 func IsBlank(s string) bool { return strings.TrimSpace(s) == "" }
 
 // Marker returns a part that tells a provider something and says nothing to a reader, such as a cache point. Another
@@ -19,8 +19,8 @@ func Marker(source any) winnow.Part {
 // markerTokens is the least count that replaces an estimate.
 const markerTokens = 1
 
-// IsSilent says that p has no text and that nothing need stand for it: a blank text, a marker, or a signature that has
-// no text beside it.
+// IsSilent reports whether p has no text and that nothing need stand for it: a blank text, a marker, or a signature
+// that has no text beside it.
 func IsSilent(p *winnow.Part) bool {
 	switch p.Kind {
 	case winnow.KindText:
@@ -67,10 +67,10 @@ func Name(name string, limit int, ok func(byte) bool) string {
 	return name
 }
 
-// IsAssistant says that m is sent as the model's. A summary is sent as the user's, whatever its role.
+// IsAssistant reports whether m is sent as the model's. A summary is sent as the user's, whatever its role.
 func IsAssistant(m *winnow.Message) bool { return m.Role == winnow.RoleAssistant && !m.Summary }
 
-// IsImage says whether a media type is that of an image.
+// IsImage reports whether a media type is that of an image.
 func IsImage(mediaType string) bool { return strings.HasPrefix(mediaType, "image/") }
 
 // Text returns the texts of parts that are not blank, one a line.

@@ -68,7 +68,7 @@ func (s *Sources[T]) Encode(messages []winnow.Message) ([]json.RawMessage, error
 	return out, nil
 }
 
-// needs says that the messages alone are not exported as texts.
+// needs reports whether the messages alone are not exported as texts.
 func (s *Sources[T]) needs(group []winnow.Message, texts []json.RawMessage) bool {
 	if s.First != nil && s.First(&group[0]) && group[0].Role == winnow.RoleAssistant {
 		return true // nothing may be put in front of it
@@ -156,7 +156,7 @@ func (s *Sources[T]) Decode(messages []winnow.Message, sources []json.RawMessage
 	return nil
 }
 
-// areTogether says that the first n belong to the first.
+// areTogether reports whether the first n belong to the first.
 func areTogether(stored []source, n int) bool {
 	if n > len(stored) {
 		return false
@@ -229,8 +229,8 @@ func (s *Sources[T]) match(m *winnow.Message, imported []winnow.Message, used []
 	return -1
 }
 
-// sameID says that a message or call with id stands for what imports as imported. Ids that an import makes up, of what
-// stands before, are as good as none.
+// sameID reports whether a message or call with id stands for what imports as imported. Ids that an import makes up, of
+// what stands before, are as good as none.
 func (s *Sources[T]) sameID(id, imported string) bool {
 	if id == imported {
 		return true
@@ -239,7 +239,8 @@ func (s *Sources[T]) sameID(id, imported string) bool {
 	return isMade(id) && isMade(imported)
 }
 
-// readsAs says that m has the content of imported. Names that an import finds in what stands before are not compared.
+// readsAs reports whether m has the content of imported. Names that an import finds in what stands before are not
+// compared.
 func (s *Sources[T]) readsAs(m, imported *winnow.Message) bool {
 	return m.Role == imported.Role && slices.EqualFunc(m.Parts, imported.Parts, func(a, b winnow.Part) bool {
 		sameText := a.Kind == b.Kind && a.Text == b.Text && a.Signature == b.Signature

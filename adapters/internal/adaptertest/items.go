@@ -89,7 +89,7 @@ func (v *itemValidator) item(wire []wireItem, i int) error {
 	return nil
 }
 
-// isItemCall says that an item is a call that the host answers.
+// isItemCall reports whether an item is a call that the host answers.
 func isItemCall(typ string) bool {
 	switch typ {
 	case "function_call", "custom_tool_call", "computer_call", "local_shell_call", "shell_call", "apply_patch_call":

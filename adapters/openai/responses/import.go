@@ -79,7 +79,7 @@ func (im *importer) add(items []Item, i int) {
 	}
 }
 
-// isOutput says that an item is the host's output of a call of one of the API's own tools.
+// isOutput reports whether an item is the host's output of a call of one of the API's own tools.
 func isOutput(typ string) bool {
 	switch typ {
 	case "computer_call_output", "local_shell_call_output", "shell_call_output", "apply_patch_call_output":
@@ -88,7 +88,7 @@ func isOutput(typ string) bool {
 	return false
 }
 
-// isCall says that an item is a call that the host answers.
+// isCall reports whether an item is a call that the host answers.
 func isCall(typ string) bool {
 	switch typ {
 	case functionCall, customCall, "computer_call", "local_shell_call", "shell_call", "apply_patch_call":

@@ -55,7 +55,7 @@ func (e *exporter) assistant(m *winnow.Message, behind []winnow.Message) {
 	}
 }
 
-// hasContent says that an item has content, be it without a text: that is accepted, as models give it.
+// hasContent reports whether an item has content, be it without a text: that is accepted, as models give it.
 func hasContent(of *Item) bool {
 	if raw := overridden(of); raw != nil {
 		given := false
@@ -108,7 +108,7 @@ func (e *exporter) nameCalls(m *winnow.Message, behind []winnow.Message) bool {
 	return stay
 }
 
-// isRemade says that the call's output is not the caller's.
+// isRemade reports whether the call's output is not the caller's.
 func isRemade(id string, behind []winnow.Message) bool {
 	for i := range behind {
 		m := &behind[i]

@@ -10,7 +10,7 @@ import (
 
 // What can be said of a history without the library.
 
-// IsSound says that repair has no reason to change message i, wherever the others go.
+// IsSound reports whether repair has no reason to change message i, wherever the others go.
 func IsSound(h []winnow.Message, i int) bool {
 	m := &h[i]
 	if len(m.Parts) == 0 || m.StopReason == "error" || m.StopReason == "aborted" {
@@ -49,7 +49,7 @@ func IsSound(h []winnow.Message, i int) bool {
 	return true
 }
 
-// Failed says that m is a failed turn: its calls may be incomplete.
+// Failed reports whether m is a failed turn: its calls may be incomplete.
 func Failed(m *winnow.Message) bool { return m.StopReason == "error" || m.StopReason == "aborted" }
 
 func countID(h []winnow.Message, id string) (calls, results int) {
@@ -66,7 +66,7 @@ func countID(h []winnow.Message, id string) (calls, results int) {
 	return calls, results
 }
 
-// Leads says that an assistant message comes before any user message with content.
+// Leads reports whether an assistant message comes before any user message with content.
 func Leads(h []winnow.Message) bool {
 	for i := range h {
 		m := h[i]
@@ -85,7 +85,7 @@ func Leads(h []winnow.Message) bool {
 	return false
 }
 
-// HasContent says that m holds something besides thinking and empty texts.
+// HasContent reports whether m holds something besides thinking and empty texts.
 func HasContent(m *winnow.Message) bool {
 	for _, p := range m.Parts {
 		if p.Kind != winnow.KindThinking && (p.Kind != winnow.KindText || p.Text != "") {
@@ -95,7 +95,7 @@ func HasContent(m *winnow.Message) bool {
 	return false
 }
 
-// ValidText says that all texts of h are valid UTF-8.
+// ValidText reports whether all texts of h are valid UTF-8.
 func ValidText(h []winnow.Message) bool {
 	for i := range h {
 		for _, p := range h[i].Parts {

@@ -117,7 +117,7 @@ func newestRequest(h []winnow.Message) int {
 	return -1
 }
 
-// isBlankPart says that there is nothing in p: no provider takes it.
+// isBlankPart reports whether there is nothing in p: no provider takes it.
 func isBlankPart(p winnow.Part) bool {
 	switch p.Kind {
 	case winnow.KindText:
@@ -152,8 +152,8 @@ func (w *world) checkVerbatim(in, out []winnow.Message, what string) {
 	}
 }
 
-// isWithoutThinking says that out is the pinned message m but for its thinking, which a provider would refuse where it
-// is bound to what stood before it: a request that is taken comes before a pin.
+// isWithoutThinking reports whether out is the pinned message m but for its thinking, which a provider would refuse
+// where it is bound to what stood before it: a request that is taken comes before a pin.
 func (w *world) isWithoutThinking(m, out *winnow.Message) bool {
 	if w.options.Thinking != string(winnow.ThinkingBound) || m.Role != winnow.RoleAssistant {
 		return false

@@ -13,7 +13,7 @@ import (
 
 const recordBegin = "[Record of "
 
-// isRecord says that the library made m to stand for a run. The host's own messages have an ID or a Source.
+// isRecord reports whether the library made m to stand for a run. The host's own messages have an ID or a Source.
 func isRecord(m *winnow.Message) bool {
 	return m.ID == "" && m.Source == nil && m.Injected && m.Role == winnow.RoleUser && len(m.Parts) == 1 &&
 		strings.HasPrefix(m.Parts[0].Text, recordBegin)

@@ -53,7 +53,7 @@ func (w *world) checkThinking(in, out []winnow.Message) {
 	}
 }
 
-// endsInThinking says that nothing that a provider takes stands behind the thinking of m, which calls nothing.
+// endsInThinking reports whether nothing that a provider takes stands behind the thinking of m, which calls nothing.
 func endsInThinking(m *winnow.Message) bool {
 	last := winnow.KindText
 	for _, p := range m.Parts {

@@ -61,7 +61,7 @@ type Step struct {
 	Seed int    `json:"seed,omitempty"` // of the texts
 }
 
-// is says that a word stands in As.
+// is reports whether a word stands in As.
 func (s *Step) is(word string) bool {
 	for w := range strings.FieldsSeq(s.As) {
 		if w == word {

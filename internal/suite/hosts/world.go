@@ -116,7 +116,7 @@ func (w *world) fail(promise, format string, args ...any) {
 	}
 }
 
-// failed says that a promise was broken.
+// failed reports whether a promise was broken.
 func (w *world) failed() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -320,7 +320,7 @@ func (w *world) accept(r *winnow.Request) {
 	}
 }
 
-// isOpen says that calls wait for their results: nobody sends such a request, nor an empty one.
+// isOpen reports whether calls wait for their results: nobody sends such a request, nor an empty one.
 func isOpen(messages []winnow.Message) bool {
 	n := len(messages)
 	return n > 0 && messages[n-1].Role == winnow.RoleAssistant &&

@@ -1,5 +1,5 @@
-// Package files is what a directory store needs of a file system. It runs on a directory of the operating system, and
-// in tests on one that loses power.
+// Package files is the file system that a directory store needs. [OpenRoot] implements it on a directory of the
+// operating system; tests implement it with one that loses power.
 package files
 
 import (
@@ -13,18 +13,18 @@ type FS interface {
 	// is an error.
 	Open(name string, flag int, perm fs.FileMode) (File, error)
 	Mkdir(name string, perm fs.FileMode) error
-	Rename(from, to string) error // replaces to
+	Rename(from, to string) error // replaces to if it exists if it exists
 	Remove(name string) error
 	List(dir string) ([]string, error) // sorted
 	IsDir(name string) (bool, error)   // a symbolic link is an error
 	SizeOf(name string) (int64, error) // of a regular file
 	SyncDir(dir string) error          // makes its entries durable
-	// Sub opens a directory within, for reading: the names in it have no slash, and List has no name but its own. It is
-	// closed before what it is in.
+	// Sub opens a subdirectory for reading. Names in it have no slash, and List lists only the subdirectory itself.
+	// Close it before its parent.
 	Sub(dir string) (FS, error)
-	// IsLinked says that name is still the name of f.
+	// IsLinked reports whether name still names f.
 	IsLinked(f File, name string) bool
-	// Boot names the start of the system: what was not synced since another one may be lost. "": not known.
+	// Boot identifies the boot of the system. After another boot, unsynced data may be lost. "": unknown.
 	Boot() string
 	Close() error
 }
@@ -33,13 +33,13 @@ type FS interface {
 type File interface {
 	io.ReaderAt
 	io.Writer // appends, in one write(2)
-	// Written returns where the last Write ended. Others may have written behind it since.
+	// Written returns the offset at which the last Write ended. Others may have appended since.
 	Written() (int64, error)
 	Size() (int64, error)
 	Truncate(size int64) error
 	Sync() error // makes the data durable
 
-	// takes the exclusive lock of the kernel, which ends with the process; false: another has it
+	// takes the kernel's exclusive lock, which ends with the process; false: another has it
 	TryLock() (bool, error)
 	Unlock() error
 	Close() error // releases the lock

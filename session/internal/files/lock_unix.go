@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// The locks are flock's: of the open file, not of the process, so that two goroutines exclude each other as two
-// processes do, and gone with the process.
+// The locks are those of flock. They belong to the open file and not to the process, so that two goroutines exclude
+// each other as two processes do. They end with the process.
 
 const cannotSyncDirs = false
 

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// Directories cannot be synced there; the file system journals their entries.
+// Windows cannot sync directories; the file system journals their entries.
 const cannotSyncDirs = true
 
 var (
@@ -21,7 +21,7 @@ const (
 	lockfileExclusive       = 2
 	lockViolation           = syscall.Errno(33)
 
-	// Locks of Windows are mandatory: one byte far behind all data is locked, so that the file can be read.
+	// Locks of Windows are mandatory: one byte far beyond all data is locked, so that the file can still be read.
 	lockedByteHigh = 0x7fffffff
 )
 

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// Numbers of file systems whose locks and syncs depend on a server: of statfs(2) and the kernel's magic.h.
+// Types of file systems whose locks and syncs depend on a server, from statfs(2) and the kernel's magic.h.
 var network = map[int64]bool{
 	0x6969:     true, // NFS
 	0x517b:     true, // SMB
@@ -17,7 +17,7 @@ var network = map[int64]bool{
 	0x47504653: true, // GPFS
 }
 
-// IsNetwork says that name, or the directory that it will be made in, is on a network file system.
+// IsNetwork reports whether name, or the directory that it will be created in, is on a network file system.
 func IsNetwork(name string) bool {
 	for {
 		var s syscall.Statfs_t

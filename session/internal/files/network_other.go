@@ -2,5 +2,5 @@
 
 package files
 
-// IsNetwork says that name is on a network file system, where that can be told.
+// IsNetwork reports whether name is on a network file system. It is always false: this system does not tell.
 func IsNetwork(string) bool { return false }

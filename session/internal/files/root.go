@@ -13,13 +13,13 @@ import (
 	"syscall"
 )
 
-// root is a directory of the operating system. No name leads out of it.
+// root is a directory of the operating system. No name can escape from it.
 type root struct {
 	dir  *os.Root
 	self *os.File // the directory itself, for statAt; nil: names are looked up by dir
 }
 
-// OpenRoot opens a directory, which it makes if there is none.
+// OpenRoot opens a directory, and creates it if necessary.
 func OpenRoot(name string) (FS, error) {
 	if err := os.MkdirAll(name, 0o700); err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func OpenRoot(name string) (FS, error) {
 	return root{dir, self}, nil
 }
 
-// ErrLink is the error of a name that is a symbolic link, or no regular file.
+// ErrLink is the error for a symbolic link, or anything else that is not a regular file or directory.
 var ErrLink = errors.New("not a regular file or directory")
 
 func (r root) Open(name string, flag int, perm fs.FileMode) (File, error) {
@@ -54,21 +54,22 @@ func (r root) Open(name string, flag int, perm fs.FileMode) (File, error) {
 		return nil, err
 	}
 	id, err := identityOf(f)
-	if err != nil || exists && !id.isSame(before.id) { // a link that was put there in between
+	if err != nil || exists && !id.isSame(before.id) { // somebody put a link there in between
 		f.Close()
 		return nil, errors.Join(err, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist})
 	}
 	return &file{File: f, id: id}, nil
 }
 
-// found is what a name was found to be. Links are not followed.
+// found describes what a name stands for. Links are not followed.
 type found struct {
 	id        identity
 	size      int64
 	isRegular bool
 }
 
-// stat looks a name up. Each append looks up the catalog twice. A name in the directory itself takes one system call.
+// stat looks up a name. A name in the directory itself takes one system call, because each append looks up the catalog
+// twice.
 func (r root) stat(name string) (found, error) {
 	if r.self != nil && isPlain(name) {
 		if f, err := statAt(r.self.Fd(), name); !errors.Is(err, errors.ErrUnsupported) {
@@ -82,7 +83,7 @@ func (r root) stat(name string) (found, error) {
 	return found{identify(info), info.Size(), info.Mode().IsRegular()}, nil
 }
 
-// isPlain says that name leads neither out of a directory nor into one within.
+// isPlain reports whether name leads neither out of a directory nor into a subdirectory.
 func isPlain(name string) bool {
 	switch name {
 	case "", ".", "..":
@@ -144,9 +145,9 @@ func (r root) SizeOf(name string) (int64, error) {
 	return f.size, nil
 }
 
-// slowSub is Sub wherever os.Root runs.
+// slowSub is Sub on any system that os.Root supports.
 func (r root) slowSub(dir string) (FS, error) {
-	if ok, err := r.IsDir(dir); !ok || err != nil { // OpenRoot follows links within
+	if ok, err := r.IsDir(dir); !ok || err != nil { // OpenRoot follows links within the root
 		return nil, cmp.Or(err, error(&fs.PathError{Op: "open", Path: dir, Err: fs.ErrNotExist}))
 	}
 	sub, err := r.dir.OpenRoot(filepath.FromSlash(dir))
@@ -165,7 +166,7 @@ func (r root) SyncDir(dir string) error {
 	}
 	defer f.Close()
 	err = f.Sync()
-	// Some file systems have nothing to sync for a directory, and say so.
+	// Some file systems have nothing to sync for a directory, and return an error that says so.
 	isNeedless := cannotSyncDirs || errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported)
 	if err != nil && !isNeedless {
 		return fmt.Errorf("sync of %s: %w", dir, err)
@@ -199,8 +200,8 @@ func (f *file) Unlock() error {
 	return unlock(f.File)
 }
 
-// Close releases the lock itself. That the kernel does it with the last descriptor is not enough: a child process that
-// is being started has a copy of each, until it runs its program.
+// Close releases the lock explicitly. The kernel would release it only with the last descriptor, and a child process
+// that is being started holds a copy of each one until it runs its program.
 func (f *file) Close() error {
 	var err error
 	if f.isLocked {

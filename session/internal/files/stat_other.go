@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// identity tells files apart, whatever their names are.
+// identity tells files apart, independent of their names.
 type identity struct{ info fs.FileInfo }
 
 func (i identity) isSame(other identity) bool { return os.SameFile(i.info, other.info) }
@@ -27,6 +27,6 @@ func sizeOf(f *os.File) (int64, error) {
 	return info.Size(), nil
 }
 
-// writtenTo returns the length of f: it is not known here that a write that appends moves the offset. What others wrote
-// behind it at the same time is then taken for what lies within.
+// writtenTo returns the length of f, because it is unknown whether an appending write moves the offset on this system.
+// If others append at the same time, the result may include their data.
 func writtenTo(f *os.File) (int64, error) { return sizeOf(f) }

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// identity tells files apart, whatever their names are.
+// identity tells files apart, independent of their names.
 type identity struct{ device, inode uint64 }
 
 func (i identity) isSame(other identity) bool { return i == other }
@@ -33,7 +33,7 @@ func sizeOf(f *os.File) (int64, error) {
 	return s.Size, err
 }
 
-// writtenTo returns the offset of f: a write moves it behind what it appended.
+// writtenTo returns the offset of f: an appending write moves it to the end of the new data.
 func writtenTo(f *os.File) (int64, error) {
 	at, err := syscall.Seek(int(f.Fd()), 0, io.SeekCurrent)
 	if err != nil {
@@ -42,7 +42,7 @@ func writtenTo(f *os.File) (int64, error) {
 	return at, nil
 }
 
-// fstat is [os.File.Stat] without its garbage: it is called twice in each append.
+// fstat is [os.File.Stat] without its allocations: each append calls it twice.
 func fstat(f *os.File, s *syscall.Stat_t) error {
 	for {
 		err := syscall.Fstat(int(f.Fd()), s)

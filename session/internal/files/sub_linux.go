@@ -12,8 +12,8 @@ import (
 	"syscall"
 )
 
-// Sub opens a directory by its descriptor: whoever goes through a hundred thousand of them makes six system calls for
-// each instead of sixteen.
+// Sub opens a directory by its descriptor. Visiting a hundred thousand directories then takes six system calls for each
+// instead of sixteen.
 func (r root) Sub(dir string) (FS, error) {
 	if r.self == nil {
 		return r.slowSub(dir)
@@ -38,7 +38,7 @@ type bareDir struct {
 	isListed bool
 }
 
-// openAt opens a name in a directory. Links are not followed, and nothing is waited for.
+// openAt opens a name in a directory. It does not follow links and does not block.
 func (d *bareDir) openAt(name string, flag int) (int, error) {
 	if !isPlain(name) && name != "." {
 		return -1, &fs.PathError{Op: "open", Path: name, Err: ErrLink}
@@ -149,7 +149,7 @@ func (d *bareDir) IsLinked(File, string) bool      { return false }
 func (d *bareDir) Boot() string                    { return boot() }
 func (d *bareDir) Close() error                    { return syscall.Close(d.fd) }
 
-// bareFile is the descriptor of a file that is read, or locked.
+// bareFile is the descriptor of a file to read or lock.
 type bareFile int
 
 func (f bareFile) ReadAt(p []byte, off int64) (n int, err error) {

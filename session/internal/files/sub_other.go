@@ -2,5 +2,5 @@
 
 package files
 
-// Sub opens a directory within.
+// Sub opens a subdirectory.
 func (r root) Sub(dir string) (FS, error) { return r.slowSub(dir) }

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// syncData makes the data of f and its size durable, and leaves out times, which cost a second write.
+// syncData makes the data and the size of f durable, but not its times, which would cost a second write.
 func syncData(f *os.File) error {
 	for {
 		err := syscall.Fdatasync(int(f.Fd()))

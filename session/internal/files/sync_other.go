@@ -4,5 +4,5 @@ package files
 
 import "os"
 
-// syncData makes f durable. On macOS the standard library asks for F_FULLFSYNC, which reaches the disk.
+// syncData makes f durable. On macOS the standard library uses F_FULLFSYNC, which reaches the disk.
 func syncData(f *os.File) error { return f.Sync() }

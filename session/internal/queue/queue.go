@@ -1,4 +1,4 @@
-// Package queue puts the goroutines of one process in order that want the same thing.
+// Package queue puts goroutines that wait for the same thing in order.
 package queue
 
 import (
@@ -7,11 +7,11 @@ import (
 	"sync"
 )
 
-// Queues has a queue for each key, first come, first served. Keys that nobody wants take no memory. The zero value is
-// ready for use.
+// Queues has a queue for each key: first come, first served. Unused keys take no memory. The zero value is ready for
+// use.
 type Queues struct {
 	mu      sync.Mutex
-	waiting map[string][]chan struct{} // by key; a key that is there is taken
+	waiting map[string][]chan struct{} // by key; a key in the map is taken
 }
 
 // Enter waits for the turn of key. The error is the cause of ctx.
@@ -39,12 +39,12 @@ func (q *Queues) Enter(ctx context.Context, key string) error {
 	if i := slices.Index(q.waiting[key], mine); i >= 0 {
 		q.waiting[key] = slices.Delete(q.waiting[key], i, i+1)
 	} else {
-		q.pass(key) // it came at the same moment
+		q.pass(key) // the turn came at the same moment
 	}
 	return context.Cause(ctx)
 }
 
-// IsTaken says whether somebody has the turn of key.
+// IsTaken reports whether somebody has the turn of key.
 func (q *Queues) IsTaken(key string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
