@@ -31,6 +31,7 @@ type program struct {
 	key    string
 	n      int      // messages so far
 	leaves []string // entries that were the newest once
+	forks  []string // keys of sessions that were forked off
 	seal   session.Sealer
 	now    time.Time
 }
@@ -72,7 +73,11 @@ func (p *program) step(ctx context.Context) error {
 	}
 	switch n := p.random.IntN(20); {
 	case n < 5:
-		return p.s.Append(ctx, session.User(p.words()))
+		var batch []winnow.Message
+		for range 1 + p.random.IntN(3) {
+			batch = append(batch, session.User(p.words()))
+		}
+		return p.s.Append(ctx, batch...)
 	case n < 11:
 		if i := p.s.Interrupted(); i != nil && len(i.Calls) > 0 {
 			return p.s.Append(ctx, session.Result(i.Calls[0].ID, "exec", p.words()))
@@ -109,7 +114,12 @@ func (p *program) step(ctx context.Context) error {
 		err := p.store.SetInfo(ctx, p.key, session.Info{Title: &title})
 		return onlyStorage(err)
 	case n < 18:
-		return onlyStorage(p.store.Fork(ctx, p.key, "", fmt.Sprintf("fork-%d-%d", p.n, p.random.IntN(1<<30))))
+		key := fmt.Sprintf("fork-%d-%d", p.n, p.random.IntN(1<<30))
+		err := p.store.Fork(ctx, p.key, "", key)
+		if err == nil {
+			p.forks = append(p.forks, key)
+		}
+		return onlyStorage(err)
 	default:
 		err := p.s.Close()
 		p.s = nil
@@ -187,38 +197,74 @@ func TestCrashSealed(t *testing.T) {
 
 func crashProgram(t *testing.T, seed uint64, seal session.Sealer) (crashes int) {
 	ctx := context.Background()
-	fsys := sessiontest.NewCrashFS()
-	random := rand.New(rand.NewPCG(seed, 1))
-	p := &program{t: t, random: random, key: "k", seal: seal, now: time.Unix(1_700_000_000, 0)}
-	var ack stored
-	losses := rand.New(rand.NewPCG(seed, 2))
-	fsys.After(func(op sessiontest.Operation) {
-		attempted := stored{}
-		for i, loss := range append([]sessiontest.Loss{sessiontest.LossNone}, sessiontest.Losses()...) {
-			crashed := fsys.Crash(loss, losses)
-			store, err := session.OpenFiles(crashed, &session.Options{Seal: seal})
-			name := fmt.Sprintf("program %d, after operation %d (%s %s), loss %s", seed, op.Index, op.Name, op.Path, loss)
-			require.NoError(t, err, name)
-			if i == 0 {
-				attempted = readStored(t, crashed, store, p.key)
-				continue
-			}
-			crashes++
-			checkRecovered(t, name, crashed, store, p.key, ack, attempted, op.Index%len(sessiontest.Losses()) == i-1)
-		}
-	})
+	p := &program{
+		t: t, random: rand.New(rand.NewPCG(seed, 1)), key: "k", seal: seal, now: time.Unix(1_700_000_000, 0),
+	}
+	c := newCrashes(t, fmt.Sprint("program ", seed), p.key, seed, seal)
 	var err error
-	p.store, err = session.OpenFiles(fsys, p.options())
+	p.store, err = session.OpenFiles(c.fsys, p.options())
 	require.NoError(t, err)
 	for range 12 {
 		require.NoError(t, p.step(ctx), "program %d", seed)
-		ack = readStored(t, fsys, p.store, p.key)
-		ack.dropVolatileEnd()
+		c.acknowledge(p.store, p.forks...)
 	}
 	if p.s != nil {
 		require.NoError(t, p.s.Close())
 	}
-	return crashes
+	return c.count
+}
+
+// crashes loses power after each operation of what is done with a session, and looks at what is left.
+type crashes struct {
+	*testing.T
+	name   string
+	key    string
+	seal   session.Sealer
+	fsys   *sessiontest.CrashFS
+	losses *rand.Rand
+
+	count int
+	ack   stored            // what was acknowledged
+	forks map[string]stored // by key
+}
+
+func newCrashes(t *testing.T, name, key string, seed uint64, seal session.Sealer) *crashes {
+	c := &crashes{T: t, name: name, key: key, seal: seal, fsys: sessiontest.NewCrashFS()}
+	c.losses, c.forks = rand.New(rand.NewPCG(seed, 2)), map[string]stored{}
+	c.fsys.After(c.crash)
+	return c
+}
+
+// acknowledge notes what has to survive from here on.
+func (c *crashes) acknowledge(store *session.Store, forks ...string) {
+	c.ack = readStored(c, c.fsys, store, c.key)
+	c.ack.dropVolatileEnd()
+	for _, key := range forks {
+		fork := readStored(c, c.fsys, store, key)
+		fork.dropVolatileEnd()
+		c.forks[key] = fork
+	}
+}
+
+func (c *crashes) crash(op sessiontest.Operation) {
+	attempted := stored{}
+	for i, loss := range append([]sessiontest.Loss{sessiontest.LossNone}, sessiontest.Losses()...) {
+		crashed := c.fsys.Crash(loss, c.losses)
+		store, err := session.OpenFiles(crashed, &session.Options{Seal: c.seal})
+		name := fmt.Sprintf("%s, after operation %d (%s %s), loss %s", c.name, op.Index, op.Name, op.Path, loss)
+		require.NoError(c, err, name)
+		if i == 0 {
+			attempted = readStored(c, crashed, store, c.key)
+			continue
+		}
+		c.count++
+		for key, fork := range c.forks {
+			got := readStored(c, crashed, store, key)
+			require.Equal(c, fork.log, got.log, "%s: %s", name, key)
+			require.True(c, bytes.HasPrefix(got.raw, fork.raw), "%s: of %s something is missing", name, key)
+		}
+		checkRecovered(c.T, name, crashed, store, c.key, c.ack, attempted, op.Index%len(sessiontest.Losses()) == i-1)
+	}
 }
 
 // dropVolatileEnd removes what is at the end and durable with the next message alone: states, and what the closing of a
@@ -258,6 +304,7 @@ func checkRecovered(t *testing.T, name string, fsys *sessiontest.CrashFS, store 
 	if ack.log != "" {
 		require.True(t, bytes.HasPrefix(readLog(t, fsys, key, ack.log), ack.raw), "%s: what was acknowledged is missing", name)
 	}
+	requireWholeBatches(t, got.entries, name)
 	requireDamageIsNamed(t, got, name)
 	before := s.View().History
 	require.NoError(t, s.Append(ctx, session.User("after the crash")), name)
@@ -281,9 +328,27 @@ func requireSubsequence(t *testing.T, part, whole []string, name string) {
 		for at < len(whole) && whole[at] != e {
 			at++
 		}
-		require.Less(t, at, len(whole), "%s: an entry that was never written: %s", name, e)
+		require.Less(t, at, len(whole), "%s: no such entry: %s", name, e)
 		at++
 	}
+}
+
+// requireWholeBatches looks for batches in a way of its own: each begins with its first line, and ends with its last.
+func requireWholeBatches(t *testing.T, lines []string, name string) {
+	var before, batch [2]int64
+	for _, line := range lines {
+		batch = [2]int64{1, 1}
+		if _, text, ok := strings.Cut(line, `,"batch":`); ok {
+			require.NoError(t, json.NewDecoder(strings.NewReader(text)).Decode(&batch), name)
+		}
+		want := [2]int64{1, batch[1]}
+		if before[0] < before[1] {
+			want = [2]int64{before[0] + 1, before[1]}
+		}
+		require.Equal(t, want, batch, "%s: a part of a batch counts: %s", name, line)
+		before = batch
+	}
+	require.Equal(t, before[1], before[0], "%s: the last batch has no end", name)
 }
 
 // requireDamageIsNamed looks for lines without a right checksum, in a way of its own, and wants them in the report.
@@ -309,6 +374,14 @@ func readLog(t testing.TB, fsys *sessiontest.CrashFS, key, log string) []byte {
 
 // logName returns the name of a log in a directory store.
 func logName(t testing.TB, fsys *sessiontest.CrashFS, key, log string) string {
+	name := findLog(t, fsys, key, log)
+	require.NotEmpty(t, name, "no log "+log)
+	return name
+}
+
+// findLog is logName for a log that need not be there.
+func findLog(t testing.TB, fsys *sessiontest.CrashFS, key, log string) string {
+	log, _, _ = strings.Cut(log, "-r") // which says how often it was rewritten, under the same name
 	parents, err := fsys.List("s")
 	require.NoError(t, err)
 	for _, parent := range parents {
@@ -317,7 +390,6 @@ func logName(t testing.TB, fsys *sessiontest.CrashFS, key, log string) string {
 			return name
 		}
 	}
-	require.Fail(t, "no log "+log)
 	return ""
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,6 +19,8 @@ import (
 	"github.com/winnowgo/winnow/session/sessiontest"
 )
 
+var damageOpens = flag.Int("damage.opens", 13, "of how many damaged logs one is opened; 1: all")
+
 // shortLog is a log of about 100 short entries of all types.
 type shortLog struct {
 	fsys    *sessiontest.CrashFS
@@ -29,11 +32,12 @@ type shortLog struct {
 	from    []int    // where the lines begin
 	to      []int    // behind their text, at the newline
 	batch   []int    // number of the batch that a line belongs to
+	types   map[session.Type]int
 }
 
 func newShortLog(t *testing.T) *shortLog {
 	ctx := context.Background()
-	x := &shortLog{fsys: sessiontest.NewCrashFS()}
+	x := &shortLog{fsys: sessiontest.NewCrashFS(), types: map[session.Type]int{}}
 	var err error
 	x.store, err = session.OpenFiles(x.fsys, &session.Options{Manager: func(string) (int, *winnow.Options) {
 		return 3_000, &winnow.Options{Compact: &winnow.CompactOptions{KeepRecent: 5}}
@@ -44,6 +48,10 @@ func newShortLog(t *testing.T) *shortLog {
 	for n := range 9 {
 		require.NoError(t, s.Append(ctx, session.User(fmt.Sprint("ask ", n))))
 		require.NoError(t, s.Append(ctx, call(fmt.Sprint("c", n), "t"), session.Result(fmt.Sprint("c", n), "t", "out")))
+		if n%3 == 2 {
+			_, err := s.Do(ctx, echo) // writes what the manager's state changed by
+			require.NoError(t, err)
+		}
 		require.NoError(t, s.Append(ctx, answer("\xffdone")))
 		ids := s.View().IDs
 		m := answer("other")
@@ -55,11 +63,17 @@ func newShortLog(t *testing.T) *shortLog {
 		require.NoError(t, s.Rewind(ctx, ids[len(ids)-2]))
 		require.NoError(t, s.SummarizeBranch(ctx, ids[len(ids)-1], "S"))
 		require.NoError(t, s.Inject(ctx, "h", true, session.User("hidden")))
-		if n%4 == 3 {
+		if n == 2 || n == 4 { // not later, so that the end of the session is worth a status
 			_, err := s.Compact(ctx, "")
 			require.NoError(t, err)
 		}
 	}
+	ids := s.View().IDs
+	require.NoError(t, s.Close())
+	_, err = x.store.EraseEntries(ctx, "k", readStored(t, x.fsys, x.store, "k").log, ids[len(ids)-1])
+	require.NoError(t, err)
+	s = open(t, x.store, "k")
+	require.NoError(t, s.Append(ctx, session.User("after the erasure")))
 	require.NoError(t, s.Close())
 	stored := readStored(t, x.fsys, x.store, "k")
 	x.name = logName(t, x.fsys, "k", stored.log)
@@ -73,12 +87,20 @@ func newShortLog(t *testing.T) *shortLog {
 		require.NoError(t, json.Unmarshal(line, &e))
 		text, err := json.Marshal(e)
 		require.NoError(t, err)
+		x.types[e.Type]++
 		x.entries, x.lines = append(x.entries, string(text)), append(x.lines, string(bytes.TrimSpace(line)))
 		if e.Batch[0] == e.Batch[1] {
 			batch++
 		}
 	}
 	require.Len(t, stored.entries, len(x.entries))
+	for _, kind := range []session.Type{ // all but what ends a log, and what is as short and bare as a label
+		session.TypeSession, session.TypeMessage, session.TypeCustomMessage, session.TypeCustom, session.TypeCompaction,
+		session.TypeEdit, session.TypeBranchSummary, session.TypeState, session.TypeLeaf, session.TypeLabel, session.TypeInfo,
+		session.TypeUsage, session.TypeErased, session.TypeStatus,
+	} {
+		require.Positive(t, x.types[kind], kind)
+	}
 	return x
 }
 
@@ -96,6 +118,18 @@ func (x *shortLog) check(t *testing.T, name string, data []byte, must func(i int
 	}
 	if at < len(lines) {
 		require.Fail(t, "an entry that was never written", "%s: %s", name, lines[at])
+	}
+}
+
+// opens reads the session with a damaged log, or appends to it.
+func (x *shortLog) opens(t *testing.T, k int, name string, data []byte) {
+	switch {
+	case k%goesOnEvery == 0:
+		x.goesOn(t, name, data)
+	case k%*damageOpens == 0:
+		require.NoError(t, x.fsys.WriteFile(x.name, data))
+		_, err := x.store.Read(context.Background(), "k")
+		require.NoError(t, err, name)
 	}
 }
 
@@ -150,9 +184,7 @@ func TestLogCutAtEveryByte(t *testing.T) {
 		x.check(t, name, data, func(i int) bool {
 			return x.wholeBatch(i, func(i int) bool { return x.to[i] <= k })
 		})
-		if k%goesOnEvery == 0 {
-			x.goesOn(t, name, data)
-		}
+		x.opens(t, k, name, data)
 	}
 }
 
@@ -170,9 +202,7 @@ func TestLogWithAFlippedBit(t *testing.T) {
 		x.check(t, name, data, func(i int) bool {
 			return x.wholeBatch(i, func(i int) bool { return k < x.from[i] || k >= x.to[i] })
 		})
-		if k%goesOnEvery == 0 {
-			x.goesOn(t, name, data)
-		}
+		x.opens(t, k, name, data)
 	}
 }
 

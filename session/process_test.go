@@ -96,13 +96,12 @@ func manyChild(dir string) error {
 			for n := 0; ctx.Err() == nil; n++ {
 				key := fmt.Sprintf("key %d", random.IntN(manyKeys))
 				id := fmt.Sprintf("%d-%d-%d", os.Getpid(), g, n)
-				usage, err := oneTurn(store, key, id)
-				if err != nil {
+				if err := oneTurn(store, key, id); err != nil {
 					errs <- fmt.Errorf("%s: %w", key, err)
 					return
 				}
 				mu.Lock()
-				fmt.Printf("%s|%s|%d\n", key, id, usage)
+				fmt.Printf("%s|%s|\n", key, id)
 				mu.Unlock()
 			}
 		})
@@ -113,23 +112,23 @@ func manyChild(dir string) error {
 }
 
 // oneTurn writes the beginning and the end of a turn, and beside it usage and a title.
-func oneTurn(store *session.Store, key, id string) (usage int, err error) {
+func oneTurn(store *session.Store, key, id string) error {
 	ctx := context.Background()
 	s, err := store.Open(ctx, key)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer s.Close()
 	if err := s.Append(ctx, session.User("begin "+id)); err != nil {
-		return 0, err
+		return err
 	}
 	if err := store.AddUsage(ctx, key, "m", winnow.Usage{Input: 1}); err != nil {
-		return 0, err
+		return err
 	}
 	if err := store.SetInfo(ctx, key, session.Info{Title: &id}); err != nil {
-		return 1, err
+		return err
 	}
-	return 1, s.Append(ctx, answer("end "+id))
+	return s.Append(ctx, answer("end "+id))
 }
 
 // TestTwoProcesses has two processes write to the same sessions, and sometimes kills one of them.
@@ -141,7 +140,6 @@ func TestTwoProcesses(t *testing.T) {
 	}
 	dir := t.TempDir()
 	acked := map[string][]string{} // by key
-	usage := map[string]int{}
 	var mu sync.Mutex
 	run := func(kill bool) {
 		cmd := exec.Command(os.Args[0])
@@ -169,7 +167,6 @@ func TestTwoProcesses(t *testing.T) {
 			}
 			mu.Lock()
 			acked[f[0]] = append(acked[f[0]], f[1])
-			usage[f[0]]++
 			mu.Unlock()
 		}
 		if err := cmd.Wait(); !kill {
@@ -189,37 +186,45 @@ func TestTwoProcesses(t *testing.T) {
 	turns := 0
 	for key, ids := range acked {
 		turns += len(ids)
-		checkTurns(t, store, key, ids, usage[key])
+		checkTurns(t, store, key, ids)
 	}
 	require.Positive(t, turns)
 	t.Logf("%d turns on %d keys in %s", turns, len(acked), duration)
 }
 
-// checkTurns wants every acknowledged turn once, and no turn within another.
-func checkTurns(t *testing.T, store *session.Store, key string, ids []string, usage int) {
+// checkTurns wants every acknowledged turn once, no turn within another, and what was written beside them.
+func checkTurns(t *testing.T, store *session.Store, key string, ids []string) {
 	ctx := context.Background()
 	report, err := store.Verify(ctx, key)
 	require.NoError(t, err)
 	assert.Empty(t, report.Damage, key)
 	v, err := store.Read(ctx, key)
 	require.NoError(t, err)
-	seen := map[string]int{}
+	begun, ended := map[string]int{}, map[string]int{}
 	open := ""
+	var titles []string // that the newest turn that ended may have left, and those that were killed after it
 	for _, text := range texts(v) {
 		what, id, _ := strings.Cut(text, " ")
 		switch {
 		case what == "begin": // one before it that has no end was killed
 			open = id
+			begun[id]++
+			titles = append(titles, id)
 		case assert.Equal(t, open, id, "a turn within another one of %s", key):
-			seen[id]++
-			open = ""
+			ended[id]++
+			open, titles = "", []string{id}
 		}
 	}
 	for _, id := range ids {
-		assert.Equal(t, 1, seen[id], "the turn %s of %s", id, key)
+		assert.Equal(t, 1, ended[id], "the turn %s of %s", id, key)
 	}
-	assert.GreaterOrEqual(t, v.Counts.Usage.Input, usage, key)
+	for id, n := range begun {
+		assert.Equal(t, 1, n, "the turn %s of %s is there more than once", id, key)
+	}
+	assert.GreaterOrEqual(t, v.Counts.Usage.Input, len(ended), "%s: usage is missing", key)
+	assert.LessOrEqual(t, v.Counts.Usage.Input, len(begun), "%s: usage is there more than once", key)
 	require.NotNil(t, v.Info.Title)
+	assert.Contains(t, titles, *v.Info.Title, key)
 }
 
 func holderChild(dir string) error {

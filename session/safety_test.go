@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -49,12 +51,17 @@ func TestNothingIsReadableByOthers(t *testing.T) {
 		}
 		require.NoError(t, s.Close())
 	}
+	leaveAllKindsOfFiles(t, root, store)
 	files := 0
+	kinds := map[string]bool{}
 	require.NoError(t, filepath.WalkDir(root, func(name string, e fs.DirEntry, err error) error {
 		require.NoError(t, err)
 		info, err := e.Info()
 		require.NoError(t, err)
 		files++
+		for _, kind := range []string{".torn-", ".failed", ".replaced", ".jsonl.gz", "catalog.", "turn.next"} {
+			kinds[kind] = kinds[kind] || strings.Contains(filepath.Base(name), kind)
+		}
 		if name != root {
 			assert.Zero(t, info.Mode().Perm()&0o077, name)
 		}
@@ -64,6 +71,49 @@ func TestNothingIsReadableByOthers(t *testing.T) {
 		return nil
 	}))
 	assert.Greater(t, files, 3*len(sessiontest.Keys()))
+	for kind, seen := range kinds {
+		assert.True(t, seen, "no file of the kind %s", kind)
+	}
+}
+
+// leaveAllKindsOfFiles leaves in a store what is not there in most.
+func leaveAllKindsOfFiles(t *testing.T, root string, store *session.Store) {
+	ctx := context.Background()
+	logOf := func(key string) string {
+		s := open(t, store, key)
+		require.NoError(t, s.Append(ctx, session.User("x")))
+		require.NoError(t, s.Close())
+		logs, err := filepath.Glob(filepath.Join(root, "s", "*", "k-"+key, "*.jsonl"))
+		require.NoError(t, err)
+		return logs[0]
+	}
+	torn := logOf("torn")
+	f, err := os.OpenFile(torn, os.O_WRONLY|os.O_APPEND, 0)
+	require.NoError(t, err)
+	_, err = f.WriteString(`{"seq":`)
+	require.NoError(t, errors.Join(err, f.Close()))
+	logOf("torn")
+
+	failed := logOf("failed") + ".failed" // as a failed sync leaves it
+	require.NoError(t, os.WriteFile(failed, nil, 0o600))
+	logOf("failed")
+	require.NoError(t, os.WriteFile(logOf("failed-last")+".failed", nil, 0o600))
+
+	_, err = store.List(ctx, session.Query{})
+	require.NoError(t, err)
+	plan, err := store.Plan(ctx, session.Maintenance{ResetLogs: true})
+	require.NoError(t, err)
+	_, err = store.Apply(ctx, plan)
+	require.NoError(t, err)
+
+	s := open(t, store, "waited-for")
+	go func() {
+		time.Sleep(20 * time.Millisecond)
+		s.Close()
+	}()
+	other, err := session.OpenDirectory(root, nil)
+	require.NoError(t, err)
+	require.NoError(t, open(t, other, "waited-for").Close())
 }
 
 // TestNamesOnAFileSystemThatIgnoresCase looks at the names that keys get: they differ in more than case and form.
@@ -108,9 +158,16 @@ func TestLinksAreRefused(t *testing.T) {
 			require.NoError(t, os.Remove(filepath.Join(dir, "turn.lock")))
 			require.NoError(t, os.Symlink(outside, filepath.Join(dir, "turn.lock")))
 		},
-		"the directory": func(t *testing.T, dir, _ string) {
-			require.NoError(t, os.Rename(dir, dir+"-moved"))
-			require.NoError(t, os.Symlink(filepath.Base(dir)+"-moved", dir))
+		"who is next": func(t *testing.T, dir, _ string) {
+			require.NoError(t, os.Symlink(outside, filepath.Join(dir, "turn.next")))
+		},
+		"the directory":        func(t *testing.T, dir, _ string) { moveBehindALink(t, dir) },
+		"the directory above":  func(t *testing.T, dir, _ string) { moveBehindALink(t, filepath.Dir(dir)) },
+		"that of all sessions": func(t *testing.T, dir, _ string) { moveBehindALink(t, filepath.Dir(filepath.Dir(dir))) },
+		"a log that is a pipe": func(t *testing.T, dir, _ string) { makePipe(t, filepath.Join(dir, newer)) },
+		"a lock that is a pipe": func(t *testing.T, dir, _ string) {
+			require.NoError(t, os.Remove(filepath.Join(dir, "turn.lock")))
+			makePipe(t, filepath.Join(dir, "turn.lock"))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -124,6 +181,46 @@ func TestLinksAreRefused(t *testing.T) {
 			text, err := os.ReadFile(outside)
 			require.NoError(t, err)
 			assert.Equal(t, "secret\n", string(text))
+		})
+	}
+}
+
+// moveBehindALink puts a link in the place of a directory, to where it is now.
+func moveBehindALink(t *testing.T, dir string) {
+	require.NoError(t, os.Rename(dir, dir+"-moved"))
+	require.NoError(t, os.Symlink(filepath.Base(dir)+"-moved", dir))
+}
+
+// makePipe makes a named pipe. Whoever opens it waits for ever.
+func makePipe(t *testing.T, name string) {
+	if out, err := exec.Command("mkfifo", name).CombinedOutput(); err != nil {
+		t.Skip("no pipe can be made here: ", string(out))
+	}
+}
+
+// TestLinksInThePlaceOfTheCatalog: neither its writers nor its readers leave the directory.
+func TestLinksInThePlaceOfTheCatalog(t *testing.T) {
+	ctx := context.Background()
+	for _, name := range []string{"catalog.jsonl", "catalog.lock"} {
+		t.Run(name, func(t *testing.T) {
+			store, dir, _ := written(t)
+			root := filepath.Dir(filepath.Dir(filepath.Dir(dir)))
+			outside := filepath.Join(t.TempDir(), "outside")
+			require.NoError(t, os.WriteFile(outside, []byte("secret\n"), 0o600))
+			require.NoError(t, os.Symlink(outside, filepath.Join(root, name)))
+			s := open(t, store, "k")
+			require.NoError(t, s.Append(ctx, session.User("three")))
+			require.NoError(t, s.Close())
+			page, err := store.List(ctx, session.Query{})
+			if err == nil {
+				require.Len(t, page.Sessions, 1)
+			}
+			text, err := os.ReadFile(outside)
+			require.NoError(t, err)
+			assert.Equal(t, "secret\n", string(text))
+			info, err := os.Stat(outside)
+			require.NoError(t, err)
+			assert.EqualValues(t, len("secret\n"), info.Size())
 		})
 	}
 }
@@ -273,44 +370,107 @@ func TestWriterWithoutLocksWithinAnAppend(t *testing.T) {
 	}
 }
 
-// TestDeleteAgainstAppendAgainstOpen has many delete, open and append to one session. Whoever is told that an entry
-// is stored finds it, unless there was a deletion; nobody writes to what is gone.
+// deletions are what those who append and those who delete know of each other.
+type deletions struct {
+	begun atomic.Int64 // and ended: odd while there is one
+	mu    sync.Mutex
+	acked map[string]bool // texts whose append has returned
+}
+
+// delete deletes the session. Of what was acknowledged before, nothing comes back.
+func (d *deletions) delete(t *testing.T, store *session.Store) {
+	d.mu.Lock()
+	before := maps.Clone(d.acked)
+	d.mu.Unlock()
+	d.begun.Add(1)
+	assert.NoError(t, store.Delete(context.Background(), "k"))
+	d.begun.Add(1)
+	v, err := store.Read(context.Background(), "k")
+	if err != nil {
+		assert.ErrorIs(t, err, session.ErrNotFound)
+		return
+	}
+	for _, text := range texts(v) {
+		assert.False(t, before[text], "%s came back", text)
+	}
+}
+
+// append appends a text, and looks for it if nobody deletes the session meanwhile. isGone says that somebody did.
+func (d *deletions) append(t *testing.T, store *session.Store, s *session.Session, text string) (isGone, looked bool) {
+	begun := d.begun.Load()
+	err := s.Append(context.Background(), session.User(text))
+	if errors.Is(err, session.ErrDeleted) {
+		assert.NotZero(t, d.begun.Load())
+		return true, false
+	}
+	assert.NoError(t, err)
+	d.mu.Lock()
+	d.acked[text] = true
+	d.mu.Unlock()
+	v, err := store.Read(context.Background(), "k")
+	if begun%2 == 1 || d.begun.Load() != begun {
+		return false, false
+	}
+	if assert.NoError(t, err) {
+		assert.Equal(t, text, texts(v)[len(v.History)-1], "what was acknowledged is missing")
+	}
+	return false, true
+}
+
+// TestDeleteAgainstAppendAgainstOpen has many open and append to one session, and another process delete it. Whoever is
+// told that an entry is stored finds it, unless there was a deletion; what was deleted does not come back.
 func TestDeleteAgainstAppendAgainstOpen(t *testing.T) {
 	ctx := context.Background()
-	store, err := session.OpenDirectory(t.TempDir(), &session.Options{Durability: session.OS})
-	require.NoError(t, err)
+	var stores [2]*session.Store // which exclude each other as two processes do
+	dir := t.TempDir()
+	for i := range stores {
+		var err error
+		stores[i], err = session.OpenDirectory(dir, &session.Options{Durability: session.OS})
+		require.NoError(t, err)
+	}
+	store, other := stores[0], stores[1]
+	d := &deletions{acked: map[string]bool{}}
 	var wg sync.WaitGroup
-	var deleted, appended atomic.Int64
+	var gone, looked atomic.Int64
 	for g := range 8 {
 		wg.Go(func() {
-			for n := range 40 {
-				if g == 0 {
-					time.Sleep(2 * time.Millisecond)
-					assert.NoError(t, store.Delete(ctx, "k"))
-					continue
-				}
+			for n := range 20 {
 				s, err := store.Open(ctx, "k")
 				if !assert.NoError(t, err) {
 					return
 				}
 				for i := range 3 {
-					err := s.Append(ctx, session.User(fmt.Sprint(g, n, i)))
-					if errors.Is(err, session.ErrDeleted) {
-						deleted.Add(1)
+					isGone, hasLooked := d.append(t, store, s, fmt.Sprint(g, " ", n, " ", i))
+					if isGone {
+						gone.Add(1)
 						break
 					}
-					appended.Add(1)
-					assert.NoError(t, err)
+					if hasLooked {
+						looked.Add(1)
+					}
 				}
 				assert.NoError(t, s.Close())
 			}
 		})
 	}
-	wg.Wait()
-	require.NoError(t, store.Delete(ctx, "k"))
-	_, err = store.Read(ctx, "k")
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		wg.Wait()
+	}()
+	for isDone := false; !isDone; {
+		select {
+		case <-done:
+			isDone = true
+		case <-time.After(2 * time.Millisecond):
+		}
+		d.delete(t, other)
+	}
+	require.Positive(t, looked.Load())
+	require.Positive(t, gone.Load())
+	_, err := store.Read(ctx, "k")
 	require.ErrorIs(t, err, session.ErrNotFound)
-	t.Log(appended.Load(), "appends,", deleted.Load(), "told that the session is gone")
+	t.Log(len(d.acked), "appends,", looked.Load(), "looked for,", gone.Load(), "told that the session is gone")
 }
 
 // FuzzLines reads any bytes as a log: nothing panics, lines are in order, and what counts is in the text.

@@ -15,7 +15,7 @@ import (
 // chatMessage is a message of OpenAI's Chat Completions.
 type chatMessage struct {
 	Role       string     `json:"role"`
-	Content    string     `json:"content,omitempty"`
+	Content    *string    `json:"content,omitempty"` // a string, unless there are calls instead
 	ToolCalls  []chatCall `json:"tool_calls,omitempty"`
 	ToolCallID string     `json:"tool_call_id,omitempty"`
 }
@@ -39,14 +39,18 @@ func requireAccepted(t testing.TB, request []winnow.Message, name string) {
 	body.Model = "gpt-5"
 	for _, m := range request {
 		c := chatMessage{Role: string(m.Role), ToolCallID: m.ToolCallID}
+		text := ""
 		for _, p := range m.Parts {
 			if p.Kind != winnow.KindToolCall {
-				c.Content += p.Text
+				text += p.Text
 				continue
 			}
 			call := chatCall{ID: p.ID, Type: "function"}
 			call.Function.Name, call.Function.Arguments = p.Name, string(p.Arguments)
 			c.ToolCalls = append(c.ToolCalls, call)
+		}
+		if text != "" || len(c.ToolCalls) == 0 {
+			c.Content = &text
 		}
 		body.Messages = append(body.Messages, c)
 	}

@@ -40,6 +40,7 @@ func Run(t *testing.T, storage func(t *testing.T) Open) {
 		{"turns are taken in order", testOrder},
 		{"entries beside the branch need no turn", testBeside},
 		{"readers see a prefix", testReaders},
+		{"who reads keeps no writer waiting", testReadersBlockNobody},
 		{"who is deleted is told", testDelete},
 		{"a deletion leaves nothing", testDeleted},
 		{"a log that is begun after a deletion does not come back", testNextAfterDelete},

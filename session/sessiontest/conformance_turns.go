@@ -101,6 +101,32 @@ func testReaders(t *testing.T, open Open) {
 	c.must(s.Close())
 }
 
+// testReadersBlockNobody has a session written to while it is read. The reader sees what there was when it began.
+func testReadersBlockNobody(t *testing.T, open Open) {
+	c := begin(t, open, nil)
+	s := c.open("k")
+	c.must(s.Append(t.Context(), session.User("one"), assistant("two")))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	title := "a title"
+	read := 0
+	c.must(c.store.Entries(ctx, "k", func(e *session.Entry) error {
+		if e.Type != session.TypeMessage {
+			return nil
+		}
+		read++
+		return errors.Join(
+			s.Append(ctx, session.User(fmt.Sprint("while ", read))),
+			c.store.SetInfo(ctx, "k", session.Info{Title: &title}),
+		)
+	}))
+	if read != 2 {
+		t.Fatalf("the reader saw %d messages, want the 2 that there were", read)
+	}
+	c.must(s.Close())
+	c.holds("k", "one", "two", "while 1", "while 2")
+}
+
 func testDelete(t *testing.T, open Open) {
 	c := begin(t, open, nil)
 	s := c.open("k")

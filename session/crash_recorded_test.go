@@ -1,0 +1,86 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"hash/fnv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/session"
+)
+
+var crashRecorded = flag.Int("crash.recorded", 6, "recorded sessions in which the power is lost after each operation; 0: all")
+
+// TestCrashRecorded loses power after every file operation of what agents did, as TestCrash does with random programs.
+func TestCrashRecorded(t *testing.T) {
+	most := *crashRecorded
+	if testing.Short() {
+		most = 2
+	}
+	for name, messages := range recorded(t, most) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			crashes := crashRecordedSession(t, name, beginningOf(messages))
+			require.Positive(t, crashes)
+			t.Log("crashes:", crashes)
+		})
+	}
+}
+
+// beginningOf returns the first messages of a session, so that all that is read after each crash stays small.
+func beginningOf(messages []winnow.Message) []winnow.Message {
+	const most, mostBytes = 30, 128 << 10
+	bytes := 0
+	for i := range messages {
+		for _, p := range messages[i].Parts {
+			bytes += len(p.Text) + len(p.Arguments)
+		}
+		if i == most || bytes > mostBytes {
+			return messages[:i]
+		}
+	}
+	return messages
+}
+
+func crashRecordedSession(t *testing.T, name string, messages []winnow.Message) (crashes int) {
+	ctx := context.Background()
+	hash := fnv.New64()
+	hash.Write([]byte(name))
+	now := time.Unix(1_700_000_000, 0)
+	clock := func() time.Time {
+		now = now.Add(time.Second)
+		return now
+	}
+	c := newCrashes(t, name, "k", hash.Sum64(), nil)
+	store, err := session.OpenFiles(c.fsys, &session.Options{Now: clock, Manager: func(string) (int, *winnow.Options) {
+		return 16_000, &winnow.Options{Now: clock}
+	}})
+	require.NoError(t, err)
+	s := open(t, store, c.key)
+	for i, m := range messages {
+		if m.Role == winnow.RoleAssistant && i > 0 {
+			_, err = s.Do(ctx, func(_ context.Context, request []winnow.Message) (winnow.Message, error) {
+				requireAccepted(t, request, name)
+				return m, nil
+			})
+			if errors.Is(err, winnow.ErrOverflow) { // it cannot fit in so small a window
+				err = s.Append(ctx, m)
+			}
+		} else {
+			err = s.Append(ctx, m)
+		}
+		require.NoError(t, err)
+		c.acknowledge(store)
+		if i%8 == 7 { // a restart
+			require.NoError(t, s.Close())
+			s = open(t, store, c.key)
+		}
+	}
+	require.NoError(t, s.Close())
+	return c.count
+}
