@@ -21,6 +21,7 @@ type folding struct {
 	stale    *staleness
 	foldable []bool // by message
 	held     []bool // likewise, of steps that show a file in work; nil: none are
+	request  int    // the oldest in which a person asks for something: what the host put before it stays
 }
 
 func (d *draft) newFolding(s *staleness) *folding {
@@ -29,6 +30,7 @@ func (d *draft) newFolding(s *staleness) *folding {
 	if s.options.NoHardClear || !d.opts.Keep.folds() {
 		return f
 	}
+	f.request = slices.IndexFunc(v.messages, func(m Message) bool { return beginsTurn(&m) })
 	for i := 0; i < len(v.messages); {
 		end := i + 1
 		for end < len(v.messages) && v.messages[end].Role == RoleTool {
@@ -58,6 +60,9 @@ func (f *folding) isFoldable(i int) bool { return f.foldable[i] }
 func (f *folding) mayFold(i, end int) bool {
 	v, s := f.draft.view, f.stale
 	m := &v.messages[i]
+	if m.Role == RoleUser {
+		return i > f.request && i < s.newest && mayFoldInjected(m)
+	}
 	if m.Role != RoleAssistant || end == len(v.messages) || i >= s.newest && hasSignature(m) {
 		return false
 	}
@@ -95,8 +100,10 @@ func (f *folding) step(i, end, carried int) (stale, bool) {
 	for k := i + 1; k < end; k++ {
 		due = max(due, s.dueAfter(k, least))
 	}
-	p := stale{index: i, end: end, calls: end > i+1, saving: f.saving(i, end), overdue: carried - max(1, due),
-		reason: foldReason}
+	p := stale{
+		index: i, end: end, calls: end > i+1, injected: s.view.messages[i].Role == RoleUser,
+		saving: f.saving(i, end), overdue: carried - max(1, due), reason: foldReason,
+	}
 	return p, p.saving > 0
 }
 
@@ -105,11 +112,14 @@ func (f *folding) saving(i, end int) int {
 	v := f.draft.view
 	m := &v.unedited[i]
 	left := 0
+	if m.Role == RoleUser {
+		left = record.EstimateInserted(textBytes(m))
+	}
 	for k := range m.Parts {
 		switch p := &m.Parts[k]; {
 		case p.Kind == KindToolCall:
 			left += record.EstimateCall()
-		case isText(p):
+		case m.Role == RoleAssistant && isText(p):
 			left += record.EstimateSaid(len(p.Text), !callsTools(m))
 		}
 	}
@@ -120,19 +130,35 @@ func (f *folding) saving(i, end int) int {
 // runsOf joins the neighbours among steps of a list, and leaves out runs that are not worth a record. Answers among
 // which nothing was called are a conversation: what people were told stays as they were told it.
 func runsOf(list []stale) []stale {
-	var out []stale
-	for _, s := range list {
-		n := len(out) - 1
-		if s.end == 0 || n < 0 || out[n].end != s.index {
-			out = append(out, s)
-			continue
+	out := make([]stale, 0, len(list))
+	for len(list) > 0 {
+		n := 1
+		for n < len(list) && list[0].end > 0 && list[n-1].end == list[n].index {
+			n++
 		}
-		last := &out[n]
-		if sum := last.saving + s.saving; sum > 0 { // what was paid for both stays what it was
-			last.overdue = int((float64(last.overdue)*float64(last.saving) +
-				float64(s.overdue)*float64(s.saving)) / float64(sum))
+		group := list[:n]
+		list = list[n:]
+		isWork := slices.ContainsFunc(group, func(s stale) bool { return s.calls })
+		for _, s := range group {
+			switch k := len(out) - 1; {
+			case s.end == 0:
+				out = append(out, s)
+			case !isWork && !s.injected:
+			case k >= 0 && out[k].end == s.index:
+				out[k].join(&s)
+			default:
+				out = append(out, s)
+			}
 		}
-		last.saving, last.end, last.calls = last.saving+s.saving, s.end, last.calls || s.calls
 	}
-	return slices.DeleteFunc(out, func(s stale) bool { return s.end > 0 && (!s.calls || s.saving < leastStale) })
+	return slices.DeleteFunc(out, func(s stale) bool { return s.end > 0 && s.saving < leastStale })
+}
+
+// join makes one run of two neighbours. What was paid for both stays what it was.
+func (s *stale) join(next *stale) {
+	if sum := s.saving + next.saving; sum > 0 {
+		paid := float64(s.overdue)*float64(s.saving) + float64(next.overdue)*float64(next.saving)
+		s.overdue = int(paid / float64(sum))
+	}
+	s.saving, s.end = s.saving+next.saving, next.end
 }

@@ -3,6 +3,9 @@ package winnow
 // KeepPolicy says how much of what is old is still sent, where a smaller request is cheaper. Whatever the policy, the
 // messages of people, system messages, pins and summaries stay as they are, and what does not fit is made to fit. "" is
 // the default, [KeepWork].
+//
+// Texts that the host inserts ([Message.Injected]) are old once a person has asked for something else. Hosts pin those
+// that hold for longer, such as instructions or a list of what can be done.
 type KeepPolicy string
 
 // The policies, the dearest first.
@@ -13,8 +16,10 @@ const (
 	// how they began and ended, and the names in them that stand nowhere else. Long arguments are shortened.
 	KeepCalls KeepPolicy = "calls"
 	// KeepWork replaces runs of old answers with their calls and results by a record: what the model said, each call in
-	// a line with how it ended, and the names that stand nowhere else. The newest steps stay whole, and so does what
-	// the model has read and written of the files that it works on.
+	// a line with how it ended, and the names that stand nowhere else. Of a text that the host inserted in an older
+	// turn, its beginning and its size stay; one that is not longer than that stays whole, and so does what the host
+	// inserted before the first request of a person. The newest steps stay whole, and so does what the model has read
+	// and written of the files that it works on.
 	KeepWork KeepPolicy = "work"
 	// KeepLittle is KeepWork for hosts to whom cost matters more than that a file is read again now and then: of files
 	// that are worked on too, only the newest steps stay whole.

@@ -461,6 +461,23 @@ func TestRecallOfASummary(t *testing.T) {
 	assert.Contains(t, lastText(callRecall(t, m, kept, `{"handle":"`+handle+`"}`)), "is in the history any more")
 }
 
+// A text of the host that a record stands for has a handle in it.
+func TestRecallOfInjected(t *testing.T) {
+	m := folding(t, winnow.Options{Recall: true})
+	h := withInjected()
+	text := strings.ReplaceAll(injectedText, "deploy_service", "release_service")
+	h[4].Parts[0].Text = text
+	r := prepare(t, m, h)
+	texts := recordsIn(r.Messages)
+	require.NotEmpty(t, texts)
+	found := regexp.MustCompile(`\nInserted by the host, .*, recall (\d+)`).FindStringSubmatch(texts[0])
+	require.NotNil(t, found, texts[0])
+	answer := lastText(callRecall(t, m, h, `{"handle":"`+found[1]+`"}`))
+	assert.Contains(t, answer, text)
+	assert.Contains(t, answer, `from="the host"`)
+	assert.Contains(t, lastText(callRecall(t, m, h, `{"words":"release_service"}`)), found[1])
+}
+
 // Long arguments of a call are shown with the line ends of their texts.
 func TestRecallOfArguments(t *testing.T) {
 	m, _ := recallManager(t, 20_000, nil)

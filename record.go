@@ -3,10 +3,13 @@ package winnow
 import (
 	"bytes"
 	"cmp"
+
+	"github.com/winnowgo/winnow/internal/record"
 )
 
-// A record stands for a run of old messages: answers of the model, its calls and their results. Code writes it once,
-// and it is sent with the same bytes from then on. Later records stand behind it, so that the prompt cache is read.
+// A record stands for a run of old messages: answers of the model, its calls and their results, and texts that the
+// host inserted. Code writes it once, and it is sent with the same bytes from then on. Later records stand behind it,
+// so that the prompt cache is read.
 
 // runRecord is a record and what it stands for. The record itself never changes; keys and fact are found out later
 // where it comes from a snapshot.
@@ -61,17 +64,25 @@ func (r *runRecord) standsAt(v *view, i int) bool {
 }
 
 // maySend says that the run of r, which stands at i, may be left out still. What is newest is sent whole, and so is a
-// pin, and what staysSigned says so of: a history that was rewound ends elsewhere.
-func (r *runRecord) maySend(v *view, i int, staysSigned func(i int) bool) bool {
+// pin, and what stays says so of: a history that was rewound ends elsewhere, and a host changes what it says of a
+// message.
+func (r *runRecord) maySend(v *view, i int, stays func(i int) bool) bool {
 	if i+r.count == len(v.facts) {
 		return false
 	}
 	for k := i; k < i+r.count; k++ {
-		if v.messages[k].Pinned || staysSigned(k) {
+		if v.messages[k].Pinned || stays(k) {
 			return false
 		}
 	}
 	return true
+}
+
+// mayFoldInjected says that m is a text of the host, which a record may stand for once a person has asked for
+// something else. The host pins what must stay.
+func mayFoldInjected(m *Message) bool {
+	stays := m.Pinned || m.Summary || record.Is(joinedText(m))
+	return m.Injected && holdsOnlyText(m) && !stays
 }
 
 // folds are the records of a draft.

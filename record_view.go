@@ -14,8 +14,8 @@ type recordedRun struct {
 }
 
 // replayRecords puts the records that were sent in the place of what they stand for. The texts of the view are not
-// edited yet. staysSigned says that message i of it is sent with a signature that the provider wants to see.
-func (d *draft) replayRecords(staysSigned func(i int) bool) {
+// edited yet. stays says that no record may stand for message i of it.
+func (d *draft) replayRecords(stays func(i int) bool) {
 	known := d.records
 	d.records = nil
 	if len(known) == 0 {
@@ -38,7 +38,7 @@ func (d *draft) replayRecords(staysSigned func(i int) bool) {
 		}
 		switch {
 		case found == nil:
-		case !found.maySend(v, i, staysSigned):
+		case !found.maySend(v, i, stays):
 			lost[found] = true
 		default:
 			used[found] = true

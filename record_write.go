@@ -36,12 +36,16 @@ func (d *draft) newRecordOf(start, end int, names excerpt.Names, lean int) *runR
 // writeStep tells w of message i of the view without records.
 func (d *draft) writeStep(w *record.Writer, whole *view, i int) {
 	m := &whole.unedited[i]
-	if m.Role == RoleTool {
-		note := ""
-		if whole.facts[i].tokens >= leastStale { // what is shorter is mostly in its line
-			note = d.recallNoteIn(whole, i)
-		}
+	note := ""
+	if m.Role != RoleAssistant && whole.facts[i].tokens >= leastStale { // what is shorter is mostly in its line
+		note = d.recallNoteIn(whole, i)
+	}
+	switch m.Role {
+	case RoleTool:
 		w.Returned(m.ToolCallID, joinedText(m), note, m.IsError)
+		return
+	case RoleUser:
+		w.Inserted(joinedText(m), note)
 		return
 	}
 	for k := range m.Parts {

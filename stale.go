@@ -34,7 +34,8 @@ type stale struct {
 	arguments bool // of the calls of a message; false: a result
 	isRead    bool // shows a file, which says nothing of itself
 	end       int  // of the run from index on that a record may stand for; 0: it is edited in place
-	calls     bool // of the run: something was called in it
+	calls     bool // of a step: something was called in it
+	injected  bool // likewise: it is a text of the host
 	reason    string
 }
 

@@ -36,8 +36,11 @@ func (d *draft) staleParts(early bool, ahead int) []stale {
 		switch {
 		case f.isHeld(i):
 		case f.isFoldable(i):
-			if m.Role == RoleAssistant {
+			switch m.Role {
+			case RoleAssistant:
 				p, ok = f.step(i, end, carried-1)
+			case RoleUser:
+				p, ok = f.step(i, end, carried)
 			}
 		case m.Pinned:
 		case m.Role == RoleTool:

@@ -64,7 +64,7 @@ func (d *draft) limitAndReplay() {
 	}
 	v.unedited = v.share()
 	request := newestRequest(v.messages)
-	d.replayRecords(func(i int) bool { return i >= request && d.isSentSigned(i, request) })
+	d.replayRecords(func(i int) bool { return d.staysWhole(i, request) })
 	request = newestRequest(v.messages) // an older message that reads the same may be sent edited
 	for i, f := range v.facts {
 		if p := d.knownEdit(f); p != nil && i != request && d.mayReplay(i, p, request) {
@@ -83,6 +83,16 @@ func (d *draft) knownEdit(f *fact) *projection {
 		return p
 	}
 	return d.ledger.projections[f.key]
+}
+
+// staysWhole says that no record may stand for message i of a view that is not edited yet; request is the newest one.
+// A person wrote it, or it belongs to the newest turn and is a text of the host, or has a signature that the provider
+// wants to see.
+func (d *draft) staysWhole(i, request int) bool {
+	if m := &d.view.messages[i]; m.Role == RoleUser {
+		return i >= request || !mayFoldInjected(m)
+	}
+	return i >= request && d.isSentSigned(i, request)
 }
 
 // isSentSigned says that message i of a view that is not edited yet has a signature, and no edit of it leaves that out;

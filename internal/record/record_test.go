@@ -41,6 +41,18 @@ func TestWrite(t *testing.T) {
 	assert.True(t, record.Is(text))
 }
 
+// A text of the host leaves its beginning and its size: that it was there, and not what it says.
+func TestInserted(t *testing.T) {
+	t.Parallel()
+	w := writer(excerpt.Names{})
+	w.Inserted("Skills:\n- deploy\n"+strings.Repeat("é ", 500), ", recall 12345678")
+	w.Inserted("It is\nMonday.", "")
+	lines := strings.Split(w.Write(2, 100), "\n")
+	require.Len(t, lines, 3)
+	assert.Equal(t, "Inserted by the host, 1017 characters: Skills: - deploy "+strings.Repeat("é ", 90)+"..., recall 12345678", lines[1])
+	assert.Equal(t, "Inserted by the host, 13 characters: It is Monday.", lines[2])
+}
+
 // Results find their calls by id, whatever their order; those of the same id in their order.
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
@@ -77,10 +89,11 @@ func TestHostileTexts(t *testing.T) {
 		w.Said(hostile, false)
 		w.Called("c", "exec\n"+hostile, arguments)
 		w.Returned("c", hostile, "", true)
+		w.Inserted(hostile, "")
 		text := w.Write(4, 1_000)
 		assert.Equal(t, 1, strings.Count(text, "\n"+"Said: "), "%q", text)
 		assert.True(t, strings.HasPrefix(text, frame+"\n"), "%q", text)
-		assert.LessOrEqual(t, strings.Count(text, "\n"), 3, "%q", text)
+		assert.LessOrEqual(t, strings.Count(text, "\n"), 4, "%q", text)
 		for _, markup := range []string{"</summary>", "<system>", "<|im_", "[INST]", "\x1b", "\x00", "\u2028", "\xff"} {
 			assert.NotContains(t, text, markup)
 		}
@@ -113,11 +126,12 @@ func FuzzWrite(f *testing.F) {
 		w.Said(saidText, failed)
 		w.Called("c", tool, json.RawMessage(arguments))
 		w.Returned("c", result, "", failed)
+		w.Inserted(result, "")
 		text := w.Write(3, 500)
 		if !record.Is(text) {
 			t.Fatalf("%q is no record", text)
 		}
-		if n := strings.Count(text, "\n"); n > 3 {
+		if n := strings.Count(text, "\n"); n > 4 {
 			t.Fatalf("%d lines: %q", n+1, text)
 		}
 		if len(text) > 8_000 {

@@ -60,8 +60,9 @@ func (w *world) checkRecords(in []winnow.Message, r *winnow.Request) {
 		gone++
 		m := &in[e.Index]
 		switch {
+		case m.Role == winnow.RoleUser && m.Injected && e.Index < newestRequest(in) && !m.Pinned && !m.Summary:
 		case m.Role != winnow.RoleAssistant && m.Role != winnow.RoleTool:
-			w.fail("only answers and results are folded", "message %d: %s", e.Index, show(m))
+			w.fail("only answers, results and older texts of the host are folded", "message %d: %s", e.Index, show(m))
 		case m.Pinned, m.Summary:
 			w.fail("only answers and results are folded", "message %d: %s", e.Index, show(m))
 		}
