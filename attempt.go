@@ -10,17 +10,13 @@ import (
 // state returns what revert takes. It shares the map of the edits with the ledger.
 func (l *ledger) state() undo {
 	return undo{
-		projections: l.projections, records: l.records, checkpoint: l.checkpoint, standIn: l.standIn,
-		turnStart: l.turnStart, epochSearch: l.epochSearch, flushed: l.flushed,
-		guess: l.accounting.guess, body: l.accounting.body, refused: slices.Clone(l.run.refused),
+		rewrites: l.rewrites, guess: l.accounting.guess, body: l.accounting.body, refused: slices.Clone(l.run.refused),
 	}
 }
 
 // revert makes the ledger what it was. What was sent last stays known: the next request is compared with it.
 func (l *ledger) revert(u undo) {
-	l.projections, l.records, l.checkpoint = u.projections, u.records, u.checkpoint
-	l.standIn, l.turnStart = u.standIn, u.turnStart
-	l.epochSearch, l.flushed = u.epochSearch, u.flushed
+	l.rewrites = u.rewrites
 	l.accounting.guess, l.accounting.body, l.run.refused = u.guess, u.body, u.refused
 	l.tail = tail{}
 }

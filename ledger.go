@@ -12,35 +12,51 @@ import (
 
 // ledger is the manager's memory of one conversation: what was sent stays as it was sent.
 type ledger struct {
-	model       string // that the conversation is held with, as the host names it; "": not known
-	otherModel  bool   // … and nothing was sent to it yet, only to another one
-	index       index
+	model      string // that the conversation is held with, as the host names it; "": not known
+	otherModel bool   // … and nothing was sent to it yet, only to another one
+	index      index
+	rewrites
+	cache    *answers.Cache // parts of a compaction that failed later, for the next try
+	breaker  breaker
+	digestAt int // tokens of the history when a digest began to stand in, or a summary in its place was last tried
+	lastRequest
+	accounting accounting
+	tail       tail
+	bodyLimits
+	refusals int      // by the provider, of the whole conversation
+	run      recovery // what was tried since the last Prepare
+	attempt  *attempt // a run of Recover whose end is not known; nil: none
+	journal  journal
+}
+
+// rewrites is what was decided about how the history is sent. A run of Recover that comes to nothing is undone by
+// putting back what it was before.
+type rewrites struct {
 	projections map[key]*projection // how messages are sent instead of as they are, by what they are
 	records     []*runRecord        // that stand for runs of messages; nobody writes to the list
 	checkpoint  *checkpoint         // the summary that stands for the oldest part of the history; nil: none
-	cache       *answers.Cache      // parts of a compaction that failed later, for the next try
-	breaker     breaker
-	digestAt    int  // tokens of the history when a digest began to stand in, or a summary in its place was last tried
-	flushed     bool // BeforeCompact ran since the last compaction
 
 	// the user request before the checkpoint's cut that is sent besides the one it knows; zero: none
 	standIn     position
 	turnStart   position    // the user message that begins the oldest turn that is kept; zero: no turn was dropped
-	sent        []key       // the last request, message by message
-	counts      []int       // of the same, estimated tokens; requests share it, so that it is only appended to
 	epochSearch epochSearch // for an epoch that pays
-	sentAt      time.Time   // zero: nothing was sent
-	tokens      int         // of the last request
-	estimate    int         // of its messages
-	accounting  accounting
-	tail        tail
-	bytes       int      // of its body
-	body        int      // bytes that a request's body may have, as the provider said; 0: it did not
-	bodyTokens  int      // tokens that the request at hand may have so that its body fits; 0: any
-	refusals    int      // by the provider, of the whole conversation
-	run         recovery // what was tried since the last Prepare
-	attempt     *attempt // a run of Recover whose end is not known; nil: none
-	journal     journal
+	flushed     bool        // BeforeCompact ran since the last compaction
+}
+
+// bodyLimits are those of a request's body.
+type bodyLimits struct {
+	body       int // bytes that it may have, as the provider said; 0: it did not
+	bodyTokens int // tokens that the request at hand may have so that its body fits; 0: any
+}
+
+// lastRequest is what was sent last.
+type lastRequest struct {
+	sent     []key     // message by message
+	counts   []int     // of the same, estimated tokens; requests share it, so that it is only appended to
+	sentAt   time.Time // zero: nothing was sent
+	tokens   int       // of the request
+	estimate int       // of its messages
+	bytes    int       // of its body
 }
 
 // mostGoneEdits bounds the edits of messages that are gone from the history, in bytes of a snapshot's text. A host that
@@ -129,13 +145,7 @@ type attempt struct {
 
 // undo is what a run of Recover changes of a ledger besides what the provider told.
 type undo struct {
-	projections map[key]*projection
-	records     []*runRecord
-	checkpoint  *checkpoint
-	standIn     position
-	turnStart   position
-	epochSearch epochSearch
-	flushed     bool
+	rewrites
 	guess, body guess.Limit
 	refused     []key
 }

@@ -112,12 +112,10 @@ func (e *savedEdit) saysWhat() bool {
 }
 
 func (r *reader) state(s *savedState) undo {
-	u := undo{
+	u := undo{guess: s.Guess.Within(), body: s.BodyGuess.Within(), rewrites: rewrites{
 		projections: map[key]*projection{}, checkpoint: r.checkpoint(s.Checkpoint), standIn: r.place(s.StandIn),
-		turnStart:   r.place(s.TurnStart),
-		epochSearch: epochSearch{max(0, s.Look.At), s.Look.Next}, flushed: s.Flushed, guess: s.Guess.Within(),
-		body: s.BodyGuess.Within(),
-	}
+		turnStart: r.place(s.TurnStart), epochSearch: epochSearch{max(0, s.Look.At), s.Look.Next}, flushed: s.Flushed,
+	}}
 	for _, text := range s.Refused[max(0, len(s.Refused)-maxRemembered):] {
 		u.refused = append(u.refused, r.key(text))
 	}
@@ -143,12 +141,11 @@ func (r *reader) state(s *savedState) undo {
 func (s *snapshot) ledger() (ledger, error) {
 	var r reader
 	l := ledger{
-		model: s.Model, otherModel: s.OtherModel, sentAt: s.SentAt, tokens: max(0, s.Tokens),
-		estimate: max(0, s.Estimate), accounting: s.Accounting.accounting(), bytes: max(0, s.Bytes),
-		body:     max(0, s.Body),
+		model: s.Model, otherModel: s.OtherModel, accounting: s.Accounting.accounting(), breaker: s.Breaker.breaker(),
 		refusals: max(0, s.Refusals), digestAt: max(0, s.DigestAt),
-		breaker: s.Breaker.breaker(),
 	}
+	l.body = max(0, s.Body)
+	l.sentAt, l.tokens, l.estimate, l.bytes = s.SentAt, max(0, s.Tokens), max(0, s.Estimate), max(0, s.Bytes)
 	for _, text := range s.Sent {
 		l.sent = append(l.sent, r.key(text))
 	}

@@ -178,7 +178,7 @@ func (n *Notes) Returned(r Result) {
 
 // commandLine is the note of a command and how it ended.
 func commandLine(command, outcome string) string {
-	s := "`" + runes.Clip(prose.OneLine(runes.Clip(command, 4*commandBytes)), commandBytes) + "`"
+	s := "`" + runes.Clip(runes.OneLine(runes.Clip(command, 4*commandBytes)), commandBytes) + "`"
 	if outcome != "" {
 		s += " → " + outcome
 	}
@@ -212,9 +212,9 @@ func failureText(s string) string {
 		}
 	}
 	if found == nil {
-		return runes.Clip(prose.OneLine(s), 240)
+		return runes.Clip(runes.OneLine(s), 240)
 	}
-	return prose.OneLine(strings.Join(found, " | "))
+	return runes.OneLine(strings.Join(found, " | "))
 }
 
 // exitCode finds an exit code where tools print it: at the ends of the result.

@@ -33,8 +33,5 @@ func SentenceEnd(s string) int {
 	return len(s)
 }
 
-// OneLine makes one line of s.
-func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
 // sentenceBytes is the longest that is taken for a sentence: what is longer is a list, a table or code.
 const sentenceBytes = 500

@@ -34,7 +34,3 @@ func TestLists(t *testing.T) {
 		assert.Equal(t, tc.want, tc.list.In(tc.in), tc.in)
 	}
 }
-
-func TestOneLine(t *testing.T) {
-	assert.Equal(t, "a b c", OneLine(" a\n\tb  c "))
-}

@@ -132,7 +132,7 @@ func failureLine(tool, text string, details json.RawMessage) string {
 	if name == "" {
 		name = "tool"
 	}
-	text = markup.Line(prose.OneLine(text))
+	text = markup.Line(runes.OneLine(text))
 	meta := failureMeta(details)
 	switch {
 	case text == "" && meta != "":
