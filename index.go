@@ -1,6 +1,7 @@
 package winnow
 
 import (
+	"hash/maphash"
 	"math/bits"
 
 	"github.com/winnowgo/winnow/internal/ascii"
@@ -35,6 +36,10 @@ func deepHash(m *Message) uint32 {
 	h := uint64(len(m.Parts)) + 1
 	look := func(s string) {
 		if len(s) < 8 {
+			return
+		}
+		if len(s) <= 8*deepHashWords { // all of it costs less
+			h = mixed(h, maphash.String(idSeed, s))
 			return
 		}
 		at := uint64(len(s)) * 0x9e3779b97f4a7c15

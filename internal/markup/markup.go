@@ -85,6 +85,9 @@ const AttributeChars = 64
 
 // Line makes one line of s: characters that divide a line become spaces.
 func Line(s string) string {
+	if isPrintable(s) {
+		return s
+	}
 	if !strings.ContainsFunc(s, breaksLine) && utf8.ValidString(s) {
 		return s
 	}
@@ -94,6 +97,24 @@ func Line(s string) string {
 		}
 		return r
 	}, s))
+}
+
+// isPrintable says that s has only printable ASCII.
+func isPrintable(s string) bool {
+	const ones = 0x0101010101010101
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		w := ascii.LoadWord(s, i)
+		if (w|(w-' '*ones)&^w|(w+ones))&ascii.NonASCII != 0 { // the last is for DEL
+			return false
+		}
+	}
+	for ; i < len(s); i++ {
+		if s[i] < ' ' || s[i] >= 0x7F {
+			return false
+		}
+	}
+	return true
 }
 
 // breaksLine reports whether some reader takes r for the end of a line, or a terminal obeys it.
