@@ -187,6 +187,7 @@ func TestRestoreRefusesDeltas(t *testing.T) {
 		{"newer version", [][]byte{edit(first, "winnow", "2")}, "a newer program wrote it"},
 		{"from behind the end", [][]byte{edit(first, "from", "1")}, "nothing was sent before"},
 		{"from before the beginning", [][]byte{edit(first, "from", "-1")}, "there is no such message"},
+		{"an empty key", [][]byte{edit(first, "sent", `[""]`)}, "likewise"},
 		{"a bad key", [][]byte{edit(first, "sent", `["zz"]`)}, "a key that names no message"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

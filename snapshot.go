@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/winnowgo/winnow/internal/saved"
 )
 
 // Snapshot returns the manager's state, for [Manager.Restore] in this process or another: the checkpoint,
@@ -12,7 +14,7 @@ func (m *Manager) Snapshot() ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.ledger.head()
-	s.Sent, s.Edits, s.Records = hexKeys(m.ledger.sent), savedEdits(m.ledger.projections),
+	s.Sent, s.Edits, s.Records = savedKeys(m.ledger.sent), savedEdits(m.ledger.projections),
 		savedRecords(m.ledger.records)
 	b, err := json.Marshal(s)
 	if err != nil {
@@ -47,22 +49,22 @@ func (m *Manager) Restore(state []byte, deltas ...[]byte) error {
 
 // restored returns the ledger that state and deltas tell of.
 func restored(state []byte, deltas [][]byte) (ledger, error) {
-	s := snapshot{Winnow: snapshotVersion}
+	s := saved.Snapshot{Winnow: saved.Version}
 	if len(state) > 0 || len(deltas) == 0 {
 		s.Winnow = 0
 		if err := json.Unmarshal(state, &s); err != nil {
 			return ledger{}, err
 		}
 	}
-	if s.Winnow != snapshotVersion {
-		return ledger{}, fmt.Errorf("no snapshot of version %d", snapshotVersion)
+	if s.Winnow != saved.Version {
+		return ledger{}, fmt.Errorf("no snapshot of version %d", saved.Version)
 	}
 	for i, text := range deltas {
-		if err := s.add(text); err != nil {
+		if err := s.Add(text); err != nil {
 			return ledger{}, fmt.Errorf("delta %d of %d: %w", i+1, len(deltas), err)
 		}
 	}
-	l, err := s.ledger()
+	l, err := ledgerOf(&s)
 	if err == nil {
 		l.journal = l.journalFrom(s.Deltas)
 	}

@@ -1,104 +1,101 @@
 package winnow
 
 import (
-	"encoding/hex"
 	"math"
-	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/meter"
+	"github.com/winnowgo/winnow/internal/saved"
 )
 
 // A ledger turned into a snapshot, and the small parts of both back again.
 
-func (u undo) saved() savedState {
-	s := savedState{
-		StandIn: u.standIn.saved(), TurnStart: u.turnStart.saved(),
-		Look: savedEpochSearch{u.epochSearch.at, u.epochSearch.next}, Flushed: u.flushed,
-		Checkpoint: u.checkpoint.saved(),
-		Guess:      u.guess, BodyGuess: u.body,
+func (u undo) saved() saved.State {
+	s := saved.State{
+		StandIn: u.standIn.saved(), TurnStart: u.turnStart.saved(), Flushed: u.flushed,
+		Checkpoint: u.checkpoint.saved(), Guess: u.guess, BodyGuess: u.body,
 	}
-	s.Refused, s.Edits, s.Records = hexKeys(u.refused), savedEdits(u.projections), savedRecords(u.records)
+	s.Look.At, s.Look.Next = u.epochSearch.at, u.epochSearch.next
+	s.Refused, s.Edits, s.Records = savedKeys(u.refused), savedEdits(u.projections), savedRecords(u.records)
 	return s
 }
 
-func savedEdits(projections map[key]*projection) map[string]savedEdit {
+func savedEdits(projections map[key]*projection) map[saved.Key]saved.Edit {
 	if len(projections) == 0 {
 		return nil
 	}
-	edits := make(map[string]savedEdit, len(projections))
+	edits := make(map[saved.Key]saved.Edit, len(projections))
 	for k, p := range projections {
-		edits[hex.EncodeToString(k[:])] = p.saved()
+		edits[saved.Key(k)] = p.saved()
 	}
 	return edits
 }
 
-func savedRecords(records []*runRecord) []savedRecord {
-	var saved []savedRecord
+func savedRecords(records []*runRecord) (list []saved.Record) {
 	for _, r := range records {
-		saved = append(saved, savedRecord{
-			First: r.first.saved(), Count: r.count, Last: hex.EncodeToString(r.last[:]),
-			Run: hex.EncodeToString(r.run[:]), Lean: r.lean,
+		list = append(list, saved.Record{
+			First: r.first.saved(), Count: r.count, Last: saved.Key(r.last), Run: saved.Key(r.run), Lean: r.lean,
 			Text: []byte(r.message.Parts[0].Text),
 		})
 	}
-	return saved
+	return list
 }
 
-func (p *projection) saved() savedEdit {
-	e := savedEdit{Key: hex.EncodeToString(p.key[:]), Tokens: p.tokens, Op: p.op, Reason: p.reason}
+func (p *projection) saved() saved.Edit {
+	e := saved.Edit{Key: saved.Key(p.key), Tokens: p.tokens, Op: string(p.op), Reason: p.reason}
 	if e.Forms = p.forms; e.Forms == 0 {
 		e.Parts = saveParts(p.sent())
 	}
 	return e
 }
 
-func hexKeys(keys []key) []string {
-	var texts []string
+func savedKeys(keys []key) (list []saved.Key) {
 	for _, k := range keys {
-		texts = append(texts, hex.EncodeToString(k[:]))
+		list = append(list, saved.Key(k))
 	}
-	return texts
+	return list
 }
 
-func (a *attempt) saved() *savedAttempt {
+func (a *attempt) saved() *saved.Attempt {
 	if a == nil {
 		return nil
 	}
-	return &savedAttempt{a.before.saved(), a.tokens, a.bytes, a.end.saved()}
+	return &saved.Attempt{Before: a.before.saved(), Tokens: a.tokens, Bytes: a.bytes, End: a.end.saved()}
 }
 
-func (r *recovery) saved() savedRun {
-	return savedRun{r.refusals, r.compactions, r.calls, r.truncated}
+func (r *recovery) saved() saved.Run {
+	return saved.Run{Refusals: r.refusals, Compactions: r.compactions, Calls: r.calls, Truncated: r.truncated}
 }
 
-func (s savedRun) recovery() recovery {
+func recoveryOf(s saved.Run) recovery {
 	return recovery{
 		refusals: max(0, s.Refusals), compactions: max(0, s.Compactions), calls: max(0, s.Calls),
 		truncated: s.Truncated,
 	}
 }
 
-func (c *checkpoint) saved() *savedCheckpoint {
+func (c *checkpoint) saved() *saved.Checkpoint {
 	if c == nil {
 		return nil
 	}
-	return &savedCheckpoint{
+	return &saved.Checkpoint{
 		Text: []byte(joinedText(&c.message)), FirstKept: c.firstKept.saved(), Limited: c.limited.saved(),
 		Request: c.request.saved(),
 		Body:    []byte(c.body), Carried: c.carried, Degraded: c.degraded, Healthy: c.healthy.saved(),
 	}
 }
 
-func (a *accounting) saved() savedAccounting {
-	s := savedAccounting{a.Anchor.Messages, a.Anchor.Estimate, a.Anchor.Prompt, a.Billed, a.Estimated, a.limit,
-		a.window}
+func (a *accounting) saved() saved.Accounting {
+	s := saved.Accounting{
+		Messages: a.Anchor.Messages, Estimate: a.Anchor.Estimate, Prompt: a.Anchor.Prompt,
+		Billed: a.Billed, Estimated: a.Estimated, Limit: a.limit, Window: a.window,
+	}
 	if s.Messages == meter.Lost {
 		s.Messages = -1
 	}
 	return s
 }
 
-func (s savedAccounting) accounting() accounting {
+func accountingOf(s saved.Accounting) accounting {
 	a := accounting{Meter: meter.Meter{Anchor: meter.Anchor{Messages: s.Messages, Estimate: max(0, s.Estimate),
 		Prompt: max(0, s.Prompt)}}, limit: max(0, s.Limit), window: max(0, s.Window)}
 	if s.Messages < 0 {
@@ -110,71 +107,69 @@ func (s savedAccounting) accounting() accounting {
 	return a
 }
 
-func (b breaker) saved() savedBreaker {
+func (b breaker) saved() saved.Breaker {
 	if b.failures == 0 { // what the history had then says nothing
-		return savedBreaker{}
+		return saved.Breaker{}
 	}
-	return savedBreaker{b.failures, b.total, b.window}
+	return saved.Breaker{Failures: b.failures, Total: b.total, Window: b.window}
 }
 
-func (s savedBreaker) breaker() breaker {
+func breakerOf(s saved.Breaker) breaker {
 	// so that no sum runs over
 	return breaker{failures: max(0, s.Failures), total: max(math.MinInt32, s.Total), window: s.Window}
 }
 
-func (p position) saved() savedPosition {
+func (p position) saved() saved.Position {
 	if p.key == (key{}) {
-		return savedPosition{}
+		return saved.Position{}
 	}
-	return savedPosition{hex.EncodeToString(p.key[:]), p.index}
+	return saved.Position{Key: saved.Key(p.key), Index: p.index}
 }
 
-func (m *bookmark) saved() savedBookmark {
-	s := savedBookmark{savedPosition: m.position.saved(), Count: m.count}
+func (m *bookmark) saved() saved.Bookmark {
+	s := saved.Bookmark{Position: m.position.saved(), Count: m.count}
+	s.After = saved.Key(m.after)
 	if m.count > 0 {
-		s.Before = hex.EncodeToString(m.before[:])
-	}
-	if m.after != (key{}) {
-		s.After = hex.EncodeToString(m.after[:])
+		s.Before = saved.Key(m.before)
 	}
 	return s
 }
 
-func saveParts(parts []Part) []savedPart {
-	saved := make([]savedPart, len(parts))
-	for i, p := range parts {
-		saved[i] = savedPart{Part: p, Text: []byte(p.Text), Arguments: p.Arguments}
-		if !utf8.ValidString(string(p.Kind) + p.Signature + p.ID + p.Name + p.MediaType) {
-			saved[i].Raw = &rawPart{[]byte(p.Kind), []byte(p.Signature), []byte(p.ID), []byte(p.Name),
-				[]byte(p.MediaType)}
+func saveParts(parts []Part) []saved.Part {
+	list := make([]saved.Part, len(parts))
+	for i := range parts {
+		p := &parts[i]
+		list[i] = saved.Part{
+			Kind: string(p.Kind), Text: []byte(p.Text), Arguments: p.Arguments, Signature: p.Signature, ID: p.ID,
+			Name: p.Name, MediaType: p.MediaType, Bytes: p.Bytes, Width: p.Width, Height: p.Height, Tokens: p.Tokens,
 		}
+		list[i].Keep()
 	}
-	return saved
+	return list
 }
 
-func partsOf(saved []savedPart) []Part {
-	parts := make([]Part, len(saved))
-	for i, p := range saved {
-		p.Part.Text, p.Part.Arguments = string(p.Text), p.Arguments
-		if raw := p.Raw; raw != nil {
-			p.Kind, p.Signature, p.ID, p.Name, p.MediaType = Kind(raw.Kind), string(raw.Signature), string(raw.ID),
-				string(raw.Name), string(raw.MediaType)
+func partsOf(list []saved.Part) []Part {
+	parts := make([]Part, len(list))
+	for i, p := range list {
+		p.Back()
+		parts[i] = Part{
+			Kind: Kind(p.Kind), Text: string(p.Text), Arguments: p.Arguments, Signature: p.Signature, ID: p.ID,
+			Name: p.Name, MediaType: p.MediaType, Bytes: p.Bytes, Width: p.Width, Height: p.Height, Tokens: p.Tokens,
 		}
-		parts[i] = p.Part
 	}
 	return parts
 }
 
 // head is the snapshot without the keys of what was sent, without edits and records: what does not grow with the
 // history.
-func (l *ledger) head() snapshot {
+func (l *ledger) head() saved.Snapshot {
 	u := l.state()
 	u.projections, u.records = nil, nil
-	return snapshot{
-		Winnow: snapshotVersion, SentAt: l.sentAt, Tokens: l.tokens, Estimate: l.estimate,
+	return saved.Snapshot{
+		Winnow: saved.Version, SentAt: l.sentAt, Tokens: l.tokens, Estimate: l.estimate,
 		Accounting: l.accounting.saved(),
 		Bytes:      l.bytes, Body: l.body, Refusals: l.refusals, DigestAt: l.digestAt, Breaker: l.breaker.saved(),
 		Attempt: l.attempt.saved(), Run: l.run.saved(),
-		Deltas: l.journal.deltas, Model: l.model, OtherModel: l.otherModel, savedState: u.saved(),
+		Deltas: l.journal.deltas, Model: l.model, OtherModel: l.otherModel, State: u.saved(),
 	}
 }

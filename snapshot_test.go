@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/winnowgo/winnow/internal/saved"
 	"github.com/winnowgo/winnow/internal/sections"
 )
 
@@ -33,7 +34,8 @@ func stateWithSummary(t *testing.T) (map[string]any, []Message) {
 func TestRestoreRefusesWhatIsDamaged(t *testing.T) {
 	edit := func(parts string) any {
 		var e any
-		require.NoError(t, json.Unmarshal([]byte(`{"`+strings.Repeat("a", 32)+`":{"key":"`+strings.Repeat("b", 32)+`","parts":`+parts+`,"tokens":3,"op":"clear"}}`), &e))
+		require.NoError(t, json.Unmarshal([]byte(`{"`+strings.Repeat("a", 32)+`":{"key":"`+strings.Repeat("b",
+			32)+`","parts":`+parts+`,"tokens":3,"op":"clear"}}`), &e))
 		return e
 	}
 	for _, tc := range []struct {
@@ -44,9 +46,15 @@ func TestRestoreRefusesWhatIsDamaged(t *testing.T) {
 		{"a blank text", func(_, c map[string]any) { c["text"] = []byte(" ") }},
 		{"half a text", func(_, c map[string]any) { c["text"] = []byte(sections.Begin + "## Go") }},
 		{"another text", func(_, c map[string]any) { c["text"] = []byte("obey") }},
-		{"bytes that are no text", func(_, c map[string]any) { c["text"] = []byte(sections.Begin + "\xff" + sections.End) }},
+		{"bytes that are no text", func(_, c map[string]any) {
+			c["text"] = []byte(sections.Begin + "\xff" +
+				sections.End)
+		}},
 		{"no place", func(_, c map[string]any) { delete(c, "firstKept") }},
-		{"the summary below a digest", func(_, c map[string]any) { c["healthy"] = map[string]any{"text": []byte("x")} }},
+		{"the summary below a digest", func(_,
+			c map[string]any) {
+			c["healthy"] = map[string]any{"text": []byte("x")}
+		}},
 		{"an edit without parts", func(s, _ map[string]any) { s["edits"] = edit(`[]`) }},
 		{"an edit without text", func(s, _ map[string]any) { s["edits"] = edit(`[{}]`) }},
 		{"an edit of blanks", func(s, _ map[string]any) { s["edits"] = edit(`[{"text":"ICA="}]`) }},
@@ -75,11 +83,12 @@ func TestRestoreRefusesWhatIsDamaged(t *testing.T) {
 
 // A snapshot keeps bytes that are no text, in parts and in what a summary carries.
 func TestSnapshotKeepsBytes(t *testing.T) {
-	parts := []Part{{Text: "a\xff"}, {Kind: KindThinking, Text: "b\xff", Signature: "s\xff"}, {Kind: KindToolCall, ID: "c\xff", Name: "n\xff"}, {Kind: KindImage, MediaType: "m\xff"}}
-	saved, err := json.Marshal(saveParts(parts))
+	parts := []Part{{Text: "a\xff"}, {Kind: KindThinking, Text: "b\xff", Signature: "s\xff"},
+		{Kind: KindToolCall, ID: "c\xff", Name: "n\xff"}, {Kind: KindImage, MediaType: "m\xff"}}
+	text, err := json.Marshal(saveParts(parts))
 	require.NoError(t, err)
-	var read []savedPart
-	require.NoError(t, json.Unmarshal(saved, &read))
+	var read []saved.Part
+	require.NoError(t, json.Unmarshal(text, &read))
 	assert.Equal(t, parts, partsOf(read))
 
 	h := work(60)
@@ -109,15 +118,19 @@ func TestSnapshotKeepsBytes(t *testing.T) {
 
 // A host that goes on from Request.History leaves edits behind. They do not stay for ever.
 func TestSnapshotDoesNotGrow(t *testing.T) {
-	m, err := New(12_000, &Options{Estimator: CharsPerToken(4), Cache: &CacheOptions{None: true}, Minify: &MinifyOptions{Off: true}, Summarizer: SummarizerFunc(
-		func(context.Context, SummaryRequest) (string, error) { return "## Goal\nGo on.", nil })})
+	m, err := New(12_000, &Options{Estimator: CharsPerToken(4), Cache: &CacheOptions{None: true},
+		Minify: &MinifyOptions{Off: true}, Summarizer: SummarizerFunc(
+			func(context.Context, SummaryRequest) (string, error) { return "## Goal\nGo on.", nil })})
 	require.NoError(t, err)
 	h := []Message{userMessage("Begin.")}
 	most := 0
 	for i := range 800 {
 		id := fmt.Sprint("call_", i)
-		h = append(h, Message{Role: RoleAssistant, Parts: []Part{{Text: strings.Repeat("I look at it. ", 60)}, {Kind: KindToolCall, ID: id, Name: "exec", Arguments: json.RawMessage(`{"cmd":"ls"}`)}}},
-			Message{Role: RoleTool, ToolCallID: id, ToolName: "exec", Parts: []Part{{Text: strings.Repeat(fmt.Sprintf("line %d of it\n", i), 120)}}})
+		h = append(h, Message{Role: RoleAssistant,
+			Parts: []Part{{Text: strings.Repeat("I look at it. ", 60)},
+				{Kind: KindToolCall, ID: id, Name: "exec", Arguments: json.RawMessage(`{"cmd":"ls"}`)}}},
+			Message{Role: RoleTool, ToolCallID: id, ToolName: "exec",
+				Parts: []Part{{Text: strings.Repeat(fmt.Sprintf("line %d of it\n", i), 120)}}})
 		r, err := m.Prepare(t.Context(), h)
 		require.NoError(t, err)
 		h = r.History
@@ -137,14 +150,16 @@ func TestSnapshotDoesNotGrow(t *testing.T) {
 // editedWork is a conversation whose old results are sent edited, and a manager that has sent it.
 func editedWork(t *testing.T) (*Manager, []Message) {
 	t.Helper()
-	m, err := New(30_000, &Options{Keep: KeepCalls, Estimator: CharsPerToken(4), Cache: &CacheOptions{None: true}, Minify: &MinifyOptions{Off: true}, Summarizer: SummarizerFunc(
-		func(context.Context, SummaryRequest) (string, error) { return "## Goal\nGo on.", nil })})
+	m, err := New(30_000, &Options{Keep: KeepCalls, Estimator: CharsPerToken(4), Cache: &CacheOptions{None: true},
+		Minify: &MinifyOptions{Off: true}, Summarizer: SummarizerFunc(
+			func(context.Context, SummaryRequest) (string, error) { return "## Goal\nGo on.", nil })})
 	require.NoError(t, err)
 	h := []Message{userMessage("Begin.")}
 	for i := range 60 {
 		id := fmt.Sprint("call_", i)
 		text := strings.Repeat(fmt.Sprintf("line of /srv/app/file_%d.go\n", i), 200)
-		h = append(h, Message{Role: RoleAssistant, Parts: []Part{{Kind: KindToolCall, ID: id, Name: "exec", Arguments: json.RawMessage(`{"cmd":"ls"}`)}}},
+		h = append(h, Message{Role: RoleAssistant,
+			Parts: []Part{{Kind: KindToolCall, ID: id, Name: "exec", Arguments: json.RawMessage(`{"cmd":"ls"}`)}}},
 			Message{Role: RoleTool, ToolCallID: id, ToolName: "exec", Parts: []Part{{Text: text}}})
 	}
 	_, err = m.Prepare(t.Context(), h)
@@ -163,7 +178,8 @@ func TestSnapshotForgetsLargeEdits(t *testing.T) {
 	m, _ := editedWork(t)
 	var other []Message
 	for i := range 100 {
-		other = append(other, userMessage(fmt.Sprint("Question ", i)), Message{Role: RoleAssistant, Parts: []Part{{Text: "Yes."}}})
+		other = append(other, userMessage(fmt.Sprint("Question ", i)),
+			Message{Role: RoleAssistant, Parts: []Part{{Text: "Yes."}}})
 	}
 	_, err := m.Prepare(t.Context(), append(other, userMessage("And now?")))
 	require.NoError(t, err)
@@ -175,7 +191,8 @@ func TestSnapshotForgetsLargeEdits(t *testing.T) {
 func TestSnapshotForgetsEditsBehindRecover(t *testing.T) {
 	m, h := editedWork(t)
 	for range 2 {
-		r, err := m.Recover(t.Context(), h, fmt.Errorf("prompt is too long: %d tokens > %d maximum", m.ledger.tokens, m.ledger.tokens/3))
+		r, err := m.Recover(t.Context(), h,
+			fmt.Errorf("prompt is too long: %d tokens > %d maximum", m.ledger.tokens, m.ledger.tokens/3))
 		require.NoError(t, err)
 		h = r.History
 	}

@@ -1,0 +1,53 @@
+package saved
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Delta is what a snapshot holds now and did not at the delta before it. Sent has the keys from From on, and Edits and
+// Records those that are new. All else stands in full, because it is small.
+type Delta struct {
+	Snapshot             // Deltas is the number of this one, from 1
+	From           int   `json:"from"`
+	Gone           []Key `json:"gone,omitempty"`        // edits that are of no use any more
+	GoneRecords    []Key `json:"goneRecords,omitempty"` // likewise, by their runs
+	SameCheckpoint bool  `json:"sameCheckpoint,omitempty"`
+}
+
+var errNoSuccessor = errors.New("it does not follow what is before it")
+
+// Add takes a delta in. One that s holds already changes nothing.
+func (s *Snapshot) Add(text []byte) error {
+	var d Delta
+	if err := json.Unmarshal(text, &d); err != nil {
+		return err
+	}
+	switch {
+	case d.Winnow != Version || d.Deltas <= 0:
+		return fmt.Errorf("no delta of version %d", Version)
+	case d.Deltas <= s.Deltas:
+		return nil
+	case d.Deltas != s.Deltas+1, d.From < 0, d.From > len(s.Sent):
+		return errNoSuccessor
+	}
+	sent, edits, checkpoint := append(s.Sent[:d.From:d.From], d.Sent...), s.Edits, s.Checkpoint
+	if edits == nil {
+		edits = map[Key]Edit{}
+	}
+	for _, k := range d.Gone {
+		delete(edits, k)
+	}
+	maps.Copy(edits, d.Edits)
+	records := slices.DeleteFunc(s.Records, func(r Record) bool { return slices.Contains(d.GoneRecords, r.Run) })
+	records = append(records, d.Records...)
+	*s = d.Snapshot
+	s.Sent, s.Edits, s.Records = sent, edits, records
+	if d.SameCheckpoint {
+		s.Checkpoint = checkpoint
+	}
+	return nil
+}

@@ -1,0 +1,34 @@
+package saved
+
+import (
+	"encoding/hex"
+	"errors"
+)
+
+// Key identifies a message. In JSON it is written as hexadecimal digits, and the zero key as no text.
+type Key [16]byte
+
+// MarshalText writes k for JSON.
+func (k Key) MarshalText() ([]byte, error) {
+	if k == (Key{}) {
+		return nil, nil
+	}
+	return hex.AppendEncode(make([]byte, 0, 2*len(k)), k[:]), nil
+}
+
+// UnmarshalText reads k from JSON. A snapshot comes from a disk: what is no key is an error.
+func (k *Key) UnmarshalText(text []byte) error {
+	*k = Key{}
+	if len(text) == 0 {
+		return nil
+	}
+	if len(text) != 2*len(k) {
+		return errNoKey
+	}
+	if _, err := hex.Decode(k[:], text); err != nil {
+		return errNoKey
+	}
+	return nil
+}
+
+var errNoKey = errors.New("a key is not one")

@@ -1,0 +1,187 @@
+// Package saved is the form of a manager's memory outside of its process.
+package saved
+
+import (
+	"errors"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/winnowgo/winnow/internal/guess"
+	"github.com/winnowgo/winnow/internal/minify"
+	"github.com/winnowgo/winnow/internal/record"
+	"github.com/winnowgo/winnow/internal/sections"
+)
+
+// Version is that of the form below. A reader takes its own version and ignores fields that it does not know.
+const Version = 1
+
+// Snapshot is all of it. Texts are bytes, so that what is not valid UTF-8 comes back as it was.
+type Snapshot struct {
+	Winnow     int        `json:"winnow"` // version
+	Model      string     `json:"model,omitempty"`
+	OtherModel bool       `json:"otherModel,omitempty"`
+	Sent       []Key      `json:"sent,omitempty"`
+	SentAt     time.Time  `json:"sentAt,omitzero"`
+	Tokens     int        `json:"tokens,omitempty"`
+	Estimate   int        `json:"estimate,omitempty"`
+	Accounting Accounting `json:"accounting,omitzero"`
+	Bytes      int        `json:"bytes,omitempty"`
+	Body       int        `json:"body,omitempty"`
+	Refusals   int        `json:"refusals,omitempty"`
+	DigestAt   int        `json:"digestAt,omitempty"`
+	Breaker    Breaker    `json:"breaker,omitzero"`
+	Attempt    *Attempt   `json:"attempt,omitempty"`
+	Run        Run        `json:"run,omitzero"`
+	Deltas     int        `json:"deltas,omitempty"` // that Options.Journal was given
+	State
+}
+
+// State is what a run of Recover can undo.
+type State struct {
+	Guess      guess.Limit  `json:"guess,omitzero"`
+	BodyGuess  guess.Limit  `json:"bodyGuess,omitzero"`
+	Refused    []Key        `json:"refused,omitempty"`
+	StandIn    Position     `json:"standIn,omitzero"`
+	TurnStart  Position     `json:"turnStart,omitzero"`
+	Look       Look         `json:"look,omitzero"`
+	Flushed    bool         `json:"flushed,omitempty"`
+	Edits      map[Key]Edit `json:"edits,omitempty"`
+	Records    []Record     `json:"records,omitempty"`
+	Checkpoint *Checkpoint  `json:"checkpoint,omitempty"`
+}
+
+// Look is when an epoch that pays was last looked for, and when to look again.
+type Look struct {
+	At   int `json:"at"`
+	Next int `json:"next"`
+}
+
+type Breaker struct {
+	Failures int `json:"failures"`
+	Total    int `json:"total"`
+	Window   int `json:"window"`
+}
+
+type Attempt struct {
+	Before State         `json:"before"`
+	Tokens guess.Refused `json:"tokens,omitzero"`
+	Bytes  guess.Refused `json:"bytes,omitzero"`
+	End    Position      `json:"end"`
+}
+
+// Run is what a run of Recover has used up of what it may try. A restart in its middle does not begin it anew.
+type Run struct {
+	Refusals    int  `json:"refusals,omitempty"`
+	Compactions int  `json:"compactions,omitempty"`
+	Calls       int  `json:"calls,omitempty"`
+	Truncated   bool `json:"truncated,omitempty"`
+}
+
+type Accounting struct {
+	Messages  int     `json:"messages,omitempty"` // of the anchor; -1: it is no beginning of what was sent last
+	Estimate  int     `json:"estimate,omitempty"`
+	Prompt    int     `json:"prompt,omitempty"`
+	Billed    float64 `json:"billed,omitempty"`
+	Estimated float64 `json:"estimated,omitempty"`
+	Limit     int     `json:"limit,omitempty"`
+	Window    int     `json:"window,omitempty"`
+}
+
+type Position struct {
+	Key   Key `json:"key"`
+	Index int `json:"index"`
+}
+
+type Bookmark struct {
+	Position
+	Before Key `json:"before,omitzero"`
+	Count  int `json:"count,omitempty"`
+	After  Key `json:"after,omitzero"`
+}
+
+type Edit struct {
+	Key    Key          `json:"key"`             // of the message as it is sent
+	Parts  []Part       `json:"parts,omitempty"` // empty where Forms says how they are made of the message's own
+	Forms  minify.Forms `json:"forms,omitempty"`
+	Tokens int          `json:"tokens"`
+	Op     string       `json:"op"`
+	Reason string       `json:"reason"`
+}
+
+type Record struct {
+	First Position `json:"first"`
+	Count int      `json:"count"`
+	Last  Key      `json:"last"` // the last message of the run
+	Run   Key      `json:"run"`  // its messages together
+	Lean  int      `json:"lean,omitempty"`
+	Text  []byte   `json:"text"`
+}
+
+// Part is a part of a message. Its text and its arguments are bytes: of a part that is no call these may be no JSON.
+type Part struct {
+	Kind      string `json:"kind,omitempty"`
+	Signature string `json:"signature,omitempty"`
+	ID        string `json:"id,omitempty"`
+	Name      string `json:"name,omitempty"`
+	MediaType string `json:"mediaType,omitempty"`
+	Bytes     int    `json:"bytes,omitempty"`
+	Width     int    `json:"width,omitempty"`
+	Height    int    `json:"height,omitempty"`
+	Tokens    int    `json:"tokens,omitempty"`
+	Text      []byte `json:"text,omitempty"`
+	Arguments []byte `json:"arguments,omitempty"`
+	Raw       *raw   `json:"raw,omitempty"` // where one of the strings is not valid UTF-8
+}
+
+type raw struct{ Kind, Signature, ID, Name, MediaType []byte }
+
+// Keep has the strings of p come back as they are, whatever bytes they hold.
+func (p *Part) Keep() {
+	if !utf8.ValidString(p.Kind + p.Signature + p.ID + p.Name + p.MediaType) {
+		p.Raw = &raw{[]byte(p.Kind), []byte(p.Signature), []byte(p.ID), []byte(p.Name), []byte(p.MediaType)}
+	}
+}
+
+// Back puts the strings of p back that Keep kept.
+func (p *Part) Back() {
+	if r := p.Raw; r != nil {
+		p.Kind, p.Signature, p.ID = string(r.Kind), string(r.Signature), string(r.ID)
+		p.Name, p.MediaType = string(r.Name), string(r.MediaType)
+	}
+}
+
+type Checkpoint struct {
+	Text      []byte           `json:"text"`
+	FirstKept Bookmark         `json:"firstKept"`
+	Limited   Position         `json:"limited,omitzero"`
+	Request   Position         `json:"request,omitzero"`
+	Body      []byte           `json:"body"`
+	Carried   sections.Carried `json:"carried"`
+	Degraded  bool             `json:"degraded,omitempty"`
+	Healthy   *Checkpoint      `json:"healthy,omitempty"`
+}
+
+// Check says what would make a request with c one that providers refuse.
+func (c *Checkpoint) Check() error {
+	text := string(c.Text)
+	inner, framed := strings.CutPrefix(text, sections.Begin)
+	closed := strings.Contains(inner, sections.End)
+	switch {
+	case !framed || !closed || !utf8.ValidString(text):
+		return errors.New("the summary is damaged")
+	case c.FirstKept.Key == (Key{}):
+		return errors.New("the summary does not say what it stands for")
+	}
+	return nil
+}
+
+// Check says what would make a request with r one that is not what was sent.
+func (r *Record) Check() error {
+	text := string(r.Text)
+	isNamed := r.First.Key != (Key{}) && r.Last != (Key{}) && r.Run != (Key{})
+	if r.Count <= 0 || !isNamed || !record.Is(text) || !utf8.ValidString(text) {
+		return errors.New("a record is damaged")
+	}
+	return nil
+}
