@@ -166,6 +166,8 @@ func FuzzRecall(f *testing.F) {
 	f.Add([]byte{1, 2, 3, 4, 5, 6, 7, 8}, `{"words":"error"}`)
 	f.Add([]byte(strings.Repeat("history", 20)), `{"pattern":".","context":100}`)
 	f.Add([]byte{9}, `{"handle":"12345678"}`)
+	e, err := winnow.NewEstimator("")
+	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, dice []byte, arguments string) {
 		history := histories.From(histories.FromBytes(dice))
 		m, err := winnow.New(3_000, &winnow.Options{Recall: true})
@@ -181,7 +183,7 @@ func FuzzRecall(f *testing.F) {
 		text := answer.Parts[0].Text
 		assert.True(t, strings.HasPrefix(text, "<recalled") || strings.HasPrefix(text, "[recall"), "%s", text)
 		assert.LessOrEqual(t, strings.Count(text, "</recalled"), 1)
-		assert.LessOrEqual(t, len(text), 40_000)
+		assert.LessOrEqual(t, e.Estimate(answer), 3_000/4+200, "a quarter of the window, and the frame")
 		if !json.Valid(call.Arguments) || !validText(history) {
 			return
 		}
