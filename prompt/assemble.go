@@ -7,11 +7,11 @@ import (
 )
 
 // Assemble makes the system prompt: the sections in their order, the tools, the skills, and last the files, which
-// change most often. It is a pure function: equal input gives equal bytes, whatever the order of files, skills and
-// tools. What is volatile is not in it; see [Assembly.Changes].
+// change most often. It is a pure function: equal input gives equal bytes, and the order of files, skills and tools
+// does not matter. Volatile sections are not in it; see [Assembly.Changes].
 //
-// Required sections are whole, or the error is a [*TooLargeError]. What is left of the budget is shared among all
-// others by priority; what gets less than it needs is cut, and Cuts names it.
+// Required sections are whole, or the error is a [*TooLargeError]. The other parts share the rest of the budget by
+// priority. A part that gets less than it needs is cut, and Cuts names it.
 func Assemble(in Input, opts *Options) (*Assembly, error) {
 	o := opts.withDefaults()
 	if in.Mode == "" {
@@ -38,7 +38,7 @@ func Assemble(in Input, opts *Options) (*Assembly, error) {
 	return a.out, nil
 }
 
-// assembler is an assembly in the making.
+// assembler is an unfinished assembly.
 type assembler struct {
 	Options
 	in         Input
@@ -46,17 +46,17 @@ type assembler struct {
 	count      *counter
 	cutter     cutter
 	pieces     []*piece // in the order of the prompt
-	slab       []piece  // where they lie
-	known      []*piece // of the last assembly, where they can be used
-	knowsTools bool     // the last assembly has the same tools, measured in the same way
+	slab       []piece  // memory of the pieces
+	known      []*piece // reusable pieces of the last assembly
+	knowsTools bool     // the last assembly measured the same tools in the same way
 }
 
-// steps is the way of an assembly:
+// steps makes an assembly:
 //
-//  1. collect what stands in this mode
-//  2. set aside what is required
+//  1. collect the parts of this mode
+//  2. set aside the required sections
 //  3. share characters among the files, and tokens among all
-//  4. cut what gets less than it needs
+//  4. cut the parts that get less than they need
 //  5. join the text, and measure the tools
 func (a *assembler) steps() error {
 	a.collect()
@@ -76,27 +76,27 @@ func (a *assembler) steps() error {
 	return nil
 }
 
-// piece is a part of the prompt in the making.
+// piece is an unfinished part of the prompt.
 type piece struct {
 	Part
 	raw      string // the text before it is cut
-	prefix   string // what stands before it: blank lines and a heading
+	prefix   string // blank lines and a heading before the text
 	required bool
 	weight   int
 	priority int
-	most     int    // characters that it may have by its own limits
-	need     size   // of the whole text
-	wants    int    // tokens that it takes within its characters, if that is known
+	most     int    // most characters by its own limits
+	need     size   // size of the whole text
+	wants    int    // tokens that it takes within its characters, if known
 	fixed    int    // tokens of the prefix
 	limit    size   // what it gets
 	out      bool   // left out
 	asked    size   // the limit that Text was made for
 	refused  bool   // out, at that time
-	reason   string // for which it is cut
+	reason   string // why it is cut
 	cut      *Cut
 
-	last *piece                                   // what it was in the last assembly
-	list func(limit size) (text string, cut *Cut) // makes the text for a limit, where the order of files counts
+	last *piece                                   // the same piece of the last assembly
+	list func(limit size) (text string, cut *Cut) // makes the text for a limit if the order of files matters
 }
 
 func (a *assembler) remember(previous *Assembly) {
@@ -107,7 +107,7 @@ func (a *assembler) remember(previous *Assembly) {
 	a.known = previous.pieces
 }
 
-// lastOf returns the piece of the last assembly that p was, or nil. It stands at the same place, as a rule.
+// lastOf returns the piece of the last assembly that corresponds to p, or nil. Usually it has the same place.
 func (a *assembler) lastOf(p *piece) *piece {
 	if i := len(a.pieces); i < len(a.known) && a.known[i].isOf(p) {
 		return a.known[i]
@@ -136,7 +136,7 @@ func (a *assembler) add(made piece) {
 	a.pieces = append(a.pieces, p)
 }
 
-// required returns what the required sections take, in tokens.
+// required returns the size of the required sections, in tokens.
 func (a *assembler) required() (sum int, err error) {
 	for _, p := range a.pieces {
 		if p.required && p.need.chars > p.most {
@@ -161,9 +161,9 @@ const (
 	reasonNoPath = "it has no path"
 )
 
-// shareChars divides the characters that files may have together.
+// shareChars divides the characters for all files among them.
 func (a *assembler) shareChars() {
-	var files []*piece // they stand together, at the end
+	var files []*piece // they are together, at the end
 	for i, p := range a.pieces {
 		if p.Kind == PartFile && files == nil {
 			files = a.pieces[i:]
@@ -205,8 +205,8 @@ func (a *assembler) divide(pieces []*piece, n int, need func(*piece) int, give f
 	}
 }
 
-// shareTokens divides what the required sections leave. What a file needs is what its own limit lets through: the
-// shares of characters are not counted in, so that more characters for all take no tokens from one.
+// shareTokens divides the tokens that the required sections leave. The need of a file follows from its own limit and
+// not from its share of characters, so that a larger budget of characters takes no tokens from any file.
 func (a *assembler) shareTokens(room int) {
 	pieces := make([]*piece, 0, len(a.pieces))
 	for _, p := range a.pieces {
@@ -232,7 +232,7 @@ func (a *assembler) shareTokens(room int) {
 	})
 }
 
-// leastTokens is what a text needs to say anything: the notice that it is cut.
+// leastTokens is the smallest useful text: the notice that it is cut.
 const leastTokens = 16
 
 // shape makes the text of a piece for its limit.
@@ -263,12 +263,12 @@ func (a *assembler) shape(p *piece) {
 	a.measure(p, known)
 }
 
-// isShapedAs reports whether p has the text of k.
+// isShapedAs reports whether p gets the text of k.
 func (p *piece) isShapedAs(k *piece) bool {
 	return k.raw == p.raw && k.prefix == p.prefix && k.asked == p.limit && k.refused == p.out && k.reason == p.reason
 }
 
-// from says how to read what is left out of a piece.
+// from says how to read the rest of a piece.
 func (p *piece) from() string {
 	if p.Kind != PartFile {
 		return ""
@@ -276,7 +276,7 @@ func (p *piece) from() string {
 	return "Read " + p.Name + " for the full text."
 }
 
-// measure counts the text of a piece as it stands, unless its size is known.
+// measure counts the current text of a piece, unless its size is known.
 func (a *assembler) measure(p *piece, known size) {
 	p.Cut = p.cut != nil
 	if p.cut != nil {
@@ -298,8 +298,8 @@ func (a *assembler) measure(p *piece, known size) {
 	p.Fingerprint = fingerprint(p.Text)
 }
 
-// keepWithin holds the text to the budget where estimates of parts did not add up: the largest file or list is cut
-// again.
+// keepWithin keeps the text within the budget if the estimates of its parts did not add up: it cuts the largest file or
+// list again.
 func (a *assembler) keepWithin() {
 	for range 64 {
 		over := -a.MaxTokens

@@ -2,8 +2,7 @@ package prompt
 
 import "github.com/winnowgo/winnow"
 
-// Input is what a system prompt is made of. The order of Sections is the order of the prompt; files, skills and tools
-// have an order of their own.
+// Input is the content of a system prompt. Sections keep their order in the prompt; files, skills and tools are sorted.
 type Input struct {
 	Sections []Section
 	Files    []File
@@ -12,30 +11,30 @@ type Input struct {
 	Mode     Mode
 }
 
-// Assembly is a system prompt with its tools, its sizes and a record of what was cut. Treat its lists as read-only:
-// later assemblies share them.
+// Assembly is a system prompt with its tools, its sizes and its cuts. Treat its lists as read-only: later assemblies
+// share them.
 type Assembly struct {
 	Mode Mode   `json:"mode"`
 	Text string `json:"-"` // the system prompt
 
 	// the same in parts; a provider's cache marker belongs at the end of each (two at most)
 	Blocks     []string `json:"blocks"`
-	Parts      []Part   `json:"parts"`           // what Text is made of, in its order, and behind that what is volatile
-	Tools      []Tool   `json:"tools,omitempty"` // to send, by name
-	Tokens     int      `json:"tokens"`          // of Text and of the tools' schemas: for winnow.Options.Overhead
-	TextTokens int      `json:"textTokens"`      // of Text: the sum of its parts
-	ToolTokens int      `json:"toolTokens"`      // of the schemas, as the provider is sent them
-	MaxTokens  int      `json:"maxTokens"`       // what TextTokens fits into; the largest int where no window is known
+	Parts      []Part   `json:"parts"`           // the parts of Text in order, then the volatile parts
+	Tools      []Tool   `json:"tools,omitempty"` // tools to send, by name
+	Tokens     int      `json:"tokens"`          // Text and the tools' schemas, for winnow.Options.Overhead
+	TextTokens int      `json:"textTokens"`      // Text: the sum of its parts
+	ToolTokens int      `json:"toolTokens"`      // the schemas in the form that the provider gets
+	MaxTokens  int      `json:"maxTokens"`       // limit of TextTokens; the largest int if no window is known
 
-	// of Text and tools: the same for the same bytes, on every machine
+	// identifies Text and tools: equal for equal bytes, on every machine
 	Fingerprint string      `json:"fingerprint"`
 	Cuts        []Cut       `json:"cuts,omitempty"`     // what was cut or left out, and why
-	Warnings    []string    `json:"warnings,omitempty"` // for the host's log; without text of files
+	Warnings    []string    `json:"warnings,omitempty"` // for the host's log, without text from files
 	ToolSizes   []ToolSize  `json:"toolSizes,omitempty"`
 	SkillSizes  []SkillSize `json:"skillSizes,omitempty"`
 	Limits      Limits      `json:"limits"`
 
-	// What it was made of and with, to find out what changed.
+	// The input and options, to find out what changed.
 	input   Input
 	options Options
 	pieces  []*piece
@@ -44,21 +43,21 @@ type Assembly struct {
 	toolPrint string // fingerprint of Tools
 }
 
-// given is what was passed in, before defaults and the mode changed it.
+// given is the caller's input, before defaults and the mode changed it.
 type given struct {
 	estimator winnow.Estimator
 	tools     []Tool
 	files     []File
 }
 
-// Limits are the budgets that an assembly kept to.
+// Limits are the budgets of an assembly.
 type Limits struct {
 	FileChars  int `json:"fileChars"`
 	TotalChars int `json:"totalChars"`
 	Window     int `json:"window,omitempty"`
 }
 
-// PartKind says what a part of the prompt was made from.
+// PartKind is the origin of a part of the prompt.
 type PartKind string
 
 const (
@@ -75,14 +74,14 @@ type Part struct {
 	Kind PartKind `json:"kind"`
 	Path string   `json:"path,omitempty"` // of a file
 
-	// as the prompt has it, without its heading; of a volatile part, as the message has it
+	// the text in the prompt, without its heading; for a volatile part, the text in the message
 	Text string `json:"text,omitempty"`
 
-	// where it begins in Assembly.Text, in bytes, with its heading and the blank lines before it
+	// offset in Assembly.Text, in bytes, including its heading and the blank lines before it
 	Start       int    `json:"start"`
-	End         int    `json:"end"`      // where it ends there, in bytes
+	End         int    `json:"end"`      // end in Assembly.Text, in bytes
 	Heading     int    `json:"heading"`  // bytes from Start to Text
-	RawChars    int    `json:"rawChars"` // of the text before it was cut
+	RawChars    int    `json:"rawChars"` // length before the cut
 	Chars       int    `json:"chars"`    // of Text
 	Tokens      int    `json:"tokens"`   // from Start to End
 	Fingerprint string `json:"fingerprint"`
@@ -91,20 +90,20 @@ type Part struct {
 	Cut         bool   `json:"cut,omitempty"`
 }
 
-// Cut says what was cut or left out of a prompt. A part of which nothing is shown has Kept 0.
+// Cut says what was cut or left out of a prompt. If nothing of a part is shown, Kept is 0.
 type Cut struct {
 	Name   string   `json:"name"`
 	Kind   PartKind `json:"kind"`
 	Path   string   `json:"path,omitempty"` // of a file
 	Reason string   `json:"reason"`
-	Chars  int      `json:"chars"`          // it had
-	Kept   int      `json:"kept"`           // of these
-	Left   []string `json:"left,omitempty"` // titles of the Markdown sections of which something is left out, or names
+	Chars  int      `json:"chars"`          // before the cut
+	Kept   int      `json:"kept"`           // that are shown
+	Left   []string `json:"left,omitempty"` // titles of the Markdown sections that are not whole, or names
 
-	Missing bool `json:"missing,omitempty"` // the line that says that there is no such file was left out
+	Missing bool `json:"missing,omitempty"` // the line about a missing file was left out
 }
 
-// Message returns the system prompt as a message, one part a block, for hosts that keep it in the history.
+// Message returns the system prompt as a message with one part per block, for hosts that keep it in the history.
 func (a *Assembly) Message() winnow.Message {
 	m := winnow.Message{Role: winnow.RoleSystem, Parts: make([]winnow.Part, len(a.Blocks))}
 	for i, b := range a.Blocks {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// MarshalJSON writes each text once: the prompt as its blocks, and the texts of volatile parts.
+// MarshalJSON writes each text once: the prompt as its blocks, and the texts of the volatile parts.
 func (a *Assembly) MarshalJSON() ([]byte, error) {
 	type plain Assembly // without this method
 	p := plain(*a)
@@ -20,7 +20,7 @@ func (a *Assembly) MarshalJSON() ([]byte, error) {
 	return json.Marshal(p)
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. The error names what does not fit together.
+// UnmarshalJSON reads what MarshalJSON writes. The error names inconsistent values.
 func (a *Assembly) UnmarshalJSON(data []byte) error {
 	type plain Assembly
 	var p plain

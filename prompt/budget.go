@@ -9,7 +9,7 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 )
 
-// size is what a text takes.
+// size is the size of a text.
 type size struct{ chars, tokens int }
 
 func (s size) plus(t size) size {
@@ -21,10 +21,10 @@ func (s size) fits(limit size) bool {
 }
 func (s size) least(t size) size { return size{min(s.chars, t.chars), min(s.tokens, t.tokens)} }
 
-// part returns a share of s, n of d.
+// part returns n/d of s.
 func (s size) part(n, d int) size { return size{scale(s.chars, n, d), scale(s.tokens, n, d)} }
 
-// scale returns about a × n / d without leaving the range of int.
+// scale returns about a × n / d without overflow.
 func scale(a, n, d int) int {
 	if a > math.MaxInt/n {
 		return a / d * n
@@ -35,8 +35,8 @@ func scale(a, n, d int) int {
 // counter measures texts.
 type counter struct {
 	estimator winnow.Estimator
-	parts     []winnow.Part // of the message that is estimated, reused
-	base      int           // what a message without a text costs
+	parts     []winnow.Part // parts of the estimated message, reused
+	base      int           // tokens of a message without text
 }
 
 func newCounter(e winnow.Estimator) *counter {
@@ -50,7 +50,7 @@ func (c *counter) estimate(s string) int {
 	return c.estimator.Estimate(winnow.Message{Role: winnow.RoleSystem, Parts: c.parts})
 }
 
-// tokens is what s costs besides the message that it stands in.
+// tokens counts s without the message around it.
 func (c *counter) tokens(s string) int {
 	if s == "" {
 		return 0
@@ -60,9 +60,9 @@ func (c *counter) tokens(s string) int {
 
 func (c *counter) size(s string) size { return size{chars(s), c.tokens(s)} }
 
-// shares divides room by weights, max-min: who needs less than its share gets what it needs, and the rest is divided
-// among the others. More room gives nobody less, and of two with the same weight the one that needs more gets at least
-// as much.
+// shares divides room by weights, max-min: a part that needs less than its share gets what it needs, and the others
+// divide the rest. More room never gives any part less. Of two parts with equal weights, the one that needs more gets
+// at least as much.
 func shares(needs, weights []int, room int) []int {
 	order := make([]int, len(needs))
 	weight := 0
@@ -70,7 +70,7 @@ func shares(needs, weights []int, room int) []int {
 		order[i] = i
 		weight += weights[i]
 	}
-	slices.SortStableFunc(order, func(a, b int) int { // by what each needs of a unit of weight
+	slices.SortStableFunc(order, func(a, b int) int { // by need per weight
 		return cmp.Compare(float64(needs[a])/float64(weights[a]), float64(needs[b])/float64(weights[b]))
 	})
 	out := make([]int, len(needs))

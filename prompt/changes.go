@@ -8,16 +8,16 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// What changes while a conversation goes on. A system prompt that changes makes the provider write its whole cache
-// again; a message at the end of the history costs what it holds.
+// A change of the system prompt makes the provider write its whole cache again. A message at the end of the history
+// costs only its own tokens, so changes go there.
 
 const changesIntro = "[Context update from the host, not from the user. It replaces what was said of this before.]"
 
-// Changes compares a with previous, the last assembly that the model was told about. It returns one injected message
-// with the differences, to be appended before the newest user message, or nil if there are none. A volatile section
-// that changed is given whole. Of any other part, which the system prompt still shows in its old form, the message has
-// the Markdown sections that changed. A nil previous means that the model knows the stable parts from the system prompt
-// and none of the volatile sections.
+// Changes compares a with previous, the last assembly that the model knows. It returns one injected message with the
+// differences, to append before the newest user message, or nil if nothing differs. The message has changed volatile
+// sections whole. Of other parts, which the system prompt still shows in their old form, it has the changed Markdown
+// sections. A nil previous means that the model knows the stable parts from the system prompt and none of the volatile
+// sections.
 func (a *Assembly) Changes(previous *Assembly) *winnow.Message {
 	return updateMessage(a.changes(previous))
 }
@@ -55,8 +55,8 @@ func updateMessage(text string) *winnow.Message {
 	return &winnow.Message{Role: winnow.RoleUser, Injected: true, Parts: []winnow.Part{{Text: changesIntro + text}}}
 }
 
-// same returns the part of a that part i of a list was or became, or nil. Of parts with one name the first is the
-// first, the second the second.
+// same returns the part of a that corresponds to part i of a list, or nil. Parts with the same name correspond in their
+// order.
 func (a *Assembly) same(list []Part, i int) *Part {
 	p, before := &list[i], 0
 	for k := range list[:i] {
@@ -78,7 +78,7 @@ func (a *Assembly) same(list []Part, i int) *Part {
 
 func (p *Part) isOf(q *Part) bool { return p.Kind == q.Kind && p.Name == q.Name && p.Path == q.Path }
 
-// stableChanges returns the titles of the stable parts in which a differs from what was told.
+// stableChanges returns the titles of the stable parts that differ from those the model was told.
 func (a *Assembly) stableChanges(told *Assembly) (titles []string) {
 	if told == nil {
 		return nil
@@ -97,7 +97,7 @@ func (a *Assembly) stableChanges(told *Assembly) (titles []string) {
 	return titles
 }
 
-// title is what a message calls a part.
+// title returns the name of a part in messages.
 func (p *Part) title() string {
 	if p.Path != "" {
 		return p.Path
@@ -105,7 +105,8 @@ func (p *Part) title() string {
 	return cleanName(p.Name)
 }
 
-// tellChange tells what of a stable part is new. An assembly that was read back has no texts: then all of it is.
+// tellChange writes the changes of a stable part. An assembly that was read back has no texts: then it writes the whole
+// part.
 func tellChange(b *strings.Builder, p, old *Part) {
 	if old == nil || old.Text == "" {
 		fmt.Fprintf(b, "\n\n## %s\n\n%s", p.title(), strings.TrimSpace(p.Text))
@@ -113,7 +114,7 @@ func tellChange(b *strings.Builder, p, old *Part) {
 	}
 	fmt.Fprintf(b, "\n\n## %s (changed)", p.title())
 	before, after := splitMarkdown(old.Text, nil), splitMarkdown(p.Text, nil)
-	was := make(map[string][]string, len(before)) // bodies by heading; a heading may stand more than once
+	was := make(map[string][]string, len(before)) // bodies by heading; a heading may occur more than once
 	for _, c := range before {
 		was[c.heading] = append(was[c.heading], c.body)
 	}
@@ -146,8 +147,7 @@ func firstLine(c chunk) string {
 	return clip(strings.TrimSpace(line), maxSummary)
 }
 
-// lineChanges tells the lines of a Markdown section that changed: those between the beginning and the end that it has
-// in common with what it was.
+// lineChanges writes the changed lines of a Markdown section: those between its common beginning and its common end.
 func lineChanges(heading, before, after string) string {
 	x, y := linesOf(before), linesOf(after)
 	first := 0
@@ -173,24 +173,24 @@ func lineChanges(heading, before, after string) string {
 	return b.String()
 }
 
-// linesOf returns the lines of a text, without the blank ones at its end.
+// linesOf returns the lines of a text, without blank lines at its end.
 func linesOf(s string) []string { return strings.Split(strings.TrimRight(s, "\r\n"), "\n") }
 
-// Conversation decides for one conversation which system prompt is sent, and what is told in messages. The zero
-// value is one that begins. It is for one goroutine. As JSON it outlives a process: the prompt that was sent goes on
-// byte for byte.
+// Conversation decides for one conversation which system prompt is sent, and what messages tell instead. The zero value
+// is a new conversation. It is for one goroutine. Stored as JSON it outlives the process, so that the same prompt is
+// sent byte for byte.
 type Conversation struct {
-	Sent *Assembly `json:"sent,omitempty"` // the system prompt that is sent
-	Told *Assembly `json:"told,omitempty"` // the last one that the model was told of
+	Sent *Assembly `json:"sent,omitempty"` // the system prompt in use
+	Told *Assembly `json:"told,omitempty"` // the last one that the model was told about
 
-	// Announced names the stable parts that messages of the history tell of. When the system prompt takes over a newer
-	// text of one, these messages are out of date, and the model is told so.
+	// Announced names the stable parts whose changes the history tells. When the system prompt takes over a newer text
+	// of one, these messages are out of date, and the model is told so.
 	Announced []string `json:"announced,omitempty"`
 }
 
 // Next takes the assembly for the next request and returns the message to append before the user's, or nil. cold says
-// that the provider's cache has expired, as [winnow.Manager.Cold] reports. If it has, the new prompt is sent. If it has
-// not, the old prompt is sent again and the message describes what changed since.
+// that the provider's cache has expired, as [winnow.Manager.Cold] reports. If it has, the new prompt is sent. If not,
+// the old prompt is sent again and the message describes the changes.
 func (c *Conversation) Next(a *Assembly, cold bool) *winnow.Message {
 	told := c.Told
 	c.Told = a
@@ -203,7 +203,7 @@ func (c *Conversation) Next(a *Assembly, cold bool) *winnow.Message {
 		return a.Changes(told)
 	}
 	c.Sent = a
-	text := a.volatileOnly().changes(told.volatileOnly()) // the system prompt says the rest
+	text := a.volatileOnly().changes(told.volatileOnly()) // the system prompt has the rest
 	outdated := slices.DeleteFunc(a.stableChanges(told), func(title string) bool {
 		return !slices.Contains(c.Announced, title)
 	})
@@ -213,9 +213,9 @@ func (c *Conversation) Next(a *Assembly, cold bool) *winnow.Message {
 	return updateMessage(text)
 }
 
-// Sending takes the request that is about to be sent, and returns the system prompt for it. After a compaction that is
-// the newest one: behind a new summary everything is written to the cache again, and the messages that told of changes
-// may be gone.
+// Sending takes the request that is about to be sent, and returns its system prompt. After a compaction that is the
+// newest one, because a new summary makes the provider write the cache again anyway, and the messages with changes may
+// be gone.
 func (c *Conversation) Sending(r *winnow.Request) *Assembly {
 	if r.Compaction != nil && c.Told != nil {
 		c.Sent, c.Told = c.Told, c.Told.stableOnly()
@@ -223,12 +223,12 @@ func (c *Conversation) Sending(r *winnow.Request) *Assembly {
 	return c.Sent
 }
 
-// volatileOnly returns a with its volatile parts alone.
+// volatileOnly returns a with only its volatile parts.
 func (a *Assembly) volatileOnly() *Assembly {
 	return a.with(func(p *Part) bool { return p.Volatile })
 }
 
-// stableOnly returns a without its volatile parts: as if they had not been told.
+// stableOnly returns a without its volatile parts.
 func (a *Assembly) stableOnly() *Assembly {
 	return a.with(func(p *Part) bool { return !p.Volatile })
 }

@@ -28,9 +28,9 @@ func (a *assembler) collect() {
 	}
 }
 
-const blank = "\n\n" // between two parts
+const blank = "\n\n" // separates two parts
 
-// unlimited stands for no limit of characters.
+// unlimited means no limit of characters.
 const unlimited = int(^uint(0) >> 1)
 
 func (a *assembler) addSection(s *Section) {
@@ -67,10 +67,10 @@ func (a *assembler) addSkills() {
 	a.add(p)
 }
 
-// addFiles adds the files in the reference's order, and others behind them by name.
+// addFiles adds the files in the reference's order, and then all others by name.
 func (a *assembler) addFiles() {
 	if !slices.IsSortedFunc(a.in.Files, compareFiles) {
-		a.in.Files = slices.Clone(a.in.Files) // the order in which they were given is known besides
+		a.in.Files = slices.Clone(a.in.Files) // given keeps the original order
 		slices.SortStableFunc(a.in.Files, compareFiles)
 	}
 	first := len(a.pieces)
@@ -102,7 +102,7 @@ func (a *assembler) addFiles() {
 	}
 }
 
-// makeList makes the text of the list of tools or of skills for a limit.
+// makeList makes the text of the list of tools or skills for a limit.
 func (a *assembler) makeList(p *piece, limit size) (text string, cut *Cut) {
 	if p.Kind == PartSkills {
 		return newSkillList(a.in.Skills, &a.Options, a.count).within(limit)
@@ -113,7 +113,7 @@ func (a *assembler) makeList(p *piece, limit size) (text string, cut *Cut) {
 
 const contextHeading = "# Project Context"
 
-// shown is what the prompt has of a file before it is cut.
+// shown returns the text of a file in the prompt, before it is cut.
 func (f *File) shown() string {
 	switch {
 	case f.Missing:
@@ -131,7 +131,7 @@ func compareFiles(a, b File) int {
 	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Text, b.Text))
 }
 
-// shareInOrder is the reference's budget of characters: each file takes what those before it left.
+// shareInOrder applies the reference's budget of characters: each file takes what the files before it left.
 func (a *assembler) shareInOrder(files []*piece, left int) {
 	full := false
 	for _, p := range files {
@@ -140,7 +140,7 @@ func (a *assembler) shareInOrder(files []*piece, left int) {
 			continue
 		}
 		rest, limit := left, max(1, min(p.most, left))
-		p.list = func(most size) (string, *Cut) { // of its own: it depends on the files before it
+		p.list = func(most size) (string, *Cut) { // a function per file: it depends on the files before it
 			return a.headTail(p, min(limit, most.chars), rest, most.tokens)
 		}
 		text, _ := p.list(size{unlimited, unlimited})
@@ -150,8 +150,8 @@ func (a *assembler) shareInOrder(files []*piece, left int) {
 	}
 }
 
-// headTail is the reference's cut of a file to limit characters, and then to what is left of all. Where the budget of
-// tokens is smaller, so is the limit.
+// headTail applies the reference's cut of a file: to limit characters, and then to the rest of the budget for all
+// files. A smaller budget of tokens lowers the limit.
 func (a *assembler) headTail(p *piece, limit, left, tokens int) (string, *Cut) {
 	for {
 		text, isCut := p.raw, false

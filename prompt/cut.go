@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// The cut between Markdown sections. What is kept of a text is its outline, its rules, and then as many of its
-// sections as there is room for, in their order.
+// A text is cut between Markdown sections. Its outline and its rules are kept first, and then, in their order, as many
+// of its sections as fit.
 
 const (
 	outlineShare = 3 // the outline gets at most a third of the room
 	noticeShare  = 4 // and the notice a quarter, within these limits
-	partialShare = 2 // a section is cut in its inside where less than half of the room is used otherwise
+	partialShare = 2 // a section is cut inside if otherwise less than half of the room is used
 	mark         = " […]"
 	gap          = "[…]\n"
 )
 
-// What a notice has at least and at most. A notice with the name of a file and ten headings has about 400 characters,
-// 120 tokens.
+// The smallest and the largest notice. A notice with the name of a file and ten headings has about 400 characters, 120
+// tokens.
 var (
 	leastNotice = size{40, 16}
 	mostNotice  = size{400, 120}
@@ -26,19 +26,19 @@ var (
 // cutter cuts texts.
 type cutter struct {
 	count *counter
-	rules []string // headings of the sections that are kept before others
+	rules []string // headings of the sections that are kept first
 }
 
-// cutText is what is left of a text.
+// cutText is a text after a cut.
 type cutText struct {
 	text string
 	size size
-	kept int      // characters of the text itself that are shown
-	left []string // titles of the sections of which something is left out
+	kept int      // characters of the original text that are shown
+	left []string // titles of the sections that are not whole
 }
 
-// cut cuts a text of so many characters to a size, its notice included. name is what the notice calls it; from says
-// how to read the rest. A larger limit never keeps less.
+// cut cuts a text of chars characters to a size that includes the notice. The notice calls the text name; from says how
+// to read the rest. A larger limit never keeps less.
 func (c *cutter) cut(name, from, text string, chars int, limit size) cutText {
 	p := &plan{cutter: c, name: name, from: from, limit: limit, chunks: splitMarkdown(text, c.rules), chars: chars}
 	room := limit
@@ -50,13 +50,13 @@ func (c *cutter) cut(name, from, text string, chars int, limit size) cutText {
 		if over == (size{}) {
 			return out
 		}
-		room = room.minus(size{over.chars + 1, over.tokens + 1}) // estimates of parts do not add up to the last token
+		room = room.minus(size{over.chars + 1, over.tokens + 1}) // estimates of parts do not add up exactly
 	}
 	text = c.clamp(p.notice(p.left(), limit), limit)
 	return cutText{text: text, size: c.count.size(text), left: p.left()}
 }
 
-// clamp cuts a text that has no parts.
+// clamp cuts a text that cannot be divided.
 func (c *cutter) clamp(text string, limit size) string {
 	text = clip(text, limit.chars)
 	for n := chars(text); c.count.tokens(text) > limit.tokens && n > 0; {
@@ -66,7 +66,7 @@ func (c *cutter) clamp(text string, limit size) string {
 	return text
 }
 
-// plan is one cut in the making.
+// plan is an unfinished cut.
 type plan struct {
 	*cutter
 	name, from string
@@ -74,13 +74,13 @@ type plan struct {
 	chunks     []chunk
 	chars      int // of the whole text
 
-	costs   []size // of bodies; {-1, 0}: not measured
-	lines   []size // of headings; {-1, 0}: not measured
+	costs   []size // sizes of bodies; {-1, 0}: not measured
+	lines   []size // sizes of headings; {-1, 0}: not measured
 	outline []bool // headings that are shown
 	kept    []int  // bytes of each body that are shown
 }
 
-// fill decides what is shown in so much room.
+// fill decides what is shown in a given room.
 func (p *plan) fill(room size) {
 	p.kept = make([]int, len(p.chunks))
 	p.outline = make([]bool, len(p.chunks))
@@ -103,7 +103,7 @@ func unmeasured(n int) []size {
 	return costs
 }
 
-// headingCost is what the line of a heading takes.
+// headingCost returns the size of a heading's line.
 func (p *plan) headingCost(i int) size {
 	if p.lines[i].chars < 0 {
 		p.lines[i] = p.count.size(p.chunks[i].heading)
@@ -111,14 +111,14 @@ func (p *plan) headingCost(i int) size {
 	return p.lines[i]
 }
 
-// noticeRoom is what the notice gets: it grows slower than the room.
+// noticeRoom returns the room for the notice. It grows more slowly than the whole room.
 func (p *plan) noticeRoom(room size) size {
 	n := room.part(1, noticeShare).least(mostNotice)
 	return size{max(n.chars, leastNotice.chars), max(n.tokens, leastNotice.tokens)}.least(room)
 }
 
-// fillOutline takes headings, the higher levels first, and returns what is set aside for them: all of the room where
-// they need more.
+// fillOutline chooses headings, the higher levels first, and returns the room that they take: all of it if they need
+// more.
 func (p *plan) fillOutline(room size) size {
 	used := size{}
 	for level := 1; level <= 6; level++ {
@@ -136,7 +136,7 @@ func (p *plan) fillOutline(room size) size {
 	return used.least(room)
 }
 
-// fillBodies takes the bodies of rules, or of the other chunks, as long as they fit. It returns the room that is left,
+// fillBodies chooses the bodies of rules, or of the other chunks, as long as they fit. It returns the remaining room,
 // and false if one did not fit.
 func (p *plan) fillBodies(room, whole size, rules bool) (rest size, ok bool) {
 	for i := range p.chunks {
@@ -162,13 +162,13 @@ func (p *plan) fillBodies(room, whole size, rules bool) (rest size, ok bool) {
 
 func (p *plan) bodyCost(i int) size {
 	if p.costs[i].chars < 0 {
-		p.costs[i] = p.count.size(p.chunks[i].body).plus(size{1, 1}) // a line end that may be missing
+		p.costs[i] = p.count.size(p.chunks[i].body).plus(size{1, 1}) // a line end may be missing
 	}
 	return p.costs[i]
 }
 
-// fillInside takes the beginning of a body: whole lines and fenced blocks, and a part of a line only where less than
-// half of the whole room is used otherwise.
+// fillInside chooses the beginning of a body: whole lines and fenced blocks, and a part of a line only if otherwise
+// less than half of the whole room is used.
 func (p *plan) fillInside(i int, room, whole size) {
 	c := &p.chunks[i]
 	used := p.count.size(gap).plus(size{1, 1})
@@ -180,7 +180,7 @@ func (p *plan) fillInside(i int, room, whole size) {
 	}
 	for unit, fenced := range func(yield func(string, bool) bool) { units(c.body, yield) } {
 		cost := size{0, 0}
-		if len(unit) <= 4*(room.chars+1) { // no longer than characters can be
+		if len(unit) <= 4*(room.chars+1) { // a character has at most 4 bytes
 			cost = p.count.size(unit)
 		} else {
 			cost.chars = room.chars + 1
@@ -196,11 +196,11 @@ func (p *plan) fillInside(i int, room, whole size) {
 		p.kept[i] += len(unit)
 	}
 	if strings.TrimSpace(c.body[:p.kept[i]]) == "" {
-		p.kept[i] = 0 // blank lines say nothing
+		p.kept[i] = 0 // only blank lines
 	}
 }
 
-// lineStart returns how many bytes of a line fit, at the end of a word where there is one in the last fifth.
+// lineStart returns how many bytes of a line fit. It cuts at the end of a word if one ends in the last fifth.
 func (p *plan) lineStart(line string, room size) int {
 	low, high := 0, min(room.chars-1, chars(head(line, room.chars)))
 	for low < high { // the longest beginning that fits
@@ -218,7 +218,7 @@ func (p *plan) lineStart(line string, room size) int {
 	return len(s)
 }
 
-// left returns the titles of what is not shown whole.
+// left returns the titles of the sections that are not whole.
 func (p *plan) left() (titles []string) {
 	for i := range p.chunks {
 		c := &p.chunks[i]
@@ -234,7 +234,7 @@ func (p *plan) left() (titles []string) {
 	return titles
 }
 
-// shownBytes is about the length of the text as it is shown.
+// shownBytes estimates the length of the shown text.
 func (p *plan) shownBytes() int {
 	n := 4 * mostNotice.chars
 	for i := range p.chunks {
@@ -245,7 +245,7 @@ func (p *plan) shownBytes() int {
 	return n
 }
 
-// write returns the text as it is shown.
+// write returns the shown text.
 func (p *plan) write() cutText {
 	var b strings.Builder
 	b.Grow(p.shownBytes())
@@ -293,10 +293,10 @@ func (p *plan) addNotice(b *strings.Builder, kept int, notice string) {
 	b.WriteString(strings.Replace(notice, keptPlace, comma(kept), 1))
 }
 
-// keptPlace is where the notice has the number of characters that are shown: as many as a large number has.
+// keptPlace reserves room in the notice for the number of shown characters, as wide as a large number.
 const keptPlace = "000,000,000"
 
-// notice says what is left out, in the room that notices have. Names that do not fit are counted.
+// notice returns the text that names what is left out, within the limit of notices. It counts names that do not fit.
 func (p *plan) notice(left []string, limit size) string {
 	room := p.noticeRoom(limit)
 	begin := fmt.Sprintf("[%s is cut: %s of %s characters are shown", p.name, keptPlace, comma(p.chars))

@@ -2,16 +2,16 @@
 // cache, and reports what fills the context window.
 //
 // [Assemble] is a pure function from the host's sections, the files of its workspace, its skills and its tools to an
-// [Assembly]: the text, its blocks for cache markers, what each part takes, and what was cut and why. Equal input gives
-// equal bytes. What changes often never stands in it: [Assembly.Changes] puts it into a message. A [Conversation]
-// decides when a changed text goes into the system prompt. A [Loader] loads skills and schemas of tools by name.
-// [NewReport] says what fills the tokens of a request.
+// [Assembly]: the text, its blocks for cache markers, the size of each part, and what was cut and why. Equal input
+// gives equal bytes. Text that changes often is never in it: [Assembly.Changes] puts such text into a message. A
+// [Conversation] decides when a changed text enters the system prompt. A [Loader] loads skills and schemas of tools by
+// name. [NewReport] says what the tokens of a request are spent on.
 //
-// # Nouns
+// # Terms
 //
-// A section is a text that the host wrote. A file is read from the workspace with [ReadFiles] and is cut between its
-// Markdown sections. A skill is a text that the model knows by name and description until it needs it. A part is a
-// section, a file or a list as it stands in the prompt. A required section stands whole in the prompt, or Assemble
-// fails. A volatile section is sent in messages, never in the prompt. The reference is OpenClaw, the agent whose rules
-// and numbers Winnow began with. The host is the program that imports Winnow.
+// A section is a text of the host. A file is read from the workspace with [ReadFiles] and is cut between its Markdown
+// sections. A skill is a text that the model knows only by name and description until it needs it. A part is a section,
+// a file or a list in the prompt. A required section is whole in the prompt, or Assemble fails. A volatile section is
+// sent in messages, never in the prompt. The reference is OpenClaw, the agent whose rules and numbers Winnow began
+// with. The host is the program that imports Winnow.
 package prompt

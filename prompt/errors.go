@@ -5,15 +5,15 @@ import (
 	"fmt"
 )
 
-// ErrTooLarge is in the chain of every error that says that a required section does not fit.
+// ErrTooLarge is wrapped by every error for a required section that does not fit.
 var ErrTooLarge = errors.New("prompt: a required section does not fit")
 
 // TooLargeError says which required section does not fit, and by how much it is too large. It wraps [ErrTooLarge].
 type TooLargeError struct {
 	Section string // its name
-	Unit    string // "characters" where Section.Max is exceeded, "tokens" where the budget is
-	Need    int    // the size of this section; in tokens, together with the required sections before it
-	Limit   int    // the size that fits
+	Unit    string // "characters" if Section.Max is exceeded, "tokens" if the budget is
+	Need    int    // size of this section; for tokens, including the required sections before it
+	Limit   int    // largest size that fits
 }
 
 // Error names the section and says by how much it is too large.

@@ -13,24 +13,24 @@ import (
 
 // File is a file of the workspace that the prompt shows.
 type File struct {
-	Name     string // as notices call it: AGENTS.md
-	Path     string // as the prompt shows it; a file without one is left out
+	Name     string // name in notices: AGENTS.md
+	Path     string // path in the prompt; a file without a path is left out
 	Text     string
-	Missing  bool   // there is none: the prompt says where it is expected
-	Problem  string // why it was not read, without any of its text
-	Priority int    // its weight where the budget is shared (1)
-	Max      int    // characters, besides Options.MaxFileChars (0: no more limit)
+	Missing  bool   // the file does not exist; the prompt says where it is expected
+	Problem  string // why the file was not read, without any of its text
+	Priority int    // its weight when the budget is shared (1)
+	Max      int    // characters, in addition to Options.MaxFileChars (0: no further limit)
 }
 
 // FileList is one of the reference's lists of files.
 type FileList string
 
 const (
-	WorkspaceFiles FileList = "workspace" // of the agent that talks to people
+	WorkspaceFiles FileList = "workspace" // for the agent that talks to people
 	FirstRunFiles  FileList = "first run" // the same with BOOTSTRAP.md
-	SubagentFiles  FileList = "subagent"  // of sub-agents and scheduled jobs, as the reference does
-	SubagentShort  FileList = "short"     // AGENTS.md and TOOLS.md, as the reference's manual says
-	SubagentRules  FileList = "rules"     // AGENTS.md, as later versions of the reference do
+	SubagentFiles  FileList = "subagent"  // for sub-agents and scheduled jobs, as in the reference
+	SubagentShort  FileList = "short"     // AGENTS.md and TOOLS.md, as in the reference's manual
+	SubagentRules  FileList = "rules"     // AGENTS.md, as in later versions of the reference
 )
 
 // fileOrder is the reference's order of files.
@@ -45,7 +45,7 @@ const (
 	memoryFileLower = "memory.md"
 )
 
-// FileNames returns the names of a list, for [ReadFiles]. An unknown list is that of the workspace.
+// FileNames returns the names of a list, for [ReadFiles]. An unknown list means WorkspaceFiles.
 func FileNames(list FileList) []string {
 	switch list {
 	case FirstRunFiles:
@@ -60,7 +60,7 @@ func FileNames(list FileList) []string {
 	return slices.DeleteFunc(FileNames(FirstRunFiles), func(name string) bool { return name == bootstrapFile })
 }
 
-// fileRank is the place of a file in the order of the prompt; those that the reference does not know come last.
+// fileRank is the place of a file in the order of the prompt. Files unknown to the reference come last.
 func fileRank(name string) int {
 	if i := slices.Index(fileOrder, name); i >= 0 {
 		return i
@@ -68,13 +68,13 @@ func fileRank(name string) int {
 	return len(fileOrder)
 }
 
-// maxFileBytes is what ReadFiles reads of a file. The largest that a prompt can show is far smaller, and what stands
-// in a file of more than 2 MB (the reference's limit) was not written for a prompt.
+// maxFileBytes is the largest file that ReadFiles reads. A prompt can show far less, and nobody writes a file of more
+// than 2 MB (the reference's limit) for a prompt.
 const maxFileBytes = 2 << 20
 
-// ReadFiles reads files of a workspace, those of [WorkspaceFiles] without names. Links out of the root are not
-// followed. A file that is not regular, is larger than 2 MiB or cannot be read has a Problem. A file that does not
-// exist is Missing. MEMORY.md falls back to memory.md, and is left out if neither exists.
+// ReadFiles reads files of a workspace. Without names it reads [WorkspaceFiles]. It does not follow links out of the
+// root. A file that is not regular, is larger than 2 MiB or cannot be read has a Problem. A file that does not exist is
+// Missing. MEMORY.md falls back to memory.md, and is left out if neither exists.
 func ReadFiles(root *os.Root, names ...string) []File {
 	if len(names) == 0 {
 		names = FileNames(WorkspaceFiles)
@@ -106,7 +106,7 @@ func readFile(root *os.Root, name string) File {
 	return f
 }
 
-// readText reads a regular file of at most so many bytes, as UTF-8.
+// readText reads a regular file of up to most bytes, as UTF-8.
 func readText(root *os.Root, name string, most int64) (string, error) {
 	f, info, err := openFile(root, name, most)
 	if err != nil {
@@ -136,7 +136,7 @@ func readText(root *os.Root, name string, most int64) (string, error) {
 	return string(data), nil
 }
 
-// openFile opens a regular file of at most so many bytes. Devices and pipes are not opened.
+// openFile opens a regular file of up to most bytes. It does not open devices and pipes.
 func openFile(root *os.Root, name string, most int64) (*os.File, fs.FileInfo, error) {
 	before, err := root.Stat(name)
 	if err != nil {
@@ -145,7 +145,7 @@ func openFile(root *os.Root, name string, most int64) (*os.File, fs.FileInfo, er
 	if err := checkFile(before, most); err != nil {
 		return nil, nil, err
 	}
-	f, err := root.OpenFile(name, os.O_RDONLY|nonBlocking, 0) // it may have become a pipe meanwhile
+	f, err := root.OpenFile(name, os.O_RDONLY|nonBlocking, 0) // it may have become a pipe in the meantime
 	if err != nil {
 		return nil, nil, err
 	}
@@ -160,7 +160,7 @@ func openFile(root *os.Root, name string, most int64) (*os.File, fs.FileInfo, er
 	return f, info, nil
 }
 
-// refusal is a reason that a file is not read; its text is the library's own.
+// refusal is the reason why a file is not read. The library wrote its text.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }
@@ -181,7 +181,7 @@ func checkFile(info fs.FileInfo, most int64) error {
 	return nil
 }
 
-// problem says what an error of reading is, without paths and without text.
+// problem describes a read error without paths and without text of the file.
 func problem(err error) string {
 	var own refusal
 	var path *fs.PathError

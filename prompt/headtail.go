@@ -6,16 +6,16 @@ import (
 	"unicode"
 )
 
-// The reference's cut: the beginning and the end of a text, by characters, whatever stands there.
+// The reference's cut keeps the beginning and the end of a text, counted in characters.
 
-// Shares of a limit that the reference keeps of the beginning and of the end. The rest is for its notice.
+// Shares of a limit for the beginning and the end. The rest is for the notice.
 const (
 	headShare = 0.7
 	tailShare = 0.2
 )
 
-// headTail cuts a text to the reference's form for a limit of so many characters; its notice comes on top of that. It
-// is false where the text is not longer than the limit.
+// headTail cuts a text to limit characters in the reference's form. The notice comes on top of that. It returns false
+// if the text is not longer than the limit.
 func headTail(name, text string, limit int) (string, bool) {
 	text = strings.TrimRightFunc(text, isReferenceSpace)
 	n := chars(text)
@@ -29,7 +29,7 @@ func headTail(name, text string, limit int) (string, bool) {
 	return head(text, first) + notice + tail(text, last), true
 }
 
-// clampTo cuts a text to so many characters, the last of which is an ellipsis.
+// clampTo cuts a text to limit characters, the last of which is an ellipsis.
 func clampTo(text string, limit int) string { return clip(text, limit) }
 
 // isReferenceSpace is the white space of JavaScript's trimEnd.

@@ -10,13 +10,13 @@ import (
 	"github.com/winnowgo/winnow/internal/mem"
 )
 
-// fingerprint is a short name for a text. 64 bits of SHA-256 are enough to tell that it changed.
+// fingerprint returns a short hash of a text. 64 bits of SHA-256 suffice to notice a change.
 func fingerprint(s string) string {
-	sum := sha256.Sum256(mem.Bytes(s)) // read, and not kept
+	sum := sha256.Sum256(mem.Bytes(s)) // only read
 	return hex.EncodeToString(sum[:8])
 }
 
-// join makes the text of what the pieces hold, and its blocks.
+// join makes the text and its blocks from the pieces.
 func (a *assembler) join() {
 	n := 0
 	for _, p := range a.pieces {
@@ -55,7 +55,7 @@ func (a *assembler) join() {
 		}
 	}
 	for _, p := range a.pieces {
-		p.list, p.last = nil, nil // they would keep the assembly before this one, and all before that
+		p.list, p.last = nil, nil // they would keep all earlier assemblies alive
 	}
 	out.Text, out.pieces = b.String(), a.pieces
 	switch {
@@ -67,7 +67,7 @@ func (a *assembler) join() {
 	}
 }
 
-// warn says what a host should know.
+// warn adds warnings for the host.
 func (a *assembler) warn() {
 	out := a.out
 	for i := range out.Cuts {
@@ -89,7 +89,7 @@ func (a *assembler) warn() {
 	out.Fingerprint = out.fingerprint()
 }
 
-// fingerprint is that of text and tools: what a provider's cache begins with.
+// fingerprint returns the fingerprint of text and tools, with which a provider's cache begins.
 func (a *Assembly) fingerprint() string {
 	b := make([]byte, 0, 64*len(a.Parts)+len(a.toolPrint))
 	for i := range a.Parts {

@@ -10,7 +10,7 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// ErrUnknown is in the chain of an error that says that there is no skill or tool of a name.
+// ErrUnknown is wrapped by the error for a name that no skill or tool has.
 var ErrUnknown = errors.New("prompt: there is no skill or tool of this name")
 
 // Loader loads skills and tools by name for one conversation, and knows which were loaded. It is safe for concurrent
@@ -20,13 +20,13 @@ type Loader struct {
 	tools  map[string]*Tool
 
 	mu     sync.Mutex
-	loaded []string // in their order
+	loaded []string // names in the order of loading
 }
 
 // NewLoader returns a loader for skills and for tools on demand.
 func NewLoader(skills []Skill, tools []Tool) *Loader {
 	l := &Loader{skills: make(map[string]*Skill, len(skills)), tools: make(map[string]*Tool, len(tools))}
-	for i := len(skills) - 1; i >= 0; i-- { // the first of a name counts
+	for i := len(skills) - 1; i >= 0; i-- { // the first skill with a name counts
 		l.skills[skills[i].Name] = &skills[i]
 	}
 	for i := len(tools) - 1; i >= 0; i-- {
@@ -35,11 +35,11 @@ func NewLoader(skills []Skill, tools []Tool) *Loader {
 	return l
 }
 
-// Loaded is a skill or a tool that was loaded.
+// Loaded is a loaded skill or tool.
 type Loaded struct {
 	Name    string
 	Body    string         // the text of the skill; description and schema of the tool
-	Message winnow.Message // to append to the history, where the body is no tool's result
+	Message winnow.Message // to append to the history, if the body is not a tool result
 }
 
 const (
@@ -48,7 +48,7 @@ const (
 )
 
 // Load returns the skill or the tool with that name. The error wraps [ErrUnknown] if there is none, or says why the
-// file cannot be read any more.
+// file can no longer be read.
 func (l *Loader) Load(name string) (Loaded, error) {
 	begin, body := loadedSkill, ""
 	if s := l.skills[name]; s != nil {
@@ -76,7 +76,7 @@ func (l *Loader) remember(name string) {
 	}
 }
 
-// Resume finds in a history what was loaded, after a restart.
+// Resume finds in a history what was loaded. Call it after a restart.
 func (l *Loader) Resume(history []winnow.Message) {
 	for i := range history {
 		m := &history[i]
@@ -93,8 +93,8 @@ func (l *Loader) Resume(history []winnow.Message) {
 	}
 }
 
-// Rules names what was loaded, so that the model can load it again after a compaction: for
-// winnow.CompactOptions.Rules, alone or behind other rules. It is "" as long as nothing was loaded.
+// Rules names what was loaded, so that the model can load it again after a compaction. It is for
+// winnow.CompactOptions.Rules, alone or after other rules. It is "" as long as nothing was loaded.
 func (l *Loader) Rules() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

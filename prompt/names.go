@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// maxNameChars is what is shown of a name or a path. File systems end at 255 bytes a name; a path of 4 096 in a
-// heading would be a text of its own.
+// maxNameChars is how much of a name or a path is shown. File systems limit a name to 255 bytes; a path of 4 096 bytes
+// would be too long for a heading.
 const maxNameChars = 256
 
-// cleanName returns a name as it may stand in a line of the prompt: without control and format characters, line
-// separators and bytes that are no UTF-8, and not too long.
+// cleanName returns a name that is safe in a line of the prompt: without control and format characters, line separators
+// and invalid UTF-8, and not too long.
 func cleanName(s string) string {
 	if isPlainName(s) {
 		return s
@@ -20,7 +20,7 @@ func cleanName(s string) string {
 	return strings.TrimSpace(clip(s, maxNameChars))
 }
 
-// oneLine returns a description as a line of the prompt, cleaned like a name.
+// oneLine returns a description as one line of the prompt, cleaned like a name.
 func oneLine(s string) string { return withoutControls(strings.Join(strings.Fields(s), " ")) }
 
 func withoutControls(s string) string {
@@ -37,7 +37,7 @@ func withoutControls(s string) string {
 
 func isPlainName(s string) bool { return len(s) <= maxNameChars && isPlain(s) }
 
-// isPlain reports whether s is ASCII that can be seen.
+// isPlain reports whether s is printable ASCII.
 func isPlain(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' {
@@ -62,11 +62,11 @@ func clip(s string, n int) string {
 	return head(s, n-1) + "…"
 }
 
-// chars counts code points, the characters of this package.
+// chars counts code points, which this package calls characters.
 func chars(s string) (n int) {
 	for len(s) >= 8 {
 		if word := s[:8]; word[0]|word[1]|word[2]|word[3]|word[4]|word[5]|word[6]|word[7] < utf8.RuneSelf {
-			n, s = n+8, s[8:] // ASCII, as most of it is
+			n, s = n+8, s[8:] // ASCII, the most frequent case
 			continue
 		}
 		_, size := utf8.DecodeRuneInString(s)
@@ -102,9 +102,9 @@ func tail(s string, n int) string {
 	return s[i:]
 }
 
-// valid returns s with U+FFFD for what is no UTF-8.
+// valid returns s with U+FFFD in place of invalid UTF-8.
 func valid(s string) string {
-	if utf8.ValidString(s) { // many times as fast as to look for what is to be replaced
+	if utf8.ValidString(s) { // many times faster than searching for what to replace
 		return s
 	}
 	return strings.ToValidUTF8(s, "\ufffd")

@@ -2,5 +2,5 @@
 
 package prompt
 
-// nonBlocking is nothing where no pipe has a name in a directory.
+// nonBlocking is 0 on systems without named pipes in directories.
 const nonBlocking = 0

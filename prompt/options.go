@@ -7,37 +7,37 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// Options are the options of [Assemble]; nil and the zero value mean the defaults in parentheses. A negative limit of
+// Options are the options of [Assemble]. nil and the zero value mean the defaults in parentheses. A negative limit of
 // characters or skills means 0; a negative MaxTokens or ToolRatio means the default. Characters are Unicode code
 // points. The default limits of files and skills are the reference's.
 type Options struct {
-	Window        int // of the model, in tokens; 0: unknown, and only the limits in characters hold
-	MaxTokens     int // tokens that the text of the system prompt may have (a quarter of Window)
-	MaxFileChars  int // characters that one file may have (20 000)
-	MaxTotalChars int // characters that all files may have together (150 000)
-	MinFileChars  int // a file that would get less is left out (64)
+	Window        int // the model's context window, in tokens; 0: unknown, and only the limits in characters apply
+	MaxTokens     int // tokens of the system prompt's text (a quarter of Window)
+	MaxFileChars  int // characters of one file (20 000)
+	MaxTotalChars int // characters of all files together (150 000)
+	MinFileChars  int // a file that would get fewer characters is left out (64)
 	MaxSkills     int // skills that are listed (150)
-	MaxSkillChars int // characters that their list may have (30 000)
+	MaxSkillChars int // characters of their list (30 000)
 
 	// the reference's limits byte for byte: files in their order, each cut in its middle; the first skills that fit
 	HeadTail      bool
-	RuleHeadings  []string         // sections of files that are kept before others (those of [winnow.ExtractRules])
-	Home          string           // a directory that is written as ~ in the locations of skills ("")
-	MinimalSkills bool             // list skills in the mode Minimal too, as later versions of the reference do
+	RuleHeadings  []string         // headings of file sections that are kept first (those of [winnow.ExtractRules])
+	Home          string           // directory to show as ~ in the locations of skills ("")
+	MinimalSkills bool             // list skills in the mode Minimal too, as in later versions of the reference
 	Tools         map[Mode]Allowed // the tools that a mode may use (all)
-	OnDemand      bool             // tools are listed by name, and their schemas loaded like skills; see [Tool.Always]
-	Form          Form             // how the provider is sent the schemas of tools (FormJSON)
+	OnDemand      bool             // list tools by name, and load their schemas like skills; see [Tool.Always]
+	Form          Form             // the form in which the provider gets schemas (FormJSON)
 
 	// billed tokens for each estimated token of a schema, as the function [ToolRatio] returns (1)
 	ToolRatio float64
 	Estimator winnow.Estimator // counts tokens (winnow.NewEstimator(""))
-	Previous  *Assembly        // the last result, from which what did not change is taken; this only saves time
+	Previous  *Assembly        // the last result, whose unchanged parts are reused; this only saves time
 }
 
 // Allowed lists tools by name, or by a pattern with *.
 type Allowed []string
 
-// Defaults: the reference's limits. The shares of the window are Winnow's.
+// Defaults. The limits are the reference's, the shares of the window Winnow's.
 const (
 	defaultMaxFileChars  = 20_000
 	defaultMaxTotalChars = 150_000
@@ -45,7 +45,7 @@ const (
 	defaultMaxSkills     = 150
 	defaultMaxSkillChars = 30_000
 	promptShare          = 4 // the text gets at most a quarter of the window
-	toolShare            = 5 // a warning says that tools take more than a fifth of it
+	toolShare            = 5 // a warning is given if tools take more than a fifth of it
 )
 
 func (o *Options) withDefaults() Options {

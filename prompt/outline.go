@@ -4,12 +4,12 @@ import (
 	"strings"
 )
 
-// chunk is a heading of a Markdown text with what stands under it, up to the next heading of any level. The text
-// before the first heading is a chunk without one.
+// chunk is a heading of a Markdown text with its body, up to the next heading of any level. The text before the first
+// heading is a chunk without a heading.
 type chunk struct {
-	level   int    // of the heading; 0: none
+	level   int    // level of the heading; 0: no heading
 	title   string // of the heading
-	heading string // its line, with the line end
+	heading string // line of the heading, with the line end
 	body    string
 	isRule  bool // belongs to a section of rules
 }
@@ -17,11 +17,11 @@ type chunk struct {
 // defaultRules are the headings that [winnow.ExtractRules] takes by default.
 var defaultRules = []string{"Session Startup", "Red Lines"}
 
-// splitMarkdown splits a text at its headings. Those in fenced code are none.
+// splitMarkdown splits a text at its headings, except those in fenced code.
 func splitMarkdown(text string, rules []string) []chunk {
 	var chunks []chunk
 	current := chunk{}
-	start := 0 // of the body of current
+	start := 0 // start of the body of current
 	var f fence
 	for at := 0; at < len(text); {
 		line := lineAt(text, at)
@@ -63,8 +63,8 @@ func heading(line string) (level int, title string) {
 	return level, strings.TrimSpace(rest)
 }
 
-// markRules marks the sections that [winnow.ExtractRules] finds: the first of each name at the second or third level,
-// up to the next heading of these levels that is not below it.
+// markRules marks the sections that [winnow.ExtractRules] finds: the first one with each name at the second or third
+// level, up to the next heading of the same or a higher level.
 func markRules(chunks []chunk, names []string) {
 	for _, name := range names {
 		level := 0
@@ -82,13 +82,13 @@ func markRules(chunks []chunk, names []string) {
 	}
 }
 
-// fence follows the lines of a Markdown text and knows which stand in a fenced code block (CommonMark 4.5), in list
-// items and quotes too.
+// fence follows the lines of a Markdown text and knows which ones are in a fenced code block (CommonMark 4.5),
+// including blocks in list items and quotes.
 type fence struct {
-	mark   byte // of the open fence; 0: none is open
+	mark   byte // character of the open fence; 0: no fence is open
 	width  int
-	indent int  // a line that closes it is indented by at most three columns more
-	quoted bool // it stands in a quote, and ends with it
+	indent int  // the closing line may be indented by three more columns
+	quoted bool // the fence is in a quote, and ends with it
 	inList bool // the lines belong to a list item, whose blocks are indented
 }
 
@@ -115,9 +115,9 @@ func (f *fence) leaveQuote() {
 	}
 }
 
-// open looks for the first line of a fenced block.
+// open checks for the first line of a fenced block.
 func (f *fence) open(s string, indent int) bool {
-	isIndented := indent > 3 // code, but for the inside of a list item
+	isIndented := indent > 3 // code, except inside a list item
 	quoted := false
 	for {
 		n := markerLen(s)

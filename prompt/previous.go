@@ -9,7 +9,7 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// isOf reports whether a is what Assemble makes of in and o.
+// isOf reports whether a is the result of Assemble for in and o.
 func (a *Assembly) isOf(in *Input, o *Options) bool {
 	b := &a.input
 	return b.Mode == in.Mode && a.options.isLike(o, a.given) &&
@@ -28,7 +28,7 @@ func sameSkills(a, b []Skill) bool {
 	})
 }
 
-// sameTools compares with the tools as they were passed in.
+// sameTools compares tools with those that the caller passed.
 func (a *Assembly) sameTools(tools []Tool) bool {
 	return slices.EqualFunc(a.given.tools, tools, func(a, b Tool) bool {
 		return a.Name == b.Name && a.Summary == b.Summary && a.Description == b.Description && a.Always == b.Always &&
@@ -36,7 +36,8 @@ func (a *Assembly) sameTools(tools []Tool) bool {
 	})
 }
 
-// isLike reports whether o gives the same result for the same input. The estimator is compared as it was given.
+// isLike reports whether o and p give the same result for the same input. It compares the estimators that the caller
+// passed.
 func (o *Options) isLike(p *Options, given given) bool {
 	return o.measuresLike(p, given) && o.Window == p.Window && o.MaxTokens == p.MaxTokens &&
 		o.MaxFileChars == p.MaxFileChars && o.MaxTotalChars == p.MaxTotalChars && o.MinFileChars == p.MinFileChars &&
@@ -45,7 +46,7 @@ func (o *Options) isLike(p *Options, given given) bool {
 		maps.EqualFunc(o.Tools, p.Tools, sameAllowed)
 }
 
-// measuresLike reports whether p gives the same text for the same limit.
+// measuresLike reports whether o and p give the same text for the same limit.
 func (o *Options) measuresLike(p *Options, given given) bool {
 	return o.HeadTail == p.HeadTail && o.MaxSkills == p.MaxSkills && o.MaxSkillChars == p.MaxSkillChars &&
 		o.Home == p.Home &&
@@ -60,7 +61,7 @@ func sameEstimator(a, b winnow.Estimator) bool {
 	return reflect.TypeOf(a).Comparable() && reflect.TypeOf(b).Comparable() && a == b
 }
 
-// measuredTools reports whether p has the tools of a, measured as a measures them.
+// measuredTools reports whether p has the tools of a, measured in the same way.
 func (p *Assembly) measuredTools(a *assembler) bool {
 	o := &p.options
 	return p.Mode == a.in.Mode && p.sameTools(a.out.given.tools) && o.OnDemand == a.OnDemand && o.Form == a.Form &&
@@ -68,8 +69,8 @@ func (p *Assembly) measuredTools(a *assembler) bool {
 		sameEstimator(p.given.estimator, a.out.given.estimator)
 }
 
-// own returns in and o with lists of their own: the host may go on with its own. What did not change is taken from the
-// previous assembly, which has them already.
+// own returns in and o with copies of their lists, so that the host may change its own. Unchanged lists are taken from
+// the previous assembly, which already has copies.
 func (in Input) own(o *Options) (Input, given) {
 	last := o.Previous
 	if last == nil {
@@ -102,7 +103,7 @@ func (in Input) own(o *Options) (Input, given) {
 	return in, given{o.Estimator, in.Tools, in.Files}
 }
 
-// own gives o lists of its own.
+// own copies the lists of o.
 func (o *Options) own(last *Assembly) {
 	if maps.EqualFunc(last.options.Tools, o.Tools, sameAllowed) {
 		o.Tools = last.options.Tools

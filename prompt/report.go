@@ -12,7 +12,7 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 )
 
-// Report says what fills the context window. The fields up to Tools are those of the reference's report, and have its
+// Report says what fills the context window. The fields up to Tools are those of the reference's report, with the same
 // names in JSON. NewReport leaves the fields marked "the host's" empty; the host may set them.
 type Report struct {
 	Source        Source       `json:"source"`
@@ -34,7 +34,7 @@ type Report struct {
 	Sections []SectionReport `json:"sections"` // the parts of the prompt, in its order
 	History  []KindReport    `json:"history"`  // the messages of the request by kind; they add up to Tokens.History
 	Largest  []MessageReport `json:"largest"`  // the ten largest messages
-	Edits    []EditReport    `json:"edits"`    // what was edited, by what was done
+	Edits    []EditReport    `json:"edits"`    // edits by operation
 	Cache    CacheReport     `json:"cache"`
 	Cuts     []Cut           `json:"cuts,omitempty"`
 	Warnings []string        `json:"warnings,omitempty"`
@@ -42,11 +42,11 @@ type Report struct {
 	usage winnow.Usage
 }
 
-// Source says what the numbers of a report were taken from.
+// Source says where the numbers of a report come from.
 type Source string
 
 const (
-	FromRun      Source = "run"      // a request that was sent: the provider has billed it
+	FromRun      Source = "run"      // a request that was sent and billed
 	FromEstimate Source = "estimate" // a request that has not been sent
 )
 
@@ -107,11 +107,11 @@ type TokenReport struct {
 	Window     int `json:"window"`
 	Reserve    int `json:"reserve"` // kept free for the answer
 	Used       int `json:"used"`
-	Free       int `json:"free"` // for more history; below 0 the request does not fit
+	Free       int `json:"free"` // room for more history; negative: the request does not fit
 	Prompt     int `json:"prompt"`
 	Schemas    int `json:"schemas"`
 	History    int `json:"history"`
-	Correction int `json:"correction"` // how far the provider's counts were above the estimates; below 0: below them
+	Correction int `json:"correction"` // the provider's counts minus the estimates
 }
 
 // SectionReport is the size of one part of the prompt.
@@ -138,7 +138,7 @@ type MessageReport struct {
 	Tokens int         `json:"tokens"`
 }
 
-// EditReport says how often one kind of edit was made, and what it saved.
+// EditReport says how often one kind of edit was made, and how much it saved.
 type EditReport struct {
 	Op    winnow.Op `json:"op"`
 	Count int       `json:"count"`
@@ -147,14 +147,14 @@ type EditReport struct {
 
 // CacheReport says how much of the request is in the provider's cache.
 type CacheReport struct {
-	Expected float64 `json:"expected"` // share of the request, before it was sent
-	Billed   float64 `json:"billed"`   // share that was billed as read from the cache; 0 without usage
-	Written  float64 `json:"written"`  // share that was billed as written to it
-	Prompt   int     `json:"prompt"`   // tokens that were billed; 0 without usage
+	Expected float64 `json:"expected"` // expected share of the request, before it was sent
+	Billed   float64 `json:"billed"`   // share billed as read from the cache; 0 without usage
+	Written  float64 `json:"written"`  // share billed as written to the cache
+	Prompt   int     `json:"prompt"`   // billed tokens; 0 without usage
 }
 
 // NewReport reports on the request r with the prompt a. u is what the provider billed for it; the zero value means that
-// it has not been sent. With a nil r the report covers the prompt alone.
+// it has not been sent. With a nil r the report covers only the prompt.
 func NewReport(a *Assembly, r *winnow.Request, u winnow.Usage) *Report {
 	out := &Report{
 		Source: FromEstimate, MaxFileChars: a.Limits.FileChars, MaxTotalChars: a.Limits.TotalChars,
@@ -202,7 +202,7 @@ func (r *Report) addParts(a *Assembly) {
 		}
 	}
 	r.SystemPrompt.NonContext = r.SystemPrompt.Chars - r.SystemPrompt.Context
-	for i := range a.Cuts { // files of which nothing is shown
+	for i := range a.Cuts { // files that are left out
 		c := &a.Cuts[i]
 		isReported := func(f FileReport) bool { return f.Name == c.Name && f.Path == c.Path }
 		if c.Kind != PartFile || slices.ContainsFunc(r.Files, isReported) {
@@ -230,7 +230,7 @@ func (r *Report) addLists(a *Assembly) {
 	}
 }
 
-// largestMessages is how many messages a report names.
+// largestMessages is how many messages a report lists.
 const largestMessages = 10
 
 func (r *Report) addHistory(q *winnow.Request) {
@@ -246,7 +246,7 @@ func (r *Report) addHistory(q *winnow.Request) {
 	}
 	for i := range q.Messages {
 		if i >= len(q.Counts) {
-			break // a request of the host's own making
+			break // a request that the host made itself
 		}
 		m, n := &q.Messages[i], q.Counts[i]
 		r.Tokens.History += n
@@ -261,7 +261,7 @@ func (r *Report) addHistory(q *winnow.Request) {
 	})
 }
 
-// keepLargest keeps the ten largest messages, the larger and older first.
+// keepLargest keeps the ten largest messages, the larger first, and then the older.
 func (r *Report) keepLargest(m MessageReport) {
 	n := len(r.Largest)
 	if n == largestMessages && r.Largest[n-1].Tokens >= m.Tokens {
@@ -274,10 +274,10 @@ func (r *Report) keepLargest(m MessageReport) {
 	r.Largest = r.Largest[:min(len(r.Largest), largestMessages)]
 }
 
-// imageWeight is what an image weighs beside text in the same message, in bytes: about 1 200 tokens.
+// imageWeight is the weight of an image relative to text in the same message, in bytes: about 1 200 tokens.
 const imageWeight = 4_800
 
-// eachPart divides the tokens of a message among its parts, by their length. They add up to all.
+// eachPart divides the tokens of a message among its parts in proportion to their lengths. The shares add up to tokens.
 func eachPart(m *winnow.Message, tokens int, add func(kind kind, tokens int)) {
 	if m.Summary || len(m.Parts) <= 1 {
 		var only *winnow.Part
@@ -308,10 +308,10 @@ func weightOf(p *winnow.Part) int {
 	return 1 + len(p.Text) + len(p.Name) + len(p.Arguments) + len(p.Signature)
 }
 
-// kind is what messages are counted by.
+// kind is the key by which messages are counted.
 type kind struct{ what, tool string }
 
-// kindOf is what a part counts as; p is nil for a message without parts.
+// kindOf returns the kind of a part. p is nil for a message without parts.
 func kindOf(m *winnow.Message, p *winnow.Part) kind {
 	switch {
 	case m.Summary:
@@ -358,7 +358,7 @@ func (r *Report) addWindow(q *winnow.Request, u winnow.Usage) {
 	}
 }
 
-// share is n of whole, to a thousandth.
+// share returns n / whole, rounded to a thousandth.
 func share(n, whole int) float64 {
 	if whole <= 0 {
 		return 0
@@ -366,7 +366,7 @@ func share(n, whole int) float64 {
 	return math.Round(1_000*float64(n)/float64(whole)) / 1_000
 }
 
-// sessionReport is what a report has of a session, with the reference's names.
+// sessionReport is the session in a report, with the reference's names.
 type sessionReport struct {
 	Total   int `json:"totalTokens"`
 	Input   int `json:"inputTokens"`
@@ -379,8 +379,8 @@ func (r *Report) session() sessionReport {
 		r.Tokens.Window}
 }
 
-// JSON returns the report in the reference's form, {"report": …, "session": …}, indented. It is "" where the host set a
-// number that JSON cannot say.
+// JSON returns the report in the reference's form, {"report": …, "session": …}, indented. It is "" if the host set a
+// number that JSON cannot hold.
 func (r *Report) JSON() string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
@@ -390,7 +390,7 @@ func (r *Report) JSON() string {
 		Report  *Report       `json:"report"`
 		Session sessionReport `json:"session"`
 	}{r, r.session()})
-	if err != nil && !r.GeneratedAt.IsZero() { // a time outside of the years that JSON can say
+	if err != nil && !r.GeneratedAt.IsZero() { // a time outside of the years that JSON can hold
 		c := *r
 		c.GeneratedAt = time.Time{}
 		return c.JSON()

@@ -9,12 +9,12 @@ import (
 // ReportEntry is the name under which [Report.Save] stores a report.
 const ReportEntry = "context-report"
 
-// Notebook stores data beside a conversation. The Store of package session is one.
+// Notebook stores data beside a conversation. The Store of package session implements it.
 type Notebook interface {
 	Note(ctx context.Context, key, name string, data []byte) error
 }
 
-// Save stores the report beside the conversation that key names, as one line of JSON. It returns the notebook's error.
+// Save stores the report beside the conversation with this key, as one line of JSON. It returns the notebook's error.
 func (r *Report) Save(ctx context.Context, n Notebook, key string) error {
 	data, err := json.Marshal(r)
 	if err != nil {

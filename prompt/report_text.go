@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// A report as text, as the reference's command /context writes it; what Winnow adds stands at the end.
+// The text of a report is that of the reference's command /context; Winnow's additions come at the end.
 
 const (
 	listedSkills = 20 // names of skills
 	listedTools  = 30 // names of tools
-	detailLines  = 30 // of each list of sizes
+	detailLines  = 30 // lines in each list of sizes
 )
 
-// ReportUsage lists the words that [Report.Text] takes, as the reference's command /context does.
+// ReportUsage lists the words that [Report.Text] accepts, as the reference's command /context does.
 const ReportUsage = `/context: what fills the context window
 /context list: a short breakdown
 /context detail: sizes by file, skill and tool
@@ -71,12 +71,12 @@ func (r *Report) Detail() string {
 	return strings.Join(lines, "\n")
 }
 
-// charsAndTokens is a size as the reference prints it: four characters a token.
+// charsAndTokens returns a size as the reference prints it, at four characters per token.
 func charsAndTokens(n int) string {
 	return fmt.Sprintf("%s chars (~%s tok)", comma(n), comma((n+3)/4))
 }
 
-// begin is what both forms begin with.
+// begin returns the first lines of both forms.
 func (r *Report) begin(title string) []string {
 	workspace := "(none)"
 	if r.WorkspaceDir != "" {
@@ -116,7 +116,7 @@ func (f *FileReport) line() string {
 	return fmt.Sprintf("- %s: %s | raw %s | injected %s", cleanName(f.Name), status, raw, injected)
 }
 
-// warning says that files were cut, and by which limits.
+// warning returns the lines that say which limits cut files.
 func (r *Report) warning() string {
 	raw, injected, count := 0, 0, 0
 	for _, f := range r.Files {
@@ -194,7 +194,7 @@ func (r *Report) largestSkills() []string {
 	return appendMore(lines, len(entries), "skills")
 }
 
-// topTools lists the tools that are largest by size.
+// topTools lists the largest tools by size.
 func topTools(r *Report, title string, size func(ToolEntry) int, format func(int) string) []string {
 	entries := slices.Clone(r.Tools.Entries)
 	slices.SortStableFunc(entries, func(a, b ToolEntry) int { return cmp.Compare(size(b), size(a)) })
@@ -212,7 +212,7 @@ func appendMore(lines []string, n int, what string) []string {
 	return lines
 }
 
-// end is the reference's last line, and behind it what Winnow knows besides.
+// end returns the reference's last line, followed by Winnow's additions.
 func (r *Report) end() []string {
 	s, t := r.session(), &r.Tokens
 	window := "?"

@@ -6,7 +6,7 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// SilentReplies returns the section that tells the model how to say nothing, for [winnow.StripSilent] and
+// SilentReplies returns the section that tells the model how to reply with nothing, for [winnow.StripSilent] and
 // [winnow.SilentFilter]. Only the mode Full shows it.
 func SilentReplies(token winnow.SilentToken) Section {
 	t := silentText(token)
@@ -16,8 +16,8 @@ When you have nothing to say to the user, answer with nothing but: ` + t + `
 It is the whole message: no other text before or behind it, no Markdown around it, and never at the end of a real answer.`}
 }
 
-// SilentHint returns the text of a housekeeping turn, a memory flush for example, with a line that tells the model how
-// to say nothing, unless the text names the token itself. The line is the reference's.
+// SilentHint adds a line to the text of a housekeeping turn, such as a memory flush, that tells the model how to reply
+// with nothing. If the text already names the token, it is returned unchanged. The line is the reference's.
 func SilentHint(text string, token winnow.SilentToken) string {
 	t := silentText(token)
 	if strings.Contains(text, t) {

@@ -16,23 +16,23 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Skill is a text that the model is shown when it needs it. Until then the model knows its name and description.
+// Skill is a text that the model gets when it needs it. Until then the model knows only its name and description.
 type Skill struct {
 	Name          string // 1 to 64 of a–z, 0–9 and single hyphens, like its folder
 	Description   string // what it does and when to use it
-	Location      string // the path of its file, as the prompt shows it
+	Location      string // path of its file in the prompt
 	License       string
 	Compatibility string
 	Metadata      map[string]string
 	AllowedTools  string
-	Hidden        bool   // disable-model-invocation: it is not listed, and only the host loads it
-	Body          string // the text of a skill that has no file ("": it is read from its file when the skill is loaded)
+	Hidden        bool   // disable-model-invocation: not listed, and only the host loads it
+	Body          string // text of a skill without a file ("": read from its file when the skill is loaded)
 
 	root *os.Root
 	file string // in root
 }
 
-// Problem names a skill's file that was left out, and says why. It holds no text of the file.
+// Problem names the file of a skill that was left out, and the reason. It holds no text of the file.
 type Problem struct {
 	Path   string
 	Reason string
@@ -43,11 +43,11 @@ func (p Problem) String() string { return p.Path + ": " + p.Reason }
 
 const (
 	skillFile       = "SKILL.md"
-	maxSkillFolders = 300     // that are looked at in a root
-	maxSkillsLoaded = 200     // of these
-	maxSkillBytes   = 256_000 // of a file
-	// Front matter that uses all that the specification allows has about 7 000 bytes. The YAML package compares each
-	// key of a map with all others: in 64 KiB of keys this took 160 ms a file.
+	maxSkillFolders = 300     // per root
+	maxSkillsLoaded = 200     // of those
+	maxSkillBytes   = 256_000 // per file
+	// Front matter that uses everything the specification allows has about 7 000 bytes. The YAML package compares each
+	// key of a map with all others: 64 KiB of keys took 160 ms per file.
 	maxFrontMatter    = 16 * 1024
 	usualFrontMatter  = 2 * 1024
 	maxSkillName      = 64
@@ -56,10 +56,10 @@ const (
 	frontMatterMarker = "---"
 )
 
-// ReadSkills reads the skills of folders: each in a folder of its own with a file SKILL.md, by the open specification
-// of agent skills. They are sorted by name; of two with one name that of the first root counts. A skill that breaks the
-// specification is left out and named in the problems, and so is what is above the reference's limits (300 folders and
-// 200 skills a root, 256 000 bytes a file). The roots stay open as long as skills are loaded.
+// ReadSkills reads skills from roots. By the open specification of agent skills, each skill is a folder with a file
+// SKILL.md. The skills are sorted by name; if two have the same name, that of the first root counts. Skills that break
+// the specification or exceed the reference's limits (300 folders and 200 skills per root, 256 000 bytes per file) are
+// left out and named in the problems. Keep the roots open as long as skills are loaded.
 func ReadSkills(roots ...*os.Root) ([]Skill, []Problem) {
 	var skills []Skill
 	var problems []Problem
@@ -134,9 +134,9 @@ func readSkill(root *os.Root, folder, where string) (Skill, error) {
 	return s, nil
 }
 
-// readFront reads the front matter of the skill in a folder. The body is read when the skill is loaded.
+// readFront reads the front matter of the skill in a folder. Loading the skill reads the body.
 func readFront(root *os.Root, folder string) (string, error) {
-	within, err := root.OpenRoot(folder) // once, instead of with each look at the file
+	within, err := root.OpenRoot(folder) // once, instead of for each access to the file
 	if err != nil {
 		return "", err
 	}
@@ -161,7 +161,7 @@ func readFront(root *os.Root, folder string) (string, error) {
 	}
 }
 
-// frontMatter is what stands at the beginning of a SKILL.md.
+// frontMatter is the beginning of a SKILL.md.
 type frontMatter struct {
 	Name          string            `yaml:"name"`
 	Description   string            `yaml:"description"`
@@ -172,8 +172,8 @@ type frontMatter struct {
 	Hidden        bool              `yaml:"disable-model-invocation"`
 }
 
-// ParseSkill reads a SKILL.md and returns the skill and its body. The error names the rule that the file breaks, and
-// nothing of its text.
+// ParseSkill parses a SKILL.md and returns the skill and its body. The error names the rule that the file breaks,
+// without any of its text.
 func ParseSkill(text string) (s Skill, body string, err error) {
 	front, body, err := splitFrontMatter(text)
 	if err != nil {
@@ -198,7 +198,7 @@ func parseFront(front string) (Skill, error) {
 		Metadata: m.Metadata, AllowedTools: m.AllowedTools, Hidden: m.Hidden}, nil
 }
 
-// splitFrontMatter splits a text behind the line that ends its front matter.
+// splitFrontMatter splits a text after the line that ends its front matter.
 func splitFrontMatter(text string) (front, body string, err error) {
 	text = strings.TrimPrefix(text, "\ufeff")
 	first := lineAt(text, 0)
@@ -217,8 +217,8 @@ func splitFrontMatter(text string) (front, body string, err error) {
 
 var yamlLine = regexp.MustCompile(`line (\d+)`)
 
-// decodeFrontMatter reads YAML. Aliases are refused: front matter needs none, and they can be made to grow without end.
-// Errors of the YAML package quote the text, so that only their line is taken.
+// decodeFrontMatter decodes YAML. It refuses aliases: front matter does not need them, and they can expand without
+// limit. Errors of the YAML package quote the text, so only their line number is used.
 func decodeFrontMatter(front string, m *frontMatter) error {
 	err := checkAliases(front)
 	if err == nil {
@@ -234,7 +234,7 @@ func decodeFrontMatter(front string, m *frontMatter) error {
 	return refusal("its front matter is not what the specification wants")
 }
 
-// checkAliases looks for aliases without following them. Where nothing is named by an anchor there is none.
+// checkAliases looks for aliases without following them. Without anchors there can be no aliases.
 func checkAliases(front string) error {
 	if !strings.Contains(front, "&") {
 		return nil
@@ -255,7 +255,7 @@ func hasAlias(n *yaml.Node) bool {
 
 var skillName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// check holds the front matter to the specification.
+// check checks the front matter against the specification.
 func (m *frontMatter) check() error {
 	switch {
 	case !skillName.MatchString(m.Name):

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// How skills are listed: with descriptions, over the budget with shorter ones, then by name, then the first of them.
+// Skills are listed with their descriptions. If that exceeds the budget, the list has shorter descriptions, then only
+// names, then only the first names.
 
 const skillsIntro = `## Skills
 
@@ -18,13 +19,12 @@ Never read more than one skill up front.
 
 `
 
-// leastDescription is where shorter descriptions end and names alone begin: what is shorter tells nobody when to use a
-// skill.
+// leastDescription is the shortest description worth showing: a shorter one does not say when to use a skill.
 const leastDescription = 40
 
 // skillList lists skills.
 type skillList struct {
-	skills []Skill // that are listed, by name
+	skills []Skill // listed skills, by name
 	limits *Options
 	count  *counter
 }
@@ -32,14 +32,14 @@ type skillList struct {
 // SkillSize is the size of a skill's entry in the list.
 type SkillSize struct {
 	Name  string `json:"name"`
-	Chars int    `json:"chars"` // of the entry with its whole description
+	Chars int    `json:"chars"` // length of the entry with its whole description
 }
 
 func newSkillList(skills []Skill, o *Options, c *counter) *skillList {
 	l := &skillList{limits: o, count: c}
 	for _, s := range skills {
 		if !s.Hidden {
-			s.Description = oneLine(s.Description) // once: it is clipped more than once
+			s.Description = oneLine(s.Description) // once, because it may be clipped several times
 			l.skills = append(l.skills, s)
 		}
 	}
@@ -49,7 +49,7 @@ func newSkillList(skills []Skill, o *Options, c *counter) *skillList {
 
 var xmlEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&apos;")
 
-// entry is a skill as it is listed; without a description it is a name.
+// entry returns a skill's entry in the list; without a description, only its name.
 func (l *skillList) entry(s *Skill, description int) string {
 	name := xmlEscaper.Replace(cleanName(s.Name))
 	if description <= 0 {
@@ -81,10 +81,10 @@ func (l *skillList) list(n, description int) string {
 	return b.String()
 }
 
-// full is the list with all descriptions.
+// full returns the list with all descriptions.
 func (l *skillList) full() string { return skillsIntro + l.list(len(l.skills), maxDescription) }
 
-// sizes are those of the entries.
+// sizes returns the sizes of the entries.
 func (l *skillList) sizes() []SkillSize {
 	out := make([]SkillSize, len(l.skills))
 	for i := range l.skills {
@@ -94,7 +94,7 @@ func (l *skillList) sizes() []SkillSize {
 	return out
 }
 
-// within lists what fits.
+// within returns the list that fits a limit.
 func (l *skillList) within(limit size) (string, *Cut) {
 	if l.limits.HeadTail {
 		return l.firstThatFit(limit)
@@ -123,7 +123,7 @@ func (l *skillList) within(limit size) (string, *Cut) {
 	return "", l.cut(0, reasonLast)
 }
 
-// largest returns the result for the largest n of low to high that fits. What fits for one fits for all below it.
+// largest returns the result for the largest n from low to high that fits. If n fits, all smaller numbers fit too.
 func largest(low, high int, try func(n int) (string, bool)) (best string, ok bool) {
 	for low <= high {
 		middle := (low + high) / 2
@@ -151,7 +151,7 @@ func (l *skillList) cut(n int, reason string) *Cut {
 	return c
 }
 
-// firstThatFit is the reference's list: the longest beginning of it that fits, and a line that says so before it.
+// firstThatFit returns the reference's list: the longest beginning that fits, after a line that says so.
 func (l *skillList) firstThatFit(limit size) (string, *Cut) {
 	text, ok := largest(0, min(len(l.skills), l.limits.MaxSkills), func(n int) (string, bool) {
 		list, note := l.list(n, maxDescription), ""

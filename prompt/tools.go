@@ -15,22 +15,22 @@ import (
 type Tool struct {
 	Name string `json:"name"`
 
-	// shown beside its name in the prompt (the first line of Description)
+	// shown next to its name in the prompt (the first line of Description)
 	Summary     string          `json:"-"`
 	Description string          `json:"description"` // sent with its schema
 	Schema      json.RawMessage `json:"parameters"`  // JSON schema of its arguments
 
-	// with Options.OnDemand: its schema is still sent with every request
+	// with Options.OnDemand, still send its schema with every request
 	Always bool `json:"-"`
 }
 
 // ToolSize is the size of a tool.
 type ToolSize struct {
 	Name         string `json:"name"`
-	SummaryChars int    `json:"summaryChars"` // of its summary
-	SchemaChars  int    `json:"schemaChars"`  // of its schema, as compact JSON
+	SummaryChars int    `json:"summaryChars"` // length of its summary
+	SchemaChars  int    `json:"schemaChars"`  // length of its schema as compact JSON
 	Properties   int    `json:"properties"`   // properties at the top level of the schema
-	Tokens       int    `json:"tokens"`       // of what the provider is sent; 0 for a tool that is loaded on demand
+	Tokens       int    `json:"tokens"`       // tokens that the provider gets; 0 for a tool that is loaded on demand
 }
 
 func (t *Tool) summary() string {
@@ -41,7 +41,7 @@ func (t *Tool) summary() string {
 	return oneLine(s)
 }
 
-// allowed returns the tools that the mode may use, by name. Of two with one name the first is taken.
+// allowed returns the tools that the mode may use, by name. If two have the same name, the first counts.
 func (a *assembler) allowed(tools []Tool) []Tool {
 	patterns, limited := a.Options.Tools[a.in.Mode]
 	if !limited && slices.IsSortedFunc(tools, compareTools) && !hasTwins(tools) {
@@ -54,7 +54,7 @@ func (a *assembler) allowed(tools []Tool) []Tool {
 	return slices.CompactFunc(tools, func(a, b Tool) bool { return a.Name == b.Name })
 }
 
-// hasTwins reports whether two tools of a sorted list have one name.
+// hasTwins reports whether two tools of a sorted list have the same name.
 func hasTwins(tools []Tool) bool {
 	for i := 1; i < len(tools); i++ {
 		if tools[i].Name == tools[i-1].Name {
@@ -71,7 +71,7 @@ func compareTools(a, b Tool) int {
 	return cmp.Or(cmp.Compare(a.Description, b.Description), bytes.Compare(a.Schema, b.Schema))
 }
 
-// matches reports whether a name is that of a pattern, in which * stands for any characters.
+// matches reports whether a name matches a pattern, in which * stands for any characters.
 func matches(pattern, name string) bool {
 	first, rest, star := strings.Cut(pattern, "*")
 	if !star {
@@ -103,7 +103,7 @@ type toolList struct {
 	count    *counter
 }
 
-// line is a tool as it is listed.
+// line returns a tool's line in the list.
 func (l *toolList) line(t *Tool, withSummary bool) string {
 	line := "- " + cleanName(t.Name)
 	if s := t.summary(); withSummary && s != "" {
@@ -112,10 +112,10 @@ func (l *toolList) line(t *Tool, withSummary bool) string {
 	return line + "\n"
 }
 
-// maxSummary is what is shown of a summary. A line of the reference's own tools has at most 200 characters.
+// maxSummary is how much of a summary is shown, in characters. A line of the reference's own tools has at most 200.
 const maxSummary = 400
 
-// list lists the first n tools; those on demand by name.
+// list lists the first n tools; tools on demand only by name.
 func (l *toolList) list(n int, withSummaries bool) string {
 	var b strings.Builder
 	b.WriteString("## Tooling\n\n")
@@ -140,7 +140,7 @@ func (l *toolList) list(n int, withSummaries bool) string {
 
 func (l *toolList) full() string { return l.list(len(l.tools), true) }
 
-// within lists what fits: with summaries, by name, then the first of them.
+// within returns the list that fits a limit: with summaries, else only names, else only the first names.
 func (l *toolList) within(limit size) (string, *Cut) {
 	full := l.full()
 	if l.count.size(full).fits(limit) {
@@ -165,7 +165,7 @@ func (l *toolList) within(limit size) (string, *Cut) {
 	return text, c
 }
 
-// measureTools finds out what the schemas take.
+// measureTools measures the schemas.
 func (a *assembler) measureTools() {
 	out := a.out
 	if p := a.Previous; a.knowsTools {

@@ -11,28 +11,28 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 )
 
-// Form is how a provider is sent the schemas of tools.
+// Form is the form in which a provider gets the schemas of tools.
 type Form string
 
 const (
 	FormJSON      Form = ""          // a list of {"name", "description", "parameters"}
 	FormAnthropic Form = "anthropic" // {"name", "description", "input_schema"}
-	FormOpenAI    Form = "openai"    // the model sees a declaration in the manner of TypeScript
+	FormOpenAI    Form = "openai"    // the model sees a declaration in the style of TypeScript
 	FormGemini    Form = "gemini"    // {"name", "description", "parameters"} of functionDeclarations
 )
 
 const (
-	// What Claude is told about the use of tools, once: 346 tokens with tool_choice auto for Claude 4 and later
+	// Anthropic's own prompt about tools, added once: 346 tokens with tool_choice auto for Claude 4 and later
 	// (platform.claude.com, "Tool use: pricing").
 	anthropicToolUse = 346
-	// OpenAI's cookbook, "How to count tokens with tiktoken", for gpt-4o and later: of a function, of the end of all,
-	// of a list of properties, of each, of a list of values and of each of these.
+	// Tokens by OpenAI's cookbook, "How to count tokens with tiktoken", for gpt-4o and later: for a function, for the
+	// end of all, for a list of properties, for each property, for a list of values, and for each value.
 	openAIFunction, openAIEnd           = 7, 12
 	openAIProperties, openAIProperty    = 3, 3
 	openAIEnumeration, openAIEnumerated = -3, 3
 )
 
-// once is what the first tool costs besides itself.
+// once returns the extra cost of the first tool.
 func (f Form) once() int {
 	switch f {
 	case FormAnthropic:
@@ -43,7 +43,7 @@ func (f Form) once() int {
 	return 0
 }
 
-// tokens is what the schema of a tool costs as it is sent.
+// tokens returns the cost of a tool's schema in its form.
 func (f Form) tokens(t *Tool, c *counter) int {
 	if f == FormOpenAI {
 		return openAIFunction + c.tokens(t.Name+":"+strings.TrimSuffix(t.Description, ".")) +
@@ -52,7 +52,7 @@ func (f Form) tokens(t *Tool, c *counter) int {
 	return c.tokens(string(f.write(t)))
 }
 
-// write is the JSON that is sent.
+// write returns the JSON that is sent.
 func (f Form) write(t *Tool) []byte {
 	schema := compactJSON(t.Schema)
 	if len(schema) == 0 {
@@ -70,11 +70,11 @@ func (f Form) write(t *Tool) []byte {
 }
 
 func quote(s string) []byte {
-	out, _ := json.Marshal(s) // a string always can be
+	out, _ := json.Marshal(s) // a string always encodes
 	return out
 }
 
-// compactJSON returns a JSON text without white space, or the text as it is where it is no JSON.
+// compactJSON returns a JSON text without white space. It returns a text that is not JSON unchanged.
 func compactJSON(data []byte) []byte {
 	var b bytes.Buffer
 	if len(data) == 0 || json.Compact(&b, data) != nil {
@@ -83,24 +83,24 @@ func compactJSON(data []byte) []byte {
 	return b.Bytes()
 }
 
-// schema is what is counted of a JSON schema.
+// schema holds the counted parts of a JSON schema.
 type schema struct {
 	kind        string // its type, as JSON
 	description string
 	enum        []json.RawMessage
 	properties  map[string]json.RawMessage
-	items       []json.RawMessage // of a list: its elements
+	items       []json.RawMessage // schemas of the elements of a list
 	others      []json.RawMessage // alternatives and definitions
 }
 
-// readSchema reads a schema member by member: what is of another type than usual (true for any value, a list of item
-// schemas) leaves the rest as it is.
+// readSchema reads a schema member by member, so that a member of an unusual type (true for any value, a list of item
+// schemas) does not spoil the rest.
 func readSchema(data json.RawMessage) (s schema) {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(data, &members) != nil {
 		return schema{}
 	}
-	read := func(name string, to any) { _ = json.Unmarshal(members[name], to) } // what cannot be read is not counted
+	read := func(name string, to any) { _ = json.Unmarshal(members[name], to) } // an unreadable member is not counted
 	s.kind = string(bytes.Trim(members["type"], `"`))
 	read("description", &s.description)
 	read("enum", &s.enum)
@@ -119,7 +119,7 @@ func readSchema(data json.RawMessage) (s schema) {
 	return s
 }
 
-// oneOrMore returns the schemas of a member that has one or a list of them.
+// oneOrMore returns the schemas in a member that holds one schema or a list.
 func oneOrMore(data json.RawMessage) (list []json.RawMessage) {
 	if len(data) > 0 && json.Unmarshal(data, &list) != nil {
 		list = []json.RawMessage{data}
@@ -127,11 +127,11 @@ func oneOrMore(data json.RawMessage) (list []json.RawMessage) {
 	return list
 }
 
-// maxSchemaDepth is how deep a schema is looked into. Those of real tools have three or four levels.
+// maxSchemaDepth is how deep a schema is read. Those of real tools have three or four levels.
 const maxSchemaDepth = 16
 
-// openAISchema counts what is in a schema by the cookbook's rule: its properties, and those of inner objects. The
-// cookbook says nothing of alternatives and definitions; each is counted as a property without a name.
+// openAISchema counts the content of a schema by the cookbook's rule: its properties, and those of inner objects. The
+// cookbook does not mention alternatives and definitions; each counts as a property without a name.
 func openAISchema(s schema, c *counter, depth int) (n int) {
 	if depth > maxSchemaDepth {
 		return 0
@@ -157,7 +157,7 @@ func (s *schema) isEmpty() bool {
 	return s.kind == "" && s.description == "" && len(s.enum)+len(s.properties)+len(s.items)+len(s.others) == 0
 }
 
-// openAIOne counts a property and what is in it.
+// openAIOne counts a property and its content.
 func openAIOne(name string, s schema, c *counter, depth int) int {
 	n := openAIProperty + c.tokens(name+s.kind+":"+strings.TrimSuffix(s.description, "."))
 	if len(s.enum) > 0 {
@@ -169,9 +169,9 @@ func openAIOne(name string, s schema, c *counter, depth int) int {
 	return n + openAISchema(s, c, depth)
 }
 
-// ToolRatio is what an estimated token of a's schemas was billed as, for Options.ToolRatio: from the first request, r,
-// and its usage. It is between 0.5 and 2.5; a larger difference is not the tokenizer's, and 1 means that it cannot be
-// told.
+// ToolRatio returns the billed tokens per estimated token of a's schemas, for Options.ToolRatio. It computes them from
+// the first request, r, and its usage. The result is between 0.5 and 2.5, because a larger difference does not come
+// from the tokenizer. 1 means that the ratio is unknown.
 func ToolRatio(a *Assembly, r *winnow.Request, u winnow.Usage) float64 {
 	messages := 0
 	for _, n := range r.Counts {
@@ -193,8 +193,8 @@ const (
 	callToolName = "call_tool"
 )
 
-// OnDemandTools returns the two tools with which a model uses those that are listed by name alone: load_tool, which
-// [Loader.Load] answers, and call_tool, whose arguments name a tool and what it is called with.
+// OnDemandTools returns the two tools with which a model uses tools that are listed only by name: load_tool, which
+// [Loader.Load] answers, and call_tool, whose arguments are the name and the arguments of a tool.
 func OnDemandTools() []Tool {
 	return []Tool{
 		{
