@@ -30,7 +30,7 @@ func readmeAgent(ctx context.Context, store *session.Store, key, text string, as
 		return "", err
 	}
 	defer s.Close()
-	if err := s.Abandon(ctx); err != nil { // calls of tools that the last process did not finish
+	if err := s.Abandon(ctx); err != nil { // calls that the last process left unfinished
 		return "", err
 	}
 	if err := s.Append(ctx, session.User(text)); err != nil { // on disk when it returns

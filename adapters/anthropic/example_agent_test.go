@@ -50,10 +50,10 @@ func Example_agent() {
 		return adapter.Response(answer), nil
 	}
 	store, err := session.OpenDirectory(dir, &session.Options{
-		Codec: adapter.Codec(), // keeps what your SDK's messages hold besides Winnow's form: images, signatures, …
+		Codec: adapter.Codec(), // stores what your SDK's messages hold beyond Winnow's form: images, signatures, …
 		Manager: func(key string) (int, *winnow.Options) {
 			return 0, &winnow.Options{ // 0: the window of the model
-				Model:      model,     // also tells how it counts tokens, and what its prompt cache costs
+				Model:      model,     // also sets how tokens are counted, and what its prompt cache costs
 				Reserve:    maxTokens, // kept free for the answer
 				Overhead:   2_000,     // the system prompt and the tools, in tokens; a rough figure will do
 				Summarizer: adapter.NewSummarizer(client, sdk.ModelClaudeHaiku4_5, 0),
