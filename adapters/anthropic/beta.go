@@ -10,10 +10,10 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// The beta API has types of its own, which differ in the blocks that they know. They are carried as what stands in
-// the place of the fields of a message or a block (param.Override), so that all rules are those of Export.
+// The beta API has separate types, which know other blocks. They are carried as the override of a message or a block
+// (param.Override), so that the rules of Export apply to them.
 
-// ImportBeta is [Import] for the messages of the beta API.
+// ImportBeta is [Import] for messages of the beta API.
 func ImportBeta(messages []sdk.BetaMessageParam) []winnow.Message {
 	carried := make([]message, len(messages))
 	for i := range messages {
@@ -131,7 +131,7 @@ func readBeta(b *sdk.BetaContentBlockParamUnion) fields {
 		f.emptyList = r.Content != nil && len(r.Content) == 0
 		return f
 	}
-	return readJSON(sentAs(nil, b)) // images, documents and what is rare
+	return readJSON(sentAs(nil, b)) // images, documents and rare blocks
 }
 
 // readBetaInner returns the fields of a block in a result of the beta API.
@@ -144,13 +144,13 @@ func readBetaInner(c *sdk.BetaToolResultBlockParamContentUnion) fields {
 	return readJSON(sentAs(nil, c))
 }
 
-// betaUserBlock returns a block of a result's content as one of a user message. ok is false if it cannot be one.
+// betaUserBlock turns a block of a result's content into a block of a user message. ok is false if that is impossible.
 func betaUserBlock(c *sdk.BetaToolResultBlockParamContentUnion) (b block, ok bool) {
 	u := sdk.BetaContentBlockParamUnion{OfImage: c.OfImage, OfDocument: c.OfDocument, OfSearchResult: c.OfSearchResult}
 	return param.Override[block](&u), u.OfImage != nil || u.OfDocument != nil || u.OfSearchResult != nil
 }
 
-// betaInner returns a block of a user message as one of a result's content, or nil.
+// betaInner turns a block of a user message into a block of a result's content. It returns nil if that is impossible.
 func betaInner(b *sdk.BetaContentBlockParamUnion) *inner {
 	u := sdk.BetaToolResultBlockParamContentUnion{OfText: b.OfText, OfImage: b.OfImage, OfDocument: b.OfDocument,
 		OfSearchResult: b.OfSearchResult}
@@ -161,7 +161,7 @@ func betaInner(b *sdk.BetaContentBlockParamUnion) *inner {
 	return &c
 }
 
-// betaMessage returns m as a message of the beta API: the caller's own, if it carries one.
+// betaMessage returns m as a message of the beta API: the caller's own message, if m carries it.
 func betaMessage(m *message) sdk.BetaMessageParam {
 	if override, given := m.Overrides(); given {
 		if own, ok := override.(*sdk.BetaMessageParam); ok {
@@ -180,7 +180,7 @@ func betaMessage(m *message) sdk.BetaMessageParam {
 	return out
 }
 
-// betaBlock returns b as a block of the beta API: the caller's own, if it carries one.
+// betaBlock returns b as a block of the beta API: the caller's own block, if b carries it.
 func betaBlock(b *block) sdk.BetaContentBlockParamUnion {
 	override, given := overrideOf(b)
 	switch {
@@ -202,12 +202,12 @@ func betaBlock(b *block) sdk.BetaContentBlockParamUnion {
 	return param.Override[sdk.BetaContentBlockParamUnion](sentAs(override, b))
 }
 
-// isPlain reports whether a block holds nothing but a text.
+// isPlain reports whether a block holds only a text.
 func isPlain(b *sdk.TextBlockParam) bool {
 	return b.Citations == nil && b.CacheControl == (sdk.CacheControlEphemeralParam{}) && b.ExtraFields() == nil
 }
 
-// betaResultContent returns a block of a result's content as one of the beta API.
+// betaResultContent turns a block of a result's content into one of the beta API.
 func betaResultContent(c *inner) sdk.BetaToolResultBlockParamContentUnion {
 	override, given := c.Overrides()
 	switch {

@@ -11,7 +11,7 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// assistantBlocks returns the content of an assistant message that is not sent as it was.
+// assistantBlocks builds the content of an assistant message that cannot be sent unchanged.
 func (e *exporter) assistantBlocks(m *winnow.Message) []sdk.ContentBlockParamUnion {
 	blocks := make([]sdk.ContentBlockParamUnion, 0, len(m.Parts))
 	call := 0
@@ -26,7 +26,7 @@ func (e *exporter) assistantBlocks(m *winnow.Message) []sdk.ContentBlockParamUni
 		case own != nil:
 			blocks = append(blocks, *own)
 		case p.Kind == winnow.KindThinking:
-			// The API wants thinking first, and a signature with it.
+			// The API requires thinking to come first, with a signature.
 			ours := p.MediaType == "" || p.MediaType == redacted
 			if ours && p.Signature != "" && (len(blocks) == 0 || isThinking(&blocks[0])) {
 				blocks = append(blocks, thinkingBlock(p))
@@ -38,7 +38,7 @@ func (e *exporter) assistantBlocks(m *winnow.Message) []sdk.ContentBlockParamUni
 	return blocks
 }
 
-// callBlock returns a call with the id that it is sent with.
+// callBlock returns a call with the id to send.
 func callBlock(p *winnow.Part, own *sdk.ContentBlockParamUnion, id string) sdk.ContentBlockParamUnion {
 	if own != nil {
 		_, given := overrideOf(own)
@@ -53,7 +53,7 @@ func callBlock(p *winnow.Part, own *sdk.ContentBlockParamUnion, id string) sdk.C
 			return sdk.ContentBlockParamUnion{OfToolUse: &call}
 		}
 	}
-	// 64 is what every version of the API takes.
+	// Every version of the API accepts 64 characters.
 	return sdk.NewToolUseBlock(id, adapter.Object(p.Arguments), adapter.Name(p.Name, 64, adapter.Letters))
 }
 
@@ -69,7 +69,8 @@ func isThinking(b *sdk.ContentBlockParamUnion) bool {
 	return f.typ == typeThinking || f.typ == typeRedactedThinking
 }
 
-// withMember returns a block that is given as JSON with another value of a member, or without it if value is nil.
+// withMember returns a block that is given as JSON with a new value for a member, or without the member if value is
+// nil.
 func withMember(b *block, key string, value any) block {
 	override, _ := overrideOf(b)
 	raw := append([]byte{}, sentAs(override, b)...)
@@ -79,13 +80,13 @@ func withMember(b *block, key string, value any) block {
 	} else {
 		raw, err = sjson.SetBytes(raw, key, value)
 	}
-	if err != nil { // the member names are ours, and what is no object is not read as a block
+	if err != nil { // the member names are ours, and only objects are read as blocks
 		return *b
 	}
 	return param.Override[block](json.RawMessage(raw))
 }
 
-// textBlock returns a text, or what stands for a part without one.
+// textBlock returns a text block. A part without text gets a placeholder.
 func textBlock(p *winnow.Part) sdk.ContentBlockParamUnion {
 	if p.Kind == winnow.KindText {
 		return sdk.NewTextBlock(p.Text)
@@ -103,14 +104,14 @@ func userBlocks(m *winnow.Message) []sdk.ContentBlockParamUnion {
 		case adapter.IsSilent(p):
 		case own != nil:
 			blocks = append(blocks, *own)
-		case p.Kind != winnow.KindThinking && p.Kind != winnow.KindToolCall: // these are the assistant's
+		case p.Kind != winnow.KindThinking && p.Kind != winnow.KindToolCall: // only the assistant has these
 			blocks = append(blocks, textBlock(p))
 		}
 	}
 	return blocks
 }
 
-// resultOf returns the caller's block that m is, or nil.
+// resultOf returns the caller's block for m, or nil.
 func resultOf(m *winnow.Message) *sdk.ContentBlockParamUnion {
 	if p := adapter.PieceOf[sdk.MessageParam](m); p != nil {
 		own, _ := p.Block.(*sdk.ContentBlockParamUnion)
@@ -119,12 +120,12 @@ func resultOf(m *winnow.Message) *sdk.ContentBlockParamUnion {
 	return nil
 }
 
-// resultStays reports whether the caller's block is sent as it is, but perhaps for its id.
+// resultStays reports whether the caller's block is sent unchanged, except perhaps for its id.
 func resultStays(m *winnow.Message, own *sdk.ContentBlockParamUnion) bool {
 	if own == nil {
 		return false
 	}
-	if len(m.Parts) == 0 { // no content is accepted, and an empty text in place of a list
+	if len(m.Parts) == 0 { // the API accepts no content, and an empty text instead of a list
 		f := read(own)
 		return len(f.content) == 0 && !f.emptyList
 	}
@@ -136,7 +137,7 @@ func resultStays(m *winnow.Message, own *sdk.ContentBlockParamUnion) bool {
 	return isSendable(m)
 }
 
-// result returns the block of a result, and the images that may not be in it.
+// result returns the block of a result, and the images that the block may not hold.
 func (e *exporter) result(m *winnow.Message, id string) (block sdk.ContentBlockParamUnion,
 	images []sdk.ContentBlockParamUnion) {
 	own := resultOf(m)
@@ -166,7 +167,7 @@ func (e *exporter) result(m *winnow.Message, id string) (block sdk.ContentBlockP
 	return sdk.ContentBlockParamUnion{OfToolResult: &r}, images
 }
 
-// resultContent returns the content of a result; in one that is an error only text is accepted.
+// resultContent returns the content of a result. A result that is an error may hold only text.
 func resultContent(m *winnow.Message) (content []sdk.ToolResultBlockParamContentUnion,
 	images []sdk.ContentBlockParamUnion) {
 	for k := range m.Parts {
@@ -192,7 +193,7 @@ func resultContent(m *winnow.Message) (content []sdk.ToolResultBlockParamContent
 	return content, images
 }
 
-// asUserBlock returns a block of a result's content as one of a user message. ok is false if it cannot be one.
+// asUserBlock turns a block of a result's content into a block of a user message. ok is false if that is impossible.
 func asUserBlock(c *inner) (b block, ok bool) {
 	if override, given := c.Overrides(); given {
 		if beta, ok := override.(*sdk.BetaToolResultBlockParamContentUnion); ok {

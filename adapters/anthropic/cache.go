@@ -8,17 +8,17 @@ import (
 	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
-// mostMarkers is how many markers the API takes in a request, those of the system prompt and of the tools among them.
+// mostMarkers is how many markers the API accepts in a request, including those of the system prompt and the tools.
 const mostMarkers = 4
 
-// MarkCache returns the messages of a request with markers of the prompt cache at the two places from which the next
-// request goes on: at the end, and where the request before ended, which is before the newest message of the assistant.
-// Without markers Anthropic caches nothing, whatever [winnow.Request.Cached] expects. ttl may be empty, for five
-// minutes; give its length as CacheOptions.TTL.
+// MarkCache returns the messages of a request with markers of the prompt cache at the two places where the next request
+// may continue: at the end, and where the previous request ended, before the newest message of the assistant. Without
+// markers Anthropic caches nothing, whatever [winnow.Request.Cached] expects. An empty ttl means five minutes; set
+// CacheOptions.TTL to the same length.
 //
-// Neither the messages nor their blocks are written: what is marked is a copy, so mark what Export returns, for each
-// request anew, and keep the history without markers. Markers that are there stay; none is added above the four that
-// the API takes in messages alone. One on the system prompt or on the tools is the caller's to set.
+// MarkCache marks copies and does not modify the messages or their blocks. Call it for each request on the result of
+// Export, and keep the history without markers. Existing markers stay, and MarkCache never exceeds the four that the
+// API accepts, counting those in messages. The caller sets markers on the system prompt and the tools.
 func MarkCache(messages []sdk.MessageParam, ttl sdk.CacheControlEphemeralTTL) []sdk.MessageParam {
 	out := append([]sdk.MessageParam{}, messages...)
 	free := mostMarkers
@@ -69,7 +69,8 @@ func hasMarker(b *block) (found bool) {
 	return c != nil && !param.IsOmitted(*c)
 }
 
-// markLast marks the last block of a message that can be marked. It is false if there is none, or if that is marked.
+// markLast marks the last block of a message that can be marked. It returns false if there is no such block, or if it
+// is already marked.
 func markLast(m *sdk.MessageParam, marker sdk.CacheControlEphemeralParam) bool {
 	c := contentOf(m)
 	for k := len(c.blocks) - 1; k >= 0; k-- {
@@ -88,7 +89,8 @@ func markLast(m *sdk.MessageParam, marker sdk.CacheControlEphemeralParam) bool {
 	return false
 }
 
-// withMarker returns a block with a marker. ok is false for thinking and for blank texts, which the API takes none on.
+// withMarker returns a block with a marker. ok is false for thinking and for blank texts, on which the API accepts no
+// marker.
 func withMarker(b *block, marker sdk.CacheControlEphemeralParam) (marked block, ok bool) {
 	f := read(b)
 	switch f.typ {
@@ -102,7 +104,7 @@ func withMarker(b *block, marker sdk.CacheControlEphemeralParam) (marked block, 
 	if _, given := overrideOf(b); given {
 		switch f.typ {
 		case typeText, typeToolUse, typeToolResult, typeImage, typeDocument:
-		default: // may not take one
+		default: // the API may refuse it
 			return block{}, false
 		}
 		return withMember(b, "cache_control", marker), true

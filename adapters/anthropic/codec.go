@@ -10,8 +10,8 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// Codec returns the codec with which a session stores what the SDK's messages hold besides winnow's form, such as
-// cache markers and citations. Set it as Codec in the Options of package session.
+// Codec returns the codec with which a session stores what the SDK's messages hold beyond winnow's form, such as cache
+// markers and citations. Set it as Codec in the Options of package session.
 func Codec() session.Codec {
 	return &adapter.Sources[sdk.MessageParam]{
 		ID: "anthropic", Import: Import, Export: Export, Values: adapter.WholeValue[sdk.MessageParam],

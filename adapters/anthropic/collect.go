@@ -11,8 +11,8 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// Check returns an error where a gateway answers with status 200 and a body that is an error, which the SDK takes
-// for an answer without content. Put it around the call: return adapter.Check(client.Messages.New(ctx, params)).
+// Check returns an error if a gateway sent one with status 200, which the SDK takes for an answer without content. Put
+// it around the call: return adapter.Check(client.Messages.New(ctx, params)).
 func Check(answer *sdk.Message, err error) (*sdk.Message, error) {
 	if err != nil || answer == nil {
 		return answer, err
@@ -38,9 +38,9 @@ func errorIn(body string, isAnswer bool) error {
 	return nil
 }
 
-// Collect reads a stream to its end and returns the answer, for [Response], by [sdk.Message.Accumulate]. It returns
-// the stream's error, and io.ErrUnexpectedEOF for a stream that ends before the answer does. Each event is passed to
-// seen first, which may be nil.
+// Collect reads a stream to its end and returns the answer, for [Response]. It uses [sdk.Message.Accumulate]. It
+// returns the stream's error, or io.ErrUnexpectedEOF if the stream ends before the answer does. It first passes each
+// event to seen, which may be nil.
 func Collect(stream *ssestream.Stream[sdk.MessageStreamEventUnion],
 	seen func(sdk.MessageStreamEventUnion)) (*sdk.Message, error) {
 	answer := new(sdk.Message)

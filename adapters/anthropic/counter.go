@@ -11,7 +11,7 @@ import (
 )
 
 // Counter counts the tokens of requests with the API's own endpoint, for [winnow.Manager.Counted]. It is safe for
-// concurrent use and asks about the same content once. It is not a [winnow.Estimator], which is asked about every
+// concurrent use and asks only once about the same content. It is not a [winnow.Estimator], which is called for every
 // message.
 type Counter struct {
 	client sdk.Client
@@ -19,13 +19,13 @@ type Counter struct {
 	counts adapter.Counts
 }
 
-// NewCounter returns a counter for requests with the model, the system prompt and the tools of params. Its messages are
-// those that are counted.
+// NewCounter returns a counter for requests with the model, the system prompt and the tools of params. Count replaces
+// the messages of params.
 func NewCounter(client sdk.Client, params sdk.MessageCountTokensParams) *Counter {
 	return &Counter{client: client, params: params}
 }
 
-// Count returns what the API counts for a request with messages. An error of the SDK is wrapped.
+// Count returns the API's count of tokens for a request with messages. It wraps errors of the SDK.
 func (c *Counter) Count(ctx context.Context, messages []winnow.Message) (int, error) {
 	params := c.params
 	params.Messages = Export(messages)

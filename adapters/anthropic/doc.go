@@ -1,25 +1,25 @@
 // Package anthropic connects winnow with Anthropic's SDK, github.com/anthropics/anthropic-sdk-go.
 //
-// [Import] turns the SDK's messages into winnow's and [Export] turns them back. What winnow did not change
-// comes back as the caller's own value, with its cache markers, citations, signatures and unknown fields;
-// what it did change is built anew by the rules of the Messages API:
+// [Import] turns the SDK's messages into winnow's and [Export] turns them back. Messages that winnow did not change
+// come back as the caller's own values, with their cache markers, citations, signatures and unknown fields. Changed
+// messages are built anew by the rules of the Messages API:
 //
 //   - the results of one assistant message are in one user message, before anything else in it;
-//   - no text block is blank, no message empty, and no list of a result's content is empty;
-//   - ids of calls match ^[a-zA-Z0-9_-]{1,64}$ and are unique in the request; others are replaced by a hash,
-//     call and result alike;
-//   - a result that is an error holds text only: its images follow the results;
+//   - no text block is blank, and no message and no list of a result's content is empty;
+//   - ids of calls match ^[a-zA-Z0-9_-]{1,64}$ and are unique in the request. Other ids are replaced by a hash, in the
+//     call and in its result;
+//   - a result that is an error holds only text: its images follow the results;
 //   - thinking without a signature is not sent;
-//   - the last message, if it is the assistant's, does not end in white space.
+//   - the last message does not end in white space if it is the assistant's.
 //
-// A message of the caller's that breaks one of the first four rules is not sent as it is either: the block
-// that breaks it is replaced and the others stay.
+// The first four rules also hold for the caller's own messages: a block that breaks one is replaced, and the others
+// stay.
 //
-// A message or a block may be given as JSON (param.Override), which means the same; an unknown block stays in its
-// place. The SDK's own decoder drops the content of a message with one: read a stored history as JSON.
+// A message or a block may also be given as JSON (param.Override), with the same meaning. Unknown blocks stay in their
+// places. The SDK's own decoder drops the content of a message with an unknown block, so read a stored history as JSON.
 //
 // [Response] turns an answer into winnow's message, with what was billed for it. [Collect] reads a streamed answer.
 // [MarkCache] sets the markers of the prompt cache, [Codec] stores messages in a session, [NewCounter] counts tokens
-// with the API, and [NewSummarizer] writes summaries with a Claude model. [winnow.ClassifyError] reads the SDK's errors
-// as they are. The beta API, which has types of its own, has [ImportBeta], [ExportBeta] and [ResponseBeta].
+// with the API, and [NewSummarizer] writes summaries with a Claude model. [winnow.ClassifyError] understands the SDK's
+// errors. For the types of the beta API, use [ImportBeta], [ExportBeta] and [ResponseBeta].
 package anthropic

@@ -10,12 +10,12 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// Export returns messages as the SDK sends them. Messages and blocks that were not changed since [Import]
-// are the caller's own values; the rules for the others are in the package's documentation. Without
-// changes Export gives back what Import got.
+// Export returns messages in the SDK's form. Messages and blocks that were not changed since [Import] are the caller's
+// own values; the package documentation has the rules for the others. Without changes Export returns exactly what
+// Import got.
 //
-// System messages that are no [sdk.MessageParam] of the caller's are left out: [ExportSystem] returns them.
-// Where a history of another origin begins with an assistant message, a user message is put in front.
+// System messages that did not come from an [sdk.MessageParam] are left out: [ExportSystem] returns them. If a history
+// of another origin begins with an assistant message, Export puts a user message in front.
 func Export(messages []winnow.Message) []sdk.MessageParam {
 	e := exporter{out: make([]sdk.MessageParam, 0, len(messages))}
 	e.ids.Rule = adapter.IDRule{MaxLength: 64, Byte: adapter.Letters, Request: true}
@@ -39,15 +39,15 @@ func Export(messages []winnow.Message) []sdk.MessageParam {
 	return e.out
 }
 
-// opening stands in front of a conversation that begins with the assistant.
+// opening is put in front of a conversation that begins with the assistant.
 const opening = "[The beginning of the conversation is not shown.]"
 
 // exporter makes the SDK's messages.
 type exporter struct {
 	out      []sdk.MessageParam
 	ids      adapter.CallIDs
-	sent     []string                     // the ids of the calls or results at hand, as they are sent
-	toolsets map[string]param.Opt[string] // of the newest calls, by their ids: results repeat them
+	sent     []string                     // ids to send for the current calls or results
+	toolsets map[string]param.Opt[string] // toolsets of the newest calls, by id: results repeat them
 }
 
 func (e *exporter) system(m *winnow.Message) {
@@ -56,7 +56,7 @@ func (e *exporter) system(m *winnow.Message) {
 	}
 }
 
-// assistant sends m, which is one message in both forms.
+// assistant adds m, which is one message in both forms.
 func (e *exporter) assistant(m *winnow.Message) {
 	p := adapter.PieceOf[sdk.MessageParam](m)
 	if len(e.out) == 0 && (p == nil || !p.First) {
@@ -70,7 +70,7 @@ func (e *exporter) assistant(m *winnow.Message) {
 	}
 }
 
-// nameCalls decides the ids of m's calls. It says whether they all stay as they are.
+// nameCalls decides the ids of m's calls. It reports whether all of them stay unchanged.
 func (e *exporter) nameCalls(m *winnow.Message) bool {
 	e.ids.Message()
 	e.sent = e.sent[:0]
@@ -117,7 +117,7 @@ func isSendable(m *winnow.Message) bool {
 	return len(m.Parts) > 0
 }
 
-// userRun counts the messages that are sent as the user's, from the first on.
+// userRun counts the leading messages that are sent as the user's.
 func userRun(messages []winnow.Message) int {
 	n := 0
 	for n < len(messages) && messages[n].Role != winnow.RoleSystem && !adapter.IsAssistant(&messages[n]) {
@@ -126,7 +126,7 @@ func userRun(messages []winnow.Message) int {
 	return n
 }
 
-// user sends what stands between two assistant messages.
+// user adds the messages between two assistant messages.
 func (e *exporter) user(run []winnow.Message) {
 	e.sent = e.sent[:0]
 	for i := range run {
@@ -151,8 +151,8 @@ func (e *exporter) user(run []winnow.Message) {
 	}
 }
 
-// isScattered reports whether results are in more than one message, or not in the first, or that only some of the
-// pieces of a caller's message are there.
+// isScattered reports whether results are in more than one message, or not in the first, or whether pieces of a
+// caller's message are missing.
 func isScattered(run []winnow.Message) bool {
 	for i := 0; i < len(run); {
 		_, n := adapter.Whole[sdk.MessageParam](run[i:])
@@ -160,7 +160,7 @@ func isScattered(run []winnow.Message) bool {
 			return true
 		}
 		n = max(n, 1)
-		if i > 0 && run[i].Role == winnow.RoleTool { // results come first in what Import made
+		if i > 0 && run[i].Role == winnow.RoleTool { // Import puts results first
 			return true
 		}
 		i += n
@@ -168,16 +168,16 @@ func isScattered(run []winnow.Message) bool {
 	return false
 }
 
-// joinResults sends one message of all results and what else the caller had in a message with some of
+// joinResults adds one message with all results, and with everything else from the caller's messages that hold some of
 // them. It returns the rest of the run.
 func (e *exporter) joinResults(run []winnow.Message) []winnow.Message {
 	joined, sent, rest := adapter.JoinResults[sdk.MessageParam](run, e.sent)
 	e.build(joined, sent)
-	e.sent = append(e.sent[:0], make([]string, len(rest))...) // there are no results among them
+	e.sent = append(e.sent[:0], make([]string, len(rest))...) // they hold no results
 	return rest
 }
 
-// staysWhole reports whether the caller's message, of which these are the pieces, is sent as it is.
+// staysWhole reports whether the caller's message, whose pieces these are, is sent unchanged.
 func (e *exporter) staysWhole(of *sdk.MessageParam, pieces []winnow.Message, sent []string) bool {
 	for i := range pieces {
 		m := &pieces[i]
@@ -192,7 +192,7 @@ func (e *exporter) staysWhole(of *sdk.MessageParam, pieces []winnow.Message, sen
 	return len(pieces) == 1 || resultsFirst(of)
 }
 
-// resultsFirst reports whether no other block stands before a result.
+// resultsFirst reports whether no other block precedes a result.
 func resultsFirst(of *sdk.MessageParam) bool {
 	c := contentOf(of)
 	if !c.ok {
@@ -209,7 +209,7 @@ func resultsFirst(of *sdk.MessageParam) bool {
 	return true
 }
 
-// build sends one message of the content of messages; results come first in it.
+// build adds one message with the content of messages, results first.
 func (e *exporter) build(messages []winnow.Message, sent []string) {
 	var results, others []sdk.ContentBlockParamUnion
 	of := adapter.PieceOf[sdk.MessageParam](&messages[0])
@@ -230,8 +230,7 @@ func (e *exporter) build(messages []winnow.Message, sent []string) {
 	}
 }
 
-// withContent returns a message of the given blocks. If it is of one of the caller's, what else that holds
-// stays.
+// withContent returns a message with the given blocks. If they come from a caller's message, its other members stay.
 func withContent(p *piece, role sdk.MessageParamRole, blocks []sdk.ContentBlockParamUnion) sdk.MessageParam {
 	m := sdk.MessageParam{Role: role}
 	if p != nil {
@@ -245,7 +244,7 @@ func withContent(p *piece, role sdk.MessageParamRole, blocks []sdk.ContentBlockP
 	return m
 }
 
-// trimEnd removes the white space at the end of a conversation that the assistant is to continue.
+// trimEnd removes white space at the end of a conversation that the assistant has to continue.
 func (e *exporter) trimEnd() {
 	if len(e.out) == 0 {
 		return

@@ -10,8 +10,8 @@ import (
 type piece = adapter.Piece[sdk.MessageParam]
 
 // Import returns messages in winnow's form. A user message with tool results becomes one message for each result, and
-// one for the rest. The messages and parts hold pointers to the caller's values, which must not be changed as long as
-// they are in use. Importing the same values again gives equal messages.
+// one for the rest. The result points to the caller's values, which must not be changed while it is in use. Importing
+// the same values again gives equal messages.
 //
 // Afterwards the host may mark messages that no person wrote (Injected) and messages that must survive (Pinned).
 // [ImportSystem] imports the system prompt of [sdk.MessageNewParams].
@@ -24,18 +24,18 @@ func Import(messages []sdk.MessageParam) []winnow.Message {
 	return im.out
 }
 
-// importer turns messages into winnow's. Parts and pieces lie in few blocks of memory.
+// importer turns messages into winnow's. Parts and pieces share a few blocks of memory.
 type importer struct {
 	out    []winnow.Message
 	parts  []winnow.Part
 	pieces adapter.Pieces[sdk.MessageParam]
 	names  adapter.ToolNames
 	args   adapter.Arguments
-	calls  []winnow.Part // of the newest assistant message
-	first  bool          // nothing but system messages so far
+	calls  []winnow.Part // calls of the newest assistant message
+	first  bool          // only system messages so far
 }
 
-// reserve makes room for what messages become.
+// reserve makes room for the imported messages.
 func (im *importer) reserve(messages []sdk.MessageParam) {
 	parts, pieces := 0, 0
 	for i := range messages {
@@ -84,7 +84,7 @@ func (im *importer) emit(m winnow.Message, of *sdk.MessageParam, block any, inde
 	im.out = append(im.out, m)
 }
 
-// opaque carries a message of which nothing is known but its role and its size.
+// opaque carries a message of which only the role and the size are known.
 func (im *importer) opaque(of *sdk.MessageParam, role sdk.MessageParamRole) {
 	m := winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Kind: winnow.KindOpaque, Bytes: jsonSize(of)}}}
 	switch role {
@@ -93,7 +93,7 @@ func (im *importer) opaque(of *sdk.MessageParam, role sdk.MessageParamRole) {
 	case sdk.MessageParamRoleSystem:
 		m.Role = winnow.RoleSystem
 	default:
-		m.Injected = true // perhaps nobody's request
+		m.Injected = true // perhaps not a person's request
 	}
 	im.emit(m, of, nil, 0, 1)
 }
@@ -132,7 +132,7 @@ func (im *importer) user(blocks []block, of *sdk.MessageParam) {
 	}
 }
 
-// blocks returns the parts of all blocks that are no results.
+// blocks returns the parts of all blocks except results.
 func (im *importer) blocks(blocks []block) []winnow.Part {
 	begin := len(im.parts)
 	for k := range blocks {
@@ -143,7 +143,7 @@ func (im *importer) blocks(blocks []block) []winnow.Part {
 	return im.parts[begin:len(im.parts):len(im.parts)]
 }
 
-// resultContent returns the parts of a result. An empty text is no part: the result without it is the same.
+// resultContent returns the parts of a result, without empty texts, which make no difference.
 func (im *importer) resultContent(content []inner) []winnow.Part {
 	begin := len(im.parts)
 	for k := range content {
@@ -154,11 +154,11 @@ func (im *importer) resultContent(content []inner) []winnow.Part {
 	return im.parts[begin:len(im.parts):len(im.parts)]
 }
 
-// redacted marks thinking of which there is only the encrypted form, so that it is sent back as such even
-// if its Source is gone.
+// redacted marks thinking that exists only in encrypted form, so that it is sent back as such even if its Source is
+// gone.
 const redacted = typeRedactedThinking
 
-// part returns the part that a block is.
+// part returns the part for a block.
 func (im *importer) part(f fields, source any) winnow.Part {
 	p := winnow.Part{Source: source}
 	switch f.typ {

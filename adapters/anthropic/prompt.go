@@ -6,9 +6,9 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// SystemBlocks returns texts as the field System of [sdk.MessageNewParams], each with a cache marker at its end: the
-// Blocks of a prompt.Assembly, for example, of which there are two at most. A request may have four markers. Blank
-// texts are left out, as the API refuses them.
+// SystemBlocks returns texts for the field System of [sdk.MessageNewParams], each with a cache marker at its end. The
+// texts may be the Blocks of a prompt.Assembly, which are at most two. A request may have four markers. Blank texts are
+// left out, because the API refuses them.
 func SystemBlocks(texts ...string) []sdk.TextBlockParam {
 	var blocks []sdk.TextBlockParam
 	for _, text := range texts {

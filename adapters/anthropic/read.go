@@ -10,9 +10,9 @@ import (
 	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
-// A message or a block is typed, or it is given as JSON (param.Override). The SDK gives blocks that it does not know
-// as JSON itself, and its decoder drops the whole content of a message with one: such messages have to be given as
-// JSON. Both forms are read to mean the same. Values of the beta API are read where they lie; see beta.go.
+// A message or a block is either typed or given as JSON (param.Override). The SDK itself returns unknown blocks as
+// JSON, but its decoder drops the whole content of a message with one: such messages have to be given as JSON. Both
+// forms are read with the same meaning. beta.go reads values of the beta API in place.
 
 type (
 	message = sdk.MessageParam
@@ -20,7 +20,7 @@ type (
 	inner   = sdk.ToolResultBlockParamContentUnion // a block in a result
 )
 
-// Types of blocks that are read. Of the others nothing is known but their size.
+// Types of blocks that are read. Of other blocks only the size is known.
 const (
 	typeText             = "text"
 	typeThinking         = "thinking"
@@ -31,7 +31,7 @@ const (
 	typeDocument         = "document"
 )
 
-// fields are what is read of a block.
+// fields are the fields that are read from a block.
 type fields struct {
 	typ       string
 	text      string // of a text, or of thinking
@@ -43,18 +43,18 @@ type fields struct {
 	isError   bool   // of a result
 
 	content   []inner // of a result
-	emptyList bool    // of a result: a list of content without an element, which is refused
+	emptyList bool    // of a result: an empty list of content, which the API refuses
 
 	mediaType string // of an image or a document
-	bytes     int    // of the same, and of what is not read
-	width     int    // of an image, in pixels; 0: not known
+	bytes     int    // of an image, a document, or a block that is not read
+	width     int    // of an image, in pixels; 0: unknown
 	height    int
 }
 
-// overrideOf returns what a caller gave a block as in place of its fields. ok is false if there is no such thing.
+// overrideOf returns the value that a caller set instead of a block's fields. ok is false if there is none.
 func overrideOf(b *block) (override any, ok bool) {
 	var s param.ParamStruct
-	switch { // what is common, and what its fields are needed of
+	switch { // the common kinds, and those whose fields are needed
 	case b.OfText != nil:
 		s = b.OfText
 	case b.OfToolUse != nil:
@@ -75,7 +75,7 @@ func overrideOf(b *block) (override any, ok bool) {
 	return s.Overrides()
 }
 
-// sentAs returns what is sent of v, whose override is given; nil if that cannot be written.
+// sentAs returns the JSON that is sent for v, whose override is given. It returns nil if v cannot be encoded.
 func sentAs(override any, v json.Marshaler) json.RawMessage {
 	if raw, ok := override.(json.RawMessage); ok {
 		return raw
@@ -118,7 +118,7 @@ func read(b *block) fields {
 	return fields{bytes: jsonSize(b)}
 }
 
-// isResult reports whether b is a result. It reads no more than it must.
+// isResult reports whether b is a result, and reads as little as possible.
 func isResult(b *block) bool {
 	override, ok := overrideOf(b)
 	if !ok {
@@ -230,11 +230,11 @@ func readInner(c *inner) fields {
 	return fields{bytes: jsonSize(c)}
 }
 
-// contents are what is read of a message.
+// contents are the fields that are read from a message.
 type contents struct {
 	role   sdk.MessageParamRole
 	blocks []block
-	ok     bool // false: the content is of no form that is known
+	ok     bool // false: the form of the content is unknown
 }
 
 // contentOf returns the role and the blocks of a message.
@@ -277,7 +277,7 @@ func contentOfJSON(raw []byte) contents {
 	return c
 }
 
-// othersOf returns the members of a message that is given as JSON besides its role and its content.
+// othersOf returns the members other than role and content of a message that is given as JSON.
 func othersOf(m *message) map[string]any {
 	override, ok := m.Overrides()
 	if !ok {
@@ -352,8 +352,7 @@ func (f *fields) source(source []byte) {
 	}
 }
 
-// jsonSize returns the bytes of a block as it is sent. Only blocks that are rare in a long history are
-// measured so.
+// jsonSize returns the size of a block's JSON. It is only for blocks that are rare in a long history.
 func jsonSize(v json.Marshaler) int {
 	b, err := v.MarshalJSON()
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// Response returns the answer of the API as the next message of the history, with its id, its stop reason and what was
-// billed. Members of its blocks that the SDK does not know are carried. [Collect] reads a streamed answer
-// first; [Check] recognizes an error in the place of an answer.
+// Response returns the answer of the API as the next message of the history, with its id, stop reason and usage.
+// Members of its blocks that the SDK does not know are kept. [Collect] reads a streamed answer first; [Check]
+// recognizes an error in place of an answer.
 func Response(answer *sdk.Message) winnow.Message {
 	own := answer.ToParam()
 	for i := range own.Content {
@@ -35,7 +35,7 @@ func usage(u *sdk.Usage) winnow.Usage {
 	}
 }
 
-// carryUnknown adds to a block those members of the answer's block that the SDK does not know. A null says nothing.
+// carryUnknown adds to a block those members of the answer's block that the SDK does not know. It leaves out null.
 func carryUnknown[B json.Marshaler](b B, raw string) {
 	known, err := b.MarshalJSON()
 	if err != nil || raw == "" {
@@ -57,7 +57,7 @@ func carryUnknown[B json.Marshaler](b B, raw string) {
 	}
 }
 
-// variantOf returns the blocks that models write and that are typed.
+// variantOf returns the typed block, for blocks that models write.
 func variantOf(b *block) any {
 	switch {
 	case b.OfText != nil:

@@ -11,12 +11,12 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// maxAnswerTokens is the longest answer that the SDK waits for without streaming: it refuses what may take
-// more than ten minutes, at 128 000 tokens an hour.
+// maxAnswerTokens is the longest answer that the SDK accepts without streaming: it refuses requests that may take more
+// than ten minutes, at 128 000 tokens per hour.
 const maxAnswerTokens = 21_333
 
 // NewSummarizer returns a summarizer that asks model. maxTokens limits the answer; 0 means the limit that each request
-// asks for. No tools are sent. For an answer that ended for another reason than the end of the turn, the error wraps
+// asks for. It sends no tools. If the answer ended for another reason than the end of the turn, the error wraps
 // [winnow.ErrIncomplete]. Errors of the SDK are wrapped.
 func NewSummarizer(client sdk.Client, model sdk.Model, maxTokens int,
 	options ...option.RequestOption) winnow.Summarizer {

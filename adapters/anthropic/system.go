@@ -7,8 +7,8 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// ImportSystem returns the system prompt of [sdk.MessageNewParams] as one message, so that it is counted
-// with the history, or nil if there is none. A host may leave it out and count it in Options.Overhead.
+// ImportSystem returns the system prompt of [sdk.MessageNewParams] as one message, or nil if there is none, so that it
+// is counted with the history. Alternatively, count it in Options.Overhead.
 func ImportSystem(blocks []sdk.TextBlockParam) []winnow.Message {
 	if len(blocks) == 0 {
 		return nil
@@ -20,8 +20,8 @@ func ImportSystem(blocks []sdk.TextBlockParam) []winnow.Message {
 	return []winnow.Message{m}
 }
 
-// ExportSystem returns the system messages that have no place in a list of messages, for the field System
-// of [sdk.MessageNewParams]. Blocks of the caller's come back as they were.
+// ExportSystem returns the system messages for the field System of [sdk.MessageNewParams]: those that cannot be in the
+// list of messages. The caller's own blocks come back unchanged.
 func ExportSystem(messages []winnow.Message) []sdk.TextBlockParam {
 	var blocks []sdk.TextBlockParam
 	for i := range messages {

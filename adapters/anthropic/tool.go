@@ -7,7 +7,7 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// Tool turns a tool, such as [winnow.RecallTool], into one of a request.
+// Tool turns a tool, such as [winnow.RecallTool], into the SDK's form.
 func Tool(t winnow.Tool) sdk.ToolUnionParam {
 	properties, required, rest := schemaOf(t)
 	return sdk.ToolUnionParam{OfTool: &sdk.ToolParam{
@@ -25,7 +25,7 @@ func ToolBeta(t winnow.Tool) sdk.BetaToolUnionParam {
 	}}
 }
 
-// schemaOf takes a schema apart as the SDK wants it.
+// schemaOf splits a schema into the fields of the SDK.
 func schemaOf(t winnow.Tool) (properties any, required []string, rest map[string]any) {
 	rest = adapter.Schema(t)
 	properties = rest["properties"]

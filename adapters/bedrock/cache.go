@@ -6,16 +6,15 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// mostMarkers is how many cache points models take in a request, those of the system prompt and of the tools among
-// them.
+// mostMarkers is how many cache points models accept in a request, including those of the system prompt and the tools.
 const mostMarkers = 4
 
-// MarkCache returns the messages of a request with cache points at the two places from which the next request goes on:
-// at the end, and where the request before ended, which is before the newest message of the assistant. Without them
-// Bedrock caches nothing, whatever [winnow.Request.Cached] expects. ttl may be empty, for the model's default.
+// MarkCache returns the messages of a request with cache points at the two places where the next request may continue:
+// at the end, and where the previous request ended, before the newest message of the assistant. Without them Bedrock
+// caches nothing, whatever [winnow.Request.Cached] expects. An empty ttl means the model's default.
 //
-// Neither the messages nor their blocks are written: mark what Export returns, for each request anew, and keep the
-// history without cache points. Those that are there stay, and none is added above four.
+// MarkCache does not modify the messages or their blocks. Call it for each request on the result of Export, and keep
+// the history without cache points. Existing ones stay, and MarkCache never exceeds four.
 func MarkCache(messages []types.Message, ttl types.CacheTTL) []types.Message {
 	out := append([]types.Message{}, messages...)
 	free := mostMarkers

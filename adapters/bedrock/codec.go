@@ -20,9 +20,9 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// Codec returns the codec with which a session stores what the SDK's messages hold besides winnow's form, such as
-// images, cache points and citations. Set it as Codec in the Options of package session. It stores what the SDK would
-// send.
+// Codec returns the codec with which a session stores what the SDK's messages hold beyond winnow's form, such as
+// images, cache points and citations. Set it as Codec in the Options of package session. It stores the JSON that the
+// SDK would send.
 func Codec() session.Codec {
 	return &adapter.Sources[stored]{
 		ID: "bedrock",
@@ -53,10 +53,10 @@ func Codec() session.Codec {
 	}
 }
 
-// stored is a message whose JSON is what the SDK sends. The SDK's types have no JSON of their own.
+// stored is a message whose JSON is the one that the SDK sends. The SDK's types do not encode as JSON themselves.
 type stored struct{ types.Message }
 
-// MarshalJSON has the SDK write a request and returns the message in it.
+// MarshalJSON lets the SDK encode a request and returns the message in it.
 func (s stored) MarshalJSON() ([]byte, error) {
 	var sent []byte
 	_, err := converse(func(body []byte) []byte { sent = body; return []byte("{}") }, []types.Message{s.Message})
@@ -73,7 +73,7 @@ func (s stored) MarshalJSON() ([]byte, error) {
 	return withUnknown(request.Messages[0], s.Content)
 }
 
-// withUnknown puts back the places of the blocks that the SDK did not write because it does not know them.
+// withUnknown restores the places of unknown blocks, which the SDK does not write.
 func withUnknown(text json.RawMessage, content []types.ContentBlock) (json.RawMessage, error) {
 	isUnknown := func(b types.ContentBlock) bool { _, ok := b.(*types.UnknownUnionMember); return ok }
 	if !slices.ContainsFunc(content, isUnknown) {
@@ -94,7 +94,7 @@ func withUnknown(text json.RawMessage, content []types.ContentBlock) (json.RawMe
 	return json.Marshal(m)
 }
 
-// readStored has the SDK read an answer that holds the message.
+// readStored lets the SDK decode an answer that holds the message.
 func readStored(text json.RawMessage) (stored, error) {
 	answer, err := converse(func([]byte) []byte { return fmt.Appendf(nil, `{"output":{"message":%s}}`, text) }, nil)
 	if err != nil {
@@ -108,14 +108,14 @@ func readStored(text json.RawMessage) (stored, error) {
 	return stored{out.Value}, nil
 }
 
-// converse passes a request to answer, which takes the place of the service: nothing leaves the process.
+// converse passes a request to answer, which replaces the service: nothing leaves the process.
 func converse(answer func(body []byte) []byte, messages []types.Message) (*bedrockruntime.ConverseOutput, error) {
 	client := bedrockruntime.New(bedrockruntime.Options{
 		HTTPClient: exchange(answer), Retryer: aws.NopRetryer{},
 		APIOptions: []func(*middleware.Stack) error{func(stack *middleware.Stack) error {
-			// there is neither an endpoint nor somebody to sign for
+			// There is no endpoint, and nothing to sign.
 			stack.Finalize.Clear()
-			_, err := stack.Initialize.Remove("OperationInputValidation") // a message is stored as it is
+			_, err := stack.Initialize.Remove("OperationInputValidation") // a message is stored even if the SDK would refuse it
 			return err
 		}},
 	})

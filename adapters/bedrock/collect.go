@@ -11,8 +11,8 @@ import (
 )
 
 // Collect reads a stream (ConverseStreamOutput.GetStream) to its end and returns the answer, for [Response]. It returns
-// the stream's error, in which Bedrock also reports overflows, and io.ErrUnexpectedEOF for a stream that ends before
-// the answer does. Each event is passed to seen first, which may be nil.
+// the stream's error, in which Bedrock also reports overflows, or io.ErrUnexpectedEOF if the stream ends before the
+// answer does. It first passes each event to seen, which may be nil.
 func Collect(stream *bedrockruntime.ConverseStreamEventStream,
 	seen func(types.ConverseStreamOutput)) (*bedrockruntime.ConverseOutput, error) {
 	defer stream.Close()

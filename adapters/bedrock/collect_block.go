@@ -7,7 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
 )
 
-// collected is a block as far as it was streamed.
+// collected is the streamed part of a block.
 type collected struct {
 	index     int32
 	text      string
@@ -23,7 +23,7 @@ type collected struct {
 	unknown   *types.UnknownUnionMember
 }
 
-// begin takes the event with which a block starts. Text and reasoning have none.
+// begin takes the event that starts a block. Text and reasoning have no such event.
 func (b *collected) begin(start types.ContentBlockStart) {
 	switch s := start.(type) {
 	case *types.ContentBlockStartMemberToolUse:

@@ -13,9 +13,9 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// Export returns messages as the SDK sends them. Messages and blocks that were not changed since [Import] are the
-// caller's own values; the rules for the others are in the package's documentation. Without changes Export gives back
-// what Import got, as far as that keeps the rules.
+// Export returns messages in the SDK's form. Messages and blocks that were not changed since [Import] are the caller's
+// own values; the package documentation has the rules for the others. Without changes Export returns exactly what
+// Import got, as far as that follows the rules.
 //
 // System messages are left out: [ExportSystem] returns them.
 func Export(messages []winnow.Message) []types.Message {
@@ -38,9 +38,9 @@ func Export(messages []winnow.Message) []types.Message {
 }
 
 const (
-	// opening stands in front of a conversation that begins with the assistant.
+	// opening is put in front of a conversation that begins with the assistant.
 	opening = "[The beginning of the conversation is not shown.]"
-	// noContent is the text of a result without any.
+	// noContent is the text of a result that has none.
 	noContent = "[no output]"
 )
 
@@ -48,10 +48,10 @@ const (
 type exporter struct {
 	out  []types.Message
 	ids  adapter.CallIDs
-	sent []string // the ids of the calls or results at hand, as they are sent
+	sent []string // ids to send for the current calls or results
 }
 
-// add sends a message, or adds its content to the last one if that has its role.
+// add adds a message, or adds its content to the last message if that has the same role.
 func (e *exporter) add(m types.Message) {
 	n := len(e.out)
 	if len(m.Content) == 0 {
@@ -97,7 +97,7 @@ func (e *exporter) assistant(m *winnow.Message) {
 	e.add(out)
 }
 
-// nameCalls decides the ids of m's calls. It says whether they all stay as they are.
+// nameCalls decides the ids of m's calls. It reports whether all of them stay unchanged.
 func (e *exporter) nameCalls(m *winnow.Message) bool {
 	e.ids.Message()
 	e.sent = e.sent[:0]
@@ -112,7 +112,7 @@ func (e *exporter) nameCalls(m *winnow.Message) bool {
 	return stay
 }
 
-// onlyReasoning reports whether what reasoning led to is not there.
+// onlyReasoning reports whether content is reasoning without the blocks that it led to.
 func onlyReasoning(content []types.ContentBlock) bool {
 	for _, b := range content {
 		if _, ok := b.(*types.ContentBlockMemberReasoningContent); !ok {
@@ -122,7 +122,7 @@ func onlyReasoning(content []types.ContentBlock) bool {
 	return true
 }
 
-// isSendable reports whether there is content, and that all of it is accepted.
+// isSendable reports whether there is content, and the API accepts all of it.
 func isSendable(content []types.ContentBlock) bool {
 	for _, b := range content {
 		if !isSendableBlock(b) {
@@ -161,7 +161,7 @@ func resultIsSendable(content []types.ToolResultContentBlock) bool {
 	return len(content) > 0
 }
 
-// textOf returns a text, or what stands for a part without one.
+// textOf returns the text of a part, or a placeholder if it has none.
 func textOf(p *winnow.Part) string {
 	if p.Kind == winnow.KindText {
 		return p.Text
@@ -169,7 +169,7 @@ func textOf(p *winnow.Part) string {
 	return adapter.Placeholder(p)
 }
 
-// callBlock returns a call with the id that it is sent with.
+// callBlock returns a call with the id to send.
 func callBlock(p *winnow.Part, own types.ContentBlock, id string) types.ContentBlock {
 	if b, ok := own.(*types.ContentBlockMemberToolUse); ok {
 		if id == p.ID {
@@ -185,7 +185,7 @@ func callBlock(p *winnow.Part, own types.ContentBlock, id string) types.ContentB
 	}}
 }
 
-// object returns arguments as the SDK sends them. Numbers stay as they are written.
+// object returns arguments in the SDK's form. Numbers keep their spelling.
 func object(arguments json.RawMessage) document.Interface {
 	d := json.NewDecoder(bytes.NewReader(adapter.Object(arguments)))
 	d.UseNumber()
@@ -196,7 +196,7 @@ func object(arguments json.RawMessage) document.Interface {
 	return document.NewLazyDocument(numbers(v))
 }
 
-// numbers returns v with numbers as the SDK writes them.
+// numbers returns v with numbers in the SDK's form.
 func numbers(v any) any {
 	switch v := v.(type) {
 	case json.Number:
@@ -213,7 +213,7 @@ func numbers(v any) any {
 	return v
 }
 
-// user sends what stands between two assistant messages as one message: the results first.
+// user adds the messages between two assistant messages as one message, results first.
 func (e *exporter) user(run []winnow.Message) {
 	if of, n := adapter.Whole[types.Message](run); n == len(run) && e.staysWhole(of, run) {
 		e.add(*of)
@@ -234,8 +234,8 @@ func (e *exporter) user(run []winnow.Message) {
 	e.add(out)
 }
 
-// staysWhole reports whether the caller's message, of which these are the pieces, is sent as it is. Where it does not,
-// the ids of its results are decided anew.
+// staysWhole reports whether the caller's message, of which these are the pieces, is sent unchanged. If it is not, the
+// ids of its results are decided again.
 func (e *exporter) staysWhole(of *types.Message, pieces []winnow.Message) bool {
 	ids := e.ids.Clone()
 	for i := range pieces {
@@ -307,7 +307,7 @@ func resultSource(p *winnow.Part) types.ToolResultContentBlock {
 	return nil
 }
 
-// userBlocks returns the content of a user message that is not sent as it was.
+// userBlocks builds the content of a user message that cannot be sent unchanged.
 func userBlocks(m *winnow.Message) []types.ContentBlock {
 	var blocks []types.ContentBlock
 	for k := range m.Parts {

@@ -15,8 +15,8 @@ import (
 )
 
 // Import returns messages in winnow's form. A user message with tool results becomes one message for each result, and
-// one for the rest. The messages and parts hold the caller's values, which must not be changed as long as they are in
-// use. Importing the same values again gives equal messages.
+// one for the rest. The result holds the caller's values, which must not be changed while it is in use. Importing the
+// same values again gives equal messages.
 //
 // Afterwards the host may mark messages that no person wrote (Injected) and messages that must survive (Pinned).
 func Import(messages []types.Message) []winnow.Message {
@@ -27,13 +27,13 @@ func Import(messages []types.Message) []winnow.Message {
 	return im.out
 }
 
-// importer turns messages into winnow's. Pieces lie in few blocks of memory.
+// importer turns messages into winnow's. Pieces share a few blocks of memory.
 type importer struct {
 	out     []winnow.Message
 	pieces  adapter.Pieces[types.Message]
 	names   adapter.ToolNames
 	args    adapter.Arguments
-	calls   []winnow.Part // of the newest assistant message
+	calls   []winnow.Part // calls of the newest assistant message
 	several bool          // there is more than one message
 }
 
@@ -79,7 +79,7 @@ func (im *importer) add(of *types.Message) {
 	}
 }
 
-// onlyMarkers reports whether nothing but cache points stands beside the results: nobody asks for anything.
+// onlyMarkers reports whether only cache points stand beside the results, so that the message asks for nothing.
 func onlyMarkers(content []types.ContentBlock) bool {
 	for _, b := range content {
 		switch b.(type) {
@@ -98,11 +98,11 @@ func (im *importer) emit(m winnow.Message, of *types.Message, block any, index, 
 	im.out = append(im.out, m)
 }
 
-// redacted marks thinking of which there is only the encrypted form.
+// redacted marks thinking that exists only in encrypted form.
 const redacted = "redacted"
 
-// blocks returns the parts of all blocks but the results of a user's message. Calls that the service answered itself,
-// and its results, are the model's: nobody else answers them.
+// blocks returns the parts of all blocks except the results in a user message. Calls that the service itself answered,
+// and their results, count as the model's: the host does not answer them.
 func (im *importer) blocks(of *types.Message) []winnow.Part {
 	parts := make([]winnow.Part, 0, len(of.Content))
 	for _, b := range of.Content {
@@ -133,7 +133,7 @@ func (im *importer) blocks(of *types.Message) []winnow.Part {
 		case *types.ContentBlockMemberCachePoint:
 			p = adapter.Marker(b)
 		case *types.UnknownUnionMember:
-			p.Kind = winnow.KindOpaque // without a size: it is not sent
+			p.Kind = winnow.KindOpaque // without a size, because it is not sent
 		default:
 			p.Kind, p.Bytes = winnow.KindOpaque, sizeOf(b)
 		}
@@ -142,7 +142,7 @@ func (im *importer) blocks(of *types.Message) []winnow.Part {
 	return parts
 }
 
-// citedText returns what the model wrote with citations.
+// citedText returns the model's text with citations.
 func citedText(content []types.CitationGeneratedContent) string {
 	var text strings.Builder
 	for _, c := range content {
@@ -163,7 +163,7 @@ func reasoning(p *winnow.Part, r types.ReasoningContentBlock) {
 	}
 }
 
-// image makes p an image. Its bytes are counted as they are sent, in base64.
+// image makes p an image. Its size is that of its base64, which is sent.
 func image(p *winnow.Part, b *types.ImageBlock) {
 	p.Kind, p.MediaType = winnow.KindImage, "image/"+string(b.Format)
 	if s, ok := b.Source.(*types.ImageSourceMemberBytes); ok {
@@ -172,7 +172,7 @@ func image(p *winnow.Part, b *types.ImageBlock) {
 	}
 }
 
-// documentPart makes p a document, whose bytes are counted as they are sent.
+// documentPart makes p a document. Its size is that of the bytes that are sent.
 func documentPart(p *winnow.Part, b *types.DocumentBlock) {
 	p.Kind, p.MediaType = winnow.KindOpaque, "application/"+string(b.Format)
 	switch s := b.Source.(type) {
@@ -183,7 +183,7 @@ func documentPart(p *winnow.Part, b *types.DocumentBlock) {
 	}
 }
 
-// result returns the parts of a result. An empty text is no part: the result without it is the same.
+// result returns the parts of a result, without empty texts, which make no difference.
 func (im *importer) result(content []types.ToolResultContentBlock) []winnow.Part {
 	parts := make([]winnow.Part, 0, len(content))
 	for _, c := range content {
@@ -209,7 +209,7 @@ func (im *importer) result(content []types.ToolResultContentBlock) []winnow.Part
 	return parts
 }
 
-// jsonOf returns what is sent of a document, or nil.
+// jsonOf returns the JSON that is sent for a document, or nil.
 func jsonOf(d document.Interface) any {
 	if d == nil {
 		return nil
@@ -221,7 +221,7 @@ func jsonOf(d document.Interface) any {
 	return json.RawMessage(b)
 }
 
-// sizeOfResult returns about the bytes of a result's content.
+// sizeOfResult estimates the size of a result's content, in bytes.
 func sizeOfResult(content []types.ToolResultContentBlock) (bytes int) {
 	for _, c := range content {
 		switch c := c.(type) {
@@ -237,7 +237,7 @@ func sizeOfResult(content []types.ToolResultContentBlock) (bytes int) {
 	return bytes
 }
 
-// sizeOf returns about the bytes of what is sent. Only what is rare is measured so.
+// sizeOf estimates how many bytes are sent for v. It is only for rare content.
 func sizeOf(v any) int {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// Response returns an answer as the next message of the history, with the id of its request, its stop reason and what
-// was billed. [Collect] reads a streamed answer first.
+// Response returns an answer as the next message of the history, with the id of its request, its stop reason and its
+// usage. [Collect] reads a streamed answer first.
 func Response(answer *bedrockruntime.ConverseOutput) winnow.Message {
 	m := winnow.Message{Role: winnow.RoleAssistant}
 	if out, ok := answer.Output.(*types.ConverseOutputMemberMessage); ok {
@@ -32,8 +32,8 @@ func Response(answer *bedrockruntime.ConverseOutput) winnow.Message {
 	return m
 }
 
-// named returns content with blocks that say so in the place of those that the SDK does not know. Its decoder leaves
-// there the block before once more, or nil.
+// named returns content with marked blocks in place of unknown ones. For these, the SDK's decoder repeats the previous
+// block, or returns nil.
 func named(content []types.ContentBlock) []types.ContentBlock {
 	out := make([]types.ContentBlock, len(content))
 	for i, b := range content {
@@ -49,7 +49,7 @@ func named(content []types.ContentBlock) []types.ContentBlock {
 	return out
 }
 
-// namedResult is named for the content of a result. A missing list stays missing.
+// namedResult is named for the content of a result. A nil list stays nil.
 func namedResult(content []types.ToolResultContentBlock) []types.ToolResultContentBlock {
 	out := append(content[:0:0], content...)
 	for i, c := range content {

@@ -12,10 +12,9 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// NewSummarizer returns a summarizer that asks a model, which is named by its id or by the ARN of its profile.
-// maxTokens limits the answer; 0 means the limit that each request asks for. No tools are sent. For an answer that
-// ended for another reason than the end of the turn, the error wraps [winnow.ErrIncomplete]. Errors of the SDK are
-// wrapped.
+// NewSummarizer returns a summarizer that asks a model, given by its id or the ARN of its profile. maxTokens limits the
+// answer; 0 means the limit that each request asks for. It sends no tools. If the answer ended for another reason than
+// the end of the turn, the error wraps [winnow.ErrIncomplete]. Errors of the SDK are wrapped.
 func NewSummarizer(client *bedrockruntime.Client, model string, maxTokens int,
 	options ...func(*bedrockruntime.Options)) winnow.Summarizer {
 	return &summarizer{client, model, maxTokens, options}

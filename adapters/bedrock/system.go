@@ -7,8 +7,8 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// ImportSystem returns the system prompt of [bedrockruntime.ConverseInput] as one message, so that it is counted with
-// the history, or nil if there is none. A host may leave it out and count it in Options.Overhead.
+// ImportSystem returns the system prompt of [bedrockruntime.ConverseInput] as one message, or nil if there is none, so
+// that it is counted with the history. Alternatively, count it in Options.Overhead.
 //
 // [bedrockruntime.ConverseInput]: https://pkg.go.dev/github.com/aws/aws-sdk-go-v2/service/bedrockruntime#ConverseInput
 func ImportSystem(blocks []types.SystemContentBlock) []winnow.Message {
@@ -25,8 +25,8 @@ func ImportSystem(blocks []types.SystemContentBlock) []winnow.Message {
 	return []winnow.Message{m}
 }
 
-// ExportSystem returns the system messages for the field System of the request. Blocks of the caller's come back as
-// they were.
+// ExportSystem returns the system messages for the field System of the request. The caller's own blocks come back
+// unchanged.
 func ExportSystem(messages []winnow.Message) []types.SystemContentBlock {
 	var blocks []types.SystemContentBlock
 	for i := range messages {

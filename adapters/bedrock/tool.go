@@ -9,7 +9,7 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// Tool turns a tool, such as [winnow.RecallTool], into one of a request.
+// Tool turns a tool, such as [winnow.RecallTool], into the SDK's form.
 func Tool(t winnow.Tool) types.Tool {
 	return &types.ToolMemberToolSpec{Value: types.ToolSpecification{
 		Name: aws.String(t.Name), Description: aws.String(t.Description),

@@ -9,7 +9,7 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// list is where a message holds its content.
+// list is the field in which a message holds its content.
 type list int
 
 const (
@@ -19,7 +19,7 @@ const (
 	inOld
 )
 
-// listOf returns where the caller's parts of m were: the rest of it goes there as well.
+// listOf returns the field that held the caller's parts of m; the rest goes there too.
 func listOf(m *winnow.Message) list {
 	for k := range m.Parts {
 		switch m.Parts[k].Source.(type) {
@@ -34,7 +34,7 @@ func listOf(m *winnow.Message) list {
 	return inContent
 }
 
-// build returns a message with the content of m, which is not sent as it was.
+// build returns a new message with the content of m, which cannot be sent unchanged.
 func build(m *winnow.Message, role schema.RoleType) *schema.Message {
 	out := &schema.Message{Role: role}
 	where := listOf(m)
@@ -68,7 +68,7 @@ func build(m *winnow.Message, role schema.RoleType) *schema.Message {
 	return out
 }
 
-// textOf returns a text, or what stands for a part without one.
+// textOf returns the text of a part, or a placeholder if it has none.
 func textOf(p *winnow.Part) string {
 	if p.Kind == winnow.KindText {
 		return p.Text

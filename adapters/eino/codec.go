@@ -10,8 +10,8 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// Codec returns the codec with which a session stores what Eino's messages hold besides winnow's form, such as Extra.
-// Set it as Codec in the Options of package session. Extra comes back as encoding/json reads it: numbers as float64,
+// Codec returns the codec with which a session stores what Eino's messages hold beyond winnow's form, such as Extra.
+// Set it as Codec in the Options of package session. Extra comes back as encoding/json decodes it: numbers as float64,
 // structs as maps.
 func Codec() session.Codec {
 	return &adapter.Sources[*schema.Message]{

@@ -7,9 +7,8 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// Export returns messages as Eino's. Messages and parts that were not changed since [Import] are the caller's
-// own; the rules for the others are in the package's documentation. Without changes Export gives back what
-// Import got.
+// Export returns messages in Eino's form. Messages and parts that were not changed since [Import] are the caller's own;
+// the package documentation has the rules for the others. Without changes Export returns exactly what Import got.
 func Export(messages []winnow.Message) []*schema.Message {
 	e := exporter{out: make([]*schema.Message, 0, len(messages))}
 	e.ids.Rule.Request = true
@@ -30,8 +29,8 @@ func Export(messages []winnow.Message) []*schema.Message {
 	return e.out
 }
 
-// What a model gave is taken back by it, within reason; what another gave has to fit everywhere: OpenAI takes
-// 40 characters and Anthropic only these.
+// A model usually accepts its own ids. Ids from elsewhere have to fit every provider: OpenAI accepts 40 characters, and
+// Anthropic only these.
 var (
 	ownIDs     = adapter.IDRule{MaxLength: 256, Request: true}
 	foreignIDs = adapter.IDRule{MaxLength: 40, Byte: adapter.Letters, Request: true}
@@ -41,17 +40,17 @@ var (
 type exporter struct {
 	out  []*schema.Message
 	ids  adapter.CallIDs
-	sent []string // the ids of the calls at hand, as they are sent
-	name []string // the tools of these
+	sent []string // ids to send for the current calls
+	name []string // the tools of these calls
 }
 
-// own returns the caller's message that m is, or nil.
+// own returns the caller's message for m, or nil.
 func own(m *winnow.Message) *schema.Message {
 	p, _ := m.Source.(*schema.Message)
 	return p
 }
 
-// between sends what stands between two assistant messages: the results first.
+// between adds the messages between two assistant messages, results first.
 func (e *exporter) between(run []winnow.Message) {
 	for i := range run {
 		if run[i].Role == winnow.RoleTool {
@@ -89,7 +88,7 @@ func (e *exporter) result(m *winnow.Message) {
 	case p == nil:
 		p = build(m, schema.Tool)
 		p.ToolCallID, p.ToolName = id, m.ToolName
-		if call >= 0 { // whether the result was imported together with its call or apart from it
+		if call >= 0 { // whether or not the result was imported together with its call
 			p.ToolName = e.name[call]
 		}
 	case p.ToolCallID != id:
@@ -105,7 +104,7 @@ func (e *exporter) assistant(m *winnow.Message) {
 	p := own(m)
 	if p == nil {
 		p = e.output(m)
-	} else if !stay { // only ids differ: what else it holds stays
+	} else if !stay { // only ids differ: the rest stays
 		copied := *p
 		copied.ToolCalls = e.calls(m)
 		p = &copied
@@ -115,7 +114,7 @@ func (e *exporter) assistant(m *winnow.Message) {
 	}
 }
 
-// nameCalls decides the ids of m's calls. It says whether they all stay as they are.
+// nameCalls decides the ids of m's calls. It reports whether all of them stay unchanged.
 func (e *exporter) nameCalls(m *winnow.Message) bool {
 	e.ids.Message()
 	e.sent, e.name = e.sent[:0], e.name[:0]
@@ -136,7 +135,7 @@ func (e *exporter) nameCalls(m *winnow.Message) bool {
 	return stay
 }
 
-// calls returns m's calls with the ids that they are sent with.
+// calls returns m's calls with the ids to send.
 func (e *exporter) calls(m *winnow.Message) []schema.ToolCall {
 	var calls []schema.ToolCall
 	for k := range m.Parts {
@@ -158,8 +157,8 @@ func (e *exporter) calls(m *winnow.Message) []schema.ToolCall {
 	return calls
 }
 
-// output returns a message of the model, built anew. Of reasoning only the caller's is sent back. What the model keeps
-// in Extra stays, unless it had reasoning that is gone: it may hold that as well.
+// output builds a message of the model anew. It sends back only the caller's reasoning. The model's Extra stays, unless
+// reasoning is gone that Extra may hold too.
 func (e *exporter) output(m *winnow.Message) *schema.Message {
 	out := build(m, schema.Assistant)
 	out.ToolCalls = e.calls(m)

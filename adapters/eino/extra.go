@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// What a model keeps in Extra of a call, such as the thought signatures of Gemini, has to come back with the call even
-// if the call gets another id or shorter arguments: it is in the part's Signature as well. Values that JSON has no
-// type for come back as JSON has them, as they do from a history that is read from a file.
+// A model may keep data in Extra of a call, such as the thought signatures of Gemini. It has to come back with the call
+// even if the call gets another id or shorter arguments, so the part's Signature holds it too. Values without a JSON
+// type come back in their JSON form, as they do from a history that is read from a file.
 
-// extraPrefix tells them from the signatures of other adapters.
+// extraPrefix distinguishes them from the signatures of other adapters.
 const extraPrefix = "eino:"
 
 func signatureOf(extra map[string]any) string {

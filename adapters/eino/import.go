@@ -9,8 +9,8 @@ import (
 )
 
 // Import returns messages in winnow's form, one for each. The Source of a message is the caller's pointer, whose value
-// must not be changed as long as it is in use. Importing the same values again gives equal messages. A nil message is
-// left out.
+// must not be changed while the message is in use. Importing the same values again gives equal messages. A nil message
+// is left out.
 //
 // Afterwards the host may mark messages that no person wrote (Injected), messages that must survive (Pinned) and
 // results that are errors (IsError), for which Eino has no field.
@@ -30,7 +30,7 @@ func Import(messages []*schema.Message) []winnow.Message {
 	return im.out
 }
 
-// partsOf returns how many parts m becomes at most.
+// partsOf returns the maximum number of parts that m becomes.
 func partsOf(m *schema.Message) int {
 	n := len(m.ToolCalls) + len(m.MultiContent) + len(m.UserInputMultiContent) + len(m.AssistantGenMultiContent)
 	if m.Content != "" {
@@ -42,7 +42,7 @@ func partsOf(m *schema.Message) int {
 	return n
 }
 
-// importer turns messages into winnow's. Parts lie in one block of memory.
+// importer turns messages into winnow's. Parts share one block of memory.
 type importer struct {
 	out   []winnow.Message
 	parts []winnow.Part
@@ -75,7 +75,7 @@ func (im *importer) add(of *schema.Message) {
 	m.Parts = im.parts[begin:len(im.parts):len(im.parts)]
 }
 
-// outcome returns why a message ended and what was billed for it. Eino counts what was cached in the prompt.
+// outcome returns the stop reason and the usage of a message. Eino counts cached tokens as part of the prompt.
 func outcome(meta *schema.ResponseMeta) (stop string, usage *winnow.Usage) {
 	if meta == nil {
 		return "", nil
@@ -87,7 +87,7 @@ func outcome(meta *schema.ResponseMeta) (stop string, usage *winnow.Usage) {
 	return meta.FinishReason, usage
 }
 
-// text adds a text. An empty one is no part: the message without it is the same.
+// text adds a text, unless it is empty, which makes no difference.
 func (im *importer) text(s string, source any) {
 	if s != "" {
 		p := adapter.Next(&im.parts)
@@ -95,7 +95,7 @@ func (im *importer) text(s string, source any) {
 	}
 }
 
-// input adds the content of a message that is not the model's. Content counts where there is no list.
+// input adds the content of a message that is not the model's. Content counts only if there is no list.
 func (im *importer) input(of *schema.Message) {
 	switch {
 	case len(of.UserInputMultiContent) > 0:
@@ -126,7 +126,7 @@ func (im *importer) inputPart(c *schema.MessageInputPart) {
 	}
 }
 
-// media adds a part that is not read. Its payload is the data or a URL, mostly one with the data in it.
+// media adds a part that is not read. Its payload is the data or a URL, usually a data URL.
 func (im *importer) media(kind winnow.Kind, c *schema.MessagePartCommon, source any) {
 	p := winnow.Part{Kind: kind, MediaType: c.MIMEType, Source: source}
 	if c.Base64Data != nil {

@@ -1,6 +1,6 @@
 package eino
 
-//lint:file-ignore SA1019 transcripts hold what is deprecated by now
+//lint:file-ignore SA1019 transcripts hold deprecated fields
 
 import (
 	"github.com/cloudwego/eino/schema"
@@ -10,7 +10,7 @@ import (
 	"github.com/winnowgo/winnow/internal/imagesize"
 )
 
-// Before there were lists of their own for users and models, messages had one list of parts for both.
+// Messages used to have one list of parts, before users and models got separate lists.
 
 type oldPart = schema.ChatMessagePart
 

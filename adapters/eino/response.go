@@ -6,9 +6,8 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// Response returns the answer of a chat model as the next message of the history, with why it ended and what
-// was billed. It returns what [Import] does. A streamed answer is collected by [schema.ConcatMessages]
-// first.
+// Response returns the answer of a chat model as the next message of the history, with its stop reason and usage, like
+// [Import]. A streamed answer is collected by [schema.ConcatMessages] first.
 func Response(answer *schema.Message) winnow.Message {
 	m := Import([]*schema.Message{answer})
 	if len(m) == 0 {

@@ -11,9 +11,9 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// NewSummarizer returns a summarizer that asks a chat model, to which no tools are bound. maxTokens limits the answer;
-// 0 means the limit that each request asks for. If the model does not say that it stopped by itself
-// (ResponseMeta.FinishReason), the error wraps [winnow.ErrIncomplete]. Errors of the model are wrapped.
+// NewSummarizer returns a summarizer that asks a chat model without bound tools. maxTokens limits the answer; 0 means
+// the limit that each request asks for. If ResponseMeta.FinishReason does not say that the model finished, the error
+// wraps [winnow.ErrIncomplete]. Errors of the model are wrapped.
 func NewSummarizer(chat model.BaseChatModel, maxTokens int, options ...model.Option) winnow.Summarizer {
 	return &summarizer{chat, maxTokens, options}
 }
@@ -46,8 +46,8 @@ func (s *summarizer) Summarize(ctx context.Context, req winnow.SummaryRequest) (
 	return adapter.Text(textsOf(&m)), nil
 }
 
-// isNatural reports whether a model ended by itself, in the words of the models that Eino has: "stop" of most, "STOP"
-// of Gemini, "end_turn" of Claude.
+// isNatural reports whether a model finished its answer, in the words of Eino's models: most say "stop", Gemini "STOP",
+// Claude "end_turn".
 func isNatural(stop string) bool {
 	return strings.EqualFold(stop, "stop") || strings.EqualFold(stop, "end_turn")
 }

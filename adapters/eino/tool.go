@@ -9,8 +9,8 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// Tool turns a tool, such as [winnow.RecallTool], into one that a chat model is bound to. A tool whose schema is no
-// JSON object takes no arguments.
+// Tool turns a tool, such as [winnow.RecallTool], into one that can be bound to a chat model. If its schema is not a
+// JSON object, the tool takes no arguments.
 func Tool(t winnow.Tool) *schema.ToolInfo {
 	info := &schema.ToolInfo{Name: t.Name, Desc: t.Description}
 	var s jsonschema.Schema
