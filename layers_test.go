@@ -26,60 +26,59 @@ const modulePath = "github.com/winnowgo/winnow"
 // usersOfRoot are the packages below internal/ that may import the root: they test it from outside, or serve the examples.
 var usersOfRoot = []string{"inspect", "provider", "recording", "sdktest", "suite"}
 
-// TestLayers: a package of the text machinery imports no more of the module than ARCHITECTURE.md says, and so never the
-// root. Nothing but package mem and the hashes of identity.go needs unsafe.
+// TestLayers: a package of the text machinery imports, of the module, only packages that stand below it in
+// ARCHITECTURE.md, and so never the root. Nothing but package mem and the hashes of identity.go needs unsafe.
 func TestLayers(t *testing.T) {
-	allowed := internalPackages(t)
+	names := internalPackages(t)
 	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}}: {{join .Imports \" \"}}", "./internal/...").Output()
 	require.NoError(t, err)
 	found := map[string]bool{}
 	for line := range strings.Lines(string(out)) {
-		path, list, _ := strings.Cut(strings.TrimSpace(line), ":")
+		path, imports, _ := strings.Cut(strings.TrimSpace(line), ":")
 		name := strings.TrimPrefix(path, modulePath+"/internal/")
 		if top, _, _ := strings.Cut(name, "/"); slices.Contains(usersOfRoot, top) {
 			continue
 		}
 		found[name] = true
-		if !assert.Contains(t, allowed, name, "internal/%s stands in no row", name) {
+		at := slices.Index(names, name)
+		if !assert.NotEqual(t, -1, at, "internal/%s stands in no row", name) {
 			continue
 		}
-		imports := []string{}
-		for path := range strings.FieldsSeq(list) {
+		for path := range strings.FieldsSeq(imports) {
 			if path == "unsafe" {
 				assert.Equal(t, "mem", name, "unsafe in internal/%s", name)
 			}
 			if path == modulePath || strings.HasPrefix(path, modulePath+"/") {
-				imports = append(imports, strings.TrimPrefix(path, modulePath+"/internal/"))
+				assert.Contains(t, names[at+1:], strings.TrimPrefix(path, modulePath+"/internal/"),
+					"internal/%s imports it, and stands below it", name)
 			}
 		}
-		assert.Equal(t, allowed[name], imports, "what internal/%s imports", name)
 	}
-	for name := range allowed {
+	for _, name := range names {
 		assert.Contains(t, found, name, "there is no package internal/%s", name)
 	}
 }
 
-// internalPackages returns what ARCHITECTURE.md says of the packages of the text machinery: which others each imports.
-func internalPackages(t *testing.T) map[string][]string {
+// internalPackages returns the packages of the text machinery in the order of ARCHITECTURE.md, from the top down.
+func internalPackages(t *testing.T) []string { return namedInTable(t, "Text machinery") }
+
+// namedInTable returns what the first cells of a section's table in ARCHITECTURE.md name, in their order.
+func namedInTable(t *testing.T, heading string) (names []string) {
 	text, err := os.ReadFile("ARCHITECTURE.md")
 	require.NoError(t, err)
-	word := regexp.MustCompile("`([a-z]+)`")
-	packages := map[string][]string{}
-	for _, row := range strings.Split(string(text), "\n") {
-		cells := strings.Split(row, "|")
-		if len(cells) != 5 || !strings.HasPrefix(cells[1], " `internal/") {
-			continue
+	_, table, found := strings.Cut(string(text), "\n## "+heading+"\n")
+	require.True(t, found)
+	table, _, _ = strings.Cut(table, "\n## ")
+	word := regexp.MustCompile("`([a-z_]+)`")
+	for row := range strings.Lines(table) {
+		if cells := strings.Split(row, "|"); len(cells) == 4 {
+			for _, m := range word.FindAllStringSubmatch(cells[1], -1) {
+				names = append(names, m[1])
+			}
 		}
-		name := strings.Trim(strings.TrimPrefix(cells[1], " `internal/"), "` ")
-		imports := []string{}
-		for _, m := range word.FindAllStringSubmatch(cells[3], -1) {
-			imports = append(imports, m[1])
-		}
-		slices.Sort(imports)
-		packages[name] = imports
 	}
-	require.NotEmpty(t, packages)
-	return packages
+	require.NotEmpty(t, names)
+	return names
 }
 
 // mostNames is how many names of a package of the text machinery the root may use. A package with more is no door but a
@@ -142,22 +141,7 @@ func TestFileOrder(t *testing.T) {
 }
 
 // rootFiles returns the files of the root in the order of ARCHITECTURE.md.
-func rootFiles(t *testing.T) (names []string) {
-	text, err := os.ReadFile("ARCHITECTURE.md")
-	require.NoError(t, err)
-	_, table, found := strings.Cut(string(text), "## The root, from the ground up")
-	require.True(t, found)
-	table, _, _ = strings.Cut(table, "\n## ")
-	word := regexp.MustCompile("`([a-z_]+)`")
-	for row := range strings.Lines(table) {
-		if cells := strings.Split(row, "|"); len(cells) == 4 {
-			for _, m := range word.FindAllStringSubmatch(cells[1], -1) {
-				names = append(names, m[1])
-			}
-		}
-	}
-	return names
-}
+func rootFiles(t *testing.T) []string { return namedInTable(t, "The root, from the ground up") }
 
 // fileReferences type-checks the root and returns, for each file, the names that it uses of each other file; and how many
 // lines the files have.

@@ -42,7 +42,7 @@ const (
 // TestSizes holds the root and the text machinery to what a reader takes in at once.
 func TestSizes(t *testing.T) {
 	directories := []string{"."}
-	for name := range internalPackages(t) {
+	for _, name := range internalPackages(t) {
 		directories = append(directories, filepath.Join("internal", name))
 	}
 	var structs, conditions []string
@@ -128,7 +128,7 @@ func longLines(t *testing.T, text []byte) map[int]string {
 // comes from or what it is for: on its line, above it, or above its block. A comment holds up to the next blank line.
 func TestNumbersHaveReasons(t *testing.T) {
 	directories := []string{"."}
-	for name := range internalPackages(t) {
+	for _, name := range internalPackages(t) {
 		directories = append(directories, filepath.Join("internal", name))
 	}
 	for _, directory := range directories {

@@ -115,7 +115,8 @@ func converse(answer func(body []byte) []byte, messages []types.Message) (*bedro
 		APIOptions: []func(*middleware.Stack) error{func(stack *middleware.Stack) error {
 			// There is no endpoint, and nothing to sign.
 			stack.Finalize.Clear()
-			_, err := stack.Initialize.Remove("OperationInputValidation") // a message is stored even if the SDK would refuse it
+			// a message is stored even if the SDK would refuse it
+			_, err := stack.Initialize.Remove("OperationInputValidation")
 			return err
 		}},
 	})
