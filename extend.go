@@ -111,7 +111,7 @@ func (d *draft) mayExtend(added []Message) bool {
 		if m.Pinned || m.Summary || m.Role == RoleUser && o.HistoryTurns > 0 {
 			return false
 		}
-		if len(l.projections) > 0 && l.projections[facts[i].key] != nil || l.endsRecord(facts[i].key) {
+		if len(l.projections) > 0 && l.projections[facts[i].key] != nil || l.tail.endsRecord(facts[i].key) {
 			return false
 		}
 	}
@@ -295,7 +295,7 @@ func (l *ledger) recordTail(d *draft, r *Request) {
 	messages := d.view.messages
 	*t = tail{
 		known: true, changes: l.index.changes, history: len(d.history), ids: t.ids,
-		complete: !waitsForResults(d.history) && !waitsForResults(messages),
+		complete: !waitsForResults(d.history) && !waitsForResults(messages), recordEnds: endsOf(l.records),
 	}
 	t.isHistory = len(r.Edits) == 0 && mem.Base(messages) == mem.Base(d.history) && len(messages) == len(d.history)
 	t.keepsAll = mem.Base(r.History) == mem.Base(d.history) && len(r.History) == len(d.history)

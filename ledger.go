@@ -158,6 +158,8 @@ type tail struct {
 	complete bool                // no call waited for its result at the end
 	ids      map[uint64]struct{} // hashes of the call ids in use
 	shared   sharedLists         // of the last request, where the next one may share them
+
+	recordEnds []key // the last messages of what records stand for, sorted
 	listAddresses
 	tailSums
 }

@@ -1,6 +1,7 @@
 package winnow
 
 import (
+	"bytes"
 	"maps"
 	"slices"
 )
@@ -223,6 +224,22 @@ func (l *ledger) recordsBehind(d *draft) []*runRecord {
 
 // endsRecord says that a message is the last of what a record stands for: a history that was rewound has come back to
 // it.
-func (l *ledger) endsRecord(k key) bool {
-	return slices.ContainsFunc(l.records, func(r *runRecord) bool { return r.last == k })
+func (t *tail) endsRecord(k key) bool {
+	_, found := slices.BinarySearchFunc(t.recordEnds, k, compareKeys)
+	return found
 }
+
+// endsOf returns the last messages of what records stand for, sorted.
+func endsOf(records []*runRecord) []key {
+	if len(records) == 0 {
+		return nil
+	}
+	ends := make([]key, len(records))
+	for i, r := range records {
+		ends[i] = r.last
+	}
+	slices.SortFunc(ends, compareKeys)
+	return ends
+}
+
+func compareKeys(a, b key) int { return bytes.Compare(a[:], b[:]) }

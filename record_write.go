@@ -19,13 +19,13 @@ func (d *draft) newRecordOf(start, end int, names excerpt.Names, lean int) *runR
 	whole := d.whole()
 	from, to := d.wholeAt(start), d.wholeAt(end)
 	facts := whole.facts[from:to]
-	w := record.NewWriter(d.opts.Compact.fileTools(), names, lean)
+	w := record.NewWriter(d.minifier.files, names, lean)
 	for i := from; i < to && lean < record.Leanest; i++ {
 		d.writeStep(w, whole, i)
 	}
 	r := newRecord(position{facts[0].key, whole.index[from]}, to-from, facts[len(facts)-1].key, keyOf(facts),
 		w.Write(to-from, sumOf(facts)))
-	r.lean = lean
+	r.lean, r.keys = lean, make([]key, 0, len(facts))
 	for _, f := range facts {
 		r.keys = append(r.keys, f.key)
 	}

@@ -156,7 +156,8 @@ func (s *staleness) readSubjects(tools *toolcall.Files) {
 	}
 }
 
-// readFolded counts the calls that records of d stand for: who makes one of them again has missed what it said.
+// readFolded counts the calls that records of d stand for, of those whose results are in the view: who makes one of
+// them again has missed what it said.
 func (s *staleness) readFolded(d *draft) {
 	for i := range s.view.facts {
 		if !d.isRecord(i) {
@@ -164,8 +165,10 @@ func (s *staleness) readFolded(d *draft) {
 		}
 		for k := d.wholeAt(i); k < d.wholeAt(i+1); k++ {
 			if f := d.unfolded.facts[k]; d.unfolded.messages[k].Role == RoleAssistant {
-				for _, c := range *f.subjectsOf(&d.unfolded.messages[k], d.opts.Compact.fileTools()) {
-					s.asked[c.call]++
+				for _, c := range *f.subjectsOf(&d.unfolded.messages[k], d.minifier.files) {
+					if n, isShown := s.asked[c.call]; isShown {
+						s.asked[c.call] = n + 1
+					}
 				}
 			}
 		}

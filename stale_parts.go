@@ -19,7 +19,7 @@ func (d *draft) staleParts(early bool, ahead int) []stale {
 	if d.opts.Recall {
 		s.recalls = &recalls{draft: d}
 	}
-	s.readSubjects(d.opts.Compact.fileTools())
+	s.readSubjects(d.minifier.files)
 	s.readFolded(d)
 	first := slices.IndexFunc(v.messages, func(m Message) bool { return m.Role == RoleUser })
 	if first < 0 {
