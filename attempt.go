@@ -18,7 +18,7 @@ func (l *ledger) state() undo {
 func (l *ledger) revert(u undo) {
 	l.rewrites = u.rewrites
 	l.accounting.guess, l.accounting.body, l.run.refused = u.guess, u.body, u.refused
-	l.tail = tail{}
+	l.tail = tail{} // the next call has to look at the whole list
 }
 
 // beginAttempt remembers how the ledger was before a run of Recover.
@@ -26,7 +26,7 @@ func (m *Manager) beginAttempt(history []Message) *attempt {
 	l := &m.ledger
 	if l.attempt == nil {
 		l.attempt = &attempt{before: l.state()}
-		l.projections = maps.Clone(l.projections)
+		l.projections = maps.Clone(l.projections) // the old map is what undoAttempt puts back: nobody writes to it
 	}
 	if n := len(history); n > 0 {
 		facts := l.index.update(history, m.opts.Estimator)

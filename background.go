@@ -14,13 +14,14 @@ import (
 func (m *Manager) startBackground(ctx context.Context, d *draft) {
 	plan, err := d.newCompaction("")
 	if err != nil {
-		return
+		return // whatever it is, the compaction itself will meet it and report it
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	b := &background{cancel: cancel, ended: make(chan struct{}), base: d.base, plan: plan}
 	b.flushes = m.opts.Compact.BeforeCompact != nil && !m.ledger.flushed
 	m.ledger.flushed = m.ledger.flushed || b.flushes
 	m.background = b
+	// The goroutine reads while the host goes on to write to its history.
 	plan.own()
 	var history []Message
 	if b.flushes {
@@ -55,7 +56,7 @@ func (m *Manager) runBackground(ctx context.Context, b *background, history []Me
 		m.callBeforeCompact(ctx, history)
 		m.mu.Lock()
 		b.flushes = false
-		stale := b.dropped || m.ledger.checkpoint != b.base
+		stale := b.dropped || m.ledger.checkpoint != b.base // the flush took its time, and may have used the manager
 		m.mu.Unlock()
 		if stale {
 			b.cancel()
@@ -145,13 +146,13 @@ func (m *Manager) collect(d *draft) (next *draft, report *Compaction, failed boo
 		return next, report, false
 	case !b.hasEnded():
 		if !b.covers(d) {
-			b.drop()
+			b.drop() // what it summarizes is not in this history: its summary would not be used
 		}
 		return next, nil, false
 	}
 	m.forgetBackground()
 	if b.dropped || errors.Is(err, errDropped) {
-		return next, nil, false
+		return next, nil, false // the history has changed, which is no failure of the summarizer
 	}
 	m.noteFailure(err, d)
 	return next, nil, true
@@ -160,6 +161,7 @@ func (m *Manager) collect(d *draft) (next *draft, report *Compaction, failed boo
 // await waits for the work in the background, if d can use it. It says whether it waited; the error is ctx's.
 func (m *Manager) await(ctx context.Context, d *draft) (waited bool, err error) {
 	b := m.background
+	// A flush may call Prepare: if that waited for the work, which waits for the flush, neither would end.
 	if b == nil || b.hasEnded() || b.flushes || !b.covers(d) {
 		return false, nil
 	}

@@ -36,7 +36,7 @@ func (m *Manager) compactAndCommit(ctx context.Context, d *draft) (*Request, err
 	switch {
 	case err == nil && compacted.shrinkToFit():
 		return m.commitCompaction(compacted, report, closeBreaker)
-	case err == nil:
+	case err == nil: // a digest would keep no less
 		return nil, compacted.overflow()
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("winnow: waiting for a summary: %w", context.Cause(ctx))
@@ -58,6 +58,8 @@ func (m *Manager) withoutSummary(ctx context.Context, d *draft) (*Request, error
 // cleared by then; what is left to cut are the newest results, and those are what the model works with. They
 // are cut when the digest is not enough.
 func (m *Manager) digestAndCommit(ctx context.Context, failed *draft) (*Request, error) {
+	// The breaker measures how far the history has grown since the last failure. A digest makes it smaller, which must
+	// not look as if nothing had come since: what has grown so far is kept.
 	grown := failed.uneditedTokens() - m.ledger.breaker.total
 	d, report, err := m.compact(ctx, m.draft(failed.history, failed.base), Digest(), "", false)
 	if err == nil && d.shrinkToFit() {
@@ -74,7 +76,7 @@ func (m *Manager) digestAndCommit(ctx context.Context, failed *draft) (*Request,
 
 // replaceDigest asks the summarizer once. Where it fails the digest goes on to stand in.
 func (m *Manager) replaceDigest(ctx context.Context, d *draft) (*Request, error) {
-	m.ledger.run.asksOnce = true
+	m.ledger.run.asksOnce = true // the request fits without it, so it may not be held up for long
 	compacted, report, err := m.compact(ctx, d, m.opts.Summarizer, "", false)
 	if err == nil && compacted.shrinkToFit() {
 		return m.commitCompaction(compacted, report, closeBreaker)
@@ -85,7 +87,7 @@ func (m *Manager) replaceDigest(ctx context.Context, d *draft) (*Request, error)
 	if err != nil && !errors.Is(err, ErrNothingToCompact) {
 		m.noteFailure(err, d)
 	}
-	m.ledger.digestAt = d.uneditedTokens()
+	m.ledger.digestAt = d.uneditedTokens() // it is tried again when the history has grown from here
 	next := m.draft(d.history, m.ledger.checkpoint)
 	if !next.shrinkToFit() {
 		return nil, next.overflow()
@@ -124,7 +126,7 @@ func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructi
 		m.ledger.cache = nil
 	}
 	switch {
-	case isFree:
+	case isFree: // a digest costs no call, so a run may have any number of them
 		run.compactions--
 	case err != nil: // one that fails is not asked again by this run
 		run.calls = maxSummaryCalls

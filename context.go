@@ -71,6 +71,7 @@ func (m *Manager) prepare(ctx context.Context, history []Message) (*Request, err
 func (m *Manager) Plan(history []Message) *Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	// No effects: what a draft learns and decides below is taken back.
 	defer m.ledger.keep()()
 	m.settle(history)
 	m.ledger.run.begin()
@@ -88,6 +89,7 @@ func (m *Manager) Plan(history []Message) *Request {
 
 // plan returns the draft that Plan reports, whether Prepare would compact it, and whether it fits as it is.
 func (m *Manager) plan(history []Message) (d *draft, needs, fits bool) {
+	// A summary that the background has ready counts, because Prepare would use it.
 	d, _, _ = m.splice(m.draft(history, m.ledger.checkpoint))
 	if d.needsCompaction() || m.mayReplaceDigest(d) {
 		return d, true, false
@@ -124,6 +126,7 @@ func (m *Manager) planWithinBody(history []Message, tooLarge *draft) *draft {
 func (m *Manager) Compact(ctx context.Context, history []Message, instructions string) (*Request, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	// Looked at before anything is given up: this error leaves the work in the background as it is.
 	if d := m.draft(history, m.ledger.checkpoint); !d.isWorthCompacting() {
 		return nil, ErrNothingToCompact
 	}
@@ -131,7 +134,7 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 	undo := m.settleFor(history)
 	m.ledger.run.begin()
 	m.flush(ctx, history)
-	d := m.draft(history, m.ledger.checkpoint)
+	d := m.draft(history, m.ledger.checkpoint) // anew: the flush may have used the manager
 	d, report, err := m.compact(ctx, d, m.opts.Summarizer, instructions, true)
 	if err == nil && !d.shrinkToFit() {
 		err = d.overflow()
@@ -203,16 +206,16 @@ func (m *Manager) prepareLocked(ctx context.Context, history []Message) (*Reques
 // withoutGuess is prepareLocked once more where err is an overflow of a limit that was only guessed: that is no
 // reason to fail. What was refused already is not tried again. The lock is held.
 func (m *Manager) withoutGuess(ctx context.Context, history []Message, err error) (*Request, error) {
-	g := &m.ledger
-	if !errors.Is(err, ErrOverflow) || !g.accounting.isGuessed() {
+	a := &m.ledger.accounting
+	if !errors.Is(err, ErrOverflow) || !a.isGuessed() {
 		return nil, err
 	}
-	guess, body := g.accounting.guess, g.accounting.body
-	g.accounting.forgetGuesses()
-	d := m.draft(history, g.checkpoint)
-	if d.shrinkToFit() && slices.Contains(g.run.refused, d.payload()) {
+	guess, body := a.guess, a.body
+	a.forgetGuesses()
+	d := m.draft(history, m.ledger.checkpoint)
+	if d.shrinkToFit() && slices.Contains(m.ledger.run.refused, d.payload()) {
 		if guess.Most > 0 {
-			err = d.overflow()
+			err = d.overflow() // against the limit that was told, not against the guess
 		}
 	} else {
 		r, again := m.prepareLocked(ctx, history)
@@ -221,13 +224,14 @@ func (m *Manager) withoutGuess(ctx context.Context, history []Message, err error
 		}
 		err = again
 	}
-	g.accounting.guess, g.accounting.body = guess, body
+	a.guess, a.body = guess, body // an error leaves the manager as it was
 	return nil, err
 }
 
 // prepareCompaction does what is to be done ahead of a compaction. It says whether the manager may have moved on.
 func (m *Manager) prepareCompaction(ctx context.Context, d *draft) bool {
 	o := m.opts.Compact
+	// After Close there is no background any more: summaries are made in the foreground.
 	inBackground := o.Background && !m.closed
 	isDone := o.BeforeCompact == nil || m.ledger.flushed
 	if inBackground {

@@ -27,10 +27,11 @@ const (
 	defaultMaxChars     = 400_000
 	defaultMinKeepChars = 2_000
 
+	// Of 200 000 tokens that is some hundred lines. A model that asks a few times does not fill the window again.
 	defaultRecallShare = 0.05
 
 	defaultReserve         = 20_000 // the reference's reserve floor
-	defaultKeepRecent      = 20_000
+	defaultKeepRecent      = 20_000 // this, the share, the attempts and the threshold are the reference's
 	defaultMaxHistoryShare = 0.5
 	defaultTimeout         = 180 * time.Second
 	defaultAttempts        = 3

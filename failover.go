@@ -56,6 +56,7 @@ func (f *failover) summarize(ctx context.Context, req SummaryRequest) (text stri
 			f.rest(i, time.Time{})
 			return text, degraded, nil
 		}
+		// The host gave up, so that the summarizer is not to blame: it does not rest.
 		if ctx.Err() != nil {
 			return "", false, ctx.Err()
 		}
@@ -81,6 +82,7 @@ func (f *failover) order() []int {
 	if len(ready) > 0 {
 		return ready
 	}
+	// All rest. One call that may fail is better than a compaction that fails without one.
 	soonest := 0
 	for i, until := range f.resting {
 		if until.Before(f.resting[soonest]) {

@@ -15,7 +15,7 @@ const firstBoundMajor, firstBoundMinor = 5, 1
 // windowFor returns the window to use where New was given n: that of the model if n is 0 and the model is known.
 func (o *Options) windowFor(n int) int {
 	if n != 0 || o == nil {
-		return n
+		return n // what the host says holds: it may have a smaller share of the window, or a beta with a larger one
 	}
 	known, _ := models.Find(o.Model)
 	return known.Window
@@ -33,7 +33,7 @@ func (o *Options) describeModel() error {
 	if o.Thinking == "" && bindsThinking(o.Model) {
 		o.Thinking = ThinkingBound
 	}
-	if known, ok := models.Find(o.Model); ok {
+	if known, ok := models.Find(o.Model); ok { // else the defaults, which are the strictest of the common ones
 		o.Cache = o.Cache.of(known)
 	}
 	return nil

@@ -40,6 +40,7 @@ func (l *ladder) learnBody(said overflow.Diagnosis) {
 		limit = count.Share(l.bytes, float64(limit)/float64(said.Size))
 	}
 	g := &l.manager.ledger
+	// A limit above what was refused is a misread number, or of something else: the size is guessed then.
 	if limit > 0 && limit < l.bytes {
 		g.body = count.Least(g.body, limit)
 		return
@@ -63,13 +64,14 @@ func (l *ladder) learnLimit(said overflow.Diagnosis) {
 	a := &g.accounting
 	counted, allowed := said.Size-said.Output, said.Limit-said.Output
 	if said.Unit != overflow.UnitTokens {
-		counted, allowed = 0, 0
+		counted, allowed = 0, 0                       // no count of tokens can be learned from it
 		if said.Limit > 0 && said.Size > said.Limit { // characters: the same share of the tokens
 			allowed = count.Share(l.refused, float64(said.Limit)/float64(said.Size))
 		}
 	}
 	least, hidden := count.Share(g.estimate, meter.MinRatio), count.Share(l.manager.window, mostHiddenShare)
 	most := count.Add(count.Share(g.estimate, meter.MaxRatio), hidden)
+	// Outside of these the number is of something else: of another request, of the answer, of one message.
 	if counted >= least && counted <= most && len(g.sent) > 0 {
 		a.Observe(len(g.sent), g.estimate, counted, l.manager.opts.Overhead)
 		l.refused = counted
@@ -82,6 +84,7 @@ func (l *ladder) learnLimit(said overflow.Diagnosis) {
 	if isTold {
 		a.limit, a.window = max(1, count.Least(a.limit, limit)), count.Least(a.window, allowed)
 	}
+	// A limit that what was refused is within explains nothing: then a guess has to do as well.
 	if isTold && limit < l.refused {
 		l.allowed = allowed
 	} else {

@@ -14,6 +14,7 @@ func (r *repair) build() {
 	h := r.history
 	last := r.lastKept()
 	missing := 0
+	// Counted ahead, so that the lists are allocated once.
 	for s := range r.pairs.Calls {
 		if r.pairs.Calls[s].Result < 0 {
 			missing++
@@ -34,7 +35,7 @@ func (r *repair) build() {
 			r.keep(i, cleaned, changed)
 		} else {
 			r.drop(i, "nothing is left in it")
-			continue
+			continue // it had no calls but those of a failed turn, whose results are dropped too
 		}
 		if r.first[i] >= 0 && !isFailed(m) {
 			r.appendResults(i, i == last && r.waits(i))
@@ -114,6 +115,7 @@ func (r *repair) appendResults(i int, pending bool) {
 
 // insertMissing writes an error result for call s of message i.
 func (r *repair) insertMissing(i int, s int32) {
+	// One list for all of them: nobody writes to parts.
 	if r.standIn == nil {
 		r.standIn = []Part{{Text: missingResult}}
 	}
@@ -122,7 +124,7 @@ func (r *repair) insertMissing(i int, s int32) {
 	if m.ToolName == "" {
 		m.ToolName = "unknown"
 	}
-	r.emit(-1, m, true)
+	r.emit(-1, m, true) // it stands for no message of the history
 	r.edits = append(r.edits, Edit{
 		Op: OpRepair, Index: i, After: max(1, CharsPerToken(4).Estimate(m)),
 		Reason: "no result for call " + pairing.ShortID(id) + ": an error result stands in",
@@ -174,6 +176,7 @@ func (r *repair) drop(i int, reason string) {
 func (r *repair) reportMoves() {
 	var moved []int32
 	lowest := int32(math.MaxInt32) // of all behind
+	// A message has moved ahead if one that was before it stands behind it.
 	for k, i := range slices.Backward(r.origin) {
 		if i < 0 {
 			continue

@@ -11,7 +11,7 @@ func (r *repair) isClean() bool {
 	for i := 0; i < len(h); i++ {
 		m := &h[i]
 		if m.Role == RoleTool || !r.isSound(i) {
-			return false
+			return false // results that stand where they belong are passed over below, with their calls
 		}
 		if m.Role != RoleAssistant {
 			continue
@@ -23,12 +23,12 @@ func (r *repair) isClean() bool {
 				continue
 			}
 			if isFailed(m) || p.ID == "" {
-				return false
+				return false // a failed turn loses its calls, and an empty id is replaced
 			}
 			calls++
 			if at+1 == len(h) { // waits for its result at the end
 				if at > i && r.forRequest {
-					return false
+					return false // some have their results: in a request the others get one that stands in
 				}
 				continue
 			}
@@ -54,6 +54,7 @@ func (r *repair) idsAreUnique(calls int) bool {
 			if p.Kind != KindToolCall {
 				continue
 			}
+			// One look-up instead of two: the map grows if the id is new.
 			known := len(seen)
 			if seen[p.ID] = struct{}{}; len(seen) == known {
 				return false
@@ -118,7 +119,7 @@ func (r *repair) cleaned(i int) (m Message, changed bool) {
 		if isEmptyPart(&p, r.forRequest) || isCall && failed {
 			edit(k)
 			if isCall {
-				s++
+				s++ // its result goes as well, see dropResult
 			}
 			continue
 		}
@@ -127,7 +128,7 @@ func (r *repair) cleaned(i int) (m Message, changed bool) {
 			s++
 			if p.ID != id && id != "" || !validArguments(p.Arguments) {
 				edit(k)
-				p.Source = nil
+				p.Source = nil // the host's own value still has what is wrong
 				if id != "" {
 					p.ID = id
 				}
@@ -145,6 +146,7 @@ func (r *repair) cleaned(i int) (m Message, changed bool) {
 	}
 	if endsInThinking(&m) {
 		n := len(m.Parts)
+		// Its signature goes too: there is nothing left that it could be proof for.
 		for n > 0 && isThinking(m.Parts[n-1]) {
 			n--
 		}

@@ -52,6 +52,7 @@ func (r *reader) checkpoint(c *saved.Checkpoint) *checkpoint {
 		body: string(c.Body), carried: c.Carried.Within(), degraded: c.Degraded,
 		healthy: r.checkpoint(c.Healthy),
 	}
+	// Not stored: it follows from the text, and could only contradict it.
 	var h hasher
 	cp.key = h.key(&cp.message)
 	return cp
@@ -69,6 +70,7 @@ func checkEdit(k saved.Key, e *saved.Edit) error {
 	if !saysWhat(e) || e.Reason == "" {
 		return errors.New("an edit does not say what it did")
 	}
+	// Whatever wrote the file, no request may come of it that a provider refuses.
 	for _, p := range partsOf(e.Parts) {
 		if isEmptyPart(&p, true) || p.Kind == KindToolCall && (p.ID == "" || !validArguments(p.Arguments)) {
 			return errors.New("an edit is damaged")
@@ -135,6 +137,7 @@ func ledgerOf(s *saved.Snapshot) (ledger, error) {
 	l.sentAt, l.tokens, l.estimate, l.bytes = s.SentAt, max(0, s.Tokens), max(0, s.Estimate), max(0, s.Bytes)
 	l.sent = r.keys(s.Sent)
 	l.run = recoveryOf(s.Run)
+	// What a run of Recover can undo is one struct, of the ledger as of what it was before a run.
 	l.revert(r.state(&s.State))
 	if a := s.Attempt; a != nil {
 		l.attempt = &attempt{before: r.state(&a.Before), tokens: a.Tokens.Within(), bytes: a.Bytes.Within(),

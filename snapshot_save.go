@@ -42,6 +42,7 @@ func savedRecords(records []*runRecord) (list []saved.Record) {
 
 func (p *projection) saved() saved.Edit {
 	e := saved.Edit{Key: saved.Key(p.key), Tokens: p.tokens, Op: string(p.op), Reason: p.reason}
+	// What code can make again of the message in the history is not stored as a text.
 	if e.Forms = p.forms; e.Forms == 0 {
 		e.Parts = saveParts(p.sent())
 	}
@@ -89,6 +90,7 @@ func (a *accounting) saved() saved.Accounting {
 		Messages: a.Anchor.Messages, Estimate: a.Anchor.Estimate, Prompt: a.Anchor.Prompt,
 		Billed: a.Billed, Estimated: a.Estimated, Limit: a.limit, Window: a.window,
 	}
+	// The number stands in snapshots, the constant may change.
 	if s.Messages == meter.Lost {
 		s.Messages = -1
 	}
@@ -143,6 +145,7 @@ func saveParts(parts []Part) []saved.Part {
 			Kind: string(p.Kind), Text: []byte(p.Text), Arguments: p.Arguments, Signature: p.Signature, ID: p.ID,
 			Name: p.Name, MediaType: p.MediaType, Bytes: p.Bytes, Width: p.Width, Height: p.Height, Tokens: p.Tokens,
 		}
+		// JSON would put U+FFFD in the place of bytes that are no text, and an id would be another one.
 		list[i].Keep()
 	}
 	return list
@@ -164,7 +167,7 @@ func partsOf(list []saved.Part) []Part {
 // history.
 func (l *ledger) head() saved.Snapshot {
 	u := l.state()
-	u.projections, u.records = nil, nil
+	u.projections, u.records = nil, nil // those grow: a delta has only what is new of them
 	return saved.Snapshot{
 		Winnow: saved.Version, SentAt: l.sentAt, Tokens: l.tokens, Estimate: l.estimate,
 		Accounting: l.accounting.saved(),

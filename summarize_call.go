@@ -68,7 +68,7 @@ func (r *summaryRun) try(b batch, previous, instructions string, limit, attempts
 	}
 	key := requestKey(r.cache, &req)
 	if text, ok := r.cache.Get(key); ok {
-		return text, nil
+		return text, nil // an earlier try of the same compaction failed behind this request, and was paid for it
 	}
 	input := count.Add(b.tokens, textTokens(r.Estimator, previous))
 	pause := &backoff.ExponentialBackOff{
@@ -82,7 +82,7 @@ func (r *summaryRun) try(b batch, previous, instructions string, limit, attempts
 		}
 		if err == nil {
 			if r.degraded = r.degraded || a.degraded; !a.degraded {
-				r.cache.Put(key, text)
+				r.cache.Put(key, text) // what code wrote costs nothing to write again, and a model may do better
 			}
 			return text, nil
 		}
@@ -150,7 +150,7 @@ func (r *summaryRun) call(req *SummaryRequest) answer {
 	once := *req
 	once.Messages = copyMessages(req.Messages) // its own, even when this call has given up on it
 	go func() {
-		a := answer{err: errors.New("the summarizer ended its goroutine")}
+		a := answer{err: errors.New("the summarizer ended its goroutine")} // with runtime.Goexit, as t.FailNow does
 		defer func() { done <- a }()
 		a.text, a.degraded, a.err = safeSummarize(ctx, r.Summarizer, once)
 	}()
@@ -164,7 +164,7 @@ func (r *summaryRun) call(req *SummaryRequest) answer {
 	select {
 	case a := <-done:
 		if a.err == nil && r.ctx.Err() == nil {
-			return a
+			return a // it came just behind its time: paid for, and as good
 		}
 	case <-late.C:
 	}
