@@ -115,7 +115,7 @@ func converse(answer func(body []byte) []byte, messages []types.Message) (*bedro
 		APIOptions: []func(*middleware.Stack) error{func(stack *middleware.Stack) error {
 			// There is no endpoint, and nothing to sign.
 			stack.Finalize.Clear()
-			// a message is stored even if the SDK would refuse it
+			// store any message
 			_, err := stack.Initialize.Remove("OperationInputValidation")
 			return err
 		}},

@@ -10,7 +10,7 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// Codec returns the codec with which a session stores what the SDK's contents hold besides winnow's form, such as
+// Codec returns the codec with which a session stores what the SDK's contents hold beyond winnow's form, such as
 // images, and calls without ids. Set it as Codec in the Options of package session.
 func Codec() session.Codec {
 	return &adapter.Sources[*sdk.Content]{

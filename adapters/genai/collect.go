@@ -10,9 +10,9 @@ import (
 	sdk "google.golang.org/genai"
 )
 
-// Check returns an error for an answer with status 200 that has neither a candidate nor a reason why there is none: a
-// gateway's error, of which the SDK keeps nothing. Put it around the call:
-// return adapter.Check(client.Models.GenerateContent(ctx, model, contents, config)).
+// Check returns an error for an answer with status 200 that has neither a candidate nor a reason for having none: it is
+// a gateway's error, whose text the SDK drops. Put it around the call: return
+// adapter.Check(client.Models.GenerateContent(ctx, model, contents, config)).
 func Check(answer *sdk.GenerateContentResponse, err error) (*sdk.GenerateContentResponse, error) {
 	if err != nil || answer == nil || len(answer.Candidates) > 0 || answer.PromptFeedback != nil {
 		return answer, err
@@ -23,9 +23,9 @@ func Check(answer *sdk.GenerateContentResponse, err error) (*sdk.GenerateContent
 	return nil, errors.New("genai: no answer with status 200")
 }
 
-// Collect reads a stream to its end and returns the answer, for [Response]: the first candidate. Neighbouring texts are
-// joined, unless one has a signature. It returns the stream's error, and io.ErrUnexpectedEOF
-// for a stream that ends before the answer does. Each piece is passed to seen first, which may be nil.
+// Collect reads a stream to its end and returns the first candidate of the answer, for [Response]. It joins
+// neighbouring texts, unless one has a signature. It returns the stream's error, or io.ErrUnexpectedEOF if the stream
+// ends before the answer does. It first passes each piece to seen, which may be nil.
 func Collect(stream iter.Seq2[*sdk.GenerateContentResponse, error],
 	seen func(*sdk.GenerateContentResponse)) (*sdk.GenerateContentResponse, error) {
 	answer := &sdk.GenerateContentResponse{}
@@ -61,7 +61,7 @@ func Collect(stream iter.Seq2[*sdk.GenerateContentResponse, error],
 	return answer, nil
 }
 
-// addPiece takes what a piece says of the answer as a whole.
+// addPiece takes what a piece says about the whole answer.
 func addPiece(answer, piece *sdk.GenerateContentResponse) {
 	setOnce(&answer.ResponseID, piece.ResponseID)
 	setOnce(&answer.ModelVersion, piece.ModelVersion)
@@ -74,7 +74,7 @@ func addPiece(answer, piece *sdk.GenerateContentResponse) {
 	}
 }
 
-// addCandidate takes what a piece of a candidate says besides its content.
+// addCandidate takes what a piece says about a candidate besides its content.
 func addCandidate(candidate, piece *sdk.Candidate) {
 	if piece.FinishReason != "" {
 		candidate.FinishReason = piece.FinishReason
@@ -104,7 +104,7 @@ func setNewest[T any](to **T, v *T) {
 	}
 }
 
-// appendParts adds parts. A text that follows one of its kind, with nothing else in either, is joined with it.
+// appendParts adds parts. It joins a text with the text of the same kind before it, if neither holds anything else.
 func appendParts(parts, more []*sdk.Part) []*sdk.Part {
 	for _, p := range more {
 		if p == nil {
@@ -122,7 +122,7 @@ func appendParts(parts, more []*sdk.Part) []*sdk.Part {
 	return parts
 }
 
-// isText reports whether p holds nothing but a text or a thought.
+// isText reports whether p holds only a text or a thought.
 func isText(p *sdk.Part) bool {
 	rest := *p
 	rest.Text, rest.Thought = "", false

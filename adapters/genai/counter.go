@@ -11,7 +11,7 @@ import (
 )
 
 // Counter counts the tokens of requests with the API's own endpoint, for [winnow.Manager.Counted]. It is safe for
-// concurrent use and asks about the same content once. It is not a [winnow.Estimator], which is asked about every
+// concurrent use and asks only once about the same content. It is not a [winnow.Estimator], which is called for every
 // message.
 type Counter struct {
 	client *sdk.Client
@@ -20,13 +20,13 @@ type Counter struct {
 	counts adapter.Counts
 }
 
-// NewCounter returns a counter for a model. config may be nil; system instructions and tools in it are counted by
-// Vertex AI alone.
+// NewCounter returns a counter for a model. config may be nil. Only Vertex AI counts the system instructions and tools
+// in it.
 func NewCounter(client *sdk.Client, model string, config *sdk.CountTokensConfig) *Counter {
 	return &Counter{client: client, model: model, config: config}
 }
 
-// Count returns what the API counts for a request with messages. An error of the SDK is wrapped.
+// Count returns the API's count of tokens for a request with messages. It wraps errors of the SDK.
 func (c *Counter) Count(ctx context.Context, messages []winnow.Message) (int, error) {
 	contents := Export(messages)
 	return c.counts.Of(ctx, contents, func(ctx context.Context) (int, error) {

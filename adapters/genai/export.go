@@ -11,9 +11,9 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// Export returns messages as the SDK sends them. Contents and parts that were not changed since [Import] are
-// the caller's own pointers; the rules for the others are in the package's documentation. Without changes
-// Export gives back what Import got.
+// Export returns messages in the SDK's form. Contents and parts that were not changed since [Import] are the caller's
+// own pointers; the package documentation has the rules for the others. Without changes Export returns exactly what
+// Import got.
 //
 // System messages are left out: [ExportSystem] returns them.
 func Export(messages []winnow.Message) []*sdk.Content {
@@ -35,18 +35,18 @@ func Export(messages []winnow.Message) []*sdk.Content {
 	return e.out
 }
 
-// opening stands in front of a conversation that begins with the model.
+// opening is put in front of a conversation that begins with the model.
 const opening = "[The beginning of the conversation is not shown.]"
 
 // exporter makes the contents.
 type exporter struct {
 	out   []*sdk.Content
 	ids   adapter.CallIDs
-	calls []sentCall // of the newest message of the model
-	run   []sentCall // for each message at hand: the call that it answers
+	calls []sentCall // calls of the model's newest message
+	run   []sentCall // for each message of the current run: the call that it answers
 }
 
-// sentCall is a call as it is sent, or what a response has to repeat of it.
+// sentCall is the id and name of a sent call, which its response has to repeat.
 type sentCall struct{ id, name string }
 
 func (e *exporter) model(m *winnow.Message) {
@@ -70,8 +70,7 @@ func (e *exporter) model(m *winnow.Message) {
 	e.out = append(e.out, content)
 }
 
-// joinModel takes the contents of the model at the end of what is sent into one with content, which has calls: those
-// follow the user.
+// joinModel joins the model's trailing contents with content, which has calls, because calls have to follow the user.
 func (e *exporter) joinModel(content *sdk.Content) *sdk.Content {
 	first := len(e.out)
 	for first > 0 && e.out[first-1].Role == sdk.RoleModel {
@@ -90,7 +89,7 @@ func (e *exporter) joinModel(content *sdk.Content) *sdk.Content {
 	return &joined
 }
 
-// nameCalls decides the ids of m's calls. It says whether they all stay as they are, and whether there are any.
+// nameCalls decides the ids of m's calls. It reports whether all of them stay unchanged, and whether m has calls.
 func (e *exporter) nameCalls(m *winnow.Message) (stay, calls bool) {
 	e.ids.Message()
 	e.calls = e.calls[:0]
@@ -107,7 +106,7 @@ func (e *exporter) nameCalls(m *winnow.Message) (stay, calls bool) {
 	return stay, len(e.calls) > 0
 }
 
-// callName returns the name that a call is sent with.
+// callName returns the name to send for a call.
 func callName(p *winnow.Part) string {
 	if own, ok := p.Source.(*sdk.Part); ok && own.FunctionCall != nil {
 		return own.FunctionCall.Name
@@ -115,7 +114,7 @@ func callName(p *winnow.Part) string {
 	return adapter.Name(p.Name, 64, func(c byte) bool { return adapter.Letters(c) || c == '.' || c == ':' })
 }
 
-// isSendable reports whether there are parts and none is empty.
+// isSendable reports whether there are parts, and none of them is empty.
 func isSendable(parts []*sdk.Part) bool {
 	for _, p := range parts {
 		if p == nil || isEmpty(p) {
@@ -125,14 +124,14 @@ func isSendable(parts []*sdk.Part) bool {
 	return len(parts) > 0
 }
 
-// isEmpty reports whether p holds nothing that the API knows of.
+// isEmpty reports whether p holds nothing that the API knows.
 func isEmpty(p *sdk.Part) bool {
 	return p.Text == "" && len(p.ThoughtSignature) == 0 && p.FunctionCall == nil && p.FunctionResponse == nil &&
 		p.InlineData == nil && p.FileData == nil && p.ExecutableCode == nil && p.CodeExecutionResult == nil &&
 		p.ToolCall == nil && p.ToolResponse == nil && p.AudioTranscription == nil
 }
 
-// modelParts returns the content of a message of the model that is not sent as it was.
+// modelParts builds the content of a message of the model that cannot be sent unchanged.
 func (e *exporter) modelParts(m *winnow.Message) []*sdk.Part {
 	parts := make([]*sdk.Part, 0, len(m.Parts))
 	call := 0
@@ -148,7 +147,7 @@ func (e *exporter) modelParts(m *winnow.Message) []*sdk.Part {
 			parts = append(parts, own)
 		case p.Kind == winnow.KindOpaque && p.Signature != "":
 			parts = append(parts, &sdk.Part{ThoughtSignature: signature(p)})
-		case p.Kind == winnow.KindThinking: // thoughts are not read again; a signature is, if it is the API's
+		case p.Kind == winnow.KindThinking: // the API ignores thoughts, but reads its own signatures
 		case adapter.IsSilent(p) && p.Signature == "": // a signature stays
 		default:
 			parts = append(parts, &sdk.Part{Text: textOf(p), ThoughtSignature: signature(p)})
@@ -157,7 +156,7 @@ func (e *exporter) modelParts(m *winnow.Message) []*sdk.Part {
 	return parts
 }
 
-// textOf returns a text, or what stands for a part without one.
+// textOf returns the text of a part, or a placeholder if it has none.
 func textOf(p *winnow.Part) string {
 	if p.Kind == winnow.KindText {
 		return p.Text
@@ -165,7 +164,7 @@ func textOf(p *winnow.Part) string {
 	return adapter.Placeholder(p)
 }
 
-// signature returns the thought signature of a text or a call. Those are only set by Import.
+// signature returns the thought signature of a text or a call. Only Import sets it.
 func signature(p *winnow.Part) []byte {
 	if p.Signature == "" {
 		return nil
@@ -177,7 +176,7 @@ func signature(p *winnow.Part) []byte {
 	return b
 }
 
-// callPart returns a call with the id that it is sent with, which is none if the caller's has none.
+// callPart returns a call with the id to send. If the caller's call has no id, neither does this one.
 func callPart(p *winnow.Part, own *sdk.Part, id string) *sdk.Part {
 	if own != nil {
 		if id == p.ID {
@@ -197,7 +196,7 @@ func callPart(p *winnow.Part, own *sdk.Part, id string) *sdk.Part {
 	}
 }
 
-// object returns arguments as the SDK holds them. Numbers stay as they are written.
+// object returns arguments in the SDK's form. Numbers keep their spelling.
 func object(arguments json.RawMessage) map[string]any {
 	d := json.NewDecoder(bytes.NewReader(adapter.Object(arguments)))
 	d.UseNumber()

@@ -12,8 +12,8 @@ import (
 )
 
 // Import returns contents in winnow's form. A content with function responses becomes one message for each response,
-// and one for the rest. The messages and parts hold the caller's pointers, whose values must not be changed as long as
-// they are in use. Importing the same values again gives equal messages. A nil content or part is left out.
+// and one for the rest. The result holds the caller's pointers, whose values must not be changed while it is in use.
+// Importing the same values again gives equal messages. A nil content or part is left out.
 //
 // Afterwards the host may mark messages that no person wrote (Injected) and messages that must survive (Pinned).
 func Import(contents []*sdk.Content) []winnow.Message {
@@ -27,14 +27,14 @@ func Import(contents []*sdk.Content) []winnow.Message {
 	return im.out
 }
 
-// importer turns contents into messages. Parts and pieces lie in few blocks of memory.
+// importer turns contents into messages. Parts and pieces share a few blocks of memory.
 type importer struct {
 	out    []winnow.Message
 	parts  []winnow.Part
 	pieces adapter.Pieces[sdk.Content]
 	args   adapter.Arguments
 	ids    madeIDs
-	calls  []openCall // of the newest content of the model
+	calls  []openCall // calls of the model's newest content
 
 	several bool // there is more than one content
 }
@@ -42,11 +42,11 @@ type importer struct {
 // openCall is a call that may wait for its response.
 type openCall struct {
 	id, name string
-	made     bool // the id is not the caller's
+	made     bool // Import made the id
 	answered bool
 }
 
-// reserve makes room for what contents become.
+// reserve makes room for the imported contents.
 func (im *importer) reserve(contents []*sdk.Content) {
 	parts, pieces := 0, 0
 	for _, c := range contents {
@@ -117,7 +117,7 @@ func (im *importer) message(role winnow.Role, of *sdk.Content, block any, index,
 	return m
 }
 
-// content adds the parts of c that are no responses, and returns them.
+// content adds the parts of c except responses, and returns them.
 func (im *importer) content(c *sdk.Content) []winnow.Part {
 	begin := len(im.parts)
 	for _, p := range c.Parts {
@@ -140,7 +140,7 @@ func (im *importer) part(p *sdk.Part) {
 	case p.InlineData != nil:
 		inline(part, p.InlineData.MIMEType, p.InlineData.Data)
 	case p.FileData != nil:
-		media(part, p.FileData.MIMEType, 0) // the size of what stands there is not known
+		media(part, p.FileData.MIMEType, 0) // the size of the referenced data is unknown
 	case p.ExecutableCode != nil:
 		part.Kind, part.Bytes = winnow.KindOpaque, len(p.ExecutableCode.Code)
 	case p.CodeExecutionResult != nil:
@@ -156,7 +156,7 @@ func (im *importer) part(p *sdk.Part) {
 	}
 }
 
-// inline makes part an image or something else that is sent with its data, in Base64.
+// inline makes part an image or other media whose data is sent, in Base64.
 func inline(part *winnow.Part, mediaType string, data []byte) {
 	media(part, mediaType, base64.StdEncoding.EncodedLen(len(data)))
 	if part.Kind == winnow.KindImage {
@@ -164,7 +164,7 @@ func inline(part *winnow.Part, mediaType string, data []byte) {
 	}
 }
 
-// media makes part an image or something else that is not read.
+// media makes part an image or other media that is not read.
 func media(part *winnow.Part, mediaType string, bytes int) {
 	part.Kind, part.MediaType, part.Bytes = winnow.KindOpaque, mediaType, bytes
 	if adapter.IsImage(mediaType) {
@@ -184,8 +184,8 @@ func (im *importer) call(part *winnow.Part, c *sdk.FunctionCall) {
 	im.calls = append(im.calls, openCall{id: part.ID, name: c.Name, made: c.ID == ""})
 }
 
-// response makes m of a response. The Source of its text is the caller's part: a repair that gives m the id of its
-// call leaves the text as it is.
+// response fills m from a response. The Source of its text is the caller's part, so that it survives a repair that
+// gives m the id of its call.
 func (im *importer) response(m *winnow.Message, of *sdk.Part) {
 	begin, r := len(im.parts), of.FunctionResponse
 	text, isError := im.text(r.Response)
@@ -210,8 +210,8 @@ func (im *importer) response(m *winnow.Message, of *sdk.Part) {
 	m.Parts = im.parts[begin:len(im.parts):len(im.parts)]
 }
 
-// answer returns the id of the call that r answers: its own, or that of the first open call without an id
-// that has its name, or any name.
+// answer returns the id of the call that r answers: r's own id, else that of the first open call without an id that has
+// r's name, else of the first such call with any name.
 func (im *importer) answer(r *sdk.FunctionResponse) string {
 	found := -1
 	for i := range im.calls {
@@ -248,7 +248,7 @@ func (im *importer) text(response map[string]any) (text string, isError bool) {
 	return string(im.args.Write(response)), false
 }
 
-// jsonSize returns the bytes of what is sent. Only what is rare is measured so.
+// jsonSize returns how many bytes are sent for v. It is only for rare content.
 func jsonSize(v any) int {
 	b, err := json.Marshal(v)
 	if err != nil {

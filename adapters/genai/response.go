@@ -7,10 +7,9 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// Response returns the first candidate of an answer as the next message of the history, with the answer's
-// id, its finish reason and what was billed. Thoughts are billed as output. Without a candidate the message
-// is empty, and its stop reason says why the prompt was blocked. [Collect] reads a streamed answer first; [Check]
-// recognizes a response that is no answer.
+// Response returns the first candidate of an answer as the next message of the history, with the answer's id, finish
+// reason and usage. Thoughts count as output. Without a candidate the message is empty, and its stop reason says why
+// the prompt was blocked. [Collect] reads a streamed answer first; [Check] recognizes a response that is not an answer.
 func Response(answer *sdk.GenerateContentResponse) winnow.Message {
 	m := winnow.Message{Role: winnow.RoleAssistant}
 	if len(answer.Candidates) > 0 {

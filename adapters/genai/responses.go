@@ -7,7 +7,7 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// user sends what stands between two messages of the model: the responses in one content, and then the rest.
+// user adds the messages between two messages of the model: first the responses in one content, and then the rest.
 func (e *exporter) user(run []winnow.Message) {
 	e.run = e.run[:0]
 	for i := range run {
@@ -18,7 +18,7 @@ func (e *exporter) user(run []winnow.Message) {
 			switch {
 			case call >= 0:
 				answers.name = e.calls[call].name
-			case m.ToolCallID == "": // accepted
+			case m.ToolCallID == "": // the API accepts it
 				answers.id = ""
 			}
 			if answers.name == "" && call < 0 && ownResponse(m) == nil {
@@ -41,8 +41,8 @@ func (e *exporter) user(run []winnow.Message) {
 	}
 }
 
-// isScattered reports whether responses are in more than one content, or not in the first, or that only some of the
-// pieces of a caller's content are there.
+// isScattered reports whether responses are in more than one content, or not in the first, or whether pieces of a
+// caller's content are missing.
 func isScattered(run []winnow.Message) bool {
 	begun := false
 	for i := 0; i < len(run); {
@@ -60,16 +60,16 @@ func isScattered(run []winnow.Message) bool {
 	return false
 }
 
-// joinResponses sends one content of all responses and what else the caller had in a content with some of
-// them. It returns the rest of the run.
+// joinResponses adds one content with all responses, and with everything else from the caller's contents that hold some
+// of them. It returns the rest of the run.
 func (e *exporter) joinResponses(run []winnow.Message) []winnow.Message {
 	joined, sent, rest := adapter.JoinResults[sdk.Content](run, e.run)
 	e.build(joined, sent)
-	e.run = append(e.run[:0], make([]sentCall, len(rest))...) // there are no responses among them
+	e.run = append(e.run[:0], make([]sentCall, len(rest))...) // they hold no responses
 	return rest
 }
 
-// staysWhole reports whether the caller's content, of which these are the pieces, is sent as it is.
+// staysWhole reports whether the caller's content, whose pieces these are, is sent unchanged.
 func (e *exporter) staysWhole(of *sdk.Content, pieces []winnow.Message, sent []sentCall) bool {
 	for i := range pieces {
 		m := &pieces[i]
@@ -84,7 +84,7 @@ func (e *exporter) staysWhole(of *sdk.Content, pieces []winnow.Message, sent []s
 	return isSendable(of.Parts)
 }
 
-// ownResponse returns the caller's response that m is, or nil.
+// ownResponse returns the caller's response for m, or nil.
 func ownResponse(m *winnow.Message) *sdk.FunctionResponse {
 	p := adapter.PieceOf[sdk.Content](m)
 	if p == nil {
@@ -96,8 +96,8 @@ func ownResponse(m *winnow.Message) *sdk.FunctionResponse {
 	return nil
 }
 
-// build sends the content of messages: one content of responses, and another of the images that may not be
-// in it; or one of what the user says.
+// build adds the content of messages: one content with responses and another with the images that it may not hold, or
+// one with the user's words.
 func (e *exporter) build(messages []winnow.Message, sent []sentCall) {
 	var parts, images []*sdk.Part
 	for i := range messages {
@@ -126,7 +126,7 @@ func userParts(m *winnow.Message) []*sdk.Part {
 		case own != nil && !isEmpty(own):
 			parts = append(parts, own)
 		case own != nil, adapter.IsSilent(p):
-		case p.Kind != winnow.KindThinking && p.Kind != winnow.KindToolCall: // these are the model's
+		case p.Kind != winnow.KindThinking && p.Kind != winnow.KindToolCall: // only the model has these
 			parts = append(parts, sdk.NewPartFromText(textOf(p)))
 		}
 	}
@@ -168,7 +168,7 @@ func responsePart(m *winnow.Message, call sentCall) *sdk.Part {
 	return &sdk.Part{FunctionResponse: r}
 }
 
-// unchangedResponse returns the caller's part that all parts of a result come from, or nil.
+// unchangedResponse returns the caller's part behind all parts of a result, or nil.
 func unchangedResponse(m *winnow.Message) *sdk.Part {
 	if len(m.Parts) == 0 {
 		return nil
@@ -185,7 +185,7 @@ func unchangedResponse(m *winnow.Message) *sdk.Part {
 	return of
 }
 
-// responseText returns the texts of a result, and what stands for its parts that the SDK has no value of.
+// responseText returns the texts of a result, with placeholders for parts without an SDK value.
 func responseText(m *winnow.Message) string {
 	texts := make([]winnow.Part, 0, len(m.Parts))
 	for k := range m.Parts {
@@ -199,7 +199,7 @@ func responseText(m *winnow.Message) string {
 	return adapter.Text(texts)
 }
 
-// imagesOf returns the parts that a host put into a result and that a response of every model cannot hold.
+// imagesOf returns the parts that a host put into a result but that not every model accepts in a response.
 func imagesOf(m *winnow.Message) []*sdk.Part {
 	var images []*sdk.Part
 	for k := range m.Parts {

@@ -11,11 +11,10 @@ import (
 )
 
 // NewSummarizer returns a summarizer that asks model. maxTokens limits the answer; 0 means the limit that each request
-// asks for. config may be nil; only its system instruction, its limit of the answer and its tools are replaced. For an
-// answer that the model did not end by itself, the error wraps [winnow.ErrIncomplete]. Errors of the SDK are wrapped.
+// asks for. config may be nil; its system instruction, its limit of the answer and its tools are replaced. If the model
+// did not finish its answer, the error wraps [winnow.ErrIncomplete]. Errors of the SDK are wrapped.
 //
-// Thinking takes its tokens from the same limit: give models that think a ThinkingConfig that leaves room for the
-// answer.
+// Thinking counts against the same limit: give thinking models a ThinkingConfig that leaves room for the answer.
 func NewSummarizer(client *sdk.Client, model string, maxTokens int,
 	config *sdk.GenerateContentConfig) winnow.Summarizer {
 	if config == nil {

@@ -7,9 +7,8 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// ImportSystem returns the system instruction of [sdk.GenerateContentConfig] as one message, so that it is
-// counted with the history, or nil if there is none. A host may leave it out and count it in
-// Options.Overhead.
+// ImportSystem returns the system instruction of [sdk.GenerateContentConfig] as one message, or nil if there is none,
+// so that it is counted with the history. Alternatively, count it in Options.Overhead.
 func ImportSystem(instruction *sdk.Content) []winnow.Message {
 	if instruction == nil || len(instruction.Parts) == 0 {
 		return nil
@@ -18,8 +17,8 @@ func ImportSystem(instruction *sdk.Content) []winnow.Message {
 	return []winnow.Message{{Role: winnow.RoleSystem, Parts: im.content(instruction), Source: instruction}}
 }
 
-// ExportSystem returns the system messages for the field SystemInstruction of [sdk.GenerateContentConfig],
-// or nil if there are none. One of the caller's comes back as it was if it is the only one.
+// ExportSystem returns the system messages for the field SystemInstruction of [sdk.GenerateContentConfig], or nil if
+// there are none. A single message of the caller comes back unchanged.
 func ExportSystem(messages []winnow.Message) *sdk.Content {
 	var only *sdk.Content
 	var parts []*sdk.Part

@@ -7,7 +7,7 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// Tool turns a tool, such as [winnow.RecallTool], into a function of a request.
+// Tool turns a tool, such as [winnow.RecallTool], into a function declaration.
 func Tool(t winnow.Tool) *sdk.FunctionDeclaration {
 	return &sdk.FunctionDeclaration{Name: t.Name, Description: t.Description, ParametersJsonSchema: adapter.Schema(t)}
 }

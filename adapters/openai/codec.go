@@ -13,8 +13,8 @@ import (
 
 type union = sdk.ChatCompletionMessageParamUnion
 
-// Codec returns the codec with which a session stores what the SDK's messages hold besides winnow's form, such as
-// names and unknown members. Set it as Codec in the Options of package session.
+// Codec returns the codec with which a session stores what the SDK's messages hold beyond winnow's form, such as names
+// and unknown members. Set it as Codec in the Options of package session.
 func Codec() session.Codec {
 	return &adapter.Sources[union]{
 		ID: "openai", Import: Import, Export: Export, Made: isFunctionID,

@@ -17,8 +17,8 @@ import (
 	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
-// Check returns an error where a server answers with status 200 and a body that is an error, which the SDK takes for
-// an answer without choices. Put it around the call: return adapter.Check(client.Chat.Completions.New(ctx, params)).
+// Check returns an error if a server sent one with status 200, which the SDK takes for an answer without choices. Put
+// it around the call: return adapter.Check(client.Chat.Completions.New(ctx, params)).
 func Check(answer *sdk.ChatCompletion, err error) (*sdk.ChatCompletion, error) {
 	if err != nil || answer == nil || len(answer.Choices) > 0 {
 		return answer, err
@@ -29,10 +29,10 @@ func Check(answer *sdk.ChatCompletion, err error) (*sdk.ChatCompletion, error) {
 	return answer, nil
 }
 
-// Collect reads a stream to its end and returns the answer, for [Response]. Unlike the SDK's accumulator it keeps what
-// the SDK does not know, such as reasoning and thought signatures. It returns the stream's error, an error that a
-// server sends in the place of a chunk, and io.ErrUnexpectedEOF for a stream that ends before the answer does.
-// Each chunk is passed to seen first, which may be nil.
+// Collect reads a stream to its end and returns the answer, for [Response]. Unlike the SDK's accumulator it keeps
+// members that the SDK does not know, such as reasoning and thought signatures. It returns the stream's error, an error
+// that a server sends in place of a chunk, or io.ErrUnexpectedEOF if the stream ends before the answer does. It first
+// passes each chunk to seen, which may be nil.
 func Collect(stream *ssestream.Stream[sdk.ChatCompletionChunk],
 	seen func(sdk.ChatCompletionChunk)) (*sdk.ChatCompletion, error) {
 	defer stream.Close()
@@ -55,12 +55,12 @@ func Collect(stream *ssestream.Stream[sdk.ChatCompletionChunk],
 	return c.answer()
 }
 
-// collector puts chunks together. Members that the SDK does not know are joined by what they hold: texts and lists
-// grow, of other values the newest counts.
+// collector joins chunks. Among the members that the SDK does not know, texts and lists are concatenated, and other
+// values are replaced by the newest.
 type collector struct {
 	answered map[string]any // the members of the answer
 	message  map[string]any
-	calls    []map[string]any // by their index
+	calls    []map[string]any // calls by index
 	finish   string
 	any      bool
 }
@@ -114,7 +114,7 @@ func (c *collector) delta(delta map[string]any) {
 	}
 }
 
-// join adds the members of a piece to what is there of an object.
+// join adds the members of a piece to an object.
 func join(to, piece map[string]any) {
 	for key, value := range piece {
 		switch v := value.(type) {
@@ -143,7 +143,7 @@ func join(to, piece map[string]any) {
 	}
 }
 
-// isLabel reports whether a text is given as a whole, not piece by piece.
+// isLabel reports whether a text always comes whole, not piece by piece.
 func isLabel(key string) bool {
 	switch key {
 	case "id", "type", "role", "name", "format", "signature", "thought_signature":
@@ -152,7 +152,7 @@ func isLabel(key string) bool {
 	return false
 }
 
-// joinLists adds a list to another one. Elements with the same index and type are pieces of one.
+// joinLists adds a list to another one. Elements with the same index and type are pieces of one element.
 func joinLists(list, more []any) []any {
 	for _, v := range more {
 		piece, ok := v.(map[string]any)
@@ -172,7 +172,7 @@ func joinLists(list, more []any) []any {
 	return list
 }
 
-// answer returns what was collected.
+// answer returns the collected answer.
 func (c *collector) answer() (*sdk.ChatCompletion, error) {
 	if !c.any || c.finish == "" {
 		return nil, fmt.Errorf("openai: the stream ended before the answer: %w", io.ErrUnexpectedEOF)
@@ -202,9 +202,9 @@ func (c *collector) answer() (*sdk.ChatCompletion, error) {
 // maxErrorBody is how much of a refusal is kept, in bytes.
 const maxErrorBody = 64 << 10
 
-// KeepErrors is an option for the client, for servers that speak OpenAI's API in part: where the member error of a
-// refusal is no object but a text or a list (Ollama, LM Studio), the SDK reports that it cannot be decoded, and what
-// it said is lost. With the option it is the message of the SDK's own error. Refusals without such a member need no
+// KeepErrors is an option of the client for servers that only partly speak OpenAI's API. If the member error of a
+// refusal is a text or a list instead of an object (Ollama, LM Studio), the SDK reports a decoding error, and the text
+// is lost. With this option the text becomes the message of the SDK's error. Refusals without such a member need no
 // option: [winnow.ClassifyError] reads the body that the SDK keeps.
 func KeepErrors() option.RequestOption {
 	return option.WithMiddleware(func(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {

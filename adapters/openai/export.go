@@ -15,9 +15,9 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// Export returns messages as the SDK sends them. Messages and parts that were not changed since [Import]
-// are the caller's own values; the rules for the others are in the package's documentation. Without
-// changes Export gives back what Import got.
+// Export returns messages in the SDK's form. Messages and parts that were not changed since [Import] are the caller's
+// own values; the package documentation has the rules for the others. Without changes Export returns exactly what
+// Import got.
 func Export(messages []winnow.Message) []sdk.ChatCompletionMessageParamUnion {
 	return Rules{}.Export(messages)
 }
@@ -46,13 +46,13 @@ func (e *exporter) all(messages []winnow.Message) {
 type exporter struct {
 	out    []sdk.ChatCompletionMessageParamUnion
 	ids    adapter.CallIDs
-	sent   []string                                  // the ids of the calls at hand, as they are sent
+	sent   []string                                  // ids to send for the current calls
 	images []sdk.ChatCompletionContentPartUnionParam // of results
 
-	alternate bool // the images of results are in messages already
+	alternate bool // images of results are already in messages
 }
 
-// between sends what stands between two assistant messages: the results first.
+// between adds the messages between two assistant messages, results first.
 func (e *exporter) between(run []winnow.Message) {
 	results := 0
 	for i := range run {
@@ -79,7 +79,7 @@ func (e *exporter) between(run []winnow.Message) {
 	}
 }
 
-// own returns the caller's message that m is, or nil.
+// own returns the caller's message for m, or nil.
 func own(m *winnow.Message) *sdk.ChatCompletionMessageParamUnion {
 	p, _ := m.Source.(*sdk.ChatCompletionMessageParamUnion)
 	return p
@@ -96,7 +96,7 @@ func (e *exporter) system(m *winnow.Message) {
 	}
 }
 
-// textParts returns the content of a message that holds nothing but text.
+// textParts returns the content of a message that holds only text.
 func textParts(m *winnow.Message) []sdk.ChatCompletionContentPartTextParam {
 	var parts []sdk.ChatCompletionContentPartTextParam
 	for k := range m.Parts {
@@ -114,7 +114,7 @@ func textParts(m *winnow.Message) []sdk.ChatCompletionContentPartTextParam {
 	return parts
 }
 
-// textOf returns a text, or what stands for a part without one.
+// textOf returns the text of a part, or a placeholder if it has none.
 func textOf(p *winnow.Part) string {
 	if p.Kind == winnow.KindText {
 		return p.Text
@@ -128,7 +128,7 @@ func (e *exporter) user(m *winnow.Message) {
 		return
 	}
 	parts := make([]sdk.ChatCompletionContentPartUnionParam, 0, len(m.Parts))
-	plain := true // nothing but new texts
+	plain := true // only new texts
 	for k := range m.Parts {
 		p := &m.Parts[k]
 		if adapter.IsSilent(p) || p.Kind == winnow.KindThinking || p.Kind == winnow.KindToolCall {
@@ -149,7 +149,7 @@ func (e *exporter) user(m *winnow.Message) {
 	}
 }
 
-// result sends a result. Images may not be in it and are kept for later.
+// result adds a result. It may not hold images, which are kept for later.
 func (e *exporter) result(m *winnow.Message) {
 	id, _ := e.ids.Result(m.ToolCallID)
 	if p := own(m); p != nil {
@@ -175,7 +175,7 @@ func (e *exporter) result(m *winnow.Message) {
 	}
 }
 
-// hasOwnText reports whether a text of the caller's is among parts. Those of another adapter are not this SDK's.
+// hasOwnText reports whether parts have a text of the caller. Texts from another adapter do not count.
 func hasOwnText(parts []winnow.Part) bool {
 	return slices.ContainsFunc(parts, func(p winnow.Part) bool {
 		_, ok := p.Source.(*sdk.ChatCompletionContentPartTextParam)
@@ -191,7 +191,7 @@ func imageOf(p *winnow.Part) *sdk.ChatCompletionContentPartUnionParam {
 	return nil
 }
 
-// ownResult sends a result of the caller's with the id of its call.
+// ownResult adds a result of the caller with the id of its call.
 func (e *exporter) ownResult(p *sdk.ChatCompletionMessageParamUnion, id string) {
 	read := readMessage(p)
 	if read == nil || read.OfTool == nil || read.OfTool.ToolCallID == id {
@@ -211,7 +211,7 @@ func (e *exporter) assistant(m *winnow.Message) {
 	stay := e.nameCalls(m)
 	p := own(m)
 	if p != nil && stay {
-		if len(m.Parts) > 0 || hasEmptyContent(p) { // without content and calls it is refused
+		if len(m.Parts) > 0 || hasEmptyContent(p) { // the API refuses it without content and calls
 			e.out = append(e.out, *p)
 		}
 		return
@@ -230,8 +230,8 @@ func (e *exporter) assistant(m *winnow.Message) {
 	e.out = append(e.out, sdk.ChatCompletionMessageParamUnion{OfAssistant: &a})
 }
 
-// hasEmptyContent reports whether a message of the model has content without a text: that is accepted, as models give
-// it.
+// hasEmptyContent reports whether a message of the model has content without text, which models return and the API
+// accepts.
 func hasEmptyContent(p *sdk.ChatCompletionMessageParamUnion) bool {
 	read := readMessage(p)
 	if read == nil || read.OfAssistant == nil {
@@ -241,7 +241,7 @@ func hasEmptyContent(p *sdk.ChatCompletionMessageParamUnion) bool {
 	return c.OfString.Valid() || len(c.OfArrayOfContentParts) > 0
 }
 
-// withCallIDs returns a message that is given as JSON with the ids that its calls are sent with.
+// withCallIDs returns a message that is given as JSON, with the ids to send for its calls.
 func (e *exporter) withCallIDs(m *winnow.Message, raw json.RawMessage) sdk.ChatCompletionMessageParamUnion {
 	call, at := 0, 0
 	for k := range m.Parts {
@@ -260,7 +260,7 @@ func (e *exporter) withCallIDs(m *winnow.Message, raw json.RawMessage) sdk.ChatC
 	return param.Override[sdk.ChatCompletionMessageParamUnion](raw)
 }
 
-// edited returns a value that is given as JSON with another text at a path.
+// edited returns a value that is given as JSON, with another text at a path.
 func edited[T param.ParamStruct, P param.InferPtr[T]](raw json.RawMessage, path, text string) T {
 	return param.Override[T, P](edit(raw, path, text))
 }
@@ -273,7 +273,7 @@ func edit(raw json.RawMessage, path, text string) json.RawMessage {
 	return out
 }
 
-// nameCalls decides the ids of m's calls. It says whether they all stay as they are.
+// nameCalls decides the ids of m's calls. It reports whether all of them stay unchanged.
 func (e *exporter) nameCalls(m *winnow.Message) bool {
 	e.ids.Message()
 	e.sent = e.sent[:0]
@@ -288,10 +288,10 @@ func (e *exporter) nameCalls(m *winnow.Message) bool {
 	return stay
 }
 
-// build returns an assistant message that is not sent as it was.
+// build builds an assistant message that cannot be sent unchanged.
 func (e *exporter) build(m *winnow.Message) sdk.ChatCompletionAssistantMessageParam {
 	var a sdk.ChatCompletionAssistantMessageParam
-	if p := own(m); p != nil { // only ids differ: what else it holds stays
+	if p := own(m); p != nil { // only ids differ: the rest stays
 		if read := readMessage(p); read != nil && read.OfAssistant != nil {
 			a = *read.OfAssistant
 			a.ToolCalls = nil
@@ -317,7 +317,7 @@ func (e *exporter) build(m *winnow.Message) sdk.ChatCompletionAssistantMessagePa
 	return a
 }
 
-// content adds p to texts, or to a where it has a field of its own.
+// content adds p to texts, or to its own field of a.
 func content(a *sdk.ChatCompletionAssistantMessageParam,
 	texts []sdk.ChatCompletionAssistantMessageParamContentArrayOfContentPartUnion,
 	p *winnow.Part) []sdk.ChatCompletionAssistantMessageParamContentArrayOfContentPartUnion {
@@ -357,7 +357,7 @@ func addExtra(a *sdk.ChatCompletionAssistantMessageParam, key string, value any)
 	a.SetExtraFields(extra)
 }
 
-// call adds a call with the id that it is sent with.
+// call adds a call with the id to send.
 func (e *exporter) call(a *sdk.ChatCompletionAssistantMessageParam, p *winnow.Part, id string) {
 	name, arguments := adapter.Name(p.Name, 64, adapter.Letters), string(p.Arguments)
 	source, _ := p.Source.(*sdk.ChatCompletionMessageToolCallUnionParam)

@@ -1,6 +1,6 @@
 package openai
 
-//lint:file-ignore SA1019 transcripts hold what is deprecated by now
+//lint:file-ignore SA1019 transcripts hold deprecated fields
 
 import (
 	"strconv"
@@ -11,15 +11,15 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// Before there were tool calls a message could hold one call of a function, without an id, and the message
-// behind it was the result. Such pairs get an id here, which is never sent.
+// Before tool calls, a message could hold one call of a function, without an id, and the next message was its result.
+// Such pairs get an id here, which is never sent.
 
 // functionCall marks such a call in MediaType, so that it is sent back as such even if its Source is gone.
 const functionCall = "function_call"
 
 const functionPrefix = "winnow_function_call_"
 
-// functionID is the id of the n-th such call of a history.
+// functionID returns the id of the n-th such call in a history.
 func functionID(n int) string { return functionPrefix + strconv.Itoa(n) }
 
 func isFunctionID(id string) bool { return strings.HasPrefix(id, functionPrefix) }

@@ -9,8 +9,8 @@ import (
 	"github.com/winnowgo/winnow/internal/imagesize"
 )
 
-// Import returns messages in winnow's form, one for each. The Source of a message is the pointer to the caller's
-// value, which must not be changed as long as it is in use. Importing the same values again gives equal messages.
+// Import returns messages in winnow's form, one for each. The Source of a message is the pointer to the caller's value,
+// which must not be changed while the message is in use. Importing the same values again gives equal messages.
 //
 // Afterwards the host may mark messages that no person wrote (Injected), messages that must survive (Pinned) and
 // results that are errors (IsError), for which the API has no field.
@@ -23,15 +23,15 @@ func Import(messages []sdk.ChatCompletionMessageParamUnion) []winnow.Message {
 	return im.out
 }
 
-// importer turns messages into winnow's. Parts lie in one block of memory.
+// importer turns messages into winnow's. Parts share one block of memory.
 type importer struct {
 	out       []winnow.Message
 	parts     []winnow.Part
 	names     adapter.ToolNames
-	functions int // calls of functions so far, which have no id
+	functions int // number of function calls so far, which have no id
 }
 
-// reserve makes room for what messages become.
+// reserve makes room for the imported messages.
 func (im *importer) reserve(messages []sdk.ChatCompletionMessageParamUnion) {
 	parts := 0
 	for i := range messages {
@@ -81,7 +81,7 @@ func (im *importer) add(of *sdk.ChatCompletionMessageParamUnion) {
 		im.texts(read.OfTool.Content.OfString.Value, read.OfTool.Content.OfArrayOfContentParts)
 	case read.OfFunction != nil:
 		m.Role, m.ToolName = winnow.RoleTool, read.OfFunction.Name
-		if im.functions > 0 { // otherwise its call was imported apart: a repair pairs them by the name
+		if im.functions > 0 { // otherwise its call was imported separately: a repair pairs them by name
 			m.ToolCallID = functionID(im.functions)
 		}
 		im.text(read.OfFunction.Content.Value, nil)
@@ -90,7 +90,7 @@ func (im *importer) add(of *sdk.ChatCompletionMessageParamUnion) {
 	im.out = append(im.out, m)
 }
 
-// text adds a text. An empty one is no part: the message without it is the same.
+// text adds a text, unless it is empty, which makes no difference.
 func (im *importer) text(s string, source any) {
 	if s != "" {
 		im.parts = append(im.parts, winnow.Part{Text: s, Source: source})
@@ -108,7 +108,7 @@ func (im *importer) texts(s string, list []sdk.ChatCompletionContentPartTextPara
 	}
 }
 
-// part adds a part that was read of JSON. An empty text is none.
+// part adds a part that was read from JSON, unless it is an empty text.
 func (im *importer) part(p winnow.Part) {
 	if p.Kind != winnow.KindText || p.Text != "" {
 		im.parts = append(im.parts, p)
@@ -193,7 +193,7 @@ func callPart(c *sdk.ChatCompletionMessageToolCallUnionParam) winnow.Part {
 	return p
 }
 
-// jsonSize returns the bytes of what is sent. Only what is rare is measured so.
+// jsonSize returns how many bytes are sent for v. It is only for rare content.
 func jsonSize(v interface{ MarshalJSON() ([]byte, error) }) int {
 	b, err := v.MarshalJSON()
 	if err != nil {

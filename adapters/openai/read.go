@@ -12,8 +12,8 @@ import (
 	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
-// The SDK lets a caller give a message, or something in it, as JSON (param.Override). Its fields are empty then. Both
-// forms are read to mean the same; what is not known in either is carried.
+// The SDK lets a caller give a message, or a value in it, as JSON (param.Override). Its fields are then empty. Both
+// forms are read with the same meaning, and unknown content of either is carried.
 
 type (
 	textParam     = sdk.ChatCompletionContentPartTextParam
@@ -44,7 +44,8 @@ func rawMessage(m *sdk.ChatCompletionMessageParamUnion) json.RawMessage {
 	return rawOf(s, m)
 }
 
-// rawOf returns what v is sent as if s, which is v or the variant in it, is given as JSON, or nil.
+// rawOf returns the JSON that is sent for v if s, which is v or the variant in it, is given as JSON. Otherwise it
+// returns nil.
 func rawOf(s param.ParamStruct, v json.Marshaler) json.RawMessage {
 	override, ok := s.Overrides()
 	if !ok {
@@ -60,8 +61,8 @@ func rawOf(s param.ParamStruct, v json.Marshaler) json.RawMessage {
 	return raw
 }
 
-// readMessage returns m with its fields set, or nil if that is not possible. What is in a message that is given as
-// JSON is given as JSON as well.
+// readMessage returns m with its fields set, or nil if that is impossible. The values in a message that is given as
+// JSON are given as JSON too.
 func readMessage(m *sdk.ChatCompletionMessageParamUnion) *sdk.ChatCompletionMessageParamUnion {
 	raw := rawMessage(m)
 	if raw == nil {
@@ -139,7 +140,7 @@ func readFunction(raw []byte) (name, arguments string, ok bool) {
 	return name, arguments, ok
 }
 
-// optional returns a text, which is not set if value is none.
+// optional returns a text, which is unset if value is not a text.
 func optional(value []byte) param.Opt[string] {
 	if len(value) == 0 || value[0] != '"' {
 		return param.Opt[string]{}
@@ -154,7 +155,7 @@ func overrides[T param.ParamStruct, P param.InferPtr[T]](list []byte) []T {
 	return out
 }
 
-// partOf returns the part that an element of a list of content is, which is given as JSON.
+// partOf returns the part for an element of a list of content that is given as JSON.
 func partOf(raw []byte, source any) winnow.Part {
 	var typ string
 	var text, refusal, image, audio, file []byte
@@ -205,7 +206,7 @@ func member(object []byte, name string) (text string) {
 	return text
 }
 
-// callOf returns the part that a call is, which is given as JSON.
+// callOf returns the part for a call that is given as JSON.
 func callOf(raw []byte, source *toolCall) winnow.Part {
 	p := winnow.Part{Kind: winnow.KindToolCall, Source: source}
 	jsontext.Members(raw, func(key string, value []byte) {
@@ -225,7 +226,7 @@ func callOf(raw []byte, source *toolCall) winnow.Part {
 	return p
 }
 
-// extraContent is where Gemini has the signature of its thoughts, on its servers that speak Chat Completions:
+// extraContent is where Gemini puts the signature of its thoughts, on its servers that speak Chat Completions:
 // {"google":{"thought_signature":…}}. Without it Gemini 3 refuses the call.
 const extraContent = "extra_content"
 
@@ -238,18 +239,18 @@ func thoughtSignature(extra []byte) (signature string) {
 	return signature
 }
 
-// googlePrefix tells such a signature from those of other adapters, which are not sent here.
+// googlePrefix distinguishes such a signature from those of other adapters, which are not sent here.
 const googlePrefix = "google:"
 
-// withSignature is the member extra_content that holds a signature.
+// withSignature returns the member extra_content with a signature.
 func withSignature(signature string) map[string]any {
 	return map[string]any{extraContent: map[string]any{"google": map[string]any{"thought_signature": signature}}}
 }
 
-// reasoningKeys are the fields in which servers give reasoning and take it back.
+// reasoningKeys are the fields in which servers return reasoning and accept it again.
 var reasoningKeys = [...]string{"reasoning_content", "reasoning"}
 
-// reasoningDetails is the field in which OpenRouter gives reasoning with signatures, or encrypted, as a list.
+// reasoningDetails is the field in which OpenRouter returns signed or encrypted reasoning as a list.
 const reasoningDetails = "reasoning_details"
 
 // reasoningOf returns the reasoning that a caller sends back, and the field that it is in.
@@ -271,7 +272,7 @@ func reasoningOf(a *sdk.ChatCompletionAssistantMessageParam) (key, text string) 
 	return "", ""
 }
 
-// extraJSON returns a member of an object that the SDK does not know, as JSON; nil if there is none, or null.
+// extraJSON returns a member that the SDK does not know as JSON, nil if it is missing or null.
 func extraJSON(extra map[string]any, key string) []byte {
 	v, ok := extra[key]
 	if !ok {

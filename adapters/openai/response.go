@@ -11,13 +11,13 @@ import (
 	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
-// Response returns the first choice of an answer as the next message of the history, with the answer's id,
-// its finish reason and what was billed. [Collect] reads a streamed answer first, and keeps what the SDK's own
-// accumulator loses. A stream only reports usage if the request asks for it (StreamOptions.IncludeUsage).
+// Response returns the first choice of an answer as the next message of the history, with the answer's id, finish
+// reason and usage. [Collect] reads a streamed answer first, and keeps what the SDK's own accumulator loses. A stream
+// reports usage only if the request asks for it (StreamOptions.IncludeUsage).
 //
-// What the SDK does not know is carried and sent back: the thought signatures of Gemini, reasoning_details of
-// OpenRouter. Reasoning in the field reasoning_content or reasoning is only sent back in messages with calls: DeepSeek
-// and Kimi want it there, and some servers refuse it elsewhere. An answer without choices gives an empty message;
+// Members that the SDK does not know are kept and sent back: the thought signatures of Gemini, reasoning_details of
+// OpenRouter. Reasoning in the field reasoning_content or reasoning is sent back only in messages with calls: DeepSeek
+// and Kimi require it there, and some servers refuse it elsewhere. An answer without choices gives an empty message;
 // see [Check].
 func Response(answer *sdk.ChatCompletion) winnow.Message {
 	if len(answer.Choices) == 0 {
@@ -38,8 +38,8 @@ func Response(answer *sdk.ChatCompletion) winnow.Message {
 	return m
 }
 
-// unknownMembers returns what of a message the SDK does not know. Of several fields with the same reasoning the
-// first is taken, and only where there are calls.
+// unknownMembers returns the members of a message that the SDK does not know. If several fields hold the same
+// reasoning, it takes the first, and only if there are calls.
 func unknownMembers(fields map[string]respjson.Field, calls bool) map[string]any {
 	extra := map[string]any{}
 	for key, field := range fields {
@@ -66,7 +66,7 @@ func carryUnknown(c *toolCall, raw string) {
 		return
 	}
 	extra := adapter.UnknownMembers([]byte(raw), known)
-	delete(extra, "index") // of a stream
+	delete(extra, "index") // from a stream
 	switch {
 	case len(extra) == 0:
 	case c.OfFunction != nil:
@@ -76,7 +76,8 @@ func carryUnknown(c *toolCall, raw string) {
 	}
 }
 
-// usage takes what was cached out of the prompt, which the API counts it in. It is nil if nothing was told.
+// usage returns the usage, nil if it is unknown. The API counts cached tokens as part of the prompt; usage subtracts
+// them.
 func usage(u *sdk.CompletionUsage) *winnow.Usage {
 	if u.PromptTokens == 0 && u.CompletionTokens == 0 {
 		return nil

@@ -7,23 +7,22 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// Rules says what a server wants that is stricter than OpenAI's. The zero value is the API of OpenAI, and
-// what [Export] does.
+// Rules are for servers that are stricter than OpenAI's. The zero value has OpenAI's rules, which [Export] follows.
 type Rules struct {
-	// Alternate is for the chat templates of local models (vLLM, llama.cpp, LM Studio) and for Mistral.
-	// Behind one system message, user and assistant alternate: neighbours of one role become one message,
-	// later system messages become the user's, a conversation begins with the user, and where the user
-	// speaks behind results, an answer "(interrupted)" stands between.
+	// Alternate is for the chat templates of local models (vLLM, llama.cpp, LM Studio) and for Mistral. After one
+	// system message, user and assistant alternate, beginning with the user. Neighbours with the same role become one
+	// message, and later system messages become the user's. If the user speaks directly after results, an answer
+	// "(interrupted)" is put in between.
 	Alternate bool
 
-	// MistralIDs gives calls ids of nine letters and digits, which Mistral and servers of its models want.
-	// Other ids are replaced by a hash, call and result alike. (An answer at the end, which the model is to go
-	// on with, Mistral takes only with a field "prefix", which is the caller's to set.)
+	// MistralIDs gives calls ids of nine letters and digits, which Mistral and servers of its models require. Other ids
+	// are replaced by a hash, in the call and in its result. (Mistral accepts an answer at the end, for the model to
+	// continue, only with a field "prefix", which the caller has to set.)
 	MistralIDs bool
 }
 
-// Export is like the function [Export] by these rules. What they demand to be changed is built anew; all
-// else comes back as the caller's own.
+// Export is the function [Export] with these rules. Messages that break them are built anew; all others come back as
+// the caller's own.
 func (r Rules) Export(messages []winnow.Message) []sdk.ChatCompletionMessageParamUnion {
 	e := exporter{alternate: r.Alternate, out: make([]sdk.ChatCompletionMessageParamUnion, 0, len(messages))}
 	e.ids.Rule = adapter.IDRule{MaxLength: maxCallID}
@@ -42,7 +41,7 @@ const (
 	interrupted = "(interrupted)"
 )
 
-// alternating returns messages whose roles alternate. Those that need no other one are as they were.
+// alternating returns messages whose roles alternate. Messages that need no change stay unchanged.
 func alternating(messages []winnow.Message) []winnow.Message {
 	var a alternation
 	for i := 0; i < len(messages); {
@@ -78,10 +77,10 @@ func alternating(messages []winnow.Message) []winnow.Message {
 // alternation is a list of messages whose roles alternate so far.
 type alternation struct {
 	out  []winnow.Message
-	last winnow.Role // who spoke last, but for calls
+	last winnow.Role // role of the last message, ignoring calls
 }
 
-// images adds the images of a result, which no result may hold, as the user's.
+// images adds the images of a result as the user's, because no result may hold them.
 func (a *alternation) images(result *winnow.Message) {
 	var parts []winnow.Part
 	for k := range result.Parts {
@@ -123,7 +122,7 @@ func (a *alternation) say(role winnow.Role, text string) {
 	a.last = role
 }
 
-// join adds m in a role, to the last message if that has the same.
+// join adds m with a role. If the last message has the same role, join extends it.
 func (a *alternation) join(m *winnow.Message, role winnow.Role) {
 	n := len(a.out)
 	switch {

@@ -11,10 +11,10 @@ import (
 )
 
 // NewSummarizer returns a summarizer that asks model. maxTokens limits the answer; 0 means the limit that each request
-// asks for. No tools are sent. For an answer that the model did not end by itself, the error wraps
-// [winnow.ErrIncomplete]. Errors of the SDK are wrapped.
+// asks for. It sends no tools. If the model did not finish its answer, the error wraps [winnow.ErrIncomplete]. Errors
+// of the SDK are wrapped.
 //
-// The limit is sent as max_completion_tokens. For a server that only knows max_tokens give
+// The limit is sent as max_completion_tokens. For a server that knows only max_tokens, pass
 // option.WithJSONDel("max_completion_tokens") and option.WithJSONSet("max_tokens", n).
 func NewSummarizer(client sdk.Client, model sdk.ChatModel, maxTokens int,
 	options ...option.RequestOption) winnow.Summarizer {

@@ -13,10 +13,9 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// Do is [winnow.Do] with a span for each step: what the manager does, and each request to the model. Where
-// T is a [winnow.Message], as the adapters' Response gives it, what was billed is recorded as well; for
-// other answers call [Manager.Answered] within call. Programs whose SDK has spans of its own use
-// [Manager.Prepare] and [Manager.Recover] instead.
+// Do is [winnow.Do] with a span for each step of the manager and each request to the model. If T is a [winnow.Message],
+// as returned by the adapters' Response, Do also records its usage; for other answers call [Manager.Answered] within
+// call. If your SDK has its own spans, use [Manager.Prepare] and [Manager.Recover] instead.
 func Do[T any](ctx context.Context, m *Manager, history []winnow.Message,
 	call func(context.Context, []winnow.Message) (T, error)) (T, *winnow.Request, error) {
 	var zero T
@@ -35,7 +34,7 @@ func Do[T any](ctx context.Context, m *Manager, history []winnow.Message,
 			r = next
 		case errors.Is(err, winnow.ErrOverflow) || ctx.Err() != nil:
 			return zero, r, err
-		default: // no overflow: it is the caller's
+		default: // not an overflow: return it to the caller
 			return zero, r, refused
 		}
 	}
@@ -63,7 +62,7 @@ func chat[T any](ctx context.Context, m *Manager, messages []winnow.Message,
 	return answer, err
 }
 
-// Answered records what was billed for an answer, and puts it on the span of ctx.
+// Answered records the usage of an answer, and sets it on the span of ctx.
 func (m *Manager) Answered(ctx context.Context, answer *winnow.Message) {
 	span := trace.SpanFromContext(ctx)
 	if answer.ID != "" {
@@ -93,8 +92,8 @@ func (m *Manager) Answered(ctx context.Context, answer *winnow.Message) {
 	}
 }
 
-// Summarizer returns s with a span winnow.summarize for each call. New does this for Options.Summarizer; it
-// is for those that are made of several, as in [winnow.FirstOf].
+// Summarizer returns s with a span winnow.summarize for each call. New does this for Options.Summarizer. Call it for
+// each summarizer in a [winnow.FirstOf].
 func (m *Manager) Summarizer(s winnow.Summarizer) winnow.Summarizer {
 	return winnow.SummarizerFunc(func(ctx context.Context, req winnow.SummaryRequest) (string, error) {
 		ctx, span := m.tracer.Start(ctx, "winnow.summarize", trace.WithAttributes(m.conversation...),

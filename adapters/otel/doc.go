@@ -1,10 +1,10 @@
-// Package otel gives conversations that winnow manages spans and metrics of OpenTelemetry.
+// Package otel adds OpenTelemetry spans and metrics to conversations that winnow manages.
 //
-// [New] makes a manager as [winnow.New] does. Each of its calls is a span, with attributes and events for what was
-// decided, and is measured. [Do] adds a span for each request to the model, with what was billed for it. Neither spans
-// nor metrics hold any text of the conversation.
+// [New] makes a manager like [winnow.New]. Each of its calls is measured and is a span, with attributes and events for
+// the manager's decisions. [Do] adds a span for each request to the model, with its usage. Neither spans nor metrics
+// hold any text of the conversation.
 //
-// Where the semantic conventions for generative AI have a name, it is used:
+// Names come from the semantic conventions for generative AI, as far as those have one:
 //
 //   - span "chat {model}": gen_ai.operation.name, gen_ai.provider.name, gen_ai.request.model,
 //     gen_ai.conversation.id, gen_ai.response.id and .finish_reasons, gen_ai.usage.input_tokens,
@@ -13,18 +13,18 @@
 //
 // All other names begin with "winnow.":
 //
-//   - spans winnow.prepare, winnow.recover, winnow.compact and winnow.summarize, with events for what was
-//     decided, named as the records of winnow's log
+//   - spans winnow.prepare, winnow.recover, winnow.compact and winnow.summarize, with events for decisions, named like
+//     the records of winnow's log
 //   - winnow.request.tokens {token}: the estimate of each request; winnow.request.utilization 1: its share of
 //     the budget
-//   - winnow.edits {edit}, by winnow.edit.op: what was trimmed, cleared, cut, dropped or repaired. An edit is
-//     counted in the first request that has it, and not again
+//   - winnow.edits {edit}, by winnow.edit.op: content that was trimmed, cleared, cut, dropped or repaired. An edit is
+//     counted only in the first request that has it
 //   - winnow.cache.tokens {token}, by winnow.cache.io: read from the prompt cache and written to it
-//   - winnow.rewrites {rewrite}: requests that changed what was sent before, so that the prompt cache was not read
+//   - winnow.rewrites {rewrite}: requests that changed what was sent before, so that the prompt cache could not be used
 //     from there on
-//   - winnow.compactions {compaction}, by winnow.degraded, or error.type where one failed;
-//     winnow.compaction.tokens {token}: what they took off the request
+//   - winnow.compactions {compaction}, by winnow.degraded, or error.type if one failed; winnow.compaction.tokens
+//     {token}: by how much they shrank the request
 //   - winnow.refusals {refusal}, by error.type: requests that the provider refused as too large
-//   - winnow.recoveries {recovery}, by winnow.rung, the step of Recover that made a refused request smaller
+//   - winnow.recoveries {recovery}, by winnow.rung, the step of Recover that shrank a refused request
 //   - winnow.operation.duration s, by winnow.operation and error.type
 package otel

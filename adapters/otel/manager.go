@@ -16,8 +16,8 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// Manager is a [winnow.Manager] whose calls are traced and measured. Methods that are not listed here are those of
-// the winnow.Manager. It is safe for concurrent use; events of concurrent calls may be on each other's spans.
+// Manager is a [winnow.Manager] whose calls are traced and measured. The other methods are those of winnow.Manager. It
+// is safe for concurrent use, but events of concurrent calls may land on each other's spans.
 type Manager struct {
 	*winnow.Manager
 	tracer       trace.Tracer
@@ -25,12 +25,12 @@ type Manager struct {
 	conversation []attribute.KeyValue
 
 	mu   sync.Mutex
-	span trace.Span // of the call at hand; nil: none
+	span trace.Span // span of the current call; nil: none
 	sent edited     // the newest request
 }
 
-// New returns a manager for one conversation. The Summarizer and the Logger of o are used as well, and o is
-// not changed. The errors are those of [winnow.New] and of the meter.
+// New returns a manager for one conversation. It wraps the Summarizer and the Logger of o, and does not modify o. The
+// errors are those of [winnow.New] and of the meter.
 func New(window int, o *winnow.Options, t *Options) (*Manager, error) {
 	if t == nil {
 		t = &Options{}
@@ -51,7 +51,7 @@ func New(window int, o *winnow.Options, t *Options) (*Manager, error) {
 	if o != nil {
 		options = *o
 	}
-	if options.Summarizer != nil { // nil is the digest, which takes no time
+	if options.Summarizer != nil { // nil means the digest, which takes no time
 		options.Summarizer = m.Summarizer(options.Summarizer)
 	}
 	options.Logger = m.logger(options.Logger)
@@ -102,7 +102,7 @@ func (m *Manager) call(ctx context.Context, operation string, history int,
 	return r, err
 }
 
-// enter makes span the one that events go to and returns the one before it.
+// enter directs events to span and returns the previous one.
 func (m *Manager) enter(span trace.Span) (before trace.Span) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -159,9 +159,9 @@ func sortedOps(counts map[winnow.Op]int) []winnow.Op {
 	return ops
 }
 
-// edited is what the newest request holds that is edited. Edits name positions in a history that grows.
+// edited holds the edits of the newest request. Edits name positions in a growing history.
 type edited struct {
-	history int // its messages
+	history int // number of messages
 	edits   map[editKey]bool
 }
 
@@ -170,8 +170,8 @@ type editKey struct {
 	index int
 }
 
-// next counts the edits that the request before it did not have. Of a history that became shorter the
-// positions say nothing: its edits are the new ones from then on, and none is counted.
+// next counts the edits that the previous request did not have. If the history became shorter, positions cannot be
+// compared: next then counts nothing and continues from the current edits.
 func (e *edited) next(edits []winnow.Edit, history int) map[winnow.Op]int {
 	now, fresh := make(map[editKey]bool, len(edits)), map[winnow.Op]int{}
 	for i := range edits {
@@ -194,7 +194,7 @@ func fail(span trace.Span, err error) {
 	span.SetAttributes(errorType(err))
 }
 
-// errorType is what kind of error err is: winnow's class of it, or what ended it.
+// errorType returns the kind of an error: winnow's class, or the cause of the end.
 func errorType(err error) attribute.KeyValue {
 	class := string(winnow.ClassifyError(err).Class)
 	switch {

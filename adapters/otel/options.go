@@ -11,12 +11,12 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Options say where telemetry goes, and name the provider, the model and the conversation. Nil and the zero value mean
+// Options say where telemetry goes, and name the provider, the model and the conversation. nil and the zero value mean
 // the defaults in parentheses.
 type Options struct {
 	TracerProvider trace.TracerProvider // (the global one)
 	MeterProvider  metric.MeterProvider // (the global one)
-	Provider       string               // gen_ai.provider.name, as in "anthropic", "openai", "gcp.gemini" ("_OTHER")
+	Provider       string               // gen_ai.provider.name, such as "anthropic", "openai", "gcp.gemini" ("_OTHER")
 	Model          string               // gen_ai.request.model (none)
 	Conversation   string               // gen_ai.conversation.id of all spans (none)
 }
@@ -24,7 +24,7 @@ type Options struct {
 // scope is the name of this instrumentation.
 const scope = "github.com/winnowgo/winnow/adapters/otel"
 
-// instruments are what is measured.
+// instruments are the metrics.
 type instruments struct {
 	usage        genaiconv.ClientTokenUsage
 	chat         genaiconv.ClientOperationDuration
@@ -43,7 +43,7 @@ type instruments struct {
 	provider     genaiconv.ProviderNameAttr
 }
 
-// The boundaries of the histograms are those that the semantic conventions advise.
+// The boundaries of the histograms follow the semantic conventions.
 var (
 	tokenBounds = metric.WithExplicitBucketBoundaries(1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576,
 		4194304, 16777216, 67108864)
@@ -93,7 +93,7 @@ func newInstruments(o *Options) (*instruments, error) {
 	return i, errors.Join(errs[:]...)
 }
 
-// with returns the attributes of all and more.
+// with returns the common attributes and more.
 func (i *instruments) with(more ...attribute.KeyValue) metric.MeasurementOption {
 	return metric.WithAttributes(append(i.attributes[:len(i.attributes):len(i.attributes)], more...)...)
 }

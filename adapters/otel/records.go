@@ -10,7 +10,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// logger returns a logger whose records become events and counts, and go on to next.
+// logger returns a logger whose records become events and counts, and are passed on to next.
 func (m *Manager) logger(next *slog.Logger) *slog.Logger {
 	h := &records{manager: m}
 	if next != nil {
@@ -19,13 +19,13 @@ func (m *Manager) logger(next *slog.Logger) *slog.Logger {
 	return slog.New(h)
 }
 
-// records is a [slog.Handler] for the records of a manager, each of which says one thing that it decided.
+// records is a [slog.Handler] for the records of a manager, each of which reports one decision.
 type records struct {
 	manager *Manager
 	next    slog.Handler // nil: none
 }
 
-// Enabled is true: what is counted has to come, whatever the host logs.
+// Enabled returns true, because counting needs all records, whatever the host logs.
 func (h *records) Enabled(context.Context, slog.Level) bool { return true }
 
 func (h *records) Handle(ctx context.Context, r slog.Record) error {
@@ -53,7 +53,8 @@ func (h *records) Handle(ctx context.Context, r slog.Record) error {
 	return nil
 }
 
-// keyValue returns a value of a record as an attribute. An error may quote the conversation: it is none.
+// keyValue returns a value of a record as an attribute. An error does not become one, because it may quote the
+// conversation.
 func keyValue(key string, value slog.Value) (attribute.KeyValue, bool) {
 	key = "winnow." + key
 	switch value.Kind() {
@@ -69,7 +70,7 @@ func keyValue(key string, value slog.Value) (attribute.KeyValue, bool) {
 	return attribute.KeyValue{}, false
 }
 
-// record counts what only the log says.
+// record counts what only the log reports.
 func (i *instruments) record(ctx context.Context, name string, values map[string]slog.Value) {
 	text := func(key string) string {
 		if v := values[key]; v.Kind() == slog.KindString && v.String() != "" {
@@ -90,7 +91,7 @@ func (i *instruments) record(ctx context.Context, name string, values map[string
 	}
 }
 
-// WithAttrs and WithGroup are for the host's handler: what is counted is in the record.
+// WithAttrs and WithGroup matter only to the host's handler: counting uses the record itself.
 
 func (h *records) WithAttrs(attrs []slog.Attr) slog.Handler {
 	if h.next == nil {

@@ -1,3 +1,3 @@
-// Package pairs has no code. Its tests move conversations from each adapter to each other one, as an agent does that
-// changes its model. They are in a module of their own because they need the SDKs of all adapters.
+// Package pairs holds only tests. They move conversations from each adapter to each other one, like an agent that
+// changes its model. They are in a separate module because they need the SDKs of all adapters.
 package pairs

@@ -7,28 +7,28 @@ import (
 	"strings"
 )
 
-// Arguments writes the inputs of calls, which SDKs hold as any value, as JSON. The zero value is ready.
-// What it returns lies in few blocks of memory.
+// Arguments encodes the inputs of calls, which SDKs hold as any value, as JSON. The zero value is ready. Its results
+// share a few blocks of memory.
 type Arguments struct {
-	out     []byte   // what was written so far; never written again
-	members []member // of the objects that are open
-	entries []entry  // of the maps that are open
+	out     []byte   // output so far; never overwritten
+	members []member // members of the open objects
+	entries []entry  // entries of the open maps
 	scratch []byte   // an object while it is sorted
-	in      []byte   // what is still to be read
+	in      []byte   // unread input
 }
 
-// member is a key and its value, as they lie in out.
+// member is a key and its value in out.
 type member struct{ begin, key, end int }
 
-// entry is a key of a map, and what it holds.
+// entry is a key of a map, and its value.
 type entry struct {
 	key   string
 	value any
 }
 
-// Write returns input as JSON. It is the same for JSON in the order in which a model wrote it and for the
-// map that the SDK makes of that when a host reads its history from a file: keys are sorted and there is no
-// white space. Numbers stay as they are written. What cannot be written as JSON gives nil.
+// Write returns input as JSON with sorted keys and without white space. So it is the same for JSON as a model wrote it,
+// and for the map that the SDK makes of that when a host reads its history from a file. Numbers keep their spelling. It
+// returns nil for input that cannot be encoded.
 func (a *Arguments) Write(input any) json.RawMessage {
 	switch in := input.(type) {
 	case nil:
@@ -45,7 +45,7 @@ func (a *Arguments) Write(input any) json.RawMessage {
 	return a.canonical(b)
 }
 
-// encode returns v as JSON, with < and & as they are; nil if that is not possible.
+// encode returns v as JSON without escapes for HTML, nil if that is impossible.
 func encode(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -56,14 +56,14 @@ func encode(v any) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// Object returns arguments as a JSON object, which most providers want.
+// Object returns arguments as a JSON object, which most providers require.
 func Object(arguments json.RawMessage) json.RawMessage {
 	t := bytes.TrimSpace(arguments)
 	switch {
 	case len(t) == 0 || string(t) == "null":
 		return json.RawMessage("{}")
 	case !json.Valid(t):
-		b, _ := json.Marshal(map[string]string{"invalidJson": string(arguments)}) // strings can always be written
+		b, _ := json.Marshal(map[string]string{"invalidJson": string(arguments)}) // strings always encode
 		return b
 	case t[0] == '{':
 		return arguments
@@ -71,7 +71,7 @@ func Object(arguments json.RawMessage) json.RawMessage {
 	return json.RawMessage(`{"arguments":` + string(t) + "}")
 }
 
-// canonical returns raw with sorted keys and without white space. What is no JSON stays as it is.
+// canonical returns raw with sorted keys and without white space. Text that is not JSON stays unchanged.
 func (a *Arguments) canonical(raw json.RawMessage) json.RawMessage {
 	if !json.Valid(raw) { // this also bounds the depth
 		return raw
@@ -89,7 +89,7 @@ func (a *Arguments) canonical(raw json.RawMessage) json.RawMessage {
 	return json.RawMessage(a.out[begin:len(a.out):len(a.out)])
 }
 
-// skip passes white space.
+// skip skips white space.
 func (a *Arguments) skip() {
 	for len(a.in) > 0 && (a.in[0] == ' ' || a.in[0] == '\n' || a.in[0] == '\t' || a.in[0] == '\r') {
 		a.in = a.in[1:]
@@ -128,7 +128,7 @@ func (a *Arguments) copyValue() {
 	}
 }
 
-// copyObject copies an object and sorts its members by their keys as they are written.
+// copyObject copies an object and sorts its members by the spelling of their keys.
 func (a *Arguments) copyObject() {
 	first, sorted := len(a.members), true
 	begin := len(a.out)
@@ -158,7 +158,7 @@ func (a *Arguments) copyObject() {
 			}
 			object = append(object, a.out[m.begin:m.end]...)
 		}
-		copy(a.out[begin+1:], object) // as long as it was
+		copy(a.out[begin+1:], object) // the length stays the same
 		a.scratch = object
 	}
 	a.members = a.members[:first]
@@ -168,7 +168,7 @@ func (a *Arguments) compare(x, y member) int {
 	return bytes.Compare(a.out[x.begin:x.key], a.out[y.begin:y.key])
 }
 
-// copyText copies a string. Escapes that need not be are written as package json would write them.
+// copyText copies a string. Unnecessary escapes are replaced as package json would write them.
 func (a *Arguments) copyText() {
 	n, plain := 1, true
 	for ; a.in[n] != '"'; n++ {
@@ -192,7 +192,7 @@ func (a *Arguments) copyText() {
 // JSONText returns s as a JSON text.
 func JSONText(s string) json.RawMessage { return encode(s) }
 
-// TextOf returns the text that JSONText made raw of, or raw as it is.
+// TextOf undoes JSONText. If raw is not a JSON text, it returns raw.
 func TextOf(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) != nil {

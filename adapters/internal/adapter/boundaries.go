@@ -1,8 +1,8 @@
 package adapter
 
-// CacheBoundaries returns the messages of a request at whose ends markers of a prompt cache belong: the last one, and
-// the last one of the request before, which the newest message of the assistant answered. assistant says of each
-// message whether it is the assistant's.
+// CacheBoundaries returns the messages of a request that should end in a marker of the prompt cache: the last one, and
+// the last one of the previous request, which the newest message of the assistant answered. assistant says which
+// messages are the assistant's.
 func CacheBoundaries(assistant []bool) []int {
 	last := len(assistant) - 1
 	if last < 0 {

@@ -7,12 +7,12 @@ import (
 	"strconv"
 )
 
-// IDRule says which ids of calls a provider accepts.
+// IDRule says which call ids a provider accepts.
 type IDRule struct {
 	MinLength int             // in bytes
 	MaxLength int             // in bytes
-	Byte      func(byte) bool // which bytes; nil: all
-	Request   bool            // an id is used once in the whole request; false: once in a message
+	Byte      func(byte) bool // reports whether a byte may occur; nil: all may
+	Request   bool            // an id is unique in the whole request; false: in a message
 }
 
 // Letters is a rule of most providers: ^[a-zA-Z0-9_-]+$.
@@ -37,18 +37,18 @@ func (r *IDRule) accepts(id string) bool {
 	return true
 }
 
-// CallIDs decides the ids that calls and their results are sent with. An id that the provider accepts and
-// that no call before it has stays as it is; another one is replaced by a hash of it. Calls and results are
-// paired by occurrence: a result answers a call of the newest assistant message that has its id.
+// CallIDs decides which ids to send for calls and their results. An id stays unchanged if the provider accepts it and
+// no earlier call has it. Any other id is replaced by its hash. Calls and results are paired by occurrence: a result
+// answers a call with its id in the newest assistant message.
 type CallIDs struct {
 	Rule   IDRule
-	Expect int // about how many calls there will be
+	Expect int // approximate number of calls
 
-	used  map[string]struct{} // ids that were sent: of the request, or of a message with many calls
-	empty int                 // calls without an id so far
-	calls []sentCall          // of the newest assistant message
+	used  map[string]struct{} // ids sent in the request, or in a message with many calls
+	empty int                 // number of calls without an id so far
+	calls []sentCall          // calls of the newest assistant message
 
-	// the first of them with an id that waits for a result, if they are many; nil: not known yet
+	// if there are many calls: by id, the first one that waits for a result; nil: not built yet
 	open map[string]int
 }
 
@@ -58,7 +58,7 @@ type sentCall struct {
 	next     int // the next call of the message with the same id, -1: none; see open
 }
 
-// fewCalls are looked through one by one.
+// fewCalls: up to this many calls are searched one by one.
 const fewCalls = 16
 
 // Message begins an assistant message.
@@ -69,12 +69,12 @@ func (c *CallIDs) Message() {
 	}
 }
 
-// Call returns the id that the next call of the message is sent with.
+// Call returns the id to send for the next call of the message.
 func (c *CallIDs) Call(id string) string {
 	sent := id
 	if !c.Rule.accepts(id) {
 		seed := id
-		if id == "" { // these differ by their place
+		if id == "" { // calls without an id differ by their place
 			c.empty++
 			seed = "\x00empty " + strconv.Itoa(c.empty)
 		}
@@ -90,20 +90,20 @@ func (c *CallIDs) Call(id string) string {
 	return sent
 }
 
-// Clone returns a copy, whose results are answered apart from those of c.
+// Clone returns a copy that pairs results independently of c.
 func (c *CallIDs) Clone() *CallIDs {
 	clone := *c
 	clone.calls, clone.open = slices.Clone(c.calls), nil
 	return &clone
 }
 
-// isUsed reports whether a call before it has the id.
+// isUsed reports whether an earlier call has the id.
 func (c *CallIDs) isUsed(sent string) bool {
 	if !c.Rule.Request {
 		if len(c.calls) < fewCalls {
 			return slices.ContainsFunc(c.calls, func(call sentCall) bool { return call.sent == sent })
 		}
-		if len(c.calls) == fewCalls { // of this message only
+		if len(c.calls) == fewCalls { // only in this message
 			c.used = make(map[string]struct{}, 2*fewCalls)
 			for i := range c.calls {
 				c.used[c.calls[i].sent] = struct{}{}
@@ -116,8 +116,8 @@ func (c *CallIDs) isUsed(sent string) bool {
 	return ok
 }
 
-// Result returns the id that the next result is sent with, and which call of the newest message it answers,
-// or -1: a result without a call keeps its id as far as the provider accepts it.
+// Result returns the id to send for the next result, and the index of the call of the newest message that it answers.
+// The index is -1 for a result without a call, which keeps its id if the provider accepts it.
 func (c *CallIDs) Result(id string) (sent string, call int) {
 	if call = c.find(id); call >= 0 {
 		c.calls[call].answered = true
@@ -162,13 +162,13 @@ func (c *CallIDs) find(id string) int {
 func (r *IDRule) hash(id string) string {
 	h := hashID(id)
 	if len(h) > r.MaxLength {
-		h = h[len(h)-r.MaxLength:] // of 9 digits 36 bits are left, and ids that are in use are not used again
+		h = h[len(h)-r.MaxLength:] // 9 digits hold 36 bits, and ids in use are not used again
 	}
 	return h
 }
 
-// hashID returns an id that every provider accepts but those that want nine characters. The same id has
-// always the same hash: what was sent once is sent again, and the provider's prompt cache is read.
+// hashID returns an id that every provider accepts, except those that require nine characters. The same id always has
+// the same hash, so that the same bytes are sent again and the provider's prompt cache is read.
 func hashID(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return "call_" + hex.EncodeToString(sum[:12])

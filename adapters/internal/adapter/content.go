@@ -7,20 +7,19 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// IsBlank reports whether s holds nothing but white space.
+// IsBlank reports whether s holds only white space.
 func IsBlank(s string) bool { return strings.TrimSpace(s) == "" }
 
-// Marker returns a part that tells a provider something and says nothing to a reader, such as a cache point. Another
-// provider's request is the same without it.
+// Marker returns a part that matters to one provider but has no content, such as a cache point. Requests to other
+// providers leave it out.
 func Marker(source any) winnow.Part {
 	return winnow.Part{Kind: winnow.KindOpaque, Tokens: markerTokens, Source: source}
 }
 
-// markerTokens is the least count that replaces an estimate.
+// markerTokens is the smallest count that replaces an estimate.
 const markerTokens = 1
 
-// IsSilent reports whether p has no text and that nothing need stand for it: a blank text, a marker, or a signature
-// that has no text beside it.
+// IsSilent reports whether p has no text and needs no placeholder: a blank text, a marker, or a signature without text.
 func IsSilent(p *winnow.Part) bool {
 	switch p.Kind {
 	case winnow.KindText:
@@ -31,7 +30,7 @@ func IsSilent(p *winnow.Part) bool {
 	return false
 }
 
-// Placeholder is the text that stands for a part whose payload is not there or may not stand where it is.
+// Placeholder returns the text for a part whose payload is missing or not allowed in its place.
 func Placeholder(p *winnow.Part) string {
 	what := "attachment"
 	if p.Kind == winnow.KindImage {
@@ -46,8 +45,8 @@ func Placeholder(p *winnow.Part) string {
 	return "[" + what + "]"
 }
 
-// Name returns a tool's name as far as a provider accepts it: other bytes become _, and what is longer
-// than limit is cut.
+// Name returns a tool's name in a form that a provider accepts: other bytes become _, and longer names are cut to
+// limit.
 func Name(name string, limit int, ok func(byte) bool) string {
 	if name == "" {
 		return "unknown"
@@ -73,7 +72,7 @@ func IsAssistant(m *winnow.Message) bool { return m.Role == winnow.RoleAssistant
 // IsImage reports whether a media type is that of an image.
 func IsImage(mediaType string) bool { return strings.HasPrefix(mediaType, "image/") }
 
-// Text returns the texts of parts that are not blank, one a line.
+// Text returns the texts of parts that are not blank, one per line.
 func Text(parts []winnow.Part) string {
 	if len(parts) == 1 && parts[0].Kind == winnow.KindText {
 		return parts[0].Text
@@ -92,11 +91,11 @@ func Text(parts []winnow.Part) string {
 	return b.String()
 }
 
-// ToolNames remembers which tool each call called, for the results that name only the id. Most results answer
-// a call of the message before them: the others are looked up.
+// ToolNames remembers the tool of each call, for results that name only the id. Most results answer a call of the
+// previous message; others are looked up.
 type ToolNames struct {
-	newest []winnow.Part     // of the newest message with calls
-	older  [][]winnow.Part   // of those before it that are not in byID
+	newest []winnow.Part     // calls of the newest message that has calls
+	older  [][]winnow.Part   // calls of older messages that are not in byID
 	byID   map[string]string // the newest call with an id
 }
 
@@ -139,7 +138,7 @@ func (n *ToolNames) Of(id string) string {
 	return n.byID[id]
 }
 
-// DataURLType returns the media type in a data URL, or "" if url is none.
+// DataURLType returns the media type in a data URL, or "" if url is not one.
 func DataURLType(url string) string {
 	rest, ok := strings.CutPrefix(url, "data:")
 	if !ok {
@@ -152,5 +151,5 @@ func DataURLType(url string) string {
 	return rest[:end]
 }
 
-// maxMediaType is longer than any media type in use.
+// maxMediaType is larger than the length of any media type in use.
 const maxMediaType = 100

@@ -7,16 +7,16 @@ import (
 	"sync"
 )
 
-// Counts remembers what an API counted, by the content that it was asked about. The zero value is ready.
+// Counts remembers an API's counts by content. The zero value is ready.
 type Counts struct {
 	mu    sync.Mutex
 	known map[[sha256.Size]byte]int
 }
 
-// mostCounts is how many counts are remembered: those of one conversation, whose requests grow.
+// mostCounts is how many counts are remembered. It suffices for one conversation, whose requests grow.
 const mostCounts = 256
 
-// Of returns the count of a value that is sent as JSON: what is remembered, or what ask says.
+// Of returns the count of a value that is sent as JSON: the remembered one, or the result of ask.
 func (c *Counts) Of(ctx context.Context, content any, ask func(context.Context) (int, error)) (int, error) {
 	raw, err := json.Marshal(content)
 	if err != nil {

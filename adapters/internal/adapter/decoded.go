@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// What package json decodes is written without it: an adapter does so for every call of a history, each
-// time, and package json takes several times as long.
+// Values that package json decoded are encoded without it: an adapter encodes every call of a history each time, and
+// package json takes several times as long.
 
-// maxDepth is where package json begins to look for values that hold themselves.
+// maxDepth is the depth at which package json begins to look for cycles.
 const maxDepth = 1000
 
-// decoded writes m with sorted keys. What cannot be written gives nil.
+// decoded writes m with sorted keys. It returns nil if that is impossible.
 func (a *Arguments) decoded(m map[string]any) json.RawMessage {
 	if cap(a.out)-len(a.out) < 512 {
 		a.out = make([]byte, 0, 4<<10)
@@ -28,7 +28,7 @@ func (a *Arguments) decoded(m map[string]any) json.RawMessage {
 	return json.RawMessage(a.out[begin:len(a.out):len(a.out)])
 }
 
-// writeValue writes v and says whether that is possible.
+// writeValue writes v and reports whether that was possible.
 func (a *Arguments) writeValue(v any, depth int) bool {
 	switch v := v.(type) {
 	case map[string]any:
@@ -44,7 +44,7 @@ func (a *Arguments) writeValue(v any, depth int) bool {
 		a.out = strconv.AppendBool(a.out, v)
 		return true
 	case float64:
-		if v == math.Trunc(v) && math.Abs(v) < 1<<53 && v != 0 { // 0 has a sign
+		if v == math.Trunc(v) && math.Abs(v) < 1<<53 && v != 0 { // 0 may be negative
 			a.out = strconv.AppendInt(a.out, int64(v), 10)
 			return true
 		}
@@ -96,7 +96,7 @@ func (a *Arguments) writeObject(m map[string]any, depth int) bool {
 	return true
 }
 
-// writeText writes s. What needs an escape, or may, is left to package json.
+// writeText writes s. A text that may need an escape is left to package json.
 func (a *Arguments) writeText(s string) {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x7f {

@@ -1,4 +1,4 @@
-// Package adapter holds what the adapters for SDKs have in common: how a caller's own value is carried
-// through winnow's messages and found again, which id a call is sent with, and how text and arguments are
-// made such as providers accept.
+// Package adapter holds the common code of the adapters for SDKs. It carries a caller's own value through winnow's
+// messages and finds it again, decides which id to send for a call, and brings text and arguments into forms that
+// providers accept.
 package adapter

@@ -6,19 +6,19 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// Piece is the Source of a message, or of a part, that was imported. Providers put into one message what
-// winnow keeps in several, such as the results of parallel calls; a piece says which of them it is. What
-// all pieces of a value are still there of, in order, is exported as that value.
+// Piece is the Source of an imported message or part. Providers put into one message what winnow keeps in several, such
+// as the results of parallel calls; a piece says which of them it is. If all pieces of a value are still there, in
+// order, they are exported as that value.
 type Piece[T any] struct {
 	Of    *T  // the caller's value
-	Block any // the caller's value within Of that the piece is, where it is but one; nil: all that is left
-	Index int // which piece of Of this is, from 0
-	Count int // how many there are
+	Block any // the piece's value within Of, if it is a single one; nil: the rest of Of
+	Index int // index of the piece in Of, from 0
+	Count int // number of pieces
 
-	First bool // the caller's conversation begins with it, as far as an import of more than one value tells
+	First bool // the conversation begins with it; known only if several values were imported
 }
 
-// Pieces makes the pieces of an import. They lie in few blocks of memory.
+// Pieces makes the pieces of an import in a few blocks of memory.
 type Pieces[T any] struct{ block []Piece[T] }
 
 // Grow makes room for n pieces.
@@ -33,15 +33,15 @@ func (p *Pieces[T]) New(of *T, block any, index, count int) *Piece[T] {
 	return &p.block[len(p.block)-1]
 }
 
-// PieceOf returns the piece that m is, or nil if m was changed or comes from elsewhere.
+// PieceOf returns the piece of m, or nil if m was changed or comes from elsewhere.
 func PieceOf[T any](m *winnow.Message) *Piece[T] {
 	p, _ := m.Source.(*Piece[T])
 	return p
 }
 
-// JoinResults puts together what stands between two assistant messages and goes into one message of an SDK's: all
-// results, and what else the caller had in a message with some of them. sent says of each message of run how it is
-// sent, of those of joined in joinedSent; the zero S is for what is no result. rest is the rest of the run.
+// JoinResults collects the messages between two assistant messages that go into one message of an SDK: all results, and
+// everything else from the caller's messages that hold some of them. sent says how each message of run is sent, and
+// joinedSent how those of joined are; it is the zero S unless the message is a result. rest is the rest of the run.
 func JoinResults[T, S any](run []winnow.Message, sent []S) (joined []winnow.Message, joinedSent []S,
 	rest []winnow.Message) {
 	joined, joinedSent = make([]winnow.Message, 0, len(run)), make([]S, 0, len(run))
@@ -64,8 +64,8 @@ func JoinResults[T, S any](run []winnow.Message, sent []S) (joined []winnow.Mess
 	return joined, joinedSent, rest
 }
 
-// Next makes s longer by one and returns the new element, to be filled where it lies: messages and parts are
-// large, and copying them is most of what an import costs. Nothing may ever be cut off s.
+// Next appends a zero element to s and returns a pointer to it, so that the caller fills it in place: messages and
+// parts are large, and copying them is most of the cost of an import. s must never be shortened.
 func Next[T any](s *[]T) *T {
 	if n := len(*s); n < cap(*s) {
 		*s = (*s)[:n+1]
@@ -76,7 +76,7 @@ func Next[T any](s *[]T) *T {
 	return &(*s)[len(*s)-1]
 }
 
-// Whole returns the caller's value if messages begins with all its pieces in order, and how many they are.
+// Whole returns the caller's value if messages begins with all its pieces in order, and the number of pieces.
 func Whole[T any](messages []winnow.Message) (of *T, n int) {
 	first := PieceOf[T](&messages[0])
 	if first == nil || first.Index != 0 || first.Count > len(messages) {
@@ -91,8 +91,8 @@ func Whole[T any](messages []winnow.Message) (of *T, n int) {
 	return first.Of, first.Count
 }
 
-// InCallOrder puts the results of one value into the order of their calls, whose ids calls yields. That is
-// where the library keeps them: a value in another order is recognised as whole as well.
+// InCallOrder sorts the results of one value by the order of their calls, whose ids calls yields. The library keeps
+// results in that order, so a value in another order is also recognized as whole.
 func InCallOrder[T any](results []winnow.Message, calls func(yield func(id string))) {
 	if len(results) < 2 {
 		return

@@ -9,38 +9,38 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// Sources keeps the values of an SDK beside winnow's messages: it is the session.Codec of an adapter whose values are
-// of type T. A value is kept only where winnow's form alone does not export to the same bytes.
+// Sources stores the values of an SDK beside winnow's messages: it is the session.Codec of an adapter for values of
+// type T. It stores a value only if winnow's form alone does not export to the same bytes.
 type Sources[T any] struct {
-	ID     string // never changes: it is stored
+	ID     string // stored, so it must never change
 	Import func([]T) []winnow.Message
 	Export func([]winnow.Message) []T
-	// Values returns the values that the first n messages are all of; n is 0 if they are of none.
+	// Values returns the values that the first n messages make up completely. n is 0 if there are none.
 	Values func(messages []winnow.Message) (values []T, n int)
-	// Read returns the value of a JSON text. The value is written with the same bytes.
+	// Read decodes a value from a JSON text. Encoding the value gives the same bytes.
 	Read func(json.RawMessage) (T, error)
-	// Place tells the first message of a value, or all others, where in it they are (nil: they need not know).
+	// Place tells a message its place in its value (nil: not needed).
 	Place func(m *winnow.Message, index int, first bool)
-	// NamesOfCalls says that a result without a source is sent with the name of its call, whatever its own is.
+	// NamesOfCalls says that a result without a source is sent with the name of its call instead of its own.
 	NamesOfCalls bool
-	// Made says that an import made an id up for what has none, of what stands before it (nil: it makes none up).
+	// Made reports whether an import made up an id, from the messages before it (nil: it never does).
 	Made func(id string) bool
-	// First says that the conversation begins with the value of m (nil: values need not know).
+	// First reports whether the conversation begins with the value of m (nil: not needed).
 	First func(m *winnow.Message) bool
 }
 
 // source is what is stored with a message.
 type source struct {
-	Values []json.RawMessage `json:"values,omitempty"` // with the first message of them
-	Count  int               `json:"count,omitempty"`  // messages that they become
+	Values []json.RawMessage `json:"values,omitempty"` // set in their first message
+	Count  int               `json:"count,omitempty"`  // number of messages made from them
 	First  bool              `json:"first,omitempty"`
-	Behind int               `json:"behind,omitempty"` // which one of them this is, from 1
+	Behind int               `json:"behind,omitempty"` // index of this message among them, from 1
 }
 
 // Name returns the name of the SDK.
 func (s *Sources[T]) Name() string { return s.ID }
 
-// Encode returns what Decode needs.
+// Encode implements [session.Codec].
 func (s *Sources[T]) Encode(messages []winnow.Message) ([]json.RawMessage, error) {
 	out := make([]json.RawMessage, len(messages))
 	for i := 0; i < len(messages); {
@@ -68,10 +68,10 @@ func (s *Sources[T]) Encode(messages []winnow.Message) ([]json.RawMessage, error
 	return out, nil
 }
 
-// needs reports whether the messages alone are not exported as texts.
+// needs reports whether exporting the messages alone does not give texts.
 func (s *Sources[T]) needs(group []winnow.Message, texts []json.RawMessage) bool {
 	if s.First != nil && s.First(&group[0]) && group[0].Role == winnow.RoleAssistant {
-		return true // nothing may be put in front of it
+		return true // the export must put nothing in front of it
 	}
 	before := s.lead(group)
 	n := len(s.Export(before))
@@ -83,8 +83,8 @@ func (s *Sources[T]) needs(group []winnow.Message, texts []json.RawMessage) bool
 	return err != nil || !slices.EqualFunc(alone, texts, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) })
 }
 
-// lead is what has to stand before messages so that they are exported as in a conversation: somebody who asks, and
-// the calls of the results.
+// lead returns messages to put before a group so that it is exported as in a conversation: a question, and the calls of
+// the results.
 func (s *Sources[T]) lead(group []winnow.Message) []winnow.Message {
 	before := []winnow.Message{{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "."}}}}
 	calls := winnow.Message{Role: winnow.RoleAssistant}
@@ -95,7 +95,7 @@ func (s *Sources[T]) lead(group []winnow.Message) []winnow.Message {
 		}
 		call := winnow.Part{Kind: winnow.KindToolCall, ID: m.ToolCallID, Name: m.ToolName,
 			Arguments: json.RawMessage("{}")}
-		if call.Name == "" || s.NamesOfCalls { // nobody knows here what it is
+		if call.Name == "" || s.NamesOfCalls { // the name is unknown here
 			call.Name = "another"
 		}
 		calls.Parts = append(calls.Parts, call)
@@ -131,8 +131,8 @@ func marshalAll[T any](values []T) ([]json.RawMessage, error) {
 	return texts, nil
 }
 
-// Decode sets the sources of messages. Those of a value of which a message is missing, or reads otherwise than the
-// value does, stay without.
+// Decode sets the sources of messages. If a message of a value is missing, or differs from the value, the messages of
+// that value get no source.
 func (s *Sources[T]) Decode(messages []winnow.Message, sources []json.RawMessage) error {
 	if len(sources) != len(messages) {
 		return fmt.Errorf("%s: %d sources for %d messages", s.ID, len(sources), len(messages))
@@ -156,7 +156,7 @@ func (s *Sources[T]) Decode(messages []winnow.Message, sources []json.RawMessage
 	return nil
 }
 
-// areTogether reports whether the first n belong to the first.
+// areTogether reports whether the first n belong to one value.
 func areTogether(stored []source, n int) bool {
 	if n > len(stored) {
 		return false
@@ -169,7 +169,7 @@ func areTogether(stored []source, n int) bool {
 	return true
 }
 
-// restore gives the messages of one group their sources.
+// restore sets the sources of the messages of one group.
 func (s *Sources[T]) restore(group []winnow.Message, of *source) error {
 	values := make([]T, len(of.Values))
 	for i, text := range of.Values {
@@ -206,9 +206,9 @@ func (s *Sources[T]) restore(group []winnow.Message, of *source) error {
 	return nil
 }
 
-// match returns which of imported m is, or -1. Results stand in the order of their calls, which is not known here: the
-// one with the id of m is taken. Where the value has no ids it is the one in the place of m, or else one that reads the
-// same.
+// match returns the index of m in imported, or -1. Results are in the order of their calls, which is unknown here, so
+// match compares ids. If the value has no ids, it takes the message in the place of m, or else one with the same
+// content.
 func (s *Sources[T]) match(m *winnow.Message, imported []winnow.Message, used []bool, place int) int {
 	for k := range imported {
 		if !used[k] && m.ToolCallID != "" && imported[k].ToolCallID == m.ToolCallID && s.readsAs(m, &imported[k]) {
@@ -229,8 +229,8 @@ func (s *Sources[T]) match(m *winnow.Message, imported []winnow.Message, used []
 	return -1
 }
 
-// sameID reports whether a message or call with id stands for what imports as imported. Ids that an import makes up, of
-// what stands before, are as good as none.
+// sameID reports whether the ids of a message or call fit. Ids that an import makes up from earlier messages fit any
+// id.
 func (s *Sources[T]) sameID(id, imported string) bool {
 	if id == imported {
 		return true
@@ -239,8 +239,8 @@ func (s *Sources[T]) sameID(id, imported string) bool {
 	return isMade(id) && isMade(imported)
 }
 
-// readsAs reports whether m has the content of imported. Names that an import finds in what stands before are not
-// compared.
+// readsAs reports whether m has the content of imported. It does not compare names, which an import may find in earlier
+// messages.
 func (s *Sources[T]) readsAs(m, imported *winnow.Message) bool {
 	return m.Role == imported.Role && slices.EqualFunc(m.Parts, imported.Parts, func(a, b winnow.Part) bool {
 		sameText := a.Kind == b.Kind && a.Text == b.Text && a.Signature == b.Signature
@@ -249,7 +249,7 @@ func (s *Sources[T]) readsAs(m, imported *winnow.Message) bool {
 	})
 }
 
-// sameJSON compares JSON texts without white space between their tokens, which a store may leave out.
+// sameJSON compares JSON texts, ignoring white space between tokens, which a store may remove.
 func sameJSON(a, b json.RawMessage) bool {
 	return bytes.Equal(a, b) || bytes.Equal(compact(a), compact(b))
 }
@@ -284,8 +284,8 @@ func WholeValue[T any](messages []winnow.Message) ([]T, int) {
 	return []T{*of}, n
 }
 
-// ReadExactly reads a value with decode, unless it would not be written with the same bytes: then it is asIs, which
-// carries the text.
+// ReadExactly reads a value with decode. If the value would not encode to the same bytes, it returns asIs instead,
+// which carries the text.
 func ReadExactly[T any](text json.RawMessage, decode func([]byte, *T) error, asIs func(json.RawMessage) T) T {
 	var v T
 	if err := decode(text, &v); err == nil {

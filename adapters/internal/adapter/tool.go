@@ -6,8 +6,8 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// Schema returns the JSON schema of a tool's arguments, decoded. A tool without one takes no arguments, and nor does
-// one whose schema is no JSON object.
+// Schema returns the decoded JSON schema of a tool's arguments. A tool whose schema is missing or not a JSON object
+// takes no arguments.
 func Schema(t winnow.Tool) map[string]any {
 	schema := map[string]any{}
 	if json.Unmarshal(t.Schema, &schema) != nil || len(schema) == 0 {

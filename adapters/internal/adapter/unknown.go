@@ -6,8 +6,7 @@ import (
 	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
-// UnknownMembers returns the members of an object that another one does not have, as they stand there. A null says
-// nothing and is left out.
+// UnknownMembers returns the members of object that known lacks, as raw JSON, without nulls.
 func UnknownMembers(object, known []byte) map[string]any {
 	has := map[string]struct{}{}
 	jsontext.Members(known, func(key string, _ []byte) { has[key] = struct{}{} })
@@ -24,7 +23,7 @@ func UnknownMembers(object, known []byte) map[string]any {
 	return unknown
 }
 
-// ErrorIn returns the body of an answer if that is an error in truth: {"error":…}, {"type":"error",…} or
+// ErrorIn returns the body of an answer if that is really an error: {"error":…}, {"type":"error",…} or
 // {"object":"error",…}. Otherwise it returns "".
 func ErrorIn(body string) string {
 	found := false

@@ -18,17 +18,17 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// Agent is what the loop of the README needs to have an SDK's model answer.
+// Agent is what the loop of the README needs to call a model through an SDK.
 type Agent struct {
 	Codec session.Codec
 	Ask   func(url string) session.Call
-	List  string // the member of a request that has the messages
-	Keeps string // what the model signed or encrypted, and each request but the first brings back
+	List  string // the member of a request that holds the messages
+	Keeps string // signed or encrypted data of the model that each later request sends back
 }
 
-// CheckAgent runs the loop of the README in three processes, one behind the other, on one directory. The second is
-// killed with calls open. The strict provider refuses nothing, and each request begins with the values of the one
-// before: what a restart brings back is what was sent.
+// CheckAgent runs the loop of the README in three successive processes on one directory. The second is killed with open
+// calls. The strict provider must refuse nothing, and each request must begin with the values of the previous one: a
+// restart restores what was sent.
 func CheckAgent(t *testing.T, a Agent, front ...Front) {
 	t.Helper()
 	options := provider.Options{Window: 200_000, Model: reader}
@@ -60,8 +60,8 @@ func CheckAgent(t *testing.T, a Agent, front ...Front) {
 	}
 }
 
-// runAgent is a process that answers one question and is killed behind as many answers of the model, with a result
-// of two on disk.
+// runAgent is a process that answers one question and is killed after a given number of answers, with one of two
+// results on disk.
 func runAgent(t *testing.T, dir string, a Agent, url string, steps int) {
 	t.Helper()
 	store, err := session.OpenDirectory(dir,

@@ -12,22 +12,22 @@ import (
 	"github.com/winnowgo/winnow/winnowtest"
 )
 
-// Case is a conversation as a host has it, and what a server gets of it.
+// Case is a conversation of a host, and what a server gets for it.
 type Case struct {
 	Name    string
-	Imports []string // values in JSON, one behind the other; each list is imported on its own
-	Want    string   // the same for what the server gets; "": all that was imported
+	Imports []string // concatenated JSON values; each list is imported separately
+	Want    string   // the same for what the server gets; "": everything imported
 	Reason  string
-	Forms   string // the only form that the case has, where the SDK's decoder drops what it is about; "": all
+	Forms   string // the only form of the case, if the SDK's decoder drops what the case tests; "": all forms
 }
 
-// Form is a way in which hosts have values, made of JSON.
+// Form is a form in which hosts hold values. Each is made from JSON.
 type Form[T any] struct {
 	Name string
 	Read func(raw json.RawMessage) (T, error)
 }
 
-// importsOf returns what a form of the values of a case becomes, import by import.
+// importsOf imports the values of a case in one form.
 func importsOf[T any](t *testing.T, a winnowtest.Adapter[T], form Form[T], c Case) [][]winnow.Message {
 	t.Helper()
 	var imports [][]winnow.Message
@@ -46,7 +46,7 @@ func importsOf[T any](t *testing.T, a winnowtest.Adapter[T], form Form[T], c Cas
 }
 
 // CheckCases sends each case in each form through a manager, the adapter and the SDK to a local server. send sends
-// messages with the SDK's client and returns what the server got of them. A second request is the same.
+// messages with the SDK's client and returns what the server got. A second request must be the same.
 func CheckCases[T any](t *testing.T, a winnowtest.Adapter[T], forms []Form[T],
 	send func(t *testing.T, values []T) []json.RawMessage, cases []Case) {
 	t.Helper()
@@ -81,7 +81,7 @@ func CheckCases[T any](t *testing.T, a winnowtest.Adapter[T], forms []Form[T],
 	}
 }
 
-// split returns the values of a text of JSON values one behind the other.
+// split returns the values in a text of concatenated JSON values.
 func split(t *testing.T, text string) []json.RawMessage {
 	t.Helper()
 	var out []json.RawMessage

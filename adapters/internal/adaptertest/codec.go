@@ -13,7 +13,7 @@ import (
 )
 
 // CheckCodec stores the cases, in each form, and the recorded sessions as a session does, reads them back, and exports
-// them: the bytes are the same. So are those of the end of a history, which is what stands behind a compaction.
+// them: the bytes must be the same. It also does so for the end of a history, as after a compaction.
 func CheckCodec[T any](t *testing.T, a winnowtest.Adapter[T], codec session.Codec, forms []Form[T], cases []Case) {
 	t.Helper()
 	for _, c := range cases {
@@ -49,7 +49,7 @@ func checkRecordedCodec[T any](t *testing.T, a winnowtest.Adapter[T], codec sess
 	t.Logf("%d of %d messages have a stored source", stored, messages)
 }
 
-// perAppend splits a history as a host appends it: each answer, and what comes until the next one.
+// perAppend splits a history as a host appends it: each answer with everything up to the next one.
 func perAppend(history []winnow.Message) [][]winnow.Message {
 	var appends [][]winnow.Message
 	begin := 0
@@ -62,7 +62,7 @@ func perAppend(history []winnow.Message) [][]winnow.Message {
 	return append(appends, history[begin:])
 }
 
-// storedIsSame returns how many messages had to have their source stored.
+// storedIsSame returns how many messages needed a stored source.
 func storedIsSame[T any](t *testing.T, a winnowtest.Adapter[T], codec session.Codec,
 	appends [][]winnow.Message) (stored, messages int) {
 	t.Helper()
@@ -99,7 +99,7 @@ func storedIsSame[T any](t *testing.T, a winnowtest.Adapter[T], codec session.Co
 		t.Fatal(err)
 	}
 	half := starts[(len(starts)-1)/2]
-	for _, from := range []int{0, half} { // what stands behind a compaction
+	for _, from := range []int{0, half} { // the history after a compaction
 		want := exported(t, a, history[from:])
 		same(t, fmt.Sprint("running, from message ", from), want, exported(t, a, running[from:]))
 		same(t, fmt.Sprint("opened again, from message ", from), want, exported(t, a, view.History[from:]))

@@ -24,8 +24,7 @@ type converseBlock struct {
 
 var converseName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-// ValidConverse refuses what Bedrock refuses in the messages of a request, by the rules that can be told without a
-// model.
+// ValidConverse returns an error for messages that Bedrock would refuse, as far as that can be told without a model.
 func ValidConverse(b []byte) error {
 	var messages []struct {
 		Role    string          `json:"role"`
@@ -34,7 +33,7 @@ func ValidConverse(b []byte) error {
 	if err := json.Unmarshal(b, &messages); err != nil {
 		return err
 	}
-	var open []string // ids of the calls of the message before
+	var open []string // ids of the calls of the previous message
 	for i, m := range messages {
 		if i > 0 && m.Role == messages[i-1].Role || m.Role != "user" && m.Role != "assistant" || len(m.Content) == 0 {
 			return fmt.Errorf("messages.%d: role %q behind the same, or no content", i, m.Role)
@@ -77,7 +76,7 @@ func converseContent(role string, content []converseBlock) (calls, results []str
 	return calls, results, nil
 }
 
-// answersAll says whether there is one result for each call.
+// answersAll returns an error unless each call has exactly one result.
 func answersAll(calls, results []string) error {
 	waiting := map[string]bool{}
 	for _, id := range calls {

@@ -1,4 +1,4 @@
-// Package adaptertest holds what the tests of all adapters need: recorded sessions, a scripted server and a
+// Package adaptertest holds the common test code of the adapters: recorded sessions, a scripted server and a
 // conversation that is compacted.
 package adaptertest
 
@@ -14,15 +14,15 @@ import (
 	"github.com/winnowgo/winnow/winnowtest"
 )
 
-// recorded is for a change of an adapter; a sample finds what breaks. SDKs take a second to write 50 MB.
+// recorded is for changes of an adapter; otherwise a sample suffices. SDKs take a second to write 50 MB.
 var recorded = flag.Bool("recorded", false, "check every recorded session, not a sample of them")
 
-// sample is one session of so many.
+// sample: one session of this many is read.
 const sample = 20
 
-// CheckCorpus holds an adapter to the recorded sessions, in full: what is exported is valid, comes back as it is, and
-// after each stage what was not changed is the same and all is valid. It reads every twentieth session, and every one
-// with -recorded. It skips the test where there are no sessions.
+// CheckCorpus checks an adapter with whole recorded sessions: exports are valid and come back unchanged, and after each
+// stage unchanged messages stay the same and everything is valid. It reads every twentieth session, or every one with
+// -recorded. Without sessions it skips the test.
 func CheckCorpus[T any](t *testing.T, a winnowtest.Adapter[T]) {
 	t.Helper()
 	for i, file := range sessions(t) {
@@ -72,8 +72,7 @@ func read(t *testing.T, file string) []winnow.Message {
 	return history
 }
 
-// answered repairs history and answers the calls that wait at its end, as the host would have done before
-// the next request.
+// answered repairs history and answers the open calls at its end, as the host would have done before the next request.
 func answered(history []winnow.Message) []winnow.Message {
 	history, _ = winnow.RepairToolPairing(history)
 	last := len(history) - 1
@@ -88,7 +87,7 @@ func answered(history []winnow.Message) []winnow.Message {
 		answered[m.ToolCallID] = true
 	}
 	for _, p := range history[last].Parts {
-		if p.Kind == winnow.KindToolCall && !answered[p.ID] { // ids are unique once they are repaired
+		if p.Kind == winnow.KindToolCall && !answered[p.ID] { // the repair made ids unique
 			history = append(history, winnow.Message{Role: winnow.RoleTool, ToolCallID: p.ID, ToolName: p.Name,
 				Parts: []winnow.Part{{Text: "(to come)"}}})
 		}

@@ -10,13 +10,14 @@ import (
 	"github.com/winnowgo/winnow/winnowtest"
 )
 
-// Copying makes of typed values those that mean the same in another form.
+// Copying copies typed values into another form with the same meaning.
 type Copying[T any] struct {
 	Name string
 	Copy func([]T) ([]T, error)
 }
 
-// CheckForms imports the recorded sessions in all forms: they mean the same. It reads as many of them as CheckCorpus.
+// CheckForms imports the recorded sessions in all forms, which must mean the same. It reads as many of them as
+// CheckCorpus.
 func CheckForms[T any](t *testing.T, a winnowtest.Adapter[T], forms ...Copying[T]) {
 	t.Helper()
 	for i, file := range sessions(t) {
@@ -45,13 +46,13 @@ func CheckForms[T any](t *testing.T, a winnowtest.Adapter[T], forms ...Copying[T
 	}
 }
 
-// meaning is all of the messages but their sources.
+// meaning returns the messages without their sources.
 func meaning(t *testing.T, messages []winnow.Message) []string {
 	t.Helper()
 	out := make([]string, len(messages))
 	for i := range messages {
 		b, err := json.Marshal(&messages[i])
-		if err != nil { // arguments that are no JSON
+		if err != nil { // arguments that are not JSON
 			b = []byte(err.Error())
 		}
 		out[i] = string(b)

@@ -14,7 +14,7 @@ import (
 
 // Front puts an API that the strict provider does not speak in front of it.
 type Front struct {
-	Wording string // how the API refuses what is too long; see provider.Wordings
+	Wording string // how the API refuses a request that is too long; see provider.Wordings
 
 	// Read checks a request by the rules of the API.
 	Read func(r *http.Request, body []byte) (FrontRequest, error)
@@ -26,7 +26,7 @@ type Front struct {
 	Refuse func(status int, text string) []byte
 }
 
-// FrontRequest is what a provider has to know of a request.
+// FrontRequest is what a provider needs to know about a request.
 type FrontRequest struct {
 	System    string
 	Messages  []winnow.Message
@@ -35,7 +35,7 @@ type FrontRequest struct {
 	Stream    bool
 }
 
-// handler answers requests of the API with what the provider answers in Chat Completions.
+// handler answers requests of the API with the provider's answers in Chat Completions.
 func (f *Front) handler(t *testing.T, provider http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -127,7 +127,7 @@ func askChat(t *testing.T, provider http.Handler, q *FrontRequest) (answer winno
 	return answer, http.StatusOK, ""
 }
 
-// chatMessage is m in Chat Completions.
+// chatMessage returns m in the form of Chat Completions.
 func chatMessage(m *winnow.Message) map[string]any {
 	text := ""
 	var calls []any
@@ -154,7 +154,7 @@ func chatMessage(m *winnow.Message) map[string]any {
 func Event(name string, data any) []byte {
 	b, err := json.Marshal(data)
 	if err != nil {
-		panic(err) // what tests write can be written
+		panic(err) // tests pass only encodable data
 	}
 	if name != "" {
 		name = "event: " + name + "\n"

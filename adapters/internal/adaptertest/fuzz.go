@@ -9,8 +9,8 @@ import (
 	"github.com/winnowgo/winnow/winnowtest"
 )
 
-// Fuzz reads its bytes as a history of winnow's and as one of the adapter's. Whatever they hold, nothing
-// panics; a history that was repaired is valid when it is exported, and comes back as it is.
+// Fuzz reads its bytes as a history of winnow and as one of the adapter. Nothing may panic, and a repaired history must
+// be valid when it is exported, and come back unchanged.
 func Fuzz[T any](f *testing.F, a winnowtest.Adapter[T]) {
 	f.Helper()
 	for _, h := range winnowtest.Histories() {
@@ -26,7 +26,7 @@ func Fuzz[T any](f *testing.F, a winnowtest.Adapter[T]) {
 	// the first call waits
 	f.Add([]byte(`{"role":"assistant","parts":[{"kind":"toolCall","id":"0"},{"kind":"toolCall"}]}{"role":"tool"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		history, _ := winnow.ReadMessages(bytes.NewReader(data)) // what there is before an error
+		history, _ := winnow.ReadMessages(bytes.NewReader(data)) // everything before an error
 		a.Import(a.Export(history))
 		repaired := answered(history)
 		values := a.Export(repaired)

@@ -18,8 +18,7 @@ type geminiCall struct {
 	Response map[string]any `json:"response"`
 }
 
-// ValidContents refuses what Gemini refuses in the contents of a request, by the rules that can be told without a
-// model.
+// ValidContents returns an error for contents that Gemini would refuse, as far as that can be told without a model.
 func ValidContents(b []byte) error {
 	var wire []struct {
 		Role  string                       `json:"role"`
@@ -28,7 +27,7 @@ func ValidContents(b []byte) error {
 	if err := json.Unmarshal(b, &wire); err != nil {
 		return err
 	}
-	var before []geminiCall // of the content before
+	var before []geminiCall // calls of the previous content
 	for i, c := range wire {
 		var calls []geminiCall
 		var responses []geminiCall

@@ -20,7 +20,7 @@ func PNG(t testing.TB) (file []byte, text string) {
 	return b.Bytes(), base64.StdEncoding.EncodeToString(b.Bytes())
 }
 
-// CheckImages says whether all images of a history are that of PNG, and that there are so many.
+// CheckImages requires that a history has n images, all equal to that of PNG.
 func CheckImages(t testing.TB, history []winnow.Message, want int) {
 	t.Helper()
 	n := 0

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// wireItem is an item as the API reads it.
+// wireItem is an item in the form that the API reads.
 type wireItem struct {
 	Type      string           `json:"type"`
 	Role      string           `json:"role"`
@@ -21,8 +21,8 @@ type wireItem struct {
 
 var functionName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-// ValidItems refuses what the Responses API refuses in the input of a request, by the rules that can be told without a
-// model. An id of an item that says "of" names the item of reasoning that it was made with: "msg_1 of rs_1".
+// ValidItems returns an error for an input that the Responses API would refuse, as far as that can be told without a
+// model. An id with "of" names the item of reasoning that the item was made with: "msg_1 of rs_1".
 func ValidItems(b []byte) error {
 	var wire []wireItem
 	if err := json.Unmarshal(b, &wire); err != nil {

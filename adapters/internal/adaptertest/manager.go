@@ -10,16 +10,16 @@ import (
 	"github.com/winnowgo/winnow/winnowtest"
 )
 
-// Steps make a conversation of the host's own values. Step n asks something, calls the tool read twice and
-// answers; Result is a long text.
+// Steps make a conversation from the host's own values. Step n asks something, calls the tool read twice and answers.
+// result is a long text.
 type Steps[T any] struct {
-	Question func(n int) []T                // up to the results
-	Results  func(n int, result string) []T // of both calls: the second says "b"
+	Question func(n int) []T                // everything before the results
+	Results  func(n int, result string) []T // results of both calls: the second says "b"
 	Answer   func(n int) []T
 }
 
-// CheckManager keeps the host's values as the only history and imports a copy of them before each request:
-// the manager has to recognise what it has seen, and what it sends has to be valid.
+// CheckManager keeps the host's values as the only history and imports a copy of them before each request. The manager
+// has to recognize messages that it has seen, and its requests have to be valid.
 func CheckManager[T any](t *testing.T, a winnowtest.Adapter[T], s Steps[T]) {
 	t.Helper()
 	m, err := winnow.New(8_000, nil)
@@ -27,7 +27,7 @@ func CheckManager[T any](t *testing.T, a winnowtest.Adapter[T], s Steps[T]) {
 		t.Fatal(err)
 	}
 	var log []T
-	var before []string // what was sent last
+	var before []string // the previous request
 	sent, compactions, appended := 0, 0, 0
 	for n := range 40 {
 		log = append(log, s.Question(n)...)
@@ -45,7 +45,7 @@ func CheckManager[T any](t *testing.T, a winnowtest.Adapter[T], s Steps[T]) {
 			compactions++
 		}
 		now := written(t, values)
-		if req.FirstChanged == sent { // nothing that was sent is changed
+		if req.FirstChanged == sent { // no sent message is changed
 			appended++
 			for i := range before {
 				if before[i] != now[i] {
@@ -61,7 +61,7 @@ func CheckManager[T any](t *testing.T, a winnowtest.Adapter[T], s Steps[T]) {
 	}
 }
 
-// imported is the history of a copy of log.
+// imported returns the history from a copy of log.
 func imported[T any](t *testing.T, a winnowtest.Adapter[T], log []T) []winnow.Message {
 	t.Helper()
 	if a.Copy != nil {

@@ -30,10 +30,10 @@ func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
 // Send asks a provider through an SDK. The answer is the next message of the history.
 type Send func(ctx context.Context, url string, messages []winnow.Message) (winnow.Message, error)
 
-// CheckConversations lets managers talk to a provider with a window of 32 000 tokens through an SDK. One that
-// believes in twice as much meets refusals, recovers and goes on; one that knows of half is never refused
-// and compacts, with a summarizer that asks the same provider. Nothing is refused but for its size, and
-// nothing that was refused comes again. An API that the provider does not speak has a front.
+// CheckConversations lets managers talk to a provider with a window of 32 000 tokens through an SDK. A manager that
+// assumes twice the window meets refusals, recovers and continues. A manager that assumes half of it is never refused
+// and compacts, with a summarizer that asks the same provider. The provider refuses requests only for their size, and
+// no refused request is sent again. An API that the provider does not speak has a front.
 func CheckConversations(t *testing.T, send Send, summarizer func(url string) winnow.Summarizer, front ...Front) {
 	t.Helper()
 	for _, tt := range []struct {
@@ -78,7 +78,7 @@ func CheckConversations(t *testing.T, send Send, summarizer func(url string) win
 	}
 }
 
-// converse goes through so many steps and counts the compactions that the summarizer wrote.
+// converse goes through a number of steps and counts the compactions that the summarizer wrote.
 func converse(t *testing.T, m *winnow.Manager,
 	send func(context.Context, []winnow.Message) (winnow.Message, error)) (compactions int) {
 	t.Helper()
@@ -115,8 +115,8 @@ func question(s string) winnow.Message {
 	return winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: s}}}
 }
 
-// reader is a model that thinks and reads a file in each step but every eighth, where it ends its turn. It
-// also writes summaries.
+// reader is a model that thinks and reads a file in each step, except that it ends its turn in every eighth. It also
+// writes summaries.
 func reader(r *provider.Request) provider.Answer {
 	if strings.Contains(r.System, "You write the summary") {
 		return provider.Answer{Text: "## Goal\nRead the notes and tell what they say.\n\n## Progress\n### Done\nRead " +
@@ -138,7 +138,7 @@ func reader(r *provider.Request) provider.Answer {
 	return a
 }
 
-// page is what the tool reads in a step: some 4 000 to 11 000 characters.
+// page returns what the tool reads in a step: 4 000 to 11 000 characters.
 func page(step int) string {
 	return fmt.Sprintf("chapter %d\n%send of part %d", step,
 		strings.Repeat(fmt.Sprintf("line %d of the notes says that all is well.\n", step), 90+step%5*40), step%8)

@@ -14,12 +14,12 @@ import (
 	"github.com/winnowgo/winnow/winnowtest"
 )
 
-// restartSample: of the sessions of the sample, each of which is replayed four times, one of so many is.
+// restartSample: one of this many sampled sessions is replayed, four times each.
 const restartSample = 4
 
-// CheckRestarts replays recorded sessions, as a host of the SDK has them, twice: in a session that stays open, and in
-// one that is closed and opened again before each request. What the SDK sends is the same, byte for byte. send sends
-// values with the SDK's client and returns what the server got of them.
+// CheckRestarts replays recorded sessions in the SDK's form twice: in a session that stays open, and in one that is
+// closed and opened again before each request. The SDK must send the same bytes. send sends values with the SDK's
+// client and returns what the server got.
 func CheckRestarts[T any](t *testing.T, a winnowtest.Adapter[T], codec session.Codec,
 	send func(t *testing.T, values []T) []json.RawMessage) {
 	t.Helper()
@@ -69,7 +69,7 @@ type replay[T any] struct {
 // seed is the same for all requests.
 var seed = maphash.MakeSeed()
 
-// run returns the hashes of what was sent.
+// run returns the hashes of the requests.
 func (r *replay[T]) run(t *testing.T, steps [][]winnow.Message, restarts bool) (sent []uint64, compactions int) {
 	ctx := t.Context()
 	now := time.Unix(1_700_000_000, 0)
@@ -105,7 +105,7 @@ func (r *replay[T]) run(t *testing.T, steps [][]winnow.Message, restarts bool) (
 			sent = append(sent, r.hash(t, request))
 			return step, nil
 		})
-		if err != nil { // what cannot fit into so small a window
+		if err != nil { // the window is too small for it
 			if err := s.Append(ctx, step...); err != nil {
 				t.Fatal(err)
 			}

@@ -14,14 +14,14 @@ import (
 	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
-// Error is a failure that the API reports with status 200: a failed answer, or an event of a stream. The SDK takes
-// neither for an error.
+// Error is a failure that the API reports with status 200: a failed answer, or an event of a stream. The SDK treats
+// neither as an error.
 type Error struct {
 	Code    string // such as "rate_limit_exceeded" or "context_length_exceeded"; may be empty
-	Message string // what the API says
+	Message string // the API's text
 }
 
-// Error says what the API said.
+// Error returns the API's text.
 func (e *Error) Error() string {
 	if e.Code == "" {
 		return "openai: the answer failed: " + e.Message
@@ -29,7 +29,7 @@ func (e *Error) Error() string {
 	return "openai: the answer failed: " + e.Code + ": " + e.Message
 }
 
-// Check returns an [*Error] for an answer that failed. Put it around the call, so that [winnow.Do] can recover from an
+// Check returns an [*Error] for a failed answer. Put it around the call, so that [winnow.Do] can recover from an
 // overflow that comes with status 200: return adapter.Check(client.Responses.New(ctx, params)).
 func Check(answer *sdk.Response, err error) (*sdk.Response, error) {
 	switch {
@@ -53,13 +53,13 @@ func failure(answer *sdk.Response) error {
 	return e
 }
 
-// Collect reads a stream to the end of its answer and returns that, for [Response]. It returns the stream's error, an
-// [*Error] for the events "error" and "response.failed", and io.ErrUnexpectedEOF for a stream that ends before the
-// answer does. Each event is passed to seen first, which may be nil.
+// Collect reads a stream to the end of its answer and returns the answer, for [Response]. It returns the stream's
+// error, an [*Error] for the events "error" and "response.failed", or io.ErrUnexpectedEOF if the stream ends before the
+// answer does. It first passes each event to seen, which may be nil.
 func Collect(stream *ssestream.Stream[sdk.ResponseStreamEventUnion],
 	seen func(sdk.ResponseStreamEventUnion)) (*sdk.Response, error) {
 	defer stream.Close()
-	var items []json.RawMessage // that are done
+	var items []json.RawMessage // finished items
 	for stream.Next() {
 		event := stream.Current()
 		if seen != nil {
@@ -105,7 +105,7 @@ func eventError(raw string) error {
 	return e
 }
 
-// withItems returns an answer with its output: some servers leave it out where the stream had it.
+// withItems returns an answer with its output, which some servers leave out after streaming it.
 func withItems(answer *sdk.Response, items []json.RawMessage) (*sdk.Response, error) {
 	if len(answer.Output) > 0 || len(items) == 0 {
 		return answer, nil

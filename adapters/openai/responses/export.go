@@ -8,9 +8,9 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// Export returns messages as items of a request. Items and parts that were not changed since [Import] are
-// the caller's own values; the rules for the others are in the package's documentation. Without changes
-// Export gives back what Import got.
+// Export returns messages as items of a request. Items and parts that were not changed since [Import] are the caller's
+// own values; the package documentation has the rules for the others. Without changes Export returns exactly what
+// Import got.
 func Export(messages []winnow.Message) []Item {
 	e := exporter{out: make([]Item, 0, len(messages)+len(messages)/2)}
 	e.ids.Rule = adapter.IDRule{MaxLength: 64, Request: true}
@@ -33,13 +33,13 @@ func Export(messages []winnow.Message) []Item {
 type exporter struct {
 	out  []Item
 	ids  adapter.CallIDs
-	sent []string // the ids of the calls at hand, as they are sent; "" for one that is left out
+	sent []string // ids to send for the current calls; "" for a call that is left out
 
-	// of the newest calls that are of no function: their types, by their ids; "" for one that was left out
+	// types by id of the newest calls that are not of functions; "" for a call that was left out
 	kinds map[string]string
 }
 
-// message sends a message of the user or of the system.
+// message adds a message of the user or the system.
 func (e *exporter) message(m *winnow.Message) {
 	if p := adapter.PieceOf[Item](m); p != nil {
 		e.out = append(e.out, *p.Of)
@@ -50,7 +50,7 @@ func (e *exporter) message(m *winnow.Message) {
 		role = sdk.EasyInputMessageRoleSystem
 	}
 	content := make([]sdk.ResponseInputContentUnionParam, 0, len(m.Parts))
-	plain := true // nothing but new texts
+	plain := true // only new texts
 	for k := range m.Parts {
 		p := &m.Parts[k]
 		if adapter.IsSilent(p) || p.Kind == winnow.KindThinking || p.Kind == winnow.KindToolCall {
@@ -73,14 +73,14 @@ func (e *exporter) message(m *winnow.Message) {
 	}
 }
 
-// newMessage returns a message with its type, which the SDK's own decoder wants.
+// newMessage returns a message with its type, which the SDK's own decoder requires.
 func newMessage(role sdk.EasyInputMessageRole, text string) Item {
 	item := sdk.ResponseInputItemParamOfMessage(text, role)
 	item.OfMessage.Type = sdk.EasyInputMessageTypeMessage
 	return item
 }
 
-// textOf returns a text, or what stands for a part without one.
+// textOf returns the text of a part, or a placeholder if it has none.
 func textOf(p *winnow.Part) string {
 	if p.Kind == winnow.KindText {
 		return p.Text
@@ -88,7 +88,7 @@ func textOf(p *winnow.Part) string {
 	return adapter.Placeholder(p)
 }
 
-// result sends the output of a call.
+// result adds the output of a call.
 func (e *exporter) result(m *winnow.Message) {
 	id, _ := e.ids.Result(m.ToolCallID)
 	kind, other := e.kinds[id]
@@ -119,7 +119,7 @@ func (e *exporter) result(m *winnow.Message) {
 	e.out = append(e.out, Item{OfFunctionCallOutput: &o})
 }
 
-// outputContent returns the content of an output, as a text if it is nothing but one new text or none.
+// outputContent returns the content of an output: as a text if it is a single new text or empty.
 func outputContent(m *winnow.Message) (text string, content []sdk.ResponseFunctionCallOutputItemUnionParam) {
 	plain := true
 	for k := range m.Parts {

@@ -9,11 +9,10 @@ import (
 
 type piece = adapter.Piece[Item]
 
-// turn is the Source of an assistant message: the items that it is made of.
+// turn is the Source of an assistant message: its items.
 type turn struct{ items []Item }
 
-// Types of items that are read or built. The calls among them are marked with their type in MediaType,
-// unless they are of functions.
+// Types of items that are read or built. MediaType holds the type of a call, unless it is a function's.
 const (
 	functionCall   = "function_call"
 	functionOutput = "function_call_output"
@@ -22,8 +21,8 @@ const (
 	reasoning      = "reasoning"
 )
 
-// Import returns items in winnow's form. The messages and parts hold pointers to the caller's items, which must not be
-// changed as long as they are in use. Importing the same items again gives equal messages.
+// Import returns items in winnow's form. The result points to the caller's items, which must not be changed while it is
+// in use. Importing the same items again gives equal messages.
 //
 // Afterwards the host may mark messages that no person wrote (Injected), messages that must survive (Pinned) and
 // outputs that are errors (IsError), for which the API has no field.
@@ -40,14 +39,14 @@ func Import(items []Item) []winnow.Message {
 	return im.out
 }
 
-// importer turns items into messages. Parts and pieces lie in few blocks of memory.
+// importer turns items into messages. Parts and pieces share a few blocks of memory.
 type importer struct {
 	out    []winnow.Message
 	parts  []winnow.Part
 	pieces adapter.Pieces[Item]
 	names  adapter.ToolNames
-	turn   *turn // the assistant message at hand; nil: none
-	begin  int   // of its parts
+	turn   *turn // the current assistant message; nil: none
+	begin  int   // index of its first part
 	first  int   // index of its first item
 }
 
@@ -115,7 +114,7 @@ func (im *importer) opaque(m winnow.Message, of *Item, size int) {
 	im.single(m, of, begin)
 }
 
-// assistant adds an item to the assistant message at hand. Its content begins at begin.
+// assistant adds an item to the current assistant message. Its content begins at begin.
 func (im *importer) assistant(items []Item, i, begin int, f fields) {
 	if im.turn == nil {
 		im.turn, im.begin, im.first = new(turn), begin, i
@@ -133,7 +132,7 @@ func (im *importer) assistant(items []Item, i, begin int, f fields) {
 	switch {
 	case f.typ == reasoning:
 		p.Kind, p.ID, p.Text, p.Signature = winnow.KindThinking, f.id, f.text, f.encrypted
-		if p.Text == "" && p.Signature == "" { // kept by the server, and not empty
+		if p.Text == "" && p.Signature == "" { // the server keeps it, so it is not empty
 			p.Signature = f.id
 		}
 	case f.typ == functionCall:
@@ -151,10 +150,10 @@ func (im *importer) assistant(items []Item, i, begin int, f fields) {
 	im.parts = append(im.parts, p)
 }
 
-// endTurn adds the assistant message at hand.
+// endTurn adds the current assistant message.
 func (im *importer) endTurn() { im.closeTurn(len(im.parts)) }
 
-// closeTurn adds the assistant message at hand, whose parts end at end.
+// closeTurn adds the current assistant message, whose parts end at end.
 func (im *importer) closeTurn(end int) {
 	if im.turn == nil {
 		return

@@ -16,20 +16,20 @@ import (
 // Item is an item of a request.
 type Item = sdk.ResponseInputItemUnionParam
 
-// fields are what is read of an item.
+// fields are the fields that are read from an item.
 type fields struct {
 	typ       string // "message", "function_call", …
 	role      string // of a message
 	id        string
 	call      string // call_id
 	name      string // of a tool
-	text      string // arguments or input of a call; what is there of reasoning
+	text      string // arguments or input of a call; text of reasoning
 	encrypted string // of reasoning
-	size      int    // bytes as sent, where nothing else is read
+	size      int    // bytes as sent, if nothing else is read
 }
 
-// overridden returns the JSON that a caller gave an item as. The SDK does so for all that comes out of an
-// answer: its fields are empty then.
+// overridden returns the JSON that a caller set instead of an item's fields. The SDK does so for all items of an
+// answer, whose fields are then empty.
 func overridden(of *Item) json.RawMessage {
 	var s param.ParamStruct
 	switch {
@@ -45,7 +45,7 @@ func overridden(of *Item) json.RawMessage {
 		s = of.OfFunctionCallOutput
 	case of.OfReasoning != nil:
 		s = of.OfReasoning
-	default: // the rare kinds are all read as JSON
+	default: // rare kinds are read as JSON
 		return marshal(of)
 	}
 	override, ok := s.Overrides()
@@ -123,7 +123,7 @@ func joinText(b *strings.Builder, s string) {
 	b.WriteString(s)
 }
 
-// appendText adds a text. An empty one is no part: the message without it is the same.
+// appendText adds a text, unless it is empty, which makes no difference.
 func appendText(parts []winnow.Part, s string, source any) []winnow.Part {
 	if s == "" {
 		return parts
@@ -147,8 +147,8 @@ func appendInput(parts []winnow.Part, content []sdk.ResponseInputContentUnionPar
 	return parts
 }
 
-// appendOther adds an element of a list of content that the SDK does not know there, and holds as JSON: what its own
-// decoder makes of the text of an answer, for one.
+// appendOther adds an element of a list of content that the SDK does not expect there, and holds as JSON. Its own
+// decoder does so with the text of an answer, for example.
 func appendOther(parts []winnow.Part, c json.Marshaler, source any) []winnow.Part {
 	raw, err := c.MarshalJSON()
 	if err != nil || string(raw) == "null" {
@@ -173,7 +173,7 @@ func appendOutput(parts []winnow.Part, content []sdk.ResponseFunctionCallOutputI
 	return parts
 }
 
-// media is a part whose payload is a URL, mostly one with the data in it.
+// media returns a part whose payload is a URL, usually a data URL.
 func media(kind winnow.Kind, url string, source any) winnow.Part {
 	p := winnow.Part{Kind: kind, MediaType: adapter.DataURLType(url), Bytes: len(url), Source: source}
 	if kind == winnow.KindImage {
@@ -187,7 +187,7 @@ func readJSON(raw json.RawMessage, parts []winnow.Part) (fields, []winnow.Part) 
 	f := fields{size: len(raw)}
 	var content, output []byte
 	var text strings.Builder
-	// What is kept of raw shares its memory, and is kept by the part's Source as well.
+	// Slices of raw share its memory, which the part's Source keeps anyway.
 	jsontext.Members(raw, func(key string, value []byte) {
 		switch key {
 		case "type":
@@ -227,11 +227,11 @@ func readJSON(raw json.RawMessage, parts []winnow.Part) (fields, []winnow.Part) 
 	return f, parts
 }
 
-// content is what is read of an element of a list of content.
+// content holds the fields that are read from an element of a list of content.
 type content struct {
 	typ  string
 	text string // or a refusal
-	url  string // of an image, or the data of a file
+	url  string // URL of an image, or data of a file
 }
 
 func readContent(raw []byte) content {

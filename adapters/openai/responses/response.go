@@ -9,8 +9,8 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// Response returns the items of an answer as the next messages of the history: one, unless the API ran tools of its own
-// that give an output. The first has the answer's id and what was billed. The last has the reason why it ended:
+// Response returns the items of an answer as the next messages of the history. It is one message, unless the API ran
+// its own tools that return an output. The first has the answer's id and usage. The last has the stop reason:
 // "completed", the reason in incomplete_details, "error" for a failed answer, "aborted" for a cancelled one. [Collect]
 // reads a streamed answer first; [Check] recognizes a failed one.
 func Response(answer *sdk.Response) []winnow.Message {
@@ -28,7 +28,8 @@ func Response(answer *sdk.Response) []winnow.Message {
 	return messages
 }
 
-// usage takes what was cached out of the prompt, which the API counts it in. It is nil if nothing was told.
+// usage returns the usage, nil if it is unknown. The API counts cached tokens as part of the prompt; usage subtracts
+// them.
 func usage(u *sdk.ResponseUsage) *winnow.Usage {
 	if u.InputTokens == 0 && u.OutputTokens == 0 {
 		return nil

@@ -13,8 +13,8 @@ import (
 )
 
 // NewSummarizer returns a summarizer that asks model. maxTokens limits the answer; 0 means the limit that each request
-// asks for. No tools are sent, and the server keeps nothing. For an answer that the model did not end by itself, the
-// error wraps [winnow.ErrIncomplete]. Errors of the SDK are wrapped.
+// asks for. It sends no tools, and the server keeps nothing. If the model did not finish its answer, the error wraps
+// [winnow.ErrIncomplete]. Errors of the SDK are wrapped.
 func NewSummarizer(client sdk.Client, model sdk.ResponsesModel, maxTokens int,
 	options ...option.RequestOption) winnow.Summarizer {
 	return &summarizer{client, model, maxTokens, options}

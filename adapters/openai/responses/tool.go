@@ -8,8 +8,8 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// Tool turns a tool, such as [winnow.RecallTool], into one of a request. It is not strict: a strict one has no
-// arguments that may be left out.
+// Tool turns a tool, such as [winnow.RecallTool], into the SDK's form. The tool is not strict, because all arguments of
+// a strict tool are required.
 func Tool(t winnow.Tool) sdk.ToolUnionParam {
 	tool := sdk.ToolParamOfFunction(t.Name, adapter.Schema(t), false)
 	tool.OfFunction.Description = openai.String(t.Description)

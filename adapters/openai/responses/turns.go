@@ -13,7 +13,7 @@ import (
 	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
-// assistant sends an assistant message. behind is what follows it.
+// assistant adds an assistant message. behind are the messages that follow it.
 func (e *exporter) assistant(m *winnow.Message, behind []winnow.Message) {
 	stay := e.nameCalls(m, behind)
 	if t, ok := m.Source.(*turn); ok && stay {
@@ -55,7 +55,8 @@ func (e *exporter) assistant(m *winnow.Message, behind []winnow.Message) {
 	}
 }
 
-// hasContent reports whether an item has content, be it without a text: that is accepted, as models give it.
+// hasContent reports whether an item has content. Content without text counts, because models return it and the API
+// accepts it.
 func hasContent(of *Item) bool {
 	if raw := overridden(of); raw != nil {
 		given := false
@@ -77,8 +78,8 @@ func hasContent(of *Item) bool {
 	return false
 }
 
-// nameCalls decides the ids of m's calls, and which are left out: those of the API's own kinds whose output
-// is no longer the caller's. It says whether all stay as they are.
+// nameCalls decides the ids of m's calls, and which are left out: calls of the API's own kinds whose output is no
+// longer the caller's. It reports whether all stay unchanged.
 func (e *exporter) nameCalls(m *winnow.Message, behind []winnow.Message) bool {
 	e.ids.Message()
 	e.sent = e.sent[:0]
@@ -122,8 +123,7 @@ func isRemade(id string, behind []winnow.Message) bool {
 	return false
 }
 
-// wholeItem returns how many of parts, from the first on, are all that there was of an item; 0 if some of it
-// is missing or was changed.
+// wholeItem returns how many leading parts make up a complete item, 0 if a part of it is missing or changed.
 func wholeItem(parts []winnow.Part) int {
 	first, _ := parts[0].Source.(*piece)
 	if first == nil || first.Index != 0 || first.Count > len(parts) {
@@ -146,9 +146,8 @@ const (
 	withoutItsID
 )
 
-// keptItems returns how the items of a message that was changed are sent; those that are not in it are left
-// out. An item of reasoning needs the one that it led to right behind it, and what was made with it needs
-// it, unless it is sent without its id.
+// keptItems returns how the items of a changed message are sent; missing items are left out. An item of reasoning needs
+// the item that it led to directly after it. That item in turn needs the reasoning, unless it is sent without its id.
 func (e *exporter) keptItems(m *winnow.Message) map[*Item]use {
 	kept := map[*Item]use{}
 	var of *turn
@@ -172,7 +171,7 @@ func (e *exporter) keptItems(m *winnow.Message) map[*Item]use {
 	if of == nil {
 		return kept
 	}
-	bare := false // the reasoning of what follows is not sent
+	bare := false // the reasoning for the next items is not sent
 	for i := range of.items {
 		item := &of.items[i]
 		_, ok := kept[item]
@@ -191,7 +190,7 @@ func (e *exporter) keptItems(m *winnow.Message) map[*Item]use {
 	return kept
 }
 
-// build sends a part that is no longer, or was never, an item of the caller's. Reasoning is not among it.
+// build adds a part that is not, or no longer, an item of the caller. It never adds reasoning.
 func (e *exporter) build(p *winnow.Part, id string) {
 	switch {
 	case p.Kind == winnow.KindThinking, adapter.IsSilent(p):
@@ -226,7 +225,7 @@ func withCallID(of *Item, from, to string) Item {
 	return *of
 }
 
-// withoutID returns an item without its id. A message of the assistant has none if it is not an answer.
+// withoutID returns an item without its id. A message becomes an EasyInputMessage, which has no id.
 func withoutID(of *Item) Item {
 	if f, parts := read(of, nil); f.typ == "message" {
 		texts := make([]string, len(parts))
