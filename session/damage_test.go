@@ -109,8 +109,10 @@ func (x *shortLog) check(t *testing.T, name string, data []byte, must func(i int
 	lines, damage, err := session.CountedLines(data)
 	require.NoError(t, err)
 	at := 0
+	there := make([]bool, len(x.entries))
 	for i, e := range x.entries {
 		if at < len(lines) && (lines[at] == x.lines[i] || sameEntry(t, lines[at], e)) {
+			there[i] = true
 			at++
 		} else if must(i) {
 			require.Fail(t, "an entry is missing", "%s: %s\n%v", name, e, damage)
@@ -118,6 +120,11 @@ func (x *shortLog) check(t *testing.T, name string, data []byte, must func(i int
 	}
 	if at < len(lines) {
 		require.Fail(t, "an entry that was never written", "%s: %s", name, lines[at])
+	}
+	for i := 1; i < len(there); i++ {
+		if x.batch[i] == x.batch[i-1] && there[i] != there[i-1] {
+			require.Fail(t, "a part of a batch counts", "%s: %s", name, x.entries[i])
+		}
 	}
 }
 

@@ -53,15 +53,21 @@ type directory struct {
 	now     func() time.Time
 	readers int // number of logs read at once (twice the processors)
 	catalog catalog
+	ways    *durableWays
 }
 
 // openDirectory opens or creates a store in fsys.
 func openDirectory(fsys files.FS) (*directory, error) {
-	d := &directory{fs: fsys, now: time.Now}
+	d := &directory{fs: fsys, now: time.Now, ways: newDurableWays()}
 	d.catalog.directory, d.catalog.by = d, randomHex(8)
 	_, err := d.readInfo()
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		err = d.create()
+	case err == nil: // whoever made it may have been killed before it was durable
+		if err = d.mkdir("s"); err == nil {
+			err = d.fs.SyncDir(".")
+		}
 	}
 	if err != nil {
 		return nil, err

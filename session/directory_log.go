@@ -21,7 +21,7 @@ type directoryLog struct {
 	lock      files.File // nil: for reading
 	lockSize  int64      // of the lock's file: another size says that the log was replaced or deleted
 	marks     lockMarks
-	settled   bool // the entry of the file in its directory is durable
+	settled   bool // the way to the file is durable
 	dead      error
 
 	ofTurn    bool       // nobody else opens the log in between
@@ -227,11 +227,8 @@ func (l *directoryLog) create(lines []byte, durable bool) error {
 		return &MovedError{Next: true}
 	}
 	if durable { // the directories first: a log that can be seen has a durable way to it
-		parent := directoryOf(l.dir)
-		for _, dir := range []string{"s", parent} {
-			if err := d.fs.SyncDir(dir); err != nil {
-				return err
-			}
+		if err := d.syncWayTo(l.dir); err != nil {
+			return err
 		}
 	}
 	name, err := d.newLogName(l.dir)
@@ -244,7 +241,9 @@ func (l *directoryLog) create(lines []byte, durable bool) error {
 		}
 		return err
 	}
-	l.settled = durable
+	if l.settled = durable; durable {
+		d.ways.add(l.dir + "/" + name)
+	}
 	return l.openNewest(os.O_RDWR)
 }
 
@@ -270,9 +269,8 @@ func (l *directoryLog) undo(end int64, n int, cause error) error {
 func (l *directoryLog) sync() error {
 	err := l.file.Sync()
 	if err == nil && !l.settled {
-		if err = l.directory.fs.SyncDir(l.dir); err == nil {
-			l.settled = true
-		}
+		err = l.syncWay()
+		l.settled = err == nil
 	}
 	if err != nil {
 		return l.kill(err)
@@ -306,7 +304,7 @@ func (t *directoryTurn) Next(ctx context.Context, lines []byte) (Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &directoryLog{directory: d, key: t.key, dir: dir, lock: lock, settled: true, ofTurn: true}
+	l := &directoryLog{directory: d, key: t.key, dir: dir, lock: lock, ofTurn: true}
 	// A deletion takes turn.lock away while it has log.lock, which is held here: a turn that is still in place is of
 	// a session that stays.
 	err = t.Check()

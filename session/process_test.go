@@ -3,12 +3,14 @@ package session_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -74,7 +76,10 @@ func child(t *testing.T, kind, dir string) (*exec.Cmd, *bufio.Scanner) {
 	return cmd, bufio.NewScanner(out)
 }
 
-const manyKeys, manyWriters = 200, 16
+const (
+	manyKeys, manyWriters = 200, 16
+	busyKeys, busyWriters = 8, 4 // sessions of these keys are written to beside their turns as well
+)
 
 // manyChild writes from many goroutines until its input ends.
 func manyChild(dir string) error {
@@ -89,20 +94,39 @@ func manyChild(dir string) error {
 	}()
 	var wg sync.WaitGroup
 	var mu sync.Mutex
-	errs := make(chan error, 2*manyWriters)
+	errs := make(chan error, manyWriters+busyWriters)
+	acknowledge := func(what, key, id string) {
+		mu.Lock()
+		defer mu.Unlock()
+		fmt.Printf("%s|%s|%s|\n", what, key, id)
+	}
+	for g := range busyWriters {
+		wg.Go(func() {
+			for n := 0; ctx.Err() == nil; n++ {
+				key, id := fmt.Sprintf("key %d", n%busyKeys), fmt.Sprintf("%d-beside-%d-%d", os.Getpid(), g, n)
+				err := store.Note(ctx, key, "beside", []byte(strconv.Quote(id)))
+				switch {
+				case err == nil:
+					acknowledge("note", key, id)
+				case ctx.Err() == nil && !errors.Is(err, session.ErrNotFound):
+					errs <- fmt.Errorf("%s: %w", key, err)
+					return
+				}
+				time.Sleep(time.Millisecond)
+			}
+		})
+	}
 	for g := range manyWriters {
 		wg.Go(func() {
 			random := rand.New(rand.NewPCG(uint64(os.Getpid()), uint64(g)))
 			for n := 0; ctx.Err() == nil; n++ {
-				key := fmt.Sprintf("key %d", random.IntN(manyKeys))
+				key := fmt.Sprintf("key %d", random.IntN([]int{manyKeys, busyKeys}[n%2]))
 				id := fmt.Sprintf("%d-%d-%d", os.Getpid(), g, n)
 				if err := oneTurn(store, key, id); err != nil {
 					errs <- fmt.Errorf("%s: %w", key, err)
 					return
 				}
-				mu.Lock()
-				fmt.Printf("%s|%s|\n", key, id)
-				mu.Unlock()
+				acknowledge("turn", key, id)
 			}
 		})
 	}
@@ -139,7 +163,7 @@ func TestTwoProcesses(t *testing.T) {
 		duration = 300 * time.Millisecond
 	}
 	dir := t.TempDir()
-	acked := map[string][]string{} // by key
+	acked, notes := map[string][]string{}, map[string][]string{} // by key
 	var mu sync.Mutex
 	run := func(kill bool) {
 		cmd := exec.Command(os.Args[0])
@@ -162,11 +186,15 @@ func TestTwoProcesses(t *testing.T) {
 			}
 			started = true
 			f := strings.Split(lines.Text(), "|")
-			if len(f) != 3 { // the process was killed while it wrote
+			if len(f) != 4 { // the process was killed while it wrote
 				continue
 			}
 			mu.Lock()
-			acked[f[0]] = append(acked[f[0]], f[1])
+			if f[0] == "turn" {
+				acked[f[1]] = append(acked[f[1]], f[2])
+			} else {
+				notes[f[1]] = append(notes[f[1]], f[2])
+			}
 			mu.Unlock()
 		}
 		if err := cmd.Wait(); !kill {
@@ -188,8 +216,14 @@ func TestTwoProcesses(t *testing.T) {
 		turns += len(ids)
 		checkTurns(t, store, key, ids)
 	}
+	beside := 0
+	for key, ids := range notes {
+		beside += len(ids)
+		checkNotes(t, store, key, ids)
+	}
 	require.Positive(t, turns)
-	t.Logf("%d turns on %d keys in %s", turns, len(acked), duration)
+	require.Positive(t, beside)
+	t.Logf("%d turns on %d keys and %d notes beside them in %s", turns, len(acked), beside, duration)
 }
 
 // checkTurns wants every acknowledged turn once, no turn within another, and what was written beside them.
@@ -225,6 +259,23 @@ func checkTurns(t *testing.T, store *session.Store, key string, ids []string) {
 	assert.LessOrEqual(t, v.Counts.Usage.Input, len(begun), "%s: usage is there more than once", key)
 	require.NotNil(t, v.Info.Title)
 	assert.Contains(t, titles, *v.Info.Title, key)
+}
+
+// checkNotes wants every acknowledged note once.
+func checkNotes(t *testing.T, store *session.Store, key string, ids []string) {
+	seen := map[string]int{}
+	require.NoError(t, store.Entries(context.Background(), key, func(e *session.Entry) error {
+		if e.Type == session.TypeCustom {
+			seen[strings.Trim(string(e.Data), `"`)]++
+		}
+		return nil
+	}))
+	for _, id := range ids {
+		assert.Equal(t, 1, seen[id], "the note %s of %s", id, key)
+	}
+	for id, n := range seen {
+		assert.Equal(t, 1, n, "the note %s of %s", id, key)
+	}
 }
 
 func holderChild(dir string) error {

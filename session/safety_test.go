@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -94,10 +95,10 @@ func leaveAllKindsOfFiles(t *testing.T, root string, store *session.Store) {
 	require.NoError(t, errors.Join(err, f.Close()))
 	logOf("torn")
 
-	failed := logOf("failed") + ".failed" // as a failed sync leaves it
-	require.NoError(t, os.WriteFile(failed, nil, 0o600))
-	logOf("failed")
-	require.NoError(t, os.WriteFile(logOf("failed-last")+".failed", nil, 0o600))
+	for _, key := range []string{"failed", "failed-last"} {
+		failASync(t, root, key)
+	}
+	logOf("failed") // copies it
 
 	_, err = store.List(ctx, session.Query{})
 	require.NoError(t, err)
@@ -183,6 +184,43 @@ func TestLinksAreRefused(t *testing.T) {
 			assert.Equal(t, "secret\n", string(text))
 		})
 	}
+}
+
+// unsyncedFS is a file system on which no file can be synced any more.
+type unsyncedFS struct{ files.FS }
+
+type unsyncedFile struct{ files.File }
+
+func (u unsyncedFS) Open(name string, flag int, perm fs.FileMode) (files.File, error) {
+	f, err := u.FS.Open(name, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	return unsyncedFile{f}, nil
+}
+
+func (u unsyncedFS) IsLinked(f files.File, name string) bool {
+	return u.FS.IsLinked(f.(unsyncedFile).File, name)
+}
+
+func (unsyncedFile) Sync() error { return syscall.EIO }
+
+// failASync begins a session in a directory, and lets the sync of another append fail.
+func failASync(t *testing.T, root, key string) {
+	ctx := context.Background()
+	whole, err := session.OpenDirectory(root, nil)
+	require.NoError(t, err)
+	s := open(t, whole, key)
+	require.NoError(t, s.Append(ctx, session.User("x")))
+	require.NoError(t, s.Close())
+	dir, err := files.OpenRoot(root)
+	require.NoError(t, err)
+	store, err := session.OpenFiles(unsyncedFS{dir}, nil)
+	require.NoError(t, err)
+	s = open(t, store, key)
+	require.ErrorIs(t, s.Append(ctx, session.User("y")), session.ErrSync)
+	require.NoError(t, s.Close())
+	require.NoError(t, errors.Join(whole.Close(), store.Close()))
 }
 
 // moveBehindALink puts a link in the place of a directory, to where it is now.

@@ -110,6 +110,33 @@ func (c *CrashFS) Crash(loss Loss, random *rand.Rand) *CrashFS {
 	return next
 }
 
+// Kill returns a copy of the file system as it is after all its processes were killed: without locks, and with the
+// cache of the kernel as it was, so that a later power loss still takes what was not synced.
+func (c *CrashFS) Kill() *CrashFS {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	next := &CrashFS{boot: c.boot}
+	next.root = next.outlive(c.root, map[*node]*node{})
+	return next
+}
+
+// outlive returns a copy of n, both of what is on the disk and of what is only in the cache.
+func (c *CrashFS) outlive(n *node, done map[*node]*node) *node {
+	if s := done[n]; s != nil {
+		return s
+	}
+	s := c.newNode(n.isDir)
+	done[n] = s
+	s.data, s.disk, s.failed = n.data, n.disk, n.failed
+	for name, entry := range n.entries {
+		s.entries[name] = c.outlive(entry, done)
+	}
+	for name, entry := range n.durable {
+		s.durable[name] = c.outlive(entry, done)
+	}
+	return s
+}
+
 // Clone returns a copy of the file system as processes see it, without locks.
 func (c *CrashFS) Clone() *CrashFS {
 	next := c.Crash(LossNone, nil)
