@@ -78,10 +78,12 @@ func (c *compaction) missingIdentifiers(text string, room int) (section string, 
 		eachMention(t, c.older.messages, t.Scan)
 		eachMention(t, c.prefix.messages, t.Scan)
 	}
+	// Names that earlier compactions found: what they were found in is gone.
 	t.Recall(c.carried.Identifiers)
 	for _, path := range c.carried.Modified {
 		t.Mark(path)
 	}
+	// A name that the kept messages use is in use: it counts more, and is in the request anyway only until they go.
 	eachMention(t, c.recent, t.Again)
 	covered := map[string]bool{}
 	identifier.Cover(covered, text)

@@ -21,7 +21,7 @@ func (c *compaction) excerpts(r sizedMessages) sizedMessages {
 	out := sizedMessages{slices.Clone(r.messages), slices.Clone(r.tokens)}
 	for i := range out.messages {
 		if r.tokens[i] <= excerptTokens {
-			continue
+			continue // no part of it can be longer
 		}
 		m := &r.messages[i]
 		short, ok := Message{}, false

@@ -36,7 +36,7 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 		firstKept: c.firstKept, limited: c.limited, request: c.request, carried: c.carried, degraded: sum.Degraded,
 	}
 	if sum.Degraded {
-		cp.healthy = c.healthy
+		cp.healthy = c.healthy // the next model goes on from there, and reads what only a digest stands for
 	}
 	cp.body = cut.ToTokens(c.tokens, body, most)
 	filled := !sum.Degraded && c.tokens(cp.body) < asked/skeletonShare && c.fill(cp, most)
@@ -91,12 +91,13 @@ func (c *compaction) summarize(ctx context.Context, s Summarizer, room int) (*Su
 		return inStages(prefix, ofPrefix)
 	}
 	if len(prefix.messages) > 0 {
-		config.MaxTokens = room * 2 / 3
+		config.MaxTokens = room * 2 / 3 // the rest is for the beginning of the divided turn
 	}
 	sum, err := c.summarizeTurns(older, config, inStages)
 	if err != nil || len(prefix.messages) == 0 {
 		return sum, err
 	}
+	// What the first text left is the second one's. The summary so far is in the first text already.
 	ofPrefix.MaxTokens, ofPrefix.Previous = max(room/3, room-c.tokens(sum.Text)), ""
 	turn, err := inStages(prefix, ofPrefix)
 	if err != nil {

@@ -18,6 +18,7 @@ func ReadMessages(r io.Reader) ([]Message, error) {
 	if err != nil {
 		return nil, fmt.Errorf("winnow: reading messages: %w", err)
 	}
+	// A byte order mark, as some editors put it in front of UTF-8: encoding/json takes it for an error.
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	d := json.NewDecoder(bytes.NewReader(data))
 	array := bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("["))
@@ -31,7 +32,7 @@ func ReadMessages(r io.Reader) ([]Message, error) {
 		start := d.InputOffset()
 		var m Message
 		if err := d.Decode(&m); err == io.EOF && !array {
-			return out, nil
+			return out, nil // an array that ends here has lost its closing bracket
 		} else if err != nil {
 			return out, readError(data, start, err)
 		}
@@ -57,6 +58,7 @@ func WriteMessages(w io.Writer, messages []Message) error {
 	e.SetEscapeHTML(false)
 	for i := range messages {
 		m := messages[i]
+		// A host may have set Kind to "text" in Go, where no UnmarshalText put it right.
 		m.Parts = withoutTextKind(m.Parts)
 		if err := e.Encode(&m); err != nil {
 			return fmt.Errorf("winnow: writing message %d: %w", i, err)

@@ -36,6 +36,7 @@ func (b structure) bound(m *Message, perByte int32) int {
 			continue
 		}
 		bytes := int64(len(p.Text) + len(p.Name) + len(p.Arguments))
+		// 64 bits: a text of a gigabyte may not run over.
 		text := tokencount.Tokens(bytes * int64(perByte))
 		if bytes > 0 {
 			text += 2 // each of the three is rounded up by itself

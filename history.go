@@ -22,7 +22,7 @@ func LimitHistoryTurns(history []Message, limit int) ([]Message, []Edit) {
 		}
 	}
 	if dropped == 0 {
-		return clip(history), nil
+		return clip(history), nil // all that is older is pinned, or the system's
 	}
 	edits := make([]Edit, 0, dropped)
 	for i := range from {
@@ -72,7 +72,7 @@ func keptBefore(history []Message, from int) []bool {
 	atoms := map[int]bool{} // those that are kept already, by their calls
 	keepCall := func(i, owner int) {
 		if owner < 0 {
-			owner = i
+			owner = i // a result whose call is not in the history
 		} else if !atoms[owner] {
 			atoms[owner] = true
 			keepAtom(history[:from], keep, owner)
@@ -85,6 +85,7 @@ func keptBefore(history []Message, from int) []bool {
 	for i := range from {
 		m := &history[i]
 		isFixed := m.Role == RoleSystem || m.Summary
+		// A history may begin with a summary, or with a text of the host, in the place of a question.
 		if beginsTurn(m) || question < 0 && (m.Summary || m.Role == RoleUser) {
 			question = i
 		}

@@ -66,6 +66,8 @@ func New(window int, opts *Options) (*Manager, error) {
 		settings: settings{window: window, opts: o, minifier: newMinifier(&o)},
 		ledger:   ledger{model: o.Model},
 	}
+	// Only where the host has set it: the default is the reference's, for pruning by age, and what is stale goes
+	// earlier.
 	if opts != nil && opts.Prune != nil && opts.Prune.SoftTrimRatio > 0 {
 		m.pruneFrom = opts.Prune.SoftTrimRatio
 	}

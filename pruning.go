@@ -100,6 +100,7 @@ func (p *pruning) findCandidates() bool {
 		}
 		p.candidates = append(p.candidates, c)
 	}
+	// Trimming needs a long result, clearing needs many characters, and no text has more characters than bytes.
 	return long || len(p.candidates) > 0 && !p.NoHardClear && bytes >= p.MinPrunableToolChars
 }
 
@@ -200,14 +201,14 @@ func (p *pruning) trimAll() {
 func (p *pruning) trimmedChars(c *candidate) (left int, ok bool) {
 	m := &p.history[c.index]
 	if textBytes(m)+len(m.Parts) <= p.SoftTrimMaxChars {
-		return 0, false
+		return 0, false // no more characters than bytes, and a line end between two texts
 	}
 	if c.whole = c.chars + len(m.Parts) - 1; c.chars < 0 {
 		c.whole = runes.Count(joinedText(m))
 	}
 	head, tail := p.SoftTrimHeadChars, p.SoftTrimTailChars
 	if c.whole <= p.SoftTrimMaxChars || head >= c.whole-tail || p.wasTrimmed(c) {
-		return 0, false
+		return 0, false // it is short, nothing lies between the ends, or trimming once more would trim the note
 	}
 	left = p.ends(c).Chars(c.whole)
 	return left, left < c.whole

@@ -90,6 +90,7 @@ func (m *Manager) startLadder(history []Message, said overflow.Diagnosis) *ladde
 	l := &ladder{manager: m, history: history, refused: g.tokens, estimate: g.estimate, answer: said.Output}
 	d := m.draft(history, g.checkpoint)
 	if len(g.sent) == 0 { // nothing was prepared: the history as it is was refused
+		// One more, so that the draft may be tried as it is: what the host sent was not made by this manager.
 		l.refused, l.estimate = d.tokens(), count.Add(d.view.total, 1)
 	} else {
 		g.run.remember(payloadOf(g.sent))
@@ -111,6 +112,8 @@ func (m *Manager) startLadder(history []Message, said overflow.Diagnosis) *ladde
 
 // isNew says that d was not refused before and is less than what was.
 func (l *ladder) isNew(d *draft) bool {
+	// By the corrected count and by the estimate: a correction that was learned from the refusal makes the very same
+	// request look smaller.
 	less := d.tokens() < l.refused && d.view.total < l.estimate
 	if l.bytes > 0 {
 		less = d.bytes() < l.bytes
@@ -148,7 +151,7 @@ func (l *ladder) clear(context.Context) *draft {
 	if l.bytes > 0 {
 		return l.take(d, d.shrinkToFit())
 	}
-	d.leaveOutThinking()
+	d.leaveOutThinking() // and not shrinkToFit, which cuts the newest results: a summary is tried before that
 	return l.take(d, d.fits() && d.fitsBody())
 }
 
@@ -167,12 +170,12 @@ func (l *ladder) compact(ctx context.Context) *draft {
 		return nil
 	}
 	if d, report, failed := m.collect(l.draft()); report != nil {
-		l.report = report
+		l.report = report // of the background: it costs this run no call
 		if next := l.take(d, d.shrinkToFit()); next != nil {
 			return next
 		}
 	} else if failed {
-		return nil
+		return nil // the summarizer was asked just now
 	}
 	return l.compactWith(ctx, m.opts.Summarizer)
 }
@@ -195,7 +198,7 @@ func (l *ladder) truncate(context.Context) *draft {
 	if run.truncated {
 		return nil
 	}
-	run.truncated = true
+	run.truncated = true // the same cut once more would be the same request
 	d := l.draft()
 	return l.take(d, d.shrinkToFit())
 }
@@ -211,9 +214,10 @@ func (l *ladder) smallestThatIsLess(context.Context) *draft {
 	n, g := l.size(d), &l.manager.ledger
 	switch {
 	case !l.guessed && l.bytes == 0 && n < l.allowed && d.fitsBody():
+		// It is within the limit if less than the reserve is left for the answer: a short answer is better than none.
 		g.accounting.limit, d.accounting.limit, d.budget = l.allowed, l.allowed, l.allowed
 	case !l.guessed:
-		return nil
+		return nil // the provider said what it takes, and this is more
 	case l.bytes > 0 && n <= count.Share(l.bytes, leastShrink) && d.tokens() <= d.budget &&
 		n <= count.Least(l.manager.ledger.toldBody(&l.manager.settings), n):
 		g.accounting.body.Most, d.accounting.body.Most = n, n

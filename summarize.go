@@ -88,7 +88,7 @@ func summarizeInStages(ctx context.Context, history []Message, c summarizeConfig
 	}
 	r := &summaryRun{summarizeConfig: c.normal(), ctx: ctx}
 	if c.isDown {
-		r.failures = 1
+		r.failures = 1 // so that one attempt decides, see batch
 	}
 	text, err := r.summarize(history)
 	if err != nil {
@@ -155,7 +155,7 @@ func (r *summaryRun) plan(atoms []batch, largest int) answers.Plan {
 		for _, n := range p.Runs[:len(p.Runs)-1] {
 			rest -= n
 		}
-		if rest > 0 {
+		if rest > 0 { // else the history is shorter now, and only begins in the same way
 			runs := slices.Clone(p.Runs)
 			runs[len(runs)-1] = rest
 			return answers.Plan{Limit: min(p.Limit, largest), Runs: runs}
@@ -219,6 +219,7 @@ const maxFailures = 1
 func (r *summaryRun) rolling(chunks []batch, summary, instructions string) (string, error) {
 	for i, b := range chunks {
 		if r.failures > maxFailures && !r.noDigest {
+			// One digest of all the rest: it weighs the names of the whole, and digests of digests lose some each time.
 			for _, rest := range chunks[i+1:] {
 				b.join(rest)
 			}
@@ -256,13 +257,13 @@ func (r *summaryRun) batch(b batch, previous, instructions string) (string, erro
 	limit := count.WithMargin(r.room(textTokens(r.Estimator, previous), instructions))
 	text, err := r.try(b, previous, instructions, limit, attempts)
 	if err == nil || r.ctx.Err() != nil || r.failures > 0 || restsAfter(err) {
-		return text, err
+		return text, err // less text is no help against a rate limit, a quota or a wrong key
 	}
 	harder := count.Share(min(limit, b.tokens), harderShare(err))
 	if text, again := r.try(b, previous, instructions, harder, 1); again == nil {
 		return text, nil
 	}
-	return "", err
+	return "", err // the first one: it is about the request as it was meant
 }
 
 // harderShare is what is left of a chunk that is clipped because it failed: what the provider's numbers

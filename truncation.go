@@ -127,6 +127,7 @@ func (t *truncation) cut(m *Message, tokens, known int) (out Message, after int,
 	if after > t.limit && len(texts) > 1 && !t.HeadOnly {
 		return t.cutJoined(m, tokens)
 	}
+	// Too many characters are reason enough, whatever the estimator says of what is left.
 	return out, after, after < tokens || chars > t.MaxChars
 }
 
