@@ -11,7 +11,7 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// findings collects what is wrong.
+// findings collects errors.
 type findings struct{ errs []error }
 
 func (f *findings) add(check string, err error) {
@@ -31,7 +31,7 @@ func clip(s string) string {
 	return strings.ToValidUTF8(s[:limit], "") + fmt.Sprintf("… (%d bytes)", len(s))
 }
 
-// snapshot is all of the messages but their sources.
+// snapshot returns the messages without their sources.
 func snapshot(messages []winnow.Message) string { return strings.Join(snapshots(messages), "\n") }
 
 func snapshots(messages []winnow.Message) []string {
@@ -53,7 +53,7 @@ func snapshots(messages []winnow.Message) []string {
 	return out
 }
 
-// withoutSource is what a host has of messages that it stored in winnow's form.
+// withoutSource returns messages as a host has them after storing them in winnow's form.
 func withoutSource(messages []winnow.Message) []winnow.Message {
 	out := slices.Clone(messages)
 	for i := range out {
@@ -72,7 +72,7 @@ type stage struct {
 	run  func([]winnow.Message) ([]winnow.Message, []winnow.Edit)
 }
 
-// stages are those of the library, with options that leave few messages as they are.
+// stages are the stages of the library, with options that leave few messages unchanged.
 func stages(history []winnow.Message) []stage {
 	window := 1
 	for i := range history {
@@ -100,10 +100,10 @@ func stages(history []winnow.Message) []stage {
 	}
 }
 
-// nothingLost says whether the text of every message, the arguments of every call, and all results with their tools, in
-// before are in after, in order. Only letters and digits are compared: a provider may want a tool's name cleaned, or
-// arguments in an object. System messages are left out, because many APIs have a field for them that is no part of the
-// list; thinking, because most do not take it back.
+// nothingLost returns an error unless after holds the text of every message, the arguments of every call, and all
+// results with their tools from before, in order. It compares only letters and digits, because a provider may require a
+// cleaned name or arguments in an object. It ignores system messages, because many APIs have a separate field for them,
+// and thinking, because most APIs do not accept it.
 func nothingLost(before, after []winnow.Message) error {
 	have := map[string]string{}
 	fragments(after, func(kind, text string) { have[kind] += text })
@@ -134,7 +134,7 @@ func fragments(messages []winnow.Message, f func(kind, text string)) {
 		if m.Role == winnow.RoleSystem {
 			continue
 		}
-		if m.Role == winnow.RoleTool { // options of the stages name tools
+		if m.Role == winnow.RoleTool { // the options of the stages name tools
 			f("tool name", lettersOf(m.ToolName))
 		}
 		for k := range m.Parts {
@@ -172,7 +172,7 @@ func lettersOf(s string) string {
 	}, s)
 }
 
-// sortedKeys returns arguments in one order, whatever theirs is.
+// sortedKeys returns arguments with sorted keys.
 func sortedKeys(arguments json.RawMessage) string {
 	var v any
 	d := json.NewDecoder(strings.NewReader(string(arguments)))

@@ -8,15 +8,15 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// History is a conversation that adapters have to get right, and why it is in the table.
+// History is a conversation that adapters have to handle, and the reason why it is in the table.
 type History struct {
 	Name     string
 	Messages []winnow.Message
 	Reason   string
 }
 
-// Histories returns the table that [Run] uses: what providers accept in one form only, and what real
-// transcripts hold that they refuse. It is made anew for each call.
+// Histories returns the table that [Run] uses: conversations that providers accept in only one form, and content of
+// real transcripts that they refuse. Each call returns a new table.
 func Histories() []History {
 	return append(plainHistories(), brokenHistories()...)
 }
@@ -52,7 +52,7 @@ func plainHistories() []History {
 	}
 }
 
-// brokenHistories need a repair, or hold what one provider or another refuses.
+// brokenHistories need a repair, or hold content that some provider refuses.
 func brokenHistories() []History {
 	q, a := user("Where?"), assistant(text("There."))
 	long := strings.Repeat("an-id-of-another-provider|", 6)

@@ -4,9 +4,9 @@
 //		winnowtest.Run(t, winnowtest.Adapter[mine.Message]{Import: Import, Export: Export, Valid: Valid})
 //	}
 //
-// runs every history of [Histories] through the adapter and looks for what goes wrong in practice: content
-// that is lost, values that come back changed though nothing changed them, equal values that are not
-// recognised when they are imported again, and lists that the provider refuses after a stage.
+// It runs every history of [Histories] through the adapter and looks for errors that occur in practice: lost content,
+// values that come back changed although nothing changed them, equal values that are not recognized when they are
+// imported again, and lists that the provider refuses after a stage.
 package winnowtest
 
 import (
@@ -18,23 +18,23 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// Adapter is what is tested. T is the host's message, or whatever its lists are made of.
+// Adapter is the adapter under test. T is the host's message, or the element of its lists.
 type Adapter[T any] struct {
 	Import func([]T) []winnow.Message
 	Export func([]winnow.Message) []T
 
-	// Valid says what a provider would refuse. nil: any list is valid.
+	// Valid returns an error for a list that a provider would refuse. nil: any list is valid.
 	Valid func([]T) error
 
-	// Copy returns equal values that share no memory with values, as a host has them that reads its
-	// history from a file. nil: through package json.
+	// Copy returns equal values that share no memory with values, as if a host had read its history from a file. nil: a
+	// copy through package json.
 	Copy func(values []T) ([]T, error)
 
-	// Marshal returns the bytes that a value is sent as. nil: [json.Marshal].
+	// Marshal returns the bytes that are sent for a value. nil: [json.Marshal].
 	Marshal func(T) ([]byte, error)
 }
 
-// Values is a list of the host's own values for a test, with what only they can hold: cache markers,
+// Values is a list of the host's own values for a test, with content that only they can hold: cache markers,
 // signatures, citations, unknown fields. It has to be valid.
 type Values[T any] struct {
 	Name   string
@@ -60,8 +60,8 @@ func Run[T any](t *testing.T, a Adapter[T], values ...Values[T]) {
 	}
 }
 
-// CheckHistory repairs history, exports it and checks the result: it is valid, nothing is lost, history is
-// as it was, and the values pass [Adapter.CheckValues]. The error lists all that was found.
+// CheckHistory repairs history, exports it and checks that the result is valid, that nothing is lost, that history is
+// unchanged, and that the values pass [Adapter.CheckValues]. The error lists all findings.
 func (a Adapter[T]) CheckHistory(history []winnow.Message) error {
 	var f findings
 	before := snapshot(history)
@@ -76,8 +76,8 @@ func (a Adapter[T]) CheckHistory(history []winnow.Message) error {
 	return f.err()
 }
 
-// CheckRoundTrip imports values and checks that they come back byte for byte. It is the part of
-// [Adapter.CheckValues] that takes the least time, for very many histories.
+// CheckRoundTrip imports values and checks that they come back byte for byte. It is the fastest part of
+// [Adapter.CheckValues], for very many histories.
 func (a Adapter[T]) CheckRoundTrip(values []T) error {
 	before, err := a.marshal(values)
 	if err != nil {
@@ -86,9 +86,9 @@ func (a Adapter[T]) CheckRoundTrip(values []T) error {
 	return a.same(before, a.Export(a.Import(values)))
 }
 
-// CheckValues imports values and checks that they come back byte for byte, that equal values give equal
-// messages, that these need no repair, that the list is valid after each stage and what the stage did not
-// change is still the same, and that values are as they were. The error lists all that was found.
+// CheckValues imports values. It checks that they come back byte for byte, that equal values give equal messages, that
+// these need no repair, that the list is valid after each stage, that the stage leaves unedited values the same, and
+// that values itself is unchanged. The error lists all findings.
 func (a Adapter[T]) CheckValues(values []T) error {
 	var f findings
 	before, err := a.marshal(values)
@@ -138,7 +138,7 @@ func (a Adapter[T]) marshal(values []T) ([]string, error) {
 	return out, nil
 }
 
-// same says where values are not what was written before.
+// same reports values that differ from those written before.
 func (a Adapter[T]) same(before []string, values []T) error {
 	after, err := a.marshal(values)
 	if err != nil {
@@ -155,7 +155,7 @@ func (a Adapter[T]) same(before []string, values []T) error {
 	return nil
 }
 
-// recognised says whether a copy of values gives the same messages.
+// recognised checks that a copy of values gives the same messages.
 func (a Adapter[T]) recognised(values []T, imported []winnow.Message) error {
 	cp := a.Copy
 	if cp == nil {
@@ -188,8 +188,8 @@ func copyJSON[T any](values []T) ([]T, error) {
 	return out, err
 }
 
-// untouched says whether more values differ from what they were than edits were made. An edit changes one
-// message at most, and with it one value.
+// untouched checks that no more values changed than edits were made. An edit changes at most one message, and with it
+// one value.
 func (a Adapter[T]) untouched(before []string, values []T, edits int) error {
 	after, err := a.marshal(values)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// days is a duration that may be given in days: 30d.
+// days is a duration flag that also accepts days: 30d.
 type days time.Duration
 
 func (d *days) String() string { return time.Duration(*d).String() }
@@ -147,7 +147,7 @@ func (p *program) erase(ctx context.Context, args []string) (int, error) {
 	return exitOK, nil
 }
 
-// erased prints what was erased, and where it may be still.
+// erased prints what was erased, and where copies may remain.
 func (p *program) erased(receipt *session.Receipt) {
 	fmt.Fprintf(p.stdout, "%s: %s erased\n", inspect.Plain(receipt.Key), what(receipt.Parts, receipt.Entries))
 	if len(receipt.With) > 0 {
@@ -173,7 +173,7 @@ func (p *program) erased(receipt *session.Receipt) {
 	}
 }
 
-// what names what is erased.
+// what describes what is erased.
 func what(parts []session.Part, entries []string) string {
 	if len(entries) > 0 {
 		return "the content of " + inspect.Plain(strings.Join(entries, ", "))

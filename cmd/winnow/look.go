@@ -17,10 +17,10 @@ import (
 	"github.com/winnowgo/winnow/session/transcript"
 )
 
-// defaultWindow is the context window that is assumed, in tokens.
+// defaultWindow is the assumed context window, in tokens.
 const defaultWindow = 200_000
 
-// opened is a session that was read.
+// opened is a session that has been read.
 type opened struct {
 	name    string
 	from    string // the file, or the key
@@ -28,7 +28,7 @@ type opened struct {
 	sees    []winnow.Message // what the model sees of it now
 }
 
-// read returns a session by the name of a file, of a directory with sessions, or by its key in the store.
+// read returns a session. name is a file, a directory with sessions, or a key in the store.
 func (p *program) read(ctx context.Context, name string) (*opened, error) {
 	s, file, err := recording.OpenFile(name)
 	switch {
@@ -60,7 +60,7 @@ func (p *program) read(ctx context.Context, name string) (*opened, error) {
 	return &opened{filepath.Base(name), name, recording.Of(t), view.History}, nil
 }
 
-// sees returns what the model sees of a session in a file: behind a compaction, not all of it.
+// sees returns the messages that the model sees: after a compaction, not all of the session.
 func sees(ctx context.Context, s *recording.Session) []winnow.Message {
 	if s.From == nil {
 		return s.Messages
@@ -157,7 +157,7 @@ func (p *program) report(ctx context.Context, args []string) (int, error) {
 	return exitOK, p.windowTable(r)
 }
 
-// mostLargest is how many messages are named.
+// mostLargest is how many messages are listed.
 const mostLargest = 5
 
 // windowTable prints what fills the window.
@@ -171,7 +171,7 @@ func (p *program) windowTable(r *prompt.Report) error {
 		rows = append(rows, []string{inspect.Plain(k.Kind), number(k.Count), number(k.Tokens),
 			percent(k.Tokens, t.Used)})
 	}
-	if t.Correction > 0 { // the prompt and the tools, of which a file has nothing
+	if t.Correction > 0 { // the prompt and the tools, which a file does not hold
 		rows = append(rows, []string{"what is not recorded", "", number(t.Correction), percent(t.Correction, t.Used)})
 	}
 	if err := p.table(rows); err != nil {

@@ -1,4 +1,4 @@
-// Command winnow looks after the sessions of a store on a disk, and looks at those of other agents.
+// Command winnow manages the sessions of a store on disk, and shows those of other agents.
 //
 //	winnow sessions ls
 //	winnow sessions import ~/.claude/projects
@@ -23,8 +23,8 @@ import (
 // Exit codes.
 const (
 	exitOK      = 0
-	exitFound   = 1 // what was asked about is not in order: damage, a request that does not fit
-	exitProblem = 2 // bad flags, or something that cannot be read or written
+	exitFound   = 1 // a negative finding: damage, a request that does not fit
+	exitProblem = 2 // bad flags, or a read or write error
 )
 
 func main() {
@@ -45,15 +45,15 @@ type program struct {
 	json           bool
 }
 
-// command is what the program can do.
+// command is a subcommand.
 type command struct {
 	name string
-	args string // as the usage shows them
+	args string // as shown in the usage
 	what string
 	run  func(p *program, ctx context.Context, args []string) (code int, err error)
 }
 
-// commands are those behind `winnow`, in the order of the usage.
+// commands returns the subcommands of `winnow`, in the order of the usage.
 func commands() []command {
 	return []command{
 		{"sessions ls", "[-prefix P] [-newest]", "the sessions of a store", (*program).list},
@@ -88,7 +88,7 @@ func usage() string {
 	return b.String() + usageEnd
 }
 
-// problem is an error of whoever calls the program.
+// problem is a mistake of the user.
 type problem struct{ text string }
 
 func (e *problem) Error() string { return e.text }
@@ -140,7 +140,7 @@ func find(args []string) (*command, []string, error) {
 	return nil, nil, problemf("%s: unknown command; winnow help lists them", args[0])
 }
 
-// parse reads flags, which may stand before and behind the arguments, and returns these.
+// parse reads flags, which may stand before and after the arguments, and returns the arguments.
 func (p *program) parse(args []string, least, most int) ([]string, error) {
 	var rest []string
 	for {
@@ -177,7 +177,7 @@ func (p *program) isStore() bool {
 	return err == nil
 }
 
-// open opens the store. Without create there has to be one.
+// open opens the store. Without create the store must exist.
 func (p *program) open(create bool) (*session.Store, error) {
 	if !create && !p.isStore() {
 		return nil, problemf("there is no store in %s; -dir or WINNOW_DIR says where one is", p.dir)

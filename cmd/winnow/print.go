@@ -32,7 +32,7 @@ func (p *program) table(rows [][]string) error {
 	return w.Flush()
 }
 
-// clip cuts a text to so many characters.
+// clip cuts a text to up to most characters.
 func clip(s string, most int) string {
 	r := []rune(inspect.Plain(s))
 	if len(r) <= most {
@@ -79,9 +79,9 @@ func isTerminal(f *os.File) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// progress is a bar in a terminal, for what takes longer than a second. Elsewhere there is nothing to see of it.
+// progress is a bar on a terminal, for work that takes longer than a second. Elsewhere it prints nothing.
 type progress struct {
-	w     io.Writer // nil: nobody looks
+	w     io.Writer // nil: no terminal
 	what  string
 	total int64
 	begun time.Time

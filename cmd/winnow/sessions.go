@@ -110,12 +110,12 @@ type shown struct {
 	Info    session.Info      `json:"info,omitzero"`
 	Labels  map[string]string `json:"labels,omitempty"`
 	Counts  session.Counts    `json:"counts"`
-	IDs     []string          `json:"ids"`     // of the entries that the messages come from
+	IDs     []string          `json:"ids"`     // the entries of the messages
 	History []winnow.Message  `json:"history"` // what is sent
 	Damage  []session.Damage  `json:"damage,omitempty"`
 }
 
-// unknown says which session there is not.
+// unknown returns the error for a session that does not exist.
 func unknown(err error, key string) error {
 	if errors.Is(err, session.ErrNotFound) {
 		return problemf("there is no session %q; winnow sessions ls lists them", key)
@@ -130,7 +130,7 @@ func damaged(d []session.Damage) int {
 	return exitOK
 }
 
-// summary says in a few lines what a session adds up to.
+// summary summarizes a session in a few lines.
 func summary(v *session.View) string {
 	c := &v.Counts
 	var b strings.Builder
@@ -152,7 +152,7 @@ func summary(v *session.View) string {
 	return b.String()
 }
 
-// line is a message in one line.
+// line returns a message in one line.
 func line(m *winnow.Message, label string) string {
 	var parts []string
 	for _, x := range m.Parts {
@@ -220,7 +220,7 @@ func (p *program) verify(ctx context.Context, args []string) (int, error) {
 	return code, nil
 }
 
-// verified prints what was found in one session.
+// verified prints the findings for one session.
 func (p *program) verified(key string, r *session.Report) error {
 	if p.json {
 		return p.print(struct {

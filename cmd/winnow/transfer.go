@@ -54,7 +54,7 @@ func (p *program) export(ctx context.Context, args []string) (code int, err erro
 		return 0, unknown(err, rest[0])
 	}
 	switch {
-	case *output == "": // what was written is the file
+	case *output == "": // the output is the file itself
 		return exitOK, nil
 	case p.json:
 		return exitOK, p.print(exported{rest[0], *output, n})
@@ -70,14 +70,14 @@ type exported struct {
 	Entries int    `json:"entries"`
 }
 
-// imported is what became of one file.
+// imported is the result for one file.
 type imported struct {
 	File     string             `json:"file"`
 	Key      string             `json:"key,omitempty"`
 	Format   transcript.Format  `json:"format,omitempty"`
 	Messages int                `json:"messages,omitempty"` // on the branch
 	Report   *transcript.Report `json:"report,omitempty"`
-	Skipped  string             `json:"skipped,omitempty"` // why
+	Skipped  string             `json:"skipped,omitempty"` // reason
 }
 
 func (p *program) importFiles(ctx context.Context, args []string) (int, error) {
@@ -144,19 +144,18 @@ func (p *program) imported(got *imported) error {
 	return err
 }
 
-// source is a file that is to be imported.
+// source is a file to import.
 type source struct {
 	path  string
 	bytes int64
-	key   string             // "": it is made of the program and the session
-	index *transcript.Listed // what a sessions.json says of it
+	key   string             // "": derived from the program and the session
+	index *transcript.Listed // its entry in a sessions.json
 }
 
 // indexName is the file in which OpenClaw lists its sessions.
 const indexName = "sessions.json"
 
-// sourcesOf returns the files that are named, and those in directories. Where there is a sessions.json beside them, it
-// says their keys.
+// sourcesOf returns the given files, and those in given directories. A sessions.json beside them supplies their keys.
 func sourcesOf(paths []string) (sources []source, total int64, err error) {
 	for _, path := range paths {
 		err := filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
@@ -181,7 +180,7 @@ func sourcesOf(paths []string) (sources []source, total int64, err error) {
 	return sources, total, listed(sources)
 }
 
-// listed takes what indexes beside the files say of them.
+// listed adds the entries of indexes beside the files.
 func listed(sources []source) error {
 	known := map[string]map[string]transcript.Listed{}
 	for i := range sources {
@@ -204,7 +203,7 @@ func listed(sources []source) error {
 	return nil
 }
 
-// readIndex reads a sessions.json. That there is none, or that it is another program's, is no error.
+// readIndex reads a sessions.json. A missing file or one of another program is not an error.
 func readIndex(path string) ([]transcript.Listed, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -220,7 +219,7 @@ func readIndex(path string) ([]transcript.Listed, error) {
 	return list, err
 }
 
-// importFile imports one file. What is no session, or was imported before, is skipped.
+// importFile imports one file. It skips files that are not sessions or were imported before.
 func importFile(ctx context.Context, store *session.Store, s source) (*imported, error) {
 	out := &imported{File: s.path, Key: s.key}
 	data, err := os.ReadFile(s.path)
@@ -245,8 +244,8 @@ func importFile(ctx context.Context, store *session.Store, s source) (*imported,
 	return out, err
 }
 
-// keyOf returns the key of a session that nobody gave one: the program, and what it calls the session. Files of
-// sub-agents have the session's name inside, and their own outside.
+// keyOf returns the default key of a session: the program, and the program's name for the session. Files of sub-agents
+// hold the name of the session, so their own name is the file's.
 func keyOf(t *transcript.Transcript, path string) string {
 	id := t.Session.ID
 	if name := strings.TrimSuffix(filepath.Base(path), ".jsonl"); id == "" || strings.HasPrefix(name, "agent-") {
@@ -258,7 +257,7 @@ func keyOf(t *transcript.Transcript, path string) string {
 	return string(t.Format) + ":" + id
 }
 
-// entriesOf returns the entries of a transcript, with what an index says of the session.
+// entriesOf returns the entries of a transcript, with the session's entry in an index.
 func entriesOf(t *transcript.Transcript, l *transcript.Listed) []*session.Entry {
 	if l == nil {
 		return t.Entries

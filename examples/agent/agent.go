@@ -11,7 +11,7 @@ import (
 const systemPrompt = `You are a careful agent that works in one directory with tools. Paths are relative to it. Look ` +
 	`before you answer, and answer in a few sentences.`
 
-// maxSteps is of a turn. It ends a model that goes in circles.
+// maxSteps is the limit of steps in a turn. It stops a model that goes in circles.
 const maxSteps = 50
 
 // agent is a conversation.
@@ -21,10 +21,10 @@ type agent struct {
 	tools     *tools
 	screen    *screen
 	manager   *winnow.Manager
-	history   []winnow.Message // append-only: the manager never writes it
+	history   []winnow.Message // append-only: the manager never modifies it
 }
 
-// model is who answers.
+// model answers requests.
 type model interface {
 	// ask sends a request with the tools and returns the next message of the history.
 	ask(ctx context.Context, q question) (winnow.Message, error)
@@ -63,14 +63,14 @@ func newAgent(c config, m model, t *tools, s *screen) (*agent, error) {
 	return &agent{model: m, maxTokens: c.maxTokens, tools: t, screen: s, manager: manager}, nil
 }
 
-// recallTool is the tool with which the model asks for what was left out of a request.
+// recallTool returns the tool with which the model asks for what was left out of a request.
 func recallTool() (tool, error) {
 	recall := winnow.RecallTool()
 	t := tool{Name: recall.Name, Description: recall.Description}
 	return t, json.Unmarshal(recall.Schema, &t.Parameters)
 }
 
-// call does what the model wants.
+// call executes a call of the model.
 func (a *agent) call(ctx context.Context, p winnow.Part) (winnow.Message, error) {
 	if p.Name == winnow.RecallTool().Name {
 		return a.manager.Recall(ctx, a.history, p.Arguments)
@@ -78,7 +78,7 @@ func (a *agent) call(ctx context.Context, p winnow.Part) (winnow.Message, error)
 	return a.tools.call(ctx, p), nil
 }
 
-// turn answers what the user says.
+// turn answers the user.
 func (a *agent) turn(ctx context.Context, text string) error {
 	a.screen.says("you", text)
 	a.history = append(a.history, winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: text}}})
@@ -130,7 +130,7 @@ func (a *agent) step(ctx context.Context) (winnow.Message, error) {
 	return winnow.Message{}, err
 }
 
-// summarizer lets the model that answers write the summaries as well.
+// summarizer lets the answering model also write the summaries.
 type summarizer struct {
 	model  model
 	screen *screen

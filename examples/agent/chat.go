@@ -15,7 +15,7 @@ type chatAPI struct{}
 type chatMessage struct {
 	Role    string  `json:"role"`
 	Content *string `json:"content"`
-	// DeepSeek and Kimi want it back with the calls that it led to
+	// DeepSeek and Kimi require it with the calls that it led to
 	Reasoning  string     `json:"reasoning_content,omitempty"`
 	ToolCalls  []chatCall `json:"tool_calls,omitempty"`
 	ToolCallID string     `json:"tool_call_id,omitempty"`

@@ -19,7 +19,7 @@ const (
 	apiOpenAI    = "openai"
 )
 
-// endpoint is a model that is reached over HTTP.
+// endpoint is a model behind HTTP.
 type endpoint struct {
 	api    dialect
 	client *http.Client
@@ -48,7 +48,7 @@ func newEndpoint(c config) *endpoint {
 	return e
 }
 
-// refusal is an answer that is none. winnow.ClassifyError reads the status and the body.
+// refusal is an error response. winnow.ClassifyError reads the status and the body.
 type refusal struct {
 	status int
 	body   string
@@ -57,7 +57,7 @@ type refusal struct {
 func (r *refusal) Error() string   { return fmt.Sprintf("%d: %s", r.status, r.body) }
 func (r *refusal) StatusCode() int { return r.status }
 
-// message is what people read of it.
+// message returns the text for people.
 func (r *refusal) message() string {
 	var body struct {
 		Error struct{ Message string }

@@ -4,5 +4,5 @@ package main
 
 import "os/exec"
 
-// killAll leaves it at the shell: there are no process groups here.
+// killAll does nothing, so that only the shell is killed: this system has no process groups.
 func killAll(*exec.Cmd) {}

@@ -1,5 +1,5 @@
-// Command agent is a small agent that works in one directory with tools, and lives through its own overflow
-// with a [winnow.Manager].
+// Command agent is a small agent that works in one directory with tools. A [winnow.Manager] lets it survive an overflow
+// of its context window.
 //
 //	go run ./examples/agent                    # no key and no network: a scripted model at a local provider
 //	go run ./examples/agent -api openai -model qwen3 -url http://localhost:11434/v1 -window 32000 -dir .
@@ -22,9 +22,9 @@ import (
 // Exit codes.
 const (
 	exitOK      = 0
-	exitFailed  = 1 // the model could not be reached or refused for good
+	exitFailed  = 1 // the model could not be reached, or refused for good
 	exitUsage   = 2
-	exitStopped = 130 // by Ctrl-C, as shells have it
+	exitStopped = 130 // Ctrl-C, as in shells
 )
 
 func main() {
@@ -34,7 +34,7 @@ func main() {
 	os.Exit(code)
 }
 
-// config is what the flags say.
+// config holds the flags.
 type config struct {
 	api, url, model string
 	window          int
@@ -147,7 +147,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return exitOK
 }
 
-// talk asks what the user asks, at a real endpoint.
+// talk passes the user's questions to a real endpoint.
 func talk(ctx context.Context, c config, s *screen, stdin io.Reader) error {
 	t, err := openTools(c.dir, c.commands)
 	if err != nil {
@@ -181,7 +181,7 @@ func talk(ctx context.Context, c config, s *screen, stdin io.Reader) error {
 	}
 }
 
-// readLines reads in the background: a read of a terminal cannot be called off.
+// readLines reads in the background, because a read from a terminal cannot be cancelled.
 func readLines(in io.Reader) <-chan string {
 	lines := make(chan string)
 	go func() {

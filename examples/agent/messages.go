@@ -11,7 +11,7 @@ import (
 // messagesAPI is Anthropic's Messages.
 type messagesAPI struct{}
 
-// block is a content block of a request or of an answer.
+// block is a content block of a request or an answer.
 type block struct {
 	Type      string          `json:"type"`
 	Text      string          `json:"text,omitempty"`
@@ -64,7 +64,7 @@ func (messagesAPI) request(model string, q question) any {
 	return request
 }
 
-// messagesTurns puts the results of one assistant message into one message of the user.
+// messagesTurns puts the results of one assistant message into one user message.
 func messagesTurns(messages []winnow.Message) []messagesTurn {
 	var out []messagesTurn
 	results := false // the last turn holds results

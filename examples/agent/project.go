@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// The project that the scripted model works on: a harbour of small services with a week of logs, of which
-// each is about 7 000 tokens.
+// The project that the scripted model works on: a harbour of small services with a week of logs. Each log is about 7
+// 000 tokens.
 
 var days = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
 
@@ -59,7 +59,7 @@ func writeProject(dir string) error {
 	return nil
 }
 
-// logOf writes the log of a day: orders, of which those for Lisbon with a heavy load take too long.
+// logOf returns the log of a day. In it, orders for Lisbon with a heavy load take too long.
 func logOf(n int, day string) string {
 	const orders = 80
 	ports := []string{"OSL", "GOA", "LIS", "OSL"}

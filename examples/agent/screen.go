@@ -13,15 +13,14 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// screen prints what happens, as text that reads well in a file too. At a terminal what is under way shows
-// the seconds that it takes.
+// screen prints what happens, as text that also reads well in a file. On a terminal, a running call shows its seconds.
 type screen struct {
 	live   bool // a terminal
 	window int
 
 	mu       sync.Mutex
 	out      io.Writer
-	line     string // the line at hand, without its end
+	line     string // the current line, without its end
 	lines    int    // lines begun so far
 	requests int
 }
@@ -38,7 +37,7 @@ func newScreen(out io.Writer) *screen {
 // barCells is the width of the bar that stands for the whole window.
 const barCells = 32
 
-// bar draws a request. What is there at all gets a cell.
+// bar draws a request. Every part that is not empty gets a cell.
 func bar(tokens, budget, window int) string {
 	cells := func(n int) int {
 		return max(0, min(barCells, int(math.Ceil(float64(n)/float64(window)*barCells))))
@@ -56,7 +55,7 @@ func (s *screen) print(format string, args ...any) {
 	fmt.Fprintf(s.out, format, args...)
 }
 
-// begin writes a line that goes on later.
+// begin writes the beginning of a line.
 func (s *screen) begin(line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,7 +68,7 @@ func (s *screen) begin(line string) {
 	}
 }
 
-// clock shows the seconds behind a line as long as it is at hand.
+// clock shows the seconds after a line while it is the current one.
 func (s *screen) clock(line int, began time.Time) {
 	const step = 200 * time.Millisecond
 	for range time.Tick(step) {
@@ -83,33 +82,33 @@ func (s *screen) clock(line int, began time.Time) {
 	}
 }
 
-// end finishes the line at hand with what came of it.
+// end finishes the current line with the outcome.
 func (s *screen) end(more string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.finish(more)
 }
 
-// finish is end for those that hold the lock.
+// finish is end for callers that hold the lock.
 func (s *screen) finish(more string) {
 	if s.line == "" {
 		return
 	}
-	if s.live { // the seconds go
+	if s.live { // erase the seconds
 		fmt.Fprintf(s.out, "\r\x1b[K%s", s.line)
 	}
 	fmt.Fprintln(s.out, more)
 	s.line = ""
 }
 
-// ask shows that the user is to write, at a terminal.
+// ask prompts the user on a terminal.
 func (s *screen) ask() {
 	if s.live {
 		s.print("\n> ")
 	}
 }
 
-// says prints what someone says. Lines behind the first are indented.
+// says prints what someone says. Lines after the first are indented.
 func (s *screen) says(who, text string) {
 	if text = strings.TrimSpace(text); text == "" {
 		return
@@ -121,7 +120,7 @@ func (s *screen) says(who, text string) {
 	s.print("%s%-7s%s\n", blank, who, strings.ReplaceAll(text, "\n", "\n       "))
 }
 
-// note prints what the program has to say itself.
+// note prints a message of the program itself.
 func (s *screen) note(format string, args ...any) {
 	s.print("\n"+format+"\n", args...)
 }
@@ -141,7 +140,7 @@ func (s *screen) sends(r *winnow.Request) {
 	s.begin(line + edits(r.Edits))
 }
 
-// edits says how many results are shown shortened.
+// edits says how many results are shortened.
 func edits(list []winnow.Edit) string {
 	n := map[winnow.Op]int{}
 	for _, e := range list {
@@ -159,7 +158,7 @@ func edits(list []winnow.Edit) string {
 	return text
 }
 
-// answered ends the line of a request with what was billed for it.
+// answered ends the line of a request with its usage.
 func (s *screen) answered(m *winnow.Message) {
 	if m.Usage == nil {
 		s.end("")
@@ -168,7 +167,7 @@ func (s *screen) answered(m *winnow.Message) {
 	s.end(fmt.Sprintf(", billed %s, %s of it cached", number(m.Usage.Prompt()), number(m.Usage.CacheRead)))
 }
 
-// refused ends the line of a request with what the provider said.
+// refused ends the line of a request with the provider's error.
 func (s *screen) refused(err error) {
 	s.end(", refused")
 	text := err.Error()
@@ -178,13 +177,13 @@ func (s *screen) refused(err error) {
 	s.print("       \"%s\"\n", oneLine(text, 160))
 }
 
-// summarizing shows that a summary is made, until the function that it returns is called.
+// summarizing shows that a summary is being made, until the returned function is called.
 func (s *screen) summarizing(messages int) (done func()) {
 	s.begin(fmt.Sprintf("       summarizing %d messages", messages))
 	return func() { s.end("") }
 }
 
-// called prints a call and what came of it.
+// called prints a call and its result.
 func (s *screen) called(call winnow.Part, result *winnow.Message) {
 	text := ""
 	if len(result.Parts) > 0 {
@@ -198,7 +197,7 @@ func (s *screen) called(call winnow.Part, result *winnow.Message) {
 	s.print("       %s %s: %s\n", call.Name, oneLine(string(call.Arguments), 80), oneLine(outcome, 80))
 }
 
-// oneLine keeps what is printed short, in characters.
+// oneLine shortens a text to one line of limit characters.
 func oneLine(s string, limit int) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if r := []rune(s); len(r) > limit {

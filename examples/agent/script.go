@@ -17,11 +17,11 @@ import (
 	"github.com/winnowgo/winnow/internal/provider"
 )
 
-// scene is something that the user asks, and what the scripted model does about it.
+// scene is a question of the user, and how the scripted model handles it.
 type scene struct {
 	user  string
 	steps [][]provider.ToolCall
-	// behind the steps: what it looks for, if it is not in the request
+	// after the steps: calls that look for what is missing in the request
 	find   func(r *provider.Request) []provider.ToolCall
 	answer func(r *provider.Request) string
 }
@@ -81,8 +81,8 @@ var (
 	cleared = regexp.MustCompile(`wednesday 06:00:00 [^\n]*\n\[[^\]]*, recall (\d+)`)
 )
 
-// findWeight asks for the line that the request does not hold any more: of the log, where a placeholder stands for
-// that, or else of all that was left out.
+// findWeight asks for the line that the request no longer holds: in the log if a placeholder stands for it, otherwise
+// in everything that was left out.
 func findWeight(r *provider.Request) []provider.ToolCall {
 	text := requestText(r)
 	if weight.MatchString(text) {
@@ -130,16 +130,16 @@ func requestText(r *provider.Request) string {
 	return b.String()
 }
 
-// player is the scripted model. It goes on by one step with each request that the provider accepts.
+// player is the scripted model. It advances by one step with each request that the provider accepts.
 type player struct {
 	mu          sync.Mutex
 	scene, step int
-	looked      bool          // for what the scene is about
-	pause       time.Duration // before a summary
+	looked      bool          // it has looked for the subject of the scene
+	pause       time.Duration // pause before a summary
 }
 
 func (p *player) answer(r *provider.Request) provider.Answer {
-	if len(r.Tools) == 0 { // nothing to work with: it is to summarize
+	if len(r.Tools) == 0 { // without tools it is a request for a summary
 		return provider.Answer{Text: summaryOf(requestText(r)), Delay: p.pause}
 	}
 	p.mu.Lock()
@@ -161,7 +161,7 @@ func (p *player) answer(r *provider.Request) provider.Answer {
 
 var logFile = regexp.MustCompile(`logs/[a-z]+\.log`)
 
-// summaryOf writes what a summary must have, of what it finds in the prompt.
+// summaryOf writes the required sections of a summary from the prompt.
 func summaryOf(prompt string) string {
 	files := logFile.FindAllString(prompt, -1)
 	slices.Sort(files)
@@ -179,8 +179,8 @@ func summaryOf(prompt string) string {
 	return b.String()
 }
 
-// The provider's window changes while the conversation is under way, as it does when a gateway switches to
-// another model: first what the agent was told, then half of it.
+// The provider's window changes during the conversation, as when a gateway switches to another model: first it is the
+// one that the agent was told, then half of it.
 const (
 	sceneOfSwitch = 2
 	smaller       = 0.5
@@ -196,7 +196,7 @@ func playScript(ctx context.Context, c config, s *screen) error {
 	return err
 }
 
-// play returns the provider, for a look at what it was sent.
+// play returns the provider, which has recorded its requests.
 func play(ctx context.Context, c config, s *screen, p *player) (*provider.Provider, error) {
 	dir, err := os.MkdirTemp("", "winnow-agent-")
 	if err != nil {
@@ -212,7 +212,7 @@ func play(ctx context.Context, c config, s *screen, p *player) (*provider.Provid
 	}
 	defer t.close()
 
-	var window atomic.Int64 // what the provider takes
+	var window atomic.Int64 // the provider's window
 	window.Store(int64(c.window))
 	refuse := provider.Wordings()[c.api]
 	local := provider.New(provider.Options{Model: p.answer, Window: c.window,
@@ -225,12 +225,12 @@ func play(ctx context.Context, c config, s *screen, p *player) (*provider.Provid
 		return nil, err
 	}
 	server := &http.Server{Handler: local}
-	go func() { _ = server.Serve(listener) }() // it ends with an error when it is closed
+	go func() { _ = server.Serve(listener) }() // it returns an error when it is closed
 	defer server.Close()
 
 	c.url, c.model = "http://"+listener.Addr().String()+"/v1", "scripted"
 	e := newEndpoint(c)
-	e.key = "none" // it wants one, whichever
+	e.key = "none" // any key will do
 	a, err := newAgent(c, e, t, s)
 	if err != nil {
 		return local, err

@@ -19,7 +19,7 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// tool is what a model is told of a tool.
+// tool is the description of a tool for the model.
 type tool struct {
 	Name        string         `json:"name"`
 	Description string         `json:"description"`
@@ -27,7 +27,7 @@ type tool struct {
 	run         func(ctx context.Context, in input) (string, error)
 }
 
-// input is what a model may give a tool.
+// input holds the arguments that a tool may get.
 type input struct {
 	Path    string `json:"path"`
 	Offset  int    `json:"offset"`
@@ -36,20 +36,20 @@ type input struct {
 	Command string `json:"command"`
 }
 
-// tools work in one directory. Files outside of it cannot be reached, by links either; see [os.Root].
+// tools work in one directory. They cannot reach files outside of it, not even through links; see [os.Root].
 type tools struct {
 	root *os.Root
 	list []tool
 }
 
-// What a tool gives at most. winnow cuts what is too long for the window; these keep the memory small.
+// Limits of a tool's output. winnow cuts results that are too long for the window; these limits keep memory small.
 const (
 	maxFile     = 1 << 20
 	maxMatches  = 300
 	maxEntries  = 1_000
 	maxOutput   = 256 << 10
 	maxRunTime  = time.Minute
-	maxKillTime = 2 * time.Second // of what goes on after all was killed
+	maxKillTime = 2 * time.Second // for processes that survive the kill
 )
 
 func openTools(dir string, commands bool) (*tools, error) {
@@ -79,7 +79,7 @@ func schema(properties map[string]any, required ...string) map[string]any {
 
 func (t *tools) close() { t.root.Close() }
 
-// call does what the model wants. What goes wrong is told the model.
+// call executes a call of the model. Errors are results for the model.
 func (t *tools) call(ctx context.Context, p winnow.Part) winnow.Message {
 	text, err := t.do(ctx, p)
 	if err != nil {
@@ -162,7 +162,7 @@ func (t *tools) search(ctx context.Context, in input) (string, error) {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			return nil // what cannot be read is not searched
+			return nil // skip unreadable files
 		case e.IsDir() && name != "." && strings.HasPrefix(e.Name(), "."):
 			return fs.SkipDir
 		case !e.Type().IsRegular():
@@ -188,7 +188,7 @@ func (t *tools) searchFile(name string, pattern *regexp.Regexp, b *strings.Build
 	scan := bufio.NewScanner(f)
 	for n := 1; scan.Scan(); n++ {
 		if bytes.IndexByte(scan.Bytes(), 0) >= 0 {
-			return nil // no text
+			return nil // not text
 		}
 		if !pattern.Match(scan.Bytes()) {
 			continue
@@ -202,8 +202,8 @@ func (t *tools) searchFile(name string, pattern *regexp.Regexp, b *strings.Build
 	return nil
 }
 
-// run runs a command with the directory as its own and as its home, and without the keys that are in the
-// environment. It is not fenced in besides.
+// run runs a command in the directory, which is also its home, without the keys in the environment. The command is not
+// sandboxed otherwise.
 func (t *tools) run(ctx context.Context, in input) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxRunTime)
 	defer cancel()
@@ -218,10 +218,10 @@ func (t *tools) run(ctx context.Context, in input) (string, error) {
 	return out.String(), err
 }
 
-// output keeps the beginning of what is written.
+// output keeps the beginning of the output.
 type output struct {
 	text []byte
-	left int // bytes that were left out
+	left int // number of bytes left out
 }
 
 func (o *output) Write(p []byte) (int, error) {

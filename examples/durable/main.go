@@ -1,10 +1,10 @@
-// Command durable is an agent that one may kill at any moment, with kill -9 too, and start again: it goes on where it
-// was.
+// Command durable is an agent that you can kill at any moment, even with kill -9. Start it again, and it continues
+// where it was.
 //
 //	go run ./examples/durable             # count the words of ten chapters, one tool call each
-//	go run ./examples/durable -dir talk   # where the conversation is kept
+//	go run ./examples/durable -dir talk   # directory of the conversation
 //
-// The model is a script, so that no network is needed. Press Ctrl-C, kill it, or pull the plug, and run it again.
+// The model is a script, so it needs no network. Press Ctrl-C, kill it, or pull the plug, and run it again.
 package main
 
 import (
@@ -56,7 +56,7 @@ type agent struct {
 	pause   time.Duration
 }
 
-// resume looks at what the last process left.
+// resume finishes the work that the last process left.
 func (a *agent) resume(ctx context.Context) error {
 	n := len(a.session.View().History)
 	i := a.session.Interrupted()

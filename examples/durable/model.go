@@ -15,7 +15,7 @@ const (
 	chapters = 10
 )
 
-// model stands for a language model. It knows what it sees, and nothing else.
+// model stands for a language model. It knows only what it sees.
 func (a *agent) model(_ context.Context, messages []winnow.Message) (winnow.Message, error) {
 	time.Sleep(a.pause)
 	done, sum := map[int]bool{}, 0

@@ -1,6 +1,6 @@
 // Command inspect shows a recorded agent session: what filled the context window, what a manager of winnow would have
-// sent instead, and what either costs. It reads the sessions of Claude Code, Codex, OpenClaw and pi as they are on your
-// disk. It needs no network and no key.
+// sent instead, and what both cost. It reads the session files of Claude Code, Codex, OpenClaw and pi. It needs no
+// network and no key.
 //
 //	go run ./examples/inspect                       # the built-in session, as text
 //	go run ./examples/inspect ~/.claude/projects    # the session there that was written to last

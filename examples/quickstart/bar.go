@@ -8,7 +8,7 @@ import (
 // barCells is the width of the bar that stands for the whole window.
 const barCells = 32
 
-// The parts of a bar. Each is a letter or a shape, so that it reads without colours.
+// The parts of a bar. Each is a letter or a shape, readable without colours.
 const (
 	cellSummary = "S"
 	cellFolded  = "f"
@@ -21,7 +21,7 @@ const (
 	budgetMark  = "|"
 )
 
-// bar draws a request in a window of so many tokens. What is there at all gets a cell, however small.
+// bar draws a request in a window of tokens. Every part that is not empty gets a cell, however small.
 func bar(q *request, window int) string {
 	cells := func(tokens int) int { return int(math.Ceil(float64(tokens) / float64(window) * barCells)) }
 	budget := min(barCells, int(float64(q.Budget)/float64(window)*barCells+0.5))

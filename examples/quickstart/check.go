@@ -6,9 +6,9 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// check returns what a provider would refuse in a request, or "". It knows nothing of how winnow works:
-// each call has one result, directly behind the message of the call; each result has a call; no id is
-// used by two calls. Calls may wait for their results at the very end only.
+// check returns what a provider would refuse in a request, or "". It is independent of winnow. Each call has one
+// result, directly after the message of the call; each result has a call; no two calls share an id. Only calls at the
+// very end may wait for their results.
 func check(messages []winnow.Message) string {
 	used := map[string]bool{}
 	for i := 0; i < len(messages); {

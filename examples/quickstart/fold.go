@@ -7,11 +7,11 @@ import (
 	"github.com/winnowgo/winnow/internal/recording"
 )
 
-// maxRows is how many lines of requests a person reads.
+// maxRows is how many lines of requests a person will read.
 const maxRows = 60
 
-// fold sorts requests into runs that are shown in one line: those in which messages were only appended,
-// or, where that leaves too many lines, all between compactions. A run does not go beyond its turn.
+// fold groups requests into runs that share a line: requests that only appended messages or, if that leaves too many
+// lines, all requests between compactions. A run stays within its turn.
 func fold(requests []request, all bool) [][]request {
 	if all {
 		return runs(requests, func(*request) bool { return false })
@@ -23,7 +23,7 @@ func fold(requests []request, all bool) [][]request {
 	return out
 }
 
-// runs joins neighbours of one turn that fold says may be joined.
+// runs joins neighbours of one turn if folds allows it.
 func runs(requests []request, folds func(*request) bool) [][]request {
 	var out [][]request
 	from := 0
@@ -36,7 +36,7 @@ func runs(requests []request, folds func(*request) bool) [][]request {
 	return append(out, requests[from:])
 }
 
-// isCalm reports whether nothing happened but that messages were appended, some of them repaired or minified perhaps.
+// isCalm reports whether messages were only appended, perhaps repaired or minified.
 func isCalm(q *request) bool {
 	other := slices.ContainsFunc(q.Changes, func(c recording.Change) bool {
 		return c.Op != winnow.OpRepair && c.Op != winnow.OpMinify

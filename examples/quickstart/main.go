@@ -18,13 +18,13 @@ import (
 // Exit codes.
 const (
 	exitOK      = 0
-	exitRefused = 1 // a provider would have refused a request: it does not fit or is not valid
+	exitRefused = 1 // a request does not fit or is not valid
 	exitUsage   = 2 // bad flags, or a session that cannot be read
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// config is what the flags say.
+// config holds the flags.
 type config struct {
 	session string
 	window  int

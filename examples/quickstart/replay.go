@@ -9,44 +9,44 @@ import (
 	"github.com/winnowgo/winnow/internal/recording"
 )
 
-// outcome is what a replay found out.
+// outcome is the result of a replay.
 type outcome struct {
 	requests []request
 	totals   totals
 	messages int
-	turns    []string // what the user asked, from turn 1 on
+	turns    []string // the user's questions, from turn 1 on
 }
 
-// request is one request to the model: what winnow made of the history at that point. All sizes are in
-// estimated tokens.
+// request is one request to the model, as winnow made it from the history at that point. All sizes are in estimated
+// tokens.
 type request struct {
 	Request  int    `json:"request"`       // from 1
 	Turn     int    `json:"turn"`          // from 1; 0: before the first user message
 	Messages int    `json:"messages"`      // of the history
-	History  int    `json:"historyTokens"` // what the whole history would take
+	History  int    `json:"historyTokens"` // size of the whole history
 	Tokens   int    `json:"tokens"`        // what is sent
-	Budget   int    `json:"budget"`        // what that has to fit into
+	Budget   int    `json:"budget"`        // limit of Tokens
 	Shares   shares `json:"shares"`
 
-	// the same bytes as in the request before, from the beginning on
+	// common prefix with the previous request
 	Reused     int                `json:"reusedTokens"`
-	Changes    []recording.Change `json:"changes"` // what was not done in the request before
+	Changes    []recording.Change `json:"changes"` // edits that the previous request did not have
 	Compaction *compaction        `json:"compaction,omitempty"`
-	// since the request before, where the session has times
+	// since the previous request, if the session has times
 	Pause       float64 `json:"pauseSeconds,omitempty"`
 	Fits        bool    `json:"fits"`
 	Valid       bool    `json:"valid"`
 	Problem     string  `json:"problem,omitempty"` // why it is not valid
 	Error       string  `json:"error,omitempty"`   // why there was nothing to send
-	appendsOnly bool    // the request before, and more behind it
+	appendsOnly bool    // it only appends to the previous request
 }
 
-// shares is what a request consists of, in tokens.
+// shares are the parts of a request, in tokens.
 type shares struct {
-	Kept       int `json:"kept"`       // messages as they are in the history
-	Trimmed    int `json:"trimmed"`    // what is left of old results of which head and tail are kept
-	Cleared    int `json:"cleared"`    // what is left of old results that a placeholder stands for
-	Cut        int `json:"cut"`        // what is left of oversized results
+	Kept       int `json:"kept"`       // unchanged messages
+	Trimmed    int `json:"trimmed"`    // old results of which head and tail are kept
+	Cleared    int `json:"cleared"`    // placeholders of old results
+	Cut        int `json:"cut"`        // oversized results after the cut
 	Folded     int `json:"folded"`     // the records that stand for old steps
 	Summarized int `json:"summarized"` // the summary that stands for old messages
 }
@@ -59,21 +59,21 @@ type compaction struct {
 	Summary       string `json:"summary"`
 }
 
-// totals is what all requests have in common.
+// totals are the sums over all requests.
 type totals struct {
 	Requests    int     `json:"requests"`
 	Overflows   int     `json:"doNotFit"`      // requests that are above their budget
 	Invalid     int     `json:"notValid"`      // requests that a provider would refuse
 	Hopeless    int     `json:"withoutWinnow"` // requests that would not fit if the whole history were sent
 	History     int     `json:"historyTokens"` // of the whole session
-	Full        int     `json:"fullTokens"`    // all requests together, if each were the whole history
+	Full        int     `json:"fullTokens"`    // all requests together, if each sent the whole history
 	Sent        int     `json:"sentTokens"`    // all requests together
-	Reused      int     `json:"reusedTokens"`  // of Sent: the same bytes as in the request before
+	Reused      int     `json:"reusedTokens"`  // of Sent: common prefixes with the previous requests
 	Compactions int     `json:"compactions"`
 	Changes     []group `json:"changes"`
 }
 
-// replay sends every request that the recorded session made through a manager of its own.
+// replay sends every request of the recorded session through its own manager.
 func replay(history []winnow.Message, window int) (*outcome, error) {
 	recorded, err := recording.Requests(history)
 	if err != nil {
@@ -109,7 +109,7 @@ type replayer struct {
 	tokens    int // of the history
 	requests  int
 	ledger    recording.Ledger
-	sent      int // messages of the request before
+	sent      int // messages of the previous request
 }
 
 // append takes the next messages of the history.
@@ -154,7 +154,7 @@ func (r *replayer) next(history []winnow.Message) request {
 			q.Reused += n
 		}
 	}
-	q.Fits = tokens <= q.Budget // counted anew, not taken from the manager
+	q.Fits = tokens <= q.Budget // counted independently of the manager
 	q.Shares = divide(sent, tokens, summary)
 	q.Changes = r.ledger.Changes(sent.Edits, summary)
 	q.Compaction = describe(sent, summary)
@@ -163,7 +163,7 @@ func (r *replayer) next(history []winnow.Message) request {
 	return q
 }
 
-// describe says what a compaction did, if there was one.
+// describe describes the compaction of a request, if any.
 func describe(sent *winnow.Request, summary int) *compaction {
 	c := sent.Compaction
 	if c == nil {
@@ -179,7 +179,7 @@ func describe(sent *winnow.Request, summary int) *compaction {
 		SummaryTokens: summary, Summary: c.Summary}
 }
 
-// divide says what a request of so many tokens consists of.
+// divide returns the parts of a request.
 func divide(sent *winnow.Request, tokens, summary int) shares {
 	s := shares{Kept: tokens - summary, Summarized: summary}
 	for _, e := range sent.Edits {
@@ -198,7 +198,7 @@ func divide(sent *winnow.Request, tokens, summary int) shares {
 	return s
 }
 
-// sum adds up the requests of a session of so many tokens.
+// sum adds up the requests of a session.
 func sum(requests []request, history int) totals {
 	t := totals{Requests: len(requests), History: history}
 	groups := grouping{}

@@ -15,8 +15,8 @@ import (
 // columns is the widest line of the report.
 const columns = 100
 
-// writeReport prints what a person wants to see: every request in which something happened, and the others
-// in one line for each run of them.
+// writeReport prints the report for people: one line for every request in which something happened, and one for each
+// run of others.
 func writeReport(w io.Writer, c config, o *outcome) error {
 	p := &printer{w: bufio.NewWriter(w), window: c.window}
 	runs := fold(o.requests, c.all)
@@ -25,13 +25,13 @@ func writeReport(w io.Writer, c config, o *outcome) error {
 	p.summary(o, c.summary)
 	p.changes(&o.totals)
 	p.totals(&o.totals)
-	return p.w.Flush() // which keeps the first error
+	return p.w.Flush() // Flush returns the first error
 }
 
 type printer struct {
 	w         *bufio.Writer
 	window    int
-	explained bool // the error of a request that does not fit was printed; one is enough
+	explained bool // the error of a request that does not fit was printed once
 }
 
 // line prints one line of at most the width of the report.
@@ -102,7 +102,7 @@ func (p *printer) row(run []request) {
 	}
 }
 
-// note says what is new in a run of requests.
+// note describes what is new in a run of requests.
 func note(run []request) string {
 	q := &run[len(run)-1]
 	switch {
@@ -130,7 +130,7 @@ func note(run []request) string {
 		}
 	}
 	if len(parts) == 0 {
-		return "sent anew" // a prefix that differs, without a new edit
+		return "sent anew" // the prefix differs without a new edit
 	}
 	return strings.Join(parts, ", ")
 }

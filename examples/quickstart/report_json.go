@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// writeJSON prints one object a request, and one of the totals: {"totals": …}.
+// writeJSON prints one object per request, and one with the totals: {"totals": …}.
 func writeJSON(w io.Writer, o *outcome) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)

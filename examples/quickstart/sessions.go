@@ -23,7 +23,7 @@ const (
 	suffix         = ".jsonl.gz"
 )
 
-// builtin returns the names of the sessions that are built in.
+// builtin returns the names of the built-in sessions.
 func builtin() []string {
 	files, err := fs.Glob(recorded, "sessions/*"+suffix)
 	if err != nil {
@@ -35,7 +35,7 @@ func builtin() []string {
 	return files
 }
 
-// load reads a session by the name of one that is built in, or from a file.
+// load reads a built-in session by its name, or a file.
 func load(name string) ([]winnow.Message, error) {
 	data, err := recorded.ReadFile("sessions/" + name + suffix)
 	if err != nil {

@@ -22,8 +22,8 @@ type endpoint struct {
 	client *http.Client
 }
 
-// statusError is a refusal. winnow.ClassifyError reads the status and the text of it, which is how a retry
-// knows a rate limit from a wrong key and a prompt that is too long.
+// statusError is a refusal. winnow.ClassifyError reads its status and text, so that a retry can tell a rate limit from
+// a wrong key and a prompt that is too long.
 type statusError struct {
 	status int
 	body   string
@@ -35,7 +35,7 @@ func (e *statusError) StatusCode() int { return e.status }
 type chatRequest struct {
 	Model     string        `json:"model"`
 	Messages  []chatMessage `json:"messages"`
-	MaxTokens int           `json:"max_tokens,omitempty"` // newer models of OpenAI want max_completion_tokens instead
+	MaxTokens int           `json:"max_tokens,omitempty"` // newer OpenAI models require max_completion_tokens instead
 }
 
 type chatMessage struct {
@@ -50,15 +50,14 @@ type chatResponse struct {
 	} `json:"choices"`
 }
 
-// maxAnswer bounds what is read of an answer, in bytes.
+// maxAnswer limits how much of an answer is read, in bytes.
 const maxAnswer = 8 << 20
 
-// headroom is what a model may write above req.MaxTokens: one that thinks does so within the same limit, and
-// an answer that is cut is of no use.
+// headroom is the factor by which a model may exceed req.MaxTokens: thinking counts against the same limit, and a cut
+// answer is useless.
 const headroom = 2
 
-// Summarize sends System and Prompt as they are, with no tools, and takes an answer only if the model
-// ended it by itself.
+// Summarize sends System and Prompt unchanged, without tools, and accepts an answer only if the model finished it.
 func (e *endpoint) Summarize(ctx context.Context, req winnow.SummaryRequest) (string, error) {
 	body, err := json.Marshal(chatRequest{
 		Model:     e.model,
@@ -92,7 +91,7 @@ func (e *endpoint) Summarize(ctx context.Context, req winnow.SummaryRequest) (st
 	return completeAnswer(answer)
 }
 
-// completeAnswer returns the text of an answer that is whole.
+// completeAnswer returns the text of a finished answer.
 func completeAnswer(answer []byte) (string, error) {
 	var c chatResponse
 	if err := json.Unmarshal(answer, &c); err != nil {
@@ -101,7 +100,7 @@ func completeAnswer(answer []byte) (string, error) {
 	if len(c.Choices) == 0 {
 		return "", errors.New("the answer has no choices")
 	}
-	// a list of what is good: "length", "content_filter", "tool_calls" and "" are not
+	// only "stop" is good: "length", "content_filter", "tool_calls" and "" are not
 	if reason := c.Choices[0].FinishReason; reason != "stop" {
 		return "", fmt.Errorf("finish reason %q: %w", reason, winnow.ErrIncomplete)
 	}

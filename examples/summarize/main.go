@@ -6,7 +6,7 @@
 //	OPENAI_API_KEY=… go run ./examples/summarize -url https://api.openai.com/v1 -model gpt-4.1-mini <session.jsonl
 //
 // The session is messages in JSON Lines or one JSON array, as winnow.ReadMessages takes them, plain or gzipped. The
-// digest, which needs no model, writes the summary where none is named, and with -fallback where the endpoint does not
+// digest, which needs no model, writes the summary if no model is given, and with -fallback if the endpoint does not
 // answer.
 package main
 
@@ -26,7 +26,7 @@ import (
 	"github.com/winnowgo/winnow/internal/recording"
 )
 
-// config is what the flags say.
+// config holds the flags.
 type config struct {
 	url, model, key  string
 	in               string
@@ -41,7 +41,7 @@ func main() {
 	defer stop()
 	var stdin io.Reader = os.Stdin
 	if info, err := os.Stdin.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-		stdin = nil // a terminal: nobody types a session
+		stdin = nil // a terminal: nobody types in a session
 	}
 	if err := run(ctx, os.Args[1:], stdin, os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "summarize:", err)
@@ -68,7 +68,7 @@ func parse(args []string, stderr io.Writer) (config, error) {
 	return c, nil
 }
 
-// run prints the summary of a session. A nil stdin means that none is piped in.
+// run prints the summary of a session. A nil stdin means that nothing is piped in.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	c, err := parse(args, stderr)
 	if err != nil {
@@ -76,7 +76,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	if c.in == "" && stdin == nil {
 		c.in = recording.Builtin()
-		c.keep = cmp.Or(c.keep, 4_000) // so that there is enough to summarize
+		c.keep = cmp.Or(c.keep, 4_000) // so that enough is left to summarize
 	}
 	if c.in != "" {
 		file, err := os.Open(c.in)
@@ -115,8 +115,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return err
 }
 
-// compact is what a host does, less the conversation: the manager calls the summarizer when a request does
-// not fit any more, and here at once.
+// compact does what a host does, but without a conversation: a manager calls the summarizer when a request no longer
+// fits, and here at once.
 func compact(ctx context.Context, c config, history []winnow.Message) (*winnow.Request, error) {
 	var summarizer winnow.Summarizer = &endpoint{url: c.url, model: c.model, key: c.key, client: http.DefaultClient}
 	switch {

@@ -5,12 +5,12 @@
 //	go run ./examples/tokencheck -model gpt-4-turbo src/    # the family of a model
 //	go run ./examples/tokencheck -model claude-sonnet-4-5 -counts counts.tsv docs/
 //
-// It reads every text file of the directory, but for hidden ones, and prints, by kind of file and for all: the number
-// of texts, the median and the 95th percentile of the error and the worst underestimate, in percent, for the
-// estimator of the family and, beside it, for characters / 4; then the texts that are off most.
+// It reads every text file of the directory except hidden ones. By kind of file and for all, it prints the number of
+// texts, the median and the 95th percentile of the error, and the worst underestimate, in percent: for the estimator of
+// the family and, beside it, for characters / 4. Then it lists the texts with the largest errors.
 //
 // OpenAI's tokenizer is part of Winnow. For other models the exact counts come from a file with a line for each text:
-// its path below the directory, a tab, its tokens, as the provider's endpoint for counting tokens gives them.
+// its path below the directory, a tab, and its tokens, as the provider's endpoint counts them.
 package main
 
 import (
@@ -33,13 +33,13 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// A check is what to compare with what.
+// A check compares estimates with exact counts.
 type check struct {
 	family   string
-	encoding string // "": the one of the family
+	encoding string // "": that of the family
 	counts   string // file of exact counts; "": encoding
-	limit    int64  // bytes of a file that are read at most
-	worst    int    // texts that are listed
+	limit    int64  // maximum bytes to read from a file
+	worst    int    // number of texts to list
 }
 
 func main() {
@@ -150,7 +150,7 @@ func walk(dir string, limit int64, f func(name, text string)) error {
 	})
 }
 
-// readText returns the beginning of a file, or "" if it is no text.
+// readText returns the beginning of a file, or "" if the file is not text.
 func readText(path string, limit int64) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -170,7 +170,7 @@ func readText(path string, limit int64) (string, error) {
 	return string(data), nil
 }
 
-// textTokens is what an estimator says of a text without the structure of a message around it.
+// textTokens returns the estimate for a text without the structure of a message around it.
 func textTokens(e winnow.Estimator, text string) int {
 	message := func(s string) winnow.Message {
 		return winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: s}}}
@@ -178,7 +178,7 @@ func textTokens(e winnow.Estimator, text string) int {
 	return e.Estimate(message(text)) - e.Estimate(message(""))
 }
 
-// exactCounter returns the function that counts a text exactly, if it can, and what it counts with.
+// exactCounter returns a function that counts a text exactly, if it can, and the name of its tokenizer.
 func (c check) exactCounter() (count func(name, text string) (int, bool), source string, err error) {
 	if c.counts == "" {
 		encodings := map[string]string{"o200k": "o200k_base", "cl100k": "cl100k_base", "": "o200k_base"}
@@ -208,7 +208,7 @@ func (c check) exactCounter() (count func(name, text string) (int, bool), source
 	return func(name, _ string) (int, bool) { n, ok := known[name]; return n, ok }, c.counts, lines.Err()
 }
 
-// text is a text with what was estimated and what is right.
+// text is a text with its estimate and its exact count.
 type text struct {
 	name            string
 	estimate, exact int

@@ -10,13 +10,13 @@ import (
 	"github.com/winnowgo/winnow/internal/recording"
 )
 
-// prices are those of the whole page, for each host alike: the defaults of winnow.CacheOptions, which are
-// Anthropic's of the five-minute cache. They are relative to the price of an uncached token of input.
+// prices are the prices for all hosts on the page: the defaults of winnow.CacheOptions, which are Anthropic's for the
+// five-minute cache. They are relative to the price of an uncached input token.
 var prices = winnow.CacheOptions{
 	TTL: 5 * time.Minute, MinTokens: 1_024, ReadPrice: 0.1, WritePrice: 1.25, OutputPrice: 5,
 }
 
-// promptCost is what a prompt costs of which a part is read from the cache, in uncached tokens.
+// promptCost returns the cost of a partly cached prompt, in uncached tokens.
 func promptCost(tokens, cached int) float64 {
 	if tokens < prices.MinTokens {
 		return float64(tokens)
@@ -24,21 +24,21 @@ func promptCost(tokens, cached int) float64 {
 	return prices.ReadPrice*float64(cached) + prices.WritePrice*float64(tokens-cached)
 }
 
-// outcome is how a whole session went under one host. Costs are in uncached tokens.
+// outcome is the result of a whole session under one host. Costs are in uncached tokens.
 type outcome struct {
 	Requests  float64 // cost of the prompts
 	Summaries float64 // cost of the calls that write summaries
-	Calls     int     // of these
+	Calls     int     // number of those calls
 	Rewrites  int     // requests that changed what was sent before
 	Refused   int     // requests that do not fit, and cost nothing
 	Peak      int     // tokens of the largest request
-	Found     int     // of the names that the answers used again, those that their requests held
+	Found     int     // names used again by answers that their requests held
 }
 
-// Total leaves out the answers, which are the same for each host.
+// Total does not include the answers, which are the same for each host.
 func (o outcome) Total() float64 { return o.Requests + o.Summaries }
 
-// scribe writes summaries in place of a model: the text is the digest's, and the call is billed as a model's would be.
+// scribe writes summaries instead of a model: the digest gives the text, and the call is billed like a model's.
 type scribe struct {
 	estimator winnow.Estimator
 	into      *outcome
@@ -56,10 +56,10 @@ func (s scribe) tokens(text string) int {
 	return s.estimator.Estimate(winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: text}}})
 }
 
-// dollars is a cost at a price for a million uncached tokens.
+// dollars converts a cost, at a price for a million uncached tokens.
 func dollars(cost, price float64) float64 { return cost * price / 1e6 }
 
-// money writes dollars with as many places as it takes to tell two sessions apart.
+// money formats dollars with enough decimal places to tell two sessions apart.
 func money(amount float64) string {
 	if amount < 1 {
 		return fmt.Sprintf("$%.3f", amount)
@@ -67,7 +67,7 @@ func money(amount float64) string {
 	return fmt.Sprintf("$%.2f", amount)
 }
 
-// headline says in one sentence what management was worth, against a host that compacts at the limit.
+// headline returns one sentence that compares winnow with a host that compacts at the limit.
 func (r *report) headline() string {
 	ours, theirs := r.Winnow.Total(), r.Limit.Total()
 	cost := money(dollars(ours, r.Price)) + " with winnow"
@@ -89,7 +89,7 @@ func (r *report) headline() string {
 	return fmt.Sprintf("%s: as much as %s", cost, other)
 }
 
-// losses says what the requests did not hold.
+// losses describes what the requests did not hold.
 func (r *report) losses() string {
 	lost := fmt.Sprintf("At the end %s of %s tokens of the history are sent word for word.",
 		recording.Comma(r.Verbatim), recording.Comma(r.History))
@@ -105,7 +105,7 @@ func (r *report) losses() string {
 // tableRow compares the hosts in one respect.
 type tableRow struct{ Name, Winnow, Limit string }
 
-// table is the bill, and what it bought.
+// table compares costs and results.
 func (r *report) table() []tableRow {
 	cost := func(name string, of func(o *outcome) float64) tableRow {
 		return tableRow{name, money(dollars(of(&r.Winnow), r.Price)), money(dollars(of(&r.Limit), r.Price))}
@@ -130,7 +130,7 @@ func (r *report) table() []tableRow {
 	return rows
 }
 
-// assumptions says what the figures rest on.
+// assumptions describes the assumptions behind the figures.
 func (r *report) assumptions() string {
 	return fmt.Sprintf("Sizes are estimates. A million uncached tokens cost $%g; a cached one costs %g of that, "+
 		"a written one %g, one of an answer %g; the cache lasts %g minutes and takes %s tokens or more. "+

@@ -9,8 +9,8 @@ import (
 	"github.com/winnowgo/winnow/internal/recording"
 )
 
-// The drawing area of a chart. The page stretches it to its own width and height; labels and marks of events are no
-// part of it, so that they have the same size on every screen.
+// The drawing area of a chart. The page stretches it to its own width and height. Labels and marks of events are
+// outside of it, so that they have the same size on every screen.
 const plotWidth, plotHeight = 1_000.0, 200.0
 
 // chart is what the template draws.
@@ -30,10 +30,10 @@ type layer struct{ Class, Name, Path string }
 type tick struct {
 	At    string
 	Label string
-	Wide  bool // there is no room for it on a narrow screen
+	Wide  bool // shown only on a wide screen
 }
 
-// event is a request that rewrote what was sent before, or did not fit.
+// event is a request that rewrote sent messages, or did not fit.
 type event struct {
 	Number            int
 	At                string // percentage from the left
@@ -57,7 +57,7 @@ func number(v float64) string {
 	return strings.TrimSuffix(fmt.Sprintf("%.1f", v), ".0")
 }
 
-// percentage is where x stands in the drawing area.
+// percentage returns the position of x in the drawing area.
 func percentage(x, whole float64) string { return number(100 * x / whole) }
 
 // area is the outline of steps between two amounts of each request.
@@ -123,7 +123,7 @@ func short(v float64) string {
 	return fmt.Sprint(v)
 }
 
-// contextChart is what each request consists of, in its window.
+// contextChart shows the parts of each request in its window.
 func contextChart(r *report) chart {
 	s := scale{len(r.Requests), float64(r.Window)}
 	c := chart{
@@ -169,7 +169,7 @@ func events(r *report, s scale) (out []event) {
 	return out
 }
 
-// cacheChart is what of each request the provider is expected to have in its cache.
+// cacheChart shows which part of each request is expected to be in the provider's cache.
 func cacheChart(r *report) chart {
 	s := scale{requests: len(r.Requests), most: 1}
 	for i := range r.Requests {
@@ -192,7 +192,7 @@ func cacheChart(r *report) chart {
 	return c
 }
 
-// costChart is the cost of all requests so far, in dollars.
+// costChart shows the cost of all requests so far, in dollars.
 func costChart(r *report) chart {
 	last := &r.Requests[len(r.Requests)-1]
 	of := func(cost float64) float64 { return dollars(cost, r.Price) }
@@ -207,7 +207,7 @@ func costChart(r *report) chart {
 	return c
 }
 
-// dollarTick writes dollars without needless zeros.
+// dollarTick formats dollars without trailing zeros.
 func dollarTick(v float64) string { return fmt.Sprintf("$%.3g", v) }
 
 func shown(layers ...layer) (out []layer) {
@@ -219,8 +219,8 @@ func shown(layers ...layer) (out []layer) {
 	return out
 }
 
-// How far apart the labels of turns have to be, in hundredths of the width: two digits of 12 px on a wide screen and
-// on one of 390 px.
+// The minimum distance between labels of turns, in percent of the width: two digits of 12 px on a wide screen, and on
+// one of 390 px.
 const leastGap, leastNarrowGap = 2.5, 7.5
 
 func turnTicks(r *report, s scale) (out []tick) {
@@ -240,7 +240,7 @@ func turnTicks(r *report, s scale) (out []tick) {
 	return out
 }
 
-// title is all about a request in one line.
+// title describes a request in one line.
 func (q *request) title(price float64) string {
 	if q.Error != "" {
 		return fmt.Sprintf("request %d does not fit", q.Number)

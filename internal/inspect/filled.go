@@ -11,7 +11,7 @@ import (
 	"github.com/winnowgo/winnow/session/transcript"
 )
 
-// filled is what a history consists of, the largest first.
+// filled is the content of a history by kind, the largest first.
 type filled struct {
 	Tokens  int
 	Kinds   []share
@@ -26,10 +26,10 @@ type share struct {
 	Count  int // messages
 }
 
-// mostShares is how many tools and messages are named.
+// mostShares is how many tools and messages are listed.
 const mostShares = 5
 
-// filledBy says what fills a history.
+// filledBy returns what fills a history.
 func filledBy(history []winnow.Message, e winnow.Estimator) filled {
 	var f filled
 	var sums [kinds]int
@@ -72,7 +72,7 @@ func sortShares(list []share) {
 	})
 }
 
-// Summary says in one sentence what fills the history.
+// Summary returns one sentence on what fills the history.
 func (f *filled) Summary() string {
 	var parts []string
 	for _, k := range f.Kinds {
@@ -85,7 +85,7 @@ func (f *filled) Summary() string {
 	return fmt.Sprintf("The whole history has %s tokens: %s.", recording.Comma(f.Tokens), strings.Join(parts, ", "))
 }
 
-// ToolNames says how much of it tools returned.
+// ToolNames says how much of the history each tool returned.
 func (f *filled) ToolNames() string {
 	var parts []string
 	for _, t := range f.Tools {
@@ -95,13 +95,13 @@ func (f *filled) ToolNames() string {
 	return strings.Join(parts, ", ")
 }
 
-// programs are the names that people know.
+// programs are the common names of the programs.
 var programs = map[transcript.Format]string{
 	transcript.Pi: "pi or OpenClaw", transcript.ClaudeCode: "Claude Code", transcript.Codex: "Codex",
 	transcript.Winnow: "winnow",
 }
 
-// Origin says where the session comes from, "" if that is not recorded.
+// Origin says where the session comes from, "" if that was not recorded.
 func (r *report) Origin() string {
 	if r.Source == nil || r.Source.From == nil {
 		return ""
@@ -114,7 +114,7 @@ func (r *report) Origin() string {
 	return text + ": " + Plain(t.Report.String()) + "."
 }
 
-// Billed says what the session cost when it was recorded, "" if that is not recorded.
+// Billed says what the session cost when it was recorded, "" if that is unknown.
 func (r *report) Billed() string {
 	if r.Source == nil || r.Source.From == nil || r.Source.Answers == 0 {
 		return ""
@@ -126,7 +126,7 @@ func (r *report) Billed() string {
 		recording.Comma(u.CacheWrite), recording.Comma(u.Output), money(dollars(cost, r.Price)))
 }
 
-// billedCost is what the session cost when it was recorded, in uncached tokens.
+// billedCost returns the cost of the session when it was recorded, in uncached tokens.
 func (r *report) billedCost() float64 {
 	u := r.Source.Billed
 	return float64(u.Input) + prices.ReadPrice*float64(u.CacheRead) + prices.WritePrice*float64(u.CacheWrite) +

@@ -7,29 +7,29 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// What a host does that compacts at the limit: it sends everything until no more than limitReserve is left of the
-// window, and then has a model summarize all but the newest limitKeep. Both are at most a quarter of the window.
+// A host that compacts at the limit sends everything until only limitReserve of the window is left, and then lets a
+// model summarize all but the newest limitKeep. Both are at most a quarter of the window.
 const (
 	limitReserve = 20_000
 	limitKeep    = 20_000
 	limitSummary = 8_000 // room for the summary, at most an eighth of the window
 )
 
-// limitHost is that host. A result that alone is too large for a request is cut in half until it fits.
+// limitHost is that host. It halves a result that alone is too large for a request until it fits.
 type limitHost struct {
 	window    int
 	estimator winnow.Estimator
 	scribe    scribe
 	out       outcome
 
-	sizes   []int // of each message, as it is sent
+	sizes   []int // size of each message as it is sent
 	cut     map[int]winnow.Message
-	from    int // the first message behind the summary
+	from    int // the first message after the summary
 	head    int // system messages at the beginning, which stay
 	summary *winnow.Message
 
 	sent   int // tokens of the last request
-	prefix int // of these, what the next request begins with
+	prefix int // of these, the prefix that the next request shares
 	sentAt time.Time
 }
 
@@ -79,10 +79,10 @@ func (h *limitHost) bill(tokens int, at time.Time) {
 	h.sent, h.prefix, h.sentAt = tokens, tokens, at
 }
 
-// tokens is the size of the request as it stands.
+// tokens returns the size of the current request.
 func (h *limitHost) tokens() int { return h.before(len(h.sizes)) }
 
-// before is the size of what stands before message n of the history.
+// before returns the size of the request before message n of the history.
 func (h *limitHost) before(n int) (sum int) {
 	for _, t := range h.sizes[:h.head] {
 		sum += t
@@ -96,7 +96,7 @@ func (h *limitHost) before(n int) (sum int) {
 	return sum
 }
 
-// compact has all but the newest keep tokens summarized. Results stay with their calls.
+// compact summarizes all but the newest keep tokens. Results stay with their calls.
 func (h *limitHost) compact(history []winnow.Message, keep int) {
 	cut, kept := len(history)-1, h.sizes[len(history)-1]
 	for cut > h.from && kept+h.sizes[cut-1] <= keep {
@@ -129,7 +129,7 @@ func (h *limitHost) summaryTokens() int {
 	return h.estimator.Estimate(*h.summary)
 }
 
-// shrink halves the largest result until the request fits, or no result is left that is worth it.
+// shrink halves the largest result until the request fits, or no large result is left.
 func (h *limitHost) shrink(history []winnow.Message, budget int) {
 	const leastResult = 256 // tokens
 	for h.tokens() > budget {
@@ -156,7 +156,7 @@ func (h *limitHost) shrink(history []winnow.Message, budget int) {
 	}
 }
 
-// messages is the request as it stands.
+// messages returns the current request.
 func (h *limitHost) messages(history []winnow.Message) []winnow.Message {
 	out := append([]winnow.Message(nil), history[:h.head]...)
 	if h.summary != nil {
@@ -165,7 +165,7 @@ func (h *limitHost) messages(history []winnow.Message) []winnow.Message {
 	return append(out, h.slice(history, h.from, len(history))...)
 }
 
-// slice is a part of the history as it is sent.
+// slice returns a part of the history as it is sent.
 func (h *limitHost) slice(history []winnow.Message, from, to int) []winnow.Message {
 	out := append([]winnow.Message(nil), history[from:to]...)
 	for i := range out {

@@ -8,11 +8,11 @@ import (
 	"github.com/winnowgo/winnow/internal/recording"
 )
 
-// names finds the names in texts: paths, identifiers, numbers with a form. What an answer uses of them and the
-// history had before is what the request should have held.
-type names map[string][]string // by text, since most texts are in many requests
+// names finds the names in texts: paths, identifiers, structured numbers. A request should hold the names that its
+// answer uses and that the history already had.
+type names map[string][]string // by text, because most texts are in many requests
 
-const leastName, mostName = 6, 200 // bytes: a shorter one is found by chance, a longer one is data
+const leastName, mostName = 6, 200 // bytes: shorter names match by accident, longer ones are data
 
 func isNameByte(r rune) bool {
 	return r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_./-", r))
@@ -33,7 +33,7 @@ func (n names) in(text string) []string {
 	return found
 }
 
-// isName reports whether no prose has such a word: it holds a digit, a mark between its parts or a capital letter
+// isName reports whether a word does not occur in prose: it has a digit, a mark between its parts or a capital letter
 // inside.
 func isName(word string) bool {
 	for i, r := range word {
@@ -44,7 +44,7 @@ func isName(word string) bool {
 	return false
 }
 
-// isHump reports whether a capital letter stands at i behind a small one.
+// isHump reports whether a capital letter at i follows a small one.
 func isHump(word string, i int) bool {
 	return i > 0 && unicode.IsUpper(rune(word[i])) && unicode.IsLower(rune(word[i-1]))
 }
@@ -60,7 +60,7 @@ func (n names) of(messages []winnow.Message) map[string]bool {
 	return set
 }
 
-// allText is the text of a message and the arguments of its calls.
+// allText returns the text of a message and the arguments of its calls.
 func allText(m *winnow.Message) string {
 	text := recording.Text(m)
 	for _, p := range m.Parts {
@@ -71,7 +71,7 @@ func allText(m *winnow.Message) string {
 	return text
 }
 
-// needed are the names that an answer uses and the history knew.
+// needed returns the names that an answer uses and the history knew.
 func (n names) needed(answer *winnow.Message, known map[string]bool) []string {
 	var out []string
 	seen := map[string]bool{}

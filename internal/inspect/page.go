@@ -13,7 +13,7 @@ import (
 	"github.com/winnowgo/winnow/internal/recording"
 )
 
-// page.js moves the cursor and opens rows; without it the page is read as well.
+// page.js moves the cursor and opens rows. The page is readable without it.
 //
 //go:embed page.html page.css page.js
 var sources embed.FS
@@ -21,7 +21,7 @@ var sources embed.FS
 func source(name string) string {
 	data, err := sources.ReadFile(name)
 	if err != nil {
-		panic(err) // it is embedded under a constant name
+		panic(err) // embedded under a constant name
 	}
 	return string(data)
 }
@@ -36,8 +36,8 @@ func policy() string {
 // shownMessages is how many edited messages of one kind a request lists.
 const shownMessages = 40
 
-// page is compiled when it is asked for. The template escapes all that comes from the session; only the page's own
-// script and style are marked as safe.
+// page compiles the template. It escapes everything that comes from the session; only the page's own script and style
+// are marked as safe.
 func page() (*template.Template, error) {
 	return template.New("page").Funcs(template.FuncMap{
 		"comma":   recording.Comma,
@@ -60,7 +60,7 @@ func page() (*template.Template, error) {
 	}).Parse(source("page.html"))
 }
 
-// writePage writes the report as one HTML page that asks the network for nothing.
+// writePage writes the report as one HTML page that makes no network requests.
 func writePage(w io.Writer, r *report) error {
 	t, err := page()
 	if err != nil {
@@ -94,7 +94,7 @@ func dated(first, last time.Time) string {
 	return first.UTC().Format("2 January 2006") + last.UTC().Format(" – 2 January 2006")
 }
 
-// figures are those of a request in its row.
+// figures are the numbers in a request's row.
 type figures struct {
 	Number, Tokens, Cached int
 	Cost, SoFar            string
@@ -104,7 +104,7 @@ func figuresOf(q request, price float64) figures {
 	return figures{q.Number, q.Tokens, q.Cached, money(dollars(q.Cost, price)), money(dollars(q.SoFar, price))}
 }
 
-// absent is what stands in the place of a text that is sent no longer.
+// absent returns the text shown instead of one that is no longer sent.
 func absent(op winnow.Op) string {
 	switch op {
 	case winnow.OpCompact:
@@ -115,7 +115,7 @@ func absent(op winnow.Op) string {
 	return "(not sent)"
 }
 
-// signs are the marks that a chart has, each once.
+// signs returns each kind of mark in a chart once.
 func signs(events []event) (out []event) {
 	for _, e := range events {
 		if !slices.ContainsFunc(out, func(o event) bool { return o.Class == e.Class }) {
@@ -130,7 +130,7 @@ type namedChart struct {
 	Chart       chart
 }
 
-// turnRequests is the requests of one turn.
+// turnRequests are the requests of one turn.
 type turnRequests struct {
 	Number   int // 0: before the first turn
 	Text     string

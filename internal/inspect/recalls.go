@@ -7,11 +7,11 @@ import (
 	"github.com/winnowgo/winnow/internal/recording"
 )
 
-// recalled is what the model asked for again, with the recall tool.
+// recalled is a use of the recall tool.
 type recalled struct {
 	Asked  string // the arguments of the call
 	Tokens int    // of the answer
-	Failed bool   // there was no such thing
+	Failed bool   // nothing was found
 }
 
 // recallsIn returns the recalls among the messages of history from index `from` on.
@@ -43,7 +43,7 @@ func callOf(history []winnow.Message, id string) *winnow.Part {
 	return nil
 }
 
-// Outcome says what came of it.
+// Outcome describes the answer.
 func (c recalled) Outcome() string {
 	if c.Failed {
 		return "nothing was found"

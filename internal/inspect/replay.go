@@ -12,36 +12,36 @@ import (
 	"github.com/winnowgo/winnow/internal/recording"
 )
 
-// report is what a replay found out. Sizes are in estimated tokens, and costs in what an uncached token costs.
+// report is the result of a replay. Sizes are in estimated tokens, and costs in prices of an uncached token.
 type report struct {
 	Name     string
 	Source   *recording.Session // nil in tests
-	First    time.Time          // of the session's messages; zero if none has a time
+	First    time.Time          // first time of the session's messages; zero if none has a time
 	Last     time.Time
 	Made     time.Time // the report
-	Price    float64   // of a million uncached tokens, dollars
+	Price    float64   // dollars for a million uncached tokens
 	Window   int
 	Budget   int
 	Messages int
 	Turns    []turn
 	Requests []request
 
-	Tokens, Cached int     // of all requests together
-	Cost, Unedited float64 // the same; Unedited: with no management
+	Tokens, Cached int     // sums over all requests
+	Cost, Unedited float64 // sums over all requests; Unedited: without management
 	Epochs         int
 	Compactions    int
 	Overflows      int // requests that do not fit
 	FirstHopeless  int // the first request that would not fit if the whole history were sent; 0: none
 
-	Winnow, Limit outcome // Limit: of a host that compacts at the limit
+	Winnow, Limit outcome // Limit: a host that compacts at the limit
 	Answers       float64 // cost of the answers, the same for each
 	Needed        int     // names that answers used again
 	History       int     // tokens of the whole history at the last request
-	Verbatim      int     // of these, what the last request holds word for word
-	Filled        filled  // what the whole history consists of
+	Verbatim      int     // of these, the part that the last request holds word for word
+	Filled        filled  // content of the whole history
 }
 
-// turn is what a person asked.
+// turn is a question of a person.
 type turn struct {
 	Text  string // its beginning
 	First int    // request, from 1
@@ -52,24 +52,24 @@ type request struct {
 	Number     int // from 1
 	Turn       int // from 1; 0: before the first
 	Pause      time.Duration
-	History    int // tokens that the whole history would take
+	History    int // tokens of the whole history
 	Tokens     int
 	Kinds      [kinds]int // of Tokens
 	Cached     int
 	Cost       float64
 	Unedited   float64
-	Epoch      bool // what was sent before was rewritten
+	Epoch      bool // sent messages were rewritten
 	Edits      []group
-	Recalls    []recalled // what was asked for again since the request before
+	Recalls    []recalled // recalls since the previous request
 	Summary    *summary   // this request compacted
-	Records    []string   // that the request before did not have
+	Records    []string   // records that the previous request did not have
 	Error      string     // why there is nothing to send
 	SoFar      float64    // Cost of all requests up to this one, with the calls that wrote summaries
 	SoFarElse  float64    // Unedited, likewise
-	SoFarLimit float64    // of the host that compacts at the limit, likewise
+	SoFarLimit float64    // the same for the host that compacts at the limit
 }
 
-// Written is what the provider has not in its cache.
+// Written returns the part that is not in the provider's cache.
 func (q *request) Written() int {
 	if q.Error != "" {
 		return 0
@@ -81,7 +81,7 @@ type summary struct {
 	Text     string
 	Tokens   int
 	Before   int // tokens of the request without it
-	Messages int // that it stands for
+	Messages int // number of messages that it replaces
 }
 
 // The kinds of content, from the bottom of the chart up.
@@ -98,27 +98,27 @@ const (
 
 var kindNames = [kinds]string{"system", "summary", "user", "assistant", "thinking", "tool results", "records"}
 
-// group is the new edits of a request of one kind and for one reason.
+// group is the new edits of a request with the same kind and reason.
 type group struct {
 	Op       winnow.Op
 	Reason   string
-	Saved    int // tokens, against the request before
+	Saved    int // tokens, compared with the previous request
 	Messages []edited
 }
 
 // edited is a message that was edited, in words.
 type edited struct {
-	Index         int // in the history
+	Index         int // index in the history
 	What          string
 	Before, After int
-	Was, Is       string // the text in the request before and in this one, where they begin to differ
+	Was, Is       string // the text in the previous request and in this one, from where they differ
 }
 
-// replay sends every request that the recorded session made through a manager of its own.
+// replay sends every request of the recorded session through its own manager.
 func replay(recorded []winnow.Message, window int) (*report, error) {
 	history := slices.Clone(recorded)
 	for i := range history {
-		history[i].ID = fmt.Sprint("m", i) // what was sent of a message is found by it
+		history[i].ID = fmt.Sprint("m", i) // identifies the message in requests
 	}
 
 	requests, err := recording.Requests(history)
@@ -155,7 +155,7 @@ func replay(recorded []winnow.Message, window int) (*report, error) {
 	return r.report, nil
 }
 
-// period is when the first and the last message of a session were recorded.
+// period returns the times of the first and the last message of a session.
 func period(history []winnow.Message) (first, last time.Time) {
 	for _, m := range history {
 		if m.Time.IsZero() {
@@ -180,15 +180,15 @@ type replayer struct {
 	ledger    recording.Ledger
 	known     int // messages of the history
 	tokens    int // of these
-	sent      int // messages of the request before; 0: there was none
+	sent      int // messages of the previous request; 0: none
 	limit     *limitHost
 	names     names
 	seen      map[string]bool   // names of the history
-	last      map[string]string // texts of the request before, by message
+	last      map[string]string // texts of the previous request, by message
 	records   map[string]bool   // those of the request before
 }
 
-// next prepares one request, which answer was given to, and describes it.
+// next prepares the request behind an answer, and describes it.
 func (r *replayer) next(asked recording.Request, answer *winnow.Message) {
 	recalls := recallsIn(asked.History, r.known, r.estimator)
 	for i := range asked.History[r.known:] {
@@ -219,7 +219,8 @@ func (r *replayer) next(asked recording.Request, answer *winnow.Message) {
 	r.add(q)
 }
 
-// compare looks for what an answer uses in the request of each host. Where winnow has none nothing is looked for.
+// compare looks for the names that an answer uses in the request of each host. If winnow made no request, it looks for
+// nothing.
 func (r *replayer) compare(answer *winnow.Message, ours, theirs []winnow.Message) {
 	if answer == nil {
 		return
@@ -240,7 +241,7 @@ func (r *replayer) fail(q *request, err error) {
 	}
 }
 
-// describe says what became of history.
+// describe describes what became of the history.
 func (r *replayer) describe(q *request, history []winnow.Message, sent *winnow.Request) {
 	r.Budget = sent.Budget
 	q.Tokens = sent.Tokens
@@ -272,12 +273,12 @@ func (r *replayer) describe(q *request, history []winnow.Message, sent *winnow.R
 	}
 }
 
-// isRecord reports whether m stands for old steps.
+// isRecord reports whether m is a record of old steps.
 func isRecord(m *winnow.Message) bool {
 	return m.Injected && len(m.Parts) == 1 && record.Is(m.Parts[0].Text)
 }
 
-// newRecords returns the texts of the records of a request that are not in was, and what the next was is.
+// newRecords returns the texts of the records of a request that are not in was, and the next was.
 func newRecords(messages []winnow.Message, was map[string]bool) (texts []string, now map[string]bool) {
 	now = map[string]bool{}
 	for i := range messages {
@@ -291,7 +292,7 @@ func newRecords(messages []winnow.Message, was map[string]bool) (texts []string,
 	return texts, now
 }
 
-// addKinds divides the tokens of m by what they are of.
+// addKinds adds the tokens of m to the kinds of its content.
 func addKinds(sums *[kinds]int, m *winnow.Message, e winnow.Estimator) {
 	n := e.Estimate(*m)
 	switch {
@@ -345,8 +346,8 @@ func (r *replayer) add(q request) {
 	r.Requests = append(r.Requests, q)
 }
 
-// groups sorts changes by what was done and why, in the order in which that first happened.
-// The texts are those of the request before and of this one.
+// groups groups changes by operation and reason, in order of first occurrence. The texts come from the previous request
+// and this one.
 func groups(history []winnow.Message, changes []recording.Change, before, now map[string]string) []group {
 	var out []group
 	at := map[[2]string]int{}

@@ -1,5 +1,5 @@
 // Package inspect replays a recorded agent session through a [winnow.Manager] and shows how the context grew and was
-// cut, what the prompt cache had of it and what it cost, as one HTML page that needs no network, or as text.
+// cut, how much of it was cached and what it cost, as one HTML page that needs no network, or as text.
 package inspect
 
 import (
@@ -19,10 +19,10 @@ import (
 const (
 	exitOK      = 0
 	exitRefused = 1 // a request does not fit
-	exitUsage   = 2 // bad flags, or a file that cannot be read or written
+	exitUsage   = 2 // bad flags, or a read or write error
 )
 
-// config is what the flags say.
+// config holds the flags.
 type config struct {
 	file   string
 	window int
@@ -34,11 +34,11 @@ type config struct {
 }
 
 const (
-	builtinWindow = 32_000 // of the session that is shown where none is named: in it all happens that can happen
+	builtinWindow = 32_000 // window for the built-in session, chosen so that everything happens in it
 	defaultWindow = 200_000
 )
 
-// DefaultPrice is what a million uncached tokens cost, in dollars: that of a model of the middle class.
+// DefaultPrice is the price of a million uncached tokens, in dollars, for a mid-range model.
 const DefaultPrice = 3.0
 
 const usage = `Replays a recorded agent session through winnow, with no network, and shows the context
@@ -172,17 +172,17 @@ func inspect(c config, stdout io.Writer) (code int, err error) {
 	return code, nil
 }
 
-// Input is a session to be shown.
+// Input is a session to show.
 type Input struct {
 	Name    string
 	Session *recording.Session
-	Window  int       // of the model, in tokens
+	Window  int       // context window of the model, in tokens
 	Price   float64   // dollars for a million uncached tokens of input; 0: [DefaultPrice]
 	Text    bool      // a table for a terminal, instead of an HTML page
-	Now     time.Time // of the report
+	Now     time.Time // time of the report
 }
 
-// Write replays a session and writes what it found. It returns how many requests do not fit.
+// Write replays a session and writes the report. It returns how many requests do not fit.
 func Write(w io.Writer, in Input) (overflows int, err error) {
 	r, err := newReport(in)
 	if err != nil {

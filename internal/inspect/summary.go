@@ -2,7 +2,7 @@ package inspect
 
 import "github.com/winnowgo/winnow"
 
-// Summary is what a replay found, in figures. Tokens are estimates; costs are in dollars.
+// Summary is the result of a replay in numbers. Tokens are estimates; costs are in dollars.
 type Summary struct {
 	Name     string         `json:"name"`
 	Messages int            `json:"messages"`
@@ -11,14 +11,14 @@ type Summary struct {
 	Window   int            `json:"window"`
 	History  int            `json:"history"`  // tokens of the whole history
 	Filled   map[string]int `json:"filledBy"` // History by kind
-	Tools    map[string]int `json:"tools"`    // of which results, by tool: the five with the most
+	Tools    map[string]int `json:"tools"`    // results in History by tool: the five largest
 	Sent     int            `json:"sent"`     // tokens of all requests
-	Cached   int            `json:"cached"`   // of these, expected to be read from the cache
+	Cached   int            `json:"cached"`   // of Sent, expected to be read from the cache
 	Refused  int            `json:"refused"`  // requests that do not fit
 
 	Cost       float64       `json:"cost"`             // with winnow
-	CostLimit  float64       `json:"costAtTheLimit"`   // of a host that compacts at the limit
-	Billed     *winnow.Usage `json:"billed,omitempty"` // when it was recorded; nil: that is not known
+	CostLimit  float64       `json:"costAtTheLimit"`   // cost of a host that compacts at the limit
+	Billed     *winnow.Usage `json:"billed,omitempty"` // when it was recorded; nil: unknown
 	CostBilled float64       `json:"costBilled,omitempty"`
 }
 

@@ -19,7 +19,7 @@ const columns = 100
 // barCells is the width of the bar that stands for the whole window.
 const barCells = 24
 
-// The parts of a bar, kind by kind: letters, so that it reads without colours.
+// The letters of a bar for each kind, readable without colours.
 const cells = "ySuatrf"
 
 // writeText prints the report for a terminal.
@@ -28,13 +28,13 @@ func writeText(w io.Writer, r *report) error {
 	p.head()
 	p.requests()
 	p.totals()
-	return p.Flush() // which keeps the first error
+	return p.Flush() // Flush returns the first error
 }
 
 type printer struct {
 	*bufio.Writer
 	report    *report
-	explained bool // the error of a request that does not fit was printed; one is enough
+	explained bool // the error of a request that does not fit was printed once
 }
 
 // line prints one line of at most the width of the text.
@@ -74,16 +74,16 @@ func (p *printer) requests() {
 	}
 }
 
-// isCalm reports whether messages were only appended, new results in fewer characters perhaps.
+// isCalm reports whether messages were only appended, perhaps with minified results.
 func (q *request) isCalm() bool {
 	hasNews := len(q.Recalls) > 0 || slices.ContainsFunc(q.Edits, isLoss)
 	return !hasNews && !q.Epoch && q.Summary == nil && q.Error == ""
 }
 
-// isLoss reports whether an edit is more than another way to write the same. The others are summed up at the end.
+// isLoss reports whether an edit loses content. The other edits are summed up at the end.
 func isLoss(g group) bool { return g.Op != winnow.OpMinify }
 
-// minified says how many results were written in fewer characters, and what that saved; "" if none was.
+// minified says how many results were minified and how much that saved, "" if none was.
 func (r *report) minified() string {
 	results, saved := 0, 0
 	for i := range r.Requests {
@@ -100,7 +100,7 @@ func (r *report) minified() string {
 		recording.Comma(saved))
 }
 
-// row prints neighbours in one line, and below it what was edited and why.
+// row prints neighbours in one line, followed by their edits and reasons.
 func (p *printer) row(run []request) {
 	q := &run[len(run)-1]
 	numbers := fmt.Sprint(q.Number)
@@ -173,7 +173,7 @@ func (p *printer) totals() {
 	}
 }
 
-// filled prints what the history consists of.
+// filled prints the content of the history by kind.
 func (p *printer) filled() {
 	f := &p.report.Filled
 	p.named("filled by", f.Summary())
@@ -187,7 +187,7 @@ func (p *printer) filled() {
 	}
 }
 
-// named prints a text behind a name, in several lines if it is long. Nothing is printed of an empty one.
+// named prints a name and a text, in several lines if it is long. It prints nothing if the text is empty.
 func (p *printer) named(name, text string) {
 	if text == "" {
 		return
@@ -208,7 +208,7 @@ func (p *printer) paragraph(text string) {
 	}
 }
 
-// bar draws a request in its window. Each border between kinds stands where it belongs, rounded.
+// bar draws a request in its window. The borders between kinds are rounded to cells.
 func bar(q *request, window int) string {
 	var b strings.Builder
 	sum, drawn := 0, 0

@@ -8,13 +8,13 @@ import (
 	"github.com/winnowgo/winnow/internal/recording"
 )
 
-// What is shown of a text before and after an edit, in bytes.
+// How much of a text is shown before and after an edit, in bytes.
 const (
 	shownText   = 480
-	shownBefore = 80 // of what the two have in common
+	shownBefore = 80 // of the common part
 )
 
-// textsOf are the texts of a request's messages, by the ids that replay gave them.
+// textsOf returns the texts of a request's messages, by the ids that replay gave them.
 func textsOf(messages []winnow.Message) map[string]string {
 	texts := make(map[string]string, len(messages))
 	for i := range messages {
@@ -25,7 +25,7 @@ func textsOf(messages []winnow.Message) map[string]string {
 	return texts
 }
 
-// wholeText is the text of a message, its thinking included, with what is no text named.
+// wholeText returns the text of a message including its thinking, and names content that is not text.
 func wholeText(m *winnow.Message) string {
 	text := ""
 	for _, p := range m.Parts {
@@ -53,7 +53,8 @@ func difference(was, is string) (string, string) {
 	return piece(was, from), piece(is, from)
 }
 
-// piece is shownText of a text, without half characters, and with the number of characters that are left out.
+// piece returns up to shownText bytes of a text, without split characters, and with the number of characters that are
+// left out.
 func piece(s string, from int) string {
 	if s == "" {
 		return ""
@@ -70,7 +71,7 @@ func piece(s string, from int) string {
 	return out
 }
 
-// boundary is the beginning of the character that stands at i.
+// boundary returns the beginning of the character at i.
 func boundary(s string, i int) int {
 	for i > 0 && i < len(s) && !utf8.RuneStart(s[i]) {
 		i--

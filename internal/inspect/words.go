@@ -8,11 +8,11 @@ import (
 	"github.com/winnowgo/winnow/internal/recording"
 )
 
-// excerptColumns is how much of a message is shown.
+// excerptColumns is how much of a message is shown, in columns.
 const excerptColumns = 70
 
-// words says which message i of history is, with the beginning of its text. An edit itself holds no text of
-// the conversation.
+// words describes message i of history with the beginning of its text, because an edit holds no text of the
+// conversation.
 func words(history []winnow.Message, i int) string {
 	if i < 0 || i >= len(history) {
 		return ""
@@ -28,7 +28,7 @@ func words(history []winnow.Message, i int) string {
 	return Plain(who)
 }
 
-// excerpt is the beginning of a text, in one line.
+// excerpt returns the beginning of a text, in one line.
 func excerpt(text string) string {
 	return recording.Clip(recording.OneLine(Plain(text[:min(len(text), 8*excerptColumns)])), excerptColumns)
 }
@@ -42,7 +42,7 @@ func printable(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Plain leaves out what would do something in a terminal, and the halves of characters.
+// Plain removes control sequences of terminals, and split characters.
 func Plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -5,11 +5,12 @@ import (
 	"path/filepath"
 )
 
-// builtin is the recorded session that the examples read where none is named.
+// builtin is the recorded session that the examples read by default.
 const builtin = "examples/quickstart/sessions/english.jsonl.gz"
 
-// Builtin looks for the built-in session in the working directory and in those above it: in a clone of the repository
-// it is found from everywhere. Elsewhere it returns a path that cannot be opened, and whose error says what is missing.
+// Builtin looks for the built-in session in the working directory and in those above it, so that it is found anywhere
+// in a clone of the repository. Elsewhere it returns a path that does not exist, so that the error says what is
+// missing.
 func Builtin() string {
 	path := filepath.FromSlash(builtin)
 	for above := "."; ; above = filepath.Join(above, "..") {

@@ -2,18 +2,18 @@ package recording
 
 import "github.com/winnowgo/winnow"
 
-// Change is an edit that the request before did not have.
+// Change is an edit that the previous request did not have.
 type Change struct {
 	Op     winnow.Op `json:"op"`
-	Index  int       `json:"index"` // of the message in the history
+	Index  int       `json:"index"` // index of the message in the history
 	Before int       `json:"before"`
 	After  int       `json:"after"`
-	Saved  int       `json:"saved"` // tokens, against the request before
+	Saved  int       `json:"saved"` // tokens, compared with the previous request
 	Reason string    `json:"reason"`
 }
 
-// Ledger knows what was done to each message so far. A manager's edits are all that makes a request
-// differ from the history; what is new is the difference to the edits before.
+// Ledger knows the edits of each message so far. A manager's edits are the complete difference between a request and
+// the history, so the changes are the difference to the previous edits.
 type Ledger struct {
 	done    map[editKey]winnow.Edit
 	summary int // tokens of the summary
@@ -21,11 +21,11 @@ type Ledger struct {
 
 type editKey struct {
 	index  int
-	repair string // reason of a repair, which goes with other edits of the message; "": the others replace one another
+	repair string // reason of a repair, which combines with another edit; other edits replace one another
 }
 
-// Changes returns what edits has that the request before did not have. The cost of a new summary is taken
-// off the savings of the first message that it stands for.
+// Changes returns the edits that the previous request did not have. The cost of a new summary is subtracted from the
+// savings of the first message that it replaces.
 func (l *Ledger) Changes(edits []winnow.Edit, summary int) []Change {
 	out := []Change{}
 	now := make(map[editKey]winnow.Edit, len(edits))
@@ -55,8 +55,8 @@ func (l *Ledger) Changes(edits []winnow.Edit, summary int) []Change {
 	return out
 }
 
-// withRecords puts the tokens of each record on the edit of the first message that it stands for, in the place of an
-// edit of its own.
+// withRecords adds the tokens of each record to the edit of the first message that it replaces, instead of a separate
+// edit.
 func withRecords(edits []winnow.Edit) []winnow.Edit {
 	records := map[int]int{}
 	for _, e := range edits {
@@ -81,7 +81,7 @@ func withRecords(edits []winnow.Edit) []winnow.Edit {
 	return out
 }
 
-// Past says what an edit did.
+// Past returns the operation of an edit in the past tense.
 func Past(op winnow.Op) string {
 	switch op {
 	case winnow.OpRepair:

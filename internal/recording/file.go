@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// OpenFile reads a session from a file, as [Open] does. Of a directory it reads the session in it, however deep, that
-// was written to last: of the directory in which an agent keeps its sessions, the one of today. It returns the file
-// too. The error is [fs.ErrNotExist] if there is no such file.
+// OpenFile reads a session from a file, as [Open] does. In a directory it reads the session that was written to last,
+// at any depth. It also returns the file. The error is [fs.ErrNotExist] if the file does not exist.
 func OpenFile(name string) (s *Session, file string, err error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -41,7 +40,7 @@ func newestIn(dir string) (newest string, err error) {
 			return err
 		}
 		info, err := d.Info()
-		if errors.Is(err, fs.ErrNotExist) { // gone meanwhile
+		if errors.Is(err, fs.ErrNotExist) { // gone in the meantime
 			return nil
 		}
 		if err == nil && info.Mode().IsRegular() && (newest == "" || info.ModTime().After(at)) {

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// Width is the columns that r takes in a terminal: characters of Chinese, Japanese and Korean and
-// emoji take two.
+// Width returns the columns of r on a terminal: Chinese, Japanese and Korean characters and emoji take two.
 func Width(r rune) int {
 	switch {
 	case r >= 0x1100 && r <= 0x115f, r >= 0x2e80 && r <= 0xa4cf, r >= 0xac00 && r <= 0xd7a3, r >= 0xf900 && r <= 0xfaff,
@@ -19,10 +18,10 @@ func Width(r rune) int {
 	return 1
 }
 
-// Clip cuts s to so many columns.
+// Clip cuts s to a number of columns.
 func Clip(s string, columns int) string {
 	used := 0
-	cut := 0 // where the ellipsis would go
+	cut := 0 // place of the ellipsis
 	for i, r := range s {
 		if used+1 <= columns {
 			cut = i
@@ -37,7 +36,7 @@ func Clip(s string, columns int) string {
 // OneLine joins the lines of s.
 func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Wrap breaks s into lines of at most so many bytes, between words.
+// Wrap breaks s between words into lines of up to most bytes.
 func Wrap(s string, most int) []string {
 	var lines []string
 	line := ""
@@ -74,7 +73,7 @@ func Comma(n int) string {
 	return s
 }
 
-// Percent is part of whole, rounded.
+// Percent returns part of whole in percent, rounded.
 func Percent(part, whole int) string {
 	if whole == 0 {
 		return "0"

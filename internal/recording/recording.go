@@ -1,5 +1,5 @@
-// Package recording is what the examples that replay a recorded session share: reading it, the requests that it
-// made, what is new in each, and how that is laid out in a terminal.
+// Package recording is shared by the programs that replay recorded sessions. It reads a session, finds its requests and
+// the changes in each, and lays out text for a terminal.
 package recording
 
 import (
@@ -19,20 +19,20 @@ import (
 // Session is a recorded session.
 type Session struct {
 	Messages []winnow.Message
-	Billed   winnow.Usage           // what providers billed for the answers in Messages
-	Answers  int                    // that were billed
-	From     *transcript.Transcript // nil: it was recorded as winnow's messages
+	Billed   winnow.Usage           // usage of the answers in Messages
+	Answers  int                    // number of billed answers
+	From     *transcript.Transcript // nil: recorded as winnow's messages
 }
 
-// Open reads a session in any form: as another agent left it on the disk, as a log of package session, or as winnow's
-// messages in JSON Lines or one JSON array; plain or gzipped. A session without a message is an error.
+// Open reads a session in any form: a file of another agent, a log of package session, or winnow's messages in JSON
+// Lines or one JSON array; plain or gzipped. A session without messages is an error.
 func Open(data []byte) (*Session, error) {
 	data, err := unzip(data)
 	if err != nil {
 		return nil, err
 	}
 	t, err := transcript.Parse(data)
-	if err != nil { // it has none of those forms
+	if err != nil { // not a transcript
 		messages, err := readMessages(data)
 		return newSession(messages, nil), err
 	}
@@ -43,7 +43,7 @@ func Open(data []byte) (*Session, error) {
 	return s, nil
 }
 
-// Of returns the session that a transcript is.
+// Of returns the session of a transcript.
 func Of(t *transcript.Transcript) *Session { return newSession(t.Messages(), t) }
 
 func newSession(messages []winnow.Message, from *transcript.Transcript) *Session {
@@ -69,7 +69,7 @@ func Read(data []byte) ([]winnow.Message, error) {
 	return s.Messages, nil
 }
 
-// readMessages reads winnow's messages. Some that are all empty are an error: they are in another form.
+// readMessages reads winnow's messages. If all of them are empty, the error says that data has another form.
 func readMessages(data []byte) ([]winnow.Message, error) {
 	history, err := winnow.ReadMessages(bytes.NewReader(data))
 	switch {
@@ -101,13 +101,13 @@ func unzip(data []byte) ([]byte, error) {
 
 // Request is one request to the model.
 type Request struct {
-	History []winnow.Message // what the request was made for
-	At      time.Time        // of the newest message that has a time: a pause lets the provider's cache expire
+	History []winnow.Message // the history behind the request
+	At      time.Time        // time of the newest message that has one: a pause lets the provider's cache expire
 }
 
-// Requests returns the requests that a session made: at each message of the model, what stood before it is the
-// history of the request that the message answers. A session that ends otherwise has one request more. What the
-// provider once billed is left out: that was for other requests than those of a replay. No request is an error.
+// Requests returns the requests of a session. Each message of the model answers a request, whose history is everything
+// before the message. If the session does not end with the model, there is one more request. The recorded usage is
+// removed, because it belongs to other requests than those of a replay. A session without requests is an error.
 func Requests(recorded []winnow.Message) ([]Request, error) {
 	history := slices.Clone(recorded)
 	at := time.Unix(0, 0)

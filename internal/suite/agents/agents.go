@@ -1,5 +1,5 @@
-// Package agents writes session files as other agents leave them: with the branches, copies, notes and damage that
-// files of real sessions have. It is written from the documentation of the forms and shares no code with the readers.
+// Package agents writes session files like those of other agents, with the branches, copies, notes and damage of real
+// files. It is based on the documentation of the forms and shares no code with the readers.
 package agents
 
 import (
@@ -19,7 +19,7 @@ type Form string
 const (
 	Pi1    Form = "pi-1" // without ids
 	Pi2    Form = "pi-2" // the tree
-	Pi3    Form = "pi-3" // as OpenClaw writes it
+	Pi3    Form = "pi-3" // OpenClaw's form
 	Claude Form = "claude-code"
 	Codex  Form = "codex"
 )
@@ -30,22 +30,22 @@ var Forms = []Form{Pi1, Pi2, Pi3, Claude, Codex}
 // File is a session as a program recorded it.
 type File struct {
 	Data    []byte
-	Want    []winnow.Message // the conversation that is on its branch
-	Unknown int              // lines that no reader can know
-	Damaged int              // lines that are no JSON
-	Billed  winnow.Usage     // of all answers on the branch
+	Want    []winnow.Message // the conversation on its branch
+	Unknown int              // lines unknown to every reader
+	Damaged int              // lines that are not JSON
+	Billed  winnow.Usage     // usage of all answers on the branch
 	Detours int              // turns that are not on the branch
-	Summary string           // of the newest compaction, "" if there was none
+	Summary string           // summary of the newest compaction, "" if there was none
 }
 
 // Options say what a file has besides the conversation.
 type Options struct {
-	Noise    bool // other kinds of lines, unknown ones and damage
-	Branches bool // turns that were taken back, sub-agents
+	Noise    bool // other kinds of lines, unknown lines and damage
+	Branches bool // retracted turns, sub-agents
 	Compact  bool // a compaction near the middle
 }
 
-// Write returns a session in which history was said.
+// Write returns a session file with the conversation history.
 func Write(form Form, history []winnow.Message, o Options, r *rand.Rand) File {
 	w := &writer{Options: o, r: r, at: time.Date(2026, 6, 1, 9, 0, 0, 0, time.UTC)}
 	var p program
@@ -87,7 +87,7 @@ type program interface {
 	message(m winnow.Message)
 	compact(summary string)
 	detour()            // a turn that is not on the branch
-	other(unknown bool) // a line that is no part of the conversation
+	other(unknown bool) // a line that is not part of the conversation
 }
 
 type writer struct {
@@ -110,7 +110,7 @@ func (w *writer) line(v object) {
 	}
 }
 
-// id returns an id that was not there yet, of n hexadecimal digits.
+// id returns a new id of n hexadecimal digits.
 func (w *writer) id(n int) string {
 	w.ids++
 	return fmt.Sprintf("%0*x", n, uint32(w.ids)*2654435761)[:n]
@@ -118,7 +118,7 @@ func (w *writer) id(n int) string {
 
 func (w *writer) now() string { return w.at.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
 
-// noise writes what stands in files besides the conversation.
+// noise writes other lines besides the conversation.
 func (w *writer) noise(p program) {
 	switch w.r.IntN(6) {
 	case 0:
@@ -145,8 +145,8 @@ func (w *writer) want(m winnow.Message) {
 	w.file.Want = append(w.file.Want, m)
 }
 
-// plain returns m as any program could have recorded it: valid text, arguments that are objects, no content that a
-// program would not have.
+// plain returns m in a form that any program could have recorded: with valid text, arguments that are objects, and only
+// common content.
 func plain(m winnow.Message) winnow.Message {
 	m.Source, m.Pinned, m.ID, m.Summary = nil, false, "", false
 	if m.Role != winnow.RoleAssistant {
@@ -186,13 +186,13 @@ func plain(m winnow.Message) winnow.Message {
 	return m
 }
 
-// machines begin what a harness writes in the place of a person.
+// machines begin texts that a harness writes in the role of a person.
 var machines = []string{
 	"<local-command-stdout>", "[Request interrupted by user", "<environment_context>", "# AGENTS.md instructions for",
 	"<turn_aborted>", "<permissions instructions>", "<skill>", "<task-notification>",
 }
 
-// pixel is a picture in base64.
+// pixel is an image in base64.
 const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 func text(m *winnow.Message) string {

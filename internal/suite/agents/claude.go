@@ -10,7 +10,7 @@ import (
 type claude struct {
 	*writer
 	leaf any               // uuid of the newest line
-	call map[string]string // line of each call that has no result yet
+	call map[string]string // line of each call without a result
 }
 
 func (c *claude) uuid() string {
@@ -29,7 +29,7 @@ func (c *claude) begin() {
 
 const sessionID = "5e551011-0000-4000-8000-000000000000"
 
-// entry writes a line of the tree behind parent.
+// entry writes a line of the tree after parent.
 func (c *claude) entry(v object, parent any) string {
 	id := c.uuid()
 	for key, value := range map[string]any{
@@ -99,7 +99,7 @@ func (c *claude) answer(m winnow.Message) {
 	c.want(m)
 }
 
-// result writes a result behind the line of its call, as for calls that run at once.
+// result writes a result after the line of its call, as for parallel calls.
 func (c *claude) result(m winnow.Message) {
 	content := []object{{"type": "tool_result", "tool_use_id": m.ToolCallID, "content": c.resultContent(m),
 		"is_error": m.IsError}}
@@ -158,7 +158,7 @@ func (c *claude) compact(summary string) {
 	c.call = map[string]string{}
 }
 
-// detour is a turn that was taken back, or what a sub-agent of an older version did.
+// detour writes a retracted turn, or the work of a sub-agent of an older version.
 func (c *claude) detour() {
 	leaf, before := c.leaf, c.file
 	side := c.r.IntN(2) == 0

@@ -62,7 +62,7 @@ func (c *codex) user(m winnow.Message) {
 		c.turns++
 	}
 	if role == "developer" && c.turns == 0 {
-		return // it would be of the request
+		return // it would belong to the request
 	}
 	c.write("response_item", object{"type": "message", "role": role, "content": c.content(m.Parts)})
 	c.want(m)
@@ -119,11 +119,11 @@ func (c *codex) answer(m winnow.Message) {
 		m.Usage = &winnow.Usage{Input: 1 + c.r.IntN(900), CacheRead: c.r.IntN(90_000), Output: c.r.IntN(500)}
 	}
 	u := *m.Usage
-	u.CacheWrite, u.Input = 0, u.Input+1 // each total is another one
+	u.CacheWrite, u.Input = 0, u.Input+1 // each total differs
 	m.Usage = &u
 	c.total.Input, c.total.CacheRead, c.total.Output = c.total.Input+u.Input, c.total.CacheRead+u.CacheRead,
 		c.total.Output+u.Output
-	for range 1 + c.r.IntN(2) { // again, when a rate limit changed
+	for range 1 + c.r.IntN(2) { // repeated when a rate limit changes
 		c.write("event_msg", object{"type": "token_count", "info": object{
 			"total_token_usage": counts(c.total), "last_token_usage": counts(u), "model_context_window": 258_400,
 		}, "rate_limits": object{"primary": object{"used_percent": c.r.IntN(100)}}})

@@ -9,9 +9,9 @@ import (
 type pi struct {
 	*writer
 	version int
-	leaf    any   // id of the newest line; nil: there is none
-	lines   []any // version 1: ids that the lines would have
-	turns   []any // where each turn began: what its line follows
+	leaf    any   // id of the newest line; nil: none
+	lines   []any // version 1: ids of the lines, which are not written
+	turns   []any // for each turn, the id that its first line follows
 }
 
 func (p *pi) begin() {
@@ -26,7 +26,7 @@ func (p *pi) begin() {
 	p.lines = append(p.lines, nil)
 }
 
-// entry writes a line behind the leaf.
+// entry writes a line after the leaf.
 func (p *pi) entry(v object) any {
 	v["timestamp"] = p.now()
 	id := p.id(8)
@@ -83,7 +83,7 @@ func (p *pi) injected(m object) {
 	p.want(want)
 }
 
-// partsOf returns the texts and pictures of a content.
+// partsOf returns the texts and images of a content.
 func partsOf(content []object) (parts []winnow.Part) {
 	for _, c := range content {
 		if c["type"] == "image" {

@@ -8,9 +8,9 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// What can be said of a history without the library.
+// Properties of a history that can be checked without the library.
 
-// IsSound reports whether repair has no reason to change message i, wherever the others go.
+// IsSound reports whether a repair has no reason to change message i, whatever happens to the others.
 func IsSound(h []winnow.Message, i int) bool {
 	m := &h[i]
 	if len(m.Parts) == 0 || m.StopReason == "error" || m.StopReason == "aborted" {
@@ -30,7 +30,7 @@ func IsSound(h []winnow.Message, i int) bool {
 	if last := m.Parts[len(m.Parts)-1]; last.Kind == winnow.KindThinking && len(ids) == 0 || !content {
 		return false
 	}
-	if m.Role == winnow.RoleTool { // right behind its call, among its results
+	if m.Role == winnow.RoleTool { // directly after its call, among its results
 		ids = append(ids, m.ToolCallID)
 		k := i
 		for k >= 0 && h[k].Role == winnow.RoleTool {

@@ -1,4 +1,4 @@
-// Package histories makes random histories, with all that is wrong with those of real hosts.
+// Package histories makes random histories with the faults of real ones.
 package histories
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// Random histories. They are made from dice, so that a seed and the bytes of a fuzzer make them alike.
+// Random histories are made from dice, so that both a seed and the bytes of a fuzzer can make them.
 
 // Dice yields numbers in [0, n). 0 is always the plainest choice.
 type Dice interface{ IntN(n int) int }
@@ -22,7 +22,7 @@ type Dice interface{ IntN(n int) int }
 // Seeded returns the dice of a seed.
 func Seeded(seed uint64) Dice { return rand.New(rand.NewPCG(seed, 0x57696e6e6f77)) }
 
-// FromBytes returns dice that read their numbers from bytes, a fuzzer's, and end in zeros.
+// FromBytes returns dice that read their numbers from a fuzzer's bytes, and then return zeros.
 func FromBytes(b []byte) Dice { return &byteDice{b} }
 
 type byteDice struct{ b []byte }
@@ -35,11 +35,11 @@ func (d *byteDice) IntN(n int) int {
 	return v % n
 }
 
-// Random returns the history of a seed. Every message has an ID and, mostly, a Source. Pins are on
-// messages that no stage has a reason to change.
+// Random returns the history of a seed. Every message has an ID and usually a Source. Only messages that no stage has a
+// reason to change are pinned.
 func Random(seed uint64) []winnow.Message { return From(Seeded(seed)) }
 
-// From returns the history that the dice make, as Random does.
+// From returns a history like Random, made from dice.
 func From(d Dice) []winnow.Message {
 	g := &historyGen{d: d}
 	g.faults = []int{0, 3, 10, 30}[d.IntN(4)]
@@ -71,7 +71,7 @@ func From(d Dice) []winnow.Message {
 type historyGen struct {
 	d    Dice
 	out  []winnow.Message
-	late []winnow.Message // results that are written later
+	late []winnow.Message // results that come later
 	ids  int
 
 	faults, failures, thinking, blanks, images, hosts, long int // per cent
@@ -166,7 +166,7 @@ func (g *historyGen) thought() winnow.Part {
 	}
 }
 
-// decorate adds what is easily broken: empty texts, images, what only the host understands.
+// decorate adds fragile content: empty texts, images, content that only the host understands.
 func (g *historyGen) decorate(m *winnow.Message) {
 	if g.chance(g.blanks) {
 		s := []string{" \n", "", "\t", ""}[g.d.IntN(4)]
@@ -195,7 +195,7 @@ func (g *historyGen) callID() string {
 // ToolNames are the tools of the agent.
 var ToolNames = []string{"exec", "read", "Write", "mcp__git__log", "web-search"}
 
-// step is an assistant message with calls and their results. With pending, some are still to come.
+// step adds an assistant message with calls and their results. With pending, some results are still missing.
 func (g *historyGen) step(pending bool) {
 	m := winnow.Message{Role: winnow.RoleAssistant, StopReason: "toolUse"}
 	if g.chance(g.thinking) {
@@ -276,7 +276,7 @@ func (g *historyGen) size() int {
 	return 1 + g.d.IntN(150)
 }
 
-// text returns n characters that are not all white space.
+// text returns n characters, which are not all white space.
 func (g *historyGen) text(n int) string {
 	s, starts := MixedText()
 	from := g.d.IntN(len(starts) - n - 1)
@@ -285,12 +285,12 @@ func (g *historyGen) text(n int) string {
 		out = "x" + out
 	}
 	if g.invalid {
-		out = strings.ReplaceAll(out, "e", "\xe4\xb8") // a character that is cut
+		out = strings.ReplaceAll(out, "e", "\xe4\xb8") // a split character
 	}
 	return out
 }
 
-// MixedText is what texts are cut from, with the place of each character in it.
+// MixedText returns the source of texts, with the offset of each character.
 var MixedText = sync.OnceValues(func() (string, []int) {
 	r := rand.New(rand.NewPCG(1, 2))
 	english := strings.Fields("build error parse token window branch commit test result server cache index edge " +
@@ -331,8 +331,8 @@ var MixedText = sync.OnceValues(func() (string, []int) {
 	return s, starts
 })
 
-// writeOutput writes what a tool prints for people and for terminals: a progress bar, a colour, a viewed file, lines
-// that a search found, a log that counts, a certificate.
+// writeOutput writes typical tool output: a progress bar, a colour, a viewed file, search results, a log with counters,
+// a certificate.
 func writeOutput(b *strings.Builder, r *rand.Rand) {
 	first, lines := r.IntN(90), 10+r.IntN(30)
 	form := r.IntN(6)
@@ -355,7 +355,7 @@ func writeOutput(b *strings.Builder, r *rand.Rand) {
 	b.WriteString("done\n")
 }
 
-// pin pins some messages that are sound: with a content, and of calls whose ids are used once.
+// pin pins some sound messages: those with content, whose calls have unique ids.
 func (g *historyGen) pin(h []winnow.Message) {
 	if !g.chance(30) || len(h) == 0 {
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// Messages, short to write.
+// Short constructors for messages.
 
 // Text is a part of text.
 func Text(s string) winnow.Part { return winnow.Part{Text: s} }
@@ -68,7 +68,7 @@ func Tool(id string, texts ...string) winnow.Message {
 	return m
 }
 
-// Named gives every message the ID m0, m1, … and every message and part a Source that says where it is.
+// Named gives every message the ID m0, m1, … and every message and part a Source with its position.
 func Named(h []winnow.Message) []winnow.Message {
 	for i := range h {
 		h[i].ID = "m" + strconv.Itoa(i)
@@ -80,7 +80,7 @@ func Named(h []winnow.Message) []winnow.Message {
 	return h
 }
 
-// Copy shares no memory with h that anything could write to.
+// Copy returns a copy that shares no writable memory with h.
 func Copy(h []winnow.Message) []winnow.Message {
 	out := slices.Clone(h)
 	for i := range out {

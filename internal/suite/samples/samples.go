@@ -1,4 +1,4 @@
-// Package samples reads the texts that true tokenizers counted, for the tests of estimates and exact counts.
+// Package samples reads texts with the counts of real tokenizers, for the tests of estimates and exact counts.
 package samples
 
 import (
@@ -13,14 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Sample is a text with the counts of true tokenizers, by their names.
+// Sample is a text with the counts of real tokenizers, by their names.
 type Sample struct {
 	Name, Category string
 	Counts         map[string]int
 	Text           string
 }
 
-// Read returns the samples. It skips the test where the data of the project is absent.
+// Read returns the samples. It skips the test if the project's data is absent.
 func Read(t testing.TB) []Sample {
 	t.Helper()
 	f, err := os.Open(filepath.Join(dir(t), "estimate", "samples.jsonl.gz"))
@@ -44,14 +44,14 @@ func Read(t testing.TB) []Sample {
 	return out
 }
 
-// The counts of the samples were taken before their line ends were made \n: with the carriage returns put
-// back OpenAI's tokenizers give exactly the stored counts. ansi/038 had some that cannot be told any more.
+// The samples were counted before their line ends were changed to \n. With the carriage returns restored, OpenAI's
+// tokenizers give exactly the stored counts. Those of ansi/038 can no longer be reconstructed.
 var carriageReturns = map[string][2]string{
 	"logs/016": {"\n", "\r\n"}, "ansi/006": {"\n", "\r\n"}, "ansi/029": {"\n", "\r\n"}, "ansi/032": {"\n", "\r\n"},
 	"whitespace/019": {"\n", "\r\n"}, "csv_digits/022": {"\n", "\r\n"}, "ansi/023": {"\n\n", "\r\r\n"},
 }
 
-// dir is $WINNOW_SHARED, or shared beside the module: the data lies outside of the project.
+// dir returns $WINNOW_SHARED, or the directory shared beside the module: the data is outside of the project.
 func dir(t testing.TB) string {
 	t.Helper()
 	dir := os.Getenv("WINNOW_SHARED")

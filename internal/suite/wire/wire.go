@@ -1,5 +1,5 @@
-// Package wire says what providers refuse in a list of messages. It is written from their documentation and shares no
-// code with the library, which it is there to check.
+// Package wire checks what providers refuse in a list of messages. It is based on their documentation and shares no
+// code with the library that it checks.
 package wire
 
 import (
@@ -13,23 +13,23 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// What providers accept, as far as the order and the shape of messages go. A history is rendered as a
-// plain adapter would do it and each provider's rules are applied to that. The ids of the rules are those
-// of the research notes: ANT Anthropic Messages, OAI OpenAI Chat Completions, RSP OpenAI Responses, GEM
-// Gemini, BRC Bedrock Converse, ALL every one.
+// These are the rules of providers for the order and the shape of messages. A history is rendered like a simple adapter
+// would do it, and each provider's rules are applied to the result. The ids of the rules begin with ANT for Anthropic
+// Messages, OAI for OpenAI Chat Completions, RSP for OpenAI Responses, GEM for Gemini, BRC for Bedrock Converse, and
+// ALL for every provider.
 //
-// Characters and length of call ids are not checked: a history holds the ids of the provider that made
-// them, and an adapter maps those that another one refuses.
+// Characters and lengths of call ids are not checked: a history holds the ids of the provider that made them, and an
+// adapter maps ids that another provider refuses.
 
-// Rules says what is checked besides.
+// Rules are optional checks.
 type Rules struct {
-	Blank bool // texts of nothing but white space are refused (ANT-BLANK-TEXT, BRC-BLANK)
-	Lead  bool // an assistant may come first, because it did in the history
-	Bytes bool // text may be what is not UTF-8: the history holds such text
+	Blank bool // refuse texts of only white space (ANT-BLANK-TEXT, BRC-BLANK)
+	Lead  bool // the assistant may come first, because it did in the history
+	Bytes bool // text may be invalid UTF-8, because the history holds such text
 }
 
-// Check returns what providers would refuse in msgs, or nil: the errors that are joined in it are of type *[Violation].
-// Calls at the very end that wait for their results are fine: the host is about to answer them.
+// Check returns what providers would refuse in msgs, or nil. The error joins errors of type *[Violation]. Calls at the
+// very end may wait for their results: the host is about to answer them.
 func (w Rules) Check(msgs []winnow.Message) error {
 	c := &check{}
 	for i := range msgs {
@@ -62,7 +62,7 @@ func (c *check) refuse(rule string, at int, format string, args ...any) {
 	c.errs = append(c.errs, &Violation{rule, at, fmt.Sprintf(format, args...)})
 }
 
-// message checks what a message is in itself.
+// message checks a single message.
 func (c *check) message(i int, m *winnow.Message, w Rules) {
 	content := false
 	for k, p := range m.Parts {
@@ -131,7 +131,7 @@ func (t *turn) ids(kind blockKind) (ids []string) {
 	return ids
 }
 
-// answerPending gives the calls that wait at the end of msgs a result.
+// answerPending adds results for the open calls at the end of msgs.
 func answerPending(msgs []winnow.Message) []winnow.Message {
 	last := len(msgs) - 1
 	answered := map[string]bool{}
@@ -153,8 +153,8 @@ func answerPending(msgs []winnow.Message) []winnow.Message {
 	return out
 }
 
-// render turns msgs into user and model turns, one for each message. System messages go to a field of
-// their own, and a summary is sent as the user's.
+// render turns msgs into user and model turns, one for each message. System messages are left out, because they go into
+// a separate field, and a summary is sent as the user's.
 func render(msgs []winnow.Message) []turn {
 	var turns []turn
 	for i := range msgs {
@@ -183,12 +183,12 @@ func render(msgs []winnow.Message) []turn {
 	return turns
 }
 
-// joinRoles makes one turn of neighbours of one role (ANT-MERGE, BRC-ALTERNATE).
+// joinRoles joins neighbours with the same role (ANT-MERGE, BRC-ALTERNATE).
 func joinRoles(turns []turn) []turn {
 	return joinTurns(turns, func(a, b *turn) bool { return a.user == b.user })
 }
 
-// joinTurns makes one turn of neighbours that are alike.
+// joinTurns joins neighbours that are alike.
 func joinTurns(turns []turn, alike func(a, b *turn) bool) []turn {
 	var out []turn
 	for _, t := range turns {
@@ -196,13 +196,13 @@ func joinTurns(turns []turn, alike func(a, b *turn) bool) []turn {
 			out[n-1].blocks = append(out[n-1].blocks, t.blocks...)
 			continue
 		}
-		t.blocks = slices.Clone(t.blocks) // turns are joined more than once
+		t.blocks = slices.Clone(t.blocks) // a turn may be joined more than once
 		out = append(out, t)
 	}
 	return out
 }
 
-// pairs compares the calls of a model turn with the results of the user turn behind it.
+// pairs compares the calls of a model turn with the results in the next user turn.
 func (c *check) pairs(provider string, at int, calls, results []string) {
 	open := map[string]bool{}
 	for _, id := range calls {
@@ -227,7 +227,7 @@ func (c *check) pairs(provider string, at int, calls, results []string) {
 	}
 }
 
-// modelTurns calls f for each model turn with the user turn behind it, which may be empty.
+// modelTurns calls f for each model turn with the next user turn, which may be empty.
 func modelTurns(turns []turn, f func(model, user *turn)) {
 	for k := range turns {
 		if turns[k].user {
@@ -286,7 +286,7 @@ func (c *check) anthropic(turns []turn) {
 	modelTurns(turns, func(m, u *turn) { c.pairs("ANT", m.at, m.ids(blockCall), u.ids(blockResult)) })
 }
 
-// chat: nothing, not even a system message, may stand between a call and its results.
+// chat: nothing may stand between a call and its results, not even a system message.
 func (c *check) chat(msgs []winnow.Message) {
 	for i := 0; i < len(msgs); {
 		at := i
@@ -311,7 +311,7 @@ func (c *check) chat(msgs []winnow.Message) {
 	}
 }
 
-// responses: a flat list of items; an output may come at any time behind its call.
+// responses: a flat list of items; an output may come at any time after its call.
 func (c *check) responses(turns []turn) {
 	open := map[string]int{}
 	for _, t := range turns {
@@ -339,7 +339,7 @@ func (c *check) responses(turns []turn) {
 	}
 }
 
-// gemini: contents alternate; the responses are a content of their own, as many as there are calls.
+// gemini: contents alternate; the responses form a separate content, one for each call.
 func (c *check) gemini(turns []turn) {
 	isResponse := func(t *turn) bool { return len(t.blocks) > 0 && t.blocks[0].kind == blockResult }
 	contents := joinTurns(turns, func(a, b *turn) bool { return a.user == b.user && isResponse(a) == isResponse(b) })
@@ -357,7 +357,7 @@ func (c *check) gemini(turns []turn) {
 	}
 }
 
-// bedrock: roles alternate, and the user turn behind calls holds their results, wherever in it.
+// bedrock: roles alternate, and the user turn after calls holds their results, anywhere in it.
 func (c *check) bedrock(turns []turn) {
 	if len(turns) > 0 && !turns[0].user {
 		c.refuse("BRC-FIRST-USER", turns[0].at, "an assistant message comes first")

@@ -71,7 +71,7 @@ func startWorker(url string) (*worker, error) {
 	return w, nil
 }
 
-// listen hands replies to those who wait for them, until the process ends.
+// listen passes replies to those who wait for them, until the process ends.
 func (w *worker) listen(out io.Reader) {
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		var j job
@@ -120,7 +120,7 @@ func (w *worker) ask(key, text string) (string, error) {
 	return j.Text, nil
 }
 
-// run asks for a while, one question after the other in each session.
+// run asks questions for a while, one after another in each session.
 func (b *balancer) run(duration time.Duration) {
 	end := time.Now().Add(duration)
 	var askers sync.WaitGroup
@@ -138,7 +138,7 @@ func (b *balancer) run(duration time.Duration) {
 	}
 }
 
-// converse asks the questions of one session, each of any process, and again of another one where that is killed.
+// converse asks the questions of one session. Each goes to any process, and to another one if that is killed.
 func (b *balancer) converse(key string, end time.Time) {
 	last := -1
 	for n := 0; time.Now().Before(end); n++ {

@@ -1,8 +1,8 @@
-// Command fleet has three agent processes answer the same conversations, which lie in PostgreSQL. A load balancer sends
-// each question to any of them, and kills one of them every second, with SIGKILL.
+// Command fleet lets three agent processes answer the same conversations, which are in PostgreSQL. A load balancer
+// sends each question to any of them, and kills one of them every second with SIGKILL.
 //
-//	go run ./examples/fleet                       # in session/postgres; starts a server of its own if it finds one
-//	go run ./examples/fleet -url postgres://…     # with yours: a schema "winnow_fleet" is made in it
+//	go run ./examples/fleet                       # in session/postgres; starts a server if it is installed
+//	go run ./examples/fleet -url postgres://…     # uses yours, and creates a schema "winnow_fleet" in it
 //
 // At the end every question was asked once and answered once, in order. The model is a script.
 package main
@@ -26,7 +26,7 @@ import (
 
 const (
 	schema = "winnow_fleet"
-	lease  = time.Second // so long the sessions of a process that was killed wait
+	lease  = time.Second // the sessions of a killed process wait this long
 )
 
 func main() {
@@ -48,7 +48,7 @@ func exitOn(err error) {
 	}
 }
 
-// run asks for a while, and checks what is in the database then.
+// run asks questions for a while, and then checks the database.
 func run(ctx context.Context, out io.Writer, url string, sessions int, duration time.Duration) error {
 	if url == "" {
 		server, err := pgtest.Start()
@@ -93,7 +93,7 @@ func open(ctx context.Context, pool *pgxpool.Pool) (*session.Store, error) {
 	return session.New(b, nil), nil
 }
 
-// check wants each question once, and its answer behind it, and all that were answered.
+// check requires each answered question exactly once, followed by its answer.
 func check(ctx context.Context, out io.Writer, store *session.Store, prefix string, answered int64) error {
 	turns := 0
 	for st, err := range store.All(ctx, session.Query{Prefix: prefix}) {

@@ -14,7 +14,7 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// workerVariable has the connection string for a process that answers questions.
+// workerVariable holds the connection string of a process that answers questions.
 const workerVariable = "WINNOW_FLEET_WORKER"
 
 // job is a question, on a line of a worker's input, and the reply on a line of its output.
@@ -52,15 +52,15 @@ func work(ctx context.Context, url string) error {
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			_ = replies.Encode(r) // nobody reads any more: the input ends too
+			_ = replies.Encode(r) // if nobody reads any more, the input ends too
 		})
 	}
 	wg.Wait()
 	return nil
 }
 
-// reply answers a question in its conversation. The question may have come before, to a process that was killed: then
-// the log says how far that got.
+// reply answers a question in its conversation. A killed process may have got the question before; then the log says
+// how far it got.
 func reply(ctx context.Context, store *session.Store, key, text string) (string, error) {
 	s, err := store.Open(ctx, key) // waits for its turn
 	if err != nil {
@@ -72,7 +72,7 @@ func reply(ctx context.Context, store *session.Store, key, text string) (string,
 	switch {
 	case n > 1 && textOf(history[n-2]) == text: // only the reply was lost
 		return textOf(history[n-1]), nil
-	case n > 0 && s.Interrupted() != nil && textOf(history[n-1]) == text: // it is stored, and not answered
+	case n > 0 && s.Interrupted() != nil && textOf(history[n-1]) == text: // stored, but not answered
 	default:
 		if err := s.Append(ctx, session.User(text)); err != nil {
 			return "", err

@@ -20,7 +20,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// ErrNoServer: the programs initdb and postgres are not on this machine.
+// ErrNoServer: the programs initdb and postgres are not installed.
 var ErrNoServer = errors.New("pgtest: there is no initdb and postgres, neither in PATH nor where packages put them")
 
 // Cluster is a server with its data in a temporary directory.
@@ -29,14 +29,14 @@ type Cluster struct {
 	dir      string
 	bin      string
 	settings []string
-	user     *syscall.Credential // nil: as this process
+	user     *syscall.Credential // nil: that of this process
 	guard    *exec.Cmd           // the shell that has the server as its child
-	stdin    io.Closer           // of guard, which kills the server when it is closed: when this process ends, too
+	stdin    io.Closer           // input of guard; when it closes, guard kills the server
 	ended    chan struct{}       // closed when guard has ended
 }
 
-// Start makes a cluster and waits until it answers. It listens on a loopback port and on a socket in its directory;
-// everybody on the machine may log in as "winnow". Settings, as "fsync=off", go to the server.
+// Start creates a cluster and waits until it answers. It listens on a loopback port and on a socket in its directory;
+// everybody on the machine may log in as "winnow". Settings, such as "fsync=off", go to the server.
 func Start(settings ...string) (*Cluster, error) {
 	bin, err := programs()
 	if err != nil {
@@ -54,7 +54,7 @@ func Start(settings ...string) (*Cluster, error) {
 	return c, nil
 }
 
-// programs returns the directory of initdb and postgres. Packages put them beside PATH.
+// programs returns the directory of initdb and postgres, which packages install outside of PATH.
 func programs() (string, error) {
 	dirs := filepath.SplitList(os.Getenv("PATH"))
 	for _, pattern := range []string{
@@ -109,7 +109,7 @@ func (c *Cluster) runAs(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.user, Setpgid: true}
 }
 
-// guard is a shell that ends its child when its input ends, so that no server is left behind by a test that is killed.
+// guard is a shell that kills its child when its input ends, so that a killed test leaves no server behind.
 const guard = `exec 3<&0
 "$@" 3<&- >>server.log 2>&1 & server=$!
 (cat <&3 >/dev/null; kill -QUIT $server 2>/dev/null) & 
@@ -118,8 +118,8 @@ wait $server; kill $! 2>/dev/null`
 // longestStart is how long a server may take until it answers.
 const longestStart = 60 * time.Second
 
-// Restart starts the server after [Cluster.Kill], and waits until it answers. Where processes of the killed one are
-// still about to end, the new one refuses to start, and is started again.
+// Restart starts the server after [Cluster.Kill], and waits until it answers. A new server refuses to start while
+// processes of the killed one are still ending; Restart then starts it again.
 func (c *Cluster) Restart() (err error) {
 	for end := time.Now().Add(longestStart); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if c.guard == nil {
@@ -185,7 +185,7 @@ func FreePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, l.Close()
 }
 
-// URL returns where the server listens on loopback.
+// URL returns the server's address on loopback.
 func (c *Cluster) URL() string {
 	return fmt.Sprintf("postgres://winnow@127.0.0.1:%d/postgres?sslmode=disable", c.Port)
 }
@@ -205,13 +205,13 @@ func (c *Cluster) PID() (int, error) {
 	return strconv.Atoi(string(first))
 }
 
-// Kill kills the postmaster and all its processes with SIGKILL, as if the machine's memory had run out.
+// Kill kills the postmaster and all its processes with SIGKILL, as if the machine had run out of memory.
 func (c *Cluster) Kill() error {
 	pid, err := c.PID()
 	if err != nil {
 		return err
 	}
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil { // it has no more children from now on
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil { // it starts no children from now on
 		return err
 	}
 	children, err := childrenOf(pid)

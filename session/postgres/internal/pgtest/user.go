@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// Unprivileged returns a user who may run a server: root may not. It is nil, for the user of this process, if that is
-// not root.
+// Unprivileged returns a user that may run a server, because root may not. It is nil if this process does not run as
+// root.
 func Unprivileged() (*syscall.Credential, error) {
 	if os.Getuid() != 0 {
 		return nil, nil
