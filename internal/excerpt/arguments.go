@@ -86,9 +86,7 @@ func longText(literal, rest []byte) (string, bool) {
 	if _, long := isLong(literal, rest); !long {
 		return "", false
 	}
-	var s string
-	err := json.Unmarshal(literal, &s)
-	return s, err == nil
+	return jsontext.Decode(literal)
 }
 
 // shortenText keeps both ends of s, and the names in between.

@@ -38,11 +38,20 @@ func stringEnd(raw []byte, start int) int {
 
 // Unquote returns the text of a JSON string. Any other JSON is returned as it is.
 func Unquote(raw json.RawMessage) string {
-	if t := bytes.TrimSpace(raw); len(t) > 0 && t[0] == '"' {
-		var s string
-		if json.Unmarshal(t, &s) == nil {
-			return s
-		}
+	if s, ok := Decode(bytes.TrimSpace(raw)); ok {
+		return s
 	}
 	return string(raw)
+}
+
+// Decode returns the text of a JSON string, as encoding/json reads it. ok is false of what is none.
+func Decode(literal []byte) (s string, ok bool) {
+	if len(literal) == 0 || literal[0] != '"' {
+		return "", false
+	}
+	if s, n := String(literal); n == len(literal) && n > 0 {
+		return s, true
+	}
+	ok = json.Unmarshal(literal, &s) == nil // rare escapes, and bytes that are not valid UTF-8
+	return s, ok
 }

@@ -69,6 +69,29 @@ func TestQuote(t *testing.T) {
 	}
 }
 
+func TestDecode(t *testing.T) {
+	for _, tc := range []struct {
+		literal, want string
+		ok            bool
+		why           string
+	}{
+		{`"a\tb"`, "a\tb", true, "a plain escape"},
+		{`"\ud83d\ude00"`, "😀", true, "a pair of surrogates"},
+		{"\"\xff\"", "\uFFFD", true, "bytes that are not valid UTF-8"},
+		{`"a`, "", false, "it does not end"},
+		{`"a" "b"`, "", false, "more than one"},
+		{`"a"}`, "", false, "text behind it"},
+		{`12`, "", false, "no string"},
+		{``, "", false, "nothing"},
+	} {
+		s, ok := Decode([]byte(tc.literal))
+		assert.Equal(t, tc.ok, ok, tc.why)
+		if ok {
+			assert.Equal(t, tc.want, s, tc.why)
+		}
+	}
+}
+
 func TestUnquote(t *testing.T) {
 	for _, c := range []struct{ why, raw, want string }{
 		{"a string", ` "a\nb" `, "a\nb"},

@@ -14,8 +14,11 @@ func WriteArguments(b *strings.Builder, raw json.RawMessage) {
 	done := 0
 	if bytes.IndexByte(raw, '\\') >= 0 && jsontext.Valid(raw) {
 		for from, to := range jsontext.Strings(raw) {
-			var text string
-			if bytes.IndexByte(raw[from:to], '\\') < 0 || json.Unmarshal(raw[from:to], &text) != nil {
+			if bytes.IndexByte(raw[from:to], '\\') < 0 {
+				continue
+			}
+			text, ok := jsontext.Decode(raw[from:to])
+			if !ok {
 				continue
 			}
 			b.Write(raw[done:from])

@@ -41,7 +41,7 @@ func (t *Files) Arguments(raw json.RawMessage) Arguments {
 		}
 	}
 	for _, key := range t.paths {
-		if a.File = jsonString(fields.value(key)); a.File != "" {
+		if a.File, _ = jsontext.Decode(fields.value(key)); a.File != "" {
 			a.File = markup.Line(strings.TrimSpace(runes.Clip(a.File, identifier.MaxBytes)))
 			break
 		}
@@ -68,7 +68,7 @@ func membersOf(object []byte) members {
 	list := make(members, 0, 8)
 	jsontext.Members(object, func(key string, value []byte) {
 		if strings.IndexByte(key, '\\') >= 0 || !utf8.ValidString(key) {
-			key = jsonString([]byte(`"` + key + `"`))
+			key, _ = jsontext.Decode([]byte(`"` + key + `"`))
 		}
 		list = append(list, struct {
 			key   string
@@ -90,20 +90,9 @@ func (m members) value(key string) json.RawMessage {
 
 var patchFile = lazyregexp.New(`(?m)^\*\*\* (?:Update|Add|Delete) File: (.+)$`)
 
-func jsonString(raw json.RawMessage) string {
-	if len(raw) == 0 || raw[0] != '"' {
-		return ""
-	}
-	s, n := jsontext.String(raw)
-	if n == 0 && json.Unmarshal(raw, &s) != nil {
-		return ""
-	}
-	return s
-}
-
 // commandText reads a command, which is a string, or a list whose last element is the script of a shell.
 func commandText(raw json.RawMessage) string {
-	if s := jsonString(raw); s != "" {
+	if s, _ := jsontext.Decode(raw); s != "" {
 		return s
 	}
 	var words []string
