@@ -164,6 +164,7 @@ func (m *Manager) prepareLocked(ctx context.Context, history []Message) (*Reques
 	}()
 	for {
 		m.ledger.run.begin()
+		// With a report, d has a summary that was made in the background; failed says that it could not be made.
 		d, report, failed := m.collect(m.draft(history, m.ledger.checkpoint))
 		switch {
 		case d.needsCompaction():
