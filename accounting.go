@@ -6,10 +6,8 @@ import (
 	"github.com/winnowgo/winnow/internal/meter"
 )
 
-const (
-	// So is one below this share of the estimate: it leaves out what was cached, or is of another request.
-	minUsageShare = 0.5
-)
+// minUsageShare: a count below this share of the estimate leaves out what was cached, or is of another request.
+const minUsageShare = 0.5
 
 // budget is what a request may have, of n tokens that the window has for it.
 func (a *accounting) budget(n int) int {

@@ -8,6 +8,7 @@ import (
 // commit makes d what was sent last, and returns the request. also changes the ledger with it. The error is that of
 // Options.Journal; nothing has changed then.
 func (m *Manager) commit(d *draft, also ...func(l *ledger)) (*Request, error) {
+	// what was sent before is compared below, when it is not the ledger's any more
 	r, sent := d.request(), m.ledger.sent
 	tokens, cold := m.ledger.tokens, d.isCold()
 	err := m.journaled(true, func() {
@@ -27,7 +28,8 @@ func (m *Manager) commit(d *draft, also ...func(l *ledger)) (*Request, error) {
 			"messages_before", len(sent), "messages", len(r.Messages), "tokens_before", tokens, "tokens", r.Tokens,
 			"edits", len(d.newEdits), "records", d.newRecords, "cold", cold, "reason", d.why)
 	case d.why != "" || d.newRecords > 0:
-		// else a user would see an unknown part of the history missing, and nothing that says why
+		// The first request of this manager. Without a word in the log nobody would know why a part of the history is
+		// missing in it.
 		m.opts.Logger.Info("winnow: the history is sent shortened", "reason", d.why, "edits", len(d.newEdits),
 			"records", d.newRecords,
 			"tokens_whole", m.ledger.tail.uneditedTokens, "tokens", r.Tokens, "options", "Keep, Prune, Truncate")
@@ -39,6 +41,7 @@ func (m *Manager) commit(d *draft, also ...func(l *ledger)) (*Request, error) {
 // commitCompaction is commit for a draft that has a new checkpoint.
 func (m *Manager) commitCompaction(d *draft, report *Compaction, also ...func(l *ledger)) (*Request, error) {
 	r, err := m.commit(d, append(also, func(l *ledger) {
+		// What was kept of a try that failed is used up, and the next compaction has a flush of its own.
 		l.cache, l.flushed = nil, false
 		if report.Degraded {
 			l.digestAt = d.uneditedTokens()
@@ -47,7 +50,7 @@ func (m *Manager) commitCompaction(d *draft, report *Compaction, also ...func(l 
 	if err != nil {
 		return nil, err
 	}
-	m.forgetBackground()
+	m.forgetBackground() // it has been used, or summarizes what is replaced now
 	report.TokensAfter = r.Tokens
 	r.Compaction = report
 	m.opts.Logger.Info("winnow: compacted", "tokens_before", report.TokensBefore, "tokens_after", report.TokensAfter,

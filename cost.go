@@ -66,6 +66,7 @@ func (d *draft) price(r *Request, plain int, p sentPrefix) {
 	c, a := d.opts.Cache, &d.accounting
 	r.Cached = d.cached(p.sent, r.Tokens)
 	r.Cost = c.cost(r.Tokens, r.Cached)
+	// By what the two differ in: the count of the request is better than any estimate of the whole history.
 	unedited := count.Add(r.Tokens, a.BilledAs(max(0, plain-d.view.total)))
 	unedited -= min(unedited, a.BilledAs(max(0, d.view.total-plain)))
 	r.CostUnedited = c.cost(unedited, d.cached(p.plain, unedited))

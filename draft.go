@@ -27,7 +27,7 @@ type draft struct {
 
 // takenOver is what a draft takes over from earlier requests.
 type takenOver struct {
-	base       *checkpoint // that was to be takenOver, nil: none
+	base       *checkpoint // that was to be taken over, nil: none
 	checkpoint *checkpoint // that the view has, nil: none
 	behind     []Message   // what a digest stands for, and no model's summary, if the history still has it
 	kept       []Message   // Request.History

@@ -18,7 +18,7 @@ func (d *draft) observeUsage() {
 		return
 	}
 	if d.unchangedPrefix < sent {
-		d.rejectFrom(d.unchangedPrefix)
+		d.rejectFrom(d.unchangedPrefix) // they count a request that this one does not go on from
 		return
 	}
 	if sent > 0 && sent < len(v.messages) {
@@ -39,7 +39,7 @@ func (d *draft) observeUsage() {
 				d.observeAnswer(m, i, sum, shown)
 			}
 			if v.edited[i] != nil {
-				d.rejectFrom(i + 1)
+				d.rejectFrom(i + 1) // what answers came of was sent by somebody else, without this edit
 				return
 			}
 		}
@@ -68,6 +68,8 @@ func saysUsage(messages []Message, i int) bool {
 // observeAnswer learns from the usage of m, which is message i. What stands before it is estimated as `estimate`
 // tokens, of which the messages without hidden parts have `shown`.
 func (d *draft) observeAnswer(m *Message, i, estimate, shown int) {
+	// Hosts and gateways pass on counts that are of something else. One that is wrong would move the budget of every
+	// request to come, one that is not used costs a little exactness.
 	prompt := m.Usage.Prompt()
 	reason := ""
 	switch {
@@ -168,7 +170,5 @@ func (a *accounting) take(l *ledger, s *settings, next *Message) {
 	}
 }
 
-const (
-	// A count above this multiple of the window is absurd: it is the sum of several calls.
-	maxUsageWindows = 1.5
-)
+// maxUsageWindows: a count above this multiple of the window is the sum of several calls.
+const maxUsageWindows = 1.5

@@ -50,6 +50,7 @@ func (m *Manager) extend(history []Message, r *Request) (done bool, err error) {
 	l := &m.ledger
 	t := &l.tail
 	x := &l.index
+	// What the background has made is collected on the long way, and a run of Recover is settled there.
 	if isBusy := m.background != nil || l.attempt != nil; isBusy || !t.known || !t.complete || len(l.sent) == 0 {
 		return false, nil
 	}
@@ -65,6 +66,7 @@ func (m *Manager) extend(history []Message, r *Request) (done bool, err error) {
 	x.learn(history, m.opts.Estimator)
 	added := history[t.history:]
 	d := &m.short.draft
+	// Only the sum: no old message is looked at here, so the view needs no columns.
 	m.short.view = view{total: l.estimate}
 	*d = draft{
 		settings: &m.settings, ledger: l, view: &m.short.view, history: history, budget: m.budget(), now: m.opts.Now(),
@@ -78,7 +80,7 @@ func (m *Manager) extend(history []Message, r *Request) (done bool, err error) {
 	if !d.mayExtend(added) || !d.addToTail(added) {
 		return false, nil
 	}
-	kept := *r
+	kept := *r // PrepareInto leaves the caller's request as it was after an error
 	if err := m.journaled(d.added.edits != nil, func() { d.commitTail(added, r) }); err != nil {
 		*r = kept
 		return false, err
@@ -94,7 +96,7 @@ func (d *draft) mayExtend(added []Message) bool {
 	facts := l.index.facts[l.tail.history:]
 	waits := o.Thinking == ThinkingBound && l.tail.thinks
 	if d.isCold() && (!waits || o.HistoryTurns > 0) {
-		return false
+		return false // nothing is in the cache: what is due is rewritten now, at no cost
 	}
 	if !waits && l.epochSearch.isDue(l.tail.answers+countAnswers(added)) {
 		return false
@@ -109,7 +111,7 @@ func (d *draft) mayExtend(added []Message) bool {
 	for i := range added {
 		m := &added[i]
 		if m.Pinned || m.Summary || m.Role == RoleUser && o.HistoryTurns > 0 {
-			return false
+			return false // each of these may change what becomes of older messages
 		}
 		if len(l.projections) > 0 && l.projections[facts[i].key] != nil || l.tail.endsRecord(facts[i].key) {
 			return false
@@ -194,7 +196,7 @@ func (d *draft) addToTail(added []Message) bool {
 		return false
 	}
 	if isAwaited && d.isWithin(c.SoftThreshold) {
-		return false
+		return false // a compaction is near, and something is to be done ahead of it
 	}
 	t.shown, t.bytes = shown, bytes
 	return true

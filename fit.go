@@ -21,8 +21,10 @@ func (d *draft) shrinkToFit() bool {
 // shrink clears all results but the newest step's, and then cuts what is left of them.
 func (d *draft) shrink() {
 	o := *d.opts.Prune
+	// The newest step is what the model works with: it is cut below, if it has to be, and not cleared.
 	o.KeepLastAssistants = min(o.KeepLastAssistants, 1)
 	o.SoftTrimRatio, o.HardClearRatio, o.MinPrunableToolChars = 0, 0, 0
+	// Records first: they are the oldest, and each time half of them get leaner.
 	for !d.fits() && d.leanRecords(0) {
 	}
 	d.prune(o, d.room())

@@ -52,6 +52,7 @@ func (h *hasher) key(m *Message) key {
 		h.sha.Write(p.Arguments)
 		h.string(p.MediaType)
 		h.int(p.Bytes)
+		// Only of images: a size that a host sets on other parts is not sent.
 		if p.Kind == KindImage {
 			h.int(p.Width)
 			h.int(p.Height)
@@ -105,7 +106,7 @@ func mixed(h, x uint64) uint64 {
 
 // sampleHash identifies a message by its short texts, and of its long ones by where they lie in memory, their lengths
 // and a few of their bytes. It costs some nanoseconds where a key costs a pass over the text. Strings do not change, so
-// equal glances mean an equal message as long as the host goes on using the values that it passed before. What a host
+// equal samples mean an equal message as long as the host goes on using the values that it passed before. What a host
 // may write anew for each call, with a clock in it, can come to lie where the one before it lay: messages of the system
 // and of users are read whole. So are arguments, which are bytes, and may be overwritten.
 func sampleHash(m *Message) uint64 {
@@ -120,6 +121,8 @@ func sampleHash(m *Message) uint64 {
 			mix(maphash.String(idSeed, s))
 			return
 		}
+		// Where a string lies says which one it is as long as somebody holds it, see anchor. The words from its
+		// beginning, its middle and its end are for memory that was freed and is used again.
 		mix(uint64(uintptr(unsafe.Pointer(unsafe.StringData(s)))))
 		mix(ascii.LoadWord(s, 0))
 		mix(ascii.LoadWord(s, len(s)/2-4))

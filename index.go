@@ -104,6 +104,7 @@ func (x *index) update(history []Message, e Estimator) []*fact {
 				before = byKey(x.facts)
 			}
 			f := x.factOf(&history[i], before, e)
+			// Other memory alone is no change: a host that reads its log anew passes the same messages.
 			if old := x.facts[i]; f.key != old.key || f.tokens != old.tokens {
 				x.changes++
 			}
@@ -289,6 +290,8 @@ func (x *index) repaired(f *fact, m *Message, e Estimator) *fact {
 
 // forget drops facts of made messages that are gone, when they are most of what is known.
 func (x *index) forget() {
+	// A history in use has a summary, some results that stand in and some repaired messages. More are of branches and
+	// of calls that are gone, and what is still needed is found out again in one pass.
 	if len(x.made) > 4*len(x.facts)+1_000 {
 		x.made, x.aliases = nil, nil
 	}

@@ -11,7 +11,7 @@ const signedByAnother = "thinking that another model signed"
 // leaveOutThinking does what the policy says, at an epoch: behind what is rewritten nothing is in the cache.
 func (d *draft) leaveOutThinking() {
 	v := d.view
-	if d.ledger.otherModel {
+	if d.ledger.otherModel { // whatever the policy: a signature is worth nothing to another model, and may be refused
 		for i := range v.messages {
 			d.dropThinking(i, isSigned, signedByAnother)
 		}

@@ -245,7 +245,7 @@ func (v *view) keepOnly(keep []bool) {
 			n++
 		}
 	}
-	clear(v.messages[n:])
+	clear(v.messages[n:]) // else what is dropped would be held in memory
 	v.messages, v.facts, v.tokens = v.messages[:n], v.facts[:n], v.tokens[:n]
 	v.index, v.at, v.edited = v.index[:n], v.at[:n], v.edited[:n]
 	v.sum()
@@ -266,8 +266,6 @@ func (v *view) share() []Message {
 	v.shared = true
 	return clip(v.messages)
 }
-
-const ()
 
 func sumOf(facts []*fact) (n int) {
 	for _, f := range facts {
