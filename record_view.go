@@ -68,7 +68,11 @@ func (d *draft) putRecords(runs []recordedRun) {
 			d.origin[i] = i
 		}
 	}
-	next := newFoldedView(len(v.facts))
+	length := len(v.facts)
+	for _, run := range runs {
+		length -= run.to - run.from - 1
+	}
+	next := newFoldedView(length)
 	origin := make([]int, 0, len(v.facts))
 	done := 0
 	for _, run := range runs {

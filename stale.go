@@ -39,8 +39,14 @@ type stale struct {
 	reason    string
 }
 
+// noSubjects is what most answers hold. Nobody writes to it.
+var noSubjects []subject
+
 // subjectsOf returns what the calls of m are about, in their order.
 func subjectsOf(m *Message, tools *toolcall.Files) *[]subject {
+	if !callsTools(m) {
+		return &noSubjects
+	}
 	subjects := make([]subject, 0, 1)
 	for i := range m.Parts {
 		if p := &m.Parts[i]; p.Kind == KindToolCall {

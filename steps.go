@@ -381,7 +381,9 @@ func (d *draft) prune(o PruneOptions, window int) {
 // request returns the request as it stands.
 func (d *draft) request() *Request {
 	v := d.view
-	edits := append(slices.Clip(d.edits), d.foldEdits()...)
+	folded := d.foldEdits()
+	edits := slices.Grow(slices.Clip(d.edits), len(folded)+v.countEdited()) // they are kept, see sharedLists
+	edits = append(edits, folded...)
 	for i, p := range v.edited {
 		if p != nil {
 			edits = append(edits, p.edit(max(0, v.index[i]), &v.messages[i], v.facts[i]))

@@ -218,6 +218,16 @@ func (v *view) setTokens(i, n int) {
 	}
 }
 
+// countEdited returns how many messages are sent instead of as they are.
+func (v *view) countEdited() (n int) {
+	for _, p := range v.edited {
+		if p != nil {
+			n++
+		}
+	}
+	return n
+}
+
 // sum recounts total, which saturates where a host's own counts are absurd.
 func (v *view) sum() {
 	v.total = 0

@@ -5,6 +5,7 @@ package record
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/excerpt"
@@ -173,26 +174,40 @@ func (w *Writer) Returned(id, text, note string, failed bool) {
 
 // Write returns the record of so many messages, which take so many tokens.
 func (w *Writer) Write(messages, tokens int) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s%d%s", begin, messages, frame)
+	head := begin + strconv.Itoa(messages) + frame
 	if w.lean >= Leanest {
-		return b.String()
+		return head
 	}
+	size := len(head)
+	for _, l := range w.lines {
+		size += len("\n") + len(l.text)
+	}
+	named := w.namesLine(tokens)
+	var b strings.Builder
+	b.Grow(size + len(named)) // it is kept for long
+	b.WriteString(head)
 	for _, l := range w.lines {
 		b.WriteByte('\n')
 		b.WriteString(l.text)
 	}
+	b.WriteString(named)
+	return b.String()
+}
+
+// namesLine returns the last line of a record of so many tokens, with the line feed in front of it: the names that
+// stand nowhere else. It is empty where there are none.
+func (w *Writer) namesLine(tokens int) string {
 	if w.names == nil {
-		return b.String()
+		return ""
 	}
 	for _, l := range w.lines {
 		w.names.Add(l.text)
 	}
-	room := namesTokens + int(NamesShare*float64(tokens))
-	if chosen := w.names.Choose(w.texts, room); len(chosen) > 0 {
-		b.WriteString("\n" + names + markup.Escape(markup.Line(strings.Join(chosen, " "))))
+	chosen := w.names.Choose(w.texts, namesTokens+int(NamesShare*float64(tokens)))
+	if len(chosen) == 0 {
+		return ""
 	}
-	return b.String()
+	return "\n" + names + markup.Escape(markup.Line(strings.Join(chosen, " ")))
 }
 
 // lastLine returns the last line of a result if its end reports something: how a command went.
