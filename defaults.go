@@ -142,6 +142,8 @@ func (o *Options) withDefaults(window int) (Options, error) {
 	return c, nil
 }
 
+// withDefaults keeps Off, Background and the host's functions as they are. Where the host does not say how much of the
+// newest stays, it is at most a share of the window, so that small windows have something to summarize.
 func (o *CompactOptions) withDefaults(window int) *CompactOptions {
 	var c CompactOptions
 	if o != nil {
@@ -161,6 +163,7 @@ func (o *CompactOptions) withDefaults(window int) *CompactOptions {
 	return &c
 }
 
+// withDefaults assumes a cache with the common prices: to rewrite what is cached costs more than to send it once more.
 func (o *CacheOptions) withDefaults() *CacheOptions {
 	var c CacheOptions
 	if o != nil {

@@ -123,6 +123,7 @@ func (d *draft) fits() bool {
 // margin is by how much tokens may be too low.
 func (d *draft) margin() int { return d.accounting.Margin(d.view.total, d.unchangedPrefix) }
 
+// ceiling is the budget with half of what is kept free for the answer, see fits.
 func (d *draft) ceiling() int { return count.Add(d.budget, d.opts.Reserve/2) }
 
 // room is what the messages may take, in estimated tokens, once something that was sent is changed.

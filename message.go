@@ -208,6 +208,7 @@ func joinedText(m *Message) string {
 	return strings.Join(texts, "\n")
 }
 
+// hasSignature says that a provider signed a part of m, which then has to be sent as it came.
 func hasSignature(m *Message) bool {
 	return slices.ContainsFunc(m.Parts, func(p Part) bool { return p.Signature != "" })
 }
@@ -246,6 +247,7 @@ func thinks(m *Message) bool {
 // mayAnswer says that m, directly behind what was sent, is the answer to it, or the result of a call that was open.
 func mayAnswer(m *Message) bool { return m.Role == RoleAssistant || m.Role == RoleTool }
 
+// countAnswers returns how many answers of the model there are: the clock by which the age of results is told.
 func countAnswers(messages []Message) (n int) {
 	for i := range messages {
 		if messages[i].Role == RoleAssistant {

@@ -33,6 +33,7 @@ func shownText(m *Message) string {
 	return b.String()
 }
 
+// writeShown writes one part, as a model reads it again.
 func writeShown(b *strings.Builder, p *Part) {
 	switch p.Kind {
 	case KindText:
@@ -73,6 +74,7 @@ func showsAll(sent, m *Message) bool {
 	return true
 }
 
+// showsSame compares what a model reads of two parts: a signature or the size of a picture makes no difference.
 func showsSame(a, b *Part) bool {
 	return a.Kind == b.Kind && a.Text == b.Text && a.Name == b.Name && bytes.Equal(a.Arguments, b.Arguments)
 }

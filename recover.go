@@ -143,6 +143,7 @@ func (l *ladder) size(d *draft) int {
 	return d.tokens()
 }
 
+// draft is what Prepare would make of the history now, with what the refusal has taught.
 func (l *ladder) draft() *draft { return l.manager.draft(l.history, l.manager.ledger.checkpoint) }
 
 // clear is what Prepare does to what does not fit: cut what is oversized, clear old results.
@@ -203,6 +204,7 @@ func (l *ladder) truncate(context.Context) *draft {
 	return l.take(d, d.shrinkToFit())
 }
 
+// digest needs no call, so it is there however often summarizers failed.
 func (l *ladder) digest(ctx context.Context) *draft { return l.compactWith(ctx, Digest()) }
 
 // smallestThatIsLess gives up a limit that was only guessed, or the room for the answer within one that was told.

@@ -106,6 +106,8 @@ func (a *accounting) doubtHidden(estimate, counted int, m *Manager) {
 	}
 }
 
+// isGuessed says that a limit was only inferred from a refusal without numbers.
 func (a *accounting) isGuessed() bool { return a.guess.Most > 0 || a.body.Most > 0 }
 
+// forgetGuesses leaves the limits that the provider named.
 func (a *accounting) forgetGuesses() { a.guess, a.body = guess.Limit{}, guess.Limit{} }

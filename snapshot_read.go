@@ -24,6 +24,7 @@ func (r *reader) keys(list []saved.Key) []key {
 	return keys
 }
 
+// positionOf returns the zero position, which is found nowhere, for one without a key.
 func positionOf(p saved.Position) (q position) {
 	if p.Key != (saved.Key{}) {
 		q.key, q.index = key(p.Key), max(0, p.Index)
@@ -31,6 +32,7 @@ func positionOf(p saved.Position) (q position) {
 	return q
 }
 
+// bookmarkOf bounds how many neighbours are looked at: a large number would cost a pass over the history at each place.
 func bookmarkOf(p saved.Bookmark) bookmark {
 	return bookmark{
 		position: positionOf(p.Position), count: min(max(0, p.Count), bookmarkContext),
@@ -38,6 +40,7 @@ func bookmarkOf(p saved.Bookmark) bookmark {
 	}
 }
 
+// checkpoint is nil where there is none, and where the saved one is refused.
 func (r *reader) checkpoint(c *saved.Checkpoint) *checkpoint {
 	if c == nil {
 		return nil
@@ -79,6 +82,7 @@ func checkEdit(k saved.Key, e *saved.Edit) error {
 	return nil
 }
 
+// record is nil for one that is refused. Its fact and its keys are found out when the history is seen.
 func (r *reader) record(s *saved.Record) *runRecord {
 	if err := s.Check(); err != nil {
 		r.errs = append(r.errs, err)
@@ -100,6 +104,7 @@ func saysWhat(e *saved.Edit) bool {
 	return false
 }
 
+// state reads what a run of Recover can undo: that of the ledger, and that of before an open run.
 func (r *reader) state(s *saved.State) undo {
 	u := undo{guess: s.Guess.Within(), body: s.BodyGuess.Within(), rewrites: rewrites{
 		projections: map[key]*projection{}, checkpoint: r.checkpoint(s.Checkpoint), standIn: positionOf(s.StandIn),

@@ -7,7 +7,8 @@ import (
 	"github.com/winnowgo/winnow/internal/saved"
 )
 
-// A ledger turned into a snapshot, and the small parts of both back again.
+// A ledger turned into a snapshot, and the small parts of both back again. On the way back numbers are brought into the
+// range that they have in a ledger: whatever stands in a file, no sum runs over and no count is negative.
 
 func (u undo) saved() saved.State {
 	s := saved.State{
@@ -19,6 +20,7 @@ func (u undo) saved() saved.State {
 	return s
 }
 
+// savedEdits returns nil for none, so that the field is absent.
 func savedEdits(projections map[key]*projection) map[saved.Key]saved.Edit {
 	if len(projections) == 0 {
 		return nil
@@ -40,6 +42,7 @@ func savedRecords(records []*runRecord) (list []saved.Record) {
 	return list
 }
 
+// saved keeps the parts that are sent, because the text of an edit never changes: not even with the code that made it.
 func (p *projection) saved() saved.Edit {
 	e := saved.Edit{Key: saved.Key(p.key), Tokens: p.tokens, Op: string(p.op), Reason: p.reason}
 	// What code can make again of the message in the history is not stored as a text.
@@ -56,6 +59,7 @@ func savedKeys(keys []key) (list []saved.Key) {
 	return list
 }
 
+// saved is nil where no run of Recover is open.
 func (a *attempt) saved() *saved.Attempt {
 	if a == nil {
 		return nil
@@ -74,6 +78,8 @@ func recoveryOf(s saved.Run) recovery {
 	}
 }
 
+// saved keeps the text as it was sent and, apart from it, the body that the next summary updates: the sections between
+// them are made anew from what is carried.
 func (c *checkpoint) saved() *saved.Checkpoint {
 	if c == nil {
 		return nil
@@ -85,6 +91,7 @@ func (c *checkpoint) saved() *saved.Checkpoint {
 	}
 }
 
+// saved leaves out what is guessed: that is in the state which a run of Recover can undo.
 func (a *accounting) saved() saved.Accounting {
 	s := saved.Accounting{
 		Messages: a.Anchor.Messages, Estimate: a.Anchor.Estimate, Prompt: a.Anchor.Prompt,
@@ -137,6 +144,7 @@ func (m *bookmark) saved() saved.Bookmark {
 	return s
 }
 
+// saveParts leaves out Source, which is the host's own value and found again in its history.
 func saveParts(parts []Part) []saved.Part {
 	list := make([]saved.Part, len(parts))
 	for i := range parts {
@@ -151,6 +159,7 @@ func saveParts(parts []Part) []saved.Part {
 	return list
 }
 
+// partsOf gives back what saveParts was given, but for Source.
 func partsOf(list []saved.Part) []Part {
 	parts := make([]Part, len(list))
 	for i, p := range list {

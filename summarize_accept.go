@@ -32,6 +32,7 @@ type badAnswer struct {
 // take as much. Whether the request gets smaller is looked at when all of it is there.
 const leastInput = 400
 
+// Error does not quote the answer: errors are logged, and its text may be the conversation's.
 func (e *badAnswer) Error() string { return "the answer was refused: " + e.reason }
 func (e *badAnswer) Unwrap() error { return ErrIncomplete }
 

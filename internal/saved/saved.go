@@ -57,12 +57,14 @@ type Look struct {
 	Next int `json:"next"`
 }
 
+// Breaker counts the compactions that came to nothing.
 type Breaker struct {
 	Failures int `json:"failures"`
 	Total    int `json:"total"`
 	Window   int `json:"window"`
 }
 
+// Attempt is a run of Recover whose end is not known, with what was there before it.
 type Attempt struct {
 	Before State         `json:"before"`
 	Tokens guess.Refused `json:"tokens,omitzero"`
@@ -78,6 +80,7 @@ type Run struct {
 	Truncated   bool `json:"truncated,omitempty"`
 }
 
+// Accounting is what the provider told: by its counts, and of its limits.
 type Accounting struct {
 	Messages  int     `json:"messages,omitempty"` // of the anchor; -1: it is no beginning of what was sent last
 	Estimate  int     `json:"estimate,omitempty"`
@@ -88,11 +91,13 @@ type Accounting struct {
 	Window    int     `json:"window,omitempty"`
 }
 
+// Position is a message, and where it stood in the history. The zero value is none.
 type Position struct {
 	Key   Key `json:"key"`
 	Index int `json:"index"`
 }
 
+// Bookmark is a position with the neighbours by which it is told from messages that read the same.
 type Bookmark struct {
 	Position
 	Before Key `json:"before,omitzero"`
@@ -100,6 +105,7 @@ type Bookmark struct {
 	After  Key `json:"after,omitzero"`
 }
 
+// Edit is how one message is sent instead of as it is in the history.
 type Edit struct {
 	Key    Key          `json:"key"`             // of the message as it is sent
 	Parts  []Part       `json:"parts,omitempty"` // empty where Forms says how they are made of the message's own
@@ -109,6 +115,7 @@ type Edit struct {
 	Reason string       `json:"reason"`
 }
 
+// Record is the text that stands for a run of old messages.
 type Record struct {
 	First Position `json:"first"`
 	Count int      `json:"count"`
@@ -151,6 +158,7 @@ func (p *Part) Back() {
 	}
 }
 
+// Checkpoint is a summary, and what it stands for.
 type Checkpoint struct {
 	Text      []byte           `json:"text"`
 	FirstKept Bookmark         `json:"firstKept"`
