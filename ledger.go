@@ -59,9 +59,9 @@ type lastRequest struct {
 	bytes    int       // of its body
 }
 
-// mostGoneEdits bounds the edits of messages that are gone from the history, in bytes of a snapshot's text. A host that
-// goes back to a branch of the conversation finds them again: this is room for some fifty placeholders or for five
-// trimmed results.
+// mostGoneEdits bounds the edits of messages that are gone from the history, in bytes of a snapshot's text, and
+// likewise the records of such messages. A host that goes back to a branch of the conversation finds them again: this
+// is room for some fifty placeholders or for five trimmed results.
 const mostGoneEdits = 16 << 10
 
 // forgetEdits drops the edits of messages that are gone from the history when they are larger together than

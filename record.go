@@ -3,6 +3,7 @@ package winnow
 import (
 	"bytes"
 	"cmp"
+	"encoding/base64"
 
 	"github.com/winnowgo/winnow/internal/record"
 )
@@ -38,6 +39,11 @@ func newRecord(first position, count int, last, run key, text string) *runRecord
 	var h hasher
 	r.key = h.key(&r.message)
 	return r
+}
+
+// size is about what r takes in a snapshot, in bytes.
+func (r *runRecord) size() int {
+	return savedEditBytes + base64.StdEncoding.EncodedLen(len(r.message.Parts[0].Text))
 }
 
 // standsAt says that the messages of v from i on are the run of r.

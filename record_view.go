@@ -214,16 +214,53 @@ func (d *draft) answersIn(i int) int {
 // that found no place as many as mostGoneEdits has room for. The history was rewound, or is that of another branch, and
 // may come back. One whose run is there and may not be left out is gone for good: what was sent whole since stays so.
 func (l *ledger) recordsBehind(d *draft) []*runRecord {
-	all, room := slices.Clone(d.records), mostGoneEdits
-	slices.SortFunc(d.idle, compareRecords)
-	for _, r := range d.idle {
-		if room -= len(r.message.Parts[0].Text); room < 0 {
-			break
-		}
-		all = append(all, r)
-	}
+	all := append(slices.Clone(d.records), withinRoom(d.idle)...)
 	slices.SortFunc(all, compareRecords)
 	return all
+}
+
+// withinRoom returns of records that found no place as many as mostGoneEdits has room for, always the same ones.
+func withinRoom(idle []*runRecord) []*runRecord {
+	slices.SortFunc(idle, compareRecords)
+	room := mostGoneEdits
+	for k, r := range idle {
+		if room -= r.size(); room < 0 {
+			return idle[:k]
+		}
+	}
+	return idle
+}
+
+// forgetRecords drops what there is no room for of the records before an open run of Recover, once their runs are gone.
+func (l *ledger) forgetRecords(d *draft) {
+	if l.attempt == nil {
+		return
+	}
+	open := *l.attempt
+	open.before.records = withoutGoneRecords(open.before.records, l.index.facts, d.whole().facts)
+	l.attempt = &open
+}
+
+// withoutGoneRecords returns records, and of those whose runs begin in none of the lists no more than there is room
+// for.
+func withoutGoneRecords(records []*runRecord, lists ...[]*fact) []*runRecord {
+	begins := map[key]bool{}
+	for _, facts := range lists {
+		for _, f := range facts {
+			begins[f.key] = true
+		}
+	}
+	var kept, idle []*runRecord
+	for _, r := range records {
+		if begins[r.first.key] {
+			kept = append(kept, r)
+		} else {
+			idle = append(idle, r)
+		}
+	}
+	kept = append(kept, withinRoom(idle)...)
+	slices.SortFunc(kept, compareRecords)
+	return kept
 }
 
 // endsRecord says that a message is the last of what a record stands for: a history that was rewound has come back to

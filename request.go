@@ -67,6 +67,7 @@ func (l *ledger) record(d *draft) {
 	}
 	maps.Copy(l.projections, d.newEdits)
 	l.forgetEdits(d.view)
+	l.forgetRecords(d)
 	from := d.firstChanged()
 	l.sent, l.journal.sent = l.sent[:from], min(l.journal.sent, from)
 	for i := from; i < len(d.view.messages); i++ {

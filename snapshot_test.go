@@ -205,3 +205,23 @@ func TestSnapshotForgetsEditsBehindRecover(t *testing.T) {
 	}
 	assert.LessOrEqual(t, gone, mostGoneEdits)
 }
+
+// Records of messages that are gone, with nothing but their frames left, are many for their texts: they are counted as
+// a snapshot has them, and so are those from before a run of Recover that is still open.
+func TestSnapshotForgetsRecords(t *testing.T) {
+	m, h := editedWork(t)
+	for i := range 300 {
+		gone := key{1, byte(i), byte(i >> 8)}
+		m.ledger.records = append(m.ledger.records, newRecord(position{gone, i}, 1, gone, gone, "[Record of 1 earlier messages]"))
+	}
+	_, err := m.Recover(t.Context(), h,
+		fmt.Errorf("prompt is too long: %d tokens > %d maximum", m.ledger.tokens, m.ledger.tokens/3))
+	require.NoError(t, err)
+	require.NotNil(t, m.ledger.attempt)
+	for name, records := range map[string][]*runRecord{"now": m.ledger.records, "before": m.ledger.attempt.before.records} {
+		assert.Greater(t, len(records), 20, name)
+		text, err := json.Marshal(savedRecords(records))
+		require.NoError(t, err)
+		assert.LessOrEqual(t, len(text), mostGoneEdits, name)
+	}
+}

@@ -272,9 +272,10 @@ func (w *world) checkError(q *question, err error) {
 }
 
 // checkSnapshot: the state does not grow for ever. It holds at most two summaries, and while a run of Recover is open
-// those before it as well. Of messages that are gone it may hold 16 KB of edits, and twice as much in such a run.
+// those before it as well. Of messages that are gone it may hold 16 KB of edits and 16 KB of records, and twice as
+// much in such a run.
 func (w *world) checkSnapshot(in []winnow.Message, r *winnow.Request) {
-	most := 40_000 + 4*body(in) + 4*body(r.Messages) + 400*(len(in)+len(r.Messages))
+	most := 4*16<<10 + 8_000 + 4*body(in) + 4*body(r.Messages) + 400*(len(in)+len(r.Messages))
 	if n := len(w.snapshot()); n > most {
 		w.fail("a snapshot is bounded", "%d bytes for a history of %d messages", n, len(in))
 	}
