@@ -57,7 +57,8 @@ func heading(line string) (level int, title string) {
 		level++
 	}
 	rest := strings.TrimRight(line[level:], "\r\n")
-	if level == 0 || level > 6 || rest != "" && rest[0] != ' ' && rest[0] != '\t' {
+	isSeparated := rest == "" || rest[0] == ' ' || rest[0] == '\t'
+	if level == 0 || level > 6 || !isSeparated {
 		return 0, ""
 	}
 	return level, strings.TrimSpace(rest)
@@ -134,7 +135,8 @@ func (f *fence) open(s string, indent int) bool {
 	if indent < 2 && !quoted {
 		f.inList = false
 	}
-	if s == "" || s[0] != '`' && s[0] != '~' || isIndented && !f.inList {
+	isCode := isIndented && !f.inList
+	if s == "" || s[0] != '`' && s[0] != '~' || isCode {
 		return false
 	}
 	width := len(s) - len(strings.TrimLeft(s, s[:1]))

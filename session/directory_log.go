@@ -16,16 +16,16 @@ type directoryLog struct {
 	directory *directory
 	key       string
 	dir       string
-	name      string     // "": not made yet
+	name      string     // "": not created yet
 	file      files.File // nil: likewise
 	lock      files.File // nil: for reading
-	lockSize  int64      // of the lock's file: another size says that the log was replaced or deleted
+	lockSize  int64      // of the lock's file: a change says that the log was replaced or deleted
 	marks     lockMarks
-	settled   bool // the way to the file is durable
+	settled   bool // the path to the file is durable
 	dead      error
 
 	ofTurn    bool       // nobody else opens the log in between
-	announced files.File // the catalog that says that the log is written to
+	announced files.File // the catalog that announces writes to the log
 }
 
 // Log implements [Backend].
@@ -41,7 +41,7 @@ func (d *directory) Log(ctx context.Context, key string, write bool) (Log, error
 	}
 }
 
-// openLog is one try of Log. again says that somebody changed the directory meanwhile.
+// openLog is one try of Log. again says that somebody changed the directory in the meantime.
 func (d *directory) openLog(ctx context.Context, key string, write bool) (l *directoryLog, again bool, err error) {
 	dir, err := d.sessionDir(key, write)
 	switch {
@@ -82,9 +82,9 @@ func (d *directory) openLog(ctx context.Context, key string, write bool) (l *dir
 	return l, false, nil
 }
 
-// openNewest opens the newest log. One that is archived is put back if it is to be written to.
+// openNewest opens the newest log. For writing, it restores an archived log.
 func (l *directoryLog) openNewest(flag int) error {
-	const tries = 10 // others may replace, archive or delete it meanwhile, each of them once in a long time
+	const tries = 10 // others may replace, archive or delete it in the meantime, but only rarely
 	for range tries {
 		names, err := l.directory.logs(l.dir)
 		if err != nil {
@@ -121,14 +121,13 @@ func (l *directoryLog) openFile(name string, flag int) (files.File, error) {
 	return l.directory.fs.Open(name, flag, 0)
 }
 
-// sweep removes files that were never finished, and archives whose log is there as well. The lock is held, so that
-// nobody is at one.
+// sweep removes unfinished files, and archives whose log still exists. The lock is held, so nobody is working on them.
 func (l *directoryLog) sweep() error {
 	names, err := l.directory.fs.List(l.dir)
 	swept := false
 	for _, name := range names {
 		if strings.HasSuffix(name, tempSuffix) || isLeftArchive(name, names) {
-			swept = l.directory.fs.Remove(l.dir+"/"+name) == nil || swept // it harms nobody where it cannot
+			swept = l.directory.fs.Remove(l.dir+"/"+name) == nil || swept // a failure does no harm
 		}
 	}
 	if swept {
@@ -186,7 +185,7 @@ func (l *directoryLog) append(end int64, lines []byte, durable bool) error {
 	if err != nil || n < len(lines) {
 		return l.undo(end, n, err)
 	}
-	// What somebody without the lock wrote behind these lines does them no harm, and the next append meets it.
+	// Lines that somebody without the lock wrote after these do no harm, and the next append finds them.
 	at, err := l.file.Written()
 	if durable {
 		if err := l.sync(); err != nil {
@@ -199,7 +198,7 @@ func (l *directoryLog) append(end int64, lines []byte, durable bool) error {
 	return err
 }
 
-// checkCurrent finds out whether the log was deleted or replaced.
+// checkCurrent checks whether the log was deleted or replaced.
 func (l *directoryLog) checkCurrent() error {
 	size, err := l.lock.Size()
 	if err != nil || size == l.lockSize {
@@ -217,7 +216,7 @@ func (l *directoryLog) checkCurrent() error {
 	return &MovedError{Next: true}
 }
 
-// create makes the log with its first lines. No reader sees a part of it.
+// create creates the log with its first lines. No reader sees only a part of them.
 func (l *directoryLog) create(lines []byte, durable bool) error {
 	d := l.directory
 	if names, err := d.logs(l.dir); err != nil {
@@ -226,7 +225,7 @@ func (l *directoryLog) create(lines []byte, durable bool) error {
 		l.dead = ErrClosed
 		return &MovedError{Next: true}
 	}
-	if durable { // the directories first: a log that can be seen has a durable way to it
+	if durable { // the directories first: the path to a visible log is durable
 		if err := d.syncWayTo(l.dir); err != nil {
 			return err
 		}
@@ -236,7 +235,7 @@ func (l *directoryLog) create(lines []byte, durable bool) error {
 		return err
 	}
 	if err := d.writeFile(l.dir+"/"+name, lines, durable); err != nil {
-		if l.openNewest(os.O_RDWR) == nil { // it is in place, but perhaps not for good
+		if l.openNewest(os.O_RDWR) == nil { // it is in place, but perhaps not durably
 			return l.kill(err)
 		}
 		return err
@@ -247,7 +246,7 @@ func (l *directoryLog) create(lines []byte, durable bool) error {
 	return l.openNewest(os.O_RDWR)
 }
 
-// undo cuts what was written of lines that were not written whole.
+// undo cuts off lines that were only partly written.
 func (l *directoryLog) undo(end int64, n int, cause error) error {
 	if cause == nil {
 		cause = errors.New("session: short write")
@@ -264,8 +263,8 @@ func (l *directoryLog) undo(end int64, n int, cause error) error {
 	return l.dead
 }
 
-// sync makes durable what was appended. A sync that failed is never repeated: the second one would succeed, and say
-// nothing.
+// sync makes appended lines durable. A failed sync is never repeated: the second one would succeed without meaning
+// anything.
 func (l *directoryLog) sync() error {
 	err := l.file.Sync()
 	if err == nil && !l.settled {
@@ -278,7 +277,7 @@ func (l *directoryLog) sync() error {
 	return nil
 }
 
-// kill ends the use of the log, here and by a mark for those who open it later.
+// kill ends the use of the log, here and, through a mark, for those who open it later.
 func (l *directoryLog) kill(cause error) error {
 	l.dead = fmt.Errorf("%w: %w", ErrSync, cause)
 	if f, err := l.directory.fs.Open(l.dir+"/"+l.name+failedMark, os.O_RDWR|os.O_CREATE, 0o600); err == nil {
@@ -305,8 +304,8 @@ func (t *directoryTurn) Next(ctx context.Context, lines []byte) (Log, error) {
 		return nil, err
 	}
 	l := &directoryLog{directory: d, key: t.key, dir: dir, lock: lock, ofTurn: true}
-	// A deletion takes turn.lock away while it has log.lock, which is held here: a turn that is still in place is of
-	// a session that stays.
+	// A deletion removes turn.lock while it holds log.lock, which is held here: if the turn is still in place, the
+	// session stays.
 	err = t.Check()
 	if err == nil {
 		err = l.announcing(func() error { return l.begin(lines) })
@@ -318,7 +317,7 @@ func (t *directoryTurn) Next(ctx context.Context, lines []byte) (Log, error) {
 	return l, lock.Unlock()
 }
 
-// begin makes a new log while there is an older one, and tells those who have that open.
+// begin creates a log that replaces an older one, and tells those who have that open.
 func (l *directoryLog) begin(lines []byte) error {
 	d := l.directory
 	name, err := d.newLogName(l.dir)
@@ -334,7 +333,7 @@ func (l *directoryLog) begin(lines []byte) error {
 	return l.openNewest(os.O_RDWR)
 }
 
-// replaces tells those who have the newest log open that there is going to be a newer one. The lock is held.
+// replaces tells those who have the newest log open that a newer one will follow. The lock is held.
 func (l *directoryLog) replaces() (err error) {
 	if _, err = l.lock.Write([]byte{nextByte}); err != nil {
 		return err
@@ -343,7 +342,7 @@ func (l *directoryLog) replaces() (err error) {
 	return err
 }
 
-// rewrites gives a log another ID, for good, before it is rewritten, and tells those who have one open. The lock is
+// rewrites durably gives a log another ID before it is rewritten, and tells those who have the log open. The lock is
 // held.
 func (l *directoryLog) rewrites(name string) error {
 	if _, err := l.lock.Write(rewriteMark(name)); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/winnowgo/winnow/session/internal/files"
 )
 
-// directoryTurn is the lock of the kernel on turn.lock. It is gone with the process, so that none is ever stale.
+// directoryTurn is the kernel's lock on turn.lock. It ends with the process, so it is never stale.
 type directoryTurn struct {
 	directory *directory
 	key, name string
@@ -55,7 +55,7 @@ func (d *directory) lockTurn(ctx context.Context, key string) (*directoryTurn, e
 	}
 }
 
-// waitTurn waits for the turn of the session that there is now. It returns nil if that was deleted meanwhile.
+// waitTurn waits for the turn of the current session. It returns nil if that was deleted in the meantime.
 func (d *directory) waitTurn(ctx context.Context, key string) (*directoryTurn, error) {
 	dir, err := d.sessionDir(key, true)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -91,17 +91,17 @@ func (d *directory) waitTurn(ctx context.Context, key string) (*directoryTurn, e
 	return &directoryTurn{directory: d, key: key, name: name, file: f}, nil
 }
 
-// waitingLine is the lock on turn.next, which the process has that gets the next turn. Without it a process whose
-// goroutines hand the turn to one another would leave the others, who try the lock only so often, out for ever. The
-// file is made by the first process that has to wait.
+// waitingLine is the lock on turn.next. The process that gets the next turn holds it. Without it, a process whose
+// goroutines hand the turn to one another would starve other processes, which try the lock only now and then. The first
+// process that has to wait creates the file.
 type waitingLine struct {
 	directory *directory
 	name      string
 	file      files.File // nil: nobody has waited yet, or not entered
 }
 
-// enter waits until nobody else is next. linked is false if the session was deleted meanwhile. Without create, nobody
-// is in line where there is no file.
+// enter waits until nobody else is next. linked is false if the session was deleted in the meantime. Without create, a
+// missing file means that nobody is in line.
 func (w *waitingLine) enter(ctx context.Context, create bool) (linked bool, err error) {
 	if w.file != nil {
 		return true, nil
@@ -126,7 +126,7 @@ func (w *waitingLine) leave() {
 	}
 }
 
-// sign leaves in the lock who has it. That it cannot is no reason to fail: nothing depends on it.
+// sign writes the holder into the lock. It ignores errors, because nothing depends on the text.
 func (d *directory) sign(f files.File) {
 	host, _ := os.Hostname()
 	text, err := json.Marshal(holder{os.Getpid(), host, d.now().UTC()})

@@ -208,12 +208,15 @@ func isOneLineJSON(b []byte) bool {
 			inString = !inString
 		case inString && c == '\\':
 			i++
-		case !inString && (c == ' ' || c == '\t' || c == '\n' || c == '\r'):
+		case !inString && isSpace(c):
 			return false
 		}
 	}
 	return jsontext.Valid(b) && utf8.Valid(b)
 }
+
+// isSpace reports whether c is white space of JSON.
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
 // compactJSON returns b without white space, and with valid UTF-8.
 func compactJSON(b json.RawMessage) (json.RawMessage, error) {

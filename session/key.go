@@ -41,11 +41,16 @@ func escapeKey(key string) string {
 	var b strings.Builder
 	for i := range len(key) {
 		c := key[i]
-		if 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '_' || c == '-' {
+		if isNameByte(c) {
 			b.WriteByte(c)
 			continue
 		}
 		b.Write([]byte{'%', digits[c>>4], digits[c&15]})
 	}
 	return b.String()
+}
+
+// isNameByte reports whether a byte of a key stands for itself in the name of its directory.
+func isNameByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '_' || c == '-'
 }

@@ -126,7 +126,7 @@ func (h *head) parse(l *line, text []byte) bool {
 	if p.has(`,"sealed":`) {
 		h.sealed = string(p.quoted())
 	}
-	if p.bad || h.seq <= 0 || h.seq > maxSeq || h.id == "" || h.kind == "" || !h.batchIsValid() {
+	if p.bad || !h.isValid() {
 		*h = head{}
 		return false
 	}
@@ -138,6 +138,10 @@ func (h *head) parse(l *line, text []byte) bool {
 	}
 	l.body = p.text
 	return true
+}
+
+func (h *head) isValid() bool {
+	return h.seq > 0 && h.seq <= maxSeq && h.id != "" && h.kind != "" && h.batchIsValid()
 }
 
 func (h *head) batchIsValid() bool {

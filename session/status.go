@@ -127,10 +127,13 @@ const (
 	headStep = 4 << 10 // how much is read of the beginning of a log
 )
 
+// mayAppend reports whether the session has a log and may write to its branch. The lock is held.
+func (s *Session) mayAppend() bool { return s.dead == nil && !s.beside && s.log != nil }
+
 // sumUp writes what nobody waits for when a session is closed: unwritten flushes and, if the last one is far back, an
 // entry with totals. If that fails, the next status only takes a little longer. The lock is held.
 func (s *Session) sumUp() {
-	if s.dead != nil || s.beside || s.log == nil || s.at.isReset || s.at.leaf.id == "" {
+	if !s.mayAppend() || s.at.isReset || s.at.leaf.id == "" {
 		return
 	}
 	entries := s.flushEntries()

@@ -217,7 +217,7 @@ func (im *importer) answer(r *sdk.FunctionResponse) string {
 	for i := range im.calls {
 		c := &im.calls[i]
 		switch {
-		case c.answered || r.ID != "" && r.ID != c.id || r.ID == "" && !c.made:
+		case c.answered || !c.mayMatch(r):
 		case r.ID != "" || c.name == r.Name:
 			c.answered = true
 			return c.id
@@ -230,6 +230,14 @@ func (im *importer) answer(r *sdk.FunctionResponse) string {
 		return im.calls[found].id
 	}
 	return r.ID
+}
+
+// mayMatch reports whether r has the id of the call, or neither has an id of the caller.
+func (c *openCall) mayMatch(r *sdk.FunctionResponse) bool {
+	if r.ID == "" {
+		return c.made
+	}
+	return r.ID == c.id
 }
 
 // text returns a response as text. The API's own keys are "output" and "error"; hosts also use "result".

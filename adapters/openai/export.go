@@ -223,11 +223,16 @@ func (e *exporter) assistant(m *winnow.Message) {
 		}
 	}
 	a := e.build(m)
-	if param.IsOmitted(a.Content) && param.IsOmitted(a.Refusal) && param.IsOmitted(a.Audio) && len(a.ToolCalls) == 0 &&
-		!hasFunction(&a) {
+	if isEmpty(&a) {
 		return
 	}
 	e.out = append(e.out, sdk.ChatCompletionMessageParamUnion{OfAssistant: &a})
+}
+
+// isEmpty reports whether a has neither content nor calls.
+func isEmpty(a *sdk.ChatCompletionAssistantMessageParam) bool {
+	hasContent := !param.IsOmitted(a.Content) || !param.IsOmitted(a.Refusal) || !param.IsOmitted(a.Audio)
+	return !hasContent && len(a.ToolCalls) == 0 && !hasFunction(a)
 }
 
 // hasEmptyContent reports whether a message of the model has content without text, which models return and the API

@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"time"
 
@@ -122,7 +123,7 @@ func oneLine(s string) string { return strings.Join(strings.Fields(inspect.Plain
 
 // find returns the command that the first arguments name.
 func find(args []string) (*command, []string, error) {
-	if len(args) == 0 || args[0] == "help" || args[0] == "-h" || args[0] == "--help" || args[0] == "-help" {
+	if len(args) == 0 || slices.Contains([]string{"help", "-h", "--help", "-help"}, args[0]) {
 		return nil, nil, flag.ErrHelp
 	}
 	for _, c := range commands() {

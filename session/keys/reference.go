@@ -30,11 +30,16 @@ func isReferenceID(id string) bool {
 	return id != "" && len(id) <= longestID && id[0] != '_' && id[0] != '-' && hyphenate(id) == id
 }
 
+// isReferenceRune reports whether a character stays in an id of the reference.
+func isReferenceRune(r rune) bool {
+	return 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '_' || r == '-'
+}
+
 func hyphenate(id string) string {
 	var b strings.Builder
 	isRun := false
 	for _, r := range id {
-		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '_' || r == '-' {
+		if isReferenceRune(r) {
 			b.WriteRune(r)
 			isRun = false
 			continue

@@ -62,7 +62,9 @@ func (b *Backend) takeTurn(ctx context.Context, key string) (*turn, error) {
 		mayHaveIt := false
 		err := b.retry(ctx, func(ctx context.Context) error {
 			sent, err := t.take(ctx, asker)
-			mayHaveIt = mayHaveIt || t.isFresh || sent && err != nil && isUnknown(err)
+			if t.isFresh || sent && err != nil && isUnknown(err) {
+				mayHaveIt = true
+			}
 			return err
 		})
 		if err == nil && t.isFresh {

@@ -175,7 +175,10 @@ func (b *builder) claim(id *string) bool {
 func looksNumbered(id string) bool {
 	digits, ok := strings.CutPrefix(id, "e")
 	n, err := strconv.ParseInt(digits, 10, 64)
-	return ok && (err == nil && n > 1<<40 || err != nil && len(digits) > 12 && strings.Trim(digits, "0123456789") == "")
+	if !ok || err == nil {
+		return ok && n > 1<<40
+	}
+	return len(digits) > 12 && strings.Trim(digits, "0123456789") == ""
 }
 
 func (b *builder) newID() string {

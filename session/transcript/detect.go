@@ -45,6 +45,7 @@ var codexItems = []string{
 // formatOf returns the form of the file that a line comes from, or "" if the line does not tell.
 func formatOf(line *members) Format {
 	typ := line.text("type")
+	isTurn := typ == "user" || typ == "assistant"
 	isObject := func(key string) bool { v := line.get(key); return len(v) > 0 && v[0] == '{' }
 	switch {
 	case typ == "session" && line.has("seq") && line.has("format"):
@@ -55,7 +56,7 @@ func formatOf(line *members) Format {
 		return Codex
 	case typ == "" && line.has("id") && line.has("timestamp") && line.has("instructions"):
 		return Codex
-	case (typ == "user" || typ == "assistant") && isObject("message") && (line.has("uuid") || line.has("sessionId")):
+	case isTurn && isObject("message") && (line.has("uuid") || line.has("sessionId")):
 		return ClaudeCode
 	case typ == "summary" && line.has("leafUuid"), typ == "system" && line.has("uuid") && line.has("subtype"):
 		return ClaudeCode

@@ -91,10 +91,13 @@ func (a *Arguments) canonical(raw json.RawMessage) json.RawMessage {
 
 // skip skips white space.
 func (a *Arguments) skip() {
-	for len(a.in) > 0 && (a.in[0] == ' ' || a.in[0] == '\n' || a.in[0] == '\t' || a.in[0] == '\r') {
+	for len(a.in) > 0 && isSpace(a.in[0]) {
 		a.in = a.in[1:]
 	}
 }
+
+// isSpace reports whether c is white space of JSON.
+func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
 // take copies n bytes.
 func (a *Arguments) take(n int) {

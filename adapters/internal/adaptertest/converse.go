@@ -35,7 +35,9 @@ func ValidConverse(b []byte) error {
 	}
 	var open []string // ids of the calls of the previous message
 	for i, m := range messages {
-		if i > 0 && m.Role == messages[i-1].Role || m.Role != "user" && m.Role != "assistant" || len(m.Content) == 0 {
+		isRepeated := i > 0 && m.Role == messages[i-1].Role
+		isKnown := m.Role == "user" || m.Role == "assistant"
+		if isRepeated || !isKnown || len(m.Content) == 0 {
 			return fmt.Errorf("messages.%d: role %q behind the same, or no content", i, m.Role)
 		}
 		calls, results, err := converseContent(m.Role, m.Content)

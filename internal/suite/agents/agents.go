@@ -62,7 +62,8 @@ func Write(form Form, history []winnow.Message, o Options, r *rand.Rand) File {
 	for i, m := range history {
 		m = plain(m)
 		isTurn := m.Role == winnow.RoleUser && !m.Injected
-		if isTurn && o.Compact && i >= middle && w.file.Summary == "" && len(w.file.Want) > 0 {
+		isDue := i >= middle && w.file.Summary == "" && len(w.file.Want) > 0
+		if isTurn && o.Compact && isDue {
 			w.file.Summary = fmt.Sprintf("## Goal\nPart %d of the work is done.", r.IntN(100))
 			p.compact(w.file.Summary)
 		}

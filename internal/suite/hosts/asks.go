@@ -10,19 +10,19 @@ import (
 	"github.com/winnowgo/winnow/internal/suite/histories"
 )
 
-// What a host asks of its manager. Every answer is checked.
+// The calls that a host makes to its manager. Every answer is checked.
 
-// question is a call of the manager with all that is needed to check its answer.
+// question is a call of the manager with everything that is needed to check its answer.
 type question struct {
 	in     []winnow.Message // what was passed
-	before []winnow.Message // a copy of it, with what lies behind its end
-	state  []byte           // of the manager before
+	before []winnow.Message // a copy of it, with the memory after its end
+	state  []byte           // the manager's state before the call
 }
 
-// ask passes the history, in a list with guards behind its end.
+// ask returns a question with the history, in a list with guards after its end.
 func (w *world) ask() *question {
 	in := w.list()
-	if w.setting.Host != "" { // the host's own list: a copy would be other memory each time
+	if w.setting.Host != "" { // the host's own list, because a copy would be in other memory each time
 		room := append(append(make([]winnow.Message, 0, len(in)+2), in...), histories.User("guard"),
 			histories.User("guard"))
 		in = room[:len(in)]
@@ -30,7 +30,7 @@ func (w *world) ask() *question {
 	return &question{in: in, before: histories.Copy(in[:cap(in)]), state: w.snapshot()}
 }
 
-// snapshot is the manager's state.
+// snapshot returns the manager's state.
 func (w *world) snapshot() []byte {
 	b, err := w.manager.Snapshot()
 	if err != nil {
@@ -39,7 +39,7 @@ func (w *world) snapshot() []byte {
 	return b
 }
 
-// twin is a manager that takes over from the snapshot, with a summarizer of the same mood.
+// twin returns a manager restored from the snapshot, with a summarizer in the same mood.
 func (w *world) twin(state []byte) (*winnow.Manager, *summarizer) {
 	s := &summarizer{world: w, mood: w.summarizer.mood, seed: w.summarizer.seed}
 	m := w.newManager(s)
@@ -49,7 +49,7 @@ func (w *world) twin(state []byte) (*winnow.Manager, *summarizer) {
 	return m, s
 }
 
-// prepare asks for the next request, of the manager and of one that takes over from it, and holds both to the plan.
+// prepare gets the next request from the manager and from a restored one, and compares both with the plan.
 func (w *world) prepare(s *Step) {
 	q := w.ask()
 	plan := w.manager.Plan(q.in)
@@ -86,7 +86,7 @@ func (w *world) prepare(s *Step) {
 	w.accept(got)
 }
 
-// prepared is Prepare, or PrepareInto for a host that uses its request again.
+// prepared is Prepare, or PrepareInto for a host that reuses its request.
 func (w *world) prepared(ctx context.Context, in []winnow.Message) (*winnow.Request, error) {
 	if w.setting.Host != "reuses" {
 		return w.manager.Prepare(ctx, in)
@@ -133,13 +133,13 @@ func (w *world) compact(s *Step) {
 	w.accept(r)
 }
 
-// recover is a refusal of the last request, and what the manager makes of it.
+// recover refuses the last request and lets the manager recover.
 func (w *world) recover(s *Step) {
 	q := w.ask()
 	ctx, cancel := w.context(s)
 	defer cancel()
 	isLast := w.sentAt == w.version
-	if !isLast { // what was refused is not what the manager made last
+	if !isLast { // the refused request is not the manager's last one
 		w.provider.tokens, w.provider.body = w.provider.count(q.in), body(q.in)
 	}
 	cause := w.cause(s)
@@ -150,7 +150,7 @@ func (w *world) recover(s *Step) {
 	}
 	w.unsettled = w.unsettled || w.summarizer.calls.Load() > 0
 	w.checkWritten(q, "Recover")
-	w.usage = true // the counts that a refusal names, and the limits
+	w.usage = true // a refusal names counts and limits
 	if err != nil {
 		if !errors.Is(err, cause) {
 			w.fail("an error is one to branch on", "Recover: %v does not wrap its cause", err)
@@ -162,7 +162,7 @@ func (w *world) recover(s *Step) {
 		w.fail("Recover names its rung", "it is empty")
 	}
 	w.checkRequest(q, r)
-	// the manager counts in its own way
+	// the manager counts differently
 	if n := body(r.Messages); isLast && s.is("bytes") && s.N >= 200 && n > s.N+s.N/8 {
 		w.fail("what a provider said of its limit is held", "a body of %d bytes where %d are allowed", n, s.N)
 	}
@@ -172,7 +172,7 @@ func (w *world) recover(s *Step) {
 	w.accept(r)
 }
 
-// cause is a refusal of the last request in one of the words that providers have. What it counts is true.
+// cause returns a refusal of the last request in the words of one of the providers. Its counts are true.
 func (w *world) cause(s *Step) error {
 	switch {
 	case s.is("bytes") && s.N > 0:
@@ -191,7 +191,7 @@ func (w *world) cause(s *Step) error {
 // maxRetries is how often one request is tried again.
 const maxRetries = 3
 
-// do is a whole run: the request, the call, and smaller ones.
+// do plays a whole run: the request, the call, and smaller requests.
 func (w *world) do(s *Step) {
 	q := w.ask()
 	ctx, cancel := w.context(s)
@@ -219,7 +219,7 @@ func (w *world) do(s *Step) {
 		return
 	}
 	if w.provider.calls > 1 {
-		w.sent = nil // FirstChanged counts from a request that nobody saw
+		w.sent = nil // FirstChanged compares with a request that nobody saw
 		w.checkRequestBut(q, r, "FirstChanged")
 	} else {
 		w.checkRequest(q, r)
@@ -227,7 +227,7 @@ func (w *world) do(s *Step) {
 	w.accept(r)
 }
 
-// restart is a new process, perhaps with other options.
+// restart plays a new process, perhaps with other options.
 func (w *world) restart(s *Step) {
 	state := w.snapshot()
 	old := w.options
@@ -259,7 +259,7 @@ func (w *world) restart(s *Step) {
 		return
 	}
 	again, err := m.Snapshot()
-	if w.options.Window != old.Window { // another model: that a summary of the old one failed says nothing
+	if w.options.Window != old.Window { // another model: a failed summary of the old one does not matter
 		state, again = breaker.ReplaceAll(state, nil), breaker.ReplaceAll(again, nil)
 	}
 	if err != nil || !bytes.Equal(state, again) {
@@ -270,7 +270,7 @@ func (w *world) restart(s *Step) {
 	w.unsettled, w.base, w.deltas = false, state, nil
 }
 
-// lose is a new process without the state.
+// lose plays a new process without the state.
 func (w *world) lose(*Step) {
 	_ = w.manager.Close()
 	w.manager, w.request = w.newManager(w.summarizer), winnow.Request{}

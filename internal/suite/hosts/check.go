@@ -15,7 +15,7 @@ import (
 	"github.com/winnowgo/winnow/internal/suite/wire"
 )
 
-// checkRequest holds a request to all that is promised of it.
+// checkRequest checks a request against all promises.
 func (w *world) checkRequest(q *question, r *winnow.Request) { w.checkRequestBut(q, r, "") }
 
 func (w *world) checkRequestBut(q *question, r *winnow.Request, but string) {
@@ -67,7 +67,7 @@ func (w *world) see(r *winnow.Request) {
 	}
 }
 
-// overhead is what a request has besides its messages.
+// overhead returns the size of a request without its messages.
 func (w *world) overhead() int {
 	if !w.options.Recall {
 		return w.options.Overhead
@@ -96,7 +96,7 @@ func (w *world) checkWire(in, out []winnow.Message, what string) {
 	}
 }
 
-// places are the indexes of messages by ID.
+// places returns the indexes of messages by ID.
 func places(messages []winnow.Message) map[string][]int {
 	out := map[string][]int{}
 	for i := range messages {
@@ -107,7 +107,7 @@ func places(messages []winnow.Message) map[string][]int {
 	return out
 }
 
-// newestRequest is the newest message that a person wrote, or -1.
+// newestRequest returns the newest message that a person wrote, or -1.
 func newestRequest(h []winnow.Message) int {
 	for i := len(h) - 1; i >= 0; i-- {
 		if h[i].Role == winnow.RoleUser && !h[i].Injected && !h[i].Summary {
@@ -117,7 +117,7 @@ func newestRequest(h []winnow.Message) int {
 	return -1
 }
 
-// isBlankPart reports whether there is nothing in p: no provider takes it.
+// isBlankPart reports whether p is blank, so that no provider accepts it.
 func isBlankPart(p winnow.Part) bool {
 	switch p.Kind {
 	case winnow.KindText:
@@ -128,7 +128,7 @@ func isBlankPart(p winnow.Part) bool {
 	return false
 }
 
-// checkVerbatim: the newest user request, the pins and the system messages are there, once and as they were.
+// checkVerbatim: the newest user request, the pins and the system messages are there, once and unchanged.
 func (w *world) checkVerbatim(in, out []winnow.Message, what string) {
 	at := places(out)
 	newest := newestRequest(in)
@@ -138,7 +138,7 @@ func (w *world) checkVerbatim(in, out []winnow.Message, what string) {
 			continue
 		}
 		if slices.ContainsFunc(m.Parts, isBlankPart) || !histories.IsSound(in, i) {
-			continue // a provider does not accept it as it is
+			continue // a provider would not accept it unchanged
 		}
 		switch k := at[m.ID]; {
 		case len(k) != 1:
@@ -158,7 +158,7 @@ func (w *world) isWithoutThinking(m, out *winnow.Message) bool {
 	if w.options.Thinking != string(winnow.ThinkingBound) || m.Role != winnow.RoleAssistant {
 		return false
 	}
-	if w.damaged { // an edit that a state was given other bytes for is not known from one that was sent
+	if w.damaged { // an edit whose bytes were damaged looks like one that was sent
 		return true
 	}
 	bare := *m
@@ -166,13 +166,13 @@ func (w *world) isWithoutThinking(m, out *winnow.Message) bool {
 	bare.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p winnow.Part) bool {
 		return p.Kind == winnow.KindThinking
 	})
-	if len(bare.Parts) == 0 { // a text stands in
+	if len(bare.Parts) == 0 { // a text replaces it
 		bare.Parts = out.Parts
 	}
 	return reflect.DeepEqual(bare, *out)
 }
 
-// checkOwn: what was not changed is the host's message as it is now, and what was changed has no Source.
+// checkOwn: an unchanged message is the host's current message, and a changed one has no Source.
 func (w *world) checkOwn(in, out []winnow.Message) {
 	at := places(in)
 	for k := range out {
@@ -204,7 +204,7 @@ func (w *world) checkOwn(in, out []winnow.Message) {
 	}
 }
 
-// checkFirstChanged: it is the first message that is not what the last request held there.
+// checkFirstChanged: it is the first message that differs from the last request.
 func (w *world) checkFirstChanged(r *winnow.Request) {
 	if w.unknown {
 		w.unknown = false
@@ -220,14 +220,14 @@ func (w *world) checkFirstChanged(r *winnow.Request) {
 	}
 }
 
-// checkWritten: the history is as it was, and so is what lies behind its end.
+// checkWritten: the history and the memory after its end are unchanged.
 func (w *world) checkWritten(q *question, what string) {
 	if !reflect.DeepEqual(q.before, q.in[:cap(q.in)]) {
 		w.fail("the history is not written", "%s wrote to it", what)
 	}
 }
 
-// checkEarlier: a request does not change once it is made.
+// checkEarlier: a request never changes once it is made.
 func (w *world) checkEarlier() {
 	for _, k := range w.earlier {
 		if !slices.Equal(wireForms(k.messages), k.wire) {
@@ -236,7 +236,7 @@ func (w *world) checkEarlier() {
 	}
 }
 
-// checkState: the manager is as it was.
+// checkState: the manager's state is unchanged.
 func (w *world) checkState(q *question, what string) {
 	before, now := asked.ReplaceAll(q.state, nil), asked.ReplaceAll(w.snapshot(), nil)
 	if !w.damaged && !w.recount && !bytes.Equal(before, now) {
@@ -244,20 +244,20 @@ func (w *world) checkState(q *question, what string) {
 	}
 }
 
-// asked is what is remembered of a call that failed, so that the next one does not pay for the same: that the host's
-// BeforeCompact ran, how often a summarizer was asked in vain, and when for what a digest stands for.
+// asked is what the manager remembers of a failed call, so that the next one does not pay again: that the host's
+// BeforeCompact ran, how often a summarizer was called in vain, and when, for the part that a digest covers.
 var asked = regexp.MustCompile(`,"(digestAt":\d+|flushed":true|breaker":\{[^}]*\})`)
 
-// breaker is what is remembered of compactions that failed.
+// breaker is what the manager remembers of failed compactions.
 var breaker = regexp.MustCompile(`,"breaker":\{[^}]*\}`)
 
-// checkError: Prepare fails because the request cannot fit, or because it was not to wait.
+// checkError: Prepare fails only because the request cannot fit, or because ctx has ended.
 func (w *world) checkError(q *question, err error) {
 	var full *winnow.OverflowError
 	switch {
 	case errors.As(err, &full):
 		w.seen["overflow"]++
-		// Behind refusals the smallest request may be one that was refused, whatever its size.
+		// After refusals, the smallest request may be one that was refused, whatever its size.
 		if !w.usage && full.Tokens <= full.Budget && (full.MaxBytes == 0 || full.Bytes <= full.MaxBytes) {
 			w.fail("an overflow is one", "%+v", full)
 		}

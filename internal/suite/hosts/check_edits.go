@@ -6,9 +6,9 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// What edits say of a request, held against what it is.
+// The edits of a request are compared with the request itself.
 
-// checkSum: the edits add up to what the request differs by.
+// checkSum: the edits add up to the difference between request and history.
 func (w *world) checkSum(in []winnow.Message, r *winnow.Request) {
 	if w.options.Estimator != 0 || w.damaged ||
 		slices.ContainsFunc(r.Messages, func(m winnow.Message) bool { return m.Summary }) {
@@ -17,7 +17,7 @@ func (w *world) checkSum(in []winnow.Message, r *winnow.Request) {
 	n, nothing := w.estimate(in), 0
 	for _, e := range r.Edits {
 		n += e.After - e.Before
-		if e.Before == 1 || e.After == 1 { // of a message that may be estimated to nothing
+		if e.Before == 1 || e.After == 1 { // a message whose estimate may be 0
 			nothing++
 		}
 	}
@@ -55,7 +55,7 @@ func (w *world) checkEdits(in []winnow.Message, r *winnow.Request) {
 		switch {
 		case e.Before == 0:
 			inserted++
-		case e.ID == "": // of a message that the library made
+		case e.ID == "": // a message that the library made
 		case in[e.Index].ID != e.ID:
 			w.fail("an edit says what was done", "%+v, and message %d is %s", e, e.Index, in[e.Index].ID)
 		case e.After == 0 && dropped[e.Index]:
@@ -116,7 +116,7 @@ func indexOf(h []winnow.Message, id string) int {
 	return slices.IndexFunc(h, func(m winnow.Message) bool { return m.ID == id })
 }
 
-// misplaced are the numbers that stand in front of a lower one.
+// misplaced returns the numbers that precede a lower one.
 func misplaced(order []int) map[int]bool {
 	out := map[int]bool{}
 	lowest := int(^uint(0) >> 1)

@@ -9,11 +9,11 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// Records: what stands for runs of old messages.
+// Records replace runs of old messages.
 
 const recordBegin = "[Record of "
 
-// isRecord reports whether the library made m to stand for a run. The host's own messages have an ID or a Source.
+// isRecord reports whether m is a record that the library made. The host's own messages have an ID or a Source.
 func isRecord(m *winnow.Message) bool {
 	return m.ID == "" && m.Source == nil && m.Injected && m.Role == winnow.RoleUser && len(m.Parts) == 1 &&
 		strings.HasPrefix(m.Parts[0].Text, recordBegin)
@@ -86,7 +86,7 @@ func (w *world) checkRecords(in []winnow.Message, r *winnow.Request) {
 	}
 }
 
-// checkPairs: a call is folded with its results. Of calls that share an id the repair says which result is whose.
+// checkPairs: a call is folded with its results. If calls share an id, the repair decides which result is whose.
 func (w *world) checkPairs(in []winnow.Message, folded map[int]bool) {
 	calls := map[string]int{}
 	for i := range in {

@@ -10,10 +10,10 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// Two requests that have to be the same: of a plan and of what came of it, of a manager that goes on and of one that
-// was restored.
+// Pairs of requests that have to be the same: the planned and the prepared one, and those of a running and a restored
+// manager.
 
-// checkPlan: where neither compacts, the plan was right.
+// checkPlan: if neither compacts, the plan was right.
 func (w *world) checkPlan(plan, got *winnow.Request) {
 	if w.options.Background {
 		return
@@ -30,7 +30,7 @@ func (w *world) checkPlan(plan, got *winnow.Request) {
 	w.checkSame("Plan is Prepare", plan, got, nil, nil)
 }
 
-// checkSame compares all but what the host put into messages.
+// checkSame compares everything except what the host put into messages.
 func (w *world) checkSame(promise string, want, got *winnow.Request, wantErr, gotErr error) {
 	if (wantErr == nil) != (gotErr == nil) {
 		w.fail(promise, "one has the error %v, the other %v", wantErr, gotErr)
@@ -66,7 +66,7 @@ func (w *world) checkSame(promise string, want, got *winnow.Request, wantErr, go
 	}
 }
 
-// checkJournal: behind a request a state and what was written down since is the state.
+// checkJournal: after a request, an earlier state and its deltas add up to the state.
 func (w *world) checkJournal() {
 	if !w.options.Journal || w.damaged || w.recount {
 		return
@@ -83,7 +83,7 @@ func (w *world) checkJournal() {
 	}
 }
 
-// showCompaction is a compaction in a line, with the end of its summary.
+// showCompaction returns a compaction in one line, with the end of its summary.
 func showCompaction(c *winnow.Compaction) string {
 	if c == nil {
 		return "none"

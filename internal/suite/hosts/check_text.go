@@ -13,11 +13,11 @@ import (
 	"github.com/winnowgo/winnow/internal/suite/histories"
 )
 
-// checkThinking: the signed thinking of the tool loop that goes on is there, and none stands behind what it is not
+// checkThinking: the signed thinking of the current tool loop is there, and no thinking follows content that it is not
 // bound to.
 func (w *world) checkThinking(in, out []winnow.Message) {
 	if w.options.Thinking == string(winnow.ThinkingBound) {
-		if w.damaged { // what was sent cannot be known
+		if w.damaged { // it is unknown what was sent
 			return
 		}
 		forms := wireForms(out)
@@ -44,7 +44,7 @@ func (w *world) checkThinking(in, out []winnow.Message) {
 			continue
 		}
 		if endsInThinking(&in[i[0]]) {
-			continue // no provider takes it behind everything else
+			continue // no provider accepts it after everything else
 		}
 		if want, got := thoughts(&in[i[0]]), thoughts(m); !slices.Equal(want, got) {
 			w.fail("the thinking of the open tool loop is kept", "message %d has %q and had %q\nof %s", k, got, want,
@@ -53,7 +53,7 @@ func (w *world) checkThinking(in, out []winnow.Message) {
 	}
 }
 
-// endsInThinking reports whether nothing that a provider takes stands behind the thinking of m, which calls nothing.
+// endsInThinking reports whether m has no calls, and nothing that a provider accepts follows its thinking.
 func endsInThinking(m *winnow.Message) bool {
 	last := winnow.KindText
 	for _, p := range m.Parts {
@@ -87,7 +87,7 @@ func (w *world) checkSummaries(out []winnow.Message) {
 	count := 0
 	for k := range out {
 		m := &out[k]
-		if !m.Summary || m.Source != nil || m.ID != "" { // of another host
+		if !m.Summary || m.Source != nil || m.ID != "" { // from another host
 			continue
 		}
 		count++
@@ -97,7 +97,7 @@ func (w *world) checkSummaries(out []winnow.Message) {
 		}
 		s := b.String()
 		if strings.TrimFunc(s, func(r rune) bool { return !unicode.IsPrint(r) || unicode.IsSpace(r) }) == "" {
-			w.fail("a summary is a text", "message %d is blank", k) // within its frame it may be cut to nothing
+			w.fail("a summary is a text", "message %d is blank", k) // its content may be cut completely
 		}
 		if w.damaged {
 			continue
@@ -115,7 +115,7 @@ func (w *world) checkSummaries(out []winnow.Message) {
 	}
 }
 
-// checkRules holds each rule of a summary to what users said.
+// checkRules: users said each rule of a summary.
 func (w *world) checkRules(s string) {
 	at := rulesHeading.FindStringIndex(s)
 	if at == nil {
@@ -134,7 +134,7 @@ func (w *world) checkRules(s string) {
 	}
 }
 
-// letters are those of s, and its digits: what is left of a text however it is escaped.
+// letters returns the letters and digits of s, which no escaping changes.
 func letters(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -148,8 +148,8 @@ func isContextError(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// sketch is a list in one line: the first letter of each role; calls and results with their ids; * is a pinned
-// message, ! a failed turn, + one that the host put there, - one without content.
+// sketch returns a list in one line: the first letter of each role; calls and results with their ids; * is a pinned
+// message, ! a failed turn, + a message that the host injected, - one without content.
 func sketch(h []winnow.Message) string {
 	var b strings.Builder
 	for i := range h {
@@ -188,7 +188,7 @@ func sketch(h []winnow.Message) string {
 	return b.String()
 }
 
-// show is a message for people.
+// show returns a message in readable form.
 func show(m *winnow.Message) string {
 	n := 0
 	for i := range m.Parts {

@@ -10,9 +10,9 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// States that a disk, or somebody, has damaged.
+// States that a disk or a person has damaged.
 
-// damage is a new process with a state that something has damaged: it is refused, or does no harm.
+// damage plays a new process with a damaged state: it is refused, or does no harm.
 func (w *world) damage(s *Step) {
 	state := w.snapshot()
 	broken := damaged(state, s)
@@ -41,7 +41,7 @@ func mustSnapshot(m *winnow.Manager) []byte {
 	return b
 }
 
-// damaged drops or changes one value of the state, or cuts it.
+// damaged drops or changes one value of the state, or cuts the state.
 func damaged(state []byte, s *Step) []byte {
 	if s.is("cut") {
 		return state[:abs(s.Seed)%max(1, len(state))]
@@ -73,7 +73,7 @@ func damaged(state []byte, s *Step) []byte {
 	return out
 }
 
-// spoil asks for each value of v what is to be done to it: -1 nothing, 0 dropped, 1 emptied, 2 another one, 3 null.
+// spoil asks for each value of v what to do: -1 keep, 0 drop, 1 empty, 2 replace, 3 set to null.
 func spoil(v any, ask func() int) {
 	change := func(old any) (any, bool) {
 		switch ask() {

@@ -8,25 +8,25 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// errTooLong is an overflow without numbers, as Bedrock says it.
+// errTooLong is an overflow without numbers, in Bedrock's words.
 //
 //lint:ignore ST1005 the provider's words
 var errTooLong = errors.New("Input is too long for requested model.")
 
-// provider answers by the weather that the script made, and refuses what is above its limits.
+// provider answers as the script says, and refuses requests above its limits.
 type provider struct {
 	weather string
 	limit   int // tokens, by its own count; 0: none
 	bytes   int // of a body; 0: none
-	words   int // which of its refusals: with numbers, or without
-	calls   int // of one run of Do
+	words   int // which refusal to use: with numbers, or without
+	calls   int // calls in one run of Do
 	refused map[uint64]bool
-	accepts int // tokens of the request that was answered last
+	accepts int // tokens of the last answered request
 	tokens  int // of the last request, by its own count
 	body    int // of the last request, in bytes
 }
 
-// count is the provider's own: a third of the bytes, and something that nobody told the manager of.
+// count returns the provider's count: a third of the bytes, and an amount that the manager does not know.
 func (p *provider) count(messages []winnow.Message) int {
 	n := 50
 	for i := range messages {
@@ -35,7 +35,7 @@ func (p *provider) count(messages []winnow.Message) int {
 	return n
 }
 
-// body is the size of a request's body, in bytes.
+// body returns the size of a request's body, in bytes.
 func body(messages []winnow.Message) int {
 	n := 0
 	for i := range messages {
@@ -48,7 +48,7 @@ func body(messages []winnow.Message) int {
 	return n
 }
 
-// call is one call of the model in a run of Do.
+// call plays one call of the model in a run of Do.
 func (p *provider) call(_ context.Context, w *world, messages []winnow.Message) (int, error) {
 	p.calls++
 	form := together(wireForms(messages))
@@ -86,7 +86,7 @@ func (p *provider) call(_ context.Context, w *world, messages []winnow.Message) 
 	return 0, p.refusal(n)
 }
 
-// refusal says that n tokens are too many, in one provider's words or another's.
+// refusal returns the error for n tokens, in the words of one of the providers.
 func (p *provider) refusal(n int) error {
 	switch p.words % 5 {
 	case 1:

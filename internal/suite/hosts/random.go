@@ -26,7 +26,7 @@ func (g *writer) chance(percent int) bool { return g.IntN(100) < percent }
 
 func one[T any](g *writer, of ...T) T { return of[g.IntN(len(of))] }
 
-// setting is a plain host in one of three conversations; the others are odd.
+// setting returns a plain host for one of three conversations, and an odd one for the others.
 func (g *writer) setting() Setting {
 	s := Setting{Window: one(g, 1_000, 1_500, 2_500, 2_500, 4_000, 4_000, 8_000)}
 	s.Host = one(g, "", "", "copies", "drops", "rebuilds", "keeps", "reuses")
@@ -60,7 +60,7 @@ func (g *writer) setting() Setting {
 	return s
 }
 
-// scene is what happens between two requests, and mostly one of them.
+// scene returns the steps between two requests, usually including one of them.
 func (g *writer) scene(window int) []Step {
 	var out []Step
 	add := func(s Step) {
@@ -83,7 +83,7 @@ func (g *writer) scene(window int) []Step {
 	return out
 }
 
-// size is a number of characters: most texts are short, and some fill a good part of the window.
+// size returns a number of characters: most texts are short, and some fill a good part of the window.
 func (g *writer) size(window int) int {
 	switch n := g.IntN(100); {
 	case n < 60:
@@ -96,7 +96,7 @@ func (g *writer) size(window int) int {
 	return g.IntN(8 * window)
 }
 
-// words are some of those given, each with its chance in per cent.
+// words returns some of the given words, each with a chance in percent.
 func (g *writer) words(percent int, of ...string) string {
 	var out []string
 	for _, w := range of {
@@ -144,7 +144,7 @@ func (g *writer) turn(window int, add func(Step)) {
 	}
 }
 
-// changes are what a host does to its history.
+// changes adds changes of the history by the host.
 func (g *writer) changes(add func(Step)) {
 	near := func() int { return one(g, 0, 1, 2, 3, g.IntN(8), g.IntN(40)) }
 	for range 1 + g.IntN(3) {
@@ -177,7 +177,7 @@ func (g *writer) changes(add func(Step)) {
 	}
 }
 
-// world is what happens elsewhere.
+// world adds events outside of the host.
 func (g *writer) world(window int, add func(Step)) {
 	switch n := g.IntN(100); {
 	case n < 25:
@@ -198,7 +198,7 @@ func (g *writer) world(window int, add func(Step)) {
 	}
 }
 
-// question is what a host asks of the manager.
+// question adds a call of the manager.
 func (g *writer) question(window int, add func(Step)) {
 	switch n := g.IntN(100); {
 	case n < 66:

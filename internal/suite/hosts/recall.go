@@ -14,11 +14,11 @@ import (
 	"github.com/winnowgo/winnow/internal/suite/histories"
 )
 
-// A model that asks for what was left out, as it should and as it should not.
+// A model asks for what was left out, correctly and incorrectly.
 
 const recallTool = "recall"
 
-// recalled are the handles that a model can know, and what was shown for them.
+// recalled holds the handles that a model can know, and what was shown for them.
 type recalled struct {
 	handles []string          // that the last request names
 	seen    string            // all texts of it
@@ -40,12 +40,12 @@ func (w *world) noteHandles(messages []winnow.Message) {
 	}
 }
 
-// hides is what the host wants nobody to see again.
+// hides reports whether the host wants nobody to see m again.
 func hides(m winnow.Message) bool {
 	return len(m.Parts) > 0 && len(m.Parts[0].Text)%7 == 3 && m.ToolName != recallTool
 }
 
-// recall is a call of the recall tool, with the result that the manager gives.
+// recall plays a call of the recall tool, with the manager's result.
 func (w *world) recall(s *Step) {
 	if !w.options.Recall || isOpen(w.history) {
 		return
@@ -94,8 +94,8 @@ func (w *world) recall(s *Step) {
 	w.add(got)
 }
 
-// recallArguments are what a model asks for: by the words of the step a handle, some of its lines, words, a pattern, or
-// what is none of them.
+// recallArguments returns the arguments of a call: depending on the words of the step, a handle, some of its lines,
+// words, a pattern, or something invalid.
 func (w *world) recallArguments(s *Step, target int) json.RawMessage {
 	handle := ""
 	if n := len(w.recalled.handles); n > 0 {
@@ -135,7 +135,7 @@ func (w *world) recallArguments(s *Step, target int) json.RawMessage {
 	return out
 }
 
-// searchable is the beginning of a line of m that is plain text, or "".
+// searchable returns the beginning of a line of m that is plain text, or "".
 func searchable(m *winnow.Message) string {
 	for i := range m.Parts {
 		if m.Parts[i].Kind != winnow.KindText {
@@ -159,7 +159,7 @@ var (
 	noMatch = regexp.MustCompile(`^\[recall: no line of the \d+ messages`)
 )
 
-// checkRecalled holds an answer to what is promised of it.
+// checkRecalled checks an answer against all promises.
 func (w *world) checkRecalled(s *Step, in []winnow.Message, target int, wasSent bool, arguments json.RawMessage,
 	got *winnow.Message) {
 	text := got.Parts[0].Text
@@ -216,7 +216,7 @@ func (w *world) checkRecalled(s *Step, in []winnow.Message, target int, wasSent 
 	w.recalled.shown[f[1]] = quoted
 }
 
-// checkHidden: what the host hides is in no answer.
+// checkHidden: no answer shows what the host hides.
 func (w *world) checkHidden(in []winnow.Message, text string) {
 	if !w.options.Hides {
 		return
@@ -234,7 +234,7 @@ func (w *world) checkHidden(in []winnow.Message, text string) {
 	}
 }
 
-// joined are the texts and the arguments of m that a model may see again.
+// joined returns the texts and the arguments of m that a model may see again.
 func joined(m *winnow.Message) string {
 	var b bytes.Buffer
 	for i := range m.Parts {

@@ -1,10 +1,8 @@
-// Package hosts plays hosts, providers and summarizers that cannot be relied on, and says where a manager breaks a
-// promise.
+// Package hosts simulates unreliable hosts, providers and summarizers, and finds promises that a manager breaks.
 //
-// A [Script] is a conversation in steps: what a host does to its history, what it asks of the manager, and what the
-// provider, the summarizer and the clock do meanwhile. [Random] writes one from a seed, [Run] plays it and checks every
-// request, and [Shrink] finds the fewest steps that still break the promise. The checks share no code with the
-// library.
+// A [Script] is a conversation in steps: changes of the history by the host, calls of the manager, and events of the
+// provider, the summarizer and the clock. [Random] writes one from a seed, [Run] plays it and checks every request, and
+// [Shrink] finds the fewest steps that still break a promise. The checks share no code with the library.
 package hosts
 
 import (
@@ -14,8 +12,7 @@ import (
 	"strings"
 )
 
-// Script is one conversation. Steps that make no sense where they stand do nothing, so that any of them can be left
-// out.
+// Script is one conversation. Steps that make no sense in their place do nothing, so that any step can be left out.
 type Script struct {
 	Setting Setting
 	Steps   []Step
@@ -41,14 +38,14 @@ type Setting struct {
 	Background bool   `json:"background,omitempty"` //
 	Digest     bool   `json:"digest,omitempty"`     // no summarizer
 	Rules      bool   `json:"rules,omitempty"`      // of the host, for every summary
-	Flush      string `json:"flush,omitempty"`      // what it does before a compaction: asks, fails, panics
+	Flush      string `json:"flush,omitempty"`      // what the host does before a compaction: asks, fails, panics
 	Prune      int    `json:"prune,omitempty"`      // one of a few [winnow.PruneOptions]
 	Truncate   int    `json:"truncate,omitempty"`   // one of a few [winnow.TruncateOptions]
 	Estimator  int    `json:"estimator,omitempty"`  // 0: a quarter of the characters, 1: the standard one
-	Journal    bool   `json:"journal,omitempty"`    // what changes is written down
+	Journal    bool   `json:"journal,omitempty"`    // the host keeps a journal
 	Minify     int    `json:"minify,omitempty"`     // one of a few [winnow.MinifyOptions]
 	Recall     bool   `json:"recall,omitempty"`     // the model may ask for what was left out
-	Hides      bool   `json:"hides,omitempty"`      // … but for what the host hides, see [hides]
+	Hides      bool   `json:"hides,omitempty"`      // … except for what the host hides, see [hides]
 }
 
 // Step is one thing that happens.
@@ -61,7 +58,7 @@ type Step struct {
 	Seed int    `json:"seed,omitempty"` // of the texts
 }
 
-// is reports whether a word stands in As.
+// is reports whether As contains a word.
 func (s *Step) is(word string) bool {
 	for w := range strings.FieldsSeq(s.As) {
 		if w == word {
@@ -71,7 +68,8 @@ func (s *Step) is(word string) bool {
 	return false
 }
 
-// String is the script as [Parse] reads it: JSON, the setting in the first line and a step in each other one.
+// String returns the script in the form that [Parse] reads: JSON, with the setting in the first line and one step in
+// each further line.
 func (s Script) String() string {
 	var b strings.Builder
 	line := func(v any) {

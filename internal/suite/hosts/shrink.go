@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Shrink returns the fewest steps that still break the promise, and the plainest setting. play returns the promise that
-// a script breaks, "" for none; it is called at most so many times.
+// Shrink returns the fewest steps that still break the promise, with the plainest setting. play returns the promise
+// that a script breaks, or ""; it is called at most tries times.
 func Shrink(s Script, promise string, tries int, play func(Script) string) Script {
 	breaks := func(c Script) bool {
 		if tries <= 0 {
@@ -24,7 +24,7 @@ func Shrink(s Script, promise string, tries int, play func(Script) string) Scrip
 	return s
 }
 
-// fewerSteps leaves out runs of steps, shorter and shorter ones.
+// fewerSteps leaves out shorter and shorter runs of steps.
 func fewerSteps(s Script, breaks func(Script) bool) Script {
 	for n := len(s.Steps) / 2; n > 0; n /= 2 {
 		for at := len(s.Steps) - n; at >= 0; {
@@ -63,7 +63,7 @@ func plainerSetting(s Script, breaks func(Script) bool) Script {
 	return s
 }
 
-// plainerSteps makes numbers smaller and takes words out.
+// plainerSteps makes numbers smaller and removes words.
 func plainerSteps(s Script, breaks func(Script) bool) Script {
 	for i := range s.Steps {
 		try := func(change func(*Step)) bool {

@@ -8,7 +8,7 @@ import (
 	"github.com/winnowgo/winnow/internal/suite/wire"
 )
 
-// stages uses the pure functions, without a manager.
+// stages calls the pure functions, without a manager.
 func (w *world) stages(s *Step) {
 	q := w.ask()
 	repaired, _ := winnow.RepairToolPairing(q.in)

@@ -11,15 +11,15 @@ import (
 	"github.com/winnowgo/winnow/internal/suite/histories"
 )
 
-// steps are what a script can say, by name.
+// steps are the possible steps of a script, by name.
 var steps map[string]func(*world, *Step)
 
 func init() {
 	steps = map[string]func(*world, *Step){
-		// what is said
+		// messages
 		"user": (*world).user, "system": (*world).system, "answer": (*world).answer, "call": (*world).call,
 		"late": (*world).lateResults, "import": (*world).importHistory,
-		// what a host does to what was said
+		// changes of messages by the host
 		"pin": (*world).pin, "unpin": (*world).unpin, "rename": (*world).rename, "bill": (*world).bill,
 		"source": (*world).source, "redact": (*world).redact,
 		"undo": (*world).undo, "clear": (*world).clearHistory, "forget": (*world).forget, "drop": (*world).drop,
@@ -29,7 +29,7 @@ func init() {
 		"gc": func(*world, *Step) {
 			runtime.GC()
 		},
-		// what is asked of the manager
+		// calls of the manager
 		"prepare": (*world).prepare, "plan": (*world).plan, "compact": (*world).compact, "recover": (*world).recover,
 		"do":      (*world).do,
 		"restart": (*world).restart, "damage": (*world).damage, "lose": (*world).lose,
@@ -37,7 +37,7 @@ func init() {
 	}
 }
 
-// user is a message of a person or, injected, of the host.
+// user adds a message of a person or, injected, of the host.
 func (w *world) user(s *Step) {
 	m := histories.User(text(s.N, s.Seed))
 	m.Injected, m.Pinned = s.is("injected"), s.is("pinned")
@@ -45,7 +45,7 @@ func (w *world) user(s *Step) {
 	w.add(m)
 }
 
-// vary does to a message what the words of a step say.
+// vary changes a message as the words of a step say.
 func (w *world) vary(m *winnow.Message, s *Step) {
 	switch {
 	case s.is("rule"):
@@ -73,7 +73,7 @@ func (w *world) vary(m *winnow.Message, s *Step) {
 
 func (w *world) system(s *Step) { w.add(histories.System("Mind: " + text(s.N, s.Seed))) }
 
-// answer is what the model says without a call.
+// answer adds a message of the model without calls.
 func (w *world) answer(s *Step) {
 	m := histories.Model(histories.Text(text(max(1, s.N), s.Seed)))
 	m.StopReason = "stop"
@@ -89,7 +89,7 @@ func (w *world) answer(s *Step) {
 	w.add(m)
 }
 
-// think puts thinking in front or, of an answer, behind: no model thinks behind its calls.
+// think adds thinking in front or, to an answer, at the end: no model thinks after its calls.
 func (w *world) think(m *winnow.Message, s *Step) {
 	if !s.is("thinks") {
 		return
@@ -108,7 +108,7 @@ func (w *world) think(m *winnow.Message, s *Step) {
 	m.Parts = slices.Insert(m.Parts, at, p)
 }
 
-// call is a message with calls, and their results as the step says.
+// call adds a message with calls, and their results as the step says.
 func (w *world) call(s *Step) {
 	m := histories.Model()
 	m.StopReason = "toolUse"
@@ -176,7 +176,7 @@ func (w *world) results(s *Step, results []winnow.Message) {
 	}
 }
 
-// lateResults come now.
+// lateResults adds the results that were delayed.
 func (w *world) lateResults(*Step) {
 	for _, r := range w.late {
 		w.add(r)
@@ -184,14 +184,14 @@ func (w *world) lateResults(*Step) {
 	w.late = nil
 }
 
-// importHistory goes on from a transcript of another host, as it is.
+// importHistory continues from a transcript of another host, unchanged.
 func (w *world) importHistory(s *Step) {
 	h := histories.Random(uint64(abs(s.Seed)))
 	for _, m := range h[:min(len(h), max(0, s.N))] {
 		for k := range m.Parts {
 			m.Parts[k].Source = nil
 			if w.options.Thinking == string(winnow.ThinkingBound) {
-				m.Parts[k].Signature = "" // it is bound to what nobody knows
+				m.Parts[k].Signature = "" // nobody knows what it is bound to
 			}
 		}
 		m.Usage = nil
@@ -225,7 +225,7 @@ func (w *world) source(s *Step) {
 	w.set(s, func(m *winnow.Message) { m.Source = tag{serial: w.serial} })
 }
 
-// redact overwrites a secret with as many other characters.
+// redact overwrites a secret with the same number of other characters.
 func (w *world) redact(s *Step) {
 	w.set(s, func(m *winnow.Message) {
 		for k := range m.Parts {
@@ -242,7 +242,7 @@ func (w *world) redact(s *Step) {
 	})
 }
 
-// set changes the message that a step means, but for those that the library made.
+// set changes the message that a step names, unless the library made it.
 func (w *world) set(s *Step, f func(m *winnow.Message)) {
 	if i := w.at(s); i >= 0 && w.history[i].Source != nil {
 		w.change(i, f)
@@ -265,7 +265,7 @@ func (w *world) drop(s *Step) {
 	}
 }
 
-// insert puts a message in front of another one.
+// insert inserts a message before another one.
 func (w *world) insert(s *Step) {
 	if i := w.at(s); i >= 0 {
 		m := histories.User(text(max(1, s.N), s.Seed))
@@ -275,7 +275,7 @@ func (w *world) insert(s *Step) {
 	}
 }
 
-// stream replaces the newest message by a longer one, in place: the model is still writing.
+// stream replaces the newest message in place by a longer one: the model is still writing.
 func (w *world) stream(s *Step) {
 	i := len(w.history) - 1
 	if i < 0 || w.history[i].Role != winnow.RoleAssistant || w.history[i].Source == nil {
@@ -290,10 +290,10 @@ func (w *world) stream(s *Step) {
 	}
 	w.history[i] = m
 	w.version++
-	w.earlier = nil // they share the list that the host has just written to
+	w.earlier = nil // they share the list that the host has just modified
 }
 
-// limit is what the provider allows from now on, and says or does not say.
+// limit sets the provider's limits from now on, and whether it tells them.
 func (w *world) limit(s *Step) {
 	if s.is("bytes") {
 		w.provider.bytes = s.N

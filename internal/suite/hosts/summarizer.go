@@ -8,7 +8,7 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// summarizer answers by the mood that the script gave it, and checks what it is asked.
+// summarizer answers by the mood that the script set, and checks its requests.
 type summarizer struct {
 	world *world
 	mood  string
@@ -54,7 +54,7 @@ func (s *summarizer) Summarize(ctx context.Context, r winnow.SummaryRequest) (st
 		text(min(200, r.MaxTokens), s.seed), nil
 }
 
-// check holds a request for a summary to what its type promises.
+// check checks a request for a summary against the promises of its type.
 func (s *summarizer) check(r *winnow.SummaryRequest) {
 	for i := range r.Messages {
 		m := &r.Messages[i]

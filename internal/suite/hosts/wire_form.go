@@ -8,7 +8,7 @@ import (
 
 var seed = maphash.MakeSeed()
 
-// wireForms identifies messages by what a provider is sent of them.
+// wireForms identifies messages by the form that a provider gets.
 func wireForms(messages []winnow.Message) []uint64 {
 	out := make([]uint64, len(messages))
 	for i := range messages {

@@ -17,33 +17,33 @@ import (
 // Failure is a promise that was broken.
 type Failure struct {
 	Promise string // which, in a word or two
-	Step    int    // at which step
+	Step    int    // index of the step
 	Text    string // what was seen
 }
 
 func (f *Failure) Error() string { return fmt.Sprintf("%s, at step %d: %s", f.Promise, f.Step, f.Text) }
 
-// world is a host with its manager, and all that the manager meets.
+// world is a host with its manager, and the manager's environment.
 type world struct {
 	setting Setting
 	step    int
-	seen    map[string]int // what happened, and how often
+	seen    map[string]int // events and their number
 
 	mu      sync.Mutex // protects failure: summarizers in the background see some
 	failure *Failure
 
-	history []winnow.Message // what the host holds
-	serial  int              // of messages
+	history []winnow.Message // the host's history
+	serial  int              // number of messages so far
 	version int              // of the history
-	late    []winnow.Message // results that are to come
-	said    map[bool]string  // letters of all that users said, and (true) of what hosts said for them
-	fresh   int              // how often a host that rebuilds its messages has done so
+	late    []winnow.Message // delayed results
+	said    map[bool]string  // letters of everything that users said, and (true) of what hosts said for them
+	fresh   int              // number of rebuilds by a host that rebuilds its messages
 
 	manager    *winnow.Manager
 	summarizer *summarizer
-	options    Setting // as the manager has them now: a restart may change them
+	options    Setting // the manager's current options: a restart may change them
 	now        time.Time
-	settle     func() // waits for what runs in the background
+	settle     func() // waits for background work
 	release    chan struct{}
 
 	provider provider
@@ -51,28 +51,28 @@ type world struct {
 	sentAt   int      // version of the history it was made for
 	request  winnow.Request
 	earlier  []kept
-	bound    map[string]uint64 // signatures of thinking, and what stood before it
+	bound    map[string]uint64 // signatures of thinking, and the messages before it
 
 	recalled recalled
 
 	base   []byte   // a state …
-	deltas [][]byte // … and what the journal was given since
+	deltas [][]byte // … and the deltas in the journal since
 
-	unknown   bool // what was sent before is not known to the manager: its state was lost or damaged
-	recount   bool // edits are counted by another estimator now, when they are next sent
-	damaged   bool // texts of the state are not what the library wrote
-	unsettled bool // a compaction failed: a manager that was restored tries it again, and one that goes on may not
-	usage     bool // something is known of the provider's counts
+	unknown   bool // the manager does not know what was sent before: its state was lost or damaged
+	recount   bool // another estimator counts edits when they are next sent
+	damaged   bool // the library did not write the texts of the state
+	unsettled bool // a compaction failed: a restored manager tries it again, and a running one may not
+	usage     bool // some of the provider's counts are known
 }
 
-// kept is a request that its owner has not given back.
+// kept is a request that its owner still holds.
 type kept struct {
 	messages []winnow.Message
 	wire     []uint64
 }
 
-// Run plays a script and returns the first promise that is broken, or nil, and counts what happened. settle waits until
-// nothing runs in the background any more: synctest.Wait.
+// Run plays a script. It returns the first broken promise, or nil, and counts of events. settle waits until nothing
+// runs in the background: synctest.Wait.
 func Run(s Script, settle func()) (failure *Failure, seen map[string]int) {
 	seen = map[string]int{}
 	w := &world{
@@ -107,7 +107,7 @@ func Run(s Script, settle func()) (failure *Failure, seen map[string]int) {
 	return nil, seen
 }
 
-// fail notes the first promise that is broken.
+// fail records the first broken promise.
 func (w *world) fail(promise, format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -123,7 +123,7 @@ func (w *world) failed() bool {
 	return w.failure != nil
 }
 
-// newManager makes a manager with the options as they are now.
+// newManager makes a manager with the current options.
 func (w *world) newManager(s *summarizer) *winnow.Manager {
 	m, err := winnow.New(w.window(), w.managerOptions(s))
 	if err != nil {
@@ -172,7 +172,7 @@ func (w *world) managerOptions(s *summarizer) *winnow.Options {
 	return out
 }
 
-// flush is what the host does before a compaction: it uses the manager, fails, or does not come back.
+// flush is the host's function before a compaction: it uses the manager, fails, or does not return.
 func (w *world) flush(s *summarizer) error {
 	switch w.options.Flush {
 	case "asks":
@@ -217,16 +217,16 @@ var truncateOptions = []*winnow.TruncateOptions{
 	{MaxShare: 0.05, MinKeepChars: -1},
 }
 
-// tag is what a host knows of a message besides: where it comes from, and whether the marker of the provider's cache
-// stands on it.
+// tag is what a host also knows about a message: where it comes from, and whether it has the marker of the provider's
+// cache.
 type tag struct {
 	serial, fresh int
 	marker        bool
 }
 
-// list is what the host passes: its own list (""), a copy that shares no memory with it (copies; drops, which keeps no
-// request either; reuses, which has one request for all), or one that it makes of its own values each time, with the
-// marker of the provider's cache on the newest (rebuilds).
+// list returns the list that the host passes: its own list (""), a copy that shares no memory with it (copies; drops,
+// which also keeps no request; reuses, which reuses one request), or a list that it makes from its own values each
+// time, with the marker of the provider's cache on the newest (rebuilds).
 func (w *world) list() []winnow.Message {
 	switch w.setting.Host {
 	case "copies", "drops", "reuses":
@@ -244,7 +244,7 @@ func (w *world) list() []winnow.Message {
 	return w.history
 }
 
-// deepCopy shares no memory at all with h.
+// deepCopy returns a copy that shares no memory with h.
 func deepCopy(h []winnow.Message) []winnow.Message {
 	out := histories.Copy(h)
 	for i := range out {
@@ -258,13 +258,13 @@ func deepCopy(h []winnow.Message) []winnow.Message {
 	return out
 }
 
-// add appends a message to the history, as a host does that keeps it.
+// add appends a message to the history.
 func (w *world) add(m winnow.Message) {
 	w.history = append(w.history, w.own(m))
 	w.version++
 }
 
-// own gives a message what the host gives each of its messages.
+// own sets the fields that the host sets on each of its messages.
 func (w *world) own(m winnow.Message) winnow.Message {
 	w.serial++
 	if m.ID = "m" + itoa(w.serial); w.setting.NoIDs {
@@ -288,7 +288,7 @@ func (w *world) change(i int, f func(m *winnow.Message)) {
 	w.version++
 }
 
-// at is the message that a step means, or -1.
+// at returns the message that a step names, or -1.
 func (w *world) at(s *Step) int {
 	if len(w.history) == 0 {
 		return -1
@@ -302,7 +302,7 @@ func (w *world) cut(n int) {
 	w.version++
 }
 
-// accept takes a request that was sent. A host that keeps what the manager says has its history from it.
+// accept takes a sent request. A host of the kind "keeps" takes over its history.
 func (w *world) accept(r *winnow.Request) {
 	w.sent = wireForms(r.Messages)
 	w.noteHandles(r.Messages)
@@ -320,7 +320,7 @@ func (w *world) accept(r *winnow.Request) {
 	}
 }
 
-// isOpen reports whether calls wait for their results: nobody sends such a request, nor an empty one.
+// isOpen reports whether messages are empty or calls wait for their results: nobody sends such a request.
 func isOpen(messages []winnow.Message) bool {
 	n := len(messages)
 	return n > 0 && messages[n-1].Role == winnow.RoleAssistant &&
