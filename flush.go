@@ -30,6 +30,7 @@ func (m *Manager) isNearCompaction(d *draft) bool {
 	if !d.canCompact() || d.unreadTokens() < count.Share(d.budget, leastWorth) {
 		return false
 	}
+	// What the request would be if all that is old were cleared: that is tried before a summary is asked for.
 	least := newDraft(&m.settings, &m.ledger, d.history, d.base, m.ledger.records, map[key]*projection{}).steps()
 	least.isPressed = true
 	least.dropTo(count.Share(least.room(), lowWater))
@@ -71,7 +72,7 @@ func (m *Manager) callBeforeCompact(ctx context.Context, history []Message) {
 		return m.opts.Compact.BeforeCompact(ctx, clip(history))
 	}()
 	if err != nil {
-		// its text may be the conversation's
+		// Its class alone: the text may quote the conversation.
 		m.opts.Logger.Warn("winnow: BeforeCompact failed", "error_class", string(ClassifyError(err).Class))
 	}
 }

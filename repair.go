@@ -23,6 +23,8 @@ func RepairToolPairing(history []Message) ([]Message, []Edit) {
 	return r.run()
 }
 
+// run pairs calls and results by numbers, and then writes the messages: nothing is copied before it is known where it
+// stands.
 func (r *repair) run() ([]Message, []Edit) {
 	r.collect()
 	r.pairs.Match()

@@ -26,7 +26,7 @@ type repair struct {
 // collect lists the calls and the results of the history.
 func (r *repair) collect() {
 	h := r.history
-	columns := make([]int32, 2*len(h))
+	columns := make([]int32, 2*len(h)) // one allocation for both
 	r.first, r.result = columns[:len(h)], columns[len(h):]
 	r.pairs.Calls = make([]pairing.Call, 0, len(h)/2)
 	r.pairs.Results = make([]pairing.Result, 0, len(h)/2)
