@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -225,23 +226,20 @@ func (l *directoryLog) create(lines []byte, durable bool) error {
 		l.dead = ErrClosed
 		return &MovedError{Next: true}
 	}
-	if durable { // the directories first: the path to a visible log is durable
-		if err := d.syncWayTo(l.dir); err != nil {
-			return err
-		}
-	}
 	name, err := d.newLogName(l.dir)
 	if err != nil {
 		return err
 	}
-	if err := d.writeFile(l.dir+"/"+name, lines, durable); err != nil {
+	if durable {
+		err = l.place(name, bytes.NewReader(lines))
+	} else {
+		err = d.writeFile(l.dir+"/"+name, lines, false)
+	}
+	if err != nil {
 		if l.openNewest(os.O_RDWR) == nil { // it is in place, but perhaps not durably
 			return l.kill(err)
 		}
 		return err
-	}
-	if l.settled = durable; durable {
-		d.ways.add(l.dir + "/" + name)
 	}
 	return l.openNewest(os.O_RDWR)
 }
@@ -327,7 +325,7 @@ func (l *directoryLog) begin(lines []byte) error {
 	if err := l.replaces(); err != nil {
 		return err
 	}
-	if err := d.writeFile(l.dir+"/"+name, lines, true); err != nil {
+	if err := l.place(name, bytes.NewReader(lines)); err != nil {
 		return err
 	}
 	return l.openNewest(os.O_RDWR)

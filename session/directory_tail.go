@@ -36,7 +36,7 @@ func (l *directoryLog) copy() error {
 	if err := l.replaces(); err != nil {
 		return err
 	}
-	if err := l.directory.writeFrom(l.dir+"/"+name, io.NewSectionReader(l.file, 0, size), true); err != nil {
+	if err := l.place(name, io.NewSectionReader(l.file, 0, size)); err != nil {
 		return err
 	}
 	if err := l.directory.fs.Rename(l.dir+"/"+l.name, l.dir+"/"+l.name+oldSuffix); err != nil {

@@ -2,6 +2,7 @@ package session
 
 import (
 	"hash/maphash"
+	"io"
 	"sync/atomic"
 )
 
@@ -45,6 +46,20 @@ func (d *directory) syncWayTo(dir string) error {
 		d.ways.add(parent)
 	}
 	return d.fs.SyncDir(parent)
+}
+
+// place puts a new log in the directory, for good. The way comes first: a log that can be seen has a durable way to it.
+func (l *directoryLog) place(name string, lines io.Reader) error {
+	d := l.directory
+	if err := d.syncWayTo(l.dir); err != nil {
+		return err
+	}
+	if err := d.writeFrom(l.dir+"/"+name, lines, true); err != nil {
+		return err
+	}
+	d.ways.add(l.dir + "/" + name)
+	l.settled = true
+	return nil
 }
 
 // syncWay makes the entry of the log durable, and the way to it.

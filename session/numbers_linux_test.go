@@ -76,33 +76,31 @@ func (n *numbersTable) appends() {
 		"≤ 25 µs, ≤ 8 allocations",
 		fmt.Sprintf("marshal %v + write %v", perOp(marshal), perOp(write)))
 	n.row("bytes of a message of 2 KB", fmt.Sprint(n.bytesOfMessage()), "–", fmt.Sprintf("its JSON %d", len(jsonOf(n, twoKB(1)))))
-	durable, sync := n.oneSync()
-	n.row("append 2 KB, Sync", fmt.Sprintf("%v, %v above the limit", durable, durable-sync),
+	durable, above, sync := n.oneSync()
+	n.row("append 2 KB, Sync", fmt.Sprintf("%v, %v above the limit", durable, above),
 		"≤ fdatasync + 30 µs", fmt.Sprintf("write and fdatasync %v", sync))
-	parallel, limit := n.manySyncs()
-	n.row("64 sessions in parallel, Sync", fmt.Sprintf("%.0f/s, %.2f of the limit", parallel, parallel/limit),
+	parallel, share, limit := n.manySyncs()
+	n.row("64 sessions in parallel, Sync", fmt.Sprintf("%.0f/s, %.2f of the limit", parallel, share),
 		"≥ 0.8 of the limit", fmt.Sprintf("write and fdatasync %.0f/s", limit))
 }
 
-// A disk is now fast and now slow, for seconds. So what is compared with a disk takes turns with it.
+// A disk is fast for some seconds and slow for others. So whatever is compared with the disk takes turns with it, and
+// each measurement is compared with the one beside it.
 
-// oneSync returns how long a durable append of a session takes, and a write of as many bytes with its sync: the medians.
-func (n *numbersTable) oneSync() (store, limit time.Duration) {
-	const rounds, inRound = 60, 20
+// oneSync returns how long a durable append to a session takes, how much longer that is than a write of as many bytes
+// with its sync, and how long the write takes: the medians.
+func (n *numbersTable) oneSync() (store, above, limit time.Duration) {
+	const rounds = 1200
 	appends, closeStore := durableAppends(n, 1)
 	defer closeStore()
 	writes, closeFiles := durableWrites(n, 1)
 	defer closeFiles()
-	var stores, limits []time.Duration
+	var stores, differences, limits []time.Duration
 	for range rounds {
-		for range inRound {
-			limits = append(limits, durationOf(writes[0]))
-		}
-		for range inRound {
-			stores = append(stores, durationOf(appends[0]))
-		}
+		raw, own := durationOf(writes[0]), durationOf(appends[0])
+		limits, stores, differences = append(limits, raw), append(stores, own), append(differences, own-raw)
 	}
-	return median(stores), median(limits)
+	return median(stores), median(differences), median(limits)
 }
 
 func durationOf(f func()) time.Duration {
@@ -111,20 +109,20 @@ func durationOf(f func()) time.Duration {
 	return time.Since(start)
 }
 
-// manySyncs returns how many durable appends a second many sessions make at the same time, and how many writes with a
-// sync as many files take: the medians.
-func (n *numbersTable) manySyncs() (store, limit float64) {
-	const rounds, inRound = 15, 30
+// manySyncs returns how many durable appends a second many sessions make at the same time, which share that is of the
+// writes with a sync that as many files take, and how many those are: the medians.
+func (n *numbersTable) manySyncs() (store, share, limit float64) {
+	const rounds, inRound = 25, 30
 	appends, closeStore := durableAppends(n, parallelSessions)
 	defer closeStore()
 	writes, closeFiles := durableWrites(n, parallelSessions)
 	defer closeFiles()
-	var stores, limits []float64
+	var stores, shares, limits []float64
 	for range rounds {
-		limits = append(limits, rateOf(inRound, writes))
-		stores = append(stores, rateOf(inRound, appends))
+		raw, own := rateOf(inRound, writes), rateOf(inRound, appends)
+		limits, stores, shares = append(limits, raw), append(stores, own), append(shares, own/raw)
 	}
-	return median(stores), median(limits)
+	return median(stores), median(shares), median(limits)
 }
 
 // rateOf calls each f so many times, all at the same time, and returns how many calls a second there were.
