@@ -22,7 +22,7 @@ const leastIdentifierTokens = 24
 func (c *compaction) audit(cp *checkpoint, behind sections.Layout) (stored string, repaired []string) {
 	text := sections.Escape(cp.body)
 	behind.UserRules = cp.carried.UserRules(c.tokens, text, behind.UserRulesRoom)
-	if behind.UserRules != "" {
+	if behind.UserRules != "" { // the summarizer left some out
 		repaired = append(repaired, "rules")
 	}
 	stored = text + behind.String()

@@ -80,13 +80,14 @@ func (d *draft) shrinkBody() bool {
 	}{
 		{dropImages, newest, fewImages},
 		{d.clearResult, newest, count.Share(limit, resultsLowWater)},
+		// No low water below: of what the model works with no more goes than has to.
 		{dropImages, all, limit},
 		{d.clearResult, all, limit},
 	} {
 		if size <= limit {
 			return true
 		}
-		for i := 0; i < step.end && size > step.goal; i++ {
+		for i := 0; i < step.end && size > step.goal; i++ { // the oldest first
 			size -= step.drop(i)
 		}
 	}

@@ -125,6 +125,7 @@ func (d *draft) span() span {
 				s.earlierSummary = count.Add(s.earlierSummary, v.tokens[i])
 			}
 		case v.unedited[i].Role == RoleTool && !v.unedited[i].Pinned:
+			// what squeezeResults leaves, at four characters a token
 			s.restAtLeast = count.Add(s.restAtLeast, min(v.tokens[i], squeezedChars/4))
 		default:
 			s.restAtLeast = count.Add(s.restAtLeast, v.tokens[i])
@@ -151,7 +152,7 @@ func (d *draft) cutPoint(s *span, keep int) int {
 			sum = count.Add(sum, v.tokens[i])
 		}
 		if v.unedited[i].Role == RoleTool {
-			continue
+			continue // a cut in front of it would divide it from its call
 		}
 		switch newest := cut == len(v.unedited); {
 		case newest:
@@ -215,7 +216,7 @@ func (d *draft) summaryFrame() int {
 // a smaller window. Where nothing stands behind a summary, as after an undo, there is no place that it could end at.
 func (d *draft) hasNews(s *span, least int) bool {
 	if s.cut == len(d.view.unedited) {
-		return false
+		return false // nothing is kept behind the summary, so nothing could mark its end
 	}
 	_, isDigest := d.opts.Summarizer.(digester) // which would write the same again
 	switch {

@@ -16,7 +16,7 @@ func (m *Manager) Counted(tokens int) {
 		return // it is not that of the request
 	}
 	if len(l.sent) == 0 || tokens <= 0 {
-		return
+		return // there is nothing that was counted
 	}
 	l.accounting.Observe(len(l.sent), l.estimate, tokens, m.opts.Overhead)
 	l.tail = tail{} // what is known of the next request was estimated without it

@@ -64,7 +64,7 @@ func noteMessage(n *digest.Notes, m *Message) {
 			CallID: m.ToolCallID, Tool: m.ToolName, Text: messageParts(m), Exit: exit, Status: status,
 			IsError: m.IsError,
 		})
-	default: // what the host injected, and system messages
+	default: // what the host injected, and system messages: their names may be needed, what they ask for is not quoted
 		scanTexts(n, m, digest.FromHost)
 	}
 }

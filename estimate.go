@@ -42,6 +42,7 @@ func (n charsPerToken) Estimate(m Message) int {
 			continue
 		}
 		tokens = count.Add(tokens, payloadTokens(p))
+		// Arguments are bytes: their characters are counted without a copy of them.
 		chars += runes.Count(p.Text) + runes.Count(p.Name) + (len(p.Arguments) - continuationBytes(p.Arguments))
 	}
 	return count.Add(tokens, int(min(math.Ceil(float64(chars)/float64(n)), math.MaxInt32)))

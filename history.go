@@ -68,6 +68,7 @@ func keptBefore(history []Message, from int) []bool {
 	// of each message: the user message that began its turn, or what the host put first; -1: none
 	questions := make([]int, from)
 	question := -1
+	// Asked for in order, so that the history is read once.
 	owners := callOwners{history: history}
 	atoms := map[int]bool{} // those that are kept already, by their calls
 	keepCall := func(i, owner int) {

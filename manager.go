@@ -94,7 +94,7 @@ func (m *Manager) budget() int { return m.ledger.budgetBy(&m.settings, &m.ledger
 // unlocked runs f, which calls code of the host, without the manager's lock.
 func (m *Manager) unlocked(f func()) {
 	m.mu.Unlock()
-	defer m.mu.Lock()
+	defer m.mu.Lock() // also when f panics: the caller unlocks on its way out
 	f()
 }
 

@@ -113,7 +113,7 @@ func ResponseOverflow(stopReason string, u Usage, window int) bool {
 		return true // Anthropic, Bedrock and Z.ai: model_context_window_exceeded
 	}
 	if window <= 0 {
-		return false
+		return false // what follows compares with the window
 	}
 	prompt := u.Prompt()
 	if prompt > window {

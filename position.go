@@ -52,7 +52,8 @@ func (m bookmark) find(v *view) int {
 		if m.count == 0 && m.after == (key{}) {
 			return true // nothing is known of its surroundings
 		}
-		// A host may have dropped what a summary stands for.
+		// Fewer messages stand before it than did: a host may have dropped what a summary stands for. The next one
+		// tells.
 		return m.after != key{} && i+1 < len(v.facts) && v.facts[i+1].key == m.after
 	})
 }

@@ -63,6 +63,7 @@ func (m *Manager) newRecall(history []Message, call recall.Call) *recall.Answer 
 			return a
 		}
 	}
+	// The quick way does not tell: the whole request is made again and compared.
 	out := m.leftOut(history)
 	a.Source, a.LeftOut = out, out.list
 	switch {
@@ -103,7 +104,7 @@ func openRecall(history []Message, arguments json.RawMessage) string {
 			return p.ID
 		}
 		if open == "" {
-			open = p.ID
+			open = p.ID // if none has these arguments: the host may have put defaults into them
 		}
 	}
 	return open

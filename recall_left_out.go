@@ -24,6 +24,7 @@ func (m *Manager) leftOut(history []Message) *leftOut {
 	defer m.ledger.keep()()
 	m.settle(history)
 	hasSent := len(m.ledger.sent) > 0
+	// Only the steps that repeat what was sent: what the next epoch would do to it is not done yet.
 	d := newDraft(&m.settings, &m.ledger, history, m.ledger.checkpoint, m.ledger.records, map[key]*projection{})
 	d.indexAndRepair()
 	d.limitAndReplay()

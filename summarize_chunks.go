@@ -16,6 +16,7 @@ func atomsOf(messages []Message) []int {
 			lengths[len(lengths)-1]++
 			continue
 		}
+		// A result behind a user message is an atom of its own: there is no call that it could be divided from.
 		open = hasCalls(m)
 		lengths = append(lengths, 1)
 	}

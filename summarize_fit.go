@@ -30,7 +30,7 @@ func forSummary(history []Message) (out []Message, outcomes []string) {
 		out[i], outcomes[i] = summaryMessage(m, tools.of(i, m), make([]Part, 0, len(m.Parts)+1))
 		for k := range out[i].Parts {
 			p := &out[i].Parts[k]
-			p.Arguments = slices.Clone(p.Arguments)
+			p.Arguments = slices.Clone(p.Arguments) // bytes, which a summarizer could write to
 		}
 	}
 	return out, outcomes
@@ -120,6 +120,7 @@ type clippable struct {
 // arguments lose most: all are cut to one height, from their middle. Every message keeps something, even
 // where limit is too small for that. The input is not written.
 func fitMessages(e Estimator, messages []Message, limit int) []Message {
+	// Labels are not clipped: they may take half of the room at most.
 	messages = thinMessages(messages, limit/(2*callLabelOverhead))
 	fixed, total := 0, 0
 	var texts []clippable
@@ -138,6 +139,7 @@ func fitMessages(e Estimator, messages []Message, limit int) []Message {
 	for i, t := range texts {
 		sizes[i] = t.tokens
 	}
+	// One height for all: what is short stays whole, and of what is long each keeps as much.
 	height := max(minClipTokens, count.Fair(sizes, max(0, limit-fixed)))
 	out := copyMessages(messages)
 	for _, t := range texts {
@@ -157,7 +159,7 @@ func fitMessages(e Estimator, messages []Message, limit int) []Message {
 // thinMessages drops parts from the middle of messages that have more than limit of them: each has a
 // label that clipping texts does not shorten.
 func thinMessages(messages []Message, limit int) []Message {
-	limit = max(4, limit)
+	limit = max(4, limit) // a beginning, an end, and the note between them
 	var out []Message
 	for i := range messages {
 		parts := messages[i].Parts

@@ -58,7 +58,7 @@ func (r *SummaryRequest) promptSize() int {
 			n += 50 + len(p.Text) + len(p.Arguments)
 		}
 	}
-	return n + n/16
+	return n + n/16 // for what escaping makes longer
 }
 
 // writeMessage writes m in tags that say whom it is from. What a tool or the host wrote is marked as untrusted.

@@ -38,7 +38,7 @@ func toolNamesOf(lists ...[]Message) toolNames {
 		}
 	}
 	if !missing {
-		return nil
+		return nil // as of most hosts: each result has the name of its tool
 	}
 	names := make(toolNames, 0, n)
 	byID := map[string]string{}

@@ -211,7 +211,7 @@ func (t *truncation) cutJoined(m *Message, tokens int) (Message, int, bool) {
 		}
 		texts.Parts = append(texts.Parts, p)
 	}
-	joined.Parts[at].Text = joinedText(&texts)
+	joined.Parts[at].Text = joinedText(&texts) // in the place of the first: parts that are no text keep their order
 	out, after, ok := t.cut(&joined, max(0, t.Estimator.Estimate(joined)), -1)
 	return out, after, ok && after < tokens
 }
