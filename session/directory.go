@@ -53,12 +53,12 @@ type directory struct {
 	now     func() time.Time
 	readers int // number of logs read at once (twice the processors)
 	catalog catalog
-	ways    *durableWays
+	durable *durableNames
 }
 
 // openDirectory opens or creates a store in fsys.
 func openDirectory(fsys files.FS) (*directory, error) {
-	d := &directory{fs: fsys, now: time.Now, ways: newDurableWays()}
+	d := &directory{fs: fsys, now: time.Now, durable: newDurableNames()}
 	d.catalog.directory, d.catalog.by = d, randomHex(8)
 	_, err := d.readInfo()
 	switch {

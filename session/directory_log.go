@@ -22,7 +22,7 @@ type directoryLog struct {
 	lock      files.File // nil: for reading
 	lockSize  int64      // of the lock's file: a change says that the log was replaced or deleted
 	marks     lockMarks
-	settled   bool // the path to the file is durable
+	settled   bool // the entries of the file and of the directories above it are durable
 	dead      error
 
 	ofTurn    bool       // nobody else opens the log in between
@@ -266,7 +266,7 @@ func (l *directoryLog) undo(end int64, n int, cause error) error {
 func (l *directoryLog) sync() error {
 	err := l.file.Sync()
 	if err == nil && !l.settled {
-		err = l.syncWay()
+		err = l.syncEntries()
 		l.settled = err == nil
 	}
 	if err != nil {

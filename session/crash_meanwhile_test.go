@@ -1,0 +1,92 @@
+package session_test
+
+import (
+	"bytes"
+	"context"
+	"math/rand/v2"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/sessiontest"
+)
+
+// TestPowerLossBehindAKilledMaintainer: a store that has long had a session in use, and knows that its log is durable,
+// goes on with it after another process was killed while it put another file in the place of the log. What the store
+// then acknowledges survives a power loss.
+func TestPowerLossBehindAKilledMaintainer(t *testing.T) {
+	ctx := context.Background()
+	for name, maintain := range map[string]func(store *session.Store, first string) error{
+		"erases an entry": func(store *session.Store, first string) error {
+			_, err := store.EraseEntries(ctx, "k", "", first)
+			return err
+		},
+		"archives the session and puts it back": func(store *session.Store, _ string) error {
+			plan, err := store.Plan(ctx, session.Maintenance{ArchiveAfter: time.Nanosecond})
+			if err == nil {
+				_, err = store.Apply(ctx, plan)
+			}
+			if err != nil {
+				return err
+			}
+			s, err := store.Open(ctx, "k")
+			if err != nil {
+				return err
+			}
+			return s.Close()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			random := rand.New(rand.NewPCG(1, 1))
+			for k := 1; killedAt(t, random, k, maintain); k++ {
+			}
+		})
+	}
+}
+
+// killedAt kills the maintainer at its k-th operation, and returns false if it has fewer.
+func killedAt(
+	t *testing.T, random *rand.Rand, k int, maintain func(store *session.Store, first string) error,
+) (killed bool) {
+	ctx := context.Background()
+	fsys := sessiontest.NewCrashFS()
+	store, err := session.OpenFiles(fsys, nil)
+	require.NoError(t, err)
+	s := open(t, store, "k")
+	require.NoError(t, s.Append(ctx, session.User("one")))
+	require.NoError(t, s.Append(ctx, answer("two")))
+	first := s.View().IDs[0]
+	require.NoError(t, s.Close())
+
+	maintainer, err := session.OpenFiles(fsys, nil)
+	require.NoError(t, err)
+	count := 0
+	fsys.Fail(func(sessiontest.Operation) sessiontest.Fault {
+		if count++; count < k {
+			return sessiontest.Fault{}
+		}
+		killed = true
+		return sessiontest.Fault{Err: syscall.EIO} // as all that comes after it
+	})
+	err = maintain(maintainer, first)
+	fsys.Fail(nil)
+	if !killed {
+		require.NoError(t, err)
+	}
+
+	s = open(t, store, "k")
+	require.NoError(t, s.Append(ctx, session.User("three")))
+	want := readStored(t, fsys, store, "k")
+	require.NoError(t, s.Close())
+	for _, loss := range []sessiontest.Loss{sessiontest.LossAll, sessiontest.LossOrder} {
+		crashed := fsys.Crash(loss, random)
+		after, err := session.OpenFiles(crashed, nil)
+		require.NoError(t, err)
+		got := readStored(t, crashed, after, "k")
+		require.True(t, bytes.HasPrefix(got.raw, want.raw), "killed at %d: something is missing", k)
+	}
+	return killed
+}
