@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each program explains itself with -h, which is no error, and without arguments shows something: in the root of the
-// repository, with no network, no key and nothing piped in.
+// Each program explains itself with -h, which is not an error, and shows something without arguments: in the root of
+// the repository, with no network, no key and nothing piped in.
 func TestProgramsRunWithoutArguments(t *testing.T) {
 	if testing.Short() {
 		t.Skip("SKIPPED: builds all programs")

@@ -287,7 +287,7 @@ func TestLargerFileGetsNoLess(t *testing.T) {
 					require.NoError(t, err)
 					n := kept(a)
 					notice := min(max(n["B.md"]/3, 40), 640) // a quarter of the share in characters and tokens, 120 tokens at most
-					const slack = 64                         // the line that the cut falls in, the mark behind it, and what is lost where estimates of parts do not add up
+					const slack = 64                         // the cut line, the mark, and estimates that do not add up
 					require.GreaterOrEqual(t, n["A.md"]+notice+slack, n["B.md"], "%d, %d in %d: %v", large, small, total, n)
 				}
 			}

@@ -86,7 +86,7 @@ type Part struct {
 	Tokens      int    `json:"tokens"`   // from Start to End
 	Fingerprint string `json:"fingerprint"`
 	Volatile    bool   `json:"volatile,omitempty"`
-	Missing     bool   `json:"missing,omitempty"` // there is no such file
+	Missing     bool   `json:"missing,omitempty"` // the file does not exist
 	Cut         bool   `json:"cut,omitempty"`
 }
 

@@ -65,8 +65,8 @@ func TestChanges(t *testing.T) {
 	assert.Equal(t, winnow.RoleUser, came.Role)
 }
 
-// A conversation with a manager: the system prompt stays byte for byte while the cache is warm, whatever changes, and is
-// taken over when it is cold and at a compaction; behind a compaction what is volatile is told again.
+// A conversation with a manager: the system prompt stays byte for byte while the cache is warm, whatever changes, and
+// is taken over when it is cold and at a compaction; after a compaction volatile sections are told again.
 func TestConversation(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	summary := winnow.SummarizerFunc(func(context.Context, winnow.SummaryRequest) (string, error) {
@@ -123,7 +123,7 @@ func TestConversation(t *testing.T) {
 	var other prompt.Conversation
 	require.NoError(t, json.Unmarshal(saved, &other))
 	assert.Equal(t, c.Sent.Text, other.Sent.Text)
-	c = other // it goes on behind a restart
+	c = other // it continues after a restart
 
 	for n := range 200 {
 		now = now.Add(time.Minute)
@@ -193,7 +193,7 @@ func TestChangesOfParts(t *testing.T) {
 	assert.Contains(t, textOf(assemble(t, in).Changes(a)), "Reminder\n\nNo longer there.")
 }
 
-// A name with bytes that are no UTF-8 is the same behind a restart.
+// A name with invalid UTF-8 is the same after a restart.
 func TestChangesBehindARestart(t *testing.T) {
 	in := prompt.Input{Sections: []prompt.Section{{Name: "Caf\xe9", Text: "a", Volatile: true}, {Name: "\xff", Text: "b"}}}
 	a := assemble(t, in)

@@ -178,7 +178,7 @@ type conversation struct {
 // editsOfSession is how often the workspace is edited in each session.
 const editsOfSession = 30
 
-// replay sends each request of a session. The clock changes with every request; what is told is told once a turn.
+// replay sends each request of a session. The clock changes with every request; changes are told once per turn.
 func (s *simulation) replay(t *testing.T, h []winnow.Message) {
 	for _, b := range []*billing{&s.top, &s.end, &s.told, &s.edited} {
 		b.last, b.at = nil, time.Time{}
@@ -187,7 +187,7 @@ func (s *simulation) replay(t *testing.T, h []winnow.Message) {
 	if err != nil {
 		return
 	}
-	var plain []piece // the history as it is
+	var plain []piece // the plain history
 	var a, b conversation
 	turn, sent, edits := 0, 0, 0
 	var began time.Time // of the turn

@@ -55,7 +55,7 @@ func TestMoreBudgetNeverGivesLess(t *testing.T) {
 	}
 }
 
-// fencesAreWhole reports whether each fence that is opened is closed, where the text closed all of its own.
+// fencesAreWhole reports whether each fence that is opened is closed, if the text closed all of its own.
 func fencesAreWhole(s string) bool {
 	return strings.Count("\n"+s, "\n```")%2 == 0
 }

@@ -134,7 +134,7 @@ func parallelLimit(b *testing.B) {
 	inParallel(b, writes)
 }
 
-// inParallel calls each f from a goroutine of its own.
+// inParallel calls each f from its own goroutine.
 func inParallel(b *testing.B, fs []func()) {
 	var n atomic.Int64
 	b.SetParallelism(len(fs) / runtime.GOMAXPROCS(0))
@@ -193,7 +193,7 @@ func durableWrites(b testing.TB, logs int) (writes []func(), closeAll func()) {
 	}
 }
 
-// largeLog returns a store with a session whose log has so many bytes, of which active are in use.
+// largeLog returns a store with a session whose log has a number of bytes, of which active are in use.
 func largeLog(b testing.TB, size, active int) *session.Store {
 	store, _ := largeLogIn(b, b.TempDir(), size, active)
 	return store
@@ -256,7 +256,7 @@ func openOf(store *session.Store) func(b *testing.B) {
 	}
 }
 
-// decodeLimit decodes messages of so many bytes.
+// decodeLimit decodes messages of a number of bytes.
 func decodeLimit(size int) func(b *testing.B) {
 	return func(b *testing.B) {
 		var text bytes.Buffer

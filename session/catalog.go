@@ -21,6 +21,6 @@ type Feeder interface {
 	// Changes answers [Store.Changes]. It does not wait.
 	Changes(ctx context.Context, cursor string) (*Changes, error)
 
-	// Wait waits until Changes may have something behind cursor, or until ctx ends. It may return early.
+	// Wait waits until Changes may have something after cursor, or until ctx ends. It may return early.
 	Wait(ctx context.Context, cursor string) error
 }

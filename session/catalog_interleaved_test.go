@@ -67,7 +67,7 @@ func (p *process) title(ctx context.Context, key, title string) error {
 	return err
 }
 
-// list wants the list to have what was acknowledged before it was asked for.
+// list requires that the list has what was acknowledged before the call.
 func (p *process) list(ctx context.Context) error {
 	before := maps.Clone(p.acked)
 	page, err := p.store.List(ctx, session.Query{})
@@ -75,7 +75,7 @@ func (p *process) list(ctx context.Context) error {
 		return err
 	}
 	for key, turns := range before {
-		turns = min(turns, p.acked[key]) // dropped meanwhile
+		turns = min(turns, p.acked[key]) // dropped in the meantime
 		i := slices.IndexFunc(page.Sessions, func(st session.Status) bool { return st.Key == key })
 		if turns > 0 && (i < 0 || page.Sessions[i].Counts.Turns < turns) {
 			return fmt.Errorf("%d turns of %q were acknowledged, listed is %+v", turns, key, page.Sessions)

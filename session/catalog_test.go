@@ -23,8 +23,8 @@ import (
 
 var catalogPrograms = flag.Int("catalog.programs", 12, "random programs that the crash test of the catalog runs")
 
-// requireListed wants the list to say of every session what its log says, and of those that were acknowledged at least
-// as much.
+// requireListed requires that the list says about every session what its log says, and of those that were acknowledged
+// at least as much.
 func requireListed(t testing.TB, store *session.Store, acked map[string]int, name string) {
 	require.NoError(t, checkListed(context.Background(), store, acked), name)
 }

@@ -18,7 +18,7 @@ type Counts struct {
 	Edits       int                   `json:"edits,omitempty"`
 	Usage       winnow.Usage          `json:"usage,omitzero"` // the sum of all calls
 	LastUsage   *winnow.Usage         `json:"lastUsage,omitempty"`
-	Models      map[string]ModelUsage `json:"models,omitempty"`  // Usage by model; "": not known
+	Models      map[string]ModelUsage `json:"models,omitempty"`  // Usage by model; "": unknown
 	LastTurn    time.Time             `json:"lastTurn,omitzero"` // when a person wrote last
 }
 

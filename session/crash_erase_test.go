@@ -182,7 +182,7 @@ func TestDeletionThatCannotEnd(t *testing.T) {
 	}
 }
 
-// requireVisible returns whether a session is there, and wants all who are asked to say the same.
+// requireVisible reports whether a session exists, and requires that all ways of asking agree.
 func requireVisible(t *testing.T, store *session.Store, key, name string) bool {
 	t.Helper()
 	ctx := context.Background()

@@ -71,7 +71,7 @@ func randomStore(t *testing.T, seed uint64, steps int) (*sessiontest.CrashFS, *p
 }
 
 // crashDuring does something to a store, and loses power after each of its file operations, in every way. check gets
-// the store as it is found afterwards.
+// the store after the crash.
 func crashDuring(t *testing.T, fsys *sessiontest.CrashFS, p *program, name string,
 	do func(*session.Store) error, check func(name string, fsys *sessiontest.CrashFS, store *session.Store)) (crashes int) {
 	store, err := session.OpenFiles(fsys, p.options())
@@ -96,7 +96,7 @@ func crashDuring(t *testing.T, fsys *sessiontest.CrashFS, p *program, name strin
 	return crashes
 }
 
-// goesOn appends to every session, and wants what it held to be there still, and no damage.
+// goesOn appends to every session, and requires that its old content is still there, without damage.
 func goesOn(t *testing.T, store *session.Store, name string) {
 	t.Helper()
 	goesOnDamaged(t, store, name)
@@ -195,14 +195,11 @@ func TestCrashDuringApply(t *testing.T) {
 }
 
 // tokens returns by id what is found in the message of an entry and in nothing else that a program wrote, but for what
-// was made of the message.
-// someOf returns up to n ids.
-// TestCrashDuringErase: whatever is lost, each log is as it was or as it is to be; after the call is repeated no byte
-// of the text is left.
-// TestCrashDuringEraseOfASession: it is there as it was, or it is gone; after the call is repeated nothing of it is left.
-// TestEraseProperties: after a random program, entries that are erased are in no file, all other lines have their
-// bytes, and the conversation goes on.
-// requireOnlyChanged wants the lines of a log to be those of before, but for those of some entries.
+// was made of the message. someOf returns up to n ids. TestCrashDuringErase: whatever is lost, each log is as it was or
+// as it is to be; after the call is repeated no byte of the text is left. TestCrashDuringEraseOfASession: it is there
+// as it was, or it is gone; after the call is repeated nothing of it is left. TestEraseProperties: after a random
+// program, entries that are erased are in no file, all other lines have their bytes, and the conversation goes on.
+// requireOnlyChanged requires that the lines of a log are unchanged, except those of some entries.
 // TestCrashDuringUnpack: who writes to an archived session loses nothing of it, whatever is lost of what they do.
 func TestCrashDuringUnpack(t *testing.T) {
 	t.Parallel()

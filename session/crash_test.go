@@ -130,7 +130,7 @@ func (p *program) step(ctx context.Context) error {
 	}
 }
 
-// onlyStorage drops errors that are no matter of the storage: nothing to compact, no such entry.
+// onlyStorage drops errors that do not come from the storage: nothing to compact, a missing entry.
 func onlyStorage(err error) error {
 	if err == nil || strings.Contains(err.Error(), "compaction") || strings.Contains(err.Error(), "not found") {
 		return nil
@@ -366,7 +366,7 @@ func requireSubsequence(t *testing.T, part, whole []string, name string) {
 	}
 }
 
-// requireWholeBatches looks for batches in a way of its own: each begins with its first line, and ends with its last.
+// requireWholeBatches looks for batches independently: each begins with its first line, and ends with its last.
 func requireWholeBatches(t *testing.T, lines []string, name string) {
 	var before, batch [2]int64
 	for _, line := range lines {
@@ -384,7 +384,7 @@ func requireWholeBatches(t *testing.T, lines []string, name string) {
 	require.Equal(t, before[1], before[0], "%s: the last batch has no end", name)
 }
 
-// requireDamageIsNamed looks for lines without a right checksum, in a way of its own, and wants them in the report.
+// requireDamageIsNamed looks for lines with a wrong checksum independently, and requires that the report has them.
 func requireDamageIsNamed(t *testing.T, got stored, name string) {
 	at := int64(0)
 	for line := range bytes.Lines(got.raw) {

@@ -30,7 +30,7 @@ type shortLog struct {
 	entries []string // as JSON
 	lines   []string // their texts in the log
 	from    []int    // where the lines begin
-	to      []int    // behind their text, at the newline
+	to      []int    // after their text, at the newline
 	batch   []int    // number of the batch that a line belongs to
 	types   map[session.Type]int
 }
@@ -236,7 +236,7 @@ func TestReadersAcceptWhatPeopleAndDisksDo(t *testing.T) {
 	}
 }
 
-// fuse removes the newline behind every n-th line.
+// fuse removes the newline after every n-th line.
 func fuse(data []byte, n int) (out []byte) {
 	i := 0
 	for line := range bytes.Lines(data) {

@@ -48,7 +48,7 @@ func messagesAsWritten() []winnow.Message {
 	var full winnow.Message
 	fill(reflect.ValueOf(&full).Elem())
 	messages := []winnow.Message{{}, full, {Role: winnow.RoleTool, Parts: []winnow.Part{}, IsError: true}}
-	// Each field alone: what stands before and behind a member may be missing.
+	// Each field alone: the members before and after it may be missing.
 	for i := range reflect.TypeFor[winnow.Message]().NumField() {
 		m := winnow.Message{Role: winnow.RoleAssistant}
 		reflect.ValueOf(&m).Elem().Field(i).Set(reflect.ValueOf(full).Field(i))
@@ -105,7 +105,7 @@ var otherForms = []struct{ text, why string }{
 	{`{"role":"user","parts":[{"arguments":` + strings.Repeat("[", 9_998) + strings.Repeat("]", 9_998) + `}]}`, "too deep"},
 }
 
-// isReadAsJSON fails unless readMessage leaves text to package json, or reads the same into memory of its own.
+// isReadAsJSON fails unless readMessage leaves text to package json, or reads the same into separate memory.
 func isReadAsJSON(t *testing.T, text []byte) {
 	t.Helper()
 	buffer := bytes.Clone(text)

@@ -64,7 +64,7 @@ func openDirectory(fsys files.FS) (*directory, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		err = d.create()
-	case err == nil: // whoever made it may have been killed before it was durable
+	case err == nil: // its creator may have been killed before it was durable
 		if err = d.mkdir("s"); err == nil {
 			err = d.fs.SyncDir(".")
 		}

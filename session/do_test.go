@@ -10,7 +10,7 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// TestDoWithSeveralMessages has a provider that runs a tool of its own, and asks the host for another one.
+// TestDoWithSeveralMessages uses a provider that runs its own tool, and asks the host to run another one.
 func TestDoWithSeveralMessages(t *testing.T) {
 	ctx := context.Background()
 	store := session.NewMemory(nil)

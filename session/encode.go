@@ -199,7 +199,7 @@ func exactly(m *winnow.Message) (*winnow.Message, []exactBytes) {
 	return &out, exact
 }
 
-// isOneLineJSON reports whether package json writes b as it is: valid, in valid UTF-8, and without white space.
+// isOneLineJSON reports whether package json writes b unchanged: b is valid JSON in valid UTF-8, without white space.
 func isOneLineJSON(b []byte) bool {
 	inString := false
 	for i := 0; i < len(b); i++ {
@@ -245,7 +245,7 @@ func bytesOfJSON(raw json.RawMessage) ([]byte, error) {
 	return b, err
 }
 
-// MarshalJSON writes e in the form of a log, but for its checksum.
+// MarshalJSON writes e in the form of a log, without its checksum.
 func (e *Entry) MarshalJSON() ([]byte, error) {
 	body := entryBody(*e)
 	if e.Message != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// FuzzErase erases an entry of whatever bytes a log has: the log keeps its length but for the line at its end, all
-// other entries are there in their order, and nothing but whole entries.
+// FuzzErase erases an entry in a log of any bytes: the log keeps its length except for the line at its end, all other
+// entries are there in their order, and nothing but whole entries.
 func FuzzErase(f *testing.F) {
 	const header = `{"seq":1,"id":"e1","type":"session","format":1,"key":"k"}` + "\n"
 	for _, lines := range []string{

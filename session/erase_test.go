@@ -50,7 +50,7 @@ func filesOf(t testing.TB, fsys *sessiontest.CrashFS) map[string][]byte {
 	return found
 }
 
-// requireNowhere wants none of the texts in any file, in whichever form a line may have it.
+// requireNowhere requires that no file has any of the texts, in any form that a line may give it.
 func requireNowhere(t testing.TB, fsys *sessiontest.CrashFS, why string, secrets ...string) {
 	t.Helper()
 	for name, text := range filesOf(t, fsys) {
@@ -348,7 +348,7 @@ func TestErasersAtTheSameTime(t *testing.T) {
 	}
 }
 
-// TestEraseOfLinesOfOthers: lines that a person wrote, without times and checksums, and an import with ids of its own.
+// TestEraseOfLinesOfOthers: lines that a person wrote, without times and checksums, and an import with its own ids.
 // TestEraseQuotes: who repeats an erased text word for word is named, and can be erased as well.
 func TestEraseQuotes(t *testing.T) {
 	ctx := context.Background()
@@ -440,7 +440,7 @@ func TestEraseWaitsForItsTurn(t *testing.T) {
 	})
 }
 
-// TestEraseOfASession: logs, archives and what lies beside them, whoever has it open; forks are named.
+// TestEraseOfASession: logs, archives and the files beside them, even if somebody has it open; forks are named.
 func TestEraseOfASession(t *testing.T) {
 	y := newYard(t)
 	ctx := context.Background()

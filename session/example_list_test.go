@@ -72,7 +72,7 @@ func ExampleStore_Status() {
 func ExampleStore_NextChanges() {
 	ctx := context.Background()
 	store := filled()
-	all, err := store.NextChanges(ctx, "") // "": whoever has no cursor yet gets all there is
+	all, err := store.NextChanges(ctx, "") // "": a reader without a cursor gets everything
 	if err != nil {
 		panic(err)
 	}

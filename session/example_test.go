@@ -83,7 +83,7 @@ func ExampleSession_Rewind() {
 	must(s.Append(ctx, session.User("Name a colour.")))
 	question := s.Leaf()
 	must(s.Append(ctx, answer("Red.")))
-	must(s.Rewind(ctx, question)) // the first answer stays in the log, on a branch of its own
+	must(s.Rewind(ctx, question)) // the first answer stays in the log, on its own branch
 	must(s.Append(ctx, answer("Blue.")))
 	fmt.Println(texts(s.View()))
 	// Output:

@@ -39,7 +39,7 @@ func CompactTo(ctx context.Context, s *Session, keep int) error {
 	return s.rewrite(ctx, e, state)
 }
 
-// TidyAt has the catalog of a directory written anew when so many bytes were written to it, and most are out of date.
+// TidyAt makes a directory rewrite its catalog after a number of bytes, if most of it is out of date.
 func TidyAt(store *Store, bytes int64) { store.backend.(*directory).catalog.least = bytes }
 
 // ReadWithOne has one goroutine read the logs of a directory, so that its operations have an order.

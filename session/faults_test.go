@@ -69,7 +69,7 @@ func TestEveryOperationFails(t *testing.T) {
 	}
 }
 
-// failProgram runs a program whose k-th operation fails. done says that it has not so many.
+// failProgram runs a program whose k-th operation fails. done says that it has fewer operations.
 func failProgram(t *testing.T, seed uint64, k int, fault func(sessiontest.Operation) sessiontest.Fault, name string) (done, failed bool) {
 	ctx := context.Background()
 	fsys := sessiontest.NewCrashFS()

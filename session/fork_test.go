@@ -100,7 +100,7 @@ func TestForksOfLongKeysAreListed(t *testing.T) {
 	require.ElementsMatch(t, []string{a, b}, keys)
 }
 
-// TestInterruptedAfterAHostsMessage: what the host puts behind an answer is no question.
+// TestInterruptedAfterAHostsMessage: a message that the host puts after an answer is not a question.
 func TestInterruptedAfterAHostsMessage(t *testing.T) {
 	ctx := context.Background()
 	s := open(t, session.NewMemory(nil), "k")

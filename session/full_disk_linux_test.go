@@ -57,8 +57,8 @@ func fillDisk(t *testing.T, ctx context.Context, dir string, makeRoom, prepare f
 	t.Log("appends until the disk was full:", acked)
 }
 
-// TestRealLimitOfAFile is the same with a limit on the length of a file. It runs in a process of its own: the limit
-// holds for all files of a process, that in which go test notes what a test opens too.
+// TestRealLimitOfAFile is the same with a limit on the length of a file. It runs in a separate process: the limit holds
+// for all files of a process, that in which go test notes what a test opens too.
 func TestRealLimitOfAFile(t *testing.T) {
 	const child = "WINNOW_LIMITED_FILES"
 	if os.Getenv(child) == "" {

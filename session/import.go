@@ -112,7 +112,7 @@ func roomFor(entries []*Entry) int {
 	return n + n/8 // escapes
 }
 
-// maxImported is the highest number that an imported id of our form may have. New entries are numbered behind it.
+// maxImported is the highest number that an imported id of our form may have. New entries get higher numbers.
 const maxImported = maxSeq / 2
 
 // take reserves the ids of entries.

@@ -95,7 +95,7 @@ func (y *yard) plan(policy session.Maintenance) *session.Plan {
 	return p
 }
 
-// apply applies a plan, and wants nothing to be gone that it does not name, and nothing of what is named to be left.
+// apply applies a plan, and requires that everything it names is gone and everything else is left.
 func (y *yard) apply(p *session.Plan) *session.Applied {
 	y.Helper()
 	before := filesOf(y, y.fs)

@@ -125,7 +125,7 @@ func (n *numbersTable) manySyncs() (store, share, limit float64) {
 	return median(stores), median(shares), median(limits)
 }
 
-// rateOf calls each f so many times, all at the same time, and returns how many calls a second there were.
+// rateOf calls each f a number of times, all concurrently, and returns the calls per second.
 func rateOf(times int, fs []func()) float64 {
 	var wg sync.WaitGroup
 	start := time.Now()

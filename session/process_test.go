@@ -226,7 +226,7 @@ func TestTwoProcesses(t *testing.T) {
 	t.Logf("%d turns on %d keys and %d notes beside them in %s", turns, len(acked), beside, duration)
 }
 
-// checkTurns wants every acknowledged turn once, no turn within another, and what was written beside them.
+// checkTurns requires every acknowledged turn once, no turn within another, and what was written beside them.
 func checkTurns(t *testing.T, store *session.Store, key string, ids []string) {
 	ctx := context.Background()
 	report, err := store.Verify(ctx, key)
@@ -261,7 +261,7 @@ func checkTurns(t *testing.T, store *session.Store, key string, ids []string) {
 	assert.Contains(t, titles, *v.Info.Title, key)
 }
 
-// checkNotes wants every acknowledged note once.
+// checkNotes requires every acknowledged note once.
 func checkNotes(t *testing.T, store *session.Store, key string, ids []string) {
 	seen := map[string]int{}
 	require.NoError(t, store.Entries(context.Background(), key, func(e *session.Entry) error {

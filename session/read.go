@@ -128,7 +128,7 @@ func (t *tail) checkBatch(l line) error {
 	return nil
 }
 
-// follows reports whether b is the line behind a in its batch.
+// follows reports whether b is the line after a in its batch.
 func follows(a, b *line) bool {
 	return a.batch[1] == b.batch[1] && a.batch[0]+1 == b.batch[0] && a.seq+1 == b.seq
 }

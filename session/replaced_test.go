@@ -50,8 +50,8 @@ func (f *waitingFile) TryLock() (bool, error) {
 	return f.File.TryLock()
 }
 
-// TestDeleteDoesNotReachTheNextSession lets somebody wait for the lock of a session that is deleted meanwhile, and made
-// anew. What the new one acknowledged stays.
+// TestDeleteDoesNotReachTheNextSession lets somebody wait for the lock of a session that is deleted in the meantime,
+// and made anew. What the new one acknowledged stays.
 func TestDeleteDoesNotReachTheNextSession(t *testing.T) {
 	ctx := context.Background()
 	for name, late := range map[string]func(*session.Store) error{

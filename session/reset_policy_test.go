@@ -20,7 +20,7 @@ func zone(t testing.TB, name string) *time.Location {
 	return in
 }
 
-// at reads a time on the wall of a zone, or with an offset of its own.
+// at parses a wall-clock time of a zone, or a time with its own offset.
 func at(t testing.TB, in *time.Location, text string) time.Time {
 	t.Helper()
 	if out, err := time.Parse("2006-01-02 15:04:05 -0700", text); err == nil {

@@ -77,7 +77,7 @@ func TestNothingIsReadableByOthers(t *testing.T) {
 	}
 }
 
-// leaveAllKindsOfFiles leaves in a store what is not there in most.
+// leaveAllKindsOfFiles leaves rare kinds of files in a store.
 func leaveAllKindsOfFiles(t *testing.T, root string, store *session.Store) {
 	ctx := context.Background()
 	logOf := func(key string) string {
@@ -433,7 +433,8 @@ func (d *deletions) delete(t *testing.T, store *session.Store) {
 	}
 }
 
-// append appends a text, and looks for it if nobody deletes the session meanwhile. isGone says that somebody did.
+// append appends a text, and looks for it unless somebody deletes the session in the meantime. isGone says that
+// somebody did.
 func (d *deletions) append(t *testing.T, store *session.Store, s *session.Session, text string) (isGone, looked bool) {
 	begun := d.begun.Load()
 	err := s.Append(context.Background(), session.User(text))

@@ -132,7 +132,7 @@ func TestSealedFilesSayNothing(t *testing.T) {
 	assert.Greater(t, files, 8)
 	assert.Greater(t, lines, 100)
 
-	plain := t.TempDir() // the test sees what is not sealed
+	plain := t.TempDir() // the test sees unsealed content
 	sealedStore(t, plain, nil)
 	logs, err := filepath.Glob(filepath.Join(plain, "s", "*", "k-k", "*.jsonl"))
 	require.NoError(t, err)
@@ -159,7 +159,7 @@ func TestSealedIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
-// TestWithoutTheKey: whoever has no key, or another one, is told so. Verify needs none, and finds damage nevertheless.
+// TestWithoutTheKey: a missing or wrong key is reported. Verify needs no key, and still finds damage.
 func TestWithoutTheKey(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()

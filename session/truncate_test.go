@@ -16,8 +16,8 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// longResult is a result of so many lines.
-// longResult is a result of lines that are all different: of the same line again no more than a count would be sent.
+// longResult returns a result with a number of lines. longResult is a result of lines that are all different: of the
+// same line again no more than a count would be sent.
 func longResult(id string, lines int) winnow.Message {
 	var b strings.Builder
 	for n := range lines {

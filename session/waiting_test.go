@@ -179,7 +179,7 @@ func newAlternation(t *testing.T) *alternation {
 	return a
 }
 
-// wants has a goroutine of a store ask for the turn.
+// wants starts a goroutine that asks for the turn.
 func (a *alternation) wants(store int) {
 	go func() {
 		s, err := a.stores[store].Open(context.Background(), "k")
@@ -198,7 +198,7 @@ func (a *alternation) awaitsNext() {
 	}
 }
 
-// isLockedIn reports whether somebody has the lock on a file. It is not an error if there is none.
+// isLockedIn reports whether somebody has the lock on a file. A missing file is not an error.
 func isLockedIn(t testing.TB, dir, name string) bool {
 	root, err := files.OpenRoot(dir)
 	require.NoError(t, err)

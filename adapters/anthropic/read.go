@@ -312,7 +312,7 @@ func documentSize(b *sdk.DocumentBlockParam) (mediaType string, bytes int) {
 	case s.OfText != nil:
 		return "text/plain", len(s.OfText.Data)
 	case s.OfURL != nil:
-		return "application/pdf", 0 // the size of what stands there is not known
+		return "application/pdf", 0 // the size of the referenced data is unknown
 	case s.OfContent != nil:
 		return "", jsonSize(s.OfContent)
 	}
@@ -344,7 +344,7 @@ func (f *fields) source(source []byte) {
 	case kind == "text":
 		f.mediaType, f.bytes = "text/plain", len(data)
 	case kind == "url" && f.typ == typeDocument:
-		f.mediaType = "application/pdf" // the size of what stands there is not known
+		f.mediaType = "application/pdf" // the size of the referenced data is unknown
 	case kind == "url":
 		f.bytes = len(url)
 	case kind == "content":

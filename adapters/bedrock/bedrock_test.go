@@ -75,7 +75,7 @@ func copiedDocument(d document.Interface) document.Interface {
 	return object(b)
 }
 
-// wireMessage is a message as it is sent.
+// wireMessage is a message in the form that is sent.
 type wireMessage struct {
 	Role    string                       `json:"role"`
 	Content []map[string]json.RawMessage `json:"content"`
@@ -261,7 +261,7 @@ func readRequest(r *http.Request, body []byte) (adaptertest.FrontRequest, error)
 	if err := valid(messages); err != nil {
 		return q, err
 	}
-	for i := range messages { // the provider behind has no cache points
+	for i := range messages { // the provider has no cache points
 		messages[i].Content = slices.DeleteFunc(messages[i].Content, func(b types.ContentBlock) bool {
 			_, ok := b.(*types.ContentBlockMemberCachePoint)
 			return ok

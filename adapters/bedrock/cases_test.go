@@ -35,7 +35,7 @@ const (
 	gotB   = `{"role":"user","content":[` + resB + `]}`
 	gotAB  = `{"role":"user","content":[` + resA + `,` + resB + `]}`
 	point  = `{"cachePoint":{"type":"default"}}`
-	lost   = `{"text":"[attachment]"}` // what stands for a block that the SDK cannot send
+	lost   = `{"text":"[attachment]"}` // the placeholder for a block that the SDK cannot send
 	served = `{"toolUse":{"toolUseId":"s","name":"web","input":{"q":"x"},"type":"server_tool_use"}},{"toolResult":{"toolUseId":"s","content":[{"text":"found"}],"type":"web_result"}}`
 
 	missing = "[No result: the conversation has no result for this call. Whether it ran is not known.]"

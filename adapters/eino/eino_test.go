@@ -23,7 +23,7 @@ var underTest = winnowtest.Adapter[*schema.Message]{Import: Import, Export: Expo
 
 var foreignID = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,40}$`)
 
-// valid refuses what one or another of the providers behind Eino refuses.
+// valid returns an error for messages that any of Eino's providers refuses.
 func valid(messages []*schema.Message) error {
 	seen, open := map[string]bool{}, map[string]bool{}
 	for i, m := range messages {
@@ -44,7 +44,7 @@ func valid(messages []*schema.Message) error {
 			return fmt.Errorf("message %d: role %q", i, m.Role)
 		}
 		for _, c := range m.ToolCalls {
-			own := strings.HasPrefix(c.ID, "functions.") // of a model that wants it so
+			own := strings.HasPrefix(c.ID, "functions.") // for a model that requires it
 			if m.Role != schema.Assistant || !own && !foreignID.MatchString(c.ID) || seen[c.ID] || c.Function.Name == "" || !json.Valid([]byte(c.Function.Arguments)) {
 				return fmt.Errorf("message %d: call %+v", i, c)
 			}

@@ -10,7 +10,7 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// Eino's chat models are modules of their own. What they read of a tool is its JSON schema.
+// Eino's chat models are separate modules. Of a tool they read the JSON schema.
 func TestTool(t *testing.T) {
 	want := winnow.RecallTool()
 	got := Tool(want)

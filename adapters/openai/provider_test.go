@@ -50,7 +50,7 @@ func TestVendors(t *testing.T) {
 	}
 }
 
-// TestStricterServers has those that want the roles to alternate, or ids of their own kind.
+// TestStricterServers uses servers that require alternating roles, or ids of a special form.
 func TestStricterServers(t *testing.T) {
 	for _, tt := range []struct {
 		vendor provider.Vendor

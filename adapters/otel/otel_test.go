@@ -105,8 +105,8 @@ func user(text string) winnow.Message {
 	return winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: text + " " + secret}}}
 }
 
-// talk lets a model read for so many steps. It takes limit tokens, counts four bytes as one, and writes
-// summaries with summarize.
+// talk lets a model read for a number of steps. It takes limit tokens, counts four bytes as one, and writes summaries
+// with summarize.
 func talk(t *testing.T, out *telemetry, o *Options, limit, steps int, summarize winnow.SummarizerFunc) (refusals int, edits map[winnow.Op]int) {
 	t.Helper()
 	m, err := New(24_000, &winnow.Options{Summarizer: summarize, Logger: out.logger(), Keep: winnow.KeepCalls}, o)
@@ -284,7 +284,7 @@ func TestFailedSummaries(t *testing.T) {
 	}
 }
 
-// TestErrors of calls that are no overflow are the caller's, and have a type.
+// TestErrors: errors other than overflows go to the caller, and have a type.
 func TestErrors(t *testing.T) {
 	out, options := record()
 	m, err := New(24_000, nil, options)

@@ -38,7 +38,7 @@ func (b *buffer) String() string {
 	return b.text.String()
 }
 
-// ordered finds texts one behind the other.
+// ordered finds texts in this order.
 func ordered(t *testing.T, text string, want ...string) {
 	t.Helper()
 	rest := text
@@ -154,7 +154,7 @@ func TestEndpoint(t *testing.T) {
 	}
 }
 
-// TestFailedSummary: an answer that was cut is none.
+// TestFailedSummary: a cut answer does not count as a summary.
 func TestFailedSummary(t *testing.T) {
 	p := provider.New(provider.Options{Model: func(*provider.Request) provider.Answer {
 		return provider.Answer{Text: strings.Repeat("word ", 100)}

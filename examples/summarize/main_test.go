@@ -122,7 +122,7 @@ func TestRunFails(t *testing.T) {
 	}
 }
 
-// serve answers with body, and fails the test unless it is asked so many times.
+// serve answers with body, and fails the test unless it gets the expected number of calls.
 func serve(t *testing.T, body string, calls int) string {
 	t.Helper()
 	asked := 0
@@ -158,7 +158,7 @@ func TestRunFlags(t *testing.T) {
 	require.Error(t, run(context.Background(), []string{"-model", "x"}, strings.NewReader("{"), io.Discard, io.Discard))
 }
 
-// A session that was compressed is read as it is, as the other examples read it; help is not an error.
+// A compressed session is read directly, as by the other examples; help is not an error.
 func TestGzippedAndHelp(t *testing.T) {
 	var out, errs bytes.Buffer
 	args := []string{"-model", "none", "-url", "http://127.0.0.1:1", "-fallback", "-window", "20000", "-in", "../quickstart/sessions/english.jsonl.gz"}

@@ -29,7 +29,7 @@ func escape(id string) string {
 
 func percent(c byte) string { return "%" + strings.ToUpper(hex.EncodeToString([]byte{c})) }
 
-// unescape undoes escape. It leaves a "%" that does not begin an escape as it is.
+// unescape undoes escape. It leaves a "%" that does not begin an escape unchanged.
 func unescape(segment string) string {
 	if segment == "%" {
 		return ""

@@ -130,8 +130,8 @@ func TestConnectionCut(t *testing.T) {
 	}
 }
 
-// TestNoAnswer: the database is gone after an append was sent. The error says that it is not known what became of it;
-// before anything was sent, that nothing happened.
+// TestNoAnswer: the database is gone after an append was sent. The error says that the outcome is unknown; if nothing
+// was sent, it says that nothing happened.
 func TestNoAnswer(t *testing.T) {
 	direct := newPool(t, serverURL(t))
 	schema := newSchema(t, direct)
@@ -270,7 +270,7 @@ func turnOf(ctx context.Context, store *session.Store, key, id string) error {
 	return s.Append(ctx, answer("end "+id))
 }
 
-// checkTurns wants every acknowledged turn once, nothing twice, and no turn within another.
+// checkTurns requires every acknowledged turn once, nothing twice, and no turn within another.
 func checkTurns(t *testing.T, store *session.Store, key string, acked []string) {
 	t.Helper()
 	report, err := store.Verify(context.Background(), key)

@@ -22,7 +22,7 @@ type follower struct {
 	known  map[string]session.Change // the newest of each session
 }
 
-// follow takes what changed, and wants it to go on where the last change of the session ended, or before.
+// follow takes changes, and requires that each begins where the last change of its session ended, or before.
 func (f *follower) follow(c *session.Changes) {
 	f.t.Helper()
 	if c.Resync {
@@ -44,7 +44,7 @@ func (f *follower) follow(c *session.Changes) {
 	f.cursor = c.Cursor
 }
 
-// agrees wants what the feed told to be what there is.
+// agrees requires that the feed and the store agree.
 func (f *follower) agrees() {
 	f.t.Helper()
 	n := 0

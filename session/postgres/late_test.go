@@ -109,7 +109,7 @@ func TestTurnAnswerLost(t *testing.T) {
 	}
 }
 
-// requireFree wants a turn that nobody has.
+// requireFree requires that nobody has the turn.
 func requireFree(t *testing.T, b *postgres.Backend, key string) {
 	t.Helper()
 	held, err := b.IsHeld(t.Context(), key)

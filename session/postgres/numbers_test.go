@@ -213,7 +213,7 @@ func (w *logWriter) entry(kind, body string) int {
 	return w.seq
 }
 
-// message adds a message of so many bytes, which cannot be compressed much.
+// message adds a message of size bytes, which hardly compresses.
 func (w *logWriter) message(size int) int {
 	var b strings.Builder
 	for b.Len() < size {
@@ -222,7 +222,7 @@ func (w *logWriter) message(size int) int {
 	return w.entry("message", fmt.Sprintf(`"message":{"role":"user","parts":[{"text":%q}]}`, b.String()))
 }
 
-// flush appends the lines if they are more than so many bytes.
+// flush appends the lines if they have more than over bytes.
 func (w *logWriter) flush(over int) {
 	if len(w.lines) > over {
 		require.NoError(w.t, w.log.Append(context.Background(), w.at-int64(len(w.lines)), w.lines, false))

@@ -19,8 +19,8 @@ import (
 	"github.com/winnowgo/winnow/session/sessiontest"
 )
 
-// The tests need a server: that at WINNOW_POSTGRES, a connection string of a role that may create schemas, or one that
-// they start themselves. Without either they are skipped, and with WINNOW_POSTGRES_REQUIRED they fail.
+// The tests need a server: the one at WINNOW_POSTGRES, a connection string of a role that may create schemas, or one
+// that they start themselves. Without either they are skipped; with WINNOW_POSTGRES_REQUIRED they fail instead.
 const (
 	serverVariable   = "WINNOW_POSTGRES"
 	requiredVariable = "WINNOW_POSTGRES_REQUIRED"
@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// shared is the server of all tests that leave it as it is.
+// shared is the server of all tests that do not change it.
 var shared struct {
 	once    sync.Once
 	cluster *pgtest.Cluster

@@ -76,7 +76,7 @@ func child(t *testing.T, kind, url, schema string) (*exec.Cmd, io.WriteCloser, *
 	return cmd, in, bufio.NewScanner(out)
 }
 
-// holder takes turns and writes all the time. It says what was acknowledged, and when it lost a turn.
+// holder takes turns and writes all the time. It reports what was acknowledged, and when it lost a turn.
 func holder(ctx context.Context, store *session.Store) error {
 	for n := 0; ; n++ {
 		s, err := store.Open(ctx, "k")
@@ -337,8 +337,8 @@ func (f *fleetRun) differing() (differ, last int) {
 	return differ, last
 }
 
-// TestThreeProcesses has three processes work on the same sessions, one of which is killed every now and then. Each
-// request that any of them sends has the bytes that it has in a single process.
+// TestThreeProcesses lets three processes work on the same sessions and kills one of them now and then. Each request
+// must have the same bytes as in a single process.
 func TestThreeProcesses(t *testing.T) {
 	t.Parallel()
 	pool := newPool(t, serverURL(t))

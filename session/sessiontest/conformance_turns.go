@@ -137,7 +137,7 @@ func testDelete(t *testing.T, open Open) {
 	_, err := c.store.Read(t.Context(), "k")
 	c.want(err, session.ErrNotFound)
 	c.must(s.Close())
-	c.must(c.store.Delete(t.Context(), "k")) // there is none
+	c.must(c.store.Delete(t.Context(), "k")) // the session does not exist
 }
 
 func testDeleted(t *testing.T, open Open) {

@@ -53,7 +53,7 @@ func TestDecoded(t *testing.T) {
 	}
 }
 
-// FuzzArguments holds what is written to what package json makes of the same value.
+// FuzzArguments compares the output with that of package json for the same value.
 func FuzzArguments(f *testing.F) {
 	for _, s := range []string{`{"b":1,"a":{"d":[],"c":"\u00e9"}}`, `[{"b":"\\\"","a":1e5}]`, `{"a":1,"a":2}`, `"x`, ` 5 `, "{\"\\u0000\":\"\u2028\"}"} {
 		f.Add(s)

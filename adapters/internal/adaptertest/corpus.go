@@ -38,7 +38,7 @@ func CheckCorpus[T any](t *testing.T, a winnowtest.Adapter[T]) {
 }
 
 // sessions returns the files of the recorded sessions: those below $WINNOW_SHARED, or of a directory shared beside the
-// repository, which an adapter is three or four directories below. It skips the test where there are none.
+// repository, which an adapter is three or four directories below. Without sessions it skips the test.
 func sessions(t *testing.T) []string {
 	t.Helper()
 	dirs := []string{os.Getenv("WINNOW_SHARED")}

@@ -9,7 +9,7 @@ import (
 	sdk "github.com/openai/openai-go/v3/responses"
 )
 
-// conversation is a history of n items, of size bytes but for the calls: questions, calls and their outputs.
+// conversation is a history of n items, of size bytes without the calls: questions, calls and their outputs.
 func conversation(n, size int) []Item {
 	line := "some line of a tool's output that has nothing in particular to say\n"
 	text := strings.Repeat(line, size/len(line)+1)[:size]

@@ -254,7 +254,7 @@ func TestFailedAnswers(t *testing.T) {
 	}
 }
 
-// TestRecoversFromFailedAnswers goes on behind an overflow with status 200.
+// TestRecoversFromFailedAnswers continues after an overflow with status 200.
 func TestRecoversFromFailedAnswers(t *testing.T) {
 	refused, _ := answering(t, 200, `{"id":"r","status":"failed","output":[],"error":{"code":"context_length_exceeded","message":"`+tooLong+`"}}`)
 	good, _ := answering(t, 200, `{"id":"r","status":"completed","output":[`+said+`]}`)

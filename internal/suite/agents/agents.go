@@ -135,7 +135,7 @@ func (w *writer) noise(p program) {
 	}
 }
 
-// want notes a message that is on the branch.
+// want records a message that is on the branch.
 func (w *writer) want(m winnow.Message) {
 	if m.Usage != nil {
 		w.file.Billed.Input += m.Usage.Input

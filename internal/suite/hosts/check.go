@@ -152,8 +152,8 @@ func (w *world) checkVerbatim(in, out []winnow.Message, what string) {
 	}
 }
 
-// isWithoutThinking reports whether out is the pinned message m but for its thinking, which a provider would refuse
-// where it is bound to what stood before it: a request that is taken comes before a pin.
+// isWithoutThinking reports whether out is the pinned message m without its thinking. A provider would refuse thinking
+// whose context has changed, and a valid request is more important than a pin.
 func (w *world) isWithoutThinking(m, out *winnow.Message) bool {
 	if w.options.Thinking != string(winnow.ThinkingBound) || m.Role != winnow.RoleAssistant {
 		return false

@@ -26,7 +26,7 @@ func (w *world) checkSum(in []winnow.Message, r *winnow.Request) {
 	}
 }
 
-// checkMinified: what is written shorter is a new result that nobody wants as it came.
+// checkMinified: only new results that are not protected are minified.
 func (w *world) checkMinified(in []winnow.Message, r *winnow.Request) {
 	for _, e := range r.Edits {
 		if e.Op != winnow.OpMinify {

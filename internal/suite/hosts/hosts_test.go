@@ -24,7 +24,7 @@ var (
 	playFrom = flag.Uint64("hosts.seed", 0, "the first of them")
 )
 
-// play runs a script in time of its own.
+// play runs a script in simulated time.
 func play(t *testing.T, s Script) (failure *Failure, seen map[string]int) {
 	synctest.Test(t, func(*testing.T) { failure, seen = Run(s, synctest.Wait) })
 	return failure, seen

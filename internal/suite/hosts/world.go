@@ -341,7 +341,7 @@ func (w *world) sign() string {
 	return s
 }
 
-// context ends when the step wants it to.
+// context returns a context that ends when the step says so.
 func (w *world) context(s *Step) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 	if s.is("ended") {

@@ -128,7 +128,7 @@ func TestSub(t *testing.T) {
 	}
 }
 
-// TestWritten: where a write ended is known, whatever others wrote behind it.
+// TestWritten: the end of a write is known, even if others have appended since.
 func TestWritten(t *testing.T) {
 	fsys, err := OpenRoot(t.TempDir())
 	require.NoError(t, err)
