@@ -12,22 +12,26 @@ import (
 // is in one line already is returned as it is.
 func OneLine(s string) string {
 	s = strings.TrimSpace(s)
-	if isOneLine(s) {
+	end := lineLength(s)
+	if end == len(s) {
 		return s
 	}
 	var b strings.Builder
 	b.Grow(len(s))
-	for word := range strings.FieldsSeq(s) {
-		if b.Len() > 0 {
-			b.WriteByte(' ')
+	for {
+		line := strings.TrimSuffix(s[:end], " ")
+		b.WriteString(line)
+		if end == len(s) {
+			return b.String()
 		}
-		b.WriteString(word)
+		b.WriteByte(' ')
+		s = strings.TrimLeftFunc(s[end:], unicode.IsSpace)
+		end = lineLength(s)
 	}
-	return b.String()
 }
 
-// isOneLine says that s, which has no white space at its ends, has none but single spaces.
-func isOneLine(s string) bool {
+// lineLength returns how much of s, which has no white space at its ends, has none but single spaces.
+func lineLength(s string) int {
 	const ones, low = 0x0101010101010101, ^uint64(ascii.NonASCII)
 	before := uint64(0) // 0x80 if the byte before was a space
 	for i := 0; i < len(s); {
@@ -48,7 +52,7 @@ func isOneLine(s string) bool {
 		}
 		isSpace := c == ' '
 		if isSpace && before != 0 || !isSpace && unicode.IsSpace(c) {
-			return false
+			return i
 		}
 		before = 0
 		if isSpace {
@@ -56,5 +60,5 @@ func isOneLine(s string) bool {
 		}
 		i += size
 	}
-	return true
+	return len(s)
 }
