@@ -181,7 +181,7 @@ func unindent(line string, column int) (string, int) {
 	return "", column
 }
 
-// markerLen is the length of the marker of a quote or a list item that s begins with, without the white space behind.
+// markerLen returns the length of the quote or list item marker at the beginning of s, without white space after it.
 func markerLen(s string) int {
 	if s == "" {
 		return 0

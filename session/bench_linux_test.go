@@ -21,7 +21,7 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// Each benchmark of the store has the limit of the machine beside it, measured in the same run.
+// Each benchmark of the store comes with the limit of the machine, measured in the same run.
 
 var benchLarge = flag.Bool("bench.large", false, "benchmarks with logs of 1 GB")
 
@@ -34,7 +34,7 @@ func twoKB(n int) winnow.Message {
 	return session.Result(fmt.Sprint("call_", n), "grep", text)
 }
 
-// measureCPU reports the processor time of an operation, which is what can be compared on a machine that is shared.
+// measureCPU reports the processor time of an operation, which is comparable even on a shared machine.
 func measureCPU(b *testing.B) func() {
 	start := processorTime()
 	return func() { b.ReportMetric(float64(processorTime()-start)/float64(b.N), "cpu-ns/op") }

@@ -10,8 +10,8 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// TestFullStateHoldsWhatOthersWroteMeanwhile: what is written beside the branch while a request is made, with which a
-// full state is written, is there after a reopening. A reader looks for nothing before that state.
+// TestFullStateHoldsWhatOthersWroteMeanwhile: entries that are written beside the branch while a request writes a full
+// state are still there after a reopening, although a reader looks for nothing before that state.
 func TestFullStateHoldsWhatOthersWroteMeanwhile(t *testing.T) {
 	ctx := context.Background()
 	store := session.NewMemory(nil)
@@ -62,7 +62,7 @@ func TestIdsOfOthersThatLookLikeOurs(t *testing.T) {
 	}
 }
 
-// TestNoNumberIsLeft: nothing is acknowledged that no reader would take.
+// TestNoNumberIsLeft: lines that no reader would accept are not acknowledged.
 func TestNoNumberIsLeft(t *testing.T) {
 	ctx := context.Background()
 	for _, seq := range []string{"9007199254740992", "9007199254740993", "9223372036854775807"} {

@@ -47,7 +47,7 @@ func (p *process) close() error {
 	return s.Close()
 }
 
-// dropping runs f, after which nothing has to be left of what was acknowledged before it ended.
+// dropping runs f, which may drop everything that was acknowledged before it ended.
 func (p *process) dropping(key string, f func() error) error {
 	p.acked[key] = 0
 	err := f()
@@ -92,7 +92,7 @@ func (p *process) follow(ctx context.Context) error {
 	return p.reader.Take(c)
 }
 
-// steps runs one step after the other.
+// steps runs one step after another.
 func steps(all ...func(context.Context, *process) error) func(context.Context, *process) error {
 	return func(ctx context.Context, p *process) error {
 		for _, step := range all {
@@ -157,8 +157,7 @@ func storeWithCatalog(t *testing.T) *sessiontest.CrashFS {
 	return fsys
 }
 
-// checkProcesses wants those that are alive, and one that begins now, to list what there is and to follow the feed to
-// it.
+// checkProcesses requires that all live processes, and a new one, list what exists and agree with the feed.
 func checkProcesses(t *testing.T, shared *sessiontest.CrashFS, processes []*process) error {
 	fresh, err := session.OpenFiles(shared, nil)
 	if err != nil {
@@ -210,9 +209,8 @@ var (
 	}
 )
 
-// TestCatalogInterleaved has two processes at work on a session and the catalog at the same time. The second one runs
-// in between any two operations of the first one, to any operation of its own; either of them ends there, is killed, or
-// goes on later.
+// TestCatalogInterleaved runs two processes on a session and the catalog at the same time. The second one runs between
+// any two operations of the first one, up to any operation; then either ends, is killed, or continues later.
 func TestCatalogInterleaved(t *testing.T) {
 	for _, w := range writers {
 		for _, r := range readers {
@@ -244,7 +242,7 @@ func schedulesOf(n int) int {
 func interleave(t *testing.T, scripts []script) {
 	base := storeWithCatalog(t)
 	alone := trySchedule(t, base, scripts)
-	const more = 40 // what the first one did may give the second one more to do
+	const more = 40 // the first one may give the second one more to do
 	var places [][2]int
 	for i := range alone[0] + 1 {
 		for j := range alone[1] + more {
@@ -267,8 +265,8 @@ func interleave(t *testing.T, scripts []script) {
 	}
 }
 
-// TestCatalogOfASessionThatBeginsAgain has a deletion end early, and the session begin again, while another process
-// looks whether it is gone.
+// TestCatalogOfASessionThatBeginsAgain: a deletion ends early and the session begins again, while another process
+// checks whether it is gone.
 func TestCatalogOfASessionThatBeginsAgain(t *testing.T) {
 	base := storeWithCatalog(t)
 	deleter, beginner := script{"deletes", nil, deleting}, script{"begins anew", nil, steps(opening, saying, saying)}
@@ -289,8 +287,8 @@ func TestCatalogOfASessionThatBeginsAgain(t *testing.T) {
 	}
 }
 
-// TestCatalogWithTwoReaders has two processes look at the same time into a session that goes on: what the one writes down
-// late takes nothing from what the other one found.
+// TestCatalogWithTwoReaders: two processes look into a growing session at the same time. A late record of one does not
+// undo the findings of the other.
 func TestCatalogWithTwoReaders(t *testing.T) {
 	base := storeWithCatalog(t)
 	writer := script{"goes on", steps(opening, saying), steps(saying, saying, closing)}
@@ -308,7 +306,7 @@ func TestCatalogWithTwoReaders(t *testing.T) {
 			}
 			trySchedule(t, base, scripts, schedule...)
 		}
-		for steps := range count[2] + 20 { // the first reader writes down what was, while the second one says what is
+		for steps := range count[2] + 20 { // the first one records an old state
 			trySchedule(t, base, scripts,
 				segment{process: 0, steps: count[0] / 2},
 				segment{process: 1, until: "write catalog.jsonl"},
@@ -345,8 +343,8 @@ func names(scripts []script) (all []string) {
 	return all
 }
 
-// TestCatalogIsReplacedMeanwhile has a process stop around the moment in which it puts another catalog in place, again
-// and again, while others write.
+// TestCatalogIsReplacedMeanwhile: again and again, a process stops around the moment in which it replaces the catalog,
+// while others write.
 func TestCatalogIsReplacedMeanwhile(t *testing.T) {
 	replacers := []script{
 		{"writes the catalog anew", steps(listing, tidyingNow), listing},
@@ -383,7 +381,7 @@ func TestCatalogIsReplacedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestCatalogRandomSchedules has three processes run random scripts by random schedules.
+// TestCatalogRandomSchedules: three processes run random scripts by random schedules.
 func TestCatalogRandomSchedules(t *testing.T) {
 	base := storeWithCatalog(t)
 	for seed := range uint64(schedulesOf(*randomSchedules)) {
@@ -401,7 +399,7 @@ func TestCatalogRandomSchedules(t *testing.T) {
 
 var errDiskFull = errors.New("the disk is full")
 
-// withFaults is a file system on which what is done to the catalog fails now and then.
+// withFaults is a file system on which operations on the catalog sometimes fail.
 type withFaults struct {
 	*sessiontest.CrashFS
 	seed uint64
@@ -419,7 +417,7 @@ func (w withFaults) Clone() *sessiontest.CrashFS {
 	return shared
 }
 
-// TestErasedTitleIsInNoCatalog erases a session while another process makes a catalog, or is killed at it.
+// TestErasedTitleIsInNoCatalog erases a session while another process makes a catalog, or is killed while doing so.
 func TestErasedTitleIsInNoCatalog(t *testing.T) {
 	const secret = "a title that is erased"
 	entitled := func(ctx context.Context, p *process) error { return p.title(ctx, "k", secret) }

@@ -21,8 +21,8 @@ import (
 	"github.com/winnowgo/winnow/session/sessiontest"
 )
 
-// catalogChild writes to sessions until it is killed. It tells how many turns each has: behind what was acknowledged,
-// and before it deletes or resets one.
+// catalogChild writes to sessions until it is killed. It reports how many turns each session has: after each
+// acknowledgement, and before it deletes or resets one.
 func catalogChild(dir string) error {
 	ctx := context.Background()
 	store, err := session.OpenDirectory(dir, &session.Options{Durability: session.OS})
@@ -109,7 +109,7 @@ func readFeedReader(dir string) (reader sessiontest.FeedReader, err error) {
 	return reader, err
 }
 
-// ackedBy reads what a child tells.
+// ackedBy reads the reports of a child.
 type ackedBy struct {
 	mu    sync.Mutex
 	turns map[string]int
@@ -129,7 +129,7 @@ func (a *ackedBy) now() map[string]int {
 }
 
 // TestKilledWithCatalog kills a writer and a reader of the feed again and again. A store that was open all the time
-// lists all that the logs hold, and so does the reader once it goes on.
+// lists everything that the logs hold, and so does the reader once it continues.
 func TestKilledWithCatalog(t *testing.T) {
 	t.Parallel()
 	rounds := *kills
@@ -200,7 +200,7 @@ func tickingChild(dir string) error {
 			return err
 		}
 		fmt.Println(s.View().Counts.Turns, time.Now().UnixNano())
-		time.Sleep(230 * time.Millisecond) // in no step with who polls
+		time.Sleep(230 * time.Millisecond) // out of step with the poller
 	}
 }
 
@@ -228,7 +228,7 @@ func TestFeedOfAnotherProcess(t *testing.T) {
 		now := time.Now()
 		for _, change := range c.Changes {
 			require.NoError(t, store.ReadChange(ctx, change, func(e *session.Entry) error {
-				if e.Type == session.TypeMessage && !seen[e.ID] { // a change may be told twice
+				if e.Type == session.TypeMessage && !seen[e.ID] { // a change may be delivered twice
 					seen[e.ID] = true
 					told = append(told, now)
 				}

@@ -71,8 +71,8 @@ func checkListed(ctx context.Context, store *session.Store, acked map[string]int
 	return nil
 }
 
-// TestCatalogIsDerived puts all that may go wrong in the place of the catalog, of a store that is open and of one that
-// is opened later. What was acknowledged is in the list, and in the feed.
+// TestCatalogIsDerived replaces the catalog by all kinds of damaged ones, for an open store and for one that is opened
+// later. What was acknowledged is in the list and in the feed.
 func TestCatalogIsDerived(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -187,7 +187,7 @@ func TestCatalogIsDerived(t *testing.T) {
 	require.NoError(t, store.Close())
 }
 
-// TestCatalogIsWrittenAnew follows a catalog that is written anew all the time: positions stay.
+// TestCatalogIsWrittenAnew follows a catalog that is rewritten all the time: positions stay valid.
 func TestCatalogIsWrittenAnew(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -195,7 +195,7 @@ func TestCatalogIsWrittenAnew(t *testing.T) {
 	store, err := session.OpenDirectory(dir, nil)
 	require.NoError(t, err)
 	session.TidyAt(store, 2_000)
-	other, err := session.OpenDirectory(dir, nil) // which reads what the first one writes anew
+	other, err := session.OpenDirectory(dir, nil) // it reads what the first one rewrites
 	require.NoError(t, err)
 	for n := range 5 {
 		sayTo(t, store, fmt.Sprint("k", n), 1, "hello")
@@ -231,7 +231,7 @@ func TestCatalogIsWrittenAnew(t *testing.T) {
 	assert.Equal(t, 2, resyncs, "only the first time")
 	require.NoError(t, store.Delete(ctx, "k3"))
 	old := slow
-	for n := range 200 { // so that the deletion is not in the file any more
+	for n := range 200 { // so that the deletion is no longer in the file
 		sayTo(t, store, "k1", 1, fmt.Sprint(n))
 		take(&reader, store)
 	}
@@ -300,7 +300,7 @@ func (p *catalogProgram) step(ctx context.Context) error {
 }
 
 // TestCatalogSurvivesPowerLoss runs random programs that lose power after each of their file operations. What was
-// acknowledged is listed, and a reader of the feed that goes on from its cursor knows all there is.
+// acknowledged is listed, and a reader of the feed that continues from its cursor knows everything.
 func TestCatalogSurvivesPowerLoss(t *testing.T) {
 	t.Parallel()
 	programs := *catalogPrograms
@@ -352,7 +352,7 @@ func checkAfterPowerLoss(t *testing.T, fsys *sessiontest.CrashFS, p *catalogProg
 	require.NoError(t, store.Close())
 }
 
-// TestCatalogCannotBeWritten has each file operation fail once. What was acknowledged is listed nevertheless.
+// TestCatalogCannotBeWritten lets each file operation fail once. What was acknowledged is listed nevertheless.
 func TestCatalogCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	failure := errors.New("the disk is full")
@@ -399,7 +399,7 @@ func TestCatalogCannotBeWritten(t *testing.T) {
 	}
 }
 
-// TestSettling: what a process that was killed left open is closed by who lists, once nobody is at it.
+// TestSettling: a list closes the sessions that a killed process left open, once nobody works on them.
 func TestSettling(t *testing.T) {
 	dir := t.TempDir()
 	store, err := session.OpenDirectory(dir, nil)
@@ -423,7 +423,7 @@ func TestSettling(t *testing.T) {
 	}, 10*time.Second, 100*time.Millisecond)
 }
 
-// TestCatalogOfSealedSessions: what is sealed in the log is not in the catalog.
+// TestCatalogOfSealedSessions: the catalog does not hold sealed content.
 func TestCatalogOfSealedSessions(t *testing.T) {
 	dir := t.TempDir()
 	key := bytes.Repeat([]byte("k"), 32)

@@ -16,6 +16,8 @@ import (
 	"github.com/winnowgo/winnow/session/sessiontest"
 )
 
+// tokens returns, by id, a text of each message that occurs in no other entry, except in those derived from the
+// message.
 func tokens(t testing.TB, store *session.Store, key string) map[string]string {
 	found := map[string]string{}
 	require.NoError(t, store.Entries(context.Background(), key, func(e *session.Entry) error {
@@ -32,12 +34,15 @@ func tokens(t testing.TB, store *session.Store, key string) map[string]string {
 	return found
 }
 
+// someOf returns up to n ids.
 func someOf(random *rand.Rand, found map[string]string, n int) []string {
 	ids := slices.Sorted(maps.Keys(found))
 	random.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
 	return ids[:min(n, len(ids))]
 }
 
+// TestCrashDuringErase: after a power loss each log is either as before or as after. Once the call is repeated, no byte
+// of the text is left.
 func TestCrashDuringErase(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -84,6 +89,8 @@ func TestCrashDuringErase(t *testing.T) {
 	t.Log("crashes:", crashes)
 }
 
+// TestCrashDuringEraseOfASession: after a power loss the session is either unchanged or gone. Once the call is
+// repeated, nothing of it is left.
 func TestCrashDuringEraseOfASession(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -124,8 +131,8 @@ func TestCrashDuringEraseOfASession(t *testing.T) {
 	}
 }
 
-// TestDeletionThatCannotEnd: a session that is marked as deleted is not there for anybody, although its files are. Once
-// they can be removed, whoever looks at the store first removes them.
+// TestDeletionThatCannotEnd: nobody sees a session that is marked as deleted, although its files are still there. Once
+// they can be removed, the first process that looks at the store removes them.
 func TestDeletionThatCannotEnd(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -206,6 +213,8 @@ func requireVisible(t *testing.T, store *session.Store, key, name string) bool {
 	return isThere
 }
 
+// TestEraseProperties: after a random program, erased entries are in no file, all other lines keep their bytes, and the
+// conversation continues.
 func TestEraseProperties(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -257,6 +266,7 @@ func TestEraseProperties(t *testing.T) {
 	require.Positive(t, with)
 }
 
+// requireOnlyChanged requires that the lines of a log are unchanged, except those of some entries.
 func requireOnlyChanged(t *testing.T, before, after string, ids []string, name string) {
 	t.Helper()
 	require.True(t, len(after) == len(before) || len(ids) > 0, name)

@@ -70,7 +70,7 @@ func randomStore(t *testing.T, seed uint64, steps int) (*sessiontest.CrashFS, *p
 	return fsys.Crash(sessiontest.LossNone, p.random), p
 }
 
-// crashDuring does something to a store, and loses power after each of its file operations, in every way. check gets
+// crashDuring runs a function on a store, and loses power after each of its file operations, in every way. check gets
 // the store after the crash.
 func crashDuring(t *testing.T, fsys *sessiontest.CrashFS, p *program, name string,
 	do func(*session.Store) error, check func(name string, fsys *sessiontest.CrashFS, store *session.Store)) (crashes int) {
@@ -85,7 +85,7 @@ func crashDuring(t *testing.T, fsys *sessiontest.CrashFS, p *program, name strin
 			now := p.now
 			store, err := session.OpenFiles(crashed, p.options())
 			require.NoError(t, err, name)
-			p.now = at // what is done again is done at the same time
+			p.now = at // a repetition happens at the same time
 			check(name, crashed, store)
 			p.now = now
 			crashes++
@@ -139,8 +139,8 @@ func maintenancePrograms(t *testing.T) int {
 	return max(1, *crashPrograms/50)
 }
 
-// TestCrashDuringApply: whatever is lost, each log is there with all its bytes, as a log or as an archive, unless the
-// plan said that it is deleted; and the plan can be made again.
+// TestCrashDuringApply: after a power loss each log has all its bytes, as a log or as an archive, unless the plan
+// deletes it; and a plan can be made again.
 func TestCrashDuringApply(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -194,13 +194,7 @@ func TestCrashDuringApply(t *testing.T) {
 	t.Log("crashes:", crashes)
 }
 
-// tokens returns by id what is found in the message of an entry and in nothing else that a program wrote, but for what
-// was made of the message. someOf returns up to n ids. TestCrashDuringErase: whatever is lost, each log is as it was or
-// as it is to be; after the call is repeated no byte of the text is left. TestCrashDuringEraseOfASession: it is there
-// as it was, or it is gone; after the call is repeated nothing of it is left. TestEraseProperties: after a random
-// program, entries that are erased are in no file, all other lines have their bytes, and the conversation goes on.
-// requireOnlyChanged requires that the lines of a log are unchanged, except those of some entries.
-// TestCrashDuringUnpack: who writes to an archived session loses nothing of it, whatever is lost of what they do.
+// TestCrashDuringUnpack: writing to an archived session loses nothing of it, even if the power fails during the write.
 func TestCrashDuringUnpack(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -248,7 +242,7 @@ func TestCrashDuringUnpack(t *testing.T) {
 	}
 }
 
-// failing runs do on copies of a file system, in each of which another operation fails, and then check.
+// failing runs do on copies of a file system, with a different failing operation in each, and then check.
 func failing(t *testing.T, fsys *sessiontest.CrashFS, p *program, name string,
 	do func(*session.Store) error, check func(name string, fsys *sessiontest.CrashFS, store *session.Store)) (faults int) {
 	at := p.now
@@ -275,8 +269,8 @@ func failing(t *testing.T, fsys *sessiontest.CrashFS, p *program, name string,
 
 var errBroken = errors.New("broken")
 
-// TestFaultsDuringMaintenance lets each file operation fail once, while the process goes on: what is not named is
-// there, and once the fault is gone all is done.
+// TestFaultsDuringMaintenance lets each file operation fail once while the process continues: sessions outside of the
+// plan are there, and once the fault is gone everything is done.
 func TestFaultsDuringMaintenance(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -325,8 +319,8 @@ func TestFaultsDuringMaintenance(t *testing.T) {
 	t.Log("faults:", faults)
 }
 
-// TestCrashDuringResetByRule: the conversation is as it was, or it has begun anew; the log of before is whole either
-// way, and the next one who opens the session ends what was begun.
+// TestCrashDuringResetByRule: the conversation is unchanged, or has begun anew. The old log is whole either way, and
+// the next opening finishes the reset.
 func TestCrashDuringResetByRule(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -138,7 +138,7 @@ func onlyStorage(err error) error {
 	return err
 }
 
-// stored is what is in a log.
+// stored is the content of a log.
 type stored struct {
 	log     string
 	entries []string // the texts of the lines that count
@@ -238,7 +238,7 @@ func newCrashes(t *testing.T, name, key string, seed uint64, seal session.Sealer
 	return c
 }
 
-// acknowledge notes what has to survive from here on.
+// acknowledge records what has to survive from here on.
 func (c *crashes) acknowledge(store *session.Store, forks ...string) {
 	c.ack = readStored(c, c.fsys, store, c.key)
 	c.ack.dropVolatileEnd()
@@ -273,8 +273,8 @@ func (c *crashes) crash(op sessiontest.Operation) {
 	c.kill(op)
 }
 
-// kill ends the process after an operation. Another one goes on where it was, and then the power is lost: what the
-// first one left in the cache of the kernel is under what the second one acknowledges.
+// kill ends the process after an operation. Another one continues, and then the power fails: what the second one
+// acknowledges builds on what the first one left in the kernel's cache.
 func (c *crashes) kill(op sessiontest.Operation) {
 	ctx := context.Background()
 	killed := c.fsys.Kill()
@@ -296,7 +296,7 @@ func (c *crashes) kill(op sessiontest.Operation) {
 	}
 }
 
-// dropVolatileEnd removes what is at the end and durable with the next message alone: states, and what the closing of a
+// dropVolatileEnd removes entries at the end that become durable only with the next message: states, and what closing a
 // session leaves.
 func (s *stored) dropVolatileEnd() {
 	whole := len(s.entries)

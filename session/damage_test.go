@@ -175,7 +175,7 @@ func (x *shortLog) wholeBatch(i int, ok func(i int) bool) bool {
 	return true
 }
 
-// goesOnEvery is of how many damaged logs one is appended to.
+// goesOnEvery: one of this many damaged logs is appended to.
 const goesOnEvery = 37
 
 func TestLogCutAtEveryByte(t *testing.T) {
@@ -256,7 +256,7 @@ func withoutSums(data []byte) (out []byte) {
 	return out
 }
 
-// TestLostDelta damages each state of a log in turn. It costs the provider's cache at most: the history is whole, and
+// TestLostDelta damages each state of a log in turn. That costs at most the provider's cache: the history is whole, and
 // later states count again.
 func TestLostDelta(t *testing.T) {
 	ctx := context.Background()
@@ -304,8 +304,8 @@ func TestLostDelta(t *testing.T) {
 	require.Greater(t, states, 5)
 }
 
-// TestAppendBehindABrokenBatch damages the first line of the last batch. The other one does not count, but its seq is
-// taken: what is appended has a higher one.
+// TestAppendBehindABrokenBatch damages the first line of the last batch. The other line does not count, but its seq is
+// used up: new entries get a higher one.
 func TestAppendBehindABrokenBatch(t *testing.T) {
 	ctx := context.Background()
 	fsys := sessiontest.NewCrashFS()

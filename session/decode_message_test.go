@@ -77,7 +77,7 @@ func TestReadMessageAsWritten(t *testing.T) {
 	}
 }
 
-// otherForms are messages that package json takes, or refuses, otherwise than a reader of one form would.
+// otherForms are messages that package json accepts or refuses differently from a reader of one form.
 var otherForms = []struct{ text, why string }{
 	{``, "nothing"},
 	{`null`, "no object"},

@@ -30,7 +30,7 @@ func TestWriteMessage(t *testing.T) {
 	}
 }
 
-// TestWriteMessageLeavesTheRest: what package json refuses or writes in another way is left to it.
+// TestWriteMessageLeavesTheRest: messages that package json refuses or writes differently are left to it.
 func TestWriteMessageLeavesTheRest(t *testing.T) {
 	call := func(arguments string) winnow.Message {
 		return winnow.Message{Parts: []winnow.Part{{Kind: winnow.KindToolCall, Arguments: json.RawMessage(arguments)}}}

@@ -125,7 +125,7 @@ type Ref struct {
 	By *Ref   `json:"edit,omitempty"` // the edit that replaced its content
 }
 
-// Info is what people know a session by. In an entry, a nil field does not change.
+// Info is the title of a session, and whether it is pinned or archived. In an entry, a nil field means no change.
 type Info struct {
 	Title    *string `json:"title,omitempty"`
 	Pinned   *bool   `json:"pinned,omitempty"`

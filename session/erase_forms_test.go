@@ -16,6 +16,7 @@ import (
 
 const word = "4711-0815"
 
+// newest returns the id of the newest entry of a type in the newest log.
 func newest(t testing.TB, store *session.Store, kind session.Type) (id string) {
 	t.Helper()
 	require.NoError(t, store.Entries(context.Background(), "k", func(e *session.Entry) error {
@@ -28,6 +29,7 @@ func newest(t testing.TB, store *session.Store, kind session.Type) (id string) {
 	return id
 }
 
+// plainCodec stores a Source that is a text.
 type plainCodec struct{}
 
 func (plainCodec) Name() string { return "plain" }
@@ -52,6 +54,8 @@ func (plainCodec) Decode(messages []winnow.Message, sources []json.RawMessage) e
 	return nil
 }
 
+// TestEraseForms: whatever kind of entry holds the text, and wherever, no byte of it is left, and the conversation
+// continues.
 func TestEraseForms(t *testing.T) {
 	ctx := context.Background()
 	message := func(m winnow.Message) func(*testing.T, *session.Store, *session.Session) string {
@@ -168,6 +172,7 @@ func TestEraseForms(t *testing.T) {
 	}
 }
 
+// TestEraseOfLinesOfOthers: lines that a person wrote, without times and checksums, and an import with its own ids.
 func TestEraseOfLinesOfOthers(t *testing.T) {
 	ctx := context.Background()
 	for why, line := range map[string]string{

@@ -205,12 +205,7 @@ func TestEraseEntries(t *testing.T) {
 	assert.ElementsMatch(t, []string{"k", "fork"}, keys, "to look for a session made none")
 }
 
-// newest returns the id of the newest entry of a type in the newest log.
-// plainCodec keeps what a host has in Source, as text.
-// TestEraseForms: whatever kind of entry has the text, and wherever in it, no byte of it is left, and the conversation
-// goes on.
-// TestEraseWhatLiesBeside: torn tails, copies of a log whose sync failed, damage within the log, and files that were
-// never finished.
+// TestEraseWhatLiesBeside: torn tails, copies of a log whose sync failed, damage within the log, and unfinished files.
 func TestEraseWhatLiesBeside(t *testing.T) {
 	ctx := context.Background()
 	fsys := sessiontest.NewCrashFS()
@@ -348,8 +343,7 @@ func TestErasersAtTheSameTime(t *testing.T) {
 	}
 }
 
-// TestEraseOfLinesOfOthers: lines that a person wrote, without times and checksums, and an import with its own ids.
-// TestEraseQuotes: who repeats an erased text word for word is named, and can be erased as well.
+// TestEraseQuotes: entries that repeat an erased text word for word are listed, and can be erased as well.
 func TestEraseQuotes(t *testing.T) {
 	ctx := context.Background()
 	store := session.NewMemory(nil)

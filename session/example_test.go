@@ -194,7 +194,7 @@ func ExampleStore_Plan() {
 	// 2 messages <nil>
 }
 
-// What a person wrote by mistake is erased. The conversation goes on.
+// A message that a person wrote by mistake is erased. The conversation continues.
 func ExampleStore_EraseEntries() {
 	ctx := context.Background()
 	store := session.NewMemory(nil)
@@ -220,7 +220,7 @@ func ExampleStore_EraseEntries() {
 	// [e2] [erased] <nil>
 }
 
-// memoryIndex stands for what a host finds old messages with.
+// memoryIndex stands for the index in which a host finds old messages.
 type memoryIndex struct{ Cursor string }
 
 func (*memoryIndex) Add(e *session.Entry) error {

@@ -20,8 +20,8 @@ import (
 
 var faultPrograms = flag.Int("faults.programs", 10, "random programs in which every file operation fails once")
 
-// TestEveryOperationFails runs random programs in which one file operation fails. What was acknowledged is there
-// afterwards, after a power loss too, other sessions are as they were, and no sync of a file is tried again.
+// TestEveryOperationFails runs random programs in which one file operation fails. Afterwards, even after a power loss,
+// what was acknowledged is there, other sessions are unchanged, and no sync of a file was repeated.
 func TestEveryOperationFails(t *testing.T) {
 	programs := *faultPrograms
 	if testing.Short() {
@@ -167,7 +167,7 @@ func checkAfterFault(t *testing.T, fsys *sessiontest.CrashFS, key string, ack st
 	require.Equal(t, want.History, v.History, name)
 }
 
-// anyLogHas says that one of the logs of a session has all the entries, in their order.
+// anyLogHas reports whether one of the logs of a session has all the entries in order.
 func anyLogHas(t *testing.T, fsys *sessiontest.CrashFS, key string, entries []string) bool {
 	parents, err := fsys.List("s")
 	require.NoError(t, err)

@@ -92,7 +92,7 @@ func TestFollowerWaitsForEnough(t *testing.T) {
 	})
 }
 
-// TestFollowerIsKilled: what is pending when an index is killed is told later, and when it is asked for at once.
+// TestFollowerIsKilled: changes that are pending when an index is killed are delivered later, or at once on request.
 func TestFollowerIsKilled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := session.NewMemory(nil)

@@ -99,8 +99,8 @@ func (r *replay) run(t *testing.T, messages []winnow.Message) {
 	require.NoError(t, s.Close())
 }
 
-// TestRecordedSessionsWithRestarts replays recorded sessions and opens them anew before each request. Every request
-// is the one that a process sends that keeps them open.
+// TestRecordedSessionsWithRestarts replays recorded sessions and opens them again before each request. Every request is
+// the same as that of a process that keeps them open.
 func TestRecordedSessionsWithRestarts(t *testing.T) {
 	t.Parallel()
 	most := *identitySessions

@@ -121,7 +121,7 @@ func TestImportOfWhatIsNoSession(t *testing.T) {
 	}
 }
 
-// TestImportRedacts: nothing that may not be stored is stored, whatever the entry that holds it.
+// TestImportRedacts: redacted content is not stored, whatever kind of entry holds it.
 func TestImportRedacts(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()

@@ -17,7 +17,7 @@ type Interruption struct {
 	Calls []winnow.Part
 }
 
-// Interrupted returns what was not finished, nil if everything is.
+// Interrupted returns the unfinished work, nil if there is none.
 func (s *Session) Interrupted() *Interruption {
 	s.mu.Lock()
 	defer s.mu.Unlock()

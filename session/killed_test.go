@@ -122,8 +122,8 @@ func writerChild(dir string) error {
 	}
 }
 
-// TestKilledWriter kills a process that writes, at random times, again and again. Nothing that it acknowledged is
-// missing, and each request that it sent is the one that a process sent that was never killed.
+// TestKilledWriter kills a writing process at random times, again and again. Nothing that it acknowledged is missing,
+// and each of its requests is the same as that of a process that was never killed.
 func TestKilledWriter(t *testing.T) {
 	t.Parallel()
 	runs := *kills // others read the flag at the same time

@@ -19,7 +19,7 @@ type Order string
 
 const (
 	ByKey  Order = ""       // by the bytes of the key: paging visits every session once
-	Newest Order = "newest" // the newest Updated first, then by key; paging may miss a session updated meanwhile
+	Newest Order = "newest" // the newest Updated first, then by key; paging may miss a session that is updated
 )
 
 // Query selects the sessions of a list. The zero value selects all of them, in pages of 100.

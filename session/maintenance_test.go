@@ -37,7 +37,7 @@ func newYard(t *testing.T) *yard {
 	return y
 }
 
-// at does something as if it were so long ago.
+// at runs f as if it were some time ago.
 func (y *yard) at(ago time.Duration, f func()) {
 	now := y.now
 	y.now = now.Add(-ago)
@@ -45,7 +45,7 @@ func (y *yard) at(ago time.Duration, f func()) {
 	y.now = now
 }
 
-// lies makes a session that nobody wrote to for so long.
+// lies makes a session that nobody has written to for some time.
 func (y *yard) lies(key string, ago time.Duration, texts ...string) {
 	y.Helper()
 	y.at(ago, func() {
@@ -76,7 +76,7 @@ func (y *yard) info(key string, info session.Info) {
 	require.NoError(y, y.store.SetInfo(context.Background(), key, info))
 }
 
-// resets begins a session anew, as if it were so long ago.
+// resets begins a session anew, as if it were some time ago.
 func (y *yard) resets(key string, ago time.Duration) {
 	y.Helper()
 	y.at(ago, func() {
@@ -150,8 +150,8 @@ func saysKept(kept []session.Kept) []string {
 	return out
 }
 
-// TestMaintenance: each rule, with what it names and what it does not. Each row is planned and applied, and planned
-// again: then there is nothing left to do.
+// TestMaintenance: each rule, with sessions that it names and sessions that it does not. Each row is planned, applied,
+// and planned again: then nothing is left to do.
 func TestMaintenance(t *testing.T) {
 	yes, no := true, false
 	reference := *session.ReferenceMaintenance()
@@ -358,7 +358,7 @@ func TestMaintenanceOfBytes(t *testing.T) {
 	assert.Equal(t, []string{"b"}, keys)
 }
 
-// TestArchivedConversationGoesOn: who writes to an archived session finds it as it was.
+// TestArchivedConversationGoesOn: writing to an archived session finds it unchanged.
 func TestArchivedConversationGoesOn(t *testing.T) {
 	y := newYard(t)
 	y.lies("a", 90*oneDay, "one", "two")
@@ -442,7 +442,7 @@ func TestApplyLooksAgain(t *testing.T) {
 	}
 }
 
-// TestApplyOfAPlanThatNobodyMade: a plan is data. One that says to delete a log is not done.
+// TestApplyOfAPlanThatNobodyMade: a plan is data. A plan that deletes a log is refused.
 func TestApplyOfAPlanThatNobodyMade(t *testing.T) {
 	ctx := context.Background()
 	y := newYard(t)
@@ -474,7 +474,7 @@ func TestApplyOfAPlanThatNobodyMade(t *testing.T) {
 	assert.Equal(t, []string{"a"}, keys)
 }
 
-// TestMaintenanceOfADamagedArchive: it concerns no other session, and nothing of it is deleted.
+// TestMaintenanceOfADamagedArchive: it does not affect other sessions, and none of its files is deleted.
 func TestMaintenanceOfADamagedArchive(t *testing.T) {
 	y := newYard(t)
 	ctx := context.Background()
@@ -539,7 +539,7 @@ func TestMaintenanceDayByDay(t *testing.T) {
 	})
 }
 
-// TestMaintenanceNeedsAMaintainer: a backend that cannot keeps all it has, and says so.
+// TestMaintenanceNeedsAMaintainer: any other backend keeps everything, and says so.
 func TestMaintenanceNeedsAMaintainer(t *testing.T) {
 	store := session.New(struct{ session.Backend }{session.NewMemory(nil).Backend()}, nil)
 	_, err := store.Plan(context.Background(), session.Maintenance{})

@@ -24,8 +24,8 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// keeperChild writes, begins anew, archives and erases until it is killed. It says what it begins and what is done:
-// "A text" is appended, "e text" is going to be erased, "E text" is.
+// keeperChild writes, begins anew, archives and erases until it is killed. It reports its work: "A text" was appended,
+// "e text" is about to be erased, "E text" was erased.
 func keeperChild(dir string) error {
 	store, err := session.OpenDirectory(dir, nil)
 	if err != nil {
@@ -103,8 +103,8 @@ func rawFiles(t testing.TB, dir string) []byte {
 	return all.Bytes()
 }
 
-// TestKilledKeeper kills a process that archives, erases and begins anew, at random times. What it appended is there
-// unless it was erased; what was erased is in no file; and all sessions go on.
+// TestKilledKeeper kills a process that archives, erases and resets, at random times. What it appended is there unless
+// it was erased; what was erased is in no file; and all sessions continue.
 func TestKilledKeeper(t *testing.T) {
 	t.Parallel()
 	runs := *kills / 2

@@ -155,7 +155,7 @@ func oneTurn(store *session.Store, key, id string) error {
 	return s.Append(ctx, answer("end "+id))
 }
 
-// TestTwoProcesses has two processes write to the same sessions, and sometimes kills one of them.
+// TestTwoProcesses lets two processes write to the same sessions, and sometimes kills one of them.
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	duration := *concurrentTime

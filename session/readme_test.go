@@ -59,8 +59,8 @@ func readmeAgent(ctx context.Context, store *session.Store, key, text string, as
 	// END
 }
 
-// The loop runs tools until the model is done, and goes on in the next process, also where that one ended with a call
-// open.
+// The loop runs tools until the model is done, and continues in the next process, even if the last one ended with an
+// open call.
 func TestReadmeAgentRuns(t *testing.T) {
 	ran := 0
 	runTool := func(_ context.Context, name string, arguments []byte) string {

@@ -15,8 +15,8 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// TestRecall: what a request left out is found again in the session, also once the process has begun anew, the history was
-// summarized, and the session was forked.
+// TestRecall: content that a request left out is found again in the session, even after a restart, a summary and a
+// fork.
 func TestRecall(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()

@@ -24,8 +24,8 @@ func redacting(m winnow.Message) (winnow.Message, error) {
 	return m, nil
 }
 
-// TestRedactedIsStoredAndSent: what the host takes out is nowhere, neither in the log nor in a request, before and
-// after a restart; what it leaves keeps its source.
+// TestRedactedIsStoredAndSent: redacted content is neither in the log nor in a request, before and after a restart;
+// unredacted messages keep their sources.
 func TestRedactedIsStoredAndSent(t *testing.T) {
 	ctx := context.Background()
 	store := session.NewMemory(&session.Options{Redact: redacting, Codec: textCodec{}})

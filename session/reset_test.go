@@ -34,7 +34,7 @@ func heard(t *testing.T, store *session.Store, key string) []string {
 	return texts(v)
 }
 
-// TestResetByRule lets days pass: the rule is applied when the session is opened, and what stays is the log.
+// TestResetByRule lets days pass: the rule is applied when the session is opened, and the old log stays.
 func TestResetByRule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		policy := session.ResetPolicy{
@@ -66,7 +66,7 @@ func TestResetByRule(t *testing.T) {
 	})
 }
 
-// TestNoRuleResetsNothing: the zero options let a conversation lie for a century.
+// TestNoRuleResetsNothing: with the zero options a conversation continues after a century.
 func TestNoRuleResetsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := session.NewMemory(nil)
@@ -77,7 +77,7 @@ func TestNoRuleResetsNothing(t *testing.T) {
 	})
 }
 
-// TestFreshnessCountsPeople: what a host injects, an answer, a title and a note keep no conversation alive.
+// TestFreshnessCountsPeople: injected messages, answers, titles and notes do not keep a conversation alive.
 func TestFreshnessCountsPeople(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := context.Background()
@@ -135,7 +135,7 @@ func TestClockThatGoesBack(t *testing.T) {
 	assert.Equal(t, []string{"five"}, heard(t, store, "k"), "the newest log is the newest, whatever the clock says")
 }
 
-// TestWhatAResetKeeps: what people know the session by goes on; its title only if somebody asked for the reset.
+// TestWhatAResetKeeps: the info of the session is carried over; its title only if somebody asked for the reset.
 func TestWhatAResetKeeps(t *testing.T) {
 	ctx := context.Background()
 	now := time.Unix(1_700_000_000, 0)
@@ -169,7 +169,7 @@ func TestWhatAResetKeeps(t *testing.T) {
 	assert.True(t, *v.Info.Archived)
 }
 
-// lateBackend has somebody write beside the branch between the end of a log and the beginning of the next one.
+// lateBackend writes beside the branch between the end of a log and the beginning of the next one.
 type lateBackend struct {
 	session.Backend
 	late func()
@@ -190,7 +190,7 @@ func (l lateTurn) Next(ctx context.Context, lines []byte) (session.Log, error) {
 	return l.Turn.Next(ctx, lines)
 }
 
-// TestInfoDuringAReset: what is said of a session between the end of its log and the next one is said of the next one.
+// TestInfoDuringAReset: entries that are written beside the branch between two logs go to the new one.
 func TestInfoDuringAReset(t *testing.T) {
 	ctx := context.Background()
 	yes := true
@@ -234,7 +234,7 @@ func TestResetThatWasInterrupted(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-// TestNoResetByWhatIsNoMessage: an import and a fork that are refused do not begin the conversation anew that is there.
+// TestNoResetByWhatIsNoMessage: a refused import or fork does not reset the existing conversation.
 func TestNoResetByWhatIsNoMessage(t *testing.T) {
 	ctx := context.Background()
 	now := time.Unix(1_700_000_000, 0)

@@ -223,7 +223,7 @@ func failASync(t *testing.T, root, key string) {
 	require.NoError(t, errors.Join(whole.Close(), store.Close()))
 }
 
-// moveBehindALink puts a link in the place of a directory, to where it is now.
+// moveBehindALink moves a directory and puts a link in its place.
 func moveBehindALink(t *testing.T, dir string) {
 	require.NoError(t, os.Rename(dir, dir+"-moved"))
 	require.NoError(t, os.Symlink(filepath.Base(dir)+"-moved", dir))
@@ -287,7 +287,7 @@ func TestDirectoriesOfOthersAreRefused(t *testing.T) {
 	require.ErrorIs(t, err, session.ErrFormat)
 }
 
-// TestWriterWithoutLocks appends to the log with an editor, or echo, between two appends. Nothing of it is overwritten.
+// TestWriterWithoutLocks appends to the log with an editor, or echo, between two appends. Nothing is overwritten.
 func TestWriterWithoutLocks(t *testing.T) {
 	ctx := context.Background()
 	for name, tt := range map[string]struct {
@@ -408,14 +408,14 @@ func TestWriterWithoutLocksWithinAnAppend(t *testing.T) {
 	}
 }
 
-// deletions are what those who append and those who delete know of each other.
+// deletions is what appenders and deleters know about each other.
 type deletions struct {
 	begun atomic.Int64 // and ended: odd while there is one
 	mu    sync.Mutex
 	acked map[string]bool // texts whose append has returned
 }
 
-// delete deletes the session. Of what was acknowledged before, nothing comes back.
+// delete deletes the session. Nothing that was acknowledged before comes back.
 func (d *deletions) delete(t *testing.T, store *session.Store) {
 	d.mu.Lock()
 	before := maps.Clone(d.acked)
@@ -456,8 +456,8 @@ func (d *deletions) append(t *testing.T, store *session.Store, s *session.Sessio
 	return false, true
 }
 
-// TestDeleteAgainstAppendAgainstOpen has many open and append to one session, and another process delete it. Whoever is
-// told that an entry is stored finds it, unless there was a deletion; what was deleted does not come back.
+// TestDeleteAgainstAppendAgainstOpen: many goroutines open and append to one session while another process deletes it.
+// An acknowledged entry is found unless there was a deletion; what was deleted does not come back.
 func TestDeleteAgainstAppendAgainstOpen(t *testing.T) {
 	ctx := context.Background()
 	var stores [2]*session.Store // which exclude each other as two processes do

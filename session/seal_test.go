@@ -230,7 +230,7 @@ func TestKeysRotate(t *testing.T) {
 	}
 }
 
-// TestSealedEntriesStayWhereTheyAre moves what is sealed of one entry into another, with a right checksum.
+// TestSealedEntriesStayWhereTheyAre moves the sealed part of one entry into another, with a correct checksum.
 func TestSealedEntriesStayWhereTheyAre(t *testing.T) {
 	ctx := context.Background()
 	fsys := sessiontest.NewCrashFS()
@@ -254,7 +254,7 @@ func TestSealedEntriesStayWhereTheyAre(t *testing.T) {
 	require.ErrorIs(t, err, session.ErrSealed)
 }
 
-// TestEraseSealed erases an entry of a sealed log. What is left is read as ever.
+// TestEraseSealed erases an entry of a sealed log. The rest is read as before.
 func TestEraseSealed(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()

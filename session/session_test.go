@@ -176,7 +176,7 @@ func texts(v *session.View) (out []string) {
 	return out
 }
 
-// TestHostsMayAppendWhileARequestIsMade has the hook before a compaction write to the session.
+// TestHostsMayAppendWhileARequestIsMade: the hook before a compaction writes to the session.
 func TestHostsMayAppendWhileARequestIsMade(t *testing.T) {
 	ctx := context.Background()
 	var s *session.Session

@@ -16,8 +16,8 @@ import (
 	"github.com/winnowgo/winnow/session/sessiontest"
 )
 
-// TestStatusIsWhatTheLinesAddUpTo runs random programs. Whether the status is read from the end of the log, from the
-// catalog, or added up line by line makes no difference.
+// TestStatusIsWhatTheLinesAddUpTo runs random programs. The status is the same, whether it is read from the end of the
+// log, from the catalog, or added up line by line.
 func TestStatusIsWhatTheLinesAddUpTo(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

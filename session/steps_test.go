@@ -14,8 +14,8 @@ import (
 	"github.com/winnowgo/winnow/session/sessiontest"
 )
 
-// Processes that share a file system take turns by a schedule: one operation of one of them at a time, reading ones
-// included. So an order of operations that happens once in a thousand runs can be asked for.
+// Processes that share a file system take turns by a schedule: one operation of one process at a time, including reads.
+// So a test can ask for an order of operations that happens once in a thousand runs.
 
 // segment is a part of a schedule.
 type segment struct {

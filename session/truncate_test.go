@@ -16,8 +16,7 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// longResult returns a result with a number of lines. longResult is a result of lines that are all different: of the
-// same line again no more than a count would be sent.
+// longResult returns a result with a number of lines that all differ: repeated lines would be sent as one with a count.
 func longResult(id string, lines int) winnow.Message {
 	var b strings.Builder
 	for n := range lines {
@@ -57,8 +56,8 @@ func TestTruncateByHand(t *testing.T) {
 	assert.Equal(t, whole, texts(s.View()), "going back to before the edit shows the original")
 }
 
-// TestTruncateKeepsWhatACompactionKept cuts a result that a compaction kept. The reference's way, a branch that is
-// written anew, loses the messages before it.
+// TestTruncateKeepsWhatACompactionKept cuts a result that a compaction kept. The reference rewrites the branch, which
+// loses the messages before the result.
 func TestTruncateKeepsWhatACompactionKept(t *testing.T) {
 	ctx := context.Background()
 	store := session.NewMemory(&session.Options{Manager: func(string) (int, *winnow.Options) {
@@ -88,7 +87,8 @@ func TestTruncateKeepsWhatACompactionKept(t *testing.T) {
 	assert.Equal(t, after.History, s.View().History)
 }
 
-// TestRecoveryCutsForGood has the provider refuse a request: what the ladder cuts is cut in the log, as it was sent.
+// TestRecoveryCutsForGood: after the provider refuses a request, results that recovery cuts are also cut in the log, as
+// they were sent.
 func TestRecoveryCutsForGood(t *testing.T) {
 	ctx := context.Background()
 	store := smallStore()

@@ -22,7 +22,7 @@ import (
 	"github.com/winnowgo/winnow/session/sessiontest"
 )
 
-// TestAppendWaitsNoLongerThanItsContext has another one hold the lock of an append.
+// TestAppendWaitsNoLongerThanItsContext: somebody else holds the lock of an append.
 func TestAppendWaitsNoLongerThanItsContext(t *testing.T) {
 	ctx := context.Background()
 	store, dir, _ := written(t)
@@ -52,7 +52,7 @@ func TestAppendWaitsNoLongerThanItsContext(t *testing.T) {
 	assert.Equal(t, []string{"one", "two", "three"}, texts(v))
 }
 
-// TestPowerLossDuringADeletion: what was deleted is there whole, or all of it is gone, older logs too.
+// TestPowerLossDuringADeletion: the deleted session is there whole, or all of it is gone, including older logs.
 func TestPowerLossDuringADeletion(t *testing.T) {
 	ctx := context.Background()
 	fsys := sessiontest.NewCrashFS()
@@ -132,8 +132,7 @@ func TestEndWithoutANewline(t *testing.T) {
 	assert.Equal(t, size, aside.Size())
 }
 
-// TestLineOfAnyLength has a line that is longer than a line may be, and ends in a newline. It is damage; what stands
-// around it counts.
+// TestLineOfAnyLength: a line that is longer than allowed, and ends in a newline, is damage; the lines around it count.
 func TestLineOfAnyLength(t *testing.T) {
 	ctx := context.Background()
 	store, _, log := written(t)
@@ -214,8 +213,8 @@ func isLockedIn(t testing.TB, dir, name string) bool {
 	return !free
 }
 
-// TestProcessesAlternate has two processes that each hand the turn from goroutine to goroutine. Neither keeps the other
-// out: the one that stands in line gets the next turn, whoever of the first one was waiting before.
+// TestProcessesAlternate: two processes each hand the turn from goroutine to goroutine. Neither keeps the other out:
+// the process in line gets the next turn, even before goroutines that have waited longer.
 func TestProcessesAlternate(t *testing.T) {
 	t.Parallel()
 	a := newAlternation(t)
