@@ -284,6 +284,7 @@ func (n *numbersTable) closed() {
 	descriptors, heap := usedByProcess(n)
 	use(100, 5100)
 	after, heapAfter := usedByProcess(n)
+	runtime.KeepAlive(store)
 	n.row("closed sessions", fmt.Sprintf("%.1f bytes, %.3f descriptors each", (float64(heapAfter)-float64(heap))/5000, float64(after-descriptors)/5000),
 		"0 and 0", "–")
 }
@@ -299,6 +300,7 @@ func usedByProcess(t testing.TB) (descriptors int, heap uint64) {
 }
 
 func TestClosedSessionsTakeNothing(t *testing.T) {
+	const sessions = 1500
 	ctx := context.Background()
 	store, err := session.OpenDirectory(t.TempDir(), &session.Options{Durability: session.OS})
 	require.NoError(t, err)
@@ -311,10 +313,13 @@ func TestClosedSessionsTakeNothing(t *testing.T) {
 	}
 	use(10)
 	descriptors, heap := usedByProcess(t)
-	use(500)
+	use(sessions)
 	after, heapAfter := usedByProcess(t)
+	runtime.KeepAlive(store)
 	assert.InDelta(t, descriptors, after, 3) // other tests may have some
-	t.Logf("500 closed sessions: %d descriptors, %d bytes each", after-descriptors, (int64(heapAfter)-int64(heap))/500)
+	each := (int64(heapAfter) - int64(heap)) / sessions
+	assert.Less(t, each, int64(25), "bytes of a closed session")
+	t.Logf("%d closed sessions: %d descriptors, %d bytes each", sessions, after-descriptors, each)
 }
 
 // hostile are lines that a reader could be slow on, as often as n says.
