@@ -12,7 +12,7 @@ import (
 const (
 	// lowWater is the share of the room that an epoch goes down to when a request does not fit, so that the
 	// next ones do and their prefix stays in the prompt cache.
-	lowWater = 0.6
+	lowWater = 0.5
 	// Where an epoch cannot get below this share of the room, the next one would follow soon: a summary is
 	// made at once, instead of after several rewrites that each free less. In the recorded sessions 0.7 and
 	// 0.8 cost the same.

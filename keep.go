@@ -22,7 +22,8 @@ const (
 	// and written of the files that it works on.
 	KeepWork KeepPolicy = "work"
 	// KeepLittle is KeepWork for hosts to whom cost matters more than that a file is read again now and then: of files
-	// that are worked on too, only the newest steps stay whole.
+	// that are worked on too, only the newest steps stay whole. Long answers to a person are shortened in older turns,
+	// also where nothing was called.
 	//
 	// It goes well with Options.Recall, where a mistake costs a call. In a replay of 457 recorded sessions in which all
 	// that was missed was recalled, it cost 8 % less than KeepCalls in a window of 64 000 tokens and 13 % less in one

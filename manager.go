@@ -68,8 +68,8 @@ func New(window int, opts *Options) (*Manager, error) {
 	}
 	// Only where the host has set it: the default is the reference's, for pruning by age, and what is stale goes
 	// earlier.
-	if opts != nil && opts.Prune != nil && opts.Prune.SoftTrimRatio > 0 {
-		m.pruneFrom = opts.Prune.SoftTrimRatio
+	if opts != nil && opts.Prune != nil {
+		m.pruneFrom, m.keepLast = max(0, opts.Prune.SoftTrimRatio), opts.Prune.KeepLastAssistants != 0
 	}
 	return m, nil
 }

@@ -139,7 +139,7 @@ func TestManagerCacheSticky(t *testing.T) {
 		epochs  int // at most
 		reason  string
 	}{
-		{"pruning and turn limit", 32_000, winnow.Options{Compact: &winnow.CompactOptions{Off: true}, HistoryTurns: 40}, 40, "results are cleared to 60 % of the room, and turns fall away 20 at a time"},
+		{"pruning and turn limit", 32_000, winnow.Options{Compact: &winnow.CompactOptions{Off: true}, HistoryTurns: 40}, 40, "results are cleared to half of the room, and turns fall away 20 at a time"},
 		{"compaction", 32_000, winnow.Options{}, 50, "a compaction lands at 60 % of the budget"},
 		{"fixed summary", 32_000, winnow.Options{Summarizer: says("## Goal\nthe same each time")}, 50, "a summary that says the same is another one"},
 		{"large window", 1_000_000, winnow.Options{}, 20, "what fits is rewritten when it pays"},

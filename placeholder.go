@@ -68,7 +68,7 @@ func (d *draft) remainders(list []stale) []dropped {
 	}
 	o, v := d.opts, d.view
 	match := toolcall.NewMatcher(o.Prune.AllowTools, o.Prune.DenyTools)
-	list = runsOf(list)
+	list = runsOf(list, o.Keep)
 	names := d.namesKept(list, &match)
 	parts := make([]dropped, 0, len(list))
 	for _, s := range slices.Backward(list) { // a name that several hold stays in the newest

@@ -6,5 +6,6 @@ type settings struct {
 	window    int
 	opts      Options // complete
 	pruneFrom float64 // share of the window from which on what is stale is dropped; 0 if the host did not set it
+	keepLast  bool    // the host set PruneOptions.KeepLastAssistants
 	minifier  minifier
 }

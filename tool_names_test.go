@@ -82,7 +82,8 @@ func TestToolNamesInSummaries(t *testing.T) {
 		h[i].IsError = h[i].Role == winnow.RoleTool
 	}
 	s := &fakeSummarizer{answer: func(int, winnow.SummaryRequest) (string, error) { return "## Goal\nLook around.", nil }}
-	m := newManager(t, 60_000, &winnow.Options{Summarizer: s})
+	o := &winnow.Options{Summarizer: s, Compact: &winnow.CompactOptions{KeepRecent: 1_000}}
+	m := newManager(t, 60_000, o)
 	request, err := m.Compact(t.Context(), h, "")
 	require.NoError(t, err)
 	assert.Contains(t, request.Compaction.Summary, "- memory_get: memory_get says")

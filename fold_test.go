@@ -1,0 +1,68 @@
+package winnow_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/winnowgo/winnow"
+)
+
+// How many of the newest steps are whole in a request when nothing is in the prompt cache, so that folding is free.
+func TestStepsKeptWhenCold(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name string
+		keep winnow.KeepPolicy
+		last int // PruneOptions.KeepLastAssistants
+		want int
+	}{
+		{"the default", winnow.KeepWork, 0, 2},
+		{"as cheap as it can be", winnow.KeepLittle, 0, 1},
+		{"the host says more", winnow.KeepWork, 5, 5},
+		{"the host says three", winnow.KeepWork, 3, 3},
+		{"the host says more, and as little as it can be", winnow.KeepLittle, 4, 4},
+		{"the host says none: what the model has not seen stays", winnow.KeepWork, -1, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			m := newManager(t, 1_000_000, &winnow.Options{
+				Keep: tt.keep, Estimator: byChars, Now: newClock().Now, Minify: &winnow.MinifyOptions{Off: true},
+				Prune: &winnow.PruneOptions{KeepLastAssistants: tt.last},
+			})
+			h := runs(40)
+			r := prepare(t, m, h)
+			whole := 0
+			for i := range h {
+				if h[i].Role == winnow.RoleAssistant && holds(r, &h[i]) {
+					whole++
+				}
+			}
+			assert.Equal(t, tt.want, whole)
+			requestCheck{estimator: byChars}.check(t, h, r)
+		})
+	}
+}
+
+// A conversation in which nothing is called stays as it is, unless cost is what matters.
+func TestAnswersWithoutCalls(t *testing.T) {
+	t.Parallel()
+	var h []winnow.Message
+	for i := range 30 {
+		h = append(h, userSays("Question "+itoa(i)+"?"), modelSays("Answer "+itoa(i)+": "+strings.Repeat("and so on, ", 300)))
+	}
+	h = named(append(h, userSays("And?")))
+	for keep, folds := range map[winnow.KeepPolicy]bool{winnow.KeepWork: false, winnow.KeepLittle: true} {
+		o := winnow.Options{Keep: keep, Estimator: byChars, Cache: &winnow.CacheOptions{None: true}, Now: newClock().Now}
+		r := prepare(t, newManager(t, 1_000_000, &o), h)
+		for i := range h {
+			isOld := h[i].Role == winnow.RoleAssistant && i < len(h)-9
+			assert.Equal(t, !folds || !isOld, holds(r, &h[i]), "%s: message %d", keep, i)
+		}
+		if folds {
+			assert.Contains(t, recordsIn(r.Messages)[0], "\nSaid: Answer 0: and so on, ")
+		}
+		requestCheck{estimator: byChars}.check(t, h, r)
+	}
+}
