@@ -11,10 +11,10 @@ import (
 // were synced, or may have asked for no durability. So the first durable append to a log syncs all three directories,
 // unless this store knows that they are durable.
 
-// durableNames remembers names whose entries are known to be on the disk: IDs of logs, and parents of sessions. It is a
-// hash table of fixed size. A name that is displaced by another costs one needless sync. No name gets another entry: the
-// ID of a log is random and changes when the log is rewritten, and the parents are never removed. A log that replaces its
-// own archive is made durable by whoever finds both.
+// durableNames remembers names whose entries are known to be on the disk: IDs of logs, and parents of sessions. It is
+// a hash table of fixed size. A name that is displaced by another costs one needless sync. No name gets another entry:
+// the ID of a log is random and changes when the log is rewritten, and the parents are never removed. A log that
+// replaces its own archive is made durable by whoever finds both.
 type durableNames struct {
 	seed  maphash.Seed
 	slots [1 << 10]atomic.Uint64
