@@ -94,7 +94,7 @@ func tokensOf(e winnow.Estimator, s string) int {
 	return one(s) - one("")
 }
 
-// The invariants of an assembly, whatever goes in.
+// The invariants of an assembly hold for any input.
 func TestAssembleProperties(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 4))
 	for range scaled(6_000) {

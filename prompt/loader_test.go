@@ -40,7 +40,7 @@ func TestLoadedSkillsSurviveACompaction(t *testing.T) {
 	assert.Equal(t, l.Rules(), again.Rules())
 }
 
-// Only the host's own messages tell what was loaded, and only what there is.
+// Only the host's own messages count as loads, and only of names that exist.
 func TestResumeBelievesNobodyElse(t *testing.T) {
 	l := prompt.NewLoader(skills, nil)
 	message := func(role winnow.Role, injected bool, text string) winnow.Message {

@@ -16,7 +16,7 @@ import (
 	"github.com/winnowgo/winnow/prompt"
 )
 
-// What a report says of files is what a search in the text finds; its parts are the whole.
+// A report agrees with a search in the text about files; its parts add up to the whole.
 func TestReportIsWhatIsInTheText(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 7))
 	for range scaled(5_000) {

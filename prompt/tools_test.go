@@ -55,7 +55,7 @@ func mustEstimator(family string) winnow.Estimator {
 	return e
 }
 
-// Schemas are measured as they are sent: white space of the caller's costs nothing.
+// Schemas are measured in the form that is sent: the caller's white space costs nothing.
 func TestToolTokensAreOfWhatIsSent(t *testing.T) {
 	const compact = `{"type":"object","properties":{"path":{"type":"string","description":"a file"}}}`
 	var indented bytes.Buffer

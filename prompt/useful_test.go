@@ -80,7 +80,7 @@ func TestTwelveFilesKeepRulesAndOutline(t *testing.T) {
 	assert.Equal(t, len(files), outlines)
 }
 
-// What 566 tools take, and what an allow-list and schemas on demand make of that.
+// The cost of 566 tools, and how much an allow-list and schemas on demand save.
 func TestManyTools(t *testing.T) {
 	tools := manyTools(566)
 	allow := prompt.Allowed{}

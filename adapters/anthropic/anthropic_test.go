@@ -18,8 +18,8 @@ import (
 
 var underTest = winnowtest.Adapter[sdk.MessageParam]{Import: Import, Export: Export, Valid: valid, Copy: reread}
 
-// reread is what a host has that reads its history from a file. The SDK makes maps of the calls' inputs, in
-// which numbers are floats: of those that no float holds the copy keeps the text.
+// reread returns messages as a host has them after reading its history from a file. The SDK decodes the inputs of calls
+// into maps with float numbers; for numbers that no float can hold, the copy keeps the text.
 func reread(messages []sdk.MessageParam) ([]sdk.MessageParam, error) {
 	b, err := json.Marshal(messages)
 	if err != nil {

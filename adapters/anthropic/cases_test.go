@@ -306,7 +306,7 @@ func TestForms(t *testing.T) {
 		}})
 }
 
-// TestBeta has blocks that only the beta API knows, and edits of what is in its types.
+// TestBeta uses blocks that only the beta API knows, and edits values of its types.
 func TestBeta(t *testing.T) {
 	own := []sdk.BetaMessageParam{
 		{Role: "user", Content: []sdk.BetaContentBlockParamUnion{{OfText: &sdk.BetaTextBlockParam{Text: "q"}}}},
@@ -360,7 +360,7 @@ func TestImageSizes(t *testing.T) {
 	}
 }
 
-// TestCounter counts with the API's endpoint, once for the same content, and the manager goes on from there.
+// TestCounter counts with the API's endpoint, once for the same content, and the manager continues from that count.
 func TestCounter(t *testing.T) {
 	asked := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -398,7 +398,7 @@ func TestCounter(t *testing.T) {
 	assert.Error(t, err)
 }
 
-// TestMarkCache puts markers where the next request goes on, and writes nothing of the history.
+// TestMarkCache sets markers where the next request continues, and does not modify the history.
 func TestMarkCache(t *testing.T) {
 	const m = `,"cache_control":{"type":"ephemeral"}`
 	marked := func(s string) string { // at its last block

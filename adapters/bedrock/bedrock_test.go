@@ -66,7 +66,7 @@ func copied(messages []types.Message) ([]types.Message, error) {
 	return out, nil
 }
 
-// copiedDocument is what a host has that reads arguments from a file.
+// copiedDocument returns a document as a host has it after reading arguments from a file.
 func copiedDocument(d document.Interface) document.Interface {
 	b, err := d.MarshalSmithyDocument()
 	if err != nil {

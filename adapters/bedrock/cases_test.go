@@ -247,7 +247,7 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// TestStreamedBlocks: what a stream holds besides text, reasoning and calls is what a whole answer would hold.
+// TestStreamedBlocks: besides text, reasoning and calls, a stream holds the same as a whole answer.
 func TestStreamedBlocks(t *testing.T) {
 	url, got := adaptertest.Sent(t, `{"output":{"message":{"role":"assistant","content":[{"text":"a"}]}},"stopReason":"end_turn","usage":{}}`)
 	start := func(i int, s string) string {
@@ -287,7 +287,7 @@ func TestImageSizes(t *testing.T) {
 	adaptertest.CheckImages(t, Import([]types.Message{question, result}), 2)
 }
 
-// TestMarkCache puts cache points where the next request goes on, and writes nothing of the history.
+// TestMarkCache sets cache points where the next request continues, and does not modify the history.
 func TestMarkCache(t *testing.T) {
 	marked := func(s string) string { return strings.TrimSuffix(s, "]}") + "," + point + "]}" }
 	url, got := adaptertest.Sent(t, `{"output":{"message":{"role":"assistant","content":[{"text":"a"}]}},"stopReason":"end_turn","usage":{}}`)

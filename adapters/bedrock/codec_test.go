@@ -17,7 +17,7 @@ import (
 // storedForm reads and writes messages as the codec does.
 var storedForm = adaptertest.Form[stored]{Name: "stored", Read: readStored}
 
-// TestCodec: what a session stores is exported with the same bytes, whether the SDK read the message or a host made it.
+// TestCodec: stored messages are exported with the same bytes, whether the SDK decoded them or a host made them.
 func TestCodec(t *testing.T) {
 	a := winnowtest.Adapter[stored]{
 		Import: func(values []stored) []winnow.Message { return Import(unwrap(values)) },
@@ -46,7 +46,7 @@ func wrap(messages []types.Message) []stored {
 	return values
 }
 
-// A message is stored whatever the SDK thinks of it, and nothing leaves the process.
+// A message is stored even if the SDK would refuse it, and nothing leaves the process.
 func TestStoredMessageNeedNotBeValid(t *testing.T) {
 	call := types.Message{Content: []types.ContentBlock{&types.ContentBlockMemberToolUse{Value: types.ToolUseBlock{Name: aws.String("read")}}}}
 	text, err := json.Marshal(stored{call})

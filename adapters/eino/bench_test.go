@@ -26,7 +26,7 @@ func conversation(n, size int) []*schema.Message {
 	return out[:n]
 }
 
-// BenchmarkMarshal is what a model does at least with the messages of each request, for comparison.
+// BenchmarkMarshal measures, for comparison, the least that a model does with the messages of each request.
 func BenchmarkMarshal(b *testing.B) {
 	messages := conversation(400, 2_000)
 	b.ReportAllocs()

@@ -128,7 +128,7 @@ var cases = []adaptertest.Case{
 	{Name: "reasoning alone", Imports: []string{ask, `{"role":"assistant","content":"","reasoning_content":"Hm."}`, ask}, Want: ask + ask, Reason: "what it led to never came"},
 }
 
-// post sends messages as they are, which no chat model does: the cases are about what is in them.
+// post sends messages unchanged, which no chat model does, because the cases test the messages themselves.
 func post(ctx context.Context, url string, messages []*schema.Message) error {
 	body, err := json.Marshal(map[string]any{"messages": messages})
 	if err != nil {
@@ -183,7 +183,7 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// TestForms has the recorded sessions as they are, and as they are read from a file.
+// TestForms uses the recorded sessions directly, and read from a file.
 func TestForms(t *testing.T) {
 	adaptertest.CheckForms(t, underTest, adaptertest.Copying[*schema.Message]{Name: "JSON", Copy: func(messages []*schema.Message) (out []*schema.Message, err error) {
 		b, err := json.Marshal(messages)

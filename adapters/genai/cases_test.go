@@ -255,7 +255,7 @@ func TestErrorsInsideOf200(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-// TestForms has the recorded sessions as they are, and as they are read from a file.
+// TestForms uses the recorded sessions directly, and read from a file.
 func TestForms(t *testing.T) {
 	adaptertest.CheckForms(t, underTest,
 		adaptertest.Copying[*sdk.Content]{Name: "JSON", Copy: exactly})

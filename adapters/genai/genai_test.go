@@ -18,7 +18,7 @@ import (
 
 var underTest = winnowtest.Adapter[*sdk.Content]{Import: Import, Export: Export, Valid: valid, Copy: exactly}
 
-// exactly reads contents as a host does that keeps numbers as they are written.
+// exactly reads contents like a host that keeps the spelling of numbers.
 func exactly(contents []*sdk.Content) ([]*sdk.Content, error) {
 	b, err := json.Marshal(contents)
 	if err != nil {
@@ -142,7 +142,7 @@ func TestPairing(t *testing.T) {
 	}
 }
 
-// TestChanged has what is sent of a content of which something was changed.
+// TestChanged checks what is sent for a content that was partly changed.
 func TestChanged(t *testing.T) {
 	values := richValues()[0].Values
 	history := Import(values)

@@ -234,7 +234,7 @@ func TestManager(t *testing.T) {
 
 // A result that was imported by another adapter is a string, which every server takes, and not a list of parts.
 func TestResultOfAnotherAdapterIsString(t *testing.T) {
-	of := new(int) // what another SDK has
+	of := new(int) // a value of another SDK
 	out := Export([]winnow.Message{
 		{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "Read it."}}},
 		{Role: winnow.RoleAssistant, Parts: []winnow.Part{{Kind: winnow.KindToolCall, ID: "a", Name: "read", Source: of}}},

@@ -64,7 +64,7 @@ func TestStricterServers(t *testing.T) {
 			a.Export, a.Valid = tt.rules.Export, validFor(tt.vendor)
 			for _, h := range winnowtest.Histories() {
 				if n := len(h.Messages); tt.vendor == provider.VendorMistral && n > 0 && h.Messages[n-1].Role == winnow.RoleAssistant {
-					continue // it goes on with an answer only if the message says so
+					continue // it continues an answer only if the message says so
 				}
 				assert.NoError(t, a.CheckHistory(h.Messages), h.Name)
 			}

@@ -24,7 +24,7 @@ import (
 // secret is in every text of the conversation.
 const secret = "xyzzy"
 
-// telemetry is what was exported.
+// telemetry is the exported data.
 type telemetry struct {
 	spans  *tracetest.InMemoryExporter
 	reader *sdkmetric.ManualReader
@@ -56,7 +56,7 @@ func (t *telemetry) named(name string) tracetest.SpanStubs {
 	return out
 }
 
-// metrics returns what was measured: sums and counts of histograms, by name and attributes.
+// metrics returns the measurements: sums and counts of histograms, by name and attributes.
 func (t *telemetry) metrics(tt *testing.T) map[string]float64 {
 	tt.Helper()
 	var data metricdata.ResourceMetrics

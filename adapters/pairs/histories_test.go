@@ -26,8 +26,8 @@ import (
 	"github.com/winnowgo/winnow/adapters/openai/responses"
 )
 
-// The histories below say the same in the words of each SDK, as far as it has words for it: a question with an image,
-// signed thinking, a call whose result has an image, and a block that the SDK does not know.
+// The histories below mean the same in the form of each SDK, as far as the SDK can express it: a question with an
+// image, signed thinking, a call whose result has an image, and a block that the SDK does not know.
 
 const (
 	thought   = "A thought of the old model."

@@ -32,7 +32,7 @@ import (
 type side struct {
 	name, model string
 	history     func(*testing.T) []winnow.Message
-	export      func([]winnow.Message) any // what is sent as the messages
+	export      func([]winnow.Message) any // the messages that are sent
 	valid       func(messages []byte) error
 }
 
@@ -99,7 +99,7 @@ func checkPair(t *testing.T, from, to side) {
 	}
 }
 
-// expected returns what another provider is to read of a history, in order.
+// expected returns what another provider should read from a history, in order.
 func expected(history []winnow.Message) []string {
 	var texts []string
 	for i := range history {

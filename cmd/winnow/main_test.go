@@ -72,13 +72,13 @@ var (
 	bytesOf = regexp.MustCompile(`"(bytes|freed|frees)":\d+`)
 )
 
-// stable leaves out what is another one in each run, and how long logs are.
+// stable leaves out values that differ in each run, and the lengths of logs.
 func (s *shell) stable(text string) string {
 	text = logName.ReplaceAllString(strings.ReplaceAll(text, s.dir, "DIR"), "LOG")
 	return bytesOf.ReplaceAllString(sizes.ReplaceAllString(text, "N B"), `"$1":0`)
 }
 
-// conversation is a short one, with whatever a session may hold.
+// conversation returns a short conversation with all kinds of content.
 func conversation() []winnow.Message {
 	text := func(role winnow.Role, s string) winnow.Message {
 		return winnow.Message{Role: role, Parts: []winnow.Part{{Text: s}}}
@@ -169,7 +169,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// name is what a golden file is called.
+// name returns the name of a golden file.
 func name(line string) string {
 	words := strings.Fields(line)
 	if words[0] == "sessions" {
@@ -178,7 +178,7 @@ func name(line string) string {
 	return words[0]
 }
 
-// TestProblems: what is wrong is said in one line, and nothing is made.
+// TestProblems: a problem is reported in one line, and nothing is created.
 func TestProblems(t *testing.T) {
 	s := newShell(t)
 	var all strings.Builder
@@ -202,7 +202,7 @@ func TestProblems(t *testing.T) {
 	assert.Empty(t, files)
 }
 
-// TestDamage: what is damaged is said, and so does the exit status.
+// TestDamage: the output and the exit status report damage.
 func TestDamage(t *testing.T) {
 	s := newShell(t)
 	s.fill()
@@ -247,7 +247,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestErased: who erases is told of every copy, and of those that could not be looked for.
+// TestErased: the receipt lists every copy, and sessions that could not be searched.
 func TestErased(t *testing.T) {
 	var out strings.Builder
 	p := &program{stdout: &out}

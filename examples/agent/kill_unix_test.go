@@ -18,7 +18,7 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// TestCommandsLeaveNothingBehind: what a command has started ends with it when the user stops.
+// TestCommandsLeaveNothingBehind: processes that a command has started end with it when the user stops.
 func TestCommandsLeaveNothingBehind(t *testing.T) {
 	dir := t.TempDir()
 	tools, err := openTools(dir, true)

@@ -49,8 +49,8 @@ func ordered(t *testing.T, text string, want ...string) {
 	}
 }
 
-// TestScript is the conversation that a newcomer sees: at both APIs it compacts, is refused, recovers and
-// goes on, and nothing that is sent is invalid.
+// TestScript is the conversation that a newcomer sees: with both APIs it compacts, is refused, recovers and continues,
+// and no request is invalid.
 func TestScript(t *testing.T) {
 	for _, api := range []string{apiAnthropic, apiOpenAI} {
 		t.Run(api, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// TestForgetting: the scripted model knows only what it is sent.
+// TestForgetting: the scripted model knows only its request.
 func TestForgetting(t *testing.T) {
 	assert.Equal(t, "I do not know any more.", remember(&provider.Request{}))
 	assert.Equal(t, "I do not know any more.", tellWeight(&provider.Request{}))

@@ -88,7 +88,7 @@ func TestReportAll(t *testing.T) {
 	assert.Greater(t, strings.Count(long, "\n  | "), strings.Count(short, "\n  | "), "the whole summary")
 }
 
-// The names and types of the JSON are what a user's script depends on; the numbers are not.
+// A user's script depends on the names and types of the JSON, but not on the numbers.
 func TestJSON(t *testing.T) {
 	code, out, errs := quickstart("-json")
 	assert.Equal(t, exitOK, code)

@@ -128,7 +128,7 @@ func TestDifference(t *testing.T) {
 	assert.Equal(t, "a[2Jb\nc", was, "what does something in a terminal is left out")
 }
 
-// An opened row shows each message as it was sent before and as it is sent now.
+// An opened row shows each message as sent before and as sent now.
 func TestTextsOfEdits(t *testing.T) {
 	r, err := replay(hostile(), 2_000)
 	require.NoError(t, err)

@@ -110,7 +110,7 @@ func TestLabelSizes(t *testing.T) {
 	assert.NotContains(t, source("page.html"), "<text", "a label in a drawing shrinks with it")
 }
 
-// The script makes no elements of what a transcript holds, and fetches nothing.
+// The script creates no elements from the content of a transcript, and fetches nothing.
 func TestScriptIsPlain(t *testing.T) {
 	for _, word := range []string{"innerHTML", "outerHTML", "insertAdjacent", "document.write", "eval", "Function(", "fetch", "XMLHttp", "import", "http:", "https:", "</"} {
 		assert.NotContains(t, source("page.js"), word)

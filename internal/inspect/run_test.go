@@ -196,7 +196,7 @@ func ownScript(t *testing.T, page string) string {
 	return before + after
 }
 
-// A page has no script but its own, asks no network for anything, and shows what a transcript holds as text.
+// A page has only its own script, makes no network requests, and shows the content of a transcript as text.
 func TestPageIsInert(t *testing.T) {
 	known := strings.Fields("html head meta title style body header h1 h2 p div b span i input label section details summary ul li pre svg path a")
 	for _, c := range []struct {

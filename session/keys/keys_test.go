@@ -56,7 +56,7 @@ func ExampleTypeOf() {
 	// Output: direct group thread
 }
 
-// TestReferenceKeys has every row of the reference's table, with its rules for what is missing or written otherwise.
+// TestReferenceKeys has every row of the reference's table, with its rules for missing values and other spellings.
 func TestReferenceKeys(t *testing.T) {
 	bob := keys.Peer{Channel: " Telegram", Account: "My Bot!", ID: " Bob "}
 	links := []keys.Link{

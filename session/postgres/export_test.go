@@ -9,7 +9,7 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// ExplainList returns the plan of a list, with what it cost.
+// ExplainList returns the plan of a list, with its cost.
 func ExplainList(ctx context.Context, b *Backend, q session.Query) (string, error) {
 	sql, args, err := b.listSQL(&q)
 	if err != nil {

@@ -248,8 +248,8 @@ func TestKilledServer(t *testing.T) {
 
 func writerKey(w int) string { return fmt.Sprint("key ", w%(killedWriters/2)) }
 
-// isKnown reports whether a writer may get err while the server is killed: the conversation goes on after a new
-// opening.
+// isKnown reports whether a writer may get err while the server is killed: the conversation continues after opening
+// again.
 func isKnown(err error) bool {
 	return errors.Is(err, session.ErrConflict) || errors.Is(err, session.ErrSync)
 }

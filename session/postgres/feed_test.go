@@ -14,7 +14,7 @@ import (
 	"github.com/winnowgo/winnow/session/postgres"
 )
 
-// follower is one who follows the feed.
+// follower follows the feed.
 type follower struct {
 	t      *testing.T
 	store  *session.Store
@@ -151,7 +151,7 @@ func writeOne(ctx context.Context, store *session.Store, key string) error {
 	return s.Append(ctx, session.User("hello"))
 }
 
-// TestNotify: who waits hears of a change at once.
+// TestNotify: a waiting reader gets a change at once.
 func TestNotify(t *testing.T) {
 	pool := newPool(t, serverURL(t))
 	store := session.New(newBackend(t, pool, postgres.Options{Notify: true, Poll: time.Minute}), nil)
@@ -181,7 +181,7 @@ func TestNotify(t *testing.T) {
 	f.agrees()
 }
 
-// TestFeedTellsOfArchived: what was archived before one who follows the feed heard of it is told of, and once.
+// TestFeedTellsOfArchived: changes that were archived before a follower read them are delivered, exactly once.
 func TestFeedTellsOfArchived(t *testing.T) {
 	b := newBackend(t, newPool(t, serverURL(t)), postgres.Options{})
 	f := &follower{t: t, store: session.New(b, nil)}

@@ -13,8 +13,8 @@ import (
 	"github.com/winnowgo/winnow/session/postgres"
 )
 
-// TestLeasesBesideLongArchive archives a log for longer than a lease. The process goes on to renew its other turns, and
-// has the turn of the archived session afterwards.
+// TestLeasesBesideLongArchive archives a log for longer than a lease. The process continues to renew its other turns,
+// and still has the turn of the archived session afterwards.
 func TestLeasesBesideLongArchive(t *testing.T) {
 	const lease = 900 * time.Millisecond
 	pool := newPool(t, serverURL(t))

@@ -48,7 +48,7 @@ func fill(t testing.TB, pool *pgxpool.Pool, schema string, sessions int) {
 	}
 }
 
-// TestListUsesIndexes: a page of many sessions is found by an index, whatever is asked for and wherever it begins.
+// TestListUsesIndexes: a page of many sessions is found by an index, for any query and any beginning.
 func TestListUsesIndexes(t *testing.T) {
 	t.Parallel()
 	sessions := *listSessions
@@ -105,7 +105,7 @@ func executionTime(t *testing.T, plan string) time.Duration {
 	return d
 }
 
-// TestListOfLargeStore compares all pages of a list with what it is made of.
+// TestListOfLargeStore compares all pages of a list with the sessions that were created.
 func TestListOfLargeStore(t *testing.T) {
 	const sessions = 1_000
 	pool := newPool(t, serverURL(t))

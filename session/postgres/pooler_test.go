@@ -21,8 +21,7 @@ import (
 	"github.com/winnowgo/winnow/session/sessiontest"
 )
 
-// TestEachTransactionOnAnotherConnection: nothing depends on what an earlier transaction left in a connection, and
-// nothing is left there.
+// TestEachTransactionOnAnotherConnection: no transaction leaves state in a connection or depends on such state.
 func TestEachTransactionOnAnotherConnection(t *testing.T) {
 	url := serverURL(t)
 	p := newPooler(t, url)

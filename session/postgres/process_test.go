@@ -37,7 +37,7 @@ var (
 // The test binary is also the process that is stopped or killed.
 const childVariable = "WINNOW_POSTGRES_CHILD"
 
-// childMain runs what a child was started for. It returns false in the test itself.
+// childMain runs the task of a child process. It returns false in the test itself.
 func childMain() bool {
 	kind := os.Getenv(childVariable)
 	run := map[string]func(context.Context, *session.Store) error{"holder": holder, "fleet": fleet}[kind]
@@ -106,8 +106,8 @@ func holder(ctx context.Context, store *session.Store) error {
 	}
 }
 
-// TestStoppedHolder stops the process that has a turn for longer than its lease, takes the turn, and lets the process
-// go on: it cannot write any more, and takes a new turn.
+// TestStoppedHolder stops the process that has a turn for longer than its lease, takes the turn, and resumes the
+// process: it can no longer write, and takes a new turn.
 func TestStoppedHolder(t *testing.T) {
 	url := serverURL(t)
 	pool := newPool(t, url)

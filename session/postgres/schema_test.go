@@ -34,7 +34,7 @@ func TestMigrateAtOnce(t *testing.T) {
 	newBackend(t, pool, postgres.Options{Schema: schema})
 }
 
-// TestSchemaNames: the name of a schema is a name, whatever is in it.
+// TestSchemaNames: a schema may have any name.
 func TestSchemaNames(t *testing.T) {
 	pool := newPool(t, serverURL(t))
 	for _, name := range []string{"{schema}", "{time} {tell}", `"; DROP TABLE x; --`, "%s $1 ?"} {

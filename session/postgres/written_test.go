@@ -13,8 +13,8 @@ import (
 	"github.com/winnowgo/winnow/session/postgres"
 )
 
-// TestBytesPerTurn compares what a conversation of 100 turns writes with two other designs on the same messages: a
-// snapshot of all messages at each step, and a row for each message.
+// TestBytesPerTurn compares the bytes that a conversation of 100 turns writes with two other designs for the same
+// messages: a snapshot of all messages at each step, and a row for each message.
 func TestBytesPerTurn(t *testing.T) {
 	const turns = 100
 	ctx := t.Context()

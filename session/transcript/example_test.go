@@ -17,7 +17,7 @@ const recorded = `{"type":"summary","summary":"A greeting","leafUuid":"u2"}
 {"type":"telepathy","waves":[1,2,3]}
 `
 
-// A session of Claude Code goes on in a store.
+// A session of Claude Code continues in a store.
 func ExampleParse() {
 	t, err := transcript.Parse([]byte(recorded))
 	if err != nil {

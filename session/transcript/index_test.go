@@ -44,7 +44,7 @@ func TestParseIndexOfSomethingElse(t *testing.T) {
 	assert.Empty(t, list)
 }
 
-// FuzzParseIndex: whatever the file is, every path stays in the directory.
+// FuzzParseIndex: for any file, every path stays in the directory.
 func FuzzParseIndex(f *testing.F) {
 	f.Add([]byte(`{"k":{"sessionId":"../../x","sessionFile":"..\\..\\y"}}`))
 	f.Add([]byte(`{"k":{"sessionId":"..","sessionFile":"..","updatedAt":-1}}`))

@@ -20,8 +20,8 @@ import (
 	"github.com/winnowgo/winnow/session/transcript"
 )
 
-// FuzzParse: no file makes it fail, and what it returns can be imported and exported, and is the same then. The seeds
-// are long: run it with -fuzzminimizetime 10x.
+// FuzzParse: no file makes it fail, and its result survives an import and an export unchanged. The seeds are long: run
+// it with -fuzzminimizetime 10x.
 func FuzzParse(f *testing.F) {
 	for i, form := range agents.Forms {
 		h := histories.Random(uint64(i))
@@ -34,8 +34,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(checkFile)
 }
 
-// checkFile checks that a file, whatever it is, can be imported and exported, and is the same then, and that what is
-// sent of it is valid.
+// checkFile checks that any file survives an import and an export unchanged, and that its request is valid.
 func checkFile(t *testing.T, data []byte) {
 	got, err := transcript.Parse(data)
 	if err != nil {

@@ -80,7 +80,7 @@ func eachFile(t *testing.T, f func(t *testing.T, form agents.Form, file agents.F
 	}
 }
 
-// said is what a message says, whatever the form it was kept in.
+// said is the content of a message, independent of its form.
 type said struct {
 	Role     winnow.Role
 	Injected bool
@@ -132,7 +132,7 @@ func sum(counts map[string]int) (n int) {
 	return n
 }
 
-// TestImport: what is imported goes on: the next request is valid for the strictest provider.
+// TestImport: an imported session can continue: the next request is valid for the strictest provider.
 func TestImport(t *testing.T) {
 	ctx := context.Background()
 	eachFile(t, func(t *testing.T, form agents.Form, file agents.File) {
@@ -171,7 +171,7 @@ func TestImport(t *testing.T) {
 	})
 }
 
-// TestExport: a session that is written as a file of pi and read again is the same, whatever it held.
+// TestExport: any session stays the same when it is written as a file of pi and read again.
 func TestExport(t *testing.T) {
 	ctx := context.Background()
 	eachFile(t, func(t *testing.T, form agents.Form, file agents.File) {
@@ -207,7 +207,7 @@ func export(t testing.TB, store *session.Store, key string) []byte {
 	return out.Bytes()
 }
 
-// entriesOf returns the entries of a session as JSON, without what is of one log alone.
+// entriesOf returns the entries of a session as JSON, without members that belong to one log.
 func entriesOf(t testing.TB, store *session.Store, key string) (out []string) {
 	root := ""
 	parents := map[string]string{}

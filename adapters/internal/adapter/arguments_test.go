@@ -35,7 +35,7 @@ func TestArguments(t *testing.T) {
 	assert.Equal(t, `{"a":"<&>","b":1}`, string(first), "what was written is not written again")
 }
 
-// TestDecoded holds what is written of decoded JSON to what package json writes of it.
+// TestDecoded compares the encoding of decoded JSON with that of package json.
 func TestDecoded(t *testing.T) {
 	cyclic := map[string]any{}
 	cyclic["a"] = []any{cyclic}
@@ -73,7 +73,7 @@ func FuzzArguments(f *testing.F) {
 	})
 }
 
-// decoded keeps numbers as they are written.
+// decoded keeps the spelling of numbers.
 func decoded(t *testing.T, s string) (v any) {
 	d := json.NewDecoder(strings.NewReader(s))
 	d.UseNumber()

@@ -12,12 +12,12 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
 )
 
-// TestCodec: what a session stores is exported with the same bytes.
+// TestCodec: stored messages are exported with the same bytes.
 func TestCodec(t *testing.T) {
 	adaptertest.CheckCodec(t, underTest, Codec(), forms, cases)
 }
 
-// TestRestarts: what the SDK sends after each restart is what it sends without one.
+// TestRestarts: after each restart the SDK sends the same as without one.
 func TestRestarts(t *testing.T) {
 	url, got := adaptertest.Sent(t, `{"id":"r","status":"completed","output":[]}`)
 	client := openai.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithMaxRetries(0))

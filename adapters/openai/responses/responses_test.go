@@ -128,7 +128,7 @@ func jsonOf(t *testing.T, v any) string {
 	return string(b)
 }
 
-// TestRules has what is sent if something that the API ties together was changed.
+// TestRules checks what is sent if items that the API ties together were changed.
 func TestRules(t *testing.T) {
 	const (
 		thought = `{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"abc"}`
