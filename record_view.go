@@ -57,7 +57,7 @@ func (d *draft) replayRecords(stays func(i int) bool) {
 
 // putRecords puts records in the place of runs of the view, which are in their order and apart from each other.
 func (d *draft) putRecords(runs []recordedRun) {
-	if len(runs) == 0 {
+	if len(runs) == 0 || d.putInPlace(runs) {
 		return
 	}
 	v := d.view
@@ -97,6 +97,29 @@ func (d *draft) putRecords(runs []recordedRun) {
 	d.origin = append(origin, d.origin[done:]...)
 	next.sum()
 	*v = *next
+}
+
+// putInPlace is putRecords where each record takes the place of one message, as a leaner one does. Else it is false,
+// and nothing has happened.
+func (d *draft) putInPlace(runs []recordedRun) bool {
+	v := d.view
+	isLonger := func(run recordedRun) bool { return run.to-run.from != 1 }
+	if d.unfolded == nil || v.shared || slices.ContainsFunc(runs, isLonger) {
+		return false
+	}
+	for _, run := range runs {
+		i, r := run.from, run.record
+		d.ledger.index.watch(d.history, v.index[i])
+		if r.fact == nil {
+			r.fact = d.ledger.index.fact(&r.message, d.opts.Estimator)
+		}
+		v.messages[i], v.unedited[i], v.facts[i], v.tokens[i] = r.message, r.message, r.fact, r.fact.tokens
+		v.index[i], v.at[i], v.edited[i] = -1, -1, nil
+		d.standing[d.origin[i]] = r
+	}
+	d.records = slices.SortedFunc(maps.Values(d.standing), compareRecords)
+	v.sum()
+	return true
 }
 
 // foldEdits are the edits that say which messages are gone, and which records stand for them.
