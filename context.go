@@ -9,15 +9,14 @@ import (
 // Prepare returns what to send for history now. It may call the Summarizer.
 //
 // Calls that nothing has answered yet, at the end of the history, stay open; a request with open calls must not be
-// sent. Where some of the newest calls have their results, the others get one that says that it is missing, which makes
-// room for the real one when it comes.
+// sent. If some of the newest calls have results, the others get a result that says that theirs is missing; the real
+// one replaces it when it comes.
 //
 // The error is an [*OverflowError] if the request cannot be made to fit, and ctx's if it ended while Prepare waited for
-// a summary; a ctx that has ended already only matters if there is something to wait for. After an error the manager is
-// as it was before, but for what it remembers of a summarizer that failed. A compaction that fails is not an error as
-// long as the request can be made to fit without it. A digest may stand in for its summary ([Request].Degraded). The
-// summarizer is then asked once more when the prompt cache is cold, and whenever the history has grown by a tenth of
-// the budget.
+// a summary; a ctx that has already ended matters only if there is something to wait for. After an error the manager is
+// as it was before, except that it remembers a failed summarizer. A compaction that fails is not an error as long as
+// the request can be made to fit without it. A digest may stand in for its summary ([Request].Degraded). The summarizer
+// is then asked once more when the prompt cache is cold, and whenever the history has grown by a tenth of the budget.
 func (m *Manager) Prepare(ctx context.Context, history []Message) (*Request, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -65,9 +64,8 @@ func (m *Manager) prepare(ctx context.Context, history []Message) (*Request, err
 	return r, err
 }
 
-// Plan is Prepare without effects: no LLM call, no state. Request.NeedsCompaction says that Prepare would
-// compact. Where Prepare would return an error, Plan returns the smallest request that it could make, with
-// Tokens above Budget.
+// Plan is Prepare without effects: no LLM call, no state. Request.NeedsCompaction says that Prepare would compact. If
+// Prepare would return an error, Plan returns the smallest request that it could make, with Tokens above Budget.
 func (m *Manager) Plan(history []Message) *Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -119,8 +117,8 @@ func (m *Manager) planWithinBody(history []Message, tooLarge *draft) *draft {
 	return d
 }
 
-// Compact summarizes now, whatever the size, even where CompactOptions.Off is set or compactions failed before;
-// instructions are for this summary alone. The error is [ErrNothingToCompact] if no message has become old enough to be
+// Compact summarizes now, whatever the size, even if CompactOptions.Off is set or compactions failed before.
+// instructions are for this summary only. The error is [ErrNothingToCompact] if no message has become old enough to be
 // summarized since the last summary, and wraps [ErrCompaction] if no summary could be made; in both cases the manager
 // is as it was before. The summary of a short history may be longer than what it replaces.
 func (m *Manager) Compact(ctx context.Context, history []Message, instructions string) (*Request, error) {
@@ -254,11 +252,11 @@ func (m *Manager) mayReplaceDigest(d *draft) bool {
 	return len(d.behind) > 0 && m.background == nil && d.fits() && d.isDigestDue(d.checkpoint, d.uneditedTokens())
 }
 
-// PrepareInto is Prepare with a request of the caller's to write into: the zero Request, or the one that this manager
-// returned last. Where the history has only grown since, the call reuses the memory of r: it costs what the new
-// messages cost, whatever the length of the history, and allocates nothing if there are no new messages. It writes
-// behind the ends of r's slices, so they must have one owner: to keep a request for later, use [Manager.Prepare]. After
-// an error r is as it was.
+// PrepareInto is Prepare that writes into the caller's request: the zero Request, or the one that this manager returned
+// last. If the history has only grown since, the call reuses the memory of r. Its cost then depends on the new messages
+// and not on the length of the history, and without new messages it does not allocate. It writes beyond the ends of r's
+// slices, so they must have one owner: to keep a request for later, use [Manager.Prepare]. After an error r is
+// unchanged.
 func (m *Manager) PrepareInto(ctx context.Context, history []Message, r *Request) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -2,11 +2,11 @@ package winnow
 
 import "github.com/winnowgo/winnow/internal/count"
 
-// Counted says what the provider counts for the request that this manager returned last, its system prompt and tools
-// included, as its endpoint for that says (count_tokens; see the adapters for Anthropic and Gemini). The next requests
-// are estimated from there, as they are from the Usage of an answer. That is worth a call when a manager takes over a
-// long history without any Usage. A count that cannot be that of the request is ignored, and so is one before the first
-// request.
+// Counted passes on the provider's count for the request that this manager returned last, including its system prompt
+// and tools. The count comes from the provider's endpoint (count_tokens; see the adapters for Anthropic and Gemini).
+// The next requests are estimated from there, as they are from the Usage of an answer. Call it when a manager takes
+// over a long history without any Usage. A count that cannot belong to the request is ignored, as is one before the
+// first request.
 func (m *Manager) Counted(tokens int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -20,9 +20,9 @@ func (f EstimatorFunc) Estimate(m Message) int { return f(m) }
 
 // CharsPerToken returns the estimator of the reference and of most agents: characters / n, rounded up for each message;
 // n = 4 is usual. It counts text, thinking, and the names and arguments of tool calls, an image by its size as
-// Anthropic does, or 1 200 tokens if that is not known, and a quarter of the bytes, 1 at least, for a part that is
-// opaque or of a kind that is not known; [Part.Tokens] wins. It knows neither languages nor tokenizers: see
-// [NewEstimator]. An n that is not above 0 is taken as 4.
+// Anthropic does, or 1 200 tokens if the size is unknown, and a quarter of the bytes, at least 1, for an opaque part or
+// a part of unknown kind; [Part.Tokens] wins. It knows neither languages nor tokenizers: see [NewEstimator]. An n that
+// is not above 0 is taken as 4.
 func CharsPerToken(n float64) Estimator {
 	if !(n > 0) || math.IsInf(n, 0) {
 		n = 4

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// FirstOf returns a summarizer that asks each of s in turn until one answers. One that fails with a
-// rate-limit, quota or auth error, as [ClassifyError] reads it, rests for cooldown and is passed over
-// meanwhile; while all of them rest, the one that is free soonest is asked. A cooldown of 0 or less means no
-// rest. The error joins those of all that were asked; once ctx has ended it is that of ctx alone. Without
-// summarizers every call fails. What a [Digest] among s answered counts as Degraded.
+// FirstOf returns a summarizer that asks each of s in turn until one answers. A summarizer that fails with a
+// rate-limit, quota or auth error, as [ClassifyError] reads it, is skipped for cooldown; while all of them rest, the
+// one that is free soonest is called. A cooldown of 0 or less means no rest. The error joins those of all that were
+// asked; once ctx has ended it is that of ctx alone. Without summarizers every call fails. The answer of a [Digest]
+// among s counts as Degraded.
 func FirstOf(cooldown time.Duration, s ...Summarizer) Summarizer {
 	f := &failover{cooldown: max(0, cooldown), resting: make([]time.Time, 0, len(s))}
 	for _, one := range s {

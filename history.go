@@ -3,12 +3,11 @@ package winnow
 import "github.com/winnowgo/winnow/internal/sessionkey"
 
 // LimitHistoryTurns keeps the newest limit turns. A turn begins at a user message that a person wrote (neither Injected
-// nor a Summary) and goes on to the next one. System messages, pinned messages and summaries of older history are never
+// nor a Summary) and extends to the next one. System messages, pinned messages and summaries of older history are never
 // dropped; a pinned message keeps the call, the results and the question that it belongs to. A limit of 0 or less means
 // no limit.
 //
-// Where nothing is dropped it returns history itself and allocates nothing. The edits count tokens with
-// CharsPerToken(4).
+// If it drops nothing, it returns history itself and does not allocate. The edits count tokens with CharsPerToken(4).
 func LimitHistoryTurns(history []Message, limit int) ([]Message, []Edit) {
 	from := turnLimitStart(history, limit)
 	if from == 0 {
@@ -183,9 +182,9 @@ type DMLimits struct {
 	HistoryLimit *int `json:"historyLimit,omitempty"` // nil: the channel's DMHistoryLimit
 }
 
-// ForSession returns the turn limit for a session key of the form [agent:NAME:]provider:kind:id, where
-// kind is dm, direct, group or channel and the id may end in :thread:N or :topic:N. ok is false where no
-// limit is set; a limit of 0 with ok means no limit by choice. The rules are the reference system's.
+// ForSession returns the turn limit for a session key of the form [agent:NAME:]provider:kind:id, where kind is dm,
+// direct, group or channel and the id may end in :thread:N or :topic:N. ok is false if no limit is set; a limit of 0
+// with ok means no limit by choice. The rules are the reference system's.
 func (l HistoryLimits) ForSession(sessionKey string) (limit int, ok bool) {
 	provider, kind, id := sessionkey.Split(sessionKey)
 	channel, ok := l[provider]

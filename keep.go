@@ -1,19 +1,19 @@
 package winnow
 
-// KeepPolicy says how much of what is old is still sent, where a smaller request is cheaper. Whatever the policy, the
-// messages of people, system messages, pins and summaries stay as they are, and what does not fit is made to fit. "" is
-// the default, [KeepWork].
+// KeepPolicy says how much old content is still sent if a smaller request is cheaper. Under every policy, messages of
+// people, system messages, pins and summaries stay unchanged, and requests are made to fit. "" is the default,
+// [KeepWork].
 //
 // Texts that the host inserts ([Message.Injected]) are old once a person has asked for something else. Hosts pin those
-// that hold for longer, such as instructions or a list of what can be done.
+// that hold for longer, such as instructions or a list of abilities.
 type KeepPolicy string
 
-// The policies, the dearest first.
+// The policies, the most expensive first.
 const (
 	// KeepAll sends all that fits.
 	KeepAll KeepPolicy = "all"
 	// KeepCalls leaves every answer of the model and every call where it is. Old results are replaced by a line or two:
-	// how they began and ended, and the names in them that stand nowhere else. Long arguments are shortened.
+	// how they began and ended, and the names in them that occur nowhere else. Long arguments are shortened.
 	KeepCalls KeepPolicy = "calls"
 	// KeepWork replaces runs of old answers with their calls and results by a record: what the model said, each call in
 	// a line with how it ended, and the names that stand nowhere else. Of a text that the host inserted in an older
@@ -21,13 +21,13 @@ const (
 	// inserted before the first request of a person. The newest steps stay whole, and so does what the model has read
 	// and written of the files that it works on.
 	KeepWork KeepPolicy = "work"
-	// KeepLittle is KeepWork for hosts to whom cost matters more than that a file is read again now and then: of files
-	// that are worked on too, only the newest steps stay whole. Long answers to a person are shortened in older turns,
-	// also where nothing was called.
+	// KeepLittle is KeepWork for hosts to which cost matters more than reading a file again now and then: even of files
+	// being worked on, only the newest steps stay whole. Long answers to a person are shortened in older turns, also
+	// where nothing was called.
 	//
-	// It goes well with Options.Recall, where a mistake costs a call. In a replay of 457 recorded sessions in which all
-	// that was missed was recalled, it cost 8 % less than KeepCalls in a window of 64 000 tokens and 13 % less in one
-	// of 200 000.
+	// It goes well with Options.Recall, with which a mistake costs only a call. In a replay of 457 recorded sessions in
+	// which everything missing was recalled, it cost 8 % less than KeepCalls in a window of 64 000 tokens and 13 % less
+	// in one of 200 000.
 	KeepLittle KeepPolicy = "little"
 )
 

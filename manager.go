@@ -10,21 +10,21 @@ import (
 // that outlives a call, unless CompactOptions.Background is set; but each call of a [Summarizer] runs in a
 // goroutine of its own, so that one that does not honour its context cannot hold Prepare.
 //
-// The history passed in is either the whole log, append-only, or the last Request.History and what came
-// after it; the manager recognises both, and a log that was rewound, forked or replaced. A host that changes
-// an old message, to redact it for example, passes a copy of the list ([slices.Clone]): of a list that only
-// grew not every message is looked at in every call. What a host sets on a message that was sent (a pin, Usage, an
-// ID, a Source) goes with it from then on; in a list of more than 48 messages that was not copied, some calls later.
+// The history passed in is either the whole log, append-only, or the last Request.History and what came after it; the
+// manager recognises both, and a log that was rewound, forked or replaced. A host that changes an old message, to
+// redact it for example, passes a copy of the list ([slices.Clone]): if a list only grew, the manager does not check
+// every message in every call. Fields that a host sets on a sent message (a pin, Usage, an ID, a Source) take effect in
+// the next request or, in a list of more than 48 messages that was not copied, some calls later.
 //
-// While a call runs nobody writes to the history that it was given, to its parts or to their arguments, not even
-// another goroutine that receives an answer: append the message when it is complete, or pass a copy without it. Between
-// calls it may be written to. Work in the background reads copies of its own.
+// While a call runs, nobody may write to its history, to the parts or to their arguments, not even another goroutine
+// that receives an answer: append the message when it is complete, or pass a copy without it. Between calls it may be
+// written to. Background work reads its own copies.
 //
-// Between calls a manager holds 140 to 190 bytes a message. Where the last request was not the history itself it also
-// holds the lists of that request, at 192 bytes a message and up to a quarter more for those to come: the next request
-// is these lists with the new messages behind them, so that it costs what is new, whether the host keeps the request or
-// drops it. The lists keep the texts of their messages in memory. For a host that reads its log anew for each request
-// they would be of no use, and are not held.
+// Between calls a manager holds 140 to 190 bytes per message. If the last request was not the history itself, it also
+// holds the lists of that request: 192 bytes per message, and up to a quarter more for messages to come. The next
+// request is these lists with the new messages appended, so that its cost depends only on the new messages, whether the
+// host keeps the request or drops it. The lists keep the texts of their messages in memory. A host that reads its log
+// anew for each request cannot profit from them, so they are not held.
 //
 // A [Request] is the caller's: later calls do not change it. Its lists may share memory with the history and with those
 // of later requests, so do not write to their elements; appending to them is safe.
@@ -47,12 +47,11 @@ type shortWay struct {
 
 // New returns a manager for a model with a context window of that many tokens. opts is copied; nil means the defaults.
 //
-// Options.Model names the model once. From a table of the providers' models New then takes the window where window is
-// 0, and the rules and prices of the prompt cache; from the name, the family of the estimator ([FamilyForModel]) and
-// whether thinking is bound to what stands before it. Names may be spelled as gateways and clouds do
+// Options.Model names the model once. From a table of the providers' models New then takes the window, if window is 0,
+// and the rules and prices of the prompt cache. From the name it takes the family of the estimator ([FamilyForModel])
+// and whether thinking is bound to the content before it. Names may be spelled as by gateways and clouds
 // ("openrouter/anthropic/claude-opus-4.6", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "models/gemini-2.5-pro"),
-// with dates and in any case. Whatever is set in opts wins over the table, and a name that is not in it changes
-// nothing.
+// with dates and in any case. Values in opts win over the table, and an unknown name changes nothing.
 //
 // The error names the bad option: a window that is not positive, a value that is not a number, a share outside 0..1.
 // Any positive window works; see [CheckWindow] for advice.
@@ -75,7 +74,7 @@ func New(window int, opts *Options) (*Manager, error) {
 }
 
 // Window returns the context window that the manager keeps the conversation in, in tokens: the one that [New] was
-// given, or that of Options.Model. A provider that told of a smaller one does not change it.
+// given, or that of Options.Model. A provider that names a smaller one does not change it.
 func (m *Manager) Window() int { return m.window }
 
 // Cold reports whether the provider's cache is expected to hold nothing of the last request: there was none yet, it was

@@ -11,7 +11,7 @@ import (
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
-// Role says who a message is from.
+// Role is the author of a message.
 type Role string
 
 const (

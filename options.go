@@ -18,8 +18,8 @@ import (
 // what is stale when that pays, in windows of any size: KeepLastAssistants, AllowTools and DenyTools hold for that too
 // (a pattern stands for the results of a tool and for the arguments of its calls), and so does SoftTrimRatio where it
 // is set; NoHardClear keeps the results and has only arguments shortened, and folds nothing. Where SoftTrimRatio is not
-// set, a conversation that takes less than 5 % of the window, and less than 8 000 tokens, loses nothing that is stale:
-// as long as it fits it stays append-only, unless CacheOptions.None says that this gains nothing.
+// set, a conversation that takes less than 5 % of the window, and less than 8 000 tokens, loses no stale content: as
+// long as it fits it stays append-only, unless CacheOptions.None says that this has no advantage.
 type PruneOptions struct {
 	KeepLastAssistants int     // newest assistant messages that protect the results behind them (3)
 	SoftTrimRatio      float64 // share of the window above which results are trimmed (0.3)
@@ -136,32 +136,31 @@ type CacheOptions struct {
 	OutputPrice float64
 }
 
-// ThinkingPolicy says what becomes of the thinking that a model wrote, when the bytes in front of it change.
-// Whatever the policy, no thinking is edited: it is sent as it came, or not at all. "" is the default: that of the
-// model that Options.Model names, or [ThinkingKept].
+// ThinkingPolicy says what happens to a model's thinking when the bytes before it change. No policy edits thinking: it
+// is sent unchanged, or not at all. "" is the default: that of the model that Options.Model names, or [ThinkingKept].
 type ThinkingPolicy string
 
 const (
 	// ThinkingKept sends all thinking as it came.
 	ThinkingKept ThinkingPolicy = "kept"
-	// ThinkingDropped leaves out the thinking of older turns whenever what was sent is rewritten: most providers do not
-	// read it, and some bill it. That of the newest turn is sent as it came.
+	// ThinkingDropped leaves out the thinking of older turns whenever sent messages are rewritten: most providers do
+	// not read it, and some bill it. Thinking of the newest turn is sent unchanged.
 	ThinkingDropped ThinkingPolicy = "dropped"
-	// ThinkingBound is for models whose signatures are bound to all that stands in front of them (Claude 5.1
-	// and later): after any change of it the provider refuses the thinking behind it. So what was sent is
-	// rewritten only when a request does not fit otherwise, and the thinking behind the change is left out, that of
-	// pinned messages too. A message that the host puts between a request and its answer is such a change.
+	// ThinkingBound is for models whose signatures are bound to everything before them (Claude 5.1 and later): after
+	// any change, the provider refuses the thinking that follows it. So sent messages are rewritten only when a request
+	// does not fit otherwise, and the thinking after the change is left out, even that of pinned messages. A message
+	// that the host puts between a request and its answer is such a change.
 	ThinkingBound ThinkingPolicy = "bound"
 )
 
 // Journal is called before [Manager.Prepare], [Manager.PrepareInto], [Manager.Compact], [Manager.Recover] or [Do]
-// returns a request. It gets what changed in the manager's state since the call before it: a delta, for
-// [Manager.Restore]. A host that writes it to disk and is killed afterwards goes on with the same bytes, so that the
+// returns a request. It gets the changes of the manager's state since the previous call: a delta, for
+// [Manager.Restore]. A host that writes it to disk and is killed afterwards continues with the same bytes, so that the
 // provider's prompt cache is read. The size of a delta depends on what is new, not on the length of the history; it is
 // JSON in one line.
 //
-// The manager is locked meanwhile, so a Journal does not call it. The Journal may keep the delta. An error is returned
-// by the call, wrapped, and no request with it; the manager is as it was before that request.
+// The manager is locked during the call, so a Journal must not call it. The Journal may keep the delta. If it fails,
+// the manager's call returns the wrapped error and no request, and the manager is as it was before that request.
 type Journal func(delta []byte) error
 
 // check returns an error that names the first field that is bad.

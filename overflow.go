@@ -35,15 +35,15 @@ type ErrorInfo struct {
 	Limit  int // what it allows, 0 if it did not say
 }
 
-// ErrorMatcher is a user's own rule for errors. Where it returns true, its ErrorInfo is taken and
-// [ClassifyError] is not asked. It may be called with any error but nil, from several goroutines.
+// ErrorMatcher is a user's own rule for errors. If it returns true, its ErrorInfo is used and [ClassifyError] is not
+// asked. It may be called with any error but nil, from several goroutines.
 type ErrorMatcher func(err error) (ErrorInfo, bool)
 
-// ClassifyError reads any provider's error: an SDK's typed error, a wrapped or joined one, or a plain
-// text with or without the provider's JSON in it. The status is read from a method StatusCode() int,
-// HTTPStatusCode() int or HTTPStatus() int or from a field of such a name; the rest is what Error() says
-// and the fields that hold a message, a body or a code. Where none of them says anything, the body of the response
-// in the error is looked at, if it is in memory; it stays readable. An error that no rule knows is [ErrorOther].
+// ClassifyError reads any provider's error: an SDK's typed error, a wrapped or joined one, or a plain text with or
+// without the provider's JSON in it. The status is read from a method StatusCode() int, HTTPStatusCode() int or
+// HTTPStatus() int or from a field of such a name; the rest is what Error() says and the fields that hold a message, a
+// body or a code. If none of them says anything, ClassifyError reads the body of the response in the error, if it is in
+// memory; the body stays readable. An error that no rule knows is [ErrorOther].
 //
 // Go's own errors come first: a cancelled context is ErrorOther and a deadline or a network timeout is
 // [ErrorTimeout], whatever the text. A refusal for tokens per minute is an [ErrorOverflow] of that limit

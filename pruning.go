@@ -12,12 +12,12 @@ import (
 
 // PruneContext trims and then clears old tool results, once the history takes a certain share of the window. Above
 // SoftTrimRatio every result longer than SoftTrimMaxChars keeps its head and its tail; if the history is then still
-// above HardClearRatio, it replaces the oldest results with the placeholder until that is no longer so.
+// above HardClearRatio, it replaces the oldest results with the placeholder until it is below.
 //
-// It never touches what comes before the first user message, the newest KeepLastAssistants assistant messages and what
-// follows them, pinned results, results that hold an image or anything else that is not text, and tools that the
-// patterns exclude. No message gets longer. The window is in tokens; with a window of 0 or less nothing is done. Source
-// of the rules, numbers and texts: the reference system.
+// It never touches messages before the first user message, the newest KeepLastAssistants assistant messages and
+// everything after them, pinned results, results that hold an image or anything else that is not text, and tools that
+// the patterns exclude. No message gets longer. The window is in tokens; with a window of 0 or less nothing is done.
+// Source of the rules, numbers and texts: the reference system.
 func PruneContext(history []Message, window int, opts *PruneOptions) ([]Message, []Edit) {
 	p := pruning{PruneOptions: opts.withDefaults(), history: history, window: window}
 	return p.run()

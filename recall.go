@@ -11,18 +11,18 @@ import (
 )
 
 // Recall answers a call of [RecallTool]: it returns the result to append to the history. arguments are those of the
-// call, which is the newest of the history that has no result yet; its id is set on the result. Of two such calls with
-// the same arguments append the answer to one before you ask for the other.
+// call, which is the newest of the history that has no result yet; its id is set on the result. If two such calls have
+// the same arguments, append the answer to one before you ask for the other.
 //
 // The answer quotes the history, which is the only store: a message, some lines of it, the lines that match a pattern,
-// or the best places for some words in all that is not whole in the request. It takes at most Options.RecallShare of
-// the window, says how much there is and how to go on, and is escaped as the data in summaries is. What is whole in the
-// request is not sent again; that the thinking of a message is left out makes no difference there. A handle that is not
-// known, and a pattern that is not valid, is answered with IsError and with what there is. Nothing but this history is
-// ever shown, and of it neither Details nor what is no text nor what Options.RecallHides names.
+// or the best places for some words in everything that is not whole in the request. It takes at most
+// Options.RecallShare of the window, says how much there is and how to get the rest, and is escaped like the data in
+// summaries. Messages that are whole in the request, apart from their thinking, are not sent again. An unknown handle
+// or an invalid pattern is answered with IsError and a list of what there is. The answer never shows anything outside
+// of this history, nor its Details, content that is not text, or what Options.RecallHides names.
 //
-// It calls no model and changes no request: what was sent stays as it was sent. The error is ctx's, or says that
-// Options.Recall is not set.
+// It calls no model and changes no earlier part of a request. The error is ctx's, or says that Options.Recall is not
+// set.
 func (m *Manager) Recall(ctx context.Context, history []Message, arguments json.RawMessage) (Message, error) {
 	if !m.opts.Recall {
 		return Message{}, errors.New("winnow: Recall: Options.Recall is not set")

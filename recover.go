@@ -19,24 +19,23 @@ const (
 
 // Recover takes the error of a request that Prepare (or Recover) made and returns the next, smaller one: large results
 // are cut and old ones cleared, then history is compacted, then all results are cut hard, then a digest stands in for a
-// summary. At most 3 requests are made in the place of one that Prepare made, and the summarizer is asked at most twice
-// for them, besides the calls that it takes to summarize a history larger than its window. No request is returned
-// twice, and each is estimated smaller than the one that was refused. A body that is too large in bytes loses its
-// oldest images first, then results. CompactOptions.Off does not keep Recover from compacting.
+// summary. It makes at most 3 requests in place of one that Prepare made, and calls the summarizer at most twice for
+// them, not counting the calls to summarize a history larger than its window. No request is returned twice, and each is
+// estimated smaller than the one that was refused. A body that is too large in bytes loses its oldest images first,
+// then results. CompactOptions.Off does not keep Recover from compacting.
 //
-// What the provider said of its limit and of the tokens that it counted is used for the rest of the conversation. A
-// refusal without numbers proves little. What was guessed from it holds for the requests of this run. It holds for
-// later ones if the smaller request was taken and the refused one was about as large as what was believed to fit, or if
-// refusals repeat at about the same size. It is then raised as requests near it are taken, and forgotten in time.
+// The limit and the counts that the provider named are used for the rest of the conversation. A refusal without numbers
+// proves little: the limit guessed from it holds for the requests of this run. It holds for later ones only if the
+// smaller request was accepted and the refused one was about as large as what was believed to fit, or if refusals
+// repeat at about the same size. It is then raised as requests near it are accepted, and forgotten in time.
 //
-// An answer behind the history says that a request of Recover was taken, and so does a call of [Do] that succeeds.
+// An answer at the end of the history shows that a request of Recover was accepted, as does a successful call of [Do].
 // Where the run ends without one, because Recover gives up or the history goes on otherwise, the summary, the edits and
 // the guess are as they were before it.
 //
-// A cause that is not an overflow is returned, wrapped. When nothing is left to try, the error is an
-// [*OverflowError] that wraps cause. A nil cause is an error, and so is an *OverflowError: with it this manager, or
-// another one that the call was about, has given up already. Nothing is tried after ctx has ended, but what was
-// said is remembered.
+// A cause that is not an overflow is returned, wrapped. When nothing is left to try, the error is an [*OverflowError]
+// that wraps cause. A nil cause is an error, and so is an *OverflowError: it says that this manager, or another one
+// that the call was about, has already given up. After ctx has ended nothing is tried, but the cause is remembered.
 func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (*Request, error) {
 	if cause == nil {
 		return nil, errors.New("winnow: Recover: no cause")
@@ -260,9 +259,9 @@ func (l *ladder) giveUp(cause error) error {
 	return e
 }
 
-// Do is Prepare, call and Recover in a loop: it calls the model with what Prepare returns, and with
-// smaller requests as long as the model's error is an overflow. Any other error of call is returned as it
-// is. The request returned is the last one that was sent, nil if none was.
+// Do is Prepare, call and Recover in a loop: it calls the model with what Prepare returns, and with smaller requests as
+// long as the model's error is an overflow. Any other error of call is returned unchanged. The returned request is the
+// last one that was sent, nil if none was.
 func Do[T any](
 	ctx context.Context, m *Manager, history []Message, call func(context.Context, []Message) (T, error),
 ) (T, *Request, error) {

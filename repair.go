@@ -10,11 +10,11 @@ package winnow
 //     message, or be empty; the first use of an id keeps it and later ones get a suffix, call and result alike;
 //   - a result without an id answers an open call of the newest message with calls before it: the first that
 //     calls its tool or, if none does, the first; it gets the id of that call;
-//   - calls of failed turns (StopReason "error" or "aborted") go with their results, their text stays;
+//   - calls of failed turns (StopReason "error" or "aborted") are dropped with their results; their text stays;
 //   - arguments that are not JSON are wrapped in an object; empty texts go, and with them messages that
 //     would be empty.
 //
-// A valid history is returned as it is. The edits count tokens with CharsPerToken(4).
+// A valid history is returned unchanged. The edits count tokens with CharsPerToken(4).
 func RepairToolPairing(history []Message) ([]Message, []Edit) {
 	r := repair{history: history}
 	if r.isClean() {

@@ -8,11 +8,10 @@ import (
 
 // Request is what a manager returns. It is the caller's: later calls do not change it.
 //
-// Bytes, Cached and the costs are expectations, of this request alone: without the answer to it, and without the
-// call that wrote a summary. Costs are in units of what an uncached input token costs, by the prices of
-// [CacheOptions]. CostUnedited is what the history would cost as it was passed in, in any window, had it always
-// been sent like that: what the last request was made for is read from the cache, if that is warm, and what came
-// after it is written.
+// Bytes, Cached and the costs are expectations for this request only, without its answer and without the call that
+// wrote a summary. Costs are in units of what an uncached input token costs, by the prices of [CacheOptions].
+// CostUnedited is the cost of sending the unedited history, in any window, as if it had always been sent like that: the
+// part behind the last request is read from the cache, if that is warm, and everything after it is written.
 type Request struct {
 	Messages []Message // send these
 	History  []Message // keep these, if the host wants a repaired and compacted history: never pruned

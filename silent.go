@@ -7,13 +7,13 @@ import (
 	"github.com/winnowgo/winnow/internal/silent"
 )
 
-// SilentReply is the token with which a model says that it has nothing to tell the user: after a memory flush,
-// for example.
+// SilentReply is the token with which a model says that it has nothing to tell the user, for example after a memory
+// flush.
 const SilentReply = "NO_REPLY"
 
 // SilentToken is a token for silent replies and the form in which it counts. The zero value is [SilentReply] in the
-// reference's form: exactly as written, with white space around it. A trailing one counts behind the start of
-// the text, white space or *.
+// reference's form: exactly as written, with white space around it. A trailing token counts after the start of the
+// text, white space or *.
 //
 // Loose is the form of later versions of the reference: in any case (of ASCII letters), repeated, and with
 // punctuation around it, so that "**no_reply**." is silent too.
@@ -30,17 +30,17 @@ func (t SilentToken) form() silent.Token {
 	return silent.Token(t)
 }
 
-// IsSilent says that text is nothing but the token: there is nothing to show.
+// IsSilent reports whether text is only the token, so that there is nothing to show.
 func IsSilent(text string, token SilentToken) bool { return token.form().Is(text) }
 
-// StripSilent returns text without a trailing token, trimmed, and "" where nothing is left. Text that does not end
-// in the token is returned as it is.
+// StripSilent returns text without a trailing token, trimmed, or "" if nothing is left. Text that does not end in the
+// token is returned unchanged.
 func StripSilent(text string, token SilentToken) string { return token.form().Strip(text) }
 
-// SilentFilter passes a stream of text on without a trailing token, and without a part of one. It holds back
-// what may become the token with the white space and the marks around it, and nothing else; what turns out to be
-// text is passed on unchanged. What it shows of a stream is what it shows of the same text in one piece, and
-// is [StripSilent] of it; only white space at the very beginning is shown before it is known that the token follows.
+// SilentFilter passes a stream of text on without a trailing token, and without a part of one. It holds back only text
+// that may become the token, with the white space and the marks around it; what turns out to be text is passed on
+// unchanged. What it shows of a stream is what it shows of the same text in one piece, and is [StripSilent] of it; only
+// white space at the very beginning is shown before it is known that the token follows.
 //
 // It is for one stream and one goroutine.
 type SilentFilter struct{ filter silent.Filter }
@@ -62,5 +62,5 @@ func (f *SilentFilter) WriteString(chunk string) (int, error) {
 // Close ends the stream: it writes what was held back, unless that is the token. It does not close the writer.
 func (f *SilentFilter) Close() error { return f.filter.Close() }
 
-// Silent says, after Close, that the stream was the token alone: nothing was written.
+// Silent reports, after Close, whether the stream was only the token, so that nothing was written.
 func (f *SilentFilter) Silent() bool { return f.filter.Silent() }

@@ -8,8 +8,8 @@ import (
 	"github.com/winnowgo/winnow/internal/saved"
 )
 
-// Snapshot returns the manager's state, for [Manager.Restore] in this process or another: the checkpoint,
-// the edits that were sent, and what was sent last. It holds the texts of edits and summary, and no others.
+// Snapshot returns the manager's state, for [Manager.Restore] in this process or another: the checkpoint, the edits
+// that were sent, and what was sent last. It holds only the texts of edits and of the summary.
 func (m *Manager) Snapshot() ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -24,15 +24,15 @@ func (m *Manager) Snapshot() ([]byte, error) {
 }
 
 // Restore takes the state of a manager with the same options: what Snapshot returned, and the deltas that
-// Options.Journal has been given since, in their order. Deltas that the state holds already are skipped; an empty state
-// stands for a new manager. The next request then has the bytes that it would have had there. It is an error if the
-// data is not a snapshot, if its version is not known, or if a delta does not follow the one before it. The manager is
+// Options.Journal has been given since, in their order. Deltas that the state already holds are skipped; an empty state
+// means a new manager. The next request then has the same bytes as it would have had there. The error says that the
+// data is not a snapshot, that its version is unknown, or that a delta does not follow the previous one. The manager is
 // then as it was before.
 //
-// The state of a manager for another Options.Model is taken too, where both name theirs: a conversation goes on with
-// another model. What the old one's provider taught is then forgotten (its limits, its counts, its cache); the summary
-// and the edits stay. Signed thinking that the old model wrote is left out of what the new one is sent. What else the
-// new provider does not take, an adapter's Export converts or leaves out.
+// If both managers name their Options.Model, the state of another model is accepted too: the conversation continues
+// with another model. What the manager learned from the old provider is then forgotten (its limits, its counts, its
+// cache); the summary and the edits stay. Requests leave out signed thinking of the old model. An adapter's Export
+// converts or leaves out other content that the new provider does not accept.
 func (m *Manager) Restore(state []byte, deltas ...[]byte) error {
 	l, err := restored(state, deltas)
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 // What summaries cost: a summarizer says what its answers were billed for, through its context, so that one that knows
 // nothing of it stays a function of a request and a text.
 
-// ReportUsage is for a [Summarizer]: it says what the provider billed for an answer, even for one that is then
-// rejected. ctx is the context that Summarize got, or one derived from it. [Summary.Usage] and [Compaction.Usage] are
-// the sums. With any other context it does nothing.
+// ReportUsage is for a [Summarizer]: it reports the usage of an answer, even of one that is then rejected. ctx is the
+// context that Summarize got, or one derived from it. [Summary.Usage] and [Compaction.Usage] are the sums. With any
+// other context it does nothing.
 func ReportUsage(ctx context.Context, u Usage) {
 	if m, ok := ctx.Value(meterKey{}).(*usageMeter); ok {
 		m.add(u)

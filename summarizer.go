@@ -26,7 +26,7 @@ func (f SummarizerFunc) Summarize(ctx context.Context, req SummaryRequest) (stri
 type SummaryRequest struct {
 	Messages     []Message // what is to be summarized, oldest first
 	Previous     string    // the summary so far, to be updated; "" for none
-	Instructions string    // what the host wants besides
+	Instructions string    // additional instructions of the host
 	MaxTokens    int       // room for the answer, in tokens
 }
 

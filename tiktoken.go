@@ -13,12 +13,11 @@ import (
 // would stop an agent for seconds, so more is estimated.
 const maxExactBytes = 8 << 20
 
-// TiktokenEstimator returns an estimator that counts text exactly as OpenAI's models do, without the
-// network: encoding is "o200k_base" (GPT-4o and later) or "cl100k_base" (GPT-4, GPT-3.5); another is an
-// error. Special tokens such as <|endoftext|> count as the text they are. What is not text counts as
-// [NewEstimator] says. A message with more than 8 MiB of text is estimated. A word, a ruler or white space of more than
-// 64 512 bytes in a row, which nobody writes, is encoded in pieces of that length and may count a token more for each.
-// No text takes more than n log n time.
+// TiktokenEstimator returns an estimator that counts text exactly as OpenAI's models do, without the network: encoding
+// is "o200k_base" (GPT-4o and later) or "cl100k_base" (GPT-4, GPT-3.5); another is an error. Special tokens such as
+// <|endoftext|> count as the text they are. Content that is not text counts as in [NewEstimator]. A message with more
+// than 8 MiB of text is estimated. A word, a ruler or white space of more than 64 512 bytes, which nobody writes, is
+// encoded in pieces of that length and may count a token more for each. No text takes more than n log n time.
 //
 // A program that calls this function is 1.7 MB larger, and loads nothing before the first count. One that does
 // not has no vocabulary in it.
