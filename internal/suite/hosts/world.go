@@ -147,7 +147,7 @@ func (w *world) managerOptions(s *summarizer) *winnow.Options {
 		Off: o.Off, KeepRecent: o.KeepRecent, Attempts: 1, Background: o.Background, SummarizerWindow: o.Summarizer,
 	}
 	if o.Flush != "" {
-		c.BeforeCompact = func(context.Context, []winnow.Message) error { return w.flush(s) }
+		c.BeforeCompact = func(_ context.Context, history []winnow.Message) error { return w.flush(s, history) }
 	}
 	if o.Rules {
 		c.Rules = func() string { return hostRules }
@@ -172,12 +172,13 @@ func (w *world) managerOptions(s *summarizer) *winnow.Options {
 	return out
 }
 
-// flush is the host's function before a compaction: it uses the manager, fails, or does not return.
-func (w *world) flush(s *summarizer) error {
+// flush is the host's function before a compaction: it uses the manager, fails, or does not return. It may run in the
+// background, where the world's own history changes.
+func (w *world) flush(s *summarizer, history []winnow.Message) error {
 	switch w.options.Flush {
 	case "asks":
 		if s == w.summarizer {
-			w.manager.Plan(deepCopy(w.history))
+			w.manager.Plan(deepCopy(history))
 		}
 	case "panics":
 		panic("out of memory files")
