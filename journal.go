@@ -85,16 +85,27 @@ func compareEdits(d *saved.Delta, written, now map[key]*projection) {
 
 // compareRecordLists tells the records that are new, and those that are gone.
 func compareRecordLists(d *saved.Delta, written, now []*runRecord) {
+	before, after := setOf(written), setOf(now)
+	gone := map[key]bool{} // runs may read the same: what goes by its run goes with its likes, which are told again
+	for _, r := range written {
+		if !after[r] && !gone[r.run] {
+			gone[r.run] = true
+			d.GoneRecords = append(d.GoneRecords, saved.Key(r.run))
+		}
+	}
 	var added []*runRecord
 	for _, r := range now {
-		if !slices.Contains(written, r) {
+		if !before[r] || gone[r.run] {
 			added = append(added, r)
 		}
 	}
 	d.Records = savedRecords(added)
-	for _, r := range written {
-		if !slices.Contains(now, r) {
-			d.GoneRecords = append(d.GoneRecords, saved.Key(r.run))
-		}
+}
+
+func setOf(records []*runRecord) map[*runRecord]bool {
+	set := make(map[*runRecord]bool, len(records))
+	for _, r := range records {
+		set[r] = true
 	}
+	return set
 }

@@ -1,6 +1,7 @@
 package winnow_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -145,4 +146,48 @@ func TestInjectedWaits(t *testing.T) {
 	r := prepare(t, m, h)
 	assert.False(t, holds(r, &h[4]), "the cache is cold")
 	assert.True(t, holds(r, &h[0]))
+}
+
+// reminded is a conversation in which the host inserts the same text in each of n turns.
+func reminded(n int) []winnow.Message {
+	var h []winnow.Message
+	for i := range n {
+		h = append(h, userSays("Question "+itoa(i)+"?"), hostSays(injectedText), modelSays("Answer "+itoa(i)+"."))
+	}
+	return named(append(h, userSays("And?")))
+}
+
+// A record stands where it was made, and for no other copy of its text.
+func TestInjectedAgainAndAgain(t *testing.T) {
+	t.Parallel()
+	h := named(append([]winnow.Message{hostSays(injectedText)}, reminded(12)...))
+	m := folding(t, winnow.Options{})
+	first := prepare(t, m, h)
+	require.True(t, holds(first, &h[0]), "it stands before the first request of a person")
+	require.NotEmpty(t, recordsIn(first.Messages))
+	again := prepare(t, m, h)
+	assert.Equal(t, len(first.Messages), again.FirstChanged)
+	sameWire(t, first.Messages, again.Messages, "the same history again")
+}
+
+// Records of equal texts get leaner, and go, one by one: a manager that is made from the journal has those that are left.
+func TestInjectedAgainAndAgainInAJournal(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	o := winnow.Options{Estimator: byChars, Now: c.Now, Minify: &winnow.MinifyOptions{Off: true}}
+	var deltas [][]byte
+	journaled := o
+	journaled.Journal = func(delta []byte) error {
+		deltas = append(deltas, slices.Clone(delta))
+		return nil
+	}
+	m := newManager(t, 8_000, &journaled)
+	h := reminded(60)
+	for i := 1; i <= len(h); i += 3 {
+		c.pass(time.Hour)
+		prepare(t, m, h[:i])
+		heir := newManager(t, 8_000, &o)
+		require.NoError(t, heir.Restore(nil, deltas...))
+		sameWire(t, prepare(t, m, h[:i]).Messages, prepare(t, heir, h[:i]).Messages, itoa(i))
+	}
 }

@@ -23,17 +23,32 @@ func (d *draft) replayRecords(stays func(i int) bool) {
 		return
 	}
 	v := d.view
-	byFirst := make(map[key][]*runRecord, len(known))
+	// The same text may stand in a history many times: a record stays where it was made. Elsewhere it stands only for
+	// a run with results, whose ids tell it from others: the host may have dropped what was before it.
+	place := make(map[int]int, len(v.index))
+	for i := len(v.index) - 1; i >= 0; i-- {
+		place[v.index[i]] = i
+	}
+	byPlace, byFirst := map[int][]*runRecord{}, map[key][]*runRecord{}
 	for _, r := range known {
-		byFirst[r.first.key] = append(byFirst[r.first.key], r)
+		if i, ok := place[r.first.index]; ok && r.standsAt(v, i) {
+			byPlace[i] = append(byPlace[i], r)
+		} else {
+			byFirst[r.first.key] = append(byFirst[r.first.key], r)
+		}
 	}
 	used, lost := map[*runRecord]bool{}, map[*runRecord]bool{}
 	var runs []recordedRun
 	for i := 0; i < len(v.facts); i++ {
 		var found *runRecord
+		for _, r := range byPlace[i] {
+			if found == nil || r.count > found.count { // of several the one that was written last
+				found = r
+			}
+		}
 		for _, r := range byFirst[v.facts[i].key] {
-			isLonger := found == nil || r.count > found.count // of several the one that was written last
-			if isLonger && !used[r] && r.standsAt(v, i) {
+			isLonger := found == nil || r.count > found.count
+			if isLonger && !used[r] && r.standsAt(v, i) && holdsResult(v.messages[i:i+r.count]) {
 				found = r
 			}
 		}
@@ -53,6 +68,10 @@ func (d *draft) replayRecords(stays func(i int) bool) {
 		}
 	}
 	d.putRecords(runs)
+}
+
+func holdsResult(messages []Message) bool {
+	return slices.ContainsFunc(messages, func(m Message) bool { return m.Role == RoleTool })
 }
 
 // putRecords puts records in the place of runs of the view, which are in their order and apart from each other.
