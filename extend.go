@@ -144,6 +144,9 @@ func (d *draft) minifyAdded() bool {
 		if d.opts.Thinking == ThinkingBound && slices.ContainsFunc(n.sent[i:], hasThinking) {
 			return false // see brokenFrom
 		}
+		if d.isBilledBehind(first + i) {
+			return false // what was billed was sent without this edit: see observeUsage
+		}
 		if n.edits == nil {
 			n.edits, n.sent = make([]*projection, len(n.sent)), slices.Clone(n.sent)
 		}
@@ -152,6 +155,16 @@ func (d *draft) minifyAdded() bool {
 		n.edits[i], p.body = p, bodySize(m)
 	}
 	return true
+}
+
+// isBilledBehind reports whether an answer behind message i of the history has a usage.
+func (d *draft) isBilledBehind(i int) bool {
+	for k := i + 1; k < len(d.history); k++ {
+		if saysUsage(d.history, k) {
+			return true
+		}
+	}
+	return false
 }
 
 // resultsFit says that no new result is larger than one may be, nor those of the newest step together: by what is known
