@@ -17,9 +17,9 @@ const (
 	KeepCalls KeepPolicy = "calls"
 	// KeepWork replaces runs of old answers with their calls and results by a record: what the model said, each call in
 	// a line with how it ended, and the names that stand nowhere else. Of a text that the host inserted in an older
-	// turn, its beginning and its size stay; one that is not longer than that stays whole, and so does what the host
-	// inserted before the first request of a person. The newest steps stay whole, and so does what the model has read
-	// and written of the files that it works on.
+	// turn, its beginning and its size stay; one that takes hardly more than that stays whole, and so does what the
+	// host inserted before the first request of a person. The newest steps stay whole, and so does what the model has
+	// read and written of the files that it works on.
 	KeepWork KeepPolicy = "work"
 	// KeepLittle is KeepWork for hosts to which cost matters more than reading a file again now and then: even of files
 	// being worked on, only the newest steps stay whole. Long answers to a person are shortened in older turns, also

@@ -82,8 +82,8 @@ type Message struct {
 	Pinned bool      `json:"pinned,omitempty"` // survives every stage verbatim
 
 	// RoleUser: put there by the host, not by a person: does not begin a turn, is not a request, and nothing in it
-	// becomes a rule of the user. Once a person has asked for something else, a record may stand for it (KeepWork,
-	// KeepLittle) that has only its beginning and its size: pin what must stay, or send it as RoleSystem
+	// becomes a rule of the user. Once a person has asked for something else, a record that has only its beginning and
+	// its size may stand for it, unless Options.Keep is KeepCalls: pin what must stay, or send it as RoleSystem
 	Injected bool `json:"injected,omitempty"`
 	Summary  bool `json:"summary,omitempty"` // stands for compacted history; written by the library
 	Source   any  `json:"-"`                 // the caller's own value; nil once the library changed or made the message

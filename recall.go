@@ -15,8 +15,8 @@ import (
 // the same arguments, append the answer to one before you ask for the other.
 //
 // The answer quotes the history, which is the only store: a message, some lines of it, the lines that match a pattern,
-// or the best places for some words in everything that is not whole in the request. It takes at most
-// Options.RecallShare of the window, says how much there is and how to get the rest, and is escaped like the data in
+// or the best places for some words in everything that is not whole in the request. What it quotes takes at most
+// Options.RecallShare of the window. It says how much there is and how to get the rest, and is escaped like the data in
 // summaries. Messages that are whole in the request, apart from their thinking, are not sent again. An unknown handle
 // or an invalid pattern is answered with IsError and a list of what there is. The answer never shows anything outside
 // of this history, nor its Details, content that is not text, or what Options.RecallHides names.

@@ -114,6 +114,9 @@ func (g *writer) turn(window int, add func(Step)) {
 		if g.chance(5) {
 			add(Step{Do: "user", N: g.size(window), As: g.words(15, "injected", "bytes")})
 		}
+		if g.chance(12) {
+			add(Step{Do: "user", As: "injected reminder"})
+		}
 	}
 	for range g.IntN(3) {
 		if g.chance(60) {

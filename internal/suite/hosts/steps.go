@@ -40,6 +40,9 @@ func init() {
 // user adds a message of a person or, injected, of the host.
 func (w *world) user(s *Step) {
 	m := histories.User(text(s.N, s.Seed))
+	if s.is("reminder") { // hosts insert the same text again and again
+		m = histories.User(text(900, 1))
+	}
 	m.Injected, m.Pinned = s.is("injected"), s.is("pinned")
 	w.vary(&m, s)
 	w.add(m)
