@@ -3,7 +3,9 @@ package session_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"math/rand/v2"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -16,7 +18,7 @@ import (
 
 // TestPowerLossBehindAKilledMaintainer: a store that has long had a session in use, and knows that its log is durable,
 // goes on with it after another process was killed while it put another file in the place of the log. What the store
-// then acknowledges survives a power loss.
+// then acknowledges survives a power loss, even if an operation of the store on the session's directory failed before.
 func TestPowerLossBehindAKilledMaintainer(t *testing.T) {
 	ctx := context.Background()
 	for name, maintain := range map[string]func(store *session.Store, first string) error{
@@ -39,17 +41,20 @@ func TestPowerLossBehindAKilledMaintainer(t *testing.T) {
 			return s.Close()
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			random := rand.New(rand.NewPCG(1, 1))
-			for k := 1; killedAt(t, random, k, maintain); k++ {
-			}
-		})
+		for _, fault := range []string{"", "remove", "syncdir"} {
+			t.Run(strings.TrimSpace(name+" "+fault), func(t *testing.T) {
+				random := rand.New(rand.NewPCG(1, 1))
+				for k := 1; killedAt(t, random, k, fault, maintain); k++ {
+				}
+			})
+		}
 	}
 }
 
-// killedAt kills the maintainer at its k-th operation, and returns false if it has fewer.
+// killedAt kills the maintainer at its k-th operation, and returns false if it has fewer. Then the first operation of
+// the given name fails in the session's directory; "": none does.
 func killedAt(
-	t *testing.T, random *rand.Rand, k int, maintain func(store *session.Store, first string) error,
+	t *testing.T, random *rand.Rand, k int, fault string, maintain func(store *session.Store, first string) error,
 ) (killed bool) {
 	ctx := context.Background()
 	fsys := sessiontest.NewCrashFS()
@@ -77,10 +82,20 @@ func killedAt(
 		require.NoError(t, err)
 	}
 
-	s = open(t, store, "k")
-	require.NoError(t, s.Append(ctx, session.User("three")))
+	failed := false
+	fsys.Fail(func(op sessiontest.Operation) sessiontest.Fault {
+		if failed || op.Name != fault || !strings.Contains(op.Path, "/k-k") {
+			return sessiontest.Fault{}
+		}
+		failed = true
+		return sessiontest.Fault{Err: syscall.EIO}
+	})
+	if err := inOneTurn(ctx, store, "three"); err != nil {
+		require.True(t, failed, "%v", err)
+		require.NoError(t, inOneTurn(ctx, store, "three"))
+	}
+	fsys.Fail(nil)
 	want := readStored(t, fsys, store, "k")
-	require.NoError(t, s.Close())
 	for _, loss := range []sessiontest.Loss{sessiontest.LossAll, sessiontest.LossOrder} {
 		crashed := fsys.Crash(loss, random)
 		after, err := session.OpenFiles(crashed, nil)
@@ -89,4 +104,13 @@ func killedAt(
 		require.True(t, bytes.HasPrefix(got.raw, want.raw), "killed at %d: something is missing", k)
 	}
 	return killed
+}
+
+// inOneTurn opens a session, appends a message, and closes it.
+func inOneTurn(ctx context.Context, store *session.Store, text string) error {
+	s, err := store.Open(ctx, "k")
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.Append(ctx, session.User(text)), s.Close())
 }

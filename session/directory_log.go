@@ -124,17 +124,29 @@ func (l *directoryLog) openFile(name string, flag int) (files.File, error) {
 
 // sweep removes unfinished files, and archives whose log still exists. The lock is held, so nobody is working on them.
 func (l *directoryLog) sweep() error {
-	names, err := l.directory.fs.List(l.dir)
-	swept := false
+	d := l.directory
+	names, err := d.fs.List(l.dir)
+	if err != nil {
+		return err
+	}
+	var left []string
 	for _, name := range names {
 		if strings.HasSuffix(name, tempSuffix) || isLeftArchive(name, names) {
-			swept = l.directory.fs.Remove(l.dir+"/"+name) == nil || swept // a failure does no harm
+			left = append(left, name)
 		}
 	}
-	if swept {
-		err = errors.Join(err, l.directory.fs.SyncDir(l.dir))
+	if len(left) == 0 {
+		return nil
 	}
-	return err
+	// Whoever restored a log from its archive may have been killed before the log's entry was durable, and only the
+	// archive tells. So the archive goes after the entry is durable.
+	if err := d.fs.SyncDir(l.dir); err != nil {
+		return err
+	}
+	for _, name := range left {
+		_ = d.fs.Remove(l.dir + "/" + name) // it is tried again when the log is next opened for writing
+	}
+	return d.fs.SyncDir(l.dir)
 }
 
 func (l *directoryLog) ID() string { return l.marks.idOf(l.name) }
