@@ -78,7 +78,10 @@ func (l *directoryLog) cutFrom(cut, size, seq int64) error {
 	if err := l.file.Truncate(cut); err != nil {
 		return err
 	}
-	return l.file.Sync()
+	if err := l.file.Sync(); err != nil {
+		return l.kill(err) // otherwise the next opening would sync the same file again
+	}
+	return nil
 }
 
 // tornName returns an unused name for a tail.

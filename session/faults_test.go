@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -197,4 +198,41 @@ func anyLogHas(t *testing.T, fsys *sessiontest.CrashFS, key string, entries []st
 		}
 	}
 	return false
+}
+
+// TestTornTailWhoseSyncFails: the sync after a torn end was cut off is not tried again either. The next opening copies
+// the log, and what is appended to the copy survives a power loss.
+func TestTornTailWhoseSyncFails(t *testing.T) {
+	ctx := context.Background()
+	fsys := sessiontest.NewCrashFS()
+	store, err := session.OpenFiles(fsys, nil)
+	require.NoError(t, err)
+	require.NoError(t, inOneTurn(ctx, store, "one"))
+	name := findLog(t, fsys, "k", readStored(t, fsys, store, "k").log)
+	f, err := fsys.Open(name, os.O_RDWR, 0)
+	require.NoError(t, err)
+	_, err = f.Write([]byte(`{"seq":`))
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+
+	syncs := 0
+	fsys.Fail(func(op sessiontest.Operation) sessiontest.Fault {
+		if op.Name != "sync" || op.Path != name {
+			return sessiontest.Fault{}
+		}
+		if syncs++; syncs > 1 {
+			t.Error("the sync is tried again")
+		}
+		return sessiontest.Fault{Err: syscall.EIO}
+	})
+	_, err = store.Open(ctx, "k")
+	require.ErrorIs(t, err, session.ErrSync)
+	require.NoError(t, inOneTurn(ctx, store, "two"))
+	require.Equal(t, 1, syncs)
+	crashed := fsys.Crash(sessiontest.LossAll, rand.New(rand.NewPCG(1, 1)))
+	after, err := session.OpenFiles(crashed, nil)
+	require.NoError(t, err)
+	v, err := after.Read(ctx, "k")
+	require.NoError(t, err)
+	require.Equal(t, []string{"one", "two"}, texts(v))
 }
