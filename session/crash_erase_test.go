@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/sessiontest"
 )
@@ -276,5 +278,61 @@ func requireOnlyChanged(t *testing.T, before, after string, ids []string, name s
 		isChanged := slices.ContainsFunc(ids, func(id string) bool { return strings.Contains(line, `"id":"`+id+`"`) })
 		require.Len(t, now[i], len(line), name)
 		require.Equal(t, isChanged, line != now[i], "%s: %s", name, line)
+	}
+}
+
+// TestRepeatedErasureIsDurable kills an erasure after each of its operations. Once the call is repeated, no byte of the
+// text is left, even if the power is lost then.
+func TestRepeatedErasureIsDurable(t *testing.T) {
+	ctx := context.Background()
+	fsys := sessiontest.NewCrashFS()
+	store, err := session.OpenFiles(fsys, nil)
+	require.NoError(t, err)
+	s := open(t, store, "k")
+	require.NoError(t, s.Append(ctx, session.User(secret)))
+	require.NoError(t, s.Append(ctx, answer("two")))
+	require.NoError(t, s.Close())
+	title := secret
+	require.NoError(t, store.SetInfo(ctx, "k", session.Info{Title: &title}))
+	var ids []string // of the message and of the title
+	require.NoError(t, store.Entries(ctx, "k", func(e *session.Entry) error {
+		isFirst := e.Message != nil && e.Message.Role == winnow.RoleUser
+		if isFirst || e.Type == session.TypeInfo {
+			ids = append(ids, e.ID)
+		}
+		return nil
+	}))
+	require.Len(t, ids, 2)
+	name := findLog(t, fsys, "k", readStored(t, fsys, store, "k").log)
+	f, err := fsys.Open(name, os.O_RDWR, 0)
+	require.NoError(t, err)
+	_, err = f.Write([]byte(`{"seq":99,"` + secret)) // it becomes a file beside the log
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	require.NoError(t, inOneTurn(ctx, store, "three"))
+	require.NoError(t, store.Fork(ctx, "k", "", "fork"))
+	_, err = store.Changes(ctx, "") // there is a catalog
+	require.NoError(t, err)
+
+	var killed []*sessiontest.CrashFS
+	var last []sessiontest.Operation
+	fsys.After(func(op sessiontest.Operation) {
+		killed, last = append(killed, fsys.Kill()), append(last, op)
+	})
+	_, err = store.EraseEntries(ctx, "k", "", ids...)
+	require.NoError(t, err)
+	require.NotEmpty(t, killed)
+	for i, fsys := range killed {
+		name := fmt.Sprintf("killed after operation %d of %d (%s %s)", i+1, len(killed), last[i].Name, last[i].Path)
+		again, err := session.OpenFiles(fsys, nil)
+		require.NoError(t, err, name)
+		_, err = again.EraseEntries(ctx, "k", "", ids...)
+		require.NoError(t, err, name)
+		for _, loss := range []sessiontest.Loss{sessiontest.LossAll, sessiontest.LossOrder} {
+			for seed := range uint64(10) {
+				crashed := fsys.Crash(loss, rand.New(rand.NewPCG(seed, 1)))
+				requireNowhere(t, crashed, fmt.Sprintf("%s, %s", name, loss), secret)
+			}
+		}
 	}
 }

@@ -104,3 +104,12 @@ func (l *directoryLog) syncEntries() error {
 	d.durable.addLog(l.dir, l.ID())
 	return nil
 }
+
+// syncSession makes the entries of a session's directory durable.
+func (d *directory) syncSession(key string) error {
+	dir, err := d.sessionDir(key, false)
+	if err != nil || dir == "" {
+		return err
+	}
+	return d.fs.SyncDir(dir)
+}

@@ -200,6 +200,12 @@ func (e *eraser) erase(ctx context.Context, key, log string, choose func(*erasur
 	if err != nil {
 		return nil, err
 	}
+	// An earlier call may have been killed before the directory was durable. What it erased is not erased again.
+	if b, ok := e.Maintainer.(interface{ syncSession(key string) error }); ok {
+		if err := b.syncSession(key); err != nil {
+			return nil, errors.Join(err, turn.Release())
+		}
+	}
 	var r *Receipt
 	for {
 		r, err = e.once(ctx, turn, key, log, choose)
