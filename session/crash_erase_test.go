@@ -313,6 +313,9 @@ func TestRepeatedErasureIsDurable(t *testing.T) {
 	require.NoError(t, store.Fork(ctx, "k", "", "fork"))
 	_, err = store.Changes(ctx, "") // there is a catalog
 	require.NoError(t, err)
+	fsys = fsys.Crash(sessiontest.LossNone, nil) // all of it is on the disk
+	store, err = session.OpenFiles(fsys, nil)
+	require.NoError(t, err)
 
 	var killed []*sessiontest.CrashFS
 	var last []sessiontest.Operation

@@ -61,13 +61,8 @@ func openDirectory(fsys files.FS) (*directory, error) {
 	d := &directory{fs: fsys, now: time.Now, durable: newDurableNames()}
 	d.catalog.directory, d.catalog.by = d, randomHex(8)
 	_, err := d.readInfo()
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	if errors.Is(err, fs.ErrNotExist) {
 		err = d.create()
-	case err == nil: // its creator may have been killed before it was durable
-		if err = d.mkdir("s"); err == nil {
-			err = d.fs.SyncDir(".")
-		}
 	}
 	if err != nil {
 		return nil, err

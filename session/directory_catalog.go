@@ -220,9 +220,7 @@ func (d *directory) forgetDerived(ctx context.Context) error {
 			errs = append(errs, d.remove(name))
 		}
 	}
-	if len(errs) == 0 {
-		return nil
-	}
+	// Even if there is nothing to remove: whoever removed it may have been killed before that was durable.
 	return errors.Join(append(errs, d.fs.SyncDir("."))...)
 }
 

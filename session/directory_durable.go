@@ -6,19 +6,19 @@ import (
 	"sync"
 )
 
-// A log survives a power loss only if three directory entries are on the disk: that of the log, that of the session's
-// directory in its parent, and that of the parent in s. Whoever made them may have been killed before the directories
-// were synced, or may have asked for no durability. So the first durable append to a log syncs all three directories,
-// unless this store knows that they are durable.
+// A log survives a power loss only if its entry is on the disk, and so are those of the session's directory, of the
+// parent of that, and of s. Whoever made them may have been killed before the directories were synced, or may have asked
+// for no durability. So the first durable append to a log syncs all four directories, unless this store knows that they
+// are durable. Opening an existing store syncs nothing.
 
-// durableNames remembers names whose entries are known to be on the disk: IDs of logs, and parents of sessions. No name
-// gets another entry: the ID of a log is random and changes when the log is rewritten, and the parents are never
-// removed. A log that replaces its own archive is made durable by whoever finds both.
+// durableNames remembers names whose entries are known to be on the disk: IDs of logs, and directories above sessions.
+// No name gets another entry: the ID of a log is random and changes when the log is rewritten, and the directories above
+// sessions are never removed. A log that replaces its own archive is made durable by whoever finds both.
 type durableNames struct {
-	mu      sync.Mutex
-	parents map[string]bool     // at most 256
-	logs    map[uint64]struct{} // hashes of their directories and IDs, at most mostDurableLogs
-	seed    maphash.Seed
+	mu          sync.Mutex
+	directories map[string]bool     // s, and parents of sessions in it: 257 at most
+	logs        map[uint64]struct{} // hashes of their directories and IDs, at most mostDurableLogs
+	seed        maphash.Seed
 }
 
 // mostDurableLogs is how many logs a store remembers, in 2 MB at most. Each log that it has forgotten costs two
@@ -26,19 +26,19 @@ type durableNames struct {
 const mostDurableLogs = 1 << 16
 
 func newDurableNames() *durableNames {
-	return &durableNames{parents: map[string]bool{}, logs: map[uint64]struct{}{}, seed: maphash.MakeSeed()}
+	return &durableNames{directories: map[string]bool{}, logs: map[uint64]struct{}{}, seed: maphash.MakeSeed()}
 }
 
-func (n *durableNames) hasParent(name string) bool {
+func (n *durableNames) hasDirectory(name string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.parents[name]
+	return n.directories[name]
 }
 
-func (n *durableNames) addParent(name string) {
+func (n *durableNames) addDirectory(name string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.parents[name] = true
+	n.directories[name] = true
 }
 
 func (n *durableNames) hasLog(dir, id string) bool {
@@ -63,16 +63,18 @@ func (n *durableNames) addLog(dir, id string) {
 
 func (n *durableNames) hash(dir, id string) uint64 { return maphash.String(n.seed, dir+"/"+id) }
 
-// syncParents makes the entry of a session's directory durable, and that of its parent.
+// syncParents makes the entry of a session's directory durable, and those above it.
 func (d *directory) syncParents(dir string) error {
-	parent := directoryOf(dir)
-	if !d.durable.hasParent(parent) {
-		if err := d.fs.SyncDir("s"); err != nil {
+	for _, above := range []string{"s", directoryOf(dir)} {
+		if d.durable.hasDirectory(above) {
+			continue
+		}
+		if err := d.fs.SyncDir(directoryOf(above)); err != nil {
 			return err
 		}
-		d.durable.addParent(parent)
+		d.durable.addDirectory(above)
 	}
-	return d.fs.SyncDir(parent)
+	return d.fs.SyncDir(directoryOf(dir))
 }
 
 // place writes a new log durably. The directories above it come first, so that a log that is visible can be durable.

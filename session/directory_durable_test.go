@@ -3,6 +3,8 @@ package session_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -38,4 +40,67 @@ func TestDirectoriesAreSyncedOnce(t *testing.T) {
 		}
 	}
 	require.Zero(t, synced)
+}
+
+// TestDurableAppendAfterOthers: a durable append makes everything above the log durable, if others made it and did not.
+func TestDurableAppendAfterOthers(t *testing.T) {
+	ctx := context.Background()
+	fsys := sessiontest.NewCrashFS()
+	fsys.Fail(func(op sessiontest.Operation) sessiontest.Fault {
+		if op.Name == "syncdir" { // they are killed before it
+			return sessiontest.Fault{Err: syscall.EIO}
+		}
+		return sessiontest.Fault{}
+	})
+	_, err := session.OpenFiles(fsys, nil)
+	require.ErrorIs(t, err, syscall.EIO)
+	hasty, err := session.OpenFiles(fsys, &session.Options{Durability: session.OS})
+	require.NoError(t, err)
+	require.NoError(t, inOneTurn(ctx, hasty, "one"))
+	fsys.Fail(nil)
+
+	store, err := session.OpenFiles(fsys, nil)
+	require.NoError(t, err)
+	require.NoError(t, inOneTurn(ctx, store, "two"))
+	after, err := session.OpenFiles(fsys.Crash(sessiontest.LossAll, rand.New(rand.NewPCG(1, 1))), nil)
+	require.NoError(t, err)
+	v, err := after.Read(ctx, "k")
+	require.NoError(t, err)
+	require.Equal(t, []string{"one", "two"}, texts(v))
+}
+
+// TestReadOnlyDirectory: a store in which nothing can be changed can be opened, read and listed.
+func TestReadOnlyDirectory(t *testing.T) {
+	ctx := context.Background()
+	fsys := sessiontest.NewCrashFS()
+	store, err := session.OpenFiles(fsys, nil)
+	require.NoError(t, err)
+	require.NoError(t, inOneTurn(ctx, store, "one"))
+	fsys.Fail(func(sessiontest.Operation) sessiontest.Fault { return sessiontest.Fault{Err: syscall.EROFS} })
+	store, err = session.OpenFiles(fsys, nil)
+	require.NoError(t, err)
+	v, err := store.Read(ctx, "k")
+	require.NoError(t, err)
+	require.Equal(t, []string{"one"}, texts(v))
+	keys, err := store.Keys(ctx)
+	require.NoError(t, err)
+	require.Equal(t, []string{"k"}, keys)
+	require.ErrorIs(t, inOneTurn(ctx, store, "two"), syscall.EROFS)
+}
+
+// TestStoreWithoutSessions: a power loss may leave winnow.json and take the directory of the sessions.
+func TestStoreWithoutSessions(t *testing.T) {
+	ctx := context.Background()
+	fsys := sessiontest.NewCrashFS()
+	_, err := session.OpenFiles(fsys, nil)
+	require.NoError(t, err)
+	require.NoError(t, fsys.Remove("s"))
+	store, err := session.OpenFiles(fsys, nil)
+	require.NoError(t, err)
+	keys, err := store.Keys(ctx)
+	require.NoError(t, err)
+	require.Empty(t, keys)
+	_, err = store.Read(ctx, "k")
+	require.ErrorIs(t, err, session.ErrNotFound)
+	require.NoError(t, inOneTurn(ctx, store, "one"))
 }

@@ -34,7 +34,7 @@ func (d *directory) eachStored(ctx context.Context, f func(storedFile) error) er
 // visit is eachStored. With tryLocks it also sets busy, before it lists the files.
 func (d *directory) visit(ctx context.Context, tryLocks bool, f func(storedFile) error) error {
 	parents, err := d.fs.List("s")
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a power loss may take s; the next session makes it
 		return err
 	}
 	next := make(chan string)
