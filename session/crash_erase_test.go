@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -337,5 +338,62 @@ func TestRepeatedErasureIsDurable(t *testing.T) {
 				requireNowhere(t, crashed, fmt.Sprintf("%s, %s", name, loss), secret)
 			}
 		}
+	}
+}
+
+// TestDeletionFinishedByAnother kills a deletion before its mark is on the disk. Another process looks at the session
+// and removes what is left. If the power is lost meanwhile, the session is unchanged or gone: an older log of it does
+// not become the current one.
+func TestDeletionFinishedByAnother(t *testing.T) {
+	ctx := context.Background()
+	for name, look := range map[string]func(store *session.Store) error{
+		"reading": func(store *session.Store) error {
+			_, err := store.Read(ctx, "k")
+			return err
+		},
+		"deleting": func(store *session.Store) error { return store.Delete(ctx, "k") },
+	} {
+		fsys := sessiontest.NewCrashFS()
+		store, err := session.OpenFiles(fsys, nil)
+		require.NoError(t, err)
+		say(t, store, "k", "old")
+		s := open(t, store, "k")
+		require.NoError(t, s.Reset(ctx, "x", nil))
+		require.NoError(t, s.Append(ctx, session.User("new")))
+		require.NoError(t, s.Close())
+		var killed *sessiontest.CrashFS
+		fsys.After(func(op sessiontest.Operation) {
+			if op.Name == "write" && strings.HasSuffix(op.Path, "/log.lock") {
+				killed = fsys.Kill()
+			}
+		})
+		require.NoError(t, store.Delete(ctx, "k"))
+		other, err := session.OpenFiles(killed, nil)
+		require.NoError(t, err)
+		crashes := 0
+		killed.After(func(op sessiontest.Operation) {
+			for seed := range uint64(100) {
+				crashes++
+				random := rand.New(rand.NewPCG(seed, 1))
+				crashed := killed.Crash(sessiontest.LossOrder, random)
+				// The disk may have the removals and not the mark, which is the text of a file.
+				const lock = "s/82/k-k/log.lock"
+				if synced, err := killed.Crash(sessiontest.LossAll, random).ReadFile(lock); err == nil {
+					_ = crashed.WriteFile(lock, synced) // unless the lock is gone
+				}
+				after, err := session.OpenFiles(crashed, nil)
+				require.NoError(t, err)
+				v, err := after.Read(ctx, "k")
+				if errors.Is(err, session.ErrNotFound) {
+					continue
+				}
+				require.NoError(t, err)
+				require.Equal(t, []string{"new"}, texts(v), "%s: power loss after %s %s", name, op.Name, op.Path)
+			}
+		})
+		if err := look(other); err != nil {
+			require.ErrorIs(t, err, session.ErrNotFound, name)
+		}
+		require.Positive(t, crashes, name)
 	}
 }

@@ -262,7 +262,7 @@ func (d *directory) lockLog(ctx context.Context, dir string) (f files.File, gone
 	}
 	deleted, err := isDeleted(f)
 	if err == nil && deleted {
-		err = d.removeAll(dir)
+		err = d.removeMarked(dir, f)
 	}
 	if deleted || err != nil {
 		f.Close()

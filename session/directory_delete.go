@@ -102,5 +102,14 @@ func (d *directory) finishDeletion(dir string) error {
 	if deleted, err := isDeleted(f); !deleted || err != nil {
 		return err
 	}
+	return d.removeMarked(dir, f)
+}
+
+// removeMarked is removeAll for a session that somebody else has deleted, who may have been killed before the mark was
+// on the disk.
+func (d *directory) removeMarked(dir string, lock files.File) error {
+	if err := lock.Sync(); err != nil {
+		return err
+	}
 	return d.removeAll(dir)
 }
