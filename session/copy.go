@@ -194,6 +194,9 @@ func (c *copier) goOn(ctx context.Context, log Log, size int64, there Log, isLas
 		return fmt.Errorf("%w: the copy has something else", ErrConflict)
 	}
 	if done == size {
+		if isLast && c.durable {
+			return makeDurable(ctx, c.turn)
+		}
 		return nil
 	}
 	target, err := c.turn.Log(ctx)
@@ -201,6 +204,15 @@ func (c *copier) goOn(ctx context.Context, log Log, size int64, there Log, isLas
 		return err
 	}
 	return c.append(ctx, target, log, done, size)
+}
+
+// makeDurable makes the newest log of a session durable. An earlier copy may have been killed between a write and its
+// sync, or the sync may have failed.
+func makeDurable(ctx context.Context, turn Turn) error {
+	if t, ok := turn.(interface{ makeDurable(context.Context) error }); ok {
+		return t.makeDurable(ctx)
+	}
+	return nil
 }
 
 // append copies the bytes between two offsets to the end of a log, and closes that log.

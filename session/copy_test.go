@@ -3,8 +3,11 @@ package session_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -119,4 +122,64 @@ func logText(t *testing.T, store *session.Store, key string) string {
 	text, err := io.ReadAll(io.NewSectionReader(log, 0, size))
 	require.NoError(t, err)
 	return string(text)
+}
+
+// TestRepeatedCopyIsDurable kills a copy after each of its operations, or lets a sync fail. Once the copy is repeated,
+// it survives a power loss.
+func TestRepeatedCopyIsDurable(t *testing.T) {
+	ctx := context.Background()
+	source := session.NewMemory(nil)
+	require.NoError(t, inOneTurn(ctx, source, "one"))
+	fsys := sessiontest.NewCrashFS()
+	target, err := session.OpenFiles(fsys, nil)
+	require.NoError(t, err)
+	for _, round := range []string{"new", "updated"} {
+		var interrupted []*sessiontest.CrashFS
+		fsys.After(func(sessiontest.Operation) { interrupted = append(interrupted, fsys.Kill()) })
+		before := fsys.Kill()
+		require.NoError(t, session.Copy(ctx, source, target, "k"))
+		fsys.After(nil)
+		before.Fail(func(op sessiontest.Operation) sessiontest.Fault {
+			if op.Name == "sync" && strings.HasSuffix(op.Path, ".jsonl") {
+				return sessiontest.Fault{Err: syscall.EIO}
+			}
+			return sessiontest.Fault{}
+		})
+		failing, err := session.OpenFiles(before, nil)
+		require.NoError(t, err)
+		if err := session.Copy(ctx, source, failing, "k"); round == "updated" {
+			require.ErrorIs(t, err, session.ErrSync)
+		}
+		before.Fail(nil)
+		interrupted = append(interrupted, before)
+
+		for i, fsys := range interrupted {
+			name := fmt.Sprintf("%s, interrupted at %d of %d", round, i+1, len(interrupted))
+			again, err := session.OpenFiles(fsys, nil)
+			require.NoError(t, err, name)
+			require.NoError(t, session.Copy(ctx, source, again, "k"), name)
+			crashed := fsys.Crash(sessiontest.LossAll, rand.New(rand.NewPCG(1, 1)))
+			after, err := session.OpenFiles(crashed, nil)
+			require.NoError(t, err, name)
+			require.Equal(t, logText(t, source, "k"), logText(t, after, "k"), name)
+		}
+		require.NoError(t, inOneTurn(ctx, source, "more"))
+	}
+}
+
+// TestRepeatedCopyKeepsAnArchive: a copy that is archived and up to date stays archived.
+func TestRepeatedCopyKeepsAnArchive(t *testing.T) {
+	ctx := context.Background()
+	source, target := directory(t), directory(t)
+	require.NoError(t, inOneTurn(ctx, source, "one"))
+	require.NoError(t, session.Copy(ctx, source, target, "k"))
+	plan, err := target.Plan(ctx, session.Maintenance{ArchiveAfter: time.Nanosecond})
+	require.NoError(t, err)
+	_, err = target.Apply(ctx, plan)
+	require.NoError(t, err)
+	require.NoError(t, session.Copy(ctx, source, target, "k"))
+	parts, err := target.Parts(ctx, "k")
+	require.NoError(t, err)
+	require.Len(t, parts, 1)
+	require.Equal(t, session.PartArchive, parts[0].Kind)
 }

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"context"
+	"errors"
 	"hash/maphash"
 	"io"
 	"sync"
@@ -114,4 +116,30 @@ func (d *directory) syncSession(key string) error {
 		return err
 	}
 	return d.fs.SyncDir(dir)
+}
+
+// makeDurable makes the newest log of the session durable, whoever wrote it. An archive is durable already, and stays
+// one.
+func (t *directoryTurn) makeDurable(ctx context.Context) error {
+	parts, err := t.directory.Parts(ctx, t.key)
+	if err != nil {
+		return err
+	}
+	for _, part := range parts {
+		if part.Open && part.Kind == PartArchive {
+			return nil
+		}
+	}
+	log, err := t.directory.Log(ctx, t.key, true) // copies a log whose sync failed
+	if err != nil {
+		return err
+	}
+	l := log.(*directoryLog)
+	if err = waitLock(ctx, l.lock, lastTryOfAppend); err == nil {
+		if l.file != nil {
+			err = l.sync()
+		}
+		err = errors.Join(err, l.lock.Unlock())
+	}
+	return errors.Join(err, l.Close())
 }
