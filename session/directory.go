@@ -29,7 +29,8 @@ import (
 //	    log.lock                    held for each append; grows when the log is replaced, by "d" when it is deleted
 //	    <time>-<random>.jsonl       a log; the newest is current
 //	    <time>-<random>.jsonl.torn-<seq>   a tail that was cut off
-//	    <time>-<random>.jsonl.failed       a sync of the log failed
+//	    <time>-<random>.jsonl.failed       a sync of the log failed; the next opening copies it
+//	    <time>-<random>.jsonl.replaced     a log that was copied for that reason
 //	    <time>-<random>.jsonl.gz           an archive, in the place of a log
 
 const (

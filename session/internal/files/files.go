@@ -13,7 +13,7 @@ type FS interface {
 	// is an error.
 	Open(name string, flag int, perm fs.FileMode) (File, error)
 	Mkdir(name string, perm fs.FileMode) error
-	Rename(from, to string) error // replaces to if it exists if it exists
+	Rename(from, to string) error // replaces to if it exists
 	Remove(name string) error
 	List(dir string) ([]string, error) // sorted
 	IsDir(name string) (bool, error)   // a symbolic link is an error
