@@ -9,13 +9,13 @@ import (
 )
 
 // A log survives a power loss only if its entry is on the disk, and so are those of the session's directory, of the
-// parent of that, and of s. Whoever made them may have been killed before the directories were synced, or may have asked
-// for no durability. So the first durable append to a log syncs all four directories, unless this store knows that they
-// are durable. Opening an existing store syncs nothing.
+// parent of that, and of s. Whoever made them may have been killed before the directories were synced, or may have
+// asked for no durability. So the first durable append to a log syncs all four directories, unless this store knows
+// that they are durable. Opening an existing store syncs nothing.
 
 // durableNames remembers names whose entries are known to be on the disk: IDs of logs, and directories above sessions.
-// No name gets another entry: the ID of a log is random and changes when the log is rewritten, and the directories above
-// sessions are never removed. A log that replaces its own archive is made durable by whoever finds both.
+// No name gets another entry: the ID of a log is random and changes when the log is rewritten, and the directories
+// above sessions are never removed. A log that replaces its own archive is made durable by whoever finds both.
 type durableNames struct {
 	mu          sync.Mutex
 	directories map[string]bool     // s, and parents of sessions in it: 257 at most
