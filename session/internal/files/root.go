@@ -19,9 +19,9 @@ type root struct {
 	self *os.File // the directory itself, for statAt; nil: names are looked up by dir
 }
 
-// OpenRoot opens a directory, and creates it if necessary.
+// OpenRoot opens a directory, and creates it if necessary, durably.
 func OpenRoot(name string) (FS, error) {
-	if err := os.MkdirAll(name, 0o700); err != nil {
+	if err := makeAll(name); err != nil {
 		return nil, err
 	}
 	dir, err := os.OpenRoot(name)
@@ -34,6 +34,32 @@ func OpenRoot(name string) (FS, error) {
 		return nil, err
 	}
 	return root{dir, self}, nil
+}
+
+// makeAll is os.MkdirAll, and makes the entries of the directories that it creates durable.
+func makeAll(name string) error {
+	if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
+		return os.MkdirAll(name, 0o700) // for its errors
+	}
+	parent := filepath.Dir(name)
+	if parent == name {
+		return os.MkdirAll(name, 0o700)
+	}
+	if err := makeAll(parent); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(name, 0o700); err != nil {
+		return err
+	}
+	f, err := os.Open(parent)
+	if errors.Is(err, fs.ErrPermission) { // one may create in a directory that one may not read
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return syncDirectory(f)
 }
 
 // ErrLink is the error for a symbolic link, or anything else that is not a regular file or directory.
@@ -165,11 +191,15 @@ func (r root) SyncDir(dir string) error {
 		return err
 	}
 	defer f.Close()
-	err = f.Sync()
+	return syncDirectory(f)
+}
+
+func syncDirectory(f *os.File) error {
+	err := f.Sync()
 	// Some file systems have nothing to sync for a directory, and return an error that says so.
 	isNeedless := cannotSyncDirs || errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported)
 	if err != nil && !isNeedless {
-		return fmt.Errorf("sync of %s: %w", dir, err)
+		return fmt.Errorf("sync of %s: %w", f.Name(), err)
 	}
 	return nil
 }

@@ -155,3 +155,25 @@ func TestWritten(t *testing.T) {
 		assert.EqualValues(t, 12, at)
 	}
 }
+
+// TestOpenRootCreatesDirectories, above the root too, for their owner alone.
+func TestOpenRootCreatesDirectories(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"one", "two/of/three", "two/of/three", "two/of/four/", "./two/../five/six"} {
+		fsys, err := OpenRoot(name)
+		require.NoError(t, err, name)
+		require.NoError(t, fsys.Close(), name)
+		for at := filepath.Clean(name); at != "."; at = filepath.Dir(at) {
+			info, err := os.Stat(at)
+			require.NoError(t, err, at)
+			if runtime.GOOS != "windows" {
+				assert.Equal(t, fs.ModeDir|0o700, info.Mode(), at)
+			}
+		}
+	}
+	require.NoError(t, os.WriteFile("file", nil, 0o600))
+	for _, name := range []string{"file", "file/in", "file/in/it", ""} {
+		_, err := OpenRoot(name)
+		assert.Error(t, err, "%q", name)
+	}
+}
