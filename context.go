@@ -101,8 +101,8 @@ func (m *Manager) plan(history []Message) (d *draft, needs, fits bool) {
 	return d, d.bodyTokens() > 0 && !m.opts.Compact.Off, false
 }
 
-// planWithinBody returns what Prepare makes of a draft whose body is too large, if that fits without a compaction, or
-// nil.
+// planWithinBody returns what Prepare makes of a draft whose body is too large, if that fits without a compaction or a
+// summary in the place of a digest, or nil.
 func (m *Manager) planWithinBody(history []Message, tooLarge *draft) *draft {
 	tokens := tooLarge.bodyTokens()
 	if tokens <= 0 {
@@ -111,7 +111,7 @@ func (m *Manager) planWithinBody(history []Message, tooLarge *draft) *draft {
 	m.ledger.bodyTokens = tokens
 	defer func() { m.ledger.bodyTokens = 0 }()
 	d, _, _ := m.splice(m.draft(history, m.ledger.checkpoint))
-	if d.needsCompaction() || !d.shrinkToFit() {
+	if d.needsCompaction() || m.mayReplaceDigest(d) || !d.shrinkToFit() {
 		return nil
 	}
 	return d
