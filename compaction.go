@@ -195,13 +195,6 @@ func (d *draft) summaryCapBeside(s *span) int {
 	return min(d.summaryCap(), max(free/2, min(free, minSummaryTokens)))
 }
 
-// canCompact says that there is something whose summary would be smaller, and that the rest can fit. What
-// cannot fit in any way is not worth a call; a margin alone is no reason to think so.
-func (d *draft) canCompact() bool {
-	s, frame := d.span(), d.summaryFrame()
-	return d.hasNews(&s, leastGain+frame) && count.Add(s.restAtLeast, frame) <= d.wholeRoom()
-}
-
 // summaryFrame is what stands around a summary, in tokens.
 func (d *draft) summaryFrame() int {
 	frame := sections.Begin + sections.End
@@ -236,22 +229,6 @@ func (d *draft) summaryIsTooLong(s *span) bool {
 		return s.earlierSummary > limit+d.summaryFrame()+leastGain
 	}
 	return textTokens(d.opts.Estimator, d.checkpoint.body) > limit
-}
-
-// isWorthCompacting says that a compaction has anything to summarize.
-func (d *draft) isWorthCompacting() bool {
-	s := d.span()
-	return d.hasNews(&s, 0)
-}
-
-// unreadTokens is about what a model would read in a compaction of d that no model has summarized.
-func (d *draft) unreadTokens() int {
-	s := d.span()
-	n := s.sentTokens - s.earlierSummary
-	for i := range d.behind {
-		n = count.Add(n, estimate(d.opts.Estimator, d.behind[i]))
-	}
-	return n
 }
 
 // newCompaction collects what is to be summarized.
@@ -381,21 +358,4 @@ func (c *compaction) tokens(text string) int {
 		return 0
 	}
 	return textTokens(c.opts.Estimator, text)
-}
-
-// isDigestDue says that it is time to replace checkpoint c, if a digest wrote it. Without edits the request would have
-// `plain` tokens.
-func (d *draft) isDigestDue(c *checkpoint, plain int) bool {
-	o := &d.opts
-	if !o.replacesDigest(c) {
-		return false
-	}
-	wasIdle := !o.Cache.None && !d.ledger.sentAt.IsZero() && d.isCold()
-	return wasIdle || plain-d.ledger.digestAt >= count.Share(d.budget, breakerGrowth)
-}
-
-// replacesDigest says that a summary in the place of c is wanted.
-func (o *Options) replacesDigest(c *checkpoint) bool {
-	_, isDigest := o.Summarizer.(digester)
-	return c != nil && c.degraded && !isDigest && !o.Compact.Off
 }
