@@ -18,7 +18,6 @@ func (l *ledger) state() undo {
 func (l *ledger) revert(u undo) {
 	l.rewrites = u.rewrites
 	l.accounting.guess, l.accounting.body, l.run.refused = u.guess, u.body, u.refused
-	l.tail = tail{} // the next call has to look at the whole list
 }
 
 // beginAttempt remembers how the ledger was before a run of Recover.
@@ -36,11 +35,20 @@ func (m *Manager) beginAttempt(history []Message) *attempt {
 }
 
 // undoAttempt is for a run of Recover that came to nothing.
-func (l *ledger) undoAttempt() {
-	if l.attempt != nil {
-		l.revert(l.attempt.before)
-		l.attempt = nil
+func (m *Manager) undoAttempt() {
+	if m.ledger.undoAttempt() {
+		m.tail = tail{} // the next call has to look at the whole list
 	}
+}
+
+// undoAttempt reports whether there was a run to undo.
+func (l *ledger) undoAttempt() bool {
+	if l.attempt == nil {
+		return false
+	}
+	l.revert(l.attempt.before)
+	l.attempt = nil
+	return true
 }
 
 // closeAttempt ends an open run without a word on its requests: what was sent stays, what was guessed goes.
@@ -63,7 +71,7 @@ func (m *Manager) settle(history []Message) {
 	case end >= 0 && history[end+1].Role == RoleAssistant && !isFailed(&history[end+1]):
 		m.taken()
 	default:
-		l.undoAttempt()
+		m.undoAttempt()
 	}
 }
 
@@ -72,7 +80,7 @@ func (m *Manager) settleFor(history []Message) (undo func()) {
 	run := m.ledger.run
 	undo = func() { m.ledger.run = run }
 	if m.ledger.attempt != nil {
-		undo = m.ledger.keep()
+		undo = m.keep()
 	}
 	m.settle(history)
 	return undo
@@ -106,14 +114,16 @@ func (m *Manager) taken() {
 		a.body = x.before.body.Settle(x.bytes, a.body.Most, l.bytes, l.toldBody(&m.settings))
 	}
 	l.attempt, l.refusals = nil, 0
-	l.tail = tail{}
+	m.tail = tail{}
 }
 
-// keep returns a function that makes the ledger what it is now, but for what is known of messages and for failures.
-func (l *ledger) keep() func() {
-	attempt, tail, refusals, run, u := l.attempt, l.tail, l.refusals, l.run, l.state()
+// keep returns a function that makes the ledger and the tail what they are now, but for what is known of messages and
+// for failures.
+func (m *Manager) keep() func() {
+	l := &m.ledger
+	attempt, refusals, run, before, tail := l.attempt, l.refusals, l.run, l.state(), m.tail
 	return func() {
-		l.revert(u)
-		l.attempt, l.tail, l.refusals, l.run = attempt, tail, refusals, run
+		l.revert(before)
+		l.attempt, l.refusals, l.run, m.tail = attempt, refusals, run, tail
 	}
 }

@@ -14,7 +14,7 @@ func (m *Manager) commit(d *draft, also ...func(l *ledger)) (*Request, error) {
 	err := m.journaled(true, func() {
 		m.ledger.record(d)
 		m.ledger.bytes = r.Bytes
-		m.ledger.recordTail(d, r)
+		m.recordTail(d, r)
 		for _, change := range also {
 			change(&m.ledger)
 		}
@@ -32,7 +32,7 @@ func (m *Manager) commit(d *draft, also ...func(l *ledger)) (*Request, error) {
 		// missing in it.
 		m.opts.Logger.Info("winnow: the history is sent shortened", "reason", d.why, "edits", len(d.newEdits),
 			"records", d.newRecords,
-			"tokens_whole", m.ledger.tail.uneditedTokens, "tokens", r.Tokens, "options", "Keep, Prune, Truncate")
+			"tokens_whole", m.tail.uneditedTokens, "tokens", r.Tokens, "options", "Keep, Prune, Truncate")
 	}
 	d.logRejected()
 	return r, nil

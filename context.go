@@ -30,7 +30,7 @@ func (m *Manager) Prepare(ctx context.Context, history []Message) (*Request, err
 
 // extendLast returns the last request with what is new behind it. It is nil where there is more to do, see extend.
 func (m *Manager) extendLast(history []Message) (*Request, error) {
-	last := &m.ledger.tail
+	last := &m.tail
 	if !last.known {
 		return nil, nil
 	}
@@ -41,7 +41,7 @@ func (m *Manager) extendLast(history []Message) (*Request, error) {
 	if done, err := m.extend(history, request); err != nil || !done {
 		return nil, err
 	}
-	m.ledger.share(request)
+	m.tail.share(request, m.ledger.index.isReread)
 	// No spare room: what the host appends to this request must not be written into the next one, which shares its
 	// lists.
 	request.Messages, request.History = clip(request.Messages), clip(request.History)
@@ -70,7 +70,7 @@ func (m *Manager) Plan(history []Message) *Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	// No effects: what a draft learns and decides below is taken back.
-	defer m.ledger.keep()()
+	defer m.keep()()
 	m.settle(history)
 	m.ledger.run.begin()
 	d, needs, fits := m.plan(history)
@@ -271,6 +271,6 @@ func (m *Manager) PrepareInto(ctx context.Context, history []Message, r *Request
 		}
 		*r = *next
 	}
-	m.ledger.tail.shared = sharedLists{} // r has one owner
+	m.tail.shared = sharedLists{} // r has one owner
 	return nil
 }

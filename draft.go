@@ -14,7 +14,6 @@ type draft struct {
 	now     time.Time
 	budget  int             // tokens that the request may have, Overhead included
 	handles *recall.Handles // of the history; nil: not asked for yet
-	added   newMessages     // on the short way
 
 	view     *view
 	edits    []Edit              // repair, compact, limit

@@ -1,54 +1,20 @@
 package winnow
 
 import (
-	"hash/maphash"
 	"slices"
 
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/mem"
 )
 
-// Most calls of Prepare find the history of the last call with one turn more behind it, and nothing to do
-// but to send that too. They take this short way: what it costs is in the new messages, not in the length
-// of the history. Whatever is not plain goes the long way through a draft.
-
-// share has the next request share the lists of r, unless they are the host's.
-func (l *ledger) share(r *Request) {
-	t := &l.tail
-	if t.isHistory || t.ofHost || l.index.isReread {
-		t.shared = sharedLists{}
-		return
-	}
-	t.shared = sharedLists{known: true, messages: r.Messages, edits: r.Edits}
-	if !t.keepsAll {
-		t.shared.history = r.History
-	}
-}
-
-// request returns a request with the lists of the last one, or nil if they are not held.
-func (t *tail) request() *Request {
-	if t.isHistory {
-		return new(Request)
-	}
-	if !t.shared.known {
-		return nil
-	}
-	return &Request{Messages: t.shared.messages, History: t.shared.history, Edits: t.shared.edits}
-}
-
-// isLast says that the lists of r are those of the last request.
-func (t *tail) isLast(r *Request) bool {
-	if mem.Base(r.Messages) != t.messages {
-		return false
-	}
-	return t.keepsAll || len(r.History) == t.keptLen && mem.Base(r.History) == t.kept
-}
+// Most calls of Prepare find the history of the last call with a turn more behind it, and have nothing to do but to
+// send that too. They take this short way: its cost depends on the new messages, not on the length of the history.
+// Whenever more is due, the call takes the long way through a draft.
 
 // extend is the short way. It is false, and nothing has happened, if the long one has to be taken. The error is that of
 // Options.Journal.
 func (m *Manager) extend(history []Message, r *Request) (done bool, err error) {
-	l := &m.ledger
-	t := &l.tail
+	l, t := &m.ledger, &m.tail
 	x := &l.index
 	// What the background has made is collected on the long way, and a run of Recover is settled there.
 	if isBusy := m.background != nil || l.attempt != nil; isBusy || !t.known || !t.complete || len(l.sent) == 0 {
@@ -65,14 +31,12 @@ func (m *Manager) extend(history []Message, r *Request) (done bool, err error) {
 	}
 	x.learn(history, m.opts.Estimator)
 	added := history[t.history:]
-	d := &m.short.draft
-	// Only the sum: no old message is looked at here, so the view needs no columns.
-	m.short.view = view{total: l.estimate}
-	*d = draft{
-		settings: &m.settings, ledger: l, view: &m.short.view, history: history, budget: m.budget(), now: m.opts.Now(),
+	d := &m.short
+	*d = shortWay{tail: t, sums: view{total: l.estimate}, draft: draft{
+		settings: &m.settings, ledger: l, view: &d.sums, history: history, budget: m.budget(), now: m.opts.Now(),
 		learned:  learned{accounting: l.accounting, rejected: d.rejected[:0]},
 		progress: progress{unchangedPrefix: len(l.sent) + len(added)},
-	}
+	}}
 	if len(added) > 0 {
 		d.accounting.take(l, &m.settings, &added[0])
 		d.budget = m.ledger.budgetBy(&m.settings, &d.accounting)
@@ -91,17 +55,17 @@ func (m *Manager) extend(history []Message, r *Request) (done bool, err error) {
 }
 
 // mayExtend says that nothing is due that needs a look at the whole list.
-func (d *draft) mayExtend(added []Message) bool {
+func (d *shortWay) mayExtend(added []Message) bool {
 	l, o := d.ledger, &d.opts
-	facts := l.index.facts[l.tail.history:]
-	waits := o.Thinking == ThinkingBound && l.tail.thinks
+	facts := l.index.facts[d.tail.history:]
+	waits := o.Thinking == ThinkingBound && d.tail.thinks
 	if d.isCold() && (!waits || o.HistoryTurns > 0) {
 		return false // nothing is in the cache: what is due is rewritten now, at no cost
 	}
-	if !waits && l.epochSearch.isDue(l.tail.answers+countAnswers(added)) {
+	if !waits && l.epochSearch.isDue(d.tail.answers+countAnswers(added)) {
 		return false
 	}
-	if l.tail.hasBehind && d.isDigestDue(l.checkpoint, count.Add(l.tail.whole, sumOf(facts))) {
+	if d.tail.hasBehind && d.isDigestDue(l.checkpoint, count.Add(d.tail.whole, sumOf(facts))) {
 		return false
 	}
 	if o.Thinking == ThinkingBound && len(added) > 0 && !mayAnswer(&added[0]) &&
@@ -113,7 +77,7 @@ func (d *draft) mayExtend(added []Message) bool {
 		if m.Pinned || m.Summary || m.Role == RoleUser && o.HistoryTurns > 0 {
 			return false // each of these may change what becomes of older messages
 		}
-		if len(l.projections) > 0 && l.projections[facts[i].key] != nil || l.tail.endsRecord(facts[i].key) {
+		if len(l.projections) > 0 && l.projections[facts[i].key] != nil || d.tail.endsRecord(facts[i].key) {
 			return false
 		}
 	}
@@ -122,7 +86,7 @@ func (d *draft) mayExtend(added []Message) bool {
 
 // minifyAdded writes the new results shorter. It is false where that takes a look at the whole history: for a handle,
 // or because from now on the request is a list of its own.
-func (d *draft) minifyAdded() bool {
+func (d *shortWay) minifyAdded() bool {
 	n := &d.added
 	needsHandle := false
 	note := func() string {
@@ -135,7 +99,7 @@ func (d *draft) minifyAdded() bool {
 			continue
 		}
 		p := d.minified(d.history, first+i, n.facts[i].tokens, note)
-		if needsHandle || p != nil && d.ledger.tail.isHistory {
+		if needsHandle || p != nil && d.tail.isHistory {
 			return false
 		}
 		if p == nil {
@@ -158,7 +122,7 @@ func (d *draft) minifyAdded() bool {
 }
 
 // isBilledBehind reports whether an answer behind message i of the history has a usage.
-func (d *draft) isBilledBehind(i int) bool {
+func (d *shortWay) isBilledBehind(i int) bool {
 	for k := i + 1; k < len(d.history); k++ {
 		if saysUsage(d.history, k) {
 			return true
@@ -169,7 +133,7 @@ func (d *draft) isBilledBehind(i int) bool {
 
 // resultsFit says that no new result is larger than one may be, nor those of the newest step together: by what is known
 // of the provider's counts once those of the new answers are read, as on the long way.
-func (d *draft) resultsFit() bool {
+func (d *shortWay) resultsFit() bool {
 	n := &d.added
 	t := newTruncation(*d.opts.Truncate, d.windowEstimate())
 	batch := 0
@@ -188,9 +152,8 @@ func (d *draft) resultsFit() bool {
 }
 
 // addToTail adds the new messages to the sums and says that the request is in order and fits.
-func (d *draft) addToTail(added []Message) bool {
-	l := d.ledger
-	t := &l.tail
+func (d *shortWay) addToTail(added []Message) bool {
+	l, t := d.ledger, d.tail
 	facts := l.index.facts[t.history:]
 	r := repair{history: added, facts: facts, forRequest: true}
 	if !r.isClean() || len(added) > 0 && waitsForResults(added) || !t.idsAreNew(added) {
@@ -217,8 +180,8 @@ func (d *draft) addToTail(added []Message) bool {
 
 // observeAdded reads what the new answers were billed for. What lies between two of them was sent by nobody that is
 // known: as on the long way, it counts as it is.
-func (d *draft) observeAdded(added []Message, facts []*fact) {
-	t := &d.ledger.tail
+func (d *shortWay) observeAdded(added []Message, facts []*fact) {
+	t := d.tail
 	total, shown := d.view.total, t.shown
 	for i := range added {
 		m := &added[i]
@@ -233,8 +196,8 @@ func (d *draft) observeAdded(added []Message, facts []*fact) {
 }
 
 // sumAdded adds the new messages, as they are sent, to the total of the view. It returns the new sums of the tail.
-func (d *draft) sumAdded() (shown, bytes int) {
-	n, t := &d.added, &d.ledger.tail
+func (d *shortWay) sumAdded() (shown, bytes int) {
+	n, t := &d.added, d.tail
 	shown, bytes = t.shown, t.bytes
 	for i := range n.sent {
 		d.view.total = count.Add(d.view.total, n.tokens(i))
@@ -251,9 +214,8 @@ func (d *draft) sumAdded() (shown, bytes int) {
 }
 
 // commitTail makes the request what was sent last.
-func (d *draft) commitTail(added []Message, r *Request) {
-	l := d.ledger
-	t := &l.tail
+func (d *shortWay) commitTail(added []Message, r *Request) {
+	l, t := d.ledger, d.tail
 	before, history := len(l.sent), r.History
 	p := sentPrefix{sent: l.estimate, plain: t.uneditedTokens}
 	d.commitAdded(r)
@@ -280,8 +242,8 @@ func (d *draft) commitTail(added []Message, r *Request) {
 }
 
 // commitAdded makes the new messages the end of what was sent last, with their edits.
-func (d *draft) commitAdded(r *Request) {
-	l, t := d.ledger, &d.ledger.tail
+func (d *shortWay) commitAdded(r *Request) {
+	l, t := d.ledger, d.tail
 	for i, f := range d.added.facts {
 		k := f.key
 		if p := d.added.edit(i); p != nil {
@@ -299,14 +261,9 @@ func (d *draft) commitAdded(r *Request) {
 	}
 }
 
-// remember keeps where the lists of r lie: the next call extends them only if it gets the same ones.
-func (t *tail) remember(r *Request) {
-	t.messages, t.kept, t.keptLen = mem.Base(r.Messages), mem.Base(r.History), len(r.History)
-}
-
 // recordTail remembers what the short way has to know of d, which was sent as r.
-func (l *ledger) recordTail(d *draft, r *Request) {
-	t := &l.tail
+func (m *Manager) recordTail(d *draft, r *Request) {
+	l, t := &m.ledger, &m.tail
 	messages := d.view.messages
 	*t = tail{
 		known: true, changes: l.index.changes, history: len(d.history), ids: t.ids,
@@ -317,7 +274,7 @@ func (l *ledger) recordTail(d *draft, r *Request) {
 	t.answers, t.thinks = countAnswers(d.whole().messages), slices.ContainsFunc(messages, hasThinking)
 	t.remember(r)
 	t.ofHost = mem.Base(r.Messages) == mem.Base(d.history)
-	l.share(r)
+	t.share(r, l.index.isReread)
 	clear(t.ids)
 	t.addIDs(messages)
 	if !t.isHistory {
@@ -352,36 +309,4 @@ func waitsForResults(messages []Message) bool {
 		return results < 0
 	}
 	return false
-}
-
-func (t *tail) addIDs(messages []Message) {
-	for i := range messages {
-		for k := range messages[i].Parts {
-			if p := &messages[i].Parts[k]; p.Kind == KindToolCall {
-				t.addID(p.ID)
-			}
-		}
-	}
-}
-
-// addID marks an id as used. A hash is enough: a collision only sends a call the long way.
-func (t *tail) addID(id string) {
-	if t.ids == nil {
-		t.ids = make(map[uint64]struct{})
-	}
-	t.ids[maphash.String(idSeed, id)] = struct{}{}
-}
-
-// idsAreNew says that no call of messages has an id that is in use.
-func (t *tail) idsAreNew(messages []Message) bool {
-	for i := range messages {
-		for k := range messages[i].Parts {
-			if p := &messages[i].Parts[k]; p.Kind == KindToolCall {
-				if _, used := t.ids[maphash.String(idSeed, p.ID)]; used {
-					return false
-				}
-			}
-		}
-	}
-	return true
 }

@@ -28,7 +28,7 @@ func TestShortWayWhileADigestStandsIn(t *testing.T) {
 		m.mu.Lock()
 		var r Request
 		done := false
-		if next := m.ledger.tail.request(); m.ledger.tail.known && next != nil {
+		if next := m.tail.request(); m.tail.known && next != nil {
 			r = *next
 			due := degraded && m.mayReplaceDigest(m.draft(h, m.ledger.checkpoint))
 			done, err = m.extend(h, &r)
@@ -40,7 +40,7 @@ func TestShortWayWhileADigestStandsIn(t *testing.T) {
 			require.NoError(t, err)
 			r = *next
 		} else {
-			m.ledger.share(&r)
+			m.tail.share(&r, m.ledger.index.isReread)
 		}
 		m.mu.Unlock()
 		if degraded && r.Degraded && len(s.prompts) == calls {

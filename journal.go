@@ -27,7 +27,6 @@ func (m *Manager) journaled(rewrites bool, record func()) error {
 	}
 	l := &m.ledger
 	before := *l
-	before.tail = tail{} // record writes to its maps
 	// Where record only appends, it writes behind the end of what before holds, and nothing has to be copied.
 	if rewrites {
 		l.sent, l.projections = slices.Clone(l.sent), maps.Clone(l.projections)
@@ -39,6 +38,7 @@ func (m *Manager) journaled(rewrites bool, record func()) error {
 	}
 	if err != nil {
 		*l = before
+		m.tail = tail{} // what record wrote to is of no use any more
 		return fmt.Errorf("winnow: writing the journal: %w", err)
 	}
 	l.journal = next

@@ -21,7 +21,6 @@ type ledger struct {
 	digestAt int // tokens of the history when a digest began to stand in, or a summary in its place was last tried
 	lastRequest
 	accounting accounting
-	tail       tail
 	bodyLimits
 	refusals int      // by the provider, of the whole conversation
 	run      recovery // what was tried since the last Prepare
@@ -148,54 +147,6 @@ type undo struct {
 	rewrites
 	guess, body guess.Limit
 	refused     []key
-}
-
-// tail is what the short way has to know of the last request.
-type tail struct {
-	known    bool
-	changes  int                 // index.changes at that time
-	history  int                 // messages of the history that was passed in
-	complete bool                // no call waited for its result at the end
-	ids      map[uint64]struct{} // hashes of the call ids in use
-	shared   sharedLists         // of the last request, where the next one may share them
-
-	recordEnds []key // the last messages of what records stand for, sorted
-	listAddresses
-	tailSums
-}
-
-// listAddresses say where the lists of the last request lie.
-type listAddresses struct {
-	isHistory bool    // the request was the history itself
-	messages  uintptr // Request.Messages
-	ofHost    bool    // … in the host's memory
-	kept      uintptr // Request.History
-	keptLen   int     // its length
-	keepsAll  bool    // it was the history itself
-}
-
-// tailSums are what new messages are added to.
-type tailSums struct {
-	answers        int  // of the model, in the request
-	thinks         bool // the request holds thinking
-	shown          int  // estimate of the messages without hidden parts
-	bytes          int  // of the body
-	uneditedTokens int  // estimate of the history that was passed in, as it is
-	whole          int  // estimate of the request's messages without edits of their texts: uneditedTokens
-	hasBehind      bool // the history holds what a digest stands in for
-}
-
-// sharedLists are the lists of a request. Requests share them: each is longer than the one before it, and what is
-// written lies behind the end of all earlier ones.
-//
-// Without them a request is made again as a whole, in time that grows with the history. So they are held, at 192 bytes
-// a message, where the host holds the messages as well. Of a host that reads its log anew for each request they would
-// be all that keeps the texts in memory, and be of no use: its messages are compared one by one anyway.
-type sharedLists struct {
-	known    bool
-	messages []Message
-	history  []Message
-	edits    []Edit
 }
 
 // journal is what Options.Journal was given so far. It stays empty where that is not set.

@@ -33,16 +33,10 @@ type Manager struct {
 
 	mu         sync.Mutex // protects what follows
 	ledger     ledger
+	tail       tail // of the last request: a cache, and never saved
 	short      shortWay
 	background *background // nil: none
 	closed     bool        // no more of that
-}
-
-// shortWay is the memory of the draft that a call makes which only goes on. It is used again, so that such a call
-// allocates nothing.
-type shortWay struct {
-	view  view
-	draft draft
 }
 
 // New returns a manager for a model with a context window of that many tokens. opts is copied; nil means the defaults.

@@ -21,7 +21,7 @@ type leftOut struct {
 // held. Nothing changes but what is known of the messages. Of a manager that has sent nothing, nobody knows what the
 // model was sent: the process before it did that, and its state is gone. So all may be left out.
 func (m *Manager) leftOut(history []Message) *leftOut {
-	defer m.ledger.keep()()
+	defer m.keep()()
 	m.settle(history)
 	hasSent := len(m.ledger.sent) > 0
 	// Only the steps that repeat what was sent: what the next epoch would do to it is not done yet.

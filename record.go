@@ -107,3 +107,5 @@ func compareRecords(a, b *runRecord) int {
 	return cmp.Or(cmp.Compare(a.first.index, b.first.index), cmp.Compare(a.count, b.count),
 		bytes.Compare(a.run[:], b.run[:]), bytes.Compare(a.key[:], b.key[:]))
 }
+
+func compareKeys(a, b key) int { return bytes.Compare(a[:], b[:]) }

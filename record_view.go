@@ -1,7 +1,6 @@
 package winnow
 
 import (
-	"bytes"
 	"maps"
 	"slices"
 )
@@ -304,25 +303,3 @@ func withoutGoneRecords(records []*runRecord, lists ...[]*fact) []*runRecord {
 	slices.SortFunc(kept, compareRecords)
 	return kept
 }
-
-// endsRecord says that a message is the last of what a record stands for: a history that was rewound has come back to
-// it.
-func (t *tail) endsRecord(k key) bool {
-	_, found := slices.BinarySearchFunc(t.recordEnds, k, compareKeys)
-	return found
-}
-
-// endsOf returns the last messages of what records stand for, sorted.
-func endsOf(records []*runRecord) []key {
-	if len(records) == 0 {
-		return nil
-	}
-	ends := make([]key, len(records))
-	for i, r := range records {
-		ends[i] = r.last
-	}
-	slices.SortFunc(ends, compareKeys)
-	return ends
-}
-
-func compareKeys(a, b key) int { return bytes.Compare(a[:], b[:]) }

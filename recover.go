@@ -96,7 +96,7 @@ func (m *Manager) startLadder(history []Message, said overflow.Diagnosis) *ladde
 	}
 	g.run.refusals++
 	g.refusals++
-	g.tail = tail{} // what is known of the limits has changed
+	m.tail = tail{} // what is known of the limits has changed
 	if said.Class == overflow.ClassBytes || said.Unit == overflow.UnitBytes {
 		l.bytes = max(1, g.bytes)
 		if len(g.sent) == 0 {
@@ -251,7 +251,7 @@ func (l *ladder) giveUp(cause error) error {
 	}
 	e := d.overflow()
 	e.Answer, e.Err = l.answer, cause
-	l.manager.ledger.undoAttempt()
+	l.manager.undoAttempt()
 	l.manager.opts.Logger.Warn("winnow: nothing is left to try against an overflow", "tokens", e.Tokens,
 		"budget", e.Budget, "overhead", e.Overhead,
 		"pinned", e.Pinned, "summary", e.Summary, "protected", e.Protected, "answer_reserve", e.Answer, "refusals",

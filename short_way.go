@@ -1,5 +1,14 @@
 package winnow
 
+// shortWay is a request that only goes on from the last one. A manager has one for all calls: its memory is used
+// again, so that such a call allocates nothing.
+type shortWay struct {
+	draft
+	sums  view  // the draft's: it has no messages, because no old one is looked at
+	tail  *tail // of the manager
+	added newMessages
+}
+
 // newMessages are those behind the last request.
 type newMessages struct {
 	sent  []Message     // as they are sent: the history's own, where no edit is made

@@ -1,0 +1,145 @@
+package winnow
+
+import (
+	"hash/maphash"
+	"slices"
+
+	"github.com/winnowgo/winnow/internal/mem"
+)
+
+// tail is what the short way has to know of the last request.
+type tail struct {
+	known    bool
+	changes  int                 // index.changes at that time
+	history  int                 // messages of the history that was passed in
+	complete bool                // no call waited for its result at the end
+	ids      map[uint64]struct{} // hashes of the call ids in use
+	shared   sharedLists         // of the last request, where the next one may share them
+
+	recordEnds []key // the last messages of what records stand for, sorted
+	listAddresses
+	tailSums
+}
+
+// listAddresses say where the lists of the last request lie.
+type listAddresses struct {
+	isHistory bool    // the request was the history itself
+	messages  uintptr // Request.Messages
+	ofHost    bool    // … in the host's memory
+	kept      uintptr // Request.History
+	keptLen   int     // its length
+	keepsAll  bool    // it was the history itself
+}
+
+// tailSums are what new messages are added to.
+type tailSums struct {
+	answers        int  // of the model, in the request
+	thinks         bool // the request holds thinking
+	shown          int  // estimate of the messages without hidden parts
+	bytes          int  // of the body
+	uneditedTokens int  // estimate of the history that was passed in, as it is
+	whole          int  // estimate of the request's messages without edits of their texts: uneditedTokens
+	hasBehind      bool // the history holds what a digest stands in for
+}
+
+// sharedLists are the lists of a request. Requests share them: each is longer than the one before it, and what is
+// written lies behind the end of all earlier ones.
+//
+// Without them a request is made again as a whole, in time that grows with the history. So they are held, at 192 bytes
+// a message, where the host holds the messages as well. Of a host that reads its log anew for each request they would
+// be all that keeps the texts in memory, and be of no use: its messages are compared one by one anyway.
+type sharedLists struct {
+	known    bool
+	messages []Message
+	history  []Message
+	edits    []Edit
+}
+
+// share has the next request share the lists of r, unless they are the host's. isReread says that the host reads its
+// history anew for each request.
+func (t *tail) share(r *Request, isReread bool) {
+	if t.isHistory || t.ofHost || isReread {
+		t.shared = sharedLists{}
+		return
+	}
+	t.shared = sharedLists{known: true, messages: r.Messages, edits: r.Edits}
+	if !t.keepsAll {
+		t.shared.history = r.History
+	}
+}
+
+// request returns a request with the lists of the last one, or nil if they are not held.
+func (t *tail) request() *Request {
+	if t.isHistory {
+		return new(Request)
+	}
+	if !t.shared.known {
+		return nil
+	}
+	return &Request{Messages: t.shared.messages, History: t.shared.history, Edits: t.shared.edits}
+}
+
+// isLast says that the lists of r are those of the last request.
+func (t *tail) isLast(r *Request) bool {
+	if mem.Base(r.Messages) != t.messages {
+		return false
+	}
+	return t.keepsAll || len(r.History) == t.keptLen && mem.Base(r.History) == t.kept
+}
+
+// remember keeps where the lists of r lie: the next call extends them only if it gets the same ones.
+func (t *tail) remember(r *Request) {
+	t.messages, t.kept, t.keptLen = mem.Base(r.Messages), mem.Base(r.History), len(r.History)
+}
+
+func (t *tail) addIDs(messages []Message) {
+	for i := range messages {
+		for k := range messages[i].Parts {
+			if p := &messages[i].Parts[k]; p.Kind == KindToolCall {
+				t.addID(p.ID)
+			}
+		}
+	}
+}
+
+// addID marks an id as used. A hash is enough: a collision only sends a call the long way.
+func (t *tail) addID(id string) {
+	if t.ids == nil {
+		t.ids = make(map[uint64]struct{})
+	}
+	t.ids[maphash.String(idSeed, id)] = struct{}{}
+}
+
+// idsAreNew says that no call of messages has an id that is in use.
+func (t *tail) idsAreNew(messages []Message) bool {
+	for i := range messages {
+		for k := range messages[i].Parts {
+			if p := &messages[i].Parts[k]; p.Kind == KindToolCall {
+				if _, used := t.ids[maphash.String(idSeed, p.ID)]; used {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// endsRecord says that a message is the last of what a record stands for: a history that was rewound has come back to
+// it.
+func (t *tail) endsRecord(k key) bool {
+	_, found := slices.BinarySearchFunc(t.recordEnds, k, compareKeys)
+	return found
+}
+
+// endsOf returns the last messages of what records stand for, sorted.
+func endsOf(records []*runRecord) []key {
+	if len(records) == 0 {
+		return nil
+	}
+	ends := make([]key, len(records))
+	for i, r := range records {
+		ends[i] = r.last
+	}
+	slices.SortFunc(ends, compareKeys)
+	return ends
+}
