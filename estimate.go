@@ -34,23 +34,20 @@ func CharsPerToken(n float64) Estimator {
 type charsPerToken float64
 
 func (n charsPerToken) Estimate(m Message) int {
-	tokens, chars := 0, 0
-	for i := range m.Parts {
-		p := &m.Parts[i]
-		if known, ok := tokensWithoutText(p, nontext.ByArea, nontext.Quarter); ok {
-			tokens = count.Add(tokens, known)
-			continue
-		}
-		tokens = count.Add(tokens, payloadTokens(p))
-		// Arguments are bytes: their characters are counted without a copy of them.
-		chars += runes.Count(p.Text) + runes.Count(p.Name) + (len(p.Arguments) - continuationBytes(p.Arguments))
-	}
-	return count.Add(tokens, int(min(math.Ceil(float64(chars)/float64(n)), math.MaxInt32)))
+	// Arguments are bytes: their characters are counted without a copy of them.
+	return n.sum(&m, func(p *Part) int {
+		return runes.Count(p.Text) + runes.Count(p.Name) + (len(p.Arguments) - continuationBytes(p.Arguments))
+	})
 }
 
 // atMost returns an upper bound of the estimate from lengths alone.
 func (n charsPerToken) atMost(m *Message) int {
-	tokens, bytes := 0, 0
+	return n.sum(m, func(p *Part) int { return len(p.Text) + len(p.Name) + len(p.Arguments) })
+}
+
+// sum is the estimate of m, whose parts with text have as many characters as chars says.
+func (n charsPerToken) sum(m *Message, chars func(*Part) int) int {
+	tokens, all := 0, 0
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		if known, ok := tokensWithoutText(p, nontext.ByArea, nontext.Quarter); ok {
@@ -58,9 +55,9 @@ func (n charsPerToken) atMost(m *Message) int {
 			continue
 		}
 		tokens = count.Add(tokens, payloadTokens(p))
-		bytes += len(p.Text) + len(p.Name) + len(p.Arguments)
+		all += chars(p)
 	}
-	return count.Add(tokens, int(min(math.Ceil(float64(bytes)/float64(n)), math.MaxInt32)))
+	return count.Add(tokens, int(min(math.Ceil(float64(all)/float64(n)), math.MaxInt32)))
 }
 
 // tokensWithoutText returns the count of a part that is not read: the host's own, or an estimate of what has no text.

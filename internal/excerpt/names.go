@@ -49,9 +49,21 @@ type foundName struct {
 // write appends those names of s that are new and worth the most, in their order, in at most room tokens. They are
 // known from then on.
 func (n Names) write(b io.StringWriter, s string, room int) {
-	var chosen []foundName
-	for _, f := range n.find(s) {
-		if f.worth < leastNameWorth {
+	chosen := n.choose(n.find(s), leastNameWorth, room)
+	if len(chosen) == 0 {
+		return
+	}
+	b.WriteString(" Names in it:")
+	for _, f := range chosen {
+		b.WriteString(" " + f.id)
+	}
+}
+
+// choose returns those of found, which has the one worth most first, that are new and worth at least that much, in
+// their order in the text and in at most room tokens. They are known from then on.
+func (n Names) choose(found []foundName, worth float64, room int) (chosen []foundName) {
+	for _, f := range found {
+		if f.worth < worth {
 			break
 		}
 		if f.tokens > room || n[f.id] {
@@ -61,14 +73,8 @@ func (n Names) write(b io.StringWriter, s string, room int) {
 		chosen = append(chosen, f)
 		identifier.CoverID(n, f.id)
 	}
-	if len(chosen) == 0 {
-		return
-	}
 	slices.SortFunc(chosen, func(a, b foundName) int { return a.order - b.order })
-	b.WriteString(" Names in it:")
-	for _, f := range chosen {
-		b.WriteString(" " + f.id)
-	}
+	return chosen
 }
 
 // find returns the new names of s, the one worth most first.
@@ -93,15 +99,7 @@ func (n Names) find(s string) []foundName {
 		f.tokens, f.crowd = tokencount.Cautious(f.id)+1, crowd
 		f.worth = nameWorth[f.kind] * math.Pow(float64(f.mentions), namePower) * crowd / float64(f.tokens)
 	}
-	slices.SortStableFunc(found, func(a, b foundName) int {
-		switch {
-		case a.worth > b.worth:
-			return -1
-		case a.worth < b.worth:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(found, moreWorth)
 	return found
 }
 
@@ -124,26 +122,17 @@ const (
 // known from then on.
 func (n Names) Choose(texts []Source, room int) []string {
 	found := n.findAll(texts)
-	slices.SortStableFunc(found, func(a, b foundName) int { return cmp.Compare(b.worth, a.worth) })
-	var chosen []foundName
-	for _, f := range found {
-		if f.worth < leastChosenWorth {
-			break
-		}
-		if f.tokens > room || n[f.id] {
-			continue
-		}
-		room -= f.tokens
-		chosen = append(chosen, f)
-		identifier.CoverID(n, f.id)
-	}
-	slices.SortFunc(chosen, func(a, b foundName) int { return a.order - b.order })
+	slices.SortStableFunc(found, moreWorth)
+	chosen := n.choose(found, leastChosenWorth, room)
 	ids := make([]string, len(chosen))
 	for k, f := range chosen {
 		ids[k] = f.id
 	}
 	return ids
 }
+
+// moreWorth orders names, the one worth most first.
+func moreWorth(a, b foundName) int { return cmp.Compare(b.worth, a.worth) }
 
 // findAll finds the new names of texts. One that several hold is worth what it is in the best of them, and half of what
 // it is in the others.

@@ -4,9 +4,9 @@ import (
 	"iter"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/prose"
 )
 
 // word is a run of ASCII letters in a text, with what is around it.
@@ -54,87 +54,19 @@ func lettersAt(s string, start int) word {
 // isName reports whether c, beside letters, makes them part of a name.
 func isName(c byte) bool { return c == '_' || ascii.IsDigit(c) }
 
-// letterWords is a list of words in lower case, of two letters or more, found by the first.
-type letterWords struct {
-	once     sync.Once
-	words    []string
-	byLetter ['z' + 1][]string
-	begins   [256]uint32 // see next
-}
-
-func (l *letterWords) of(letter byte) []string {
-	l.once.Do(l.index)
-	return l.byLetter[letter]
-}
-
-func (l *letterWords) index() {
-	for _, w := range l.words {
-		l.byLetter[w[0]] = append(l.byLetter[w[0]], w)
-		group := uint32(1) << (w[0] % 8)
-		for _, second := range [...]byte{w[1], w[1] - 'a' + 'A'} {
-			l.begins[second] |= group
+// holdsWord reports whether s holds a word of the list that is no part of a name.
+func holdsWord(s string, list *prose.List) bool {
+	for i := 0; i < len(s); i++ {
+		if !ascii.IsLetter(s[i]) {
+			continue
 		}
-		for _, first := range [...]byte{w[0], w[0] - 'a' + 'A'} {
-			l.begins[first] |= group << 8
+		start := i
+		for i++; i < len(s) && ascii.IsLetter(s[i]); i++ {
 		}
-	}
-	for c := range 256 {
-		if !ascii.IsLetter(byte(c)) {
-			l.begins[c] |= 0xFF << 16
-		}
-	}
-}
-
-// in reports whether s holds a word of the list.
-func (l *letterWords) in(s string) bool {
-	l.once.Do(l.index)
-	for i := l.next(s, 0); i >= 0; i = l.next(s, i+1) {
-		if w := lettersAt(s, i); !isName(w.before) && !isName(w.after) && w.means(l) {
-			return true
-		}
-	}
-	return false
-}
-
-// next returns where, from index i of s on, a word begins that may be one of the list, or -1. It leaves none out. The
-// list is split into eight groups by the first letter. For three bytes in a row, the tables in begins have the bit of a
-// group in common if the first byte is no letter, the second begins a word of the group, and the third follows it in a
-// word of the group. Most texts are read that way without looking at a word.
-func (l *letterWords) next(s string, i int) int {
-	const before = 0xFF << 16 // the beginning of a text counts as no letter
-	last, this := uint32(before), uint32(before)
-	if i > 0 {
-		last = l.begins[s[i-1]]
-	}
-	if i < len(s) {
-		this = l.begins[s[i]]
-	}
-	for i++; i+8 <= len(s); i += 8 {
-		w := s[i : i+8]
-		b0, b1, b2, b3 := l.begins[w[0]], l.begins[w[1]], l.begins[w[2]], l.begins[w[3]]
-		b4, b5, b6, b7 := l.begins[w[4]], l.begins[w[5]], l.begins[w[6]], l.begins[w[7]]
-		found := last>>16&(this>>8)&b0 | this>>16&(b0>>8)&b1 | b0>>16&(b1>>8)&b2 | b1>>16&(b2>>8)&b3 |
-			b2>>16&(b3>>8)&b4 | b3>>16&(b4>>8)&b5 | b4>>16&(b5>>8)&b6 | b5>>16&(b6>>8)&b7
-		if found&0xFF != 0 {
-			break // in one of these
-		}
-		last, this = b6, b7
-	}
-	for ; i < len(s); i++ {
-		third := l.begins[s[i]]
-		if last>>16&(this>>8)&third&0xFF != 0 {
-			return i - 1
-		}
-		last, this = this, third
-	}
-	return -1
-}
-
-// means reports whether w is in the list, in any case.
-func (w word) means(list *letterWords) bool {
-	for _, x := range list.of(w.text[0] | 0x20) {
-		if len(x) == len(w.text) && strings.EqualFold(x, w.text) {
-			return true
+		if list.Has(s[start:i]) {
+			if w := lettersAt(s, start); !isName(w.before) && !isName(w.after) {
+				return true
+			}
 		}
 	}
 	return false
@@ -152,18 +84,18 @@ func (w word) isException() bool {
 
 // beginsReport reports whether w, with a colon behind it, begins a report: "error:", "ValueError:".
 func (w word) beginsReport() bool {
-	return w.before != '"' && (w.before != '.' && w.means(&reportWords) || w.isException())
+	return w.before != '"' && (w.before != '.' && reportWords.Has(w.text) || w.isException())
 }
 
 var (
 	// endWords show that the end of a text reports something: an error, or how it went.
-	endWords = letterWords{words: []string{"error", "errors", "exception", "failed", "fail", "fails", "failure",
+	endWords = prose.NewList([]string{"error", "errors", "exception", "failed", "fail", "fails", "failure",
 		"failures", "fatal", "panic", "traceback", "denied", "refused", "aborted", "killed", "timeout", "invalid",
 		"undefined", "exit", "exited", "passed", "pass", "ok", "skipped", "total", "summary", "result", "results",
 		"done", "finished", "completed", "complete", "elapsed", "success", "succeeded", "successful", "warning",
-		"warnings"}}
+		"warnings"}, nil)
 	// reportWords begin a report when a colon follows.
-	reportWords = letterWords{words: []string{"error", "exception", "fatal", "panic", "failed", "fail", "failure"}}
+	reportWords = prose.NewList([]string{"error", "exception", "fatal", "panic", "failed", "fail", "failure"}, nil)
 )
 
 // What Chinese, Japanese and Korean tools print in their place. An end reports something with any of them, a line an

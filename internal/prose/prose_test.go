@@ -20,16 +20,16 @@ func TestLists(t *testing.T) {
 		in   string
 		want bool
 	}{
-		{&Rules, "You MUST test", true},
-		{&Rules, "The mustard", false},
-		{&Rules, "a must_have", false},
-		{&Prohibitions, "Don’t touch it", true},
-		{&StrongRules, `line\nnever mind`, true},
-		{&StrongRules, "必须保留", true},
-		{&Decisions, "It fails because of the cache", true},
-		{&Notes, "Next step: the docs", true},
-		{&Errors, "ENOENT: Not Found", true},
-		{&Errors, "", false},
+		{Rules, "You MUST test", true},
+		{Rules, "The mustard", false},
+		{Rules, "a must_have", false},
+		{Prohibitions, "Don’t touch it", true},
+		{StrongRules, `line\nnever mind`, true},
+		{StrongRules, "必须保留", true},
+		{Decisions, "It fails because of the cache", true},
+		{Notes, "Next step: the docs", true},
+		{Errors, "ENOENT: Not Found", true},
+		{Errors, "", false},
 	} {
 		assert.Equal(t, tc.want, tc.list.In(tc.in), tc.in)
 	}

@@ -3,6 +3,7 @@ package prose
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/winnowgo/winnow/internal/ascii"
 )
@@ -10,8 +11,11 @@ import (
 // A List of words says what a sentence is about. It is not a pattern, because it looks at all text of a conversation:
 // searching for fixed words is twenty times as fast as a pattern that ignores case.
 type List struct {
-	words [26][]string // by their first letters, in lower case; found only as whole words
-	parts []string     // found anywhere: stems, and languages that put no space between words
+	words []string // in lower case; found only as whole words
+	parts []string // in lower case; found anywhere: stems, and languages that put no space between words
+
+	once    sync.Once // for what follows: a program that never asks pays nothing
+	byFirst [26][]string
 	// For each letter that begins a word, the letters that stand next in such words, a bit each. otherBit stands for
 	// what is no letter.
 	begin [26]uint32
@@ -21,20 +25,20 @@ type List struct {
 const otherBit = 1 << 26
 
 // NewList returns the list of whole words, and of parts that are found anywhere. All are in lower case.
-func NewList(words, parts []string) List {
-	l := List{parts: parts}
-	for _, w := range words {
-		k := w[0] - 'a'
-		l.words[k] = append(l.words[k], w)
-		l.begin[k] |= letterBit(w[1])
-	}
-	return l
-}
+func NewList(words, parts []string) *List { return &List{words: words, parts: parts} }
 
 // Either returns the list of the words of both.
-func Either(a, b List) List {
-	return NewList(slices.Concat(slices.Concat(a.words[:]...), slices.Concat(b.words[:]...)),
-		slices.Concat(a.parts, b.parts))
+func Either(a, b *List) *List {
+	return NewList(slices.Concat(a.words, b.words), slices.Concat(a.parts, b.parts))
+}
+
+// index sorts the words by how they begin.
+func (l *List) index() {
+	for _, w := range l.words {
+		k := w[0] - 'a'
+		l.byFirst[k] = append(l.byFirst[k], w)
+		l.begin[k] |= letterBit(w[1])
+	}
 }
 
 func letterBit(c byte) uint32 {
@@ -44,8 +48,9 @@ func letterBit(c byte) uint32 {
 	return otherBit
 }
 
-// In says whether s holds one of the words, In any case.
+// In reports whether s holds one of the words or parts, in any case.
 func (l *List) In(s string) bool {
+	l.once.Do(l.index)
 	wide := false
 	for i := 0; i+1 < len(s); i++ {
 		c := s[i]
@@ -78,13 +83,19 @@ func (l *List) In(s string) bool {
 	return false
 }
 
+// Has reports whether w, of ASCII letters, is one of the words, in any case.
+func (l *List) Has(w string) bool {
+	l.once.Do(l.index)
+	return len(w) > 1 && l.beginsWord(w)
+}
+
 // beginsWord reports whether s, of two bytes or more, begins with a word of the list.
 func (l *List) beginsWord(s string) bool {
 	c := s[0]
 	if !ascii.IsLetter(c) || l.begin[c|0x20-'a']&letterBit(s[1]) == 0 {
 		return false
 	}
-	for _, w := range l.words[c|0x20-'a'] {
+	for _, w := range l.byFirst[c|0x20-'a'] {
 		if beginsWithWord(s, w) {
 			return true
 		}
