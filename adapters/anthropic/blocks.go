@@ -43,13 +43,20 @@ func callBlock(p *winnow.Part, own *sdk.ContentBlockParamUnion, id string) sdk.C
 	if own != nil {
 		_, given := overrideOf(own)
 		switch {
-		case id == p.ID:
+		case id == p.ID && adapter.IsObject(p.Arguments):
 			return *own
 		case given:
-			return withMember(own, "id", id)
+			call := withMember(own, "id", id)
+			if !adapter.IsObject(p.Arguments) {
+				call = withMember(&call, "input", adapter.Object(p.Arguments))
+			}
+			return call
 		case own.OfToolUse != nil:
 			call := *own.OfToolUse
 			call.ID = id
+			if !adapter.IsObject(p.Arguments) {
+				call.Input = adapter.Object(p.Arguments)
+			}
 			return sdk.ContentBlockParamUnion{OfToolUse: &call}
 		}
 	}

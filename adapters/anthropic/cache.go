@@ -27,9 +27,7 @@ func MarkCache(messages []sdk.MessageParam, ttl sdk.CacheControlEphemeralTTL) []
 		c := contentOf(&out[i])
 		roles[i] = c.role == sdk.MessageParamRoleAssistant
 		for k := range c.blocks {
-			if hasMarker(&c.blocks[k]) {
-				free--
-			}
+			free -= markersOf(&c.blocks[k])
 		}
 	}
 	marker := sdk.NewCacheControlEphemeralParam()
@@ -56,17 +54,52 @@ func MarkCacheBeta(messages []sdk.BetaMessageParam, ttl sdk.CacheControlEphemera
 	return out
 }
 
+// markersOf counts the markers of a block and of the blocks in a result.
+func markersOf(b *block) int {
+	n := 0
+	if hasMarker(b) {
+		n++
+	}
+	if !isResult(b) {
+		return n
+	}
+	f := read(b)
+	for k := range f.content {
+		if innerHasMarker(&f.content[k]) {
+			n++
+		}
+	}
+	return n
+}
+
 // hasMarker reports whether a block has a marker.
-func hasMarker(b *block) (found bool) {
-	override, given := overrideOf(b)
-	if given {
-		jsontext.Members(sentAs(override, b), func(key string, value []byte) {
-			found = found || key == "cache_control" && string(value) != "null"
-		})
-		return found
+func hasMarker(b *block) bool {
+	if override, given := overrideOf(b); given {
+		return isMarked(sentAs(override, b))
 	}
 	c := b.GetCacheControl()
 	return c != nil && !param.IsOmitted(*c)
+}
+
+// innerHasMarker reports whether a block in a result has a marker.
+func innerHasMarker(c *inner) bool {
+	var s param.ParamStruct = c
+	if c.OfText != nil {
+		s = c.OfText
+	}
+	if override, given := s.Overrides(); given {
+		return isMarked(sentAs(override, c))
+	}
+	marker := c.GetCacheControl()
+	return marker != nil && !param.IsOmitted(*marker)
+}
+
+// isMarked reports whether a block that is given as JSON has a marker.
+func isMarked(raw []byte) (found bool) {
+	jsontext.Members(raw, func(key string, value []byte) {
+		found = found || key == "cache_control" && string(value) != "null"
+	})
+	return found
 }
 
 // markLast marks the last block of a message that can be marked. It returns false if there is no such block, or if it

@@ -109,6 +109,13 @@ var cases = []adaptertest.Case{
 	{Name: "space at the end, unknown member", Imports: []string{ask, `{"role":"assistant","content":[{"type":"text","text":"a ","later":1}],"mine":2}`}, Want: ask + `{"role":"assistant","content":[{"type":"text","text":"a","later":1}],"mine":2}`, Forms: asJSON, Reason: "what else it holds stays"},
 	{Name: "call without arguments", Imports: []string{ask, `{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"read","input":{}}]}`, gotA, ask}, Reason: "an object"},
 
+	{Name: "call with a null for arguments", Imports: []string{ask, `{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"read","input":null,"cache_control":{"type":"ephemeral"}}]}`, gotA, ask},
+		Want: ask + `{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"read","input":{},"cache_control":{"type":"ephemeral"}}]}` + gotA + ask, Reason: "the API refuses it: a nil map of Go, too"},
+	{Name: "call with no arguments at all", Imports: []string{ask, `{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"read"}]}`, gotA, ask},
+		Want: ask + `{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"read","input":{}}]}` + gotA + ask, Reason: "the API requires the field"},
+	{Name: "call with a list for arguments", Imports: []string{ask, `{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"read","input":[1]}]}`, gotA, ask},
+		Want: ask + `{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"read","input":{"arguments":[1]}}]}` + gotA + ask, Reason: "only an object is accepted"},
+
 	// Thinking.
 	{Name: "signed thinking", Imports: turn(`{"type":"thinking","thinking":"Hm.","signature":"c2ln"},`, ``), Reason: "byte for byte"},
 	{Name: "encrypted thinking", Imports: turn(`{"type":"redacted_thinking","data":"ZW5j"},`, ``), Reason: "byte for byte"},
@@ -405,6 +412,8 @@ func TestMarkCache(t *testing.T) {
 		i := strings.LastIndex(s, "}]")
 		return s[:i] + m + s[i:]
 	}
+	within := strings.Replace(resA, `"text":"ra"`, `"text":"ra"`+m, 1)
+	inside := strings.Replace(gotA, resA, within, 1) // the API counts markers in results too
 	think := `{"role":"assistant","content":[{"type":"text","text":"a"},{"type":"thinking","thinking":"Hm.","signature":"c2ln"}]}`
 	for _, tt := range []struct {
 		name, want string
@@ -419,6 +428,8 @@ func TestMarkCache(t *testing.T) {
 		{"a thought at the end", marked(ask) + strings.Replace(think, `"text":"a"`, `"text":"a"`+m, 1), []string{ask, think}},
 		{"marked already", marked(ask) + said + marked(ask), []string{ask, said, marked(ask)}},
 		{"three that the caller set", marked(ask) + marked(said) + marked(ask) + said + marked(ask), []string{marked(ask), marked(said), marked(ask), said, ask}},
+		{"four in results", ask + callA + inside + callA + inside + callA + inside + callA + inside, []string{ask, callA, inside, callA, inside, callA, inside, callA, inside}},
+		{"three in a result", ask + callA + inside + callA + strings.Replace(gotA, resA, strings.Replace(within, `]}`, `,{"type":"text","text":"c"`+m+`}]}`, 1), 1) + marked(ask), []string{ask, callA, inside, callA, strings.Replace(gotA, resA, strings.Replace(within, `]}`, `,{"type":"text","text":"c"`+m+`}]}`, 1), 1), ask}},
 		{"four that the caller set", marked(ask) + marked(said) + marked(ask) + marked(said) + ask, []string{marked(ask), marked(said), marked(ask), marked(said), ask}},
 	} {
 		want := "[" + strings.ReplaceAll(tt.want, "}{", "},{") + "]"

@@ -70,7 +70,8 @@ func (e *exporter) assistant(m *winnow.Message) {
 	}
 }
 
-// nameCalls decides the ids of m's calls. It reports whether all of them stay unchanged.
+// nameCalls decides the ids of m's calls. It reports whether all of them stay unchanged, with an input that the API
+// accepts.
 func (e *exporter) nameCalls(m *winnow.Message) bool {
 	e.ids.Message()
 	e.sent = e.sent[:0]
@@ -83,7 +84,7 @@ func (e *exporter) nameCalls(m *winnow.Message) bool {
 		}
 		id := e.ids.Call(p.ID)
 		e.sent = append(e.sent, id)
-		stay = stay && id == p.ID
+		stay = stay && id == p.ID && adapter.IsObject(p.Arguments)
 		if b, ok := p.Source.(*block); ok {
 			if toolset := toolsetOf(b); toolset != "" {
 				if e.toolsets == nil {

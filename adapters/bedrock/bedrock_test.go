@@ -228,6 +228,30 @@ func TestManager(t *testing.T) {
 	})
 }
 
+// TestCallsHaveObjects checks what is sent for a call whose input the API refuses, such as the null of a nil map.
+func TestCallsHaveObjects(t *testing.T) {
+	for _, tt := range []struct {
+		input document.Interface
+		want  string
+	}{
+		{nil, `{}`},
+		{document.NewLazyDocument(nil), `{}`},
+		{document.NewLazyDocument(map[string]any(nil)), `{}`},
+		{document.NewLazyDocument([]int{1}), `{"arguments":[1]}`},
+		{document.NewLazyDocument(map[string]any{"n": 1}), `{"n":1}`},
+	} {
+		own := &types.ContentBlockMemberToolUse{Value: types.ToolUseBlock{ToolUseId: aws.String("a"), Name: aws.String("read"), Input: tt.input}}
+		out := Export(Import([]types.Message{
+			{Role: "user", Content: []types.ContentBlock{&types.ContentBlockMemberText{Value: "q"}}},
+			{Role: "assistant", Content: []types.ContentBlock{own}},
+		}))
+		sent, err := out[1].Content[0].(*types.ContentBlockMemberToolUse).Value.Input.MarshalSmithyDocument()
+		require.NoError(t, err)
+		assert.JSONEq(t, tt.want, string(sent))
+		assert.Equal(t, tt.input, own.Value.Input, "the caller's value is as it was")
+	}
+}
+
 func TestSystem(t *testing.T) {
 	own := []types.SystemContentBlock{&types.SystemContentBlockMemberText{Value: "s"}, &types.SystemContentBlockMemberCachePoint{Value: types.CachePointBlock{Type: "default"}}}
 	history := append(ImportSystem(own), winnow.Message{Role: winnow.RoleSystem, Parts: []winnow.Part{{Text: "t"}, {Text: " "}}})

@@ -97,7 +97,8 @@ func (e *exporter) assistant(m *winnow.Message) {
 	e.add(out)
 }
 
-// nameCalls decides the ids of m's calls. It reports whether all of them stay unchanged.
+// nameCalls decides the ids of m's calls. It reports whether all of them stay unchanged, with an input that the API
+// accepts.
 func (e *exporter) nameCalls(m *winnow.Message) bool {
 	e.ids.Message()
 	e.sent = e.sent[:0]
@@ -106,7 +107,7 @@ func (e *exporter) nameCalls(m *winnow.Message) bool {
 		if p := &m.Parts[k]; p.Kind == winnow.KindToolCall {
 			id := e.ids.Call(p.ID)
 			e.sent = append(e.sent, id)
-			stay = stay && id == p.ID
+			stay = stay && id == p.ID && adapter.IsObject(p.Arguments)
 		}
 	}
 	return stay
@@ -172,11 +173,14 @@ func textOf(p *winnow.Part) string {
 // callBlock returns a call with the id to send.
 func callBlock(p *winnow.Part, own types.ContentBlock, id string) types.ContentBlock {
 	if b, ok := own.(*types.ContentBlockMemberToolUse); ok {
-		if id == p.ID {
+		if id == p.ID && adapter.IsObject(p.Arguments) {
 			return b
 		}
 		call := b.Value
 		call.ToolUseId = aws.String(id)
+		if !adapter.IsObject(p.Arguments) {
+			call.Input = object(p.Arguments)
+		}
 		return &types.ContentBlockMemberToolUse{Value: call}
 	}
 	return &types.ContentBlockMemberToolUse{Value: types.ToolUseBlock{

@@ -71,6 +71,13 @@ func Object(arguments json.RawMessage) json.RawMessage {
 	return json.RawMessage(`{"arguments":` + string(t) + "}")
 }
 
+// IsObject reports whether arguments are a JSON object, as far as their beginning tells. A provider that takes them as
+// JSON refuses a call with any other value, such as the null of a nil map.
+func IsObject(arguments json.RawMessage) bool {
+	t := bytes.TrimLeft(arguments, " \t\r\n")
+	return len(t) > 0 && t[0] == '{'
+}
+
 // canonical returns raw with sorted keys and without white space. Text that is not JSON stays unchanged.
 func (a *Arguments) canonical(raw json.RawMessage) json.RawMessage {
 	if !json.Valid(raw) { // this also bounds the depth

@@ -132,6 +132,7 @@ func jsonOf(t *testing.T, v any) string {
 func TestRules(t *testing.T) {
 	const (
 		thought = `{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"abc"}`
+		more    = `{"type":"reasoning","id":"rs_2","summary":[],"encrypted_content":"def"}`
 		said    = `{"type":"message","id":"msg_1 of rs_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"I look.","annotations":[]}]}`
 		plain   = `{"type":"message","role":"assistant","content":"I look."}`
 		called  = `{"type":"function_call","id":"fc_1 of rs_1","call_id":"a","name":"read","arguments":"{}"}`
@@ -157,6 +158,9 @@ func TestRules(t *testing.T) {
 		reason string
 	}{
 		{"the follower is gone", []string{question, thought, said, called, result}, dropPart(1, 1), []string{question, bare, result}, "reasoning goes with it, and what is left may not name it"},
+		{"the follower of reasoning in two items is gone", []string{question, thought, more, said, called, result}, dropPart(1, 2), []string{question, bare, result}, "the first item leads to the second, which has no follower"},
+		{"the second item of reasoning is gone", []string{question, thought, more, called, result}, dropPart(1, 1), []string{question, bare, result}, "the first has no follower either"},
+		{"the first item of reasoning is gone", []string{question, thought, more, called, result}, dropPart(1, 0), []string{question, more, called, result}, "the second has its follower"},
 		{"the reasoning is gone", []string{question, thought, said, called, result}, dropPart(1, 0), []string{question, plain, bare, result}, "the items behind it may not name it"},
 		{"what stands behind is gone", []string{question, thought, said, called}, dropPart(1, 2), []string{question, thought, said}, "reasoning and its follower stay"},
 		{"a later one is gone", []string{question, thought, called, result, answer, `{"type":"message","role":"assistant","content":"b"}`}, dropPart(3, 1), []string{question, thought, called, result, answer}, "others are not touched"},

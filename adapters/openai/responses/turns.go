@@ -171,23 +171,34 @@ func (e *exporter) keptItems(m *winnow.Message) map[*Item]use {
 	if of == nil {
 		return kept
 	}
-	bare := false // the reasoning for the next items is not sent
-	for i := range of.items {
-		item := &of.items[i]
-		_, ok := kept[item]
-		if f, _ := read(item, nil); f.typ == reasoning {
-			follows := false
-			if i+1 < len(of.items) {
-				_, follows = kept[&of.items[i+1]]
-			}
-			if bare = !ok || !follows; bare {
-				delete(kept, item)
-			}
-		} else if ok && bare {
-			kept[item] = withoutItsID
+	dropBareReasoning(of.items, kept)
+	return kept
+}
+
+// dropBareReasoning takes the items of reasoning out of kept whose follower is not kept, and the ids of the items that
+// followed them.
+func dropBareReasoning(items []Item, kept map[*Item]use) {
+	for i := len(items) - 1; i >= 0; i-- { // from the end: reasoning may lead to more reasoning
+		if f, _ := read(&items[i], nil); f.typ != reasoning {
+			continue
+		}
+		follows := false
+		if i+1 < len(items) {
+			_, follows = kept[&items[i+1]]
+		}
+		if !follows {
+			delete(kept, &items[i])
 		}
 	}
-	return kept
+	bare := false // the reasoning for the next items is not sent
+	for i := range items {
+		_, ok := kept[&items[i]]
+		if f, _ := read(&items[i], nil); f.typ == reasoning {
+			bare = !ok
+		} else if ok && bare {
+			kept[&items[i]] = withoutItsID
+		}
+	}
 }
 
 // build adds a part that is not, or no longer, an item of the caller. It never adds reasoning.
