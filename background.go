@@ -88,7 +88,7 @@ func (m *Manager) runPlan(ctx context.Context, c *compaction) (cp *checkpoint, r
 	return c.run(ctx, m.opts.Summarizer)
 }
 
-// covers says that what b summarizes is still in the history of d, unchanged and under the same summary. What
+// covers reports whether what b summarizes is still in the history of d, unchanged and under the same summary. What
 // came after it does not matter. The turn limit may have dropped the oldest of it.
 func (b *background) covers(d *draft) bool {
 	if d.base != b.base || b.dropped {
@@ -152,7 +152,7 @@ func (m *Manager) collect(d *draft) (next *draft, report *Compaction, failed boo
 	}
 	m.forgetBackground()
 	if b.dropped || errors.Is(err, errDropped) {
-		return next, nil, false // the history has changed, which is no failure of the summarizer
+		return next, nil, false // the summarizer did not fail: the history has changed
 	}
 	m.noteFailure(err, d)
 	return next, nil, true

@@ -15,7 +15,7 @@ import (
 // history that is larger than the summarizer's window takes a call for each part of it nevertheless.
 const maxCompactionsPerRun, maxSummaryCalls = 2, 2
 
-// needsCompaction says that the request does not fit, or will soon not, and that a summary can help.
+// needsCompaction reports whether the request does not fit, or soon will not, and a summary can help.
 func (d *draft) needsCompaction() bool {
 	return (d.isCramped || !d.fits()) && !d.opts.Compact.Off && d.canCompact()
 }

@@ -134,7 +134,7 @@ func (d *draft) span() span {
 	return s
 }
 
-// replaces says that message i is summarized if it lies before the cut.
+// replaces reports whether message i is summarized if it lies before the cut.
 func (s *span) replaces(i int) bool { return !s.stays[i] && i != s.request }
 
 // cutPoint returns the first message that is kept, such that the newest `keep` tokens are, besides what is
@@ -204,7 +204,7 @@ func (d *draft) summaryFrame() int {
 	return textTokens(d.opts.Estimator, frame)
 }
 
-// hasNews says that a compaction of s has more than `least` tokens to summarize that no summary holds. What a
+// hasNews reports whether a compaction of s has more than `least` tokens to summarize that no summary holds. What a
 // digest stands for is news to a model, and so is a summary that is longer than one may be, as behind a change to
 // a smaller window. Where nothing stands behind a summary, as after an undo, there is no place that it could end at.
 func (d *draft) hasNews(s *span, least int) bool {
@@ -221,8 +221,8 @@ func (d *draft) hasNews(s *span, least int) bool {
 	return len(d.behind) > 0 && !isDigest || d.summaryIsTooLong(s)
 }
 
-// summaryIsTooLong says that the summary in the request is longer than a new one may be. The window may have become
-// smaller since it was written.
+// summaryIsTooLong reports whether the summary in the request is longer than a new one may be. The window may have
+// become smaller since it was written.
 func (d *draft) summaryIsTooLong(s *span) bool {
 	limit := d.summaryCapBeside(s)
 	if d.checkpoint == nil { // of the host, or of another manager

@@ -10,7 +10,7 @@ import (
 )
 
 // excerptTokens is what a summarizer reads of one result and of the arguments of one call: 2 000 characters,
-// as other agents do it. What a file held is no part of a summary, how a command ended is, and the
+// as other agents do it. What a file held does not belong in a summary, how a command ended is, and the
 // identifiers in the rest are collected by code. To read all of it would cost as much as all the requests
 // of the conversation once more, at the price of input that is not cached.
 const excerptTokens = 500

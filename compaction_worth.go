@@ -2,14 +2,14 @@ package winnow
 
 import "github.com/winnowgo/winnow/internal/count"
 
-// canCompact says that there is something whose summary would be smaller, and that the rest can fit. What
+// canCompact reports whether there is something whose summary would be smaller, and the rest can fit. What
 // cannot fit in any way is not worth a call; a margin alone is no reason to think so.
 func (d *draft) canCompact() bool {
 	s, frame := d.span(), d.summaryFrame()
 	return d.hasNews(&s, leastGain+frame) && count.Add(s.restAtLeast, frame) <= d.wholeRoom()
 }
 
-// isWorthCompacting says that a compaction has anything to summarize.
+// isWorthCompacting reports whether a compaction has anything to summarize.
 func (d *draft) isWorthCompacting() bool {
 	s := d.span()
 	return d.hasNews(&s, 0)
@@ -25,8 +25,8 @@ func (d *draft) unreadTokens() int {
 	return n
 }
 
-// isDigestDue says that it is time to replace checkpoint c, if a digest wrote it. Without edits the request would have
-// `plain` tokens.
+// isDigestDue reports whether it is time to replace checkpoint c, if a digest wrote it. Without edits the request would
+// have `plain` tokens.
 func (d *draft) isDigestDue(c *checkpoint, plain int) bool {
 	o := &d.opts
 	if !o.replacesDigest(c) {
@@ -36,7 +36,7 @@ func (d *draft) isDigestDue(c *checkpoint, plain int) bool {
 	return wasIdle || plain-d.ledger.digestAt >= count.Share(d.budget, breakerGrowth)
 }
 
-// replacesDigest says that a summary in the place of c is wanted.
+// replacesDigest reports whether a summary in the place of c is wanted.
 func (o *Options) replacesDigest(c *checkpoint) bool {
 	_, isDigest := o.Summarizer.(digester)
 	return c != nil && c.degraded && !isDigest && !o.Compact.Off

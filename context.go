@@ -246,8 +246,8 @@ func (m *Manager) prepareCompaction(ctx context.Context, d *draft) bool {
 	return false
 }
 
-// mayReplaceDigest says that it is time to ask for the summary that a digest stands in for, though the request fits:
-// the cache is cold, or the history has grown by a share of the budget.
+// mayReplaceDigest reports whether it is time to ask for the summary that a digest stands in for, though the request
+// fits: the cache is cold, or the history has grown by a share of the budget.
 func (m *Manager) mayReplaceDigest(d *draft) bool {
 	return len(d.behind) > 0 && m.background == nil && d.fits() && d.isDigestDue(d.checkpoint, d.uneditedTokens())
 }

@@ -51,8 +51,8 @@ func (d *draft) observeUsage() {
 	d.unchangedPrefix = len(v.messages)
 }
 
-// saysUsage says that message i has the usage of the request that it answers. Hosts that write an answer as several
-// messages give each the same one: it is the first that answers.
+// saysUsage reports whether message i has the usage of the request that it answers. Hosts that write an answer as
+// several messages give each the same one: it is the first that answers.
 func saysUsage(messages []Message, i int) bool {
 	m := &messages[i]
 	if m.Role != RoleAssistant || m.Usage == nil {

@@ -82,7 +82,7 @@ func withoutTextKind(parts []Part) []Part {
 	return parts
 }
 
-// checkRole refuses what is no role: a typing error would only show at the provider.
+// checkRole refuses an unknown role: a typing error would only show at the provider.
 func checkRole(r Role) error {
 	switch r {
 	case RoleSystem, RoleUser, RoleAssistant, RoleTool:

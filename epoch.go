@@ -95,7 +95,7 @@ func (d *draft) pruneAndCut() {
 	}
 }
 
-// isDue says that a search is due when there are so many answers.
+// isDue reports whether a search is due when there are so many answers.
 func (l epochSearch) isDue(answers int) bool { return l.at == 0 || answers < l.at || answers >= l.next }
 
 // rewriteIfItPays is the epoch of a request that fits while the cache is warm.

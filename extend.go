@@ -54,7 +54,7 @@ func (m *Manager) extend(history []Message, r *Request) (done bool, err error) {
 	return true, nil
 }
 
-// mayExtend says that nothing is due that needs a look at the whole list.
+// mayExtend reports whether nothing is due that needs a look at the whole list.
 func (d *shortWay) mayExtend(added []Message) bool {
 	l, o := d.ledger, &d.opts
 	facts := l.index.facts[d.tail.history:]
@@ -131,8 +131,8 @@ func (d *shortWay) isBilledBehind(i int) bool {
 	return false
 }
 
-// resultsFit says that no new result is larger than one may be, nor those of the newest step together: by what is known
-// of the provider's counts once those of the new answers are read, as on the long way.
+// resultsFit reports whether no new result is larger than one may be, nor those of the newest step together: by what is
+// known of the provider's counts once those of the new answers are read, as on the long way.
 func (d *shortWay) resultsFit() bool {
 	n := &d.added
 	t := newTruncation(*d.opts.Truncate, d.windowEstimate())
@@ -292,7 +292,7 @@ func (m *Manager) recordTail(d *draft, r *Request) {
 	}
 }
 
-// waitsForResults says that the last calls of messages have no results behind them.
+// waitsForResults reports whether the last calls of messages have no results behind them.
 func waitsForResults(messages []Message) bool {
 	results := 0
 	for i := len(messages) - 1; i >= 0; i-- {

@@ -99,7 +99,7 @@ func (f *failover) rest(i int, until time.Time) {
 	f.resting[i] = until
 }
 
-// restsAfter says that err will not go away by asking again soon.
+// restsAfter reports whether err will not go away by asking again soon.
 func restsAfter(err error) bool {
 	switch ClassifyError(err).Class {
 	case ErrorRateLimit, ErrorQuota, ErrorAuth:

@@ -20,7 +20,7 @@ func flushDue(tokens, threshold int) bool {
 // gains: a model is asked when there is more, and the digest stands in until then.
 const leastWorth = 0.05
 
-// isNearCompaction says that a compaction is at most CompactOptions.SoftThreshold tokens away. What old results
+// isNearCompaction reports whether a compaction is at most CompactOptions.SoftThreshold tokens away. What old results
 // take does not count: they are cleared first, and then a compaction is far away.
 func (m *Manager) isNearCompaction(d *draft) bool {
 	o := &m.opts
@@ -39,7 +39,7 @@ func (m *Manager) isNearCompaction(d *draft) bool {
 	return least.isWithin(o.Compact.SoftThreshold)
 }
 
-// isWithin says that the request is so near to what does not fit.
+// isWithin reports whether the request is so near to what does not fit.
 func (d *draft) isWithin(soft int) bool {
 	threshold, n := d.budget-soft, d.tokens()
 	if over := count.Add(n, d.margin()) - (d.ceiling() - soft); over > 0 { // the margin is what does not fit

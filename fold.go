@@ -54,14 +54,14 @@ func (d *draft) newFolding(s *staleness) *folding {
 	return f
 }
 
-// isHeld says that the step that begins at message i shows a file in work, which an epoch leaves whole.
+// isHeld reports whether the step that begins at message i shows a file in work, which an epoch leaves whole.
 func (f *folding) isHeld(i int) bool { return f.held != nil && f.held[i] }
 
-// isFoldable says that message i is of a step that a record may stand for: nothing of it is edited in place.
+// isFoldable reports whether message i is of a step that a record may stand for: nothing of it is edited in place.
 func (f *folding) isFoldable(i int) bool { return f.foldable[i] }
 
-// mayFold says that a record may stand for the messages from i to end: an answer with all results of its calls, and
-// more behind it.
+// mayFold reports whether a record may stand for the messages from i to end: an answer with all results of its calls,
+// and more behind it.
 func (f *folding) mayFold(i, end int) bool {
 	v, s := f.draft.view, f.stale
 	m := &v.messages[i]

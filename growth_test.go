@@ -187,7 +187,7 @@ type rounds [growthDoublings + 1]time.Duration
 // ratio is by how much more than its input the time grew.
 func (r *rounds) ratio() float64 { return float64(r[growthDoublings]) / float64(max(1, r[0])) }
 
-// isAbove says that it grew by too much, and that it took long enough to say so.
+// isAbove reports whether it grew by too much, and took long enough to say so.
 func (r *rounds) isAbove() bool { return r.ratio() > growthMost && r[growthDoublings] >= growthLeast }
 
 // String is by how much it grew in each doubling.

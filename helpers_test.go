@@ -121,7 +121,7 @@ func sketch(h []winnow.Message) string {
 	return b.String()
 }
 
-// sharesMemory says that two lists begin at the same element.
+// sharesMemory reports whether two lists begin at the same element.
 func sharesMemory(a, b []winnow.Message) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }

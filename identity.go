@@ -151,7 +151,7 @@ func sampleHash(m *Message) uint64 {
 	return h
 }
 
-// isReadWhole says that all of m is in its sampleHash.
+// isReadWhole reports whether all of m is in its sampleHash.
 func isReadWhole(m *Message) bool { return m.Role != RoleAssistant && m.Role != RoleTool }
 
 // sampleBytes is the length up to which sampleHash reads all of a text: to hash 256 bytes takes about as long as
@@ -167,10 +167,10 @@ type anchor struct {
 	text        weak.Pointer[byte]
 }
 
-// isSet says that there is such a text.
+// isSet reports whether there is such a text.
 func (a *anchor) isSet() bool { return a.text != weak.Pointer[byte]{} }
 
-// stillHolds says that the texts of history that lie where they lay are what they were.
+// stillHolds reports whether the texts of history that lie where they lay are what they were.
 func (a *anchor) stillHolds(history []Message) bool {
 	if !a.isSet() {
 		return true

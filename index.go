@@ -131,8 +131,8 @@ func (x *index) update(history []Message, e Estimator) []*fact {
 	return x.facts
 }
 
-// isOf says that history is the list passed in last, as far as can be told without a look at the messages: within one
-// call nobody writes to them.
+// isOf reports whether history is the list passed in last, as far as can be told without a look at the messages: within
+// one call nobody writes to them.
 func (x *index) isOf(history []Message) bool {
 	return x.base == mem.Base(history) && len(x.facts) == len(history)
 }
@@ -173,7 +173,7 @@ const (
 	lookedAtFirst   = 2 // closely
 )
 
-// goesOn says that history is the one passed in last with, perhaps, more behind it. A list in other memory
+// goesOn reports whether history is the one passed in last with, perhaps, more behind it. A list in other memory
 // is looked at as a whole; of one that is in the same memory only some messages are, so that the cost does
 // not grow with its length: what a host changes in old messages in place is noticed some calls later.
 //

@@ -31,8 +31,8 @@ const (
 	KeepLittle KeepPolicy = "little"
 )
 
-// folds says that runs become records.
+// folds reports whether runs become records.
 func (p KeepPolicy) folds() bool { return p != KeepCalls }
 
-// holds says that files in work stay whole.
+// holds reports whether files in work stay whole.
 func (p KeepPolicy) holds() bool { return p != KeepLittle }

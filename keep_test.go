@@ -14,7 +14,7 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// shortened says that a result of r holds less than in h.
+// shortened reports whether a result of r holds less than in h.
 func shortened(r *winnow.Request, h []winnow.Message) bool {
 	whole := 0
 	for _, m := range h {

@@ -110,7 +110,7 @@ func estimateAll(e winnow.Estimator, messages []winnow.Message) (n int) {
 	return n
 }
 
-// sameOnWire says that a provider is sent the same bytes of both.
+// sameOnWire reports whether a provider is sent the same bytes of both.
 func sameOnWire(a, b *winnow.Message) bool {
 	return a.Role == b.Role && a.ToolCallID == b.ToolCallID && a.ToolName == b.ToolName && a.IsError == b.IsError &&
 		slices.EqualFunc(a.Parts, b.Parts, func(p, q winnow.Part) bool {
@@ -148,7 +148,7 @@ func newestRequest(h []winnow.Message) int {
 	return -1
 }
 
-// hasBlankPart says that m holds a text that providers refuse: Prepare leaves such parts out, pinned or not.
+// hasBlankPart reports whether m holds a text that providers refuse: Prepare leaves such parts out, pinned or not.
 func hasBlankPart(m *winnow.Message) bool {
 	return slices.ContainsFunc(m.Parts, func(p winnow.Part) bool { return p.Kind == winnow.KindText && visible(p.Text) == "" })
 }

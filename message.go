@@ -122,7 +122,7 @@ func messageParts(m *Message) string {
 	return b.String()
 }
 
-// beginsTurn says that m is a user message that a person wrote.
+// beginsTurn reports whether m is a user message that a person wrote.
 func beginsTurn(m *Message) bool {
 	return m.Role == RoleUser && !m.Injected && !m.Summary
 }
@@ -137,7 +137,7 @@ func newestRequest(messages []Message) int {
 	return -1
 }
 
-// isFailed says that m is an assistant message of a turn that ended in an error.
+// isFailed reports whether m is an assistant message of a turn that ended in an error.
 func isFailed(m *Message) bool {
 	return m.Role == RoleAssistant && (m.StopReason == "error" || m.StopReason == "aborted")
 }
@@ -161,7 +161,7 @@ func holdsOnlyText(m *Message) bool {
 	return true
 }
 
-// isTextOnly says that what m is estimated to is for texts and calls alone.
+// isTextOnly reports whether what m is estimated to is for texts and calls alone.
 func isTextOnly(m *Message) bool {
 	for i := range m.Parts {
 		p := &m.Parts[i]
@@ -208,12 +208,12 @@ func joinedText(m *Message) string {
 	return strings.Join(texts, "\n")
 }
 
-// hasSignature says that a provider signed a part of m, which then has to be sent as it came.
+// hasSignature reports whether a provider signed a part of m, which then has to be sent as it came.
 func hasSignature(m *Message) bool {
 	return slices.ContainsFunc(m.Parts, func(p Part) bool { return p.Signature != "" })
 }
 
-// hasHiddenParts says that providers may count less of m than it shows: old thinking is dropped, images
+// hasHiddenParts reports whether providers may count less of m than it shows: old thinking is dropped, images
 // are counted by their size, opaque parts in ways of their own.
 func hasHiddenParts(m *Message) bool {
 	for i := range m.Parts {
@@ -231,20 +231,21 @@ func hasThinking(m Message) bool { return slices.ContainsFunc(m.Parts, isThinkin
 
 func isThinking(p Part) bool { return p.Kind == KindThinking }
 
-// isSigned says that p is thinking that only the model that wrote it can read.
+// isSigned reports whether p is thinking that only the model that wrote it can read.
 func isSigned(p Part) bool { return isThinking(p) && p.Signature != "" }
 
-// callsTools says that m asks for tools.
+// callsTools reports whether m asks for tools.
 func callsTools(m *Message) bool {
 	return slices.ContainsFunc(m.Parts, func(p Part) bool { return p.Kind == KindToolCall })
 }
 
-// thinks says that m is of the model, and has thinking in it.
+// thinks reports whether m is of the model, and has thinking in it.
 func thinks(m *Message) bool {
 	return m.Role == RoleAssistant && slices.ContainsFunc(m.Parts, isThinking)
 }
 
-// mayAnswer says that m, directly behind what was sent, is the answer to it, or the result of a call that was open.
+// mayAnswer reports whether m, directly behind what was sent, is the answer to it, or the result of a call that was
+// open.
 func mayAnswer(m *Message) bool { return m.Role == RoleAssistant || m.Role == RoleTool }
 
 // countAnswers returns how many answers of the model there are: the clock by which the age of results is told.
@@ -257,7 +258,7 @@ func countAnswers(messages []Message) (n int) {
 	return n
 }
 
-// endsInThinking says that m is an assistant message without calls whose last part is thinking. Providers
+// endsInThinking reports whether m is an assistant message without calls whose last part is thinking. Providers
 // want what the thinking led to behind it. (With calls its thinking is not touched, wherever it stands.)
 func endsInThinking(m *Message) bool {
 	if m.Role != RoleAssistant || len(m.Parts) == 0 || m.Parts[len(m.Parts)-1].Kind != KindThinking {

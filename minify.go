@@ -51,7 +51,7 @@ func (n *minifier) parts(messages []Message, i int) (parts []Part, had minify.Fo
 	return minifiedParts(m.Parts, n.forms&formsIn(n.files.Output(tool, arguments)))
 }
 
-// staysAsItCame says that nothing of a result is redundant to the host, or to a model that has to find an error.
+// staysAsItCame reports whether nothing of a result is redundant to the host, or to a model that has to find an error.
 func staysAsItCame(m *Message) bool { return m.Pinned || m.IsError || textBytes(m) < leastMinified }
 
 // minifiedParts returns parts with their texts written shorter.
@@ -105,7 +105,7 @@ func callOf(messages []Message, i int) (tool string, arguments []byte) {
 	return tool, nil
 }
 
-// isLossy says that what went cannot be told from what is left.
+// isLossy reports whether what went cannot be told from what is left.
 func isLossy(forms minify.Forms) bool { return forms&(minify.Encoded|minify.Repeats) != 0 }
 
 // minifyReason says what went.

@@ -62,7 +62,7 @@ func (o *CacheOptions) of(known models.Model) *CacheOptions {
 	return &c
 }
 
-// bindsThinking says that the signatures of a model's thinking hold only behind the messages that it was written
+// bindsThinking reports whether the signatures of a model's thinking hold only behind the messages that it was written
 // behind.
 func bindsThinking(model string) bool {
 	name := strings.ToLower(model)
@@ -73,7 +73,7 @@ func bindsThinking(model string) bool {
 	return major > firstBoundMajor || major == firstBoundMajor && minor >= firstBoundMinor
 }
 
-// isSameModel says that two names are of one model at one provider. Another spelling may be another gateway, with
+// isSameModel reports whether two names are of one model at one provider. Another spelling may be another gateway, with
 // limits of its own.
 func isSameModel(a, b string) bool {
 	return strings.EqualFold(strings.TrimSpace(a), strings.TrimSpace(b))

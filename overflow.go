@@ -59,13 +59,13 @@ func ClassifyError(err error) ErrorInfo {
 	return infoOf(overflow.Diagnose(err, isOwn))
 }
 
-// isOwn says that an error is this package's own, whose numbers are estimates and not a provider's.
+// isOwn reports whether an error is this package's own, whose numbers are estimates and not a provider's.
 func isOwn(err error) bool {
 	_, ok := err.(*OverflowError)
 	return ok || err == ErrOverflow
 }
 
-// infoOf tells of a diagnosis what a user can use: numbers of bytes or characters are no context window.
+// infoOf tells of a diagnosis what a user can use: a number of bytes or characters does not measure a context window.
 func infoOf(d overflow.Diagnosis) ErrorInfo {
 	if d.Class != overflow.ClassOverflow || d.Unit != overflow.UnitTokens {
 		return ErrorInfo{Class: ErrorClass(d.Class)}

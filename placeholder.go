@@ -134,7 +134,7 @@ func (d *draft) namesKept(list []stale, match *toolcall.Matcher) excerpt.Names {
 	return names
 }
 
-// shortens says that the arguments of a call may be shortened. A signed call is sent as it came.
+// shortens reports whether the arguments of a call may be shortened. A signed call is sent as it came.
 func shortens(c *Part, match *toolcall.Matcher) bool {
 	return c.Kind == KindToolCall && c.Signature == "" && len(c.Arguments) >= excerpt.LongArgument &&
 		match.Matches(c.Name)

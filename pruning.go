@@ -219,13 +219,13 @@ func (p *pruning) ends(c *candidate) cut.Trim {
 	return cut.Trim{Head: p.SoftTrimHeadChars, Tail: p.SoftTrimTailChars, Note: c.note}
 }
 
-// wasTrimmed says that trimming made the text of a candidate out of a longer one.
+// wasTrimmed reports whether trimming made the text of a candidate out of a longer one.
 func (p *pruning) wasTrimmed(c *candidate) bool {
 	m := &p.history[c.index]
 	return cut.EndsInNote(m.Parts[len(m.Parts)-1].Text) && p.ends(c).Made(joinedText(m), c.whole)
 }
 
-// enoughToClear says that the results that may be cleared are worth it. It reads no further than it must.
+// enoughToClear reports whether the results that may be cleared are worth it. It reads no further than it must.
 func (p *pruning) enoughToClear() bool {
 	chars := 0
 	for k := range p.candidates {
@@ -328,7 +328,7 @@ func (p *pruning) build() ([]Message, []Edit) {
 	return out, edits
 }
 
-// charsAbove says that the texts of the parts have more than n characters.
+// charsAbove reports whether the texts of the parts have more than n characters.
 func charsAbove(parts []Part, n int) bool {
 	bytes := 0
 	for i := range parts {

@@ -52,8 +52,8 @@ func (m *Manager) leftOut(history []Message) *leftOut {
 	return l
 }
 
-// mayRecall says that message i of a history may be shown: it is no copy that recall made, shows something, and the
-// host does not hide it.
+// mayRecall reports whether message i of a history may be shown: it is no copy that recall made, shows something, and
+// the host does not hide it.
 func (m *Manager) mayRecall(history []Message, i int) bool {
 	isBlank := func(p Part) bool { return isThinking(p) && p.Text == "" || isEmptyPart(&p, true) }
 	return !isRecallAnswer(history, i) &&
@@ -115,7 +115,7 @@ func (l *leftOut) Text(i int) string   { return shownText(&l.history[i]) }
 func (l *leftOut) Origin(i int) string { return originOf(&l.history[i], l.tools.of(i, &l.history[i])) }
 func (l *leftOut) Handle(i int) string { return l.handles.Of(i) }
 
-// has says that message i is left out.
+// has reports whether message i is left out.
 func (l *leftOut) has(i int) bool {
 	_, ok := slices.BinarySearch(l.list, i)
 	return ok

@@ -37,7 +37,7 @@ func (d *draft) recallNoteIn(v *view, i int) string {
 	return recall.Note(d.handles.Of(k))
 }
 
-// recallable returns which message of the history message i of v is, or -1 if it is none that can be shown.
+// recallable returns which message of the history message i of v is, or -1 if it cannot be shown.
 func (d *draft) recallable(v *view, i int) int {
 	k := v.index[i]
 	if k < 0 || d.history[k].Role != v.messages[i].Role || d.opts.hidesFromRecall(&d.history[k]) {
@@ -46,7 +46,7 @@ func (d *draft) recallable(v *view, i int) int {
 	return k
 }
 
-// hidesFromRecall says that the host wants nobody to see m again.
+// hidesFromRecall reports whether the host wants nobody to see m again.
 func (o *Options) hidesFromRecall(m *Message) bool { return o.RecallHides != nil && o.RecallHides(*m) }
 
 // withNoteBehind puts a note behind the last text of parts, which are the caller's.
@@ -73,14 +73,14 @@ func (d *draft) spanNote(v *view, i int) string {
 	return recall.SpanNote(recall.SpanHandle(d.ledger.index.facts[k].key))
 }
 
-// isRecalled says that message i of the view is an answer of [Manager.Recall]: a copy of what the history has.
+// isRecalled reports whether message i of the view is an answer of [Manager.Recall]: a copy of what the history has.
 func (d *draft) isRecalled(i int) bool {
 	v := d.view
 	return d.opts.Recall && v.messages[i].Role == RoleTool && isRecallAnswer(v.unedited, i)
 }
 
-// isRecallAnswer says that messages[i] is an answer of [Manager.Recall]. A result without a name is of the tool of its
-// call.
+// isRecallAnswer reports whether messages[i] is an answer of [Manager.Recall]. A result without a name is of the tool
+// of its call.
 func isRecallAnswer(messages []Message, i int) bool {
 	m := &messages[i]
 	if m.Role != RoleTool || len(m.Parts) != 1 {

@@ -44,7 +44,7 @@ func markedHistory(seed uint64) (history []winnow.Message, words []string) {
 	return history, words
 }
 
-// shows says that a request shows all texts and arguments of a message, somewhere.
+// shows reports whether a request shows all texts and arguments of a message, somewhere.
 func shows(r []winnow.Message, m *winnow.Message) bool {
 	for i := range m.Parts {
 		p := &m.Parts[i]

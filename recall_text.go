@@ -10,7 +10,7 @@ import (
 )
 
 // What a message shows when it is recalled: its texts and its calls, in lines, and behind them what the model thought,
-// where that is a text. Details are the host's, and what is no text is named.
+// where that is a text. Details are the host's, and a part without a text is named.
 
 // shownText returns what m shows. Most results are one text, which is not copied.
 func shownText(m *Message) string {
@@ -50,7 +50,7 @@ func writeShown(b *strings.Builder, p *Part) {
 	}
 }
 
-// showsAll says that sent shows all that m does, for a message m that is sent as sent.
+// showsAll reports whether sent shows all that m does, for a message m that is sent as sent.
 func showsAll(sent, m *Message) bool {
 	k := 0
 	next := func() *Part { // the next part of sent that is shown

@@ -43,8 +43,8 @@ func recallOverhead(e Estimator) int {
 	return max(0, e.Estimate(Message{Role: RoleUser, Parts: []Part{{Text: string(text)}}}))
 }
 
-// isRefusedRecall says that the result m of a tool is [Manager.Recall]'s word for what is not there: no failure of the
-// work.
+// isRefusedRecall reports whether the result m of a tool is [Manager.Recall]'s word for what is not there: no failure
+// of the work.
 func isRefusedRecall(m *Message, tool string) bool {
 	return tool == recall.Name && len(m.Parts) == 1 && recall.IsRefusal(m.Parts[0].Text)
 }

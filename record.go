@@ -46,7 +46,7 @@ func (r *runRecord) size() int {
 	return savedEditBytes + base64.StdEncoding.EncodedLen(len(r.message.Parts[0].Text))
 }
 
-// standsAt says that the messages of v from i on are the run of r.
+// standsAt reports whether the messages of v from i on are the run of r.
 func (r *runRecord) standsAt(v *view, i int) bool {
 	if i+r.count > len(v.facts) || v.facts[i+r.count-1].key != r.last {
 		return false
@@ -69,8 +69,8 @@ func (r *runRecord) standsAt(v *view, i int) bool {
 	return true
 }
 
-// maySend says that the run of r, which stands at i, may be left out still. What is newest is sent whole, and so is a
-// pin, and what stays says so of: a history that was rewound ends elsewhere, and a host changes what it says of a
+// maySend reports whether the run of r, which stands at i, may be left out still. What is newest is sent whole, and so
+// is a pin, and what stays says so of: a history that was rewound ends elsewhere, and a host changes what it says of a
 // message.
 func (r *runRecord) maySend(v *view, i int, stays func(i int) bool) bool {
 	if i+r.count == len(v.facts) {
@@ -84,7 +84,7 @@ func (r *runRecord) maySend(v *view, i int, stays func(i int) bool) bool {
 	return true
 }
 
-// mayFoldInjected says that m is a text of the host, which a record may stand for once a person has asked for
+// mayFoldInjected reports whether m is a text of the host, which a record may stand for once a person has asked for
 // something else. The host pins what must stay.
 func mayFoldInjected(m *Message) bool {
 	stays := m.Pinned || m.Summary || record.Is(joinedText(m))

@@ -43,8 +43,8 @@ func (d *draft) leanRecords(share float64) bool {
 	return len(runs) > 0
 }
 
-// isSameFrame says that record i has nothing left but its frame, and so has one that is so lean: beside each other they
-// would say the same twice.
+// isSameFrame reports whether record i has nothing left but its frame, and so has one that is so lean: beside each
+// other they would say the same twice.
 func (d *draft) isSameFrame(i, lean int) bool {
 	return lean >= record.Leanest && d.recordAt(i).lean >= record.Leanest
 }

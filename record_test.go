@@ -46,7 +46,7 @@ func recordsIn(messages []winnow.Message) (texts []string) {
 	return texts
 }
 
-// holds says that a message of a history is in a request.
+// holds reports whether a message of a history is in a request.
 func holds(r *winnow.Request, m *winnow.Message) bool {
 	return slices.ContainsFunc(r.Messages, func(x winnow.Message) bool { return x.ID == m.ID })
 }

@@ -160,7 +160,7 @@ func (d *draft) foldEdits() (edits []Edit) {
 	return edits
 }
 
-// isRecord says that message i of the view is a record.
+// isRecord reports whether message i of the view is a record.
 func (d *draft) isRecord(i int) bool { return d.recordAt(i) != nil }
 
 // recordAt returns the record that message i of the view is, or nil.

@@ -109,7 +109,7 @@ func (m *Manager) startLadder(history []Message, said overflow.Diagnosis) *ladde
 	return l
 }
 
-// isNew says that d was not refused before and is less than what was.
+// isNew reports whether d was not refused before and is less than what was.
 func (l *ladder) isNew(d *draft) bool {
 	// By the corrected count and by the estimate: a correction that was learned from the refusal makes the very same
 	// request look smaller.
@@ -294,7 +294,7 @@ func (m *Manager) answered() {
 	m.taken()
 }
 
-// canRecover says that a smaller request may help against err.
+// canRecover reports whether a smaller request may help against err.
 func (m *Manager) canRecover(err error) bool {
 	said := diagnose(err, m.opts.ErrorMatcher)
 	m.mu.Lock()

@@ -25,7 +25,7 @@ func (m *Manager) weigh(said overflow.Diagnosis) overflow.Diagnosis {
 	return said
 }
 
-// isRecoverable says that a smaller request may be taken. A final error is of another manager that has given up.
+// isRecoverable reports whether a smaller request may be taken. A final error is of another manager that has given up.
 func isRecoverable(d overflow.Diagnosis) bool {
 	return (d.Class == overflow.ClassOverflow || d.Class == overflow.ClassBytes) && !d.Final
 }
@@ -106,7 +106,7 @@ func (a *accounting) doubtHidden(estimate, counted int, m *Manager) {
 	}
 }
 
-// isGuessed says that a limit was only inferred from a refusal without numbers.
+// isGuessed reports whether a limit was only inferred from a refusal without numbers.
 func (a *accounting) isGuessed() bool { return a.guess.Most > 0 || a.body.Most > 0 }
 
 // forgetGuesses leaves the limits that the provider named.

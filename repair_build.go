@@ -45,7 +45,7 @@ func (r *repair) build() {
 	r.reportMoves()
 }
 
-// waits says that the calls of the newest message i stay open. In a request they do only together: who sends
+// waits reports whether the calls of the newest message i stay open. In a request they do only together: who sends
 // some of the results asks for the next answer, and no provider gives one to a call without a result.
 func (r *repair) waits(i int) bool {
 	if !r.forRequest {

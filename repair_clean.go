@@ -42,7 +42,7 @@ func (r *repair) isClean() bool {
 	return calls == 0 || r.idsAreUnique(calls)
 }
 
-// idsAreUnique says that no two of the history's calls have the same id.
+// idsAreUnique reports whether no two of the history's calls have the same id.
 func (r *repair) idsAreUnique(calls int) bool {
 	seen := make(map[string]struct{}, calls)
 	for i := range r.history {
@@ -64,7 +64,7 @@ func (r *repair) idsAreUnique(calls int) bool {
 	return true
 }
 
-// isSound says that nothing in the parts of message i is to be changed but, perhaps, its calls' ids.
+// isSound reports whether nothing in the parts of message i is to be changed but, perhaps, its calls' ids.
 func (r *repair) isSound(i int) bool {
 	if r.facts != nil {
 		return r.facts[i].sound
@@ -81,7 +81,7 @@ func wrapArguments(raw json.RawMessage) json.RawMessage {
 	return b
 }
 
-// needsCleaning says whether cleaned may change message i, or leave nothing of it.
+// needsCleaning reports whether cleaned may change message i, or leave nothing of it.
 func (r *repair) needsCleaning(i int) bool {
 	if !r.isSound(i) {
 		return true

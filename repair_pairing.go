@@ -55,7 +55,7 @@ func (r *repair) collect() {
 	}
 }
 
-// isCallOf says that there is a call s, and that it is of message i.
+// isCallOf reports whether there is a call s, and whether it is of message i.
 func (r *repair) isCallOf(i int, s int32) bool {
 	return int(s) < len(r.pairs.Calls) && r.pairs.Calls[s].Message == int32(i)
 }
@@ -64,7 +64,7 @@ func (r *repair) isCallOf(i int, s int32) bool {
 // what is known and no more: the call may or may not have run.
 const missingResult = "[No result: the conversation has no result for this call. Whether it ran is not known.]"
 
-// isMissingResult says that m is a result that a repair made.
+// isMissingResult reports whether m is a result that a repair made.
 func isMissingResult(m *Message) bool {
 	return m.Role == RoleTool && m.IsError && len(m.Parts) == 1 && m.Parts[0].Text == missingResult
 }

@@ -93,7 +93,7 @@ func (r *reader) record(s *saved.Record) *runRecord {
 	return n
 }
 
-// saysWhat says that e has a known operation, and what that makes.
+// saysWhat reports whether e has a known operation, and what that makes.
 func saysWhat(e *saved.Edit) bool {
 	switch Op(e.Op) {
 	case OpTrim, OpClear, OpTruncate:

@@ -110,7 +110,7 @@ func accountingOf(s saved.Accounting) accounting {
 	if s.Messages < 0 {
 		a.Anchor.Messages = meter.Lost
 	}
-	if s.Billed >= 0 && s.Estimated >= 0 { // JSON has no other numbers that are none
+	if s.Billed >= 0 && s.Estimated >= 0 { // JSON has no NaN and no infinity
 		a.Billed, a.Estimated = s.Billed, s.Estimated
 	}
 	return a
@@ -153,7 +153,7 @@ func saveParts(parts []Part) []saved.Part {
 			Kind: string(p.Kind), Text: []byte(p.Text), Arguments: p.Arguments, Signature: p.Signature, ID: p.ID,
 			Name: p.Name, MediaType: p.MediaType, Bytes: p.Bytes, Width: p.Width, Height: p.Height, Tokens: p.Tokens,
 		}
-		// JSON would put U+FFFD in the place of bytes that are no text, and an id would be another one.
+		// JSON would put U+FFFD in the place of bytes that are not UTF-8, and an id would be another one.
 		list[i].Keep()
 	}
 	return list

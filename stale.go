@@ -110,7 +110,7 @@ const (
 	staleTokens = 8_000
 )
 
-// isBelowStale says that the messages of d are too few to drop what is stale of them. A request that does not fit
+// isBelowStale reports whether the messages of d are too few to drop what is stale of them. A request that does not fit
 // is never small enough for that.
 func (d *draft) isBelowStale() bool {
 	return !d.isPressed && d.view.total < d.staleFrom() || d.view.total < d.askedStaleFrom()
@@ -253,7 +253,7 @@ func (s *staleness) arguments(i, carried int) (stale, bool) {
 	return p, p.saving > 0 && isWorthIt(v.tokens[i]-p.saving, v.tokens[i])
 }
 
-// isWorthIt says that an edit leaves little enough of so many tokens.
+// isWorthIt reports whether an edit leaves little enough of so many tokens.
 func isWorthIt(after, before int) bool { return float64(after) <= mostRemainder*float64(before) }
 
 // mostRemainder is the share of its tokens that an edit may leave. One that leaves more is not worth what the model no

@@ -52,7 +52,7 @@ func (d *draft) indexAndRepair() {
 // at every turn would change the beginning of every request, and the prompt cache would never be read.
 const turnGrowth = 1.5
 
-// limitAndReplay is steps 3 and 4. The checkpoint comes first: turns that it stands for are no turns any more.
+// limitAndReplay is steps 3 and 4. The checkpoint comes first: the turns that it stands for do not count.
 func (d *draft) limitAndReplay() {
 	v := d.view
 	if d.checkpoint != nil && !d.replayCheckpoint(d.checkpoint) {
@@ -85,9 +85,9 @@ func (d *draft) knownEdit(f *fact) *projection {
 	return d.ledger.projections[f.key]
 }
 
-// staysWhole says that no record may stand for message i of a view that is not edited yet; request is the newest one.
-// A person wrote it, or it belongs to the newest turn and is a text of the host, or has a signature that the provider
-// wants to see.
+// staysWhole reports whether no record may stand for message i of a view that is not edited yet; request is the newest
+// one. A person wrote it, or it belongs to the newest turn and is a text of the host, or has a signature that the
+// provider wants to see.
 func (d *draft) staysWhole(i, request int) bool {
 	if m := &d.view.messages[i]; m.Role == RoleUser {
 		return i >= request || !mayFoldInjected(m)
@@ -95,8 +95,8 @@ func (d *draft) staysWhole(i, request int) bool {
 	return i >= request && d.isSentSigned(i, request)
 }
 
-// isSentSigned says that message i of a view that is not edited yet has a signature, and no edit of it leaves that out;
-// request is the newest one.
+// isSentSigned reports whether message i of a view that is not edited yet has a signature, and no edit of it leaves
+// that out; request is the newest one.
 func (d *draft) isSentSigned(i, request int) bool {
 	m := &d.view.messages[i]
 	if !hasSignature(m) {
@@ -106,8 +106,8 @@ func (d *draft) isSentSigned(i, request int) bool {
 	return p == nil || !d.mayReplay(i, p, request) || hasSignature(&Message{Parts: p.sent()})
 }
 
-// mayReplay says that message i is sent as p has it; request is the newest one. A pin is sent whole, and so is thinking
-// that the model needs again. But thinking that the provider would refuse stays out of a pin too.
+// mayReplay reports whether message i is sent as p has it; request is the newest one. A pin is sent whole, and so is
+// thinking that the model needs again. But thinking that the provider would refuse stays out of a pin too.
 func (d *draft) mayReplay(i int, p *projection, request int) bool {
 	m := &d.view.messages[i]
 	switch {

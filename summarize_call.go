@@ -99,7 +99,7 @@ func (r *summaryRun) try(b batch, previous, instructions string, limit, attempts
 	}
 }
 
-// isHopeless says that asking the same once more, after n times, will end in the same way.
+// isHopeless reports whether asking the same once more, after n times, will end in the same way.
 func isHopeless(err error, n int) bool {
 	var bad *badAnswer
 	if errors.As(err, &bad) {

@@ -79,7 +79,7 @@ func (t *tail) request() *Request {
 	return &Request{Messages: t.shared.messages, History: t.shared.history, Edits: t.shared.edits}
 }
 
-// isLast says that the lists of r are those of the last request.
+// isLast reports whether the lists of r are those of the last request.
 func (t *tail) isLast(r *Request) bool {
 	if mem.Base(r.Messages) != t.messages {
 		return false
@@ -110,7 +110,7 @@ func (t *tail) addID(id string) {
 	t.ids[maphash.String(idSeed, id)] = struct{}{}
 }
 
-// idsAreNew says that no call of messages has an id that is in use.
+// idsAreNew reports whether no call of messages has an id that is in use.
 func (t *tail) idsAreNew(messages []Message) bool {
 	for i := range messages {
 		for k := range messages[i].Parts {
@@ -124,8 +124,8 @@ func (t *tail) idsAreNew(messages []Message) bool {
 	return true
 }
 
-// endsRecord says that a message is the last of what a record stands for: a history that was rewound has come back to
-// it.
+// endsRecord reports whether a message is the last of what a record stands for: a history that was rewound has come
+// back to it.
 func (t *tail) endsRecord(k key) bool {
 	_, found := slices.BinarySearchFunc(t.recordEnds, k, compareKeys)
 	return found

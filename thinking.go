@@ -78,15 +78,15 @@ func (d *draft) brokenFrom(changed int) int {
 	return len(v.messages)
 }
 
-// needsThinking says that the thinking of message i may not stay out any more, under ThinkingDropped: the message is of
-// the newest turn, because the history was rewound into it or because it reads like an older one. Providers refuse the
-// results of a tool loop without the thinking that led to it. What was sent whole since then stays so.
+// needsThinking reports whether the thinking of message i may not stay out any more, under ThinkingDropped: the message
+// is of the newest turn, because the history was rewound into it or because it reads like an older one. Providers
+// refuse the results of a tool loop without the thinking that led to it. What was sent whole since then stays so.
 func (d *draft) needsThinking(i, request int) bool {
 	sent := d.ledger.sent
 	return i >= request || i < len(sent) && sent[i] == d.view.facts[i].key
 }
 
-// leavesOutThinking says that m has thinking, and is sent without it.
+// leavesOutThinking reports whether m has thinking, and is sent without it.
 func (p *projection) leavesOutThinking(m *Message) bool {
 	return thinks(m) && !slices.ContainsFunc(p.sent(), isThinking)
 }

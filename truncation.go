@@ -82,7 +82,7 @@ func (t *truncation) mayBeOversized(m *Message) bool {
 	return bytes > t.MaxChars || most < 0 || most > t.limit
 }
 
-// isWithin says that nothing has to be cut of a result that is estimated as that many tokens.
+// isWithin reports whether nothing has to be cut of a result that is estimated as that many tokens.
 func (t *truncation) isWithin(m *Message, tokens int) bool {
 	return tokens <= t.limit && textBytes(m) <= t.MaxChars
 }
@@ -160,8 +160,8 @@ func (t *truncation) fixedTokens(m *Message, texts int) int {
 	return max(0, t.Estimator.Estimate(rest))
 }
 
-// settled says that a result was cut before and is above the limit only by what must be kept of each text: to cut it
-// again with the same options must change nothing.
+// settled reports whether a result was cut before and is above the limit only by what must be kept of each text: to cut
+// it again with the same options must change nothing.
 func (t *truncation) settled(texts []cut.Text, tokens, chars int) bool {
 	limits := t.limits()
 	wasCut, floors := limits.WereCut(texts)
@@ -211,7 +211,7 @@ func (t *truncation) cutJoined(m *Message, tokens int) (Message, int, bool) {
 		}
 		texts.Parts = append(texts.Parts, p)
 	}
-	joined.Parts[at].Text = joinedText(&texts) // in the place of the first: parts that are no text keep their order
+	joined.Parts[at].Text = joinedText(&texts) // in the place of the first: other parts keep their order
 	out, after, ok := t.cut(&joined, max(0, t.Estimator.Estimate(joined)), -1)
 	return out, after, ok && after < tokens
 }

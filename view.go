@@ -133,7 +133,7 @@ func (p *projection) partsFor(m *Message) []Part {
 	return parts
 }
 
-// haveSameCalls says that a and b hold calls with the same ids, in the same order. Edits never change them.
+// haveSameCalls reports whether a and b hold calls with the same ids, in the same order. Edits never change them.
 func haveSameCalls(a, b []Part) bool {
 	k := 0
 	for i := range a {
@@ -151,14 +151,14 @@ func haveSameCalls(a, b []Part) bool {
 	return !slices.ContainsFunc(b[k:], func(p Part) bool { return p.Kind == KindToolCall })
 }
 
-// isSameValue says that two interfaces are the same, also where they hold what cannot be compared.
+// isSameValue reports whether two interfaces are the same, also where they hold what cannot be compared.
 func isSameValue(a, b *any) bool {
 	a1, a2 := wordsOf(a)
 	b1, b2 := wordsOf(b)
 	return a1 == b1 && a2 == b2
 }
 
-// follows says that message i stands directly behind the one before it in the history passed in too.
+// follows reports whether message i stands directly behind the one before it in the history passed in too.
 func (v *view) follows(i int) bool {
 	if i == 0 {
 		return v.index[i] == 0
@@ -166,7 +166,7 @@ func (v *view) follows(i int) bool {
 	return v.index[i] == v.index[i-1]+1
 }
 
-// sameParts says that a provider is sent the same for both.
+// sameParts reports whether a provider is sent the same for both.
 func sameParts(a, b *Part) bool {
 	switch {
 	case a.Kind != b.Kind || a.Text != b.Text || a.Signature != b.Signature:

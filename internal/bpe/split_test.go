@@ -68,7 +68,7 @@ func (e *Encoding) pieces(s string) []string {
 	return out
 }
 
-// checkPieces says whether s is cut as by the pattern.
+// checkPieces reports whether s is cut as by the pattern.
 func checkPieces(t testing.TB, name, s string) bool {
 	want, got := oracles[name]().pieces(t, s), encodings[name]().pieces(s)
 	return assert.Equal(t, want, got, "%s: %q", name, s)
@@ -80,8 +80,8 @@ func eachEncoding(t *testing.T, check func(t *testing.T, name string)) {
 	}
 }
 
-// Every character up to U+3000, and of the others those at which the class changes and a sample, is of the class that the
-// pattern finds: alone between words, before a word, before a sign, behind a sign and behind an apostrophe.
+// Every character up to U+3000, and of the others those at which the class changes and a sample, is of the class that
+// the pattern finds: alone between words, before a word, before a sign, behind a sign and behind an apostrophe.
 func TestPiecesOfCharacters(t *testing.T) {
 	step := rune(29)
 	if testing.Short() {

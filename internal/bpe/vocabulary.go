@@ -11,7 +11,7 @@ import (
 	"github.com/winnowgo/winnow/internal/ascii"
 )
 
-// none is the rank of what is no token. It is higher than any.
+// none is the rank of bytes that are not a token. It is higher than any.
 const none = 1<<32 - 1
 
 // A vocabulary is a set of tokens with their ranks. Looking a string up in it is most of what counting costs, so it has

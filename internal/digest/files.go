@@ -47,7 +47,7 @@ func (f *fileNotes) lines() []string {
 	return out
 }
 
-// isFileNote says that a note is of what was done to a file, as fileNotes writes it.
+// isFileNote reports whether a note is of what was done to a file, as fileNotes writes it.
 func isFileNote(text string) bool {
 	action, path, _ := strings.Cut(text, " ")
 	if action != "wrote" && action != "edited" && action != "deleted" {

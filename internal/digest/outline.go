@@ -66,7 +66,7 @@ func (o *outline) section(heading string) int {
 	return at
 }
 
-// isHeading says that a line names what follows it: a heading of markdown, or a short line that is bold or ends
+// isHeading reports whether a line names what follows it: a heading of markdown, or a short line that is bold or ends
 // in a colon.
 func isHeading(line string) bool {
 	const longest, longestMarked = 60, 120 // characters of a line that is a name and no sentence
@@ -211,7 +211,7 @@ func (o outline) withoutLast() outline {
 	return out
 }
 
-// isIdentifierList says that a note of a digest lists identifiers.
+// isIdentifierList reports whether a note of a digest lists identifiers.
 func isIdentifierList(text string) bool {
 	return slices.ContainsFunc(Labels[:], func(label string) bool { return strings.HasPrefix(text, label+": ") })
 }

@@ -25,7 +25,7 @@ func pieceHash(s string) uint32 {
 	return (uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24) * 0x9e3779b1 >> (32 - pieceHashBits)
 }
 
-// mayContain says that all pieces of s are in the text, or may be.
+// mayContain reports whether all pieces of s are in the text, or may be.
 func (t *searched) mayContain(s string) bool {
 	if t.pieces == nil {
 		t.pieces = make([]uint64, 1<<pieceHashBits/64)
@@ -42,7 +42,7 @@ func (t *searched) mayContain(s string) bool {
 	return true
 }
 
-// contains says that s, which is not empty, stands in the text.
+// contains reports whether s, which is not empty, stands in the text.
 func (t *searched) contains(s string) bool {
 	if !t.mayContain(s) {
 		return false

@@ -36,7 +36,7 @@ var reportMarks = [...][]reportMark{
 	{{'F', 1, 1 /* a */, false}, {'A', -1, 1 << ('f' - 'a'), false}, {'L', -1, 1 | 1<<('i'-'a'), false}},
 }
 
-// mayBeBeside says that c may stand beside m.
+// mayBeBeside reports whether c may stand beside m.
 func (m *reportMark) mayBeBeside(c byte) bool {
 	if c >= 0x80 {
 		return m.wide
@@ -72,7 +72,7 @@ func searchReports(text string) *reportSearch {
 // sample is how much of a text is read to find out what is rare in it.
 const sample = 8 << 10
 
-// isCrowded says that a long text has a colon or a bracket in every few words.
+// isCrowded reports whether a long text has a colon or a bracket in every few words.
 func isCrowded(text string) bool {
 	if len(text) < sample {
 		return false

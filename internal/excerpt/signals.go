@@ -54,7 +54,7 @@ func lettersAt(s string, start int) word {
 // isName reports whether c, beside letters, makes them part of a name.
 func isName(c byte) bool { return c == '_' || ascii.IsDigit(c) }
 
-// holdsWord reports whether s holds a word of the list that is no part of a name.
+// holdsWord reports whether s holds a word of the list, apart from names.
 func holdsWord(s string, list *prose.List) bool {
 	for i := 0; i < len(s); i++ {
 		if !ascii.IsLetter(s[i]) {

@@ -44,7 +44,7 @@ func Scan(s string, emit func(id string, kind Kind)) {
 					emit(word, Symbol)
 				}
 				i++
-			case 0xE2, 0xE3: // many are no quotes, but lines of tables
+			case 0xE2, 0xE3: // many are lines of tables, not quotes
 				if i+1 < len(s) && s[i+1] != 0x80 {
 					i++
 				} else {

@@ -105,7 +105,7 @@ func countClasses(w string) (digits, upper, lower int) {
 	return digits, upper, lower
 }
 
-// scanPath emits a word with a slash as a path, or the identifiers in its pieces where it is none.
+// scanPath emits a word with a slash as a path, or the identifiers in its pieces where it is not one.
 func scanPath(w string, all uint8, emit func(string, Kind)) bool {
 	last := w[strings.LastIndexByte(w, '/')+1:]
 	if w[0] == '/' || w[0] == '~' || strings.Count(w, "/") > 1 || isFileName(last) {

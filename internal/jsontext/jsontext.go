@@ -44,7 +44,7 @@ func Unquote(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// Decode returns the text of a JSON string, as encoding/json reads it. ok is false of what is none.
+// Decode returns the text of a JSON string, as encoding/json reads it. ok is false for anything else.
 func Decode(literal []byte) (s string, ok bool) {
 	if len(literal) == 0 || literal[0] != '"' {
 		return "", false

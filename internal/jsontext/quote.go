@@ -36,7 +36,7 @@ func AppendString(b []byte, s string) []byte {
 	}
 }
 
-// isRare says that package json escapes more of s than ASCII.
+// isRare reports whether package json escapes more of s than ASCII.
 func isRare(s string) bool {
 	return !utf8.ValidString(s) || strings.Contains(s, "\u2028") || strings.Contains(s, "\u2029")
 }

@@ -45,7 +45,7 @@ func Elements(list []byte, f func(value []byte)) {
 	}
 }
 
-// Text returns the text that a JSON string holds, or "" of what is none. It shares memory with value as
+// Text returns the text that a JSON string holds, or "" for anything else. It shares memory with value as
 // long as that has no escapes: neither may be written.
 func Text(value []byte) string {
 	if len(value) < 2 || value[0] != '"' {
@@ -105,7 +105,7 @@ func (s *scan) space() {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
-// opens says that c comes next, and passes it.
+// opens reports whether c comes next, and passes it.
 func (s *scan) opens(c byte) bool {
 	s.space()
 	if len(s.in) == 0 || s.in[0] != c {
@@ -115,7 +115,7 @@ func (s *scan) opens(c byte) bool {
 	return true
 }
 
-// more says that another member or element comes, and passes the comma before it.
+// more reports whether another member or element comes, and passes the comma before it.
 func (s *scan) more(end byte) bool {
 	s.space()
 	if len(s.in) > 0 && s.in[0] == ',' {

@@ -194,7 +194,7 @@ func plainEnd(s string, i int) int {
 	return i
 }
 
-// escapeLength returns how long the escape is that s begins with; 0: it is none.
+// escapeLength returns how long the escape is that s begins with; 0: s does not begin with one.
 func escapeLength(s string) int {
 	switch {
 	case len(s) < 2:

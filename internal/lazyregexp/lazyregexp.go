@@ -17,7 +17,7 @@ type Pattern struct {
 // New returns the pattern of an expression, which is not looked at yet.
 func New(source string) *Pattern { return &Pattern{source: source} }
 
-// Get returns the compiled expression. It panics if the source is none, as [regexp.MustCompile] does.
+// Get returns the compiled expression. It panics if the source is not an expression, as [regexp.MustCompile] does.
 func (p *Pattern) Get() *regexp.Regexp {
 	p.once.Do(func() { p.compiled = regexp.MustCompile(p.source) })
 	return p.compiled

@@ -99,7 +99,7 @@ func Line(s string) string {
 	}, s))
 }
 
-// isPrintable says that s has only printable ASCII.
+// isPrintable reports whether s has only printable ASCII.
 func isPrintable(s string) bool {
 	const ones = 0x0101010101010101
 	i := 0

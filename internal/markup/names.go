@@ -27,8 +27,8 @@ func isSquare(r rune) bool {
 	return r == '[' || r >= utf8.RuneSelf && strings.ContainsRune(squares, r)
 }
 
-// opensTag says whether s, which follows an angle bracket, makes a tag of the frames that the library writes, a role,
-// or a control token. A text that ends before there is a name may go on in the next one.
+// opensTag reports whether s, which follows an angle bracket, makes a tag of the frames that the library writes, a
+// role, or a control token. A text that ends before there is a name may go on in the next one.
 func opensTag(s string) bool {
 	first, _ := utf8.DecodeRuneInString(s)
 	s = skipHidden(s)
@@ -54,7 +54,7 @@ func opensTag(s string) bool {
 	return n.closed && (isRole(bare) || isOneOf(tokenNames[:], bare))
 }
 
-// opensToken says whether s, which follows <|, makes a control token. With a blank in front it is an operator,
+// opensToken reports whether s, which follows <|, makes a control token. With a blank in front it is an operator,
 // unless another bar closes it.
 func opensToken(s string) bool {
 	n := readName(s)
@@ -65,7 +65,7 @@ func opensToken(s string) bool {
 	return isASCIILetter(s) || r == '|' || strings.ContainsRune(wideBars, r)
 }
 
-// opensInstruction says whether s, which follows a square bracket, makes a control token such as [INST].
+// opensInstruction reports whether s, which follows a square bracket, makes a control token such as [INST].
 func opensInstruction(s string) bool {
 	n := readName(skipHidden(s))
 	r, _ := utf8.DecodeRuneInString(n.rest)
@@ -84,7 +84,7 @@ func skipHidden(s string) string {
 	return s
 }
 
-// isHidden says that r does not keep a reader from seeing a tag.
+// isHidden reports whether r does not keep a reader from seeing a tag.
 func isHidden(r rune) bool {
 	if r > ' ' && r < 0x7F {
 		return r == '/' || r == '\\'
@@ -92,7 +92,7 @@ func isHidden(r rune) bool {
 	return IsIgnored(r) || strings.ContainsRune(slashes, r)
 }
 
-// IsIgnored says that r is white space, or a character that is not seen.
+// IsIgnored reports whether r is white space, or a character that is not seen.
 func IsIgnored(r rune) bool {
 	if r < 0x7F {
 		return r <= ' '
@@ -167,7 +167,7 @@ func Name(s string) string {
 	return string(n.name())
 }
 
-// isJoint says that r stands between the words of a name.
+// isJoint reports whether r stands between the words of a name.
 func isJoint(r rune) bool {
 	switch r {
 	case '_', '-', '.', ':', '▁':
@@ -206,7 +206,7 @@ var (
 		"toolcontent", "toolrequest", "think", "callid", "gmask", "smask"}
 )
 
-// isASCIILetter says that s begins with one.
+// isASCIILetter reports whether s begins with one.
 func isASCIILetter(s string) bool { return s != "" && ascii.IsLetter(s[0]) }
 
 // foldLetter returns the ASCII letter, in lower case, or the digit that r looks like, or 0.

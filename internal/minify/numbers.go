@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// Fewer lines are no view of a file, but perhaps a list that somebody numbered.
+	// Fewer lines may be a list that somebody numbered, and not a view of a file.
 	fewestNumbered = 16
 	// Every so many lines one keeps its number. All of four digits do: they are what a model pages through a long file
 	// by, and package identifier takes them for names. In the recorded sessions it is cheaper to send them than to have

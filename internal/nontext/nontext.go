@@ -1,4 +1,4 @@
-// Package nontext has the tokens of what is no text: the frames of messages, images, bytes, encrypted reasoning.
+// Package nontext has the tokens of everything but text: the frames of messages, images, bytes, encrypted reasoning.
 package nontext
 
 import "github.com/winnowgo/winnow/internal/tokencount"

@@ -67,7 +67,7 @@ const (
 	jsonEscaped
 )
 
-// looksLikeJSON decides by the first characters, so that a bracket in a sentence is none.
+// looksLikeJSON decides by the first characters, so that a bracket in a sentence does not make it JSON.
 func looksLikeJSON(s string) int {
 	open := s[0]
 	i := skipSpace(s, 1)

@@ -2,7 +2,7 @@ package overflow
 
 // What is told by codes, fields and the status instead of by sentences.
 
-// hardCode says that a code of the body names the overflow and nothing else.
+// hardCode reports whether a code of the body names the overflow and nothing else.
 func hardCode(r *reading) bool {
 	for i := range r.n {
 		s := &r.segments[i]
@@ -24,7 +24,7 @@ func hardNumber(r *reading) bool {
 	return false
 }
 
-// refusesUpload says that a file was too large, and not the request that holds the conversation.
+// refusesUpload reports whether a file was too large, and not the request that holds the conversation.
 func refusesUpload(r *reading) bool {
 	for i := range r.n {
 		if roles := r.segments[i].roles; roles&rMedia != 0 && roles&rRequest == 0 {
@@ -34,7 +34,7 @@ func refusesUpload(r *reading) bool {
 	return false
 }
 
-// namesPrompt says that some text is about tokens or the prompt, and not only about a request.
+// namesPrompt reports whether some text is about tokens or the prompt, and not only about a request.
 func namesPrompt(r *reading) bool {
 	for i := range r.n {
 		if r.segments[i].wide {

@@ -87,7 +87,7 @@ func (f *finding) inspect(err error, own func(error) bool) {
 	f.body = ""
 }
 
-// isJoin says that text is what errors.Join makes of what it joins: each has its own text then.
+// isJoin reports whether text is what errors.Join makes of what it joins: each has its own text then.
 func isJoin(err error, text string) bool {
 	j, ok := err.(interface{ Unwrap() []error })
 	if !ok {

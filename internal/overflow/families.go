@@ -38,7 +38,7 @@ func (s *segment) stringField() hit {
 	return hitNone
 }
 
-// hasAbove says that a sentence without another relation has one of the small words, or a sign, that make one.
+// hasAbove reports whether a sentence without another relation has one of the small words, or a sign, that make one.
 func hasAbove(ts []token, roles role) bool {
 	if roles&(rInput|rToken|rContext|rRequest) == 0 {
 		return false
@@ -55,7 +55,7 @@ func hasAbove(ts []token, roles role) bool {
 	return false
 }
 
-// mayTell says that a sentence names what can be too large and has a word that can say so: most have not.
+// mayTell reports whether a sentence names what can be too large and has a word that can say so: most have not.
 func mayTell(ts []token, roles role) bool {
 	if roles&(rInput|rRequest|rToken|rContext|rCapacity|rBytes|rToo) == 0 {
 		return false
@@ -94,7 +94,8 @@ func hitSentence(ts []token, text role, code bool) hit {
 	return hitNone
 }
 
-// isOfPart says that the sentence is about an id, a cache block or an image, and not about the prompt or the body.
+// isOfPart reports whether the sentence is about an id, a cache block or an image, and not about the prompt or the
+// body.
 func (s *sentence) isOfPart() bool {
 	if s.window || s.bodyBesideRelation() {
 		return s.has(rMedia) && s.word("encoder")
@@ -140,7 +141,8 @@ func (s *sentence) isTokens() bool {
 	return s.fills() // "the context window is full"
 }
 
-// holds says that the other side of the relation is what somebody has room for: "longer than this provider serves".
+// holds reports whether the other side of the relation is what somebody has room for: "longer than this provider
+// serves".
 func (s *sentence) holds() bool {
 	for k := max(s.rel, 0); k < len(s.ts); k++ {
 		if s.ts[k].role&rHolds != 0 || s.ts[k].s == "process" {
@@ -150,7 +152,7 @@ func (s *sentence) holds() bool {
 	return false
 }
 
-// tooSmall says that a window is "too small".
+// tooSmall reports whether a window is "too small".
 func (s *sentence) tooSmall() bool {
 	for i, t := range s.ts {
 		if t.role&rToo != 0 && s.at(i+1).s == "small" {
@@ -160,7 +162,8 @@ func (s *sentence) tooSmall() bool {
 	return false
 }
 
-// contextBeside says that nothing unknown stands between "context" and the relation: a context menu is none.
+// contextBeside reports whether nothing unknown stands between "context" and the relation: a context menu is something
+// else.
 func (s *sentence) contextBeside() bool {
 	for i, t := range s.ts {
 		if t.role&rContext == 0 {
@@ -177,8 +180,8 @@ func (s *sentence) contextBeside() bool {
 	return false
 }
 
-// onlyMessageFrame says that the subject is a "message" whose size is counted: gRPC's frames, Kimi's "total message
-// size".
+// onlyMessageFrame reports whether the subject is a "message" whose size is counted: gRPC's frames, Kimi's "total
+// message size".
 func (s *sentence) onlyMessageFrame() bool {
 	if s.has(rToken | rContext | rLength) {
 		return false
@@ -186,7 +189,7 @@ func (s *sentence) onlyMessageFrame() bool {
 	return !inputWord(s.ts) && (s.word("size") || s.has(rMore|rBytes))
 }
 
-// countsTokens says that tokens are counted: one "token" alone is a credential.
+// countsTokens reports whether tokens are counted: one "token" alone is a credential.
 func (s *sentence) countsTokens() bool {
 	for i, t := range s.ts {
 		isMeasured := s.code || roleAt(s.ts, i+1, rLength|rCapacity|rMax)
@@ -197,12 +200,12 @@ func (s *sentence) countsTokens() bool {
 	return s.has(rToken) && s.word("sequence")
 }
 
-// countedAt says that the word at i is counted: "number of token", "Anzahl der Token".
+// countedAt reports whether the word at i is counted: "number of token", "Anzahl der Token".
 func (s *sentence) countedAt(i int) bool {
 	return s.at(i-1).role&rLength != 0 || s.at(i-2).role&rLength != 0 && !s.at(i-1).sign
 }
 
-// countsMessages says that the number of messages, not their length, is the matter.
+// countsMessages reports whether the number of messages, not their length, is the matter.
 func (s *sentence) countsMessages() bool {
 	for i, t := range s.ts {
 		if t.isNum && countable(s.at(i+1).s) && !s.has(rToken|rChars|rContext) {
@@ -219,7 +222,7 @@ func (s *sentence) countsMessages() bool {
 	return false
 }
 
-// countsOther says that the number of something is the matter that is no text: "the number of versions".
+// countsOther reports whether the number of something is the matter that is no text: "the number of versions".
 func (s *sentence) countsOther() bool {
 	for i, t := range s.ts {
 		if t.s == "number" && s.at(i+1).s == "of" && s.at(i+2).s != "" && s.at(i+2).role == 0 {
@@ -229,7 +232,7 @@ func (s *sentence) countsOther() bool {
 	return false
 }
 
-// countable says that so many of something are counted, however long each of them is.
+// countable reports whether so many of something are counted, however long each of them is.
 func countable(w string) bool {
 	switch w {
 	case "messages", "inputs", "prompts", "blocks", "texts":
@@ -238,7 +241,7 @@ func countable(w string) bool {
 	return false
 }
 
-// exceeds says that the sentence is about more than is taken, of something else than messages.
+// exceeds reports whether the sentence is about more than is taken, of something else than messages.
 func (s *sentence) exceeds() bool { return s.over && s.tooBig < 0 && !s.countsMessages() }
 
 func (s *sentence) isOfRequest() bool { return s.has(rRequest) || s.code && s.word("content") }
@@ -311,7 +314,7 @@ func (s *sentence) demands() bool {
 	return s.sizesInput() && (isLess || s.supportsOnly())
 }
 
-// sizesInput says that the length of what is sent is the matter.
+// sizesInput reports whether the length of what is sent is the matter.
 func (s *sentence) sizesInput() bool {
 	if s.has(rInput) && s.has(rToken|rLength|rChars) {
 		return true

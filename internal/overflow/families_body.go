@@ -19,13 +19,13 @@ func (s *sentence) isBytes() bool {
 	return s.has(rRequest) && s.has(rMore) && s.has(rBytes)
 }
 
-// isOfAnswer says that it is not the request that is too large.
+// isOfAnswer reports whether it is not the request that is too large.
 func (s *sentence) isOfAnswer() bool {
 	return s.word("response") || s.word("received") || s.word("download")
 }
 
-// declaresBytes says that the size of the request stands beside what is taken: "the body is 12 MB, the gateway accepts
-// 10 MB".
+// declaresBytes reports whether the size of the request stands beside what is taken: "the body is 12 MB, the gateway
+// accepts 10 MB".
 func (s *sentence) declaresBytes() bool {
 	if !s.has(rRequest) || !s.has(rBytes) {
 		return false

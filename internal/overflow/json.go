@@ -69,7 +69,7 @@ func (r *reading) json(text string, i, nesting int) int {
 	return i
 }
 
-// byField says that the level is an object of errors by field, as ASP.NET and Rails make them: what stands
+// byField reports whether the level is an object of errors by field, as ASP.NET and Rails make them: what stands
 // under "errors": {"prompt": …} is no prompt.
 func byField(keys *[maxJSONDepth + 1]string, object *[maxJSONDepth + 1]bool, level int) bool {
 	return level > 1 && keys[level] == "errors" && object[level] && object[level-1]
@@ -105,7 +105,7 @@ func quoted(text string, i int) (string, int) {
 	return text[i+1:], len(text)
 }
 
-// echoes says that the value of key repeats the request or is an answer, whatever it says.
+// echoes reports whether the value of key repeats the request or is an answer, whatever it says.
 func echoes(key string) bool {
 	switch strings.ToLower(key[:min(len(key), 24)]) {
 	case "input", "inputs", "messages", "content", "contents", "prompt", "prompts", "request", "requestbody",
@@ -140,7 +140,7 @@ func (r *reading) jsonString(key, raw string, nesting int) {
 	}
 }
 
-// messageKey says that strings under key are written for a reader: "message", "error_msg", "errMsg",
+// messageKey reports whether strings under key are written for a reader: "message", "error_msg", "errMsg",
 // "metadata.raw" of OpenRouter, "details" and whatever else gateways call it.
 func messageKey(key string) bool {
 	switch key {
@@ -180,7 +180,7 @@ func (r *reading) jsonNumber(key, digits string) {
 	}
 }
 
-// isCountKey says that the field counts the tokens of a request.
+// isCountKey reports whether the field counts the tokens of a request.
 func isCountKey(key string) bool {
 	for _, end := range [...]string{"prompttokens", "inputtokens", "tokencount", "requestedtokens"} {
 		if strings.HasSuffix(key, end) {
@@ -190,8 +190,8 @@ func isCountKey(key string) bool {
 	return key == "actualtokens"
 }
 
-// isLimitKey says that the field counts the tokens of a context window: "n_ctx", "max_context_tokens", "token_limit".
-// "max_tokens" is what a request asks for, and what is left or allowed a minute is no window.
+// isLimitKey reports whether the field counts the tokens of a context window: "n_ctx", "max_context_tokens",
+// "token_limit". "max_tokens" is what a request asks for, and what is left or allowed a minute is no window.
 func isLimitKey(key string) bool {
 	switch key {
 	case "nctx", "maxmodellen", "contextlength", "contextwindow":

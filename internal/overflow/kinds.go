@@ -59,7 +59,7 @@ func (c *counts) kind(ts []token, i int) (kind count, over bool) {
 	return back, false
 }
 
-// endsWithin says that the relation behind the number i and its unit has no other side: "a window of 8192 tokens
+// endsWithin reports whether the relation behind the number i and its unit has no other side: "a window of 8192 tokens
 // exceeded for this model".
 func endsWithin(ts []token, i int) bool {
 	k := skipUnit(ts, i+1)
@@ -77,7 +77,7 @@ func endsWithin(ts []token, i int) bool {
 	return true
 }
 
-// promised says that a number is one of several that a model supports: "supports 32000 input tokens and
+// promised reports whether a number is one of several that a model supports: "supports 32000 input tokens and
 // 8000 output tokens".
 func promised(ts []token, i int) bool {
 	for i--; i >= 0 && !(ts[i].sign && endsSentence(ts[i].s)); i-- {
@@ -134,7 +134,7 @@ func numberFrom(ts []token, i, n int) int32 {
 	return 0
 }
 
-// negated says that the verb at k is denied: what a model "cannot handle" is what was sent.
+// negated reports whether the verb at k is denied: what a model "cannot handle" is what was sent.
 func negated(ts []token, k int) bool {
 	switch wordBefore(ts, k) {
 	case "cannot", "cant", "not", "doesnt":
@@ -143,7 +143,7 @@ func negated(ts []token, k int) bool {
 	return false
 }
 
-// leftBehind says that the words from k on tell that a number is what is left: "1500 tokens of context remain".
+// leftBehind reports whether the words from k on tell that a number is what is left: "1500 tokens of context remain".
 func leftBehind(ts []token, k int) bool {
 	for end := k + 4; k < end && k < len(ts) && !ts[k].isNum && !ts[k].sign; k++ {
 		switch t := ts[k]; {
@@ -268,7 +268,7 @@ func beforeWord(ts []token, k, i int, weak *count) (kind count, decided bool) {
 	return countNone, false
 }
 
-// isTotal says that a word is said of prompt and answer together.
+// isTotal reports whether a word is said of prompt and answer together.
 func isTotal(w string) bool {
 	switch w {
 	case "total", "totals", "sum", "requested", "require", "requires", "need", "needs":
@@ -277,8 +277,8 @@ func isTotal(w string) bool {
 	return false
 }
 
-// isPartOfName says that the word at k belongs to the name of what is counted and tells nothing by itself: "answer room
-// (500)", "the sum of prompt (30000) and …", "the max length of current question is 20000".
+// isPartOfName reports whether the word at k belongs to the name of what is counted and tells nothing by itself:
+// "answer room (500)", "the sum of prompt (30000) and …", "the max length of current question is 20000".
 func isPartOfName(ts []token, k int) bool {
 	switch ts[k].s {
 	case "room":
@@ -291,8 +291,8 @@ func isPartOfName(ts []token, k int) bool {
 	return false
 }
 
-// ofWhatIsLeft says that the word before the k-th makes it one of what is left. What a prompt is larger than, or what
-// is available at all, is a window: "exceeds the available context size".
+// ofWhatIsLeft reports whether the word before the k-th makes it one of what is left. What a prompt is larger than, or
+// what is available at all, is a window: "exceeds the available context size".
 func ofWhatIsLeft(ts []token, k int) bool {
 	if k == 0 || ts[k-1].role&rLeft == 0 {
 		return false
@@ -308,7 +308,7 @@ func ofWhatIsLeft(ts []token, k int) bool {
 	return true
 }
 
-// beforeLimit says that the k-th token makes the number at i a limit.
+// beforeLimit reports whether the k-th token makes the number at i a limit.
 func beforeLimit(ts []token, k, i int) bool {
 	t := ts[k]
 	switch {
@@ -346,7 +346,7 @@ func beforeAnswer(ts []token, k, i int) count {
 	return countNone
 }
 
-// skipsToNumber says that a number with its unit ends at k: "10000 input tokens".
+// skipsToNumber reports whether a number with its unit ends at k: "10000 input tokens".
 func skipsToNumber(ts []token, k int) bool {
 	for n := 0; n < 3 && k > 0 && ts[k].role&(rToken|rInput) != 0; n++ {
 		k--

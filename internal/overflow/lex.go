@@ -58,7 +58,7 @@ func (r *reading) lex(text string, code bool) segment {
 	return s
 }
 
-// otherContext says that the context at i is not a model's: "Model Context Protocol".
+// otherContext reports whether the context at i is not a model's: "Model Context Protocol".
 func otherContext(ts []token, i int) bool {
 	switch wordAt(ts, i+1) {
 	case "protocol", "server", "menu", "switch", "switches", "manager":

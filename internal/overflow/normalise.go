@@ -60,7 +60,7 @@ func normalise(b []byte, text string) (lower []byte, wide bool) {
 	return b, wide
 }
 
-// verbatim says that a character stays as it is, wherever it stands in ASCII.
+// verbatim reports whether a character stays as it is, wherever it stands in ASCII.
 func verbatim(c byte) bool {
 	return verbatimASCII[c>>6]>>(c&63)&1 != 0
 }
@@ -100,7 +100,7 @@ func appendASCII(b []byte, c byte, last rune, rest string) []byte {
 
 func isLower(r rune) bool { return 'a' <= r && r <= 'z' }
 
-// endsInBinaryPrefix says that the text ends in the "Mi" of "20 MiB".
+// endsInBinaryPrefix reports whether the text ends in the "Mi" of "20 MiB".
 func endsInBinaryPrefix(b []byte) bool {
 	n := len(b)
 	if n < 2 || b[n-1] != 'i' || !strings.ContainsRune("kmg", rune(b[n-2])) {
@@ -109,7 +109,7 @@ func endsInBinaryPrefix(b []byte) bool {
 	return n == 2 || b[n-3] == ' ' || b[n-3] >= '0' && b[n-3] <= '9'
 }
 
-// elided says that the text ends in an article that an apostrophe belongs to: l'entrée, d'input.
+// elided reports whether the text ends in an article that an apostrophe belongs to: l'entrée, d'input.
 func elided(b []byte) bool {
 	n := len(b)
 	return (b[n-1] == 'l' || b[n-1] == 'd') && (n == 1 || b[n-2] == ' ')
@@ -146,12 +146,12 @@ func unquote(r rune) (string, rune) {
 	return "", r
 }
 
-// thinSpace says that r is a space, or an apostrophe, that typographers set between the digits of one number.
+// thinSpace reports whether r is a space, or an apostrophe, that typographers set between the digits of one number.
 func thinSpace(r rune) bool {
 	return r == '\u00a0' || r == '\u202f' || r == '\u2009' || r == '’'
 }
 
-// isWide says that words in the script of r are written without spaces.
+// isWide reports whether words in the script of r are written without spaces.
 func isWide(r rune) bool { return r >= 0x2e80 }
 
 func linkLength(s string) int {
@@ -165,7 +165,7 @@ func linkLength(s string) int {
 	return n
 }
 
-// group says that s begins with exactly three digits, as behind a thousands separator.
+// group reports whether s begins with exactly three digits, as behind a thousands separator.
 func group(s string) bool {
 	for i := range 3 {
 		if i >= len(s) || s[i] < '0' || s[i] > '9' {

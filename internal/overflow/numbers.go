@@ -235,7 +235,7 @@ func skipNames(ts []token, i int) int {
 	return i
 }
 
-// unitFits says that a number counts what is asked for: characters and bytes are no tokens.
+// unitFits reports whether a number counts what is asked for: characters and bytes are not tokens.
 func unitFits(ts []token, i int, unit Unit) bool {
 	for k := i + 1; k < len(ts) && k <= i+3; k++ {
 		t := ts[k]
@@ -293,7 +293,7 @@ func numberBehind(ts []token, word string) int {
 	return 0
 }
 
-// isCode says that the number at k is a code: "[1261]", or "invalid params, … (2013)" of MiniMax.
+// isCode reports whether the number at k is a code: "[1261]", or "invalid params, … (2013)" of MiniMax.
 func isCode(ts []token, k int) bool {
 	if isSign(ts, k-1, "[") && isSign(ts, k+1, "]") {
 		return true

@@ -90,12 +90,12 @@ func spacedGroups(first, rest string) int {
 	return groups
 }
 
-// isStatusText says that three digits may be an HTTP status.
+// isStatusText reports whether three digits may be an HTTP status.
 func isStatusText(digits string) bool {
 	return len(digits) == 3 && (digits[0] == '4' || digits[0] == '5')
 }
 
-// startsWithUnit says that the next word counts tokens.
+// startsWithUnit reports whether the next word counts tokens.
 func startsWithUnit(rest string) bool { return roleOf(nextLetters(rest))&(rToken|rInput) != 0 }
 
 func countsBytes(unit string) bool { return unit != "" && roleOf(unit)&rBytes != 0 }
@@ -150,5 +150,5 @@ func scale(digits string, n, unit int) int {
 	return min(n*unit, math.MaxInt32)
 }
 
-// groups says that c stands between groups of digits.
+// groups reports whether c stands between groups of digits.
 func groups(c byte) bool { return c == ',' || c == '_' || c == '.' }

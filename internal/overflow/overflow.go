@@ -54,9 +54,9 @@ func judge(r *reading, status int) Diagnosis {
 	return v.diagnosis(r)
 }
 
-// passedOn says that a gateway's status stands around another server's overflow: the status is what the gateway made
-// of the refusal, and to wait would be to wait for ever. Where the words say busy, too, the overflow must come with
-// a limit: "service unavailable: too many tokens" is a server's load.
+// passedOn reports whether a gateway's status stands around another server's overflow: the status is what the gateway
+// made of the refusal, and to wait would be to wait for ever. Where the words say busy, too, the overflow must come
+// with a limit: "service unavailable: too many tokens" is a server's load.
 func passedOn(r *reading, v verdict, bySaying bool, d Diagnosis) bool {
 	switch v {
 	case vetoTimeout:
@@ -121,7 +121,7 @@ func match(r *reading, status int) Diagnosis {
 	return Diagnosis{}
 }
 
-// comparesSizes says that a text is about how large the prompt is and how large it may be, in whatever words.
+// comparesSizes reports whether a text is about how large the prompt is and how large it may be, in whatever words.
 func (s *segment) comparesSizes() bool {
 	if s.code || s.roles&(rMedia|rField|rPer) != 0 {
 		return false
@@ -136,7 +136,7 @@ func (s *segment) comparesSizes() bool {
 	return s.hasAll(rToken|rMax|rActual) && s.roles&(rOutput|rTime|rDay|rQuota|rRate) == 0
 }
 
-// outnumbers says that a text gives the size of the prompt and that of the context, in whatever sentences,
+// outnumbers reports whether a text gives the size of the prompt and that of the context, in whatever sentences,
 // and the prompt is the larger one.
 func outnumbers(r *reading) bool {
 	if r.jsonLimit >= minLimit && r.jsonTokens > r.jsonLimit {

@@ -106,7 +106,7 @@ func doorPhraseAt(ts []token, i int) phrase {
 	return 0
 }
 
-// revokes says that what was revoked at i is a key: "the token has been revoked".
+// revokes reports whether what was revoked at i is a key: "the token has been revoked".
 func revokes(ts []token, i int) bool {
 	for k := max(0, i-4); k < i; k++ {
 		if w := ts[k].s; w == "token" || w == "key" || w == "keys" || w == "access" {
@@ -116,8 +116,8 @@ func revokes(ts []token, i int) bool {
 	return false
 }
 
-// invalidToken says that the "invalid" at i is said of a credential: a tokenizer and a parser of JSON have invalid
-// tokens, too, and say where.
+// invalidToken reports whether the "invalid" at i is said of a credential: a tokenizer and a parser of JSON have
+// invalid tokens, too, and say where.
 func invalidToken(ts []token, i int) bool {
 	if i > 1 && ts[i-1].s == "is" && ts[i-2].s == "token" {
 		return true
@@ -132,7 +132,7 @@ func invalidToken(ts []token, i int) bool {
 	return false
 }
 
-// refused says that a word close to the i-th tells that it was not taken: "the credential is invalid".
+// refused reports whether a word close to the i-th tells that it was not taken: "the credential is invalid".
 func refused(ts []token, i int) bool {
 	for k := max(0, i-3); k <= i+4 && k < len(ts); k++ {
 		switch ts[k].s {
@@ -156,7 +156,7 @@ func when(yes bool, p phrase) phrase {
 	return 0
 }
 
-// saysBusy says that a word in front of "busy" makes it what a server is.
+// saysBusy reports whether a word in front of "busy" makes it what a server is.
 func saysBusy(word string) bool {
 	switch word {
 	case "is", "are", "server", "currently", "too":

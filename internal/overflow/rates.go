@@ -68,13 +68,13 @@ func vetoRates(s *segment) verdict {
 	return vetoNone
 }
 
-// mayTellPace says that a text has a word that a rate or a quota is told with: most have not.
+// mayTellPace reports whether a text has a word that a rate or a quota is told with: most have not.
 func (s *segment) mayTellPace() bool {
 	return s.wide || s.roles&(rRate|rPer|rQuota|rDay|rHint|rToken) != 0 ||
 		s.roles&rRequest != 0 && s.roles&(rBig|rToo) != 0
 }
 
-// isRate says that the word at i, with those beside it, tells of too much in too short a time.
+// isRate reports whether the word at i, with those beside it, tells of too much in too short a time.
 func (s *segment) isRate(i int) bool {
 	t, next := &s.tokens[i], s.after(i)
 	switch {
@@ -104,7 +104,7 @@ func (s *segment) isRate(i int) bool {
 	return false
 }
 
-// isQuota says that the word at i, with those beside it, tells of a budget that is used up.
+// isQuota reports whether the word at i, with those beside it, tells of a budget that is used up.
 func (s *segment) isQuota(i int) bool {
 	t := &s.tokens[i]
 	if t.role&rQuota != 0 || t.s == "today" || t.s == "todays" {
@@ -117,7 +117,7 @@ func (s *segment) isQuota(i int) bool {
 	return perDay || s.after(i).role&(rCapacity|rToken|rRequest) != 0
 }
 
-// isSpan says that something was counted in the time at i: "for this minute", "90000 tokens in 1 minute".
+// isSpan reports whether something was counted in the time at i: "for this minute", "90000 tokens in 1 minute".
 func (s *segment) isSpan(i int) bool {
 	if i == 0 {
 		return false
@@ -129,7 +129,7 @@ func (s *segment) isSpan(i int) bool {
 	return (w == "in" || w == "within") && s.roles&(rToken|rRequest) != 0 && s.roles&(rMax|rOver) != 0
 }
 
-// isRateOf says that the rate at i is one of requests or tokens: "request rate", "rate of input tokens".
+// isRateOf reports whether the rate at i is one of requests or tokens: "request rate", "rate of input tokens".
 func (s *segment) isRateOf(i int) bool {
 	of := rRequest | rToken | rInput
 	if (i == 0 || s.tokens[i-1].sign) && s.after(i).role&rOver != 0 {

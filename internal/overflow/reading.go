@@ -39,7 +39,7 @@ func (r *reading) release() {
 	readings.Put(r)
 }
 
-// names says that some text has a word of one of these roles.
+// names reports whether some text has a word of one of these roles.
 func (r *reading) names(roles role) bool {
 	for i := range r.n {
 		if r.segments[i].roles&roles != 0 {
@@ -49,7 +49,7 @@ func (r *reading) names(roles role) bool {
 	return false
 }
 
-// atoi reads a number without a sign; what is absurdly large is none.
+// atoi reads a number without a sign; an absurdly large one is refused.
 func atoi(s string) (int, bool) {
 	if s == "" || len(s) > 12 {
 		return 0, false

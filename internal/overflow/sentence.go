@@ -30,7 +30,7 @@ func (s *sentence) has(r role) bool { return s.roles&r != 0 }
 
 func (s *sentence) word(w string) bool { return hasWord(s.ts, w) }
 
-// anyWord says that one of the words is in the sentence.
+// anyWord reports whether one of the words is in the sentence.
 func (s *sentence) anyWord(words ...string) bool {
 	return slices.ContainsFunc(words, s.word)
 }
@@ -60,7 +60,7 @@ func negates(word string) bool {
 	return false
 }
 
-// isOfTokens says that tokens come next, perhaps behind an article.
+// isOfTokens reports whether tokens come next, perhaps behind an article.
 func isOfTokens(next, second token) bool {
 	return next.role&rToken != 0 || next.s == "de" && second.role&rToken != 0
 }
@@ -106,13 +106,13 @@ func (s *sentence) compare() {
 	}
 }
 
-// isMinimum says that the "greater" at i is what is asked for: "should be greater than 1024".
+// isMinimum reports whether the "greater" at i is what is asked for: "should be greater than 1024".
 func (s *sentence) isMinimum(i int) bool {
 	before := s.at(i - 2).s
 	return s.at(i-1).s == "be" && (before == "should" || before == "must" || before == "to")
 }
 
-// lengthBehind says that a length is the model's at i: "the model's predefined maximum length".
+// lengthBehind reports whether a length is the model's at i: "the model's predefined maximum length".
 func (s *sentence) lengthBehind(i int) bool {
 	if s.at(i+1).role&rLength != 0 {
 		return true
@@ -128,7 +128,7 @@ func (s *sentence) lengthBehind(i int) bool {
 	return false
 }
 
-// plainSubject says that the relation stands close behind what is sent, with no field between: the "id"
+// plainSubject reports whether the relation stands close behind what is sent, with no field between: the "id"
 // of "request id 7: prompt is too long" is not what is too long, that of "messages[2].id exceeds" is.
 func (s *sentence) plainSubject() bool {
 	for k := s.rel + 1; k <= s.rel+2 && k < len(s.ts); k++ {
@@ -150,8 +150,8 @@ func (s *sentence) plainSubject() bool {
 	return false
 }
 
-// bodyBesideRelation says that it is the body that is too large, whatever else is named: "function payload too large",
-// "request body exceeded DATA_UPLOAD_MAX_MEMORY_SIZE".
+// bodyBesideRelation reports whether it is the body that is too large, whatever else is named: "function payload too
+// large", "request body exceeded DATA_UPLOAD_MAX_MEMORY_SIZE".
 func (s *sentence) bodyBesideRelation() bool {
 	k := s.rel - 1
 	for k >= 0 && s.ts[k].role&rSkip != 0 {

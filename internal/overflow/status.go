@@ -14,7 +14,7 @@ func (r *reading) status() int {
 	return r.bodyStatus
 }
 
-// isStatus says that the number at k is an HTTP status, by its size and the word before it.
+// isStatus reports whether the number at k is an HTTP status, by its size and the word before it.
 func isStatus(ts []token, k int) bool {
 	t := ts[k]
 	if !t.isNum || t.n < 400 || t.n > 599 || len(t.s) != 3 {

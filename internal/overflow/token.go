@@ -16,7 +16,7 @@ const (
 	rToken                     // tokens
 	rContext                   // context
 	rCapacity                  // window, length, size, limit
-	rLength                    // length, count: what can be long and is no number of bytes
+	rLength                    // length, count: what can be long, other than in bytes
 	rMax                       // maximum, limit, allowed
 	rOver                      // exceed, overflow
 	rToo                       // too
@@ -41,7 +41,7 @@ const (
 	rQuota                     // quota, billing
 	rSkip                      // a small word between the others
 	rHolds                     // what a model does with all that it has room for: accepts, allows, supports
-	rLeft                      // what room there still is, which is no size of a window: left, remaining, available
+	rLeft                      // the room that is left, which is not the size of a window: left, remaining, available
 	rHint                      // a word of a longer phrase that some rule looks for in the text
 )
 
@@ -107,14 +107,14 @@ func isSign(ts []token, i int, sign string) bool {
 	return i >= 0 && i < len(ts) && ts[i].sign && ts[i].s == sign
 }
 
-// roleAt says that there is a token k, and that it has one of the roles.
+// roleAt reports whether there is a token k with one of the roles.
 func roleAt(ts []token, k int, roles role) bool {
 	return k >= 0 && k < len(ts) && ts[k].role&roles != 0
 }
 
 func isNum(ts []token, i int) bool { return i < len(ts) && ts[i].isNum }
 
-// isPlus says that a sum goes on at i.
+// isPlus reports whether a sum goes on at i.
 func isPlus(ts []token, i int) bool {
 	return isSign(ts, i, "+") || i > 0 && i < len(ts) && ts[i].s == "plus"
 }
@@ -134,7 +134,7 @@ func tokenAt(ts []token, i int) token {
 	return token{}
 }
 
-// wordsAt says that these words stand at i, one behind the other.
+// wordsAt reports whether these words stand at i, one behind the other.
 func wordsAt(ts []token, i int, words ...string) bool {
 	for k, w := range words {
 		if i+k >= len(ts) || ts[i+k].s != w {
@@ -171,7 +171,7 @@ func rolesOf(ts []token) role {
 	return all
 }
 
-// inputWord says that a word names what is sent, beside "message", which any error may have.
+// inputWord reports whether a word names what is sent, beside "message", which any error may have.
 func inputWord(ts []token) bool {
 	for i := range ts {
 		if ts[i].role&(rInput|rMessage) == rInput {
@@ -198,7 +198,7 @@ func containsAny(s string, parts ...string) bool {
 	return false
 }
 
-// leadsOn says that a word stands between a number and what is said of it.
+// leadsOn reports whether a word stands between a number and what is said of it.
 func leadsOn(word string) bool {
 	switch word {
 	case ")", "is", "are", "cannot", "which":
@@ -209,7 +209,7 @@ func leadsOn(word string) bool {
 
 func isAbove(word string) bool { return word == "over" || word == "above" || word == "beyond" }
 
-// endsAddend says that a number, or what stands behind one, ends at k.
+// endsAddend reports whether a number, or what stands behind one, ends at k.
 func endsAddend(ts []token, k int) bool {
 	return isNum(ts, k) || isSign(ts, k, ")") || skipsToNumber(ts, k)
 }

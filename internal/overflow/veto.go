@@ -52,8 +52,8 @@ func veto(r *reading, status int) (v verdict, bySaying bool) {
 	return vetoNone, false
 }
 
-// isThrottled says that a quota is one of a rate: AWS and DashScope throttle for a quota of tokens per minute, and
-// what is used up for a day is not throttled.
+// isThrottled reports whether a quota is one of a rate: AWS and DashScope throttle for a quota of tokens per minute,
+// and what is used up for a day is not throttled.
 func isThrottled(r *reading) bool {
 	if r.names(rDay) {
 		return false
@@ -122,7 +122,7 @@ func answered(ts []token) bool {
 	return false
 }
 
-// talk says that a text is about overflows instead of being one: an assistant's or a user's sentence, a
+// talk reports whether a text is about overflows instead of being one: an assistant's or a user's sentence, a
 // line of source code, a commit message. Callers should not pass such a text, but logs and proxies do.
 func talk(s *segment) bool {
 	raw := s.raw
@@ -144,7 +144,7 @@ func talk(s *segment) bool {
 	return containsAny(head, "fix(", "feat(", "docs(", "test(", "chore(", "refactor(")
 }
 
-// outputCap says that the cap on the answer is what was refused: a shorter history does not help. The
+// outputCap reports whether the cap on the answer is what was refused: a shorter history does not help. The
 // sign is that the text names the answer, and what is sent only as what the answer must leave room for.
 func outputCap(r *reading) bool {
 	named, input, window, lead := false, false, false, false
@@ -184,7 +184,7 @@ func outputCap(r *reading) bool {
 	return named && !input && (lead || !window)
 }
 
-// answerCap says that "max tokens" is what a request asks for, by the word before it and the one behind:
+// answerCap reports whether "max tokens" is what a request asks for, by the word before it and the one behind:
 // "max tokens must be", "the maximum tokens you requested", "a maximum tokens value".
 func answerCap(most, behind token) bool {
 	switch behind.s {
@@ -194,7 +194,7 @@ func answerCap(most, behind token) bool {
 	return most.s == "max" && behind.role&rMust != 0
 }
 
-// nearToken says that tokens, or a length, stand beside the k-th token: "output tokens", "maximum output length".
+// nearToken reports whether tokens, or a length, stand beside the k-th token: "output tokens", "maximum output length".
 func nearToken(ts []token, k int) bool {
 	for i := max(0, k-1); i < min(len(ts), k+4); i++ {
 		if ts[i].role&(rToken|rLength) != 0 || i == k+1 && ts[i].s == "budget" {

@@ -17,7 +17,7 @@ type List struct {
 	once    sync.Once // for what follows: a program that never asks pays nothing
 	byFirst [26][]string
 	// For each letter that begins a word, the letters that stand next in such words, a bit each. otherBit stands for
-	// what is no letter.
+	// everything else.
 	begin [26]uint32
 }
 

@@ -128,7 +128,7 @@ func (t *messagesTool) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// result says that a block answers a call; the servers' own results stand in the assistant's message.
+// result reports whether a block answers a call; the servers' own results stand in the assistant's message.
 func (b *contentBlock) result() bool { return b.Type == "tool_result" }
 
 func (b *contentBlock) serverResult() bool {

@@ -146,7 +146,7 @@ func checkTurnSignatures(p *Provider, m *messagesRequest, r *Request, i int, lat
 	return nil
 }
 
-// drops says that the request asks for thinking that does not fit what stands before it to be left out.
+// drops reports whether the request asks for thinking that does not fit what stands before it to be left out.
 func (t *thinkingOption) drops() bool {
 	return t.on() && t.BlockBinding != nil && t.BlockBinding.PrefixMismatch == "drop_block"
 }

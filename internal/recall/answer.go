@@ -77,7 +77,7 @@ func (r *Answer) Text(ctx context.Context) (text string, ok bool, err error) {
 	return r.contents(list)
 }
 
-// asksForNothing says that neither a handle nor what to look for is given.
+// asksForNothing reports whether neither a handle nor what to look for is given.
 func (r *Answer) asksForNothing() bool { return !r.IsSpan && r.Words == "" && r.Pattern == "" }
 
 const (

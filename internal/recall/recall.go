@@ -19,7 +19,7 @@ func SpanNote(handle string) string {
 	return "\n[" + Name + " " + handle + " lists what this stands for]"
 }
 
-// IsRefusal says that an answer quotes nothing: what was asked for is not there, or need not be shown.
+// IsRefusal reports whether an answer quotes nothing: what was asked for is not there, or need not be shown.
 func IsRefusal(text string) bool { return strings.HasPrefix(text, note) }
 
 // ShownHandle returns the handle of the message that an answer shows, "" if it shows several. ok is false if a text

@@ -8,7 +8,7 @@ import (
 	"github.com/winnowgo/winnow/internal/ascii"
 )
 
-// AtLeast says whether s has n characters or more. It reads no further than it must.
+// AtLeast reports whether s has n characters or more. It reads no further than it must.
 func AtLeast(s string, n int) bool {
 	if n <= 0 {
 		return true

@@ -16,7 +16,7 @@ func (k Key) MarshalText() ([]byte, error) {
 	return hex.AppendEncode(make([]byte, 0, 2*len(k)), k[:]), nil
 }
 
-// UnmarshalText reads k from JSON. A snapshot comes from a disk: what is no key is an error.
+// UnmarshalText reads k from JSON. A snapshot comes from a disk: anything but a key is an error.
 func (k *Key) UnmarshalText(text []byte) error {
 	*k = Key{}
 	if len(text) == 0 {

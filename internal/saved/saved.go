@@ -82,7 +82,7 @@ type Run struct {
 
 // Accounting is what the provider told: by its counts, and of its limits.
 type Accounting struct {
-	Messages  int     `json:"messages,omitempty"` // of the anchor; -1: it is no beginning of what was sent last
+	Messages  int     `json:"messages,omitempty"` // of the anchor; -1: what was sent last does not begin with it
 	Estimate  int     `json:"estimate,omitempty"`
 	Prompt    int     `json:"prompt,omitempty"`
 	Billed    float64 `json:"billed,omitempty"`
@@ -91,7 +91,7 @@ type Accounting struct {
 	Window    int     `json:"window,omitempty"`
 }
 
-// Position is a message, and where it stood in the history. The zero value is none.
+// Position is a message, and where it stood in the history. The zero value stands for no message.
 type Position struct {
 	Key   Key `json:"key"`
 	Index int `json:"index"`

@@ -46,7 +46,7 @@ func (w Wrap) LineEnd(s string, from int) (end, next int) {
 	return end, next
 }
 
-// fitting returns how many bytes of a line fit. It is none only of an empty line.
+// fitting returns how many bytes of a line fit. It is 0 only for an empty line.
 func (w Wrap) fitting(line string) int {
 	fits := func(s string) bool { return w.Fits == nil || len(s) <= w.Sure || w.Fits(s) }
 	for most := MaxLine / 2; most > 0 && !fits(line); most /= 2 {

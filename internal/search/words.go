@@ -169,10 +169,10 @@ func (p *pairSet) add(first, second byte) {
 	p[pair>>6] |= 1 << (pair & 63)
 }
 
-// has says that the set has the pair in the lowest two bytes of w.
+// has reports whether the set has the pair in the lowest two bytes of w.
 func (p *pairSet) has(w uint64) bool { return p[w>>6&(1<<10-1)]>>(w&63)&1 != 0 }
 
-// hasAny says that the set has one of the four pairs that w is made of.
+// hasAny reports whether the set has one of the four pairs that w is made of.
 func (p *pairSet) hasAny(w uint64) bool {
 	const places = 1<<10 - 1
 	a, b := p[w>>6&places]>>(w&63), p[w>>22&places]>>(w>>16&63)
@@ -180,7 +180,7 @@ func (p *pairSet) hasAny(w uint64) bool {
 	return (a|b|c|d)&1 != 0
 }
 
-// beginsWord says that a word begins at a byte of s.
+// beginsWord reports whether a word begins at a byte of s.
 func beginsWord(s string, at int) bool {
 	class, before := letters[s[at]], uint8(0)
 	if at > 0 {
@@ -194,7 +194,7 @@ func beginsWord(s string, at int) bool {
 	return isWordRune(r) && (!isWordRune(last) || divides(last, r))
 }
 
-// divides says that a word ends between two characters that are both of words.
+// divides reports whether a word ends between two characters that are both of words.
 func divides(last, r rune) bool {
 	return standsAlone(r) || standsAlone(last) || unicode.IsUpper(r) && unicode.IsLower(last)
 }
@@ -237,7 +237,7 @@ func isWordRune(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r))
 }
 
-// standsAlone says that r is of a script that puts no blanks between words, or few.
+// standsAlone reports whether r is of a script that puts no blanks between words, or few.
 func standsAlone(r rune) bool {
 	return r >= firstUnspaced && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
 		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)

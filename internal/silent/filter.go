@@ -104,7 +104,7 @@ func (f *Filter) prev() rune {
 	return f.last
 }
 
-// staysHeld says that what came behind the first `before` bytes changes nothing: a run of white space goes on. A
+// staysHeld reports whether what came behind the first `before` bytes changes nothing: a run of white space goes on. A
 // long run then costs no look at its beginning with each chunk.
 func (f *Filter) staysHeld(before int) bool {
 	if !f.state.complete && !f.state.blank {

@@ -113,7 +113,7 @@ func (t Token) beginning(s string, prev rune) int {
 	return 0
 }
 
-// isBoundary says that a token may begin at i of s.
+// isBoundary reports whether a token may begin at i of s.
 func (t Token) isBoundary(s string, i int, prev rune) bool {
 	r := prev
 	if i > 0 {
@@ -143,7 +143,7 @@ func (t Token) before(s string, i int, prev rune) int {
 	return len(strings.TrimRightFunc(s[:i], unicode.IsSpace))
 }
 
-// isMarks says that s is white space and at most maxMarks marks.
+// isMarks reports whether s is white space and at most maxMarks marks.
 func isMarks(s string) bool {
 	marks := 0
 	for _, r := range s {
@@ -170,7 +170,7 @@ func (t Token) equal(s, token string) bool {
 	return true
 }
 
-// isMark says that r is punctuation, or a symbol as Markdown uses it.
+// isMark reports whether r is punctuation, or a symbol as Markdown uses it.
 func isMark(r rune) bool {
 	return r < utf8.RuneSelf && strings.ContainsRune("`~^|<>=+$", r) || unicode.IsPunct(r)
 }
@@ -188,7 +188,7 @@ func partialRune(s string) int {
 	return 0
 }
 
-// isPartialRune says that s is the beginning of one character, and not all of it.
+// isPartialRune reports whether s is the beginning of one character, and not all of it.
 func isPartialRune(s string) bool {
 	return len(s) > 0 && len(s) < utf8.UTFMax && s[0] >= utf8.RuneSelf && !utf8.FullRuneInString(s)
 }

@@ -1,4 +1,4 @@
-// Package summarytext has the texts of a request for a summary, and tells what is no answer to it.
+// Package summarytext has the texts of a request for a summary, and tells a summary from a refusal or an empty answer.
 package summarytext
 
 // System is the system prompt of every summary request. The agent's own system prompt never reaches a summarizer: a

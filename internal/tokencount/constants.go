@@ -18,7 +18,7 @@ type constants struct {
 // word], [last of a word][outside].
 type letterCosts [27][27]float64
 
-const outside = 26 // the index of what is no letter
+const outside = 26 // the index of everything but letters
 
 // readConstants reads the column of a family in data/constants.tsv, and its part of data/letters.txt.
 func readConstants(family string) constants {

@@ -119,7 +119,7 @@ func Version(name, word string) (major, minor int) {
 	return 0, 0
 }
 
-// isBreak says that r stands between the parts of a model name.
+// isBreak reports whether r stands between the parts of a model name.
 func isBreak(r rune) bool { return strings.ContainsRune("-._:@ []()", r) }
 
 // smallNumber reads a version number: one or two digits, alone, with a v before them, or with a letter

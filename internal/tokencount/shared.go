@@ -11,7 +11,7 @@ import (
 // What the tables of all families share. It is read from data/ when the first table is asked for. The files hold
 // statistics, and no text of anybody.
 var (
-	// letters.txt has, for each family, its name and 27 rows (a letter, or what is no letter) of 27 columns (the
+	// letters.txt has, for each family, its name and 27 rows (a letter, or anything else) of 27 columns (the
 	// next one), in any case: fiftieths of a token that this pair adds, '@' being none. A word whose pairs are
 	// common is one token; where a rare pair stands it breaks.
 	//go:embed data/letters.txt
