@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
@@ -63,7 +64,7 @@ func (o *PruneOptions) withDefaults() PruneOptions {
 	setInt(&p.SoftTrimMaxChars, defaultSoftTrimMaxChars)
 	setInt(&p.SoftTrimHeadChars, defaultSoftTrimHeadChars)
 	setInt(&p.SoftTrimTailChars, defaultSoftTrimTailChars)
-	if p.Placeholder == "" {
+	if runes.IsBlank(p.Placeholder) { // providers refuse a text of nothing but white space
 		p.Placeholder = defaultPlaceholder
 	}
 	if p.Estimator == nil {

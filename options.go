@@ -31,7 +31,7 @@ type PruneOptions struct {
 	SoftTrimHeadChars    int    // characters kept of the beginning (1 500)
 	SoftTrimTailChars    int    // characters kept of the end (1 500)
 	NoHardClear          bool   // trim, and never clear
-	Placeholder          string // text of a cleared result ("[Old tool result content cleared]")
+	Placeholder          string // text of a cleared result; blank: "[Old tool result content cleared]"
 
 	// tools whose results may be pruned: names, or patterns with *, in any case; empty: all tools
 	AllowTools []string

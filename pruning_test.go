@@ -169,6 +169,7 @@ func TestPruneTexts(t *testing.T) {
 		{"emoji", always(small), []string{emoji}, []string{"👍👍👍👍\n...\n👍👍👍" + note(100)}, "no character is split"},
 		{"no tail", always(winnow.PruneOptions{SoftTrimMaxChars: 20, SoftTrimHeadChars: 4, SoftTrimTailChars: -1, NoHardClear: true}), []string{strings.Repeat("x", 99)}, []string{"xxxx\n...\n\n\n[Tool result trimmed: kept first 4 chars and last 0 chars of 99 chars.]"}, "a negative number means 0"},
 		{"placeholder", always(winnow.PruneOptions{Placeholder: "[gone]"}), []string{"something"}, []string{"[gone]"}, "the host's own"},
+		{"blank placeholder", always(winnow.PruneOptions{Placeholder: " \n\u200b"}), []string{strings.Repeat("x", 99)}, []string{cleared}, "providers refuse blank text, and Restore an edit with one"},
 		{"shorter than the placeholder", always(winnow.PruneOptions{}), []string{"something"}, []string{"something"}, "no message gets longer"},
 		{"as long as the placeholder", always(winnow.PruneOptions{}), []string{strings.Repeat("x", len(cleared))}, []string{strings.Repeat("x", len(cleared))}, "nothing would be saved"},
 		{"nothing", always(winnow.PruneOptions{}), nil, nil, "no text"},
