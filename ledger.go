@@ -58,6 +58,9 @@ type lastRequest struct {
 	bytes    int       // of its body
 }
 
+// hasRequest reports whether the last request was for the model at hand. It may have no messages.
+func (l *ledger) hasRequest() bool { return !l.otherModel && (len(l.sent) > 0 || !l.sentAt.IsZero()) }
+
 // mostGoneEdits bounds the edits of messages that are gone from the history, in bytes of a snapshot's text, and
 // likewise the records of such messages. A host that goes back to a branch of the conversation finds them again: this
 // is room for some fifty placeholders or for five trimmed results.

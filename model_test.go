@@ -231,6 +231,19 @@ func TestRestoreIntoAnotherModelAfterOverflow(t *testing.T) {
 	assert.Equal(t, whole.Tokens, prepare(t, other, h).Tokens)
 }
 
+// A refusal may be the first thing that a manager for another model hears of it.
+func TestRecoverAtOnceWithAnotherModel(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	state, h := otherModels(t, c)
+	m := newManager(t, 200_000, &winnow.Options{Model: "large-model", Estimator: winnow.CharsPerToken(4), Now: c.Now})
+	require.NoError(t, m.Restore(state))
+	whole := m.Plan(h)
+	r, err := m.Recover(t.Context(), h, errors.New("prompt is too long: 18000 tokens > 9000 maximum"))
+	require.NoError(t, err)
+	assert.Less(t, r.Tokens, min(9_000, whole.Tokens))
+}
+
 func sumOf(e winnow.Estimator, messages []winnow.Message) (n int) {
 	for _, m := range messages {
 		n += e.Estimate(m)

@@ -88,7 +88,7 @@ func (m *Manager) startLadder(history []Message, said overflow.Diagnosis) *ladde
 	m.beginAttempt(history)
 	l := &ladder{manager: m, history: history, refused: g.tokens, estimate: g.estimate, answer: said.Output}
 	d := m.draft(history, g.checkpoint)
-	if len(g.sent) == 0 { // nothing was prepared: the history as it is was refused
+	if !g.hasRequest() { // nothing was prepared: the history as it is was refused
 		// One more, so that the draft may be tried as it is: what the host sent was not made by this manager.
 		l.refused, l.estimate = d.tokens(), count.Add(d.view.total, 1)
 	} else {
@@ -99,7 +99,7 @@ func (m *Manager) startLadder(history []Message, said overflow.Diagnosis) *ladde
 	m.tail = tail{} // what is known of the limits has changed
 	if said.Class == overflow.ClassBytes || said.Unit == overflow.UnitBytes {
 		l.bytes = max(1, g.bytes)
-		if len(g.sent) == 0 {
+		if !g.hasRequest() {
 			l.bytes = max(1, d.bytes())
 		}
 		l.learnBody(said)

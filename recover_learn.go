@@ -72,7 +72,7 @@ func (l *ladder) learnLimit(said overflow.Diagnosis) {
 	least, hidden := count.Share(g.estimate, meter.MinRatio), count.Share(l.manager.window, mostHiddenShare)
 	most := count.Add(count.Share(g.estimate, meter.MaxRatio), hidden)
 	// Outside of these the number is of something else: of another request, of the answer, of one message.
-	if counted >= least && counted <= most && len(g.sent) > 0 {
+	if counted >= least && counted <= most && g.hasRequest() {
 		a.Observe(len(g.sent), g.estimate, counted, l.manager.opts.Overhead)
 		l.refused = counted
 	}

@@ -286,6 +286,21 @@ func TestRecoverAfterTheEndLearns(t *testing.T) {
 	assert.LessOrEqual(t, next.Budget, 9_000)
 }
 
+// A request without messages is one that was made: there is nothing smaller to send.
+func TestRecoverOfNothing(t *testing.T) {
+	m, err := winnow.New(20_000, nil)
+	require.NoError(t, err)
+	for _, cause := range []error{errNoNumbers, errors.New("413 Request Entity Too Large")} {
+		calls := 0
+		_, _, err = winnow.Do(t.Context(), m, nil, func(context.Context, []winnow.Message) (int, error) {
+			calls++
+			return 0, cause
+		})
+		require.ErrorIs(t, err, winnow.ErrOverflow)
+		assert.Equal(t, 1, calls, "no request is returned twice")
+	}
+}
+
 // An *OverflowError is the end of a ladder: this manager's, or that of another that the call was about.
 func TestRecoverLeavesOverflowErrors(t *testing.T) {
 	ctx := context.Background()
