@@ -118,12 +118,29 @@ func (m *Manager) taken() {
 }
 
 // keep returns a function that makes the ledger and the tail what they are now, but for what is known of messages and
-// for failures.
+// for failures. That BeforeCompact ran is not taken back either: it runs once before a compaction.
 func (m *Manager) keep() func() {
 	l := &m.ledger
 	attempt, refusals, run, before, tail := l.attempt, l.refusals, l.run, l.state(), m.tail
 	return func() {
+		before.flushed = before.flushed || l.flushed
 		l.revert(before)
 		l.attempt, l.refusals, l.run, m.tail = attempt, refusals, run, tail
+	}
+}
+
+// keepLimits is keep together with what a refusal teaches.
+func (m *Manager) keepLimits() func() {
+	l := &m.ledger
+	undo, accounting, body := m.keep(), l.accounting, l.body
+	// A refusal is added to these in place.
+	l.run.refused = slices.Clone(l.run.refused)
+	if l.attempt != nil {
+		open := *l.attempt
+		l.attempt = &open
+	}
+	return func() {
+		undo()
+		l.accounting, l.body, m.tail = accounting, body, tail{}
 	}
 }

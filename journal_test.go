@@ -156,8 +156,48 @@ func TestJournalFails(t *testing.T) {
 		_, err := m.Compact(t.Context(), append(h, chat(10, 2_000)...), "")
 		require.ErrorIs(t, err, full)
 		require.JSONEq(t, before, snapshotOf(t, m))
-		_, err = m.Recover(t.Context(), h, errors.New("prompt is too long: 9000 tokens > 8000 maximum"))
-		require.ErrorIs(t, err, full)
+	}
+}
+
+// A smaller request that nobody could write down was not sent: the same refusal, told again, has the same answer.
+func TestJournalFailsInRecover(t *testing.T) {
+	full := errors.New("no space left on device")
+	for _, cause := range []string{
+		"prompt is too long: 19000 tokens > 12000 maximum", // a limit
+		"context length exceeded",                          // a guess
+		"413 Request Entity Too Large",
+	} {
+		fails := false
+		o := winnow.Options{Estimator: byChars, Summarizer: says("## Goal\nfine so far"), Now: newClock().Now, Compact: &winnow.CompactOptions{KeepRecent: 500}}
+		plain := o
+		o.Journal = func([]byte) error {
+			if fails {
+				return full
+			}
+			return nil
+		}
+		want, m := newManager(t, 24_000, &plain), newManager(t, 24_000, &o)
+		h := append(agentSession(8, 3_000), chat(10, 1_000)...)
+		prepare(t, want, h)
+		prepare(t, m, h)
+		for k := range 3 { // from the second one on, a run is open
+			expected, wantErr := want.Recover(t.Context(), h, errors.New(cause))
+			before := snapshotOf(t, m)
+			for fails = true; fails && wantErr == nil; fails = false {
+				for range 5 {
+					_, err := m.Recover(t.Context(), h, errors.New(cause))
+					require.ErrorIs(t, err, full)
+					require.JSONEq(t, before, snapshotOf(t, m), "%s: refusal %d", cause, k)
+				}
+			}
+			fails = false
+			r, err := m.Recover(t.Context(), h, errors.New(cause))
+			require.Equal(t, wantErr, err)
+			if wantErr == nil {
+				sameMessages(t, expected.Messages, r.Messages, fmt.Sprint(cause, ": refusal ", k))
+				require.Equal(t, expected.Rung, r.Rung)
+			}
+		}
 	}
 }
 

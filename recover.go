@@ -47,6 +47,7 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 	if !isRecoverable(said) {
 		return nil, fmt.Errorf("winnow: not a context overflow: %w", cause)
 	}
+	undo := m.keepLimits()
 	l := m.startLadder(history, said)
 	a := &m.ledger.accounting
 	m.opts.Logger.Warn("winnow: the provider refused a request", "class", string(said.Class), "tokens", l.refused,
@@ -73,10 +74,12 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 			m.opts.Logger.Info("winnow: recovering from an overflow", "rung", rung.name, "refused_tokens", l.refused,
 				"tokens", next.tokens())
 			r, err := l.commit(next)
-			if err == nil {
-				r.Rung = rung.name
+			if err != nil { // nothing is sent, so the host asks again with the same cause
+				undo()
+				return nil, err
 			}
-			return r, err
+			r.Rung = rung.name
+			return r, nil
 		}
 	}
 	return nil, l.giveUp(cause)
