@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 
 	"github.com/winnowgo/winnow/session/internal/files"
 )
@@ -69,7 +68,10 @@ func (d *directory) openLog(ctx context.Context, key string, write bool) (l *dir
 	l.lock = lock
 	if l.marks, err = readMarks(lock); err == nil {
 		l.lockSize = int64(len(l.marks))
-		err = errors.Join(l.sweep(), l.openNewest(os.O_RDWR))
+		if err = l.sweep(); errors.Is(err, errNotSwept) {
+			err = nil // what is left does not count, and the next opening removes it
+		}
+		err = errors.Join(err, l.openNewest(os.O_RDWR))
 	}
 	if errors.Is(err, ErrNotFound) {
 		err = nil
@@ -120,33 +122,6 @@ func (l *directoryLog) openFile(name string, flag int) (files.File, error) {
 		return nil, err
 	}
 	return l.directory.fs.Open(name, flag, 0)
-}
-
-// sweep removes unfinished files, and archives whose log still exists. The lock is held, so nobody is working on them.
-func (l *directoryLog) sweep() error {
-	d := l.directory
-	names, err := d.fs.List(l.dir)
-	if err != nil {
-		return err
-	}
-	var left []string
-	for _, name := range names {
-		if strings.HasSuffix(name, tempSuffix) || isLeftArchive(name, names) {
-			left = append(left, name)
-		}
-	}
-	if len(left) == 0 {
-		return nil
-	}
-	// Whoever restored a log from its archive may have been killed before the log's entry was durable, and only the
-	// archive tells. So the archive goes after the entry is durable.
-	if err := d.fs.SyncDir(l.dir); err != nil {
-		return err
-	}
-	for _, name := range left {
-		_ = d.fs.Remove(l.dir + "/" + name) // it is tried again when the log is next opened for writing
-	}
-	return d.fs.SyncDir(l.dir)
 }
 
 func (l *directoryLog) ID() string { return l.marks.idOf(l.name) }

@@ -33,6 +33,16 @@ func (d *directory) eachStored(ctx context.Context, f func(storedFile) error) er
 
 // visit is eachStored. With tryLocks it also sets busy, before it lists the files.
 func (d *directory) visit(ctx context.Context, tryLocks bool, f func(storedFile) error) error {
+	return d.eachDirectory(ctx, func(ctx context.Context, parent files.FS, s storedFile) error {
+		return d.visitOne(ctx, parent, s, tryLocks, f)
+	})
+}
+
+// visitor gets a session's directory: its name and path are set in s, and it is in parent.
+type visitor func(ctx context.Context, parent files.FS, s storedFile) error
+
+// eachDirectory calls f for the directory of every session, with or without a log, from several goroutines.
+func (d *directory) eachDirectory(ctx context.Context, f visitor) error {
 	parents, err := d.fs.List("s")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a power loss may take s; the next session makes it
 		return err
@@ -44,7 +54,7 @@ func (d *directory) visit(ctx context.Context, tryLocks bool, f func(storedFile)
 	for range cmp.Or(d.readers, 2*runtime.GOMAXPROCS(0)) { // some of them wait for the disk
 		wg.Go(func() {
 			for parent := range next {
-				if err := d.visitIn(ctx, "s/"+parent, tryLocks, f); err != nil {
+				if err := d.visitIn(ctx, "s/"+parent, f); err != nil {
 					stop(err)
 				}
 			}
@@ -61,7 +71,7 @@ func (d *directory) visit(ctx context.Context, tryLocks bool, f func(storedFile)
 	return context.Cause(ctx)
 }
 
-func (d *directory) visitIn(ctx context.Context, parent string, tryLocks bool, f func(storedFile) error) error {
+func (d *directory) visitIn(ctx context.Context, parent string, f visitor) error {
 	in, err := d.fs.Sub(parent)
 	if errors.Is(err, files.ErrLink) || errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -81,8 +91,7 @@ func (d *directory) visitIn(ctx context.Context, parent string, tryLocks bool, f
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		err := d.visitOne(ctx, in, storedFile{dir: parent + "/" + name, name: name}, tryLocks, f)
-		if err != nil {
+		if err := f(ctx, in, storedFile{dir: parent + "/" + name, name: name}); err != nil {
 			return err
 		}
 	}

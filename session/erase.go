@@ -53,7 +53,15 @@ func (s *Store) Erase(ctx context.Context, key string) (*Receipt, error) {
 	for _, part := range r.Parts {
 		r.Bytes += part.Bytes
 	}
-	return r, errors.Join(s.Delete(ctx, key), s.forgetDerived(ctx))
+	return r, errors.Join(s.Delete(ctx, key), s.forgetDerived(ctx), s.forgetRemains(ctx))
+}
+
+// forgetRemains removes what interrupted calls left anywhere in the backend: it may repeat anything.
+func (s *Store) forgetRemains(ctx context.Context) error {
+	if b, ok := s.backend.(interface{ forgetRemains(context.Context) error }); ok {
+		return b.forgetRemains(ctx)
+	}
+	return nil
 }
 
 // forgetDerived removes what the backend derived from the logs and can derive again: it repeats titles.
@@ -114,6 +122,9 @@ func (s *Store) EraseEntries(ctx context.Context, key, log string, ids ...string
 		r, err = e.erase(ctx, key, log, byID)
 	}
 	if err != nil {
+		return nil, err
+	}
+	if err := s.forgetRemains(ctx); err != nil {
 		return nil, err
 	}
 	r.Copies, r.Unread = copies, relatives.lost
