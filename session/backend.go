@@ -44,6 +44,16 @@ type Turn interface {
 	Release() error
 }
 
+// Flusher is a [Turn] that can make durable what was stored of its session before. [Copy] uses it to finish a copy that
+// was written with less durability, or whose writer was killed. A backend needs it if any of its appends may be
+// acknowledged, or visible, before they are durable.
+type Flusher interface {
+	Turn
+
+	// Flush makes all logs of the session durable, whoever wrote them. The error is [ErrSync] if that fails.
+	Flush(ctx context.Context) error
+}
+
 // Log is an open log of a [Backend].
 type Log interface {
 	io.ReaderAt

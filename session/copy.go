@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // Copy copies a session into another store, byte for byte, so that the next request is the same there. If both stores
@@ -13,8 +14,9 @@ import (
 // while it runs, and does not change it.
 //
 // If the other store already holds the beginning of the original, Copy adds the rest: it finishes an interrupted copy
-// and updates an old one. Until Copy has returned, the copy may end anywhere. The error is [ErrConflict] if the other
-// store holds something else under the key, and [ErrNotFound] if the session does not exist.
+// and updates an old one. Until Copy has returned, the copy may end anywhere; then all of it is durable as
+// [Options].Durability of the other store says, whoever wrote it. The error is [ErrConflict] if the other store holds
+// something else under the key, and [ErrNotFound] if the session does not exist.
 //
 // Sealed entries (Options.Seal) are copied as they are: the other store needs the same keys.
 func Copy(ctx context.Context, from, to *Store, key string) error {
@@ -60,7 +62,7 @@ func (c *copier) copy(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	there, err := c.logs(ctx, c.to, nil)
+	there, err := c.logs(ctx, c.to, c.turn)
 	defer closeAll(there)
 	if err != nil {
 		return err
@@ -82,11 +84,14 @@ func (c *copier) copy(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	if len(there) == 0 {
+		return nil // this call wrote all of it
+	}
+	return c.flush(ctx)
 }
 
-// logs opens the session's logs in a backend, the oldest first: all of them if both backends can list them. If a turn
-// is given, it first opens the newest log for writing, which repairs a torn end.
+// logs opens the session's logs in a backend, whose turn is given, the oldest first: all of them if both backends can
+// list them. It first opens the newest log for writing, which repairs it. An archive needs no repair, and stays one.
 func (c *copier) logs(ctx context.Context, b Backend, turn Turn) (logs []Log, err error) {
 	m, ok := b.(Maintainer)
 	_, fromAll := c.from.(Maintainer)
@@ -102,17 +107,18 @@ func (c *copier) logs(ctx context.Context, b Backend, turn Turn) (logs []Log, er
 		return []Log{log}, err
 	}
 	parts, err := m.Parts(ctx, c.key)
+	isOpenLog := func(p Part) bool { return p.Open && p.Kind == PartLog }
+	if err == nil && slices.ContainsFunc(parts, isOpenLog) {
+		if err = settle(ctx, turn); err == nil {
+			parts, err = m.Parts(ctx, c.key) // the repair may have replaced the log
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
 	for _, part := range parts {
 		if part.Kind == PartSide {
 			continue
-		}
-		if part.Open && part.Kind == PartLog {
-			if err := settle(ctx, turn); err != nil {
-				return logs, err
-			}
 		}
 		log, err := m.OpenPart(ctx, c.key, part)
 		if err != nil {
@@ -123,10 +129,8 @@ func (c *copier) logs(ctx context.Context, b Backend, turn Turn) (logs []Log, er
 	return logs, nil
 }
 
+// settle opens the newest log for writing, and closes it.
 func settle(ctx context.Context, turn Turn) error {
-	if turn == nil {
-		return nil
-	}
 	log, err := turn.Log(ctx)
 	if err != nil {
 		return err
@@ -194,9 +198,6 @@ func (c *copier) goOn(ctx context.Context, log Log, size int64, there Log, isLas
 		return fmt.Errorf("%w: the copy has something else", ErrConflict)
 	}
 	if done == size {
-		if isLast && c.durable {
-			return makeDurable(ctx, c.turn)
-		}
 		return nil
 	}
 	target, err := c.turn.Log(ctx)
@@ -206,11 +207,11 @@ func (c *copier) goOn(ctx context.Context, log Log, size int64, there Log, isLas
 	return c.append(ctx, target, log, done, size)
 }
 
-// makeDurable makes the newest log of a session durable. An earlier copy may have been killed between a write and its
-// sync, or the sync may have failed.
-func makeDurable(ctx context.Context, turn Turn) error {
-	if t, ok := turn.(interface{ makeDurable(context.Context) error }); ok {
-		return t.makeDurable(ctx)
+// flush makes the session durable in the other store, as far as an earlier copy wrote it: that may have asked for less
+// durability, or may have been killed between a write and its sync, or a sync may have failed.
+func (c *copier) flush(ctx context.Context) error {
+	if f, ok := c.turn.(Flusher); ok && c.durable {
+		return f.Flush(ctx)
 	}
 	return nil
 }

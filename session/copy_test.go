@@ -167,6 +167,60 @@ func TestRepeatedCopyIsDurable(t *testing.T) {
 	}
 }
 
+// TestCopyAfterALessDurableOne: a copy that only the kernel has becomes durable when it is repeated with Sync, including
+// the logs that are not the newest, and even if a sync of one of these fails at first.
+func TestCopyAfterALessDurableOne(t *testing.T) {
+	ctx := context.Background()
+	source := directory(t)
+	for _, text := range []string{"one", "two", "three"} {
+		s := open(t, source, "k")
+		require.NoError(t, s.Append(ctx, session.User(text)))
+		require.NoError(t, s.Reset(ctx, "test", nil))
+		require.NoError(t, s.Append(ctx, session.User("after "+text)))
+		require.NoError(t, s.Close())
+	}
+	fsys := sessiontest.NewCrashFS()
+	volatile, err := session.OpenFiles(fsys, &session.Options{Durability: session.OS})
+	require.NoError(t, err)
+	require.NoError(t, session.Copy(ctx, source, volatile, "k"))
+	want := logsOf(t, volatile, "the copy")
+	require.Len(t, want, 4)
+
+	syncs, failAt := 0, 0
+	fault := func(op sessiontest.Operation) sessiontest.Fault {
+		if op.Name != "sync" || !strings.Contains(op.Path, ".jsonl") {
+			return sessiontest.Fault{}
+		}
+		if syncs++; syncs == failAt {
+			return sessiontest.Fault{Err: syscall.EIO}
+		}
+		return sessiontest.Fault{}
+	}
+	for failAt = 0; failAt <= len(want); failAt++ {
+		name := fmt.Sprint("sync ", failAt, " fails")
+		fsys := fsys.Kill()
+		syncs = 0
+		fsys.Fail(fault)
+		store, err := session.OpenFiles(fsys, nil)
+		require.NoError(t, err, name)
+		if failAt > 0 {
+			require.ErrorIs(t, session.Copy(ctx, source, store, "k"), session.ErrSync, name)
+		}
+		require.NoError(t, session.Copy(ctx, source, store, "k"), name)
+		crashed := fsys.Crash(sessiontest.LossAll, rand.New(rand.NewPCG(1, 1)))
+		after, err := session.OpenFiles(crashed, nil)
+		require.NoError(t, err, name)
+		var texts, wanted []string
+		for _, text := range logsOf(t, after, name) {
+			texts = append(texts, text)
+		}
+		for _, text := range want {
+			wanted = append(wanted, text)
+		}
+		require.ElementsMatch(t, wanted, texts, name)
+	}
+}
+
 // TestRepeatedCopyKeepsAnArchive: a copy that is archived and up to date stays archived.
 func TestRepeatedCopyKeepsAnArchive(t *testing.T) {
 	ctx := context.Background()

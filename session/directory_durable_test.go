@@ -104,3 +104,48 @@ func TestStoreWithoutSessions(t *testing.T) {
 	require.ErrorIs(t, err, session.ErrNotFound)
 	require.NoError(t, inOneTurn(ctx, store, "one"))
 }
+
+// TestCopiedLogIsNoOlderLog: a log whose sync failed is copied when it is next opened. Wherever that is interrupted, the
+// next opening leaves one log: the content is not there twice.
+func TestCopiedLogIsNoOlderLog(t *testing.T) {
+	ctx := context.Background()
+	fsys := sessiontest.NewCrashFS()
+	store, err := session.OpenFiles(fsys, nil)
+	require.NoError(t, err)
+	require.NoError(t, inOneTurn(ctx, store, "one"))
+	fsys.Fail(func(op sessiontest.Operation) sessiontest.Fault {
+		if op.Name == "sync" {
+			return sessiontest.Fault{Err: syscall.EIO}
+		}
+		return sessiontest.Fault{}
+	})
+	require.ErrorIs(t, inOneTurn(ctx, store, "two"), session.ErrSync)
+	fsys.Fail(nil)
+
+	from, err := session.OpenFiles(fsys.Kill(), nil)
+	require.NoError(t, err)
+	require.NoError(t, session.Copy(ctx, from, session.NewMemory(nil), "k"))
+
+	interrupted := map[string]*sessiontest.CrashFS{}
+	fsys.After(func(op sessiontest.Operation) {
+		name := fmt.Sprintf("after operation %d (%s %s)", op.Index, op.Name, op.Path)
+		interrupted["killed "+name] = fsys.Kill()
+		for _, loss := range sessiontest.Losses() {
+			interrupted[fmt.Sprintf("power loss (%s) %s", loss, name)] = fsys.Crash(loss, rand.New(rand.NewPCG(uint64(op.Index), 1)))
+		}
+	})
+	require.NoError(t, inOneTurn(ctx, store, "three"))
+	fsys.After(nil)
+	for name, fsys := range interrupted {
+		store, err := session.OpenFiles(fsys, nil)
+		require.NoError(t, err, name)
+		require.NoError(t, inOneTurn(ctx, store, "four"), name)
+		require.Len(t, logsOf(t, store, name), 1, name)
+		after, err := session.OpenFiles(fsys.Crash(sessiontest.LossAll, nil), nil)
+		require.NoError(t, err, name)
+		require.Len(t, logsOf(t, after, name), 1, "%s, and then a power loss", name)
+		v, err := after.Read(ctx, "k")
+		require.NoError(t, err, name)
+		require.Subset(t, texts(v), []string{"one", "four"}, name)
+	}
+}

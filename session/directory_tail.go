@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/winnowgo/winnow/session/internal/files"
@@ -18,6 +19,9 @@ func (l *directoryLog) settle(key string) error {
 			return err
 		}
 		_ = l.directory.fs.Remove(mark) // its log is gone
+	}
+	if err := l.retire(); err != nil {
+		return err
 	}
 	return l.cutTail()
 }
@@ -39,12 +43,62 @@ func (l *directoryLog) copy() error {
 	if err := l.place(name, io.NewSectionReader(l.file, 0, size)); err != nil {
 		return err
 	}
-	if err := l.directory.fs.Rename(l.dir+"/"+l.name, l.dir+"/"+l.name+oldSuffix); err != nil {
+	if err := l.setAside(l.name); err != nil {
 		return err
 	}
 	l.file.Close()
 	l.file = nil
 	return l.openNewest(os.O_RDWR)
+}
+
+// setAside takes a log that was copied out of the logs of the session. If that were not durable, the session would have
+// its content twice after a power loss.
+func (l *directoryLog) setAside(name string) error {
+	if err := l.directory.fs.Rename(l.dir+"/"+name, l.dir+"/"+name+oldSuffix); err != nil {
+		return err
+	}
+	return l.directory.fs.SyncDir(l.dir)
+}
+
+// retire sets the log before the newest one aside if the newest is a copy of it: whoever made that was killed, or lost
+// power, before it could do so.
+func (l *directoryLog) retire() error {
+	names, err := l.directory.logs(l.dir)
+	if err != nil || len(names) < 2 {
+		return err
+	}
+	before := names[len(names)-2]
+	mark, err := l.directory.fs.Open(l.dir+"/"+before+failedMark, os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = mark.Close()
+	}
+	if err != nil {
+		return err
+	}
+	old, err := l.directory.fs.Open(l.dir+"/"+before, os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) { // it is an archive
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer old.Close()
+	size, err := old.Size()
+	if err != nil {
+		return err
+	}
+	same, err := readSame(io.NewSectionReader(old, 0, size), io.NewSectionReader(l.file, 0, size))
+	if err != nil || !same {
+		return err
+	}
+	if err := l.setAside(before); err != nil {
+		return err
+	}
+	_ = l.directory.fs.Remove(l.dir + "/" + before + failedMark) // its log is gone
+	return nil
 }
 
 // cutTail moves an unfinished line or batch at the end to a file beside the log.

@@ -1,0 +1,81 @@
+package postgres_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/postgres"
+)
+
+// TestDurableWhateverTheRole kills the server, whose roles do not wait for the disk when they commit, as soon as
+// something was acknowledged. All of that is there afterwards: appends, deletions, erasures, and a copy that was first
+// made with less durability and then repeated.
+func TestDurableWhateverTheRole(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	// The server's own writer must not come to the rescue: what no commit waits for stays in memory for 10 s.
+	server := ownCluster(t, "synchronous_commit=off", "wal_writer_delay=10s", "wal_writer_flush_after=1GB",
+		"autovacuum=off", "checkpoint_timeout=1d", "bgwriter_delay=10s")
+	pool := newPool(t, server.URL())
+	backend := newBackend(t, pool, postgres.Options{Lease: time.Second})
+	store := session.New(backend, nil)
+	soon := session.New(backend, &session.Options{Durability: session.OS})
+	source := session.NewMemory(nil)
+	copied := func(to *session.Store) func() error {
+		return func() error { return session.Copy(ctx, source, to, "k") }
+	}
+	say(t, source, "k")
+	text := func(s *session.Store, key string) string {
+		t.Helper()
+		log, err := s.Backend().Log(ctx, key, false)
+		if err != nil {
+			return err.Error()
+		}
+		size, err := log.Size()
+		require.NoError(t, err)
+		data := make([]byte, size)
+		_, err = log.ReadAt(data, 0)
+		require.NoError(t, err)
+		return string(data)
+	}
+	// kill does something, kills the server at once, and returns what is stored under a key before and after.
+	kill := func(key string, do func() error) (before, after string) {
+		t.Helper()
+		require.NoError(t, do())
+		before = text(store, key)
+		require.NoError(t, server.Kill())
+		require.NoError(t, server.Restart())
+		pool.Reset()
+		require.Eventually(t, func() bool { return pool.Ping(ctx) == nil }, time.Minute, 10*time.Millisecond)
+		return before, text(store, key)
+	}
+
+	require.NoError(t, copied(soon)()) // a new log is durable in any case
+	say(t, source, "k")
+	before, after := kill("k", copied(soon))
+	require.NotEqual(t, before, after, "the server loses what nobody waited for, or this test shows nothing")
+	require.NoError(t, copied(soon)())
+	before, after = kill("k", copied(store))
+	require.Equal(t, before, after, "a repeated copy")
+	require.Equal(t, text(source, "k"), after)
+
+	for _, key := range []string{"a", "b"} {
+		before, after = kill(key, func() error { say(t, store, key); return nil })
+		require.Equal(t, before, after, "an append")
+	}
+	before, after = kill("a", func() error { return store.Delete(ctx, "a") })
+	require.Equal(t, before, after, "a deletion")
+	require.Contains(t, after, session.ErrNotFound.Error())
+	ids, err := store.Read(ctx, "b")
+	require.NoError(t, err)
+	before, after = kill("b", func() error {
+		_, err := store.EraseEntries(context.Background(), "b", "", ids.IDs[0])
+		return err
+	})
+	require.Equal(t, before, after, "an erasure")
+	require.Contains(t, after, `"type":"erased"`)
+}
