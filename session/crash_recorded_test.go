@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"hash/fnv"
+	"math"
 	"testing"
 	"time"
 
@@ -14,7 +15,10 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-var crashRecorded = flag.Int("crash.recorded", 6, "recorded sessions in which the power is lost after each operation; 0: all")
+var (
+	crashRecorded = flag.Int("crash.recorded", 6, "recorded sessions in which the power is lost after each operation; 0: all")
+	crashMessages = flag.Int("crash.messages", 30, "how many messages of each of them, within about 128 KB if there are at most 30; 0: all")
+)
 
 // TestCrashRecorded loses power after every file operation of what agents did, as TestCrash does with random programs.
 func TestCrashRecorded(t *testing.T) {
@@ -25,29 +29,36 @@ func TestCrashRecorded(t *testing.T) {
 	for name, messages := range recorded(t, most) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			crashes := crashRecordedSession(t, name, beginningOf(messages))
-			require.Positive(t, crashes)
-			t.Log("crashes:", crashes)
+			var sum crashSum
+			crashRecordedSession(t, name, beginningOf(messages, *crashMessages), &sum)
+			require.Positive(t, sum.looks)
+			t.Log(sum)
 		})
 	}
 }
 
-// beginningOf returns the first messages of a session, so that all that is read after each crash stays small.
-func beginningOf(messages []winnow.Message) []winnow.Message {
-	const most, mostBytes = 30, 128 << 10
+// fewMessages is how many messages of a session go test looks at. All that is read after each crash then stays small.
+const fewMessages = 30
+
+// beginningOf returns the first messages of a session: at most some, or all.
+func beginningOf(messages []winnow.Message, most int) []winnow.Message {
+	mostBytes := 128 << 10
+	if most == 0 || most > fewMessages {
+		mostBytes = math.MaxInt
+	}
 	bytes := 0
 	for i := range messages {
 		for _, p := range messages[i].Parts {
 			bytes += len(p.Text) + len(p.Arguments)
 		}
-		if i == most || bytes > mostBytes {
+		if i > 0 && i == most || bytes > mostBytes {
 			return messages[:i]
 		}
 	}
 	return messages
 }
 
-func crashRecordedSession(t *testing.T, name string, messages []winnow.Message) (crashes int) {
+func crashRecordedSession(t *testing.T, name string, messages []winnow.Message, sum *crashSum) {
 	ctx := context.Background()
 	hash := fnv.New64()
 	hash.Write([]byte(name))
@@ -56,9 +67,14 @@ func crashRecordedSession(t *testing.T, name string, messages []winnow.Message) 
 		now = now.Add(time.Second)
 		return now
 	}
-	c := newCrashes(t, name, "k", hash.Sum64(), nil)
+	window := 16_000 // so small that even beginnings are compacted
+	if len(messages) > fewMessages {
+		window = 32_000
+	}
+	c := newCrashes(t, name, "k", hash.Sum64(), nil, window)
+	c.mayOverflow = true
 	store, err := session.OpenFiles(c.fsys, &session.Options{Now: clock, Manager: func(string) (int, *winnow.Options) {
-		return 16_000, &winnow.Options{Now: clock}
+		return window, &winnow.Options{Now: clock}
 	}})
 	require.NoError(t, err)
 	s := open(t, store, c.key)
@@ -82,5 +98,5 @@ func crashRecordedSession(t *testing.T, name string, messages []winnow.Message) 
 		}
 	}
 	require.NoError(t, s.Close())
-	return c.count
+	sum.add(c)
 }

@@ -109,7 +109,7 @@ func (b *Backend) change(ctx context.Context, of session.Turn, wanted session.Pa
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c := &change{backend: b, key: t.key}
-	err := pgx.BeginTxFunc(ctx, b.pool, readCommitted, func(tx pgx.Tx) (err error) {
+	err := b.durably(ctx, func(tx pgx.Tx) (err error) {
 		c.Tx = tx
 		if err := c.hold(ctx, t); err != nil {
 			return err

@@ -143,7 +143,7 @@ func (b *Backend) Delete(ctx context.Context, key string) error {
 		return err
 	}
 	return b.retry(ctx, func(ctx context.Context) error {
-		return pgx.BeginTxFunc(ctx, b.pool, readCommitted, func(tx pgx.Tx) error {
+		return b.durably(ctx, func(tx pgx.Tx) error {
 			var id int64
 			err := tx.QueryRow(ctx, b.sql.markDeleted, b.mode, []byte(key)).Scan(&id)
 			if errors.Is(err, pgx.ErrNoRows) {
@@ -159,6 +159,17 @@ func (b *Backend) Delete(ctx context.Context, key string) error {
 			_, err = tx.Exec(ctx, b.sql.deleteLogs, b.mode, id)
 			return err
 		})
+	})
+}
+
+// durably runs f in a transaction that survives a power loss once durably has returned, even if the role commits without
+// waiting for the disk.
+func (b *Backend) durably(ctx context.Context, f func(pgx.Tx) error) error {
+	return pgx.BeginTxFunc(ctx, b.pool, readCommitted, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, b.sql.commitDurable, b.mode); err != nil {
+			return err
+		}
+		return f(tx)
 	})
 }
 

@@ -9,6 +9,7 @@ type statements struct {
 	takeTurn, makeSession, asked           string
 	holder, isHeld                         string
 	renew, leave, release, forget, current string
+	commitDurable, flush                   string
 
 	newest, size, read, putBack        string
 	one, many                          appends // for one chunk, and for several
@@ -56,6 +57,9 @@ func newStatements(schema string, notify bool) statements {
 		release:     in(releaseSQL),
 		forget:      in(`DELETE FROM {schema}.sessions WHERE id = $1 AND fence = $2 AND log = 0 AND deleted IS NULL`),
 		current:     in(`SELECT ` + headColumns + ` FROM {schema}.sessions WHERE id = $1 AND deleted IS NULL`),
+
+		commitDurable: `SELECT ` + commitDurable,
+		flush:         in(flushSQL),
 
 		newest:  in(`SELECT ` + headColumns + ` FROM {schema}.sessions WHERE key = $1 AND deleted IS NULL`),
 		size:    in(sizeSQL),
@@ -219,6 +223,14 @@ const (
 		WHEN 'off' THEN set_config('synchronous_commit', 'on', true) END`
 	commitSoon = `set_config('synchronous_commit', 'off', true)`
 )
+
+// A durable commit flushes all earlier ones. It has to write something.
+//
+// $1 session, $2 fence, $3 lease in microseconds.
+const flushSQL = `
+UPDATE {schema}.sessions SET lease_until = clock_timestamp() + $3::bigint * interval '1 microsecond'
+WHERE id = $1 AND fence = $2 AND deleted IS NULL
+RETURNING ` + commitDurable
 
 // $1 session, $2 log and $3 offset where the append has its first chunk, $4 its number.
 const standsSQL = `

@@ -25,6 +25,8 @@ const (
 // answer does not come, it also limits giving the turn back.
 const longestFarewell = 2 * time.Second
 
+var _ session.Flusher = (*turn)(nil)
+
 // turn is a lease on a session.
 type turn struct {
 	backend *Backend
@@ -195,6 +197,25 @@ func (t *turn) Next(ctx context.Context, lines []byte) (session.Log, error) {
 	t.head.log, t.head.made = next.number, next.number
 	next.known, next.statusEnd = int64(len(lines)), int64(len(lines))
 	return next, nil
+}
+
+// Flush implements [session.Flusher].
+func (t *turn) Flush(ctx context.Context) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	b := t.backend
+	flushed := false
+	err := b.retry(ctx, func(ctx context.Context) error {
+		tag, err := b.pool.Exec(ctx, b.sql.flush, b.mode, t.head.id, t.head.fence, b.opts.Lease.Microseconds())
+		flushed = tag.RowsAffected() > 0
+		return err
+	})
+	if err == nil && !flushed {
+		if err = t.Check(); err == nil {
+			err = errTurnEnded
+		}
+	}
+	return err
 }
 
 // begun records a log that an append made.

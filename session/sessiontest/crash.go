@@ -1,6 +1,7 @@
 package sessiontest
 
 import (
+	"hash/maphash"
 	"io/fs"
 	"math/rand/v2"
 	"path"
@@ -142,6 +143,31 @@ func (c *CrashFS) Clone() *CrashFS {
 	next := c.Crash(LossNone, nil)
 	next.boot = c.boot
 	return next
+}
+
+// digestSeed is the seed of all digests of this process.
+var digestSeed = maphash.MakeSeed()
+
+// Digest returns a hash of all names and contents as processes see them. File systems with the same digest behave in
+// the same way after [CrashFS.Crash], so that a test need look at only one of them.
+func (c *CrashFS) Digest() uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var h maphash.Hash
+	h.SetSeed(digestSeed)
+	c.root.digest(&h)
+	return h.Sum64()
+}
+
+func (n *node) digest(h *maphash.Hash) {
+	maphash.WriteComparable(h, n.isDir)
+	maphash.WriteComparable(h, len(n.data)+len(n.entries))
+	h.Write(n.data)
+	for _, name := range sortedNames(n.entries) {
+		maphash.WriteComparable(h, len(name))
+		h.WriteString(name)
+		n.entries[name].digest(h)
+	}
 }
 
 // survive returns what is left of n.
