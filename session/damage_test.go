@@ -19,12 +19,13 @@ import (
 	"github.com/winnowgo/winnow/session/sessiontest"
 )
 
-var damageOpens = flag.Int("damage.opens", 13, "of how many damaged logs one is opened; 1: all")
+var damageAppends = flag.Int("damage.appends", 11, "of how many damaged logs one is opened and appended to; 1: all")
 
-// shortLog is a log of about 100 short entries of all types.
+// shortLog is a log of about 100 short entries of all types. It ends in a reset, after which the process was killed:
+// there is no other log.
 type shortLog struct {
 	fsys    *sessiontest.CrashFS
-	store   *session.Store
+	opts    *session.Options
 	name    string
 	data    []byte
 	entries []string // as JSON
@@ -37,15 +38,17 @@ type shortLog struct {
 
 func newShortLog(t *testing.T) *shortLog {
 	ctx := context.Background()
-	x := &shortLog{fsys: sessiontest.NewCrashFS(), types: map[session.Type]int{}}
-	var err error
-	x.store, err = session.OpenFiles(x.fsys, &session.Options{Manager: func(string) (int, *winnow.Options) {
-		return 3_000, &winnow.Options{Compact: &winnow.CompactOptions{KeepRecent: 5}}
-	}})
+	x := &shortLog{types: map[session.Type]int{}}
+	flush := func(context.Context, []winnow.Message) error { return nil }
+	x.opts = &session.Options{Manager: func(string) (int, *winnow.Options) {
+		return 3_000, &winnow.Options{Compact: &winnow.CompactOptions{KeepRecent: 5, BeforeCompact: flush}}
+	}}
+	fsys := sessiontest.NewCrashFS()
+	store, err := session.OpenFiles(fsys, x.opts)
 	require.NoError(t, err)
-	s := open(t, x.store, "k")
+	s := open(t, store, "k")
 	title := "T"
-	for n := range 9 {
+	for n := range 7 {
 		require.NoError(t, s.Append(ctx, session.User(fmt.Sprint("ask ", n))))
 		require.NoError(t, s.Append(ctx, call(fmt.Sprint("c", n), "t"), session.Result(fmt.Sprint("c", n), "t", "out")))
 		if n%3 == 2 {
@@ -57,26 +60,37 @@ func newShortLog(t *testing.T) *shortLog {
 		m := answer("other")
 		require.NoError(t, s.Edit(ctx, ids[len(ids)-1], &m, "test"))
 		require.NoError(t, s.Note(ctx, "n", json.RawMessage(`[1]`)))
-		require.NoError(t, x.store.SetInfo(ctx, "k", session.Info{Title: &title}))
-		require.NoError(t, x.store.SetLabel(ctx, "k", ids[0], "L"))
-		require.NoError(t, x.store.AddUsage(ctx, "k", "m", winnow.Usage{Input: n}))
+		require.NoError(t, store.SetInfo(ctx, "k", session.Info{Title: &title}))
+		require.NoError(t, store.SetLabel(ctx, "k", ids[0], "L"))
+		require.NoError(t, store.AddUsage(ctx, "k", "m", winnow.Usage{Input: n}))
 		require.NoError(t, s.Rewind(ctx, ids[len(ids)-2]))
 		require.NoError(t, s.SummarizeBranch(ctx, ids[len(ids)-1], "S"))
 		require.NoError(t, s.Inject(ctx, "h", true, session.User("hidden")))
-		if n == 2 || n == 4 { // not later, so that the end of the session is worth a status
+		if n == 1 || n == 2 { // not later, so that the end of the session is worth a status
 			_, err := s.Compact(ctx, "")
 			require.NoError(t, err)
 		}
 	}
 	ids := s.View().IDs
 	require.NoError(t, s.Close())
-	_, err = x.store.EraseEntries(ctx, "k", readStored(t, x.fsys, x.store, "k").log, ids[len(ids)-1])
+	_, err = store.EraseEntries(ctx, "k", readStored(t, fsys, store, "k").log, ids[len(ids)-1])
 	require.NoError(t, err)
-	s = open(t, x.store, "k")
+	s = open(t, store, "k")
 	require.NoError(t, s.Append(ctx, session.User("after the erasure")))
+	log := readStored(t, fsys, store, "k").log
+	x.name = logName(t, fsys, "k", log)
+	fsys.After(func(op sessiontest.Operation) {
+		if op.Name == "sync" && op.Path == x.name && x.fsys == nil {
+			x.fsys = fsys.Kill()
+		}
+	})
+	require.NoError(t, s.Reset(ctx, "R", json.RawMessage(`[2]`)))
+	fsys.After(nil)
 	require.NoError(t, s.Close())
-	stored := readStored(t, x.fsys, x.store, "k")
-	x.name = logName(t, x.fsys, "k", stored.log)
+	store, err = session.OpenFiles(x.fsys, x.opts)
+	require.NoError(t, err)
+	stored := readStored(t, x.fsys, store, "k")
+	require.Equal(t, log, stored.log, "there is another log")
 	x.data, err = x.fsys.ReadFile(x.name)
 	require.NoError(t, err)
 	at, batch := 0, 0
@@ -94,10 +108,10 @@ func newShortLog(t *testing.T) *shortLog {
 		}
 	}
 	require.Len(t, stored.entries, len(x.entries))
-	for _, kind := range []session.Type{ // all but what ends a log, and what is as short and bare as a label
+	for _, kind := range []session.Type{
 		session.TypeSession, session.TypeMessage, session.TypeCustomMessage, session.TypeCustom, session.TypeCompaction,
 		session.TypeEdit, session.TypeBranchSummary, session.TypeState, session.TypeLeaf, session.TypeLabel, session.TypeInfo,
-		session.TypeUsage, session.TypeErased, session.TypeStatus,
+		session.TypeUsage, session.TypeErased, session.TypeStatus, session.TypeFlush, session.TypeReset,
 	} {
 		require.Positive(t, x.types[kind], kind)
 	}
@@ -128,15 +142,22 @@ func (x *shortLog) check(t *testing.T, name string, data []byte, must func(i int
 	}
 }
 
-// opens reads the session with a damaged log, or appends to it.
+// with returns a store whose log has other data.
+func (x *shortLog) with(t *testing.T, name string, data []byte) *session.Store {
+	fsys := x.fsys.Clone()
+	require.NoError(t, fsys.WriteFile(x.name, data))
+	store, err := session.OpenFiles(fsys, x.opts)
+	require.NoError(t, err, name)
+	return store
+}
+
+// opens reads the session with the k-th damaged log, and appends to some.
 func (x *shortLog) opens(t *testing.T, k int, name string, data []byte) {
-	switch {
-	case k%goesOnEvery == 0:
-		x.goesOn(t, name, data)
-	case k%*damageOpens == 0:
-		require.NoError(t, x.fsys.WriteFile(x.name, data))
-		_, err := x.store.Read(context.Background(), "k")
-		require.NoError(t, err, name)
+	store := x.with(t, name, data)
+	_, err := store.Read(context.Background(), "k")
+	require.NoError(t, err, name)
+	if k%*damageAppends == 0 {
+		x.goesOn(t, name, store)
 	}
 }
 
@@ -151,15 +172,14 @@ func sameEntry(t *testing.T, line, entry string) bool {
 }
 
 // goesOn opens the session, appends, and reads what was appended.
-func (x *shortLog) goesOn(t *testing.T, name string, data []byte) {
+func (x *shortLog) goesOn(t *testing.T, name string, store *session.Store) {
 	ctx := context.Background()
-	require.NoError(t, x.fsys.WriteFile(x.name, data))
-	s, err := x.store.Open(ctx, "k")
+	s, err := store.Open(ctx, "k")
 	require.NoError(t, err, name)
 	require.NoError(t, s.Append(ctx, session.User("goes on"), answer("yes")), name)
 	want := s.View()
 	require.NoError(t, s.Close())
-	v, err := x.store.Read(ctx, "k")
+	v, err := store.Read(ctx, "k")
 	require.NoError(t, err, name)
 	require.Equal(t, want.IDs, v.IDs, name)
 	require.Equal(t, want.History, v.History, name)
@@ -174,9 +194,6 @@ func (x *shortLog) wholeBatch(i int, ok func(i int) bool) bool {
 	}
 	return true
 }
-
-// goesOnEvery: one of this many damaged logs is appended to.
-const goesOnEvery = 37
 
 func TestLogCutAtEveryByte(t *testing.T) {
 	t.Parallel()
@@ -231,7 +248,7 @@ func TestReadersAcceptWhatPeopleAndDisksDo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			x.check(t, name, data, all)
-			x.goesOn(t, name, data)
+			x.goesOn(t, name, x.with(t, name, data))
 		})
 	}
 }
