@@ -62,7 +62,7 @@ func newDraft(
 	a := l.accounting
 	return &draft{
 		settings: s, ledger: l, history: history, now: s.opts.Now(), budget: l.budgetBy(s, &a),
-		newEdits: made, folds: folds{records: records},
+		newEdits: made, folds: folds{toReplay: records},
 		takenOver: takenOver{base: c, checkpoint: c},
 		learned:   learned{accounting: a, known: a},
 		progress:  progress{epochSearch: l.epochSearch},

@@ -103,7 +103,7 @@ func (x *index) update(history []Message, e Estimator) []*fact {
 			if before == nil {
 				before = byKey(x.facts)
 			}
-			f := x.factOf(&history[i], before, e)
+			f := factOf(x.hasher.key(&history[i]), &history[i], before, e)
 			// Other memory alone is no change: a host that reads its log anew passes the same messages.
 			if old := x.facts[i]; f.key != old.key || f.tokens != old.tokens {
 				x.changes++
@@ -149,7 +149,7 @@ func (x *index) learnFrom(history []Message, before map[key]*fact, e Estimator) 
 	for i := len(x.sampleHashes); i < len(history); i++ {
 		x.headerHashes = append(x.headerHashes, headerHash(&history[i]))
 		x.sampleHashes = append(x.sampleHashes, sampleHash(&history[i]))
-		x.facts = append(x.facts, x.factOf(&history[i], before, e))
+		x.facts = append(x.facts, factOf(x.hasher.key(&history[i]), &history[i], before, e))
 		x.seen = append(x.seen, setOn(&history[i]))
 	}
 	x.base = mem.Base(history)
@@ -237,7 +237,12 @@ func (x *index) isSame(history []Message, from, to int, isHistory bool) bool {
 
 // fact returns what is known of a message that the library made, and finds it out if nothing is.
 func (x *index) fact(m *Message, e Estimator) *fact {
-	f := x.factOf(m, x.made, e)
+	return x.factBy(x.hasher.key(m), m, e)
+}
+
+// factBy is fact for a message whose key is known.
+func (x *index) factBy(k key, m *Message, e Estimator) *fact {
+	f := factOf(k, m, x.made, e)
 	if x.made == nil {
 		x.made = map[key]*fact{}
 	}
@@ -245,9 +250,9 @@ func (x *index) fact(m *Message, e Estimator) *fact {
 	return f
 }
 
-// factOf returns the fact of m among those that are known, or a new one.
-func (x *index) factOf(m *Message, known map[key]*fact, e Estimator) *fact {
-	k, counts := x.hasher.key(m), hostCounts(m)
+// factOf returns the fact of m, whose key is k, among those that are known, or a new one.
+func factOf(k key, m *Message, known map[key]*fact, e Estimator) *fact {
+	counts := hostCounts(m)
 	if f := known[k]; f != nil && f.counts == counts {
 		return f
 	}

@@ -77,20 +77,26 @@ func bookmarkAt(v *view, i int) bookmark {
 
 // keyOf is the identity of messages together.
 func keyOf(facts []*fact) key {
-	keys := make([]key, len(facts))
-	for i, f := range facts {
-		keys[i] = f.key
+	all := make([]byte, 0, len(facts)*len(key{}))
+	for _, f := range facts {
+		all = append(all, f.key[:]...)
 	}
-	return payloadOf(keys)
+	return keyOfKeys(all)
+}
+
+// keyOfKeys is the key of messages by their keys, one behind the other.
+func keyOfKeys(all []byte) key {
+	sum := sha256.Sum256(all)
+	return key(sum[:len(key{})])
 }
 
 func distance(a, b int) int { return max(a-b, b-a) }
 
 // payloadOf is the identity of a request by its messages.
 func payloadOf(sent []key) key {
-	h := sha256.New()
+	all := make([]byte, 0, len(sent)*len(key{}))
 	for _, k := range sent {
-		h.Write(k[:])
+		all = append(all, k[:]...)
 	}
-	return key(h.Sum(nil)[:len(key{})])
+	return keyOfKeys(all)
 }

@@ -33,10 +33,9 @@ const (
 )
 
 // newRecord returns the record with this text of a run.
-func newRecord(first position, count int, last, run key, text string) *runRecord {
+func newRecord(h *hasher, first position, count int, last, run key, text string) *runRecord {
 	r := &runRecord{first: first, count: count, last: last, run: run}
 	r.message = Message{Role: RoleUser, Injected: true, Parts: []Part{{Text: text}}}
-	var h hasher
 	r.key = h.key(&r.message)
 	return r
 }
@@ -93,8 +92,8 @@ func mayFoldInjected(m *Message) bool {
 
 // folds are the records of a draft.
 type folds struct {
-	records  []*runRecord       // that the view has, in a fixed order; before the replay, those that are known
-	standing map[int]*runRecord // the same, by the position in unfolded of the first message of each run
+	toReplay []*runRecord       // that were sent; nil once they are replayed
+	standing map[int]*runRecord // that the view has, by the position in unfolded of the first message of each run
 	idle     []*runRecord       // that found no place in this history
 	unfolded *view              // the view without records; nil: it has none
 	origin   []int              // of each message of the view, its position in unfolded

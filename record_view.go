@@ -16,8 +16,8 @@ type recordedRun struct {
 // replayRecords puts the records that were sent in the place of what they stand for. The texts of the view are not
 // edited yet. stays says that no record may stand for message i of it.
 func (d *draft) replayRecords(stays func(i int) bool) {
-	known := d.records
-	d.records = nil
+	known := d.toReplay
+	d.toReplay = nil
 	if len(known) == 0 {
 		return
 	}
@@ -98,8 +98,6 @@ func (d *draft) putRecords(runs []recordedRun) {
 		origin = append(origin, d.origin[done:run.from]...)
 		done = run.to
 		for i := run.from; i < run.to; i++ {
-			// Nobody wants the record of a text that is not there any more.
-			d.ledger.index.watch(d.history, v.index[i])
 			delete(d.standing, d.origin[i])
 		}
 		r := run.record
@@ -110,7 +108,6 @@ func (d *draft) putRecords(runs []recordedRun) {
 		origin = append(origin, d.origin[run.from])
 		d.standing[d.origin[run.from]] = r
 	}
-	d.records = slices.SortedFunc(maps.Values(d.standing), compareRecords)
 	next.add(v, done, len(v.facts))
 	d.origin = append(origin, d.origin[done:]...)
 	next.sum()
@@ -127,7 +124,6 @@ func (d *draft) putInPlace(runs []recordedRun) bool {
 	}
 	for _, run := range runs {
 		i, r := run.from, run.record
-		d.ledger.index.watch(d.history, v.index[i])
 		if r.fact == nil {
 			r.fact = d.ledger.index.fact(&r.message, d.opts.Estimator)
 		}
@@ -135,7 +131,6 @@ func (d *draft) putInPlace(runs []recordedRun) bool {
 		v.index[i], v.at[i], v.edited[i] = -1, -1, nil
 		d.standing[d.origin[i]] = r
 	}
-	d.records = slices.SortedFunc(maps.Values(d.standing), compareRecords)
 	v.sum()
 	return true
 }
@@ -255,7 +250,7 @@ func (d *draft) answersIn(i int) int {
 // that found no place as many as mostGoneEdits has room for. The history was rewound, or is that of another branch, and
 // may come back. One whose run is there and may not be left out is gone for good: what was sent whole since stays so.
 func (l *ledger) recordsBehind(d *draft) []*runRecord {
-	all := append(slices.Clone(d.records), withinRoom(d.idle)...)
+	all := append(slices.Collect(maps.Values(d.standing)), withinRoom(d.idle)...)
 	slices.SortFunc(all, compareRecords)
 	return all
 }
@@ -270,6 +265,16 @@ func withinRoom(idle []*runRecord) []*runRecord {
 		}
 	}
 	return idle
+}
+
+// watchRecorded has the messages looked at closely that the records of d stand for, once these are sent: nobody wants
+// the record of a text that is not there any more.
+func (l *ledger) watchRecorded(d *draft) {
+	for first, r := range d.standing {
+		for i := first; i < first+r.count; i++ {
+			l.index.watch(d.history, d.unfolded.index[i])
+		}
+	}
 }
 
 // forgetRecords drops what there is no room for of the records before an open run of Recover, once their runs are gone.

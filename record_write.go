@@ -23,14 +23,27 @@ func (d *draft) newRecordOf(start, end int, names excerpt.Names, lean int) *runR
 	for i := from; i < to && lean < record.Leanest; i++ {
 		d.writeStep(w, whole, i)
 	}
-	r := newRecord(position{facts[0].key, whole.index[from]}, to-from, facts[len(facts)-1].key, keyOf(facts),
+	run, keys := d.keysOfRun(start, end)
+	x := &d.ledger.index
+	r := newRecord(&x.hasher, position{keys[0], whole.index[from]}, to-from, keys[len(keys)-1], run,
 		w.Write(to-from, sumOf(facts)))
-	r.lean, r.keys = lean, make([]key, 0, len(facts))
-	for _, f := range facts {
-		r.keys = append(r.keys, f.key)
-	}
-	r.fact = d.ledger.index.fact(&r.message, d.opts.Estimator)
+	r.lean, r.keys = lean, keys
+	r.fact = x.factBy(r.key, &r.message, d.opts.Estimator)
 	return r
+}
+
+// keysOfRun returns the keys of what stands in the view from one position to another, together and one by one. A
+// leaner record of one run has those of the record in whose place it stands.
+func (d *draft) keysOfRun(start, end int) (run key, keys []key) {
+	if old := d.recordAt(start); old != nil && end-start == 1 && old.keys != nil {
+		return old.run, old.keys
+	}
+	facts := d.whole().facts[d.wholeAt(start):d.wholeAt(end)]
+	keys = make([]key, len(facts))
+	for i, f := range facts {
+		keys[i] = f.key
+	}
+	return payloadOf(keys), keys
 }
 
 // writeStep tells w of message i of the view without records.

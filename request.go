@@ -77,6 +77,7 @@ func (l *ledger) record(d *draft) {
 			l.index.watch(d.history, d.view.index[i])
 		}
 	}
+	l.watchRecorded(d)
 	l.counts = d.view.tokens
 	if l.epochSearch = d.epochSearch; l.checkpoint != d.checkpoint {
 		l.epochSearch = epochSearch{}

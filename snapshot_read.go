@@ -10,7 +10,10 @@ import (
 // A snapshot turned into a ledger. What cannot be is an error, and nothing in it is trusted: it comes from a disk.
 
 // reader reads the parts of a snapshot and collects what is wrong with them.
-type reader struct{ errs []error }
+type reader struct {
+	errs   []error
+	hasher hasher
+}
 
 // keys reads a list of messages.
 func (r *reader) keys(list []saved.Key) []key {
@@ -56,8 +59,7 @@ func (r *reader) checkpoint(c *saved.Checkpoint) *checkpoint {
 		healthy: r.checkpoint(c.Healthy),
 	}
 	// Not stored: it follows from the text, and could only contradict it.
-	var h hasher
-	cp.key = h.key(&cp.message)
+	cp.key = r.hasher.key(&cp.message)
 	return cp
 }
 
@@ -88,7 +90,7 @@ func (r *reader) record(s *saved.Record) *runRecord {
 		r.errs = append(r.errs, err)
 		return nil
 	}
-	n := newRecord(positionOf(s.First), s.Count, key(s.Last), key(s.Run), string(s.Text))
+	n := newRecord(&r.hasher, positionOf(s.First), s.Count, key(s.Last), key(s.Run), string(s.Text))
 	n.lean = max(0, s.Lean)
 	return n
 }

@@ -49,7 +49,8 @@ type foundName struct {
 // write appends those names of s that are new and worth the most, in their order, in at most room tokens. They are
 // known from then on.
 func (n Names) write(b io.StringWriter, s string, room int) {
-	chosen := n.choose(n.find(s), leastNameWorth, room)
+	var search nameSearch
+	chosen := n.choose(search.find(n, s), leastNameWorth, room)
 	if len(chosen) == 0 {
 		return
 	}
@@ -77,22 +78,54 @@ func (n Names) choose(found []foundName, worth float64, room int) (chosen []foun
 	return chosen
 }
 
-// find returns the new names of s, the one worth most first.
-func (n Names) find(s string) []foundName {
-	at := map[string]int{}
-	var found []foundName
-	identifier.Scan(s, func(id string, kind identifier.Kind) {
-		if n[id] {
-			return
+// nameSearch finds the names of texts. Its memory is used again for the next one.
+type nameSearch struct {
+	found []foundName    // in the order of their first mentions
+	at    map[string]int // where each stands in found; empty while these are few
+}
+
+// fewNames is how many names are compared one by one: most texts have no more, and need no map.
+const fewNames = 8
+
+// place returns where a name stands in found, or -1.
+func (s *nameSearch) place(id string) int {
+	if len(s.found) > fewNames {
+		if k, ok := s.at[id]; ok {
+			return k
 		}
-		k, ok := at[id]
-		if !ok {
-			k = len(found)
-			at[id] = k
-			found = append(found, foundName{id: id, kind: kind, order: k})
+		return -1
+	}
+	return slices.IndexFunc(s.found, func(f foundName) bool { return f.id == id })
+}
+
+// mention notes a name.
+func (s *nameSearch) mention(id string, kind identifier.Kind) {
+	k := s.place(id)
+	if k >= 0 {
+		s.found[k].mentions++
+		return
+	}
+	s.found = append(s.found, foundName{id: id, kind: kind, order: len(s.found), mentions: 1})
+	switch {
+	case len(s.found) == fewNames+1:
+		s.at = make(map[string]int, 4*fewNames)
+		for k := range s.found {
+			s.at[s.found[k].id] = k
 		}
-		found[k].mentions++
+	case len(s.found) > fewNames:
+		s.at[id] = len(s.found) - 1
+	}
+}
+
+// find returns the names of text that are not in known, the one worth most first. They are valid until the next call.
+func (s *nameSearch) find(known Names, text string) []foundName {
+	s.found = s.found[:0]
+	identifier.Scan(text, func(id string, kind identifier.Kind) {
+		if !known[id] {
+			s.mention(id, kind)
+		}
 	})
+	found := s.found
 	crowd := min(1, listingNames/float64(max(1, len(found))))
 	for k := range found {
 		f := &found[k]
@@ -138,8 +171,9 @@ func moreWorth(a, b foundName) int { return cmp.Compare(b.worth, a.worth) }
 // it is in the others.
 func (n Names) findAll(texts []Source) (found []foundName) {
 	at := map[string]int{}
+	var search nameSearch
 	for _, t := range texts {
-		for _, f := range n.find(t.Text) {
+		for _, f := range search.find(n, t.Text) {
 			f.worth *= f.crowd // once more: a record has no room for listings
 			if t.IsOwn {
 				f.worth *= ownWorth

@@ -95,8 +95,11 @@ func commandText(raw json.RawMessage) string {
 	if s, _ := jsontext.Decode(raw); s != "" {
 		return s
 	}
+	if len(raw) == 0 || raw[0] != '[' {
+		return ""
+	}
 	var words []string
-	if len(raw) == 0 || raw[0] != '[' || json.Unmarshal(raw, &words) != nil || len(words) == 0 {
+	if json.Unmarshal(raw, &words) != nil || len(words) == 0 {
 		return ""
 	}
 	if len(words) == 3 && strings.HasPrefix(words[1], "-") {
