@@ -1,6 +1,7 @@
 package prose
 
 import (
+	"math/bits"
 	"slices"
 	"strings"
 	"sync"
@@ -51,23 +52,43 @@ func letterBit(c byte) uint32 {
 // In reports whether s holds one of the words or parts, in any case.
 func (l *List) In(s string) bool {
 	l.once.Do(l.index)
-	wide := false
+	wide, inWord := false, false // inWord: the byte before is of a word
+	single := 0                  // up to there byte by byte
 	for i := 0; i+1 < len(s); i++ {
-		c := s[i]
+		if i >= single && i+8 < len(s) {
+			words, isPlain := wordBytes(ascii.LoadWord(s, i))
+			if isPlain {
+				before := words << 8
+				if inWord {
+					before |= 0x80
+				}
+				for begin := words &^ before; begin != 0; begin &= begin - 1 {
+					if l.beginsWord(s[i+bits.TrailingZeros64(begin)/8:]) {
+						return true
+					}
+				}
+				inWord = words>>63 != 0
+				i += 7
+				continue
+			}
+			single = i + 8
+		}
+		c, behind := s[i], inWord
+		inWord = wordByte(c)
 		switch {
 		case c >= 0x80:
 			wide = true
 		case c == '\\': // the letter of an escape in JSON is not part of the word behind it
 			i++
-		case wordByte(c):
-			if l.beginsWord(s[i:]) {
-				return true
-			}
-			for i+1 < len(s) && wordByte(s[i+1]) { // the rest of the word
-				i++
-			}
+		case inWord && !behind && l.beginsWord(s[i:]):
+			return true
 		}
 	}
+	return l.hasPart(s, wide)
+}
+
+// hasPart says whether s, which has characters beyond ASCII if it is wide, holds one of the parts.
+func (l *List) hasPart(s string, wide bool) bool {
 	low := ""
 	for _, p := range l.parts {
 		if p[0] >= 0x80 && !wide {
@@ -120,6 +141,18 @@ func beginsWithWord(s, w string) bool {
 		}
 	}
 	return i == len(s) || !wordByte(s[i])
+}
+
+// wordBytes sets the high bit of each of eight bytes that is one of a word. They are not plain, and it says nothing of
+// them, if one is not ASCII or is a backslash.
+func wordBytes(w uint64) (words uint64, isPlain bool) {
+	const ones = 0x0101010101010101
+	letter := w | ' '*ones // in lower case
+	letter = (letter + (0x80-'a')*ones) &^ (letter + (0x7F-'z')*ones)
+	digit := (w + (0x80-'0')*ones) &^ (w + (0x7F-'9')*ones)
+	underscore := ^((w ^ '_'*ones) + 0x7F*ones)
+	backslash := ^((w ^ '\\'*ones) + 0x7F*ones)
+	return (letter | digit | underscore) & ascii.NonASCII, (w|backslash)&ascii.NonASCII == 0
 }
 
 func wordByte(c byte) bool { return ascii.Class[c]&(ascii.Alpha|ascii.Digit|ascii.Underscore) != 0 }
