@@ -1,9 +1,6 @@
 package overflow
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // What a number in a refusal counts is told by the words around it.
 
@@ -29,6 +26,8 @@ type counts struct {
 	leftTokens                         int  // the largest of them that counts tokens
 	atLeast                            bool // the provider stopped counting: a lower bound
 	afterOver                          bool // a limit stood directly behind "exceeded:"
+	exceeding                          bool // the limit stood behind "exceeds …:", in the text that is read
+	isPair                             bool // the second limit is what that is compared with
 }
 
 // kind says what the number at i counts, by the words around it: the words behind it where they decide
@@ -47,6 +46,7 @@ func (c *counts) kind(ts []token, i int) (kind count, over bool) {
 	}
 	back = c.before(ts, i)
 	if back == countLimit || back == countDelta {
+		c.pairs(ts, i)
 		isApart := i > 1 && (ts[i-1].s == ":" || ts[i-1].s == "(")
 		return back, isApart && (roleAt(ts, i-2, rOver) || roleAt(ts, i-3, rOver))
 	}
@@ -370,15 +370,6 @@ func beforeWide(s string) count {
 		return countInput
 	}
 	return countNone
-}
-
-// lastOf returns where the last of the words stands in s, -1 for none.
-func lastOf(s string, words ...string) int {
-	last := -1
-	for _, w := range words {
-		last = max(last, strings.LastIndex(s, w))
-	}
-	return last
 }
 
 // ahead reads what a number belongs to in the words behind it: "4012 in the messages", "1024 max_new_tokens".

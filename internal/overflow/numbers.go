@@ -33,7 +33,8 @@ func measure(r *reading, d *Diagnosis) bool {
 
 // settle resolves what one number alone could not say.
 func (c *counts) settle(r *reading) {
-	if c.total == 0 && c.input == 0 && c.second > 0 && c.afterOver {
+	isPair := c.afterOver || c.isPair && c.second < c.limit
+	if c.total == 0 && c.input == 0 && c.second > 0 && isPair {
 		c.input, c.limit = max(c.limit, c.second), min(c.limit, c.second) // "exceeded: 5000 tokens, max 4000"
 	}
 	if c.total == 0 && c.input == 0 && c.second == 0 && c.afterOver {
@@ -67,7 +68,7 @@ func measureSizes(r *reading, d *Diagnosis) {
 // read takes the numbers of one text. Where it has said what was counted and what is allowed, one more sentence
 // may name the parts; what comes then is something else.
 func (c *counts) read(ts []token, unit Unit) {
-	c.unit = unit
+	c.unit, c.exceeding = unit, false
 	more := 2
 	for i := 0; i < len(ts); i++ {
 		if !ts[i].isNum {
@@ -140,6 +141,32 @@ func (c *counts) add(kind count, n int, over bool) {
 	case countNone:
 		c.left = max(c.left, n)
 	}
+}
+
+// pairs notes whether the limit at i is the second of a sentence that says "exceeds" and gives the first behind a colon:
+// "exceeds the limit of the model: 40000 tokens while the maximum is 32768". The first is then what was sent.
+func (c *counts) pairs(ts []token, i int) {
+	if c.limit > 0 {
+		c.isPair = c.isPair || c.second == 0 && c.exceeding && !endsBetween(ts, i)
+		return
+	}
+	if !isSign(ts, i-1, ":") {
+		return
+	}
+	for k := i - 1; k >= 0 && !ts[k].isNum && !(ts[k].sign && endsSentence(ts[k].s)); k-- {
+		c.exceeding = c.exceeding || ts[k].role&rOver != 0
+	}
+}
+
+// endsBetween says that a sentence ends, or a remark about something else begins, between the number at i and the one
+// before it: "(input limit 122880)", but not "(limit 32768)".
+func endsBetween(ts []token, i int) bool {
+	for i--; i >= 0 && !ts[i].isNum; i-- {
+		if ts[i].sign && (endsSentence(ts[i].s) || ts[i].s == "(" && !roleAt(ts, i+1, rMax)) {
+			return true
+		}
+	}
+	return i < 0
 }
 
 // expression reads "184915 + 20000 > 204648", "5000/4096", "9 vs. 8" and "[1, 204800]" and returns how

@@ -196,7 +196,12 @@ func answerCap(most, behind token) bool {
 
 // nearToken reports whether tokens, or a length, stand beside the k-th token: "output tokens", "maximum output length".
 func nearToken(ts []token, k int) bool {
-	for i := max(0, k-1); i < min(len(ts), k+4); i++ {
+	first := k - 1
+	switch wordBefore(ts, k) {
+	case "de", "di", "der", "la", "della": // "jetons de sortie", "Token der Ausgabe"
+		first--
+	}
+	for i := max(0, first); i < min(len(ts), k+4); i++ {
 		if ts[i].role&(rToken|rLength) != 0 || i == k+1 && ts[i].s == "budget" {
 			return true
 		}

@@ -34,3 +34,12 @@ func hitWide(s string) hit {
 	}
 	return hitNone
 }
+
+// lastOf returns where the last of the words stands in s, -1 for none.
+func lastOf(s string, words ...string) int {
+	last := -1
+	for _, w := range words {
+		last = max(last, strings.LastIndex(s, w))
+	}
+	return last
+}

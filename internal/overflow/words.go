@@ -41,14 +41,15 @@ func roleOf(w string) role {
 		return rCapacity | rMax
 	case "maximum", "max", "maximal", "maximale", "allowed", "permitted", "allowable", "limited", "capped", "maximaal",
 		"maksimum", "maksimal", "maks", "batas", "högst", "höchstens", "máximo", "máxima", "massimo", "massima",
-		"maximum_length", "upper", "максимальный", "максимальную", "максимальной", "supported":
+		"maximum_length", "upper", "максимум", "максимальный", "максимальную", "максимальной", "supported":
 		return rMax
 	case "exceed", "exceeds", "exceeded", "exceeding", "overflow", "overflows", "overflowed", "overflowing", "surpass",
 		"surpasses", "surpassed", "beyond", "oversized", "oversize", "breached", "breaches", "overlong", "overrun",
 		"überschreitet", "überschreiten", "überschritten", "übersteigt", "exceede", "excede", "supera", "superó",
 		"superado", "superada", "excedió", "excedido", "excedeu", "ultrapassou", "dépasse", "dépassée", "dépassé",
 		"eccede", "ultrapassa", "превышает", "превышен", "превышена", "outgrew", "outgrown", "przekracza", "vượt",
-		"aşıyor", "overschrijdt", "överskrider", "melebihi":
+		"aşıyor", "overschrijdt", "överskrider", "melebihi", "dépassent", "exceden", "superan", "excedem", "ultrapassam",
+		"superano", "eccedono", "превышают":
 		return rOver
 	case "too", "zu", "trop", "demasiado", "demasiada", "demasiados", "demasiadas", "troppi", "troppe", "muitos",
 		"muitas", "troppo", "muito", "слишком", "te", "çok", "zbyt", "för", "terlalu":
@@ -68,7 +69,8 @@ func roleOf(w string) role {
 		"budget_tokens", "max_tokens_to_sample", "num_predict", "n_predict", "maxcompletiontokens":
 		return rOutput | rOutParam
 	case "output", "outputs", "completion", "completions", "response", "responses", "generation", "generated", "answer",
-		"reply", "prediction", "reasoning", "thinking", "reserve", "reserved":
+		"reply", "prediction", "reasoning", "thinking", "reserve", "reserved", "ausgabe", "antwort", "sortie",
+		"réponse", "salida", "respuesta", "saída", "resposta", "uscita", "risposta", "ответ", "ответа", "вывод", "вывода":
 		return rOutput
 	case "reduce", "shorten", "decrease", "trim", "truncate", "shrink", "compress", "compact", "shorter", "reducing",
 		"reduced", "shortening", "kürzen", "réduisez", "reduzca", "reduce_the":
