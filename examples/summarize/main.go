@@ -64,6 +64,9 @@ func parse(args []string, stderr io.Writer) (config, error) {
 	if err := f.Parse(args); err != nil {
 		return c, err
 	}
+	if f.NArg() > 0 {
+		return c, fmt.Errorf("unexpected argument %q; a session is given as -in %[1]s", f.Arg(0))
+	}
 	c.key = os.Getenv("OPENAI_API_KEY")
 	return c, nil
 }

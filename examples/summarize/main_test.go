@@ -156,6 +156,8 @@ func TestRunFallsBack(t *testing.T) {
 func TestRunFlags(t *testing.T) {
 	require.Error(t, run(context.Background(), []string{"-model", "x", "-window", "-1"}, strings.NewReader(""), io.Discard, io.Discard))
 	require.Error(t, run(context.Background(), []string{"-model", "x"}, strings.NewReader("{"), io.Discard, io.Discard))
+	err := run(context.Background(), []string{"session.jsonl"}, nil, io.Discard, io.Discard)
+	require.ErrorContains(t, err, "-in session.jsonl", "a file that is not read would be silent")
 }
 
 // A compressed session is read directly, as by the other examples; help is not an error.
