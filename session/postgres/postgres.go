@@ -162,8 +162,8 @@ func (b *Backend) Delete(ctx context.Context, key string) error {
 	})
 }
 
-// durably runs f in a transaction that survives a power loss once durably has returned, even if the role commits without
-// waiting for the disk.
+// durably runs f in a transaction that survives a power loss once durably has returned, even if the role commits
+// without waiting for the disk.
 func (b *Backend) durably(ctx context.Context, f func(pgx.Tx) error) error {
 	return pgx.BeginTxFunc(ctx, b.pool, readCommitted, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, b.sql.commitDurable, b.mode); err != nil {
