@@ -8,14 +8,14 @@ import (
 )
 
 // state returns what revert takes. It shares the map of the edits with the ledger.
-func (l *ledger) state() undo {
-	return undo{
+func (l *ledger) state() undoable {
+	return undoable{
 		rewrites: l.rewrites, guess: l.accounting.guess, body: l.accounting.body, refused: slices.Clone(l.run.refused),
 	}
 }
 
 // revert makes the ledger what it was. What was sent last stays known: the next request is compared with it.
-func (l *ledger) revert(u undo) {
+func (l *ledger) revert(u undoable) {
 	l.rewrites = u.rewrites
 	l.accounting.guess, l.accounting.body, l.run.refused = u.guess, u.body, u.refused
 }
@@ -37,7 +37,7 @@ func (m *Manager) beginAttempt(history []Message) *attempt {
 // undoAttempt is for a run of Recover that came to nothing.
 func (m *Manager) undoAttempt() {
 	if m.ledger.undoAttempt() {
-		m.tail = tail{} // the next call has to look at the whole list
+		m.tail = requestTail{} // the next call has to look at the whole list
 	}
 }
 
@@ -114,18 +114,18 @@ func (m *Manager) taken() {
 		a.body = x.before.body.Settle(x.bytes, a.body.Most, l.bytes, l.toldBody(&m.settings))
 	}
 	l.attempt, l.refusals = nil, 0
-	m.tail = tail{}
+	m.tail = requestTail{}
 }
 
 // keep returns a function that makes the ledger and the tail what they are now, but for what is known of messages and
 // for failures. That BeforeCompact ran is not taken back either: it runs once before a compaction.
 func (m *Manager) keep() func() {
 	l := &m.ledger
-	attempt, refusals, run, before, tail := l.attempt, l.refusals, l.run, l.state(), m.tail
+	open, refusals, run, before, tail := l.attempt, l.refusals, l.run, l.state(), m.tail
 	return func() {
 		before.flushed = before.flushed || l.flushed
 		l.revert(before)
-		l.attempt, l.refusals, l.run, m.tail = attempt, refusals, run, tail
+		l.attempt, l.refusals, l.run, m.tail = open, refusals, run, tail
 	}
 }
 
@@ -141,6 +141,6 @@ func (m *Manager) keepLimits() func() {
 	}
 	return func() {
 		undo()
-		l.accounting, l.body, m.tail = accounting, body, tail{}
+		l.accounting, l.body, m.tail = accounting, body, requestTail{}
 	}
 }

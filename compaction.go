@@ -58,7 +58,7 @@ type summarySizes struct {
 	filled         int // up to which code adds what the text left out
 	sentTokens     int // of what it replaces, as that is sent: shortened, or as a record
 	historyTokens  int // of the same messages as they are in the history
-	behindDigest   int // of what a digest stands in for: the summary replaces that too
+	digestedTokens int // of what a digest stands in for: the summary replaces that too
 	earlierSummary int // of an earlier summary among what it replaces: not news, so a gain is counted without it
 	requestTokens  int // of the request before the compaction
 }
@@ -218,7 +218,7 @@ func (d *draft) hasNews(s *span, least int) bool {
 	case s.earlierSummary == 0:
 		return false
 	}
-	return len(d.behind) > 0 && !isDigest || d.summaryIsTooLong(s)
+	return len(d.digested) > 0 && !isDigest || d.summaryIsTooLong(s)
 }
 
 // summaryIsTooLong reports whether the summary in the request is longer than a new one may be. The window may have
@@ -277,9 +277,9 @@ func (c *compaction) giveRules(rules string, asked bool) error {
 	c.rules = rules
 	c.filled = c.cap
 	frame := c.tokens(sections.Begin + sections.End + c.recall)
-	removed := count.Add(c.sentTokens, c.behindDigest)
+	removed := count.Add(c.sentTokens, c.digestedTokens)
 	if asked { // it stands for what is in the history, not for what was left of that
-		removed = count.Add(c.historyTokens, c.behindDigest)
+		removed = count.Add(c.historyTokens, c.digestedTokens)
 	}
 	switch least := leastGain + frame + c.tokens(rules); {
 	case c.earlierSummary > 0:
@@ -298,11 +298,11 @@ func (c *compaction) collect(d *draft, s span) {
 	cp := d.checkpoint
 	switch {
 	case cp == nil:
-	case cp.degraded && len(d.behind) > 0: // the history is still there: do better than the digest
-		for i := range d.behind {
-			n := estimate(c.opts.Estimator, d.behind[i])
-			c.older.add(d.behind[i], n)
-			c.behindDigest = count.Add(c.behindDigest, n)
+	case cp.degraded && len(d.digested) > 0: // the history is still there: do better than the digest
+		for i := range d.digested {
+			n := estimateWith(c.opts.Estimator, d.digested[i])
+			c.older.add(d.digested[i], n)
+			c.digestedTokens = count.Add(c.digestedTokens, n)
 		}
 		if c.healthy = cp.healthy; c.healthy != nil {
 			c.previous, c.carried = c.healthy.body, c.healthy.carried
@@ -334,7 +334,7 @@ func (c *compaction) collect(d *draft, s span) {
 		}
 	}
 	c.carried = carry(c.carried, c.opts.Compact.fileTools(), c.older.messages, c.prefix.messages)
-	if len(d.behind) > 0 || count.Sum(c.prefix.tokens) < leastPrefix { // a digest does not say where turns began
+	if len(d.digested) > 0 || count.Sum(c.prefix.tokens) < leastPrefix { // a digest does not say where turns began
 		c.older, c.prefix = c.older.join(c.prefix), sizedMessages{}
 	}
 	c.recent = append(c.recent, d.view.unedited[s.cut:]...)

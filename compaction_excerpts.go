@@ -32,7 +32,7 @@ func (c *compaction) excerpts(r sizedMessages) sizedMessages {
 			short, ok = excerptArguments(c.opts.Estimator, m)
 		}
 		if ok {
-			out.messages[i], out.tokens[i] = short, estimate(c.opts.Estimator, short)
+			out.messages[i], out.tokens[i] = short, estimateWith(c.opts.Estimator, short)
 		}
 	}
 	return out
@@ -46,7 +46,7 @@ func (c *compaction) textTokensOf(m *Message, tokens int) int {
 	}
 	texts := *m
 	texts.Parts = slices.DeleteFunc(slices.Clone(m.Parts), isOther)
-	return estimate(c.opts.Estimator, texts)
+	return estimateWith(c.opts.Estimator, texts)
 }
 
 // excerptResult returns m, whose texts have `tokens` tokens, with these cut to about excerptTokens
@@ -79,7 +79,7 @@ func excerptArguments(e Estimator, m *Message) (out Message, ok bool) {
 		if p.Kind != KindToolCall || len(p.Arguments) < excerptTokens { // a token has a byte or more
 			continue
 		}
-		n := estimate(e, Message{Role: m.Role, Parts: m.Parts[k : k+1]})
+		n := estimateWith(e, Message{Role: m.Role, Parts: m.Parts[k : k+1]})
 		if n <= excerptTokens {
 			continue
 		}

@@ -19,21 +19,21 @@ func (d *draft) isWorthCompacting() bool {
 func (d *draft) unreadTokens() int {
 	s := d.span()
 	n := s.sentTokens - s.earlierSummary
-	for i := range d.behind {
-		n = count.Add(n, estimate(d.opts.Estimator, d.behind[i]))
+	for i := range d.digested {
+		n = count.Add(n, estimateWith(d.opts.Estimator, d.digested[i]))
 	}
 	return n
 }
 
 // isDigestDue reports whether it is time to replace checkpoint c, if a digest wrote it. Without edits the request would
-// have `plain` tokens.
-func (d *draft) isDigestDue(c *checkpoint, plain int) bool {
+// have that many tokens.
+func (d *draft) isDigestDue(c *checkpoint, historyTokens int) bool {
 	o := &d.opts
 	if !o.replacesDigest(c) {
 		return false
 	}
 	wasIdle := !o.Cache.None && !d.ledger.sentAt.IsZero() && d.isCold()
-	return wasIdle || plain-d.ledger.digestAt >= count.Share(d.budget, breakerGrowth)
+	return wasIdle || historyTokens-d.ledger.digestAt >= count.Share(d.budget, breakerGrowth)
 }
 
 // replacesDigest reports whether a summary in the place of c is wanted.

@@ -249,7 +249,7 @@ func (m *Manager) prepareCompaction(ctx context.Context, d *draft) bool {
 // mayReplaceDigest reports whether it is time to ask for the summary that a digest stands in for, though the request
 // fits: the cache is cold, or the history has grown by a share of the budget.
 func (m *Manager) mayReplaceDigest(d *draft) bool {
-	return len(d.behind) > 0 && m.background == nil && d.fits() && d.isDigestDue(d.checkpoint, d.uneditedTokens())
+	return len(d.digested) > 0 && m.background == nil && d.fits() && d.isDigestDue(d.checkpoint, d.uneditedTokens())
 }
 
 // PrepareInto is Prepare that writes into the caller's request: the zero Request, or the one that this manager returned

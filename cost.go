@@ -7,8 +7,8 @@ import "github.com/winnowgo/winnow/internal/count"
 
 // sentPrefix is what a request and the history begin with that was there at the last request, in estimated tokens.
 type sentPrefix struct {
-	sent  int // of the request, as it was sent
-	plain int // of the history, as it is
+	sent     int // of the request, as it was sent
+	unedited int // of the history, as it is
 }
 
 // prefix estimates what is as it was sent, up to message firstChanged.
@@ -16,7 +16,7 @@ func (d *draft) prefix(firstChanged int) (p sentPrefix) {
 	for _, n := range d.view.tokens[:firstChanged] {
 		p.sent = count.Add(p.sent, n)
 	}
-	p.plain = d.ledger.index.estimate(d.knownHistory(firstChanged))
+	p.unedited = d.ledger.index.estimate(d.knownHistory(firstChanged))
 	return p
 }
 
@@ -61,15 +61,15 @@ func (d *draft) lastSent() int {
 	return -1
 }
 
-// price says what r will cost, and what the history would, which is estimated as plain.
-func (d *draft) price(r *Request, plain int, p sentPrefix) {
+// price says what r will cost, and what the history would, which is estimated as history.
+func (d *draft) price(r *Request, history int, p sentPrefix) {
 	c, a := d.opts.Cache, &d.accounting
 	r.Cached = d.cached(p.sent, r.Tokens)
 	r.Cost = c.cost(r.Tokens, r.Cached)
 	// By what the two differ in: the count of the request is better than any estimate of the whole history.
-	unedited := count.Add(r.Tokens, a.BilledAs(max(0, plain-d.view.total)))
-	unedited -= min(unedited, a.BilledAs(max(0, d.view.total-plain)))
-	r.CostUnedited = c.cost(unedited, d.cached(p.plain, unedited))
+	unedited := count.Add(r.Tokens, a.BilledAs(max(0, history-d.view.total)))
+	unedited -= min(unedited, a.BilledAs(max(0, d.view.total-history)))
+	r.CostUnedited = c.cost(unedited, d.cached(p.unedited, unedited))
 }
 
 // cached is what a provider reads from its cache of a request of that many tokens, if it has seen the messages

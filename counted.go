@@ -19,5 +19,5 @@ func (m *Manager) Counted(tokens int) {
 		return // there is nothing that was counted
 	}
 	l.accounting.Observe(len(l.sent), l.estimate, tokens, m.opts.Overhead)
-	m.tail = tail{} // what is known of the next request was estimated without it
+	m.tail = requestTail{} // what is known of the next request was estimated without it
 }

@@ -28,7 +28,7 @@ type draft struct {
 type takenOver struct {
 	base       *checkpoint // that was to be taken over, nil: none
 	checkpoint *checkpoint // that the view has, nil: none
-	behind     []Message   // what a digest stands for, and no model's summary, if the history still has it
+	digested   []Message   // what a digest stands for, and no model's summary, if the history still has it
 	kept       []Message   // Request.History
 	ids        []string    // of calls, as the repair changed them
 	standIn    position    // see ledger
@@ -57,12 +57,12 @@ type progress struct {
 
 // newDraft begins the draft of a request for history.
 func newDraft(
-	s *settings, l *ledger, history []Message, c *checkpoint, records []*runRecord, made map[key]*projection,
+	s *settings, l *ledger, history []Message, c *checkpoint, records []*runRecord, newEdits map[key]*projection,
 ) *draft {
 	a := l.accounting
 	return &draft{
 		settings: s, ledger: l, history: history, now: s.opts.Now(), budget: l.budgetBy(s, &a),
-		newEdits: made, folds: folds{toReplay: records},
+		newEdits: newEdits, folds: folds{toReplay: records},
 		takenOver: takenOver{base: c, checkpoint: c},
 		learned:   learned{accounting: a, known: a},
 		progress:  progress{epochSearch: l.epochSearch},

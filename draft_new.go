@@ -16,8 +16,8 @@ func (m *Manager) draft(history []Message, c *checkpoint) *draft {
 
 // redraft is draft for the history of from, within the same call, with checkpoint c, and with records and edits that
 // are made already. What from has learned of the provider's counts holds for it too.
-func (m *Manager) redraft(from *draft, c *checkpoint, records []*runRecord, made map[key]*projection) *draft {
-	d := newDraft(&m.settings, &m.ledger, from.history, c, records, made)
+func (m *Manager) redraft(from *draft, c *checkpoint, records []*runRecord, newEdits map[key]*projection) *draft {
+	d := newDraft(&m.settings, &m.ledger, from.history, c, records, newEdits)
 	d.isLearned, d.rejected, d.isIndexed = true, from.rejected, true
 	d.accounting.learnFrom(from)
 	d.budget = m.ledger.budgetBy(&m.settings, &d.accounting)

@@ -110,20 +110,20 @@ func (d *draft) rewriteIfItPays() {
 
 // dropWhatPays drops of the list what pays now. What a part saves is not known before its remainder is made:
 // tried is what those save that were made and not used, by message; 0 for one that is not worth an edit.
-func (d *draft) dropWhatPays(list []stale) (tried map[int]int) {
+func (d *draft) dropWhatPays(list []stalePart) (tried map[int]int) {
 	from := d.whenItPays(list, 0)
 	if from == len(list) {
 		return nil
 	}
 	parts := d.remainders(list[from:])
-	exact := make([]stale, len(parts))
+	exact := make([]stalePart, len(parts))
 	tried = make(map[int]int, len(list)-from)
 	for _, s := range list[from:] {
 		tried[s.index] = 0
 	}
 	next := from
 	for k := range parts {
-		exact[k] = parts[k].stale
+		exact[k] = parts[k].stalePart
 		next = noteTried(tried, list, next, &exact[k])
 	}
 	d.replace(parts[d.whenItPays(exact, 0):])
@@ -132,7 +132,7 @@ func (d *draft) dropWhatPays(list []stale) (tried map[int]int) {
 
 // noteTried notes what a part saves, which was made of those of the list from some one after next on, and returns the
 // first that it was not made of. What a run saves is shared out as it was estimated of its atoms.
-func noteTried(tried map[int]int, list []stale, next int, part *stale) (behind int) {
+func noteTried(tried map[int]int, list []stalePart, next int, part *stalePart) (behind int) {
 	for list[next].index < part.index {
 		next++
 	}
@@ -159,24 +159,24 @@ func noteTried(tried map[int]int, list []stale, next int, part *stale) (behind i
 // epoch pays when what its parts have cost since they became stale is what it costs itself: then it was at
 // most twice as dear as the best decision in hindsight, whenever the conversation ends. (This is the rule for
 // renting or buying; Karlin et al., Competitive Snoopy Caching, 1988.)
-func (d *draft) whenItPays(list []stale, later int) int {
+func (d *draft) whenItPays(list []stalePart, later int) int {
 	v := d.view
 	read, write := d.prices()
 	best, from := 0.0, len(list)
-	paid, saving, behind := 0.0, 0, 0
+	paid, saving, keptBehind := 0.0, 0, 0
 	next := len(v.messages)
 	for k := len(list) - 1; k >= 0; k-- {
 		p := &list[k]
 		for next > p.index {
 			next--
-			behind = count.Add(behind, v.tokens[next])
+			keptBehind = count.Add(keptBehind, v.tokens[next])
 		}
 		if p.overdue+later < 0 {
 			continue
 		}
 		saving = count.Add(saving, p.saving)
 		paid += read * float64(p.saving) * float64(p.overdue+later)
-		price := (write-read)*float64(behind-saving) - read*float64(saving)
+		price := (write-read)*float64(keptBehind-saving) - read*float64(saving)
 		if gain := paid - price; gain > best {
 			best, from = gain, k
 		}

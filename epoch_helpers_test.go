@@ -81,7 +81,7 @@ func replay(m *Manager, history []Message) *draft {
 // protected stands for the overdue of a part that is not stale.
 const protected = math.MinInt
 
-func overdueOf(list []stale, index int) int {
+func overdueOf(list []stalePart, index int) int {
 	for _, p := range list {
 		if p.index == index {
 			return p.overdue

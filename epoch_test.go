@@ -13,7 +13,7 @@ import (
 
 // pays is whenItPays by its definition: for each message where an epoch may begin, what the parts behind it have cost
 // since they became stale against what the epoch costs.
-func pays(d *draft, list []stale, later int) int {
+func pays(d *draft, list []stalePart, later int) int {
 	v := d.view
 	read, write := d.prices()
 	best, from := 0.0, len(list)
@@ -158,7 +158,7 @@ func TestEpochsPay(t *testing.T) {
 						return
 					}
 					if s.requests > 1 && !due {
-						var old []stale
+						var old []stalePart
 						for _, p := range list {
 							if p.index < known {
 								old = append(old, p)
@@ -185,7 +185,7 @@ func TestEpochsPay(t *testing.T) {
 }
 
 // requireRule: what was dropped has cost as much, in requests that carried it stale, as writing what is behind it does.
-func requireRule(t testing.TB, s *simulation, before *draft, list []stale) {
+func requireRule(t testing.TB, s *simulation, before *draft, list []stalePart) {
 	t.Helper()
 	overdue := map[int]int{}
 	for _, p := range list {

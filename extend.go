@@ -65,7 +65,7 @@ func (d *shortWay) mayExtend(added []Message) bool {
 	if !waits && l.epochSearch.isDue(d.tail.answers+countAnswers(added)) {
 		return false
 	}
-	if d.tail.hasBehind && d.isDigestDue(l.checkpoint, count.Add(d.tail.whole, sumOf(facts))) {
+	if d.tail.hasDigested && d.isDigestDue(l.checkpoint, count.Add(d.tail.wholeTokens, sumOf(facts))) {
 		return false
 	}
 	if o.Thinking == ThinkingBound && len(added) > 0 && !mayAnswer(&added[0]) &&
@@ -217,7 +217,7 @@ func (d *shortWay) sumAdded() (shown, bytes int) {
 func (d *shortWay) commitTail(added []Message, r *Request) {
 	l, t := d.ledger, d.tail
 	before, history := len(l.sent), r.History
-	p := sentPrefix{sent: l.estimate, plain: t.uneditedTokens}
+	p := sentPrefix{sent: l.estimate, unedited: t.uneditedTokens}
 	d.commitAdded(r)
 	t.addIDs(added)
 	t.answers += countAnswers(added)
@@ -257,7 +257,7 @@ func (d *shortWay) commitAdded(r *Request) {
 		}
 		l.sent = append(l.sent, k)
 		l.counts = append(l.counts, d.added.tokens(i))
-		t.uneditedTokens, t.whole = count.Add(t.uneditedTokens, f.tokens), count.Add(t.whole, f.tokens)
+		t.uneditedTokens, t.wholeTokens = count.Add(t.uneditedTokens, f.tokens), count.Add(t.wholeTokens, f.tokens)
 	}
 }
 
@@ -265,7 +265,7 @@ func (d *shortWay) commitAdded(r *Request) {
 func (m *Manager) recordTail(d *draft, r *Request) {
 	l, t := &m.ledger, &m.tail
 	messages := d.view.messages
-	*t = tail{
+	*t = requestTail{
 		known: true, changes: l.index.changes, history: len(d.history), ids: t.ids,
 		complete: !waitsForResults(d.history) && !waitsForResults(messages), recordEnds: endsOf(l.records),
 	}
@@ -284,7 +284,7 @@ func (m *Manager) recordTail(d *draft, r *Request) {
 		}
 	}
 	t.bytes, t.uneditedTokens = r.Bytes, l.index.estimate(len(d.history))
-	t.whole, t.hasBehind = d.uneditedTokens(), len(d.behind) > 0
+	t.wholeTokens, t.hasDigested = d.uneditedTokens(), len(d.digested) > 0
 	for i := range messages {
 		if !hasHiddenParts(&messages[i]) {
 			t.shown = count.Add(t.shown, d.view.tokens[i])

@@ -25,7 +25,7 @@ type folding struct {
 	draft    *draft
 	stale    *staleness
 	foldable []bool // by message
-	held     []bool // likewise, of steps that show a file in work; nil: none are
+	inWork   []bool // likewise, of steps that show a file in work; nil: none are
 	request  int    // the oldest in which a person asks for something: what the host put before it stays
 }
 
@@ -48,14 +48,14 @@ func (d *draft) newFolding(s *staleness) *folding {
 		}
 		i = end
 	}
-	if d.opts.Keep.holds() && !s.early {
-		f.held = s.filesInWork()
+	if d.opts.Keep.keepsFiles() && !s.early {
+		f.inWork = s.filesInWork()
 	}
 	return f
 }
 
-// isHeld reports whether the step that begins at message i shows a file in work, which an epoch leaves whole.
-func (f *folding) isHeld(i int) bool { return f.held != nil && f.held[i] }
+// isInWork reports whether the step that begins at message i shows a file in work, which an epoch leaves whole.
+func (f *folding) isInWork(i int) bool { return f.inWork != nil && f.inWork[i] }
 
 // isFoldable reports whether message i is of a step that a record may stand for: nothing of it is edited in place.
 func (f *folding) isFoldable(i int) bool { return f.foldable[i] }
@@ -75,10 +75,10 @@ func (f *folding) mayFold(i, end int) bool {
 	for k := range m.Parts {
 		switch p := &m.Parts[k]; {
 		case p.Kind == KindToolCall:
-			if calls++; !s.match.Matches(p.Name) {
+			if calls++; !s.allowed.Matches(p.Name) {
 				return false
 			}
-		case !isText(p) && !isThinking(*p):
+		case !isTextPart(p) && !isThinking(*p):
 			return false
 		}
 	}
@@ -87,7 +87,7 @@ func (f *folding) mayFold(i, end int) bool {
 	}
 	for k := i + 1; k < end; k++ {
 		r := &v.messages[k]
-		if r.Pinned || !s.match.Matches(s.tools.of(k, r)) || !holdsOnlyText(r) {
+		if r.Pinned || !s.allowed.Matches(s.tools.of(k, r)) || !holdsOnlyText(r) {
 			return false
 		}
 	}
@@ -95,13 +95,13 @@ func (f *folding) mayFold(i, end int) bool {
 }
 
 // step says when the step from i to end is stale. The model has seen all of it in `carried` requests.
-func (f *folding) step(i, end, carried int) (stale, bool) {
+func (f *folding) step(i, end, carried int) (stalePart, bool) {
 	least := f.wholeSteps()
 	due := least
 	for k := i + 1; k < end; k++ {
 		due = max(due, f.stale.dueAfter(k, least))
 	}
-	p := stale{
+	p := stalePart{
 		index: i, end: end, calls: end > i+1, injected: f.stale.view.messages[i].Role == RoleUser,
 		saving: f.saving(i, end), overdue: carried - due, reason: foldReason,
 	}
@@ -134,7 +134,7 @@ func (f *folding) saving(i, end int) int {
 		switch p := &m.Parts[k]; {
 		case p.Kind == KindToolCall:
 			left += record.EstimateCall()
-		case m.Role == RoleAssistant && isText(p):
+		case m.Role == RoleAssistant && isTextPart(p):
 			left += record.EstimateSaid(len(p.Text), !callsTools(m))
 		}
 	}
@@ -144,8 +144,8 @@ func (f *folding) saving(i, end int) int {
 
 // runsOf joins the neighbours among steps of a list, and leaves out runs that are not worth a record. Answers among
 // which nothing was called are a conversation: what people were told stays as they were told it, but with KeepLittle.
-func runsOf(list []stale, keep KeepPolicy) []stale {
-	out := make([]stale, 0, len(list))
+func runsOf(list []stalePart, keep KeepPolicy) []stalePart {
+	out := make([]stalePart, 0, len(list))
 	for len(list) > 0 {
 		n := 1
 		for n < len(list) && list[0].end > 0 && list[n-1].end == list[n].index {
@@ -153,7 +153,7 @@ func runsOf(list []stale, keep KeepPolicy) []stale {
 		}
 		group := list[:n]
 		list = list[n:]
-		isWork := keep == KeepLittle || slices.ContainsFunc(group, func(s stale) bool { return s.calls })
+		isWork := keep == KeepLittle || slices.ContainsFunc(group, func(s stalePart) bool { return s.calls })
 		for _, s := range group {
 			switch k := len(out) - 1; {
 			case s.end == 0:
@@ -166,11 +166,11 @@ func runsOf(list []stale, keep KeepPolicy) []stale {
 			}
 		}
 	}
-	return slices.DeleteFunc(out, func(s stale) bool { return s.end > 0 && s.saving < leastStale })
+	return slices.DeleteFunc(out, func(s stalePart) bool { return s.end > 0 && s.saving < leastStale })
 }
 
 // join makes one run of two neighbours. What was paid for both stays what it was.
-func (s *stale) join(next *stale) {
+func (s *stalePart) join(next *stalePart) {
 	if sum := s.saving + next.saving; sum > 0 {
 		paid := float64(s.overdue)*float64(s.saving) + float64(next.overdue)*float64(next.saving)
 		s.overdue = int(paid / float64(sum))

@@ -34,7 +34,7 @@ const deepHashWords = 64
 // deepHash identifies the texts of m by words that are spread over them.
 func deepHash(m *Message) uint32 {
 	h := uint64(len(m.Parts)) + 1
-	look := func(s string) {
+	add := func(s string) {
 		if len(s) < 8 {
 			return
 		}
@@ -46,14 +46,14 @@ func deepHash(m *Message) uint32 {
 		for range deepHashWords {
 			at ^= at >> 29
 			at *= 0xbf58476d1ce4e5b9
-			position, _ := bits.Mul64(at, uint64(len(s)-7))
-			hi, lo := bits.Mul64(h^ascii.LoadWord(s, int(position)), 0x9e3779b97f4a7c15)
+			offset, _ := bits.Mul64(at, uint64(len(s)-7))
+			hi, lo := bits.Mul64(h^ascii.LoadWord(s, int(offset)), 0x9e3779b97f4a7c15)
 			h = hi ^ lo + 1
 		}
 	}
 	for i := range m.Parts {
-		look(m.Parts[i].Text)
-		look(mem.String(m.Parts[i].Arguments))
+		add(m.Parts[i].Text)
+		add(mem.String(m.Parts[i].Arguments))
 	}
 	return uint32(h>>32) | 1
 }
@@ -74,13 +74,13 @@ type index struct {
 	anchor       anchor        // says whether the texts of that history may still lie where they lay
 	isReread     bool          // the last call of Prepare found the anchor freed
 	cursor       int           // where the next look at old messages begins
-	closer       int           // where the next closer look does
+	deepCursor   int           // where the next closer look does
 	headerHashes []uint64      // of the history passed in last, by position
 	changes      int           // how often a message was found changed, or gone
 	sampleHashes []uint64      // of the history passed in last, by position
 	seen         []setByHost   // of the same
 	facts        []*fact       // of the same
-	made         map[key]*fact // of messages that the library made: summaries, results that stand in, what was mended
+	ownFacts     map[key]*fact // of messages that the library made: summaries, results that stand in, what was mended
 	aliases      map[key]*fact // of repaired messages, by the key of what they were and what was changed
 	hasher       hasher
 }
@@ -188,7 +188,7 @@ func (x *index) goesOn(history []Message, isHistory bool) bool {
 	}
 	newest := max(0, n-lookedAtNewest)
 	from, to := inTurn(&x.cursor, newest, lookedAt-lookedAtNewest)
-	closelyFrom, closelyTo := inTurn(&x.closer, newest, lookedAtClosely/2)
+	closelyFrom, closelyTo := inTurn(&x.deepCursor, newest, lookedAtClosely/2)
 	// A list that was freed may lie where this one lies, with a first message that is written anew for each call.
 	first := min(n, lookedAtFirst)
 	if !x.isSame(history, 0, first, isHistory) {
@@ -242,11 +242,11 @@ func (x *index) fact(m *Message, e Estimator) *fact {
 
 // factBy is fact for a message whose key is known.
 func (x *index) factBy(k key, m *Message, e Estimator) *fact {
-	f := factOf(k, m, x.made, e)
-	if x.made == nil {
-		x.made = map[key]*fact{}
+	f := factOf(k, m, x.ownFacts, e)
+	if x.ownFacts == nil {
+		x.ownFacts = map[key]*fact{}
 	}
-	x.made[f.key] = f
+	x.ownFacts[f.key] = f
 	return f
 }
 
@@ -297,8 +297,8 @@ func (x *index) repaired(f *fact, m *Message, e Estimator) *fact {
 func (x *index) forget() {
 	// A history in use has a summary, some results that stand in and some repaired messages. More are of branches and
 	// of calls that are gone, and what is still needed is found out again in one pass.
-	if len(x.made) > 4*len(x.facts)+1_000 {
-		x.made, x.aliases = nil, nil
+	if len(x.ownFacts) > 4*len(x.facts)+1_000 {
+		x.ownFacts, x.aliases = nil, nil
 	}
 }
 

@@ -18,9 +18,9 @@ func (l *ledger) journalFrom(deltas int) journal {
 	}
 }
 
-// journaled runs record, which makes a request what was sent last, and has Options.Journal write the delta. rewrites
+// journaled runs record, which makes a request what was sent last, and has Options.Journal write the delta. isRewrite
 // says that record does more than to append what is new. An error is the journal's, and nothing was recorded then.
-func (m *Manager) journaled(rewrites bool, record func()) error {
+func (m *Manager) journaled(isRewrite bool, record func()) error {
 	if m.opts.Journal == nil {
 		record()
 		return nil
@@ -28,17 +28,17 @@ func (m *Manager) journaled(rewrites bool, record func()) error {
 	l := &m.ledger
 	before := *l
 	// Where record only appends, it writes behind the end of what before holds, and nothing has to be copied.
-	if rewrites {
+	if isRewrite {
 		l.sent, l.projections = slices.Clone(l.sent), maps.Clone(l.projections)
 	}
 	record()
-	text, next, err := l.delta(rewrites)
+	text, next, err := l.delta(isRewrite)
 	if err == nil {
 		err = m.opts.Journal(text)
 	}
 	if err != nil {
 		*l = before
-		m.tail = tail{} // what record wrote to is of no use any more
+		m.tail = requestTail{} // what record wrote to is of no use any more
 		return fmt.Errorf("winnow: writing the journal: %w", err)
 	}
 	l.journal = next

@@ -34,5 +34,5 @@ const (
 // folds reports whether runs become records.
 func (p KeepPolicy) folds() bool { return p != KeepCalls }
 
-// holds reports whether files in work stay whole.
-func (p KeepPolicy) holds() bool { return p != KeepLittle }
+// keepsFiles reports whether files in work stay whole.
+func (p KeepPolicy) keepsFiles() bool { return p != KeepLittle }

@@ -139,14 +139,14 @@ type epochSearch struct {
 // attempt is a run of Recover whose end is not known yet: a smaller request was made, and nobody has said that it was
 // taken. Until then all that was done for it can be undone.
 type attempt struct {
-	before undo
+	before undoable
 	tokens guess.Refused
 	bytes  guess.Refused
 	end    position // the newest message of the history that it is about
 }
 
-// undo is what a run of Recover changes of a ledger besides what the provider told.
-type undo struct {
+// undoable is what a run of Recover changes of a ledger besides what the provider told.
+type undoable struct {
 	rewrites
 	guess, body guess.Limit
 	refused     []key

@@ -33,7 +33,7 @@ type Manager struct {
 
 	mu         sync.Mutex // protects what follows
 	ledger     ledger
-	tail       tail // of the last request: a cache, and never saved
+	tail       requestTail // of the last request: a cache, and never saved
 	short      shortWay
 	background *background // nil: none
 	closed     bool        // no more of that

@@ -225,7 +225,7 @@ func hasHiddenParts(m *Message) bool {
 	return false
 }
 
-func isText(p *Part) bool { return p.Kind == KindText || p.Kind == "" }
+func isTextPart(p *Part) bool { return p.Kind == KindText || p.Kind == "" }
 
 func hasThinking(m Message) bool { return slices.ContainsFunc(m.Parts, isThinking) }
 

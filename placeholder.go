@@ -12,18 +12,18 @@ import (
 // What stays of a stale part: what it reports, in a line or two, and the names in it that stand nowhere
 // else, so that the model still knows them and what to ask for again.
 
-// dropped is a stale part with the message that is sent instead of its own.
-type dropped struct {
-	stale   // its saving is exact
-	message Message
-	tokens  int
-	record  *runRecord // that is sent instead of the run; nil: message is
+// replacement is a stale part with the message that is sent instead of its own.
+type replacement struct {
+	stalePart // its saving is exact
+	message   Message
+	tokens    int
+	record    *runRecord // that is sent instead of the run; nil: message is
 }
 
 // drop puts remainders in the place of stale parts.
-func (d *draft) drop(list []stale) { d.replace(d.remainders(list)) }
+func (d *draft) drop(list []stalePart) { d.replace(d.remainders(list)) }
 
-func (d *draft) replace(parts []dropped) {
+func (d *draft) replace(parts []replacement) {
 	for k := range parts {
 		p, op := &parts[k], OpClear
 		switch {
@@ -38,7 +38,7 @@ func (d *draft) replace(parts []dropped) {
 }
 
 // putNewRecords puts the records among parts in the view.
-func (d *draft) putNewRecords(parts []dropped) {
+func (d *draft) putNewRecords(parts []replacement) {
 	var runs []recordedRun
 	for k := range parts {
 		if p := &parts[k]; p.record != nil {
@@ -62,7 +62,7 @@ func (d *draft) putNew(runs []recordedRun) {
 }
 
 // remainders returns what stays of stale parts, in their order, without those that are not worth an edit.
-func (d *draft) remainders(list []stale) []dropped {
+func (d *draft) remainders(list []stalePart) []replacement {
 	if len(list) == 0 {
 		return nil
 	}
@@ -70,12 +70,12 @@ func (d *draft) remainders(list []stale) []dropped {
 	match := toolcall.NewMatcher(o.Prune.AllowTools, o.Prune.DenyTools)
 	list = runsOf(list, o.Keep)
 	names := d.namesKept(list, &match)
-	parts := make([]dropped, 0, len(list))
+	parts := make([]replacement, 0, len(list))
 	for _, s := range slices.Backward(list) { // a name that several hold stays in the newest
 		if s.end > 0 {
 			if r, ok := d.writeRecord(s, names); ok {
 				s.saving = count.Sum(v.tokens[s.index:s.end]) - r.fact.tokens
-				parts = append(parts, dropped{stale: s, record: r})
+				parts = append(parts, replacement{stalePart: s, record: r})
 			}
 			continue
 		}
@@ -94,7 +94,7 @@ func (d *draft) remainders(list []stale) []dropped {
 		}
 		if after := max(0, o.Estimator.Estimate(out)); isWorthIt(after, v.tokens[s.index]) {
 			s.saving = v.tokens[s.index] - after
-			parts = append(parts, dropped{stale: s, message: out, tokens: after})
+			parts = append(parts, replacement{stalePart: s, message: out, tokens: after})
 		}
 	}
 	slices.Reverse(parts)
@@ -102,9 +102,9 @@ func (d *draft) remainders(list []stale) []dropped {
 }
 
 // namesKept returns the names in what is not dropped. Thinking does not count where an epoch leaves it out.
-func (d *draft) namesKept(list []stale, match *toolcall.Matcher) excerpt.Names {
+func (d *draft) namesKept(list []stalePart, match *toolcall.Matcher) excerpt.Names {
 	names := excerpt.Names{}
-	thinks := d.opts.Thinking == ThinkingKept
+	keepsThinking := d.opts.Thinking == ThinkingKept
 	next := 0
 	for i := range d.view.messages {
 		for next < len(list) && list[next].end > 0 && list[next].end <= i {
@@ -113,7 +113,7 @@ func (d *draft) namesKept(list []stale, match *toolcall.Matcher) excerpt.Names {
 		if next < len(list) && list[next].end > 0 && list[next].index <= i {
 			continue // of a run
 		}
-		var dropped *stale
+		var dropped *stalePart
 		if next < len(list) && list[next].index == i {
 			dropped = &list[next]
 			next++
@@ -123,7 +123,7 @@ func (d *draft) namesKept(list []stale, match *toolcall.Matcher) excerpt.Names {
 		}
 		for k := range d.view.messages[i].Parts {
 			p := &d.view.messages[i].Parts[k]
-			if thinks || !isThinking(*p) {
+			if keepsThinking || !isThinking(*p) {
 				names.Add(p.Text)
 			}
 			if dropped == nil || !shortens(p, match) {

@@ -21,13 +21,14 @@ func (p position) findPosition(v *view) int {
 
 // nearest returns the message that p is of and that fits, the one nearest to where it was by that index, or -1. A text
 // such as "go on" may stand in a history many times.
-func (p position) nearest(v *view, index func(i int) int, fits func(i int) bool) int {
+func (p position) nearest(v *view, indexOf func(i int) int, fits func(i int) bool) int {
 	found := -1
 	if p.key == (key{}) {
 		return found
 	}
 	for i, f := range v.facts {
-		if f.key == p.key && (found < 0 || distance(index(i), p.index) < distance(index(found), p.index)) && fits(i) {
+		isNearer := found < 0 || distance(indexOf(i), p.index) < distance(indexOf(found), p.index)
+		if f.key == p.key && isNearer && fits(i) {
 			found = i
 		}
 	}

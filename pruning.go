@@ -31,25 +31,25 @@ type pruning struct {
 	tokens  []int // estimate of each message; nil: not known yet
 
 	// how to get at what is left out of a message, see cut.WithNote; nil: nothing is said of that
-	note func(index int) string
+	note func(i int) string
 
 	total      int // tokens of the whole history, as pruned so far
 	candidates []candidate
 	changed    int    // decisions of replace
 	cleared    []Part // of every result that is cleared
-	made       []Part // of results that are trimmed; the next ones have room behind them
+	trimmed    []Part // of results that are trimmed; the next ones have room behind them
 }
 
 // candidate is a result that may be pruned.
 type candidate struct {
-	index  int
-	tokens int    // as pruned so far
-	chars  int    // of its text, as pruned so far; -1: not counted
-	whole  int    // of its text before it was trimmed, texts joined
-	op     Op     // "" if it was not changed
-	note   string // see pruning
-	parts  []Part // what stands for it then; nil: not made yet
-	reason string
+	index      int
+	tokens     int    // as pruned so far
+	chars      int    // of its text, as pruned so far; -1: not counted
+	wholeChars int    // of its text before it was trimmed, texts joined
+	op         Op     // "" if it was not changed
+	note       string // see pruning
+	parts      []Part // what stands for it then; nil: not made yet
+	reason     string
 }
 
 // run looks at lengths first: most histories are decided without reading a text.
@@ -203,15 +203,15 @@ func (p *pruning) trimmedChars(c *candidate) (left int, ok bool) {
 	if textBytes(m)+len(m.Parts) <= p.SoftTrimMaxChars {
 		return 0, false // no more characters than bytes, and a line end between two texts
 	}
-	if c.whole = c.chars + len(m.Parts) - 1; c.chars < 0 {
-		c.whole = runes.Count(joinedText(m))
+	if c.wholeChars = c.chars + len(m.Parts) - 1; c.chars < 0 {
+		c.wholeChars = runes.Count(joinedText(m))
 	}
 	head, tail := p.SoftTrimHeadChars, p.SoftTrimTailChars
-	if c.whole <= p.SoftTrimMaxChars || head >= c.whole-tail || p.wasTrimmed(c) {
+	if c.wholeChars <= p.SoftTrimMaxChars || head >= c.wholeChars-tail || p.wasTrimmed(c) {
 		return 0, false // it is short, nothing lies between the ends, or trimming once more would trim the note
 	}
-	left = p.ends(c).Chars(c.whole)
-	return left, left < c.whole
+	left = p.ends(c).Chars(c.wholeChars)
+	return left, left < c.wholeChars
 }
 
 // ends are what trimming keeps of a candidate.
@@ -222,7 +222,7 @@ func (p *pruning) ends(c *candidate) cut.Trim {
 // wasTrimmed reports whether trimming made the text of a candidate out of a longer one.
 func (p *pruning) wasTrimmed(c *candidate) bool {
 	m := &p.history[c.index]
-	return cut.EndsInNote(m.Parts[len(m.Parts)-1].Text) && p.ends(c).Made(joinedText(m), c.whole)
+	return cut.EndsInNote(m.Parts[len(m.Parts)-1].Text) && p.ends(c).Made(joinedText(m), c.wholeChars)
 }
 
 // enoughToClear reports whether the results that may be cleared are worth it. It reads no further than it must.
@@ -282,16 +282,16 @@ func (p *pruning) newParts(c *candidate, op Op) []Part {
 	if op == OpClear && c.note == "" {
 		return p.cleared
 	}
-	if len(p.made) == cap(p.made) {
-		p.made = make([]Part, 0, partsAtOnce)
+	if len(p.trimmed) == cap(p.trimmed) {
+		p.trimmed = make([]Part, 0, partsAtOnce)
 	}
 	text := cut.WithNote(p.Placeholder, c.note)
 	if op == OpTrim {
-		text = p.ends(c).Text(joinedText(&p.history[c.index]), c.whole)
+		text = p.ends(c).Text(joinedText(&p.history[c.index]), c.wholeChars)
 	}
-	p.made = append(p.made, Part{Text: text})
-	n := len(p.made)
-	return p.made[n-1 : n : n]
+	p.trimmed = append(p.trimmed, Part{Text: text})
+	n := len(p.trimmed)
+	return p.trimmed[n-1 : n : n]
 }
 
 // partsAtOnce is how many parts are allocated together: few allocations, and what keeps one of the results keeps no
@@ -308,7 +308,7 @@ func (p *pruning) build() ([]Message, []Edit) {
 		c := &p.candidates[k]
 		switch c.op {
 		case OpTrim:
-			reason = strconv.AppendInt(append(reason[:0], "old result of "...), int64(c.whole), 10)
+			reason = strconv.AppendInt(append(reason[:0], "old result of "...), int64(c.wholeChars), 10)
 			reason = append(reason, " characters: head and tail kept"...)
 			c.reason = string(reason)
 		case OpClear:

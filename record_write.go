@@ -8,7 +8,7 @@ import (
 
 // writeRecord writes the record of a run of steps. It is false if that is not worth it. names are those that the
 // request has besides; those of the record are added.
-func (d *draft) writeRecord(s stale, names excerpt.Names) (*runRecord, bool) {
+func (d *draft) writeRecord(s stalePart, names excerpt.Names) (*runRecord, bool) {
 	r := d.newRecordOf(s.index, s.end, names, 0)
 	return r, isWorthIt(r.fact.tokens, count.Sum(d.view.tokens[s.index:s.end]))
 }
@@ -65,7 +65,7 @@ func (d *draft) writeStep(w *record.Writer, whole *view, i int) {
 		switch p := &m.Parts[k]; {
 		case p.Kind == KindToolCall:
 			w.Called(p.ID, p.Name, p.Arguments)
-		case isText(p):
+		case isTextPart(p):
 			w.Said(p.Text, !callsTools(m))
 		}
 	}

@@ -99,7 +99,7 @@ func (m *Manager) startLadder(history []Message, said overflow.Diagnosis) *ladde
 	}
 	g.run.refusals++
 	g.refusals++
-	m.tail = tail{} // what is known of the limits has changed
+	m.tail = requestTail{} // what is known of the limits has changed
 	if said.Class == overflow.ClassBytes || said.Unit == overflow.UnitBytes {
 		l.bytes = max(1, g.bytes)
 		if !g.hasRequest() {

@@ -4,8 +4,8 @@ package winnow
 // again, so that such a call allocates nothing.
 type shortWay struct {
 	draft
-	sums  view  // the draft's: it has no messages, because no old one is looked at
-	tail  *tail // of the manager
+	sums  view         // the draft's: it has no messages, because no old one is looked at
+	tail  *requestTail // of the manager
 	added newMessages
 }
 

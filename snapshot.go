@@ -43,7 +43,7 @@ func (m *Manager) Restore(state []byte, deltas ...[]byte) error {
 	m.forgetBackground()
 	l.goOnWith(m)
 	l.index = m.ledger.index
-	m.ledger, m.tail = l, tail{}
+	m.ledger, m.tail = l, requestTail{}
 	return nil
 }
 

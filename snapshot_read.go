@@ -107,8 +107,8 @@ func saysWhat(e *saved.Edit) bool {
 }
 
 // state reads what a run of Recover can undo: that of the ledger, and that of before an open run.
-func (r *reader) state(s *saved.State) undo {
-	u := undo{guess: s.Guess.Within(), body: s.BodyGuess.Within(), rewrites: rewrites{
+func (r *reader) state(s *saved.State) undoable {
+	u := undoable{guess: s.Guess.Within(), body: s.BodyGuess.Within(), rewrites: rewrites{
 		projections: map[key]*projection{}, checkpoint: r.checkpoint(s.Checkpoint), standIn: positionOf(s.StandIn),
 		turnStart: positionOf(s.TurnStart), epochSearch: epochSearch{max(0, s.Look.At), s.Look.Next},
 		flushed: s.Flushed,

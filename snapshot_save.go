@@ -10,7 +10,7 @@ import (
 // A ledger turned into a snapshot, and the small parts of both back again. On the way back numbers are brought into the
 // range that they have in a ledger: whatever stands in a file, no sum runs over and no count is negative.
 
-func (u undo) saved() saved.State {
+func (u undoable) saved() saved.State {
 	s := saved.State{
 		StandIn: u.standIn.saved(), TurnStart: u.turnStart.saved(), Flushed: u.flushed,
 		Checkpoint: u.checkpoint.saved(), Guess: u.guess, BodyGuess: u.body,

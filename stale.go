@@ -26,8 +26,8 @@ const maxCarriedAgain = 3
 // Less than this many tokens is not worth an edit.
 const leastStale = 100
 
-// stale is a part of a request that an epoch may drop.
-type stale struct {
+// stalePart is a part of a request that an epoch may drop.
+type stalePart struct {
 	index     int  // of its message
 	saving    int  // tokens, about
 	overdue   int  // requests that carried it since it became stale; negative: it will be in so many
@@ -89,7 +89,7 @@ func hashPath(path string) uint32 {
 type staleness struct {
 	view    *view
 	options PruneOptions
-	match   toolcall.Matcher
+	allowed toolcall.Matcher
 	tools   toolNames      // of the results of view
 	subject []*subject     // of each result; nil: not known
 	recalls *recalls       // nil: without Options.Recall
@@ -199,17 +199,17 @@ func (s *staleness) dueAfter(i, due int) int {
 }
 
 // result says when result i, carried by so many requests, is stale.
-func (s *staleness) result(i, carried int) (stale, bool) {
+func (s *staleness) result(i, carried int) (stalePart, bool) {
 	v := s.view
 	m := &v.messages[i]
 	isCleared := v.edited[i] != nil && v.edited[i].op == OpClear
 	if s.options.NoHardClear || isCleared || v.tokens[i] < leastStale {
-		return stale{}, false
+		return stalePart{}, false
 	}
-	if !holdsOnlyText(m) || !s.match.Matches(s.tools.of(i, m)) {
-		return stale{}, false
+	if !holdsOnlyText(m) || !s.allowed.Matches(s.tools.of(i, m)) {
+		return stalePart{}, false
 	}
-	p := stale{index: i, saving: v.tokens[i] - excerpt.Room(v.tokens[i]),
+	p := stalePart{index: i, saving: v.tokens[i] - excerpt.Room(v.tokens[i]),
 		reason: "an old result: its names and what it reports are kept"}
 	due := s.options.KeepLastAssistants
 	if c := s.subject[i]; c != nil {
@@ -228,18 +228,18 @@ func (s *staleness) result(i, carried int) (stale, bool) {
 }
 
 // arguments says when those of the calls of message i are stale.
-func (s *staleness) arguments(i, carried int) (stale, bool) {
+func (s *staleness) arguments(i, carried int) (stalePart, bool) {
 	v := s.view
 	m := &v.messages[i]
 	if v.tokens[i] < leastStale || i >= s.newest && hasSignature(m) ||
 		argumentBytes(m) < argumentBytes(&v.unedited[i]) {
-		return stale{}, false // what is signed in the newest turn stays as it is; what was shortened too
+		return stalePart{}, false // what is signed in the newest turn stays as it is; what was shortened too
 	}
-	p := stale{index: i, arguments: true, reason: "arguments of an old call: long texts are shortened"}
+	p := stalePart{index: i, arguments: true, reason: "arguments of an old call: long texts are shortened"}
 	calls := *v.facts[i].subjects
 	for k := range m.Parts {
 		if c := &m.Parts[k]; c.Kind == KindToolCall {
-			if calls[0].saving > 0 && s.match.Matches(c.Name) {
+			if calls[0].saving > 0 && s.allowed.Matches(c.Name) {
 				p.saving += calls[0].saving
 			}
 			calls = calls[1:]

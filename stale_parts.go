@@ -8,14 +8,14 @@ import (
 
 // staleParts lists what may be dropped, oldest first, including what will be in the next `ahead` requests.
 // early drops the longer protections.
-func (d *draft) staleParts(early bool, ahead int) []stale {
+func (d *draft) staleParts(early bool, ahead int) []stalePart {
 	v := d.view
 	o := *d.opts.Prune
 	if d.isBelowStale() {
 		return nil
 	}
-	s := staleness{view: v, options: o, match: toolcall.NewMatcher(o.AllowTools, o.DenyTools), early: early}
-	s.tools = toolNamesFor(s.match, v.messages)
+	s := staleness{view: v, options: o, allowed: toolcall.NewMatcher(o.AllowTools, o.DenyTools), early: early}
+	s.tools = toolNamesFor(s.allowed, v.messages)
 	if d.opts.Recall {
 		s.recalls = &recalls{draft: d}
 	}
@@ -26,15 +26,15 @@ func (d *draft) staleParts(early bool, ahead int) []stale {
 		return nil
 	}
 	f := d.newFolding(&s)
-	var list []stale
+	var list []stalePart
 	carried, end := 0, len(v.messages) // by so many requests was message i; the step before this one ends there
 	for i := len(v.messages) - 1; i >= first; i-- {
 		m := &v.messages[i]
 		carried += d.answersIn(i)
-		var p stale
+		var p stalePart
 		ok := false
 		switch {
-		case f.isHeld(i):
+		case f.isInWork(i):
 		case f.isFoldable(i):
 			switch m.Role {
 			case RoleAssistant:

@@ -149,7 +149,7 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 	unread, pending := c.unread(v)
 	d.edits = slices.Grow(d.edits, first)
 	if c.degraded {
-		d.behind = slices.Grow(d.behind, max(0, first-unread)+1)
+		d.digested = slices.Grow(d.digested, max(0, first-unread)+1)
 	}
 	at := 0 // the summary stands behind leading system messages
 	for at < first && v.messages[at].Role == RoleSystem {
@@ -163,7 +163,7 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 			case i < limited && !inSummary[i]:
 				op, reason = OpLimit, limitReason
 			case c.degraded && (i >= unread || i == pending):
-				d.behind = append(d.behind, *m)
+				d.digested = append(d.digested, *m)
 			}
 			d.edits = append(d.edits, Edit{
 				Op: op, Index: max(0, v.index[i]), ID: m.ID, Before: max(1, v.tokens[i]), Reason: reason,

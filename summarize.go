@@ -130,7 +130,7 @@ func (r *summaryRun) stages(messages []Message, sizes []int) (string, error) {
 	if len(p.Runs) <= 1 || len(messages) < max(2, r.MinMessages) {
 		return r.rolling(batches(atoms, count.Chunks(batchSizes(atoms), p.Limit)), r.Previous, r.Instructions)
 	}
-	var partials []batch
+	var partials []messageBatch
 	for i, n := range p.Runs {
 		part := atoms[:n]
 		atoms = atoms[n:]
@@ -145,7 +145,7 @@ func (r *summaryRun) stages(messages []Message, sizes []int) (string, error) {
 
 // plan divides atoms. A history that begins as one whose summary failed is divided as that was, so that what
 // was summarized of it then need not be summarized again; what came after it goes to the last part.
-func (r *summaryRun) plan(atoms []batch, largest int) answers.Plan {
+func (r *summaryRun) plan(atoms []messageBatch, largest int) answers.Plan {
 	if r.fewest {
 		return answers.Plan{Limit: largest, Runs: []int{len(atoms)}}
 	}
@@ -173,17 +173,17 @@ func (r *summaryRun) plan(atoms []batch, largest int) answers.Plan {
 }
 
 // endOf is the index in the history behind the last of atoms.
-func endOf(atoms []batch) int {
+func endOf(atoms []messageBatch) int {
 	last := atoms[len(atoms)-1]
 	return last.first + len(last.messages)
 }
 
 // partial makes a message of the summary of part i of n.
-func (r *summaryRun) partial(text string, i, n int, messages []Message, first int) batch {
+func (r *summaryRun) partial(text string, i, n int, messages []Message, first int) messageBatch {
 	head := fmt.Sprintf("Summary of part %d of %d: messages %d to %d%s.\n\n", i+1, n, first+1, first+len(messages),
 		timeRange(messages))
 	m := Message{Role: RoleUser, Injected: true, Summary: true, Parts: []Part{{Text: head + text}}}
-	return batch{messages: []Message{m}, tokens: renderedTokens(r.Estimator, &m), first: i}
+	return messageBatch{messages: []Message{m}, tokens: renderedTokens(r.Estimator, &m), first: i}
 }
 
 // timeRange says from when to when messages were written, if that is known.
@@ -204,7 +204,7 @@ func timeRange(messages []Message) string {
 }
 
 // merge makes one summary of partial ones and the previous summary.
-func (r *summaryRun) merge(partials []batch, limit int) (string, error) {
+func (r *summaryRun) merge(partials []messageBatch, limit int) (string, error) {
 	instructions := mergeInstructions
 	if r.Instructions != "" {
 		instructions += "\n\n" + r.Instructions
@@ -216,7 +216,7 @@ func (r *summaryRun) merge(partials []batch, limit int) (string, error) {
 const maxFailures = 1
 
 // rolling summarizes chunks one after the other, each with the summary of those before it.
-func (r *summaryRun) rolling(chunks []batch, summary, instructions string) (string, error) {
+func (r *summaryRun) rolling(chunks []messageBatch, summary, instructions string) (string, error) {
 	for i, b := range chunks {
 		if r.failures > maxFailures && !r.noDigest {
 			// One digest of all the rest: it weighs the names of the whole, and digests of digests lose some each time.
@@ -249,7 +249,7 @@ func (r *summaryRun) digest(messages []Message, previous string) string {
 }
 
 // batch summarizes one chunk: as it is, and if that fails clipped harder.
-func (r *summaryRun) batch(b batch, previous, instructions string) (string, error) {
+func (r *summaryRun) batch(b messageBatch, previous, instructions string) (string, error) {
 	attempts := r.attempts
 	if r.failures > 0 { // the summarizer is down: it is only asked whether it is back
 		attempts = 1
@@ -278,11 +278,11 @@ func harderShare(err error) float64 {
 
 // atomBatches returns the atoms of messages, which have these sizes as rendered. One whose labels alone would
 // fill a chunk is split into messages.
-func atomBatches(messages []Message, sizes []int, limit int) []batch {
-	var out []batch
+func atomBatches(messages []Message, sizes []int, limit int) []messageBatch {
+	var out []messageBatch
 	first := 0
 	for _, n := range atomsOf(messages) {
-		b := batch{messages: messages[first : first+n : first+n], tokens: count.Sum(sizes[first : first+n]),
+		b := messageBatch{messages: messages[first : first+n : first+n], tokens: count.Sum(sizes[first : first+n]),
 			first: first}
 		frames := 0
 		for i := range b.messages {
@@ -290,7 +290,8 @@ func atomBatches(messages []Message, sizes []int, limit int) []batch {
 		}
 		if n > 1 && frames > limit/2 {
 			for i := range b.messages {
-				out = append(out, batch{messages: b.messages[i : i+1 : i+1], first: first + i, tokens: sizes[first+i]})
+				one := messageBatch{messages: b.messages[i : i+1 : i+1], first: first + i, tokens: sizes[first+i]}
+				out = append(out, one)
 			}
 		} else {
 			out = append(out, b)

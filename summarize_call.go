@@ -38,7 +38,7 @@ func (r *summaryRun) promptTokens(req *SummaryRequest) int {
 }
 
 // request renders b in at most limit tokens, and in fewer if the whole would exceed the window.
-func (r *summaryRun) request(b batch, previous, instructions string, limit int) (SummaryRequest, error) {
+func (r *summaryRun) request(b messageBatch, previous, instructions string, limit int) (SummaryRequest, error) {
 	// Eight times 0.7 is a seventeenth: labels and escapes never take more than that beyond their estimate.
 	for range 8 {
 		if limit < minClipTokens {
@@ -61,13 +61,13 @@ func (r *summaryRun) request(b batch, previous, instructions string, limit int) 
 }
 
 // try asks for the summary of b in up to the given number of attempts.
-func (r *summaryRun) try(b batch, previous, instructions string, limit, attempts int) (string, error) {
+func (r *summaryRun) try(b messageBatch, previous, instructions string, limit, attempts int) (string, error) {
 	req, err := r.request(b, previous, instructions, limit)
 	if err != nil {
 		return "", err
 	}
-	key := requestKey(r.cache, &req)
-	if text, ok := r.cache.Get(key); ok {
+	question := requestKey(r.cache, &req)
+	if text, ok := r.cache.Get(question); ok {
 		return text, nil // an earlier try of the same compaction failed behind this request, and was paid for it
 	}
 	input := count.Add(b.tokens, textTokens(r.Estimator, previous))
@@ -82,7 +82,7 @@ func (r *summaryRun) try(b batch, previous, instructions string, limit, attempts
 		}
 		if err == nil {
 			if r.degraded = r.degraded || a.degraded; !a.degraded {
-				r.cache.Put(key, text) // what code wrote costs nothing to write again, and a model may do better
+				r.cache.Put(question, text) // what code wrote costs nothing to write again, and a model may do better
 			}
 			return text, nil
 		}
@@ -126,8 +126,8 @@ func noteAttempt(instructions string, n int, err error) string {
 	return instructions + "\n\n" + note
 }
 
-// answer is what came of one call.
-type answer struct {
+// callAnswer is what came of one call.
+type callAnswer struct {
 	text     string
 	degraded bool // made without the LLM
 	err      error
@@ -139,18 +139,18 @@ const lingering = 50 * time.Millisecond
 
 // call asks the summarizer once. It returns when ctx or the attempt's time ends, even if the summarizer
 // does not: then its goroutine ends when the summarizer returns.
-func (r *summaryRun) call(req *SummaryRequest) answer {
+func (r *summaryRun) call(req *SummaryRequest) callAnswer {
 	if err := r.ctx.Err(); err != nil {
-		return answer{err: err}
+		return callAnswer{err: err}
 	}
 	r.calls++
 	ctx, cancel := context.WithTimeout(context.WithValue(r.ctx, meterKey{}, &r.meter), r.timeout)
 	defer cancel()
-	done := make(chan answer, 1)
+	done := make(chan callAnswer, 1)
 	once := *req
 	once.Messages = copyMessages(req.Messages) // its own, even when this call has given up on it
 	go func() {
-		a := answer{err: errors.New("the summarizer ended its goroutine")} // with runtime.Goexit, as t.FailNow does
+		a := callAnswer{err: errors.New("the summarizer ended its goroutine")} // with runtime.Goexit, as t.FailNow does
 		defer func() { done <- a }()
 		a.text, a.degraded, a.err = safeSummarize(ctx, r.Summarizer, once)
 	}()
@@ -169,9 +169,9 @@ func (r *summaryRun) call(req *SummaryRequest) answer {
 	case <-late.C:
 	}
 	if r.ctx.Err() != nil {
-		return answer{err: r.ctx.Err()}
+		return callAnswer{err: r.ctx.Err()}
 	}
-	return answer{err: fmt.Errorf("no answer within %s: %w", r.timeout, ctx.Err())}
+	return callAnswer{err: fmt.Errorf("no answer within %s: %w", r.timeout, ctx.Err())}
 }
 
 // safeSummarize calls s and makes an error of a panic. Summarizers of this package say whether they did

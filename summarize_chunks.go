@@ -23,28 +23,28 @@ func atomsOf(messages []Message) []int {
 	return lengths
 }
 
-// batch is a run of messages, in the form in which a summarizer gets them.
-type batch struct {
+// messageBatch is a run of messages, in the form in which a summarizer gets them.
+type messageBatch struct {
 	messages []Message
 	tokens   int // estimate of them as rendered
 	first    int // index in the history
 }
 
 // join appends the next batch.
-func (b *batch) join(next batch) {
+func (b *messageBatch) join(next messageBatch) {
 	b.messages = append(b.messages, next.messages...)
 	b.tokens = count.Add(b.tokens, next.tokens)
 }
 
 // batches groups atoms by runs of the given lengths.
-func batches(atoms []batch, runs []int) []batch {
-	out := make([]batch, 0, len(runs))
+func batches(atoms []messageBatch, runs []int) []messageBatch {
+	out := make([]messageBatch, 0, len(runs))
 	for _, n := range runs {
 		messages := 0
 		for _, a := range atoms[:n] {
 			messages += len(a.messages)
 		}
-		b := batch{messages: make([]Message, 0, messages), first: atoms[0].first}
+		b := messageBatch{messages: make([]Message, 0, messages), first: atoms[0].first}
 		for _, a := range atoms[:n] {
 			b.join(a)
 		}
@@ -54,7 +54,7 @@ func batches(atoms []batch, runs []int) []batch {
 	return out
 }
 
-func batchSizes(atoms []batch) []int {
+func batchSizes(atoms []messageBatch) []int {
 	sizes := make([]int, len(atoms))
 	for i := range atoms {
 		sizes[i] = atoms[i].tokens

@@ -88,7 +88,7 @@ func summaryPart(p *Part) Part {
 
 // renderedTokens estimates what m costs in a prompt.
 func renderedTokens(e Estimator, m *Message) int {
-	return count.Add(estimate(e, *m), frameTokens(m))
+	return count.Add(estimateWith(e, *m), frameTokens(m))
 }
 
 // frameTokens is the part of renderedTokens that clipping texts does not change.
@@ -102,12 +102,12 @@ func frameTokens(m *Message) int {
 	return n
 }
 
-// estimate never returns a negative count, whatever the estimator says.
-func estimate(e Estimator, m Message) int { return max(0, e.Estimate(m)) }
+// estimateWith never returns a negative count, whatever the estimator says.
+func estimateWith(e Estimator, m Message) int { return max(0, e.Estimate(m)) }
 
 // textTokens estimates a text as a message of its own.
 func textTokens(e Estimator, s string) int {
-	return estimate(e, Message{Role: RoleUser, Parts: []Part{{Text: s}}})
+	return estimateWith(e, Message{Role: RoleUser, Parts: []Part{{Text: s}}})
 }
 
 // clippable is a text of a message, or the arguments of a call.
@@ -127,7 +127,7 @@ func fitMessages(e Estimator, messages []Message, limit int) []Message {
 	for i := range messages {
 		fixed += frameTokens(&messages[i])
 		for k := range messages[i].Parts {
-			n := estimate(e, Message{Role: messages[i].Role, Parts: messages[i].Parts[k : k+1]})
+			n := estimateWith(e, Message{Role: messages[i].Role, Parts: messages[i].Parts[k : k+1]})
 			texts = append(texts, clippable{i, k, n})
 			total = count.Add(total, n)
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/winnowgo/winnow/internal/mem"
 )
 
-// tail is what the short way has to know of the last request.
-type tail struct {
+// requestTail is what the short way has to know of the last request.
+type requestTail struct {
 	known    bool
 	changes  int                 // index.changes at that time
 	history  int                 // messages of the history that was passed in
@@ -38,8 +38,8 @@ type tailSums struct {
 	shown          int  // estimate of the messages without hidden parts
 	bytes          int  // of the body
 	uneditedTokens int  // estimate of the history that was passed in, as it is
-	whole          int  // estimate of the request's messages without edits of their texts: uneditedTokens
-	hasBehind      bool // the history holds what a digest stands in for
+	wholeTokens    int  // estimate of the request's messages without edits of their texts: uneditedTokens
+	hasDigested    bool // the history holds what a digest stands in for
 }
 
 // sharedLists are the lists of a request. Requests share them: each is longer than the one before it, and what is
@@ -57,7 +57,7 @@ type sharedLists struct {
 
 // share has the next request share the lists of r, unless they are the host's. isReread says that the host reads its
 // history anew for each request.
-func (t *tail) share(r *Request, isReread bool) {
+func (t *requestTail) share(r *Request, isReread bool) {
 	if t.isHistory || t.ofHost || isReread {
 		t.shared = sharedLists{}
 		return
@@ -69,7 +69,7 @@ func (t *tail) share(r *Request, isReread bool) {
 }
 
 // request returns a request with the lists of the last one, or nil if they are not held.
-func (t *tail) request() *Request {
+func (t *requestTail) request() *Request {
 	if t.isHistory {
 		return new(Request)
 	}
@@ -80,7 +80,7 @@ func (t *tail) request() *Request {
 }
 
 // isLast reports whether the lists of r are those of the last request.
-func (t *tail) isLast(r *Request) bool {
+func (t *requestTail) isLast(r *Request) bool {
 	if mem.Base(r.Messages) != t.messages {
 		return false
 	}
@@ -88,11 +88,11 @@ func (t *tail) isLast(r *Request) bool {
 }
 
 // remember keeps where the lists of r lie: the next call extends them only if it gets the same ones.
-func (t *tail) remember(r *Request) {
+func (t *requestTail) remember(r *Request) {
 	t.messages, t.kept, t.keptLen = mem.Base(r.Messages), mem.Base(r.History), len(r.History)
 }
 
-func (t *tail) addIDs(messages []Message) {
+func (t *requestTail) addIDs(messages []Message) {
 	for i := range messages {
 		for k := range messages[i].Parts {
 			if p := &messages[i].Parts[k]; p.Kind == KindToolCall {
@@ -103,7 +103,7 @@ func (t *tail) addIDs(messages []Message) {
 }
 
 // addID marks an id as used. A hash is enough: a collision only sends a call the long way.
-func (t *tail) addID(id string) {
+func (t *requestTail) addID(id string) {
 	if t.ids == nil {
 		t.ids = make(map[uint64]struct{})
 	}
@@ -111,7 +111,7 @@ func (t *tail) addID(id string) {
 }
 
 // idsAreNew reports whether no call of messages has an id that is in use.
-func (t *tail) idsAreNew(messages []Message) bool {
+func (t *requestTail) idsAreNew(messages []Message) bool {
 	for i := range messages {
 		for k := range messages[i].Parts {
 			if p := &messages[i].Parts[k]; p.Kind == KindToolCall {
@@ -126,7 +126,7 @@ func (t *tail) idsAreNew(messages []Message) bool {
 
 // endsRecord reports whether a message is the last of what a record stands for: a history that was rewound has come
 // back to it.
-func (t *tail) endsRecord(k key) bool {
+func (t *requestTail) endsRecord(k key) bool {
 	_, found := slices.BinarySearchFunc(t.recordEnds, k, compareKeys)
 	return found
 }

@@ -114,7 +114,7 @@ func (p *projection) partsFor(m *Message) []Part {
 		return parts
 	}
 	next := 0 // parts keep their order
-	isOwn := false
+	isCopy := false
 	for i := range parts {
 		var source any
 		for k := next; k < min(len(m.Parts), next+partsLook); k++ {
@@ -124,8 +124,8 @@ func (p *projection) partsFor(m *Message) []Part {
 			}
 		}
 		if !isSameValue(&source, &parts[i].Source) {
-			if !isOwn {
-				parts, isOwn = slices.Clone(parts), true
+			if !isCopy {
+				parts, isCopy = slices.Clone(parts), true
 			}
 			parts[i].Source = source
 		}
