@@ -48,7 +48,8 @@ func remainsIn(names []string) (left []string) {
 }
 
 // forgetRemains sweeps the directories of all sessions. An interrupted call may have left the text of an erased entry
-// where nobody looks for copies: the unfinished file of a fork whose process was killed is in a directory without a log.
+// where nobody looks for copies: the unfinished file of a fork whose process was killed is in a directory without a
+// log.
 func (d *directory) forgetRemains(ctx context.Context) error {
 	return d.eachDirectory(ctx, func(ctx context.Context, parent files.FS, s storedFile) error {
 		in, err := parent.Sub(s.name)

@@ -143,8 +143,8 @@ func (c *counts) add(kind count, n int, over bool) {
 	}
 }
 
-// pairs notes whether the limit at i is the second of a sentence that says "exceeds" and gives the first behind a colon:
-// "exceeds the limit of the model: 40000 tokens while the maximum is 32768". The first is then what was sent.
+// pairs notes whether the limit at i is the second of a sentence that says "exceeds" and gives the first behind a
+// colon: "exceeds the limit of the model: 40000 tokens while the maximum is 32768". The first is then what was sent.
 func (c *counts) pairs(ts []token, i int) {
 	if c.limit > 0 {
 		c.isPair = c.isPair || c.second == 0 && c.exceeding && !endsBetween(ts, i)

@@ -70,7 +70,8 @@ func roleOf(w string) role {
 		return rOutput | rOutParam
 	case "output", "outputs", "completion", "completions", "response", "responses", "generation", "generated", "answer",
 		"reply", "prediction", "reasoning", "thinking", "reserve", "reserved", "ausgabe", "antwort", "sortie",
-		"réponse", "salida", "respuesta", "saída", "resposta", "uscita", "risposta", "ответ", "ответа", "вывод", "вывода":
+		"réponse", "salida", "respuesta", "saída", "resposta", "uscita", "risposta",
+		"ответ", "ответа", "вывод", "вывода":
 		return rOutput
 	case "reduce", "shorten", "decrease", "trim", "truncate", "shrink", "compress", "compact", "shorter", "reducing",
 		"reduced", "shortening", "kürzen", "réduisez", "reduzca", "reduce_the":
