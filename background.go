@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-
-	"github.com/winnowgo/winnow/internal/sections"
 )
 
 // startBackground begins to summarize what d would be compacted to. ctx lends its values and not its end: the
@@ -78,11 +76,7 @@ func (m *Manager) runPlan(ctx context.Context, c *compaction) (cp *checkpoint, r
 	if err := ctx.Err(); err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", ErrCompaction, err)
 	}
-	rules := ""
-	if m.opts.Compact.Rules != nil {
-		rules = sections.Rules(m.opts.Compact.Rules())
-	}
-	if err := c.giveRules(rules, false); err != nil {
+	if err := c.takeRules(m.opts.Compact.Rules, false); err != nil {
 		return nil, nil, err
 	}
 	return c.run(ctx, m.opts.Summarizer)

@@ -79,6 +79,8 @@ func failureReason(err error) string {
 		return "no gain"
 	case errors.Is(err, errDropped):
 		return "the history changed"
+	case errors.Is(err, errRules):
+		return "rules"
 	case errors.Is(err, ErrIncomplete):
 		return "incomplete"
 	case errors.Is(err, context.DeadlineExceeded):

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/winnowgo/winnow/internal/count"
-	"github.com/winnowgo/winnow/internal/sections"
 )
 
 // Step 7 of Manager.draft's list, and the only one that waits: the manager's way through a compaction.
@@ -105,7 +104,7 @@ func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructi
 	c, err := d.newCompaction(instructions)
 	if err == nil {
 		c.isDown = c.isDown && !asked
-		err = c.giveRules(m.rulesSection(), asked)
+		m.unlocked(func() { err = c.takeRules(m.opts.Compact.Rules, asked) })
 	}
 	if err != nil {
 		return nil, nil, err
@@ -149,12 +148,4 @@ func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructi
 		return nil, nil, fmt.Errorf("%w: %w", ErrCompaction, errNoGain)
 	}
 	return next, report, nil
-}
-
-// rulesSection asks the host for its rules, without the lock.
-func (m *Manager) rulesSection() (section string) {
-	if rules := m.opts.Compact.Rules; rules != nil {
-		m.unlocked(func() { section = sections.Rules(rules()) })
-	}
-	return section
 }

@@ -1,6 +1,8 @@
 package winnow
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -268,6 +270,23 @@ func (c *compaction) limitCalls(n int) {
 		c.older, c.prefix = c.older.join(c.prefix), sizedMessages{}
 	}
 	c.isDown = c.isDown || n < 2
+}
+
+var errRules = errors.New("CompactOptions.Rules")
+
+// takeRules asks the host for its rules, if it has any. No summary is made without them, so a panic of the host's
+// function is an error, as is one of a summarizer.
+func (c *compaction) takeRules(rules func() string, asked bool) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: %w: panic: %v", ErrCompaction, errRules, p)
+		}
+	}()
+	section := ""
+	if rules != nil {
+		section = sections.Rules(rules())
+	}
+	return c.giveRules(section, asked)
 }
 
 // giveRules takes the section of the host's rules, with which the summary has to be smaller than what it

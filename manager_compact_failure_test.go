@@ -127,6 +127,30 @@ func TestManagerCompactFails(t *testing.T) {
 	}
 }
 
+// Without the host's rules no summary is made, and nothing changes.
+func TestManagerRulesPanic(t *testing.T) {
+	broken := true
+	rules := func() string {
+		if broken {
+			panic("no such file")
+		}
+		return "Name the ticket."
+	}
+	m := newManager(t, 16_000, &winnow.Options{Estimator: byChars, Summarizer: says("## Goal\nfine so far"), Compact: &winnow.CompactOptions{KeepRecent: 500, Rules: rules}})
+	h := chat(30, 500)
+	prepare(t, m, h)
+	state := snapshotOf(t, m)
+	_, err := m.Compact(t.Context(), h, "")
+	require.ErrorIs(t, err, winnow.ErrCompaction)
+	require.ErrorContains(t, err, "no such file")
+	require.Equal(t, state, snapshotOf(t, m), "the manager changed")
+	_, err = m.Prepare(t.Context(), chat(60, 2_000))
+	require.ErrorIs(t, err, winnow.ErrOverflow, "there is nothing but turns, and no summary of them")
+	broken = false
+	r := prepare(t, m, chat(60, 2_000))
+	assert.Contains(t, r.Compaction.Summary, "Name the ticket.")
+}
+
 // A Prepare whose compaction fails gives a request that fits all the same: cut further, or with a digest that
 // says that it is one.
 func TestManagerPrepareSurvivesFailures(t *testing.T) {

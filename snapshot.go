@@ -9,7 +9,7 @@ import (
 )
 
 // Snapshot returns the manager's state, for [Manager.Restore] in this process or another: the checkpoint, the edits
-// that were sent, and what was sent last. It holds only the texts of edits and of the summary.
+// that were sent, and what was sent last. Its only texts are those of edits, of records and of the summary.
 func (m *Manager) Snapshot() ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -24,10 +24,10 @@ func (m *Manager) Snapshot() ([]byte, error) {
 }
 
 // Restore takes the state of a manager with the same options: what Snapshot returned, and the deltas that
-// Options.Journal has been given since, in their order. Deltas that the state already holds are skipped; an empty state
-// means a new manager. The next request then has the same bytes as it would have had there. The error says that the
-// data is not a snapshot, that its version is unknown, or that a delta does not follow the previous one. The manager is
-// then as it was before.
+// Options.Journal has been given since, in their order. Deltas that the state already holds are skipped; in front of
+// deltas, an empty state means a new manager. The next request then has the same bytes as it would have had there. The
+// error says that the data is not a snapshot, that its version is unknown, or that a delta does not follow the previous
+// one. The manager is then as it was before.
 //
 // If both managers name their Options.Model, the state of another model is accepted too: the conversation continues
 // with another model. What the manager learned from the old provider is then forgotten (its limits, its counts, its
