@@ -1,0 +1,140 @@
+package winnow_test
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+)
+
+// A message shows its texts, its calls without the escapes of JSON, and what was thought; and says what it does not
+// show.
+func TestRecallShowsAll(t *testing.T) {
+	m, _ := recallManager(t, 20_000, func(o *winnow.Options) { o.Compact = &winnow.CompactOptions{KeepRecent: 500} })
+	history := workHistory(24, 60)
+	history[1].Parts = append([]winnow.Part{
+		{Kind: winnow.KindThinking, Text: "I think of zebras.", Signature: "c2ln"},
+		{Kind: winnow.KindThinking, Signature: "encrypted"}, {Text: "I look."},
+	}, history[1].Parts...)
+	history[1].Parts[3].Arguments = json.RawMessage(`{"cmd":"grep \"title: \\\"\\\"\" ` +
+		`a.md","script":"one\ntwo","path":"C:\\x"}`)
+	history[2].Parts = append(history[2].Parts,
+		winnow.Part{Kind: winnow.KindImage, MediaType: "image/png", Width: 20, Height: 10, Bytes: 9},
+		winnow.Part{Kind: winnow.KindOpaque, MediaType: "application/pdf", Bytes: 7})
+	_, err := m.Compact(t.Context(), history, "")
+	require.NoError(t, err)
+	got := lastText(callRecall(t, m, history, `{"handle":"`+winnow.HandleOf(m, history, 1)+`"}`))
+	assert.Contains(t, got, "\nI look.\ncall of exec: {\"cmd\":\"grep \"title: \\\"\\\"\" "+
+		"a.md\",\"script\":\none\ntwo\n,\"path\":\"C:\\x\"}\nthinking: I think of zebras.\n</recalled>")
+	assert.Contains(t, lastText(callRecall(t, m, history, `{"words":"zebras"}`)), "I think of zebras")
+	got = lastText(callRecall(t, m, history, `{"handle":"`+winnow.HandleOf(m, history, 2)+`"}`))
+	assert.Contains(t, got, "[an image, 20×10 pixels: it is no text, and is not shown]\n[application/pdf, 7 bytes: "+
+		"it is no text, and is not shown]")
+}
+
+// The host says what nobody sees again: its handle is as unknown as any other, and no search finds it.
+func TestRecallHides(t *testing.T) {
+	_, _, open := leftOutHistory(t, nil)
+	m, _ := recallManager(t, 20_000, func(o *winnow.Options) {
+		o.RecallHides = func(m winnow.Message) bool { return m.ToolCallID == "call_0" }
+	})
+	history := workHistory(12, 60)
+	r, err := m.Prepare(t.Context(), history)
+	require.NoError(t, err)
+	assert.NotContains(t, r.Messages[2].Parts[0].Text, "recall")
+	assert.Contains(t, r.Messages[4].Parts[0].Text, "recall")
+	answers := callRecall(t, m, history, `{"handle":"`+open+`"}`)
+	assert.True(t, answers[len(answers)-1].IsError)
+	assert.NotContains(t, lastText(answers), "step 0")
+	assert.NotContains(t, lastText(callRecall(t, m, history, `{"pattern":"shard0"}`)), "shard0 is")
+}
+
+// What came behind the last request is whole in the next one.
+func TestRecallOfWhatIsNew(t *testing.T) {
+	m, history, _ := leftOutHistory(t, nil)
+	history = goOn(history, 0)
+	history[len(history)-1].Parts[0].Text = "a new result"
+	answers := callRecall(t, m, history, `{"handle":"`+winnow.HandleOf(m, history, len(history)-1)+`"}`)
+	assert.Contains(t, lastText(answers), "is not sent again")
+}
+
+// A summary has the handle of what it stands for.
+func TestRecallOfASummary(t *testing.T) {
+	m, _ := recallManager(t, 20_000, func(o *winnow.Options) { o.Compact = &winnow.CompactOptions{KeepRecent: 500} })
+	history := workHistory(24, 60)
+	_, err := m.Compact(t.Context(), history, "")
+	require.NoError(t, err)
+	r, err := m.Prepare(t.Context(), history)
+	require.NoError(t, err)
+	listed := regexp.MustCompile(`\n</summary>\n\[recall (\d{9}) lists what this stands for\]$`)
+	handle := ""
+	for i := range r.Messages {
+		if r.Messages[i].Summary {
+			handle = listed.FindStringSubmatch(r.Messages[i].Parts[0].Text)[1]
+		}
+	}
+	require.NotEmpty(t, handle)
+	contents := lastText(callRecall(t, m, history, `{"handle":"`+handle+`"}`))
+	entry := regexp.MustCompile(`(\d{8}) result of exec, 61 lines: line 1 of step 4: nothing ` +
+		`happened\n`).FindStringSubmatch(contents)
+	require.NotNil(t, entry, contents)
+	assert.Contains(t, contents, `you, 1 lines: call of exec: {"cmd":"cat 4.log"}`)
+	assert.Contains(t, lastText(callRecall(t, m, history, `{"handle":"`+entry[1]+`"}`)), "shard4 is 1004")
+	assert.Contains(t, lastText(callRecall(t, m, history, `{"handle":"`+handle+`","words":"shard4"}`)),
+		entry[1]+" result of exec, lines 30-43")
+	assert.Contains(t, lastText(callRecall(t, m, history, `{"handle":"`+handle+`","pattern":"shard4"}`)),
+		"32: the retry limit of shard4")
+
+	more := append(history, workHistory(48, 60)[49:]...)
+	_, err = m.Compact(t.Context(), more, "")
+	require.NoError(t, err)
+	assert.Contains(t, lastText(callRecall(t, m, more, `{"handle":"`+handle+`"}`)), entry[0],
+		"an older summary's handle goes on to say the same")
+
+	kept := r.History // of a host that keeps no more than it must
+	answer := lastText(callRecall(t, m, kept, `{"handle":"`+entry[1]+`"}`))
+	assert.Contains(t, answer, "nothing of this conversation has the handle")
+	assert.Contains(t, lastText(callRecall(t, m, kept, `{"handle":"`+handle+`"}`)), "is in the history any more")
+}
+
+// A text of the host that a record stands for has a handle in it.
+func TestRecallOfInjected(t *testing.T) {
+	m := folding(t, winnow.Options{Recall: true})
+	h := withInjected()
+	text := strings.ReplaceAll(injectedText, "deploy_service", "release_service")
+	h[4].Parts[0].Text = text
+	r := prepare(t, m, h)
+	texts := recordsIn(r.Messages)
+	require.NotEmpty(t, texts)
+	found := regexp.MustCompile(`\nInserted by the host, .*, recall (\d+)`).FindStringSubmatch(texts[0])
+	require.NotNil(t, found, texts[0])
+	answer := lastText(callRecall(t, m, h, `{"handle":"`+found[1]+`"}`))
+	assert.Contains(t, answer, text)
+	assert.Contains(t, answer, `from="the host"`)
+	assert.Contains(t, lastText(callRecall(t, m, h, `{"words":"release_service"}`)), found[1])
+}
+
+// Long arguments of a call are shown with the line ends of their texts.
+func TestRecallOfArguments(t *testing.T) {
+	m, _ := recallManager(t, 20_000, nil)
+	history := workHistory(12, 60)
+	text := strings.Repeat("func f() { return }\n", 200) + "const retries = 17\n"
+	arguments, err := json.Marshal(map[string]string{"path": "a.go", "content": text})
+	require.NoError(t, err)
+	history[1].Parts[0].Name, history[1].Parts[0].Arguments = "write", arguments
+	r, err := m.Prepare(t.Context(), history)
+	require.NoError(t, err)
+	short := string(r.Messages[1].Parts[0].Arguments)
+	found := handlePattern.FindStringSubmatch(short)
+	require.NotNil(t, found, short)
+	got := lastText(callRecall(t, m, history, `{"handle":"`+found[1]+`"}`))
+	assert.Contains(t, got, `from="you"`)
+	assert.Contains(t, got, "call of write: {\"content\":\nfunc f() { return }\nfunc f() { return }\n")
+	got = lastText(callRecall(t, m, history, `{"handle":"`+found[1]+`","pattern":"retries"}`))
+	assert.Contains(t, got, "202: const retries = 17")
+}
