@@ -318,7 +318,7 @@ func (a *assembler) keepWithin() {
 		}
 		largest.limit.tokens = min(largest.limit.tokens, largest.Tokens-largest.fixed) - over
 		if largest.out = largest.limit.tokens < leastTokens; a.HeadTail && largest.Kind == PartFile {
-			largest.limit.chars = largest.limit.chars * 7 / 8
+			largest.limit.chars = min(largest.limit.chars, largest.need.chars) * 7 / 8 // it may be the largest int
 			largest.out = largest.limit.chars < a.MinFileChars
 		}
 		largest.reason = reasonToken

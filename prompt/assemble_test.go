@@ -294,3 +294,13 @@ func TestLargerFileGetsNoLess(t *testing.T) {
 		}
 	}
 }
+
+// Without a least size of a file, a cut by head and tail comes to an end: its notice alone may exceed the budget.
+func TestHeadTailEnds(t *testing.T) {
+	in := prompt.Input{Files: []prompt.File{{Name: "AGENTS.md", Path: "AGENTS.md", Text: strings.Repeat("word ", 1_000)}}}
+	for most := range 60 {
+		a, err := prompt.Assemble(in, &prompt.Options{HeadTail: true, MinFileChars: -1, MaxTokens: most + 1})
+		require.NoError(t, err)
+		require.LessOrEqual(t, a.TextTokens, a.MaxTokens)
+	}
+}

@@ -3,10 +3,12 @@ package prompt
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 )
 
-// MarshalJSON writes each text once: the prompt as its blocks, and the texts of the volatile parts.
+// MarshalJSON writes each text once: the prompt as its blocks, and the texts of the volatile parts. It writes null for
+// the schema of a tool that is not JSON.
 func (a *Assembly) MarshalJSON() ([]byte, error) {
 	type plain Assembly // without this method
 	p := plain(*a)
@@ -15,6 +17,12 @@ func (a *Assembly) MarshalJSON() ([]byte, error) {
 	for i := range a.Parts {
 		if p.Parts[i] = a.Parts[i]; !p.Parts[i].Volatile {
 			p.Parts[i].Text = ""
+		}
+	}
+	p.Tools = slices.Clone(a.Tools)
+	for i := range p.Tools {
+		if t := &p.Tools[i]; !json.Valid(t.Schema) {
+			t.Schema = nil
 		}
 	}
 	return json.Marshal(p)

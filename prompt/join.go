@@ -3,6 +3,7 @@ package prompt
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -78,6 +79,11 @@ func (a *assembler) warn() {
 	for i := range a.in.Files {
 		if f := &a.in.Files[i]; f.Problem != "" {
 			out.Warnings = append(out.Warnings, cleanName(f.Name)+": "+f.Problem)
+		}
+	}
+	for i := range out.Tools {
+		if t := &out.Tools[i]; len(t.Schema) > 0 && !json.Valid(t.Schema) {
+			out.Warnings = append(out.Warnings, "the schema of the tool "+cleanName(t.Name)+" is not JSON")
 		}
 	}
 	if a.Window > 0 && out.ToolTokens > a.Window/toolShare {

@@ -154,3 +154,17 @@ func TestToolTokensOfUnusualSchemas(t *testing.T) {
 	}
 	require.Less(t, tokens(strings.Repeat(`{"items":`, 5_000)+"1"+strings.Repeat("}", 5_000)), 50, "too deep to be one")
 }
+
+// A schema that is not JSON is named, and a conversation with it can still be stored.
+func TestSchemasThatAreNoJSON(t *testing.T) {
+	tools := []prompt.Tool{{Name: "cut", Schema: json.RawMessage(`{"type":`)}, {Name: "empty", Schema: json.RawMessage("")}, {Name: "none"}}
+	a, err := prompt.Assemble(prompt.Input{Tools: tools}, nil)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"the schema of the tool cut is not JSON"}, a.Warnings)
+	data, err := json.Marshal(prompt.Conversation{Sent: a})
+	require.NoError(t, err)
+	var stored prompt.Conversation
+	require.NoError(t, json.Unmarshal(data, &stored))
+	assert.Equal(t, a.Text, stored.Sent.Text)
+	assert.Equal(t, `{"type":`, string(a.Tools[0].Schema), "the assembly itself is as it was")
+}
