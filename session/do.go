@@ -140,11 +140,11 @@ func (s *Session) prepare(ctx context.Context, f maker) (*winnow.Request, error)
 		return nil, err
 	}
 	r, err := f(m, history) // host code runs here, and may take long
-	if err != nil {
-		return nil, err
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err != nil {
+		return nil, s.recordFailure(ctx, err)
+	}
 	if s.dead != nil {
 		return nil, s.dead
 	}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"errors"
 
@@ -123,6 +124,48 @@ func (s *Session) record(ctx context.Context, r *winnow.Request) error {
 		}
 	}
 	return nil
+}
+
+// recordFailure stores what the manager learned from a request that it could not make: what a provider refused, which
+// summaries failed. There is no delta, because nothing was sent. It returns cause, unless more went wrong.
+func (s *Session) recordFailure(ctx context.Context, cause error) error {
+	if s.dead != nil || s.manager == nil || s.at.size == 0 {
+		return cause
+	}
+	e, err := s.fullState()
+	if err == nil && bytes.Equal(e.Full.State, s.storedState()) {
+		return cause
+	}
+	if err == nil {
+		err = s.write(context.WithoutCancel(ctx), false, e)
+	}
+	if err != nil {
+		s.forget()
+		return errors.Join(cause, err)
+	}
+	s.takeState(e)
+	s.journal = nil
+	return cause
+}
+
+// storedState returns the state of a manager that begins where the log ends, nil if that is unknown.
+func (s *Session) storedState() []byte {
+	window, opts := s.store.opts.Manager(s.key)
+	m, err := winnow.New(window, opts)
+	if err != nil {
+		return nil
+	}
+	defer m.Close()
+	if len(s.at.state)+len(s.at.deltas) > 0 {
+		if err := m.Restore(s.at.state, s.at.deltas...); err != nil {
+			return nil
+		}
+	}
+	state, err := m.Snapshot()
+	if err != nil {
+		return nil
+	}
+	return rawJSON(state)
 }
 
 // stateEntries returns the entries for the manager's unwritten deltas.
