@@ -88,7 +88,7 @@ type Entry struct {
 	Repaired     []string `json:"repaired,omitempty"`     // compaction
 	Calls        int      `json:"calls,omitempty"`        // compaction: calls of the summarizer
 
-	Target string `json:"target,omitempty"` // edit, leaf, label
+	Target string `json:"target,omitempty"` // edit, leaf, label, branch_summary
 	Omit   bool   `json:"omit,omitempty"`   // edit: the message is left out
 	Reason string `json:"reason,omitempty"` // edit, reset
 	Label  string `json:"label,omitempty"`  // label; "" removes it
