@@ -84,7 +84,8 @@ func (s *Session) reloadEnd(ctx context.Context) error {
 		return err
 	}
 	newest, err := t.before(size)
-	if last[0] != '\n' || errors.Is(err, errSlow) || err == nil && newest.batch[0] != newest.batch[1] {
+	isDamaged := last[0] != '\n' || errors.Is(err, errSlow) || errors.Is(err, ErrTooLarge)
+	if isDamaged || err == nil && newest.batch[0] != newest.batch[1] {
 		return s.reload(ctx)
 	}
 	if err != nil {

@@ -149,12 +149,15 @@ func TestLineOfAnyLength(t *testing.T) {
 	_, err = f.WriteString("\n")
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
+	title := "written beside the branch"
+	require.NoError(t, store.SetInfo(ctx, "k", session.Info{Title: &title}))
 	s := open(t, store, "k")
 	require.NoError(t, s.Append(ctx, session.User("three")))
 	require.NoError(t, s.Close())
 	v, err := store.Read(ctx, "k")
 	require.NoError(t, err)
 	assert.Equal(t, []string{"one", "two", "three"}, texts(v))
+	assert.Equal(t, &title, v.Info.Title)
 	assert.NotEmpty(t, v.Damage)
 }
 
