@@ -101,9 +101,13 @@ func (d *draft) remainders(list []stalePart) []replacement {
 	return parts
 }
 
+// In the recorded sessions what a request keeps holds a name in 27 tokens. The map of names gets room for as many at
+// first, but a host's own counts may be absurd.
+const tokensPerName, mostExpectedNames = 27, 10_000
+
 // namesKept returns the names in what is not dropped. Thinking does not count where an epoch leaves it out.
 func (d *draft) namesKept(list []stalePart, match *toolcall.Matcher) excerpt.Names {
-	names := excerpt.Names{}
+	names := make(excerpt.Names, min(d.view.total/tokensPerName, mostExpectedNames))
 	keepsThinking := d.opts.Thinking == ThinkingKept
 	next := 0
 	for i := range d.view.messages {

@@ -11,7 +11,7 @@ func scanToken(token string, all uint8, emit func(string, Kind)) bool {
 	if all&ascii.Joint == 0 {
 		return scanWord(token, all, emit)
 	}
-	if k := strings.Index(token, "://"); k > 0 {
+	if k := schemeEnd(token, all); k > 0 {
 		begin := k
 		for begin > 0 && ascii.Class[token[begin-1]]&ascii.Alpha != 0 {
 			begin--
@@ -46,6 +46,14 @@ func scanToken(token string, all uint8, emit func(string, Kind)) bool {
 		i = end
 	}
 	return found
+}
+
+// schemeEnd returns where the scheme of a URL ends in a token, or -1. all has the classes of its bytes.
+func schemeEnd(token string, all uint8) int {
+	if all&ascii.Slash == 0 {
+		return -1
+	}
+	return strings.Index(token, "://")
 }
 
 // scanWord emits the identifiers in a token without joints. all has the classes of its bytes, and perhaps more.
