@@ -81,11 +81,12 @@ func (n Names) choose(found []foundName, worth float64, room int) (chosen []foun
 // nameSearch finds the names of texts. Its memory is used again for the next one.
 type nameSearch struct {
 	found []foundName    // in the order of their first mentions
-	at    map[string]int // where each stands in found; empty while these are few
+	at    map[string]int // where each stands in found; not used while these are few
 }
 
-// fewNames is how many names are compared one by one: most texts have no more, and need no map.
-const fewNames = 8
+// Up to fewNames are compared one by one: most texts have no more, and need no map. A map with more than manyNames is
+// not used again: to clear it takes longer than to make a small one.
+const fewNames, manyNames = 8, 256
 
 // place returns where a name stands in found, or -1.
 func (s *nameSearch) place(id string) int {
@@ -108,7 +109,10 @@ func (s *nameSearch) mention(id string, kind identifier.Kind) {
 	s.found = append(s.found, foundName{id: id, kind: kind, order: len(s.found), mentions: 1})
 	switch {
 	case len(s.found) == fewNames+1:
-		s.at = make(map[string]int, 4*fewNames)
+		if s.at == nil || len(s.at) > manyNames {
+			s.at = make(map[string]int, 4*fewNames)
+		}
+		clear(s.at)
 		for k := range s.found {
 			s.at[s.found[k].id] = k
 		}

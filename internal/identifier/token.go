@@ -1,6 +1,7 @@
 package identifier
 
 import (
+	"math/bits"
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/ascii"
@@ -104,8 +105,16 @@ func trimToken(w string) string {
 	return w
 }
 
-// countClasses counts the digits and the letters of either case.
+// countClasses counts the digits and the letters of either case. A token is ASCII.
 func countClasses(w string) (digits, upper, lower int) {
+	const ones = 0x0101010101010101
+	for ; len(w) >= 8; w = w[8:] {
+		x := ascii.LoadWord(w, 0)
+		in := func(first, last uint64) int { // of bytes below 0x80
+			return bits.OnesCount64((x + (0x80-first)*ones) &^ (x + (0x7F-last)*ones) & ascii.NonASCII)
+		}
+		digits, upper, lower = digits+in('0', '9'), upper+in('A', 'Z'), lower+in('a', 'z')
+	}
 	for i := range len(w) {
 		c := int(ascii.Class[w[i]])
 		lower, upper, digits = lower+c&1, upper+c>>1&1, digits+c>>2&1

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/winnowgo/winnow/internal/ascii"
 )
 
 // What is found within an identifier is found once: Cover adds no less than it would if it looked each time.
@@ -33,6 +35,30 @@ func TestCoverTwice(t *testing.T) {
 				}
 			}
 			t.FailNow()
+		}
+	}
+}
+
+// Letters and digits are counted eight at a time as they are one by one, whatever else is in a token.
+func TestCountClasses(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 20_000 {
+		token := make([]byte, r.IntN(30))
+		want := [3]int{}
+		for i := range token {
+			token[i] = byte(r.IntN(0x80))
+			switch {
+			case ascii.IsDigit(token[i]):
+				want[0]++
+			case ascii.IsUpper(token[i]):
+				want[1]++
+			case ascii.IsLower(token[i]):
+				want[2]++
+			}
+		}
+		if digits, upper, lower := countClasses(string(token)); [3]int{digits, upper, lower} != want {
+			t.Fatalf("%q: %d digits, %d and %d letters of either case", token, digits, upper, lower)
 		}
 	}
 }
