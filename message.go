@@ -274,7 +274,7 @@ func partsAreClean(m *Message, forRequest bool) bool {
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		switch {
-		case isEmptyPart(p, forRequest):
+		case isEmptyPart(p, forRequest), isStrayCall(m, p):
 			return false
 		case p.Kind == KindToolCall && !validArguments(p.Arguments):
 			return false
@@ -293,6 +293,9 @@ func isEmptyPart(p *Part, forRequest bool) bool {
 	}
 	return p.Text == "" || forRequest && runes.IsBlank(p.Text)
 }
+
+// isStrayCall reports whether p, of m, is a call in a message that is not the model's. No provider has a form for it.
+func isStrayCall(m *Message, p *Part) bool { return p.Kind == KindToolCall && m.Role != RoleAssistant }
 
 // validArguments reports whether raw is JSON, or nothing. Most arguments are of a form that is quick to read.
 func validArguments(raw json.RawMessage) bool {

@@ -11,6 +11,7 @@ package winnow
 //   - a result without an id answers an open call of the newest message with calls before it: the first that
 //     calls its tool or, if none does, the first; it gets the id of that call;
 //   - calls of failed turns (StopReason "error" or "aborted") are dropped with their results; their text stays;
+//     calls in messages that are not the model's are dropped too;
 //   - arguments that are not JSON are wrapped in an object; empty texts go, and with them messages that
 //     would be empty.
 //

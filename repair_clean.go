@@ -115,8 +115,9 @@ func (r *repair) cleaned(i int) (m Message, changed bool) {
 	}
 	for k := range m.Parts {
 		p := m.Parts[k]
-		isCall := p.Kind == KindToolCall && m.Role == RoleAssistant
-		if isEmptyPart(&p, r.forRequest) || isCall && failed {
+		isStray := isStrayCall(&m, &p)
+		isCall := p.Kind == KindToolCall && !isStray
+		if isEmptyPart(&p, r.forRequest) || isStray || isCall && failed {
 			edit(k)
 			if isCall {
 				s++ // its result goes as well, see dropResult

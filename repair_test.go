@@ -264,3 +264,27 @@ func TestRepairReasonsStay(t *testing.T) {
 	assert.Equal(t, "the call has its result already", before[1].Reason)
 	assert.Equal(t, before, after)
 }
+
+// No provider has a form for a call in a message that is not the model's. An edit that kept one could not be restored.
+func TestRepairDropsStrayCalls(t *testing.T) {
+	stray := callPart("", "exec")
+	stray.Arguments = []byte(`{"path":`)
+	asks := userSays("what is on it?")
+	asks.Parts = append(asks.Parts, stray)
+	only := winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{callPart("c9", "exec")}}
+	shows := toolSays("c1", strings.Repeat("a line of a file\n", 2_000))
+	shows.Parts = append(shows.Parts, stray, imagePart())
+	h := named(list(asks, modelCalls("c1"), shows, only, modelSays("a cat"), userSays("and now?")))
+	checkStage(t, repairStage, h)
+	got, edits := winnow.RepairToolPairing(h)
+	assert.Equal(t, " u a[c1] t:c1 a u", sketch(got))
+	assert.Equal(t, []winnow.Part{h[0].Parts[0]}, got[0].Parts)
+	assert.Equal(t, []winnow.Part{h[2].Parts[0], h[2].Parts[2]}, got[2].Parts)
+	assert.Len(t, edits, 3)
+
+	m := newManager(t, 8_000, &winnow.Options{Estimator: byChars, MaxBytes: 6_000})
+	want := prepare(t, m, h)
+	again := newManager(t, 8_000, &winnow.Options{Estimator: byChars, MaxBytes: 6_000})
+	require.NoError(t, again.Restore([]byte(snapshotOf(t, m))))
+	sameMessages(t, want.Messages, prepare(t, again, h).Messages, "restored")
+}
