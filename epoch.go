@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/rewrite"
 )
 
 // When what was sent is rewritten. A rewrite makes the provider write what lies behind it to its cache
@@ -77,7 +78,7 @@ func (d *draft) dropTo(goal int) {
 	list, left := d.staleParts(true, 0), d.view.total
 	n := 0
 	for n < len(list) && left > goal {
-		left -= list[n].saving
+		left -= list[n].Saving
 		n++
 	}
 	d.drop(list[:n])
@@ -110,87 +111,34 @@ func (d *draft) rewriteIfItPays() {
 
 // dropWhatPays drops of the list what pays now. What a part saves is not known before its remainder is made:
 // tried is what those save that were made and not used, by message; 0 for one that is not worth an edit.
-func (d *draft) dropWhatPays(list []stalePart) (tried map[int]int) {
-	from := d.whenItPays(list, 0)
+func (d *draft) dropWhatPays(list []rewrite.Part) (tried rewrite.Tried) {
+	prices := d.prices()
+	from := prices.From(list, d.view.tokens, 0)
 	if from == len(list) {
 		return nil
 	}
 	parts := d.remainders(list[from:])
-	exact := make([]stalePart, len(parts))
-	tried = make(map[int]int, len(list)-from)
+	exact := make([]rewrite.Part, len(parts))
+	tried = make(rewrite.Tried, len(list)-from)
 	for _, s := range list[from:] {
-		tried[s.index] = 0
+		tried[s.Index] = 0
 	}
 	next := from
 	for k := range parts {
-		exact[k] = parts[k].stalePart
-		next = noteTried(tried, list, next, &exact[k])
+		exact[k] = parts[k].Part
+		next = tried.Note(list, next, &exact[k])
 	}
-	d.replace(parts[d.whenItPays(exact, 0):])
+	d.replace(parts[prices.From(exact, d.view.tokens, 0):])
 	return tried
 }
 
-// noteTried notes what a part saves, which was made of those of the list from some one after next on, and returns the
-// first that it was not made of. What a run saves is shared out as it was estimated of its atoms.
-func noteTried(tried map[int]int, list []stalePart, next int, part *stalePart) (behind int) {
-	for list[next].index < part.index {
-		next++
-	}
-	if part.end == 0 {
-		tried[part.index] = part.saving
-		return next + 1
-	}
-	behind, estimated := next, 0
-	for behind < len(list) && list[behind].index < part.end {
-		estimated += list[behind].saving
-		behind++
-	}
-	for _, s := range list[next:behind] {
-		tried[s.index] = part.saving * s.saving / max(1, estimated)
-	}
-	return behind
-}
-
-// whenItPays returns the first of the list with which an epoch pays after so many more requests, or len(list).
-//
-// An epoch that begins at a message costs the difference between writing and reading for all that is kept
-// behind it, once. What it would save in each request is the price of reading what it drops. How many
-// requests are still to come nobody knows; a conversation that has gone on for long goes on for long. So an
-// epoch pays when what its parts have cost since they became stale is what it costs itself: then it was at
-// most twice as dear as the best decision in hindsight, whenever the conversation ends. (This is the rule for
-// renting or buying; Karlin et al., Competitive Snoopy Caching, 1988.)
-func (d *draft) whenItPays(list []stalePart, later int) int {
-	v := d.view
-	read, write := d.prices()
-	best, from := 0.0, len(list)
-	paid, saving, keptBehind := 0.0, 0, 0
-	next := len(v.messages)
-	for k := len(list) - 1; k >= 0; k-- {
-		p := &list[k]
-		for next > p.index {
-			next--
-			keptBehind = count.Add(keptBehind, v.tokens[next])
-		}
-		if p.overdue+later < 0 {
-			continue
-		}
-		saving = count.Add(saving, p.saving)
-		paid += read * float64(p.saving) * float64(p.overdue+later)
-		price := (write-read)*float64(keptBehind-saving) - read*float64(saving)
-		if gain := paid - price; gain > best {
-			best, from = gain, k
-		}
-	}
-	return from
-}
-
-// prices are those of a token that was sent before, and of one that was not.
-func (d *draft) prices() (read, write float64) {
+// prices are those of the prompt cache. Without one it makes no difference what was sent before.
+func (d *draft) prices() rewrite.Prices {
 	c := d.opts.Cache
 	if c.None {
-		return 1, 1
+		return rewrite.Prices{Read: 1, Write: 1}
 	}
-	return c.ReadPrice, c.WritePrice
+	return rewrite.Prices{Read: c.ReadPrice, Write: c.WritePrice}
 }
 
 // maxLook is how many requests ahead an epoch is looked for. In a long history it is an eighth of the
@@ -199,22 +147,13 @@ const maxLook = 16
 
 // nextEpoch returns after how many more answers an epoch may pay: with what is in the request now. What comes
 // meanwhile makes it dearer. tried is what dropWhatPays found out.
-func (d *draft) nextEpoch(tried map[int]int) int {
+func (d *draft) nextEpoch(tried rewrite.Tried) int {
 	most := max(maxLook, len(d.view.messages)/8)
 	list := d.staleParts(false, most)
 	for k := range list {
-		if saving, ok := tried[list[k].index]; ok {
-			list[k].saving = saving
+		if saving, ok := tried[list[k].Index]; ok {
+			list[k].Saving = saving
 		}
 	}
-	low, high := 1, most
-	for low < high { // what was paid only grows
-		middle := (low + high) / 2
-		if d.whenItPays(list, middle) < len(list) {
-			high = middle
-		} else {
-			low = middle + 1
-		}
-	}
-	return low
+	return d.prices().Next(list, d.view.tokens, most)
 }

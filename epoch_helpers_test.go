@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/internal/rewrite"
 )
 
 // Histories of agents, and drafts of requests for them, for the tests of what an epoch does.
@@ -81,10 +83,10 @@ func replay(m *Manager, history []Message) *draft {
 // protected stands for the overdue of a part that is not stale.
 const protected = math.MinInt
 
-func overdueOf(list []stalePart, index int) int {
+func overdueOf(list []rewrite.Part, index int) int {
 	for _, p := range list {
-		if p.index == index {
-			return p.overdue
+		if p.Index == index {
+			return p.Overdue
 		}
 	}
 	return protected

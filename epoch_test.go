@@ -9,26 +9,29 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/internal/rewrite"
 )
 
-// pays is whenItPays by its definition: for each message where an epoch may begin, what the parts behind it have cost
+// pays is rewrite.Prices.From by its definition: for each message where an epoch may begin, what the parts behind it have cost
 // since they became stale against what the epoch costs.
-func pays(d *draft, list []stalePart, later int) int {
+func pays(d *draft, list []rewrite.Part, later int) int {
 	v := d.view
-	read, write := d.prices()
+	prices := d.prices()
+	read, write := prices.Read, prices.Write
 	best, from := 0.0, len(list)
 	for k := len(list) - 1; k >= 0; k-- {
-		if list[k].overdue+later < 0 {
+		if list[k].Overdue+later < 0 {
 			continue
 		}
 		paid, saving, behind := 0.0, 0.0, 0.0
 		for _, p := range list[k:] {
-			if p.overdue+later >= 0 {
-				saving += float64(p.saving)
-				paid += read * float64(p.saving) * float64(p.overdue+later)
+			if p.Overdue+later >= 0 {
+				saving += float64(p.Saving)
+				paid += read * float64(p.Saving) * float64(p.Overdue+later)
 			}
 		}
-		for i := list[k].index; i < len(v.messages); i++ {
+		for i := list[k].Index; i < len(v.messages); i++ {
 			behind += float64(v.tokens[i])
 		}
 		if gain := paid - (write-read)*(behind-saving) + read*saving; gain > best*(1+1e-12)+1e-9 {
@@ -59,7 +62,7 @@ func TestWhenItPays(t *testing.T) {
 			list := d.staleParts(false, maxLook)
 			for later := range maxLook {
 				want := pays(d, list, later)
-				require.Equal(t, want, d.whenItPays(list, later), "%s, seed %d, %d requests later", prices.name, seed, later)
+				require.Equal(t, want, d.prices().From(list, d.view.tokens, later), "%s, seed %d, %d requests later", prices.name, seed, later)
 				if want < len(list) {
 					paid++
 				} else {
@@ -98,7 +101,8 @@ func newSimulation(t testing.TB, window int, o Options) *simulation {
 	o.Estimator, o.Now, o.Minify = CharsPerToken(4), func() time.Time { return s.now }, &MinifyOptions{Off: true}
 	m := newOfAnySize(t, window, &o)
 	s.m = m
-	s.read, s.write = (&draft{settings: &m.settings}).prices()
+	prices := (&draft{settings: &m.settings}).prices()
+	s.read, s.write = prices.Read, prices.Write
 	return s
 }
 
@@ -158,9 +162,9 @@ func TestEpochsPay(t *testing.T) {
 						return
 					}
 					if s.requests > 1 && !due {
-						var old []stalePart
+						var old []rewrite.Part
 						for _, p := range list {
-							if p.index < known {
+							if p.Index < known {
 								old = append(old, p)
 							}
 						}
@@ -185,11 +189,11 @@ func TestEpochsPay(t *testing.T) {
 }
 
 // requireRule: what was dropped has cost as much, in requests that carried it stale, as writing what is behind it does.
-func requireRule(t testing.TB, s *simulation, before *draft, list []stalePart) {
+func requireRule(t testing.TB, s *simulation, before *draft, list []rewrite.Part) {
 	t.Helper()
 	overdue := map[int]int{}
 	for _, p := range list {
-		overdue[p.index] = p.overdue
+		overdue[p.Index] = p.Overdue
 	}
 	paid, saved := 0.0, 0.0
 	for i, m := range s.last.Messages {
@@ -248,7 +252,7 @@ func TestEpochsWithoutCache(t *testing.T) {
 		eachRequest(longWork(r, 60), func(in []Message) {
 			before, _ := s.send(t, in)
 			for _, p := range before.staleParts(false, 0) {
-				require.False(t, sameParts(&in[p.index].Parts[0], &s.last.Messages[p.index].Parts[0]), "seed %d: message %d is stale and still sent", seed, p.index)
+				require.False(t, sameParts(&in[p.Index].Parts[0], &s.last.Messages[p.Index].Parts[0]), "seed %d: message %d is stale and still sent", seed, p.Index)
 			}
 			kept := 0
 			for i := len(in) - 1; i >= 0 && kept < defaultKeepLastAssistants; i-- {

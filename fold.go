@@ -5,6 +5,7 @@ import (
 
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/record"
+	"github.com/winnowgo/winnow/internal/rewrite"
 )
 
 // What of a request a record may stand for, and from when on. A run is folded by steps: an answer of the model with the
@@ -95,17 +96,17 @@ func (f *folding) mayFold(i, end int) bool {
 }
 
 // step says when the step from i to end is stale. The model has seen all of it in `carried` requests.
-func (f *folding) step(i, end, carried int) (stalePart, bool) {
+func (f *folding) step(i, end, carried int) (rewrite.Part, bool) {
 	least := f.wholeSteps()
 	due := least
 	for k := i + 1; k < end; k++ {
 		due = max(due, f.stale.dueAfter(k, least))
 	}
-	p := stalePart{
-		index: i, end: end, calls: end > i+1, injected: f.stale.view.messages[i].Role == RoleUser,
-		saving: f.saving(i, end), overdue: carried - due, reason: foldReason,
+	p := rewrite.Part{
+		Index: i, End: end, Calls: end > i+1, Injected: f.stale.view.messages[i].Role == RoleUser,
+		Saving: f.saving(i, end), Overdue: carried - due, Reason: foldReason,
 	}
-	return p, p.saving > 0
+	return p, p.Saving > 0
 }
 
 // wholeSteps is how many of the newest steps stay whole.
@@ -140,40 +141,4 @@ func (f *folding) saving(i, end int) int {
 	}
 	sum := count.Sum(v.tokens[i:end])
 	return sum - left - count.Share(sum, record.NamesShare/2)
-}
-
-// runsOf joins the neighbours among steps of a list, and leaves out runs that are not worth a record. Answers among
-// which nothing was called are a conversation: what people were told stays as they were told it, but with KeepLittle.
-func runsOf(list []stalePart, keep KeepPolicy) []stalePart {
-	out := make([]stalePart, 0, len(list))
-	for len(list) > 0 {
-		n := 1
-		for n < len(list) && list[0].end > 0 && list[n-1].end == list[n].index {
-			n++
-		}
-		group := list[:n]
-		list = list[n:]
-		isWork := keep == KeepLittle || slices.ContainsFunc(group, func(s stalePart) bool { return s.calls })
-		for _, s := range group {
-			switch k := len(out) - 1; {
-			case s.end == 0:
-				out = append(out, s)
-			case !isWork && !s.injected:
-			case k >= 0 && out[k].end == s.index:
-				out[k].join(&s)
-			default:
-				out = append(out, s)
-			}
-		}
-	}
-	return slices.DeleteFunc(out, func(s stalePart) bool { return s.end > 0 && s.saving < leastStale })
-}
-
-// join makes one run of two neighbours. What was paid for both stays what it was.
-func (s *stalePart) join(next *stalePart) {
-	if sum := s.saving + next.saving; sum > 0 {
-		paid := float64(s.overdue)*float64(s.saving) + float64(next.overdue)*float64(next.saving)
-		s.overdue = int(paid / float64(sum))
-	}
-	s.saving, s.end = s.saving+next.saving, next.end
 }

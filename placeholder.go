@@ -6,6 +6,7 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/mem"
+	"github.com/winnowgo/winnow/internal/rewrite"
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
@@ -14,14 +15,14 @@ import (
 
 // replacement is a stale part with the message that is sent instead of its own.
 type replacement struct {
-	stalePart // its saving is exact
-	message   Message
-	tokens    int
-	record    *runRecord // that is sent instead of the run; nil: message is
+	rewrite.Part // its saving is exact
+	message      Message
+	tokens       int
+	record       *runRecord // that is sent instead of the run; nil: message is
 }
 
 // drop puts remainders in the place of stale parts.
-func (d *draft) drop(list []stalePart) { d.replace(d.remainders(list)) }
+func (d *draft) drop(list []rewrite.Part) { d.replace(d.remainders(list)) }
 
 func (d *draft) replace(parts []replacement) {
 	for k := range parts {
@@ -29,10 +30,10 @@ func (d *draft) replace(parts []replacement) {
 		switch {
 		case p.record != nil:
 			continue
-		case p.arguments:
+		case p.Arguments:
 			op = OpTrim
 		}
-		d.project(p.index, p.message, p.tokens, op, p.reason)
+		d.project(p.Index, p.message, p.tokens, op, p.Reason)
 	}
 	d.putNewRecords(parts) // behind the edits: the positions of messages change
 }
@@ -42,7 +43,7 @@ func (d *draft) putNewRecords(parts []replacement) {
 	var runs []recordedRun
 	for k := range parts {
 		if p := &parts[k]; p.record != nil {
-			runs = append(runs, recordedRun{p.index, p.end, p.record})
+			runs = append(runs, recordedRun{p.Index, p.End, p.record})
 		}
 	}
 	d.putNew(runs)
@@ -62,39 +63,39 @@ func (d *draft) putNew(runs []recordedRun) {
 }
 
 // remainders returns what stays of stale parts, in their order, without those that are not worth an edit.
-func (d *draft) remainders(list []stalePart) []replacement {
+func (d *draft) remainders(list []rewrite.Part) []replacement {
 	if len(list) == 0 {
 		return nil
 	}
 	o, v := d.opts, d.view
 	match := toolcall.NewMatcher(o.Prune.AllowTools, o.Prune.DenyTools)
-	list = runsOf(list, o.Keep)
+	list = rewrite.Runs(list, leastStale, o.Keep == KeepLittle)
 	names := d.namesKept(list, &match)
 	parts := make([]replacement, 0, len(list))
 	for _, s := range slices.Backward(list) { // a name that several hold stays in the newest
-		if s.end > 0 {
+		if s.End > 0 {
 			if r, ok := d.writeRecord(s, names); ok {
-				s.saving = count.Sum(v.tokens[s.index:s.end]) - r.fact.tokens
-				parts = append(parts, replacement{stalePart: s, record: r})
+				s.Saving = count.Sum(v.tokens[s.Index:s.End]) - r.fact.tokens
+				parts = append(parts, replacement{Part: s, record: r})
 			}
 			continue
 		}
 		var out Message
 		ok := true
-		if m := &v.messages[s.index]; s.arguments {
-			out, ok = shortenArguments(m, &match, names, d.recallNote(s.index))
+		if m := &v.messages[s.Index]; s.Arguments {
+			out, ok = shortenArguments(m, &match, names, d.recallNote(s.Index))
 		} else {
 			out = *m
-			text := excerpt.Remainder(joinedText(m), excerpt.Room(v.tokens[s.index]), !s.isRead, names,
-				d.recallNote(s.index))
+			text := excerpt.Remainder(joinedText(m), excerpt.Room(v.tokens[s.Index]), !s.IsRead, names,
+				d.recallNote(s.Index))
 			out.Parts, out.Source = []Part{{Text: text}}, nil
 		}
 		if !ok {
 			continue
 		}
-		if after := max(0, o.Estimator.Estimate(out)); isWorthIt(after, v.tokens[s.index]) {
-			s.saving = v.tokens[s.index] - after
-			parts = append(parts, replacement{stalePart: s, message: out, tokens: after})
+		if after := max(0, o.Estimator.Estimate(out)); isWorthIt(after, v.tokens[s.Index]) {
+			s.Saving = v.tokens[s.Index] - after
+			parts = append(parts, replacement{Part: s, message: out, tokens: after})
 		}
 	}
 	slices.Reverse(parts)
@@ -106,23 +107,23 @@ func (d *draft) remainders(list []stalePart) []replacement {
 const tokensPerName, mostExpectedNames = 27, 10_000
 
 // namesKept returns the names in what is not dropped. Thinking does not count where an epoch leaves it out.
-func (d *draft) namesKept(list []stalePart, match *toolcall.Matcher) excerpt.Names {
+func (d *draft) namesKept(list []rewrite.Part, match *toolcall.Matcher) excerpt.Names {
 	names := make(excerpt.Names, min(d.view.total/tokensPerName, mostExpectedNames))
 	keepsThinking := d.opts.Thinking == ThinkingKept
 	next := 0
 	for i := range d.view.messages {
-		for next < len(list) && list[next].end > 0 && list[next].end <= i {
+		for next < len(list) && list[next].End > 0 && list[next].End <= i {
 			next++
 		}
-		if next < len(list) && list[next].end > 0 && list[next].index <= i {
+		if next < len(list) && list[next].End > 0 && list[next].Index <= i {
 			continue // of a run
 		}
-		var dropped *stalePart
-		if next < len(list) && list[next].index == i {
+		var dropped *rewrite.Part
+		if next < len(list) && list[next].Index == i {
 			dropped = &list[next]
 			next++
 		}
-		if dropped != nil && !dropped.arguments {
+		if dropped != nil && !dropped.Arguments {
 			continue
 		}
 		for k := range d.view.messages[i].Parts {

@@ -36,12 +36,12 @@ func TestDropShrinks(t *testing.T) {
 			list := d.staleParts(true, 0)
 			d.drop(list)
 			for _, p := range list {
-				if d.view.edited[p.index] == nil {
+				if d.view.edited[p.Index] == nil {
 					refused++
 					continue
 				}
 				dropped++
-				require.LessOrEqual(t, float64(d.view.tokens[p.index]), mostRemainder*float64(before[p.index]), "%s, seed %d", name, seed)
+				require.LessOrEqual(t, float64(d.view.tokens[p.Index]), mostRemainder*float64(before[p.Index]), "%s, seed %d", name, seed)
 			}
 		}
 	}

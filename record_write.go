@@ -4,13 +4,14 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/record"
+	"github.com/winnowgo/winnow/internal/rewrite"
 )
 
 // writeRecord writes the record of a run of steps. It is false if that is not worth it. names are those that the
 // request has besides; those of the record are added.
-func (d *draft) writeRecord(s stalePart, names excerpt.Names) (*runRecord, bool) {
-	r := d.newRecordOf(s.index, s.end, names, 0)
-	return r, isWorthIt(r.fact.tokens, count.Sum(d.view.tokens[s.index:s.end]))
+func (d *draft) writeRecord(s rewrite.Part, names excerpt.Names) (*runRecord, bool) {
+	r := d.newRecordOf(s.Index, s.End, names, 0)
+	return r, isWorthIt(r.fact.tokens, count.Sum(d.view.tokens[s.Index:s.End]))
 }
 
 // newRecordOf writes a record of what stands in the view from one position to another, a leaner one where lean is not

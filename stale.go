@@ -6,6 +6,7 @@ import (
 
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/excerpt"
+	"github.com/winnowgo/winnow/internal/rewrite"
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
@@ -25,19 +26,6 @@ const maxCarriedAgain = 3
 
 // Less than this many tokens is not worth an edit.
 const leastStale = 100
-
-// stalePart is a part of a request that an epoch may drop.
-type stalePart struct {
-	index     int  // of its message
-	saving    int  // tokens, about
-	overdue   int  // requests that carried it since it became stale; negative: it will be in so many
-	arguments bool // of the calls of a message; false: a result
-	isRead    bool // shows a file, which says nothing of itself
-	end       int  // of the run from index on that a record may stand for; 0: it is edited in place
-	calls     bool // of a step: something was called in it
-	injected  bool // likewise: it is a text of the host
-	reason    string
-}
 
 // noSubjects is what most answers hold. Nobody writes to it.
 var noSubjects []subject
@@ -199,48 +187,48 @@ func (s *staleness) dueAfter(i, due int) int {
 }
 
 // result says when result i, carried by so many requests, is stale.
-func (s *staleness) result(i, carried int) (stalePart, bool) {
+func (s *staleness) result(i, carried int) (rewrite.Part, bool) {
 	v := s.view
 	m := &v.messages[i]
 	isCleared := v.edited[i] != nil && v.edited[i].op == OpClear
 	if s.options.NoHardClear || isCleared || v.tokens[i] < leastStale {
-		return stalePart{}, false
+		return rewrite.Part{}, false
 	}
 	if !holdsOnlyText(m) || !s.allowed.Matches(s.tools.of(i, m)) {
-		return stalePart{}, false
+		return rewrite.Part{}, false
 	}
-	p := stalePart{index: i, saving: v.tokens[i] - excerpt.Room(v.tokens[i]),
-		reason: "an old result: its names and what it reports are kept"}
+	p := rewrite.Part{Index: i, Saving: v.tokens[i] - excerpt.Room(v.tokens[i]),
+		Reason: "an old result: its names and what it reports are kept"}
 	due := s.options.KeepLastAssistants
 	if c := s.subject[i]; c != nil {
-		p.isRead = c.isRead
+		p.IsRead = c.isRead
 		again := s.last[c.call] > i
 		if again {
-			p.reason = "the same call was made again later"
+			p.Reason = "the same call was made again later"
 		}
 		if c.isRead && !again && !s.early {
 			due = max(due, carriedReads)
 		}
 		due = s.dueAfter(i, due)
 	}
-	p.overdue = carried - max(1, due)
-	return p, p.saving > 0
+	p.Overdue = carried - max(1, due)
+	return p, p.Saving > 0
 }
 
 // arguments says when those of the calls of message i are stale.
-func (s *staleness) arguments(i, carried int) (stalePart, bool) {
+func (s *staleness) arguments(i, carried int) (rewrite.Part, bool) {
 	v := s.view
 	m := &v.messages[i]
 	if v.tokens[i] < leastStale || i >= s.newest && hasSignature(m) ||
 		argumentBytes(m) < argumentBytes(&v.unedited[i]) {
-		return stalePart{}, false // what is signed in the newest turn stays as it is; what was shortened too
+		return rewrite.Part{}, false // what is signed in the newest turn stays as it is; what was shortened too
 	}
-	p := stalePart{index: i, arguments: true, reason: "arguments of an old call: long texts are shortened"}
+	p := rewrite.Part{Index: i, Arguments: true, Reason: "arguments of an old call: long texts are shortened"}
 	calls := *v.facts[i].subjects
 	for k := range m.Parts {
 		if c := &m.Parts[k]; c.Kind == KindToolCall {
 			if calls[0].saving > 0 && s.allowed.Matches(c.Name) {
-				p.saving += calls[0].saving
+				p.Saving += calls[0].saving
 			}
 			calls = calls[1:]
 		}
@@ -249,8 +237,8 @@ func (s *staleness) arguments(i, carried int) (stalePart, bool) {
 	if !s.early {
 		due = max(due, carriedArguments)
 	}
-	p.overdue = carried - max(1, due)
-	return p, p.saving > 0 && isWorthIt(v.tokens[i]-p.saving, v.tokens[i])
+	p.Overdue = carried - max(1, due)
+	return p, p.Saving > 0 && isWorthIt(v.tokens[i]-p.Saving, v.tokens[i])
 }
 
 // isWorthIt reports whether an edit leaves little enough of so many tokens.

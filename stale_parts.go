@@ -3,12 +3,13 @@ package winnow
 import (
 	"slices"
 
+	"github.com/winnowgo/winnow/internal/rewrite"
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
 // staleParts lists what may be dropped, oldest first, including what will be in the next `ahead` requests.
 // early drops the longer protections.
-func (d *draft) staleParts(early bool, ahead int) []stalePart {
+func (d *draft) staleParts(early bool, ahead int) []rewrite.Part {
 	v := d.view
 	o := *d.opts.Prune
 	if d.isBelowStale() {
@@ -26,12 +27,12 @@ func (d *draft) staleParts(early bool, ahead int) []stalePart {
 		return nil
 	}
 	f := d.newFolding(&s)
-	var list []stalePart
+	var list []rewrite.Part
 	carried, end := 0, len(v.messages) // by so many requests was message i; the step before this one ends there
 	for i := len(v.messages) - 1; i >= first; i-- {
 		m := &v.messages[i]
 		carried += d.answersIn(i)
-		var p stalePart
+		var p rewrite.Part
 		ok := false
 		switch {
 		case f.isInWork(i):
@@ -51,7 +52,7 @@ func (d *draft) staleParts(early bool, ahead int) []stalePart {
 		if m.Role != RoleTool {
 			end = i
 		}
-		if ok && p.overdue+ahead >= 0 {
+		if ok && p.Overdue+ahead >= 0 {
 			list = append(list, p)
 		}
 	}

@@ -291,7 +291,7 @@ func TestStaleParts(t *testing.T) {
 		s.answers(20)
 		list := replayed(t, Options{}, s.history).staleParts(true, 0)
 		require.Len(t, list, 1, "what comes before the first user message stays, and so do system and user messages")
-		assert.Equal(t, i, list[0].index)
+		assert.Equal(t, i, list[0].Index)
 	})
 	t.Run("nobody spoke", func(t *testing.T) {
 		s := &agentScript{}
@@ -310,7 +310,7 @@ func TestStaleParts(t *testing.T) {
 			toolCall("y", "read", `{"path":"b"}`)), resultOf("x", "read", output(100), false))
 		list := replayed(t, Options{}, s.history).staleParts(true, 0)
 		require.Len(t, list, 1, "a call that waits for its result is no reason to stop, and its neighbour is unread")
-		assert.Equal(t, old, list[0].index)
+		assert.Equal(t, old, list[0].Index)
 	})
 	t.Run("calls in one message", func(t *testing.T) {
 		s := newScript()
@@ -320,7 +320,7 @@ func TestStaleParts(t *testing.T) {
 		s.answers(3)
 		list := replayed(t, Options{}, s.history).staleParts(false, 0)
 		require.Len(t, list, 1, "the n-th result is that of the n-th call")
-		assert.Equal(t, 3, list[0].index, "the file is carried for longer")
+		assert.Equal(t, 3, list[0].Index, "the file is carried for longer")
 	})
 	t.Run("results out of order and twice", func(t *testing.T) {
 		s := newScript()
@@ -332,7 +332,7 @@ func TestStaleParts(t *testing.T) {
 		d := replayed(t, Options{}, s.history)
 		list := d.staleParts(false, 0)
 		require.Len(t, list, 1)
-		assert.Equal(t, "exec", d.view.messages[list[0].index].ToolName, "results are told apart behind the repair")
+		assert.Equal(t, "exec", d.view.messages[list[0].Index].ToolName, "results are told apart behind the repair")
 	})
 	t.Run("call ids used again", func(t *testing.T) {
 		s := newScript()
@@ -344,7 +344,7 @@ func TestStaleParts(t *testing.T) {
 		s.answers(2)
 		list := replayed(t, Options{}, s.history).staleParts(false, 0)
 		require.Len(t, list, 2, "the same call was made twice more: both older ones are stale, whatever their ids")
-		assert.Equal(t, []int{2, 4}, []int{list[0].index, list[1].index})
+		assert.Equal(t, []int{2, 4}, []int{list[0].Index, list[1].Index})
 	})
 }
 
@@ -362,20 +362,20 @@ func TestStalePartsProperties(t *testing.T) {
 			ahead := d.staleParts(early, 4)
 			for k, p := range list {
 				found++
-				m := &v.messages[p.index]
-				require.True(t, k == 0 || list[k-1].index < p.index, "seed %d: not in order", seed)
-				require.Positive(t, p.saving)
-				require.GreaterOrEqual(t, p.overdue, 0)
+				m := &v.messages[p.Index]
+				require.True(t, k == 0 || list[k-1].Index < p.Index, "seed %d: not in order", seed)
+				require.Positive(t, p.Saving)
+				require.GreaterOrEqual(t, p.Overdue, 0)
 				require.False(t, m.Pinned)
-				require.Equal(t, p.arguments, m.Role == RoleAssistant)
+				require.Equal(t, p.Arguments, m.Role == RoleAssistant)
 				require.Contains(t, ahead, p, "seed %d: a look ahead loses nothing", seed)
 				if !early {
-					require.NotEqual(t, protected, overdueOf(d.staleParts(true, 0), p.index),
+					require.NotEqual(t, protected, overdueOf(d.staleParts(true, 0), p.Index),
 						"seed %d: cold, less is protected", seed)
 				}
 				kept := max(1, d.opts.Prune.KeepLastAssistants)
-				require.GreaterOrEqual(t, countAnswers(v.messages[p.index+1:]), kept,
-					"seed %d: message %d is one of the newest", seed, p.index)
+				require.GreaterOrEqual(t, countAnswers(v.messages[p.Index+1:]), kept,
+					"seed %d: message %d is one of the newest", seed, p.Index)
 			}
 		}
 	}

@@ -1,0 +1,132 @@
+// Package rewrite weighs what rewriting a part of what was sent saves against what the provider's cache charges for it.
+package rewrite
+
+import (
+	"slices"
+
+	"github.com/winnowgo/winnow/internal/count"
+)
+
+// Part is a part of a request that a rewrite may drop.
+type Part struct {
+	Index     int  // of its message
+	Saving    int  // tokens, about
+	Overdue   int  // requests that carried it since it became stale; negative: it will be in so many
+	Arguments bool // of the calls of a message; false: a result
+	IsRead    bool // shows a file, which says nothing of itself
+	End       int  // of the run from Index on that a record may stand for; 0: it is edited in place
+	Calls     bool // of a step: something was called in it
+	Injected  bool // likewise: it is a text of the host
+	Reason    string
+}
+
+// Runs joins the neighbours among steps of a list, and leaves out runs that save less than `least` tokens. Answers
+// among which nothing was called are a conversation: what people were told stays as they were told it, unless isWork
+// says that these go too.
+func Runs(list []Part, least int, isWork bool) []Part {
+	out := make([]Part, 0, len(list))
+	for len(list) > 0 {
+		n := 1
+		for n < len(list) && list[0].End > 0 && list[n-1].End == list[n].Index {
+			n++
+		}
+		group := list[:n]
+		list = list[n:]
+		isWork := isWork || slices.ContainsFunc(group, func(s Part) bool { return s.Calls })
+		for _, s := range group {
+			switch k := len(out) - 1; {
+			case s.End == 0:
+				out = append(out, s)
+			case !isWork && !s.Injected:
+			case k >= 0 && out[k].End == s.Index:
+				out[k].join(&s)
+			default:
+				out = append(out, s)
+			}
+		}
+	}
+	return slices.DeleteFunc(out, func(s Part) bool { return s.End > 0 && s.Saving < least })
+}
+
+// join makes one run of two neighbours. What was paid for both stays what it was.
+func (s *Part) join(next *Part) {
+	if sum := s.Saving + next.Saving; sum > 0 {
+		paid := float64(s.Overdue)*float64(s.Saving) + float64(next.Overdue)*float64(next.Saving)
+		s.Overdue = int(paid / float64(sum))
+	}
+	s.Saving, s.End = s.Saving+next.Saving, next.End
+}
+
+// Tried is what parts were found to save once what stays of them was made, by message; 0 for one that is not worth an
+// edit.
+type Tried map[int]int
+
+// Note notes what a part saves, which was made of those of the list from some one after next on, and returns the first
+// that it was not made of. What a run saves is shared out as it was estimated of its atoms.
+func (t Tried) Note(list []Part, next int, part *Part) (behind int) {
+	for list[next].Index < part.Index {
+		next++
+	}
+	if part.End == 0 {
+		t[part.Index] = part.Saving
+		return next + 1
+	}
+	behind, estimated := next, 0
+	for behind < len(list) && list[behind].Index < part.End {
+		estimated += list[behind].Saving
+		behind++
+	}
+	for _, s := range list[next:behind] {
+		t[s.Index] = part.Saving * s.Saving / max(1, estimated)
+	}
+	return behind
+}
+
+// Prices are those of a token that was sent before, which is read from the cache, and of one that was not.
+type Prices struct{ Read, Write float64 }
+
+// From returns the first part of a list with which an epoch pays after that many more requests, or len(list). tokens
+// are those of the messages of the request.
+//
+// An epoch that begins at a message costs the difference between writing and reading for all that is kept
+// behind it, once. What it would save in each request is the price of reading what it drops. How many
+// requests are still to come nobody knows; a conversation that has gone on for long goes on for long. So an
+// epoch pays when what its parts have cost since they became stale is what it costs itself: then it was at
+// most twice as dear as the best decision in hindsight, whenever the conversation ends. (This is the rule for
+// renting or buying; Karlin et al., Competitive Snoopy Caching, 1988.)
+func (c Prices) From(list []Part, tokens []int, later int) int {
+	best, from := 0.0, len(list)
+	paid, saving, keptBehind := 0.0, 0, 0
+	next := len(tokens)
+	for k := len(list) - 1; k >= 0; k-- {
+		p := &list[k]
+		for next > p.Index {
+			next--
+			keptBehind = count.Add(keptBehind, tokens[next])
+		}
+		if p.Overdue+later < 0 {
+			continue
+		}
+		saving = count.Add(saving, p.Saving)
+		paid += c.Read * float64(p.Saving) * float64(p.Overdue+later)
+		price := (c.Write-c.Read)*float64(keptBehind-saving) - c.Read*float64(saving)
+		if gain := paid - price; gain > best {
+			best, from = gain, k
+		}
+	}
+	return from
+}
+
+// Next returns after how many more requests, of at most `most`, an epoch pays with the parts that are there now.
+func (c Prices) Next(list []Part, tokens []int, most int) int {
+	low, high := 1, most
+	for low < high { // what was paid only grows
+		middle := (low + high) / 2
+		if c.From(list, tokens, middle) < len(list) {
+			high = middle
+		} else {
+			low = middle + 1
+		}
+	}
+	return low
+}

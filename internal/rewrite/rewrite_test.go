@@ -1,0 +1,66 @@
+package rewrite
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestRuns(t *testing.T) {
+	step := func(index, end, saving int, calls bool) Part {
+		return Part{Index: index, End: end, Saving: saving, Overdue: 2, Calls: calls}
+	}
+	said := func(index, saving int) Part { return step(index, index+1, saving, false) }
+	for _, tt := range []struct {
+		name   string
+		list   []Part
+		isWork bool
+		want   []Part
+	}{
+		{"none", nil, false, []Part{}},
+		{"neighbours become one run", []Part{step(1, 3, 60, true), step(3, 5, 60, true)}, false, []Part{step(1, 5, 120, true)}},
+		{"a gap divides them", []Part{step(1, 3, 100, true), step(4, 6, 100, true)}, false,
+			[]Part{step(1, 3, 100, true), step(4, 6, 100, true)}},
+		{"what saves too little is left alone", []Part{step(1, 3, 40, true)}, false, []Part{}},
+		{"a part that is edited in place stays as it is", []Part{{Index: 2, Saving: 5}, step(3, 5, 100, true)}, false,
+			[]Part{{Index: 2, Saving: 5}, step(3, 5, 100, true)}},
+		{"answers among which nothing was called are a conversation", []Part{said(1, 80), said(2, 80)}, false, []Part{}},
+		{"unless these go too", []Part{said(1, 80), said(2, 80)}, true, []Part{step(1, 3, 160, false)}},
+		{"answers beside calls are work", []Part{said(1, 80), step(2, 4, 80, true)}, false, []Part{step(1, 4, 160, false)}},
+	} {
+		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, Runs(tt.list, 100, tt.isWork)) })
+	}
+}
+
+// What was paid for two neighbours stays what it was once they are one run.
+func TestRunsKeepWhatWasPaid(t *testing.T) {
+	list := []Part{
+		{Index: 1, End: 3, Saving: 300, Overdue: 9, Calls: true}, {Index: 3, End: 5, Saving: 100, Overdue: 1, Calls: true},
+	}
+	assert.Equal(t, []Part{{Index: 1, End: 5, Saving: 400, Overdue: 7, Calls: true}}, Runs(list, 100, false))
+}
+
+// What a run saves is shared out among the parts that it was made of, as they were estimated.
+func TestTried(t *testing.T) {
+	list := []Part{{Index: 1, Saving: 50}, {Index: 2, End: 4, Saving: 100}, {Index: 4, End: 6, Saving: 300}, {Index: 7, Saving: 9}}
+	tried := Tried{}
+	next := tried.Note(list, 0, &Part{Index: 1, Saving: 40})
+	assert.Equal(t, 1, next)
+	next = tried.Note(list, next, &Part{Index: 2, End: 6, Saving: 200})
+	assert.Equal(t, 3, next)
+	assert.Equal(t, Tried{1: 40, 2: 50, 4: 150}, tried)
+}
+
+// With the common prices, writing what is kept behind a part costs 1.15 a token, and carrying the part .1 a request.
+func TestFrom(t *testing.T) {
+	prices := Prices{Read: 0.1, Write: 1.25}
+	tokens := []int{100, 1_000, 2_000}
+	list := []Part{{Index: 1, Saving: 900}}
+	assert.Equal(t, 1, prices.From(list, tokens, 0), "it was not carried yet")
+	assert.Equal(t, 0, prices.From(list, tokens, 40), "it has cost as much as the rewrite does")
+	next := prices.Next(list, tokens, 100)
+	assert.Equal(t, 1, prices.From(list, tokens, next-1))
+	assert.Equal(t, 0, prices.From(list, tokens, next))
+	list[0].Overdue = -1000
+	assert.Equal(t, 1, prices.From(list, tokens, 40), "it is needed for long")
+}
