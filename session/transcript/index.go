@@ -14,7 +14,7 @@ import (
 type Listed struct {
 	Key     string    `json:"key"`
 	ID      string    `json:"id"`              // id of the session, after which its file is named
-	File    string    `json:"file,omitempty"`  // file file of the transcript, if the entry names one
+	File    string    `json:"file,omitempty"`  // name of the file of the transcript, if the entry names one
 	Label   string    `json:"label,omitempty"` // what people know it by
 	Updated time.Time `json:"updated,omitzero"`
 

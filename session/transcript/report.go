@@ -13,7 +13,7 @@ type Report struct {
 	Lines   int            `json:"lines"`             // lines that are not blank
 	Carried map[string]int `json:"carried,omitempty"` // lines of a known kind that are not part of the conversation
 	Unknown map[string]int `json:"unknown,omitempty"` // lines of other kinds, which are carried too
-	Damaged int            `json:"damaged,omitempty"` // lines that are not JSON
+	Damaged int            `json:"damaged,omitempty"` // lines that are not JSON or above 48 MiB
 	Orphans int            `json:"orphans,omitempty"` // lines whose parent is missing; they follow the previous entry
 	Double  int            `json:"double,omitempty"`  // repeated lines
 }

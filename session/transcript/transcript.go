@@ -1,6 +1,6 @@
 // Package transcript reads the session files of other agents, and writes files of one of them, pi.
 //
-//	data, err := os.ReadFile("~/.claude/projects/…/….jsonl")
+//	data, err := os.ReadFile(home + "/.claude/projects/…/….jsonl")
 //	t, err := transcript.Parse(data)
 //	err = store.Import(ctx, key, t.Entries)  // continues where the other agent stopped
 //	history := t.Messages()                  // or only look at it
