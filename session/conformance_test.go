@@ -28,3 +28,11 @@ func TestMemory(t *testing.T) {
 		return func(opts *session.Options) (*session.Store, error) { return session.New(backend, opts), nil }
 	})
 }
+
+// TestPlainBackend has a backend that keeps logs, and can do nothing else.
+func TestPlainBackend(t *testing.T) {
+	sessiontest.Run(t, func(*testing.T) sessiontest.Open {
+		plain := struct{ session.Backend }{session.NewMemory(nil).Backend()}
+		return func(opts *session.Options) (*session.Store, error) { return session.New(plain, opts), nil }
+	})
+}

@@ -44,6 +44,8 @@ func Run(t *testing.T, storage func(t *testing.T) Open) {
 		{"who is deleted is told", testDelete},
 		{"a deletion leaves nothing", testDeleted},
 		{"a log that is begun after a deletion does not come back", testNextAfterDelete},
+		{"a log that was left refuses lines", testLeftLog},
+		{"who writes nothing leaves nothing", testUnwritten},
 		{"a reset begins anew", testReset},
 		{"a branch is left and found again", testBranches},
 		{"compactions and the state survive", testCompaction},

@@ -186,3 +186,44 @@ func testNextAfterDelete(t *testing.T, open Open) {
 	_, err = c.store.Read(t.Context(), "k")
 	c.want(err, session.ErrNotFound)
 }
+
+// testLeftLog has a log open beside the turn while the session gets its next one.
+func testLeftLog(t *testing.T, open Open) {
+	c := begin(t, open, nil)
+	s := c.open("k")
+	c.must(s.Append(t.Context(), session.User("old")))
+	c.must(s.Close())
+	left, err := c.store.Backend().Log(t.Context(), "k", true)
+	c.must(err)
+	end, err := left.Size()
+	c.must(err)
+	s = c.open("k")
+	c.must(s.Reset(t.Context(), "asked", nil))
+	c.must(s.Append(t.Context(), session.User("new")))
+	var moved *session.MovedError
+	if err := left.Append(t.Context(), end, []byte("{}\n"), true); !errors.As(err, &moved) || !moved.Next {
+		t.Fatalf("a log that was left takes lines: %v", err)
+	}
+	newest, err := c.store.Backend().Log(t.Context(), "k", false)
+	c.must(err)
+	if newest.ID() == left.ID() {
+		t.Fatalf("two logs of a session have the ID %q", left.ID())
+	}
+	c.must(errors.Join(left.Close(), newest.Close(), s.Close()))
+	c.holds("k", "new")
+}
+
+// testUnwritten opens sessions without writing to them.
+func testUnwritten(t *testing.T, open Open) {
+	c := begin(t, open, nil)
+	c.must(c.open("k").Close())
+	s := c.open("l")
+	keys, err := c.store.Keys(t.Context())
+	c.must(err)
+	if len(keys) > 0 {
+		t.Fatalf("nothing was written, and there are %q", keys)
+	}
+	_, err = c.store.Read(t.Context(), "k")
+	c.want(err, session.ErrNotFound)
+	c.must(s.Close())
+}
