@@ -36,7 +36,7 @@ type charsPerToken float64
 func (n charsPerToken) Estimate(m Message) int {
 	// Arguments are bytes: their characters are counted without a copy of them.
 	return n.sum(&m, func(p *Part) int {
-		return runes.Count(p.Text) + runes.Count(p.Name) + (len(p.Arguments) - continuationBytes(p.Arguments))
+		return runes.Count(p.Text) + runes.Count(p.Name) + runes.CountBytes(p.Arguments)
 	})
 }
 
@@ -81,17 +81,6 @@ func payloadTokens(p *Part) int {
 		return 0
 	}
 	return nontext.Quarter(p.Bytes)
-}
-
-// continuationBytes counts the bytes of b that do not begin a character.
-func continuationBytes(b []byte) int {
-	n := 0
-	for _, c := range b {
-		if c&0xC0 == 0x80 {
-			n++
-		}
-	}
-	return n
 }
 
 // bounded is an estimator that can say, without reading a text, what a message costs at most.

@@ -36,12 +36,6 @@ func (d *draft) shrink() {
 // squeezeResults cuts all results to what the other messages leave, and keeps both ends of each.
 func (d *draft) squeezeResults() {
 	v := d.view
-	results := 0
-	for i := range v.messages {
-		if m := &v.messages[i]; m.Role == RoleTool && !m.Pinned {
-			results = count.Add(results, v.tokens[i])
-		}
-	}
 	t := *d.opts.Truncate
 	t.MinKeepChars = min(t.MinKeepChars, squeezedChars)
 	var sizes []int
@@ -51,7 +45,7 @@ func (d *draft) squeezeResults() {
 		}
 	}
 	cut := &truncation{TruncateOptions: t, again: true, bothEnds: true,
-		limit: count.Fair(sizes, max(0, d.room()-(v.total-results)))}
+		limit: count.Fair(sizes, max(0, d.room()-(v.total-count.Sum(sizes))))}
 	for i := range v.messages {
 		d.cut(i, cut, "the request does not fit otherwise")
 	}

@@ -2,7 +2,6 @@ package winnow
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/winnowgo/winnow/internal/minify"
 	"github.com/winnowgo/winnow/internal/toolcall"
@@ -103,29 +102,4 @@ func callOf(messages []Message, i int) (tool string, arguments []byte) {
 		nth--
 	}
 	return tool, nil
-}
-
-// isLossy reports whether what went cannot be told from what is left.
-func isLossy(forms minify.Forms) bool { return forms&(minify.Encoded|minify.Repeats) != 0 }
-
-// minifyReason says what went.
-func minifyReason(forms minify.Forms) string {
-	var names []string
-	for _, f := range [...]struct {
-		form minify.Forms
-		name string
-	}{
-		{minify.Escapes, "escape sequences"},
-		{minify.Overwritten, "overwritten text"},
-		{minify.LineNumbers, "line numbers"},
-		{minify.Paths, "paths of lines"},
-		{minify.Repeats, "lines that differ in numbers"},
-		{minify.JSON, "white space of JSON"},
-		{minify.Encoded, "encoded data"},
-	} {
-		if forms&f.form != 0 {
-			names = append(names, f.name)
-		}
-	}
-	return "redundant in a new result: " + strings.Join(names, ", ")
 }

@@ -1,9 +1,6 @@
 package winnow
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/winnowgo/winnow/internal/overflow"
 )
 
@@ -107,19 +104,5 @@ func ask(matcher ErrorMatcher, err error) (info ErrorInfo, matched bool) {
 // conversation. Compare it with what was sent: a u.Prompt() below half of [Request.Tokens] is more than an estimator's
 // error. It is better to give New the window that the server was started with.
 func ResponseOverflow(stopReason string, u Usage, window int) bool {
-	reason := strings.ToLower(stopReason[:min(len(stopReason), 128)])
-	isContext := func(word string) bool { return strings.Contains(reason, "context") && strings.Contains(reason, word) }
-	if slices.ContainsFunc([]string{"exceed", "overflow", "length", "window"}, isContext) {
-		return true // Anthropic, Bedrock and Z.ai: model_context_window_exceeded
-	}
-	if window <= 0 {
-		return false // what follows compares with the window
-	}
-	prompt := u.Prompt()
-	if prompt > window {
-		return true // Z.ai and LM Studio take what does not fit and go on
-	}
-	byLength := reason == "incomplete" || strings.Contains(reason, "length") ||
-		strings.Contains(reason, "max") && strings.Contains(reason, "token")
-	return byLength && u.Output <= 0 && prompt >= window-window/100 // Xiaomi MiMo, Ollama
+	return overflow.InAnswer(stopReason, u.Prompt(), u.Output, window)
 }

@@ -1,6 +1,6 @@
 package winnow
 
-import "encoding/json"
+import "github.com/winnowgo/winnow/internal/jsontext"
 
 // What a message must not hold, and the message without it.
 
@@ -72,15 +72,6 @@ func (r *repair) isSound(i int) bool {
 	return partsAreClean(&r.history[i], r.forRequest)
 }
 
-// wrapArguments makes JSON of what a model wrote in its place, without losing it.
-func wrapArguments(raw json.RawMessage) json.RawMessage {
-	b, err := json.Marshal(map[string]string{"invalidJson": string(raw)})
-	if err != nil {
-		return json.RawMessage("{}")
-	}
-	return b
-}
-
 // needsCleaning reports whether cleaned may change message i, or leave nothing of it.
 func (r *repair) needsCleaning(i int) bool {
 	if !r.isSound(i) {
@@ -134,7 +125,7 @@ func (r *repair) cleaned(i int) (m Message, changed bool) {
 					p.ID = id
 				}
 				if !validArguments(p.Arguments) {
-					p.Arguments = wrapArguments(p.Arguments)
+					p.Arguments = jsontext.Wrap(p.Arguments)
 				}
 			}
 		}

@@ -238,8 +238,8 @@ func (d *draft) minified(messages []Message, i, tokens int, note func() string) 
 	if !ok {
 		return nil
 	}
-	reason := minifyReason(forms)
-	if isLossy(forms) {
+	reason := "redundant in a new result: " + forms.String()
+	if forms.IsLossy() {
 		if behind := note(); behind != "" {
 			parts, forms = withNoteBehind(parts, behind), 0 // it is not made of the result alone
 		}

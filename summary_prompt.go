@@ -1,12 +1,7 @@
 package winnow
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/winnowgo/winnow/internal/jsontext"
-	"github.com/winnowgo/winnow/internal/markup"
-	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/summarytext"
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
@@ -23,28 +18,11 @@ func (r SummaryRequest) System() string { return summarytext.System }
 func (r SummaryRequest) Prompt() string {
 	var b summarytext.Prompt
 	b.Grow(r.promptSize())
-	b.WriteString("<conversation>\n")
+	b.Begin()
 	for i := range r.Messages {
 		writeMessage(&b, &r.Messages[i])
 	}
-	b.WriteString("</conversation>\n\n")
-	instruct := summarytext.Initial
-	if !runes.IsBlank(r.Previous) {
-		b.WriteString("<previous-summary>\n")
-		markup.Write(&b.Builder, r.Previous)
-		b.WriteString("\n</previous-summary>\n\n")
-		instruct = summarytext.Update
-	}
-	b.WriteString(instruct)
-	b.WriteString("\n\n")
-	b.WriteString(summarytext.Sections)
-	if r.MaxTokens > 0 {
-		fmt.Fprintf(&b, "\n\nThe summary must be shorter than %d tokens.", r.MaxTokens)
-	}
-	if extra := strings.TrimSpace(r.Instructions); extra != "" {
-		b.WriteString("\n\nAdditional focus:\n")
-		markup.Write(&b.Builder, extra)
-	}
+	b.Instruct(r.Previous, r.Instructions, r.MaxTokens)
 	return b.String()
 }
 

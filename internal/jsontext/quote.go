@@ -18,6 +18,15 @@ func Quote(s string) json.RawMessage {
 	return AppendString(nil, s)
 }
 
+// Wrap makes an object of what a model wrote in the place of JSON, without losing it.
+func Wrap(raw json.RawMessage) json.RawMessage {
+	b, err := json.Marshal(map[string]string{"invalidJson": string(raw)})
+	if err != nil {
+		return json.RawMessage("{}")
+	}
+	return b
+}
+
 // AppendString appends s as package json writes it without escapes for HTML. It is several times as fast: most of a
 // transcript is long strings, in which few characters are escaped.
 func AppendString(b []byte, s string) []byte {

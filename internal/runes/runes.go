@@ -22,6 +22,17 @@ func AtLeast(s string, n int) bool {
 	return Head(s, n-1) < len(s)
 }
 
+// CountBytes counts the bytes of b that begin a character.
+func CountBytes(b []byte) int {
+	n := 0
+	for _, c := range b {
+		if c&0xC0 != 0x80 {
+			n++
+		}
+	}
+	return n
+}
+
 // Head returns the length in bytes of the first n characters of s, or len(s) if there are fewer.
 func Head(s string, n int) int {
 	i := 0

@@ -1,6 +1,7 @@
 package summarytext
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/markup"
@@ -9,6 +10,32 @@ import (
 
 // Prompt writes messages into the prompt of a request: each in tags, and all that stands between them escaped.
 type Prompt struct{ strings.Builder }
+
+// Begin begins the conversation.
+func (p *Prompt) Begin() { p.WriteString("<conversation>\n") }
+
+// Instruct ends the conversation and says what to write of it: previous is the summary so far, and instructions are the
+// host's. A summary of more than maxTokens is too long; 0 says nothing of its length.
+func (p *Prompt) Instruct(previous, instructions string, maxTokens int) {
+	p.WriteString("</conversation>\n\n")
+	instruct := Initial
+	if !runes.IsBlank(previous) {
+		p.WriteString("<previous-summary>\n")
+		markup.Write(&p.Builder, previous)
+		p.WriteString("\n</previous-summary>\n\n")
+		instruct = Update
+	}
+	p.WriteString(instruct)
+	p.WriteString("\n\n")
+	p.WriteString(Sections)
+	if maxTokens > 0 {
+		fmt.Fprintf(p, "\n\nThe summary must be shorter than %d tokens.", maxTokens)
+	}
+	if extra := strings.TrimSpace(instructions); extra != "" {
+		p.WriteString("\n\nAdditional focus:\n")
+		markup.Write(&p.Builder, extra)
+	}
+}
 
 // From begins a message of the user, the model or the system, or an earlier summary.
 func (p *Prompt) From(who string) {

@@ -1,0 +1,28 @@
+package minify
+
+import "strings"
+
+// IsLossy reports whether what went cannot be told from what is left.
+func (f Forms) IsLossy() bool { return f&(Encoded|Repeats) != 0 }
+
+// String says what went, for a reader of an edit.
+func (f Forms) String() string {
+	var names []string
+	for _, one := range [...]struct {
+		form Forms
+		name string
+	}{
+		{Escapes, "escape sequences"},
+		{Overwritten, "overwritten text"},
+		{LineNumbers, "line numbers"},
+		{Paths, "paths of lines"},
+		{Repeats, "lines that differ in numbers"},
+		{JSON, "white space of JSON"},
+		{Encoded, "encoded data"},
+	} {
+		if f&one.form != 0 {
+			names = append(names, one.name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
