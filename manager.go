@@ -47,8 +47,8 @@ type Manager struct {
 // ("openrouter/anthropic/claude-opus-4.6", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "models/gemini-2.5-pro"),
 // with dates and in any case. Values in opts win over the table, and an unknown name changes nothing.
 //
-// The error names the bad option: a window that is not positive, a value that is not a number, a share outside 0..1.
-// Any positive window works; see [CheckWindow] for advice.
+// The error names the bad option: a window that is not positive, a value that is not a number, a share outside 0..1, a
+// policy that is none of the known ones. Any positive window works; see [CheckWindow] for advice.
 func New(window int, opts *Options) (*Manager, error) {
 	window = opts.windowFor(window)
 	o, err := opts.withDefaults(window)

@@ -26,6 +26,8 @@ func TestManagerNewRefuses(t *testing.T) {
 		{"no window", 0, winnow.Options{}, "window", "a host that does not know it asks ResolveWindow"},
 		{"negative window", -8_000, winnow.Options{}, "window", "it is no number of tokens"},
 		{"smallest window", math.MinInt, winnow.Options{}, "window", "it is no number of tokens"},
+		{"keep", 8_000, winnow.Options{Keep: "Work"}, "Keep", "another policy would be applied in silence"},
+		{"thinking", 8_000, winnow.Options{Thinking: "Bound"}, "Thinking", "the provider would refuse what was meant to be left out"},
 		{"soft trim", 8_000, winnow.Options{Prune: &winnow.PruneOptions{SoftTrimRatio: nan}}, "Prune.SoftTrimRatio", "no comparison with NaN is true"},
 		{"soft trim above 1", 8_000, winnow.Options{Prune: &winnow.PruneOptions{SoftTrimRatio: 30}}, "Prune.SoftTrimRatio", "per cent were meant"},
 		{"negative soft trim", 8_000, winnow.Options{Prune: &winnow.PruneOptions{SoftTrimRatio: -0.3}}, "Prune.SoftTrimRatio", "a share is in 0..1"},

@@ -177,6 +177,11 @@ func (o *Options) check(window int) error {
 	default:
 		return fmt.Errorf("winnow: New: Keep is %q, want one of the policies", o.Keep)
 	}
+	switch o.Thinking {
+	case "", ThinkingKept, ThinkingDropped, ThinkingBound:
+	default:
+		return fmt.Errorf("winnow: New: Thinking is %q, want one of the policies", o.Thinking)
+	}
 	type field struct {
 		name  string
 		value float64
