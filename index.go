@@ -147,9 +147,10 @@ func (x *index) learnFrom(history []Message, before map[key]*fact, e Estimator) 
 		x.anchor.set(history, len(x.sampleHashes))
 	}
 	for i := len(x.sampleHashes); i < len(history); i++ {
+		f := factOf(x.hasher.key(&history[i]), &history[i], before, e) // first: a panic of e leaves the columns alike
 		x.headerHashes = append(x.headerHashes, headerHash(&history[i]))
 		x.sampleHashes = append(x.sampleHashes, sampleHash(&history[i]))
-		x.facts = append(x.facts, factOf(x.hasher.key(&history[i]), &history[i], before, e))
+		x.facts = append(x.facts, f)
 		x.seen = append(x.seen, setOn(&history[i]))
 	}
 	x.base = mem.Base(history)

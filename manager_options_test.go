@@ -204,3 +204,27 @@ func TestManagerClose(t *testing.T) {
 	require.NoError(t, m.Close(), "closing twice is no error")
 	assert.Len(t, prepare(t, m, list(userSays("hello"))).Messages, 1, "a manager stays usable")
 }
+
+// A host that recovers from the panic of its estimator goes on with the manager as it was.
+func TestManagerEstimatorPanics(t *testing.T) {
+	broken := false
+	h, c := chat(10, 100), newClock()
+	estimator := winnow.EstimatorFunc(func(m winnow.Message) int {
+		if broken && len(m.Parts) > 0 && m.Parts[0].Text == h[7].Parts[0].Text {
+			panic("index out of range")
+		}
+		return quarterOfText(m)
+	})
+	m, want := newManager(t, 24_000, &winnow.Options{Estimator: estimator, Now: c.Now}), newManager(t, 24_000, &winnow.Options{Estimator: estimator, Now: c.Now})
+	prepare(t, m, h[:4])
+	prepare(t, want, h[:4])
+	broken = true
+	state := snapshotOf(t, m)
+	assert.Panics(t, func() { _, _ = m.Prepare(t.Context(), h) })
+	assert.Panics(t, func() { m.Plan(h) })
+	require.Equal(t, state, snapshotOf(t, m))
+	broken = false
+	for n := 10; n <= len(h); n++ {
+		assert.Equal(t, prepare(t, want, h[:n]), prepare(t, m, h[:n]))
+	}
+}

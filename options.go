@@ -52,7 +52,8 @@ type TruncateOptions struct {
 	Estimator Estimator // nil: CharsPerToken(4)
 }
 
-// Options are the options of [New]; nil and the zero value mean the defaults.
+// Options are the options of [New]; nil and the zero value mean the defaults. The manager is locked while it calls
+// Estimator, Journal, Now and Logger's handler: these must not use it.
 type Options struct {
 	Model      string     // the model's name as its provider or a gateway spells it, see [New] ("": not known)
 	Summarizer Summarizer // writes the summary of a compaction (nil: [Digest])
