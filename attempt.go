@@ -66,6 +66,7 @@ func (m *Manager) settle(history []Message) {
 	if l.attempt == nil {
 		return
 	}
+	// A turn that failed is no answer: hosts note an error of the provider as a message of the model.
 	switch end := l.attempt.endIn(l.index.update(history, m.opts.Estimator)); {
 	case end >= 0 && end == len(history)-1:
 	case end >= 0 && history[end+1].Role == RoleAssistant && !isFailed(&history[end+1]):
@@ -88,6 +89,7 @@ func (m *Manager) settleFor(history []Message) (undo func()) {
 
 // endIn returns where in a history of these facts the end of the attempt's history is, or -1.
 func (a *attempt) endIn(facts []*fact) int {
+	// Most histories only grow, so that it still stands where it stood. A host that drops older messages moves it.
 	if at := a.end.index; at < len(facts) && facts[at].key == a.end.key {
 		return at
 	}

@@ -16,6 +16,7 @@ func (m *Manager) startBackground(ctx context.Context, d *draft) {
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	b := &background{cancel: cancel, ended: make(chan struct{}), base: d.base, plan: plan}
+	// Said before the goroutine runs, so that no other call flushes for the same compaction.
 	b.flushes = m.opts.Compact.BeforeCompact != nil && !m.ledger.flushed
 	m.ledger.flushed = m.ledger.flushed || b.flushes
 	m.background = b
@@ -174,7 +175,7 @@ func (m *Manager) await(ctx context.Context, d *draft) (waited bool, err error) 
 // returns nil.
 func (m *Manager) Close() error {
 	m.mu.Lock()
-	m.closed = true
+	m.closed = true // first: a call that waits for the lock must not begin another one
 	b := m.background
 	if b != nil && !b.hasEnded() {
 		b.dropped = true

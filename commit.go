@@ -50,6 +50,7 @@ func (m *Manager) commitCompaction(d *draft, report *Compaction, also ...func(l 
 	if err != nil {
 		return nil, err
 	}
+	// Only now: as long as the request could still come to nothing, the next call would have wanted it.
 	m.forgetBackground() // it has been used, or summarizes what is replaced now
 	report.TokensAfter = r.Tokens
 	r.Compaction = report

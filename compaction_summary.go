@@ -38,6 +38,7 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 	if sum.Degraded {
 		cp.healthy = c.healthy // the next model goes on from there, and reads what only a digest stands for
 	}
+	// Models write more than they are asked for: what is above the room is cut here, and not the sections behind it.
 	cp.body = cut.ToTokens(c.tokens, body, most)
 	filled := !sum.Degraded && c.tokens(cp.body) < asked/skeletonShare && c.fill(cp, most)
 	text, repaired := c.audit(cp, behind)

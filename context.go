@@ -20,7 +20,8 @@ import (
 func (m *Manager) Prepare(ctx context.Context, history []Message) (*Request, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	// A host that reads its history anew each time has other memory: the lists of the last request would keep it alive.
+	// A host that reads its log anew for each request passes other memory each time. To hold the lists of the last
+	// request for it would keep its old texts alive, and be of no use.
 	m.ledger.index.isReread = !m.ledger.index.anchor.stillHolds(history)
 	if request, err := m.extendLast(history); request != nil || err != nil {
 		return request, err
@@ -49,8 +50,8 @@ func (m *Manager) extendLast(history []Message) (*Request, error) {
 	return request, nil
 }
 
-// prepare is Prepare for a history that does more than grow behind the last one, see extend. The lock is held. A limit
-// that was only guessed is no reason to fail.
+// prepare is the long way of Prepare: more is due than to send what is new, see extend. The lock is held. A request
+// that does not fit a limit which was only guessed is tried without that limit before it is an error.
 func (m *Manager) prepare(ctx context.Context, history []Message) (*Request, error) {
 	m.short = shortWay{} // else its slices would keep the last history in memory
 	undo := m.settleFor(history)
@@ -69,7 +70,7 @@ func (m *Manager) prepare(ctx context.Context, history []Message) (*Request, err
 func (m *Manager) Plan(history []Message) *Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	// No effects: what a draft learns and decides below is taken back.
+	// What a draft learns and decides below is taken back: Plan has no effects.
 	defer m.keep()()
 	m.settle(history)
 	m.ledger.run.begin()
@@ -98,6 +99,7 @@ func (m *Manager) plan(history []Message) (d *draft, needs, fits bool) {
 	if next := m.planWithinBody(history, d); next != nil {
 		return next, false, true
 	}
+	// Too large in bytes: Prepare would limit its tokens, and that takes a summary.
 	return d, d.bodyTokens() > 0 && !m.opts.Compact.Off, false
 }
 
@@ -124,7 +126,7 @@ func (m *Manager) planWithinBody(history []Message, tooLarge *draft) *draft {
 func (m *Manager) Compact(ctx context.Context, history []Message, instructions string) (*Request, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	// Looked at before anything is given up: this error leaves the work in the background as it is.
+	// Asked before the work in the background is given up: after this error it goes on.
 	if d := m.draft(history, m.ledger.checkpoint); !d.isWorthCompacting() {
 		return nil, ErrNothingToCompact
 	}
@@ -141,7 +143,8 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 		undo()
 		return nil, err
 	}
-	r, err := m.commitCompaction(d, report, closeBreaker, (*ledger).closeAttempt) // whatever becomes of the run
+	// A run of Recover that is still open ends here: the next answer is to this request, and says nothing of its own.
+	r, err := m.commitCompaction(d, report, closeBreaker, (*ledger).closeAttempt)
 	if err != nil {
 		undo()
 	}
@@ -194,11 +197,13 @@ func (m *Manager) prepareLocked(ctx context.Context, history []Message) (*Reques
 			}
 			return m.commit(d)
 		}
+		// What is left is a body of too many bytes. Fewer tokens have fewer bytes, so they get a limit, once: if that
+		// is not enough, nothing is.
 		tokens := d.bodyTokens()
 		if tokens <= 0 || m.ledger.bodyTokens != 0 {
 			return nil, d.overflow()
 		}
-		m.ledger.bodyTokens, limitsBody = tokens, true // this is tried once
+		m.ledger.bodyTokens, limitsBody = tokens, true
 	}
 }
 
@@ -227,13 +232,15 @@ func (m *Manager) withoutGuess(ctx context.Context, history []Message, err error
 	return nil, err
 }
 
-// prepareCompaction does what is to be done ahead of a compaction. It says whether the manager may have moved on.
+// prepareCompaction does what is to be done ahead of a compaction that is near: it starts the summary in the
+// background, or asks the host to save what it wants to keep. It reports whether the host was asked: it may have used
+// the manager meanwhile.
 func (m *Manager) prepareCompaction(ctx context.Context, d *draft) bool {
 	o := m.opts.Compact
 	// After Close there is no background any more: summaries are made in the foreground.
 	inBackground := o.Background && !m.closed
 	isDone := o.BeforeCompact == nil || m.ledger.flushed
-	if inBackground {
+	if inBackground { // where the flush runs too, in front of the summary
 		isDone = m.background != nil
 	}
 	if isDone || !m.isNearCompaction(d) {

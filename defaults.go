@@ -107,6 +107,7 @@ func (o *Options) withDefaults(window int) (Options, error) {
 	if c.Keep == "" {
 		c.Keep = KeepWork
 	}
+	// Who wants everything kept wants new results as they came too, unless they say otherwise.
 	if c.Keep == KeepAll && c.Minify == nil {
 		c.Minify = &MinifyOptions{Off: true}
 	}
@@ -123,15 +124,17 @@ func (o *Options) withDefaults(window int) (Options, error) {
 	setInt(&c.Reserve, min(defaultReserve, share))
 	c.Reserve = min(c.Reserve, count.Share(window, maxReserveShare))
 	c.HistoryTurns, c.Overhead, c.MaxBytes = max(0, c.HistoryTurns), max(0, c.Overhead), max(0, c.MaxBytes)
-	if c.Recall {
+	if c.Recall { // the tool is part of every request, and no message shows it
 		c.Overhead = count.Add(c.Overhead, recallOverhead(c.Estimator))
 	}
 	setFloat(&c.RecallShare, defaultRecallShare)
 
+	// Stages that the manager runs estimate as it does; called by themselves they take four characters for a token.
 	prune := c.Prune.withDefaults()
 	if c.Prune == nil || c.Prune.Estimator == nil {
 		prune.Estimator = c.Estimator
 	}
+	// Lists are copied: the host may write to its own afterwards.
 	prune.AllowTools, prune.DenyTools = append([]string(nil), prune.AllowTools...),
 		append([]string(nil), prune.DenyTools...)
 	truncate := c.Truncate.withDefaults()

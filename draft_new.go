@@ -1,5 +1,7 @@
 package winnow
 
+import "slices"
+
 // draft takes history through the steps that need no LLM:
 //
 //  1. index what is new
@@ -31,4 +33,24 @@ func (d *draft) steps() *draft {
 	d.cutUnsent()
 	d.rewrite()
 	return d
+}
+
+// request returns the request as it stands.
+func (d *draft) request() *Request {
+	v := d.view
+	folded := d.foldEdits()
+	edits := slices.Grow(slices.Clip(d.edits), len(folded)+v.countEdited()) // they are kept, see sharedLists
+	edits = append(edits, folded...)
+	for i, p := range v.edited {
+		if p != nil {
+			edits = append(edits, p.edit(max(0, v.index[i]), &v.messages[i], v.facts[i]))
+		}
+	}
+	r := &Request{
+		Messages: clip(v.messages), History: d.kept, Tokens: d.tokens(), Counts: slices.Clip(v.tokens),
+		Budget: d.budget, Bytes: d.bytes(),
+		Edits: edits, FirstChanged: d.firstChanged(), Degraded: d.checkpoint != nil && d.checkpoint.degraded,
+	}
+	d.price(r, d.ledger.index.estimate(len(d.history)), d.prefix(r.FirstChanged))
+	return r
 }

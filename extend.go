@@ -20,9 +20,11 @@ func (m *Manager) extend(history []Message, r *Request) (done bool, err error) {
 	if isBusy := m.background != nil || l.attempt != nil; isBusy || !t.known || !t.complete || len(l.sent) == 0 {
 		return false, nil
 	}
+	// A message was found changed since, the history was rewound, or there is nothing to send.
 	if t.changes != x.changes || len(history) < t.history || len(history) == 0 {
 		return false, nil
 	}
+	// PrepareInto was given another request than the last one: its lists are not what was sent.
 	if !t.isHistory && (len(r.Messages) != len(l.sent) || !t.isLast(r)) {
 		return false, nil
 	}
@@ -37,7 +39,7 @@ func (m *Manager) extend(history []Message, r *Request) (done bool, err error) {
 		learned:  learned{accounting: l.accounting, rejected: d.rejected[:0]},
 		progress: progress{unchangedPrefix: len(l.sent) + len(added)},
 	}}
-	if len(added) > 0 {
+	if len(added) > 0 { // an answer says that the last request was taken: what was guessed of its limits may rise
 		d.accounting.take(l, &m.settings, &added[0])
 		d.budget = m.ledger.budgetBy(&m.settings, &d.accounting)
 	}
@@ -58,12 +60,13 @@ func (m *Manager) extend(history []Message, r *Request) (done bool, err error) {
 func (d *shortWay) mayExtend(added []Message) bool {
 	l, o := d.ledger, &d.opts
 	facts := l.index.facts[d.tail.history:]
+	// What the model thought is bound to the content before it: no epoch is worth that, see rewrite.
 	waits := o.Thinking == ThinkingBound && d.tail.thinks
 	if d.isCold() && (!waits || o.HistoryTurns > 0) {
 		return false // nothing is in the cache: what is due is rewritten now, at no cost
 	}
 	if !waits && l.epochSearch.isDue(d.tail.answers+countAnswers(added)) {
-		return false
+		return false // an epoch may pay now
 	}
 	if d.tail.hasDigested && d.isDigestDue(l.checkpoint, count.Add(d.tail.wholeTokens, sumOf(facts))) {
 		return false
@@ -77,6 +80,7 @@ func (d *shortWay) mayExtend(added []Message) bool {
 		if m.Pinned || m.Summary || m.Role == RoleUser && o.HistoryTurns > 0 {
 			return false // each of these may change what becomes of older messages
 		}
+		// A history that was rewound has come back to a message that was sent edited, or in a record.
 		if len(l.projections) > 0 && l.projections[facts[i].key] != nil || d.tail.endsRecord(facts[i].key) {
 			return false
 		}
@@ -89,7 +93,7 @@ func (d *shortWay) mayExtend(added []Message) bool {
 func (d *shortWay) minifyAdded() bool {
 	n := &d.added
 	needsHandle := false
-	note := func() string {
+	note := func() string { // a handle is of all keys of the history, which are not read on the short way
 		needsHandle = needsHandle || d.opts.Recall
 		return ""
 	}
@@ -111,7 +115,7 @@ func (d *shortWay) minifyAdded() bool {
 		if d.isBilledBehind(first + i) {
 			return false // what was billed was sent without this edit: see observeUsage
 		}
-		if n.edits == nil {
+		if n.edits == nil { // until now sent is a part of the host's list, to which nobody writes
 			n.edits, n.sent = make([]*projection, len(n.sent)), slices.Clone(n.sent)
 		}
 		m := &n.sent[i]
@@ -156,6 +160,7 @@ func (d *shortWay) addToTail(added []Message) bool {
 	l, t := d.ledger, d.tail
 	facts := l.index.facts[t.history:]
 	r := repair{history: added, facts: facts, forRequest: true}
+	// An id that is in use has to be changed, and calls without results have to be given some.
 	if !r.isClean() || len(added) > 0 && waitsForResults(added) || !t.idsAreNew(added) {
 		return false
 	}
@@ -164,6 +169,7 @@ func (d *shortWay) addToTail(added []Message) bool {
 	if !d.minifyAdded() || !d.resultsFit() {
 		return false
 	}
+	// Kept apart until it is known that the short way is taken: the tail must not change before.
 	shown, bytes := d.sumAdded()
 	limit := d.bodyLimit()
 	c := d.opts.Compact
@@ -223,7 +229,7 @@ func (d *shortWay) commitTail(added []Message, r *Request) {
 	t.answers += countAnswers(added)
 	t.thinks = t.thinks || slices.ContainsFunc(added, hasThinking)
 	t.history = len(d.history)
-	if t.isHistory {
+	if t.isHistory { // nothing is copied: the request is the host's own list
 		r.Messages, r.History, r.Edits = clip(d.history), clip(d.history), nil
 	} else {
 		r.Messages = append(r.Messages, d.added.sent...)
@@ -269,6 +275,7 @@ func (m *Manager) recordTail(d *draft, r *Request) {
 		known: true, changes: l.index.changes, history: len(d.history), ids: t.ids,
 		complete: !waitsForResults(d.history) && !waitsForResults(messages), recordEnds: endsOf(l.records),
 	}
+	// By their addresses: lists that only read the same could part later.
 	t.isHistory = len(r.Edits) == 0 && mem.Base(messages) == mem.Base(d.history) && len(messages) == len(d.history)
 	t.keepsAll = mem.Base(r.History) == mem.Base(d.history) && len(r.History) == len(d.history)
 	t.answers, t.thinks = countAnswers(d.whole().messages), slices.ContainsFunc(messages, hasThinking)
@@ -277,6 +284,7 @@ func (m *Manager) recordTail(d *draft, r *Request) {
 	t.share(r, l.index.isReread)
 	clear(t.ids)
 	t.addIDs(messages)
+	// An id of the history that is not in the request may come back with it, so it is not free either.
 	if !t.isHistory {
 		t.addIDs(d.history)
 		for _, id := range d.ids { // also of calls that a summary stands for, or that the turn limit dropped

@@ -36,6 +36,7 @@ func (d *draft) shrink() {
 // squeezeResults cuts all results to what the other messages leave, and keeps both ends of each.
 func (d *draft) squeezeResults() {
 	v := d.view
+	// The least that the host wants to keep of a result would keep the request from fitting: it is given up here.
 	t := *d.opts.Truncate
 	t.MinKeepChars = min(t.MinKeepChars, squeezedChars)
 	var sizes []int

@@ -26,7 +26,7 @@ func (m *Manager) journaled(isRewrite bool, record func()) error {
 		return nil
 	}
 	l := &m.ledger
-	before := *l
+	before := *l // a copy of the struct only: record may write to the maps and lists that both hold, see below
 	// Where record only appends, it writes behind the end of what before holds, and nothing has to be copied.
 	if isRewrite {
 		l.sent, l.projections = slices.Clone(l.sent), maps.Clone(l.projections)
@@ -52,7 +52,7 @@ func (l *ledger) delta(edits bool) ([]byte, journal, error) {
 	d := saved.Delta{Snapshot: l.head(), From: min(j.sent, len(l.sent)), SameCheckpoint: j.checkpoint == l.checkpoint}
 	j.deltas++
 	d.Deltas, d.Sent = j.deltas, savedKeys(l.sent[d.From:])
-	if d.SameCheckpoint {
+	if d.SameCheckpoint { // it is the largest text of a snapshot, and most deltas change nothing of it
 		d.Checkpoint = nil
 	}
 	if edits {
@@ -80,6 +80,7 @@ func compareEdits(d *saved.Delta, written, now map[key]*projection) {
 			d.Gone = append(d.Gone, saved.Key(k))
 		}
 	}
+	// A map has no order, and the delta of the same change must have the same bytes.
 	slices.SortFunc(d.Gone, func(a, b saved.Key) int { return bytes.Compare(a[:], b[:]) })
 }
 

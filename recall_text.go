@@ -18,6 +18,7 @@ func shownText(m *Message) string {
 		return m.Parts[0].Text
 	}
 	var b strings.Builder
+	// Thoughts come last, so that they do not move the lines of the texts.
 	for _, isThought := range [2]bool{false, true} {
 		for i := range m.Parts {
 			p := &m.Parts[i]

@@ -61,6 +61,8 @@ func (d *draft) replayRecords(stays func(i int) bool) {
 			i += found.count - 1
 		}
 	}
+	// One without a place is remembered for a history that comes back to its run. One whose run is here and has to be
+	// sent whole is not: sent whole once, it stays so.
 	for _, r := range known {
 		if !used[r] && !lost[r] {
 			d.idle = append(d.idle, r)
@@ -79,6 +81,7 @@ func (d *draft) putRecords(runs []recordedRun) {
 		return
 	}
 	v := d.view
+	// Kept from before the first record: a summary stands for messages of the history, not for records of them.
 	if d.unfolded == nil {
 		d.unfolded = &view{messages: v.unedited, unedited: v.unedited, facts: v.facts, index: v.index, at: v.at}
 		d.origin, d.standing = make([]int, len(v.facts)), map[int]*runRecord{}
@@ -296,6 +299,7 @@ func withoutGoneRecords(records []*runRecord, lists ...[]*fact) []*runRecord {
 			begins[f.key] = true
 		}
 	}
+	// One whose run begins in a list may find its place again. The others are kept only as far as there is room.
 	var kept, idle []*runRecord
 	for _, r := range records {
 		if begins[r.first.key] {

@@ -93,9 +93,11 @@ func (r *repair) needsCleaning(i int) bool {
 // cleaned returns message i without what providers refuse, and with its calls' ids.
 func (r *repair) cleaned(i int) (m Message, changed bool) {
 	m = r.history[i]
+	// Most messages: without calls, and known to need no repair. Nothing of them is read.
 	if r.first[i] < 0 && r.facts != nil && r.facts[i].sound {
 		return m, false
 	}
+	// A turn that failed may have broken off within a call: its calls are left out, and their results with them.
 	failed := isFailed(&m)
 	s := r.first[i]
 	var parts []Part // nil until something changes

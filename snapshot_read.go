@@ -143,7 +143,7 @@ func ledgerOf(s *saved.Snapshot) (ledger, error) {
 	l.body = max(0, s.Body)
 	l.sentAt, l.tokens, l.estimate, l.bytes = s.SentAt, max(0, s.Tokens), max(0, s.Estimate), max(0, s.Bytes)
 	l.sent = r.keys(s.Sent)
-	l.run = recoveryOf(s.Run)
+	l.run = recoveryOf(s.Run) // before revert, which adds the payloads that were refused
 	// What a run of Recover can undo is one struct, of the ledger as of what it was before a run.
 	l.revert(r.state(&s.State))
 	if a := s.Attempt; a != nil {

@@ -52,6 +52,7 @@ func (p *projection) saved() saved.Edit {
 	return e
 }
 
+// savedKeys converts, so that the form of a file does not depend on the manager's own types.
 func savedKeys(keys []key) (list []saved.Key) {
 	for _, k := range keys {
 		list = append(list, saved.Key(k))

@@ -24,6 +24,7 @@ func (d *draft) indexAndRepair() {
 		d.view = newView(d.history, facts)
 		return
 	}
+	// What the repair made or changed is another message for the provider, and so has a fact of its own.
 	own := make([]*fact, len(out))
 	for k, i := range r.origin {
 		switch {
@@ -58,7 +59,7 @@ func (d *draft) limitAndReplay() {
 	if d.checkpoint != nil && !d.replayCheckpoint(d.checkpoint) {
 		d.checkpoint = nil // a history that was rewound to before it, or another one
 	}
-	d.kept = v.share()
+	d.kept = v.share() // before the turn limit: Request.History keeps what only this request leaves out
 	if limit := d.opts.HistoryTurns; limit > 0 {
 		d.limitTurns(limit)
 	}
@@ -290,7 +291,9 @@ func (d *draft) cutUnsent() {
 	t := newTruncation(*d.opts.Truncate, d.windowEstimate())
 	wasSent := d.sentBefore()
 	d.minifyUnsent(wasSent)
-	isRefused := d.ledger.run.refusals > 0 // the provider has it in no cache
+	// A request that was refused is in no cache, so that what it held may be cut too.
+	isRefused := d.ledger.run.refusals > 0
+	// The newest results that were not sent yet stand together at the end: those of one step.
 	batch := len(v.messages)
 	for i := len(v.messages) - 1; i >= 0 && v.messages[i].Role == RoleTool && !wasSent(i); i-- {
 		batch = i
@@ -355,6 +358,7 @@ func (d *draft) capResults(from, limit, budget int) {
 // clearTo clears old results, the oldest first, until the messages take no more than that many tokens.
 func (d *draft) clearTo(tokens int) {
 	o := *d.opts.Prune
+	// Pruning knows only shares of a window: the goal becomes the share from which results are cleared.
 	o.SoftTrimRatio, o.MinPrunableToolChars = 0, 0
 	o.HardClearRatio = float64(tokens) / float64(max(1, d.room()))
 	d.prune(o, d.room())
@@ -376,24 +380,4 @@ func (d *draft) prune(o PruneOptions, window int) {
 			d.project(c.index, out[c.index], c.tokens, c.op, c.reason)
 		}
 	}
-}
-
-// request returns the request as it stands.
-func (d *draft) request() *Request {
-	v := d.view
-	folded := d.foldEdits()
-	edits := slices.Grow(slices.Clip(d.edits), len(folded)+v.countEdited()) // they are kept, see sharedLists
-	edits = append(edits, folded...)
-	for i, p := range v.edited {
-		if p != nil {
-			edits = append(edits, p.edit(max(0, v.index[i]), &v.messages[i], v.facts[i]))
-		}
-	}
-	r := &Request{
-		Messages: clip(v.messages), History: d.kept, Tokens: d.tokens(), Counts: slices.Clip(v.tokens),
-		Budget: d.budget, Bytes: d.bytes(),
-		Edits: edits, FirstChanged: d.firstChanged(), Degraded: d.checkpoint != nil && d.checkpoint.degraded,
-	}
-	d.price(r, d.ledger.index.estimate(len(d.history)), d.prefix(r.FirstChanged))
-	return r
 }

@@ -43,11 +43,13 @@ func acceptSummary(answer string, e Estimator, input, maxTokens int) (string, er
 	if len(answer)/100 > answerLimit(maxTokens) {
 		return "", &badAnswer{reason: "it is longer than MaxTokens allows", onlyOnce: true}
 	}
+	// A text that is not UTF-8, or holds a NUL, is refused by providers and by databases of hosts.
 	text := strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(answer, "\uFFFD"), "\x00", ""))
 	text, reason := summarytext.Answer(text)
 	if reason != "" {
 		return "", &badAnswer{reason: reason}
 	}
+	// By the estimate too: one that is too long crowds out what it was to make room for.
 	n := textTokens(e, text)
 	if n > answerLimit(maxTokens) {
 		return "", &badAnswer{reason: fmt.Sprintf("it has about %d tokens and %d are allowed", n, maxTokens),
