@@ -1,6 +1,7 @@
 package minify
 
 import (
+	"math/bits"
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/ascii"
@@ -25,18 +26,40 @@ const (
 // of cat -n, of nl -ba and of the tools of common agents.
 func withoutNumbers(s string) string {
 	r := rewriter{text: s}
-	for i := 0; i < len(s); {
-		if !mayBeNumbered(s, i) {
-			i = lineEnd(s, i) + 1
-			continue
-		}
+	for i := nextNumbered(s, 0); i < len(s); {
 		v := viewAt(s, i)
 		if v.isCertain() && v.saving > len(numbersNote) {
 			r.thin(&v)
 		}
-		i = v.end
+		i = nextNumbered(s, v.end)
 	}
 	return r.result()
+}
+
+// nextNumbered returns where the next line begins that may be numbered, or len(s). A line begins at index i. Most text
+// is passed over eight bytes at a time: only a line feed with a space, a digit or a mark behind it counts.
+func nextNumbered(s string, i int) int {
+	if i >= len(s) || mayBeNumbered(s, i) {
+		return min(i, len(s))
+	}
+	const ones = 0x0101010101010101
+	for i++; i+8 <= len(s); i += 8 {
+		feed, at := ascii.LoadWord(s, i-1)^'\n'*ones, ascii.LoadWord(s, i)
+		// Of the bytes from 0x20 to 0x3F bit 5 is set and bit 6 is not. The test for the feed may also mark a byte
+		// above one.
+		found := (feed - ones) &^ feed & (at << 2) &^ (at << 1) & ascii.NonASCII
+		for ; found != 0; found &= found - 1 {
+			if k := i + bits.TrailingZeros64(found)/8; s[k-1] == '\n' && mayBeNumbered(s, k) {
+				return k
+			}
+		}
+	}
+	for ; i < len(s); i++ {
+		if s[i-1] == '\n' && mayBeNumbered(s, i) {
+			return i
+		}
+	}
+	return len(s)
 }
 
 // mayBeNumbered reports whether the line at index i of s begins with a digit, perhaps behind spaces. Most do not.
