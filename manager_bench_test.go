@@ -1,6 +1,7 @@
 package winnow_test
 
 import (
+	"crypto/sha256"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -10,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/identifier"
+	"github.com/winnowgo/winnow/internal/mem"
 )
 
 // What the manager costs. See transcript_test.go for the transcripts: for each 2 000 messages 600 tool
@@ -94,6 +97,31 @@ func BenchmarkEstimator(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				sink += estimateAll(e, h)
+			}
+		})
+	}
+}
+
+// BenchmarkFirstFloor is the other passes over the text that a first Prepare takes: the identities of all messages, and
+// the names in what becomes records.
+func BenchmarkFirstFloor(b *testing.B) {
+	for _, n := range managerSizes {
+		h := transcript(n, clean)
+		each := func(f func(text string)) {
+			for i := range h {
+				for k := range h[i].Parts {
+					f(h[i].Parts[k].Text)
+				}
+			}
+		}
+		b.Run("sha256/"+itoa(n), func(b *testing.B) {
+			for b.Loop() {
+				each(func(text string) { sum := sha256.Sum256(mem.Bytes(text)); sink += int(sum[0]) })
+			}
+		})
+		b.Run("names/"+itoa(n), func(b *testing.B) {
+			for b.Loop() {
+				each(func(text string) { identifier.Scan(text, func(string, identifier.Kind) { sink++ }) })
 			}
 		})
 	}
