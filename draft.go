@@ -31,6 +31,7 @@ type takenOver struct {
 	digested   []Message   // what a digest stands for, and no model's summary, if the history still has it
 	kept       []Message   // Request.History
 	ids        []string    // of calls, as the repair changed them
+	wholeAgain []key       // messages with an edit that is not replayed: a pin, the newest request
 	standIn    position    // see ledger
 	turnStart  position    // by its position in the view
 	limitedAt  position    // the same message by its index in the history

@@ -65,6 +65,7 @@ func (l *ledger) record(d *draft) {
 		l.projections = make(map[key]*projection, len(d.newEdits))
 	}
 	maps.Copy(l.projections, d.newEdits)
+	l.forgetReplaced(d)
 	l.forgetEdits(d.view)
 	l.forgetRecords(d)
 	from := d.firstChanged()
@@ -87,5 +88,22 @@ func (l *ledger) record(d *draft) {
 	l.accounting = d.accounting
 	if d.unchangedPrefix < l.accounting.Anchor.Messages {
 		l.accounting.Anchor.Messages = meter.Lost
+	}
+}
+
+// forgetReplaced drops the edits of messages that d sends whole again: a pin, or the newest request of a history that
+// was rewound to it. What was sent last is what the cache holds, so such a message stays whole when it is unpinned, or
+// when another request follows.
+func (l *ledger) forgetReplaced(d *draft) {
+	for _, k := range d.wholeAgain {
+		isWhole, isEdited := false, false
+		for i, f := range d.view.facts { // another message may read the same
+			if f.key == k {
+				isWhole, isEdited = isWhole || d.view.edited[i] == nil, isEdited || d.view.edited[i] != nil
+			}
+		}
+		if isWhole && !isEdited {
+			delete(l.projections, k)
+		}
 	}
 }

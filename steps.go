@@ -68,12 +68,18 @@ func (d *draft) limitAndReplay() {
 	d.replayRecords(func(i int) bool { return d.staysWhole(i, request) })
 	request = newestRequest(v.messages) // an older message that reads the same may be sent edited
 	for i, f := range v.facts {
-		if p := d.knownEdit(f); p != nil && i != request && d.mayReplay(i, p, request) {
-			if p.unread {
-				p.read(&v.messages[i], d.opts.Estimator, &d.ledger.index.hasher)
-			}
-			v.project(i, p)
+		p := d.knownEdit(f)
+		if p == nil {
+			continue
 		}
+		if i == request || !d.mayReplay(i, p, request) {
+			d.wholeAgain = append(d.wholeAgain, f.key)
+			continue
+		}
+		if p.unread {
+			p.read(&v.messages[i], d.opts.Estimator, &d.ledger.index.hasher)
+		}
+		v.project(i, p)
 	}
 	d.observeUsage()
 }
