@@ -9,14 +9,15 @@ import (
 // Prepare returns what to send for history now. It may call the Summarizer.
 //
 // Calls that nothing has answered yet, at the end of the history, stay open; a request with open calls must not be
-// sent. If some of the newest calls have results, the others get a result that says that theirs is missing; the real
-// one replaces it when it comes.
+// sent. If only some of the newest calls have results, the others get a stand-in that says so; the real result replaces
+// it when it comes.
 //
-// The error is an [*OverflowError] if the request cannot be made to fit, and ctx's if it ended while Prepare waited for
-// a summary; a ctx that has already ended matters only if there is something to wait for. After an error the manager is
-// as it was before, except that it remembers a failed summarizer. A compaction that fails is not an error as long as
-// the request can be made to fit without it. A digest may stand in for its summary ([Request].Degraded). The summarizer
-// is then asked once more when the prompt cache is cold, and whenever the history has grown by a tenth of the budget.
+// The error is an [*OverflowError] if the request cannot be made to fit, or that of ctx if ctx ended while Prepare
+// waited for a summary; a ctx that has already ended matters only if there is something to wait for. After an error the
+// manager is as it was before, except that it remembers a failed summarizer. A compaction that fails is not an error as
+// long as the request can be made to fit without it. A digest may stand in for its summary ([Request].Degraded). The
+// summarizer is then asked once more when the prompt cache is cold, and whenever the history has grown by a tenth of
+// the budget.
 func (m *Manager) Prepare(ctx context.Context, history []Message) (*Request, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -50,8 +51,8 @@ func (m *Manager) extendLast(history []Message) (*Request, error) {
 	return request, nil
 }
 
-// prepare is the long way of Prepare: more is due than to send what is new, see extend. The lock is held. A request
-// that does not fit a limit which was only guessed is tried without that limit before it is an error.
+// prepare is the long way of Prepare: something is due besides sending what is new, see extend. The lock is held. A
+// request that does not fit a limit which was only guessed is tried without that limit before it is an error.
 func (m *Manager) prepare(ctx context.Context, history []Message) (*Request, error) {
 	m.short = shortWay{} // else its slices would keep the last history in memory
 	undo := m.settleFor(history)
@@ -143,7 +144,8 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 		undo()
 		return nil, err
 	}
-	// A run of Recover that is still open ends here: the next answer is to this request, and says nothing of its own.
+	// A run of Recover that is still open ends here: the next answer is to this request, and proves nothing about the
+	// one that Recover made.
 	r, err := m.commitCompaction(d, report, closeBreaker, (*ledger).closeAttempt)
 	if err != nil {
 		undo()
@@ -197,8 +199,8 @@ func (m *Manager) prepareLocked(ctx context.Context, history []Message) (*Reques
 			}
 			return m.commit(d)
 		}
-		// What is left is a body of too many bytes. Fewer tokens have fewer bytes, so they get a limit, once: if that
-		// is not enough, nothing is.
+		// A body of too many bytes may have fewer with fewer tokens: they get a limit, once. Otherwise nothing is left
+		// to try.
 		tokens := d.bodyTokens()
 		if tokens <= 0 || m.ledger.bodyTokens != 0 {
 			return nil, d.overflow()
@@ -207,8 +209,8 @@ func (m *Manager) prepareLocked(ctx context.Context, history []Message) (*Reques
 	}
 }
 
-// withoutGuess is prepareLocked once more where err is an overflow of a limit that was only guessed: that is no
-// reason to fail. What was refused already is not tried again. The lock is held.
+// withoutGuess tries prepareLocked once more where err is an overflow of a limit that was only guessed: a guess alone
+// must not make a call fail. A request that was refused already is not tried again. The lock is held.
 func (m *Manager) withoutGuess(ctx context.Context, history []Message, err error) (*Request, error) {
 	a := &m.ledger.accounting
 	if !errors.Is(err, ErrOverflow) || !a.isGuessed() {
