@@ -121,7 +121,7 @@ func TailMatters(end string) bool {
 	if t := strings.TrimRight(end, " \t\r\n"); strings.HasSuffix(t, "}") || strings.HasSuffix(t, "]") {
 		return true // the end of a structure often holds counts, cursors, a status
 	}
-	return holdsWord(end, endWords) || hasSign(end, endSigns)
+	return endWords.InOutput(end) || hasSign(end, endSigns)
 }
 
 // errorLines returns lines of s that report an error, at most room characters of them: the first ones, which tend to be

@@ -54,24 +54,6 @@ func lettersAt(s string, start int) word {
 // isName reports whether c, beside letters, makes them part of a name.
 func isName(c byte) bool { return c == '_' || ascii.IsDigit(c) }
 
-// holdsWord reports whether s holds a word of the list, apart from names.
-func holdsWord(s string, list *prose.List) bool {
-	for i := 0; i < len(s); i++ {
-		if !ascii.IsLetter(s[i]) {
-			continue
-		}
-		start := i
-		for i++; i < len(s) && ascii.IsLetter(s[i]); i++ {
-		}
-		if list.Has(s[start:i]) {
-			if w := lettersAt(s, start); !isName(w.before) && !isName(w.after) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // isException reports whether w is the name of an exception: ValueError, NullPointerException.
 func (w word) isException() bool {
 	for _, suffix := range [...]string{"Exception", "Error"} {

@@ -51,7 +51,7 @@ func TestQuickLooksLeaveNothingOut(t *testing.T) {
 		for w := range words(s) {
 			slow = slow || endWords.Has(w.text)
 		}
-		require.Equal(t, slow, holdsWord(s, endWords), "%q", s)
+		require.Equal(t, slow, endWords.InOutput(s), "%q", s)
 		search, at := searchReports(s), 0
 		for line := range strings.Lines(s) {
 			end := at + len(line)

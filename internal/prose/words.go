@@ -17,13 +17,10 @@ type List struct {
 
 	once    sync.Once // for what follows: a program that never asks pays nothing
 	byFirst [26][]string
-	// For each letter that begins a word, the letters that stand next in such words, a bit each. otherBit stands for
-	// everything else.
-	begin [26]uint32
+	// For each byte that begins a word, in any case, which bytes stand next in such words: a bit each, by the lowest
+	// five bits of a byte. Those of a letter are the same in both cases.
+	begins [256]uint32
 }
-
-// otherBit is the bit behind those of the 26 letters.
-const otherBit = 1 << 26
 
 // NewList returns the list of whole words, and of parts that are found anywhere. All are in lower case.
 func NewList(words, parts []string) *List { return &List{words: words, parts: parts} }
@@ -38,22 +35,34 @@ func (l *List) index() {
 	for _, w := range l.words {
 		k := w[0] - 'a'
 		l.byFirst[k] = append(l.byFirst[k], w)
-		l.begin[k] |= letterBit(w[1])
+		next := uint32(1) << (w[1] & 31)
+		if !ascii.IsLetter(w[1]) { // an apostrophe may be the curly one
+			next = ^uint32(0)
+		}
+		l.begins[w[0]] |= next
+		l.begins[w[0]-'a'+'A'] |= next
 	}
-}
-
-func letterBit(c byte) uint32 {
-	if ascii.IsLetter(c) {
-		return 1 << (c | 0x20 - 'a')
-	}
-	return otherBit
 }
 
 // In reports whether s holds one of the words or parts, in any case.
 func (l *List) In(s string) bool {
+	found, wide := l.find(s, true)
+	return found || l.hasPart(s, wide)
+}
+
+// InOutput reports whether s, which a program printed, holds one of the words, in any case. A backslash in it does not
+// begin an escape.
+func (l *List) InOutput(s string) bool {
+	found, _ := l.find(s, false)
+	return found
+}
+
+// find reports whether s holds one of the words, and if not, whether it has characters beyond ASCII. With escapes, the
+// letter behind a backslash is an escape of JSON and not part of the word behind it.
+func (l *List) find(s string, escapes bool) (found, wide bool) {
 	l.once.Do(l.index)
-	wide, inWord := false, false // inWord: the byte before is of a word
-	single := 0                  // up to there byte by byte
+	inWord := false // the byte before is of a word
+	single := 0     // up to there byte by byte
 	for i := 0; i+1 < len(s); i++ {
 		if i >= single && i+8 < len(s) {
 			words, isPlain := wordBytes(ascii.LoadWord(s, i))
@@ -63,8 +72,9 @@ func (l *List) In(s string) bool {
 					before |= 0x80
 				}
 				for begin := words &^ before; begin != 0; begin &= begin - 1 {
-					if l.beginsWord(s[i+bits.TrailingZeros64(begin)/8:]) {
-						return true
+					k := i + bits.TrailingZeros64(begin)/8
+					if l.mayBegin(s[k], s[k+1]) && l.beginsWord(s[k:]) {
+						return true, wide
 					}
 				}
 				inWord = words>>63 != 0
@@ -78,16 +88,16 @@ func (l *List) In(s string) bool {
 		switch {
 		case c >= 0x80:
 			wide = true
-		case c == '\\': // the letter of an escape in JSON is not part of the word behind it
+		case escapes && c == '\\':
 			i++
-		case inWord && !behind && l.beginsWord(s[i:]):
-			return true
+		case inWord && !behind && l.mayBegin(s[i], s[i+1]) && l.beginsWord(s[i:]):
+			return true, wide
 		}
 	}
-	return l.hasPart(s, wide)
+	return false, wide
 }
 
-// hasPart says whether s, which has characters beyond ASCII if it is wide, holds one of the parts.
+// hasPart reports whether s, which has characters beyond ASCII if it is wide, holds one of the parts.
 func (l *List) hasPart(s string, wide bool) bool {
 	low := ""
 	for _, p := range l.parts {
@@ -107,16 +117,15 @@ func (l *List) hasPart(s string, wide bool) bool {
 // Has reports whether w, of ASCII letters, is one of the words, in any case.
 func (l *List) Has(w string) bool {
 	l.once.Do(l.index)
-	return len(w) > 1 && l.beginsWord(w)
+	return len(w) > 1 && l.mayBegin(w[0], w[1]) && l.beginsWord(w)
 }
 
-// beginsWord reports whether s, of two bytes or more, begins with a word of the list.
+// mayBegin is the quick look ahead of beginsWord at two bytes of a text: it leaves no word out.
+func (l *List) mayBegin(first, second byte) bool { return l.begins[first]>>(second&31)&1 != 0 }
+
+// beginsWord reports whether s, which begins with a letter, begins with a word of the list.
 func (l *List) beginsWord(s string) bool {
-	c := s[0]
-	if !ascii.IsLetter(c) || l.begin[c|0x20-'a']&letterBit(s[1]) == 0 {
-		return false
-	}
-	for _, w := range l.byFirst[c|0x20-'a'] {
+	for _, w := range l.byFirst[s[0]|0x20-'a'] {
 		if beginsWithWord(s, w) {
 			return true
 		}

@@ -2,6 +2,7 @@ package prose
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -18,7 +19,7 @@ func (l *List) inByBytes(s string) bool {
 		case c == '\\':
 			i++
 		case wordByte(c):
-			if l.beginsWord(s[i:]) {
+			if slices.ContainsFunc(l.words, func(w string) bool { return beginsWithWord(s[i:], w) }) {
 				return true
 			}
 			for i+1 < len(s) && wordByte(s[i+1]) {
