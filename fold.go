@@ -50,7 +50,7 @@ func (d *draft) newFolding(s *staleness) *folding {
 		i = end
 	}
 	if d.opts.Keep.keepsFiles() && !s.early {
-		f.inWork = s.filesInWork()
+		f.inWork = s.filesInWork(d.opts.Cache.None)
 	}
 	return f
 }

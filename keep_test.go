@@ -68,24 +68,27 @@ func TestKeep(t *testing.T) {
 // Files that are worked on stay whole in the turn of the work, and go in the next one.
 func TestFilesInWork(t *testing.T) {
 	t.Parallel()
-	h := runs(25)
+	h := runs(40)
 	call := func(step int, tool, arguments string) {
 		h[2*step+1].Parts[1].Name, h[2*step+2].ToolName = tool, tool
 		h[2*step+1].Parts[1].Arguments = json.RawMessage(arguments)
 	}
-	call(1, "read", `{"path":"src/old.go"}`)  // too long ago
-	call(8, "read", `{"path":"src/main.go"}`) // the third newest read of it
-	call(9, "read", `{"path":"/repo/src/main.go"}`)
-	call(10, "edit", `{"path":"src/main.go","old":"a","new":"b"}`)
-	call(11, "exec", `{"command":"sed -n 1,20p src/main.go | head"}`)
-	call(12, "edit", `{"path":"src/main.go","old":"b","new":"c"}`)
+	call(20, "read", `{"path":"src/old.go"}`) // too long ago
+	call(26, "read", `{"path":"src/plan.go"}`)
+	call(27, "read", `{"path":"src/done.go"}`)
+	call(28, "edit", `{"path":"src/done.go","old":"a","new":"b"}`) // the work on this one is over
+	call(29, "read", `{"path":"src/main.go"}`)                     // the third newest read of it
+	call(30, "read", `{"path":"/repo/src/main.go"}`)
+	call(31, "edit", `{"path":"src/main.go","old":"a","new":"b"}`)
+	call(32, "exec", `{"command":"sed -n 1,20p src/main.go | head"}`)
+	call(37, "edit", `{"path":"src/main.go","old":"b","new":"c"}`)
 	for _, tt := range []struct {
 		name  string
 		keep  winnow.KeepPolicy
 		more  []winnow.Message
 		stays []int
 	}{
-		{"in the turn", winnow.KeepWork, nil, []int{9, 11, 12}},
+		{"in the turn", winnow.KeepWork, nil, []int{26, 30, 32}},
 		{"in the next turn", winnow.KeepWork, []winnow.Message{modelSays("Done."), userSays("And now?")}, nil},
 		{"where little is kept", winnow.KeepLittle, nil, nil},
 	} {
@@ -93,7 +96,7 @@ func TestFilesInWork(t *testing.T) {
 		m := newManager(t, 1_000_000, &winnow.Options{Keep: tt.keep, Estimator: byChars, Cache: &winnow.CacheOptions{None: true}})
 		r := prepare(t, m, in)
 		var stays []int
-		for step := range 21 {
+		for step := range 36 {
 			if holds(r, &in[2*step+2]) {
 				stays = append(stays, step)
 			}
