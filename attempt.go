@@ -104,16 +104,16 @@ func (a *attempt) endIn(facts []*fact) int {
 // taken is for a request of Recover that was accepted.
 func (m *Manager) taken() {
 	l := &m.ledger
-	open, a := l.attempt, &l.accounting
-	if open == nil {
+	x, a := l.attempt, &l.accounting
+	if x == nil {
 		return
 	}
-	if open.tokens.First > 0 {
-		believed := count.Least(a.told(m.window-m.opts.Reserve), open.before.guess.Most)
-		a.guess = open.before.guess.Settle(open.tokens, a.guess.Most, l.tokens, believed)
+	if x.tokens.First > 0 {
+		believed := count.Least(a.told(m.window-m.opts.Reserve), x.before.guess.Most)
+		a.guess = x.before.guess.Settle(x.tokens, a.guess.Most, l.tokens, believed)
 	}
-	if open.bytes.First > 0 {
-		a.body = open.before.body.Settle(open.bytes, a.body.Most, l.bytes, l.toldBody(&m.settings))
+	if x.bytes.First > 0 {
+		a.body = x.before.body.Settle(x.bytes, a.body.Most, l.bytes, l.toldBody(&m.settings))
 	}
 	l.attempt, l.refusals = nil, 0
 	m.tail = requestTail{}
@@ -134,7 +134,7 @@ func (m *Manager) keep() func() {
 // keepLimits is keep together with what a refusal teaches.
 func (m *Manager) keepLimits() func() {
 	l := &m.ledger
-	undo, known, body := m.keep(), l.accounting, l.body
+	undo, accounting, body := m.keep(), l.accounting, l.body
 	// A refusal is added to these in place.
 	l.run.refused = slices.Clone(l.run.refused)
 	if l.attempt != nil {
@@ -143,6 +143,6 @@ func (m *Manager) keepLimits() func() {
 	}
 	return func() {
 		undo()
-		l.accounting, l.body, m.tail = known, body, requestTail{}
+		l.accounting, l.body, m.tail = accounting, body, requestTail{}
 	}
 }

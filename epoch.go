@@ -43,7 +43,10 @@ func (d *draft) rewrite() {
 		d.cause = "nothing is in the prompt cache"
 		d.drop(d.staleParts(!none, 0))
 		d.leanRecords(recordsShare)
-		d.pruneAndCut()
+		if d.opts.Keep.trims(d.pruneFrom > 0) {
+			d.prune(*d.opts.Prune, d.windowEstimate())
+		}
+		d.cutOversized()
 	}
 	pressed := !d.fits()
 	if pressed {
@@ -60,7 +63,8 @@ func (d *draft) makeRoom() {
 	goal := count.Share(d.room(), lowWater)
 	d.dropTo(goal)
 	if !d.fits() {
-		d.pruneAndCut()
+		d.prune(*d.opts.Prune, d.windowEstimate())
+		d.cutOversized()
 	}
 	if !d.fits() {
 		d.clearTo(goal)
@@ -84,13 +88,10 @@ func (d *draft) dropTo(goal int) {
 	d.drop(list[:n])
 }
 
-// pruneAndCut does what the options of the pure stages say.
-func (d *draft) pruneAndCut() {
-	o := d.opts
-	if isSpared := o.Keep == KeepAll && d.isBelowStale(); !isSpared {
-		d.prune(*o.Prune, d.windowEstimate())
-	}
-	t := newTruncation(*o.Truncate, d.windowEstimate())
+// cutOversized cuts the results that are larger than one may be, also those that were smaller than that in an earlier
+// window.
+func (d *draft) cutOversized() {
+	t := newTruncation(*d.opts.Truncate, d.windowEstimate())
 	for i := range d.view.messages {
 		d.cut(i, t, "the result is larger than one result may be")
 	}

@@ -14,27 +14,27 @@ import (
 // extend is the short way. It is false, and nothing has happened, if the long one has to be taken. The error is that of
 // Options.Journal.
 func (m *Manager) extend(history []Message, r *Request) (done bool, err error) {
-	l, tail := &m.ledger, &m.tail
-	indexed := &l.index
+	l, t := &m.ledger, &m.tail
+	x := &l.index
 	// What the background has made is collected on the long way, and a run of Recover is settled there.
-	if isBusy := m.background != nil || l.attempt != nil; isBusy || !tail.known || !tail.complete || len(l.sent) == 0 {
+	if isBusy := m.background != nil || l.attempt != nil; isBusy || !t.known || !t.complete || len(l.sent) == 0 {
 		return false, nil
 	}
 	// A message was found changed since, the history was rewound, or there is nothing to send.
-	if tail.changes != indexed.changes || len(history) < tail.history || len(history) == 0 {
+	if t.changes != x.changes || len(history) < t.history || len(history) == 0 {
 		return false, nil
 	}
 	// PrepareInto was given another request than the last one: its lists are not what was sent.
-	if !tail.isHistory && (len(r.Messages) != len(l.sent) || !tail.isLast(r)) {
+	if !t.isHistory && (len(r.Messages) != len(l.sent) || !t.isLast(r)) {
 		return false, nil
 	}
-	if !indexed.goesOn(history, tail.isHistory) {
+	if !x.goesOn(history, t.isHistory) {
 		return false, nil
 	}
-	indexed.learn(history, m.opts.Estimator)
-	added := history[tail.history:]
+	x.learn(history, m.opts.Estimator)
+	added := history[t.history:]
 	d := &m.short
-	*d = shortWay{tail: tail, sums: view{total: l.estimate}, draft: draft{
+	*d = shortWay{tail: t, sums: view{total: l.estimate}, draft: draft{
 		settings: &m.settings, ledger: l, view: &d.sums, history: history, budget: m.budget(), now: m.opts.Now(),
 		learned:  learned{accounting: l.accounting, rejected: d.rejected[:0]},
 		progress: progress{unchangedPrefix: len(l.sent) + len(added)},
@@ -139,7 +139,7 @@ func (d *shortWay) isBilledBehind(i int) bool {
 // known of the provider's counts once those of the new answers are read, as on the long way.
 func (d *shortWay) resultsFit() bool {
 	n := &d.added
-	limits := newTruncation(*d.opts.Truncate, d.windowEstimate())
+	t := newTruncation(*d.opts.Truncate, d.windowEstimate())
 	batch := 0
 	for i := range n.sent {
 		if n.sent[i].Role != RoleTool {
@@ -147,7 +147,7 @@ func (d *shortWay) resultsFit() bool {
 			continue
 		}
 		tokens := n.tokens(i)
-		if !limits.isWithin(&n.sent[i], tokens) {
+		if !t.isWithin(&n.sent[i], tokens) {
 			return false
 		}
 		batch = count.Add(batch, tokens)
@@ -157,11 +157,11 @@ func (d *shortWay) resultsFit() bool {
 
 // addToTail adds the new messages to the sums and says that the request is in order and fits.
 func (d *shortWay) addToTail(added []Message) bool {
-	l, tail := d.ledger, d.tail
-	facts := l.index.facts[tail.history:]
+	l, t := d.ledger, d.tail
+	facts := l.index.facts[t.history:]
 	r := repair{history: added, facts: facts, forRequest: true}
 	// An id that is in use has to be changed, and calls without results have to be given some.
-	if !r.isClean() || len(added) > 0 && waitsForResults(added) || !tail.idsAreNew(added) {
+	if !r.isClean() || len(added) > 0 && waitsForResults(added) || !t.idsAreNew(added) {
 		return false
 	}
 	d.observeAdded(added, facts)
@@ -180,18 +180,18 @@ func (d *shortWay) addToTail(added []Message) bool {
 	if isAwaited && d.isWithin(c.SoftThreshold) {
 		return false // a compaction is near, and something is to be done ahead of it
 	}
-	tail.shown, tail.bytes = shown, bytes
+	t.shown, t.bytes = shown, bytes
 	return true
 }
 
 // observeAdded reads what the new answers were billed for. What lies between two of them was sent by nobody that is
 // known: as on the long way, it counts as it is.
 func (d *shortWay) observeAdded(added []Message, facts []*fact) {
-	tail := d.tail
-	total, shown := d.view.total, tail.shown
+	t := d.tail
+	total, shown := d.view.total, t.shown
 	for i := range added {
 		m := &added[i]
-		if saysUsage(d.history, tail.history+i) {
+		if saysUsage(d.history, t.history+i) {
 			d.observeAnswer(m, len(d.ledger.sent)+i, total, shown)
 		}
 		total = count.Add(total, facts[i].tokens)
@@ -203,8 +203,8 @@ func (d *shortWay) observeAdded(added []Message, facts []*fact) {
 
 // sumAdded adds the new messages, as they are sent, to the total of the view. It returns the new sums of the tail.
 func (d *shortWay) sumAdded() (shown, bytes int) {
-	n, tail := &d.added, d.tail
-	shown, bytes = tail.shown, tail.bytes
+	n, t := &d.added, d.tail
+	shown, bytes = t.shown, t.bytes
 	for i := range n.sent {
 		d.view.total = count.Add(d.view.total, n.tokens(i))
 		if !hasHiddenParts(&n.sent[i]) {
@@ -221,26 +221,26 @@ func (d *shortWay) sumAdded() (shown, bytes int) {
 
 // commitTail makes the request what was sent last.
 func (d *shortWay) commitTail(added []Message, r *Request) {
-	l, tail := d.ledger, d.tail
+	l, t := d.ledger, d.tail
 	before, history := len(l.sent), r.History
-	p := sentPrefix{sent: l.estimate, unedited: tail.uneditedTokens}
+	p := sentPrefix{sent: l.estimate, unedited: t.uneditedTokens}
 	d.commitAdded(r)
-	tail.addIDs(added)
-	tail.answers += countAnswers(added)
-	tail.thinks = tail.thinks || slices.ContainsFunc(added, hasThinking)
-	tail.history = len(d.history)
-	if tail.isHistory { // nothing is copied: the request is the host's own list
+	t.addIDs(added)
+	t.answers += countAnswers(added)
+	t.thinks = t.thinks || slices.ContainsFunc(added, hasThinking)
+	t.history = len(d.history)
+	if t.isHistory { // nothing is copied: the request is the host's own list
 		r.Messages, r.History, r.Edits = clip(d.history), clip(d.history), nil
 	} else {
 		r.Messages = append(r.Messages, d.added.sent...)
-		if r.History = clip(d.history); !tail.keepsAll {
+		if r.History = clip(d.history); !t.keepsAll {
 			r.History = append(history, added...)
 		}
 	}
-	tail.remember(r)
-	r.Tokens, r.Budget, r.FirstChanged, r.Bytes = d.tokens(), d.budget, before, tail.bytes
+	t.remember(r)
+	r.Tokens, r.Budget, r.FirstChanged, r.Bytes = d.tokens(), d.budget, before, t.bytes
 	r.Counts = slices.Clip(l.counts)
-	d.price(r, tail.uneditedTokens, p)
+	d.price(r, t.uneditedTokens, p)
 	r.NeedsCompaction, r.Compaction, r.Rung = false, nil, ""
 	r.Degraded = l.checkpoint != nil && l.checkpoint.degraded
 	l.sentAt, l.tokens, l.estimate, l.bytes, l.accounting = d.now, r.Tokens, d.view.total, r.Bytes, d.accounting
@@ -249,7 +249,7 @@ func (d *shortWay) commitTail(added []Message, r *Request) {
 
 // commitAdded makes the new messages the end of what was sent last, with their edits.
 func (d *shortWay) commitAdded(r *Request) {
-	l, tail := d.ledger, d.tail
+	l, t := d.ledger, d.tail
 	for i, f := range d.added.facts {
 		k := f.key
 		if p := d.added.edit(i); p != nil {
@@ -258,45 +258,44 @@ func (d *shortWay) commitAdded(r *Request) {
 				l.projections = map[key]*projection{}
 			}
 			l.projections[f.key] = p
-			l.index.watch(d.history, tail.history+i)
-			r.Edits = append(r.Edits, p.edit(tail.history+i, &d.added.sent[i], f))
+			l.index.watch(d.history, t.history+i)
+			r.Edits = append(r.Edits, p.edit(t.history+i, &d.added.sent[i], f))
 		}
 		l.sent = append(l.sent, k)
 		l.counts = append(l.counts, d.added.tokens(i))
-		tail.uneditedTokens = count.Add(tail.uneditedTokens, f.tokens)
-		tail.wholeTokens = count.Add(tail.wholeTokens, f.tokens)
+		t.uneditedTokens, t.wholeTokens = count.Add(t.uneditedTokens, f.tokens), count.Add(t.wholeTokens, f.tokens)
 	}
 }
 
 // recordTail remembers what the short way has to know of d, which was sent as r.
 func (m *Manager) recordTail(d *draft, r *Request) {
-	l, tail := &m.ledger, &m.tail
+	l, t := &m.ledger, &m.tail
 	messages := d.view.messages
-	*tail = requestTail{
-		known: true, changes: l.index.changes, history: len(d.history), ids: tail.ids,
+	*t = requestTail{
+		known: true, changes: l.index.changes, history: len(d.history), ids: t.ids,
 		complete: !waitsForResults(d.history) && !waitsForResults(messages), recordEnds: endsOf(l.records),
 	}
 	// By their addresses: lists that only read the same could part later.
-	tail.isHistory = len(r.Edits) == 0 && mem.Base(messages) == mem.Base(d.history) && len(messages) == len(d.history)
-	tail.keepsAll = mem.Base(r.History) == mem.Base(d.history) && len(r.History) == len(d.history)
-	tail.answers, tail.thinks = countAnswers(d.whole().messages), slices.ContainsFunc(messages, hasThinking)
-	tail.remember(r)
-	tail.ofHost = mem.Base(r.Messages) == mem.Base(d.history)
-	tail.share(r, l.index.isReread)
-	clear(tail.ids)
-	tail.addIDs(messages)
+	t.isHistory = len(r.Edits) == 0 && mem.Base(messages) == mem.Base(d.history) && len(messages) == len(d.history)
+	t.keepsAll = mem.Base(r.History) == mem.Base(d.history) && len(r.History) == len(d.history)
+	t.answers, t.thinks = countAnswers(d.whole().messages), slices.ContainsFunc(messages, hasThinking)
+	t.remember(r)
+	t.ofHost = mem.Base(r.Messages) == mem.Base(d.history)
+	t.share(r, l.index.isReread)
+	clear(t.ids)
+	t.addIDs(messages)
 	// An id of the history that is not in the request may come back with it, so it is not free either.
-	if !tail.isHistory {
-		tail.addIDs(d.history)
+	if !t.isHistory {
+		t.addIDs(d.history)
 		for _, id := range d.ids { // also of calls that a summary stands for, or that the turn limit dropped
-			tail.addID(id)
+			t.addID(id)
 		}
 	}
-	tail.bytes, tail.uneditedTokens = r.Bytes, l.index.estimate(len(d.history))
-	tail.wholeTokens, tail.hasDigested = d.uneditedTokens(), len(d.digested) > 0
+	t.bytes, t.uneditedTokens = r.Bytes, l.index.estimate(len(d.history))
+	t.wholeTokens, t.hasDigested = d.uneditedTokens(), len(d.digested) > 0
 	for i := range messages {
 		if !hasHiddenParts(&messages[i]) {
-			tail.shown = count.Add(tail.shown, d.view.tokens[i])
+			t.shown = count.Add(t.shown, d.view.tokens[i])
 		}
 	}
 }

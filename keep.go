@@ -18,8 +18,8 @@ const (
 	// KeepWork replaces runs of old answers with their calls and results by a record: what the model said, each call in
 	// a line with how it ended, and the names that stand nowhere else. Of a text that the host inserted in an older
 	// turn, its beginning and its size stay; one that takes hardly more than that stays whole, and so does what the
-	// host inserted before the first request of a person. The newest steps stay whole, and so does what the model has
-	// read and written of the files that it works on.
+	// host inserted before the first request of a person. The newest steps stay whole, and so do the files that the
+	// model has read in this turn and not changed since.
 	KeepWork KeepPolicy = "work"
 	// KeepLittle is KeepWork for hosts to which cost matters more than reading a file again now and then: even of files
 	// being worked on, only the newest steps stay whole. Long answers to a person are shortened in older turns, also
@@ -36,3 +36,8 @@ func (p KeepPolicy) folds() bool { return p != KeepCalls }
 
 // keepsFiles reports whether files in work stay whole.
 func (p KeepPolicy) keepsFiles() bool { return p != KeepLittle }
+
+// trims reports whether results of a request that fits are trimmed by PruneOptions when nothing is in the prompt
+// cache. asked says that the host set a SoftTrimRatio. Else KeepWork and KeepLittle alone say what goes: a trim would
+// take what they hold.
+func (p KeepPolicy) trims(asked bool) bool { return p == KeepCalls || asked && p != KeepAll }

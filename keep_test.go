@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -103,6 +104,38 @@ func TestFilesInWork(t *testing.T) {
 		}
 		assert.Equal(t, tt.stays, stays, tt.name)
 		requestCheck{estimator: byChars}.check(t, in, r)
+	}
+}
+
+// What Keep holds is not trimmed while the request fits, also where every request is written anew; a host that asks for
+// trims gets them.
+func TestColdRequestIsNotTrimmed(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		keep  winnow.KeepPolicy
+		prune *winnow.PruneOptions
+		trims bool
+	}{
+		{"files in work are held", winnow.KeepWork, nil, false},
+		{"the newest steps are whole", winnow.KeepLittle, nil, false},
+		{"all is kept", winnow.KeepAll, nil, false},
+		{"nothing is held", winnow.KeepCalls, nil, true},
+		{"the host asks for it", winnow.KeepWork, &winnow.PruneOptions{SoftTrimRatio: 0.3}, true},
+		{"all is kept, whatever else the host says", winnow.KeepAll, &winnow.PruneOptions{SoftTrimRatio: 0.3}, false},
+	} {
+		h := []winnow.Message{userSays("Mend it.")}
+		for i := range 4 {
+			id, path := "c"+itoa(i), `{"path":"src/file`+itoa(i)+`.go"}`
+			h = append(h, call(id, "read", path), result(id, "read", strings.Repeat("a line of the file\n", 500)))
+		}
+		o := winnow.Options{
+			Keep: tt.keep, Prune: tt.prune, Estimator: byChars, Cache: &winnow.CacheOptions{None: true},
+			Minify: &winnow.MinifyOptions{Off: true},
+		}
+		r := prepare(t, newManager(t, 24_000, &o), named(h))
+		trimmed := slices.ContainsFunc(r.Edits, func(e winnow.Edit) bool { return e.Op == winnow.OpTrim })
+		assert.Equal(t, tt.trims, trimmed, "%s %v", tt.name, r.Edits)
 	}
 }
 

@@ -273,14 +273,3 @@ func TestManagerOverflowPartsAreNotBilled(t *testing.T) {
 	require.ErrorAs(t, err, &e)
 	assert.LessOrEqual(t, e.Overhead+e.Pinned+e.Summary+e.Protected, e.Tokens, "%+v", *e)
 }
-
-// A message that began the oldest turn that is kept begins none any more once the host says that it is its own.
-func TestTurnLimitAfterInjected(t *testing.T) {
-	m := newManager(t, 24_000, &winnow.Options{HistoryTurns: 1, Estimator: byChars})
-	h := named(list(userSays("one"), modelSays("yes"), userSays("two"), modelSays("yes"), userSays("three")))
-	require.Equal(t, "three", prepare(t, m, h).Messages[0].Parts[0].Text)
-	h = deepCopy(h)
-	h[4].Injected = true
-	r := prepare(t, m, h)
-	assert.Contains(t, sketch(r.Messages), " u a u+", "the newest request of a person is in it")
-}

@@ -14,12 +14,13 @@ import (
 // PruneOptions are the options of [PruneContext]; nil and the zero value mean the defaults. Characters
 // are Unicode code points, as everywhere in the package. The defaults are the reference system's.
 //
-// A [Manager] does what PruneContext does when the prompt cache is cold or a request does not fit. Besides, it drops
-// what is stale when that pays, in windows of any size: KeepLastAssistants, AllowTools and DenyTools hold for that too
-// (a pattern stands for the results of a tool and for the arguments of its calls), and so does SoftTrimRatio where it
-// is set; NoHardClear keeps the results and has only arguments shortened, and folds nothing. Where SoftTrimRatio is not
-// set, a conversation that takes less than 5 % of the window, and less than 8 000 tokens, loses no stale content: as
-// long as it fits it stays append-only, unless CacheOptions.None says that this has no advantage.
+// A [Manager] does what PruneContext does when a request does not fit, and when the prompt cache is cold if
+// SoftTrimRatio is set or Options.Keep is [KeepCalls]. Besides, it drops what is stale when that pays, in windows of
+// any size: KeepLastAssistants, AllowTools and DenyTools hold for that too (a pattern stands for the results of a tool
+// and for the arguments of its calls), and so does SoftTrimRatio where it is set; NoHardClear keeps the results and has
+// only arguments shortened, and folds nothing. Where SoftTrimRatio is not set, a conversation that takes less than 5 %
+// of the window, and less than 8 000 tokens, loses no stale content: as long as it fits it stays append-only, unless
+// CacheOptions.None says that this has no advantage.
 type PruneOptions struct {
 	KeepLastAssistants int     // newest assistant messages that protect the results behind them (3)
 	SoftTrimRatio      float64 // share of the window above which results are trimmed (0.3)

@@ -87,22 +87,22 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 
 // startLadder learns what the provider said.
 func (m *Manager) startLadder(history []Message, said overflow.Diagnosis) *ladder {
-	state := &m.ledger
+	g := &m.ledger
 	m.beginAttempt(history)
-	l := &ladder{manager: m, history: history, refused: state.tokens, estimate: state.estimate, answer: said.Output}
-	d := m.draft(history, state.checkpoint)
-	if !state.hasRequest() { // nothing was prepared: the history as it is was refused
+	l := &ladder{manager: m, history: history, refused: g.tokens, estimate: g.estimate, answer: said.Output}
+	d := m.draft(history, g.checkpoint)
+	if !g.hasRequest() { // nothing was prepared: the history as it is was refused
 		// One more, so that the draft may be tried as it is: what the host sent was not made by this manager.
 		l.refused, l.estimate = d.tokens(), count.Add(d.view.total, 1)
 	} else {
-		state.run.remember(payloadOf(state.sent))
+		g.run.remember(payloadOf(g.sent))
 	}
-	state.run.refusals++
-	state.refusals++
+	g.run.refusals++
+	g.refusals++
 	m.tail = requestTail{} // what is known of the limits has changed
 	if said.Class == overflow.ClassBytes || said.Unit == overflow.UnitBytes {
-		l.bytes = max(1, state.bytes)
-		if !state.hasRequest() {
+		l.bytes = max(1, g.bytes)
+		if !g.hasRequest() {
 			l.bytes = max(1, d.bytes())
 		}
 		l.learnBody(said)
@@ -215,18 +215,18 @@ func (l *ladder) smallestThatIsLess(context.Context) *draft {
 	if d == nil {
 		return nil
 	}
-	n, state := l.size(d), &l.manager.ledger
+	n, g := l.size(d), &l.manager.ledger
 	switch {
 	case !l.guessed && l.bytes == 0 && n < l.allowed && d.fitsBody():
 		// It is within the limit if less than the reserve is left for the answer: a short answer is better than none.
-		state.accounting.limit, d.accounting.limit, d.budget = l.allowed, l.allowed, l.allowed
+		g.accounting.limit, d.accounting.limit, d.budget = l.allowed, l.allowed, l.allowed
 	case !l.guessed:
 		return nil // the provider said what it takes, and this is more
 	case l.bytes > 0 && n <= count.Share(l.bytes, leastShrink) && d.tokens() <= d.budget &&
 		n <= count.Least(l.manager.ledger.toldBody(&l.manager.settings), n):
-		state.accounting.body.Most, d.accounting.body.Most = n, n
+		g.accounting.body.Most, d.accounting.body.Most = n, n
 	case l.bytes == 0 && n <= count.Share(l.refused, leastShrink) && d.fitsBody():
-		state.accounting.guess.Most, d.accounting.guess.Most, d.budget = n, n, n
+		g.accounting.guess.Most, d.accounting.guess.Most, d.budget = n, n, n
 	default:
 		return nil
 	}

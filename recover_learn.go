@@ -39,15 +39,15 @@ func (l *ladder) learnBody(said overflow.Diagnosis) {
 	if limit > 0 && said.Size > limit { // the provider counts in its own way: the same share of what is counted here
 		limit = count.Share(l.bytes, float64(limit)/float64(said.Size))
 	}
-	state := &l.manager.ledger
+	g := &l.manager.ledger
 	// A limit above what was refused is a misread number, or of something else: the size is guessed then.
 	if limit > 0 && limit < l.bytes {
-		state.body = count.Least(state.body, limit)
+		g.body = count.Least(g.body, limit)
 		return
 	}
 	l.guessed = true
-	state.attempt.bytes.Add(l.bytes)
-	state.accounting.body.Most = max(1, count.Least(state.accounting.body.Most, l.shrunk(l.bytes)))
+	g.attempt.bytes.Add(l.bytes)
+	g.accounting.body.Most = max(1, count.Least(g.accounting.body.Most, l.shrunk(l.bytes)))
 }
 
 // shrunk is the size that is tried after a request of n tokens or bytes was refused without numbers.
@@ -60,8 +60,8 @@ func (l *ladder) shrunk(n int) int {
 
 // learnLimit takes what was counted for a new anchor, and what is allowed for the budget from now on.
 func (l *ladder) learnLimit(said overflow.Diagnosis) {
-	state := &l.manager.ledger
-	a := &state.accounting
+	g := &l.manager.ledger
+	a := &g.accounting
 	counted, allowed := said.Size-said.Output, said.Limit-said.Output
 	if said.Unit != overflow.UnitTokens {
 		counted, allowed = 0, 0                       // no count of tokens can be learned from it
@@ -69,11 +69,11 @@ func (l *ladder) learnLimit(said overflow.Diagnosis) {
 			allowed = count.Share(l.refused, float64(said.Limit)/float64(said.Size))
 		}
 	}
-	least, hidden := count.Share(state.estimate, meter.MinRatio), count.Share(l.manager.window, mostHiddenShare)
-	most := count.Add(count.Share(state.estimate, meter.MaxRatio), hidden)
+	least, hidden := count.Share(g.estimate, meter.MinRatio), count.Share(l.manager.window, mostHiddenShare)
+	most := count.Add(count.Share(g.estimate, meter.MaxRatio), hidden)
 	// Outside of these the number is of something else: of another request, of the answer, of one message.
-	if counted >= least && counted <= most && state.hasRequest() {
-		a.Observe(len(state.sent), state.estimate, counted, l.manager.opts.Overhead)
+	if counted >= least && counted <= most && g.hasRequest() {
+		a.Observe(len(g.sent), g.estimate, counted, l.manager.opts.Overhead)
 		l.refused = counted
 	}
 	limit := allowed
@@ -89,11 +89,11 @@ func (l *ladder) learnLimit(said overflow.Diagnosis) {
 		l.allowed = allowed
 	} else {
 		l.guessed = true
-		state.attempt.tokens.Add(l.refused)
+		g.attempt.tokens.Add(l.refused)
 		a.guess.Most = max(1, count.Least(a.guess.Most, l.shrunk(l.refused)))
 	}
 	if l.refused == counted {
-		a.doubtHidden(state.estimate, counted, l.manager)
+		a.doubtHidden(g.estimate, counted, l.manager)
 	}
 }
 

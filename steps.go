@@ -204,10 +204,8 @@ func (d *draft) findStandIn(request, first int) int {
 // stays the same until the list has grown by half, or the cache is cold.
 func (d *draft) limitTurns(limit int) {
 	v := d.view
-	start, turns := max(0, d.ledger.turnStart.findPosition(v)), 0 // -1: a history that begins elsewhere
-	if start > 0 && !beginsTurn(&v.messages[start]) {
-		start = 0 // the host has marked it as its own since: the request before it is the newest
-	}
+	start := max(0, d.ledger.turnStart.findPosition(v)) // -1: a history that begins elsewhere
+	turns := 0
 	for i := start; i < len(v.messages); i++ {
 		if beginsTurn(&v.messages[i]) {
 			turns++

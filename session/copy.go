@@ -16,8 +16,7 @@ import (
 // If the other store already holds the beginning of the original, Copy adds the rest: it finishes an interrupted copy
 // and updates an old one. Until Copy has returned, the copy may end anywhere; then all of it is durable as
 // [Options].Durability of the other store says, whoever wrote it. The error is [ErrConflict] if the other store holds
-// something else under the key, such as the holes that a power loss left in an interrupted copy: delete that first. It
-// is [ErrNotFound] if the session does not exist.
+// something else under the key, and [ErrNotFound] if the session does not exist.
 //
 // Sealed entries (Options.Seal) are copied as they are: the other store needs the same keys.
 func Copy(ctx context.Context, from, to *Store, key string) error {

@@ -2,7 +2,6 @@ package session_test
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -237,45 +236,4 @@ func TestRepeatedCopyKeepsAnArchive(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, parts, 1)
 	require.Equal(t, session.PartArchive, parts[0].Kind)
-}
-
-// TestCopyAfterAPowerLoss: a copy that a power loss interrupted is finished when it is repeated. Where the disk has
-// holes in it, the copy is not the beginning of the original: it has to be deleted first.
-func TestCopyAfterAPowerLoss(t *testing.T) {
-	ctx := context.Background()
-	source := session.NewMemory(nil)
-	for range 4 {
-		require.NoError(t, inOneTurn(ctx, source, strings.Repeat("x", 700_000)))
-	}
-	fsys := sessiontest.NewCrashFS()
-	target, err := session.OpenFiles(fsys, nil)
-	require.NoError(t, err)
-	random := rand.New(rand.NewPCG(1, 1))
-	var lost []*sessiontest.CrashFS
-	var losses []sessiontest.Loss
-	var names []string
-	fsys.After(func(op sessiontest.Operation) {
-		for _, loss := range sessiontest.Losses() {
-			lost, losses = append(lost, fsys.Crash(loss, random)), append(losses, loss)
-			names = append(names, fmt.Sprintf("power loss (%s) after operation %d (%s %s)", loss, op.Index, op.Name, op.Path))
-		}
-	})
-	require.NoError(t, session.Copy(ctx, source, target, "k"))
-	refused := 0
-	want := sha256.Sum256([]byte(logText(t, source, "k")))
-	for i, name := range names {
-		store, err := session.OpenFiles(lost[i], nil)
-		require.NoError(t, err, name)
-		err = session.Copy(ctx, source, store, "k")
-		mayHaveHoles := losses[i] == sessiontest.LossBlocks || losses[i] == sessiontest.LossHoles
-		if mayHaveHoles && errors.Is(err, session.ErrConflict) {
-			refused++
-			require.NoError(t, store.Delete(ctx, "k"), name)
-			err = session.Copy(ctx, source, store, "k")
-		}
-		require.NoError(t, err, name)
-		require.Equal(t, want, sha256.Sum256([]byte(logText(t, store, "k"))), name)
-	}
-	require.Positive(t, refused)
-	require.Less(t, refused, len(names)/2)
 }

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -139,7 +138,7 @@ func (im *importer) entry(e Entry) error {
 	case e.Type == TypeSession:
 		return fmt.Errorf("%w: a second header", ErrFormat)
 	case e.Type == TypeState, e.Type == TypeStatus:
-		im.parents[e.ID] = cmp.Or(im.parentOf(e.ParentID), im.root)
+		im.parents[e.ID] = im.parentOf(e.ParentID)
 		return nil
 	case !e.Type.isPath():
 		e.ParentID = ""

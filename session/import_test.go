@@ -155,20 +155,3 @@ func TestImportRedacts(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "it was ***", v.History[0].Parts[0].Text)
 }
-
-// TestImportBehindAStateWithoutParent: what followed an entry that is left out follows the header instead.
-func TestImportBehindAStateWithoutParent(t *testing.T) {
-	ctx := context.Background()
-	store := session.NewMemory(nil)
-	message := session.User("one")
-	require.NoError(t, store.Import(ctx, "k", []*session.Entry{
-		{ID: "s", Type: session.TypeState},
-		{ID: "m", ParentID: "s", Type: session.TypeMessage, Message: &message},
-		{ID: "l", Type: session.TypeLeaf, Target: "s"},
-		{ID: "m2", ParentID: "s", Type: session.TypeMessage, Message: &message},
-	}))
-	v, err := store.Read(ctx, "k")
-	require.NoError(t, err)
-	require.Equal(t, []string{"m2"}, v.IDs)
-	require.Empty(t, v.Damage)
-}
