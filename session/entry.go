@@ -19,8 +19,7 @@ const (
 	TypeEdit          Type = "edit"           // new content for an earlier entry
 	TypeBranchSummary Type = "branch_summary" // what happened on an abandoned branch
 	TypeReset         Type = "reset"          // the end of a log: the conversation begins anew in the next one
-	TypePrompt        Type = "prompt"         // sections of the system prompt that changed
-	TypeState         Type = "state"          // state state of the winnow.Manager
+	TypeState         Type = "state"          // state of the winnow.Manager
 	TypeLeaf          Type = "leaf"           // the branch continues at another entry
 	TypeLabel         Type = "label"          // a name for an entry
 	TypeInfo          Type = "info"           // title, pinned, archived
@@ -77,7 +76,7 @@ type Entry struct {
 
 	Name   string          `json:"name,omitempty"`   // custom, custom_message
 	Hidden bool            `json:"hidden,omitempty"` // custom_message: not shown to people
-	Data   json.RawMessage `json:"data,omitempty"`   // custom, prompt; reset: data of the host
+	Data   json.RawMessage `json:"data,omitempty"`   // custom; reset: data of the host
 
 	Summary      string   `json:"summary,omitempty"`      // compaction, branch_summary
 	FirstKept    *Ref     `json:"firstKept,omitempty"`    // compaction; nil: nothing before it
