@@ -87,7 +87,7 @@ func (d *draft) isCold() bool {
 
 // project replaces message i for this request and, once it is sent, for all that follow.
 func (d *draft) project(i int, m Message, tokens int, op Op, reason string) {
-	p := newProjection(m.Parts)
+	p := newProjection(withOwnArguments(m.Parts))
 	p.tokens, p.op, p.reason, p.key = tokens, op, reason, d.ledger.index.hasher.key(&m)
 	if d.put(i, p); d.why == "" {
 		d.why = d.cause

@@ -66,6 +66,15 @@ func newProjection(parts []Part) *projection {
 	return p
 }
 
+// withOwnArguments returns parts, which are nobody else's, with arguments in memory of their own. Those of the host are
+// bytes: a list that a log is decoded into again has others where they lay.
+func withOwnArguments(parts []Part) []Part {
+	for i := range parts {
+		parts[i].Arguments = bytes.Clone(parts[i].Arguments)
+	}
+	return parts
+}
+
 func (p *projection) setParts(parts []Part) {
 	if len(parts) == 1 && sameParts(&parts[0], &Part{Text: parts[0].Text}) && parts[0].Source == nil {
 		p.parts, p.text = nil, parts[0].Text
