@@ -23,7 +23,7 @@ func (m *Manager) Prepare(ctx context.Context, history []Message) (*Request, err
 	defer m.mu.Unlock()
 	// A host that reads its log anew for each request passes other memory each time. To hold the lists of the last
 	// request for it would keep its old texts alive, and be of no use.
-	m.ledger.index.isReread = !m.ledger.index.anchor.stillHolds(history)
+	m.ledger.index.isReread = !m.ledger.index.sentAnchor.stillHolds(history)
 	if request, err := m.extendLast(history); request != nil || err != nil {
 		return request, err
 	}
@@ -36,7 +36,7 @@ func (m *Manager) extendLast(history []Message) (*Request, error) {
 	if !last.known {
 		return nil, nil
 	}
-	request := last.request()
+	request := last.request(m.ledger.index.isReread)
 	if request == nil {
 		return nil, nil
 	}

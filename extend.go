@@ -238,6 +238,7 @@ func (d *shortWay) commitTail(added []Message, r *Request) {
 		}
 	}
 	t.remember(r)
+	l.index.sentAnchor = l.index.anchor
 	r.Tokens, r.Budget, r.FirstChanged, r.Bytes = d.tokens(), d.budget, before, t.bytes
 	r.Counts = slices.Clip(l.counts)
 	d.price(r, t.uneditedTokens, p)
@@ -280,6 +281,7 @@ func (m *Manager) recordTail(d *draft, r *Request) {
 	t.keepsAll = mem.Base(r.History) == mem.Base(d.history) && len(r.History) == len(d.history)
 	t.answers, t.thinks = countAnswers(d.whole().messages), slices.ContainsFunc(messages, hasThinking)
 	t.remember(r)
+	l.index.sentAnchor = l.index.anchor
 	t.ofHost = mem.Base(r.Messages) == mem.Base(d.history)
 	t.share(r, l.index.isReread)
 	clear(t.ids)

@@ -28,7 +28,7 @@ func TestShortWayWhileADigestStandsIn(t *testing.T) {
 		m.mu.Lock()
 		var r Request
 		done := false
-		if next := m.tail.request(); m.tail.known && next != nil {
+		if next := m.tail.request(m.ledger.index.isReread); m.tail.known && next != nil {
 			r = *next
 			due := degraded && m.mayReplaceDigest(m.draft(h, m.ledger.checkpoint))
 			done, err = m.extend(h, &r)

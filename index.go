@@ -72,7 +72,8 @@ type index struct {
 	// where the history passed in last lies in memory; it is compared, and keeps nothing alive
 	base         uintptr
 	anchor       anchor        // says whether the texts of that history may still lie where they lay
-	isReread     bool          // the last call of Prepare found the anchor freed
+	sentAnchor   anchor        // the same of the history that was last made a request of: Plan may have seen another
+	isReread     bool          // the last call of Prepare found that one freed, or elsewhere
 	cursor       int           // where the next look at old messages begins
 	deepCursor   int           // where the next closer look does
 	headerHashes []uint64      // of the history passed in last, by position

@@ -68,12 +68,13 @@ func (t *requestTail) share(r *Request, isReread bool) {
 	}
 }
 
-// request returns a request with the lists of the last one, or nil if they are not held.
-func (t *requestTail) request() *Request {
+// request returns a request with the lists of the last one, or nil if they are not held, or read a history that the
+// host has read anew since.
+func (t *requestTail) request(isReread bool) *Request {
 	if t.isHistory {
 		return new(Request)
 	}
-	if !t.shared.known {
+	if !t.shared.known || isReread {
 		return nil
 	}
 	return &Request{Messages: t.shared.messages, History: t.shared.history, Edits: t.shared.edits}
