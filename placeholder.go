@@ -64,12 +64,12 @@ func (d *draft) putNew(runs []recordedRun) {
 
 // remainders returns what stays of stale parts, in their order, without those that are not worth an edit.
 func (d *draft) remainders(list []rewrite.Part) []replacement {
-	if len(list) == 0 {
+	o, v := d.opts, d.view
+	list = rewrite.Runs(list, leastStale, o.Keep == KeepLittle)
+	if len(list) == 0 { // else all that is kept would be read for its names, for nothing
 		return nil
 	}
-	o, v := d.opts, d.view
 	match := toolcall.NewMatcher(o.Prune.AllowTools, o.Prune.DenyTools)
-	list = rewrite.Runs(list, leastStale, o.Keep == KeepLittle)
 	names := d.namesKept(list, &match)
 	parts := make([]replacement, 0, len(list))
 	for _, s := range slices.Backward(list) { // a name that several hold stays in the newest
