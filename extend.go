@@ -98,6 +98,7 @@ func (d *shortWay) minifyAdded() bool {
 		return ""
 	}
 	first := len(d.history) - len(n.sent)
+	billed := d.lastBilled(first)
 	for i := range n.sent {
 		if n.sent[i].Role != RoleTool {
 			continue
@@ -112,7 +113,7 @@ func (d *shortWay) minifyAdded() bool {
 		if d.opts.Thinking == ThinkingBound && slices.ContainsFunc(n.sent[i:], hasThinking) {
 			return false // see brokenFrom
 		}
-		if d.isBilledBehind(first + i) {
+		if first+i < billed {
 			return false // what was billed was sent without this edit: see observeUsage
 		}
 		if n.edits == nil { // until now sent is a part of the host's list, to which nobody writes
@@ -125,14 +126,14 @@ func (d *shortWay) minifyAdded() bool {
 	return true
 }
 
-// isBilledBehind reports whether an answer behind message i of the history has a usage.
-func (d *shortWay) isBilledBehind(i int) bool {
-	for k := i + 1; k < len(d.history); k++ {
+// lastBilled returns the position in the history of the last answer with a usage, from position i on, or -1.
+func (d *shortWay) lastBilled(i int) int {
+	for k := len(d.history) - 1; k >= i; k-- {
 		if saysUsage(d.history, k) {
-			return true
+			return k
 		}
 	}
-	return false
+	return -1
 }
 
 // resultsFit reports whether no new result is larger than one may be, nor those of the newest step together: by what is

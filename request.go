@@ -95,14 +95,25 @@ func (l *ledger) record(d *draft) {
 // was rewound to it. What was sent last is what the cache holds, so such a message stays whole when it is unpinned, or
 // when another request follows.
 func (l *ledger) forgetReplaced(d *draft) {
+	if len(d.wholeAgain) == 0 {
+		return
+	}
+	isWhole := make(map[key]bool, len(d.wholeAgain))
 	for _, k := range d.wholeAgain {
-		isWhole, isEdited := false, false
-		for i, f := range d.view.facts { // another message may read the same
-			if f.key == k {
-				isWhole, isEdited = isWhole || d.view.edited[i] == nil, isEdited || d.view.edited[i] != nil
-			}
+		isWhole[k] = false // until it is found in the request
+	}
+	for i, f := range d.view.facts {
+		if _, isAgain := isWhole[f.key]; isAgain && d.view.edited[i] == nil {
+			isWhole[f.key] = true
 		}
-		if isWhole && !isEdited {
+	}
+	for i, f := range d.view.facts {
+		if d.view.edited[i] != nil { // another message that reads the same
+			delete(isWhole, f.key)
+		}
+	}
+	for k, is := range isWhole {
+		if is {
 			delete(l.projections, k)
 		}
 	}
