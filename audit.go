@@ -65,7 +65,7 @@ func (c *compaction) fill(cp *checkpoint, room int) bool {
 }
 
 // missingIdentifiers lists paths, URLs, hashes, ids, numbers and names of the summarized history that the
-// text does not have, the likeliest to be used again first, within so many tokens.
+// text does not have, the likeliest to be used again first. They take at most room tokens.
 func (c *compaction) missingIdentifiers(text string, room int) (section string, ids []string) {
 	room -= c.tokens("\n\n" + sections.IdentifiersHeading + "\n")
 	if room < leastIdentifierTokens {

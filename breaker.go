@@ -11,8 +11,8 @@ type breaker struct {
 	window   int // of the manager whose compactions failed
 }
 
-// isOpen reports whether a compaction is not worth trying: summarizers failed, and a history of that many tokens has
-// hardly grown since.
+// isOpen reports whether a compaction is not worth trying: summarizers failed, and the history, now of the given
+// tokens, has hardly grown since.
 func (b breaker) isOpen(tokens, budget int) bool {
 	return b.failures >= breakerLimit && tokens-b.total < count.Share(budget, breakerGrowth)
 }

@@ -25,8 +25,8 @@ func (d *draft) unreadTokens() int {
 	return n
 }
 
-// isDigestDue reports whether it is time to replace checkpoint c, if a digest wrote it. Without edits the request would
-// have that many tokens.
+// isDigestDue reports whether it is time to replace checkpoint c, if a digest wrote it. The request would have
+// historyTokens without edits.
 func (d *draft) isDigestDue(c *checkpoint, historyTokens int) bool {
 	o := &d.opts
 	if !o.replacesDigest(c) {

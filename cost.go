@@ -72,8 +72,8 @@ func (d *draft) price(r *Request, history int, p sentPrefix) {
 	r.CostUnedited = c.cost(unedited, d.cached(p.unedited, unedited))
 }
 
-// cached is what a provider reads from its cache of a request of that many tokens, if it has seen the messages
-// of the beginning, which are estimated as prefix. What no message shows stands in front of them.
+// cached returns how many of a request's tokens a provider reads from its cache, if it has seen the messages of the
+// beginning, which are estimated as prefix. What no message shows stands in front of them.
 func (d *draft) cached(prefix, tokens int) int {
 	a := &d.accounting
 	n := min(tokens, count.Add(a.Hidden(d.opts.Overhead), a.BilledAs(prefix)))

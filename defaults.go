@@ -88,7 +88,7 @@ func (o *TruncateOptions) withDefaults() TruncateOptions {
 	return t
 }
 
-// withDefaults returns a deep copy of o for a window of so many tokens, or an error that names the field
+// withDefaults returns a deep copy of o for a window, in tokens, or an error that names the field
 // that is bad. The caller may change what it passed afterwards.
 func (o *Options) withDefaults(window int) (Options, error) {
 	var c Options

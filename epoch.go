@@ -71,7 +71,7 @@ func (d *draft) makeRoom() {
 	}
 }
 
-// dropTo drops what is stale, and of what is not the oldest, until the messages take at most so many tokens.
+// dropTo drops what is stale, and of what is not the oldest, until the messages take at most goal tokens.
 func (d *draft) dropTo(goal int) {
 	d.drop(d.staleParts(false, 0))
 	for d.view.total > goal && d.leanRecords(recordsShare) {
@@ -97,7 +97,7 @@ func (d *draft) cutOversized() {
 	}
 }
 
-// isDue reports whether a search is due when there are so many answers.
+// isDue reports whether a search is due now, with this number of answers.
 func (l epochSearch) isDue(answers int) bool { return l.at == 0 || answers < l.at || answers >= l.next }
 
 // rewriteIfItPays is the epoch of a request that fits while the cache is warm.

@@ -9,8 +9,8 @@ import (
 
 // The memory flush: the host's chance to write down what a summary may lose, once in each compaction cycle.
 
-// flushDue reports whether a flush is to run before a request of that many tokens, unless one ran since the last
-// compaction. threshold is the soft one. The rule is the reference's: a threshold that is not positive leaves it to the
+// flushDue reports whether the tokens of a request call for a flush, unless one ran since the last compaction.
+// threshold is the soft one. The rule is the reference's: a threshold that is not positive leaves it to the
 // compaction itself.
 func flushDue(tokens, threshold int) bool {
 	return threshold > 0 && tokens >= threshold

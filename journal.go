@@ -10,7 +10,7 @@ import (
 	"github.com/winnowgo/winnow/internal/saved"
 )
 
-// journalFrom is the journal of a ledger that was restored from a state to which that many deltas were added.
+// journalFrom returns the journal of a ledger that was restored from a state and the deltas that were added to it.
 func (l *ledger) journalFrom(deltas int) journal {
 	return journal{
 		deltas: deltas, sent: len(l.sent), edits: maps.Clone(l.projections), records: l.records,

@@ -39,7 +39,7 @@ type Manager struct {
 	closed     bool        // no more of that
 }
 
-// New returns a manager for a model with a context window of that many tokens. opts is copied; nil means the defaults.
+// New returns a manager for a model with a context window of window tokens. opts is copied; nil means the defaults.
 //
 // Options.Model names the model once. From a table of the providers' models New then takes the window, if window is 0,
 // and the rules and prices of the prompt cache. From the name it takes the family of the estimator ([FamilyForModel])

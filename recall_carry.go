@@ -21,7 +21,7 @@ func recalledBy(call *Part) string {
 // recalls finds what the calls of the recall tool in a view are about.
 type recalls struct {
 	draft   *draft
-	read    int                 // so many messages of the view are in subjects
+	read    int                 // how many messages of the view are in subjects
 	handles map[string]int      // position in the view of each result, by its handle
 	absent  map[string]*subject // of messages that are not in the view
 }

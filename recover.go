@@ -13,7 +13,8 @@ import (
 // The ladder: what is tried after a provider refused a request, until nothing is left to try.
 
 const (
-	// A guess that cannot be reached is given up for the smallest request, if that is so much smaller.
+	// A guess that cannot be reached is given up for the smallest request, if that is below this share of what was
+	// refused.
 	leastShrink = 0.95
 )
 

@@ -89,8 +89,8 @@ type staleness struct {
 	early bool
 }
 
-// Below this share of the window, and below so many tokens, a conversation stays append-only: what could be dropped
-// is not worth that the model no longer sees it. In a replay of the recorded sessions floors of up to 5 % and of up to
+// Below staleShare of the window, and below staleTokens, a conversation stays append-only: what could be dropped is
+// worth less to the host than to the model. In a replay of the recorded sessions floors of up to 5 % and of up to
 // 8 000 tokens cost at most 0.2 % in windows of 64 000 and of 200 000, with the same names kept and 2 to 10 % fewer
 // rewrites; 10 % of 200 000 cost 0.6 %.
 const (
@@ -177,7 +177,7 @@ func (f *fact) subjectsOf(m *Message, tools *toolcall.Files) *[]subject {
 	return f.subjects
 }
 
-// dueAfter returns how many requests carry result i whole that so many carry by default.
+// dueAfter returns how many requests carry result i whole; due is the default.
 func (s *staleness) dueAfter(i, due int) int {
 	c := s.subject[i]
 	if c == nil || s.early || s.last[c.call] > i || s.asked[c.call] < 2 {
@@ -186,7 +186,7 @@ func (s *staleness) dueAfter(i, due int) int {
 	return min(due, len(s.view.messages)) << min(s.asked[c.call]-1, maxCarriedAgain) // it was missed once
 }
 
-// result says when result i, carried by so many requests, is stale.
+// result says when result i is stale, which was in `carried` requests.
 func (s *staleness) result(i, carried int) (rewrite.Part, bool) {
 	v := s.view
 	m := &v.messages[i]
@@ -241,7 +241,7 @@ func (s *staleness) arguments(i, carried int) (rewrite.Part, bool) {
 	return p, p.Saving > 0 && isWorthIt(v.tokens[i]-p.Saving, v.tokens[i])
 }
 
-// isWorthIt reports whether an edit leaves little enough of so many tokens.
+// isWorthIt reports whether an edit leaves little enough of what was there, in tokens.
 func isWorthIt(after, before int) bool { return float64(after) <= mostRemainder*float64(before) }
 
 // mostRemainder is the share of its tokens that an edit may leave. One that leaves more is not worth what the model no

@@ -28,7 +28,7 @@ func (d *draft) staleParts(early bool, ahead int) []rewrite.Part {
 	}
 	f := d.newFolding(&s)
 	var list []rewrite.Part
-	carried, end := 0, len(v.messages) // by so many requests was message i; the step before this one ends there
+	carried, end := 0, len(v.messages) // requests that held message i; the step before this one ends there
 	for i := len(v.messages) - 1; i >= first; i-- {
 		m := &v.messages[i]
 		carried += d.answersIn(i)

@@ -235,8 +235,8 @@ func (d *draft) limitTurns(limit int) {
 	}
 }
 
-// minified returns how result i of messages, which has so many tokens, is sent in fewer, or nil. What the model asked
-// to see as it was is not. Where something is missing that somebody may want, note says how to get at it.
+// minified returns how result i of messages is sent in fewer tokens than the given, or nil. What the model asked to see
+// as it was stays as it is. Where something is missing that somebody may want, note says how to get at it.
 func (d *draft) minified(messages []Message, i, tokens int, note func() string) *projection {
 	if d.opts.Recall && isRecallAnswer(messages, i) {
 		return nil
@@ -361,7 +361,7 @@ func (d *draft) capResults(from, limit, budget int) {
 	}
 }
 
-// clearTo clears old results, the oldest first, until the messages take no more than that many tokens.
+// clearTo clears old results, the oldest first, until the messages take at most the given tokens.
 func (d *draft) clearTo(tokens int) {
 	o := *d.opts.Prune
 	// Pruning knows only shares of a window: the goal becomes the share from which results are cleared.

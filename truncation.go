@@ -67,7 +67,7 @@ type truncation struct {
 	note string
 }
 
-// newTruncation returns the truncation for a window of that many tokens.
+// newTruncation returns the truncation for a window, in tokens.
 func newTruncation(o TruncateOptions, window int) *truncation {
 	return &truncation{TruncateOptions: o, limit: count.Share(window, min(o.MaxShare, 1))}
 }
@@ -82,7 +82,7 @@ func (t *truncation) mayBeOversized(m *Message) bool {
 	return bytes > t.MaxChars || most < 0 || most > t.limit
 }
 
-// isWithin reports whether nothing has to be cut of a result that is estimated as that many tokens.
+// isWithin reports whether a result, estimated as the given tokens, needs no cut.
 func (t *truncation) isWithin(m *Message, tokens int) bool {
 	return tokens <= t.limit && textBytes(m) <= t.MaxChars
 }

@@ -47,7 +47,7 @@ const (
 	WindowBlock WindowStatus = "block" // below 16 000 tokens: a host may refuse such a model
 )
 
-// CheckWindow says whether a window of that many tokens is large enough for an agent. It is advice for the host: [New]
+// CheckWindow says whether a window, in tokens, is large enough for an agent. It is advice for the host: [New]
 // takes any positive window. A window of 0 or less stands for one that is not known, and gets no warning.
 func CheckWindow(tokens int) WindowStatus {
 	switch {

@@ -4,7 +4,7 @@ package count
 const (
 	baseChunkRatio  = 0.4   // share of the summarizer's window that one chunk may take
 	minChunkRatio   = 0.15  // the same where the messages are large
-	ChunkMargin     = 1.2   // estimates may be that much too low
+	ChunkMargin     = 1.2   // estimates may be too low by this factor
 	promptAllowance = 4_096 // tokens of each chunk set aside for the prompt around it
 )
 

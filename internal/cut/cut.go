@@ -37,8 +37,8 @@ func (l *Limits) SetFloors(texts []Text) {
 
 func (l *Limits) floor(chars int) int { return l.MinKeep + l.noticeChars(chars) }
 
-// Share gives each text its part of a room in characters by its length, and at least its floor. The texts have so many
-// characters together. It reports whether no text can get shorter than it is now.
+// Share gives each text its part of a room in characters by its length, and at least its floor. chars is the length
+// of all texts together. It reports whether no text can get shorter than it is now.
 func (l *Limits) Share(texts []Text, chars int, room float64) (atFloor bool) {
 	for i := range texts {
 		texts[i].budget = 0
@@ -116,7 +116,7 @@ type Trim struct {
 	Note       string // see Limits
 }
 
-// Text returns the ends of s, which has so many characters, with a note.
+// Text returns the ends of s, with a note. chars is how many characters s has.
 func (t Trim) Text(s string, chars int) string {
 	c := runes.CounterOf(s, chars)
 	head, tail := c.Head(s, t.Head), c.Tail(s, t.Tail)
@@ -131,7 +131,7 @@ func (t Trim) Text(s string, chars int) string {
 	return b.String()
 }
 
-// Chars returns how many characters [Trim.Text] has of a text with so many.
+// Chars returns how many characters [Trim.Text] leaves of a text that has chars.
 func (t Trim) Chars(chars int) int {
 	var room [noteRoom]byte
 	return t.Head + len(trimGap) + t.Tail + len(t.appendNote(room[:0], chars))

@@ -39,7 +39,7 @@ func (l *Limits) appendNotice(b []byte, missing, chars int) []byte {
 	return append(b, noticeEnd...)
 }
 
-// noticeChars returns the length of the longest notice for a text of so many characters.
+// noticeChars returns the length of the longest notice for a text of chars characters.
 func (l *Limits) noticeChars(chars int) int {
 	if l.Notice != "" {
 		return runes.Count(WithNote(l.Notice, l.Note))
@@ -93,8 +93,8 @@ func (t Trim) appendNote(b []byte, chars int) []byte {
 // EndsInNote reports whether s ends as what [Trim.Text] makes does.
 func EndsInNote(s string) bool { return strings.HasSuffix(s, noteEnd) }
 
-// Made reports whether s, which has so many characters, is what [Trim.Text] made of a longer text. With unusual options
-// that may be long enough to be trimmed again.
+// Made reports whether s is what [Trim.Text] made of a longer text; chars is how many characters s has. With unusual
+// options it may be long enough to be trimmed again.
 func (t Trim) Made(s string, chars int) bool {
 	body, ok := strings.CutSuffix(s, noteEnd)
 	if !ok {

@@ -160,8 +160,8 @@ func (s outlineSection) fit(room int) outlineSection {
 	return s
 }
 
-// items returns the lines of s with those that belong to them, each an item. A paragraph of more than so many
-// tokens is taken apart into its sentences.
+// items returns the lines of s with those that belong to them, each an item. A paragraph of more tokens
+// than most is taken apart into its sentences.
 func (s *outlineSection) items(most int) []string {
 	var items []string
 	for _, line := range s.lines {

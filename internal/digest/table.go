@@ -103,7 +103,7 @@ const (
 	repeatPower = 0.85 // n mentions count as n to this power
 	markedBonus = 6    // a file that was changed
 	costPower   = 1.1  // worth is divided by the tokens to this power
-	focusIDs    = 60   // a result that mentions so many others …
+	focusIDs    = 60   // a result that mentions this number of others …
 	focusPower  = 1.5  // … counts half to this power
 )
 

@@ -60,7 +60,7 @@ func (n Names) write(b io.StringWriter, s string, room int) {
 	}
 }
 
-// choose returns those of found, which has the one worth most first, that are new and worth at least that much, in
+// choose returns those of found, which has the one worth most first, that are new and worth at least worth, in
 // their order in the text and in at most room tokens. They are known from then on.
 func (n Names) choose(found []foundName, worth float64, room int) (chosen []foundName) {
 	for _, f := range found {

@@ -230,7 +230,7 @@ func wordKind(w string, digits, upper, lower int) (Kind, bool) {
 	return 0, false
 }
 
-// isErrno reports whether a word of that many capitals is the name of a system's error, such as ENOENT.
+// isErrno reports whether a word with upper capitals is the name of a system's error, such as ENOENT.
 func isErrno(w string, upper int) bool {
 	return w[0] == 'E' && upper == len(w) && len(w) >= 5 && len(w) <= 15
 }

@@ -28,7 +28,7 @@ func String(in []byte) (s string, length int) {
 		return "", 0
 	}
 	text := mem.String(in)
-	saved := 0 // at least so many bytes are shorter without escapes
+	saved := 0 // the text is shorter by at least this number of bytes without escapes
 	end := 1
 	for ; ; saved++ {
 		if end = plainEnd(text, end); end >= len(text) || text[end] < ' ' {

@@ -61,7 +61,7 @@ func (m *Meter) Hidden(overhead int) int {
 	return max(0, m.Anchor.Prompt-m.BilledAs(m.Anchor.Estimate))
 }
 
-// Observe learns that a request of that many messages, with that estimate, was counted as prompt.
+// Observe learns that the provider counted prompt tokens for a request, of which messages and estimate are known.
 func (m *Meter) Observe(messages, estimate, prompt, overhead int) {
 	old := m.Anchor
 	var billed, estimated int

@@ -9,9 +9,9 @@ import (
 
 const (
 	// Data goes from this length on. A key, a token of an API or a small picture may have to be passed on, as it is:
-	// few have so many characters, and no model copies so many.
+	// few are this long, and no model copies a text of this length.
 	leastData = 2_000
-	// So much of a line tells what it was.
+	// The beginning of a line tells what it was.
 	dataHead = 64
 	// Data is wrapped at 64 characters (PEM) or at 76 (MIME).
 	shortestWrapped = 60
@@ -159,7 +159,7 @@ func frameOf(s string, i int) string {
 	return ""
 }
 
-// isEncodedLine reports whether a line of so many encoded bytes begins at index i of s.
+// isEncodedLine reports whether a line of width encoded bytes begins at index i of s.
 func isEncodedLine(s string, i, width int) bool {
 	if i < 0 || i+width > len(s) || !beginsLine(s, i) || !endsLine(s, i+width) {
 		return false

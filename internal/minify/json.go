@@ -17,7 +17,7 @@ func isWholeJSON(s string) bool {
 }
 
 // lineBytes is how long a line of compacted JSON is at least. What is done with a text by lines, to search it or to
-// keep what reports an error, is done with this one too; a line feed in so many bytes costs next to nothing.
+// keep what reports an error, is done with this one too; a line feed in 200 bytes costs next to nothing.
 const lineBytes = 200
 
 // compactJSON leaves out the white space of valid JSON that is outside of strings.

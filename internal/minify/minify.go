@@ -51,7 +51,7 @@ func Text(s string, forms Forms) (text string, had Forms) {
 // rewriter builds a text from another one with some ranges replaced. Nothing is copied before the first of them.
 type rewriter struct {
 	text string
-	done int // so much of text is in out, or replaced
+	done int // text[:done] is in out, or replaced
 	out  []byte
 }
 

@@ -10,9 +10,9 @@ import (
 const (
 	// Fewer lines may be a list that somebody numbered, and not a view of a file.
 	fewestNumbered = 16
-	// Every so many lines one keeps its number. All of four digits do: they are what a model pages through a long file
-	// by, and package identifier takes them for names. In the recorded sessions it is cheaper to send them than to have
-	// them asked for again.
+	// One line in numberEvery keeps its number. All numbers of four digits stay: a model pages through a long file by
+	// them, and package identifier takes them for names. In the recorded sessions it is cheaper to send them than to
+	// have them asked for again.
 	numberEvery = 10
 	allFrom     = 1_000
 	// catWidth is what cat -n and nl pad numbers to.

@@ -67,8 +67,8 @@ func numberEnd(s string, i int) int {
 	return i
 }
 
-// count puts how many there are in the place of all but the first and the last of so many lines, text[start:end]. Of
-// lines that are the same the first is enough.
+// count replaces the lines text[start:end], all but the first and the last, by how many they are. Where all are the
+// same, the first is enough.
 func (r *rewriter) count(start, end, lines int) {
 	text := strings.TrimSuffix(r.text[start:end], "\n")
 	from, to := strings.IndexByte(text, '\n')+1, strings.LastIndexByte(text, '\n')+1

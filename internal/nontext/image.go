@@ -35,7 +35,7 @@ const (
 	patchSide, leastPatches, mostPatches = 28, 4, 1_280
 )
 
-// Tokens returns what an image of so many pixels costs. A width or a height of 0 is not known.
+// Tokens returns what an image costs. Width and height are in pixels; 0 means that they are not known.
 func (r Images) Tokens(width, height int) int {
 	if width <= 0 || height <= 0 {
 		return imageTokens

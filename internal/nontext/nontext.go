@@ -83,8 +83,8 @@ func Families() (names []string) {
 	return names
 }
 
-// Reasoning is what thinking stands for of which there are so many bytes of text and of signature. It counts where it
-// is more than the text.
+// Reasoning returns the tokens that thinking stands for, by the bytes of its text and of its signature. It counts where
+// it is more than the text.
 func (s *Structure) Reasoning(text, signature int) int {
 	n := int(s.reasoning * float64(max(0, signature-signatureBase)) / signatureBytesPerToken)
 	if text == 0 {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// InAnswer reports whether an answer that ended for that reason, was billed for that many tokens of prompt and of
-// output, and came from a model with that window, shows that the prompt did not fit. window is 0 where it is not known.
+// InAnswer reports whether an answer shows that the prompt did not fit: by the reason for which it ended, the tokens of
+// prompt and of output that were billed, and the window of its model, 0 where that is not known.
 func InAnswer(stopReason string, prompt, output, window int) bool {
 	reason := strings.ToLower(stopReason[:min(len(stopReason), 128)])
 	isContext := func(word string) bool { return strings.Contains(reason, "context") && strings.Contains(reason, word) }

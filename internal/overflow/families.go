@@ -69,7 +69,7 @@ func hitSentence(ts []token, text role, code bool) hit {
 		return hitNone
 	}
 	if roles&(rContext|rToken) == rContext && hasWord(ts, "contexts") {
-		return hitNone // of a browser, of an engine: so many of them
+		return hitNone // the number of contexts of a browser, or of an engine
 	}
 	s := sentence{ts: ts, roles: roles, text: text, tooBig: -1, rel: -1, code: code}
 	s.compare()
@@ -232,7 +232,7 @@ func (s *sentence) countsOther() bool {
 	return false
 }
 
-// countable reports whether so many of something are counted, however long each of them is.
+// countable reports whether w names things that a limit counts, however long each of them is.
 func countable(w string) bool {
 	switch w {
 	case "messages", "inputs", "prompts", "blocks", "texts":

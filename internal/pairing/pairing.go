@@ -58,7 +58,7 @@ func (p *Pairs) give(k, s int32) {
 
 // matchNext gives results to the calls of the message that they directly follow.
 func (p *Pairs) matchNext() {
-	opened := int32(0) // so many calls are known to p.ids
+	opened := int32(0) // p.ids knows the calls before this one
 	next := int32(-1)  // the call that a result is likely to answer
 	for k := range p.Results {
 		r := &p.Results[k]
@@ -135,7 +135,7 @@ func (p *Pairs) take(s, k int32) int32 {
 // before them: first by the name of the tool, and what is left then in order. Some providers have no ids (Gemini,
 // Ollama), and a host that imports their results apart from the calls has none to give.
 func (p *Pairs) matchWithoutIDs() {
-	first, seen := int32(-1), int32(0) // the first call of the newest message with calls; so many are before the result
+	first, seen := int32(-1), int32(0) // the first call of the newest message with calls; calls before the result
 	var open map[string][]int32        // its open calls, by their tools; nil: not asked for yet
 	var left []int32                   // results whose tool no open call has
 	for k := range p.Results {

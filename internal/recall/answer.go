@@ -167,7 +167,7 @@ func (r *Answer) message(ctx context.Context, pattern *regexp.Regexp) (text stri
 	return r.lines(from, shown, r.Target.Tokens)
 }
 
-// lines shows the lines that are asked for, as many as there is room for. The text is known to have so many tokens; -1:
+// lines shows the lines that are asked for, as many as there is room for. tokens is how many the text has, -1 where
 // that is not known.
 func (r *Answer) lines(attributes, text string, tokens int) (string, bool, error) {
 	wrap := r.wrap()

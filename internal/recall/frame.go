@@ -54,7 +54,7 @@ func (r *Answer) fittingEscaped(text string, to, guess int) (bytes, lines int) {
 // mostBytesOfToken is more than the bytes that a token has on average in any text but blanks.
 const mostBytesOfToken = 16
 
-// fitting returns how many bytes and whole lines of text[:to] have at most so many tokens. It is at least one line, for
+// fitting returns how many bytes and whole lines of text[:to] have at most room tokens. It is at least one line, for
 // which an answer has room. guess is about how many bytes it will be.
 func (r *Answer) fitting(text string, to, room, guess int) (bytes, lines int) {
 	last := min(to, guess, min(room, to)*mostBytesOfToken)

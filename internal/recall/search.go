@@ -12,7 +12,8 @@ import (
 	"github.com/winnowgo/winnow/internal/search"
 )
 
-// What a search shows: so many of the best places, and none that is worth less than this share of the best one.
+// What a search shows: at most mostPlaces of the best places, and no place that is worth less than leastOfBest of the
+// best one.
 const (
 	mostPlaces  = 8
 	leastOfBest = 0.5
@@ -74,8 +75,8 @@ func (r *Answer) place(text string, p search.Place) string {
 		wrap.Lines(text), markup.Escape(strings.TrimSuffix(text[p.From:p.To], "\n")))
 }
 
-// partAround returns the part of text[from:to] that has at most so many bytes, whole characters, and holds what stands
-// at a place: most of it is what follows.
+// partAround returns the part of text[from:to] around the place at: at most `most` bytes, in whole characters. The
+// larger part of it is what follows the place.
 func partAround(text string, from, to, at, most int) (partFrom, partTo int) {
 	if to-from <= most {
 		return from, to
@@ -158,7 +159,7 @@ func (g *grep) search(ctx context.Context, r *Answer, text string, pattern *rege
 }
 
 // around returns a match with the lines around it that were not shown yet, and the last of them.
-// Of a long line only so many bytes are shown.
+// Of a long line only `most` bytes are shown.
 func (g *grep) around(
 	r *Answer, text string, m search.Match, context, most int, pattern *regexp.Regexp,
 ) (shown string, last int) {

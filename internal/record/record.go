@@ -38,13 +38,13 @@ const (
 	outcomeChars  = 80  // the last line of a result that reports something
 )
 
-// Names take at most so many tokens, and this share of the tokens of the run.
+// Names take at most namesTokens, and at most NamesShare of the tokens of the run.
 const (
 	namesTokens = 40
 	NamesShare  = 0.10
 )
 
-// About so many tokens of a record are not names: of its frame, and of each line.
+// What of a record is not names, in tokens, about: its frame, and each line.
 const (
 	FrameTokens = 30
 	lineTokens  = 20
@@ -60,7 +60,7 @@ func Is(text string) bool {
 // EstimateCall is about how many tokens a call and its result leave in a record.
 func EstimateCall() int { return lineTokens }
 
-// EstimateSaid is about how many tokens a text of the model with so many characters leaves in a record.
+// EstimateSaid estimates the tokens that a text of the model leaves in a record.
 func EstimateSaid(chars int, isAnswer bool) int {
 	if isAnswer {
 		return min(chars, answerChars) / 4
@@ -68,7 +68,7 @@ func EstimateSaid(chars int, isAnswer bool) int {
 	return min(chars, saidChars) / 4
 }
 
-// EstimateInserted is about how many tokens a text of the host with so many characters leaves in a record.
+// EstimateInserted estimates the tokens that a text of the host leaves in a record.
 func EstimateInserted(chars int) int { return lineTokens + min(chars, insertedChars)/4 }
 
 // Leanest is how often a record can be made leaner: once it has short lines and no names, and then the frame alone.
@@ -96,7 +96,7 @@ func NewWriter(files *toolcall.Files, names excerpt.Names, lean int) *Writer {
 	return &Writer{files: files, names: names, lean: lean}
 }
 
-// chars is how much of a text stays that has so much in a record that is not lean.
+// chars returns how many characters of a text this record may hold, if one that is not lean may hold n.
 func (w *Writer) chars(n int) int {
 	if w.lean > 0 {
 		return n / 2
@@ -172,7 +172,7 @@ func (w *Writer) Returned(id, text, note string, failed bool) {
 	}
 }
 
-// Write returns the record of so many messages, which take so many tokens.
+// Write returns the record that stands for a number of messages, which have the given tokens.
 func (w *Writer) Write(messages, tokens int) string {
 	head := begin + strconv.Itoa(messages) + frame
 	if w.lean >= Leanest {
@@ -194,8 +194,8 @@ func (w *Writer) Write(messages, tokens int) string {
 	return b.String()
 }
 
-// namesLine returns the last line of a record of so many tokens, with the line feed in front of it: the names that
-// stand nowhere else. It is empty where there are none.
+// namesLine returns the last line of a record, with the line feed in front of it: the names that stand nowhere else.
+// tokens is what the record stands for. It is empty where there are none.
 func (w *Writer) namesLine(tokens int) string {
 	if w.names == nil {
 		return ""

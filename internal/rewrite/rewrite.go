@@ -11,7 +11,7 @@ import (
 type Part struct {
 	Index     int  // of its message
 	Saving    int  // tokens, about
-	Overdue   int  // requests that carried it since it became stale; negative: it will be in so many
+	Overdue   int  // requests that carried it since it became stale; negative: how many are left until it will be
 	Arguments bool // of the calls of a message; false: a result
 	IsRead    bool // shows a file, which says nothing of itself
 	End       int  // of the run from Index on that a record may stand for; 0: it is edited in place
@@ -85,7 +85,7 @@ func (t Tried) Note(list []Part, next int, part *Part) (behind int) {
 // Prices are those of a token that was sent before, which is read from the cache, and of one that was not.
 type Prices struct{ Read, Write float64 }
 
-// From returns the first part of a list with which an epoch pays after that many more requests, or len(list). tokens
+// From returns the first part of a list with which an epoch pays after `later` more requests, or len(list). tokens
 // are those of the messages of the request.
 //
 // An epoch that begins at a message costs the difference between writing and reading for all that is kept

@@ -71,7 +71,7 @@ func Tail(s string, n int) int {
 // whole is a character (it is ASCII, or not valid).
 type Counter struct{ single bool }
 
-// CounterOf returns the counter for s, which has that many characters, and for its parts.
+// CounterOf returns the counter for s, which has chars characters, and for its parts.
 func CounterOf(s string, chars int) Counter { return Counter{single: chars == len(s)} }
 
 // Count counts the characters of s.
