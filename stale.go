@@ -89,8 +89,8 @@ type staleness struct {
 	early bool
 }
 
-// Below staleShare of the window, and below staleTokens, a conversation stays append-only: what could be dropped is
-// worth less to the host than to the model. In a replay of the recorded sessions floors of up to 5 % and of up to
+// Below staleShare of the window, and below staleTokens, a conversation stays append-only: the saving is
+// too small to hide anything from the model. In a replay of the recorded sessions floors of up to 5 % and of up to
 // 8 000 tokens cost at most 0.2 % in windows of 64 000 and of 200 000, with the same names kept and 2 to 10 % fewer
 // rewrites; 10 % of 200 000 cost 0.6 %.
 const (
