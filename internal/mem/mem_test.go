@@ -28,3 +28,12 @@ func TestBase(t *testing.T) {
 		t.Error("another list lies at the same place")
 	}
 }
+
+func TestPair(t *testing.T) {
+	s := "ab\x00\xFFé"
+	for i := range len(s) - 1 {
+		if want := uint16(s[i]) | uint16(s[i+1])<<8; Pair(s, i) != want {
+			t.Errorf("at %d: %#x, and not %#x", i, Pair(s, i), want)
+		}
+	}
+}

@@ -1,15 +1,20 @@
 package tokencount
 
-import "github.com/winnowgo/winnow/internal/ascii"
+import (
+	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/mem"
+)
 
 // text returns what s costs, in 1/Scale of a token. It reads s once, eight bytes at a time where they are ASCII.
 func (t *Table) text(s string) int64 {
 	sum, prev, doubled := int64(0), uint64(0), uint64(0) // the byte before, and 0x80 if that equals the one before it
 	for i := 0; ; {
-		n, cost, last := t.ascii(s[i:], prev|doubled)
-		i += n
-		sum += cost
-		prev, doubled = last&127, last&0x80
+		if i+8 <= len(s) && ascii.LoadWord(s, i)&ascii.NonASCII == 0 {
+			n, cost, last := t.ascii(s[i:], prev|doubled)
+			i += n
+			sum += cost
+			prev, doubled = last&127, last&0x80
+		}
 		// Fewer than eight bytes of ASCII are left before the end or before another character.
 		for ; i < len(s) && s[i] < 0x80; i++ {
 			c := uint64(s[i])
@@ -23,6 +28,7 @@ func (t *Table) text(s string) int64 {
 		if i == len(s) {
 			return sum
 		}
+		n, cost := 0, int64(0)
 		switch w := loadHalf(s, i); {
 		case isTwoBytes(w) && w&0x800000 == 0:
 			cost, prev = t.single(w&31<<6|w>>8&63, prev)
@@ -40,29 +46,40 @@ func (t *Table) text(s string) int64 {
 }
 
 // ascii returns the length of the ASCII that s begins with, in whole words of eight bytes, what it costs, and the last
-// byte of it. In last, 0x80 says that the byte equals the one before it.
+// byte of it. In last, 0x80 says that the byte equals the one before it. The first word is ASCII.
 func (t *Table) ascii(s string, last uint64) (n int, cost int64, _ uint64) {
-	prev, doubled := last&127, last&0x80
-	for n+8 <= len(s) {
-		w := ascii.LoadWord(s, n)
-		if w&ascii.NonASCII != 0 {
+	w := ascii.LoadWord(s, 0)
+	v := w<<8 | last&127
+	same := equal(v, w)
+	cost = t.pairs(v|same<<8|last&0x80, w|same)
+	for n = 8; n+8 <= len(s); n += 8 {
+		next := ascii.LoadWord(s, n)
+		if next&ascii.NonASCII != 0 {
 			break
 		}
-		v := w<<8 | prev // the byte before each byte of w
-
-		// the high bit of each byte that equals the one before it
-		same := ^((w ^ v) + 0x7f7f7f7f7f7f7f7f) & ascii.NonASCII
-		prev = w >> 56
-		v |= same<<8 | doubled
-		w |= same
-		doubled = same >> 56
-		// A pair is 15 bits of v, or of w for each second one.
-		even := t.pair[v&0x7fff] + t.pair[v>>16&0x7fff] + t.pair[v>>32&0x7fff] + t.pair[v>>48&0x7fff]
-		odd := t.pair[w&0x7fff] + t.pair[w>>16&0x7fff] + t.pair[w>>32&0x7fff] + t.pair[w>>48&0x7fff]
-		cost += int64(even + odd)
-		n += 8
+		doubled := same >> 56
+		v, w = ascii.LoadWord(s, n-1), next
+		same = equal(v, w)
+		if same&(same<<8|doubled) != 0 { // three equal bytes in a row: most text has them at few places
+			cost += t.pairs(v|same<<8|doubled, w|same)
+			continue
+		}
+		// A load for each pair is faster than a shift and a mask.
+		cost += int64(t.pair[mem.Pair(s, n-1)] + t.pair[mem.Pair(s, n)] + t.pair[mem.Pair(s, n+1)] +
+			t.pair[mem.Pair(s, n+2)] + t.pair[mem.Pair(s, n+3)] + t.pair[mem.Pair(s, n+4)] +
+			t.pair[mem.Pair(s, n+5)] + t.pair[mem.Pair(s, n+6)])
 	}
-	return n, cost, prev | doubled
+	return n, cost, w>>56 | same>>56
+}
+
+// equal returns the high bit of each byte in which v and w, which are ASCII, are equal.
+func equal(v, w uint64) uint64 { return ^((w ^ v) + 0x7f7f7f7f7f7f7f7f) & ascii.NonASCII }
+
+// pairs returns what eight bytes cost: a pair is 15 bits of v, or of w for each second one.
+func (t *Table) pairs(v, w uint64) int64 {
+	even := t.pair[v&0x7fff] + t.pair[v>>16&0x7fff] + t.pair[v>>32&0x7fff] + t.pair[v>>48&0x7fff]
+	odd := t.pair[w&0x7fff] + t.pair[w>>16&0x7fff] + t.pair[w>>32&0x7fff] + t.pair[w>>48&0x7fff]
+	return int64(even + odd)
 }
 
 // single is high for one character of two or three bytes, r, with ASCII behind it, as letters with marks stand in Latin

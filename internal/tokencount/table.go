@@ -6,8 +6,9 @@ import "math"
 // written to afterwards.
 type Table struct {
 	// pair[previous | current<<8] is what an ASCII byte costs behind another. Where previous has 0x80, the byte before
-	// equals the one before that, so that the third equal byte in a row can have a cost of its own.
-	pair    [1 << 15]int32
+	// equals the one before that, so that the third equal byte in a row can have a cost of its own. The upper half is
+	// of no ASCII byte, and is there so that an index of 16 bits needs no check.
+	pair    [1 << 16]int32
 	scripts [64]scriptCost // by script; there are 64, so that an index needs no check
 	rareHan int32          // more for a Chinese character that is no token
 	perByte int32          // no byte costs more
@@ -34,7 +35,7 @@ func Tokens(cost int64) int {
 // dearestByte works out MostPerByte.
 func (t *Table) dearestByte() int32 {
 	most := int32(1)
-	for _, c := range t.pair {
+	for _, c := range t.pair[:1<<15] {
 		most = max(most, c)
 	}
 	for s := range scriptCount {
