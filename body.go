@@ -119,12 +119,12 @@ func (d *draft) newestStep() int {
 	return 0
 }
 
-// dropImages puts a marker in the place of each image of message i, and returns the bytes that it saved. Pins and the
-// newest request, which is at position request, keep theirs, and signed images, which a model made, are sent back as
-// they came.
+// dropImages puts a marker in the place of each image of message i, and returns the bytes that it saved. Pins, system
+// messages and the newest request, which is at position request, keep theirs, and signed images, which a model made,
+// are sent back as they came.
 func (d *draft) dropImages(i, request int) int {
 	m := d.view.messages[i]
-	if m.Pinned || i == request {
+	if m.Pinned || m.Role == RoleSystem || i == request {
 		return 0
 	}
 	var parts []Part

@@ -55,6 +55,16 @@ func TestNewestRequestKeepsItsImage(t *testing.T) {
 	assert.Equal(t, picture.Parts, last.Parts)
 }
 
+// System messages are in every request as they are, whatever they hold.
+func TestSystemMessageKeepsItsImage(t *testing.T) {
+	h := list(withImage(systemSays("The screen looks like this."), 60_000), withImage(userSays("And this?"), 60_000),
+		modelSays("It is a form."), userSays("Fill it in."))
+	r := prepare(t, newManager(t, 200_000, &winnow.Options{MaxBytes: 100_000}), h)
+	assert.Equal(t, h[0], r.Messages[0])
+	images, _ := imagesOf(r.Messages)
+	assert.Equal(t, 1, images)
+}
+
 // screenshots is the history of an agent that works with a screen: a call, a screenshot as its result, again and again.
 func screenshots(steps, size int) []winnow.Message {
 	h := list(userSays("Book the cheapest flight to Lisbon."))

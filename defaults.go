@@ -82,6 +82,9 @@ func (o *TruncateOptions) withDefaults() TruncateOptions {
 	setFloat(&t.MaxShare, defaultMaxShare)
 	setInt(&t.MaxChars, defaultMaxChars)
 	setInt(&t.MinKeepChars, defaultMinKeepChars)
+	if runes.IsBlank(t.Notice) { // of a result that begins with white space nothing else might be left
+		t.Notice = ""
+	}
 	if t.Estimator == nil {
 		t.Estimator = CharsPerToken(4)
 	}

@@ -63,7 +63,9 @@ func New(window int, opts *Options) (*Manager, error) {
 	// earlier.
 	if opts != nil && opts.Prune != nil {
 		m.pruneFrom, m.keepLast = max(0, opts.Prune.SoftTrimRatio), opts.Prune.KeepLastAssistants != 0
+		m.countsPruned = opts.Prune.Estimator != nil
 	}
+	m.countsCut = opts != nil && opts.Truncate != nil && opts.Truncate.Estimator != nil
 	return m, nil
 }
 

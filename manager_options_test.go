@@ -228,3 +228,36 @@ func TestManagerEstimatorPanics(t *testing.T) {
 		assert.Equal(t, prepare(t, want, h[:n]), prepare(t, m, h[:n]))
 	}
 }
+
+// A stage may decide by an estimator of its own. What it leaves counts in a request by the manager's, in a restored one
+// too.
+func TestStagesWithTheirOwnEstimators(t *testing.T) {
+	one, two := winnow.CharsPerToken(1), winnow.CharsPerToken(2)
+	result := strings.Repeat("line of a result\n", 300) // 5 100 characters
+	h := list(userSays("Go."))
+	for i := range 6 {
+		id := "call_" + itoa(i)
+		h = append(h, modelCalls(id), toolSays(id, result))
+	}
+	for name, o := range map[string]*winnow.Options{
+		"cut": {Estimator: one, Truncate: &winnow.TruncateOptions{Estimator: two, MaxChars: 1_000, MinKeepChars: 10}},
+		"pruned": {Estimator: one, Keep: winnow.KeepCalls, Prune: &winnow.PruneOptions{Estimator: two,
+			SoftTrimRatio: 0.01, SoftTrimMaxChars: 1_000, SoftTrimHeadChars: 100, SoftTrimTailChars: 100}},
+	} {
+		o.Compact = &winnow.CompactOptions{Off: true}
+		m := newManager(t, 60_000, o)
+		r := prepare(t, m, h)
+		require.NotEmpty(t, r.Edits, name)
+		want := 0
+		for i := range r.Messages {
+			want += one.Estimate(r.Messages[i])
+		}
+		assert.Equal(t, want, r.Tokens, name)
+
+		state, err := m.Snapshot()
+		require.NoError(t, err)
+		again := newManager(t, 60_000, o)
+		require.NoError(t, again.Restore(state))
+		assert.Equal(t, r.Tokens, prepare(t, again, h).Tokens, name)
+	}
+}

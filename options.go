@@ -46,7 +46,7 @@ type TruncateOptions struct {
 	MaxShare     float64 // share of the window, or of what a provider said that it is, that one result may take (0.3)
 	MaxChars     int     // characters that one result may have (400 000)
 	MinKeepChars int     // characters kept of each text in any case, even above the limit (2 000)
-	Notice       string  // appended verbatim to what is cut; empty: a text that says how much was left out
+	Notice       string  // appended verbatim to what is cut; blank: a text that says how much was left out
 
 	// keep only the beginning, as the reference does; false: also the end and lines with errors, where they matter
 	HeadOnly  bool

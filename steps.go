@@ -334,7 +334,11 @@ func (d *draft) cut(i int, t *truncation, reason string) {
 		m, tokens = d.beforeCut(i)
 	}
 	t.note = d.recallNote(i)
-	if out, after, ok := t.cut(m, tokens, -1); ok && (after < v.tokens[i] || !t.again) {
+	out, after, ok := t.cut(m, tokens, -1)
+	if ok && d.countsCut {
+		after = max(0, d.opts.Estimator.Estimate(out))
+	}
+	if ok && (after < v.tokens[i] || !t.again) {
 		d.project(i, out, after, OpTruncate, reason)
 	}
 }
@@ -382,8 +386,12 @@ func (d *draft) prune(o PruneOptions, window int) {
 		return
 	}
 	for _, c := range p.candidates {
-		if c.op != "" {
-			d.project(c.index, out[c.index], c.tokens, c.op, c.reason)
+		if c.op == "" {
+			continue
 		}
+		if d.countsPruned {
+			c.tokens = max(0, d.opts.Estimator.Estimate(out[c.index]))
+		}
+		d.project(c.index, out[c.index], c.tokens, c.op, c.reason)
 	}
 }

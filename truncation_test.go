@@ -136,6 +136,19 @@ func TestTruncateNotice(t *testing.T) {
 	assert.Nil(t, got[2].Parts[0].Source)
 }
 
+// A result that begins with white space would have nothing else left: providers refuse that.
+func TestTruncateLeavesNoBlankResult(t *testing.T) {
+	in := resultOf(toolSays("a", strings.Repeat("\n", 5_000)+numbered(400)))
+	for _, notice := range []string{"", " ", "\n", "\u200b"} {
+		for _, headOnly := range []bool{false, true} {
+			o := &winnow.TruncateOptions{MinKeepChars: 1, Notice: notice, HeadOnly: headOnly}
+			got, edits := winnow.TruncateToolResults(in, 1_000, o)
+			require.Len(t, edits, 1)
+			assert.Contains(t, fullText(got[2]), "Tool result cut", "%q, head only %v", notice, headOnly)
+		}
+	}
+}
+
 func TestTruncateKeepsOtherParts(t *testing.T) {
 	m := toolSays("a", numbered(400))
 	m.Parts = append(list(m)[0].Parts, imagePart(), textPart("short"))
