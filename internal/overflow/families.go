@@ -248,7 +248,7 @@ func (s *sentence) isOfRequest() bool { return s.has(rRequest) || s.code && s.wo
 
 func isMany(word string) bool {
 	switch word {
-	case "many", "viele", "veel", "de":
+	case "many", "viele", "veel", "de", "fazla", "wiele", "dużo":
 		return true
 	}
 	return false
@@ -262,7 +262,7 @@ func (s *sentence) subjectTooBig() bool {
 	}
 	switch {
 	case big.role&rToken != 0 || isMany(big.s):
-		return s.has(rToken|rChars|rBytes) && !s.has(rOutParam)
+		return s.hasBehind(s.tooBig, rToken|rChars|rBytes) && !s.has(rOutParam)
 	case s.has(rContext):
 		return true
 	case s.has(rInput) && !(s.has(rRequest) && s.has(rBytes)):
@@ -270,12 +270,17 @@ func (s *sentence) subjectTooBig() bool {
 	case s.text&rToken != 0 && s.anyWord("text", "content", "document", "question"):
 		return true
 	case s.has(rToken):
-		return !(s.at(s.tooBig-2).s == "token" && len(s.ts) < 5) // bufio's "token too long"
+		return s.countsTokens() // and not a credential, or bufio's "token too long"
 	case s.has(rRequest):
 		// GitHub Models: "body too large … Max size: 8000 tokens"
 		return big.s == "long" || big.s == "lengthy" || s.text&(rToken|rContext) != 0
 	}
 	return false
+}
+
+// hasBehind reports whether a word with one of the roles stands at i or behind it, or, in the plural, before it.
+func (s *sentence) hasBehind(i int, roles role) bool {
+	return rolesOf(s.ts[i:])&roles != 0 || s.has(roles) && (s.has(roles&^rToken) || s.countsTokens())
 }
 
 // declares finds a limit that is only stated: nobody states it unless it was broken.
@@ -365,7 +370,7 @@ func (s *sentence) fills() bool {
 			return true // "there are 0 tokens left in the context window"
 		}
 	}
-	if s.has(rFull) || s.anyWord("insufficient", "exhaustion") {
+	if s.has(rFull) || s.word("insufficient") && !s.word("memory") || s.word("exhaustion") {
 		return true
 	}
 	return s.word("ran") && s.word("out") || s.word("not") && s.word("enough")

@@ -1,7 +1,5 @@
 package overflow
 
-import "unicode/utf8"
-
 // What a number in a refusal counts is told by the words around it.
 
 // count is what a number in a refusal stands for.
@@ -63,6 +61,9 @@ func (c *counts) kind(ts []token, i int) (kind count, over bool) {
 // exceeded for this model".
 func endsWithin(ts []token, i int) bool {
 	k := skipUnit(ts, i+1)
+	if isSign(ts, k, ")") {
+		k++
+	}
 	if k >= len(ts) || ts[k].role&rOver == 0 {
 		return false
 	}
@@ -115,6 +116,8 @@ func (c *counts) behind(ts []token, i int) count {
 	case isAbove(t.s) && numberFrom(ts, k+1, 6) == 0,
 		isAbove(t.s) && numberFrom(ts, k+1, 6) > ts[i].n && k == skipUnit(ts, i+1):
 		return countDelta // "3200 tokens over the limit", "512 tokens beyond the limit of 8192"
+	case t.role&rToo != 0 && wordAt(ts, k+1) == "small":
+		return countLimit // "a context of 8192 tokens is too small"
 	case t.role&rOver != 0, t.role&rMore != 0, t.role&rToo != 0, t.s == "over", t.s == "above", t.s == ">":
 		return countTotal
 	case t.role&rMax != 0, t.role&rHolds != 0, t.s == "window",
@@ -209,7 +212,7 @@ func beforeSign(ts []token, k int, weak *count) (kind count, decided bool) {
 func (c *counts) beforePlain(ts []token, k, i int) (kind count, decided bool) {
 	switch w := ts[k].s; w {
 	case "least":
-		c.atLeast = true
+		c.atLeast = c.atLeast || ts[i].n >= minLimit // and not "max_tokens must be at least 1"
 	case "minimum", "draft":
 		return countNone, true
 	case "by":
@@ -229,13 +232,15 @@ func beforeWord(ts []token, k, i int, weak *count) (kind count, decided bool) {
 	switch {
 	case t.role&rInput != 0 && k == i-2 && isSign(ts, i-1, "="):
 		return countInput, true
+	case contextTooBig(ts, k) && onlySigns(ts[k+1:i]):
+		return countInput, true // "context too long: 12000": no window is too long
 	case isPartOfName(ts, k):
 		return countNone, false
 	case t.role&rActual != 0 && k > 0 && (ts[k-1].s == "model" || ts[k-1].s == "models"):
 		return countLimit, true // "the model takes 8192"
 	case t.role&rLeft != 0 && k >= i-4 && !(t.s == "available" && isSign(ts, k-1, ">")):
 		return countIgnored, true
-	case t.role&rField != 0 && k >= i-2:
+	case t.role&rField != 0 && k >= i-2, t.s == "size" && k > 0 && ts[k-1].s == "batch":
 		return countIgnored, true
 	case t.s == "used":
 		return countNone, true
@@ -257,6 +262,8 @@ func beforeWord(ts []token, k, i int, weak *count) (kind count, decided bool) {
 		*weak = countInput // "exceeded by a request with 20000"
 	case beforeLimit(ts, k, i):
 		return countLimit, true
+	case isTotal(t.s) && roleAt(ts, k-1, rMax):
+		return countLimit, true // max_total_num_tokens
 	case t.role&rActual != 0:
 		if isTotal(t.s) {
 			return countTotal, true
@@ -266,6 +273,28 @@ func beforeWord(ts []token, k, i int, weak *count) (kind count, decided bool) {
 		*weak = countInput
 	}
 	return countNone, false
+}
+
+// contextTooBig reports whether the word at k is the "long" of a context that is "too long".
+func contextTooBig(ts []token, k int) bool {
+	if ts[k].role&rBig == 0 || !roleAt(ts, k-1, rToo) {
+		return false
+	}
+	of := k - 2
+	for of > 0 && ts[of].role&rSkip != 0 {
+		of--
+	}
+	return roleAt(ts, of, rContext) || roleAt(ts, of, rCapacity) && roleAt(ts, of-1, rContext)
+}
+
+// onlySigns reports whether no word and no number stands among ts, other than a unit.
+func onlySigns(ts []token) bool {
+	for i := range ts {
+		if !ts[i].sign && ts[i].role&rToken == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // isTotal reports whether a word is said of prompt and answer together.
@@ -352,24 +381,6 @@ func skipsToNumber(ts []token, k int) bool {
 		k--
 	}
 	return k >= 0 && ts[k].isNum
-}
-
-// beforeWide reads a run of characters of a script without spaces: the part nearest to the number decides.
-func beforeWide(s string) count {
-	if s == "" || s[0] < utf8.RuneSelf { // such scripts are set apart from others
-		return countNone
-	}
-	limit := lastOf(s, "最大", "上限", "限制", "超过", "超過", "超出", "不能大于", "最多", "窗口", "ウィンドウ", "制限", "한도", "최대", "제한", "大于")
-	actual := lastOf(s, "当前", "實際", "实际", "请求", "共", "现在", "現在", "요청", "현재", "收到")
-	input := lastOf(s, "输入", "輸入", "入力", "입력", "长度为")
-	most := lastOf(s, "最大", "最多", "최대") // stands before what it belongs to: "最大输入长度为28000"
-	switch {
-	case limit > max(actual, input), most > actual && input > most:
-		return countLimit
-	case max(actual, input) >= 0:
-		return countInput
-	}
-	return countNone
 }
 
 // ahead reads what a number belongs to in the words behind it: "4012 in the messages", "1024 max_new_tokens".

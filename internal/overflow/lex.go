@@ -43,6 +43,9 @@ func (r *reading) lex(text string, code bool) segment {
 		case role&rContext != 0 && otherContext(s.tokens, i):
 			role = rField
 			s.tokens[i].role = role
+		case role&rField != 0 && s.tokens[i].s == "ids" && i > 0 && s.tokens[i-1].s == "input":
+			role = rToken // a tokenizer's name for what it made of the input
+			s.tokens[i].role = role
 		case role&rField != 0 && s.tokens[i].s == "cache" && i > 0 && s.tokens[i-1].s == "kv":
 			role = rCapacity // where a server keeps the tokens of a conversation
 			s.tokens[i].role = role

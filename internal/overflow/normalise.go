@@ -41,6 +41,11 @@ func normalise(b []byte, text string) (lower []byte, wide bool) {
 		}
 		r, n := utf8.DecodeRuneInString(text[i:])
 		i += n
+		if digit := digitOf(r); digit != 0 {
+			b = appendASCII(b, digit, last, text[i:])
+			last = rune(digit)
+			continue
+		}
 		if thinSpace(r) && last >= '0' && last <= '9' && group(text[i:]) {
 			continue // 262 144
 		}
@@ -126,11 +131,11 @@ func unquote(r rune) (string, rune) {
 		return "<=", r
 	case '≥':
 		return ">=", r
-	case '，', '、':
+	case '，', '、', '،':
 		return ", ", r
-	case '。':
+	case '。', '۔':
 		return ". ", r
-	case '；':
+	case '；', '؛':
 		return "; ", r
 	case '：':
 		return ": ", r
@@ -149,6 +154,17 @@ func unquote(r rune) (string, rune) {
 // thinSpace reports whether r is a space, or an apostrophe, that typographers set between the digits of one number.
 func thinSpace(r rune) bool {
 	return r == '\u00a0' || r == '\u202f' || r == '\u2009' || r == '’'
+}
+
+// digitOf returns the ASCII digit for one that is written in the forms of Arabic, of Persian, or at full width, 0 for
+// none.
+func digitOf(r rune) byte {
+	for _, zero := range [...]rune{'٠', '۰', '０'} {
+		if r >= zero && r <= zero+9 {
+			return byte('0' + r - zero)
+		}
+	}
+	return 0
 }
 
 // isWide reports whether words in the script of r are written without spaces.

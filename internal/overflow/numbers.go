@@ -79,7 +79,7 @@ func (c *counts) read(ts []token, unit Unit) {
 			}
 			continue
 		}
-		if isStatus(ts, i) || isCode(ts, i) || ts[i].n > maxLimit || isSign(ts, i+1, "%") {
+		if isNoSize(ts, i) {
 			continue
 		}
 		if n := c.expression(ts, i); n > 0 {
@@ -251,6 +251,23 @@ func skipNote(ts []token, i int) int {
 		}
 	}
 	return i
+}
+
+// isNoSize reports whether the number at i is a status, a code, a time, a share or below zero.
+func isNoSize(ts []token, i int) bool {
+	if isStatus(ts, i) || isCode(ts, i) || isNegative(ts, i) {
+		return true
+	}
+	return ts[i].n > maxLimit || isSign(ts, i+1, "%")
+}
+
+// isNegative reports whether the number at i is below zero: "max_tokens must be at least 1, got -1201".
+func isNegative(ts []token, i int) bool {
+	if !isSign(ts, i-1, "-") || i < 2 {
+		return false
+	}
+	before := ts[i-2]
+	return before.sign && before.s != ")" || before.role&rActual != 0
 }
 
 func isName(t token) bool { return !t.sign && !t.isNum && t.role&(rToken|rInput|rOutput|rMax) != 0 }

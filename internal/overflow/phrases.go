@@ -22,6 +22,8 @@ func phraseAt(ts []token, i int) phrase {
 		return when(next("out"), pTimedOut)
 	case "time":
 		return when(isSign(ts, i+1, "-") && next("out"), pTimedOut)
+	case "took", "taking":
+		return when(wordsAt(ts, i+1, "too", "long"), pTimedOut)
 	case "timeout":
 		return pTimeout | when(before("client") || before("request"), pTimedOut)
 	case "flagged", "moderation":
@@ -71,9 +73,11 @@ func doorPhraseAt(ts []token, i int) phrase {
 	case "denied":
 		return when(before("access"), pKey)
 	case "api":
-		return when(next("key") || next("keys"), pKey)
+		return when(next("key") || next("keys") || next("token") && tooMuch(ts, i+2), pKey)
 	case "access", "security":
 		return when(next("token"), pKey)
+	case "session", "refresh", "auth":
+		return when(next("token") && tooMuch(ts, i+2), pKey)
 	case "sign":
 		return when(next("in"), pKey)
 	case "permission", "permissions":
@@ -104,6 +108,14 @@ func doorPhraseAt(ts []token, i int) phrase {
 		return when(before("high"), pBusy)
 	}
 	return 0
+}
+
+// tooMuch reports whether the words from i on say that what stands before them is too large.
+func tooMuch(ts []token, i int) bool {
+	if wordAt(ts, i) == "is" || wordAt(ts, i) == "was" {
+		i++
+	}
+	return tokenAt(ts, i).role&rToo != 0
 }
 
 // revokes reports whether what was revoked at i is a key: "the token has been revoked".

@@ -92,7 +92,7 @@ func (s *segment) isRate(i int) bool {
 	switch t.s {
 	case "rate":
 		return next.role&(rCapacity|rMax) != 0 || s.says&pUsage != 0 || s.isRateOf(i)
-	case "many", "viele", "много":
+	case "many", "viele", "много", "veel", "fazla", "wiele":
 		return next.role&rRequest != 0
 	case "please":
 		return next.s == "wait"

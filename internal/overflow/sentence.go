@@ -1,6 +1,9 @@
 package overflow
 
-import "slices"
+import (
+	"slices"
+	"unicode/utf8"
+)
 
 // hit is what a sentence says.
 type hit uint8
@@ -91,6 +94,10 @@ func (s *sentence) compare() {
 		}
 		if t.role&rToo != 0 && (next.role&rBig != 0 || second.role&rBig != 0 && next.sign) {
 			s.tooBig = i + 1
+			s.over = true
+		}
+		if t.role&rBig != 0 && next.role&rToo != 0 && next.s[0] >= utf8.RuneSelf && s.tooBig < 0 {
+			s.tooBig = i // Arabic says "long too"
 			s.over = true
 		}
 		if t.role&rToo != 0 && s.tooBig < 0 && isOfTokens(next, second) {

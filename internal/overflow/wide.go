@@ -1,6 +1,9 @@
 package overflow
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // hitWide runs the families over scripts without spaces between the words, and over Korean: what is
 // sent and how it is too much, as parts of the text.
@@ -42,4 +45,22 @@ func lastOf(s string, words ...string) int {
 		last = max(last, strings.LastIndex(s, w))
 	}
 	return last
+}
+
+// beforeWide reads a run of characters of a script without spaces: the part nearest to the number decides.
+func beforeWide(s string) count {
+	if s == "" || s[0] < utf8.RuneSelf { // such scripts are set apart from others
+		return countNone
+	}
+	limit := lastOf(s, "最大", "上限", "限制", "超过", "超過", "超出", "不能大于", "最多", "窗口", "ウィンドウ", "制限", "한도", "최대", "제한", "大于")
+	actual := lastOf(s, "当前", "實際", "实际", "请求", "共", "现在", "現在", "요청", "현재", "收到")
+	input := lastOf(s, "输入", "輸入", "入力", "입력", "长度为")
+	most := lastOf(s, "最大", "最多", "최대") // stands before what it belongs to: "最大输入长度为28000"
+	switch {
+	case limit > max(actual, input), most > actual && input > most:
+		return countLimit
+	case max(actual, input) >= 0:
+		return countInput
+	}
+	return countNone
 }

@@ -118,7 +118,7 @@ func sideRole(w string) role {
 		"takes", "uses", "sum":
 		return rActual
 	case "tpm", "rpm", "rps", "throttled", "throttling", "throttle", "ratelimit", "ratelimited", "ratelimiterror",
-		"ratelimitexceeded", "concurrency", "concurrent", "burst", "cooldown":
+		"ratelimitexceeded", "qps", "qpm", "concurrency", "concurrent", "burst", "cooldown":
 		return rRate
 	case "per", "pro", "par", "por", "each":
 		return rPer
@@ -135,11 +135,12 @@ func sideRole(w string) role {
 		"upstream", "gateway", "temporarily", "busy", "cost", "demand", "explain", "returns", "why", "how", "curl",
 		"usage", "string", "rate", "please", "again", "retry", "i", "slow", "slower", "quickly", "fast", "often",
 		"frequently", "frequent", "last", "past", "previous", "signature", "credential", "credentials", "jwt", "bearer",
-		"oauth", "authorization", "authorized", "denied", "invalid", "revoked", "apikey":
+		"oauth", "authorization", "authorized", "denied", "invalid", "revoked", "apikey", "session", "refresh", "auth",
+		"took", "taking":
 		return rHint
 	case "the", "a", "an", "of", "for", "to", "is", "are", "be", "this", "your", "you", "that", "models", "model", "in",
 		"its", "our", "and":
 		return rSkip
 	}
-	return 0
+	return languageRole(w)
 }
