@@ -1,7 +1,6 @@
 package winnow
 
 import (
-	"maps"
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/cut"
@@ -85,12 +84,12 @@ func (c *compaction) missingIdentifiers(text string, room int) (section string, 
 	}
 	// A name that the kept messages use is in use: it counts more, and is in the request anyway only until they go.
 	eachMention(t, c.recent, t.Again)
-	covered := map[string]bool{}
-	identifier.Cover(covered, text)
+	var covered identifier.Set
+	identifier.Cover(&covered, text)
 	for ; room >= leastIdentifierTokens; room = room * 3 / 4 { // the table counts tokens in its own way
 		var b strings.Builder
 		ids = nil
-		for kind, list := range t.Pick(room, maps.Clone(covered), text) {
+		for kind, list := range t.Pick(room, covered.Clone(), text) {
 			if len(list) > 0 {
 				ids = append(ids, list...)
 				b.WriteString("\n- " + digest.Labels[kind] + ": " + markup.Escape(strings.Join(list, " ")))

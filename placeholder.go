@@ -102,13 +102,13 @@ func (d *draft) remainders(list []rewrite.Part) []replacement {
 	return parts
 }
 
-// In the recorded sessions what a request keeps holds a name in 27 tokens. The map of names gets room for as many at
+// In the recorded sessions what a request keeps holds a name in 27 tokens. The set of names gets room for as many at
 // first, but a host's own counts may be absurd.
 const tokensPerName, mostExpectedNames = 27, 10_000
 
 // namesKept returns the names in what is not dropped. Thinking does not count where an epoch leaves it out.
-func (d *draft) namesKept(list []rewrite.Part, match *toolcall.Matcher) excerpt.Names {
-	names := make(excerpt.Names, min(d.view.total/tokensPerName, mostExpectedNames))
+func (d *draft) namesKept(list []rewrite.Part, match *toolcall.Matcher) *excerpt.Names {
+	names := excerpt.NewNames(min(d.view.total/tokensPerName, mostExpectedNames))
 	keepsThinking := d.opts.Thinking == ThinkingKept
 	next := 0
 	for i := range d.view.messages {
@@ -147,7 +147,7 @@ func shortens(c *Part, match *toolcall.Matcher) bool {
 
 // shortenArguments shortens the arguments of the calls of a message; note says how to get at the rest. It is false if
 // none has a long text.
-func shortenArguments(m *Message, match *toolcall.Matcher, names excerpt.Names, note string) (out Message,
+func shortenArguments(m *Message, match *toolcall.Matcher, names *excerpt.Names, note string) (out Message,
 	changed bool) {
 	out = *m
 	out.Parts, out.Source = slices.Clone(out.Parts), nil

@@ -21,7 +21,7 @@ func TestShortenArguments(t *testing.T) {
 		{Kind: KindToolCall, ID: "e", Name: "write", Arguments: []byte(raw), Tokens: 900, Source: 3},
 	}}
 	match := toolcall.NewMatcher(nil, []string{"keep"})
-	out, ok := shortenArguments(&m, &match, excerpt.Names{}, "")
+	out, ok := shortenArguments(&m, &match, excerpt.NewNames(0), "")
 	require.True(t, ok)
 	assert.Nil(t, out.Source, "the library changed it")
 	for k := range m.Parts {
@@ -34,6 +34,6 @@ func TestShortenArguments(t *testing.T) {
 		assert.Equal(t, m.Parts[k], out.Parts[k], "part %d", k)
 	}
 	assert.Equal(t, raw, string(m.Parts[2].Arguments), "the input is not written to")
-	_, ok = shortenArguments(&out, &match, excerpt.Names{}, "")
+	_, ok = shortenArguments(&out, &match, excerpt.NewNames(0), "")
 	assert.False(t, ok, "what was shortened is not long")
 }

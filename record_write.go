@@ -9,14 +9,14 @@ import (
 
 // writeRecord writes the record of a run of steps. It is false if that is not worth it. names are those that the
 // request has besides; those of the record are added.
-func (d *draft) writeRecord(s rewrite.Part, names excerpt.Names) (*runRecord, bool) {
+func (d *draft) writeRecord(s rewrite.Part, names *excerpt.Names) (*runRecord, bool) {
 	r := d.newRecordOf(s.Index, s.End, names, 0)
 	return r, isWorthIt(r.fact.tokens, count.Sum(d.view.tokens[s.Index:s.End]))
 }
 
 // newRecordOf writes a record of what stands in the view from one position to another, a leaner one where lean is not
 // 0.
-func (d *draft) newRecordOf(start, end int, names excerpt.Names, lean int) *runRecord {
+func (d *draft) newRecordOf(start, end int, names *excerpt.Names, lean int) *runRecord {
 	whole := d.whole()
 	from, to := d.wholeAt(start), d.wholeAt(end)
 	facts := whole.facts[from:to]

@@ -36,7 +36,7 @@ type note struct {
 
 // Table collects the identifiers of a history.
 type Table struct {
-	at    map[string]int
+	at    identifier.Set // its numbers are the indexes of notes
 	notes []note
 	now   int32 // messages so far
 	fresh []int // identifiers that the current result mentions
@@ -45,7 +45,7 @@ type Table struct {
 // maxIDs bounds the table: what bulk output mentions once is then not added.
 const maxIDs = 200_000
 
-func NewTable() *Table { return &Table{at: make(map[string]int)} }
+func NewTable() *Table { return &Table{} }
 
 // Next begins a message.
 func (t *Table) Next() {
@@ -68,13 +68,12 @@ func (t *Table) Scan(s string, from Source) {
 }
 
 func (t *Table) add(id string, kind identifier.Kind, from Source) {
-	i, ok := t.at[id]
-	if !ok {
+	i := t.at.Number(id)
+	if i < 0 {
 		if len(t.notes) >= maxIDs && from == FromResult {
 			return
 		}
-		i = len(t.notes)
-		t.at[id] = i
+		i = t.at.Add(id)
 		t.notes = append(t.notes, note{id: id, kind: kind})
 	}
 	n := &t.notes[i]
@@ -89,7 +88,7 @@ func (t *Table) add(id string, kind identifier.Kind, from Source) {
 
 // Mark says that id is a file that was changed.
 func (t *Table) Mark(id string) {
-	if i, ok := t.at[id]; ok {
+	if i := t.at.Number(id); i >= 0 {
 		t.notes[i].marked = true
 	}
 }
@@ -139,7 +138,7 @@ func (t *Table) score(n *note) float64 {
 
 // Pick returns the identifiers that are most worth keeping in room tokens, by kind and by first mention,
 // for lines that begin with Labels. What covered or said holds is in the summary already.
-func (t *Table) Pick(room int, covered map[string]bool, said string) [identifier.Kinds][]string {
+func (t *Table) Pick(room int, covered *identifier.Set, said string) [identifier.Kinds][]string {
 	units, chars := room*tokencount.UnitsPerToken, room*tokencount.CharsPerToken
 	var begun [identifier.Kinds]bool
 	chosen := make(map[string]rankedID)
@@ -147,11 +146,11 @@ func (t *Table) Pick(room int, covered map[string]bool, said string) [identifier
 	written := searched{text: said}
 	for _, r := range t.ranked() {
 		n := &t.notes[r.index]
-		if covered[n.id] {
+		if covered.Has(n.id) {
 			continue
 		}
 		if written.contains(n.id) { // within a longer word
-			covered[n.id] = true
+			covered.Add(n.id)
 			continue
 		}
 		cost, length := r.units, r.chars
@@ -168,7 +167,7 @@ func (t *Table) Pick(room int, covered map[string]bool, said string) [identifier
 		units, chars = units-cost, chars-length
 		begun[n.kind] = true
 		identifier.Within(n.id, func(s string) {
-			covered[s] = true
+			covered.Add(s)
 			if part, ok := chosen[s]; ok { // the end of a path that is now there as a whole
 				units, chars = units+part.units, chars+part.chars
 				delete(chosen, s)
@@ -219,7 +218,7 @@ func (t *Table) Recall(ids []string) {
 // Again counts the mentions of known identifiers in a text that stays in the request: what it uses is in use.
 func (t *Table) Again(s string, from Source) {
 	identifier.Scan(s[:min(len(s), scanBytes)], func(id string, kind identifier.Kind) {
-		if _, known := t.at[id]; known {
+		if t.at.Has(id) {
 			t.add(id, kind, from)
 		}
 	})

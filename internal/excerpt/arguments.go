@@ -34,7 +34,7 @@ func ArgumentSavings(raw json.RawMessage) (saving int) {
 // Arguments shortens the long texts among the values of a JSON text, such as files that were written, patches and
 // scripts. All else stays, keys and structure included. The note stands behind the words that say what is missing. ok
 // is false if there is no long text.
-func Arguments(raw json.RawMessage, names Names, note string) (short json.RawMessage, ok bool) {
+func Arguments(raw json.RawMessage, names *Names, note string) (short json.RawMessage, ok bool) {
 	var out bytes.Buffer
 	done := 0
 	for from, to := range jsontext.Strings(raw) {
@@ -90,7 +90,7 @@ func longText(literal, rest []byte) (string, bool) {
 }
 
 // shortenText keeps both ends of s, and the names in between.
-func shortenText(s string, names Names, note string) string {
+func shortenText(s string, names *Names, note string) string {
 	c := runes.Counter{}
 	head := s[:c.LineEnd(s, keptArgumentChars*2/3)]
 	tail := s[max(len(head), c.LineStart(s, keptArgumentChars/3)):]

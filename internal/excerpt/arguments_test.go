@@ -78,13 +78,13 @@ func TestArguments(t *testing.T) {
 func checkShorten(t testing.TB, raw []byte) bool {
 	t.Helper()
 	in := bytes.Clone(raw)
-	names := Names{}
+	names := NewNames(0)
 	short, ok := Arguments(raw, names, "")
 	require.Equal(t, in, raw, "the input was written to")
 	if !ok {
 		return false
 	}
-	again, _ := Arguments(raw, Names{}, "")
+	again, _ := Arguments(raw, NewNames(0), "")
 	require.Equal(t, string(again), string(short), "the same each time")
 	require.Less(t, len(short), len(raw))
 	require.True(t, json.Valid(raw), "what is no JSON is left alone")
@@ -146,7 +146,7 @@ func jsonTokens(t testing.TB, raw []byte) (list []jsonToken) {
 }
 
 func TestArgumentsKeepEnds(t *testing.T) {
-	names := Names{}
+	names := NewNames(0)
 	names.Add("known_name")
 	text := "package winnow\n\nfunc begin() {}\n" + strings.Repeat("words\n", 60) + "known_name scanNumber lexer.go <b>&</b>\n" + strings.Repeat("words\n", 60) + "func end() {}\n"
 	raw, err := json.Marshal(map[string]string{"content": text, "path": "parse/lexer.go"})
@@ -160,9 +160,9 @@ func TestArgumentsKeepEnds(t *testing.T) {
 	assert.True(t, strings.HasPrefix(content, "package winnow\n\nfunc begin() {}\n"), "the beginning stays")
 	assert.True(t, strings.HasSuffix(content, "words\nfunc end() {}\n"), "and the end")
 	assert.Contains(t, content, " Names in it: scanNumber lexer.go]", "and names that stand nowhere else")
-	assert.True(t, names["lexer.go"] && names["scanNumber"], "which are known then")
+	assert.True(t, names.known.Has("lexer.go") && names.known.Has("scanNumber"), "which are known then")
 
-	html, ok := Arguments([]byte(`{"a":"`+strings.Repeat("<p>&nbsp;</p>", 60)+`"}`), Names{}, "")
+	html, ok := Arguments([]byte(`{"a":"`+strings.Repeat("<p>&nbsp;</p>", 60)+`"}`), NewNames(0), "")
 	require.True(t, ok)
 	assert.Contains(t, string(html), `"<p>&nbsp;</p>`, "what JSON need not escape costs more tokens escaped")
 }
@@ -220,7 +220,7 @@ func FuzzArguments(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		checkShorten(t, raw)
 		if saves := ArgumentSavings(raw); saves > 0 && json.Valid(raw) && ascii.Only(string(raw)) {
-			_, ok := Arguments(raw, Names{}, "")
+			_, ok := Arguments(raw, NewNames(0), "")
 			require.True(t, ok, "it was to save %d tokens", saves)
 		}
 	})

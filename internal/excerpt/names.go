@@ -11,10 +11,19 @@ import (
 )
 
 // Names holds the identifiers that a request mentions somewhere.
-type Names map[string]bool
+type Names struct {
+	known identifier.Set
+	// What the searches of texts use, one behind the other.
+	search nameSearch
+	all    []foundName
+	at     identifier.Set // its numbers are the indexes of all
+}
+
+// NewNames returns no names, and has room for so many.
+func NewNames(room int) *Names { return &Names{known: identifier.NewSet(room)} }
 
 // Add adds the names in s.
-func (n Names) Add(s string) { identifier.Cover(n, s) }
+func (n *Names) Add(s string) { identifier.Cover(&n.known, s) }
 
 // A name is worth how often the model used names of its kind again after ten messages in the recorded sessions, counted
 // for each mention in a result and divided by its tokens. A result that is full of names is a listing, and each of its
@@ -48,9 +57,8 @@ type foundName struct {
 
 // write appends those names of s that are new and worth the most, in their order, in at most room tokens. They are
 // known from then on.
-func (n Names) write(b io.StringWriter, s string, room int) {
-	var search nameSearch
-	chosen := n.choose(search.find(n, s), leastNameWorth, room)
+func (n *Names) write(b io.StringWriter, s string, room int) {
+	chosen := n.choose(n.search.find(&n.known, s), leastNameWorth, room)
 	if len(chosen) == 0 {
 		return
 	}
@@ -62,17 +70,17 @@ func (n Names) write(b io.StringWriter, s string, room int) {
 
 // choose returns those of found, which has the one worth most first, that are new and worth at least worth, in
 // their order in the text and in at most room tokens. They are known from then on.
-func (n Names) choose(found []foundName, worth float64, room int) (chosen []foundName) {
+func (n *Names) choose(found []foundName, worth float64, room int) (chosen []foundName) {
 	for _, f := range found {
 		if f.worth < worth {
 			break
 		}
-		if f.tokens > room || n[f.id] {
+		if f.tokens > room || n.known.Has(f.id) {
 			continue
 		}
 		room -= f.tokens
 		chosen = append(chosen, f)
-		identifier.CoverID(n, f.id)
+		identifier.CoverID(&n.known, f.id)
 	}
 	slices.SortFunc(chosen, func(a, b foundName) int { return a.order - b.order })
 	return chosen
@@ -81,20 +89,17 @@ func (n Names) choose(found []foundName, worth float64, room int) (chosen []foun
 // nameSearch finds the names of texts. Its memory is used again for the next one.
 type nameSearch struct {
 	found []foundName    // in the order of their first mentions
-	at    map[string]int // where each stands in found; not used while these are few
+	at    identifier.Set // its numbers are the indexes of found; not used while these are few
 }
 
-// Up to fewNames are compared one by one: most texts have no more, and need no map. A map with more than manyNames is
-// not used again: to clear it takes longer than to make a small one.
+// Up to fewNames are compared one by one: most texts have no more. A set of more than manyNames is not used again: to
+// clear it takes longer than to make a small one.
 const fewNames, manyNames = 8, 256
 
 // place returns where a name stands in found, or -1.
 func (s *nameSearch) place(id string) int {
 	if len(s.found) > fewNames {
-		if k, ok := s.at[id]; ok {
-			return k
-		}
-		return -1
+		return s.at.Number(id)
 	}
 	return slices.IndexFunc(s.found, func(f foundName) bool { return f.id == id })
 }
@@ -109,23 +114,23 @@ func (s *nameSearch) mention(id string, kind identifier.Kind) {
 	s.found = append(s.found, foundName{id: id, kind: kind, order: len(s.found), mentions: 1})
 	switch {
 	case len(s.found) == fewNames+1:
-		if s.at == nil || len(s.at) > manyNames {
-			s.at = make(map[string]int, 4*fewNames)
+		if s.at.Len() > manyNames {
+			s.at = identifier.Set{}
 		}
-		clear(s.at)
+		s.at.Clear()
 		for k := range s.found {
-			s.at[s.found[k].id] = k
+			s.at.Add(s.found[k].id)
 		}
 	case len(s.found) > fewNames:
-		s.at[id] = len(s.found) - 1
+		s.at.Add(id)
 	}
 }
 
 // find returns the names of text that are not in known, the one worth most first. They are valid until the next call.
-func (s *nameSearch) find(known Names, text string) []foundName {
+func (s *nameSearch) find(known *identifier.Set, text string) []foundName {
 	s.found = s.found[:0]
 	identifier.Scan(text, func(id string, kind identifier.Kind) {
-		if !known[id] {
+		if !known.Has(id) {
 			s.mention(id, kind)
 		}
 	})
@@ -157,7 +162,7 @@ const (
 
 // Choose returns those names of texts that are new and worth the most, in their order, in at most room tokens. They are
 // known from then on.
-func (n Names) Choose(texts []Source, room int) []string {
+func (n *Names) Choose(texts []Source, room int) []string {
 	found := n.findAll(texts)
 	slices.SortStableFunc(found, moreWorth)
 	chosen := n.choose(found, leastChosenWorth, room)
@@ -172,20 +177,19 @@ func (n Names) Choose(texts []Source, room int) []string {
 func moreWorth(a, b foundName) int { return cmp.Compare(b.worth, a.worth) }
 
 // findAll finds the new names of texts. One that several hold is worth what it is in the best of them, and half of what
-// it is in the others.
-func (n Names) findAll(texts []Source) (found []foundName) {
-	at := map[string]int{}
-	var search nameSearch
+// it is in the others. They are valid until the next call.
+func (n *Names) findAll(texts []Source) (found []foundName) {
+	found = n.all[:0]
+	n.at.Clear()
 	for _, t := range texts {
-		for _, f := range search.find(n, t.Text) {
+		for _, f := range n.search.find(&n.known, t.Text) {
 			f.worth *= f.crowd // once more: a record has no room for listings
 			if t.IsOwn {
 				f.worth *= ownWorth
 			}
-			k, ok := at[f.id]
-			if !ok {
-				f.order = len(found)
-				at[f.id] = f.order
+			k := n.at.Add(f.id)
+			if k == len(found) {
+				f.order = k
 				found = append(found, f)
 				continue
 			}
@@ -193,5 +197,6 @@ func (n Names) findAll(texts []Source) (found []foundName) {
 			old.worth = max(old.worth, f.worth) + min(old.worth, f.worth)/2
 		}
 	}
+	n.all = found
 	return found
 }

@@ -27,7 +27,7 @@ func Room(tokens int) int { return remainderTokens + int(remainderShare*float64(
 // Remainder returns what stays of an old result in about room tokens: its names, and with reports also the first and
 // the last line. What it names is added to names; a name that stands there already is left out. The note stands behind
 // the words that say what is missing.
-func Remainder(text string, room int, reports bool, names Names, note string) string {
+func Remainder(text string, room int, reports bool, names *Names, note string) string {
 	head, tail := "", ""
 	if reports {
 		head, tail = firstLine(text), lastLine(text)

@@ -81,7 +81,7 @@ func TestRemainder(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			names := Names{}
+			names := NewNames(0)
 			names.Add(tt.known)
 			got := Remainder(tt.text, tt.room, !tt.isFile, names, "")
 			assert.Equal(t, tt.want, got, tt.because)
@@ -129,7 +129,7 @@ func hostileTexts() map[string]string {
 }
 
 // checkRemainder: what is kept is of the text, in its order, and says how much is not.
-func checkRemainder(t testing.TB, text, got string, names Names, room int) {
+func checkRemainder(t testing.TB, text, got string, names *Names, room int) {
 	t.Helper()
 	require.True(t, utf8.ValidString(got) || !utf8.ValidString(text), "a character was cut")
 	at := leftOut.FindStringSubmatchIndex(got)
@@ -145,7 +145,7 @@ func checkRemainder(t testing.TB, text, got string, names Names, room int) {
 			for _, name := range strings.Fields(got[at[4]:at[5]]) {
 				where := strings.Index(text, name)
 				require.GreaterOrEqual(t, where, 0, "%q is not in the text", name)
-				require.False(t, names[name], "%q stands elsewhere", name)
+				require.False(t, names.known.Has(name), "%q stands elsewhere", name)
 				before = where
 			}
 			require.GreaterOrEqual(t, before, 0)
@@ -158,10 +158,10 @@ func TestRemainderHostile(t *testing.T) {
 	for name, text := range hostileTexts() {
 		t.Run(name, func(t *testing.T) {
 			for _, room := range []int{55, 200, 2_000} {
-				got := Remainder(text, room, true, Names{}, "")
-				checkRemainder(t, text, got, Names{}, room)
-				require.Equal(t, got, Remainder(text, room, true, Names{}, ""), "the same each time")
-				checkRemainder(t, text, Remainder(text, room, false, Names{}, ""), Names{}, room)
+				got := Remainder(text, room, true, NewNames(0), "")
+				checkRemainder(t, text, got, NewNames(0), room)
+				require.Equal(t, got, Remainder(text, room, true, NewNames(0), ""), "the same each time")
+				checkRemainder(t, text, Remainder(text, room, false, NewNames(0), ""), NewNames(0), room)
 			}
 		})
 	}
@@ -186,19 +186,16 @@ func mixture(r *rand.Rand, n int) string {
 func TestRemainderProperties(t *testing.T) {
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 2))
-		text, known := mixture(r, 50+r.IntN(6_000)), Names{}
+		text, known := mixture(r, 50+r.IntN(6_000)), NewNames(0)
 		known.Add(mixture(r, r.IntN(200)))
-		before := Names{}
-		for name := range known {
-			before[name] = true
-		}
+		before := &Names{known: *known.known.Clone()}
 		room := 30 + r.IntN(300)
 		got := Remainder(text, room, r.IntN(2) == 0, known, "")
 		checkRemainder(t, text, got, before, room)
-		listed := Names{}
+		listed := NewNames(0)
 		listed.Add(leftOutCount.ReplaceAllString(got, ""))
-		for name := range listed {
-			require.True(t, known[name], "seed %d: %q is in the request now, and not known to be", seed, name)
+		for _, name := range listed.known.IDs() {
+			require.True(t, known.known.Has(name), "seed %d: %q is in the request now, and not known to be", seed, name)
 		}
 	}
 }
@@ -211,7 +208,7 @@ func BenchmarkRemainder(b *testing.B) {
 			b.Run(name+"/"+strconv.Itoa(n), func(b *testing.B) {
 				b.SetBytes(int64(len(text)))
 				for b.Loop() {
-					Remainder(text, Room(len(text)/4), true, Names{}, "")
+					Remainder(text, Room(len(text)/4), true, NewNames(0), "")
 				}
 			})
 		}

@@ -53,9 +53,9 @@ func TestWithin(t *testing.T) {
 
 // TestCover: whatever a text mentions is covered, and nothing else.
 func TestCover(t *testing.T) {
-	covered := map[string]bool{}
-	Cover(covered, "see cmd/main.go and ENOENT")
-	assert.Equal(t, map[string]bool{"cmd/main.go": true, "main.go": true, "ENOENT": true}, covered)
+	var covered Set
+	Cover(&covered, "see cmd/main.go and ENOENT")
+	assert.Equal(t, []string{"cmd/main.go", "main.go", "ENOENT"}, covered.ids)
 }
 
 func TestScanAllocatesNothing(t *testing.T) {

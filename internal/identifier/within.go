@@ -26,16 +26,16 @@ func Within(id string, f func(s string)) {
 }
 
 // Cover adds what text mentions to covered: each identifier in it, and what can be found within that.
-func Cover(covered map[string]bool, text string) {
+func Cover(covered *Set, text string) {
 	Scan(text, func(id string, _ Kind) { CoverID(covered, id) })
 }
 
 // CoverID is Cover for a text that is one identifier. Most texts mention the same ones again and again: what is found
 // within one that is covered is covered too. Only behind a tilde in the middle of a path more is found where the piece
 // stands alone.
-func CoverID(covered map[string]bool, id string) {
-	if covered[id] && strings.IndexByte(id, '~') < 0 {
+func CoverID(covered *Set, id string) {
+	if covered.Has(id) && strings.IndexByte(id, '~') < 0 {
 		return
 	}
-	Within(id, func(s string) { covered[s] = true })
+	Within(id, func(s string) { covered.Add(s) })
 }

@@ -1,7 +1,6 @@
 package identifier
 
 import (
-	"maps"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -16,25 +15,25 @@ func TestCoverTwice(t *testing.T) {
 	pieces := []string{"/", "/", ".", "-", "_", ":", "=", "@", "~", "?", "&", "#", " ", " ", "`", `"`, "\\", "://", "a", "src", "main",
 		"go", "camelCase", "snake_case", "README", "md", "1234", "v1", "deadbeef", "CVE", "2026", "ENOENT", "owner", "localhost", "com",
 		"src~main.go", "「", "」", "é", strings.Repeat("x_", 130)}
-	covered, all := map[string]bool{}, map[string]bool{}
+	var covered, all Set
 	for range 50_000 {
 		var b strings.Builder
 		for range r.IntN(14) {
 			b.WriteString(pieces[r.IntN(len(pieces))])
 		}
 		if r.IntN(20) == 0 {
-			clear(covered)
-			clear(all)
+			covered.Clear()
+			all.Clear()
 		}
-		Cover(covered, b.String())
-		Scan(b.String(), func(id string, _ Kind) { Within(id, func(s string) { all[s] = true }) })
-		if !maps.Equal(covered, all) {
-			for s := range all {
-				if !covered[s] {
-					t.Errorf("%q is not covered behind %q", s, b.String())
-				}
+		Cover(&covered, b.String())
+		Scan(b.String(), func(id string, _ Kind) { Within(id, func(s string) { all.Add(s) }) })
+		for _, s := range all.ids {
+			if !covered.Has(s) {
+				t.Fatalf("%q is not covered behind %q", s, b.String())
 			}
-			t.FailNow()
+		}
+		if covered.Len() != all.Len() {
+			t.Fatalf("more is covered than there is behind %q", b.String())
 		}
 	}
 }

@@ -77,7 +77,7 @@ const Leanest = 2
 // Writer collects what a run of messages holds.
 type Writer struct {
 	files *toolcall.Files
-	names excerpt.Names // nil: the record names none
+	names *excerpt.Names // nil: the record names none
 	lean  int
 	lines []line
 	open  int // the first line that may wait for its result
@@ -92,7 +92,7 @@ type line struct {
 // NewWriter returns a writer for a run. names are those that stand in what is kept. What the record names is added to
 // them. lean is how often the record was made leaner: lines are half as long and there are no names, or nothing stays
 // but how much there was.
-func NewWriter(files *toolcall.Files, names excerpt.Names, lean int) *Writer {
+func NewWriter(files *toolcall.Files, names *excerpt.Names, lean int) *Writer {
 	return &Writer{files: files, names: names, lean: lean}
 }
 

@@ -1,0 +1,133 @@
+package identifier
+
+import (
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/winnowgo/winnow/internal/ascii"
+)
+
+// Set is a set of identifiers, each with its number: how many were added before it. The zero value is empty. To look
+// for a short text takes about a third of what it takes in a map, and a history has one in each line.
+type Set struct {
+	ids   []string
+	slots []slot // at least twice as many as ids, a power of two; each is at its hash, or in the next one that is free
+	seed  uint64 // of the hashes, so that no text can make them collide
+}
+
+type slot struct {
+	hash   uint32 // its upper half
+	number uint32 // from 1; 0: the slot is free
+}
+
+// leastSlots is how many slots a set has once it is not empty.
+const leastSlots = 16
+
+// NewSet returns a set with room for n identifiers.
+func NewSet(n int) Set {
+	var s Set
+	s.grow(max(leastSlots, 1<<bits.Len(uint(2*n))))
+	s.ids = make([]string, 0, n)
+	return s
+}
+
+// Len returns how many identifiers are in s.
+func (s *Set) Len() int { return len(s.ids) }
+
+// IDs returns the identifiers in the order of their numbers. The list is the set's.
+func (s *Set) IDs() []string { return s.ids }
+
+// Has reports whether id is in s.
+func (s *Set) Has(id string) bool { return s.Number(id) >= 0 }
+
+// Number returns the number of id, or -1.
+func (s *Set) Number(id string) int {
+	if len(s.ids) == 0 {
+		return -1
+	}
+	_, number := s.find(id, s.hash(id))
+	return number
+}
+
+// Add returns the number of id, which is added if it is not in s.
+func (s *Set) Add(id string) int {
+	if 2*(len(s.ids)+1) > len(s.slots) {
+		s.grow(max(leastSlots, 2*len(s.slots)))
+	}
+	h := s.hash(id)
+	at, number := s.find(id, h)
+	if number < 0 {
+		number = len(s.ids)
+		s.ids = append(s.ids, id)
+		s.slots[at] = slot{uint32(h >> 32), uint32(number + 1)}
+	}
+	return number
+}
+
+// find returns the number of id, or -1 and the slot where it belongs.
+func (s *Set) find(id string, h uint64) (at, number int) {
+	mask := uint64(len(s.slots) - 1)
+	for i := h & mask; ; i = (i + 1) & mask {
+		switch t := s.slots[i]; {
+		case t.number == 0:
+			return int(i), -1
+		case t.hash == uint32(h>>32) && s.ids[t.number-1] == id:
+			return int(i), int(t.number - 1)
+		}
+	}
+}
+
+func (s *Set) grow(slots int) {
+	if s.seed == 0 {
+		s.seed = rand.Uint64() | 1
+	}
+	s.slots = make([]slot, slots)
+	for k, id := range s.ids {
+		h := s.hash(id)
+		at, _ := s.find(id, h)
+		s.slots[at] = slot{uint32(h >> 32), uint32(k + 1)}
+	}
+}
+
+// Clear takes all identifiers out of s. Its memory is kept.
+func (s *Set) Clear() {
+	clear(s.ids) // the texts that they lie in are not held
+	clear(s.slots)
+	s.ids = s.ids[:0]
+}
+
+// Clone returns a copy of s.
+func (s *Set) Clone() *Set { return &Set{slices.Clone(s.ids), slices.Clone(s.slots), s.seed} }
+
+// hash reads id by words, of which the last may overlap the one before it.
+func (s *Set) hash(id string) uint64 {
+	h := s.seed + uint64(len(id))
+	for ; len(id) > 16; id = id[16:] {
+		h = mixed(ascii.LoadWord(id, 0)^h, ascii.LoadWord(id, 8)^s.seed)
+	}
+	n := len(id)
+	var a, b uint64
+	switch {
+	case n >= 8:
+		a, b = ascii.LoadWord(id, 0), ascii.LoadWord(id, n-8)
+	case n >= 4:
+		a, b = loadHalf(id, 0), loadHalf(id, n-4)
+	case n > 0:
+		a, b = uint64(id[0])|uint64(id[n/2])<<8, uint64(id[n-1])
+	}
+	return mixed(a^h, b^s.seed)
+}
+
+// loadHalf reads the four bytes of s from index i on.
+func loadHalf(s string, i int) uint64 {
+	w := s[i : i+4]
+	return uint64(w[0]) | uint64(w[1])<<8 | uint64(w[2])<<16 | uint64(w[3])<<24
+}
+
+// mixed multiplies as wyhash does: each bit of both has a part in each bit of the result. The golden ratio is a factor
+// that has no zeros in a row.
+func mixed(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a^0x9e3779b97f4a7c15, b^0xbf58476d1ce4e5b9)
+	return hi ^ lo
+}
