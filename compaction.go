@@ -25,6 +25,8 @@ const (
 	summaryShare     = 1.0 / 8
 	minSummaryTokens = 300
 	maxSummaryTokens = 24_000
+	// Room for a heading with a line or two. A summary that has less says nothing of what it stands for.
+	leastSummaryTokens = 50
 	// A summary with its frame has about 200 tokens or more: where it stands for less, nothing is gained.
 	leastGain = 200
 	// The summary of a short history has at most this share of what it stands for.
@@ -190,10 +192,14 @@ func (d *draft) summaryCap() int {
 }
 
 // summaryCapBeside is summaryCap where what stays leaves less: half of the rest is for the newest results. Where only
-// the margin of the estimates has no room for a short summary, the budget has.
+// the margin of the estimates has no room for a short summary, the budget has. Where what stays does not fit by itself,
+// as within a limit that was guessed too low, a summary of nothing would not help: it would lose the history.
 func (d *draft) summaryCapBeside(s *span) int {
 	needed := s.restAtLeast + d.summaryFrame()
 	free := max(d.room()-needed, min(minSummaryTokens, d.wholeRoom()-needed))
+	if free < leastSummaryTokens {
+		free = minSummaryTokens
+	}
 	return min(d.summaryCap(), max(free/2, min(free, minSummaryTokens)))
 }
 

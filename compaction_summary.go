@@ -45,6 +45,9 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 	if filled {
 		repaired = append(repaired, "sections")
 	}
+	if runes.IsBlank(text) { // by what the host's estimator says, not even a word of it has room
+		return nil, nil, fmt.Errorf("%w: %w", ErrCompaction, &badAnswer{reason: "there is no room for a summary"})
+	}
 	framed := sections.Begin + text + sections.End + c.recall
 	cp.message = Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: framed}}}
 	return cp, &Compaction{

@@ -6,7 +6,7 @@ import "github.com/winnowgo/winnow/internal/count"
 // cannot fit in any way is not worth a call; a margin alone is no reason to think so.
 func (d *draft) canCompact() bool {
 	s, frame := d.span(), d.summaryFrame()
-	return d.hasNews(&s, leastGain+frame) && count.Add(s.restAtLeast, frame) <= d.wholeRoom()
+	return d.hasNews(&s, leastGain+frame) && count.Add(s.restAtLeast, frame+leastSummaryTokens) <= d.wholeRoom()
 }
 
 // isWorthCompacting reports whether a compaction has anything to summarize.

@@ -13,8 +13,8 @@ import (
 // The ladder: what is tried after a provider refused a request, until nothing is left to try.
 
 const (
-	// A guess that cannot be reached is given up for the smallest request, if that is below this share of what was
-	// refused.
+	// A guess that cannot be reached is given up for the smallest request, if that is so much smaller. A digest takes
+	// the place of a model's summary, if the request is so much smaller then.
 	leastShrink = 0.95
 )
 
@@ -132,11 +132,23 @@ func (l *ladder) take(d *draft, fits bool) *draft {
 	if fits {
 		return d
 	}
-	if s := l.smallest.draft; s == nil || l.size(d) < l.size(s) {
+	if s := l.smallest.draft; s == nil || l.isSmaller(d, s) {
 		l.smallest = proposal{d, l.report}
 	}
 	return nil
 }
+
+// isSmaller reports whether d is to be sent rather than s. A model's summary says more than a digest, and was paid for:
+// some tokens less are no reason to leave it out.
+func (l *ladder) isSmaller(d, s *draft) bool {
+	most := l.size(s)
+	if isDigested(d.checkpoint) && s.checkpoint != nil && !isDigested(s.checkpoint) {
+		most = count.Share(most, leastShrink)
+	}
+	return l.size(d) < most
+}
+
+func isDigested(c *checkpoint) bool { return c != nil && c.degraded }
 
 // size is what was refused for being too large, of d.
 func (l *ladder) size(d *draft) int {

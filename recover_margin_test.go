@@ -1,6 +1,7 @@
 package winnow_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -40,5 +41,21 @@ func TestMarginIsNoReasonToFail(t *testing.T) {
 		require.NoError(t, err, "%+v", tt)
 		assert.LessOrEqual(t, s.count(), calls, "%+v: the summarizer is asked again for nothing", tt)
 		assert.False(t, r.Degraded, "%+v", tt)
+	}
+}
+
+// The provider counts twice as much, so that what stays leaves no room for a summary besides the reserve. What takes
+// some of the reserve has one that says something: once the request is taken, nothing else holds the older messages.
+func TestSummaryBesideWhatDoesNotFit(t *testing.T) {
+	cause := errors.New("prompt is too long: 12600 tokens > 12000 maximum")
+	for _, request := range []int{4_400, 4_500, 4_600, 4_800} {
+		s := says("The disks are full.")
+		m := newManager(t, 12_000, &winnow.Options{Estimator: byChars, Now: newClock().Now, Summarizer: s})
+		h := list(userSays("And the disks? "+textOf(800)), modelSays("They are full. "+textOf(800)), userSays(textOf(request)))
+		prepare(t, m, h)
+		r, err := m.Recover(t.Context(), h, cause)
+		require.NoError(t, err, request)
+		require.NotNil(t, r.Compaction, request)
+		assert.Contains(t, r.Compaction.Summary, "disks are full", "request %d, rung %s", request, r.Rung)
 	}
 }

@@ -125,7 +125,7 @@ func (d *draft) mayReplay(i int, p *projection, request int) bool {
 	case !p.leavesOutThinking(m):
 		return !m.Pinned
 	case d.opts.Thinking == ThinkingBound:
-		return true
+		return !d.wasSentWhole(i)
 	}
 	return !m.Pinned && !d.needsThinking(i, request)
 }

@@ -81,9 +81,13 @@ func (d *draft) brokenFrom(changed int) int {
 // needsThinking reports whether the thinking of message i may not stay out any more, under ThinkingDropped: the message
 // is of the newest turn, because the history was rewound into it or because it reads like an older one. Providers
 // refuse the results of a tool loop without the thinking that led to it. What was sent whole since then stays so.
-func (d *draft) needsThinking(i, request int) bool {
+func (d *draft) needsThinking(i, request int) bool { return i >= request || d.wasSentWhole(i) }
+
+// wasSentWhole reports whether the last request had message i as it is. An edit of another message that reads the same
+// is not its own.
+func (d *draft) wasSentWhole(i int) bool {
 	sent := d.ledger.sent
-	return i >= request || i < len(sent) && sent[i] == d.view.facts[i].key
+	return i < len(sent) && sent[i] == d.view.facts[i].key
 }
 
 // leavesOutThinking reports whether m has thinking, and is sent without it.

@@ -207,3 +207,19 @@ func TestThinkingBoundBehindAnInsertedMessage(t *testing.T) {
 		}
 	}
 }
+
+// What is left out of a message is not left out of an older one that reads the same and was sent whole: that would
+// change what all later thinking is bound to.
+func TestThinkingBoundTwins(t *testing.T) {
+	twin := modelSends(thinkPart("hm", ""), textPart("well"))
+	m := newManager(t, 10_000, &winnow.Options{Estimator: byChars, Now: newClock().Now, Thinking: winnow.ThinkingBound})
+	h := list(userSays("a"), twin, userSays("b"))
+	prepare(t, m, h)
+	h = append(h, userSays("c"), twin, userSays("d"))
+	r := prepare(t, m, h)
+	require.True(t, thinks(r.Messages[1]), "it was sent so")
+	require.False(t, thinks(r.Messages[4]), "the model has not seen what stands before it")
+	assert.Equal(t, len(r.Messages), m.Plan(h).FirstChanged)
+	next := prepare(t, m, append(h, modelSays("e")))
+	assert.Equal(t, len(r.Messages), next.FirstChanged, "nothing is rewritten")
+}
