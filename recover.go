@@ -91,21 +91,19 @@ func (m *Manager) startLadder(history []Message, said overflow.Diagnosis) *ladde
 	g := &m.ledger
 	m.beginAttempt(history)
 	l := &ladder{manager: m, history: history, refused: g.tokens, estimate: g.estimate, answer: said.Output}
-	d := m.draft(history, g.checkpoint)
-	if !g.hasRequest() { // nothing was prepared: the history as it is was refused
-		// One more, so that the draft may be tried as it is: what the host sent was not made by this manager.
-		l.refused, l.estimate = d.tokens(), count.Add(d.view.total, 1)
-	} else {
+	bytes := g.bytes
+	if g.hasRequest() {
 		g.run.remember(payloadOf(g.sent))
+	} else { // nothing was prepared: the history as it is was refused
+		d := m.draft(history, g.checkpoint)
+		// One more, so that the draft may be tried as it is: what the host sent was not made by this manager.
+		l.refused, l.estimate, bytes = d.tokens(), count.Add(d.view.total, 1), d.bytes()
 	}
 	g.run.refusals++
 	g.refusals++
 	m.tail = requestTail{} // what is known of the limits has changed
 	if said.Class == overflow.ClassBytes || said.Unit == overflow.UnitBytes {
-		l.bytes = max(1, g.bytes)
-		if !g.hasRequest() {
-			l.bytes = max(1, d.bytes())
-		}
+		l.bytes = max(1, bytes)
 		l.learnBody(said)
 	} else {
 		l.learnLimit(said)
@@ -182,30 +180,35 @@ func (l *ladder) compact(ctx context.Context) *draft {
 	}
 	m := l.manager
 	m.flush(ctx, l.history)
-	if _, err := m.await(ctx, l.draft()); err != nil {
+	d := l.draft()
+	waited, err := m.await(ctx, d)
+	if err != nil {
 		return nil
 	}
-	if d, report, failed := m.collect(l.draft()); report != nil {
+	if waited {
+		d = l.draft() // the host may have used the manager meanwhile
+	}
+	if spliced, report, failed := m.collect(d); report != nil {
 		l.report = report // of the background: it costs this run no call
-		if next := l.take(d, d.shrinkToFit()); next != nil {
+		if next := l.take(spliced, spliced.shrinkToFit()); next != nil {
 			return next
 		}
 	} else if failed {
 		return nil // the summarizer was asked just now
 	}
-	return l.compactWith(ctx, m.opts.Summarizer)
+	return l.compactWith(ctx, d, m.opts.Summarizer)
 }
 
-// compactWith summarizes with s. That it fails is no error here: the next rung is tried.
-func (l *ladder) compactWith(ctx context.Context, s Summarizer) *draft {
-	d, report, err := l.manager.compact(ctx, l.draft(), s, "", false)
+// compactWith summarizes what d holds of the history with s. That it fails is no error here: the next rung is tried.
+func (l *ladder) compactWith(ctx context.Context, d *draft, s Summarizer) *draft {
+	next, report, err := l.manager.compact(ctx, d, s, "", false)
 	if err != nil {
 		l.manager.opts.Logger.Warn("winnow: compaction failed", "reason", failureReason(err),
 			"error_class", string(ClassifyError(err).Class), "after", "overflow")
 		return nil
 	}
 	l.report = report
-	return l.take(d, d.shrinkToFit())
+	return l.take(next, next.shrinkToFit())
 }
 
 // truncate cuts all results to what the other messages leave, once in a run.
@@ -220,7 +223,7 @@ func (l *ladder) truncate(context.Context) *draft {
 }
 
 // digest needs no call, so it is there however often summarizers failed.
-func (l *ladder) digest(ctx context.Context) *draft { return l.compactWith(ctx, Digest()) }
+func (l *ladder) digest(ctx context.Context) *draft { return l.compactWith(ctx, l.draft(), Digest()) }
 
 // smallestThatIsLess gives up a limit that was only guessed, or the room for the answer within one that was told.
 func (l *ladder) smallestThatIsLess(context.Context) *draft {
