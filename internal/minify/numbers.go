@@ -26,14 +26,38 @@ const (
 // of cat -n, of nl -ba and of the tools of common agents.
 func withoutNumbers(s string) string {
 	r := rewriter{text: s}
-	for i := nextNumbered(s, 0); i < len(s); {
+	for i := nextView(s, 0); i < len(s); {
 		v := viewAt(s, i)
 		if v.isCertain() && v.saving > len(numbersNote) {
 			r.thin(&v)
 		}
-		i = nextNumbered(s, v.end)
+		i = nextView(s, v.end)
 	}
 	return r.result()
+}
+
+// mostSkipped is how many bytes a view has at least in front of its last line: what its numbers must save, and the ends
+// of the lines. A line that has no number within so many bytes leaves no room for a view.
+const mostSkipped = fewestNumbered - 1 + len(numbersNote)
+
+// nextView returns where the next line begins that may be numbered, or len(s). A line begins at index i. Numbered lines
+// before the one that is returned may be passed over where they are too few for a view: most text is not read.
+func nextView(s string, i int) int {
+	for i < len(s) && !mayBeNumbered(s, i) {
+		if i+mostSkipped >= len(s) {
+			return len(s)
+		}
+		feed := strings.IndexByte(s[i+mostSkipped:], '\n')
+		if feed < 0 {
+			return len(s)
+		}
+		behind := i + mostSkipped + feed + 1
+		if mayBeNumbered(s, behind) {
+			return nextNumbered(s, i)
+		}
+		i = behind
+	}
+	return min(i, len(s))
 }
 
 // nextNumbered returns where the next line begins that may be numbered, or len(s). A line begins at index i. Most text
