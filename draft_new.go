@@ -38,9 +38,8 @@ func (d *draft) steps() *draft {
 // request returns the request as it stands.
 func (d *draft) request() *Request {
 	v := d.view
-	folded := d.foldEdits()
-	edits := slices.Grow(slices.Clip(d.edits), len(folded)+v.countEdited()) // they are kept, see sharedLists
-	edits = append(edits, folded...)
+	edits := slices.Grow(slices.Clip(d.edits), d.countFolds()+v.countEdited()) // they are kept, see sharedLists
+	edits = d.appendFolds(edits)
 	for i, p := range v.edited {
 		if p != nil {
 			edits = append(edits, p.edit(max(0, v.index[i]), &v.messages[i], v.facts[i]))

@@ -2,6 +2,7 @@ package winnow
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"hash"
 	"hash/maphash"
 	"math/bits"
@@ -85,10 +86,7 @@ func (h *hasher) int(n int) {
 	if cap(h.buffer)-len(h.buffer) < 8 {
 		h.flush()
 	}
-	for range 8 {
-		h.buffer = append(h.buffer, byte(n))
-		n >>= 8
-	}
+	h.buffer = binary.LittleEndian.AppendUint64(h.buffer, uint64(n))
 }
 
 // flush hands the buffer to the hash, which has a price for each call.

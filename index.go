@@ -3,6 +3,7 @@ package winnow
 import (
 	"hash/maphash"
 	"math/bits"
+	"slices"
 
 	"github.com/winnowgo/winnow/internal/ascii"
 	"github.com/winnowgo/winnow/internal/mem"
@@ -104,7 +105,7 @@ func (x *index) update(history []Message, e Estimator) []*fact {
 			if before == nil {
 				before = byKey(x.facts)
 			}
-			f := factOf(x.hasher.key(&history[i]), &history[i], before, e)
+			f := factOf(x.hasher.key(&history[i]), &history[i], before, e, nil)
 			// Other memory alone is no change: a host that reads its log anew passes the same messages.
 			if old := x.facts[i]; f.key != old.key || f.tokens != old.tokens {
 				x.changes++
@@ -147,8 +148,18 @@ func (x *index) learnFrom(history []Message, before map[key]*fact, e Estimator) 
 	if !x.anchor.isSet() {
 		x.anchor.set(history, len(x.sampleHashes))
 	}
+	n := len(history) - len(x.sampleHashes)
+	if n > 1 { // else append knows better how much room to leave
+		x.headerHashes, x.sampleHashes = slices.Grow(x.headerHashes, n), slices.Grow(x.sampleHashes, n)
+		x.facts, x.seen = slices.Grow(x.facts, n), slices.Grow(x.seen, n)
+	}
+	var room factRoom
 	for i := len(x.sampleHashes); i < len(history); i++ {
-		f := factOf(x.hasher.key(&history[i]), &history[i], before, e) // first: a panic of e leaves the columns alike
+		if len(room) == 0 {
+			room = make(factRoom, min(factsTogether, len(history)-i))
+		}
+		k := x.hasher.key(&history[i])
+		f := factOf(k, &history[i], before, e, &room) // first: a panic of e leaves the columns alike
 		x.headerHashes = append(x.headerHashes, headerHash(&history[i]))
 		x.sampleHashes = append(x.sampleHashes, sampleHash(&history[i]))
 		x.facts = append(x.facts, f)
@@ -244,7 +255,7 @@ func (x *index) fact(m *Message, e Estimator) *fact {
 
 // factBy is fact for a message whose key is known.
 func (x *index) factBy(k key, m *Message, e Estimator) *fact {
-	f := factOf(k, m, x.ownFacts, e)
+	f := factOf(k, m, x.ownFacts, e, nil)
 	if x.ownFacts == nil {
 		x.ownFacts = map[key]*fact{}
 	}
@@ -252,15 +263,31 @@ func (x *index) factBy(k key, m *Message, e Estimator) *fact {
 	return f
 }
 
-// factOf returns the fact of m, whose key is k, among those that are known, or a new one.
-func factOf(k key, m *Message, known map[key]*fact, e Estimator) *fact {
+// factRoom is memory for facts that are found out one behind the other. They lie together, and are freed together.
+type factRoom []fact
+
+const factsTogether = 32
+
+// take returns a fact of r, or one that lies by itself.
+func (r *factRoom) take() *fact {
+	if r == nil || len(*r) == 0 {
+		return new(fact)
+	}
+	f := &(*r)[0]
+	*r = (*r)[1:]
+	return f
+}
+
+// factOf returns the fact of m, whose key is k, among those that are known, or a new one in room.
+func factOf(k key, m *Message, known map[key]*fact, e Estimator, room *factRoom) *fact {
 	counts := hostCounts(m)
 	if f := known[k]; f != nil && f.counts == counts {
 		return f
 	}
-	return &fact{
-		key: k, tokens: max(0, e.Estimate(*m)), counts: counts, sound: partsAreClean(m, true), body: bodySize(m),
-	}
+	tokens := max(0, e.Estimate(*m)) // before the room is taken: e may panic
+	f := room.take()
+	*f = fact{key: k, tokens: tokens, counts: counts, sound: partsAreClean(m, true), body: bodySize(m)}
+	return f
 }
 
 // hostCounts tells the host's own counts of parts from others: they are no part of what is sent, and the

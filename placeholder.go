@@ -108,7 +108,7 @@ const tokensPerName, mostExpectedNames = 27, 10_000
 
 // namesKept returns the names in what is not dropped. Thinking does not count where an epoch leaves it out.
 func (d *draft) namesKept(list []rewrite.Part, match *toolcall.Matcher) *excerpt.Names {
-	names := excerpt.NewNames(min(d.view.total/tokensPerName, mostExpectedNames))
+	names := excerpt.NewNames(min(d.tokensKept(list)/tokensPerName, mostExpectedNames))
 	keepsThinking := d.opts.Thinking == ThinkingKept
 	next := 0
 	for i := range d.view.messages {
@@ -137,6 +137,20 @@ func (d *draft) namesKept(list []rewrite.Part, match *toolcall.Matcher) *excerpt
 		}
 	}
 	return names
+}
+
+// tokensKept is about how many tokens the messages have that are not dropped.
+func (d *draft) tokensKept(list []rewrite.Part) int {
+	kept := d.view.total
+	for k := range list {
+		switch p := &list[k]; {
+		case p.End > 0:
+			kept -= count.Sum(d.view.tokens[p.Index:p.End])
+		case !p.Arguments:
+			kept -= d.view.tokens[p.Index]
+		}
+	}
+	return max(0, kept)
 }
 
 // shortens reports whether the arguments of a call may be shortened. A signed call is sent as it came.

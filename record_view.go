@@ -138,8 +138,8 @@ func (d *draft) putInPlace(runs []recordedRun) bool {
 	return true
 }
 
-// foldEdits are the edits that say which messages are gone, and which records stand for them.
-func (d *draft) foldEdits() (edits []Edit) {
+// appendFolds appends the edits that say which messages are gone, and which records stand for them.
+func (d *draft) appendFolds(edits []Edit) []Edit {
 	v, u := d.view, d.unfolded
 	for i := range v.facts {
 		if !d.isRecord(i) {
@@ -156,6 +156,14 @@ func (d *draft) foldEdits() (edits []Edit) {
 			Reason: recordReason})
 	}
 	return edits
+}
+
+// countFolds returns how many edits appendFolds appends.
+func (d *draft) countFolds() (n int) {
+	for _, r := range d.standing {
+		n += r.count + 1
+	}
+	return n
 }
 
 // isRecord reports whether message i of the view is a record.

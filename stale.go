@@ -35,7 +35,11 @@ func subjectsOf(m *Message, tools *toolcall.Files) *[]subject {
 	if !callsTools(m) {
 		return &noSubjects
 	}
-	subjects := make([]subject, 0, 1)
+	known := &struct {
+		list []subject
+		one  [1]subject // of most: in the same memory
+	}{}
+	subjects := known.one[:0]
 	for i := range m.Parts {
 		if p := &m.Parts[i]; p.Kind == KindToolCall {
 			s := subject{
@@ -48,20 +52,17 @@ func subjectsOf(m *Message, tools *toolcall.Files) *[]subject {
 			subjects = append(subjects, s)
 		}
 	}
-	return &subjects
+	known.list = subjects
+	return &known.list
 }
 
 // filesOf returns the files that a call works on.
 func filesOf(p *Part, tools *toolcall.Files) (files []fileUse) {
-	use := tools.Of(p.Name, p.Arguments)
+	use := tools.OfShell(p.Name, p.Arguments)
 	for _, path := range use.Modified {
 		files = append(files, fileUse{hashPath(path), true})
 	}
-	read := use.Read
-	if len(files) == 0 {
-		read = append(read, tools.ShownByShell(p.Arguments)...)
-	}
-	for _, path := range read {
+	for _, path := range use.Read {
 		files = append(files, fileUse{hashPath(path), false})
 	}
 	return files

@@ -34,7 +34,8 @@ func (t *Files) Arguments(raw json.RawMessage) Arguments {
 		a.patch(jsontext.Unquote(raw))
 		return a
 	}
-	fields := membersOf(object)
+	var room [8]member // calls have few
+	fields := membersOf(object, room[:0])
 	for _, key := range commandKeys {
 		if a.Command = commandText(fields.value(key)); a.Command != "" {
 			break
@@ -59,21 +60,20 @@ var commandKeys = []string{"command", "cmd", "script", "chars"}
 
 // members are those of a JSON object, in their order. Calls have few, and they are read where they lie: package json
 // copies each of them, to a map.
-type members []struct {
+type members []member
+
+type member struct {
 	key   string
 	value json.RawMessage
 }
 
-func membersOf(object []byte) members {
-	list := make(members, 0, 8)
+// membersOf appends the members of object to list.
+func membersOf(object []byte, list members) members {
 	jsontext.Members(object, func(key string, value []byte) {
 		if strings.IndexByte(key, '\\') >= 0 || !utf8.ValidString(key) {
 			key, _ = jsontext.Decode([]byte(`"` + key + `"`))
 		}
-		list = append(list, struct {
-			key   string
-			value json.RawMessage
-		}{key, value})
+		list = append(list, member{key, value})
 	})
 	return list
 }

@@ -60,21 +60,41 @@ type Use struct{ Read, Modified []string }
 // Of returns the files that a call works on.
 func (t *Files) Of(tool string, arguments json.RawMessage) (use Use) {
 	reads, modifies := t.Reads(tool), t.modifies(tool)
-	if !reads && !modifies && !bytes.Contains(arguments, []byte("*** ")) { // a patch that a shell applies
+	if !reads && !modifies && !patches(arguments) {
 		return use
 	}
 	args := t.Arguments(arguments)
-	for _, path := range args.Patched {
+	return args.use(reads, modifies)
+}
+
+// OfShell is Of with the files that a call has a shell show, as far as that can be told, where it changes none.
+func (t *Files) OfShell(tool string, arguments json.RawMessage) (use Use) {
+	args := t.Arguments(arguments)
+	if reads, modifies := t.Reads(tool), t.modifies(tool); reads || modifies || patches(arguments) {
+		use = args.use(reads, modifies)
+	}
+	if len(use.Modified) == 0 {
+		use.Read = append(use.Read, shownByShell(args.Command)...)
+	}
+	return use
+}
+
+// patches reports whether a call may hold a patch, which a shell may apply too.
+func patches(arguments json.RawMessage) bool { return bytes.Contains(arguments, []byte("*** ")) }
+
+// use returns the files that a call with these arguments works on, by what its tool does.
+func (a *Arguments) use(reads, modifies bool) (use Use) {
+	for _, path := range a.Patched {
 		if isPath(path) {
 			use.Modified = append(use.Modified, path)
 		}
 	}
 	switch {
-	case !isPath(args.File) || !reads && !modifies:
-	case modifies && args.Command != "view": // an editor's command that only looks
-		use.Modified = append(use.Modified, args.File)
+	case !isPath(a.File) || !reads && !modifies:
+	case modifies && a.Command != "view": // an editor's command that only looks
+		use.Modified = append(use.Modified, a.File)
 	default:
-		use.Read = append(use.Read, args.File)
+		use.Read = append(use.Read, a.File)
 	}
 	return use
 }

@@ -1,7 +1,6 @@
 package toolcall
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 )
@@ -12,9 +11,8 @@ var shellReaders = []string{"cat", "sed", "nl", "head", "tail", "less", "bat", "
 // shellLook is how far a script is looked through: agents read a file with a short command.
 const shellLook = 1_000
 
-// ShownByShell returns the files that a call has a shell show, as far as that can be told.
-func (t *Files) ShownByShell(arguments json.RawMessage) (paths []string) {
-	command := t.Arguments(arguments).Command
+// shownByShell returns the files that a command shows, as far as that can be told.
+func shownByShell(command string) (paths []string) {
 	command = command[:min(len(command), shellLook)]
 	for _, segment := range strings.FieldsFunc(command,
 		func(r rune) bool { return strings.ContainsRune("|;&\n()", r) }) {
