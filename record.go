@@ -98,7 +98,8 @@ type folds struct {
 	unfolded *view              // the view without records; nil: it has none
 	origin   []int              // of each message of the view, its position in unfolded
 
-	newRecords int // that were not sent before
+	newRecords int            // that were not sent before
+	writer     *record.Writer // of all of them: its memory is used again; nil: there was none
 }
 
 // compareRecords is an order of records that is the same in each process.

@@ -20,7 +20,11 @@ func (d *draft) newRecordOf(start, end int, names *excerpt.Names, lean int) *run
 	whole := d.whole()
 	from, to := d.wholeAt(start), d.wholeAt(end)
 	facts := whole.facts[from:to]
-	w := record.NewWriter(d.minifier.files, names, lean)
+	if d.writer == nil {
+		d.writer = record.NewWriter(d.minifier.files, names, lean)
+	}
+	w := d.writer
+	w.Reset(names, lean)
 	for i := from; i < to && lean < record.Leanest; i++ {
 		d.writeStep(w, whole, i)
 	}

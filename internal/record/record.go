@@ -84,9 +84,20 @@ type Writer struct {
 	texts []excerpt.Source
 }
 
+// line is its four texts, one behind the other.
 type line struct {
-	text string
-	call string // whose result is not known yet; "": none
+	frame, text   string
+	outcome, note string
+	call          string // whose result is not known yet; "": none
+}
+
+func (l *line) length() int { return len(l.frame) + len(l.text) + len(l.outcome) + len(l.note) }
+
+func (l *line) write(b *strings.Builder) {
+	b.WriteString(l.frame)
+	b.WriteString(l.text)
+	b.WriteString(l.outcome)
+	b.WriteString(l.note)
 }
 
 // NewWriter returns a writer for a run. names are those that stand in what is kept. What the record names is added to
@@ -94,6 +105,18 @@ type line struct {
 // but how much there was.
 func NewWriter(files *toolcall.Files, names *excerpt.Names, lean int) *Writer {
 	return &Writer{files: files, names: names, lean: lean}
+}
+
+// Reset begins another record. The memory that w used for the last one is used again.
+func (w *Writer) Reset(names *excerpt.Names, lean int) {
+	*w = Writer{files: w.files, names: names, lean: lean, lines: w.lines[:0], texts: w.texts[:0]}
+}
+
+// mention notes a text whose names the record may list.
+func (w *Writer) mention(text string, isOwn bool) {
+	if w.names != nil {
+		w.texts = append(w.texts, excerpt.Source{Text: text, IsOwn: isOwn})
+	}
 }
 
 // chars returns how many characters of a text this record may hold, if one that is not lean may hold n.
@@ -111,7 +134,7 @@ func (w *Writer) Said(text string, isAnswer bool) {
 		most = answerChars
 	}
 	most = w.chars(most)
-	w.texts = append(w.texts, excerpt.Source{Text: text, IsOwn: true})
+	w.mention(text, true)
 	text = runes.OneLine(text)
 	if text == "" {
 		return
@@ -119,20 +142,20 @@ func (w *Writer) Said(text string, isAnswer bool) {
 	if runes.AtLeast(text, most*3/2) {
 		text = text[:runes.Head(text, most*2/3)] + " … " + text[runes.Tail(text, most/3):]
 	}
-	w.lines = append(w.lines, line{text: said + markup.Escape(markup.Line(text))})
+	w.lines = append(w.lines, line{frame: said, text: markup.Escape(markup.Line(text))})
 }
 
 // Inserted takes a text that the host put among the messages. note says how to get at it again; "": in no way.
 func (w *Writer) Inserted(text, note string) {
-	w.texts = append(w.texts, excerpt.Source{Text: text})
+	w.mention(text, false)
 	beginning := markup.Value(runes.OneLine(text[:runes.Head(text, 2*insertedChars)]), w.chars(insertedChars))
-	text = fmt.Sprintf("%s%d characters: %s%s", inserted, runes.Count(text), beginning, note)
-	w.lines = append(w.lines, line{text: text})
+	text = fmt.Sprintf("%d characters: %s", runes.Count(text), beginning)
+	w.lines = append(w.lines, line{frame: inserted, text: text, note: note})
 }
 
 // Called takes a call.
 func (w *Writer) Called(id, tool string, arguments json.RawMessage) {
-	w.texts = append(w.texts, excerpt.Source{Text: mem.String(arguments), IsOwn: true})
+	w.mention(mem.String(arguments), true)
 	args := w.files.Arguments(arguments)
 	telling := args.Command
 	switch {
@@ -146,13 +169,13 @@ func (w *Writer) Called(id, tool string, arguments json.RawMessage) {
 		telling = mem.String(arguments)
 	}
 	telling = tool + " " + runes.OneLine(telling[:runes.Head(telling, 4*callChars)])
-	w.lines = append(w.lines, line{markup.Value(telling, w.chars(callChars)), id})
+	w.lines = append(w.lines, line{text: markup.Value(telling, w.chars(callChars)), call: id})
 }
 
 // Returned takes the result of the oldest call with this id that has none. note says how to get at it again; "": in no
 // other way than by calling again.
 func (w *Writer) Returned(id, text, note string, failed bool) {
-	w.texts = append(w.texts, excerpt.Source{Text: text})
+	w.mention(text, false)
 	outcome := ""
 	if failed {
 		outcome = ended + "failed: " + markup.Value(runes.OneLine(text[:runes.Head(text, 2*failureChars)]),
@@ -165,8 +188,7 @@ func (w *Writer) Returned(id, text, note string, failed bool) {
 	}
 	for k := w.open; k < len(w.lines); k++ {
 		if id != "" && w.lines[k].call == id {
-			w.lines[k].text += outcome + note
-			w.lines[k].call = ""
+			w.lines[k].outcome, w.lines[k].note, w.lines[k].call = outcome, note, ""
 			break
 		}
 	}
@@ -179,29 +201,30 @@ func (w *Writer) Write(messages, tokens int) string {
 		return head
 	}
 	size := len(head)
-	for _, l := range w.lines {
-		size += len("\n") + len(l.text)
+	for k := range w.lines {
+		size += len("\n") + w.lines[k].length()
 	}
-	named := w.namesLine(tokens)
 	var b strings.Builder
-	b.Grow(size + len(named)) // it is kept for long
+	b.Grow(size) // it is kept for long
 	b.WriteString(head)
-	for _, l := range w.lines {
+	for k := range w.lines {
 		b.WriteByte('\n')
-		b.WriteString(l.text)
+		w.lines[k].write(&b)
 	}
-	b.WriteString(named)
-	return b.String()
+	text := b.String()
+	if w.names == nil {
+		return text
+	}
+	return text + w.namesLine(text[len(head):], tokens)
 }
 
 // namesLine returns the last line of a record, with the line feed in front of it: the names that stand nowhere else.
-// tokens is what the record stands for. It is empty where there are none.
-func (w *Writer) namesLine(tokens int) string {
-	if w.names == nil {
-		return ""
-	}
-	for _, l := range w.lines {
-		w.names.Add(l.text)
+// lines are the others as they are written, and tokens is what the record stands for. It is empty where there are none.
+func (w *Writer) namesLine(lines string, tokens int) string {
+	for k := range w.lines {
+		end := len("\n") + w.lines[k].length()
+		w.names.Add(lines[len("\n"):end])
+		lines = lines[end:]
 	}
 	chosen := w.names.Choose(w.texts, namesTokens+int(NamesShare*float64(tokens)))
 	if len(chosen) == 0 {

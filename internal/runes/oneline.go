@@ -1,6 +1,7 @@
 package runes
 
 import (
+	"math/bits"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -39,11 +40,16 @@ func lineLength(s string) int {
 			w := ascii.LoadWord(s, i)
 			x := w ^ ' '*ones
 			spaces := ^((x&low + low) | x | low) // 0x80 for each
-			isPlain := (w|(w-' '*ones)&^w)&ascii.NonASCII == 0
-			if isPlain && spaces&(spaces<<8|before) == 0 {
+			// The first byte that is marked has to be looked at. Those above it may be marked for nothing.
+			odd := (w|(w-' '*ones)&^w)&ascii.NonASCII | spaces&(spaces<<8|before)
+			if odd == 0 {
 				before = spaces >> 56
 				i += 8
 				continue
+			}
+			if k := bits.TrailingZeros64(odd) / 8; k > 0 {
+				i += k
+				before = spaces >> (8*k - 8) & 0x80
 			}
 		}
 		c, size := rune(s[i]), 1
