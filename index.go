@@ -266,6 +266,7 @@ func (x *index) factBy(k key, m *Message, e Estimator) *fact {
 // factRoom is memory for facts that are found out one behind the other. They lie together, and are freed together.
 type factRoom []fact
 
+// factsTogether is how many facts lie together: 1.5 KB, as much as one that is still known may keep in memory.
 const factsTogether = 32
 
 // take returns a fact of r, or one that lies by itself.
