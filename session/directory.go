@@ -49,7 +49,7 @@ const (
 
 // directory is the [Backend] on a file system.
 type directory struct {
-	fs      files.FS
+	fs      closableFS
 	queues  queue.Queues
 	now     func() time.Time
 	readers int // number of logs read at once (twice the processors)
@@ -59,7 +59,7 @@ type directory struct {
 
 // openDirectory opens or creates a store in fsys.
 func openDirectory(fsys files.FS) (*directory, error) {
-	d := &directory{fs: fsys, now: time.Now, durable: newDurableNames()}
+	d := &directory{fs: newClosableFS(fsys), now: time.Now, durable: newDurableNames()}
 	d.catalog.directory, d.catalog.by = d, randomHex(8)
 	_, err := d.readInfo()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -198,7 +198,9 @@ func (d *directory) sessionDir(key string, create bool) (string, error) {
 	dir := parent + "/" + name
 	for _, at := range []string{"s", parent, dir} {
 		if create {
-			if err := d.mkdir(at); err != nil {
+			if err := d.mkdir(at); at == "s" && errors.Is(err, fs.ErrNotExist) {
+				return "", fmt.Errorf("%w: the directory of the store was removed", ErrClosed) // opening it anew makes one
+			} else if err != nil {
 				return "", err
 			}
 		} else if ok, err := d.fs.IsDir(at); err != nil || !ok {
@@ -281,4 +283,9 @@ func (d *directory) remove(name string) error {
 }
 
 // Close implements [Backend].
-func (d *directory) Close() error { return errors.Join(d.catalog.close(), d.fs.Close()) }
+func (d *directory) Close() error {
+	if d.fs.closed.Swap(true) {
+		return nil
+	}
+	return errors.Join(d.catalog.close(), d.fs.Close())
+}

@@ -54,6 +54,9 @@ func (d *directory) lockTurn(ctx context.Context, key string) (*directoryTurn, e
 		if t != nil || err != nil {
 			return t, err
 		}
+		if ctx.Err() != nil {
+			return nil, d.busy(key, context.Cause(ctx))
+		}
 	}
 }
 

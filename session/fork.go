@@ -11,9 +11,12 @@ import (
 
 // Fork makes a new session that begins with everything that the model sees at an entry of another one. The entry "" is
 // the newest of its branch. The copied entries keep their ids and labels. The title and the rest of Info are not
-// copied, and the counts begin with the copied entries. The error is [ErrConflict] if the new session already has
-// entries.
+// copied, and the counts begin with the copied entries. Fork waits for the turn of the new session, not for that of
+// the other one. The error is [ErrConflict] if the new session already has entries.
 func (s *Store) Fork(ctx context.Context, key, entry, newKey string) error {
+	if newKey == key { // its holder would wait for itself
+		return fmt.Errorf("%w: %q is the session itself", ErrConflict, key)
+	}
 	source, err := s.opened(s.backend.Log(ctx, key, false))
 	if err != nil {
 		return err

@@ -204,7 +204,7 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	return s.backend.Delete(ctx, key)
 }
 
-// Close releases the store's resources. Close its sessions first.
+// Close releases the store's resources. Close its sessions first. In a directory, later calls return [ErrClosed].
 func (s *Store) Close() error { return s.backend.Close() }
 
 // View is what a session holds at one moment.
