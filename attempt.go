@@ -29,7 +29,7 @@ func (m *Manager) beginAttempt(history []Message) *attempt {
 	}
 	if n := len(history); n > 0 {
 		facts := l.index.update(history, m.opts.Estimator)
-		l.attempt.end = position{facts[n-1].key, n - 1}
+		l.attempt.end = position{Key: facts[n-1].key, Index: n - 1}
 	}
 	return l.attempt
 }
@@ -90,11 +90,11 @@ func (m *Manager) settleFor(history []Message) (undo func()) {
 // endIn returns where in a history of these facts the end of the attempt's history is, or -1.
 func (a *attempt) endIn(facts []*fact) int {
 	// Most histories only grow, so that it still stands where it stood. A host that drops older messages moves it.
-	if at := a.end.index; at < len(facts) && facts[at].key == a.end.key {
+	if at := a.end.Index; at < len(facts) && facts[at].key == a.end.Key {
 		return at
 	}
 	for i := len(facts) - 1; i >= 0; i-- {
-		if facts[i].key == a.end.key {
+		if facts[i].key == a.end.Key {
 			return i
 		}
 	}

@@ -97,7 +97,8 @@ func (b *background) covers(d *draft) bool {
 // replacedBefore returns the keys of the messages that a checkpoint with these places replaces, or nil.
 func (d *draft) replacedBefore(firstKept bookmark, request position) []key {
 	v := d.whole()
-	s := span{stays: outlives(v.unedited, len(v.unedited)), cut: firstKept.find(v), request: request.find(v)}
+	s := span{stays: outlives(v.unedited, len(v.unedited))}
+	s.cut, s.request = firstKept.Find(v.places()), request.Find(v.places())
 	var keys []key
 	for i := range max(0, s.cut) {
 		if s.replaces(i) {
@@ -127,7 +128,7 @@ func (m *Manager) splice(d *draft) (*draft, *Compaction, error) {
 	report := *b.report
 	report.TokensBefore = d.tokens()
 	whole := d.whole()
-	report.FirstKept = max(0, whole.index[b.cp.firstKept.find(whole)])
+	report.FirstKept = max(0, whole.index[b.cp.firstKept.Find(whole.places())])
 	return next, &report, nil
 }
 

@@ -257,7 +257,7 @@ func TestBackgroundFailureIsNotRepeatedInTheForeground(t *testing.T) {
 		r := prepareChat(t, m, chatOf(hardTurns))
 		assert.True(t, r.Degraded)
 		assert.Equal(t, 2, s.calls, "one attempt and one clipped harder, both in the background")
-		assert.Equal(t, 1, m.ledger.breaker.failures)
+		assert.Equal(t, 1, m.ledger.breaker.Failures)
 	})
 }
 
@@ -280,7 +280,7 @@ func TestClose(t *testing.T) {
 		assert.Nil(t, prepareChat(t, m, h).Compaction)
 		synctest.Wait()
 		assert.Equal(t, 1, s.calls, "nothing begins in the background any more")
-		assert.Zero(t, m.ledger.breaker.failures, "to be ended is no failure")
+		assert.Zero(t, m.ledger.breaker.Failures, "to be ended is no failure")
 		require.NotNil(t, prepareChat(t, m, chatOf(hardTurns)).Compaction, "and the foreground works")
 	})
 }

@@ -3,6 +3,8 @@ package winnow
 import (
 	"context"
 	"errors"
+
+	"github.com/winnowgo/winnow/internal/breaker"
 )
 
 // commit makes d what was sent last, and returns the request. also changes the ledger with it. The error is that of
@@ -60,15 +62,15 @@ func (m *Manager) commitCompaction(d *draft, report *Compaction, also ...func(l 
 }
 
 // closeBreaker is for a summarizer that works.
-func closeBreaker(l *ledger) { l.breaker = breaker{} }
+func closeBreaker(l *ledger) { l.breaker = breaker.Breaker{} }
 
 // noteFailure counts a compaction of d that came to nothing.
 func (m *Manager) noteFailure(err error, d *draft) {
 	b := &m.ledger.breaker
-	b.failures++
-	b.total, b.window = d.uneditedTokens(), m.window
+	b.Failures++
+	b.Total, b.Window = d.uneditedTokens(), m.window
 	m.opts.Logger.Warn("winnow: compaction failed", "reason", failureReason(err), "error_class",
-		string(ClassifyError(err).Class), "failures", b.failures, "breaker_opened", b.failures == breakerLimit)
+		string(ClassifyError(err).Class), "failures", b.Failures, "breaker_opened", b.Failures == breaker.Limit)
 }
 
 // failureReason says why there is no summary, without a word of what a summarizer said.

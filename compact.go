@@ -22,9 +22,9 @@ func (d *draft) needsCompaction() bool {
 // compactAndCommit is what Prepare does with a draft that needs a compaction. The lock is held, but not
 // while a summarizer is called.
 func (m *Manager) compactAndCommit(ctx context.Context, d *draft) (*Request, error) {
-	if m.ledger.breaker.isOpen(d.uneditedTokens(), d.budget) {
+	if m.ledger.breaker.IsOpen(d.uneditedTokens(), d.budget) {
 		m.opts.Logger.Debug("winnow: the summarizer is not asked: the breaker is open",
-			"failures", m.ledger.breaker.failures)
+			"failures", m.ledger.breaker.Failures)
 		return m.withoutSummary(ctx, d)
 	}
 	if unread := d.unreadTokens(); unread < count.Share(d.budget, leastWorth) {
@@ -59,10 +59,10 @@ func (m *Manager) withoutSummary(ctx context.Context, d *draft) (*Request, error
 func (m *Manager) digestAndCommit(ctx context.Context, failed *draft) (*Request, error) {
 	// The breaker measures how far the history has grown since the last failure. A digest makes it smaller, which must
 	// not look as if nothing had come since: what has grown so far is kept.
-	grown := failed.uneditedTokens() - m.ledger.breaker.total
+	grown := failed.uneditedTokens() - m.ledger.breaker.Total
 	d, report, err := m.compact(ctx, m.draft(failed.history, failed.base), Digest(), "", false)
 	if err == nil && d.shrinkToFit() {
-		return m.commitCompaction(d, report, func(l *ledger) { l.breaker.total = d.uneditedTokens() - grown })
+		return m.commitCompaction(d, report, func(l *ledger) { l.breaker.Total = d.uneditedTokens() - grown })
 	}
 	if err != nil {
 		d = m.draft(failed.history, m.ledger.checkpoint)
@@ -112,11 +112,11 @@ func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructi
 	m.opts.Logger.Debug("winnow: compacting", "tokens", before, "budget", d.budget, "asked", asked)
 	run := &m.ledger.run
 	_, isFree := s.(digester)
-	switch run.compactions++; {
+	switch run.Compactions++; {
 	case run.asksOnce:
 		c.limitCalls(1)
-	case run.refusals > 0:
-		c.limitCalls(maxSummaryCalls - run.calls)
+	case run.Refusals > 0:
+		c.limitCalls(maxSummaryCalls - run.Calls)
 	}
 	var cp *checkpoint
 	var report *Compaction
@@ -126,13 +126,13 @@ func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructi
 	}
 	switch {
 	case isFree: // a digest costs no call, so a run may have any number of them
-		run.compactions--
+		run.Compactions--
 	case err != nil: // one that fails is not asked again by this run
-		run.calls = maxSummaryCalls
-	case run.refusals == 0: // by Prepare, whatever it took
-		run.calls++
+		run.Calls = maxSummaryCalls
+	case run.Refusals == 0: // by Prepare, whatever it took
+		run.Calls++
 	default:
-		run.calls += report.Calls
+		run.Calls += report.Calls
 	}
 	if err != nil {
 		return nil, nil, err

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/answers"
+	"github.com/winnowgo/winnow/internal/breaker"
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/digest"
 	"github.com/winnowgo/winnow/internal/recall"
@@ -41,7 +42,7 @@ func (c *checkpoint) unread(v *view) (from, request int) {
 	if c.healthy == nil {
 		return 0, -1
 	}
-	return max(0, c.healthy.firstKept.find(v)), c.healthy.request.find(v)
+	return max(0, c.healthy.firstKept.Find(v.places())), c.healthy.request.Find(v.places())
 }
 
 // compaction is one compaction of a draft: what is summarized, and what is to become of it. It is run
@@ -177,9 +178,9 @@ func (d *draft) firstUnsummarized() int {
 		return 0
 	}
 	whole := d.whole()
-	first := c.firstKept.find(whole)
+	first := c.firstKept.Find(whole.places())
 	if first < 0 { // the turn limit has dropped it, and more
-		first = d.limitedAt.find(whole)
+		first = d.limitedAt.Find(whole.places())
 	}
 	first = d.foldedAt(first)
 	summary := slices.IndexFunc(v.facts, func(f *fact) bool { return f.key == c.key })
@@ -255,7 +256,7 @@ func (d *draft) newCompaction(instructions string) (*compaction, error) {
 			historyTokens: s.historyTokens, earlierSummary: s.earlierSummary,
 		},
 		summaryCalls: summaryCalls{
-			attempts: o.Compact.Attempts, isDown: d.ledger.breaker.failures >= breakerLimit, cache: d.ledger.cache,
+			attempts: o.Compact.Attempts, isDown: d.ledger.breaker.Failures >= breaker.Limit, cache: d.ledger.cache,
 			instructions: strings.TrimSpace(o.Compact.Instructions + "\n\n" + instructions),
 		},
 	}
@@ -363,13 +364,13 @@ func (c *compaction) collect(d *draft, s span) {
 		c.older, c.prefix = c.older.join(c.prefix), sizedMessages{}
 	}
 	c.recent = append(c.recent, d.view.unedited[s.cut:]...)
-	c.firstKept, c.index = bookmarkAt(v, cut), max(0, v.index[cut])
+	c.firstKept, c.index = v.bookmark(cut), max(0, v.index[cut])
 	c.recall = d.spanNote(v, cut)
 	if c.limited = d.limitedAt; c.limited == (position{}) && cp != nil {
 		c.limited = cp.limited
 	}
 	if request >= 0 && request < cut {
-		c.request = position{v.facts[request].key, v.index[request]}
+		c.request = v.position(request)
 		c.recent = append(c.recent, v.unedited[request])
 	}
 }

@@ -1,6 +1,9 @@
 package winnow
 
-import "github.com/winnowgo/winnow/internal/count"
+import (
+	"github.com/winnowgo/winnow/internal/breaker"
+	"github.com/winnowgo/winnow/internal/count"
+)
 
 // canCompact reports whether there is something whose summary would be smaller, and the rest can fit. What
 // cannot fit in any way is not worth a call; a margin alone is no reason to think so.
@@ -33,7 +36,7 @@ func (d *draft) isDigestDue(c *checkpoint, historyTokens int) bool {
 		return false
 	}
 	wasIdle := !o.Cache.None && !d.ledger.sentAt.IsZero() && d.isCold()
-	return wasIdle || historyTokens-d.ledger.digestAt >= count.Share(d.budget, breakerGrowth)
+	return wasIdle || historyTokens-d.ledger.digestAt >= count.Share(d.budget, breaker.Growth)
 }
 
 // replacesDigest reports whether a summary in the place of c is wanted.

@@ -3,7 +3,9 @@ package winnow
 import (
 	"time"
 
+	"github.com/winnowgo/winnow/internal/place"
 	"github.com/winnowgo/winnow/internal/recall"
+	"github.com/winnowgo/winnow/internal/rewrite"
 )
 
 // draft is a request in the making. Its methods are the steps of Manager.draft, in their order.
@@ -47,13 +49,13 @@ type learned struct {
 
 // progress is how far the steps of a draft have come, and why.
 type progress struct {
-	isIndexed       bool        // the history was indexed in this call, for another draft
-	epochSearch     epochSearch // for an epoch that pays
-	isPressed       bool        // does not fit as it is
-	isCramped       bool        // fits, but a summary is due: see crampedShare
-	cause           string      // why what is changed now is changed, for the log
-	why             string      // the cause of the first change
-	unchangedPrefix int         // how many messages are as they were sent, or will be sent as they are
+	isIndexed       bool           // the history was indexed in this call, for another draft
+	epochSearch     rewrite.Search // for an epoch that pays
+	isPressed       bool           // does not fit as it is
+	isCramped       bool           // fits, but a summary is due: see crampedShare
+	cause           string         // why what is changed now is changed, for the log
+	why             string         // the cause of the first change
+	unchangedPrefix int            // how many messages are as they were sent, or will be sent as they are
 }
 
 // newDraft begins the draft of a request for history.
@@ -76,7 +78,7 @@ func (d *draft) payload() key {
 	for i := range keys {
 		keys[i] = d.view.sentKey(i)
 	}
-	return payloadOf(keys)
+	return place.Of(keys)
 }
 
 // isCold reports whether rewriting what was sent costs nothing, because the provider's cache no longer has it.

@@ -30,7 +30,7 @@ func (d *draft) rewrite() {
 	switch {
 	case cold || !d.fits():
 	case d.base != d.ledger.checkpoint: // behind a new summary all is written again
-		d.epochSearch, d.cause = epochSearch{}, "behind a new summary everything is written to the cache again"
+		d.epochSearch, d.cause = rewrite.Search{}, "behind a new summary everything is written to the cache again"
 		d.drop(d.staleParts(false, 0))
 		return
 	default:
@@ -38,7 +38,7 @@ func (d *draft) rewrite() {
 		d.rewriteIfItPays()
 		return
 	}
-	d.epochSearch = epochSearch{}
+	d.epochSearch = rewrite.Search{}
 	if cold {
 		d.cause = "nothing is in the prompt cache"
 		d.drop(d.staleParts(!none, 0))
@@ -97,17 +97,14 @@ func (d *draft) cutOversized() {
 	}
 }
 
-// isDue reports whether a search is due now, with this number of answers.
-func (l epochSearch) isDue(answers int) bool { return l.at == 0 || answers < l.at || answers >= l.next }
-
 // rewriteIfItPays is the epoch of a request that fits while the cache is warm.
 func (d *draft) rewriteIfItPays() {
 	now := countAnswers(d.whole().messages)
-	if !d.epochSearch.isDue(now) {
+	if !d.epochSearch.IsDue(now) {
 		return
 	}
 	tried := d.dropWhatPays(d.staleParts(false, 0))
-	d.epochSearch = epochSearch{at: now, next: now + d.nextEpoch(tried)}
+	d.epochSearch = rewrite.Search{At: now, Next: now + d.nextEpoch(tried)}
 }
 
 // dropWhatPays drops of the list what pays now. What a part saves is not known before its remainder is made:

@@ -152,7 +152,7 @@ func TestEpochsPay(t *testing.T) {
 				r := rand.New(rand.NewPCG(seed, 6))
 				s := newSimulation(t, 100_000_000, Options{Cache: prices.options})
 				eachRequest(longWork(r, 10+r.IntN(150)), func(in []Message) {
-					due := s.m.ledger.epochSearch.isDue(countAnswers(in))
+					due := s.m.ledger.epochSearch.IsDue(countAnswers(in))
 					known := s.lookedAt
 					before, epoch := s.send(t, in)
 					list := before.staleParts(false, 0)
@@ -284,25 +284,6 @@ func TestEpochMakesRoom(t *testing.T) {
 	})
 	assert.Positive(t, sim.epochs)
 	assert.Less(t, sim.epochs, 30)
-}
-
-func TestLook(t *testing.T) {
-	for _, tt := range []struct {
-		look    epochSearch
-		answers int
-		want    bool
-		reason  string
-	}{
-		{epochSearch{}, 0, true, "never before"},
-		{epochSearch{}, 9, true, "never before"},
-		{epochSearch{at: 5, next: 9}, 5, false, "nothing happened"},
-		{epochSearch{at: 5, next: 9}, 8, false, "not yet"},
-		{epochSearch{at: 5, next: 9}, 9, true, "due"},
-		{epochSearch{at: 5, next: 9}, 20, true, "overdue"},
-		{epochSearch{at: 5, next: 9}, 4, true, "the history was rewound"},
-	} {
-		assert.Equal(t, tt.want, tt.look.isDue(tt.answers), "%+v at %d: %s", tt.look, tt.answers, tt.reason)
-	}
 }
 
 // What a manager knows of a call is what the model wrote, also when that is sent shortened and comes from a snapshot.

@@ -65,7 +65,7 @@ func (d *shortWay) mayExtend(added []Message) bool {
 	if d.isCold() && (!waits || o.HistoryTurns > 0) {
 		return false // nothing is in the cache: what is due is rewritten now, at no cost
 	}
-	if !waits && l.epochSearch.isDue(d.tail.answers+countAnswers(added)) {
+	if !waits && l.epochSearch.IsDue(d.tail.answers+countAnswers(added)) {
 		return false // an epoch may pay now
 	}
 	if d.tail.hasDigested && d.isDigestDue(l.checkpoint, count.Add(d.tail.wholeTokens, sumOf(facts))) {

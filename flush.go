@@ -24,7 +24,7 @@ const leastWorth = 0.05
 // take does not count: they are cleared first, and then a compaction is far away.
 func (m *Manager) isNearCompaction(d *draft) bool {
 	o := &m.opts
-	if o.Compact.Off || !d.isWithin(o.Compact.SoftThreshold) || m.ledger.breaker.isOpen(d.uneditedTokens(), d.budget) {
+	if o.Compact.Off || !d.isWithin(o.Compact.SoftThreshold) || m.ledger.breaker.IsOpen(d.uneditedTokens(), d.budget) {
 		return false
 	}
 	if !d.canCompact() || d.unreadTokens() < count.Share(d.budget, leastWorth) {

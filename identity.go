@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnowgo/winnow/internal/ascii"
 	"github.com/winnowgo/winnow/internal/mem"
+	"github.com/winnowgo/winnow/internal/place"
 )
 
 // How the manager recognises a message that it has seen before.
@@ -18,7 +19,7 @@ import (
 // key is the identity of a message by what a provider is sent of it: role, parts, call id, tool, error
 // flag. What a host may add later (usage, details, pins, an ID) is not in it. SHA-256, because a tool
 // result that could be made to collide with another would be sent with the other's edit.
-type key [16]byte
+type key = place.Key
 
 // hasher computes keys. It is reused, for its memory.
 type hasher struct {

@@ -1,12 +1,12 @@
 package winnow
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 
+	"github.com/winnowgo/winnow/internal/place"
 	"github.com/winnowgo/winnow/internal/saved"
 )
 
@@ -51,7 +51,7 @@ func (l *ledger) delta(edits bool) ([]byte, journal, error) {
 	j := l.journal
 	d := saved.Delta{Snapshot: l.head(), From: min(j.sent, len(l.sent)), SameCheckpoint: j.checkpoint == l.checkpoint}
 	j.deltas++
-	d.Deltas, d.Sent = j.deltas, savedKeys(l.sent[d.From:])
+	d.Deltas, d.Sent = j.deltas, l.sent[d.From:]
 	if d.SameCheckpoint { // it is the largest text of a snapshot, and most deltas change nothing of it
 		d.Checkpoint = nil
 	}
@@ -77,11 +77,11 @@ func compareEdits(d *saved.Delta, written, now map[key]*projection) {
 	d.Edits = savedEdits(changed)
 	for k := range written {
 		if now[k] == nil {
-			d.Gone = append(d.Gone, saved.Key(k))
+			d.Gone = append(d.Gone, k)
 		}
 	}
 	// A map has no order, and the delta of the same change must have the same bytes.
-	slices.SortFunc(d.Gone, func(a, b saved.Key) int { return bytes.Compare(a[:], b[:]) })
+	slices.SortFunc(d.Gone, place.Compare)
 }
 
 // compareRecordLists tells the records that are new, and those that are gone.
@@ -91,7 +91,7 @@ func compareRecordLists(d *saved.Delta, written, now []*runRecord) {
 	for _, r := range written {
 		if !after[r] && !gone[r.run] {
 			gone[r.run] = true
-			d.GoneRecords = append(d.GoneRecords, saved.Key(r.run))
+			d.GoneRecords = append(d.GoneRecords, r.run)
 		}
 	}
 	var added []*runRecord

@@ -5,8 +5,11 @@ import (
 	"time"
 
 	"github.com/winnowgo/winnow/internal/answers"
+	"github.com/winnowgo/winnow/internal/breaker"
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/guess"
+	"github.com/winnowgo/winnow/internal/rewrite"
+	"github.com/winnowgo/winnow/internal/saved"
 	"github.com/winnowgo/winnow/internal/sections"
 )
 
@@ -17,7 +20,7 @@ type ledger struct {
 	index      index
 	rewrites
 	cache    *answers.Cache // parts of a compaction that failed later, for the next try
-	breaker  breaker
+	breaker  breaker.Breaker
 	digestAt int // tokens of the history when a digest began to stand in, or a summary in its place was last tried
 	lastRequest
 	accounting accounting
@@ -37,9 +40,9 @@ type rewrites struct {
 
 	// the user request before the checkpoint's cut that is sent besides the one it knows; zero: none
 	standIn     position
-	turnStart   position    // the user message that begins the oldest turn that is kept; zero: no turn was dropped
-	epochSearch epochSearch // for an epoch that pays
-	flushed     bool        // BeforeCompact ran since the last compaction
+	turnStart   position       // the user message that begins the oldest turn that is kept; zero: no turn was dropped
+	epochSearch rewrite.Search // for an epoch that pays
+	flushed     bool           // BeforeCompact ran since the last compaction
 }
 
 // bodyLimits are those of a request's body.
@@ -121,19 +124,9 @@ type checkpoint struct {
 
 // recovery is what was tried since the last Prepare, and what is known to be refused.
 type recovery struct {
-	refused     []key // the newest payloads that were, of the whole conversation
-	refusals    int
-	compactions int  // a summarizer was asked for
-	calls       int  // of the summarizer for them
-	asksOnce    bool // … and it is not asked twice for the same
-	truncated   bool
-}
-
-// epochSearch is what the last search for an epoch that pays found. The clock is the answers of the model in the
-// view: it is the same in each process, and stands still while nothing happens.
-type epochSearch struct {
-	at   int // when it was; 0: never, or before an epoch
-	next int // no epoch pays before that
+	saved.Run
+	refused  []key // the newest payloads that were, of the whole conversation
+	asksOnce bool  // the summarizer is not asked twice for the same
 }
 
 // attempt is a run of Recover whose end is not known yet: a smaller request was made, and nobody has said that it was

@@ -1,10 +1,10 @@
 package winnow
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/base64"
 
+	"github.com/winnowgo/winnow/internal/place"
 	"github.com/winnowgo/winnow/internal/record"
 )
 
@@ -59,12 +59,11 @@ func (r *runRecord) standsAt(v *view, i int) bool {
 		}
 		return true
 	}
-	if keyOf(facts) != r.run {
+	keys := keysIn(facts)
+	if place.Of(keys) != r.run {
 		return false
 	}
-	for _, f := range facts {
-		r.keys = append(r.keys, f.key)
-	}
+	r.keys = keys
 	return true
 }
 
@@ -104,8 +103,6 @@ type folds struct {
 
 // compareRecords is an order of records that is the same in each process.
 func compareRecords(a, b *runRecord) int {
-	return cmp.Or(cmp.Compare(a.first.index, b.first.index), cmp.Compare(a.count, b.count),
-		bytes.Compare(a.run[:], b.run[:]), bytes.Compare(a.key[:], b.key[:]))
+	return cmp.Or(cmp.Compare(a.first.Index, b.first.Index), cmp.Compare(a.count, b.count),
+		place.Compare(a.run, b.run), place.Compare(a.key, b.key))
 }
-
-func compareKeys(a, b key) int { return bytes.Compare(a[:], b[:]) }

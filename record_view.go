@@ -30,10 +30,10 @@ func (d *draft) replayRecords(stays func(i int) bool) {
 	}
 	byPlace, byFirst := map[int][]*runRecord{}, map[key][]*runRecord{}
 	for _, r := range known {
-		if i, ok := place[r.first.index]; ok && r.standsAt(v, i) {
+		if i, ok := place[r.first.Index]; ok && r.standsAt(v, i) {
 			byPlace[i] = append(byPlace[i], r)
 		} else {
-			byFirst[r.first.key] = append(byFirst[r.first.key], r)
+			byFirst[r.first.Key] = append(byFirst[r.first.Key], r)
 		}
 	}
 	used, lost := map[*runRecord]bool{}, map[*runRecord]bool{}
@@ -310,7 +310,7 @@ func withoutGoneRecords(records []*runRecord, lists ...[]*fact) []*runRecord {
 	// One whose run begins in a list may find its place again. The others are kept only as far as there is room.
 	var kept, idle []*runRecord
 	for _, r := range records {
-		if begins[r.first.key] {
+		if begins[r.first.Key] {
 			kept = append(kept, r)
 		} else {
 			idle = append(idle, r)

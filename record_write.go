@@ -3,6 +3,7 @@ package winnow
 import (
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/excerpt"
+	"github.com/winnowgo/winnow/internal/place"
 	"github.com/winnowgo/winnow/internal/record"
 	"github.com/winnowgo/winnow/internal/rewrite"
 )
@@ -30,7 +31,7 @@ func (d *draft) newRecordOf(start, end int, names *excerpt.Names, lean int) *run
 	}
 	run, keys := d.keysOfRun(start, end)
 	x := &d.ledger.index
-	r := newRecord(&x.hasher, position{keys[0], whole.index[from]}, to-from, keys[len(keys)-1], run,
+	r := newRecord(&x.hasher, whole.position(from), to-from, keys[len(keys)-1], run,
 		w.Write(to-from, sumOf(facts)))
 	r.lean, r.keys = lean, keys
 	r.fact = x.factBy(r.key, &r.message, d.opts.Estimator)
@@ -43,12 +44,8 @@ func (d *draft) keysOfRun(start, end int) (run key, keys []key) {
 	if old := d.recordAt(start); old != nil && end-start == 1 && old.keys != nil {
 		return old.run, old.keys
 	}
-	facts := d.whole().facts[d.wholeAt(start):d.wholeAt(end)]
-	keys = make([]key, len(facts))
-	for i, f := range facts {
-		keys[i] = f.key
-	}
-	return payloadOf(keys), keys
+	keys = keysIn(d.whole().facts[d.wholeAt(start):d.wholeAt(end)])
+	return place.Of(keys), keys
 }
 
 // writeStep tells w of message i of the view without records.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/overflow"
+	"github.com/winnowgo/winnow/internal/place"
 )
 
 // The ladder: what is tried after a provider refused a request, until nothing is left to try.
@@ -57,7 +58,7 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 	if ctx.Err() != nil { // what was said is true nevertheless
 		return nil, fmt.Errorf("winnow: %w: %w", context.Cause(ctx), cause)
 	}
-	if m.ledger.refusals > maxRefusals || m.ledger.run.refusals > maxRetries {
+	if m.ledger.refusals > maxRefusals || m.ledger.run.Refusals > maxRetries {
 		return nil, l.giveUp(cause)
 	}
 	for _, rung := range []struct {
@@ -93,13 +94,13 @@ func (m *Manager) startLadder(history []Message, said overflow.Diagnosis) *ladde
 	l := &ladder{manager: m, history: history, refused: g.tokens, estimate: g.estimate, answer: said.Output}
 	bytes := g.bytes
 	if g.hasRequest() {
-		g.run.remember(payloadOf(g.sent))
+		g.run.remember(place.Of(g.sent))
 	} else { // nothing was prepared: the history as it is was refused
 		d := m.draft(history, g.checkpoint)
 		// One more, so that the draft may be tried as it is: what the host sent was not made by this manager.
 		l.refused, l.estimate, bytes = d.tokens(), count.Add(d.view.total, 1), d.bytes()
 	}
-	g.run.refusals++
+	g.run.Refusals++
 	g.refusals++
 	m.tail = requestTail{} // what is known of the limits has changed
 	if said.Class == overflow.ClassBytes || said.Unit == overflow.UnitBytes {
@@ -173,9 +174,9 @@ func (l *ladder) clear(context.Context) *draft {
 // enough.
 func (l *ladder) compact(ctx context.Context) *draft {
 	run := &l.manager.ledger.run
-	if run.compactions >= maxCompactionsPerRun || run.calls >= maxSummaryCalls {
+	if run.Compactions >= maxCompactionsPerRun || run.Calls >= maxSummaryCalls {
 		l.manager.opts.Logger.Debug("winnow: compaction skipped", "reason", "often enough in this run",
-			"compactions", run.compactions)
+			"compactions", run.Compactions)
 		return nil
 	}
 	m := l.manager
@@ -214,10 +215,10 @@ func (l *ladder) compactWith(ctx context.Context, d *draft, s Summarizer) *draft
 // truncate cuts all results to what the other messages leave, once in a run.
 func (l *ladder) truncate(context.Context) *draft {
 	run := &l.manager.ledger.run
-	if run.truncated {
+	if run.Truncated {
 		return nil
 	}
-	run.truncated = true // the same cut once more would be the same request
+	run.Truncated = true // the same cut once more would be the same request
 	d := l.draft()
 	return l.take(d, d.shrinkToFit())
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/internal/place"
 )
 
 // refuser is a provider with a window of its own. It counts as its own tokenizer does, which is not the
@@ -32,10 +34,10 @@ func (p *refuser) call(_ context.Context, messages []Message) (Usage, error) {
 	}
 	if n > p.window {
 		p.refusals++
-		if p.seen[payloadOf(keys)] {
+		if p.seen[place.Of(keys)] {
 			p.repeats++
 		}
-		p.seen[payloadOf(keys)] = true
+		p.seen[place.Of(keys)] = true
 		return Usage{}, p.says(n, p.window)
 	}
 	return Usage{Input: n}, nil

@@ -52,7 +52,7 @@ func (l *ladder) learnBody(said overflow.Diagnosis) {
 
 // shrunk is the size that is tried after a request of n tokens or bytes was refused without numbers.
 func (l *ladder) shrunk(n int) int {
-	if l.manager.ledger.run.refusals >= maxRetries {
+	if l.manager.ledger.run.Refusals >= maxRetries {
 		return count.Share(n, lastGuessShare)
 	}
 	return count.Share(n, guessShare)

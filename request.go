@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"github.com/winnowgo/winnow/internal/meter"
+	"github.com/winnowgo/winnow/internal/rewrite"
 )
 
 // Request is what a manager returns. It is the caller's: later calls do not change it.
@@ -81,7 +82,7 @@ func (l *ledger) record(d *draft) {
 	l.watchRecorded(d)
 	l.counts = d.view.tokens
 	if l.epochSearch = d.epochSearch; l.checkpoint != d.checkpoint {
-		l.epochSearch = epochSearch{}
+		l.epochSearch = rewrite.Search{}
 	}
 	l.turnStart, l.checkpoint, l.records, l.standIn = d.turnStart, d.checkpoint, l.recordsBehind(d), d.standIn
 	l.sentAt, l.tokens, l.estimate, l.otherModel = d.now, d.tokens(), d.view.total, false

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/winnowgo/winnow/internal/breaker"
+	"github.com/winnowgo/winnow/internal/rewrite"
 	"github.com/winnowgo/winnow/internal/saved"
 )
 
@@ -14,8 +16,7 @@ func (m *Manager) Snapshot() ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.ledger.head()
-	s.Sent, s.Edits, s.Records = savedKeys(m.ledger.sent), savedEdits(m.ledger.projections),
-		savedRecords(m.ledger.records)
+	s.Sent, s.Edits, s.Records = m.ledger.sent, savedEdits(m.ledger.projections), savedRecords(m.ledger.records)
 	b, err := json.Marshal(s)
 	if err != nil {
 		return nil, fmt.Errorf("winnow: Snapshot: %w", err)
@@ -77,8 +78,8 @@ func restored(state []byte, deltas [][]byte) (ledger, error) {
 // stays as it was sent, except for signed thinking, which no other model takes.
 func (l *ledger) goOnWith(m *Manager) {
 	model := m.opts.Model
-	if l.breaker.window != m.window { // a summary may be had for it
-		l.breaker = breaker{}
+	if l.breaker.Window != m.window { // a summary may be had for it
+		l.breaker = breaker.Breaker{}
 	}
 	if model == "" { // not known
 		return
@@ -88,8 +89,8 @@ func (l *ledger) goOnWith(m *Manager) {
 		return
 	}
 	l.undoAttempt()
-	l.accounting, l.body, l.refusals, l.run, l.breaker = accounting{}, 0, 0, recovery{}, breaker{}
-	l.sentAt, l.epochSearch, l.tokens, l.estimate = time.Time{}, epochSearch{}, 0, 0
+	l.accounting, l.body, l.refusals, l.run, l.breaker = accounting{}, 0, 0, recovery{}, breaker.Breaker{}
+	l.sentAt, l.epochSearch, l.tokens, l.estimate = time.Time{}, rewrite.Search{}, 0, 0
 	l.otherModel = true
 	m.opts.Logger.Info("winnow: the conversation goes on with another model", "before", was, "model", model,
 		"edits_kept", len(l.projections))

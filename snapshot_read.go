@@ -8,6 +8,7 @@ import (
 )
 
 // A snapshot turned into a ledger. What cannot be is an error, and nothing in it is trusted: it comes from a disk.
+// Numbers are brought into the range that they have in a ledger, so that no sum runs over and no count is negative.
 
 // reader reads the parts of a snapshot and collects what is wrong with them.
 type reader struct {
@@ -15,32 +16,12 @@ type reader struct {
 	hasher hasher
 }
 
-// keys reads a list of messages.
-func (r *reader) keys(list []saved.Key) []key {
-	keys := make([]key, 0, len(list))
-	for _, k := range list {
-		if k == (saved.Key{}) {
-			r.errs = append(r.errs, errors.New("a message has no key"))
-		}
-		keys = append(keys, key(k))
+// keys returns a list of messages, each of which has to be named.
+func (r *reader) keys(list []key) []key {
+	if slices.Contains(list, key{}) {
+		r.errs = append(r.errs, errors.New("a message has no key"))
 	}
-	return keys
-}
-
-// positionOf returns the zero position, which is found nowhere, for one without a key.
-func positionOf(p saved.Position) (q position) {
-	if p.Key != (saved.Key{}) {
-		q.key, q.index = key(p.Key), max(0, p.Index)
-	}
-	return q
-}
-
-// bookmarkOf bounds how many neighbours are looked at: a large number would cost a pass over the history at each place.
-func bookmarkOf(p saved.Bookmark) bookmark {
-	return bookmark{
-		position: positionOf(p.Position), count: min(max(0, p.Count), bookmarkContext),
-		before: key(p.Before), after: key(p.After),
-	}
+	return list
 }
 
 // checkpoint is nil where there is none, and where the saved one is refused.
@@ -54,7 +35,7 @@ func (r *reader) checkpoint(c *saved.Checkpoint) *checkpoint {
 	}
 	cp := &checkpoint{
 		message:   Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: string(c.Text)}}},
-		firstKept: bookmarkOf(c.FirstKept), limited: positionOf(c.Limited), request: positionOf(c.Request),
+		firstKept: c.FirstKept.Within(), limited: c.Limited.Within(), request: c.Request.Within(),
 		body: string(c.Body), carried: c.Carried.Within(), degraded: c.Degraded,
 		healthy: r.checkpoint(c.Healthy),
 	}
@@ -65,8 +46,8 @@ func (r *reader) checkpoint(c *saved.Checkpoint) *checkpoint {
 
 // checkEdit says what would make a request with e, in the place of message k, one that providers refuse, or one that
 // tells wrongly what was done.
-func checkEdit(k saved.Key, e *saved.Edit) error {
-	if k == (saved.Key{}) || e.Key == (saved.Key{}) {
+func checkEdit(k key, e *saved.Edit) error {
+	if k == (key{}) || e.Key == (key{}) {
 		return errors.New("an edit does not say of which message it is")
 	}
 	if len(e.Parts) == 0 && e.Forms == 0 {
@@ -90,7 +71,7 @@ func (r *reader) record(s *saved.Record) *runRecord {
 		r.errs = append(r.errs, err)
 		return nil
 	}
-	n := newRecord(&r.hasher, positionOf(s.First), s.Count, key(s.Last), key(s.Run), string(s.Text))
+	n := newRecord(&r.hasher, s.First.Within(), s.Count, s.Last, s.Run, string(s.Text))
 	n.lean = max(0, s.Lean)
 	return n
 }
@@ -109,8 +90,8 @@ func saysWhat(e *saved.Edit) bool {
 // state reads what a run of Recover can undo: that of the ledger, and that of before an open run.
 func (r *reader) state(s *saved.State) undoable {
 	u := undoable{guess: s.Guess.Within(), body: s.BodyGuess.Within(), rewrites: rewrites{
-		projections: map[key]*projection{}, checkpoint: r.checkpoint(s.Checkpoint), standIn: positionOf(s.StandIn),
-		turnStart: positionOf(s.TurnStart), epochSearch: epochSearch{max(0, s.Look.At), s.Look.Next},
+		projections: map[key]*projection{}, checkpoint: r.checkpoint(s.Checkpoint), standIn: s.StandIn.Within(),
+		turnStart: s.TurnStart.Within(), epochSearch: s.Look.Within(),
 		flushed: s.Flushed,
 	}}
 	u.refused = r.keys(s.Refused[max(0, len(s.Refused)-maxRemembered):])
@@ -126,9 +107,9 @@ func (r *reader) state(s *saved.State) undoable {
 			continue
 		}
 		p := &projection{parts: partsOf(e.Parts)} // as parts, so that even a lone text finds the host's value again
-		p.key, p.tokens, p.op, p.reason, p.unread = key(e.Key), max(0, e.Tokens), Op(e.Op), e.Reason, true
+		p.key, p.tokens, p.op, p.reason, p.unread = e.Key, max(0, e.Tokens), Op(e.Op), e.Reason, true
 		p.forms = e.Forms
-		u.projections[key(k)] = p
+		u.projections[k] = p
 	}
 	return u
 }
@@ -137,18 +118,19 @@ func (r *reader) state(s *saved.State) undoable {
 func ledgerOf(s *saved.Snapshot) (ledger, error) {
 	var r reader
 	l := ledger{
-		model: s.Model, otherModel: s.OtherModel, accounting: accountingOf(s.Accounting), breaker: breakerOf(s.Breaker),
+		model: s.Model, otherModel: s.OtherModel, breaker: s.Breaker.Within(),
 		refusals: max(0, s.Refusals), digestAt: max(0, s.DigestAt),
 	}
+	l.accounting.Meter, l.accounting.limit, l.accounting.window = s.Accounting.Within()
 	l.body = max(0, s.Body)
 	l.sentAt, l.tokens, l.estimate, l.bytes = s.SentAt, max(0, s.Tokens), max(0, s.Estimate), max(0, s.Bytes)
 	l.sent = r.keys(s.Sent)
-	l.run = recoveryOf(s.Run) // before revert, which adds the payloads that were refused
+	l.run = recovery{Run: s.Run.Within()} // before revert, which adds the payloads that were refused
 	// What a run of Recover can undo is one struct, of the ledger as of what it was before a run.
 	l.revert(r.state(&s.State))
 	if a := s.Attempt; a != nil {
 		l.attempt = &attempt{before: r.state(&a.Before), tokens: a.Tokens.Within(), bytes: a.Bytes.Within(),
-			end: positionOf(a.End)}
+			end: a.End.Within()}
 	}
 	return l, errors.Join(r.errs...)
 }

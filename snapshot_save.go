@@ -1,33 +1,25 @@
 package winnow
 
-import (
-	"math"
+import "github.com/winnowgo/winnow/internal/saved"
 
-	"github.com/winnowgo/winnow/internal/meter"
-	"github.com/winnowgo/winnow/internal/saved"
-)
-
-// A ledger turned into a snapshot, and the small parts of both back again. On the way back numbers are brought into the
-// range that they have in a ledger: whatever stands in a file, no sum runs over and no count is negative.
+// A ledger turned into a snapshot.
 
 func (u undoable) saved() saved.State {
-	s := saved.State{
-		StandIn: u.standIn.saved(), TurnStart: u.turnStart.saved(), Flushed: u.flushed,
+	return saved.State{
+		StandIn: u.standIn, TurnStart: u.turnStart, Look: u.epochSearch, Flushed: u.flushed, Refused: u.refused,
 		Checkpoint: u.checkpoint.saved(), Guess: u.guess, BodyGuess: u.body,
+		Edits: savedEdits(u.projections), Records: savedRecords(u.records),
 	}
-	s.Look.At, s.Look.Next = u.epochSearch.at, u.epochSearch.next
-	s.Refused, s.Edits, s.Records = savedKeys(u.refused), savedEdits(u.projections), savedRecords(u.records)
-	return s
 }
 
 // savedEdits returns nil for none, so that the field is absent.
-func savedEdits(projections map[key]*projection) map[saved.Key]saved.Edit {
+func savedEdits(projections map[key]*projection) map[key]saved.Edit {
 	if len(projections) == 0 {
 		return nil
 	}
-	edits := make(map[saved.Key]saved.Edit, len(projections))
+	edits := make(map[key]saved.Edit, len(projections))
 	for k, p := range projections {
-		edits[saved.Key(k)] = p.saved()
+		edits[k] = p.saved()
 	}
 	return edits
 }
@@ -35,7 +27,7 @@ func savedEdits(projections map[key]*projection) map[saved.Key]saved.Edit {
 func savedRecords(records []*runRecord) (list []saved.Record) {
 	for _, r := range records {
 		list = append(list, saved.Record{
-			First: r.first.saved(), Count: r.count, Last: saved.Key(r.last), Run: saved.Key(r.run), Lean: r.lean,
+			First: r.first, Count: r.count, Last: r.last, Run: r.run, Lean: r.lean,
 			Text: []byte(r.message.Parts[0].Text),
 		})
 	}
@@ -44,7 +36,7 @@ func savedRecords(records []*runRecord) (list []saved.Record) {
 
 // saved keeps the parts that are sent, because the text of an edit never changes: not even with the code that made it.
 func (p *projection) saved() saved.Edit {
-	e := saved.Edit{Key: saved.Key(p.key), Tokens: p.tokens, Op: string(p.op), Reason: p.reason}
+	e := saved.Edit{Key: p.key, Tokens: p.tokens, Op: string(p.op), Reason: p.reason}
 	// What code can make again of the message in the history is not stored as a text.
 	if e.Forms = p.forms; e.Forms == 0 {
 		e.Parts = saveParts(p.sent())
@@ -52,31 +44,12 @@ func (p *projection) saved() saved.Edit {
 	return e
 }
 
-// savedKeys converts, so that the form of a file does not depend on the manager's own types.
-func savedKeys(keys []key) (list []saved.Key) {
-	for _, k := range keys {
-		list = append(list, saved.Key(k))
-	}
-	return list
-}
-
 // saved is nil where no run of Recover is open.
 func (a *attempt) saved() *saved.Attempt {
 	if a == nil {
 		return nil
 	}
-	return &saved.Attempt{Before: a.before.saved(), Tokens: a.tokens, Bytes: a.bytes, End: a.end.saved()}
-}
-
-func (r *recovery) saved() saved.Run {
-	return saved.Run{Refusals: r.refusals, Compactions: r.compactions, Calls: r.calls, Truncated: r.truncated}
-}
-
-func recoveryOf(s saved.Run) recovery {
-	return recovery{
-		refusals: max(0, s.Refusals), compactions: max(0, s.Compactions), calls: max(0, s.Calls),
-		truncated: s.Truncated,
-	}
+	return &saved.Attempt{Before: a.before.saved(), Tokens: a.tokens, Bytes: a.bytes, End: a.end}
 }
 
 // saved keeps the text as it was sent and, apart from it, the body that the next summary updates: the sections between
@@ -86,63 +59,9 @@ func (c *checkpoint) saved() *saved.Checkpoint {
 		return nil
 	}
 	return &saved.Checkpoint{
-		Text: []byte(joinedText(&c.message)), FirstKept: c.firstKept.saved(), Limited: c.limited.saved(),
-		Request: c.request.saved(),
-		Body:    []byte(c.body), Carried: c.carried, Degraded: c.degraded, Healthy: c.healthy.saved(),
+		Text: []byte(joinedText(&c.message)), FirstKept: c.firstKept, Limited: c.limited, Request: c.request,
+		Body: []byte(c.body), Carried: c.carried, Degraded: c.degraded, Healthy: c.healthy.saved(),
 	}
-}
-
-// saved leaves out what is guessed: that is in the state which a run of Recover can undo.
-func (a *accounting) saved() saved.Accounting {
-	s := saved.Accounting{
-		Messages: a.Anchor.Messages, Estimate: a.Anchor.Estimate, Prompt: a.Anchor.Prompt,
-		Billed: a.Billed, Estimated: a.Estimated, Limit: a.limit, Window: a.window,
-	}
-	// The number stands in snapshots, the constant may change.
-	if s.Messages == meter.Lost {
-		s.Messages = -1
-	}
-	return s
-}
-
-func accountingOf(s saved.Accounting) accounting {
-	a := accounting{Meter: meter.Meter{Anchor: meter.Anchor{Messages: s.Messages, Estimate: max(0, s.Estimate),
-		Prompt: max(0, s.Prompt)}}, limit: max(0, s.Limit), window: max(0, s.Window)}
-	if s.Messages < 0 {
-		a.Anchor.Messages = meter.Lost
-	}
-	if s.Billed >= 0 && s.Estimated >= 0 { // JSON has no NaN and no infinity
-		a.Billed, a.Estimated = s.Billed, s.Estimated
-	}
-	return a
-}
-
-func (b breaker) saved() saved.Breaker {
-	if b.failures == 0 { // what the history had then says nothing
-		return saved.Breaker{}
-	}
-	return saved.Breaker{Failures: b.failures, Total: b.total, Window: b.window}
-}
-
-func breakerOf(s saved.Breaker) breaker {
-	// so that no sum runs over
-	return breaker{failures: max(0, s.Failures), total: max(math.MinInt32, s.Total), window: s.Window}
-}
-
-func (p position) saved() saved.Position {
-	if p.key == (key{}) {
-		return saved.Position{}
-	}
-	return saved.Position{Key: saved.Key(p.key), Index: p.index}
-}
-
-func (m *bookmark) saved() saved.Bookmark {
-	s := saved.Bookmark{Position: m.position.saved(), Count: m.count}
-	s.After = saved.Key(m.after)
-	if m.count > 0 {
-		s.Before = saved.Key(m.before)
-	}
-	return s
 }
 
 // saveParts leaves out Source, which is the host's own value and found again in its history.
@@ -180,9 +99,9 @@ func (l *ledger) head() saved.Snapshot {
 	u.projections, u.records = nil, nil // those grow: a delta has only what is new of them
 	return saved.Snapshot{
 		Winnow: saved.Version, SentAt: l.sentAt, Tokens: l.tokens, Estimate: l.estimate,
-		Accounting: l.accounting.saved(),
-		Bytes:      l.bytes, Body: l.body, Refusals: l.refusals, DigestAt: l.digestAt, Breaker: l.breaker.saved(),
-		Attempt: l.attempt.saved(), Run: l.run.saved(),
+		Accounting: saved.AccountingOf(l.accounting.Meter, l.accounting.limit, l.accounting.window),
+		Bytes:      l.bytes, Body: l.body, Refusals: l.refusals, DigestAt: l.digestAt, Breaker: l.breaker.Saved(),
+		Attempt: l.attempt.saved(), Run: l.run.Run,
 		Deltas: l.journal.deltas, Model: l.model, OtherModel: l.otherModel, State: u.saved(),
 	}
 }

@@ -212,7 +212,7 @@ func TestSnapshotForgetsRecords(t *testing.T) {
 	m, h := editedWork(t)
 	for i := range 300 {
 		gone := key{1, byte(i), byte(i >> 8)}
-		m.ledger.records = append(m.ledger.records, newRecord(&hasher{}, position{gone, i}, 1, gone, gone, "[Record of 1 earlier messages]"))
+		m.ledger.records = append(m.ledger.records, newRecord(&hasher{}, position{Key: gone, Index: i}, 1, gone, gone, "[Record of 1 earlier messages]"))
 	}
 	_, err := m.Recover(t.Context(), h,
 		fmt.Errorf("prompt is too long: %d tokens > %d maximum", m.ledger.tokens, m.ledger.tokens/3))

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/place"
 )
 
 // indexAndRepair is steps 1 and 2.
@@ -144,12 +145,12 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 			return true // the history is one that a request returned
 		}
 	}
-	first := c.firstKept.find(v)
+	first := c.firstKept.Find(v.places())
 	if first < 0 {
 		return false
 	}
 	keep := append(outlives(v.messages, first), slices.Repeat([]bool{true}, len(v.messages)-first)...)
-	request, limited := c.request.find(v), c.limited.find(v)
+	request, limited := c.request.Find(v.places()), c.limited.Find(v.places())
 	standIn := d.findStandIn(request, first)
 	// of what lies before the turn limit: an earlier summary, for one
 	inSummary := keptBefore(v.messages, max(0, limited))
@@ -189,13 +190,13 @@ func (d *draft) findStandIn(request, first int) int {
 	v := d.view
 	standIn := -1
 	if d.base == d.ledger.checkpoint {
-		standIn = d.ledger.standIn.find(v)
+		standIn = d.ledger.standIn.Find(v.places())
 	}
 	if newest := newestRequest(v.messages); newest >= 0 && newest < first && newest != request {
 		standIn = newest
 	}
 	if standIn >= 0 {
-		d.standIn = position{v.facts[standIn].key, v.index[standIn]}
+		d.standIn = v.position(standIn)
 	}
 	return standIn
 }
@@ -204,7 +205,8 @@ func (d *draft) findStandIn(request, first int) int {
 // stays the same until the list has grown by half, or the cache is cold.
 func (d *draft) limitTurns(limit int) {
 	v := d.view
-	start := max(0, d.ledger.turnStart.findPosition(v)) // -1: a history that begins elsewhere
+	inView := place.List{Len: len(v.facts), Key: v.keyOf}
+	start := max(0, d.ledger.turnStart.Find(inView)) // -1: a history that begins elsewhere
 	turns := 0
 	for i := start; i < len(v.messages); i++ {
 		if beginsTurn(&v.messages[i]) {
@@ -217,8 +219,8 @@ func (d *draft) limitTurns(limit int) {
 	if start == 0 {
 		return
 	}
-	d.turnStart = position{v.facts[start].key, start}
-	d.limitedAt = position{v.facts[start].key, v.index[start]}
+	d.turnStart = position{Key: v.facts[start].key, Index: start}
+	d.limitedAt = v.position(start)
 	keep := append(keptBefore(v.messages, start), slices.Repeat([]bool{true}, len(v.messages)-start)...)
 	dropped := false
 	for i := range start {
@@ -298,7 +300,7 @@ func (d *draft) cutUnsent() {
 	wasSent := d.sentBefore()
 	d.minifyUnsent(wasSent)
 	// A request that was refused is in no cache, so that what it held may be cut too.
-	isRefused := d.ledger.run.refusals > 0
+	isRefused := d.ledger.run.Refusals > 0
 	// The newest results that were not sent yet stand together at the end: those of one step.
 	batch := len(v.messages)
 	for i := len(v.messages) - 1; i >= 0 && v.messages[i].Role == RoleTool && !wasSent(i); i-- {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/winnowgo/winnow/internal/mem"
+	"github.com/winnowgo/winnow/internal/place"
 )
 
 // requestTail is what the short way has to know of the last request.
@@ -128,7 +129,7 @@ func (t *requestTail) idsAreNew(messages []Message) bool {
 // endsRecord reports whether a message is the last of what a record stands for: a history that was rewound has come
 // back to it.
 func (t *requestTail) endsRecord(k key) bool {
-	_, found := slices.BinarySearchFunc(t.recordEnds, k, compareKeys)
+	_, found := slices.BinarySearchFunc(t.recordEnds, k, place.Compare)
 	return found
 }
 
@@ -141,6 +142,6 @@ func endsOf(records []*runRecord) []key {
 	for i, r := range records {
 		ends[i] = r.last
 	}
-	slices.SortFunc(ends, compareKeys)
+	slices.SortFunc(ends, place.Compare)
 	return ends
 }

@@ -130,3 +130,16 @@ func (c Prices) Next(list []Part, tokens []int, most int) int {
 	}
 	return low
 }
+
+// Search is what the last search for an epoch that pays found. The clock is the answers of the model in the request: it
+// is the same in each process, and stands still while nothing happens.
+type Search struct {
+	At   int `json:"at"`   // when it was; 0: never, or before an epoch
+	Next int `json:"next"` // no epoch pays before that
+}
+
+// IsDue reports whether a search is due when there are so many answers.
+func (s Search) IsDue(answers int) bool { return s.At == 0 || answers < s.At || answers >= s.Next }
+
+// Within returns s as it can be: what is read from a disk may hold any number.
+func (s Search) Within() Search { return Search{max(0, s.At), s.Next} }

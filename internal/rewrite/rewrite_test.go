@@ -64,3 +64,22 @@ func TestFrom(t *testing.T) {
 	list[0].Overdue = -1000
 	assert.Equal(t, 1, prices.From(list, tokens, 40), "it is needed for long")
 }
+
+func TestSearchIsDue(t *testing.T) {
+	for _, tt := range []struct {
+		search  Search
+		answers int
+		want    bool
+		reason  string
+	}{
+		{Search{}, 0, true, "never before"},
+		{Search{}, 9, true, "never before"},
+		{Search{At: 5, Next: 9}, 5, false, "nothing happened"},
+		{Search{At: 5, Next: 9}, 8, false, "not yet"},
+		{Search{At: 5, Next: 9}, 9, true, "due"},
+		{Search{At: 5, Next: 9}, 20, true, "overdue"},
+		{Search{At: 5, Next: 9}, 4, true, "the history was rewound"},
+	} {
+		assert.Equal(t, tt.want, tt.search.IsDue(tt.answers), "%+v at %d: %s", tt.search, tt.answers, tt.reason)
+	}
+}

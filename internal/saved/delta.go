@@ -6,16 +6,18 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/winnowgo/winnow/internal/place"
 )
 
 // Delta is what a snapshot holds now and did not at the delta before it. Sent has the keys from From on, and Edits and
 // Records those that are new. All else stands in full, because it is small.
 type Delta struct {
-	Snapshot             // Deltas is the number of this one, from 1
-	From           int   `json:"from"`
-	Gone           []Key `json:"gone,omitempty"`        // edits that are of no use any more
-	GoneRecords    []Key `json:"goneRecords,omitempty"` // likewise, by their runs
-	SameCheckpoint bool  `json:"sameCheckpoint,omitempty"`
+	Snapshot                   // Deltas is the number of this one, from 1
+	From           int         `json:"from"`
+	Gone           []place.Key `json:"gone,omitempty"`        // edits that are of no use any more
+	GoneRecords    []place.Key `json:"goneRecords,omitempty"` // likewise, by their runs
+	SameCheckpoint bool        `json:"sameCheckpoint,omitempty"`
 }
 
 var errNoSuccessor = errors.New("it does not follow what is before it")
@@ -36,7 +38,7 @@ func (s *Snapshot) Add(text []byte) error {
 	}
 	sent, edits, checkpoint := append(s.Sent[:d.From:d.From], d.Sent...), s.Edits, s.Checkpoint
 	if edits == nil {
-		edits = map[Key]Edit{}
+		edits = map[place.Key]Edit{}
 	}
 	for _, k := range d.Gone {
 		delete(edits, k)

@@ -7,9 +7,13 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/winnowgo/winnow/internal/breaker"
 	"github.com/winnowgo/winnow/internal/guess"
+	"github.com/winnowgo/winnow/internal/meter"
 	"github.com/winnowgo/winnow/internal/minify"
+	"github.com/winnowgo/winnow/internal/place"
 	"github.com/winnowgo/winnow/internal/record"
+	"github.com/winnowgo/winnow/internal/rewrite"
 	"github.com/winnowgo/winnow/internal/sections"
 )
 
@@ -18,66 +22,58 @@ const Version = 1
 
 // Snapshot is all of it. Texts are bytes, so that what is not valid UTF-8 comes back as it was.
 type Snapshot struct {
-	Winnow     int        `json:"winnow"` // version
-	Model      string     `json:"model,omitempty"`
-	OtherModel bool       `json:"otherModel,omitempty"`
-	Sent       []Key      `json:"sent,omitempty"`
-	SentAt     time.Time  `json:"sentAt,omitzero"`
-	Tokens     int        `json:"tokens,omitempty"`
-	Estimate   int        `json:"estimate,omitempty"`
-	Accounting Accounting `json:"accounting,omitzero"`
-	Bytes      int        `json:"bytes,omitempty"`
-	Body       int        `json:"body,omitempty"`
-	Refusals   int        `json:"refusals,omitempty"`
-	DigestAt   int        `json:"digestAt,omitempty"`
-	Breaker    Breaker    `json:"breaker,omitzero"`
-	Attempt    *Attempt   `json:"attempt,omitempty"`
-	Run        Run        `json:"run,omitzero"`
-	Deltas     int        `json:"deltas,omitempty"` // that Options.Journal was given
+	Winnow     int             `json:"winnow"` // version
+	Model      string          `json:"model,omitempty"`
+	OtherModel bool            `json:"otherModel,omitempty"`
+	Sent       []place.Key     `json:"sent,omitempty"`
+	SentAt     time.Time       `json:"sentAt,omitzero"`
+	Tokens     int             `json:"tokens,omitempty"`
+	Estimate   int             `json:"estimate,omitempty"`
+	Accounting Accounting      `json:"accounting,omitzero"`
+	Bytes      int             `json:"bytes,omitempty"`
+	Body       int             `json:"body,omitempty"`
+	Refusals   int             `json:"refusals,omitempty"`
+	DigestAt   int             `json:"digestAt,omitempty"`
+	Breaker    breaker.Breaker `json:"breaker,omitzero"`
+	Attempt    *Attempt        `json:"attempt,omitempty"`
+	Run        Run             `json:"run,omitzero"`
+	Deltas     int             `json:"deltas,omitempty"` // that Options.Journal was given
 	State
 }
 
 // State is what a run of Recover can undo.
 type State struct {
-	Guess      guess.Limit  `json:"guess,omitzero"`
-	BodyGuess  guess.Limit  `json:"bodyGuess,omitzero"`
-	Refused    []Key        `json:"refused,omitempty"`
-	StandIn    Position     `json:"standIn,omitzero"`
-	TurnStart  Position     `json:"turnStart,omitzero"`
-	Look       Look         `json:"look,omitzero"`
-	Flushed    bool         `json:"flushed,omitempty"`
-	Edits      map[Key]Edit `json:"edits,omitempty"`
-	Records    []Record     `json:"records,omitempty"`
-	Checkpoint *Checkpoint  `json:"checkpoint,omitempty"`
-}
-
-// Look is when an epoch that pays was last looked for, and when to look again.
-type Look struct {
-	At   int `json:"at"`
-	Next int `json:"next"`
-}
-
-// Breaker counts the compactions that came to nothing.
-type Breaker struct {
-	Failures int `json:"failures"`
-	Total    int `json:"total"`
-	Window   int `json:"window"`
+	Guess      guess.Limit        `json:"guess,omitzero"`
+	BodyGuess  guess.Limit        `json:"bodyGuess,omitzero"`
+	Refused    []place.Key        `json:"refused,omitempty"`
+	StandIn    place.Position     `json:"standIn,omitzero"`
+	TurnStart  place.Position     `json:"turnStart,omitzero"`
+	Look       rewrite.Search     `json:"look,omitzero"`
+	Flushed    bool               `json:"flushed,omitempty"`
+	Edits      map[place.Key]Edit `json:"edits,omitempty"`
+	Records    []Record           `json:"records,omitempty"`
+	Checkpoint *Checkpoint        `json:"checkpoint,omitempty"`
 }
 
 // Attempt is a run of Recover whose end is not known, with what was there before it.
 type Attempt struct {
-	Before State         `json:"before"`
-	Tokens guess.Refused `json:"tokens,omitzero"`
-	Bytes  guess.Refused `json:"bytes,omitzero"`
-	End    Position      `json:"end"`
+	Before State          `json:"before"`
+	Tokens guess.Refused  `json:"tokens,omitzero"`
+	Bytes  guess.Refused  `json:"bytes,omitzero"`
+	End    place.Position `json:"end"`
 }
 
 // Run is what a run of Recover has used up of what it may try. A restart in its middle does not begin it anew.
 type Run struct {
 	Refusals    int  `json:"refusals,omitempty"`
-	Compactions int  `json:"compactions,omitempty"`
-	Calls       int  `json:"calls,omitempty"`
+	Compactions int  `json:"compactions,omitempty"` // a summarizer was asked for
+	Calls       int  `json:"calls,omitempty"`       // of the summarizer for them
 	Truncated   bool `json:"truncated,omitempty"`
+}
+
+// Within returns r as it can be: no count is negative.
+func (r Run) Within() Run {
+	return Run{max(0, r.Refusals), max(0, r.Compactions), max(0, r.Calls), r.Truncated}
 }
 
 // Accounting is what the provider told: by its counts, and of its limits.
@@ -91,23 +87,34 @@ type Accounting struct {
 	Window    int     `json:"window,omitempty"`
 }
 
-// Position is a message, and where it stood in the history. The zero value stands for no message.
-type Position struct {
-	Key   Key `json:"key"`
-	Index int `json:"index"`
+// AccountingOf returns what is kept of a meter, and of the limits that the provider named.
+func AccountingOf(m meter.Meter, limit, window int) Accounting {
+	a := Accounting{
+		Messages: m.Anchor.Messages, Estimate: m.Anchor.Estimate, Prompt: m.Anchor.Prompt,
+		Billed: m.Billed, Estimated: m.Estimated, Limit: limit, Window: window,
+	}
+	// The number stands in snapshots, the constant may change.
+	if a.Messages == meter.Lost {
+		a.Messages = -1
+	}
+	return a
 }
 
-// Bookmark is a position with the neighbours by which it is told from messages that read the same.
-type Bookmark struct {
-	Position
-	Before Key `json:"before,omitzero"`
-	Count  int `json:"count,omitempty"`
-	After  Key `json:"after,omitzero"`
+// Within gives back what AccountingOf was given, in the range that it can have: a file may hold any number.
+func (a Accounting) Within() (m meter.Meter, limit, window int) {
+	m.Anchor = meter.Anchor{Messages: a.Messages, Estimate: max(0, a.Estimate), Prompt: max(0, a.Prompt)}
+	if a.Messages < 0 {
+		m.Anchor.Messages = meter.Lost
+	}
+	if a.Billed >= 0 && a.Estimated >= 0 { // JSON has no NaN and no infinity
+		m.Billed, m.Estimated = a.Billed, a.Estimated
+	}
+	return m, max(0, a.Limit), max(0, a.Window)
 }
 
 // Edit is how one message is sent instead of as it is in the history.
 type Edit struct {
-	Key    Key          `json:"key"`             // of the message as it is sent
+	Key    place.Key    `json:"key"`             // of the message as it is sent
 	Parts  []Part       `json:"parts,omitempty"` // empty where Forms says how they are made of the message's own
 	Forms  minify.Forms `json:"forms,omitempty"`
 	Tokens int          `json:"tokens"`
@@ -117,12 +124,12 @@ type Edit struct {
 
 // Record is the text that stands for a run of old messages.
 type Record struct {
-	First Position `json:"first"`
-	Count int      `json:"count"`
-	Last  Key      `json:"last"` // the last message of the run
-	Run   Key      `json:"run"`  // its messages together
-	Lean  int      `json:"lean,omitempty"`
-	Text  []byte   `json:"text"`
+	First place.Position `json:"first"`
+	Count int            `json:"count"`
+	Last  place.Key      `json:"last"` // the last message of the run
+	Run   place.Key      `json:"run"`  // its messages together
+	Lean  int            `json:"lean,omitempty"`
+	Text  []byte         `json:"text"`
 }
 
 // Part is a part of a message. Its text and its arguments are bytes: of a part that is no call these may be no JSON.
@@ -161,9 +168,9 @@ func (p *Part) Back() {
 // Checkpoint is a summary, and what it stands for.
 type Checkpoint struct {
 	Text      []byte           `json:"text"`
-	FirstKept Bookmark         `json:"firstKept"`
-	Limited   Position         `json:"limited,omitzero"`
-	Request   Position         `json:"request,omitzero"`
+	FirstKept place.Bookmark   `json:"firstKept"`
+	Limited   place.Position   `json:"limited,omitzero"`
+	Request   place.Position   `json:"request,omitzero"`
 	Body      []byte           `json:"body"`
 	Carried   sections.Carried `json:"carried"`
 	Degraded  bool             `json:"degraded,omitempty"`
@@ -178,7 +185,7 @@ func (c *Checkpoint) Check() error {
 	switch {
 	case !framed || !closed || !utf8.ValidString(text):
 		return errors.New("the summary is damaged")
-	case c.FirstKept.Key == (Key{}):
+	case c.FirstKept.Key == (place.Key{}):
 		return errors.New("the summary does not say what it stands for")
 	}
 	return nil
@@ -187,7 +194,7 @@ func (c *Checkpoint) Check() error {
 // Check says what would make a request with r one that is not what was sent.
 func (r *Record) Check() error {
 	text := string(r.Text)
-	isNamed := r.First.Key != (Key{}) && r.Last != (Key{}) && r.Run != (Key{})
+	isNamed := r.First.Key != (place.Key{}) && r.Last != (place.Key{}) && r.Run != (place.Key{})
 	if r.Count <= 0 || !isNamed || !record.Is(text) || !utf8.ValidString(text) {
 		return errors.New("a record is damaged")
 	}

@@ -1,12 +1,28 @@
-package saved
+// Package place finds a message again in another history by its key.
+package place
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 )
 
 // Key identifies a message. In JSON it is written as hexadecimal digits, and the zero key as no text.
 type Key [16]byte
+
+// Of returns the identity of messages together.
+func Of(keys []Key) Key {
+	all := make([]byte, 0, len(keys)*len(Key{}))
+	for _, k := range keys {
+		all = append(all, k[:]...)
+	}
+	sum := sha256.Sum256(all)
+	return Key(sum[:len(Key{})])
+}
+
+// Compare is an order of keys that is the same in each process.
+func Compare(a, b Key) int { return bytes.Compare(a[:], b[:]) }
 
 // MarshalText writes k for JSON.
 func (k Key) MarshalText() ([]byte, error) {

@@ -1,4 +1,4 @@
-package saved
+package place
 
 import (
 	"encoding/json"

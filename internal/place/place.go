@@ -1,0 +1,112 @@
+package place
+
+// List is where a message is looked for.
+type List struct {
+	Len   int
+	Key   func(i int) Key
+	Index []int // of each message in the history; nil: its position in the list
+}
+
+func (l *List) index(i int) int {
+	if l.Index == nil {
+		return i
+	}
+	return l.Index[i]
+}
+
+// Position is a message of a history: which one, and its index when that was found out. The zero value stands for no
+// message.
+type Position struct {
+	Key   Key `json:"key"`
+	Index int `json:"index"`
+}
+
+// Find returns the position in l of p's message, or -1. Of several messages that are the same it takes the one that is
+// nearest to where p was: a text such as "go on" may stand in a history many times.
+func (p Position) Find(l List) int { return p.nearest(&l, func(int) bool { return true }) }
+
+// nearest is Find among the messages that fit.
+func (p Position) nearest(l *List, fits func(i int) bool) int {
+	found := -1
+	if p.Key == (Key{}) {
+		return found
+	}
+	for i := range l.Len {
+		if l.Key(i) != p.Key {
+			continue
+		}
+		isNearer := found < 0 || distance(l.index(i), p.Index) < distance(l.index(found), p.Index)
+		if isNearer && fits(i) {
+			found = i
+		}
+	}
+	return found
+}
+
+func distance(a, b int) int { return max(a-b, b-a) }
+
+// Within returns p as it can be: what is read from a disk may hold any number.
+func (p Position) Within() Position {
+	if p.Key == (Key{}) {
+		return Position{}
+	}
+	return Position{p.Key, max(0, p.Index)}
+}
+
+// Bookmark is a position with the neighbours by which it is told from a message that reads the same and stands in
+// another conversation.
+type Bookmark struct {
+	Position
+	Before Key `json:"before,omitzero"` // of the messages before it, together
+	Count  int `json:"count,omitempty"` // of these
+	After  Key `json:"after,omitzero"`  // of the next message; zero: there was none
+}
+
+// neighbours is how many messages before a bookmark belong to it.
+const neighbours = 3
+
+// At returns the bookmark of message i of l. follows reports whether a message stood directly behind the one before it
+// when the neighbours were found out.
+func At(l List, i int, follows func(i int) bool) Bookmark {
+	m := Bookmark{Position: Position{l.Key(i), l.index(i)}}
+	for i > m.Count && m.Count < neighbours && follows(i-m.Count) {
+		m.Count++
+	}
+	if m.Count > 0 {
+		m.Before = l.before(i, m.Count)
+	}
+	if i+1 < l.Len {
+		m.After = l.Key(i + 1)
+	}
+	return m
+}
+
+// before returns the key of the n messages before message i together.
+func (l *List) before(i, n int) Key {
+	var keys [neighbours]Key
+	for k := range n {
+		keys[k] = l.Key(i - n + k)
+	}
+	return Of(keys[:n])
+}
+
+// Find returns the position in l of the bookmarked message, or -1.
+func (m Bookmark) Find(l List) int {
+	return m.nearest(&l, func(i int) bool {
+		if i >= m.Count && m.Count > 0 {
+			return l.before(i, m.Count) == m.Before
+		}
+		if m.Count == 0 && m.After == (Key{}) {
+			return true // nothing is known of its surroundings
+		}
+		// Fewer messages stand before it than did: a host may have dropped what a summary stands for. The next one
+		// tells.
+		return m.After != Key{} && i+1 < l.Len && l.Key(i+1) == m.After
+	})
+}
+
+// Within returns m as it can be, see [Position.Within]. A large count would cost a pass over the history at each place.
+func (m Bookmark) Within() Bookmark {
+	m.Position, m.Count = m.Position.Within(), min(max(0, m.Count), neighbours)
+	return m
+}

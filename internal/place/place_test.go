@@ -1,0 +1,65 @@
+package place
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// listOf is a list of messages whose keys are the letters of a text, at these indexes of the history.
+func listOf(text string, index ...int) List {
+	return List{Len: len(text), Key: func(i int) Key { return Key{text[i]} }, Index: index}
+}
+
+func TestPositionFind(t *testing.T) {
+	for _, tt := range []struct {
+		list   List
+		p      Position
+		want   int
+		reason string
+	}{
+		{listOf("abc"), Position{Key{'b'}, 1}, 1, "where it stood"},
+		{listOf("abc"), Position{Key{'c'}, 9}, 2, "it has moved"},
+		{listOf("abc"), Position{Key{'d'}, 1}, -1, "it is gone"},
+		{listOf("abc"), Position{}, -1, "no message"},
+		{listOf("babab"), Position{Key{'b'}, 3}, 2, "of two at the same distance the first"},
+		{listOf("babab", 0, 1, 7, 8, 9), Position{Key{'b'}, 9}, 4, "nearest by the index in the history"},
+	} {
+		assert.Equal(t, tt.want, tt.p.Find(tt.list), tt.reason)
+	}
+}
+
+func TestBookmarkFind(t *testing.T) {
+	together := func(int) bool { return true }
+	for _, tt := range []struct {
+		marked string
+		at     int
+		list   string
+		want   int
+		reason string
+	}{
+		{"abcdxe", 4, "abcdxe", 4, "where it stood"},
+		{"abcdxe", 4, "xabcdxe", 5, "behind the same messages, and not behind others"},
+		{"abcdxe", 4, "xe", 0, "what stood before it was dropped: the next one tells"},
+		{"abcdxe", 4, "zzzzxe", -1, "behind other messages"},
+		{"abcdx", 4, "x", -1, "nothing tells"},
+		{"x", 0, "abx", 2, "nothing is known of its surroundings"},
+		{"xe", 0, "abxf", -1, "another one behind it"},
+	} {
+		assert.Equal(t, tt.want, At(listOf(tt.marked), tt.at, together).Find(listOf(tt.list)), tt.reason)
+	}
+}
+
+// Of what stands before a bookmark only that belongs to it which stood there in the repaired history too.
+func TestBookmarkStopsAtAGap(t *testing.T) {
+	m := At(listOf("abcx"), 3, func(i int) bool { return i != 2 })
+	assert.Equal(t, 1, m.Count)
+	assert.Equal(t, Of([]Key{{'c'}}), m.Before)
+}
+
+func TestWithin(t *testing.T) {
+	assert.Equal(t, Position{}, Position{Index: 7}.Within())
+	assert.Equal(t, Position{Key: Key{1}}, Position{Key{1}, -7}.Within())
+	assert.Equal(t, neighbours, Bookmark{Position: Position{Key: Key{1}}, Count: 1 << 40}.Within().Count)
+	assert.Zero(t, Bookmark{Count: -1}.Within().Count)
+}
