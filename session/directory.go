@@ -199,7 +199,8 @@ func (d *directory) sessionDir(key string, create bool) (string, error) {
 	for _, at := range []string{"s", parent, dir} {
 		if create {
 			if err := d.mkdir(at); at == "s" && errors.Is(err, fs.ErrNotExist) {
-				return "", fmt.Errorf("%w: the directory of the store was removed", ErrClosed) // opening it anew makes one
+				// Opening the store anew makes one.
+				return "", fmt.Errorf("%w: the directory of the store was removed", ErrClosed)
 			} else if err != nil {
 				return "", err
 			}
