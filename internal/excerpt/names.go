@@ -3,11 +3,9 @@ package excerpt
 import (
 	"cmp"
 	"io"
-	"math"
 	"slices"
 
 	"github.com/winnowgo/winnow/internal/identifier"
-	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
 // Names holds the identifiers that a request mentions somewhere.
@@ -44,21 +42,13 @@ var nameWorth = [identifier.Kinds]float64{
 	identifier.Name:   0.05,
 }
 
-// foundName is a name in a text.
-type foundName struct {
-	id       string
-	kind     identifier.Kind
-	mentions int
-	order    int // of the first mention
-	tokens   int
-	worth    float64
-	crowd    float64 // below 1 in a listing
-}
-
 // write appends those names of s that are new and worth the most, in their order, in at most room tokens. They are
 // known from then on.
 func (n *Names) write(b io.StringWriter, s string, room int) {
-	chosen := n.choose(n.search.find(&n.known, s), leastNameWorth, room)
+	found := n.all[:0]
+	n.search.each(&n.known, s, leastNameWorth, func(f foundName, _ float64) { found = append(found, f) })
+	n.all = found
+	chosen := n.choose(found, room)
 	if len(chosen) == 0 {
 		return
 	}
@@ -68,81 +58,20 @@ func (n *Names) write(b io.StringWriter, s string, room int) {
 	}
 }
 
-// choose returns those of found, which has the one worth most first, that are new and worth at least worth, in
-// their order in the text and in at most room tokens. They are known from then on.
-func (n *Names) choose(found []foundName, worth float64, room int) (chosen []foundName) {
+// choose returns those of found that are new and worth the most, in their order and in at most room tokens. They are
+// known from then on.
+func (n *Names) choose(found []foundName, room int) (chosen []foundName) {
+	slices.SortFunc(found, func(a, b foundName) int { return cmp.Or(cmp.Compare(b.worth, a.worth), a.compare(&b)) })
 	for _, f := range found {
-		if f.worth < worth {
-			break
-		}
-		if f.tokens > room || n.known.Has(f.id) {
+		if int(f.tokens) > room || n.known.Has(f.id) {
 			continue
 		}
-		room -= f.tokens
+		room -= int(f.tokens)
 		chosen = append(chosen, f)
 		identifier.CoverID(&n.known, f.id)
 	}
-	slices.SortFunc(chosen, func(a, b foundName) int { return a.order - b.order })
+	slices.SortFunc(chosen, func(a, b foundName) int { return a.compare(&b) })
 	return chosen
-}
-
-// nameSearch finds the names of texts. Its memory is used again for the next one.
-type nameSearch struct {
-	found []foundName    // in the order of their first mentions
-	at    identifier.Set // its numbers are the indexes of found; not used while these are few
-}
-
-// Up to fewNames are compared one by one: most texts have no more. A set of more than manyNames is not used again: to
-// clear it takes longer than to make a small one.
-const fewNames, manyNames = 8, 256
-
-// place returns where a name stands in found, or -1.
-func (s *nameSearch) place(id string) int {
-	if len(s.found) > fewNames {
-		return s.at.Number(id)
-	}
-	return slices.IndexFunc(s.found, func(f foundName) bool { return f.id == id })
-}
-
-// mention notes a name.
-func (s *nameSearch) mention(id string, kind identifier.Kind) {
-	k := s.place(id)
-	if k >= 0 {
-		s.found[k].mentions++
-		return
-	}
-	s.found = append(s.found, foundName{id: id, kind: kind, order: len(s.found), mentions: 1})
-	switch {
-	case len(s.found) == fewNames+1:
-		if s.at.Len() > manyNames {
-			s.at = identifier.Set{}
-		}
-		s.at.Clear()
-		for k := range s.found {
-			s.at.Add(s.found[k].id)
-		}
-	case len(s.found) > fewNames:
-		s.at.Add(id)
-	}
-}
-
-// find returns the names of text that are not in known, the one worth most first. They are valid until the next call.
-func (s *nameSearch) find(known *identifier.Set, text string) []foundName {
-	s.found = s.found[:0]
-	identifier.Scan(text, func(id string, kind identifier.Kind) {
-		if !known.Has(id) {
-			s.mention(id, kind)
-		}
-	})
-	found := s.found
-	crowd := min(1, listingNames/float64(max(1, len(found))))
-	for k := range found {
-		f := &found[k]
-		f.tokens, f.crowd = tokencount.Cautious(f.id)+1, crowd
-		f.worth = nameWorth[f.kind] * math.Pow(float64(f.mentions), namePower) * crowd / float64(f.tokens)
-	}
-	slices.SortStableFunc(found, moreWorth)
-	return found
 }
 
 // Source is a text in which names are looked for.
@@ -163,9 +92,8 @@ const (
 // Choose returns those names of texts that are new and worth the most, in their order, in at most room tokens. They are
 // known from then on.
 func (n *Names) Choose(texts []Source, room int) []string {
-	found := n.findAll(texts)
-	slices.SortStableFunc(found, moreWorth)
-	chosen := n.choose(found, leastChosenWorth, room)
+	found := slices.DeleteFunc(n.findAll(texts), func(f foundName) bool { return f.worth < leastChosenWorth })
+	chosen := n.choose(found, room)
 	ids := make([]string, len(chosen))
 	for k, f := range chosen {
 		ids[k] = f.id
@@ -173,30 +101,27 @@ func (n *Names) Choose(texts []Source, room int) []string {
 	return ids
 }
 
-// moreWorth orders names, the one worth most first.
-func moreWorth(a, b foundName) int { return cmp.Compare(b.worth, a.worth) }
-
 // findAll finds the new names of texts. One that several hold is worth what it is in the best of them, and half of what
 // it is in the others. They are valid until the next call.
-func (n *Names) findAll(texts []Source) (found []foundName) {
-	found = n.all[:0]
+func (n *Names) findAll(texts []Source) []foundName {
+	all := n.all[:0]
 	n.at.Clear()
-	for _, t := range texts {
-		for _, f := range n.search.find(&n.known, t.Text) {
-			f.worth *= f.crowd // once more: a record has no room for listings
+	for i, t := range texts {
+		n.search.each(&n.known, t.Text, 0, func(f foundName, crowd float64) {
+			f.text, f.rank = int32(i), f.worth
+			f.worth *= crowd // once more: a record has no room for listings
 			if t.IsOwn {
 				f.worth *= ownWorth
 			}
 			k := n.at.Add(f.id)
-			if k == len(found) {
-				f.order = k
-				found = append(found, f)
-				continue
+			if k == len(all) {
+				all = append(all, f)
+				return
 			}
-			old := &found[k]
+			old := &all[k]
 			old.worth = max(old.worth, f.worth) + min(old.worth, f.worth)/2
-		}
+		})
 	}
-	n.all = found
-	return found
+	n.all = all
+	return all
 }

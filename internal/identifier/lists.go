@@ -7,19 +7,25 @@ import (
 
 // wordSet is a set of words that is made when it is first asked for.
 type wordSet struct {
-	once  sync.Once
-	words string // separated by white space
-	set   map[string]bool
+	words string // separated by white space, shorter than 32 bytes each
+
+	once    sync.Once // for what follows
+	set     map[string]bool
+	lengths [256]uint32 // of the words that begin with each byte: a bit for each length
 }
 
+func (s *wordSet) index() {
+	s.set = make(map[string]bool)
+	for w := range strings.FieldsSeq(s.words) {
+		s.set[w] = true
+		s.lengths[w[0]] |= 1 << len(w)
+	}
+}
+
+// has reports whether w is in the set. Most names begin as no word of their length does.
 func (s *wordSet) has(w string) bool {
-	s.once.Do(func() {
-		s.set = make(map[string]bool)
-		for w := range strings.FieldsSeq(s.words) {
-			s.set[w] = true
-		}
-	})
-	return s.set[w]
+	s.once.Do(s.index)
+	return w != "" && s.lengths[w[0]]>>len(w)&1 != 0 && s.set[w]
 }
 
 // The lists have what is common in sessions of coding agents. A name that is not on them is still found by its slashes,

@@ -1,0 +1,95 @@
+package excerpt
+
+import (
+	"cmp"
+	"math"
+
+	"github.com/winnowgo/winnow/internal/identifier"
+	"github.com/winnowgo/winnow/internal/tokencount"
+)
+
+// foundName is a name in a text that is worth something.
+type foundName struct {
+	id     string
+	worth  float64
+	rank   float64 // the names of one text come in the order of their ranks, the greatest first
+	text   int32
+	order  int32 // of the first mention in the text
+	tokens int32
+}
+
+// compare orders names by where they were found.
+func (f *foundName) compare(g *foundName) int {
+	return cmp.Or(cmp.Compare(f.text, g.text), cmp.Compare(g.rank, f.rank), cmp.Compare(f.order, g.order))
+}
+
+// nameSearch finds the names of texts. Its memory is used again for the next one.
+type nameSearch struct {
+	ids  identifier.Set // in the order of their first mentions
+	seen []seenName     // what is known of each
+}
+
+// seenName is a name that the text which is searched mentions.
+type seenName struct {
+	mentions int32 // 0: the name is known
+	kind     identifier.Kind
+}
+
+// manyNames is how many names a text may have for its memory to be used again. A larger set takes longer to clear than
+// a small one takes to make.
+const manyNames = 256
+
+// each calls f for the names of text that are not in known and are worth at least that much, in the order of their
+// first mentions. crowd is below 1 if the text is a listing.
+func (s *nameSearch) each(known *identifier.Set, text string, least float64, f func(name foundName, crowd float64)) {
+	if s.ids.Len() > manyNames {
+		*s = nameSearch{}
+	}
+	s.ids.Clear()
+	s.seen = s.seen[:0]
+	fresh := 0
+	identifier.Scan(text, func(id string, kind identifier.Kind) {
+		if s.mention(known, id, kind) {
+			fresh++
+		}
+	})
+	crowd := min(1, listingNames/float64(max(1, fresh)))
+	for k, id := range s.ids.IDs() {
+		name := s.seen[k]
+		if name.mentions == 0 {
+			continue
+		}
+		if worth, tokens := name.worth(id, crowd, least); worth >= least {
+			f(foundName{id: id, worth: worth, tokens: int32(tokens), order: int32(k)}, crowd)
+		}
+	}
+}
+
+// mention notes a name, and reports whether it is a new one that was not seen before.
+func (s *nameSearch) mention(known *identifier.Set, id string, kind identifier.Kind) bool {
+	k := s.ids.Add(id)
+	if k < len(s.seen) {
+		if s.seen[k].mentions > 0 {
+			s.seen[k].mentions++
+		}
+		return false
+	}
+	name := seenName{kind: kind}
+	if !known.Has(id) {
+		name.mentions = 1
+	}
+	s.seen = append(s.seen, name)
+	return name.mentions > 0
+}
+
+// worth returns what the name id is worth and how many tokens it takes. Below least, worth may be too high, and tokens
+// is 0.
+func (n seenName) worth(id string, crowd, least float64) (worth float64, tokens int) {
+	const fewestTokens = 2 // of a name and the space in front of it
+	worth = nameWorth[n.kind] * math.Pow(float64(n.mentions), namePower) * crowd
+	if worth/fewestTokens < least {
+		return worth / fewestTokens, 0 // most names of a listing
+	}
+	tokens = tokencount.Cautious(id) + 1
+	return worth / float64(tokens), tokens
+}
