@@ -2,6 +2,7 @@ package winnow_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -142,4 +143,34 @@ func BenchmarkTruncateToolResults(b *testing.B) {
 	b.Run("many", func(b *testing.B) { estimators(b, truncate(8_000)) })    // cuts every third result
 	b.Run("few", func(b *testing.B) { estimators(b, truncate(32_000)) })    // cuts one in a hundred
 	b.Run("small", func(b *testing.B) { estimators(b, truncate(200_000)) }) // none is long enough
+}
+
+// BenchmarkTruncateResult cuts one result of 400 KB to 16 KB: the head, the end, and lines that report an error.
+func BenchmarkTruncateResult(b *testing.B) {
+	for _, tt := range []struct{ name, line string }{
+		{"prose", "line %d of the output, which says nothing that matters\n"},
+		{"log", "2026-03-01T12:00:01Z [INFO] server/http.go:%d: GET /api/v1/items?id=7 took 12ms key=value status: 200\n"},
+		{"code", "\tif err := f.exec(ctx, list[%d], k); err != nil {\n\t\treturn fmt.Errorf(\"FetchRequest: %w\", err)\n\t}\n"},
+		{"tests", "=== RUN   TestFoo%d\n--- PASS: TestFoo (0.00s)\n"},
+		{"one error again", "retrying\nERROR connection refused\n"},
+		{"failing tests", "=== RUN   TestFoo%d\n    foo_test.go:12: expected 1, got 2\n--- FAIL: TestFoo%d (0.00s)\n"},
+	} {
+		var text strings.Builder
+		for i := 0; text.Len() < 400_000; i++ {
+			text.WriteString(strings.ReplaceAll(tt.line, "%d", itoa(i)))
+		}
+		h := []winnow.Message{
+			{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "run it"}}},
+			{Role: winnow.RoleAssistant, Parts: []winnow.Part{{Kind: winnow.KindToolCall, ID: "c", Name: "exec"}}},
+			{Role: winnow.RoleTool, ToolCallID: "c", Parts: []winnow.Part{{Text: text.String()}}},
+		}
+		o := &winnow.TruncateOptions{Estimator: winnow.CharsPerToken(4), MaxChars: 16_000}
+		b.Run(tt.name, func(b *testing.B) {
+			b.SetBytes(int64(text.Len()))
+			b.ReportAllocs()
+			for b.Loop() {
+				winnow.TruncateToolResults(h, 1_000_000, o)
+			}
+		})
+	}
 }

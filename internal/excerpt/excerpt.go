@@ -2,6 +2,7 @@
 package excerpt
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/runes"
@@ -35,7 +36,6 @@ type Excerpt struct {
 // errorReport is what errorLines found.
 type errorReport struct {
 	lines []string // clipped
-	sizes []int    // characters of the text in each line
 	chars int      // of the text that the lines are from
 }
 
@@ -56,7 +56,7 @@ func New(s string, chars, keep int, bothEnds bool) Excerpt {
 	if errorRoom > maxErrorLineChars/3 {
 		head := c.LineEnd(s, max(0, room-errorRoom-len(errorsBefore)-len(errorsAfter)))
 		if middle := s[head:max(head, len(s)-len(tail))]; middle != "" {
-			if found := errorLines(middle, errorRoom); len(found.lines) > 0 {
+			if found := errorLines(middle, errorRoom, !c.IsSingle()); len(found.lines) > 0 {
 				return Excerpt{counter: c, head: s[:head], tail: tail, errors: found}
 			}
 		}
@@ -124,37 +124,83 @@ func TailMatters(end string) bool {
 	return endWords.InOutput(end) || hasSign(end, endSigns)
 }
 
+// pieceBytes is how much of a text is searched at a time. So much stays in the cache of a processor while each mark is
+// looked for, and a text that is full of errors is read no further than it must.
+const pieceBytes = 32 << 10
+
 // errorLines returns lines of s that report an error, at most room characters of them: the first ones, which tend to be
-// the cause, and the last ones, which tend to be the outcome.
-func errorLines(s string, room int) errorReport {
-	var first, last errorReport
-	search := searchReports(s)
-	end := 0 // of the line that was looked at
-	for at := search.from(0); at >= 0; at = search.from(end) {
-		start := end + strings.LastIndexByte(s[end:at], '\n') + 1
-		if end = strings.IndexByte(s[at:], '\n'); end < 0 {
-			end = len(s)
-		} else {
-			end += at
+// the cause, and the last ones, which tend to be the outcome. s is wide if it may have characters that are not ASCII.
+func errorLines(s string, room int, isWide bool) errorReport {
+	search := searchReports(s, isWide)
+	var first errorReport
+	for s != "" {
+		piece := s[:firstLines(s)]
+		search.begin(piece)
+		for start, end := search.line(0); start >= 0; start, end = search.line(end) {
+			line, chars := clipErrorLine(piece[start:end], room)
+			if !first.ends(line) && !first.add(line, chars, room/2) {
+				return first.with(lastErrorLines(search, s[start:], room, &first))
+			}
 		}
-		line := s[start:end]
-		if !reportsError(line) {
-			continue
-		}
-		line, chars := clipLine(strings.TrimRight(line, " \t\r"), min(maxErrorLineChars, room/2-2))
-		if first.ends(line) || last.ends(line) {
-			continue
-		}
-		if len(last.lines) == 0 && first.add(line, chars, room/2) {
-			continue
-		}
-		for !last.add(line, chars, room/2) && len(last.lines) > 0 {
-			last.dropFirst()
-		}
+		s = s[len(piece):]
 	}
-	return errorReport{append(first.lines, last.lines...), append(first.sizes, last.sizes...), first.chars + last.chars}
+	return first
 }
 
+// lastErrorLines returns the last lines of s that report an error, the last one first, without those that first ends
+// with. It reads s from its end.
+func lastErrorLines(search *reportSearch, s string, room int, first *errorReport) (last errorReport) {
+	for s != "" {
+		piece := s[lastLines(s):]
+		search.begin(piece)
+		var lines []string
+		for start, end := search.line(0); start >= 0; start, end = search.line(end) {
+			lines = append(lines, piece[start:end])
+		}
+		for _, line := range slices.Backward(lines) {
+			line, chars := clipErrorLine(line, room)
+			if !first.ends(line) && !last.ends(line) && !last.add(line, chars, room/2) {
+				return last
+			}
+		}
+		s = s[:len(s)-len(piece)]
+	}
+	return last
+}
+
+// firstLines returns where the first lines of s end that have at least pieceBytes, or len(s).
+func firstLines(s string) int {
+	if len(s) > pieceBytes {
+		if k := strings.IndexByte(s[pieceBytes:], '\n'); k >= 0 {
+			return pieceBytes + k + 1
+		}
+	}
+	return len(s)
+}
+
+// lastLines returns where the last lines of s begin that have about pieceBytes.
+func lastLines(s string) int {
+	for size := pieceBytes; size < len(s); size *= 2 {
+		from := len(s) - size
+		if k := strings.IndexByte(s[from:len(s)-1], '\n'); k >= 0 {
+			return from + k + 1
+		}
+	}
+	return 0
+}
+
+// clipErrorLine cuts a line to what a report has room for. chars is how many of its characters are left.
+func clipErrorLine(line string, room int) (clipped string, chars int) {
+	return clipLine(strings.TrimRight(line, " \t\r"), min(maxErrorLineChars, room/2-2))
+}
+
+// with returns the report with lines behind it, of which the last one is the first.
+func (r errorReport) with(last errorReport) errorReport {
+	slices.Reverse(last.lines)
+	return errorReport{append(r.lines, last.lines...), r.chars + last.chars}
+}
+
+// ends reports whether the line that was added last is this one.
 func (r *errorReport) ends(line string) bool {
 	return len(r.lines) > 0 && r.lines[len(r.lines)-1] == line
 }
@@ -165,14 +211,9 @@ func (r *errorReport) add(line string, chars, room int) bool {
 	if len(r.lines) == maxErrorLines/2 || r.chars+len(r.lines)*2+chars+2 > room { // a newline and an ellipsis each
 		return false
 	}
-	r.lines, r.sizes = append(r.lines, line), append(r.sizes, chars)
+	r.lines = append(r.lines, line)
 	r.chars += chars
 	return true
-}
-
-func (r *errorReport) dropFirst() {
-	r.chars -= r.sizes[0]
-	r.lines, r.sizes = r.lines[1:], r.sizes[1:]
 }
 
 // clipLine cuts line to keep characters, with an ellipsis where it is longer, and returns how many of its characters
@@ -207,7 +248,7 @@ func ForSummary(s string, chars, keep int) string {
 	if over := len(middle) - 2*searchedBytes; over > 0 {
 		middle = middle[:searchedBytes] + "\n" + middle[len(middle)-searchedBytes:]
 	}
-	e.errors = errorLines(middle, room)
+	e.errors = errorLines(middle, room, !e.counter.IsSingle())
 	var b strings.Builder
 	b.Grow(e.Size() + len(notice))
 	e.Write(&b)

@@ -143,7 +143,7 @@ func manyErrors(n int) string {
 }
 
 // nextReport returns where the quick look for lines that report an error finds something, or -1.
-func nextReport(s string) int { return searchReports(s).from(0) }
+func nextReport(s string) int { return searchReports(s, true).from(0) }
 
 // tailMattersOf reports whether the end of a text is worth keeping.
 func tailMattersOf(s string) bool { return TailMatters(s[runes.Tail(s, tailSearchChars):]) }

@@ -18,6 +18,9 @@ type reportMark struct {
 // endsOfReports are the letters that reportWords and the names of exceptions end with.
 const endsOfReports = 1<<('c'-'a') | 1<<('d'-'a') | 1<<('e'-'a') | 1<<('l'-'a') | 1<<('n'-'a') | 1<<('r'-'a')
 
+// wideColon is the last byte of the colon of CJK texts.
+const wideColon = '\x9a'
+
 var (
 	colonMark   = reportMark{':', -1, endsOfReports, true}
 	bracketMark = reportMark{'[', -1, 1 << ('r' - 'a'), false}
@@ -28,7 +31,7 @@ var (
 // two bytes will do, the one that is rarer in the text is looked for.
 var reportMarks = [...][]reportMark{
 	{colonMark},
-	{{'\x9a', -1, 0, true}},
+	{{wideColon, -1, 0, true}},
 	{bracketMark},
 	{{'x', 1, 1 << ('i' - 'a'), false}},
 	{{'k', -1, 1 << ('c' - 'a'), false}, {'b', -1, 1 << ('e' - 'a'), false}},
@@ -48,25 +51,36 @@ func (m *reportMark) mayBeBeside(c byte) bool {
 // reportSearch finds, front to back, the places of a text that may report an error.
 type reportSearch struct {
 	text      string
-	isCrowded bool // with colons, see nextSign
-	sign      int  // … where it found one
+	last      string // the line that was found last
+	isWide    bool   // it may have characters that are not ASCII
+	isCrowded bool   // with colons, see nextSign
+	sign      int    // … where it found one
 	marks     [len(reportMarks)]*reportMark
 	next      [len(reportMarks)]int // where each mark is next; len(text) if nowhere, and -1 before the first look
 }
 
-func searchReports(text string) *reportSearch {
-	r := &reportSearch{text: text, sign: -1}
-	for k := range r.next {
-		r.next[k], r.marks[k] = -1, rarest(reportMarks[k], text)
+// searchReports begins a search in text, which may have characters that are not ASCII if it is wide.
+func searchReports(text string, isWide bool) *reportSearch {
+	r := &reportSearch{isWide: isWide, isCrowded: isCrowded(text)}
+	for k := range r.marks {
+		r.marks[k] = rarest(reportMarks[k], text)
 	}
-	if r.isCrowded = isCrowded(text); r.isCrowded {
-		for k := range r.next {
-			if m := r.marks[k].mark; m == colonMark.mark || m == bracketMark.mark {
-				r.next[k] = len(text) // nextSign finds both
-			}
+	r.begin(text)
+	return r
+}
+
+// begin begins the search in another text of the same kind.
+func (r *reportSearch) begin(text string) {
+	r.text, r.last, r.sign = text, "", -1
+	for k := range r.next {
+		r.next[k] = -1
+		switch m := r.marks[k].mark; {
+		case r.isCrowded && (m == colonMark.mark || m == bracketMark.mark): // nextSign finds both
+			r.next[k] = len(text)
+		case !r.isWide && m == wideColon:
+			r.next[k] = len(text)
 		}
 	}
-	return r
 }
 
 // sample is how much of a text is read to find out what is rare in it.
@@ -98,13 +112,35 @@ func rarest(marks []reportMark, text string) *reportMark {
 	return &marks[best]
 }
 
+// line returns where the first line that reports an error begins and ends, at or behind index at, which is at the
+// beginning or the end of a line. A line that is the same as the one found last is passed over. start is -1 if there is
+// none. From call to call, at must not get less.
+func (r *reportSearch) line(at int) (start, end int) {
+	for end = at; ; {
+		at = r.from(end)
+		if at < 0 {
+			return -1, len(r.text)
+		}
+		start = end + strings.LastIndexByte(r.text[end:at], '\n') + 1
+		if k := strings.IndexByte(r.text[at:], '\n'); k >= 0 {
+			end = at + k
+		} else {
+			end = len(r.text)
+		}
+		if line := r.text[start:end]; line != r.last && reportsError(line) {
+			r.last = line
+			return start, end
+		}
+	}
+}
+
 // from returns the first place at index at or behind it, or -1. From call to call, at must not get less. It may find
 // lines that report nothing, but it leaves none out for which reportsError is true.
 func (r *reportSearch) from(at int) int {
 	nearest := len(r.text)
 	if r.isCrowded {
 		if r.sign < at {
-			r.sign = nextSign(r.text, at)
+			r.sign = nextSign(r.text, at, r.isWide)
 		}
 		nearest = r.sign
 	}
@@ -120,51 +156,46 @@ func (r *reportSearch) from(at int) int {
 	return nearest
 }
 
-// sparse is how many bytes without a mark make the search of the standard library worth its call.
-const sparse = 16
-
-// next returns where, from index i of s on, m is the sign of a report, or len(s). Where marks are far apart the
-// standard library finds the next one. Logs have one in each word or two: there it costs less to go on by eight bytes.
+// next returns where, from index i of s on, m is the sign of a report, or len(s).
 func (m *reportMark) next(s string, i int) int {
-	const ones = 0x0101010101010101
 	for i < len(s) {
 		n := strings.IndexByte(s[i:], m.mark)
 		if n < 0 {
 			break
 		}
-		i += n
-		for last := i; i+8 <= len(s) && i-last < sparse; i += 8 {
-			w := ascii.LoadWord(s, i) ^ uint64(m.mark)*ones
-			for found := (w - ones) &^ w & ascii.NonASCII; found != 0; found &= found - 1 {
-				if last = i + bits.TrailingZeros64(found)/8; m.isAt(s, last) {
-					return last
-				}
-			}
+		if i += n; m.isAt(s, i) {
+			return i
 		}
-		if i+8 > len(s) { // the end, byte by byte
-			for ; i < len(s); i++ {
-				if m.isAt(s, i) {
-					return i
-				}
-			}
-		}
+		i++
 	}
 	return len(s)
 }
 
+// block is how much of a text is looked at at once for colons and brackets.
+const block = 8 * 8
+
 // nextSign returns where, from index i of s on, a colon or a bracket is the sign of a report, or len(s).
-func nextSign(s string, i int) int {
-	const block = 4 * 8
+func nextSign(s string, i int, isWide bool) int {
 	for i = max(i, 1); i+block <= len(s); i += block {
-		w := s[i-1 : i+block]
-		found := signs(ascii.LoadWord(w, 0), ascii.LoadWord(w, 1)) | signs(ascii.LoadWord(w, 8), ascii.LoadWord(w, 9)) |
-			signs(ascii.LoadWord(w, 16), ascii.LoadWord(w, 17)) | signs(ascii.LoadWord(w, 24), ascii.LoadWord(w, 25))
-		if found&ascii.NonASCII == 0 {
+		w := s[i-1:]
+		w = w[:1+block]
+		none := signs(ascii.LoadWord(w, 0), ascii.LoadWord(w, 1)) & signs(ascii.LoadWord(w, 8), ascii.LoadWord(w, 9)) &
+			signs(ascii.LoadWord(w, 16), ascii.LoadWord(w, 17)) & signs(ascii.LoadWord(w, 24), ascii.LoadWord(w, 25)) &
+			signs(ascii.LoadWord(w, 32), ascii.LoadWord(w, 33)) & signs(ascii.LoadWord(w, 40), ascii.LoadWord(w, 41)) &
+			signs(ascii.LoadWord(w, 48), ascii.LoadWord(w, 49)) & signs(ascii.LoadWord(w, 56), ascii.LoadWord(w, 57))
+		if isWide {
+			none &= wideSignsOf(w)
+		}
+		if none&ascii.NonASCII == ascii.NonASCII {
 			continue
 		}
-		for k := i; k < i+block; k++ {
-			if isSign(s, k) {
-				return k
+		for k := 0; k < block; k += 8 {
+			before, at := ascii.LoadWord(w[k:], 0), ascii.LoadWord(w[k:], 1)
+			found := ^(signs(before, at) & wideSigns(before, at)) & ascii.NonASCII
+			for ; found != 0; found &= found - 1 {
+				if sign := i + k + bits.TrailingZeros64(found)/8; isSign(s, sign) {
+					return sign
+				}
 			}
 		}
 	}
@@ -176,15 +207,34 @@ func nextSign(s string, i int) int {
 	return len(s)
 }
 
-// signs sets the high bit of each byte of at that may be a colon or a bracket which is the sign of a report, by the
-// byte in front of it, in the same place of before. It leaves none out. What stands there is a letter, or not ASCII;
-// but no letter with bit 0 and one of bits 3 and 4, nor one with bits 2 and 4: o, s, t, y and others.
+// signs clears the high bit of each byte of at that may be a colon or a bracket which is the sign of a report, by the
+// byte in front of it, in the same place of before. It leaves none out where that byte is ASCII. Both marks have the
+// bits 0x1A. In front of them stands one of c, d, e, l, n and r: of those, (c & 0x1D) + (c & 4) is 0x10 at most. It is
+// more for m, o and the letters from s on, which stand there more often than the other letters do.
 func signs(before, at uint64) uint64 {
 	const ones = 0x0101010101010101
-	colon, bracket := at^':'*ones, at^'['*ones
-	marks := (colon-ones)&^colon | (bracket-ones)&^bracket
-	others := before<<7&(before<<4|before<<3) | before<<3&(before<<5)
-	return marks & (before<<1&^others | before)
+	letter := (before&(0x5D*ones) + before&(0x04*ones) + (0x1F-0x10)*ones) & (0x60 * ones) // 0x40 of such a letter
+	return ((letter | at&(0x1E*ones)) ^ (0x40|0x1A)*ones) + 0x7F*ones
+}
+
+// wideSigns clears the high bit of each byte of at that may be a colon behind a character that is not ASCII.
+func wideSigns(before, at uint64) uint64 {
+	const ones = 0x0101010101010101
+	return (at & (0x7F * ones)) ^ ':'*ones + 0x7F*ones | ^before
+}
+
+// wideSignsOf clears the high bit of a byte for any of those in a block that [wideSigns] finds. w has the block and the
+// byte in front of it.
+func wideSignsOf(w string) uint64 {
+	w = w[:1+block]
+	return wideSigns(ascii.LoadWord(w, 0), ascii.LoadWord(w, 1)) &
+		wideSigns(ascii.LoadWord(w, 8), ascii.LoadWord(w, 9)) &
+		wideSigns(ascii.LoadWord(w, 16), ascii.LoadWord(w, 17)) &
+		wideSigns(ascii.LoadWord(w, 24), ascii.LoadWord(w, 25)) &
+		wideSigns(ascii.LoadWord(w, 32), ascii.LoadWord(w, 33)) &
+		wideSigns(ascii.LoadWord(w, 40), ascii.LoadWord(w, 41)) &
+		wideSigns(ascii.LoadWord(w, 48), ascii.LoadWord(w, 49)) &
+		wideSigns(ascii.LoadWord(w, 56), ascii.LoadWord(w, 57))
 }
 
 // isSign reports whether the byte of s at index i is a colon or a bracket, as the sign of a report.
@@ -220,7 +270,7 @@ func marksReport(s string, i int) bool {
 		}
 		w := lettersAt(s, start)
 		return !isName(w.before) && w.beginsReport()
-	case '\x9a': // the end of a wide colon, in reportSigns
+	case wideColon: // in reportSigns
 		return i > 0 && s[i-1] == '\xbc'
 	case '[':
 		return strings.HasSuffix(s[:i], "error")

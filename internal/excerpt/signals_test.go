@@ -52,7 +52,7 @@ func TestQuickLooksLeaveNothingOut(t *testing.T) {
 			slow = slow || endWords.Has(w.text)
 		}
 		require.Equal(t, slow, endWords.InOutput(s), "%q", s)
-		search, at := searchReports(s), 0
+		search, at := searchReports(s, true), 0
 		for line := range strings.Lines(s) {
 			end := at + len(line)
 			if reportsError(strings.TrimSuffix(line, "\n")) {
@@ -79,9 +79,10 @@ func TestSigns(t *testing.T) {
 			for at := 1; at < 8; at++ {
 				text := []byte("::::::::: ")
 				text[at], text[at+1] = byte(before), mark.mark
-				word := signs(ascii.LoadWord(string(text), 0), ascii.LoadWord(string(text), 1)) & ascii.NonASCII
+				w0, w1 := ascii.LoadWord(string(text), 0), ascii.LoadWord(string(text), 1)
+				word := signs(w0, w1) & wideSigns(w0, w1)
 				if mark.mayBeBeside(byte(before)) {
-					require.NotZero(t, word>>(8*at)&0x80, "%q behind %q at %d", mark.mark, before, at)
+					require.Zero(t, word>>(8*at)&0x80, "%q behind %q at %d", mark.mark, before, at)
 					found++
 				}
 			}
@@ -90,8 +91,8 @@ func TestSigns(t *testing.T) {
 	require.Positive(t, found)
 	for at := range 80 {
 		text := strings.Repeat(":", at) + "\nerror: x\n" + strings.Repeat(":", 50)
-		require.Equal(t, at+6, nextSign(text, 0), "at %d", at)
+		require.Equal(t, at+6, nextSign(text, 0, false), "at %d", at)
 		text = strings.Repeat(":", at) + "\nerror[E1]\n" + strings.Repeat("[", 50)
-		require.Equal(t, at+6, nextSign(text, 0), "at %d", at)
+		require.Equal(t, at+6, nextSign(text, 0, false), "at %d", at)
 	}
 }

@@ -74,6 +74,9 @@ type Counter struct{ single bool }
 // CounterOf returns the counter for s, which has chars characters, and for its parts.
 func CounterOf(s string, chars int) Counter { return Counter{single: chars == len(s)} }
 
+// IsSingle reports whether every byte of the whole is a character.
+func (c Counter) IsSingle() bool { return c.single }
+
 // Count counts the characters of s.
 func (c Counter) Count(s string) int {
 	if c.single {

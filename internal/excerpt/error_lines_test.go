@@ -1,0 +1,69 @@
+package excerpt
+
+import (
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/internal/ascii"
+)
+
+// plainErrorLines is errorLines, with a look at every line from the first to the last.
+func plainErrorLines(s string, room int) errorReport {
+	var first, last errorReport
+	var sizes []int
+	for line := range strings.SplitSeq(s, "\n") {
+		if !reportsError(line) {
+			continue
+		}
+		line, chars := clipErrorLine(line, room)
+		if first.ends(line) || last.ends(line) || len(last.lines) == 0 && first.add(line, chars, room/2) {
+			continue
+		}
+		for !last.add(line, chars, room/2) && len(last.lines) > 0 {
+			last.lines, last.chars, sizes = last.lines[1:], last.chars-sizes[0], sizes[1:]
+		}
+		sizes = append(sizes, chars)
+	}
+	return errorReport{append(first.lines, last.lines...), first.chars + last.chars}
+}
+
+// randomOutput has lines that report errors, in a row and far apart, the same again and again, short and long.
+func randomOutput(r *rand.Rand) string {
+	var b strings.Builder
+	filler := []string{"ok\n", "a line of words that means nothing: 12, [3]\n", "go: a.go:12: done\n", "进度：一半\n", "x = map[string]int{}\n"}
+	for range r.IntN(60) {
+		switch r.IntN(6) {
+		case 0:
+			b.WriteString(strings.Repeat("ERROR again\n", 1+r.IntN(4)))
+		case 1:
+			b.WriteString("error: number " + strconv.Itoa(r.IntN(20)) + strings.Repeat(" and more", r.IntN(60)) + "\n")
+		case 2:
+			b.WriteString("错误：" + strconv.Itoa(r.IntN(3)) + "\n")
+		case 3:
+			b.WriteString(strings.Repeat("x", r.IntN(2*pieceBytes)))
+		default:
+			b.WriteString(strings.Repeat(filler[r.IntN(len(filler))], 1+r.IntN(1<<r.IntN(13))))
+		}
+	}
+	return b.String()
+}
+
+// What is kept of a text that is read from both ends is what is kept of one that is read whole.
+func TestErrorLinesFromBothEnds(t *testing.T) {
+	t.Parallel()
+	full := 0
+	for seed := range uint64(250) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		s, room := randomOutput(r), 20+r.IntN(4_000)
+		got := errorLines(s, room, !ascii.Only(s))
+		require.Equal(t, plainErrorLines(s, room), got, "seed %d, %d bytes", seed, len(s))
+		if len(got.lines) == maxErrorLines {
+			full++
+		}
+	}
+	require.Positive(t, full, "some have more errors than there is room for")
+}
