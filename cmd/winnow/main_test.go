@@ -178,6 +178,20 @@ func name(line string) string {
 	return words[0]
 }
 
+// TestExportCountsLines: the log has entries that have no line in the file.
+func TestExportCountsLines(t *testing.T) {
+	s := newShell(t)
+	s.fill()
+	s.run("sessions import -key mine DIR/codex/rollout-1.jsonl")
+	code, out, errs := s.run("sessions export mine -json -o DIR/mine.jsonl")
+	require.Equal(t, exitOK, code, errs)
+	var said exported
+	require.NoError(t, json.Unmarshal([]byte(out), &said))
+	text, err := os.ReadFile(filepath.Join(s.dir, "mine.jsonl"))
+	require.NoError(t, err)
+	require.Equal(t, strings.Count(string(text), "\n"), said.Lines)
+}
+
 // TestProblems: a problem is reported in one line, and nothing is created.
 func TestProblems(t *testing.T) {
 	s := newShell(t)

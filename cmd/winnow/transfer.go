@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -42,8 +44,8 @@ func (p *program) export(ctx context.Context, args []string) (code int, err erro
 		to = file
 	}
 	bar := p.progress("exporting", int64(status.Counts.Entries))
-	n := 0
-	w := transcript.NewPiWriter(to)
+	n, out := 0, &lineCounter{w: to}
+	w := transcript.NewPiWriter(out)
 	err = store.Entries(ctx, rest[0], func(e *session.Entry) error {
 		n++
 		bar.at(int64(n), p.now())
@@ -57,17 +59,29 @@ func (p *program) export(ctx context.Context, args []string) (code int, err erro
 	case *output == "": // the output is the file itself
 		return exitOK, nil
 	case p.json:
-		return exitOK, p.print(exported{rest[0], *output, n})
+		return exitOK, p.print(exported{rest[0], *output, out.n})
 	}
 	_, err = fmt.Fprintf(p.stdout, "%s: written to %s, %s\n", inspect.Plain(rest[0]), inspect.Plain(*output),
-		count(n, "line"))
+		count(out.n, "line"))
 	return exitOK, err
 }
 
 type exported struct {
-	Key     string `json:"key"`
-	File    string `json:"file"`
-	Entries int    `json:"entries"`
+	Key   string `json:"key"`
+	File  string `json:"file"`
+	Lines int    `json:"lines"` // of the file: entries that only Winnow needs have none
+}
+
+// lineCounter counts the lines that are written to w.
+type lineCounter struct {
+	w io.Writer
+	n int
+}
+
+func (c *lineCounter) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.n += bytes.Count(b[:n], []byte("\n"))
+	return n, err
 }
 
 // imported is the result for one file.
