@@ -174,7 +174,7 @@ func checkFile(info fs.FileInfo, most int64) error {
 	case info.IsDir():
 		return refusal("it is a directory")
 	case !info.Mode().IsRegular():
-		return refusal("it is no regular file")
+		return refusal("it is not a regular file")
 	case info.Size() > most:
 		return tooLong(info.Size(), most)
 	}

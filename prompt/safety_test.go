@@ -59,7 +59,7 @@ func TestFilesThatAttack(t *testing.T) {
 		{"inside.md", "", "a link within it", true},
 		{"loop.md", "too many", "a cycle of links", false},
 		{"zero.md", "path escapes from parent", "a link to a device", false},
-		{"pipe.md", "it is no regular file", "a pipe, which must not be waited for", false},
+		{"pipe.md", "it is not a regular file", "a pipe, which must not be waited for", false},
 		{"../" + filepath.Base(outside), "path escapes from parent", "a path out of the workspace", false},
 	} {
 		f := prompt.ReadFiles(root, c.name)[0]

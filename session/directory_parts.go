@@ -205,7 +205,7 @@ func (d *directory) Archive(ctx context.Context, turn Turn, log Part, now time.T
 	archive Part, err error,
 ) {
 	if log.Kind != PartLog {
-		return Part{}, fmt.Errorf("session: %s is no log", log.Name)
+		return Part{}, fmt.Errorf("session: %s is not a log", log.Name)
 	}
 	err = d.change(ctx, turn, append(while, log), func(l *directoryLog) error {
 		name := l.dir + "/" + log.Name
@@ -262,7 +262,7 @@ func (d *directory) Remove(ctx context.Context, turn Turn, part Part, while ...P
 // Rewrite implements [Maintainer].
 func (d *directory) Rewrite(ctx context.Context, turn Turn, part Part, patches []Patch, lines []byte) error {
 	if part.Kind == PartSide {
-		return fmt.Errorf("session: %s is no log", part.Name)
+		return fmt.Errorf("session: %s is not a log", part.Name)
 	}
 	return d.change(ctx, turn, []Part{part}, func(l *directoryLog) error {
 		log := l.dir + "/" + strings.TrimSuffix(part.Name, archiveSuffix)

@@ -126,7 +126,7 @@ func (m *memory) Archive(_ context.Context, turn Turn, log Part, now time.Time, 
 	archive Part, err error,
 ) {
 	if log.Kind != PartLog {
-		return Part{}, fmt.Errorf("session: %s is no log", log.Name)
+		return Part{}, fmt.Errorf("session: %s is not a log", log.Name)
 	}
 	err = m.change(turn, log, while, func(l *memoryLogs, i int) error {
 		t, err := l.logs[i].archived(now)

@@ -136,7 +136,7 @@ func (t *tools) read(_ context.Context, in input) (string, error) {
 		return "", err
 	}
 	if bytes.IndexByte(data, 0) >= 0 {
-		return "", fmt.Errorf("%s is no text", in.Path)
+		return "", fmt.Errorf("%s is not text", in.Path)
 	}
 	lines := strings.SplitAfter(string(data), "\n")
 	from := min(max(in.Offset-1, 0), len(lines))

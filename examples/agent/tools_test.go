@@ -54,7 +54,7 @@ func TestTools(t *testing.T) {
 		{"read", `{"path":"a.txt","offset":99}`, "", false, "behind the end"},
 		{"read", `{"path":"../secret.txt"}`, "path escapes from parent", true, "nothing outside"},
 		{"read", `{"path":"link"}`, "path escapes from parent", true, "by a link neither"},
-		{"read", `{"path":"image"}`, "no text", true, "text only"},
+		{"read", `{"path":"image"}`, "not text", true, "text only"},
 		{"read", `{"path":"none"}`, "no such file", true, "the model is told"},
 		{"read", `{"path":7}`, "arguments are not as they should be", true, "the model is told"},
 		{"search", `{"pattern":"^two"}`, "a.txt:2: two\nsub/b.txt:1: two too\n", false, "no hidden directories, and no images"},

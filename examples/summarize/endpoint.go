@@ -95,7 +95,7 @@ func (e *endpoint) Summarize(ctx context.Context, req winnow.SummaryRequest) (st
 func completeAnswer(answer []byte) (string, error) {
 	var c chatResponse
 	if err := json.Unmarshal(answer, &c); err != nil {
-		return "", fmt.Errorf("the answer is no chat completion: %w", err)
+		return "", fmt.Errorf("the answer is not a chat completion: %w", err)
 	}
 	if len(c.Choices) == 0 {
 		return "", errors.New("the answer has no choices")

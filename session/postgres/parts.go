@@ -172,7 +172,7 @@ func (b *Backend) Archive(ctx context.Context, t session.Turn, log session.Part,
 	archive session.Part, err error,
 ) {
 	if log.Kind != session.PartLog {
-		return archive, fmt.Errorf("postgres: %s is no log", log.Name)
+		return archive, fmt.Errorf("postgres: %s is not a log", log.Name)
 	}
 	err = b.change(ctx, t, log, while, func(ctx context.Context, c *change) error {
 		if err := c.pack(ctx, c.part.number); err != nil {

@@ -35,7 +35,7 @@ func Run(t *testing.T, storage func(t *testing.T) Open) {
 		{"what is appended comes back", testAppend},
 		{"messages come back byte for byte", testBytes},
 		{"keys are told apart", testKeys},
-		{"keys that are none are refused", testBadKeys},
+		{"invalid keys are refused", testBadKeys},
 		{"one has the turn at a time", testTurns},
 		{"turns are taken in order", testOrder},
 		{"entries beside the branch need no turn", testBeside},

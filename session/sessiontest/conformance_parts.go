@@ -25,7 +25,7 @@ func beginParts(t *testing.T, open Open) parts {
 	c := begin(t, open, nil)
 	m, ok := c.store.Backend().(session.Maintainer)
 	if !ok {
-		t.Skip("the backend is no session.Maintainer")
+		t.Skip("the backend is not a session.Maintainer")
 	}
 	return parts{c, m}
 }

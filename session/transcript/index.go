@@ -28,7 +28,7 @@ type Listed struct {
 }
 
 // ErrIndex: a file is not a sessions.json.
-var ErrIndex = errors.New("transcript: no sessions.json of OpenClaw: want an object of sessions by key")
+var ErrIndex = errors.New("transcript: not a sessions.json of OpenClaw: want an object of sessions by key")
 
 // ParseIndex reads a sessions.json: a list of sessions with their counts. An entry without a session is left out. data
 // must not be changed afterwards.

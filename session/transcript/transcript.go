@@ -30,7 +30,7 @@ const (
 )
 
 // ErrFormat: this package does not know the form of the file.
-var ErrFormat = errors.New("transcript: no session of pi, OpenClaw, Claude Code, Codex or winnow")
+var ErrFormat = errors.New("transcript: not a session of pi, OpenClaw, Claude Code, Codex or winnow")
 
 // Transcript is a session as another program left it.
 type Transcript struct {
