@@ -18,14 +18,19 @@ type fact struct {
 	counts uint32 // see hostCounts
 	sound  bool   // its parts need no repair
 
-	body     uint32 // bytes of a request's body
-	deepHash uint32 // of a message that is sent edited; 0 if the sampleHash will do
+	isWatched bool   // it is sent edited: the sampleHash alone will not do
+	body      uint32 // bytes of a request's body
+	deepHash  uint32 // 0: not known, and the message is not watched
 
 	subjects *[]subject // of its calls; nil: not asked for yet
 }
 
 // isOf reports whether m, whose sampleHash is that of f, is its message by the deepHash as well.
-func (f *fact) isOf(m *Message) bool { return f.deepHash == 0 || f.deepHash == deepHash(m) }
+func (f *fact) isOf(m *Message) bool { return !f.isWatched || f.deepHash == deepHash(m) }
+
+// hashedAtOnce is the size of a message, in bytes, from which on its deepHash is found out with the other facts: most
+// such messages will be sent edited, and later each word of the hash lies in a line of memory that has to be fetched.
+const hashedAtOnce = 2 << 10
 
 // deepHashWords is how many words of each text a deepHash takes. A text that another one is put in the
 // place of, of the same length, at the same address, with the same beginning, middle and end, is one that
@@ -62,10 +67,13 @@ func deepHash(m *Message) uint32 {
 // watch has message i of history looked at closely from now on, because it is sent edited: nobody wants the
 // excerpt of a text that is not there any more.
 func (x *index) watch(history []Message, i int) {
-	if i < 0 || i >= len(x.facts) || x.facts[i].deepHash != 0 {
+	if i < 0 || i >= len(x.facts) {
 		return
 	}
-	x.facts[i].deepHash = deepHash(&history[i])
+	f := x.facts[i]
+	if f.isWatched = true; f.deepHash == 0 {
+		f.deepHash = deepHash(&history[i])
+	}
 }
 
 // index remembers facts of messages, so that no text is read twice.
@@ -149,7 +157,7 @@ func (x *index) learnFrom(history []Message, before map[key]*fact, e Estimator) 
 		x.anchor.set(history, len(x.sampleHashes))
 	}
 	n := len(history) - len(x.sampleHashes)
-	if n > 1 { // else append knows better how much room to leave
+	if n >= manyMessages { // else append knows better how much room to leave
 		x.headerHashes, x.sampleHashes = slices.Grow(x.headerHashes, n), slices.Grow(x.sampleHashes, n)
 		x.facts, x.seen = slices.Grow(x.facts, n), slices.Grow(x.seen, n)
 	}
@@ -263,11 +271,16 @@ func (x *index) factBy(k key, m *Message, e Estimator) *fact {
 	return f
 }
 
+// manyMessages is how many new ones are a history that is seen for the first time: the columns of a shorter one grow in
+// a few microseconds.
+const manyMessages = 1_000
+
 // factRoom is memory for facts that are found out one behind the other. They lie together, and are freed together.
 type factRoom []fact
 
-// factsTogether is how many facts lie together: 1.5 KB, as much as one that is still known may keep in memory.
-const factsTogether = 32
+// factsTogether is how many facts lie together: 480 bytes, a size of the allocator. Above 512 it puts a header in
+// front, and one fact that is still known would keep more in memory.
+const factsTogether = 10
 
 // take returns a fact of r, or one that lies by itself.
 func (r *factRoom) take() *fact {
@@ -288,6 +301,9 @@ func factOf(k key, m *Message, known map[key]*fact, e Estimator, room *factRoom)
 	tokens := max(0, e.Estimate(*m)) // before the room is taken: e may panic
 	f := room.take()
 	*f = fact{key: k, tokens: tokens, counts: counts, sound: partsAreClean(m, true), body: bodySize(m)}
+	if f.body >= hashedAtOnce && m.Role == RoleTool {
+		f.deepHash = deepHash(m)
+	}
 	return f
 }
 

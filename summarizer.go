@@ -109,8 +109,11 @@ func (r *sizedMessages) grow(n int) {
 	r.messages, r.tokens = slices.Grow(r.messages, n), slices.Grow(r.tokens, n)
 }
 
-// join returns r and more, in memory of their own.
+// join returns r and more: r itself if there is no more, and else memory of their own.
 func (r sizedMessages) join(more sizedMessages) sizedMessages {
+	if len(more.messages) == 0 {
+		return r
+	}
 	return sizedMessages{slices.Concat(r.messages, more.messages), slices.Concat(r.tokens, more.tokens)}
 }
 

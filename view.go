@@ -255,17 +255,26 @@ func (v *view) sentKey(i int) key {
 
 // keepOnly removes the messages that are not marked.
 func (v *view) keepOnly(keep []bool) {
+	messages := v.messages
+	if v.shared { // what is dropped is not copied
+		kept := 0
+		for _, stays := range keep {
+			if stays {
+				kept++
+			}
+		}
+		messages, v.shared = make([]Message, kept), false
+	}
 	n := 0
-	v.own()
 	for i := range v.messages {
 		if keep[i] {
-			v.messages[n], v.facts[n], v.tokens[n], v.edited[n] = v.messages[i], v.facts[i], v.tokens[i], v.edited[i]
+			messages[n], v.facts[n], v.tokens[n], v.edited[n] = v.messages[i], v.facts[i], v.tokens[i], v.edited[i]
 			v.index[n], v.at[n] = v.index[i], v.at[i]
 			n++
 		}
 	}
-	clear(v.messages[n:]) // else what is dropped would be held in memory
-	v.messages, v.facts, v.tokens = v.messages[:n], v.facts[:n], v.tokens[:n]
+	clear(messages[n:]) // else what is dropped would be held in memory
+	v.messages, v.facts, v.tokens = messages[:n], v.facts[:n], v.tokens[:n]
 	v.index, v.at, v.edited = v.index[:n], v.at[:n], v.edited[:n]
 	v.sum()
 }
