@@ -353,10 +353,13 @@ func (s *sentence) reduces() bool {
 	return false
 }
 
+// isLength reports whether the sentence names tokens, or the length of what is sent.
+func (s *sentence) isLength() bool { return s.has(rToken) || s.has(rInput) && s.word("length") }
+
 // fills finds a window that has no room left.
 func (s *sentence) fills() bool {
-	if s.has(rToken) && s.has(rMax) && s.word("reached") { // GitHub Models: tokens_limit_reached
-		return true
+	if s.has(rMax) && s.word("reached") && s.isLength() {
+		return true // GitHub Models: tokens_limit_reached; "the conversation has reached its maximum length"
 	}
 	if !s.has(rContext) {
 		return false

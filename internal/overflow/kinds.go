@@ -186,6 +186,9 @@ func (c *counts) before(ts []token, i int) count {
 
 // beforeSign reads the sign at k before a number.
 func beforeSign(ts []token, k int, weak *count) (kind count, decided bool) {
+	if isOfTag(ts, k) {
+		return *weak, true // <Message>Input is too long: 9000 tokens</Message>
+	}
 	switch sign := ts[k].s; sign {
 	case ".", ";", "!", "?":
 		return *weak, true
@@ -230,8 +233,8 @@ func (c *counts) beforePlain(ts []token, k, i int) (kind count, decided bool) {
 func beforeWord(ts []token, k, i int, weak *count) (kind count, decided bool) {
 	t := &ts[k]
 	switch {
-	case t.role&rInput != 0 && k == i-2 && isSign(ts, i-1, "="):
-		return countInput, true
+	case t.role&rInput != 0 && assigned(ts, k, i):
+		return countInput, true // prompt=9000, prompt_tokens=9000
 	case contextTooBig(ts, k) && onlySigns(ts[k+1:i]):
 		return countInput, true // "context too long: 12000": no window is too long
 	case isPartOfName(ts, k):
@@ -273,68 +276,6 @@ func beforeWord(ts []token, k, i int, weak *count) (kind count, decided bool) {
 		*weak = countInput
 	}
 	return countNone, false
-}
-
-// contextTooBig reports whether the word at k is the "long" of a context that is "too long".
-func contextTooBig(ts []token, k int) bool {
-	if ts[k].role&rBig == 0 || !roleAt(ts, k-1, rToo) {
-		return false
-	}
-	of := k - 2
-	for of > 0 && ts[of].role&rSkip != 0 {
-		of--
-	}
-	return roleAt(ts, of, rContext) || roleAt(ts, of, rCapacity) && roleAt(ts, of-1, rContext)
-}
-
-// onlySigns reports whether no word and no number stands among ts, other than a unit.
-func onlySigns(ts []token) bool {
-	for i := range ts {
-		if !ts[i].sign && ts[i].role&rToken == 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// isTotal reports whether a word is said of prompt and answer together.
-func isTotal(w string) bool {
-	switch w {
-	case "total", "totals", "sum", "requested", "require", "requires", "need", "needs":
-		return true
-	}
-	return false
-}
-
-// isPartOfName reports whether the word at k belongs to the name of what is counted and tells nothing by itself:
-// "answer room (500)", "the sum of prompt (30000) and …", "the max length of current question is 20000".
-func isPartOfName(ts []token, k int) bool {
-	switch ts[k].s {
-	case "room":
-		return k > 0 && ts[k-1].role&rOutput != 0
-	case "sum":
-		return k+1 < len(ts) && ts[k+1].s == "of"
-	case "current":
-		return k > 0 && ts[k-1].s == "of"
-	}
-	return false
-}
-
-// ofWhatIsLeft reports whether the word before the k-th makes it one of what is left. What a prompt is larger than, or
-// what is available at all, is a window: "exceeds the available context size".
-func ofWhatIsLeft(ts []token, k int) bool {
-	if k == 0 || ts[k-1].role&rLeft == 0 {
-		return false
-	}
-	if ts[k-1].s != "available" {
-		return true
-	}
-	for n := k - 2; n >= 0 && n >= k-5; n-- {
-		if ts[n].role&(rOver|rThan) != 0 || isSign(ts, n, ">") {
-			return false
-		}
-	}
-	return true
 }
 
 // beforeLimit reports whether the k-th token makes the number at i a limit.

@@ -43,6 +43,9 @@ func (r *reading) lex(text string, code bool) segment {
 		case role&rContext != 0 && otherContext(s.tokens, i):
 			role = rField
 			s.tokens[i].role = role
+		case role&rToken != 0 && i > 0 && isCredential(s.tokens[i-1].s):
+			role = 0 // "too many access tokens"
+			s.tokens[i].role = role
 		case role&rField != 0 && s.tokens[i].s == "ids" && i > 0 && s.tokens[i-1].s == "input":
 			role = rToken // a tokenizer's name for what it made of the input
 			s.tokens[i].role = role
@@ -112,6 +115,15 @@ func (s *segment) word(i int) int {
 		}
 	}
 	return i
+}
+
+// isCredential reports whether a token of this kind is a credential.
+func isCredential(kind string) bool {
+	switch kind {
+	case "access", "refresh", "registration", "device", "csrf", "auth", "oauth", "bearer", "security", "verification":
+		return true
+	}
+	return false
 }
 
 func isFault(word string) bool { return word == "debug" || word == "error" }

@@ -211,7 +211,7 @@ func (c *counts) expression(ts []token, i int) int {
 		return 0
 	}
 	limit := c.size(ts, k+1)
-	if isSign(ts, k+2, "-") {
+	if isSign(ts, k+2, "-") && isNum(ts, k+3) {
 		return k + 4 - i
 	}
 	if limit >= minLimit && sum >= minLimit && sum >= limit {

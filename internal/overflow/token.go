@@ -107,6 +107,21 @@ func isSign(ts []token, i int, sign string) bool {
 	return i >= 0 && i < len(ts) && ts[i].sign && ts[i].s == sign
 }
 
+// isOfTag reports whether the sign at k is the < or the > of a tag: <Message>, </Message>.
+func isOfTag(ts []token, k int) bool {
+	isWord := func(i int) bool { return i >= 0 && i < len(ts) && !ts[i].sign && !ts[i].isNum }
+	switch {
+	case isSign(ts, k, "<"):
+		if isSign(ts, k+1, "/") {
+			k++
+		}
+		return isWord(k+1) && isSign(ts, k+2, ">")
+	case isSign(ts, k, ">"):
+		return isWord(k-1) && (isSign(ts, k-2, "<") || isSign(ts, k-2, "/") && isSign(ts, k-3, "<"))
+	}
+	return false
+}
+
 // roleAt reports whether there is a token k with one of the roles.
 func roleAt(ts []token, k int, roles role) bool {
 	return k >= 0 && k < len(ts) && ts[k].role&roles != 0
