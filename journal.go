@@ -19,7 +19,8 @@ func (l *ledger) journalFrom(deltas int) journal {
 }
 
 // journaled runs record, which makes a request what was sent last, and has Options.Journal write the delta. isRewrite
-// says that record does more than to append what is new. An error is the journal's, and nothing was recorded then.
+// says that record does more than to append what is new. An error is the journal's, and nothing was recorded then; nor
+// was it if the journal panics.
 func (m *Manager) journaled(isRewrite bool, record func()) error {
 	if m.opts.Journal == nil {
 		record()
@@ -31,17 +32,22 @@ func (m *Manager) journaled(isRewrite bool, record func()) error {
 	if isRewrite {
 		l.sent, l.projections = slices.Clone(l.sent), maps.Clone(l.projections)
 	}
+	isWritten := false
+	defer func() {
+		if !isWritten {
+			*l = before
+			m.tail = requestTail{} // what record wrote to is of no use any more
+		}
+	}()
 	record()
 	text, next, err := l.delta(isRewrite)
 	if err == nil {
 		err = m.opts.Journal(text)
 	}
 	if err != nil {
-		*l = before
-		m.tail = requestTail{} // what record wrote to is of no use any more
 		return fmt.Errorf("winnow: writing the journal: %w", err)
 	}
-	l.journal = next
+	l.journal, isWritten = next, true
 	return nil
 }
 

@@ -159,6 +159,27 @@ func TestJournalFails(t *testing.T) {
 	}
 }
 
+// A host that recovers from a panic of its own journal goes on with a manager whose state is what was written.
+func TestJournalPanics(t *testing.T) {
+	panics := false
+	o := &winnow.Options{Now: newClock().Now, Journal: func([]byte) error {
+		if panics {
+			panic("out of memory")
+		}
+		return nil
+	}}
+	m := newManager(t, 24_000, o)
+	h := agentSession(10, 3_000)
+	for n := 1; n <= len(h); n++ {
+		before := snapshotOf(t, m)
+		panics = true
+		assert.Panics(t, func() { _, _ = m.Prepare(t.Context(), h[:n]) })
+		require.JSONEq(t, before, snapshotOf(t, m), "at %d", n)
+		panics = false
+		prepare(t, m, h[:n])
+	}
+}
+
 // A smaller request that nobody could write down was not sent: the same refusal, told again, has the same answer.
 func TestJournalFailsInRecover(t *testing.T) {
 	full := errors.New("no space left on device")
