@@ -75,11 +75,12 @@ func (c *Cache) Put(key Key, text string) {
 }
 
 // SameRoom returns the room that the first try asked for, if it is within most, and else room: an answer that was asked
-// for with another room is another one.
+// for with another room is another one. A try that had less than half of room was made where there was hardly any: its
+// answers say too little to be used again.
 func (c *Cache) SameRoom(room, most int) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.room <= 0 || c.room > most {
+	if c.room <= 0 || c.room > most || c.room < room/2 {
 		c.room = room
 	}
 	return c.room

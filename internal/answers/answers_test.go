@@ -32,6 +32,8 @@ func TestSameRoom(t *testing.T) {
 	assert.Equal(t, 500, c.SameRoom(500, 1_000))
 	assert.Equal(t, 500, c.SameRoom(700, 1_000), "the first")
 	assert.Equal(t, 300, c.SameRoom(300, 400), "there is no longer so much")
+	assert.Equal(t, 300, c.SameRoom(600, 1_000), "what it answered is worth another use")
+	assert.Equal(t, 700, c.SameRoom(700, 1_000), "what was said where there was hardly any room says too little")
 }
 
 func TestPlans(t *testing.T) {
