@@ -106,7 +106,8 @@ func (d *draft) remainders(list []rewrite.Part) []replacement {
 // first, but a host's own counts may be absurd.
 const tokensPerName, mostExpectedNames = 27, 10_000
 
-// namesKept returns the names in what is not dropped. Thinking does not count where an epoch leaves it out.
+// namesKept returns the names in what is not dropped. Thinking does not count where an epoch leaves it out. match is
+// not asked where all of the list are runs.
 func (d *draft) namesKept(list []rewrite.Part, match *toolcall.Matcher) *excerpt.Names {
 	names := excerpt.NewNames(min(d.tokensKept(list)/tokensPerName, mostExpectedNames))
 	keepsThinking := d.opts.Thinking == ThinkingKept

@@ -2,7 +2,9 @@ package winnow
 
 import (
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/record"
+	"github.com/winnowgo/winnow/internal/rewrite"
 )
 
 // Records that became many: the older ones get leaner.
@@ -55,6 +57,10 @@ func (d *draft) leaner(from, to, lean int) (*runRecord, bool) {
 	if to-from == 1 && d.recordAt(from).lean >= record.Leanest {
 		return nil, false // it is nothing but its frame
 	}
-	r := d.newRecordOf(from, to, nil, lean)
+	var names *excerpt.Names
+	if lean < record.Leanest {
+		names = d.namesKept([]rewrite.Part{{Index: from, End: to}}, nil)
+	}
+	r := d.newRecordOf(from, to, names, lean)
 	return r, isWorthIt(r.fact.tokens, count.Sum(d.view.tokens[from:to]))
 }

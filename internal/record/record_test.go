@@ -43,6 +43,59 @@ func TestWrite(t *testing.T) {
 	assert.True(t, record.Is(text))
 }
 
+// A file is named by its path once. Then its last element will do, until that means another file.
+func TestPathsOnce(t *testing.T) {
+	t.Parallel()
+	w := writer(excerpt.NewNames(0))
+	for _, c := range [][2]string{
+		{"read", "a/x.go"}, {"edit", "a/x.go"}, {"read", "b/x.go"}, {"edit", "a/x.go"}, {"edit", `C:\\d\\y.go`},
+		{"edit", `C:\\d\\y.go`}, {"list", "a/"}, {"list", "a/"},
+	} {
+		w.Called("c", c[0], json.RawMessage(`{"path":"`+c[1]+`"}`))
+	}
+	assert.Equal(t, frame+"\nread a/x.go\nedit x.go\nread b/x.go\nedit a/x.go\nedit C:\\d\\y.go\nedit y.go\nlist a/\nlist a/",
+		w.Write(4, 100))
+}
+
+// The last line of a file does not say how reading it went, but an error does.
+func TestReadsHaveNoOutcome(t *testing.T) {
+	t.Parallel()
+	for tool, want := range map[string][2]string{
+		"read": {"read a.go", "read b.go → failed: no such file"},
+		"exec": {"exec a.go → 3 tests passed", "exec b.go → failed: no such file"},
+	} {
+		w := writer(excerpt.NewNames(0))
+		w.Called("1", tool, json.RawMessage(`{"path":"a.go"}`))
+		w.Called("2", tool, json.RawMessage(`{"path":"b.go"}`))
+		w.Returned("1", "x\n3 tests passed", "", false)
+		w.Returned("2", "no such file", "", true)
+		assert.Equal(t, frame+"\n"+want[0]+"\n"+want[1], w.Write(4, 0))
+	}
+}
+
+// A leaner record has lines of half the length and few names, the ones worth most; the leanest is its frame.
+func TestLean(t *testing.T) {
+	t.Parallel()
+	write := func(lean int) []string {
+		w := record.NewWriter(&toolcall.Common, excerpt.NewNames(0), lean)
+		w.Said("I call writeNothing because "+strings.Repeat("it is so ", 30), false)
+		w.Called("c", "exec", json.RawMessage(`{"command":"go vet ./..."}`))
+		var b strings.Builder
+		for i := range 40 {
+			b.WriteString("some_name_" + strings.Repeat("x", i) + " is here once\n")
+		}
+		w.Returned("c", b.String()+strings.Repeat("worth_most again\n", 9), "", false)
+		return strings.Split(w.Write(4, 1_000), "\n")
+	}
+	whole, leaner, leanest := write(0), write(1), write(record.Leanest)
+	require.Len(t, whole, 4)
+	require.Len(t, leaner, 4)
+	assert.Less(t, len(leaner[1]), len(whole[1])*2/3)
+	assert.Contains(t, leaner[3], "worth_most")
+	assert.Less(t, len(leaner[3]), len(whole[3])/3)
+	assert.Equal(t, []string{frame}, leanest)
+}
+
 // A text of the host leaves its beginning and its size: that it was there, and not what it says.
 func TestInserted(t *testing.T) {
 	t.Parallel()
