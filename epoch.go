@@ -42,6 +42,7 @@ func (d *draft) rewrite() {
 	if cold {
 		d.cause = "nothing is in the prompt cache"
 		d.drop(d.staleParts(!none, 0))
+		d.mergeRecords(0)
 		d.leanRecords(recordsShare)
 		if d.opts.Keep.trims(d.pruneFrom > 0) {
 			d.prune(*d.opts.Prune, d.windowEstimate())

@@ -9,8 +9,8 @@ import (
 )
 
 // A record stands for a run of old messages: answers of the model, its calls and their results, and texts that the
-// host inserted. Code writes it once, and it is sent with the same bytes from then on. Later records stand behind it,
-// so that the prompt cache is read.
+// host inserted. Code writes it, and it is sent with the same bytes for as long as the prompt cache has them. Later
+// records stand behind it, so that the cache is read.
 
 // runRecord is a record and what it stands for. The record itself never changes; keys and fact are found out later
 // where it comes from a snapshot.
