@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -20,8 +19,6 @@ import (
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/sessiontest"
 )
-
-var catalogPrograms = flag.Int("catalog.programs", 12, "random programs that the crash test of the catalog runs")
 
 // requireListed requires that the list says about every session what its log says, and of those that were acknowledged
 // at least as much.
@@ -237,119 +234,6 @@ func TestCatalogIsWrittenAnew(t *testing.T) {
 	}
 	take(&old, store)
 	assert.Equal(t, 3, resyncs, "who has not heard of a deletion that is forgotten begins anew")
-}
-
-// catalogProgram is a random program of several sessions in a store that has a catalog.
-type catalogProgram struct {
-	t      *testing.T
-	random *rand.Rand
-	store  *session.Store
-	open   map[string]*session.Session
-	acked  map[string]int
-	reader sessiontest.FeedReader
-}
-
-func (p *catalogProgram) step(ctx context.Context) error {
-	key := fmt.Sprint("k", p.random.IntN(4))
-	s := p.open[key]
-	switch n := p.random.IntN(12); {
-	case n == 0:
-		for _, err := range p.store.All(ctx, session.Query{}) {
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	case n < 3:
-		c, err := p.store.Changes(ctx, p.reader.Cursor)
-		if err != nil {
-			return err
-		}
-		return p.reader.Take(c)
-	case n == 3:
-		if s == nil {
-			return nil
-		}
-		p.acked[key] = 0
-		return s.Reset(ctx, "test", nil)
-	case n == 4 && s == nil:
-		p.acked[key] = 0
-		return p.store.Delete(ctx, key)
-	case n == 5:
-		title := fmt.Sprint("title ", p.random.IntN(100))
-		err := p.store.SetInfo(ctx, key, session.Info{Title: &title})
-		if errors.Is(err, session.ErrNotFound) {
-			err = nil
-		}
-		return err
-	case s == nil:
-		s, err := p.store.Open(ctx, key)
-		if err == nil {
-			p.open[key] = s
-		}
-		return err
-	case n == 6:
-		delete(p.open, key)
-		return s.Close()
-	}
-	if err := s.Append(ctx, session.User("hello"), answer("hello")); err != nil {
-		return err
-	}
-	p.acked[key]++
-	return nil
-}
-
-// TestCatalogSurvivesPowerLoss runs random programs that lose power after each of their file operations. What was
-// acknowledged is listed, and a reader of the feed that continues from its cursor knows everything.
-func TestCatalogSurvivesPowerLoss(t *testing.T) {
-	t.Parallel()
-	programs := *catalogPrograms
-	if testing.Short() {
-		programs = 3
-	}
-	for seed := range uint64(programs) {
-		fsys := sessiontest.NewCrashFS()
-		random := rand.New(rand.NewPCG(seed, 1))
-		p := &catalogProgram{t: t, random: random, open: map[string]*session.Session{}, acked: map[string]int{}}
-		var err error
-		p.store, err = session.OpenFiles(fsys, nil)
-		require.NoError(t, err)
-		session.TidyAt(p.store, 3_000)
-		inStep := false
-		crash := rand.New(rand.NewPCG(seed, 2))
-		fsys.After(func(op sessiontest.Operation) {
-			if !inStep || crash.IntN(4) > 0 {
-				return
-			}
-			loss := sessiontest.Losses()[crash.IntN(len(sessiontest.Losses()))]
-			name := fmt.Sprintf("program %d, after %s %d of %s, loss %v", seed, op.Name, op.Index, op.Path, loss)
-			checkAfterPowerLoss(t, fsys.Crash(loss, crash), p, name)
-		})
-		for range 120 {
-			inStep = true
-			require.NoError(t, p.step(t.Context()))
-			inStep = false
-		}
-		requireListed(t, p.store, p.acked, fmt.Sprint("program ", seed, " at its end"))
-		fsys.After(nil)
-	}
-}
-
-func checkAfterPowerLoss(t *testing.T, fsys *sessiontest.CrashFS, p *catalogProgram, name string) {
-	store, err := session.OpenFiles(fsys, nil)
-	require.NoError(t, err, name)
-	requireListed(t, store, p.acked, name)
-	reader := sessiontest.FeedReader{Cursor: p.reader.Cursor, Known: map[string]session.Change{}}
-	for key, change := range p.reader.Known {
-		reader.Known[key] = change
-	}
-	c, err := store.Changes(t.Context(), reader.Cursor)
-	require.NoError(t, err, name)
-	require.NoError(t, reader.Take(c), name)
-	require.NoError(t, reader.Check(t.Context(), store), name)
-	sayTo(t, store, "k1", 1, "goes on")
-	requireListed(t, store, nil, name)
-	require.NoError(t, store.Close())
 }
 
 // TestCatalogCannotBeWritten lets each file operation fail once. What was acknowledged is listed nevertheless.
