@@ -164,7 +164,7 @@ func (d *draft) replaceForBody(i int, parts []Part, reason string) int {
 	before := messageBytes(&m)
 	m.Parts, m.Source = parts, nil
 	saved := before - messageBytes(&m)
-	tokens := max(0, d.opts.Estimator.Estimate(m))
+	tokens := estimateWith(d.opts.Estimator, m)
 	if saved <= 0 || tokens > d.view.tokens[i] && !hasImage(&d.view.messages[i]) {
 		return 0
 	}

@@ -28,10 +28,8 @@ func carry(c sections.Carried, tools *toolcall.Files, lists ...[]Message) sectio
 					into.AddRules(messageParts(m))
 				}
 			case RoleAssistant:
-				for k := range m.Parts {
-					if p := &m.Parts[k]; p.Kind == KindToolCall {
-						into.AddFiles(tools.Of(p.Name, p.Arguments))
-					}
+				for p := range callsOf(m) {
+					into.AddFiles(tools.Of(p.Name, p.Arguments))
 				}
 			}
 		}

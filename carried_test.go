@@ -123,7 +123,7 @@ func TestCompactionGoesOnFromASummaryInTheHistory(t *testing.T) {
 }
 
 func TestExcerpts(t *testing.T) {
-	truncate := (*TruncateOptions)(nil).withDefaults()
+	truncate := (*TruncateOptions)(nil).withDefaults(charsPerToken(4))
 	c := &compaction{opts: Options{Estimator: CharsPerToken(4), Truncate: &truncate}}
 	log := strings.Repeat("compiling a package\n", 700) + "error: cannot find module x\n" + strings.Repeat("compiling a package\n", 700) + "exit status 1"
 	h := []Message{

@@ -111,7 +111,6 @@ func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructi
 	}
 	m.opts.Logger.Debug("winnow: compacting", "tokens", before, "budget", d.budget, "asked", asked)
 	run := &m.ledger.run
-	_, isFree := s.(digester)
 	switch run.Compactions++; {
 	case run.asksOnce:
 		c.limitCalls(1)
@@ -125,7 +124,7 @@ func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructi
 		m.ledger.cache = nil
 	}
 	switch {
-	case isFree: // a digest costs no call, so a run may have any number of them
+	case isDigest(s): // a digest costs no call, so a run may have any number of them
 		run.Compactions--
 	case err != nil: // one that fails is not asked again by this run
 		run.Calls = maxSummaryCalls

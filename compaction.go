@@ -220,14 +220,14 @@ func (d *draft) hasNews(s *span, least int) bool {
 	if s.cut == len(d.view.unedited) {
 		return false // nothing is kept behind the summary, so nothing could mark its end
 	}
-	_, isDigest := d.opts.Summarizer.(digester) // which would write the same again
 	switch {
 	case s.sentTokens-s.earlierSummary > least:
 		return true
 	case s.earlierSummary == 0:
 		return false
 	}
-	return len(d.digested) > 0 && !isDigest || d.summaryIsTooLong(s)
+	// A digest would write the same again.
+	return len(d.digested) > 0 && !isDigest(d.opts.Summarizer) || d.summaryIsTooLong(s)
 }
 
 // summaryIsTooLong reports whether the summary in the request is longer than a new one may be. The window may have

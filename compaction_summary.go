@@ -21,7 +21,7 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 	most := max(least, c.cap-c.tokens(behind.String()))
 	asked := max(count.Share(most, askedShare), min(least, count.Share(most, mostAskedShare)))
 	room := most // a digest counts cautiously and lists identifiers itself
-	if _, isDigest := s.(digester); !isDigest {
+	if !isDigest(s) {
 		room = c.cache.SameRoom(asked, most)
 	}
 	sum, err := c.summarize(ctx, s, room)
@@ -82,7 +82,7 @@ func (c *compaction) summarize(ctx context.Context, s Summarizer, room int) (*Su
 		config.sizes = r.tokens
 		return summarizeInStages(ctx, r.messages, config)
 	}
-	if _, free := s.(digester); free { // reads all of it at once, and at no cost
+	if isDigest(s) { // reads all of it at once, and at no cost
 		config = config.normal()
 		n := c.notes(config.Previous)
 		c.ids = n.IDs

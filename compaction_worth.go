@@ -41,6 +41,5 @@ func (d *draft) isDigestDue(c *checkpoint, historyTokens int) bool {
 
 // replacesDigest reports whether a summary in the place of c is wanted.
 func (o *Options) replacesDigest(c *checkpoint) bool {
-	_, isDigest := o.Summarizer.(digester)
-	return c != nil && c.degraded && !isDigest && !o.Compact.Off
+	return c != nil && c.degraded && !isDigest(o.Summarizer) && !o.Compact.Off
 }

@@ -51,42 +51,37 @@ const (
 	maxReserveShare = 0.75
 )
 
-// withDefaults returns a copy of o in which every field is set and no number is negative.
-func (o *PruneOptions) withDefaults() PruneOptions {
-	var p PruneOptions
-	if o != nil {
-		p = *o
-	}
-	setInt(&p.KeepLastAssistants, defaultKeepLastAssistants)
+// withDefaults returns a copy of o in which every field is set and no number is negative. Where o names no
+// estimator it is e.
+func (o *PruneOptions) withDefaults(e Estimator) PruneOptions {
+	p := valueOf(o)
+	setNumber(&p.KeepLastAssistants, defaultKeepLastAssistants)
 	setFloat(&p.SoftTrimRatio, defaultSoftTrimRatio)
 	setFloat(&p.HardClearRatio, defaultHardClearRatio)
-	setInt(&p.MinPrunableToolChars, defaultMinPrunableToolChars)
-	setInt(&p.SoftTrimMaxChars, defaultSoftTrimMaxChars)
-	setInt(&p.SoftTrimHeadChars, defaultSoftTrimHeadChars)
-	setInt(&p.SoftTrimTailChars, defaultSoftTrimTailChars)
+	setNumber(&p.MinPrunableToolChars, defaultMinPrunableToolChars)
+	setNumber(&p.SoftTrimMaxChars, defaultSoftTrimMaxChars)
+	setNumber(&p.SoftTrimHeadChars, defaultSoftTrimHeadChars)
+	setNumber(&p.SoftTrimTailChars, defaultSoftTrimTailChars)
 	if runes.IsBlank(p.Placeholder) { // providers refuse a text of nothing but white space
 		p.Placeholder = defaultPlaceholder
 	}
 	if p.Estimator == nil {
-		p.Estimator = CharsPerToken(4)
+		p.Estimator = e
 	}
 	return p
 }
 
 // withDefaults returns a copy of o in which every field but Notice is set and no number is negative.
-func (o *TruncateOptions) withDefaults() TruncateOptions {
-	var t TruncateOptions
-	if o != nil {
-		t = *o
-	}
+func (o *TruncateOptions) withDefaults(e Estimator) TruncateOptions {
+	t := valueOf(o)
 	setFloat(&t.MaxShare, defaultMaxShare)
-	setInt(&t.MaxChars, defaultMaxChars)
-	setInt(&t.MinKeepChars, defaultMinKeepChars)
+	setNumber(&t.MaxChars, defaultMaxChars)
+	setNumber(&t.MinKeepChars, defaultMinKeepChars)
 	if runes.IsBlank(t.Notice) { // of a result that begins with white space nothing else might be left
 		t.Notice = ""
 	}
 	if t.Estimator == nil {
-		t.Estimator = CharsPerToken(4)
+		t.Estimator = e
 	}
 	return t
 }
@@ -94,10 +89,7 @@ func (o *TruncateOptions) withDefaults() TruncateOptions {
 // withDefaults returns a deep copy of o for a window, in tokens, or an error that names the field
 // that is bad. The caller may change what it passed afterwards.
 func (o *Options) withDefaults(window int) (Options, error) {
-	var c Options
-	if o != nil {
-		c = *o
-	}
+	c := valueOf(o)
 	if err := c.check(window); err != nil {
 		return Options{}, err
 	}
@@ -124,7 +116,7 @@ func (o *Options) withDefaults(window int) (Options, error) {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	share := max(1, count.Share(window, maxDefaultShare))
-	setInt(&c.Reserve, min(defaultReserve, share))
+	setNumber(&c.Reserve, min(defaultReserve, share))
 	c.Reserve = min(c.Reserve, count.Share(window, maxReserveShare))
 	c.HistoryTurns, c.Overhead, c.MaxBytes = max(0, c.HistoryTurns), max(0, c.Overhead), max(0, c.MaxBytes)
 	if c.Recall { // the tool is part of every request, and no message shows it
@@ -133,18 +125,11 @@ func (o *Options) withDefaults(window int) (Options, error) {
 	setFloat(&c.RecallShare, defaultRecallShare)
 
 	// Stages that the manager runs estimate as it does; called by themselves they take four characters for a token.
-	prune := c.Prune.withDefaults()
-	if c.Prune == nil || c.Prune.Estimator == nil {
-		prune.Estimator = c.Estimator
-	}
+	prune, truncate := c.Prune.withDefaults(c.Estimator), c.Truncate.withDefaults(c.Estimator)
 	// Lists are copied: the host may write to its own afterwards.
-	prune.AllowTools, prune.DenyTools = append([]string(nil), prune.AllowTools...),
-		append([]string(nil), prune.DenyTools...)
-	truncate := c.Truncate.withDefaults()
-	if c.Truncate == nil || c.Truncate.Estimator == nil {
-		truncate.Estimator = c.Estimator
-	}
-	c.Prune, c.Truncate, c.Minify = &prune, &truncate, c.Minify.withDefaults()
+	prune.AllowTools, prune.DenyTools = slices.Clone(prune.AllowTools), slices.Clone(prune.DenyTools)
+	minify := valueOf(c.Minify)
+	c.Prune, c.Truncate, c.Minify = &prune, &truncate, &minify
 	c.Compact, c.Cache = c.Compact.withDefaults(window), c.Cache.withDefaults()
 	return c, nil
 }
@@ -152,19 +137,16 @@ func (o *Options) withDefaults(window int) (Options, error) {
 // withDefaults keeps Off, Background and the host's functions as they are. Where the host does not say how much of the
 // newest stays, it is at most a share of the window, so that small windows have something to summarize.
 func (o *CompactOptions) withDefaults(window int) *CompactOptions {
-	var c CompactOptions
-	if o != nil {
-		c = *o
-	}
-	setInt(&c.KeepRecent, min(defaultKeepRecent, max(1, count.Share(window, maxDefaultShare))))
+	c := valueOf(o)
+	setNumber(&c.KeepRecent, min(defaultKeepRecent, max(1, count.Share(window, maxDefaultShare))))
 	setFloat(&c.MaxHistoryShare, defaultMaxHistoryShare)
-	setDuration(&c.Timeout, defaultTimeout)
-	setInt(&c.Attempts, defaultAttempts)
+	setNumber(&c.Timeout, defaultTimeout)
+	setNumber(&c.Attempts, defaultAttempts)
 	c.Attempts = max(1, c.Attempts)
 	if c.SummarizerWindow <= 0 {
 		c.SummarizerWindow = window
 	}
-	setInt(&c.SoftThreshold, defaultSoftThreshold)
+	setNumber(&c.SoftThreshold, defaultSoftThreshold)
 	c.ReadTools, c.ModifyTools, c.PathArguments = slices.Clone(c.ReadTools), slices.Clone(c.ModifyTools),
 		slices.Clone(c.PathArguments)
 	return &c
@@ -172,27 +154,17 @@ func (o *CompactOptions) withDefaults(window int) *CompactOptions {
 
 // withDefaults assumes a cache with the common prices: to rewrite what is cached costs more than to send it once more.
 func (o *CacheOptions) withDefaults() *CacheOptions {
-	var c CacheOptions
-	if o != nil {
-		c = *o
-	}
-	setDuration(&c.TTL, defaultTTL)
-	setInt(&c.MinTokens, defaultMinTokens)
+	c := valueOf(o)
+	setNumber(&c.TTL, defaultTTL)
+	setNumber(&c.MinTokens, defaultMinTokens)
 	setFloat(&c.ReadPrice, defaultReadPrice)
 	setFloat(&c.WritePrice, defaultWritePrice)
 	setFloat(&c.OutputPrice, defaultOutputPrice)
 	return &c
 }
 
-// setInt gives a field its default where it is 0, and makes a negative one 0.
-func setInt(p *int, value int) {
-	if *p == 0 {
-		*p = value
-	}
-	*p = max(0, *p)
-}
-
-func setDuration(p *time.Duration, value time.Duration) {
+// setNumber gives a field its default where it is 0, and makes a negative one 0.
+func setNumber[T int | time.Duration](p *T, value T) {
 	if *p == 0 {
 		*p = value
 	}

@@ -18,6 +18,12 @@ func Digest() Summarizer { return digester{} }
 // digester is the summarizer of Digest. The manager knows it by its type: it costs nothing, and never fails.
 type digester struct{}
 
+// isDigest reports whether s is that of Digest.
+func isDigest(s Summarizer) bool {
+	_, is := s.(digester)
+	return is
+}
+
 func (d digester) Summarize(_ context.Context, req SummaryRequest) (string, error) {
 	return d.digest(req), nil
 }
@@ -52,10 +58,8 @@ func noteMessage(n *digest.Notes, m *Message) {
 	case m.Role == RoleAssistant:
 		scanTexts(n, m, digest.FromAssistant)
 		n.Said(messageParts(m))
-		for i := range m.Parts {
-			if p := &m.Parts[i]; p.Kind == KindToolCall {
-				n.Called(p.ID, p.Name, p.Arguments)
-			}
+		for p := range callsOf(m) {
+			n.Called(p.ID, p.Name, p.Arguments)
 		}
 	case m.Role == RoleTool:
 		scanTexts(n, m, digest.FromResult)

@@ -94,7 +94,7 @@ func (d *draft) dropTo(goal int) {
 func (d *draft) cutOversized() {
 	t := newTruncation(*d.opts.Truncate, d.windowEstimate())
 	for i := range d.view.messages {
-		d.cut(i, t, "the result is larger than one result may be")
+		d.cut(i, t, oversizedReason)
 	}
 }
 

@@ -18,6 +18,14 @@ type EstimatorFunc func(m Message) int
 // Estimate calls f.
 func (f EstimatorFunc) Estimate(m Message) int { return f(m) }
 
+// estimateWith never returns a negative count, whatever the estimator says.
+func estimateWith(e Estimator, m Message) int { return max(0, e.Estimate(m)) }
+
+// textTokens estimates a text as a message of its own.
+func textTokens(e Estimator, s string) int {
+	return estimateWith(e, Message{Role: RoleUser, Parts: []Part{{Text: s}}})
+}
+
 // CharsPerToken returns the estimator of the reference and of most agents: characters / n, rounded up for each message;
 // n = 4 is usual. It counts text, thinking, and the names and arguments of tool calls, an image by its size as
 // Anthropic does, or 1 200 tokens if the size is unknown, and a quarter of the bytes, at least 1, for an opaque part or

@@ -312,10 +312,8 @@ func waitsForResults(messages []Message) bool {
 			results++
 			continue
 		}
-		for k := range m.Parts {
-			if m.Parts[k].Kind == KindToolCall {
-				results--
-			}
+		for range callsOf(m) {
+			results--
 		}
 		return results < 0
 	}

@@ -79,7 +79,7 @@ func (f *folding) mayFold(i, end int) bool {
 			if calls++; !s.allowed.Matches(p.Name) {
 				return false
 			}
-		case !isTextPart(p) && !isThinking(*p):
+		case p.Kind != KindText && !isThinking(*p):
 			return false
 		}
 	}
@@ -135,8 +135,8 @@ func (f *folding) saving(i, end int) int {
 		switch p := &m.Parts[k]; {
 		case p.Kind == KindToolCall:
 			left += record.EstimateCall()
-		case m.Role == RoleAssistant && isTextPart(p):
-			left += record.EstimateSaid(len(p.Text), !callsTools(m))
+		case m.Role == RoleAssistant && p.Kind == KindText:
+			left += record.EstimateSaid(len(p.Text), !hasCalls(m))
 		}
 	}
 	sum := count.Sum(v.tokens[i:end])

@@ -26,8 +26,7 @@ func LimitHistoryTurns(history []Message, limit int) ([]Message, []Edit) {
 	edits := make([]Edit, 0, dropped)
 	for i := range from {
 		if !keep[i] {
-			edits = append(edits, dropEdit(OpLimit, history, i, CharsPerToken(4),
-				"older than the newest turns that are kept"))
+			edits = append(edits, dropEdit(OpLimit, history, i, CharsPerToken(4), limitReason))
 		}
 	}
 	if dropped == from { // nothing to carry over: a part of the input, not a copy
@@ -41,6 +40,8 @@ func LimitHistoryTurns(history []Message, limit int) ([]Message, []Edit) {
 	}
 	return append(out, history[from:]...), edits
 }
+
+const limitReason = "older than the newest turns that are kept"
 
 // turnLimitStart returns the index at which the newest limit turns begin, or 0 if there are no more than
 // that or there is no limit.
@@ -145,10 +146,8 @@ func (o *callOwners) of(i int) int {
 		if o.history[o.read].Role != RoleAssistant {
 			continue
 		}
-		for k := range o.history[o.read].Parts {
-			if p := &o.history[o.read].Parts[k]; p.Kind == KindToolCall {
-				o.newest[p.ID] = o.read
-			}
+		for p := range callsOf(&o.history[o.read]) {
+			o.newest[p.ID] = o.read
 		}
 	}
 	if owner, ok := o.newest[m.ToolCallID]; ok {

@@ -298,7 +298,7 @@ func factOf(k key, m *Message, known map[key]*fact, e Estimator, room *factRoom)
 	if f := known[k]; f != nil && f.counts == counts {
 		return f
 	}
-	tokens := max(0, e.Estimate(*m)) // before the room is taken: e may panic
+	tokens := estimateWith(e, *m) // before the room is taken: e may panic
 	f := room.take()
 	*f = fact{key: k, tokens: tokens, counts: counts, sound: partsAreClean(m, true), body: bodySize(m)}
 	if f.body >= hashedAtOnce && m.Role == RoleTool {

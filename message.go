@@ -2,6 +2,7 @@ package winnow
 
 import (
 	"encoding/json"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -142,11 +143,21 @@ func isFailed(m *Message) bool {
 	return m.Role == RoleAssistant && (m.StopReason == "error" || m.StopReason == "aborted")
 }
 
-func hasCalls(m *Message) bool {
-	for i := range m.Parts {
-		if m.Parts[i].Kind == KindToolCall {
-			return m.Role == RoleAssistant
+// callsOf iterates over the calls of m.
+func callsOf(m *Message) iter.Seq[*Part] {
+	return func(yield func(*Part) bool) {
+		for i := range m.Parts {
+			if p := &m.Parts[i]; p.Kind == KindToolCall && !yield(p) {
+				return
+			}
 		}
+	}
+}
+
+// hasCalls reports whether m asks for tools.
+func hasCalls(m *Message) bool {
+	for range callsOf(m) {
+		return m.Role == RoleAssistant
 	}
 	return false
 }
@@ -185,10 +196,8 @@ func textBytes(m *Message) (n int) {
 
 // argumentBytes is the length of the arguments of the calls of m.
 func argumentBytes(m *Message) (n int) {
-	for k := range m.Parts {
-		if p := &m.Parts[k]; p.Kind == KindToolCall {
-			n += len(p.Arguments)
-		}
+	for p := range callsOf(m) {
+		n += len(p.Arguments)
 	}
 	return n
 }
@@ -225,24 +234,12 @@ func hasHiddenParts(m *Message) bool {
 	return false
 }
 
-func isTextPart(p *Part) bool { return p.Kind == KindText || p.Kind == "" }
-
 func hasThinking(m Message) bool { return slices.ContainsFunc(m.Parts, isThinking) }
 
 func isThinking(p Part) bool { return p.Kind == KindThinking }
 
 // isSigned reports whether p is thinking that only the model that wrote it can read.
 func isSigned(p Part) bool { return isThinking(p) && p.Signature != "" }
-
-// callsTools reports whether m asks for tools.
-func callsTools(m *Message) bool {
-	return slices.ContainsFunc(m.Parts, func(p Part) bool { return p.Kind == KindToolCall })
-}
-
-// thinks reports whether m is of the model, and has thinking in it.
-func thinks(m *Message) bool {
-	return m.Role == RoleAssistant && slices.ContainsFunc(m.Parts, isThinking)
-}
 
 // mayAnswer reports whether m, directly behind what was sent, is the answer to it, or the result of a call that was
 // open.

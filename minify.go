@@ -88,11 +88,7 @@ func callOf(messages []Message, i int) (tool string, arguments []byte) {
 	if k < 0 || messages[k].Role != RoleAssistant {
 		return tool, nil
 	}
-	for p := range messages[k].Parts {
-		c := &messages[k].Parts[p]
-		if c.Kind != KindToolCall {
-			continue
-		}
+	for c := range callsOf(&messages[k]) {
 		if c.ID == result.ToolCallID && (c.ID != "" || nth == 0) {
 			if tool == "" {
 				tool = c.Name

@@ -25,14 +25,6 @@ type MinifyOptions struct {
 	KeepData    bool // base64 and hexadecimal data above 2 000 characters, but for the first 64; keys stay
 }
 
-func (o *MinifyOptions) withDefaults() *MinifyOptions {
-	var m MinifyOptions
-	if o != nil {
-		m = *o
-	}
-	return &m
-}
-
 // forms returns what is left out.
 func (o *MinifyOptions) forms() minify.Forms {
 	forms := minify.All

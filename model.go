@@ -41,10 +41,7 @@ func (o *Options) describeModel() error {
 
 // of returns a copy of o in which what is not set is as it is known of the model.
 func (o *CacheOptions) of(known models.Model) *CacheOptions {
-	var c CacheOptions
-	if o != nil {
-		c = *o
-	}
+	c := valueOf(o)
 	if c.TTL == 0 {
 		c.TTL = known.CacheTTL
 	}

@@ -165,6 +165,14 @@ const (
 // the manager's call returns the wrapped error and no request, and the manager is as it was before that request.
 type Journal func(delta []byte) error
 
+// valueOf returns what p points to, or the zero value.
+func valueOf[T any](p *T) (value T) {
+	if p != nil {
+		value = *p
+	}
+	return value
+}
+
 // check returns an error that names the first field that is bad.
 func (o *Options) check(window int) error {
 	if window <= 0 {
@@ -189,22 +197,15 @@ func (o *Options) check(window int) error {
 		value float64
 		share bool // at most 1
 	}
-	fields := []field{{"RecallShare", o.RecallShare, true}}
-	if p := o.Prune; p != nil {
-		fields = append(fields, field{"Prune.SoftTrimRatio", p.SoftTrimRatio, true},
-			field{"Prune.HardClearRatio", p.HardClearRatio, true})
-	}
-	if t := o.Truncate; t != nil {
-		fields = append(fields, field{"Truncate.MaxShare", t.MaxShare, true})
-	}
-	if c := o.Compact; c != nil {
-		fields = append(fields, field{"Compact.MaxHistoryShare", c.MaxHistoryShare, true})
-	}
-	if c := o.Cache; c != nil {
-		fields = append(fields, field{"Cache.ReadPrice", c.ReadPrice, false},
-			field{"Cache.WritePrice", c.WritePrice, false}, field{"Cache.OutputPrice", c.OutputPrice, false})
-	}
-	for _, f := range fields {
+	prune, cache := valueOf(o.Prune), valueOf(o.Cache)
+	for _, f := range []field{
+		{"RecallShare", o.RecallShare, true},
+		{"Prune.SoftTrimRatio", prune.SoftTrimRatio, true}, {"Prune.HardClearRatio", prune.HardClearRatio, true},
+		{"Truncate.MaxShare", valueOf(o.Truncate).MaxShare, true},
+		{"Compact.MaxHistoryShare", valueOf(o.Compact).MaxHistoryShare, true},
+		{"Cache.ReadPrice", cache.ReadPrice, false}, {"Cache.WritePrice", cache.WritePrice, false},
+		{"Cache.OutputPrice", cache.OutputPrice, false},
+	} {
 		switch {
 		case math.IsNaN(f.value) || math.IsInf(f.value, 0):
 			return fmt.Errorf("winnow: New: %s is %v, want a number", f.name, f.value)

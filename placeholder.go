@@ -25,28 +25,18 @@ type replacement struct {
 func (d *draft) drop(list []rewrite.Part) { d.replace(d.remainders(list)) }
 
 func (d *draft) replace(parts []replacement) {
-	for k := range parts {
-		p, op := &parts[k], OpClear
-		switch {
-		case p.record != nil:
-			continue
-		case p.Arguments:
-			op = OpTrim
-		}
-		d.project(p.Index, p.message, p.tokens, op, p.Reason)
-	}
-	d.putNewRecords(parts) // behind the edits: the positions of messages change
-}
-
-// putNewRecords puts the records among parts in the view.
-func (d *draft) putNewRecords(parts []replacement) {
 	var runs []recordedRun
 	for k := range parts {
-		if p := &parts[k]; p.record != nil {
+		switch p := &parts[k]; {
+		case p.record != nil:
 			runs = append(runs, recordedRun{p.Index, p.End, p.record})
+		case p.Arguments:
+			d.project(p.Index, p.message, p.tokens, OpTrim, p.Reason)
+		default:
+			d.project(p.Index, p.message, p.tokens, OpClear, p.Reason)
 		}
 	}
-	d.putNew(runs)
+	d.putNew(runs) // behind the edits: the positions of messages change
 }
 
 // putNew puts records that were not sent before in the view.
@@ -69,8 +59,8 @@ func (d *draft) remainders(list []rewrite.Part) []replacement {
 	if len(list) == 0 { // else all that is kept would be read for its names, for nothing
 		return nil
 	}
-	match := toolcall.NewMatcher(o.Prune.AllowTools, o.Prune.DenyTools)
-	names := d.namesKept(list, &match)
+	match := &d.minifier.match
+	names := d.namesKept(list, match)
 	parts := make([]replacement, 0, len(list))
 	for _, s := range slices.Backward(list) { // a name that several hold stays in the newest
 		if s.End > 0 {
@@ -83,7 +73,7 @@ func (d *draft) remainders(list []rewrite.Part) []replacement {
 		var out Message
 		ok := true
 		if m := &v.messages[s.Index]; s.Arguments {
-			out, ok = shortenArguments(m, &match, names, d.recallNote(s.Index))
+			out, ok = shortenArguments(m, match, names, d.recallNote(s.Index))
 		} else {
 			out = *m
 			text := excerpt.Remainder(joinedText(m), excerpt.Room(v.tokens[s.Index]), !s.IsRead, names,
@@ -93,7 +83,7 @@ func (d *draft) remainders(list []rewrite.Part) []replacement {
 		if !ok {
 			continue
 		}
-		if after := max(0, o.Estimator.Estimate(out)); isWorthIt(after, v.tokens[s.Index]) {
+		if after := estimateWith(o.Estimator, out); isWorthIt(after, v.tokens[s.Index]) {
 			s.Saving = v.tokens[s.Index] - after
 			parts = append(parts, replacement{Part: s, message: out, tokens: after})
 		}

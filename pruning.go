@@ -19,7 +19,7 @@ import (
 // the patterns exclude. No message gets longer. The window is in tokens; with a window of 0 or less nothing is done.
 // Source of the rules, numbers and texts: the reference system.
 func PruneContext(history []Message, window int, opts *PruneOptions) ([]Message, []Edit) {
-	p := pruning{PruneOptions: opts.withDefaults(), history: history, window: window}
+	p := pruning{PruneOptions: opts.withDefaults(charsPerToken(4)), history: history, window: window}
 	return p.run()
 }
 
@@ -131,7 +131,7 @@ func estimateResult(e Estimator, m *Message, known int) (tokens, chars int) {
 		ok = ok && isText && p.Tokens <= 0
 	}
 	if !ok {
-		return max(0, e.Estimate(*m)), known
+		return estimateWith(e, *m), known
 	}
 	if chars = known; known < 0 {
 		chars = 0
@@ -171,7 +171,7 @@ func (p *pruning) aboveSoftTrim() bool {
 				next++
 				continue
 			}
-			p.tokens[i] = max(0, p.Estimator.Estimate(p.history[i]))
+			p.tokens[i] = estimateWith(p.Estimator, p.history[i])
 		}
 	}
 	for _, n := range p.tokens {

@@ -95,9 +95,8 @@ func openRecall(history []Message, arguments json.RawMessage) string {
 		return ""
 	}
 	open, wanted := "", recall.ReadCall(arguments)
-	for k := range history[i].Parts {
-		p := &history[i].Parts[k]
-		if p.Kind != KindToolCall || p.Name != recall.Name || answered[p.ID] {
+	for p := range callsOf(&history[i]) {
+		if p.Name != recall.Name || answered[p.ID] {
 			continue
 		}
 		if recall.ReadCall(p.Arguments) == wanted { // the host may have written them anew

@@ -40,7 +40,7 @@ func recallOverhead(e Estimator) int {
 	if err != nil { // of constants
 		return 0
 	}
-	return max(0, e.Estimate(Message{Role: RoleUser, Parts: []Part{{Text: string(text)}}}))
+	return textTokens(e, string(text))
 }
 
 // isRefusedRecall reports whether the result m of a tool is [Manager.Recall]'s word for what is not there: no failure

@@ -67,8 +67,8 @@ func (d *draft) writeStep(w *record.Writer, whole *view, i int) {
 		switch p := &m.Parts[k]; {
 		case p.Kind == KindToolCall:
 			w.Called(p.ID, p.Name, p.Arguments)
-		case isTextPart(p):
-			w.Said(p.Text, !callsTools(m))
+		case p.Kind == KindText:
+			w.Said(p.Text, !hasCalls(m))
 		}
 	}
 }

@@ -17,11 +17,7 @@ func (r *repair) isClean() bool {
 			continue
 		}
 		at := i
-		for k := range m.Parts {
-			p := &m.Parts[k]
-			if p.Kind != KindToolCall {
-				continue
-			}
+		for p := range callsOf(m) {
 			if isFailed(m) || p.ID == "" {
 				return false // a failed turn loses its calls, and an empty id is replaced
 			}
@@ -49,11 +45,7 @@ func (r *repair) idsAreUnique(calls int) bool {
 		if r.history[i].Role != RoleAssistant {
 			continue
 		}
-		for k := range r.history[i].Parts {
-			p := &r.history[i].Parts[k]
-			if p.Kind != KindToolCall {
-				continue
-			}
+		for p := range callsOf(&r.history[i]) {
 			// One look-up instead of two: the map grows if the id is new.
 			known := len(seen)
 			if seen[p.ID] = struct{}{}; len(seen) == known {

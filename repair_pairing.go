@@ -46,10 +46,8 @@ func (r *repair) collect() {
 			if hasCalls(m) {
 				r.first[i] = int32(len(r.pairs.Calls))
 			}
-			for k := range m.Parts {
-				if p := &m.Parts[k]; p.Kind == KindToolCall {
-					r.pairs.Add(pairing.Call{ID: p.ID, Name: p.Name, Message: int32(i), Failed: isFailed(m)})
-				}
+			for p := range callsOf(m) {
+				r.pairs.Add(pairing.Call{ID: p.ID, Name: p.Name, Message: int32(i), Failed: isFailed(m)})
 			}
 		}
 	}

@@ -32,7 +32,7 @@ var noSubjects []subject
 
 // subjectsOf returns what the calls of m are about, in their order.
 func subjectsOf(m *Message, tools *toolcall.Files) *[]subject {
-	if !callsTools(m) {
+	if !hasCalls(m) {
 		return &noSubjects
 	}
 	known := &struct {
@@ -40,17 +40,15 @@ func subjectsOf(m *Message, tools *toolcall.Files) *[]subject {
 		one  [1]subject // of most: in the same memory
 	}{}
 	subjects := known.one[:0]
-	for i := range m.Parts {
-		if p := &m.Parts[i]; p.Kind == KindToolCall {
-			s := subject{
-				call: toolcall.Hash(p.Name, p.Arguments), isRead: tools.Reads(p.Name), recalls: recalledBy(p),
-				files: filesOf(p, tools),
-			}
-			if p.Signature == "" { // a signed call is sent as it came
-				s.saving = excerpt.ArgumentSavings(p.Arguments)
-			}
-			subjects = append(subjects, s)
+	for p := range callsOf(m) {
+		s := subject{
+			call: toolcall.Hash(p.Name, p.Arguments), isRead: tools.Reads(p.Name), recalls: recalledBy(p),
+			files: filesOf(p, tools),
 		}
+		if p.Signature == "" { // a signed call is sent as it came
+			s.saving = excerpt.ArgumentSavings(p.Arguments)
+		}
+		subjects = append(subjects, s)
 	}
 	known.list = subjects
 	return &known.list
@@ -226,13 +224,11 @@ func (s *staleness) arguments(i, carried int) (rewrite.Part, bool) {
 	}
 	p := rewrite.Part{Index: i, Arguments: true, Reason: "arguments of an old call: long texts are shortened"}
 	calls := *v.facts[i].subjects
-	for k := range m.Parts {
-		if c := &m.Parts[k]; c.Kind == KindToolCall {
-			if calls[0].saving > 0 && s.allowed.Matches(c.Name) {
-				p.Saving += calls[0].saving
-			}
-			calls = calls[1:]
+	for c := range callsOf(m) {
+		if calls[0].saving > 0 && s.allowed.Matches(c.Name) {
+			p.Saving += calls[0].saving
 		}
+		calls = calls[1:]
 	}
 	due := s.options.KeepLastAssistants
 	if !s.early {

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/winnowgo/winnow/internal/rewrite"
-	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
 // staleParts lists what may be dropped, oldest first, including what will be in the next `ahead` requests.
@@ -15,7 +14,7 @@ func (d *draft) staleParts(early bool, ahead int) []rewrite.Part {
 	if d.isBelowStale() {
 		return nil
 	}
-	s := staleness{view: v, options: o, allowed: toolcall.NewMatcher(o.AllowTools, o.DenyTools), early: early}
+	s := staleness{view: v, options: o, allowed: d.minifier.match, early: early}
 	s.tools = toolNamesFor(s.allowed, v.messages)
 	if d.opts.Recall {
 		s.recalls = &recalls{draft: d}

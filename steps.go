@@ -131,10 +131,7 @@ func (d *draft) mayReplay(i int, p *projection, request int) bool {
 	return !m.Pinned && !d.needsThinking(i, request)
 }
 
-const (
-	summarizedReason = "older than what is kept: a summary stands for it"
-	limitReason      = "older than the newest turns that are kept"
-)
+const summarizedReason = "older than what is kept: a summary stands for it"
 
 // replayCheckpoint puts the summary in the place of what it stands for. It is false if the history has
 // neither the summary nor the first message that was kept after it.
@@ -173,9 +170,7 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 			case c.degraded && (i >= unread || i == pending):
 				d.digested = append(d.digested, *m)
 			}
-			d.edits = append(d.edits, Edit{
-				Op: op, Index: max(0, v.index[i]), ID: m.ID, Before: max(1, v.tokens[i]), Reason: reason,
-			})
+			d.edits = append(d.edits, v.dropEdit(i, op, reason))
 		}
 	}
 	v.keepOnly(keep)
@@ -226,10 +221,7 @@ func (d *draft) limitTurns(limit int) {
 	for i := range start {
 		if !keep[i] {
 			dropped = true
-			d.edits = append(d.edits, Edit{
-				Op: OpLimit, Index: max(0, v.index[i]), ID: v.messages[i].ID, Before: max(1, v.tokens[i]),
-				Reason: limitReason,
-			})
+			d.edits = append(d.edits, v.dropEdit(i, OpLimit, limitReason))
 		}
 	}
 	if dropped {
@@ -256,7 +248,7 @@ func (d *draft) minified(messages []Message, i, tokens int, note func() string) 
 	m := messages[i]
 	m.Parts, m.Source = parts, nil
 	p := newProjection(parts)
-	if p.tokens = max(0, d.opts.Estimator.Estimate(m)); p.tokens >= tokens {
+	if p.tokens = estimateWith(d.opts.Estimator, m); p.tokens >= tokens {
 		return nil
 	}
 	p.op, p.reason, p.forms, p.key = OpMinify, reason, forms, d.ledger.index.hasher.key(&m)
@@ -309,7 +301,7 @@ func (d *draft) cutUnsent() {
 	d.capResults(batch, t.limit, count.Share(d.room(), maxBatchShare))
 	for i := range v.messages {
 		if isRefused || !wasSent(i) && !d.isRecalled(i) {
-			d.cut(i, t, "the result is larger than one result may be")
+			d.cut(i, t, oversizedReason)
 		}
 	}
 }
@@ -338,7 +330,7 @@ func (d *draft) cut(i int, t *truncation, reason string) {
 	t.note = d.recallNote(i)
 	out, after, ok := t.cut(m, tokens, -1)
 	if ok && d.countsCut {
-		after = max(0, d.opts.Estimator.Estimate(out))
+		after = estimateWith(d.opts.Estimator, out)
 	}
 	if ok && (after < v.tokens[i] || !t.again) {
 		d.project(i, out, after, OpTruncate, reason)
@@ -392,7 +384,7 @@ func (d *draft) prune(o PruneOptions, window int) {
 			continue
 		}
 		if d.countsPruned {
-			c.tokens = max(0, d.opts.Estimator.Estimate(out[c.index]))
+			c.tokens = estimateWith(d.opts.Estimator, out[c.index])
 		}
 		d.project(c.index, out[c.index], c.tokens, c.op, c.reason)
 	}

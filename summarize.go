@@ -54,9 +54,9 @@ func (c summarizeConfig) normal() summarizeConfig {
 		c.MaxTokens = min(count.Share(c.Window, defaultAnswerShare), defaultAnswerTokens)
 	}
 	c.MaxTokens = max(1, min(c.MaxTokens, count.Share(c.Window, maxAnswerShare)))
-	setInt(&c.Parts, 2)
-	setInt(&c.MinMessages, 4)
-	setInt(&c.attempts, defaultAttempts)
+	setNumber(&c.Parts, 2)
+	setNumber(&c.MinMessages, 4)
+	setNumber(&c.attempts, defaultAttempts)
 	c.attempts = max(1, c.attempts)
 	if c.timeout <= 0 {
 		c.timeout = defaultTimeout

@@ -94,20 +94,10 @@ func renderedTokens(e Estimator, m *Message) int {
 // frameTokens is the part of renderedTokens that clipping texts does not change.
 func frameTokens(m *Message) int {
 	n := labelOverhead
-	for i := range m.Parts {
-		if m.Parts[i].Kind == KindToolCall {
-			n += callLabelOverhead
-		}
+	for range callsOf(m) {
+		n += callLabelOverhead
 	}
 	return n
-}
-
-// estimateWith never returns a negative count, whatever the estimator says.
-func estimateWith(e Estimator, m Message) int { return max(0, e.Estimate(m)) }
-
-// textTokens estimates a text as a message of its own.
-func textTokens(e Estimator, s string) int {
-	return estimateWith(e, Message{Role: RoleUser, Parts: []Part{{Text: s}}})
 }
 
 // clippable is a text of a message, or the arguments of a call.

@@ -96,10 +96,8 @@ func (t *requestTail) remember(r *Request) {
 
 func (t *requestTail) addIDs(messages []Message) {
 	for i := range messages {
-		for k := range messages[i].Parts {
-			if p := &messages[i].Parts[k]; p.Kind == KindToolCall {
-				t.addID(p.ID)
-			}
+		for p := range callsOf(&messages[i]) {
+			t.addID(p.ID)
 		}
 	}
 }
@@ -115,11 +113,9 @@ func (t *requestTail) addID(id string) {
 // idsAreNew reports whether no call of messages has an id that is in use.
 func (t *requestTail) idsAreNew(messages []Message) bool {
 	for i := range messages {
-		for k := range messages[i].Parts {
-			if p := &messages[i].Parts[k]; p.Kind == KindToolCall {
-				if _, used := t.ids[maphash.String(idSeed, p.ID)]; used {
-					return false
-				}
+		for p := range callsOf(&messages[i]) {
+			if _, used := t.ids[maphash.String(idSeed, p.ID)]; used {
+				return false
 			}
 		}
 	}

@@ -54,7 +54,7 @@ func (d *draft) dropThinking(i int, which func(Part) bool, reason string) {
 	if len(m.Parts) == 0 {
 		m.Parts = []Part{{Text: thinkingLeftOut}}
 	}
-	d.project(i, m, max(0, d.opts.Estimator.Estimate(m)), OpTrim, reason)
+	d.project(i, m, estimateWith(d.opts.Estimator, m), OpTrim, reason)
 }
 
 // brokenFrom returns the first message that thinking cannot stand behind: the first that differs from what was
@@ -92,5 +92,5 @@ func (d *draft) wasSentWhole(i int) bool {
 
 // leavesOutThinking reports whether m has thinking, and is sent without it.
 func (p *projection) leavesOutThinking(m *Message) bool {
-	return thinks(m) && !slices.ContainsFunc(p.sent(), isThinking)
+	return m.Role == RoleAssistant && hasThinking(*m) && !slices.ContainsFunc(p.sent(), isThinking)
 }

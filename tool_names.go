@@ -68,12 +68,10 @@ func toolNamesOf(lists ...[]Message) toolNames {
 
 // readCalls adds the tools of m's calls to byID, and returns those of the calls without ids.
 func readCalls(m *Message, byID map[string]string) (unnamed []string) {
-	for k := range m.Parts {
-		switch p := &m.Parts[k]; {
-		case p.Kind != KindToolCall:
-		case p.ID == "":
+	for p := range callsOf(m) {
+		if p.ID == "" {
 			unnamed = append(unnamed, p.Name)
-		default:
+		} else {
 			byID[p.ID] = p.Name
 		}
 	}
@@ -88,9 +86,9 @@ func toolNameIn(messages []Message, i int) string {
 		return m.ToolName
 	}
 	for k := i - 1; k >= 0; k-- {
-		for p := range messages[k].Parts {
-			if c := &messages[k].Parts[p]; c.Kind == KindToolCall && c.ID == m.ToolCallID {
-				return c.Name
+		for p := range callsOf(&messages[k]) {
+			if p.ID == m.ToolCallID {
+				return p.Name
 			}
 		}
 	}

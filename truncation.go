@@ -21,7 +21,7 @@ func TruncateToolResults(history []Message, window int, opts *TruncateOptions) (
 	if window <= 0 {
 		return clip(history), nil
 	}
-	t := newTruncation(opts.withDefaults(), window)
+	t := newTruncation(opts.withDefaults(charsPerToken(4)), window)
 	var out []Message
 	var edits []Edit
 	for i := range history {
@@ -41,7 +41,9 @@ func TruncateToolResults(history []Message, window int, opts *TruncateOptions) (
 			out = append(make([]Message, 0, len(history)), history...)
 		}
 		out[i] = short
-		edits = append(edits, truncateEdit(i, m, tokens, after))
+		edits = append(edits, Edit{
+			Op: OpTruncate, Index: i, ID: m.ID, Before: max(1, tokens), After: max(1, after), Reason: oversizedReason,
+		})
 	}
 	if out == nil {
 		return clip(history), nil
@@ -49,12 +51,7 @@ func TruncateToolResults(history []Message, window int, opts *TruncateOptions) (
 	return out, edits
 }
 
-func truncateEdit(i int, m *Message, before, after int) Edit {
-	return Edit{
-		Op: OpTruncate, Index: i, ID: m.ID, Before: max(1, before), After: max(1, after),
-		Reason: "the result is larger than one result may be",
-	}
-}
+const oversizedReason = "the result is larger than one result may be"
 
 // truncation cuts results to one limit.
 type truncation struct {
@@ -157,7 +154,7 @@ func (t *truncation) fixedTokens(m *Message, texts int) int {
 	}
 	rest := *m
 	rest.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p Part) bool { return p.Kind == KindText })
-	return max(0, t.Estimator.Estimate(rest))
+	return estimateWith(t.Estimator, rest)
 }
 
 // settled reports whether a result was cut before and is above the limit only by what must be kept of each text: to cut
@@ -212,7 +209,7 @@ func (t *truncation) cutJoined(m *Message, tokens int) (Message, int, bool) {
 		texts.Parts = append(texts.Parts, p)
 	}
 	joined.Parts[at].Text = joinedText(&texts) // in the place of the first: other parts keep their order
-	out, after, ok := t.cut(&joined, max(0, t.Estimator.Estimate(joined)), -1)
+	out, after, ok := t.cut(&joined, estimateWith(t.Estimator, joined), -1)
 	return out, after, ok && after < tokens
 }
 

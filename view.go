@@ -50,7 +50,7 @@ func (p *projection) read(m *Message, e Estimator, h *hasher) {
 	}
 	sent := *m
 	sent.Parts, sent.Source = p.sent(), nil
-	p.key, p.tokens, p.unread = h.key(&sent), max(0, e.Estimate(sent)), false
+	p.key, p.tokens, p.unread = h.key(&sent), estimateWith(e, sent), false
 }
 
 // edit is what a request says of p: it is of message m, which was at index i of the history.
@@ -277,6 +277,11 @@ func (v *view) keepOnly(keep []bool) {
 	v.messages, v.facts, v.tokens = messages[:n], v.facts[:n], v.tokens[:n]
 	v.index, v.at, v.edited = v.index[:n], v.at[:n], v.edited[:n]
 	v.sum()
+}
+
+// dropEdit is the edit of message i, which is left out.
+func (v *view) dropEdit(i int, op Op, reason string) Edit {
+	return Edit{Op: op, Index: max(0, v.index[i]), ID: v.messages[i].ID, Before: max(1, v.tokens[i]), Reason: reason}
 }
 
 // insert puts a message that the library made before message i.
