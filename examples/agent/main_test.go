@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -84,6 +85,25 @@ func TestScript(t *testing.T) {
 			assert.Empty(t, local.Repeats(), "what was refused comes again")
 		})
 	}
+}
+
+// TestReadmeShowsTheScript: the line of a request in the README is one of the scripted conversation.
+func TestReadmeShowsTheScript(t *testing.T) {
+	c, err := parse(nil)
+	require.NoError(t, err)
+	var out buffer
+	_, err = play(t.Context(), c, newScreen(&out), &player{})
+	require.NoError(t, err)
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	shown := 0
+	for line := range strings.Lines(string(readme)) {
+		if strings.Contains(line, " of it cached") {
+			assert.Contains(t, strings.ReplaceAll(out.String(), "\u00a0", " "), strings.TrimSpace(line))
+			shown++
+		}
+	}
+	require.Positive(t, shown)
 }
 
 // TestForgetting: the scripted model knows only its request.

@@ -140,7 +140,7 @@ func (s *screen) sends(r *winnow.Request) {
 	s.begin(line + edits(r.Edits))
 }
 
-// edits says how many results are shortened.
+// edits says how many results are shortened, and how many messages a record stands for.
 func edits(list []winnow.Edit) string {
 	n := map[winnow.Op]int{}
 	for _, e := range list {
@@ -150,7 +150,7 @@ func edits(list []winnow.Edit) string {
 	for _, op := range []struct {
 		op   winnow.Op
 		word string
-	}{{winnow.OpTrim, "trimmed"}, {winnow.OpClear, "cleared"}, {winnow.OpTruncate, "cut"}} {
+	}{{winnow.OpTrim, "trimmed"}, {winnow.OpClear, "cleared"}, {winnow.OpTruncate, "cut"}, {winnow.OpFold, "folded"}} {
 		if n[op.op] > 0 {
 			text += fmt.Sprintf(", %d %s", n[op.op], op.word)
 		}
