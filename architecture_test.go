@@ -48,14 +48,32 @@ func TestArchitecture(t *testing.T) {
 	for pattern, used := range patterns {
 		assert.True(t, used, "there is no file %s.go", pattern)
 	}
+	named := regexp.MustCompile("`([a-z_/]+)`(?: \\(([^)]*)\\))?")
+	identifier := regexp.MustCompile("`(\\w+)`")
+	rules, _, _ = strings.Cut(rules, "## Words")
 	for _, row := range strings.Split(rules, "\n") {
 		cells := strings.Split(row, "|")
 		if len(cells) < 3 {
 			continue
 		}
-		place := regexp.MustCompile(`\([^)]*\)`).ReplaceAllString(cells[2], "") // names within the file
-		for _, m := range word.FindAllStringSubmatch(place, -1) {
-			assert.FileExists(t, m[1]+".go")
+		for _, m := range named.FindAllStringSubmatch(cells[2], -1) {
+			source := sourceOf(t, m[1])
+			assert.NotEmpty(t, source, "there is no %s", m[1])
+			for _, name := range identifier.FindAllStringSubmatch(m[2], -1) { // what to look for in it
+				assert.Regexp(t, `\b`+name[1]+`\b`, source, "%s does not stand in %s", name[1], m[1])
+			}
 		}
 	}
+}
+
+// sourceOf returns the text of a file, or of all files of a package.
+func sourceOf(t *testing.T, name string) string {
+	files, err := filepath.Glob(name + "/*.go")
+	require.NoError(t, err)
+	var b strings.Builder
+	for _, file := range append(files, name+".go") {
+		text, _ := os.ReadFile(file)
+		b.Write(text)
+	}
+	return b.String()
 }

@@ -21,8 +21,8 @@ import (
 func (m *Manager) Prepare(ctx context.Context, history []Message) (*Request, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	// A host that reads its log anew for each request passes other memory each time. To hold the lists of the last
-	// request for it would keep its old texts alive, and be of no use.
+	// A host that reads its log again for each request passes new memory each time. Holding the lists of the last
+	// request for it would keep its old texts alive for nothing.
 	m.ledger.index.isReread = !m.ledger.index.sentAnchor.stillHolds(history)
 	if request, err := m.extendLast(history); request != nil || err != nil {
 		return request, err
@@ -30,7 +30,7 @@ func (m *Manager) Prepare(ctx context.Context, history []Message) (*Request, err
 	return m.prepare(ctx, history)
 }
 
-// extendLast returns the last request with what is new behind it. It is nil where there is more to do, see extend.
+// extendLast returns the last request with the new messages behind it, or nil if more has to be done: see extend.
 func (m *Manager) extendLast(history []Message) (*Request, error) {
 	last := &m.tail
 	if !last.known {
@@ -51,8 +51,8 @@ func (m *Manager) extendLast(history []Message) (*Request, error) {
 	return request, nil
 }
 
-// prepare is the long way of Prepare: something is due besides sending what is new, see extend. The lock is held. A
-// request that does not fit a limit which was only guessed is tried without that limit before it is an error.
+// prepare is Prepare when more is due than to send the new messages, see extend. The lock is held. If a request does
+// not fit a limit that was only guessed, it is tried without that limit before it is an error.
 func (m *Manager) prepare(ctx context.Context, history []Message) (*Request, error) {
 	m.short = shortWay{} // else its slices would keep the last history in memory
 	undo := m.settleFor(history)
@@ -71,7 +71,7 @@ func (m *Manager) prepare(ctx context.Context, history []Message) (*Request, err
 func (m *Manager) Plan(history []Message) *Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	// What a draft learns and decides below is taken back: Plan has no effects.
+	// What the drafts below learn and decide is undone: Plan has no effects.
 	defer m.keep()()
 	m.settle(history)
 	m.ledger.run.begin()
@@ -104,8 +104,8 @@ func (m *Manager) plan(history []Message) (d *draft, needs, fits bool) {
 	return d, d.bodyTokens() > 0 && !m.opts.Compact.Off, false
 }
 
-// planWithinBody returns what Prepare makes of a draft whose body is too large, if that fits without a compaction or a
-// summary in the place of a digest, or nil.
+// planWithinBody returns what Prepare makes of a draft whose body is too large. It returns nil if that takes a
+// compaction, or a summary in place of a digest.
 func (m *Manager) planWithinBody(history []Message, tooLarge *draft) *draft {
 	tokens := tooLarge.bodyTokens()
 	if tokens <= 0 {
@@ -127,7 +127,7 @@ func (m *Manager) planWithinBody(history []Message, tooLarge *draft) *draft {
 func (m *Manager) Compact(ctx context.Context, history []Message, instructions string) (*Request, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	// Asked before the work in the background is given up: after this error it goes on.
+	// This comes before the background work is dropped: after this error, it goes on.
 	if d := m.draft(history, m.ledger.checkpoint); !d.isWorthCompacting() {
 		return nil, ErrNothingToCompact
 	}
@@ -155,9 +155,9 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 
 // prepareLocked makes a draft and decides what becomes of it: it is sent as it is or smaller, it is compacted, or
 // nothing can be made of it. The lock is held, but not while code of the host runs: a summarizer that is waited for, a
-// flush. The host may have used the manager meanwhile, so each `continue` makes the draft anew. The loop ends, because
-// each reason to go round is there once: work in the background that is over, a flush before a compaction, a limit of
-// tokens for a body that is too large.
+// flush. The host may have used the manager meanwhile, so each `continue` makes a new draft. The loop ends because each
+// reason to go round occurs only once: background work that has ended, a flush before a compaction, a token limit for a
+// body that is too large.
 func (m *Manager) prepareLocked(ctx context.Context, history []Message) (*Request, error) {
 	limitsBody := false
 	defer func() {
@@ -199,8 +199,7 @@ func (m *Manager) prepareLocked(ctx context.Context, history []Message) (*Reques
 			}
 			return m.commit(d)
 		}
-		// A body of too many bytes may have fewer with fewer tokens: they get a limit, once. Otherwise nothing is left
-		// to try.
+		// With fewer tokens, the body may be small enough: tokens get a limit, once. Otherwise nothing is left to try.
 		tokens := d.bodyTokens()
 		if tokens <= 0 || m.ledger.bodyTokens != 0 {
 			return nil, d.overflow()
@@ -234,7 +233,7 @@ func (m *Manager) withoutGuess(ctx context.Context, history []Message, err error
 	return nil, err
 }
 
-// prepareCompaction does what is to be done ahead of a compaction that is near: it starts the summary in the
+// prepareCompaction does what has to happen ahead of a compaction that is near: it starts the summary in the
 // background, or asks the host to save what it wants to keep. It reports whether the host was asked: it may have used
 // the manager meanwhile.
 func (m *Manager) prepareCompaction(ctx context.Context, d *draft) bool {
@@ -242,7 +241,7 @@ func (m *Manager) prepareCompaction(ctx context.Context, d *draft) bool {
 	// After Close there is no background any more: summaries are made in the foreground.
 	inBackground := o.Background && !m.closed
 	isDone := o.BeforeCompact == nil || m.ledger.flushed
-	if inBackground { // where the flush runs too, in front of the summary
+	if inBackground { // the flush runs there too, ahead of the summary
 		isDone = m.background != nil
 	}
 	if isDone || !m.isNearCompaction(d) {
