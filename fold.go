@@ -6,6 +6,7 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/record"
 	"github.com/winnowgo/winnow/internal/rewrite"
+	"github.com/winnowgo/winnow/internal/workfiles"
 )
 
 // What of a request a record may stand for, and from when on. A run is folded by steps: an answer of the model with the
@@ -53,6 +54,28 @@ func (d *draft) newFolding(s *staleness) *folding {
 		f.inWork = s.filesInWork(d.opts.Cache.None)
 	}
 	return f
+}
+
+// filesInWork marks the steps whose calls show files that are worked on.
+func (s *staleness) filesInWork(uncached bool) (held []bool) {
+	v := s.view
+	held = make([]bool, len(v.messages))
+	work := workfiles.Work{Uncached: uncached}
+	for i := len(v.messages) - 1; i >= s.newest; i-- {
+		if v.messages[i].Role != RoleAssistant {
+			continue
+		}
+		work.Back()
+		for _, c := range *v.facts[i].subjects {
+			held[i] = work.Holds(c.files) || held[i]
+		}
+	}
+	for i := 1; i < len(held); i++ {
+		if v.messages[i].Role == RoleTool {
+			held[i] = held[i-1]
+		}
+	}
+	return held
 }
 
 // isInWork reports whether the step that begins at message i shows a file in work, which an epoch leaves whole.

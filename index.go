@@ -7,6 +7,7 @@ import (
 
 	"github.com/winnowgo/winnow/internal/ascii"
 	"github.com/winnowgo/winnow/internal/mem"
+	"github.com/winnowgo/winnow/internal/workfiles"
 )
 
 // What the manager knows of each message of the history that it saw last.
@@ -348,17 +349,11 @@ func (x *index) forget() {
 	}
 }
 
-// fileUse is a file that a call works on.
-type fileUse struct {
-	name     uint32 // hash of the last element of its path: agents name a file by its whole path and by the end of it
-	modifies bool
-}
-
 // subject is what a call is about.
 type subject struct {
 	call    uint32 // hash of tool and arguments: the same call has the same
 	isRead  bool   // of a file
 	recalls string // handle of what a call of the recall tool asks for; empty: no such call
 	saving  int    // tokens that shortening its arguments saves, about
-	files   []fileUse
+	files   []workfiles.Use
 }

@@ -1,13 +1,11 @@
 package winnow
 
 import (
-	"hash/fnv"
-	"strings"
-
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/rewrite"
 	"github.com/winnowgo/winnow/internal/toolcall"
+	"github.com/winnowgo/winnow/internal/workfiles"
 )
 
 // What of a request is stale: results and arguments that the model has most likely done with.
@@ -43,7 +41,7 @@ func subjectsOf(m *Message, tools *toolcall.Files) *[]subject {
 	for p := range callsOf(m) {
 		s := subject{
 			call: toolcall.Hash(p.Name, p.Arguments), isRead: tools.Reads(p.Name), recalls: recalledBy(p),
-			files: filesOf(p, tools),
+			files: workfiles.Of(tools, p.Name, p.Arguments),
 		}
 		if p.Signature == "" { // a signed call is sent as it came
 			s.saving = excerpt.ArgumentSavings(p.Arguments)
@@ -52,24 +50,6 @@ func subjectsOf(m *Message, tools *toolcall.Files) *[]subject {
 	}
 	known.list = subjects
 	return &known.list
-}
-
-// filesOf returns the files that a call works on.
-func filesOf(p *Part, tools *toolcall.Files) (files []fileUse) {
-	use := tools.OfShell(p.Name, p.Arguments)
-	for _, path := range use.Modified {
-		files = append(files, fileUse{hashPath(path), true})
-	}
-	for _, path := range use.Read {
-		files = append(files, fileUse{hashPath(path), false})
-	}
-	return files
-}
-
-func hashPath(path string) uint32 {
-	h := fnv.New32a()
-	h.Write([]byte(path[strings.LastIndexAny(path, `/\`)+1:]))
-	return h.Sum32()
 }
 
 // staleness finds the stale parts of a view.

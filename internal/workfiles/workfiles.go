@@ -1,0 +1,91 @@
+// Package workfiles says which calls show a file that an agent is working on: an agent that edits a file quotes it, so
+// it needs the file's newest text as it stands.
+package workfiles
+
+import (
+	"hash/fnv"
+	"strings"
+
+	"github.com/winnowgo/winnow/internal/toolcall"
+)
+
+// How many requests behind the newest call that touched it a file is worked on, in the newest turn: an agent goes on
+// with the files of a turn until a person asks for something else. Each is about where the next edit, which quotes the
+// file, is no longer likely enough to be worth what it costs to carry the text. See BENCHMARKS.md.
+const (
+	// Of a call that read it: an agent reads several files, thinks, and then edits them.
+	readRequests = 30
+	// Likewise where no provider's cache makes it cheap to carry the text.
+	uncachedReadRequests = 15
+	// Of a call that changed it: the next change of the same file mostly follows at once.
+	editedRequests = 3
+)
+
+// heldReads is how many of the newest calls that read a file are held: agents read long files in pieces.
+const heldReads = 2
+
+// Use is a file that a call works on.
+type Use struct {
+	name     uint32 // hash of the last element of its path: agents name a file by its whole path and by the end of it
+	modifies bool
+}
+
+// Of returns the files that a call works on.
+func Of(tools *toolcall.Files, tool string, arguments []byte) (files []Use) {
+	use := tools.OfShell(tool, arguments)
+	for _, path := range use.Modified {
+		files = append(files, Use{hashPath(path), true})
+	}
+	for _, path := range use.Read {
+		files = append(files, Use{hashPath(path), false})
+	}
+	return files
+}
+
+func hashPath(path string) uint32 {
+	h := fnv.New32a()
+	h.Write([]byte(path[strings.LastIndexAny(path, `/\`)+1:]))
+	return h.Sum32()
+}
+
+// requests returns for how many requests a call that touched a file last says that the file is worked on.
+func (u Use) requests(uncached bool) int {
+	switch {
+	case u.modifies:
+		return editedRequests
+	case uncached:
+		return uncachedReadRequests
+	}
+	return readRequests
+}
+
+// Work is the files of the newest turn, read from its end.
+type Work struct {
+	Uncached bool // no provider's cache makes it cheap to carry a text
+
+	requests int
+	reads    map[uint32]int // of each file that is worked on, how many are held; 0: what was written is
+}
+
+// Back goes back to the request before.
+func (w *Work) Back() { w.requests++ }
+
+// Holds reports whether a call of that request that works on these files is held: it is one of the newest reads of a
+// file that is worked on, or wrote to it since.
+func (w *Work) Holds(files []Use) (held bool) {
+	for _, use := range files {
+		n, isKnown := w.reads[use.name]
+		if !isKnown && w.requests > use.requests(w.Uncached) {
+			n = heldReads // the work has moved on: no older one is held
+		}
+		held = held || n == 0 || !use.modifies && n < heldReads
+		if !use.modifies {
+			n++
+		}
+		if w.reads == nil {
+			w.reads = map[uint32]int{}
+		}
+		w.reads[use.name] = n
+	}
+	return held
+}
