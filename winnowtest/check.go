@@ -1,6 +1,7 @@
 package winnowtest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -125,6 +126,7 @@ func nothingLost(before, after []winnow.Message) error {
 
 // fragments calls f for each text of messages.
 func fragments(messages []winnow.Message, f func(kind, text string)) {
+	tools := map[string]string{} // by the id of the call
 	for i := range messages {
 		m := &messages[i]
 		kind := string(m.Role) + " text"
@@ -135,7 +137,7 @@ func fragments(messages []winnow.Message, f func(kind, text string)) {
 			continue
 		}
 		if m.Role == winnow.RoleTool { // the options of the stages name tools
-			f("tool name", lettersOf(m.ToolName))
+			f("tool name", lettersOf(cmp.Or(m.ToolName, tools[m.ToolCallID])))
 		}
 		for k := range m.Parts {
 			p := &m.Parts[k]
@@ -143,6 +145,7 @@ func fragments(messages []winnow.Message, f func(kind, text string)) {
 			case winnow.KindText:
 				f(kind, lettersOf(p.Text))
 			case winnow.KindToolCall:
+				tools[p.ID] = p.Name
 				if args := sortedKeys(p.Arguments); args != "null" { // none
 					f("arguments", lettersOf(args))
 				}

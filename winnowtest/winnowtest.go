@@ -23,7 +23,9 @@ type Adapter[T any] struct {
 	Import func([]T) []winnow.Message
 	Export func([]winnow.Message) []T
 
-	// Valid returns an error for a list that a provider would refuse. nil: any list is valid.
+	// Valid returns an error for a list that a provider would refuse. It is not called for an empty list. Some
+	// histories begin or end with an answer of the model. If your provider refuses the former, Export puts a message
+	// in front. Accept the latter: such a history is not sent before somebody says more. nil: any list is valid.
 	Valid func([]T) error
 
 	// Copy returns equal values that share no memory with values, as if a host had read its history from a file. nil: a
@@ -114,7 +116,7 @@ func (a Adapter[T]) CheckValues(values []T) error {
 }
 
 func (a Adapter[T]) valid(values []T) error {
-	if a.Valid == nil {
+	if a.Valid == nil || len(values) == 0 {
 		return nil
 	}
 	return a.Valid(values)

@@ -1,6 +1,7 @@
 package winnowtest_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -135,4 +136,36 @@ func TestValuesThatCannotBeWritten(t *testing.T) {
 	}
 	assert.ErrorContains(t, a.CheckValues([]func(){func() {}}), "value 0 cannot be written")
 	assert.ErrorContains(t, a.CheckRoundTrip([]func(){func() {}}), "value 0 cannot be written")
+}
+
+// TestSoundAdapters are adapters that differ from the example where they may.
+func TestSoundAdapters(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		vary func(a *winnowtest.Adapter[note])
+	}{
+		{"a form in which results do not name their tools: an empty name is that of the call", func(a *winnowtest.Adapter[note]) {
+			a.Import = func(notes []note) []winnow.Message {
+				out := importNotes(notes)
+				for i := range out {
+					out[i].ToolName = ""
+				}
+				return out
+			}
+		}},
+		{"a provider that refuses an empty list, which nobody sends", func(a *winnowtest.Adapter[note]) {
+			a.Valid = func(notes []note) error {
+				if len(notes) == 0 {
+					return errors.New("at least one message is required")
+				}
+				return valid(notes)
+			}
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			a := sound()
+			tt.vary(&a)
+			assert.Empty(t, failures(a))
+		})
+	}
 }
