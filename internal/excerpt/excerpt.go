@@ -126,7 +126,7 @@ func TailMatters(end string) bool {
 
 // pieceBytes is how much of a text is searched at a time. So much stays in the cache of a processor while each mark is
 // looked for, and a text that is full of errors is read no further than it must.
-const pieceBytes = 32 << 10
+const pieceBytes = 16 << 10
 
 // errorLines returns lines of s that report an error, at most room characters of them: the first ones, which tend to be
 // the cause, and the last ones, which tend to be the outcome. s is wide if it may have characters that are not ASCII.
@@ -148,10 +148,10 @@ func errorLines(s string, room int, isWide bool) errorReport {
 }
 
 // lastErrorLines returns the last lines of s that report an error, the last one first, without those that first ends
-// with. It reads s from its end.
+// with. It reads s from its end, first as much as may have enough of them if each line reports an error.
 func lastErrorLines(search *reportSearch, s string, room int, first *errorReport) (last errorReport) {
-	for s != "" {
-		piece := s[lastLines(s):]
+	for size := room; s != ""; size = min(2*size, pieceBytes) {
+		piece := s[lastLines(s, size):]
 		search.begin(piece)
 		var lines []string
 		for start, end := search.line(0); start >= 0; start, end = search.line(end) {
@@ -178,9 +178,9 @@ func firstLines(s string) int {
 	return len(s)
 }
 
-// lastLines returns where the last lines of s begin that have about pieceBytes.
-func lastLines(s string) int {
-	for size := pieceBytes; size < len(s); size *= 2 {
+// lastLines returns where the last lines of s begin that have about so many bytes.
+func lastLines(s string, size int) int {
+	for size = max(1<<10, size); size < len(s); size *= 2 {
 		from := len(s) - size
 		if k := strings.IndexByte(s[from:len(s)-1], '\n'); k >= 0 {
 			return from + k + 1
