@@ -96,7 +96,7 @@ func isCrowded(text string) bool {
 
 // crowd is how many bytes there are to a colon or a bracket in a text that is crowded with them: where they are nearer
 // to each other, looking at all bytes, eight at a time, takes less than finding each by itself.
-const crowd = 128
+const crowd = 48
 
 // rarest returns the mark that is the rarest where a text begins.
 func rarest(marks []reportMark, text string) *reportMark {
