@@ -1,6 +1,8 @@
 package winnow
 
 import (
+	"slices"
+
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/record"
@@ -26,7 +28,7 @@ func (d *draft) leanRecords(share float64) bool {
 	if all == 0 || all <= count.Share(d.room(), share) {
 		return false
 	}
-	var runs []recordedRun
+	var list []leanRun
 	half := 0
 	for i := 0; i < len(v.facts) && half <= all/2; i++ {
 		if !d.isRecord(i) {
@@ -37,30 +39,50 @@ func (d *draft) leanRecords(share float64) bool {
 			half, lean = count.Add(half, v.tokens[i]), max(lean, d.recordAt(i).lean)
 			i++
 		}
-		if r, ok := d.leaner(from, i, lean+1); ok {
-			runs = append(runs, recordedRun{from, i, r})
+		if i-from > 1 || lean < record.Leanest { // else it is nothing but its frame
+			list = append(list, leanRun{from, i, lean + 1})
 		}
 	}
+	runs := d.leaner(list)
 	d.putNew(runs)
 	return len(runs) > 0
+}
+
+// leanRun is a run of records of the view that become one, and how lean that is.
+type leanRun struct{ from, to, lean int }
+
+// leaner returns the leaner records for a list of runs, without those that are not worth it. A name that several hold
+// stays in the newest.
+func (d *draft) leaner(list []leanRun) (runs []recordedRun) {
+	var names *excerpt.Names
+	for _, s := range slices.Backward(list) {
+		var named *excerpt.Names
+		if s.lean < record.Leanest {
+			if names == nil { // what is kept is read once, and only where something is named
+				names = d.namesBeside(list)
+			}
+			named = names
+		}
+		r := d.newRecordOf(s.from, s.to, named, s.lean)
+		if isWorthIt(r.fact.tokens, count.Sum(d.view.tokens[s.from:s.to])) {
+			runs = append(runs, recordedRun{s.from, s.to, r})
+		}
+	}
+	slices.Reverse(runs)
+	return runs
+}
+
+// namesBeside returns the names in what is not made leaner.
+func (d *draft) namesBeside(list []leanRun) *excerpt.Names {
+	parts := make([]rewrite.Part, len(list))
+	for k, s := range list {
+		parts[k] = rewrite.Part{Index: s.from, End: s.to}
+	}
+	return d.namesKept(parts, nil)
 }
 
 // isSameFrame reports whether record i has nothing left but its frame, and so has one that is so lean: beside each
 // other they would say the same twice.
 func (d *draft) isSameFrame(i, lean int) bool {
 	return lean >= record.Leanest && d.recordAt(i).lean >= record.Leanest
-}
-
-// leaner returns one record, so lean, for what the records of the view from one position to another stand for. It is
-// false if that is not worth it.
-func (d *draft) leaner(from, to, lean int) (*runRecord, bool) {
-	if to-from == 1 && d.recordAt(from).lean >= record.Leanest {
-		return nil, false // it is nothing but its frame
-	}
-	var names *excerpt.Names
-	if lean < record.Leanest {
-		names = d.namesKept([]rewrite.Part{{Index: from, End: to}}, nil)
-	}
-	r := d.newRecordOf(from, to, names, lean)
-	return r, isWorthIt(r.fact.tokens, count.Sum(d.view.tokens[from:to]))
 }
