@@ -90,7 +90,7 @@ func (b *background) covers(d *draft) bool {
 		return false
 	}
 	now := d.replacedBefore(b.plan.firstKept, b.plan.request)
-	then := b.plan.replaced
+	then := b.plan.replacedKeys
 	return len(now) > 0 && len(now) <= len(then) && slices.Equal(now, then[len(then)-len(now):])
 }
 

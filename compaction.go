@@ -12,29 +12,12 @@ import (
 	"github.com/winnowgo/winnow/internal/digest"
 	"github.com/winnowgo/winnow/internal/recall"
 	"github.com/winnowgo/winnow/internal/sections"
+	"github.com/winnowgo/winnow/internal/summarysize"
 )
 
 // A compaction replaces the messages before a cut point by a summary. What must not be lost is not left to
 // the model: system messages, pins and the newest user request stay as messages, and code owns the
 // sections behind the summary's text.
-
-const (
-	// A compaction lands at this share of the budget or below, so that the next one is far away.
-	landShare = 0.6
-	// The summary may have this share of the budget, its sections included. It grows with the window: a
-	// cap that is right for 8 000 tokens forgets too much at 1 000 000.
-	summaryShare     = 1.0 / 8
-	minSummaryTokens = 300
-	maxSummaryTokens = 24_000
-	// Room for a heading with a line or two. A summary that has less says nothing of what it stands for.
-	leastSummaryTokens = 50
-	// A summary with its frame has about 200 tokens or more: where it stands for less, nothing is gained.
-	leastGain = 200
-	// The summary of a short history has at most this share of what it stands for.
-	mostOfRemoved = 0.9
-	// At least this share of the summary is the summarizer's text.
-	bodyShare = 0.5
-)
 
 // unread returns from where on the messages of v are in no model's summary, and the message before that
 // which is not either, or -1.
@@ -59,24 +42,21 @@ type compaction struct {
 
 // summarySizes are the limits of a summary, and what it is measured against, all in tokens.
 type summarySizes struct {
-	cap            int // of the whole summary
-	filled         int // up to which code adds what the text left out
-	sentTokens     int // of what it replaces, as that is sent: shortened, or as a record
-	historyTokens  int // of the same messages as they are in the history
-	digestedTokens int // of what a digest stands in for: the summary replaces that too
-	earlierSummary int // of an earlier summary among what it replaces: not news, so a gain is counted without it
-	requestTokens  int // of the request before the compaction
+	cap           int // of the whole summary
+	filled        int // up to which code adds what the text left out
+	replaced      summarysize.Replaced
+	requestTokens int // of the request before the compaction
 }
 
 // summarizedPart is what a compaction puts a summary in the place of.
 type summarizedPart struct {
-	older    sizedMessages // complete turns
-	prefix   sizedMessages // beginning of the turn that the cut divides
-	previous string
-	carried  sections.Carried // of the history that is summarized, the previous one included
-	healthy  *checkpoint
-	ids      *digest.Table // identifiers of older and prefix, if the digest read them; nil: not yet known
-	replaced []key         // of the messages that are summarized, as they stand in the history
+	older        sizedMessages // complete turns
+	prefix       sizedMessages // beginning of the turn that the cut divides
+	previous     string
+	carried      sections.Carried // of the history that is summarized, the previous one included
+	healthy      *checkpoint
+	ids          *digest.Table // identifiers of older and prefix, if the digest read them; nil: not yet known
+	replacedKeys []key         // of the messages that are summarized, as they stand in the history
 }
 
 // keptPart is what stays of a history behind a summary.
@@ -100,13 +80,11 @@ type summaryCalls struct {
 
 // span is the part of a draft that a compaction replaces. Sizes are in tokens.
 type span struct {
-	stays          []bool // what no compaction takes
-	cut            int    // the first message that is kept
-	request        int    // the newest user request; -1: none
-	sentTokens     int    // of what is replaced, as that is sent: shortened, or as a record
-	historyTokens  int    // of the same messages as they are in the history
-	earlierSummary int    // of an earlier summary among them
-	restAtLeast    int    // of what is kept, were all its results cut as far as they can be
+	stays       []bool // what no compaction takes
+	cut         int    // the first message that is kept
+	request     int    // the newest user request; -1: none
+	replaced    summarysize.Replaced
+	restAtLeast int // of what is kept, were all its results cut as far as they can be
 }
 
 // span chooses the cut: the newest tokens stay, and what is left lands well below the budget.
@@ -119,15 +97,15 @@ func (d *draft) span() span {
 			fixed = count.Add(fixed, v.tokens[i])
 		}
 	}
-	landing := max(0, count.Share(d.room(), landShare)-fixed-d.summaryCap())
+	landing := max(0, count.Share(d.room(), summarysize.LandShare)-fixed-summarysize.In(d.budget))
 	s.cut = d.cutPoint(&s, min(d.opts.Compact.KeepRecent, landing))
 	for i := range v.unedited {
 		switch {
 		case i < s.cut && s.replaces(i):
-			s.sentTokens = count.Add(s.sentTokens, v.tokens[i])
-			s.historyTokens = count.Add(s.historyTokens, d.wholeTokens(i))
+			s.replaced.Sent = count.Add(s.replaced.Sent, v.tokens[i])
+			s.replaced.History = count.Add(s.replaced.History, d.wholeTokens(i))
 			if v.unedited[i].Summary {
-				s.earlierSummary = count.Add(s.earlierSummary, v.tokens[i])
+				s.replaced.Earlier = count.Add(s.replaced.Earlier, v.tokens[i])
 			}
 		case v.unedited[i].Role == RoleTool && !v.unedited[i].Pinned:
 			// what squeezeResults leaves, at four characters a token
@@ -187,21 +165,9 @@ func (d *draft) firstUnsummarized() int {
 	return max(0, first, summary+1)
 }
 
-// summaryCap is the size in tokens that a summary may have with its sections.
-func (d *draft) summaryCap() int {
-	return max(minSummaryTokens, min(count.Share(d.budget, summaryShare), maxSummaryTokens))
-}
-
-// summaryCapBeside is summaryCap where what stays leaves less: half of the rest is for the newest results. Where only
-// the margin of the estimates has no room for a short summary, the budget has. Where what stays does not fit by itself,
-// as within a limit that was guessed too low, a summary of nothing would not help: it would lose the history.
-func (d *draft) summaryCapBeside(s *span) int {
-	needed := s.restAtLeast + d.summaryFrame()
-	free := max(d.room()-needed, min(minSummaryTokens, d.wholeRoom()-needed))
-	if free < leastSummaryTokens {
-		free = minSummaryTokens
-	}
-	return min(d.summaryCap(), max(free/2, min(free, minSummaryTokens)))
+// summaryCap is the size in tokens that a summary may have with its sections, beside what stays.
+func (d *draft) summaryCap(s *span) int {
+	return summarysize.Beside(s.restAtLeast+d.summaryFrame(), d.budget, d.room(), d.wholeRoom())
 }
 
 // summaryFrame is what stands around a summary, in tokens.
@@ -221,9 +187,9 @@ func (d *draft) hasNews(s *span, least int) bool {
 		return false // nothing is kept behind the summary, so nothing could mark its end
 	}
 	switch {
-	case s.sentTokens-s.earlierSummary > least:
+	case s.replaced.News() > least:
 		return true
-	case s.earlierSummary == 0:
+	case s.replaced.Earlier == 0:
 		return false
 	}
 	// A digest would write the same again.
@@ -233,9 +199,9 @@ func (d *draft) hasNews(s *span, least int) bool {
 // summaryIsTooLong reports whether the summary in the request is longer than a new one may be. The window may have
 // become smaller since it was written.
 func (d *draft) summaryIsTooLong(s *span) bool {
-	limit := d.summaryCapBeside(s)
+	limit := d.summaryCap(s)
 	if d.checkpoint == nil { // of the host, or of another manager
-		return s.earlierSummary > limit+d.summaryFrame()+leastGain
+		return s.replaced.Earlier > limit+d.summaryFrame()+summarysize.LeastGain
 	}
 	return textTokens(d.opts.Estimator, d.checkpoint.body) > limit
 }
@@ -252,8 +218,7 @@ func (d *draft) newCompaction(instructions string) (*compaction, error) {
 	c := &compaction{
 		opts: o,
 		summarySizes: summarySizes{
-			cap: d.summaryCapBeside(&s), requestTokens: d.tokens(), sentTokens: s.sentTokens,
-			historyTokens: s.historyTokens, earlierSummary: s.earlierSummary,
+			cap: d.summaryCap(&s), requestTokens: d.tokens(), replaced: s.replaced,
 		},
 		summaryCalls: summaryCalls{
 			attempts: o.Compact.Attempts, isDown: d.ledger.breaker.Failures >= breaker.Limit, cache: d.ledger.cache,
@@ -261,7 +226,7 @@ func (d *draft) newCompaction(instructions string) (*compaction, error) {
 		},
 	}
 	// The reference's rule for new content that fills the window, with its margin.
-	kept, share := c.requestTokens-c.sentTokens, o.Compact.MaxHistoryShare
+	kept, share := c.requestTokens-c.replaced.Sent, o.Compact.MaxHistoryShare
 	if float64(kept) > float64(d.window)*share*count.ChunkMargin {
 		c.share = max(1, count.Share(d.window, o.Compact.MaxHistoryShare))
 	}
@@ -296,24 +261,12 @@ func (c *compaction) takeRules(rules func() string, asked bool) (err error) {
 	return c.giveRules(section, asked)
 }
 
-// giveRules takes the section of the host's rules, with which the summary has to be smaller than what it
-// stands for. What a host asked for need not be. Where an earlier summary stands, its room is the new one's:
-// a room that followed from the size of that one would lose some of it each time.
+// giveRules takes the section of the host's rules, with which the summary has to be smaller than what it stands for,
+// unless the host asked for it.
 func (c *compaction) giveRules(rules string, asked bool) error {
 	c.rules = rules
-	c.filled = c.cap
-	frame := c.tokens(sections.Begin + sections.End + c.recall)
-	removed := count.Add(c.sentTokens, c.digestedTokens)
-	if asked { // it stands for what is in the history, not for what was left of that
-		removed = count.Add(c.historyTokens, c.digestedTokens)
-	}
-	switch least := leastGain + frame + c.tokens(rules); {
-	case c.earlierSummary > 0:
-		c.filled = min(c.cap, count.Add(c.earlierSummary, count.Share(removed-c.earlierSummary, mostOfRemoved))-frame)
-	case removed > least: // a summary longer than what it replaces is of no use
-		c.cap = min(c.cap, count.Share(removed, mostOfRemoved)-frame)
-		c.filled = c.cap
-	case !asked:
+	frame, isGain := c.tokens(sections.Begin+sections.End+c.recall), false
+	if c.cap, c.filled, isGain = c.replaced.Limit(c.cap, frame, c.tokens(rules), asked); !isGain {
 		return ErrNothingToCompact
 	}
 	return nil
@@ -328,7 +281,7 @@ func (c *compaction) collect(d *draft, s span) {
 		for i := range d.digested {
 			n := estimateWith(c.opts.Estimator, d.digested[i])
 			c.older.add(d.digested[i], n)
-			c.digestedTokens = count.Add(c.digestedTokens, n)
+			c.replaced.Digested = count.Add(c.replaced.Digested, n)
 		}
 		if c.healthy = cp.healthy; c.healthy != nil {
 			c.previous, c.carried = c.healthy.body, c.healthy.carried
@@ -347,7 +300,7 @@ func (c *compaction) collect(d *draft, s span) {
 		if !s.replaces(d.foldedAt(i)) {
 			continue
 		}
-		c.replaced = append(c.replaced, v.facts[i].key)
+		c.replacedKeys = append(c.replacedKeys, v.facts[i].key)
 		switch {
 		case m.Summary:
 			if cp == nil { // of another manager, or of the host

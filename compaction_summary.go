@@ -10,16 +10,15 @@ import (
 	"github.com/winnowgo/winnow/internal/cut"
 	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/sections"
+	"github.com/winnowgo/winnow/internal/summarysize"
 )
 
 // The text of a compaction: what the summarizer writes, within what the sections behind it leave.
 
 // run makes the summary. Nothing of the manager is touched; with an error nothing has happened.
 func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compaction, error) {
-	behind := c.carried.LayOut(c.tokens, c.rules, c.cap-count.Share(c.cap, bodyShare))
-	least := count.Share(c.cap, bodyShare)
-	most := max(least, c.cap-c.tokens(behind.String()))
-	asked := max(count.Share(most, askedShare), min(least, count.Share(most, mostAskedShare)))
+	behind := c.carried.LayOut(c.tokens, c.rules, summarysize.Sections(c.cap))
+	most, asked := summarysize.Text(c.cap, c.tokens(behind.String()))
 	room := most // a digest counts cautiously and lists identifiers itself
 	if !isDigest(s) {
 		room = c.cache.SameRoom(asked, most)
@@ -59,13 +58,6 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 // prefixInstructions are the reference's.
 const prefixInstructions = "This summary covers the prefix of a split turn. Focus on the original request, early " +
 	"progress, and any details needed to understand the retained suffix."
-
-// askedShare is what the summarizer is asked for, of the room that it has. Models count tokens badly, and
-// what they leave is for the identifiers.
-const (
-	askedShare     = 0.6
-	mostAskedShare = 0.8 // where the sections are long
-)
 
 // summarize asks s for a text of room tokens. The prefix of a divided turn gets a summary of its own where
 // complete turns stand before it, and else continues the one so far.

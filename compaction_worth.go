@@ -3,13 +3,15 @@ package winnow
 import (
 	"github.com/winnowgo/winnow/internal/breaker"
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/summarysize"
 )
 
 // canCompact reports whether there is something whose summary would be smaller, and the rest can fit. What
 // cannot fit in any way is not worth a call; a margin alone is no reason to think so.
 func (d *draft) canCompact() bool {
 	s, frame := d.span(), d.summaryFrame()
-	return d.hasNews(&s, leastGain+frame) && count.Add(s.restAtLeast, frame+leastSummaryTokens) <= d.wholeRoom()
+	needed := count.Add(s.restAtLeast, frame+summarysize.Least)
+	return d.hasNews(&s, summarysize.LeastGain+frame) && needed <= d.wholeRoom()
 }
 
 // isWorthCompacting reports whether a compaction has anything to summarize.
@@ -21,7 +23,7 @@ func (d *draft) isWorthCompacting() bool {
 // unreadTokens is about what a model would read in a compaction of d that no model has summarized.
 func (d *draft) unreadTokens() int {
 	s := d.span()
-	n := s.sentTokens - s.earlierSummary
+	n := s.replaced.News()
 	for i := range d.digested {
 		n = count.Add(n, estimateWith(d.opts.Estimator, d.digested[i]))
 	}

@@ -29,7 +29,8 @@ const (
 // clip returns s without room behind its end, so that appending to it never writes into the input's memory.
 func clip(s []Message) []Message { return s[:len(s):len(s)] }
 
-// dropEdit is the edit of a message that a stage removed.
-func dropEdit(op Op, history []Message, i int, e Estimator, reason string) Edit {
-	return Edit{Op: op, Index: i, ID: history[i].ID, Before: max(1, e.Estimate(history[i])), Reason: reason}
+// dropEdit is the edit of a message that a stage removed. The stages take four characters for a token.
+func dropEdit(op Op, history []Message, i int, reason string) Edit {
+	tokens := charsPerToken(4).Estimate(history[i])
+	return Edit{Op: op, Index: i, ID: history[i].ID, Before: max(1, tokens), Reason: reason}
 }

@@ -26,7 +26,7 @@ func LimitHistoryTurns(history []Message, limit int) ([]Message, []Edit) {
 	edits := make([]Edit, 0, dropped)
 	for i := range from {
 		if !keep[i] {
-			edits = append(edits, dropEdit(OpLimit, history, i, CharsPerToken(4), limitReason))
+			edits = append(edits, dropEdit(OpLimit, history, i, limitReason))
 		}
 	}
 	if dropped == from { // nothing to carry over: a part of the input, not a copy

@@ -152,7 +152,7 @@ func (r *repair) flush() {
 func (r *repair) keep(i int, m Message, changed bool) {
 	r.emit(i, m, changed)
 	if changed {
-		e := dropEdit(OpRepair, r.history, i, CharsPerToken(4), "made valid: ids, arguments or empty parts")
+		e := dropEdit(OpRepair, r.history, i, "made valid: ids, arguments or empty parts")
 		e.After = max(1, CharsPerToken(4).Estimate(m))
 		r.edits = append(r.edits, e)
 	}
@@ -168,7 +168,7 @@ func (r *repair) emit(i int, m Message, changed bool) {
 
 // drop leaves message i out and tells why.
 func (r *repair) drop(i int, reason string) {
-	r.edits = append(r.edits, dropEdit(OpRepair, r.history, i, CharsPerToken(4), reason))
+	r.edits = append(r.edits, dropEdit(OpRepair, r.history, i, reason))
 }
 
 // reportMoves adds an edit for each result that moved ahead of another message and was not changed
@@ -187,7 +187,7 @@ func (r *repair) reportMoves() {
 		lowest = min(lowest, i)
 	}
 	for _, i := range slices.Backward(moved) {
-		e := dropEdit(OpRepair, r.history, int(i), CharsPerToken(4), "moved behind its call")
+		e := dropEdit(OpRepair, r.history, int(i), "moved behind its call")
 		e.After = e.Before
 		r.edits = append(r.edits, e)
 	}
