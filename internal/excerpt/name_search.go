@@ -18,9 +18,23 @@ type foundName struct {
 	tokens int32
 }
 
-// compare orders names by where they were found.
-func (f *foundName) compare(g *foundName) int {
-	return cmp.Or(cmp.Compare(f.text, g.text), cmp.Compare(g.rank, f.rank), cmp.Compare(f.order, g.order))
+// byPlace orders names by where they were found.
+func byPlace(a, b foundName) int {
+	switch {
+	case a.text != b.text:
+		return int(a.text - b.text)
+	case a.rank != b.rank:
+		return cmp.Compare(b.rank, a.rank)
+	}
+	return int(a.order - b.order)
+}
+
+// byWorth orders names, the one worth most first.
+func byWorth(a, b foundName) int {
+	if a.worth != b.worth {
+		return cmp.Compare(b.worth, a.worth)
+	}
+	return byPlace(a, b)
 }
 
 // nameSearch finds the names of texts. Its memory is used again for the next one.

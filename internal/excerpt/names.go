@@ -1,7 +1,6 @@
 package excerpt
 
 import (
-	"cmp"
 	"io"
 	"slices"
 
@@ -61,7 +60,7 @@ func (n *Names) write(b io.StringWriter, s string, room int) {
 // choose returns those of found that are new and worth the most, in their order and in at most room tokens. They are
 // known from then on.
 func (n *Names) choose(found []foundName, room int) (chosen []foundName) {
-	slices.SortFunc(found, func(a, b foundName) int { return cmp.Or(cmp.Compare(b.worth, a.worth), a.compare(&b)) })
+	slices.SortFunc(found, byWorth)
 	for _, f := range found {
 		if int(f.tokens) > room || n.known.Has(f.id) {
 			continue
@@ -70,7 +69,7 @@ func (n *Names) choose(found []foundName, room int) (chosen []foundName) {
 		chosen = append(chosen, f)
 		identifier.CoverID(&n.known, f.id)
 	}
-	slices.SortFunc(chosen, func(a, b foundName) int { return a.compare(&b) })
+	slices.SortFunc(chosen, byPlace)
 	return chosen
 }
 
