@@ -1,6 +1,7 @@
 package winnow
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/winnowgo/winnow/internal/count"
@@ -44,7 +45,21 @@ func (d *draft) bodyTokens() int {
 	if limit == 0 || bytes <= limit {
 		return 0
 	}
-	return max(1, int(plannedBody*float64(d.tokens())*float64(limit)/float64(bytes)))
+	return plannedTokens(d.tokens(), limit, bytes)
+}
+
+// tokensForBody is bodyTokens for a request that could not be made. It is 0 if that was not for its body.
+func tokensForBody(err error) int {
+	var e *OverflowError
+	if !errors.As(err, &e) || e.MaxBytes == 0 || e.Bytes <= e.MaxBytes {
+		return 0
+	}
+	return plannedTokens(e.Tokens, e.MaxBytes, e.Bytes)
+}
+
+// plannedTokens is how many tokens a body within limit bytes is planned for, by one that has these tokens and bytes.
+func plannedTokens(tokens, limit, bytes int) int {
+	return max(1, int(plannedBody*float64(tokens)*float64(limit)/float64(bytes)))
 }
 
 const imageMarker = "[Image left out: the request was too large]"

@@ -153,18 +153,26 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 	return r, err
 }
 
-// prepareLocked makes a draft and decides what becomes of it: it is sent as it is or smaller, it is compacted, or
-// nothing can be made of it. The lock is held, but not while code of the host runs: a summarizer that is waited for, a
-// flush. The host may have used the manager meanwhile, so each `continue` makes a new draft. The loop ends because each
-// reason to go round occurs only once: background work that has ended, a flush before a compaction, a token limit for a
-// body that is too large.
+// prepareLocked is prepareOnce and, where what came of that has a body of too many bytes, once more with fewer tokens:
+// the body may then be small enough. A summarizer that failed is not asked again for that. The lock is held, but not
+// while code of the host runs.
 func (m *Manager) prepareLocked(ctx context.Context, history []Message) (*Request, error) {
-	limitsBody := false
-	defer func() {
-		if limitsBody {
-			m.ledger.bodyTokens = 0
-		}
-	}()
+	failures := m.ledger.breaker.Failures
+	r, err := m.prepareOnce(ctx, history, false)
+	tokens := tokensForBody(err)
+	if tokens <= 0 {
+		return r, err
+	}
+	m.ledger.bodyTokens = tokens
+	defer func() { m.ledger.bodyTokens = 0 }()
+	return m.prepareOnce(ctx, history, m.ledger.breaker.Failures > failures)
+}
+
+// prepareOnce makes a draft and decides what becomes of it: it is sent as it is or smaller, it is compacted, or nothing
+// can be made of it. isDown says that the summarizer has failed just now. The host may have used the manager while its
+// code ran, a summarizer that is waited for or a flush, so each `continue` makes a new draft. The loop ends because
+// each reason to go round occurs only once: background work that has ended, a flush before a compaction.
+func (m *Manager) prepareOnce(ctx context.Context, history []Message, isDown bool) (*Request, error) {
 	for {
 		m.ledger.run.begin()
 		// With a report, d has a summary that was made in the background; failed says that it could not be made.
@@ -181,30 +189,25 @@ func (m *Manager) prepareLocked(ctx context.Context, history []Message) (*Reques
 			if m.flush(ctx, history) {
 				continue // the host has saved what it wants to keep, and is not asked again before this compaction
 			}
-			if failed { // the summarizer, in the background: asking it again at once would fail again
+			if failed || isDown { // asking the summarizer again at once would fail again
 				return m.withoutSummary(ctx, d)
 			}
 			return m.compactAndCommit(ctx, d)
 		case report == nil && d.fits() && m.prepareCompaction(ctx, d):
 			continue // the host was asked to save what it wants to keep, ahead of a compaction that is near
-		case report == nil && !failed && m.mayReplaceDigest(d):
+		case report == nil && !failed && !isDown && m.mayReplaceDigest(d):
 			if m.flush(ctx, history) {
 				continue // now the digest can be replaced, if it still is there
 			}
 			return m.replaceDigest(ctx, d)
 		}
-		if d.shrinkToFit() {
-			if report != nil {
-				return m.commitCompaction(d, report, closeBreaker)
-			}
-			return m.commit(d)
-		}
-		// With fewer tokens, the body may be small enough: tokens get a limit, once. Otherwise nothing is left to try.
-		tokens := d.bodyTokens()
-		if tokens <= 0 || m.ledger.bodyTokens != 0 {
+		if !d.shrinkToFit() {
 			return nil, d.overflow()
 		}
-		m.ledger.bodyTokens, limitsBody = tokens, true
+		if report != nil {
+			return m.commitCompaction(d, report, closeBreaker)
+		}
+		return m.commit(d)
 	}
 }
 
