@@ -28,6 +28,14 @@ func normalise(b []byte, text string) (lower []byte, wide bool) {
 		}
 		c := text[i]
 		if c < utf8.RuneSelf {
+			if c == '&' {
+				if sign, n := entity(text[i:]); n > 0 {
+					b = append(b, sign)
+					last = rune(sign)
+					i += n
+					continue
+				}
+			}
 			if c == ':' && strings.HasPrefix(text[i:], "://") {
 				i += linkLength(text[i:])
 				b = append(trimWord(b), ' ')
@@ -154,6 +162,19 @@ func unquote(r rune) (string, rune) {
 // thinSpace reports whether r is a space, or an apostrophe, that typographers set between the digits of one number.
 func thinSpace(r rune) bool {
 	return r == '\u00a0' || r == '\u202f' || r == '\u2009' || r == '’'
+}
+
+// entity reads the sign that a page of HTML or XML writes as a name, and returns how many bytes that takes, 0 for none.
+func entity(text string) (sign byte, n int) {
+	switch {
+	case strings.HasPrefix(text, "&gt;"):
+		return '>', len("&gt;")
+	case strings.HasPrefix(text, "&lt;"):
+		return '<', len("&lt;")
+	case strings.HasPrefix(text, "&quot;"):
+		return ' ', len("&quot;")
+	}
+	return 0, 0
 }
 
 // digitOf returns the ASCII digit for one that is written in the forms of Arabic, of Persian, or at full width, 0 for

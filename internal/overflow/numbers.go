@@ -194,7 +194,7 @@ func (c *counts) expression(ts []token, i int) int {
 	switch {
 	case isSign(ts, k, ">"):
 	case parts == 1 && isSign(ts, k, "/") && !isSign(ts, k+2, "/"):
-	case parts == 1 && k < len(ts) && ts[k].s == "of" && isNum(ts, k+1):
+	case parts == 1 && k < len(ts) && isOf(ts[k].s) && isNum(ts, k+1):
 	case parts == 1 && k < len(ts) && (ts[k].s == "vs" || ts[k].s == "versus"):
 		if isSign(ts, k+1, ".") {
 			k++
@@ -219,6 +219,15 @@ func (c *counts) expression(ts []token, i int) int {
 		c.add(countLimit, limit, false)
 	}
 	return k + 2 - i
+}
+
+// isOf reports whether a word stands between a part and the whole: "9000 of 8192".
+func isOf(w string) bool {
+	switch w {
+	case "of", "von", "van", "sur", "av", "af", "из":
+		return true
+	}
+	return false
 }
 
 // sum takes a sum that ends before k, "71602 + 2048", for what was compared with the limit. It returns how many

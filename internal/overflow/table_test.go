@@ -184,7 +184,7 @@ func TestDiagnoseConcurrently(t *testing.T) {
 	group.Wait()
 }
 
-// TestDiagnoseInventedFile classifies the texts of testdata/invented.jsonl. Its nineteen
+// TestDiagnoseInventedFile classifies the texts of testdata/invented.jsonl. Its twenty
 // parts were each written before the rules had seen them; the reasons say what is new in a text.
 func TestDiagnoseInventedFile(t *testing.T) {
 	data, err := os.ReadFile("testdata/invented.jsonl")

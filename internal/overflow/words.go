@@ -48,8 +48,8 @@ func roleOf(w string) role {
 		"überschreitet", "überschreiten", "überschritten", "übersteigt", "exceede", "excede", "supera", "superó",
 		"superado", "superada", "excedió", "excedido", "excedeu", "ultrapassou", "dépasse", "dépassée", "dépassé",
 		"eccede", "ultrapassa", "превышает", "превышен", "превышена", "outgrew", "outgrown", "przekracza", "vượt",
-		"aşıyor", "overschrijdt", "överskrider", "melebihi", "dépassent", "exceden", "superan", "excedem",
-		"ultrapassam", "superano", "eccedono", "превышают":
+		"aşıyor", "overschrijdt", "överskrider", "melebihi", "dépassent", "excède", "excèdent", "exceden", "superan",
+		"excedem", "ultrapassam", "superano", "eccedono", "превышают":
 		return rOver
 	case "too", "zu", "trop", "demasiado", "demasiada", "demasiados", "demasiadas", "troppi", "troppe", "muitos",
 		"muitas", "troppo", "muito", "слишком", "te", "çok", "zbyt", "för", "terlalu":
