@@ -28,13 +28,11 @@ func normalise(b []byte, text string) (lower []byte, wide bool) {
 		}
 		c := text[i]
 		if c < utf8.RuneSelf {
-			if c == '&' {
-				if sign, n := entity(text[i:]); n > 0 {
-					b = append(b, sign)
-					last = rune(sign)
-					i += n
-					continue
-				}
+			if sign, n := entity(text[i:]); n > 0 {
+				b = append(b, sign)
+				last = rune(sign)
+				i += n
+				continue
 			}
 			if c == ':' && strings.HasPrefix(text[i:], "://") {
 				i += linkLength(text[i:])
@@ -167,6 +165,8 @@ func thinSpace(r rune) bool {
 // entity reads the sign that a page of HTML or XML writes as a name, and returns how many bytes that takes, 0 for none.
 func entity(text string) (sign byte, n int) {
 	switch {
+	case text[0] != '&':
+		return 0, 0
 	case strings.HasPrefix(text, "&gt;"):
 		return '>', len("&gt;")
 	case strings.HasPrefix(text, "&lt;"):
