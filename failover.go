@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"slices"
 	"time"
+
+	"github.com/winnowgo/winnow/internal/resting"
 )
 
 // FirstOf returns a summarizer that asks each of s in turn until one answers. A summarizer that fails with a
@@ -14,23 +16,15 @@ import (
 // asked; once ctx has ended it is that of ctx alone. Without summarizers every call fails. The answer of a [Digest]
 // among s counts as Degraded.
 func FirstOf(cooldown time.Duration, s ...Summarizer) Summarizer {
-	f := &failover{cooldown: max(0, cooldown), resting: make([]time.Time, 0, len(s))}
-	for _, one := range s {
-		if one != nil {
-			f.list = append(f.list, one)
-			f.resting = append(f.resting, time.Time{})
-		}
-	}
-	return f
+	list := slices.DeleteFunc(slices.Clone(s), func(one Summarizer) bool { return one == nil })
+	return &failover{cooldown: max(0, cooldown), list: list, resting: resting.New(len(list))}
 }
 
 // failover is the summarizer of [FirstOf].
 type failover struct {
 	cooldown time.Duration
 	list     []Summarizer
-
-	mu      sync.Mutex
-	resting []time.Time // until when; zero: never failed
+	resting  *resting.List
 }
 
 func (f *failover) Summarize(ctx context.Context, req SummaryRequest) (string, error) {
@@ -44,7 +38,7 @@ func (f *failover) summarize(ctx context.Context, req SummaryRequest) (text stri
 		return "", false, errors.New("winnow: FirstOf has no summarizer to ask")
 	}
 	var failed []error
-	for _, i := range f.order() {
+	for _, i := range f.resting.Order(time.Now()) {
 		if err := ctx.Err(); err != nil {
 			return "", false, err
 		}
@@ -53,7 +47,7 @@ func (f *failover) summarize(ctx context.Context, req SummaryRequest) (text stri
 		own.Messages = copyMessages(req.Messages)
 		text, degraded, err := safeSummarize(ctx, f.list[i], own)
 		if err == nil {
-			f.rest(i, time.Time{})
+			f.resting.Rest(i, time.Time{})
 			return text, degraded, nil
 		}
 		// The host gave up, so that the summarizer is not to blame: it does not rest.
@@ -61,42 +55,11 @@ func (f *failover) summarize(ctx context.Context, req SummaryRequest) (text stri
 			return "", false, ctx.Err()
 		}
 		if restsAfter(err) {
-			f.rest(i, time.Now().Add(f.cooldown))
+			f.resting.Rest(i, time.Now().Add(f.cooldown))
 		}
 		failed = append(failed, fmt.Errorf("summarizer %d: %w", i+1, err))
 	}
 	return "", false, errors.Join(failed...)
-}
-
-// order returns whom to ask: all that are not resting, or else all, the one that is free soonest first.
-func (f *failover) order() []int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	now := time.Now()
-	ready := make([]int, 0, len(f.list))
-	for i, until := range f.resting {
-		if !now.Before(until) {
-			ready = append(ready, i)
-		}
-	}
-	if len(ready) > 0 {
-		return ready
-	}
-	// All rest. One call that may fail is better than a compaction that fails without one.
-	soonest := 0
-	for i, until := range f.resting {
-		if until.Before(f.resting[soonest]) {
-			soonest = i
-		}
-	}
-	return []int{soonest}
-}
-
-// rest passes a summarizer over until that time.
-func (f *failover) rest(i int, until time.Time) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.resting[i] = until
 }
 
 // restsAfter reports whether err will not go away by asking again soon.
