@@ -165,7 +165,7 @@ func (m *Manager) await(ctx context.Context, d *draft) (waited bool, err error) 
 		select {
 		case <-b.ended:
 		case <-ctx.Done():
-			err = fmt.Errorf("winnow: waiting for a summary: %w", context.Cause(ctx))
+			err = errWaiting(ctx)
 		}
 	})
 	return true, err

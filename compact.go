@@ -38,7 +38,7 @@ func (m *Manager) compactAndCommit(ctx context.Context, d *draft) (*Request, err
 	case err == nil: // a digest would keep no less
 		return nil, compacted.overflow()
 	case ctx.Err() != nil:
-		return nil, fmt.Errorf("winnow: waiting for a summary: %w", context.Cause(ctx))
+		return nil, errWaiting(ctx)
 	}
 	m.noteFailure(err, d)
 	return m.withoutSummary(ctx, d)
@@ -67,6 +67,11 @@ func (m *Manager) digestAndCommit(ctx context.Context, failed *draft) (*Request,
 	if err != nil {
 		d = m.draft(failed.history, m.ledger.checkpoint)
 	}
+	return m.shrinkAndCommit(d)
+}
+
+// shrinkAndCommit commits d, or says what fills the window.
+func (m *Manager) shrinkAndCommit(d *draft) (*Request, error) {
 	if !d.shrinkToFit() {
 		return nil, d.overflow()
 	}
@@ -81,17 +86,13 @@ func (m *Manager) replaceDigest(ctx context.Context, d *draft) (*Request, error)
 		return m.commitCompaction(compacted, report, closeBreaker)
 	}
 	if ctx.Err() != nil {
-		return nil, fmt.Errorf("winnow: waiting for a summary: %w", context.Cause(ctx))
+		return nil, errWaiting(ctx)
 	}
 	if err != nil && !errors.Is(err, ErrNothingToCompact) {
 		m.noteFailure(err, d)
 	}
 	m.ledger.digestAt = d.uneditedTokens() // it is tried again when the history has grown from here
-	next := m.draft(d.history, m.ledger.checkpoint)
-	if !next.shrinkToFit() {
-		return nil, next.overflow()
-	}
-	return m.commit(next)
+	return m.shrinkAndCommit(m.draft(d.history, m.ledger.checkpoint))
 }
 
 // compact makes a summary of d's older messages and returns the draft that has it in their place. The

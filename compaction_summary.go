@@ -99,10 +99,7 @@ func (c *compaction) summarize(ctx context.Context, s Summarizer, room int) (*Su
 	if err != nil {
 		return nil, err
 	}
-	return &Summary{
-		Text: sum.Text + sections.TurnHeading + turn.Text, Degraded: sum.Degraded || turn.Degraded,
-		Calls: sum.Calls + turn.Calls, Usage: sum.Usage.plus(turn.Usage),
-	}, nil
+	return sum.with(turn, sum.Text+sections.TurnHeading+turn.Text), nil
 }
 
 // summarizeTurns summarizes complete turns. Where new content fills the window, what is too old for the share
@@ -127,10 +124,7 @@ func (c *compaction) summarizeTurns(
 	if err != nil {
 		return nil, err
 	}
-	return &Summary{
-		Text: sum.Text, Degraded: first.Degraded || sum.Degraded,
-		Calls: first.Calls + sum.Calls, Usage: first.Usage.plus(sum.Usage),
-	}, nil
+	return first.with(sum, sum.Text), nil
 }
 
 // beyondShare returns how many messages of r come before the newest ones that have at most share tokens, at atom

@@ -3,6 +3,7 @@ package winnow
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 )
 
@@ -109,6 +110,11 @@ type background struct {
 }
 
 var errDropped = errors.New("the history changed meanwhile")
+
+// errWaiting is the error of a call whose ctx ended while it waited.
+func errWaiting(ctx context.Context) error {
+	return fmt.Errorf("winnow: waiting for a summary: %w", context.Cause(ctx))
+}
 
 // forgetBackground ends work that cannot be used any more. It stays known until it has ended: one at a time.
 func (m *Manager) forgetBackground() {

@@ -64,6 +64,13 @@ type Summary struct {
 	Usage    Usage  // what they were billed for, as far as the Summarizer says so with ReportUsage
 }
 
+// with returns what it took to make s and then more, with the text that came of both.
+func (s *Summary) with(more *Summary, text string) *Summary {
+	return &Summary{
+		Text: text, Degraded: s.Degraded || more.Degraded, Calls: s.Calls + more.Calls, Usage: s.Usage.plus(more.Usage),
+	}
+}
+
 // summarizeConfig is SummarizeOptions with what the manager decides besides.
 type summarizeConfig struct {
 	SummarizeOptions
