@@ -49,9 +49,8 @@ type seenName struct {
 	kind     identifier.Kind
 }
 
-// manyNames is how many names a text may have for its memory to be used again. A larger set takes longer to clear than
-// a small one takes to make.
-const manyNames = 256
+// manyNames is how many names a text may have for its memory to be used again: above that a set takes more than 100 KB.
+const manyNames = 4_096
 
 // each calls f for the names of text that are not in known and are worth at least that much, in the order of their
 // first mentions. crowd is below 1 if the text is a listing.

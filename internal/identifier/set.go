@@ -90,11 +90,27 @@ func (s *Set) grow(slots int) {
 	}
 }
 
-// Clear takes all identifiers out of s. Its memory is kept.
+// Clear takes all identifiers out of s. Its memory is kept, and is written only where something stood.
 func (s *Set) Clear() {
+	if 16*len(s.ids) > len(s.slots) {
+		clear(s.slots)
+	} else {
+		for k, id := range s.ids {
+			s.free(id, uint32(k+1))
+		}
+	}
 	clear(s.ids) // the texts that they lie in are not held
-	clear(s.slots)
 	s.ids = s.ids[:0]
+}
+
+// free frees the slot of id, whose number is known. The slots in front of it may be free already.
+func (s *Set) free(id string, number uint32) {
+	mask := uint64(len(s.slots) - 1)
+	i := s.hash(id) & mask
+	for s.slots[i].number != number {
+		i = (i + 1) & mask
+	}
+	s.slots[i] = slot{}
 }
 
 // Clone returns a copy of s.

@@ -44,6 +44,8 @@ func TestSet(t *testing.T) {
 			if r.IntN(500) == 0 {
 				s.Clear()
 				clear(numbers)
+				s.Add("few")
+				s.Clear() // few in many slots
 			}
 		}
 	}
