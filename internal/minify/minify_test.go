@@ -317,7 +317,8 @@ func ordinaryText(t testing.TB) string {
 	require.NoError(t, err)
 	var b strings.Builder
 	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") || strings.Contains(file, "table") {
+		// Tables and loops that are written out have lines that differ in numbers alone.
+		if strings.HasSuffix(file, "_test.go") || strings.Contains(file, "table") || file == "../excerpt/search.go" {
 			continue
 		}
 		text, err := os.ReadFile(file)
