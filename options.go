@@ -85,7 +85,7 @@ type Options struct {
 	// the host's own reading of the provider's errors, before [ClassifyError]'s (nil: none)
 	ErrorMatcher ErrorMatcher
 	Journal      Journal          // writes down what changes, before a request is returned (nil: none)
-	Now          func() time.Time // the clock (nil: [time.Now])
+	Now          func() time.Time // the clock, in the years 0 to 9999: JSON has no others (nil: [time.Now])
 	Logger       *slog.Logger     // decisions, never text of the conversation (nil: none)
 
 	// what is left out can be asked for: placeholders name a handle, see [RecallTool] and [Manager.Recall]
