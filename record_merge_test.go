@@ -89,3 +89,29 @@ func TestRecordsStayApart(t *testing.T) {
 	assert.NotEmpty(t, recordsIn(r.Messages[at:]))
 	requestCheck{estimator: byChars}.check(t, h, r)
 }
+
+// A history that goes back to the middle of a record that was joined has none that stands for its beginning: it is sent
+// anew, and when it comes back so does the record.
+func TestRewoundIntoAJoinedRecord(t *testing.T) {
+	t.Parallel()
+	m := folding(t, winnow.Options{})
+	h := runs(60)
+	var r *winnow.Request
+	steps(h, func(in []winnow.Message) { r = prepare(t, m, in) })
+	joined := recordsIn(r.Messages)
+	require.NotEmpty(t, joined)
+	require.Contains(t, joined[0], "\nSaid: Step 0.\n")
+	require.Contains(t, joined[0], "\nSaid: Step 20.\n")
+
+	for _, n := range []int{21, 41, len(h)} {
+		state := []byte(snapshotOf(t, m))
+		plan := m.Plan(h[:n])
+		r = prepare(t, m, h[:n])
+		requestCheck{estimator: byChars}.check(t, h[:n], r)
+		sameWire(t, r.Messages, plan.Messages, "planned")
+		twin := folding(t, winnow.Options{})
+		require.NoError(t, twin.Restore(state))
+		sameWire(t, r.Messages, prepare(t, twin, h[:n]).Messages, "restored")
+	}
+	assert.Equal(t, joined[0], recordsIn(r.Messages)[0])
+}
