@@ -14,30 +14,32 @@ import (
 // The ladder: what is tried after a provider refused a request, until nothing is left to try.
 
 const (
-	// A guess that cannot be reached is given up for the smallest request, if that is so much smaller. A digest takes
-	// the place of a model's summary, if the request is so much smaller then.
+	// The last rung sends the smallest request that was tried, although it is above a guessed limit, if it has at most
+	// this share of the refused one. A digest takes the place of a model's summary if its request has less than this
+	// share of the other.
 	leastShrink = 0.95
 )
 
 // Recover takes the error of a request that Prepare (or Recover) made and returns the next, smaller one: large results
 // are cut and old ones cleared, then history is compacted, then all results are cut hard, then a digest stands in for a
-// summary. It makes at most 3 requests in place of one that Prepare made, and calls the summarizer at most twice for
-// them, not counting the calls to summarize a history larger than its window. No request is returned twice, and each is
-// estimated smaller than the one that was refused. A body that is too large in bytes loses its oldest images first,
-// then results. CompactOptions.Off does not keep Recover from compacting.
+// summary. The calls of Recover for one request of Prepare are a run: a run makes at most 3 requests and calls the
+// summarizer at most twice, not counting the calls that it takes to summarize a history larger than the summarizer's
+// window. No request is returned twice, and each is estimated smaller than the one that was refused. A body that is too
+// large in bytes loses its oldest images first, then results. CompactOptions.Off does not keep Recover from compacting.
 //
-// The limit and the counts that the provider named are used for the rest of the conversation. A refusal without numbers
-// proves little: the limit guessed from it holds for the requests of this run. It holds for later ones only if the
-// smaller request was accepted and the refused one was about as large as what was believed to fit, or if refusals
-// repeat at about the same size. It is then raised as requests near it are accepted, and forgotten in time.
+// A limit and a count that the provider names are used for the rest of the conversation. A refusal without numbers
+// proves little: the limit guessed from it holds for the requests of this run. A guessed limit holds for later requests
+// only if the smaller request was accepted and the refused one was about as large as what was believed to fit, or if
+// refusals repeat at about the same size. The guess is then raised as requests near it are accepted, and forgotten in
+// time.
 //
 // An answer at the end of the history shows that a request of Recover was accepted, as does a successful call of [Do].
-// Where the run ends without one, because Recover gives up or the history goes on otherwise, the summary, the edits and
-// the guess are as they were before it.
+// If the run ends without an accepted request, because Recover gives up or the history goes on otherwise, then the
+// summary, the edits and the guess are again what they were before the run.
 //
 // A cause that is not an overflow is returned, wrapped. When nothing is left to try, the error is an [*OverflowError]
-// that wraps cause. A nil cause is an error, and so is an *OverflowError: it says that this manager, or another one
-// that the call was about, has already given up. After ctx has ended nothing is tried, but the cause is remembered.
+// that wraps cause. A nil cause is an error. An *OverflowError as cause is returned, wrapped, because it says that a
+// manager has already given up. After ctx has ended nothing is tried, but what cause says is remembered.
 func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (*Request, error) {
 	if cause == nil {
 		return nil, errors.New("winnow: Recover: no cause")
@@ -55,7 +57,7 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 	m.opts.Logger.Warn("winnow: the provider refused a request", "class", string(said.Class), "tokens", l.refused,
 		"answer_reserve", said.Output, "limit", a.limit, "guessed_limit", a.guess.Most,
 		"body_limit", count.Least(m.ledger.toldBody(&m.settings), a.body.Most), "refusals", m.ledger.refusals)
-	if ctx.Err() != nil { // what was said is true nevertheless
+	if ctx.Err() != nil { // what was learned stays
 		return nil, fmt.Errorf("winnow: %w: %w", context.Cause(ctx), cause)
 	}
 	if m.ledger.refusals > maxRefusals || m.ledger.run.Refusals > maxRetries {
@@ -87,7 +89,7 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 	return nil, l.giveUp(cause)
 }
 
-// startLadder learns what the provider said.
+// startLadder learns from what the provider said of the last request, and returns the ladder for a smaller one.
 func (m *Manager) startLadder(history []Message, said overflow.Diagnosis) *ladder {
 	g := &m.ledger
 	m.beginAttempt(history)
@@ -97,7 +99,7 @@ func (m *Manager) startLadder(history []Message, said overflow.Diagnosis) *ladde
 		g.run.remember(place.Of(g.sent))
 	} else { // nothing was prepared: the history as it is was refused
 		d := m.draft(history, g.checkpoint)
-		// One more, so that the draft may be tried as it is: what the host sent was not made by this manager.
+		// One more, so that isNew accepts the draft as it is: what the host sent was not made by this manager.
 		l.refused, l.estimate, bytes = d.tokens(), count.Add(d.view.total, 1), d.bytes()
 	}
 	g.run.Refusals++
@@ -112,10 +114,10 @@ func (m *Manager) startLadder(history []Message, said overflow.Diagnosis) *ladde
 	return l
 }
 
-// isNew reports whether d was not refused before and is less than what was.
+// isNew reports whether d was not refused before and is smaller than the request that was refused.
 func (l *ladder) isNew(d *draft) bool {
-	// By the corrected count and by the estimate: a correction that was learned from the refusal makes the very same
-	// request look smaller.
+	// Both the corrected count and the estimate must be smaller: a correction that was learned from the refusal makes
+	// the very same request look smaller.
 	less := d.tokens() < l.refused && d.view.total < l.estimate
 	if l.bytes > 0 {
 		less = d.bytes() < l.bytes
@@ -123,7 +125,8 @@ func (l *ladder) isNew(d *draft) bool {
 	return less && !slices.Contains(l.manager.ledger.run.refused, d.payload())
 }
 
-// take returns d if it is to be sent.
+// take returns d if it is new and fits. If d is new but does not fit, take remembers it where it is the smallest so
+// far, and returns nil.
 func (l *ladder) take(d *draft, fits bool) *draft {
 	if !l.isNew(d) {
 		return nil
@@ -138,7 +141,7 @@ func (l *ladder) take(d *draft, fits bool) *draft {
 }
 
 // isSmaller reports whether d is to be sent rather than s. A model's summary says more than a digest, and was paid for:
-// some tokens less are no reason to leave it out.
+// saving a few tokens is no reason to leave it out.
 func (l *ladder) isSmaller(d, s *draft) bool {
 	most := l.size(s)
 	if isDigested(d.checkpoint) && s.checkpoint != nil && !isDigested(s.checkpoint) {
@@ -149,7 +152,7 @@ func (l *ladder) isSmaller(d, s *draft) bool {
 
 func isDigested(c *checkpoint) bool { return c != nil && c.degraded }
 
-// size is what was refused for being too large, of d.
+// size returns the size of d in the unit in which a request was refused: bytes of its body, or tokens.
 func (l *ladder) size(d *draft) int {
 	if l.bytes > 0 {
 		return d.bytes()
@@ -157,16 +160,16 @@ func (l *ladder) size(d *draft) int {
 	return d.tokens()
 }
 
-// draft is what Prepare would make of the history now, with what the refusal has taught.
+// draft returns what Prepare would make of the history now, under the limits that the refusal taught.
 func (l *ladder) draft() *draft { return l.manager.draft(l.history, l.manager.ledger.checkpoint) }
 
-// clear is what Prepare does to what does not fit: cut what is oversized, clear old results.
+// clear does to the request what Prepare does to one that does not fit: it cuts oversized results and clears old ones.
 func (l *ladder) clear(context.Context) *draft {
 	d := l.draft()
 	if l.bytes > 0 {
 		return l.take(d, d.shrinkToFit())
 	}
-	d.leaveOutThinking() // and not shrinkToFit, which cuts the newest results: a summary is tried before that
+	d.leaveOutThinking() // not shrinkToFit: it cuts the newest results, and a summary is tried before that
 	return l.take(d, d.fits() && d.fitsBody())
 }
 
@@ -190,7 +193,7 @@ func (l *ladder) compact(ctx context.Context) *draft {
 		d = l.draft() // the host may have used the manager meanwhile
 	}
 	if spliced, report, failed := m.collect(d); report != nil {
-		l.report = report // of the background: it costs this run no call
+		l.report = report // made in the background: it costs this run no call
 		if next := l.take(spliced, spliced.shrinkToFit()); next != nil {
 			return next
 		}
@@ -200,7 +203,7 @@ func (l *ladder) compact(ctx context.Context) *draft {
 	return l.compactWith(ctx, d, m.opts.Summarizer)
 }
 
-// compactWith summarizes what d holds of the history with s. That it fails is no error here: the next rung is tried.
+// compactWith summarizes the history of d with s. A failure is only logged: the next rung is tried.
 func (l *ladder) compactWith(ctx context.Context, d *draft, s Summarizer) *draft {
 	next, report, err := l.manager.compact(ctx, d, s, "", false)
 	if err != nil {
@@ -212,7 +215,7 @@ func (l *ladder) compactWith(ctx context.Context, d *draft, s Summarizer) *draft
 	return l.take(next, next.shrinkToFit())
 }
 
-// truncate cuts all results to what the other messages leave, once in a run.
+// truncate cuts all results to the room that the other messages leave, once in a run.
 func (l *ladder) truncate(context.Context) *draft {
 	run := &l.manager.ledger.run
 	if run.Truncated {
@@ -223,10 +226,11 @@ func (l *ladder) truncate(context.Context) *draft {
 	return l.take(d, d.shrinkToFit())
 }
 
-// digest needs no call, so it is there however often summarizers failed.
+// digest replaces old history with a digest. It needs no call, so it can be tried however often summarizers failed.
 func (l *ladder) digest(ctx context.Context) *draft { return l.compactWith(ctx, l.draft(), Digest()) }
 
-// smallestThatIsLess gives up a limit that was only guessed, or the room for the answer within one that was told.
+// smallestThatIsLess returns the smallest draft that was tried, although it is above the budget, or nil. For it the
+// manager gives up a limit that was only guessed, or the room for the answer within a limit that the provider named.
 func (l *ladder) smallestThatIsLess(context.Context) *draft {
 	d := l.smallest.draft
 	if d == nil {
@@ -235,10 +239,10 @@ func (l *ladder) smallestThatIsLess(context.Context) *draft {
 	n, g := l.size(d), &l.manager.ledger
 	switch {
 	case !l.guessed && l.bytes == 0 && n < l.allowed && d.fitsBody():
-		// It is within the limit if less than the reserve is left for the answer: a short answer is better than none.
+		// It is within the limit if it leaves less than the reserve for the answer: a short answer is better than none.
 		g.accounting.limit, d.accounting.limit, d.budget = l.allowed, l.allowed, l.allowed
 	case !l.guessed:
-		return nil // the provider said what it takes, and this is more
+		return nil // the provider named a limit, and this is above it
 	case l.bytes > 0 && n <= count.Share(l.bytes, leastShrink) && d.tokens() <= d.budget &&
 		n <= count.Least(l.manager.ledger.toldBody(&l.manager.settings), n):
 		g.accounting.body.Most, d.accounting.body.Most = n, n
@@ -251,7 +255,7 @@ func (l *ladder) smallestThatIsLess(context.Context) *draft {
 	return d
 }
 
-// commit makes d what was sent last, with the report of its compaction if it has a new one.
+// commit records d as the request that was sent last, with the report of its compaction if it has a new one.
 func (l *ladder) commit(d *draft) (*Request, error) {
 	if d.checkpoint != l.manager.ledger.checkpoint && l.report != nil {
 		return l.manager.commitCompaction(d, l.report)
@@ -259,14 +263,14 @@ func (l *ladder) commit(d *draft) (*Request, error) {
 	return l.manager.commit(d)
 }
 
-// giveUp returns the error that tells what fills the window, and undoes what the run has changed.
+// giveUp undoes what the run has changed, and returns the error that says what fills the window.
 func (l *ladder) giveUp(cause error) error {
 	d := l.smallest.draft
 	if d == nil {
 		d = l.draft()
 		d.shrinkToFit()
 	}
-	if l.guessed && l.bytes == 0 { // what was guessed fills no window
+	if l.guessed && l.bytes == 0 { // a guess is no window: report against the limit that is known
 		d.budget = d.accounting.told(l.manager.window - l.manager.opts.Reserve)
 	}
 	e := d.overflow()
@@ -307,7 +311,7 @@ func Do[T any](
 	}
 }
 
-// answered says that the last request was taken.
+// answered notes that the provider accepted the last request.
 func (m *Manager) answered() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

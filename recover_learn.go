@@ -7,17 +7,18 @@ import (
 	"github.com/winnowgo/winnow/internal/overflow"
 )
 
-// What a refusal teaches: what the provider allows, what it counted, and which requests it does not take.
+// What a refusal teaches: what the provider allows, what it counted, and which requests it refuses.
 
 const (
-	// What no message shows is not taken to be more than this share of the window.
+	// What no message shows, such as tools, is taken to be at most this share of the window.
 	mostHiddenShare = 0.25
 	// A limit below this share of the window is taken for a misread number.
 	leastLimitShare = 0.02
 )
 
-// weigh holds what was said against the last request. A rate that this request alone exceeds is a limit of its
-// size: waiting never helps. A provider need not say how large it was, the manager knows. The lock is held.
+// weigh compares what was said with the last request. A rate limit that this request alone exceeds is a limit of its
+// size: waiting never helps, so weigh returns an overflow in its place. The provider need not say how large the request
+// was, because the manager knows. The lock is held.
 func (m *Manager) weigh(said overflow.Diagnosis) overflow.Diagnosis {
 	if said.Class == overflow.ClassRateLimit && said.Rate > 0 && m.ledger.tokens > said.Rate {
 		return overflow.Diagnosis{Class: overflow.ClassOverflow, Limit: said.Rate}
@@ -25,22 +26,23 @@ func (m *Manager) weigh(said overflow.Diagnosis) overflow.Diagnosis {
 	return said
 }
 
-// isRecoverable reports whether a smaller request may be taken. A final error is of another manager that has given up.
+// isRecoverable reports whether the provider may accept a smaller request. A final error comes from a manager that has
+// already given up.
 func isRecoverable(d overflow.Diagnosis) bool {
 	return (d.Class == overflow.ClassOverflow || d.Class == overflow.ClassBytes) && !d.Final
 }
 
-// learnBody takes what is allowed in bytes for the limit of bodies from now on.
+// learnBody lowers the limit of bodies to the one that was said, or to a guess.
 func (l *ladder) learnBody(said overflow.Diagnosis) {
 	limit := said.Limit
 	if said.Unit != overflow.UnitBytes {
 		limit = 0
 	}
-	if limit > 0 && said.Size > limit { // the provider counts in its own way: the same share of what is counted here
+	if limit > 0 && said.Size > limit { // the provider counts in its own way: take the same share of our count
 		limit = count.Share(l.bytes, float64(limit)/float64(said.Size))
 	}
 	g := &l.manager.ledger
-	// A limit above what was refused is a misread number, or of something else: the size is guessed then.
+	// A limit above the refused size is a misread number, or one of something else: the limit is guessed then.
 	if limit > 0 && limit < l.bytes {
 		g.body = count.Least(g.body, limit)
 		return
@@ -50,7 +52,7 @@ func (l *ladder) learnBody(said overflow.Diagnosis) {
 	g.accounting.body.Most = max(1, count.Least(g.accounting.body.Most, l.shrunk(l.bytes)))
 }
 
-// shrunk is the size that is tried after a request of n tokens or bytes was refused without numbers.
+// shrunk returns the size to try after a request of n tokens or bytes was refused without numbers.
 func (l *ladder) shrunk(n int) int {
 	if l.manager.ledger.run.Refusals >= maxRetries {
 		return count.Share(n, lastGuessShare)
@@ -58,7 +60,8 @@ func (l *ladder) shrunk(n int) int {
 	return count.Share(n, guessShare)
 }
 
-// learnLimit takes what was counted for a new anchor, and what is allowed for the budget from now on.
+// learnLimit corrects the estimates by the count that was said, and lowers the limit to the one that was said, or to a
+// guess.
 func (l *ladder) learnLimit(said overflow.Diagnosis) {
 	g := &l.manager.ledger
 	a := &g.accounting
@@ -71,20 +74,20 @@ func (l *ladder) learnLimit(said overflow.Diagnosis) {
 	}
 	least, hidden := count.Share(g.estimate, meter.MinRatio), count.Share(l.manager.window, mostHiddenShare)
 	most := count.Add(count.Share(g.estimate, meter.MaxRatio), hidden)
-	// Outside of these the number is of something else: of another request, of the answer, of one message.
+	// A count outside of least and most is of something else: of another request, of the answer, of one message.
 	if counted >= least && counted <= most && g.hasRequest() {
 		a.Observe(len(g.sent), g.estimate, counted, l.manager.opts.Overhead)
 		l.refused = counted
 	}
 	limit := allowed
-	if said.Unit == overflow.UnitTokens && said.Output == 0 { // the answer has to have room in it
+	if said.Unit == overflow.UnitTokens && said.Output == 0 { // the limit includes the answer
 		limit = allowed - min(l.manager.opts.Reserve, count.Share(max(0, allowed), maxDefaultShare))
 	}
 	isTold := allowed >= count.Share(l.manager.window, leastLimitShare)
 	if isTold {
 		a.limit, a.window = max(1, count.Least(a.limit, limit)), count.Least(a.window, allowed)
 	}
-	// A limit that what was refused is within explains nothing: then a guess has to do as well.
+	// If the refused request is within the limit, the limit does not explain the refusal: it is guessed too.
 	if isTold && limit < l.refused {
 		l.allowed = allowed
 	} else {
@@ -97,8 +100,9 @@ func (l *ladder) learnLimit(said overflow.Diagnosis) {
 	}
 }
 
-// doubtHidden takes more than half of the budget for what no message shows as the sign of a wrong estimator:
-// nothing could be done about the one, and something can be about the other.
+// doubtHidden keeps what no message shows to half of the budget, or to Options.Overhead if that is more. It takes the
+// rest for the sign of a wrong estimator, and corrects that: messages can be made smaller, and what no message shows
+// cannot.
 func (a *accounting) doubtHidden(estimate, counted int, m *Manager) {
 	most := max(m.opts.Overhead, m.budget()/2)
 	if estimate > 0 && counted > most && a.Hidden(m.opts.Overhead) > most {
@@ -109,5 +113,5 @@ func (a *accounting) doubtHidden(estimate, counted int, m *Manager) {
 // isGuessed reports whether a limit was only inferred from a refusal without numbers.
 func (a *accounting) isGuessed() bool { return a.guess.Most > 0 || a.body.Most > 0 }
 
-// forgetGuesses leaves the limits that the provider named.
+// forgetGuesses drops the guessed limits, and keeps those that the provider named.
 func (a *accounting) forgetGuesses() { a.guess, a.body = guess.Limit{}, guess.Limit{} }

@@ -29,8 +29,8 @@ func RepairToolPairing(history []Message) ([]Message, []Edit) {
 	return r.run()
 }
 
-// run pairs calls and results by numbers, and then writes the messages: nothing is copied before it is known where it
-// stands.
+// run pairs calls and results by their numbers first and writes the messages then, so that nothing is copied before its
+// place is known.
 func (r *repair) run() ([]Message, []Edit) {
 	r.collect()
 	r.pairs.Match()

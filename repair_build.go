@@ -45,8 +45,9 @@ func (r *repair) build() {
 	r.reportMoves()
 }
 
-// waits reports whether the calls of the newest message i stay open. In a request they do only together: who sends
-// some of the results asks for the next answer, and no provider gives one to a call without a result.
+// waits reports whether the calls of message i, the newest, stay open. In a request they stay open only if none has a
+// result: a host that sends some of the results asks for the next answer, and no provider gives one to a call without a
+// result.
 func (r *repair) waits(i int) bool {
 	if !r.forRequest {
 		return true
@@ -59,7 +60,7 @@ func (r *repair) waits(i int) bool {
 	return true
 }
 
-// lastKept returns the index of the last message that is no result and stays, or -1.
+// lastKept returns the index of the last message that stays and is not a result, or -1.
 func (r *repair) lastKept() int {
 	for i := len(r.history) - 1; i >= 0; i-- {
 		if r.history[i].Role == RoleTool {
@@ -72,7 +73,7 @@ func (r *repair) lastKept() int {
 	return -1
 }
 
-// dropResult drops result i if it answers no call that stays. The others are written behind their calls.
+// dropResult drops result i if it answers no call that stays. appendResults writes the others behind their calls.
 func (r *repair) dropResult(i int) {
 	s := r.pairs.Results[r.result[i]].Call
 	switch {
@@ -84,7 +85,7 @@ func (r *repair) dropResult(i int) {
 		r.drop(i, reason)
 	case r.pairs.Calls[s].Failed:
 		r.drop(i, "its call is of a failed turn")
-	case r.pairs.Calls[s].Result != r.result[i]: // a made one, and the real one came later
+	case r.pairs.Calls[s].Result != r.result[i]: // a stand-in, and the real result came later
 		r.drop(i, "stood in for a result that came late")
 	}
 }
@@ -115,7 +116,7 @@ func (r *repair) appendResults(i int, pending bool) {
 
 // insertMissing writes an error result for call s of message i.
 func (r *repair) insertMissing(i int, s int32) {
-	// One list for all of them: nobody writes to parts.
+	// All stand-ins share one list: nobody writes to parts.
 	if r.standIn == nil {
 		r.standIn = []Part{{Text: missingResult}}
 	}
@@ -124,14 +125,14 @@ func (r *repair) insertMissing(i int, s int32) {
 	if m.ToolName == "" {
 		m.ToolName = "unknown"
 	}
-	r.emit(-1, m, true) // it stands for no message of the history
+	r.emit(-1, m, true) // -1: it is no message of the history
 	r.edits = append(r.edits, Edit{
 		Op: OpRepair, Index: i, After: max(1, CharsPerToken(4).Estimate(m)),
 		Reason: "no result for call " + pairing.ShortID(id) + ": an error result stands in",
 	})
 }
 
-// keepAsIs writes message i, together with its neighbours.
+// keepAsIs writes message i as it is. flush copies it, together with its neighbours.
 func (r *repair) keepAsIs(i int) {
 	if r.to != i {
 		r.flush()
@@ -142,13 +143,13 @@ func (r *repair) keepAsIs(i int) {
 	r.changed = append(r.changed, false)
 }
 
-// flush writes the messages that wait: copied together, they cost one append.
+// flush copies the messages that wait: all of them with one append.
 func (r *repair) flush() {
 	r.out = append(r.out, r.history[r.from:r.to]...)
 	r.from, r.to = 0, 0
 }
 
-// keep writes message i as m, and tells of it if that is a change.
+// keep writes m in the place of message i, and adds an edit if m is changed.
 func (r *repair) keep(i int, m Message, changed bool) {
 	r.emit(i, m, changed)
 	if changed {
@@ -158,7 +159,7 @@ func (r *repair) keep(i int, m Message, changed bool) {
 	}
 }
 
-// emit writes a message that is not as it was.
+// emit writes m, which is not copied from the history. i is the message that it was made from, or -1.
 func (r *repair) emit(i int, m Message, changed bool) {
 	r.flush()
 	r.out = append(r.out, m)
@@ -166,7 +167,7 @@ func (r *repair) emit(i int, m Message, changed bool) {
 	r.changed = append(r.changed, changed)
 }
 
-// drop leaves message i out and tells why.
+// drop leaves message i out, and adds an edit with the reason.
 func (r *repair) drop(i int, reason string) {
 	r.edits = append(r.edits, dropEdit(OpRepair, r.history, i, reason))
 }
@@ -175,7 +176,7 @@ func (r *repair) drop(i int, reason string) {
 // otherwise. Results never move back.
 func (r *repair) reportMoves() {
 	var moved []int32
-	lowest := int32(math.MaxInt32) // of all behind
+	lowest := int32(math.MaxInt32) // index of all messages behind
 	// A message has moved ahead if one that was before it stands behind it.
 	for k, i := range slices.Backward(r.origin) {
 		if i < 0 {

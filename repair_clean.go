@@ -4,7 +4,7 @@ import "github.com/winnowgo/winnow/internal/jsontext"
 
 // What a message must not hold, and the message without it.
 
-// isClean is a quick look at a history that needs nothing, as most do.
+// isClean is a quick check whether the history needs no repair, as most do not.
 func (r *repair) isClean() bool {
 	h := r.history
 	calls := 0
@@ -56,7 +56,7 @@ func (r *repair) idsAreUnique(calls int) bool {
 	return true
 }
 
-// isSound reports whether nothing in the parts of message i is to be changed but, perhaps, its calls' ids.
+// isSound reports whether the parts of message i need no change, except perhaps the ids of its calls.
 func (r *repair) isSound(i int) bool {
 	if r.facts != nil {
 		return r.facts[i].sound
@@ -85,11 +85,11 @@ func (r *repair) needsCleaning(i int) bool {
 // cleaned returns message i without what providers refuse, and with its calls' ids.
 func (r *repair) cleaned(i int) (m Message, changed bool) {
 	m = r.history[i]
-	// Most messages: without calls, and known to need no repair. Nothing of them is read.
+	// Most messages have no calls and are known to need no repair: their parts are not read.
 	if r.first[i] < 0 && r.facts != nil && r.facts[i].sound {
 		return m, false
 	}
-	// A turn that failed may have broken off within a call: its calls are left out, and their results with them.
+	// A turn that failed may have broken off within a call: its calls are left out, and so are their results.
 	failed := isFailed(&m)
 	s := r.first[i]
 	var parts []Part // nil until something changes
@@ -132,7 +132,7 @@ func (r *repair) cleaned(i int) (m Message, changed bool) {
 	}
 	if endsInThinking(&m) {
 		n := len(m.Parts)
-		// Its signature goes too: there is nothing left that it could be proof for.
+		// Its signature goes too: nothing is left that it could prove.
 		for n > 0 && isThinking(m.Parts[n-1]) {
 			n--
 		}

@@ -18,9 +18,9 @@ type repair struct {
 	from    int     // history[from:to] is to be written next, as it is
 	to      int     //
 	origin  []int32 // for each message of out, and those to be written: its index in history, or -1
-	changed []bool  // for each as in origin: it differs from that of its origin
+	changed []bool  // in parallel with origin: the message differs from the one in history
 	edits   []Edit
-	standIn []Part // of every result that is made; nil until there is one
+	standIn []Part // of every stand-in; nil until there is one
 }
 
 // collect lists the calls and the results of the history.
@@ -53,7 +53,7 @@ func (r *repair) collect() {
 	}
 }
 
-// isCallOf reports whether there is a call s, and whether it is of message i.
+// isCallOf reports whether call s exists and is of message i.
 func (r *repair) isCallOf(i int, s int32) bool {
 	return int(s) < len(r.pairs.Calls) && r.pairs.Calls[s].Message == int32(i)
 }

@@ -7,18 +7,19 @@ import (
 	"github.com/winnowgo/winnow/internal/rewrite"
 )
 
-// Request is what a manager returns. It is the caller's: later calls do not change it.
+// Request is what a manager returns. The caller owns it: later calls do not change it.
 //
 // Bytes, Cached and the costs are expectations for this request only, without its answer and without the call that
 // wrote a summary. Costs are in units of what an uncached input token costs, by the prices of [CacheOptions].
 // CostUnedited is the cost of sending the unedited history, in any window, as if it had always been sent like that: the
-// part behind the last request is read from the cache, if that is warm, and everything after it is written.
+// part that the last request was made for is read from the cache, if the cache is warm, and everything after it is
+// written.
 type Request struct {
 	Messages []Message // send these
 	History  []Message // keep these, if the host wants a repaired and compacted history: never pruned
 	Tokens   int       // estimate of Messages plus Options.Overhead
 
-	// estimate of each of Messages, before the provider's counts correct them: what a report of the window needs
+	// estimate of each of Messages, not corrected by the provider's counts: for a report of what fills the window
 	Counts []int
 	Budget int    // what Tokens fits into: the window minus the reserve
 	Edits  []Edit // all that makes Messages differ from the history passed in, by index in it
@@ -93,8 +94,8 @@ func (l *ledger) record(d *draft) {
 }
 
 // forgetReplaced drops the edits of messages that d sends whole again: a pin, or the newest request of a history that
-// was rewound to it. What was sent last is what the cache holds, so such a message stays whole when it is unpinned, or
-// when another request follows.
+// was rewound to it. The cache holds what was sent last, so such a message stays whole when it is unpinned, or when
+// another request follows.
 func (l *ledger) forgetReplaced(d *draft) {
 	if len(d.wholeAgain) == 0 {
 		return
@@ -109,7 +110,7 @@ func (l *ledger) forgetReplaced(d *draft) {
 		}
 	}
 	for i, f := range d.view.facts {
-		if d.view.edited[i] != nil { // another message that reads the same
+		if d.view.edited[i] != nil { // another message with the same key
 			delete(isWhole, f.key)
 		}
 	}
