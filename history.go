@@ -21,7 +21,7 @@ func LimitHistoryTurns(history []Message, limit int) ([]Message, []Edit) {
 		}
 	}
 	if dropped == 0 {
-		return clip(history), nil // all that is older is pinned, or the system's
+		return clip(history), nil // no older message may be dropped
 	}
 	edits := make([]Edit, 0, dropped)
 	for i := range from {
@@ -29,7 +29,7 @@ func LimitHistoryTurns(history []Message, limit int) ([]Message, []Edit) {
 			edits = append(edits, dropEdit(OpLimit, history, i, limitReason))
 		}
 	}
-	if dropped == from { // nothing to carry over: a part of the input, not a copy
+	if dropped == from { // no older message is kept: return a part of the input, not a copy
 		return clip(history[from:]), edits
 	}
 	out := make([]Message, 0, len(history)-dropped)
@@ -43,14 +43,14 @@ func LimitHistoryTurns(history []Message, limit int) ([]Message, []Edit) {
 
 const limitReason = "older than the newest turns that are kept"
 
-// turnLimitStart returns the index at which the newest limit turns begin, or 0 if there are no more than
-// that or there is no limit.
+// turnLimitStart returns the index at which the newest `limit` turns begin. It returns 0 if history has no more turns
+// than that, or if limit is 0 or less.
 func turnLimitStart(history []Message, limit int) int {
 	if limit <= 0 || limit >= len(history) {
 		return 0
 	}
 	turns, start := 0, 0
-	for i := len(history) - 1; turns+i >= limit; i-- { // until what is left cannot exceed the limit
+	for i := len(history) - 1; turns+i >= limit; i-- { // until too few messages are left to exceed the limit
 		if !beginsTurn(&history[i]) {
 			continue
 		}
@@ -62,15 +62,16 @@ func turnLimitStart(history []Message, limit int) int {
 	return 0
 }
 
-// keptBefore marks what of history[:from] survives the turn limit.
+// keptBefore marks the messages of history[:from] that survive the turn limit.
 func keptBefore(history []Message, from int) []bool {
 	keep := make([]bool, from)
-	// of each message: the user message that began its turn, or what the host put first; -1: none
+	// For each message, the index of the user message that began its turn, or of the summary or text of the host that
+	// stands there instead; -1: none.
 	questions := make([]int, from)
 	question := -1
-	// Asked for in order, so that the history is read once.
+	// Messages are asked about in order, so that owners reads the history once.
 	owners := callOwners{history: history}
-	atoms := map[int]bool{} // those that are kept already, by their calls
+	atoms := map[int]bool{} // assistant messages that are kept already with their results
 	keepCall := func(i, owner int) {
 		if owner < 0 {
 			owner = i // a result whose call is not in the history
@@ -86,7 +87,7 @@ func keptBefore(history []Message, from int) []bool {
 	for i := range from {
 		m := &history[i]
 		isFixed := m.Role == RoleSystem || m.Summary
-		// A history may begin with a summary, or with a text of the host, in the place of a question.
+		// As long as there was no question, a summary or a text of the host takes its place.
 		if beginsTurn(m) || question < 0 && (m.Summary || m.Role == RoleUser) {
 			question = i
 		}
@@ -97,7 +98,7 @@ func keptBefore(history []Message, from int) []bool {
 		}
 		keepCall(i, owners.of(i))
 	}
-	for i := from; i < len(history); i++ { // a pin that stays may have its call among what goes
+	for i := from; i < len(history); i++ { // the call of a pinned result may stand before `from`
 		if m := &history[i]; m.Pinned && m.Role == RoleTool {
 			if owner := owners.of(i); owner >= 0 && owner < from {
 				keepCall(owner, owner)
@@ -108,8 +109,8 @@ func keptBefore(history []Message, from int) []bool {
 	return keep
 }
 
-// keepLateResults keeps the results of the calls of these messages wherever they stand: a call whose result is gone
-// would be answered by a stand-in.
+// keepLateResults keeps the results of the calls of the assistant messages in atoms, wherever the results stand. A call
+// without its result would be answered by a stand-in.
 func keepLateResults(history []Message, keep []bool, atoms map[int]bool) {
 	if len(atoms) == 0 {
 		return
@@ -122,15 +123,15 @@ func keepLateResults(history []Message, keep []bool, atoms map[int]bool) {
 	}
 }
 
-// callOwners finds the messages that made calls. It reads the history once, as far as it is asked for.
+// callOwners finds the message that made a call. It reads the history once, and no further than it is asked about.
 type callOwners struct {
 	history []Message
 	read    int            // how many messages are in newest
-	newest  map[string]int // by call id, the newest assistant message among them
+	newest  map[string]int // by call id, the newest assistant message that made the call
 }
 
-// of returns the assistant message that message i belongs to: itself, or the newest one before it that made the call
-// which it answers, or -1. Indexes may only grow from one call to the next.
+// of returns the index of the assistant message that message i belongs to. That is i itself, or the newest message
+// before it that made the call which message i answers, or -1. From one call to the next, i may only grow.
 func (o *callOwners) of(i int) int {
 	m := &o.history[i]
 	if m.Role == RoleAssistant {
@@ -206,8 +207,8 @@ func (l HistoryLimits) ForSession(sessionKey string) (limit int, ok bool) {
 	return *found, true
 }
 
-// outlives marks what of messages[:n] no compaction takes: system messages, and pins with their calls and
-// results. The question of a pin is not needed: the summary stands in front of it.
+// outlives marks the messages of messages[:n] that every compaction keeps: system messages, and pins with their calls
+// and results. A pin does not need its question, because the summary stands in front of it.
 func outlives(messages []Message, n int) []bool {
 	keep := keptBefore(messages, n)
 	for i := range keep {

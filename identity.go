@@ -16,19 +16,20 @@ import (
 
 // How the manager recognises a message that it has seen before.
 
-// key is the identity of a message by what a provider is sent of it: role, parts, call id, tool, error
-// flag. What a host may add later (usage, details, pins, an ID) is not in it. SHA-256, because a tool
-// result that could be made to collide with another would be sent with the other's edit.
+// key identifies a message by what a provider receives of it: role, parts, call id, tool and error flag. What a host
+// may add later (usage, details, pins, an ID) is not in it. It is the beginning of a SHA-256 hash, because a tool
+// result that somebody made to collide with another one would be sent with the other's edit.
 type key = place.Key
 
-// hasher computes keys. It is reused, for its memory.
+// hasher computes keys. It is used again because it holds memory.
 type hasher struct {
 	sha    hash.Hash
 	buffer []byte
 	sum    [sha256.Size]byte
 }
 
-// key reads all of m once. The lengths in front of the texts make the parts of two messages comparable one by one.
+// key returns the key of m. It reads all of m once. Each text has its length in front, so that different parts never
+// give the same bytes.
 func (h *hasher) key(m *Message) key {
 	if h.sha == nil {
 		h.sha = sha256.New()
@@ -54,7 +55,7 @@ func (h *hasher) key(m *Message) key {
 		h.sha.Write(p.Arguments)
 		h.string(p.MediaType)
 		h.int(p.Bytes)
-		// Only of images: a size that a host sets on other parts is not sent.
+		// Only of images: providers do not receive a size that a host sets on other parts.
 		if p.Kind == KindImage {
 			h.int(p.Width)
 			h.int(p.Height)
@@ -90,24 +91,25 @@ func (h *hasher) int(n int) {
 	h.buffer = binary.LittleEndian.AppendUint64(h.buffer, uint64(n))
 }
 
-// flush hands the buffer to the hash, which has a price for each call.
+// flush writes the buffer to the hash. The buffer is there because each write has a price.
 func (h *hasher) flush() {
 	h.sha.Write(h.buffer)
 	h.buffer = h.buffer[:0]
 }
 
-// mixed adds x to the hash h: one multiplication to 128 bits, as wyhash does, with the golden ratio as the factor. The
-// sum keeps a zero from staying one.
+// mixed returns the hash h with x added. As in wyhash, that is one multiplication to 128 bits; the factor is the golden
+// ratio. The constant that is added keeps a hash of 0 from staying 0.
 func mixed(h, x uint64) uint64 {
 	hi, lo := bits.Mul64(h^x, 0x9e3779b97f4a7c15)
 	return hi ^ lo + 0x632be59bd9b4e019
 }
 
-// sampleHash identifies a message by its short texts, and of its long ones by where they lie in memory, their lengths
-// and a few of their bytes. It costs some nanoseconds where a key costs a pass over the text. Strings do not change, so
-// equal samples mean an equal message as long as the host goes on using the values that it passed before. What a host
-// may write anew for each call, with a clock in it, can come to lie where the one before it lay: messages of the system
-// and of users are read whole. So are arguments, which are bytes, and may be overwritten.
+// sampleHash identifies m by its short texts, and by the address, the length and a few bytes of each long text. It
+// takes some nanoseconds, where a key takes a pass over the text. Strings do not change, so equal samples mean an equal
+// message as long as the host goes on using the values that it passed before. A host may write some messages anew for
+// each call, with the time in them for example, and the new text can lie where the old one lay. Such messages are of
+// the system or of users, so sampleHash reads those whole. It also reads arguments whole, because they are bytes and
+// may be overwritten.
 func sampleHash(m *Message) uint64 {
 	h := uint64(len(m.Parts))
 	mix := func(x uint64) { h = mixed(h, x) }
@@ -120,8 +122,8 @@ func sampleHash(m *Message) uint64 {
 			mix(maphash.String(idSeed, s))
 			return
 		}
-		// Where a string lies says which one it is as long as somebody holds it, see anchor. The words from its
-		// beginning, its middle and its end are for memory that was freed and is used again.
+		// The address identifies a string as long as somebody holds it, see anchor. The words from its beginning, its
+		// middle and its end are there for memory that was freed and is used again.
 		mix(uint64(uintptr(unsafe.Pointer(unsafe.StringData(s)))))
 		mix(ascii.LoadWord(s, 0))
 		mix(ascii.LoadWord(s, len(s)/2-4))
@@ -150,26 +152,26 @@ func sampleHash(m *Message) uint64 {
 	return h
 }
 
-// isReadWhole reports whether all of m is in its sampleHash.
+// isReadWhole reports whether sampleHash reads all of m.
 func isReadWhole(m *Message) bool { return m.Role != RoleAssistant && m.Role != RoleTool }
 
-// sampleBytes is the length up to which sampleHash reads all of a text: to hash 256 bytes takes about as long as
-// to wait for one line of memory.
+// sampleBytes is the length up to which sampleHash reads all of a text. To hash 256 bytes takes about as long as to
+// wait for one line of memory.
 const sampleBytes = 256
 
-// An anchor is the first text of a history that sampleHash knows by where it lies. As long as the host holds it, and
-// passes it again, the host holds its other texts too. Where it was freed, a host reads its log anew for each call: any
-// text of it may have come to lie where another one of the same length lay, and has to be read.
+// An anchor is the first text of a history that sampleHash identifies by its address. As long as the host holds that
+// text and passes it again, it holds the other texts too. If the text was freed, the host reads its log anew for each
+// call. Any text may then lie where another one of the same length lay, so all of them have to be read.
 type anchor struct {
 	index, part int
-	isSignature bool // of the part, not its text
+	isSignature bool // text is the Signature of the part, not its Text
 	text        weak.Pointer[byte]
 }
 
-// isSet reports whether there is such a text.
+// isSet reports whether a has a text.
 func (a *anchor) isSet() bool { return a.text != weak.Pointer[byte]{} }
 
-// stillHolds reports whether the texts of history that lie where they lay are what they were.
+// stillHolds reports whether a text of history is unchanged if it has the address that it had before.
 func (a *anchor) stillHolds(history []Message) bool {
 	if !a.isSet() {
 		return true
@@ -185,7 +187,7 @@ func (a *anchor) stillHolds(history []Message) bool {
 	return unsafe.StringData(s) == a.text.Value()
 }
 
-// set makes the first such text from message `from` on the anchor.
+// set makes a the anchor of history: the first text, from message `from` on, that sampleHash identifies by its address.
 func (a *anchor) set(history []Message, from int) {
 	*a = anchor{}
 	for i := from; i < len(history); i++ {
@@ -206,7 +208,8 @@ func (a *anchor) set(history []Message, from int) {
 	}
 }
 
-// marks tells what a host may set on a message that was sent, and that decides what becomes of it.
+// marks returns a bit for each property that a host may set on a sent message and that decides how the message is
+// treated.
 func marks(m *Message) (h uint64) {
 	for i, set := range [...]bool{m.Pinned, m.Injected, m.Summary, isFailed(m)} {
 		if set {
@@ -216,7 +219,8 @@ func marks(m *Message) (h uint64) {
 	return h
 }
 
-// trimmings tells what goes along with a message: what a host may set on one that was sent, and gets back with it.
+// trimmings returns a hash of the fields that a host may set on a sent message and gets back with it in a request:
+// Usage, ID, StopReason, Details, Time and every Source.
 func trimmings(m *Message) uint64 {
 	h := uint64(uintptr(unsafe.Pointer(m.Usage)))
 	mix := func(x uint64) { h = mixed(h, x) }
@@ -243,19 +247,19 @@ func trimmings(m *Message) uint64 {
 	return h
 }
 
-// placeOf is where a text lies, with its length.
+// placeOf returns a hash of the address and the length of s.
 func placeOf(s string) uint64 {
 	return bits.RotateLeft64(uint64(len(s)), 48) ^ uint64(uintptr(unsafe.Pointer(unsafe.StringData(s))))
 }
 
-// wordsOf are the two words of an interface: it may hold what cannot be compared.
+// wordsOf returns the two words of the interface *v. The value in it may be of a type that cannot be compared.
 func wordsOf(v *any) (a, b uint64) {
 	w := (*[2]uintptr)(unsafe.Pointer(v))
 	return uint64(w[0]), uint64(w[1])
 }
 
-// headerHash identifies a message by what lies in it itself, without a look at its parts: it costs a nanosecond
-// or two, and tells when another message was put in its place, or something was set on it.
+// headerHash identifies m by the fields of the struct, without a look at its parts. It takes a nanosecond or two. It
+// tells that another message was put in the place of m, or that a host set marks, an ID, Usage or a Source on m.
 func headerHash(m *Message) uint64 {
 	h := uint64(len(m.Parts))<<32 | uint64(len(m.ToolCallID))<<16 | uint64(len(m.Role))<<8
 	h |= marks(m) << 1
@@ -270,5 +274,5 @@ func headerHash(m *Message) uint64 {
 	return h ^ bits.RotateLeft64(callID*0xc2b2ae3d27d4eb4f, 31)
 }
 
-// idSeed is of this process: no id of a transcript can be made to collide.
+// idSeed differs in each process, so that nobody can write a transcript whose ids collide.
 var idSeed = maphash.MakeSeed()

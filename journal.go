@@ -10,7 +10,7 @@ import (
 	"github.com/winnowgo/winnow/internal/saved"
 )
 
-// journalFrom returns the journal of a ledger that was restored from a state and the deltas that were added to it.
+// journalFrom returns the journal of l once l was restored from a snapshot and the number of deltas that followed it.
 func (l *ledger) journalFrom(deltas int) journal {
 	return journal{
 		deltas: deltas, sent: len(l.sent), edits: maps.Clone(l.projections), records: l.records,
@@ -18,17 +18,17 @@ func (l *ledger) journalFrom(deltas int) journal {
 	}
 }
 
-// journaled runs record, which makes a request what was sent last, and has Options.Journal write the delta. isRewrite
-// says that record does more than to append what is new. An error is the journal's, and nothing was recorded then; nor
-// was it if the journal panics.
+// journaled runs record, which notes a request as the last one sent, and passes the delta to Options.Journal. isRewrite
+// says that record does more than append what is new. If journaled returns an error, or if the journal panics, nothing
+// was recorded.
 func (m *Manager) journaled(isRewrite bool, record func()) error {
 	if m.opts.Journal == nil {
 		record()
 		return nil
 	}
 	l := &m.ledger
-	before := *l // a copy of the struct only: record may write to the maps and lists that both hold, see below
-	// Where record only appends, it writes behind the end of what before holds, and nothing has to be copied.
+	before := *l // copies the struct only: before and l share their maps and lists, to which record may write
+	// If record only appends, it writes behind the end of the lists of before, and nothing has to be copied.
 	if isRewrite {
 		l.sent, l.projections = slices.Clone(l.sent), maps.Clone(l.projections)
 	}
@@ -36,7 +36,7 @@ func (m *Manager) journaled(isRewrite bool, record func()) error {
 	defer func() {
 		if !isWritten {
 			*l = before
-			m.tail = requestTail{} // what record wrote to is of no use any more
+			m.tail = requestTail{} // record may have written to its lists
 		}
 	}()
 	record()
@@ -51,14 +51,14 @@ func (m *Manager) journaled(isRewrite bool, record func()) error {
 	return nil
 }
 
-// delta returns what changed since the last one, and the journal as it is once that is written. Edits are compared
-// only where they may have changed.
+// delta returns what changed in l since the last delta, and the journal as it will be once that is written. edits says
+// that edits and records may have changed; only then are they compared.
 func (l *ledger) delta(edits bool) ([]byte, journal, error) {
 	j := l.journal
 	d := saved.Delta{Snapshot: l.head(), From: min(j.sent, len(l.sent)), SameCheckpoint: j.checkpoint == l.checkpoint}
 	j.deltas++
 	d.Deltas, d.Sent = j.deltas, l.sent[d.From:]
-	if d.SameCheckpoint { // it is the largest text of a snapshot, and most deltas change nothing of it
+	if d.SameCheckpoint { // the largest text of a snapshot, which most deltas do not change
 		d.Checkpoint = nil
 	}
 	if edits {
@@ -71,8 +71,8 @@ func (l *ledger) delta(edits bool) ([]byte, journal, error) {
 	return text, j, err
 }
 
-// compareEdits tells the edits that are new, and those that are gone. Edits never change, so their addresses are
-// compared.
+// compareEdits adds to d the edits of now that are not in written, and the keys of those that are gone. Edits never
+// change, so it compares their addresses.
 func compareEdits(d *saved.Delta, written, now map[key]*projection) {
 	changed := make(map[key]*projection)
 	for k, p := range now {
@@ -90,10 +90,13 @@ func compareEdits(d *saved.Delta, written, now map[key]*projection) {
 	slices.SortFunc(d.Gone, place.Compare)
 }
 
-// compareRecordLists tells the records that are new, and those that are gone.
+// compareRecordLists adds to d the records of now that are not in written, and the runs of those that are gone.
 func compareRecordLists(d *saved.Delta, written, now []*runRecord) {
 	before, after := setOf(written), setOf(now)
-	gone := map[key]bool{} // runs may read the same: what goes by its run goes with its likes, which are told again
+
+	// A record is removed by the key of its run. That removes every record of an equal run; those that remain are added
+	// again.
+	gone := map[key]bool{}
 	for _, r := range written {
 		if !after[r] && !gone[r.run] {
 			gone[r.run] = true

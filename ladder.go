@@ -1,31 +1,31 @@
 package winnow
 
-// ladder is one call of Recover. The manager's lock is held, except while a summarizer is called.
+// ladder is the state of one call of Recover. The manager's lock is held, except during the call of a summarizer.
 type ladder struct {
 	manager  *Manager
 	history  []Message
-	refused  int         // tokens of the request that was refused, as far as is known
-	estimate int         // of its messages
-	bytes    int         // of its body; 0: its size in bytes was not the matter
+	refused  int         // tokens of the refused request, as far as they are known
+	estimate int         // tokens of its messages, by the estimator
+	bytes    int         // of its body; 0: it was not refused for its size in bytes
 	guessed  bool        // the limit is a guess
 	allowed  int         // tokens that the provider allows, with none kept free for the answer; 0: it did not say
 	answer   int         // tokens of it that are reserved for the answer, where the provider said so
-	report   *Compaction // of the compaction that was tried last
-	smallest proposal    // of what was tried
+	report   *Compaction // of the last compaction that was tried
+	smallest proposal    // the smallest request of those that were tried
 }
 
-// proposal is a draft with the compaction that it comes from.
+// proposal is a draft with the report of the compaction that made it.
 type proposal struct {
 	draft  *draft
 	report *Compaction
 }
 
 const (
-	// What a request is shrunk to, as a share of the one that was refused, when the provider did not say what it
-	// allows. Two refusals reach half: a model behind a proxy often has half of the window it is sold with. The
-	// last retry is the last chance.
+	// If the provider did not say what it allows, the next request takes this share of the refused one. Two refusals
+	// reach half, because a model behind a proxy often has half of its advertised window. The last retry goes to half
+	// at once: it is the last chance.
 	guessShare, lastGuessShare = 0.7, 0.5
-	// Requests that are made in the place of one. Limits that are there were always found in three.
+	// Requests that are tried in the place of one. Where there was a limit, three tries always found it.
 	maxRetries  = 3
-	maxRefusals = 200 // of one conversation without an answer: a host that asks for ever is told so
+	maxRefusals = 200 // of one conversation without an answer: then the host gets an error instead of a request
 )

@@ -7,15 +7,15 @@ import (
 	"sync"
 )
 
-// Manager keeps one conversation inside its window. It is safe for concurrent use. It starts no goroutine
-// that outlives a call, unless CompactOptions.Background is set; but each call of a [Summarizer] runs in a
-// goroutine of its own, so that one that does not honour its context cannot hold Prepare.
+// Manager keeps one conversation inside its window. It is safe for concurrent use. It starts no goroutine that outlives
+// a call, unless CompactOptions.Background is set. There is one exception: each call of a [Summarizer] runs in a
+// goroutine of its own, so that a Summarizer that ignores its context cannot hold Prepare.
 //
 // The history passed in is either the whole log, append-only, or the last Request.History and what came after it; the
-// manager recognises both, and a log that was rewound, forked or replaced. A host that changes an old message, to
-// redact it for example, passes a copy of the list ([slices.Clone]): if a list only grew, the manager does not check
-// every message in every call. Fields that a host sets on a sent message (a pin, Usage, an ID, a Source) take effect in
-// the next request or, in a list of more than 48 messages that was not copied, some calls later.
+// manager recognises both. It also recognises a log that was rewound, forked or replaced. A host that changes an old
+// message, to redact it for example, passes a copy of the list ([slices.Clone]): if a list only grew, the manager does
+// not check every message in every call. Fields that a host sets on a sent message (a pin, Usage, an ID, a Source) take
+// effect in the next request or, in a list of more than 48 messages that was not copied, some calls later.
 //
 // While a call runs, nobody may write to its history, to the parts or to their arguments, not even another goroutine
 // that receives an answer: append the message when it is complete, or pass a copy without it. Between calls it may be
@@ -24,8 +24,8 @@ import (
 // Between calls a manager holds 140 to 190 bytes per message. If the last request was not the history itself, it also
 // holds the lists of that request: 192 bytes per message, and up to a quarter more for messages to come. The next
 // request is these lists with the new messages appended, so that its cost depends only on the new messages, whether the
-// host keeps the request or drops it. The lists keep the texts of their messages in memory. A host that reads its log
-// anew for each request cannot profit from them, so they are not held.
+// host keeps the request or drops it. The lists keep the texts of their messages in memory. They are not held for a
+// host that reads its log anew for each request, because it cannot profit from them.
 //
 // A [Request] is the caller's: later calls do not change it. Its lists may share memory with the history and with those
 // of later requests, so do not write to their elements; appending to them is safe.
@@ -34,10 +34,10 @@ type Manager struct {
 
 	mu         sync.Mutex // protects what follows
 	ledger     ledger
-	tail       requestTail // of the last request: a cache, and never saved
+	tail       requestTail // of the last request; a cache, which is never saved
 	short      shortWay
 	background *background // nil: none
-	closed     bool        // no more of that
+	closed     bool        // Close was called: no background work begins any more
 }
 
 // New returns a manager for a model with a context window of window tokens. opts is copied; nil means the defaults.
@@ -48,8 +48,8 @@ type Manager struct {
 // ("openrouter/anthropic/claude-opus-4.6", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "models/gemini-2.5-pro"),
 // with dates and in any case. Values in opts win over the table, and an unknown name changes nothing.
 //
-// The error names the bad option: a window that is not positive, a value that is not a number, a share outside 0..1, a
-// policy that is none of the known ones. Any positive window works; see [CheckWindow] for advice.
+// The error names the bad option: a window that is not positive, a value that is not a number, a share outside 0..1 or
+// an unknown policy. Any positive window works; see [CheckWindow] for advice.
 func New(window int, opts *Options) (*Manager, error) {
 	window = opts.windowFor(window)
 	o, err := opts.withDefaults(window)
@@ -60,8 +60,8 @@ func New(window int, opts *Options) (*Manager, error) {
 		settings: settings{window: window, opts: o, minifier: newMinifier(&o)},
 		ledger:   ledger{model: o.Model},
 	}
-	// Only where the host has set it: the default is the reference's, for pruning by age, and what is stale goes
-	// earlier.
+	// Only what the host has set counts here. The defaults are the reference's, for pruning by age, and stale content
+	// goes earlier.
 	if opts != nil && opts.Prune != nil {
 		m.pruneFrom, m.keepLast = max(0, opts.Prune.SoftTrimRatio), opts.Prune.KeepLastAssistants != 0
 		m.countsPruned = opts.Prune.Estimator != nil
@@ -74,23 +74,23 @@ func New(window int, opts *Options) (*Manager, error) {
 // given, or that of Options.Model. A provider that names a smaller one does not change it.
 func (m *Manager) Window() int { return m.window }
 
-// Cold reports whether the provider's cache is expected to hold nothing of the last request: there was none yet, it was
-// longer ago than CacheOptions.TTL, or nothing is cached. A host can then change its system prompt and its tools at no
-// cost.
+// Cold reports whether the provider's cache is expected to hold nothing of the last request: there was no request yet,
+// the last one was longer ago than CacheOptions.TTL, or the provider caches nothing. A host can then change its system
+// prompt and its tools at no cost.
 func (m *Manager) Cold() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return (&draft{settings: &m.settings, ledger: &m.ledger, now: m.opts.Now()}).isCold()
 }
 
-// budget is what a request may have, in tokens: the window without the reserve, or less if the provider
-// refused that.
+// budget returns how many tokens a request may have: the window without the reserve, or less if the provider refused
+// that.
 func (m *Manager) budget() int { return m.ledger.budgetBy(&m.settings, &m.ledger.accounting) }
 
 // unlocked runs f, which calls code of the host, without the manager's lock.
 func (m *Manager) unlocked(f func()) {
 	m.mu.Unlock()
-	defer m.mu.Lock() // also when f panics: the caller unlocks on its way out
+	defer m.mu.Lock() // deferred, because the caller unlocks on its way out even if f panics
 	f()
 }
 
@@ -98,13 +98,13 @@ func (m *Manager) unlocked(f func()) {
 // manager's lock; the summarizer is called without it.
 type background struct {
 	cancel  context.CancelFunc
-	ended   chan struct{} // closed when its goroutine has nothing more to do
+	ended   chan struct{} // closed when its goroutine ends
 	base    *checkpoint   // the summary that the history had when it began
 	plan    *compaction
-	flushes bool // BeforeCompact runs: nobody waits for that, and it is not cancelled for a summary's sake
-	dropped bool // nobody wants it any more
+	flushes bool // BeforeCompact runs: nobody waits for it, and it is not cancelled when the summary is dropped
+	dropped bool // nobody can use its summary any more
 
-	cp     *checkpoint // once it has ended
+	cp     *checkpoint // the result, once the goroutine has ended
 	report *Compaction
 	err    error
 }
@@ -116,7 +116,8 @@ func errWaiting(ctx context.Context) error {
 	return fmt.Errorf("winnow: waiting for a summary: %w", context.Cause(ctx))
 }
 
-// forgetBackground ends work that cannot be used any more. It stays known until it has ended: one at a time.
+// forgetBackground ends background work that cannot be used any more. The manager keeps it until it has ended, because
+// only one may run at a time.
 func (m *Manager) forgetBackground() {
 	switch b := m.background; {
 	case b == nil:
@@ -127,14 +128,14 @@ func (m *Manager) forgetBackground() {
 	}
 }
 
-// drop ends b as soon as it may be ended.
+// drop cancels b. While BeforeCompact runs, it leaves that to b's goroutine, which cancels b afterwards.
 func (b *background) drop() {
 	if b.dropped = true; !b.flushes {
 		b.cancel()
 	}
 }
 
-// hasEnded reports whether the goroutine has nothing more to do. It does not wait.
+// hasEnded reports whether the goroutine of b has ended. It does not wait.
 func (b *background) hasEnded() bool {
 	select {
 	case <-b.ended:

@@ -22,7 +22,7 @@ const (
 	RoleTool      Role = "tool"      // the result of one tool call
 )
 
-// Kind says what a [Part] holds. In JSON the text kind is written as an absent kind.
+// Kind says what a [Part] holds. In JSON, a text part has no kind field.
 type Kind string
 
 const (
@@ -30,11 +30,11 @@ const (
 	KindThinking Kind = "thinking" // reasoning of the model, signed or not
 	KindImage    Kind = "image"    // an image; the library never sees its pixels
 	KindToolCall Kind = "toolCall" // a call that a RoleTool message answers
-	KindOpaque   Kind = "opaque"   // carried, never read
+	KindOpaque   Kind = "opaque"   // kept as it is, and never read
 )
 
 // UnmarshalText reads a kind in JSON. Some hosts spell the text kind out as "text". The hook is here and not at
-// Message, because a type with UnmarshalJSON is scanned twice and decoded at less than half of the speed.
+// Message, because a type with UnmarshalJSON is scanned twice and decoded at less than half the speed.
 func (k *Kind) UnmarshalText(text []byte) error {
 	if *k = Kind(text); *k == "text" {
 		*k = KindText
@@ -42,7 +42,7 @@ func (k *Kind) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Part is one piece of a message. Which fields count depends on Kind; the others are carried.
+// Part is one piece of a message. Kind says which fields are read; the others are kept as they are.
 type Part struct {
 	Kind Kind   `json:"kind,omitempty"` // what the part is; "" is text
 	Text string `json:"text,omitempty"` // text, thinking
@@ -55,16 +55,16 @@ type Part struct {
 	MediaType string          `json:"mediaType,omitempty"` // image, opaque
 	Bytes     int             `json:"bytes,omitempty"`     // image, opaque: size as sent, in bytes
 
-	// image: pixels, of which providers make tokens; 0: not known
+	// image: size in pixels, from which providers compute tokens; 0: not known
 	Width  int `json:"width,omitempty"`
-	Height int `json:"height,omitempty"` // image: pixels
+	Height int `json:"height,omitempty"` // image: likewise
 	Tokens int `json:"tokens,omitempty"` // > 0: the host's own count, used instead of an estimate
 	Source any `json:"-"`                // the caller's own value; nil once the library changed the part
 }
 
-// Message is one message of a conversation, in a form that every provider's can be turned into and back.
-// Tool results are messages of their own, one for each call. Package encoding/json reads and writes it;
-// [ReadMessages] also says in which line an error is.
+// Message is one message of a conversation, in a form into which every provider's messages can be converted, and back.
+// Tool results are messages of their own, one for each call. Package encoding/json reads and writes it; [ReadMessages]
+// also says in which line an error is.
 type Message struct {
 	ID         string `json:"id,omitempty"`         // stable identity, if the host has one
 	Role       Role   `json:"role"`                 // who it is from
@@ -73,7 +73,7 @@ type Message struct {
 	ToolName   string `json:"toolName,omitempty"`   // RoleTool: the tool that was called; "": that of the call
 	IsError    bool   `json:"isError,omitempty"`    // RoleTool: the call failed
 
-	// host-only: never counted or sent; of it only exitCode and status may be named in a summary
+	// for the host only: never counted or sent; a summary may name its exitCode and status, and nothing else of it
 	Details    json.RawMessage `json:"details,omitempty"`
 	StopReason string          `json:"stopReason,omitempty"` // RoleAssistant: "error" and "aborted" mark a failed turn
 
@@ -82,9 +82,10 @@ type Message struct {
 	Time   time.Time `json:"time,omitzero"`    // when it was written; zero if unknown
 	Pinned bool      `json:"pinned,omitempty"` // survives every stage verbatim
 
-	// RoleUser: put there by the host, not by a person: does not begin a turn, is not a request, and nothing in it
-	// becomes a rule of the user. Once a person has asked for something else, a record that has only its beginning and
-	// its size may stand for it, unless Options.Keep is KeepCalls: pin what must stay, or send it as RoleSystem
+	// RoleUser: the host inserted it, and no person wrote it. It does not begin a turn, is not a request, and nothing
+	// in it becomes a rule of the user. Once a person has asked for something else, a record that has only its
+	// beginning and its size may stand for it, unless Options.Keep is KeepCalls. Pin what must stay, or send it as
+	// RoleSystem.
 	Injected bool `json:"injected,omitempty"`
 	Summary  bool `json:"summary,omitempty"` // stands for compacted history; written by the library
 	Source   any  `json:"-"`                 // the caller's own value; nil once the library changed or made the message
@@ -106,7 +107,7 @@ func (u Usage) Prompt() int {
 	return count.Add(count.Add(max(0, u.Input), max(0, u.CacheRead)), max(0, u.CacheWrite))
 }
 
-// messageParts returns the texts of m, a line each.
+// messageParts returns the text parts of m, joined by newlines. Empty ones are left out.
 func messageParts(m *Message) string {
 	if len(m.Parts) == 1 && m.Parts[0].Kind == KindText {
 		return m.Parts[0].Text
@@ -154,7 +155,7 @@ func callsOf(m *Message) iter.Seq[*Part] {
 	}
 }
 
-// hasCalls reports whether m asks for tools.
+// hasCalls reports whether m is an answer of the model that calls tools.
 func hasCalls(m *Message) bool {
 	for range callsOf(m) {
 		return m.Role == RoleAssistant
@@ -172,7 +173,8 @@ func holdsOnlyText(m *Message) bool {
 	return true
 }
 
-// isTextOnly reports whether what m is estimated to is for texts and calls alone.
+// isTextOnly reports whether the estimate of m covers texts and calls alone: m has no image or opaque part, no
+// signature and no count of the host.
 func isTextOnly(m *Message) bool {
 	for i := range m.Parts {
 		p := &m.Parts[i]
@@ -194,7 +196,7 @@ func textBytes(m *Message) (n int) {
 	return n
 }
 
-// argumentBytes is the length of the arguments of the calls of m.
+// argumentBytes returns the length of the arguments of the calls of m in bytes.
 func argumentBytes(m *Message) (n int) {
 	for p := range callsOf(m) {
 		n += len(p.Arguments)
@@ -202,7 +204,7 @@ func argumentBytes(m *Message) (n int) {
 	return n
 }
 
-// joinedText returns the texts of m with a newline between them.
+// joinedText returns the Text of every part of m, joined by newlines.
 func joinedText(m *Message) string {
 	switch len(m.Parts) {
 	case 0:
@@ -222,8 +224,8 @@ func hasSignature(m *Message) bool {
 	return slices.ContainsFunc(m.Parts, func(p Part) bool { return p.Signature != "" })
 }
 
-// hasHiddenParts reports whether providers may count less of m than it shows: old thinking is dropped, images
-// are counted by their size, opaque parts in ways of their own.
+// hasHiddenParts reports whether providers may count fewer tokens for m than its content suggests. They drop old
+// thinking, count images by their size, and count opaque parts in ways of their own.
 func hasHiddenParts(m *Message) bool {
 	for i := range m.Parts {
 		switch m.Parts[i].Kind {
@@ -241,11 +243,11 @@ func isThinking(p Part) bool { return p.Kind == KindThinking }
 // isSigned reports whether p is thinking that only the model that wrote it can read.
 func isSigned(p Part) bool { return isThinking(p) && p.Signature != "" }
 
-// mayAnswer reports whether m, directly behind what was sent, is the answer to it, or the result of a call that was
-// open.
+// mayAnswer reports whether m, directly behind the messages that were sent, can be the answer to them or the result of
+// an open call.
 func mayAnswer(m *Message) bool { return m.Role == RoleAssistant || m.Role == RoleTool }
 
-// countAnswers returns how many answers of the model there are: the clock by which the age of results is told.
+// countAnswers returns how many of the messages are answers of the model. The age of a result is counted in answers.
 func countAnswers(messages []Message) (n int) {
 	for i := range messages {
 		if messages[i].Role == RoleAssistant {
@@ -255,8 +257,9 @@ func countAnswers(messages []Message) (n int) {
 	return n
 }
 
-// endsInThinking reports whether m is an assistant message without calls whose last part is thinking. Providers
-// want what the thinking led to behind it. (With calls its thinking is not touched, wherever it stands.)
+// endsInThinking reports whether m is an assistant message that ends in thinking and has no calls, or failed. Providers
+// want something behind the thinking. In a message with calls that did not fail, thinking is not touched, wherever it
+// stands.
 func endsInThinking(m *Message) bool {
 	if m.Role != RoleAssistant || len(m.Parts) == 0 || m.Parts[len(m.Parts)-1].Kind != KindThinking {
 		return false
@@ -264,8 +267,8 @@ func endsInThinking(m *Message) bool {
 	return isFailed(m) || !hasCalls(m)
 }
 
-// partsAreClean reports whether nothing has to be changed in m but, perhaps, the ids of its calls. For a request, texts
-// without a visible character go as well.
+// partsAreClean reports whether nothing of m has to be repaired, except perhaps the ids of its calls. forRequest says
+// that texts without a visible character have to go as well.
 func partsAreClean(m *Message, forRequest bool) bool {
 	substance := m.Role == RoleTool
 	for i := range m.Parts {
@@ -283,7 +286,7 @@ func partsAreClean(m *Message, forRequest bool) bool {
 }
 
 // isEmptyPart reports whether providers refuse p because there is nothing in it. A signed part is never empty: thinking
-// without a text is encrypted, and Gemini may sign a text part that holds nothing but the signature of a stream.
+// without a text is encrypted, and Gemini may send a text part that holds nothing but the signature of a stream.
 func isEmptyPart(p *Part, forRequest bool) bool {
 	if p.Signature != "" || p.Kind != KindText && p.Kind != KindThinking {
 		return false
@@ -291,10 +294,11 @@ func isEmptyPart(p *Part, forRequest bool) bool {
 	return p.Text == "" || forRequest && runes.IsBlank(p.Text)
 }
 
-// isStrayCall reports whether p, of m, is a call in a message that is not the model's. No provider has a form for it.
+// isStrayCall reports whether p, a part of m, is a call although m is not from the model. No provider's format has such
+// calls.
 func isStrayCall(m *Message, p *Part) bool { return p.Kind == KindToolCall && m.Role != RoleAssistant }
 
-// validArguments reports whether raw is JSON, or nothing. Most arguments are of a form that is quick to read.
+// validArguments reports whether raw is empty or valid JSON.
 func validArguments(raw json.RawMessage) bool {
 	return len(raw) == 0 || jsontext.Valid(raw)
 }

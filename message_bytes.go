@@ -7,14 +7,14 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 )
 
-// What JSON puts around a part and around a message, in bytes, roughly: the field names of the common providers with
-// their quotes.
+// About how many bytes JSON puts around a message and around a part: the field names of the common providers with their
+// quotes.
 const (
 	messageFrame = 60
 	partFrame    = 40
 )
 
-// messageBytes is about what m takes in a request's body.
+// messageBytes estimates how many bytes m takes in a request's body.
 func messageBytes(m *Message) int {
 	n := messageFrame + len(m.ToolCallID) + len(m.ToolName)
 	for i := range m.Parts {
@@ -25,10 +25,10 @@ func messageBytes(m *Message) int {
 	return n
 }
 
-// bodySize is messageBytes as it is remembered: no text is read twice for it.
+// bodySize returns messageBytes in the type of [fact.body]: facts keep it, so that no text is read twice for it.
 func bodySize(m *Message) uint32 { return uint32(min(messageBytes(m), math.MaxUint32)) }
 
-// jsonBytes is the size of s with what JSON escapes with one byte each.
+// jsonBytes returns the length of s in JSON: each newline, quote and backslash takes one byte more.
 func jsonBytes(s string) int {
 	return len(s) + strings.Count(s, "\n") + strings.Count(s, `"`) + strings.Count(s, `\`)
 }

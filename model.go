@@ -7,21 +7,23 @@ import (
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
-// What follows from the name of the model, and what becomes of a conversation that goes on with another one.
+// What follows from the name of the model, and whether two names are of the same one.
 
-// firstBound is the first version of Claude whose thinking is bound to what stands in front of it: 5.1.
+// Claude 5.1 is the first version whose thinking is bound to the messages in front of it.
 const firstBoundMajor, firstBoundMinor = 5, 1
 
-// windowFor returns the window to use where New was given n: that of the model if n is 0 and the model is known.
+// windowFor returns the window for a host that passed n to New: n or, if n is 0, the window of Options.Model. It is 0
+// if that model is unknown.
 func (o *Options) windowFor(n int) int {
 	if n != 0 || o == nil {
-		return n // what the host says holds: it may have a smaller share of the window, or a beta with a larger one
+		return n // the host's number wins: it may have only a part of the window, or a beta with a larger one
 	}
 	known, _ := models.Find(o.Model)
 	return known.Window
 }
 
-// describeModel sets what the model's name tells and the host has not set. An unknown name tells nothing.
+// describeModel sets the options that the host has not set and that the model's name tells. An unknown name gives the
+// defaults.
 func (o *Options) describeModel() error {
 	if o.Estimator == nil {
 		e, err := NewEstimator(FamilyForModel(o.Model))
@@ -33,13 +35,13 @@ func (o *Options) describeModel() error {
 	if o.Thinking == "" && bindsThinking(o.Model) {
 		o.Thinking = ThinkingBound
 	}
-	if known, ok := models.Find(o.Model); ok { // else the defaults, which are the strictest of the common ones
+	if known, ok := models.Find(o.Model); ok { // else the defaults hold, the strictest of the common ones
 		o.Cache = o.Cache.of(known)
 	}
 	return nil
 }
 
-// of returns a copy of o in which what is not set is as it is known of the model.
+// of returns a copy of o in which each field that was not set has the value of the known model.
 func (o *CacheOptions) of(known models.Model) *CacheOptions {
 	c := valueOf(o)
 	if c.TTL == 0 {
@@ -59,8 +61,8 @@ func (o *CacheOptions) of(known models.Model) *CacheOptions {
 	return &c
 }
 
-// bindsThinking reports whether the signatures of a model's thinking hold only behind the messages that it was written
-// behind.
+// bindsThinking reports whether the signatures of a model's thinking are valid only behind the messages behind which it
+// was written.
 func bindsThinking(model string) bool {
 	name := strings.ToLower(model)
 	if !strings.Contains(name, "claude") {
@@ -70,8 +72,8 @@ func bindsThinking(model string) bool {
 	return major > firstBoundMajor || major == firstBoundMajor && minor >= firstBoundMinor
 }
 
-// isSameModel reports whether two names are of one model at one provider. Another spelling may be another gateway, with
-// limits of its own.
+// isSameModel reports whether a and b name one model at one provider. Another spelling may mean another gateway, which
+// has its own limits; only case and outer spaces make no difference.
 func isSameModel(a, b string) bool {
 	return strings.EqualFold(strings.TrimSpace(a), strings.TrimSpace(b))
 }

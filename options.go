@@ -14,13 +14,14 @@ import (
 // PruneOptions are the options of [PruneContext]; nil and the zero value mean the defaults. Characters
 // are Unicode code points, as everywhere in the package. The defaults are the reference system's.
 //
-// A [Manager] does what PruneContext does when a request does not fit, and when the prompt cache is cold if
-// SoftTrimRatio is set or Options.Keep is [KeepCalls]. Besides, it drops what is stale when that pays, in windows of
-// any size: KeepLastAssistants, AllowTools and DenyTools hold for that too (a pattern stands for the results of a tool
-// and for the arguments of its calls), and so does SoftTrimRatio where it is set; NoHardClear keeps the results and has
-// only arguments shortened, and folds nothing. Where SoftTrimRatio is not set, a conversation that takes less than 5 %
-// of the window, and less than 8 000 tokens, loses no stale content: as long as it fits it stays append-only, unless
-// CacheOptions.None says that this has no advantage.
+// A [Manager] does what PruneContext does when a request does not fit. If SoftTrimRatio is set or Options.Keep is
+// [KeepCalls], it also does so when the prompt cache is cold.
+//
+// Besides, a Manager drops stale content when that pays, in windows of any size. KeepLastAssistants, AllowTools and
+// DenyTools hold for that too; a pattern then stands for the results of a tool and for the arguments of its calls. So
+// does SoftTrimRatio if it is set. With NoHardClear, results stay, nothing is folded, and only arguments are shortened.
+// If SoftTrimRatio is not set, a conversation that takes less than 5 % of the window and less than 8 000 tokens loses
+// no stale content: as long as it fits it stays append-only, unless CacheOptions.None says that this has no advantage.
 type PruneOptions struct {
 	KeepLastAssistants int     // newest assistant messages that protect the results behind them (3)
 	SoftTrimRatio      float64 // share of the window above which results are trimmed (0.3)
@@ -43,7 +44,7 @@ type PruneOptions struct {
 // TruncateOptions are the options of [TruncateToolResults]; nil and the zero value mean the defaults. A
 // result is oversized above MaxShare of the window in estimated tokens or above MaxChars characters.
 type TruncateOptions struct {
-	MaxShare     float64 // share of the window, or of what a provider said that it is, that one result may take (0.3)
+	MaxShare     float64 // share that one result may take of the window, or of the window that a provider named (0.3)
 	MaxChars     int     // characters that one result may have (400 000)
 	MinKeepChars int     // characters kept of each text in any case, even above the limit (2 000)
 	Notice       string  // appended verbatim to what is cut; blank: a text that says how much was left out
@@ -70,16 +71,16 @@ type Options struct {
 	Cache        *CacheOptions    // the provider's prompt cache
 
 	// tokens kept free for the answer (20 000, at most a quarter of the window); more than three quarters of the window
-	// is taken as that
+	// counts as three quarters
 	Reserve  int
 	Overhead int // tokens of system prompt and tool schemas that are not in the history (what the first Usage tells)
 
-	// what becomes of older thinking when what was sent is rewritten (ThinkingKept; ThinkingBound for a Model that
+	// what happens to older thinking when sent messages are rewritten (ThinkingKept; ThinkingBound for a Model that
 	// needs it)
 	Thinking ThinkingPolicy
 
-	// limit of the request body in bytes; 0: none. A larger body loses its oldest images down to half of it, then its
-	// oldest results down to 0.7, so that the next requests fit too
+	// limit of the request body in bytes; 0: none. A larger body loses its oldest images until it takes half of the
+	// limit, then its oldest results until it takes 0.7, so that the next requests fit too.
 	MaxBytes int
 
 	// the host's own reading of the provider's errors, before [ClassifyError]'s (nil: none)
@@ -102,8 +103,8 @@ type CompactOptions struct {
 	Off        bool // never compact in Prepare; Compact and Recover still do
 	KeepRecent int  // newest tokens that are never summarized (20 000, at most a quarter of the window)
 
-	// share of the window that is summarized at once where new content takes more than 1.2 times that; what is older is
-	// summarized ahead of it (0.5)
+	// share of the window that is summarized at once if new content takes more than 1.2 times that share; older history
+	// is then summarized first (0.5)
 	MaxHistoryShare  float64
 	Timeout          time.Duration // of one summarizer call (180 s)
 	Attempts         int           // of one summarizer call (3)
@@ -111,22 +112,23 @@ type CompactOptions struct {
 	SummarizerWindow int           // the summarizer's context window, tokens (the manager's window)
 	Rules            func() string // text that must survive every compaction, e.g. from AGENTS.md (nil: none)
 
-	// memory flush: runs once per compaction cycle, before the compaction, and may use the manager; that it failed is
-	// logged, without its error's text (nil: none)
+	// memory flush: runs once per compaction cycle, before the compaction, and may use the manager. A failure is
+	// logged, without the text of the error (nil: none)
 	BeforeCompact func(ctx context.Context, history []Message) error
 
 	// tokens below the compaction threshold at which BeforeCompact runs and Background begins (4 000)
 	SoftThreshold int
 	Background    bool // summarize while the conversation goes on; [Manager.Close] ends it
 
-	// names of tools that read the file that an argument names, in any case, besides those of the common agents
+	// names of tools that read the file that an argument names, besides the tools of the common agents; upper and lower
+	// case are the same
 	ReadTools     []string
 	ModifyTools   []string // names of tools that write, edit or delete it, likewise
 	PathArguments []string // names of such arguments, likewise
 }
 
-// CacheOptions describes the provider's prompt cache; prices are relative to uncached input. What is not set is what
-// the table of models says of Options.Model, or else the default: a cache is assumed.
+// CacheOptions describes the provider's prompt cache; prices are relative to uncached input. What is not set comes from
+// the table of models, by Options.Model. For an unknown model the defaults assume a cache.
 type CacheOptions struct {
 	None       bool          // the provider caches nothing: every token is paid each time, so shrink eagerly
 	TTL        time.Duration // how long the provider keeps what nobody reads (5 min)
@@ -134,7 +136,7 @@ type CacheOptions struct {
 	ReadPrice  float64       // of a cached token (0.1)
 	WritePrice float64       // of a token that is written to the cache (1.25)
 
-	// of a token of the answer (5): for sums of the host, no cost of a Request has the answer in it
+	// of a token of the answer (5); for the host's own sums, because no cost of a Request includes the answer
 	OutputPrice float64
 }
 
@@ -173,7 +175,7 @@ func valueOf[T any](p *T) (value T) {
 	return value
 }
 
-// check returns an error that names the first field that is bad.
+// check returns an error that names the first bad field.
 func (o *Options) check(window int) error {
 	if window <= 0 {
 		if window == 0 && o.Model != "" {

@@ -47,7 +47,7 @@ type ErrorMatcher func(err error) (ErrorInfo, bool)
 // if the one request is larger than the limit, because waiting can never help then.
 //
 // The words win over a gateway's status: a 502 or 503 that passes on another server's overflow is an overflow. Status
-// 413 is [ErrorBytes] with a proxy's page, an empty body or none, unless the words count tokens or it refuses the
+// 413 is [ErrorBytes], also with a proxy's page, an empty body or no body, unless the words count tokens or refuse the
 // upload of a file.
 //
 // A limit for the answer (max_tokens) that the model does not allow is ErrorOther: a shorter history would not help.
@@ -56,13 +56,14 @@ func ClassifyError(err error) ErrorInfo {
 	return infoOf(overflow.Diagnose(err, isOwn))
 }
 
-// isOwn reports whether an error is this package's own, whose numbers are estimates and not a provider's.
+// isOwn reports whether err is this package's own error, whose numbers are estimates and not a provider's.
 func isOwn(err error) bool {
 	_, ok := err.(*OverflowError)
 	return ok || err == ErrOverflow
 }
 
-// infoOf tells of a diagnosis what a user can use: a number of bytes or characters does not measure a context window.
+// infoOf returns what a user can use of the diagnosis d. A number of bytes or characters does not measure a context
+// window, so it is left out.
 func infoOf(d overflow.Diagnosis) ErrorInfo {
 	if d.Class != overflow.ClassOverflow || d.Unit != overflow.UnitTokens {
 		return ErrorInfo{Class: ErrorClass(d.Class)}
@@ -70,7 +71,7 @@ func infoOf(d overflow.Diagnosis) ErrorInfo {
 	return ErrorInfo{Class: ErrorOverflow, Tokens: d.Size, Limit: d.Limit}
 }
 
-// diagnose asks the user's rules first.
+// diagnose returns what err says. It asks the user's matcher first.
 func diagnose(err error, matcher ErrorMatcher) overflow.Diagnosis {
 	if err == nil {
 		return overflow.Diagnosis{}
@@ -84,7 +85,8 @@ func diagnose(err error, matcher ErrorMatcher) overflow.Diagnosis {
 	return overflow.Diagnose(err, isOwn)
 }
 
-// ask asks a matcher. One that panics did not match: an error path is no place to crash in.
+// ask returns what matcher says of err. A matcher that panics counts as one that did not match, because an error path
+// must not crash.
 func ask(matcher ErrorMatcher, err error) (info ErrorInfo, matched bool) {
 	defer func() {
 		if recover() != nil {
@@ -101,8 +103,8 @@ func ask(matcher ErrorMatcher, err error) (info ErrorInfo, matched bool) {
 //
 // A provider that drops the front of the prompt in silence and bills what is left (Ollama above num_ctx, OpenAI
 // Responses with truncation "auto") cannot be recognized by its answer alone, which looks like that of a shorter
-// conversation. Compare it with what was sent: a u.Prompt() below half of [Request.Tokens] is more than an estimator's
-// error. It is better to give New the window that the server was started with.
+// conversation. Compare it with what was sent: a u.Prompt() below half of [Request.Tokens] is too low for an
+// estimator's error. It is better to give New the window that the server was started with.
 func ResponseOverflow(stopReason string, u Usage, window int) bool {
 	return overflow.InAnswer(stopReason, u.Prompt(), u.Output, window)
 }

@@ -30,14 +30,14 @@ type pruning struct {
 	window  int   // tokens
 	tokens  []int // estimate of each message; nil: not known yet
 
-	// how to get at what is left out of a message, see cut.WithNote; nil: nothing is said of that
+	// returns how to get at what is left out of message i, see cut.WithNote; nil: placeholders say nothing of that
 	note func(i int) string
 
 	total      int // tokens of the whole history, as pruned so far
 	candidates []candidate
-	changed    int    // decisions of replace
-	cleared    []Part // of every result that is cleared
-	trimmed    []Part // of results that are trimmed; the next ones have room behind them
+	changed    int    // how often replace changed a result
+	cleared    []Part // of every cleared result without a note
+	trimmed    []Part // of other changed results, in groups: the next parts have room behind them
 }
 
 // candidate is a result that may be pruned.
@@ -45,14 +45,14 @@ type candidate struct {
 	index      int
 	tokens     int    // as pruned so far
 	chars      int    // of its text, as pruned so far; -1: not counted
-	wholeChars int    // of its text before it was trimmed, texts joined
+	wholeChars int    // of its joined texts before it was trimmed
 	op         Op     // "" if it was not changed
 	note       string // see pruning
-	parts      []Part // what stands for it then; nil: not made yet
+	parts      []Part // in place of its own if it was changed; nil: not made yet
 	reason     string
 }
 
-// run looks at lengths first: most histories are decided without reading a text.
+// run prunes the history. It looks at lengths first, so that for most histories it reads no text.
 func (p *pruning) run() ([]Message, []Edit) {
 	if p.window <= 0 || !p.mayBeAboveSoftTrim() || !p.findCandidates() || !p.aboveSoftTrim() {
 		return clip(p.history), nil
@@ -67,7 +67,7 @@ func (p *pruning) run() ([]Message, []Edit) {
 	return p.build()
 }
 
-// findCandidates lists what may be pruned, without reading a text. It is false if nothing can change.
+// findCandidates lists the results that may be pruned, without reading a text. It returns false if nothing can change.
 func (p *pruning) findCandidates() bool {
 	start, end := 0, p.protectedFrom()
 	for start < end && p.history[start].Role != RoleUser {
@@ -121,8 +121,8 @@ func (p *pruning) protectedFrom() int {
 	return 0
 }
 
-// estimateResult estimates a result that holds nothing but text. known is the characters of its texts, or -1;
-// chars is that, or what the estimator counted, or -1 where it does not count characters.
+// estimateResult estimates a result that holds nothing but text. known is the number of characters of its texts, or -1.
+// chars is known or, if that is -1, what the estimator counted; it is -1 if the estimator does not count characters.
 func estimateResult(e Estimator, m *Message, known int) (tokens, chars int) {
 	n, ok := e.(charsPerToken)
 	for i := range m.Parts {
@@ -142,7 +142,7 @@ func estimateResult(e Estimator, m *Message, known int) (tokens, chars int) {
 	return int(min(math.Ceil(float64(chars)/float64(n)), math.MaxInt32)), chars
 }
 
-// mayBeAboveSoftTrim is false if the history is small enough however its text reads.
+// mayBeAboveSoftTrim returns false if the history is below SoftTrimRatio whatever its texts are.
 func (p *pruning) mayBeAboveSoftTrim() bool {
 	if p.tokens != nil {
 		return true
@@ -160,7 +160,7 @@ func (p *pruning) mayBeAboveSoftTrim() bool {
 	return false
 }
 
-// aboveSoftTrim estimates the history and says whether anything is to be done.
+// aboveSoftTrim estimates the history and reports whether it reaches SoftTrimRatio.
 func (p *pruning) aboveSoftTrim() bool {
 	if p.tokens == nil {
 		p.tokens = make([]int, len(p.history))
@@ -196,12 +196,12 @@ func (p *pruning) trimAll() {
 	}
 }
 
-// trimmedChars returns how many characters trimming leaves of a candidate, the note included. ok is false
-// if it is not to be trimmed.
+// trimmedChars returns how many characters trimming leaves of c, the note included. ok is false if c is not to be
+// trimmed.
 func (p *pruning) trimmedChars(c *candidate) (left int, ok bool) {
 	m := &p.history[c.index]
 	if textBytes(m)+len(m.Parts) <= p.SoftTrimMaxChars {
-		return 0, false // no more characters than bytes, and a line end between two texts
+		return 0, false // a text has no more characters than bytes, and one newline stands between two texts
 	}
 	if c.wholeChars = c.chars + len(m.Parts) - 1; c.chars < 0 {
 		c.wholeChars = runes.Count(joinedText(m))
@@ -214,18 +214,19 @@ func (p *pruning) trimmedChars(c *candidate) (left int, ok bool) {
 	return left, left < c.wholeChars
 }
 
-// ends are what trimming keeps of a candidate.
+// ends returns what trimming keeps of c.
 func (p *pruning) ends(c *candidate) cut.Trim {
 	return cut.Trim{Head: p.SoftTrimHeadChars, Tail: p.SoftTrimTailChars, Note: c.note}
 }
 
-// wasTrimmed reports whether trimming made the text of a candidate out of a longer one.
+// wasTrimmed reports whether the text of c is already the outcome of a trim.
 func (p *pruning) wasTrimmed(c *candidate) bool {
 	m := &p.history[c.index]
 	return cut.EndsInNote(m.Parts[len(m.Parts)-1].Text) && p.ends(c).Made(joinedText(m), c.wholeChars)
 }
 
-// enoughToClear reports whether the results that may be cleared are worth it. It reads no further than it must.
+// enoughToClear reports whether the candidates hold at least MinPrunableToolChars characters. It reads no further than
+// it must.
 func (p *pruning) enoughToClear() bool {
 	chars := 0
 	for k := range p.candidates {
@@ -257,15 +258,15 @@ func (p *pruning) clearOldest() {
 	}
 }
 
-// replace decides that op is done to a candidate, which leaves `chars` characters of it, unless that would
-// not make it smaller, in tokens and in characters.
+// replace decides to do op to c, which leaves `chars` characters of it. It does nothing if c would not become smaller
+// both in tokens and in characters.
 func (p *pruning) replace(c *candidate, chars int, op Op) {
 	if c.chars >= 0 && c.chars <= chars || c.chars < 0 && !charsAbove(p.history[c.index].Parts, chars) {
 		return
 	}
 	m := p.history[c.index]
 	m.Parts, m.Source = nil, nil
-	if _, ok := p.Estimator.(charsPerToken); !ok { // which needs no text to count its characters
+	if _, ok := p.Estimator.(charsPerToken); !ok { // charsPerToken needs no text: `chars` is enough
 		m.Parts = p.newParts(c, op)
 	}
 	tokens, _ := estimateResult(p.Estimator, &m, chars)
@@ -277,7 +278,8 @@ func (p *pruning) replace(c *candidate, chars int, op Op) {
 	c.tokens, c.chars, c.op, c.parts = tokens, chars, op, m.Parts
 }
 
-// newParts makes what stands for a candidate. Parts share their memory in groups, because a history may have thousands.
+// newParts returns the parts that replace those of c after op. It allocates parts in groups, because a history may have
+// thousands.
 func (p *pruning) newParts(c *candidate, op Op) []Part {
 	if op == OpClear && c.note == "" {
 		return p.cleared
@@ -294,12 +296,12 @@ func (p *pruning) newParts(c *candidate, op Op) []Part {
 	return p.trimmed[n-1 : n : n]
 }
 
-// partsAtOnce is how many parts are allocated together: few allocations, and what keeps one of the results keeps no
-// more than these.
+// partsAtOnce is how many parts are allocated together. This makes few allocations, and whoever holds one of the parts
+// keeps no more than these in memory.
 const partsAtOnce = 16
 
-// build returns the history with what was decided, and an edit for each result that was changed. Texts are
-// made here where they can be: many results that are trimmed are cleared afterwards.
+// build returns the pruned history and an edit for each result that was changed. It makes most texts only now, because
+// many results that are trimmed are cleared afterwards.
 func (p *pruning) build() ([]Message, []Edit) {
 	out := append(make([]Message, 0, len(p.history)), p.history...)
 	edits := make([]Edit, 0, p.changed)
