@@ -7,13 +7,13 @@ import (
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
-// What a new result says twice, or says to a terminal, is left out before it is sent for the first time: nothing of it
-// is in the prompt cache, so that it costs nothing.
+// What a new result repeats, or says only to a terminal, is left out before the result is sent for the first time. That
+// costs nothing, because nothing of a new result is in the prompt cache.
 
-// leastMinified is how many bytes a result has to get shorter: an edit has its price, if a small one.
+// leastMinified is the least number of bytes that minifying has to save. An edit has a price, though a small one.
 const leastMinified = 64
 
-// minifier writes new results shorter.
+// minifier minifies new results.
 type minifier struct {
 	forms minify.Forms // that the options leave on
 	match toolcall.Matcher
@@ -24,8 +24,8 @@ func newMinifier(o *Options) minifier {
 	return minifier{o.Minify.forms(), toolcall.NewMatcher(o.Prune.AllowTools, o.Prune.DenyTools), o.Compact.fileTools()}
 }
 
-// formsIn returns what may be left out of a result by what the call was about. Of a file nothing goes but the numbers
-// of its lines, so that an edit that quotes it finds what it quotes. Lines of several files keep all but their paths.
+// formsIn returns the forms that may be left out of a result of kind o. A file loses nothing but the numbers of its
+// lines, so that an edit can quote it. Lines of several files lose only escape sequences and their paths.
 func formsIn(o toolcall.Output) minify.Forms {
 	switch o {
 	case toolcall.Content:
@@ -36,8 +36,8 @@ func formsIn(o toolcall.Output) minify.Forms {
 	return minify.Escapes | minify.Overwritten | minify.Repeats | minify.JSON | minify.Encoded
 }
 
-// parts returns the parts of result i written shorter, and which forms of redundancy went. It is false where nothing,
-// or too little, does. A result that is an error stays as it came.
+// parts returns the minified parts of result i of messages, and in had the forms that were left out. ok is false if
+// nothing or too little was. A result that is an error stays as it came.
 func (n *minifier) parts(messages []Message, i int) (parts []Part, had minify.Forms, ok bool) {
 	m := &messages[i]
 	if n.forms == 0 || m.Role != RoleTool || staysAsItCame(m) {
@@ -50,10 +50,12 @@ func (n *minifier) parts(messages []Message, i int) (parts []Part, had minify.Fo
 	return minifiedParts(m.Parts, n.forms&formsIn(n.files.Output(tool, arguments)))
 }
 
-// staysAsItCame reports whether nothing of a result is redundant to the host, or to a model that has to find an error.
+// staysAsItCame reports whether m is not minified: it is a pin, or an error, in which a model may need every detail, or
+// too short to be worth an edit.
 func staysAsItCame(m *Message) bool { return m.Pinned || m.IsError || textBytes(m) < leastMinified }
 
-// minifiedParts returns parts with their texts written shorter.
+// minifiedParts returns parts with minified texts, and in had the forms that were left out. out is nil if none was, and
+// ok is false if it is too little.
 func minifiedParts(parts []Part, forms minify.Forms) (out []Part, had minify.Forms, ok bool) {
 	saved := 0
 	for k := range parts {
@@ -75,12 +77,12 @@ func minifiedParts(parts []Part, forms minify.Forms) (out []Part, had minify.For
 	return out, had, saved >= leastMinified
 }
 
-// callOf returns the tool of result i of messages, and the arguments of its call; they are empty where the call is not
-// to be found.
+// callOf returns the tool of result i of messages and the arguments of its call. The arguments are empty if the call is
+// not found.
 func callOf(messages []Message, i int) (tool string, arguments []byte) {
 	result := &messages[i]
 	tool = result.ToolName
-	nth := 0 // of the results behind the call's message
+	nth := 0 // position of the result behind the message of its call
 	k := i - 1
 	for ; k >= 0 && messages[k].Role == RoleTool; k-- {
 		nth++

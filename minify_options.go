@@ -7,25 +7,25 @@ import "github.com/winnowgo/winnow/internal/minify"
 // text is the same in all later requests. nil and the zero value mean that all of the forms below are left out; with
 // [KeepAll], nil means that none is.
 //
-// A form is left out only where it is certain, and a result never gets longer. Text of a file stays byte for byte, but
-// for the numbers of its lines, so that a model can quote it in an edit: that is the result of a tool that reads or
-// edits a file, of any call that names one (CompactOptions.ReadTools, ModifyTools, PathArguments), and of a shell
-// command that shows one. Errors, pins, parts that are not text, and results of tools that PruneOptions protects stay
-// as they came. [Request.Edits] says what was left out of each result ([OpMinify]).
+// A form is left out only where it is certain, and a result never gets longer. Text of a file stays byte for byte,
+// except for the numbers of its lines, so that a model can quote it in an edit. Such text is the result of a tool that
+// reads or edits a file, of any call that names a file (CompactOptions.ReadTools, ModifyTools, PathArguments), and of a
+// shell command that shows one. Errors, pins, parts that are not text, and results of tools that PruneOptions protects
+// stay as they came. [Request.Edits] says what was left out of each result ([OpMinify]).
 type MinifyOptions struct {
 	Off             bool // send new results as they came
 	KeepEscapes     bool // ANSI escape sequences: colours, movements of the cursor, titles
-	KeepOverwritten bool // what a carriage return made a terminal overwrite, unless it names something or is an error
+	KeepOverwritten bool // text that a carriage return overwrites, unless it names something or is an error
 	KeepLineNumbers bool // numbers of lines below 1 000 in a viewed file, but for the first, every tenth and the last
 	KeepPaths       bool // the path before each line that a search found: it is written once, above the lines of a file
 
-	// lines in a row that differ in a counter, the time in front or a percentage, but for the first and last
+	// consecutive lines that differ only in a counter, the time in front or a percentage, but for the first and last
 	KeepRepeats bool
 	KeepSpace   bool // the white space of a result that is JSON
 	KeepData    bool // base64 and hexadecimal data above 2 000 characters, but for the first 64; keys stay
 }
 
-// forms returns what is left out.
+// forms returns the forms that are left out.
 func (o *MinifyOptions) forms() minify.Forms {
 	forms := minify.All
 	for _, f := range [...]struct {

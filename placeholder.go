@@ -10,18 +10,18 @@ import (
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
-// What stays of a stale part: what it reports, in a line or two, and the names in it that stand nowhere
-// else, so that the model still knows them and what to ask for again.
+// What stays of a stale part: what it reports, in a line or two, and the names in it that occur nowhere else. So the
+// model still knows these names and what it can ask for again.
 
 // replacement is a stale part with the message that is sent instead of its own.
 type replacement struct {
 	rewrite.Part // its saving is exact
 	message      Message
 	tokens       int
-	record       *runRecord // that is sent instead of the run; nil: message is
+	record       *runRecord // sent instead of a run; nil: message is sent
 }
 
-// drop puts remainders in the place of stale parts.
+// drop replaces the stale parts of list by their remainders.
 func (d *draft) drop(list []rewrite.Part) { d.replace(d.remainders(list)) }
 
 func (d *draft) replace(parts []replacement) {
@@ -36,10 +36,10 @@ func (d *draft) replace(parts []replacement) {
 			d.project(p.Index, p.message, p.tokens, OpClear, p.Reason)
 		}
 	}
-	d.putNew(runs) // behind the edits: the positions of messages change
+	d.putNew(runs) // after the edits, because records change the positions of messages
 }
 
-// putNew puts records that were not sent before in the view.
+// putNew puts records that were not sent before in the place of their runs in the view.
 func (d *draft) putNew(runs []recordedRun) {
 	if len(runs) == 0 {
 		return
@@ -52,17 +52,18 @@ func (d *draft) putNew(runs []recordedRun) {
 	d.putRecords(runs)
 }
 
-// remainders returns what stays of stale parts, in their order, without those that are not worth an edit.
+// remainders returns what replaces each stale part of list, in the same order, without those that are not worth an
+// edit.
 func (d *draft) remainders(list []rewrite.Part) []replacement {
 	o, v := d.opts, d.view
 	list = rewrite.Runs(list, leastStale, o.Keep == KeepLittle)
-	if len(list) == 0 { // else all that is kept would be read for its names, for nothing
+	if len(list) == 0 { // else everything that is kept would be read for its names in vain
 		return nil
 	}
 	match := &d.minifier.match
 	names := d.namesKept(list, match)
 	parts := make([]replacement, 0, len(list))
-	for _, s := range slices.Backward(list) { // a name that several hold stays in the newest
+	for _, s := range slices.Backward(list) { // from the newest on, in which a name stays that several hold
 		if s.End > 0 {
 			if r, ok := d.writeRecord(s, names); ok {
 				s.Saving = count.Sum(v.tokens[s.Index:s.End]) - r.fact.tokens
@@ -92,12 +93,12 @@ func (d *draft) remainders(list []rewrite.Part) []replacement {
 	return parts
 }
 
-// In the recorded sessions what a request keeps holds a name in 27 tokens. The set of names gets room for as many at
-// first, but a host's own counts may be absurd.
+// In the recorded sessions, what a request keeps has one name per 27 tokens. The set of names gets room for that many
+// at first. The number is bounded because a host's own counts may be absurd.
 const tokensPerName, mostExpectedNames = 27, 10_000
 
-// namesKept returns the names in what is not dropped. Thinking does not count where an epoch leaves it out. match is
-// not asked where all of the list are runs.
+// namesKept returns the names in what the view keeps when the parts of list are dropped. Thinking counts only if every
+// epoch keeps it. match may be nil if all parts of list are runs.
 func (d *draft) namesKept(list []rewrite.Part, match *toolcall.Matcher) *excerpt.Names {
 	names := excerpt.NewNames(min(d.tokensKept(list)/tokensPerName, mostExpectedNames))
 	keepsThinking := d.opts.Thinking == ThinkingKept
@@ -130,7 +131,7 @@ func (d *draft) namesKept(list []rewrite.Part, match *toolcall.Matcher) *excerpt
 	return names
 }
 
-// tokensKept is about how many tokens the messages have that are not dropped.
+// tokensKept estimates how many tokens the view keeps when the parts of list are dropped.
 func (d *draft) tokensKept(list []rewrite.Part) int {
 	kept := d.view.total
 	for k := range list {
@@ -144,14 +145,14 @@ func (d *draft) tokensKept(list []rewrite.Part) int {
 	return max(0, kept)
 }
 
-// shortens reports whether the arguments of a call may be shortened. A signed call is sent as it came.
+// shortens reports whether c is a call whose arguments may be shortened. A signed call is sent as it came.
 func shortens(c *Part, match *toolcall.Matcher) bool {
 	return c.Kind == KindToolCall && c.Signature == "" && len(c.Arguments) >= excerpt.LongArgument &&
 		match.Matches(c.Name)
 }
 
-// shortenArguments shortens the arguments of the calls of a message; note says how to get at the rest. It is false if
-// none has a long text.
+// shortenArguments returns m with shorter arguments of its calls; note says how to recall the rest. changed is false if
+// no argument has a long text.
 func shortenArguments(m *Message, match *toolcall.Matcher, names *excerpt.Names, note string) (out Message,
 	changed bool) {
 	out = *m

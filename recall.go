@@ -11,15 +11,15 @@ import (
 )
 
 // Recall answers a call of [RecallTool]: it returns the result to append to the history. arguments are those of the
-// call, which is the newest of the history that has no result yet; its id is set on the result. If two such calls have
-// the same arguments, append the answer to one before you ask for the other.
+// call. Recall finds the call among the newest calls of history that have no result yet, and sets its id on the result.
+// If two such calls have the same arguments, append the answer to one before you ask for the other.
 //
-// The answer quotes the history, which is the only store: a message, some lines of it, the lines that match a pattern,
-// or the best places for some words in everything that is not whole in the request. What it quotes takes at most
-// Options.RecallShare of the window. It says how much there is and how to get the rest, and is escaped like the data in
-// summaries. Messages that are whole in the request, apart from their thinking, are not sent again. An unknown handle
-// or an invalid pattern is answered with IsError and a list of what there is. The answer never shows anything outside
-// of this history, nor its Details, content that is not text, or what Options.RecallHides names.
+// The answer quotes the history, which is the only store. It shows a message, some lines of it, the lines that match a
+// pattern, or the best places for some words in everything that is not whole in the request. What it quotes takes at
+// most Options.RecallShare of the window. It says how much there is and how to get the rest, and is escaped like the
+// data in summaries. Messages that are whole in the request, apart from their thinking, are not sent again. An unknown
+// handle or an invalid pattern is answered with IsError and a list of what there is. The answer never shows anything
+// outside of this history, nor its Details, content that is not text, or what Options.RecallHides names.
 //
 // It calls no model and changes no earlier part of a request. The error is ctx's, or says that Options.Recall is not
 // set.
@@ -40,10 +40,11 @@ func (m *Manager) Recall(ctx context.Context, history []Message, arguments json.
 	}, nil
 }
 
-// leastRecallTokens is room for some lines in small windows.
+// leastRecallTokens is what an answer may take even in a small window. It is room for some lines.
 const leastRecallTokens = 1_000
 
-// newRecall finds out what is asked for. The answer is written without the lock: a search may take a while.
+// newRecall returns the answer to call, of which the text is not written yet. The caller writes it without the lock,
+// because a search may take a while.
 func (m *Manager) newRecall(history []Message, call recall.Call) *recall.Answer {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -56,14 +57,14 @@ func (m *Manager) newRecall(history []Message, call recall.Call) *recall.Answer 
 	}
 	facts := m.know(history)
 	named, isSpan := recall.Find(call.Handle, len(facts), keysOf(facts))
-	if named >= 0 && !isSpan && m.mayRecall(history, named) { // what may not be shown is as if it were not there
+	if named >= 0 && !isSpan && m.mayRecall(history, named) { // a message that may not be shown counts as absent
 		isWhole, known := m.isWholeNow(history, named)
 		a.Target = recallTarget(history, named, facts[named].tokens)
 		if a.Target.IsWhole = isWhole; known {
 			return a
 		}
 	}
-	// The quick way does not tell: the whole request is made again and compared.
+	// isWholeNow did not tell: make the whole request again and compare.
 	out := m.leftOut(history)
 	a.Source, a.LeftOut = out, out.list
 	switch {
@@ -75,7 +76,7 @@ func (m *Manager) newRecall(history []Message, call recall.Call) *recall.Answer 
 	return a
 }
 
-// recallTarget is message i of a history, as a recall quotes it.
+// recallTarget returns message i of history in the form that an answer quotes. tokens is its estimate.
 func recallTarget(history []Message, i, tokens int) *recall.Target {
 	m := &history[i]
 	return &recall.Target{
@@ -83,8 +84,8 @@ func recallTarget(history []Message, i, tokens int) *recall.Target {
 	}
 }
 
-// openRecall returns the id of the call that arguments are of: the first of the newest calls that is of the recall
-// tool, has these arguments and no result yet. It is "" if there is none.
+// openRecall returns the id of the call of the recall tool that has these arguments: the first of the newest calls
+// without a result. If none has these arguments, it returns the first call of the tool without a result, or "".
 func openRecall(history []Message, arguments json.RawMessage) string {
 	answered := map[string]bool{}
 	i := len(history) - 1
@@ -99,11 +100,11 @@ func openRecall(history []Message, arguments json.RawMessage) string {
 		if p.Name != recall.Name || answered[p.ID] {
 			continue
 		}
-		if recall.ReadCall(p.Arguments) == wanted { // the host may have written them anew
+		if recall.ReadCall(p.Arguments) == wanted { // compared by meaning: the host may have written them anew
 			return p.ID
 		}
 		if open == "" {
-			open = p.ID // if none has these arguments: the host may have put defaults into them
+			open = p.ID // for when none has these arguments: the host may have put defaults into them
 		}
 	}
 	return open

@@ -7,10 +7,10 @@ import (
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
-// What a model asks for by its handle it asks for again, as if it had made the call again: the answer is about what the
-// original is about, and both are carried longer from then on.
+// To recall a message by its handle is like making its call again. The answer has the subject of the original, and both
+// stay whole longer from then on.
 
-// recalledBy returns the handle that a call of the recall tool asks for, or "".
+// recalledBy returns the handle that call asks for if it is of the recall tool, or "".
 func recalledBy(call *Part) string {
 	if call.Name != recall.Name {
 		return ""
@@ -21,13 +21,13 @@ func recalledBy(call *Part) string {
 // recalls finds what the calls of the recall tool in a view are about.
 type recalls struct {
 	draft   *draft
-	read    int                 // how many messages of the view are in subjects
+	read    int                 // how many messages of the view handles covers
 	handles map[string]int      // position in the view of each result, by its handle
-	absent  map[string]*subject // of messages that are not in the view
+	absent  map[string]*subject // subjects of messages that are not in the view, by handle
 }
 
-// subject returns the subject of the message with a handle, which the result at position end of the view shows. Those
-// of the results before it are known.
+// subject returns the subject of the message that handle names. The result at position end of the view shows that
+// message; subjects has the subjects of the results before end.
 func (r *recalls) subject(subjects []*subject, end int, handle string) *subject {
 	v := r.draft.view
 	if r.handles == nil {
@@ -46,7 +46,7 @@ func (r *recalls) subject(subjects []*subject, end int, handle string) *subject 
 	}
 	c := r.absent[handle]
 	if c == nil {
-		quoted, _ := json.Marshal(handle) // of digits
+		quoted, _ := json.Marshal(handle) // a string always has a JSON form
 		c = &subject{call: toolcall.Hash(recall.Name, quoted)}
 		r.absent[handle] = c
 	}

@@ -6,9 +6,9 @@ import (
 	"github.com/winnowgo/winnow/internal/recall"
 )
 
-// What of a history is not whole in the request. It is found out from the request itself, whatever left it out.
+// Which messages of a history are not whole in the request. The request itself tells, whatever left them out.
 
-// leftOut tells what of a history a model does not see whole.
+// leftOut lists the messages of a history that the model does not see whole.
 type leftOut struct {
 	history []Message
 	facts   []*fact
@@ -17,14 +17,14 @@ type leftOut struct {
 	handles *recall.Handles
 }
 
-// leftOut compares the request for history as it was sent, with what is new behind it, to the history. The lock is
-// held. Nothing changes but what is known of the messages. Of a manager that has sent nothing, nobody knows what the
-// model was sent: the process before it did that, and its state is gone. So all may be left out.
+// leftOut compares history with its request: what was sent, with what is new behind it. The caller holds the lock.
+// Nothing changes but what the manager knows of messages. If the manager has sent nothing, a process before it may
+// have, whose state is gone. Then nobody knows what the model was sent, and every message counts as left out.
 func (m *Manager) leftOut(history []Message) *leftOut {
 	defer m.keep()()
 	m.settle(history)
 	hasSent := len(m.ledger.sent) > 0
-	// Only the steps that repeat what was sent: what the next epoch would do to it is not done yet.
+	// These are only the steps that repeat what was sent. What the next epoch would do is not done here.
 	d := newDraft(&m.settings, &m.ledger, history, m.ledger.checkpoint, m.ledger.records, map[key]*projection{})
 	d.indexAndRepair()
 	d.limitAndReplay()
@@ -34,7 +34,7 @@ func (m *Manager) leftOut(history []Message) *leftOut {
 	isWhole := make([]bool, len(history))
 	whole := make(map[key]bool, len(v.messages))
 	for p, i := range v.index {
-		if !hasSent || i < 0 || v.messages[p].Role != history[i].Role { // the library's
+		if !hasSent || i < 0 || v.messages[p].Role != history[i].Role { // made by the library
 			continue
 		}
 		isUntouched := v.edited[p] == nil && v.facts[p] == facts[i]
@@ -52,8 +52,8 @@ func (m *Manager) leftOut(history []Message) *leftOut {
 	return l
 }
 
-// mayRecall reports whether message i of a history may be shown: it is no copy that recall made, shows something, and
-// the host does not hide it.
+// mayRecall reports whether message i of history may be shown: it is not an answer of recall, it has something to show,
+// and the host does not hide it.
 func (m *Manager) mayRecall(history []Message, i int) bool {
 	isBlank := func(p Part) bool { return isThinking(p) && p.Text == "" || isEmptyPart(&p, true) }
 	return !isRecallAnswer(history, i) &&
@@ -61,8 +61,8 @@ func (m *Manager) mayRecall(history []Message, i int) bool {
 		!m.opts.hidesFromRecall(&history[i])
 }
 
-// isWholeNow says that message i of the history is whole in the last request. known is false where only a comparison
-// with the whole request tells: it is the quick way of a recall by handle, and says what that would say.
+// isWholeNow reports whether message i of history is whole in the last request. It is the quick way for a recall by
+// handle, and says what leftOut would say. known is false if only leftOut can tell.
 func (m *Manager) isWholeNow(history []Message, i int) (whole, known bool) {
 	l := &m.ledger
 	facts := l.index.facts
@@ -70,7 +70,7 @@ func (m *Manager) isWholeNow(history []Message, i int) (whole, known bool) {
 	p := l.projections[k]
 	switch isSent := slices.Contains(l.sent, k); {
 	case l.attempt != nil || m.opts.HistoryTurns > 0 || history[i].Pinned:
-		// what comes next may differ from what was sent
+		// the next request may differ from what was sent
 		return false, false
 	case p == nil && isSent:
 		return true, true
@@ -81,12 +81,12 @@ func (m *Manager) isWholeNow(history []Message, i int) (whole, known bool) {
 	case isSent || i > l.lastOf(facts):
 		return false, false
 	}
-	// Where nothing has to be repaired, messages are sent under their own keys: this one was not.
+	// If nothing has to be repaired, messages are sent under their own keys, and the key of this one was not sent.
 	r := repair{history: history, facts: facts, forRequest: true}
 	return false, r.isClean()
 }
 
-// lastOf returns the last message of the last request in a history of these facts, or -1.
+// lastOf returns the index of the last request's last message in the history that has these facts, or -1.
 func (l *ledger) lastOf(facts []*fact) int {
 	if len(l.sent) == 0 {
 		return -1
@@ -101,7 +101,7 @@ func (l *ledger) lastOf(facts []*fact) int {
 	return -1
 }
 
-// know finds out which messages history has. The slice is the index's.
+// know learns what is new in history and returns the facts of its messages. The slice belongs to the index.
 func (m *Manager) know(history []Message) []*fact {
 	if x := &m.ledger.index; len(x.facts) > 0 && len(history) > 0 && x.goesOn(history, true) {
 		x.learn(history, m.opts.Estimator)
@@ -121,7 +121,7 @@ func (l *leftOut) has(i int) bool {
 	return ok
 }
 
-// before returns how many of the list stand before message i.
+// before returns how many messages before message i are left out.
 func (l *leftOut) before(i int) int {
 	n, _ := slices.BinarySearch(l.list, i)
 	return n

@@ -6,17 +6,18 @@ import (
 	"github.com/winnowgo/winnow/internal/recall"
 )
 
-// What the placeholders of a request say of the way back, and how an answer that went that way is known.
+// The notes in placeholders that say how to recall what was left out, and how an answer of recall is recognised.
 
 // handlesOf returns the handles of the messages of a history.
 func handlesOf(facts []*fact) *recall.Handles { return recall.NewHandles(len(facts), keysOf(facts)) }
 
-// keysOf returns what tells the key of each message.
+// keysOf returns a function that returns the key of message i.
 func keysOf(facts []*fact) func(i int) recall.Key {
 	return func(i int) recall.Key { return facts[i].key }
 }
 
-// recallNote says how to get at what is left out of message i of the view. It is empty where nothing can be got at.
+// recallNote returns the note that says how to recall message i of the view. It is "" if the message cannot be
+// recalled.
 func (d *draft) recallNote(i int) string { return d.recallNoteIn(d.view, i) }
 
 // recallNoteIn is recallNote for a message of another view of the history.
@@ -37,19 +38,19 @@ func (d *draft) recallNoteIn(v *view, i int) string {
 	return recall.Note(d.handles.Of(k))
 }
 
-// recallable returns which message of the history message i of v is, or -1 if it cannot be shown.
+// recallable returns the index in the history of message i of v, or -1 if the message cannot be recalled.
 func (d *draft) recallable(v *view, i int) int {
 	k := v.index[i]
 	if k < 0 || d.history[k].Role != v.messages[i].Role || d.opts.hidesFromRecall(&d.history[k]) {
-		return -1 // made by the library: what stands in for a result goes by the index of its call
+		return -1 // made by the library: a result that stands in has the index of its call
 	}
 	return k
 }
 
-// hidesFromRecall reports whether the host wants nobody to see m again.
+// hidesFromRecall reports whether the host does not let m be recalled.
 func (o *Options) hidesFromRecall(m *Message) bool { return o.RecallHides != nil && o.RecallHides(*m) }
 
-// withNoteBehind puts a note behind the last text of parts, which are the caller's.
+// withNoteBehind puts note behind the last text of parts and returns parts. It writes to parts, which the caller owns.
 func withNoteBehind(parts []Part, note string) []Part {
 	for k := len(parts) - 1; k >= 0 && note != ""; k-- {
 		if p := &parts[k]; p.Kind == KindText {
@@ -61,7 +62,8 @@ func withNoteBehind(parts []Part, note string) []Part {
 	return parts
 }
 
-// spanNote says, behind a summary, how to get at what it stands for: all before message i of v.
+// spanNote returns the note that says, behind a summary, how to recall what the summary stands for: all messages before
+// message i of v.
 func (d *draft) spanNote(v *view, i int) string {
 	if !d.opts.Recall {
 		return ""
@@ -79,8 +81,8 @@ func (d *draft) isRecalled(i int) bool {
 	return d.opts.Recall && v.messages[i].Role == RoleTool && isRecallAnswer(v.unedited, i)
 }
 
-// isRecallAnswer reports whether messages[i] is an answer of [Manager.Recall]. A result without a name is of the tool
-// of its call.
+// isRecallAnswer reports whether messages[i] is an answer of [Manager.Recall]. A result without a tool name is of the
+// tool of its call.
 func isRecallAnswer(messages []Message, i int) bool {
 	m := &messages[i]
 	if m.Role != RoleTool || len(m.Parts) != 1 {

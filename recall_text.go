@@ -9,8 +9,8 @@ import (
 	"github.com/winnowgo/winnow/internal/recall"
 )
 
-// What a message shows when it is recalled: its texts and its calls, in lines, and behind them what the model thought,
-// where that is a text. Details are the host's, and a part without a text is named.
+// What an answer of recall shows of a message: its texts and its calls, in lines, and behind them the model's thinking
+// if it is a text. Details are not shown, because they are the host's. A part without a text is only named.
 
 // shownText returns what m shows. Most results are one text, which is not copied.
 func shownText(m *Message) string {
@@ -34,7 +34,7 @@ func shownText(m *Message) string {
 	return b.String()
 }
 
-// writeShown writes one part, as a model reads it again.
+// writeShown writes p to b as the model reads it in an answer of recall.
 func writeShown(b *strings.Builder, p *Part) {
 	switch p.Kind {
 	case KindText:
@@ -51,7 +51,7 @@ func writeShown(b *strings.Builder, p *Part) {
 	}
 }
 
-// showsAll reports whether sent shows all that m does, for a message m that is sent as sent.
+// showsAll reports whether sent, which is sent in the place of m, shows all that m does. Thinking does not count.
 func showsAll(sent, m *Message) bool {
 	k := 0
 	next := func() *Part { // the next part of sent that is shown
@@ -75,12 +75,12 @@ func showsAll(sent, m *Message) bool {
 	return true
 }
 
-// showsSame compares what a model reads of two parts: a signature or the size of a picture makes no difference.
+// showsSame reports whether a model reads the same in a and b. A signature or the size of an image makes no difference.
 func showsSame(a, b *Part) bool {
 	return a.Kind == b.Kind && a.Text == b.Text && a.Name == b.Name && bytes.Equal(a.Arguments, b.Arguments)
 }
 
-// originOf says what a message is: whose, and of which tool.
+// originOf says where m comes from: who wrote it or, if it is a result, of which tool.
 func originOf(m *Message, tool string) string {
 	switch {
 	case m.Role == RoleTool && tool != "":

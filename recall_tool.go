@@ -7,7 +7,7 @@ import (
 	"github.com/winnowgo/winnow/internal/recall"
 )
 
-// Tool is a tool that a model may call, in no provider's form. Each adapter turns it into that of its SDK.
+// Tool is a tool that a model may call. It has no provider's form; each adapter converts it to the form of its SDK.
 type Tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"` // for the model
@@ -34,17 +34,17 @@ var recallSchema = json.RawMessage(`{"type":"object","properties":{` +
 	`"pattern":{"type":"string","description":"RE2 pattern that lines must match"},` +
 	`"context":{"type":"integer","description":"Lines around each match (2)"}}}`)
 
-// recallOverhead estimates the tokens of the tool in a request.
+// recallOverhead estimates how many tokens RecallTool takes in a request.
 func recallOverhead(e Estimator) int {
 	text, err := json.Marshal(RecallTool())
-	if err != nil { // of constants
+	if err != nil { // cannot happen: all values are constants
 		return 0
 	}
 	return textTokens(e, string(text))
 }
 
-// isRefusedRecall reports whether the result m of a tool is [Manager.Recall]'s word for what is not there: no failure
-// of the work.
+// isRefusedRecall reports whether m, a result of tool, says that [Manager.Recall] did not find what was asked for. That
+// is no failure of the agent's work.
 func isRefusedRecall(m *Message, tool string) bool {
 	return tool == recall.Name && len(m.Parts) == 1 && recall.IsRefusal(m.Parts[0].Text)
 }
