@@ -1,19 +1,19 @@
 package winnow
 
-// shortWay is a request that only goes on from the last one. A manager has one for all calls: its memory is used
-// again, so that such a call allocates nothing.
+// shortWay is a request that only goes on from the last one. A manager has one and uses its memory for all such calls,
+// so that they allocate nothing.
 type shortWay struct {
 	draft
-	sums  view         // the draft's: it has no messages, because no old one is looked at
+	sums  view         // the draft's view: it has no messages, because no old one is read
 	tail  *requestTail // of the manager
 	added newMessages
 }
 
-// newMessages are those behind the last request.
+// newMessages are the messages behind those of the last request.
 type newMessages struct {
 	sent  []Message     // as they are sent: the history's own, where no edit is made
 	edits []*projection // of each; nil: none is edited
-	facts []*fact       // as they are
+	facts []*fact       // of each, as it is in the history
 }
 
 func (n *newMessages) edit(i int) *projection {

@@ -39,8 +39,8 @@ func StripSilent(text string, token SilentToken) string { return token.form().St
 
 // SilentFilter passes a stream of text on without a trailing token, and without a part of one. It holds back only text
 // that may become the token, with the white space and the marks around it; what turns out to be text is passed on
-// unchanged. What it shows of a stream is what it shows of the same text in one piece, and is [StripSilent] of it; only
-// white space at the very beginning is shown before it is known that the token follows.
+// unchanged. In whatever chunks a text comes, the filter passes on what [StripSilent] returns for it. The one exception
+// is white space at the very beginning, which is passed on before it is known that the token follows.
 //
 // It is for one stream and one goroutine.
 type SilentFilter struct{ filter silent.Filter }

@@ -26,9 +26,9 @@ func (m *Manager) Snapshot() ([]byte, error) {
 
 // Restore takes the state of a manager with the same options: what Snapshot returned, and the deltas that
 // Options.Journal has been given since, in their order. Deltas that the state already holds are skipped; in front of
-// deltas, an empty state means a new manager. The next request then has the same bytes as it would have had there. The
-// error says that the data is not a snapshot, that its version is unknown, or that a delta does not follow the previous
-// one. The manager is then as it was before.
+// deltas, an empty state means a new manager. The next request then has the same bytes as that manager's next request
+// would have had. The error says that the data is not a snapshot, that its version is unknown, or that a delta does not
+// follow the previous one. The manager is then as it was before.
 //
 // If both managers name their Options.Model, the state of another model is accepted too: the conversation continues
 // with another model. What the manager learned from the old provider is then forgotten (its limits, its counts, its
@@ -48,7 +48,7 @@ func (m *Manager) Restore(state []byte, deltas ...[]byte) error {
 	return nil
 }
 
-// restored returns the ledger that state and deltas tell of.
+// restored returns the ledger that state and deltas describe.
 func restored(state []byte, deltas [][]byte) (ledger, error) {
 	s := saved.Snapshot{Winnow: saved.Version}
 	if len(state) > 0 || len(deltas) == 0 {
@@ -72,13 +72,13 @@ func restored(state []byte, deltas [][]byte) (ledger, error) {
 	return l, err
 }
 
-// goOnWith makes the ledger that of a conversation with the manager's model. Where that is another one than before,
-// what the provider of the old one taught is forgotten: its limits, how it counts, and that it has the conversation in
-// its cache. A run of Recover that is still open is undone, because it was for the old limits. What was sent before
-// stays as it was sent, except for signed thinking, which no other model takes.
+// goOnWith makes l the ledger of a conversation with m's model. If another model was used before, l forgets what its
+// provider taught: its limits, how it counts, and that it has the conversation in its cache. A run of Recover that is
+// still open is undone, because it was for the old limits. What was sent before stays as it was sent, except for signed
+// thinking, which no other model takes.
 func (l *ledger) goOnWith(m *Manager) {
 	model := m.opts.Model
-	if l.breaker.Window != m.window { // a summary may be had for it
+	if l.breaker.Window != m.window { // a compaction may succeed in another window
 		l.breaker = breaker.Breaker{}
 	}
 	if model == "" { // not known

@@ -7,8 +7,9 @@ import (
 	"github.com/winnowgo/winnow/internal/saved"
 )
 
-// A snapshot turned into a ledger. What cannot be is an error, and nothing in it is trusted: it comes from a disk.
-// Numbers are brought into the range that they have in a ledger, so that no sum runs over and no count is negative.
+// A snapshot turned into a ledger. A snapshot comes from a disk, so nothing in it is trusted. What no ledger can hold
+// is an error. Numbers are brought into the range that they have in a ledger, so that no sum overflows and no count is
+// negative.
 
 // reader reads the parts of a snapshot and collects what is wrong with them.
 type reader struct {
@@ -16,7 +17,7 @@ type reader struct {
 	hasher hasher
 }
 
-// keys returns a list of messages, each of which has to be named.
+// keys returns list, and notes an error if one of its keys is zero.
 func (r *reader) keys(list []key) []key {
 	if slices.Contains(list, key{}) {
 		r.errs = append(r.errs, errors.New("a message has no key"))
@@ -24,7 +25,7 @@ func (r *reader) keys(list []key) []key {
 	return list
 }
 
-// checkpoint is nil where there is none, and where the saved one is refused.
+// checkpoint returns nil where c is nil or refused.
 func (r *reader) checkpoint(c *saved.Checkpoint) *checkpoint {
 	if c == nil {
 		return nil
@@ -39,13 +40,13 @@ func (r *reader) checkpoint(c *saved.Checkpoint) *checkpoint {
 		body: string(c.Body), carried: c.Carried.Within(), degraded: c.Degraded,
 		healthy: r.checkpoint(c.Healthy),
 	}
-	// Not stored: it follows from the text, and could only contradict it.
+	// The key is not stored: it follows from the text, and a stored one could only contradict that.
 	cp.key = r.hasher.key(&cp.message)
 	return cp
 }
 
-// checkEdit says what would make a request with e, in the place of message k, one that providers refuse, or one that
-// tells wrongly what was done.
+// checkEdit returns an error if e, in the place of message k, would make a request that providers refuse, or would
+// report wrongly what was done.
 func checkEdit(k key, e *saved.Edit) error {
 	if k == (key{}) || e.Key == (key{}) {
 		return errors.New("an edit does not say of which message it is")
@@ -56,7 +57,7 @@ func checkEdit(k key, e *saved.Edit) error {
 	if !saysWhat(e) || e.Reason == "" {
 		return errors.New("an edit does not say what it did")
 	}
-	// Whatever wrote the file, no request may come of it that a provider refuses.
+	// Whatever wrote the file, it must not lead to a request that a provider refuses.
 	for _, p := range partsOf(e.Parts) {
 		if isEmptyPart(&p, true) || p.Kind == KindToolCall && (p.ID == "" || !validArguments(p.Arguments)) {
 			return errors.New("an edit is damaged")
@@ -65,7 +66,8 @@ func checkEdit(k key, e *saved.Edit) error {
 	return nil
 }
 
-// record is nil for one that is refused. Its fact and its keys are found out when the history is seen.
+// record returns nil for a record that is refused. The fact and the keys of a record are found out when the history is
+// seen.
 func (r *reader) record(s *saved.Record) *runRecord {
 	if err := s.Check(); err != nil {
 		r.errs = append(r.errs, err)
@@ -76,7 +78,7 @@ func (r *reader) record(s *saved.Record) *runRecord {
 	return n
 }
 
-// saysWhat reports whether e has a known operation, and what that makes.
+// saysWhat reports whether e names a known operation and holds what that operation makes.
 func saysWhat(e *saved.Edit) bool {
 	switch Op(e.Op) {
 	case OpTrim, OpClear, OpTruncate:
@@ -87,7 +89,8 @@ func saysWhat(e *saved.Edit) bool {
 	return false
 }
 
-// state reads what a run of Recover can undo: that of the ledger, and that of before an open run.
+// state reads what a run of Recover can undo. A snapshot holds that for the ledger and, if a run is open, as it was
+// before the run.
 func (r *reader) state(s *saved.State) undoable {
 	u := undoable{guess: s.Guess.Within(), body: s.BodyGuess.Within(), rewrites: rewrites{
 		projections: map[key]*projection{}, checkpoint: r.checkpoint(s.Checkpoint), standIn: s.StandIn.Within(),
@@ -106,7 +109,7 @@ func (r *reader) state(s *saved.State) undoable {
 			r.errs = append(r.errs, err)
 			continue
 		}
-		p := &projection{parts: partsOf(e.Parts)} // as parts, so that even a lone text finds the host's value again
+		p := &projection{parts: partsOf(e.Parts)} // as parts: partsFor finds the Source of even a single text again
 		p.key, p.tokens, p.op, p.reason, p.unread = e.Key, max(0, e.Tokens), Op(e.Op), e.Reason, true
 		p.forms = e.Forms
 		u.projections[k] = p
@@ -114,7 +117,7 @@ func (r *reader) state(s *saved.State) undoable {
 	return u
 }
 
-// ledgerOf returns the ledger that a snapshot tells of.
+// ledgerOf returns the ledger that a snapshot describes.
 func ledgerOf(s *saved.Snapshot) (ledger, error) {
 	var r reader
 	l := ledger{
@@ -126,7 +129,7 @@ func ledgerOf(s *saved.Snapshot) (ledger, error) {
 	l.sentAt, l.tokens, l.estimate, l.bytes = s.SentAt, max(0, s.Tokens), max(0, s.Estimate), max(0, s.Bytes)
 	l.sent = r.keys(s.Sent)
 	l.run = recovery{Run: s.Run.Within()} // before revert, which adds the payloads that were refused
-	// What a run of Recover can undo is one struct, of the ledger as of what it was before a run.
+	// undoable is the same struct for the ledger and for what it was before a run of Recover.
 	l.revert(r.state(&s.State))
 	if a := s.Attempt; a != nil {
 		l.attempt = &attempt{before: r.state(&a.Before), tokens: a.Tokens.Within(), bytes: a.Bytes.Within(),

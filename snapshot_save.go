@@ -12,7 +12,7 @@ func (u undoable) saved() saved.State {
 	}
 }
 
-// savedEdits returns nil for none, so that the field is absent.
+// savedEdits returns nil where there are no edits, so that the field is absent.
 func savedEdits(projections map[key]*projection) map[key]saved.Edit {
 	if len(projections) == 0 {
 		return nil
@@ -34,17 +34,17 @@ func savedRecords(records []*runRecord) (list []saved.Record) {
 	return list
 }
 
-// saved keeps the parts that are sent, because the text of an edit never changes: not even with the code that made it.
+// saved keeps the parts that are sent: the text of an edit must not change, even if the code that made it does.
 func (p *projection) saved() saved.Edit {
 	e := saved.Edit{Key: p.key, Tokens: p.tokens, Op: string(p.op), Reason: p.reason}
-	// What code can make again of the message in the history is not stored as a text.
+	// The text of a projection with forms is not stored: it is made again from the message in the history.
 	if e.Forms = p.forms; e.Forms == 0 {
 		e.Parts = saveParts(p.sent())
 	}
 	return e
 }
 
-// saved is nil where no run of Recover is open.
+// saved returns nil where no run of Recover is open.
 func (a *attempt) saved() *saved.Attempt {
 	if a == nil {
 		return nil
@@ -52,8 +52,8 @@ func (a *attempt) saved() *saved.Attempt {
 	return &saved.Attempt{Before: a.before.saved(), Tokens: a.tokens, Bytes: a.bytes, End: a.end}
 }
 
-// saved keeps the text as it was sent and, apart from it, the body that the next summary updates: the sections between
-// them are made anew from what is carried.
+// saved keeps the text as it was sent and, apart from it, the body that the next summary updates. The sections between
+// the two are made anew from what is carried.
 func (c *checkpoint) saved() *saved.Checkpoint {
 	if c == nil {
 		return nil
@@ -64,7 +64,7 @@ func (c *checkpoint) saved() *saved.Checkpoint {
 	}
 }
 
-// saveParts leaves out Source, which is the host's own value and found again in its history.
+// saveParts leaves out Source: it is the host's own value, and is found again in the host's history.
 func saveParts(parts []Part) []saved.Part {
 	list := make([]saved.Part, len(parts))
 	for i := range parts {
@@ -73,13 +73,13 @@ func saveParts(parts []Part) []saved.Part {
 			Kind: string(p.Kind), Text: []byte(p.Text), Arguments: p.Arguments, Signature: p.Signature, ID: p.ID,
 			Name: p.Name, MediaType: p.MediaType, Bytes: p.Bytes, Width: p.Width, Height: p.Height, Tokens: p.Tokens,
 		}
-		// JSON would put U+FFFD in the place of bytes that are not UTF-8, and an id would be another one.
+		// JSON would replace bytes that are not UTF-8 with U+FFFD, and so change an id.
 		list[i].Keep()
 	}
 	return list
 }
 
-// partsOf gives back what saveParts was given, but for Source.
+// partsOf returns what saveParts was given, without Source.
 func partsOf(list []saved.Part) []Part {
 	parts := make([]Part, len(list))
 	for i, p := range list {
@@ -92,11 +92,11 @@ func partsOf(list []saved.Part) []Part {
 	return parts
 }
 
-// head is the snapshot without the keys of what was sent, without edits and records: what does not grow with the
-// history.
+// head returns the part of the snapshot that does not grow with the history: no keys of what was sent, no edits and no
+// records.
 func (l *ledger) head() saved.Snapshot {
 	u := l.state()
-	u.projections, u.records = nil, nil // those grow: a delta has only what is new of them
+	u.projections, u.records = nil, nil // a delta has only those that are new
 	return saved.Snapshot{
 		Winnow: saved.Version, SentAt: l.sentAt, Tokens: l.tokens, Estimate: l.estimate,
 		Accounting: saved.AccountingOf(l.accounting.Meter, l.accounting.limit, l.accounting.window),

@@ -25,7 +25,7 @@ func (d *draft) indexAndRepair() {
 		d.view = newView(d.history, facts)
 		return
 	}
-	// What the repair made or changed is another message for the provider, and so has a fact of its own.
+	// A message that the repair made or changed is another one for the provider, so it has a fact of its own.
 	own := make([]*fact, len(out))
 	for k, i := range r.origin {
 		switch {
@@ -50,8 +50,8 @@ func (d *draft) indexAndRepair() {
 	}
 }
 
-// turnGrowth is how far the list of turns grows above the limit before it is cut to it in one go. Cutting
-// at every turn would change the beginning of every request, and the prompt cache would never be read.
+// turnGrowth is how far the number of turns grows above the limit before the turns are cut to it in one go. Cutting at
+// every turn would change the beginning of every request, and the prompt cache would never be read.
 const turnGrowth = 1.5
 
 // limitAndReplay is steps 3 and 4. The checkpoint comes first: the turns that it stands for do not count.
@@ -67,7 +67,7 @@ func (d *draft) limitAndReplay() {
 	v.unedited = v.share()
 	request := newestRequest(v.messages)
 	d.replayRecords(func(i int) bool { return d.staysWhole(i, request) })
-	request = newestRequest(v.messages) // an older message that reads the same may be sent edited
+	request = newestRequest(v.messages) // records moved it; an older message with the same key may be sent edited
 	for i, f := range v.facts {
 		p := d.knownEdit(f)
 		if p == nil {
@@ -85,7 +85,7 @@ func (d *draft) limitAndReplay() {
 	d.observeUsage()
 }
 
-// knownEdit returns how the message of f was sent in its place, or nil.
+// knownEdit returns the projection that was sent in place of the message of f, or nil.
 func (d *draft) knownEdit(f *fact) *projection {
 	if p := d.newEdits[f.key]; p != nil {
 		return p
@@ -94,8 +94,8 @@ func (d *draft) knownEdit(f *fact) *projection {
 }
 
 // staysWhole reports whether no record may stand for message i of a view that is not edited yet; request is the newest
-// one. A person wrote it, or it belongs to the newest turn and is a text of the host, or has a signature that the
-// provider wants to see.
+// one. That is so for what a person wrote. In the newest turn it is also so for a text of the host, and for a message
+// with a signature that the provider wants to see.
 func (d *draft) staysWhole(i, request int) bool {
 	if m := &d.view.messages[i]; m.Role == RoleUser {
 		return i >= request || !mayFoldInjected(m)
@@ -103,8 +103,8 @@ func (d *draft) staysWhole(i, request int) bool {
 	return i >= request && d.isSentSigned(i, request)
 }
 
-// isSentSigned reports whether message i of a view that is not edited yet has a signature, and no edit of it leaves
-// that out; request is the newest one.
+// isSentSigned reports whether message i of a view that is not edited yet is sent with a signature: it has one, and no
+// edit leaves that out. request is the newest one.
 func (d *draft) isSentSigned(i, request int) bool {
 	m := &d.view.messages[i]
 	if !hasSignature(m) {
@@ -115,12 +115,12 @@ func (d *draft) isSentSigned(i, request int) bool {
 }
 
 // mayReplay reports whether message i is sent as p has it; request is the newest one. A pin is sent whole, and so is
-// thinking that the model needs again. But thinking that the provider would refuse stays out of a pin too.
+// thinking that the model needs again. Thinking that the provider would refuse stays out even of a pin.
 func (d *draft) mayReplay(i int, p *projection, request int) bool {
 	m := &d.view.messages[i]
 	switch {
 	case (p.parts != nil || m.Role == RoleAssistant) && !haveSameCalls(p.sent(), m.Parts):
-		return false // of a state that was damaged: the results would have no call
+		return false // from a damaged state: results would lose their calls
 	case p.reason == signedByAnother:
 		return true
 	case !p.leavesOutThinking(m):
@@ -133,8 +133,8 @@ func (d *draft) mayReplay(i int, p *projection, request int) bool {
 
 const summarizedReason = "older than what is kept: a summary stands for it"
 
-// replayCheckpoint puts the summary in the place of what it stands for. It is false if the history has
-// neither the summary nor the first message that was kept after it.
+// replayCheckpoint puts the summary in the place of what it stands for. It returns false if the history has neither the
+// summary nor the first message that was kept after it.
 func (d *draft) replayCheckpoint(c *checkpoint) bool {
 	v := d.view
 	for i, f := range v.facts {
@@ -178,9 +178,10 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 	return true
 }
 
-// findStandIn returns the user request before `first`, the first message that is kept, that is sent besides `request`,
-// which the checkpoint knows, or -1. A history that was rewound has its newest request there, and the summary does not
-// show that it is the open one. Once it was sent it stays: what goes on from there begins with the same bytes.
+// findStandIn returns the index of a user request that is sent in addition to `request`, the one that the checkpoint
+// knows, or -1. It stands before `first`, the first message that is kept. If the history was rewound, its newest
+// request stands there, and the summary does not show that it is the open one. Once sent, such a request stays, so that
+// the requests that follow begin with the same bytes.
 func (d *draft) findStandIn(request, first int) int {
 	v := d.view
 	standIn := -1
@@ -229,8 +230,8 @@ func (d *draft) limitTurns(limit int) {
 	}
 }
 
-// minified returns how result i of messages is sent in fewer tokens than the given, or nil. What the model asked to see
-// as it was stays as it is. Where something is missing that somebody may want, note says how to get at it.
+// minified returns a projection of result i of messages that has fewer than the given tokens, or nil. The answer to a
+// recall stays as it is. If something is missing that somebody may want, note returns how to recall it.
 func (d *draft) minified(messages []Message, i, tokens int, note func() string) *projection {
 	if d.opts.Recall && isRecallAnswer(messages, i) {
 		return nil
@@ -242,7 +243,7 @@ func (d *draft) minified(messages []Message, i, tokens int, note func() string) 
 	reason := "redundant in a new result: " + forms.String()
 	if forms.IsLossy() {
 		if behind := note(); behind != "" {
-			parts, forms = withNoteBehind(parts, behind), 0 // it is not made of the result alone
+			parts, forms = withNoteBehind(parts, behind), 0 // the text can no longer be made from the result alone
 		}
 	}
 	m := messages[i]
@@ -270,10 +271,10 @@ func (d *draft) minifyUnsent(wasSent func(int) bool) {
 	}
 }
 
-// beforeCut returns message i without edits that cut it, and its tokens.
+// beforeCut returns message i as it is before any cut, and its tokens.
 func (d *draft) beforeCut(i int) (*Message, int) {
 	m, tokens := d.view.unedited[i], d.view.facts[i].tokens
-	none := func() string { return "" } // the cut has one
+	none := func() string { return "" } // the cut adds its own
 	if p := d.minified(d.view.unedited, i, tokens, none); p != nil {
 		m.Parts, m.Source, tokens = p.sent(), nil, p.tokens
 	}
@@ -291,7 +292,7 @@ func (d *draft) cutUnsent() {
 	t := newTruncation(*d.opts.Truncate, d.windowEstimate())
 	wasSent := d.sentBefore()
 	d.minifyUnsent(wasSent)
-	// A request that was refused is in no cache, so that what it held may be cut too.
+	// A request that was refused is in no cache, so its results may be cut too.
 	isRefused := d.ledger.run.Refusals > 0
 	// The newest results that were not sent yet stand together at the end: those of one step.
 	batch := len(v.messages)
@@ -316,8 +317,8 @@ func (d *draft) sentBefore() func(i int) bool {
 	return func(i int) bool { return i < same || rest[d.view.sentKey(i)] }
 }
 
-// cut truncates message i with t. What was cut before is cut anew from the whole: the end of what is left of it
-// says only that it was cut.
+// cut truncates message i with t. A result that was cut before is cut anew from the whole text, because the end of what
+// is left says only that it was cut.
 func (d *draft) cut(i int, t *truncation, reason string) {
 	v := d.view
 	m, tokens := &v.messages[i], v.tokens[i]

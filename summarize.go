@@ -12,8 +12,8 @@ import (
 	"github.com/winnowgo/winnow/internal/cut"
 )
 
-// The answer's share of the window. The reference allows 0.8 × its reserve of 20 000 tokens, whatever the
-// window; what is kept has to grow with the window, and the prompt also holds the previous summary.
+// The reference allows an answer 0.8 × its reserve of 20 000 tokens, whatever the window. Here a summary grows with the
+// window, and the answer leaves room in it for the previous summary.
 const (
 	defaultAnswerShare  = 0.125
 	defaultAnswerTokens = 16_000
@@ -22,7 +22,7 @@ const (
 	maxInstructShare    = 0.125 // of the window, for the host's instructions
 )
 
-// mergeInstructions are the reference's, with a word on the order.
+// mergeInstructions are the reference's, with a clause on the order of the summaries.
 const mergeInstructions = "Merge these partial summaries, which stand in the order of the conversation, into a " +
 	"single cohesive summary; where they contradict each other the later one holds. Preserve decisions, TODOs, open " +
 	"questions, and any constraints."
@@ -45,7 +45,7 @@ func SummarizeInStages(ctx context.Context, history []Message, opts *SummarizeOp
 	return summarizeInStages(ctx, history, c)
 }
 
-// normal returns c with every field set.
+// normal returns c with a default for every field that is not set, and with its texts cut to what the window allows.
 func (c summarizeConfig) normal() summarizeConfig {
 	if c.Window <= 0 {
 		c.Window = defaultWindow
@@ -80,8 +80,8 @@ func (c summarizeConfig) normal() summarizeConfig {
 	return c
 }
 
-// summarizeInStages is SummarizeInStages for the manager. With noDigest its errors wrap ErrCompaction and
-// the cause; finished chunks are then in the cache, and a retry with the same history repeats only the rest.
+// summarizeInStages is SummarizeInStages for the manager. With c.noDigest its errors wrap ErrCompaction and the cause.
+// The finished chunks are then in the cache, and a retry with the same history repeats only the rest.
 func summarizeInStages(ctx context.Context, history []Message, c summarizeConfig) (*Summary, error) {
 	if ctx == nil {
 		ctx = context.Background()
@@ -143,8 +143,9 @@ func (r *summaryRun) stages(messages []Message, sizes []int) (string, error) {
 	return r.merge(partials, largest)
 }
 
-// plan divides atoms. A history that begins as one whose summary failed is divided as that was, so that what
-// was summarized of it then need not be summarized again; what came after it goes to the last part.
+// plan divides atoms into parts and chunks. If a summary of a history with the same beginning failed before, plan
+// divides this one in the same way, so that the chunks that were summarized then come from the cache; what came later
+// goes to the last part.
 func (r *summaryRun) plan(atoms []messageBatch, largest int) answers.Plan {
 	if r.fewest {
 		return answers.Plan{Limit: largest, Runs: []int{len(atoms)}}
@@ -155,7 +156,7 @@ func (r *summaryRun) plan(atoms []messageBatch, largest int) answers.Plan {
 		for _, n := range p.Runs[:len(p.Runs)-1] {
 			rest -= n
 		}
-		if rest > 0 { // else the history is shorter now, and only begins in the same way
+		if rest > 0 { // otherwise the history is shorter now
 			runs := slices.Clone(p.Runs)
 			runs[len(runs)-1] = rest
 			return answers.Plan{Limit: min(p.Limit, largest), Runs: runs}
@@ -172,13 +173,14 @@ func (r *summaryRun) plan(atoms []messageBatch, largest int) answers.Plan {
 	return p
 }
 
-// endOf is the index in the history behind the last of atoms.
+// endOf returns the index in the history behind the last of atoms.
 func endOf(atoms []messageBatch) int {
 	last := atoms[len(atoms)-1]
 	return last.first + len(last.messages)
 }
 
-// partial makes a message of the summary of part i of n.
+// partial returns text, the summary of part i of n, as a message. The part is messages, from index first of the history
+// on.
 func (r *summaryRun) partial(text string, i, n int, messages []Message, first int) messageBatch {
 	head := fmt.Sprintf("Summary of part %d of %d: messages %d to %d%s.\n\n", i+1, n, first+1, first+len(messages),
 		timeRange(messages))
@@ -203,7 +205,7 @@ func timeRange(messages []Message) string {
 	return fmt.Sprintf(", %s to %s", from.UTC().Format(time.RFC3339), to.UTC().Format(time.RFC3339))
 }
 
-// merge makes one summary of partial ones and the previous summary.
+// merge returns one summary of the partial ones and the previous summary.
 func (r *summaryRun) merge(partials []messageBatch, limit int) (string, error) {
 	instructions := mergeInstructions
 	if r.Instructions != "" {
@@ -219,7 +221,8 @@ const maxFailures = 1
 func (r *summaryRun) rolling(chunks []messageBatch, summary, instructions string) (string, error) {
 	for i, b := range chunks {
 		if r.failures > maxFailures && !r.noDigest {
-			// One digest of all the rest: it weighs the names of the whole, and digests of digests lose some each time.
+			// All the rest gets one digest: it weighs the names of the whole, and digests of digests lose some each
+			// time.
 			for _, rest := range chunks[i+1:] {
 				b.join(rest)
 			}
@@ -242,13 +245,13 @@ func (r *summaryRun) rolling(chunks []messageBatch, summary, instructions string
 	return summary, nil
 }
 
-// digest stands in for a summary that could not be had.
+// digest returns a digest in place of a summary that could not be made.
 func (r *summaryRun) digest(messages []Message, previous string) string {
 	r.degraded = true
 	return digester{}.digest(SummaryRequest{Messages: messages, Previous: previous, MaxTokens: r.MaxTokens})
 }
 
-// batch summarizes one chunk: as it is, and if that fails clipped harder.
+// batch summarizes one chunk as it is and, if that fails, clipped harder.
 func (r *summaryRun) batch(b messageBatch, previous, instructions string) (string, error) {
 	attempts := r.attempts
 	if r.failures > 0 { // the summarizer is down: it is only asked whether it is back
@@ -263,11 +266,11 @@ func (r *summaryRun) batch(b messageBatch, previous, instructions string) (strin
 	if text, again := r.try(b, previous, instructions, harder, 1); again == nil {
 		return text, nil
 	}
-	return "", err // the first one: it is about the request as it was meant
+	return "", err // the first error: it is about the chunk as it is
 }
 
-// harderShare is what is left of a chunk that is clipped because it failed: what the provider's numbers
-// allow, or a quarter. The estimate may be four times too low, as chars/4 is for CJK.
+// harderShare returns the share of a chunk that is left after it failed with err: what the provider's numbers allow, or
+// a quarter. The estimate may be four times too low, as chars/4 is for CJK.
 func harderShare(err error) float64 {
 	const slack = 0.9
 	if said := ClassifyError(err); said.Limit > 0 && said.Tokens > said.Limit {
@@ -276,8 +279,8 @@ func harderShare(err error) float64 {
 	return 0.25
 }
 
-// atomBatches returns the atoms of messages, which have these sizes as rendered. One whose labels alone would
-// fill a chunk is split into messages.
+// atomBatches returns the atoms of messages; sizes are the messages' tokens as rendered. An atom whose labels alone
+// would fill half of limit is split into messages.
 func atomBatches(messages []Message, sizes []int, limit int) []messageBatch {
 	var out []messageBatch
 	first := 0

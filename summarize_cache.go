@@ -9,7 +9,7 @@ import (
 // requestKey identifies a request by what a model would see of it.
 func requestKey(c *answers.Cache, req *SummaryRequest) answers.Key {
 	var h maphash.Hash
-	// A seed of its own: nobody can make two requests that are taken for the same.
+	// Each cache has a seed of its own, so that nobody can make two requests that are taken for the same.
 	h.SetSeed(c.Seed)
 	text := func(s string) { maphash.WriteComparable(&h, maphash.String(c.Seed, s)) }
 	// Lengths are written ahead of lists, so that what ends one cannot be taken for the beginning of the next.

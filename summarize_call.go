@@ -21,12 +21,13 @@ const (
 // noteTokens is kept free in every request for what a repeated attempt adds to its instructions.
 const noteTokens = 64
 
-// previousAllowance is what the running summary may take of a request at most.
+// previousAllowance returns the most tokens that the running summary may take of a request.
 func (r *summaryRun) previousAllowance() int {
 	return max(answerLimit(r.MaxTokens), textTokens(r.Estimator, r.Previous))
 }
 
-// room returns the tokens that a request has for messages.
+// room returns the tokens that a request with these instructions has for messages, if the previous summary takes
+// previous tokens.
 func (r *summaryRun) room(previous int, instructions string) int {
 	req := SummaryRequest{Previous: "x", Instructions: instructions, MaxTokens: r.MaxTokens}
 	return r.Window - r.MaxTokens - noteTokens - r.promptTokens(&req) - previous
@@ -39,7 +40,8 @@ func (r *summaryRun) promptTokens(req *SummaryRequest) int {
 
 // request renders b in at most limit tokens, and in fewer if the whole would exceed the window.
 func (r *summaryRun) request(b messageBatch, previous, instructions string, limit int) (SummaryRequest, error) {
-	// Eight times 0.7 is a seventeenth: labels and escapes never take more than that beyond their estimate.
+	// After eight rounds limit is a seventeenth (0.7⁸): labels and escapes never exceed their estimate by more than
+	// that.
 	for range 8 {
 		if limit < minClipTokens {
 			break
@@ -47,7 +49,8 @@ func (r *summaryRun) request(b messageBatch, previous, instructions string, limi
 		req := SummaryRequest{
 			Messages: b.messages, Previous: previous, Instructions: instructions, MaxTokens: r.MaxTokens,
 		}
-		// Labels are in the estimate and escapes add a third at most: half the room is enough without counting again.
+		// The estimate includes labels, and escapes add a third at most: what takes half of limit need not be counted
+		// again.
 		if b.tokens <= limit/2 {
 			return req, nil
 		}
@@ -68,7 +71,7 @@ func (r *summaryRun) try(b messageBatch, previous, instructions string, limit, a
 	}
 	question := requestKey(r.cache, &req)
 	if text, ok := r.cache.Get(question); ok {
-		return text, nil // an earlier try of the same compaction failed behind this request, and was paid for it
+		return text, nil // an earlier try failed after this request was answered and paid for
 	}
 	input := count.Add(b.tokens, textTokens(r.Estimator, previous))
 	pause := &backoff.ExponentialBackOff{
@@ -82,7 +85,7 @@ func (r *summaryRun) try(b messageBatch, previous, instructions string, limit, a
 		}
 		if err == nil {
 			if r.degraded = r.degraded || a.degraded; !a.degraded {
-				r.cache.Put(question, text) // what code wrote costs nothing to write again, and a model may do better
+				r.cache.Put(question, text) // not a digest: it costs nothing to make again, and a model may do better
 			}
 			return text, nil
 		}
@@ -99,7 +102,7 @@ func (r *summaryRun) try(b messageBatch, previous, instructions string, limit, a
 	}
 }
 
-// isHopeless reports whether asking the same once more, after n times, will end in the same way.
+// isHopeless reports whether one more attempt will fail in the same way as attempt n, which failed with err.
 func isHopeless(err error, n int) bool {
 	var bad *badAnswer
 	if errors.As(err, &bad) {
@@ -112,8 +115,8 @@ func isHopeless(err error, n int) bool {
 	return false
 }
 
-// noteAttempt tells the model what was wrong with its last answer. It also makes every prompt of a run
-// another one.
+// noteAttempt returns instructions with a note for attempt n that tells the model what was wrong with its last answer.
+// The note also makes each prompt of a run different from the others.
 func noteAttempt(instructions string, n int, err error) string {
 	note := fmt.Sprintf("This is attempt %d.", n)
 	var bad *badAnswer
@@ -126,19 +129,19 @@ func noteAttempt(instructions string, n int, err error) string {
 	return instructions + "\n\n" + note
 }
 
-// callAnswer is what came of one call.
+// callAnswer is the outcome of one call.
 type callAnswer struct {
 	text     string
 	degraded bool // made without the LLM
 	err      error
 }
 
-// lingering is how long a call waits for a summarizer to come back once it was told to stop, so that one
-// that honours its context leaves no goroutine behind.
+// lingering is how long a call waits for a summarizer to return once it was told to stop. A summarizer that honours its
+// context then leaves no goroutine behind.
 const lingering = 50 * time.Millisecond
 
-// call asks the summarizer once. It returns when ctx or the attempt's time ends, even if the summarizer
-// does not: then its goroutine ends when the summarizer returns.
+// call asks the summarizer once. It returns when r.ctx or the attempt's time ends, even if the summarizer goes on: the
+// goroutine ends when the summarizer returns.
 func (r *summaryRun) call(req *SummaryRequest) callAnswer {
 	if err := r.ctx.Err(); err != nil {
 		return callAnswer{err: err}
@@ -164,7 +167,7 @@ func (r *summaryRun) call(req *SummaryRequest) callAnswer {
 	select {
 	case a := <-done:
 		if a.err == nil && r.ctx.Err() == nil {
-			return a // it came just behind its time: paid for, and as good
+			return a // it came just too late: it is paid for, and as good
 		}
 	case <-late.C:
 	}
@@ -174,8 +177,8 @@ func (r *summaryRun) call(req *SummaryRequest) callAnswer {
 	return callAnswer{err: fmt.Errorf("no answer within %s: %w", r.timeout, ctx.Err())}
 }
 
-// safeSummarize calls s and makes an error of a panic. Summarizers of this package say whether they did
-// without an LLM.
+// safeSummarize calls s and turns a panic into an error. degraded says that s did without an LLM, which only
+// summarizers of this package tell.
 func safeSummarize(ctx context.Context, s Summarizer, req SummaryRequest) (text string, degraded bool, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -2,7 +2,8 @@ package winnow
 
 import "github.com/winnowgo/winnow/internal/count"
 
-// leastChunkTokens is what a chunk may have in any case, if it fits: shares of a small window leave calls almost empty.
+// leastChunkTokens is a size that a chunk may always have if it fits: a share of a small window would leave the calls
+// almost empty.
 const leastChunkTokens = 8_000
 
 // atomsOf splits messages into atoms: an assistant message with tool calls and the results behind it, or
@@ -16,7 +17,7 @@ func atomsOf(messages []Message) []int {
 			lengths[len(lengths)-1]++
 			continue
 		}
-		// A result behind a user message is an atom of its own: there is no call that it could be divided from.
+		// A result behind a user message is an atom of its own: it has no call from which it could be divided.
 		open = hasCalls(m)
 		lengths = append(lengths, 1)
 	}

@@ -20,8 +20,9 @@ const (
 	minClipTokens = 12
 )
 
-// forSummary returns copies of messages that hold no Details, Signature, Source, image or opaque part and
-// share no memory with history that a summarizer could write to; and the texts that it put in front of results.
+// forSummary returns copies of history's messages that a summarizer may see and write to: they hold no Details,
+// Signature, Source, image or opaque part, and share no memory with history. outcomes are the texts that it put in
+// front of results.
 func forSummary(history []Message) (out []Message, outcomes []string) {
 	out, outcomes = make([]Message, len(history)), make([]string, len(history))
 	tools := toolNamesOf(history)
@@ -36,8 +37,8 @@ func forSummary(history []Message) (out []Message, outcomes []string) {
 	return out, outcomes
 }
 
-// summaryMessage returns m, a result of that tool, as a summarizer is shown it, with its parts behind those given; and
-// the text that it put in front of a result. Arguments share m's memory.
+// summaryMessage returns m as a summarizer is shown it, with its parts appended to parts. tool is the tool of m, if m
+// is a result, and outcome is the text that was put in front of that. Arguments share m's memory.
 func summaryMessage(m *Message, tool string, parts []Part) (out Message, outcome string) {
 	out = Message{ID: m.ID, Role: m.Role, ToolCallID: m.ToolCallID, ToolName: tool, IsError: m.IsError,
 		StopReason: m.StopReason, Time: m.Time, Pinned: m.Pinned, Injected: m.Injected, Summary: m.Summary}
@@ -53,8 +54,8 @@ func summaryMessage(m *Message, tool string, parts []Part) (out Message, outcome
 	return out, outcome
 }
 
-// renderedSizes returns what messages, which forSummary made of history, cost in a prompt. What is known of
-// the history is not estimated again, unless it is of something that is not rendered.
+// renderedSizes returns the tokens that messages, which forSummary made of history, take in a prompt. The sizes that
+// are known of the history are used, except where they count something that is not rendered.
 func (r *summaryRun) renderedSizes(history, messages []Message, outcomes []string) []int {
 	sizes := make([]int, len(messages))
 	for i := range messages {
@@ -71,7 +72,7 @@ func (r *summaryRun) renderedSizes(history, messages []Message, outcomes []strin
 	return sizes
 }
 
-// summaryPart is what of a part a summarizer may see. An image and an opaque part become their names.
+// summaryPart returns what a summarizer may see of a part. An image and an opaque part become their names.
 func summaryPart(p *Part) Part {
 	switch p.Kind {
 	case KindText, KindThinking:
@@ -91,7 +92,7 @@ func renderedTokens(e Estimator, m *Message) int {
 	return count.Add(estimateWith(e, *m), frameTokens(m))
 }
 
-// frameTokens is the part of renderedTokens that clipping texts does not change.
+// frameTokens returns the part of renderedTokens that clipping does not change.
 func frameTokens(m *Message) int {
 	n := labelOverhead
 	for range callsOf(m) {
@@ -129,7 +130,7 @@ func fitMessages(e Estimator, messages []Message, limit int) []Message {
 	for i, t := range texts {
 		sizes[i] = t.tokens
 	}
-	// One height for all: what is short stays whole, and of what is long each keeps as much.
+	// All texts are cut to one height: short ones stay whole, and long ones keep the same amount.
 	height := max(minClipTokens, count.Fair(sizes, max(0, limit-fixed)))
 	out := copyMessages(messages)
 	for _, t := range texts {
@@ -146,8 +147,8 @@ func fitMessages(e Estimator, messages []Message, limit int) []Message {
 	return out
 }
 
-// thinMessages drops parts from the middle of messages that have more than limit of them: each has a
-// label that clipping texts does not shorten.
+// thinMessages drops parts from the middle of messages that have more than limit parts: each part has a label, which
+// clipping does not shorten.
 func thinMessages(messages []Message, limit int) []Message {
 	limit = max(4, limit) // a beginning, an end, and the note between them
 	var out []Message

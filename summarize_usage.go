@@ -7,8 +7,8 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 )
 
-// What summaries cost: a summarizer says what its answers were billed for, through its context, so that one that knows
-// nothing of it stays a function of a request and a text.
+// What summaries cost. A summarizer reports what its answers were billed for through its context, so that its method
+// need not return more than a text.
 
 // ReportUsage is for a [Summarizer]: it reports the usage of an answer, even of one that is then rejected. ctx is the
 // context that Summarize got, or one derived from it. [Summary.Usage] and [Compaction.Usage] are the sums. With any
@@ -21,7 +21,8 @@ func ReportUsage(ctx context.Context, u Usage) {
 
 type meterKey struct{}
 
-// usageMeter adds up what calls were billed for. A call that was given up may still report.
+// usageMeter adds up what calls were billed for. A call that was given up may still report, from a goroutine of its
+// own.
 type usageMeter struct {
 	mu  sync.Mutex
 	sum Usage

@@ -64,7 +64,7 @@ type Summary struct {
 	Usage    Usage  // what they were billed for, as far as the Summarizer says so with ReportUsage
 }
 
-// with returns what it took to make s and then more, with the text that came of both.
+// with returns a summary of the given text that cost what s and more cost together.
 func (s *Summary) with(more *Summary, text string) *Summary {
 	return &Summary{
 		Text: text, Degraded: s.Degraded || more.Degraded, Calls: s.Calls + more.Calls, Usage: s.Usage.plus(more.Usage),
@@ -76,15 +76,15 @@ type summarizeConfig struct {
 	SummarizeOptions
 	sizes []int // estimated tokens of the messages of the history; nil: not known
 
-	// the summarizer failed each time before: it is asked once, until it answers
+	// the summarizer failed before: one attempt decides, until it answers
 	isDown   bool
 	attempts int           // of one call (3)
 	timeout  time.Duration // of one attempt (180 s)
 
-	// as few calls as the window allows, whatever is paid again after a failure
+	// as few calls as the window allows, even if more is paid again after a failure
 	fewest bool
 
-	// fail with ErrCompaction instead of letting the digest stand in
+	// fail with ErrCompaction where a digest would stand in
 	noDigest bool
 	cache    *answers.Cache                                   // answers of earlier runs; nil: none
 	sleep    func(ctx context.Context, d time.Duration) error // nil: a timer
@@ -101,7 +101,7 @@ type summaryRun struct {
 	degraded bool // the digest made some of the text
 }
 
-// sizedMessages is a part of a history: messages with what they are estimated to, which is not found out again.
+// sizedMessages is a part of a history with the estimate of each message, which need not be made again.
 type sizedMessages struct {
 	messages []Message
 	tokens   []int
@@ -111,12 +111,12 @@ func (r *sizedMessages) add(m Message, tokens int) {
 	r.messages, r.tokens = append(r.messages, m), append(r.tokens, tokens)
 }
 
-// grow makes room for n more.
+// grow makes room for n more messages.
 func (r *sizedMessages) grow(n int) {
 	r.messages, r.tokens = slices.Grow(r.messages, n), slices.Grow(r.tokens, n)
 }
 
-// join returns r and more: r itself if there is no more, and else memory of their own.
+// join returns the messages of r and of more: r itself if more is empty, and otherwise a copy.
 func (r sizedMessages) join(more sizedMessages) sizedMessages {
 	if len(more.messages) == 0 {
 		return r

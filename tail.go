@@ -32,7 +32,7 @@ type listAddresses struct {
 	keepsAll  bool    // it was the history itself
 }
 
-// tailSums are what new messages are added to.
+// tailSums are the sums to which new messages are added.
 type tailSums struct {
 	answers        int  // of the model, in the request
 	thinks         bool // the request holds thinking
@@ -46,9 +46,10 @@ type tailSums struct {
 // sharedLists are the lists of a request. Requests share them: each is longer than the one before it, and what is
 // written lies behind the end of all earlier ones.
 //
-// Without them a request is made again as a whole, in time that grows with the history. So they are held, at 192 bytes
-// a message, where the host holds the messages as well. Of a host that reads its log anew for each request they would
-// be all that keeps the texts in memory, and be of no use: its messages are compared one by one anyway.
+// Without the lists the next request is made as a whole, in time that grows with the history. So they are held, at 192
+// bytes a message, if the host holds the messages as well. If it reads its log anew for each request, they are not:
+// they alone would keep the texts in memory, and they would save nothing, because such messages are compared one by one
+// anyway.
 type sharedLists struct {
 	known    bool
 	messages []Message
@@ -56,7 +57,7 @@ type sharedLists struct {
 	edits    []Edit
 }
 
-// share has the next request share the lists of r, unless they are the host's. isReread says that the host reads its
+// share lets the next request share the lists of r, unless they are the host's. isReread says that the host reads its
 // history anew for each request.
 func (t *requestTail) share(r *Request, isReread bool) {
 	if t.isHistory || t.ofHost || isReread {
@@ -69,8 +70,8 @@ func (t *requestTail) share(r *Request, isReread bool) {
 	}
 }
 
-// request returns a request with the lists of the last one, or nil if they are not held, or read a history that the
-// host has read anew since.
+// request returns a request with the lists of the last one, or nil if they are not held or isReread: the host has read
+// its history anew since.
 func (t *requestTail) request(isReread bool) *Request {
 	if t.isHistory {
 		return new(Request)
@@ -81,7 +82,7 @@ func (t *requestTail) request(isReread bool) *Request {
 	return &Request{Messages: t.shared.messages, History: t.shared.history, Edits: t.shared.edits}
 }
 
-// isLast reports whether the lists of r are those of the last request.
+// isLast reports whether r has the lists of the last request.
 func (t *requestTail) isLast(r *Request) bool {
 	if mem.Base(r.Messages) != t.messages {
 		return false
@@ -89,7 +90,7 @@ func (t *requestTail) isLast(r *Request) bool {
 	return t.keepsAll || len(r.History) == t.keptLen && mem.Base(r.History) == t.kept
 }
 
-// remember keeps where the lists of r lie: the next call extends them only if it gets the same ones.
+// remember notes where the lists of r lie: the next call extends them only if it gets the same ones.
 func (t *requestTail) remember(r *Request) {
 	t.messages, t.kept, t.keptLen = mem.Base(r.Messages), mem.Base(r.History), len(r.History)
 }
@@ -122,14 +123,14 @@ func (t *requestTail) idsAreNew(messages []Message) bool {
 	return true
 }
 
-// endsRecord reports whether a message is the last of what a record stands for: a history that was rewound has come
-// back to it.
+// endsRecord reports whether k is the last of the messages that a record stands for. A new message with such a key
+// shows that a rewound history has come back to it.
 func (t *requestTail) endsRecord(k key) bool {
 	_, found := slices.BinarySearchFunc(t.recordEnds, k, place.Compare)
 	return found
 }
 
-// endsOf returns the last messages of what records stand for, sorted.
+// endsOf returns the last key of what each of records stands for, sorted.
 func endsOf(records []*runRecord) []key {
 	if len(records) == 0 {
 		return nil

@@ -2,22 +2,23 @@ package winnow
 
 import "slices"
 
-// thinkingLeftOut stands in a message that was nothing but thinking: an empty one would be refused.
+// thinkingLeftOut stands in a message that was nothing but thinking: providers refuse an empty one.
 const thinkingLeftOut = "[thinking left out]"
 
-// signedByAnother is the reason for leaving out what no other model takes.
+// signedByAnother is the reason of an edit that leaves out what no other model takes.
 const signedByAnother = "thinking that another model signed"
 
-// leaveOutThinking does what the policy says, at an epoch: behind what is rewritten nothing is in the cache.
+// leaveOutThinking leaves out what Options.Thinking asks for. It is called at an epoch, when nothing behind the first
+// rewrite is in the cache.
 func (d *draft) leaveOutThinking() {
 	v := d.view
-	if d.ledger.otherModel { // whatever the policy: a signature is worth nothing to another model, and may be refused
+	if d.ledger.otherModel { // whatever the policy: another model cannot use a signature, and its provider may refuse it
 		for i := range v.messages {
 			d.dropThinking(i, isSigned, signedByAnother)
 		}
 	}
 	from, end := d.firstChanged(), len(v.messages)
-	newest := map[key]bool{} // messages of the newest turn; an older one that is the same shares their fate
+	newest := map[key]bool{} // messages of the newest turn, and older ones with the same keys
 	switch d.opts.Thinking {
 	case ThinkingBound:
 		from = d.brokenFrom(from)
@@ -41,7 +42,7 @@ func (d *draft) leaveOutThinking() {
 	}
 }
 
-// dropThinking leaves out what which says of message i.
+// dropThinking leaves out the parts of message i for which `which` returns true.
 func (d *draft) dropThinking(i int, which func(Part) bool, reason string) {
 	m := d.view.messages[i]
 	if m.Role != RoleAssistant || !slices.ContainsFunc(m.Parts, which) {
@@ -57,10 +58,11 @@ func (d *draft) dropThinking(i int, which func(Part) bool, reason string) {
 	d.project(i, m, estimateWith(d.opts.Estimator, m), OpTrim, reason)
 }
 
-// brokenFrom returns the first message that thinking cannot stand behind: the first that differs from what was
-// sent, or of what was not sent yet the first that is not sent as it is. A model that has answered in the meantime,
-// as for another manager, has seen the history. But the answer to what was sent last stands directly behind it: what a
-// host has put between, the model has not seen.
+// brokenFrom returns the index of the first message in which thinking cannot stay. That is `changed`, the first message
+// that differs from what was sent, or else the first new message that is edited or does not follow the one before it as
+// in the history. An answer among the new messages, for another manager perhaps, was made with the history as it is.
+// But the answer to the last request stands directly behind that request: the model has not seen what a host put in
+// between.
 func (d *draft) brokenFrom(changed int) int {
 	v := d.view
 	if changed < len(d.ledger.sent) {
@@ -78,19 +80,20 @@ func (d *draft) brokenFrom(changed int) int {
 	return len(v.messages)
 }
 
-// needsThinking reports whether the thinking of message i may not stay out any more, under ThinkingDropped: the message
-// is of the newest turn, because the history was rewound into it or because it reads like an older one. Providers
-// refuse the results of a tool loop without the thinking that led to it. What was sent whole since then stays so.
+// needsThinking reports, for ThinkingDropped, whether message i must be sent with its thinking again. That is so if the
+// message is of the newest turn, because the history was rewound into that turn or because the message reads like an
+// older one: providers refuse the results of a tool loop without the thinking that led to it. A message that was sent
+// whole since then stays whole.
 func (d *draft) needsThinking(i, request int) bool { return i >= request || d.wasSentWhole(i) }
 
-// wasSentWhole reports whether the last request had message i as it is. An edit of another message that reads the same
-// is not its own.
+// wasSentWhole reports whether the last request had message i as it is. It looks at that place only: another message
+// with the same key may have been edited.
 func (d *draft) wasSentWhole(i int) bool {
 	sent := d.ledger.sent
 	return i < len(sent) && sent[i] == d.view.facts[i].key
 }
 
-// leavesOutThinking reports whether m has thinking, and is sent without it.
+// leavesOutThinking reports whether m has thinking and p sends it without.
 func (p *projection) leavesOutThinking(m *Message) bool {
 	return m.Role == RoleAssistant && hasThinking(*m) && !slices.ContainsFunc(p.sent(), isThinking)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
-// maxExactBytes is the most text of a message that is counted. At the 3 MB/s of the worst text an exact count of more
-// would stop an agent for seconds, so more is estimated.
+// maxExactBytes is the most text, in bytes, that is counted exactly in a message. The worst text is counted at 3 MB/s,
+// so a longer one would stop an agent for seconds. It is estimated.
 const maxExactBytes = 8 << 20
 
 // TiktokenEstimator returns an estimator that counts text exactly as OpenAI's models do, without the network: encoding
@@ -60,7 +60,7 @@ func (e tiktokenEstimator) atMost(m *Message) int {
 	return e.bound(m, tokencount.Scale)
 }
 
-// textTokens counts a text. Where the counter gives up, because a text takes too long, the family estimates it.
+// textTokens counts a text. Where the counter gives up because the text takes too long, the family estimates it.
 func (e tiktokenEstimator) textTokens(s string) int {
 	if s == "" {
 		return 0
@@ -71,7 +71,8 @@ func (e tiktokenEstimator) textTokens(s string) int {
 	return e.estimate(s)
 }
 
-// estimate is cheap at any length. No tokenizer has more tokens than a text has bytes.
+// estimate estimates a text by the family, in little time at any length. No tokenizer has more tokens than a text has
+// bytes.
 func (e tiktokenEstimator) estimate(s string) int {
 	return min(len(s), tokencount.Of(e.family).Tokens(s))
 }

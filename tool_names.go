@@ -2,15 +2,15 @@ package winnow
 
 import "github.com/winnowgo/winnow/internal/toolcall"
 
-// Which tool a result is of. A host that imports the results of a step on their own, apart from the calls, gives
-// them the ids of their calls and no name. What asks for the tool takes it from the call then. The messages stay
-// as they are: the tool's name is part of how a message is recognised.
+// Which tool a result is of. A host that imports the results of a step apart from their calls gives them the ids of the
+// calls and no tool names. The tool is then taken from the call. The messages stay as they are, because a message is
+// recognised by its tool's name too.
 
-// toolNames are the names of the tools that the results of some messages are of, by the messages' indexes. nil: each
-// result says it itself.
+// toolNames holds the name of the tool that each result is of, by the index of its message. nil: each result has the
+// name itself.
 type toolNames []string
 
-// of returns the tool that result m, message i, is of; "" if nothing tells.
+// of returns the tool of result m, which is message i, or "" if it is not known.
 func (n toolNames) of(i int, m *Message) string {
 	if n == nil {
 		return m.ToolName
@@ -18,7 +18,7 @@ func (n toolNames) of(i int, m *Message) string {
 	return n[i]
 }
 
-// toolNamesFor returns the tools of the results of messages, if match asks for them.
+// toolNamesFor returns the tools of the results of messages, or nil if match does not depend on them.
 func toolNamesFor(match toolcall.Matcher, messages []Message) toolNames {
 	if match.MatchesAll() {
 		return nil
@@ -26,8 +26,8 @@ func toolNamesFor(match toolcall.Matcher, messages []Message) toolNames {
 	return toolNamesOf(messages)
 }
 
-// toolNamesOf reads lists of messages that follow each other. Where ids repeat, a result belongs to the newest
-// call that has its id; calls without ids are answered in their order.
+// toolNamesOf returns the tools of the results of lists, which follow each other. Where ids repeat, a result belongs to
+// the newest call that has its id; calls without ids are answered in their order.
 func toolNamesOf(lists ...[]Message) toolNames {
 	n := 0
 	missing := false
@@ -38,7 +38,7 @@ func toolNamesOf(lists ...[]Message) toolNames {
 		}
 	}
 	if !missing {
-		return nil // as of most hosts: each result has the name of its tool
+		return nil // as with most hosts: each result has the name of its tool
 	}
 	names := make(toolNames, 0, n)
 	byID := map[string]string{}
@@ -66,7 +66,7 @@ func toolNamesOf(lists ...[]Message) toolNames {
 	return names
 }
 
-// readCalls adds the tools of m's calls to byID, and returns those of the calls without ids.
+// readCalls adds the tools of m's calls to byID, and returns the tools of the calls without ids.
 func readCalls(m *Message, byID map[string]string) (unnamed []string) {
 	for p := range callsOf(m) {
 		if p.ID == "" {

@@ -9,10 +9,10 @@ import (
 )
 
 // TruncateToolResults cuts tool results that are larger than MaxShare of the window in estimated tokens, or than
-// MaxChars characters. What is left ends at the end of a line, where there is one in its last fifth, keeps at least
-// MinKeepChars characters of each text, and says how much was left out. Unless HeadOnly is set it also keeps the end of
-// the text where that matters (an error, an exit code, a test verdict, a closing summary) and lines of the dropped
-// middle that carry an error.
+// MaxChars characters. What is left of a result ends at the end of a line, if there is one in its last fifth, keeps at
+// least MinKeepChars characters of each text, and says how much was left out. Unless HeadOnly is set it also keeps the
+// end of the text where that matters (an error, an exit code, a test verdict, a closing summary) and lines of the
+// dropped middle that carry an error.
 //
 // Texts of one result share its room by length. Parts that are not text stay; arguments of calls are never
 // touched; pinned results stay whole. No result gets longer. The window is in tokens; with a window of 0
@@ -60,7 +60,7 @@ type truncation struct {
 	again    bool // what was cut before is cut again: the request does not fit otherwise
 	bothEnds bool // the end is kept whatever it says, unless HeadOnly is set
 
-	// how to get at what is left out of the result that is cut, see cut.WithNote; empty: nothing is said of that
+	// how to get at what is left out of the result, see cut.WithNote; empty: the cut does not say
 	note string
 }
 
@@ -69,7 +69,7 @@ func newTruncation(o TruncateOptions, window int) *truncation {
 	return &truncation{TruncateOptions: o, limit: count.Share(window, min(o.MaxShare, 1))}
 }
 
-// mayBeOversized says, without reading a text, whether m can be above a limit.
+// mayBeOversized reports, without reading a text, whether m can be above a limit.
 func (t *truncation) mayBeOversized(m *Message) bool {
 	bytes := textBytes(m)
 	if bytes == 0 {
@@ -84,7 +84,7 @@ func (t *truncation) isWithin(m *Message, tokens int) bool {
 	return tokens <= t.limit && textBytes(m) <= t.MaxChars
 }
 
-// limits are those of the texts of one result.
+// limits returns the limits for the texts of one result.
 func (t *truncation) limits() cut.Limits {
 	return cut.Limits{
 		MinKeep: t.MinKeepChars, Notice: t.Notice, Note: t.note, HeadOnly: t.HeadOnly, BothEnds: t.bothEnds,
@@ -102,9 +102,9 @@ func (t *truncation) cut(m *Message, tokens, known int) (out Message, after int,
 	if !t.again && t.settled(texts, tokens, chars) {
 		return Message{}, 0, false
 	}
-	// Characters that fit, if a token has as many characters in what is kept as in the whole. Where it has
-	// fewer, as in a text that begins in another script, the estimate of the result says so, and the room
-	// is made smaller in proportion.
+	// room is how many characters fit if the kept part has as many characters in a token as the whole. Where it has
+	// fewer, as in a text that begins in another script, the estimate of the result shows it, and room is made smaller
+	// in proportion.
 	fixed := t.fixedTokens(m, len(texts))
 	room := min(float64(t.MaxChars), float64(max(0, t.limit-fixed))*float64(chars)/float64(max(1, tokens-fixed)))
 	for range 12 {
@@ -124,11 +124,11 @@ func (t *truncation) cut(m *Message, tokens, known int) (out Message, after int,
 	if after > t.limit && len(texts) > 1 && !t.HeadOnly {
 		return t.cutJoined(m, tokens)
 	}
-	// Too many characters are reason enough, whatever the estimator says of what is left.
+	// A result with too many characters is cut, whatever the estimator says of what is left.
 	return out, after, after < tokens || chars > t.MaxChars
 }
 
-// texts appends the texts of m and counts their characters, unless they are known.
+// texts appends the texts of m to texts and returns the number of their characters. known is that number, or -1.
 func (t *truncation) texts(texts []cut.Text, m *Message, known int) (_ []cut.Text, chars int) {
 	for i := range m.Parts {
 		p := &m.Parts[i]
@@ -147,7 +147,7 @@ func (t *truncation) texts(texts []cut.Text, m *Message, known int) (_ []cut.Tex
 	return texts, chars
 }
 
-// fixedTokens estimates what of m cannot be cut.
+// fixedTokens estimates the parts of m that cannot be cut: those that are not text. texts is how many are.
 func (t *truncation) fixedTokens(m *Message, texts int) int {
 	if texts == len(m.Parts) {
 		return 0
@@ -157,7 +157,7 @@ func (t *truncation) fixedTokens(m *Message, texts int) int {
 	return estimateWith(t.Estimator, rest)
 }
 
-// settled reports whether a result was cut before and is above the limit only by what must be kept of each text: to cut
+// settled reports whether a result was cut before and exceeds the limit only by what must be kept of each text. Cutting
 // it again with the same options must change nothing.
 func (t *truncation) settled(texts []cut.Text, tokens, chars int) bool {
 	limits := t.limits()
@@ -166,7 +166,7 @@ func (t *truncation) settled(texts []cut.Text, tokens, chars int) bool {
 		float64(chars) <= float64(t.MaxChars)+floors
 }
 
-// isSettled is settled for a result that was cut just now: cutting it once more would change nothing.
+// isSettled is settled for m, a result that was cut just now to the given tokens.
 func (t *truncation) isSettled(m *Message, tokens int) bool {
 	texts, chars := t.texts(nil, m, -1)
 	return t.settled(texts, tokens, chars)
@@ -191,7 +191,8 @@ func (t *truncation) build(m *Message, texts []cut.Text) (out Message, chars int
 	return out, chars, ok
 }
 
-// cutJoined cuts a result as one text: it has more texts than the limit has room for, were each to keep its least.
+// cutJoined cuts a result with its texts joined into one. It is for a result with so many texts that the least that is
+// kept of each is more than the limit.
 func (t *truncation) cutJoined(m *Message, tokens int) (Message, int, bool) {
 	joined := *m
 	joined.Source, joined.Parts = nil, nil
@@ -213,5 +214,5 @@ func (t *truncation) cutJoined(m *Message, tokens int) (Message, int, bool) {
 	return out, after, ok && after < tokens
 }
 
-// squeezedChars is what each result keeps when nothing else helps.
+// squeezedChars is how many characters each result keeps when nothing else helps.
 const squeezedChars = 400

@@ -33,13 +33,13 @@ type projection struct {
 	tokens int
 	op     Op
 	reason string
-	forms  minify.Forms // that went, of OpMinify
+	forms  minify.Forms // of redundancy that are gone, for OpMinify
 
 	body   uint32 // bytes of a request's body; 0: not asked for yet
 	unread bool   // from a snapshot, whose maker may have had another estimator, and which may be damaged
 }
 
-// read finds out what message p makes of m, and what that takes: a snapshot may say otherwise.
+// read sets the parts, the key and the tokens of p by m, the message that it edits. A snapshot may have others.
 func (p *projection) read(m *Message, e Estimator, h *hasher) {
 	if p.forms != 0 {
 		parts, _, _ := minifiedParts(m.Parts, p.forms)
@@ -53,21 +53,21 @@ func (p *projection) read(m *Message, e Estimator, h *hasher) {
 	p.key, p.tokens, p.unread = h.key(&sent), estimateWith(e, sent), false
 }
 
-// edit is what a request says of p: it is of message m, which was at index i of the history.
+// edit returns the Edit that tells of p: it is of message m, which was at index i of the history and has fact f.
 func (p *projection) edit(i int, m *Message, f *fact) Edit {
 	return Edit{Op: p.op, Index: i, ID: m.ID, Before: max(1, f.tokens), After: max(1, p.tokens), Reason: p.reason}
 }
 
-// newProjection returns the projection that puts parts in the place of a message's own. Most are one text, and
-// of a part that is nothing but a text the rest need not be kept.
+// newProjection returns the projection that puts parts in the place of a message's own. Most are a single part with
+// nothing but a text, of which only the text is kept.
 func newProjection(parts []Part) *projection {
 	p := &projection{}
 	p.setParts(parts)
 	return p
 }
 
-// withOwnArguments returns parts, which are nobody else's, with arguments in memory of their own. Those of the host are
-// bytes: a list that a log is decoded into again has others where they lay.
+// withOwnArguments gives parts, a list of the caller's own, arguments in memory of their own, and returns it. A host
+// that decodes its log again into the same memory overwrites its bytes.
 func withOwnArguments(parts []Part) []Part {
 	for i := range parts {
 		parts[i].Arguments = bytes.Clone(parts[i].Arguments)
@@ -91,14 +91,14 @@ func (p *projection) sent() []Part {
 	return p.parts
 }
 
-// What an edit, and each part of it, takes in a snapshot besides its texts: keys, the reason and the names of the
-// fields.
+// What an edit, and each part of it, takes in a snapshot besides its texts, in bytes: keys, the reason and the names of
+// the fields.
 const savedEditBytes, savedPartBytes = 200, 60
 
-// size is about what p takes in a snapshot, in bytes. It is the same for an edit that was restored.
+// size returns about how many bytes p takes in a snapshot. It is the same for an edit that was restored.
 func (p *projection) size() int {
 	switch {
-	case p.forms != 0: // its text is made of the message's own
+	case p.forms != 0: // its text is not stored: it is made from the message's own
 		return savedEditBytes
 	case p.parts == nil:
 		return savedEditBytes + savedPartBytes + base64.StdEncoding.EncodedLen(len(p.text))
@@ -112,11 +112,11 @@ func (p *projection) size() int {
 	return n
 }
 
-// partsLook is how far the part that one of a projection was is looked for.
+// partsLook is how many of a message's parts are searched for the one that a part of a projection was.
 const partsLook = 64
 
-// partsFor returns the parts that are sent in place of those of m, with what the host goes along with them now. Earlier
-// requests keep theirs.
+// partsFor returns the parts that are sent in place of those of m, each with the Source that the host has on that part
+// now. The parts in earlier requests are not changed.
 func (p *projection) partsFor(m *Message) []Part {
 	parts := p.sent()
 	if p.parts == nil {
@@ -160,14 +160,14 @@ func haveSameCalls(a, b []Part) bool {
 	return !slices.ContainsFunc(b[k:], func(p Part) bool { return p.Kind == KindToolCall })
 }
 
-// isSameValue reports whether two interfaces are the same, also where they hold what cannot be compared.
+// isSameValue reports whether a and b hold the same value, even one of a type that cannot be compared.
 func isSameValue(a, b *any) bool {
 	a1, a2 := wordsOf(a)
 	b1, b2 := wordsOf(b)
 	return a1 == b1 && a2 == b2
 }
 
-// follows reports whether message i stands directly behind the one before it in the history passed in too.
+// follows reports whether message i also stands directly behind the one before it in the history passed in.
 func (v *view) follows(i int) bool {
 	if i == 0 {
 		return v.index[i] == 0
@@ -210,14 +210,15 @@ func (v *view) own() {
 // project puts p in the place of message i.
 func (v *view) project(i int, p *projection) {
 	v.own()
-	m := v.messages[i] // an edit is of the parts; what a host set besides stays
-	// What was edited before in this draft is no measure: a replay knows the message as it is in the history alone.
+	m := v.messages[i] // an edit changes the parts; what else a host set stays
+	// Parts are looked for in the message as it is in the history, as in a replay, which does not know this draft's
+	// edits.
 	m.Parts, m.Source = p.partsFor(&v.unedited[i]), nil
 	v.messages[i], v.edited[i] = m, p
 	v.setTokens(i, p.tokens)
 }
 
-// setTokens keeps the sum, without adding up all messages anew.
+// setTokens sets the tokens of message i to n, and updates total without adding up all messages.
 func (v *view) setTokens(i, n int) {
 	saturated := v.total == math.MaxInt // a host's own counts may be absurd
 	v.total += n - v.tokens[i]
@@ -227,7 +228,7 @@ func (v *view) setTokens(i, n int) {
 	}
 }
 
-// countEdited returns how many messages are sent instead of as they are.
+// countEdited returns how many messages are sent edited.
 func (v *view) countEdited() (n int) {
 	for _, p := range v.edited {
 		if p != nil {
@@ -237,7 +238,7 @@ func (v *view) countEdited() (n int) {
 	return n
 }
 
-// sum recounts total, which saturates where a host's own counts are absurd.
+// sum adds up total, which saturates where a host's own counts are absurd.
 func (v *view) sum() {
 	v.total = 0
 	for _, n := range v.tokens {
@@ -245,7 +246,7 @@ func (v *view) sum() {
 	}
 }
 
-// sentKey is the identity of message i as it is sent.
+// sentKey returns the key of message i as it is sent.
 func (v *view) sentKey(i int) key {
 	if v.edited[i] != nil {
 		return v.edited[i].key
@@ -273,18 +274,18 @@ func (v *view) keepOnly(keep []bool) {
 			n++
 		}
 	}
-	clear(messages[n:]) // else what is dropped would be held in memory
+	clear(messages[n:]) // otherwise what is dropped would stay in memory
 	v.messages, v.facts, v.tokens = messages[:n], v.facts[:n], v.tokens[:n]
 	v.index, v.at, v.edited = v.index[:n], v.at[:n], v.edited[:n]
 	v.sum()
 }
 
-// dropEdit is the edit of message i, which is left out.
+// dropEdit returns the edit that says that message i is left out.
 func (v *view) dropEdit(i int, op Op, reason string) Edit {
 	return Edit{Op: op, Index: max(0, v.index[i]), ID: v.messages[i].ID, Before: max(1, v.tokens[i]), Reason: reason}
 }
 
-// insert puts a message that the library made before message i.
+// insert puts m, a message that the library made, before message i.
 func (v *view) insert(i int, m Message, f *fact) {
 	v.messages, v.shared = slices.Insert(slices.Clip(v.messages), i, m), false
 	v.facts = slices.Insert(v.facts, i, f)
