@@ -12,7 +12,7 @@ const signedByAnother = "thinking that another model signed"
 // rewrite is in the cache.
 func (d *draft) leaveOutThinking() {
 	v := d.view
-	if d.ledger.otherModel { // whatever the policy: another model cannot use a signature, and its provider may refuse it
+	if d.ledger.otherModel { // whatever the policy: another model cannot use a signature, and may refuse it
 		for i := range v.messages {
 			d.dropThinking(i, isSigned, signedByAnother)
 		}
