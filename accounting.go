@@ -6,15 +6,17 @@ import (
 	"github.com/winnowgo/winnow/internal/meter"
 )
 
-// minUsageShare: a count below this share of the estimate leaves out what was cached, or is of another request.
+// minUsageShare is the least share of the estimate that a provider's count may have. A lower count leaves out what was
+// cached, or belongs to another request.
 const minUsageShare = 0.5
 
-// budget is what a request may have, of n tokens that the window has for it.
+// budget returns how many tokens a request may have if the window has n for it: not more than the provider told, nor
+// than is guessed.
 func (a *accounting) budget(n int) int {
 	return count.Least(a.told(n), a.guess.Most)
 }
 
-// told is budget without what is only guessed.
+// told is budget without the limit that is only guessed.
 func (a *accounting) told(n int) int {
 	if a.limit > 0 {
 		n = min(n, a.limit)
@@ -22,11 +24,11 @@ func (a *accounting) told(n int) int {
 	return n
 }
 
-// accounting is what the provider has told: by its counts, and of its limits.
+// accounting is what the manager has learned from the provider's counts and about its limits.
 type accounting struct {
 	meter.Meter
-	limit  int         // tokens that a request may have, as the provider said; 0 if it did not
-	window int         // the same with the room for the answer; 0 if it did not say
-	guess  guess.Limit // the same where it only said that a request was too long
-	body   guess.Limit // the same of the bytes of a body
+	limit  int         // tokens that a request may have, as the provider told; 0: not told
+	window int         // the same, with the room for the answer; 0: not told
+	guess  guess.Limit // like limit, but inferred from refusals that named no number
+	body   guess.Limit // like guess, in bytes of a request's body
 }

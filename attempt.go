@@ -7,25 +7,26 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 )
 
-// state returns what revert takes. It shares the map of the edits with the ledger.
+// state returns the state of l that revert can put back. It shares the map of edits with l.
 func (l *ledger) state() undoable {
 	return undoable{
 		rewrites: l.rewrites, guess: l.accounting.guess, body: l.accounting.body, refused: slices.Clone(l.run.refused),
 	}
 }
 
-// revert makes the ledger what it was. What was sent last stays known: the next request is compared with it.
+// revert puts l back to u. It keeps what was sent last, because the next request is compared with that.
 func (l *ledger) revert(u undoable) {
 	l.rewrites = u.rewrites
 	l.accounting.guess, l.accounting.body, l.run.refused = u.guess, u.body, u.refused
 }
 
-// beginAttempt remembers how the ledger was before a run of Recover.
+// beginAttempt returns the open run of Recover, which is now about history. If no run is open it begins one and saves
+// the state of the ledger for undoAttempt.
 func (m *Manager) beginAttempt(history []Message) *attempt {
 	l := &m.ledger
 	if l.attempt == nil {
 		l.attempt = &attempt{before: l.state()}
-		l.projections = maps.Clone(l.projections) // the old map is what undoAttempt puts back: nobody writes to it
+		l.projections = maps.Clone(l.projections) // undoAttempt puts the old map back
 	}
 	if n := len(history); n > 0 {
 		facts := l.index.update(history, m.opts.Estimator)
@@ -34,14 +35,14 @@ func (m *Manager) beginAttempt(history []Message) *attempt {
 	return l.attempt
 }
 
-// undoAttempt is for a run of Recover that came to nothing.
+// undoAttempt undoes the open run of Recover, if there is one, because it came to nothing.
 func (m *Manager) undoAttempt() {
 	if m.ledger.undoAttempt() {
-		m.tail = requestTail{} // the next call has to look at the whole list
+		m.tail = requestTail{} // the next call must not take the short way
 	}
 }
 
-// undoAttempt reports whether there was a run to undo.
+// undoAttempt undoes the open run of Recover. It reports whether there was one.
 func (l *ledger) undoAttempt() bool {
 	if l.attempt == nil {
 		return false
@@ -51,7 +52,8 @@ func (l *ledger) undoAttempt() bool {
 	return true
 }
 
-// closeAttempt ends an open run without a word on its requests: what was sent stays, what was guessed goes.
+// closeAttempt ends the open run of Recover, if there is one, without knowing whether its requests were accepted. It
+// keeps what was sent and forgets what the run guessed.
 func (l *ledger) closeAttempt() {
 	if l.attempt != nil {
 		l.accounting.guess, l.accounting.body = l.attempt.before.guess, l.attempt.before.body
@@ -59,14 +61,14 @@ func (l *ledger) closeAttempt() {
 	}
 }
 
-// settle looks in history for what became of the last run of Recover: an answer says that its request was taken. A
-// history that goes on without one says that it was not. Where nothing came yet the run is still open.
+// settle looks in history for the outcome of the open run of Recover. If an answer follows, the request was accepted.
+// If the history goes on without an answer, it was not. If nothing follows yet, the run stays open.
 func (m *Manager) settle(history []Message) {
 	l := &m.ledger
 	if l.attempt == nil {
 		return
 	}
-	// A turn that failed is no answer: hosts note an error of the provider as a message of the model.
+	// A failed turn is not an answer: hosts record a provider's error as a message of the model.
 	switch end := l.attempt.endIn(l.index.update(history, m.opts.Estimator)); {
 	case end >= 0 && end == len(history)-1:
 	case end >= 0 && history[end+1].Role == RoleAssistant && !isFailed(&history[end+1]):
@@ -76,7 +78,7 @@ func (m *Manager) settle(history []Message) {
 	}
 }
 
-// settleFor is settle for a call that may fail: what it returns takes back what was decided.
+// settleFor is settle for a call that may still fail: undo takes back what the call has decided by then.
 func (m *Manager) settleFor(history []Message) (undo func()) {
 	run := m.ledger.run
 	undo = func() { m.ledger.run = run }
@@ -87,9 +89,9 @@ func (m *Manager) settleFor(history []Message) (undo func()) {
 	return undo
 }
 
-// endIn returns where in a history of these facts the end of the attempt's history is, or -1.
+// endIn returns the position, in a history of these facts, of the newest message that the run was about, or -1.
 func (a *attempt) endIn(facts []*fact) int {
-	// Most histories only grow, so that it still stands where it stood. A host that drops older messages moves it.
+	// Most histories only grow, so the message is where it was. It moves if the host drops older messages.
 	if at := a.end.Index; at < len(facts) && facts[at].key == a.end.Key {
 		return at
 	}
@@ -101,7 +103,8 @@ func (a *attempt) endIn(facts []*fact) int {
 	return -1
 }
 
-// taken is for a request of Recover that was accepted.
+// taken closes the open run of Recover, if there is one, because its last request was accepted. A limit that the run
+// guessed stays only if the evidence is good enough: see guess.Limit.
 func (m *Manager) taken() {
 	l := &m.ledger
 	x, a := l.attempt, &l.accounting
@@ -119,8 +122,9 @@ func (m *Manager) taken() {
 	m.tail = requestTail{}
 }
 
-// keep returns a function that makes the ledger and the tail what they are now, but for what is known of messages and
-// for failures. That BeforeCompact ran is not taken back either: it runs once before a compaction.
+// keep returns a function that puts the ledger and the tail back as they are now. Three things are not taken back: what
+// is known of messages, failures of the summarizer, and that BeforeCompact ran, because it runs once before a
+// compaction.
 func (m *Manager) keep() func() {
 	l := &m.ledger
 	open, refusals, run, before, tail := l.attempt, l.refusals, l.run, l.state(), m.tail
@@ -131,11 +135,11 @@ func (m *Manager) keep() func() {
 	}
 }
 
-// keepLimits is keep together with what a refusal teaches.
+// keepLimits is keep, and its function also takes back what a refusal has taught.
 func (m *Manager) keepLimits() func() {
 	l := &m.ledger
 	undo, accounting, body := m.keep(), l.accounting, l.body
-	// A refusal is added to these in place.
+	// Recover writes to these in place, so the ledger goes on with copies.
 	l.run.refused = slices.Clone(l.run.refused)
 	if l.attempt != nil {
 		open := *l.attempt

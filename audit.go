@@ -10,14 +10,15 @@ import (
 	"github.com/winnowgo/winnow/internal/sections"
 )
 
-// What a summary must carry is looked for in the text as it will be stored, and what is missing is put in
-// from where it stands in the history. Nothing is asked for again: a model that left it out once leaves it
-// out twice, and a summary that is refused for it helps nobody.
+// The audit of a summary. Code looks for everything that a summary must carry in the text as it will be stored, and
+// adds what is missing from the history. The model is not asked again: what it left out once it would leave out twice,
+// and to refuse the summary for that helps nobody.
 
-// leastIdentifierTokens is room for a handful; with less the section is left out.
+// leastIdentifierTokens is room for a handful of identifiers. With less room their section is left out.
 const leastIdentifierTokens = 24
 
-// audit returns the text of cp with the sections behind it as it is stored, and names what it had to add.
+// audit returns the text of cp, with the sections behind it, as it is stored. repaired names what audit had to add. It
+// also sets the identifiers of cp.
 func (c *compaction) audit(cp *checkpoint, behind sections.Layout) (stored string, repaired []string) {
 	text := sections.Escape(cp.body)
 	behind.UserRules = cp.carried.UserRules(c.tokens, text, behind.UserRulesRoom)
@@ -36,15 +37,15 @@ func (c *compaction) audit(cp *checkpoint, behind sections.Layout) (stored strin
 	return stored, repaired
 }
 
-// skeletonShare: a text with less than an eighth of the tokens that were asked for says too little. Half of the
-// compactions of one host were answered with empty headings.
+// skeletonShare: a text with less than an eighth of the tokens that were asked for says too little. For one host, half
+// of all compactions were answered with empty headings.
 const skeletonShare = 8
 
-// fill adds to a text that says next to nothing what a digest says in its place, under the headings below which the
-// text says nothing, in up to half of what is left of room tokens. The next summary updates that, too. It says whether
-// there was anything to add.
+// fill completes the text of cp, which says next to nothing. It adds the sections of a digest whose headings the text
+// lacks or leaves empty, in at most half of the room tokens that the text leaves. The next summary updates them like
+// the rest of the text. fill reports whether it added anything.
 func (c *compaction) fill(cp *checkpoint, room int) bool {
-	const least = 100 // tokens: with less there is no more than a line
+	const least = 100 // tokens: less has room for no more than a line
 	body := sections.WithoutEmpty(cp.body)
 	room = (room - c.tokens(body)) / 2
 	if room < least {
@@ -63,8 +64,8 @@ func (c *compaction) fill(cp *checkpoint, room int) bool {
 	return true
 }
 
-// missingIdentifiers lists paths, URLs, hashes, ids, numbers and names of the summarized history that the
-// text does not have, the likeliest to be used again first. They take at most room tokens.
+// missingIdentifiers returns the paths, URLs, hashes, ids, numbers and names of the summarized history that text lacks:
+// as a section of at most room tokens, and as a list. Those that are likeliest to be used again have precedence.
 func (c *compaction) missingIdentifiers(text string, room int) (section string, ids []string) {
 	room -= c.tokens("\n\n" + sections.IdentifiersHeading + "\n")
 	if room < leastIdentifierTokens {
@@ -77,16 +78,16 @@ func (c *compaction) missingIdentifiers(text string, room int) (section string, 
 		eachMention(t, c.older.messages, t.Scan)
 		eachMention(t, c.prefix.messages, t.Scan)
 	}
-	// Names that earlier compactions found: what they were found in is gone.
+	// Earlier compactions found these in messages that are gone.
 	t.Recall(c.carried.Identifiers)
 	for _, path := range c.carried.Modified {
 		t.Mark(path)
 	}
-	// A name that the kept messages use is in use: it counts more, and is in the request anyway only until they go.
+	// A name in the kept messages is still in use, so it counts more. The summary needs it too, for when they are gone.
 	eachMention(t, c.recent, t.Again)
 	var covered identifier.Set
 	identifier.Cover(&covered, text)
-	for ; room >= leastIdentifierTokens; room = room * 3 / 4 { // the table counts tokens in its own way
+	for ; room >= leastIdentifierTokens; room = room * 3 / 4 { // the table counts tokens in its own way, so its text may be too long
 		var b strings.Builder
 		ids = nil
 		for kind, list := range t.Pick(room, covered.Clone(), text) {
@@ -106,7 +107,7 @@ func (c *compaction) missingIdentifiers(text string, room int) (section string, 
 	return "", nil
 }
 
-// eachMention calls f for the texts and the arguments of messages, each of which t counts as one.
+// eachMention calls f for the texts and the arguments of messages, and tells t where each message begins.
 func eachMention(t *digest.Table, messages []Message, f func(s string, from digest.Source)) {
 	for i := range messages {
 		t.Next()
@@ -114,7 +115,7 @@ func eachMention(t *digest.Table, messages []Message, f func(s string, from dige
 	}
 }
 
-// eachText calls f for the texts and the arguments of m.
+// eachText calls f for the texts and the arguments of m, and names where they come from.
 func eachText(m *Message, f func(s string, from digest.Source)) {
 	from := digest.FromHost
 	switch {

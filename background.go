@@ -7,20 +7,20 @@ import (
 	"slices"
 )
 
-// startBackground begins to summarize what d would be compacted to. ctx lends its values and not its end: the
-// work is not that of one request.
+// startBackground starts a goroutine that makes the summary for a compaction of d. It uses the values of ctx, but not
+// its cancellation, because the work belongs to no single request.
 func (m *Manager) startBackground(ctx context.Context, d *draft) {
 	plan, err := d.newCompaction("")
 	if err != nil {
-		return // whatever it is, the compaction itself will meet it and report it
+		return // the compaction itself will meet the same error and report it
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	b := &background{cancel: cancel, ended: make(chan struct{}), base: d.base, plan: plan}
-	// Said before the goroutine runs, so that no other call flushes for the same compaction.
+	// Set before the goroutine runs, so that no other call flushes for the same compaction.
 	b.flushes = m.opts.Compact.BeforeCompact != nil && !m.ledger.flushed
 	m.ledger.flushed = m.ledger.flushed || b.flushes
 	m.background = b
-	// The goroutine reads while the host goes on to write to its history.
+	// The goroutine gets copies, because the host may write to its history meanwhile.
 	plan.own()
 	var history []Message
 	if b.flushes {
@@ -33,14 +33,14 @@ func (m *Manager) startBackground(ctx context.Context, d *draft) {
 	}()
 }
 
-// own gives c messages of its own: the host may write to its messages while c runs.
+// own replaces the messages of c by copies, because the host may write to its own while c runs.
 func (c *compaction) own() {
 	for _, list := range []*[]Message{&c.older.messages, &c.prefix.messages, &c.recent} {
 		*list = ownMessages(*list)
 	}
 }
 
-// ownMessages copies messages with all that a host could write to meanwhile.
+// ownMessages returns a copy of messages that shares no memory to which a host may write.
 func ownMessages(messages []Message) []Message {
 	out := copyMessages(messages)
 	for i := range out {
@@ -49,13 +49,14 @@ func ownMessages(messages []Message) []Message {
 	return out
 }
 
-// runBackground is the goroutine. It takes the lock only to read and to write b and the ledger.
+// runBackground is what the goroutine of startBackground does. It holds the lock only to read and write b and the
+// ledger.
 func (m *Manager) runBackground(ctx context.Context, b *background, history []Message) {
-	if b.flushes { // not written before this goroutine does
+	if b.flushes { // no lock: only this goroutine changes it
 		m.callBeforeCompact(ctx, history)
 		m.mu.Lock()
 		b.flushes = false
-		stale := b.dropped || m.ledger.checkpoint != b.base // the flush took its time, and may have used the manager
+		stale := b.dropped || m.ledger.checkpoint != b.base // the flush took time, and the host may have used the manager in it
 		m.mu.Unlock()
 		if stale {
 			b.cancel()
@@ -67,7 +68,8 @@ func (m *Manager) runBackground(ctx context.Context, b *background, history []Me
 	b.cp, b.report, b.err = cp, report, err
 }
 
-// runPlan asks for the host's rules and for the summary. Nobody could catch a panic in this goroutine.
+// runPlan asks the host for its rules and the summarizer for the summary of c. It turns a panic into an error, because
+// nobody else could catch a panic in this goroutine.
 func (m *Manager) runPlan(ctx context.Context, c *compaction) (cp *checkpoint, report *Compaction, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -83,8 +85,8 @@ func (m *Manager) runPlan(ctx context.Context, c *compaction) (cp *checkpoint, r
 	return c.run(ctx, m.opts.Summarizer)
 }
 
-// covers reports whether what b summarizes is still in the history of d, unchanged and under the same summary. What
-// came after it does not matter. The turn limit may have dropped the oldest of it.
+// covers reports whether the messages that b summarizes are still in the history of d, unchanged and behind the same
+// earlier summary. Newer messages do not matter. The turn limit may have dropped the oldest of them.
 func (b *background) covers(d *draft) bool {
 	if d.base != b.base || b.dropped {
 		return false
@@ -94,7 +96,7 @@ func (b *background) covers(d *draft) bool {
 	return len(now) > 0 && len(now) <= len(then) && slices.Equal(now, then[len(then)-len(now):])
 }
 
-// replacedBefore returns the keys of the messages that a checkpoint with these places replaces, or nil.
+// replacedBefore returns the keys of the messages in the history of d that a checkpoint with these places replaces.
 func (d *draft) replacedBefore(firstKept bookmark, request position) []key {
 	v := d.whole()
 	s := span{stays: outlives(v.unedited, len(v.unedited))}
@@ -108,8 +110,9 @@ func (d *draft) replacedBefore(firstKept bookmark, request position) []key {
 	return keys
 }
 
-// splice returns d with the summary that was made in the background, if that is ready, still true, and makes
-// the request smaller. Nothing of the manager is changed.
+// splice returns a draft with the summary that was made in the background, and its report. It returns d and no report
+// if no summary is ready, if the history has changed, or if the request would not become smaller. It does not change
+// the manager.
 func (m *Manager) splice(d *draft) (*draft, *Compaction, error) {
 	b := m.background
 	switch {
@@ -132,8 +135,8 @@ func (m *Manager) splice(d *draft) (*draft, *Compaction, error) {
 	return next, &report, nil
 }
 
-// collect is splice, and forgets what is of no use. failed says that the work in the background made no summary.
-// What is used is forgotten when it is committed: until then the request may still come to nothing.
+// collect is splice, and also forgets background work that is of no use. failed says that the work made no summary. If
+// the summary is used, commitCompaction forgets the work: until then the request may still come to nothing.
 func (m *Manager) collect(d *draft) (next *draft, report *Compaction, failed bool) {
 	b := m.background
 	next, report, err := m.splice(d)
@@ -142,7 +145,7 @@ func (m *Manager) collect(d *draft) (next *draft, report *Compaction, failed boo
 		return next, report, false
 	case !b.hasEnded():
 		if !b.covers(d) {
-			b.drop() // what it summarizes is not in this history: its summary would not be used
+			b.drop() // this history lacks what b summarizes, so the summary would not be used
 		}
 		return next, nil, false
 	}
@@ -154,7 +157,8 @@ func (m *Manager) collect(d *draft) (next *draft, report *Compaction, failed boo
 	return next, nil, true
 }
 
-// await waits for the work in the background, if d can use it. It says whether it waited; the error is ctx's.
+// await waits for the work in the background, if d can use its summary, and reports whether it waited. An error says
+// that ctx ended first.
 func (m *Manager) await(ctx context.Context, d *draft) (waited bool, err error) {
 	b := m.background
 	// A flush may call Prepare: if that waited for the work, which waits for the flush, neither would end.
@@ -171,12 +175,12 @@ func (m *Manager) await(ctx context.Context, d *draft) (waited bool, err error) 
 	return true, err
 }
 
-// Close ends the work of CompactOptions.Background and waits until it has ended, BeforeCompact included, from
-// which it must not be called. The manager stays usable and summarizes in the foreground from then on. It
+// Close cancels the work of CompactOptions.Background and waits until it has ended, including BeforeCompact. It must
+// not be called from BeforeCompact. The manager stays usable and summarizes in the foreground from then on. Close
 // returns nil.
 func (m *Manager) Close() error {
 	m.mu.Lock()
-	m.closed = true // first: a call that waits for the lock must not begin another one
+	m.closed = true // a call that waits for the lock must not begin new work
 	b := m.background
 	if b != nil && !b.hasEnded() {
 		b.dropped = true

@@ -8,10 +8,10 @@ import (
 	"github.com/winnowgo/winnow/internal/cut"
 )
 
-// The size of a request's body in bytes, for providers that refuse what is too large however few tokens
-// it has: images are cheap in tokens and large in bytes.
+// The size of a request's body in bytes. Some providers refuse a body that is too large, however few tokens it has:
+// images are cheap in tokens and large in bytes.
 
-// bytes is about the size of the request's body, without what is not in the history.
+// bytes estimates the size of the request's body, without what is not in the history, such as the schemas of tools.
 func (d *draft) bytes() int {
 	v := d.view
 	n := 0
@@ -34,12 +34,13 @@ func (d *draft) fitsBody() bool {
 	return limit == 0 || d.bytes() <= limit
 }
 
-// plannedBody is how much of a body's limit a request is planned for whose text alone is too large: a tenth is
-// for what is not proportional, such as a summary with more line ends than the text that it stands for.
+// plannedBody is the share of a body's limit that a request is planned for if its text alone is too large. The other
+// tenth is for bytes that are not proportional to tokens: a summary may have more line ends than the text that it
+// stands for.
 const plannedBody = 0.9
 
-// bodyTokens is how many tokens a request may have so that its body fits, by what this one has: a summary helps
-// where neither images nor results are left to shrink. 0: it fits.
+// bodyTokens returns how many tokens the request may have so that its body fits, in proportion to what it has now. It
+// returns 0 if the body fits. Fewer tokens call for a summary, which helps where no image or result is left to shrink.
 func (d *draft) bodyTokens() int {
 	limit, bytes := d.bodyLimit(), d.bytes()
 	if limit == 0 || bytes <= limit {
@@ -48,7 +49,8 @@ func (d *draft) bodyTokens() int {
 	return plannedTokens(d.tokens(), limit, bytes)
 }
 
-// tokensForBody is bodyTokens for a request that could not be made. It is 0 if that was not for its body.
+// tokensForBody is bodyTokens for a request that could not be made, as err says. It returns 0 if the body was not the
+// reason.
 func tokensForBody(err error) int {
 	var e *OverflowError
 	if !errors.As(err, &e) || e.MaxBytes == 0 || e.Bytes <= e.MaxBytes {
@@ -57,28 +59,30 @@ func tokensForBody(err error) int {
 	return plannedTokens(e.Tokens, e.MaxBytes, e.Bytes)
 }
 
-// plannedTokens is how many tokens a body within limit bytes is planned for, by one that has these tokens and bytes.
+// plannedTokens returns how many tokens to plan for a body of at most limit bytes, in proportion to a request that has
+// these tokens and bytes.
 func plannedTokens(tokens, limit, bytes int) int {
 	return max(1, int(plannedBody*float64(tokens)*float64(limit)/float64(bytes)))
 }
 
 const imageMarker = "[Image left out: the request was too large]"
 
-// A body that is too large goes down to these shares of its limit in one go. A conversation of screenshots would
-// otherwise lose one image, and with it the prompt cache, in every request. Old screenshots are worth little: an agent
-// that takes one of 400 KB a turn, within 10 MB, has its prefix rewritten 8 times in 120 requests at a half, and 12
-// times at 0.7. Results are worth more.
+// A body that is too large is shrunk to these shares of its limit in one go. Otherwise a conversation of screenshots
+// would lose one image, and with it the prompt cache, in every request. Old screenshots are worth little. An agent that
+// takes one of 400 KB in each turn, within 10 MB, rewrites its prefix in 8 of 120 requests at 0.5, and in 12 at 0.7.
+// Results are worth more.
 const (
 	imagesLowWater  = 0.5
 	resultsLowWater = 0.7
 )
 
-// Where few images fit, half of them are soon there again. So at least 15 go, as long as 3 stay. Anthropic's
-// example of a computer-use agent sends the newest 3. 15 at a time are 8 rewrites in 120 requests.
+// Where few images fit, half of them soon come again. So at least 15 are removed at a time, as long as 3 stay. With 15
+// at a time, 8 of 120 requests rewrite the prefix. Anthropic's example of a computer-use agent sends the newest 3.
 const leastImagesGone, leastImagesLeft = 15, 3
 
-// shrinkBody shrinks a body that is too large: the oldest images become markers, then the oldest results are cleared,
-// both down to a low-water mark. What the newest step brought goes only where the limit cannot be met otherwise.
+// shrinkBody shrinks a body that is too large, and reports whether it fits then. The oldest images become markers, then
+// the oldest results are cleared, both down to a low-water mark. Images and results of the newest step follow only if
+// the limit cannot be met otherwise.
 func (d *draft) shrinkBody() bool {
 	limit, size := d.bodyLimit(), d.bytes()
 	if limit == 0 || size <= limit {
@@ -95,7 +99,7 @@ func (d *draft) shrinkBody() bool {
 	}{
 		{dropImages, newest, fewImages},
 		{d.clearResult, newest, count.Share(limit, resultsLowWater)},
-		// No low water below: of what the model works with no more goes than has to.
+		// These stop at the limit itself: the model works with the newest step, so no more of it goes than has to.
 		{dropImages, all, limit},
 		{d.clearResult, all, limit},
 	} {
@@ -109,8 +113,7 @@ func (d *draft) shrinkBody() bool {
 	return size <= limit
 }
 
-// bytesOfOldImages is what the oldest images have of the body: leastImagesGone of them, less if fewer than
-// leastImagesLeft would stay.
+// bytesOfOldImages returns the bytes of the oldest leastImagesGone images, or of fewer, so that leastImagesLeft stay.
 func (d *draft) bytesOfOldImages() (bytes int) {
 	var sizes []int
 	for i := range d.view.messages {
@@ -123,7 +126,7 @@ func (d *draft) bytesOfOldImages() (bytes int) {
 	return count.Sum(sizes[:min(leastImagesGone, max(0, len(sizes)-leastImagesLeft))])
 }
 
-// newestStep returns the position of the newest message of the model, or 0: what follows is what it works with.
+// newestStep returns the position of the model's newest message, or 0. The model works with what follows that message.
 func (d *draft) newestStep() int {
 	v := d.view
 	for i := len(v.messages) - 1; i >= 0; i-- {
@@ -134,9 +137,9 @@ func (d *draft) newestStep() int {
 	return 0
 }
 
-// dropImages puts a marker in the place of each image of message i, and returns the bytes that it saved. Pins, system
-// messages and the newest request, which is at position request, keep theirs, and signed images, which a model made,
-// are sent back as they came.
+// dropImages replaces each image of message i by a marker, and returns the bytes that this saved. Pins, system messages
+// and the newest user request, which is at position request, keep their images. A signed image was made by a model and
+// is sent back as it came.
 func (d *draft) dropImages(i, request int) int {
 	m := d.view.messages[i]
 	if m.Pinned || m.Role == RoleSystem || i == request {
@@ -158,7 +161,8 @@ func (d *draft) dropImages(i, request int) int {
 	return d.replaceForBody(i, parts, "its images are left out: the request body is too large")
 }
 
-// clearResult puts the placeholder in the place of message i if it is a result, and returns the bytes that it saved.
+// clearResult replaces message i by the placeholder if it is a result and not pinned. It returns the bytes that this
+// saved.
 func (d *draft) clearResult(i int) int {
 	if m := &d.view.messages[i]; m.Role != RoleTool || m.Pinned {
 		return 0
@@ -172,8 +176,9 @@ func hasImage(m *Message) bool {
 	return slices.ContainsFunc(m.Parts, func(p Part) bool { return p.Kind == KindImage })
 }
 
-// replaceForBody puts parts in the place of those of message i, and returns the bytes that it saved. What would save
-// nothing, or cost more tokens, stays: an image is the exception, because its marker may be estimated higher.
+// replaceForBody replaces the parts of message i by parts, and returns the bytes that this saved. It changes nothing
+// where that would save no bytes, or would cost more tokens. Only a message with an image may cost more tokens, because
+// a marker may be estimated higher than its image.
 func (d *draft) replaceForBody(i int, parts []Part, reason string) int {
 	m := d.view.messages[i]
 	before := messageBytes(&m)
@@ -187,7 +192,7 @@ func (d *draft) replaceForBody(i int, parts []Part, reason string) int {
 	return saved
 }
 
-// bodyLimit is the host's limit, the provider's or what is guessed, in bytes; 0: none is known.
+// bodyLimit returns the lowest of the host's limit, the provider's and the guessed one, in bytes; 0: none is known.
 func (d *draft) bodyLimit() int {
 	return count.Least(d.ledger.toldBody(d.settings), d.accounting.body.Most)
 }

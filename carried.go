@@ -7,7 +7,8 @@ import (
 
 // What code carries from a history into its summary.
 
-// carry returns c with what more lists of messages hold, in order.
+// carry returns c with the failures, the rules and the files of more messages, in the order of lists. tools says which
+// calls show a file.
 func carry(c sections.Carried, tools *toolcall.Files, lists ...[]Message) sections.Carried {
 	into := c.Collect()
 	called, n := toolNamesOf(lists...), 0
@@ -21,8 +22,8 @@ func carry(c sections.Carried, tools *toolcall.Files, lists ...[]Message) sectio
 					into.AddFailure(m.ToolCallID, called.of(n-1, m), messageParts(m), m.Details)
 				}
 			case RoleUser:
-				// What the host put in a person's place may come from anywhere: a page, a file, a tool. It is not a
-				// rule of the user, and nothing else is kept for ever because it says "never". A host has
+				// What the host injected as a user message may come from anywhere: a page, a file, a tool. It is not a
+				// rule of the user, and must not be kept for ever because it says "never". A host has
 				// CompactOptions.Rules and pins for what it wants to survive.
 				if beginsTurn(m) && !m.Pinned {
 					into.AddRules(messageParts(m))
