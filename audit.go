@@ -87,7 +87,7 @@ func (c *compaction) missingIdentifiers(text string, room int) (section string, 
 	eachMention(t, c.recent, t.Again)
 	var covered identifier.Set
 	identifier.Cover(&covered, text)
-	for ; room >= leastIdentifierTokens; room = room * 3 / 4 { // the table counts tokens in its own way, so its text may be too long
+	for ; room >= leastIdentifierTokens; room = room * 3 / 4 { // the table counts tokens in its own way
 		var b strings.Builder
 		ids = nil
 		for kind, list := range t.Pick(room, covered.Clone(), text) {

@@ -56,7 +56,7 @@ func (m *Manager) runBackground(ctx context.Context, b *background, history []Me
 		m.callBeforeCompact(ctx, history)
 		m.mu.Lock()
 		b.flushes = false
-		stale := b.dropped || m.ledger.checkpoint != b.base // the flush took time, and the host may have used the manager in it
+		stale := b.dropped || m.ledger.checkpoint != b.base // the host may have used the manager in the flush
 		m.mu.Unlock()
 		if stale {
 			b.cancel()

@@ -7,10 +7,10 @@ import (
 	"github.com/winnowgo/winnow/internal/breaker"
 )
 
-// commit makes d what was sent last, and returns the request. also changes the ledger with it. The error is that of
-// Options.Journal; nothing has changed then.
+// commit makes d what was sent last, and returns its request. The functions in also change the ledger in the same step.
+// The error is that of Options.Journal; nothing has changed then.
 func (m *Manager) commit(d *draft, also ...func(l *ledger)) (*Request, error) {
-	// what was sent before is compared below, when it is not the ledger's any more
+	// kept for the comparison below, because the ledger has a new list by then
 	r, sent := d.request(), m.ledger.sent
 	tokens, cold := m.ledger.tokens, d.isCold()
 	err := m.journaled(true, func() {
@@ -30,8 +30,8 @@ func (m *Manager) commit(d *draft, also ...func(l *ledger)) (*Request, error) {
 			"messages_before", len(sent), "messages", len(r.Messages), "tokens_before", tokens, "tokens", r.Tokens,
 			"edits", len(d.newEdits), "records", d.newRecords, "cold", cold, "reason", d.why)
 	case d.why != "" || d.newRecords > 0:
-		// The first request of this manager. Without a word in the log nobody would know why a part of the history is
-		// missing in it.
+		// Nothing that was sent is rewritten. Without a word in the log nobody would know why a part of the history is
+		// missing.
 		m.opts.Logger.Info("winnow: the history is sent shortened", "reason", d.why, "edits", len(d.newEdits),
 			"records", d.newRecords,
 			"tokens_whole", m.tail.uneditedTokens, "tokens", r.Tokens, "options", "Keep, Prune, Truncate")
@@ -43,7 +43,7 @@ func (m *Manager) commit(d *draft, also ...func(l *ledger)) (*Request, error) {
 // commitCompaction is commit for a draft that has a new checkpoint.
 func (m *Manager) commitCompaction(d *draft, report *Compaction, also ...func(l *ledger)) (*Request, error) {
 	r, err := m.commit(d, append(also, func(l *ledger) {
-		// What was kept of a try that failed is used up, and the next compaction has a flush of its own.
+		// The answers of a try that failed are used up, and the next compaction has a flush of its own.
 		l.cache, l.flushed = nil, false
 		if report.Degraded {
 			l.digestAt = d.uneditedTokens()
@@ -52,7 +52,7 @@ func (m *Manager) commitCompaction(d *draft, report *Compaction, also ...func(l 
 	if err != nil {
 		return nil, err
 	}
-	// Only now: as long as the request could still come to nothing, the next call would have wanted it.
+	// Only now: had the commit failed, the next call would have used the background work.
 	m.forgetBackground() // it has been used, or summarizes what is replaced now
 	report.TokensAfter = r.Tokens
 	r.Compaction = report
@@ -61,10 +61,10 @@ func (m *Manager) commitCompaction(d *draft, report *Compaction, also ...func(l 
 	return r, nil
 }
 
-// closeBreaker is for a summarizer that works.
+// closeBreaker resets the breaker of l, because the summarizer works.
 func closeBreaker(l *ledger) { l.breaker = breaker.Breaker{} }
 
-// noteFailure counts a compaction of d that came to nothing.
+// noteFailure counts a compaction of d that failed with err, and logs why.
 func (m *Manager) noteFailure(err error, d *draft) {
 	b := &m.ledger.breaker
 	b.Failures++
@@ -73,7 +73,7 @@ func (m *Manager) noteFailure(err error, d *draft) {
 		string(ClassifyError(err).Class), "failures", b.Failures, "breaker_opened", b.Failures == breaker.Limit)
 }
 
-// failureReason says why there is no summary, without a word of what a summarizer said.
+// failureReason names the reason of err for the log. It quotes nothing that a summarizer said.
 func failureReason(err error) string {
 	switch {
 	case errors.Is(err, ErrNothingToCompact):

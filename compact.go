@@ -8,10 +8,10 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 )
 
-// Step 7 of Manager.draft's list, and the only one that waits: the manager's way through a compaction.
+// Step 7, behind the six of Manager.draft, and the only one that waits: the compaction.
 
-// What one run may do: compactions between two calls of Prepare, and calls of the summarizer for those of Recover. A
-// history that is larger than the summarizer's window takes a call for each part of it nevertheless.
+// The limits of one run, which lasts from one call of Prepare to the next: compactions, and calls of the summarizer for
+// those of Recover. A history that is larger than the summarizer's window still takes a call for each of its parts.
 const maxCompactionsPerRun, maxSummaryCalls = 2, 2
 
 // needsCompaction reports whether the request does not fit, or soon will not, and a summary can help.
@@ -35,7 +35,7 @@ func (m *Manager) compactAndCommit(ctx context.Context, d *draft) (*Request, err
 	switch {
 	case err == nil && compacted.shrinkToFit():
 		return m.commitCompaction(compacted, report, closeBreaker)
-	case err == nil: // a digest would keep no less
+	case err == nil: // a digest would keep the same messages
 		return nil, compacted.overflow()
 	case ctx.Err() != nil:
 		return nil, errWaiting(ctx)
@@ -44,8 +44,8 @@ func (m *Manager) compactAndCommit(ctx context.Context, d *draft) (*Request, err
 	return m.withoutSummary(ctx, d)
 }
 
-// withoutSummary is what becomes of a draft whose summary is not to be had: it is sent as it is, if it fits. That the
-// estimates may be too low is no reason to lose what a digest does not hold.
+// withoutSummary decides what becomes of d when no summary can be had. The request is sent without one if it fits the
+// budget, even if only without the margin of the estimates, because a digest would lose more. Else a digest stands in.
 func (m *Manager) withoutSummary(ctx context.Context, d *draft) (*Request, error) {
 	if next := m.draft(d.history, m.ledger.checkpoint); next.tokens() <= next.budget && next.shrinkToFit() {
 		return m.commit(next)
@@ -53,12 +53,12 @@ func (m *Manager) withoutSummary(ctx context.Context, d *draft) (*Request, error
 	return m.digestAndCommit(ctx, d)
 }
 
-// digestAndCommit lets the digest stand in for a summary that is not to be had. All that may be cleared is
-// cleared by then; what is left to cut are the newest results, and those are what the model works with. They
-// are cut when the digest is not enough.
+// digestAndCommit lets a digest stand in for a summary that cannot be had. By then everything that may be cleared is
+// cleared. Only the newest results are left to cut, and the model works with those, so they are cut only if the digest
+// is not enough.
 func (m *Manager) digestAndCommit(ctx context.Context, failed *draft) (*Request, error) {
-	// The breaker measures how far the history has grown since the last failure. A digest makes it smaller, which must
-	// not look as if nothing had come since: what has grown so far is kept.
+	// The breaker measures how far the history has grown since the last failure. A digest makes the history smaller, so
+	// the mark moves with it: the growth so far still counts.
 	grown := failed.uneditedTokens() - m.ledger.breaker.Total
 	d, report, err := m.compact(ctx, m.draft(failed.history, failed.base), Digest(), "", false)
 	if err == nil && d.shrinkToFit() {
@@ -70,7 +70,7 @@ func (m *Manager) digestAndCommit(ctx context.Context, failed *draft) (*Request,
 	return m.shrinkAndCommit(d)
 }
 
-// shrinkAndCommit commits d, or says what fills the window.
+// shrinkAndCommit shrinks d to fit and commits it. If d cannot fit, the error says what fills the window.
 func (m *Manager) shrinkAndCommit(d *draft) (*Request, error) {
 	if !d.shrinkToFit() {
 		return nil, d.overflow()
@@ -78,9 +78,9 @@ func (m *Manager) shrinkAndCommit(d *draft) (*Request, error) {
 	return m.commit(d)
 }
 
-// replaceDigest asks the summarizer once. Where it fails the digest goes on to stand in.
+// replaceDigest asks the summarizer once for the summary that a digest stands in for. If it fails, the digest stays.
 func (m *Manager) replaceDigest(ctx context.Context, d *draft) (*Request, error) {
-	m.ledger.run.asksOnce = true // the request fits without it, so it may not be held up for long
+	m.ledger.run.asksOnce = true // the request fits without the summary, so it must not wait long
 	compacted, report, err := m.compact(ctx, d, m.opts.Summarizer, "", false)
 	if err == nil && compacted.shrinkToFit() {
 		return m.commitCompaction(compacted, report, closeBreaker)
@@ -95,9 +95,9 @@ func (m *Manager) replaceDigest(ctx context.Context, d *draft) (*Request, error)
 	return m.shrinkAndCommit(m.draft(d.history, m.ledger.checkpoint))
 }
 
-// compact makes a summary of d's older messages and returns the draft that has it in their place. The
-// lock is held before and after, and not while the summarizer is called. Nothing is committed. A host that
-// asked for it gets a summary of a short history too, which may be longer than that.
+// compact has s summarize the older messages of d and returns the draft that has the summary in their place, with its
+// report. It commits nothing. The lock is held, but not while code of the host runs. instructions are for this summary
+// only. asked says that the host called Compact: then a short history is summarized too, and its summary may be longer.
 func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructions string, asked bool) (
 	*draft, *Compaction, error,
 ) {
@@ -121,15 +121,15 @@ func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructi
 	var cp *checkpoint
 	var report *Compaction
 	m.unlocked(func() { cp, report, err = c.run(ctx, s) })
-	if m.ledger.cache.IsEmpty() { // how much room a try had that brought nothing says nothing of the next one
+	if m.ledger.cache.IsEmpty() { // a try that got no answer does not bind the room of the next one
 		m.ledger.cache = nil
 	}
 	switch {
 	case isDigest(s): // a digest costs no call, so a run may have any number of them
 		run.Compactions--
-	case err != nil: // one that fails is not asked again by this run
+	case err != nil: // this run does not ask a failed summarizer again
 		run.Calls = maxSummaryCalls
-	case run.Refusals == 0: // by Prepare, whatever it took
+	case run.Refusals == 0: // for Prepare: it counts as one, however many calls it took
 		run.Calls++
 	default:
 		run.Calls += report.Calls
@@ -140,8 +140,8 @@ func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructi
 	m.makeUnique(cp, d.view)
 	next := m.redraft(d, cp, m.ledger.records, map[key]*projection{})
 	if next.checkpoint != nil && !next.shrinkToFit() {
-		// Results that were old are among the newest once what stood between is gone. They are wanted whole, if that
-		// fits.
+		// Only now, with the edits and records that d made. Once the messages between are gone, results that were old
+		// are among the newest, and the model wants those whole if they fit.
 		next = m.redraft(d, cp, m.ledger.recordsBehind(d), d.newEdits)
 	}
 	if next.checkpoint == nil || !asked && !next.shrinkToFit() && next.tokens() >= before {

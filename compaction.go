@@ -19,8 +19,8 @@ import (
 // the model: system messages, pins and the newest user request stay as messages, and code owns the
 // sections behind the summary's text.
 
-// unread returns from where on the messages of v are in no model's summary, and the message before that
-// which is not either, or -1.
+// unread returns the position in v of the first message that no model has summarized. request is the position of a user
+// request before it that no model has summarized either, or -1.
 func (c *checkpoint) unread(v *view) (from, request int) {
 	if c.healthy == nil {
 		return 0, -1
@@ -28,8 +28,8 @@ func (c *checkpoint) unread(v *view) (from, request int) {
 	return max(0, c.healthy.firstKept.Find(v.places())), c.healthy.request.Find(v.places())
 }
 
-// compaction is one compaction of a draft: what is summarized, and what is to become of it. It is run
-// without the manager's lock and holds no reference to the manager's state.
+// compaction is one compaction of a draft: what is summarized, what is kept, and how the summarizer is asked. It is run
+// without the manager's lock. Of the manager's state it shares only the cache of answers, which has a lock of its own.
 type compaction struct {
 	opts Options
 	summarySizes
@@ -37,23 +37,23 @@ type compaction struct {
 	keptPart
 	summaryCalls
 	rules  string // the section of the host's rules
-	recall string // behind the summary, how to get at what it stands for; empty: nothing is said of that
+	recall string // the note behind the summary on how to recall what it stands for; empty: none
 }
 
 // summarySizes are the limits of a summary, and what it is measured against, all in tokens.
 type summarySizes struct {
 	cap           int // of the whole summary
-	filled        int // up to which code adds what the text left out
+	filled        int // up to this size code adds what the text left out
 	replaced      summarysize.Replaced
 	requestTokens int // of the request before the compaction
 }
 
-// summarizedPart is what a compaction puts a summary in the place of.
+// summarizedPart is what a compaction replaces by a summary.
 type summarizedPart struct {
 	older        sizedMessages // complete turns
 	prefix       sizedMessages // beginning of the turn that the cut divides
 	previous     string
-	carried      sections.Carried // of the history that is summarized, the previous one included
+	carried      sections.Carried // from the history that is summarized, and from the previous summary
 	healthy      *checkpoint
 	ids          *digest.Table // identifiers of older and prefix, if the digest read them; nil: not yet known
 	replacedKeys []key         // of the messages that are summarized, as they stand in the history
@@ -61,7 +61,7 @@ type summarizedPart struct {
 
 // keptPart is what stays of a history behind a summary.
 type keptPart struct {
-	recent    []Message // what is kept, and the request
+	recent    []Message // the kept messages, and the newest user request
 	firstKept bookmark
 	index     int // of firstKept in the history passed in
 	limited   position
@@ -71,23 +71,23 @@ type keptPart struct {
 // summaryCalls says how the summarizer is asked.
 type summaryCalls struct {
 	instructions string
-	share        int  // tokens that the history may have when it is summarized at once; 0: any
+	share        int  // tokens of history that may be summarized at once; 0: any number
 	attempts     int  // of one call
 	isDown       bool // the breaker is half open
-	fewest       bool // it may take as few calls as can be
+	fewest       bool // it takes as few calls as possible
 	cache        *answers.Cache
 }
 
 // span is the part of a draft that a compaction replaces. Sizes are in tokens.
 type span struct {
-	stays       []bool // what no compaction takes
+	stays       []bool // messages that no compaction replaces
 	cut         int    // the first message that is kept
 	request     int    // the newest user request; -1: none
 	replaced    summarysize.Replaced
-	restAtLeast int // of what is kept, were all its results cut as far as they can be
+	restAtLeast int // of the kept messages, if all their results were cut as far as possible
 }
 
-// span chooses the cut: the newest tokens stay, and what is left lands well below the budget.
+// span chooses the cut: the newest messages stay, and the request lands well below the budget.
 func (d *draft) span() span {
 	v := d.view
 	s := span{stays: outlives(v.unedited, len(v.unedited)), request: newestRequest(v.unedited)}
@@ -120,16 +120,16 @@ func (d *draft) span() span {
 // replaces reports whether message i is summarized if it lies before the cut.
 func (s *span) replaces(i int) bool { return !s.stays[i] && i != s.request }
 
-// cutPoint returns the first message that is kept, such that the newest `keep` tokens are, besides what is
-// not replaced anyway. The cut never divides a call from its results, and the newest atom stays, whatever
-// its size. It does not go back behind the last cut: what lies there is in a summary already, and what stays of
-// it stands there for itself alone. For the same reason the cut is not on a message that stays anyway, unless
-// nothing but such messages comes behind it.
+// cutPoint returns the position of the first message that is kept. At most the newest `keep` tokens are kept, besides
+// the messages that no compaction replaces. The newest atom stays whatever its size, and the cut never divides a call
+// from its results. The cut does not go back behind the last one: the messages there are in a summary already, or stay
+// for a reason of their own, such as a pin. So the cut is not at a message of the second kind either, unless only such
+// messages follow it.
 func (d *draft) cutPoint(s *span, keep int) int {
 	v := d.view
 	first := d.firstUnsummarized()
 	cut, sum := len(v.unedited), 0
-	canStand := false // on a message that no compaction takes: no other one comes behind it
+	canStand := false // at a message that no compaction replaces: only such messages follow
 	for i := len(v.unedited) - 1; i >= first; i-- {
 		if s.replaces(i) {
 			sum = count.Add(sum, v.tokens[i])
@@ -149,7 +149,7 @@ func (d *draft) cutPoint(s *span, keep int) int {
 	return cut
 }
 
-// firstUnsummarized returns the first message of the view behind the last cut.
+// firstUnsummarized returns the position in the view of the first message behind the last cut.
 func (d *draft) firstUnsummarized() int {
 	v, c := d.view, d.checkpoint
 	if c == nil {
@@ -157,7 +157,7 @@ func (d *draft) firstUnsummarized() int {
 	}
 	whole := d.whole()
 	first := c.firstKept.Find(whole.places())
-	if first < 0 { // the turn limit has dropped it, and more
+	if first < 0 { // the turn limit has dropped that message and later ones
 		first = d.limitedAt.Find(whole.places())
 	}
 	first = d.foldedAt(first)
@@ -165,12 +165,12 @@ func (d *draft) firstUnsummarized() int {
 	return max(0, first, summary+1)
 }
 
-// summaryCap is the size in tokens that a summary may have with its sections, beside what stays.
+// summaryCap returns how many tokens a summary may have with its sections, beside the messages that stay.
 func (d *draft) summaryCap(s *span) int {
 	return summarysize.Beside(s.restAtLeast+d.summaryFrame(), d.budget, d.room(), d.wholeRoom())
 }
 
-// summaryFrame is what stands around a summary, in tokens.
+// summaryFrame returns the tokens of the text around a summary.
 func (d *draft) summaryFrame() int {
 	frame := sections.Begin + sections.End
 	if d.opts.Recall {
@@ -179,9 +179,9 @@ func (d *draft) summaryFrame() int {
 	return textTokens(d.opts.Estimator, frame)
 }
 
-// hasNews reports whether a compaction of s has more than `least` tokens to summarize that no summary holds. What a
-// digest stands for is news to a model, and so is a summary that is longer than one may be, as behind a change to
-// a smaller window. Where nothing stands behind a summary, as after an undo, there is no place that it could end at.
+// hasNews reports whether a compaction of s has more than `least` tokens to summarize that no summary holds. It also
+// has news if a digest stands in for a model's summary, or if the summary is longer than a new one may be, as after a
+// change to a smaller window. It has none if no message stays behind the summary, as after an undo.
 func (d *draft) hasNews(s *span, least int) bool {
 	if s.cut == len(d.view.unedited) {
 		return false // nothing is kept behind the summary, so nothing could mark its end
@@ -192,7 +192,7 @@ func (d *draft) hasNews(s *span, least int) bool {
 	case s.replaced.Earlier == 0:
 		return false
 	}
-	// A digest would write the same again.
+	// A digest would write the same again, so it does not replace a digest.
 	return len(d.digested) > 0 && !isDigest(d.opts.Summarizer) || d.summaryIsTooLong(s)
 }
 
@@ -206,7 +206,7 @@ func (d *draft) summaryIsTooLong(s *span) bool {
 	return textTokens(d.opts.Estimator, d.checkpoint.body) > limit
 }
 
-// newCompaction collects what is to be summarized.
+// newCompaction plans a compaction of d. instructions follow those of CompactOptions. The error is ErrNothingToCompact.
 func (d *draft) newCompaction(instructions string) (*compaction, error) {
 	o, s := d.opts, d.span()
 	if !d.hasNews(&s, 0) {
@@ -225,7 +225,7 @@ func (d *draft) newCompaction(instructions string) (*compaction, error) {
 			instructions: strings.TrimSpace(o.Compact.Instructions + "\n\n" + instructions),
 		},
 	}
-	// The reference's rule for new content that fills the window, with its margin.
+	// The reference's rule for new content that fills the window, with the reference's margin.
 	kept, share := c.requestTokens-c.replaced.Sent, o.Compact.MaxHistoryShare
 	if float64(kept) > float64(d.window)*share*count.ChunkMargin {
 		c.share = max(1, count.Share(d.window, o.Compact.MaxHistoryShare))
@@ -234,10 +234,10 @@ func (d *draft) newCompaction(instructions string) (*compaction, error) {
 	return c, nil
 }
 
-// limitCalls has the summary take n calls, a repeated one included, and more only where the summarizer's window is too
-// small for what is summarized.
+// limitCalls limits the summary to n calls, repeated ones included. It takes more only if the summarizer's window is
+// too small for what is summarized.
 func (c *compaction) limitCalls(n int) {
-	c.fewest, c.attempts = true, 1 // and where it fails one more, of less
+	c.fewest, c.attempts = true, 1 // a call that fails is followed by one more, with less to read
 	if len(c.prefix.messages) > 0 {
 		c.older, c.prefix = c.older.join(c.prefix), sizedMessages{}
 	}
@@ -246,8 +246,8 @@ func (c *compaction) limitCalls(n int) {
 
 var errRules = errors.New("CompactOptions.Rules")
 
-// takeRules asks the host for its rules, if it has any. No summary is made without them, so a panic of the host's
-// function is an error, as is one of a summarizer.
+// takeRules asks the host for its rules, if it has any, and gives them to giveRules. No summary is made without them,
+// so a panic in rules is an error, like a panic in a summarizer.
 func (c *compaction) takeRules(rules func() string, asked bool) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -261,8 +261,9 @@ func (c *compaction) takeRules(rules func() string, asked bool) (err error) {
 	return c.giveRules(section, asked)
 }
 
-// giveRules takes the section of the host's rules, with which the summary has to be smaller than what it stands for,
-// unless the host asked for it.
+// giveRules sets the section of the host's rules, and the limits of a summary that has it. The error is
+// ErrNothingToCompact if that summary would not be smaller than what it stands for, unless asked says that the host
+// asked for it.
 func (c *compaction) giveRules(rules string, asked bool) error {
 	c.rules = rules
 	frame, isGain := c.tokens(sections.Begin+sections.End+c.recall), false
@@ -272,12 +273,12 @@ func (c *compaction) giveRules(rules string, asked bool) error {
 	return nil
 }
 
-// collect sorts the messages into those that are summarized and those that are not.
+// collect divides the history of d at the cut of s, into what is summarized and what is kept.
 func (c *compaction) collect(d *draft, s span) {
 	cp := d.checkpoint
 	switch {
 	case cp == nil:
-	case cp.degraded && len(d.digested) > 0: // the history is still there: do better than the digest
+	case cp.degraded && len(d.digested) > 0: // the history behind the digest is still there: summarize that
 		for i := range d.digested {
 			n := estimateWith(c.opts.Estimator, d.digested[i])
 			c.older.add(d.digested[i], n)
@@ -292,7 +293,7 @@ func (c *compaction) collect(d *draft, s span) {
 			c.healthy = cp
 		}
 	}
-	v := d.whole() // what a record stands for is summarized, and not the record
+	v := d.whole() // the messages that a record stands for are summarized, and not the record
 	cut, request := d.wholeAt(s.cut), d.wholeAt(s.request)
 	c.older.grow(cut)
 	for i := range cut {
@@ -328,10 +329,10 @@ func (c *compaction) collect(d *draft, s span) {
 	}
 }
 
-// leastPrefix is the size in tokens from which on the beginning of a divided turn is worth a summary of its own.
+// leastPrefix is the least size, in tokens, at which the beginning of a divided turn is worth a summary of its own.
 const leastPrefix = 1_000
 
-// tokens estimates a text. Nothing costs nothing, though a message without a text has a frame.
+// tokens estimates text. An empty text costs nothing, though an estimator may charge for a message without text.
 func (c *compaction) tokens(text string) int {
 	if text == "" {
 		return 0

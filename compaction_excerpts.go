@@ -9,14 +9,14 @@ import (
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
-// excerptTokens is what a summarizer reads of one result and of the arguments of one call: 2 000 characters,
-// as other agents do it. What a file held does not belong in a summary, how a command ended is, and the
-// identifiers in the rest are collected by code. To read all of it would cost as much as all the requests
-// of the conversation once more, at the price of input that is not cached.
+// excerptTokens is how much a summarizer reads of one result, and of the arguments of one call: 2 000 characters, as in
+// other agents. What a file held does not belong in a summary, but how a command ended does. Code collects the
+// identifiers in the rest. To read everything would cost as much as all the requests of the conversation once more, at
+// the price of input that is not cached.
 const excerptTokens = 500
 
-// excerpts returns r with long results and arguments cut to what a summary needs of them: head, end, and
-// lines with errors. What it does not cut is shared.
+// excerpts returns r with long results and arguments cut to what a summary needs of them: beginning, end, and lines
+// with errors. It shares with r what it does not cut.
 func (c *compaction) excerpts(r sizedMessages) sizedMessages {
 	out := sizedMessages{slices.Clone(r.messages), slices.Clone(r.tokens)}
 	for i := range out.messages {
@@ -38,7 +38,7 @@ func (c *compaction) excerpts(r sizedMessages) sizedMessages {
 	return out
 }
 
-// textTokensOf is what the texts of m have of its tokens.
+// textTokensOf returns how many of the tokens of m its texts have.
 func (c *compaction) textTokensOf(m *Message, tokens int) int {
 	isOther := func(p Part) bool { return p.Kind != KindText }
 	if !slices.ContainsFunc(m.Parts, isOther) {
@@ -49,8 +49,8 @@ func (c *compaction) textTokensOf(m *Message, tokens int) int {
 	return estimateWith(c.opts.Estimator, texts)
 }
 
-// excerptResult returns m, whose texts have `tokens` tokens, with these cut to about excerptTokens
-// together: a summarizer need not be told to the token.
+// excerptResult returns m with its texts, of `tokens` tokens, cut to about excerptTokens together. The cut need not be
+// exact, because only a summarizer reads it. ok is false if nothing was cut.
 func excerptResult(m *Message, tokens int) (out Message, ok bool) {
 	tokens = min(tokens, textBytes(m)) // a host's own count may be absurd
 	if tokens <= excerptTokens {
@@ -72,7 +72,7 @@ func excerptResult(m *Message, tokens int) (out Message, ok bool) {
 	return out, ok
 }
 
-// excerptArguments returns m with the long arguments of its calls cut. ok is false if it has none.
+// excerptArguments returns m with the long arguments of its calls cut. ok is false if m has none.
 func excerptArguments(e Estimator, m *Message) (out Message, ok bool) {
 	for k := range m.Parts {
 		p := &m.Parts[k]
@@ -92,7 +92,8 @@ func excerptArguments(e Estimator, m *Message) (out Message, ok bool) {
 	return out, ok
 }
 
-// notes returns what a digest may say of an earlier summary and of what is summarized, which is read where it lies.
+// notes returns what a digest may say of previous, an earlier summary, and of the messages that are summarized. It does
+// not copy their texts.
 func (c *compaction) notes(previous string) *digest.Notes {
 	n := digest.New()
 	n.Earlier(previous)

@@ -13,9 +13,10 @@ import (
 	"github.com/winnowgo/winnow/internal/summarysize"
 )
 
-// The text of a compaction: what the summarizer writes, within what the sections behind it leave.
+// The text of a summary: the summarizer writes it, in the room that the sections behind it leave.
 
-// run makes the summary. Nothing of the manager is touched; with an error nothing has happened.
+// run has s write the summary, and returns its checkpoint and its report. It does not touch the manager, and with an
+// error nothing has happened.
 func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compaction, error) {
 	behind := c.carried.LayOut(c.tokens, c.rules, summarysize.Sections(c.cap))
 	most, asked := summarysize.Text(c.cap, c.tokens(behind.String()))
@@ -27,7 +28,7 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 	if err != nil {
 		return nil, nil, err
 	}
-	body, _ := sections.Split(sum.Text) // what a model says of failures and files, code knows
+	body, _ := sections.Split(sum.Text) // code knows the failures and files, so the model's sections of them go
 	if runes.IsBlank(body) {
 		return nil, nil, fmt.Errorf("%w: %w", ErrCompaction, &badAnswer{reason: "it holds no summary"})
 	}
@@ -35,16 +36,17 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 		firstKept: c.firstKept, limited: c.limited, request: c.request, carried: c.carried, degraded: sum.Degraded,
 	}
 	if sum.Degraded {
-		cp.healthy = c.healthy // the next model goes on from there, and reads what only a digest stands for
+		cp.healthy = c.healthy // a later summary goes on from that one, and covers what only a digest stands for
 	}
-	// Models write more than they are asked for: what is above the room is cut here, and not the sections behind it.
+	// Models write more than they are asked for. The excess is cut from the text here, and not from the sections behind
+	// it.
 	cp.body = cut.ToTokens(c.tokens, body, most)
 	filled := !sum.Degraded && c.tokens(cp.body) < asked/skeletonShare && c.fill(cp, most)
 	text, repaired := c.audit(cp, behind)
 	if filled {
 		repaired = append(repaired, "sections")
 	}
-	if runes.IsBlank(text) { // by what the host's estimator says, not even a word of it has room
+	if runes.IsBlank(text) { // by the host's estimator, not even one word has room
 		return nil, nil, fmt.Errorf("%w: %w", ErrCompaction, &badAnswer{reason: "there is no room for a summary"})
 	}
 	framed := sections.Begin + text + sections.End + c.recall
@@ -59,8 +61,8 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 const prefixInstructions = "This summary covers the prefix of a split turn. Focus on the original request, early " +
 	"progress, and any details needed to understand the retained suffix."
 
-// summarize asks s for a text of room tokens. The prefix of a divided turn gets a summary of its own where
-// complete turns stand before it, and else continues the one so far.
+// summarize asks s for a text of at most room tokens. If complete turns come before the prefix of a divided turn, the
+// prefix gets a summary of its own. Else its summary continues the previous one.
 func (c *compaction) summarize(ctx context.Context, s Summarizer, room int) (*Summary, error) {
 	config := summarizeConfig{
 		SummarizeOptions: SummarizeOptions{
@@ -93,7 +95,7 @@ func (c *compaction) summarize(ctx context.Context, s Summarizer, room int) (*Su
 	if err != nil || len(prefix.messages) == 0 {
 		return sum, err
 	}
-	// What the first text left is the second one's. The summary so far is in the first text already.
+	// The second text gets the room that the first one left. The previous summary is in the first text already.
 	ofPrefix.MaxTokens, ofPrefix.Previous = max(room/3, room-c.tokens(sum.Text)), ""
 	turn, err := inStages(prefix, ofPrefix)
 	if err != nil {
@@ -102,8 +104,8 @@ func (c *compaction) summarize(ctx context.Context, s Summarizer, room int) (*Su
 	return sum.with(turn, sum.Text+sections.TurnHeading+turn.Text), nil
 }
 
-// summarizeTurns summarizes complete turns. Where new content fills the window, what is too old for the share
-// of the history comes first, and the summary of the rest continues its.
+// summarizeTurns summarizes older, which are complete turns. If new content fills the window, the messages beyond the
+// history's share are summarized first, and the summary of the rest continues theirs.
 func (c *compaction) summarizeTurns(
 	older sizedMessages, config summarizeConfig, inStages func(sizedMessages, summarizeConfig) (*Summary, error),
 ) (*Summary, error) {
@@ -127,8 +129,7 @@ func (c *compaction) summarizeTurns(
 	return first.with(sum, sum.Text), nil
 }
 
-// beyondShare returns how many messages of r come before the newest ones that have at most share tokens, at atom
-// boundaries.
+// beyondShare returns how many messages of r come before the newest atoms that have at most share tokens together.
 func beyondShare(r sizedMessages, share int) int {
 	lengths := atomsOf(r.messages)
 	sizes := make([]int, len(lengths))
@@ -140,8 +141,8 @@ func beyondShare(r sizedMessages, share int) int {
 	return count.Sum(lengths[:count.Beyond(sizes, share)])
 }
 
-// makeUnique gives the summary of cp its key. A summarizer may answer the same twice; the new summary must
-// still not be taken for the one that the history has already.
+// makeUnique sets the key of the summary of cp. A summarizer may give the same answer twice, but the new summary must
+// not be taken for one that v has already: then makeUnique adds a line to its text.
 func (m *Manager) makeUnique(cp *checkpoint, v *view) {
 	summaries := make(map[key]bool)
 	for i := range v.messages {

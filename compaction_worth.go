@@ -6,8 +6,8 @@ import (
 	"github.com/winnowgo/winnow/internal/summarysize"
 )
 
-// canCompact reports whether there is something whose summary would be smaller, and the rest can fit. What
-// cannot fit in any way is not worth a call; a margin alone is no reason to think so.
+// canCompact reports whether there is something whose summary would be smaller, and whether the rest can fit then. A
+// request that cannot fit in any way is not worth a call. The margin of the estimates does not count here.
 func (d *draft) canCompact() bool {
 	s, frame := d.span(), d.summaryFrame()
 	needed := count.Add(s.restAtLeast, frame+summarysize.Least)
@@ -20,7 +20,7 @@ func (d *draft) isWorthCompacting() bool {
 	return d.hasNews(&s, 0)
 }
 
-// unreadTokens is about what a model would read in a compaction of d that no model has summarized.
+// unreadTokens estimates the tokens in a compaction of d that no model has summarized yet.
 func (d *draft) unreadTokens() int {
 	s := d.span()
 	n := s.replaced.News()
@@ -30,8 +30,8 @@ func (d *draft) unreadTokens() int {
 	return n
 }
 
-// isDigestDue reports whether it is time to replace checkpoint c, if a digest wrote it. The request would have
-// historyTokens without edits.
+// isDigestDue reports whether a digest wrote checkpoint c and it is time to replace it: the provider's cache went cold,
+// or the history has grown by a share of the budget. historyTokens are those of the request without edits.
 func (d *draft) isDigestDue(c *checkpoint, historyTokens int) bool {
 	o := &d.opts
 	if !o.replacesDigest(c) {
@@ -41,7 +41,7 @@ func (d *draft) isDigestDue(c *checkpoint, historyTokens int) bool {
 	return wasIdle || historyTokens-d.ledger.digestAt >= count.Share(d.budget, breaker.Growth)
 }
 
-// replacesDigest reports whether a summary in the place of c is wanted.
+// replacesDigest reports whether a digest wrote c and a summarizer may replace it.
 func (o *Options) replacesDigest(c *checkpoint) bool {
 	return c != nil && c.degraded && !isDigest(o.Summarizer) && !o.Compact.Off
 }
