@@ -9,15 +9,15 @@ import (
 	"github.com/winnowgo/winnow/internal/workfiles"
 )
 
-// What of a request a record may stand for, and from when on. A run is folded by steps: an answer of the model with the
-// results of its calls.
+// Which messages of a request a record may stand for, and from when on. A run is folded by steps. A step is an answer
+// of the model with the results of its calls.
 
-// How many of the newest steps stay whole, unless the host says so by PruneOptions.KeepLastAssistants.
+// How many of the newest steps stay whole, unless PruneOptions.KeepLastAssistants says otherwise: see wholeSteps.
 const (
 	// While the prompt cache is warm. In a replay of the recorded sessions 2 and 8 cost the same within 0.7 %: what
-	// lies behind a step decides when a record is made. See BENCHMARKS.md.
+	// stands behind a step decides when a record is made. See BENCHMARKS.md.
 	carriedSteps = 4
-	// Where folding costs nothing. Three cost 0.3 to 0.6 % more and keep the same names and lines; one costs 0.2 % less
+	// When folding costs nothing. Three cost 0.3 to 0.6 % more and keep the same names and lines; one costs 0.2 % less
 	// and loses up to half a point of the lines that edits quote. KeepLittle keeps one.
 	coldSteps = 2
 )
@@ -27,8 +27,8 @@ type folding struct {
 	draft    *draft
 	stale    *staleness
 	foldable []bool // by message
-	inWork   []bool // likewise, of steps that show a file in work; nil: none are
-	request  int    // the oldest in which a person asks for something: what the host put before it stays
+	inWork   []bool // by message: its step shows a file in work; nil: none does
+	request  int    // the oldest request of a person: what the host inserted before it stays
 }
 
 func (d *draft) newFolding(s *staleness) *folding {
@@ -56,7 +56,8 @@ func (d *draft) newFolding(s *staleness) *folding {
 	return f
 }
 
-// filesInWork marks the steps whose calls show files that are worked on.
+// filesInWork marks the messages of steps whose calls show files that are being worked on. uncached says that the
+// provider caches nothing.
 func (s *staleness) filesInWork(uncached bool) (held []bool) {
 	v := s.view
 	held = make([]bool, len(v.messages))
@@ -81,11 +82,12 @@ func (s *staleness) filesInWork(uncached bool) (held []bool) {
 // isInWork reports whether the step that begins at message i shows a file in work, which an epoch leaves whole.
 func (f *folding) isInWork(i int) bool { return f.inWork != nil && f.inWork[i] }
 
-// isFoldable reports whether message i is of a step that a record may stand for: nothing of it is edited in place.
+// isFoldable reports whether message i belongs to a step that a record may stand for. Nothing of such a step is edited
+// in place.
 func (f *folding) isFoldable(i int) bool { return f.foldable[i] }
 
-// mayFold reports whether a record may stand for the messages from i to end: an answer with all results of its calls,
-// and more behind it.
+// mayFold reports whether a record may stand for the messages from i to end. They have to be an answer with all results
+// of its calls and with more behind it, or a text that the host inserted in an older turn.
 func (f *folding) mayFold(i, end int) bool {
 	v, s := f.draft.view, f.stale
 	m := &v.messages[i]
@@ -118,7 +120,8 @@ func (f *folding) mayFold(i, end int) bool {
 	return true
 }
 
-// step says when the step from i to end is stale. The model has seen all of it in `carried` requests.
+// step returns the step from i to end as a part of a rewrite, which says how long it has been stale. The model has seen
+// all of it in `carried` requests. step returns false if a record would save nothing.
 func (f *folding) step(i, end, carried int) (rewrite.Part, bool) {
 	least := f.wholeSteps()
 	due := least
@@ -132,7 +135,7 @@ func (f *folding) step(i, end, carried int) (rewrite.Part, bool) {
 	return p, p.Saving > 0
 }
 
-// wholeSteps is how many of the newest steps stay whole.
+// wholeSteps returns how many of the newest steps stay whole.
 func (f *folding) wholeSteps() int {
 	asked, keep := f.stale.options.KeepLastAssistants, f.draft.opts.Keep
 	switch {
@@ -146,7 +149,7 @@ func (f *folding) wholeSteps() int {
 	return coldSteps
 }
 
-// saving is about what a record saves of the tokens of the step from i to end.
+// saving estimates how many tokens a record saves of the step from i to end.
 func (f *folding) saving(i, end int) int {
 	v := f.draft.view
 	m := &v.unedited[i]

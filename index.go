@@ -10,7 +10,7 @@ import (
 	"github.com/winnowgo/winnow/internal/workfiles"
 )
 
-// What the manager knows of each message of the history that it saw last.
+// What the manager knows of each message of the last history that it saw.
 
 // fact is what the manager remembers of a message.
 type fact struct {
@@ -19,26 +19,27 @@ type fact struct {
 	counts uint32 // see hostCounts
 	sound  bool   // its parts need no repair
 
-	isWatched bool   // it is sent edited: the sampleHash alone will not do
-	body      uint32 // bytes of a request's body
+	isWatched bool   // it is sent edited: its deepHash is compared too
+	body      uint32 // bytes that it takes in a request's body
 	deepHash  uint32 // 0: not known, and the message is not watched
 
 	subjects *[]subject // of its calls; nil: not asked for yet
 }
 
-// isOf reports whether m, whose sampleHash is that of f, is its message by the deepHash as well.
+// isOf reports whether m is the message of f. The caller has compared their sampleHash; a watched message must have the
+// same deepHash too.
 func (f *fact) isOf(m *Message) bool { return !f.isWatched || f.deepHash == deepHash(m) }
 
-// hashedAtOnce is the size of a message, in bytes, from which on its deepHash is found out with the other facts: most
-// such messages will be sent edited, and later each word of the hash lies in a line of memory that has to be fetched.
+// hashedAtOnce is the size of a result, in bytes, from which on its deepHash is computed with the other facts. Most
+// results of that size will be sent edited, and later each word of the hash costs a line of memory that has to be
+// fetched.
 const hashedAtOnce = 2 << 10
 
-// deepHashWords is how many words of each text a deepHash takes. A text that another one is put in the
-// place of, of the same length, at the same address, with the same beginning, middle and end, is one that
-// somebody redacted.
+// deepHashWords is how many words of each text a deepHash reads. They are there for a text that somebody redacted: the
+// new text may have the same address and length, and the same beginning, middle and end.
 const deepHashWords = 64
 
-// deepHash identifies the texts of m by words that are spread over them.
+// deepHash returns a hash of words that are spread over the texts and the arguments of m. It is never 0.
 func deepHash(m *Message) uint32 {
 	h := uint64(len(m.Parts)) + 1
 	add := func(s string) {
@@ -65,8 +66,8 @@ func deepHash(m *Message) uint32 {
 	return uint32(h>>32) | 1
 }
 
-// watch has message i of history looked at closely from now on, because it is sent edited: nobody wants the
-// excerpt of a text that is not there any more.
+// watch has the deepHash of message i of history compared from now on, because the message is sent edited. Nobody wants
+// the excerpt of a text that is not there any more.
 func (x *index) watch(history []Message, i int) {
 	if i < 0 || i >= len(x.facts) {
 		return
@@ -79,20 +80,20 @@ func (x *index) watch(history []Message, i int) {
 
 // index remembers facts of messages, so that no text is read twice.
 type index struct {
-	// where the history passed in last lies in memory; it is compared, and keeps nothing alive
+	// address of the history passed in last; it is only compared, and keeps nothing alive
 	base         uintptr
-	anchor       anchor        // says whether the texts of that history may still lie where they lay
-	sentAnchor   anchor        // the same of the history that was last made a request of: Plan may have seen another
-	isReread     bool          // the last call of Prepare found that one freed, or elsewhere
-	cursor       int           // where the next look at old messages begins
-	deepCursor   int           // where the next closer look does
+	anchor       anchor        // of that history: tells whether its texts can be known by their addresses
+	sentAnchor   anchor        // of the history of the last request: Plan may have seen another one since
+	isReread     bool          // the last call of Prepare found that sentAnchor does not hold
+	cursor       int           // where the next look at the headers of old messages begins
+	deepCursor   int           // where the next look at their texts begins
 	headerHashes []uint64      // of the history passed in last, by position
 	changes      int           // how often a message was found changed, or gone
 	sampleHashes []uint64      // of the history passed in last, by position
 	seen         []setByHost   // of the same
 	facts        []*fact       // of the same
-	ownFacts     map[key]*fact // of messages that the library made: summaries, results that stand in, what was mended
-	aliases      map[key]*fact // of repaired messages, by the key of what they were and what was changed
+	ownFacts     map[key]*fact // of messages that the library made: summaries, results that stand in, repaired messages
+	aliases      map[key]*fact // of repaired messages, by the original message and what the repair changed
 	hasher       hasher
 }
 
@@ -105,9 +106,10 @@ func setOn(m *Message) setByHost { return setByHost(trimmings(m)<<markBits | mar
 
 func (s setByHost) marks() uint64 { return uint64(s) % (1 << markBits) }
 
-// update learns what is new in history and returns the facts of its messages. The slice is the index's.
+// update learns what is new or changed in history and returns the facts of its messages. The slice belongs to the
+// index.
 func (x *index) update(history []Message, e Estimator) []*fact {
-	var before map[key]*fact // of the history passed in last, where a message of it may have moved
+	var before map[key]*fact // of the history passed in last; nil until a message is found that may have moved
 	isHeld := x.anchor.stillHolds(history)
 	for i := range min(len(history), len(x.sampleHashes)) {
 		if g := sampleHash(&history[i]); !isHeld || x.sampleHashes[i] != g || !x.facts[i].isOf(&history[i]) {
@@ -115,7 +117,7 @@ func (x *index) update(history []Message, e Estimator) []*fact {
 				before = byKey(x.facts)
 			}
 			f := factOf(x.hasher.key(&history[i]), &history[i], before, e, nil)
-			// Other memory alone is no change: a host that reads its log anew passes the same messages.
+			// A new address alone is no change: a host that reads its log anew passes the same messages.
 			if old := x.facts[i]; f.key != old.key || f.tokens != old.tokens {
 				x.changes++
 			}
@@ -142,17 +144,17 @@ func (x *index) update(history []Message, e Estimator) []*fact {
 	return x.facts
 }
 
-// isOf reports whether history is the list passed in last, as far as can be told without a look at the messages: within
-// one call nobody writes to them.
+// isOf reports whether history has the address and the length of the list passed in last. Within one call this is
+// enough, because nobody writes to the messages.
 func (x *index) isOf(history []Message) bool {
 	return x.base == mem.Base(history) && len(x.facts) == len(history)
 }
 
-// learn adds the facts of what history has behind the messages that are known.
+// learn adds the facts of the messages that history has behind the known ones.
 func (x *index) learn(history []Message, e Estimator) { x.learnFrom(history, nil, e) }
 
-// learnFrom is learn where messages may have moved: before has the facts of the history that was passed in last, so
-// that a message that stands elsewhere now is not estimated again. nil: none has moved.
+// learnFrom is learn for a history whose messages may have moved. before has the facts of the history passed in last,
+// so that a message that moved is not estimated again; nil: none has moved.
 func (x *index) learnFrom(history []Message, before map[key]*fact, e Estimator) {
 	if !x.anchor.isSet() {
 		x.anchor.set(history, len(x.sampleHashes))
@@ -168,7 +170,7 @@ func (x *index) learnFrom(history []Message, before map[key]*fact, e Estimator) 
 			room = make(factRoom, min(factsTogether, len(history)-i))
 		}
 		k := x.hasher.key(&history[i])
-		f := factOf(k, &history[i], before, e, &room) // first: a panic of e leaves the columns alike
+		f := factOf(k, &history[i], before, e, &room) // e may panic: before the columns grow
 		x.headerHashes = append(x.headerHashes, headerHash(&history[i]))
 		x.sampleHashes = append(x.sampleHashes, sampleHash(&history[i]))
 		x.facts = append(x.facts, f)
@@ -185,21 +187,22 @@ func byKey(facts []*fact) map[key]*fact {
 	return m
 }
 
-// How many messages of a list that only grew are looked at in one call: the newest, where hosts change
-// things, and the others in turn. Each costs a line or two of the processor's cache: 48 keep a call below
-// 3.5 µs in long histories too.
+// How many messages of a list that only grew are compared in one call: the newest, which are those that hosts change,
+// and the others in turn. Each message costs a line or two of the processor's cache. 48 keep a call below 3.5 µs even
+// in long histories.
 const (
-	lookedAt        = 48 // at their heads
+	lookedAt        = 48 // by their headers
 	lookedAtNewest  = 16
-	lookedAtClosely = 8 // half of them the newest
-	lookedAtFirst   = 2 // closely
+	lookedAtClosely = 8 // by their texts too; half of them are the newest
+	lookedAtFirst   = 2 // likewise, the first messages
 )
 
-// goesOn reports whether history is the one passed in last with, perhaps, more behind it. A list in other memory
-// is looked at as a whole; of one that is in the same memory only some messages are, so that the cost does
-// not grow with its length: what a host changes in old messages in place is noticed some calls later.
+// goesOn reports whether history is the history passed in last, perhaps with more messages behind it. If the list has a
+// new address, all messages are compared. Otherwise only some are, so that the cost does not grow with the length. What
+// a host changes in place in old messages is then noticed some calls later.
 //
-// What goes along with a message is of no matter where the request is the history itself.
+// isHistory says that the request is the history itself. Then the trimmings are not compared, because the request has
+// the host's own messages.
 func (x *index) goesOn(history []Message, isHistory bool) bool {
 	n := len(x.sampleHashes)
 	if len(history) < n || !x.anchor.stillHolds(history) {
@@ -211,7 +214,7 @@ func (x *index) goesOn(history []Message, isHistory bool) bool {
 	newest := max(0, n-lookedAtNewest)
 	from, to := inTurn(&x.cursor, newest, lookedAt-lookedAtNewest)
 	closelyFrom, closelyTo := inTurn(&x.deepCursor, newest, lookedAtClosely/2)
-	// A list that was freed may lie where this one lies, with a first message that is written anew for each call.
+	// This list may lie where one lay that was freed, with a first message that the host writes anew for each call.
 	first := min(n, lookedAtFirst)
 	if !x.isSame(history, 0, first, isHistory) {
 		return false
@@ -223,7 +226,8 @@ func (x *index) goesOn(history []Message, isHistory bool) bool {
 		x.isSame(history, max(0, n-lookedAtClosely/2), n, isHistory)
 }
 
-// inTurn returns the range of the next `many` of n items, and moves the cursor behind it. It begins again at the end.
+// inTurn returns the range of the next `many` of n items and moves the cursor behind it. After the last item it begins
+// with the first one again.
 func inTurn(cursor *int, n, many int) (from, to int) {
 	if from = *cursor; from >= n || many >= n {
 		from = 0
@@ -233,7 +237,7 @@ func inTurn(cursor *int, n, many int) (from, to int) {
 	return from, to
 }
 
-// hasSameHeaders compares messages by what lies in them itself: no line of memory is read for their texts.
+// hasSameHeaders reports whether the messages in the range have the headerHash that they had. It reads no text.
 func (x *index) hasSameHeaders(history []Message, from, to int) bool {
 	for i := from; i < to; i++ {
 		if x.headerHashes[i] != headerHash(&history[i]) {
@@ -243,7 +247,8 @@ func (x *index) hasSameHeaders(history []Message, from, to int) bool {
 	return true
 }
 
-// isSame compares messages by samples of their texts too.
+// isSame reports whether the messages in the range are what they were, by samples of their texts too. See goesOn for
+// isHistory.
 func (x *index) isSame(history []Message, from, to int, isHistory bool) bool {
 	for i := from; i < to; i++ {
 		m, seen := &history[i], x.seen[i]
@@ -257,7 +262,7 @@ func (x *index) isSame(history []Message, from, to int, isHistory bool) bool {
 	return true
 }
 
-// fact returns what is known of a message that the library made, and finds it out if nothing is.
+// fact returns the fact of m, a message that the library made.
 func (x *index) fact(m *Message, e Estimator) *fact {
 	return x.factBy(x.hasher.key(m), m, e)
 }
@@ -272,18 +277,18 @@ func (x *index) factBy(k key, m *Message, e Estimator) *fact {
 	return f
 }
 
-// manyMessages is how many new ones are a history that is seen for the first time: the columns of a shorter one grow in
-// a few microseconds.
+// manyMessages is how many new messages are taken for a history that is seen for the first time, for which the columns
+// get their full length at once. The columns of a shorter one grow in a few microseconds.
 const manyMessages = 1_000
 
-// factRoom is memory for facts that are found out one behind the other. They lie together, and are freed together.
+// factRoom is memory for several facts in one allocation. They are also freed together.
 type factRoom []fact
 
-// factsTogether is how many facts lie together: 480 bytes, a size of the allocator. Above 512 it puts a header in
-// front, and one fact that is still known would keep more in memory.
+// factsTogether is how many facts share an allocation: 480 bytes, which is a size class of Go's allocator. Above 512
+// bytes it adds a header, and a single fact that is still in use would keep more in memory.
 const factsTogether = 10
 
-// take returns a fact of r, or one that lies by itself.
+// take returns the next fact of r, or a fact with its own allocation if r has none.
 func (r *factRoom) take() *fact {
 	if r == nil || len(*r) == 0 {
 		return new(fact)
@@ -293,7 +298,7 @@ func (r *factRoom) take() *fact {
 	return f
 }
 
-// factOf returns the fact of m, whose key is k, among those that are known, or a new one in room.
+// factOf returns the fact of m, whose key is k. It takes it from known, or makes a new one in room.
 func factOf(k key, m *Message, known map[key]*fact, e Estimator, room *factRoom) *fact {
 	counts := hostCounts(m)
 	if f := known[k]; f != nil && f.counts == counts {
@@ -308,8 +313,8 @@ func factOf(k key, m *Message, known map[key]*fact, e Estimator, room *factRoom)
 	return f
 }
 
-// hostCounts tells the host's own counts of parts from others: they are no part of what is sent, and the
-// estimate depends on them.
+// hostCounts returns a hash of the host's own counts of the parts of m. They are not sent, so the key does not have
+// them, but the estimate depends on them.
 func hostCounts(m *Message) (n uint32) {
 	for i := range m.Parts {
 		n = n*31 + uint32(m.Parts[i].Tokens)
@@ -317,8 +322,8 @@ func hostCounts(m *Message) (n uint32) {
 	return n
 }
 
-// repaired returns the fact of a message that the repair made of the one that f is of. The repair changes
-// ids, arguments and which parts there are; its text needs no second reading to know which message it is.
+// repaired returns the fact of m, which the repair made from the message of f. The repair changes ids, arguments and
+// which parts there are. So m is identified by these and by the key of f, and its texts are not read again.
 func (x *index) repaired(f *fact, m *Message, e Estimator) *fact {
 	short := Message{Role: RoleTool, ToolCallID: m.ToolCallID, Parts: make([]Part, 0, len(m.Parts)+1)}
 	short.Parts = append(short.Parts, Part{Signature: string(f.key[:])})
@@ -340,10 +345,10 @@ func (x *index) repaired(f *fact, m *Message, e Estimator) *fact {
 	return found
 }
 
-// forget drops facts of made messages that are gone, when they are most of what is known.
+// forget drops the facts of messages that the library made when they are most of what is known.
 func (x *index) forget() {
-	// A history in use has a summary, some results that stand in and some repaired messages. More are of branches and
-	// of calls that are gone, and what is still needed is found out again in one pass.
+	// A history in use has a summary, some results that stand in and some repaired messages. Further ones are of
+	// branches and calls that are gone. What is still needed is found out again in one pass.
 	if len(x.ownFacts) > 4*len(x.facts)+1_000 {
 		x.ownFacts, x.aliases = nil, nil
 	}
@@ -351,9 +356,9 @@ func (x *index) forget() {
 
 // subject is what a call is about.
 type subject struct {
-	call    uint32 // hash of tool and arguments: the same call has the same
+	call    uint32 // hash of tool and arguments; equal calls have equal hashes
 	isRead  bool   // of a file
-	recalls string // handle of what a call of the recall tool asks for; empty: no such call
-	saving  int    // tokens that shortening its arguments saves, about
+	recalls string // the handle that a call of the recall tool asks for; "": it is no such call
+	saving  int    // about how many tokens shortening its arguments saves
 	files   []workfiles.Use
 }

@@ -13,65 +13,65 @@ import (
 	"github.com/winnowgo/winnow/internal/sections"
 )
 
-// ledger is the manager's memory of one conversation: what was sent stays as it was sent.
+// ledger is the manager's memory of one conversation. Because of it, what was sent stays as it was sent.
 type ledger struct {
-	model      string // that the conversation is held with, as the host names it; "": not known
+	model      string // that the conversation is with, as the host names it; "": not known
 	otherModel bool   // … and nothing was sent to it yet, only to another one
 	index      index
 	rewrites
-	cache    *answers.Cache // parts of a compaction that failed later, for the next try
+	cache    *answers.Cache // summaries of parts, from a compaction that failed later, for the next try
 	breaker  breaker.Breaker
 	digestAt int // tokens of the history when a digest began to stand in, or a summary in its place was last tried
 	lastRequest
 	accounting accounting
 	bodyLimits
-	refusals int      // by the provider, of the whole conversation
+	refusals int      // by the provider, since a request of Recover was last accepted
 	run      recovery // what was tried since the last Prepare
 	attempt  *attempt // a run of Recover whose end is not known; nil: none
 	journal  journal
 }
 
-// rewrites is what was decided about how the history is sent. A run of Recover that comes to nothing is undone by
-// putting back what it was before.
+// rewrites are the decisions about how the history is sent. If a run of Recover fails, the manager puts back those from
+// before the run.
 type rewrites struct {
-	projections map[key]*projection // how messages are sent instead of as they are, by what they are
+	projections map[key]*projection // how messages are sent if not as they are, by their keys
 	records     []*runRecord        // that stand for runs of messages; nobody writes to the list
 	checkpoint  *checkpoint         // the summary that stands for the oldest part of the history; nil: none
 
-	// the user request before the checkpoint's cut that is sent besides the one it knows; zero: none
+	// a user request from before the checkpoint's cut that is sent besides checkpoint.request; zero: none
 	standIn     position
 	turnStart   position       // the user message that begins the oldest turn that is kept; zero: no turn was dropped
-	epochSearch rewrite.Search // for an epoch that pays
+	epochSearch rewrite.Search // the search for an epoch that pays
 	flushed     bool           // BeforeCompact ran since the last compaction
 }
 
-// bodyLimits are those of a request's body.
+// bodyLimits are the limits of a request's body.
 type bodyLimits struct {
-	body       int // bytes that it may have, as the provider said; 0: it did not
+	body       int // bytes that the provider allows; 0: it did not say
 	bodyTokens int // tokens that the request at hand may have so that its body fits; 0: any
 }
 
 // lastRequest is what was sent last.
 type lastRequest struct {
 	sent     []key     // message by message
-	counts   []int     // of the same, estimated tokens; requests share it, so that it is only appended to
+	counts   []int     // estimated tokens of the same messages; requests share the list, so it is only appended to
 	sentAt   time.Time // zero: nothing was sent
 	tokens   int       // of the request
 	estimate int       // of its messages
 	bytes    int       // of its body
 }
 
-// hasRequest reports whether the last request was for the model at hand. It may have no messages.
+// hasRequest reports whether there was a last request and it was for the current model. It may have had no messages.
 func (l *ledger) hasRequest() bool { return !l.otherModel && (len(l.sent) > 0 || !l.sentAt.IsZero()) }
 
-// mostGoneEdits bounds the edits of messages that are gone from the history, in bytes of a snapshot's text, and
-// likewise the records of such messages. A host that goes back to a branch of the conversation finds them again: this
-// is room for some fifty placeholders or for five trimmed results.
+// mostGoneEdits bounds the edits of messages that are gone from the history, in bytes of a snapshot's text. The records
+// of such messages have the same bound of their own. A host that goes back to a branch of the conversation finds them
+// again. This is room for some fifty placeholders or for five trimmed results.
 const mostGoneEdits = 16 << 10
 
 // forgetEdits drops the edits of messages that are gone from the history when they are larger together than
-// mostGoneEdits. A host that keeps the shorter history of a request leaves some behind at each compaction. What was
-// edited before an open run of Recover is kept for its end, within the same bound.
+// mostGoneEdits. A host that keeps the shorter history of a request leaves some behind at each compaction. The edits
+// from before an open run of Recover are kept until it ends, within the same bound.
 func (l *ledger) forgetEdits(v *view) {
 	l.projections = withoutGone(l.projections, l.index.facts, v.facts)
 	if l.attempt == nil {
@@ -82,7 +82,8 @@ func (l *ledger) forgetEdits(v *view) {
 	l.attempt = &open
 }
 
-// withoutGone returns edits, without those of messages that are in none of the lists if these take too much.
+// withoutGone returns edits. If those of messages that are in none of the lists take more than mostGoneEdits, it leaves
+// these out.
 func withoutGone(edits map[key]*projection, lists ...[]*fact) map[key]*projection {
 	all := 0
 	for _, p := range edits {
@@ -112,25 +113,26 @@ type checkpoint struct {
 	key       key      // of message
 	firstKept bookmark // in the repaired history
 
-	// where the turn limit cut when the summary was made: what lies before is in none; zero: it did not
+	// where the turn limit cut when the summary was made: no summary has what lies before; zero: it did not cut
 	limited  position
 	request  position // the user request before firstKept that is kept verbatim; zero: none
 	body     string   // the summarizer's text, which the next summary updates
 	carried  sections.Carried
 	degraded bool
-	// below a degraded one the newest that a model wrote: what it stands for is not read again; nil: none
+	// If degraded, the newest checkpoint before it that a model wrote. What that one stands for is not read again; nil:
+	// none.
 	healthy *checkpoint
 }
 
 // recovery is what was tried since the last Prepare, and what is known to be refused.
 type recovery struct {
 	saved.Run
-	refused  []key // the newest payloads that were, of the whole conversation
-	asksOnce bool  // the summarizer is not asked twice for the same
+	refused  []key // the newest refused payloads of the whole conversation
+	asksOnce bool  // a summary may take only one call of the summarizer
 }
 
-// attempt is a run of Recover whose end is not known yet: a smaller request was made, and nobody has said that it was
-// taken. Until then all that was done for it can be undone.
+// attempt is a run of Recover whose end is not known yet: it made a smaller request, and nobody has said that the
+// provider took it. Until then, everything that the run did can be undone.
 type attempt struct {
 	before undoable
 	tokens guess.Refused
@@ -138,23 +140,23 @@ type attempt struct {
 	end    position // the newest message of the history that it is about
 }
 
-// undoable is what a run of Recover changes of a ledger besides what the provider told.
+// undoable is what a run of Recover changes in a ledger, except for what the provider told.
 type undoable struct {
 	rewrites
 	guess, body guess.Limit
 	refused     []key
 }
 
-// journal is what Options.Journal was given so far. It stays empty where that is not set.
+// journal is what Options.Journal has received so far. It stays empty if that is not set.
 type journal struct {
 	deltas     int                 // how many, in the life of the conversation
-	sent       int                 // leading keys of ledger.sent that were written as they stand there
+	sent       int                 // how many leading keys of ledger.sent were written
 	edits      map[key]*projection // that were written; nobody writes to it
 	records    []*runRecord        // likewise
 	checkpoint *checkpoint         // that was written
 }
 
-// budgetBy is budget with what a draft has learned.
+// budgetBy returns the budget by the accounting a, which may be a draft's own.
 func (l *ledger) budgetBy(s *settings, a *accounting) int {
 	budget := a.budget(s.window - s.opts.Reserve)
 	if most := l.bodyTokens; most > 0 {
@@ -163,13 +165,14 @@ func (l *ledger) budgetBy(s *settings, a *accounting) int {
 	return budget
 }
 
-// toldBody is the limit of bodies in bytes, without what is only guessed; 0: none is known.
+// toldBody returns the limit of bodies in bytes that the host or the provider named; 0: none is known. It leaves out
+// guesses.
 func (l *ledger) toldBody(s *settings) int { return count.Least(s.opts.MaxBytes, l.body) }
 
-// maxRemembered is how many refused payloads are told apart.
+// maxRemembered is how many refused payloads are remembered.
 const maxRemembered = 32
 
-// begin is for a new run. What was refused stays known.
+// begin begins a new run. What was refused stays known.
 func (r *recovery) begin() { *r = recovery{refused: r.refused} }
 
 // remember adds a payload that the provider refused.

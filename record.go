@@ -8,17 +8,17 @@ import (
 	"github.com/winnowgo/winnow/internal/record"
 )
 
-// A record stands for a run of old messages: answers of the model, its calls and their results, and texts that the
-// host inserted. Code writes it, and it is sent with the same bytes for as long as the prompt cache has them. Later
+// A record stands for a run of old messages: answers of the model, its calls and their results, and texts that the host
+// inserted. Code writes it, and no model. It is sent with the same bytes as long as the prompt cache has them. Later
 // records stand behind it, so that the cache is read.
 
-// runRecord is a record and what it stands for. The record itself never changes; keys and fact are found out later
-// where it comes from a snapshot.
+// runRecord is a record and what it stands for. The record itself never changes. If it comes from a snapshot, keys and
+// fact are set later.
 type runRecord struct {
 	first   position // of the run, in the repaired history
 	count   int      // messages of the run
 	last    key      // the last of them
-	run     key      // of these messages together
+	run     key      // key of these messages together
 	lean    int      // how often it was made leaner
 	message Message  // that is sent in their place
 	key     key      // of message
@@ -26,13 +26,14 @@ type runRecord struct {
 	fact    *fact    // of message; nil: not known yet
 }
 
-// The reasons of edits: of messages that are gone, and of the record in their place.
+// The reasons in edits: for messages that are gone, and for the record in their place.
 const (
 	foldReason   = "an old step: a record stands for it"
 	recordReason = "the record of old steps"
 )
 
-// newRecord returns the record with this text of a run.
+// newRecord returns a record with text for the run of count messages that begins at first. last is the key of its last
+// message, and run is that of all of them together.
 func newRecord(h *hasher, first position, count int, last, run key, text string) *runRecord {
 	r := &runRecord{first: first, count: count, last: last, run: run}
 	r.message = Message{Role: RoleUser, Injected: true, Parts: []Part{{Text: text}}}
@@ -40,7 +41,7 @@ func newRecord(h *hasher, first position, count int, last, run key, text string)
 	return r
 }
 
-// size is about what r takes in a snapshot, in bytes.
+// size estimates how many bytes r takes in a snapshot.
 func (r *runRecord) size() int {
 	return savedEditBytes + base64.StdEncoding.EncodedLen(len(r.message.Parts[0].Text))
 }
@@ -67,9 +68,9 @@ func (r *runRecord) standsAt(v *view, i int) bool {
 	return true
 }
 
-// maySend reports whether the run of r, which stands at i, may be left out still. What is newest is sent whole, and so
-// is a pin, and what stays says so of: a history that was rewound ends elsewhere, and a host changes what it says of a
-// message.
+// maySend reports whether r may still be sent for its run, which stands at i. It may not if the run is the end of the
+// view, or has a pin or a message for which stays returns true. This can change: a history that was rewound ends
+// elsewhere, and a host may set a pin later.
 func (r *runRecord) maySend(v *view, i int, stays func(i int) bool) bool {
 	if i+r.count == len(v.facts) {
 		return false
@@ -82,8 +83,8 @@ func (r *runRecord) maySend(v *view, i int, stays func(i int) bool) bool {
 	return true
 }
 
-// mayFoldInjected reports whether m is a text of the host, which a record may stand for once a person has asked for
-// something else. The host pins what must stay.
+// mayFoldInjected reports whether m is a text that the host inserted and that a record may stand for once a person has
+// asked for something else. The host pins what must stay.
 func mayFoldInjected(m *Message) bool {
 	stays := m.Pinned || m.Summary || record.Is(joinedText(m))
 	return m.Injected && holdsOnlyText(m) && !stays
@@ -97,11 +98,11 @@ type folds struct {
 	unfolded *view              // the view without records; nil: it has none
 	origin   []int              // of each message of the view, its position in unfolded
 
-	newRecords int            // that were not sent before
-	writer     *record.Writer // of all of them: its memory is used again; nil: there was none
+	newRecords int            // how many of them were not sent before
+	writer     *record.Writer // writes all of them, so that its memory is used again; nil: none was written
 }
 
-// compareRecords is an order of records that is the same in each process.
+// compareRecords orders records, in the same way in each process.
 func compareRecords(a, b *runRecord) int {
 	return cmp.Or(cmp.Compare(a.first.Index, b.first.Index), cmp.Compare(a.count, b.count),
 		place.Compare(a.run, b.run), place.Compare(a.key, b.key))

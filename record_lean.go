@@ -9,14 +9,14 @@ import (
 	"github.com/winnowgo/winnow/internal/rewrite"
 )
 
-// Records that became many: the older ones get leaner.
+// When records take too much of the room, the older ones become leaner.
 
-// recordsShare is the share of the room above which records become leaner, the older half of them at a time. Of the
-// recorded sessions hardly any gets there; it is for conversations that go on for days.
+// recordsShare is the share of the room above which records become leaner, the older half of them at a time. Hardly any
+// of the recorded sessions gets there; it is for conversations that go on for days.
 const recordsShare = 0.3
 
-// leanRecords makes the older half of the records leaner where records take more than a share of the room. It is false
-// if nothing became smaller.
+// leanRecords makes the older half of the records leaner if all records together take more than share of the room. It
+// returns false if nothing became smaller.
 func (d *draft) leanRecords(share float64) bool {
 	v := d.view
 	all := 0
@@ -39,7 +39,7 @@ func (d *draft) leanRecords(share float64) bool {
 			half, lean = count.Add(half, v.tokens[i]), max(lean, d.recordAt(i).lean)
 			i++
 		}
-		if i-from > 1 || lean < record.Leanest { // else it is nothing but its frame
+		if i-from > 1 || lean < record.Leanest { // else nothing of it is left but its frame
 			list = append(list, leanRun{from, i, lean + 1})
 		}
 	}
@@ -48,17 +48,17 @@ func (d *draft) leanRecords(share float64) bool {
 	return len(runs) > 0
 }
 
-// leanRun is a run of records of the view that become one, and how lean that is.
+// leanRun is a run of records of the view that become one record, and how lean that record is.
 type leanRun struct{ from, to, lean int }
 
-// leaner returns the leaner records for a list of runs, without those that are not worth it. A name that several hold
+// leaner returns a leaner record for each run of list, without those that save too little. A name that several hold
 // stays in the newest.
 func (d *draft) leaner(list []leanRun) (runs []recordedRun) {
 	var names *excerpt.Names
 	for _, s := range slices.Backward(list) {
 		var named *excerpt.Names
 		if s.lean < record.Leanest {
-			if names == nil { // what is kept is read once, and only where something is named
+			if names == nil { // what is kept is read once, and only if a record has names
 				names = d.namesBeside(list)
 			}
 			named = names
@@ -72,7 +72,7 @@ func (d *draft) leaner(list []leanRun) (runs []recordedRun) {
 	return runs
 }
 
-// namesBeside returns the names in what is not made leaner.
+// namesBeside returns the names in the messages of the view that are in no run of list.
 func (d *draft) namesBeside(list []leanRun) *excerpt.Names {
 	parts := make([]rewrite.Part, len(list))
 	for k, s := range list {
@@ -81,8 +81,8 @@ func (d *draft) namesBeside(list []leanRun) *excerpt.Names {
 	return d.namesKept(parts, nil)
 }
 
-// isSameFrame reports whether record i has nothing left but its frame, and so has one that is so lean: beside each
-// other they would say the same twice.
+// isSameFrame reports whether record i has nothing left but its frame, and whether the same is true of a record that
+// was made leaner `lean` times. Beside each other, the two would say the same twice.
 func (d *draft) isSameFrame(i, lean int) bool {
 	return lean >= record.Leanest && d.recordAt(i).lean >= record.Leanest
 }

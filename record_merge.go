@@ -7,18 +7,19 @@ import (
 	"github.com/winnowgo/winnow/internal/rewrite"
 )
 
-// Small records beside each other become one: it has one frame, and says each path and name once.
+// Small records beside each other become one record, which has one frame and says each path and name once.
 
 const (
-	// mergeRatio bounds the work: a record is written again only together with newer ones that are at least this part
-	// of its size, so that each message is read for a record a few times, however long the conversation goes on.
+	// mergeRatio bounds the work. A record is written again only together with newer ones that take at least half of
+	// its tokens. So each message is read for a record only a few times, however long the conversation goes on.
 	mergeRatio = 2
-	// mostMerged is the share of the room above which records stay apart, so that half of them can become leaner.
+	// mostMerged is the share of the room that a merged record may take. Larger ones stay apart, so that half of the
+	// records can become leaner.
 	mostMerged = recordsShare / 4
 )
 
-// mergeRecords joins neighbours among the records from message `from` of the view on. What is there is written to the
-// prompt cache in any case.
+// mergeRecords joins neighbours among the records from message `from` of the view on. What stands there is written to
+// the prompt cache in any case.
 func (d *draft) mergeRecords(from int) {
 	v := d.view
 	var list []rewrite.Part
@@ -58,7 +59,7 @@ func (d *draft) isMergeable(i int) bool {
 	return r != nil && r.lean == 0
 }
 
-// mayJoin reports whether a record of so many tokens may become one with newer ones that have so many together.
+// mayJoin reports whether a record that takes `tokens` may become one with newer records that together take `newer`.
 func (d *draft) mayJoin(tokens, newer int) bool {
 	return tokens/mergeRatio <= newer && count.Add(tokens, newer) <= count.Share(d.room(), mostMerged)
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Records in the place of what they stand for.
+// Records in the view, in the place of the runs that they stand for.
 
 // recordedRun is a run of messages of a view, and its record.
 type recordedRun struct {
@@ -13,8 +13,8 @@ type recordedRun struct {
 	record   *runRecord
 }
 
-// replayRecords puts the records that were sent in the place of what they stand for. The texts of the view are not
-// edited yet. stays says that no record may stand for message i of it.
+// replayRecords puts the records that were sent in the place of their runs. The texts of the view are not edited yet.
+// stays returns whether message i of the view must not be left out for a record.
 func (d *draft) replayRecords(stays func(i int) bool) {
 	known := d.toReplay
 	d.toReplay = nil
@@ -22,8 +22,9 @@ func (d *draft) replayRecords(stays func(i int) bool) {
 		return
 	}
 	v := d.view
-	// The same text may stand in a history many times: a record stays where it was made. Elsewhere it stands only for
-	// a run with results, whose ids tell it from others: the host may have dropped what was before it.
+	// The same text may stand in a history many times, so a record stays where it was made. The host may have dropped
+	// messages from before it; the run then stands elsewhere. There, a record stands only for a run with results,
+	// because their ids tell it from other runs.
 	place := make(map[int]int, len(v.index))
 	for i := len(v.index) - 1; i >= 0; i-- {
 		place[v.index[i]] = i
@@ -41,7 +42,7 @@ func (d *draft) replayRecords(stays func(i int) bool) {
 	for i := 0; i < len(v.facts); i++ {
 		var found *runRecord
 		for _, r := range byPlace[i] {
-			if found == nil || r.count > found.count { // of several the one that was written last
+			if found == nil || r.count > found.count { // the longest, which was written last
 				found = r
 			}
 		}
@@ -61,8 +62,8 @@ func (d *draft) replayRecords(stays func(i int) bool) {
 			i += found.count - 1
 		}
 	}
-	// One without a place is remembered for a history that comes back to its run. One whose run is here and has to be
-	// sent whole is not: sent whole once, it stays so.
+	// A record without a place is remembered, because the history may come back to its run. A record whose run is here
+	// and has to be sent whole is not: a run that was sent whole once stays whole.
 	for _, r := range known {
 		if !used[r] && !lost[r] {
 			d.idle = append(d.idle, r)
@@ -75,13 +76,15 @@ func holdsResult(messages []Message) bool {
 	return slices.ContainsFunc(messages, func(m Message) bool { return m.Role == RoleTool })
 }
 
-// putRecords puts records in the place of runs of the view, which are in their order and apart from each other.
+// putRecords puts the record of each run in the place of that run in the view. The runs are in order and do not
+// overlap.
 func (d *draft) putRecords(runs []recordedRun) {
 	if len(runs) == 0 || d.putInPlace(runs) {
 		return
 	}
 	v := d.view
-	// Kept from before the first record: a summary stands for messages of the history, not for records of them.
+	// The view from before the first record is kept, because a summary stands for messages of the history and not for
+	// records of them.
 	if d.unfolded == nil {
 		d.unfolded = &view{messages: v.unedited, unedited: v.unedited, facts: v.facts, index: v.index, at: v.at}
 		d.origin, d.standing = make([]int, len(v.facts)), map[int]*runRecord{}
@@ -117,8 +120,8 @@ func (d *draft) putRecords(runs []recordedRun) {
 	*v = *next
 }
 
-// putInPlace is putRecords where each record takes the place of one message, as a leaner one does. Else it is false,
-// and nothing has happened.
+// putInPlace is putRecords for records that each take the place of one message, as leaner ones do. It returns false,
+// and does nothing, if it cannot be used.
 func (d *draft) putInPlace(runs []recordedRun) bool {
 	v := d.view
 	isLonger := func(run recordedRun) bool { return run.to-run.from != 1 }
@@ -186,7 +189,7 @@ func newFoldedView(n int) *view {
 	}
 }
 
-// add appends the messages of another view from one position to another.
+// add appends the messages of the view `of` between the positions from and to.
 func (v *view) add(of *view, from, to int) {
 	v.messages, v.unedited = append(v.messages, of.messages[from:to]...), append(v.unedited, of.unedited[from:to]...)
 	v.facts, v.tokens = append(v.facts, of.facts[from:to]...), append(v.tokens, of.tokens[from:to]...)
@@ -201,7 +204,7 @@ func (v *view) addMade(m Message, f *fact) {
 	v.index, v.at, v.edited = append(v.index, -1), append(v.at, -1), append(v.edited, nil)
 }
 
-// whole returns the view without records, and with the texts of messages as they are in the history.
+// whole returns the view without records and without edits of texts.
 func (d *draft) whole() *view {
 	if d.unfolded != nil {
 		return d.unfolded
@@ -210,8 +213,8 @@ func (d *draft) whole() *view {
 	return &view{messages: v.unedited, unedited: v.unedited, facts: v.facts, index: v.index, at: v.at}
 }
 
-// wholeAt is the position in whole of message i of the view, or of the first message that it is the record of; -1 for
-// -1.
+// wholeAt returns the position in whole of message i of the view. If that is a record, it is the position of the first
+// message of its run. For -1 it returns -1.
 func (d *draft) wholeAt(i int) int {
 	switch {
 	case d.unfolded == nil || i < 0:
@@ -222,7 +225,8 @@ func (d *draft) wholeAt(i int) int {
 	return d.origin[i]
 }
 
-// foldedAt is the position in the view of message i of whole, or of its record; -1 for -1.
+// foldedAt returns the position in the view of message i of whole, or of the record that stands for it. For -1 it
+// returns -1.
 func (d *draft) foldedAt(i int) int {
 	if d.unfolded == nil || i < 0 {
 		return i
@@ -234,7 +238,7 @@ func (d *draft) foldedAt(i int) int {
 	return k
 }
 
-// wholeTokens is what message i of the view, or what it is the record of, takes in the history.
+// wholeTokens returns the tokens, in the history, of message i of the view or, if that is a record, of its run.
 func (d *draft) wholeTokens(i int) int {
 	if d.unfolded == nil {
 		return d.view.facts[i].tokens
@@ -242,12 +246,12 @@ func (d *draft) wholeTokens(i int) int {
 	return sumOf(d.unfolded.facts[d.wholeAt(i):d.wholeAt(i+1)])
 }
 
-// uneditedTokens is what the history costs without edits of its texts.
+// uneditedTokens returns the tokens of the history without records and without edits of texts.
 func (d *draft) uneditedTokens() int {
 	return sumOf(d.whole().facts)
 }
 
-// answersIn is how many answers of the model message i of the view is, or is the record of.
+// answersIn returns how many answers of the model are in message i of the view or, if that is a record, in its run.
 func (d *draft) answersIn(i int) int {
 	from, to := i, i+1
 	u := d.view
@@ -257,16 +261,17 @@ func (d *draft) answersIn(i int) int {
 	return countAnswers(u.messages[from:to])
 }
 
-// recordsBehind returns the records that are remembered when a request with those of d was sent: these, and of those
-// that found no place as many as mostGoneEdits has room for. The history was rewound, or is that of another branch, and
-// may come back. One whose run is there and may not be left out is gone for good: what was sent whole since stays so.
+// recordsBehind returns the records to remember once the request of d was sent. They are the records in that request
+// and, of those that found no place, as many as mostGoneEdits has room for. These are of a history that was rewound, or
+// of another branch, and the host may go back to it. A record whose run is there and may not be left out is gone for
+// good: a run that was sent whole stays whole.
 func (l *ledger) recordsBehind(d *draft) []*runRecord {
 	all := append(slices.Collect(maps.Values(d.standing)), withinRoom(d.idle)...)
 	slices.SortFunc(all, compareRecords)
 	return all
 }
 
-// withinRoom returns of records that found no place as many as mostGoneEdits has room for, always the same ones.
+// withinRoom returns as many of the idle records as mostGoneEdits has room for, always the same ones. It sorts idle.
 func withinRoom(idle []*runRecord) []*runRecord {
 	slices.SortFunc(idle, compareRecords)
 	room := mostGoneEdits
@@ -278,8 +283,8 @@ func withinRoom(idle []*runRecord) []*runRecord {
 	return idle
 }
 
-// watchRecorded has the messages looked at closely that the records of d stand for, once these are sent: nobody wants
-// the record of a text that is not there any more.
+// watchRecorded has the index watch the messages that the records of d stand for, once the records are sent. Nobody
+// wants the record of a text that is not there any more.
 func (l *ledger) watchRecorded(d *draft) {
 	for first, r := range d.standing {
 		for i := first; i < first+r.count; i++ {
@@ -288,7 +293,8 @@ func (l *ledger) watchRecorded(d *draft) {
 	}
 }
 
-// forgetRecords drops what there is no room for of the records before an open run of Recover, once their runs are gone.
+// forgetRecords drops records from before an open run of Recover: those whose runs are gone and for which there is no
+// room.
 func (l *ledger) forgetRecords(d *draft) {
 	if l.attempt == nil {
 		return
@@ -298,8 +304,8 @@ func (l *ledger) forgetRecords(d *draft) {
 	l.attempt = &open
 }
 
-// withoutGoneRecords returns records, and of those whose runs begin in none of the lists no more than there is room
-// for.
+// withoutGoneRecords returns records. Of those whose runs begin in none of the lists, it returns only as many as there
+// is room for.
 func withoutGoneRecords(records []*runRecord, lists ...[]*fact) []*runRecord {
 	begins := map[key]bool{}
 	for _, facts := range lists {
@@ -307,7 +313,7 @@ func withoutGoneRecords(records []*runRecord, lists ...[]*fact) []*runRecord {
 			begins[f.key] = true
 		}
 	}
-	// One whose run begins in a list may find its place again. The others are kept only as far as there is room.
+	// A record whose run begins in a list may find its place again. The others are kept only as far as there is room.
 	var kept, idle []*runRecord
 	for _, r := range records {
 		if begins[r.first.Key] {

@@ -8,15 +8,15 @@ import (
 	"github.com/winnowgo/winnow/internal/rewrite"
 )
 
-// writeRecord writes the record of a run of steps. It is false if that is not worth it. names are those that the
-// request has besides; those of the record are added.
+// writeRecord returns the record of s, a run of steps. It returns false if the record saves too little. names are those
+// that the request has elsewhere; those of the record are added.
 func (d *draft) writeRecord(s rewrite.Part, names *excerpt.Names) (*runRecord, bool) {
 	r := d.newRecordOf(s.Index, s.End, names, 0)
 	return r, isWorthIt(r.fact.tokens, count.Sum(d.view.tokens[s.Index:s.End]))
 }
 
-// newRecordOf writes a record of what stands in the view from one position to another, a leaner one where lean is not
-// 0.
+// newRecordOf returns a record of the messages of the view from start to end. names is as in writeRecord, and lean says
+// how often the record was made leaner.
 func (d *draft) newRecordOf(start, end int, names *excerpt.Names, lean int) *runRecord {
 	whole := d.whole()
 	from, to := d.wholeAt(start), d.wholeAt(end)
@@ -38,8 +38,8 @@ func (d *draft) newRecordOf(start, end int, names *excerpt.Names, lean int) *run
 	return r
 }
 
-// keysOfRun returns the keys of what stands in the view from one position to another, together and one by one. A
-// leaner record of one run has those of the record in whose place it stands.
+// keysOfRun returns the keys of the messages that the view has, or has records of, from start to end: in run for all of
+// them together, in keys one by one. A record that is made leaner passes on its own keys.
 func (d *draft) keysOfRun(start, end int) (run key, keys []key) {
 	if old := d.recordAt(start); old != nil && end-start == 1 && old.keys != nil {
 		return old.run, old.keys
@@ -48,11 +48,11 @@ func (d *draft) keysOfRun(start, end int) (run key, keys []key) {
 	return place.Of(keys), keys
 }
 
-// writeStep tells w of message i of the view without records.
+// writeStep tells w of message i of whole, the view without records.
 func (d *draft) writeStep(w *record.Writer, whole *view, i int) {
 	m := &whole.unedited[i]
 	note := ""
-	if m.Role != RoleAssistant && whole.facts[i].tokens >= leastStale { // what is shorter is mostly in its line
+	if m.Role != RoleAssistant && whole.facts[i].tokens >= leastStale { // a shorter text is mostly whole in its line
 		note = d.recallNoteIn(whole, i)
 	}
 	switch m.Role {
