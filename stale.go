@@ -8,24 +8,25 @@ import (
 	"github.com/winnowgo/winnow/internal/workfiles"
 )
 
-// What of a request is stale: results and arguments that the model has most likely done with.
+// What of a request is stale: results and arguments that the model most likely no longer needs.
 
-// How many requests carry a part whole before it is stale; other results are carried by
-// PruneOptions.KeepLastAssistants. What a file holds is used for longer than what a command said, and what the
-// model wrote itself for longer still. In a replay of the recorded sessions 5 requests for files cost 0.2 % less
-// and kept as much: the numbers are not critical.
+// How many requests carry a part whole before it is stale: a result that shows a file, and the arguments of a call.
+// PruneOptions.KeepLastAssistants says it for other results. What a file holds is used for longer than what a command
+// said, and what the model wrote itself for longer still. In a replay of the recorded sessions 5 requests for files
+// cost 0.2 % less and kept as much: the numbers are not critical.
 const (
 	carriedReads     = 7
 	carriedArguments = 10
 )
 
-// maxCarriedAgain bounds how often a part that was asked for again is carried twice as long: 2³ times.
+// maxCarriedAgain is how many times a part may be carried twice as long because the model asked for it again: at most
+// 2³ times as long in all.
 const maxCarriedAgain = 3
 
-// Less than this many tokens is not worth an edit.
+// A part of fewer tokens is not worth an edit.
 const leastStale = 100
 
-// noSubjects is what most answers hold. Nobody writes to it.
+// noSubjects is the list of a message without calls. Nobody writes to it.
 var noSubjects []subject
 
 // subjectsOf returns what the calls of m are about, in their order.
@@ -35,7 +36,7 @@ func subjectsOf(m *Message, tools *toolcall.Files) *[]subject {
 	}
 	known := &struct {
 		list []subject
-		one  [1]subject // of most: in the same memory
+		one  [1]subject // memory for the list of most messages, which has one call
 	}{}
 	subjects := known.one[:0]
 	for p := range callsOf(m) {
@@ -61,32 +62,32 @@ type staleness struct {
 	subject []*subject     // of each result; nil: not known
 	recalls *recalls       // nil: without Options.Recall
 	asked   map[uint32]int // how often each call was made
-	last    map[uint32]int // the newest result of each call that is no failure
+	last    map[uint32]int // of each call, the newest result that is not a failure
 	newest  int            // the newest turn of a person begins here
 
-	// what is carried longer than the least is not: nothing is lost by dropping it now, or all is if it stays
+	// nothing is carried longer than the least: to drop it costs nothing now, or more would be lost if it stayed
 	early bool
 }
 
-// Below staleShare of the window, and below staleTokens, a conversation stays append-only: the saving is
-// too small to hide anything from the model. In a replay of the recorded sessions floors of up to 5 % and of up to
-// 8 000 tokens cost at most 0.2 % in windows of 64 000 and of 200 000, with the same names kept and 2 to 10 % fewer
+// Below staleShare of the window, or below staleTokens if that is less, a conversation stays append-only: the saving is
+// too small to hide anything from the model. In a replay of the recorded sessions floors of up to 5 % and of up to 8
+// 000 tokens cost at most 0.2 % in windows of 64 000 and of 200 000, with the same names kept and 2 to 10 % fewer
 // rewrites; 10 % of 200 000 cost 0.6 %.
 const (
 	staleShare  = 0.05
 	staleTokens = 8_000
 )
 
-// isBelowStale reports whether the messages of d are too few to drop what is stale of them. A request that does not fit
-// is never small enough for that.
+// isBelowStale reports whether the messages of d have too few tokens for their stale parts to be dropped. A request
+// that does not fit counts as large enough, except for the floor that the host has set.
 func (d *draft) isBelowStale() bool {
 	return !d.isPressed && d.view.total < d.staleFrom() || d.view.total < d.askedStaleFrom()
 }
 
-// askedStaleFrom is PruneOptions.SoftTrimRatio in tokens, where the host has set it.
+// askedStaleFrom returns the floor that the host has set, PruneOptions.SoftTrimRatio, in tokens, or 0.
 func (d *draft) askedStaleFrom() int { return count.Share(d.windowEstimate(), d.pruneFrom) }
 
-// staleFrom is how many tokens the messages have when what is stale of them is dropped.
+// staleFrom returns how many tokens the messages must have for their stale parts to be dropped.
 func (d *draft) staleFrom() int {
 	switch {
 	case d.opts.Keep == KeepAll:
@@ -99,8 +100,8 @@ func (d *draft) staleFrom() int {
 	return min(staleTokens, count.Share(d.windowEstimate(), staleShare))
 }
 
-// readSubjects finds out what each result is about. The n-th result behind an assistant message is that of
-// its n-th call: the view is repaired.
+// readSubjects finds out what each result is about. The view is repaired, so the n-th result behind an assistant
+// message is that of its n-th call.
 func (s *staleness) readSubjects(tools *toolcall.Files) {
 	v := s.view
 	s.subject = make([]*subject, len(v.messages))
@@ -110,7 +111,7 @@ func (s *staleness) readSubjects(tools *toolcall.Files) {
 		m := &v.messages[i]
 		switch {
 		case m.Role == RoleAssistant:
-			calls = *v.facts[i].subjectsOf(&v.unedited[i], tools) // what is known of it, sent shortened or not
+			calls = *v.facts[i].subjectsOf(&v.unedited[i], tools) // of the message as it is, even if it is sent shortened
 		case m.Role == RoleTool && len(calls) > 0:
 			c := &calls[0]
 			calls = calls[1:]
@@ -129,8 +130,8 @@ func (s *staleness) readSubjects(tools *toolcall.Files) {
 	}
 }
 
-// readFolded counts the calls that records of d stand for, of those whose results are in the view: who makes one of
-// them again has missed what it said.
+// readFolded adds to s.asked the calls that records of d stand for, if a result of the same call is in the view: a
+// model that made a call again has missed what its old result said.
 func (s *staleness) readFolded(d *draft) {
 	for i := range s.view.facts {
 		if !d.isRecord(i) {
@@ -148,7 +149,7 @@ func (s *staleness) readFolded(d *draft) {
 	}
 }
 
-// subjectsOf returns what the calls of m are about, which f is of.
+// subjectsOf returns what the calls of m, the message of f, are about.
 func (f *fact) subjectsOf(m *Message, tools *toolcall.Files) *[]subject {
 	if f.subjects == nil {
 		f.subjects = subjectsOf(m, tools)
@@ -156,16 +157,18 @@ func (f *fact) subjectsOf(m *Message, tools *toolcall.Files) *[]subject {
 	return f.subjects
 }
 
-// dueAfter returns how many requests carry result i whole; due is the default.
+// dueAfter returns how many requests carry result i whole: due or, if the model had to ask for the result again, a
+// multiple of it.
 func (s *staleness) dueAfter(i, due int) int {
 	c := s.subject[i]
 	if c == nil || s.early || s.last[c.call] > i || s.asked[c.call] < 2 {
 		return due
 	}
-	return min(due, len(s.view.messages)) << min(s.asked[c.call]-1, maxCarriedAgain) // it was missed once
+	return min(due, len(s.view.messages)) << min(s.asked[c.call]-1, maxCarriedAgain) // it was missed before
 }
 
-// result says when result i is stale, which was in `carried` requests.
+// result returns result i as a part that is or becomes stale; ok is false if it stays as it is. carried is the number
+// of requests that held it.
 func (s *staleness) result(i, carried int) (rewrite.Part, bool) {
 	v := s.view
 	m := &v.messages[i]
@@ -194,13 +197,13 @@ func (s *staleness) result(i, carried int) (rewrite.Part, bool) {
 	return p, p.Saving > 0
 }
 
-// arguments says when those of the calls of message i are stale.
+// arguments is result for the arguments of the calls of message i.
 func (s *staleness) arguments(i, carried int) (rewrite.Part, bool) {
 	v := s.view
 	m := &v.messages[i]
 	if v.tokens[i] < leastStale || i >= s.newest && hasSignature(m) ||
 		argumentBytes(m) < argumentBytes(&v.unedited[i]) {
-		return rewrite.Part{}, false // what is signed in the newest turn stays as it is; what was shortened too
+		return rewrite.Part{}, false // signed messages of the newest turn stay as they are, and so do shortened ones
 	}
 	p := rewrite.Part{Index: i, Arguments: true, Reason: "arguments of an old call: long texts are shortened"}
 	calls := *v.facts[i].subjects
@@ -218,9 +221,9 @@ func (s *staleness) arguments(i, carried int) (rewrite.Part, bool) {
 	return p, p.Saving > 0 && isWorthIt(v.tokens[i]-p.Saving, v.tokens[i])
 }
 
-// isWorthIt reports whether an edit leaves little enough of what was there, in tokens.
+// isWorthIt reports whether an edit that leaves `after` of `before` tokens leaves few enough.
 func isWorthIt(after, before int) bool { return float64(after) <= mostRemainder*float64(before) }
 
-// mostRemainder is the share of its tokens that an edit may leave. One that leaves more is not worth what the model no
-// longer sees.
+// mostRemainder is the largest share of its tokens that an edit may leave. An edit that leaves more is not worth what
+// the model can no longer see.
 const mostRemainder = 0.75

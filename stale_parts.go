@@ -6,8 +6,8 @@ import (
 	"github.com/winnowgo/winnow/internal/rewrite"
 )
 
-// staleParts lists what may be dropped, oldest first, including what will be in the next `ahead` requests.
-// early drops the longer protections.
+// staleParts returns the parts that may be dropped, oldest first, including those that become stale in the next `ahead`
+// requests. early says that no part is carried longer than the least.
 func (d *draft) staleParts(early bool, ahead int) []rewrite.Part {
 	v := d.view
 	o := *d.opts.Prune
@@ -27,7 +27,7 @@ func (d *draft) staleParts(early bool, ahead int) []rewrite.Part {
 	}
 	f := d.newFolding(&s)
 	var list []rewrite.Part
-	carried, end := 0, len(v.messages) // requests that held message i; the step before this one ends there
+	carried, end := 0, len(v.messages) // how many requests held message i; where its step ends
 	for i := len(v.messages) - 1; i >= first; i-- {
 		m := &v.messages[i]
 		carried += d.answersIn(i)
@@ -46,7 +46,7 @@ func (d *draft) staleParts(early bool, ahead int) []rewrite.Part {
 		case m.Role == RoleTool:
 			p, ok = s.result(i, carried)
 		case m.Role == RoleAssistant:
-			p, ok = s.arguments(i, carried-1) // by the requests behind it
+			p, ok = s.arguments(i, carried-1) // its own answer did not carry it yet
 		}
 		if m.Role != RoleTool {
 			end = i

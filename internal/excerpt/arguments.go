@@ -11,7 +11,8 @@ import (
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
-// keptArgumentChars is how much stays of a long text in the arguments of a call, two thirds of it from the beginning.
+// keptArgumentChars is how many characters stay of a long text in the arguments of a call, two thirds of them from its
+// beginning.
 const keptArgumentChars = 200
 
 // LongArgument is the least length, in characters, at which a text in the arguments of a call is shortened.
@@ -32,8 +33,8 @@ func ArgumentSavings(raw json.RawMessage) (saving int) {
 }
 
 // Arguments shortens the long texts among the values of a JSON text, such as files that were written, patches and
-// scripts. All else stays, keys and structure included. The note stands behind the words that say what is missing. ok
-// is false if there is no long text.
+// scripts. Everything else stays, keys and structure included. note stands behind the words that say what is missing.
+// ok is false if there is no long text.
 func Arguments(raw json.RawMessage, names *Names, note string) (short json.RawMessage, ok bool) {
 	var out bytes.Buffer
 	done := 0
@@ -56,7 +57,8 @@ func Arguments(raw json.RawMessage, names *Names, note string) (short json.RawMe
 	return out.Bytes(), json.Valid(out.Bytes())
 }
 
-// isLong reports whether a JSON string is long and, judged by what follows it, not a key. chars is its length.
+// isLong reports whether literal, a JSON string, is long and is not a key, as rest, the text behind it, shows. chars is
+// its length in characters.
 func isLong(literal, rest []byte) (chars int, long bool) {
 	if len(literal) < LongArgument {
 		return 0, false
@@ -81,7 +83,7 @@ func isLong(literal, rest []byte) (chars int, long bool) {
 	return chars, chars >= LongArgument
 }
 
-// longText returns the text of a JSON string that is long and not a key.
+// longText returns the text of literal, a JSON string, if it is long and is not a key. rest is the text behind it.
 func longText(literal, rest []byte) (string, bool) {
 	if _, long := isLong(literal, rest); !long {
 		return "", false

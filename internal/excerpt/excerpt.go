@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	tailSearchChars = 2_000 // how much of the end is looked at for something that matters
+	tailSearchChars = 2_000 // how many characters at the end are searched for something that matters
 	// A tail takes at most this share of the room, and at most this many characters. Source: later versions of the
 	// reference.
 	maxTailShare = 0.3
 	maxTailChars = 4_000
-	// Lines with errors take at most a fifth of the room. They are worth more than as much of the head, but the head
-	// says what they are about.
+	// Lines with errors take at most a fifth of the room. They are worth more than the same amount of the head, but the
+	// head says what they are about.
 	maxErrorShare     = 0.2
 	maxErrorLines     = 20
 	maxErrorLineChars = 300
@@ -25,8 +25,8 @@ const (
 	errorsAfter  = "[...]\n\n"
 )
 
-// An Excerpt keeps of a long tool output what its reader most likely needs: the head; the tail, where results stand;
-// and from between, lines that report an error.
+// An Excerpt keeps what a reader of a long tool output most likely needs: the head; the tail, where results stand; and
+// from between them, lines that report an error.
 type Excerpt struct {
 	counter    runes.Counter // of the text
 	head, tail string
@@ -36,11 +36,11 @@ type Excerpt struct {
 // errorReport is what errorLines found.
 type errorReport struct {
 	lines []string // clipped
-	chars int      // of the text that the lines are from
+	chars int      // of the original text that lines hold
 }
 
 // New keeps at most keep characters of s, including the marks of what is missing. s has chars characters. With bothEnds
-// the tail is kept whether or not it reports something.
+// the tail is kept whatever it says, and otherwise only if it reports something.
 func New(s string, chars, keep int, bothEnds bool) Excerpt {
 	c := runes.CounterOf(s, chars)
 	tail := ""
@@ -96,12 +96,12 @@ func (e *Excerpt) Write(b *strings.Builder) {
 	b.WriteString(e.tail)
 }
 
-// Kept returns the characters of the original text that the excerpt holds.
+// Kept returns how many characters of the original text the excerpt holds.
 func (e *Excerpt) Kept() int {
 	return e.counter.Count(e.head) + e.counter.Count(e.tail) + e.errors.chars
 }
 
-// Marks returns how many characters the excerpt has beside those of the original text.
+// Marks returns how many characters the excerpt has besides those of the original text.
 func (e *Excerpt) Marks() int {
 	if len(e.errors.lines) == 0 {
 		if e.tail == "" {
@@ -116,7 +116,8 @@ func (e *Excerpt) Marks() int {
 	return n
 }
 
-// TailMatters reports whether the end of a text says something: an error, an exit code, a test verdict, a summary.
+// TailMatters reports whether end, the end of a text, says something: an error, an exit code, a test verdict, a
+// summary.
 func TailMatters(end string) bool {
 	if t := strings.TrimRight(end, " \t\r\n"); strings.HasSuffix(t, "}") || strings.HasSuffix(t, "]") {
 		return true // the end of a structure often holds counts, cursors, a status
@@ -124,12 +125,12 @@ func TailMatters(end string) bool {
 	return endWords.InOutput(end) || hasSign(end, endSigns)
 }
 
-// pieceBytes is how much of a text is searched at a time. So much stays in the cache of a processor while each mark is
-// looked for, and a text that is full of errors is read no further than it must.
+// pieceBytes is how much of a text is searched at a time. A piece of this size stays in the processor's cache while
+// each mark is looked for, and a text that is full of errors is read no further than necessary.
 const pieceBytes = 16 << 10
 
-// errorLines returns lines of s that report an error, at most room characters of them: the first ones, which tend to be
-// the cause, and the last ones, which tend to be the outcome. s is wide if it may have characters that are not ASCII.
+// errorLines returns lines of s that report an error, in at most room characters: the first ones, which tend to be the
+// cause, and the last ones, which tend to be the outcome. isWide says that s may have characters that are not ASCII.
 func errorLines(s string, room int, isWide bool) errorReport {
 	search := searchReports(s, isWide)
 	var first errorReport
@@ -147,8 +148,9 @@ func errorLines(s string, room int, isWide bool) errorReport {
 	return first
 }
 
-// lastErrorLines returns the last lines of s that report an error, the last one first, without those that first ends
-// with. It reads s from its end, first as much as may have enough of them if each line reports an error.
+// lastErrorLines returns the last lines of s that report an error, the last one first, without those that equal the
+// last line of first. It reads s from the end. The first piece that it reads is as small as could do if each line
+// reported an error.
 func lastErrorLines(search *reportSearch, s string, room int, first *errorReport) (last errorReport) {
 	for size := room; s != ""; size = min(2*size, pieceBytes) {
 		piece := s[lastLines(s, size):]
@@ -168,7 +170,7 @@ func lastErrorLines(search *reportSearch, s string, room int, first *errorReport
 	return last
 }
 
-// firstLines returns where the first lines of s end that have at least pieceBytes, or len(s).
+// firstLines returns where the lines at the beginning of s end that have at least pieceBytes together, or len(s).
 func firstLines(s string) int {
 	if len(s) > pieceBytes {
 		if k := strings.IndexByte(s[pieceBytes:], '\n'); k >= 0 {
@@ -178,7 +180,7 @@ func firstLines(s string) int {
 	return len(s)
 }
 
-// lastLines returns where the last lines of s begin that have about so many bytes.
+// lastLines returns where the lines at the end of s begin that have about size bytes together.
 func lastLines(s string, size int) int {
 	for size = max(1<<10, size); size < len(s); size *= 2 {
 		from := len(s) - size
@@ -189,24 +191,25 @@ func lastLines(s string, size int) int {
 	return 0
 }
 
-// clipErrorLine cuts a line to what a report has room for. chars is how many of its characters are left.
+// clipErrorLine cuts a line to the length that a report of room characters allows. chars is how many characters of line
+// are left.
 func clipErrorLine(line string, room int) (clipped string, chars int) {
 	return clipLine(strings.TrimRight(line, " \t\r"), min(maxErrorLineChars, room/2-2))
 }
 
-// with returns the report with lines behind it, of which the last one is the first.
+// with returns the report with the lines of last behind its own. The lines of last are in reverse order.
 func (r errorReport) with(last errorReport) errorReport {
 	slices.Reverse(last.lines)
 	return errorReport{append(r.lines, last.lines...), r.chars + last.chars}
 }
 
-// ends reports whether the line that was added last is this one.
+// ends reports whether line is the one that was added last.
 func (r *errorReport) ends(line string) bool {
 	return len(r.lines) > 0 && r.lines[len(r.lines)-1] == line
 }
 
-// add appends a line that has chars characters of the text, if it fits into room and into half of the lines that a
-// report may have.
+// add appends a line that holds chars characters of the text, and returns true, if the lines then take at most room
+// characters and are at most half of those that a report may have.
 func (r *errorReport) add(line string, chars, room int) bool {
 	if len(r.lines) == maxErrorLines/2 || r.chars+len(r.lines)*2+chars+2 > room { // a newline and an ellipsis each
 		return false
@@ -216,8 +219,8 @@ func (r *errorReport) add(line string, chars, room int) bool {
 	return true
 }
 
-// clipLine cuts line to keep characters, with an ellipsis where it is longer, and returns how many of its characters
-// are left.
+// clipLine cuts line to keep characters, with an ellipsis where it is longer. chars is how many of its characters are
+// left.
 func clipLine(line string, keep int) (clipped string, chars int) {
 	end := runes.Head(line, keep)
 	chars = runes.Count(line[:end])
@@ -227,15 +230,15 @@ func clipLine(line string, keep int) (clipped string, chars int) {
 	return line, chars
 }
 
-// notice ends an excerpt for a summary.
+// notice is the end of an excerpt for a summary.
 const notice = "\n[… cut …]"
 
-// searchedBytes is how much is searched for errors at each end of what an excerpt for a summary leaves out. A log of
-// megabytes says at its ends what went wrong.
+// searchedBytes is how many bytes are searched for errors at each end of what an excerpt for a summary leaves out. A
+// log of megabytes says at its ends what went wrong.
 const searchedBytes = 16 << 10
 
 // ForSummary keeps about keep of the chars characters of s: the head; the end, which says how it went; and lines
-// between them that report an error.
+// between the two that report an error.
 func ForSummary(s string, chars, keep int) string {
 	e := Excerpt{counter: runes.CounterOf(s, chars)}
 	e.tail = s[e.counter.LineStart(s, int(float64(keep)*maxTailShare)):]
@@ -256,7 +259,7 @@ func ForSummary(s string, chars, keep int) string {
 	return b.String()
 }
 
-// Head keeps at most keep of the chars characters of s: those at its beginning.
+// Head keeps at most the first keep of the chars characters of s.
 func Head(s string, chars, keep int) Excerpt {
 	c := runes.CounterOf(s, chars)
 	return Excerpt{counter: c, head: s[:c.LineEnd(s, keep)]}

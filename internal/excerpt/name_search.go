@@ -8,7 +8,7 @@ import (
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
-// foundName is a name in a text that is worth something.
+// foundName is a name in a text, with what it is worth.
 type foundName struct {
 	id     string
 	worth  float64
@@ -37,23 +37,23 @@ func byWorth(a, b foundName) int {
 	return byPlace(a, b)
 }
 
-// nameSearch finds the names of texts. Its memory is used again for the next one.
+// nameSearch finds the names of texts. It uses its memory again for the next text.
 type nameSearch struct {
 	ids  identifier.Set // in the order of their first mentions
-	seen []seenName     // what is known of each
+	seen []seenName     // of each of ids
 }
 
-// seenName is a name that the text which is searched mentions.
+// seenName is what is known of a name that the text mentions.
 type seenName struct {
-	mentions int32 // 0: the name is known
+	mentions int32 // in the text; 0: the name was known before
 	kind     identifier.Kind
 }
 
-// manyNames is how many names a text may have for its memory to be used again: above that a set takes more than 100 KB.
+// manyNames is how many names a text may have for its memory to be used again. A set of more takes over 100 KB.
 const manyNames = 4_096
 
-// each calls f for the names of text that are not in known and are worth at least that much, in the order of their
-// first mentions. crowd is below 1 if the text is a listing.
+// each calls f for the names of text that are not in known and are worth at least least, in the order of their first
+// mentions. crowd is below 1 if the text is a listing.
 func (s *nameSearch) each(known *identifier.Set, text string, least float64, f func(name foundName, crowd float64)) {
 	if s.ids.Len() > manyNames {
 		*s = nameSearch{}
@@ -78,7 +78,7 @@ func (s *nameSearch) each(known *identifier.Set, text string, least float64, f f
 	}
 }
 
-// mention notes a name, and reports whether it is a new one that was not seen before.
+// mention notes a mention of name id. It reports whether id is new: neither in known nor mentioned before.
 func (s *nameSearch) mention(known *identifier.Set, id string, kind identifier.Kind) bool {
 	k := s.ids.Add(id)
 	if k < len(s.seen) {
@@ -95,8 +95,8 @@ func (s *nameSearch) mention(known *identifier.Set, id string, kind identifier.K
 	return name.mentions > 0
 }
 
-// worth returns what the name id is worth and how many tokens it takes. Below least, worth may be too high, and tokens
-// is 0.
+// worth returns what the name id is worth and how many tokens it takes. If worth is below least, it may be too high,
+// and tokens is 0.
 func (n seenName) worth(id string, crowd, least float64) (worth float64, tokens int) {
 	const fewestTokens = 2 // of a name and the space in front of it
 	worth = nameWorth[n.kind] * math.Pow(float64(n.mentions), namePower) * crowd

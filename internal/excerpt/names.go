@@ -10,20 +10,20 @@ import (
 // Names holds the identifiers that a request mentions somewhere.
 type Names struct {
 	known identifier.Set
-	// What the searches of texts use, one behind the other.
+	// Memory that the searches of texts use one after the other.
 	search nameSearch
 	all    []foundName
 	at     identifier.Set // its numbers are the indexes of all
 }
 
-// NewNames returns no names, and has room for so many.
+// NewNames returns an empty set with room for that many names.
 func NewNames(room int) *Names { return &Names{known: identifier.NewSet(room)} }
 
 // Add adds the names in s.
 func (n *Names) Add(s string) { identifier.Cover(&n.known, s) }
 
-// A name is worth how often the model used names of its kind again after ten messages in the recorded sessions, counted
-// for each mention in a result and divided by its tokens. A result that is full of names is a listing, and each of its
+// A name's worth is how often the model used names of its kind again after ten messages in the recorded sessions, for
+// each mention in a result, divided by the name's tokens. A result that is full of names is a listing, and each of its
 // names is used less often.
 const (
 	leastNameWorth = 0.0007 // with less, the tokens cost more than asking again now and then
@@ -41,8 +41,8 @@ var nameWorth = [identifier.Kinds]float64{
 	identifier.Name:   0.05,
 }
 
-// write appends those names of s that are new and worth the most, in their order, in at most room tokens. They are
-// known from then on.
+// write appends those names of s that are new and worth the most, in their order, in at most room tokens. It adds them
+// to the known names.
 func (n *Names) write(b io.StringWriter, s string, room int) {
 	found := n.all[:0]
 	n.search.each(&n.known, s, leastNameWorth, func(f foundName, _ float64) { found = append(found, f) })
@@ -57,8 +57,8 @@ func (n *Names) write(b io.StringWriter, s string, room int) {
 	}
 }
 
-// choose returns those of found that are new and worth the most, in their order and in at most room tokens. They are
-// known from then on.
+// choose returns those of found that are new and worth the most, in their order, in at most room tokens. It adds them
+// to the known names.
 func (n *Names) choose(found []foundName, room int) (chosen []foundName) {
 	slices.SortFunc(found, byWorth)
 	for _, f := range found {
@@ -79,17 +79,17 @@ type Source struct {
 	IsOwn bool // the model wrote it
 }
 
-// What is chosen for a record, which stands for many texts, is chosen more strictly than what stays of one.
+// A record stands for many texts, so its names are chosen more strictly than those of one result.
 const (
-	// Names that the model wrote itself were used again 5 to 10 times as often as those that it only read, in the
-	// recorded sessions; what it wrote often tells it anyway.
+	// In the recorded sessions, names that the model wrote itself were used again 5 to 10 times as often as names that
+	// it only read. But what it wrote often stands in the record anyway.
 	ownWorth = 4
-	// A name must be worth twice what it must be in a remainder.
+	// A name must be worth twice as much as in a remainder.
 	leastChosenWorth = 2 * leastNameWorth
 )
 
-// Choose returns those names of texts that are new and worth the most, in their order, in at most room tokens. They are
-// known from then on.
+// Choose returns those names of texts that are new and worth the most, in their order, in at most room tokens. It adds
+// them to the known names.
 func (n *Names) Choose(texts []Source, room int) []string {
 	found := slices.DeleteFunc(n.findAll(texts), func(f foundName) bool { return f.worth < leastChosenWorth })
 	chosen := n.choose(found, room)
@@ -100,8 +100,8 @@ func (n *Names) Choose(texts []Source, room int) []string {
 	return ids
 }
 
-// findAll finds the new names of texts. One that several hold is worth what it is in the best of them, and half of what
-// it is in the others. They are valid until the next call.
+// findAll returns the new names of texts. A name that several texts hold is worth what it is worth in the best of them,
+// and half of what it is worth in each other. The list is valid until the next call.
 func (n *Names) findAll(texts []Source) []foundName {
 	all := n.all[:0]
 	n.at.Clear()

@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	// A remainder has at most this many tokens, and this share of the tokens that it stands for. In a replay of the
-	// recorded sessions a share of 0.1 costs 0.1 to 0.3 % less and keeps 0.1 to 0.2 points fewer of the names that are
-	// needed.
+	// A remainder has at most remainderTokens, and remainderShare of the tokens that it stands for on top. In a replay
+	// of the recorded sessions a share of 0.1 costs 0.1 to 0.3 % less and keeps 0.1 to 0.2 points fewer of the names
+	// that are needed.
 	remainderTokens = 40
 	remainderShare  = 0.15
-	// A command's output keeps the first line, which says what ran, and the last, which says how it ended. They keep at
-	// most this many characters: one line of a terminal and two.
+	// A command's output keeps the first line, which says what ran, and the last, which says how it ended. The first
+	// keeps at most 80 characters, a line of a terminal, and the last at most twice that.
 	remainderHeadChars = 80
 	remainderTailChars = 160
 	remainderFrame     = 20 // tokens of the frame around the names
@@ -24,9 +24,9 @@ const (
 // Room returns how many tokens may stay of a part that has the given tokens.
 func Room(tokens int) int { return remainderTokens + int(remainderShare*float64(tokens)) }
 
-// Remainder returns what stays of an old result in about room tokens: its names, and with reports also the first and
-// the last line. What it names is added to names; a name that stands there already is left out. The note stands behind
-// the words that say what is missing.
+// Remainder returns what stays of text, an old result, in about room tokens: its names and, if reports is set, also the
+// first and the last line. Names that are in names already are left out, and the others are added to them. note stands
+// behind the words that say what is missing.
 func Remainder(text string, room int, reports bool, names *Names, note string) string {
 	head, tail := "", ""
 	if reports {
@@ -51,7 +51,7 @@ func Remainder(text string, room int, reports bool, names *Names, note string) s
 	return b.String()
 }
 
-// firstLine returns the first line of s, or as much of it as may stay.
+// firstLine returns the first line of s, cut to remainderHeadChars.
 func firstLine(s string) string {
 	s = s[:runes.Head(s, remainderHeadChars)]
 	if k := strings.IndexByte(s, '\n'); k > 0 {
@@ -60,8 +60,8 @@ func firstLine(s string) string {
 	return s
 }
 
-// lastLine returns the last line of s, or as much of it as may stay, if it reports something. It begins behind the
-// first line.
+// lastLine returns the last line of s, cut to remainderTailChars, if it reports something. It begins behind the first
+// line.
 func lastLine(s string) string {
 	if !TailMatters(s[runes.Tail(s, remainderTailChars):]) {
 		return ""

@@ -7,18 +7,18 @@ import (
 	"github.com/winnowgo/winnow/internal/ascii"
 )
 
-// A reportMark is a byte that may be part of what reportsError looks for, if the byte beside it is one of some.
+// A reportMark is a byte that may be part of a report of an error, if the byte beside it is one of the given ones.
 type reportMark struct {
 	mark    byte
 	beside  int    // -1: the byte in front of it; 1: the one behind
-	letters uint32 // that may stand there, in any case: a bit each
-	wide    bool   // or a part of a character that is not ASCII
+	letters uint32 // that may stand there, a bit for each, in upper or lower case
+	wide    bool   // a byte of a character that is not ASCII may stand there too
 }
 
 // endsOfReports are the letters that reportWords and the names of exceptions end with.
 const endsOfReports = 1<<('c'-'a') | 1<<('d'-'a') | 1<<('e'-'a') | 1<<('l'-'a') | 1<<('n'-'a') | 1<<('r'-'a')
 
-// wideColon is the last byte of the colon of CJK texts.
+// wideColon is the last byte of the colon that Chinese, Japanese and Korean texts use.
 const wideColon = '\x9a'
 
 var (
@@ -26,9 +26,9 @@ var (
 	bracketMark = reportMark{'[', -1, 1 << ('r' - 'a'), false}
 )
 
-// reportMarks are bytes, at least one of which is in every line that reports an error: see marksReport. The standard
+// reportMarks are bytes of which at least one is in every line that reports an error, see marksReport. The standard
 // library finds the next place of each, which is many times as fast as reading a text letter by letter. Where one of
-// two bytes will do, the one that is rarer in the text is looked for.
+// several bytes will do, the rarest in the text is looked for.
 var reportMarks = [...][]reportMark{
 	{colonMark},
 	{{wideColon, -1, 0, true}},
@@ -52,14 +52,14 @@ func (m *reportMark) mayBeBeside(c byte) bool {
 type reportSearch struct {
 	text      string
 	last      string // the line that was found last
-	isWide    bool   // it may have characters that are not ASCII
-	isCrowded bool   // with colons, see nextSign
-	sign      int    // … where it found one
+	isWide    bool   // the text may have characters that are not ASCII
+	isCrowded bool   // the text is crowded with colons or brackets, which nextSign then finds
+	sign      int    // where nextSign found one
 	marks     [len(reportMarks)]*reportMark
-	next      [len(reportMarks)]int // where each mark is next; len(text) if nowhere, and -1 before the first look
+	next      [len(reportMarks)]int // where each mark is next; len(text): nowhere; -1: not searched yet
 }
 
-// searchReports begins a search in text, which may have characters that are not ASCII if it is wide.
+// searchReports begins a search in text. isWide says that text may have characters that are not ASCII.
 func searchReports(text string, isWide bool) *reportSearch {
 	r := &reportSearch{isWide: isWide, isCrowded: isCrowded(text)}
 	for k := range r.marks {
@@ -83,7 +83,7 @@ func (r *reportSearch) begin(text string) {
 	}
 }
 
-// sample is how much of a text is read to find out what is rare in it.
+// sample is how many bytes of a text are read to find out what is rare in it.
 const sample = 8 << 10
 
 // isCrowded reports whether a long text has a colon or a bracket in every few words.
@@ -94,11 +94,11 @@ func isCrowded(text string) bool {
 	return strings.Count(text[:sample], ":")+strings.Count(text[:sample], "[") > sample/crowd
 }
 
-// crowd is how many bytes there are to a colon or a bracket in a text that is crowded with them: where they are nearer
-// to each other, looking at all bytes, eight at a time, takes less than finding each by itself.
+// crowd is how many bytes there are to a colon or a bracket in a text that is crowded with them. Where they are closer
+// together, reading all bytes, eight at a time, is faster than finding each by itself.
 const crowd = 48
 
-// rarest returns the mark that is the rarest where a text begins.
+// rarest returns the one of marks that is the rarest at the beginning of text.
 func rarest(marks []reportMark, text string) *reportMark {
 	if len(marks) == 1 || len(text) < sample {
 		return &marks[0]
@@ -112,9 +112,9 @@ func rarest(marks []reportMark, text string) *reportMark {
 	return &marks[best]
 }
 
-// line returns where the first line that reports an error begins and ends, at or behind index at, which is at the
-// beginning or the end of a line. A line that is the same as the one found last is passed over. start is -1 if there is
-// none. From call to call, at must not get less.
+// line returns where the first line that reports an error begins and ends, from index at on, which is the beginning or
+// the end of a line. It passes over lines that equal the one found last. start is -1 if there is no such line. at must
+// not decrease from call to call.
 func (r *reportSearch) line(at int) (start, end int) {
 	for end = at; ; {
 		at = r.from(end)
@@ -134,8 +134,8 @@ func (r *reportSearch) line(at int) (start, end int) {
 	}
 }
 
-// from returns the first place at index at or behind it, or -1. From call to call, at must not get less. It may find
-// lines that report nothing, but it leaves none out for which reportsError is true.
+// from returns the first place from index at on that may report an error, or -1. The line there may report nothing, but
+// no line for which reportsError is true is left out. at must not decrease from call to call.
 func (r *reportSearch) from(at int) int {
 	nearest := len(r.text)
 	if r.isCrowded {
@@ -156,7 +156,7 @@ func (r *reportSearch) from(at int) int {
 	return nearest
 }
 
-// next returns where, from index i of s on, m is the sign of a report, or len(s).
+// next returns the index, from i on, where m is the sign of a report in s, or len(s).
 func (m *reportMark) next(s string, i int) int {
 	for i < len(s) {
 		n := strings.IndexByte(s[i:], m.mark)
@@ -171,10 +171,10 @@ func (m *reportMark) next(s string, i int) int {
 	return len(s)
 }
 
-// block is how much of a text is looked at at once for colons and brackets.
+// block is how many bytes of a text are searched at once for colons and brackets.
 const block = 8 * 8
 
-// nextSign returns where, from index i of s on, a colon or a bracket is the sign of a report, or len(s).
+// nextSign returns the index, from i on, where a colon or a bracket is the sign of a report in s, or len(s).
 func nextSign(s string, i int, isWide bool) int {
 	for i = max(i, 1); i+block <= len(s); i += block {
 		w := s[i-1:]
@@ -207,10 +207,10 @@ func nextSign(s string, i int, isWide bool) int {
 	return len(s)
 }
 
-// signs clears the high bit of each byte of at that may be a colon or a bracket which is the sign of a report, by the
-// byte in front of it, in the same place of before. It leaves none out where that byte is ASCII. Both marks have the
-// bits 0x1A. In front of them stands one of c, d, e, l, n and r: of those, (c & 0x1D) + (c & 4) is 0x10 at most. It is
-// more for m, o and the letters from s on, which stand there more often than the other letters do.
+// signs clears the high bit of each byte of at that may be a colon or a bracket which is the sign of a report. before
+// has, in the same place, the byte in front of it. If that byte is ASCII, no sign is left out. Both marks have the bits
+// 0x1A. In front of them stands one of c, d, e, l, n and r, for which (c & 0x1D) + (c & 4) is 0x10 at most. It is more
+// for m, o and the letters from s on, which stand there more often than the other letters do.
 func signs(before, at uint64) uint64 {
 	const ones = 0x0101010101010101
 	letter := (before&(0x5D*ones) + before&(0x04*ones) + (0x1F-0x10)*ones) & (0x60 * ones) // 0x40 of such a letter
@@ -223,8 +223,8 @@ func wideSigns(before, at uint64) uint64 {
 	return (at & (0x7F * ones)) ^ ':'*ones + 0x7F*ones | ^before
 }
 
-// wideSignsOf clears the high bit of a byte for any of those in a block that [wideSigns] finds. w has the block and the
-// byte in front of it.
+// wideSignsOf clears the high bit of a byte if [wideSigns] finds a colon in any of those places of a block. w has the
+// block and the byte in front of it.
 func wideSignsOf(w string) uint64 {
 	w = w[:1+block]
 	return wideSigns(ascii.LoadWord(w, 0), ascii.LoadWord(w, 1)) &
@@ -237,7 +237,7 @@ func wideSignsOf(w string) uint64 {
 		wideSigns(ascii.LoadWord(w, 56), ascii.LoadWord(w, 57))
 }
 
-// isSign reports whether the byte of s at index i is a colon or a bracket, as the sign of a report.
+// isSign reports whether the byte of s at index i is a colon or a bracket that is the sign of a report.
 func isSign(s string, i int) bool {
 	switch s[i] {
 	case ':':
@@ -248,7 +248,7 @@ func isSign(s string, i int) bool {
 	return false
 }
 
-// isAt reports whether the byte of s at index i is m, as the sign of a report.
+// isAt reports whether the byte of s at index i is m and is the sign of a report.
 func (m *reportMark) isAt(s string, i int) bool {
 	k := i + m.beside
 	if k < 0 || k >= len(s) || !m.mayBeBeside(s[k]) {

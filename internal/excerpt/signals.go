@@ -9,7 +9,7 @@ import (
 	"github.com/winnowgo/winnow/internal/prose"
 )
 
-// word is a run of ASCII letters in a text, with what is around it.
+// word is a run of ASCII letters in a text, with what stands around it.
 type word struct {
 	text   string // as written
 	before byte   // the byte in front; 0 at the beginning
@@ -17,8 +17,8 @@ type word struct {
 	rest   string // all that comes behind
 }
 
-// words yields the runs of letters of s. Letters beside an underscore or a digit are part of a name, which reports
-// nothing, and are left out.
+// words yields the runs of letters of s. It leaves out letters beside an underscore or a digit: they are part of a
+// name, which reports nothing.
 func words(s string) iter.Seq[word] {
 	return func(yield func(word) bool) {
 		for i := 0; i < len(s); {
@@ -80,8 +80,8 @@ var (
 	reportWords = prose.NewList([]string{"error", "exception", "fatal", "panic", "failed", "fail", "failure"}, nil)
 )
 
-// What Chinese, Japanese and Korean tools print in their place. An end reports something with any of them, a line an
-// error where a colon follows.
+// What Chinese, Japanese and Korean tools print in place of these words. An end with any of endSigns reports something,
+// and a line with any of reportSigns, which end in a colon, reports an error.
 var (
 	endSigns = []string{"错误", "失败", "异常", "成功", "完成", "通过", "退出", "錯誤", "異常", "エラー", "失敗", "完了", "오류", "실패", "성공",
 		"완료"}
@@ -116,7 +116,8 @@ func hasSign(text string, signs []string) bool {
 	})
 }
 
-// reportsExit reports whether what follows "exit" names a code other than 0: " code 1", "ed with status: 2".
+// reportsExit reports whether rest, which follows "exit" or "exited", names a code other than 0: " code 1", " with
+// status: 2".
 func reportsExit(rest string) bool {
 	rest = rest[:min(len(rest), 40)]
 	at := strings.IndexAny(rest, "0123456789")

@@ -8,18 +8,18 @@ import (
 	"github.com/winnowgo/winnow/internal/ascii"
 )
 
-// mostColumns is how many numbers a line has that counts something. One with more is a row of data. A hash is as many
-// as thirty of them.
+// mostColumns is the most numbers that a line has if it counts something. A line with more is a row of data. A hash
+// alone may have thirty.
 const mostColumns = 64
 
-// column is one of the numbers of lines that differ in numbers only.
+// column is one of the numbers in lines that differ only in numbers.
 type column struct {
 	kind        columnKind
-	digits      string // of the line before
-	value, step int    // of the same
+	digits      string // of the number in the line before
+	value, step int    // of that number, and how far it is from the one before it
 	varies      bool
 	isUneven    bool // the step from line to line is not always the same
-	falls       bool // it gets less at least once
+	falls       bool // the number decreases at least once
 }
 
 // columnKind is what stands around a number.
@@ -31,11 +31,11 @@ const (
 	partOfMoment            // of the time at which a line was logged
 	percentage              // 12%
 	ofTotal                 // the first of two: 12/34
-	transferred             // the same of bytes: 1 MB / 2 MB
+	transferred             // the first of two amounts of bytes: 1 MB / 2 MB
 	measured                // with a unit: 0.3s, 345 KiB/s
 )
 
-// columnsOf returns the numbers of a line, at most one more than mostColumns.
+// columnsOf appends the numbers of a line to columns, until these are one more than mostColumns.
 func columnsOf(line string, columns []column) []column {
 	moment := momentLength(line)
 	for i := 0; i < len(line) && len(columns) <= mostColumns; {
@@ -50,7 +50,8 @@ func columnsOf(line string, columns []column) []column {
 	return columns
 }
 
-// kindOf returns what line[i:end] is, the digits of a number. The time at which the line was logged ends at moment.
+// kindOf returns the kind of the number with the digits line[i:end]. The time at which the line was logged ends at
+// moment.
 func kindOf(line string, i, end, moment int) columnKind {
 	unit, rest := unitOf(line[end:])
 	switch {
@@ -70,8 +71,8 @@ func kindOf(line string, i, end, moment int) columnKind {
 	return plainNumber
 }
 
-// momentLength returns where the time ends at which a line was logged, or 0 if it does not begin with one. A cell of a
-// table has a comma, a tab or a bar beside it, and no word behind it.
+// momentLength returns where the time ends at which a line was logged, or 0 if the line does not begin with such a
+// time. A time with a comma, a tab or a bar beside it, or with no word behind it, is a cell of a table.
 func momentLength(line string) int {
 	for i := 0; i < len(line); i++ {
 		switch c := line[i]; {
@@ -95,11 +96,11 @@ func momentLength(line string) int {
 
 const cellMarks = ",;|\t"
 
-// isDate reports whether a time is a day.
+// isDate reports whether time is a day.
 func isDate(time string) bool { return len(time) == len("0000-00-00") && time[4] == '-' }
 
-// areLogged reports whether lines tell when they were logged, one after the other. The times of a plan are whole
-// minutes.
+// areLogged reports whether each of lines begins with the time at which it was logged, none earlier than the one before
+// it. At least one has a time that is not a whole minute, as those of a plan are.
 func areLogged(lines string) bool {
 	before, isClock := "", false
 	for line := range strings.SplitSeq(lines, "\n") {
@@ -114,7 +115,7 @@ func areLogged(lines string) bool {
 	return isClock
 }
 
-// timeLength returns how long the date or the time of day is that s begins with, or 0: 2026-01-02, 12:34:56.789.
+// timeLength returns the length of the date or the time of day at the beginning of s, or 0: 2026-01-02, 12:34:56.789.
 func timeLength(s string) int {
 	n := 0
 	if matches(s, "0000-00-00") {
@@ -137,7 +138,7 @@ func timeLength(s string) int {
 	return n
 }
 
-// matches reports whether s begins with pattern, in which 0 stands for any digit, and no digit follows.
+// matches reports whether s begins with pattern and no digit follows. A 0 in pattern stands for any digit.
 func matches(s, pattern string) bool {
 	if len(s) < len(pattern) || len(s) > len(pattern) && ascii.IsDigit(s[len(pattern)]) {
 		return false
@@ -150,7 +151,7 @@ func matches(s, pattern string) bool {
 	return true
 }
 
-// isNamed reports whether a number behind before is part of a name.
+// isNamed reports whether a number is part of a name, as before, the text in front of it, shows.
 func isNamed(before string) bool {
 	if before == "" {
 		return false
@@ -164,7 +165,8 @@ func isNamed(before string) bool {
 	return strings.IndexByte("_-#@:", before[len(before)-1]) >= 0
 }
 
-// unitOf returns the unit of a number with rest behind its digits, and what comes behind that: ".5 MB / 34".
+// unitOf returns the unit of a number and what follows the unit. rest is the text behind the number's first digits: ".5
+// MB / 34".
 func unitOf(rest string) (unit, behind string) {
 	if len(rest) > 1 && rest[0] == '.' {
 		rest = rest[numberEnd(rest, 1):]
@@ -180,7 +182,7 @@ func unitOf(rest string) (unit, behind string) {
 	return rest[:n], strings.TrimLeft(rest[n:], " ")
 }
 
-// isOverTotal reports whether what stands behind an amount says of how much it is: "/ 34".
+// isOverTotal reports whether rest, the text behind an amount, says of which total it is: "/ 34".
 func isOverTotal(rest string) bool {
 	if rest == "" || rest[0] != '/' {
 		return false
@@ -189,7 +191,7 @@ func isOverTotal(rest string) bool {
 	return rest != "" && ascii.IsDigit(rest[0])
 }
 
-// read takes in the number that a line has in the column. Numbers that are longer than any that count are texts.
+// read adds the number that line row has in the column. A number of more than 15 digits is compared as a text.
 func (c *column) read(digits string, row int) {
 	value, err := strconv.Atoi(digits)
 	switch {
@@ -208,19 +210,19 @@ func (c *column) read(digits string, row int) {
 	c.digits, c.value = digits, value
 }
 
-// isPaddedAnew reports whether two numbers do not have the zeros in front of them in common: 9 and 010, 1 and 01.
+// isPaddedAnew reports whether a and b are padded with zeros to different lengths: 9 and 010, 1 and 01.
 func isPaddedAnew(a, b string) bool {
 	isPadded := func(s string) bool { return len(s) > 1 && s[0] == '0' }
 	return len(a) != len(b) && (isPadded(a) || isPadded(b))
 }
 
-// vary reports whether a number is not the same in all lines.
+// vary reports whether any number is not the same in all lines.
 func vary(columns []column) bool {
 	return slices.ContainsFunc(columns, func(c column) bool { return c.varies })
 }
 
-// areEven reports whether each number is the same in all lines or counts on evenly, so that those between the first and
-// the last can be told from them. The times at which lines were logged need not.
+// areEven reports whether each number is the same in all lines or changes by the same step from line to line, so that
+// the numbers in between follow from the first and the last. The times at which lines were logged need not.
 func areEven(columns []column, areLogged bool) bool {
 	for k := range columns {
 		switch c := &columns[k]; {
@@ -233,8 +235,8 @@ func areEven(columns []column, areLogged bool) bool {
 }
 
 // areProgress reports whether the lines say how far one thing has come, and nothing else. That may be a share or a
-// count, alone. Beside the bytes of a transfer may stand its speed and how long it takes. Of any other number that
-// varies, a loss, a latency, a coverage, each value may be what was asked for.
+// count, alone, or the bytes of a transfer, with its speed and duration beside them. Of any other number that varies,
+// such as a loss, a latency or a coverage, each value may be what the model asked for.
 func areProgress(columns []column, areLogged bool) bool {
 	shares, others, bytes := 0, 0, false
 	for k := range columns {

@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	// Data goes from this length on. A key, a token of an API or a small picture may have to be passed on, as it is:
-	// few are this long, and no model copies a text of this length.
+	// Data is left out from this length on. A key, a token of an API or a small picture may have to be passed on as it
+	// is: few are this long, and no model copies a text of this length.
 	leastData = 2_000
-	// The beginning of a line tells what it was.
+	// How many bytes of data stay: the beginning tells what it was.
 	dataHead = 64
 	// Data is wrapped at 64 characters (PEM) or at 76 (MIME).
 	shortestWrapped = 60
 )
 
-// withoutData keeps of base64 and hexadecimal data the beginning. It looks at every 2000th byte: a run that is long
-// enough lies over one of these.
+// withoutData keeps only the beginning of base64 and hexadecimal data. It looks at every 2000th byte, because a run
+// that is long enough covers one of these.
 func withoutData(s string) string {
 	r := rewriter{text: s}
 	done := 0
@@ -51,7 +51,7 @@ func withoutData(s string) string {
 	return r.result()
 }
 
-// shorten leaves out text[from:to] and says so, unless that would make it longer.
+// shorten replaces text[from:to] by a note that says how much is left out, unless the note is longer.
 func (r *rewriter) shorten(from, to int) {
 	if note := "[... " + strconv.Itoa(to-from) + " characters left out]"; len(note) < to-from {
 		r.replace(from, to, note)
@@ -81,7 +81,7 @@ func hasKnownBeginning(s string, start int) bool {
 	return false
 }
 
-// isData reports whether s[start:end], a run in one line, is data and no token.
+// isData reports whether s[start:end], a run in one line, is data and not a token.
 func isData(s string, start, end int) bool {
 	if hasKnownBeginning(s, start) {
 		return true
@@ -92,8 +92,8 @@ func isData(s string, start, end int) bool {
 
 func isJoint(c byte) bool { return strings.IndexByte(".-_%&?~", c) >= 0 }
 
-// looksRandom reports whether a run has the letters and digits of base64 or of hexadecimal data. A ruler has not, nor
-// a number.
+// looksRandom reports whether run has such letters and digits as base64 or hexadecimal data has. A ruler or a number
+// does not.
 func looksRandom(run string) bool {
 	run = strings.TrimPrefix(run, "0x")
 	lower, upper, digit, other := 0, 0, 0, 0
@@ -109,7 +109,7 @@ func looksRandom(run string) bool {
 			other++
 		}
 	}
-	least := len(run) / 64 // of each, far below what is to be expected
+	least := len(run) / 64 // of each; random data has far more
 	switch {
 	case digit < least:
 		return false
@@ -119,9 +119,9 @@ func looksRandom(run string) bool {
 	return min(lower, upper, other) >= least
 }
 
-// unwrap keeps the first line of wrapped data, one line of which is text[start:end], and returns where it ends. All of
-// its lines but the last are of one length. Lists of hashes look the same: only what is known to be data goes. Keys
-// stay.
+// unwrap keeps only the first line of wrapped data, and returns where the data ends. text[start:end] is one line of it.
+// All its lines except the last have one length. Lists of hashes look the same, so only what is known to be data is
+// left out. Keys stay. The data does not begin before done.
 func (r *rewriter) unwrap(start, end, done int) int {
 	s, width := r.text, end-start
 	if !beginsLine(s, start) || !endsLine(s, end) {
@@ -131,7 +131,7 @@ func (r *rewriter) unwrap(start, end, done int) int {
 	for first-width-1 >= done && isEncodedLine(s, first-width-1, width) {
 		first -= width + 1
 	}
-	last := end // of the lines that are whole
+	last := end // of the lines of full width
 	for isEncodedLine(s, last+1, width) {
 		last += width + 1
 	}
@@ -142,14 +142,14 @@ func (r *rewriter) unwrap(start, end, done int) int {
 		return last
 	}
 	switch frame := frameOf(s, first); {
-	case strings.Contains(frame, "KEY"): // somebody asked for it, to put it somewhere
+	case strings.Contains(frame, "KEY"): // whoever asked for a key needs it whole
 	case frame != "", isData(s, first, last) && strings.IndexByte(s[first:last], '+') >= 0:
 		r.shorten(first+width+1, last)
 	}
 	return last
 }
 
-// frameOf returns the line in front of index i of s if it begins a certificate or a key (PEM), or "".
+// frameOf returns the line in front of index i of s if that line begins a certificate or a key (PEM), or "".
 func frameOf(s string, i int) string {
 	before := s[:max(0, i-1)]
 	line := before[strings.LastIndexByte(before, '\n')+1:]
@@ -171,7 +171,7 @@ func beginsLine(s string, i int) bool { return i == 0 || s[i-1] == '\n' }
 
 func endsLine(s string, i int) bool { return i == len(s) || i < len(s) && s[i] == '\n' }
 
-// encodedLength returns how many encoded bytes stand in s from index i on.
+// encodedLength returns how many encoded bytes s has in a row from index i on.
 func encodedLength(s string, i int) int {
 	n := 0
 	for i+n < len(s) && isEncoded(s[i+n]) {

@@ -34,8 +34,8 @@ func goesBack(sequence string) bool {
 	return sequence == "\x1b[G" || sequence == "\x1b[0G" || sequence == "\x1b[1G"
 }
 
-// sequence returns the length of the escape sequence that s begins with. Where an escape begins none that is known, it
-// is the escape alone, which nobody sees.
+// sequence returns the length of the escape sequence at the beginning of s. If the sequence is not known, that is the
+// length of the escape byte alone, which nobody sees.
 func sequence(s string) (length int, isLink bool) {
 	if len(s) < 2 {
 		return 1, false
@@ -55,7 +55,8 @@ func sequence(s string) (length int, isLink bool) {
 	return 1, false
 }
 
-// controlSequence is for those that begin with ESC [: parameters, intermediate bytes and a final one (ECMA-48, 5.4).
+// controlSequence returns the length of a sequence that begins with ESC [, or 1: parameters, intermediate bytes and a
+// final one (ECMA-48, 5.4).
 func controlSequence(s string) int {
 	i := 2
 	for i < len(s) && s[i] >= 0x30 && s[i] <= 0x3F {
@@ -73,7 +74,8 @@ func controlSequence(s string) int {
 // maxCommand is the longest operating system command, in bytes. Titles are short, and links are URLs.
 const maxCommand = 4_096
 
-// command is for those that begin with ESC ]: they end with a bell, or with ESC \.
+// command returns the length of a sequence that begins with ESC ], or 1. Such a sequence ends with a bell, or with ESC
+// \.
 func command(s string) (length int, isLink bool) {
 	for i := 2; i < min(len(s), maxCommand); i++ {
 		switch c := s[i]; {

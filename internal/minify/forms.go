@@ -2,10 +2,10 @@ package minify
 
 import "strings"
 
-// IsLossy reports whether what went cannot be told from what is left.
+// IsLossy reports whether something was left out that does not follow from what is left.
 func (f Forms) IsLossy() bool { return f&(Encoded|Repeats) != 0 }
 
-// String says what went, for a reader of an edit.
+// String names the forms, for a reader of an edit.
 func (f Forms) String() string {
 	var names []string
 	for _, one := range [...]struct {

@@ -16,14 +16,14 @@ func isWholeJSON(s string) bool {
 	return jsontext.Valid(mem.Bytes(t))
 }
 
-// lineBytes is how long a line of compacted JSON is at least. What is done with a text by lines, to search it or to
-// keep what reports an error, is done with this one too; a line feed in 200 bytes costs next to nothing.
+// lineBytes is the least length of a line of compacted JSON. The text is still searched, and its errors are still
+// found, line by line; a line feed in 200 bytes costs next to nothing.
 const lineBytes = 200
 
 // compactJSON leaves out the white space of valid JSON that is outside of strings.
 func compactJSON(s string) string {
 	out := make([]byte, 0, len(s))
-	line := 0 // where the last one begins in out
+	line := 0 // where the last line begins in out
 	for i := 0; i < len(s); {
 		switch c := s[i]; c {
 		case ' ', '\n', '\t', '\r':

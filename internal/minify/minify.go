@@ -1,5 +1,5 @@
-// Package minify writes the output of a tool in fewer characters: what only moves a cursor, what was overwritten, what
-// each line repeats. A reader who sees both texts would say that nothing is missing.
+// Package minify writes the output of a tool in fewer characters: without what only moves a cursor, what was
+// overwritten, and what each line repeats. A reader who sees both texts would say that nothing is missing.
 package minify
 
 import "strings"
@@ -7,22 +7,22 @@ import "strings"
 // Forms is a set of forms of redundancy.
 type Forms uint16
 
-// The forms. A text has one only where the form is certain: what is in doubt stays.
+// The forms. A form is only taken out where it is certain: what is in doubt stays.
 const (
 	Escapes     Forms = 1 << iota // ANSI escape sequences
 	Overwritten                   // what a carriage return had a terminal write over
-	LineNumbers                   // the numbers of a viewed file, but for every tenth
+	LineNumbers                   // the numbers of a viewed file, except every tenth
 	Paths                         // the path in front of each line of a search, where several lines in a row have it
-	Repeats                       // lines in a row that differ in what they count, or in the time
+	Repeats                       // lines in a row that differ only in what they count, or in the time
 	JSON                          // the white space of a text that is JSON
-	Encoded                       // long base64 and hexadecimal data, but for its beginning
+	Encoded                       // long base64 and hexadecimal data, except its beginning
 
 	All = Escapes | Overwritten | LineNumbers | Paths | Repeats | JSON | Encoded
 )
 
-// Text returns s without the redundancy of the given forms, and which of them it had. The text is never longer than s,
-// and is s itself where it has none of them; minified again, it stays as it is. Valid UTF-8 stays valid. It takes time
-// linear in s, and allocates nothing unless something changes.
+// Text returns s without the redundancy of the given forms, and which of them s had. The text is never longer than s,
+// and is s itself if it had none of them. Text returns its own result unchanged. Valid UTF-8 stays valid. Text takes
+// time linear in s, and allocates nothing unless something changes.
 func Text(s string, forms Forms) (text string, had Forms) {
 	apply := func(form Forms, minify func(string) string) {
 		if forms&form == 0 {
@@ -39,7 +39,7 @@ func Text(s string, forms Forms) (text string, had Forms) {
 		apply(JSON, compactJSON)
 	}
 	apply(Encoded, withoutData)
-	if isJSON { // its lines are those of a format, not of a report
+	if isJSON { // its lines are made by the format, and report nothing
 		return s, had
 	}
 	apply(LineNumbers, withoutNumbers)
@@ -48,14 +48,14 @@ func Text(s string, forms Forms) (text string, had Forms) {
 	return s, had
 }
 
-// rewriter builds a text from another one with some ranges replaced. Nothing is copied before the first of them.
+// rewriter builds a text from another one with some ranges replaced. Nothing is copied before the first range.
 type rewriter struct {
 	text string
 	done int // text[:done] is in out, or replaced
 	out  []byte
 }
 
-// replace puts with in the place of text[from:to]. Ranges come in order.
+// replace puts the strings of with in the place of text[from:to]. The ranges of the calls are in order.
 func (r *rewriter) replace(from, to int, with ...string) {
 	if r.out == nil {
 		r.out = make([]byte, 0, len(r.text))
@@ -75,7 +75,7 @@ func (r *rewriter) result() string {
 	return string(append(r.out, r.text[r.done:]...))
 }
 
-// lineEnd returns where the line of s that i is in ends: at its line feed, or at the end of s.
+// lineEnd returns where the line of s that holds index i ends: at its line feed, or at the end of s.
 func lineEnd(s string, i int) int {
 	if n := strings.IndexByte(s[i:], '\n'); n >= 0 {
 		return i + n

@@ -10,18 +10,18 @@ import (
 const (
 	// Fewer lines may be a list that somebody numbered, and not a view of a file.
 	fewestNumbered = 16
-	// One line in numberEvery keeps its number. All numbers of four digits stay: a model pages through a long file by
+	// One line in numberEvery keeps its number. All numbers from 1000 on stay: a model pages through a long file by
 	// them, and package identifier takes them for names. In the recorded sessions it is cheaper to send them than to
 	// have them asked for again.
 	numberEvery = 10
 	allFrom     = 1_000
-	// catWidth is what cat -n and nl pad numbers to.
+	// catWidth is the width to which cat -n and nl pad numbers.
 	catWidth = 6
 
 	numbersNote = "[line numbers below 1000: only every 10th is shown]\n"
 )
 
-// withoutNumbers takes the numbers below 1 000 away that a viewer put in front of the lines of a file, but for the
+// withoutNumbers leaves out the numbers below 1000 that a viewer put in front of the lines of a file, except for the
 // first, every tenth and the last. What is left of a line is the line of the file, byte for byte. The forms are those
 // of cat -n, of nl -ba and of the tools of common agents.
 func withoutNumbers(s string) string {
@@ -36,12 +36,12 @@ func withoutNumbers(s string) string {
 	return r.result()
 }
 
-// mostSkipped is how many bytes a view has at least in front of its last line: what its numbers must save, and the ends
-// of the lines. A line that has no number within so many bytes leaves no room for a view.
+// mostSkipped is how many bytes a view has at least in front of its last line: those that its numbers must save, and
+// the line feeds. If the line that many bytes ahead has no number, no view lies in between.
 const mostSkipped = fewestNumbered - 1 + len(numbersNote)
 
-// nextView returns where the next line begins that may be numbered, or len(s). A line begins at index i. Numbered lines
-// before the one that is returned may be passed over where they are too few for a view: most text is not read.
+// nextView returns where the next line begins that may be numbered, or len(s), from index i on, where a line begins. It
+// may pass over numbered lines that are too few for a view, so that most of a text is not read.
 func nextView(s string, i int) int {
 	for i < len(s) && !mayBeNumbered(s, i) {
 		if i+mostSkipped >= len(s) {
@@ -60,8 +60,9 @@ func nextView(s string, i int) int {
 	return min(i, len(s))
 }
 
-// nextNumbered returns where the next line begins that may be numbered, or len(s). A line begins at index i. Most text
-// is passed over eight bytes at a time: only a line feed with a space, a digit or a mark behind it counts.
+// nextNumbered returns where the next line begins that may be numbered, or len(s), from index i on, where a line
+// begins. It reads most of a text eight bytes at a time: only a line feed with a space, a digit or a mark behind it
+// counts.
 func nextNumbered(s string, i int) int {
 	if i >= len(s) || mayBeNumbered(s, i) {
 		return min(i, len(s))
@@ -86,7 +87,7 @@ func nextNumbered(s string, i int) int {
 	return len(s)
 }
 
-// mayBeNumbered reports whether the line at index i of s begins with a digit, perhaps behind spaces. Most do not.
+// mayBeNumbered reports whether the line at index i of s begins with a digit, perhaps behind spaces. Most lines do not.
 func mayBeNumbered(s string, i int) bool {
 	for i < len(s) && s[i] == ' ' {
 		i++
@@ -98,11 +99,11 @@ func mayBeNumbered(s string, i int) bool {
 type lineNumber struct {
 	value     int
 	width     int    // bytes, with the separator; 0: the line has no number
-	aligned   bool   // right-aligned as cat -n does it
+	aligned   bool   // padded as cat -n does it
 	separator string // behind the digits
 }
 
-// numberOf reads the number of a line.
+// numberOf returns the number in front of a line.
 func numberOf(line string) (n lineNumber) {
 	i := 0
 	for i < len(line) && line[i] == ' ' {
@@ -134,13 +135,14 @@ type view struct {
 	start, end int // end: behind the line feed of the last line
 	lines      int
 	last       lineNumber
-	aligned    bool // all numbers are
+	aligned    bool // all numbers are padded as cat -n does it
 	blank      bool // a line has nothing but its number
-	nested     bool // what a line has behind its number looks numbered too
-	saving     int  // bytes
+	nested     bool // behind its number, a line has another one
+	saving     int  // bytes of the numbers that are left out
 }
 
-// viewAt reads the view that begins with the line at index i of s. Where that has no number it is the line alone.
+// viewAt returns the view that begins with the line at index i of s. If that line has no number, the view is the line
+// alone.
 func viewAt(s string, i int) view {
 	v := view{start: i, end: i, aligned: true}
 	for v.end < len(s) {
@@ -151,7 +153,7 @@ func viewAt(s string, i int) view {
 			break
 		}
 		v.end = min(end+1, len(s))
-		if n.width == 0 { // a line without a number, at the beginning
+		if n.width == 0 { // the first line has no number
 			return v
 		}
 		rest := line[n.width:]
@@ -170,8 +172,8 @@ func viewAt(s string, i int) view {
 	return v
 }
 
-// isCertain reports whether the numbers are a viewer's. No other text has an arrow there, or pads as cat does. A table
-// may have a column of numbers, but not a row without anything else.
+// isCertain reports whether the numbers are a viewer's. No other text has an arrow behind them, or pads them as cat
+// does. A table may have a column of numbers, but no row without anything else.
 func (v *view) isCertain() bool {
 	if v.lines < fewestNumbered || v.nested {
 		return false
@@ -179,7 +181,7 @@ func (v *view) isCertain() bool {
 	return v.last.separator == "→" || v.last.separator == "\t" && v.aligned || v.blank
 }
 
-// thin leaves out the numbers of v.
+// thin leaves out the numbers of v that it need not keep, and adds a note that says so.
 func (r *rewriter) thin(v *view) {
 	for i, k := v.start, 0; k < v.lines; k++ {
 		end := lineEnd(r.text, i)

@@ -9,8 +9,8 @@ import (
 )
 
 // withoutOverwritten leaves out what a terminal no longer shows, because the program went back to the beginning of the
-// line: "12%\r13%\rdone". What reports an error stays, and so does what holds a name that the rest of the line does
-// not. A text without line feeds may have carriage returns in their place.
+// line: "12%\r13%\rdone". Parts that report an error stay, and so do parts with a name that the rest of the line does
+// not have. A text without line feeds is not changed: it may have carriage returns in their place.
 func withoutOverwritten(s string) string {
 	if strings.IndexByte(s, '\r') < 0 || strings.IndexByte(s, '\n') < 0 {
 		return s
@@ -30,7 +30,8 @@ func withoutOverwritten(s string) string {
 	return r.result()
 }
 
-// overwrite leaves out what the last part of a line, which begins at index start of the text, was written over.
+// overwrite leaves out the parts of a line that its last part has overwritten. The line begins at index start of the
+// text.
 func (r *rewriter) overwrite(start int, line string) {
 	shown := lastPart(line)
 	names := map[string]bool{}
@@ -44,7 +45,7 @@ func (r *rewriter) overwrite(start int, line string) {
 	}
 }
 
-// lastPart returns where the last part of a line begins that can be seen.
+// lastPart returns where the last part of a line begins that is not blank.
 func lastPart(line string) int {
 	for {
 		i := strings.LastIndexByte(line, '\r')
@@ -55,8 +56,8 @@ func lastPart(line string) int {
 	}
 }
 
-// isCovered reports whether a part of a line says nothing that is worth more than what it was overwritten with, which
-// has the given names. Numbers count something.
+// isCovered reports whether a part of a line says nothing beyond what overwrote it, which has the given names: no
+// error, and no other name. Its numbers do not matter, because they count something.
 func isCovered(part string, names map[string]bool) bool {
 	if excerpt.ReportsError(part) {
 		return false

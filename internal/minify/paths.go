@@ -6,10 +6,10 @@ import (
 	"github.com/winnowgo/winnow/internal/ascii"
 )
 
-// fewestInFile is how many lines in a row have to be of one file.
+// fewestInFile is how many lines in a row must be of one file for its path to be written above them.
 const fewestInFile = 2
 
-// underPaths writes the path that several lines of a search begin with once, above them, as rg --heading does: "a.go"
+// underPaths writes a path with which several lines of a search begin once, above them, as rg --heading does: "a.go"
 // over "12:text" and "13-text" in place of "a.go:12:text" and "a.go-13-text".
 func underPaths(s string) string {
 	r := rewriter{text: s}
@@ -32,7 +32,8 @@ func underPaths(s string) string {
 	return r.result()
 }
 
-// searchedPath returns the length of the path that a line of a search begins with, or 0. Windows has a colon in it.
+// searchedPath returns the length of the path with which a line of a search begins, or 0. A path of Windows may have a
+// colon in it.
 func searchedPath(line string) int {
 	if len(line) == 0 || !ascii.IsLetter(line[0]) && strings.IndexByte("/._~@", line[0]) < 0 {
 		return 0
@@ -52,8 +53,8 @@ func searchedPath(line string) int {
 	return len(path)
 }
 
-// numberedBy returns the colon or the dash that stands on both sides of the number that s begins with, or 0. A search
-// marks lines that match with colons, and those around them with dashes.
+// numberedBy returns the colon or the dash that stands on both sides of the number at the beginning of s, or 0. A
+// search marks lines that match with colons, and the lines around them with dashes.
 func numberedBy(s string) byte {
 	if len(s) < 3 || s[0] != ':' && s[0] != '-' {
 		return 0
@@ -68,8 +69,8 @@ func numberedBy(s string) byte {
 	return s[0]
 }
 
-// around returns where the lines begin that a search shows in front of the line at index i of s, which matches: they
-// are of the same file, behind index done.
+// around returns where the lines begin that a search shows in front of the line at index i of s, which matches. They
+// are of the file path, and do not begin before index done.
 func around(s string, done, i int, path string) int {
 	for i > done {
 		before := strings.LastIndexByte(s[:i-1], '\n') + 1
@@ -82,8 +83,8 @@ func around(s string, done, i int, path string) int {
 	return i
 }
 
-// inFile returns how many lines from index i of s on are of one file, and where the last of them ends. A line of two
-// dashes stands between parts of it.
+// inFile returns how many lines of s from index i on are of the file path, and where the last of them ends. A line of
+// two dashes may stand between them.
 func inFile(s string, i int, path string) (lines, last int) {
 	for i < len(s) {
 		end := lineEnd(s, i)
@@ -98,7 +99,7 @@ func inFile(s string, i int, path string) (lines, last int) {
 	return lines, last
 }
 
-// head writes the path of the lines in text[start:end] above them.
+// head writes the path of the lines in text[start:end], which is path bytes long, once above them.
 func (r *rewriter) head(start, end, path int) {
 	r.replace(start, start, r.text[start:start+path], "\n")
 	for i := start; i < end; {

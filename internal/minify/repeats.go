@@ -8,12 +8,13 @@ import (
 	"github.com/winnowgo/winnow/internal/excerpt"
 )
 
-// fewestRepeats is how many lines in a row are worth it.
+// fewestRepeats is how many lines in a row are worth a note.
 const fewestRepeats = 6
 
-// withoutRepeats keeps of lines in a row that differ in numbers only the first, how many follow, and the last. It does
-// so where nothing is lost by it: where the numbers count on evenly, tell when a line was logged, or say how far one
-// thing has come, and none that varies is part of a name. Rows of a table and lines that report an error stay.
+// withoutRepeats keeps of lines in a row that differ only in numbers the first, a note of how many follow, and the
+// last. It does so where nothing is lost: where the numbers change by even steps, tell when a line was logged, or say
+// how far one thing has come, and no number that varies is part of a name. Rows of a table and lines that report an
+// error stay.
 func withoutRepeats(s string) string {
 	r := rewriter{text: s}
 	start, lines := 0, 0 // of the run
@@ -37,7 +38,7 @@ func withoutRepeats(s string) string {
 	return r.result()
 }
 
-// differInNumbers reports whether two lines are the same but for the values of their numbers.
+// differInNumbers reports whether two lines are the same except for the values of their numbers.
 func differInNumbers(a, b string) bool {
 	if a == "" || b == "" || !sameOrDigits(a[len(a)-1], b[len(b)-1]) {
 		return false
@@ -59,7 +60,7 @@ func differInNumbers(a, b string) bool {
 
 func sameOrDigits(a, b byte) bool { return a == b || ascii.IsDigit(a) && ascii.IsDigit(b) }
 
-// numberEnd returns where the digits end that begin at index i of s.
+// numberEnd returns where the digits of s end that begin at index i.
 func numberEnd(s string, i int) int {
 	for i < len(s) && ascii.IsDigit(s[i]) {
 		i++
@@ -67,8 +68,8 @@ func numberEnd(s string, i int) int {
 	return i
 }
 
-// count replaces the lines text[start:end], all but the first and the last, by how many they are. Where all are the
-// same, the first is enough.
+// count replaces the lines text[start:end], except the first and the last, by a note of how many they are. If all are
+// the same, only the first stays.
 func (r *rewriter) count(start, end, lines int) {
 	text := strings.TrimSuffix(r.text[start:end], "\n")
 	from, to := strings.IndexByte(text, '\n')+1, strings.LastIndexByte(text, '\n')+1
@@ -98,7 +99,7 @@ func (r *rewriter) count(start, end, lines int) {
 	}
 }
 
-// readColumns takes in the numbers of lines that differ in numbers only.
+// readColumns reads into columns the numbers of lines, which differ only in numbers.
 func readColumns(columns []column, lines string) {
 	row := 0
 	for line := range strings.SplitSeq(lines, "\n") {

@@ -11,7 +11,7 @@ import (
 // Key identifies a message. In JSON it is written as hexadecimal digits, and the zero key as no text.
 type Key [16]byte
 
-// Of returns the identity of messages together.
+// Of returns one key for several messages, in their order.
 func Of(keys []Key) Key {
 	all := make([]byte, 0, len(keys)*len(Key{}))
 	for _, k := range keys {

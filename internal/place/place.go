@@ -1,10 +1,10 @@
 package place
 
-// List is where a message is looked for.
+// List is a list of messages in which one is looked for.
 type List struct {
 	Len   int
 	Key   func(i int) Key
-	Index []int // of each message in the history; nil: its position in the list
+	Index []int // of each message in its history; nil: as in the list
 }
 
 func (l *List) index(i int) int {
@@ -14,18 +14,18 @@ func (l *List) index(i int) int {
 	return l.Index[i]
 }
 
-// Position is a message of a history: which one, and its index when that was found out. The zero value stands for no
-// message.
+// Position names a message of a history by its key, and by the index that it had when the position was made. The zero
+// value stands for no message.
 type Position struct {
 	Key   Key `json:"key"`
 	Index int `json:"index"`
 }
 
-// Find returns the position in l of p's message, or -1. Of several messages that are the same it takes the one that is
-// nearest to where p was: a text such as "go on" may stand in a history many times.
+// Find returns the index in l of p's message, or -1. If several messages have its key, the nearest to p.Index is taken:
+// a text such as "go on" may stand in a history many times.
 func (p Position) Find(l List) int { return p.nearest(&l, func(int) bool { return true }) }
 
-// nearest is Find among the messages that fit.
+// nearest is Find among the messages for which fits returns true.
 func (p Position) nearest(l *List, fits func(i int) bool) int {
 	found := -1
 	if p.Key == (Key{}) {
@@ -45,7 +45,7 @@ func (p Position) nearest(l *List, fits func(i int) bool) int {
 
 func distance(a, b int) int { return max(a-b, b-a) }
 
-// Within returns p as it can be: what is read from a disk may hold any number.
+// Within returns p with an index that is not negative: what is read from a disk may hold any number.
 func (p Position) Within() Position {
 	if p.Key == (Key{}) {
 		return Position{}
@@ -53,8 +53,8 @@ func (p Position) Within() Position {
 	return Position{p.Key, max(0, p.Index)}
 }
 
-// Bookmark is a position with the neighbours by which it is told from a message that reads the same and stands in
-// another conversation.
+// Bookmark is a position with the neighbours of its message. They tell the message from one that reads the same and
+// stands in another conversation.
 type Bookmark struct {
 	Position
 	Before Key `json:"before,omitzero"` // of the messages before it, together
@@ -62,11 +62,11 @@ type Bookmark struct {
 	After  Key `json:"after,omitzero"`  // of the next message; zero: there was none
 }
 
-// neighbours is how many messages before a bookmark belong to it.
+// neighbours is how many messages before a bookmark it remembers at most.
 const neighbours = 3
 
-// At returns the bookmark of message i of l. follows reports whether a message stood directly behind the one before it
-// when the neighbours were found out.
+// At returns the bookmark of message i of l. follows reports whether message i of l stood directly behind the one
+// before it in the history.
 func At(l List, i int, follows func(i int) bool) Bookmark {
 	m := Bookmark{Position: Position{l.Key(i), l.index(i)}}
 	for i > m.Count && m.Count < neighbours && follows(i-m.Count) {
@@ -81,7 +81,7 @@ func At(l List, i int, follows func(i int) bool) Bookmark {
 	return m
 }
 
-// before returns the key of the n messages before message i together.
+// before returns one key for the n messages before message i.
 func (l *List) before(i, n int) Key {
 	var keys [neighbours]Key
 	for k := range n {
@@ -90,7 +90,7 @@ func (l *List) before(i, n int) Key {
 	return Of(keys[:n])
 }
 
-// Find returns the position in l of the bookmarked message, or -1.
+// Find returns the index in l of the bookmarked message, or -1.
 func (m Bookmark) Find(l List) int {
 	return m.nearest(&l, func(i int) bool {
 		if i >= m.Count && m.Count > 0 {
@@ -99,13 +99,13 @@ func (m Bookmark) Find(l List) int {
 		if m.Count == 0 && m.After == (Key{}) {
 			return true // nothing is known of its surroundings
 		}
-		// Fewer messages stand before it than did: a host may have dropped what a summary stands for. The next one
-		// tells.
+		// Fewer messages stand before it than did, because a host may have dropped what a summary stands for. The next
+		// message then decides.
 		return m.After != Key{} && i+1 < l.Len && l.Key(i+1) == m.After
 	})
 }
 
-// Within returns m as it can be, see [Position.Within]. A large count would cost a pass over the history at each place.
+// Within returns m in range, see [Position.Within]. A large count would make Find read many messages at each place.
 func (m Bookmark) Within() Bookmark {
 	m.Position, m.Count = m.Position.Within(), min(max(0, m.Count), neighbours)
 	return m

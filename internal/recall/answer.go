@@ -12,10 +12,10 @@ import (
 	"github.com/winnowgo/winnow/internal/search"
 )
 
-// Answer is the answer to one call.
+// Answer makes the answer to one call.
 type Answer struct {
 	Call
-	Room    int                   // tokens that it may have
+	Room    int                   // tokens that the answer may have
 	Tokens  func(text string) int // estimates a text
 	Target  *Target               // the message that the handle names; nil: it names none
 	IsSpan  bool                  // the handle names what was left out before a message: Before of LeftOut
@@ -33,14 +33,14 @@ type Target struct {
 	IsWhole bool   // in the request, so that nothing has to be shown
 }
 
-// Source has the messages of a history, by their indexes.
+// Source has the messages of a history, by index.
 type Source interface {
 	Text(i int) string   // what the message shows
 	Origin(i int) string // whose it is, and of which tool
 	Handle(i int) string
 }
 
-// Text returns the text of the answer. ok is false where what was asked for is not there.
+// Text returns the text of the answer. ok is false where what was asked for does not exist.
 func (r *Answer) Text(ctx context.Context) (text string, ok bool, err error) {
 	var pattern *regexp.Regexp
 	if r.Pattern != "" {
@@ -77,18 +77,18 @@ func (r *Answer) Text(ctx context.Context) (text string, ok bool, err error) {
 	return r.contents(list)
 }
 
-// asksForNothing reports whether neither a handle nor what to look for is given.
+// asksForNothing reports whether the call gives neither a handle nor anything to search for.
 func (r *Answer) asksForNothing() bool { return !r.IsSpan && r.Words == "" && r.Pattern == "" }
 
 const (
-	maxPatternBytes = 1_000 // a model writes no longer one by intention
+	maxPatternBytes = 1_000 // no model means to write a longer one
 	maxPatternSteps = 2_000 // of the compiled pattern: with more, a megabyte takes longer than ten seconds
 	maxQuotedError  = 200   // characters
 	maxQuotedHandle = 40    // characters: about twice what a handle has
 )
 
-// compilePattern compiles a pattern that says which lines match. What may be absent at its ends makes no
-// difference to that, but would be tried at each byte: ".{0,200}name.{0,200}" is compiled as "name".
+// compilePattern compiles a pattern that says which lines match. What may be absent at its ends does not change which
+// lines match, but would be tried at each byte, so it is left out: ".{0,200}name.{0,200}" is compiled as "name".
 func compilePattern(text string) (*regexp.Regexp, error) {
 	if len(text) > maxPatternBytes {
 		return nil, errors.New("it is longer than 1000 bytes")
@@ -120,14 +120,14 @@ func mayBeAbsent(re *syntax.Regexp) bool {
 	return re.Op == syntax.OpStar || re.Op == syntax.OpQuest || re.Op == syntax.OpRepeat && re.Min == 0
 }
 
-// pointer says where a message stands that is whole in the request.
+// pointer returns the answer for a message that is whole in the request: where it stands.
 func (r *Answer) pointer() string {
 	m := r.Target
 	return fmt.Sprintf("[%s %s: it is whole in this conversation, and is not sent again. It is %s, %d messages back, "+
 		"and begins: %s]", Name, r.Handle, withArticle(m.Origin), m.Back, firstWords(m.Text))
 }
 
-// withArticle makes "result of x" a phrase.
+// withArticle returns origin, "result of x" say, as a phrase with an article.
 func withArticle(origin string) string {
 	if strings.HasPrefix(origin, "result") {
 		return "the " + origin
@@ -135,7 +135,7 @@ func withArticle(origin string) string {
 	return "a message of " + strings.TrimPrefix(origin, "a ")
 }
 
-// message shows a message, or what is asked for of it.
+// message returns the target message, or what the call asks for of it.
 func (r *Answer) message(ctx context.Context, pattern *regexp.Regexp) (text string, ok bool, err error) {
 	shown := r.Target.Text
 	from := fmt.Sprintf(` handle="%s" from="%s"`, r.Handle, r.Target.Origin)
@@ -167,8 +167,8 @@ func (r *Answer) message(ctx context.Context, pattern *regexp.Regexp) (text stri
 	return r.lines(from, shown, r.Target.Tokens)
 }
 
-// lines shows the lines that are asked for, as many as there is room for. tokens is how many the text has, -1 where
-// that is not known.
+// lines returns the lines of text that the call asks for, as many as there is room for. tokens is how many tokens text
+// has, or -1 where that is not known.
 func (r *Answer) lines(attributes, text string, tokens int) (string, bool, error) {
 	wrap := r.wrap()
 	total, guess := wrap.Lines(text), len(text)
@@ -189,7 +189,7 @@ func (r *Answer) lines(attributes, text string, tokens int) (string, bool, error
 		to = wrap.LineStart(text, last-first+2)
 	}
 	how, quoted := "", ""
-	if fits { // otherwise most of it may not be shown, and is not escaped for nothing
+	if fits { // otherwise most of it may be left out, and need not be escaped
 		quoted = markup.Escape(text[:to])
 		fits = len(quoted) <= to || r.Tokens(quoted) <= r.Room
 	}
@@ -205,7 +205,7 @@ func (r *Answer) lines(attributes, text string, tokens int) (string, bool, error
 	return r.frame(fmt.Sprintf(`%s lines="%d-%d of %d"`, attributes, first, last, total), quoted, how), true, nil
 }
 
-// contents lists messages.
+// contents returns a list of messages, with a line for each.
 func (r *Answer) contents(list []int) (string, bool, error) {
 	var b strings.Builder
 	for _, i := range list {
@@ -214,7 +214,7 @@ func (r *Answer) contents(list []int) (string, bool, error) {
 	return r.lines(fmt.Sprintf(` handle="%s" messages="%d"`, r.Handle, len(list)), b.String(), -1)
 }
 
-// refuse says what is wrong, and what there is.
+// refuse returns an answer that says what is wrong, and lists some of what there is.
 func (r *Answer) refuse(what string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "[%s: %s.", Name, what)

@@ -8,8 +8,8 @@ import (
 	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
-// WriteArguments writes the arguments of a call of any tool. Texts among them stand there as they are, without the
-// escapes of JSON, so that they can be read and searched by lines: files that were written, patches, scripts.
+// WriteArguments writes the arguments of a call of any tool. It writes the strings in them without the escapes of JSON,
+// so that files that were written, patches and scripts can be read and searched by lines.
 func WriteArguments(b *strings.Builder, raw json.RawMessage) {
 	done := 0
 	if bytes.IndexByte(raw, '\\') >= 0 && jsontext.Valid(raw) {

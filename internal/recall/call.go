@@ -11,21 +11,20 @@ import (
 	"unicode"
 )
 
-// The arguments of the recall tool. Models write numbers as texts and texts as numbers, with blanks, in digits of other
-// scripts: what can be meant is taken.
+// The arguments of the recall tool. Models write numbers as strings and strings as numbers, with blanks, or in digits
+// of other scripts. Whatever can be understood is taken.
 
 // Call is what a model asks for.
 type Call struct {
 	Handle   string // digits; empty: none
-	Given    string // what was written in its place
+	Given    string // what the model wrote as the handle
 	From, To int    // lines, from 1; 0: not said
 	Words    string
 	Pattern  string
 	Context  int // lines around a match
 }
 
-// defaultContext is how many lines stand around a match: less than that, and what a line is about is not to be
-// seen.
+// defaultContext is how many lines are shown around a match. Fewer do not show what the line is about.
 const defaultContext = 2
 
 // ReadCall reads the arguments of a call.
@@ -49,7 +48,7 @@ func ReadCall(raw json.RawMessage) Call {
 		}
 		return a
 	}
-	for _, name := range slices.Sorted(maps.Keys(fields)) { // "Handle" and "handle": one of them, always the same
+	for _, name := range slices.Sorted(maps.Keys(fields)) { // of "Handle" and "handle" always the same one wins
 		a.set(strings.ToLower(name), fields[name])
 	}
 	return a
@@ -88,7 +87,7 @@ func (a *Call) set(name string, value any) {
 // maxContext is more lines than anybody wants around each match.
 const maxContext = 100
 
-// lineNumber reads a number that is not negative.
+// lineNumber returns the number that text holds, or 0 where that is negative or no number.
 func lineNumber(text string) int {
 	f, err := strconv.ParseFloat(asciiDigits(strings.TrimSpace(text)), 64)
 	if err != nil || !(f > 0) {
@@ -97,7 +96,7 @@ func lineNumber(text string) int {
 	return int(min(f, math.MaxInt32))
 }
 
-// setHandle finds the handle in what a model wrote in its place.
+// setHandle sets the handle to the one in text, which a model wrote in its place.
 func (a *Call) setHandle(text string) {
 	a.Given = text
 	digits := asciiDigits(text[:min(len(text), maxGivenHandle)])
@@ -121,7 +120,7 @@ func isHandle(s string) bool {
 	return (n == handleDigits || n == spanDigits || n == longHandleDigits) && strings.IndexFunc(s, isNoDigit) < 0
 }
 
-// maxGivenHandle is how much of a text is looked at for a handle, in bytes.
+// maxGivenHandle is how many bytes of a text are searched for a handle.
 const maxGivenHandle = 200
 
 func isNoDigit(r rune) bool { return r < '0' || r > '9' }

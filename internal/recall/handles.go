@@ -5,11 +5,11 @@ import (
 	"strconv"
 )
 
-// A handle names a message to the model, for as long as the message is in the history. It is a number, because models
-// copy numbers of this length without error and write nothing else in their place. It is made of the message itself, by
-// what a provider is sent of it: so it is the same in every request, after a restart and after a fork, nothing has to
-// be remembered for it, and that of another conversation is not known in this one. Eight digits are three tokens of
-// most vocabularies, and eight of those that spell numbers out.
+// A handle names a message to the model for as long as the message is in the history. It is a number, because models
+// copy numbers of this length without error and write nothing else in their place. It is computed from the message, by
+// what a provider is sent of it. So it is the same in every request, after a restart and after a fork, nothing has to
+// be remembered for it, and a handle of another conversation is not known in this one. Eight digits are three tokens in
+// most vocabularies, and eight in those that spell numbers out.
 
 // Key identifies a message by what a provider is sent of it.
 type Key = [16]byte
@@ -27,13 +27,13 @@ func shortHandle(k Key) uint64 {
 	return least + binary.LittleEndian.Uint64(k[:8])%(9*least)
 }
 
-// longHandle is three digits longer. Of a thousand messages, with one chance in two hundred some two have the same
-// short one; that they have the same long one does not happen.
+// longHandle is the handle of a message whose short handle is taken; it is three digits longer. Of a thousand messages,
+// two have the same short handle with a chance of one in two hundred. That two have the same long one does not happen.
 func longHandle(k Key) uint64 {
 	return shortHandle(k)*1_000 + uint64(binary.LittleEndian.Uint32(k[8:]))%1_000
 }
 
-// SpanHandle is the handle of all that was left out before the message with a key.
+// SpanHandle is the handle of all that was left out before the message with key k.
 func SpanHandle(k Key) string { return strconv.FormatUint(spanHandle(k), 10) }
 
 func spanHandle(k Key) uint64 {
@@ -47,7 +47,7 @@ type Handles struct {
 	first map[uint64]Key // by short handle, the first message that has it
 }
 
-// NewHandles returns the handles of n messages, whose keys key tells.
+// NewHandles returns the handles of n messages. key returns the key of message i.
 func NewHandles(n int, key func(i int) Key) *Handles {
 	h := &Handles{key: key, first: make(map[uint64]Key, n)}
 	for i := range n {
@@ -70,8 +70,8 @@ func (h *Handles) Of(i int) string {
 	return strconv.FormatUint(n, 10)
 }
 
-// Find returns the first of n messages that has a handle, or -1; and whether the handle is for what was left out before
-// it. Where two have the same short handle, that is the first one's.
+// Find returns the index of the first of n messages that has this handle, or -1. isSpan says that the handle is for
+// what was left out before the message. If two messages have the same short handle, it is the first one's.
 func Find(handle string, n int, key func(i int) Key) (index int, isSpan bool) {
 	number, err := strconv.ParseUint(handle, 10, 64)
 	if err != nil {

@@ -9,20 +9,20 @@ import (
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
-// What stands in a list of messages.
+// The lines of a list of messages.
 
-// entry is the line of a list that tells of message i.
+// entry returns the line of message i in a list.
 func (r *Answer) entry(i int) string {
 	text := r.Source.Text(i)
 	return fmt.Sprintf("%s %s, %d lines: %s\n", r.Source.Handle(i), r.Source.Origin(i), r.wrap().Lines(text),
 		firstWords(text))
 }
 
-// mostListed is how many messages an answer lists that says that something is not there.
+// mostListed is how many messages a refusal lists.
 const mostListed = 10
 
-// nearest returns the newest messages that are left out, and in front of them those whose handles are nearly the
-// given one.
+// nearest returns up to mostListed of the messages that are left out: first those whose handles are nearly the given
+// one, then the newest.
 func (r *Answer) nearest() []int {
 	var near []int
 	for _, i := range r.LeftOut {
@@ -49,7 +49,8 @@ func (r *Answer) nearest() []int {
 	return near
 }
 
-// listedChars is how much of a message stands in a list: a line of a terminal with what stands in front of it.
+// listedChars is how many characters of a message a list shows. With what stands in front of them they make a line of a
+// terminal.
 const listedChars = 80
 
 // firstWords returns the beginning of a text for a list.

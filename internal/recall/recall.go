@@ -6,7 +6,7 @@ import "strings"
 // Name is the name of the tool.
 const Name = "recall"
 
-// Note is what stands in a placeholder behind the words that say what is missing.
+// Note returns what a placeholder says behind the words that say what is missing: how to recall it.
 func Note(handle string) string {
 	if handle == "" {
 		return ""
@@ -14,15 +14,15 @@ func Note(handle string) string {
 	return ", " + Name + " " + handle
 }
 
-// SpanNote is what stands behind a summary.
+// SpanNote returns what stands behind a summary: how to list what it stands for.
 func SpanNote(handle string) string {
 	return "\n[" + Name + " " + handle + " lists what this stands for]"
 }
 
-// IsRefusal reports whether an answer quotes nothing: what was asked for is not there, or need not be shown.
+// IsRefusal reports whether an answer quotes nothing, because what was asked for does not exist or need not be shown.
 func IsRefusal(text string) bool { return strings.HasPrefix(text, note) }
 
-// ShownHandle returns the handle of the message that an answer shows, "" if it shows several. ok is false if a text
+// ShownHandle returns the handle of the message that an answer shows, or "" if it shows several. ok is false if text
 // does not begin as every answer does.
 func ShownHandle(text string) (handle string, ok bool) {
 	rest, ok := strings.CutPrefix(text, begin)

@@ -12,14 +12,13 @@ import (
 	"github.com/winnowgo/winnow/internal/search"
 )
 
-// What a search shows: at most mostPlaces of the best places, and no place that is worth less than leastOfBest of the
-// best one.
+// A search shows at most mostPlaces places, and none with a score below leastOfBest of the best place's.
 const (
 	mostPlaces  = 8
 	leastOfBest = 0.5
 )
 
-// searchAll shows the best places for some words in a list of messages.
+// searchAll returns the best places for the words of the call in a list of messages.
 func (r *Answer) searchAll(ctx context.Context, list []int) (string, bool, error) {
 	ranking := search.NewRanking(search.NewQuery(r.Words))
 	for _, i := range list {
@@ -43,8 +42,8 @@ func (r *Answer) searchAll(ctx context.Context, list []int) (string, bool, error
 		" For more of a message give its handle with from and to."), true, nil
 }
 
-// places writes places, the best one first, as many as there is room for, and returns how many. of returns the text
-// that a place is in, and what is said of it in front of the place.
+// places writes as many of best as there is room for, the best one first, and returns their number. of returns the text
+// that a place is in, and the head that is written in front of the place.
 func (r *Answer) places(
 	b *strings.Builder, best []search.Place, of func(k int) (head, text string),
 ) (shown int) {
@@ -68,15 +67,15 @@ func (r *Answer) places(
 	return shown
 }
 
-// place returns what stands at a place, and in which lines.
+// place returns the lines of text at p, under their numbers.
 func (r *Answer) place(text string, p search.Place) string {
 	wrap := r.wrap()
 	return fmt.Sprintf("lines %d-%d of %d:\n%s\n\n", wrap.LineAt(text, p.From), wrap.LineAt(text, max(p.From, p.To-1)),
 		wrap.Lines(text), markup.Escape(strings.TrimSuffix(text[p.From:p.To], "\n")))
 }
 
-// partAround returns the part of text[from:to] around the place at: at most `most` bytes, in whole characters. The
-// larger part of it is what follows the place.
+// partAround returns the part of text[from:to] around index at: at most `most` bytes, in whole characters. Most of the
+// part lies behind at.
 func partAround(text string, from, to, at, most int) (partFrom, partTo int) {
 	if to-from <= most {
 		return from, to
@@ -92,7 +91,7 @@ func partAround(text string, from, to, at, most int) (partFrom, partTo int) {
 	return partFrom, partTo
 }
 
-// grepAll shows the lines of a list of messages that match a pattern, those of the newest message first.
+// grepAll returns the lines of a list of messages that match pattern, those of the newest message first.
 func (r *Answer) grepAll(ctx context.Context, list []int, pattern *regexp.Regexp) (string, bool, error) {
 	var g grep
 	messages := 0
@@ -139,7 +138,7 @@ func (g *grep) search(ctx context.Context, r *Answer, text string, pattern *rege
 		context, most := r.Context, maxMatchBytes
 		shown, last := g.around(r, text, m, context, most, pattern)
 		n := r.Tokens(shown)
-		for ; g.shown == 0 && n > r.Room && most > 1; n = r.Tokens(shown) { // of one there is room for some
+		for ; g.shown == 0 && n > r.Room && most > 1; n = r.Tokens(shown) { // the first match is always shown, if only in part
 			if context == 0 {
 				most /= 2
 			}
@@ -158,8 +157,8 @@ func (g *grep) search(ctx context.Context, r *Answer, text string, pattern *rege
 	})
 }
 
-// around returns a match with the lines around it that were not shown yet, and the last of them.
-// Of a long line only `most` bytes are shown.
+// around returns match m with the lines around it that were not shown yet, and the number of the last of these lines.
+// It shows only `most` bytes of a long line.
 func (g *grep) around(
 	r *Answer, text string, m search.Match, context, most int, pattern *regexp.Regexp,
 ) (shown string, last int) {
@@ -179,10 +178,10 @@ func (g *grep) around(
 	return b.String(), last
 }
 
-// maxMatchBytes is how much of a long line is shown, around what matches.
+// maxMatchBytes is how many bytes of a long line are shown, around what matches.
 const maxMatchBytes = 600
 
-// matchingPart returns a line, or what stands around the match in one that is long.
+// matchingPart returns line or, if that is longer than `most` bytes, the part around its match.
 func matchingPart(line string, most int, pattern *regexp.Regexp) string {
 	if len(line) <= most {
 		return line

@@ -11,18 +11,18 @@ import (
 type Part struct {
 	Index     int  // of its message
 	Saving    int  // tokens, about
-	Overdue   int  // requests that carried it since it became stale; negative: how many are left until it will be
-	Arguments bool // of the calls of a message; false: a result
-	IsRead    bool // shows a file, which says nothing of itself
-	End       int  // of the run from Index on that a record may stand for; 0: it is edited in place
-	Calls     bool // of a step: something was called in it
-	Injected  bool // likewise: it is a text of the host
+	Overdue   int  // requests that carried it since it became stale; negative: requests left until it is
+	Arguments bool // it is the arguments of a message's calls; false: a result
+	IsRead    bool // it shows a file, whose ends report nothing
+	End       int  // a record may stand for the messages from Index to End; 0: the part is edited in place
+	Calls     bool // of a step: it has calls
+	Injected  bool // of a step: it is a text of the host
 	Reason    string
 }
 
-// Runs joins the neighbours among steps of a list, and leaves out runs that save less than `least` tokens. Answers
-// among which nothing was called are a conversation: what people were told stays as they were told it, unless isWork
-// says that these go too.
+// Runs joins the steps of a list that are neighbours to runs, and leaves out runs that save less than `least` tokens.
+// Answers without any calls among them are a conversation: what people were told stays as it is, unless isWork says
+// that such answers go too.
 func Runs(list []Part, least int, isWork bool) []Part {
 	out := make([]Part, 0, len(list))
 	for len(list) > 0 {
@@ -48,7 +48,7 @@ func Runs(list []Part, least int, isWork bool) []Part {
 	return slices.DeleteFunc(out, func(s Part) bool { return s.End > 0 && s.Saving < least })
 }
 
-// join makes one run of two neighbours. What was paid for both stays what it was.
+// join adds next to the run s. What the requests have paid for both stays the same.
 func (s *Part) join(next *Part) {
 	if sum := s.Saving + next.Saving; sum > 0 {
 		paid := float64(s.Overdue)*float64(s.Saving) + float64(next.Overdue)*float64(next.Saving)
@@ -57,12 +57,12 @@ func (s *Part) join(next *Part) {
 	s.Saving, s.End = s.Saving+next.Saving, next.End
 }
 
-// Tried is what parts were found to save once what stays of them was made, by message; 0 for one that is not worth an
+// Tried holds what parts turned out to save once their edit was made, by message; 0 for a part that is not worth an
 // edit.
 type Tried map[int]int
 
-// Note notes what a part saves, which was made of those of the list from some one after next on, and returns the first
-// that it was not made of. What a run saves is shared out as it was estimated of its atoms.
+// Note notes what part saves, which was made of one or more parts of list, at next or behind it. It returns the index
+// behind these. The saving of a run is divided among its steps as their savings were estimated.
 func (t Tried) Note(list []Part, next int, part *Part) (behind int) {
 	for list[next].Index < part.Index {
 		next++
@@ -82,18 +82,18 @@ func (t Tried) Note(list []Part, next int, part *Part) (behind int) {
 	return behind
 }
 
-// Prices are those of a token that was sent before, which is read from the cache, and of one that was not.
+// Prices are the prices of a token that was sent before, and so is read from the cache, and of one that was not.
 type Prices struct{ Read, Write float64 }
 
-// From returns the first part of a list with which an epoch pays after `later` more requests, or len(list). tokens
-// are those of the messages of the request.
+// From returns the first part of list with which an epoch pays after `later` more requests, or len(list). tokens holds
+// the tokens of each message of the request.
 //
-// An epoch that begins at a message costs the difference between writing and reading for all that is kept
-// behind it, once. What it would save in each request is the price of reading what it drops. How many
-// requests are still to come nobody knows; a conversation that has gone on for long goes on for long. So an
-// epoch pays when what its parts have cost since they became stale is what it costs itself: then it was at
-// most twice as dear as the best decision in hindsight, whenever the conversation ends. (This is the rule for
-// renting or buying; Karlin et al., Competitive Snoopy Caching, 1988.)
+// An epoch that begins at a message costs, once, the difference between writing and reading for all that is kept behind
+// the message. In each request it saves the price of reading what it drops. Nobody knows how many requests are still to
+// come, but a conversation that has gone on for long goes on for long. So an epoch pays when the parts have cost, since
+// they became stale, as much as the epoch costs. Then it was at most twice as dear as the best decision in hindsight,
+// whenever the conversation ends. (This is the rule for renting or buying; Karlin et al., Competitive Snoopy Caching,
+// 1988.)
 func (c Prices) From(list []Part, tokens []int, later int) int {
 	best, from := 0.0, len(list)
 	paid, saving, keptBehind := 0.0, 0, 0
@@ -117,10 +117,10 @@ func (c Prices) From(list []Part, tokens []int, later int) int {
 	return from
 }
 
-// Next returns after how many more requests, of at most `most`, an epoch pays with the parts that are there now.
+// Next returns after how many more requests, at most `most`, an epoch pays with the parts of list.
 func (c Prices) Next(list []Part, tokens []int, most int) int {
 	low, high := 1, most
-	for low < high { // what was paid only grows
+	for low < high { // a binary search: what the parts have cost only grows
 		middle := (low + high) / 2
 		if c.From(list, tokens, middle) < len(list) {
 			high = middle
@@ -131,15 +131,15 @@ func (c Prices) Next(list []Part, tokens []int, most int) int {
 	return low
 }
 
-// Search is what the last search for an epoch that pays found. The clock is the answers of the model in the request: it
-// is the same in each process, and stands still while nothing happens.
+// Search is the outcome of the last search for an epoch that pays. Its clock is the number of the model's answers in
+// the request, which is the same in each process, and stands still while nothing happens.
 type Search struct {
-	At   int `json:"at"`   // when it was; 0: never, or before an epoch
+	At   int `json:"at"`   // when it was; 0: never since the last epoch or summary
 	Next int `json:"next"` // no epoch pays before that
 }
 
-// IsDue reports whether a search is due when there are so many answers.
+// IsDue reports whether a search is due at this number of answers.
 func (s Search) IsDue(answers int) bool { return s.At == 0 || answers < s.At || answers >= s.Next }
 
-// Within returns s as it can be: what is read from a disk may hold any number.
+// Within returns s without a negative At: what is read from a disk may hold any number.
 func (s Search) Within() Search { return Search{max(0, s.At), s.Next} }
