@@ -70,8 +70,8 @@ type staleness struct {
 }
 
 // Below staleShare of the window, or below staleTokens if that is less, a conversation stays append-only: the saving is
-// too small to hide anything from the model. In a replay of the recorded sessions floors of up to 5 % and of up to 8
-// 000 tokens cost at most 0.2 % in windows of 64 000 and of 200 000, with the same names kept and 2 to 10 % fewer
+// too small to hide anything from the model. In a replay of the recorded sessions floors of up to 5 % and of up to
+// 8 000 tokens cost at most 0.2 % in windows of 64 000 and of 200 000, with the same names kept and 2 to 10 % fewer
 // rewrites; 10 % of 200 000 cost 0.6 %.
 const (
 	staleShare  = 0.05
@@ -111,7 +111,7 @@ func (s *staleness) readSubjects(tools *toolcall.Files) {
 		m := &v.messages[i]
 		switch {
 		case m.Role == RoleAssistant:
-			calls = *v.facts[i].subjectsOf(&v.unedited[i], tools) // of the message as it is, even if it is sent shortened
+			calls = *v.facts[i].subjectsOf(&v.unedited[i], tools) // of the message as the host has it
 		case m.Role == RoleTool && len(calls) > 0:
 			c := &calls[0]
 			calls = calls[1:]
@@ -167,8 +167,8 @@ func (s *staleness) dueAfter(i, due int) int {
 	return min(due, len(s.view.messages)) << min(s.asked[c.call]-1, maxCarriedAgain) // it was missed before
 }
 
-// result returns result i as a part that is or becomes stale; ok is false if it stays as it is. carried is the number
-// of requests that held it.
+// result returns result i as a part that is stale or will be, and whether it may be dropped. carried is the number of
+// requests that held it.
 func (s *staleness) result(i, carried int) (rewrite.Part, bool) {
 	v := s.view
 	m := &v.messages[i]
@@ -197,13 +197,13 @@ func (s *staleness) result(i, carried int) (rewrite.Part, bool) {
 	return p, p.Saving > 0
 }
 
-// arguments is result for the arguments of the calls of message i.
+// arguments is like result, for the arguments of the calls of message i.
 func (s *staleness) arguments(i, carried int) (rewrite.Part, bool) {
 	v := s.view
 	m := &v.messages[i]
 	if v.tokens[i] < leastStale || i >= s.newest && hasSignature(m) ||
 		argumentBytes(m) < argumentBytes(&v.unedited[i]) {
-		return rewrite.Part{}, false // signed messages of the newest turn stay as they are, and so do shortened ones
+		return rewrite.Part{}, false // a signed message of the newest turn stays, and so do shortened arguments
 	}
 	p := rewrite.Part{Index: i, Arguments: true, Reason: "arguments of an old call: long texts are shortened"}
 	calls := *v.facts[i].subjects

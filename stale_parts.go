@@ -46,7 +46,7 @@ func (d *draft) staleParts(early bool, ahead int) []rewrite.Part {
 		case m.Role == RoleTool:
 			p, ok = s.result(i, carried)
 		case m.Role == RoleAssistant:
-			p, ok = s.arguments(i, carried-1) // its own answer did not carry it yet
+			p, ok = s.arguments(i, carried-1) // the request that it answers did not hold it
 		}
 		if m.Role != RoleTool {
 			end = i

@@ -138,7 +138,7 @@ func (g *grep) search(ctx context.Context, r *Answer, text string, pattern *rege
 		context, most := r.Context, maxMatchBytes
 		shown, last := g.around(r, text, m, context, most, pattern)
 		n := r.Tokens(shown)
-		for ; g.shown == 0 && n > r.Room && most > 1; n = r.Tokens(shown) { // the first match is always shown, if only in part
+		for ; g.shown == 0 && n > r.Room && most > 1; n = r.Tokens(shown) { // the first match is shortened
 			if context == 0 {
 				most /= 2
 			}
