@@ -53,10 +53,10 @@ func TestArchitecture(t *testing.T) {
 	rules, _, _ = strings.Cut(rules, "## Words")
 	for _, row := range strings.Split(rules, "\n") {
 		cells := strings.Split(row, "|")
-		if len(cells) < 3 {
+		if len(cells) < 5 {
 			continue
 		}
-		for _, m := range named.FindAllStringSubmatch(cells[2], -1) {
+		for _, m := range named.FindAllStringSubmatch(cells[2]+" "+cells[4], -1) {
 			source := sourceOf(t, m[1])
 			assert.NotEmpty(t, source, "there is no %s", m[1])
 			for _, name := range identifier.FindAllStringSubmatch(m[2], -1) { // what to look for in it
