@@ -153,9 +153,9 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 	return r, err
 }
 
-// prepareLocked is prepareOnce and, where what came of that has a body of too many bytes, once more with fewer tokens:
-// the body may then be small enough. A summarizer that failed is not asked again for that. The lock is held, but not
-// while code of the host runs.
+// prepareLocked is prepareOnce. If the body of its request would have too many bytes, it tries once more with fewer
+// tokens, because the body may be small enough then. A summarizer that failed is not asked again for that. The lock is
+// held, but not while code of the host runs.
 func (m *Manager) prepareLocked(ctx context.Context, history []Message) (*Request, error) {
 	failures := m.ledger.breaker.Failures
 	r, err := m.prepareOnce(ctx, history, false)
@@ -168,10 +168,10 @@ func (m *Manager) prepareLocked(ctx context.Context, history []Message) (*Reques
 	return m.prepareOnce(ctx, history, m.ledger.breaker.Failures > failures)
 }
 
-// prepareOnce makes a draft and decides what becomes of it: it is sent as it is or smaller, it is compacted, or nothing
-// can be made of it. isDown says that the summarizer has failed just now. The host may have used the manager while its
-// code ran, a summarizer that is waited for or a flush, so each `continue` makes a new draft. The loop ends because
-// each reason to go round occurs only once: background work that has ended, a flush before a compaction.
+// prepareOnce makes a draft and decides what becomes of it: it is sent as it is or smaller, it is compacted, or the
+// error says that it cannot fit. isDown says that the summarizer has failed just now. The host may use the manager
+// during a flush, or while a summary is waited for, so each `continue` makes a new draft. The loop ends because each
+// reason to go round occurs only once: background work that has ended, a flush before a compaction.
 func (m *Manager) prepareOnce(ctx context.Context, history []Message, isDown bool) (*Request, error) {
 	for {
 		m.ledger.run.begin()

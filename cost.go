@@ -2,16 +2,16 @@ package winnow
 
 import "github.com/winnowgo/winnow/internal/count"
 
-// What a request costs, as far as that can be told before it is sent. All that it takes is remembered: no
-// text is read for it.
+// What a request costs, as far as that is known before it is sent. The sizes of messages are remembered, so no text is
+// read for it.
 
-// sentPrefix is what a request and the history begin with that was there at the last request, in estimated tokens.
+// sentPrefix is the size, in estimated tokens, of the beginning that the last request had already.
 type sentPrefix struct {
 	sent     int // of the request, as it was sent
 	unedited int // of the history, as it is
 }
 
-// prefix estimates what is as it was sent, up to message firstChanged.
+// prefix estimates the messages before firstChanged, which are as they were sent.
 func (d *draft) prefix(firstChanged int) (p sentPrefix) {
 	for _, n := range d.view.tokens[:firstChanged] {
 		p.sent = count.Add(p.sent, n)
@@ -20,8 +20,8 @@ func (d *draft) prefix(firstChanged int) (p sentPrefix) {
 	return p
 }
 
-// knownHistory is how many messages of the history the last request was made for: up to the first one behind
-// those that were sent. A history that was rewound, forked or replaced has those that are as they were sent.
+// knownHistory returns how many messages of the history the last request was made for: those before the first message
+// behind its last one. If the history was rewound, forked or replaced, only those before firstChanged count.
 func (d *draft) knownHistory(firstChanged int) int {
 	v := d.view
 	last := d.lastSent()
@@ -36,14 +36,14 @@ func (d *draft) knownHistory(firstChanged int) int {
 	return len(d.history)
 }
 
-// lastSent is the position of the last message of the last request, or -1.
+// lastSent returns the position of the last request's last message, or -1 if d does not have it.
 func (d *draft) lastSent() int {
 	n := len(d.ledger.sent)
 	if n == 0 {
 		return -1
 	}
 	v := d.view
-	was := func(i int) bool { // as the ledger has it: what is edited now was not sent
+	was := func(i int) bool { // by the edits of the ledger, because those of d were not sent yet
 		k := v.facts[i].key
 		if p := d.ledger.projections[k]; p != nil && !v.messages[i].Pinned {
 			k = p.key
@@ -53,7 +53,7 @@ func (d *draft) lastSent() int {
 	if n <= len(v.facts) && was(n-1) {
 		return n - 1
 	}
-	for i := len(v.facts) - 1; i >= 0; i-- { // what stands before it was dropped
+	for i := len(v.facts) - 1; i >= 0; i-- { // messages before it were dropped
 		if was(i) {
 			return i
 		}
@@ -61,19 +61,20 @@ func (d *draft) lastSent() int {
 	return -1
 }
 
-// price says what r will cost, and what the history would, which is estimated as history.
+// price sets what r will cost, and what the whole history would cost, which is estimated as `history` tokens. p is what
+// the last request had already of both.
 func (d *draft) price(r *Request, history int, p sentPrefix) {
 	c, a := d.opts.Cache, &d.accounting
 	r.Cached = d.cached(p.sent, r.Tokens)
 	r.Cost = c.cost(r.Tokens, r.Cached)
-	// By what the two differ in: the count of the request is better than any estimate of the whole history.
+	// The difference of the two estimates is added to r.Tokens, which is better than any estimate of the whole history.
 	unedited := count.Add(r.Tokens, a.BilledAs(max(0, history-d.view.total)))
 	unedited -= min(unedited, a.BilledAs(max(0, d.view.total-history)))
 	r.CostUnedited = c.cost(unedited, d.cached(p.unedited, unedited))
 }
 
-// cached returns how many of a request's tokens a provider reads from its cache, if it has seen the messages of the
-// beginning, which are estimated as prefix. What no message shows stands in front of them.
+// cached returns how many of a request's tokens the provider reads from its cache, if it has seen the messages at the
+// beginning, which are estimated as prefix. What no message shows, such as tools, comes before them.
 func (d *draft) cached(prefix, tokens int) int {
 	a := &d.accounting
 	n := min(tokens, count.Add(a.Hidden(d.opts.Overhead), a.BilledAs(prefix)))
@@ -83,7 +84,8 @@ func (d *draft) cached(prefix, tokens int) int {
 	return n
 }
 
-// cost is the price of a prompt, in units of what an uncached token of input costs.
+// cost returns the price of a prompt, of which `cached` tokens are read from the cache. Its unit is the price of an
+// uncached token of input.
 func (c *CacheOptions) cost(tokens, cached int) float64 {
 	if c.None || tokens < c.MinTokens {
 		return float64(tokens)
@@ -91,7 +93,7 @@ func (c *CacheOptions) cost(tokens, cached int) float64 {
 	return c.ReadPrice*float64(cached) + c.WritePrice*float64(tokens-cached)
 }
 
-// estimate is that of the first n messages of the history passed in last, as they are.
+// estimate returns the estimated tokens, without edits, of the first n messages of the history that was passed in last.
 func (x *index) estimate(n int) (sum int) {
 	for _, f := range x.facts[:min(n, len(x.facts))] {
 		sum = count.Add(sum, f.tokens)

@@ -28,11 +28,12 @@ const (
 	defaultMaxChars     = 400_000
 	defaultMinKeepChars = 2_000
 
-	// Of 200 000 tokens that is some hundred lines. A model that asks a few times does not fill the window again.
+	// Of a window of 200 000 tokens that is several hundred lines. A model that recalls a few times does not fill the
+	// window again.
 	defaultRecallShare = 0.05
 
 	defaultReserve         = 20_000 // the reference's reserve floor
-	defaultKeepRecent      = 20_000 // this, the share, the attempts and the threshold are the reference's
+	defaultKeepRecent      = 20_000 // the reference's, like the share, the attempts and the threshold
 	defaultMaxHistoryShare = 0.5
 	defaultTimeout         = 180 * time.Second
 	defaultAttempts        = 3
@@ -46,13 +47,13 @@ const (
 
 	// A default above this share of the window would leave a small window no room for the conversation.
 	maxDefaultShare = 0.25
-	// A host that passes the model's output limit as the reserve may pass the whole window; what is left
-	// for the prompt is never less than a quarter.
+	// A host may pass the model's output limit as the reserve, which may be the whole window. At least a quarter is
+	// left for the prompt.
 	maxReserveShare = 0.75
 )
 
-// withDefaults returns a copy of o in which every field is set and no number is negative. Where o names no
-// estimator it is e.
+// withDefaults returns a copy of o in which every field is set and no number is negative. Its estimator is e if o has
+// none.
 func (o *PruneOptions) withDefaults(e Estimator) PruneOptions {
 	p := valueOf(o)
 	setNumber(&p.KeepLastAssistants, defaultKeepLastAssistants)
@@ -77,7 +78,7 @@ func (o *TruncateOptions) withDefaults(e Estimator) TruncateOptions {
 	setFloat(&t.MaxShare, defaultMaxShare)
 	setNumber(&t.MaxChars, defaultMaxChars)
 	setNumber(&t.MinKeepChars, defaultMinKeepChars)
-	if runes.IsBlank(t.Notice) { // of a result that begins with white space nothing else might be left
+	if runes.IsBlank(t.Notice) { // a cut result might then be nothing but white space
 		t.Notice = ""
 	}
 	if t.Estimator == nil {
@@ -86,8 +87,8 @@ func (o *TruncateOptions) withDefaults(e Estimator) TruncateOptions {
 	return t
 }
 
-// withDefaults returns a deep copy of o for a window, in tokens, or an error that names the field
-// that is bad. The caller may change what it passed afterwards.
+// withDefaults returns a deep copy of o with its defaults for a window, in tokens, or an error that names the bad
+// field. The caller may change o afterwards.
 func (o *Options) withDefaults(window int) (Options, error) {
 	c := valueOf(o)
 	if err := c.check(window); err != nil {
@@ -102,7 +103,7 @@ func (o *Options) withDefaults(window int) (Options, error) {
 	if c.Keep == "" {
 		c.Keep = KeepWork
 	}
-	// Who wants everything kept wants new results as they came too, unless they say otherwise.
+	// A host that keeps everything also wants new results as they came, unless it says otherwise.
 	if c.Keep == KeepAll && c.Minify == nil {
 		c.Minify = &MinifyOptions{Off: true}
 	}
@@ -124,9 +125,9 @@ func (o *Options) withDefaults(window int) (Options, error) {
 	}
 	setFloat(&c.RecallShare, defaultRecallShare)
 
-	// Stages that the manager runs estimate as it does; called by themselves they take four characters for a token.
+	// Stages estimate as the manager does that runs them. On their own they take four characters for a token.
 	prune, truncate := c.Prune.withDefaults(c.Estimator), c.Truncate.withDefaults(c.Estimator)
-	// Lists are copied: the host may write to its own afterwards.
+	// Lists are copied, because the host may write to its own afterwards.
 	prune.AllowTools, prune.DenyTools = slices.Clone(prune.AllowTools), slices.Clone(prune.DenyTools)
 	minify := valueOf(c.Minify)
 	c.Prune, c.Truncate, c.Minify = &prune, &truncate, &minify
@@ -134,8 +135,9 @@ func (o *Options) withDefaults(window int) (Options, error) {
 	return c, nil
 }
 
-// withDefaults keeps Off, Background and the host's functions as they are. Where the host does not say how much of the
-// newest stays, it is at most a share of the window, so that small windows have something to summarize.
+// withDefaults returns a copy of o with its defaults for a window, in tokens. Off, Background and the host's functions
+// stay as they are. The default of KeepRecent is at most a share of the window, so that a small window has something to
+// summarize.
 func (o *CompactOptions) withDefaults(window int) *CompactOptions {
 	c := valueOf(o)
 	setNumber(&c.KeepRecent, min(defaultKeepRecent, max(1, count.Share(window, maxDefaultShare))))
@@ -152,7 +154,8 @@ func (o *CompactOptions) withDefaults(window int) *CompactOptions {
 	return &c
 }
 
-// withDefaults assumes a cache with the common prices: to rewrite what is cached costs more than to send it once more.
+// withDefaults returns a copy of o with its defaults. They are those of a cache with the common prices: to rewrite what
+// is cached costs more than to send it once more.
 func (o *CacheOptions) withDefaults() *CacheOptions {
 	c := valueOf(o)
 	setNumber(&c.TTL, defaultTTL)
@@ -163,7 +166,7 @@ func (o *CacheOptions) withDefaults() *CacheOptions {
 	return &c
 }
 
-// setNumber gives a field its default where it is 0, and makes a negative one 0.
+// setNumber sets *p to value if it is 0, and to 0 if it is negative.
 func setNumber[T int | time.Duration](p *T, value T) {
 	if *p == 0 {
 		*p = value
@@ -178,7 +181,7 @@ func setFloat(p *float64, value float64) {
 	*p = max(0, *p)
 }
 
-// fileTools returns the common tools and the host's own.
+// fileTools returns the tools that read and modify files: the common ones and the host's own.
 func (o *CompactOptions) fileTools() *toolcall.Files {
 	return toolcall.Common.With(o.ReadTools, o.ModifyTools, o.PathArguments)
 }

@@ -15,10 +15,11 @@ import (
 // deterministic, takes time linear in the messages, and never fails, not even when ctx has ended.
 func Digest() Summarizer { return digester{} }
 
-// digester is the summarizer of Digest. The manager knows it by its type: it costs nothing, and never fails.
+// digester is the summarizer of Digest. The manager recognizes it by its type, because it costs nothing and never
+// fails.
 type digester struct{}
 
-// isDigest reports whether s is that of Digest.
+// isDigest reports whether s is the summarizer of Digest.
 func isDigest(s Summarizer) bool {
 	_, is := s.(digester)
 	return is
@@ -35,7 +36,7 @@ func (d digester) summarize(_ context.Context, req SummaryRequest) (text string,
 
 func (digester) digest(req SummaryRequest) string { return notesOf(&req).Write(req.MaxTokens) }
 
-// notesOf returns what a digest may say of a request.
+// notesOf returns what a digest may say of req.
 func notesOf(req *SummaryRequest) *digest.Notes {
 	n := digest.New()
 	n.Earlier(req.Previous)
@@ -47,7 +48,7 @@ func notesOf(req *SummaryRequest) *digest.Notes {
 	return n
 }
 
-// noteMessage takes one message into the notes.
+// noteMessage adds m to the notes.
 func noteMessage(n *digest.Notes, m *Message) {
 	switch {
 	case m.Summary:
@@ -68,12 +69,12 @@ func noteMessage(n *digest.Notes, m *Message) {
 			CallID: m.ToolCallID, Tool: m.ToolName, Text: messageParts(m), Exit: exit, Status: status,
 			IsError: m.IsError,
 		})
-	default: // what the host injected, and system messages: their names may be needed, what they ask for is not quoted
+	default: // injected and system messages: their identifiers may be needed, but what they ask for is not quoted
 		scanTexts(n, m, digest.FromHost)
 	}
 }
 
-// scanTexts takes the identifiers out of the texts of m.
+// scanTexts adds the identifiers in the texts of m to the notes.
 func scanTexts(n *digest.Notes, m *Message, from digest.Source) {
 	for i := range m.Parts {
 		switch p := &m.Parts[i]; p.Kind {

@@ -28,18 +28,18 @@ type draft struct {
 
 // takenOver is what a draft takes over from earlier requests.
 type takenOver struct {
-	base       *checkpoint // that was to be taken over, nil: none
-	checkpoint *checkpoint // that the view has, nil: none
+	base       *checkpoint // the one to take over; nil: none
+	checkpoint *checkpoint // the one that the view has; nil: none
 	digested   []Message   // what a digest stands for, and no model's summary, if the history still has it
 	kept       []Message   // Request.History
 	ids        []string    // of calls, as the repair changed them
 	wholeAgain []key       // messages with an edit that is not replayed: a pin, the newest request
 	standIn    position    // see ledger
-	turnStart  position    // by its position in the view
+	turnStart  position    // the beginning of the oldest turn that is kept, by its position in the view
 	limitedAt  position    // the same message by its index in the history
 }
 
-// learned is what the provider's counts in a history tell.
+// learned is what a draft learns from the provider's counts in its history.
 type learned struct {
 	accounting accounting // the ledger's, and what this history adds to it
 	known      accounting // the ledger's when the draft was begun
@@ -51,14 +51,15 @@ type learned struct {
 type progress struct {
 	isIndexed       bool           // the history was indexed in this call, for another draft
 	epochSearch     rewrite.Search // for an epoch that pays
-	isPressed       bool           // does not fit as it is
-	isCramped       bool           // fits, but a summary is due: see crampedShare
-	cause           string         // why what is changed now is changed, for the log
+	isPressed       bool           // the request does not fit as it is
+	isCramped       bool           // the request fits, but a summary is due: see crampedShare
+	cause           string         // why the current step changes messages, for the log
 	why             string         // the cause of the first change
 	unchangedPrefix int            // how many messages are as they were sent, or will be sent as they are
 }
 
-// newDraft begins the draft of a request for history.
+// newDraft begins the draft of a request for history. c and records are replayed. newEdits are edits that were made
+// already but not sent.
 func newDraft(
 	s *settings, l *ledger, history []Message, c *checkpoint, records []*runRecord, newEdits map[key]*projection,
 ) *draft {
@@ -72,7 +73,7 @@ func newDraft(
 	}
 }
 
-// payload is the identity of the request.
+// payload returns the identity of the request.
 func (d *draft) payload() key {
 	keys := make([]key, len(d.view.messages))
 	for i := range keys {
@@ -87,7 +88,8 @@ func (d *draft) isCold() bool {
 	return c.None || d.ledger.sentAt.IsZero() || d.now.Sub(d.ledger.sentAt) >= c.TTL
 }
 
-// project replaces message i for this request and, once it is sent, for all that follow.
+// project puts m, of `tokens` tokens, in the place of message i: in this request and, once it is sent, in all later
+// ones. op and reason are for the Edit.
 func (d *draft) project(i int, m Message, tokens int, op Op, reason string) {
 	p := newProjection(withOwnArguments(m.Parts))
 	p.tokens, p.op, p.reason, p.key = tokens, op, reason, d.ledger.index.hasher.key(&m)
@@ -96,7 +98,7 @@ func (d *draft) project(i int, m Message, tokens int, op Op, reason string) {
 	}
 }
 
-// put is project for a projection that is made.
+// put is project for a projection that exists already.
 func (d *draft) put(i int, p *projection) {
 	d.newEdits[d.view.facts[i].key] = p
 	d.view.project(i, p)

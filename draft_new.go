@@ -16,8 +16,8 @@ func (m *Manager) draft(history []Message, c *checkpoint) *draft {
 	return newDraft(&m.settings, &m.ledger, history, c, m.ledger.records, map[key]*projection{}).steps()
 }
 
-// redraft is draft for the history of from, within the same call, with checkpoint c, and with records and edits that
-// are made already. What from has learned of the provider's counts holds for it too.
+// redraft makes another draft in the same call, for the history of from: with checkpoint c, and with records and
+// newEdits that were made already. It takes over what from has learned from the provider's counts.
 func (m *Manager) redraft(from *draft, c *checkpoint, records []*runRecord, newEdits map[key]*projection) *draft {
 	d := newDraft(&m.settings, &m.ledger, from.history, c, records, newEdits)
 	d.isLearned, d.rejected, d.isIndexed = true, from.rejected, true
@@ -38,7 +38,7 @@ func (d *draft) steps() *draft {
 // request returns the request as it stands.
 func (d *draft) request() *Request {
 	v := d.view
-	edits := slices.Grow(slices.Clip(d.edits), d.countFolds()+v.countEdited()) // they are kept, see sharedLists
+	edits := slices.Grow(slices.Clip(d.edits), d.countFolds()+v.countEdited()) // the list is kept, see sharedLists
 	edits = d.appendFolds(edits)
 	for i, p := range v.edited {
 		if p != nil {

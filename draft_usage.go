@@ -5,11 +5,11 @@ import (
 	"github.com/winnowgo/winnow/internal/meter"
 )
 
-// observeUsage looks for counts in what was not there at the last request. The view is as it was replayed:
-// without new edits.
+// observeUsage learns from the provider's counts in messages that were not there at the last request. It runs on the
+// view as it was replayed, without new edits.
 func (d *draft) observeUsage() {
 	v, sent := d.view, len(d.ledger.sent)
-	if d.unchangedPrefix = d.firstChanged(); d.isLearned { // what there is to learn is learned
+	if d.unchangedPrefix = d.firstChanged(); d.isLearned { // by an earlier draft of this history
 		return
 	}
 	if d.ledger.otherModel { // another model's tokenizer counted, with other tools and limits
@@ -34,12 +34,13 @@ func (d *draft) observeUsage() {
 				d.rejectFrom(i)
 				return
 			}
-			// Asked of the history, as on the short way: the repair may have dropped what stood between two answers.
+			// saysUsage looks at the history, as on the short way: the repair may have dropped what stood between two
+			// answers.
 			if k := v.index[i]; m.Role == RoleAssistant && k >= 0 && saysUsage(d.history, k) {
 				d.observeAnswer(m, i, sum, shown)
 			}
 			if v.edited[i] != nil {
-				d.rejectFrom(i + 1) // what answers came of was sent by somebody else, without this edit
+				d.rejectFrom(i + 1) // the requests of those answers were sent by somebody else, without this edit
 				return
 			}
 		}
@@ -51,8 +52,8 @@ func (d *draft) observeUsage() {
 	d.unchangedPrefix = len(v.messages)
 }
 
-// saysUsage reports whether message i has the usage of the request that it answers. Hosts that write an answer as
-// several messages give each the same one: it is the first that answers.
+// saysUsage reports whether message i has the usage of the request that it answers. Hosts that write one answer as
+// several messages give all of them the same usage: only the first one counts.
 func saysUsage(messages []Message, i int) bool {
 	m := &messages[i]
 	if m.Role != RoleAssistant || m.Usage == nil {
@@ -68,8 +69,8 @@ func saysUsage(messages []Message, i int) bool {
 // observeAnswer learns from the usage of m, which is message i. What stands before it is estimated as `estimate`
 // tokens, of which the messages without hidden parts have `shown`.
 func (d *draft) observeAnswer(m *Message, i, estimate, shown int) {
-	// Hosts and gateways pass on counts that are of something else. One that is wrong would move the budget of every
-	// request to come, one that is not used costs a little exactness.
+	// Some hosts and gateways pass on counts of something else. A wrong count that is used would move the budget of
+	// every later request. A right count that is not used costs a little exactness.
 	prompt := m.Usage.Prompt()
 	reason := ""
 	switch {
@@ -89,7 +90,8 @@ func (d *draft) observeAnswer(m *Message, i, estimate, shown int) {
 	d.accounting.Observe(i, estimate, prompt, d.opts.Overhead)
 }
 
-// rejectFrom is for what message i and those behind it say: they answered other requests. The newest is named.
+// rejectFrom rejects the counts in message i and those behind it, because they are of other requests. It notes only the
+// newest.
 func (d *draft) rejectFrom(i int) {
 	for k := len(d.view.messages) - 1; k >= i; k-- {
 		if m := &d.view.messages[k]; m.Usage != nil && m.Role == RoleAssistant {
@@ -108,25 +110,26 @@ func (d *draft) logRejected() {
 	}
 }
 
-// tokens is what the request will be counted as.
+// tokens returns how many tokens the provider is expected to count for the request.
 func (d *draft) tokens() int {
 	return d.accounting.Tokens(d.view.total, d.unchangedPrefix, d.opts.Overhead)
 }
 
-// fits reports whether the request fits its budget. Where the estimates may be too low, half of what is kept free for
-// the answer is their margin: a request that is refused costs more than one that is a little smaller.
+// fits reports whether the request fits its budget. The margin of its estimates may take up to half of the reserve, but
+// not more, because a request that is refused costs more than one that is a little smaller.
 func (d *draft) fits() bool {
 	n := d.tokens()
 	return n <= d.budget && count.Add(n, d.margin()) <= d.ceiling()
 }
 
-// margin is by how much tokens may be too low.
+// margin returns by how much d.tokens may be too low.
 func (d *draft) margin() int { return d.accounting.Margin(d.view.total, d.unchangedPrefix) }
 
-// ceiling is the budget with half of what is kept free for the answer, see fits.
+// ceiling returns the budget and half of the reserve, see fits.
 func (d *draft) ceiling() int { return count.Add(d.budget, d.opts.Reserve/2) }
 
-// room is what the messages may take, in estimated tokens, once something that was sent is changed.
+// room returns how many estimated tokens the messages may have once something that was sent is changed: the provider's
+// last count holds no longer then.
 func (d *draft) room() int {
 	return d.accounting.Room(d.budget, d.ceiling(), d.opts.Overhead)
 }
@@ -136,8 +139,8 @@ func (d *draft) wholeRoom() int {
 	return d.accounting.RoomWithoutMargin(d.budget, d.opts.Overhead)
 }
 
-// windowEstimate is the model's window in estimated tokens, without what no message shows. It is what is known of the
-// window: the provider may have told of a smaller one, or refused what should fit.
+// windowEstimate returns the model's window in estimated tokens, without what no message shows, such as tools. It is
+// smaller than the host's if the provider told a smaller one, or refused what should fit.
 func (d *draft) windowEstimate() int {
 	a := &d.accounting
 	window := count.Least(d.window, a.window)
@@ -147,8 +150,8 @@ func (d *draft) windowEstimate() int {
 	return max(1, a.EstimatedAs(window-a.Hidden(d.opts.Overhead)))
 }
 
-// learnFrom takes what a draft of the same history has learned, unless more was learned meanwhile. Its anchor is
-// no beginning of a request with another checkpoint.
+// learnFrom takes over what d, a draft of the same history, has learned, unless a has learned more meanwhile. The
+// anchor of d is lost, because a request with another checkpoint does not begin with it.
 func (a *accounting) learnFrom(d *draft) {
 	limit, window, guess, body := a.limit, a.window, a.guess, a.body
 	if d.known.guess == guess {

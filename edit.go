@@ -22,7 +22,7 @@ const (
 	OpClear    Op = "clear"    // hard clear: placeholder
 	OpTruncate Op = "truncate" // oversized result cut
 	OpMinify   Op = "minify"   // new result written shorter: see MinifyOptions
-	OpFold     Op = "fold"     // removed, together with its neighbours, or the record in their place: inserted
+	OpFold     Op = "fold"     // removed together with its neighbours, or inserted: the record in their place
 	OpCompact  Op = "compact"  // replaced by a summary
 )
 

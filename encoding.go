@@ -18,7 +18,7 @@ func ReadMessages(r io.Reader) ([]Message, error) {
 	if err != nil {
 		return nil, fmt.Errorf("winnow: reading messages: %w", err)
 	}
-	// A byte order mark, as some editors put it in front of UTF-8: encoding/json takes it for an error.
+	// Some editors put a byte order mark in front of UTF-8. encoding/json takes it for an error.
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	d := json.NewDecoder(bytes.NewReader(data))
 	array := bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("["))
@@ -82,7 +82,7 @@ func withoutTextKind(parts []Part) []Part {
 	return parts
 }
 
-// checkRole refuses an unknown role: a typing error would only show at the provider.
+// checkRole refuses an unknown role. Without it, a typo would show only at the provider.
 func checkRole(r Role) error {
 	switch r {
 	case RoleSystem, RoleUser, RoleAssistant, RoleTool:
@@ -93,7 +93,7 @@ func checkRole(r Role) error {
 	return fmt.Errorf("role: unknown role %q", r)
 }
 
-// readError says where in data an error is: in the value that the decoder read from offset start on.
+// readError adds to err where it is in data: in the value that the decoder read from offset start on.
 func readError(data []byte, start int64, err error) error {
 	return fmt.Errorf("winnow: reading messages: %w", jsontext.Place(err, data, start))
 }

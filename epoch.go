@@ -7,29 +7,28 @@ import (
 	"github.com/winnowgo/winnow/internal/rewrite"
 )
 
-// When what was sent is rewritten. A rewrite makes the provider write what lies behind it to its cache
-// again, so that all that is stale is dropped together: at an epoch.
+// When what was sent is rewritten. A rewrite makes the provider write everything behind it to its cache again. So
+// everything stale is dropped together, at an epoch.
 
 const (
-	// lowWater is the share of the room that an epoch goes down to when a request does not fit, so that the
-	// next ones do and their prefix stays in the prompt cache.
+	// lowWater is the share of the room that an epoch goes down to when a request does not fit, so that the next
+	// requests fit and their prefix stays in the prompt cache.
 	lowWater = 0.5
-	// Where an epoch cannot get below this share of the room, the next one would follow soon: a summary is
-	// made at once, instead of after several rewrites that each free less. In the recorded sessions 0.7 and
-	// 0.8 cost the same.
+	// If an epoch cannot get below this share of the room, the next one would follow soon. So a summary is made at
+	// once, and not after several rewrites that each free less. In the recorded sessions 0.7 and 0.8 cost the same.
 	crampedShare = 0.8
 )
 
-// rewrite is step 6. The reasons for an epoch are: the provider's cache is cold, so that all is written again
-// anyway; the request does not fit; it pays.
+// rewrite is step 6. There are three reasons for an epoch: the provider's cache is cold, so that everything is written
+// again anyway; the request does not fit; or it pays.
 func (d *draft) rewrite() {
 	cold, none := d.isCold(), d.opts.Cache.None
 	if d.opts.Thinking == ThinkingBound && d.fits() && slices.ContainsFunc(d.view.messages, hasThinking) {
-		return // the price of an epoch is what the model thought
+		return // an epoch would cost what the model thought
 	}
 	switch {
 	case cold || !d.fits():
-	case d.base != d.ledger.checkpoint: // behind a new summary all is written again
+	case d.base != d.ledger.checkpoint: // behind a new summary everything is written again
 		d.epochSearch, d.cause = rewrite.Search{}, "behind a new summary everything is written to the cache again"
 		d.drop(d.staleParts(false, 0))
 		return
@@ -57,8 +56,8 @@ func (d *draft) rewrite() {
 	d.isCramped = (pressed || wasIdle) && d.view.total > count.Share(d.room(), crampedShare)
 }
 
-// makeRoom is the epoch of a request that does not fit. What is stale goes whatever it saves; of what is not,
-// the oldest, until there is room for the next requests too.
+// makeRoom is the epoch of a request that does not fit. It drops what is stale, however little that saves, and then the
+// oldest of the rest, until there is room for the next requests too.
 func (d *draft) makeRoom() {
 	d.isPressed, d.cause = true, "the request did not fit"
 	goal := count.Share(d.room(), lowWater)
@@ -72,7 +71,7 @@ func (d *draft) makeRoom() {
 	}
 }
 
-// dropTo drops what is stale, and of what is not the oldest, until the messages take at most goal tokens.
+// dropTo drops what is stale, and then the oldest of the rest, until the messages take at most goal tokens.
 func (d *draft) dropTo(goal int) {
 	d.drop(d.staleParts(false, 0))
 	for d.view.total > goal && d.leanRecords(recordsShare) {
@@ -89,8 +88,7 @@ func (d *draft) dropTo(goal int) {
 	d.drop(list[:n])
 }
 
-// cutOversized cuts the results that are larger than one may be, also those that were smaller than that in an earlier
-// window.
+// cutOversized cuts the results that are larger than one result may be, including those that an earlier window allowed.
 func (d *draft) cutOversized() {
 	t := newTruncation(*d.opts.Truncate, d.windowEstimate())
 	for i := range d.view.messages {
@@ -108,8 +106,8 @@ func (d *draft) rewriteIfItPays() {
 	d.epochSearch = rewrite.Search{At: now, Next: now + d.nextEpoch(tried)}
 }
 
-// dropWhatPays drops of the list what pays now. What a part saves is not known before its remainder is made:
-// tried is what those save that were made and not used, by message; 0 for one that is not worth an edit.
+// dropWhatPays drops the parts of list that pay now. What a part saves is not known before its remainder is made. tried
+// is what each part saves whose remainder was made but not used, by message; 0 if it is not worth an edit.
 func (d *draft) dropWhatPays(list []rewrite.Part) (tried rewrite.Tried) {
 	prices := d.prices()
 	from := prices.From(list, d.view.tokens, 0)
@@ -131,7 +129,7 @@ func (d *draft) dropWhatPays(list []rewrite.Part) (tried rewrite.Tried) {
 	return tried
 }
 
-// prices are those of the prompt cache. Without one it makes no difference what was sent before.
+// prices returns the prices of the prompt cache. Without a cache it makes no difference what was sent before.
 func (d *draft) prices() rewrite.Prices {
 	c := d.opts.Cache
 	if c.None {
@@ -140,12 +138,12 @@ func (d *draft) prices() rewrite.Prices {
 	return rewrite.Prices{Read: c.ReadPrice, Write: c.WritePrice}
 }
 
-// maxLook is how many requests ahead an epoch is looked for. In a long history it is an eighth of the
-// messages: the look at them costs, shared out over the requests until then, what eight messages cost.
+// maxLook is how many requests ahead nextEpoch looks. In a long history it looks ahead an eighth of the messages: the
+// cost of reading them all, shared out over the requests until then, is that of eight messages a request.
 const maxLook = 16
 
-// nextEpoch returns after how many more answers an epoch may pay: with what is in the request now. What comes
-// meanwhile makes it dearer. tried is what dropWhatPays found out.
+// nextEpoch returns after how many more answers an epoch may pay, judging by what is in the request now. What comes
+// meanwhile makes an epoch dearer. tried is what dropWhatPays returned.
 func (d *draft) nextEpoch(tried rewrite.Tried) int {
 	most := max(maxLook, len(d.view.messages)/8)
 	list := d.staleParts(false, most)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// What a caller branches on with [errors.Is].
+// The errors that a caller branches on with [errors.Is].
 var (
 	// ErrOverflow: the request cannot be made to fit. The error is an [*OverflowError].
 	ErrOverflow = errors.New("winnow: the request does not fit into the context window")

@@ -53,7 +53,7 @@ func (n charsPerToken) atMost(m *Message) int {
 	return n.sum(m, func(p *Part) int { return len(p.Text) + len(p.Name) + len(p.Arguments) })
 }
 
-// sum is the estimate of m, whose parts with text have as many characters as chars says.
+// sum returns the estimate of m. chars counts the characters of a part with text.
 func (n charsPerToken) sum(m *Message, chars func(*Part) int) int {
 	tokens, all := 0, 0
 	for i := range m.Parts {
@@ -68,8 +68,8 @@ func (n charsPerToken) sum(m *Message, chars func(*Part) int) int {
 	return count.Add(tokens, int(min(math.Ceil(float64(all)/float64(n)), math.MaxInt32)))
 }
 
-// tokensWithoutText returns the count of a part that is not read: the host's own, or an estimate of what has no text.
-// The payload of an image says nothing about its tokens, which depend on its pixels.
+// tokensWithoutText returns the tokens of p if they are known without a look at its text: the host's own count, or an
+// estimate of a part without text. The payload of an image says nothing about its tokens, which depend on its pixels.
 func tokensWithoutText(p *Part, images nontext.Images, payload func(bytes int) int) (int, bool) {
 	switch {
 	case p.Tokens > 0:
@@ -82,7 +82,7 @@ func tokensWithoutText(p *Part, images nontext.Images, payload func(bytes int) i
 	return 0, false
 }
 
-// payloadTokens is what a part counts beside its text: its bytes, unless its kind is known to have no other payload.
+// payloadTokens returns what p counts besides its text: its bytes, unless its kind is known to have no other payload.
 func payloadTokens(p *Part) int {
 	switch p.Kind {
 	case KindText, KindThinking, KindToolCall:

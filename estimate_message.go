@@ -26,7 +26,8 @@ func (e familyEstimator) atMost(m *Message) int {
 	return e.bound(m, e.table.MostPerByte())
 }
 
-// bound is sum without reading: perByte is what a byte of text costs at most, in 1/[tokencount.Scale] of a token.
+// bound returns an upper bound of sum without reading a text. perByte is what a byte of text costs at most, in
+// 1/[tokencount.Scale] of a token.
 func (b structure) bound(m *Message, perByte int32) int {
 	n := b.ofMessage(m)
 	for i := range m.Parts {
@@ -36,7 +37,7 @@ func (b structure) bound(m *Message, perByte int32) int {
 			continue
 		}
 		bytes := int64(len(p.Text) + len(p.Name) + len(p.Arguments))
-		// 64 bits: a text of a gigabyte may not run over.
+		// 64 bits, so that a text of a gigabyte does not overflow.
 		text := tokencount.Tokens(bytes * int64(perByte))
 		if bytes > 0 {
 			text += 2 // each of the three is rounded up by itself
@@ -46,7 +47,7 @@ func (b structure) bound(m *Message, perByte int32) int {
 	return n
 }
 
-// sum adds up m; text counts the tokens of a text.
+// sum returns the tokens of m. text counts those of one text.
 func (b structure) sum(m *Message, text func(string) int) int {
 	n := b.ofMessage(m)
 	for i := range m.Parts {
@@ -62,7 +63,7 @@ func (b structure) sum(m *Message, text func(string) int) int {
 	return n
 }
 
-// ofMessage is the structure of a message without its parts.
+// ofMessage returns what m costs besides its parts.
 func (b structure) ofMessage(m *Message) int {
 	if m.Role == RoleTool {
 		return b.Message + b.Result
@@ -70,7 +71,8 @@ func (b structure) ofMessage(m *Message) int {
 	return b.Message
 }
 
-// ofReasoning is the reasoning that a signature stands for. It counts where it is more than the text beside it.
+// ofReasoning returns the tokens of the reasoning that the signature of p stands for. They count where they are more
+// than those of the text.
 func (b structure) ofReasoning(p *Part) int {
 	if p.Kind != KindThinking {
 		return 0
@@ -78,7 +80,7 @@ func (b structure) ofReasoning(p *Part) int {
 	return b.Reasoning(len(p.Text), len(p.Signature))
 }
 
-// ofPart is what a part with text costs beyond it.
+// ofPart returns what p costs besides its text.
 func (b structure) ofPart(p *Part) int {
 	switch p.Kind {
 	case KindText, KindThinking:
@@ -86,5 +88,5 @@ func (b structure) ofPart(p *Part) int {
 	case KindToolCall:
 		return b.Call
 	}
-	return nontext.Payload(p.Bytes) // a kind that is not known: its text, if it has one, and its payload
+	return nontext.Payload(p.Bytes) // of an unknown kind, the payload counts besides the text
 }

@@ -7,16 +7,16 @@ import (
 	"github.com/winnowgo/winnow/internal/mem"
 )
 
-// Most calls of Prepare find the history of the last call with a turn more behind it, and have nothing to do but to
-// send that too. They take this short way: its cost depends on the new messages, not on the length of the history.
-// Whenever more is due, the call takes the long way through a draft.
+// Most calls of Prepare get the history of the last call with some messages more, and only have to send those too. They
+// take this short way: its cost depends on the new messages, not on the length of the history. Whenever more is due,
+// the call takes the long way through a draft.
 
-// extend is the short way. It is false, and nothing has happened, if the long one has to be taken. The error is that of
-// Options.Journal.
+// extend is the short way: it adds the new messages of history to r, the last request. done is false, and nothing has
+// happened, if the long way has to be taken. The error is that of Options.Journal.
 func (m *Manager) extend(history []Message, r *Request) (done bool, err error) {
 	l, t := &m.ledger, &m.tail
 	x := &l.index
-	// What the background has made is collected on the long way, and a run of Recover is settled there.
+	// The long way collects what the background has made, and settles a run of Recover.
 	if isBusy := m.background != nil || l.attempt != nil; isBusy || !t.known || !t.complete || len(l.sent) == 0 {
 		return false, nil
 	}
@@ -39,7 +39,7 @@ func (m *Manager) extend(history []Message, r *Request) (done bool, err error) {
 		learned:  learned{accounting: l.accounting, rejected: d.rejected[:0]},
 		progress: progress{unchangedPrefix: len(l.sent) + len(added)},
 	}}
-	if len(added) > 0 { // an answer says that the last request was taken: what was guessed of its limits may rise
+	if len(added) > 0 { // an answer says that the last request was accepted: guessed limits may rise
 		d.accounting.take(l, &m.settings, &added[0])
 		d.budget = m.ledger.budgetBy(&m.settings, &d.accounting)
 	}
@@ -52,15 +52,15 @@ func (m *Manager) extend(history []Message, r *Request) (done bool, err error) {
 		return false, err
 	}
 	d.logRejected()
-	d.history, d.added = nil, newMessages{} // they are the host's
+	d.history, d.added = nil, newMessages{} // they are in the host's memory, which must not be held
 	return true, nil
 }
 
-// mayExtend reports whether nothing is due that needs a look at the whole list.
+// mayExtend reports whether nothing is due that needs a look at the whole history.
 func (d *shortWay) mayExtend(added []Message) bool {
 	l, o := d.ledger, &d.opts
 	facts := l.index.facts[d.tail.history:]
-	// What the model thought is bound to the content before it: no epoch is worth that, see rewrite.
+	// What the model thought is bound to the content before it, and no epoch is worth its loss: see rewrite.
 	waits := o.Thinking == ThinkingBound && d.tail.thinks
 	if d.isCold() && (!waits || o.HistoryTurns > 0) {
 		return false // nothing is in the cache: what is due is rewritten now, at no cost
@@ -88,12 +88,12 @@ func (d *shortWay) mayExtend(added []Message) bool {
 	return true
 }
 
-// minifyAdded writes the new results shorter. It is false where that takes a look at the whole history: for a handle,
-// or because from now on the request is a list of its own.
+// minifyAdded minifies the new results. It returns false where that takes a look at the whole history: for a handle, or
+// because the request was the history itself and now becomes a list of its own.
 func (d *shortWay) minifyAdded() bool {
 	n := &d.added
 	needsHandle := false
-	note := func() string { // a handle is of all keys of the history, which are not read on the short way
+	note := func() string { // a handle depends on all keys of the history, which are not read on the short way
 		needsHandle = needsHandle || d.opts.Recall
 		return ""
 	}
@@ -116,7 +116,7 @@ func (d *shortWay) minifyAdded() bool {
 		if first+i < billed {
 			return false // what was billed was sent without this edit: see observeUsage
 		}
-		if n.edits == nil { // until now sent is a part of the host's list, to which nobody writes
+		if n.edits == nil { // so far n.sent is a part of the host's list, which must not be changed
 			n.edits, n.sent = make([]*projection, len(n.sent)), slices.Clone(n.sent)
 		}
 		m := &n.sent[i]
@@ -136,8 +136,9 @@ func (d *shortWay) lastBilled(i int) int {
 	return -1
 }
 
-// resultsFit reports whether no new result is larger than one may be, nor those of the newest step together: by what is
-// known of the provider's counts once those of the new answers are read, as on the long way.
+// resultsFit reports whether each new result is within the limit of one result, and those of the newest step within
+// their common limit. As on the long way, the limits follow from the provider's counts, those of the new answers
+// included.
 func (d *shortWay) resultsFit() bool {
 	n := &d.added
 	t := newTruncation(*d.opts.Truncate, d.windowEstimate())
@@ -156,12 +157,12 @@ func (d *shortWay) resultsFit() bool {
 	return batch <= count.Share(d.room(), maxBatchShare)
 }
 
-// addToTail adds the new messages to the sums and says that the request is in order and fits.
+// addToTail adds the new messages to the sums, and reports whether the request is in order and fits.
 func (d *shortWay) addToTail(added []Message) bool {
 	l, t := d.ledger, d.tail
 	facts := l.index.facts[t.history:]
 	r := repair{history: added, facts: facts, forRequest: true}
-	// An id that is in use has to be changed, and calls without results have to be given some.
+	// The long way changes ids that are in use, and gives results to calls without any.
 	if !r.isClean() || len(added) > 0 && waitsForResults(added) || !t.idsAreNew(added) {
 		return false
 	}
@@ -170,7 +171,7 @@ func (d *shortWay) addToTail(added []Message) bool {
 	if !d.minifyAdded() || !d.resultsFit() {
 		return false
 	}
-	// Kept apart until it is known that the short way is taken: the tail must not change before.
+	// Kept apart, because the tail must not change before it is certain that the short way is taken.
 	shown, bytes := d.sumAdded()
 	limit := d.bodyLimit()
 	c := d.opts.Compact
@@ -185,8 +186,8 @@ func (d *shortWay) addToTail(added []Message) bool {
 	return true
 }
 
-// observeAdded reads what the new answers were billed for. What lies between two of them was sent by nobody that is
-// known: as on the long way, it counts as it is.
+// observeAdded learns from the usage of the new answers. This manager did not send the messages between two of them: as
+// on the long way, they count without edits.
 func (d *shortWay) observeAdded(added []Message, facts []*fact) {
 	t := d.tail
 	total, shown := d.view.total, t.shown
@@ -220,7 +221,7 @@ func (d *shortWay) sumAdded() (shown, bytes int) {
 	return shown, bytes
 }
 
-// commitTail makes the request what was sent last.
+// commitTail writes the new request to r, and makes it what was sent last.
 func (d *shortWay) commitTail(added []Message, r *Request) {
 	l, t := d.ledger, d.tail
 	before, history := len(l.sent), r.History
@@ -277,7 +278,7 @@ func (m *Manager) recordTail(d *draft, r *Request) {
 		known: true, changes: l.index.changes, history: len(d.history), ids: t.ids,
 		complete: !waitsForResults(d.history) && !waitsForResults(messages), recordEnds: endsOf(l.records),
 	}
-	// By their addresses: lists that only read the same could part later.
+	// By their addresses: two lists that only have the same contents could differ later.
 	t.isHistory = len(r.Edits) == 0 && mem.Base(messages) == mem.Base(d.history) && len(messages) == len(d.history)
 	t.keepsAll = mem.Base(r.History) == mem.Base(d.history) && len(r.History) == len(d.history)
 	t.answers, t.thinks = countAnswers(d.whole().messages), slices.ContainsFunc(messages, hasThinking)
@@ -287,7 +288,7 @@ func (m *Manager) recordTail(d *draft, r *Request) {
 	t.share(r, l.index.isReread)
 	clear(t.ids)
 	t.addIDs(messages)
-	// An id of the history that is not in the request may come back with it, so it is not free either.
+	// An id that is only in the history may come back into the request, so it counts as used too.
 	if !t.isHistory {
 		t.addIDs(d.history)
 		for _, id := range d.ids { // also of calls that a summary stands for, or that the turn limit dropped

@@ -42,7 +42,7 @@ func (f *failover) summarize(ctx context.Context, req SummaryRequest) (text stri
 		if err := ctx.Err(); err != nil {
 			return "", false, err
 		}
-		// A copy for each: one that writes to its request must not spoil the next one's.
+		// Each summarizer gets a copy, so that one that writes to its request does not spoil the next one's.
 		own := req
 		own.Messages = copyMessages(req.Messages)
 		text, degraded, err := safeSummarize(ctx, f.list[i], own)
@@ -50,7 +50,7 @@ func (f *failover) summarize(ctx context.Context, req SummaryRequest) (text stri
 			f.resting.Rest(i, time.Time{})
 			return text, degraded, nil
 		}
-		// The host gave up, so that the summarizer is not to blame: it does not rest.
+		// The host gave up. The summarizer is not to blame, so it does not rest.
 		if ctx.Err() != nil {
 			return "", false, ctx.Err()
 		}
@@ -62,7 +62,7 @@ func (f *failover) summarize(ctx context.Context, req SummaryRequest) (text stri
 	return "", false, errors.Join(failed...)
 }
 
-// restsAfter reports whether err will not go away by asking again soon.
+// restsAfter reports whether a summarizer that failed with err would fail again if it were asked soon.
 func restsAfter(err error) bool {
 	switch ClassifyError(err).Class {
 	case ErrorRateLimit, ErrorQuota, ErrorAuth:

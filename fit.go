@@ -2,10 +2,10 @@ package winnow
 
 import "github.com/winnowgo/winnow/internal/count"
 
-// Step 8: what is left to shrink, and what fills the window where nothing is.
+// Step 8: to shrink what is left to shrink, or to say what fills the window.
 
-// shrinkToFit is step 8: it shrinks what is left to shrink, and says whether the request fits. A margin alone is no
-// reason to cut the newest results, or to fail.
+// shrinkToFit is step 8: it shrinks what is left to shrink, and reports whether the request fits. The margin of the
+// estimates alone is no reason to cut the newest results, or to fail.
 func (d *draft) shrinkToFit() bool {
 	if d.tokens() > d.budget {
 		d.shrink()
@@ -13,12 +13,12 @@ func (d *draft) shrinkToFit() bool {
 	d.leaveOutThinking()
 	if !d.fitsBody() {
 		d.shrinkBody()
-		d.leaveOutThinking() // behind what the body had no room for: Recover may send what is still too large
+		d.leaveOutThinking() // behind the body's changes too: Recover may send what is still too large
 	}
 	return d.fitsBody() && d.tokens() <= d.budget
 }
 
-// shrink clears all results but the newest step's, and then cuts what is left of them.
+// shrink clears all results but the newest step's. Where that is not enough, it cuts all results.
 func (d *draft) shrink() {
 	o := *d.opts.Prune
 	// The newest step is what the model works with: it is cut below, if it has to be, and not cleared.
@@ -33,10 +33,10 @@ func (d *draft) shrink() {
 	}
 }
 
-// squeezeResults cuts all results to what the other messages leave, and keeps both ends of each.
+// squeezeResults cuts all results to the room that the other messages leave, and keeps both ends of each.
 func (d *draft) squeezeResults() {
 	v := d.view
-	// The least that the host wants to keep of a result would keep the request from fitting: it is given up here.
+	// The host's own MinKeepChars could keep the request from fitting, so it is lowered here.
 	t := *d.opts.Truncate
 	t.MinKeepChars = min(t.MinKeepChars, squeezedChars)
 	var sizes []int
@@ -52,7 +52,7 @@ func (d *draft) squeezeResults() {
 	}
 }
 
-// overflow says what fills the window.
+// overflow returns the error that says what fills the window.
 func (d *draft) overflow() *OverflowError {
 	v := d.view
 	e := &OverflowError{Tokens: d.tokens(), Budget: d.budget, Overhead: d.accounting.Hidden(d.opts.Overhead)}
@@ -74,7 +74,7 @@ func (d *draft) overflow() *OverflowError {
 			e.Protected = count.Add(e.Protected, v.tokens[i])
 		}
 	}
-	// Tokens has the provider's own count of what it was sent, which may be less than its parts are estimated to.
+	// Tokens may rest on the provider's count of the last request, which may be lower than the estimates of its parts.
 	e.Overhead = min(e.Overhead, e.Tokens)
 	rest := e.Tokens - e.Overhead
 	for _, n := range []*int{&e.Pinned, &e.Summary, &e.Protected} {

@@ -9,19 +9,18 @@ import (
 
 // The memory flush: the host's chance to write down what a summary may lose, once in each compaction cycle.
 
-// flushDue reports whether the tokens of a request call for a flush, unless one ran since the last compaction.
-// threshold is the soft one. The rule is the reference's: a threshold that is not positive leaves it to the
-// compaction itself.
+// flushDue reports whether a request with this number of tokens has reached threshold and calls for a flush. The rule
+// is the reference's: if threshold is 0 or less, only the compaction itself calls for one.
 func flushDue(tokens, threshold int) bool {
 	return threshold > 0 && tokens >= threshold
 }
 
-// leastWorth is the share of the budget that a summary must stand for. One that stands for less costs more than it
-// gains: a model is asked when there is more, and the digest stands in until then.
+// leastWorth is the share of the budget that a summary must stand for. A summary that stands for less costs more than
+// it gains. A model is asked when there is more, and the digest stands in until then.
 const leastWorth = 0.05
 
-// isNearCompaction reports whether a compaction is at most CompactOptions.SoftThreshold tokens away. What old results
-// take does not count: they are cleared first, and then a compaction is far away.
+// isNearCompaction reports whether a compaction is at most CompactOptions.SoftThreshold tokens away. Old results do not
+// count: they are cleared first, and a compaction is far away then.
 func (m *Manager) isNearCompaction(d *draft) bool {
 	o := &m.opts
 	if o.Compact.Off || !d.isWithin(o.Compact.SoftThreshold) || m.ledger.breaker.IsOpen(d.uneditedTokens(), d.budget) {
@@ -30,7 +29,7 @@ func (m *Manager) isNearCompaction(d *draft) bool {
 	if !d.canCompact() || d.unreadTokens() < count.Share(d.budget, leastWorth) {
 		return false
 	}
-	// What the request would be if all that is old were cleared: that is tried before a summary is asked for.
+	// least is the request with everything old cleared: that is tried before a summary is asked for.
 	least := newDraft(&m.settings, &m.ledger, d.history, d.base, m.ledger.records, map[key]*projection{}).steps()
 	least.isPressed = true
 	least.dropTo(count.Share(least.room(), lowWater))
@@ -39,7 +38,7 @@ func (m *Manager) isNearCompaction(d *draft) bool {
 	return least.isWithin(o.Compact.SoftThreshold)
 }
 
-// isWithin reports whether the request is so near to what does not fit.
+// isWithin reports whether at most soft tokens more fit.
 func (d *draft) isWithin(soft int) bool {
 	threshold, n := d.budget-soft, d.tokens()
 	if over := count.Add(n, d.margin()) - (d.ceiling() - soft); over > 0 { // the margin is what does not fit
@@ -48,8 +47,8 @@ func (d *draft) isWithin(soft int) bool {
 	return flushDue(n, threshold)
 }
 
-// flush runs BeforeCompact, unless that was done since the last compaction. The lock is not held meanwhile,
-// so that the host may use the manager; it says whether it ran: the manager may have moved on.
+// flush calls BeforeCompact, unless it was called since the last compaction, and reports whether it did. The lock is
+// not held during the call, so the host may use the manager, which may be in another state afterwards.
 func (m *Manager) flush(ctx context.Context, history []Message) bool {
 	isFlushing := m.background != nil && m.background.flushes
 	if m.opts.Compact.BeforeCompact == nil || m.ledger.flushed || isFlushing || ctx.Err() != nil {
@@ -57,11 +56,11 @@ func (m *Manager) flush(ctx context.Context, history []Message) bool {
 	}
 	m.ledger.flushed = true
 	m.unlocked(func() { m.callBeforeCompact(ctx, history) })
-	m.ledger.flushed = true // a compaction within the flush is part of it
+	m.ledger.flushed = true // again: a compaction during the flush does not call for another one
 	return true
 }
 
-// callBeforeCompact calls the host's function. An error or a panic keeps nothing from being compacted.
+// callBeforeCompact calls the host's function. An error or a panic does not keep the history from being compacted.
 func (m *Manager) callBeforeCompact(ctx context.Context, history []Message) {
 	err := func() (err error) {
 		defer func() {
@@ -72,7 +71,7 @@ func (m *Manager) callBeforeCompact(ctx context.Context, history []Message) {
 		return m.opts.Compact.BeforeCompact(ctx, clip(history))
 	}()
 	if err != nil {
-		// Its class alone: the text may quote the conversation.
+		// Only the class is logged, because the text may quote the conversation.
 		m.opts.Logger.Warn("winnow: BeforeCompact failed", "error_class", string(ClassifyError(err).Class))
 	}
 }
