@@ -10,7 +10,7 @@ import (
 )
 
 // Which messages of a request a record may stand for, and from when on. A run is folded by steps. A step is an answer
-// of the model with the results of its calls.
+// of the model with the results of its calls, or a text that the host inserted.
 
 // How many of the newest steps stay whole, unless PruneOptions.KeepLastAssistants says otherwise: see wholeSteps.
 const (

@@ -123,7 +123,8 @@ func keepLateResults(history []Message, keep []bool, atoms map[int]bool) {
 	}
 }
 
-// callOwners finds the message that made a call. It reads the history once, and no further than it is asked about.
+// callOwners finds the message that made a call. It reads the history once, and no further than the message that it is
+// asked about.
 type callOwners struct {
 	history []Message
 	read    int            // how many messages are in newest

@@ -21,15 +21,15 @@ import (
 // result that somebody made to collide with another one would be sent with the other's edit.
 type key = place.Key
 
-// hasher computes keys. It is used again because it holds memory.
+// hasher computes keys. One hasher computes many keys, so that its memory is used again.
 type hasher struct {
 	sha    hash.Hash
 	buffer []byte
 	sum    [sha256.Size]byte
 }
 
-// key returns the key of m. It reads all of m once. Each text has its length in front, so that different parts never
-// give the same bytes.
+// key returns the key of m. It reads all of m once. Each text has its length in front, so that different parts give
+// different bytes.
 func (h *hasher) key(m *Message) key {
 	if h.sha == nil {
 		h.sha = sha256.New()

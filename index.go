@@ -66,8 +66,8 @@ func deepHash(m *Message) uint32 {
 	return uint32(h>>32) | 1
 }
 
-// watch has the deepHash of message i of history compared from now on, because the message is sent edited. Nobody wants
-// the excerpt of a text that is not there any more.
+// watch has the deepHash of message i of history compared from now on, because the message is sent edited. The excerpt
+// of a text that a host redacted must not be sent any more.
 func (x *index) watch(history []Message, i int) {
 	if i < 0 || i >= len(x.facts) {
 		return
@@ -194,7 +194,7 @@ const (
 	lookedAt        = 48 // by their headers
 	lookedAtNewest  = 16
 	lookedAtClosely = 8 // by their texts too; half of them are the newest
-	lookedAtFirst   = 2 // likewise, the first messages
+	lookedAtFirst   = 2 // the first messages, by their texts too
 )
 
 // goesOn reports whether history is the history passed in last, perhaps with more messages behind it. If the list has a
@@ -277,8 +277,8 @@ func (x *index) factBy(k key, m *Message, e Estimator) *fact {
 	return f
 }
 
-// manyMessages is how many new messages are taken for a history that is seen for the first time, for which the columns
-// get their full length at once. The columns of a shorter one grow in a few microseconds.
+// From manyMessages new messages on, the columns get room for all of them at once. This is for a history that is seen
+// for the first time; for fewer messages the columns grow in a few microseconds.
 const manyMessages = 1_000
 
 // factRoom is memory for several facts in one allocation. They are also freed together.
@@ -298,7 +298,7 @@ func (r *factRoom) take() *fact {
 	return f
 }
 
-// factOf returns the fact of m, whose key is k. It takes it from known, or makes a new one in room.
+// factOf returns the fact of m, whose key is k. The fact is that of known or, if there is none, a new one in room.
 func factOf(k key, m *Message, known map[key]*fact, e Estimator, room *factRoom) *fact {
 	counts := hostCounts(m)
 	if f := known[k]; f != nil && f.counts == counts {

@@ -9,7 +9,7 @@ type ladder struct {
 	bytes    int         // of its body; 0: it was not refused for its size in bytes
 	guessed  bool        // the limit is a guess
 	allowed  int         // tokens that the provider allows, with none kept free for the answer; 0: it did not say
-	answer   int         // tokens of it that are reserved for the answer, where the provider said so
+	answer   int         // tokens of the refused request that were kept for the answer, if the provider said so
 	report   *Compaction // of the last compaction that was tried
 	smallest proposal    // the smallest request of those that were tried
 }

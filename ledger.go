@@ -16,7 +16,7 @@ import (
 // ledger is the manager's memory of one conversation. Because of it, what was sent stays as it was sent.
 type ledger struct {
 	model      string // that the conversation is with, as the host names it; "": not known
-	otherModel bool   // … and nothing was sent to it yet, only to another one
+	otherModel bool   // nothing was sent to model yet, only to another one
 	index      index
 	rewrites
 	cache    *answers.Cache // summaries of parts, from a compaction that failed later, for the next try

@@ -8,8 +8,8 @@ import (
 )
 
 // Manager keeps one conversation inside its window. It is safe for concurrent use. It starts no goroutine that outlives
-// a call, unless CompactOptions.Background is set. There is one exception: each call of a [Summarizer] runs in a
-// goroutine of its own, so that a Summarizer that ignores its context cannot hold Prepare.
+// a call, unless CompactOptions.Background is set or a [Summarizer] ignores its context. Each call of a Summarizer runs
+// in a goroutine of its own, so that such a Summarizer cannot hold Prepare.
 //
 // The history passed in is either the whole log, append-only, or the last Request.History and what came after it; the
 // manager recognises both. It also recognises a log that was rewound, forked or replaced. A host that changes an old
@@ -42,11 +42,12 @@ type Manager struct {
 
 // New returns a manager for a model with a context window of window tokens. opts is copied; nil means the defaults.
 //
-// Options.Model names the model once. From a table of the providers' models New then takes the window, if window is 0,
-// and the rules and prices of the prompt cache. From the name it takes the family of the estimator ([FamilyForModel])
-// and whether thinking is bound to the content before it. Names may be spelled as by gateways and clouds
-// ("openrouter/anthropic/claude-opus-4.6", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "models/gemini-2.5-pro"),
-// with dates and in any case. Values in opts win over the table, and an unknown name changes nothing.
+// Options.Model names the model once. New then takes the rules and prices of the prompt cache from a table of the
+// providers' models and, if window is 0, the window too. The name also tells the family of the estimator
+// ([FamilyForModel]) and whether thinking is bound to the content before it. Names may be spelled as gateways and
+// clouds spell them ("openrouter/anthropic/claude-opus-4.6", "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+// "models/gemini-2.5-pro"), with dates and in any case. Values in opts win over the table, and an unknown name changes
+// nothing.
 //
 // The error names the bad option: a window that is not positive, a value that is not a number, a share outside 0..1 or
 // an unknown policy. Any positive window works; see [CheckWindow] for advice.

@@ -91,9 +91,8 @@ type Message struct {
 	Source   any  `json:"-"`                 // the caller's own value; nil once the library changed or made the message
 }
 
-// Usage is what a provider billed for one request, in tokens. Input excludes what was read from or
-// written to the prompt cache; a provider that reports an inclusive count (OpenAI, Gemini) is converted
-// by subtracting the cached part.
+// Usage is what a provider billed for one request, in tokens. Input excludes what was read from or written to the
+// prompt cache; if a provider reports an inclusive count (OpenAI, Gemini), subtract the cached part.
 type Usage struct {
 	Input      int `json:"input,omitempty"`      // neither read from nor written to the cache
 	CacheRead  int `json:"cacheRead,omitempty"`  // read from the prompt cache

@@ -54,8 +54,8 @@ func (n *minifier) parts(messages []Message, i int) (parts []Part, had minify.Fo
 // too short to be worth an edit.
 func staysAsItCame(m *Message) bool { return m.Pinned || m.IsError || textBytes(m) < leastMinified }
 
-// minifiedParts returns parts with minified texts, and in had the forms that were left out. out is nil if none was, and
-// ok is false if it is too little.
+// minifiedParts returns parts with minified texts, and in had the forms that were left out. out is nil if nothing was
+// left out, and ok is false if that saves less than leastMinified.
 func minifiedParts(parts []Part, forms minify.Forms) (out []Part, had minify.Forms, ok bool) {
 	saved := 0
 	for k := range parts {

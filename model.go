@@ -61,8 +61,8 @@ func (o *CacheOptions) of(known models.Model) *CacheOptions {
 	return &c
 }
 
-// bindsThinking reports whether the signatures of a model's thinking are valid only behind the messages behind which it
-// was written.
+// bindsThinking reports whether the signatures of a model's thinking are valid only if the messages before it are
+// unchanged.
 func bindsThinking(model string) bool {
 	name := strings.ToLower(model)
 	if !strings.Contains(name, "claude") {

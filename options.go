@@ -63,7 +63,7 @@ type Options struct {
 
 	// turns kept; 0: no limit. The list grows to 1.5 × this before it is cut, to spare the prompt cache
 	HistoryTurns int
-	Keep         KeepPolicy       // how much of old steps is sent, where less would be cheaper (KeepWork)
+	Keep         KeepPolicy       // how much of old steps is sent if less would be cheaper (KeepWork)
 	Prune        *PruneOptions    // what may be dropped, see there; its Estimator defaults to this Options' Estimator
 	Truncate     *TruncateOptions // its Estimator defaults to this Options' Estimator
 	Minify       *MinifyOptions   // what of a new tool result is left out, see there
@@ -87,9 +87,9 @@ type Options struct {
 	ErrorMatcher ErrorMatcher
 	Journal      Journal          // writes down what changes, before a request is returned (nil: none)
 	Now          func() time.Time // the clock, in the years 0 to 9999: JSON has no others (nil: [time.Now])
-	Logger       *slog.Logger     // decisions, never text of the conversation (nil: none)
+	Logger       *slog.Logger     // receives decisions, never text of the conversation (nil: none)
 
-	// what is left out can be asked for: placeholders name a handle, see [RecallTool] and [Manager.Recall]
+	// the model can ask for what is left out: placeholders name a handle, see [RecallTool] and [Manager.Recall]
 	Recall      bool
 	RecallShare float64 // share of the window that one answer of Manager.Recall may take (0.05; at least 1 000 tokens)
 
@@ -132,7 +132,7 @@ type CompactOptions struct {
 type CacheOptions struct {
 	None       bool          // the provider caches nothing: every token is paid each time, so shrink eagerly
 	TTL        time.Duration // how long the provider keeps what nobody reads (5 min)
-	MinTokens  int           // shorter prefixes are not cached, tokens (1 024)
+	MinTokens  int           // prefixes of fewer tokens are not cached (1 024)
 	ReadPrice  float64       // of a cached token (0.1)
 	WritePrice float64       // of a token that is written to the cache (1.25)
 

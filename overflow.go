@@ -24,8 +24,8 @@ const (
 
 // ErrorInfo is what an error says. Tokens and Limit are only set for [ErrorOverflow], and only from numbers that count
 // tokens: a limit in bytes or characters is not a context window, and neither is a rate limit. Tokens is the total that
-// the provider compared with the limit (with the room for the answer where it counts that); a provider's lower bound
-// ("at least") is left out.
+// the provider compared with the limit (with the room for the answer if it counts that); a provider's lower bound ("at
+// least") is left out.
 type ErrorInfo struct {
 	Class  ErrorClass
 	Tokens int // what the provider counted, 0 if it did not say
@@ -38,9 +38,9 @@ type ErrorMatcher func(err error) (ErrorInfo, bool)
 
 // ClassifyError reads any provider's error: an SDK's typed error, a wrapped or joined one, or a plain text with or
 // without the provider's JSON in it. The status is read from a method StatusCode() int, HTTPStatusCode() int or
-// HTTPStatus() int or from a field of such a name; the rest is what Error() says and the fields that hold a message, a
-// body or a code. If none of them says anything, ClassifyError reads the body of the response in the error, if it is in
-// memory; the body stays readable. An error that no rule knows is [ErrorOther].
+// HTTPStatus() int or from a field of such a name. The text is read from Error() and from the fields that hold a
+// message, a body or a code. If none of these says anything, ClassifyError reads the body of the response in the error,
+// if it is in memory; the body stays readable. An error that no rule knows is [ErrorOther].
 //
 // Go's own errors come first: a cancelled context is ErrorOther and a deadline or a network timeout is
 // [ErrorTimeout], whatever the text. A refusal for tokens per minute is an [ErrorOverflow] of that limit

@@ -63,7 +63,7 @@ func (d *draft) remainders(list []rewrite.Part) []replacement {
 	match := &d.minifier.match
 	names := d.namesKept(list, match)
 	parts := make([]replacement, 0, len(list))
-	for _, s := range slices.Backward(list) { // from the newest on, in which a name stays that several hold
+	for _, s := range slices.Backward(list) { // newest first: a name that several hold stays in the newest
 		if s.End > 0 {
 			if r, ok := d.writeRecord(s, names); ok {
 				s.Saving = count.Sum(v.tokens[s.Index:s.End]) - r.fact.tokens

@@ -15,9 +15,9 @@ import (
 // above HardClearRatio, it replaces the oldest results with the placeholder until it is below.
 //
 // It never touches messages before the first user message, the newest KeepLastAssistants assistant messages and
-// everything after them, pinned results, results that hold an image or anything else that is not text, and tools that
-// the patterns exclude. No message gets longer. The window is in tokens; with a window of 0 or less nothing is done.
-// Source of the rules, numbers and texts: the reference system.
+// everything after them, pinned results, results that hold an image or anything else that is not text, and results of
+// tools that the patterns exclude. No message gets longer. The window is in tokens; with a window of 0 or less nothing
+// is done. Source of the rules, numbers and texts: the reference system.
 func PruneContext(history []Message, window int, opts *PruneOptions) ([]Message, []Edit) {
 	p := pruning{PruneOptions: opts.withDefaults(charsPerToken(4)), history: history, window: window}
 	return p.run()
@@ -47,7 +47,7 @@ type candidate struct {
 	chars      int    // of its text, as pruned so far; -1: not counted
 	wholeChars int    // of its joined texts before it was trimmed
 	op         Op     // "" if it was not changed
-	note       string // see pruning
+	note       string // from pruning.note
 	parts      []Part // in place of its own if it was changed; nil: not made yet
 	reason     string
 }

@@ -18,7 +18,7 @@ func recalledBy(call *Part) string {
 	return recall.ReadCall(call.Arguments).Handle
 }
 
-// recalls finds what the calls of the recall tool in a view are about.
+// recalls finds the subjects of the calls of the recall tool in a view.
 type recalls struct {
 	draft   *draft
 	read    int                 // how many messages of the view handles covers

@@ -12,7 +12,7 @@ import (
 // What an answer of recall shows of a message: its texts and its calls, in lines, and behind them the model's thinking
 // if it is a text. Details are not shown, because they are the host's. A part without a text is only named.
 
-// shownText returns what m shows. Most results are one text, which is not copied.
+// shownText returns what an answer of recall shows of m. Most results are one text, which is not copied.
 func shownText(m *Message) string {
 	if len(m.Parts) == 1 && m.Parts[0].Kind == KindText {
 		return m.Parts[0].Text

@@ -43,8 +43,8 @@ func recallOverhead(e Estimator) int {
 	return textTokens(e, string(text))
 }
 
-// isRefusedRecall reports whether m, a result of tool, says that [Manager.Recall] did not find what was asked for. That
-// is no failure of the agent's work.
+// isRefusedRecall reports whether m, a result of tool, says that [Manager.Recall] quotes nothing: what was asked for is
+// not there, or need not be shown. That is no failure of the agent's work.
 func isRefusedRecall(m *Message, tool string) bool {
 	return tool == recall.Name && len(m.Parts) == 1 && recall.IsRefusal(m.Parts[0].Text)
 }

@@ -14,7 +14,7 @@ type recordedRun struct {
 }
 
 // replayRecords puts the records that were sent in the place of their runs. The texts of the view are not edited yet.
-// stays returns whether message i of the view must not be left out for a record.
+// stays reports whether message i of the view has to be sent whole.
 func (d *draft) replayRecords(stays func(i int) bool) {
 	known := d.toReplay
 	d.toReplay = nil
@@ -262,9 +262,9 @@ func (d *draft) answersIn(i int) int {
 }
 
 // recordsBehind returns the records to remember once the request of d was sent. They are the records in that request
-// and, of those that found no place, as many as mostGoneEdits has room for. These are of a history that was rewound, or
-// of another branch, and the host may go back to it. A record whose run is there and may not be left out is gone for
-// good: a run that was sent whole stays whole.
+// and, of those that found no place, as many as mostGoneEdits has room for. The latter are of a history that was
+// rewound, or of another branch, and the host may go back to it. A record whose run is there and may not be left out is
+// gone for good: a run that was sent whole stays whole.
 func (l *ledger) recordsBehind(d *draft) []*runRecord {
 	all := append(slices.Collect(maps.Values(d.standing)), withinRoom(d.idle)...)
 	slices.SortFunc(all, compareRecords)
@@ -283,8 +283,8 @@ func withinRoom(idle []*runRecord) []*runRecord {
 	return idle
 }
 
-// watchRecorded has the index watch the messages that the records of d stand for, once the records are sent. Nobody
-// wants the record of a text that is not there any more.
+// watchRecorded has the index watch the messages that the records of d stand for, once the records are sent. The record
+// of a text that a host redacted must not be sent any more.
 func (l *ledger) watchRecorded(d *draft) {
 	for first, r := range d.standing {
 		for i := first; i < first+r.count; i++ {

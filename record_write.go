@@ -38,8 +38,8 @@ func (d *draft) newRecordOf(start, end int, names *excerpt.Names, lean int) *run
 	return r
 }
 
-// keysOfRun returns the keys of the messages that the view has, or has records of, from start to end: in run for all of
-// them together, in keys one by one. A record that is made leaner passes on its own keys.
+// keysOfRun returns the keys of the messages that the view has, or has records of, from start to end: run is the key of
+// all of them together, and keys has them one by one. A record that is made leaner passes on its own keys.
 func (d *draft) keysOfRun(start, end int) (run key, keys []key) {
 	if old := d.recordAt(start); old != nil && end-start == 1 && old.keys != nil {
 		return old.run, old.keys
