@@ -14,9 +14,8 @@ import (
 // The ladder: what is tried after a provider refused a request, until nothing is left to try.
 
 const (
-	// The last rung sends the smallest request that was tried, although it is above a guessed limit, if it has at most
-	// this share of the refused one. A digest takes the place of a model's summary if its request has less than this
-	// share of the other.
+	// A request counts as smaller only with at most this share of the other where something is lost by it: where the
+	// last rung gives up a guessed limit, and where a digest takes the place of a model's summary.
 	leastShrink = 0.95
 )
 

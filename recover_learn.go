@@ -32,7 +32,7 @@ func isRecoverable(d overflow.Diagnosis) bool {
 	return (d.Class == overflow.ClassOverflow || d.Class == overflow.ClassBytes) && !d.Final
 }
 
-// learnBody lowers the limit of bodies to the one that was said, or to a guess.
+// learnBody lowers the limit of bodies to the one in said, or to a guess.
 func (l *ladder) learnBody(said overflow.Diagnosis) {
 	limit := said.Limit
 	if said.Unit != overflow.UnitBytes {
@@ -60,8 +60,7 @@ func (l *ladder) shrunk(n int) int {
 	return count.Share(n, guessShare)
 }
 
-// learnLimit corrects the estimates by the count that was said, and lowers the limit to the one that was said, or to a
-// guess.
+// learnLimit corrects the estimates by the count in said, and lowers the limit to the one in said, or to a guess.
 func (l *ladder) learnLimit(said overflow.Diagnosis) {
 	g := &l.manager.ledger
 	a := &g.accounting

@@ -32,7 +32,7 @@ type Request struct {
 	Compaction      *Compaction // this call compacted; nil if it did not
 	Degraded        bool        // fits only because a digest stands in for a summary
 
-	// the step of Recover that made it, from the mildest to the last: "clear", "compact", "truncate", "digest",
+	// the rung of Recover that made it, from the mildest to the last: "clear", "compact", "truncate", "digest",
 	// "smallest"; "" if Prepare did
 	Rung  string
 	Bytes int // about the size of the body: Messages as JSON, without what is not in the history

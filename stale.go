@@ -19,8 +19,8 @@ const (
 	carriedArguments = 10
 )
 
-// maxCarriedAgain is how many times a part may be carried twice as long because the model asked for it again: at most
-// 2³ times as long in all.
+// maxCarriedAgain is how often the time for which a part is carried may double because the model asked for the part
+// again: to 2³ times at most.
 const maxCarriedAgain = 3
 
 // A part of fewer tokens is not worth an edit.

@@ -149,7 +149,7 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 	keep := append(outlives(v.messages, first), slices.Repeat([]bool{true}, len(v.messages)-first)...)
 	request, limited := c.request.Find(v.places()), c.limited.Find(v.places())
 	standIn := d.findStandIn(request, first)
-	// of what lies before the turn limit: an earlier summary, for one
+	// messages before the turn limit that it keeps, such as an earlier summary: the new summary stands for them
 	inSummary := keptBefore(v.messages, max(0, limited))
 	unread, pending := c.unread(v)
 	d.edits = slices.Grow(d.edits, first)

@@ -100,7 +100,8 @@ func summarizeInStages(ctx context.Context, history []Message, c summarizeConfig
 	return &Summary{Text: text, Degraded: r.degraded, Calls: r.calls, Usage: r.meter.total()}, nil
 }
 
-// summarize decides between the digest, which reads everything at once, and stages, which do not exceed the window.
+// summarize returns the summary of history: by the digest, which reads everything at once, or by stages, none of which
+// exceeds the window.
 func (r *summaryRun) summarize(history []Message) (string, error) {
 	if len(history) == 0 {
 		return r.Previous, nil

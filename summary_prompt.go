@@ -67,7 +67,7 @@ func writeMessage(b *summarytext.Prompt, m *Message) {
 	b.End()
 }
 
-// partLabel stands for a part that has no text.
+// partLabel returns the text that stands for a part without one.
 func partLabel(p *Part) string {
 	if p.Kind == KindImage {
 		return summarytext.Image

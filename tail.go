@@ -26,10 +26,10 @@ type requestTail struct {
 type listAddresses struct {
 	isHistory bool    // the request was the history itself
 	messages  uintptr // Request.Messages
-	ofHost    bool    // … in the host's memory
+	ofHost    bool    // messages lies in the host's memory
 	kept      uintptr // Request.History
-	keptLen   int     // its length
-	keepsAll  bool    // it was the history itself
+	keptLen   int     // length of Request.History
+	keepsAll  bool    // Request.History was the history itself
 }
 
 // tailSums are the sums to which new messages are added.
@@ -39,7 +39,7 @@ type tailSums struct {
 	shown          int  // estimate of the messages without hidden parts
 	bytes          int  // of the body
 	uneditedTokens int  // estimate of the history that was passed in, as it is
-	wholeTokens    int  // estimate of the request's messages without edits of their texts: uneditedTokens
+	wholeTokens    int  // estimate of the request's messages without records and edits
 	hasDigested    bool // the history holds what a digest stands in for
 }
 

@@ -91,8 +91,8 @@ func (t *truncation) limits() cut.Limits {
 	}
 }
 
-// cut returns m cut to the limits and its tokens. known is the characters of its texts, or -1. ok is false if m is
-// within them or cannot be made smaller.
+// cut returns m cut to the limits, and the tokens that it then has. known is the number of characters in the texts of
+// m, or -1. ok is false if m is within the limits or cannot be made smaller.
 func (t *truncation) cut(m *Message, tokens, known int) (out Message, after int, ok bool) {
 	var scratch [8]cut.Text
 	texts, chars := t.texts(scratch[:0], m, known)

@@ -175,7 +175,7 @@ func (v *view) follows(i int) bool {
 	return v.index[i] == v.index[i-1]+1
 }
 
-// sameParts reports whether a provider is sent the same for both.
+// sameParts reports whether a provider is sent the same for a and b.
 func sameParts(a, b *Part) bool {
 	switch {
 	case a.Kind != b.Kind || a.Text != b.Text || a.Signature != b.Signature:
@@ -254,7 +254,7 @@ func (v *view) sentKey(i int) key {
 	return v.facts[i].key
 }
 
-// keepOnly removes the messages that are not marked.
+// keepOnly removes the messages for which keep is false.
 func (v *view) keepOnly(keep []bool) {
 	messages := v.messages
 	if v.shared { // what is dropped is not copied

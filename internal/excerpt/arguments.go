@@ -57,8 +57,8 @@ func Arguments(raw json.RawMessage, names *Names, note string) (short json.RawMe
 	return out.Bytes(), json.Valid(out.Bytes())
 }
 
-// isLong reports whether literal, a JSON string, is long and is not a key, as rest, the text behind it, shows. chars is
-// its length in characters.
+// isLong reports whether literal, a JSON string, is long and is not a key, which rest, the text behind it, tells. chars
+// is its length in characters.
 func isLong(literal, rest []byte) (chars int, long bool) {
 	if len(literal) < LongArgument {
 		return 0, false

@@ -149,8 +149,8 @@ func errorLines(s string, room int, isWide bool) errorReport {
 }
 
 // lastErrorLines returns the last lines of s that report an error, the last one first, without those that equal the
-// last line of first. It reads s from the end. The first piece that it reads is as small as could do if each line
-// reported an error.
+// last line of first. It reads s from the end, in pieces. The first piece is only as large as room, which is enough if
+// each line reports an error.
 func lastErrorLines(search *reportSearch, s string, room int, first *errorReport) (last errorReport) {
 	for size := room; s != ""; size = min(2*size, pieceBytes) {
 		piece := s[lastLines(s, size):]
@@ -208,8 +208,8 @@ func (r *errorReport) ends(line string) bool {
 	return len(r.lines) > 0 && r.lines[len(r.lines)-1] == line
 }
 
-// add appends a line that holds chars characters of the text, and returns true, if the lines then take at most room
-// characters and are at most half of those that a report may have.
+// add appends line, which holds chars characters of the text, and reports whether it did. It does not if the lines
+// would take more than room characters, or be more than half of those that a report may have.
 func (r *errorReport) add(line string, chars, room int) bool {
 	if len(r.lines) == maxErrorLines/2 || r.chars+len(r.lines)*2+chars+2 > room { // a newline and an ellipsis each
 		return false

@@ -52,7 +52,7 @@ type seenName struct {
 // manyNames is how many names a text may have for its memory to be used again. A set of more takes over 100 KB.
 const manyNames = 4_096
 
-// each calls f for the names of text that are not in known and are worth at least least, in the order of their first
+// each calls f for the names of text that are not in known and are worth at least `least`, in the order of their first
 // mentions. crowd is below 1 if the text is a listing.
 func (s *nameSearch) each(known *identifier.Set, text string, least float64, f func(name foundName, crowd float64)) {
 	if s.ids.Len() > manyNames {

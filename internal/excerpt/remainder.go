@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// A remainder has at most remainderTokens, and remainderShare of the tokens that it stands for on top. In a replay
-	// of the recorded sessions a share of 0.1 costs 0.1 to 0.3 % less and keeps 0.1 to 0.2 points fewer of the names
-	// that are needed.
+	// A remainder has at most remainderTokens tokens, plus remainderShare of those that it stands for. In a replay of
+	// the recorded sessions a share of 0.1 costs 0.1 to 0.3 % less and keeps 0.1 to 0.2 points fewer of the names that
+	// are needed.
 	remainderTokens = 40
 	remainderShare  = 0.15
 	// A command's output keeps the first line, which says what ran, and the last, which says how it ended. The first

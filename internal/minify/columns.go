@@ -151,7 +151,7 @@ func matches(s, pattern string) bool {
 	return true
 }
 
-// isNamed reports whether a number is part of a name, as before, the text in front of it, shows.
+// isNamed reports whether a number is part of a name. before is the text in front of the number.
 func isNamed(before string) bool {
 	if before == "" {
 		return false
@@ -165,8 +165,8 @@ func isNamed(before string) bool {
 	return strings.IndexByte("_-#@:", before[len(before)-1]) >= 0
 }
 
-// unitOf returns the unit of a number and what follows the unit. rest is the text behind the number's first digits: ".5
-// MB / 34".
+// unitOf returns the unit of a number and what follows the unit. rest is the text behind the number's first digits,
+// such as ".5 MB / 34".
 func unitOf(rest string) (unit, behind string) {
 	if len(rest) > 1 && rest[0] == '.' {
 		rest = rest[numberEnd(rest, 1):]
@@ -182,7 +182,7 @@ func unitOf(rest string) (unit, behind string) {
 	return rest[:n], strings.TrimLeft(rest[n:], " ")
 }
 
-// isOverTotal reports whether rest, the text behind an amount, says of which total it is: "/ 34".
+// isOverTotal reports whether rest, the text behind an amount, begins with a total: "/ 34".
 func isOverTotal(rest string) bool {
 	if rest == "" || rest[0] != '/' {
 		return false
@@ -222,7 +222,8 @@ func vary(columns []column) bool {
 }
 
 // areEven reports whether each number is the same in all lines or changes by the same step from line to line, so that
-// the numbers in between follow from the first and the last. The times at which lines were logged need not.
+// the numbers in between follow from the first and the last. The times at which lines were logged need not change
+// evenly.
 func areEven(columns []column, areLogged bool) bool {
 	for k := range columns {
 		switch c := &columns[k]; {

@@ -55,7 +55,7 @@ type rewriter struct {
 	out  []byte
 }
 
-// replace puts the strings of with in the place of text[from:to]. The ranges of the calls are in order.
+// replace puts the strings of `with` in the place of text[from:to]. The ranges of its calls come in order.
 func (r *rewriter) replace(from, to int, with ...string) {
 	if r.out == nil {
 		r.out = make([]byte, 0, len(r.text))

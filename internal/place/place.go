@@ -57,12 +57,12 @@ func (p Position) Within() Position {
 // stands in another conversation.
 type Bookmark struct {
 	Position
-	Before Key `json:"before,omitzero"` // of the messages before it, together
-	Count  int `json:"count,omitempty"` // of these
+	Before Key `json:"before,omitzero"` // one key for the messages before it
+	Count  int `json:"count,omitempty"` // how many messages Before stands for
 	After  Key `json:"after,omitzero"`  // of the next message; zero: there was none
 }
 
-// neighbours is how many messages before a bookmark it remembers at most.
+// neighbours is how many messages before its own a bookmark remembers at most.
 const neighbours = 3
 
 // At returns the bookmark of message i of l. follows reports whether message i of l stood directly behind the one

@@ -28,7 +28,8 @@ func shortHandle(k Key) uint64 {
 }
 
 // longHandle is the handle of a message whose short handle is taken; it is three digits longer. Of a thousand messages,
-// two have the same short handle with a chance of one in two hundred. That two have the same long one does not happen.
+// two have the same short handle with a chance of one in two hundred. That two have the same long one does not happen
+// in practice.
 func longHandle(k Key) uint64 {
 	return shortHandle(k)*1_000 + uint64(binary.LittleEndian.Uint32(k[8:]))%1_000
 }

@@ -67,7 +67,7 @@ func (r *Answer) places(
 	return shown
 }
 
-// place returns the lines of text at p, under their numbers.
+// place returns the text at p under the numbers of its lines.
 func (r *Answer) place(text string, p search.Place) string {
 	wrap := r.wrap()
 	return fmt.Sprintf("lines %d-%d of %d:\n%s\n\n", wrap.LineAt(text, p.From), wrap.LineAt(text, max(p.From, p.To-1)),

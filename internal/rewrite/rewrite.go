@@ -20,9 +20,9 @@ type Part struct {
 	Reason    string
 }
 
-// Runs joins the steps of a list that are neighbours to runs, and leaves out runs that save less than `least` tokens.
-// Answers without any calls among them are a conversation: what people were told stays as it is, unless isWork says
-// that such answers go too.
+// Runs joins neighbouring steps of list into runs, and leaves out runs that save less than `least` tokens. Answers
+// without any calls among them are a conversation: what people were told stays as it is, unless isWork says that such
+// answers go too.
 func Runs(list []Part, least int, isWork bool) []Part {
 	out := make([]Part, 0, len(list))
 	for len(list) > 0 {
@@ -48,7 +48,7 @@ func Runs(list []Part, least int, isWork bool) []Part {
 	return slices.DeleteFunc(out, func(s Part) bool { return s.End > 0 && s.Saving < least })
 }
 
-// join adds next to the run s. What the requests have paid for both stays the same.
+// join makes s the run of s and next. What the requests have paid for both stays the same.
 func (s *Part) join(next *Part) {
 	if sum := s.Saving + next.Saving; sum > 0 {
 		paid := float64(s.Overdue)*float64(s.Saving) + float64(next.Overdue)*float64(next.Saving)
@@ -61,8 +61,8 @@ func (s *Part) join(next *Part) {
 // edit.
 type Tried map[int]int
 
-// Note notes what part saves, which was made of one or more parts of list, at next or behind it. It returns the index
-// behind these. The saving of a run is divided among its steps as their savings were estimated.
+// Note notes what part saves. It was made of one or more parts of list, at index next or behind it, and Note returns
+// the index behind these. The saving of a run is divided among its steps as their savings were estimated.
 func (t Tried) Note(list []Part, next int, part *Part) (behind int) {
 	for list[next].Index < part.Index {
 		next++
@@ -82,7 +82,8 @@ func (t Tried) Note(list []Part, next int, part *Part) (behind int) {
 	return behind
 }
 
-// Prices are the prices of a token that was sent before, and so is read from the cache, and of one that was not.
+// Prices are the prices of a token of input: Read if it was sent before, and so is read from the cache, and Write if it
+// was not.
 type Prices struct{ Read, Write float64 }
 
 // From returns the first part of list with which an epoch pays after `later` more requests, or len(list). tokens holds
