@@ -74,8 +74,8 @@ func controlSequence(s string) int {
 // maxCommand is the longest operating system command, in bytes. Titles are short, and links are URLs.
 const maxCommand = 4_096
 
-// command returns the length of a sequence that begins with ESC ], or 1. Such a sequence ends with a bell or with ESC
-// \.
+// command returns the length of a sequence that begins with ESC ], or 1. Such a sequence ends with ESC \ or with a
+// bell.
 func command(s string) (length int, isLink bool) {
 	for i := 2; i < min(len(s), maxCommand); i++ {
 		switch c := s[i]; {
