@@ -369,7 +369,7 @@ func (d *draft) clearTo(tokens int) {
 	d.prune(o, d.room())
 }
 
-// prune is PruneContext on the view, with o complete.
+// prune is PruneContext on the view, with options in which every default is set.
 func (d *draft) prune(o PruneOptions, window int) {
 	v := d.view
 	p := pruning{PruneOptions: o, history: v.messages, window: max(1, window), tokens: v.tokens}

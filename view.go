@@ -58,8 +58,7 @@ func (p *projection) edit(i int, m *Message, f *fact) Edit {
 	return Edit{Op: p.op, Index: i, ID: m.ID, Before: max(1, f.tokens), After: max(1, p.tokens), Reason: p.reason}
 }
 
-// newProjection returns the projection that puts parts in the place of a message's own. Most are a single part with
-// nothing but a text, of which only the text is kept.
+// newProjection returns the projection that puts parts in the place of a message's own.
 func newProjection(parts []Part) *projection {
 	p := &projection{}
 	p.setParts(parts)
@@ -75,6 +74,7 @@ func withOwnArguments(parts []Part) []Part {
 	return parts
 }
 
+// setParts makes p send parts. Most projections send a single part with nothing but a text: only that text is kept.
 func (p *projection) setParts(parts []Part) {
 	if len(parts) == 1 && sameParts(&parts[0], &Part{Text: parts[0].Text}) && parts[0].Source == nil {
 		p.parts, p.text = nil, parts[0].Text

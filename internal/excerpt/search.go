@@ -69,7 +69,7 @@ func searchReports(text string, isWide bool) *reportSearch {
 	return r
 }
 
-// begin begins the search in another text of the same kind.
+// begin begins the search in another piece of the text, with the marks and settings of searchReports.
 func (r *reportSearch) begin(text string) {
 	r.text, r.last, r.sign = text, "", -1
 	for k := range r.next {

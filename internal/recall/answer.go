@@ -21,7 +21,7 @@ type Answer struct {
 	IsSpan  bool                  // the handle names what was left out before a message: Before of LeftOut
 	LeftOut []int                 // the messages that are not whole in the request, oldest first
 	Before  int
-	Source  Source // of the messages of LeftOut; nil where there is none
+	Source  Source // has the messages of LeftOut; nil where Target is enough
 }
 
 // Target is the message that a handle names.

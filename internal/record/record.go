@@ -231,7 +231,7 @@ func (w *Writer) Write(messages, tokens int) string {
 		size += len("\n") + w.lines[k].length()
 	}
 	var b strings.Builder
-	b.Grow(size) // it is kept for long
+	b.Grow(size) // no more: the text is kept for long
 	b.WriteString(head)
 	for k := range w.lines {
 		b.WriteByte('\n')
