@@ -10,8 +10,8 @@ import (
 // cached, or belongs to another request.
 const minUsageShare = 0.5
 
-// budget returns how many tokens a request may have if the window has n for it: not more than the provider told, nor
-// than is guessed.
+// budget returns how many tokens a request may have if the window has n for it. It is at most the limit that the
+// provider told, and at most the guessed one.
 func (a *accounting) budget(n int) int {
 	return count.Least(a.told(n), a.guess.Most)
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/winnowgo/winnow/internal/sections"
 )
 
-// The audit of a summary. Code looks for everything that a summary must carry in the text as it will be stored, and
-// adds what is missing from the history. The model is not asked again: what it left out once it would leave out twice,
-// and to refuse the summary for that helps nobody.
+// The audit of a summary. Code checks whether the text, as it will be stored, has everything that a summary must carry.
+// What is missing it takes from the history. The model is not asked again: what it left out once it would leave out
+// twice, and to refuse the summary for that helps nobody.
 
 // leastIdentifierTokens is room for a handful of identifiers. With less room their section is left out.
 const leastIdentifierTokens = 24
@@ -87,7 +87,7 @@ func (c *compaction) missingIdentifiers(text string, room int) (section string, 
 	eachMention(t, c.recent, t.Again)
 	var covered identifier.Set
 	identifier.Cover(&covered, text)
-	for ; room >= leastIdentifierTokens; room = room * 3 / 4 { // the table counts tokens in its own way
+	for ; room >= leastIdentifierTokens; room = room * 3 / 4 { // the table's own count of tokens may be too low
 		var b strings.Builder
 		ids = nil
 		for kind, list := range t.Pick(room, covered.Clone(), text) {

@@ -7,8 +7,8 @@ import (
 	"github.com/winnowgo/winnow/internal/breaker"
 )
 
-// commit makes d what was sent last, and returns its request. The functions in also change the ledger in the same step.
-// The error is that of Options.Journal; nothing has changed then.
+// commit makes d what was sent last, and returns its request. The functions of `also` change the ledger in the same
+// step. The error is that of Options.Journal; nothing has changed then.
 func (m *Manager) commit(d *draft, also ...func(l *ledger)) (*Request, error) {
 	// kept for the comparison below, because the ledger has a new list by then
 	r, sent := d.request(), m.ledger.sent

@@ -58,7 +58,7 @@ func (m *Manager) withoutSummary(ctx context.Context, d *draft) (*Request, error
 // is not enough.
 func (m *Manager) digestAndCommit(ctx context.Context, failed *draft) (*Request, error) {
 	// The breaker measures how far the history has grown since the last failure. A digest makes the history smaller, so
-	// the mark moves with it: the growth so far still counts.
+	// Total moves with it: the growth so far still counts.
 	grown := failed.uneditedTokens() - m.ledger.breaker.Total
 	d, report, err := m.compact(ctx, m.draft(failed.history, failed.base), Digest(), "", false)
 	if err == nil && d.shrinkToFit() {
@@ -140,8 +140,8 @@ func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructi
 	m.makeUnique(cp, d.view)
 	next := m.redraft(d, cp, m.ledger.records, map[key]*projection{})
 	if next.checkpoint != nil && !next.shrinkToFit() {
-		// Only now, with the edits and records that d made. Once the messages between are gone, results that were old
-		// are among the newest, and the model wants those whole if they fit.
+		// The first try was without the new edits and records of d. Once older messages are summarized, the results
+		// that these shorten may be among the newest, which the model wants whole. It did not fit.
 		next = m.redraft(d, cp, m.ledger.recordsBehind(d), d.newEdits)
 	}
 	if next.checkpoint == nil || !asked && !next.shrinkToFit() && next.tokens() >= before {

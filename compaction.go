@@ -123,7 +123,7 @@ func (s *span) replaces(i int) bool { return !s.stays[i] && i != s.request }
 // cutPoint returns the position of the first message that is kept. At most the newest `keep` tokens are kept, besides
 // the messages that no compaction replaces. The newest atom stays whatever its size, and the cut never divides a call
 // from its results. The cut does not go back behind the last one: the messages there are in a summary already, or stay
-// for a reason of their own, such as a pin. So the cut is not at a message of the second kind either, unless only such
+// for a reason of their own, such as a pin. Nor is the cut at a message that stays for such a reason, unless only such
 // messages follow it.
 func (d *draft) cutPoint(s *span, keep int) int {
 	v := d.view
@@ -157,7 +157,7 @@ func (d *draft) firstUnsummarized() int {
 	}
 	whole := d.whole()
 	first := c.firstKept.Find(whole.places())
-	if first < 0 { // the turn limit has dropped that message and later ones
+	if first < 0 { // the turn limit has dropped that message, and maybe later ones
 		first = d.limitedAt.Find(whole.places())
 	}
 	first = d.foldedAt(first)

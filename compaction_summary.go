@@ -28,7 +28,7 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 	if err != nil {
 		return nil, nil, err
 	}
-	body, _ := sections.Split(sum.Text) // code knows the failures and files, so the model's sections of them go
+	body, _ := sections.Split(sum.Text) // code knows failures and files: the model's sections of them are dropped
 	if runes.IsBlank(body) {
 		return nil, nil, fmt.Errorf("%w: %w", ErrCompaction, &badAnswer{reason: "it holds no summary"})
 	}
@@ -141,8 +141,8 @@ func beyondShare(r sizedMessages, share int) int {
 	return count.Sum(lengths[:count.Beyond(sizes, share)])
 }
 
-// makeUnique sets the key of the summary of cp. A summarizer may give the same answer twice, but the new summary must
-// not be taken for one that v has already: then makeUnique adds a line to its text.
+// makeUnique sets the key of the summary of cp. A summarizer may give the same answer twice. If v has the summary
+// already, makeUnique adds a line to the text of the new one, so that the two are told apart.
 func (m *Manager) makeUnique(cp *checkpoint, v *view) {
 	summaries := make(map[key]bool)
 	for i := range v.messages {

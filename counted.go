@@ -13,11 +13,11 @@ func (m *Manager) Counted(tokens int) {
 	l := &m.ledger
 	known := count.Add(l.estimate, m.opts.Overhead)
 	if tokens < count.Share(known, minUsageShare) || tokens > count.Share(m.window, maxUsageWindows) {
-		return // it is not that of the request
+		return // the count is of another request
 	}
 	if len(l.sent) == 0 || tokens <= 0 {
-		return // there is nothing that was counted
+		return // nothing was sent, or nothing was counted
 	}
 	l.accounting.Observe(len(l.sent), l.estimate, tokens, m.opts.Overhead)
-	m.tail = requestTail{} // what is known of the next request was estimated without it
+	m.tail = requestTail{} // its sums were estimated without this count
 }

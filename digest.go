@@ -7,12 +7,12 @@ import (
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
-// Digest returns the summarizer that needs no LLM. It quotes: the user's requests and rules, decisions,
-// commands with their exit codes, files that were changed, failures, the last state, and the identifiers
-// that are most likely to be needed again; the newest in most detail, under the headings that
-// [SummaryRequest.Prompt] asks for. What req.Previous holds is merged in. The digest has at most
-// req.MaxTokens tokens by a cautious count (0: 4 000) and at most 64 KB up to 16 000 tokens. It is
-// deterministic, takes time linear in the messages, and never fails, not even when ctx has ended.
+// Digest returns the summarizer that needs no LLM. It quotes the user's requests and rules, decisions, commands with
+// their exit codes, files that were changed, failures, the last state, and the identifiers that are most likely to be
+// needed again. The newest get the most detail. The headings are those that [SummaryRequest.Prompt] asks for. What
+// req.Previous holds is merged in. The digest has at most req.MaxTokens tokens by a cautious count (0: 4 000), and at
+// most four bytes for each of these, or 1 KB if that is more. It is deterministic, takes time linear in the messages,
+// and never fails, not even when ctx has ended.
 func Digest() Summarizer { return digester{} }
 
 // digester is the summarizer of Digest. The manager recognizes it by its type, because it costs nothing and never

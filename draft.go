@@ -30,7 +30,7 @@ type draft struct {
 type takenOver struct {
 	base       *checkpoint // the one to take over; nil: none
 	checkpoint *checkpoint // the one that the view has; nil: none
-	digested   []Message   // what a digest stands for, and no model's summary, if the history still has it
+	digested   []Message   // what only a digest stands for, if the history still has it
 	kept       []Message   // Request.History
 	ids        []string    // of calls, as the repair changed them
 	wholeAgain []key       // messages with an edit that is not replayed: a pin, the newest request
@@ -47,7 +47,7 @@ type learned struct {
 	rejected   []rejection
 }
 
-// progress is how far the steps of a draft have come, and why.
+// progress is how far the steps of a draft have come, and why they changed messages.
 type progress struct {
 	isIndexed       bool           // the history was indexed in this call, for another draft
 	epochSearch     rewrite.Search // for an epoch that pays
@@ -55,7 +55,7 @@ type progress struct {
 	isCramped       bool           // the request fits, but a summary is due: see crampedShare
 	cause           string         // why the current step changes messages, for the log
 	why             string         // the cause of the first change
-	unchangedPrefix int            // how many messages are as they were sent, or will be sent as they are
+	unchangedPrefix int            // how many leading messages are as they were sent, or will be sent as they are
 }
 
 // newDraft begins the draft of a request for history. c and records are replayed. newEdits are edits that were made

@@ -9,7 +9,7 @@ import (
 // view as it was replayed, without new edits.
 func (d *draft) observeUsage() {
 	v, sent := d.view, len(d.ledger.sent)
-	if d.unchangedPrefix = d.firstChanged(); d.isLearned { // by an earlier draft of this history
+	if d.unchangedPrefix = d.firstChanged(); d.isLearned { // an earlier draft of this history has learned all
 		return
 	}
 	if d.ledger.otherModel { // another model's tokenizer counted, with other tools and limits
@@ -128,8 +128,8 @@ func (d *draft) margin() int { return d.accounting.Margin(d.view.total, d.unchan
 // ceiling returns the budget and half of the reserve, see fits.
 func (d *draft) ceiling() int { return count.Add(d.budget, d.opts.Reserve/2) }
 
-// room returns how many estimated tokens the messages may have once something that was sent is changed: the provider's
-// last count holds no longer then.
+// room returns how many estimated tokens the messages may have once something that was sent is changed: the request
+// does not go on from the one that the provider counted then.
 func (d *draft) room() int {
 	return d.accounting.Room(d.budget, d.ceiling(), d.opts.Overhead)
 }

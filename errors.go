@@ -32,7 +32,7 @@ type OverflowError struct {
 	Pinned    int // pinned and system messages
 	Summary   int // the summary of older history
 	Protected int // the newest user request and what follows it
-	Bytes     int // of the request's body, about; 0 if no limit for it is known
+	Bytes     int // about how many the request's body has; 0 if no limit for it is known
 
 	// what the provider counted for the answer, besides Tokens; 0 if it did not say. The call's own option (max_tokens)
 	// sets it

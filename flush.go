@@ -38,7 +38,7 @@ func (m *Manager) isNearCompaction(d *draft) bool {
 	return least.isWithin(o.Compact.SoftThreshold)
 }
 
-// isWithin reports whether at most soft tokens more fit.
+// isWithin reports whether the request has room for at most soft more tokens.
 func (d *draft) isWithin(soft int) bool {
 	threshold, n := d.budget-soft, d.tokens()
 	if over := count.Add(n, d.margin()) - (d.ceiling() - soft); over > 0 { // the margin is what does not fit
