@@ -68,7 +68,7 @@ func (h *hasher) key(m *Message) key {
 // string adds s with its length in front, so that neighbours cannot run into each other.
 func (h *hasher) string(s string) {
 	h.int(len(s))
-	if len(s) >= cap(h.buffer) { // not worth a copy
+	if len(s) >= cap(h.buffer) { // too long to be copied first
 		h.flush()
 		h.sha.Write(mem.Bytes(s))
 		return

@@ -90,8 +90,8 @@ type index struct {
 	headerHashes []uint64      // of the history passed in last, by position
 	changes      int           // how often a message was found changed, or gone
 	sampleHashes []uint64      // of the history passed in last, by position
-	seen         []setByHost   // of the same
-	facts        []*fact       // of the same
+	seen         []setByHost   // of the same history, by position
+	facts        []*fact       // likewise
 	ownFacts     map[key]*fact // of messages that the library made: summaries, results that stand in, repaired messages
 	aliases      map[key]*fact // of repaired messages, by the original message and what the repair changed
 	hasher       hasher
@@ -347,8 +347,8 @@ func (x *index) repaired(f *fact, m *Message, e Estimator) *fact {
 
 // forget drops the facts of messages that the library made when they are most of what is known.
 func (x *index) forget() {
-	// A history in use has a summary, some results that stand in and some repaired messages. Further ones are of
-	// branches and calls that are gone. What is still needed is found out again in one pass.
+	// A history in use has a summary, some results that stand in and some repaired messages. Any more are left from
+	// branches and calls that are gone. Facts that are needed again are made anew in one pass.
 	if len(x.ownFacts) > 4*len(x.facts)+1_000 {
 		x.ownFacts, x.aliases = nil, nil
 	}

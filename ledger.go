@@ -19,9 +19,11 @@ type ledger struct {
 	otherModel bool   // nothing was sent to model yet, only to another one
 	index      index
 	rewrites
-	cache    *answers.Cache // summaries of parts, from a compaction that failed later, for the next try
-	breaker  breaker.Breaker
-	digestAt int // tokens of the history when a digest began to stand in, or a summary in its place was last tried
+	cache   *answers.Cache // summaries of parts, from a compaction that failed later, for the next try
+	breaker breaker.Breaker
+
+	// tokens of the history when a digest replaced a summary, or when a summary was last tried in its place
+	digestAt int
 	lastRequest
 	accounting accounting
 	bodyLimits
@@ -151,9 +153,9 @@ type undoable struct {
 type journal struct {
 	deltas     int                 // how many, in the life of the conversation
 	sent       int                 // how many leading keys of ledger.sent were written
-	edits      map[key]*projection // that were written; nobody writes to it
-	records    []*runRecord        // likewise
-	checkpoint *checkpoint         // that was written
+	edits      map[key]*projection // edits that were written; the map is never changed
+	records    []*runRecord        // records that were written; likewise
+	checkpoint *checkpoint         // the checkpoint that was written
 }
 
 // budgetBy returns the budget by the accounting a, which may be a draft's own.

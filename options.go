@@ -123,15 +123,15 @@ type CompactOptions struct {
 	// names of tools that read the file that an argument names, besides the tools of the common agents; upper and lower
 	// case are the same
 	ReadTools     []string
-	ModifyTools   []string // names of tools that write, edit or delete it, likewise
-	PathArguments []string // names of such arguments, likewise
+	ModifyTools   []string // names of tools that write, edit or delete the file, likewise
+	PathArguments []string // names of the arguments that name the file, likewise
 }
 
 // CacheOptions describes the provider's prompt cache; prices are relative to uncached input. What is not set comes from
 // the table of models, by Options.Model. For an unknown model the defaults assume a cache.
 type CacheOptions struct {
 	None       bool          // the provider caches nothing: every token is paid each time, so shrink eagerly
-	TTL        time.Duration // how long the provider keeps what nobody reads (5 min)
+	TTL        time.Duration // how long the provider keeps content that is not read (5 min)
 	MinTokens  int           // prefixes of fewer tokens are not cached (1 024)
 	ReadPrice  float64       // of a cached token (0.1)
 	WritePrice float64       // of a token that is written to the cache (1.25)

@@ -30,7 +30,7 @@ type pruning struct {
 	window  int   // tokens
 	tokens  []int // estimate of each message; nil: not known yet
 
-	// returns how to get at what is left out of message i, see cut.WithNote; nil: placeholders say nothing of that
+	// returns the note that says how to recall what is left out of message i, see cut.WithNote; nil: no notes
 	note func(i int) string
 
 	total      int // tokens of the whole history, as pruned so far

@@ -18,8 +18,8 @@ type leftOut struct {
 }
 
 // leftOut compares history with its request: what was sent, with what is new behind it. The caller holds the lock.
-// Nothing changes but what the manager knows of messages. If the manager has sent nothing, a process before it may
-// have, whose state is gone. Then nobody knows what the model was sent, and every message counts as left out.
+// Nothing changes but what the manager knows of messages. If the manager has sent nothing, an earlier process may have
+// sent requests, and its state is gone. Then nobody knows what the model was sent, so every message counts as left out.
 func (m *Manager) leftOut(history []Message) *leftOut {
 	defer m.keep()()
 	m.settle(history)
