@@ -19,12 +19,12 @@ const (
 	crampedShare = 0.8
 )
 
-// rewrite is step 6. There are three reasons for an epoch: the provider's cache is cold, so that everything is written
-// again anyway; the request does not fit; or it pays.
+// rewrite is step 6. There are four reasons for an epoch. The provider's cache is cold, or the request has a new
+// summary: then everything is written again anyway. Or the request does not fit. Or the epoch pays.
 func (d *draft) rewrite() {
 	cold, none := d.isCold(), d.opts.Cache.None
 	if d.opts.Thinking == ThinkingBound && d.fits() && slices.ContainsFunc(d.view.messages, hasThinking) {
-		return // an epoch would cost what the model thought
+		return // an epoch would lose what the model thought
 	}
 	switch {
 	case cold || !d.fits():
