@@ -8,21 +8,20 @@ import (
 
 // Prepare returns what to send for history now. It may call the Summarizer.
 //
-// Calls that nothing has answered yet, at the end of the history, stay open; a request with open calls must not be
-// sent. If only some of the newest calls have results, the others get a stand-in that says so; the real result replaces
-// it when it comes.
+// If none of the newest calls has a result yet, they stay open, and the request must not be sent. If only some have
+// one, each of the others gets a result that says that the real one is missing; the real one replaces it when it comes.
 //
-// The error is an [*OverflowError] if the request cannot be made to fit, or that of ctx if ctx ended while Prepare
-// waited for a summary; a ctx that has already ended matters only if there is something to wait for. After an error the
-// manager is as it was before, except that it remembers a failed summarizer. A compaction that fails is not an error as
-// long as the request can be made to fit without it. A digest may stand in for its summary ([Request].Degraded). The
-// summarizer is then asked once more when the prompt cache is cold, and whenever the history has grown by a tenth of
-// the budget.
+// The error is an [*OverflowError] if the request cannot be made to fit, that of ctx if ctx ended while Prepare waited
+// for a summary, or that of [Options].Journal. A ctx that has ended is no error where nothing has to be waited for.
+// After an error the manager is as it was before, except that it remembers a failed summarizer. A compaction that fails
+// is not an error as long as the request can be made to fit without it. A digest may then take the place of the summary
+// ([Request].Degraded). The summarizer is asked again when the prompt cache is cold, and each time the history has
+// grown by a tenth of the budget.
 func (m *Manager) Prepare(ctx context.Context, history []Message) (*Request, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	// A host that reads its log again for each request passes new memory each time. Holding the lists of the last
-	// request for it would keep its old texts alive for nothing.
+	// A host that reads its log again for each request passes new memory each time. If the manager held the lists of
+	// the last request to share them, they would keep the old texts in memory for nothing.
 	m.ledger.index.isReread = !m.ledger.index.sentAnchor.stillHolds(history)
 	if request, err := m.extendLast(history); request != nil || err != nil {
 		return request, err
@@ -100,7 +99,7 @@ func (m *Manager) plan(history []Message) (d *draft, needs, fits bool) {
 	if next := m.planWithinBody(history, d); next != nil {
 		return next, false, true
 	}
-	// Too large in bytes: Prepare would limit its tokens, and that takes a summary.
+	// Too large in bytes: Prepare would limit its tokens, and not even that fits without a summary.
 	return d, d.bodyTokens() > 0 && !m.opts.Compact.Off, false
 }
 
@@ -122,12 +121,13 @@ func (m *Manager) planWithinBody(history []Message, tooLarge *draft) *draft {
 
 // Compact summarizes now, whatever the size, even if CompactOptions.Off is set or compactions failed before.
 // instructions are for this summary only. The error is [ErrNothingToCompact] if no message has become old enough to be
-// summarized since the last summary, and wraps [ErrCompaction] if no summary could be made; in both cases the manager
-// is as it was before. The summary of a short history may be longer than what it replaces.
+// summarized since the last summary, wraps [ErrCompaction] if no summary could be made, is an [*OverflowError] if the
+// request does not fit even with the summary, or is that of [Options].Journal. After any error the manager is as it was
+// before. The summary of a short history may be longer than what it replaces.
 func (m *Manager) Compact(ctx context.Context, history []Message, instructions string) (*Request, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	// This comes before the background work is dropped: after this error, it goes on.
+	// Checked first: if there is nothing to compact, work in the background goes on.
 	if d := m.draft(history, m.ledger.checkpoint); !d.isWorthCompacting() {
 		return nil, ErrNothingToCompact
 	}
@@ -135,7 +135,7 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 	undo := m.settleFor(history)
 	m.ledger.run.begin()
 	m.flush(ctx, history)
-	d := m.draft(history, m.ledger.checkpoint) // anew: the flush may have used the manager
+	d := m.draft(history, m.ledger.checkpoint) // anew: the host may have used the manager during the flush
 	d, report, err := m.compact(ctx, d, m.opts.Summarizer, instructions, true)
 	if err == nil && !d.shrinkToFit() {
 		err = d.overflow()
@@ -144,8 +144,8 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 		undo()
 		return nil, err
 	}
-	// A run of Recover that is still open ends here: the next answer is to this request, and proves nothing about the
-	// one that Recover made.
+	// A run of Recover, refusals that no answer has followed yet, ends here: the next answer is to this request, and
+	// proves nothing about the one that Recover made.
 	r, err := m.commitCompaction(d, report, closeBreaker, (*ledger).closeAttempt)
 	if err != nil {
 		undo()

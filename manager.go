@@ -18,14 +18,15 @@ import (
 // effect in the next request or, in a list of more than 48 messages that was not copied, some calls later.
 //
 // While a call runs, nobody may write to its history, to the parts or to their arguments, not even another goroutine
-// that receives an answer: append the message when it is complete, or pass a copy without it. Between calls it may be
-// written to. Background work reads its own copies.
+// that receives an answer: append the message when it is complete, or pass a copy without it. Between calls the host
+// may write to it, but to an old message only in a copy of the list, as said above. Background work reads its own
+// copies.
 //
-// Between calls a manager holds 140 to 190 bytes per message. If the last request was not the history itself, it also
-// holds the lists of that request: 192 bytes per message, and up to a quarter more for messages to come. The next
-// request is these lists with the new messages appended, so that its cost depends only on the new messages, whether the
-// host keeps the request or drops it. The lists keep the texts of their messages in memory. They are not held for a
-// host that reads its log anew for each request, because it cannot profit from them.
+// Between calls a manager holds about 130 bytes per message if the last request was the history itself, and 430 to 480
+// if it was not. Most of the difference is the lists of that request: 192 bytes per message, and up to a quarter more
+// for messages to come. The next request is these lists with the new messages appended, so that its cost depends only
+// on the new messages, whether the host keeps the request or drops it. The lists keep the texts of their messages in
+// memory. They are not held for a host that reads its log anew for each request, because it cannot profit from them.
 //
 // A [Request] is the caller's: later calls do not change it. Its lists may share memory with the history and with those
 // of later requests, so do not write to their elements; appending to them is safe.

@@ -7,7 +7,7 @@ import (
 	"github.com/winnowgo/winnow/internal/place"
 )
 
-// indexAndRepair is steps 1 and 2.
+// indexAndRepair is steps 1 and 2 of the list at Manager.draft.
 func (d *draft) indexAndRepair() {
 	x, e := &d.ledger.index, d.opts.Estimator
 	facts := x.facts
