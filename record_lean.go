@@ -43,7 +43,7 @@ func (d *draft) leanRecords(share float64) bool {
 			list = append(list, leanRun{from, i, lean + 1})
 		}
 	}
-	runs := d.leaner(list)
+	runs := d.leaner(list, share == 0)
 	d.putNew(runs)
 	return len(runs) > 0
 }
@@ -52,8 +52,8 @@ func (d *draft) leanRecords(share float64) bool {
 type leanRun struct{ from, to, lean int }
 
 // leaner returns a leaner record for each run of list, without those that save too little. A name that several hold
-// stays in the newest.
-func (d *draft) leaner(list []leanRun) (runs []recordedRun) {
+// stays in the newest. With mustFit, the request does not fit otherwise.
+func (d *draft) leaner(list []leanRun, mustFit bool) (runs []recordedRun) {
 	var names *excerpt.Names
 	for _, s := range slices.Backward(list) {
 		var named *excerpt.Names
@@ -63,13 +63,27 @@ func (d *draft) leaner(list []leanRun) (runs []recordedRun) {
 			}
 			named = names
 		}
-		r := d.newRecordOf(s.from, s.to, named, s.lean)
-		if isWorthIt(r.fact.tokens, count.Sum(d.view.tokens[s.from:s.to])) {
+		if r, ok := d.leanerRecord(s, named, mustFit); ok {
 			runs = append(runs, recordedRun{s.from, s.to, r})
 		}
 	}
 	slices.Reverse(runs)
 	return runs
+}
+
+// leanerRecord returns a leaner record for s, or false if it saves too little. With mustFit its names go where they
+// leave too little to save, and then its lines: as it is, it would keep the older half from ever getting smaller.
+func (d *draft) leanerRecord(s leanRun, names *excerpt.Names, mustFit bool) (*runRecord, bool) {
+	before := count.Sum(d.view.tokens[s.from:s.to])
+	r := d.newRecordOf(s.from, s.to, names, s.lean)
+	saves := func() bool { return isWorthIt(r.fact.tokens, before) }
+	if mustFit && names != nil && !saves() {
+		r = d.newRecordOf(s.from, s.to, nil, s.lean)
+	}
+	if mustFit && s.lean < record.Leanest && !saves() {
+		r = d.newRecordOf(s.from, s.to, nil, record.Leanest)
+	}
+	return r, saves()
 }
 
 // namesBeside returns the names in the messages of the view that are in no run of list.

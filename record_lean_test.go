@@ -1,6 +1,7 @@
 package winnow_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -43,4 +44,32 @@ func TestRecordsGetLeaner(t *testing.T) {
 	assert.NotContains(t, texts[0], "\n", "of the oldest only how much there was is left")
 	assert.Contains(t, texts[len(texts)-1], "\nSaid: ")
 	assert.Contains(t, texts[0], "earlier messages")
+}
+
+// Where half of each line of a record would save too little, nothing of it stays but how much there was: as it is, it
+// would keep all later requests from fitting.
+func TestShortRecordsGetLeaner(t *testing.T) {
+	t.Parallel()
+	m := newManager(t, 6_000, &winnow.Options{
+		Estimator: byChars, Now: newClock().Now, Cache: &winnow.CacheOptions{None: true},
+		Compact: &winnow.CompactOptions{Off: true}, Minify: asTheyCame,
+	})
+	h := []winnow.Message{userSays("Read it all.")}
+	for i := range 150 {
+		id, name := "call_"+itoa(i), itoa(i)+".go"
+		call := callPart(id, "read")
+		call.Arguments = []byte(`{"path":"src/package` + itoa(i) + "/file" + name + `"}`)
+		result := toolSays(id, strings.Repeat("some text of src/part"+name+", which is not worth much\n", 1+i%7))
+		result.ToolName = "read"
+		h = append(h, modelSends(textPart(strings.Repeat("word ", 12)), call), result)
+		if i%5 == 4 {
+			h = append(h, modelSends(textPart("Read.")), userSays("Go on."))
+		}
+	}
+	h = named(h)
+	steps(h, func(in []winnow.Message) {
+		r, err := m.Prepare(t.Context(), in)
+		require.NoError(t, err, "%d messages", len(in))
+		requestCheck{estimator: byChars}.check(t, in, r)
+	})
 }
