@@ -179,15 +179,17 @@ func TestTwoProcesses(t *testing.T) {
 				cmd.Process.Kill()
 			}
 		})
-		started := false
+		seen := map[string]bool{}
 		for lines := bufio.NewScanner(out); lines.Scan(); {
-			if !started && !kill {
-				time.AfterFunc(duration, func() { in.Close() })
-			}
-			started = true
 			f := strings.Split(lines.Text(), "|")
 			if len(f) != 4 { // the process was killed while it wrote
 				continue
+			}
+			// The time begins with the first turn and the first note: a busy machine may be slow to get there.
+			if !kill && len(seen) < 2 {
+				if seen[f[0]] = true; len(seen) == 2 {
+					time.AfterFunc(duration, func() { in.Close() })
+				}
 			}
 			mu.Lock()
 			if f[0] == "turn" {
