@@ -176,24 +176,38 @@ func (w *Writer) Called(id, tool string, arguments json.RawMessage) {
 		telling = mem.String(arguments)
 	}
 	telling = tool + " " + runes.OneLine(telling[:runes.Head(telling, 4*callChars)])
-	w.lines = append(w.lines, line{
-		text: markup.Value(telling, w.chars(callChars)), call: id, shows: w.files.Reads(tool),
-	})
+	text := markup.Value(telling, w.chars(callChars))
+	w.notePath(args.File, text)
+	w.lines = append(w.lines, line{text: text, call: id, shows: w.files.Reads(tool)})
 }
 
 // path returns how a line names a file: by its path or, if the last element of the path was last used for the same
 // file, by that element alone.
 func (w *Writer) path(file string) string {
-	name := file[strings.LastIndexAny(file, `/\`)+1:]
-	if w.paths[name] == file && name != "" {
+	if name := lastElement(file); name != "" && w.paths[name] == file {
 		return name
 	}
-	if w.paths == nil {
-		w.paths = map[string]string{}
-	}
-	w.paths[name] = file
 	return file
 }
+
+// notePath notes that the last element of a path stands for file from now on, if text, the line that names file, has
+// all of it: a line that was cut may not.
+func (w *Writer) notePath(file, text string) {
+	name := lastElement(file)
+	switch {
+	case w.paths[name] == file:
+	case !strings.Contains(text, file):
+		delete(w.paths, name)
+	default:
+		if w.paths == nil {
+			w.paths = map[string]string{}
+		}
+		w.paths[name] = file
+	}
+}
+
+// lastElement returns what stands behind the last slash or backslash of a path.
+func lastElement(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
 
 // Returned adds the result of a call: of the oldest one with this id that has no result yet. note says how to recall
 // the result; "" if that is not possible.

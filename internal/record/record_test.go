@@ -57,6 +57,25 @@ func TestPathsOnce(t *testing.T) {
 		w.Write(4, 100))
 }
 
+// A line that was cut may have lost the path: the next one names it whole.
+func TestPathOfACutLine(t *testing.T) {
+	t.Parallel()
+	for name, arguments := range map[string]string{
+		"behind a long command": `{"command":"` + strings.Repeat("insert words ", 40) + `","path":"very/long/dir/main.go"}`,
+		"longer than a line":    `{"path":"` + strings.Repeat("long/", 80) + `main.go"}`,
+	} {
+		w := writer(excerpt.NewNames(0))
+		w.Called("1", "edit", json.RawMessage(`{"path":"other/main.go"}`))
+		w.Called("2", "edit", json.RawMessage(arguments))
+		w.Called("3", "edit", json.RawMessage(arguments))
+		w.Called("4", "edit", json.RawMessage(`{"path":"very/long/dir/main.go"}`))
+		w.Called("5", "edit", json.RawMessage(`{"path":"other/main.go"}`))
+		lines := strings.Split(w.Write(4, 100), "\n")
+		assert.Equal(t, []string{"edit very/long/dir/main.go", "edit other/main.go"}, lines[len(lines)-2:], name)
+		assert.NotContains(t, lines, "edit main.go", name)
+	}
+}
+
 // The last line of a file does not say how reading it went, but an error does.
 func TestReadsHaveNoOutcome(t *testing.T) {
 	t.Parallel()
