@@ -26,7 +26,7 @@ func messageBytes(m *Message) int {
 }
 
 // bodySize returns messageBytes in the type of [fact.body]: facts keep it, so that no text is read twice for it.
-func bodySize(m *Message) uint32 { return uint32(min(messageBytes(m), math.MaxUint32)) }
+func bodySize(m *Message) uint32 { return uint32(min(uint64(messageBytes(m)), math.MaxUint32)) }
 
 // jsonBytes returns the length of s in JSON: each newline, quote and backslash takes one byte more.
 func jsonBytes(s string) int {
