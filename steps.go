@@ -146,6 +146,7 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 	if first < 0 {
 		return false
 	}
+	// Pins are those of the history as it is now: one that was set after the summary is sent whole again.
 	keep := append(outlives(v.messages, first), slices.Repeat([]bool{true}, len(v.messages)-first)...)
 	request, limited := c.request.Find(v.places()), c.limited.Find(v.places())
 	standIn := d.findStandIn(request, first)
