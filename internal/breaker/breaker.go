@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// Limit is how many failures open the breaker.
+	// Limit is how many failures open the breaker: one may be chance, and each costs the price of a summary.
 	Limit = 2
 
 	// Growth is the share of the budget by which the history has to grow before the breaker is half open: there is new
@@ -24,8 +24,8 @@ type Breaker struct {
 	Window   int `json:"window"` // of the manager whose compactions failed
 }
 
-// IsOpen reports whether a compaction is not worth trying: summarizers failed, and a history of that many tokens has
-// hardly grown since.
+// IsOpen reports whether a compaction is not worth trying: summarizers failed, and the history, now of the given
+// tokens, has hardly grown since.
 func (b Breaker) IsOpen(tokens, budget int) bool {
 	return b.Failures >= Limit && tokens-b.Total < count.Share(budget, Growth)
 }

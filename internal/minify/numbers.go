@@ -37,7 +37,7 @@ func withoutNumbers(s string) string {
 }
 
 // mostSkipped is how many bytes a view has at least in front of its last line: those that its numbers must save, and
-// the line feeds. If the line that many bytes ahead has no number, no view lies in between.
+// the line feeds. If the line mostSkipped bytes ahead has no number, no view lies in between.
 const mostSkipped = fewestNumbered - 1 + len(numbersNote)
 
 // nextView returns where the next line begins that may be numbered, or len(s), from index i on, where a line begins. It

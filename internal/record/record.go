@@ -234,7 +234,7 @@ func (w *Writer) Returned(id, text, note string, failed bool) {
 	}
 }
 
-// Write returns the record. It stands for that many messages, which have the given tokens.
+// Write returns the record. messages is how many messages it stands for, tokens is what they take.
 func (w *Writer) Write(messages, tokens int) string {
 	head := begin + strconv.Itoa(messages) + frame
 	if w.lean >= Leanest {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// List is when each of several has rested. It is safe for concurrent use.
+// List holds until when each of several rests. It is safe for concurrent use.
 type List struct {
 	mu    sync.Mutex
 	until []time.Time // zero: it does not rest
@@ -15,7 +15,7 @@ type List struct {
 // New returns a list of n, of which none rests.
 func New(n int) *List { return &List{until: make([]time.Time, n)} }
 
-// Rest has one rest until that time. The zero time ends its rest.
+// Rest lets element i rest until a time. The zero time ends its rest.
 func (l *List) Rest(i int, until time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -27,7 +27,7 @@ func In(budget int) int {
 	return max(leastOfAWindow, min(count.Share(budget, budgetShare), mostOfAnyWindow))
 }
 
-// Beside is In where what stays, which needs that many tokens of the room, leaves less: half of the rest is for the
+// Beside is In where what stays, which takes needed tokens of the room, leaves less: half of the rest is for the
 // newest results. Where only the margin of the estimates has no room for a short summary, the whole room has. Where
 // what stays does not fit by itself, as within a limit that was guessed too low, a summary of nothing would not help:
 // it would lose the history.
