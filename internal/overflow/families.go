@@ -248,7 +248,7 @@ func (s *sentence) isOfRequest() bool { return s.has(rRequest) || s.code && s.wo
 
 func isMany(word string) bool {
 	switch word {
-	case "many", "viele", "veel", "de", "fazla", "wiele", "dużo":
+	case "many", "viele", "veel", "de", "fazla", "wiele", "dużo", "sok", "monta", "nhiều", "πολλά", "πολλές", "अधिक":
 		return true
 	}
 	return false

@@ -121,6 +121,9 @@ func (r *reading) jsonString(key, raw string, nesting int) {
 	if echoes(key) || strings.Contains(key, "std") {
 		return
 	}
+	if namesPart(key) && roleOf(strings.ToLower(raw[:min(len(raw), 32)]))&(rInput|rToken|rContext) == 0 {
+		r.pairsOther = true
+	}
 	isCode := false
 	switch key {
 	case "code", "type", "status", "error", "reason", "__type", "statuscode", "status_code", "name":
@@ -177,7 +180,47 @@ func (r *reading) jsonNumber(key, digits string) {
 		r.jsonLimit = n
 	case isCountKey(key):
 		r.jsonTokens = n
+	default:
+		r.pair(key, n)
 	}
+}
+
+// pair takes a number of a pair whose fields do not say what they count.
+func (r *reading) pair(key string, n int) {
+	switch key {
+	case "requested", "actual", "received", "got", "tokens":
+		r.asked = n
+	case "limit", "max", "maximum", "allowed":
+		r.allowed = n
+	}
+}
+
+// namesPart reports whether a field says what its neighbours are about.
+func namesPart(key string) bool {
+	switch key {
+	case "param", "parameter", "field", "property", "unit", "metric", "resource":
+		return true
+	}
+	return false
+}
+
+// The sizes that a pair of numbers without a unit must have to be one of tokens: no window is smaller, and what is
+// larger counts bytes.
+const (
+	smallestWindow = 1 << 10
+	largestWindow  = 16 << 20
+)
+
+// pairsTokens reports whether a body gives a size and a limit, and says of neither what it counts: tokens, unless some
+// word of the body says otherwise.
+func (r *reading) pairsTokens() bool {
+	if r.allowed < smallestWindow || r.asked <= r.allowed || r.asked > largestWindow {
+		return false
+	}
+	if r.pairsOther || r.names(rOutput|rBytes|rChars|rMedia|rField|rRate|rPer|rTime|rDay|rQuota) {
+		return false
+	}
+	return r.n == 0 || r.names(rInput|rToken|rContext|rOver|rToo)
 }
 
 // isCountKey reports whether the field counts the tokens of a request.

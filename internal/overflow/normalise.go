@@ -129,7 +129,8 @@ func elided(b []byte) bool {
 // unquote turns typographic punctuation into ASCII; "", 0 means that the character is dropped.
 func unquote(r rune) (string, rune) {
 	switch r {
-	case '‘', '’', '\u200b', '\ufeff', utf8.RuneError:
+	case '‘', '’', '\ufeff', utf8.RuneError,
+		'\u200b', '\u200c', '\u200d', '\u200e', '\u200f', '\u2066', '\u2067', '\u2068', '\u2069': // seen by nobody
 		return "", 0
 	case '´', '“', '”', '「', '」', '\u00a0', '\u3000', '«', '»', '„':
 		return " ", r
@@ -139,7 +140,7 @@ func unquote(r rune) (string, rune) {
 		return ">=", r
 	case '，', '、', '،':
 		return ", ", r
-	case '。', '۔':
+	case '。', '۔', '।':
 		return ". ", r
 	case '；', '؛':
 		return "; ", r
@@ -177,10 +178,10 @@ func entity(text string) (sign byte, n int) {
 	return 0, 0
 }
 
-// digitOf returns the ASCII digit for one that is written in the forms of Arabic, of Persian, or at full width, 0 for
-// none.
+// digitOf returns the ASCII digit for one that is written in the forms of Arabic, Persian, Hindi or Thai, or at full
+// width, 0 for none.
 func digitOf(r rune) byte {
-	for _, zero := range [...]rune{'٠', '۰', '０'} {
+	for _, zero := range [...]rune{'٠', '۰', '०', '๐', '０'} {
 		if r >= zero && r <= zero+9 {
 			return byte('0' + r - zero)
 		}
@@ -189,7 +190,7 @@ func digitOf(r rune) byte {
 }
 
 // isWide reports whether words in the script of r are written without spaces.
-func isWide(r rune) bool { return r >= 0x2e80 }
+func isWide(r rune) bool { return r >= 0x2e80 || r >= 0x0e00 && r < 0x0e80 }
 
 func linkLength(s string) int {
 	n := strings.IndexAny(s, " \n\t\"'`)>,")

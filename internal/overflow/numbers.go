@@ -52,6 +52,9 @@ func (c *counts) settle(r *reading) {
 	if c.limit == 0 {
 		c.limit = r.jsonLimit
 	}
+	if c.total == 0 && c.input == 0 && c.limit == 0 && r.pairsTokens() {
+		c.total, c.limit = r.asked, r.allowed
+	}
 }
 
 // measureSizes fills in sizes in bytes or characters, for the ladder only.

@@ -97,7 +97,7 @@ func match(r *reading, status int) Diagnosis {
 	if best < hitTokens && hardNumber(r) {
 		best = hitTokens
 	}
-	if best == hitNone && outnumbers(r) {
+	if best == hitNone && (outnumbers(r) || refusesSize(status) && r.pairsTokens()) {
 		best = hitTokens
 	}
 	if best == hitTokens && status == 413 && !namesPrompt(r) {

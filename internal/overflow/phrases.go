@@ -25,7 +25,7 @@ func phraseAt(ts []token, i int) phrase {
 	case "took", "taking":
 		return when(wordsAt(ts, i+1, "too", "long"), pTimedOut)
 	case "timeout":
-		return pTimeout | when(before("client") || before("request"), pTimedOut)
+		return pTimeout | when(i > 0 && waitsFor(ts[i-1].s), pTimedOut)
 	case "flagged", "moderation":
 		return pFlagged
 	case "quickly", "fast", "often", "frequently", "frequent":
@@ -108,6 +108,15 @@ func doorPhraseAt(ts []token, i int) phrase {
 		return when(before("high"), pBusy)
 	}
 	return 0
+}
+
+// waitsFor reports whether a word in front of "timeout" says what took too long.
+func waitsFor(word string) bool {
+	switch word {
+	case "client", "request", "idle", "read", "connect", "connection", "stream", "gateway", "upstream", "inference":
+		return true
+	}
+	return false
 }
 
 // tooMuch reports whether the words from i on say that what stands before them is too large.

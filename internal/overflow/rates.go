@@ -92,7 +92,7 @@ func (s *segment) isRate(i int) bool {
 	switch t.s {
 	case "rate":
 		return next.role&(rCapacity|rMax) != 0 || s.says&pUsage != 0 || s.isRateOf(i)
-	case "many", "viele", "много", "veel", "fazla", "wiele":
+	case "many", "viele", "много", "veel", "fazla", "wiele", "sok", "monta", "nhiều", "πολλά", "अधिक":
 		return next.role&rRequest != 0
 	case "please":
 		return next.s == "wait"
@@ -114,7 +114,11 @@ func (s *segment) isQuota(i int) bool {
 		return false
 	}
 	perDay := i > 0 && (s.tokens[i-1].role&rPer != 0 || s.tokens[i-1].s == "this")
-	return perDay || s.after(i).role&(rCapacity|rToken|rRequest) != 0
+	next := s.after(i)
+	if next.s == "free" {
+		next = s.after(i + 1) // "your daily free limit"
+	}
+	return perDay || next.role&(rCapacity|rToken|rRequest) != 0 || next.s == "allocation"
 }
 
 // isSpan reports whether something was counted in the time at i: "for this minute", "90000 tokens in 1 minute".

@@ -32,3 +32,12 @@ func isStatus(ts []token, k int) bool {
 	}
 	return isSign(ts, k-1, "<") && isSign(ts, k+1, ">")
 }
+
+// refusesSize reports whether a status may be that of a request that is too large.
+func refusesSize(status int) bool {
+	switch status {
+	case 0, 400, 413, 422, 500:
+		return true
+	}
+	return false
+}

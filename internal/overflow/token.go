@@ -216,7 +216,7 @@ func containsAny(s string, parts ...string) bool {
 // leadsOn reports whether a word stands between a number and what is said of it.
 func leadsOn(word string) bool {
 	switch word {
-	case ")", "is", "are", "cannot", "which":
+	case ")", "is", "are", "cannot", "which", "की", "का", "के":
 		return true
 	}
 	return false

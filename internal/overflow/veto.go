@@ -40,6 +40,9 @@ func veto(r *reading, status int) (v verdict, bySaying bool) {
 	if found == vetoQuota && isThrottled(r) {
 		found = vetoRate
 	}
+	if found == vetoRate && status == 404 {
+		found = vetoNone // Azure's deployment that does not exist: "please wait a moment"
+	}
 	if found != vetoNone {
 		return found, true
 	}

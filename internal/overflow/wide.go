@@ -10,21 +10,24 @@ import (
 func hitWide(s string) hit {
 	if !containsAny(s, "过长", "過長", "太长", "太長", "超长", "超長", "超过", "超過", "超出", "超限", "过大", "過大", "大于", "大於", "溢出", "最大长度",
 		"上限", "最多", "不能超", "过多", "已满", "耗尽", "用尽",
-		"超え", "長すぎ", "大きすぎ", "多すぎ", "オーバー", "초과", "너무 ", "넘었", "넘습", "넘는", "넘어", "넘을", "초과했") {
+		"超え", "長すぎ", "大きすぎ", "多すぎ", "オーバー", "초과", "너무 ", "넘었", "넘습", "넘는", "넘어", "넘을", "초과했",
+		"เกิน", "ยาวไป", "เต็ม", "บริบทสูงสุด") {
 		return hitNone
 	}
-	if containsAny(s, "图片", "图像", "圖片", "画像", "이미지", "文件", "文件名") && !containsAny(s, "上下文", "token", "コンテキスト", "컨텍스트") {
+	if containsAny(s, "图片", "图像", "圖片", "画像", "이미지", "文件", "文件名", "รูปภาพ", "ไฟล์") &&
+		!containsAny(s, "上下文", "token", "コンテキスト", "컨텍스트", "บริบท", "โทเค") {
 		return hitNone
 	}
-	context := containsAny(s, "上下文", "语境", "コンテキスト", "文脈", "컨텍스트", "문맥", "context")
+	context := containsAny(s, "上下文", "语境", "コンテキスト", "文脈", "컨텍스트", "문맥", "บริบท", "context")
 	sent := containsAny(s, "输入", "輸入", "提示词", "提示詞", "prompt", "消息", "訊息", "对话", "對話", "会话", "会話", "历史", "请求的 token",
 		"token", "文本", "问题", "内容长度",
-		"入力", "プロンプト", "トークン", "メッセージ", "입력", "프롬프트", "토큰", "메시지", "대화")
+		"入力", "プロンプト", "トークン", "メッセージ", "입력", "프롬프트", "토큰", "메시지", "대화",
+		"ข้อความ", "อินพุต", "พรอมต์", "โทเค", "สนทนา")
 	if context || sent {
-		if containsAny(s, "字符", "文字", "글자") && !strings.Contains(s, "token") && !context {
+		if containsAny(s, "字符", "文字", "글자", "ตัวอักษร", "อักขระ") && !strings.Contains(s, "token") && !context {
 			return hitChars
 		}
-		if containsAny(s, "字节", "バイト", "바이트") {
+		if containsAny(s, "字节", "バイト", "바이트", "ไบต์") {
 			return hitBytes
 		}
 		return hitTokens
@@ -52,9 +55,11 @@ func beforeWide(s string) count {
 	if s == "" || s[0] < utf8.RuneSelf { // such scripts are set apart from others
 		return countNone
 	}
-	limit := lastOf(s, "最大", "上限", "限制", "超过", "超過", "超出", "不能大于", "最多", "窗口", "ウィンドウ", "制限", "한도", "최대", "제한", "大于")
-	actual := lastOf(s, "当前", "實際", "实际", "请求", "共", "现在", "現在", "요청", "현재", "收到")
-	input := lastOf(s, "输入", "輸入", "入力", "입력", "长度为")
+	limit := lastOf(s, "最大", "上限", "限制", "超过", "超過", "超出", "不能大于", "最多", "窗口", "ウィンドウ", "制限", "한도", "최대", "제한", "大于", "เกิน", "สูงสุด",
+		"จำกัด")
+	actual := lastOf(s, "当前", "實際", "实际", "请求", "共", "现在", "現在", "요청", "현재", "收到", "เกินไป", "ยาวไป",
+		"ได้รับ")
+	input := lastOf(s, "输入", "輸入", "入力", "입력", "长度为", "อินพุต")
 	most := lastOf(s, "最大", "最多", "최대") // stands before what it belongs to: "最大输入长度为28000"
 	switch {
 	case limit > max(actual, input), most > actual && input > most:
