@@ -93,5 +93,5 @@ func TestForkOntoItself(t *testing.T) {
 	require.NoError(t, s.Append(ctx, session.User("one")))
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	require.ErrorIs(t, store.Fork(ctx, "k", "", "k"), session.ErrConflict)
+	require.ErrorIs(t, store.Fork(ctx, "k", "", "k"), session.ErrExists)
 }

@@ -15,13 +15,13 @@ import (
 //
 // If the other store already holds the beginning of the original, Copy adds the rest: it finishes an interrupted copy
 // and updates an old one. Until Copy has returned, the copy may end anywhere; then all of it is durable as
-// [Options].Durability of the other store says, whoever wrote it. The error is [ErrConflict] if the other store holds
+// [Options].Durability of the other store says, whoever wrote it. The error is [ErrExists] if the other store holds
 // something else under the key, and [ErrNotFound] if the session does not exist.
 //
 // Sealed entries (Options.Seal) are copied as they are: the other store needs the same keys.
 func Copy(ctx context.Context, from, to *Store, key string) error {
 	if from.backend == to.backend {
-		return fmt.Errorf("%w: %q would be copied to itself", ErrConflict, key)
+		return fmt.Errorf("%w: %q would be copied to itself", ErrExists, key)
 	}
 	source, err := from.backend.Log(ctx, key, false) // taking the turn of a missing session would create it
 	if err != nil {
@@ -68,7 +68,7 @@ func (c *copier) copy(ctx context.Context) error {
 		return err
 	}
 	if len(there) > len(original) {
-		return fmt.Errorf("%w: the copy has more logs", ErrConflict)
+		return fmt.Errorf("%w: the copy has more logs than the original", ErrExists)
 	}
 	for i, log := range original {
 		size, err := wholeSize(log)
@@ -188,14 +188,14 @@ func (c *copier) goOn(ctx context.Context, log Log, size int64, there Log, isLas
 		return err
 	}
 	if done > size || done < size && !isLast {
-		return fmt.Errorf("%w: a log of the copy has %d bytes, and the original %d", ErrConflict, done, size)
+		return fmt.Errorf("%w: a log of the copy has %d bytes, and the original %d", ErrExists, done, size)
 	}
 	same, err := readSame(io.NewSectionReader(log, 0, done), io.NewSectionReader(there, 0, done))
 	if err != nil {
 		return err
 	}
 	if !same {
-		return fmt.Errorf("%w: the copy has something else", ErrConflict)
+		return fmt.Errorf("%w: the copy has something else", ErrExists)
 	}
 	if done == size {
 		return nil

@@ -12,10 +12,10 @@ import (
 // Fork makes a new session that begins with everything that the model sees at an entry of another one. The entry "" is
 // the newest of its branch. The copied entries keep their ids and labels. The title and the rest of Info are not
 // copied, and the counts begin with the copied entries. Fork waits for the turn of the new session, not for that of
-// the other one. The error is [ErrConflict] if the new session already has entries.
+// the other one. The error is [ErrExists] if the new session already has entries.
 func (s *Store) Fork(ctx context.Context, key, entry, newKey string) error {
 	if newKey == key { // its holder would wait for itself
-		return fmt.Errorf("%w: %q is the session itself", ErrConflict, key)
+		return fmt.Errorf("%w: %q would be forked to itself", ErrExists, key)
 	}
 	source, err := s.opened(s.backend.Log(ctx, key, false))
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *Store) Fork(ctx context.Context, key, entry, newKey string) error {
 // become fills an empty session with the part of a branch that its history uses.
 func (s *Session) become(ctx context.Context, t *tree, key string, labels map[string]string) error {
 	if s.at.size > 0 {
-		return fmt.Errorf("%w: %q has entries already", ErrConflict, s.key)
+		return fmt.Errorf("%w: %q", ErrExists, s.key)
 	}
 	var active loaded
 	if err := active.walk(t, nil); err != nil {

@@ -112,3 +112,21 @@ func TestInterruptedAfterAHostsMessage(t *testing.T) {
 	require.NoError(t, s.SummarizeBranch(ctx, "", "and another"))
 	require.Equal(t, &session.Interruption{Unanswered: true}, s.Interrupted())
 }
+
+// TestOntoEntries: a session with entries is not forked or imported onto, and the error says so: nobody else wrote to
+// it, and to open it again would not help.
+func TestOntoEntries(t *testing.T) {
+	ctx := context.Background()
+	store := session.NewMemory(nil)
+	for _, key := range []string{"a", "b"} {
+		s := open(t, store, key)
+		require.NoError(t, s.Append(ctx, session.User("hello")))
+		require.NoError(t, s.Close())
+	}
+	entries := []*session.Entry{{Type: session.TypeMessage, Message: new(session.User("hello"))}}
+	for _, err := range []error{store.Fork(ctx, "a", "", "b"), store.Import(ctx, "b", entries)} {
+		require.ErrorIs(t, err, session.ErrExists)
+		require.NotErrorIs(t, err, session.ErrConflict)
+		require.EqualError(t, err, `session: the session has entries already: "b"`)
+	}
+}

@@ -19,7 +19,7 @@ import (
 // belong to the store that wrote them. Options.Redact is called for every message, and for each summary and data as if
 // it were the text of an injected message.
 //
-// The error is [ErrConflict] if the session already has entries, and [ErrFormat] if an id occurs twice or a parent is
+// The error is [ErrExists] if the session already has entries, and [ErrFormat] if an id occurs twice or a parent is
 // missing. The entries and what they point to must not be changed afterwards.
 func (s *Store) Import(ctx context.Context, key string, entries []*Entry) error {
 	target, err := s.Resume(ctx, key)
@@ -33,7 +33,7 @@ func (s *Store) Import(ctx context.Context, key string, entries []*Entry) error 
 // fill writes the first log of a session, which must not be used afterwards.
 func (s *Session) fill(ctx context.Context, entries []*Entry) error {
 	if s.at.size > 0 {
-		return fmt.Errorf("%w: %q has entries already", ErrConflict, s.key)
+		return fmt.Errorf("%w: %q", ErrExists, s.key)
 	}
 	im := importer{
 		session: s, taken: make(map[string]bool, len(entries)), offsets: make(map[string]int64, len(entries)),

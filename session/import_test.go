@@ -70,7 +70,7 @@ func TestImport(t *testing.T) {
 	require.NoError(t, o.Close())
 	again := entries(t, store, "to")
 	assert.Equal(t, "and on", again[len(again)-1].Message.Parts[0].Text)
-	assert.ErrorIs(t, store.Import(ctx, "to", again), session.ErrConflict, "it has entries")
+	assert.ErrorIs(t, store.Import(ctx, "to", again), session.ErrExists, "it has entries")
 }
 
 func TestImportOfWhatIsNoSession(t *testing.T) {

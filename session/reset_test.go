@@ -246,7 +246,7 @@ func TestNoResetByWhatIsNoMessage(t *testing.T) {
 	say(t, store, "other", "two")
 	now = now.Add(2 * time.Hour)
 	m := session.User("three")
-	require.ErrorIs(t, store.Import(ctx, "k", []*session.Entry{{Type: session.TypeMessage, Message: &m}}), session.ErrConflict)
-	require.ErrorIs(t, store.Fork(ctx, "other", "", "k"), session.ErrConflict)
+	require.ErrorIs(t, store.Import(ctx, "k", []*session.Entry{{Type: session.TypeMessage, Message: &m}}), session.ErrExists)
+	require.ErrorIs(t, store.Fork(ctx, "other", "", "k"), session.ErrExists)
 	assert.Equal(t, []string{"one"}, heard(t, store, "k"))
 }

@@ -251,7 +251,7 @@ func importFile(ctx context.Context, store *session.Store, s source) (*imported,
 		out.Key = keyOf(t, s.path)
 	}
 	err = store.Import(ctx, out.Key, entriesOf(t, s.index))
-	if errors.Is(err, session.ErrConflict) {
+	if errors.Is(err, session.ErrExists) {
 		out.Skipped = fmt.Sprintf("there is a session %q", out.Key)
 		return out, nil
 	}

@@ -44,7 +44,8 @@ func languageRole(w string) role {
 	case "liczba", "liczbę", "liczby", "sayısı", "sayısını", "aantal", "määrä", "száma", "lượng":
 		return rLength
 	case "limitu", "limitem", "limicie", "sınır", "sınırı", "sınırını", "limiti", "limitini", "limiet", "raja", "rajan",
-		"enimmäispituus", "enimmäispituuden", "enimmäismäärä", "enimmäismäärän", "korlát", "korlátot", "korlátját", "hạn":
+		"enimmäispituus", "enimmäispituuden", "enimmäismäärä", "enimmäismäärän", "korlát", "korlátot", "korlátját",
+		"hạn":
 		return rCapacity | rMax
 	}
 	return languageRelation(w)
@@ -60,7 +61,8 @@ func languageRelation(w string) role {
 		return rMax
 	case "przekraczają", "przekroczono", "przekroczyła", "przekroczyło", "przekroczył",
 		"przekroczona", "przekroczone", "przekroczony", "aştı", "aşıldı", "aşmaktadır", "aşmış", "aşan",
-		"overschrijden", "overschreden", "перевищує", "перевищено", "depășește", "overskrider", "overskredet", "ylittää",
+		"overschrijden", "overschreden", "перевищує", "перевищено", "depășește", "overskrider", "overskredet",
+		"ylittää",
 		"ylittävät", "ylitti", "ylittyi", "ylitetty", "ylittynyt", "túllépi", "túllépik", "túllépte", "meghaladja",
 		"meghaladják", "meghaladta":
 		return rOver
@@ -80,10 +82,12 @@ func languageRelation(w string) role {
 		return rThan
 	case "jest", "ist", "ngữ":
 		return rSkip
-	case "obraz", "obrazu", "plik", "pliku", "resim", "görsel", "dosya", "afbeelding", "bestand", "kuva", "tiedosto", "kép",
+	case "obraz", "obrazu", "plik", "pliku", "resim", "görsel", "dosya", "afbeelding", "bestand", "kuva", "tiedosto",
+		"kép",
 		"fájl", "hình", "ảnh", "tệp":
 		return rMedia
-	case "odpowiedź", "odpowiedzi", "wyjścia", "çıktı", "yanıt", "uitvoer", "antwoord", "vastaus", "vastauksen", "tuloste",
+	case "odpowiedź", "odpowiedzi", "wyjścia", "çıktı", "yanıt", "uitvoer", "antwoord", "vastaus", "vastauksen",
+		"tuloste",
 		"válasz", "kimenet", "kimeneti", "trả":
 		return rOutput
 	case "pełne", "pełny", "pełna", "zapełnione", "dolu", "doldu", "sığmıyor", "vol", "täynnä", "megtelt", "đầy":

@@ -127,8 +127,7 @@ func sideRole(w string) role {
 	case "day", "days", "month", "week", "daily", "monthly", "weekly", "tpd", "rpd", "today", "todays":
 		return rDay
 	case "quota", "quotas", "billing", "credit", "credits", "balance", "afford", "payment", "spend", "spending",
-		"prepaid", "insufficient_quota", "allowance", "allotment", "arrears",
-		"arrearage", "overdue":
+		"prepaid", "insufficient_quota", "allowance", "allotment", "arrears", "arrearage", "overdue":
 		return rQuota
 	case "canceled", "cancelled", "bufio", "sendto", "sendmsg", "udp", "resets", "flagged", "moderation", "http",
 		"deadline", "timed", "timeout", "time", "api", "unauthorized", "unauthenticated", "authentication", "security",
