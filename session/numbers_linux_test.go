@@ -340,7 +340,7 @@ func TestClosedSessionsTakeNothing(t *testing.T) {
 	use(sessions)
 	after, heapAfter := usedByProcess(t)
 	runtime.KeepAlive(store)
-	assert.InDelta(t, descriptors, after, 3) // other tests may have some
+	assert.LessOrEqual(t, after, descriptors+3) // other tests may take some, and their stores give theirs back late
 	each := (int64(heapAfter) - int64(heap)) / sessions
 	assert.Less(t, each, int64(25), "bytes of a closed session")
 	t.Logf("%d closed sessions: %d descriptors, %d bytes each", sessions, after-descriptors, each)
