@@ -21,10 +21,11 @@ const (
 
 // Recover takes the error of a request that Prepare (or Recover) made and returns the next, smaller one: large results
 // are cut and old ones cleared, then history is compacted, then all results are cut hard, then a digest stands in for a
-// summary. The calls of Recover for one request of Prepare are a run: a run makes at most 3 requests and calls the
-// summarizer at most twice, not counting the calls that it takes to summarize a history larger than the summarizer's
-// window. No request is returned twice, and each is estimated smaller than the one that was refused. A body that is too
-// large in bytes loses its oldest images first, then results. CompactOptions.Off does not keep Recover from compacting.
+// summary, then results are cut once more. The calls of Recover for one request of Prepare are a run: a run makes at
+// most 3 requests and calls the summarizer at most twice, not counting the calls that it takes to summarize a history
+// larger than the summarizer's window. No request is returned twice, and each is estimated smaller than the one that
+// was refused. A body that is too large in bytes loses its oldest images first, then results. CompactOptions.Off does
+// not keep Recover from compacting.
 //
 // A limit and a count that the provider names are used for the rest of the conversation. A refusal without numbers
 // proves little: the limit guessed from it holds for the requests of this run. A guessed limit holds for later requests
@@ -67,7 +68,7 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 		climb func(context.Context) *draft
 	}{
 		{"clear", l.clear}, {"compact", l.compact}, {"truncate", l.truncate}, {"digest", l.digest},
-		{"smallest", l.smallestThatIsLess},
+		{"truncate", l.truncateAgain}, {"smallest", l.smallestThatIsLess},
 	} {
 		next := rung.climb(ctx)
 		if ctx.Err() != nil {
@@ -220,8 +221,24 @@ func (l *ladder) truncate(context.Context) *draft {
 	if run.Truncated {
 		return nil
 	}
-	run.Truncated = true // the same cut once more would be the same request
+	run.Truncated = true // a digest is tried before results are cut once more
+	return l.cutToFit()
+}
+
+// truncateAgain is truncate after everything else: if the provider refused what truncate made, the estimates were too
+// low again, and by what it said since, less is left of the results.
+func (l *ladder) truncateAgain(context.Context) *draft { return l.cutToFit() }
+
+// cutToFit returns a draft in which results are cut until the request fits. Within a limit that the provider named, the
+// margin of the estimates is kept free as well, if that is possible: the estimate of the refused request was too low,
+// and so may be that of the next one.
+func (l *ladder) cutToFit() *draft {
 	d := l.draft()
+	if budget := d.budget; !l.guessed && l.bytes == 0 {
+		d.budget = max(1, budget-d.accounting.Margin(d.view.total, 0)) // 0: it changes what the provider counted
+		d.shrinkToFit()
+		d.budget = budget
+	}
 	return l.take(d, d.shrinkToFit())
 }
 

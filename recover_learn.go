@@ -10,7 +10,7 @@ import (
 // What a refusal teaches: what the provider allows, what it counted, and which requests it refuses.
 
 const (
-	// What no message shows, such as tools, is taken to be at most this share of the window.
+	// What no message shows, such as tools, is taken to be at most this share of the window, if nobody said more.
 	mostHiddenShare = 0.25
 	// A limit below this share of the window is taken for a misread number.
 	leastLimitShare = 0.02
@@ -71,8 +71,8 @@ func (l *ladder) learnLimit(said overflow.Diagnosis) {
 			allowed = count.Share(l.refused, float64(said.Limit)/float64(said.Size))
 		}
 	}
-	least, hidden := count.Share(g.estimate, meter.MinRatio), count.Share(l.manager.window, mostHiddenShare)
-	most := count.Add(count.Share(g.estimate, meter.MaxRatio), hidden)
+	hidden := max(count.Share(l.manager.window, mostHiddenShare), a.Hidden(l.manager.opts.Overhead))
+	least, most := count.Share(g.estimate, meter.MinRatio), count.Add(count.Share(g.estimate, meter.MaxRatio), hidden)
 	// A count outside of least and most is of something else: of another request, of the answer, of one message.
 	if counted >= least && counted <= most && g.hasRequest() {
 		a.Observe(len(g.sent), g.estimate, counted, l.manager.opts.Overhead)

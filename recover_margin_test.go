@@ -1,7 +1,9 @@
 package winnow_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -57,5 +59,66 @@ func TestSummaryBesideWhatDoesNotFit(t *testing.T) {
 		require.NoError(t, err, request)
 		require.NotNil(t, r.Compaction, request)
 		assert.Contains(t, r.Compaction.Summary, "disks are full", "request %d, rung %s", request, r.Rung)
+	}
+}
+
+// The provider counts more for the two ends of a result than for its middle, so that a result that was cut has more
+// tokens than the count of the refused request suggests. No summary helps: all of it is in the newest step.
+func TestResultsAreCutUntilTheProviderTakesThem(t *testing.T) {
+	const window, reserve = 32_000, 8_000
+	for _, tt := range []struct {
+		factor   float64 // of the tokens of a result that Recover has cut
+		refusals int
+		reason   string
+	}{
+		{1.06, 1, "the margin that is left after the first refusal is enough"},
+		{1.2, 2, "the second refusal teaches the rest"},
+	} {
+		m := newManager(t, window, &winnow.Options{Estimator: byChars, Reserve: reserve, Now: newClock().Now})
+		counted := func(messages []winnow.Message) (n int) {
+			for i := range messages {
+				part := float64(byChars.Estimate(messages[i]))
+				switch isResult := messages[i].Role == winnow.RoleTool; {
+				case isResult && part < 5_450:
+					part *= tt.factor
+				case isResult:
+					part *= 1.03
+				}
+				n += int(part)
+			}
+			return n
+		}
+		h := list(userSays(textOf(13_000)), modelCalls("a", "b"), toolSays("a", textOf(9_000)), toolSays("b", textOf(9_000)))
+		h[1].Usage = &winnow.Usage{Input: counted(h[:1])}
+		refusals := 0
+		_, r, err := winnow.Do(t.Context(), m, h, func(_ context.Context, sent []winnow.Message) (string, error) {
+			n := counted(sent)
+			if n <= window-reserve {
+				return "Done.", nil
+			}
+			refusals++
+			return "", fmt.Errorf("input length and `max_tokens` exceed context limit: %d + %d > %d", n, reserve, window)
+		})
+		require.NoError(t, err, tt.reason)
+		assert.Equal(t, tt.refusals, refusals, tt.reason)
+		assert.Greater(t, counted(r.Messages), (window-reserve)*3/4, "no more was cut than had to be")
+	}
+}
+
+// What no message shows takes half of the window, as the host or the provider's usage tells. So the count in a refusal
+// is right, although it is far above the estimate of the messages.
+func TestCountAboveTheEstimateIsTakenWhereMuchIsHidden(t *testing.T) {
+	const hidden = 15_000
+	cause := errors.New("input length and `max_tokens` exceed context limit: 24500 + 8000 > 32000")
+	for _, overhead := range []int{0, hidden} {
+		m := newManager(t, 32_000, &winnow.Options{Estimator: byChars, Reserve: 8_000, Overhead: overhead, Now: newClock().Now})
+		h := list(userSays("Look."), modelCalls("a"), toolSays("a", textOf(4_600)))
+		if overhead == 0 {
+			h[1].Usage = &winnow.Usage{Input: hidden}
+		}
+		prepare(t, m, h)
+		r, err := m.Recover(t.Context(), h, cause)
+		require.NoError(t, err, overhead)
+		assert.Equal(t, 24_000, r.Budget, "overhead %d: the count is used, and no limit is guessed", overhead)
 	}
 }
