@@ -40,7 +40,7 @@ func (d *draft) rewrite() {
 	d.epochSearch = rewrite.Search{}
 	if cold {
 		d.cause = "nothing is in the prompt cache"
-		d.drop(d.staleParts(!none, 0))
+		d.replace(d.remainders(d.staleParts(!none, 0), true))
 		d.mergeRecords(0)
 		d.leanRecords(recordsShare)
 		if d.opts.Keep.trims(d.pruneFrom > 0) {
@@ -114,7 +114,7 @@ func (d *draft) dropWhatPays(list []rewrite.Part) (tried rewrite.Tried) {
 	if from == len(list) {
 		return nil
 	}
-	parts := d.remainders(list[from:])
+	parts := d.remainders(list[from:], false)
 	exact := make([]rewrite.Part, len(parts))
 	tried = make(rewrite.Tried, len(list)-from)
 	for _, s := range list[from:] {

@@ -22,7 +22,7 @@ type replacement struct {
 }
 
 // drop replaces the stale parts of list by their remainders.
-func (d *draft) drop(list []rewrite.Part) { d.replace(d.remainders(list)) }
+func (d *draft) drop(list []rewrite.Part) { d.replace(d.remainders(list, false)) }
 
 func (d *draft) replace(parts []replacement) {
 	var runs []recordedRun
@@ -53,8 +53,8 @@ func (d *draft) putNew(runs []recordedRun) {
 }
 
 // remainders returns what replaces each stale part of list, in the same order, without those that are not worth an
-// edit.
-func (d *draft) remainders(list []rewrite.Part) []replacement {
+// edit. With mayLean, records that leanRecords would make as lean as they can be are that at once.
+func (d *draft) remainders(list []rewrite.Part, mayLean bool) []replacement {
 	o, v := d.opts, d.view
 	list = rewrite.Runs(list, leastStale, o.Keep == KeepLittle)
 	if len(list) == 0 { // else everything that is kept would be read for its names in vain
@@ -63,9 +63,13 @@ func (d *draft) remainders(list []rewrite.Part) []replacement {
 	match := &d.minifier.match
 	names := d.namesKept(list, match)
 	parts := make([]replacement, 0, len(list))
-	for _, s := range slices.Backward(list) { // newest first: a name that several hold stays in the newest
+	var lean *leanest
+	if mayLean {
+		lean = d.leanestOf(list)
+	}
+	for k, s := range slices.Backward(list) { // newest first: a name that several hold stays in the newest
 		if s.End > 0 {
-			if r, ok := d.writeRecord(s, names); ok {
+			if r, ok := d.recordOf(k, s, names, lean); ok {
 				s.Saving = count.Sum(v.tokens[s.Index:s.End]) - r.fact.tokens
 				parts = append(parts, replacement{Part: s, record: r})
 			}

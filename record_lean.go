@@ -11,10 +11,6 @@ import (
 
 // When records take too much of the room, the older ones become leaner.
 
-// recordsShare is the share of the room above which records become leaner, the older half of them at a time. Hardly any
-// of the recorded sessions gets there; it is for conversations that go on for days.
-const recordsShare = 0.3
-
 // leanRecords makes the older half of the records leaner if all records together take more than share of the room. It
 // returns false if nothing became smaller.
 func (d *draft) leanRecords(share float64) bool {

@@ -73,3 +73,36 @@ func TestShortRecordsGetLeaner(t *testing.T) {
 		requestCheck{estimator: byChars}.check(t, in, r)
 	})
 }
+
+// A history that is seen for the first time and is many times as long as the window: a record that would get leaner in
+// the same call is not written with its lines first.
+func TestRecordsOfLongHistoriesAreLeanAtOnce(t *testing.T) {
+	t.Parallel()
+	written := 0
+	count := winnow.EstimatorFunc(func(m winnow.Message) int {
+		if text := fullText(m); strings.HasPrefix(text, "[Record of") && strings.Contains(text, "\n") {
+			written++
+		}
+		return byChars.Estimate(m)
+	})
+	m := newManager(t, 20_000, &winnow.Options{Estimator: count, Now: newClock().Now, Minify: asTheyCame})
+	r := m.Plan(transcript(4_000, clean))
+	require.True(t, r.NeedsCompaction)
+	var whole, leanest int // tokens of records with lines, and of those without
+	lined := 0
+	for i, message := range r.Messages {
+		switch text := fullText(message); {
+		case !strings.HasPrefix(text, "[Record of"):
+		case strings.Contains(text, "\n"):
+			whole += r.Counts[i]
+			lined++
+		default:
+			assert.Zero(t, whole, "the newest keep their lines")
+			leanest += r.Counts[i]
+		}
+	}
+	assert.Positive(t, lined)
+	assert.LessOrEqual(t, whole, leanest, "the older half gets leaner")
+	assert.Greater(t, whole, leanest*9/10, "and no more")
+	assert.LessOrEqual(t, written, lined+1)
+}

@@ -1,0 +1,87 @@
+package winnow
+
+import (
+	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/excerpt"
+	"github.com/winnowgo/winnow/internal/record"
+	"github.com/winnowgo/winnow/internal/rewrite"
+)
+
+// Records of a history that is many times as long as the window: most are as lean as they can be from the first.
+
+// recordsShare is the share of the room above which records become leaner, the older half of them at a time. Hardly any
+// of the recorded sessions gets there; it is for conversations that go on for days.
+const recordsShare = 0.3
+
+// leanest has the leanest records of runs, of which no records are written yet. A history that is seen for the first
+// time may be many times as long as the window. Then leanRecords goes on until only the newest records have lines, as
+// many as take no more than all the others, the leanest. To write the others with lines too would be most of the work.
+type leanest struct {
+	records   []*runRecord // of each part of the list; nil: not a run
+	older     []int        // of each part, the tokens of the records in front of it
+	newer     int          // tokens of the records behind that have lines
+	isReached bool         // no older record has lines
+}
+
+// leanestOf returns the leanest records of the runs of list. It returns nil if leanRecords may end for another reason:
+// the request fits, or the records leave enough of the room.
+func (d *draft) leanestOf(list []rewrite.Part) *leanest {
+	if len(d.standing) > 0 || d.leastBeside(list) <= d.wholeRoom() {
+		return nil
+	}
+	l := &leanest{make([]*runRecord, len(list)), make([]int, len(list)), 0, false}
+	sum := 0
+	for k, s := range list {
+		if l.older[k] = sum; s.End > 0 {
+			l.records[k] = d.newRecordOf(s.Index, s.End, nil, record.Leanest)
+			sum = count.Add(sum, l.records[k].fact.tokens)
+		}
+	}
+	if sum <= count.Share(d.room(), recordsShare) {
+		return nil
+	}
+	return l
+}
+
+// leastBeside returns how many tokens at least stay in the request beside the runs of list, whatever else is done:
+// those of messages that are no results and of which no part is in list.
+func (d *draft) leastBeside(list []rewrite.Part) (sum int) {
+	v, next := d.view, 0
+	for i := range v.messages {
+		for next < len(list) && max(list[next].Index+1, list[next].End) <= i {
+			next++
+		}
+		if isListed := next < len(list) && list[next].Index <= i; !isListed && v.messages[i].Role != RoleTool {
+			sum = count.Add(sum, v.tokens[i])
+		}
+	}
+	return sum
+}
+
+// keeps reports whether r, the record of part k, keeps its lines, because it is not in the older half of all records
+// when all records in front of it are the leanest.
+func (l *leanest) keeps(k int, r *runRecord) bool {
+	newer := count.Add(l.newer, r.fact.tokens)
+	if all := count.Add(l.older[k], newer); l.older[k] <= all/2 {
+		l.isReached = true
+		return false
+	}
+	l.newer = newer
+	return true
+}
+
+// recordOf is writeRecord for part k of a list. lean has the leanest record of each run of the list; nil: none of them
+// is needed.
+func (d *draft) recordOf(k int, s rewrite.Part, names *excerpt.Names, lean *leanest) (*runRecord, bool) {
+	if lean == nil {
+		return d.writeRecord(s, names)
+	}
+	if !lean.isReached {
+		r, ok := d.writeRecord(s, names)
+		if !ok || lean.keeps(k, r) {
+			return r, ok
+		}
+	}
+	r := lean.records[k]
+	return r, isWorthIt(r.fact.tokens, count.Sum(d.view.tokens[s.Index:s.End]))
+}
