@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/winnowgo/winnow/internal/attempts"
 )
 
 // startBackground starts a goroutine that makes the summary for a compaction of d. It uses the values of ctx, but not
@@ -71,18 +73,19 @@ func (m *Manager) runBackground(ctx context.Context, b *background, history []Me
 // runPlan asks the host for its rules and the summarizer for the summary of c. It turns a panic into an error, because
 // nobody else could catch a panic in this goroutine.
 func (m *Manager) runPlan(ctx context.Context, c *compaction) (cp *checkpoint, report *Compaction, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%w: panic: %v", ErrCompaction, p)
+	err = attempts.Safely(func() (err error) {
+		if err = ctx.Err(); err == nil {
+			err = c.takeRules(m.opts.Compact.Rules, false)
 		}
-	}()
-	if err := ctx.Err(); err != nil {
+		if err == nil {
+			cp, report, err = c.run(ctx, m.opts.Summarizer)
+		}
+		return err
+	})
+	if err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", ErrCompaction, err)
 	}
-	if err := c.takeRules(m.opts.Compact.Rules, false); err != nil {
-		return nil, nil, err
-	}
-	return c.run(ctx, m.opts.Summarizer)
+	return cp, report, nil
 }
 
 // covers reports whether the messages that b summarizes are still in the history of d, unchanged and behind the same

@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/answers"
+	"github.com/winnowgo/winnow/internal/attempts"
 	"github.com/winnowgo/winnow/internal/breaker"
+	"github.com/winnowgo/winnow/internal/chunks"
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/digest"
 	"github.com/winnowgo/winnow/internal/recall"
@@ -227,7 +229,7 @@ func (d *draft) newCompaction(instructions string) (*compaction, error) {
 	}
 	// The reference's rule for new content that fills the window, with the reference's margin.
 	kept, share := c.requestTokens-c.replaced.Sent, o.Compact.MaxHistoryShare
-	if float64(kept) > float64(d.window)*share*count.ChunkMargin {
+	if float64(kept) > float64(d.window)*share*chunks.Margin {
 		c.share = max(1, count.Share(d.window, o.Compact.MaxHistoryShare))
 	}
 	c.collect(d, s)
@@ -249,14 +251,12 @@ var errRules = errors.New("CompactOptions.Rules")
 // takeRules asks the host for its rules, if it has any, and gives them to giveRules. No summary is made without them,
 // so a panic in rules is an error, like a panic in a summarizer.
 func (c *compaction) takeRules(rules func() string, asked bool) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%w: %w: panic: %v", ErrCompaction, errRules, p)
-		}
-	}()
 	section := ""
 	if rules != nil {
-		section = sections.Rules(rules())
+		err = attempts.Safely(func() error { section = sections.Rules(rules()); return nil })
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w: %w", ErrCompaction, errRules, err)
 	}
 	return c.giveRules(section, asked)
 }

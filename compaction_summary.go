@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/winnowgo/winnow/internal/chunks"
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/cut"
 	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/sections"
 	"github.com/winnowgo/winnow/internal/summarysize"
+	"github.com/winnowgo/winnow/internal/summarytext"
 )
 
 // The text of a summary: the summarizer writes it, in the room that the sections behind it leave.
@@ -30,7 +32,7 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 	}
 	body, _ := sections.Split(sum.Text) // code knows failures and files: the model's sections of them are dropped
 	if runes.IsBlank(body) {
-		return nil, nil, fmt.Errorf("%w: %w", ErrCompaction, &badAnswer{reason: "it holds no summary"})
+		return nil, nil, refusedSummary("it holds no summary")
 	}
 	cp := &checkpoint{
 		firstKept: c.firstKept, limited: c.limited, request: c.request, carried: c.carried, degraded: sum.Degraded,
@@ -47,7 +49,7 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 		repaired = append(repaired, "sections")
 	}
 	if runes.IsBlank(text) { // by the host's estimator, not even one word has room
-		return nil, nil, fmt.Errorf("%w: %w", ErrCompaction, &badAnswer{reason: "there is no room for a summary"})
+		return nil, nil, refusedSummary("there is no room for a summary")
 	}
 	framed := sections.Begin + text + sections.End + c.recall
 	cp.message = Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: framed}}}
@@ -55,6 +57,10 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 		Summary: text, FirstKept: c.index, TokensBefore: c.requestTokens, Degraded: sum.Degraded, Repaired: repaired,
 		Calls: sum.Calls, Usage: sum.Usage,
 	}, nil
+}
+
+func refusedSummary(reason string) error {
+	return fmt.Errorf("%w: %w", ErrCompaction, &badAnswer{summarytext.Refusal{Reason: reason}})
 }
 
 // prefixInstructions are the reference's.
@@ -138,7 +144,7 @@ func beyondShare(r sizedMessages, share int) int {
 		sizes[i] = count.Sum(r.tokens[first : first+n])
 		first += n
 	}
-	return count.Sum(lengths[:count.Beyond(sizes, share)])
+	return count.Sum(lengths[:chunks.Beyond(sizes, share)])
 }
 
 // makeUnique sets the key of the summary of cp. A summarizer may give the same answer twice. If v has the summary

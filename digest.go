@@ -30,8 +30,8 @@ func (d digester) Summarize(_ context.Context, req SummaryRequest) (string, erro
 }
 
 // summarize also says that the text was made without an LLM.
-func (d digester) summarize(_ context.Context, req SummaryRequest) (text string, degraded bool, err error) {
-	return d.digest(req), true, nil
+func (d digester) summarize(_ context.Context, req SummaryRequest) (answer, error) {
+	return answer{d.digest(req), true}, nil
 }
 
 func (digester) digest(req SummaryRequest) string { return notesOf(&req).Write(req.MaxTokens) }

@@ -28,38 +28,38 @@ type failover struct {
 }
 
 func (f *failover) Summarize(ctx context.Context, req SummaryRequest) (string, error) {
-	text, _, err := f.summarize(ctx, req)
-	return text, err
+	a, err := f.summarize(ctx, req)
+	return a.text, err
 }
 
 // summarize also says whether the text was made without an LLM.
-func (f *failover) summarize(ctx context.Context, req SummaryRequest) (text string, degraded bool, err error) {
+func (f *failover) summarize(ctx context.Context, req SummaryRequest) (answer, error) {
 	if len(f.list) == 0 {
-		return "", false, errors.New("winnow: FirstOf has no summarizer to ask")
+		return answer{}, errors.New("winnow: FirstOf has no summarizer to ask")
 	}
 	var failed []error
 	for _, i := range f.resting.Order(time.Now()) {
 		if err := ctx.Err(); err != nil {
-			return "", false, err
+			return answer{}, err
 		}
 		// Each summarizer gets a copy, so that one that writes to its request does not spoil the next one's.
 		own := req
 		own.Messages = copyMessages(req.Messages)
-		text, degraded, err := safeSummarize(ctx, f.list[i], own)
+		a, err := safeSummarize(ctx, f.list[i], own)
 		if err == nil {
 			f.resting.Rest(i, time.Time{})
-			return text, degraded, nil
+			return a, nil
 		}
 		// The host gave up. The summarizer is not to blame, so it does not rest.
 		if ctx.Err() != nil {
-			return "", false, ctx.Err()
+			return answer{}, ctx.Err()
 		}
 		if restsAfter(err) {
 			f.resting.Rest(i, time.Now().Add(f.cooldown))
 		}
 		failed = append(failed, fmt.Errorf("summarizer %d: %w", i+1, err))
 	}
-	return "", false, errors.Join(failed...)
+	return answer{}, errors.Join(failed...)
 }
 
 // restsAfter reports whether a summarizer that failed with err would fail again if it were asked soon.

@@ -3,13 +3,14 @@ package winnow
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/winnowgo/winnow/internal/answers"
+	"github.com/winnowgo/winnow/internal/chunks"
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/cut"
+	"github.com/winnowgo/winnow/internal/summarytext"
 )
 
 // The reference allows an answer 0.8 × its reserve of 20 000 tokens, whatever the window. Here a summary grows with the
@@ -70,13 +71,9 @@ func (c summarizeConfig) normal() summarizeConfig {
 	if c.cache == nil {
 		c.cache = answers.New()
 	}
-	if c.sleep == nil {
-		c.sleep = sleepFor
-	}
-	tokens := func(s string) int { return textTokens(c.Estimator, s) }
-	c.Previous = cut.ToTokens(tokens, strings.TrimSpace(c.Previous),
-		max(answerLimit(c.MaxTokens), count.Share(c.Window, maxPreviousShare)))
-	c.Instructions = cut.ToTokens(tokens, strings.TrimSpace(c.Instructions), count.Share(c.Window, maxInstructShare))
+	c.Previous = cut.ToTokens(c.tokens, strings.TrimSpace(c.Previous),
+		max(summarytext.Longest(c.MaxTokens), count.Share(c.Window, maxPreviousShare)))
+	c.Instructions = cut.ToTokens(c.tokens, strings.TrimSpace(c.Instructions), count.Share(c.Window, maxInstructShare))
 	return c
 }
 
@@ -125,68 +122,52 @@ func (r *summaryRun) summarize(history []Message) (string, error) {
 
 // stages summarizes messages of these sizes in one call, in a row of calls, or in parts that are merged.
 func (r *summaryRun) stages(messages []Message, sizes []int) (string, error) {
-	largest := count.WithMargin(r.room(r.previousAllowance(), r.Instructions))
-	atoms := atomBatches(messages, sizes, largest)
-	p := r.plan(atoms, largest)
+	previous := max(summarytext.Longest(r.MaxTokens), r.tokens(r.Previous)) // the most that it may take in a request
+	largest := chunks.WithMargin(r.room(previous, r.Instructions))
+	atoms := atomsWithin(messages, sizes, largest)
+	p := r.plan(messages, atoms, largest)
 	if len(p.Runs) <= 1 || len(messages) < max(2, r.MinMessages) {
-		return r.rolling(batches(atoms, count.Chunks(batchSizes(atoms), p.Limit)), r.Previous, r.Instructions)
+		return r.rolling(messages, chunks.Within(atoms, p.Limit), r.Previous, r.Instructions)
 	}
-	var partials []messageBatch
+	var partials []Message
+	var partialSizes []chunks.Span
 	for i, n := range p.Runs {
 		part := atoms[:n]
 		atoms = atoms[n:]
-		text, err := r.rolling(batches(part, count.Chunks(batchSizes(part), p.Limit)), "", r.Instructions)
+		text, err := r.rolling(messages, chunks.Within(part, p.Limit), "", r.Instructions)
 		if err != nil {
 			return "", err
 		}
-		partials = append(partials, r.partial(text, i, len(p.Runs), messages[part[0].first:endOf(part)], part[0].first))
+		m := partialSummary(text, i, len(p.Runs), messages, part[0].Join(part[1:]...))
+		partials = append(partials, m)
+		partialSizes = append(partialSizes, chunks.Span{From: i, To: i + 1, Tokens: renderedTokens(r.Estimator, &m)})
 	}
-	return r.merge(partials, largest)
+	return r.rolling(partials, chunks.Within(partialSizes, largest), r.Previous,
+		strings.TrimSpace(mergeInstructions+"\n\n"+r.Instructions))
 }
 
-// plan divides atoms into parts and chunks. If a summary of a history with the same beginning failed before, plan
-// divides this one in the same way, so that the chunks that were summarized then come from the cache; what came later
-// goes to the last part.
-func (r *summaryRun) plan(atoms []messageBatch, largest int) answers.Plan {
+// plan divides atoms of messages into parts and chunks. If a summary of a history with the same beginning failed
+// before, plan divides this one in the same way, so that the chunks that were summarized then come from the cache.
+func (r *summaryRun) plan(messages []Message, atoms []chunks.Span, largest int) chunks.Plan {
 	if r.fewest {
-		return answers.Plan{Limit: largest, Runs: []int{len(atoms)}}
+		return chunks.Plan{Limit: largest, Runs: []int{len(atoms)}}
 	}
-	begin := requestKey(r.cache, &SummaryRequest{Messages: atoms[0].messages, MaxTokens: r.MaxTokens})
-	if p, ok := r.cache.Plan(begin); ok {
-		rest := len(atoms)
-		for _, n := range p.Runs[:len(p.Runs)-1] {
-			rest -= n
-		}
-		if rest > 0 { // otherwise the history is shorter now
-			runs := slices.Clone(p.Runs)
-			runs[len(runs)-1] = rest
-			return answers.Plan{Limit: min(p.Limit, largest), Runs: runs}
+	begin := requestKey(r.cache, &SummaryRequest{Messages: messages[:atoms[0].To], MaxTokens: r.MaxTokens})
+	if known, ok := r.cache.Plan(begin); ok {
+		if p, ok := known.Extended(len(atoms), largest); ok {
+			return p
 		}
 	}
-	sizes := batchSizes(atoms)
-	limit := max(count.ChunkLimit(sizes, r.Window), leastChunkTokens)
-	p := answers.Plan{Limit: min(limit, largest), Runs: []int{len(atoms)}}
-	// Parts smaller than a chunk would only add calls.
-	if total := count.Sum(sizes); total > p.Limit {
-		p.Runs = count.Runs(sizes, min(r.Parts, total/p.Limit+1))
-	}
+	p := chunks.NewPlan(chunks.Sizes(atoms), r.Parts, r.Window, largest)
 	r.cache.PutPlan(begin, p)
 	return p
 }
 
-// endOf returns the index in the history behind the last of atoms.
-func endOf(atoms []messageBatch) int {
-	last := atoms[len(atoms)-1]
-	return last.first + len(last.messages)
-}
-
-// partial returns text, the summary of part i of n, as a message. The part is messages, from index first of the history
-// on.
-func (r *summaryRun) partial(text string, i, n int, messages []Message, first int) messageBatch {
-	head := fmt.Sprintf("Summary of part %d of %d: messages %d to %d%s.\n\n", i+1, n, first+1, first+len(messages),
-		timeRange(messages))
-	m := Message{Role: RoleUser, Injected: true, Summary: true, Parts: []Part{{Text: head + text}}}
-	return messageBatch{messages: []Message{m}, tokens: renderedTokens(r.Estimator, &m), first: i}
+// partialSummary returns text, the summary of part i of n, as a message.
+func partialSummary(text string, i, n int, messages []Message, part chunks.Span) Message {
+	head := fmt.Sprintf("Summary of part %d of %d: messages %d to %d%s.\n\n", i+1, n, part.From+1, part.To,
+		timeRange(messages[part.From:part.To]))
+	return Message{Role: RoleUser, Injected: true, Summary: true, Parts: []Part{{Text: head + text}}}
 }
 
 // timeRange says from when to when messages were written, if that is known.
@@ -206,37 +187,27 @@ func timeRange(messages []Message) string {
 	return fmt.Sprintf(", %s to %s", from.UTC().Format(time.RFC3339), to.UTC().Format(time.RFC3339))
 }
 
-// merge returns one summary of the partial ones and the previous summary.
-func (r *summaryRun) merge(partials []messageBatch, limit int) (string, error) {
-	instructions := mergeInstructions
-	if r.Instructions != "" {
-		instructions += "\n\n" + r.Instructions
-	}
-	return r.rolling(batches(partials, count.Chunks(batchSizes(partials), limit)), r.Previous, instructions)
-}
-
 // maxFailures is how many chunks in a row may fail before the summarizer is taken to be down.
-const maxFailures = 1
+const maxFailures = 2
 
-// rolling summarizes chunks one after the other, each with the summary of those before it.
-func (r *summaryRun) rolling(chunks []messageBatch, summary, instructions string) (string, error) {
-	for i, b := range chunks {
-		if r.failures > maxFailures && !r.noDigest {
+// rolling summarizes chunks of messages one after the other, each with the summary of those before it.
+func (r *summaryRun) rolling(messages []Message, list []chunks.Span, summary, instructions string) (string, error) {
+	for i, c := range list {
+		if r.failures >= maxFailures && !r.noDigest {
 			// All the rest gets one digest: it weighs the names of the whole, and digests of digests lose some each
 			// time.
-			for _, rest := range chunks[i+1:] {
-				b.join(rest)
-			}
-			return r.digest(b.messages, summary), nil
+			rest := c.Join(list[i+1:]...)
+			return r.digest(messages[rest.From:rest.To], summary), nil
 		}
-		text, err := r.batch(b, summary, instructions)
+		b := batch{messages[c.From:c.To], c.Tokens}
+		text, err := r.summarizeBatch(b, summary, instructions)
 		switch {
 		case err == nil:
 			r.answered, r.failures = true, 0
 		case r.ctx.Err() != nil:
 			return "", fmt.Errorf("winnow: summarizing: %w", r.ctx.Err())
 		case r.noDigest:
-			return "", fmt.Errorf("summarizing messages from %d on: %w", b.first+1, err)
+			return "", fmt.Errorf("summarizing messages from %d on: %w", c.From+1, err)
 		default:
 			r.failures++
 			text = r.digest(b.messages, summary)
@@ -252,13 +223,13 @@ func (r *summaryRun) digest(messages []Message, previous string) string {
 	return digester{}.digest(SummaryRequest{Messages: messages, Previous: previous, MaxTokens: r.MaxTokens})
 }
 
-// batch summarizes one chunk as it is and, if that fails, clipped harder.
-func (r *summaryRun) batch(b messageBatch, previous, instructions string) (string, error) {
+// summarizeBatch summarizes b as it is and, if that fails, clipped harder.
+func (r *summaryRun) summarizeBatch(b batch, previous, instructions string) (string, error) {
 	attempts := r.attempts
 	if r.failures > 0 { // the summarizer is down: it is only asked whether it is back
 		attempts = 1
 	}
-	limit := count.WithMargin(r.room(textTokens(r.Estimator, previous), instructions))
+	limit := chunks.WithMargin(r.room(r.tokens(previous), instructions))
 	text, err := r.try(b, previous, instructions, limit, attempts)
 	if err == nil || r.ctx.Err() != nil || r.failures > 0 || restsAfter(err) {
 		return text, err // less text is no help against a rate limit, a quota or a wrong key
@@ -267,10 +238,10 @@ func (r *summaryRun) batch(b messageBatch, previous, instructions string) (strin
 	if text, again := r.try(b, previous, instructions, harder, 1); again == nil {
 		return text, nil
 	}
-	return "", err // the first error: it is about the chunk as it is
+	return "", err // the first error: it is about the batch as it is
 }
 
-// harderShare returns the share of a chunk that is left after it failed with err: what the provider's numbers allow, or
+// harderShare returns the share of a batch that is left after it failed with err: what the provider's numbers allow, or
 // a quarter. The estimate may be four times too low, as chars/4 is for CJK.
 func harderShare(err error) float64 {
 	const slack = 0.9
@@ -280,27 +251,42 @@ func harderShare(err error) float64 {
 	return 0.25
 }
 
-// atomBatches returns the atoms of messages; sizes are the messages' tokens as rendered. An atom whose labels alone
+// atomsWithin returns the atoms of messages; sizes are the messages' tokens as rendered. An atom whose labels alone
 // would fill half of limit is split into messages.
-func atomBatches(messages []Message, sizes []int, limit int) []messageBatch {
-	var out []messageBatch
+func atomsWithin(messages []Message, sizes []int, limit int) []chunks.Span {
+	var out []chunks.Span
 	first := 0
 	for _, n := range atomsOf(messages) {
-		b := messageBatch{messages: messages[first : first+n : first+n], tokens: count.Sum(sizes[first : first+n]),
-			first: first}
 		frames := 0
-		for i := range b.messages {
-			frames += frameTokens(&b.messages[i]) + minClipTokens
+		for i := range messages[first : first+n] {
+			frames += frameTokens(&messages[first+i]) + minClipTokens
 		}
-		if n > 1 && frames > limit/2 {
-			for i := range b.messages {
-				one := messageBatch{messages: b.messages[i : i+1 : i+1], first: first + i, tokens: sizes[first+i]}
-				out = append(out, one)
-			}
-		} else {
-			out = append(out, b)
+		step := n
+		if frames > limit/2 {
+			step = 1
 		}
-		first += n
+		for end := first + n; first < end; first += step {
+			tokens := count.Sum(sizes[first : first+step])
+			out = append(out, chunks.Span{From: first, To: first + step, Tokens: tokens})
+		}
 	}
 	return out
+}
+
+// atomsOf splits messages into atoms: an assistant message with tool calls and the results behind it, or
+// one other message. It returns their lengths.
+func atomsOf(messages []Message) []int {
+	var lengths []int
+	open := false // the last atom takes results
+	for i := range messages {
+		m := &messages[i]
+		if m.Role == RoleTool && open {
+			lengths[len(lengths)-1]++
+			continue
+		}
+		// A result behind a user message is an atom of its own: it has no call from which it could be divided.
+		open = hasCalls(m)
+		lengths = append(lengths, 1)
+	}
+	return lengths
 }

@@ -4,27 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
-	"github.com/cenkalti/backoff/v5"
-
+	"github.com/winnowgo/winnow/internal/attempts"
 	"github.com/winnowgo/winnow/internal/count"
-)
-
-// The pauses between attempts are the reference's.
-const (
-	firstPause   = 500 * time.Millisecond
-	longestPause = 5 * time.Second
-	pauseJitter  = 0.2
+	"github.com/winnowgo/winnow/internal/summarytext"
 )
 
 // noteTokens is kept free in every request for what a repeated attempt adds to its instructions.
 const noteTokens = 64
-
-// previousAllowance returns the most tokens that the running summary may take of a request.
-func (r *summaryRun) previousAllowance() int {
-	return max(answerLimit(r.MaxTokens), textTokens(r.Estimator, r.Previous))
-}
 
 // room returns the tokens that a request with these instructions has for messages, if the previous summary takes
 // previous tokens.
@@ -35,11 +22,11 @@ func (r *summaryRun) room(previous int, instructions string) int {
 
 // promptTokens estimates a request as the model will see it.
 func (r *summaryRun) promptTokens(req *SummaryRequest) int {
-	return count.Add(textTokens(r.Estimator, req.System()), textTokens(r.Estimator, req.Prompt()))
+	return count.Add(r.tokens(req.System()), r.tokens(req.Prompt()))
 }
 
 // request renders b in at most limit tokens, and in fewer if the whole would exceed the window.
-func (r *summaryRun) request(b messageBatch, previous, instructions string, limit int) (SummaryRequest, error) {
+func (r *summaryRun) request(b batch, previous, instructions string, limit int) (SummaryRequest, error) {
 	// After eight rounds limit is a seventeenth (0.7⁸): labels and escapes never exceed their estimate by more than
 	// that.
 	for range 8 {
@@ -63,8 +50,8 @@ func (r *summaryRun) request(b messageBatch, previous, instructions string, limi
 	return SummaryRequest{}, errNoRoom
 }
 
-// try asks for the summary of b in up to the given number of attempts.
-func (r *summaryRun) try(b messageBatch, previous, instructions string, limit, attempts int) (string, error) {
+// try asks for the summary of b in at most the given number of attempts.
+func (r *summaryRun) try(b batch, previous, instructions string, limit, most int) (string, error) {
 	req, err := r.request(b, previous, instructions, limit)
 	if err != nil {
 		return "", err
@@ -73,40 +60,44 @@ func (r *summaryRun) try(b messageBatch, previous, instructions string, limit, a
 	if text, ok := r.cache.Get(question); ok {
 		return text, nil // an earlier try failed after this request was answered and paid for
 	}
-	input := count.Add(b.tokens, textTokens(r.Estimator, previous))
-	pause := &backoff.ExponentialBackOff{
-		InitialInterval: firstPause, RandomizationFactor: pauseJitter, Multiplier: 2, MaxInterval: longestPause,
-	}
+	input := count.Add(b.tokens, r.tokens(previous))
+	pauses := attempts.NewPauses(r.sleep)
 	for n := 1; ; n++ {
-		a := r.call(&req)
-		text, err := a.text, a.err
-		if err == nil {
-			text, err = acceptSummary(text, r.Estimator, input, r.MaxTokens)
-		}
+		a, err := r.ask(&req, input)
 		if err == nil {
 			if r.degraded = r.degraded || a.degraded; !a.degraded {
-				r.cache.Put(question, text) // not a digest: it costs nothing to make again, and a model may do better
+				r.cache.Put(question, a.text) // not a digest: it costs nothing to make again, and a model may do better
 			}
-			return text, nil
+			return a.text, nil
 		}
 		if r.ctx.Err() != nil {
 			return "", r.ctx.Err()
 		}
-		if n >= attempts || isHopeless(err, n) {
+		if n >= most || isHopeless(err, n) {
 			return "", err
 		}
-		if r.sleep(r.ctx, min(pause.NextBackOff(), longestPause)) != nil || r.ctx.Err() != nil {
-			return "", r.ctx.Err()
+		if err := pauses.Wait(r.ctx); err != nil {
+			return "", err
 		}
 		req.Instructions = noteAttempt(instructions, n+1, err)
 	}
 }
 
+// badAnswer is the error of an answer that cannot be used as a summary. It wraps ErrIncomplete.
+type badAnswer struct{ summarytext.Refusal }
+
+// Error does not quote the answer: errors are logged, and its text may be the conversation's.
+func (e *badAnswer) Error() string { return "the answer was refused: " + e.Reason }
+func (e *badAnswer) Unwrap() error { return ErrIncomplete }
+
+// errNoRoom says that the window cannot hold the prompt, its answer and anything to summarize.
+var errNoRoom = errors.New("the summarizer's window is too small for a request")
+
 // isHopeless reports whether one more attempt will fail in the same way as attempt n, which failed with err.
 func isHopeless(err error, n int) bool {
 	var bad *badAnswer
 	if errors.As(err, &bad) {
-		return bad.onlyOnce && n > 1
+		return bad.OnlyOnce && n > 1
 	}
 	switch ClassifyError(err).Class {
 	case ErrorAuth, ErrorQuota, ErrorOverflow, ErrorBytes:
@@ -121,7 +112,7 @@ func noteAttempt(instructions string, n int, err error) string {
 	note := fmt.Sprintf("This is attempt %d.", n)
 	var bad *badAnswer
 	if errors.As(err, &bad) {
-		note += " Of the answer before " + bad.reason + "."
+		note += " Of the answer before " + bad.Reason + "."
 	}
 	if instructions == "" {
 		return note
@@ -129,79 +120,38 @@ func noteAttempt(instructions string, n int, err error) string {
 	return instructions + "\n\n" + note
 }
 
-// callAnswer is the outcome of one call.
-type callAnswer struct {
-	text     string
-	degraded bool // made without the LLM
-	err      error
-}
-
-// lingering is how long a call waits for a summarizer to return once it was told to stop. A summarizer that honours its
-// context then leaves no goroutine behind.
-const lingering = 50 * time.Millisecond
-
-// call asks the summarizer once. It returns when r.ctx or the attempt's time ends, even if the summarizer goes on: the
-// goroutine ends when the summarizer returns.
-func (r *summaryRun) call(req *SummaryRequest) callAnswer {
+// ask asks the summarizer once for a summary of input tokens. It returns when r.ctx or the attempt's time ends, even if
+// the summarizer goes on.
+func (r *summaryRun) ask(req *SummaryRequest, input int) (answer, error) {
 	if err := r.ctx.Err(); err != nil {
-		return callAnswer{err: err}
+		return answer{}, err
 	}
 	r.calls++
-	ctx, cancel := context.WithTimeout(context.WithValue(r.ctx, meterKey{}, &r.meter), r.timeout)
-	defer cancel()
-	done := make(chan callAnswer, 1)
 	once := *req
 	once.Messages = copyMessages(req.Messages) // its own, even when this call has given up on it
-	go func() {
-		a := callAnswer{err: errors.New("the summarizer ended its goroutine")} // with runtime.Goexit, as t.FailNow does
-		defer func() { done <- a }()
-		a.text, a.degraded, a.err = safeSummarize(ctx, r.Summarizer, once)
-	}()
-	select {
-	case a := <-done:
-		return a
-	case <-ctx.Done():
+	ctx := context.WithValue(r.ctx, meterKey{}, &r.meter)
+	a, err := attempts.Within(ctx, r.timeout, func(ctx context.Context) (answer, error) {
+		return safeSummarize(ctx, r.Summarizer, once)
+	})
+	if err != nil {
+		return answer{}, err
 	}
-	late := time.NewTimer(lingering)
-	defer late.Stop()
-	select {
-	case a := <-done:
-		if a.err == nil && r.ctx.Err() == nil {
-			return a // it came just too late: it is paid for, and as good
-		}
-	case <-late.C:
+	text, refused := summarytext.Accept(a.text, r.tokens, r.MaxTokens, input)
+	if refused != nil {
+		return answer{}, &badAnswer{*refused}
 	}
-	if r.ctx.Err() != nil {
-		return callAnswer{err: r.ctx.Err()}
-	}
-	return callAnswer{err: fmt.Errorf("no answer within %s: %w", r.timeout, ctx.Err())}
+	return answer{text, a.degraded}, nil
 }
 
-// safeSummarize calls s and turns a panic into an error. degraded says that s did without an LLM, which only
-// summarizers of this package tell.
-func safeSummarize(ctx context.Context, s Summarizer, req SummaryRequest) (text string, degraded bool, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			text, degraded, err = "", false, fmt.Errorf("winnow: the summarizer panicked: %v", p)
+// safeSummarize calls s and turns a panic into an error.
+func safeSummarize(ctx context.Context, s Summarizer, req SummaryRequest) (a answer, err error) {
+	err = attempts.Safely(func() (err error) {
+		if own, ok := s.(ownSummarizer); ok {
+			a, err = own.summarize(ctx, req)
+		} else {
+			a.text, err = s.Summarize(ctx, req)
 		}
-	}()
-	if own, ok := s.(interface {
-		summarize(context.Context, SummaryRequest) (string, bool, error)
-	}); ok {
-		return own.summarize(ctx, req)
-	}
-	text, err = s.Summarize(ctx, req)
-	return text, false, err
-}
-
-// sleepFor waits for d or the end of ctx.
-func sleepFor(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+		return err
+	})
+	return a, err
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow/internal/answers"
+	"github.com/winnowgo/winnow/internal/attempts"
 	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
@@ -86,7 +87,7 @@ func TestSummarizeInStagesTimeout(t *testing.T) {
 		_, err := summarizeInStages(t.Context(), numbered(5, 2_000), summarizeConfig{SummarizeOptions: SummarizeOptions{Summarizer: deaf}, noDigest: true, attempts: 1, timeout: time.Minute})
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.ErrorIs(t, err, ErrCompaction)
-		assert.Equal(t, 2*(time.Minute+lingering), time.Since(start), "one attempt, and one clipped harder")
+		assert.Equal(t, 2*(time.Minute+attempts.Lingering), time.Since(start), "one attempt, and one clipped harder")
 		close(release)
 	})
 }

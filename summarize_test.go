@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/winnowgo/winnow/internal/chunks"
 	"github.com/winnowgo/winnow/internal/count"
 )
 
@@ -62,13 +63,13 @@ func TestChunkConformance(t *testing.T) {
 		case "estimateMessagesTokens":
 			got = count.Sum(sizes)
 		case "splitMessagesByTokenShare":
-			got = count.Runs(sizes, v.Args.Parts)
+			got = chunks.Runs(sizes, v.Args.Parts)
 		case "chunkMessagesByMaxTokens":
-			got = count.Chunks(sizes, count.WithMargin(v.Args.MaxTokens))
+			got = chunks.Group(sizes, chunks.WithMargin(v.Args.MaxTokens))
 		case "computeAdaptiveChunkRatio":
 			var want float64
 			require.NoError(t, json.Unmarshal(v.Want, &want))
-			assert.InDelta(t, want, count.ChunkRatio(sizes, v.Args.ContextWindow), 1e-9, v.Name)
+			assert.InDelta(t, want, chunks.Ratio(sizes, v.Args.ContextWindow), 1e-9, v.Name)
 			return
 		default:
 			t.Fatalf("%s: unknown op %q", v.Name, v.Op)

@@ -90,6 +90,9 @@ type summarizeConfig struct {
 	sleep    func(ctx context.Context, d time.Duration) error // nil: a timer
 }
 
+// tokens estimates a text.
+func (c *summarizeConfig) tokens(text string) int { return textTokens(c.Estimator, text) }
+
 // summaryRun is one run of summarizeInStages.
 type summaryRun struct {
 	summarizeConfig
@@ -99,6 +102,23 @@ type summaryRun struct {
 	failures int  // batches that failed in a row
 	answered bool // the summarizer made some of the text
 	degraded bool // the digest made some of the text
+}
+
+// batch is what one call summarizes.
+type batch struct {
+	messages []Message
+	tokens   int // estimate of them as rendered
+}
+
+// answer is what a summarizer said.
+type answer struct {
+	text     string
+	degraded bool // made without the LLM
+}
+
+// ownSummarizer is a summarizer of this package, which tells whether it did without an LLM.
+type ownSummarizer interface {
+	summarize(context.Context, SummaryRequest) (answer, error)
 }
 
 // sizedMessages is a part of a history with the estimate of each message, which need not be made again.

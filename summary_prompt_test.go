@@ -132,53 +132,6 @@ func BenchmarkPromptLong(b *testing.B) {
 	}
 }
 
-func TestAcceptSummary(t *testing.T) {
-	good := "## Goal\nBuild the parser.\n\n## Next Steps\n1. Test it."
-	prompt := SummaryRequest{Messages: toolResult("out")}
-	for _, tc := range []struct{ name, answer, want, reason string }{
-		{"summary", good, good, ""},
-		{"white space around it", "\n " + good + "\n\n", good, ""},
-		{"reasoning first", "<think>\nlet me see\n</think>\n\n" + good, good, "servers put it before the answer"},
-		{"only reasoning", "<think>let me see</think>", "", "empty"},
-		{"endless reasoning", "<think>let me see", "", "within the reasoning"},
-		{"empty", "", "", "empty"},
-		{"blank", " \n\t\u00a0", "", "empty"},
-		{"NUL", strings.Repeat("\x00", 1000), "", "empty"},
-		{"invalid UTF-8", good + "\xff", good + "\uFFFD", ""},
-		{"tool call", "<function_calls>\n<invoke name=\"bash\">", "", "tool call"},
-		{"tool call of another model", "I will look.\n<tool_call>\n{\"name\": \"bash\"}\n</tool_call>", "", "tool call"},
-		{"template tool call", "<|tool_calls_begin|>bash", "", "tool call"},
-		{"JSON tool call", "```json\n{\"name\": \"bash\", \"arguments\": {}}\n```", "", "tool call"},
-		{"about tool calls", good + "\nThe model wrote `<tool_call>` as text:\n```\n<tool_call>\n```", good + "\nThe model wrote `<tool_call>` as text:\n```\n<tool_call>\n```", ""},
-		{"echo", prompt.Prompt(), "", "repeats the prompt"},
-		{"echo of the data", "<message from=\"tool\">\nout", "", "repeats the prompt"},
-		{"echo of the system prompt", prompt.System(), "", "repeats the prompt"},
-		{"refusal", "I'm sorry, but I can't help with that.", "", "refused"},
-		{"longer than MaxTokens", strings.Repeat("word ", 400), "", "are allowed"},
-		{"longer than its input", strings.Repeat("word ", 400), "", "its input"},
-		{"a little above MaxTokens", strings.Repeat("word ", 110), strings.TrimSpace(strings.Repeat("word ", 110)), ""},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			input := 200
-			room := 130
-			switch tc.name {
-			case "longer than MaxTokens":
-				input = 10_000
-			case "longer than its input":
-				room = 1_000
-			}
-			got, err := acceptSummary(tc.answer, CharsPerToken(4), input, room)
-			if tc.want == "" {
-				require.ErrorIs(t, err, ErrIncomplete)
-				assert.ErrorContains(t, err, tc.reason)
-				return
-			}
-			require.NoError(t, err)
-			assert.Equal(t, tc.want, got)
-		})
-	}
-}
-
 func FuzzPrompt(f *testing.F) {
 	f.Add("</conversation>", "<|im_end|>", "{}")
 	f.Add("< \t/ConVersation", "＜message from=", "\"</tool-call>\"")

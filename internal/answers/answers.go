@@ -5,6 +5,8 @@ package answers
 import (
 	"hash/maphash"
 	"sync"
+
+	"github.com/winnowgo/winnow/internal/chunks"
 )
 
 const (
@@ -16,19 +18,13 @@ const (
 // be made to collide with another.
 type Key uint64
 
-// Plan says how a history was divided.
-type Plan struct {
-	Limit int   // tokens of a chunk
-	Runs  []int // lengths of the parts
-}
-
 // Cache holds accepted answers by the prompts that they answered, and how histories were divided. It is safe for
 // concurrent use. The oldest answers go first.
 type Cache struct {
 	Seed    maphash.Seed // of keys
 	mu      sync.Mutex
 	answers map[Key]string
-	plans   map[Key]Plan // by the first messages of the history
+	plans   map[Key]chunks.Plan // by the first messages of the history
 	order   []Key
 	bytes   int
 	room    int // tokens that the first try asked for
@@ -36,7 +32,7 @@ type Cache struct {
 
 // New returns an empty cache.
 func New() *Cache {
-	return &Cache{Seed: maphash.MakeSeed(), answers: make(map[Key]string), plans: make(map[Key]Plan)}
+	return &Cache{Seed: maphash.MakeSeed(), answers: make(map[Key]string), plans: make(map[Key]chunks.Plan)}
 }
 
 // IsEmpty reports whether c holds no answer. A nil cache is empty.
@@ -87,7 +83,7 @@ func (c *Cache) SameRoom(room, most int) int {
 }
 
 // Plan returns how a history that begins so was divided.
-func (c *Cache) Plan(begin Key) (Plan, bool) {
+func (c *Cache) Plan(begin Key) (chunks.Plan, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p, ok := c.plans[begin]
@@ -95,7 +91,7 @@ func (c *Cache) Plan(begin Key) (Plan, bool) {
 }
 
 // PutPlan keeps how a history that begins so is divided.
-func (c *Cache) PutPlan(begin Key, p Plan) {
+func (c *Cache) PutPlan(begin Key, p chunks.Plan) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.plans) < mostPlans {

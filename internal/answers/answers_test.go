@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/winnowgo/winnow/internal/chunks"
 )
 
 func TestTheOldestAnswersGo(t *testing.T) {
@@ -39,7 +41,7 @@ func TestSameRoom(t *testing.T) {
 func TestPlans(t *testing.T) {
 	c := New()
 	for key := range Key(mostPlans + 1) {
-		c.PutPlan(key, Plan{Limit: int(key)})
+		c.PutPlan(key, chunks.Plan{Limit: int(key)})
 	}
 	p, ok := c.Plan(mostPlans - 1)
 	assert.True(t, ok)

@@ -1,4 +1,4 @@
-// Package count has the arithmetic of token counts: sums that stay in range, shares, and lists split by size.
+// Package count has the arithmetic of token counts: sums that stay in range, and shares.
 package count
 
 import (
@@ -53,44 +53,4 @@ func Fair(sizes []int, budget int) int {
 		budget -= size
 	}
 	return budget
-}
-
-// Runs splits items of the given sizes, in order, into at most parts runs of about the same size. It returns the
-// lengths of the runs.
-func Runs(sizes []int, parts int) []int {
-	if len(sizes) == 0 {
-		return nil
-	}
-	parts = min(max(1, parts), len(sizes))
-	target := float64(Sum(sizes)) / float64(parts)
-	runs := []int{0}
-	size := 0
-	for _, n := range sizes {
-		last := len(runs) - 1
-		if len(runs) < parts && runs[last] > 0 && float64(Add(size, n)) > target {
-			runs = append(runs, 0)
-			last, size = last+1, 0
-		}
-		runs[last]++
-		size = Add(size, n)
-	}
-	return runs
-}
-
-// Chunks groups items of the given sizes, in order, into chunks of at most limit each. An item above the limit ends its
-// chunk, which is then above the limit too. It returns the lengths of the chunks.
-func Chunks(sizes []int, limit int) []int {
-	limit = max(1, limit)
-	var chunks []int
-	size, open := 0, false
-	for _, n := range sizes {
-		if !open || Add(size, n) > limit {
-			chunks = append(chunks, 0)
-			size = 0
-		}
-		chunks[len(chunks)-1]++
-		size = Add(size, n)
-		open = n <= limit
-	}
-	return chunks
 }

@@ -64,30 +64,3 @@ func TestFairFits(t *testing.T) {
 		}
 	}
 }
-
-// TestRunsAndChunks: no item is lost, and nothing but a single large item is above a limit.
-func TestRunsAndChunks(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
-	for range 2_000 {
-		sizes := make([]int, r.IntN(12))
-		for i := range sizes {
-			sizes[i] = r.IntN(50)
-		}
-		parts, limit := r.IntN(6), r.IntN(80)
-		runs, chunks := Runs(sizes, parts), Chunks(sizes, limit)
-		require.Equal(t, len(sizes), Sum(runs))
-		require.Equal(t, len(sizes), Sum(chunks))
-		require.LessOrEqual(t, len(runs), max(1, parts))
-		at := 0
-		for _, n := range chunks {
-			require.Positive(t, n)
-			if n > 1 {
-				require.LessOrEqual(t, Sum(sizes[at:at+n-1]), max(1, limit))
-			}
-			if n > 1 && sizes[at+n-1] <= limit {
-				require.LessOrEqual(t, Sum(sizes[at:at+n]), max(1, limit))
-			}
-			at += n
-		}
-	}
-}

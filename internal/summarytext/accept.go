@@ -1,0 +1,51 @@
+package summarytext
+
+import (
+	"fmt"
+	"strings"
+)
+
+// An answer may be this much longer than it was asked for: the summarizer's tokenizer and the estimator differ by up to
+// a half on code and identifiers. A longer answer is refused and not cut: its end holds the next steps and the critical
+// context, and a model that exceeds the limit by more than that is repeating itself.
+const (
+	answerSlack  = 1.5
+	answerMargin = 64 // tokens, for small limits
+)
+
+// Longest returns how many tokens an answer may have that was asked for in at most `asked`.
+func Longest(asked int) int { return int(float64(asked)*answerSlack) + answerMargin }
+
+// leastInput is the size, in tokens, below which a summary may be longer than its input: the headings alone take as
+// much. Whether the request gets smaller is checked when it is complete.
+const leastInput = 400
+
+// Refusal says why an answer cannot be used as a summary.
+type Refusal struct {
+	Reason string
+	// A model that made the history longer will do so again: one more attempt is enough.
+	OnlyOnce bool
+}
+
+// Accept returns the summary in a summarizer's answer, or why the answer is refused. asked is how many tokens were
+// asked for, and input is how many had to be summarized.
+func Accept(answer string, tokens func(string) int, asked, input int) (summary string, refused *Refusal) {
+	// No tokenizer makes tokens of more than a hundred bytes on average, so an answer of this length need not be read.
+	if len(answer)/100 > Longest(asked) {
+		return "", &Refusal{"it is longer than MaxTokens allows", true}
+	}
+	// Providers and databases of hosts refuse a text that is not UTF-8 or that holds a NUL.
+	text := strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(answer, "\uFFFD"), "\x00", ""))
+	text, reason := Answer(text)
+	if reason != "" {
+		return "", &Refusal{Reason: reason}
+	}
+	// The estimate counts too: a summary that is too long crowds out what it was to make room for.
+	switch n := tokens(text); {
+	case n > Longest(asked):
+		return "", &Refusal{fmt.Sprintf("it has about %d tokens and %d are allowed", n, asked), true}
+	case n >= max(input, leastInput):
+		return "", &Refusal{fmt.Sprintf("it has about %d tokens and its input %d", n, input), true}
+	}
+	return text, nil
+}
