@@ -52,6 +52,11 @@ func (d *draft) rewrite() {
 	if pressed {
 		d.makeRoom()
 	}
+	if none { // the next request would do it, even if nothing is new
+		d.mergeRecords(0)
+		for d.leanRecords(recordsShare) {
+		}
+	}
 	wasIdle := cold && !none && !d.ledger.sentAt.IsZero()
 	d.isCramped = (pressed || wasIdle) && d.view.total > count.Share(d.room(), crampedShare)
 }

@@ -1,0 +1,33 @@
+package winnow_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+)
+
+// Without a prompt cache records are rewritten at will. A request whose history has nothing new is the same again.
+func TestRecordsSettleWithoutACache(t *testing.T) {
+	t.Parallel()
+	folded := 0
+	for seed := range count(300, 100) {
+		d := seeded(uint64(2_000_400 + seed))
+		s := randomSetting(d, newClock())
+		s.options.Cache = &winnow.CacheOptions{None: true}
+		m := newManager(t, s.window, &s.options)
+		for _, in := range prefixes(d, historyFrom(d)) {
+			r, err := m.Prepare(t.Context(), in)
+			if err != nil {
+				continue
+			}
+			folded += len(recordsIn(r.Messages))
+			again, err := m.Prepare(t.Context(), in)
+			require.NoError(t, err)
+			sameWire(t, r.Messages, again.Messages, "seed "+itoa(seed))
+		}
+	}
+	assert.Greater(t, folded, 30)
+}
