@@ -69,6 +69,9 @@ func Scan(s string, emit func(id string, kind Kind)) {
 			rest |= class
 		}
 		read = i
+		if s[start] == '/' && start > 0 && s[start-1] == '<' { // </body> closes a tag, and is no path
+			start++
+		}
 		token, all := s[start:i], first|rest
 		if all == ascii.Digit {
 			scanNumber(token, len(token), emit)

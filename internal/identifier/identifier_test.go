@@ -25,6 +25,8 @@ func TestScan(t *testing.T) {
 		{"call max_tokens_per_day with readFile and `retries` or \"dry-run\"", []string{"6 max_tokens_per_day", "6 readFile", "5 retries", "5 dry-run"}},
 		{`{"path":"a/b/c.go","text":"x\nfooBar\tgood_by_e"}`, []string{"0 a/b/c.go", "6 fooBar", "6 good_by_e"}},
 		{"@scope/package and 「配置文件」", []string{"0 @scope/package", "5 配置文件"}},
+		{"</StrictMode> </tool_use_error> </div> </a/b.go>", []string{"6 StrictMode", "6 tool_use_error", "0 a/b.go"}},
+		{"src/model.ts-12-const x\nmodel.ts-7-\nsrc/a.b.go-120-export a-1.go v1.2-3 a.go-x2", []string{"0 src/model.ts", "0 model.ts", "0 src/a.b.go", "0 a-1.go", "3 v1.2-3"}},
 		{"plain words, and/or 12 of 345. JavaScript", nil},
 		{"", nil},
 	} {

@@ -57,9 +57,34 @@ func schemeEnd(token string, all uint8) int {
 	return strings.Index(token, "://")
 }
 
+// searched are the classes of the bytes that a search puts together in front of a line: a.go-12-.
+const searched = ascii.Dash | ascii.Dot | ascii.Digit
+
+// withoutLineNumber returns the path of a file without what a search of files puts behind it, the number of a line and
+// its text: "a.go-12" and "a.go-12-text" are a.go.
+func withoutLineNumber(w string) string {
+	name := strings.LastIndexByte(w, '/') + 1
+	for i := name; i < len(w); i++ {
+		if w[i] != '-' || i+1 == len(w) || !ascii.IsDigit(w[i+1]) {
+			continue
+		}
+		end := i + 1
+		for end < len(w) && ascii.IsDigit(w[end]) {
+			end++
+		}
+		if (end == len(w) || w[end] == '-') && isFileName(w[name:i]) {
+			return w[:i]
+		}
+	}
+	return w
+}
+
 // scanWord emits the identifiers in a token without joints. all has the classes of its bytes, and perhaps more.
 func scanWord(w string, all uint8, emit func(string, Kind)) bool {
 	w = trimToken(w)
+	if all&searched == searched {
+		w = withoutLineNumber(w)
+	}
 	if len(w) < 3 || len(w) > MaxBytes {
 		return false
 	}
