@@ -57,7 +57,11 @@ func (d *draft) writeStep(w *record.Writer, whole *view, i int) {
 	}
 	switch m.Role {
 	case RoleTool:
-		w.Returned(m.ToolCallID, joinedText(m), note, m.IsError)
+		if isMissingResult(m) {
+			w.Lost(m.ToolCallID)
+		} else {
+			w.Returned(m.ToolCallID, joinedText(m), note, m.IsError)
+		}
 		return
 	case RoleUser:
 		w.Inserted(joinedText(m), note)

@@ -99,9 +99,10 @@ func shortenText(s string, names *Names, note string) string {
 	names.Add(head)
 	names.Add(tail)
 	middle := s[len(head) : len(s)-len(tail)]
+	whole := s[tokenStart(s, len(head)):tokenEnd(s, len(s)-len(tail))]
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\n[%d characters left out%s.", head, runes.Count(middle), note)
-	names.write(&b, middle, Room(len(middle)/tokencount.CharsPerToken))
+	names.write(&b, whole, Room(len(middle)/tokencount.CharsPerToken))
 	fmt.Fprintf(&b, "]\n%s", tail)
 	return b.String()
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/identifier"
 	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
@@ -43,7 +45,8 @@ func Remainder(text string, room int, reports bool, names *Names, note string) s
 	}
 	left := text[len(head) : len(text)-len(tail)]
 	fmt.Fprintf(&b, "[%d characters of an old result left out%s.", runes.Count(left), note)
-	names.write(&b, left, room-remainderFrame-tokencount.Cautious(head)-tokencount.Cautious(tail))
+	whole := text[tokenStart(text, len(head)):tokenEnd(text, len(text)-len(tail))]
+	names.write(&b, whole, room-remainderFrame-tokencount.Cautious(head)-tokencount.Cautious(tail))
 	b.WriteByte(']')
 	if tail != "" {
 		b.WriteString("\n" + tail)
@@ -51,24 +54,49 @@ func Remainder(text string, room int, reports bool, names *Names, note string) s
 	return b.String()
 }
 
-// firstLine returns the first line of s, cut to remainderHeadChars.
-func firstLine(s string) string {
-	s = s[:runes.Head(s, remainderHeadChars)]
-	if k := strings.IndexByte(s, '\n'); k > 0 {
-		return s[:k]
+// tokenStart returns where the token begins of which index i of s is in the middle, or i: of a name that was cut, what
+// is left is no name.
+func tokenStart(s string, i int) int {
+	if i == len(s) || ascii.Class[s[i]] == 0 {
+		return i
 	}
-	return s
+	start := i
+	for start > 0 && i-start < identifier.MaxBytes && ascii.Class[s[start-1]] != 0 {
+		start--
+	}
+	return start
 }
 
-// lastLine returns the last line of s, cut to remainderTailChars, if it reports something. It begins behind the first
-// line.
+// tokenEnd returns where the token ends of which index i of s is in the middle, or i.
+func tokenEnd(s string, i int) int {
+	if i == 0 || ascii.Class[s[i-1]] == 0 {
+		return i
+	}
+	end := i
+	for end < len(s) && end-i < identifier.MaxBytes && ascii.Class[s[end]] != 0 {
+		end++
+	}
+	return end
+}
+
+// firstLine returns the first line of s, cut to the words in remainderHeadChars.
+func firstLine(s string) string {
+	head := s[:runes.HeadWords(s, remainderHeadChars)]
+	if k := strings.IndexByte(head, '\n'); k > 0 {
+		return head[:k]
+	}
+	return head
+}
+
+// lastLine returns the last line of s, cut to the words in remainderTailChars, if it reports something. The line begins
+// behind the first one.
 func lastLine(s string) string {
-	if !TailMatters(s[runes.Tail(s, remainderTailChars):]) {
+	from := runes.Tail(s, remainderTailChars)
+	if !TailMatters(s[from:]) {
 		return ""
 	}
-	tail := s[max(len(firstLine(s)), runes.Tail(s, remainderTailChars)):]
-	if k := strings.LastIndexByte(strings.TrimRight(tail, "\n"), '\n'); k >= 0 {
-		return tail[k+1:]
+	if k := strings.LastIndexByte(strings.TrimRight(s[from:], "\n"), '\n'); k >= 0 {
+		return s[max(len(firstLine(s)), from+k+1):]
 	}
-	return tail
+	return s[max(len(firstLine(s)), runes.TailWords(s, remainderTailChars)):]
 }

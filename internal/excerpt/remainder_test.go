@@ -35,6 +35,16 @@ func TestRemainder(t *testing.T) {
 			"what was run, how it ended, and the names in between",
 		},
 		{
+			"a name at the cut", strings.Repeat("word ", 13) + "cmd/lexer/scan_number.go " + filler + strings.Repeat("pass ", 25) + "cmd/lexer/scan_string.go has failed", 300, false, "",
+			strings.Repeat("word ", 12) + "word\n[746 characters of an old result left out. Names in it: cmd/lexer/scan_number.go]\n" + strings.Repeat("pass ", 25) + "cmd/lexer/scan_string.go has failed",
+			"a line is cut between words",
+		},
+		{
+			"a name that takes the whole line", strings.Repeat("x", 70) + "/lexer/scan_number.go\n" + filler, 100, false, "",
+			strings.Repeat("x", 70) + "/lexer/sca\n[732 characters of an old result left out. Names in it: " + strings.Repeat("x", 70) + "/lexer/scan_number.go]",
+			"of a name that is cut, the rest is no name",
+		},
+		{
 			"an end that reports nothing", "=== RUN TestLexer\n" + filler + "lexer_test.go has more\n" + filler, 100, false, "",
 			"=== RUN TestLexer\n[1464 characters of an old result left out. Names in it: lexer_test.go]",
 			"only an end that reports is worth its tokens",

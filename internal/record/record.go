@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/markup"
 	"github.com/winnowgo/winnow/internal/mem"
+	"github.com/winnowgo/winnow/internal/minify"
 	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
@@ -96,6 +98,8 @@ type line struct {
 	outcome, note string
 	call          string // id of the call that waits for its result; "": none does
 	shows         bool   // the call shows a file, so its end does not say how the call went
+	runs          bool   // the call runs a command, which writes why it failed where it fails, and goes on
+	output        toolcall.Output
 }
 
 func (l *line) length() int { return len(l.frame) + len(l.text) + len(l.outcome) + len(l.note) }
@@ -146,7 +150,8 @@ func (w *Writer) Said(text string, isAnswer bool) {
 		return
 	}
 	if runes.AtLeast(text, most*3/2) {
-		text = text[:runes.Head(text, most*2/3)] + " … " + text[runes.Tail(text, most/3):]
+		text = strings.TrimSpace(text[:runes.HeadWords(text, most*2/3)]) + " … " +
+			strings.TrimSpace(text[runes.TailWords(text, most/3):])
 	}
 	w.lines = append(w.lines, line{frame: said, text: markup.Escape(markup.Line(text))})
 }
@@ -165,9 +170,12 @@ func (w *Writer) Called(id, tool string, arguments json.RawMessage) {
 	w.mention(mem.String(arguments), true)
 	args := w.files.Arguments(arguments)
 	telling := args.Command
+	runs := args.Command != "" && args.File == ""
 	switch {
 	case args.File != "" && telling != "":
 		telling += " " + w.path(args.File)
+	case args.File != "" && args.Pattern != "":
+		telling = w.path(args.File) + " for " + args.Pattern
 	case args.File != "":
 		telling = w.path(args.File)
 	case len(args.Patched) > 0:
@@ -178,7 +186,8 @@ func (w *Writer) Called(id, tool string, arguments json.RawMessage) {
 	telling = tool + " " + runes.OneLine(telling[:runes.Head(telling, 4*callChars)])
 	text := markup.Value(telling, w.chars(callChars))
 	w.notePath(args.File, text)
-	w.lines = append(w.lines, line{text: text, call: id, shows: w.files.Reads(tool)})
+	w.lines = append(w.lines, line{text: text, call: id, shows: w.files.Reads(tool), runs: runs,
+		output: w.files.Output(tool, arguments)})
 }
 
 // path returns how a line names a file: by its path or, if the last element of the path was last used for the same
@@ -213,25 +222,56 @@ func lastElement(path string) string { return path[strings.LastIndexAny(path, `/
 // the result; "" if that is not possible.
 func (w *Writer) Returned(id, text, note string, failed bool) {
 	w.mention(text, false)
-	outcome := ""
-	if failed {
-		outcome = ended + "failed: " + markup.Value(runes.OneLine(text[:runes.Head(text, 2*failureChars)]),
-			w.chars(failureChars))
-	} else if tail := runes.OneLine(lastLine(text)); tail != "" {
-		outcome = ended + markup.Value(tail, w.chars(outcomeChars))
+	if l := w.waiting(id); l != nil {
+		l.outcome, l.note, l.call = w.outcome(l, text, failed), note, ""
 	}
+}
+
+// Lost says of a call that it has no result: of the oldest one with this id that has none yet.
+func (w *Writer) Lost(id string) {
+	if l := w.waiting(id); l != nil {
+		l.outcome, l.call = ended+"no result; whether it ran is not known", ""
+	}
+}
+
+// waiting returns the line of the oldest call with this id that has no result yet, or nil.
+func (w *Writer) waiting(id string) *line {
 	for w.open < len(w.lines) && w.lines[w.open].call == "" {
 		w.open++
 	}
-	for k := w.open; k < len(w.lines); k++ {
-		if id != "" && w.lines[k].call == id {
-			if w.lines[k].shows && !failed {
-				outcome = ""
-			}
-			w.lines[k].outcome, w.lines[k].note, w.lines[k].call = outcome, note, ""
-			break
+	for k := w.open; k < len(w.lines) && id != ""; k++ {
+		if w.lines[k].call == id {
+			return &w.lines[k]
 		}
 	}
+	return nil
+}
+
+// outcome returns how the call of l ended, by the text of its result.
+func (w *Writer) outcome(l *line, text string, failed bool) string {
+	text, _ = minify.Text(text, minify.Escapes)
+	text = withoutClosingTags(strings.TrimRight(text, " \t\r\n"))
+	if failed {
+		if l.runs {
+			text = text[excerpt.Reason(text, failureChars):]
+		}
+		return ended + "failed: " + markup.Value(runes.OneLine(text[:runes.Head(text, 2*failureChars)]),
+			w.chars(failureChars))
+	}
+	if l.shows {
+		return ""
+	}
+	verdict := ""
+	if l.runs && l.output == toolcall.Report {
+		verdict = excerpt.Verdict(text)
+	}
+	if verdict == "" {
+		verdict = lastLine(text, l.output)
+	}
+	if verdict = runes.OneLine(verdict); verdict != "" {
+		return ended + markup.Value(verdict, w.chars(outcomeChars))
+	}
+	return ""
 }
 
 // Write returns the record. messages is how many messages it stands for, tokens is what they take.
@@ -278,12 +318,33 @@ func (w *Writer) namesLine(lines string, tokens int) string {
 	return "\n" + names + markup.Escape(markup.Line(strings.Join(chosen, " ")))
 }
 
-// lastLine returns the last line of text, a result, if its end reports how the call went.
-func lastLine(text string) string {
-	text = strings.TrimRight(text, " \t\r\n")
+// lastLine returns the last line of text, a result, if its end reports how the call went. Where the result may be text
+// of files, the line itself has to. The end of a structure, such as a bracket, reports nothing.
+func lastLine(text string, output toolcall.Output) string {
+	line := text[strings.LastIndexByte(text, '\n')+1:]
+	line = line[:runes.Head(line, 2*outcomeChars)]
 	end := text[runes.Tail(text, 2*outcomeChars):]
-	if !excerpt.TailMatters(end) {
+	if output != toolcall.Report {
+		end = line
+	}
+	if !strings.ContainsFunc(line, isLetterOrDigit) || !excerpt.TailMatters(end) {
 		return ""
 	}
-	return end[strings.LastIndexByte(end, '\n')+1:]
+	return line
+}
+
+func isLetterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// withoutClosingTags returns text without the lines at its end that are nothing but a closing tag, such as </output>: a
+// tool's frame around what a program wrote.
+func withoutClosingTags(text string) string {
+	for {
+		start := strings.LastIndexByte(text, '\n') + 1
+		name, isOpen := strings.CutPrefix(strings.TrimSpace(text[start:]), "</")
+		name, isClosed := strings.CutSuffix(name, ">")
+		if !isOpen || !isClosed || start == 0 || strings.ContainsAny(name, "<> ") {
+			return text
+		}
+		text = strings.TrimRight(text[:start], " \t\r\n")
+	}
 }

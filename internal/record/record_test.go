@@ -213,3 +213,60 @@ func FuzzWrite(f *testing.F) {
 		}
 	})
 }
+
+// The outcome of a call is what its result says of it, and not what stands at the same place.
+func TestOutcome(t *testing.T) {
+	t.Parallel()
+	scope := strings.Repeat("• Packages in scope: core, cli\n", 10)
+	for _, tt := range []struct {
+		name, tool, arguments, text string
+		failed                      bool
+		want                        string
+	}{
+		{"the reason stands behind a header", "exec", `{"command":"make"}`, "Exit code 1\n" + scope + "error: no such target\n", true,
+			"exec make → failed: error: no such target"},
+		{"a tool says at once why it failed", "send", `{"to":"x"}`, "refused: " + strings.Repeat("see below ", 40) + "\nerror: in a quote", true,
+			`send {"to":"x"} → failed: refused: see below see below see below see below see below see below see below see below see below see below see below see below see below see below see belo...`},
+		{"a pipe hides the failure", "exec", `{"command":"make | tail"}`, " 58 pass\n 4 fail\nRan 62 tests", false, "exec make | tail → 4 fail Ran 62 tests"},
+		{"lines of a file report nothing", "exec", `{"command":"cat a.py"}`, "raise ValueError: x\n    return None", false, "exec cat a.py"},
+		{"a program that a file was written for does", "exec", `{"command":"cat > a <<E\nE\nrun a"}`, "x\n3 tests passed", false,
+			"exec cat > a <<E E run a → 3 tests passed"},
+		{"a tool's frame is no line", "exec", `{"command":"make"}`, "<output>\nall done\n</output>\n</result>\n", false, "exec make → all done"},
+		{"nor is it a reason", "exec", `{"command":"make"}`, "<output>\nno rule\n</output>", true, "exec make → failed: <output> no rule"},
+		{"a bracket reports nothing", "list", `{}`, "[\n  1\n]\n", false, "list {}"},
+		{"a long line begins at its beginning", "list", `{}`, `{"ok":true,"rest":"` + strings.Repeat("x", 500) + `"}`, false,
+			`list {} → {"ok":true,"rest":"` + strings.Repeat("x", 58) + "..."},
+		{"colours are no text", "exec", `{"command":"make"}`, "\x1b[31mall failed\x1b[0m", true, "exec make → failed: all failed"},
+		{"a search says what for", "Grep", `{"pattern":"a|b","path":"src"}`, "src/x.go", false, "Grep src for a|b"},
+	} {
+		w := writer(excerpt.NewNames(0))
+		w.Called("c", tt.tool, json.RawMessage(tt.arguments))
+		w.Returned("c", tt.text, "", tt.failed)
+		lines := strings.Split(w.Write(4, 0), "\n")
+		assert.Equal(t, tt.want, lines[1], tt.name)
+	}
+}
+
+// Of a call without a result nobody knows how it ended.
+func TestLost(t *testing.T) {
+	t.Parallel()
+	w := writer(excerpt.NewNames(0))
+	w.Called("1", "read", json.RawMessage(`{"path":"a.go"}`))
+	w.Called("1", "exec", json.RawMessage(`{"command":"make"}`))
+	w.Lost("2")
+	w.Lost("")
+	w.Lost("1")
+	w.Returned("1", "done", "", false)
+	assert.Equal(t, frame+"\nread a.go → no result; whether it ran is not known\nexec make → done", w.Write(4, 0))
+}
+
+// What is left of a text between calls has whole words.
+func TestSaidWords(t *testing.T) {
+	t.Parallel()
+	w := writer(excerpt.NewNames(0))
+	w.Said("I look at "+strings.Repeat("a/long/path.go ", 40), false)
+	text := strings.TrimPrefix(w.Write(4, 0), frame+"\nSaid: ")
+	for word := range strings.FieldsSeq(text) {
+		assert.Contains(t, []string{"I", "look", "at", "a/long/path.go", "…"}, word)
+	}
+}

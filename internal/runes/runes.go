@@ -3,6 +3,7 @@ package runes
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/ascii"
@@ -65,6 +66,40 @@ func Tail(s string, n int) int {
 		i -= size
 	}
 	return i
+}
+
+// HeadWords is [Head] of whole words: without a word that is cut, unless that leaves less than half of n characters.
+// White space is between words.
+func HeadWords(s string, n int) int {
+	end := Head(s, n)
+	if end == len(s) || isSpaceAt(s, end) {
+		return end
+	}
+	if k := strings.LastIndexFunc(s[:end], unicode.IsSpace); k >= Head(s, n/2) {
+		return k
+	}
+	return end
+}
+
+// TailWords is [Tail] of whole words: without a word that is cut, unless that leaves less than half of n characters.
+func TailWords(s string, n int) int {
+	start := Tail(s, n)
+	if start == 0 || start == len(s) || isSpaceAt(s, start) {
+		return start
+	}
+	if r, _ := utf8.DecodeLastRuneInString(s[:start]); unicode.IsSpace(r) {
+		return start
+	}
+	if k := strings.IndexFunc(s[start:], unicode.IsSpace); k >= 0 && start+k <= Tail(s, n/2) {
+		return start + k
+	}
+	return start
+}
+
+// isSpaceAt reports whether white space stands at index i of s.
+func isSpaceAt(s string, i int) bool {
+	r, _ := utf8.DecodeRuneInString(s[i:])
+	return unicode.IsSpace(r)
 }
 
 // Counter counts the characters of a text and its parts. It does not read them where every byte of the

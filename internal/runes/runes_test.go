@@ -82,6 +82,30 @@ func TestClip(t *testing.T) {
 	}
 }
 
+// A text is cut between words, unless one word is most of it.
+func TestWords(t *testing.T) {
+	for _, tc := range []struct {
+		in         string
+		n          int
+		head, tail string
+	}{
+		{"one two three", 9, "one two", "two three"},
+		{"one two three", 7, "one two", " three"},
+		{"one two three", 5, "one", "three"},
+		{"one two three", 13, "one two three", "one two three"},
+		{"onetwothree four", 6, "onetwo", " four"},
+		{"one\ntwothree", 6, "one", "othree"},
+		{"one twothree", 8, "one twot", "twothree"},
+		{"日本語日本語日本語", 4, "日本語日", "語日本語"},
+		{"\xff \xff\xff", 3, "\xff", " \xff\xff"},
+		{"", 3, "", ""},
+		{"word", 0, "", ""},
+	} {
+		assert.Equal(t, tc.head, tc.in[:HeadWords(tc.in, tc.n)], "the head of %q in %d", tc.in, tc.n)
+		assert.Equal(t, tc.tail, tc.in[TailWords(tc.in, tc.n):], "the tail of %q in %d", tc.in, tc.n)
+	}
+}
+
 // Count says what package utf8 says of every kind of first byte with every kind of byte behind it, wherever in a word it
 // stands, and of mixtures.
 func TestCount(t *testing.T) {

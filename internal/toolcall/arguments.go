@@ -17,6 +17,7 @@ import (
 type Arguments struct {
 	Command string   // what a shell runs
 	File    string   // the file that it works on
+	Pattern string   // what a search looks for
 	Patched []string // files named in a patch
 }
 
@@ -47,6 +48,11 @@ func (t *Files) Arguments(raw json.RawMessage) Arguments {
 			break
 		}
 	}
+	for _, key := range patternKeys {
+		if a.Pattern, _ = jsontext.Decode(fields.value(key)); a.Pattern != "" {
+			break
+		}
+	}
 	for _, key := range []string{"input", "patch", "command", "cmd"} {
 		if value := fields.value(key); bytes.Contains(value, []byte("*** ")) {
 			a.patch(commandText(value))
@@ -57,6 +63,9 @@ func (t *Files) Arguments(raw json.RawMessage) Arguments {
 
 // commandKeys are the arguments that hold what a shell runs.
 var commandKeys = []string{"command", "cmd", "script", "chars"}
+
+// patternKeys are the arguments that hold what a search looks for.
+var patternKeys = []string{"pattern", "query", "regex", "search_term"}
 
 // members are those of a JSON object, in their order. Calls have few, and they are read where they lie: package json
 // copies each of them, to a map.

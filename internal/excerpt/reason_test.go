@@ -1,0 +1,69 @@
+package excerpt
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// Of a long output, the reason of a failure is the line that says why, and not what the command said before.
+func TestReason(t *testing.T) {
+	header := strings.Repeat("• Packages in scope: core, cli\n", 20)
+	trace := "Traceback (most recent call last):\n  File \"a.py\", line 3, in <module>\n    x()\n"
+	for _, tt := range []struct{ name, text, want string }{
+		{"a compiler behind a header", header + "src/index.ts(892,11): error TS2322: no\nERROR: command failed\n",
+			"src/index.ts(892,11)"},
+		{"a place in front of the verdict", header + "./a_test.go:5:2: \"path\" imported and not used\nFAIL a [build failed]",
+			"./a_test.go:5:2"},
+		{"a warning is no reason", header + "a.c:1:2: warning: unused\nb.c:3:4: error: no x\n", "b.c:3:4"},
+		{"an exception behind its traceback", header + trace + "ValueError: no\n", "ValueError: no"},
+		{"the last of two exceptions", header + trace + "KeyError: 1\n\nDuring handling:\n\n" + trace + "a.b.ImproperlyConfigured: no",
+			"a.b.ImproperlyConfigured"},
+		{"an exception without a text", header + trace + "KeyboardInterrupt\n", "KeyboardInterrupt"},
+		{"frames that are not indented", header + "Traceback (most recent call last):\nFile \"a.py\", line 3\nDEBUG: x\nOSError: no", "OSError: no"},
+		{"a test", header + "--- FAIL: TestX (0.00s)\n", "--- FAIL: TestX"},
+		{"a code is no reason", header + "error: script exited with code 1\nexit status 2\n" + header + "panic: no\n", "panic: no"},
+		{"none failed is no reason", header + "Failed: 0\nError: no x\n", "Error: no x"},
+		{"another language", header + "错误：没有文件\n", "错误：没有文件"},
+		{"at the end of a long text", strings.Repeat(header, 60) + "fatal: no\n", "fatal: no"},
+		{"in the first half anyway", "Exit code 1\nnpm error: E404\n" + header, "Exit code 1"},
+		{"a short text", "Exit code 1\n" + "Error: no", "Exit code 1"},
+		{"nothing reports", "Exit code 1\n" + header, "Exit code 1"},
+		{"a traceback that is cut", header + "Traceback (most recent call last):\n  File \"a.py\"", header[:40]},
+		{"nothing", "", ""},
+	} {
+		got := tt.text[Reason(tt.text, 160):]
+		assert.True(t, strings.HasPrefix(got, tt.want), "%s: %.60q", tt.name, got)
+	}
+}
+
+// A command whose shell reports no failure may still say that it failed.
+func TestVerdict(t *testing.T) {
+	many := strings.Repeat("line\n", 40)
+	for _, tt := range []struct{ name, text, want string }{
+		{"a count", many + " 58 pass\n 4 fail\nRan 62 tests. [5.85s]", " 4 fail\nRan 62 tests. [5.85s]"},
+		{"a count in a sentence", many + "===== 2 failed, 7 passed in 0.1s =====", "===== 2 failed, 7 passed in 0.1s ====="},
+		{"an error and advice", "error: no command 'bun'\n\nFor more, try '--help'.", "error: no command 'bun'\n\nFor more, try '--help'."},
+		{"another program wrote last", many + "[lint] ERROR task failed\n[fmt] $ gofmt -w .", "[lint] ERROR task failed\n[fmt] $ gofmt -w ."},
+		{"the last of several", "error: a\nerror: b\nok", "error: b\nok"},
+		{"none", many + " 62 pass\n 0 fail\nFailed: 0\nFAILED 0\nRan 62 tests.", ""},
+		{"far from the end", "error: a\n" + many, ""},
+		{"nothing", "", ""},
+	} {
+		assert.Equal(t, tt.want, Verdict(tt.text), tt.name)
+	}
+}
+
+func FuzzReason(f *testing.F) {
+	f.Add("Traceback (most recent call last):\nA.B: x", 3)
+	f.Add("a.go:12:3: x\nfail 3 failed\n(1,2): ", 0)
+	f.Fuzz(func(t *testing.T, text string, chars int) {
+		if i := Reason(text, chars); i > 0 && text[i-1] != '\n' {
+			t.Fatal("it is no beginning of a line")
+		}
+		if v := Verdict(text); !strings.HasSuffix(text, v) {
+			t.Fatal("it is no end of the text")
+		}
+	})
+}
