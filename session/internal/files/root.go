@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -84,7 +85,7 @@ func (r root) Open(name string, flag int, perm fs.FileMode) (File, error) {
 		f.Close()
 		return nil, errors.Join(err, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist})
 	}
-	return &file{File: f, id: id}, nil
+	return &file{File: f, id: id, root: r, name: name}, nil
 }
 
 // found describes what a name stands for. Links are not followed.
@@ -212,12 +213,40 @@ func (r root) IsLinked(f File, name string) bool {
 type file struct {
 	*os.File
 	id       identity
+	root     root
+	name     string // within root
 	isLocked bool
 }
 
 func (f *file) Size() (int64, error)    { return sizeOf(f.File) }
 func (f *file) Written() (int64, error) { return writtenTo(f.File) }
 func (f *file) Sync() error             { return syncData(f.File) }
+
+// appendingCannotCut: on Windows a handle that was opened for appending has no right to cut its file.
+const appendingCannotCut = runtime.GOOS == "windows"
+
+func (f *file) Truncate(size int64) error {
+	if appendingCannotCut {
+		return f.truncateByName(size)
+	}
+	return f.File.Truncate(size)
+}
+
+// truncateByName cuts the file through a handle of its own. It fails if the name has become that of another file.
+func (f *file) truncateByName(size int64) error {
+	cut, err := f.root.dir.OpenFile(f.name, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	id, err := identityOf(cut)
+	if err == nil && !id.isSame(f.id) {
+		err = &fs.PathError{Op: "truncate", Path: f.name, Err: fs.ErrNotExist}
+	}
+	if err == nil {
+		err = cut.Truncate(size)
+	}
+	return errors.Join(err, cut.Close())
+}
 
 func (f *file) TryLock() (bool, error) {
 	ok, err := tryLock(f.File)

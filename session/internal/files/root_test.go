@@ -177,3 +177,38 @@ func TestOpenRootCreatesDirectories(t *testing.T) {
 		assert.Error(t, err, "%q", name)
 	}
 }
+
+// TestTruncate: a file is cut at its end and goes on there, also where its own handle may not cut it, and another file
+// that got its name stays whole.
+func TestTruncate(t *testing.T) {
+	for _, cut := range []func(*file, int64) error{(*file).Truncate, (*file).truncateByName} {
+		dir := t.TempDir()
+		fsys, err := OpenRoot(dir)
+		require.NoError(t, err)
+		defer fsys.Close()
+		f, err := fsys.Open("log", os.O_RDWR|os.O_CREATE, 0o600)
+		require.NoError(t, err)
+		defer f.Close()
+		_, err = f.Write([]byte("whole, torn"))
+		require.NoError(t, err)
+		require.NoError(t, cut(f.(*file), int64(len("whole"))))
+		_, err = f.Write([]byte(" again"))
+		require.NoError(t, err)
+		text, err := os.ReadFile(filepath.Join(dir, "log"))
+		require.NoError(t, err)
+		require.Equal(t, "whole again", string(text))
+	}
+	dir := t.TempDir()
+	fsys, err := OpenRoot(dir)
+	require.NoError(t, err)
+	defer fsys.Close()
+	f, err := fsys.Open("log", os.O_RDWR|os.O_CREATE, 0o600)
+	require.NoError(t, err)
+	defer f.Close()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "new"), []byte("another"), 0o600))
+	require.NoError(t, fsys.Rename("new", "log"))
+	require.ErrorIs(t, f.(*file).truncateByName(0), fs.ErrNotExist)
+	text, err := os.ReadFile(filepath.Join(dir, "log"))
+	require.NoError(t, err)
+	require.Equal(t, "another", string(text))
+}
