@@ -164,6 +164,17 @@ func TestBytesOfRequest(t *testing.T) {
 	assert.InEpsilon(t, len(wire), r.Bytes, 0.05)
 }
 
+// What JSON escapes counts as it is sent: a tenth of the bytes of source code may be tabs.
+func TestBytesOfEscapes(t *testing.T) {
+	for _, line := range []string{"\t\tif err != nil {\n\t\t\treturn err\n\t\t}\n", "a line\r\n", "\x1b[31mFAIL\x1b[0m\n"} {
+		text := strings.Repeat(line, 500)
+		wire, err := json.Marshal(text)
+		require.NoError(t, err)
+		r := newManager(t, 1_000_000, nil).Plan(list(userSays(text)))
+		assert.InEpsilon(t, len(wire), r.Bytes, 0.02, line)
+	}
+}
+
 func ExampleRequest() {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	m, err := winnow.New(200_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: func() time.Time { return now }})

@@ -28,7 +28,12 @@ func messageBytes(m *Message) int {
 // bodySize returns messageBytes in the type of [fact.body]: facts keep it, so that no text is read twice for it.
 func bodySize(m *Message) uint32 { return uint32(min(uint64(messageBytes(m)), math.MaxUint32)) }
 
-// jsonBytes returns the length of s in JSON: each newline, quote and backslash takes one byte more.
+// jsonBytes returns the length of s in JSON: a newline, a tab, a quote and a backslash each take one byte more, and the
+// escape character of terminals takes five. Other control characters are rare, and count as they are.
 func jsonBytes(s string) int {
-	return len(s) + strings.Count(s, "\n") + strings.Count(s, `"`) + strings.Count(s, `\`)
+	n := len(s)
+	for _, c := range [...]string{"\n", "\t", "\r", `"`, `\`} {
+		n += strings.Count(s, c)
+	}
+	return n + 5*strings.Count(s, "\x1b")
 }
