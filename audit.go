@@ -75,8 +75,7 @@ func (c *compaction) missingIdentifiers(text string, room int) (section string, 
 	if t == nil {
 		t = digest.NewTable()
 		t.Scan(c.previous, digest.FromPrevious)
-		eachMention(t, c.older.messages, t.Scan)
-		eachMention(t, c.prefix.messages, t.Scan)
+		eachMention(t, c.summarized(), t.Scan)
 	}
 	// Earlier compactions found these in messages that are gone.
 	t.Recall(c.carried.Identifiers)
@@ -111,31 +110,16 @@ func (c *compaction) missingIdentifiers(text string, room int) (section string, 
 func eachMention(t *digest.Table, messages []Message, f func(s string, from digest.Source)) {
 	for i := range messages {
 		t.Next()
-		eachText(&messages[i], f)
-	}
-}
-
-// eachText calls f for the texts and the arguments of m, and names where they come from.
-func eachText(m *Message, f func(s string, from digest.Source)) {
-	from := digest.FromHost
-	switch {
-	case m.Summary:
-		from = digest.FromPrevious
-	case m.Role == RoleUser && !m.Injected:
-		from = digest.FromUser
-	case m.Role == RoleAssistant:
-		from = digest.FromAssistant
-	case m.Role == RoleTool:
-		from = digest.FromResult
-	}
-	for k := range m.Parts {
-		switch p := &m.Parts[k]; p.Kind {
-		case KindText:
-			f(p.Text, from)
-		case KindThinking:
-			f(p.Text, digest.FromThinking)
-		case KindToolCall:
-			f(string(p.Arguments), digest.FromArguments)
+		from := sourceOf(&messages[i])
+		for k := range messages[i].Parts {
+			switch p := &messages[i].Parts[k]; p.Kind {
+			case KindText:
+				f(p.Text, from)
+			case KindThinking:
+				f(p.Text, digest.FromThinking)
+			case KindToolCall:
+				f(string(p.Arguments), digest.FromArguments)
+			}
 		}
 	}
 }

@@ -295,7 +295,6 @@ func (c *compaction) collect(d *draft, s span) {
 	}
 	v := d.whole() // the messages that a record stands for are summarized, and not the record
 	cut, request := d.wholeAt(s.cut), d.wholeAt(s.request)
-	c.older.grow(cut)
 	for i := range cut {
 		m := &v.unedited[i]
 		if !s.replaces(d.foldedAt(i)) {
@@ -313,7 +312,7 @@ func (c *compaction) collect(d *draft, s span) {
 			c.older.add(*m, v.facts[i].tokens)
 		}
 	}
-	c.carried = carry(c.carried, c.opts.Compact.fileTools(), c.older.messages, c.prefix.messages)
+	c.carried = carry(c.carried, c.opts.Compact.fileTools(), c.summarized())
 	if len(d.digested) > 0 || count.Sum(c.prefix.tokens) < leastPrefix { // a digest does not say where turns began
 		c.older, c.prefix = c.older.join(c.prefix), sizedMessages{}
 	}
@@ -328,6 +327,9 @@ func (c *compaction) collect(d *draft, s span) {
 		c.recent = append(c.recent, v.unedited[request])
 	}
 }
+
+// summarized returns the messages that are summarized, in their order.
+func (c *compaction) summarized() []Message { return c.older.join(c.prefix).messages }
 
 // leastPrefix is the least size, in tokens, at which the beginning of a divided turn is worth a summary of its own.
 const leastPrefix = 1_000

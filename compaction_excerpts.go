@@ -92,22 +92,7 @@ func excerptArguments(e Estimator, m *Message) (out Message, ok bool) {
 	return out, ok
 }
 
-// notes returns what a digest may say of previous, an earlier summary, and of the messages that are summarized. It does
-// not copy their texts.
+// notes returns what a digest may say of previous, an earlier summary, and of the messages that are summarized.
 func (c *compaction) notes(previous string) *digest.Notes {
-	n := digest.New()
-	n.Earlier(previous)
-	var shown Message
-	i, tools := 0, toolNamesOf(c.older.messages, c.prefix.messages)
-	for _, messages := range [...][]Message{c.older.messages, c.prefix.messages} {
-		for k := range messages {
-			m := &messages[k]
-			shown, _ = summaryMessage(m, tools.of(i, m), shown.Parts[:0])
-			n.Next()
-			noteMessage(n, &shown)
-			i++
-		}
-	}
-	n.End()
-	return n
+	return notesOf(&SummaryRequest{Messages: forSummary(c.summarized()), Previous: previous})
 }

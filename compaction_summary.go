@@ -122,13 +122,12 @@ func (c *compaction) summarizeTurns(
 	if ahead == 0 {
 		return inStages(older, config)
 	}
-	older, rest := older.cut(ahead)
-	first, err := inStages(older, config)
+	first, err := inStages(sizedMessages{older.messages[:ahead], older.tokens[:ahead]}, config)
 	if err != nil {
 		return nil, err
 	}
 	config.Previous = first.Text
-	sum, err := inStages(rest, config)
+	sum, err := inStages(sizedMessages{older.messages[ahead:], older.tokens[ahead:]}, config)
 	if err != nil {
 		return nil, err
 	}

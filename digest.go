@@ -50,32 +50,11 @@ func notesOf(req *SummaryRequest) *digest.Notes {
 
 // noteMessage adds m to the notes.
 func noteMessage(n *digest.Notes, m *Message) {
-	switch {
-	case m.Summary:
+	if m.Summary {
 		n.Earlier(messageParts(m))
-	case m.Role == RoleUser && !m.Injected:
-		scanTexts(n, m, digest.FromUser)
-		n.Asked(messageParts(m))
-	case m.Role == RoleAssistant:
-		scanTexts(n, m, digest.FromAssistant)
-		n.Said(messageParts(m))
-		for p := range callsOf(m) {
-			n.Called(p.ID, p.Name, p.Arguments)
-		}
-	case m.Role == RoleTool:
-		scanTexts(n, m, digest.FromResult)
-		exit, status := toolcall.Outcome(m.Details)
-		n.Returned(digest.Result{
-			CallID: m.ToolCallID, Tool: m.ToolName, Text: messageParts(m), Exit: exit, Status: status,
-			IsError: m.IsError,
-		})
-	default: // injected and system messages: their identifiers may be needed, but what they ask for is not quoted
-		scanTexts(n, m, digest.FromHost)
+		return
 	}
-}
-
-// scanTexts adds the identifiers in the texts of m to the notes.
-func scanTexts(n *digest.Notes, m *Message, from digest.Source) {
+	from := sourceOf(m)
 	for i := range m.Parts {
 		switch p := &m.Parts[i]; p.Kind {
 		case KindText:
@@ -84,4 +63,34 @@ func scanTexts(n *digest.Notes, m *Message, from digest.Source) {
 			n.Scan(p.Text, digest.FromThinking)
 		}
 	}
+	switch from { // what injected and system messages ask for is not quoted: only their identifiers may be needed
+	case digest.FromUser:
+		n.Asked(messageParts(m))
+	case digest.FromAssistant:
+		n.Said(messageParts(m))
+		for p := range callsOf(m) {
+			n.Called(p.ID, p.Name, p.Arguments)
+		}
+	case digest.FromResult:
+		exit, status := toolcall.Outcome(m.Details)
+		n.Returned(digest.Result{
+			CallID: m.ToolCallID, Tool: m.ToolName, Text: messageParts(m), Exit: exit, Status: status,
+			IsError: m.IsError,
+		})
+	}
+}
+
+// sourceOf says whom the texts of m are from.
+func sourceOf(m *Message) digest.Source {
+	switch {
+	case m.Summary:
+		return digest.FromPrevious
+	case m.Role == RoleUser && !m.Injected:
+		return digest.FromUser
+	case m.Role == RoleAssistant:
+		return digest.FromAssistant
+	case m.Role == RoleTool:
+		return digest.FromResult
+	}
+	return digest.FromHost
 }

@@ -103,7 +103,7 @@ func (r *summaryRun) summarize(history []Message) (string, error) {
 	if len(history) == 0 {
 		return r.Previous, nil
 	}
-	messages, outcomes := forSummary(history)
+	messages := forSummary(history)
 	if d, ok := r.Summarizer.(digester); ok { // reads a history of any size at once, and waits for nothing
 		r.calls, r.degraded = 1, true
 		return d.digest(SummaryRequest{
@@ -113,7 +113,7 @@ func (r *summaryRun) summarize(history []Message) (string, error) {
 	if err := r.ctx.Err(); err != nil {
 		return "", fmt.Errorf("winnow: summarizing: %w", err)
 	}
-	text, err := r.stages(messages, r.renderedSizes(history, messages, outcomes))
+	text, err := r.stages(messages, r.renderedSizes(history, messages))
 	if err == nil && !r.answered { // one digest of everything is better than digests of digests
 		text = r.digest(messages, r.Previous)
 	}

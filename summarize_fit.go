@@ -20,53 +20,46 @@ const (
 	minClipTokens = 12
 )
 
-// forSummary returns copies of history's messages that a summarizer may see and write to: they hold no Details,
-// Signature, Source, image or opaque part, and share no memory with history. outcomes are the texts that it put in
-// front of results.
-func forSummary(history []Message) (out []Message, outcomes []string) {
-	out, outcomes = make([]Message, len(history)), make([]string, len(history))
-	tools := toolNamesOf(history)
+// forSummary returns history as a summarizer is shown it: without Details, Signature, Source, images and opaque parts.
+// Only the arguments of calls share memory with history.
+func forSummary(history []Message) []Message {
+	out, tools := make([]Message, len(history)), toolNamesOf(history)
 	for i := range history {
 		m := &history[i]
-		out[i], outcomes[i] = summaryMessage(m, tools.of(i, m), make([]Part, 0, len(m.Parts)+1))
-		for k := range out[i].Parts {
-			p := &out[i].Parts[k]
-			p.Arguments = slices.Clone(p.Arguments) // bytes, which a summarizer could write to
+		parts := make([]Part, 0, len(m.Parts)+1)
+		if outcome := outcomeOf(m); outcome != "" {
+			parts = append(parts, Part{Text: outcome})
+		}
+		for k := range m.Parts {
+			if p := summaryPart(&m.Parts[k]); p.Kind == KindToolCall || p.Text != "" {
+				parts = append(parts, p)
+			}
+		}
+		out[i] = Message{
+			ID: m.ID, Role: m.Role, Parts: parts, ToolCallID: m.ToolCallID, ToolName: tools.of(i, m),
+			IsError: m.IsError, StopReason: m.StopReason, Time: m.Time, Pinned: m.Pinned, Injected: m.Injected,
+			Summary: m.Summary,
 		}
 	}
-	return out, outcomes
+	return out
 }
 
-// summaryMessage returns m as a summarizer is shown it, with its parts appended to parts. tool is the tool of m, if m
-// is a result, and outcome is the text that was put in front of that. Arguments share m's memory.
-func summaryMessage(m *Message, tool string, parts []Part) (out Message, outcome string) {
-	out = Message{ID: m.ID, Role: m.Role, ToolCallID: m.ToolCallID, ToolName: tool, IsError: m.IsError,
-		StopReason: m.StopReason, Time: m.Time, Pinned: m.Pinned, Injected: m.Injected, Summary: m.Summary}
-	if outcome = summarytext.Outcome(toolcall.Outcome(m.Details)); outcome != "" {
-		parts = append(parts, Part{Text: outcome})
-	}
-	for k := range m.Parts {
-		if p := summaryPart(&m.Parts[k]); p.Kind == KindToolCall || p.Text != "" {
-			parts = append(parts, p)
-		}
-	}
-	out.Parts = parts
-	return out, outcome
-}
+// outcomeOf returns the text that says how the call ended of which m is the result, as far as its Details tell.
+func outcomeOf(m *Message) string { return summarytext.Outcome(toolcall.Outcome(m.Details)) }
 
 // renderedSizes returns the tokens that messages, which forSummary made of history, take in a prompt. The sizes that
 // are known of the history are used, except where they count something that is not rendered.
-func (r *summaryRun) renderedSizes(history, messages []Message, outcomes []string) []int {
+func (r *summaryRun) renderedSizes(history, messages []Message) []int {
 	sizes := make([]int, len(messages))
 	for i := range messages {
 		m := &messages[i]
-		switch {
-		case r.sizes == nil || !isTextOnly(&history[i]):
+		if r.sizes == nil || !isTextOnly(&history[i]) {
 			sizes[i] = renderedTokens(r.Estimator, m)
-		case outcomes[i] != "":
-			sizes[i] = count.Add(count.Add(r.sizes[i], textTokens(r.Estimator, outcomes[i])), frameTokens(m))
-		default:
-			sizes[i] = count.Add(r.sizes[i], frameTokens(m))
+			continue
+		}
+		sizes[i] = count.Add(r.sizes[i], frameTokens(m))
+		if outcome := outcomeOf(&history[i]); outcome != "" {
+			sizes[i] = count.Add(sizes[i], r.tokens(outcome))
 		}
 	}
 	return sizes

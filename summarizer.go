@@ -131,20 +131,10 @@ func (r *sizedMessages) add(m Message, tokens int) {
 	r.messages, r.tokens = append(r.messages, m), append(r.tokens, tokens)
 }
 
-// grow makes room for n more messages.
-func (r *sizedMessages) grow(n int) {
-	r.messages, r.tokens = slices.Grow(r.messages, n), slices.Grow(r.tokens, n)
-}
-
 // join returns the messages of r and of more: r itself if more is empty, and otherwise a copy.
 func (r sizedMessages) join(more sizedMessages) sizedMessages {
 	if len(more.messages) == 0 {
 		return r
 	}
 	return sizedMessages{slices.Concat(r.messages, more.messages), slices.Concat(r.tokens, more.tokens)}
-}
-
-// cut returns the first n messages, and the others.
-func (r sizedMessages) cut(n int) (first, rest sizedMessages) {
-	return sizedMessages{r.messages[:n], r.tokens[:n]}, sizedMessages{r.messages[n:], r.tokens[n:]}
 }

@@ -141,7 +141,7 @@ func FuzzPrompt(f *testing.F) {
 			{Role: RoleAssistant, Parts: []Part{{Kind: KindThinking, Text: args}, {Kind: KindToolCall, Name: name, Arguments: json.RawMessage(args)}}},
 		}}
 		onlyOwnTags(t, r.Prompt())
-		messages, _ := forSummary(r.Messages)
+		messages := forSummary(r.Messages)
 		for _, m := range fitMessages(CharsPerToken(4), messages, 80) {
 			for _, p := range m.Parts {
 				require.True(t, len(p.Arguments) == 0 || json.Valid(p.Arguments))

@@ -1,6 +1,11 @@
 package winnow
 
-import "github.com/winnowgo/winnow/internal/toolcall"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/winnowgo/winnow/internal/toolcall"
+)
 
 // Which tool a result is of. A host that imports the results of a step apart from their calls gives them the ids of the
 // calls and no tool names. The tool is then taken from the call. The messages stay as they are, because a message is
@@ -26,42 +31,28 @@ func toolNamesFor(match toolcall.Matcher, messages []Message) toolNames {
 	return toolNamesOf(messages)
 }
 
-// toolNamesOf returns the tools of the results of lists, which follow each other. Where ids repeat, a result belongs to
-// the newest call that has its id; calls without ids are answered in their order.
-func toolNamesOf(lists ...[]Message) toolNames {
-	n := 0
-	missing := false
-	for _, messages := range lists {
-		n += len(messages)
-		for i := range messages {
-			missing = missing || messages[i].Role == RoleTool && messages[i].ToolName == ""
-		}
-	}
-	if !missing {
+// toolNamesOf returns the tools of the results of messages. Where ids repeat, a result belongs to the newest call that
+// has its id; calls without ids are answered in their order.
+func toolNamesOf(messages []Message) toolNames {
+	lacksName := func(m Message) bool { return m.Role == RoleTool && m.ToolName == "" }
+	if !slices.ContainsFunc(messages, lacksName) {
 		return nil // as with most hosts: each result has the name of its tool
 	}
-	names := make(toolNames, 0, n)
+	names := make(toolNames, len(messages))
 	byID := map[string]string{}
 	var unnamed []string // the tools of the newest calls without ids that wait for their results
-	for _, messages := range lists {
-		for i := range messages {
-			m := &messages[i]
-			name := m.ToolName
-			switch {
-			case m.Role == RoleAssistant:
-				unnamed = readCalls(m, byID)
-			case m.Role == RoleTool && m.ToolCallID != "":
-				if name == "" {
-					name = byID[m.ToolCallID]
-				}
-			case m.Role == RoleTool && len(unnamed) > 0:
-				if name == "" {
-					name = unnamed[0]
-				}
-				unnamed = unnamed[1:]
-			}
-			names = append(names, name)
+	for i := range messages {
+		m := &messages[i]
+		called := ""
+		switch {
+		case m.Role == RoleAssistant:
+			unnamed = readCalls(m, byID)
+		case m.Role == RoleTool && m.ToolCallID != "":
+			called = byID[m.ToolCallID]
+		case m.Role == RoleTool && len(unnamed) > 0:
+			called, unnamed = unnamed[0], unnamed[1:]
 		}
+		names[i] = cmp.Or(m.ToolName, called)
 	}
 	return names
 }
