@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -62,23 +63,13 @@ func (s *Session) become(ctx context.Context, t *tree, key string, labels map[st
 	if err != nil {
 		return err
 	}
-	entries := make([]*Entry, 0, len(indexes))
+	room := 0
 	for _, i := range indexes {
-		l, err := t.line(i)
-		if err != nil {
-			return err
-		}
-		e, err := t.entry(l)
-		if err != nil {
-			return err
-		}
-		if e.FirstKept != nil {
-			e.FirstKept = t.firstCopied(e.FirstKept, indexes)
-		}
-		entries = append(entries, e)
+		room += t.lines[i].length + copiedHead
 	}
+	s.encoder.lines = make([]byte, 0, room)
 	s.at.from = &From{Session: key, Entry: t.lines[t.current].id}
-	lines, err := s.copyEntries(entries, labels)
+	lines, err := s.copyEntries(t.copied(indexes), labels)
 	if err != nil {
 		return err
 	}
@@ -86,6 +77,28 @@ func (s *Session) become(ctx context.Context, t *tree, key string, labels map[st
 		return err
 	}
 	return s.reload(ctx)
+}
+
+// copiedHead is how much longer a line of a copy may get, in bytes: its parent, an offset, a checksum.
+const copiedHead = 64
+
+// copied reads the entries of a fork one by one: a session may be larger than what fits into memory several times.
+func (t *tree) copied(indexes []int) iter.Seq2[*Entry, error] {
+	return func(yield func(*Entry, error) bool) {
+		for _, i := range indexes {
+			l, err := t.line(i)
+			var e *Entry
+			if err == nil {
+				e, err = t.entry(l)
+			}
+			if err == nil && e.FirstKept != nil {
+				e.FirstKept = t.firstCopied(e.FirstKept, indexes)
+			}
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // firstCopied returns the first copied entry that does not lie before the first message that a compaction kept: an edit
@@ -146,7 +159,7 @@ func (t *tree) inUse(active *loaded) ([]int, error) {
 }
 
 // copyEntries returns the lines of a log that holds entries in this order. They keep their ids and seqs.
-func (s *Session) copyEntries(entries []*Entry, labels map[string]string) ([]byte, error) {
+func (s *Session) copyEntries(entries iter.Seq2[*Entry, error], labels map[string]string) ([]byte, error) {
 	x := &s.encoder
 	x.lines = x.lines[:0]
 	offsets := map[string]int64{}
@@ -158,7 +171,10 @@ func (s *Session) copyEntries(entries []*Entry, labels map[string]string) ([]byt
 	}
 	counts.add(header)
 	previous, seq := header.ID, header.Seq
-	for _, e := range entries {
+	for e, err := range entries {
+		if err != nil {
+			return nil, err
+		}
 		e.ParentID, e.At, e.Batch = previous, nil, [2]int64{} // the log is created whole or not at all
 		offsets[e.ID] = int64(len(x.lines))
 		if e.Type == TypeCompaction {

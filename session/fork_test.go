@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"context"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -129,4 +130,24 @@ func TestOntoEntries(t *testing.T) {
 		require.NotErrorIs(t, err, session.ErrConflict)
 		require.EqualError(t, err, `session: the session has entries already: "b"`)
 	}
+}
+
+// TestForkMemory: a fork holds the new log in memory once, and no entry beside it.
+func TestForkMemory(t *testing.T) {
+	ctx := context.Background()
+	const entries, long = 64, 256 << 10
+	store, err := session.OpenDirectory(t.TempDir(), &session.Options{Durability: session.OS})
+	require.NoError(t, err)
+	s := open(t, store, "k")
+	for range entries {
+		require.NoError(t, s.Append(ctx, session.User(strings.Repeat("x", long))))
+	}
+	require.NoError(t, s.Close())
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	require.NoError(t, store.Fork(ctx, "k", "", "fork"))
+	runtime.ReadMemStats(&after)
+	copies := float64(after.TotalAlloc-before.TotalAlloc) / (entries * long)
+	t.Logf("%.1f bytes for each byte of the session", copies)
+	require.Less(t, copies, 6.0, "read, decoded, written, and read by the session that was made")
 }
