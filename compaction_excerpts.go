@@ -3,39 +3,83 @@ package winnow
 import (
 	"slices"
 
+	"github.com/winnowgo/winnow/internal/chunks"
+	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/cut"
 	"github.com/winnowgo/winnow/internal/digest"
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
-// excerptTokens is how much a summarizer reads of one result, and of the arguments of one call: 2 000 characters, as in
-// other agents. What a file held does not belong in a summary, but how a command ended does. Code collects the
-// identifiers in the rest. To read everything would cost as much as all the requests of the conversation once more, at
-// the price of input that is not cached.
-const excerptTokens = 500
+// How much a summarizer reads of one result, of the arguments of one call, and of one thought, in tokens. What a file
+// held does not belong in a summary, but how a command ended does. Code collects the identifiers in the rest. To read
+// everything would cost as much as all the requests of the conversation once more, at the price of input that is not
+// cached.
+const (
+	mostExcerptTokens = 500 // 2 000 characters: what pi shows of a result
+	// Where many long texts would need several calls, they are cut as far as one call needs, but not further than this:
+	// 600 characters, which is what OpenClaw keeps of a message beside a summary.
+	leastExcerptTokens = 150
+)
 
-// excerpts returns r with long results and arguments cut to what a summary needs of them: beginning, end, and lines
-// with errors. It shares with r what it does not cut.
-func (c *compaction) excerpts(r sizedMessages) sizedMessages {
+// excerpts returns r with long results, arguments and thoughts cut to what a summary needs of them: limit tokens with
+// the beginning, the end, and the lines with errors of a result. It shares with r what it does not cut.
+func (c *compaction) excerpts(r sizedMessages, limit int) sizedMessages {
 	out := sizedMessages{slices.Clone(r.messages), slices.Clone(r.tokens)}
 	for i := range out.messages {
-		if r.tokens[i] <= excerptTokens {
+		if r.tokens[i] <= limit {
 			continue // no part of it can be longer
 		}
 		m := &r.messages[i]
 		short, ok := Message{}, false
 		switch m.Role {
 		case RoleTool:
-			short, ok = excerptResult(m, c.textTokensOf(m, r.tokens[i]))
+			short, ok = excerptResult(m, c.textTokensOf(m, r.tokens[i]), limit)
 		case RoleAssistant:
-			short, ok = excerptArguments(c.opts.Estimator, m)
+			short, ok = excerptParts(c.opts.Estimator, m, limit)
 		}
 		if ok {
 			out.messages[i], out.tokens[i] = short, estimateWith(c.opts.Estimator, short)
 		}
 	}
 	return out
+}
+
+// excerptLimit returns the limit with which the excerpts of r fit into one call, as far as it may go down for that.
+func (c *compaction) excerptLimit(r sizedMessages) int {
+	var sizes []int // of what may be cut
+	fixed := 0
+	for i := range r.messages {
+		m := &r.messages[i]
+		fixed = count.Add(fixed, frameTokens(m))
+		switch {
+		case r.tokens[i] <= leastExcerptTokens:
+			fixed = count.Add(fixed, r.tokens[i])
+		case m.Role == RoleTool:
+			sizes = append(sizes, min(r.tokens[i], mostExcerptTokens))
+		case m.Role == RoleAssistant:
+			for k := range m.Parts {
+				n := partTokens(c.opts.Estimator, m, k)
+				if isExcerpted(&m.Parts[k]) {
+					sizes = append(sizes, min(n, mostExcerptTokens))
+				} else {
+					fixed = count.Add(fixed, n)
+				}
+			}
+		default:
+			fixed = count.Add(fixed, r.tokens[i])
+		}
+	}
+	room := chunks.OfSmall(c.opts.Compact.SummarizerWindow)
+	return min(mostExcerptTokens, max(leastExcerptTokens, count.Fair(sizes, max(0, room-fixed))))
+}
+
+// isExcerpted reports whether a summarizer need not read all of a part of an answer.
+func isExcerpted(p *Part) bool { return p.Kind == KindToolCall || isThinking(*p) }
+
+// partTokens estimates part k of m.
+func partTokens(e Estimator, m *Message, k int) int {
+	return estimateWith(e, Message{Role: m.Role, Parts: m.Parts[k : k+1]})
 }
 
 // textTokensOf returns how many of the tokens of m its texts have.
@@ -49,14 +93,14 @@ func (c *compaction) textTokensOf(m *Message, tokens int) int {
 	return estimateWith(c.opts.Estimator, texts)
 }
 
-// excerptResult returns m with its texts, of `tokens` tokens, cut to about excerptTokens together. The cut need not be
+// excerptResult returns m with its texts, of `tokens` tokens, cut to about limit tokens together. The cut need not be
 // exact, because only a summarizer reads it. ok is false if nothing was cut.
-func excerptResult(m *Message, tokens int) (out Message, ok bool) {
+func excerptResult(m *Message, tokens, limit int) (out Message, ok bool) {
 	tokens = min(tokens, textBytes(m)) // a host's own count may be absurd
-	if tokens <= excerptTokens {
+	if tokens <= limit {
 		return Message{}, false
 	}
-	share := float64(excerptTokens) / float64(tokens)
+	share := float64(limit) / float64(tokens)
 	out = *m
 	out.Source, out.Parts = nil, slices.Clone(m.Parts)
 	for k := range out.Parts {
@@ -72,22 +116,27 @@ func excerptResult(m *Message, tokens int) (out Message, ok bool) {
 	return out, ok
 }
 
-// excerptArguments returns m with the long arguments of its calls cut. ok is false if m has none.
-func excerptArguments(e Estimator, m *Message) (out Message, ok bool) {
+// excerptParts returns m with the long arguments of its calls and its long thoughts cut to limit tokens each. ok is
+// false if m has none.
+func excerptParts(e Estimator, m *Message, limit int) (out Message, ok bool) {
 	for k := range m.Parts {
 		p := &m.Parts[k]
-		if p.Kind != KindToolCall || len(p.Arguments) < excerptTokens { // a token has a byte or more
+		if !isExcerpted(p) || len(p.Arguments)+len(p.Text) < limit { // a token has a byte or more
 			continue
 		}
-		n := estimateWith(e, Message{Role: m.Role, Parts: m.Parts[k : k+1]})
-		if n <= excerptTokens {
+		n := partTokens(e, m, k)
+		if n <= limit {
 			continue
 		}
 		if !ok {
 			out, ok = *m, true
 			out.Parts = slices.Clone(m.Parts)
 		}
-		out.Parts[k].Arguments = cut.MiddleOfJSON(p.Arguments, n, excerptTokens)
+		if p.Kind == KindToolCall {
+			out.Parts[k].Arguments = cut.MiddleOfJSON(p.Arguments, n, limit)
+		} else {
+			out.Parts[k].Text = cut.Middle(p.Text, n, limit)
+		}
 	}
 	return out, ok
 }

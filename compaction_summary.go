@@ -88,7 +88,9 @@ func (c *compaction) summarize(ctx context.Context, s Summarizer, room int) (*Su
 		c.ids = n.IDs
 		return &Summary{Text: n.Write(config.MaxTokens), Degraded: true, Calls: 1}, nil
 	}
-	older, prefix := c.excerpts(c.older), c.excerpts(c.prefix)
+	// The calls of a run that is repeated have to be the same, so the limits of its first try stay.
+	ofOlder, ofPrefixes := c.cache.SameExcerpts(c.excerptLimit(c.older), c.excerptLimit(c.prefix))
+	older, prefix := c.excerpts(c.older, ofOlder), c.excerpts(c.prefix, ofPrefixes)
 	ofPrefix := config
 	ofPrefix.Instructions = strings.TrimSpace(prefixInstructions + "\n\n" + c.instructions)
 	if len(older.messages) == 0 {

@@ -41,7 +41,10 @@ func (d *draft) isDigestDue(c *checkpoint, historyTokens int) bool {
 	return wasIdle || historyTokens-d.ledger.digestAt >= count.Share(d.budget, breaker.Growth)
 }
 
+// asksSummarizer reports whether a compaction calls a model.
+func (o *Options) asksSummarizer() bool { return !isDigest(o.Summarizer) && !o.Compact.Off }
+
 // replacesDigest reports whether a digest wrote c and a summarizer may replace it.
 func (o *Options) replacesDigest(c *checkpoint) bool {
-	return c != nil && c.degraded && !isDigest(o.Summarizer) && !o.Compact.Off
+	return c != nil && c.degraded && o.asksSummarizer()
 }

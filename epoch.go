@@ -51,6 +51,9 @@ func (d *draft) rewrite() {
 	pressed := !d.fits()
 	if pressed {
 		d.makeRoom()
+		if cold {
+			d.mergeRecords(0) // or the next request would
+		}
 	}
 	if none { // the next request would do it, even if nothing is new
 		d.mergeRecords(0)
@@ -58,15 +61,24 @@ func (d *draft) rewrite() {
 		}
 	}
 	wasIdle := cold && !none && !d.ledger.sentAt.IsZero()
-	d.isCramped = (pressed || wasIdle) && d.view.total > count.Share(d.room(), crampedShare)
+	d.isCramped = (pressed || wasIdle) && d.isAboveCramped()
 }
 
+// isAboveCramped reports whether the next epoch would follow soon.
+func (d *draft) isAboveCramped() bool { return d.view.total > count.Share(d.room(), crampedShare) }
+
 // makeRoom is the epoch of a request that does not fit. It drops what is stale, however little that saves, and then the
-// oldest of the rest, until there is room for the next requests too.
+// oldest of the rest, until there is room for the next requests too. Before a model is asked for a summary, all but the
+// newest step goes: its records say more of the others than a summary would, and cost no call. In the recorded sessions
+// a third of the summaries in a window of 64 000 tokens are not needed then.
 func (d *draft) makeRoom() {
 	d.isPressed, d.cause = true, "the request did not fit"
 	goal := count.Share(d.room(), lowWater)
 	d.dropTo(goal)
+	if d.isAboveCramped() && d.opts.Keep.folds() && d.opts.asksSummarizer() {
+		d.keepsNewestOnly = true
+		d.dropTo(goal)
+	}
 	if !d.fits() {
 		d.prune(*d.opts.Prune, d.windowEstimate())
 		d.cutOversized()

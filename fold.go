@@ -141,6 +141,8 @@ func (f *folding) wholeSteps() int {
 	switch {
 	case !f.stale.early:
 		return max(asked, carriedSteps)
+	case f.draft.keepsNewestOnly:
+		return max(1, asked)
 	case f.draft.keepLast, keep == KeepAll, !f.draft.isCold():
 		return max(1, asked)
 	case keep == KeepLittle:

@@ -1,8 +1,10 @@
 package winnow_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -64,5 +66,52 @@ func TestAnswersWithoutCalls(t *testing.T) {
 			assert.Contains(t, recordsIn(r.Messages)[0], "\nSaid: Answer 0: and so on, ")
 		}
 		requestCheck{estimator: byChars}.check(t, h, r)
+	}
+}
+
+// Where the newest steps alone fill the room, records of all but the last of them are made before a model is asked for
+// a summary. A digest costs nothing, and a host that has said how many steps stay has its way.
+func TestNewestStepsFoldBeforeASummary(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name    string
+		options winnow.Options
+		whole   int // of the three large steps
+		summary bool
+	}{
+		{"records instead of a summary", winnow.Options{Summarizer: says("## Goal\na summary")}, 1, false},
+		{"the host says three", winnow.Options{
+			Summarizer: says("## Goal\na summary"), Prune: &winnow.PruneOptions{KeepLastAssistants: 3},
+		}, 1, true},
+		{"a digest", winnow.Options{}, 1, true},
+		{"no compaction", winnow.Options{
+			Summarizer: says("## Goal\na summary"), Compact: &winnow.CompactOptions{Off: true},
+		}, 3, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			o, clock := tt.options, newClock()
+			o.Estimator, o.Now, o.Minify, o.Reserve = byChars, clock.Now, &winnow.MinifyOptions{Off: true}, 1_000
+			m := newManager(t, 20_000, &o)
+			h := runs(8)
+			for i := range 3 { // 5 000 tokens each, in a room of 17 100
+				h[12+2*i].Parts[0].Text = strings.Repeat("one of the files is "+itoa(i)+"\n", 910)
+			}
+			var r *winnow.Request
+			for n := 1; n <= len(h); n += 2 {
+				clock.pass(time.Second)
+				r = prepare(t, m, h[:n])
+				requestCheck{estimator: byChars}.check(t, h[:n], r)
+			}
+			whole := 0
+			for i := 12; i < len(h); i += 2 {
+				if holds(r, &h[i]) {
+					whole++
+				}
+			}
+			assert.Equal(t, tt.whole, whole)
+			hasSummary := slices.ContainsFunc(r.Messages, func(m winnow.Message) bool { return m.Summary })
+			assert.Equal(t, tt.summary, hasSummary)
+		})
 	}
 }

@@ -105,7 +105,7 @@ func TestManagerCompactFails(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				defer time.Sleep(2 * time.Hour) // until the deaf one has gone
 				m, s, h := workingManager(t)
-				twin, _, _ := workingManager(t)
+				twin, twins, _ := workingManager(t)
 				s.to(tt.s)
 				before, state := deepCopy(h), snapshotOf(t, m)
 				r, err := m.Compact(t.Context(), h, "")
@@ -120,7 +120,9 @@ func TestManagerCompactFails(t *testing.T) {
 				if tt.name == "cut" {
 					require.ErrorIs(t, err, winnow.ErrIncomplete, "the cause is wrapped")
 				}
-				s.to(says("## Goal\nback again"))
+				back := says("## Goal\nback again")
+				s.to(back)
+				twins.to(back)
 				sameMessages(t, prepare(t, twin, h).Messages, prepare(t, m, h).Messages, "the next request is as if nothing had been tried")
 			})
 		})

@@ -14,6 +14,9 @@ func (d *draft) staleParts(early bool, ahead int) []rewrite.Part {
 	if d.isBelowStale() {
 		return nil
 	}
+	if d.keepsNewestOnly && !d.keepLast {
+		o.KeepLastAssistants = 1
+	}
 	s := staleness{view: v, options: o, allowed: d.minifier.match, early: early}
 	s.tools = toolNamesFor(s.allowed, v.messages)
 	if d.opts.Recall {

@@ -28,6 +28,8 @@ type Cache struct {
 	order   []Key
 	bytes   int
 	room    int // tokens that the first try asked for
+
+	older, prefix int // tokens of one excerpt in the first try
 }
 
 // New returns an empty cache.
@@ -80,6 +82,17 @@ func (c *Cache) SameRoom(room, most int) int {
 		c.room = room
 	}
 	return c.room
+}
+
+// SameExcerpts returns the lengths of excerpts with which the first try was made: a call with other excerpts is another
+// one. older and prefix are those of this try, of complete turns and of the beginning of a divided one.
+func (c *Cache) SameExcerpts(older, prefix int) (ofOlder, ofPrefix int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.older == 0 {
+		c.older, c.prefix = older, prefix
+	}
+	return c.older, c.prefix
 }
 
 // Plan returns how a history that begins so was divided.

@@ -38,6 +38,14 @@ func TestSameRoom(t *testing.T) {
 	assert.Equal(t, 700, c.SameRoom(700, 1_000), "what was said where there was hardly any room says too little")
 }
 
+func TestSameExcerpts(t *testing.T) {
+	c := New()
+	for _, tries := range [...][2]int{{400, 500}, {150, 300}} {
+		older, prefix := c.SameExcerpts(tries[0], tries[1])
+		assert.Equal(t, [2]int{400, 500}, [2]int{older, prefix}, "the first")
+	}
+}
+
 func TestPlans(t *testing.T) {
 	c := New()
 	for key := range Key(mostPlans + 1) {

@@ -48,10 +48,16 @@ type Plan struct {
 // calls almost empty.
 const leastChunk = 8_000
 
+// OfSmall returns how many tokens of small messages one chunk may have.
+func OfSmall(window int) int { return limit(nil, window) }
+
+// limit is [Limit], but not less than a chunk may always have.
+func limit(sizes []int, window int) int { return max(Limit(sizes, window), leastChunk) }
+
 // NewPlan divides items of these sizes into at most `parts` parts, for a summarizer with the given window. No chunk has
 // more than most tokens.
 func NewPlan(sizes []int, parts, window, most int) Plan {
-	p := Plan{Limit: min(max(Limit(sizes, window), leastChunk), most), Runs: []int{len(sizes)}}
+	p := Plan{Limit: min(limit(sizes, window), most), Runs: []int{len(sizes)}}
 	// Parts smaller than a chunk would only add calls.
 	if total := count.Sum(sizes); total > p.Limit {
 		p.Runs = Runs(sizes, min(parts, total/p.Limit+1))

@@ -32,16 +32,21 @@ type Send func(ctx context.Context, url string, messages []winnow.Message) (winn
 
 // CheckConversations lets managers talk to a provider with a window of 32 000 tokens through an SDK. A manager that
 // assumes twice the window meets refusals, recovers and continues. A manager that assumes half of it is never refused
-// and compacts, with a summarizer that asks the same provider. The provider refuses requests only for their size, and
-// no refused request is sent again. An API that the provider does not speak has a front.
+// and compacts, with a summarizer that asks the same provider; it makes no records, with which it would need no
+// summary. The provider refuses requests only for their size, and no refused request is sent again. An API that the
+// provider does not speak has a front.
 func CheckConversations(t *testing.T, send Send, summarizer func(url string) winnow.Summarizer, front ...Front) {
 	t.Helper()
 	for _, tt := range []struct {
 		name        string
 		window      int
+		keep        winnow.KeepPolicy
 		refusals    bool
 		compactions bool
-	}{{"twice the window", 64_000, true, false}, {"half the window", 16_000, false, true}} {
+	}{
+		{"twice the window", 64_000, winnow.KeepWork, true, false},
+		{"half the window", 16_000, winnow.KeepCalls, false, true},
+	} {
 		options := provider.Options{Window: 32_000, Model: reader}
 		for _, f := range front {
 			options.Overflow = provider.Wordings()[f.Wording]
@@ -52,7 +57,7 @@ func CheckConversations(t *testing.T, send Send, summarizer func(url string) win
 			handler = f.handler(t, handler)
 		}
 		server := httptest.NewServer(handler)
-		m, err := winnow.New(tt.window, &winnow.Options{Summarizer: summarizer(server.URL)})
+		m, err := winnow.New(tt.window, &winnow.Options{Summarizer: summarizer(server.URL), Keep: tt.keep})
 		if err != nil {
 			t.Fatal(err)
 		}
