@@ -23,7 +23,11 @@ func (d *directory) IsHeld(_ context.Context, key string) (bool, error) {
 	if err != nil || dir == "" {
 		return false, err
 	}
-	f, err := d.fs.Open(dir+"/"+turnName, os.O_RDWR, 0)
+	name := dir + "/" + turnName
+	f, err := d.fs.Open(name, os.O_RDWR, 0) // NFS grants the lock only to those who may write
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		f, err = d.fs.Open(name, os.O_RDONLY, 0) // a store that may only be read
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

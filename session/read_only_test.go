@@ -1,0 +1,73 @@
+package session_test
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/internal/files"
+)
+
+// readOnly is a file system that cannot be written, such as a snapshot or a backup.
+type readOnly struct{ files.FS }
+
+func (readOnly) Mkdir(string, fs.FileMode) error { return syscall.EROFS }
+func (readOnly) Rename(string, string) error     { return syscall.EROFS }
+func (readOnly) Remove(string) error             { return syscall.EROFS }
+
+func (r readOnly) Open(name string, flag int, perm fs.FileMode) (files.File, error) {
+	if flag&os.O_RDWR != 0 {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: syscall.EROFS}
+	}
+	return r.FS.Open(name, flag, perm)
+}
+
+func (r readOnly) Sub(dir string) (files.FS, error) {
+	sub, err := r.FS.Sub(dir)
+	return readOnly{sub}, err
+}
+
+// TestReadOnlyStore: all that reads works in a store that cannot be written, with its catalog and without it.
+func TestReadOnlyStore(t *testing.T) {
+	for _, without := range []string{"", "catalog.jsonl"} {
+		ctx := context.Background()
+		dir := t.TempDir()
+		store, err := session.OpenDirectory(dir, nil)
+		require.NoError(t, err)
+		s := open(t, store, "k")
+		require.NoError(t, s.Append(ctx, session.User("one"), answer("two")))
+		require.NoError(t, s.Close())
+		_, err = store.List(ctx, session.Query{})
+		require.NoError(t, err)
+		require.NoError(t, store.Close())
+
+		fsys, err := files.OpenRoot(dir)
+		require.NoError(t, err)
+		if without != "" {
+			require.NoError(t, fsys.Remove(without))
+		}
+		store, err = session.OpenFiles(readOnly{fsys}, nil)
+		require.NoError(t, err)
+		defer store.Close()
+		page, err := store.List(ctx, session.Query{})
+		require.NoError(t, err)
+		require.Len(t, page.Sessions, 1)
+		status, err := store.Status(ctx, "k")
+		require.NoError(t, err)
+		require.Equal(t, page.Sessions[0], *status)
+		view, err := store.Read(ctx, "k")
+		require.NoError(t, err)
+		require.Len(t, view.History, 2)
+		_, err = store.Verify(ctx, "k")
+		require.NoError(t, err)
+		_, err = store.Plan(ctx, *session.ReferenceMaintenance())
+		require.NoError(t, err)
+		_, err = store.Open(ctx, "k")
+		require.ErrorIs(t, err, syscall.EROFS)
+	}
+}
