@@ -13,11 +13,9 @@ import (
 
 // The ladder: what is tried after a provider refused a request, until nothing is left to try.
 
-const (
-	// A request counts as smaller only with at most this share of the other where something is lost by it: where the
-	// last rung gives up a guessed limit, and where a digest takes the place of a model's summary.
-	leastShrink = 0.95
-)
+// leastShrink is the largest share of a request with a model's summary that one with a digest in its place may have to
+// be sent rather than that.
+const leastShrink = 0.95
 
 // Recover takes the error of a request that Prepare (or Recover) made and returns the next, smaller one: large results
 // are cut and old ones cleared, then history is compacted, then all results are cut hard, then a digest stands in for a
@@ -259,10 +257,9 @@ func (l *ladder) smallestThatIsLess(context.Context) *draft {
 		g.accounting.limit, d.accounting.limit, d.budget = l.allowed, l.allowed, l.allowed
 	case !l.guessed:
 		return nil // the provider named a limit, and this is above it
-	case l.bytes > 0 && n <= count.Share(l.bytes, leastShrink) && d.tokens() <= d.budget &&
-		n <= count.Least(l.manager.ledger.toldBody(&l.manager.settings), n):
+	case l.bytes > 0 && d.tokens() <= d.budget && n <= count.Least(l.manager.ledger.toldBody(&l.manager.settings), n):
 		g.accounting.body.Most, d.accounting.body.Most = n, n
-	case l.bytes == 0 && n <= count.Share(l.refused, leastShrink) && d.fitsBody():
+	case l.bytes == 0 && d.fitsBody():
 		g.accounting.guess.Most, d.accounting.guess.Most, d.budget = n, n, n
 	default:
 		return nil

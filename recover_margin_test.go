@@ -122,3 +122,21 @@ func TestCountAboveTheEstimateIsTakenWhereMuchIsHidden(t *testing.T) {
 		assert.Equal(t, 24_000, r.Budget, "overhead %d: the count is used, and no limit is guessed", overhead)
 	}
 }
+
+// The provider refuses without numbers. All that can be shrunk is a twentieth of the request, and that is enough.
+func TestALittleSmallerIsTriedBeforeGivingUp(t *testing.T) {
+	const window, reserve = 32_000, 8_000
+	m := newManager(t, window, &winnow.Options{Estimator: byChars, Reserve: reserve, Now: newClock().Now})
+	h := list(userSays(textOf(22_900)), modelCalls("a"), toolSays("a", textOf(1_000)))
+	refusals := 0
+	_, r, err := winnow.Do(t.Context(), m, h, func(_ context.Context, sent []winnow.Message) (string, error) {
+		if estimateAll(byChars, sent) <= 23_700 {
+			return "Done.", nil
+		}
+		refusals++
+		return "", errNoNumbers
+	})
+	require.NoError(t, err)
+	assert.Equal(t, 1, refusals)
+	assert.Equal(t, "smallest", r.Rung)
+}
