@@ -68,12 +68,13 @@ func (t *Table) Scan(s string, from Source) {
 }
 
 func (t *Table) add(id string, kind identifier.Kind, from Source) {
-	i := t.at.Number(id)
+	h := identifier.HashOf(id)
+	i := t.at.NumberBy(h, id)
 	if i < 0 {
 		if len(t.notes) >= maxIDs && from == FromResult {
 			return
 		}
-		i = t.at.Add(id)
+		i = t.at.AddBy(h, id)
 		t.notes = append(t.notes, note{id: id, kind: kind})
 	}
 	n := &t.notes[i]

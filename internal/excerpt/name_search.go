@@ -80,7 +80,8 @@ func (s *nameSearch) each(known *identifier.Set, text string, least float64, f f
 
 // mention notes a mention of name id. It reports whether id is new: neither in known nor mentioned before.
 func (s *nameSearch) mention(known *identifier.Set, id string, kind identifier.Kind) bool {
-	k := s.ids.Add(id)
+	h := identifier.HashOf(id)
+	k := s.ids.AddBy(h, id)
 	if k < len(s.seen) {
 		if s.seen[k].mentions > 0 {
 			s.seen[k].mentions++
@@ -88,7 +89,7 @@ func (s *nameSearch) mention(known *identifier.Set, id string, kind identifier.K
 		return false
 	}
 	name := seenName{kind: kind}
-	if !known.Has(id) {
+	if !known.HasBy(h, id) {
 		name.mentions = 1
 	}
 	s.seen = append(s.seen, name)

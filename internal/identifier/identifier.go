@@ -72,18 +72,24 @@ func Scan(s string, emit func(id string, kind Kind)) {
 		if s[start] == '/' && start > 0 && s[start-1] == '<' { // </body> closes a tag, and is no path
 			start++
 		}
-		token, all := s[start:i], first|rest
+		token, all, end := s[start:i], first|rest, i
+		if i < len(s) && !isSpecial[s[i]] {
+			i++
+		}
 		if all == ascii.Digit {
 			scanNumber(token, len(token), emit)
 			continue
 		}
-		if isPlain(first, rest, odd == i-1) || !scanToken(token, all, emit) {
-			if quote := quoteAround(s, start, i); quote != 0 && quotedSymbol(token, all, quote) {
+		if isPlain(first, rest, odd == end-1) || !scanToken(token, all, emit) {
+			if quote := quoteAround(s, start, end); quote != 0 && quotedSymbol(token, all, quote) {
 				emit(token, Symbol)
 			}
 		}
 	}
 }
+
+// isSpecial has the bytes of no class that Scan looks at, and does not pass behind a token.
+var isSpecial = [256]bool{'\\': true, '`': true, 0xE2: true, 0xE3: true}
 
 // isPlain reports whether a token is a word that names nothing, by the class of its first byte and those of the rest,
 // and whether only its last byte is no lower-case letter.

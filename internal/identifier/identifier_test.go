@@ -112,3 +112,15 @@ func TestPlainTokens(t *testing.T) {
 	Scan("`The` \"dry-run\" 'Plain' x", func(id string, _ Kind) { got = append(got, id) })
 	assert.Equal(t, []string{"The", "dry-run", "Plain"}, got, "but quotes make a symbol of some")
 }
+
+// TestHump: wherever in a name the hump is, and however long the name is.
+func TestHump(t *testing.T) {
+	for n := 2; n < 40; n++ {
+		for at := 1; at < n; at++ {
+			name := strings.Repeat("a", at) + "B" + strings.Repeat("c", n-at-1)
+			assert.True(t, hasHump(name), name)
+		}
+		assert.False(t, hasHump(strings.Repeat("A", n-1)+"b"+strings.Repeat("_", n)), n)
+		assert.False(t, hasHump(strings.Repeat("a1B_", n)), n)
+	}
+}

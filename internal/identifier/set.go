@@ -13,13 +13,19 @@ import (
 type Set struct {
 	ids   []string
 	slots []slot // at least twice as many as ids, a power of two; each is at its hash, or in the next one that is free
-	seed  uint64 // of the hashes, so that no text can make them collide
 }
 
 type slot struct {
-	hash   uint32 // its upper half
+	hash   SetHash
 	number uint32 // from 1; 0: the slot is free
 }
+
+// SetHash is the hash of an identifier. All sets have the same, so that who looks for an identifier in two of them
+// computes it once.
+type SetHash uint32
+
+// seed differs in each process, so that no text can make hashes collide.
+var seed = rand.Uint64() | 1
 
 // leastSlots is how many slots a set has once it is not empty.
 const leastSlots = 16
@@ -39,54 +45,70 @@ func (s *Set) Len() int { return len(s.ids) }
 func (s *Set) IDs() []string { return s.ids }
 
 // Has reports whether id is in s.
-func (s *Set) Has(id string) bool { return s.Number(id) >= 0 }
+func (s *Set) Has(id string) bool { return len(s.ids) > 0 && s.HasBy(HashOf(id), id) }
+
+// HasBy is Has for an identifier whose hash is known.
+func (s *Set) HasBy(h SetHash, id string) bool { return s.NumberBy(h, id) >= 0 }
 
 // Number returns the number of id, or -1.
 func (s *Set) Number(id string) int {
 	if len(s.ids) == 0 {
 		return -1
 	}
-	_, number := s.find(id, s.hash(id))
+	return s.NumberBy(HashOf(id), id)
+}
+
+// NumberBy is Number for an identifier whose hash is known.
+func (s *Set) NumberBy(h SetHash, id string) int {
+	if len(s.ids) == 0 {
+		return -1
+	}
+	_, number := s.find(h, id)
 	return number
 }
 
 // Add returns the number of id, which is added if it is not in s.
-func (s *Set) Add(id string) int {
+func (s *Set) Add(id string) int { return s.AddBy(HashOf(id), id) }
+
+// AddBy is Add for an identifier whose hash is known.
+func (s *Set) AddBy(h SetHash, id string) int {
 	if 2*(len(s.ids)+1) > len(s.slots) {
 		s.grow(max(leastSlots, 2*len(s.slots)))
 	}
-	h := s.hash(id)
-	at, number := s.find(id, h)
+	at, number := s.find(h, id)
 	if number < 0 {
 		number = len(s.ids)
 		s.ids = append(s.ids, id)
-		s.slots[at] = slot{uint32(h >> 32), uint32(number + 1)}
+		s.slots[at] = slot{h, uint32(number + 1)}
 	}
 	return number
 }
 
 // find returns the number of id, or -1 and the slot where it belongs.
-func (s *Set) find(id string, h uint64) (at, number int) {
-	mask := uint64(len(s.slots) - 1)
-	for i := h & mask; ; i = (i + 1) & mask {
+func (s *Set) find(h SetHash, id string) (at, number int) {
+	mask := len(s.slots) - 1
+	for i := int(h) & mask; ; i = (i + 1) & mask {
 		switch t := s.slots[i]; {
 		case t.number == 0:
-			return int(i), -1
-		case t.hash == uint32(h>>32) && s.ids[t.number-1] == id:
-			return int(i), int(t.number - 1)
+			return i, -1
+		case t.hash == h && s.ids[t.number-1] == id:
+			return i, int(t.number - 1)
 		}
 	}
 }
 
 func (s *Set) grow(slots int) {
-	if s.seed == 0 {
-		s.seed = rand.Uint64() | 1
-	}
+	old, mask := s.slots, slots-1
 	s.slots = make([]slot, slots)
-	for k, id := range s.ids {
-		h := s.hash(id)
-		at, _ := s.find(id, h)
-		s.slots[at] = slot{uint32(h >> 32), uint32(k + 1)}
+	for _, t := range old {
+		if t.number == 0 {
+			continue
+		}
+		i := int(t.hash) & mask
+		for s.slots[i].number != 0 {
+			i = (i + 1) & mask
+		}
+		s.slots[i] = t
 	}
 }
 
@@ -105,8 +127,8 @@ func (s *Set) Clear() {
 
 // free frees the slot of id, whose number is known. The slots in front of it may be free already.
 func (s *Set) free(id string, number uint32) {
-	mask := uint64(len(s.slots) - 1)
-	i := s.hash(id) & mask
+	mask := len(s.slots) - 1
+	i := int(HashOf(id)) & mask
 	for s.slots[i].number != number {
 		i = (i + 1) & mask
 	}
@@ -114,13 +136,13 @@ func (s *Set) free(id string, number uint32) {
 }
 
 // Clone returns a copy of s.
-func (s *Set) Clone() *Set { return &Set{slices.Clone(s.ids), slices.Clone(s.slots), s.seed} }
+func (s *Set) Clone() *Set { return &Set{slices.Clone(s.ids), slices.Clone(s.slots)} }
 
-// hash reads id by words, of which the last may overlap the one before it.
-func (s *Set) hash(id string) uint64 {
-	h := s.seed + uint64(len(id))
+// HashOf returns the hash of id. It reads id by words, of which the last may overlap the one before it.
+func HashOf(id string) SetHash {
+	h := seed + uint64(len(id))
 	for ; len(id) > 16; id = id[16:] {
-		h = mixed(ascii.LoadWord(id, 0)^h, ascii.LoadWord(id, 8)^s.seed)
+		h = mixed(ascii.LoadWord(id, 0)^h, ascii.LoadWord(id, 8)^seed)
 	}
 	n := len(id)
 	var a, b uint64
@@ -132,7 +154,7 @@ func (s *Set) hash(id string) uint64 {
 	case n > 0:
 		a, b = uint64(id[0])|uint64(id[n/2])<<8, uint64(id[n-1])
 	}
-	return mixed(a^h, b^s.seed)
+	return SetHash(mixed(a^h, b^seed))
 }
 
 // loadHalf reads the four bytes of s from index i on.

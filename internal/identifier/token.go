@@ -10,7 +10,7 @@ import (
 // scanToken emits the identifiers in a token and reports whether there were any. all has the classes of its bytes.
 func scanToken(token string, all uint8, emit func(string, Kind)) bool {
 	if all&ascii.Joint == 0 {
-		return scanWord(token, all, emit)
+		return scanPiece(token, all, all, emit)
 	}
 	if k := schemeEnd(token, all); k > 0 {
 		begin := k
@@ -37,12 +37,13 @@ func scanToken(token string, all uint8, emit func(string, Kind)) bool {
 		piece := token[i:end]
 		switch {
 		case piece[0] != '@':
-			found = scanWord(piece, class, emit) || found
+			found = scanPiece(piece, class, class, emit) || found
 		case len(piece) > 3 && strings.IndexByte(piece, '/') > 1: // @scope/package
 			emit(strings.TrimRight(piece, "./-"), Path)
 			found = true
 		default:
-			found = scanWord(piece[1:], class&^ascii.Joint, emit) || found
+			class &^= ascii.Joint
+			found = scanPiece(piece[1:], class, class, emit) || found
 		}
 		i = end
 	}
@@ -79,6 +80,36 @@ func withoutLineNumber(w string) string {
 	return w
 }
 
+// scanPiece is scanWord for a word whose bytes have the classes of exactly. Most words have only letters.
+func scanPiece(w string, exactly, all uint8, emit func(string, Kind)) bool {
+	switch {
+	case exactly == ascii.Lower:
+		return false
+	case exactly&^ascii.Alpha == 0:
+		return scanLetters(w, emit)
+	}
+	return scanWord(w, all, emit)
+}
+
+// scanLetters emits a word of letters if it is a name or an error code.
+func scanLetters(w string, emit func(string, Kind)) bool {
+	if len(w) < leastHump || len(w) > MaxBytes {
+		return false
+	}
+	kind := Error
+	switch {
+	case hasHump(w):
+		kind = humpKind(w)
+	case w[0] != 'E' || !isErrno(w, len(w)) || !upperWord(w):
+		return false
+	}
+	if commonWords.has(w) {
+		return false
+	}
+	emit(w, kind)
+	return true
+}
+
 // scanWord emits the identifiers in a token without joints. all has the classes of its bytes, and perhaps more.
 func scanWord(w string, all uint8, emit func(string, Kind)) bool {
 	w = trimToken(w)
@@ -92,14 +123,14 @@ func scanWord(w string, all uint8, emit func(string, Kind)) bool {
 	switch {
 	case digits == 0 && upper == 0 && lower == 0:
 		return false
-	case all&ascii.Slash != 0 && strings.ContainsAny(w, "/~"):
-		return !commonWords.has(w) && scanPath(w, all, emit)
+	case all&ascii.Slash != 0 && hasSlash(w):
+		return !commonWords.has(w) && scanPath(w, all, upper+lower, emit)
 	case upper+lower == 0:
 		return scanNumber(w, digits, emit)
 	case digits == 0 && lower == len(w):
 		return false
 	case all&ascii.Dot != 0 && strings.IndexByte(w, '.') > 0:
-		return scanDotted(w, all, emit)
+		return scanDotted(w, all, digits, upper+lower, emit)
 	}
 	kind, ok := wordKind(w, digits, upper, lower)
 	if !ok {
@@ -115,43 +146,66 @@ func scanWord(w string, all uint8, emit func(string, Kind)) bool {
 	return true
 }
 
-// beginsPath reports whether w begins with "./" or "..".
-func beginsPath(w string) bool { return strings.HasPrefix(w, "./") || strings.HasPrefix(w, "..") }
+// hasSlash reports whether w has a slash or a tilde.
+func hasSlash(w string) bool {
+	for i := range len(w) {
+		if ascii.Class[w[i]] == ascii.Slash {
+			return true
+		}
+	}
+	return false
+}
 
 // trimToken removes the punctuation at the ends of a token.
 func trimToken(w string) string {
-	for strings.HasPrefix(w, "-") || strings.HasPrefix(w, ".") && !beginsPath(w) {
+	for len(w) > 0 && (w[0] == '-' || w[0] == '.' && !beginsPath(w)) {
 		w = w[1:]
 	}
-	w = strings.TrimPrefix(w, "./")
+	if len(w) > 1 && w[0] == '.' && w[1] == '/' {
+		w = w[2:]
+	}
 	for len(w) > 0 && ascii.Class[w[len(w)-1]]&(ascii.Dot|ascii.Dash|ascii.Slash) != 0 {
 		w = w[:len(w)-1]
 	}
 	return w
 }
 
+// beginsPath reports whether w, which begins with a point, begins with "./" or "..".
+func beginsPath(w string) bool { return len(w) > 1 && (w[1] == '/' || w[1] == '.') }
+
 // countClasses counts the digits and the letters of either case. A token is ASCII.
 func countClasses(w string) (digits, upper, lower int) {
-	const ones = 0x0101010101010101
-	for ; len(w) >= 8; w = w[8:] {
-		x := ascii.LoadWord(w, 0)
-		in := func(first, last uint64) int { // of bytes below 0x80
-			return bits.OnesCount64((x + (0x80-first)*ones) &^ (x + (0x7F-last)*ones) & ascii.NonASCII)
+	if len(w) < 8 {
+		for i := range len(w) {
+			c := int(ascii.Class[w[i]])
+			lower, upper, digits = lower+c&1, upper+c>>1&1, digits+c>>2&1
 		}
-		digits, upper, lower = digits+in('0', '9'), upper+in('A', 'Z'), lower+in('a', 'z')
+		return digits, upper, lower
 	}
-	for i := range len(w) {
-		c := int(ascii.Class[w[i]])
-		lower, upper, digits = lower+c&1, upper+c>>1&1, digits+c>>2&1
+	for i := 0; ; i += 8 {
+		behind := i + 8 - len(w)
+		if behind >= 8 {
+			return digits, upper, lower
+		}
+		x := ascii.LoadWord(w, i-max(0, behind))
+		x >>= 8 * max(0, behind) // of the last word only the bytes that were not counted, and zeros
+		digits += bits.OnesCount64(inRange(x, '0', '9'))
+		upper += bits.OnesCount64(inRange(x, 'A', 'Z'))
+		lower += bits.OnesCount64(inRange(x, 'a', 'z'))
 	}
-	return digits, upper, lower
+}
+
+// inRange sets the high bit of each byte of x that is from first to last, and no other bits. The bytes are ASCII.
+func inRange(x, first, last uint64) uint64 {
+	const ones = 0x0101010101010101
+	return (x + (0x80-first)*ones) &^ (x + (0x7F-last)*ones) & ascii.NonASCII
 }
 
 // scanPath emits a word with a slash as a path, or the identifiers in its pieces where it is not one.
-func scanPath(w string, all uint8, emit func(string, Kind)) bool {
+func scanPath(w string, all uint8, letters int, emit func(string, Kind)) bool {
 	last := w[strings.LastIndexByte(w, '/')+1:]
 	if w[0] == '/' || w[0] == '~' || strings.Count(w, "/") > 1 || isFileName(last) {
-		if _, upper, lower := countClasses(w); upper+lower > 1 && len(w) > 3 {
+		if letters > 1 && len(w) > 3 {
 			emit(w, Path)
 			return true
 		}
@@ -161,7 +215,7 @@ func scanPath(w string, all uint8, emit func(string, Kind)) bool {
 }
 
 // scanDotted emits a word with a point inside: the name of a file, a host, a version, or its pieces.
-func scanDotted(w string, all uint8, emit func(string, Kind)) bool {
+func scanDotted(w string, all uint8, digits, letters int, emit func(string, Kind)) bool {
 	switch end := w[strings.LastIndexByte(w, '.')+1:]; {
 	case isFileName(w):
 		emit(w, Path)
@@ -170,7 +224,7 @@ func scanDotted(w string, all uint8, emit func(string, Kind)) bool {
 		emit(w, URL)
 		return true
 	}
-	if digits, upper, lower := countClasses(w); upper+lower <= 2 && digits >= 2 { // v1.2.3, 1.5s, 0.35GB
+	if letters <= 2 && digits >= 2 { // v1.2.3, 1.5s, 0.35GB
 		emit(w, Number)
 		return true
 	}
@@ -179,17 +233,17 @@ func scanDotted(w string, all uint8, emit func(string, Kind)) bool {
 
 // eachPiece scans the pieces of w between separators.
 func eachPiece(w string, separator byte, all uint8, emit func(string, Kind)) bool {
+	all &^= ascii.Slash
+	if separator == '.' || separator == '-' {
+		all &^= ascii.Dot
+	}
 	found := false
 	for len(w) > 0 {
-		k := strings.IndexByte(w, separator)
-		if k < 0 {
-			k = len(w)
+		k, exactly := 0, uint8(0)
+		for ; k < len(w) && w[k] != separator; k++ {
+			exactly |= ascii.Class[w[k]]
 		}
-		class := all &^ ascii.Slash
-		if separator == '.' || separator == '-' {
-			class &^= ascii.Dot
-		}
-		if k >= 4 && scanWord(w[:k], class, emit) {
+		if k >= 4 && scanPiece(w[:k], exactly, all, emit) {
 			found = true
 		}
 		w = w[min(k+1, len(w)):]
@@ -223,11 +277,16 @@ func isYear(w string) bool { return len(w) == 4 && w >= "1990" && w < "2040" }
 
 // wordKind classifies a word of letters, digits, dashes and underscores.
 func wordKind(w string, digits, upper, lower int) (Kind, bool) {
-	dashes := len(w) - digits - upper - lower - strings.Count(w, "_")
-	inner := strings.Trim(w, "_")
-	switch {
-	case digits > 0 && isHex(w) && len(w) >= 7:
+	if digits > 0 && len(w) >= 7 && isHex(w) {
 		return Hash, true
+	}
+	dashes, isJoined := 0, false // by underscores
+	if digits+upper+lower < len(w) {
+		dashes = len(w) - digits - upper - lower - strings.Count(w, "_")
+		inner := strings.Trim(w, "_")
+		isJoined = strings.IndexByte(inner, '_') > 0 || strings.HasPrefix(w, "__") && len(inner) >= 3
+	}
+	switch {
 	case dashes > 0:
 		head, tail, _ := strings.Cut(w, "-")
 		// CVE-2026-1, OPS-48
@@ -241,18 +300,26 @@ func wordKind(w string, digits, upper, lower int) (Kind, bool) {
 		return Hash, true
 	case digits > 0 && ascii.Class[w[0]] == ascii.Digit && units.has(strings.TrimLeft(w, "0123456789")):
 		return Number, true
-	case strings.IndexByte(inner, '_') > 0, strings.HasPrefix(w, "__") && len(inner) >= 3:
-		if strings.HasPrefix(inner, "ERR") || strings.Contains(inner, "ERROR") {
+	case isJoined:
+		if inner := strings.Trim(w, "_"); strings.HasPrefix(inner, "ERR") || strings.Contains(inner, "ERROR") {
 			return Error, true
 		}
 		return Name, true
-	case upper > 0 && lower > 0 && len(w) >= 5 && hasHump(w):
-		if strings.HasSuffix(w, "Error") || strings.HasSuffix(w, "Exception") {
-			return Error, true
-		}
-		return Name, true
+	case upper > 0 && lower > 0 && len(w) >= leastHump && hasHump(w):
+		return humpKind(w), true
 	}
 	return 0, false
+}
+
+// leastHump is how many letters a name in camelCase has at least.
+const leastHump = 5
+
+// humpKind returns the kind of a name in camelCase.
+func humpKind(w string) Kind {
+	if strings.HasSuffix(w, "Error") || strings.HasSuffix(w, "Exception") {
+		return Error
+	}
+	return Name
 }
 
 // isErrno reports whether a word with upper capitals is the name of a system's error, such as ENOENT.
@@ -276,12 +343,23 @@ func upperWord(s string) bool {
 
 // hasHump reports whether an upper-case letter follows a lower-case one, as in camelCase.
 func hasHump(w string) bool {
-	for i := 1; i < len(w); i++ {
-		if ascii.Class[w[i]] == ascii.Upper && ascii.Class[w[i-1]] == ascii.Lower {
+	if len(w) < 8 {
+		for i := 1; i < len(w); i++ {
+			if ascii.Class[w[i]] == ascii.Upper && ascii.Class[w[i-1]] == ascii.Lower {
+				return true
+			}
+		}
+		return false
+	}
+	for i := 0; ; i += 7 { // each pair of neighbours stands in one word
+		x := ascii.LoadWord(w, min(i, len(w)-8))
+		if inRange(x, 'a', 'z')<<8&inRange(x, 'A', 'Z') != 0 {
 			return true
 		}
+		if i+8 >= len(w) {
+			return false
+		}
 	}
-	return false
 }
 
 // isHex reports whether w consists of hexadecimal digits, or has the form of a UUID.

@@ -9,6 +9,11 @@ import (
 // Within calls f for id and for the identifiers that can be found within it, such as the ends of a path.
 func Within(id string, f func(s string)) {
 	f(id)
+	inside(id, f)
+}
+
+// inside calls f for the identifiers that can be found within id, without id.
+func inside(id string, f func(s string)) {
 	if len(id) > MaxBytes {
 		return
 	}
@@ -34,8 +39,9 @@ func Cover(covered *Set, text string) {
 // within one that is covered is covered too. Only behind a tilde in the middle of a path more is found where the piece
 // stands alone.
 func CoverID(covered *Set, id string) {
-	if covered.Has(id) && strings.IndexByte(id, '~') < 0 {
+	before := covered.Len()
+	if covered.Add(id) < before && strings.IndexByte(id, '~') < 0 {
 		return
 	}
-	Within(id, func(s string) { covered.Add(s) })
+	inside(id, func(s string) { covered.Add(s) })
 }
