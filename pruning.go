@@ -2,10 +2,9 @@ package winnow
 
 import (
 	"math"
-	"strconv"
 
 	"github.com/winnowgo/winnow/internal/count"
-	"github.com/winnowgo/winnow/internal/cut"
+	"github.com/winnowgo/winnow/internal/prune"
 	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
@@ -19,56 +18,55 @@ import (
 // tools that the patterns exclude. No message gets longer. The window is in tokens; with a window of 0 or less nothing
 // is done. Source of the rules, numbers and texts: the reference system.
 func PruneContext(history []Message, window int, opts *PruneOptions) ([]Message, []Edit) {
-	p := pruning{PruneOptions: opts.withDefaults(charsPerToken(4)), history: history, window: window}
+	p := newPruning(history, window, opts.withDefaults(charsPerToken(4)))
 	return p.run()
 }
 
 // pruning is one run of PruneContext.
 type pruning struct {
 	PruneOptions
+	rules   prune.Rules
 	history []Message
-	window  int   // tokens
-	tokens  []int // estimate of each message; nil: not known yet
-
-	// returns the note that says how to recall what is left out of message i, see cut.WithNote; nil: no notes
-	note func(i int) string
-
-	total      int // tokens of the whole history, as pruned so far
-	candidates []candidate
-	changed    int    // how often replace changed a result
-	cleared    []Part // of every cleared result without a note
-	trimmed    []Part // of other changed results, in groups: the next parts have room behind them
+	tokens  []int            // estimate of each message; nil: not known yet
+	note    func(int) string // says how to recall what is left out of a message; nil: no notes
+	results []prune.Result   // that may be pruned
 }
 
-// candidate is a result that may be pruned.
-type candidate struct {
-	index      int
-	tokens     int    // as pruned so far
-	chars      int    // of its text, as pruned so far; -1: not counted
-	wholeChars int    // of its joined texts before it was trimmed
-	op         Op     // "" if it was not changed
-	note       string // from pruning.note
-	parts      []Part // in place of its own if it was changed; nil: not made yet
-	reason     string
+func newPruning(history []Message, window int, o PruneOptions) pruning {
+	return pruning{PruneOptions: o, history: history, rules: prune.Rules{
+		Window: window, TrimFrom: o.SoftTrimRatio, ClearFrom: o.HardClearRatio, TrimAbove: o.SoftTrimMaxChars,
+		Head: o.SoftTrimHeadChars, Tail: o.SoftTrimTailChars, LeastToClear: o.MinPrunableToolChars,
+		NeverClear: o.NoHardClear, Placeholder: o.Placeholder,
+	}}
 }
 
 // run prunes the history. It looks at lengths first, so that for most histories it reads no text.
 func (p *pruning) run() ([]Message, []Edit) {
-	if p.window <= 0 || !p.mayBeAboveSoftTrim() || !p.findCandidates() || !p.aboveSoftTrim() {
+	if p.rules.Window <= 0 || !p.mayBeAboveSoftTrim() {
 		return clip(p.history), nil
 	}
-	p.trimAll()
-	if !p.NoHardClear && p.ratio() >= p.HardClearRatio && p.enoughToClear() {
-		p.clearOldest()
-	}
-	if p.changed == 0 {
+	if p.findResults(); !p.rules.MayApply(p.results) {
 		return clip(p.history), nil
 	}
-	return p.build()
+	e, history := p.Estimator, p.history
+	tokens := func(rules *prune.Rules, r *prune.Result) int {
+		m := history[r.Index]
+		m.Parts, m.Source = nil, nil
+		if _, ok := e.(charsPerToken); !ok { // to that one the number of characters is enough
+			m.Parts = []Part{{Text: rules.Left(r)}}
+		}
+		n, _ := estimateResult(e, &m, r.Chars)
+		return n
+	}
+	rules := p.rules // a copy, so that p is not moved to the heap where nothing is pruned
+	if changed := rules.Apply(p.results, p.estimate(), tokens); changed > 0 {
+		return p.build(changed)
+	}
+	return clip(p.history), nil
 }
 
-// findCandidates lists the results that may be pruned, without reading a text. It returns false if nothing can change.
-func (p *pruning) findCandidates() bool {
+// findResults lists the results that may be pruned.
+func (p *pruning) findResults() {
 	start, end := 0, p.protectedFrom()
 	for start < end && p.history[start].Role != RoleUser {
 		start++
@@ -81,27 +79,18 @@ func (p *pruning) findCandidates() bool {
 			results++
 		}
 	}
-	p.candidates = make([]candidate, 0, results)
-	long, bytes := false, 0
+	p.results = make([]prune.Result, 0, results)
 	for i := start; i < end; i++ {
 		m := &p.history[i]
-		if m.Role != RoleTool || m.Pinned {
+		if m.Role != RoleTool || m.Pinned || !holdsOnlyText(m) || !match.Matches(tools.of(i, m)) {
 			continue
 		}
-		if !holdsOnlyText(m) || !match.Matches(tools.of(i, m)) {
-			continue
-		}
-		n := textBytes(m)
-		long = long || n > p.SoftTrimMaxChars
-		bytes += n
-		c := candidate{index: i, chars: -1}
+		r := prune.Result{Index: i, Text: joinedText(m), Texts: len(m.Parts), Chars: -1}
 		if p.note != nil {
-			c.note = p.note(i)
+			r.Note = p.note(i)
 		}
-		p.candidates = append(p.candidates, c)
+		p.results = append(p.results, r)
 	}
-	// Trimming needs a long result, clearing needs many characters, and no text has more characters than bytes.
-	return long || len(p.candidates) > 0 && !p.NoHardClear && bytes >= p.MinPrunableToolChars
 }
 
 // protectedFrom returns the index of the oldest of the newest KeepLastAssistants assistant messages, or 0
@@ -153,179 +142,63 @@ func (p *pruning) mayBeAboveSoftTrim() bool {
 		if n < 0 {
 			return true
 		}
-		if most = count.Add(most, n); float64(most)/float64(p.window) >= p.SoftTrimRatio {
+		if most = count.Add(most, n); p.rules.IsAbove(most, p.SoftTrimRatio) {
 			return true
 		}
 	}
 	return false
 }
 
-// aboveSoftTrim estimates the history and reports whether it reaches SoftTrimRatio.
-func (p *pruning) aboveSoftTrim() bool {
+// estimate returns the tokens of the whole history, and sets those of the results.
+func (p *pruning) estimate() (total int) {
 	if p.tokens == nil {
 		p.tokens = make([]int, len(p.history))
-		next := 0 // candidate
+		next := p.results
 		for i := range p.history {
-			if next < len(p.candidates) && p.candidates[next].index == i {
-				p.tokens[i], p.candidates[next].chars = estimateResult(p.Estimator, &p.history[i], -1)
-				next++
+			if len(next) > 0 && next[0].Index == i {
+				p.tokens[i], next[0].Chars = estimateResult(p.Estimator, &p.history[i], -1)
+				next = next[1:]
 				continue
 			}
 			p.tokens[i] = estimateWith(p.Estimator, p.history[i])
 		}
 	}
-	for _, n := range p.tokens {
-		p.total = count.Add(p.total, n)
+	for k := range p.results {
+		p.results[k].Tokens = p.tokens[p.results[k].Index]
 	}
-	for k := range p.candidates {
-		p.candidates[k].tokens = p.tokens[p.candidates[k].index]
-	}
-	return p.ratio() >= p.SoftTrimRatio
-}
-
-func (p *pruning) ratio() float64 { return float64(p.total) / float64(p.window) }
-
-// trimAll trims every candidate that is long enough. The reference does not stop when the ratio has
-// fallen below the threshold: one rewrite of many results costs the prompt cache no more than one of few.
-func (p *pruning) trimAll() {
-	for k := range p.candidates {
-		c := &p.candidates[k]
-		if left, ok := p.trimmedChars(c); ok {
-			p.replace(c, left, OpTrim)
-		}
-	}
-}
-
-// trimmedChars returns how many characters trimming leaves of c, the note included. ok is false if c is not to be
-// trimmed.
-func (p *pruning) trimmedChars(c *candidate) (left int, ok bool) {
-	m := &p.history[c.index]
-	if textBytes(m)+len(m.Parts) <= p.SoftTrimMaxChars {
-		return 0, false // a text has no more characters than bytes, and one newline stands between two texts
-	}
-	if c.wholeChars = c.chars + len(m.Parts) - 1; c.chars < 0 {
-		c.wholeChars = runes.Count(joinedText(m))
-	}
-	head, tail := p.SoftTrimHeadChars, p.SoftTrimTailChars
-	if c.wholeChars <= p.SoftTrimMaxChars || head >= c.wholeChars-tail || p.wasTrimmed(c) {
-		return 0, false // it is short, nothing lies between the ends, or trimming once more would trim the note
-	}
-	left = p.ends(c).Chars(c.wholeChars)
-	return left, left < c.wholeChars
-}
-
-// ends returns what trimming keeps of c.
-func (p *pruning) ends(c *candidate) cut.Trim {
-	return cut.Trim{Head: p.SoftTrimHeadChars, Tail: p.SoftTrimTailChars, Note: c.note}
-}
-
-// wasTrimmed reports whether the text of c is already the outcome of a trim.
-func (p *pruning) wasTrimmed(c *candidate) bool {
-	m := &p.history[c.index]
-	return cut.EndsInNote(m.Parts[len(m.Parts)-1].Text) && p.ends(c).Made(joinedText(m), c.wholeChars)
-}
-
-// enoughToClear reports whether the candidates hold at least MinPrunableToolChars characters. It reads no further than
-// it must.
-func (p *pruning) enoughToClear() bool {
-	chars := 0
-	for k := range p.candidates {
-		if chars >= p.MinPrunableToolChars {
-			return true
-		}
-		c := &p.candidates[k]
-		if c.chars < 0 {
-			c.chars = 0
-			for _, part := range p.history[c.index].Parts {
-				c.chars += runes.Count(part.Text)
-			}
-		}
-		chars += c.chars
-	}
-	return chars >= p.MinPrunableToolChars
-}
-
-// clearOldest clears results, the oldest first, until the history is below the ratio again.
-func (p *pruning) clearOldest() {
-	p.cleared = []Part{{Text: p.Placeholder}}
-	chars := runes.Count(p.Placeholder)
-	for k := range p.candidates {
-		if p.ratio() < p.HardClearRatio {
-			return
-		}
-		c := &p.candidates[k]
-		p.replace(c, chars+len(cut.WithNote(p.Placeholder, c.note))-len(p.Placeholder), OpClear)
-	}
-}
-
-// replace decides to do op to c, which leaves `chars` characters of it. It does nothing if c would not become smaller
-// both in tokens and in characters.
-func (p *pruning) replace(c *candidate, chars int, op Op) {
-	if c.chars >= 0 && c.chars <= chars || c.chars < 0 && !charsAbove(p.history[c.index].Parts, chars) {
-		return
-	}
-	m := p.history[c.index]
-	m.Parts, m.Source = nil, nil
-	if _, ok := p.Estimator.(charsPerToken); !ok { // charsPerToken needs no text: `chars` is enough
-		m.Parts = p.newParts(c, op)
-	}
-	tokens, _ := estimateResult(p.Estimator, &m, chars)
-	if tokens >= c.tokens {
-		return
-	}
-	p.total += tokens - c.tokens
-	p.changed++
-	c.tokens, c.chars, c.op, c.parts = tokens, chars, op, m.Parts
-}
-
-// newParts returns the parts that replace those of c after op. It allocates parts in groups, because a history may have
-// thousands.
-func (p *pruning) newParts(c *candidate, op Op) []Part {
-	if op == OpClear && c.note == "" {
-		return p.cleared
-	}
-	if len(p.trimmed) == cap(p.trimmed) {
-		p.trimmed = make([]Part, 0, partsAtOnce)
-	}
-	text := cut.WithNote(p.Placeholder, c.note)
-	if op == OpTrim {
-		text = p.ends(c).Text(joinedText(&p.history[c.index]), c.wholeChars)
-	}
-	p.trimmed = append(p.trimmed, Part{Text: text})
-	n := len(p.trimmed)
-	return p.trimmed[n-1 : n : n]
+	return count.Sum(p.tokens)
 }
 
 // partsAtOnce is how many parts are allocated together. This makes few allocations, and whoever holds one of the parts
 // keeps no more than these in memory.
 const partsAtOnce = 16
 
-// build returns the pruned history and an edit for each result that was changed. It makes most texts only now, because
-// many results that are trimmed are cleared afterwards.
-func (p *pruning) build() ([]Message, []Edit) {
+// build returns the pruned history and an edit for each of the results that were changed.
+func (p *pruning) build(changed int) ([]Message, []Edit) {
 	out := append(make([]Message, 0, len(p.history)), p.history...)
-	edits := make([]Edit, 0, p.changed)
-	var reason []byte
-	for k := range p.candidates {
-		c := &p.candidates[k]
-		switch c.op {
-		case OpTrim:
-			reason = strconv.AppendInt(append(reason[:0], "old result of "...), int64(c.wholeChars), 10)
-			reason = append(reason, " characters: head and tail kept"...)
-			c.reason = string(reason)
-		case OpClear:
-			c.reason = "old result cleared: the history is above the share of the window from which results are cleared"
-		default:
+	edits := make([]Edit, 0, changed)
+	cleared, parts := []Part{{Text: p.Placeholder}}, []Part(nil)
+	for k := range p.results {
+		r := &p.results[k]
+		if r.Change == prune.None {
 			continue
 		}
-		m := &out[c.index]
-		if m.Parts, m.Source = c.parts, nil; m.Parts == nil {
-			m.Parts = p.newParts(c, c.op)
+		m := &out[r.Index]
+		if m.Parts, m.Source = cleared, nil; r.Change == prune.Trimmed || r.Note != "" {
+			if len(parts) == cap(parts) {
+				parts = make([]Part, 0, partsAtOnce)
+			}
+			parts = append(parts, Part{Text: p.rules.Left(r)})
+			m.Parts = parts[len(parts)-1 : len(parts) : len(parts)]
 		}
-		edits = append(edits, Edit{
-			Op: c.op, Index: c.index, ID: m.ID,
-			Before: max(1, p.tokens[c.index]), After: max(1, c.tokens), Reason: c.reason,
-		})
+		e := Edit{
+			Op: OpClear, Index: r.Index, ID: m.ID, Before: max(1, p.tokens[r.Index]), After: max(1, r.Tokens),
+			Reason: r.Reason(),
+		}
+		if r.Change == prune.Trimmed {
+			e.Op = OpTrim
+		}
+		edits = append(edits, e)
 	}
 	return out, edits
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/place"
+	"github.com/winnowgo/winnow/internal/prune"
 )
 
 // indexAndRepair is steps 1 and 2 of the list at Manager.draft.
@@ -373,7 +374,8 @@ func (d *draft) clearTo(tokens int) {
 // prune is PruneContext on the view, with options in which every default is set.
 func (d *draft) prune(o PruneOptions, window int) {
 	v := d.view
-	p := pruning{PruneOptions: o, history: v.messages, window: max(1, window), tokens: v.tokens}
+	p := newPruning(v.messages, max(1, window), o)
+	p.tokens = v.tokens
 	if d.opts.Recall {
 		p.note = d.recallNote
 	}
@@ -381,13 +383,15 @@ func (d *draft) prune(o PruneOptions, window int) {
 	if len(edits) == 0 {
 		return
 	}
-	for _, c := range p.candidates {
-		if c.op == "" {
+	for k := range p.results {
+		r := &p.results[k]
+		if r.Change == prune.None {
 			continue
 		}
 		if d.countsPruned {
-			c.tokens = estimateWith(d.opts.Estimator, out[c.index])
+			r.Tokens = estimateWith(d.opts.Estimator, out[r.Index])
 		}
-		d.project(c.index, out[c.index], c.tokens, c.op, c.reason)
+		d.project(r.Index, out[r.Index], r.Tokens, edits[0].Op, edits[0].Reason)
+		edits = edits[1:]
 	}
 }
