@@ -241,6 +241,10 @@ func TestStreams(t *testing.T) {
 			assert.Equal(t, winnow.ErrorInfo{Class: winnow.ErrorOverflow, Tokens: 5000, Limit: 4096}, winnow.ClassifyError(err), "in the place of chunk %d: %s", n, failure)
 		}
 	}
+	client, _ := answering(t, 200, strings.Join(chunks, "")) // a stream that says that it is JSON
+	answer, err := Collect(client.Chat.Completions.NewStreaming(t.Context(), sdk.ChatCompletionNewParams{}, KeepErrors()), nil)
+	require.NoError(t, err)
+	assert.Equal(t, m.Parts, Response(answer).Parts)
 	for n := range 6 { // up to the reason why it ended
 		_, err := collectFrom(t, adaptertest.Streaming(t, false, chunks[:n]...))
 		assert.ErrorIs(t, err, io.ErrUnexpectedEOF, "%d chunks", n)
@@ -264,6 +268,8 @@ func TestErrorForms(t *testing.T) {
 		{"FastAPI, a list", `{"detail":[{"msg":"` + said + `"}]}`, 422, false},
 		{"null", `{"error":null,"message":"` + said + `"}`, 400, false},
 		{"plain", said, 400, false},
+		{"MiniMax", `{"base_resp":{"status_code":2013,"status_msg":"` + said + `"},"choices":null}`, 400, false},
+		{"Baidu", `{"error_code":336103,"error_msg":"` + said + `"}`, 400, false},
 		{"LM Studio", `{"error":"` + said + `"}`, 400, true},
 		{"a list", `{"error":["` + said + `"]}`, 400, true},
 	} {
@@ -286,6 +292,11 @@ func TestErrorForms(t *testing.T) {
 				}
 			}
 			client, _ := answering(t, 200, tt.body)
+			if isTold(tt.body) {
+				stream := client.Chat.Completions.NewStreaming(t.Context(), sdk.ChatCompletionNewParams{}, KeepErrors())
+				_, err := Collect(stream, nil)
+				assert.Equal(t, want, winnow.ClassifyError(err), "inside a 200, instead of a stream")
+			}
 			if _, err := Check(client.Chat.Completions.New(t.Context(), sdk.ChatCompletionNewParams{})); isTold(tt.body) {
 				assert.Equal(t, want, winnow.ClassifyError(err), "inside a 200")
 			}
@@ -295,7 +306,7 @@ func TestErrorForms(t *testing.T) {
 
 // isTold reports whether a body with status 200 is told from an answer.
 func isTold(body string) bool {
-	return strings.HasPrefix(body, `{"error":{`) || strings.HasPrefix(body, `{"error":"`) || strings.HasPrefix(body, `{"object":"error"`)
+	return strings.Contains(body, `_code":`) || strings.HasPrefix(body, `{"error":{`) || strings.HasPrefix(body, `{"error":"`) || strings.HasPrefix(body, `{"object":"error"`)
 }
 
 // TestForms has the recorded sessions typed and as JSON.

@@ -1,20 +1,16 @@
 package openai
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"slices"
 
 	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
 	"github.com/openai/openai-go/v3/packages/ssestream"
 
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
-	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
 // Check returns an error if a server sent one with status 200, which the SDK takes for an answer without choices. Put
@@ -197,38 +193,4 @@ func (c *collector) answer() (*sdk.ChatCompletion, error) {
 		return nil, fmt.Errorf("openai: %w", err)
 	}
 	return answer, nil
-}
-
-// maxErrorBody is how much of a refusal is kept, in bytes.
-const maxErrorBody = 64 << 10
-
-// KeepErrors is an option of the client for servers that only partly speak OpenAI's API. If the member error of a
-// refusal is a text or a list instead of an object (Ollama, LM Studio), the SDK reports a decoding error, and the text
-// is lost. With this option the text becomes the message of the SDK's error. Refusals without such a member need no
-// option: [winnow.ClassifyError] reads the body that the SDK keeps.
-func KeepErrors() option.RequestOption {
-	return option.WithMiddleware(func(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-		answer, err := next(r)
-		if err != nil || answer == nil || answer.StatusCode < http.StatusBadRequest || answer.Body == nil {
-			return answer, err
-		}
-		body, err := io.ReadAll(io.LimitReader(answer.Body, maxErrorBody))
-		_ = answer.Body.Close()
-		if err != nil {
-			return nil, err
-		}
-		jsontext.Members(body, func(key string, value []byte) {
-			if key != "error" || value[0] == '{' || string(value) == "null" {
-				return
-			}
-			text := jsontext.Text(value)
-			if text == "" {
-				text = string(value)
-			}
-			body, err = json.Marshal(map[string]any{"error": map[string]any{"message": text}})
-		})
-		answer.Body = io.NopCloser(bytes.NewReader(body))
-		answer.ContentLength = int64(len(body))
-		return answer, err
-	})
 }

@@ -34,12 +34,13 @@ func refusesUpload(r *reading) bool {
 	return false
 }
 
-// namesPrompt reports whether some text is about tokens or the prompt, and not only about a request.
+// namesPrompt reports whether some text is about tokens or the prompt, and not only about a request or a "message", as
+// an SDK calls the text itself.
 func namesPrompt(r *reading) bool {
 	for i := range r.n {
-		if r.segments[i].wide {
+		if s := &r.segments[i]; s.wide || inputWord(s.tokens) {
 			return true
 		}
 	}
-	return r.names(rInput|rToken|rContext) || hardNumber(r)
+	return r.names(rToken|rContext) || hardNumber(r)
 }

@@ -23,8 +23,9 @@ func UnknownMembers(object, known []byte) map[string]any {
 	return unknown
 }
 
-// ErrorIn returns the body of an answer if that is really an error: {"error":…}, {"type":"error",…} or
-// {"object":"error",…}. Otherwise it returns "".
+// ErrorIn returns the body of an answer if that is really an error: {"error":…}, {"type":"error",…},
+// {"object":"error",…}, {"error_code":336103,…} of Baidu or {"base_resp":{"status_code":2013,…}} of MiniMax. Otherwise
+// it returns "".
 func ErrorIn(body string) string {
 	found := false
 	jsontext.Members([]byte(body), func(key string, value []byte) {
@@ -33,6 +34,10 @@ func ErrorIn(body string) string {
 			found = found || string(value) != "null"
 		case "type", "object":
 			found = found || string(value) == `"error"`
+		case "error_code":
+			found = found || isCode(value)
+		case "base_resp":
+			jsontext.Members(value, func(key string, value []byte) { found = found || key == "status_code" && isCode(value) })
 		}
 	})
 	if !found {
@@ -40,3 +45,6 @@ func ErrorIn(body string) string {
 	}
 	return body
 }
+
+// isCode reports whether the code of an error says that there is one.
+func isCode(value []byte) bool { return string(value) != "null" && string(value) != "0" }
