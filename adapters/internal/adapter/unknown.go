@@ -37,7 +37,9 @@ func ErrorIn(body string) string {
 		case "error_code":
 			found = found || isCode(value)
 		case "base_resp":
-			jsontext.Members(value, func(key string, value []byte) { found = found || key == "status_code" && isCode(value) })
+			jsontext.Members(value, func(key string, value []byte) {
+				found = found || key == "status_code" && isCode(value)
+			})
 		}
 	})
 	if !found {
