@@ -144,7 +144,7 @@ func (n *Notes) Returned(r Result) {
 	c, known := n.pending[r.CallID]
 	delete(n.pending, r.CallID)
 	exit := r.Exit
-	if exit == "" {
+	if exit == "" && (c.command != "" || !known) { // what a file or a page says of an exit code is not the call's
 		exit = exitCode(r.Text)
 	}
 	failed := r.IsError || exit != "" && exit != "0"
@@ -217,15 +217,19 @@ func failureText(s string) string {
 	return runes.OneLine(strings.Join(found, " | "))
 }
 
-// exitCode finds an exit code where tools print it: at the ends of the result.
+// exitCode finds an exit code where tools print it: at the ends of the result, in a short line of its own. The log of a
+// build that a command shows has lines like that behind the time, and a command may ask for the log of one that failed.
 func exitCode(s string) string {
 	const ends = 400
 	for _, end := range [2]string{s[max(0, len(s)-ends):], s[:min(len(s), ends)]} {
 		if !exitHints.In(end) { // the pattern is slow, and few results name a code
 			continue
 		}
-		if m := exitWords.Get().FindStringSubmatch(end); m != nil {
-			return m[1]
+		for line := range strings.Lines(end) {
+			m := exitWords.Get().FindStringSubmatch(strings.TrimSpace(line))
+			if m != nil {
+				return m[1]
+			}
 		}
 	}
 	return ""
@@ -236,5 +240,7 @@ var exitHints = prose.NewList([]string{"exit", "exited", "exit_code", "exit_stat
 	"returncode"}, nil)
 
 var (
-	exitWords = lazyregexp.New(`(?i)(?:exit(?:ed with)?[ _]?(?:code|status)|returncode)[^0-9\n-]{0,4}(-?[0-9]{1,4})\b`)
+	// In front of the words may stand who exited, and behind the code a bracket or the end of a tag.
+	exitWords = lazyregexp.New(`(?i)^(?:.{0,32}[^a-z0-9])?` +
+		`(?:exit(?:ed with)?[ _]?(?:code|status)|returncode)[^0-9\n-]{0,4}(-?[0-9]{1,4})\b.{0,16}$`)
 )
