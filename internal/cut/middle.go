@@ -17,9 +17,10 @@ func Middle(s string, tokens, limit int) string {
 	if keep >= chars {
 		return s
 	}
-	head := s[:runes.Head(s, keep*3/5)]
-	tail := s[runes.Tail(s, keep-keep*3/5):]
-	short := fmt.Sprintf("%s[… %d characters left out …]%s", head, chars-keep, tail)
+	head := s[:runes.HeadWords(s, keep*3/5)]
+	tail := s[runes.TailWords(s, keep-keep*3/5):]
+	left := chars - runes.Count(head) - runes.Count(tail)
+	short := fmt.Sprintf("%s[… %d characters left out …]%s", head, left, tail)
 	if len(short) >= len(s) { // the marker is longer than what it stands for
 		return head
 	}

@@ -82,6 +82,24 @@ func countsNone(line string) bool {
 	return false
 }
 
+// NamesExit reports whether the first lines of text name the code with which a command exited.
+func NamesExit(text string) bool {
+	const firstLines = 160 // bytes
+	for w := range words(text[:min(len(text), firstLines)]) {
+		switch w.text {
+		case "exit", "Exit", "exited":
+			if reportsExit(w.rest) {
+				return true
+			}
+		case "returncode":
+			if code := strings.TrimLeft(w.rest, " >:="); code != "" && code[0] != '0' {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // reasonIn returns where the line of s begins that says why a command failed, or -1.
 func reasonIn(s string) int {
 	if i := exceptionLine(s); i >= 0 {

@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/markup"
+	"github.com/winnowgo/winnow/internal/minify"
 	"github.com/winnowgo/winnow/internal/prose"
 	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/toolcall"
@@ -131,6 +133,10 @@ func failureLine(tool, text string, details json.RawMessage) string {
 	name := strings.TrimSpace(markup.Attribute(tool))
 	if name == "" {
 		name = "tool"
+	}
+	text, _ = minify.Text(text, minify.Escapes)
+	if excerpt.NamesExit(text) {
+		text = text[excerpt.Reason(text, maxFailureChars):]
 	}
 	text = markup.Line(runes.OneLine(text))
 	meta := failureMeta(details)
