@@ -40,6 +40,9 @@ func (c *compaction) own() {
 	for _, list := range []*[]Message{&c.older.messages, &c.prefix.messages, &c.recent} {
 		*list = ownMessages(*list)
 	}
+	if c.asked != nil {
+		c.asked = &ownMessages([]Message{*c.asked})[0]
+	}
 }
 
 // ownMessages returns a copy of messages that shares no memory to which a host may write.

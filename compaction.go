@@ -54,6 +54,8 @@ type summarySizes struct {
 type summarizedPart struct {
 	older        sizedMessages // complete turns
 	prefix       sizedMessages // beginning of the turn that the cut divides
+	asked        *Message      // the request of that turn, which stays a message; nil: the cut divides none
+	askedAt      int           // how many messages of older come before it
 	previous     string
 	carried      sections.Carried // from the history that is summarized, and from the previous summary
 	healthy      *checkpoint
@@ -313,6 +315,9 @@ func (c *compaction) collect(d *draft, s span) {
 		}
 	}
 	c.carried = carry(c.carried, c.opts.Compact.fileTools(), c.summarized())
+	if len(c.prefix.messages) > 0 && len(d.digested) == 0 {
+		c.asked, c.askedAt = &v.unedited[request], len(c.older.messages)
+	}
 	if len(d.digested) > 0 || count.Sum(c.prefix.tokens) < leastPrefix { // a digest does not say where turns began
 		c.older, c.prefix = c.older.join(c.prefix), sizedMessages{}
 	}

@@ -22,6 +22,23 @@ const (
 	leastExcerptTokens = 150
 )
 
+// read returns what a summarizer reads, before it is cut: older and prefix, with the request of a divided turn in front
+// of what was done for it. Without it, that would seem to be done for the request before.
+func (c *compaction) read() (older, prefix sizedMessages) {
+	if c.asked == nil {
+		return c.older, c.prefix
+	}
+	asked := *c.asked
+	tokens := estimateWith(c.opts.Estimator, asked)
+	if short, ok := excerptTexts(&asked, c.textTokensOf(&asked, tokens), mostExcerptTokens); ok {
+		asked, tokens = short, estimateWith(c.opts.Estimator, short)
+	}
+	if len(c.prefix.messages) > 0 {
+		return c.older, c.prefix.with(0, asked, tokens)
+	}
+	return c.older.with(c.askedAt, asked, tokens), c.prefix
+}
+
 // excerpts returns r with long results, arguments and thoughts cut to what a summary needs of them: limit tokens with
 // the beginning, the end, and the lines with errors of a result. It shares with r what it does not cut.
 func (c *compaction) excerpts(r sizedMessages, limit int) sizedMessages {
@@ -34,7 +51,7 @@ func (c *compaction) excerpts(r sizedMessages, limit int) sizedMessages {
 		short, ok := Message{}, false
 		switch m.Role {
 		case RoleTool:
-			short, ok = excerptResult(m, c.textTokensOf(m, r.tokens[i]), limit)
+			short, ok = excerptTexts(m, c.textTokensOf(m, r.tokens[i]), limit)
 		case RoleAssistant:
 			short, ok = excerptParts(c.opts.Estimator, m, limit)
 		}
@@ -93,9 +110,9 @@ func (c *compaction) textTokensOf(m *Message, tokens int) int {
 	return estimateWith(c.opts.Estimator, texts)
 }
 
-// excerptResult returns m with its texts, of `tokens` tokens, cut to about limit tokens together. The cut need not be
+// excerptTexts returns m with its texts, of `tokens` tokens, cut to about limit tokens together. The cut need not be
 // exact, because only a summarizer reads it. ok is false if nothing was cut.
-func excerptResult(m *Message, tokens, limit int) (out Message, ok bool) {
+func excerptTexts(m *Message, tokens, limit int) (out Message, ok bool) {
 	tokens = min(tokens, textBytes(m)) // a host's own count may be absurd
 	if tokens <= limit {
 		return Message{}, false

@@ -88,9 +88,10 @@ func (c *compaction) summarize(ctx context.Context, s Summarizer, room int) (*Su
 		c.ids = n.IDs
 		return &Summary{Text: n.Write(config.MaxTokens), Degraded: true, Calls: 1}, nil
 	}
+	older, prefix := c.read()
 	// The calls of a run that is repeated have to be the same, so the limits of its first try stay.
-	ofOlder, ofPrefixes := c.cache.SameExcerpts(c.excerptLimit(c.older), c.excerptLimit(c.prefix))
-	older, prefix := c.excerpts(c.older, ofOlder), c.excerpts(c.prefix, ofPrefixes)
+	ofOlder, ofPrefixes := c.cache.SameExcerpts(c.excerptLimit(older), c.excerptLimit(prefix))
+	older, prefix = c.excerpts(older, ofOlder), c.excerpts(prefix, ofPrefixes)
 	ofPrefix := config
 	ofPrefix.Instructions = strings.TrimSpace(prefixInstructions + "\n\n" + c.instructions)
 	if len(older.messages) == 0 {
