@@ -10,14 +10,14 @@ import (
 // state returns the state of l that revert can put back. It shares the map of edits with l.
 func (l *ledger) state() undoable {
 	return undoable{
-		rewrites: l.rewrites, guess: l.accounting.guess, body: l.accounting.body, refused: slices.Clone(l.run.refused),
+		rewrites: l.rewrites, guess: l.accounting.Guess, body: l.accounting.Body, refused: slices.Clone(l.run.refused),
 	}
 }
 
 // revert puts l back to u. It keeps what was sent last, because the next request is compared with that.
 func (l *ledger) revert(u undoable) {
 	l.rewrites = u.rewrites
-	l.accounting.guess, l.accounting.body, l.run.refused = u.guess, u.body, u.refused
+	l.accounting.Guess, l.accounting.Body, l.run.refused = u.guess, u.body, u.refused
 }
 
 // beginAttempt returns the open run of Recover, which is now about history. If no run is open it begins one and saves
@@ -56,7 +56,7 @@ func (l *ledger) undoAttempt() bool {
 // keeps what was sent and forgets what the run guessed.
 func (l *ledger) closeAttempt() {
 	if l.attempt != nil {
-		l.accounting.guess, l.accounting.body = l.attempt.before.guess, l.attempt.before.body
+		l.accounting.Guess, l.accounting.Body = l.attempt.before.guess, l.attempt.before.body
 		l.attempt = nil
 	}
 }
@@ -112,11 +112,11 @@ func (m *Manager) taken() {
 		return
 	}
 	if x.tokens.First > 0 {
-		believed := count.Least(a.told(m.window-m.opts.Reserve), x.before.guess.Most)
-		a.guess = x.before.guess.Settle(x.tokens, a.guess.Most, l.tokens, believed)
+		believed := count.Least(a.Told(m.window-m.opts.Reserve), x.before.guess.Most)
+		a.Guess = x.before.guess.Settle(x.tokens, a.Guess.Most, l.tokens, believed)
 	}
 	if x.bytes.First > 0 {
-		a.body = x.before.body.Settle(x.bytes, a.body.Most, l.bytes, l.toldBody(&m.settings))
+		a.Body = x.before.body.Settle(x.bytes, a.Body.Most, l.bytes, l.toldBody(&m.settings))
 	}
 	l.attempt, l.refusals = nil, 0
 	m.tail = requestTail{}

@@ -194,5 +194,5 @@ func (d *draft) replaceForBody(i int, parts []Part, reason string) int {
 
 // bodyLimit returns the lowest of the host's limit, the provider's and the guessed one, in bytes; 0: none is known.
 func (d *draft) bodyLimit() int {
-	return count.Least(d.ledger.toldBody(d.settings), d.accounting.body.Most)
+	return count.Least(d.ledger.toldBody(d.settings), d.accounting.Body.Most)
 }

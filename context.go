@@ -75,8 +75,8 @@ func (m *Manager) Plan(history []Message) *Request {
 	m.settle(history)
 	m.ledger.run.begin()
 	d, needs, fits := m.plan(history)
-	if !needs && !fits && m.ledger.accounting.isGuessed() { // see withoutGuess
-		m.ledger.accounting.forgetGuesses()
+	if !needs && !fits && m.ledger.accounting.IsGuessed() { // see withoutGuess
+		m.ledger.accounting.ForgetGuesses()
 		if next, needsToo, _ := m.plan(history); !slices.Contains(m.ledger.run.refused, next.payload()) {
 			d, needs = next, needsToo
 		}
@@ -215,11 +215,11 @@ func (m *Manager) prepareOnce(ctx context.Context, history []Message, isDown boo
 // must not make a call fail. A request that was refused already is not tried again. The lock is held.
 func (m *Manager) withoutGuess(ctx context.Context, history []Message, err error) (*Request, error) {
 	a := &m.ledger.accounting
-	if !errors.Is(err, ErrOverflow) || !a.isGuessed() {
+	if !errors.Is(err, ErrOverflow) || !a.IsGuessed() {
 		return nil, err
 	}
-	guess, body := a.guess, a.body
-	a.forgetGuesses()
+	guess, body := a.Guess, a.Body
+	a.ForgetGuesses()
 	d := m.draft(history, m.ledger.checkpoint)
 	if d.shrinkToFit() && slices.Contains(m.ledger.run.refused, d.payload()) {
 		if guess.Most > 0 {
@@ -232,7 +232,7 @@ func (m *Manager) withoutGuess(ctx context.Context, history []Message, err error
 		}
 		err = again
 	}
-	a.guess, a.body = guess, body // an error leaves the manager as it was
+	a.Guess, a.Body = guess, body // an error leaves the manager as it was
 	return nil, err
 }
 

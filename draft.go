@@ -3,6 +3,7 @@ package winnow
 import (
 	"time"
 
+	"github.com/winnowgo/winnow/internal/accounting"
 	"github.com/winnowgo/winnow/internal/place"
 	"github.com/winnowgo/winnow/internal/recall"
 	"github.com/winnowgo/winnow/internal/rewrite"
@@ -41,9 +42,9 @@ type takenOver struct {
 
 // learned is what a draft learns from the provider's counts in its history.
 type learned struct {
-	accounting accounting // the ledger's, and what this history adds to it
-	known      accounting // the ledger's when the draft was begun
-	isLearned  bool       // the counts of this history are in accounting already
+	accounting accounting.Account // the ledger's, and what this history adds to it
+	known      accounting.Account // the ledger's when the draft was begun
+	isLearned  bool               // the counts of this history are in accounting already
 	rejected   []rejection
 }
 

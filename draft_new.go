@@ -21,7 +21,7 @@ func (m *Manager) draft(history []Message, c *checkpoint) *draft {
 func (m *Manager) redraft(from *draft, c *checkpoint, records []*runRecord, newEdits map[key]*projection) *draft {
 	d := newDraft(&m.settings, &m.ledger, from.history, c, records, newEdits)
 	d.isLearned, d.rejected, d.isIndexed = true, from.rejected, true
-	d.accounting.learnFrom(from)
+	d.accounting.TakeOver(&from.accounting, &from.known)
 	d.budget = m.ledger.budgetBy(&m.settings, &d.accounting)
 	return d.steps()
 }

@@ -2,7 +2,6 @@ package winnow
 
 import (
 	"github.com/winnowgo/winnow/internal/count"
-	"github.com/winnowgo/winnow/internal/meter"
 )
 
 // observeUsage learns from the provider's counts in messages that were not there at the last request. It runs on the
@@ -22,8 +21,7 @@ func (d *draft) observeUsage() {
 		return
 	}
 	if sent > 0 && sent < len(v.messages) {
-		d.accounting.take(d.ledger, d.settings, &v.messages[sent])
-		d.budget = d.ledger.budgetBy(d.settings, &d.accounting)
+		d.takeAnswer(&v.messages[sent])
 	}
 	sum, shown := 0, 0
 	for i := range v.messages {
@@ -139,40 +137,23 @@ func (d *draft) wholeRoom() int {
 	return d.accounting.RoomWithoutMargin(d.budget, d.opts.Overhead)
 }
 
-// windowEstimate returns the model's window in estimated tokens, without what no message shows, such as tools. It is
-// smaller than the host's if the provider told a smaller one, or refused what should fit.
-func (d *draft) windowEstimate() int {
-	a := &d.accounting
-	window := count.Least(d.window, a.window)
-	if a.guess.Most > 0 {
-		window = min(window, count.Add(a.guess.Most, d.opts.Reserve))
-	}
-	return max(1, a.EstimatedAs(window-a.Hidden(d.opts.Overhead)))
-}
+// windowEstimate returns the model's window in estimated tokens, without what no message shows.
+func (d *draft) windowEstimate() int { return d.accounting.EstimatedWindow(d.limits()) }
 
-// learnFrom takes over what d, a draft of the same history, has learned, unless a has learned more meanwhile. The
-// anchor of d is lost, because a request with another checkpoint does not begin with it.
-func (a *accounting) learnFrom(d *draft) {
-	limit, window, guess, body := a.limit, a.window, a.guess, a.body
-	if d.known.guess == guess {
-		guess = d.accounting.guess
-	}
-	if d.known.body == body {
-		body = d.accounting.body
-	}
-	if a.Meter == d.known.Meter {
-		*a = d.accounting
-	}
-	a.limit, a.window, a.guess, a.body, a.Anchor.Messages = limit, window, guess, body, meter.Lost
-}
-
-// take learns that the last request was accepted, if next, the first message behind it, is its answer.
-func (a *accounting) take(l *ledger, s *settings, next *Message) {
+// takeAnswer learns that the last request was accepted, if next, the first message behind it, is its answer. Guessed
+// limits may rise then.
+func (d *draft) takeAnswer(next *Message) {
 	if next.Role == RoleAssistant && !isFailed(next) {
-		a.guess.Take(l.tokens, a.told(s.window-s.opts.Reserve))
-		a.body.Take(l.bytes, l.toldBody(s))
+		l, a := d.ledger, &d.accounting
+		a.Guess.Take(l.tokens, a.Told(d.window-d.opts.Reserve))
+		a.Body.Take(l.bytes, l.toldBody(d.settings))
+		d.budget = l.budgetBy(d.settings, a)
 	}
 }
+
+// minUsageShare is the least share of the estimate that a provider's count may have. A lower count leaves out what was
+// cached, or belongs to another request.
+const minUsageShare = 0.5
 
 // maxUsageWindows: a count above this multiple of the window is the sum of several calls.
 const maxUsageWindows = 1.5

@@ -39,9 +39,8 @@ func (m *Manager) extend(history []Message, r *Request) (done bool, err error) {
 		learned:  learned{accounting: l.accounting, rejected: d.rejected[:0]},
 		progress: progress{unchangedPrefix: len(l.sent) + len(added)},
 	}}
-	if len(added) > 0 { // an answer says that the last request was accepted: guessed limits may rise
-		d.accounting.take(l, &m.settings, &added[0])
-		d.budget = m.ledger.budgetBy(&m.settings, &d.accounting)
+	if len(added) > 0 {
+		d.takeAnswer(&added[0])
 	}
 	if !d.mayExtend(added) || !d.addToTail(added) {
 		return false, nil

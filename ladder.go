@@ -21,10 +21,6 @@ type proposal struct {
 }
 
 const (
-	// If the provider did not say what it allows, the next request takes this share of the refused one. Two refusals
-	// reach half, because a model behind a proxy often has half of its advertised window. The last retry goes to half
-	// at once: it is the last chance.
-	guessShare, lastGuessShare = 0.7, 0.5
 	// Requests that are tried in the place of one. Where there was a limit, three tries always found it.
 	maxRetries  = 3
 	maxRefusals = 200 // of one conversation without an answer: then the host gets an error instead of a request

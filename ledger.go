@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/winnowgo/winnow/internal/accounting"
 	"github.com/winnowgo/winnow/internal/answers"
 	"github.com/winnowgo/winnow/internal/breaker"
 	"github.com/winnowgo/winnow/internal/count"
@@ -25,7 +26,7 @@ type ledger struct {
 	// tokens of the history when a digest replaced a summary, or when a summary was last tried in its place
 	digestAt int
 	lastRequest
-	accounting accounting
+	accounting accounting.Account
 	bodyLimits
 	refusals int      // by the provider, since a request of Recover was last accepted
 	run      recovery // what was tried since the last Prepare
@@ -159,8 +160,8 @@ type journal struct {
 }
 
 // budgetBy returns the budget by the accounting a, which may be a draft's own.
-func (l *ledger) budgetBy(s *settings, a *accounting) int {
-	budget := a.budget(s.window - s.opts.Reserve)
+func (l *ledger) budgetBy(s *settings, a *accounting.Account) int {
+	budget := a.Budget(s.window - s.opts.Reserve)
 	if most := l.bodyTokens; most > 0 {
 		budget = min(budget, most)
 	}

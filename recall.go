@@ -48,7 +48,7 @@ const leastRecallTokens = 1_000
 func (m *Manager) newRecall(history []Message, call recall.Call) *recall.Answer {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	window := count.Least(m.window, m.ledger.accounting.window)
+	window := count.Least(m.window, m.ledger.accounting.Window)
 	room := max(leastRecallTokens, count.Share(window, m.opts.RecallShare))
 	estimator := m.opts.Estimator
 	a := &recall.Answer{

@@ -53,8 +53,8 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 	l := m.startLadder(history, said)
 	a := &m.ledger.accounting
 	m.opts.Logger.Warn("winnow: the provider refused a request", "class", string(said.Class), "tokens", l.refused,
-		"answer_reserve", said.Output, "limit", a.limit, "guessed_limit", a.guess.Most,
-		"body_limit", count.Least(m.ledger.toldBody(&m.settings), a.body.Most), "refusals", m.ledger.refusals)
+		"answer_reserve", said.Output, "limit", a.Limit, "guessed_limit", a.Guess.Most,
+		"body_limit", count.Least(m.ledger.toldBody(&m.settings), a.Body.Most), "refusals", m.ledger.refusals)
 	if ctx.Err() != nil { // what was learned stays
 		return nil, fmt.Errorf("winnow: %w: %w", context.Cause(ctx), cause)
 	}
@@ -103,12 +103,7 @@ func (m *Manager) startLadder(history []Message, said overflow.Diagnosis) *ladde
 	g.run.Refusals++
 	g.refusals++
 	m.tail = requestTail{} // what is known of the limits has changed
-	if said.Class == overflow.ClassBytes || said.Unit == overflow.UnitBytes {
-		l.bytes = max(1, bytes)
-		l.learnBody(said)
-	} else {
-		l.learnLimit(said)
-	}
+	l.learn(said, bytes)
 	return l
 }
 
@@ -254,13 +249,13 @@ func (l *ladder) smallestThatIsLess(context.Context) *draft {
 	switch {
 	case !l.guessed && l.bytes == 0 && n < l.allowed && d.fitsBody():
 		// It is within the limit if it leaves less than the reserve for the answer: a short answer is better than none.
-		g.accounting.limit, d.accounting.limit, d.budget = l.allowed, l.allowed, l.allowed
+		g.accounting.Limit, d.accounting.Limit, d.budget = l.allowed, l.allowed, l.allowed
 	case !l.guessed:
 		return nil // the provider named a limit, and this is above it
 	case l.bytes > 0 && d.tokens() <= d.budget && n <= count.Least(l.manager.ledger.toldBody(&l.manager.settings), n):
-		g.accounting.body.Most, d.accounting.body.Most = n, n
+		g.accounting.Body.Most, d.accounting.Body.Most = n, n
 	case l.bytes == 0 && d.fitsBody():
-		g.accounting.guess.Most, d.accounting.guess.Most, d.budget = n, n, n
+		g.accounting.Guess.Most, d.accounting.Guess.Most, d.budget = n, n, n
 	default:
 		return nil
 	}
@@ -284,7 +279,7 @@ func (l *ladder) giveUp(cause error) error {
 		d.shrinkToFit()
 	}
 	if l.guessed && l.bytes == 0 { // a guess is no window: report against the limit that is known
-		d.budget = d.accounting.told(l.manager.window - l.manager.opts.Reserve)
+		d.budget = d.accounting.Told(l.manager.window - l.manager.opts.Reserve)
 	}
 	e := d.overflow()
 	e.Answer, e.Err = l.answer, cause

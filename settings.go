@@ -1,5 +1,7 @@
 package winnow
 
+import "github.com/winnowgo/winnow/internal/accounting"
+
 // settings are what [New] made of its arguments. Nothing writes to them afterwards, so they are read without the lock.
 type settings struct {
 	window    int
@@ -10,4 +12,9 @@ type settings struct {
 
 	// the host gave these stages an estimator of their own, whose counts are not those of a request
 	countsPruned, countsCut bool
+}
+
+// limits returns what the host says of the model.
+func (s *settings) limits() accounting.Host {
+	return accounting.Host{Window: s.window, Reserve: s.opts.Reserve, Overhead: s.opts.Overhead}
 }

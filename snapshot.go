@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/winnowgo/winnow/internal/accounting"
 	"github.com/winnowgo/winnow/internal/breaker"
 	"github.com/winnowgo/winnow/internal/rewrite"
 	"github.com/winnowgo/winnow/internal/saved"
@@ -89,7 +90,7 @@ func (l *ledger) goOnWith(m *Manager) {
 		return
 	}
 	l.undoAttempt()
-	l.accounting, l.body, l.refusals, l.run, l.breaker = accounting{}, 0, 0, recovery{}, breaker.Breaker{}
+	l.accounting, l.body, l.refusals, l.run, l.breaker = accounting.Account{}, 0, 0, recovery{}, breaker.Breaker{}
 	l.sentAt, l.epochSearch, l.tokens, l.estimate = time.Time{}, rewrite.Search{}, 0, 0
 	l.otherModel = true
 	m.opts.Logger.Info("winnow: the conversation goes on with another model", "before", was, "model", model,

@@ -124,7 +124,7 @@ func ledgerOf(s *saved.Snapshot) (ledger, error) {
 		model: s.Model, otherModel: s.OtherModel, breaker: s.Breaker.Within(),
 		refusals: max(0, s.Refusals), digestAt: max(0, s.DigestAt),
 	}
-	l.accounting.Meter, l.accounting.limit, l.accounting.window = s.Accounting.Within()
+	l.accounting.Meter, l.accounting.Limit, l.accounting.Window = s.Accounting.Within()
 	l.body = max(0, s.Body)
 	l.sentAt, l.tokens, l.estimate, l.bytes = s.SentAt, max(0, s.Tokens), max(0, s.Estimate), max(0, s.Bytes)
 	l.sent = r.keys(s.Sent)

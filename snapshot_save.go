@@ -99,7 +99,7 @@ func (l *ledger) head() saved.Snapshot {
 	u.projections, u.records = nil, nil // a delta has only those that are new
 	return saved.Snapshot{
 		Winnow: saved.Version, SentAt: l.sentAt, Tokens: l.tokens, Estimate: l.estimate,
-		Accounting: saved.AccountingOf(l.accounting.Meter, l.accounting.limit, l.accounting.window),
+		Accounting: saved.AccountingOf(l.accounting.Meter, l.accounting.Limit, l.accounting.Window),
 		Bytes:      l.bytes, Body: l.body, Refusals: l.refusals, DigestAt: l.digestAt, Breaker: l.breaker.Saved(),
 		Attempt: l.attempt.saved(), Run: l.run.Run,
 		Deltas: l.journal.deltas, Model: l.model, OtherModel: l.otherModel, State: u.saved(),

@@ -1,0 +1,174 @@
+// Package accounting is what a provider's counts and refusals have taught: how it counts tokens, and how many tokens
+// and bytes it allows.
+package accounting
+
+import (
+	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/guess"
+	"github.com/winnowgo/winnow/internal/meter"
+	"github.com/winnowgo/winnow/internal/overflow"
+)
+
+// Account is what was learned. The zero value has learned nothing.
+type Account struct {
+	meter.Meter
+	Limit  int         // tokens that a request may have, as the provider told; 0: not told
+	Window int         // the same, with the room for the answer; 0: not told
+	Guess  guess.Limit // like Limit, but inferred from refusals that named no number
+	Body   guess.Limit // like Guess, in bytes of a request's body
+}
+
+// Budget returns how many tokens a request may have if the window has n for it. It is at most the limit that the
+// provider told, and at most the guessed one.
+func (a *Account) Budget(n int) int { return count.Least(a.Told(n), a.Guess.Most) }
+
+// Told is Budget without the limit that is only guessed.
+func (a *Account) Told(n int) int {
+	if a.Limit > 0 {
+		n = min(n, a.Limit)
+	}
+	return n
+}
+
+// EstimatedWindow returns the model's window in estimated tokens, without what no message shows, such as tools. It is
+// smaller than the host's if the provider told a smaller one, or refused what should fit.
+func (a *Account) EstimatedWindow(h Host) int {
+	window := count.Least(h.Window, a.Window)
+	if a.Guess.Most > 0 {
+		window = min(window, count.Add(a.Guess.Most, h.Reserve))
+	}
+	return max(1, a.EstimatedAs(window-a.Hidden(h.Overhead)))
+}
+
+// IsGuessed reports whether a limit was only inferred from a refusal without numbers.
+func (a *Account) IsGuessed() bool { return a.Guess.Most > 0 || a.Body.Most > 0 }
+
+// ForgetGuesses drops the guessed limits, and keeps those that the provider named.
+func (a *Account) ForgetGuesses() { a.Guess, a.Body = guess.Limit{}, guess.Limit{} }
+
+// TakeOver takes over what was learned from the same history since before, unless a has learned more meanwhile. The
+// anchor is lost, because another request for that history need not begin with it.
+func (a *Account) TakeOver(learned, before *Account) {
+	if a.Guess == before.Guess {
+		a.Guess = learned.Guess
+	}
+	if a.Body == before.Body {
+		a.Body = learned.Body
+	}
+	if a.Meter == before.Meter {
+		a.Meter = learned.Meter
+	}
+	a.Anchor.Messages = meter.Lost
+}
+
+// Host is what the host says of the model: its window, the tokens that are kept free for the answer, and those that no
+// message shows.
+type Host struct{ Window, Reserve, Overhead int }
+
+// Refusal is a request that the provider refused, as the manager counts it.
+type Refusal struct {
+	Said     overflow.Diagnosis
+	Tokens   int
+	Messages int  // that it had
+	Estimate int  // of these messages
+	Bytes    int  // of its body
+	IsSent   bool // the manager made it, and knows its messages
+	IsLast   bool // only one more try follows
+}
+
+const (
+	// If the provider did not say what it allows, the next request takes this share of the refused one. Two refusals
+	// reach half, because a model behind a proxy often has half of its advertised window. The last retry goes to half
+	// at once: it is the last chance.
+	guessShare, lastGuessShare = 0.7, 0.5
+
+	// What no message shows, such as tools, is taken to be at most this share of the window.
+	mostHiddenShare = 0.25
+	// A limit below this share of the window is taken for a misread number.
+	leastLimitShare = 0.02
+	// The answer takes at most this share of a limit that includes it.
+	mostAnswerShare = 0.25
+)
+
+// shrunk returns the size to try after a request of n tokens or bytes was refused without numbers.
+func (r *Refusal) shrunk(n int) int {
+	if r.IsLast {
+		return count.Share(n, lastGuessShare)
+	}
+	return count.Share(n, guessShare)
+}
+
+// Lesson is what follows from one refusal, besides what the account remembers.
+type Lesson struct {
+	Tokens    int  // of the refused request: what the provider counted, if that can be believed
+	Allowed   int  // what the provider allows, with nothing kept free for the answer; 0: it did not say
+	IsGuessed bool // the limit is a guess
+}
+
+// LearnBody lowers the limit of bodies to the one that was said, or to a guess. told is the limit that was known, and
+// becomes the lower one.
+func (a *Account) LearnBody(r *Refusal, told *int) (isGuessed bool) {
+	limit := r.Said.Limit
+	if r.Said.Unit != overflow.UnitBytes {
+		limit = 0
+	}
+	if limit > 0 && r.Said.Size > limit { // the provider counts in its own way: take the same share of our count
+		limit = count.Share(r.Bytes, float64(limit)/float64(r.Said.Size))
+	}
+	// A limit above the refused size is a misread number, or one of something else: the limit is guessed then.
+	if limit > 0 && limit < r.Bytes {
+		*told = count.Least(*told, limit)
+		return false
+	}
+	a.Body.Most = max(1, count.Least(a.Body.Most, r.shrunk(r.Bytes)))
+	return true
+}
+
+// Learn corrects the estimates by the count that was said, and lowers the limit to the one that was said, or to a
+// guess.
+func (a *Account) Learn(r *Refusal, h Host) Lesson {
+	l, said := Lesson{Tokens: r.Tokens}, r.Said
+	counted, allowed := said.Size-said.Output, said.Limit-said.Output
+	if said.Unit != overflow.UnitTokens {
+		counted, allowed = 0, 0                       // no count of tokens can be learned from it
+		if said.Limit > 0 && said.Size > said.Limit { // characters: the same share of the tokens
+			allowed = count.Share(r.Tokens, float64(said.Limit)/float64(said.Size))
+		}
+	}
+	hidden := max(count.Share(h.Window, mostHiddenShare), a.Hidden(h.Overhead))
+	least, most := count.Share(r.Estimate, meter.MinRatio), count.Add(count.Share(r.Estimate, meter.MaxRatio), hidden)
+	// A count outside of least and most is of something else: of another request, of the answer, of one message.
+	if counted >= least && counted <= most && r.IsSent {
+		a.Observe(r.Messages, r.Estimate, counted, h.Overhead)
+		l.Tokens = counted
+	}
+	limit := allowed
+	if said.Unit == overflow.UnitTokens && said.Output == 0 { // the limit includes the answer
+		limit = allowed - min(h.Reserve, count.Share(max(0, allowed), mostAnswerShare))
+	}
+	isTold := allowed >= count.Share(h.Window, leastLimitShare)
+	if isTold {
+		a.Limit, a.Window = max(1, count.Least(a.Limit, limit)), count.Least(a.Window, allowed)
+	}
+	// If the refused request is within the limit, the limit does not explain the refusal: it is guessed too.
+	if isTold && limit < l.Tokens {
+		l.Allowed = allowed
+	} else {
+		l.IsGuessed = true
+		a.Guess.Most = max(1, count.Least(a.Guess.Most, r.shrunk(l.Tokens)))
+	}
+	if l.Tokens == counted {
+		a.doubtHidden(r.Estimate, counted, h)
+	}
+	return l
+}
+
+// doubtHidden keeps what no message shows to half of the budget, or to the host's own count if that is more. It takes
+// the rest for the sign of a wrong estimator, and corrects that: messages can be made smaller, and what no message
+// shows cannot.
+func (a *Account) doubtHidden(estimate, counted int, h Host) {
+	most := max(h.Overhead, a.Budget(h.Window-h.Reserve)/2)
+	if estimate > 0 && counted > most && a.Hidden(h.Overhead) > most {
+		a.Billed, a.Estimated = float64(counted-most), float64(estimate)
+	}
+}
