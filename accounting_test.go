@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -202,6 +203,27 @@ func TestUsageAfterARewind(t *testing.T) {
 	}
 	assert.Contains(t, out.String(), "from before a compaction or another change")
 	assert.Contains(t, out.String(), "prompt=7000")
+}
+
+// A host puts the time behind each request and does not keep it. What it was billed counts all the same, without that
+// message, on the way through a restart too.
+func TestUsageOfRequestsWithAMessageThatIsNotKept(t *testing.T) {
+	options := &winnow.Options{Estimator: byteCount, Now: newClock().Now}
+	m := newManager(t, 100_000, options)
+	counted := func(messages []winnow.Message) int { return 7_000 + 3*estimateAll(byteCount, messages)/2 }
+	h := list(userSays(of(2_000)))
+	var r *winnow.Request
+	for i := range 8 {
+		if i == 5 {
+			moved := newManager(t, 100_000, options)
+			require.NoError(t, moved.Restore([]byte(snapshotOf(t, m))))
+			m = moved
+		}
+		r = prepare(t, m, append(slices.Clone(h), hostSays("It is "+itoa(10+i)+" o'clock. "+of(300))))
+		call := billed(modelCalls("c"+itoa(i)), winnow.Usage{Input: counted(r.Messages)})
+		h = append(h, call, toolSays("c"+itoa(i), of(1_000+100*i)))
+	}
+	assert.InEpsilon(t, counted(r.Messages), r.Tokens, .05)
 }
 
 // After a history was cut nothing is anchored; what was learned of the hidden part stays.

@@ -16,8 +16,11 @@ func (d *draft) observeUsage() {
 		d.unchangedPrefix = len(v.messages)
 		return
 	}
-	if d.unchangedPrefix < sent {
-		d.rejectFrom(d.unchangedPrefix) // they count a request that this one does not go on from
+	if i := d.unchangedPrefix; i < sent {
+		if i == sent-1 && d.observeBehindGone(i) {
+			i++
+		}
+		d.rejectFrom(i) // they count a request that this one does not go on from
 		return
 	}
 	if sent > 0 && sent < len(v.messages) {
@@ -48,6 +51,30 @@ func (d *draft) observeUsage() {
 		}
 	}
 	d.unchangedPrefix = len(v.messages)
+}
+
+// observeBehindGone learns from the usage of message i, if it is the answer to the last request and the newest message
+// of that is gone: hosts put a text, such as the time, behind each request and do not keep it. The count includes that
+// text, so its share is taken off. It reports whether i is such an answer.
+func (d *draft) observeBehindGone(i int) bool {
+	v := d.view
+	if i >= len(v.messages) || v.messages[i].Role != RoleAssistant || v.index[i] < 0 ||
+		!saysUsage(d.history, v.index[i]) {
+		return false
+	}
+	sum, shown := 0, 0
+	for k := range i {
+		sum = count.Add(sum, v.tokens[k])
+		if !hasHiddenParts(&v.messages[k]) {
+			shown = count.Add(shown, v.tokens[k])
+		}
+	}
+	answer := v.messages[i]
+	gone := d.accounting.BilledAs(max(0, d.ledger.estimate-sum))
+	answer.Usage = &Usage{Input: max(0, answer.Usage.Prompt()-gone)}
+	d.observeAnswer(&answer, i, sum, shown)
+	d.takeAnswer(&answer)
+	return true
 }
 
 // saysUsage reports whether message i has the usage of the request that it answers. Hosts that write one answer as
