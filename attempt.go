@@ -78,12 +78,12 @@ func (m *Manager) settle(history []Message) {
 	}
 }
 
-// settleFor is settle for a call that may still fail: undo takes back what the call has decided by then.
-func (m *Manager) settleFor(history []Message) (undo func()) {
+// settleWithUndo is settle for a call that may still fail: undo takes back what the call has decided by then.
+func (m *Manager) settleWithUndo(history []Message) (undo func()) {
 	run := m.ledger.run
 	undo = func() { m.ledger.run = run }
 	if m.ledger.attempt != nil {
-		undo = m.keep()
+		undo = m.savepoint()
 	}
 	m.settle(history)
 	return undo
@@ -122,10 +122,10 @@ func (m *Manager) taken() {
 	m.tail = requestTail{}
 }
 
-// keep returns a function that puts the ledger and the tail back as they are now. Three things are not taken back: what
+// savepoint returns a function that puts the ledger and the tail back as they are now. Three things are not taken back: what
 // is known of messages, failures of the summarizer, and that BeforeCompact ran, because it runs once before a
 // compaction.
-func (m *Manager) keep() func() {
+func (m *Manager) savepoint() func() {
 	l := &m.ledger
 	open, refusals, run, before, tail := l.attempt, l.refusals, l.run, l.state(), m.tail
 	return func() {
@@ -135,10 +135,10 @@ func (m *Manager) keep() func() {
 	}
 }
 
-// keepLimits is keep, and its function also takes back what a refusal has taught.
-func (m *Manager) keepLimits() func() {
+// savepointWithLimits is savepoint, and its function also takes back what a refusal has taught.
+func (m *Manager) savepointWithLimits() func() {
 	l := &m.ledger
-	undo, accounting, body := m.keep(), l.accounting, l.body
+	undo, accounting, body := m.savepoint(), l.accounting, l.body
 	// Recover writes to these in place, so the ledger goes on with copies.
 	l.run.refused = slices.Clone(l.run.refused)
 	if l.attempt != nil {

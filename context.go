@@ -54,7 +54,7 @@ func (m *Manager) extendLast(history []Message) (*Request, error) {
 // not fit a limit that was only guessed, it is tried without that limit before it is an error.
 func (m *Manager) prepare(ctx context.Context, history []Message) (*Request, error) {
 	m.short = shortWay{} // else its slices would keep the last history in memory
-	undo := m.settleFor(history)
+	undo := m.settleWithUndo(history)
 	r, err := m.prepareLocked(ctx, history)
 	if err != nil {
 		r, err = m.withoutGuess(ctx, history, err)
@@ -71,7 +71,7 @@ func (m *Manager) Plan(history []Message) *Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	// What the drafts below learn and decide is undone: Plan has no effects.
-	defer m.keep()()
+	defer m.savepoint()()
 	m.settle(history)
 	m.ledger.run.begin()
 	d, needs, fits := m.plan(history)
@@ -132,7 +132,7 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 		return nil, ErrNothingToCompact
 	}
 	m.forgetBackground()
-	undo := m.settleFor(history)
+	undo := m.settleWithUndo(history)
 	m.ledger.run.begin()
 	m.flush(ctx, history)
 	d := m.draft(history, m.ledger.checkpoint) // anew: the host may have used the manager during the flush

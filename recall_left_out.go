@@ -21,7 +21,7 @@ type leftOut struct {
 // Nothing changes but what the manager knows of messages. If the manager has sent nothing, an earlier process may have
 // sent requests, and its state is gone. Then nobody knows what the model was sent, so every message counts as left out.
 func (m *Manager) leftOut(history []Message) *leftOut {
-	defer m.keep()()
+	defer m.savepoint()()
 	m.settle(history)
 	hasSent := len(m.ledger.sent) > 0
 	// These are only the steps that repeat what was sent. What the next epoch would do is not done here.

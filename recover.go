@@ -49,7 +49,7 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 	if !isRecoverable(said) {
 		return nil, fmt.Errorf("winnow: not a context overflow: %w", cause)
 	}
-	undo := m.keepLimits()
+	undo := m.savepointWithLimits()
 	l := m.startLadder(history, said)
 	a := &m.ledger.accounting
 	m.opts.Logger.Warn("winnow: the provider refused a request", "class", string(said.Class), "tokens", l.refused,
