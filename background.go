@@ -116,10 +116,10 @@ func (d *draft) replacedBefore(firstKept bookmark, request position) []key {
 	return keys
 }
 
-// splice returns a draft with the summary that was made in the background, and its report. It returns d and no report
-// if no summary is ready, if the history has changed, or if the request would not become smaller. It does not change
-// the manager.
-func (m *Manager) splice(d *draft) (*draft, *Compaction, error) {
+// withReadySummary returns a draft with the summary that was made in the background, and its report. It returns d and
+// no report if no summary is ready, if the history has changed, or if the request would not become smaller. It does not
+// change the manager.
+func (m *Manager) withReadySummary(d *draft) (*draft, *Compaction, error) {
 	b := m.background
 	switch {
 	case b == nil || !b.hasEnded():
@@ -127,7 +127,7 @@ func (m *Manager) splice(d *draft) (*draft, *Compaction, error) {
 	case b.err != nil:
 		return d, nil, b.err
 	case !b.covers(d):
-		return d, nil, errDropped
+		return d, nil, errHistoryChanged
 	}
 	m.makeUnique(b.cp, d.view)
 	next := m.redraft(d, b.cp, m.ledger.records, map[key]*projection{})
@@ -141,11 +141,11 @@ func (m *Manager) splice(d *draft) (*draft, *Compaction, error) {
 	return next, &report, nil
 }
 
-// collect is splice, and also forgets background work that is of no use. failed says that the work made no summary. If
-// the summary is used, commitCompaction forgets the work: until then the request may still come to nothing.
-func (m *Manager) collect(d *draft) (next *draft, report *Compaction, failed bool) {
+// takeReadySummary is withReadySummary, and also ends background work that is of no use. failed says that the work made
+// no summary. If the summary is used, commitCompaction ends the work: until then the request may still come to nothing.
+func (m *Manager) takeReadySummary(d *draft) (next *draft, report *Compaction, failed bool) {
 	b := m.background
-	next, report, err := m.splice(d)
+	next, report, err := m.withReadySummary(d)
 	switch {
 	case b == nil || report != nil:
 		return next, report, false
@@ -155,8 +155,8 @@ func (m *Manager) collect(d *draft) (next *draft, report *Compaction, failed boo
 		}
 		return next, nil, false
 	}
-	m.forgetBackground()
-	if b.dropped || errors.Is(err, errDropped) {
+	m.endBackground()
+	if b.dropped || errors.Is(err, errHistoryChanged) {
 		return next, nil, false // the summarizer did not fail: the history has changed
 	}
 	m.noteFailure(err, d)

@@ -53,7 +53,7 @@ func (m *Manager) commitCompaction(d *draft, report *Compaction, also ...func(l 
 		return nil, err
 	}
 	// Only now: had the commit failed, the next call would have used the background work.
-	m.forgetBackground() // it has been used, or summarizes what is replaced now
+	m.endBackground() // it has been used, or summarizes what is replaced now
 	report.TokensAfter = r.Tokens
 	r.Compaction = report
 	m.opts.Logger.Info("winnow: compacted", "tokens_before", report.TokensBefore, "tokens_after", report.TokensAfter,
@@ -80,7 +80,7 @@ func failureReason(err error) string {
 		return "nothing to summarize"
 	case errors.Is(err, errNoGain):
 		return "no gain"
-	case errors.Is(err, errDropped):
+	case errors.Is(err, errHistoryChanged):
 		return "the history changed"
 	case errors.Is(err, errRules):
 		return "rules"

@@ -89,7 +89,7 @@ func (m *Manager) Plan(history []Message) *Request {
 // plan returns the draft that Plan reports, whether Prepare would compact it, and whether it fits as it is.
 func (m *Manager) plan(history []Message) (d *draft, needs, fits bool) {
 	// A summary that the background has ready counts, because Prepare would use it.
-	d, _, _ = m.splice(m.draft(history, m.ledger.checkpoint))
+	d, _, _ = m.withReadySummary(m.draft(history, m.ledger.checkpoint))
 	if d.needsCompaction() || m.mayReplaceDigest(d) {
 		return d, true, false
 	}
@@ -112,7 +112,7 @@ func (m *Manager) planWithinBody(history []Message, tooLarge *draft) *draft {
 	}
 	m.ledger.bodyTokens = tokens
 	defer func() { m.ledger.bodyTokens = 0 }()
-	d, _, _ := m.splice(m.draft(history, m.ledger.checkpoint))
+	d, _, _ := m.withReadySummary(m.draft(history, m.ledger.checkpoint))
 	if d.needsCompaction() || m.mayReplaceDigest(d) || !d.shrinkToFit() {
 		return nil
 	}
@@ -131,7 +131,7 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 	if d := m.draft(history, m.ledger.checkpoint); !d.isWorthCompacting() {
 		return nil, ErrNothingToCompact
 	}
-	m.forgetBackground()
+	m.endBackground()
 	undo := m.settleWithUndo(history)
 	m.ledger.run.begin()
 	m.flush(ctx, history)
@@ -176,7 +176,7 @@ func (m *Manager) prepareOnce(ctx context.Context, history []Message, isDown boo
 	for {
 		m.ledger.run.begin()
 		// With a report, d has a summary that was made in the background; failed says that it could not be made.
-		d, report, failed := m.collect(m.draft(history, m.ledger.checkpoint))
+		d, report, failed := m.takeReadySummary(m.draft(history, m.ledger.checkpoint))
 		switch {
 		case d.needsCompaction():
 			waited, err := m.await(ctx, d)

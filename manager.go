@@ -111,16 +111,16 @@ type background struct {
 	err    error
 }
 
-var errDropped = errors.New("the history changed meanwhile")
+var errHistoryChanged = errors.New("the history changed meanwhile")
 
 // errWaiting is the error of a call whose ctx ended while it waited.
 func errWaiting(ctx context.Context) error {
 	return fmt.Errorf("winnow: waiting for a summary: %w", context.Cause(ctx))
 }
 
-// forgetBackground ends background work that cannot be used any more. The manager keeps it until it has ended, because
+// endBackground ends background work that cannot be used any more. The manager keeps it until it has ended, because
 // only one may run at a time.
-func (m *Manager) forgetBackground() {
+func (m *Manager) endBackground() {
 	switch b := m.background; {
 	case b == nil:
 	case b.hasEnded():

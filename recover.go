@@ -185,9 +185,9 @@ func (l *ladder) compact(ctx context.Context) *draft {
 	if waited {
 		d = l.draft() // the host may have used the manager meanwhile
 	}
-	if spliced, report, failed := m.collect(d); report != nil {
+	if summarized, report, failed := m.takeReadySummary(d); report != nil {
 		l.report = report // made in the background: it costs this run no call
-		if next := l.take(spliced, spliced.shrinkToFit()); next != nil {
+		if next := l.take(summarized, summarized.shrinkToFit()); next != nil {
 			return next
 		}
 	} else if failed {

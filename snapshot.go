@@ -42,7 +42,7 @@ func (m *Manager) Restore(state []byte, deltas ...[]byte) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.forgetBackground()
+	m.endBackground()
 	l.goOnWith(m)
 	l.index = m.ledger.index
 	m.ledger, m.tail = l, requestTail{}
