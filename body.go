@@ -39,30 +39,15 @@ func (d *draft) fitsBody() bool {
 // stands for.
 const plannedBody = 0.9
 
-// bodyTokens returns how many tokens the request may have so that its body fits, in proportion to what it has now. It
-// returns 0 if the body fits. Fewer tokens call for a summary, which helps where no image or result is left to shrink.
-func (d *draft) bodyTokens() int {
-	limit, bytes := d.bodyLimit(), d.bytes()
-	if limit == 0 || bytes <= limit {
-		return 0
-	}
-	return plannedTokens(d.tokens(), limit, bytes)
-}
-
-// tokensForBody is bodyTokens for a request that could not be made, as err says. It returns 0 if the body was not the
-// reason.
+// tokensForBody returns how many tokens to plan for in place of a request that could not be made, as err says, because
+// its body was too large. The tokens are in proportion to the bytes that the body may have. It returns 0 if the body was
+// not the reason. Fewer tokens call for a summary, which helps where no image or result is left to shrink.
 func tokensForBody(err error) int {
 	var e *OverflowError
 	if !errors.As(err, &e) || e.MaxBytes == 0 || e.Bytes <= e.MaxBytes {
 		return 0
 	}
-	return plannedTokens(e.Tokens, e.MaxBytes, e.Bytes)
-}
-
-// plannedTokens returns how many tokens to plan for a body of at most limit bytes, in proportion to a request that has
-// these tokens and bytes.
-func plannedTokens(tokens, limit, bytes int) int {
-	return max(1, int(plannedBody*float64(tokens)*float64(limit)/float64(bytes)))
+	return max(1, int(plannedBody*float64(e.Tokens)*float64(e.MaxBytes)/float64(e.Bytes)))
 }
 
 const imageMarker = "[Image left out: the request was too large]"

@@ -26,7 +26,7 @@ func (m *Manager) Prepare(ctx context.Context, history []Message) (*Request, err
 	if request, err := m.extendLast(history); request != nil || err != nil {
 		return request, err
 	}
-	return m.prepare(ctx, history)
+	return m.prepareLongWay(ctx, history)
 }
 
 // extendLast returns the last request with the new messages behind it, or nil if more has to be done: see extend.
@@ -50,12 +50,12 @@ func (m *Manager) extendLast(history []Message) (*Request, error) {
 	return request, nil
 }
 
-// prepare is Prepare when more is due than to send the new messages, see extend. The lock is held. If a request does
+// prepareLongWay is Prepare when more is due than to send the new messages, see extend. The lock is held. If a request does
 // not fit a limit that was only guessed, it is tried without that limit before it is an error.
-func (m *Manager) prepare(ctx context.Context, history []Message) (*Request, error) {
+func (m *Manager) prepareLongWay(ctx context.Context, history []Message) (*Request, error) {
 	m.short = shortWay{} // else its slices would keep the last history in memory
 	undo := m.settleWithUndo(history)
-	r, err := m.prepareLocked(ctx, history)
+	r, err := m.prepareWithinBody(ctx, history)
 	if err != nil {
 		r, err = m.withoutGuess(ctx, history, err)
 	}
@@ -88,35 +88,29 @@ func (m *Manager) Plan(history []Message) *Request {
 
 // plan returns the draft that Plan reports, whether Prepare would compact it, and whether it fits as it is.
 func (m *Manager) plan(history []Message) (d *draft, needs, fits bool) {
-	// A summary that the background has ready counts, because Prepare would use it.
+	if d, needs, fits = m.planRequest(history); needs || fits {
+		return d, needs, fits
+	}
+	tokens := tokensForBody(d.overflow())
+	if tokens == 0 {
+		return d, false, false
+	}
+	m.ledger.mostTokens = tokens // as prepareWithinBody does
+	defer func() { m.ledger.mostTokens = 0 }()
+	if next, needs, fits := m.planRequest(history); !needs && fits {
+		return next, false, true
+	}
+	return d, !m.opts.Compact.Off, false // not even that fits without a summary
+}
+
+// planRequest is plan under the limits as they are. A summary that the background has ready counts, because Prepare
+// would use it.
+func (m *Manager) planRequest(history []Message) (d *draft, needs, fits bool) {
 	d, _, _ = m.withReadySummary(m.draft(history, m.ledger.checkpoint))
 	if d.needsCompaction() || m.mayReplaceDigest(d) {
 		return d, true, false
 	}
-	if d.shrinkToFit() {
-		return d, false, true
-	}
-	if next := m.planWithinBody(history, d); next != nil {
-		return next, false, true
-	}
-	// Too large in bytes: Prepare would limit its tokens, and not even that fits without a summary.
-	return d, d.bodyTokens() > 0 && !m.opts.Compact.Off, false
-}
-
-// planWithinBody returns what Prepare makes of a draft whose body is too large. It returns nil if that takes a
-// compaction, or a summary in place of a digest.
-func (m *Manager) planWithinBody(history []Message, tooLarge *draft) *draft {
-	tokens := tooLarge.bodyTokens()
-	if tokens <= 0 {
-		return nil
-	}
-	m.ledger.bodyTokens = tokens
-	defer func() { m.ledger.bodyTokens = 0 }()
-	d, _, _ := m.withReadySummary(m.draft(history, m.ledger.checkpoint))
-	if d.needsCompaction() || m.mayReplaceDigest(d) || !d.shrinkToFit() {
-		return nil
-	}
-	return d
+	return d, false, d.shrinkToFit()
 }
 
 // Compact summarizes now, whatever the size, even if CompactOptions.Off is set or compactions failed before.
@@ -153,26 +147,26 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 	return r, err
 }
 
-// prepareLocked is prepareOnce. If the body of its request would have too many bytes, it tries once more with fewer
+// prepareWithinBody is makeRequest. If the body of its request would have too many bytes, it tries once more with fewer
 // tokens, because the body may be small enough then. A summarizer that failed is not asked again for that. The lock is
 // held, but not while code of the host runs.
-func (m *Manager) prepareLocked(ctx context.Context, history []Message) (*Request, error) {
+func (m *Manager) prepareWithinBody(ctx context.Context, history []Message) (*Request, error) {
 	failures := m.ledger.breaker.Failures
-	r, err := m.prepareOnce(ctx, history, false)
+	r, err := m.makeRequest(ctx, history, false)
 	tokens := tokensForBody(err)
-	if tokens <= 0 {
+	if tokens == 0 {
 		return r, err
 	}
-	m.ledger.bodyTokens = tokens
-	defer func() { m.ledger.bodyTokens = 0 }()
-	return m.prepareOnce(ctx, history, m.ledger.breaker.Failures > failures)
+	m.ledger.mostTokens = tokens
+	defer func() { m.ledger.mostTokens = 0 }()
+	return m.makeRequest(ctx, history, m.ledger.breaker.Failures > failures)
 }
 
-// prepareOnce makes a draft and decides what becomes of it: it is sent as it is or smaller, it is compacted, or the
+// makeRequest makes a draft and decides what becomes of it: it is sent as it is or smaller, it is compacted, or the
 // error says that it cannot fit. isDown says that the summarizer has failed just now. The host may use the manager
 // during a flush, or while a summary is waited for, so each `continue` makes a new draft. The loop ends because each
 // reason to go round occurs only once: background work that has ended, a flush before a compaction.
-func (m *Manager) prepareOnce(ctx context.Context, history []Message, isDown bool) (*Request, error) {
+func (m *Manager) makeRequest(ctx context.Context, history []Message, isDown bool) (*Request, error) {
 	for {
 		m.ledger.run.begin()
 		// With a report, d has a summary that was made in the background; failed says that it could not be made.
@@ -211,7 +205,7 @@ func (m *Manager) prepareOnce(ctx context.Context, history []Message, isDown boo
 	}
 }
 
-// withoutGuess tries prepareLocked once more where err is an overflow of a limit that was only guessed: a guess alone
+// withoutGuess tries prepareWithinBody once more where err is an overflow of a limit that was only guessed: a guess alone
 // must not make a call fail. A request that was refused already is not tried again. The lock is held.
 func (m *Manager) withoutGuess(ctx context.Context, history []Message, err error) (*Request, error) {
 	a := &m.ledger.accounting
@@ -226,7 +220,7 @@ func (m *Manager) withoutGuess(ctx context.Context, history []Message, err error
 			err = d.overflow() // against the limit that was told, not against the guess
 		}
 	} else {
-		r, again := m.prepareLocked(ctx, history)
+		r, again := m.prepareWithinBody(ctx, history)
 		if again == nil {
 			return r, nil
 		}
@@ -276,7 +270,7 @@ func (m *Manager) PrepareInto(ctx context.Context, history []Message, r *Request
 		return err
 	}
 	if !done {
-		next, err := m.prepare(ctx, history)
+		next, err := m.prepareLongWay(ctx, history)
 		if err != nil {
 			return err
 		}

@@ -36,7 +36,7 @@ func TestShortWayWhileADigestStandsIn(t *testing.T) {
 			require.False(t, done && due, "request %d: the summary is due", i)
 		}
 		if !done {
-			next, err := m.prepare(t.Context(), h)
+			next, err := m.prepareLongWay(t.Context(), h)
 			require.NoError(t, err)
 			r = *next
 		} else {

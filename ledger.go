@@ -51,7 +51,7 @@ type rewrites struct {
 // bodyLimits are the limits of a request's body.
 type bodyLimits struct {
 	body       int // bytes that the provider allows; 0: it did not say
-	bodyTokens int // tokens that the request at hand may have so that its body fits; 0: any
+	mostTokens int // of the request at hand, so that its body fits; 0: any number
 }
 
 // lastRequest is what was sent last.
@@ -162,7 +162,7 @@ type journal struct {
 // budgetBy returns the budget by the accounting a, which may be a draft's own.
 func (l *ledger) budgetBy(s *settings, a *accounting.Account) int {
 	budget := a.Budget(s.window - s.opts.Reserve)
-	if most := l.bodyTokens; most > 0 {
+	if most := l.mostTokens; most > 0 {
 		budget = min(budget, most)
 	}
 	return budget
