@@ -77,7 +77,7 @@ func (m *Manager) Plan(history []Message) *Request {
 	d, needs, fits := m.plan(history)
 	if !needs && !fits && m.ledger.accounting.IsGuessed() { // see withoutGuess
 		m.ledger.accounting.ForgetGuesses()
-		if next, needsToo, _ := m.plan(history); !slices.Contains(m.ledger.run.refused, next.payload()) {
+		if next, needsToo, _ := m.plan(history); !slices.Contains(m.ledger.run.refused, next.key()) {
 			d, needs = next, needsToo
 		}
 	}
@@ -215,7 +215,7 @@ func (m *Manager) withoutGuess(ctx context.Context, history []Message, err error
 	guess, body := a.Guess, a.Body
 	a.ForgetGuesses()
 	d := m.draft(history, m.ledger.checkpoint)
-	if d.shrinkToFit() && slices.Contains(m.ledger.run.refused, d.payload()) {
+	if d.shrinkToFit() && slices.Contains(m.ledger.run.refused, d.key()) {
 		if guess.Most > 0 {
 			err = d.overflow() // against the limit that was told, not against the guess
 		}

@@ -75,8 +75,8 @@ func newDraft(
 	}
 }
 
-// payload returns the identity of the request.
-func (d *draft) payload() key {
+// key returns the identity of the request.
+func (d *draft) key() key {
 	keys := make([]key, len(d.view.messages))
 	for i := range keys {
 		keys[i] = d.view.sentKey(i)

@@ -130,7 +130,7 @@ type checkpoint struct {
 // recovery is what was tried since the last Prepare, and what is known to be refused.
 type recovery struct {
 	saved.Run
-	refused  []key // the newest refused payloads of the whole conversation
+	refused  []key // the newest refused requests of the whole conversation
 	asksOnce bool  // a summary may take only one call of the summarizer
 }
 
@@ -172,16 +172,16 @@ func (l *ledger) budgetBy(s *settings, a *accounting.Account) int {
 // guesses.
 func (l *ledger) toldBody(s *settings) int { return count.Least(s.opts.MaxBytes, l.body) }
 
-// maxRemembered is how many refused payloads are remembered.
+// maxRemembered is how many refused requests are remembered.
 const maxRemembered = 32
 
 // begin begins a new run. What was refused stays known.
 func (r *recovery) begin() { *r = recovery{refused: r.refused} }
 
-// remember adds a payload that the provider refused.
-func (r *recovery) remember(payload key) {
+// remember adds a request that the provider refused.
+func (r *recovery) remember(request key) {
 	if len(r.refused) == maxRemembered {
 		r.refused = slices.Delete(r.refused, 0, 1)
 	}
-	r.refused = append(r.refused, payload)
+	r.refused = append(r.refused, request)
 }

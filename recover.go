@@ -115,7 +115,7 @@ func (l *ladder) isNew(d *draft) bool {
 	if l.bytes > 0 {
 		less = d.bytes() < l.bytes
 	}
-	return less && !slices.Contains(l.manager.ledger.run.refused, d.payload())
+	return less && !slices.Contains(l.manager.ledger.run.refused, d.key())
 }
 
 // take returns d if it is new and fits. If d is new but does not fit, take remembers it where it is the smallest so

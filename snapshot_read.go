@@ -128,7 +128,7 @@ func ledgerOf(s *saved.Snapshot) (ledger, error) {
 	l.body = max(0, s.Body)
 	l.sentAt, l.tokens, l.estimate, l.bytes = s.SentAt, max(0, s.Tokens), max(0, s.Estimate), max(0, s.Bytes)
 	l.sent = r.keys(s.Sent)
-	l.run = recovery{Run: s.Run.Within()} // before revert, which adds the payloads that were refused
+	l.run = recovery{Run: s.Run.Within()} // before revert, which adds the requests that were refused
 	// undoable is the same struct for the ledger and for what it was before a run of Recover.
 	l.revert(r.state(&s.State))
 	if a := s.Attempt; a != nil {
