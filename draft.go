@@ -35,7 +35,7 @@ type takenOver struct {
 	kept       []Message   // Request.History
 	ids        []string    // of calls, as the repair changed them
 	wholeAgain []key       // messages with an edit that is not replayed: a pin, the newest request
-	standIn    position    // see ledger
+	reopened   position    // see ledger
 	turnStart  position    // the beginning of the oldest turn that is kept, by its position in the view
 	limitedAt  position    // the same message by its index in the history
 }

@@ -42,7 +42,7 @@ type rewrites struct {
 	checkpoint  *checkpoint         // the summary that stands for the oldest part of the history; nil: none
 
 	// a user request from before the checkpoint's cut that is sent besides checkpoint.request; zero: none
-	standIn     position
+	reopened    position
 	turnStart   position       // the user message that begins the oldest turn that is kept; zero: no turn was dropped
 	epochSearch rewrite.Search // the search for an epoch that pays
 	flushed     bool           // BeforeCompact ran since the last compaction

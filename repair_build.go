@@ -116,12 +116,12 @@ func (r *repair) appendResults(i int, pending bool) {
 
 // insertMissing writes an error result for call s of message i.
 func (r *repair) insertMissing(i int, s int32) {
-	// All stand-ins share one list: nobody writes to parts.
-	if r.standIn == nil {
-		r.standIn = []Part{{Text: missingResult}}
+	// All of them share one list: nobody writes to parts.
+	if r.missing == nil {
+		r.missing = []Part{{Text: missingResult}}
 	}
 	id := r.pairs.SentID(s)
-	m := Message{Role: RoleTool, ToolCallID: id, ToolName: r.pairs.Calls[s].Name, IsError: true, Parts: r.standIn}
+	m := Message{Role: RoleTool, ToolCallID: id, ToolName: r.pairs.Calls[s].Name, IsError: true, Parts: r.missing}
 	if m.ToolName == "" {
 		m.ToolName = "unknown"
 	}

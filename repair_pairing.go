@@ -20,7 +20,7 @@ type repair struct {
 	origin  []int32 // for each message of out, and those to be written: its index in history, or -1
 	changed []bool  // in parallel with origin: the message differs from the one in history
 	edits   []Edit
-	standIn []Part // of every stand-in; nil until there is one
+	missing []Part // of every result that is inserted; nil until there is one
 }
 
 // collect lists the calls and the results of the history.

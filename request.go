@@ -85,7 +85,7 @@ func (l *ledger) record(d *draft) {
 	if l.epochSearch = d.epochSearch; l.checkpoint != d.checkpoint {
 		l.epochSearch = rewrite.Search{}
 	}
-	l.turnStart, l.checkpoint, l.records, l.standIn = d.turnStart, d.checkpoint, l.recordsBehind(d), d.standIn
+	l.turnStart, l.checkpoint, l.records, l.reopened = d.turnStart, d.checkpoint, l.recordsBehind(d), d.reopened
 	l.sentAt, l.tokens, l.estimate, l.otherModel = d.now, d.tokens(), d.view.total, false
 	l.accounting = d.accounting
 	if d.unchangedPrefix < l.accounting.Anchor.Messages {

@@ -93,7 +93,7 @@ func saysWhat(e *saved.Edit) bool {
 // before the run.
 func (r *reader) state(s *saved.State) undoable {
 	u := undoable{guess: s.Guess.Within(), body: s.BodyGuess.Within(), rewrites: rewrites{
-		projections: map[key]*projection{}, checkpoint: r.checkpoint(s.Checkpoint), standIn: s.StandIn.Within(),
+		projections: map[key]*projection{}, checkpoint: r.checkpoint(s.Checkpoint), reopened: s.Reopened.Within(),
 		turnStart: s.TurnStart.Within(), epochSearch: s.Look.Within(),
 		flushed: s.Flushed,
 	}}

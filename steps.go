@@ -150,7 +150,7 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 	// Pins are those of the history as it is now: one that was set after the summary is sent whole again.
 	keep := append(outlives(v.messages, first), slices.Repeat([]bool{true}, len(v.messages)-first)...)
 	request, limited := c.request.Find(v.places()), c.limited.Find(v.places())
-	standIn := d.findStandIn(request, first)
+	reopened := d.findReopened(request, first)
 	// messages before the turn limit that it keeps, such as an earlier summary: the new summary stands for them
 	inSummary := keptBefore(v.messages, max(0, limited))
 	unread, pending := c.unread(v)
@@ -164,7 +164,7 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 	}
 	for i := range first {
 		m := &v.messages[i]
-		if keep[i] = keep[i] || i == request || i == standIn; !keep[i] {
+		if keep[i] = keep[i] || i == request || i == reopened; !keep[i] {
 			op, reason := OpCompact, summarizedReason
 			switch {
 			case i < limited && !inSummary[i]:
@@ -180,23 +180,23 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 	return true
 }
 
-// findStandIn returns the index of a user request that is sent in addition to `request`, the one that the checkpoint
+// findReopened returns the index of a user request that is sent in addition to `request`, the one that the checkpoint
 // knows, or -1. It stands before `first`, the first message that is kept. If the history was rewound, its newest
 // request stands there, and the summary does not show that it is the open one. Once sent, such a request stays, so that
 // the requests that follow begin with the same bytes.
-func (d *draft) findStandIn(request, first int) int {
+func (d *draft) findReopened(request, first int) int {
 	v := d.view
-	standIn := -1
+	reopened := -1
 	if d.base == d.ledger.checkpoint {
-		standIn = d.ledger.standIn.Find(v.places())
+		reopened = d.ledger.reopened.Find(v.places())
 	}
 	if newest := newestRequest(v.messages); newest >= 0 && newest < first && newest != request {
-		standIn = newest
+		reopened = newest
 	}
-	if standIn >= 0 {
-		d.standIn = v.position(standIn)
+	if reopened >= 0 {
+		d.reopened = v.position(reopened)
 	}
-	return standIn
+	return reopened
 }
 
 // limitTurns drops the oldest turns. The place of the last cut is remembered, so that the beginning of the request

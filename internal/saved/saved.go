@@ -46,7 +46,7 @@ type State struct {
 	Guess      guess.Limit        `json:"guess,omitzero"`
 	BodyGuess  guess.Limit        `json:"bodyGuess,omitzero"`
 	Refused    []place.Key        `json:"refused,omitempty"`
-	StandIn    place.Position     `json:"standIn,omitzero"`
+	Reopened   place.Position     `json:"standIn,omitzero"`
 	TurnStart  place.Position     `json:"turnStart,omitzero"`
 	Look       rewrite.Search     `json:"look,omitzero"`
 	Flushed    bool               `json:"flushed,omitempty"`
