@@ -45,7 +45,7 @@ func (d *draft) squeezeResults() {
 			sizes = append(sizes, v.tokens[i])
 		}
 	}
-	cut := &truncation{TruncateOptions: t, again: true, bothEnds: true,
+	cut := &truncation{TruncateOptions: t, cutsAgain: true, bothEnds: true,
 		limit: count.Fair(sizes, max(0, d.room()-(v.total-count.Sum(sizes))))}
 	for i := range v.messages {
 		d.cut(i, cut, "the request does not fit otherwise")

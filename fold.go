@@ -143,7 +143,7 @@ func (f *folding) wholeSteps() int {
 		return max(asked, carriedSteps)
 	case f.draft.keepsNewestOnly:
 		return max(1, asked)
-	case f.draft.keepLast, keep == KeepAll, !f.draft.isCold():
+	case f.draft.isKeepLastSet, keep == KeepAll, !f.draft.isCold():
 		return max(1, asked)
 	case keep == KeepLittle:
 		return 1

@@ -65,10 +65,10 @@ func New(window int, opts *Options) (*Manager, error) {
 	// Only what the host has set counts here. The defaults are the reference's, for pruning by age, and stale content
 	// goes earlier.
 	if opts != nil && opts.Prune != nil {
-		m.pruneFrom, m.keepLast = max(0, opts.Prune.SoftTrimRatio), opts.Prune.KeepLastAssistants != 0
-		m.countsPruned = opts.Prune.Estimator != nil
+		m.pruneFrom, m.isKeepLastSet = max(0, opts.Prune.SoftTrimRatio), opts.Prune.KeepLastAssistants != 0
+		m.pruneHasEstimator = opts.Prune.Estimator != nil
 	}
-	m.countsCut = opts != nil && opts.Truncate != nil && opts.Truncate.Estimator != nil
+	m.truncateHasEstimator = opts != nil && opts.Truncate != nil && opts.Truncate.Estimator != nil
 	return m, nil
 }
 

@@ -4,14 +4,14 @@ import "github.com/winnowgo/winnow/internal/accounting"
 
 // settings are what [New] made of its arguments. Nothing writes to them afterwards, so they are read without the lock.
 type settings struct {
-	window    int
-	opts      Options // with every default
-	pruneFrom float64 // share of the window above which stale parts are dropped; 0: the host did not set it
-	keepLast  bool    // the host set PruneOptions.KeepLastAssistants
-	minifier  minifier
+	window        int
+	opts          Options // with every default
+	pruneFrom     float64 // share of the window above which stale parts are dropped; 0: the host did not set it
+	isKeepLastSet bool    // the host set PruneOptions.KeepLastAssistants
+	minifier      minifier
 
 	// the host gave these stages an estimator of their own, whose counts are not those of a request
-	countsPruned, countsCut bool
+	pruneHasEstimator, truncateHasEstimator bool
 }
 
 // limits returns what the host says of the model.

@@ -14,7 +14,7 @@ func (d *draft) staleParts(early bool, ahead int) []rewrite.Part {
 	if d.isBelowStale() {
 		return nil
 	}
-	if d.keepsNewestOnly && !d.keepLast {
+	if d.keepsNewestOnly && !d.isKeepLastSet {
 		o.KeepLastAssistants = 1
 	}
 	s := staleness{view: v, options: o, allowed: d.minifier.match, early: early}

@@ -327,15 +327,15 @@ func (d *draft) cut(i int, t *truncation, reason string) {
 	if m.Role != RoleTool || m.Pinned || t.isWithin(m, tokens) {
 		return
 	}
-	if p := v.edited[i]; t.again && p != nil && (p.op == OpTruncate || p.op == OpTrim) {
+	if p := v.edited[i]; t.cutsAgain && p != nil && (p.op == OpTruncate || p.op == OpTrim) {
 		m, tokens = d.beforeCut(i)
 	}
 	t.note = d.recallNote(i)
 	out, after, ok := t.cut(m, tokens, -1)
-	if ok && d.countsCut {
+	if ok && d.truncateHasEstimator {
 		after = estimateWith(d.opts.Estimator, out)
 	}
-	if ok && (after < v.tokens[i] || !t.again) {
+	if ok && (after < v.tokens[i] || !t.cutsAgain) {
 		d.project(i, out, after, OpTruncate, reason)
 	}
 }
@@ -388,7 +388,7 @@ func (d *draft) prune(o PruneOptions, window int) {
 		if r.Change == prune.None {
 			continue
 		}
-		if d.countsPruned {
+		if d.pruneHasEstimator {
 			r.Tokens = estimateWith(d.opts.Estimator, out[r.Index])
 		}
 		d.project(r.Index, out[r.Index], r.Tokens, edits[0].Op, edits[0].Reason)

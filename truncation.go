@@ -56,9 +56,9 @@ const oversizedReason = "the result is larger than one result may be"
 // truncation cuts results to one limit.
 type truncation struct {
 	TruncateOptions
-	limit    int  // tokens of one result
-	again    bool // what was cut before is cut again: the request does not fit otherwise
-	bothEnds bool // the end is kept whatever it says, unless HeadOnly is set
+	limit     int  // tokens of one result
+	cutsAgain bool // what was cut before is cut again: the request does not fit otherwise
+	bothEnds  bool // the end is kept whatever it says, unless HeadOnly is set
 
 	// how to get at what is left out of the result, see cut.WithNote; empty: the cut does not say
 	note string
@@ -99,7 +99,7 @@ func (t *truncation) cut(m *Message, tokens, known int) (out Message, after int,
 	if tokens <= t.limit && chars <= t.MaxChars || chars == 0 {
 		return Message{}, 0, false
 	}
-	if !t.again && t.settled(texts, tokens, chars) {
+	if !t.cutsAgain && t.settled(texts, tokens, chars) {
 		return Message{}, 0, false
 	}
 	// room is how many characters fit if the kept part has as many characters in a token as the whole. Where it has
