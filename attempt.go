@@ -122,8 +122,8 @@ func (m *Manager) taken() {
 	m.tail = requestTail{}
 }
 
-// savepoint returns a function that puts the ledger and the tail back as they are now. Three things are not taken back: what
-// is known of messages, failures of the summarizer, and that BeforeCompact ran, because it runs once before a
+// savepoint returns a function that puts the ledger and the tail back as they are now. Three things are not taken back:
+// what is known of messages, failures of the summarizer, and that BeforeCompact ran, because it runs once before a
 // compaction.
 func (m *Manager) savepoint() func() {
 	l := &m.ledger

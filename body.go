@@ -40,8 +40,8 @@ func (d *draft) fitsBody() bool {
 const plannedBody = 0.9
 
 // tokensForBody returns how many tokens to plan for in place of a request that could not be made, as err says, because
-// its body was too large. The tokens are in proportion to the bytes that the body may have. It returns 0 if the body was
-// not the reason. Fewer tokens call for a summary, which helps where no image or result is left to shrink.
+// its body was too large. The tokens are in proportion to the bytes that the body may have. It returns 0 if the body
+// was not the reason. Fewer tokens call for a summary, which helps where no image or result is left to shrink.
 func tokensForBody(err error) int {
 	var e *OverflowError
 	if !errors.As(err, &e) || e.MaxBytes == 0 || e.Bytes <= e.MaxBytes {

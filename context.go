@@ -50,8 +50,8 @@ func (m *Manager) extendLast(history []Message) (*Request, error) {
 	return request, nil
 }
 
-// prepareLongWay is Prepare when more is due than to send the new messages, see extend. The lock is held. If a request does
-// not fit a limit that was only guessed, it is tried without that limit before it is an error.
+// prepareLongWay is Prepare when more is due than to send the new messages, see extend. The lock is held. If a request
+// does not fit a limit that was only guessed, it is tried without that limit before it is an error.
 func (m *Manager) prepareLongWay(ctx context.Context, history []Message) (*Request, error) {
 	m.short = shortWay{} // else its slices would keep the last history in memory
 	undo := m.settleWithUndo(history)
@@ -205,8 +205,8 @@ func (m *Manager) makeRequest(ctx context.Context, history []Message, isDown boo
 	}
 }
 
-// withoutGuess tries prepareWithinBody once more where err is an overflow of a limit that was only guessed: a guess alone
-// must not make a call fail. A request that was refused already is not tried again. The lock is held.
+// withoutGuess tries prepareWithinBody once more where err is an overflow of a limit that was only guessed: a guess
+// alone must not make a call fail. A request that was refused already is not tried again. The lock is held.
 func (m *Manager) withoutGuess(ctx context.Context, history []Message, err error) (*Request, error) {
 	a := &m.ledger.accounting
 	if !errors.Is(err, ErrOverflow) || !a.IsGuessed() {
