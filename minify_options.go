@@ -15,7 +15,7 @@ import "github.com/winnowgo/winnow/internal/minify"
 type MinifyOptions struct {
 	Off             bool // send new results as they came
 	KeepEscapes     bool // ANSI escape sequences: colours, movements of the cursor, titles
-	KeepOverwritten bool // text that a carriage return overwrites, unless it names something or is an error
+	KeepOverwritten bool // text that was drawn again behind a carriage return, unless it names something or is an error
 	KeepLineNumbers bool // numbers of lines below 1 000 in a viewed file, but for the first, every tenth and the last
 	KeepPaths       bool // the path before each line that a search found: it is written once, above the lines of a file
 

@@ -1,7 +1,9 @@
 package minify
 
 import (
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/identifier"
@@ -9,8 +11,9 @@ import (
 )
 
 // withoutOverwritten leaves out what a terminal no longer shows, because the program went back to the beginning of the
-// line: "12%\r13%\rdone". Parts that report an error stay, and so do parts with a name that the rest of the line does
-// not have. A text without line feeds is not changed: it may have carriage returns in their place.
+// line: "12%\r13%\rdone". Parts that report an error stay, and so do parts with a name that is not in what is shown, or
+// with words that are neither there nor in the next part: carriage returns may stand in the place of line feeds. So a
+// text without line feeds is not changed.
 func withoutOverwritten(s string) string {
 	if strings.IndexByte(s, '\r') < 0 || strings.IndexByte(s, '\n') < 0 {
 		return s
@@ -36,13 +39,70 @@ func (r *rewriter) overwrite(start int, line string) {
 	shown := lastPart(line)
 	names := map[string]bool{}
 	identifier.Scan(line[shown:], func(id string, _ identifier.Kind) { names[id] = true })
-	for i := 0; i < shown; {
-		end := i + strings.IndexByte(line[i:], '\r') + 1
-		if isCovered(line[i:end-1], names) {
-			r.replace(start+i, start+end)
+	var gone [][2]int    // from the last to the first
+	next := line[shown:] // the next part that stays
+	for end := shown; end > 0; {
+		i := strings.LastIndexByte(line[:end-1], '\r') + 1
+		if part := line[i : end-1]; isCovered(part, names) && isRedrawn(part, next, line[shown:]) {
+			gone = append(gone, [2]int{start + i, start + end})
+		} else {
+			next = part
 		}
-		i = end
+		end = i
 	}
+	for _, part := range slices.Backward(gone) {
+		r.replace(part[0], part[1])
+	}
+}
+
+// isRedrawn reports whether part was drawn again, as next or as what is shown in the end: it says how far something has
+// come, or has words that one of them has too. A row of a table has other words, or none.
+func isRedrawn(part, next, shown string) bool {
+	if !strings.ContainsFunc(part, isLetterOrDigit) || showsProgress(part) {
+		return true
+	}
+	next, shown = next[:min(len(next), wordsSearched)], shown[:min(len(shown), wordsSearched)]
+	hasWord := false
+	for word := range strings.FieldsFuncSeq(part, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if !strings.Contains(next, word) && !strings.Contains(shown, word) {
+			return false
+		}
+		hasWord = true
+	}
+	return hasWord
+}
+
+func isLetterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// wordsSearched is how many bytes of another part are searched for a word. A line of a terminal is shorter.
+const wordsSearched = 500
+
+// showsProgress reports whether part has a bar, a percentage or two numbers in parentheses: [==> ], 12 %, (3/7).
+func showsProgress(part string) bool {
+	for i := 0; i < len(part); i++ {
+		rest := part[i:]
+		switch {
+		case strings.HasPrefix(rest, "=="), strings.HasPrefix(rest, "##"), strings.HasPrefix(rest, "[="),
+			strings.HasPrefix(rest, "[#"), strings.HasPrefix(rest, "[>"), strings.HasPrefix(rest, "━━"),
+			strings.HasPrefix(rest, "██"):
+			return true
+		case rest[0] == '%' && i > 0 && strings.TrimRight(part[:i], "0123456789 ") != part[:i]:
+			return true
+		case rest[0] == '(' && matchesShare(rest[1:]):
+			return true
+		}
+	}
+	return false
+}
+
+// matchesShare reports whether s begins with two numbers and the end of parentheses: "3/7)".
+func matchesShare(s string) bool {
+	i := numberEnd(s, 0)
+	if i == 0 || !strings.HasPrefix(s[i:], "/") {
+		return false
+	}
+	k := numberEnd(s, i+1)
+	return k > i+1 && strings.HasPrefix(s[k:], ")")
 }
 
 // lastPart returns where the last part of a line begins that is not blank.
