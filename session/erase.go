@@ -80,8 +80,9 @@ func (s *Store) forgetDerived(ctx context.Context) error {
 // receipt names: followers of the feed then discard what they derived from the old log.
 //
 // EraseEntries waits for the turn as [Store.Open] does, so close the session first. If an entry was erased before, that
-// is not an error. If the log has no such entry, the error is [ErrNotFound] and nothing has changed. If the process ends
-// during the call, call it again. It does not reach what the host or a provider keeps elsewhere, nor a fork that is made while it runs.
+// is not an error. If the log has no such entry, the error is [ErrNotFound] and nothing has changed. If the process
+// ends during the call, call it again. It does not reach what the host or a provider keeps elsewhere, nor a fork that
+// is made while it runs.
 func (s *Store) EraseEntries(ctx context.Context, key, log string, ids ...string) (*Receipt, error) {
 	if err := CheckKey(key); err != nil {
 		return nil, err

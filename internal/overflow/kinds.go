@@ -106,6 +106,8 @@ func (c *counts) behind(ts []token, i int) count {
 		return countDelta // "20000 more tokens than the window"
 	case t.s == "," && isSign(ts, i-1, "(") && roleAt(ts, k+1, rMax) && numberFrom(ts, k+2, 3) > 0:
 		return countTotal // "the context window (9000 tokens, maximum 8192)"
+	case (t.s == "를" || t.s == "을") && containsAny(wordAt(ts, k+1), "초과", "넘"):
+		return countLimit // 131072를 초과했습니다
 	case t.role&(rContext|rMax) != 0 && (isSign(ts, k+1, "=") || isSign(ts, k+1, ":")):
 		return countNone // "n_prompt=9000 n_ctx=8192"
 	case t.role&rContext != 0 && i > 0 && isTotal(ts[i-1].s),

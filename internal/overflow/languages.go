@@ -56,7 +56,8 @@ func languageRelation(w string) role {
 	switch w {
 	case "maksymalny", "maksymalna", "maksymalną", "maksymalnej", "maksymalnego", "maksymalne", "maksymalnie",
 		"najwyżej", "dozwolona", "dozwoloną", "azami", "maksimumu", "toegestaan", "toegestane",
-		"максимальну", "maksimalt", "maximă", "enintään", "sallittu", "sallitun", "suurin", "suurimman", "maximális",
+		"максимальну", "максимуме", "максимума", "maksimalt", "maxim", "maximă", "enintään", "sallittu", "sallitun",
+		"suurin", "suurimman", "maximális",
 		"legfeljebb", "megengedett", "đa", "phép":
 		return rMax
 	case "przekraczają", "przekroczono", "przekroczyła", "przekroczyło", "przekroczył",
@@ -80,6 +81,10 @@ func languageRelation(w string) role {
 		return rMore
 	case "niż", "kuin", "mint":
 		return rThan
+	case "guthaben", "crédit", "crédits", "crédito", "créditos", "crediti", "saldo", "solde", "кредитов", "баланса":
+		return rQuota
+	case "minuto", "minuten", "минуту", "минуты", "segundo", "secondo", "sekunde", "секунду":
+		return rTime
 	case "jest", "ist", "ngữ":
 		return rSkip
 	case "obraz", "obrazu", "plik", "pliku", "resim", "görsel", "dosya", "afbeelding", "bestand", "kuva", "tiedosto",

@@ -100,6 +100,8 @@ func doorPhraseAt(ts []token, i int) phrase {
 		return when(wordsAt(ts, i+1, "connect", "error"), pBusy)
 	case "gateway":
 		return when(before("bad"), pBusy)
+	case "loading":
+		return when(before("currently") || before("still"), pBusy)
 	case "capacity":
 		return when(before("over") || before("at"), pBusy)
 	case "busy":

@@ -60,7 +60,7 @@ func vetoRates(s *segment) verdict {
 		return vetoRate
 	case quota:
 		return vetoQuota
-	case s.wide && containsAny(s.lower, "繁忙", "过载", "混雑", "과부하"):
+	case s.wide && containsAny(s.lower, "繁忙", "过载", "访问量过大", "负载过高", "混雑", "과부하"):
 		return vetoBusy
 	case s.wide && containsAny(s.lower, deniedWide...):
 		return vetoAuth
@@ -70,7 +70,7 @@ func vetoRates(s *segment) verdict {
 
 // mayTellPace reports whether a text has a word that a rate or a quota is told with: most have not.
 func (s *segment) mayTellPace() bool {
-	return s.wide || s.roles&(rRate|rPer|rQuota|rDay|rHint|rToken) != 0 ||
+	return s.wide || s.roles&(rRate|rPer|rQuota|rDay|rTime|rHint|rToken) != 0 ||
 		s.roles&rRequest != 0 && s.roles&(rBig|rToo) != 0
 }
 
@@ -87,6 +87,9 @@ func (s *segment) isRate(i int) bool {
 	case t.role&rToo != 0: // zu viele Anfragen, demasiadas solicitudes, trop de requêtes
 		return next.role&rRequest != 0 || next.s == "de" && s.after(i+1).role&rRequest != 0
 	case t.role&rTime != 0:
+		if before := wordBefore(s.tokens, i); before == "al" || before == "в" { // richieste al minuto
+			return true
+		}
 		return next.s == "window" || next.s == "period" || next.s == "interval"
 	}
 	switch t.s {
