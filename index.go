@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/workfiles"
 )
@@ -95,7 +96,19 @@ type index struct {
 	ownFacts     map[key]*fact // of messages that the library made: summaries, results that stand in, repaired messages
 	aliases      map[key]*fact // of repaired messages, by the original message and what the repair changed
 	hasher       hasher
+	names        *excerpt.Memo // of long texts, until the call of the manager ends; nil: nothing yet
 }
+
+// namesOnce returns the memory of the names of long texts.
+func (x *index) namesOnce() *excerpt.Memo {
+	if x.names == nil {
+		x.names = &excerpt.Memo{}
+	}
+	return x.names
+}
+
+// endCall forgets what is remembered for one call of the manager only.
+func (x *index) endCall() { x.names = nil }
 
 // setByHost is what a host may set on a message that is known: its marks in the lowest bits, and its trimmings.
 type setByHost uint64

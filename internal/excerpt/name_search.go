@@ -41,6 +41,7 @@ func byWorth(a, b foundName) int {
 type nameSearch struct {
 	ids  identifier.Set // in the order of their first mentions
 	seen []seenName     // of each of ids
+	memo *Memo          // nil: nothing is remembered
 }
 
 // seenName is what is known of a name that the text mentions.
@@ -55,26 +56,61 @@ const manyNames = 4_096
 // each calls f for the names of text that are not in known and are worth at least `least`, in the order of their first
 // mentions. crowd is below 1 if the text is a listing.
 func (s *nameSearch) each(known *identifier.Set, text string, least float64, f func(name foundName, crowd float64)) {
+	if names, ok := s.memo.of(text, s); ok {
+		s.eachRemembered(known, names, least, f)
+		return
+	}
+	crowd := crowdOf(s.scan(known, text))
+	for k, id := range s.ids.IDs() {
+		s.seen[k].offer(id, k, crowd, least, f)
+	}
+}
+
+// eachRemembered is each for a text whose names are remembered.
+func (s *nameSearch) eachRemembered(known *identifier.Set, names []mentioned, least float64,
+	f func(name foundName, crowd float64)) {
+	fresh := 0
+	s.seen = s.seen[:0]
+	for k := range names {
+		n := &names[k]
+		name := seenName{kind: n.kind}
+		if !known.HasBy(n.hash, n.id) {
+			name.mentions = n.mentions
+			fresh++
+		}
+		s.seen = append(s.seen, name)
+	}
+	crowd := crowdOf(fresh)
+	for k := range names {
+		s.seen[k].offer(names[k].id, k, crowd, least, f)
+	}
+}
+
+// crowdOf returns by how much names are worth less in a text with that many new ones.
+func crowdOf(fresh int) float64 { return min(1, listingNames/float64(max(1, fresh))) }
+
+// scan finds the names of text, and notes which are in known; nil: none is. It returns how many are not.
+func (s *nameSearch) scan(known *identifier.Set, text string) (fresh int) {
 	if s.ids.Len() > manyNames {
-		*s = nameSearch{}
+		s.ids, s.seen = identifier.Set{}, nil
 	}
 	s.ids.Clear()
 	s.seen = s.seen[:0]
-	fresh := 0
 	identifier.Scan(text, func(id string, kind identifier.Kind) {
 		if s.mention(known, id, kind) {
 			fresh++
 		}
 	})
-	crowd := min(1, listingNames/float64(max(1, fresh)))
-	for k, id := range s.ids.IDs() {
-		name := s.seen[k]
-		if name.mentions == 0 {
-			continue
-		}
-		if worth, tokens := name.worth(id, crowd, least); worth >= least {
-			f(foundName{id: id, worth: worth, tokens: int32(tokens), order: int32(k)}, crowd)
-		}
+	return fresh
+}
+
+// offer calls f for the name id, the k-th of a text, if it is new and worth at least `least`.
+func (n seenName) offer(id string, k int, crowd, least float64, f func(name foundName, crowd float64)) {
+	if n.mentions == 0 {
+		return
+	}
+	if worth, tokens := n.worth(id, crowd, least); worth >= least {
+		f(foundName{id: id, worth: worth, tokens: int32(tokens), order: int32(k)}, crowd)
 	}
 }
 
@@ -89,7 +125,7 @@ func (s *nameSearch) mention(known *identifier.Set, id string, kind identifier.K
 		return false
 	}
 	name := seenName{kind: kind}
-	if !known.HasBy(h, id) {
+	if known == nil || !known.HasBy(h, id) {
 		name.mentions = 1
 	}
 	s.seen = append(s.seen, name)

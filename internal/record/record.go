@@ -249,6 +249,9 @@ func (w *Writer) waiting(id string) *line {
 
 // outcome returns how the call of l ended, by the text of its result.
 func (w *Writer) outcome(l *line, text string, failed bool) string {
+	if l.shows && !failed {
+		return ""
+	}
 	text, _ = minify.Text(text, minify.Escapes)
 	text = withoutClosingTags(strings.TrimRight(text, " \t\r\n"))
 	if failed {
@@ -257,9 +260,6 @@ func (w *Writer) outcome(l *line, text string, failed bool) string {
 		}
 		return ended + "failed: " + markup.Value(runes.OneLine(text[:runes.Head(text, 2*failureChars)]),
 			w.chars(failureChars))
-	}
-	if l.shows {
-		return ""
 	}
 	verdict := ""
 	if l.runs && l.output == toolcall.Report {

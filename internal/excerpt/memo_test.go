@@ -1,0 +1,45 @@
+package excerpt
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/internal/identifier"
+)
+
+// What is remembered of a long text is what a search finds in it, whatever is known by then, and it is searched once.
+func TestMemo(t *testing.T) {
+	t.Parallel()
+	memo := &Memo{}
+	search := nameSearch{memo: memo}
+	for seed := range uint64(6) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		text := mixture(r, 3_000)
+		text = strings.Repeat(text, leastRemembered/len(text)+1)
+		for range 3 {
+			known := NewNames(0)
+			known.Add(mixture(r, r.IntN(1_000)))
+			var got []foundName
+			search.each(&known.known, text, leastNameWorth, func(f foundName, _ float64) {
+				got = append(got, foundName{id: f.id, worth: f.worth, tokens: f.tokens})
+			})
+			require.Equal(t, namesByMap(&known.known, text, leastNameWorth), got, "seed %d", seed)
+			again := NewNames(0).Remember(memo)
+			again.Add(text)
+			var covered identifier.Set
+			identifier.Cover(&covered, text)
+			require.ElementsMatch(t, covered.IDs(), again.known.IDs(), "seed %d", seed)
+		}
+		require.Len(t, memo.texts[len(text)], 1, "it was searched once")
+	}
+	names := memo.names
+	search.each(&identifier.Set{}, "a_short_text", 0, func(foundName, float64) {})
+	assert.Equal(t, names, memo.names, "short texts are not remembered")
+	memo.names = mostRemembered
+	search.each(&identifier.Set{}, strings.Repeat("a_long_text ", leastRemembered), 0, func(foundName, float64) {})
+	assert.Equal(t, mostRemembered, memo.names, "there was no room")
+}
