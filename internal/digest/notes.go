@@ -78,7 +78,7 @@ func (n *Notes) Asked(text string) {
 		return
 	}
 	prose.Sentences(text, func(s string) {
-		if prose.Rules.In(s) {
+		if prose.Rules.In(s) && !prose.Asks(s) {
 			n.rules = append(n.rules, s)
 		}
 	})

@@ -109,7 +109,7 @@ func (c *Collector) AddRules(text string) {
 		for line != "" {
 			end := prose.SentenceEnd(line)
 			if s := markup.Line(strings.TrimSpace(line[:end])); !runes.AtLeast(s, maxRuleChars+1) &&
-				prose.StrongRules.In(s) {
+				prose.StrongRules.In(s) && !prose.Asks(s) {
 				c.Rules = appendOnce(c.Rules, s)
 			}
 			line = line[end:]
