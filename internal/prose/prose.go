@@ -33,8 +33,8 @@ func SentenceEnd(s string) int {
 	return len(s)
 }
 
-// Asks reports whether a sentence asks how things are, and so demands nothing: "Why does it never end?" A request in the
-// form of a question is not meant: "Can you make sure that it does not?"
+// Asks reports whether a sentence asks how things are, and so demands nothing: "Why does it never end?" A request in
+// the form of a question is not meant: "Can you make sure that it does not?"
 func Asks(sentence string) bool {
 	first, _, _ := strings.Cut(sentence, " ")
 	switch strings.ToLower(strings.TrimRight(first, ",")) {
