@@ -19,6 +19,29 @@ func scriptRole(w string) role {
 	return 0
 }
 
+// roleBeside returns the role of the word at i where the words beside it give it another one.
+func roleBeside(ts []token, i int) role {
+	switch ts[i].s {
+	case "حد": // Persian says "more than the limit long"
+		if wordBefore(ts, i) == "از" && i > 1 && wordBefore(ts, i-1) == "بیش" {
+			return rToo
+		}
+	case "cảnh": // "ngữ cảnh" is the context, "cảnh báo" a warning
+		if wordBefore(ts, i) != "ngữ" {
+			return 0
+		}
+	case "अधिक": // "more information"
+		if wordAt(ts, i+1) == "जानकारी" {
+			return 0
+		}
+	case "بیشتر":
+		if wordBefore(ts, i) == "اطلاعات" {
+			return 0
+		}
+	}
+	return ts[i].role
+}
+
 func greekRole(w string) role {
 	switch w {
 	case "είσοδος", "εισόδου", "είσοδό", "μήνυμα", "μηνύματα", "μηνύματος", "προτροπή", "προτροπής", "συνομιλία",

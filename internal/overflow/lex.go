@@ -52,8 +52,8 @@ func (r *reading) lex(text string, code bool) segment {
 		case role&rField != 0 && s.tokens[i].s == "cache" && i > 0 && s.tokens[i-1].s == "kv":
 			role = rCapacity // where a server keeps the tokens of a conversation
 			s.tokens[i].role = role
-		case s.tokens[i].s == "حد" && i > 1 && s.tokens[i-1].s == "از" && s.tokens[i-2].s == "بیش":
-			role = rToo // Persian says "more than the limit long"
+		case role != 0 && s.wide && roleBeside(s.tokens, i) != role:
+			role = roleBeside(s.tokens, i)
 			s.tokens[i].role = role
 		case role&rField != 0 && s.tokens[i].s == "description" && i > 0 && isFault(s.tokens[i-1].s):
 			role = 0 // of the error, not of a tool
