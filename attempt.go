@@ -30,7 +30,10 @@ func (m *Manager) beginAttempt(history []Message) *attempt {
 	}
 	if n := len(history); n > 0 {
 		facts := l.index.update(history, m.opts.Estimator)
-		l.attempt.end = position{Key: facts[n-1].key, Index: n - 1}
+		l.attempt.end, l.attempt.ahead = position{Key: facts[n-1].key, Index: n - 1}, position{}
+		if n > 1 {
+			l.attempt.ahead = position{Key: facts[n-2].key, Index: n - 2}
+		}
 	}
 	return l.attempt
 }
@@ -68,12 +71,18 @@ func (m *Manager) settle(history []Message) {
 	if l.attempt == nil {
 		return
 	}
+	facts := l.index.update(history, m.opts.Estimator)
+	end := newestOf(facts, l.attempt.end)
+	if end >= 0 && end == len(history)-1 {
+		return
+	}
+	if end < 0 { // a host that puts the time, for example, behind each request does not keep that message
+		end = newestOf(facts, l.attempt.ahead)
+	}
 	// A failed turn is not an answer: hosts record a provider's error as a message of the model.
-	switch end := l.attempt.endIn(l.index.update(history, m.opts.Estimator)); {
-	case end >= 0 && end == len(history)-1:
-	case end >= 0 && history[end+1].Role == RoleAssistant && !isFailed(&history[end+1]):
+	if end >= 0 && end+1 < len(history) && history[end+1].Role == RoleAssistant && !isFailed(&history[end+1]) {
 		m.taken()
-	default:
+	} else {
 		m.undoAttempt()
 	}
 }
@@ -89,14 +98,14 @@ func (m *Manager) settleWithUndo(history []Message) (undo func()) {
 	return undo
 }
 
-// endIn returns the position, in a history of these facts, of the newest message that the run was about, or -1.
-func (a *attempt) endIn(facts []*fact) int {
+// newestOf returns the position, in a history of these facts, of the newest message that p may be, or -1.
+func newestOf(facts []*fact, p position) int {
 	// Most histories only grow, so the message is where it was. It moves if the host drops older messages.
-	if at := a.end.Index; at < len(facts) && facts[at].key == a.end.Key {
-		return at
+	if p.Index < len(facts) && facts[p.Index].key == p.Key {
+		return p.Index
 	}
 	for i := len(facts) - 1; i >= 0; i-- {
-		if facts[i].key == a.end.Key {
+		if facts[i].key == p.Key {
 			return i
 		}
 	}

@@ -141,6 +141,7 @@ type attempt struct {
 	tokens guess.Refused
 	bytes  guess.Refused
 	end    position // the newest message of the history that it is about
+	ahead  position // the message in front of that; zero: none
 }
 
 // undoable is what a run of Recover changes in a ledger, except for what the provider told.

@@ -133,7 +133,7 @@ func ledgerOf(s *saved.Snapshot) (ledger, error) {
 	l.revert(r.state(&s.State))
 	if a := s.Attempt; a != nil {
 		l.attempt = &attempt{before: r.state(&a.Before), tokens: a.Tokens.Within(), bytes: a.Bytes.Within(),
-			end: a.End.Within()}
+			end: a.End.Within(), ahead: a.Ahead.Within()}
 	}
 	return l, errors.Join(r.errs...)
 }

@@ -49,7 +49,7 @@ func (a *attempt) saved() *saved.Attempt {
 	if a == nil {
 		return nil
 	}
-	return &saved.Attempt{Before: a.before.saved(), Tokens: a.tokens, Bytes: a.bytes, End: a.end}
+	return &saved.Attempt{Before: a.before.saved(), Tokens: a.tokens, Bytes: a.bytes, End: a.end, Ahead: a.ahead}
 }
 
 // saved keeps the text as it was sent and, apart from it, the body that the next summary updates. The sections between

@@ -61,6 +61,7 @@ type Attempt struct {
 	Tokens guess.Refused  `json:"tokens,omitzero"`
 	Bytes  guess.Refused  `json:"bytes,omitzero"`
 	End    place.Position `json:"end"`
+	Ahead  place.Position `json:"ahead,omitzero"`
 }
 
 // Run is what a run of Recover has used up of what it may try. A restart in its middle does not begin it anew.
