@@ -73,7 +73,7 @@ func (d *draft) shrinkBody() bool {
 	if limit == 0 || size <= limit {
 		return true
 	}
-	newest, all := d.newestStep(), len(d.view.messages)
+	newest, all := newestAnswers(d.view.messages, 1), len(d.view.messages) // the model works with the newest step
 	request := newestRequest(d.view.messages)
 	dropImages := func(i int) int { return d.dropImages(i, request) }
 	fewImages := min(count.Share(limit, imagesLowWater), max(0, size-d.bytesOfOldImages()))
@@ -109,17 +109,6 @@ func (d *draft) bytesOfOldImages() (bytes int) {
 		}
 	}
 	return count.Sum(sizes[:min(leastImagesGone, max(0, len(sizes)-leastImagesLeft))])
-}
-
-// newestStep returns the position of the model's newest message, or 0. The model works with what follows that message.
-func (d *draft) newestStep() int {
-	v := d.view
-	for i := len(v.messages) - 1; i >= 0; i-- {
-		if v.messages[i].Role == RoleAssistant {
-			return i
-		}
-	}
-	return 0
 }
 
 // dropImages replaces each image of message i by a marker, and returns the bytes that this saved. Pins, system messages

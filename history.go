@@ -1,6 +1,10 @@
 package winnow
 
-import "github.com/winnowgo/winnow/internal/sessionkey"
+import (
+	"slices"
+
+	"github.com/winnowgo/winnow/internal/sessionkey"
+)
 
 // LimitHistoryTurns keeps the newest limit turns. A turn begins at a user message that a person wrote (neither Injected
 // nor a Summary) and extends to the next one. System messages, pinned messages and summaries of older history are never
@@ -13,32 +17,22 @@ func LimitHistoryTurns(history []Message, limit int) ([]Message, []Edit) {
 	if from == 0 {
 		return clip(history), nil
 	}
-	keep := keptBefore(history, from)
-	dropped := 0
-	for i := range from {
-		if !keep[i] {
-			dropped++
-		}
-	}
-	if dropped == 0 {
-		return clip(history), nil // no older message may be dropped
-	}
-	edits := make([]Edit, 0, dropped)
-	for i := range from {
-		if !keep[i] {
+	var out []Message
+	edits := make([]Edit, 0, from)
+	for i, stays := range keptBefore(history, from) {
+		if stays {
+			out = append(out, history[i])
+		} else {
 			edits = append(edits, dropEdit(OpLimit, history, i, limitReason))
 		}
 	}
-	if dropped == from { // no older message is kept: return a part of the input, not a copy
+	switch {
+	case len(edits) == 0:
+		return clip(history), nil // no older message may be dropped
+	case len(out) == 0: // no older message is kept: return a part of the input, not a copy
 		return clip(history[from:]), edits
 	}
-	out := make([]Message, 0, len(history)-dropped)
-	for i := range from {
-		if keep[i] {
-			out = append(out, history[i])
-		}
-	}
-	return append(out, history[from:]...), edits
+	return slices.Concat(out, history[from:]), edits
 }
 
 const limitReason = "older than the newest turns that are kept"

@@ -85,10 +85,6 @@ func (m *Manager) Cold() bool {
 	return (&draft{settings: &m.settings, ledger: &m.ledger, now: m.opts.Now()}).isCold()
 }
 
-// budget returns how many tokens a request may have: the window without the reserve, or less if the provider refused
-// that.
-func (m *Manager) budget() int { return m.ledger.budgetBy(&m.settings, &m.ledger.accounting) }
-
 // unlocked runs f, which calls code of the host, without the manager's lock.
 func (m *Manager) unlocked(f func()) {
 	m.mu.Unlock()

@@ -138,6 +138,18 @@ func newestRequest(messages []Message) int {
 	return -1
 }
 
+// newestAnswers returns the index of the oldest of the model's newest n messages, or 0 if there are fewer.
+func newestAnswers(messages []Message, n int) int {
+	for i := len(messages) - 1; i >= 0; i-- {
+		if messages[i].Role == RoleAssistant {
+			if n--; n == 0 {
+				return i
+			}
+		}
+	}
+	return 0
+}
+
 // isFailed reports whether m is an assistant message of a turn that ended in an error.
 func isFailed(m *Message) bool {
 	return m.Role == RoleAssistant && (m.StopReason == "error" || m.StopReason == "aborted")

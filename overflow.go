@@ -1,6 +1,7 @@
 package winnow
 
 import (
+	"github.com/winnowgo/winnow/internal/attempts"
 	"github.com/winnowgo/winnow/internal/overflow"
 )
 
@@ -77,23 +78,16 @@ func diagnose(err error, matcher ErrorMatcher) overflow.Diagnosis {
 		return overflow.Diagnosis{}
 	}
 	if matcher != nil {
-		if info, matched := ask(matcher, err); matched {
+		var info ErrorInfo
+		matched := false
+		// A matcher that panics counts as one that did not match, because an error path must not crash.
+		_ = attempts.Safely(func() error { info, matched = matcher(err); return nil })
+		if matched {
 			size, limit := max(0, info.Tokens), max(0, info.Limit)
 			return overflow.Diagnosis{Class: overflow.Class(info.Class), Size: size, Limit: limit}
 		}
 	}
 	return overflow.Diagnose(err, isOwn)
-}
-
-// ask returns what matcher says of err. A matcher that panics counts as one that did not match, because an error path
-// must not crash.
-func ask(matcher ErrorMatcher, err error) (info ErrorInfo, matched bool) {
-	defer func() {
-		if recover() != nil {
-			info, matched = ErrorInfo{}, false
-		}
-	}()
-	return matcher(err)
 }
 
 // ResponseOverflow recognizes an overflow by its answer, for providers that do not refuse. stopReason is the provider's

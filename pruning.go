@@ -67,7 +67,10 @@ func (p *pruning) run() ([]Message, []Edit) {
 
 // findResults lists the results that may be pruned.
 func (p *pruning) findResults() {
-	start, end := 0, p.protectedFrom()
+	start, end := 0, len(p.history)
+	if p.KeepLastAssistants > 0 {
+		end = newestAnswers(p.history, p.KeepLastAssistants)
+	}
 	for start < end && p.history[start].Role != RoleUser {
 		start++
 	}
@@ -91,23 +94,6 @@ func (p *pruning) findResults() {
 		}
 		p.results = append(p.results, r)
 	}
-}
-
-// protectedFrom returns the index of the oldest of the newest KeepLastAssistants assistant messages, or 0
-// if there are fewer.
-func (p *pruning) protectedFrom() int {
-	left := p.KeepLastAssistants
-	if left <= 0 {
-		return len(p.history)
-	}
-	for i := len(p.history) - 1; i >= 0; i-- {
-		if p.history[i].Role == RoleAssistant {
-			if left--; left == 0 {
-				return i
-			}
-		}
-	}
-	return 0
 }
 
 // estimateResult estimates a result that holds nothing but text. known is the number of characters of its texts, or -1.

@@ -58,9 +58,12 @@ func (m *Manager) newRecall(history []Message, call recall.Call) *recall.Answer 
 	facts := m.know(history)
 	named, isSpan := recall.Find(call.Handle, len(facts), keysOf(facts))
 	if named >= 0 && !isSpan && m.mayRecall(history, named) { // a message that may not be shown counts as absent
-		isWhole, known := m.isWholeNow(history, named)
-		a.Target = recallTarget(history, named, facts[named].tokens)
-		if a.Target.IsWhole = isWhole; known {
+		a.Target = &recall.Target{
+			Text: shownText(&history[named]), Origin: originOf(&history[named], toolNameIn(history, named)),
+			Tokens: facts[named].tokens, Back: len(history) - 1 - named,
+		}
+		var known bool
+		if a.Target.IsWhole, known = m.isWholeNow(history, named); known {
 			return a
 		}
 	}
@@ -74,14 +77,6 @@ func (m *Manager) newRecall(history []Message, call recall.Call) *recall.Answer 
 		a.IsSpan, a.Before = true, out.before(named)
 	}
 	return a
-}
-
-// recallTarget returns message i of history in the form that an answer quotes. tokens is its estimate.
-func recallTarget(history []Message, i, tokens int) *recall.Target {
-	m := &history[i]
-	return &recall.Target{
-		Text: shownText(m), Origin: originOf(m, toolNameIn(history, i)), Tokens: tokens, Back: len(history) - 1 - i,
-	}
 }
 
 // openRecall returns the id of the call of the recall tool that has these arguments: the first of the newest calls

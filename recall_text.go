@@ -3,6 +3,7 @@ package winnow
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/markup"
@@ -53,26 +54,18 @@ func writeShown(b *strings.Builder, p *Part) {
 
 // showsAll reports whether sent, which is sent in the place of m, shows all that m does. Thinking does not count.
 func showsAll(sent, m *Message) bool {
-	k := 0
-	next := func() *Part { // the next part of sent that is shown
-		for ; k < len(sent.Parts); k++ {
-			if p := &sent.Parts[k]; !isThinking(*p) && !isEmptyPart(p, true) {
-				k++
-				return p
-			}
-		}
-		return nil
-	}
+	shown, all := shownParts(sent), shownParts(m)
+	return len(shown) >= len(all) && slices.EqualFunc(shown[:len(all)], all, showsSame)
+}
+
+// shownParts returns the parts of m in which a model reads something, without its thinking.
+func shownParts(m *Message) (parts []*Part) {
 	for i := range m.Parts {
-		p := &m.Parts[i]
-		if isThinking(*p) || isEmptyPart(p, true) {
-			continue
-		}
-		if s := next(); s == nil || !showsSame(s, p) {
-			return false
+		if p := &m.Parts[i]; !isThinking(*p) && !isEmptyPart(p, true) {
+			parts = append(parts, p)
 		}
 	}
-	return true
+	return parts
 }
 
 // showsSame reports whether a model reads the same in a and b. A signature or the size of an image makes no difference.

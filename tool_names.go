@@ -69,19 +69,7 @@ func readCalls(m *Message, byID map[string]string) (unnamed []string) {
 	return unnamed
 }
 
-// toolNameIn returns the tool that result i of messages is of. A result without a name is of the newest call with its
-// id.
+// toolNameIn returns the tool that result i of messages is of.
 func toolNameIn(messages []Message, i int) string {
-	m := &messages[i]
-	if m.ToolName != "" || m.Role != RoleTool {
-		return m.ToolName
-	}
-	for k := i - 1; k >= 0; k-- {
-		for p := range callsOf(&messages[k]) {
-			if p.ID == m.ToolCallID {
-				return p.Name
-			}
-		}
-	}
-	return ""
+	return toolNamesOf(messages[:i+1]).of(i, &messages[i])
 }
