@@ -141,8 +141,10 @@ func (d *directory) writeFile(name string, text []byte, durable bool) error {
 func (d *directory) writeFrom(name string, from io.Reader, durable bool) error {
 	return d.writeFileBy(name, durable, func(f files.File) error {
 		out := bufio.NewWriterSize(f, copySize)
-		_, err := io.Copy(out, from)
-		return errors.Join(err, out.Flush())
+		if _, err := io.Copy(out, from); err != nil {
+			return err // Flush would say it again
+		}
+		return out.Flush()
 	})
 }
 

@@ -94,7 +94,10 @@ func (u *unpacked) Close() error              { return nil }
 // packTo writes the archive of a log, and reads it back.
 func packTo(to files.File, log func() io.Reader, name string, made time.Time) error {
 	out := bufio.NewWriterSize(to, copySize)
-	if err := errors.Join(writeArchive(out, log(), name, made), out.Flush()); err != nil {
+	if err := writeArchive(out, log(), name, made); err != nil {
+		return err // Flush would say it again
+	}
+	if err := out.Flush(); err != nil {
 		return err
 	}
 	again, err := fileReader(to)

@@ -236,3 +236,34 @@ func TestTornTailWhoseSyncFails(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"one", "two"}, texts(v))
 }
+
+// TestAFullDiskIsSaidOnce: what writes a whole file reports the error of the disk once, although a buffer reports it at
+// each use.
+func TestAFullDiskIsSaidOnce(t *testing.T) {
+	ctx := context.Background()
+	fsys := sessiontest.NewCrashFS()
+	store, err := session.OpenFiles(fsys, nil)
+	require.NoError(t, err)
+	s := open(t, store, "k")
+	require.NoError(t, s.Append(ctx, session.User(strings.Repeat("long ", 1<<20))))
+	id := s.View().IDs[0]
+	require.NoError(t, s.Close())
+	plan, err := store.Plan(ctx, session.Maintenance{MaxBytes: 1})
+	require.NoError(t, err)
+	require.Len(t, plan.Actions, 1)
+	fsys.Fail(func(op sessiontest.Operation) sessiontest.Fault {
+		if op.Name == "write" && strings.HasSuffix(op.Path, ".tmp") {
+			return sessiontest.Fault{Err: syscall.ENOSPC}
+		}
+		return sessiontest.Fault{}
+	})
+	for name, call := range map[string]func() error{
+		"fork":    func() error { return store.Fork(ctx, "k", "", "fork") },
+		"erase":   func() error { _, err := store.EraseEntries(ctx, "k", "", id); return err },
+		"archive": func() error { _, err := store.Apply(ctx, plan); return err },
+	} {
+		err := call()
+		require.ErrorIs(t, err, syscall.ENOSPC, name)
+		require.Equal(t, 1, strings.Count(err.Error(), syscall.ENOSPC.Error()), "%s: %v", name, err)
+	}
+}
