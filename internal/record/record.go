@@ -13,6 +13,7 @@ import (
 	"github.com/winnowgo/winnow/internal/markup"
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/minify"
+	"github.com/winnowgo/winnow/internal/prose"
 	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
@@ -99,6 +100,7 @@ type line struct {
 	call          string // id of the call that waits for its result; "": none does
 	shows         bool   // the call shows a file, so its end does not say how the call went
 	runs          bool   // the call runs a command, which writes why it failed where it fails, and goes on
+	edits         bool   // the call changes a file, so its result says at its beginning that it did not
 	output        toolcall.Output
 }
 
@@ -187,6 +189,7 @@ func (w *Writer) Called(id, tool string, arguments json.RawMessage) {
 	text := markup.Value(telling, w.chars(callChars))
 	w.notePath(args.File, text)
 	w.lines = append(w.lines, line{text: text, call: id, shows: w.files.Reads(tool), runs: runs,
+		edits:  toolcall.Action(tool) != "" && args.File != "" && args.Command != "view",
 		output: w.files.Output(tool, arguments)})
 }
 
@@ -262,7 +265,10 @@ func (w *Writer) outcome(l *line, text string, failed bool) string {
 			w.chars(failureChars))
 	}
 	verdict := ""
-	if l.runs && l.output == toolcall.Report {
+	switch {
+	case l.edits:
+		verdict = refusal(text)
+	case l.runs && l.output == toolcall.Report:
 		verdict = excerpt.Verdict(text)
 	}
 	if verdict == "" {
@@ -331,6 +337,22 @@ func lastLine(text string, output toolcall.Output) string {
 		return ""
 	}
 	return line
+}
+
+// refusals has words with which an editor says that it changed nothing.
+var refusals = prose.NewList([]string{"no", "not", "cannot", "can't", "could not", "couldn't", "failed", "error",
+	"required", "invalid", "unable", "denied", "missing", "nothing"}, nil)
+
+// refusal returns the beginning of the result of an edit if it says that nothing was changed. Some hosts do not mark
+// that as an error.
+func refusal(text string) string {
+	text = strings.TrimLeft(text, " \t\r\n")
+	text = text[:runes.Head(text, 2*outcomeChars)]
+	line, _, _ := strings.Cut(text, "\n")
+	if strings.Contains(line, "success") || strings.Contains(line, "has been") || !refusals.In(line) {
+		return ""
+	}
+	return text
 }
 
 func isLetterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

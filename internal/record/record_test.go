@@ -236,6 +236,13 @@ func TestOutcome(t *testing.T) {
 		{"a bracket reports nothing", "list", `{}`, "[\n  1\n]\n", false, "list {}"},
 		{"a long line begins at its beginning", "list", `{}`, `{"ok":true,"rest":"` + strings.Repeat("x", 500) + `"}`, false,
 			`list {} → {"ok":true,"rest":"` + strings.Repeat("x", 58) + "..."},
+		{"an edit that changed nothing", "str_replace_editor", `{"command":"str_replace","path":"a.c"}`,
+			"ERROR:\nNo replacement was performed. Multiple occurrences of x in lines 1, 2.", false,
+			"str_replace_editor str_replace a.c → ERROR: No replacement was performed. Multiple occurrences of x in lines 1, 2."},
+		{"an edit that changed it", "Edit", `{"file_path":"a.c"}`, "The file a.c has been updated. (There is no need to read it.)\n     1\tnot", false,
+			"Edit a.c"},
+		{"an editor that only looks", "str_replace_editor", `{"command":"view","path":"a.c"}`, "// not here\n" + scope, false,
+			"str_replace_editor view a.c"},
 		{"colours are no text", "exec", `{"command":"make"}`, "\x1b[31mall failed\x1b[0m", true, "exec make → failed: all failed"},
 		{"a search says what for", "Grep", `{"pattern":"a|b","path":"src"}`, "src/x.go", false, "Grep src for a|b"},
 	} {
