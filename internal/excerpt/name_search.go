@@ -29,12 +29,10 @@ func byPlace(a, b foundName) int {
 	return int(a.order - b.order)
 }
 
-// byWorth orders names, the one worth most first.
-func byWorth(a, b foundName) int {
-	if a.worth != b.worth {
-		return cmp.Compare(b.worth, a.worth)
-	}
-	return byPlace(a, b)
+// rankedName is a name in a list, with what it is worth.
+type rankedName struct {
+	worth float64
+	index int32
 }
 
 // nameSearch finds the names of texts. It uses its memory again for the next text.

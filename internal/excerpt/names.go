@@ -1,6 +1,7 @@
 package excerpt
 
 import (
+	"cmp"
 	"io"
 	"slices"
 
@@ -13,6 +14,7 @@ type Names struct {
 	// Memory that the searches of texts use one after the other.
 	search nameSearch
 	all    []foundName
+	order  []rankedName
 	at     identifier.Set // its numbers are the indexes of all
 }
 
@@ -74,13 +76,23 @@ func (n *Names) write(b io.StringWriter, s string, room int) {
 // choose returns those of found that are new and worth the most, in their order, in at most room tokens. It adds them
 // to the known names.
 func (n *Names) choose(found []foundName, room int) (chosen []foundName) {
-	slices.SortFunc(found, byWorth)
-	for _, f := range found {
+	n.order = n.order[:0]
+	for k := range found {
+		n.order = append(n.order, rankedName{found[k].worth, int32(k)})
+	}
+	slices.SortFunc(n.order, func(a, b rankedName) int { // not the names themselves: they are five times as large
+		if a.worth != b.worth {
+			return cmp.Compare(b.worth, a.worth)
+		}
+		return byPlace(found[a.index], found[b.index])
+	})
+	for _, r := range n.order {
+		f := &found[r.index]
 		if int(f.tokens) > room || n.known.Has(f.id) {
 			continue
 		}
 		room -= int(f.tokens)
-		chosen = append(chosen, f)
+		chosen = append(chosen, *f)
 		identifier.CoverID(&n.known, f.id)
 	}
 	slices.SortFunc(chosen, byPlace)

@@ -2,6 +2,8 @@
 package runes
 
 import (
+	"encoding/binary"
+	"math/bits"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -25,10 +27,14 @@ func AtLeast(s string, n int) bool {
 
 // CountBytes counts the bytes of b that begin a character.
 func CountBytes(b []byte) int {
-	n := 0
+	n := len(b)
+	for ; len(b) >= 8; b = b[8:] {
+		w := binary.LittleEndian.Uint64(b)
+		n -= bits.OnesCount64(w & ascii.NonASCII &^ (w << 1)) // the bytes 10xxxxxx continue a character
+	}
 	for _, c := range b {
-		if c&0xC0 != 0x80 {
-			n++
+		if !utf8.RuneStart(c) {
+			n--
 		}
 	}
 	return n

@@ -148,3 +148,19 @@ func BenchmarkCount(b *testing.B) {
 		})
 	}
 }
+
+// CountBytes counts what begins a character, wherever in a word it stands.
+func TestCountBytes(t *testing.T) {
+	for c := range 256 {
+		for shift := range 20 {
+			b := []byte(strings.Repeat("é", shift) + string([]byte{byte(c), 0x80, 'a', 0xBF, 0xC0}) + "天 plain")
+			want := 0
+			for _, x := range b {
+				if utf8.RuneStart(x) {
+					want++
+				}
+			}
+			assert.Equal(t, want, CountBytes(b), "%x", b)
+		}
+	}
+}
