@@ -106,7 +106,7 @@ func TestCompactionGoesOnFromASummaryInTheHistory(t *testing.T) {
 	r, err := m.Compact(t.Context(), work(60), "")
 	require.NoError(t, err)
 	m = workManager(t, s, CompactOptions{})
-	more := work(110)[121:] // other calls
+	more := work(130)[121:] // other calls
 	r, err = m.Compact(t.Context(), append(r.History, more...), "")
 	require.NoError(t, err)
 	require.Len(t, s.asked, 2)

@@ -39,11 +39,6 @@ const (
 	defaultAttempts        = 3
 	defaultSoftThreshold   = 4_000
 
-	// The reference's 20 000 are a tenth of its window of 200 000. In the recorded sessions a quarter of a window of
-	// 64 000 costs 0.3 to 1.2 % more, and keeps the same names and lines; a tenth costs the same and keeps fewer lines.
-	defaultKeepShare = 0.125
-	leastKeepRecent  = 4_000 // less would be too little of a conversation, unless the window is as small
-
 	defaultTTL         = 5 * time.Minute
 	defaultMinTokens   = 1_024
 	defaultReadPrice   = 0.1
@@ -141,12 +136,11 @@ func (o *Options) withDefaults(window int) (Options, error) {
 }
 
 // withDefaults returns a copy of o with its defaults for a window, in tokens. Off, Background and the host's functions
-// stay as they are. The default of KeepRecent is a share of the window, so that a small window has something to
+// stay as they are. The default of KeepRecent is at most a share of the window, so that a small window has something to
 // summarize.
 func (o *CompactOptions) withDefaults(window int) *CompactOptions {
 	c := valueOf(o)
-	share := max(count.Share(window, defaultKeepShare), min(leastKeepRecent, count.Share(window, maxDefaultShare)))
-	setNumber(&c.KeepRecent, min(defaultKeepRecent, max(1, share)))
+	setNumber(&c.KeepRecent, min(defaultKeepRecent, max(1, count.Share(window, maxDefaultShare))))
 	setFloat(&c.MaxHistoryShare, defaultMaxHistoryShare)
 	setNumber(&c.Timeout, defaultTimeout)
 	setNumber(&c.Attempts, defaultAttempts)

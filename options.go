@@ -101,7 +101,7 @@ type Options struct {
 // the defaults.
 type CompactOptions struct {
 	Off        bool // never compact in Prepare; Compact and Recover still do
-	KeepRecent int  // newest tokens never summarized (an eighth of the window: 4 000 to 20 000; at most a quarter)
+	KeepRecent int  // newest tokens that are never summarized (20 000, at most a quarter of the window)
 
 	// share of the window that is summarized at once if new content takes more than 1.2 times that share; older history
 	// is then summarized first (0.5)

@@ -286,7 +286,7 @@ func TestDigestIsReplacedSoon(t *testing.T) {
 			return "## Goal\nTalk.\n\n## Progress\nMuch was said.", nil
 		}}
 		c := newClock()
-		o := &winnow.Options{Summarizer: s, Estimator: byChars, Now: c.Now, Compact: &winnow.CompactOptions{Attempts: 1, KeepRecent: 15_000}}
+		o := &winnow.Options{Summarizer: s, Estimator: byChars, Now: c.Now, Compact: &winnow.CompactOptions{Attempts: 1}}
 		m := newManager(t, 60_000, o)
 		h := talk(1, 500)
 		r := prepare(t, m, h)
