@@ -85,11 +85,12 @@ func (c *Cache) SameRoom(room, most int) int {
 }
 
 // SameExcerpts returns the lengths of excerpts with which the first try was made: a call with other excerpts is another
-// one. older and prefix are those of this try, of complete turns and of the beginning of a divided one.
+// one. older and prefix are those of this try, of complete turns and of the beginning of a divided one. As long as no
+// call was answered they hold: an earlier try of a shorter history needed less room.
 func (c *Cache) SameExcerpts(older, prefix int) (ofOlder, ofPrefix int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.older == 0 {
+	if c.older == 0 || len(c.order) == 0 {
 		c.older, c.prefix = older, prefix
 	}
 	return c.older, c.prefix

@@ -40,9 +40,19 @@ func TestSameRoom(t *testing.T) {
 
 func TestSameExcerpts(t *testing.T) {
 	c := New()
-	for _, tries := range [...][2]int{{400, 500}, {150, 300}} {
-		older, prefix := c.SameExcerpts(tries[0], tries[1])
-		assert.Equal(t, [2]int{400, 500}, [2]int{older, prefix}, "the first")
+	for _, tt := range []struct {
+		try, want [2]int
+		why       string
+	}{
+		{[2]int{450, 500}, [2]int{450, 500}, "the first"},
+		{[2]int{400, 500}, [2]int{400, 500}, "the first got no answer, so there is no call to repeat"},
+		{[2]int{150, 300}, [2]int{400, 500}, "the one that was answered"},
+	} {
+		older, prefix := c.SameExcerpts(tt.try[0], tt.try[1])
+		assert.Equal(t, tt.want, [2]int{older, prefix}, tt.why)
+		if tt.try[0] == 400 {
+			c.Put(1, "an answer")
+		}
 	}
 }
 
