@@ -1,0 +1,74 @@
+package winnow_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/markup"
+)
+
+// Each name that a record lists stands in the history as it is listed, and each call that it has a line for was made.
+func TestRecordsOfSessionsAreTrue(t *testing.T) {
+	t.Parallel()
+	names, lines := 0, 0
+	for k, file := range corpusFiles(t) {
+		if k%3 != 0 {
+			continue
+		}
+		h := readCorpus(t, file)
+		var b strings.Builder
+		tools := map[string]bool{}
+		for i := range h {
+			for _, p := range h[i].Parts {
+				b.WriteString(p.Text)
+				b.Write(p.Arguments)
+				b.WriteByte('\n')
+				tools[p.Name] = p.Name != ""
+			}
+		}
+		history := b.String()
+		c := newClock()
+		m := newManager(t, 32_000, &winnow.Options{Now: c.Now})
+		checked := map[string]bool{}
+		for n := range h {
+			if h[n].Role != winnow.RoleAssistant {
+				continue
+			}
+			c.follow(h[n].Time)
+			r, err := m.Prepare(t.Context(), h[:n])
+			if err != nil {
+				continue
+			}
+			for _, text := range recordsIn(r.Messages) {
+				if checked[text] {
+					continue
+				}
+				checked[text] = true
+				_, body, _ := strings.Cut(text, "\n")
+				for line := range strings.SplitSeq(body, "\n") {
+					if list, ok := strings.CutPrefix(line, "Names: "); ok {
+						for name := range strings.FieldsSeq(list) {
+							names++
+							unescaped := strings.NewReplacer("&lt;", "<", "&#91;", "[").Replace(name)
+							isThere := strings.Contains(history, name) || strings.Contains(history, unescaped)
+							assert.True(t, isThere, "%s: %q", filepath.Base(file), name)
+						}
+						continue
+					}
+					tool, _, _ := strings.Cut(line, " ")
+					isCall := tools[tool] || tools[markup.Escape(tool)]
+					isOther := strings.HasPrefix(line, "Said: ") || strings.HasPrefix(line, "Inserted by the host, ")
+					assert.True(t, line == "" || isOther || isCall, "%s: %.80q", filepath.Base(file), line)
+					lines++
+				}
+			}
+		}
+	}
+	t.Logf("%d names, %d lines", names, lines)
+	assert.Positive(t, names)
+	assert.Positive(t, lines)
+}
