@@ -5,17 +5,12 @@ import (
 
 	"github.com/winnowgo/winnow/internal/cut"
 	"github.com/winnowgo/winnow/internal/digest"
-	"github.com/winnowgo/winnow/internal/identifier"
-	"github.com/winnowgo/winnow/internal/markup"
 	"github.com/winnowgo/winnow/internal/sections"
 )
 
 // The audit of a summary. Code checks whether the text, as it will be stored, has everything that a summary must carry.
 // What is missing it takes from the history. The model is not asked again: what it left out once it would leave out
 // twice, and to refuse the summary for that helps nobody.
-
-// leastIdentifierTokens is room for a handful of identifiers. With less room their section is left out.
-const leastIdentifierTokens = 24
 
 // audit returns the text of cp, with the sections behind it, as it is stored. repaired names what audit had to add. It
 // also sets the identifiers of cp.
@@ -67,10 +62,6 @@ func (c *compaction) fill(cp *checkpoint, room int) bool {
 // missingIdentifiers returns the paths, URLs, hashes, ids, numbers and names of the summarized history that text lacks:
 // as a section of at most room tokens, and as a list. Those that are likeliest to be used again have precedence.
 func (c *compaction) missingIdentifiers(text string, room int) (section string, ids []string) {
-	room -= c.tokens("\n\n" + sections.IdentifiersHeading + "\n")
-	if room < leastIdentifierTokens {
-		return "", nil
-	}
 	t := c.ids
 	if t == nil {
 		t = digest.NewTable()
@@ -84,26 +75,7 @@ func (c *compaction) missingIdentifiers(text string, room int) (section string, 
 	}
 	// A name in the kept messages is still in use, so it counts more. The summary needs it too, for when they are gone.
 	eachMention(t, c.recent, t.Again)
-	var covered identifier.Set
-	identifier.Cover(&covered, text)
-	for ; room >= leastIdentifierTokens; room = room * 3 / 4 { // the table's own count of tokens may be too low
-		var b strings.Builder
-		ids = nil
-		for kind, list := range t.Pick(room, covered.Clone(), text) {
-			if len(list) > 0 {
-				ids = append(ids, list...)
-				b.WriteString("\n- " + digest.Labels[kind] + ": " + markup.Escape(strings.Join(list, " ")))
-			}
-		}
-		if b.Len() == 0 {
-			return "", nil
-		}
-		section := "\n\n" + sections.IdentifiersHeading + b.String()
-		if c.tokens(text+section) <= c.filled {
-			return section, ids
-		}
-	}
-	return "", nil
+	return sections.Identifiers(t, text, room, c.filled, c.tokens)
 }
 
 // eachMention calls f for the texts and the arguments of messages, and tells t where each message begins.

@@ -118,6 +118,3 @@ func (c *Carried) LayOut(tokens func(string) int, rules string, room int) Layout
 		}
 	}
 }
-
-// IdentifiersHeading opens the section of identifiers that the text left out.
-const IdentifiersHeading = "## Identifiers"
