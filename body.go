@@ -166,7 +166,7 @@ func (d *draft) replaceForBody(i int, parts []Part, reason string) int {
 	return saved
 }
 
-// bodyLimit returns the lowest of the host's limit, the provider's and the guessed one, in bytes; 0: none is known.
+// bodyLimit returns the lowest of the host's limit, the provider's and the guessed one, in bytes; 0: no limit is known.
 func (d *draft) bodyLimit() int {
 	return count.Least(d.ledger.toldBody(d.settings), d.accounting.Body.Most)
 }

@@ -185,7 +185,7 @@ func (d *draft) summaryFrame() int {
 
 // hasNews reports whether a compaction of s has more than `least` tokens to summarize that no summary holds. It also
 // has news if a digest stands in for a model's summary, or if the summary is longer than a new one may be, as after a
-// change to a smaller window. It has none if no message stays behind the summary, as after an undo.
+// change to a smaller window. It has no news if no message stays behind the summary, as after an undo.
 func (d *draft) hasNews(s *span, least int) bool {
 	if s.cut == len(d.view.unedited) {
 		return false // nothing is kept behind the summary, so nothing could mark its end

@@ -134,7 +134,7 @@ func excerptTexts(m *Message, tokens, limit int) (out Message, ok bool) {
 }
 
 // excerptParts returns m with the long arguments of its calls and its long thoughts cut to limit tokens each. ok is
-// false if m has none.
+// false if nothing of m is longer.
 func excerptParts(e Estimator, m *Message, limit int) (out Message, ok bool) {
 	for k := range m.Parts {
 		p := &m.Parts[k]

@@ -71,7 +71,7 @@ func TestConformanceSessionKey(t *testing.T) {
 	})
 }
 
-// changedTexts is the texts of the messages that the reference changed; null is a part that is no text.
+// changedTexts is the texts of the messages that the reference changed; null is a part that is not text.
 type changedTexts map[int][]*string
 
 // checkChanged compares a stage's output with the reference's. Where the reference made a message larger,

@@ -12,7 +12,7 @@ import (
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
-// factList is a summary of so many facts under a heading, a line each, of about 20 tokens.
+// factList is a summary of the given number of facts under a heading, a line each, of about 20 tokens.
 func factList(heading, line string, n int) string {
 	var b strings.Builder
 	b.WriteString("## Goal\nShip the billing service.\n\n" + heading + "\n")

@@ -12,7 +12,7 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// growingSession is a conversation of so many turns whose results grow: an agent that reads files, some of them
+// growingSession is a conversation of the given number of turns whose results grow: an agent that reads files, some of them
 // again, writes them and runs commands, some of which fail.
 func growingSession(d dice, turns int) []winnow.Message {
 	var h []winnow.Message

@@ -94,7 +94,7 @@ func payloadTokens(p *Part) int {
 // bounded is an estimator that can say, without reading a text, what a message costs at most.
 type bounded interface{ atMost(m *Message) int }
 
-// mostTokens returns an upper bound of e's estimate of m without reading a text, or -1 if e has none.
+// mostTokens returns an upper bound of e's estimate of m without reading a text, or -1 if e has no bound.
 func mostTokens(e Estimator, m *Message) int {
 	if b, ok := e.(bounded); ok {
 		return b.atMost(m)

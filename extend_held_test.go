@@ -32,7 +32,7 @@ func TestListsOfADroppedRequestAreHeld(t *testing.T) {
 	runtime.KeepAlive(m)
 }
 
-// A host that reads its log anew for each request, and keeps nothing of it, has none of its texts kept in memory: neither
+// A host that reads its log anew for each request, and keeps nothing of it, does not have its texts kept in memory: neither
 // those of short results, nor those of long ones, whose names are remembered while a request is made.
 func TestTextsOfALogThatIsReadAnewAreNotHeld(t *testing.T) {
 	for _, chars := range []int{2_400, 40_000} {

@@ -6,7 +6,7 @@ import (
 )
 
 // sharedDir returns the directory of the data that stays outside the project (recorded sessions, samples
-// counted by true tokenizers): $WINNOW_SHARED, or ../shared. It skips the test where there is none.
+// counted by true tokenizers): $WINNOW_SHARED, or ../shared. It skips the test if neither exists.
 func sharedDir(t testing.TB) string {
 	t.Helper()
 	dir := os.Getenv("WINNOW_SHARED")

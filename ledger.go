@@ -169,8 +169,8 @@ func (l *ledger) budgetBy(s *settings, a *accounting.Account) int {
 	return budget
 }
 
-// toldBody returns the limit of bodies in bytes that the host or the provider named; 0: none is known. It leaves out
-// guesses.
+// toldBody returns the limit of bodies in bytes that the host or the provider named; 0: no limit is known. It leaves
+// out guesses.
 func (l *ledger) toldBody(s *settings) int { return count.Least(s.opts.MaxBytes, l.body) }
 
 // maxRemembered is how many refused requests are remembered.

@@ -15,7 +15,7 @@ import (
 
 // Compaction: a summary stands for old history, and nothing that matters is left to whoever writes it.
 
-// chat is a conversation without tools: turns of about so many characters, of which no two are alike.
+// chat is a conversation without tools: turns of about the given number of characters, no two alike.
 func chat(turns, size int) []winnow.Message {
 	var h []winnow.Message
 	for i := range turns {
@@ -47,7 +47,7 @@ func summaries(messages []winnow.Message) (n int, text string) {
 	return n, text
 }
 
-// appendOnly is a summarizer that writes all that it was given before, and so many characters more.
+// appendOnly is a summarizer that writes all that it was given before, and the given number of characters more.
 func appendOnly(size int) *fakeSummarizer {
 	return &fakeSummarizer{answer: func(n int, req winnow.SummaryRequest) (string, error) {
 		text := req.Previous

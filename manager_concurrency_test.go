@@ -156,7 +156,7 @@ func TestManagerHistoryMovesDuringASummary(t *testing.T) {
 			} else {
 				require.Empty(t, r.Messages)
 			}
-			if len(tt.moved) < len(h) { // a summary of what is no more must not be in it
+			if len(tt.moved) < len(h) { // a summary of messages that are gone must not be in it
 				require.Len(t, r.Messages, len(tt.moved))
 				n, _ := summaries(r.Messages)
 				require.Zero(t, n)

@@ -28,7 +28,7 @@ import (
 
 var corpus = flag.String("corpus", "sample", "recorded sessions that the manager replays: sample, or all")
 
-// corpusSample is one session of so many in the default run.
+// corpusSample: the default run takes one session in this number.
 const corpusSample = 18
 
 func corpusFiles(t *testing.T) []string {

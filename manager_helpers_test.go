@@ -277,7 +277,7 @@ func checkOverflow(t testing.TB, err error, budget, overhead int) *winnow.Overfl
 }
 
 // agentSession is the history of an agent that works: turns of a request, two calls with results of about
-// so many characters, and an answer. No two messages are alike.
+// the given number of characters, and an answer. No two messages are alike.
 func agentSession(turns, size int) []winnow.Message {
 	var h []winnow.Message
 	text := func(n int) string {

@@ -32,7 +32,7 @@ func recallManager(t testing.TB, window int, change func(*winnow.Options)) (*win
 	return m, func(d time.Duration) { now = now.Add(d) }
 }
 
-// workHistory returns steps of an agent, each of which has a result of so many lines with a word of its own.
+// workHistory returns steps of an agent, each with a result of the given number of lines and a word of its own.
 func workHistory(steps, lines int) []winnow.Message {
 	history := []winnow.Message{userSays("Look through the logs.")}
 	for i := range steps {

@@ -90,7 +90,7 @@ func TestRecordsStayApart(t *testing.T) {
 	requestCheck{estimator: byChars}.check(t, h, r)
 }
 
-// A history that goes back to the middle of a record that was joined has none that stands for its beginning: it is sent
+// A history that goes back to the middle of a record that was joined has no record that stands for its beginning: it is sent
 // anew, and when it comes back so does the record.
 func TestRewoundIntoAJoinedRecord(t *testing.T) {
 	t.Parallel()

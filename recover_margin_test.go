@@ -15,7 +15,7 @@ import (
 // Estimates have a margin. A request that is within the budget and not within the margin is made smaller where that
 // is cheap. It is not a reason to fail, and not to ask a summarizer in every request.
 
-// textOf is a text that byChars counts as so many tokens in a message.
+// textOf is a text that byChars counts as the given number of tokens in a message.
 func textOf(tokens int) string { return numbered(tokens)[:4*(tokens-1)] }
 
 func TestMarginIsNoReasonToFail(t *testing.T) {

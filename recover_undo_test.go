@@ -19,7 +19,7 @@ import (
 // errMiniMax is what MiniMax says of requests that are too long, and of some with another fault.
 var errMiniMax = errors.New("invalid params, context window exceeds limit (2013)")
 
-// talk is a conversation of a person and a model whose messages have about so many tokens by byChars.
+// talk is a conversation of a person and a model whose messages have about the given number of tokens by byChars.
 func talk(messages, tokens int) []winnow.Message {
 	var h []winnow.Message
 	for i := range messages {

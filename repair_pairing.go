@@ -12,7 +12,7 @@ type repair struct {
 
 	pairs  pairing.Pairs
 	first  []int32 // index into pairs.Calls of each message's first call, -1 for none
-	result []int32 // index into pairs.Results of each message, -1 for one that is no result
+	result []int32 // index into pairs.Results of each message, -1 for one that is not a result
 
 	out     []Message
 	from    int     // history[from:to] is to be written next, as it is

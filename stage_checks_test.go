@@ -87,7 +87,7 @@ func checkStage(t testing.TB, s stage, h []winnow.Message) int {
 	return len(edits)
 }
 
-// checkSources: what was not changed keeps its Source, and what was changed or made has none.
+// checkSources: what was not changed keeps its Source, and what was changed or made has no Source.
 func checkSources(t testing.TB, s stage, in, out []winnow.Message) {
 	t.Helper()
 	for k := range out {
@@ -98,7 +98,7 @@ func checkSources(t testing.TB, s stage, in, out []winnow.Message) {
 			continue
 		}
 		if in[i].Source == nil {
-			continue // the host has none
+			continue // the host has no Source
 		}
 		if sameContent(&in[i], m) != (m.Source != nil) {
 			t.Fatalf("%s: message %d (input %d) has the Source %v", s.name, k, i, m.Source)

@@ -120,7 +120,7 @@ func ExampleRepairToolPairing() {
 		call("call_1", "read", `{"path":"a.go"}`), // its result comes late
 		user("Hurry, please."),
 		result("call_1", "read", "package a"),
-		call("call_2", "read", `{"path":"b.go"}`), // it has none
+		call("call_2", "read", `{"path":"b.go"}`), // it has no result
 		user("Never mind."),
 	}
 	repaired, edits := winnow.RepairToolPairing(history)

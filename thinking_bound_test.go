@@ -67,7 +67,7 @@ func TestThinkingBound(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		window  int
-		pins    int // one in so many answers is pinned; 0: none
+		pins    int // one in this number of answers is pinned; 0: no answer is
 		options winnow.Options
 	}{
 		{"results are dropped", 20_000, 0, winnow.Options{Compact: &winnow.CompactOptions{Off: true}}},

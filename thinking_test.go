@@ -17,7 +17,7 @@ import (
 // asTheyCame is for tests of other edits: the texts of their results repeat.
 var asTheyCame = &winnow.MinifyOptions{Off: true}
 
-// thinkingSession is the history of an agent that thinks before each call; a person speaks every so many calls.
+// thinkingSession is the history of an agent that thinks before each call; a person speaks after each group of calls.
 func thinkingSession(calls, every, size int) []winnow.Message {
 	var h []winnow.Message
 	for i := range calls {

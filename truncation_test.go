@@ -79,7 +79,7 @@ func TestTruncateOthersStay(t *testing.T) {
 	assert.Empty(t, edits)
 }
 
-// budget cuts texts to so many characters of one token each.
+// budget cuts texts to the given number of characters of one token each.
 func budget(n int, o winnow.TruncateOptions) (int, *winnow.TruncateOptions) {
 	o.Estimator, o.MaxShare = winnow.EstimatorFunc(chars), 1
 	return n, &o

@@ -45,7 +45,7 @@ func TestLoadWord(t *testing.T) {
 	}
 }
 
-// TestOnly puts a byte that is no ASCII at each place of texts of each length around a word.
+// TestOnly puts a byte that is not ASCII at each place of texts of each length around a word.
 func TestOnly(t *testing.T) {
 	for n := range 20 {
 		text := strings.Repeat("a", n)

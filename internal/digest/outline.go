@@ -52,7 +52,7 @@ func (o *outline) read(s string) {
 	}
 }
 
-// section returns the index of the section under heading, a new one if there is none.
+// section returns the index of the section under heading. It adds the section if o does not have it.
 func (o *outline) section(heading string) int {
 	const most = 64 // a text with more headings than that has lines that look like one
 	at := slices.IndexFunc(*o, func(s outlineSection) bool { return s.heading == heading })

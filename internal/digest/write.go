@@ -30,7 +30,7 @@ var Labels = [identifier.Kinds]string{"Paths", "URLs", "Hashes and ids", "Number
 
 // Limits of a digest, in tokens.
 const (
-	DefaultTokens = 4_000 // the limit where none is set
+	DefaultTokens = 4_000 // the limit if the caller sets no limit
 	LeastTokens   = 24    // room for one line; less says nothing
 	bytesPerToken = 4     // 16 000 tokens are 64 KB
 )

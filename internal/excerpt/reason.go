@@ -32,7 +32,7 @@ func Reason(text string, chars int) int {
 }
 
 const (
-	// A program says within so many lines, and so many characters, of the end of its output how it went.
+	// A program says how it went within this number of lines, and of characters, from the end of its output.
 	verdictLines = 10
 	verdictChars = 1_000
 )
@@ -154,7 +154,7 @@ func isOfName(c byte) bool {
 }
 
 // diagnosticLine returns where the first line of s begins in which a compiler or a linter names a place, or -1:
-// "a.go:12:3: undefined: x", "a.ts(12,3): error TS2322: …". A warning is none.
+// "a.go:12:3: undefined: x", "a.ts(12,3): error TS2322: …". A warning does not count.
 func diagnosticLine(s string) int {
 	for i := 0; i < len(s); {
 		end := strings.IndexByte(s[i:], '\n')

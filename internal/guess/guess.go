@@ -15,7 +15,7 @@ const (
 	// A request from this share of the limit on is near it, and raises it by raiseShare when it is taken; up to
 	// belowRefused of the smallest request that was refused, as long as that is remembered.
 	nearShare, raiseShare, belowRefused = 0.85, 0.05, 0.9
-	// So many requests are taken until a refusal is forgotten. Each refusal that counts doubles it.
+	// How many requests are taken until a refusal is forgotten. Each refusal that counts doubles the number.
 	patience, mostPatience = 100, 800
 )
 

@@ -61,7 +61,7 @@ func read(at func(from, n int) []byte) (width, height int) {
 	return 0, 0
 }
 
-// whole keeps what is no size out: no provider takes an image of 2^24 pixels a side.
+// whole returns 0 for numbers that cannot be a size: no provider takes an image of 2^24 pixels a side.
 func whole(width, height uint32) (int, int) {
 	const most = 1 << 24
 	if width > most || height > most {

@@ -22,7 +22,8 @@ func Value(in []byte, depth int) int {
 }
 
 // String reads the JSON string that in begins with into memory of its own. It returns the length of the string in the
-// text too. 0: there is none, or one that package json would change, as it does with invalid UTF-8.
+// text too. The length is 0 if there is no string, or one that package json would change, as it does with invalid
+// UTF-8.
 func String(in []byte) (s string, length int) {
 	if len(in) == 0 || in[0] != '"' {
 		return "", 0

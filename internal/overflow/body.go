@@ -153,7 +153,7 @@ func (r *reading) addText(text string) {
 }
 
 // pageStatus returns the HTTP status in the title of a proxy's page: "413 Request Entity Too Large", "Error 413
-// (Request Entity Too Large)", "example.com | 502: Bad gateway"; 0 if there is none.
+// (Request Entity Too Large)", "example.com | 502: Bad gateway"; 0 if the title has no status.
 func pageStatus(page string) int {
 	_, title, _ := strings.Cut(strings.ToLower(page[:min(len(page), segmentHead)]), "<title>")
 	title, _, _ = strings.Cut(title, "<")

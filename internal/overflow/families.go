@@ -222,7 +222,7 @@ func (s *sentence) countsMessages() bool {
 	return false
 }
 
-// countsOther reports whether the number of something is the matter that is no text: "the number of versions".
+// countsOther reports whether the error is about the number of something other than text: "the number of versions".
 func (s *sentence) countsOther() bool {
 	for i, t := range s.ts {
 		if t.s == "number" && s.at(i+1).s == "of" && s.at(i+2).s != "" && s.at(i+2).role == 0 {

@@ -76,8 +76,8 @@ func otherContext(ts []token, i int) bool {
 	return false
 }
 
-// word takes a word from i on. Names of models ("gpt-4.1", "qwen3-8b-4bit") are one word, so that their
-// numbers are none; snake_case is several, except for the parameters that cap the answer.
+// word takes a word from i on. The name of a model ("gpt-4.1", "qwen3-8b-4bit") is one word, so that the digits
+// in it are not read as numbers. A name in snake_case is several words, unless it is a parameter that caps the answer.
 func (s *segment) word(i int) int {
 	t, start, digit, snake := s.lower, i, false, s.lower[i] == '_'
 	for i++; i < len(t) && t[i]-'a' < 26; i++ { // most words are letters alone

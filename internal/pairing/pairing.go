@@ -6,7 +6,7 @@ package pairing
 type Call struct {
 	ID, Name string
 	Message  int32 // index of the message that it is in
-	Result   int32 // index of its result, -1: it has none
+	Result   int32 // index of its result, -1: it has no result
 	next     int32 // the next call of the same message with the same id, -1: none
 	Failed   bool  // of a failed turn: it goes, with its result
 }
@@ -15,8 +15,8 @@ type Call struct {
 type Result struct {
 	CallID, Tool string
 	Message      int32 // its index
-	Answers      int32 // index of the newest message of the model before it, -1: there is none
-	StandIn      bool  // it was made in the place of one that was missing
+	Answers      int32 // index of the newest message of the model before it, -1: no message of the model is before it
+	StandIn      bool  // a repair made it in the place of a missing result
 	Call         int32 // index of the call that it answers, -1: none
 }
 
@@ -133,7 +133,7 @@ func (p *Pairs) take(s, k int32) int32 {
 
 // matchWithoutIDs gives the results without an id that are left to the open calls of the newest message with calls
 // before them: first by the name of the tool, and what is left then in order. Some providers have no ids (Gemini,
-// Ollama), and a host that imports their results apart from the calls has none to give.
+// Ollama), and a host that imports their results apart from the calls has no ids to give.
 func (p *Pairs) matchWithoutIDs() {
 	first, seen := int32(-1), int32(0) // the first call of the newest message with calls; calls before the result
 	var open map[string][]int32        // its open calls, by their tools; nil: not asked for yet

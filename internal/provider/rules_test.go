@@ -84,7 +84,7 @@ func conversation(messages ...any) object {
 		"tools": list{object{"name": "f", "input_schema": object{"type": "object"}}}}
 }
 
-// picture is an image of so many pixels.
+// picture is an image of the given number of pixels.
 func picture(t *testing.T, width, height int) object {
 	t.Helper()
 	var b bytes.Buffer

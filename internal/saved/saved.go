@@ -133,7 +133,8 @@ type Record struct {
 	Text  []byte         `json:"text"`
 }
 
-// Part is a part of a message. Its text and its arguments are bytes: of a part that is no call these may be no JSON.
+// Part is a part of a message. Its text and its arguments are bytes: if the part is not a call, the arguments may not
+// be JSON.
 type Part struct {
 	Kind      string `json:"kind,omitempty"`
 	Signature string `json:"signature,omitempty"`

@@ -108,7 +108,7 @@ func page(step int) string {
 	return fmt.Sprintf("chapter %d\n%send of part %d", step, strings.Repeat(fmt.Sprintf("line %d of the notes says that all is well.\n", step), 90+step%5*40), step%8)
 }
 
-// converse lets a manager that believes in a window talk to a provider for so many steps.
+// converse lets a manager that believes in a window talk to a provider for the given number of steps.
 func converse(t *testing.T, url string, window, steps int, send func(context.Context, string, []winnow.Message) (reply, error)) {
 	t.Helper()
 	m, err := winnow.New(window, nil)

@@ -123,7 +123,7 @@ func Version(name, word string) (major, minor int) {
 func isBreak(r rune) bool { return strings.ContainsRune("-._:@ []()", r) }
 
 // smallNumber reads a version number: one or two digits, alone, with a v before them, or with a letter
-// behind them that is no unit (4o, v3p1). A date is longer, a size (70b) has its own letter.
+// behind them that is not a unit (4o, v3p1). A date is longer, a size (70b) has its own letter.
 func smallNumber(s string) (int, bool) {
 	digits := strings.TrimPrefix(s, "v")
 	end := strings.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' })

@@ -51,7 +51,7 @@ const (
 	scriptMath
 	scriptOther4 // four bytes long
 	scriptHanRare
-	scriptInvalid // a byte that is no UTF-8
+	scriptInvalid // a byte that is not UTF-8
 	scriptCount
 )
 

@@ -43,7 +43,7 @@ func (k *knownPairs) miss(i uint32) int32 { return int32(^k[i>>6&255] >> (i & 63
 
 // block is what is to know of 16 characters.
 type block struct {
-	rare   uint16 // bit set: a Chinese character that is no token
+	rare   uint16 // bit set: a Chinese character that is not a token
 	script script
 }
 

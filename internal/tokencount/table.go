@@ -10,7 +10,7 @@ type Table struct {
 	// of no ASCII byte, and is there so that an index of 16 bits needs no check.
 	pair    [1 << 16]int32
 	scripts [64]scriptCost // by script; there are 64, so that an index needs no check
-	rareHan int32          // more for a Chinese character that is no token
+	rareHan int32          // more for a Chinese character that is not a token
 	perByte int32          // no byte costs more
 	shared  *sharedTables
 }
