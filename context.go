@@ -29,6 +29,29 @@ func (m *Manager) Prepare(ctx context.Context, history []Message) (*Request, err
 	return m.prepareLongWay(ctx, history)
 }
 
+// PrepareInto is Prepare that writes into the caller's request: the zero Request, or the one that this manager returned
+// last. If the history has only grown since, the call reuses the memory of r. Its cost then depends on the new messages
+// and not on the length of the history, and without new messages it does not allocate. It writes beyond the ends of r's
+// slices, so they must have one owner: to keep a request for later, use [Manager.Prepare]. After an error r is
+// unchanged.
+func (m *Manager) PrepareInto(ctx context.Context, history []Message, r *Request) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	done, err := m.extend(history, r)
+	if err != nil {
+		return err
+	}
+	if !done {
+		next, err := m.prepareLongWay(ctx, history)
+		if err != nil {
+			return err
+		}
+		*r = *next
+	}
+	m.tail.shared = sharedLists{} // r has one owner
+	return nil
+}
+
 // extendLast returns the last request with the new messages behind it, or nil if more has to be done: see extend.
 func (m *Manager) extendLast(history []Message) (*Request, error) {
 	last := &m.tail
@@ -64,6 +87,116 @@ func (m *Manager) prepareLongWay(ctx context.Context, history []Message) (*Reque
 		undo()
 	}
 	return r, err
+}
+
+// withoutGuess tries prepareWithinBody once more where err is an overflow of a limit that was only guessed: a guess
+// alone must not make a call fail. A request that was refused already is not tried again. The lock is held.
+func (m *Manager) withoutGuess(ctx context.Context, history []Message, err error) (*Request, error) {
+	a := &m.ledger.accounting
+	if !errors.Is(err, ErrOverflow) || !a.IsGuessed() {
+		return nil, err
+	}
+	guess, body := a.Guess, a.Body
+	a.ForgetGuesses()
+	d := m.draft(history, m.ledger.checkpoint)
+	if d.shrinkToFit() && slices.Contains(m.ledger.run.refused, d.key()) {
+		if guess.Most > 0 {
+			err = d.overflow() // against the limit that was told, not against the guess
+		}
+	} else {
+		r, again := m.prepareWithinBody(ctx, history)
+		if again == nil {
+			return r, nil
+		}
+		err = again
+	}
+	a.Guess, a.Body = guess, body // an error leaves the manager as it was
+	return nil, err
+}
+
+// prepareWithinBody is makeRequest. If the body of its request would have too many bytes, it tries once more with fewer
+// tokens, because the body may be small enough then. A summarizer that failed is not asked again for that. The lock is
+// held, but not while code of the host runs.
+func (m *Manager) prepareWithinBody(ctx context.Context, history []Message) (*Request, error) {
+	failures := m.ledger.breaker.Failures
+	r, err := m.makeRequest(ctx, history, false)
+	tokens := tokensForBody(err)
+	if tokens == 0 {
+		return r, err
+	}
+	m.ledger.mostTokens = tokens
+	defer func() { m.ledger.mostTokens = 0 }()
+	return m.makeRequest(ctx, history, m.ledger.breaker.Failures > failures)
+}
+
+// makeRequest makes a draft and decides what becomes of it: it is sent as it is or smaller, it is compacted, or the
+// error says that it cannot fit. isDown says that the summarizer has failed just now. The host may use the manager
+// during a flush, or while a summary is waited for, so each `continue` makes a new draft. The loop ends because each
+// reason to go round occurs only once: background work that has ended, a flush before a compaction.
+func (m *Manager) makeRequest(ctx context.Context, history []Message, isDown bool) (*Request, error) {
+	for {
+		m.ledger.run.begin()
+		// With a report, d has a summary that was made in the background; failed says that it could not be made.
+		d, report, failed := m.takeReadySummary(m.draft(history, m.ledger.checkpoint))
+		switch {
+		case d.needsCompaction():
+			waited, err := m.await(ctx, d)
+			if err != nil {
+				return nil, err
+			}
+			if waited {
+				continue // the summary that was made in the background is collected now
+			}
+			if m.flush(ctx, history) {
+				continue // the host has saved what it wants to keep, and is not asked again before this compaction
+			}
+			if failed || isDown { // asking the summarizer again at once would fail again
+				return m.withoutSummary(ctx, d)
+			}
+			return m.compactAndCommit(ctx, d)
+		case report == nil && d.fits() && m.prepareCompaction(ctx, d):
+			continue // the host was asked to save what it wants to keep, ahead of a compaction that is near
+		case report == nil && !failed && !isDown && m.mayReplaceDigest(d):
+			if m.flush(ctx, history) {
+				continue // now the digest can be replaced, if it still is there
+			}
+			return m.replaceDigest(ctx, d)
+		}
+		if !d.shrinkToFit() {
+			return nil, d.overflow()
+		}
+		if report != nil {
+			return m.commitCompaction(d, report, closeBreaker)
+		}
+		return m.commit(d)
+	}
+}
+
+// prepareCompaction does what has to happen ahead of a compaction that is near: it starts the summary in the
+// background, or asks the host to save what it wants to keep. It reports whether the host was asked: it may have used
+// the manager meanwhile.
+func (m *Manager) prepareCompaction(ctx context.Context, d *draft) bool {
+	o := m.opts.Compact
+	// After Close there is no background any more: summaries are made in the foreground.
+	inBackground := o.Background && !m.closed
+	isDone := o.BeforeCompact == nil || m.ledger.flushed
+	if inBackground { // the flush runs there too, ahead of the summary
+		isDone = m.background != nil
+	}
+	if isDone || !m.isNearCompaction(d) {
+		return false
+	}
+	if !inBackground {
+		return m.flush(ctx, d.history)
+	}
+	m.startBackground(ctx, d)
+	return false
+}
+
+// mayReplaceDigest reports whether it is time to ask for the summary that a digest stands in for, though the request
+// fits: the cache is cold, or the history has grown by a share of the budget.
+func (m *Manager) mayReplaceDigest(d *draft) bool {
+	return len(d.digested) > 0 && m.background == nil && d.fits() && d.isDigestDue(d.checkpoint, d.uneditedTokens())
 }
 
 // Plan is Prepare without effects: no LLM call, no state. Request.NeedsCompaction says that Prepare would compact. If
@@ -148,137 +281,4 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 		undo()
 	}
 	return r, err
-}
-
-// prepareWithinBody is makeRequest. If the body of its request would have too many bytes, it tries once more with fewer
-// tokens, because the body may be small enough then. A summarizer that failed is not asked again for that. The lock is
-// held, but not while code of the host runs.
-func (m *Manager) prepareWithinBody(ctx context.Context, history []Message) (*Request, error) {
-	failures := m.ledger.breaker.Failures
-	r, err := m.makeRequest(ctx, history, false)
-	tokens := tokensForBody(err)
-	if tokens == 0 {
-		return r, err
-	}
-	m.ledger.mostTokens = tokens
-	defer func() { m.ledger.mostTokens = 0 }()
-	return m.makeRequest(ctx, history, m.ledger.breaker.Failures > failures)
-}
-
-// makeRequest makes a draft and decides what becomes of it: it is sent as it is or smaller, it is compacted, or the
-// error says that it cannot fit. isDown says that the summarizer has failed just now. The host may use the manager
-// during a flush, or while a summary is waited for, so each `continue` makes a new draft. The loop ends because each
-// reason to go round occurs only once: background work that has ended, a flush before a compaction.
-func (m *Manager) makeRequest(ctx context.Context, history []Message, isDown bool) (*Request, error) {
-	for {
-		m.ledger.run.begin()
-		// With a report, d has a summary that was made in the background; failed says that it could not be made.
-		d, report, failed := m.takeReadySummary(m.draft(history, m.ledger.checkpoint))
-		switch {
-		case d.needsCompaction():
-			waited, err := m.await(ctx, d)
-			if err != nil {
-				return nil, err
-			}
-			if waited {
-				continue // the summary that was made in the background is collected now
-			}
-			if m.flush(ctx, history) {
-				continue // the host has saved what it wants to keep, and is not asked again before this compaction
-			}
-			if failed || isDown { // asking the summarizer again at once would fail again
-				return m.withoutSummary(ctx, d)
-			}
-			return m.compactAndCommit(ctx, d)
-		case report == nil && d.fits() && m.prepareCompaction(ctx, d):
-			continue // the host was asked to save what it wants to keep, ahead of a compaction that is near
-		case report == nil && !failed && !isDown && m.mayReplaceDigest(d):
-			if m.flush(ctx, history) {
-				continue // now the digest can be replaced, if it still is there
-			}
-			return m.replaceDigest(ctx, d)
-		}
-		if !d.shrinkToFit() {
-			return nil, d.overflow()
-		}
-		if report != nil {
-			return m.commitCompaction(d, report, closeBreaker)
-		}
-		return m.commit(d)
-	}
-}
-
-// withoutGuess tries prepareWithinBody once more where err is an overflow of a limit that was only guessed: a guess
-// alone must not make a call fail. A request that was refused already is not tried again. The lock is held.
-func (m *Manager) withoutGuess(ctx context.Context, history []Message, err error) (*Request, error) {
-	a := &m.ledger.accounting
-	if !errors.Is(err, ErrOverflow) || !a.IsGuessed() {
-		return nil, err
-	}
-	guess, body := a.Guess, a.Body
-	a.ForgetGuesses()
-	d := m.draft(history, m.ledger.checkpoint)
-	if d.shrinkToFit() && slices.Contains(m.ledger.run.refused, d.key()) {
-		if guess.Most > 0 {
-			err = d.overflow() // against the limit that was told, not against the guess
-		}
-	} else {
-		r, again := m.prepareWithinBody(ctx, history)
-		if again == nil {
-			return r, nil
-		}
-		err = again
-	}
-	a.Guess, a.Body = guess, body // an error leaves the manager as it was
-	return nil, err
-}
-
-// prepareCompaction does what has to happen ahead of a compaction that is near: it starts the summary in the
-// background, or asks the host to save what it wants to keep. It reports whether the host was asked: it may have used
-// the manager meanwhile.
-func (m *Manager) prepareCompaction(ctx context.Context, d *draft) bool {
-	o := m.opts.Compact
-	// After Close there is no background any more: summaries are made in the foreground.
-	inBackground := o.Background && !m.closed
-	isDone := o.BeforeCompact == nil || m.ledger.flushed
-	if inBackground { // the flush runs there too, ahead of the summary
-		isDone = m.background != nil
-	}
-	if isDone || !m.isNearCompaction(d) {
-		return false
-	}
-	if !inBackground {
-		return m.flush(ctx, d.history)
-	}
-	m.startBackground(ctx, d)
-	return false
-}
-
-// mayReplaceDigest reports whether it is time to ask for the summary that a digest stands in for, though the request
-// fits: the cache is cold, or the history has grown by a share of the budget.
-func (m *Manager) mayReplaceDigest(d *draft) bool {
-	return len(d.digested) > 0 && m.background == nil && d.fits() && d.isDigestDue(d.checkpoint, d.uneditedTokens())
-}
-
-// PrepareInto is Prepare that writes into the caller's request: the zero Request, or the one that this manager returned
-// last. If the history has only grown since, the call reuses the memory of r. Its cost then depends on the new messages
-// and not on the length of the history, and without new messages it does not allocate. It writes beyond the ends of r's
-// slices, so they must have one owner: to keep a request for later, use [Manager.Prepare]. After an error r is
-// unchanged.
-func (m *Manager) PrepareInto(ctx context.Context, history []Message, r *Request) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	done, err := m.extend(history, r)
-	if err != nil {
-		return err
-	}
-	if !done {
-		next, err := m.prepareLongWay(ctx, history)
-		if err != nil {
-			return err
-		}
-		*r = *next
-	}
-	m.tail.shared = sharedLists{} // r has one owner
-	return nil
 }

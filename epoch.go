@@ -22,25 +22,24 @@ const (
 // rewrite is step 6. There are four reasons for an epoch. The provider's cache is cold, or the request has a new
 // summary: then everything is written again anyway. Or the request does not fit. Or the epoch pays.
 func (d *draft) rewrite() {
-	cold, none := d.isCold(), d.opts.Cache.None
-	if d.opts.Thinking == ThinkingBound && d.fits() && slices.ContainsFunc(d.view.messages, hasThinking) {
+	cold, uncached, fits := d.isCold(), d.opts.Cache.None, d.fits()
+	if d.opts.Thinking == ThinkingBound && fits && slices.ContainsFunc(d.view.messages, hasThinking) {
 		return // an epoch would lose what the model thought
 	}
-	switch {
-	case cold || !d.fits():
-	case d.base != d.ledger.checkpoint: // behind a new summary everything is written again
-		d.epochSearch, d.cause = rewrite.Search{}, "behind a new summary everything is written to the cache again"
-		d.drop(d.staleParts(false, 0))
-		return
-	default:
+	if !cold && fits && d.base == d.ledger.checkpoint {
 		d.cause = "carrying it further costs more than writing the cache again"
 		d.rewriteIfItPays()
 		return
 	}
 	d.epochSearch = rewrite.Search{}
+	if !cold && fits {
+		d.cause = "behind a new summary everything is written to the cache again"
+		d.drop(d.staleParts(false, 0))
+		return
+	}
 	if cold {
 		d.cause = "nothing is in the prompt cache"
-		d.replace(d.remainders(d.staleParts(!none, 0), true))
+		d.replace(d.remainders(d.staleParts(!uncached, 0), true))
 		d.mergeRecords(0)
 		d.leanRecords(recordsShare)
 		if d.opts.Keep.trims(d.pruneFrom > 0) {
@@ -55,12 +54,12 @@ func (d *draft) rewrite() {
 			d.mergeRecords(0) // or the next request would
 		}
 	}
-	if none { // the next request would do it, even if nothing is new
+	if uncached { // the next request would do it, even if nothing is new
 		d.mergeRecords(0)
 		for d.leanRecords(recordsShare) {
 		}
 	}
-	wasIdle := cold && !none && !d.ledger.sentAt.IsZero()
+	wasIdle := cold && !uncached && !d.ledger.sentAt.IsZero()
 	d.isCramped = (pressed || wasIdle) && d.isAboveCramped()
 }
 
