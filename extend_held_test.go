@@ -35,13 +35,13 @@ func TestListsOfADroppedRequestAreHeld(t *testing.T) {
 // A host that reads its log anew for each request, and keeps nothing of it, does not have its texts kept in memory: neither
 // those of short results, nor those of long ones, whose names are remembered while a request is made.
 func TestTextsOfALogThatIsReadAnewAreNotHeld(t *testing.T) {
-	for _, chars := range []int{2_400, 40_000} {
+	for _, chars := range []int{2_400, 100_000} {
 		m := newManager(t, 64_000, &winnow.Options{Now: newClock().Now})
-		size := len(agentSession(40, chars))
+		size := len(agentSession(12, chars))
 		var texts []weak.Pointer[byte]
 		for n := size - 6; n <= size; n += 2 {
 			func() {
-				h := agentSession(40, chars)[:n]
+				h := agentSession(12, chars)[:n]
 				droppedRequest(t, m, h)
 				for i := range h {
 					texts = append(texts, weak.Make(unsafe.StringData(h[i].Parts[0].Text)))
