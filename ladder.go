@@ -3,6 +3,7 @@ package winnow
 // ladder is the state of one call of Recover. The manager's lock is held, except during the call of a summarizer.
 type ladder struct {
 	manager  *Manager
+	ledger   *ledger // of manager
 	history  []Message
 	refused  int         // tokens of the refused request, as far as they are known
 	estimate int         // tokens of its messages, by the estimator

@@ -67,7 +67,7 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 		climb func(context.Context) *draft
 	}{
 		{"clear", l.clear}, {"compact", l.compact}, {"truncate", l.truncate}, {"digest", l.digest},
-		{"truncate", l.truncateAgain}, {"smallest", l.smallestThatIsLess},
+		{"truncate", l.truncateAgain}, {"smallest", l.smallestTried},
 	} {
 		next := rung.climb(ctx)
 		if ctx.Err() != nil {
@@ -90,19 +90,21 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 
 // startLadder learns from what the provider said of the last request, and returns the ladder for a smaller one.
 func (m *Manager) startLadder(history []Message, said overflow.Diagnosis) *ladder {
-	g := &m.ledger
 	m.beginAttempt(history)
-	l := &ladder{manager: m, history: history, refused: g.tokens, estimate: g.estimate, answer: said.Output}
-	bytes := g.bytes
-	if g.hasRequest() {
-		g.run.remember(place.Of(g.sent))
+	l := &ladder{
+		manager: m, ledger: &m.ledger, history: history, answer: said.Output,
+		refused: m.ledger.tokens, estimate: m.ledger.estimate,
+	}
+	bytes := l.ledger.bytes
+	if l.ledger.hasRequest() {
+		l.ledger.run.remember(place.Of(l.ledger.sent))
 	} else { // nothing was prepared: the history as it is was refused
-		d := m.draft(history, g.checkpoint)
+		d := l.draft()
 		// One more, so that isNew accepts the draft as it is: what the host sent was not made by this manager.
 		l.refused, l.estimate, bytes = d.tokens(), count.Add(d.view.total, 1), d.bytes()
 	}
-	g.run.Refusals++
-	g.refusals++
+	l.ledger.run.Refusals++
+	l.ledger.refusals++
 	m.tail = requestTail{} // what is known of the limits has changed
 	l.learn(said, bytes)
 	return l
@@ -116,7 +118,7 @@ func (l *ladder) isNew(d *draft) bool {
 	if l.bytes > 0 {
 		less = d.bytes() < l.bytes
 	}
-	return less && !slices.Contains(l.manager.ledger.run.refused, d.key())
+	return less && !slices.Contains(l.ledger.run.refused, d.key())
 }
 
 // take returns d if it is new and fits. If d is new but does not fit, take remembers it where it is the smallest so
@@ -155,7 +157,7 @@ func (l *ladder) size(d *draft) int {
 }
 
 // draft returns what Prepare would make of the history now, under the limits that the refusal taught.
-func (l *ladder) draft() *draft { return l.manager.draft(l.history, l.manager.ledger.checkpoint) }
+func (l *ladder) draft() *draft { return l.manager.draft(l.history, l.ledger.checkpoint) }
 
 // clear does to the request what Prepare does to one that does not fit: it cuts oversized results and clears old ones.
 func (l *ladder) clear(context.Context) *draft {
@@ -170,7 +172,7 @@ func (l *ladder) clear(context.Context) *draft {
 // compact asks for a summary, or takes the one that was made in the background, unless this run has done so often
 // enough.
 func (l *ladder) compact(ctx context.Context) *draft {
-	run := &l.manager.ledger.run
+	run := &l.ledger.run
 	if run.Compactions >= maxCompactionsPerRun || run.Calls >= maxSummaryCalls {
 		l.manager.opts.Logger.Debug("winnow: compaction skipped", "reason", "often enough in this run",
 			"compactions", run.Compactions)
@@ -211,7 +213,7 @@ func (l *ladder) compactWith(ctx context.Context, d *draft, s Summarizer) *draft
 
 // truncate cuts all results to the room that the other messages leave, once in a run.
 func (l *ladder) truncate(context.Context) *draft {
-	run := &l.manager.ledger.run
+	run := &l.ledger.run
 	if run.Truncated {
 		return nil
 	}
@@ -239,24 +241,24 @@ func (l *ladder) cutToFit() *draft {
 // digest replaces old history with a digest. It needs no call, so it can be tried however often summarizers failed.
 func (l *ladder) digest(ctx context.Context) *draft { return l.compactWith(ctx, l.draft(), Digest()) }
 
-// smallestThatIsLess returns the smallest draft that was tried, although it is above the budget, or nil. For it the
+// smallestTried returns the smallest draft that was tried, although it is above the budget, or nil. For it the
 // manager gives up a limit that was only guessed, or the room for the answer within a limit that the provider named.
-func (l *ladder) smallestThatIsLess(context.Context) *draft {
+func (l *ladder) smallestTried(context.Context) *draft {
 	d := l.smallest.draft
 	if d == nil {
 		return nil
 	}
-	n, g := l.size(d), &l.manager.ledger
+	n, learned := l.size(d), &l.ledger.accounting
 	switch {
 	case !l.guessed && l.bytes == 0 && n < l.allowed && d.fitsBody():
 		// It is within the limit if it leaves less than the reserve for the answer: a short answer is better than none.
-		g.accounting.Limit, d.accounting.Limit, d.budget = l.allowed, l.allowed, l.allowed
+		learned.Limit, d.accounting.Limit, d.budget = l.allowed, l.allowed, l.allowed
 	case !l.guessed:
 		return nil // the provider named a limit, and this is above it
-	case l.bytes > 0 && d.tokens() <= d.budget && n <= count.Least(l.manager.ledger.toldBody(&l.manager.settings), n):
-		g.accounting.Body.Most, d.accounting.Body.Most = n, n
+	case l.bytes > 0 && d.tokens() <= d.budget && n <= count.Least(l.ledger.toldBody(&l.manager.settings), n):
+		learned.Body.Most, d.accounting.Body.Most = n, n
 	case l.bytes == 0 && d.fitsBody():
-		g.accounting.Guess.Most, d.accounting.Guess.Most, d.budget = n, n, n
+		learned.Guess.Most, d.accounting.Guess.Most, d.budget = n, n, n
 	default:
 		return nil
 	}
@@ -266,7 +268,7 @@ func (l *ladder) smallestThatIsLess(context.Context) *draft {
 
 // commit records d as the request that was sent last, with the report of its compaction if it has a new one.
 func (l *ladder) commit(d *draft) (*Request, error) {
-	if d.checkpoint != l.manager.ledger.checkpoint && l.report != nil {
+	if d.checkpoint != l.ledger.checkpoint && l.report != nil {
 		return l.manager.commitCompaction(d, l.report)
 	}
 	return l.manager.commit(d)
@@ -288,7 +290,7 @@ func (l *ladder) giveUp(cause error) error {
 	l.manager.opts.Logger.Warn("winnow: nothing is left to try against an overflow", "tokens", e.Tokens,
 		"budget", e.Budget, "overhead", e.Overhead,
 		"pinned", e.Pinned, "summary", e.Summary, "protected", e.Protected, "answer_reserve", e.Answer, "refusals",
-		l.manager.ledger.refusals)
+		l.ledger.refusals)
 	return e
 }
 

@@ -26,21 +26,20 @@ func isRecoverable(d overflow.Diagnosis) bool {
 // learn lowers the limits to those in said, or to guesses, and corrects the estimates by the count in it. bytes are
 // those of the refused request.
 func (l *ladder) learn(said overflow.Diagnosis, bytes int) {
-	m, g := l.manager, &l.manager.ledger
 	refusal := accounting.Refusal{
-		Said: said, Tokens: l.refused, Messages: len(g.sent), Estimate: g.estimate, Bytes: max(1, bytes),
-		IsSent: g.hasRequest(), IsLast: g.run.Refusals >= maxRetries,
+		Said: said, Tokens: l.refused, Messages: len(l.ledger.sent), Estimate: l.ledger.estimate, Bytes: max(1, bytes),
+		IsSent: l.ledger.hasRequest(), IsLast: l.ledger.run.Refusals >= maxRetries,
 	}
 	if said.Class == overflow.ClassBytes || said.Unit == overflow.UnitBytes {
 		l.bytes = refusal.Bytes
-		if l.guessed = g.accounting.LearnBody(&refusal, &g.body); l.guessed {
-			g.attempt.bytes.Add(l.bytes)
+		if l.guessed = l.ledger.accounting.LearnBody(&refusal, &l.ledger.body); l.guessed {
+			l.ledger.attempt.bytes.Add(l.bytes)
 		}
 		return
 	}
-	lesson := g.accounting.Learn(&refusal, m.limits())
+	lesson := l.ledger.accounting.Learn(&refusal, l.manager.limits())
 	l.refused, l.allowed, l.guessed = lesson.Tokens, lesson.Allowed, lesson.IsGuessed
 	if l.guessed {
-		g.attempt.tokens.Add(l.refused)
+		l.ledger.attempt.tokens.Add(l.refused)
 	}
 }
