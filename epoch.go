@@ -31,7 +31,7 @@ func (d *draft) rewrite() {
 		d.rewriteIfItPays()
 		return
 	}
-	d.epochSearch = rewrite.Search{}
+	d.epochSearch = d.searchLater()
 	if !cold && fits {
 		d.cause = "behind a new summary everything is written to the cache again"
 		d.drop(d.staleParts(false, 0))

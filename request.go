@@ -83,7 +83,7 @@ func (l *ledger) record(d *draft) {
 	l.watchRecorded(d)
 	l.counts = d.view.tokens
 	if l.epochSearch = d.epochSearch; l.checkpoint != d.checkpoint {
-		l.epochSearch = rewrite.Search{}
+		l.epochSearch = d.searchLater()
 	}
 	l.turnStart, l.checkpoint, l.records, l.reopened = d.turnStart, d.checkpoint, l.recordsBehind(d), d.reopened
 	l.sentAt, l.tokens, l.estimate, l.otherModel = d.now, d.tokens(), d.view.total, false
@@ -91,6 +91,13 @@ func (l *ledger) record(d *draft) {
 	if d.unchangedPrefix < l.accounting.Anchor.Messages {
 		l.accounting.Anchor.Messages = meter.Lost
 	}
+}
+
+// searchLater is what an epoch leaves behind: the next search for one is due with the next answer. It is not due before
+// that. Otherwise a host that asks for the same request twice would get the next epoch at another time.
+func (d *draft) searchLater() rewrite.Search {
+	now := countAnswers(d.whole().messages)
+	return rewrite.Search{At: now, Next: now + 1}
 }
 
 // forgetReplaced drops the edits of messages that d sends whole again: a pin, or the newest request of a history that

@@ -135,12 +135,12 @@ func (c Prices) Next(list []Part, tokens []int, most int) int {
 // Search is the outcome of the last search for an epoch that pays. Its clock is the number of the model's answers in
 // the request, which is the same in each process, and stands still while nothing happens.
 type Search struct {
-	At   int `json:"at"`   // when it was; 0: never since the last epoch or summary
-	Next int `json:"next"` // no epoch pays before that
+	At   int `json:"at"`   // when it was
+	Next int `json:"next"` // no epoch pays before that; 0: a search is due
 }
 
 // IsDue reports whether a search is due at this number of answers.
-func (s Search) IsDue(answers int) bool { return s.At == 0 || answers < s.At || answers >= s.Next }
+func (s Search) IsDue(answers int) bool { return answers < s.At || answers >= s.Next }
 
 // Within returns s without a negative At: what is read from a disk may hold any number.
 func (s Search) Within() Search { return Search{max(0, s.At), s.Next} }
