@@ -111,29 +111,7 @@ func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructi
 		return nil, nil, err
 	}
 	m.opts.Logger.Debug("winnow: compacting", "tokens", before, "budget", d.budget, "asked", asked)
-	run := &m.ledger.run
-	switch run.Compactions++; {
-	case run.asksOnce:
-		c.limitCalls(1)
-	case run.Refusals > 0:
-		c.limitCalls(maxSummaryCalls - run.Calls)
-	}
-	var cp *checkpoint
-	var report *Compaction
-	m.unlocked(func() { cp, report, err = c.run(ctx, s) })
-	if m.ledger.cache.IsEmpty() { // a try that got no answer does not bind the room of the next one
-		m.ledger.cache = nil
-	}
-	switch {
-	case isDigest(s): // a digest costs no call, so a run may have any number of them
-		run.Compactions--
-	case err != nil: // this run does not ask a failed summarizer again
-		run.Calls = maxSummaryCalls
-	case run.Refusals == 0: // for Prepare: it counts as one, however many calls it took
-		run.Calls++
-	default:
-		run.Calls += report.Calls
-	}
+	cp, report, err := m.writeSummary(ctx, c, s)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -148,4 +126,32 @@ func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructi
 		return nil, nil, fmt.Errorf("%w: %w", ErrCompaction, errNoGain)
 	}
 	return next, report, nil
+}
+
+// writeSummary has s write the summary of c, and counts the try and its calls for the limits of the run.
+func (m *Manager) writeSummary(ctx context.Context, c *compaction, s Summarizer) (
+	cp *checkpoint, report *Compaction, err error,
+) {
+	run := &m.ledger.run
+	switch run.Compactions++; {
+	case run.asksOnce:
+		c.limitCalls(1)
+	case run.Refusals > 0:
+		c.limitCalls(maxSummaryCalls - run.Calls)
+	}
+	m.unlocked(func() { cp, report, err = c.run(ctx, s) })
+	if m.ledger.cache.IsEmpty() { // a try that got no answer does not bind the room of the next one
+		m.ledger.cache = nil
+	}
+	switch {
+	case isDigest(s): // a digest costs no call, so a run may have any number of them
+		run.Compactions--
+	case err != nil: // this run does not ask a failed summarizer again
+		run.Calls = maxSummaryCalls
+	case run.Refusals == 0: // for Prepare: it counts as one, however many calls it took
+		run.Calls++
+	default:
+		run.Calls += report.Calls
+	}
+	return cp, report, err
 }

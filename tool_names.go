@@ -71,5 +71,8 @@ func readCalls(m *Message, byID map[string]string) (unnamed []string) {
 
 // toolNameIn returns the tool that result i of messages is of.
 func toolNameIn(messages []Message, i int) string {
-	return toolNamesOf(messages[:i+1]).of(i, &messages[i])
+	if m := &messages[i]; m.ToolName != "" || m.Role != RoleTool {
+		return m.ToolName
+	}
+	return toolNamesOf(messages[:i+1])[i]
 }
