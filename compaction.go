@@ -297,6 +297,7 @@ func (c *compaction) collect(d *draft, s span) {
 	}
 	v := d.whole() // the messages that a record stands for are summarized, and not the record
 	cut, request := d.wholeAt(s.cut), d.wholeAt(s.request)
+	c.grow(cut, request)
 	for i := range cut {
 		m := &v.unedited[i]
 		if !s.replaces(d.foldedAt(i)) {
@@ -331,6 +332,17 @@ func (c *compaction) collect(d *draft, s span) {
 		c.request = v.position(request)
 		c.recent = append(c.recent, v.unedited[request])
 	}
+}
+
+// grow makes room for the messages in front of cut, of which those behind request are the beginning of its turn. A
+// request of -1 is none.
+func (c *compaction) grow(cut, request int) {
+	older := cut
+	if request >= 0 {
+		older = min(cut, request+1)
+	}
+	c.older.grow(older)
+	c.prefix.grow(cut - older)
 }
 
 // summarized returns the messages that are summarized, in their order.

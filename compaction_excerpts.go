@@ -158,7 +158,18 @@ func excerptParts(e Estimator, m *Message, limit int) (out Message, ok bool) {
 	return out, ok
 }
 
-// notes returns what a digest may say of previous, an earlier summary, and of the messages that are summarized.
+// notes returns what a digest may say of previous, an earlier summary, and of the messages that are summarized. It sees
+// them one by one: a copy of a history that is many times as long as the window would take as much memory.
 func (c *compaction) notes(previous string) *digest.Notes {
-	return notesOf(&SummaryRequest{Messages: forSummary(c.summarized()), Previous: previous})
+	return notesOf(previous, func(yield func(*Message) bool) {
+		messages := c.summarized()
+		tools := toolNamesOf(messages)
+		var shown Message
+		for i := range messages {
+			m := &messages[i]
+			if shown = summaryMessage(m, tools.of(i, m), shown.Parts[:0]); !yield(&shown) {
+				return
+			}
+		}
+	})
 }

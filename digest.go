@@ -2,6 +2,7 @@ package winnow
 
 import (
 	"context"
+	"iter"
 
 	"github.com/winnowgo/winnow/internal/digest"
 	"github.com/winnowgo/winnow/internal/toolcall"
@@ -34,15 +35,23 @@ func (d digester) summarize(_ context.Context, req SummaryRequest) (answer, erro
 	return answer{d.digest(req), true}, nil
 }
 
-func (digester) digest(req SummaryRequest) string { return notesOf(&req).Write(req.MaxTokens) }
+func (digester) digest(req SummaryRequest) string {
+	return notesOf(req.Previous, func(yield func(*Message) bool) {
+		for i := range req.Messages {
+			if !yield(&req.Messages[i]) {
+				return
+			}
+		}
+	}).Write(req.MaxTokens)
+}
 
-// notesOf returns what a digest may say of req.
-func notesOf(req *SummaryRequest) *digest.Notes {
+// notesOf returns what a digest may say of previous, an earlier summary, and of messages.
+func notesOf(previous string, messages iter.Seq[*Message]) *digest.Notes {
 	n := digest.New()
-	n.Earlier(req.Previous)
-	for i := range req.Messages {
+	n.Earlier(previous)
+	for m := range messages {
 		n.Next()
-		noteMessage(n, &req.Messages[i])
+		noteMessage(n, m)
 	}
 	n.End()
 	return n

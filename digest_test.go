@@ -219,3 +219,19 @@ func ExampleDigest() {
 	// - bash: --- FAIL: TestLexer | lexer_test.go:41: unexpected token
 	// ## Critical Context
 }
+
+// A digest reads the messages one by one: a copy of each would be an allocation for each.
+func TestDigestCopiesNoMessage(t *testing.T) {
+	h := []Message{userSays("begin")}
+	for len(h) < 4_000 {
+		h = append(h, assistantSays("ok"), userSays("yes"))
+	}
+	allocations := testing.AllocsPerRun(3, func() {
+		m, err := New(8_000, nil)
+		require.NoError(t, err)
+		r, err := m.Prepare(t.Context(), h)
+		require.NoError(t, err)
+		require.NotNil(t, r.Compaction)
+	})
+	assert.Less(t, allocations, 0.8*float64(len(h)))
+}

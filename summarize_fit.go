@@ -26,22 +26,26 @@ func forSummary(history []Message) []Message {
 	out, tools := make([]Message, len(history)), toolNamesOf(history)
 	for i := range history {
 		m := &history[i]
-		parts := make([]Part, 0, len(m.Parts)+1)
-		if outcome := outcomeOf(m); outcome != "" {
-			parts = append(parts, Part{Text: outcome})
-		}
-		for k := range m.Parts {
-			if p := summaryPart(&m.Parts[k]); p.Kind == KindToolCall || p.Text != "" {
-				parts = append(parts, p)
-			}
-		}
-		out[i] = Message{
-			ID: m.ID, Role: m.Role, Parts: parts, ToolCallID: m.ToolCallID, ToolName: tools.of(i, m),
-			IsError: m.IsError, StopReason: m.StopReason, Time: m.Time, Pinned: m.Pinned, Injected: m.Injected,
-			Summary: m.Summary,
-		}
+		out[i] = summaryMessage(m, tools.of(i, m), make([]Part, 0, len(m.Parts)+1))
 	}
 	return out
+}
+
+// summaryMessage returns m as a summarizer is shown it, with its parts appended to parts. tool is the tool of m, if m
+// is a result.
+func summaryMessage(m *Message, tool string, parts []Part) Message {
+	if outcome := outcomeOf(m); outcome != "" {
+		parts = append(parts, Part{Text: outcome})
+	}
+	for k := range m.Parts {
+		if p := summaryPart(&m.Parts[k]); p.Kind == KindToolCall || p.Text != "" {
+			parts = append(parts, p)
+		}
+	}
+	return Message{
+		ID: m.ID, Role: m.Role, Parts: parts, ToolCallID: m.ToolCallID, ToolName: tool, IsError: m.IsError,
+		StopReason: m.StopReason, Time: m.Time, Pinned: m.Pinned, Injected: m.Injected, Summary: m.Summary,
+	}
 }
 
 // outcomeOf returns the text that says how the call ended of which m is the result, as far as its Details tell.

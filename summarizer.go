@@ -131,16 +131,24 @@ func (r *sizedMessages) add(m Message, tokens int) {
 	r.messages, r.tokens = append(r.messages, m), append(r.tokens, tokens)
 }
 
+// grow makes room for n more messages.
+func (r *sizedMessages) grow(n int) {
+	r.messages, r.tokens = slices.Grow(r.messages, n), slices.Grow(r.tokens, n)
+}
+
 // with returns a copy of r with m, of the given tokens, in front of message i.
 func (r sizedMessages) with(i int, m Message, tokens int) sizedMessages {
 	messages, sizes := slices.Clone(r.messages), slices.Clone(r.tokens)
 	return sizedMessages{slices.Insert(messages, i, m), slices.Insert(sizes, i, tokens)}
 }
 
-// join returns the messages of r and of more: r itself if more is empty, and otherwise a copy.
+// join returns the messages of r and of more: one of them if the other is empty, and otherwise a copy.
 func (r sizedMessages) join(more sizedMessages) sizedMessages {
-	if len(more.messages) == 0 {
+	switch {
+	case len(more.messages) == 0:
 		return r
+	case len(r.messages) == 0:
+		return more
 	}
 	return sizedMessages{slices.Concat(r.messages, more.messages), slices.Concat(r.tokens, more.tokens)}
 }
