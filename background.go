@@ -76,7 +76,7 @@ func (m *Manager) runBackground(ctx context.Context, b *background, history []Me
 // runPlan asks the host for its rules and the summarizer for the summary of c. It turns a panic into an error, because
 // nobody else could catch a panic in this goroutine.
 func (m *Manager) runPlan(ctx context.Context, c *compaction) (cp *checkpoint, report *Compaction, err error) {
-	err = attempts.Safely(func() (err error) {
+	err = attempts.Safely("the compaction", func() (err error) {
 		if err = ctx.Err(); err == nil {
 			err = c.takeRules(m.opts.Compact.Rules, false)
 		}

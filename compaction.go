@@ -255,7 +255,7 @@ var errRules = errors.New("CompactOptions.Rules")
 func (c *compaction) takeRules(rules func() string, asked bool) (err error) {
 	section := ""
 	if rules != nil {
-		err = attempts.Safely(func() error { section = sections.Rules(rules()); return nil })
+		err = attempts.Safely("Rules", func() error { section = sections.Rules(rules()); return nil })
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %w: %w", ErrCompaction, errRules, err)

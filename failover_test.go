@@ -82,7 +82,7 @@ func TestFirstOfEnds(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	assert.Zero(t, b.calls, "nobody is asked after ctx has ended")
 	_, err = FirstOf(-1, SummarizerFunc(nil)).Summarize(t.Context(), SummaryRequest{})
-	require.ErrorContains(t, err, "panic: ")
+	require.ErrorContains(t, err, "the summarizer panicked: ")
 }
 
 func TestFirstOfIsSafe(t *testing.T) {

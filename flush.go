@@ -62,7 +62,7 @@ func (m *Manager) flush(ctx context.Context, history []Message) bool {
 
 // callBeforeCompact calls the host's function. An error or a panic does not keep the history from being compacted.
 func (m *Manager) callBeforeCompact(ctx context.Context, history []Message) {
-	err := attempts.Safely(func() error { return m.opts.Compact.BeforeCompact(ctx, clip(history)) })
+	err := attempts.Safely("BeforeCompact", func() error { return m.opts.Compact.BeforeCompact(ctx, clip(history)) })
 	if err != nil {
 		// Only the class is logged, because the text may quote the conversation.
 		m.opts.Logger.Warn("winnow: BeforeCompact failed", "error_class", string(ClassifyError(err).Class))

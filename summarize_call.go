@@ -145,7 +145,7 @@ func (r *summaryRun) ask(req *SummaryRequest, input int) (answer, error) {
 
 // safeSummarize calls s and turns a panic into an error.
 func safeSummarize(ctx context.Context, s Summarizer, req SummaryRequest) (a answer, err error) {
-	err = attempts.Safely(func() (err error) {
+	err = attempts.Safely("the summarizer", func() (err error) {
 		if own, ok := s.(ownSummarizer); ok {
 			a, err = own.summarize(ctx, req)
 		} else {

@@ -10,11 +10,11 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// Safely calls f. A panic in f becomes its error.
-func Safely(f func() error) (err error) {
+// Safely calls f. A panic in f becomes its error, which says who panicked.
+func Safely(who string, f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
+			err = fmt.Errorf("%s panicked: %v", who, p)
 		}
 	}()
 	return f()

@@ -14,9 +14,9 @@ import (
 
 func TestSafely(t *testing.T) {
 	boom := errors.New("boom")
-	require.NoError(t, Safely(func() error { return nil }))
-	require.ErrorIs(t, Safely(func() error { return boom }), boom)
-	require.EqualError(t, Safely(func() error { panic("lost") }), "panic: lost")
+	require.NoError(t, Safely("the host", func() error { return nil }))
+	require.ErrorIs(t, Safely("the host", func() error { return boom }), boom)
+	require.EqualError(t, Safely("the host", func() error { panic("lost") }), "the host panicked: lost")
 }
 
 func TestWithin(t *testing.T) {
