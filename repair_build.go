@@ -30,7 +30,7 @@ func (r *repair) build() {
 			continue
 		}
 		if !r.needsCleaning(i) {
-			r.keepAsIs(i)
+			r.emit(i, *m, false)
 		} else if cleaned, changed := r.cleaned(i); hasSubstance(&cleaned) {
 			r.keep(i, cleaned, changed)
 		} else {
@@ -41,7 +41,6 @@ func (r *repair) build() {
 			r.appendResults(i, i == last && r.waits(i))
 		}
 	}
-	r.flush()
 	r.reportMoves()
 }
 
@@ -103,7 +102,7 @@ func (r *repair) appendResults(i int, pending bool) {
 		k := int(r.pairs.Results[c.Result].Message)
 		id := r.pairs.SentID(s)
 		if r.history[k].ToolCallID == id && !r.needsCleaning(k) {
-			r.keepAsIs(k)
+			r.emit(k, r.history[k], false)
 			continue
 		}
 		m, changed := r.cleaned(k)
@@ -132,23 +131,6 @@ func (r *repair) insertMissing(i int, s int32) {
 	})
 }
 
-// keepAsIs writes message i as it is. flush copies it, together with its neighbours.
-func (r *repair) keepAsIs(i int) {
-	if r.to != i {
-		r.flush()
-		r.from = i
-	}
-	r.to = i + 1
-	r.origin = append(r.origin, int32(i))
-	r.changed = append(r.changed, false)
-}
-
-// flush copies the messages that wait: all of them with one append.
-func (r *repair) flush() {
-	r.out = append(r.out, r.history[r.from:r.to]...)
-	r.from, r.to = 0, 0
-}
-
 // keep writes m in the place of message i, and adds an edit if m is changed.
 func (r *repair) keep(i int, m Message, changed bool) {
 	r.emit(i, m, changed)
@@ -159,9 +141,8 @@ func (r *repair) keep(i int, m Message, changed bool) {
 	}
 }
 
-// emit writes m, which is not copied from the history. i is the message that it was made from, or -1.
+// emit writes m. i is the message of the history that it is or was made from, or -1.
 func (r *repair) emit(i int, m Message, changed bool) {
-	r.flush()
 	r.out = append(r.out, m)
 	r.origin = append(r.origin, int32(i))
 	r.changed = append(r.changed, changed)

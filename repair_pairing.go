@@ -15,9 +15,7 @@ type repair struct {
 	result []int32 // index into pairs.Results of each message, -1 for one that is not a result
 
 	out     []Message
-	from    int     // history[from:to] is to be written next, as it is
-	to      int     //
-	origin  []int32 // for each message of out, and those to be written: its index in history, or -1
+	origin  []int32 // for each message of out, its index in history, or -1
 	changed []bool  // in parallel with origin: the message differs from the one in history
 	edits   []Edit
 	missing []Part // of every result that is inserted; nil until there is one
