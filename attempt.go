@@ -87,7 +87,7 @@ func (m *Manager) settle(history []Message) {
 	}
 }
 
-// settleWithUndo is settle for a call that may still fail: undo takes back what the call has decided by then.
+// settleWithUndo is settle for a call that may still fail. undo takes back what settle and the call have decided.
 func (m *Manager) settleWithUndo(history []Message) (undo func()) {
 	run := m.ledger.run
 	undo = func() { m.ledger.run = run }
@@ -98,7 +98,8 @@ func (m *Manager) settleWithUndo(history []Message) (undo func()) {
 	return undo
 }
 
-// newestOf returns the position, in a history of these facts, of the newest message that p may be, or -1.
+// newestOf returns the index in facts of the message that p names, or -1. If several messages have its key and none of
+// them is at its index, newestOf returns the newest.
 func newestOf(facts []*fact, p position) int {
 	// Most histories only grow, so the message is where it was. It moves if the host drops older messages.
 	if p.Index < len(facts) && facts[p.Index].key == p.Key {
@@ -131,9 +132,9 @@ func (m *Manager) taken() {
 	m.tail = requestTail{}
 }
 
-// savepoint returns a function that puts the ledger and the tail back as they are now. Three things are not taken back:
-// what is known of messages, failures of the summarizer, and that BeforeCompact ran, because it runs once before a
-// compaction.
+// savepoint returns a function that restores the decisions in the ledger, and the tail, as they are now. It does not
+// take back what is known of messages, what was learned of the provider's counts, failures of the summarizer, or that
+// BeforeCompact ran: that hook runs once before a compaction.
 func (m *Manager) savepoint() func() {
 	l := &m.ledger
 	open, refusals, run, before, tail := l.attempt, l.refusals, l.run, l.state(), m.tail
@@ -144,7 +145,7 @@ func (m *Manager) savepoint() func() {
 	}
 }
 
-// savepointWithLimits is savepoint, and its function also takes back what a refusal has taught.
+// savepointWithLimits is like savepoint, but its function also takes back what a refusal has taught.
 func (m *Manager) savepointWithLimits() func() {
 	l := &m.ledger
 	undo, accounting, body := m.savepoint(), l.accounting, l.body

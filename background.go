@@ -141,8 +141,9 @@ func (m *Manager) withReadySummary(d *draft) (*draft, *Compaction, error) {
 	return next, &report, nil
 }
 
-// takeReadySummary is withReadySummary, and also ends background work that is of no use. failed says that the work made
-// no summary. If the summary is used, commitCompaction ends the work: until then the request may still come to nothing.
+// takeReadySummary is like withReadySummary, but it also ends background work that is of no use. failed says that the
+// work made no summary. If the summary is used, commitCompaction ends the work, because the request may still fail
+// before that.
 func (m *Manager) takeReadySummary(d *draft) (next *draft, report *Compaction, failed bool) {
 	b := m.background
 	next, report, err := m.withReadySummary(d)

@@ -39,9 +39,9 @@ func (d *draft) fitsBody() bool {
 // stands for.
 const plannedBody = 0.9
 
-// tokensForBody returns how many tokens to plan for in place of a request that could not be made, as err says, because
-// its body was too large. The tokens are in proportion to the bytes that the body may have. It returns 0 if the body
-// was not the reason. Fewer tokens call for a summary, which helps where no image or result is left to shrink.
+// tokensForBody returns how many tokens the next try may plan for, if err says that the body of a request was too
+// large. The tokens are in proportion to the bytes that the body may have. For any other error tokensForBody returns 0.
+// A plan with fewer tokens calls for a summary, which helps where no image or result is left to shrink.
 func tokensForBody(err error) int {
 	var e *OverflowError
 	if !errors.As(err, &e) || e.MaxBytes == 0 || e.Bytes <= e.MaxBytes {
@@ -166,7 +166,8 @@ func (d *draft) replaceForBody(i int, parts []Part, reason string) int {
 	return saved
 }
 
-// bodyLimit returns the lowest of the host's limit, the provider's and the guessed one, in bytes; 0: no limit is known.
+// bodyLimit returns the lowest known limit of a body in bytes: the host's, the provider's or a guessed one. 0: no limit
+// is known.
 func (d *draft) bodyLimit() int {
 	return count.Least(d.ledger.toldBody(d.settings), d.accounting.Body.Most)
 }

@@ -53,7 +53,7 @@ func (m *Manager) commitCompaction(d *draft, report *Compaction, also ...func(l 
 		return nil, err
 	}
 	// Only now: had the commit failed, the next call would have used the background work.
-	m.endBackground() // it has been used, or summarizes what is replaced now
+	m.endBackground() // its summary is in use now, or is about messages that are replaced now
 	report.TokensAfter = r.Tokens
 	r.Compaction = report
 	m.opts.Logger.Info("winnow: compacted", "tokens_before", report.TokensBefore, "tokens_after", report.TokensAfter,

@@ -118,8 +118,9 @@ func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructi
 	m.makeUnique(cp, d.view)
 	next := m.redraft(d, cp, m.ledger.records, map[key]*projection{})
 	if next.checkpoint != nil && !next.shrinkToFit() {
-		// The first try was without the new edits and records of d. Once older messages are summarized, the results
-		// that these shorten may be among the newest, which the model wants whole. It did not fit.
+		// The first try left out the new edits and records of d. They shorten results that may be among the newest once
+		// older messages are summarized, and the model wants the newest results whole. That did not fit, so the second
+		// try has them.
 		next = m.redraft(d, cp, m.ledger.recordsBehind(d), d.newEdits)
 	}
 	if next.checkpoint == nil || !asked && !next.shrinkToFit() && next.tokens() >= before {

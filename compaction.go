@@ -54,7 +54,7 @@ type summarySizes struct {
 type summarizedPart struct {
 	older        sizedMessages // complete turns
 	prefix       sizedMessages // beginning of the turn that the cut divides
-	asked        *Message      // the request of that turn, which stays a message; nil: the cut divides none
+	asked        *Message      // the request of that turn, which stays a message; nil: the cut divides no turn
 	askedAt      int           // how many messages of older come before it
 	previous     string
 	carried      sections.Carried // from the history that is summarized, and from the previous summary
@@ -334,8 +334,8 @@ func (c *compaction) collect(d *draft, s span) {
 	}
 }
 
-// grow makes room for the messages in front of cut, of which those behind request are the beginning of its turn. A
-// request of -1 is none.
+// grow makes room for the messages in front of cut. Those behind request are the beginning of its turn. If request is
+// -1, the cut divides no turn.
 func (c *compaction) grow(cut, request int) {
 	older := cut
 	if request >= 0 {

@@ -22,8 +22,8 @@ const (
 	leastExcerptTokens = 150
 )
 
-// read returns what a summarizer reads, before it is cut: older and prefix, with the request of a divided turn in front
-// of what was done for it. Without it, that would seem to be done for the request before.
+// read returns what a summarizer reads, before long texts are cut: older and prefix, with the request of a divided turn
+// in front of the work on that request. Without the request, the work would seem to belong to the request before it.
 func (c *compaction) read() (older, prefix sizedMessages) {
 	if c.asked == nil {
 		return c.older, c.prefix
@@ -39,8 +39,8 @@ func (c *compaction) read() (older, prefix sizedMessages) {
 	return c.older.with(c.askedAt, asked, tokens), c.prefix
 }
 
-// excerpts returns r with long results, arguments and thoughts cut to what a summary needs of them: limit tokens with
-// the beginning, the end, and the lines with errors of a result. It shares with r what it does not cut.
+// excerpts returns r with each long result, argument and thought cut to limit tokens: the beginning and the end, and of
+// a result also the lines with errors. A message that is not cut shares its memory with r.
 func (c *compaction) excerpts(r sizedMessages, limit int) sizedMessages {
 	out := sizedMessages{slices.Clone(r.messages), slices.Clone(r.tokens)}
 	for i := range out.messages {
@@ -62,7 +62,8 @@ func (c *compaction) excerpts(r sizedMessages, limit int) sizedMessages {
 	return out
 }
 
-// excerptLimit returns the limit with which the excerpts of r fit into one call, as far as it may go down for that.
+// excerptLimit returns the largest limit with which the excerpts of r fit into one call, but at least
+// leastExcerptTokens and at most mostExcerptTokens.
 func (c *compaction) excerptLimit(r sizedMessages) int {
 	var sizes []int // of what may be cut
 	fixed := 0
@@ -99,7 +100,7 @@ func partTokens(e Estimator, m *Message, k int) int {
 	return estimateWith(e, Message{Role: m.Role, Parts: m.Parts[k : k+1]})
 }
 
-// textTokensOf returns how many of the tokens of m its texts have.
+// textTokensOf returns how many of the tokens of m belong to its texts.
 func (c *compaction) textTokensOf(m *Message, tokens int) int {
 	isOther := func(p Part) bool { return p.Kind != KindText }
 	if !slices.ContainsFunc(m.Parts, isOther) {
@@ -158,8 +159,9 @@ func excerptParts(e Estimator, m *Message, limit int) (out Message, ok bool) {
 	return out, ok
 }
 
-// notes returns what a digest may say of previous, an earlier summary, and of the messages that are summarized. It sees
-// them one by one: a copy of a history that is many times as long as the window would take as much memory.
+// notes returns what a digest may say of previous, an earlier summary, and of the messages that are summarized. It
+// prepares these one by one: a copy of them all would take as much memory as the history, which may be many times as
+// long as the window.
 func (c *compaction) notes(previous string) *digest.Notes {
 	return notesOf(previous, func(yield func(*Message) bool) {
 		messages := c.summarized()

@@ -73,8 +73,8 @@ func (m *Manager) extendLast(history []Message) (*Request, error) {
 	return request, nil
 }
 
-// prepareLongWay is Prepare when more is due than to send the new messages, see extend. The lock is held. If a request
-// does not fit a limit that was only guessed, it is tried without that limit before it is an error.
+// prepareLongWay is Prepare where extend has found that it cannot just append the new messages. The lock is held. A
+// request that does not fit a guessed limit is tried without that limit before Prepare returns an error.
 func (m *Manager) prepareLongWay(ctx context.Context, history []Message) (*Request, error) {
 	m.short = shortWay{} // else its slices would keep the last history in memory
 	defer m.ledger.index.endCall()

@@ -17,8 +17,8 @@ const (
 	// While the prompt cache is warm. In a replay of the recorded sessions 2 and 8 cost the same within 0.7 %: what
 	// stands behind a step decides when a record is made. See BENCHMARKS.md.
 	carriedSteps = 4
-	// When folding costs nothing. Three cost 0.3 to 0.6 % more and keep the same names and lines; one costs 0.2 % less
-	// and loses up to half a point of the lines that edits quote. KeepLittle keeps one.
+	// When folding costs nothing. Three cost 0.3 to 0.6 % more and keep the same names and lines; one costs 0.3 % less
+	// and loses up to 0.6 points of the lines that edits quote. KeepLittle keeps one.
 	coldSteps = 2
 )
 

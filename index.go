@@ -96,10 +96,10 @@ type index struct {
 	ownFacts     map[key]*fact // of messages that the library made: summaries, results that stand in, repaired messages
 	aliases      map[key]*fact // of repaired messages, by the original message and what the repair changed
 	hasher       hasher
-	names        *excerpt.Memo // of long texts, until the call of the manager ends; nil: nothing yet
+	names        *excerpt.Memo // of long texts, until the call of the manager ends; nil: none was read yet
 }
 
-// namesOnce returns the memory of the names of long texts.
+// namesOnce returns the memory with which the names of a long text are read only once.
 func (x *index) namesOnce() *excerpt.Memo {
 	if x.names == nil {
 		x.names = &excerpt.Memo{}

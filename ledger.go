@@ -141,7 +141,7 @@ type attempt struct {
 	tokens guess.Refused
 	bytes  guess.Refused
 	end    position // the newest message of the history that it is about
-	ahead  position // the message in front of that; zero: none
+	ahead  position // the message in front of end; zero: there was only one
 }
 
 // undoable is what a run of Recover changes in a ledger, except for what the provider told.
@@ -169,8 +169,8 @@ func (l *ledger) budgetBy(s *settings, a *accounting.Account) int {
 	return budget
 }
 
-// toldBody returns the limit of bodies in bytes that the host or the provider named; 0: no limit is known. It leaves
-// out guesses.
+// toldBody returns the limit of a body, in bytes, that the host or the provider named. 0: neither named one. A guessed
+// limit does not count.
 func (l *ledger) toldBody(s *settings) int { return count.Least(s.opts.MaxBytes, l.body) }
 
 // maxRemembered is how many refused requests are remembered.

@@ -53,7 +53,7 @@ func (d *draft) putNew(runs []recordedRun) {
 }
 
 // remainders returns what replaces each stale part of list, in the same order, without those that are not worth an
-// edit. With mayLean, records that leanRecords would make as lean as they can be are that at once.
+// edit. With mayLean, a record that leanRecords would then reduce to its leanest form is written in that form at once.
 func (d *draft) remainders(list []rewrite.Part, mayLean bool) []replacement {
 	o, v := d.opts, d.view
 	list = rewrite.Runs(list, leastStale, o.Keep == KeepLittle)

@@ -28,8 +28,8 @@ type pruning struct {
 	rules   prune.Rules
 	history []Message
 	tokens  []int            // estimate of each message; nil: not known yet
-	note    func(int) string // says how to recall what is left out of a message; nil: no notes
-	results []prune.Result   // that may be pruned
+	note    func(int) string // returns how to recall what is left out of a message; nil: without notes
+	results []prune.Result   // those that may be pruned
 }
 
 func newPruning(history []Message, window int, o PruneOptions) pruning {
@@ -52,7 +52,7 @@ func (p *pruning) run() ([]Message, []Edit) {
 	tokens := func(rules *prune.Rules, r *prune.Result) int {
 		m := history[r.Index]
 		m.Parts, m.Source = nil, nil
-		if _, ok := e.(charsPerToken); !ok { // to that one the number of characters is enough
+		if _, ok := e.(charsPerToken); !ok { // charsPerToken needs only the number of characters
 			m.Parts = []Part{{Text: rules.Left(r)}}
 		}
 		n, _ := estimateResult(e, &m, r.Chars)

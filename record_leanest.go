@@ -7,19 +7,21 @@ import (
 	"github.com/winnowgo/winnow/internal/rewrite"
 )
 
-// Records of a history that is many times as long as the window: most are as lean as they can be from the first.
+// Records of a history that is many times as long as the window: most of them are written in their leanest form at
+// once.
 
 // recordsShare is the share of the room above which records become leaner, the older half of them at a time. Hardly any
 // of the recorded sessions gets there; it is for conversations that go on for days.
 const recordsShare = 0.3
 
-// leanest has the leanest records of runs, of which no records are written yet. A history that is seen for the first
-// time may be many times as long as the window. Then leanRecords goes on until only the newest records have lines, as
-// many as take no more than all the others, the leanest. To write the others with lines too would be most of the work.
+// leanest has the leanest record of each run of a list, for runs that have no record yet. A history that is seen for
+// the first time may be many times as long as the window. leanRecords would then remove lines until only the newest
+// records have any, and those take no more tokens than all older records in their leanest form. To write the older ones
+// with lines first would be most of the work.
 type leanest struct {
-	records   []*runRecord // of each part of the list; nil: not a run
-	older     []int        // of each part, the tokens of the records in front of it
-	newer     int          // tokens of the records behind that have lines
+	records   []*runRecord // of each part of the list; nil: the part is no run
+	older     []int        // for each part, the tokens of the leanest records in front of it
+	newer     int          // tokens of the records with lines that are written so far, the newest first
 	isReached bool         // no older record has lines
 }
 
@@ -43,8 +45,8 @@ func (d *draft) leanestOf(list []rewrite.Part) *leanest {
 	return l
 }
 
-// leastBeside returns how many tokens at least stay in the request beside the runs of list, whatever else is done:
-// those of messages that are no results and of which no part is in list.
+// leastBeside returns a lower bound of the tokens that stay in the request beside the runs of list, whatever else is
+// done: those of the messages that are not results and have no part in list.
 func (d *draft) leastBeside(list []rewrite.Part) (sum int) {
 	v, next := d.view, 0
 	for i := range v.messages {
@@ -58,8 +60,8 @@ func (d *draft) leastBeside(list []rewrite.Part) (sum int) {
 	return sum
 }
 
-// keeps reports whether r, the record of part k, keeps its lines, because it is not in the older half of all records
-// when all records in front of it are the leanest.
+// keeps reports whether r, the record of part k, keeps its lines. leanRecords takes them from the older half of all
+// records, so keeps assumes that each record in front of r is the leanest, and looks whether r is in that half.
 func (l *leanest) keeps(k int, r *runRecord) bool {
 	newer := count.Add(l.newer, r.fact.tokens)
 	if all := count.Add(l.older[k], newer); l.older[k] <= all/2 {
@@ -70,8 +72,8 @@ func (l *leanest) keeps(k int, r *runRecord) bool {
 	return true
 }
 
-// recordOf is writeRecord for part k of a list. lean has the leanest record of each run of the list; nil: none of them
-// is needed.
+// recordOf is writeRecord for part k of a list. lean has the leanest record of each run of the list. If lean is nil,
+// the record gets its lines.
 func (d *draft) recordOf(k int, s rewrite.Part, names *excerpt.Names, lean *leanest) (*runRecord, bool) {
 	if lean == nil {
 		return d.writeRecord(s, names)

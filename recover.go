@@ -13,8 +13,8 @@ import (
 
 // The ladder: what is tried after a provider refused a request, until nothing is left to try.
 
-// leastShrink is the largest share of a request with a model's summary that one with a digest in its place may have to
-// be sent rather than that.
+// leastShrink bounds the size of a request with a digest. Such a request is sent in place of one with a model's summary
+// only if it is smaller than this share of that one.
 const leastShrink = 0.95
 
 // Recover takes the error of a request that Prepare (or Recover) made and returns the next, smaller one: large results
@@ -221,17 +221,17 @@ func (l *ladder) truncate(context.Context) *draft {
 	return l.cutToFit()
 }
 
-// truncateAgain is truncate after everything else: if the provider refused what truncate made, the estimates were too
-// low again, and by what it said since, less is left of the results.
+// truncateAgain is truncate after everything else. If the provider refused the request that truncate made, the
+// estimates were still too low. They have been corrected since by that refusal, so the results are cut further.
 func (l *ladder) truncateAgain(context.Context) *draft { return l.cutToFit() }
 
 // cutToFit returns a draft in which results are cut until the request fits. Within a limit that the provider named, the
 // margin of the estimates is kept free as well, if that is possible: the estimate of the refused request was too low,
-// and so may be that of the next one.
+// and the estimate of the next one may be too low again.
 func (l *ladder) cutToFit() *draft {
 	d := l.draft()
 	if budget := d.budget; !l.guessed && l.bytes == 0 {
-		d.budget = max(1, budget-d.accounting.Margin(d.view.total, 0)) // 0: it changes what the provider counted
+		d.budget = max(1, budget-d.accounting.Margin(d.view.total, 0)) // 0: the cut changes what the provider counted
 		d.shrinkToFit()
 		d.budget = budget
 	}

@@ -23,8 +23,8 @@ func isRecoverable(d overflow.Diagnosis) bool {
 	return (d.Class == overflow.ClassOverflow || d.Class == overflow.ClassBytes) && !d.Final
 }
 
-// learn lowers the limits to those in said, or to guesses, and corrects the estimates by the count in it. bytes are
-// those of the refused request.
+// learn lowers the limits to those in said, or to guesses, and corrects the estimates by the count in said. bytes is
+// the size of the refused request's body.
 func (l *ladder) learn(said overflow.Diagnosis, bytes int) {
 	refusal := accounting.Refusal{
 		Said: said, Tokens: l.refused, Messages: len(l.ledger.sent), Estimate: l.ledger.estimate, Bytes: max(1, bytes),

@@ -115,7 +115,7 @@ func (r *repair) appendResults(i int, pending bool) {
 
 // insertMissing writes an error result for call s of message i.
 func (r *repair) insertMissing(i int, s int32) {
-	// All of them share one list: nobody writes to parts.
+	// All inserted results share one list of parts, because nobody writes to it.
 	if r.missing == nil {
 		r.missing = []Part{{Text: missingResult}}
 	}

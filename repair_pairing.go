@@ -12,13 +12,13 @@ type repair struct {
 
 	pairs  pairing.Pairs
 	first  []int32 // index into pairs.Calls of each message's first call, -1 for none
-	result []int32 // index into pairs.Results of each message, -1 for one that is not a result
+	result []int32 // for each message, its index in pairs.Results; -1: it is not a result
 
 	out     []Message
 	origin  []int32 // for each message of out, its index in history, or -1
 	changed []bool  // in parallel with origin: the message differs from the one in history
 	edits   []Edit
-	missing []Part // of every result that is inserted; nil until there is one
+	missing []Part // the parts of every inserted result, which share them; nil until a result is inserted
 }
 
 // collect lists the calls and the results of the history.

@@ -93,8 +93,8 @@ func (l *ledger) record(d *draft) {
 	}
 }
 
-// searchLater is what an epoch leaves behind: the next search for one is due with the next answer. It is not due before
-// that. Otherwise a host that asks for the same request twice would get the next epoch at another time.
+// searchLater is the search that an epoch leaves behind. It is due with the next answer, and not before: otherwise a
+// host that asks for the same request twice would get the next epoch at another time than one that asks once.
 func (d *draft) searchLater() rewrite.Search {
 	now := countAnswers(d.whole().messages)
 	return rewrite.Search{At: now, Next: now + 1}

@@ -14,7 +14,7 @@ type settings struct {
 	pruneHasEstimator, truncateHasEstimator bool
 }
 
-// limits returns what the host says of the model.
+// limits returns what the host says of the window: its size, the reserve for the answer, and the overhead.
 func (s *settings) limits() accounting.Host {
 	return accounting.Host{Window: s.window, Reserve: s.opts.Reserve, Overhead: s.opts.Overhead}
 }

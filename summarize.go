@@ -85,7 +85,7 @@ func summarizeInStages(ctx context.Context, history []Message, c summarizeConfig
 	}
 	r := &summaryRun{summarizeConfig: c.normal(), ctx: ctx}
 	if c.isDown {
-		r.failures = 1 // so that one attempt decides, see batch
+		r.failures = 1 // so that one attempt decides: see summarizeBatch
 	}
 	text, err := r.summarize(history)
 	if err != nil {

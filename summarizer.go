@@ -116,7 +116,7 @@ type answer struct {
 	degraded bool // made without the LLM
 }
 
-// ownSummarizer is a summarizer of this package, which tells whether it did without an LLM.
+// ownSummarizer is a summarizer of this package. Its answer tells whether it was made without an LLM.
 type ownSummarizer interface {
 	summarize(context.Context, SummaryRequest) (answer, error)
 }
@@ -142,7 +142,7 @@ func (r sizedMessages) with(i int, m Message, tokens int) sizedMessages {
 	return sizedMessages{slices.Insert(messages, i, m), slices.Insert(sizes, i, tokens)}
 }
 
-// join returns the messages of r and of more: one of them if the other is empty, and otherwise a copy.
+// join returns the messages of r, followed by those of more. If one list is empty, join returns the other, not a copy.
 func (r sizedMessages) join(more sizedMessages) sizedMessages {
 	switch {
 	case len(more.messages) == 0:

@@ -12,8 +12,8 @@ import (
 // Account is what was learned. The zero value has learned nothing.
 type Account struct {
 	meter.Meter
-	Limit  int         // tokens that a request may have, as the provider told; 0: not told
-	Window int         // the same, with the room for the answer; 0: not told
+	Limit  int         // tokens that a request may have, as the provider named them; 0: it did not
+	Window int         // the same, with the room for the answer; 0: it did not
 	Guess  guess.Limit // like Limit, but inferred from refusals that named no number
 	Body   guess.Limit // like Guess, in bytes of a request's body
 }
@@ -82,7 +82,8 @@ const (
 	// at once: it is the last chance.
 	guessShare, lastGuessShare = 0.7, 0.5
 
-	// What no message shows, such as tools, is taken to be at most this share of the window.
+	// A count in a refusal is believed only if what no message shows, such as tools, would take at most this share of
+	// the window, or as much as the host or earlier counts say.
 	mostHiddenShare = 0.25
 	// A limit below this share of the window is taken for a misread number.
 	leastLimitShare = 0.02
@@ -105,8 +106,8 @@ type Lesson struct {
 	IsGuessed bool // the limit is a guess
 }
 
-// LearnBody lowers the limit of bodies to the one that was said, or to a guess. told is the limit that was known, and
-// becomes the lower one.
+// LearnBody lowers the limit of bodies to the one that the provider named, or to a guess. told is the limit that the
+// provider named before, and is lowered to the new one.
 func (a *Account) LearnBody(r *Refusal, told *int) (isGuessed bool) {
 	limit := r.Said.Limit
 	if r.Said.Unit != overflow.UnitBytes {
@@ -124,8 +125,8 @@ func (a *Account) LearnBody(r *Refusal, told *int) (isGuessed bool) {
 	return true
 }
 
-// Learn corrects the estimates by the count that was said, and lowers the limit to the one that was said, or to a
-// guess.
+// Learn corrects the estimates by the count that the provider named. It lowers the limit to the one that the provider
+// named, or to a guess.
 func (a *Account) Learn(r *Refusal, h Host) Lesson {
 	l, said := Lesson{Tokens: r.Tokens}, r.Said
 	counted, allowed := said.Size-said.Output, said.Limit-said.Output
@@ -137,7 +138,7 @@ func (a *Account) Learn(r *Refusal, h Host) Lesson {
 	}
 	hidden := max(count.Share(h.Window, mostHiddenShare), a.Hidden(h.Overhead))
 	least, most := count.Share(r.Estimate, meter.MinRatio), count.Add(count.Share(r.Estimate, meter.MaxRatio), hidden)
-	// A count outside of least and most is of something else: of another request, of the answer, of one message.
+	// A count below least or above most counts something else: another request, the answer, or one message.
 	if counted >= least && counted <= most && r.IsSent {
 		a.Observe(r.Messages, r.Estimate, counted, h.Overhead)
 		l.Tokens = counted
@@ -163,9 +164,8 @@ func (a *Account) Learn(r *Refusal, h Host) Lesson {
 	return l
 }
 
-// doubtHidden keeps what no message shows to half of the budget, or to the host's own count if that is more. It takes
-// the rest for the sign of a wrong estimator, and corrects that: messages can be made smaller, and what no message
-// shows cannot.
+// doubtHidden limits what no message shows to half of the budget, or to the host's own count if that is more. It blames
+// the rest on the estimator and corrects the estimates: messages can be made smaller, but what no message shows cannot.
 func (a *Account) doubtHidden(estimate, counted int, h Host) {
 	most := max(h.Overhead, a.Budget(h.Window-h.Reserve)/2)
 	if estimate > 0 && counted > most && a.Hidden(h.Overhead) > most {

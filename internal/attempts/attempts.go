@@ -52,7 +52,7 @@ func Within[T any](ctx context.Context, limit time.Duration, f func(context.Cont
 	select {
 	case o := <-done:
 		if o.err == nil && ctx.Err() == nil {
-			return o.value, nil // it came just too late: it is paid for, and as good
+			return o.value, nil // the answer came just too late, but it is paid for and complete
 		}
 	case <-late.C:
 	}
@@ -62,7 +62,7 @@ func Within[T any](ctx context.Context, limit time.Duration, f func(context.Cont
 	return zero, fmt.Errorf("no answer within %s: %w", limit, timed.Err())
 }
 
-// The pauses between attempts are the reference's.
+// The pauses between attempts are those of the reference system.
 const (
 	firstPause   = 500 * time.Millisecond
 	longestPause = 5 * time.Second

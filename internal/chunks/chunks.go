@@ -18,8 +18,8 @@ func (s Span) Join(rest ...Span) Span {
 	return s
 }
 
-// Within joins neighbours to chunks of at most limit tokens each. A span above the limit ends its chunk, which is then
-// above the limit too.
+// Within joins neighbours into chunks of at most limit tokens each. A span above the limit ends its chunk, which is
+// then above the limit too.
 func Within(spans []Span, limit int) []Span {
 	var out []Span
 	for _, n := range Group(Sizes(spans), limit) {
@@ -44,8 +44,8 @@ type Plan struct {
 	Runs  []int // lengths of the parts that are summarized on their own
 }
 
-// leastChunk is a size, in tokens, that a chunk may always have if it fits: a share of a small window would leave the
-// calls almost empty.
+// leastChunk is a size, in tokens, that a chunk may always have if it fits. A chunk of a mere share of a small window
+// would leave each call almost empty.
 const leastChunk = 8_000
 
 // OfSmall returns how many tokens of small messages one chunk may have.
@@ -65,8 +65,8 @@ func NewPlan(sizes []int, parts, window, most int) Plan {
 	return p
 }
 
-// Extended returns p for a list that has grown to n items: what came later goes to the last part. It is false if the
-// list has become too short for that.
+// Extended returns p for a list that has grown to n items: the new ones go to the last part. It returns false if the
+// list has become so short that nothing is left for the last part.
 func (p Plan) Extended(n, most int) (Plan, bool) {
 	runs := slices.Clone(p.Runs)
 	last := len(runs) - 1

@@ -10,7 +10,7 @@ const (
 	promptAllowance = 4_096 // tokens of each chunk set aside for the prompt around it
 )
 
-// WithMargin returns the limit that estimates have to keep so that the true count keeps limit.
+// WithMargin returns the limit for estimates with which the true count stays within limit.
 func WithMargin(limit int) int { return max(1, int(float64(limit)/Margin)) }
 
 // Ratio returns the share of the window that a chunk may take: less where the average item is large, so that a

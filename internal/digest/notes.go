@@ -144,7 +144,7 @@ func (n *Notes) Returned(r Result) {
 	c, known := n.pending[r.CallID]
 	delete(n.pending, r.CallID)
 	exit := r.Exit
-	if exit == "" && (c.command != "" || !known) { // what a file or a page says of an exit code is not the call's
+	if exit == "" && (c.command != "" || !known) { // an exit code in a file or a page is not that of the call
 		exit = exitCode(r.Text)
 	}
 	failed := r.IsError || exit != "" && exit != "0"
@@ -217,8 +217,9 @@ func failureText(s string) string {
 	return runes.OneLine(strings.Join(found, " | "))
 }
 
-// exitCode finds an exit code where tools print it: at the ends of the result, in a short line of its own. The log of a
-// build that a command shows has lines like that behind the time, and a command may ask for the log of one that failed.
+// exitCode finds an exit code where tools print it: near the beginning or the end of the result, in a short line of its
+// own. A command may show the log of another build, in which such a line begins with the time: that is not how the
+// command itself ended.
 func exitCode(s string) string {
 	const ends = 400
 	for _, end := range [2]string{s[max(0, len(s)-ends):], s[:min(len(s), ends)]} {
@@ -240,7 +241,7 @@ var exitHints = prose.NewList([]string{"exit", "exited", "exit_code", "exit_stat
 	"returncode"}, nil)
 
 var (
-	// In front of the words may stand who exited, and behind the code a bracket or the end of a tag.
+	// The name of what exited may stand in front of the words, and a bracket or the end of a tag behind the code.
 	exitWords = lazyregexp.New(`(?i)^(?:.{0,32}[^a-z0-9])?` +
 		`(?:exit(?:ed with)?[ _]?(?:code|status)|returncode)[^0-9\n-]{0,4}(-?[0-9]{1,4})\b.{0,16}$`)
 )

@@ -2,9 +2,9 @@ package excerpt
 
 import "github.com/winnowgo/winnow/internal/identifier"
 
-// Memo remembers the names of long texts, so that each is read once however many drafts are made of one request: a
-// record that gets leaner, or a draft that is thrown away, reads the same results again. It holds the texts, so it must
-// not outlive the call that it is for. The zero value is empty.
+// Memo remembers the names in long texts, so that each text is read once however many drafts are made of one request.
+// Without a Memo, a record that gets leaner and a draft that follows a discarded one would read the same results again.
+// A Memo holds the texts, so it must not outlive the call that it is for. The zero value is empty.
 type Memo struct {
 	texts map[int][]namedText // by their lengths
 	names int                 // how many are remembered
@@ -25,15 +25,15 @@ type mentioned struct {
 }
 
 const (
-	// leastRemembered is the least length of a text whose names are remembered, in bytes. Shorter ones are read in a
-	// fifth of a millisecond, and mostly once: to remember their names as well costs 2 % of a first request.
+	// leastRemembered is the least length of a text whose names are remembered, in bytes. A shorter text is read in a
+	// fifth of a millisecond, and mostly once: to remember its names as well would make a first request 2 % slower.
 	leastRemembered = 64 << 10
-	// mostRemembered is how many names are remembered: 16 MB.
+	// mostRemembered is how many names are remembered. They take about 16 MB.
 	mostRemembered = 1 << 19
 )
 
-// of returns the names of text, which s searches if they are not remembered. ok is false for a short text, and if m is
-// nil or has no more room.
+// of returns the names in text. If they are not remembered, s searches text for them. ok is false for a short text, and
+// if m is nil or has no more room.
 func (m *Memo) of(text string, s *nameSearch) (names []mentioned, ok bool) {
 	if m == nil || len(text) < leastRemembered {
 		return nil, false

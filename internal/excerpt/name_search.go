@@ -84,10 +84,11 @@ func (s *nameSearch) eachRemembered(known *identifier.Set, names []mentioned, le
 	}
 }
 
-// crowdOf returns by how much names are worth less in a text with that many new ones.
+// crowdOf returns the factor, at most 1, for the worth of each name in a text with this number of new names.
 func crowdOf(fresh int) float64 { return min(1, listingNames/float64(max(1, fresh))) }
 
-// scan finds the names of text, and notes which are in known; nil: none is. It returns how many are not.
+// scan finds the names in text and notes which of them are in known. A nil set has no names. scan returns how many
+// names are not in known.
 func (s *nameSearch) scan(known *identifier.Set, text string) (fresh int) {
 	if s.ids.Len() > manyNames {
 		s.ids, s.seen = identifier.Set{}, nil
@@ -102,7 +103,7 @@ func (s *nameSearch) scan(known *identifier.Set, text string) (fresh int) {
 	return fresh
 }
 
-// offer calls f for the name id, the k-th of a text, if it is new and worth at least `least`.
+// offer calls f for the name id, the k-th of a text, if id is new and worth at least `least`.
 func (n seenName) offer(id string, k int, crowd, least float64, f func(name foundName, crowd float64)) {
 	if n.mentions == 0 {
 		return

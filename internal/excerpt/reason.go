@@ -7,10 +7,10 @@ import (
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
-// Reason returns where text, the output of a command that failed, says why, if it has more than chars characters: the
-// line with the exception of the last Python traceback, or else the first line that reports an error. It returns 0, the
-// beginning, if no line does, or if that line is in the first half of chars characters anyway. A code that the command
-// exited with is no reason. Of a long text only the ends are searched.
+// Reason returns the index at which text, the output of a failed command, says why the command failed: the line with
+// the exception of the last Python traceback, or else the first line that reports an error. An exit code is not a
+// reason. Reason returns 0 if no line gives a reason, if text has at most chars characters, or if the line is in the
+// first half of the first chars characters anyway. Of a long text only the ends are searched.
 func Reason(text string, chars int) int {
 	if !runes.AtLeast(text, chars+1) {
 		return 0
@@ -37,9 +37,9 @@ const (
 	verdictChars = 1_000
 )
 
-// Verdict returns the end of text, the output of a command, from the last line on that says that something failed
-// although the command did not: "4 fail", "error: …". Where a shell pipes a program into another, only the output says
-// so. Verdict returns "" if there is no such line near the end.
+// Verdict returns the end of text, the output of a command that reported success, from the last line on that says that
+// something failed: "4 fail", "error: …". Where a shell pipes one program into another, only the output tells of a
+// failure. Verdict returns "" if there is no such line near the end.
 func Verdict(text string) string {
 	from := runes.Tail(text, verdictChars)
 	end := text[from:]

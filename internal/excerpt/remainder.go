@@ -54,8 +54,8 @@ func Remainder(text string, room int, reports bool, names *Names, note string) s
 	return b.String()
 }
 
-// tokenStart returns where the token begins of which index i of s is in the middle, or i: of a name that was cut, what
-// is left is no name.
+// tokenStart returns where the token around index i of s begins, or i if no token is cut there. The rest of a name that
+// was cut is not a name.
 func tokenStart(s string, i int) int {
 	if i == len(s) || ascii.Class[s[i]] == 0 {
 		return i
@@ -67,7 +67,7 @@ func tokenStart(s string, i int) int {
 	return start
 }
 
-// tokenEnd returns where the token ends of which index i of s is in the middle, or i.
+// tokenEnd returns where the token around index i of s ends, or i if no token is cut there.
 func tokenEnd(s string, i int) int {
 	if i == 0 || ascii.Class[s[i-1]] == 0 {
 		return i
@@ -79,7 +79,7 @@ func tokenEnd(s string, i int) int {
 	return end
 }
 
-// firstLine returns the first line of s, cut to the words in remainderHeadChars.
+// firstLine returns the first line of s, cut to the whole words in its first remainderHeadChars characters.
 func firstLine(s string) string {
 	head := s[:runes.HeadWords(s, remainderHeadChars)]
 	if k := strings.IndexByte(head, '\n'); k > 0 {
@@ -88,8 +88,8 @@ func firstLine(s string) string {
 	return head
 }
 
-// lastLine returns the last line of s, cut to the words in remainderTailChars, if it reports something. The line begins
-// behind the first one.
+// lastLine returns the last line of s if the end of s reports something. The line is cut to the whole words in its last
+// remainderTailChars characters, and never overlaps the first line.
 func lastLine(s string) string {
 	from := runes.Tail(s, remainderTailChars)
 	if !TailMatters(s[from:]) {

@@ -88,7 +88,8 @@ func Scan(s string, emit func(id string, kind Kind)) {
 	}
 }
 
-// isSpecial has the bytes of no class that Scan looks at, and does not pass behind a token.
+// isSpecial lists the bytes without a class that mean something to Scan. Behind a token, Scan skips any other byte
+// without a class.
 var isSpecial = [256]bool{'\\': true, '`': true, 0xE2: true, 0xE3: true}
 
 // isPlain reports whether a token is a word that names nothing, by the class of its first byte and those of the rest,

@@ -20,8 +20,8 @@ type slot struct {
 	number uint32 // from 1; 0: the slot is free
 }
 
-// SetHash is the hash of an identifier. All sets have the same, so that who looks for an identifier in two of them
-// computes it once.
+// SetHash is the hash of an identifier. All sets use the same hash function, so a caller that looks for an identifier
+// in two sets computes its hash once.
 type SetHash uint32
 
 // seed differs in each process, so that no text can make hashes collide.

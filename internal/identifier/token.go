@@ -58,11 +58,11 @@ func schemeEnd(token string, all uint8) int {
 	return strings.Index(token, "://")
 }
 
-// searched are the classes of the bytes that a search puts together in front of a line: a.go-12-.
+// searched are the classes of bytes that a word has if a search of files wrote it: a.go-12-text.
 const searched = ascii.Dash | ascii.Dot | ascii.Digit
 
-// withoutLineNumber returns the path of a file without what a search of files puts behind it, the number of a line and
-// its text: "a.go-12" and "a.go-12-text" are a.go.
+// withoutLineNumber returns the path of a file without the line number and the text that a search of files appends to
+// it: a.go for "a.go-12" and "a.go-12-text".
 func withoutLineNumber(w string) string {
 	name := strings.LastIndexByte(w, '/') + 1
 	for i := name; i < len(w); i++ {
@@ -188,7 +188,7 @@ func countClasses(w string) (digits, upper, lower int) {
 			return digits, upper, lower
 		}
 		x := ascii.LoadWord(w, i-max(0, behind))
-		x >>= 8 * max(0, behind) // of the last word only the bytes that were not counted, and zeros
+		x >>= 8 * max(0, behind) // the last word overlaps the one before it: drop the bytes that were counted already
 		digits += bits.OnesCount64(inRange(x, '0', '9'))
 		upper += bits.OnesCount64(inRange(x, 'A', 'Z'))
 		lower += bits.OnesCount64(inRange(x, 'a', 'z'))

@@ -11,9 +11,9 @@ import (
 )
 
 // withoutOverwritten leaves out what a terminal no longer shows, because the program went back to the beginning of the
-// line: "12%\r13%\rdone". Parts that report an error stay, and so do parts with a name that is not in what is shown, or
-// with words that are neither there nor in the next part: carriage returns may stand in the place of line feeds. So a
-// text without line feeds is not changed.
+// line: "12%\r13%\rdone". A part stays if it reports an error, if it has a name that the shown part does not have, or
+// if it has a word that is neither in the shown part nor in the next one: carriage returns may stand in the place of
+// line feeds. A text without line feeds is not changed, for the same reason.
 func withoutOverwritten(s string) string {
 	if strings.IndexByte(s, '\r') < 0 || strings.IndexByte(s, '\n') < 0 {
 		return s
@@ -39,7 +39,7 @@ func (r *rewriter) overwrite(start int, line string) {
 	shown := lastPart(line)
 	names := map[string]bool{}
 	identifier.Scan(line[shown:], func(id string, _ identifier.Kind) { names[id] = true })
-	var gone [][2]int    // from the last to the first
+	var gone [][2]int    // the last part first
 	next := line[shown:] // the next part that stays
 	for end := shown; end > 0; {
 		i := strings.LastIndexByte(line[:end-1], '\r') + 1
@@ -55,8 +55,9 @@ func (r *rewriter) overwrite(start int, line string) {
 	}
 }
 
-// isRedrawn reports whether part was drawn again, as next or as what is shown in the end: it says how far something has
-// come, or has words that one of them has too. A row of a table has other words, or none.
+// isRedrawn reports whether part was drawn again, as next or as what is shown in the end: part shows progress, has no
+// letters or digits, or has words that all occur in next or in shown. A row of a table has other words, or only
+// numbers.
 func isRedrawn(part, next, shown string) bool {
 	if !strings.ContainsFunc(part, isLetterOrDigit) || showsProgress(part) {
 		return true

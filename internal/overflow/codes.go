@@ -34,8 +34,8 @@ func refusesUpload(r *reading) bool {
 	return false
 }
 
-// namesPrompt reports whether some text is about tokens or the prompt, and not only about a request or a "message", as
-// an SDK calls the text itself.
+// namesPrompt reports whether some text is about tokens or the prompt. A text about a request or a "message" does not
+// count: an SDK calls the text of the error itself a message.
 func namesPrompt(r *reading) bool {
 	for i := range r.n {
 		if s := &r.segments[i]; s.wide || inputWord(s.tokens) {

@@ -185,7 +185,7 @@ func (r *reading) jsonNumber(key, digits string) {
 	}
 }
 
-// pair takes a number of a pair whose fields do not say what they count.
+// pair notes n if key is one of a pair of fields, a size and a limit, that do not say what they count.
 func (r *reading) pair(key string, n int) {
 	switch key {
 	case "requested", "actual", "received", "got", "tokens":
@@ -204,15 +204,15 @@ func namesPart(key string) bool {
 	return false
 }
 
-// The sizes that a pair of numbers without a unit must have to be one of tokens: no window is smaller, and what is
-// larger counts bytes.
+// A pair of numbers without a unit counts tokens only if it lies between these sizes: no window is smaller, and larger
+// numbers count bytes.
 const (
 	smallestWindow = 1 << 10
 	largestWindow  = 16 << 20
 )
 
-// pairsTokens reports whether a body gives a size and a limit, and says of neither what it counts: tokens, unless some
-// word of the body says otherwise.
+// pairsTokens reports whether a body gives a size and a limit without a unit, and they count tokens. They do unless
+// some word of the body says otherwise.
 func (r *reading) pairsTokens() bool {
 	if r.allowed < smallestWindow || r.asked <= r.allowed || r.asked > largestWindow {
 		return false

@@ -2,9 +2,9 @@ package overflow
 
 import "strings"
 
-// Languages with letters of their own. A word of such a script is in no other dictionary, so that each has its own.
+// Languages with letters of their own. A word in such letters is in no other dictionary, so each script has its own.
 
-// scriptRole is the part of the dictionary for words that begin with a letter of such a script.
+// scriptRole looks a word up in the dictionary of the script of its first letter.
 func scriptRole(w string) role {
 	switch w[0] {
 	case 0xce, 0xcf:
@@ -19,7 +19,7 @@ func scriptRole(w string) role {
 	return 0
 }
 
-// roleBeside returns the role of the word at i where the words beside it give it another one.
+// roleBeside returns the role of the word at i if the words beside it give it another role than its dictionary.
 func roleBeside(ts []token, i int) role {
 	switch ts[i].s {
 	case "حد": // Persian says "more than the limit long"
@@ -181,7 +181,7 @@ func hindiRole(w string) role {
 }
 
 // arabicRole is the dictionary of Arabic and of Persian, which share their letters. Arabic words carry the article and
-// short prepositions in front and signs of their case at the end, which are taken off first.
+// short prepositions in front and signs of their case at the end. arabicRole removes both first.
 func arabicRole(w string) role {
 	w = strings.TrimRight(w, "ًٌٍَُِّ")
 	w = strings.TrimSuffix(w, "ًا")

@@ -178,8 +178,8 @@ func entity(text string) (sign byte, n int) {
 	return 0, 0
 }
 
-// digitOf returns the ASCII digit for one that is written in the forms of Arabic, Persian, Hindi or Thai, or at full
-// width, 0 for none.
+// digitOf returns the ASCII digit for a digit of Arabic, Persian, Hindi or Thai, or of full width. It returns 0 for any
+// other character.
 func digitOf(r rune) byte {
 	for _, zero := range [...]rune{'٠', '۰', '०', '๐', '０'} {
 		if r >= zero && r <= zero+9 {

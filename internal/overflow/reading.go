@@ -28,7 +28,7 @@ type reading struct {
 	jsonLimit  int
 	asked      int // numbers in fields that do not say what they count: {"requested": 140211, "limit": 131072}
 	allowed    int
-	pairsOther bool // some field says that they count something else than tokens
+	pairsOther bool // some field says that they count something other than tokens
 }
 
 // readings are kept for the next error: what a reading needs is as large as what it reads.

@@ -37,8 +37,8 @@ type Result struct {
 	Text   string // its texts, joined by newlines
 	Texts  int    // how many texts are joined
 	Note   string // says how to recall it: see cut.WithNote
-	Tokens int    // with Change
-	Chars  int    // of its texts, with Change; -1: not counted
+	Tokens int    // as Change leaves it
+	Chars  int    // of its texts, as Change leaves them; -1: not counted
 	Change Change
 	Whole  int // characters of Text, where it was trimmed
 
@@ -158,9 +158,9 @@ func (rules *Rules) mayTrim(r *Result) bool {
 		r.Whole = runes.Count(r.Text)
 	}
 	if r.Whole <= rules.TrimAbove || rules.Head >= r.Whole-rules.Tail {
-		return false // it is short, or nothing lies between the ends
+		return false // r is short, or nothing lies between the ends
 	}
-	// To trim once more what is already the outcome of a trim would trim the note.
+	// A second trim of a trimmed text would cut the note of the first.
 	return !cut.EndsInNote(r.Text) || !rules.ends(r).Made(r.Text, r.Whole)
 }
 

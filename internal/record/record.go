@@ -97,10 +97,10 @@ type Writer struct {
 type line struct {
 	frame, text   string
 	outcome, note string
-	call          string // id of the call that waits for its result; "": none does
+	call          string // id of the call that waits for its result; "": it has one
 	shows         bool   // the call shows a file, so its end does not say how the call went
-	runs          bool   // the call runs a command, which writes why it failed where it fails, and goes on
-	edits         bool   // the call changes a file, so its result says at its beginning that it did not
+	runs          bool   // the call runs a command, which may say why it failed long before the end of its output
+	edits         bool   // the call changes a file, so a failure stands at the beginning of its result
 	output        toolcall.Output
 }
 
@@ -230,7 +230,7 @@ func (w *Writer) Returned(id, text, note string, failed bool) {
 	}
 }
 
-// Lost says of a call that it has no result: of the oldest one with this id that has none yet.
+// Lost notes that a call has no result: the oldest call with this id that still waits for one.
 func (w *Writer) Lost(id string) {
 	if l := w.waiting(id); l != nil {
 		l.outcome, l.call = ended+"no result; whether it ran is not known", ""
@@ -324,8 +324,8 @@ func (w *Writer) namesLine(lines string, tokens int) string {
 	return "\n" + names + markup.Escape(markup.Line(strings.Join(chosen, " ")))
 }
 
-// lastLine returns the last line of text, a result, if its end reports how the call went. Where the result may be text
-// of files, the line itself has to. The end of a structure, such as a bracket, reports nothing.
+// lastLine returns the last line of text, a result, if the end of text reports how the call went. If the result may be
+// text of files, the last line itself must report it. The end of a structure, such as a bracket, reports nothing.
 func lastLine(text string, output toolcall.Output) string {
 	line := text[strings.LastIndexByte(text, '\n')+1:]
 	line = line[:runes.Head(line, 2*outcomeChars)]
@@ -339,7 +339,7 @@ func lastLine(text string, output toolcall.Output) string {
 	return line
 }
 
-// refusals has words with which an editor says that it changed nothing.
+// refusals are words with which an editor says that it changed nothing.
 var refusals = prose.NewList([]string{"no", "not", "cannot", "can't", "could not", "couldn't", "failed", "error",
 	"required", "invalid", "unable", "denied", "missing", "nothing"}, nil)
 

@@ -135,8 +135,8 @@ func (c Prices) Next(list []Part, tokens []int, most int) int {
 // Search is the outcome of the last search for an epoch that pays. Its clock is the number of the model's answers in
 // the request, which is the same in each process, and stands still while nothing happens.
 type Search struct {
-	At   int `json:"at"`   // when it was
-	Next int `json:"next"` // no epoch pays before that; 0: a search is due
+	At   int `json:"at"`   // the number of answers at the last search
+	Next int `json:"next"` // the number of answers before which no epoch pays; 0: a search is due
 }
 
 // IsDue reports whether a search is due at this number of answers.

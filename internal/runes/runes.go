@@ -74,8 +74,8 @@ func Tail(s string, n int) int {
 	return i
 }
 
-// HeadWords is [Head] of whole words: without a word that is cut, unless that leaves less than half of n characters.
-// White space is between words.
+// HeadWords is [Head] without a word that is cut at its end, unless that would leave less than half of n characters.
+// Words are what white space separates.
 func HeadWords(s string, n int) int {
 	end := Head(s, n)
 	if end == len(s) || isSpaceAt(s, end) {
@@ -87,7 +87,8 @@ func HeadWords(s string, n int) int {
 	return end
 }
 
-// TailWords is [Tail] of whole words: without a word that is cut, unless that leaves less than half of n characters.
+// TailWords is [Tail] without a word that is cut at its beginning, unless that would leave less than half of n
+// characters.
 func TailWords(s string, n int) int {
 	start := Tail(s, n)
 	if start == 0 || start == len(s) || isSpaceAt(s, start) {

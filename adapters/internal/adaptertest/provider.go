@@ -31,9 +31,9 @@ func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
 type Send func(ctx context.Context, url string, messages []winnow.Message) (winnow.Message, error)
 
 // CheckConversations lets managers talk to a provider with a window of 32 000 tokens through an SDK. A manager that
-// assumes twice the window meets refusals, recovers and continues. A manager that assumes half of it is never refused
-// and compacts, with a summarizer that asks the same provider; it makes no records, with which it would need no
-// summary. The provider refuses requests only for their size, and no refused request is sent again. An API that the
+// assumes twice the window meets refusals, recovers and continues. A manager that assumes half of it is never refused.
+// It compacts, with a summarizer that asks the same provider, and makes no records, because with records it would need
+// no summary. The provider refuses requests only for their size, and no refused request is sent again. An API that the
 // provider does not speak has a front.
 func CheckConversations(t *testing.T, send Send, summarizer func(url string) winnow.Summarizer, front ...Front) {
 	t.Helper()
