@@ -205,8 +205,8 @@ func TestUsageAfterARewind(t *testing.T) {
 	assert.Contains(t, out.String(), "prompt=7000")
 }
 
-// A host puts the time behind each request and does not keep it. What it was billed counts all the same, without that
-// message, on the way through a restart too.
+// A host puts a message with the time behind each request and does not keep it. The usage of the answer still counts,
+// less the share of that message. It also counts after a restart.
 func TestUsageOfRequestsWithAMessageThatIsNotKept(t *testing.T) {
 	options := &winnow.Options{Estimator: byteCount, Now: newClock().Now}
 	m := newManager(t, 100_000, options)

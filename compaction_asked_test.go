@@ -11,8 +11,8 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// A summarizer that reads the beginning of a turn reads what was asked for in it, too: once, cut if it is long, and in
-// front of what was done for it.
+// A summarizer that reads the beginning of a turn also reads the request of that turn: once, cut if it is long, and in
+// front of the work on it.
 func TestSummarizerReadsTheOpenRequest(t *testing.T) {
 	t.Parallel()
 	const request = "Now translate the manual into Finnish."

@@ -164,7 +164,7 @@ func TestBytesOfRequest(t *testing.T) {
 	assert.InEpsilon(t, len(wire), r.Bytes, 0.05)
 }
 
-// What JSON escapes counts as it is sent: a tenth of the bytes of source code may be tabs.
+// Characters that JSON escapes count as they are sent. A tenth of the bytes of source code may be tabs.
 func TestBytesOfEscapes(t *testing.T) {
 	for _, line := range []string{"\t\tif err != nil {\n\t\t\treturn err\n\t\t}\n", "a line\r\n", "\x1b[31mFAIL\x1b[0m\n"} {
 		text := strings.Repeat(line, 500)

@@ -220,7 +220,7 @@ func ExampleDigest() {
 	// ## Critical Context
 }
 
-// A digest reads the messages one by one: a copy of each would be an allocation for each.
+// A digest prepares the messages one by one. To copy each message would take an allocation for each.
 func TestDigestCopiesNoMessage(t *testing.T) {
 	h := []Message{userSays("begin")}
 	for len(h) < 4_000 {

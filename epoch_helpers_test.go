@@ -30,7 +30,7 @@ func (s *agentScript) call(tool, arguments, result string) int {
 	return len(s.history) - 1
 }
 
-// answers adds n calls of which no two are alike and nothing is stale: n more requests carried what is before.
+// answers adds n calls. No two are alike and none is stale, so n more requests carry what is in front of them.
 func (s *agentScript) answers(n int) {
 	for range n {
 		s.call("step", `{"n":`+strconv.Itoa(s.calls)+`}`, "done")

@@ -32,8 +32,8 @@ func TestListsOfADroppedRequestAreHeld(t *testing.T) {
 	runtime.KeepAlive(m)
 }
 
-// A host that reads its log anew for each request, and keeps nothing of it, does not have its texts kept in memory: neither
-// those of short results, nor those of long ones, whose names are remembered while a request is made.
+// A host reads its log anew for each request and keeps nothing of it. The manager then keeps none of its texts in
+// memory either: neither short results nor long ones, whose names it remembers only while it makes a request.
 func TestTextsOfALogThatIsReadAnewAreNotHeld(t *testing.T) {
 	for _, chars := range []int{2_400, 100_000} {
 		m := newManager(t, 64_000, &winnow.Options{Now: newClock().Now})

@@ -69,8 +69,8 @@ func TestAnswersWithoutCalls(t *testing.T) {
 	}
 }
 
-// Where the newest steps alone fill the room, records of all but the last of them are made before a model is asked for
-// a summary. A digest costs nothing, and a host that has said how many steps stay has its way.
+// Where the newest steps alone fill the room, all but the last of them become records before a model is asked for a
+// summary. Not so before a digest, which costs no call, nor if the host has set how many steps stay.
 func TestNewestStepsFoldBeforeASummary(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -74,8 +74,8 @@ func TestShortRecordsGetLeaner(t *testing.T) {
 	})
 }
 
-// A history that is seen for the first time and is many times as long as the window: a record that would get leaner in
-// the same call is not written with its lines first.
+// The manager sees a history for the first time, and it is many times as long as the window. A record that would get
+// leaner in the same call is not written with its lines first.
 func TestRecordsOfLongHistoriesAreLeanAtOnce(t *testing.T) {
 	t.Parallel()
 	written := 0

@@ -10,7 +10,7 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// A call that the history has no result for did not fail, as far as anybody knows. Its record says so.
+// A call without a result in the history is not recorded as failed: its record says that nobody knows whether it ran.
 func TestRecordOfALostResult(t *testing.T) {
 	t.Parallel()
 	m := newManager(t, 6_000, &winnow.Options{

@@ -11,7 +11,7 @@ import (
 	"github.com/winnowgo/winnow/internal/markup"
 )
 
-// Each name that a record lists stands in the history as it is listed, and each call that it has a line for was made.
+// A record lists only names that stand in the history in the same form, and has lines only for calls that were made.
 func TestRecordsOfSessionsAreTrue(t *testing.T) {
 	t.Parallel()
 	names, lines := 0, 0

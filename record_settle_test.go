@@ -9,7 +9,7 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// Without a prompt cache records are rewritten at will. A request whose history has nothing new is the same again.
+// Without a prompt cache, records may be rewritten at any request. Yet the same history gives the same request again.
 func TestRecordsSettleWithoutACache(t *testing.T) {
 	t.Parallel()
 	folded := 0

@@ -62,8 +62,8 @@ func TestSummaryBesideWhatDoesNotFit(t *testing.T) {
 	}
 }
 
-// The provider counts more for the two ends of a result than for its middle, so that a result that was cut has more
-// tokens than the count of the refused request suggests. No summary helps: all of it is in the newest step.
+// The provider counts more for the two ends of a result than for its middle, so a result that was cut has more tokens
+// than the count of the refused request suggests. A summary does not help, because all results are in the newest step.
 func TestResultsAreCutUntilTheProviderTakesThem(t *testing.T) {
 	const window, reserve = 32_000, 8_000
 	for _, tt := range []struct {
@@ -105,8 +105,8 @@ func TestResultsAreCutUntilTheProviderTakesThem(t *testing.T) {
 	}
 }
 
-// What no message shows takes half of the window, as the host or the provider's usage tells. So the count in a refusal
-// is right, although it is far above the estimate of the messages.
+// What no message shows, such as tools, takes half of the window, as the host or the provider's usage says. The count
+// in a refusal is then right, although it is far above the estimate of the messages.
 func TestCountAboveTheEstimateIsTakenWhereMuchIsHidden(t *testing.T) {
 	const hidden = 15_000
 	cause := errors.New("input length and `max_tokens` exceed context limit: 24500 + 8000 > 32000")

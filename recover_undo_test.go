@@ -187,7 +187,8 @@ func TestUnansweredRecoveryIsUndone(t *testing.T) {
 	}
 }
 
-// A host puts the time behind each request and does not keep it. Its answer still says that the request was taken.
+// A host puts a message with the time behind each request and does not keep it. The answer still shows that the
+// provider accepted the request.
 func TestAnswerBehindAMessageThatIsNotKeptEndsARun(t *testing.T) {
 	o := &winnow.Options{Estimator: byChars, Now: newClock().Now}
 	for _, restored := range []bool{false, true} {

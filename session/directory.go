@@ -142,7 +142,7 @@ func (d *directory) writeFrom(name string, from io.Reader, durable bool) error {
 	return d.writeFileBy(name, durable, func(f files.File) error {
 		out := bufio.NewWriterSize(f, copySize)
 		if _, err := io.Copy(out, from); err != nil {
-			return err // Flush would say it again
+			return err // Flush would report it again
 		}
 		return out.Flush()
 	})

@@ -95,7 +95,7 @@ func (u *unpacked) Close() error              { return nil }
 func packTo(to files.File, log func() io.Reader, name string, made time.Time) error {
 	out := bufio.NewWriterSize(to, copySize)
 	if err := writeArchive(out, log(), name, made); err != nil {
-		return err // Flush would say it again
+		return err // Flush would report it again
 	}
 	if err := out.Flush(); err != nil {
 		return err

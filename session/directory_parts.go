@@ -24,7 +24,7 @@ func (d *directory) IsHeld(_ context.Context, key string) (bool, error) {
 		return false, err
 	}
 	name := dir + "/" + turnName
-	f, err := d.fs.Open(name, os.O_RDWR, 0) // NFS grants the lock only to those who may write
+	f, err := d.fs.Open(name, os.O_RDWR, 0) // NFS grants the lock only on a file that is open for writing
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		f, err = d.fs.Open(name, os.O_RDONLY, 0) // a store that may only be read
 	}

@@ -14,8 +14,8 @@ var (
 	// ErrConflict: somebody else wrote to the branch. Open the session again.
 	ErrConflict = errors.New("session: somebody else wrote to the session")
 
-	// ErrExists: the session to be written has entries already. Fork and Import begin a session, and Copy goes on only
-	// with its own copy.
+	// ErrExists: the session to be written has entries already. Fork and Import begin a new session, and Copy only
+	// continues a copy of its own.
 	ErrExists = errors.New("session: the session has entries already")
 
 	// ErrDeleted: the session was deleted while it was open.

@@ -237,8 +237,8 @@ func TestTornTailWhoseSyncFails(t *testing.T) {
 	require.Equal(t, []string{"one", "two"}, texts(v))
 }
 
-// TestAFullDiskIsSaidOnce: what writes a whole file reports the error of the disk once, although a buffer reports it at
-// each use.
+// TestAFullDiskIsSaidOnce: a call that writes a whole file reports the error of the disk once, although its buffer
+// repeats the error at each use.
 func TestAFullDiskIsSaidOnce(t *testing.T) {
 	ctx := context.Background()
 	fsys := sessiontest.NewCrashFS()

@@ -79,10 +79,10 @@ func (s *Session) become(ctx context.Context, t *tree, key string, labels map[st
 	return s.reload(ctx)
 }
 
-// copiedHead is how much longer a line of a copy may get, in bytes: its parent, an offset, a checksum.
+// copiedHead is by how many bytes a line may grow in a copy: its parent, an offset and a checksum change.
 const copiedHead = 64
 
-// copied reads the entries of a fork one by one: a session may be larger than what fits into memory several times.
+// copied reads the entries of a fork one by one: a session may be too large to be held in memory twice.
 func (t *tree) copied(indexes []int) iter.Seq2[*Entry, error] {
 	return func(yield func(*Entry, error) bool) {
 		for _, i := range indexes {

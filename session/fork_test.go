@@ -114,8 +114,8 @@ func TestInterruptedAfterAHostsMessage(t *testing.T) {
 	require.Equal(t, &session.Interruption{Unanswered: true}, s.Interrupted())
 }
 
-// TestOntoEntries: a session with entries is not forked or imported onto, and the error says so: nobody else wrote to
-// it, and to open it again would not help.
+// TestOntoEntries: a fork or an import onto a session with entries fails with ErrExists. It is not ErrConflict, because
+// nobody else wrote to the session and opening it again would not help.
 func TestOntoEntries(t *testing.T) {
 	ctx := context.Background()
 	store := session.NewMemory(nil)
@@ -132,7 +132,7 @@ func TestOntoEntries(t *testing.T) {
 	}
 }
 
-// TestForkMemory: a fork holds the new log in memory once, and no entry beside it.
+// TestForkMemory: a fork holds the new log in memory once, and no decoded copy of its entries.
 func TestForkMemory(t *testing.T) {
 	ctx := context.Background()
 	const entries, long = 64, 256 << 10

@@ -32,7 +32,7 @@ func (r readOnly) Sub(dir string) (files.FS, error) {
 	return readOnly{sub}, err
 }
 
-// TestReadOnlyStore: all that reads works in a store that cannot be written, with its catalog and without it.
+// TestReadOnlyStore: all calls that only read work in a store that cannot be written, with its catalog and without it.
 func TestReadOnlyStore(t *testing.T) {
 	for _, without := range []string{"", "catalog.jsonl"} {
 		ctx := context.Background()

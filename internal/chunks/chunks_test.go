@@ -39,7 +39,7 @@ func TestPlan(t *testing.T) {
 	assert.False(t, ok, "nothing is left for the last part")
 }
 
-// TestRunsAndGroups: no item is lost, and nothing but a single large item is above a limit.
+// TestRunsAndGroups: no item is lost, and only an item that is too large makes a group exceed the limit.
 func TestRunsAndGroups(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 2_000 {

@@ -25,7 +25,7 @@ func TestExitCode(t *testing.T) {
 	}
 }
 
-// A text that a tool shows is not how the call went.
+// An exit code in a text that a tool shows does not say how the call went.
 func TestFailedCalls(t *testing.T) {
 	n := New()
 	n.Called("1", "read", []byte(`{"path":"a.sh"}`))

@@ -11,7 +11,7 @@ import (
 	"github.com/winnowgo/winnow/internal/identifier"
 )
 
-// What is remembered of a long text is what a search finds in it, whatever is known by then, and it is searched once.
+// A Memo gives the same names as a search of the text, whatever names are known by then. It searches each text once.
 func TestMemo(t *testing.T) {
 	t.Parallel()
 	memo := &Memo{}

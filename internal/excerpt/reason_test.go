@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Of a long output, the reason of a failure is the line that says why, and not what the command said before.
+// The reason of a failure is the line of the output that says why, and not the lines in front of it.
 func TestReason(t *testing.T) {
 	header := strings.Repeat("• Packages in scope: core, cli\n", 20)
 	trace := "Traceback (most recent call last):\n  File \"a.py\", line 3, in <module>\n    x()\n"

@@ -113,7 +113,7 @@ func TestPlainTokens(t *testing.T) {
 	assert.Equal(t, []string{"The", "dry-run", "Plain"}, got, "but quotes make a symbol of some")
 }
 
-// TestHump: wherever in a name the hump is, and however long the name is.
+// TestHump: a hump is found at any place in a name of any length.
 func TestHump(t *testing.T) {
 	for n := 2; n < 40; n++ {
 		for at := 1; at < n; at++ {

@@ -10,7 +10,7 @@ import (
 // byChars counts a token for each character.
 func byChars(_ *Rules, r *Result) int { return r.Chars }
 
-// results returns results of these lengths, in tokens of one character.
+// results returns results of these lengths. Each token has one character.
 func results(lengths ...int) (list []Result) {
 	for i, n := range lengths {
 		list = append(list, Result{Index: i, Text: strings.Repeat("x", n), Texts: 1, Tokens: n, Chars: -1})

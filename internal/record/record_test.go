@@ -214,7 +214,7 @@ func FuzzWrite(f *testing.F) {
 	})
 }
 
-// The outcome of a call is what its result says of it, and not what stands at the same place.
+// The outcome of a call is what its result says about the call, and not whatever stands in the last line.
 func TestOutcome(t *testing.T) {
 	t.Parallel()
 	scope := strings.Repeat("• Packages in scope: core, cli\n", 10)
@@ -254,7 +254,7 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// Of a call without a result nobody knows how it ended.
+// Nobody knows how a call without a result ended.
 func TestLost(t *testing.T) {
 	t.Parallel()
 	w := writer(excerpt.NewNames(0))
@@ -267,7 +267,7 @@ func TestLost(t *testing.T) {
 	assert.Equal(t, frame+"\nread a.go → no result; whether it ran is not known\nexec make → done", w.Write(4, 0))
 }
 
-// What is left of a text between calls has whole words.
+// A text between calls is cut between words.
 func TestSaidWords(t *testing.T) {
 	t.Parallel()
 	w := writer(excerpt.NewNames(0))

@@ -106,8 +106,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// Count says what package utf8 says of every kind of first byte with every kind of byte behind it, wherever in a word it
-// stands, and of mixtures.
+// Count says what package utf8 says of every kind of first byte with every kind of byte behind it, wherever in a word
+// it stands, and of mixtures.
 func TestCount(t *testing.T) {
 	around := []byte{'a', 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xFF}
 	rest := strings.Repeat("é天", 8) + strings.Repeat("plain ", 8) + "😀ไทย한글"
@@ -149,7 +149,7 @@ func BenchmarkCount(b *testing.B) {
 	}
 }
 
-// CountBytes counts what begins a character, wherever in a word it stands.
+// CountBytes counts the bytes that begin a character, at any place in a word of eight bytes.
 func TestCountBytes(t *testing.T) {
 	for c := range 256 {
 		for shift := range 20 {

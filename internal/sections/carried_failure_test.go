@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A failure is listed with its reason, and not with what the command said before.
+// A failure is listed with its reason, and not with what the command printed before that.
 func TestFailureReason(t *testing.T) {
 	scope := strings.Repeat("• Packages in scope: core, cli\n", 12)
 	for _, tt := range []struct{ name, text, want string }{

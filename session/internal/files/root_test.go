@@ -178,8 +178,8 @@ func TestOpenRootCreatesDirectories(t *testing.T) {
 	}
 }
 
-// TestTruncate: a file is cut at its end and goes on there, also where its own handle may not cut it, and another file
-// that got its name stays whole.
+// TestTruncate: after a file has been cut, appending goes on at its new end, also where its own handle may not cut it.
+// Another file that has taken its name stays whole.
 func TestTruncate(t *testing.T) {
 	for _, cut := range []func(*file, int64) error{(*file).Truncate, (*file).truncateByName} {
 		dir := t.TempDir()
