@@ -67,23 +67,28 @@ func (d *draft) rewrite() {
 func (d *draft) isAboveCramped() bool { return d.view.total > count.Share(d.room(), crampedShare) }
 
 // makeRoom is the epoch of a request that does not fit. It drops what is stale, however little that saves, and then the
-// oldest of the rest, until there is room for the next requests too. Before a model is asked for a summary, all steps
-// but the newest become records. Records say more of these steps than a summary would, and they cost no call. In a
-// window of 64 000 tokens, the recorded sessions then need 202 calls for summaries instead of 292.
+// oldest of the rest, until there is room for the next requests too.
 func (d *draft) makeRoom() {
 	d.isPressed, d.cause = true, "the request did not fit"
 	goal := count.Share(d.room(), lowWater)
 	d.dropTo(goal)
-	if d.isAboveCramped() && d.opts.Keep.folds() && d.opts.asksSummarizer() {
-		d.keepsNewestOnly = true
-		d.dropTo(goal)
-	}
+	d.foldAllButNewest(goal)
 	if !d.fits() {
 		d.prune(*d.opts.Prune, d.windowEstimate())
 		d.cutOversized()
 	}
 	if !d.fits() {
 		d.clearTo(goal)
+	}
+}
+
+// foldAllButNewest makes records of all steps but the newest before a model is asked for a summary. Records say more of
+// these steps than a summary would, and they cost no call. In a window of 64 000 tokens, the recorded sessions then
+// need 202 calls for summaries instead of 292.
+func (d *draft) foldAllButNewest(goal int) {
+	if d.isAboveCramped() && d.opts.Keep.folds() && d.opts.asksSummarizer() {
+		d.keepsNewestOnly = true
+		d.dropTo(goal)
 	}
 }
 

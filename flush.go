@@ -32,9 +32,11 @@ func (m *Manager) isNearCompaction(d *draft) bool {
 	// least is the request with everything old cleared: that is tried before a summary is asked for.
 	least := newDraft(&m.settings, &m.ledger, d.history, d.base, m.ledger.records, map[key]*projection{}).steps()
 	least.isPressed = true
-	least.dropTo(count.Share(least.room(), lowWater))
+	goal := count.Share(least.room(), lowWater)
+	least.dropTo(goal)
+	least.foldAllButNewest(goal)
 	least.prune(*o.Prune, least.windowEstimate())
-	least.clearTo(count.Share(least.room(), lowWater))
+	least.clearTo(goal)
 	return least.isWithin(o.Compact.SoftThreshold)
 }
 

@@ -1,6 +1,7 @@
 package winnow_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -114,4 +115,27 @@ func TestNewestStepsFoldBeforeASummary(t *testing.T) {
 			assert.Equal(t, tt.summary, hasSummary)
 		})
 	}
+}
+
+// A host is not asked to save what a summary may lose, and no summary is begun in the background, while records will
+// make room.
+func TestNoCompactionIsNearWhileRecordsMakeRoom(t *testing.T) {
+	clock, asked := newClock(), 0
+	o := &winnow.Options{
+		Summarizer: says("## Goal\na summary"), Estimator: byChars, Now: clock.Now, Minify: &winnow.MinifyOptions{Off: true},
+		Reserve: 1_000, Compact: &winnow.CompactOptions{BeforeCompact: func(context.Context, []winnow.Message) error {
+			asked++
+			return nil
+		}},
+	}
+	m := newManager(t, 20_000, o)
+	h := runs(8)
+	for i := range 3 { // 4 600 tokens each: they fit into the room of 17 100, and little else does
+		h[12+2*i].Parts[0].Text = strings.Repeat("one of the files is "+itoa(i)+"\n", 830)
+	}
+	for n := 1; n <= len(h); n += 2 {
+		clock.pass(time.Second)
+		prepare(t, m, h[:n])
+	}
+	assert.Zero(t, asked)
 }
