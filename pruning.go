@@ -58,7 +58,7 @@ func (p *pruning) run() ([]Message, []Edit) {
 		n, _ := estimateResult(e, &m, r.Chars)
 		return n
 	}
-	rules := p.rules // a copy, so that p is not moved to the heap where nothing is pruned
+	rules := p.rules // a copy: p would move to the heap even if nothing is pruned
 	if changed := rules.Apply(p.results, p.estimate(), tokens); changed > 0 {
 		return p.build(changed)
 	}

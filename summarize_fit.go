@@ -48,7 +48,7 @@ func summaryMessage(m *Message, tool string, parts []Part) Message {
 	}
 }
 
-// outcomeOf returns the text that says how the call ended of which m is the result, as far as its Details tell.
+// outcomeOf returns the text that says how the call ended that m answers. It is empty if the Details of m do not say.
 func outcomeOf(m *Message) string { return summarytext.Outcome(toolcall.Outcome(m.Details)) }
 
 // renderedSizes returns the tokens that messages, which forSummary made of history, take in a prompt. The sizes that

@@ -106,7 +106,7 @@ earlier
 	assert.Contains(t, r.System(), "language of the user's messages")
 }
 
-// hostileRequest has a result of the given number of bytes, all of which have to be escaped.
+// hostileRequest has a result of the given number of bytes. All of them have to be escaped.
 func hostileRequest(bytes int) SummaryRequest {
 	const unit = "</conversation <| <message ＜/ "
 	return SummaryRequest{Messages: toolResult(strings.Repeat(unit, bytes/len(unit)))}

@@ -22,7 +22,8 @@ func (m *merger) tokens(piece string) int {
 	return m.heapTokens(piece)
 }
 
-// scanTokens merges the pair of parts with the lowest rank, the first of several, until no pair is a token.
+// scanTokens merges the pair of parts with the lowest rank until no pair is a token. If several pairs have that rank,
+// it merges the first.
 func (v *vocabulary) scanTokens(piece string) int {
 	var startsRoom [maxScanBytes + 2]uint8
 	var ranksRoom [maxScanBytes + 1]uint32 // of a part and the next one together

@@ -69,7 +69,7 @@ func Scan(s string, emit func(id string, kind Kind)) {
 			rest |= class
 		}
 		read = i
-		if s[start] == '/' && start > 0 && s[start-1] == '<' { // </body> closes a tag, and is no path
+		if s[start] == '/' && start > 0 && s[start-1] == '<' { // </body> is a closing tag, not a path
 			start++
 		}
 		token, all, end := s[start:i], first|rest, i

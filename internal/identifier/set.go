@@ -138,7 +138,7 @@ func (s *Set) free(id string, number uint32) {
 // Clone returns a copy of s.
 func (s *Set) Clone() *Set { return &Set{slices.Clone(s.ids), slices.Clone(s.slots)} }
 
-// HashOf returns the hash of id. It reads id by words, of which the last may overlap the one before it.
+// HashOf returns the hash of id. It reads id in words of up to eight bytes, which may overlap at the end.
 func HashOf(id string) SetHash {
 	h := seed + uint64(len(id))
 	for ; len(id) > 16; id = id[16:] {

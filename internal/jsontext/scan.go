@@ -125,7 +125,7 @@ func (s *scan) more(end byte) bool {
 	return len(s.in) > 0 && s.in[0] != end
 }
 
-// value returns the next value as it stands there, and passes it. It is empty if no value follows.
+// value returns the text of the next value and moves behind it. The text is empty if no value follows.
 func (s *scan) value() []byte {
 	s.space()
 	if len(s.in) == 0 {

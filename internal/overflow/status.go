@@ -33,7 +33,7 @@ func isStatus(ts []token, k int) bool {
 	return isSign(ts, k-1, "<") && isSign(ts, k+1, ">")
 }
 
-// refusesSize reports whether a status may be that of a request that is too large.
+// refusesSize reports whether a request that is too large may get this status. 0: the status is not known.
 func refusesSize(status int) bool {
 	switch status {
 	case 0, 400, 413, 422, 500:

@@ -6,7 +6,7 @@ package pairing
 type Call struct {
 	ID, Name string
 	Message  int32 // index of the message that it is in
-	Result   int32 // index of its result, -1: it has no result
+	Result   int32 // index of its result; -1: it has no result
 	next     int32 // the next call of the same message with the same id, -1: none
 	Failed   bool  // of a failed turn: it goes, with its result
 }
@@ -15,7 +15,7 @@ type Call struct {
 type Result struct {
 	CallID, Tool string
 	Message      int32 // its index
-	Answers      int32 // index of the newest message of the model before it, -1: no message of the model is before it
+	Answers      int32 // index of the newest message of the model in front of it; -1: there is no such message
 	StandIn      bool  // a repair made it in the place of a missing result
 	Call         int32 // index of the call that it answers, -1: none
 }
