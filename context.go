@@ -13,10 +13,10 @@ import (
 //
 // The error is an [*OverflowError] if the request cannot be made to fit, that of ctx if ctx ended while Prepare waited
 // for a summary, or that of [Options].Journal. A ctx that has ended is no error where nothing has to be waited for.
-// After an error the manager is as it was before, except that it remembers a failed summarizer. A compaction that fails
-// is not an error as long as the request can be made to fit without it. A digest may then take the place of the summary
-// ([Request].Degraded). The summarizer is asked again when the prompt cache is cold, and each time the history has
-// grown by a tenth of the budget.
+// After an error the manager is as it was before, except that it remembers a failed summarizer, and that BeforeCompact
+// was called. A compaction that fails is not an error as long as the request can be made to fit without it. A digest
+// may then take the place of the summary ([Request].Degraded). The summarizer is asked again when the prompt cache is
+// cold, and each time the history has grown by a tenth of the budget.
 func (m *Manager) Prepare(ctx context.Context, history []Message) (*Request, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -252,7 +252,8 @@ func (m *Manager) planRequest(history []Message) (d *draft, needs, fits bool) {
 // instructions are for this summary only. The error is [ErrNothingToCompact] if no message has become old enough to be
 // summarized since the last summary, wraps [ErrCompaction] if no summary could be made, is an [*OverflowError] if the
 // request does not fit even with the summary, or is that of [Options].Journal. After any error the manager is as it was
-// before. The summary of a short history may be longer than what it replaces.
+// before, except that BeforeCompact was called, and that a summary that was being made in the background is lost. The
+// summary of a short history may be longer than what it replaces.
 func (m *Manager) Compact(ctx context.Context, history []Message, instructions string) (*Request, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
