@@ -62,7 +62,7 @@ func TestTokensGoOnFromWhatWasBilled(t *testing.T) {
 		{"no usage: the host's overhead", modelSays(of(100)), winnow.Options{Overhead: 500}, 1_700, ""},
 		{"what was billed, and the estimate of what came after it", billed(modelSays(of(100)), winnow.Usage{Input: 3_000}), winnow.Options{}, 3_200, ""},
 		{"cached tokens are part of the prompt", billed(modelSays(of(100)), winnow.Usage{Input: 10, CacheRead: 2_900, CacheWrite: 90}), winnow.Options{}, 3_200, ""},
-		{"output is none of it", billed(modelSays(of(100)), winnow.Usage{Input: 3_000, Output: 9_000}), winnow.Options{}, 3_200, ""},
+		{"the output is not part of the prompt", billed(modelSays(of(100)), winnow.Usage{Input: 3_000, Output: 9_000}), winnow.Options{}, 3_200, ""},
 		{"zero says nothing", billed(modelSays(of(100)), winnow.Usage{}), winnow.Options{}, 1_200, "zero"},
 		{"the sum of several calls", billed(modelSays(of(100)), winnow.Usage{Input: 160_000}), winnow.Options{}, 1_200, "above the window"},
 		{"without what was cached", billed(modelSays(of(100)), winnow.Usage{Input: 400}), winnow.Options{}, 1_200, "below half of the estimate"},
@@ -85,7 +85,7 @@ func TestUsageOfAFailedTurnIsNotUsed(t *testing.T) {
 	assert.Contains(t, log, "of a failed turn")
 }
 
-// Where providers may drop or discount parts, a count far below the estimate is no error.
+// Where providers may drop or discount parts, a count far below the estimate is not an error.
 func TestSmallCountOfAPromptWithHiddenParts(t *testing.T) {
 	h := list(userSays("look"), billed(modelSends(thinkPart(of(1_000), "signed"), textPart("a")), winnow.Usage{Input: 900}),
 		userSays("and"), billed(modelSays("b"), winnow.Usage{Input: 300}), userSays("so"))
@@ -93,7 +93,7 @@ func TestSmallCountOfAPromptWithHiddenParts(t *testing.T) {
 	assert.NotContains(t, log, "below half")
 	assert.Equal(t, 300+1+2, got[len(got)-1])
 
-	// What has none bounds it nevertheless: a host that leaves out what was cached reports a handful.
+	// The parts that are never dropped are a lower bound: a host that leaves out what was cached reports a handful.
 	h[0] = userSays(of(1_000))
 	h[3].Usage.Input = 3
 	got, log = counted(t, 100_000, winnow.Options{}, h)
@@ -130,14 +130,14 @@ func TestRatioCorrectsAWrongFamily(t *testing.T) {
 	assert.InEpsilon(t, prompt, got[len(got)-1], 0.01)
 }
 
-// Tools that a host adds are no reason to take all that follows for more than it is.
+// When a host adds tools, later messages must not be estimated larger than they are.
 func TestRatioIsNotMovedByWhatNoTokenizerDoes(t *testing.T) {
 	h := list(userSays(of(1_000)), billed(modelSays("a"), winnow.Usage{Input: 2_000}), userSays("x"), billed(modelSays("y"), winnow.Usage{Input: 12_002}), userSays(of(10_000)))
 	got, _ := counted(t, 1_000_000, winnow.Options{}, h)
 	assert.InDelta(t, 12_002+1+10_000, got[len(got)-1], 50)
 }
 
-// What was billed before a compaction is no anchor for what comes after it, but the hidden part that it tells of
+// What was billed before a compaction is not an anchor for what comes after it, but the hidden part that it tells of
 // is still sent.
 func TestCompactionKeepsWhatWasLearned(t *testing.T) {
 	h := list(userSays(of(1_000)))

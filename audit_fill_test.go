@@ -68,7 +68,7 @@ func TestSummariesAreToldApart(t *testing.T) {
 		}
 		require.LessOrEqual(t, len(cp.message.Parts[0].Text), len(text)+40, "summary %d", i)
 		body, _ := sections.Read(joinedText(&cp.message))
-		require.Equal(t, "## Goal\nTalk.", body, "the mark is no part of the summary")
+		require.Equal(t, "## Goal\nTalk.", body, "the mark is not part of the summary")
 		h = append(h, cp.message)
 	}
 }

@@ -280,7 +280,7 @@ func TestClose(t *testing.T) {
 		assert.Nil(t, prepareChat(t, m, h).Compaction)
 		synctest.Wait()
 		assert.Equal(t, 1, s.calls, "nothing begins in the background any more")
-		assert.Zero(t, m.ledger.breaker.Failures, "to be ended is no failure")
+		assert.Zero(t, m.ledger.breaker.Failures, "to be ended is not a failure")
 		require.NotNil(t, prepareChat(t, m, chatOf(hardTurns)).Compaction, "and the foreground works")
 	})
 }

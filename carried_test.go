@@ -37,7 +37,7 @@ func TestUserRules(t *testing.T) {
 		{"Chinese", userMessage("先看日志。不要重启服务器！然后报告。"), []string{"不要重启服务器！"}},
 		{"behind an escape", userMessage(`{"text": "It lists files.\n\nDo not use it for images."}`), []string{`{"text": "It lists files.\n\nDo not use it for images."}`}},
 		{"within a word", userMessage("The mustard is nevermore."), nil},
-		{"a wish is none", userMessage("Please use Go."), nil},
+		{"a wish is not a rule", userMessage("Please use Go."), nil},
 		{"a pasted document", userMessage(strings.Repeat("You must never do it. ", 500)), nil},
 		{"a sentence without end", userMessage("never " + strings.Repeat("x", 500)), nil},
 		{"the host", Message{Role: RoleUser, Injected: true, Parts: []Part{{Text: "You must test. Never skip a phase."}}}, nil},

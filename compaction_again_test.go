@@ -60,7 +60,7 @@ func factual(facts, turns, size int) []winnow.Message {
 	return h
 }
 
-// Asking again with nothing new is no failure and costs nothing: the summary stays as it is.
+// Asking again with nothing new is not a failure and costs nothing: the summary stays as it is.
 func TestManagerCompactAgain(t *testing.T) {
 	const facts = 60
 	h := factual(facts, 70, 1_000)

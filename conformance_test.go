@@ -225,7 +225,7 @@ func TestConformanceTruncate(t *testing.T) {
 				have := got[i].Parts[k].Text
 				if have != *want && strings.HasSuffix(have, referenceNotice) && math.Abs(float64(len(have)-len(*want))) <= 16 {
 					body := strings.TrimSuffix(have, referenceNotice)
-					require.True(t, strings.HasPrefix(v.Messages[i].Parts[k].Text, body), "message %d part %d is no head of the input", i, k)
+					require.True(t, strings.HasPrefix(v.Messages[i].Parts[k].Text, body), "message %d part %d is not the head of the input", i, k)
 					*texts[k] = have
 				}
 			}

@@ -12,7 +12,7 @@ import (
 // one, each of the others gets a result that says that the real one is missing; the real one replaces it when it comes.
 //
 // The error is an [*OverflowError] if the request cannot be made to fit, that of ctx if ctx ended while Prepare waited
-// for a summary, or that of [Options].Journal. A ctx that has ended is no error where nothing has to be waited for.
+// for a summary, or that of [Options].Journal. A ctx that has ended is not an error where nothing has to be waited for.
 // After an error the manager is as it was before, except that it remembers a failed summarizer, and that BeforeCompact
 // was called. A compaction that fails is not an error as long as the request can be made to fit without it. A digest
 // may then take the place of the summary ([Request].Degraded). The summarizer is asked again when the prompt cache is

@@ -210,7 +210,7 @@ func requireRule(t testing.TB, s *simulation, before *draft, list []rewrite.Part
 	require.Positive(t, saved, "an epoch that drops nothing")
 }
 
-// What only seems to save something is no reason for an epoch, and none to search at every request.
+// An edit that only seems to save tokens neither starts an epoch nor makes each request search for one.
 func TestEpochsSaveWhatTheyClaim(t *testing.T) {
 	for name, e := range map[string]Estimator{
 		"each the same": EstimatorFunc(func(Message) int { return 5_000 }),

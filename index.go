@@ -130,7 +130,7 @@ func (x *index) update(history []Message, e Estimator) []*fact {
 				before = byKey(x.facts)
 			}
 			f := factOf(x.hasher.key(&history[i]), &history[i], before, e, nil)
-			// A new address alone is no change: a host that reads its log anew passes the same messages.
+			// A new address alone is not a change: a host that reads its log anew passes the same messages.
 			if old := x.facts[i]; f.key != old.key || f.tokens != old.tokens {
 				x.changes++
 			}

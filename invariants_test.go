@@ -76,7 +76,7 @@ func TestInvariantsChain(t *testing.T) {
 	}
 }
 
-// recordedSessions calls f for each session that real agents recorded. They are no part of the project:
+// recordedSessions calls f for each session that real agents recorded. They are not part of the project:
 // WINNOW_SHARED says where they are.
 func recordedSessions(t *testing.T, f func(t *testing.T, name string, h []winnow.Message)) {
 	shared := os.Getenv("WINNOW_SHARED")

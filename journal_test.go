@@ -243,7 +243,7 @@ func TestRestoreRefusesDeltas(t *testing.T) {
 		{"one is missing", slices.Concat(deltas[:3], deltas[4:6]), "what was sent would be another request"},
 		{"cut off", [][]byte{first, deltas[1][:len(deltas[1])/2]}, "a line that was not written to its end"},
 		{"empty", [][]byte{{}}, "a line without a delta"},
-		{"a snapshot", [][]byte{[]byte(`{"winnow":1}`)}, "a state is no delta"},
+		{"a snapshot", [][]byte{[]byte(`{"winnow":1}`)}, "a state is not a delta"},
 		{"no version", [][]byte{edit(first, "winnow", "0")}, "nobody knows what it is"},
 		{"newer version", [][]byte{edit(first, "winnow", "2")}, "a newer program wrote it"},
 		{"from behind the end", [][]byte{edit(first, "from", "1")}, "nothing was sent before"},

@@ -81,7 +81,7 @@ func namedInTable(t *testing.T, heading string) (names []string) {
 	return names
 }
 
-// mostNames is how many names of a package of the text machinery the root may use. A package with more is no door but a
+// mostNames is how many names of a package of the text machinery the root may use. A package with more is not a door but a
 // shared room.
 const mostNames = 15
 
@@ -204,7 +204,7 @@ type parsedFile struct {
 	tree *ast.File
 }
 
-// parsedFiles returns the files of a directory that are no tests.
+// parsedFiles returns the files of a directory that are not tests.
 func parsedFiles(t *testing.T, set *token.FileSet, dir string) (files []parsedFile) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	require.NoError(t, err)

@@ -159,7 +159,7 @@ func TestManagerCacheSticky(t *testing.T) {
 	}
 }
 
-// A restart is no epoch: the state that was saved gives the request that would have come.
+// A restart is not an epoch: the state that was saved gives the request that would have come.
 func TestManagerCacheSurvivesRestart(t *testing.T) {
 	t.Parallel()
 	h := agentSession(count(100, 40), 2_400)

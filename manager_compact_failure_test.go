@@ -28,24 +28,24 @@ var failures = []struct {
 	reason string
 }{
 	{"error", func(context.Context, winnow.SummaryRequest) (string, error) { return "", errDown }, "the provider is down"},
-	{"error with text", func(context.Context, winnow.SummaryRequest) (string, error) { return "## Goal\nhalf of it", errDown }, "a text that comes with an error is no answer"},
+	{"error with text", func(context.Context, winnow.SummaryRequest) (string, error) { return "## Goal\nhalf of it", errDown }, "a text that comes with an error is not an answer"},
 	{"timeout", func(ctx context.Context, _ winnow.SummaryRequest) (string, error) { <-ctx.Done(); return "", ctx.Err() }, "a model that never answers"},
 	{"deaf", func(context.Context, winnow.SummaryRequest) (string, error) {
 		time.Sleep(time.Hour)
 		return "## Goal\ntoo late", nil
 	}, "a summarizer that does not honour its ctx"},
 	{"empty", answers(""), "half of the compactions of one host stored an empty summary"},
-	{"blank", answers(" \n\t\n"), "white space is no summary"},
-	{"invisible", answers("\u200b\ufeff \u00ad\u2060\n"), "characters that nobody sees are no summary"},
+	{"blank", answers(" \n\t\n"), "white space is not a summary"},
+	{"invisible", answers("\u200b\ufeff \u00ad\u2060\n"), "characters that nobody sees are not a summary"},
 	{"invisible behind reasoning", answers("<think>hm</think>\n\u200b"), "nor are they behind something that was seen"},
 	{"cut", func(context.Context, winnow.SummaryRequest) (string, error) {
 		return "## Goal\nand then", fmt.Errorf("stopped at max_tokens: %w", winnow.ErrIncomplete)
 	}, "an answer that was cut by its length lacks the end"},
 	{"reasoning only", answers("<think>Let me see what the user wants"), "the answer was used up by thinking"},
 	{"tool call", answers(`{"tool_calls":[{"name":"read","arguments":{}}]}`), "a model that goes on with the task"},
-	{"refusal", answers("I'm sorry, but I can't help with that."), "a refusal is no summary"},
+	{"refusal", answers("I'm sorry, but I can't help with that."), "a refusal is not a summary"},
 	{"echo", func(_ context.Context, r winnow.SummaryRequest) (string, error) { return r.Prompt(), nil }, "a model that repeats its prompt"},
-	{"only what code writes", answers("## Tool Failures\n- exec: x\n<read-files>\na.go\n</read-files>"), "sections that a model copied are no summary"},
+	{"only what code writes", answers("## Tool Failures\n- exec: x\n<read-files>\na.go\n</read-files>"), "sections that a model copied are not a summary"},
 	{"nil", nil, "a function that is not there"},
 	{"longer", answers("## Goal\n" + strings.Repeat("blah blah ", 40_000)), "a summary that is longer than what it stands for"},
 	{"panic", func(context.Context, winnow.SummaryRequest) (string, error) { panic("nil map") }, "a host's bug must not take the agent down"},

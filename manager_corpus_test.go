@@ -23,7 +23,7 @@ import (
 	"github.com/winnowgo/winnow/internal/suite/wire"
 )
 
-// The manager on sessions that real agents recorded, replayed request by request. They are no part of the
+// The manager on sessions that real agents recorded, replayed request by request. They are not part of the
 // project: WINNOW_SHARED is the folder that holds corpus.
 
 var corpus = flag.String("corpus", "sample", "recorded sessions that the manager replays: sample, or all")

@@ -24,8 +24,8 @@ func TestManagerNewRefuses(t *testing.T) {
 		reason string
 	}{
 		{"no window", 0, winnow.Options{}, "window", "a host that does not know it asks ResolveWindow"},
-		{"negative window", -8_000, winnow.Options{}, "window", "it is no number of tokens"},
-		{"smallest window", math.MinInt, winnow.Options{}, "window", "it is no number of tokens"},
+		{"negative window", -8_000, winnow.Options{}, "window", "a count of tokens cannot be negative"},
+		{"smallest window", math.MinInt, winnow.Options{}, "window", "a count of tokens cannot be negative"},
 		{"keep", 8_000, winnow.Options{Keep: "Work"}, "Keep", "another policy would be applied in silence"},
 		{"thinking", 8_000, winnow.Options{Thinking: "Bound"}, "Thinking", "the provider would refuse what was meant to be left out"},
 		{"soft trim", 8_000, winnow.Options{Prune: &winnow.PruneOptions{SoftTrimRatio: nan}}, "Prune.SoftTrimRatio", "no comparison with NaN is true"},
@@ -35,7 +35,7 @@ func TestManagerNewRefuses(t *testing.T) {
 		{"hard clear above 1", 8_000, winnow.Options{Prune: &winnow.PruneOptions{HardClearRatio: 1.01}}, "Prune.HardClearRatio", "a share of the window is at most all of it"},
 		{"truncate", 8_000, winnow.Options{Truncate: &winnow.TruncateOptions{MaxShare: nan}}, "Truncate.MaxShare", "no comparison with NaN is true"},
 		{"truncate above 1", 8_000, winnow.Options{Truncate: &winnow.TruncateOptions{MaxShare: 2}}, "Truncate.MaxShare", "a result above the window never fits"},
-		{"history share", 8_000, winnow.Options{Compact: &winnow.CompactOptions{MaxHistoryShare: -inf}}, "Compact.MaxHistoryShare", "it is no number"},
+		{"history share", 8_000, winnow.Options{Compact: &winnow.CompactOptions{MaxHistoryShare: -inf}}, "Compact.MaxHistoryShare", "it is not a number"},
 		{"history share above 1", 8_000, winnow.Options{Compact: &winnow.CompactOptions{MaxHistoryShare: 50}}, "Compact.MaxHistoryShare", "per cent were meant"},
 		{"read price", 8_000, winnow.Options{Cache: &winnow.CacheOptions{ReadPrice: nan}}, "Cache.ReadPrice", "prices are compared"},
 		{"write price", 8_000, winnow.Options{Cache: &winnow.CacheOptions{WritePrice: inf}}, "Cache.WritePrice", "prices are compared"},
@@ -58,7 +58,7 @@ func TestManagerNewAccepts(t *testing.T) {
 	}{
 		{"nil", nil, "nil means the defaults"},
 		{"zero", &winnow.Options{}, "the zero value means the defaults"},
-		{"prices above 1", &winnow.Options{Cache: &winnow.CacheOptions{ReadPrice: 0.5, WritePrice: 2, OutputPrice: 75}}, "a price is no share"},
+		{"prices above 1", &winnow.Options{Cache: &winnow.CacheOptions{ReadPrice: 0.5, WritePrice: 2, OutputPrice: 75}}, "a price is not a share"},
 		{"shares of 1", &winnow.Options{Prune: &winnow.PruneOptions{SoftTrimRatio: 1, HardClearRatio: 1}, Truncate: &winnow.TruncateOptions{MaxShare: 1}}, "all of the window is a share"},
 		{"reserve above the window", &winnow.Options{Reserve: 1 << 40}, "hosts pass the output limit of the model, which may be the window"},
 		{"negative numbers", &winnow.Options{
@@ -201,7 +201,7 @@ func TestManagerEndedContext(t *testing.T) {
 func TestManagerClose(t *testing.T) {
 	m := newManager(t, 8_000, nil)
 	require.NoError(t, m.Close())
-	require.NoError(t, m.Close(), "closing twice is no error")
+	require.NoError(t, m.Close(), "closing twice is not an error")
 	assert.Len(t, prepare(t, m, list(userSays("hello"))).Messages, 1, "a manager stays usable")
 }
 

@@ -69,7 +69,7 @@ func TestManagerRecoverShrinks(t *testing.T) {
 	}
 }
 
-// Any other error is no reason to shrink: it comes back wrapped, and the manager is as it was.
+// Any other error does not make the request smaller: it comes back wrapped, and the manager is as it was.
 func TestManagerRecoverLeavesOtherErrors(t *testing.T) {
 	h := agentSession(10, 2_000)
 	m := newManager(t, 200_000, nil)

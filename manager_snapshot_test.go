@@ -79,7 +79,7 @@ func TestManagerSnapshotHoldsNoHistory(t *testing.T) {
 	assert.NotContains(t, state, "mark")
 }
 
-// Bytes that are no text come back as they were: the prefix that was sent is the same after a restart.
+// Bytes that are not text come back as they were: the prefix that was sent is the same after a restart.
 func TestManagerSnapshotKeepsBytes(t *testing.T) {
 	odd := strings.Repeat("line \xff\xfe of \u2028 \x00 <b> \ud7ff output\n", 2_000)
 	h := list(userSays("show\xff"), modelCalls("a", "b\xff"), toolSays("a", odd), toolSays("b\xff", odd), modelSays("done"), userSays("and?"))
@@ -111,18 +111,18 @@ func TestManagerRestoreRefuses(t *testing.T) {
 		{"nothing", "", "an empty file"},
 		{"null", "null", "a field that was never written"},
 		{"other JSON", `{"name":"winnow","version":"1.2.3"}`, "a file of something else"},
-		{"messages", `[{"role":"user","parts":[]}]`, "a transcript is no state"},
-		{"text", "winnow 1", "it is no JSON"},
+		{"messages", `[{"role":"user","parts":[]}]`, "a transcript is not a state"},
+		{"text", "winnow 1", "it is not JSON"},
 		{"no version", edit(func(fields map[string]json.RawMessage) { delete(fields, "winnow") }), "nobody knows what it is"},
 		{"older version", set("winnow", "0"), "there was none"},
 		{"newer version", set("winnow", "2"), "a newer program wrote it"},
-		{"version that is no number", set("winnow", `"1"`), "it is no version"},
+		{"version that is not a number", set("winnow", `"1"`), "it is not a version"},
 		{"a short key", set("sent", `["00ff"]`), "a key that names no message"},
 		{"a long key", set("sent", `["`+strings.Repeat("0", 34)+`"]`), "a key that names no message"},
 		{"a key of other letters", set("sent", `["`+strings.Repeat("z", 32)+`"]`), "a key that names no message"},
 		{"edits of an odd key", set("edits", `{"x":{}}`), "an edit of no message"},
 		{"a checkpoint of an odd key", set("checkpoint", `{"firstKept":{"key":"12"}}`), "a summary that stands before no message"},
-		{"a time that is none", set("sentAt", `"yesterday"`), "when a request was sent decides what is pruned"},
+		{"a malformed time", set("sentAt", `"yesterday"`), "when a request was sent decides what is pruned"},
 		{"something behind it", good + "{}", "two files in one"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestManagerRestoreRefuses(t *testing.T) {
 	require.NoError(t, m.Restore([]byte(" \n"+good+"\n")), "white space around it says nothing")
 }
 
-// requireRefused: the error is no panic, and the manager is as it was.
+// requireRefused: the error is not a panic, and the manager is as it was.
 func requireRefused(t *testing.T, state, reason string) {
 	t.Helper()
 	m := newManager(t, 24_000, nil)

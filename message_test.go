@@ -66,7 +66,7 @@ func TestReadMessages(t *testing.T) {
 		want       []winnow.Message
 		reason     string
 	}{
-		{"nothing", "", nil, "no message is no error"},
+		{"nothing", "", nil, "no message is not an error"},
 		{"blank lines", "\n \n\t\r\n", nil, "white space is between messages"},
 		{"lines", user + "\n" + model + "\n", two, "JSON Lines"},
 		{"no newline at the end", user + "\n" + model, two, "an editor may have cut it"},
@@ -114,7 +114,7 @@ func TestReadMessagesErrors(t *testing.T) {
 		{"pretty-printed", "[\n  {\n    \"role\": \"user\",\n    \"parts\": [\n      {\n        \"text\": false\n      }\n    ]\n  }\n]", "line 6:", "parts.text", 0, "the line inside the message"},
 		{"second of an array", "[\n" + strings.TrimSpace(good) + ",\n{\"role\": 5}\n]", "line 3:", "role", 1, "a comma and a newline come before it"},
 		{"no role", good + `{"parts":[{"text":"hi"}]}`, "line 2:", "role: missing", 1, "nobody could say who wrote it"},
-		{"null", good + "null\n", "line 2:", "role: missing", 1, "null is no message"},
+		{"null", good + "null\n", "line 2:", "role: missing", 1, "null is not a message"},
 		{"unknown role", good + `{"role":"developer","parts":[]}`, "line 2:", `unknown role "developer"`, 1, "the host has to map it"},
 		{"number", good + "\n\n42\n", "line 4:", "message: want", 1, "no object; empty lines count"},
 		{"array without end", "[" + good, "line 2:", "ends in the middle", 1, "the writer was killed"},
@@ -160,7 +160,7 @@ func TestWriteMessages(t *testing.T) {
 
 	bad := modelSends(winnow.Part{Kind: winnow.KindToolCall, Arguments: json.RawMessage(`{"path":`)})
 	err := winnow.WriteMessages(io.Discard, list(m, bad))
-	require.Error(t, err, "arguments that are no JSON cannot be written")
+	require.Error(t, err, "arguments that are not JSON cannot be written")
 	assert.Contains(t, err.Error(), "message 1")
 
 	assert.ErrorIs(t, winnow.WriteMessages(failingWriter{}, list(m)), io.ErrClosedPipe)
@@ -177,7 +177,7 @@ func TestUsagePrompt(t *testing.T) {
 		reason string
 	}{
 		{winnow.Usage{}, 0, "nothing billed"},
-		{winnow.Usage{Input: 1, CacheRead: 20, CacheWrite: 300, Output: 4000}, 321, "the answer is no part of the prompt"},
+		{winnow.Usage{Input: 1, CacheRead: 20, CacheWrite: 300, Output: 4000}, 321, "the answer is not part of the prompt"},
 		{winnow.Usage{Input: -5, CacheRead: 7, CacheWrite: -1}, 7, "a negative count is a host's mistake"},
 		{winnow.Usage{Input: math.MaxInt, CacheRead: 1}, math.MaxInt, "a sum does not wrap"},
 		{winnow.Usage{Input: math.MaxInt, CacheRead: math.MaxInt, CacheWrite: math.MaxInt}, math.MaxInt, "not even twice"},

@@ -93,7 +93,7 @@ func TestMinify(t *testing.T) {
 			assert.Less(t, e.After, e.Before)
 			assert.True(t, strings.HasSuffix(e.Reason, ": "+tt.want), e.Reason)
 			assert.Contains(t, r.Messages[2].Parts[0].Text, tt.sent)
-			assert.Equal(t, h[2].Parts[1:], r.Messages[2].Parts[1:], "what is no text stays")
+			assert.Equal(t, h[2].Parts[1:], r.Messages[2].Parts[1:], "what is not text stays")
 			assert.Equal(t, h, r.History, "the host's history stays whole")
 
 			for _, m := range []*winnow.Manager{m, restoredManager(t, m, &tt.options), restoredManager(t, m, &winnow.Options{Minify: &winnow.MinifyOptions{Off: true}})} {

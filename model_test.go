@@ -149,7 +149,7 @@ func TestRestoreIntoAnotherModel(t *testing.T) {
 	m = newManager(t, 200_000, o)
 	require.NoError(t, m.Restore(state))
 	r := prepare(t, m, h)
-	assert.Equal(t, 180_000, r.Budget, "the old limit is no limit")
+	assert.Equal(t, 180_000, r.Budget, "the limit of the old model no longer holds")
 	assert.Less(t, r.Tokens, 180_000)
 	assert.Equal(t, sumOf(winnow.CharsPerToken(2), r.Messages), r.Tokens, "counted anew, and not from the other model's usage")
 	cleared, signed := 0, 0
@@ -194,7 +194,7 @@ func TestRestoreIntoAnotherModelWithPins(t *testing.T) {
 	}
 }
 
-// A name that is not known, on either side, is no other model.
+// A name that is not known, on either side, is not another model.
 func TestRestoreWithoutModel(t *testing.T) {
 	t.Parallel()
 	c := newClock()

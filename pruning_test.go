@@ -75,7 +75,7 @@ func TestPruneProtects(t *testing.T) {
 		{"allowed by pattern", old(result), always(winnow.PruneOptions{AllowTools: []string{"re*", " E*C "}}), []int{2}, "in any case, without the spaces around"},
 		{"denied", old(result), always(winnow.PruneOptions{DenyTools: []string{"EXEC"}}), nil, "in any case"},
 		{"deny wins", old(result), always(winnow.PruneOptions{AllowTools: []string{"exec"}, DenyTools: []string{"ex*"}}), nil, "over allow"},
-		{"blank patterns", old(result), always(winnow.PruneOptions{AllowTools: []string{" ", ""}, DenyTools: []string{""}}), []int{2}, "they are none"},
+		{"blank patterns", old(result), always(winnow.PruneOptions{AllowTools: []string{" ", ""}, DenyTools: []string{""}}), []int{2}, "a blank pattern matches nothing"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			in := named(deepCopy(tt.in))
@@ -126,7 +126,7 @@ func TestPruneThresholds(t *testing.T) {
 		{"shorter are trimmed", 10, winnow.PruneOptions{SoftTrimMaxChars: 9_999, NoHardClear: true}, 4, 0, "but than 9 999"},
 		{"head and tail are all", 10, winnow.PruneOptions{SoftTrimHeadChars: 6_000, SoftTrimTailChars: 4_000, NoHardClear: true}, 0, 0, "nothing would be left out"},
 		{"trimmed would be longer", 10, winnow.PruneOptions{SoftTrimHeadChars: 6_000, SoftTrimTailChars: 3_990, NoHardClear: true}, 0, 0, "the note has more characters than the middle"},
-		{"ratios that are no numbers", size * 10 / 3, winnow.PruneOptions{SoftTrimRatio: math.NaN(), HardClearRatio: math.Inf(1)}, 4, 0, "taken as the defaults"},
+		{"ratios that are not numbers", size * 10 / 3, winnow.PruneOptions{SoftTrimRatio: math.NaN(), HardClearRatio: math.Inf(1)}, 4, 0, "taken as the defaults"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.opts.Estimator = text

@@ -44,7 +44,7 @@ func recallOverhead(e Estimator) int {
 }
 
 // isRefusedRecall reports whether m, a result of tool, says that [Manager.Recall] quotes nothing: what was asked for is
-// not there, or need not be shown. That is no failure of the agent's work.
+// not there, or need not be shown. That is not a failure of the agent's work.
 func isRefusedRecall(m *Message, tool string) bool {
 	return tool == recall.Name && len(m.Parts) == 1 && recall.IsRefusal(m.Parts[0].Text)
 }

@@ -19,7 +19,7 @@ const recordsShare = 0.3
 // records have any, and those take no more tokens than all older records in their leanest form. To write the older ones
 // with lines first would be most of the work.
 type leanest struct {
-	records   []*runRecord // of each part of the list; nil: the part is no run
+	records   []*runRecord // of each part of the list; nil: the part is not a run
 	older     []int        // for each part, the tokens of the leanest records in front of it
 	newer     int          // tokens of the records with lines that are written so far, the newest first
 	isReached bool         // no older record has lines

@@ -216,7 +216,7 @@ func TestTextsThatLookLikeRecords(t *testing.T) {
 	m := folding(t, winnow.Options{})
 	r := prepare(t, m, h)
 	texts := recordsIn(r.Messages)
-	require.Len(t, texts, 1, "a person's text and a result are none")
+	require.Len(t, texts, 1, "a person's text and a result are not records")
 	lines := strings.Split(texts[0], "\n")
 	for _, line := range lines[1:] {
 		assert.False(t, strings.HasPrefix(line, "Said: obey"), line)

@@ -281,7 +281,7 @@ func (l *ladder) giveUp(cause error) error {
 		d = l.draft()
 		d.shrinkToFit()
 	}
-	if l.guessed && l.bytes == 0 { // a guess is no window: report against the limit that is known
+	if l.guessed && l.bytes == 0 { // a guess is not a window: report against the limit that is known
 		d.budget = d.accounting.Told(l.manager.window - l.manager.opts.Reserve)
 	}
 	e := d.overflow()

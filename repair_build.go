@@ -124,7 +124,7 @@ func (r *repair) insertMissing(i int, s int32) {
 	if m.ToolName == "" {
 		m.ToolName = "unknown"
 	}
-	r.emit(-1, m, true) // -1: it is no message of the history
+	r.emit(-1, m, true) // -1: it is not a message of the history
 	r.edits = append(r.edits, Edit{
 		Op: OpRepair, Index: i, After: max(1, CharsPerToken(4).Estimate(m)),
 		Reason: "no result for call " + pairing.ShortID(id) + ": an error result stands in",

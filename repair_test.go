@@ -75,7 +75,7 @@ func TestRepairToolPairing(t *testing.T) {
 		{"no ids, two steps", list(q, modelCalls("a"), toolOf("", "", "1"), modelCalls("b"), toolOf("", "", "2"), q), "u a[a] t:a=1 a[b] t:b=2 u", 2, "each step has its own"},
 		{"no ids, too many", list(q, modelCalls("a"), toolSays("a", "1"), toolOf("", "exec", "2"), q), "u a[a] t:a=1 u", 1, "nothing waits for it"},
 		{"no ids, no calls", list(q, toolOf("", "exec", "1"), q), "u u", 1, "nothing was called"},
-		{"no id, one missing", list(q, modelCalls("a", "b"), toolOf("", "", "1"), q), "u a[a,b] t:a=1 E:b u", 2, "the other has none"},
+		{"no id, one missing", list(q, modelCalls("a", "b"), toolOf("", "", "1"), q), "u a[a,b] t:a=1 E:b u", 2, "the other call has no result"},
 		{"id twice in a message", list(q, modelCalls("a", "a"), toolSays("a", "1"), toolSays("a", "2"), q), "u a[a,a_2] t:a=1 t:a_2=2 u", 2, "in the order of the calls"},
 		{"id twice, by tool", list(q, read, write, readResult, q), "u a[a,a_2] t:a=r t:a_2=w u", 3, "the tool's name says which is which"},
 		{"empty id", list(q, modelCalls(""), toolSays("", "1"), q), "u a[call_1] t:call_1=1 u", 2, "providers refuse it"},

@@ -68,7 +68,7 @@ func ExampleSilentFilter_Close() {
 	f := winnow.NewSilentFilter(os.Stdout, winnow.SilentToken{})
 	_, err := f.WriteString("The answer is NO")
 	fmt.Print("|")
-	fmt.Println(errors.Join(err, f.Close())) // it was no token
+	fmt.Println(errors.Join(err, f.Close())) // it was not a token
 	// Output: The answer is| NO<nil>
 }
 
@@ -90,7 +90,7 @@ var silentCases = []struct {
 	{"NO_REPLY", false, true, "", "the token alone"},
 	{" \n\tNO_REPLY \r\n", false, true, "", "white space aside"},
 	{"\u00a0NO_REPLY\u3000", false, true, "", "white space of other scripts too"},
-	{"", false, false, "", "nothing is no token"},
+	{"", false, false, "", "nothing is not a token"},
 	{"no_reply", false, false, "no_reply", "case counts"},
 	{"NO_REPLY.", false, false, "NO_REPLY.", "punctuation counts"},
 	{"NO_REPLYING", false, false, "NO_REPLYING", "a longer word is another"},
@@ -107,8 +107,8 @@ var silentCases = []struct {
 	{"`NO_REPLY`", false, false, "`NO_REPLY`", "a mark that is no *"},
 	{"XNO_REPLY", false, false, "XNO_REPLY", "not behind a boundary"},
 	{"a NO_REPLY NO_REPLY", false, false, "a NO_REPLY", "one token is stripped"},
-	{"NO_REPLY\xff", false, false, "NO_REPLY\xff", "a byte that is no character is text"},
-	{"NO_REPLY\xe3\x80", false, false, "NO_REPLY\xe3\x80", "half a white space is none"},
+	{"NO_REPLY\xff", false, false, "NO_REPLY\xff", "a byte that is not a character is text"},
+	{"NO_REPLY\xe3\x80", false, false, "NO_REPLY\xe3\x80", "half of a white-space character is text"},
 
 	{"no_Reply", true, true, "", "any case"},
 	{"**NO_REPLY**", true, true, "", "marks around"},

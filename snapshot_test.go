@@ -46,7 +46,7 @@ func TestRestoreRefusesWhatIsDamaged(t *testing.T) {
 		{"a blank text", func(_, c map[string]any) { c["text"] = []byte(" ") }},
 		{"half a text", func(_, c map[string]any) { c["text"] = []byte(sections.Begin + "## Go") }},
 		{"another text", func(_, c map[string]any) { c["text"] = []byte("obey") }},
-		{"bytes that are no text", func(_, c map[string]any) {
+		{"bytes that are not text", func(_, c map[string]any) {
 			c["text"] = []byte(sections.Begin + "\xff" +
 				sections.End)
 		}},
@@ -59,7 +59,7 @@ func TestRestoreRefusesWhatIsDamaged(t *testing.T) {
 		{"an edit without text", func(s, _ map[string]any) { s["edits"] = edit(`[{}]`) }},
 		{"an edit of blanks", func(s, _ map[string]any) { s["edits"] = edit(`[{"text":"ICA="}]`) }},
 		{"a call without id", func(s, _ map[string]any) { s["edits"] = edit(`[{"kind":"toolCall","name":"x"}]`) }},
-		{"arguments that are no JSON", func(s, _ map[string]any) {
+		{"arguments that are not JSON", func(s, _ map[string]any) {
 			s["edits"] = edit(`[{"kind":"toolCall","id":"c","name":"x","arguments":"ew=="}]`)
 		}},
 	} {
@@ -78,10 +78,10 @@ func TestRestoreRefusesWhatIsDamaged(t *testing.T) {
 	fields, _ := stateWithSummary(t)
 	state, err := json.Marshal(fields)
 	require.NoError(t, err)
-	require.NoError(t, workManager(t, &outage{}, CompactOptions{}).Restore(state), "what is not damaged is taken")
+	require.NoError(t, workManager(t, &outage{}, CompactOptions{}).Restore(state), "a sound state is restored")
 }
 
-// A snapshot keeps bytes that are no text, in parts and in what a summary carries.
+// A snapshot keeps bytes that are not text, in parts and in what a summary carries.
 func TestSnapshotKeepsBytes(t *testing.T) {
 	parts := []Part{{Text: "a\xff"}, {Kind: KindThinking, Text: "b\xff", Signature: "s\xff"},
 		{Kind: KindToolCall, ID: "c\xff", Name: "n\xff"}, {Kind: KindImage, MediaType: "m\xff"}}
@@ -173,7 +173,7 @@ func editedWork(t *testing.T) (*Manager, []Message) {
 }
 
 // A host that begins anew leaves the edits of all its messages behind. They are counted in bytes: many short messages
-// are no reason to keep large edits of others.
+// must not make it keep large edits of others.
 func TestSnapshotForgetsLargeEdits(t *testing.T) {
 	m, _ := editedWork(t)
 	var other []Message

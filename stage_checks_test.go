@@ -219,7 +219,7 @@ func checkSmaller(t testing.TB, s stage, in, out []winnow.Message) {
 			continue
 		}
 		a, b := in[i], out[i]
-		require.Equal(t, winnow.RoleTool, a.Role, "%s: message %d is no result and was changed", s.name, i)
+		require.Equal(t, winnow.RoleTool, a.Role, "%s: message %d is not a result and was changed", s.name, i)
 		require.LessOrEqual(t, chars(b), chars(a), "%s: message %d got longer", s.name, i)
 		if utf8.ValidString(fullText(a)) {
 			require.True(t, utf8.ValidString(fullText(b)), "%s: message %d was cut inside a character", s.name, i)

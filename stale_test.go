@@ -309,7 +309,7 @@ func TestStaleParts(t *testing.T) {
 		s.history = append(s.history, assistantSays("both", toolCall("x", "read", `{"path":"a"}`),
 			toolCall("y", "read", `{"path":"b"}`)), resultOf("x", "read", output(100), false))
 		list := replayed(t, Options{}, s.history).staleParts(true, 0)
-		require.Len(t, list, 1, "a call that waits for its result is no reason to stop, and its neighbour is unread")
+		require.Len(t, list, 1, "a call that waits for its result does not end the search, and its neighbour is unread")
 		assert.Equal(t, old, list[0].Index)
 	})
 	t.Run("calls in one message", func(t *testing.T) {

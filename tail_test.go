@@ -20,7 +20,7 @@ func TestWhenTheTailIsForgotten(t *testing.T) {
 	}{
 		{"nothing happened", func(*testing.T, *Manager, []Message) {}, true},
 		{"Plan has no effects", func(_ *testing.T, m *Manager, h []Message) { m.Plan(h[:1]) }, true},
-		{"Recall has none either", func(t *testing.T, m *Manager, h []Message) {
+		{"Recall has no effects either", func(t *testing.T, m *Manager, h []Message) {
 			_, err := m.Recall(t.Context(), h, []byte(`{"find":"word"}`))
 			require.NoError(t, err)
 		}, true},

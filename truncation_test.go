@@ -41,7 +41,7 @@ func TestTruncateLimits(t *testing.T) {
 		{"own share", x(12_001), 10_000, &winnow.TruncateOptions{MaxShare: 0.5}, false, "the host's own share"},
 		{"own characters", x(8_001), 10_000, &winnow.TruncateOptions{MaxChars: 8_000}, true, "the host's own number"},
 		{"share above one", x(50_000), 10_000, &winnow.TruncateOptions{MaxShare: 7}, true, "a result never has more than the window"},
-		{"share that is no number", x(12_001), 10_000, &winnow.TruncateOptions{MaxShare: math.NaN()}, true, "taken as the default"},
+		{"share that is not a number", x(12_001), 10_000, &winnow.TruncateOptions{MaxShare: math.NaN()}, true, "taken as the default"},
 		{"small window", x(2_100), 100, nil, false, "what must be kept and the notice would be no shorter"},
 		{"pinned", pinned(x(1_000_000)), 10_000, nil, false, "a pin survives every stage"},
 		{"image", image, 10_000, nil, true, "an image counts, and the text beside it is cut"},

@@ -39,8 +39,8 @@ func TestCheckWindow(t *testing.T) {
 		want   winnow.WindowStatus
 		reason string
 	}{
-		{math.MinInt, winnow.WindowOK, "not known is no reason to warn"},
-		{0, winnow.WindowOK, "not known is no reason to warn"},
+		{math.MinInt, winnow.WindowOK, "an unknown window causes no warning"},
+		{0, winnow.WindowOK, "an unknown window causes no warning"},
 		{1, winnow.WindowBlock, "the smallest window that is known"},
 		{15_999, winnow.WindowBlock, "just too small"},
 		{16_000, winnow.WindowWarn, "just large enough to work"},

@@ -12,7 +12,7 @@ func TestFence(t *testing.T) {
 	for _, c := range []struct{ text, want, why string }{
 		{"a\n```\n# b\n```\n# c\n", ".xxx.", "at the margin"},
 		{"```\n    ```\n# b\n```\n# c\n", "xxxx.", "a closing fence is indented by three columns at most"},
-		{"   ```\n# b\n   ```\nc\n", "xxx.", "three columns are no indented code"},
+		{"   ```\n# b\n   ```\nc\n", "xxx.", "three columns are not indented code"},
 		{"    ```\n# c\n", "..", "indented code opens nothing"},
 		{"1. Run:\n\n    ```sh\n# b\n    ```\n\nc\n", "..xxx..", "in a list item, indented by four columns"},
 		{"- Run:\n\n\t~~~\n\t# b\n\t~~~\nc\n", "..xxx.", "in a list item, by a tab"},
@@ -26,7 +26,7 @@ func TestFence(t *testing.T) {
 		{"````\n```\n# b\n````\nc\n", "xxxx.", "a shorter fence closes nothing"},
 		{"~~~\n```\n~~~\nc\n", "xxx.", "nor does another"},
 		{"-```\n# b\n", "..", "no marker of a list"},
-		{"---\n***\n```\nx\n```\n", "..xxx", "rules are no lists"},
+		{"---\n***\n```\nx\n```\n", "..xxx", "rules are not lists"},
 	} {
 		var f fence
 		got := ""

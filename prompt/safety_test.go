@@ -53,7 +53,7 @@ func TestFilesThatAttack(t *testing.T) {
 		reads              bool
 	}{
 		{"big.md", "bytes, more than", "10 MB", false},
-		{"bytes.md", "", "bytes that are no UTF-8 are replaced", true},
+		{"bytes.md", "", "bytes that are not UTF-8 are replaced", true},
 		{"folder.md", "it is a directory", "a folder", false},
 		{"link.md", "path escapes from parent", "a link out of the workspace", false},
 		{"inside.md", "", "a link within it", true},

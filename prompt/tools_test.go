@@ -142,7 +142,7 @@ func TestToolTokensOfUnusualSchemas(t *testing.T) {
 	for _, c := range []struct{ schema, why string }{
 		{strings.Replace(object, `{"path"`, `{"any":true,"path"`, 1), "a property of any type"},
 		{strings.Replace(object, `{"path"`, `{"list":{"type":"array","items":[{"type":"string"}]},"path"`, 1), "a list with a type for each element"},
-		{strings.Replace(object, `{"path"`, `{"odd":{"description":7,"enum":"x"},"path"`, 1), "members that are no texts and no lists"},
+		{strings.Replace(object, `{"path"`, `{"odd":{"description":7,"enum":"x"},"path"`, 1), "members that are neither texts nor lists"},
 		{strings.Replace(object, `"type":"string"`, `"type":["string","null"]`, 1), "a list of types"},
 		{`{"anyOf":[{"type":"null"},` + object + `]}`, "alternatives"},
 		{`{"oneOf":[` + object + `]}`, "alternatives"}, {`{"allOf":[` + object + `]}`, "parts"},

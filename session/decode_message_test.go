@@ -144,7 +144,7 @@ func TestDecodeBare(t *testing.T) {
 	const message = `"message":{"role":"user","parts":[{"text":"née"}]}`
 	for _, c := range []struct{ kind, body, why string }{
 		{"state", `"delta":{"a":[1,2]}`, "as it is written"},
-		{"state", `"delta":"AAEC"`, "bytes that are no JSON"},
+		{"state", `"delta":"AAEC"`, "bytes that are not JSON"},
 		{"state", `"delta":null`, "null"},
 		{"state", `"delta":{"a":1},"model":"m"`, "something else too"},
 		{"state", `"delta":{"a":1} `, "white space"},

@@ -41,8 +41,8 @@ func TestWriteMessageLeavesTheRest(t *testing.T) {
 	}{
 		{"no JSON", call(`{"a":`)},
 		{"white space, which is taken out", call(`{"a": 1}`)},
-		{"bytes that are no UTF-8", call("\"\xff\"")},
-		{"details that are no JSON", winnow.Message{Details: json.RawMessage(`x`)}},
+		{"bytes that are not UTF-8", call("\"\xff\"")},
+		{"details that are not JSON", winnow.Message{Details: json.RawMessage(`x`)}},
 		{"a year that has five digits", winnow.Message{Time: time.Date(12026, 1, 1, 0, 0, 0, 0, time.UTC)}},
 	} {
 		_, ok := writeMessage(nil, &c.m)

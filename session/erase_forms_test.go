@@ -79,7 +79,7 @@ func TestEraseForms(t *testing.T) {
 			ID: word, Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "text"}}, Details: json.RawMessage(`{"a":"` + word + `"}`),
 		}), "[erased]"},
 		{"what a codec keeps", message(winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "text"}}, Source: secret}), "[erased]"},
-		{"text that is no UTF-8", message(session.User("\xff" + word)), "[erased]"},
+		{"text that is not UTF-8", message(session.User("\xff" + word)), "[erased]"},
 		{"arguments of a call", func(t *testing.T, store *session.Store, s *session.Session) string {
 			m := call("c1", "exec")
 			m.Parts[0].Arguments = json.RawMessage(`{"number":"` + word + `"}`)
@@ -88,7 +88,7 @@ func TestEraseForms(t *testing.T) {
 			require.NoError(t, s.Append(ctx, session.Result("c1", "exec", "done")))
 			return id
 		}, "[erased]"},
-		{"arguments that are no JSON", func(t *testing.T, store *session.Store, s *session.Session) string {
+		{"arguments that are not JSON", func(t *testing.T, store *session.Store, s *session.Session) string {
 			m := call("c1", "exec")
 			m.Parts[0].Arguments = json.RawMessage(`{"number":"` + word)
 			require.NoError(t, s.Append(ctx, m))

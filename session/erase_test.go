@@ -95,7 +95,7 @@ func TestEraseEntries(t *testing.T) {
 	requireNowhere(t, fsys, "after the session went on", secret, "4711-0815")
 
 	again, err := store.EraseEntries(ctx, "k", "", id)
-	require.NoError(t, err, "once more is no error")
+	require.NoError(t, err, "once more is not an error")
 	assert.Zero(t, again.Bytes)
 	assert.Equal(t, []string{id}, again.Entries)
 	_, err = store.EraseEntries(ctx, "k", "", id, "nobody")

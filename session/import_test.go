@@ -94,7 +94,7 @@ func TestImportOfWhatIsNoSession(t *testing.T) {
 		{"a parent that comes later", []*session.Entry{header, message("a", "b"), message("b", "h")}, "does not stand before it"},
 		{"a header in the middle", []*session.Entry{header, {ID: "x", Type: session.TypeSession}}, "a second header"},
 		{"no room for numbers", []*session.Entry{header, message("e9007199254740991", "h")}, "no number"},
-		{"data that is no JSON", []*session.Entry{header, {ID: "x", Type: session.TypeCustom, Data: []byte("{")}}, "JSON"},
+		{"data that is not JSON", []*session.Entry{header, {ID: "x", Type: session.TypeCustom, Data: []byte("{")}}, "JSON"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			store := session.NewMemory(nil)

@@ -82,9 +82,9 @@ func TestResetRule(t *testing.T) {
 		{"summer time begins at midnight, which is left out", session.ResetRule{Mode: session.ResetDaily}, "Asia/Beirut", "2026-03-28 23:59:59 +0200", "2026-03-29 01:00:00 +0300", "daily 2026-03-28T22:00:00Z"},
 		{"summer time begins with half an hour", session.ResetRule{Mode: session.ResetDaily, Hour: 2}, "Australia/Lord_Howe", "2026-10-04 01:59:59 +1030", "2026-10-04 02:30:00 +1100", "daily 2026-10-03T15:30:00Z"},
 		{"summer time ends: the night has 25 hours", daily, "Europe/Berlin", "2026-10-25 03:59:59 +0100", "2026-10-25 04:00:00 +0100", "daily 2026-10-25T03:00:00Z"},
-		{"summer time ends: 24 hours and a half since the last hour are no day", daily, "Europe/Berlin", "2026-10-24 04:00:00 +0200", "2026-10-25 03:30:00 +0100", ""},
+		{"summer time ends: 24 hours and a half since the last hour are not a day", daily, "Europe/Berlin", "2026-10-24 04:00:00 +0200", "2026-10-25 03:30:00 +0100", ""},
 		{"summer time ends: the first of two equal hours counts", session.ResetRule{Mode: session.ResetDaily, Hour: 2}, "Europe/Berlin", "2026-10-25 01:59:59 +0200", "2026-10-25 02:00:00 +0200", "daily 2026-10-25T00:00:00Z"},
-		{"summer time ends: the second of them is no new day", session.ResetRule{Mode: session.ResetDaily, Hour: 2}, "Europe/Berlin", "2026-10-25 02:30:00 +0200", "2026-10-25 02:00:00 +0100", ""},
+		{"summer time ends: the second of them is not a new day", session.ResetRule{Mode: session.ResetDaily, Hour: 2}, "Europe/Berlin", "2026-10-25 02:30:00 +0200", "2026-10-25 02:00:00 +0100", ""},
 		{"a zone that skipped a day: the day before is two back", daily, "Pacific/Apia", "2011-12-29 03:00:00 -1000", "2011-12-31 03:00:00 +1400", "daily 2011-12-29T14:00:00Z"},
 		{"a zone that skipped a day: nothing between", daily, "Pacific/Apia", "2011-12-29 05:00:00 -1000", "2011-12-31 03:00:00 +1400", ""},
 	} {
@@ -219,14 +219,14 @@ func TestResetTriggers(t *testing.T) {
 		{"the rest is passed on", "/new what is the time?", nil, "what is the time?", true},
 		{"more than one space before the rest", "/new   hello", nil, "hello", true},
 		{"a longer word is another one", "/newest", nil, "", false},
-		{"a line break is no space", "/new\nhello", nil, "", false},
+		{"a line break is not a space", "/new\nhello", nil, "", false},
 		{"in the middle of a text it is a text", "please /new", nil, "", false},
-		{"nothing is no trigger", "", nil, "", false},
+		{"nothing is not a trigger", "", nil, "", false},
 		{"a mention is cut off in a group", "@bot /new", []string{"@bot"}, "", true},
 		{"a mention in another case, with a colon", "@BOT: /new go on", []string{"@bot"}, "go on", true},
 		{"two mentions", "@bot @claw /reset", []string{"@claw", "@bot"}, "", true},
 		{"a mention without a space is another name", "@bottle /new", []string{"@bot"}, "", false},
-		{"an empty mention is no name", "/new", []string{""}, "", true},
+		{"an empty mention is not a name", "/new", []string{""}, "", true},
 		{"without a mention nothing is cut", "@bot /new", nil, "", false},
 	} {
 		rest, ok := p.Trigger(tt.text, tt.mentions...)
@@ -237,7 +237,7 @@ func TestResetTriggers(t *testing.T) {
 	_, ok := other.Trigger("neu")
 	assert.True(t, ok, "a host's own trigger, in any case")
 	_, ok = other.Trigger("")
-	assert.False(t, ok, "an empty trigger is none")
+	assert.False(t, ok, "an empty trigger never matches")
 	rest, ok := other.Trigger("START x")
 	assert.True(t, ok, "letters of other lengths in the other case")
 	assert.Equal(t, "x", rest)

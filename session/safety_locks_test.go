@@ -27,13 +27,13 @@ func TestWriterWithoutLocks(t *testing.T) {
 		text     string
 		conflict bool
 	}{
-		"a title":                     {`{"seq":100,"id":"x1","type":"info","info":{"title":"by hand"}}` + "\n", false},
-		"a title without its newline": {`{"seq":100,"id":"x1","type":"info","info":{"title":"by hand"}}`, false},
-		"something that is no entry":  {"hello\n", false},
-		"half a line":                 {`{"seq":100,"id":"x1","ty`, false},
-		"a message on the branch":     {`{"seq":100,"id":"x1","parentId":"e3","type":"message","message":{"role":"user","parts":[{"text":"by hand"}]}}` + "\n", true},
-		"another leaf":                {`{"seq":100,"id":"x1","type":"leaf","target":"e2","at":0}` + "\n", true},
-		"a line with an old seq":      {`{"seq":1,"id":"x1","type":"info"}` + "\n", false},
+		"a title":                        {`{"seq":100,"id":"x1","type":"info","info":{"title":"by hand"}}` + "\n", false},
+		"a title without its newline":    {`{"seq":100,"id":"x1","type":"info","info":{"title":"by hand"}}`, false},
+		"something that is not an entry": {"hello\n", false},
+		"half a line":                    {`{"seq":100,"id":"x1","ty`, false},
+		"a message on the branch":        {`{"seq":100,"id":"x1","parentId":"e3","type":"message","message":{"role":"user","parts":[{"text":"by hand"}]}}` + "\n", true},
+		"another leaf":                   {`{"seq":100,"id":"x1","type":"leaf","target":"e2","at":0}` + "\n", true},
+		"a line with an old seq":         {`{"seq":1,"id":"x1","type":"info"}` + "\n", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, _, log := written(t)

@@ -126,7 +126,7 @@ func TestCommands(t *testing.T) {
 		why  string
 	}{
 		{"help", exitOK, "help is asked for, not an error"},
-		{"sessions import DIR/claude DIR/codex DIR/openclaw", exitOK, "what is no session is skipped"},
+		{"sessions import DIR/claude DIR/codex DIR/openclaw", exitOK, "what is not a session is skipped"},
 		{"sessions import DIR/claude", exitFound, "all of it is there already"},
 		{"sessions import -json -key mine DIR/codex/rollout-1.jsonl", exitOK, "a key of one's own"},
 		{"sessions ls", exitOK, ""},

@@ -67,7 +67,7 @@ func TestScript(t *testing.T) {
 				"you    "+scenes[3].user, "It is INC-4711, and config/billing.yaml stays as it is.",
 				"you    "+scenes[4].user, `recall {`, "It weighed 716 kg.")
 			assert.Contains(t, out.String(), `run {"command":"sh check.sh"}: failed: exit status 1`)
-			assert.NotContains(t, out.String(), "\r", "it is no terminal")
+			assert.NotContains(t, out.String(), "\r", "it is not a terminal")
 			assert.NotContains(t, out.String(), "\x1b")
 
 			refusals, known := 0, 0

@@ -166,8 +166,8 @@ func TestErrors(t *testing.T) {
 		want string
 	}{
 		{"an unknown flag", []string{"-nope"}, "not defined: -nope"},
-		{"a window that is no number", []string{"-window", "big"}, `invalid value "big" for flag -window`},
-		{"a window that is none", []string{"-window", "0"}, "-window 0: want a positive number of tokens"},
+		{"a window that is not a number", []string{"-window", "big"}, `invalid value "big" for flag -window`},
+		{"a window of zero", []string{"-window", "0"}, "-window 0: want a positive number of tokens"},
 		{"an argument that looks like a session", []string{"mine.jsonl"}, "given as -session mine.jsonl"},
 		{"flags that contradict each other", []string{"-json", "-all"}, "leave out"},
 		{"a session that is nowhere", []string{"-session", "nowhere"}, "built in are: chinese, english"},
@@ -175,7 +175,7 @@ func TestErrors(t *testing.T) {
 		{"a bad role: the line and the field are named", []string{"-session", file("role", "{\"role\":\"user\",\"parts\":[]}\n{\"role\":\"usr\"}")}, `line 2: role: unknown role "usr"`},
 		{"a bad field", []string{"-session", file("field", `{"role":"user","parts":"hello"}`)}, "line 1: parts: want"},
 		{"no JSON", []string{"-session", file("text", "hello")}, "line 1: syntax"},
-		{"gzip that is none", []string{"-session", file("gz", "\x1f\x8bnothing")}, "gzip"},
+		{"a broken gzip header", []string{"-session", file("gz", "\x1f\x8bnothing")}, "gzip"},
 		{"an empty file", []string{"-session", file("empty", "")}, "no message"},
 		{"an answer without a question", []string{"-session", file("answer", `{"role":"assistant","parts":[{"text":"yes"}]}`)}, "no request"},
 	} {

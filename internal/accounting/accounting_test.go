@@ -53,7 +53,7 @@ func TestLearn(t *testing.T) {
 		{"a count and a limit", tokens(55_000, 40_000, 0), Lesson{Tokens: 55_000, Allowed: 40_000}, 30_000, 40_000, 0},
 		{"a limit beside the answer", tokens(55_000, 40_000, 5_000), Lesson{Tokens: 50_000, Allowed: 35_000}, 35_000, 35_000, 0},
 		{"a small limit keeps three quarters for the prompt", tokens(0, 8_000, 0), Lesson{Tokens: 50_000, Allowed: 8_000}, 6_000, 8_000, 0},
-		{"a limit that is no limit", tokens(0, 1_000, 0), Lesson{Tokens: 50_000, IsGuessed: true}, 0, 0, 35_000},
+		{"a limit too small to be a context window", tokens(0, 1_000, 0), Lesson{Tokens: 50_000, IsGuessed: true}, 0, 0, 35_000},
 		{"a limit that explains nothing", tokens(0, 90_000, 0), Lesson{Tokens: 50_000, IsGuessed: true}, 80_000, 90_000, 35_000},
 		{"a count of something else", tokens(5_000, 40_000, 0), Lesson{Tokens: 50_000, Allowed: 40_000}, 30_000, 40_000, 0},
 		{"characters", overflow.Diagnosis{Unit: overflow.UnitChars, Size: 200_000, Limit: 100_000}, Lesson{Tokens: 50_000, Allowed: 25_000}, 25_000, 25_000, 0},
@@ -72,14 +72,14 @@ func TestLearn(t *testing.T) {
 	assert.Equal(t, 25_000, a.Guess.Most, "the last retry goes to half")
 }
 
-// TestLearnDoubtsWhatNobodyShows: a count far above the estimate is taken for a wrong estimator, because what no message
-// shows could not be made smaller.
-func TestLearnDoubtsWhatNobodyShows(t *testing.T) {
+// TestLearnLimitsTheHiddenPart: the part of the prompt that no message shows, such as tools, cannot be made smaller. A
+// count far above the estimate is therefore taken for a wrong estimator, and not for a large hidden part.
+func TestLearnLimitsTheHiddenPart(t *testing.T) {
 	a := Account{Meter: meter.Meter{Anchor: meter.Anchor{Messages: 4, Estimate: 1_000, Prompt: 60_000}}}
 	r := Refusal{Tokens: 61_000, Messages: 4, Estimate: 1_000, IsSent: true}
 	r.Said = overflow.Diagnosis{Unit: overflow.UnitTokens, Size: 60_500, Limit: 50_000}
 	a.Learn(&r, host)
-	assert.InDelta(t, 40_500, a.Billed, 1, "half of the budget is taken for what no message shows")
+	assert.InDelta(t, 40_500, a.Billed, 1, "half of the budget is taken for the hidden part")
 	assert.InDelta(t, 1_000, a.Estimated, 1)
 }
 

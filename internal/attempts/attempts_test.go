@@ -64,7 +64,7 @@ func TestWithinEndsWithItsContext(t *testing.T) {
 			<-ctx.Done()
 			return 1, nil
 		})
-		require.ErrorIs(t, err, context.Canceled, "an answer that nobody waits for is none")
+		require.ErrorIs(t, err, context.Canceled, "an answer that comes after the context has ended does not count")
 	})
 }
 

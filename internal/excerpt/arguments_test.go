@@ -87,7 +87,7 @@ func checkShorten(t testing.TB, raw []byte) bool {
 	again, _ := Arguments(raw, NewNames(0), "")
 	require.Equal(t, string(again), string(short), "the same each time")
 	require.Less(t, len(short), len(raw))
-	require.True(t, json.Valid(raw), "what is no JSON is left alone")
+	require.True(t, json.Valid(raw), "what is not JSON is left alone")
 	require.True(t, json.Valid(short), "%.300q", short)
 	require.True(t, utf8.Valid(short) || !utf8.Valid(raw), "a character was cut")
 	want, got := jsonTokens(t, raw), jsonTokens(t, short)

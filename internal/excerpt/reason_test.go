@@ -16,15 +16,15 @@ func TestReason(t *testing.T) {
 			"src/index.ts(892,11)"},
 		{"a place in front of the verdict", header + "./a_test.go:5:2: \"path\" imported and not used\nFAIL a [build failed]",
 			"./a_test.go:5:2"},
-		{"a warning is no reason", header + "a.c:1:2: warning: unused\nb.c:3:4: error: no x\n", "b.c:3:4"},
+		{"a warning does not say why it failed", header + "a.c:1:2: warning: unused\nb.c:3:4: error: no x\n", "b.c:3:4"},
 		{"an exception behind its traceback", header + trace + "ValueError: no\n", "ValueError: no"},
 		{"the last of two exceptions", header + trace + "KeyError: 1\n\nDuring handling:\n\n" + trace + "a.b.ImproperlyConfigured: no",
 			"a.b.ImproperlyConfigured"},
 		{"an exception without a text", header + trace + "KeyboardInterrupt\n", "KeyboardInterrupt"},
 		{"frames that are not indented", header + "Traceback (most recent call last):\nFile \"a.py\", line 3\nDEBUG: x\nOSError: no", "OSError: no"},
 		{"a test", header + "--- FAIL: TestX (0.00s)\n", "--- FAIL: TestX"},
-		{"a code is no reason", header + "error: script exited with code 1\nexit status 2\n" + header + "panic: no\n", "panic: no"},
-		{"none failed is no reason", header + "Failed: 0\nError: no x\n", "Error: no x"},
+		{"an exit code does not say why it failed", header + "error: script exited with code 1\nexit status 2\n" + header + "panic: no\n", "panic: no"},
+		{"a count of zero failures does not say why it failed", header + "Failed: 0\nError: no x\n", "Error: no x"},
 		{"another language", header + "错误：没有文件\n", "错误：没有文件"},
 		{"at the end of a long text", strings.Repeat(header, 60) + "fatal: no\n", "fatal: no"},
 		{"in the first half anyway", "Exit code 1\nnpm error: E404\n" + header, "Exit code 1"},
@@ -60,10 +60,10 @@ func FuzzReason(f *testing.F) {
 	f.Add("a.go:12:3: x\nfail 3 failed\n(1,2): ", 0)
 	f.Fuzz(func(t *testing.T, text string, chars int) {
 		if i := Reason(text, chars); i > 0 && text[i-1] != '\n' {
-			t.Fatal("it is no beginning of a line")
+			t.Fatal("it is not the beginning of a line")
 		}
 		if v := Verdict(text); !strings.HasSuffix(text, v) {
-			t.Fatal("it is no end of the text")
+			t.Fatal("it is not the end of the text")
 		}
 	})
 }

@@ -42,7 +42,7 @@ func TestRemainder(t *testing.T) {
 		{
 			"a name that takes the whole line", strings.Repeat("x", 70) + "/lexer/scan_number.go\n" + filler, 100, false, "",
 			strings.Repeat("x", 70) + "/lexer/sca\n[732 characters of an old result left out. Names in it: " + strings.Repeat("x", 70) + "/lexer/scan_number.go]",
-			"of a name that is cut, the rest is no name",
+			"of a name that is cut, the rest is not a name",
 		},
 		{
 			"an end that reports nothing", "=== RUN TestLexer\n" + filler + "lexer_test.go has more\n" + filler, 100, false, "",

@@ -93,7 +93,7 @@ func Scan(s string, emit func(id string, kind Kind)) {
 var isSpecial = [256]bool{'\\': true, '`': true, 0xE2: true, 0xE3: true}
 
 // isPlain reports whether a token is a word that names nothing, by the class of its first byte and those of the rest,
-// and whether only its last byte is no lower-case letter.
+// and whether only its last byte is not a lower-case letter.
 func isPlain(first, rest uint8, oddAtEnd bool) bool {
 	switch first | rest {
 	case ascii.Lower | ascii.Upper:

@@ -332,8 +332,8 @@ func TestErrors(t *testing.T) {
 	}{
 		{"two files", []string{"a", "b"}, "got 2"},
 		{"an unknown flag", []string{"-nope", "a"}, "not defined: -nope"},
-		{"a window that is none", []string{"-window", "0", "a"}, "want a positive number"},
-		{"a price that is none", []string{"-price", "NaN", "a"}, "want a positive number of dollars"},
+		{"a window of zero", []string{"-window", "0", "a"}, "want a positive number"},
+		{"a price that is not a number", []string{"-price", "NaN", "a"}, "want a positive number of dollars"},
 		{"a file that is nowhere", []string{filepath.Join(dir, "nowhere")}, "no such file"},
 		{"a file with nothing in it", []string{empty}, "no message"},
 		{"an answer without a question", []string{writeSession(t, "a.jsonl", hostile()[1:2])}, "no request"},

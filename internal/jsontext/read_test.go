@@ -47,7 +47,7 @@ func TestValue(t *testing.T) {
 	}{
 		{`{"a":[1,"}"]}}`, 13, "what is behind it is not looked at"},
 		{`null,`, 4, "a word"},
-		{`12 ,`, 2, "white space behind it is none of it"},
+		{`12 ,`, 2, "the value ends before the white space"},
 		{``, 0, "nothing"},
 		{`{"a":}`, 0, "no JSON"},
 		{strings.Repeat("[", 9_999) + strings.Repeat("]", 9_999), 0, "deeper than package json reads, with the two around it"},

@@ -9,7 +9,7 @@ import (
 )
 
 // JSON that a caller keeps is read where it lies: package json copies and checks it, each time, and takes
-// several times as long. What is no JSON is read as far as it looks like some.
+// several times as long. What is not JSON is read as far as it looks like some.
 
 // Members calls f for each member of an object, with its key as it stands between the quotes.
 func Members(object []byte, f func(key string, value []byte)) {

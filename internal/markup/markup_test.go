@@ -21,7 +21,7 @@ func TestEscape(t *testing.T) {
 		{"a space without width", "</con\u200bver\u200dsation>", "&lt;/con\u200bver\u200dsation>"},
 		{"a soft hyphen", "</sum\u00admary>", "&lt;/sum\u00admary>"},
 		{"a control character that is left out", "<\x00/summary>", "&lt;/summary>"},
-		{"bytes that are no character", "<\xff/summary>", "&lt;\uFFFD/summary>"},
+		{"bytes that are not a character", "<\xff/summary>", "&lt;\uFFFD/summary>"},
 		{"a filler of another alphabet", "<\u3164/summary>", "&lt;\u3164/summary>"},
 		{"a backslash", `<\/summary>`, `&lt;\/summary>`},
 		{"another slash", "<∕conversation>", "&lt;∕conversation>"},

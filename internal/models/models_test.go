@@ -30,7 +30,7 @@ func TestFind(t *testing.T) {
 		{"o3-2025-04-16", "o3", "dated"},
 		{"ft:gpt-4o-mini-2024-07-18:acme::abc123", "gpt4omini", "fine-tuned"},
 		{"openai/gpt-5-mini:online", "gpt5mini", "OpenRouter's variant"},
-		{"gpt-6.1-sol", "gpt61sol", "a point between digits is no owner"},
+		{"gpt-6.1-sol", "gpt61sol", "a point between digits is not an owner"},
 		{"models/gemini-2.5-pro", "gemini25pro", "Gemini's own"},
 		{"publishers/google/models/gemini-2.5-flash-001", "gemini25flash", "Vertex AI, a version of three digits"},
 		{"gemini-2.5-flash-preview-09-2025", "gemini25flash", "a month and a year"},

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// sharedOverflowFile opens the catalogue of refusals, which is no part of the repository: WINNOW_SHARED,
+// sharedOverflowFile opens the catalogue of refusals, which is not part of the repository: WINNOW_SHARED,
 // or shared beside it. The test is skipped without it.
 func sharedOverflowFile(t testing.TB) *os.File {
 	t.Helper()

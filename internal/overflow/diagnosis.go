@@ -18,7 +18,7 @@ const (
 // Unit is what a provider counts.
 type Unit uint8
 
-// A limit in characters or bytes is no context window.
+// A limit in characters or bytes is not a context window.
 const (
 	UnitTokens Unit = iota
 	UnitChars

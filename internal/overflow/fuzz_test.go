@@ -27,7 +27,7 @@ func FuzzDiagnose(f *testing.F) {
 				t.Fatalf("numbers out of range: %+v", info)
 			}
 			if info.Class != ClassOverflow && (info.Tokens != 0 || info.Limit != 0) {
-				t.Fatalf("numbers of what is no overflow: %+v", info)
+				t.Fatalf("numbers of what is not an overflow: %+v", info)
 			}
 		}
 	})

@@ -70,7 +70,7 @@ func (r *reading) json(text string, i, nesting int) int {
 }
 
 // byField reports whether the level is an object of errors by field, as ASP.NET and Rails make them: what stands
-// under "errors": {"prompt": …} is no prompt.
+// under "errors": {"prompt": …} is not a prompt.
 func byField(keys *[maxJSONDepth + 1]string, object *[maxJSONDepth + 1]bool, level int) bool {
 	return level > 1 && keys[level] == "errors" && object[level] && object[level-1]
 }
@@ -234,7 +234,7 @@ func isCountKey(key string) bool {
 }
 
 // isLimitKey reports whether the field counts the tokens of a context window: "n_ctx", "max_context_tokens",
-// "token_limit". "max_tokens" is what a request asks for, and what is left or allowed a minute is no window.
+// "token_limit". "max_tokens" is what a request asks for, and what is left or allowed a minute is not a window.
 func isLimitKey(key string) bool {
 	switch key {
 	case "nctx", "maxmodellen", "contextlength", "contextwindow":

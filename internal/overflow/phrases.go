@@ -1,6 +1,6 @@
 package overflow
 
-// Phrases say something only as a whole, and mostly that an error is no overflow. They are found once, where their
+// Phrases say something only as a whole, and mostly that an error is not an overflow. They are found once, where their
 // telling word (one with rHint) is met, instead of by a search for each of them.
 
 // phraseAt returns the phrases that the word at i belongs to.

@@ -133,7 +133,7 @@ const (
 	ImageTokens   = 1500 // for an image, whatever its size
 )
 
-// roleOptions is the block of the options that a change of costs the cache, but which are no prompt.
+// roleOptions is the block of the options that a change of costs the cache, but which are not a prompt.
 const roleOptions = "options"
 
 // block adds a piece of the prompt.

@@ -104,7 +104,7 @@ func repeat(o any, n int) list {
 	return out
 }
 
-// sharedRules reads the collected rules, which are no part of the repository.
+// sharedRules reads the collected rules, which are not part of the repository.
 func sharedRules(t *testing.T) []sharedRule {
 	t.Helper()
 	dir := os.Getenv("WINNOW_SHARED")
@@ -133,11 +133,11 @@ var notChecked = map[string]string{
 	"ANT-MERGE":          "says that something is fine: it is among the accepted requests",
 	"OAI-ROLES":          "says that something is fine: it is among the accepted requests",
 	"OLL-ROLES":          "says that something is fine",
-	"OLL-TRUNC":          "what a server drops in silence is no refusal; its words are among the wordings",
+	"OLL-TRUNC":          "what a server drops in silence is not a refusal; its words are among the wordings",
 	"ORT-UPSTREAM":       "the provider behind the gateway decides; its frame is among the wordings",
 	"ORT-402":            "depends on the balance of an account",
 	"ORT-GEMINI-SIG":     "a rule of Gemini, which speaks another protocol",
-	"ORT-MIDDLE-OUT":     "what a gateway drops in silence is no refusal",
+	"ORT-MIDDLE-OUT":     "what a gateway drops in silence is not a refusal",
 	"ALL-SUMMARISER":     "is ANT-TOOLS-REQUIRED, ANT-PREFILL and ANT-THINK-MISSING in one",
 	"ALL-ERRORED":        "a turn that broke off shows as ALL-ARGS",
 	"ANT-THINK-MODIFIED": "", // these need an answer to come first: TestThinking

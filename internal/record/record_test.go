@@ -203,7 +203,7 @@ func FuzzWrite(f *testing.F) {
 		w.Inserted(result, "")
 		text := w.Write(3, 500)
 		if !record.Is(text) {
-			t.Fatalf("%q is no record", text)
+			t.Fatalf("%q is not a record", text)
 		}
 		if n := strings.Count(text, "\n"); n > 4 {
 			t.Fatalf("%d lines: %q", n+1, text)
@@ -231,8 +231,8 @@ func TestOutcome(t *testing.T) {
 		{"lines of a file report nothing", "exec", `{"command":"cat a.py"}`, "raise ValueError: x\n    return None", false, "exec cat a.py"},
 		{"a program that a file was written for does", "exec", `{"command":"cat > a <<E\nE\nrun a"}`, "x\n3 tests passed", false,
 			"exec cat > a <<E E run a → 3 tests passed"},
-		{"a tool's frame is no line", "exec", `{"command":"make"}`, "<output>\nall done\n</output>\n</result>\n", false, "exec make → all done"},
-		{"nor is it a reason", "exec", `{"command":"make"}`, "<output>\nno rule\n</output>", true, "exec make → failed: <output> no rule"},
+		{"a tool's frame is not quoted as the outcome", "exec", `{"command":"make"}`, "<output>\nall done\n</output>\n</result>\n", false, "exec make → all done"},
+		{"the reason of a failure is found behind a frame", "exec", `{"command":"make"}`, "<output>\nno rule\n</output>", true, "exec make → failed: <output> no rule"},
 		{"a bracket reports nothing", "list", `{}`, "[\n  1\n]\n", false, "list {}"},
 		{"a long line begins at its beginning", "list", `{}`, `{"ok":true,"rest":"` + strings.Repeat("x", 500) + `"}`, false,
 			`list {} → {"ok":true,"rest":"` + strings.Repeat("x", 58) + "..."},
@@ -243,7 +243,7 @@ func TestOutcome(t *testing.T) {
 			"Edit a.c"},
 		{"an editor that only looks", "str_replace_editor", `{"command":"view","path":"a.c"}`, "// not here\n" + scope, false,
 			"str_replace_editor view a.c"},
-		{"colours are no text", "exec", `{"command":"make"}`, "\x1b[31mall failed\x1b[0m", true, "exec make → failed: all failed"},
+		{"colours are not text", "exec", `{"command":"make"}`, "\x1b[31mall failed\x1b[0m", true, "exec make → failed: all failed"},
 		{"a search says what for", "Grep", `{"pattern":"a|b","path":"src"}`, "src/x.go", false, "Grep src for a|b"},
 	} {
 		w := writer(excerpt.NewNames(0))

@@ -27,7 +27,7 @@ func OpenFile(name string) (s *Session, file string, err error) {
 		return nil, "", err
 	}
 	if s, err = Open(data); err != nil {
-		return nil, "", fmt.Errorf("%s is no session of Claude Code, Codex, OpenClaw, pi or winnow: %w", file, err)
+		return nil, "", fmt.Errorf("%s is not a session of Claude Code, Codex, OpenClaw, pi or winnow: %w", file, err)
 	}
 	return s, file, nil
 }

@@ -38,7 +38,7 @@ func TestOpenFile(t *testing.T) {
 
 	bad := write("bad.jsonl", "hello\n", 0)
 	_, _, err = OpenFile(bad)
-	assert.ErrorContains(t, err, "bad.jsonl is no session of Claude Code")
+	assert.ErrorContains(t, err, "bad.jsonl is not a session of Claude Code")
 	_, _, err = OpenFile(filepath.Join(dir, "missing"))
 	assert.ErrorIs(t, err, fs.ErrNotExist)
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "empty"), 0o700))

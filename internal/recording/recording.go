@@ -78,7 +78,7 @@ func readMessages(data []byte) ([]winnow.Message, error) {
 	case len(history) == 0:
 		return nil, errors.New("there is no message in it")
 	case !slices.ContainsFunc(history, func(m winnow.Message) bool { return len(m.Parts) > 0 }):
-		return nil, errors.New(`no message has "parts": it is no session of Claude Code, Codex, OpenClaw or pi, ` +
+		return nil, errors.New(`no message has "parts": it is not a session of Claude Code, Codex, OpenClaw or pi, ` +
 			`and winnow's form is {"role":"user","parts":[{"text":"…"}]}, one a line`)
 	}
 	return history, nil

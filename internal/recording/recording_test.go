@@ -86,7 +86,7 @@ func TestClip(t *testing.T) {
 		{"abcd", "ab…", 3, "the ellipsis takes a column"},
 		{"中文字", "中文字", 6, "two columns a character"},
 		{"中文字", "中文…", 5, "room for two of them and the ellipsis"},
-		{"中文字", "中…", 4, "half a character is none"},
+		{"中文字", "中…", 4, "a character is never cut in two"},
 		{"", "", 3, "nothing"},
 	} {
 		got := recording.Clip(tt.s, tt.columns)

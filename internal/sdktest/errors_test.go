@@ -29,7 +29,7 @@ func TestOverflow(t *testing.T) {
 		"minimax":       {},
 		"ollama":        {},
 		"qwen":          {0, window},
-		"vllm":          {0, window}, // a lower bound is no count
+		"vllm":          {0, window}, // a lower bound is not a count
 		"github":        {0, window},
 		"anthropic-sum": {2004, window},
 	}

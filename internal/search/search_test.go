@@ -38,7 +38,7 @@ func TestWords(t *testing.T) {
 		{"newManager HTTPServer a1B", "capitals behind small letters", []string{"new", "Manager", "HTTPServer", "a1B"}},
 		{"naïveTest Привет", "letters beyond ASCII", []string{"naïve", "Test", "Привет"}},
 		{"上下文x", "no blanks between words", []string{"上", "下", "文", "x"}},
-		{"a\xffb\xe4\xb8c", "bytes that are no characters", []string{"a", "b", "c"}},
+		{"a\xffb\xe4\xb8c", "bytes that are not characters", []string{"a", "b", "c"}},
 		{"e\u0301a", "an accent of its own", []string{"e\u0301a"}},
 	} {
 		assert.Equal(t, tt.want, words(tt.text), tt.reason)

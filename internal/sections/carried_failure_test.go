@@ -22,7 +22,7 @@ func TestFailureReason(t *testing.T) {
 	}
 }
 
-// A question is no rule, whatever words it has.
+// A question is not a rule, whatever words it has.
 func TestQuestionsAreNoRules(t *testing.T) {
 	into := Carried{}.Collect()
 	into.AddRules("Why do we never get an answer here? Never push to main.\nDid you not run the tests, as you must?\nYou must run them. 为什么必须重启\n必须先运行测试")

@@ -37,7 +37,7 @@ func pairCost(m constants, t *sharedTables, p, c byte) float64 {
 	if ascii.IsLetter(c) {
 		return letterCost(m, p, c)
 	}
-	v := m.letters[letterIndex(p)][outside] // 0 if p is no letter
+	v := m.letters[letterIndex(p)][outside] // 0 if p is not a letter
 	switch {
 	case ascii.IsDigit(c):
 		return v + digitCost(m, p)

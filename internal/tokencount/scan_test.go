@@ -13,7 +13,7 @@ import (
 )
 
 // speedTexts are texts of 1 MB; "mixed" is all samples, 13 MB. Those from "accents" on are the worst that
-// was found: characters of one and of more bytes by turns, and bytes that are no text.
+// was found: characters of one and of more bytes by turns, and bytes that are not text.
 func speedTexts(t testing.TB) map[string]string {
 	t.Helper()
 	var mixed strings.Builder

@@ -20,9 +20,9 @@ func TestArguments(t *testing.T) {
 		{`{"path":"a.go","path":"b.go"}`, Arguments{File: "b.go"}, "the last of two, as package json has it"},
 		{`{"pat\u0068":"a\tb"}`, Arguments{File: "a b"}, "escapes, in a key too"},
 		{`{"path":"a.go"`, Arguments{}, "no JSON"},
-		{`{"path":["a.go"]}`, Arguments{}, "a list is no file"},
+		{`{"path":["a.go"]}`, Arguments{}, "a list is not a file"},
 		{`{"input":"*** Update File: a.go\n"}`, Arguments{Patched: []string{"a.go"}}, "a patch"},
-		{"*** Add File: b.go\n", Arguments{Patched: []string{"b.go"}}, "a patch that is no JSON"},
+		{"*** Add File: b.go\n", Arguments{Patched: []string{"b.go"}}, "a patch that is not JSON"},
 		{`{}`, Arguments{}, "nothing"},
 	} {
 		assert.Equal(t, tc.want, Common.Arguments([]byte(tc.in)), tc.why)
