@@ -6,6 +6,10 @@ import (
 	"github.com/winnowgo/winnow/internal/summarysize"
 )
 
+// leastWorth is the share of the budget that a summary must stand for. A summary that stands for less costs more than
+// it gains. A model is asked when there is more, and the digest stands in until then.
+const leastWorth = 0.05
+
 // canCompact reports whether there is something whose summary would be smaller, and whether the rest can fit then. A
 // request that cannot fit in any way is not worth a call. The margin of the estimates does not count here.
 func (d *draft) canCompact() bool {

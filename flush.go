@@ -15,10 +15,6 @@ func flushDue(tokens, threshold int) bool {
 	return threshold > 0 && tokens >= threshold
 }
 
-// leastWorth is the share of the budget that a summary must stand for. A summary that stands for less costs more than
-// it gains. A model is asked when there is more, and the digest stands in until then.
-const leastWorth = 0.05
-
 // isNearCompaction reports whether a compaction is at most CompactOptions.SoftThreshold tokens away. Old results do not
 // count: they are cleared first, and a compaction is far away then.
 func (m *Manager) isNearCompaction(d *draft) bool {

@@ -32,6 +32,10 @@ const (
 	recordReason = "the record of old steps"
 )
 
+// recordsShare is the share of the room above which records become leaner, the older half of them at a time. Hardly any
+// of the recorded sessions gets there; it is for conversations that go on for days.
+const recordsShare = 0.3
+
 // newRecord returns a record with text for the run of count messages that begins at first. last is the key of its last
 // message, and run is that of all of them together.
 func newRecord(h *hasher, first position, count int, last, run key, text string) *runRecord {

@@ -10,10 +10,6 @@ import (
 // Records of a history that is many times as long as the window: most of them are written in their leanest form at
 // once.
 
-// recordsShare is the share of the room above which records become leaner, the older half of them at a time. Hardly any
-// of the recorded sessions gets there; it is for conversations that go on for days.
-const recordsShare = 0.3
-
 // leanest has the leanest record of each run of a list, for runs that have no record yet. A history that is seen for
 // the first time may be many times as long as the window. leanRecords would then remove lines until only the newest
 // records have any, and those take no more tokens than all older records in their leanest form. To write the older ones

@@ -24,7 +24,9 @@ type slot struct {
 // in two sets computes its hash once.
 type SetHash uint32
 
-// seed differs in each process, so that no text can make hashes collide.
+// seed differs in each process: nobody can write a text, for example a tool's result, whose identifiers all have one
+// hash, so that a search through a set takes as long as through a list. It is drawn when the program starts, in some
+// ten nanoseconds, and never changes. To draw it later would take a check for each identifier.
 var seed = rand.Uint64() | 1
 
 // leastSlots is how many slots a set has once it is not empty.
