@@ -164,9 +164,9 @@ func (m *Manager) takeReadySummary(d *draft) (next *draft, report *Compaction, f
 	return next, nil, true
 }
 
-// await waits for the work in the background, if d can use its summary, and reports whether it waited. An error says
-// that ctx ended first.
-func (m *Manager) await(ctx context.Context, d *draft) (waited bool, err error) {
+// awaitBackground waits for the work in the background, if d can use its summary, and reports whether it waited. An
+// error says that ctx ended first.
+func (m *Manager) awaitBackground(ctx context.Context, d *draft) (waited bool, err error) {
 	b := m.background
 	// A flush may call Prepare: if that waited for the work, which waits for the flush, neither would end.
 	if b == nil || b.hasEnded() || b.flushes || !b.covers(d) {

@@ -10,9 +10,9 @@ import (
 
 // Step 7, behind the six of Manager.draft, and the only one that waits: the compaction.
 
-// The limits of one run, which lasts from one call of Prepare to the next: compactions, and calls of the summarizer for
-// those of Recover. A history that is larger than the summarizer's window still takes a call for each of its parts.
-const maxCompactionsPerRun, maxSummaryCalls = 2, 2
+// The limits from one call of Prepare to the next: compactions, and calls of the summarizer for those of Recover. A
+// history that is larger than the summarizer's window still takes a call for each of its parts.
+const maxCompactions, maxSummaryCalls = 2, 2
 
 // needsCompaction reports whether the request does not fit, or soon will not, and a summary can help.
 func (d *draft) needsCompaction() bool {
@@ -31,7 +31,7 @@ func (m *Manager) compactAndCommit(ctx context.Context, d *draft) (*Request, err
 		m.opts.Logger.Debug("winnow: the summarizer is not asked: there is too little to summarize", "tokens", unread)
 		return m.withoutSummary(ctx, d)
 	}
-	compacted, report, err := m.compact(ctx, d, m.opts.Summarizer, "", false)
+	compacted, report, err := m.compact(ctx, d, compactCall{by: m.opts.Summarizer})
 	switch {
 	case err == nil && compacted.shrinkToFit():
 		return m.commitCompaction(compacted, report, closeBreaker)
@@ -47,6 +47,7 @@ func (m *Manager) compactAndCommit(ctx context.Context, d *draft) (*Request, err
 // withoutSummary decides what becomes of d when no summary can be had. The request is sent without one if it fits the
 // budget, even if only without the margin of the estimates, because a digest would lose more. Else a digest stands in.
 func (m *Manager) withoutSummary(ctx context.Context, d *draft) (*Request, error) {
+	// A new draft, because the host may have used the manager while the summarizer was asked.
 	if next := m.draft(d.history, m.ledger.checkpoint); next.tokens() <= next.budget && next.shrinkToFit() {
 		return m.commit(next)
 	}
@@ -57,10 +58,10 @@ func (m *Manager) withoutSummary(ctx context.Context, d *draft) (*Request, error
 // cleared. Only the newest results are left to cut, and the model works with those, so they are cut only if the digest
 // is not enough.
 func (m *Manager) digestAndCommit(ctx context.Context, failed *draft) (*Request, error) {
-	// The breaker measures how far the history has grown since the last failure. A digest makes the history smaller, so
-	// Total moves with it: the growth so far still counts.
+	// The breaker compares the size of the history with its size at the last failure, which is Total. A digest makes
+	// the history smaller. Total is set as much lower, so that what the history has grown so far still counts.
 	grown := failed.uneditedTokens() - m.ledger.breaker.Total
-	d, report, err := m.compact(ctx, m.draft(failed.history, failed.base), Digest(), "", false)
+	d, report, err := m.compact(ctx, m.draft(failed.history, failed.base), compactCall{by: Digest()})
 	if err == nil && d.shrinkToFit() {
 		return m.commitCompaction(d, report, func(l *ledger) { l.breaker.Total = d.uneditedTokens() - grown })
 	}
@@ -80,8 +81,8 @@ func (m *Manager) shrinkAndCommit(d *draft) (*Request, error) {
 
 // replaceDigest asks the summarizer once for the summary that a digest stands in for. If it fails, the digest stays.
 func (m *Manager) replaceDigest(ctx context.Context, d *draft) (*Request, error) {
-	m.ledger.run.asksOnce = true // the request fits without the summary, so it must not wait long
-	compacted, report, err := m.compact(ctx, d, m.opts.Summarizer, "", false)
+	m.ledger.tries.oneCall = true // the request fits without the summary, so it must not wait long
+	compacted, report, err := m.compact(ctx, d, compactCall{by: m.opts.Summarizer})
 	if err == nil && compacted.shrinkToFit() {
 		return m.commitCompaction(compacted, report, closeBreaker)
 	}
@@ -95,23 +96,27 @@ func (m *Manager) replaceDigest(ctx context.Context, d *draft) (*Request, error)
 	return m.shrinkAndCommit(m.draft(d.history, m.ledger.checkpoint))
 }
 
-// compact has s summarize the older messages of d and returns the draft that has the summary in their place, with its
-// report. It commits nothing. The lock is held, but not while code of the host runs. instructions are for this summary
-// only. asked says that the host called Compact: then a short history is summarized too, and its summary may be longer.
-func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructions string, asked bool) (
-	*draft, *Compaction, error,
-) {
+// compactCall says who writes the summary of a compaction, and why.
+type compactCall struct {
+	by           Summarizer
+	isAsked      bool   // the host called Compact: a short history is summarized too, and its summary may be longer
+	instructions string // of that call, for this summary only
+}
+
+// compact summarizes the older messages of d and returns the draft that has the summary in their place, with its
+// report. It commits nothing. The lock is held, but not while code of the host runs.
+func (m *Manager) compact(ctx context.Context, d *draft, call compactCall) (*draft, *Compaction, error) {
 	before := d.tokens()
-	c, err := d.newCompaction(instructions)
+	c, err := d.newCompaction(call.instructions)
 	if err == nil {
-		c.isDown = c.isDown && !asked
-		m.unlocked(func() { err = c.takeRules(m.opts.Compact.Rules, asked) })
+		c.oneAttempt = c.oneAttempt && !call.isAsked
+		m.unlocked(func() { err = c.takeRules(m.opts.Compact.Rules, call.isAsked) })
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	m.opts.Logger.Debug("winnow: compacting", "tokens", before, "budget", d.budget, "asked", asked)
-	cp, report, err := m.writeSummary(ctx, c, s)
+	m.opts.Logger.Debug("winnow: compacting", "tokens", before, "budget", d.budget, "asked", call.isAsked)
+	cp, report, err := m.writeSummary(ctx, c, call.by)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -123,36 +128,45 @@ func (m *Manager) compact(ctx context.Context, d *draft, s Summarizer, instructi
 		// try has them.
 		next = m.redraft(d, cp, m.ledger.recordsBehind(d), d.newEdits)
 	}
-	if next.checkpoint == nil || !asked && !next.shrinkToFit() && next.tokens() >= before {
+	if next.checkpoint == nil || !call.isAsked && !next.shrinkToFit() && next.tokens() >= before {
 		return nil, nil, fmt.Errorf("%w: %w", ErrCompaction, errNoGain)
 	}
 	return next, report, nil
 }
 
-// writeSummary has s write the summary of c, and counts the try and its calls for the limits of the run.
+// writeSummary has s write the summary of c, and counts that for the limits of the tries.
 func (m *Manager) writeSummary(ctx context.Context, c *compaction, s Summarizer) (
 	cp *checkpoint, report *Compaction, err error,
 ) {
-	run := &m.ledger.run
-	switch run.Compactions++; {
-	case run.asksOnce:
+	tries := &m.ledger.tries
+	switch {
+	case tries.oneCall:
 		c.limitCalls(1)
-	case run.Refusals > 0:
-		c.limitCalls(maxSummaryCalls - run.Calls)
+	case tries.Refusals > 0:
+		c.limitCalls(maxSummaryCalls - tries.Calls)
+	}
+	isCounted := !isDigest(s) // a digest costs no call, so a request may take any number of them
+	if isCounted {
+		tries.Compactions++
 	}
 	m.unlocked(func() { cp, report, err = c.run(ctx, s) })
 	if m.ledger.cache.IsEmpty() { // a try that got no answer does not bind the room of the next one
 		m.ledger.cache = nil
 	}
-	switch {
-	case isDigest(s): // a digest costs no call, so a run may have any number of them
-		run.Compactions--
-	case err != nil: // this run does not ask a failed summarizer again
-		run.Calls = maxSummaryCalls
-	case run.Refusals == 0: // for Prepare: it counts as one, however many calls it took
-		run.Calls++
-	default:
-		run.Calls += report.Calls
+	if isCounted {
+		tries.countCalls(report, err)
 	}
 	return cp, report, err
+}
+
+// countCalls counts the calls of the summarizer for a compaction that ended with report or err.
+func (t *tries) countCalls(report *Compaction, err error) {
+	switch {
+	case err != nil:
+		t.Calls = maxSummaryCalls // none is left: a summarizer that failed is not asked again for this request
+	case t.Refusals == 0:
+		t.Calls++ // for Prepare: it counts as one, however many calls it took
+	default:
+		t.Calls += report.Calls
+	}
 }

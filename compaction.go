@@ -77,7 +77,7 @@ type summaryCalls struct {
 	instructions string
 	share        int  // tokens of history that may be summarized at once; 0: any number
 	attempts     int  // of one call
-	isDown       bool // the breaker is half open
+	oneAttempt   bool // until the summarizer answers, because the breaker is half open
 	fewest       bool // it takes as few calls as possible
 	cache        *answers.Cache
 }
@@ -225,7 +225,7 @@ func (d *draft) newCompaction(instructions string) (*compaction, error) {
 			cap: d.summaryCap(&s), requestTokens: d.tokens(), replaced: s.replaced,
 		},
 		summaryCalls: summaryCalls{
-			attempts: o.Compact.Attempts, isDown: d.ledger.breaker.Failures >= breaker.Limit, cache: d.ledger.cache,
+			attempts: o.Compact.Attempts, oneAttempt: d.ledger.breaker.Failures >= breaker.Limit, cache: d.ledger.cache,
 			instructions: strings.TrimSpace(o.Compact.Instructions + "\n\n" + instructions),
 		},
 	}
@@ -245,7 +245,7 @@ func (c *compaction) limitCalls(n int) {
 	if len(c.prefix.messages) > 0 {
 		c.older, c.prefix = c.older.join(c.prefix), sizedMessages{}
 	}
-	c.isDown = c.isDown || n < 2
+	c.oneAttempt = c.oneAttempt || n < 2
 }
 
 var errRules = errors.New("CompactOptions.Rules")

@@ -75,8 +75,8 @@ func (c *compaction) summarize(ctx context.Context, s Summarizer, room int) (*Su
 			Summarizer: s, Window: c.opts.Compact.SummarizerWindow, MaxTokens: room,
 			Previous: c.previous, Instructions: c.instructions, Estimator: c.opts.Estimator,
 		},
-		attempts: c.attempts, timeout: c.opts.Compact.Timeout, isDown: c.isDown, fewest: c.fewest, noDigest: true,
-		cache: c.cache,
+		attempts: c.attempts, timeout: c.opts.Compact.Timeout, oneAttempt: c.oneAttempt, fewest: c.fewest,
+		noDigest: true, cache: c.cache,
 	}
 	inStages := func(r sizedMessages, config summarizeConfig) (*Summary, error) {
 		config.sizes = r.tokens

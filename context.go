@@ -99,7 +99,7 @@ func (m *Manager) withoutGuess(ctx context.Context, history []Message, err error
 	guess, body := a.Guess, a.Body
 	a.ForgetGuesses()
 	d := m.draft(history, m.ledger.checkpoint)
-	if d.shrinkToFit() && slices.Contains(m.ledger.run.refused, d.key()) {
+	if d.shrinkToFit() && slices.Contains(m.ledger.tries.refused, d.key()) {
 		if guess.Most > 0 {
 			err = d.overflow() // against the limit that was told, not against the guess
 		}
@@ -115,8 +115,8 @@ func (m *Manager) withoutGuess(ctx context.Context, history []Message, err error
 }
 
 // prepareWithinBody is makeRequest. If the body of its request would have too many bytes, it tries once more with fewer
-// tokens, because the body may be small enough then. A summarizer that failed is not asked again for that. The lock is
-// held, but not while code of the host runs.
+// tokens, because the body may be small enough then: ledger.mostTokens bounds the budget of all drafts meanwhile. A
+// summarizer that failed is not asked again for that. The lock is held, but not while code of the host runs.
 func (m *Manager) prepareWithinBody(ctx context.Context, history []Message) (*Request, error) {
 	failures := m.ledger.breaker.Failures
 	r, err := m.makeRequest(ctx, history, false)
@@ -130,17 +130,18 @@ func (m *Manager) prepareWithinBody(ctx context.Context, history []Message) (*Re
 }
 
 // makeRequest makes a draft and decides what becomes of it: it is sent as it is or smaller, it is compacted, or the
-// error says that it cannot fit. isDown says that the summarizer has failed just now. The host may use the manager
-// during a flush, or while a summary is waited for, so each `continue` makes a new draft. The loop ends because each
-// reason to go round occurs only once: background work that has ended, a flush before a compaction.
-func (m *Manager) makeRequest(ctx context.Context, history []Message, isDown bool) (*Request, error) {
+// error says that it cannot fit. failedJustNow says that the summarizer did, for this same request. The host may use
+// the manager during a flush, or while a summary is waited for, so each `continue` makes a new draft. The loop ends,
+// because there are two reasons to go round and each occurs only once: background work has ended, or the host was asked
+// to save what it wants to keep. The latter is done once before each compaction, whichever case below asks for it.
+func (m *Manager) makeRequest(ctx context.Context, history []Message, failedJustNow bool) (*Request, error) {
 	for {
-		m.ledger.run.begin()
+		m.ledger.tries.begin()
 		// With a report, d has a summary that was made in the background; failed says that it could not be made.
 		d, report, failed := m.takeReadySummary(m.draft(history, m.ledger.checkpoint))
 		switch {
 		case d.needsCompaction():
-			waited, err := m.await(ctx, d)
+			waited, err := m.awaitBackground(ctx, d)
 			if err != nil {
 				return nil, err
 			}
@@ -150,13 +151,13 @@ func (m *Manager) makeRequest(ctx context.Context, history []Message, isDown boo
 			if m.flush(ctx, history) {
 				continue // the host has saved what it wants to keep, and is not asked again before this compaction
 			}
-			if failed || isDown { // asking the summarizer again at once would fail again
+			if failed || failedJustNow { // asking the summarizer again at once would fail again
 				return m.withoutSummary(ctx, d)
 			}
 			return m.compactAndCommit(ctx, d)
 		case report == nil && d.fits() && m.prepareCompaction(ctx, d):
 			continue // the host was asked to save what it wants to keep, ahead of a compaction that is near
-		case report == nil && !failed && !isDown && m.mayReplaceDigest(d):
+		case report == nil && !failed && !failedJustNow && m.mayReplaceDigest(d):
 			if m.flush(ctx, history) {
 				continue // now the digest can be replaced, if it still is there
 			}
@@ -208,11 +209,11 @@ func (m *Manager) Plan(history []Message) *Request {
 	defer m.savepoint()()
 	defer m.ledger.index.endCall()
 	m.settle(history)
-	m.ledger.run.begin()
+	m.ledger.tries.begin()
 	d, needs, fits := m.plan(history)
 	if !needs && !fits && m.ledger.accounting.IsGuessed() { // see withoutGuess
 		m.ledger.accounting.ForgetGuesses()
-		if next, needsToo, _ := m.plan(history); !slices.Contains(m.ledger.run.refused, next.key()) {
+		if next, needsToo, _ := m.plan(history); !slices.Contains(m.ledger.tries.refused, next.key()) {
 			d, needs = next, needsToo
 		}
 	}
@@ -264,10 +265,10 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 	}
 	m.endBackground()
 	undo := m.settleWithUndo(history)
-	m.ledger.run.begin()
+	m.ledger.tries.begin()
 	m.flush(ctx, history)
 	d := m.draft(history, m.ledger.checkpoint) // anew: the host may have used the manager during the flush
-	d, report, err := m.compact(ctx, d, m.opts.Summarizer, instructions, true)
+	d, report, err := m.compact(ctx, d, compactCall{m.opts.Summarizer, true, instructions})
 	if err == nil && !d.shrinkToFit() {
 		err = d.overflow()
 	}
@@ -275,9 +276,9 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 		undo()
 		return nil, err
 	}
-	// A run of Recover, refusals that no answer has followed yet, ends here: the next answer is to this request, and
-	// proves nothing about the one that Recover made.
-	r, err := m.commitCompaction(d, report, closeBreaker, (*ledger).closeAttempt)
+	// An open recovery, whose request no answer has followed yet, is closed here: the next answer is to this request,
+	// and proves nothing about the one that Recover made.
+	r, err := m.commitCompaction(d, report, closeBreaker, (*ledger).closeRecovery)
 	if err != nil {
 		undo()
 	}

@@ -17,7 +17,7 @@ func (d *draft) observeUsage() {
 		return
 	}
 	if i := d.unchangedPrefix; i < sent {
-		if i == sent-1 && d.observeBehindGone(i) {
+		if i == sent-1 && d.observeWithoutNewest(i) {
 			i++
 		}
 		d.rejectFrom(i) // they count a request that this one does not go on from
@@ -53,10 +53,10 @@ func (d *draft) observeUsage() {
 	d.unchangedPrefix = len(v.messages)
 }
 
-// observeBehindGone learns from the usage of message i, if it is the answer to the last request and the newest message
-// of that is gone: hosts put a text, such as the time, behind each request and do not keep it. The count includes that
-// text, so its share is taken off. It reports whether i is such an answer.
-func (d *draft) observeBehindGone(i int) bool {
+// observeWithoutNewest learns from the usage of message i, if it is the answer to the last request, although the newest
+// message of that request is gone: hosts put a text, such as the time, behind each request and do not keep it. The
+// count includes that text, so its share is taken off. It reports whether i is such an answer.
+func (d *draft) observeWithoutNewest(i int) bool {
 	v := d.view
 	if i >= len(v.messages) || v.messages[i].Role != RoleAssistant || v.index[i] < 0 ||
 		!saysUsage(d.history, v.index[i]) {

@@ -60,11 +60,11 @@ func (d *draft) rewrite() {
 		}
 	}
 	wasIdle := cold && !uncached && !d.ledger.sentAt.IsZero()
-	d.isCramped = (pressed || wasIdle) && d.isAboveCramped()
+	d.isCramped = (pressed || wasIdle) && d.isStillNearlyFull()
 }
 
-// isAboveCramped reports whether the next epoch would follow soon.
-func (d *draft) isAboveCramped() bool { return d.view.total > count.Share(d.room(), crampedShare) }
+// isStillNearlyFull reports whether the next epoch would follow soon.
+func (d *draft) isStillNearlyFull() bool { return d.view.total > count.Share(d.room(), crampedShare) }
 
 // makeRoom is the epoch of a request that does not fit. It drops what is stale, however little that saves, and then the
 // oldest of the rest, until there is room for the next requests too.
@@ -86,7 +86,7 @@ func (d *draft) makeRoom() {
 // these steps than a summary would, and they cost no call. In a window of 64 000 tokens, the recorded sessions then
 // need 202 calls for summaries instead of 292.
 func (d *draft) foldAllButNewest(goal int) {
-	if d.isAboveCramped() && d.opts.Keep.folds() && d.opts.asksSummarizer() {
+	if d.isStillNearlyFull() && d.opts.Keep.folds() && d.opts.asksSummarizer() {
 		d.keepsNewestOnly = true
 		d.dropTo(goal)
 	}

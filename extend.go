@@ -16,8 +16,8 @@ import (
 func (m *Manager) extend(history []Message, r *Request) (done bool, err error) {
 	l, t := &m.ledger, &m.tail
 	x := &l.index
-	// The long way collects what the background has made, and settles a run of Recover.
-	if isBusy := m.background != nil || l.attempt != nil; isBusy || !t.known || !t.complete || len(l.sent) == 0 {
+	// The long way collects what the background has made, and settles an open recovery.
+	if isBusy := m.background != nil || l.recovery != nil; isBusy || !t.known || !t.complete || len(l.sent) == 0 {
 		return false, nil
 	}
 	// A message was found changed since, the history was rewound, or there is nothing to send.
@@ -247,7 +247,7 @@ func (d *shortWay) commitTail(added []Message, r *Request) {
 	r.NeedsCompaction, r.Compaction, r.Rung = false, nil, ""
 	r.Degraded = l.checkpoint != nil && l.checkpoint.degraded
 	l.sentAt, l.tokens, l.estimate, l.bytes, l.accounting = d.now, r.Tokens, d.view.total, r.Bytes, d.accounting
-	l.run.begin()
+	l.tries.begin()
 }
 
 // commitAdded makes the new messages the end of what was sent last, with their edits.

@@ -99,8 +99,8 @@ type index struct {
 	names        *excerpt.Memo // of long texts, until the call of the manager ends; nil: none was read yet
 }
 
-// namesOnce returns the memory with which the names of a long text are read only once.
-func (x *index) namesOnce() *excerpt.Memo {
+// nameMemo remembers the names of long texts, so that each is read for its names only once.
+func (x *index) nameMemo() *excerpt.Memo {
 	if x.names == nil {
 		x.names = &excerpt.Memo{}
 	}

@@ -1,6 +1,7 @@
 package winnow
 
-// ladder is the state of one call of Recover. The manager's lock is held, except during the call of a summarizer.
+// ladder is what one call of Recover climbs, rung by rung, to find a smaller request. The manager's lock is held,
+// except during the call of a summarizer.
 type ladder struct {
 	manager  *Manager
 	ledger   *ledger // of manager

@@ -28,14 +28,14 @@ type ledger struct {
 	lastRequest
 	accounting accounting.Account
 	bodyLimits
-	refusals int      // by the provider, since a request of Recover was last accepted
-	run      recovery // what was tried since the last Prepare
-	attempt  *attempt // a run of Recover whose end is not known; nil: none
+	refusals int       // by the provider, since a request of Recover was last accepted
+	tries    tries     // since the last Prepare
+	recovery *recovery // whose outcome is not known yet; nil: none
 	journal  journal
 }
 
-// rewrites are the decisions about how the history is sent. If a run of Recover fails, the manager puts back those from
-// before the run.
+// rewrites are the decisions about how the history is sent. If a recovery fails, the manager puts back those from
+// before it.
 type rewrites struct {
 	projections map[key]*projection // how messages are sent if not as they are, by their keys
 	records     []*runRecord        // that stand for runs of messages; nobody writes to the list
@@ -74,15 +74,15 @@ const mostGoneEdits = 16 << 10
 
 // forgetEdits drops the edits of messages that are gone from the history when they are larger together than
 // mostGoneEdits. A host that keeps the shorter history of a request leaves some behind at each compaction. The edits
-// from before an open run of Recover are kept until it ends, within the same bound.
+// from before an open recovery are kept until it ends, within the same bound.
 func (l *ledger) forgetEdits(v *view) {
 	l.projections = withoutGone(l.projections, l.index.facts, v.facts)
-	if l.attempt == nil {
+	if l.recovery == nil {
 		return
 	}
-	open := *l.attempt
+	open := *l.recovery
 	open.before.projections = withoutGone(open.before.projections, l.index.facts, v.facts)
-	l.attempt = &open
+	l.recovery = &open
 }
 
 // withoutGone returns edits. If those of messages that are in none of the lists take more than mostGoneEdits, it leaves
@@ -127,16 +127,16 @@ type checkpoint struct {
 	healthy *checkpoint
 }
 
-// recovery is what was tried since the last Prepare, and what is known to be refused.
-type recovery struct {
-	saved.Run
-	refused  []key // the newest refused requests of the whole conversation
-	asksOnce bool  // a summary may take only one call of the summarizer
+// tries is what was tried since the last Prepare, and what is known to be refused.
+type tries struct {
+	saved.Tries
+	refused []key // the newest refused requests of the whole conversation
+	oneCall bool  // a summary may take only one call of the summarizer
 }
 
-// attempt is a run of Recover whose end is not known yet: it made a smaller request, and nobody has said that the
-// provider took it. Until then, everything that the run did can be undone.
-type attempt struct {
+// recovery is what Recover did for one request that was refused, in one call or in several. It is open as long as
+// nobody has said whether the provider accepted the smaller request. Until then, all that it did can be undone.
+type recovery struct {
 	before undoable
 	tokens guess.Refused
 	bytes  guess.Refused
@@ -144,7 +144,7 @@ type attempt struct {
 	ahead  position // the message in front of end; zero: there was only one
 }
 
-// undoable is what a run of Recover changes in a ledger, except for what the provider told.
+// undoable is what a recovery changes in a ledger, except for what the provider told.
 type undoable struct {
 	rewrites
 	guess, body guess.Limit
@@ -176,13 +176,13 @@ func (l *ledger) toldBody(s *settings) int { return count.Least(s.opts.MaxBytes,
 // maxRemembered is how many refused requests are remembered.
 const maxRemembered = 32
 
-// begin begins a new run. What was refused stays known.
-func (r *recovery) begin() { *r = recovery{refused: r.refused} }
+// begin begins the tries for a new request of Prepare. What was refused stays known.
+func (t *tries) begin() { *t = tries{refused: t.refused} }
 
 // remember adds a request that the provider refused.
-func (r *recovery) remember(request key) {
-	if len(r.refused) == maxRemembered {
-		r.refused = slices.Delete(r.refused, 0, 1)
+func (t *tries) remember(request key) {
+	if len(t.refused) == maxRemembered {
+		t.refused = slices.Delete(t.refused, 0, 1)
 	}
-	r.refused = append(r.refused, request)
+	t.refused = append(t.refused, request)
 }

@@ -105,7 +105,7 @@ const tokensPerName, mostExpectedNames = 27, 10_000
 // epoch keeps it. match may be nil if all parts of list are runs.
 func (d *draft) namesKept(list []rewrite.Part, match *toolcall.Matcher) *excerpt.Names {
 	names := excerpt.NewNames(min(d.tokensKept(list)/tokensPerName, mostExpectedNames))
-	names.Remember(d.ledger.index.namesOnce())
+	names.Remember(d.ledger.index.nameMemo())
 	keepsThinking := d.opts.Thinking == ThinkingKept
 	next := 0
 	for i := range d.view.messages {

@@ -69,7 +69,7 @@ func (m *Manager) isWholeNow(history []Message, i int) (whole, known bool) {
 	k := facts[i].key
 	p := l.projections[k]
 	switch isSent := slices.Contains(l.sent, k); {
-	case l.attempt != nil || m.opts.HistoryTurns > 0 || history[i].Pinned:
+	case l.recovery != nil || m.opts.HistoryTurns > 0 || history[i].Pinned:
 		// the next request may differ from what was sent
 		return false, false
 	case p == nil && isSent:

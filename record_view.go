@@ -293,15 +293,15 @@ func (l *ledger) watchRecorded(d *draft) {
 	}
 }
 
-// forgetRecords drops records from before an open run of Recover: those whose runs are gone and for which there is no
+// forgetRecords drops records from before an open recovery: those whose runs are gone and for which there is no
 // room.
 func (l *ledger) forgetRecords(d *draft) {
-	if l.attempt == nil {
+	if l.recovery == nil {
 		return
 	}
-	open := *l.attempt
+	open := *l.recovery
 	open.before.records = withoutGoneRecords(open.before.records, l.index.facts, d.whole().facts)
-	l.attempt = &open
+	l.recovery = &open
 }
 
 // withoutGoneRecords returns records. Of those whose runs begin in none of the lists, it returns only as many as there

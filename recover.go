@@ -19,21 +19,20 @@ const leastShrink = 0.95
 
 // Recover takes the error of a request that Prepare (or Recover) made and returns the next, smaller one: large results
 // are cut and old ones cleared, then history is compacted, then all results are cut hard, then a digest stands in for a
-// summary, then results are cut once more. The calls of Recover for one request of Prepare are a run: a run makes at
-// most 3 requests and calls the summarizer at most twice, not counting the calls that it takes to summarize a history
-// larger than the summarizer's window. No request is returned twice, and each is estimated smaller than the one that
-// was refused. A body that is too large in bytes loses its oldest images first, then results. CompactOptions.Off does
-// not keep Recover from compacting.
+// summary, then results are cut once more. For one request of Prepare, Recover makes at most 3 requests and calls the
+// summarizer at most twice, not counting the calls that it takes to summarize a history larger than the summarizer's
+// window. No request is returned twice, and each is estimated smaller than the one that was refused. A body that is too
+// large in bytes loses its oldest images first, then results. CompactOptions.Off does not keep Recover from compacting.
 //
 // A limit and a count that the provider names are used for the rest of the conversation. A refusal without numbers
-// proves little: the limit guessed from it holds for the requests of this run. A guessed limit holds for later requests
-// only if the smaller request was accepted and the refused one was about as large as what was believed to fit, or if
-// refusals repeat at about the same size. The guess is then raised as requests near it are accepted, and forgotten in
-// time.
+// proves little: a limit is guessed from it, which holds until one of these requests is accepted. It holds for later
+// requests only if the refused one was about as large as what was believed to fit, or if refusals repeat at about the
+// same size. The guess is then raised each time a request near it is accepted. After some hundreds of accepted requests
+// the refused size no longer bounds it.
 //
 // An answer at the end of the history shows that a request of Recover was accepted, as does a successful call of [Do].
-// If the run ends without an accepted request, because Recover gives up or the history goes on otherwise, then the
-// summary, the edits and the guess are again what they were before the run.
+// If none is accepted, because Recover gives up or the history goes on otherwise, then the summary, the edits and the
+// guess are again what they were before the first refusal.
 //
 // A cause that is not an overflow is returned, wrapped. When nothing is left to try, the error is an [*OverflowError]
 // that wraps cause. A nil cause is an error. An *OverflowError as cause is returned, wrapped, because it says that a
@@ -51,7 +50,7 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 		return nil, fmt.Errorf("winnow: not a context overflow: %w", cause)
 	}
 	undo := m.savepointWithLimits()
-	l := m.startLadder(history, said)
+	l := m.noteRefusal(history, said)
 	a := &m.ledger.accounting
 	m.opts.Logger.Warn("winnow: the provider refused a request", "class", string(said.Class), "tokens", l.refused,
 		"answer_reserve", said.Output, "limit", a.Limit, "guessed_limit", a.Guess.Most,
@@ -59,7 +58,7 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 	if ctx.Err() != nil { // what was learned stays
 		return nil, fmt.Errorf("winnow: %w: %w", context.Cause(ctx), cause)
 	}
-	if m.ledger.refusals > maxRefusals || m.ledger.run.Refusals > maxRetries {
+	if m.ledger.refusals > maxRefusals || m.ledger.tries.Refusals > maxRetries {
 		return nil, l.giveUp(cause)
 	}
 	for _, rung := range []struct {
@@ -88,22 +87,22 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 	return nil, l.giveUp(cause)
 }
 
-// startLadder learns from what the provider said of the last request, and returns the ladder for a smaller one.
-func (m *Manager) startLadder(history []Message, said overflow.Diagnosis) *ladder {
-	m.beginAttempt(history)
+// noteRefusal records that the provider refused the last request, learns from what it said, and returns the ladder on
+// which a smaller request is looked for.
+func (m *Manager) noteRefusal(history []Message, said overflow.Diagnosis) *ladder {
+	m.openRecovery(history)
 	l := &ladder{
 		manager: m, ledger: &m.ledger, history: history, answer: said.Output,
 		refused: m.ledger.tokens, estimate: m.ledger.estimate,
 	}
 	bytes := l.ledger.bytes
 	if l.ledger.hasRequest() {
-		l.ledger.run.remember(place.Of(l.ledger.sent))
+		l.ledger.tries.remember(place.Of(l.ledger.sent))
 	} else { // nothing was prepared: the history as it is was refused
 		d := l.draft()
-		// One more, so that isNew accepts the draft as it is: what the host sent was not made by this manager.
-		l.refused, l.estimate, bytes = d.tokens(), count.Add(d.view.total, 1), d.bytes()
+		l.refused, l.estimate, bytes = d.tokens(), d.view.total, d.bytes()
 	}
-	l.ledger.run.Refusals++
+	l.ledger.tries.Refusals++
 	l.ledger.refusals++
 	m.tail = requestTail{} // what is known of the limits has changed
 	l.learn(said, bytes)
@@ -118,7 +117,7 @@ func (l *ladder) isNew(d *draft) bool {
 	if l.bytes > 0 {
 		less = d.bytes() < l.bytes
 	}
-	return less && !slices.Contains(l.ledger.run.refused, d.key())
+	return less && !slices.Contains(l.ledger.tries.refused, d.key())
 }
 
 // take returns d if it is new and fits. If d is new but does not fit, take remembers it where it is the smallest so
@@ -159,7 +158,8 @@ func (l *ladder) size(d *draft) int {
 // draft returns what Prepare would make of the history now, under the limits that the refusal taught.
 func (l *ladder) draft() *draft { return l.manager.draft(l.history, l.ledger.checkpoint) }
 
-// clear does to the request what Prepare does to one that does not fit: it cuts oversized results and clears old ones.
+// clear makes the request anew under the limits that were just learned: Manager.draft cuts oversized results and clears
+// old ones of a request that does not fit.
 func (l *ladder) clear(context.Context) *draft {
 	d := l.draft()
 	if l.bytes > 0 {
@@ -169,19 +169,19 @@ func (l *ladder) clear(context.Context) *draft {
 	return l.take(d, d.fits() && d.fitsBody())
 }
 
-// compact asks for a summary, or takes the one that was made in the background, unless this run has done so often
-// enough.
+// compact asks for a summary, or takes the one that was made in the background, unless that was done often enough for
+// this request.
 func (l *ladder) compact(ctx context.Context) *draft {
-	run := &l.ledger.run
-	if run.Compactions >= maxCompactionsPerRun || run.Calls >= maxSummaryCalls {
+	tries := &l.ledger.tries
+	if tries.Compactions >= maxCompactions || tries.Calls >= maxSummaryCalls {
 		l.manager.opts.Logger.Debug("winnow: compaction skipped", "reason", "often enough in this run",
-			"compactions", run.Compactions)
+			"compactions", tries.Compactions)
 		return nil
 	}
 	m := l.manager
 	m.flush(ctx, l.history)
 	d := l.draft()
-	waited, err := m.await(ctx, d)
+	waited, err := m.awaitBackground(ctx, d)
 	if err != nil {
 		return nil
 	}
@@ -189,7 +189,7 @@ func (l *ladder) compact(ctx context.Context) *draft {
 		d = l.draft() // the host may have used the manager meanwhile
 	}
 	if summarized, report, failed := m.takeReadySummary(d); report != nil {
-		l.report = report // made in the background: it costs this run no call
+		l.report = report // made in the background: it costs no call
 		if next := l.take(summarized, summarized.shrinkToFit()); next != nil {
 			return next
 		}
@@ -201,7 +201,7 @@ func (l *ladder) compact(ctx context.Context) *draft {
 
 // compactWith summarizes the history of d with s. A failure is only logged: the next rung is tried.
 func (l *ladder) compactWith(ctx context.Context, d *draft, s Summarizer) *draft {
-	next, report, err := l.manager.compact(ctx, d, s, "", false)
+	next, report, err := l.manager.compact(ctx, d, compactCall{by: s})
 	if err != nil {
 		l.manager.opts.Logger.Warn("winnow: compaction failed", "reason", failureReason(err),
 			"error_class", string(ClassifyError(err).Class), "after", "overflow")
@@ -211,13 +211,13 @@ func (l *ladder) compactWith(ctx context.Context, d *draft, s Summarizer) *draft
 	return l.take(next, next.shrinkToFit())
 }
 
-// truncate cuts all results to the room that the other messages leave, once in a run.
+// truncate cuts all results to the room that the other messages leave, once for a request of Prepare.
 func (l *ladder) truncate(context.Context) *draft {
-	run := &l.ledger.run
-	if run.Truncated {
+	tries := &l.ledger.tries
+	if tries.Truncated {
 		return nil
 	}
-	run.Truncated = true // a digest is tried before results are cut once more
+	tries.Truncated = true // a digest is tried before results are cut once more
 	return l.cutToFit()
 }
 
@@ -249,13 +249,14 @@ func (l *ladder) smallestTried(context.Context) *draft {
 		return nil
 	}
 	n, learned := l.size(d), &l.ledger.accounting
+	told := l.ledger.toldBody(&l.manager.settings)
 	switch {
 	case !l.guessed && l.bytes == 0 && n < l.allowed && d.fitsBody():
 		// It is within the limit if it leaves less than the reserve for the answer: a short answer is better than none.
 		learned.Limit, d.accounting.Limit, d.budget = l.allowed, l.allowed, l.allowed
 	case !l.guessed:
 		return nil // the provider named a limit, and this is above it
-	case l.bytes > 0 && d.tokens() <= d.budget && n <= count.Least(l.ledger.toldBody(&l.manager.settings), n):
+	case l.bytes > 0 && d.tokens() <= d.budget && (told == 0 || n <= told):
 		learned.Body.Most, d.accounting.Body.Most = n, n
 	case l.bytes == 0 && d.fitsBody():
 		learned.Guess.Most, d.accounting.Guess.Most, d.budget = n, n, n
@@ -274,7 +275,7 @@ func (l *ladder) commit(d *draft) (*Request, error) {
 	return l.manager.commit(d)
 }
 
-// giveUp undoes what the run has changed, and returns the error that says what fills the window.
+// giveUp undoes what the recovery has changed, and returns the error that says what fills the window.
 func (l *ladder) giveUp(cause error) error {
 	d := l.smallest.draft
 	if d == nil {
@@ -286,7 +287,7 @@ func (l *ladder) giveUp(cause error) error {
 	}
 	e := d.overflow()
 	e.Answer, e.Err = l.answer, cause
-	l.manager.undoAttempt()
+	l.manager.undoRecovery()
 	l.manager.opts.Logger.Warn("winnow: nothing is left to try against an overflow", "tokens", e.Tokens,
 		"budget", e.Budget, "overhead", e.Overhead,
 		"pinned", e.Pinned, "summary", e.Summary, "protected", e.Protected, "answer_reserve", e.Answer, "refusals",
@@ -326,7 +327,7 @@ func Do[T any](
 func (m *Manager) answered() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.taken()
+	m.requestAccepted()
 }
 
 // canRecover reports whether a smaller request may help against err.

@@ -28,18 +28,18 @@ func isRecoverable(d overflow.Diagnosis) bool {
 func (l *ladder) learn(said overflow.Diagnosis, bytes int) {
 	refusal := accounting.Refusal{
 		Said: said, Tokens: l.refused, Messages: len(l.ledger.sent), Estimate: l.ledger.estimate, Bytes: max(1, bytes),
-		IsSent: l.ledger.hasRequest(), IsLast: l.ledger.run.Refusals >= maxRetries,
+		IsSent: l.ledger.hasRequest(), IsLast: l.ledger.tries.Refusals >= maxRetries,
 	}
 	if said.Class == overflow.ClassBytes || said.Unit == overflow.UnitBytes {
 		l.bytes = refusal.Bytes
 		if l.guessed = l.ledger.accounting.LearnBody(&refusal, &l.ledger.body); l.guessed {
-			l.ledger.attempt.bytes.Add(l.bytes)
+			l.ledger.recovery.bytes.Add(l.bytes)
 		}
 		return
 	}
 	lesson := l.ledger.accounting.Learn(&refusal, l.manager.limits())
 	l.refused, l.allowed, l.guessed = lesson.Tokens, lesson.Allowed, lesson.IsGuessed
 	if l.guessed {
-		l.ledger.attempt.tokens.Add(l.refused)
+		l.ledger.recovery.tokens.Add(l.refused)
 	}
 }

@@ -74,8 +74,8 @@ func restored(state []byte, deltas [][]byte) (ledger, error) {
 }
 
 // goOnWith makes l the ledger of a conversation with m's model. If another model was used before, l forgets what its
-// provider taught: its limits, how it counts, and that it has the conversation in its cache. A run of Recover that is
-// still open is undone, because it was for the old limits. What was sent before stays as it was sent, except for signed
+// provider taught: its limits, how it counts, and that it has the conversation in its cache. A recovery that is still
+// open is undone, because it was for the old limits. What was sent before stays as it was sent, except for signed
 // thinking, which no other model takes.
 func (l *ledger) goOnWith(m *Manager) {
 	model := m.opts.Model
@@ -89,8 +89,8 @@ func (l *ledger) goOnWith(m *Manager) {
 	if l.model = model; was == "" || isSameModel(was, model) {
 		return
 	}
-	l.undoAttempt()
-	l.accounting, l.body, l.refusals, l.run, l.breaker = accounting.Account{}, 0, 0, recovery{}, breaker.Breaker{}
+	l.undoRecovery()
+	l.accounting, l.body, l.refusals, l.tries, l.breaker = accounting.Account{}, 0, 0, tries{}, breaker.Breaker{}
 	l.sentAt, l.epochSearch, l.tokens, l.estimate = time.Time{}, rewrite.Search{}, 0, 0
 	l.otherModel = true
 	m.opts.Logger.Info("winnow: the conversation goes on with another model", "before", was, "model", model,

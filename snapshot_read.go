@@ -89,8 +89,8 @@ func saysWhat(e *saved.Edit) bool {
 	return false
 }
 
-// state reads what a run of Recover can undo. A snapshot holds that for the ledger and, if a run is open, as it was
-// before the run.
+// state reads what a recovery can undo. A snapshot holds that for the ledger and, if a recovery is open, as it was
+// before that.
 func (r *reader) state(s *saved.State) undoable {
 	u := undoable{guess: s.Guess.Within(), body: s.BodyGuess.Within(), rewrites: rewrites{
 		projections: map[key]*projection{}, checkpoint: r.checkpoint(s.Checkpoint), reopened: s.Reopened.Within(),
@@ -128,11 +128,11 @@ func ledgerOf(s *saved.Snapshot) (ledger, error) {
 	l.body = max(0, s.Body)
 	l.sentAt, l.tokens, l.estimate, l.bytes = s.SentAt, max(0, s.Tokens), max(0, s.Estimate), max(0, s.Bytes)
 	l.sent = r.keys(s.Sent)
-	l.run = recovery{Run: s.Run.Within()} // before revert, which adds the requests that were refused
-	// undoable is the same struct for the ledger and for what it was before a run of Recover.
+	l.tries = tries{Tries: s.Tries.Within()} // before revert, which adds the requests that were refused
+	// undoable is the same struct for the ledger and for what it was before a recovery.
 	l.revert(r.state(&s.State))
-	if a := s.Attempt; a != nil {
-		l.attempt = &attempt{before: r.state(&a.Before), tokens: a.Tokens.Within(), bytes: a.Bytes.Within(),
+	if a := s.Recovery; a != nil {
+		l.recovery = &recovery{before: r.state(&a.Before), tokens: a.Tokens.Within(), bytes: a.Bytes.Within(),
 			end: a.End.Within(), ahead: a.Ahead.Within()}
 	}
 	return l, errors.Join(r.errs...)

@@ -44,12 +44,12 @@ func (p *projection) saved() saved.Edit {
 	return e
 }
 
-// saved returns nil where no run of Recover is open.
-func (a *attempt) saved() *saved.Attempt {
+// saved returns nil where no recovery is open.
+func (a *recovery) saved() *saved.Recovery {
 	if a == nil {
 		return nil
 	}
-	return &saved.Attempt{Before: a.before.saved(), Tokens: a.tokens, Bytes: a.bytes, End: a.end, Ahead: a.ahead}
+	return &saved.Recovery{Before: a.before.saved(), Tokens: a.tokens, Bytes: a.bytes, End: a.end, Ahead: a.ahead}
 }
 
 // saved keeps the text as it was sent and, apart from it, the body that the next summary updates. The sections between
@@ -101,7 +101,7 @@ func (l *ledger) head() saved.Snapshot {
 		Winnow: saved.Version, SentAt: l.sentAt, Tokens: l.tokens, Estimate: l.estimate,
 		Accounting: saved.AccountingOf(l.accounting.Meter, l.accounting.Limit, l.accounting.Window),
 		Bytes:      l.bytes, Body: l.body, Refusals: l.refusals, DigestAt: l.digestAt, Breaker: l.breaker.Saved(),
-		Attempt: l.attempt.saved(), Run: l.run.Run,
+		Recovery: l.recovery.saved(), Tries: l.tries.Tries,
 		Deltas: l.journal.deltas, Model: l.model, OtherModel: l.otherModel, State: u.saved(),
 	}
 }

@@ -196,9 +196,9 @@ func TestSnapshotForgetsEditsBehindRecover(t *testing.T) {
 		require.NoError(t, err)
 		h = r.History
 	}
-	require.NotNil(t, m.ledger.attempt)
+	require.NotNil(t, m.ledger.recovery)
 	gone := 0
-	for k, p := range m.ledger.attempt.before.projections {
+	for k, p := range m.ledger.recovery.before.projections {
 		if !slices.ContainsFunc(m.ledger.index.facts, func(f *fact) bool { return f.key == k }) {
 			gone += p.size()
 		}
@@ -217,8 +217,8 @@ func TestSnapshotForgetsRecords(t *testing.T) {
 	_, err := m.Recover(t.Context(), h,
 		fmt.Errorf("prompt is too long: %d tokens > %d maximum", m.ledger.tokens, m.ledger.tokens/3))
 	require.NoError(t, err)
-	require.NotNil(t, m.ledger.attempt)
-	for name, records := range map[string][]*runRecord{"now": m.ledger.records, "before": m.ledger.attempt.before.records} {
+	require.NotNil(t, m.ledger.recovery)
+	for name, records := range map[string][]*runRecord{"now": m.ledger.records, "before": m.ledger.recovery.before.records} {
 		assert.Greater(t, len(records), 20, name)
 		text, err := json.Marshal(savedRecords(records))
 		require.NoError(t, err)

@@ -295,7 +295,7 @@ func (d *draft) cutUnsent() {
 	wasSent := d.sentBefore()
 	d.minifyUnsent(wasSent)
 	// A request that was refused is in no cache, so its results may be cut too.
-	isRefused := d.ledger.run.Refusals > 0
+	isRefused := d.ledger.tries.Refusals > 0
 	// The newest results that were not sent yet stand together at the end: those of one step.
 	batch := len(v.messages)
 	for i := len(v.messages) - 1; i >= 0 && v.messages[i].Role == RoleTool && !wasSent(i); i-- {

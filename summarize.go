@@ -84,7 +84,7 @@ func summarizeInStages(ctx context.Context, history []Message, c summarizeConfig
 		ctx = context.Background()
 	}
 	r := &summaryRun{summarizeConfig: c.normal(), ctx: ctx}
-	if c.isDown {
+	if c.oneAttempt {
 		r.failures = 1 // so that one attempt decides: see summarizeBatch
 	}
 	text, err := r.summarize(history)

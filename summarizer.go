@@ -77,9 +77,9 @@ type summarizeConfig struct {
 	sizes []int // estimated tokens of the messages of the history; nil: not known
 
 	// the summarizer failed before: one attempt decides, until it answers
-	isDown   bool
-	attempts int           // of one call (3)
-	timeout  time.Duration // of one attempt (180 s)
+	oneAttempt bool
+	attempts   int           // of one call (3)
+	timeout    time.Duration // of one attempt (180 s)
 
 	// as few calls as the window allows, even if more is paid again after a failure
 	fewest bool

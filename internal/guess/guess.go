@@ -25,13 +25,13 @@ type Limit struct {
 
 	// the smallest refused request that Most rests on; 0: that was too long ago
 	Refused  int `json:"refused,omitempty"`
-	Refusals int `json:"refusals,omitempty"` // runs of Recover that say so
+	Refusals int `json:"refusals,omitempty"` // recoveries that say so
 	Doubtful int `json:"doubtful,omitempty"` // the newest refused request that did not count; 0: none
-	Doubts   int `json:"doubts,omitempty"`   // runs of Recover with such a request
+	Doubts   int `json:"doubts,omitempty"`   // recoveries with such a request
 	Age      int `json:"age,omitempty"`      // requests taken since the last refusal
 }
 
-// Refused are the requests that were refused without numbers in one run of Recover.
+// Refused are the requests that were refused without numbers in one recovery.
 type Refused struct {
 	First    int `json:"first"`
 	Smallest int `json:"smallest"`
@@ -56,7 +56,7 @@ func (g Limit) Within() Limit {
 	return g
 }
 
-// Settle returns what becomes of g, which was there before a run of Recover in which these requests were refused.
+// Settle returns what becomes of g, which was there before a recovery in which these requests were refused.
 // A request of size taken was accepted at last, within limit. believed is what was believed to fit; 0: anything.
 func (g Limit) Settle(s Refused, limit, taken, believed int) Limit {
 	if s.First == 0 {
@@ -73,7 +73,7 @@ func (g Limit) Settle(s Refused, limit, taken, believed int) Limit {
 	return Limit{Most: max(limit, taken), Refused: s.Smallest, Refusals: g.Refusals + 1}
 }
 
-// needed is how many runs with such a refusal it takes until it counts.
+// needed is how many recoveries with such a refusal it takes until it counts.
 func (g Limit) needed(first, believed int) int {
 	switch {
 	case believed == 0 || first >= count.Share(believed, countsFrom):

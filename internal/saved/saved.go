@@ -35,13 +35,13 @@ type Snapshot struct {
 	Refusals   int             `json:"refusals,omitempty"`
 	DigestAt   int             `json:"digestAt,omitempty"`
 	Breaker    breaker.Breaker `json:"breaker,omitzero"`
-	Attempt    *Attempt        `json:"attempt,omitempty"`
-	Run        Run             `json:"run,omitzero"`
+	Recovery   *Recovery       `json:"attempt,omitempty"`
+	Tries      Tries           `json:"run,omitzero"`
 	Deltas     int             `json:"deltas,omitempty"` // that Options.Journal was given
 	State
 }
 
-// State is what a run of Recover can undo.
+// State is what a recovery can undo.
 type State struct {
 	Guess      guess.Limit        `json:"guess,omitzero"`
 	BodyGuess  guess.Limit        `json:"bodyGuess,omitzero"`
@@ -55,8 +55,8 @@ type State struct {
 	Checkpoint *Checkpoint        `json:"checkpoint,omitempty"`
 }
 
-// Attempt is a run of Recover whose end is not known, with what was there before it.
-type Attempt struct {
+// Recovery is one whose outcome is not known, with what was there before it.
+type Recovery struct {
 	Before State          `json:"before"`
 	Tokens guess.Refused  `json:"tokens,omitzero"`
 	Bytes  guess.Refused  `json:"bytes,omitzero"`
@@ -64,17 +64,17 @@ type Attempt struct {
 	Ahead  place.Position `json:"ahead,omitzero"`
 }
 
-// Run is what a run of Recover has used up of what it may try. A restart in its middle does not begin it anew.
-type Run struct {
+// Tries are what was used up of what may be tried for one request. A restart in the middle does not give more.
+type Tries struct {
 	Refusals    int  `json:"refusals,omitempty"`
 	Compactions int  `json:"compactions,omitempty"` // a summarizer was asked for
 	Calls       int  `json:"calls,omitempty"`       // of the summarizer for them
 	Truncated   bool `json:"truncated,omitempty"`
 }
 
-// Within returns r as it can be: no count is negative.
-func (r Run) Within() Run {
-	return Run{max(0, r.Refusals), max(0, r.Compactions), max(0, r.Calls), r.Truncated}
+// Within returns t as it can be: no count is negative.
+func (t Tries) Within() Tries {
+	return Tries{max(0, t.Refusals), max(0, t.Compactions), max(0, t.Calls), t.Truncated}
 }
 
 // Accounting is what the provider told: by its counts, and of its limits.

@@ -271,7 +271,7 @@ func (w *world) checkError(q *question, err error) {
 	w.checkState(q, "a Prepare that failed")
 }
 
-// checkSnapshot: the state does not grow for ever. It holds at most two summaries, and while a run of Recover is open
+// checkSnapshot: the state does not grow for ever. It holds at most two summaries, and while a recovery is open
 // those before it as well. Of messages that are gone it may hold 16 KB of edits and 16 KB of records, and twice as
 // much in such a run.
 func (w *world) checkSnapshot(in []winnow.Message, r *winnow.Request) {

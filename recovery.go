@@ -10,88 +10,88 @@ import (
 // state returns the state of l that revert can put back. It shares the map of edits with l.
 func (l *ledger) state() undoable {
 	return undoable{
-		rewrites: l.rewrites, guess: l.accounting.Guess, body: l.accounting.Body, refused: slices.Clone(l.run.refused),
+		rewrites: l.rewrites, guess: l.accounting.Guess, body: l.accounting.Body,
+		refused: slices.Clone(l.tries.refused),
 	}
 }
 
 // revert puts l back to u. It keeps what was sent last, because the next request is compared with that.
 func (l *ledger) revert(u undoable) {
 	l.rewrites = u.rewrites
-	l.accounting.Guess, l.accounting.Body, l.run.refused = u.guess, u.body, u.refused
+	l.accounting.Guess, l.accounting.Body, l.tries.refused = u.guess, u.body, u.refused
 }
 
-// beginAttempt returns the open run of Recover, which is now about history. If no run is open it begins one and saves
-// the state of the ledger for undoAttempt.
-func (m *Manager) beginAttempt(history []Message) *attempt {
+// openRecovery makes sure that a recovery is open, and that it is about history. If none is open yet, it saves the
+// state of the ledger for undoRecovery.
+func (m *Manager) openRecovery(history []Message) {
 	l := &m.ledger
-	if l.attempt == nil {
-		l.attempt = &attempt{before: l.state()}
-		l.projections = maps.Clone(l.projections) // undoAttempt puts the old map back
+	if l.recovery == nil {
+		l.recovery = &recovery{before: l.state()}
+		l.projections = maps.Clone(l.projections) // undoRecovery puts the old map back
 	}
 	if n := len(history); n > 0 {
 		facts := l.index.update(history, m.opts.Estimator)
-		l.attempt.end, l.attempt.ahead = position{Key: facts[n-1].key, Index: n - 1}, position{}
+		l.recovery.end, l.recovery.ahead = position{Key: facts[n-1].key, Index: n - 1}, position{}
 		if n > 1 {
-			l.attempt.ahead = position{Key: facts[n-2].key, Index: n - 2}
+			l.recovery.ahead = position{Key: facts[n-2].key, Index: n - 2}
 		}
 	}
-	return l.attempt
 }
 
-// undoAttempt undoes the open run of Recover, if there is one, because it came to nothing.
-func (m *Manager) undoAttempt() {
-	if m.ledger.undoAttempt() {
+// undoRecovery undoes the open recovery, if there is one, because it came to nothing.
+func (m *Manager) undoRecovery() {
+	if m.ledger.undoRecovery() {
 		m.tail = requestTail{} // the next call must not take the short way
 	}
 }
 
-// undoAttempt undoes the open run of Recover. It reports whether there was one.
-func (l *ledger) undoAttempt() bool {
-	if l.attempt == nil {
+// undoRecovery undoes the open recovery. It reports whether there was one.
+func (l *ledger) undoRecovery() bool {
+	if l.recovery == nil {
 		return false
 	}
-	l.revert(l.attempt.before)
-	l.attempt = nil
+	l.revert(l.recovery.before)
+	l.recovery = nil
 	return true
 }
 
-// closeAttempt ends the open run of Recover, if there is one, without knowing whether its requests were accepted. It
-// keeps what was sent and forgets what the run guessed.
-func (l *ledger) closeAttempt() {
-	if l.attempt != nil {
-		l.accounting.Guess, l.accounting.Body = l.attempt.before.guess, l.attempt.before.body
-		l.attempt = nil
+// closeRecovery closes the open recovery, if there is one, without knowing whether its request was accepted. It keeps
+// what was sent and forgets what was guessed.
+func (l *ledger) closeRecovery() {
+	if l.recovery != nil {
+		l.accounting.Guess, l.accounting.Body = l.recovery.before.guess, l.recovery.before.body
+		l.recovery = nil
 	}
 }
 
-// settle looks in history for the outcome of the open run of Recover. If an answer follows, the request was accepted.
-// If the history goes on without an answer, it was not. If nothing follows yet, the run stays open.
+// settle looks in history for the outcome of the open recovery. If an answer follows, the request was accepted. If the
+// history goes on without an answer, it was not. If nothing follows yet, the recovery stays open.
 func (m *Manager) settle(history []Message) {
 	l := &m.ledger
-	if l.attempt == nil {
+	if l.recovery == nil {
 		return
 	}
 	facts := l.index.update(history, m.opts.Estimator)
-	end := newestOf(facts, l.attempt.end)
+	end := newestOf(facts, l.recovery.end)
 	if end >= 0 && end == len(history)-1 {
 		return
 	}
 	if end < 0 { // a host that puts the time, for example, behind each request does not keep that message
-		end = newestOf(facts, l.attempt.ahead)
+		end = newestOf(facts, l.recovery.ahead)
 	}
 	// A failed turn is not an answer: hosts record a provider's error as a message of the model.
 	if end >= 0 && end+1 < len(history) && history[end+1].Role == RoleAssistant && !isFailed(&history[end+1]) {
-		m.taken()
+		m.requestAccepted()
 	} else {
-		m.undoAttempt()
+		m.undoRecovery()
 	}
 }
 
 // settleWithUndo is settle for a call that may still fail. undo takes back what settle and the call have decided.
 func (m *Manager) settleWithUndo(history []Message) (undo func()) {
-	run := m.ledger.run
-	undo = func() { m.ledger.run = run }
-	if m.ledger.attempt != nil {
+	tries := m.ledger.tries
+	undo = func() { m.ledger.tries = tries }
+	if m.ledger.recovery != nil {
 		undo = m.savepoint()
 	}
 	m.settle(history)
@@ -113,11 +113,11 @@ func newestOf(facts []*fact, p position) int {
 	return -1
 }
 
-// taken closes the open run of Recover, if there is one, because its last request was accepted. A limit that the run
+// requestAccepted closes the open recovery, if there is one, because its last request was accepted. A limit that it
 // guessed stays only if the evidence is good enough: see guess.Limit.
-func (m *Manager) taken() {
+func (m *Manager) requestAccepted() {
 	l := &m.ledger
-	x, a := l.attempt, &l.accounting
+	x, a := l.recovery, &l.accounting
 	if x == nil {
 		return
 	}
@@ -128,7 +128,7 @@ func (m *Manager) taken() {
 	if x.bytes.First > 0 {
 		a.Body = x.before.body.Settle(x.bytes, a.Body.Most, l.bytes, l.toldBody(&m.settings))
 	}
-	l.attempt, l.refusals = nil, 0
+	l.recovery, l.refusals = nil, 0
 	m.tail = requestTail{}
 }
 
@@ -137,11 +137,11 @@ func (m *Manager) taken() {
 // BeforeCompact ran: that hook runs once before a compaction.
 func (m *Manager) savepoint() func() {
 	l := &m.ledger
-	open, refusals, run, before, tail := l.attempt, l.refusals, l.run, l.state(), m.tail
+	open, refusals, tries, before, tail := l.recovery, l.refusals, l.tries, l.state(), m.tail
 	return func() {
 		before.flushed = before.flushed || l.flushed
 		l.revert(before)
-		l.attempt, l.refusals, l.run, m.tail = open, refusals, run, tail
+		l.recovery, l.refusals, l.tries, m.tail = open, refusals, tries, tail
 	}
 }
 
@@ -150,10 +150,10 @@ func (m *Manager) savepointWithLimits() func() {
 	l := &m.ledger
 	undo, accounting, body := m.savepoint(), l.accounting, l.body
 	// Recover writes to these in place, so the ledger goes on with copies.
-	l.run.refused = slices.Clone(l.run.refused)
-	if l.attempt != nil {
-		open := *l.attempt
-		l.attempt = &open
+	l.tries.refused = slices.Clone(l.tries.refused)
+	if l.recovery != nil {
+		open := *l.recovery
+		l.recovery = &open
 	}
 	return func() {
 		undo()
