@@ -65,6 +65,9 @@ func mayTell(ts []token, roles role) bool {
 
 func hitSentence(ts []token, text role, code bool) hit {
 	roles := rolesOf(ts)
+	if roles&(rInput|rField|rActual) == rInput|rField|rActual && needsBlocks(ts) {
+		return hitTokens
+	}
 	if !mayTell(ts, roles) {
 		return hitNone
 	}
@@ -139,6 +142,17 @@ func (s *sentence) isTokens() bool {
 		return true
 	}
 	return s.fills() // "the context window is full"
+}
+
+// needsBlocks reports whether a prompt needs more of a server's cache than there is. A cache that is only full has room
+// again when others have finished.
+func needsBlocks(ts []token) bool {
+	for _, verb := range [...]string{"needs", "requires", "need", "require"} {
+		if hasWord(ts, verb) {
+			return hasWord(ts, "kv") && hasWord(ts, "blocks")
+		}
+	}
+	return false
 }
 
 // holds reports whether the other side of the relation is what somebody has room for: "longer than this provider
@@ -365,6 +379,9 @@ func (s *sentence) fills() bool {
 		return false
 	}
 	for i, t := range s.ts {
+		if t.role&rContext != 0 && s.at(i+1).s == "shift" && s.word("disabled") {
+			return true // llama.cpp: the window is full, and nothing may be dropped from it
+		}
 		if t.isNum && t.n > 100 && s.at(i+1).s == "%" {
 			return true // "the context is at 103%"
 		}

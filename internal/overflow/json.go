@@ -44,6 +44,9 @@ func (r *reading) json(text string, i, nesting int) int {
 			i++
 		case '"', '\'':
 			value, end := quoted(text, i)
+			if end == len(text) && text[end-1] != c {
+				value = strings.TrimRight(value, "0123456789") // a body that was cut may end within a number
+			}
 			i = end
 			if isKey {
 				key, isKey = value, false
@@ -148,7 +151,7 @@ func (r *reading) jsonString(key, raw string, nesting int) {
 func messageKey(key string) bool {
 	switch key {
 	case "message", "msg", "error", "detail", "details", "raw", "body", "response", "title", "cause", "value", "info",
-		"":
+		"quotaid", "":
 		return true
 	}
 	for _, part := range [...]string{"mess", "msg", "err", "detail", "reason", "cause", "desc", "fault", "exception",

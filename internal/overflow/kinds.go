@@ -48,6 +48,9 @@ func (c *counts) kind(ts []token, i int) (kind count, over bool) {
 		isApart := i > 1 && (ts[i-1].s == ":" || ts[i-1].s == "(")
 		return back, isApart && (roleAt(ts, i-2, rOver) || roleAt(ts, i-3, rOver))
 	}
+	if back == countOutput && roleAt(ts, i-1, rOutParam) {
+		return back, false // "max_tokens 16384 and prompt tokens 120111"
+	}
 	switch ahead := ahead(ts, i); {
 	case ahead == countOutput && promised(ts, i):
 		return countIgnored, false

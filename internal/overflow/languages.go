@@ -81,7 +81,8 @@ func languageRelation(w string) role {
 		return rMore
 	case "niż", "kuin", "mint":
 		return rThan
-	case "guthaben", "crédit", "crédits", "crédito", "créditos", "crediti", "saldo", "solde", "кредитов", "баланса":
+	case "kontingent", "cuota", "cota",
+		"guthaben", "crédit", "crédits", "crédito", "créditos", "crediti", "saldo", "solde", "кредитов", "баланса":
 		return rQuota
 	case "minuto", "minuten", "минуту", "минуты", "segundo", "secondo", "sekunde", "секунду":
 		return rTime

@@ -28,6 +28,9 @@ func (r *reading) lex(text string, code bool) segment {
 				s.tokens = append(s.tokens, token{s: ".", sign: true})
 			}
 			i++
+		case (c == '-' || c == '=') && isRule(s.lower[i:]):
+			s.tokens = append(s.tokens, token{s: ".", sign: true}) // what stands below is about something else
+			i += len(s.lower[i:]) - len(strings.TrimLeft(s.lower[i:], s.lower[i:i+1]))
 		default:
 			if c != '"' {
 				s.tokens = append(s.tokens, token{s: s.lower[i : i+1], sign: true})
@@ -65,6 +68,12 @@ func (r *reading) lex(text string, code bool) segment {
 	}
 	r.tokens = whole
 	return s
+}
+
+// isRule reports whether s begins with a line of dashes, as eino draws it below the error of a node.
+func isRule(s string) bool {
+	const least = 8
+	return len(s) >= least && strings.Count(s[:least], s[:1]) == least
 }
 
 // otherContext reports whether the context at i is not a model's: "Model Context Protocol".

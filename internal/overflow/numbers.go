@@ -1,5 +1,8 @@
 package overflow
 
+// unitBlocks counts what a server divides its cache into. No diagnosis is in blocks.
+const unitBlocks Unit = 0xff
+
 // The numbers of a refusal: what was counted, what is allowed, and the sums and comparisons between them.
 
 // measure fills in the tokens and the limit. It reports false where the room for the answer alone is
@@ -14,6 +17,9 @@ func measure(r *reading, d *Diagnosis) bool {
 	c.settle(r)
 	if c.limit > 0 && c.output >= c.limit && c.input < c.limit {
 		return false
+	}
+	if c.total <= c.limit && c.output > 0 && c.total+c.output > c.limit && c.total > 0 {
+		c.total += c.output // "max_tokens 16384 and prompt tokens 120111 exceed context 131072"
 	}
 	d.Size, d.Limit, d.Output = c.total, c.limit, c.output
 	if d.Size == 0 && !c.atLeast {
@@ -72,6 +78,10 @@ func measureSizes(r *reading, d *Diagnosis) {
 // may name the parts; what comes then is something else.
 func (c *counts) read(ts []token, unit Unit) {
 	c.unit, c.exceeding = unit, false
+	roles := rolesOf(ts)
+	if unit == UnitTokens && roles&(rChars|rBytes) != 0 && roles&(rToken|rContext) == 0 {
+		return // "the maximum number of characters is 6000, got 7200"
+	}
 	more := 2
 	for i := 0; i < len(ts); i++ {
 		if !ts[i].isNum {
@@ -93,7 +103,7 @@ func (c *counts) read(ts []token, unit Unit) {
 			continue
 		}
 		kind, over := c.kind(ts, i)
-		if kind == countNone && i == 0 && skipUnit(ts, 1) == 1 {
+		if kind == countNone && i == 0 && skipUnit(ts, 1) == 1 && !beginsWithUnit(wordAt(ts, 1)) {
 			continue // a code in front of all words
 		}
 		c.add(kind, c.size(ts, i), over)
@@ -282,7 +292,9 @@ func isNegative(ts []token, i int) bool {
 	return before.sign && before.s != ")" || before.role&rActual != 0
 }
 
-func isName(t token) bool { return !t.sign && !t.isNum && t.role&(rToken|rInput|rOutput|rMax) != 0 }
+func isName(t token) bool {
+	return !t.sign && !t.isNum && (t.role&(rToken|rInput|rOutput|rMax) != 0 || t.s == "requested")
+}
 
 // skipNames skips the name of what a number counts.
 func skipNames(ts []token, i int) int {
@@ -291,22 +303,35 @@ func skipNames(ts []token, i int) int {
 	return i
 }
 
-// unitFits reports whether a number counts what is asked for: characters and bytes are not tokens.
+// unitFits reports whether a number counts what is asked for: characters, bytes and blocks of a cache are not tokens.
+// The unit stands behind the number, or closely before it: "the max input characters is 20000".
 func unitFits(ts []token, i int, unit Unit) bool {
-	for k := i + 1; k < len(ts) && k <= i+3; k++ {
-		t := ts[k]
-		switch {
-		case t.sign || t.isNum:
-			return true
-		case t.role&rToken != 0:
-			return unit == UnitTokens
-		case t.role&rChars != 0:
-			return unit == UnitChars
-		case t.role&rBytes != 0:
-			return unit == UnitBytes
+	for k := i + 1; k < len(ts) && k <= i+3 && !ts[k].sign && !ts[k].isNum; k++ {
+		if u, ok := unitOf(ts[k]); ok && !(u == unitBlocks && roleAt(ts, k-1, rMore)) { // "9000 needs more blocks"
+			return u == unit
+		}
+	}
+	for k := i - 1; k >= 0 && k >= i-3 && !ts[k].sign && !ts[k].isNum; k-- {
+		if u, ok := unitOf(ts[k]); ok {
+			return u == unit
 		}
 	}
 	return true
+}
+
+// unitOf returns the unit that a word names.
+func unitOf(t token) (u Unit, ok bool) {
+	switch {
+	case t.role&rToken != 0:
+		return UnitTokens, true
+	case t.role&rChars != 0:
+		return UnitChars, true
+	case t.role&rBytes != 0:
+		return UnitBytes, true
+	case t.s == "blocks":
+		return unitBlocks, true
+	}
+	return 0, false
 }
 
 // tokenRate returns the tokens per minute that a rate limit names ("50,000 input tokens per minute"), 0 if it

@@ -78,6 +78,8 @@ func doorPhraseAt(ts []token, i int) phrase {
 		return when(next("token"), pKey)
 	case "session", "refresh", "auth":
 		return when(next("token") && tooMuch(ts, i+2), pKey)
+	case "login":
+		return when(next("fail") || next("failed") || next("failure"), pKey)
 	case "sign":
 		return when(next("in"), pKey)
 	case "permission", "permissions":

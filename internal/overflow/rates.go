@@ -29,7 +29,7 @@ func vetoRates(s *segment) verdict {
 	if !exhausted && !s.mayTellPace() {
 		return vetoNone
 	}
-	rate, perMinute := s.says&pPace != 0, false
+	rate, perMinute := s.says&pPace != 0, s.isPerMinute()
 	quota := exhausted || s.says&pUsageLimit != 0 || s.says&pCost != 0 && s.has("budget")
 	for i := range s.tokens {
 		role := s.tokens[i].role
@@ -38,9 +38,6 @@ func vetoRates(s *segment) verdict {
 		}
 		if role&rTime != 0 && s.isSpan(i) {
 			rate, perMinute = true, true
-		}
-		if next := s.after(i).s; role&rPer != 0 && (next == "minute" || next == "min") {
-			perMinute = true
 		}
 		switch {
 		case s.isRate(i):
@@ -72,6 +69,16 @@ func vetoRates(s *segment) verdict {
 func (s *segment) mayTellPace() bool {
 	return s.wide || s.roles&(rRate|rPer|rQuota|rDay|rTime|rHint|rToken) != 0 ||
 		s.roles&rRequest != 0 && s.roles&(rBig|rToo) != 0
+}
+
+// isPerMinute reports whether something is counted per minute.
+func (s *segment) isPerMinute() bool {
+	for i := range s.tokens {
+		if next := s.after(i).s; s.tokens[i].role&rPer != 0 && (next == "minute" || next == "min") {
+			return true
+		}
+	}
+	return false
 }
 
 // isRate reports whether the word at i, with those beside it, tells of too much in too short a time.
@@ -116,12 +123,21 @@ func (s *segment) isQuota(i int) bool {
 	if t.role&rDay == 0 {
 		return false
 	}
-	perDay := i > 0 && (s.tokens[i-1].role&rPer != 0 || s.tokens[i-1].s == "this")
 	next := s.after(i)
+	perDay := t.s == "tpd" || t.s == "rpd" || i > 0 && isPer(s.tokens[i-1])
 	if next.s == "free" {
 		next = s.after(i + 1) // "your daily free limit"
 	}
 	return perDay || next.role&(rCapacity|rToken|rRequest) != 0 || next.s == "allocation"
+}
+
+// isPer reports whether a span of time behind t is one that t counts in: "per day", "1000 calls / month", "by day".
+func isPer(t token) bool {
+	switch t.s {
+	case "this", "by", "/":
+		return true
+	}
+	return t.role&rPer != 0
 }
 
 // isSpan reports whether something was counted in the time at i: "for this minute", "90000 tokens in 1 minute".
@@ -156,7 +172,7 @@ var (
 	}
 	minuteWide = []string{"每分钟", "毎分", "分あたり", "분당"}
 	quotaWide  = []string{
-		"配额", "額度", "额度", "余额", "欠费", "充值", "每日", "免费额", "套餐", "用量已", "次数已用", "免费调用",
+		"配额", "額度", "额度", "余额", "欠费", "充值", "每日", "免费额", "套餐", "用量已", "次数已用", "免费调用", "时的使用上限",
 		"利用枠", "残高", "利用上限", "クレジット", "할당량", "잔액",
 	}
 	deniedWide = []string{

@@ -143,8 +143,10 @@ func (s *sentence) plainSubject() bool {
 			return false // "exceeds maximum header size"
 		}
 	}
-	for k := s.rel - 1; k >= 0 && k >= s.rel-4; k-- {
+	for k, words := s.rel-1, 0; k >= 0 && words < 4; k-- {
 		switch t := s.ts[k]; {
+		case t.sign && t.s != ":", t.isNum:
+			continue // "Prompt length (10240) exceeds"
 		case t.role&(rField|rMedia) != 0:
 			return false
 		case t.role&(rInput|rContext) != 0 || t.s == "tokens" || t.s == "sequence":
@@ -153,6 +155,7 @@ func (s *sentence) plainSubject() bool {
 			}
 			return !(k > 0 && s.ts[k-1].role&(rField|rMedia) != 0)
 		}
+		words++
 	}
 	return false
 }

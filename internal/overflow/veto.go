@@ -37,7 +37,7 @@ func veto(r *reading, status int) (v verdict, bySaying bool) {
 			}
 		}
 	}
-	if found == vetoQuota && isThrottled(r) {
+	if found == vetoQuota && isOfRate(r) {
 		found = vetoRate
 	}
 	if found == vetoRate && status == 404 {
@@ -45,6 +45,9 @@ func veto(r *reading, status int) (v verdict, bySaying bool) {
 	}
 	if found != vetoNone {
 		return found, true
+	}
+	if status == 403 && isFlagged(r) {
+		return vetoOther, true // OpenRouter: a policy refused the words, not the key
 	}
 	if v := vetoStatus(status); v != vetoNone {
 		return v, false
@@ -55,14 +58,25 @@ func veto(r *reading, status int) (v verdict, bySaying bool) {
 	return vetoNone, false
 }
 
-// isThrottled reports whether a quota is one of a rate: AWS and DashScope throttle for a quota of tokens per minute,
-// and what is used up for a day is not throttled.
-func isThrottled(r *reading) bool {
+// isOfRate reports whether a quota is one of a rate: AWS and DashScope throttle for a quota of tokens per minute, and
+// Gemini names the minute only in the id of the quota. What is used up for a day does not come back in a minute.
+func isOfRate(r *reading) bool {
 	if r.names(rDay) {
 		return false
 	}
 	for i := range r.n {
-		if s := &r.segments[i]; s.roles&rRate != 0 && s.has("throttl") {
+		s := &r.segments[i]
+		if s.roles&rRate != 0 && s.has("throttl") || s.roles&rTime != 0 && s.isPerMinute() {
+			return true
+		}
+	}
+	return false
+}
+
+// isFlagged reports whether a policy stands in the way of what was sent.
+func isFlagged(r *reading) bool {
+	for i := range r.n {
+		if r.segments[i].says&pFlagged != 0 {
 			return true
 		}
 	}
@@ -80,7 +94,7 @@ func vetoStatus(status int) verdict {
 		return vetoTimeout
 	case 429:
 		return vetoRate
-	case 502, 503, 529:
+	case 502, 503, 529, 520, 521, 523, 530: // the last four are Cloudflare's: the server behind it is down
 		return vetoBusy
 	}
 	return vetoNone

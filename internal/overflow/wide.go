@@ -9,8 +9,10 @@ import (
 // sent and how it is too much, as parts of the text.
 func hitWide(s string) hit {
 	if !containsAny(s, "过长", "過長", "太长", "太長", "超长", "超長", "超过", "超過", "超出", "超限", "过大", "過大", "大于", "大於", "溢出", "最大长度",
-		"上限", "最多", "不能超", "过多", "已满", "耗尽", "用尽",
-		"超え", "長すぎ", "大きすぎ", "多すぎ", "オーバー", "が要求され", "초과", "너무 ", "넘었", "넘습", "넘는", "넘어", "넘을", "초과했",
+		"上限", "最多", "不能超", "过多", "已满", "耗尽", "用尽", "请缩短", "請縮短",
+		"超え", "長すぎ", "大きすぎ", "多すぎ", "くなりすぎ", "オーバー", "が要求され", "上回", "より大きい", "より長い", "収まりません", "収まらない",
+		"入りき", "までです", "短くして", "초과", "너무 ", "넘었", "넘습", "넘는", "넘어", "넘을", "초과했", "보다 깁", "보다 길", "보다 큽", "보다 많",
+		"줄여 주", "줄여주",
 		"เกิน", "ยาวไป", "เต็ม", "บริบทสูงสุด") {
 		return hitNone
 	}
@@ -39,6 +41,17 @@ func hitWide(s string) hit {
 		return hitTokens
 	}
 	return hitNone
+}
+
+// beginsWithUnit reports whether a run of characters of a script without spaces begins with the unit of the number in
+// front of it.
+func beginsWithUnit(s string) bool {
+	for _, unit := range [...]string{"トークン", "토큰", "个", "個"} {
+		if strings.HasPrefix(s, unit) {
+			return true
+		}
+	}
+	return false
 }
 
 // lastOf returns where the last of the words stands in s, -1 for none.

@@ -136,7 +136,7 @@ func sideRole(w string) role {
 		"usage", "string", "rate", "please", "again", "retry", "i", "slow", "slower", "quickly", "fast", "often",
 		"frequently", "frequent", "last", "past", "previous", "signature", "credential", "credentials", "jwt", "bearer",
 		"oauth", "authorization", "authorized", "denied", "invalid", "revoked", "apikey", "session", "refresh", "auth",
-		"took", "taking", "loading":
+		"took", "taking", "loading", "login":
 		return rHint
 	case "the", "a", "an", "of", "for", "to", "is", "are", "be", "this", "your", "you", "that", "models", "model", "in",
 		"its", "our", "and":
