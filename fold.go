@@ -50,7 +50,8 @@ func (d *draft) newFolding(s *staleness) *folding {
 		}
 		i = end
 	}
-	if d.opts.Keep.keepsFiles() && !s.early {
+	// A pause in the middle of a turn leaves the work as it was. Only a request that does not fit gives it up.
+	if d.opts.Keep.keepsFiles() && !(s.early && d.isPressed) {
 		f.inWork = s.filesInWork(d.opts.Cache.None)
 	}
 	return f
