@@ -27,29 +27,23 @@ const (
 const MaxBytes = 256
 
 // Scan calls emit for every identifier in s, in order and with repetitions. It takes time linear in s and allocates
-// nothing. JSON escapes such as \n in s do not become part of an identifier. Most of a text is plain words, which are
-// skipped eight bytes at a time.
+// nothing. JSON escapes such as \n in s do not become part of an identifier, and the numbers in front of the lines of a
+// listing are none. Most of a text is plain words, which are skipped eight bytes at a time.
 func Scan(s string, emit func(id string, kind Kind)) {
 	read := 0 // what was taken for part of a token or an escape
+	var lines listing
 	for i := skipWords(s, 0); i < len(s); i = skipWords(s, i) {
 		class := ascii.Class[s[i]]
 		if class == 0 {
 			switch s[i] {
 			case '\\': // an escape, not a letter of the next word
-				i = min(i+2, len(s))
+				i += escaped(s, i, emit)
 				read = i
 			case '`': // a plain word is one where it is quoted
-				start := wordStart(s, read, i)
-				if word := s[start:i]; start > 0 && s[start-1] == '`' && quotedSymbol(word, ascii.Lower, '`') {
-					emit(word, Symbol)
-				}
+				backticked(s, wordStart(s, read, i), i, emit)
 				i++
-			case 0xE2, 0xE3: // many are lines of tables, not quotes
-				if i+1 < len(s) && s[i+1] != 0x80 {
-					i++
-				} else {
-					i += cjkQuoted(s[i:], emit)
-				}
+			case 0xE2, 0xE3:
+				i += cjkQuoted(s[i:], emit)
 			default:
 				i++
 			}
@@ -69,6 +63,13 @@ func Scan(s string, emit func(id string, kind Kind)) {
 			rest |= class
 		}
 		read = i
+		if n := lines.number(s, start, i); n > 0 {
+			i, read = start+n, start+n
+			continue
+		}
+		if isBesideWide(s, start, i) && isOfWord(s, start, i) {
+			continue
+		}
 		if s[start] == '/' && start > 0 && s[start-1] == '<' { // </body> is a closing tag, not a path
 			start++
 		}
@@ -133,6 +134,13 @@ func wordStart(s string, from, i int) int {
 	return i
 }
 
+// backticked emits s[start:end], a word of lower-case letters in front of a backtick, if it stands between two.
+func backticked(s string, start, end int, emit func(string, Kind)) {
+	if start > 0 && s[start-1] == '`' && quotedSymbol(s[start:end], ascii.Lower, '`') {
+		emit(s[start:end], Symbol)
+	}
+}
+
 // quoteAround returns the quote that stands on both sides of s[start:end], or 0.
 func quoteAround(s string, start, end int) byte {
 	if start > 0 && end < len(s) && s[start-1] == s[end] {
@@ -157,6 +165,9 @@ func quotedSymbol(token string, all uint8, quote byte) bool {
 
 // cjkQuoted emits the short text in the CJK quotes that s begins with and returns how far it read.
 func cjkQuoted(s string, emit func(string, Kind)) int {
+	if len(s) > 1 && s[1] != 0x80 { // many are lines of tables, not quotes
+		return 1
+	}
 	for _, q := range [...][2]string{{"「", "」"}, {"『", "』"}, {"《", "》"}, {"“", "”"}} {
 		if rest, ok := strings.CutPrefix(s, q[0]); ok {
 			if k := strings.Index(rest[:min(len(rest), 64)], q[1]); k >= 4 && !strings.ContainsAny(rest[:k], " \n") {

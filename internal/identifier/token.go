@@ -29,15 +29,20 @@ func scanToken(token string, all uint8, emit func(string, Kind)) bool {
 			i++
 			continue
 		}
-		end, class := i+1, ascii.Class[token[i]]
-		for end < len(token) && ascii.Class[token[end]]&ascii.Joint == 0 {
-			class |= ascii.Class[token[end]]
-			end++
+		if ascii.IsDigit(token[i]) {
+			if n := timeLength(token[i:]); n > 0 { // it says when, not what
+				i += n
+				continue
+			}
 		}
+		end, class := pieceEnd(token, i)
 		piece := token[i:end]
 		switch {
 		case piece[0] != '@':
 			found = scanPiece(piece, class, class, emit) || found
+			if n := placeLength(token[end:]); n > fewestDigits && isFileName(piece) {
+				end += n
+			}
 		case len(piece) > 3 && strings.IndexByte(piece, '/') > 1: // @scope/package
 			emit(strings.TrimRight(piece, "./-"), Path)
 			found = true
@@ -254,7 +259,7 @@ func eachPiece(w string, separator byte, all uint8, emit func(string, Kind)) boo
 // scanNumber emits a word without letters. Short numbers, years and dates are not worth keeping.
 func scanNumber(w string, digits int, emit func(string, Kind)) bool {
 	if digits == len(w) {
-		if digits < 4 || digits > MaxBytes || isYear(w) {
+		if digits < fewestDigits || digits > MaxBytes || isYear(w) {
 			return false
 		}
 		emit(w, Number)

@@ -1,0 +1,211 @@
+package identifier
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/winnowgo/winnow/internal/ascii"
+)
+
+// What stands around a token and decides whether it is a name: escapes, letters of other alphabets, numbers of lines.
+
+// escaped returns the length of what begins with the backslash at s[i]: an escape, a path of Windows, which is emitted,
+// or the backslash alone.
+func escaped(s string, i int, emit func(string, Kind)) int {
+	if i+1 == len(s) {
+		return 1
+	}
+	isEscape := strings.IndexByte(`"\/bfnrt`, s[i+1]) >= 0
+	if s[i+1] == 'u' {
+		if isEscape = i+6 <= len(s) && isHex(s[i+2:i+6]); isEscape && !isDrive(s, i) {
+			return 6
+		}
+	}
+	if n := drivePath(s, i); n > 0 {
+		if !isEscape { // else it may be a line that ends in a letter and a colon
+			emit(strings.TrimRight(s[i-2:i+n], `.-\`), Path)
+		}
+		return n
+	}
+	if !isEscape && isNameByte(s[i+1]) && i > 0 && isNameByte(s[i-1]) { // src\Shop.cs
+		return 1
+	}
+	return 2
+}
+
+// isNameByte reports whether c may stand in the name of a file.
+func isNameByte(c byte) bool {
+	return ascii.Class[c]&(ascii.Alpha|ascii.Digit|ascii.Underscore|ascii.Dot|ascii.Dash) != 0
+}
+
+// isDrive reports whether the letter of a drive and a colon stand in front of s[i].
+func isDrive(s string, i int) bool {
+	if i < 2 || s[i-1] != ':' || !ascii.IsUpper(s[i-2]) {
+		return false
+	}
+	return i == 2 || ascii.Class[s[i-3]] == 0
+}
+
+// drivePath returns the length of the path behind the letter of a drive and the colon in front of s[i], a backslash, or
+// 0. In JSON such a path has two backslashes in a row, and is not found whole.
+func drivePath(s string, i int) int {
+	if !isDrive(s, i) {
+		return 0
+	}
+	end := i + 1
+	for most := min(len(s), i+MaxBytes-2); end < most; end++ {
+		if isBetween := s[end] == '\\' && s[end-1] != '\\'; !isBetween && !isNameByte(s[end]) {
+			break
+		}
+	}
+	if end-i < len(`\a.b`) {
+		return 0
+	}
+	return end - i
+}
+
+// listing follows the lines of a text that begin with their numbers, as cat -n and grep -n write them.
+type listing struct{ next int }
+
+// fewestDigits is how many digits a number has at least that is worth keeping.
+const fewestDigits = 4
+
+// number returns the length of the number that the token s[start:end] begins with if it is the number of a line, and
+// otherwise 0.
+func (l *listing) number(s string, start, end int) int {
+	if end-start < fewestDigits || !ascii.IsDigit(s[start]) {
+		return 0
+	}
+	return l.follow(s, start)
+}
+
+// follow is number for a token that begins with a digit. The number of a line is one more than that of the line before,
+// and has a mark behind it.
+func (l *listing) follow(s string, start int) int {
+	const most = 9
+	end := start
+	for end < len(s) && end-start <= most && ascii.IsDigit(s[end]) {
+		end++
+	}
+	if digits := end - start; digits < fewestDigits || digits > most {
+		return 0
+	}
+	if !marksLine(s[end:]) || !beginsLine(s[:start]) {
+		return 0
+	}
+	n, _ := strconv.Atoi(s[start:end])
+	isNext := n == l.next
+	l.next = n + 1
+	if isNext {
+		return end - start
+	}
+	return 0
+}
+
+// beginsLine reports whether a line begins behind a text, apart from a few spaces. In JSON its mark is an escape.
+func beginsLine(before string) bool {
+	const most = 8
+	near := strings.TrimRight(before[max(0, len(before)-most):], " ")
+	for _, mark := range [...]string{"\n", `\n`, `"`} {
+		if strings.HasSuffix(near, mark) {
+			return true
+		}
+	}
+	return near == "" && len(before) <= most
+}
+
+// marksLine reports whether a text begins with what stands behind the number of a line.
+func marksLine(behind string) bool {
+	return behind != "" && strings.IndexByte("\t:-", behind[0]) >= 0 || strings.HasPrefix(behind, `\t`) ||
+		strings.HasPrefix(behind, "→")
+}
+
+// timeLength returns the length of the time at the beginning of a token, or 0: 2026-01-31T10:20:30.5Z, 10:20:30.
+func timeLength(s string) int {
+	const date, clock = "0000-00-00T", "00:00:"
+	n := 0
+	if hasForm(s, date) {
+		n = len(date)
+	}
+	if !hasForm(s[n:], clock) {
+		return 0
+	}
+	return len(s) - len(strings.TrimLeft(s, "0123456789:.-+TZ"))
+}
+
+// hasForm reports whether s begins with a text of the given form, in which 0 stands for any digit.
+func hasForm(s, form string) bool {
+	if len(s) < len(form) {
+		return false
+	}
+	for i := range len(form) {
+		if s[i] != form[i] && !(form[i] == '0' && ascii.IsDigit(s[i])) {
+			return false
+		}
+	}
+	return true
+}
+
+// pieceEnd returns where the piece of token that begins at index i ends, and the classes of its bytes.
+func pieceEnd(token string, i int) (end int, class uint8) {
+	class = ascii.Class[token[i]]
+	for end = i + 1; end < len(token); end++ {
+		c := ascii.Class[token[end]]
+		if c&ascii.Joint != 0 {
+			if token[end] != '@' || !isVersion(token[end:]) {
+				break
+			}
+			continue
+		}
+		class |= c
+	}
+	return end, class
+}
+
+// isVersion reports whether s, the rest of a token from an at sign on, begins with the version of a package and goes on
+// with a path: @6.0.3/src/index.js.
+func isVersion(s string) bool {
+	version := strings.TrimPrefix(s[1:], "v")
+	if version == "" || !ascii.IsDigit(version[0]) {
+		return false
+	}
+	for i := 1; i < len(s) && i <= MaxBytes && ascii.Class[s[i]]&ascii.Joint == 0; i++ {
+		if s[i] == '/' {
+			return true
+		}
+	}
+	return false
+}
+
+// placeLength returns the length of the place in a file that s, which follows the file's name, begins with: :12:3.
+func placeLength(s string) (n int) {
+	for n+1 < len(s) && s[n] == ':' && ascii.IsDigit(s[n+1]) {
+		for n++; n < len(s) && ascii.IsDigit(s[n]); n++ {
+		}
+	}
+	return n
+}
+
+// isBesideWide reports whether a byte that is not ASCII stands beside s[start:end].
+func isBesideWide(s string, start, end int) bool {
+	return start > 0 && s[start-1] >= utf8.RuneSelf || end < len(s) && s[end] >= utf8.RuneSelf
+}
+
+// isOfWord reports whether s[start:end] is a part of a longer word with letters that are not ASCII: "es.csv" of
+// "données.csv". Scripts that put no space between words have names beside their letters.
+func isOfWord(s string, start, end int) bool {
+	const spaced = 0x800 // the letters below are of Latin, Greek, Cyrillic, Hebrew, Arabic …
+	if start > 0 {
+		r, _ := utf8.DecodeLastRuneInString(s[:start])
+		if r >= utf8.RuneSelf && unicode.IsLetter(r) && (r < spaced || ascii.Class[s[start]]&ascii.Alpha == 0) {
+			return true
+		}
+	}
+	if end < len(s) && ascii.Class[s[end-1]] != ascii.Slash {
+		r, _ := utf8.DecodeRuneInString(s[end:])
+		return r >= utf8.RuneSelf && r < spaced && unicode.IsLetter(r)
+	}
+	return false
+}
