@@ -36,9 +36,19 @@ func randomOutput(r *rand.Rand) string {
 	var b strings.Builder
 	filler := []string{"ok\n", "a line of words that means nothing: 12, [3]\n", "go: a.go:12: done\n", "进度：一半\n", "x = map[string]int{}\n"}
 	for range r.IntN(60) {
-		switch r.IntN(6) {
+		switch r.IntN(7) {
 		case 0:
 			b.WriteString(strings.Repeat("ERROR again\n", 1+r.IntN(4)))
+		case 6: // a few lines again and again, which may end or change anywhere
+			lines := ""
+			for range 1 + r.IntN(4) {
+				lines += []string{"retrying\n", "ERROR refused\n", "error: refused\n", "\n", "exit status 1 of 3\n"}[r.IntN(5)]
+			}
+			lines = strings.Repeat(lines, 1+r.IntN(1<<r.IntN(10)))
+			b.WriteString(lines[r.IntN(len(lines)):])
+			if r.IntN(2) == 0 {
+				b.WriteString(lines[:r.IntN(len(lines))])
+			}
 		case 1:
 			b.WriteString("error: number " + strconv.Itoa(r.IntN(20)) + strings.Repeat(" and more", r.IntN(60)) + "\n")
 		case 2:

@@ -52,6 +52,7 @@ func (m *reportMark) mayBeBeside(c byte) bool {
 type reportSearch struct {
 	text      string
 	last      string // the line that was found last
+	lastAt    int    // where it begins, or the last line that equals it
 	isWide    bool   // the text may have characters that are not ASCII
 	isCrowded bool   // the text is crowded with colons or brackets, which nextSign then finds
 	sign      int    // where nextSign found one
@@ -127,11 +128,35 @@ func (r *reportSearch) line(at int) (start, end int) {
 		} else {
 			end = len(r.text)
 		}
-		if line := r.text[start:end]; line != r.last && reportsError(line) {
-			r.last = line
+		switch line := r.text[start:end]; {
+		case line == r.last:
+			end, r.lastAt = r.behindRepeats(end, start-r.lastAt), start
+		case reportsError(line):
+			r.last, r.lastAt = line, start
 			return start, end
 		}
 	}
+}
+
+// repeats is how many bytes are compared at once in a text that repeats itself. The comparison ends at the first
+// difference, so that a large number costs little.
+const repeats = 512
+
+// behindRepeats returns the end of a line, at or behind end, which is one too. All lines between the two are the same as
+// those that stand `period` bytes before them, so that they report nothing but the line that was found last: a program
+// that tries again prints the same lines thousands of times.
+func (r *reportSearch) behindRepeats(end, period int) int {
+	s, i := r.text, end
+	for i+repeats <= len(s) && s[i:i+repeats] == s[i-period:i-period+repeats] {
+		i += repeats
+	}
+	for ; i+8 <= len(s); i += 8 {
+		if diff := ascii.LoadWord(s, i) ^ ascii.LoadWord(s, i-period); diff != 0 {
+			i += bits.TrailingZeros64(diff) / 8
+			break
+		}
+	}
+	return end + max(0, strings.LastIndexByte(s[end:i], '\n'))
 }
 
 // from returns the first place from index at on that may report an error, or -1. The line there may report nothing, but
