@@ -43,9 +43,9 @@ func Scan(s string, emit func(id string, kind Kind)) {
 				backticked(s, wordStart(s, read, i), i, emit)
 				i++
 			case 0xE2, 0xE3:
-				i += cjkQuoted(s[i:], emit)
+				i = skipContinuations(s, i+cjkQuoted(s[i:], emit))
 			default:
-				i++
+				i = skipContinuations(s, i+1)
 			}
 			continue
 		}
@@ -96,25 +96,34 @@ var isSpecial = [256]bool{'\\': true, '`': true, 0xE2: true, 0xE3: true}
 // isPlain reports whether a token is a word that names nothing, by the class of its first byte and those of the rest,
 // and whether only its last byte is not a lower-case letter.
 func isPlain(first, rest uint8, oddAtEnd bool) bool {
-	switch first | rest {
+	switch all := first | rest; all {
 	case ascii.Lower | ascii.Upper:
 		return first == ascii.Upper && rest == ascii.Lower // the first word of a sentence
 	case ascii.Lower | ascii.Dot:
 		return oddAtEnd // the last word of a sentence
-	case ascii.Lower | ascii.Dash:
+	case ascii.Lower | ascii.Dash, ascii.Joint:
 		return true
+	default:
+		return all&(ascii.Alpha|ascii.Digit|ascii.Joint) == 0 // a URL may have no letters, but has joints
 	}
-	return false
 }
 
-// skipWords returns the index of the next byte of s, from i on, that is neither a lower-case letter nor a comma, a
-// space or another of the bytes up to the double quote, which are of no class.
+// skipContinuations returns the index of the next byte of s, from i on, that is not one within a character of UTF-8.
+func skipContinuations(s string, i int) int {
+	for i < len(s) && s[i]&0xC0 == 0x80 {
+		i++
+	}
+	return i
+}
+
+// skipWords returns the index of a byte of s, from i on, up to which s has only lower-case letters and bytes that are of
+// no class and mean nothing to Scan: those up to the double quote, the comma, and {|}, which stand behind z.
 func skipWords(s string, i int) int {
 	const ones = 0x0101010101010101
 	for ; i+8 <= len(s); i += 8 {
 		w := ascii.LoadWord(s, i)
 		low := w &^ ascii.NonASCII
-		letter := (low + (0x80-'a')*ones) &^ (low + (0x7F-'z')*ones) // the high bit of each byte
+		letter := (low + (0x80-'a')*ones) &^ (low + (0x7F-'}')*ones) // the high bit of each byte
 		visible := (low + (0x7F-'"')*ones) & ((low ^ ','*ones) + 0x7F*ones)
 		if odd := (visible&^letter | w) & ascii.NonASCII; odd != 0 {
 			return i + bits.TrailingZeros64(odd)/8

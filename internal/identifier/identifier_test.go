@@ -120,6 +120,22 @@ func TestPlainTokens(t *testing.T) {
 			assert.False(t, scanToken(token, all, emit), token)
 		}
 	}
+	// of these, each token of up to six bytes
+	const odd = "_/~.-:@=?"
+	for n := range 531_441 {
+		token, first, rest := "", uint8(0), uint8(0)
+		for ; n > 0; n /= len(odd) {
+			token += odd[n%len(odd):][:1]
+			if class := ascii.Class[token[len(token)-1]]; len(token) == 1 {
+				first = class
+			} else {
+				rest |= class
+			}
+		}
+		if token != "" && isPlain(first, rest, false) && scanToken(token, first|rest, emit) {
+			t.Errorf("found something in %q", token)
+		}
+	}
 	var got []string
 	Scan("`The` \"dry-run\" 'Plain' x", func(id string, _ Kind) { got = append(got, id) })
 	assert.Equal(t, []string{"The", "dry-run", "Plain"}, got, "but quotes make a symbol of some")
