@@ -19,7 +19,7 @@ func (d *draft) bytes() int {
 		body := f.body
 		if p := v.edited[i]; p != nil {
 			if p.body == 0 {
-				p.body = bodySize(&v.messages[i])
+				p.body, _ = bodySize(&v.messages[i])
 			}
 			body = p.body
 		}
@@ -155,9 +155,10 @@ func hasImage(m *Message) bool {
 // a marker may be estimated higher than its image.
 func (d *draft) replaceForBody(i int, parts []Part, reason string) int {
 	m := d.view.messages[i]
-	before := messageBytes(&m)
+	before, _ := messageBytes(&m)
 	m.Parts, m.Source = parts, nil
-	saved := before - messageBytes(&m)
+	after, _ := messageBytes(&m)
+	saved := before - after
 	tokens := estimateWith(d.opts.Estimator, m)
 	if saved <= 0 || tokens > d.view.tokens[i] && !hasImage(&d.view.messages[i]) {
 		return 0

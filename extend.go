@@ -103,7 +103,7 @@ func (d *shortWay) minifyAdded() bool {
 		if n.sent[i].Role != RoleTool {
 			continue
 		}
-		p := d.minified(d.history, first+i, n.facts[i].tokens, note)
+		p := d.minified(d.history, first+i, n.facts[i], note)
 		if needsHandle || p != nil && d.tail.isHistory {
 			return false
 		}
@@ -121,7 +121,8 @@ func (d *shortWay) minifyAdded() bool {
 		}
 		m := &n.sent[i]
 		m.Parts, m.Source = p.partsFor(m), nil
-		n.edits[i], p.body = p, bodySize(m)
+		n.edits[i] = p
+		p.body, _ = bodySize(m)
 	}
 	return true
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/winnowgo/winnow/internal/ascii"
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/mem"
+	"github.com/winnowgo/winnow/internal/minify"
 	"github.com/winnowgo/winnow/internal/workfiles"
 )
 
@@ -20,9 +21,10 @@ type fact struct {
 	counts uint32 // see hostCounts
 	sound  bool   // its parts need no repair
 
-	isWatched bool   // it is sent edited: its deepHash is compared too
-	body      uint32 // bytes that it takes in a request's body
-	deepHash  uint32 // 0: not known, and the message is not watched
+	isWatched bool         // it is sent edited: its deepHash is compared too
+	redundant minify.Forms // that may be left out of it, see redundantIn
+	body      uint32       // bytes that it takes in a request's body
+	deepHash  uint32       // 0: not known, and the message is not watched
 
 	subjects *[]subject // of its calls; nil: not asked for yet
 }
@@ -319,11 +321,27 @@ func factOf(k key, m *Message, known map[key]*fact, e Estimator, room *factRoom)
 	}
 	tokens := estimateWith(e, *m) // before the room is taken: e may panic
 	f := room.take()
-	*f = fact{key: k, tokens: tokens, counts: counts, sound: partsAreClean(m, true), body: bodySize(m)}
+	body, controls := bodySize(m)
+	*f = fact{key: k, tokens: tokens, counts: counts, sound: partsAreClean(m, true), body: body,
+		redundant: redundantIn(m, controls)}
 	if f.body >= hashedAtOnce && m.Role == RoleTool {
 		f.deepHash = deepHash(m)
 	}
 	return f
+}
+
+// redundantIn returns the forms that may be left out of m, a result, as far as a quick look at its texts tells. It is
+// for facts, which are made while the texts are in the processor's cache; later, each has to be fetched again. controls
+// says that m has an escape character or a carriage return: what is left out with these may stand in front of a number.
+func redundantIn(m *Message, controls bool) minify.Forms {
+	if controls || m.Role != RoleTool {
+		return minify.All
+	}
+	forms := minify.All &^ (minify.Escapes | minify.Overwritten)
+	if !slices.ContainsFunc(m.Parts, func(p Part) bool { return minify.MayBeNumbered(p.Text) }) {
+		forms &^= minify.LineNumbers
+	}
+	return forms
 }
 
 // hostCounts returns a hash of the host's own counts of the parts of m. They are not sent, so the key does not have

@@ -14,26 +14,33 @@ const (
 	partFrame    = 40
 )
 
-// messageBytes estimates how many bytes m takes in a request's body.
-func messageBytes(m *Message) int {
-	n := messageFrame + len(m.ToolCallID) + len(m.ToolName)
+// messageBytes estimates how many bytes m takes in a request's body. controls is as in jsonBytes.
+func messageBytes(m *Message) (n int, controls bool) {
+	n = messageFrame + len(m.ToolCallID) + len(m.ToolName)
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		n = count.Add(n, partFrame+jsonBytes(p.Text)+len(p.Signature)+len(p.ID)+len(p.Name)+len(p.Arguments))
+		text, has := jsonBytes(p.Text)
+		n = count.Add(n, partFrame+text+len(p.Signature)+len(p.ID)+len(p.Name)+len(p.Arguments))
 		n = count.Add(n, max(0, p.Bytes))
+		controls = controls || has
 	}
-	return n
+	return n, controls
 }
 
 // bodySize returns messageBytes in the type of [fact.body]: facts keep it, so that no text is read twice for it.
-func bodySize(m *Message) uint32 { return uint32(min(uint64(messageBytes(m)), math.MaxUint32)) }
+func bodySize(m *Message) (size uint32, controls bool) {
+	n, controls := messageBytes(m)
+	return uint32(min(uint64(n), math.MaxUint32)), controls
+}
 
 // jsonBytes returns the length of s in JSON: a newline, a tab, a quote and a backslash each take one byte more, and the
-// escape character of terminals takes five. Other control characters are rare, and count as they are.
-func jsonBytes(s string) int {
-	n := len(s)
-	for _, c := range [...]string{"\n", "\t", "\r", `"`, `\`} {
+// escape character of terminals takes five. Other control characters are rare, and count as they are. controls says
+// that s has one that a terminal obeys: an escape character or a carriage return.
+func jsonBytes(s string) (n int, controls bool) {
+	returns, escapes := strings.Count(s, "\r"), strings.Count(s, "\x1b")
+	n = len(s) + returns + 5*escapes
+	for _, c := range [...]string{"\n", "\t", `"`, `\`} {
 		n += strings.Count(s, c)
 	}
-	return n + 5*strings.Count(s, "\x1b")
+	return n, returns+escapes > 0
 }

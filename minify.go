@@ -36,9 +36,10 @@ func formsIn(o toolcall.Output) minify.Forms {
 	return minify.Escapes | minify.Overwritten | minify.Repeats | minify.JSON | minify.Encoded
 }
 
-// parts returns the minified parts of result i of messages, and in had the forms that were left out. ok is false if
-// nothing or too little was. A result that is an error stays as it came.
-func (n *minifier) parts(messages []Message, i int) (parts []Part, had minify.Forms, ok bool) {
+// parts returns the minified parts of result i of messages, and in had the forms that were left out. may are those that
+// it may have, by redundantIn. ok is false if nothing or too little was left out. A result that is an error stays as it
+// came.
+func (n *minifier) parts(messages []Message, i int, may minify.Forms) (parts []Part, had minify.Forms, ok bool) {
 	m := &messages[i]
 	if n.forms == 0 || m.Role != RoleTool || staysAsItCame(m) {
 		return nil, 0, false
@@ -47,7 +48,7 @@ func (n *minifier) parts(messages []Message, i int) (parts []Part, had minify.Fo
 	if !n.match.Matches(tool) {
 		return nil, 0, false
 	}
-	return minifiedParts(m.Parts, n.forms&formsIn(n.files.Output(tool, arguments)))
+	return minifiedParts(m.Parts, n.forms&may&formsIn(n.files.Output(tool, arguments)))
 }
 
 // staysAsItCame reports whether m is not minified: it is a pin, or an error, in which a model may need every detail, or

@@ -3,6 +3,7 @@ package winnow
 import (
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/excerpt"
+	"github.com/winnowgo/winnow/internal/minify"
 	"github.com/winnowgo/winnow/internal/place"
 	"github.com/winnowgo/winnow/internal/record"
 	"github.com/winnowgo/winnow/internal/rewrite"
@@ -60,7 +61,7 @@ func (d *draft) writeStep(w *record.Writer, whole *view, i int) {
 		if isMissingResult(m) {
 			w.Lost(m.ToolCallID)
 		} else {
-			w.Returned(m.ToolCallID, joinedText(m), note, m.IsError)
+			w.Returned(m.ToolCallID, joinedText(m), note, m.IsError, whole.facts[i].redundant&minify.Escapes != 0)
 		}
 		return
 	case RoleUser:

@@ -232,13 +232,13 @@ func (d *draft) limitTurns(limit int) {
 	}
 }
 
-// minified returns a projection of result i of messages that has fewer than the given tokens, or nil. The answer to a
-// recall stays as it is. If something is missing that somebody may want, note returns how to recall it.
-func (d *draft) minified(messages []Message, i, tokens int, note func() string) *projection {
+// minified returns a projection of result i of messages, whose fact is f, that has fewer tokens, or nil. The answer to
+// a recall stays as it is. If something is missing that somebody may want, note returns how to recall it.
+func (d *draft) minified(messages []Message, i int, f *fact, note func() string) *projection {
 	if d.opts.Recall && isRecallAnswer(messages, i) {
 		return nil
 	}
-	parts, forms, ok := d.minifier.parts(messages, i)
+	parts, forms, ok := d.minifier.parts(messages, i, f.redundant)
 	if !ok {
 		return nil
 	}
@@ -251,7 +251,7 @@ func (d *draft) minified(messages []Message, i, tokens int, note func() string) 
 	m := messages[i]
 	m.Parts, m.Source = parts, nil
 	p := newProjection(parts)
-	if p.tokens = estimateWith(d.opts.Estimator, m); p.tokens >= tokens {
+	if p.tokens = estimateWith(d.opts.Estimator, m); p.tokens >= f.tokens {
 		return nil
 	}
 	p.op, p.reason, p.forms, p.key = OpMinify, reason, forms, d.ledger.index.hasher.key(&m)
@@ -267,7 +267,7 @@ func (d *draft) minifyUnsent(wasSent func(int) bool) {
 			continue
 		}
 		note := func() string { return d.recallNote(i) }
-		if p := d.minified(v.messages, i, v.tokens[i], note); p != nil {
+		if p := d.minified(v.messages, i, v.facts[i], note); p != nil {
 			d.put(i, p)
 		}
 	}
@@ -275,9 +275,10 @@ func (d *draft) minifyUnsent(wasSent func(int) bool) {
 
 // beforeCut returns message i as it is before any cut, and its tokens.
 func (d *draft) beforeCut(i int) (*Message, int) {
-	m, tokens := d.view.unedited[i], d.view.facts[i].tokens
+	m, f := d.view.unedited[i], d.view.facts[i]
+	tokens := f.tokens
 	none := func() string { return "" } // the cut adds its own
-	if p := d.minified(d.view.unedited, i, tokens, none); p != nil {
+	if p := d.minified(d.view.unedited, i, f, none); p != nil {
 		m.Parts, m.Source, tokens = p.sent(), nil, p.tokens
 	}
 	return &m, tokens

@@ -142,9 +142,9 @@ func (r *reportSearch) line(at int) (start, end int) {
 // difference, so that a large number costs little.
 const repeats = 512
 
-// behindRepeats returns the end of a line, at or behind end, which is one too. All lines between the two are the same as
-// those that stand `period` bytes before them, so that they report nothing but the line that was found last: a program
-// that tries again prints the same lines thousands of times.
+// behindRepeats returns the end of a line, at or behind end, which is one too. All lines between the two are the same
+// as those that stand `period` bytes before them, so that they report nothing but the line that was found last. A
+// program that tries again prints the same lines thousands of times.
 func (r *reportSearch) behindRepeats(end, period int) int {
 	s, i := r.text, end
 	for i+repeats <= len(s) && s[i:i+repeats] == s[i-period:i-period+repeats] {

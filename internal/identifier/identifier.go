@@ -116,8 +116,8 @@ func skipContinuations(s string, i int) int {
 	return i
 }
 
-// skipWords returns the index of a byte of s, from i on, up to which s has only lower-case letters and bytes that are of
-// no class and mean nothing to Scan: those up to the double quote, the comma, and {|}, which stand behind z.
+// skipWords returns the index of a byte of s, from i on. Up to there, s has only lower-case letters and bytes that are
+// of no class and mean nothing to Scan: those up to the double quote, the comma, and {|}, which stand behind z.
 func skipWords(s string, i int) int {
 	const ones = 0x0101010101010101
 	for ; i+8 <= len(s); i += 8 {

@@ -66,6 +66,11 @@ func nextOdd(s string, i int) int {
 			return i + bits.TrailingZeros64(odd)/8
 		}
 	}
+	for ; i < len(s); i++ {
+		if c := s[i]; c < ' ' || c >= utf8.RuneSelf || c == '<' || c == '[' {
+			return i
+		}
+	}
 	return i
 }
 

@@ -36,6 +36,9 @@ func withoutNumbers(s string) string {
 	return r.result()
 }
 
+// MayBeNumbered reports whether s may have line numbers to leave out. If it reports false, s has none.
+func MayBeNumbered(s string) bool { return nextView(s, 0) < len(s) }
+
 // mostSkipped is how many bytes a view has at least in front of its last line: those that its numbers must save, and
 // the line feeds. If the line mostSkipped bytes ahead has no number, no view lies in between.
 const mostSkipped = fewestNumbered - 1 + len(numbersNote)

@@ -222,11 +222,11 @@ func (w *Writer) notePath(file, text string) {
 func lastElement(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
 
 // Returned adds the result of a call: of the oldest one with this id that has no result yet. note says how to recall
-// the result; "" if that is not possible.
-func (w *Writer) Returned(id, text, note string, failed bool) {
+// the result; "" if that is not possible. colored says that text may have escape sequences.
+func (w *Writer) Returned(id, text, note string, failed, colored bool) {
 	w.mention(text, false)
 	if l := w.waiting(id); l != nil {
-		l.outcome, l.note, l.call = w.outcome(l, text, failed), note, ""
+		l.outcome, l.note, l.call = w.outcome(l, text, failed, colored), note, ""
 	}
 }
 
@@ -251,11 +251,13 @@ func (w *Writer) waiting(id string) *line {
 }
 
 // outcome returns how the call of l ended, by the text of its result.
-func (w *Writer) outcome(l *line, text string, failed bool) string {
+func (w *Writer) outcome(l *line, text string, failed, colored bool) string {
 	if l.shows && !failed {
 		return ""
 	}
-	text, _ = minify.Text(text, minify.Escapes)
+	if colored {
+		text, _ = minify.Text(text, minify.Escapes)
+	}
 	text = withoutClosingTags(strings.TrimRight(text, " \t\r\n"))
 	if failed {
 		if l.runs {

@@ -27,8 +27,8 @@ func TestWrite(t *testing.T) {
 	w.Said("I look at it.\nThen I test.", false)
 	w.Called("c1", "read", json.RawMessage(`{"path":"internal/record/record.go"}`))
 	w.Called("c2", "exec", json.RawMessage(`{"command":"go test ./..."}`))
-	w.Returned("c1", "package record\nfunc writeNothing() known_name", "", false)
-	w.Returned("c2", "exit status 1\nno such file", "", true)
+	w.Returned("c1", "package record\nfunc writeNothing() known_name", "", false, true)
+	w.Returned("c2", "exit status 1\nno such file", "", true, true)
 	text := w.Write(4, 1_000)
 	lines := strings.Split(text, "\n")
 	require.Len(t, lines, 5)
@@ -86,8 +86,8 @@ func TestReadsHaveNoOutcome(t *testing.T) {
 		w := writer(excerpt.NewNames(0))
 		w.Called("1", tool, json.RawMessage(`{"path":"a.go"}`))
 		w.Called("2", tool, json.RawMessage(`{"path":"b.go"}`))
-		w.Returned("1", "x\n3 tests passed", "", false)
-		w.Returned("2", "no such file", "", true)
+		w.Returned("1", "x\n3 tests passed", "", false, true)
+		w.Returned("2", "no such file", "", true, true)
 		assert.Equal(t, frame+"\n"+want[0]+"\n"+want[1], w.Write(4, 0))
 	}
 }
@@ -103,7 +103,7 @@ func TestLean(t *testing.T) {
 		for i := range 40 {
 			b.WriteString("some_name_" + strings.Repeat("x", i) + " is here once\n")
 		}
-		w.Returned("c", b.String()+strings.Repeat("worth_most again\n", 9), "", false)
+		w.Returned("c", b.String()+strings.Repeat("worth_most again\n", 9), "", false, true)
 		return strings.Split(w.Write(4, 1_000), "\n")
 	}
 	whole, leaner, leanest := write(0), write(1), write(record.Leanest)
@@ -138,9 +138,9 @@ func TestOutcomes(t *testing.T) {
 		}
 		w.Called(id, "exec", json.RawMessage(`{"command":"`+command+`"}`))
 	}
-	w.Returned("other", "3 tests passed", "", false)
-	w.Returned("same", "broken", "", true)
-	w.Returned("same", "nothing to tell", "", false)
+	w.Returned("other", "3 tests passed", "", false, true)
+	w.Returned("same", "broken", "", true, true)
+	w.Returned("same", "nothing to tell", "", false, true)
 	assert.Equal(t, frame+"\nexec one → failed: broken\nexec two\nexec three → 3 tests passed", w.Write(4, 100))
 }
 
@@ -162,7 +162,7 @@ func TestHostileTexts(t *testing.T) {
 		require.NoError(t, err)
 		w.Said(hostile, false)
 		w.Called("c", "exec\n"+hostile, arguments)
-		w.Returned("c", hostile, "", true)
+		w.Returned("c", hostile, "", true, true)
 		w.Inserted(hostile, "")
 		text := w.Write(4, 1_000)
 		assert.Equal(t, 1, strings.Count(text, "\n"+"Said: "), "%q", text)
@@ -199,7 +199,7 @@ func FuzzWrite(f *testing.F) {
 		w := writer(excerpt.NewNames(0))
 		w.Said(saidText, failed)
 		w.Called("c", tool, json.RawMessage(arguments))
-		w.Returned("c", result, "", failed)
+		w.Returned("c", result, "", failed, true)
 		w.Inserted(result, "")
 		text := w.Write(3, 500)
 		if !record.Is(text) {
@@ -248,7 +248,7 @@ func TestOutcome(t *testing.T) {
 	} {
 		w := writer(excerpt.NewNames(0))
 		w.Called("c", tt.tool, json.RawMessage(tt.arguments))
-		w.Returned("c", tt.text, "", tt.failed)
+		w.Returned("c", tt.text, "", tt.failed, true)
 		lines := strings.Split(w.Write(4, 0), "\n")
 		assert.Equal(t, tt.want, lines[1], tt.name)
 	}
@@ -263,7 +263,7 @@ func TestLost(t *testing.T) {
 	w.Lost("2")
 	w.Lost("")
 	w.Lost("1")
-	w.Returned("1", "done", "", false)
+	w.Returned("1", "done", "", false, true)
 	assert.Equal(t, frame+"\nread a.go → no result; whether it ran is not known\nexec make → done", w.Write(4, 0))
 }
 
