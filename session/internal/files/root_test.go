@@ -182,33 +182,33 @@ func TestOpenRootCreatesDirectories(t *testing.T) {
 // Another file that has taken its name stays whole.
 func TestTruncate(t *testing.T) {
 	for _, cut := range []func(*file, int64) error{(*file).Truncate, (*file).truncateByName} {
-		dir := t.TempDir()
-		fsys, err := OpenRoot(dir)
+		dir, _, f := openLog(t)
+		_, err := f.Write([]byte("whole, torn"))
 		require.NoError(t, err)
-		defer fsys.Close()
-		f, err := fsys.Open("log", os.O_RDWR|os.O_CREATE, 0o600)
-		require.NoError(t, err)
-		defer f.Close()
-		_, err = f.Write([]byte("whole, torn"))
-		require.NoError(t, err)
-		require.NoError(t, cut(f.(*file), int64(len("whole"))))
+		require.NoError(t, cut(f, int64(len("whole"))))
 		_, err = f.Write([]byte(" again"))
 		require.NoError(t, err)
 		text, err := os.ReadFile(filepath.Join(dir, "log"))
 		require.NoError(t, err)
 		require.Equal(t, "whole again", string(text))
 	}
-	dir := t.TempDir()
-	fsys, err := OpenRoot(dir)
-	require.NoError(t, err)
-	defer fsys.Close()
-	f, err := fsys.Open("log", os.O_RDWR|os.O_CREATE, 0o600)
-	require.NoError(t, err)
-	defer f.Close()
+	dir, fsys, f := openLog(t)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "new"), []byte("another"), 0o600))
 	require.NoError(t, fsys.Rename("new", "log"))
-	require.ErrorIs(t, f.(*file).truncateByName(0), fs.ErrNotExist)
+	require.ErrorIs(t, f.truncateByName(0), fs.ErrNotExist)
 	text, err := os.ReadFile(filepath.Join(dir, "log"))
 	require.NoError(t, err)
 	require.Equal(t, "another", string(text))
+}
+
+// openLog creates the file "log" in a new directory.
+func openLog(t *testing.T) (dir string, fsys FS, log *file) {
+	dir = t.TempDir()
+	fsys, err := OpenRoot(dir)
+	require.NoError(t, err)
+	t.Cleanup(func() { fsys.Close() })
+	f, err := fsys.Open("log", os.O_RDWR|os.O_CREATE, 0o600)
+	require.NoError(t, err)
+	t.Cleanup(func() { f.Close() })
+	return dir, fsys, f.(*file)
 }
