@@ -20,13 +20,7 @@ func (l *line) decode() (*Entry, error) {
 		return l.decodeSealed()
 	}
 	e := &Entry{}
-	if message := l.bareMessage(e); message != nil {
-		if e.Message = readMessage(message); e.Message == nil {
-			e.Message = &winnow.Message{}
-			if err := json.Unmarshal(message, e.Message); err != nil {
-				return nil, fmt.Errorf("session: entry %s: %w", l.id, err)
-			}
-		}
+	if message := l.bareMessage(e); message != nil && e.takeMessage(message) {
 		l.giveHead(e)
 		return e, nil
 	}
@@ -35,6 +29,7 @@ func (l *line) decode() (*Entry, error) {
 		l.giveHead(e)
 		return e, nil
 	}
+	*e = Entry{}
 	if err := json.Unmarshal(l.data, (*entryBody)(e)); err != nil {
 		return nil, fmt.Errorf("session: entry %s: %w", l.id, err)
 	}
@@ -67,6 +62,16 @@ func (l *line) bareMessage(e *Entry) []byte {
 	}
 	e.Model, e.Source = model, source
 	return p.text
+}
+
+// takeMessage sets the message of e, and reports whether text is a message and nothing else: a newer version may have
+// put another member behind it.
+func (e *Entry) takeMessage(text []byte) bool {
+	if e.Message = readMessage(text); e.Message == nil {
+		e.Message = &winnow.Message{}
+		return json.Unmarshal(text, e.Message) == nil
+	}
+	return true
 }
 
 // bareDelta returns the delta of a state entry that holds nothing else, or nil.

@@ -49,6 +49,9 @@ func (x *encoder) append(e *Entry) error {
 // finds it without parsing what precedes it.
 func (x *encoder) appendBody(e *Entry) error {
 	switch {
+	case e.verbatim != nil:
+		x.lines = append(append(x.lines, ','), e.verbatim...)
+		return nil
 	case e.Type == TypeState && e.Delta != nil:
 		x.lines = append(append(x.lines, `,"delta":`...), e.Delta...)
 		return nil
@@ -69,6 +72,9 @@ func (x *encoder) appendBody(e *Entry) error {
 	// The members of the head are empty: {"seq":0,"id":"","type":"",…}
 	text = bytes.TrimPrefix(text, []byte(`{"seq":0,"id":"","type":""`))
 	x.lines = append(x.lines, text[:len(text)-1]...)
+	if len(e.unknown) > 0 {
+		x.lines = append(append(x.lines, ','), e.unknown...)
+	}
 	return nil
 }
 

@@ -109,6 +109,10 @@ type Entry struct {
 	offset   int64 // where the entry lies
 	targetAt int64 // leaf: where its target lies
 	beside   bool  // custom: not on the path
+
+	// Of a copy: members as the original has them, without braces. verbatim stands for all members after the head,
+	// unknown for those that this version does not know.
+	verbatim, unknown []byte
 }
 
 // From says where a fork comes from.

@@ -91,6 +91,9 @@ func (t *tree) copied(indexes []int) iter.Seq2[*Entry, error] {
 			if err == nil {
 				e, err = t.entry(l)
 			}
+			if err == nil {
+				err = e.keepMembers(&l)
+			}
 			if err == nil && e.FirstKept != nil {
 				e.FirstKept = t.firstCopied(e.FirstKept, indexes)
 			}

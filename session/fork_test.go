@@ -1,7 +1,11 @@
 package session_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
+	"fmt"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -150,4 +154,67 @@ func TestForkMemory(t *testing.T) {
 	copies := float64(after.TotalAlloc-before.TotalAlloc) / (entries * long)
 	t.Logf("%.1f bytes for each byte of the session", copies)
 	require.Less(t, copies, 6.0, "read, decoded, written, and read by the session that was made")
+}
+
+// TestForkKeepsWhatANewerVersionWrote: members that this version does not know, at the top and inside of a message, and
+// entries of an unknown type. What says where an entry lies or counts is of the fork.
+func TestForkKeepsWhatANewerVersionWrote(t *testing.T) {
+	ctx := context.Background()
+	lines := `{"seq":1,"id":"e1","type":"session","format":1,"key":"k"}
+{"seq":2,"id":"e2","parentId":"e1","type":"message","time":"2026-01-02T03:04:05Z","mood":"A","message":{"role":"user","parts":[{"text":"one","tone":"B"}]}}
+{"seq":3,"id":"e3","parentId":"e2","type":"thought","time":"2026-01-02T03:04:05Z","text":"C","why":{"deep":["D"]}}
+{ "seq":4, "id":"e4", "parentId":"e3", "type":"message", "mood":"E", "message":{"role":"assistant","parts":[{"text":"two","tone":"F"}]} }
+{"seq":5,"id":"e5","parentId":"e4","type":"edit","time":"2026-01-02T03:04:05Z","target":"e2","editor":"G","message":{"role":"user","parts":[{"text":"ONE"}]}}
+{"seq":6,"id":"e6","parentId":"e5","type":"compaction","time":"2026-01-02T03:04:05Z","summary":"before","firstKept":{"id":"e4","at":999},"judge":"H"}
+{"seq":7,"id":"e7","parentId":"e6","type":"state","time":"2026-01-02T03:04:05Z","full":{"counters":{"entries":99}},"mind":"I"}
+{"seq":8,"id":"e8","parentId":"e7","type":"message","time":"2026-01-02T03:04:05Z","message":{"role":"user","parts":[{"text":"three"}],"tone":"J"},"mood":"K"}`
+	lines = strings.Replace(lines, `"at":999`, fmt.Sprintf(`"at":%d`, strings.Index(lines, `{ "seq":4`)), 1)
+	for _, seal := range []session.Sealer{nil, openSealer{}} {
+		backend := session.NewMemory(nil).Backend()
+		begin(t, backend, lines)
+		store := session.New(backend, &session.Options{Seal: seal})
+		want, err := store.Read(ctx, "k")
+		require.NoError(t, err)
+		require.NoError(t, store.Fork(ctx, "k", "e5", "before"))
+		require.NoError(t, store.Fork(ctx, "before", "", "again")) // opens what the first fork sealed
+		require.NoError(t, store.Fork(ctx, "k", "", "fork"))
+
+		got, err := store.Read(ctx, "fork")
+		require.NoError(t, err)
+		require.Equal(t, texts(want), texts(got))
+		require.NotEqual(t, 99, got.Counts.Entries)
+		for _, key := range []string{"fork", "again"} {
+			report, err := store.Verify(ctx, key)
+			require.NoError(t, err)
+			require.Empty(t, report.Damage)
+			text := ""
+			for log, lines := range logsOf(t, store, key) {
+				if strings.HasPrefix(log, key+" ") {
+					text = openedText(lines)
+				}
+			}
+			kept := `"mood":"E" "tone":"F" "editor":"G" "judge":"H" "mind":"I" "tone":"J" "mood":"K"`
+			if key == "again" {
+				kept = `"mood":"A" "tone":"B" "text":"C" "deep":["D"] "mood":"E" "tone":"F" "editor":"G"`
+			}
+			for _, member := range strings.Fields(kept) {
+				require.Contains(t, text, member, "%s, sealed: %v", key, seal != nil)
+			}
+		}
+	}
+}
+
+// openSealer seals nothing, so that a test can read what it would seal.
+type openSealer struct{}
+
+func (openSealer) Current() (string, error)                               { return "1", nil }
+func (openSealer) Seal(_ string, text, _ []byte) ([]byte, error)          { return bytes.Clone(text), nil }
+func (openSealer) Open(_ string, sealed, _ []byte) (text []byte, _ error) { return sealed, nil }
+
+// openedText returns the text of a log with what openSealer sealed.
+func openedText(log string) string {
+	return regexp.MustCompile(`"payload":"[^"]*"`).ReplaceAllStringFunc(log, func(member string) string {
+		text, _ := base64.StdEncoding.DecodeString(strings.Split(member, `"`)[3])
+		return string(text)
+	})
 }

@@ -1,0 +1,75 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// A newer version may have written members that this one does not know, at any depth. A fork keeps them: it copies the
+// members of an entry as they are, except where they say where something lies or how much was counted.
+
+// keepMembers makes e, which was decoded from l, keep what it does not know when it is written again.
+func (e *Entry) keepMembers(l *line) error {
+	members, err := l.members()
+	if err != nil {
+		return err
+	}
+	if e.Type != TypeCompaction && e.Full == nil {
+		e.verbatim = members
+		return nil
+	}
+	all, err := splitMembers(slices.Concat([]byte("{"), members, []byte("}")))
+	if err != nil {
+		return err
+	}
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[Entry]()) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		delete(all, name)
+	}
+	e.unknown = joinMembers(all)
+	return nil
+}
+
+// members returns the members after the head of l, opened if they are sealed, without braces. They are valid until the
+// next line is read; nil means that there are none.
+func (l *line) members() ([]byte, error) {
+	switch {
+	case l.sealed != "":
+		text, err := l.text()
+		return bytes.TrimPrefix(text, []byte(",")), err
+	case l.body != nil:
+		return bytes.TrimRight(l.body, " "), nil // an entry that was erased ends in spaces
+	}
+	all, err := splitMembers(l.data) // another program wrote it
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range [...]string{"seq", "id", "parentId", "type", "time", "at", "batch", "sealed", "crc"} {
+		delete(all, name)
+	}
+	return joinMembers(all), nil
+}
+
+func splitMembers(object []byte) (all map[string]json.RawMessage, err error) {
+	err = json.Unmarshal(object, &all)
+	return all, err
+}
+
+// joinMembers undoes splitMembers. The members come in the order of their names, without braces.
+func joinMembers(all map[string]json.RawMessage) []byte {
+	if len(all) == 0 {
+		return nil
+	}
+	var x encoder
+	var out []byte
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		quoted, _ := x.marshal(name) // a string never fails
+		out = append(append(append(out, quoted...), ':'), all[name]...)
+		out = append(out, ',')
+	}
+	return out[:len(out)-1]
+}
